@@ -1,0 +1,40 @@
+# Every target is a short script or one meson call; `make help` lists them.
+.DEFAULT_GOAL := build
+.PHONY: build run test setup bench asan lint fuzz install clean help
+MAKEFLAGS += --no-print-directory
+
+build: ## compile into build/ (the default)
+	@scripts/build
+
+run: ## install what is missing, compile, and play two episodes: scripts/demo
+	@scripts/setup build run
+	@scripts/build
+	@scripts/demo
+
+test: ## install what is missing, compile, and run every check and test: scripts/test
+	@scripts/setup
+	@scripts/test
+
+setup: ## install the Debian packages of scripts/packages that are missing
+	@scripts/setup
+
+bench: build ## measure this machine against the goals
+	@build/fumehood bench
+
+asan: ## compile into build-asan/ with address and undefined-behaviour sanitizers
+	@scripts/build asan
+
+lint: build ## formatting, static analysis and house rules: scripts/lint
+	@scripts/lint
+
+fuzz: ## fuzz each target for FUZZ_SECONDS (60) or a given number of runs: scripts/fuzz
+	@scripts/fuzz --seconds "$${FUZZ_SECONDS:-60}"
+
+install: build ## install under the configured prefix (DESTDIR is honoured)
+	@meson install -C build --no-rebuild
+
+clean: ## remove what the build made
+	@rm -rf build build-asan build-fuzz
+
+help: ## show this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' Makefile | expand -t 16
