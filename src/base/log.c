@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/log.h"
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A record that is longer is cut. */
+#define RECORD_BYTES_MAX 65536
+
+static const char *const level_names[] = {
+	[LOG_DEBUG] = "debug",
+	[LOG_INFO] = "info",
+	[LOG_WARN] = "warn",
+	[LOG_ERROR] = "error",
+};
+
+static struct log_options current = { .level = LOG_INFO, .fd = STDERR_FILENO };
+
+void log_setup(const struct log_options *options)
+{
+	current = *options;
+}
+
+int log_level_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(level_names); i++)
+		if (str_eq(name, level_names[i]))
+			return (int)i;
+	return -1;
+}
+
+/* "2026-01-31T12:00:00.123Z" */
+static void now_text(char *text, size_t n)
+{
+	struct timespec now;
+	struct tm tm;
+	size_t length;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	length = strftime(text, n, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(text + length, n - length, ".%03dZ", (int)(now.tv_nsec / 1000000));
+}
+
+static void add_json_member(struct buf *out, const char *key, const char *value)
+{
+	buf_add_char(out, out->len ? ',' : '{');
+	str_add_json(out, key, strlen(key));
+	buf_add_char(out, ':');
+	if (value)
+		str_add_json(out, value, strlen(value));
+	else
+		buf_add_str(out, "null");
+}
+
+/* A value that a reader could take for several words, or for null, is put in quotes. */
+static void add_text_field(struct buf *out, const char *key, const char *value)
+{
+	buf_printf(out, " %s=", key);
+	if (!value)
+		buf_add_str(out, "null");
+	else if (!*value || value[strcspn(value, " \t\r\n\"=")] || str_eq(value, "null"))
+		str_add_json(out, value, strlen(value));
+	else
+		str_add_printable(out, value);
+}
+
+static void add_head(struct buf *out, enum log_level level, const char *message)
+{
+	char time[40];
+
+	now_text(time, sizeof(time));
+	if (current.json) {
+		if (current.time)
+			add_json_member(out, "time", time);
+		add_json_member(out, "level", level_names[level]);
+		add_json_member(out, "message", message);
+		return;
+	}
+	if (current.time)
+		buf_printf(out, "%s ", time);
+	buf_printf(out, "%s: ", level_names[level]);
+	str_add_printable(out, message);
+}
+
+void log_event(enum log_level level, const char *message, ...)
+{
+	auto_buf struct buf record = BUF_INIT(RECORD_BYTES_MAX);
+	const char *key;
+	va_list ap;
+
+	if (level < current.level)
+		return;
+	add_head(&record, level, message);
+	va_start(ap, message);
+	while ((key = va_arg(ap, const char *))) {
+		const char *value = va_arg(ap, const char *);
+
+		if (current.json)
+			add_json_member(&record, key, value);
+		else
+			add_text_field(&record, key, value);
+	}
+	va_end(ap);
+	buf_add_str(&record, current.json ? "}\n" : "\n");
+	if (record.truncated)
+		record.data[record.len - 1] = '\n';
+	fd_write_full(current.fd, record.data, record.len);
+}

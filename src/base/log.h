@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BASE_LOG_H
+#define BASE_LOG_H
+
+#include <stdbool.h>
+
+/*
+ * The program's log. Only src/cmd and a server's loop log; libraries return errors. A record is a
+ * level, a message, and fields as key=value (or one JSON object a line).
+ *
+ *   log_info("episode over", "task", task->id, "episode", id, NULL);
+ *
+ * Thread-safe: a record is one write. What can't be written is lost: a log is not worth an error.
+ */
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+
+struct log_options {
+	enum log_level level; /* what is below is dropped */
+	bool json;
+	int fd; /* where records go */
+	bool time; /* put a UTC time first */
+};
+
+/* Before the first thread. Without it: LOG_INFO and above, as text, without a time, on stderr. */
+void log_setup(const struct log_options *options);
+
+/* "debug", "info", "warn", "error" to a level; -1 if the name is not one of them. */
+int log_level_of(const char *name);
+
+/* Keys and values as pairs of strings, ended by NULL; a NULL value is written as null. */
+void log_event(enum log_level level, const char *message, ...) __attribute__((sentinel));
+
+#define log_debug(...) log_event(LOG_DEBUG, __VA_ARGS__)
+#define log_info(...) log_event(LOG_INFO, __VA_ARGS__)
+#define log_warn(...) log_event(LOG_WARN, __VA_ARGS__)
+#define log_error(...) log_event(LOG_ERROR, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/str.h"
+
+#include "base/scope.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longest strings whose distance is worked out. */
+#define DISTANCE_MAX 64
+
+bool str_eq(const char *a, const char *b)
+{
+	if (!a || !b)
+		return a == b;
+	return strcmp(a, b) == 0;
+}
+
+bool str_starts(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+bool str_ends(const char *s, const char *suffix)
+{
+	size_t n = strlen(s);
+	size_t m = strlen(suffix);
+
+	return n >= m && strcmp(s + n - m, suffix) == 0;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+bool str_to_i64(const char *s, int64_t *out)
+{
+	const char *digits = s + (*s == '-' || *s == '+');
+	char *end;
+	long long v;
+
+	if (*digits < '0' || *digits > '9')
+		return false;
+	errno = 0;
+	v = strtoll(s, &end, 10);
+	if (errno || *end)
+		return false;
+	*out = v;
+	return true;
+}
+
+static locale_t c_locale;
+
+static void c_locale_make(void)
+{
+	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+}
+
+/*
+ * A decimal number at the beginning of s; its end, or NULL. strtod() alone would also take blanks,
+ * "inf", hexadecimal, and the comma of whatever locale the program that loaded us has set.
+ */
+static const char *parse_decimal(const char *s, double *out)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	const char *p = s + (*s == '-' || *s == '+');
+	char *end;
+	double v;
+
+	if (*p == '.')
+		p++;
+	if (*p < '0' || *p > '9' || (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')))
+		return NULL;
+	pthread_once(&once, c_locale_make);
+	v = strtod_l(s, &end, c_locale);
+	if (!isfinite(v))
+		return NULL;
+	*out = v;
+	return end;
+}
+
+bool str_to_double(const char *s, double *out)
+{
+	double v;
+	const char *end = parse_decimal(s, &v);
+
+	if (!end || *end)
+		return false;
+	*out = v;
+	return true;
+}
+
+struct unit {
+	const char *name;
+	double factor;
+};
+
+/* A number that is not negative and one of the units, rounded to a whole. */
+static bool to_units(const char *s, const struct unit *units, size_t n, int64_t *out)
+{
+	double v;
+	const char *end = parse_decimal(s, &v);
+
+	if (!end || v < 0)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		if (strcasecmp(end, units[i].name) != 0)
+			continue;
+		v = round(v * units[i].factor);
+		if (v >= 0x1p63)
+			return false;
+		*out = (int64_t)v;
+		return true;
+	}
+	return false;
+}
+
+bool str_to_bytes(const char *s, int64_t *out_bytes)
+{
+	static const struct unit units[] = {
+		{ "", 1 },
+		{ "B", 1 },
+		{ "k", 0x1p10 },
+		{ "KB", 0x1p10 },
+		{ "KiB", 0x1p10 },
+		{ "M", 0x1p20 },
+		{ "MB", 0x1p20 },
+		{ "MiB", 0x1p20 },
+		{ "G", 0x1p30 },
+		{ "GB", 0x1p30 },
+		{ "GiB", 0x1p30 },
+		{ "T", 0x1p40 },
+		{ "TB", 0x1p40 },
+		{ "TiB", 0x1p40 },
+	};
+
+	return to_units(s, units, ARRAY_SIZE(units), out_bytes);
+}
+
+bool str_to_ms(const char *s, int64_t *out_ms)
+{
+	static const struct unit units[] = {
+		{ "", 1e3 },
+		{ "ms", 1 },
+		{ "s", 1e3 },
+		{ "m", 60e3 },
+		{ "h", 3600e3 },
+	};
+
+	return to_units(s, units, ARRAY_SIZE(units), out_ms);
+}
+
+/* --- what was meant --------------------------------------------------------------------------- */
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+	size_t least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
+size_t str_distance(const char *a, const char *b)
+{
+	/* Three rows of the usual matrix: this one, the one before, the one before that. */
+	size_t rows[3][DISTANCE_MAX + 1];
+	size_t n = strlen(a);
+	size_t m = strlen(b);
+
+	if (n > DISTANCE_MAX || m > DISTANCE_MAX)
+		return SIZE_MAX;
+	for (size_t j = 0; j <= m; j++)
+		rows[0][j] = j;
+	for (size_t i = 1; i <= n; i++) {
+		size_t *row = rows[i % 3];
+		const size_t *up = rows[(i + 2) % 3];
+		const size_t *up2 = rows[(i + 1) % 3];
+
+		row[0] = i;
+		for (size_t j = 1; j <= m; j++) {
+			row[j] =
+				min3(up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
+				up2[j - 2] + 1 < row[j])
+				row[j] = up2[j - 2] + 1;
+		}
+	}
+	return rows[n % 3][m];
+}
+
+const char *str_closest(const char *s, const char *const *candidates, size_t n)
+{
+	const char *best = NULL;
+	size_t least = strlen(s) / 3 + 1;
+
+	if (strlen(s) < 2)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		size_t distance = str_distance(s, candidates[i]);
+
+		if (distance < least || (distance == least && !best)) {
+			least = distance;
+			best = candidates[i];
+		}
+	}
+	return best;
+}
+
+/* --- bytes that are safe to show -------------------------------------------------------------- */
+
+/* Bytes of the valid UTF-8 character at s, 0 if there is none (RFC 3629: no surrogates, no longer
+ * form than needed, nothing above U+10FFFF). */
+static size_t utf8_length(const unsigned char *s, size_t n)
+{
+	unsigned char low = 0x80;
+	unsigned char high = 0xbf;
+	size_t length;
+
+	if (s[0] < 0x80)
+		return 1;
+	if (s[0] < 0xc2 || s[0] > 0xf4)
+		return 0;
+	length = s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	if (n < length)
+		return 0;
+	if (s[0] == 0xe0)
+		low = 0xa0;
+	else if (s[0] == 0xed)
+		high = 0x9f;
+	else if (s[0] == 0xf0)
+		low = 0x90;
+	else if (s[0] == 0xf4)
+		high = 0x8f;
+	if (s[1] < low || s[1] > high)
+		return 0;
+	for (size_t i = 2; i < length; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+void str_add_utf8(struct buf *out, const char *data, size_t n)
+{
+	const unsigned char *s = (const unsigned char *)data;
+	size_t begin = 0; /* of the valid bytes that are not yet copied */
+	size_t at = 0;
+
+	while (at < n) {
+		size_t length = s[at] ? utf8_length(s + at, n - at) : 0;
+
+		if (length) {
+			at += length;
+			continue;
+		}
+		buf_add(out, data + begin, at - begin);
+		buf_printf(out, "\\x%02x", s[at]);
+		begin = ++at;
+	}
+	buf_add(out, data + begin, n - begin);
+}
+
+/* One line without its newline: what follows its last carriage return that is followed by anything
+ * (a bar that ends in one is still on the screen). */
+static void add_folded_line(struct buf *out, const char *line, size_t n)
+{
+	const char *last;
+
+	while (n && line[n - 1] == '\r')
+		n--;
+	last = memrchr(line, '\r', n);
+	if (last) {
+		n -= (size_t)(last + 1 - line);
+		line = last + 1;
+	}
+	buf_add(out, line, n);
+}
+
+void str_add_folded(struct buf *out, const char *data, size_t n)
+{
+	const char *end = data + n;
+
+	if (!memchr(data, '\r', n)) {
+		buf_add(out, data, n);
+		return;
+	}
+	while (data < end) {
+		const char *newline = memchr(data, '\n', (size_t)(end - data));
+		const char *stop = newline ? newline : end;
+
+		add_folded_line(out, data, (size_t)(stop - data));
+		if (newline)
+			buf_add_char(out, '\n');
+		data = newline ? newline + 1 : end;
+	}
+}
+
+void str_add_printable(struct buf *out, const char *s)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t left = strlen(s);
+
+	while (left) {
+		size_t length = utf8_length(p, left);
+		bool control = (*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f ||
+			(length == 2 && p[0] == 0xc2 && p[1] < 0xa0);
+
+		if (!length)
+			length = control = 1;
+		for (size_t i = 0; i < length && control; i++)
+			buf_printf(out, "\\x%02x", p[i]);
+		if (!control)
+			buf_add(out, p, length);
+		p += length;
+		left -= length;
+	}
+}
+
+/* The letter that stands for c after a backslash in JSON, or 0. */
+static char json_letter(unsigned char c)
+{
+	switch (c) {
+	case '"':
+	case '\\':
+		return (char)c;
+	case '\b':
+		return 'b';
+	case '\f':
+		return 'f';
+	case '\n':
+		return 'n';
+	case '\r':
+		return 'r';
+	case '\t':
+		return 't';
+	default:
+		return 0;
+	}
+}
+
+void str_add_json(struct buf *out, const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	buf_add_char(out, '"');
+	while (n) {
+		size_t length = *p ? utf8_length(p, n) : 0;
+		char letter = json_letter(*p);
+
+		if (!length)
+			buf_printf(out, "\\\\x%02x", *p);
+		else if (letter)
+			buf_printf(out, "\\%c", letter);
+		else if (*p < 0x20)
+			buf_printf(out, "\\u%04x", *p);
+		else
+			buf_add(out, p, length);
+		p += length ? length : 1;
+		n -= length ? length : 1;
+	}
+	buf_add_char(out, '"');
+}
