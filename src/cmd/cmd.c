@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/options.h"
+#include "cmd/term.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Finding the command that the words name, reading its options, running it; and its complaints. */
+
+#define DEFAULT_WIDTH 100
+#define COMMANDS_MAX 64 /* in one group */
+
+static void complain(const char *message)
+{
+	auto_buf struct buf line = BUF_INIT(4 * FH_ERROR_MESSAGE_MAX);
+
+	buf_add_str(&line, "fumehood: ");
+	str_add_printable(&line, message);
+	fprintf(stderr, "%s\n", buf_str(&line));
+}
+
+int cmd_fail(const struct fh_error *err)
+{
+	complain(err->message);
+	return CMD_FAILED;
+}
+
+void cmd_warn(const char *format, ...)
+{
+	auto_buf struct buf text = BUF_INIT(2 * FH_ERROR_MESSAGE_MAX);
+	va_list ap;
+
+	va_start(ap, format);
+	buf_vprintf(&text, format, ap);
+	va_end(ap);
+	complain(buf_str(&text));
+}
+
+static int misuse(const char *path, const char *message)
+{
+	complain(message);
+	fprintf(stderr, "Try: fumehood %s%s--help\n", path, *path ? " " : "");
+	return CMD_USAGE;
+}
+
+int cmd_misuse(const struct command_context *ctx, const char *format, ...)
+{
+	auto_buf struct buf text = BUF_INIT(2 * FH_ERROR_MESSAGE_MAX);
+	va_list ap;
+
+	va_start(ap, format);
+	buf_vprintf(&text, format, ap);
+	va_end(ap);
+	return misuse(ctx->path, buf_str(&text));
+}
+
+bool cmd_given(const struct command_context *ctx, const char *option)
+{
+	const struct cmd_option *table = ctx->command->options;
+
+	for (size_t i = 0; table && table[i].kind; i++) {
+		if (str_eq(table[i].name, option))
+			return ctx->given[i];
+	}
+	return false;
+}
+
+static int show_help(const struct command *c, const char *path, FILE *to)
+{
+	auto_buf struct buf text = BUF_INIT(CMD_HELP_BYTES);
+	int fd = fileno(to);
+
+	cmd_help(&text, c, path, term_colours(fd), term_width(fd, DEFAULT_WIDTH));
+	fputs(buf_str(&text), to);
+	return to == stderr ? CMD_USAGE : CMD_OK;
+}
+
+static const struct command *find(const struct command *group, const char *name)
+{
+	for (size_t i = 0; group->commands[i]; i++) {
+		if (str_eq(group->commands[i]->name, name))
+			return group->commands[i];
+	}
+	return NULL;
+}
+
+static int unknown_command(const struct command *group, const char *path, const char *word)
+{
+	const char *names[COMMANDS_MAX];
+	auto_buf struct buf text = BUF_INIT(2 * FH_ERROR_MESSAGE_MAX);
+	const char *close;
+	size_t n = 0;
+
+	while (group->commands[n] && n < COMMANDS_MAX) {
+		names[n] = group->commands[n]->name;
+		n++;
+	}
+	close = str_closest(word, names, n);
+	buf_printf(&text, "unknown command '%s%s%s'", path, *path ? " " : "", word);
+	if (close)
+		buf_printf(&text, "; did you mean '%s'?", close);
+	return misuse(path, buf_str(&text));
+}
+
+/* Words that have a meaning before a command's name. */
+static int group_option(const struct command *group, const char *path, const char *word)
+{
+	if (str_eq(word, "--help") || str_eq(word, "-h"))
+		return show_help(group, path, stdout);
+	if (group == &cmd_root && (str_eq(word, "--version") || str_eq(word, "-V"))) {
+		printf("fumehood %s\n", cmd_version());
+		return CMD_OK;
+	}
+	return -1;
+}
+
+static int run(const struct command *c, const char *path, const char *const *words, size_t n)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	auto_buf struct buf notes = BUF_INIT(65536);
+	struct parsed_options parsed;
+	struct command_context ctx = { .command = c, .path = path };
+	struct fh_error err;
+
+	if (options_parse(c, words, n, &arena, &notes, &parsed, &err) < 0)
+		return misuse(path, err.message);
+	if (parsed.help)
+		return show_help(c, path, stdout);
+	fputs(buf_str(&notes), stderr);
+	ctx.options = parsed.values;
+	ctx.given = parsed.given;
+	ctx.args = parsed.args;
+	ctx.n_args = parsed.n_args;
+	ctx.json = parsed.json;
+	return c->run(&ctx);
+}
+
+int cmd_main(int argc, const char *const *argv)
+{
+	const struct command *c = &cmd_root;
+	auto_buf struct buf path = BUF_INIT(256);
+	int at = 1;
+
+	while (c->commands) {
+		const struct command *next;
+		int r;
+
+		if (at >= argc)
+			return show_help(c, buf_str(&path), stderr);
+		r = group_option(c, buf_str(&path), argv[at]);
+		if (r >= 0)
+			return r;
+		next = find(c, argv[at]);
+		if (!next)
+			return unknown_command(c, buf_str(&path), argv[at]);
+		buf_printf(&path, "%s%s", path.len ? " " : "", next->name);
+		c = next;
+		at++;
+	}
+	return run(c, buf_str(&path), argv + at, (size_t)(argc - at));
+}

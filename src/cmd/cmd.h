@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_CMD_H
+#define CMD_CMD_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * The command line. A command is one file and one const entry: its words, a table of its options,
+ * and what runs it. To add one, write src/cmd/<name>.c, name the file in meson.build, and put the
+ * entry into `cmd_root` (main.c). The tables parse, check, print --help and docs/cli.md.
+ *
+ *   struct show_options {
+ *           const char *variant;
+ *           int lines;
+ *   };
+ *   #define FIELD(f) offsetof(struct show_options, f)
+ *   static const struct cmd_option options[] = {
+ *           { "variant", 0, OPTION_TEXT, FIELD(variant), "V", "which variant of the task" },
+ *           { "lines", 'n', OPTION_INT, FIELD(lines), "N", "how many to print", .preset = "10" },
+ *           {},
+ *   };
+ *   const struct command command_task_show = {
+ *           .name = "show", .arguments = "TASK", .min_args = 1, .max_args = 1,
+ *           .summary = "what a task asks for",
+ *           .options = options, .options_size = sizeof(struct show_options), .run = run_show };
+ *
+ * Every command has --help and --json by itself. Spelling: `--max-steps 5`, `--max-steps=5`,
+ * `--max_steps 5`, and any beginning that only one option has (`--max`).
+ */
+
+enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2, CMD_INTERRUPTED = 130 };
+
+enum cmd_option_kind {
+	OPTION_END,     /* closes a table */
+	OPTION_FLAG,    /* bool: takes no value (`--flag=false` and `--flag False` are taken too) */
+	OPTION_TEXT,    /* const char * */
+	OPTION_INT,     /* int, from min to max */
+	OPTION_UINT64,  /* uint64_t */
+	OPTION_NUMBER,  /* double, finite */
+	OPTION_SECONDS, /* double: "25", "2.5s", "300ms", "5m" */
+	OPTION_BYTES,   /* int64_t: "512M", "2GiB" */
+	OPTION_CHOICE,  /* int: index into choices */
+	OPTION_LIST,   /* struct cmd_list: `a,b`, repeated, or `a b` where no arguments are taken */
+	OPTION_REPEAT, /* struct cmd_list: one value each time it is given, commas are kept */
+	OPTION_NOTED,  /* taken with its values and not used; `why` is said on stderr */
+	OPTION_REFUSED, /* an error; `why` ends the sentence "--name <why>" */
+};
+
+/* Points into argv and memory that lives as long as the command runs. */
+struct cmd_list {
+	const char **items;
+	size_t n;
+};
+
+struct cmd_option {
+	const char *name; /* with dashes, "max-steps" */
+	char letter;      /* 0: none */
+	enum cmd_option_kind kind;
+	size_t offset;              /* of its field in the command's struct of options */
+	const char *value;          /* the value's name in help: "N"; not for flags */
+	const char *help;           /* NULL: hidden, another spelling */
+	const char *preset;         /* its value when it is not given, as text; shown in help */
+	const char *const *choices; /* OPTION_CHOICE: NULL-terminated */
+	int64_t min, max;           /* OPTION_INT: both 0 is any */
+	const char *heading;        /* starts a new group of options in help */
+	const char *why;            /* OPTION_NOTED, OPTION_REFUSED */
+};
+
+struct command_context {
+	const struct command *command;
+	const char *path; /* "task list" */
+	void *options;    /* the command's struct of options, filled */
+	const char *const *args;
+	size_t n_args;
+	bool json;         /* --json was given */
+	const bool *given; /* by index into the table of options */
+};
+
+struct command {
+	const char *name;
+	const char *summary;   /* a few words, lower case, no full stop */
+	const char *arguments; /* what follows the options in the usage line; NULL: nothing */
+	size_t min_args, max_args;
+	bool args_end_options;            /* the first argument ends the options: `exec ls -l` */
+	const char *about;                /* paragraphs beneath the usage line, may be NULL */
+	const char *examples;             /* lines of "command   # what it does", may be NULL */
+	const struct cmd_option *options; /* ends with {}; NULL: only --help and --json */
+	size_t options_size;
+	const struct command *const *commands;   /* a group: its commands, NULL-terminated */
+	int (*run)(struct command_context *ctx); /* returns the exit status */
+};
+
+/* Every command, in the order of the help text (main.c). */
+extern const struct command cmd_root;
+
+/* Of this build (main.c). */
+const char *cmd_version(void);
+
+/* Finds the command, reads its options and runs it; the program's exit status. */
+int cmd_main(int argc, const char *const *argv);
+
+/* True if the option (by its main name) stood on the command line. */
+bool cmd_given(const struct command_context *ctx, const char *option);
+
+/* "fumehood: <message>" on stderr; the exit status to return. */
+int cmd_fail(const struct fh_error *err);                                  /* CMD_FAILED */
+int cmd_misuse(const struct command_context *ctx, const char *format, ...) /* CMD_USAGE */
+		__attribute__((format(printf, 2, 3)));
+void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The help of a command for a terminal `width` columns wide, or all commands as Markdown. */
+void cmd_help(struct buf *out, const struct command *command, const char *path, bool colours,
+		int width);
+void cmd_help_markdown(struct buf *out);
+
+#define CMD_HELP_BYTES (1024 * 1024)
+
+#endif

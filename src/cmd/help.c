@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/options.h"
+#include "cmd/term.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <string.h>
+
+/* The help of a command for people, and of all commands as Markdown: two views of the tables. */
+
+#define HELP_COLUMN 30 /* where the explanations begin */
+
+struct page {
+	struct buf *out;
+	bool colours;
+	int width;
+};
+
+static void heading(const struct page *p, const char *text)
+{
+	buf_printf(p->out, "\n%s%s%s\n", term_style(p->colours, TERM_BOLD), text,
+			term_style(p->colours, TERM_RESET));
+}
+
+static bool shows_preset(const struct cmd_option *o)
+{
+	return o->preset && *o->preset;
+}
+
+/* What the value may be: its name, or the words to choose from. */
+static void add_value(struct buf *out, const struct cmd_option *o)
+{
+	if (o->kind == OPTION_FLAG)
+		return;
+	buf_add_char(out, ' ');
+	if (o->kind != OPTION_CHOICE) {
+		buf_add_str(out, o->value ? o->value : "VALUE");
+		return;
+	}
+	for (int i = 0; o->choices[i]; i++)
+		buf_printf(out, "%s%s", i ? "|" : "", o->choices[i]);
+}
+
+static void add_left(struct buf *out, const struct cmd_option *o)
+{
+	if (o->letter)
+		buf_printf(out, "  -%c, ", o->letter);
+	else
+		buf_add_str(out, "      ");
+	buf_printf(out, "--%s", o->name);
+	add_value(out, o);
+}
+
+/* "  name   what it is", the second part wrapped in its own column. */
+static void add_pair(const struct page *p, const char *left, const char *right)
+{
+	int used = term_columns(left);
+
+	buf_add_str(p->out, left);
+	if (used + 2 > HELP_COLUMN) {
+		buf_add_char(p->out, '\n');
+		used = 0;
+	}
+	term_add_pad(p->out, used, HELP_COLUMN);
+	term_add_wrapped(p->out, right, HELP_COLUMN, p->width);
+	buf_add_char(p->out, '\n');
+}
+
+static void add_option(const struct page *p, const struct cmd_option *o)
+{
+	auto_buf struct buf left = BUF_INIT(1024);
+	auto_buf struct buf right = BUF_INIT(4096);
+
+	add_left(&left, o);
+	buf_add_str(&right, o->help);
+	if (shows_preset(o))
+		buf_printf(&right, " [%s]", o->preset);
+	add_pair(p, buf_str(&left), buf_str(&right));
+}
+
+static void add_table(const struct page *p, const struct cmd_option *table, const char *title)
+{
+	for (const struct cmd_option *o = table; o && o->kind; o++) {
+		if (!o->help)
+			continue;
+		if (o->heading || title)
+			heading(p, o->heading ? o->heading : title);
+		title = NULL;
+		add_option(p, o);
+	}
+}
+
+static void add_commands(const struct page *p, const struct command *group)
+{
+	heading(p, "Commands");
+	for (size_t i = 0; group->commands[i]; i++) {
+		auto_buf struct buf left = BUF_INIT(1024);
+
+		buf_printf(&left, "  %s", group->commands[i]->name);
+		add_pair(p, buf_str(&left), group->commands[i]->summary);
+	}
+}
+
+/* Lines are given one beneath the other with "\n"; each is wrapped by itself. */
+static void add_paragraphs(const struct page *p, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+		auto_free char *line = strndup(text, n);
+
+		if (line)
+			term_add_wrapped(p->out, line, 0, p->width);
+		buf_add_char(p->out, '\n');
+		text += n + (text[n] == '\n');
+	}
+}
+
+static void add_examples(const struct page *p, const char *examples)
+{
+	heading(p, "Examples");
+	while (*examples) {
+		size_t n = strcspn(examples, "\n");
+
+		buf_printf(p->out, "  %.*s\n", (int)n, examples);
+		examples += n + (examples[n] == '\n');
+	}
+}
+
+static void add_usage(struct buf *out, const struct command *c, const char *path)
+{
+	buf_printf(out, "fumehood%s%s", *path ? " " : "", path);
+	if (c->commands)
+		buf_add_str(out, " COMMAND");
+	buf_add_str(out, " [OPTIONS]");
+	if (c->arguments)
+		buf_printf(out, " %s", c->arguments);
+}
+
+void cmd_help(struct buf *out, const struct command *c, const char *path, bool colours, int width)
+{
+	struct page p = { .out = out, .colours = colours, .width = width };
+	auto_buf struct buf usage = BUF_INIT(1024);
+
+	add_usage(&usage, c, path);
+	buf_printf(out, "%sUsage:%s %s\n\n", term_style(colours, TERM_BOLD),
+			term_style(colours, TERM_RESET), buf_str(&usage));
+	add_paragraphs(&p, c->about ? c->about : c->summary);
+	if (c->commands)
+		add_commands(&p, c);
+	add_table(&p, c->options, "Options");
+	add_table(&p, options_common, "Everywhere");
+	if (c->examples)
+		add_examples(&p, c->examples);
+	if (c->commands)
+		buf_printf(out, "\nMore about one of them: fumehood%s%s COMMAND --help\n",
+				*path ? " " : "", path);
+}
+
+/* --- Markdown --------------------------------------------------------------------------------- */
+
+/* "|" would end a table's cell. */
+static void add_cell(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		buf_printf(out, "%s%c", *text == '|' ? "\\" : "", *text);
+}
+
+static void markdown_option(struct buf *out, const struct cmd_option *o)
+{
+	auto_buf struct buf value = BUF_INIT(1024);
+
+	buf_add_str(out, "| ");
+	if (o->letter)
+		buf_printf(out, "`-%c`, ", o->letter);
+	add_value(&value, o);
+	buf_printf(out, "`--%s", o->name);
+	add_cell(out, buf_str(&value));
+	buf_add_str(out, "` | ");
+	add_cell(out, o->help);
+	if (shows_preset(o))
+		buf_printf(out, " (default: `%s`)", o->preset);
+	buf_add_str(out, " |\n");
+}
+
+/* The main spelling of an option that is hidden, NULL if it stands alone. */
+static const struct cmd_option *main_spelling(
+		const struct cmd_option *table, const struct cmd_option *hidden)
+{
+	for (const struct cmd_option *o = table; o->kind; o++) {
+		if (o->help && option_same(o, hidden))
+			return o;
+	}
+	return NULL;
+}
+
+static void markdown_spelling(
+		struct buf *out, const struct cmd_option *table, const struct cmd_option *hidden)
+{
+	const struct cmd_option *shown = main_spelling(table, hidden);
+
+	buf_printf(out, "| `--%s` | ", hidden->name);
+	if (shown)
+		buf_printf(out, "the same as `--%s`", shown->name);
+	else if (hidden->kind == OPTION_NOTED)
+		buf_printf(out, "taken, no effect: %s", hidden->why);
+	else if (hidden->kind == OPTION_REFUSED)
+		buf_printf(out, "refused: %s", hidden->why);
+	else
+		buf_add_str(out, hidden->why);
+	buf_add_str(out, " |\n");
+}
+
+static void markdown_table(struct buf *out, const struct cmd_option *table)
+{
+	bool hidden = false;
+
+	for (const struct cmd_option *o = table; o && o->kind; o++) {
+		hidden = hidden || !o->help;
+		if (!o->help)
+			continue;
+		if (o == table || o->heading)
+			buf_printf(out, "\n| %s | |\n|---|---|\n",
+					o->heading ? o->heading : "Options");
+		markdown_option(out, o);
+	}
+	if (!hidden)
+		return;
+	buf_add_str(out, "\n| Other spellings | |\n|---|---|\n");
+	for (const struct cmd_option *o = table; o && o->kind; o++) {
+		if (!o->help)
+			markdown_spelling(out, table, o);
+	}
+}
+
+static void markdown_command(struct buf *out, const struct command *c, const char *path)
+{
+	buf_printf(out, "\n## fumehood %s\n\n```\n", path);
+	add_usage(out, c, path);
+	buf_printf(out, "\n```\n\n%s\n", c->about ? c->about : c->summary);
+	markdown_table(out, c->options);
+	if (c->examples)
+		buf_printf(out, "\n```sh\n%s%s```\n", c->examples,
+				str_ends(c->examples, "\n") ? "" : "\n");
+}
+
+static void markdown_group(struct buf *out, const struct command *group, const char *prefix)
+{
+	for (size_t i = 0; group->commands[i]; i++) {
+		const struct command *c = group->commands[i];
+		auto_buf struct buf path = BUF_INIT(256);
+
+		buf_printf(&path, "%s%s%s", prefix, *prefix ? " " : "", c->name);
+		if (c->commands)
+			markdown_group(out, c, buf_str(&path));
+		else
+			markdown_command(out, c, buf_str(&path));
+	}
+}
+
+void cmd_help_markdown(struct buf *out)
+{
+	buf_add_str(out,
+			"# The command line\n\n"
+			"Made from the tables of the program: `fumehood help --markdown >docs/cli.md`.\n\n");
+	buf_printf(out, "%s\n", cmd_root.about);
+	markdown_table(out, options_common);
+	markdown_group(out, &cmd_root, "");
+}

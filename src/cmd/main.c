@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+
+#include "fumehood-build.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+extern const struct command command_help;
+
+static const struct command *const commands[] = {
+	&command_help,
+	NULL,
+};
+
+const struct command cmd_root = {
+	.name = "fumehood",
+	.summary = "a gym for agents that do machine-learning research",
+	.about = "Fumehood gives an agent a machine-learning task and a shell in a sandbox, scores "
+		 "what it submits where it can't reach the score, and records every step.",
+	.examples = "fumehood run --task titanic:micro --model baseline   # play the task's baseline\n"
+		    "fumehood task list                                   # what there is to play\n"
+		    "fumehood doctor                                      # what this machine can do",
+	.commands = commands,
+};
+
+const char *cmd_version(void)
+{
+	return FUMEHOOD_VERSION;
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+
+	/* Only how wide characters are: numbers keep their point. */
+	setlocale(LC_CTYPE, "C.UTF-8");
+	status = cmd_main(argc, (const char *const *)argv);
+	/* What was printed is part of the result: a full disk or a closed pipe is not done. */
+	if ((fflush(stdout) || ferror(stdout)) && status == CMD_OK) {
+		fprintf(stderr, "fumehood: can't write to standard output: %s\n", strerror(errno));
+		return CMD_FAILED;
+	}
+	return status;
+}

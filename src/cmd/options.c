@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/options.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OPTIONS_MAX 128      /* in one table; more is a mistake of ours */
+#define LIST_ITEMS_MAX 10000 /* of one list on the command line */
+
+struct common {
+	bool help, json;
+};
+
+const struct cmd_option options_common[] = {
+	{ "help", 'h', OPTION_FLAG, offsetof(struct common, help), .help = "show this text" },
+	{ "json", 0, OPTION_FLAG, offsetof(struct common, json),
+			.help = "print results as JSON, for programs" },
+	{},
+};
+
+struct parser {
+	const struct command *command;
+	const char *const *words;
+	size_t n, at;
+	struct arena *arena;
+	struct buf *notes;
+	bool *given;
+	void *values;
+	struct common common;
+};
+
+/* A word on the command line: which option it names, and the value that came with it. */
+struct spotted {
+	const struct cmd_option *option;
+	void *base;        /* the struct that its offset counts from */
+	const char *value; /* of "--name=value"; NULL */
+	const char *word;  /* as typed, without the value: for messages */
+};
+
+bool option_same(const struct cmd_option *a, const struct cmd_option *b)
+{
+	if (a == b)
+		return true;
+	if (a->kind == OPTION_NOTED || a->kind == OPTION_REFUSED)
+		return false;
+	return a->kind == b->kind && a->offset == b->offset;
+}
+
+/* Names are compared with "_" and "-" alike. Equal: 2, a beginning: 1, else 0. */
+static int name_match(const char *typed, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		char c = typed[i] == '_' ? '-' : typed[i];
+
+		if (!name[i] || c != (name[i] == '_' ? '-' : name[i]))
+			return 0;
+	}
+	return name[n] ? 1 : 2;
+}
+
+static int say_unknown(const struct parser *p, const char *word, size_t n, struct fh_error *err)
+{
+	const char *names[2 * OPTIONS_MAX];
+	auto_free char *typed = xstrndup(word + 2, n);
+	const char *close;
+	size_t count = 0;
+
+	for (const struct cmd_option *o = p->command->options; o && o->kind; o++)
+		names[count++] = o->name;
+	for (const struct cmd_option *o = options_common; o->kind; o++)
+		names[count++] = o->name;
+	close = str_closest(typed, names, count);
+	if (close)
+		return error_say(err, EINVAL, "unknown option --%s; did you mean --%s?", typed,
+				close);
+	return error_say(err, EINVAL, "unknown option --%s", typed);
+}
+
+static int say_ambiguous(const struct cmd_option *a, const struct cmd_option *b, const char *word,
+		size_t n, struct fh_error *err)
+{
+	return error_say(err, EINVAL, "option --%.*s is not clear: --%s or --%s?", (int)n, word + 2,
+			a->name, b->name);
+}
+
+/* Looks "--name" up in one table: an exact name wins, else the only option that begins so. */
+static int find_in(const struct cmd_option *table, const char *word, size_t n,
+		const struct cmd_option **found, bool *exact, struct fh_error *err)
+{
+	for (const struct cmd_option *o = table; o && o->kind; o++) {
+		int match = name_match(word + 2, n, o->name);
+
+		if (match == 2) {
+			*found = o;
+			*exact = true;
+			return 0;
+		}
+		if (match == 1 && !*found)
+			*found = o;
+	}
+	if (!*found || *exact)
+		return 0;
+	for (const struct cmd_option *o = table; o && o->kind; o++) {
+		if (name_match(word + 2, n, o->name) == 1 && !option_same(*found, o))
+			return say_ambiguous(*found, o, word, n, err);
+	}
+	return 0;
+}
+
+static int spot_long(struct parser *p, const char *word, struct spotted *out, struct fh_error *err)
+{
+	const char *equals = strchr(word, '=');
+	size_t n = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
+	const struct cmd_option *own = NULL, *common = NULL;
+	bool exact = false, common_exact = false;
+	int r;
+
+	if (!n)
+		return error_say(err, EINVAL, "'%s' names no option", word);
+	r = find_in(p->command->options, word, n, &own, &exact, err);
+	if (r < 0)
+		return r;
+	r = find_in(options_common, word, n, &common, &common_exact, err);
+	if (r < 0)
+		return r;
+	if (own && common && !exact && !common_exact)
+		return say_ambiguous(own, common, word, n, err);
+	if (!own && !common)
+		return say_unknown(p, word, n, err);
+	if (!own || common_exact)
+		*out = (struct spotted){ .option = common, .base = &p->common };
+	else
+		*out = (struct spotted){ .option = own, .base = p->values };
+	out->word = arena_strndup(p->arena, word, n + 2);
+	out->value = equals ? equals + 1 : NULL;
+	return 0;
+}
+
+static int spot_short(struct parser *p, const char *word, struct spotted *out, struct fh_error *err)
+{
+	const struct cmd_option *tables[] = { p->command->options, options_common };
+	void *bases[] = { p->values, &p->common };
+
+	for (size_t t = 0; t < ARRAY_SIZE(tables); t++) {
+		for (const struct cmd_option *o = tables[t]; o && o->kind; o++) {
+			if (!o->letter || o->letter != word[1])
+				continue;
+			*out = (struct spotted){ .option = o, .base = bases[t] };
+			out->word = arena_strndup(p->arena, word, 2);
+			out->value = word[2] ? word + 2 + (word[2] == '=') : NULL;
+			return 0;
+		}
+	}
+	return error_say(err, EINVAL, "unknown option -%c", word[1]);
+}
+
+static bool is_option(const char *word)
+{
+	/* "-" is a file by custom, "-5" a number. */
+	return word[0] == '-' && word[1] && (word[1] < '0' || word[1] > '9') && word[1] != '.';
+}
+
+static bool takes_arguments(const struct command *c)
+{
+	return c->max_args > 0;
+}
+
+/* True if the next word can be one more value of the option before it. */
+static bool value_follows(const struct parser *p)
+{
+	return p->at < p->n && !is_option(p->words[p->at]);
+}
+
+static int bad_value(const struct spotted *s, const char *value, const char *wanted,
+		struct fh_error *err)
+{
+	return error_say(err, EINVAL, "%s wants %s, not '%s'", s->word, wanted, value);
+}
+
+static bool flag_value(const char *text, bool *out)
+{
+	static const char *const yes[] = { "true", "True", "yes", "on", "1" };
+	static const char *const no[] = { "false", "False", "no", "off", "0" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(yes); i++) {
+		if (str_eq(text, yes[i]) || str_eq(text, no[i])) {
+			*out = str_eq(text, yes[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+static int set_flag(struct parser *p, const struct spotted *s, struct fh_error *err)
+{
+	bool *field = (bool *)((char *)s->base + s->option->offset);
+	bool value = true;
+
+	if (s->value && !flag_value(s->value, &value))
+		return bad_value(s, s->value, "no value, or true or false", err);
+	/* `--verbose True`: only these two words, and only where no word can be an argument. */
+	if (!s->value && !takes_arguments(p->command) && p->at < p->n &&
+			(str_eq(p->words[p->at], "True") || str_eq(p->words[p->at], "False")))
+		flag_value(p->words[p->at++], &value);
+	*field = value;
+	return 0;
+}
+
+static int set_int(const struct spotted *s, const char *text, int *field, struct fh_error *err)
+{
+	const struct cmd_option *o = s->option;
+	int64_t low = o->min || o->max ? o->min : INT32_MIN;
+	int64_t high = o->min || o->max ? o->max : INT32_MAX;
+	char wanted[96];
+	int64_t v;
+
+	if (str_to_i64(text, &v) && v >= low && v <= high) {
+		*field = (int)v;
+		return 0;
+	}
+	snprintf(wanted, sizeof(wanted), "a whole number from %lld to %lld", (long long)low,
+			(long long)high);
+	return bad_value(s, text, wanted, err);
+}
+
+static int set_uint64(
+		const struct spotted *s, const char *text, uint64_t *field, struct fh_error *err)
+{
+	char *end;
+
+	errno = 0;
+	if (*text >= '0' && *text <= '9') {
+		unsigned long long v = strtoull(text, &end, 10);
+
+		if (!*end && !errno) {
+			*field = v;
+			return 0;
+		}
+	}
+	return bad_value(s, text, "a whole number from 0 on", err);
+}
+
+static int set_choice(const struct spotted *s, const char *text, int *field, struct fh_error *err)
+{
+	char wanted[256] = "one of";
+	size_t n = strlen(wanted);
+
+	for (int i = 0; s->option->choices[i]; i++) {
+		if (str_eq(text, s->option->choices[i])) {
+			*field = i;
+			return 0;
+		}
+		if (n < sizeof(wanted))
+			n += (size_t)snprintf(wanted + n, sizeof(wanted) - n, "%s %s", i ? "," : "",
+					s->option->choices[i]);
+	}
+	return bad_value(s, text, wanted, err);
+}
+
+static int set_seconds(
+		const struct spotted *s, const char *text, double *field, struct fh_error *err)
+{
+	int64_t ms;
+
+	if (!str_to_ms(text, &ms) || ms < 0)
+		return bad_value(s, text, "a time such as 25, 2.5s, 300ms or 5m", err);
+	*field = (double)ms / 1000;
+	return 0;
+}
+
+static int list_add(struct parser *p, struct cmd_list *list, const char *item, struct fh_error *err)
+{
+	const char **items;
+
+	if (list->n >= LIST_ITEMS_MAX)
+		return error_say(err, EINVAL, "more than %d values in a list", LIST_ITEMS_MAX);
+	/* Doubles at powers of two; what is left behind goes with the arena. */
+	if (!(list->n & (list->n - 1))) {
+		items = arena_array(p->arena, list->n ? 2 * list->n : 1, sizeof(*items));
+		if (list->n)
+			memcpy(items, list->items, list->n * sizeof(*items));
+		list->items = items;
+	}
+	list->items[list->n++] = item;
+	return 0;
+}
+
+static int list_split(
+		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
+{
+	struct cmd_list *list = (struct cmd_list *)((char *)s->base + s->option->offset);
+
+	for (;;) {
+		size_t n = strcspn(text, ",");
+		int r;
+
+		if (!n)
+			return error_say(err, EINVAL, "%s has an empty value in its list", s->word);
+		r = list_add(p, list, arena_strndup(p->arena, text, n), err);
+		if (r < 0 || !text[n])
+			return r;
+		text += n + 1;
+	}
+}
+
+static int set_list(
+		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
+{
+	int r = list_split(p, s, text, err);
+
+	while (r == 0 && !s->value && !takes_arguments(p->command) && value_follows(p))
+		r = list_split(p, s, p->words[p->at++], err);
+	return r;
+}
+
+static int set_value(
+		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
+{
+	void *field = (char *)s->base + s->option->offset;
+
+	switch (s->option->kind) {
+	case OPTION_TEXT:
+		*(const char **)field = text;
+		return 0;
+	case OPTION_INT:
+		return set_int(s, text, field, err);
+	case OPTION_UINT64:
+		return set_uint64(s, text, field, err);
+	case OPTION_NUMBER:
+		if (!str_to_double(text, field))
+			return bad_value(s, text, "a number", err);
+		return 0;
+	case OPTION_SECONDS:
+		return set_seconds(s, text, field, err);
+	case OPTION_BYTES:
+		if (!str_to_bytes(text, field))
+			return bad_value(s, text, "a size such as 512M or 2G", err);
+		return 0;
+	case OPTION_CHOICE:
+		return set_choice(s, text, field, err);
+	case OPTION_LIST:
+		return set_list(p, s, text, err);
+	case OPTION_REPEAT:
+		return list_add(p, field, text, err);
+	case OPTION_FLAG:
+	case OPTION_NOTED:
+	case OPTION_REFUSED:
+	case OPTION_END:
+		break;
+	}
+	return error_say(err, EINVAL, "%s takes no value", s->word);
+}
+
+static void note(struct parser *p, const struct spotted *s)
+{
+	while (!s->value && !takes_arguments(p->command) && value_follows(p))
+		p->at++;
+	buf_printf(p->notes, "%s has no effect: %s\n", s->word, s->option->why);
+}
+
+/* Every spelling of an option counts as the option given. */
+static void mark_given(struct parser *p, const struct cmd_option *option)
+{
+	for (size_t i = 0; p->command->options && p->command->options[i].kind; i++) {
+		if (option_same(&p->command->options[i], option))
+			p->given[i] = true;
+	}
+}
+
+static int take_option(struct parser *p, struct fh_error *err)
+{
+	const char *word = p->words[p->at++];
+	struct spotted s = { 0 };
+	int r;
+
+	r = word[1] == '-' ? spot_long(p, word, &s, err) : spot_short(p, word, &s, err);
+	if (r < 0)
+		return r;
+	if (s.base == p->values)
+		mark_given(p, s.option);
+	switch (s.option->kind) {
+	case OPTION_REFUSED:
+		return error_say(err, EINVAL, "%s %s", s.word, s.option->why);
+	case OPTION_NOTED:
+		note(p, &s);
+		return 0;
+	case OPTION_FLAG:
+		return set_flag(p, &s, err);
+	case OPTION_END:
+	case OPTION_TEXT:
+	case OPTION_INT:
+	case OPTION_UINT64:
+	case OPTION_NUMBER:
+	case OPTION_SECONDS:
+	case OPTION_BYTES:
+	case OPTION_CHOICE:
+	case OPTION_LIST:
+	case OPTION_REPEAT:
+		break;
+	}
+	if (s.value)
+		return set_value(p, &s, s.value, err);
+	if (!value_follows(p))
+		return error_say(err, EINVAL, "%s wants a value (%s)", s.word,
+				s.option->value ? s.option->value : "VALUE");
+	return set_value(p, &s, p->words[p->at++], err);
+}
+
+/* The values of options that are not given. A preset that can't be read is our own mistake. */
+static int set_presets(struct parser *p, struct fh_error *err)
+{
+	for (const struct cmd_option *o = p->command->options; o && o->kind; o++) {
+		struct spotted s = { .option = o, .base = p->values, .value = o->preset };
+		int r;
+
+		if (!o->preset)
+			continue;
+		s.word = arena_printf(p->arena, "--%s", o->name);
+		r = o->kind == OPTION_FLAG ? set_flag(p, &s, err)
+					   : set_value(p, &s, o->preset, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int check_arguments(
+		const struct command *c, const struct cmd_list *args, struct fh_error *err)
+{
+	if (args->n < c->min_args)
+		return error_say(err, EINVAL, "%s is missing",
+				c->arguments ? c->arguments : "an argument");
+	if (args->n > c->max_args)
+		return error_say(err, EINVAL, "unexpected argument '%s'", args->items[c->max_args]);
+	return 0;
+}
+
+int options_parse(const struct command *command, const char *const *words, size_t n_words,
+		struct arena *arena, struct buf *notes, struct parsed_options *out,
+		struct fh_error *err)
+{
+	struct parser p = { .command = command, .words = words, .n = n_words, .arena = arena };
+	struct cmd_list args = {};
+	bool only_args = false;
+	int r;
+
+	p.notes = notes;
+	p.values = arena_alloc(arena, command->options_size + 1);
+	p.given = arena_array(arena, OPTIONS_MAX, sizeof(bool));
+	r = set_presets(&p, err);
+	while (r == 0 && p.at < p.n) {
+		const char *word = p.words[p.at];
+
+		if (only_args || !is_option(word)) {
+			only_args = only_args || command->args_end_options;
+			p.at++;
+			r = list_add(&p, &args, word, err);
+		} else if (str_eq(word, "--")) {
+			only_args = true;
+			p.at++;
+		} else {
+			r = take_option(&p, err);
+		}
+	}
+	if (r == 0 && !p.common.help)
+		r = check_arguments(command, &args, err);
+	if (r < 0)
+		return r;
+	*out = (struct parsed_options){ .values = p.values,
+		.given = p.given,
+		.args = args.items,
+		.n_args = args.n,
+		.help = p.common.help,
+		.json = p.common.json };
+	return 0;
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/term.h"
+
+#include "base/str.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+static bool dumb(void)
+{
+	const char *term = getenv("TERM");
+
+	return !term || !*term || str_eq(term, "dumb");
+}
+
+bool term_colours(int fd)
+{
+	const char *no_color = getenv("NO_COLOR");
+
+	return isatty(fd) && !dumb() && !(no_color && *no_color);
+}
+
+bool term_redraws(int fd)
+{
+	return isatty(fd) && !dumb();
+}
+
+int term_width(int fd, int otherwise)
+{
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || !size.ws_col)
+		return otherwise;
+	return size.ws_col;
+}
+
+/* The valid UTF-8 character at s: its bytes and what it is. What is not valid is one byte. */
+static size_t decode(const char *s, wchar_t *out)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	uint32_t c = p[0] & masks[n];
+
+	for (size_t i = 1; i < n; i++) {
+		if ((p[i] & 0xc0) != 0x80)
+			n = 0;
+		else
+			c = c << 6 | (p[i] & 0x3f);
+	}
+	*out = n ? (wchar_t)c : L'?';
+	return n ? n : 1;
+}
+
+static int columns_of(wchar_t c)
+{
+	int n = wcwidth(c);
+
+	return n < 0 ? 1 : n;
+}
+
+int term_columns(const char *s)
+{
+	int columns = 0;
+
+	while (*s) {
+		wchar_t c;
+
+		s += decode(s, &c);
+		columns += columns_of(c);
+	}
+	return columns;
+}
+
+/* Bytes at the beginning of s that take at most `columns`, and the columns that they take. */
+static size_t fit(const char *s, int columns, int *out_used)
+{
+	size_t n = 0;
+	int used = 0;
+
+	while (s[n]) {
+		wchar_t c;
+		size_t length = decode(s + n, &c);
+
+		if (used + columns_of(c) > columns)
+			break;
+		used += columns_of(c);
+		n += length;
+	}
+	*out_used = used;
+	return n;
+}
+
+void term_add_line(struct buf *out, const char *s, int columns)
+{
+	auto_buf struct buf line = BUF_INIT(4096);
+	auto_buf struct buf clean = BUF_INIT(8192);
+	size_t n;
+	int used;
+
+	/* More than any terminal shows is not looked at. */
+	buf_add(&line, s, strnlen(s, 4096));
+	for (size_t i = 0; i < line.len; i++) {
+		if (line.data[i] == '\n' || line.data[i] == '\t')
+			line.data[i] = ' ';
+	}
+	str_add_printable(&clean, buf_str(&line));
+	n = fit(buf_str(&clean), columns, &used);
+	if (n == clean.len) {
+		buf_add(out, buf_str(&clean), n);
+		return;
+	}
+	n = fit(buf_str(&clean), columns > 3 ? columns - 3 : 0, &used);
+	buf_add(out, buf_str(&clean), n);
+	buf_add(out, "...", columns > 3 ? 3 : 0);
+}
+
+void term_add_pad(struct buf *out, int used, int columns)
+{
+	for (; used < columns; used++)
+		buf_add_char(out, ' ');
+}
+
+void term_add_wrapped(struct buf *out, const char *s, int indent, int width)
+{
+	int at = indent;
+
+	while (*s) {
+		int word = (int)strcspn(s, " ");
+
+		if (at > indent && at + 1 + word > width) {
+			buf_add_char(out, '\n');
+			term_add_pad(out, 0, indent);
+			at = indent;
+		} else if (at > indent) {
+			buf_add_char(out, ' ');
+			at++;
+		}
+		buf_add(out, s, (size_t)word);
+		at += word;
+		s += word + (s[word] == ' ');
+	}
+}
