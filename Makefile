@@ -27,7 +27,7 @@ asan: ## compile into build-asan/ with address and undefined-behaviour sanitizer
 lint: build ## formatting, static analysis and house rules: scripts/lint
 	@scripts/lint
 
-fuzz: ## fuzz each target for FUZZ_SECONDS (60) or a given number of runs: scripts/fuzz
+fuzz: ## fuzz each target for FUZZ_SECONDS seconds (60): scripts/fuzz
 	@scripts/fuzz --seconds "$${FUZZ_SECONDS:-60}"
 
 install: build ## install under the configured prefix (DESTDIR is honoured)
