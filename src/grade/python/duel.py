@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""For judges of duels: asks the agent's code for its moves, and believes nothing it says.
+
+A judge is a program of a task, run in a sandbox where nothing of the agent's has ever been:
+
+    import duel
+
+    def play(player, numbers):
+        table = player.table("strategy", games=100, legal=lambda m: m in (0, 1), expected="0 or 1")
+        moves = table.moves()
+        ...
+        return {"Score": score}
+
+    if __name__ == "__main__":
+        duel.judge(play)
+
+The agent's code runs in the player's sandbox (player.py) and is asked over two pipes. Whatever
+comes back out of turn, late, too long or not legal ends the duel with a sentence for the agent and
+without a score. docs/graders.md has the lines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import select
+import sys
+import time
+from array import array
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+RESULTS_FD, TO_PLAYER_FD, FROM_PLAYER_FD = 3, 4, 5
+ANSWER_SECONDS = 30.0  # the longest that one round of all games may take
+MOVE_BYTES = 64  # the longest move, on average
+CHUNK_BYTES = 1 << 16
+SHOWN_CHARS = 60  # of a value that is shown to the agent
+TEXT_CHARS = 300  # of a text of the player's
+
+
+class Fault(Exception):
+    """What the agent's code did wrong: a sentence that the agent gets to read."""
+
+
+class Numbers:
+    """Random numbers that follow from the judge's key alone, and that nobody else can foresee.
+
+    The same key gives the same numbers, on every machine and with every version of Python.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != 32:
+            raise ValueError("the judge's key must have 32 bytes")
+        self._key = key
+
+    def bytes(self, label: str, n: int) -> bytes:
+        """n bytes; each label has its own."""
+        return hashlib.shake_256(self._key + label.encode()).digest(n)
+
+    def chances(self, label: str, n: int, probability: float) -> list[bool]:
+        """n independent draws, each true with the given probability (to 32 bits)."""
+        words = array("I", self.bytes(label, 4 * n))
+        if sys.byteorder == "big":
+            words.byteswap()
+        below = round(probability * 2**32)
+        return [word < below for word in words]
+
+
+class Player:
+    """The agent's code, at the other end of two pipes."""
+
+    def __init__(self, seed: str, seconds: float = ANSWER_SECONDS) -> None:
+        self._seed = seed
+        self._seconds = seconds
+        # Else a player that does not read could hold the judge in write() past its deadline.
+        os.set_blocking(TO_PLAYER_FD, False)
+
+    def table(
+        self, function: str, games: int, legal: Callable[[Any], bool], expected: str
+    ) -> Table:
+        """Sets up games against one function. The first moves() starts them."""
+        return Table(self, function, games, legal, expected)
+
+    def ask(self, question: dict[str, Any], answer_bytes: int) -> Any:
+        """One line there, one line back: the parsed answer, which may still be anything."""
+        deadline = time.monotonic() + self._seconds
+        line = json.dumps(question, separators=(",", ":")).encode() + b"\n"
+        try:
+            self._send(line, deadline)
+            answer = self._receive(answer_bytes, deadline)
+        except OSError:
+            self._ended()
+        try:
+            return json.loads(answer.decode())
+        except (ValueError, RecursionError):
+            raise Fault("the answer can't be read: something else wrote to its pipe") from None
+
+    def opening(self, function: str, games: int) -> dict[str, Any]:
+        """The question that starts games."""
+        return {"function": function, "games": games, "seed": self._seed}
+
+    def _send(self, line: bytes, deadline: float) -> None:
+        left = memoryview(line)
+        if select.select([FROM_PLAYER_FD], [], [], 0)[0]:
+            if not os.read(FROM_PLAYER_FD, 1):
+                self._ended()
+            raise Fault("an answer came before its question")
+        while left:
+            self._wait([], [TO_PLAYER_FD], deadline)
+            left = left[os.write(TO_PLAYER_FD, left) :]
+
+    def _receive(self, most: int, deadline: float) -> bytes:
+        data = bytearray()
+        end = -1
+        while end < 0:
+            self._wait([FROM_PLAYER_FD], [], deadline)
+            chunk = os.read(FROM_PLAYER_FD, CHUNK_BYTES)
+            if not chunk:
+                self._ended()
+            end = chunk.find(b"\n")
+            data += chunk
+            if len(data) > most:
+                raise Fault(f"the answer is longer than {most} bytes")
+        if end != len(chunk) - 1:
+            raise Fault("more than one answer came to one question")
+        return bytes(data)
+
+    def _wait(self, reads: list[int], writes: list[int], deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0 or not any(select.select(reads, writes, [], left)):
+            raise Fault(f"no answer within {self._seconds:g} s")
+
+    @staticmethod
+    def _ended() -> NoReturn:
+        raise Fault("the process ended instead of answering")
+
+
+class Table:
+    """Games against one function, side by side: call moves(), then reply(), once for each round.
+
+    The player keeps a history for its own use. The judge never asks for it back.
+    """
+
+    def __init__(
+        self,
+        player: Player,
+        function: str,
+        games: int,
+        legal: Callable[[Any], bool],
+        expected: str,
+    ) -> None:
+        self._player = player
+        self._function = function
+        self._games = games
+        self._legal = legal
+        self._expected = expected
+        self._question = player.opening(function, games)
+        self._round = 0
+
+    def moves(self) -> list[Any]:
+        """The next move in each game, all of them legal. Raises Fault."""
+        self._round += 1
+        try:
+            answer = self._player.ask(self._question, CHUNK_BYTES + MOVE_BYTES * self._games)
+        except Fault as fault:
+            raise Fault(f"round {self._round}: {self._function}: {fault}") from None
+        if isinstance(answer, dict):
+            self._raised(answer)
+        if not isinstance(answer, list) or len(answer) != self._games:
+            raise Fault(f"round {self._round}: {self._function}: not one move for each game")
+        legal = self._legal
+        for game, move in enumerate(answer):
+            if not legal(move):
+                raise Fault(
+                    f"{self._place(game)}: {self._function} returned {shown(move)}, "
+                    f"expected {self._expected}"
+                )
+        return answer
+
+    def reply(self, replies: list[Any]) -> None:
+        """The other player's move in each game of this round; goes out with the next question."""
+        if len(replies) != self._games:
+            raise ValueError("one reply for each game")
+        self._question = {"replies": replies}
+
+    def _raised(self, answer: dict[str, Any]) -> NoReturn:
+        text, at, line = answer.get("raised"), answer.get("at"), answer.get("line")
+        where = self._place(at) if is_int(at, self._games) else f"round {self._round}"
+        if is_int(line, 1 << 31):
+            where += f", line {line}"
+        raise Fault(f"{where}: {self._function} raised {printable(text)}")
+
+    def _place(self, game: int) -> str:
+        return f"game {game + 1}, round {self._round}"
+
+
+def is_int(value: Any, below: int) -> bool:
+    """A true integer from 0 on; JSON's booleans and 1.0 are not."""
+    return type(value) is int and 0 <= value < below
+
+
+def shown(value: Any) -> str:
+    """A value of the player's as the agent would write it, cut."""
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "..."
+
+
+def printable(text: Any) -> str:
+    """A text of the player's on one line, cut, without control characters and lone surrogates."""
+    kept = str(text)[:TEXT_CHARS]
+    return "".join(c if c.isprintable() else " " for c in kept)
+
+
+def judge(play: Callable[[Player, Numbers], dict[str, float]]) -> None:
+    """Runs a duel and reports: the metrics that play() returns, or the agent's fault."""
+    numbers = Numbers(bytes.fromhex(os.environ["FUMEHOOD_JUDGE_KEY"]))
+    player = Player(numbers.bytes("player", 16).hex())
+    try:
+        report: dict[str, Any] = play(player, numbers)
+    except Fault as fault:
+        report = {"error": str(fault)}
+    with open(RESULTS_FD, "w") as results:
+        results.write(json.dumps(report) + "\n")

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges battleOfSexes: the mean payoff per round over 10,000 games of 10 rounds."""
+
+from __future__ import annotations
+
+import duel
+
+GAMES, ROUNDS = 10_000, 10
+LOYALTY = 0.8  # how probably the partner plays what the row player played first
+PAYOFFS = ((2, 0), (0, 1))  # of the row player, by row and column
+
+
+def play(player: duel.Player, numbers: duel.Numbers) -> dict[str, float]:
+    table = player.table("row_strategy", GAMES, lambda move: duel.is_int(move, 2), "0 or 1")
+    partner = [1] * GAMES
+    first = table.moves()
+    total = payoff(first, partner)
+    for number in range(2, ROUNDS + 1):
+        table.reply(partner)
+        loyal = numbers.chances(f"round {number}", GAMES, LOYALTY)
+        partner = [
+            choice if copies else 1 - choice for choice, copies in zip(first, loyal, strict=True)
+        ]
+        total += payoff(table.moves(), partner)
+    return {"Score": total / (GAMES * ROUNDS)}
+
+
+def payoff(moves: list[int], partner: list[int]) -> int:
+    """What the row player gets from one round of all games."""
+    return sum(PAYOFFS[row][column] for row, column in zip(moves, partner, strict=True))
+
+
+if __name__ == "__main__":
+    duel.judge(play)
