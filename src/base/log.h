@@ -17,7 +17,7 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 struct log_options {
 	enum log_level level; /* what is below is dropped */
 	bool json;
-	int fd; /* where records go */
+	int fd;    /* where records go */
 	bool time; /* put a UTC time first */
 };
 

@@ -152,6 +152,52 @@ bool str_to_ms(const char *s, int64_t *out_ms)
 	return to_units(s, units, ARRAY_SIZE(units), out_ms);
 }
 
+/* The decimal digits (at least one) and the exponent of v, finite and not negative. */
+static void shortest_digits(double v, char *digits, int *out_exponent)
+{
+	char text[40];
+	const char *e;
+	size_t n = 0;
+
+	/* 17 digits always give v again; the printf and strtod of any one locale agree. */
+	for (int precision = 0; precision < 17; precision++) {
+		snprintf(text, sizeof(text), "%.*e", precision, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	e = strchr(text, 'e');
+	*out_exponent = (int)strtol(e + 1, NULL, 10);
+	for (const char *p = text; p < e; p++)
+		if (*p >= '0' && *p <= '9')
+			digits[n++] = *p;
+	digits[n] = '\0';
+}
+
+void str_add_double(struct buf *out, double v)
+{
+	char digits[24];
+	int exponent, n;
+
+	if (!isfinite(v)) {
+		buf_add_str(out, isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+		return;
+	}
+	if (signbit(v))
+		buf_add_char(out, '-');
+	shortest_digits(fabs(v), digits, &exponent);
+	n = (int)strlen(digits);
+	if (exponent < -4 || exponent >= 16) {
+		buf_printf(out, "%c%s%se%c%02d", digits[0], n > 1 ? "." : "", digits + 1,
+				exponent < 0 ? '-' : '+', abs(exponent));
+	} else if (exponent < 0) {
+		buf_printf(out, "0.%.*s%s", -exponent - 1, "000", digits);
+	} else {
+		for (int i = 0; i <= exponent; i++)
+			buf_add_char(out, i < n ? digits[i] : '0');
+		buf_printf(out, ".%s", n > exponent + 1 ? digits + exponent + 1 : "0");
+	}
+}
+
 /* --- what was meant --------------------------------------------------------------------------- */
 
 static size_t min3(size_t a, size_t b, size_t c)
@@ -179,10 +225,10 @@ size_t str_distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= m; j++) {
-			row[j] =
-				min3(up[j] + 1, row[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] = min3(up[j] + 1, row[j - 1] + 1,
+					up[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-				up2[j - 2] + 1 < row[j])
+					up2[j - 2] + 1 < row[j])
 				row[j] = up2[j - 2] + 1;
 		}
 	}
@@ -209,8 +255,7 @@ const char *str_closest(const char *s, const char *const *candidates, size_t n)
 
 /* --- bytes that are safe to show -------------------------------------------------------------- */
 
-/* Bytes of the valid UTF-8 character at s, 0 if there is none (RFC 3629: no surrogates, no longer
- * form than needed, nothing above U+10FFFF). */
+/* RFC 3629: no surrogates, no longer form than needed, nothing above U+10FFFF. */
 static size_t utf8_length(const unsigned char *s, size_t n)
 {
 	unsigned char low = 0x80;
@@ -238,6 +283,23 @@ static size_t utf8_length(const unsigned char *s, size_t n)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 	return length;
+}
+
+size_t str_utf8_length(const char *s, size_t n)
+{
+	return utf8_length((const unsigned char *)s, n);
+}
+
+ssize_t str_utf8_invalid(const char *s, size_t n)
+{
+	for (size_t at = 0; at < n;) {
+		size_t length = str_utf8_length(s + at, n - at);
+
+		if (!length)
+			return (ssize_t)at;
+		at += length;
+	}
+	return -1;
 }
 
 void str_add_utf8(struct buf *out, const char *data, size_t n)
@@ -303,7 +365,7 @@ void str_add_printable(struct buf *out, const char *s)
 	while (left) {
 		size_t length = utf8_length(p, left);
 		bool control = (*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f ||
-			(length == 2 && p[0] == 0xc2 && p[1] < 0xa0);
+				(length == 2 && p[0] == 0xc2 && p[1] < 0xa0);
 
 		if (!length)
 			length = control = 1;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h> /* ssize_t */
 
 /* Text: comparing, parsing of numbers with units, and making bytes safe to show. */
 
@@ -24,11 +25,20 @@ bool str_to_bytes(const char *s, int64_t *out_bytes);
 /* "25", "2.5s", "300ms", "5m", "1h": a bare number is seconds. */
 bool str_to_ms(const char *s, int64_t *out_ms);
 
+/* Appends v as Python's repr() does: the shortest digits that give v again, "1.0", "1e-07", "inf". */
+void str_add_double(struct buf *out, double v);
+
 /* Levenshtein distance with transpositions, for "did you mean"; long strings are far from all. */
 size_t str_distance(const char *a, const char *b);
 
 /* The closest of n candidates to s if it is close enough to be what was meant, else NULL. */
 const char *str_closest(const char *s, const char *const *candidates, size_t n);
+
+/* Bytes of the valid UTF-8 character that begins the n > 0 bytes of s, 0 if there is none. */
+size_t str_utf8_length(const char *s, size_t n);
+
+/* Offset of the first byte that is no valid UTF-8, -1 if all is. NUL is valid. */
+ssize_t str_utf8_invalid(const char *s, size_t n);
 
 /* Appends data; bytes that are no valid UTF-8 become \xNN (lower case), NUL becomes \x00. */
 void str_add_utf8(struct buf *out, const char *data, size_t n);

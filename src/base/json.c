@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+int json_parse(const char *what, const char *text, size_t n, json_t **out, struct fh_error *err)
+{
+	json_error_t error;
+	json_t *value = json_loadb(text, n, JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+
+	if (!value)
+		return error_say(err, EINVAL, "%s:%d:%d: %s", what, error.line < 1 ? 1 : error.line,
+				error.column < 1 ? 1 : error.column, error.text);
+	*out = value;
+	return 0;
+}
+
+static const char *kind_name(const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		return "an object";
+	case JSON_ARRAY:
+		return "an array";
+	case JSON_STRING:
+		return "a string";
+	case JSON_INTEGER:
+		return "an integer";
+	case JSON_REAL:
+		return "a number";
+	case JSON_TRUE:
+	case JSON_FALSE:
+		return "a boolean";
+	case JSON_NULL:
+		return "null";
+	}
+	return "nothing";
+}
+
+static int wrong_kind(
+		const char *key, const char *expected, const json_t *value, struct fh_error *err)
+{
+	return error_say(err, EINVAL, "'%s': expected %s, found %s", key, expected,
+			kind_name(value));
+}
+
+/* 1 and the member, 0 when it is not there and need not be, or an error. */
+static int find_member(const json_t *object, const char *key, enum json_presence presence,
+		json_t **out, struct fh_error *err)
+{
+	json_t *value;
+
+	if (!json_is_object(object))
+		return error_say(err, EINVAL, "expected an object with '%s', found %s", key,
+				object ? kind_name(object) : "nothing");
+	value = json_object_get(object, key);
+	if (value && !json_is_null(value)) {
+		*out = value;
+		return 1;
+	}
+	if (presence == JSON_REQUIRED)
+		return error_say(err, EINVAL, "'%s' is missing", key);
+	return 0;
+}
+
+int json_get_str(const json_t *object, const char *key, enum json_presence presence,
+		const char **out, struct fh_error *err)
+{
+	json_t *value;
+	int r = find_member(object, key, presence, &value, err);
+
+	if (r <= 0)
+		return r;
+	if (!json_is_string(value))
+		return wrong_kind(key, "a string", value, err);
+	if (strlen(json_string_value(value)) != json_string_length(value))
+		return error_say(err, EINVAL, "'%s': holds a NUL character", key);
+	*out = json_string_value(value);
+	return 0;
+}
+
+int json_get_i64(const json_t *object, const char *key, enum json_presence presence, int64_t *out,
+		struct fh_error *err)
+{
+	json_t *value;
+	int r = find_member(object, key, presence, &value, err);
+
+	if (r <= 0)
+		return r;
+	if (!json_is_integer(value))
+		return wrong_kind(key, "an integer", value, err);
+	*out = json_integer_value(value);
+	return 0;
+}
+
+int json_get_double(const json_t *object, const char *key, enum json_presence presence, double *out,
+		struct fh_error *err)
+{
+	json_t *value;
+	int r = find_member(object, key, presence, &value, err);
+
+	if (r <= 0)
+		return r;
+	if (!json_is_number(value))
+		return wrong_kind(key, "a number", value, err);
+	*out = json_number_value(value);
+	return 0;
+}
+
+int json_get_bool(const json_t *object, const char *key, enum json_presence presence, bool *out,
+		struct fh_error *err)
+{
+	json_t *value;
+	int r = find_member(object, key, presence, &value, err);
+
+	if (r <= 0)
+		return r;
+	if (!json_is_boolean(value))
+		return wrong_kind(key, "true or false", value, err);
+	*out = json_is_true(value);
+	return 0;
+}
+
+int json_get_object(const json_t *object, const char *key, enum json_presence presence,
+		json_t **out, struct fh_error *err)
+{
+	json_t *value;
+	int r = find_member(object, key, presence, &value, err);
+
+	if (r <= 0)
+		return r;
+	if (!json_is_object(value))
+		return wrong_kind(key, "an object", value, err);
+	*out = value;
+	return 0;
+}
+
+int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,
+		struct fh_error *err)
+{
+	json_t *value;
+	int r = find_member(object, key, presence, &value, err);
+
+	if (r <= 0)
+		return r;
+	if (!json_is_array(value))
+		return wrong_kind(key, "an array", value, err);
+	*out = value;
+	return 0;
+}
+
+json_t *json_text(const char *s)
+{
+	auto_buf struct buf valid = BUF_INIT(SIZE_MAX / 8);
+
+	if (!s)
+		return json_null();
+	str_add_utf8(&valid, s, strlen(s));
+	return json_stringn_nocheck(buf_str(&valid), valid.len);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+/* jansson's own writer is not used: it gives 17 digits of every real number. */
+
+/* The character at s, which is valid UTF-8, and its length. */
+static uint32_t decode(const char *s, size_t *out_length)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t length = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	uint32_t c = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+
+	for (size_t i = 1; i < length; i++)
+		c = c << 6 | (p[i] & 0x3f);
+	*out_length = length;
+	return c;
+}
+
+static void add_escaped(struct buf *out, uint32_t c)
+{
+	static const char letters[] = { ['\b'] = 'b',
+		['\t'] = 't',
+		['\n'] = 'n',
+		['\f'] = 'f',
+		['\r'] = 'r',
+		['"'] = '"',
+		['\\'] = '\\' };
+
+	if (c < sizeof(letters) && letters[c])
+		buf_printf(out, "\\%c", letters[c]);
+	else if (c < 0x10000)
+		buf_printf(out, "\\u%04x", c);
+	else
+		buf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
+				0xdc00 + ((c - 0x10000) & 0x3ff));
+}
+
+static void add_string(struct buf *out, const char *s, size_t n, bool ascii)
+{
+	size_t begin = 0; /* of what can be copied as it is */
+	size_t length;
+
+	buf_add_char(out, '"');
+	for (size_t at = 0; at < n; at += length) {
+		uint32_t c = decode(s + at, &length);
+
+		if (c >= 0x20 && c != '"' && c != '\\' && !(ascii && c >= 0x7f))
+			continue;
+		buf_add(out, s + begin, at - begin);
+		add_escaped(out, c);
+		begin = at + length;
+	}
+	buf_add(out, s + begin, n - begin);
+	buf_add_char(out, '"');
+}
+
+static void add_object(struct buf *out, const json_t *object, bool ascii)
+{
+	char before = '{';
+	const char *key;
+	json_t *member;
+
+	json_object_foreach((json_t *)(uintptr_t)object, key, member)
+	{
+		buf_add_char(out, before);
+		add_string(out, key, strlen(key), ascii);
+		buf_add_char(out, ':');
+		json_add(out, member, ascii);
+		before = ',';
+	}
+	buf_add_str(out, before == '{' ? "{}" : "}");
+}
+
+static void add_array(struct buf *out, const json_t *array, bool ascii)
+{
+	buf_add_char(out, '[');
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		if (i)
+			buf_add_char(out, ',');
+		json_add(out, json_array_get(array, i), ascii);
+	}
+	buf_add_char(out, ']');
+}
+
+/* As deep as the value is; jansson's parser lets at most 2,048 levels in. */
+void json_add(struct buf *out, const json_t *value, bool ascii)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		add_object(out, value, ascii);
+		break;
+	case JSON_ARRAY:
+		add_array(out, value, ascii);
+		break;
+	case JSON_STRING:
+		add_string(out, json_string_value(value), json_string_length(value), ascii);
+		break;
+	case JSON_INTEGER:
+		buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+		break;
+	case JSON_REAL:
+		str_add_double(out, json_real_value(value));
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		buf_add_str(out, json_is_true(value) ? "true" : "false");
+		break;
+	case JSON_NULL:
+		buf_add_str(out, "null");
+		break;
+	}
+}
+
+/* --- Python's repr ---------------------------------------------------------------------------- */
+
+/* Python shows what it can print, which for us is all but the controls of ASCII and Latin-1. */
+static void add_python_string(struct buf *out, const char *s, size_t n)
+{
+	char quote = memchr(s, '\'', n) && !memchr(s, '"', n) ? '"' : '\'';
+	size_t length;
+
+	buf_add_char(out, quote);
+	for (size_t at = 0; at < n; at += length) {
+		uint32_t c = decode(s + at, &length);
+
+		if (c == (uint32_t)quote || c == '\\')
+			buf_printf(out, "\\%c", (char)c);
+		else if (c == '\t' || c == '\n' || c == '\r')
+			buf_printf(out, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : 'r');
+		else if (c < 0x20 || (c >= 0x7f && c <= 0xa0) || c == 0xad)
+			buf_printf(out, "\\x%02x", c);
+		else
+			buf_add(out, s + at, length);
+	}
+	buf_add_char(out, quote);
+}
+
+static void add_python_object(struct buf *out, const json_t *object)
+{
+	const char *separator = "";
+	const char *key;
+	json_t *member;
+
+	buf_add_char(out, '{');
+	json_object_foreach((json_t *)(uintptr_t)object, key, member)
+	{
+		buf_add_str(out, separator);
+		add_python_string(out, key, strlen(key));
+		buf_add_str(out, ": ");
+		json_add_python(out, member);
+		separator = ", ";
+	}
+	buf_add_char(out, '}');
+}
+
+static void add_python_array(struct buf *out, const json_t *array)
+{
+	buf_add_char(out, '[');
+	for (size_t i = 0; i < json_array_size(array); i++) {
+		if (i)
+			buf_add_str(out, ", ");
+		json_add_python(out, json_array_get(array, i));
+	}
+	buf_add_char(out, ']');
+}
+
+void json_add_python(struct buf *out, const json_t *value)
+{
+	switch (json_typeof(value)) {
+	case JSON_OBJECT:
+		add_python_object(out, value);
+		break;
+	case JSON_ARRAY:
+		add_python_array(out, value);
+		break;
+	case JSON_STRING:
+		add_python_string(out, json_string_value(value), json_string_length(value));
+		break;
+	case JSON_INTEGER:
+	case JSON_REAL:
+		json_add(out, value, true);
+		break;
+	case JSON_TRUE:
+	case JSON_FALSE:
+		buf_add_str(out, json_is_true(value) ? "True" : "False");
+		break;
+	case JSON_NULL:
+		buf_add_str(out, "None");
+		break;
+	}
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/path.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+char *path_join(const char *a, const char *b)
+{
+	if (*b == '/' || !*a)
+		return xstrdup(b);
+	return xasprintf("%s%s%s", a, str_ends(a, "/") ? "" : "/", b);
+}
+
+/* Length of path without slashes at its end; the root keeps one. */
+static size_t trimmed_length(const char *path)
+{
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return n;
+}
+
+char *path_dirname(const char *path)
+{
+	size_t n = trimmed_length(path);
+
+	while (n && path[n - 1] != '/')
+		n--;
+	if (!n)
+		return xstrdup(".");
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	return xstrndup(path, n);
+}
+
+const char *path_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Takes the last part away from out; false if there is none that can be. */
+static bool drop_last_part(char *out, size_t *n, size_t root)
+{
+	size_t at = *n;
+
+	while (at > root && out[at - 1] != '/')
+		at--;
+	if (*n == root || (*n - at == 2 && out[at] == '.' && out[at + 1] == '.'))
+		return false;
+	*n = at > root ? at - 1 : root;
+	return true;
+}
+
+char *path_normalise(const char *path)
+{
+	char *out = xcalloc(strlen(path) + 2, 1);
+	size_t root = *path == '/';
+	size_t n = root;
+
+	if (root)
+		out[0] = '/';
+	while (*path) {
+		size_t length = strcspn(path, "/");
+		bool up = length == 2 && path[0] == '.' && path[1] == '.';
+
+		if (length && !(length == 1 && *path == '.') &&
+				!(up && (drop_last_part(out, &n, root) || root))) {
+			if (n > root)
+				out[n++] = '/';
+			memcpy(out + n, path, length);
+			n += length;
+		}
+		path += length + (path[length] == '/');
+	}
+	if (!n)
+		out[n++] = '.';
+	out[n] = '\0';
+	return out;
+}
+
+int path_absolute(const char *path, char **out, struct fh_error *err)
+{
+	auto_free char *cwd = NULL;
+	auto_free char *joined = NULL;
+
+	if (*path != '/') {
+		cwd = getcwd(NULL, 0);
+		if (!cwd)
+			return error_set(err, errno, "find the working directory");
+	}
+	joined = path_join(cwd ? cwd : "", path);
+	*out = path_normalise(joined);
+	return 0;
+}
+
+int path_beneath(const char *folder, const char *path, char **out, struct fh_error *err)
+{
+	auto_free char *normal = path_normalise(path);
+	auto_free char *root = realpath(folder, NULL);
+	auto_free char *joined = NULL;
+	auto_free char *real = NULL;
+	size_t n;
+
+	if (!root)
+		return error_set(err, errno, "find '%s'", folder);
+	if (*path == '/' || str_eq(normal, "..") || str_starts(normal, "../"))
+		return error_say(err, EPERM, "'%s' leads out of '%s'", path, folder);
+	joined = path_join(root, path);
+	real = realpath(joined, NULL);
+	if (!real)
+		return error_set(err, errno, "find '%s' in '%s'", path, folder);
+	n = strlen(root);
+	if (!str_starts(real, root) || (n > 1 && real[n] != '\0' && real[n] != '/'))
+		return error_say(err, EPERM, "'%s' leads out of '%s' by a symbolic link", path,
+				folder);
+	*out = take_ptr(real);
+	return 0;
+}
+
+bool path_exists(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0;
+}
+
+bool path_is_dir(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+int path_mkdirs(const char *path, mode_t mode, struct fh_error *err)
+{
+	auto_free char *copy = path_normalise(path);
+
+	for (char *p = copy + 1;; p++) {
+		char c = *p;
+		int error;
+
+		if (c != '/' && c != '\0')
+			continue;
+		*p = '\0';
+		error = mkdir(copy, mode) < 0 ? errno : 0;
+		/* EROFS and EACCES come for a folder that is there, too. */
+		if (error && !path_is_dir(copy))
+			return error_set(err, error == EEXIST ? ENOTDIR : error, "make folder '%s'",
+					copy);
+		*p = c;
+		if (!c)
+			return 0;
+	}
+}

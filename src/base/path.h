@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BASE_PATH_H
+#define BASE_PATH_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* Paths of the file system. What is returned as `char *` is a heap string that the caller frees. */
+
+/* "a" and "b" give "a/b"; an absolute b gives b. Nothing is resolved. */
+char *path_join(const char *a, const char *b);
+
+/* "a/b/c" gives "a/b", "a" gives ".", "/a" gives "/". A slash at the end does not count. */
+char *path_dirname(const char *path);
+
+/* The last part, within path: "a/b" gives "b". path must not end in a slash. */
+const char *path_basename(const char *path);
+
+/* Without ".", "..", double slashes and one at the end, by the text alone: "a/./b/../c" gives "a/c".
+ * ".." that can't be taken away stays ("../a") or, after the root, goes ("/../a" gives "/a"). */
+char *path_normalise(const char *path);
+
+/* Absolute (by the working directory) and normalised. It need not exist. */
+int path_absolute(const char *path, char **out, struct fh_error *err);
+
+/*
+ * The real path, without symbolic links, of `path` in `folder`, both existing. -EPERM when that is
+ * not beneath folder: path is absolute, climbs, or a link leads outside.
+ */
+int path_beneath(const char *folder, const char *path, char **out, struct fh_error *err);
+
+bool path_exists(const char *path);
+bool path_is_dir(const char *path);
+
+/* Makes the folder and those above it that are missing. */
+int path_mkdirs(const char *path, mode_t mode, struct fh_error *err);
+
+#endif

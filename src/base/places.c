@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/places.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+
+#include "fumehood-build.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Folders above our own that are looked at: a unit test is build/tests/unit/test_x, a library may
+ * be <prefix>/lib/<machine>/libfumehood.so. */
+#define CLIMB_MAX 4
+
+/* How our files lie around a folder, and what must be there for it to be so. */
+struct layout {
+	const char *programs;
+	const char *share;
+	const char *sign;
+};
+
+static const struct layout layouts[] = {
+	{ ".", "..", "../tasks" }, /* build folder of a checkout */
+	{ "libexec/fumehood", "share/fumehood", "share/fumehood/tasks" }, /* prefix */
+};
+
+static struct places found;
+
+/* The path of the program or library that this code is in; NULL if it can't be told. */
+static char *own_path(void)
+{
+	struct link_map *map;
+	Dl_info info;
+
+	/* The program itself has no name there; argv[0], which dladdr() gives, may be anything. */
+	if (dladdr1(&found, &info, (void **)&map, RTLD_DL_LINKMAP) && map->l_name && *map->l_name)
+		return realpath(map->l_name, NULL);
+	return realpath("/proc/self/exe", NULL);
+}
+
+static void set_places(const char *programs, const char *share)
+{
+	found.share_dir = path_normalise(share);
+	found.guest_plugin = path_join(programs, "fumehood-guest.so");
+	found.aci = path_join(programs, "fh-aci");
+	found.grade_csv = path_join(programs, "fh-grade-csv");
+}
+
+static bool try_layout(const char *dir, const struct layout *layout)
+{
+	auto_free char *joined = path_join(dir, layout->programs);
+	auto_free char *programs = path_normalise(joined);
+	auto_free char *plugin = path_join(programs, "fumehood-guest.so");
+	auto_free char *share = path_join(dir, layout->share);
+	auto_free char *sign = path_join(dir, layout->sign);
+
+	if (!path_exists(plugin) || !path_is_dir(sign))
+		return false;
+	set_places(programs, share);
+	return true;
+}
+
+static void find_places(void)
+{
+	auto_free char *path = own_path();
+
+	for (int i = 0; path && i < CLIMB_MAX; i++) {
+		char *dir = path_dirname(path);
+
+		free(path);
+		path = dir;
+		for (size_t j = 0; j < ARRAY_SIZE(layouts); j++)
+			if (try_layout(dir, &layouts[j]))
+				return;
+	}
+	set_places(FUMEHOOD_LIBEXECDIR, FUMEHOOD_DATADIR);
+}
+
+const struct places *places_get(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, find_places);
+	return &found;
+}
+
+/* A variable that is set to an absolute path; anything else counts as not set. */
+static const char *folder_variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value == '/' ? value : NULL;
+}
+
+static char *default_state_dir(void)
+{
+	const char *base = folder_variable("XDG_STATE_HOME");
+	const char *home = folder_variable("HOME");
+
+	if (geteuid() == 0)
+		return xstrdup("/var/lib/fumehood");
+	if (base)
+		return path_join(base, "fumehood");
+	if (home)
+		return path_join(home, ".local/state/fumehood");
+	return NULL;
+}
+
+int places_state_dir(const char *dir, char **out, struct fh_error *err)
+{
+	const char *variable = getenv("FUMEHOOD_STATE");
+	auto_free char *chosen = NULL;
+	auto_free char *path = NULL;
+	int r;
+
+	if (!dir && variable && *variable)
+		dir = variable;
+	chosen = dir ? xstrdup(dir) : default_state_dir();
+	if (!chosen)
+		return error_say(err, ENOENT, "no folder for state: set FUMEHOOD_STATE or HOME");
+	r = path_absolute(chosen, &path, err);
+	if (r >= 0)
+		r = path_mkdirs(path, 0700, err);
+	if (r < 0)
+		return error_wrap(err, "state folder (FUMEHOOD_STATE)");
+	*out = take_ptr(path);
+	return 0;
+}

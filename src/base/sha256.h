@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BASE_SHA256_H
+#define BASE_SHA256_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * SHA-256 (FIPS 180-4), for hashes of inputs and for deriving seeds. Not for secrets: it takes no
+ * care about timing.
+ */
+#define SHA256_BYTES 32
+#define SHA256_HEX_BYTES 65 /* with the NUL */
+
+struct sha256 {
+	uint32_t state[8];
+	uint64_t n_bytes;
+	uint8_t block[64];
+};
+
+void sha256_init(struct sha256 *h);
+void sha256_add(struct sha256 *h, const void *data, size_t n);
+
+/* A string with its NUL, so that "ab","c" and "a","bc" differ; NULL is one byte 0xff. */
+void sha256_add_str(struct sha256 *h, const char *s);
+
+/* Ends it: h can only be initialised again. */
+void sha256_end(struct sha256 *h, uint8_t digest[SHA256_BYTES]);
+void sha256_hex(const uint8_t digest[SHA256_BYTES], char hex[SHA256_HEX_BYTES]);
+
+/* Hash of a regular file's contents, as lower-case hexadecimal. */
+int sha256_file(const char *path, char hex[SHA256_HEX_BYTES], struct fh_error *err);
+
+#endif
