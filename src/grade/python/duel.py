@@ -32,7 +32,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 RESULTS_FD, TO_PLAYER_FD, FROM_PLAYER_FD = 3, 4, 5
-ANSWER_SECONDS = 30.0  # the longest that one round of all games may take
+ANSWER_SECONDS = 30.0
 MOVE_BYTES = 64  # the longest move, on average
 CHUNK_BYTES = 1 << 16
 SHOWN_CHARS = 60  # of a value that is shown to the agent
@@ -41,6 +41,10 @@ TEXT_CHARS = 300  # of a text of the player's
 
 class Fault(Exception):
     """What the agent's code did wrong: a sentence that the agent gets to read."""
+
+
+class Tampering(Fault):
+    """What no honest code does: it spoke to the judge itself, past player.py."""
 
 
 class Numbers:
@@ -70,7 +74,7 @@ class Numbers:
 class Player:
     """The agent's code, at the other end of two pipes."""
 
-    def __init__(self, seed: str, seconds: float = ANSWER_SECONDS) -> None:
+    def __init__(self, seed: str, seconds: float) -> None:
         self._seed = seed
         self._seconds = seconds
         # Else a player that does not read could hold the judge in write() past its deadline.
@@ -94,7 +98,7 @@ class Player:
         try:
             return json.loads(answer.decode())
         except (ValueError, RecursionError):
-            raise Fault("the answer can't be read: something else wrote to its pipe") from None
+            raise Tampering("the answer can't be read") from None
 
     def opening(self, function: str, games: int) -> dict[str, Any]:
         """The question that starts games."""
@@ -105,7 +109,7 @@ class Player:
         if select.select([FROM_PLAYER_FD], [], [], 0)[0]:
             if not os.read(FROM_PLAYER_FD, 1):
                 self._ended()
-            raise Fault("an answer came before its question")
+            raise Tampering("an answer came before its question")
         while left:
             self._wait([], [TO_PLAYER_FD], deadline)
             left = left[os.write(TO_PLAYER_FD, left) :]
@@ -123,7 +127,7 @@ class Player:
             if len(data) > most:
                 raise Fault(f"the answer is longer than {most} bytes")
         if end != len(chunk) - 1:
-            raise Fault("more than one answer came to one question")
+            raise Tampering("more than one answer came to one question")
         return bytes(data)
 
     def _wait(self, reads: list[int], writes: list[int], deadline: float) -> None:
@@ -164,11 +168,11 @@ class Table:
         try:
             answer = self._player.ask(self._question, CHUNK_BYTES + MOVE_BYTES * self._games)
         except Fault as fault:
-            raise Fault(f"round {self._round}: {self._function}: {fault}") from None
-        if isinstance(answer, dict):
+            raise type(fault)(f"round {self._round}: {self._function}: {fault}") from None
+        if isinstance(answer, dict) and isinstance(answer.get("raised"), str):
             self._raised(answer)
         if not isinstance(answer, list) or len(answer) != self._games:
-            raise Fault(f"round {self._round}: {self._function}: not one move for each game")
+            raise Tampering(f"round {self._round}: {self._function}: not one move for each game")
         legal = self._legal
         for game, move in enumerate(answer):
             if not legal(move):
@@ -185,7 +189,7 @@ class Table:
         self._question = {"replies": replies}
 
     def _raised(self, answer: dict[str, Any]) -> NoReturn:
-        text, at, line = answer.get("raised"), answer.get("at"), answer.get("line")
+        text, at, line = answer["raised"], answer.get("at"), answer.get("line")
         where = self._place(at) if is_int(at, self._games) else f"round {self._round}"
         if is_int(line, 1 << 31):
             where += f", line {line}"
@@ -206,19 +210,25 @@ def shown(value: Any) -> str:
     return text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "..."
 
 
-def printable(text: Any) -> str:
+def printable(text: str) -> str:
     """A text of the player's on one line, cut, without control characters and lone surrogates."""
-    kept = str(text)[:TEXT_CHARS]
-    return "".join(c if c.isprintable() else " " for c in kept)
+    return "".join(c if c.isprintable() else " " for c in text[:TEXT_CHARS])
 
 
-def judge(play: Callable[[Player, Numbers], dict[str, float]]) -> None:
-    """Runs a duel and reports: the metrics that play() returns, or the agent's fault."""
+def judge(
+    play: Callable[[Player, Numbers], dict[str, float]], seconds: float = ANSWER_SECONDS
+) -> None:
+    """Runs a duel and reports: the metrics that play() returns, or the agent's fault.
+
+    seconds: the longest that the player may take for one round of all games.
+    """
     numbers = Numbers(bytes.fromhex(os.environ["FUMEHOOD_JUDGE_KEY"]))
-    player = Player(numbers.bytes("player", 16).hex())
+    player = Player(numbers.bytes("player", 16).hex(), seconds)
     try:
         report: dict[str, Any] = play(player, numbers)
     except Fault as fault:
         report = {"error": str(fault)}
+        if isinstance(fault, Tampering):
+            report["integrity"] = True
     with open(RESULTS_FD, "w") as results:
         results.write(json.dumps(report) + "\n")

@@ -25,7 +25,7 @@ from types import ModuleType, TracebackType
 from typing import Any
 
 QUESTIONS_FD, ANSWERS_FD = 3, 4
-LINE_BYTES = 16 << 20  # the longest line, question or answer
+LINE_BYTES = 16 << 20  # the longest line
 TEXT_CHARS = 300  # the longest text about an exception
 
 Strategy = Callable[[list[tuple[Any, Any]]], Any]
@@ -112,7 +112,14 @@ def complain(path: str, error: BaseException, at: int | None) -> dict[str, Any]:
     return answer
 
 
-def answer(path: str, allowed: list[str], state: dict[str, Any], question: dict[str, Any]) -> Any:
+def encode(value: Any) -> bytes:
+    line = json.dumps(value, separators=(",", ":"), default=repr).encode() + b"\n"
+    if len(line) > LINE_BYTES:
+        raise ValueError(f"moves of {len(line)} bytes")
+    return line
+
+
+def answer(path: str, allowed: list[str], state: dict[str, Any], question: dict[str, Any]) -> bytes:
     """Plays one round. `state` keeps the module and the table between rounds."""
     table: Table | None = None
     try:
@@ -126,9 +133,9 @@ def answer(path: str, allowed: list[str], state: dict[str, Any], question: dict[
         else:
             state["table"].reply(question["replies"])
         table = state["table"]
-        return table.move()
+        return encode(table.move())
     except BaseException as error:  # exit() in the agent's code is an answer too
-        return complain(path, error, len(table.moves) if table else None)
+        return encode(complain(path, error, len(table.moves) if table else None))
 
 
 def main(path: str, allowed: list[str]) -> None:
@@ -138,11 +145,7 @@ def main(path: str, allowed: list[str]) -> None:
     state: dict[str, Any] = {}
     with open(QUESTIONS_FD, "rb") as questions, open(ANSWERS_FD, "wb") as answers:
         while question := questions.readline(LINE_BYTES):
-            reply = answer(path, allowed, state, json.loads(question))
-            line = json.dumps(reply, separators=(",", ":"), default=repr).encode()
-            if len(line) >= LINE_BYTES:
-                line = json.dumps({"raised": f"an answer of {len(line)} bytes"}).encode()
-            answers.write(line + b"\n")
+            answers.write(answer(path, allowed, state, json.loads(question)))
             answers.flush()
     sys.stdout.flush()
     # Not sys.exit(): threads that the agent's code left running would keep the process.
