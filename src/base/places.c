@@ -23,6 +23,7 @@
 struct layout {
 	const char *programs;
 	const char *share;
+	const char *graders;
 	const char *sign;
 };
 
@@ -45,12 +46,13 @@ static char *own_path(void)
 	return realpath("/proc/self/exe", NULL);
 }
 
-static void set_places(const char *programs, const char *share)
+static void set_places(const char *programs, const char *share, const char *graders)
 {
 	found.share_dir = path_normalise(share);
 	found.guest_plugin = path_join(programs, "fumehood-guest.so");
 	found.aci = path_join(programs, "fh-aci");
 	found.grade_csv = path_join(programs, "fh-grade-csv");
+	found.graders = path_normalise(graders);
 }
 
 static bool try_layout(const char *dir, const struct layout *layout)
@@ -59,11 +61,12 @@ static bool try_layout(const char *dir, const struct layout *layout)
 	auto_free char *programs = path_normalise(joined);
 	auto_free char *plugin = path_join(programs, "fumehood-guest.so");
 	auto_free char *share = path_join(dir, layout->share);
+	auto_free char *graders = path_join(dir, layout->graders);
 	auto_free char *sign = path_join(dir, layout->sign);
 
 	if (!path_exists(plugin) || !path_is_dir(sign))
 		return false;
-	set_places(programs, share);
+	set_places(programs, share, graders);
 	return true;
 }
 
@@ -80,7 +83,7 @@ static void find_places(void)
 			if (try_layout(dir, &layouts[j]))
 				return;
 	}
-	set_places(FUMEHOOD_LIBEXECDIR, FUMEHOOD_DATADIR);
+	set_places(FUMEHOOD_LIBEXECDIR, FUMEHOOD_DATADIR, FUMEHOOD_DATADIR "/graders");
 }
 
 const struct places *places_get(void)

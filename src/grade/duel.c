@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/kind.h"
+
+#include "base/places.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * duel: the agent's code answers for its moves in the player's sandbox; the judge asks it over two
+ * pipes from a sandbox that holds the rules, the random numbers and the score. docs/graders.md has
+ * what they say to each other.
+ */
+#define JUDGE_MEMORY_BYTES (2LL << 30)
+#define JUDGE_PIDS 64
+
+enum { JUDGE, PLAYER };
+
+/* Ends of a pipe, for the two programs. */
+struct line {
+	int read, write;
+};
+
+static int open_line(struct line *line, struct fh_error *err)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return error_set(err, errno, "make a pipe");
+	*line = (struct line){ .read = ends[0], .write = ends[1] };
+	return 0;
+}
+
+static int start_judge(struct grade *g, int to_player, int from_player, struct fh_error *err)
+{
+	struct grade_binds b = grade_binds_new(g);
+	const char *program = grade_bind_hidden(g, &b);
+
+	grade_bind(g, &b, arena_printf(&g->arena, "%s/duel.py", places_get()->graders), GRADER_DIR,
+			"duel.py");
+	return grade_add(g, &(struct program_plan){
+		.sandbox = {
+			.binds = b.binds,
+			.n_binds = b.n,
+			.limits = { .memory_bytes = JUDGE_MEMORY_BYTES, .pids = JUDGE_PIDS },
+		},
+		.run = {
+			.argv = grade_python(g, program, NULL, g->request.task->grader.args),
+			.env = grade_env(g, g->request.judge_key),
+			.program_fd = -1,
+		},
+		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT, to_player,
+			 from_player },
+		.n_fds = 6,
+	}, err);
+}
+
+static int start_player(struct grade *g, int questions, int answers, struct fh_error *err)
+{
+	const struct task *task = g->request.task;
+	struct grade_binds b = grade_binds_new(g);
+	const char *player = task->grader.player;
+
+	if (!player)
+		player = arena_printf(&g->arena, "%s/player.py", places_get()->graders);
+	grade_bind(g, &b, player, GRADER_DIR, "player.py");
+	grade_bind_episode(g, &b);
+	return grade_add(g, &(struct program_plan){
+		.sandbox = {
+			.layer = g->request.layer,
+			.binds = b.binds,
+			.n_binds = b.n,
+			.limits = task->limits,
+		},
+		.run = {
+			.argv = grade_python(g, GRADER_DIR "/player.py", g->submission,
+					task->grader.functions),
+			.env = grade_env(g, NULL),
+			.program_fd = -1,
+		},
+		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, questions, answers },
+		.n_fds = 5,
+		.put_path = task->grader.submission,
+		.put_fd = g->submission_fd,
+	}, err);
+}
+
+static int start(struct grade *g, struct fh_error *err)
+{
+	struct line questions, answers;
+	int r;
+
+	r = open_line(&questions, err);
+	if (r < 0)
+		return r;
+	r = open_line(&answers, err);
+	if (r < 0) {
+		close(questions.read);
+		close(questions.write);
+		return r;
+	}
+	r = start_judge(g, questions.write, answers.read, err);
+	if (r < 0) {
+		close(questions.read);
+		close(answers.write);
+		return r;
+	}
+	return start_player(g, questions.read, answers.write, err);
+}
+
+/* Why the player has ended, if it was not by its own last line. */
+static void add_end(const struct grade *g, const struct program *player, struct buf *text)
+{
+	double memory = (double)g->request.task->limits.memory_bytes / (1 << 30);
+
+	if (player->state != PROGRAM_ENDED)
+		return;
+	if (player->out_of_memory)
+		buf_printf(text, "\nThe player was ended for using more than %.3g GiB of memory.",
+				memory);
+	else if (WIFSIGNALED(player->status))
+		buf_printf(text, "\nThe player was ended by signal %d (%s).",
+				WTERMSIG(player->status), strsignal(WTERMSIG(player->status)));
+	else if (WEXITSTATUS(player->status))
+		buf_printf(text, "\nThe player exited with status %d.",
+				WEXITSTATUS(player->status));
+}
+
+static void explain(struct grade *g, struct buf *text)
+{
+	const struct program *player = &g->programs[PLAYER];
+
+	add_end(g, player, text);
+	if (!player->log.len)
+		return;
+	buf_add_str(text, "\nThe last that it printed:\n");
+	str_add_utf8(text, player->log.data, player->log.len);
+}
+
+const struct grade_kind grade_duel = { .start = start, .explain = explain };

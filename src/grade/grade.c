@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/grade.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "grade/kind.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#define WORKSPACE "/home/agent/workspace"
+#define TEXT_BYTES 16384
+#define OWN_BINDS_MAX                                                                              \
+	2 /* a program of the task that is none of its hidden files, and one of ours */
+
+/* A player's end may be seen a little after the judge's, and says more about what went wrong. */
+#define PATIENCE_NS (200 * NS_PER_MS)
+
+static const struct grade_kind *const kinds[] = {
+	[GRADER_CSV] = &grade_csv,
+	[GRADER_SCRIPT] = &grade_script,
+	[GRADER_DUEL] = &grade_duel,
+};
+
+/* --- what kinds use --------------------------------------------------------------------------- */
+
+int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err)
+{
+	int r = program_start(&g->programs[g->n_programs], g->request.owner, plan, err);
+
+	if (r == 0)
+		g->n_programs++;
+	return r;
+}
+
+struct grade_binds grade_binds_new(struct grade *g)
+{
+	size_t size = g->request.n_binds + g->request.task->n_hidden + OWN_BINDS_MAX;
+
+	return (struct grade_binds){
+		.binds = arena_array(&g->arena, size, sizeof(struct sandbox_bind)),
+		.size = size,
+	};
+}
+
+void grade_bind(struct grade *g, struct grade_binds *b, const char *source, const char *folder,
+		const char *target)
+{
+	assert(b->n < b->size);
+	b->binds[b->n++] = (struct sandbox_bind){
+		.source = source,
+		.target = arena_printf(&g->arena, "%s/%s", folder, target),
+	};
+}
+
+void grade_bind_episode(struct grade *g, struct grade_binds *b)
+{
+	assert(b->n + g->request.n_binds <= b->size);
+	for (size_t i = 0; i < g->request.n_binds; i++)
+		b->binds[b->n++] = g->request.binds[i];
+}
+
+const char *grade_bind_hidden(struct grade *g, struct grade_binds *b)
+{
+	const struct task *task = g->request.task;
+	const char *program = NULL;
+
+	for (size_t i = 0; i < task->n_hidden; i++) {
+		grade_bind(g, b, task->hidden[i].source, GRADER_DIR, task->hidden[i].target);
+		if (str_eq(task->hidden[i].source, task->grader.program))
+			program = b->binds[b->n - 1].target;
+	}
+	if (program)
+		return program;
+	grade_bind(g, b, task->grader.program, GRADER_DIR, path_basename(task->grader.program));
+	return b->binds[b->n - 1].target;
+}
+
+const char *const *grade_python(
+		struct grade *g, const char *program, const char *first, const char *const *more)
+{
+	/* Neither a user's packages nor compiled files beside the program. */
+	static const char *const python[] = { "python3", "-s", "-B" };
+	const char **argv;
+	size_t n_more = 0, n = ARRAY_SIZE(python);
+
+	while (more && more[n_more])
+		n_more++;
+	argv = arena_array(&g->arena, n + n_more + 3, sizeof(*argv));
+	memcpy(argv, python, sizeof(python));
+	argv[n++] = program;
+	if (first)
+		argv[n++] = first;
+	for (size_t i = 0; i < n_more; i++)
+		argv[n++] = more[i];
+	return argv;
+}
+
+const char *const *grade_env(struct grade *g, const char *judge_key)
+{
+	static const char *const usual[] = {
+		"PATH=/usr/local/bin:/usr/bin:/bin",
+		"HOME=/home/agent",
+		"LANG=C.UTF-8",
+		/* The same submission gets the same score. */
+		"PYTHONHASHSEED=0",
+	};
+	const char **env = arena_array(&g->arena, ARRAY_SIZE(usual) + 2, sizeof(*env));
+
+	memcpy(env, usual, sizeof(usual));
+	if (judge_key)
+		env[ARRAY_SIZE(usual)] =
+				arena_printf(&g->arena, "FUMEHOOD_JUDGE_KEY=%s", judge_key);
+	return env;
+}
+
+/* --- the submission --------------------------------------------------------------------------- */
+
+static void conclude(struct grade *g, enum grade_verdict verdict, const char *text)
+{
+	g->result.verdict = verdict;
+	buf_clear(&g->text);
+	buf_add_str(&g->text, text);
+}
+
+/* Releases what runs and fixes the result. */
+static void finish(struct grade *g)
+{
+	struct grade_result *r = &g->result;
+
+	if (r->verdict == GRADE_REJECTED && g->kind->explain)
+		g->kind->explain(g, &g->text);
+	if (g->n_programs)
+		str_add_utf8(&g->grader_log, buf_str(&g->programs[0].log), g->programs[0].log.len);
+	for (size_t i = 0; i < g->n_programs; i++)
+		program_release(&g->programs[i]);
+	g->n_programs = 0;
+	close_fd(&g->submission_fd);
+	r->score = r->verdict == GRADE_SCORED ? &g->score : NULL;
+	r->text = buf_str(&g->text);
+	r->grader_log = buf_str(&g->grader_log);
+	r->submission = g->submission;
+	r->integrity = g->integrity;
+	g->over = true;
+}
+
+/* What the episode has instead of a submission decides the verdict. */
+static void no_submission(struct grade *g, const struct fh_error *why)
+{
+	const char *name = g->request.task->grader.submission;
+
+	switch (why->code) {
+	case -ENOENT:
+		conclude(g, GRADE_NO_SUBMISSION, "");
+		buf_printf(&g->text, "There is no file %s, which is what is scored.",
+				g->submission);
+		break;
+	case -ELOOP:
+	case -EINVAL:
+		conclude(g, GRADE_REJECTED, why->message);
+		g->integrity = xasprintf(
+				"the submission %s is no regular file: %s", name, why->message);
+		break;
+	case -EFBIG:
+		conclude(g, GRADE_REJECTED, why->message);
+		break;
+	default:
+		conclude(g, GRADE_BROKEN, why->message);
+		break;
+	}
+	finish(g);
+}
+
+int grade_begin(const struct grade_request *request, struct grade **out, struct fh_error *err)
+{
+	const struct task_grader *grader = &request->task->grader;
+	struct grade *g = xcalloc(1, sizeof(*g));
+	struct fh_error why;
+	int r;
+
+	g->request = *request;
+	g->request.episode = NULL;
+	g->kind = kinds[grader->kind];
+	g->submission_fd = -1;
+	g->submission = path_join(WORKSPACE, grader->submission);
+	g->deadline_ns = clock_now_ns() + grader->timeout_ms * NS_PER_MS;
+	buf_init(&g->text, TEXT_BYTES);
+	buf_init(&g->grader_log, TEXT_BYTES);
+	r = sandbox_get(request->episode, WORKSPACE, grader->submission, grader->submission_bytes,
+			&g->submission_fd, &why);
+	if (r < 0) {
+		no_submission(g, &why);
+	} else if (g->kind->start(g, err) < 0) {
+		grade_free(g);
+		return error_wrap(err, "start the grader of %s", request->task->id);
+	}
+	*out = g;
+	return 0;
+}
+
+/* --- the result ------------------------------------------------------------------------------- */
+
+/* The first program has ended: why it gave nothing that can be read, in text; false if it did. */
+static bool failed(const struct program *p, struct buf *text)
+{
+	if (p->out_of_memory)
+		buf_add_str(text, "the grader was ended for using too much memory");
+	else if (WIFSIGNALED(p->status))
+		buf_printf(text, "the grader was ended by signal %d", WTERMSIG(p->status));
+	else if (WEXITSTATUS(p->status))
+		buf_printf(text, "the grader exited with status %d", WEXITSTATUS(p->status));
+	else if (p->result.truncated)
+		buf_printf(text, "the grader's result has over %d bytes", PROGRAM_RESULT_BYTES);
+	return text->len > 0;
+}
+
+/* What the first program wrote is the verdict. */
+static void judge(struct grade *g)
+{
+	const struct program *p = &g->programs[0];
+	const char *metric = g->request.task->metric;
+	struct score_reading reading = { 0 };
+	struct fh_error err;
+
+	g->judged = true;
+	conclude(g, GRADE_BROKEN, "");
+	if (failed(p, &g->text))
+		return;
+	if (score_read(buf_str(&p->result), p->result.len, &reading, &err) < 0) {
+		buf_printf(&g->text, "the grader's result can't be read: %s", err.message);
+		return;
+	}
+	g->score = reading.score;
+	if (reading.rejection)
+		conclude(g, GRADE_REJECTED, reading.rejection);
+	else if (score_find(&g->score, metric))
+		conclude(g, GRADE_SCORED, "");
+	else
+		buf_printf(&g->text, "the grader gave no metric '%s'", metric);
+	if (reading.tampering)
+		g->integrity = xasprintf(
+				"the submission worked on its grader: %s", reading.rejection);
+	free(reading.rejection);
+}
+
+static bool all_over(const struct grade *g)
+{
+	for (size_t i = 0; i < g->n_programs; i++)
+		if (!program_over(&g->programs[i]))
+			return false;
+	return true;
+}
+
+static const struct program *broken_program(const struct grade *g)
+{
+	for (size_t i = 0; i < g->n_programs; i++)
+		if (g->programs[i].state == PROGRAM_BROKEN)
+			return &g->programs[i];
+	return NULL;
+}
+
+static void time_out(struct grade *g)
+{
+	int64_t timeout_ms = g->request.task->grader.timeout_ms;
+
+	conclude(g, GRADE_REJECTED, "");
+	buf_printf(&g->text, "Scoring took longer than %g s and was ended.",
+			(double)timeout_ms / 1e3);
+}
+
+bool grade_advance(struct grade *g)
+{
+	const struct program *broken;
+	int64_t now;
+
+	if (g->over)
+		return true;
+	for (size_t i = 0; i < g->n_programs; i++)
+		program_advance(&g->programs[i]);
+	now = clock_now_ns();
+	broken = broken_program(g);
+	if (broken) {
+		conclude(g, GRADE_BROKEN, broken->err.message);
+		finish(g);
+		return true;
+	}
+	if (!g->judged && g->programs[0].state == PROGRAM_ENDED) {
+		judge(g);
+		if (g->deadline_ns > now + PATIENCE_NS)
+			g->deadline_ns = now + PATIENCE_NS;
+	} else if (!g->judged && now >= g->deadline_ns) {
+		time_out(g);
+		finish(g);
+		return true;
+	}
+	if (g->judged)
+		if (g->result.verdict != GRADE_REJECTED || all_over(g) || now >= g->deadline_ns)
+			finish(g);
+	return g->over;
+}
+
+void grade_waits(const struct grade *g, struct waits *w)
+{
+	if (g->over)
+		return;
+	for (size_t i = 0; i < g->n_programs; i++)
+		program_waits(&g->programs[i], w);
+	waits_until(w, g->deadline_ns);
+}
+
+void grade_cancel(struct grade *g, const char *why)
+{
+	if (g->over)
+		return;
+	conclude(g, GRADE_REJECTED, why);
+	finish(g);
+}
+
+const struct grade_result *grade_result(const struct grade *g)
+{
+	return &g->result;
+}
+
+void grade_free(struct grade *g)
+{
+	if (!g)
+		return;
+	for (size_t i = 0; i < g->n_programs; i++)
+		program_release(&g->programs[i]);
+	close_fd(&g->submission_fd);
+	score_release(&g->score);
+	buf_release(&g->text);
+	buf_release(&g->grader_log);
+	free(g->submission);
+	free(g->integrity);
+	arena_release(&g->arena);
+	free(g);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/score.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+void score_release(struct score *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		free((char *)s->metrics[i].name);
+	free(s->metrics);
+	*s = (struct score){ 0 };
+}
+
+static void add(struct score *s, const char *name, double value)
+{
+	s->metrics = xrealloc(s->metrics, s->n + 1, sizeof(*s->metrics));
+	s->metrics[s->n++] = (struct fh_metric){ .name = xstrdup(name), .value = value };
+}
+
+void score_copy(struct score *to, const struct score *from)
+{
+	struct score copy = { 0 };
+
+	for (size_t i = 0; i < from->n; i++)
+		add(&copy, from->metrics[i].name, from->metrics[i].value);
+	score_release(to);
+	*to = copy;
+}
+
+const double *score_find(const struct score *s, const char *name)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->metrics[i].name, name) == 0)
+			return &s->metrics[i].value;
+	/* Published baselines write 'Accuracy' where the task says 'accuracy'. */
+	for (size_t i = 0; i < s->n; i++)
+		if (strcasecmp(s->metrics[i].name, name) == 0)
+			return &s->metrics[i].value;
+	return NULL;
+}
+
+static bool good_name(const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < n; i++)
+		if (name[i] < ' ' || name[i] > '~')
+			return false;
+	return n > 0 && n <= SCORE_NAME_BYTES;
+}
+
+static int add_metric(struct score *s, const char *name, const json_t *value, struct fh_error *err)
+{
+	if (!good_name(name))
+		return error_say(
+				err, EPROTO, "a metric's name is empty, too long or not printable");
+	if (!json_is_number(value) || !isfinite(json_number_value(value)))
+		return error_say(err, EPROTO, "metric '%s' is no finite number", name);
+	if (s->n == SCORE_METRICS_MAX)
+		return error_say(err, EPROTO, "more than %d metrics", SCORE_METRICS_MAX);
+	add(s, name, json_number_value(value));
+	return 0;
+}
+
+static int read_metrics(json_t *object, struct score *out, struct fh_error *err)
+{
+	struct score score = { 0 };
+	const char *name;
+	json_t *value;
+
+	json_object_foreach(object, name, value)
+	{
+		int r = add_metric(&score, name, value, err);
+
+		if (r < 0) {
+			score_release(&score);
+			return r;
+		}
+	}
+	*out = score;
+	return 0;
+}
+
+int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err)
+{
+	struct score_reading reading = { 0 };
+	auto_json json_t *object = NULL;
+	const char *rejection = NULL;
+	int r;
+
+	r = json_parse("result", text, n, &object, err);
+	if (r < 0)
+		return r;
+	if (!json_is_object(object))
+		return error_say(err, EPROTO, "it is no JSON object");
+	r = json_get_str(object, "error", JSON_OPTIONAL, &rejection, err);
+	if (r == 0 && rejection)
+		r = json_get_bool(object, "integrity", JSON_OPTIONAL, &reading.tampering, err);
+	else if (r == 0)
+		r = read_metrics(object, &reading.score, err);
+	if (r < 0)
+		return r;
+	reading.rejection = rejection ? xstrdup(rejection) : NULL;
+	*out = reading;
+	return 0;
+}
+
+void score_add_repr(struct buf *out, const struct score *s)
+{
+	auto_json json_t *object = json_object();
+
+	for (size_t i = 0; i < s->n; i++)
+		json_object_set_new(object, s->metrics[i].name, json_real(s->metrics[i].value));
+	json_add_python(out, object);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GRADE_SCORE_H
+#define GRADE_SCORE_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <fumehood/metric.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A score: the metrics that a grader gave, in its order. The struct owns its names; a zeroed one is
+ * no score.
+ */
+#define SCORE_METRICS_MAX 64
+#define SCORE_NAME_BYTES 100
+
+struct score {
+	struct fh_metric *metrics;
+	size_t n;
+};
+
+void score_release(struct score *s);
+
+/* Replaces what is in `to`. */
+void score_copy(struct score *to, const struct score *from);
+
+/*
+ * Reads what a grader wrote, one JSON object: names and finite numbers, or {"error": "sentence"},
+ * which gives no score. What is neither is -EPROTO: graders are ours, but what they read isn't.
+ */
+struct score_reading {
+	struct score score; /* the caller releases it */
+	char *rejection;    /* heap string; NULL when there is a score */
+	bool tampering;     /* the grader says that it was worked on */
+};
+
+int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err);
+
+/* The value of a metric, by its name, or by its name without case; NULL if it isn't there. */
+const double *score_find(const struct score *s, const char *name);
+
+/* As Python prints a dict: {'Score': 1.25}. */
+void score_add_repr(struct buf *out, const struct score *s);
+
+#endif

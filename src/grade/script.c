@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/kind.h"
+
+/*
+ * script: a program of the task looks at the submission, in the task's starting state with the hidden
+ * files beside it, and writes its metrics to descriptor 3. It must not run what the agent wrote: such
+ * a task is a duel.
+ */
+static int start(struct grade *g, struct fh_error *err)
+{
+	const struct task *task = g->request.task;
+	struct grade_binds b = grade_binds_new(g);
+	const char *program = grade_bind_hidden(g, &b);
+
+	grade_bind_episode(g, &b);
+	return grade_add(g, &(struct program_plan){
+		.sandbox = {
+			.layer = g->request.layer,
+			.binds = b.binds,
+			.n_binds = b.n,
+			.limits = task->limits,
+		},
+		.run = {
+			.argv = grade_python(g, program, NULL, task->grader.args),
+			.env = grade_env(g, g->request.judge_key),
+			.program_fd = -1,
+		},
+		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT },
+		.n_fds = 4,
+		.put_path = task->grader.submission,
+		.put_fd = g->submission_fd,
+	}, err);
+}
+
+const struct grade_kind grade_script = { .start = start };
