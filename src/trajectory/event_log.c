@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trajectory/event_log.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "trajectory/flusher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct event_log {
+	struct flushed_file file;
+	char *path;
+	off_t end; /* of the last whole event */
+	int error; /* errno of the write that failed; 0 */
+};
+
+int event_log_open(const char *path, struct event_log **out, struct fh_error *err)
+{
+	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+	struct event_log *log;
+	int r;
+
+	if (fd < 0)
+		return error_set(err, errno, "create '%s'", path);
+	log = xcalloc(1, sizeof(*log));
+	log->file.fd = fd;
+	r = flusher_add(&log->file, err);
+	if (r < 0) {
+		free(log);
+		return r;
+	}
+	take_fd(&fd);
+	log->path = xstrdup(path);
+	*out = log;
+	return 0;
+}
+
+static int fail(struct event_log *log, int error, struct fh_error *err)
+{
+	/* Part of an event may stand at the end. Cutting a file needs no space; should it fail all the
+	 * same, readers skip a last line without its newline. */
+	if (!log->error && ftruncate(log->file.fd, log->end) < 0)
+		lseek(log->file.fd, 0, SEEK_END);
+	log->error = error;
+	return error_set(err, error, "write '%s'", log->path);
+}
+
+int event_log_add(struct event_log *log, const struct buf *lines, struct fh_error *err)
+{
+	int r;
+
+	if (log->error)
+		return fail(log, log->error, err);
+	if (lines->truncated)
+		return error_say(err, EFBIG, "an event for '%s' is larger than %zu bytes",
+				log->path, lines->cap);
+	r = fd_write_full(log->file.fd, buf_str(lines), lines->len);
+	if (r < 0)
+		return fail(log, -r, err);
+	log->end += (off_t)lines->len;
+	r = flusher_mark(&log->file);
+	if (r)
+		return fail(log, r, err);
+	return 0;
+}
+
+int event_log_sync(struct event_log *log, struct fh_error *err)
+{
+	if (log->error)
+		return fail(log, log->error, err);
+	/* A file that can't be synced (a pipe, /dev/null) has no disk to reach. */
+	if (fdatasync(log->file.fd) < 0 && errno != EINVAL && errno != EROFS)
+		return fail(log, errno, err);
+	return 0;
+}
+
+void event_log_close(struct event_log *log)
+{
+	if (!log)
+		return;
+	flusher_remove(&log->file);
+	close(log->file.fd);
+	free(log->path);
+	free(log);
+}

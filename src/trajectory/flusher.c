@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trajectory/flusher.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+/* From the first mark to the flush: with the flush itself, well within a second. */
+#define FLUSH_DELAY_MS 400
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t marked = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
+static struct flushed_file *files;
+static bool running;
+
+static struct flushed_file *next_dirty(void)
+{
+	struct flushed_file *f = files;
+
+	while (f && !f->dirty)
+		f = f->next;
+	return f;
+}
+
+/* Called and returns with the lock held, which it lets go of while the disk works. */
+static void flush(struct flushed_file *f)
+{
+	int r;
+
+	f->dirty = false;
+	f->busy = true;
+	pthread_mutex_unlock(&lock);
+	r = fdatasync(f->fd) < 0 ? errno : 0;
+	pthread_mutex_lock(&lock);
+	f->busy = false;
+	if (r && !f->error)
+		f->error = r;
+	pthread_cond_broadcast(&idle);
+}
+
+static void *flush_forever(void *unused)
+{
+	const struct timespec delay = { .tv_nsec = FLUSH_DELAY_MS * NS_PER_MS };
+	struct flushed_file *f;
+
+	pthread_mutex_lock(&lock);
+	for (;;) {
+		while (!next_dirty())
+			pthread_cond_wait(&marked, &lock);
+		pthread_mutex_unlock(&lock);
+		nanosleep(&delay, NULL);
+		pthread_mutex_lock(&lock);
+		while ((f = next_dirty()))
+			flush(f);
+	}
+	return unused;
+}
+
+/* The lock is held. */
+static int start_thread(void)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	pthread_t thread;
+	int r;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	r = pthread_create(&thread, &attr, flush_forever, NULL);
+	pthread_attr_destroy(&attr);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
+
+int flusher_add(struct flushed_file *file, struct fh_error *err)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&lock);
+	if (!running)
+		r = start_thread();
+	if (r == 0) {
+		running = true;
+		file->dirty = file->busy = false;
+		file->error = 0;
+		file->next = files;
+		files = file;
+	}
+	pthread_mutex_unlock(&lock);
+	return r ? error_set(err, r, "start the thread that flushes files") : 0;
+}
+
+void flusher_remove(struct flushed_file *file)
+{
+	pthread_mutex_lock(&lock);
+	for (struct flushed_file **p = &files; *p; p = &(*p)->next) {
+		if (*p == file) {
+			*p = file->next;
+			break;
+		}
+	}
+	while (file->busy)
+		pthread_cond_wait(&idle, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
+int flusher_mark(struct flushed_file *file)
+{
+	int error;
+
+	pthread_mutex_lock(&lock);
+	if (!file->dirty) {
+		file->dirty = true;
+		pthread_cond_signal(&marked);
+	}
+	error = file->error;
+	pthread_mutex_unlock(&lock);
+	return error;
+}

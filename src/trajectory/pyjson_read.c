@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trajectory/pyjson.h"
+
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A recursive descent, at most PYJSON_DEPTH_MAX deep. `at` never passes `end`; every byte is looked at
+ * after comparing the two.
+ */
+struct reader {
+	struct arena *arena;
+	const char *name;
+	const char *at, *end;
+	const char *line_start;
+	unsigned line;
+	/* The last place whose column was asked for: columns are counted on from it, so that a file of
+	 * one line takes no longer than one of many. */
+	const char *mark;
+	unsigned mark_column;
+	unsigned depth;
+	size_t values;
+	struct fh_error *err;
+};
+
+/* Characters, as an editor counts them. */
+static unsigned column_of(struct reader *r, const char *at)
+{
+	if (r->mark < r->line_start || r->mark > at) {
+		r->mark = r->line_start;
+		r->mark_column = 1;
+	}
+	for (; r->mark < at; r->mark++)
+		r->mark_column += ((unsigned char)*r->mark & 0xc0) != 0x80;
+	return r->mark_column;
+}
+
+static int fail_at(struct reader *r, const char *at, const char *what)
+{
+	return error_say(r->err, EINVAL, "%s:%u:%u: %s", r->name, r->line, column_of(r, at), what);
+}
+
+static int fail(struct reader *r, const char *what)
+{
+	return fail_at(r, r->at, r->at < r->end ? what : "the text ends too early");
+}
+
+static void skip_space(struct reader *r)
+{
+	for (; r->at < r->end; r->at++) {
+		if (*r->at == '\n') {
+			r->line++;
+			r->line_start = r->at + 1;
+		} else if (*r->at != ' ' && *r->at != '\t' && *r->at != '\r') {
+			break;
+		}
+	}
+}
+
+/* --- strings ---------------------------------------------------------------------------------- */
+
+static bool read_hex4(struct reader *r, uint32_t *out)
+{
+	uint32_t v = 0;
+
+	if (r->end - r->at < 4)
+		return false;
+	for (int i = 0; i < 4; i++) {
+		char c = r->at[i];
+
+		if (c >= '0' && c <= '9')
+			v = v << 4 | (uint32_t)(c - '0');
+		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
+			v = v << 4 | (uint32_t)((c | 32) - 'a' + 10);
+		else
+			return false;
+	}
+	r->at += 4;
+	*out = v;
+	return true;
+}
+
+static char *encode(char *out, uint32_t c)
+{
+	if (c < 0x80) {
+		*out++ = (char)c;
+	} else if (c < 0x800) {
+		*out++ = (char)(0xc0 | c >> 6);
+		*out++ = (char)(0x80 | (c & 0x3f));
+	} else if (c < 0x10000) {
+		*out++ = (char)(0xe0 | c >> 12);
+		*out++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*out++ = (char)(0x80 | (c & 0x3f));
+	} else {
+		*out++ = (char)(0xf0 | c >> 18);
+		*out++ = (char)(0x80 | (c >> 12 & 0x3f));
+		*out++ = (char)(0x80 | (c >> 6 & 0x3f));
+		*out++ = (char)(0x80 | (c & 0x3f));
+	}
+	return out;
+}
+
+/* After "\u": one character, of one or two escapes. */
+static int read_unicode(struct reader *r, char **out)
+{
+	uint32_t c, low;
+
+	if (!read_hex4(r, &c))
+		return fail(r, "\\u wants four hexadecimal digits");
+	if (c >= 0xd800 && c < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' &&
+			r->at[1] == 'u') {
+		const char *here = r->at;
+
+		r->at += 2;
+		if (read_hex4(r, &low) && low >= 0xdc00 && low < 0xe000)
+			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+		else
+			r->at = here;
+	}
+	*out = encode(*out, c);
+	return 0;
+}
+
+static int read_escape(struct reader *r, char **out)
+{
+	static const char letters[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
+
+	if (++r->at >= r->end)
+		return fail(r, "");
+	if (*r->at == 'u') {
+		r->at++;
+		return read_unicode(r, out);
+	}
+	for (const char *p = letters; *p; p += 2) {
+		if (*r->at == *p) {
+			*(*out)++ = p[1];
+			r->at++;
+			return 0;
+		}
+	}
+	return fail(r, "no such escape in a string");
+}
+
+/* The end of the string that begins at `at` (after its quote); at least as long as what it means. */
+static const char *string_end(const struct reader *r)
+{
+	const char *p = r->at;
+
+	while (p < r->end && *p != '"')
+		p += *p == '\\' ? 2 : 1;
+	return p < r->end ? p : NULL;
+}
+
+static int read_string(struct reader *r, const char **out, size_t *out_len)
+{
+	const char *stop;
+	char *text, *to;
+	int n;
+
+	if (r->at >= r->end || *r->at != '"')
+		return fail(r, "expected a string in double quotes");
+	r->at++;
+	stop = string_end(r);
+	if (!stop)
+		return fail_at(r, r->at - 1, "a string that does not end");
+	to = text = arena_alloc(r->arena, (size_t)(stop - r->at) + 1);
+	while (r->at < stop) {
+		if (*r->at == '\\') {
+			n = read_escape(r, &to);
+			if (n < 0)
+				return n;
+		} else if ((unsigned char)*r->at < ' ') {
+			return fail(r, "a control character in a string");
+		} else {
+			*to++ = *r->at++;
+		}
+	}
+	r->at++;
+	*out = text;
+	*out_len = (size_t)(to - text);
+	return 0;
+}
+
+/* --- numbers and words ------------------------------------------------------------------------ */
+
+static const char *digits(const char *p, const char *end)
+{
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p;
+}
+
+/* The end of the number at p, NULL if there is none. */
+static const char *number_end(const char *p, const char *end)
+{
+	const char *q;
+
+	if (p < end && *p == '-')
+		p++;
+	q = digits(p, end);
+	if (q == p || (*p == '0' && q > p + 1))
+		return NULL;
+	p = q;
+	if (p < end && *p == '.') {
+		q = digits(p + 1, end);
+		if (q == p + 1)
+			return NULL;
+		p = q;
+	}
+	if (p < end && (*p | 32) == 'e') {
+		p++;
+		if (p < end && (*p == '+' || *p == '-'))
+			p++;
+		q = digits(p, end);
+		if (q == p)
+			return NULL;
+		p = q;
+	}
+	return p;
+}
+
+struct word {
+	const char *text;
+	enum pyjson_kind kind;
+	bool boolean;
+};
+
+static const struct word words[] = {
+	{ "null", PYJSON_NULL, false },
+	{ "true", PYJSON_BOOL, true },
+	{ "false", PYJSON_BOOL, false },
+	{ "NaN", PYJSON_NUMBER, false },
+	{ "Infinity", PYJSON_NUMBER, false },
+	{ "-Infinity", PYJSON_NUMBER, false },
+};
+
+static int read_scalar(struct reader *r, struct pyjson *v)
+{
+	const char *end;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		size_t n = strlen(words[i].text);
+
+		if ((size_t)(r->end - r->at) < n || memcmp(r->at, words[i].text, n) != 0)
+			continue;
+		v->kind = words[i].kind;
+		v->boolean = words[i].boolean;
+		v->text = words[i].text;
+		v->len = n;
+		r->at += n;
+		return 0;
+	}
+	end = number_end(r->at, r->end);
+	if (!end)
+		return fail(r, "expected a JSON value");
+	v->kind = PYJSON_NUMBER;
+	v->len = (size_t)(end - r->at);
+	v->text = arena_strndup(r->arena, r->at, v->len);
+	r->at = end;
+	return 0;
+}
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static int read_value(struct reader *r, struct pyjson *v);
+
+static int read_key(struct reader *r, struct pyjson *member)
+{
+	int n = read_string(r, &member->key, &member->key_len);
+
+	if (n < 0)
+		return n;
+	skip_space(r);
+	if (r->at >= r->end || *r->at != ':')
+		return fail(r, "expected ':' after a member's name");
+	r->at++;
+	skip_space(r);
+	return 0;
+}
+
+/* From the bracket to the one that closes it. */
+static int read_members(struct reader *r, struct pyjson *v, char close)
+{
+	const struct pyjson **tail = &v->first;
+
+	r->at++;
+	skip_space(r);
+	if (r->at < r->end && *r->at == close) {
+		r->at++;
+		return 0;
+	}
+	for (;;) {
+		struct pyjson *member = arena_alloc(r->arena, sizeof(*member));
+		int n = 0;
+
+		if (close == '}')
+			n = read_key(r, member);
+		if (n == 0)
+			n = read_value(r, member);
+		if (n < 0)
+			return n;
+		*tail = member;
+		tail = &member->next;
+		v->n++;
+		skip_space(r);
+		if (r->at >= r->end || (*r->at != ',' && *r->at != close))
+			return fail(r,
+					close == '}' ? "expected ',' or '}'"
+						     : "expected ',' or ']'");
+		if (*r->at++ == close)
+			return 0;
+		skip_space(r);
+	}
+}
+
+static int read_value(struct reader *r, struct pyjson *v)
+{
+	int n;
+
+	if (++r->values > PYJSON_VALUES_MAX)
+		return fail(r, "too many values");
+	v->line = r->line;
+	v->column = column_of(r, r->at);
+	if (r->at >= r->end)
+		return fail(r, "");
+	if (*r->at == '"') {
+		v->kind = PYJSON_STRING;
+		return read_string(r, &v->text, &v->len);
+	}
+	if (*r->at != '{' && *r->at != '[')
+		return read_scalar(r, v);
+	if (++r->depth > PYJSON_DEPTH_MAX)
+		return fail(r, "nested too deep");
+	v->kind = *r->at == '{' ? PYJSON_OBJECT : PYJSON_ARRAY;
+	n = read_members(r, v, *r->at == '{' ? '}' : ']');
+	r->depth--;
+	return n;
+}
+
+static int check_utf8(struct reader *r)
+{
+	const char *start = r->at;
+	ssize_t bad = str_utf8_invalid(start, (size_t)(r->end - start));
+
+	if (bad < 0)
+		return 0;
+	for (r->at = start; r->at < start + bad; r->at++) {
+		if (*r->at == '\n') {
+			r->line++;
+			r->line_start = r->at + 1;
+		}
+	}
+	return fail(r, "not UTF-8");
+}
+
+int pyjson_read(struct arena *a, const struct pyjson_source *source, const struct pyjson **out,
+		struct fh_error *err)
+{
+	struct reader r = { .arena = a, .name = source->name, .at = source->data, .err = err };
+	struct pyjson *v = arena_alloc(a, sizeof(*v));
+	int n;
+
+	r.end = source->data + source->n;
+	r.line_start = source->data;
+	r.line = source->first_line ? source->first_line : 1;
+	r.mark = r.line_start;
+	r.mark_column = 1;
+	n = check_utf8(&r);
+	if (n < 0)
+		return n;
+	skip_space(&r);
+	n = read_value(&r, v);
+	if (n < 0)
+		return n;
+	skip_space(&r);
+	if (r.at < r.end)
+		return fail(&r, "something follows the value");
+	*out = v;
+	return 0;
+}
+
+/* --- looking at it ---------------------------------------------------------------------------- */
+
+int pyjson_complain(const char *name, const struct pyjson *at, struct fh_error *err,
+		const char *format, ...)
+{
+	va_list ap;
+	int n;
+
+	if (!err)
+		return -EINVAL;
+	n = snprintf(err->message, sizeof(err->message), "%s:%u:%u: ", name, at->line, at->column);
+	if (n < 0 || (size_t)n >= sizeof(err->message))
+		n = sizeof(err->message) - 1;
+	va_start(ap, format);
+	vsnprintf(err->message + n, sizeof(err->message) - (size_t)n, format, ap);
+	va_end(ap);
+	err->code = -EINVAL;
+	return -EINVAL;
+}
+
+const struct pyjson *pyjson_get(const struct pyjson *object, const char *key)
+{
+	const struct pyjson *found = NULL;
+	size_t n = strlen(key);
+
+	if (!object || object->kind != PYJSON_OBJECT)
+		return NULL;
+	for (const struct pyjson *m = object->first; m; m = m->next) {
+		if (m->key_len == n && memcmp(m->key, key, n) == 0)
+			found = m;
+	}
+	return found;
+}
+
+const char *pyjson_string(const struct pyjson *v)
+{
+	if (!v || v->kind != PYJSON_STRING || strlen(v->text) != v->len)
+		return NULL;
+	return v->text;
+}
+
+bool pyjson_double(const struct pyjson *v, double *out)
+{
+	return v && v->kind == PYJSON_NUMBER && str_to_double(v->text, out);
+}
+
+bool pyjson_i64(const struct pyjson *v, int64_t *out)
+{
+	return v && v->kind == PYJSON_NUMBER && str_to_i64(v->text, out);
+}
+
+const struct pyjson *pyjson_make_text(struct arena *a, const char *text)
+{
+	struct pyjson *v = arena_alloc(a, sizeof(*v));
+
+	if (!text)
+		return v;
+	v->kind = PYJSON_STRING;
+	v->text = arena_strdup(a, text);
+	v->len = strlen(text);
+	return v;
+}

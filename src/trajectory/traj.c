@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trajectory/traj.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * The members of each object, in the order in which they are written: one table to read by and to
+ * write by.
+ */
+enum need { REQUIRED, OPTIONAL };
+
+/* What a member may be; bits by enum pyjson_kind. */
+#define KIND(k) (1U << (k))
+#define TEXT KIND(PYJSON_STRING)
+#define NUMBER KIND(PYJSON_NUMBER)
+#define OBJECT KIND(PYJSON_OBJECT)
+#define ARRAY KIND(PYJSON_ARRAY)
+#define NOTHING KIND(PYJSON_NULL)
+
+struct member {
+	const char *name;
+	size_t offset; /* of the pointer in its struct */
+	unsigned kinds;
+	enum need need;
+	const char *wanted;
+};
+
+#define STEP(f) offsetof(struct traj_step, f)
+
+static const struct member step_members[] = {
+	{ "state", STEP(state), TEXT, REQUIRED, "a string" },
+	{ "response", STEP(response), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "thought", STEP(thought), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "action", STEP(action), TEXT, REQUIRED, "a string" },
+	{ "execution_time", STEP(execution_time), NUMBER, REQUIRED, "a number" },
+	{ "observation", STEP(observation), TEXT | NOTHING, REQUIRED, "a string" },
+};
+
+static const struct member old_step_members[] = {
+	{ "action", STEP(action), TEXT, REQUIRED, "a string" },
+	{ "observation", STEP(observation), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "response", STEP(response), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "state", STEP(state), TEXT, REQUIRED, "a string" },
+	{ "thought", STEP(thought), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "execution_time", STEP(execution_time), NUMBER, REQUIRED, "a number" },
+};
+
+#define MESSAGE(f) offsetof(struct traj_message, f)
+
+static const struct member message_members[] = {
+	{ "role", MESSAGE(role), TEXT, REQUIRED, "a string" },
+	{ "content", MESSAGE(content), TEXT | NOTHING, REQUIRED, "a string" },
+	{ "thought", MESSAGE(thought), TEXT | NOTHING, OPTIONAL, "a string" },
+	{ "action", MESSAGE(action), TEXT | NOTHING, OPTIONAL, "a string" },
+	{ "agent", MESSAGE(agent), TEXT, OPTIONAL, "a string" },
+	{ "is_demo", MESSAGE(is_demo), KIND(PYJSON_BOOL), OPTIONAL, "true or false" },
+};
+
+#define INFO(f) offsetof(struct traj_info, f)
+
+static const struct member info_members[] = {
+	{ "model_stats", INFO(model_stats), OBJECT, OPTIONAL, "an object" },
+	{ "exit_status", INFO(exit_status), TEXT | NOTHING, OPTIONAL, "a string" },
+	{ "submission", INFO(submission), TEXT | NOTHING, OPTIONAL, "a string or null" },
+	{ "score", INFO(score), ARRAY, OPTIONAL, "an array" },
+	{ "summarizer", INFO(summarizer), OBJECT, OPTIONAL, "an object" },
+};
+
+struct traj *traj_new(void)
+{
+	return xcalloc(1, sizeof(struct traj));
+}
+
+void traj_free(struct traj *t)
+{
+	if (!t)
+		return;
+	arena_release(&t->arena);
+	free(t);
+}
+
+static void scope_traj(struct traj **t)
+{
+	traj_free(*t);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static const struct pyjson **field(void *base, const struct member *m)
+{
+	return (const struct pyjson **)((char *)base + m->offset);
+}
+
+static int read_members(const char *name, const struct pyjson *object, const struct member *members,
+		size_t n, void *base, struct fh_error *err)
+{
+	if (object->kind != PYJSON_OBJECT)
+		return pyjson_complain(name, object, err, "expected an object");
+	for (size_t i = 0; i < n; i++) {
+		const struct pyjson *v = pyjson_get(object, members[i].name);
+
+		if (!v && members[i].need == REQUIRED)
+			return pyjson_complain(
+					name, object, err, "'%s' is missing", members[i].name);
+		if (v && !(members[i].kinds & KIND(v->kind)))
+			return pyjson_complain(name, v, err, "'%s' should be %s", members[i].name,
+					members[i].wanted);
+		*field(base, &members[i]) = v;
+	}
+	return 0;
+}
+
+/* The member of that name, which must be of that kind. */
+static int require(const char *name, const struct pyjson *root, const char *key,
+		enum pyjson_kind kind, const struct pyjson **out, struct fh_error *err)
+{
+	const struct pyjson *v = pyjson_get(root, key);
+
+	if (!v)
+		return pyjson_complain(name, root, err, "'%s' is missing", key);
+	if (v->kind != kind)
+		return pyjson_complain(name, v, err, "'%s' should be %s", key,
+				kind == PYJSON_ARRAY                    ? "an array"
+						: kind == PYJSON_OBJECT ? "an object"
+									: "a string");
+	*out = v;
+	return 0;
+}
+
+static bool begins_with_action(const struct pyjson *step)
+{
+	return step && step->kind == PYJSON_OBJECT && step->first &&
+			strcmp(step->first->key, "action") == 0;
+}
+
+static int read_steps(
+		const char *name, const struct pyjson *list, struct traj *t, struct fh_error *err)
+{
+	t->old_order = begins_with_action(list->first);
+	t->steps = arena_array(&t->arena, list->n, sizeof(*t->steps));
+	for (const struct pyjson *v = list->first; v; v = v->next) {
+		int r = read_members(name, v, step_members, ARRAY_SIZE(step_members),
+				&t->steps[t->n_steps++], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int read_history(
+		const char *name, const struct pyjson *list, struct traj *t, struct fh_error *err)
+{
+	t->history = arena_array(&t->arena, list->n, sizeof(*t->history));
+	for (const struct pyjson *v = list->first; v; v = v->next) {
+		int r = read_members(name, v, message_members, ARRAY_SIZE(message_members),
+				&t->history[t->n_history++], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int read_root(
+		const char *name, const struct pyjson *root, struct traj *t, struct fh_error *err)
+{
+	const struct pyjson *list, *info;
+	int r;
+
+	if (root->kind != PYJSON_OBJECT)
+		return pyjson_complain(name, root, err, "expected an object");
+	r = require(name, root, "environment", PYJSON_STRING, &t->environment, err);
+	if (r == 0)
+		r = require(name, root, "trajectory", PYJSON_ARRAY, &list, err);
+	if (r == 0)
+		r = read_steps(name, list, t, err);
+	if (r == 0)
+		r = require(name, root, "history", PYJSON_ARRAY, &list, err);
+	if (r == 0)
+		r = read_history(name, list, t, err);
+	if (r == 0)
+		r = require(name, root, "info", PYJSON_OBJECT, &info, err);
+	if (r == 0)
+		r = read_members(name, info, info_members, ARRAY_SIZE(info_members), &t->info, err);
+	return r;
+}
+
+int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
+		struct fh_error *err)
+{
+	__attribute__((cleanup(scope_traj))) struct traj *t = traj_new();
+	struct pyjson_source source = { .name = name, .data = data, .n = n };
+	const struct pyjson *root;
+	int r;
+
+	r = pyjson_read(&t->arena, &source, &root, err);
+	if (r == 0)
+		r = read_root(name, root, t, err);
+	if (r < 0)
+		return r;
+	*out = take_ptr(t);
+	return 0;
+}
+
+int traj_read(const char *path, struct traj **out, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(TRAJ_BYTES_MAX);
+	int r = fd_read_file(path, &text, err);
+
+	if (r < 0)
+		return r;
+	return traj_parse(path, buf_str(&text), text.len, out, err);
+}
+
+/* --- writing ---------------------------------------------------------------------------------- */
+
+static void write_members(struct pyjson_writer *w, const char *key, const struct member *members,
+		size_t n, const void *base)
+{
+	pyjson_put_object(w, key);
+	for (size_t i = 0; i < n; i++) {
+		const struct pyjson *const *v = (const struct pyjson *const *)((const char *)base +
+				members[i].offset);
+
+		if (*v)
+			pyjson_put_value(w, members[i].name, *v);
+	}
+	pyjson_end_object(w);
+}
+
+void traj_write(struct buf *out, const struct traj *t)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_INDENTED);
+	const struct member *members = t->old_order ? old_step_members : step_members;
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_value(&w, "environment", t->environment);
+	pyjson_put_array(&w, "trajectory");
+	for (size_t i = 0; i < t->n_steps; i++)
+		write_members(&w, NULL, members, ARRAY_SIZE(step_members), &t->steps[i]);
+	pyjson_end_array(&w);
+	pyjson_put_array(&w, "history");
+	for (size_t i = 0; i < t->n_history; i++)
+		write_members(&w, NULL, message_members, ARRAY_SIZE(message_members),
+				&t->history[i]);
+	pyjson_end_array(&w);
+	write_members(&w, "info", info_members, ARRAY_SIZE(info_members), &t->info);
+	pyjson_end_object(&w);
+}
+
+void traj_write_results(struct buf *out, const struct traj *t, const struct pyjson *baseline)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_INDENTED);
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_value(&w, "agent", t->info.score);
+	pyjson_put_value(&w, "baseline", baseline);
+	pyjson_end_object(&w);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRAJECTORY_TRAJ_H
+#define TRAJECTORY_TRAJ_H
+
+#include "base/arena.h"
+#include "trajectory/pyjson.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * A run in MLGym's own form, the file <task>.traj. What is read from such a file and written again
+ * has the same bytes: values are kept as JSON, numbers and all. A struct traj owns everything that
+ * its pointers reach.
+ */
+struct traj_step {
+	const struct pyjson
+			*state; /* a text that holds JSON: {"open_file": ..., "working_dir": ...} */
+	const struct pyjson *response;
+	const struct pyjson *thought;
+	const struct pyjson *action;
+	const struct pyjson *execution_time; /* seconds */
+	const struct pyjson *observation;
+};
+
+/* A message to or from the model; NULL members are not written. */
+struct traj_message {
+	const struct pyjson *role; /* system, user, assistant */
+	const struct pyjson *content;
+	const struct pyjson *thought, *action; /* of an assistant */
+	const struct pyjson *agent;            /* "primary_<run>" */
+	const struct pyjson *is_demo;
+};
+
+struct traj_info {
+	const struct pyjson *model_stats;
+	const struct pyjson *exit_status;
+	const struct pyjson *submission; /* path of what was graded, or null */
+	const struct pyjson *score;      /* an array: one object for each grading */
+	const struct pyjson *summarizer;
+};
+
+struct traj {
+	const struct pyjson *environment;
+	struct traj_step *steps;
+	size_t n_steps;
+	struct traj_message *history;
+	size_t n_history;
+	struct traj_info info;
+	bool old_order; /* steps begin with the action, as older recordings do */
+	struct arena arena;
+};
+
+#define TRAJ_BYTES_MAX (512L * 1024 * 1024)
+
+struct traj *traj_new(void);
+void traj_free(struct traj *t); /* NULL is fine */
+
+/* Reads a file. -EINVAL with "<path>:<line>:<column>: what was expected". */
+int traj_read(const char *path, struct traj **out, struct fh_error *err);
+
+/* The same from memory; `name` is for messages. */
+int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
+		struct fh_error *err);
+
+/* Appends the file's text. out->truncated if its cap was hit. */
+void traj_write(struct buf *out, const struct traj *t);
+
+/* Appends the text of results.json: the scores of `t` beside the baseline's. */
+void traj_write_results(struct buf *out, const struct traj *t, const struct pyjson *baseline);
+
+#endif
