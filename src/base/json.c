@@ -168,19 +168,6 @@ json_t *json_text(const char *s)
 
 /* jansson's own writer is not used: it gives 17 digits of every real number. */
 
-/* The character at s, which is valid UTF-8, and its length. */
-static uint32_t decode(const char *s, size_t *out_length)
-{
-	const unsigned char *p = (const unsigned char *)s;
-	size_t length = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	uint32_t c = length == 1 ? p[0] : p[0] & (0x7fu >> length);
-
-	for (size_t i = 1; i < length; i++)
-		c = c << 6 | (p[i] & 0x3f);
-	*out_length = length;
-	return c;
-}
-
 static void add_escaped(struct buf *out, uint32_t c)
 {
 	static const char letters[] = { ['\b'] = 'b',
@@ -207,7 +194,7 @@ static void add_string(struct buf *out, const char *s, size_t n, bool ascii)
 
 	buf_add_char(out, '"');
 	for (size_t at = 0; at < n; at += length) {
-		uint32_t c = decode(s + at, &length);
+		uint32_t c = str_utf8_decode(s + at, &length);
 
 		if (c >= 0x20 && c != '"' && c != '\\' && !(ascii && c >= 0x7f))
 			continue;
@@ -286,7 +273,7 @@ static void add_python_string(struct buf *out, const char *s, size_t n)
 
 	buf_add_char(out, quote);
 	for (size_t at = 0; at < n; at += length) {
-		uint32_t c = decode(s + at, &length);
+		uint32_t c = str_utf8_decode(s + at, &length);
 
 		if (c == (uint32_t)quote || c == '\\')
 			buf_printf(out, "\\%c", (char)c);

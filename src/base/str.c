@@ -290,6 +290,18 @@ size_t str_utf8_length(const char *s, size_t n)
 	return utf8_length((const unsigned char *)s, n);
 }
 
+uint32_t str_utf8_decode(const char *s, size_t *out_length)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t length = p[0] < 0x80 ? 1 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	uint32_t c = length == 1 ? p[0] : p[0] & (0x7fu >> length);
+
+	for (size_t i = 1; i < length; i++)
+		c = c << 6 | (p[i] & 0x3f);
+	*out_length = length;
+	return c;
+}
+
 ssize_t str_utf8_invalid(const char *s, size_t n)
 {
 	for (size_t at = 0; at < n;) {

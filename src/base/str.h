@@ -37,6 +37,9 @@ const char *str_closest(const char *s, const char *const *candidates, size_t n);
 /* Bytes of the valid UTF-8 character that begins the n > 0 bytes of s, 0 if there is none. */
 size_t str_utf8_length(const char *s, size_t n);
 
+/* The character that begins s, which is valid UTF-8 there, and its bytes. */
+uint32_t str_utf8_decode(const char *s, size_t *out_length);
+
 /* Offset of the first byte that is no valid UTF-8, -1 if all is. NUL is valid. */
 ssize_t str_utf8_invalid(const char *s, size_t n);
 

@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/schema.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+struct reading {
+	struct arena *arena;
+	struct warnings *warnings; /* NULL: strict */
+	struct fh_error *err;
+};
+
+static int wrong(const struct reading *r, const struct field *field, const struct node *node,
+		const char *expected)
+{
+	char found[96];
+
+	node_describe(node, found, sizeof(found));
+	return node_complain(
+			node, r->err, "'%s': expected %s, found %s", field->name, expected, found);
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static bool in_range(const struct field *field, double v)
+{
+	if (field->min == 0 && field->max == 0)
+		return v >= 0 || field->kind == FIELD_INT || field->kind == FIELD_NUMBER;
+	return v >= field->min && v <= field->max;
+}
+
+static int check_range(const struct reading *r, const struct field *field, const struct node *node,
+		double v)
+{
+	/* A range is meant in the unit that people write. */
+	double unit = field->kind == FIELD_DURATION ? 1000 : 1;
+
+	if (in_range(field, v))
+		return 0;
+	return node_complain(node, r->err, "'%s': %s is not from %.15g to %.15g", field->name,
+			node->text, field->min / unit, field->max / unit);
+}
+
+static int read_int(const struct reading *r, const struct field *field, const struct node *node,
+		int *out)
+{
+	int64_t v;
+	int status;
+
+	if (node->kind != NODE_SCALAR || !str_to_i64(node->text, &v))
+		return wrong(r, field, node, "an integer");
+	if (v < INT_MIN || v > INT_MAX)
+		return node_complain(
+				node, r->err, "'%s': %s is too large", field->name, node->text);
+	status = check_range(r, field, node, (double)v);
+	if (status < 0)
+		return status;
+	*out = (int)v;
+	return 0;
+}
+
+static int read_number(const struct reading *r, const struct field *field, const struct node *node,
+		double *out)
+{
+	double v;
+	int status;
+
+	if (node->kind != NODE_SCALAR || !str_to_double(node->text, &v))
+		return wrong(r, field, node, "a number");
+	status = check_range(r, field, node, v);
+	if (status < 0)
+		return status;
+	*out = v;
+	return 0;
+}
+
+static int read_quantity(const struct reading *r, const struct field *field,
+		const struct node *node, int64_t *out)
+{
+	bool bytes = field->kind == FIELD_BYTES;
+	int64_t v;
+	int status;
+
+	if (node->kind != NODE_SCALAR ||
+			!(bytes ? str_to_bytes(node->text, &v) : str_to_ms(node->text, &v)))
+		return wrong(r, field, node,
+				bytes ? "a size like 512M or 2G" : "a duration like 90s, 5m or 1h");
+	status = check_range(r, field, node, (double)v);
+	if (status < 0)
+		return status;
+	*out = v;
+	return 0;
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+/* A boolean is refused: whoever wrote `command: true` may have meant either. */
+static int read_text(const struct reading *r, const struct field *field, const struct node *node,
+		const char **out)
+{
+	bool truth;
+
+	if (node_to_bool(node, &truth))
+		return wrong(r, field, node, "text (put it in quotes)");
+	if (node->kind != NODE_SCALAR || node_is_null(node))
+		return wrong(r, field, node, "text");
+	*out = node->text;
+	return 0;
+}
+
+static int read_bool(const struct reading *r, const struct field *field, const struct node *node,
+		bool *out)
+{
+	if (!node_to_bool(node, out))
+		return wrong(r, field, node, "true or false");
+	return 0;
+}
+
+static int read_choice(const struct reading *r, const struct field *field, const struct node *node,
+		int *out)
+{
+	auto_buf struct buf expected = BUF_INIT(512);
+
+	for (int i = 0; node->kind == NODE_SCALAR && field->choices[i]; i++) {
+		if (str_eq(node->text, field->choices[i])) {
+			*out = i;
+			return 0;
+		}
+	}
+	buf_add_str(&expected, "one of");
+	for (int i = 0; field->choices[i]; i++)
+		buf_printf(&expected, "%s '%s'", i ? "," : "", field->choices[i]);
+	return wrong(r, field, node, buf_str(&expected));
+}
+
+static int read_texts(const struct reading *r, const struct field *field, const struct node *node,
+		struct texts *out)
+{
+	const char **items;
+
+	if (node->kind != NODE_LIST)
+		return wrong(r, field, node, "a list");
+	items = arena_array(r->arena, node->n + 1, sizeof(*items));
+	for (size_t i = 0; i < node->n; i++) {
+		int status = read_text(r, field, node->items[i], &items[i]);
+
+		if (status < 0)
+			return status;
+	}
+	*out = (struct texts){ .items = items, .n = node->n };
+	return 0;
+}
+
+static int read_text_map(const struct reading *r, const struct field *field,
+		const struct node *node, struct text_map *out)
+{
+	struct text_pair *pairs;
+
+	if (node->kind != NODE_MAP)
+		return wrong(r, field, node, "a mapping");
+	pairs = arena_array(r->arena, node->n, sizeof(*pairs));
+	for (size_t i = 0; i < node->n; i++) {
+		int status = read_text(r, field, node->pairs[i].value, &pairs[i].value);
+
+		if (status < 0)
+			return status;
+		pairs[i].key = node->pairs[i].key->text;
+	}
+	*out = (struct text_map){ .pairs = pairs, .n = node->n };
+	return 0;
+}
+
+/* --- structs ---------------------------------------------------------------------------------- */
+
+static int read_struct(const struct reading *r, const struct schema *schema,
+		const struct node *node, void *out);
+
+static int read_structs(const struct reading *r, const struct field *field, const struct node *node,
+		struct struct_list *out)
+{
+	const struct schema *schema = field->schema;
+	char *items;
+
+	if (node->kind != NODE_LIST)
+		return wrong(r, field, node, "a list");
+	items = arena_array(r->arena, node->n, schema->size);
+	for (size_t i = 0; i < node->n; i++) {
+		int status = read_struct(r, schema, node->items[i], items + i * schema->size);
+
+		if (status < 0)
+			return status;
+	}
+	*out = (struct struct_list){ .items = items, .n = node->n };
+	return 0;
+}
+
+static int read_field(const struct reading *r, const struct field *field, const struct node *node,
+		void *at)
+{
+	switch (field->kind) {
+	case FIELD_TEXT:
+		return read_text(r, field, node, at);
+	case FIELD_BOOL:
+		return read_bool(r, field, node, at);
+	case FIELD_INT:
+		return read_int(r, field, node, at);
+	case FIELD_NUMBER:
+		return read_number(r, field, node, at);
+	case FIELD_BYTES:
+	case FIELD_DURATION:
+		return read_quantity(r, field, node, at);
+	case FIELD_CHOICE:
+		return read_choice(r, field, node, at);
+	case FIELD_TEXTS:
+		return read_texts(r, field, node, at);
+	case FIELD_TEXT_MAP:
+		return read_text_map(r, field, node, at);
+	case FIELD_STRUCT:
+		if (node->kind != NODE_MAP)
+			return wrong(r, field, node, "a mapping");
+		return read_struct(r, field->schema, node, at);
+	case FIELD_STRUCTS:
+		return read_structs(r, field, node, at);
+	case FIELD_NODE:
+		*(const struct node **)at = node;
+		return 0;
+	}
+	return 0;
+}
+
+static void set_presets(const struct reading *r, const struct schema *schema, char *out)
+{
+	for (const struct field *f = schema->fields; f->name; f++) {
+		struct node preset = { .kind = NODE_SCALAR, .plain = true, .text = f->preset };
+
+		if (f->kind == FIELD_STRUCT)
+			set_presets(r, f->schema, out + f->offset);
+		else if (f->preset)
+			read_field(r, f, &preset, out + f->offset);
+	}
+}
+
+static const struct field *find_field(const struct schema *schema, const char *name)
+{
+	for (const struct field *f = schema->fields; f->name; f++)
+		if (str_eq(f->name, name))
+			return f;
+	return NULL;
+}
+
+#define FIELDS_MAX 64
+
+static int unknown_key(const struct reading *r, const struct schema *schema, const struct node *key)
+{
+	const char *names[FIELDS_MAX];
+	auto_buf struct buf known = BUF_INIT(512);
+	const char *closest;
+	struct fh_error error;
+	int status;
+	size_t n = 0;
+
+	for (const struct field *f = schema->fields; f->name && n < FIELDS_MAX; f++) {
+		buf_printf(&known, "%s%s", n ? ", " : "", f->name);
+		names[n++] = f->name;
+	}
+	closest = str_closest(key->text, names, n);
+	if (closest)
+		status = node_complain(key, &error, "key '%s': unknown key; did you mean '%s'?",
+				key->text, closest);
+	else
+		status = node_complain(key, &error, "key '%s': unknown key of %s; there are: %s",
+				key->text, schema->name, buf_str(&known));
+	if (!r->warnings) {
+		if (r->err)
+			*r->err = error;
+		return status;
+	}
+	if (r->warnings->n < ARRAY_SIZE(r->warnings->items))
+		r->warnings->items[r->warnings->n++] = arena_strdup(r->arena, error.message);
+	return 0;
+}
+
+static int check_required(
+		const struct reading *r, const struct schema *schema, const struct node *node)
+{
+	for (const struct field *f = schema->fields; f->name; f++) {
+		const struct node *value = f->required ? node_get(node, f->name) : NULL;
+
+		if (f->required && (!value || node_is_null(value)))
+			return node_complain(value ? value : node, r->err,
+					"%s: key '%s' is missing", schema->name, f->name);
+	}
+	return 0;
+}
+
+static int read_struct(const struct reading *r, const struct schema *schema,
+		const struct node *node, void *out)
+{
+	char found[96];
+
+	if (node->kind != NODE_MAP) {
+		node_describe(node, found, sizeof(found));
+		return node_complain(node, r->err, "%s: expected a mapping, found %s", schema->name,
+				found);
+	}
+	set_presets(r, schema, out);
+	for (size_t i = 0; i < node->n; i++) {
+		const struct node *value = node->pairs[i].value;
+		const struct field *f = find_field(schema, node->pairs[i].key->text);
+		int status = 0;
+
+		if (!f)
+			status = unknown_key(r, schema, node->pairs[i].key);
+		else if (!node_is_null(value))
+			status = read_field(r, f, value, (char *)out + f->offset);
+		if (status < 0)
+			return status;
+	}
+	return check_required(r, schema, node);
+}
+
+int schema_read(struct arena *a, const struct schema *schema, const struct node *node,
+		struct warnings *warnings, void *out, struct fh_error *err)
+{
+	const struct reading r = { .arena = a, .warnings = warnings, .err = err };
+	void *value = arena_alloc(a, schema->size);
+	int status = read_struct(&r, schema, node, value);
+
+	if (status < 0)
+		return status;
+	memcpy(out, value, schema->size);
+	return 0;
+}

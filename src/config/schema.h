@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CONFIG_SCHEMA_H
+#define CONFIG_SCHEMA_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "config/node.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * What a struct looks like in YAML: one table, from which it is read, checked, printed and
+ * documented.
+ *
+ *   static const struct field limits_fields[] = {
+ *           { "memory", FIELD_BYTES, offsetof(struct limits, memory_bytes), "most memory",
+ *                   .preset = "4G" },
+ *           { "wall", FIELD_DURATION, offsetof(struct limits, wall_ms), "most time" },
+ *           {},
+ *   };
+ *   const struct schema limits_schema = {
+ *           .name = "limits", .help = "What an episode may use.",
+ *           .size = sizeof(struct limits), .fields = limits_fields };
+ *
+ * What is read lives in the arena that it is read into, beside the nodes.
+ */
+enum field_kind {
+	FIELD_TEXT,     /* const char *; NULL: not given */
+	FIELD_BOOL,     /* bool */
+	FIELD_INT,      /* int */
+	FIELD_NUMBER,   /* double, finite */
+	FIELD_BYTES,    /* int64_t: "512M", "2G" */
+	FIELD_DURATION, /* int64_t, milliseconds: "90s", "5m"; a bare number is seconds */
+	FIELD_CHOICE,   /* an enum of int's size: the index into `choices` */
+	FIELD_TEXTS,    /* struct texts: a list of texts */
+	FIELD_TEXT_MAP, /* struct text_map: a mapping of texts to texts */
+	FIELD_STRUCT,   /* the struct itself, of `schema`; its presets hold where it is not given */
+	FIELD_STRUCTS,  /* struct struct_list: a list of structs of `schema` */
+	FIELD_NODE,     /* const struct node *, anything; NULL: not given */
+};
+
+struct texts {
+	const char *const *items; /* a NULL follows the last */
+	size_t n;
+};
+
+struct text_map {
+	const struct text_pair {
+		const char *key, *value;
+	} * pairs;
+	size_t n;
+};
+
+struct struct_list {
+	const void *items;
+	size_t n;
+};
+
+struct schema;
+
+struct field {
+	const char *name;
+	enum field_kind kind;
+	size_t offset;
+	const char *help;   /* one sentence, Markdown */
+	const char *preset; /* the value when it is not given, as YAML; NULL: zero */
+	bool required;
+	double min, max; /* numbers, bytes, milliseconds; both 0: any that is not negative
+				     * (INT and NUMBER: any) */
+	const char *const *choices; /* NULL-terminated */
+	const struct schema *schema;
+};
+
+struct schema {
+	const char *name; /* "task", "limits" */
+	const char *help; /* what it is, a paragraph of Markdown; NULL: nothing to say */
+	size_t size;
+	const struct field *fields; /* the last is {} */
+};
+
+/* Complaints that are not errors: keys that nobody knows. */
+struct warnings {
+	const char *items[32];
+	size_t n; /* of items; there may have been more */
+};
+
+/*
+ * Reads node, a mapping, as one struct. A key that is not in the table is an error that names the
+ * closest one; with `warnings` it is a warning and skipped. Null counts as not given. *out is
+ * untouched on failure. -EINVAL.
+ */
+int schema_read(struct arena *a, const struct schema *schema, const struct node *node,
+		struct warnings *warnings, void *out, struct fh_error *err);
+
+/* Appends the struct as YAML, presets and all; reading that gives an equal struct. */
+void schema_print(struct buf *out, const struct schema *schema, const void *value);
+
+/* Appends Markdown: what the struct is, a table of its keys, and the same for each struct in it. */
+void schema_document(struct buf *out, const struct schema *schema);
+
+/* "text", "list of texts", "`a`, `b`": how people call what a field takes. */
+void field_describe(struct buf *out, const struct field *field);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/schema.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <inttypes.h>
+
+static void print_struct(
+		struct buf *out, const struct schema *schema, const char *value, int indent);
+
+static void print_indented(struct buf *out, int indent, const char *text)
+{
+	buf_printf(out, "%*s%s", indent, "", text);
+}
+
+/* The largest unit that gives a whole number. */
+static void print_quantity(struct buf *out, int64_t v, bool bytes)
+{
+	static const struct {
+		int64_t factor;
+		const char *name;
+	} sizes[] = { { 1 << 30, "G" }, { 1 << 20, "M" }, { 1 << 10, "k" }, { 1, "" } },
+	  times[] = { { 3600000, "h" }, { 60000, "m" }, { 1000, "s" }, { 1, "ms" } };
+
+	for (int i = 0;; i++) {
+		int64_t factor = bytes ? sizes[i].factor : times[i].factor;
+
+		if (factor > 1 && (!v || v % factor))
+			continue;
+		buf_printf(out, "%" PRId64 "%s", v / factor, bytes ? sizes[i].name : times[i].name);
+		return;
+	}
+}
+
+static void print_texts(struct buf *out, const struct texts *texts, int indent)
+{
+	if (!texts->n)
+		buf_add_str(out, " []");
+	for (size_t i = 0; i < texts->n; i++) {
+		buf_add_char(out, '\n');
+		print_indented(out, indent, "- ");
+		node_print_text(out, texts->items[i], indent + 2);
+	}
+	buf_add_char(out, '\n');
+}
+
+static void print_text_map(struct buf *out, const struct text_map *map, int indent)
+{
+	if (!map->n)
+		buf_add_str(out, " {}");
+	for (size_t i = 0; i < map->n; i++) {
+		buf_add_char(out, '\n');
+		print_indented(out, indent, "");
+		node_print_key(out, map->pairs[i].key);
+		buf_add_str(out, ": ");
+		node_print_text(out, map->pairs[i].value, indent + 2);
+	}
+	buf_add_char(out, '\n');
+}
+
+static void print_structs(struct buf *out, const struct schema *schema,
+		const struct struct_list *list, int indent)
+{
+	if (!list->n)
+		buf_add_str(out, " []");
+	buf_add_char(out, '\n');
+	for (size_t i = 0; i < list->n; i++) {
+		print_indented(out, indent, "-\n");
+		print_struct(out, schema, (const char *)list->items + i * schema->size, indent + 2);
+	}
+}
+
+static void print_node(struct buf *out, const struct node *node, int indent)
+{
+	if (!node) {
+		buf_add_str(out, " null\n");
+		return;
+	}
+	buf_add_char(out, node->kind == NODE_SCALAR || !node->n ? ' ' : '\n');
+	node_print(out, node, indent);
+}
+
+/* What is of one line, with the blank before it. */
+static void print_scalar(struct buf *out, const struct field *f, const char *at, int indent)
+{
+	buf_add_char(out, ' ');
+	if (f->kind == FIELD_TEXT && *(const char *const *)at)
+		node_print_text(out, *(const char *const *)at, indent);
+	else if (f->kind == FIELD_TEXT)
+		buf_add_str(out, "null");
+	else if (f->kind == FIELD_BOOL)
+		buf_add_str(out, *(const bool *)at ? "true" : "false");
+	else if (f->kind == FIELD_INT)
+		buf_printf(out, "%d", *(const int *)at);
+	else if (f->kind == FIELD_NUMBER)
+		str_add_double(out, *(const double *)at);
+	else if (f->kind == FIELD_CHOICE)
+		buf_add_str(out, f->choices[*(const int *)at]);
+	else
+		print_quantity(out, *(const int64_t *)at, f->kind == FIELD_BYTES);
+	buf_add_char(out, '\n');
+}
+
+static void print_field(struct buf *out, const struct field *f, const char *at, int indent)
+{
+	switch (f->kind) {
+	case FIELD_TEXTS:
+		print_texts(out, (const struct texts *)at, indent);
+		break;
+	case FIELD_TEXT_MAP:
+		print_text_map(out, (const struct text_map *)at, indent);
+		break;
+	case FIELD_STRUCT:
+		buf_add_char(out, '\n');
+		print_struct(out, f->schema, at, indent);
+		break;
+	case FIELD_STRUCTS:
+		print_structs(out, f->schema, (const struct struct_list *)at, indent);
+		break;
+	case FIELD_NODE:
+		print_node(out, *(const struct node *const *)at, indent);
+		break;
+	case FIELD_TEXT:
+	case FIELD_BOOL:
+	case FIELD_INT:
+	case FIELD_NUMBER:
+	case FIELD_BYTES:
+	case FIELD_DURATION:
+	case FIELD_CHOICE:
+		print_scalar(out, f, at, indent);
+		break;
+	}
+}
+
+static void print_struct(
+		struct buf *out, const struct schema *schema, const char *value, int indent)
+{
+	for (const struct field *f = schema->fields; f->name; f++) {
+		print_indented(out, indent, f->name);
+		buf_add_char(out, ':');
+		print_field(out, f, value + f->offset, indent + 2);
+	}
+}
+
+void schema_print(struct buf *out, const struct schema *schema, const void *value)
+{
+	print_struct(out, schema, value, 0);
+}
+
+/* --- documentation ---------------------------------------------------------------------------- */
+
+void field_describe(struct buf *out, const struct field *field)
+{
+	static const char *const names[] = {
+		[FIELD_TEXT] = "text",
+		[FIELD_BOOL] = "`true` or `false`",
+		[FIELD_INT] = "integer",
+		[FIELD_NUMBER] = "number",
+		[FIELD_BYTES] = "size",
+		[FIELD_DURATION] = "duration",
+		[FIELD_TEXTS] = "list of texts",
+		[FIELD_TEXT_MAP] = "mapping of texts",
+		[FIELD_NODE] = "mapping",
+	};
+
+	if (field->kind == FIELD_STRUCT) {
+		buf_printf(out, "[%s](#%s)", field->schema->name, field->schema->name);
+	} else if (field->kind == FIELD_STRUCTS) {
+		buf_printf(out, "list of [%s](#%s)", field->schema->name, field->schema->name);
+	} else if (field->kind == FIELD_CHOICE) {
+		for (int i = 0; field->choices[i]; i++)
+			buf_printf(out, "%s`%s`", i ? ", " : "", field->choices[i]);
+	} else {
+		buf_add_str(out, names[field->kind]);
+	}
+}
+
+static void document_range(struct buf *out, const struct field *f)
+{
+	double unit = f->kind == FIELD_DURATION ? 1000 : 1;
+
+	if (f->min || f->max)
+		buf_printf(out, ", %.15g to %.15g%s", f->min / unit, f->max / unit,
+				f->kind == FIELD_DURATION ? " s" : "");
+}
+
+static void document_row(struct buf *out, const struct field *f)
+{
+	buf_printf(out, "| `%s` | ", f->name);
+	field_describe(out, f);
+	document_range(out, f);
+	if (f->required)
+		buf_add_str(out, " | required");
+	else if (f->preset)
+		buf_printf(out, " | `%s`", f->preset);
+	else
+		buf_add_str(out, " |");
+	buf_printf(out, " | %s |\n", f->help);
+}
+
+void schema_document(struct buf *out, const struct schema *schema)
+{
+	buf_printf(out, "### %s\n\n", schema->name);
+	if (schema->help)
+		buf_printf(out, "%s\n\n", schema->help);
+	buf_add_str(out, "| key | takes | default | meaning |\n|---|---|---|---|\n");
+	for (const struct field *f = schema->fields; f->name; f++)
+		document_row(out, f);
+	for (const struct field *f = schema->fields; f->name; f++) {
+		if (!f->schema)
+			continue;
+		buf_add_char(out, '\n');
+		schema_document(out, f->schema);
+	}
+}

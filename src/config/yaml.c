@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/yaml.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <string.h>
+#include <yaml.h>
+
+/*
+ * libyaml gives events; this turns them into nodes, recursively and at most YAML_DEPTH_MAX deep. An
+ * anchor whose node is not yet finished has n_nodes 0: an alias to it would contain itself.
+ */
+struct anchor {
+	const char *name;
+	const struct node *node;
+};
+
+struct loader {
+	yaml_parser_t parser;
+	struct arena *arena;
+	const char *file;
+	const char *text; /* the whole input, for the place of a byte */
+	struct anchor anchors[YAML_ANCHORS_MAX];
+	size_t n_anchors;
+	size_t n_merged; /* pairs that merge keys have looked at */
+	int depth;
+	struct fh_error *err;
+};
+
+static inline void scope_event(yaml_event_t *event)
+{
+	yaml_event_delete(event);
+}
+
+#define auto_event __attribute__((cleanup(scope_event)))
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+static int complain(const struct loader *l, yaml_mark_t mark, const char *what)
+{
+	return error_say(l->err, EINVAL, "%s:%zu:%zu: %s", l->file, mark.line + 1, mark.column + 1,
+			what);
+}
+
+/* What libyaml found wrong. Of bytes that are no text it knows the offset only. */
+static int complain_parser(const struct loader *l)
+{
+	const yaml_parser_t *p = &l->parser;
+	yaml_mark_t mark = p->problem_mark;
+
+	if (p->error == YAML_MEMORY_ERROR)
+		return error_say(l->err, ENOMEM, "%s: out of memory", l->file);
+	if (p->error == YAML_READER_ERROR) {
+		mark = (yaml_mark_t){ 0 };
+		for (size_t i = 0; i < p->problem_offset; i++) {
+			mark.column = l->text[i] == '\n' ? 0 : mark.column + 1;
+			mark.line += l->text[i] == '\n';
+		}
+	}
+	return complain(l, mark, p->problem ? p->problem : "not YAML");
+}
+
+static int next_event(struct loader *l, yaml_event_t *out)
+{
+	if (!yaml_parser_parse(&l->parser, out))
+		return complain_parser(l);
+	return 0;
+}
+
+/* --- nodes ------------------------------------------------------------------------------------ */
+
+static struct node *new_node(struct loader *l, enum node_kind kind, yaml_mark_t mark)
+{
+	struct node *node = arena_alloc(l->arena, sizeof(*node));
+
+	node->kind = kind;
+	node->file = l->file;
+	node->line = (int)mark.line + 1;
+	node->column = (int)mark.column + 1;
+	node->height = 1;
+	return node;
+}
+
+/* Counts a child into its parent, whose own n_nodes stays 0 until it is finished. */
+static int count_child(struct loader *l, struct node *sum, const struct node *child)
+{
+	sum->n_nodes += child->n_nodes;
+	sum->n_bytes += child->n_bytes;
+	if (child->height >= sum->height)
+		sum->height = child->height + 1;
+	if (sum->n_nodes > YAML_NODES_MAX || sum->n_bytes > YAML_BYTES_MAX)
+		return node_complain(child, l->err, "too much, with aliases written out");
+	if (l->depth + child->height > YAML_DEPTH_MAX)
+		return node_complain(child, l->err, "nested deeper than %d", YAML_DEPTH_MAX);
+	return 0;
+}
+
+static void finish(struct node *node, const struct node *sum)
+{
+	node->height = sum->height;
+	node->n_bytes = sum->n_bytes;
+	node->n_nodes = sum->n_nodes + 1;
+}
+
+static int add_anchor(struct loader *l, const yaml_char_t *name, const struct node *node)
+{
+	if (!name)
+		return 0;
+	if (l->n_anchors == YAML_ANCHORS_MAX)
+		return node_complain(node, l->err, "more than %d anchors", YAML_ANCHORS_MAX);
+	l->anchors[l->n_anchors++] = (struct anchor){
+		.name = arena_strdup(l->arena, (const char *)name),
+		.node = node,
+	};
+	return 0;
+}
+
+static int check_tag(struct loader *l, const yaml_event_t *event, const yaml_char_t *tag)
+{
+	if (!tag || str_eq((const char *)tag, YAML_STR_TAG) || str_eq((const char *)tag, "!"))
+		return 0;
+	return complain(l, event->start_mark, "tags are not taken here");
+}
+
+static int load_alias(struct loader *l, const yaml_event_t *event, const struct node **out)
+{
+	const char *name = (const char *)event->data.alias.anchor;
+
+	/* The newest of that name. */
+	for (size_t i = l->n_anchors; i-- > 0;) {
+		if (!str_eq(l->anchors[i].name, name))
+			continue;
+		if (!l->anchors[i].node->n_nodes)
+			return complain(l, event->start_mark, "an alias of what it is part of");
+		*out = l->anchors[i].node;
+		return 0;
+	}
+	return complain(l, event->start_mark, "an alias of an anchor that is not there");
+}
+
+static int load_scalar(struct loader *l, const yaml_event_t *event, const struct node **out)
+{
+	const char *text = (const char *)event->data.scalar.value;
+	struct node *node = new_node(l, NODE_SCALAR, event->start_mark);
+	int r = check_tag(l, event, event->data.scalar.tag);
+
+	if (r < 0)
+		return r;
+	if (strlen(text) != event->data.scalar.length)
+		return node_complain(node, l->err, "a NUL character");
+	node->text = arena_strndup(l->arena, text, event->data.scalar.length);
+	node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
+			!event->data.scalar.tag;
+	node->n_nodes = 1;
+	node->n_bytes = event->data.scalar.length;
+	*out = node;
+	return add_anchor(l, event->data.scalar.anchor, node);
+}
+
+static int load_node(struct loader *l, const yaml_event_t *event, const struct node **out);
+
+/* A growing array of nodes or of pairs; its memory is the loader's own until it is finished. */
+struct growing {
+	void *items;
+	size_t n, room;
+};
+
+static inline void scope_growing(const struct growing *g)
+{
+	free(g->items);
+}
+
+#define auto_growing __attribute__((cleanup(scope_growing)))
+
+static void *grow(struct growing *g, size_t size)
+{
+	if (g->n == g->room) {
+		g->room = g->room ? 2 * g->room : 8;
+		g->items = xrealloc(g->items, g->room, size);
+	}
+	return (char *)g->items + size * g->n++;
+}
+
+static const void *keep(struct loader *l, const struct growing *g, size_t size)
+{
+	void *kept = arena_array(l->arena, g->n, size);
+
+	if (g->n)
+		memcpy(kept, g->items, g->n * size);
+	return kept;
+}
+
+static int load_list(struct loader *l, const yaml_event_t *start, const struct node **out)
+{
+	struct node *node = new_node(l, NODE_LIST, start->start_mark);
+	auto_growing struct growing items = { 0 };
+	struct node sum = *node;
+	int r = check_tag(l, start, start->data.sequence_start.tag);
+
+	if (r >= 0)
+		r = add_anchor(l, start->data.sequence_start.anchor, node);
+	while (r >= 0) {
+		auto_event yaml_event_t event = { 0 };
+		const struct node *item;
+
+		r = next_event(l, &event);
+		if (r < 0 || event.type == YAML_SEQUENCE_END_EVENT)
+			break;
+		r = load_node(l, &event, &item);
+		if (r < 0)
+			break;
+		*(const struct node **)grow(&items, sizeof(item)) = item;
+		r = count_child(l, &sum, item);
+	}
+	if (r < 0)
+		return r;
+	node->items = keep(l, &items, sizeof(*node->items));
+	node->n = items.n;
+	finish(node, &sum);
+	*out = node;
+	return 0;
+}
+
+/* --- mappings --------------------------------------------------------------------------------- */
+
+static const struct node_pair *find_pair(const struct growing *pairs, const char *key)
+{
+	const struct node_pair *p = pairs->items;
+
+	for (size_t i = 0; i < pairs->n; i++)
+		if (str_eq(p[i].key->text, key))
+			return &p[i];
+	return NULL;
+}
+
+static int add_pair(
+		struct loader *l, struct growing *pairs, struct node *sum, struct node_pair pair)
+{
+	int r;
+
+	if (pairs->n == YAML_KEYS_MAX)
+		return node_complain(pair.key, l->err, "more than %d keys", YAML_KEYS_MAX);
+	*(struct node_pair *)grow(pairs, sizeof(pair)) = pair;
+	r = count_child(l, sum, pair.key);
+	return r < 0 ? r : count_child(l, sum, pair.value);
+}
+
+/* Puts the pairs of `from`, a map or a list of maps, after those that are there and win. */
+static int merge(struct loader *l, struct growing *pairs, struct node *sum, const struct node *from,
+		bool in_list)
+{
+	int r = 0;
+
+	if (from->kind == NODE_SCALAR || (in_list && from->kind == NODE_LIST))
+		return node_complain(from, l->err, "'<<' takes a mapping or a list of mappings");
+	l->n_merged += from->n;
+	if (l->n_merged > YAML_NODES_MAX)
+		return node_complain(from, l->err, "too much to merge");
+	for (size_t i = 0; i < from->n && r >= 0; i++) {
+		if (from->kind == NODE_LIST)
+			r = merge(l, pairs, sum, from->items[i], true);
+		else if (!find_pair(pairs, from->pairs[i].key->text))
+			r = add_pair(l, pairs, sum, from->pairs[i]);
+	}
+	return r;
+}
+
+static int load_key(struct loader *l, const yaml_event_t *event, const struct node **out)
+{
+	int r = load_node(l, event, out);
+
+	if (r < 0)
+		return r;
+	if ((*out)->kind != NODE_SCALAR)
+		return complain(l, event->start_mark, "a key that is no text");
+	if ((*out)->n_bytes > YAML_KEY_BYTES_MAX)
+		return complain(l, event->start_mark, "a key that is too long");
+	return 0;
+}
+
+/* One key and its value: into pairs, or what is to be merged into merges. */
+static int load_pair(struct loader *l, const yaml_event_t *event, struct growing *pairs,
+		struct growing *merges, struct node *sum)
+{
+	auto_event yaml_event_t value_event = { 0 };
+	const struct node_pair *same;
+	struct node_pair pair;
+	int r = load_key(l, event, &pair.key);
+
+	if (r >= 0)
+		r = next_event(l, &value_event);
+	if (r >= 0)
+		r = load_node(l, &value_event, &pair.value);
+	if (r < 0)
+		return r;
+	if (pair.key->plain && str_eq(pair.key->text, "<<")) {
+		*(const struct node **)grow(merges, sizeof(pair.value)) = pair.value;
+		return 0;
+	}
+	same = find_pair(pairs, pair.key->text);
+	if (same)
+		return node_complain(pair.key, l->err, "key '%s' is given twice, first in line %d",
+				pair.key->text, same->key->line);
+	return add_pair(l, pairs, sum, pair);
+}
+
+static int load_map(struct loader *l, const yaml_event_t *start, const struct node **out)
+{
+	struct node *node = new_node(l, NODE_MAP, start->start_mark);
+	auto_growing struct growing pairs = { 0 };
+	auto_growing struct growing merges = { 0 };
+	struct node sum = *node;
+	int r = check_tag(l, start, start->data.mapping_start.tag);
+
+	if (r >= 0)
+		r = add_anchor(l, start->data.mapping_start.anchor, node);
+	while (r >= 0) {
+		auto_event yaml_event_t event = { 0 };
+
+		r = next_event(l, &event);
+		if (r < 0 || event.type == YAML_MAPPING_END_EVENT)
+			break;
+		r = load_pair(l, &event, &pairs, &merges, &sum);
+	}
+	for (size_t i = 0; i < merges.n && r >= 0; i++)
+		r = merge(l, &pairs, &sum, ((const struct node **)merges.items)[i], false);
+	if (r < 0)
+		return r;
+	node->pairs = keep(l, &pairs, sizeof(*node->pairs));
+	node->n = pairs.n;
+	finish(node, &sum);
+	*out = node;
+	return 0;
+}
+
+static int load_node(struct loader *l, const yaml_event_t *event, const struct node **out)
+{
+	int r;
+
+	if (event->type == YAML_SCALAR_EVENT)
+		return load_scalar(l, event, out);
+	if (event->type == YAML_ALIAS_EVENT)
+		return load_alias(l, event, out);
+	if (++l->depth >= YAML_DEPTH_MAX)
+		return complain(l, event->start_mark, "nested too deep");
+	r = event->type == YAML_SEQUENCE_START_EVENT ? load_list(l, event, out)
+						     : load_map(l, event, out);
+	l->depth--;
+	return r;
+}
+
+/* --- documents -------------------------------------------------------------------------------- */
+
+/* The one document, and that nothing follows it. */
+static int load_document(struct loader *l, const struct node **out)
+{
+	bool first = true;
+
+	for (;;) {
+		auto_event yaml_event_t event = { 0 };
+		int r = next_event(l, &event);
+
+		if (r < 0)
+			return r;
+		if (event.type == YAML_STREAM_END_EVENT)
+			break;
+		if (event.type == YAML_STREAM_START_EVENT || event.type == YAML_DOCUMENT_END_EVENT)
+			continue;
+		if (event.type == YAML_DOCUMENT_START_EVENT && !first)
+			return complain(l, event.start_mark, "a second document");
+		first = false;
+		if (event.type == YAML_DOCUMENT_START_EVENT)
+			continue;
+		r = load_node(l, &event, out);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
+		const struct node **out, struct fh_error *err)
+{
+	struct loader l = { .arena = a, .text = text, .err = err };
+	const struct node *root = NULL;
+	int r;
+
+	l.file = arena_strdup(a, file);
+	if (n > YAML_FILE_BYTES_MAX)
+		return error_say(err, EFBIG, "%s: larger than %d bytes", file, YAML_FILE_BYTES_MAX);
+	if (!yaml_parser_initialize(&l.parser))
+		return error_say(err, ENOMEM, "%s: out of memory", file);
+	/* Else a byte order mark could make it UTF-16, and our offsets wrong. */
+	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&l.parser, (const unsigned char *)text, n);
+	r = load_document(&l, &root);
+	yaml_parser_delete(&l.parser);
+	if (r < 0)
+		return r;
+	if (!root) {
+		struct node *nothing = new_node(&l, NODE_SCALAR, (yaml_mark_t){ 0 });
+
+		nothing->text = "";
+		nothing->plain = true;
+		root = nothing;
+	}
+	*out = root;
+	return 0;
+}
+
+int yaml_load(struct arena *a, const char *path, const struct node **out, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(YAML_FILE_BYTES_MAX);
+	int r = fd_read_file(path, &text, err);
+
+	if (r < 0)
+		return r;
+	return yaml_parse(a, path, buf_str(&text), text.len, out, err);
+}
