@@ -28,8 +28,10 @@ struct layout {
 };
 
 static const struct layout layouts[] = {
-	{ ".", "..", "../tasks" }, /* build folder of a checkout */
-	{ "libexec/fumehood", "share/fumehood", "share/fumehood/tasks" }, /* prefix */
+	/* the build folder of a checkout */
+	{ ".", "..", "../src/grade/python", "../tasks" },
+	/* a prefix */
+	{ "libexec/fumehood", "share/fumehood", "share/fumehood/graders", "share/fumehood/tasks" },
 };
 
 static struct places found;
@@ -46,27 +48,31 @@ static char *own_path(void)
 	return realpath("/proc/self/exe", NULL);
 }
 
-static void set_places(const char *programs, const char *share, const char *graders)
+static char *place(const char *dir, const char *name)
 {
-	found.share_dir = path_normalise(share);
-	found.guest_plugin = path_join(programs, "fumehood-guest.so");
-	found.aci = path_join(programs, "fh-aci");
-	found.grade_csv = path_join(programs, "fh-grade-csv");
-	found.graders = path_normalise(graders);
+	auto_free char *joined = path_join(dir, name);
+
+	return path_normalise(joined);
+}
+
+static void set_programs(const char *dir)
+{
+	found.guest_plugin = path_join(dir, "fumehood-guest.so");
+	found.aci = path_join(dir, "fh-aci");
+	found.grade_csv = path_join(dir, "fh-grade-csv");
 }
 
 static bool try_layout(const char *dir, const struct layout *layout)
 {
-	auto_free char *joined = path_join(dir, layout->programs);
-	auto_free char *programs = path_normalise(joined);
+	auto_free char *programs = place(dir, layout->programs);
 	auto_free char *plugin = path_join(programs, "fumehood-guest.so");
-	auto_free char *share = path_join(dir, layout->share);
-	auto_free char *graders = path_join(dir, layout->graders);
-	auto_free char *sign = path_join(dir, layout->sign);
+	auto_free char *sign = place(dir, layout->sign);
 
 	if (!path_exists(plugin) || !path_is_dir(sign))
 		return false;
-	set_places(programs, share, graders);
+	set_programs(programs);
+	found.share_dir = place(dir, layout->share);
+	found.graders = place(dir, layout->graders);
 	return true;
 }
 
@@ -83,7 +89,9 @@ static void find_places(void)
 			if (try_layout(dir, &layouts[j]))
 				return;
 	}
-	set_places(FUMEHOOD_LIBEXECDIR, FUMEHOOD_DATADIR, FUMEHOOD_DATADIR "/graders");
+	set_programs(FUMEHOOD_LIBEXECDIR);
+	found.share_dir = FUMEHOOD_DATADIR;
+	found.graders = FUMEHOOD_DATADIR "/graders";
 }
 
 const struct places *places_get(void)

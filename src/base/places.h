@@ -13,7 +13,7 @@ struct places {
 	const char *guest_plugin; /* fumehood-guest.so */
 	const char *aci;          /* fh-aci */
 	const char *grade_csv;    /* fh-grade-csv */
-	const char *graders;      /* folder of duel.py and player.py */
+	const char *graders;      /* folder of what judges and players are run with: duel.py, ... */
 };
 
 /* Found once; lives as long as the process. Whether the files are there shows when they are used. */
