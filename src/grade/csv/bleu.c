@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/csv/metrics.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Corpus BLEU (Papineni et al., 2002) with n-grams of 1 to 4 tokens: the matches of each length are
+ * summed over all rows before they are divided, a candidate's n-gram counts at most as often as
+ * in the one reference that has it most often, and candidates that are shorter than the nearest
+ * reference are punished. Nothing is smoothed.
+ *
+ * A token is what stands between white space. N-grams are compared by sorting, not by hashing: exact,
+ * and no text makes it slow.
+ */
+#define ORDER_MAX 4
+#define REFERENCE_SEPARATOR "|||"
+
+/* The first text of a row is the candidate, the others are its references. */
+struct token {
+	struct csv_field word;
+	uint32_t id;   /* equal for equal words of the row */
+	uint32_t text; /* which text it stands in */
+};
+
+struct ngram {
+	uint32_t ids[ORDER_MAX];
+	uint32_t text;
+};
+
+struct row_tokens {
+	struct token *tokens; /* in the order of the texts */
+	size_t n, room;
+	uint32_t n_texts;
+};
+
+/* Sums over the rows so far. */
+struct bleu {
+	uint64_t matched[ORDER_MAX], total[ORDER_MAX];
+	uint64_t candidate_len, reference_len;
+};
+
+static bool is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static void add_token(struct row_tokens *t, struct csv_field word, uint32_t text)
+{
+	if (t->n == t->room) {
+		t->room = t->room ? 2 * t->room : 64;
+		t->tokens = xrealloc(t->tokens, t->room, sizeof(*t->tokens));
+	}
+	t->tokens[t->n++] = (struct token){ .word = word, .text = text };
+}
+
+static bool is_separator(const struct csv_field *word)
+{
+	return word->len == strlen(REFERENCE_SEPARATOR) &&
+			memcmp(word->text, REFERENCE_SEPARATOR, word->len) == 0;
+}
+
+/* Adds a field's tokens as texts from `text` on; returns the number of the last one. */
+static uint32_t add_tokens(
+		struct row_tokens *t, const struct csv_field *field, uint32_t text, bool separated)
+{
+	const char *at = field->text;
+	const char *end = field->text + field->len;
+
+	for (;;) {
+		struct csv_field word;
+
+		while (at < end && is_space(*at))
+			at++;
+		if (at == end)
+			return text;
+		word.text = at;
+		while (at < end && !is_space(*at))
+			at++;
+		word.len = (size_t)(at - word.text);
+		if (separated && is_separator(&word))
+			text++;
+		else
+			add_token(t, word, text);
+	}
+}
+
+static int compare_words(const void *a, const void *b)
+{
+	const struct csv_field *x = &(*(struct token *const *)a)->word;
+	const struct csv_field *y = &(*(struct token *const *)b)->word;
+	int order = memcmp(x->text, y->text, x->len < y->len ? x->len : y->len);
+
+	return order ? order : (x->len > y->len) - (x->len < y->len);
+}
+
+/* Gives equal words equal ids. */
+static void number_words(struct row_tokens *t)
+{
+	auto_free struct token **sorted = xcalloc(t->n, sizeof(*sorted));
+
+	for (size_t i = 0; i < t->n; i++)
+		sorted[i] = &t->tokens[i];
+	qsort(sorted, t->n, sizeof(*sorted), compare_words);
+	for (size_t i = 1; i < t->n; i++)
+		sorted[i]->id = sorted[i - 1]->id +
+				(compare_words(&sorted[i - 1], &sorted[i]) != 0);
+}
+
+static int compare_ids(const struct ngram *x, const struct ngram *y)
+{
+	for (size_t i = 0; i < ORDER_MAX; i++) {
+		if (x->ids[i] != y->ids[i])
+			return x->ids[i] < y->ids[i] ? -1 : 1;
+	}
+	return 0;
+}
+
+static int compare_ngrams(const void *a, const void *b)
+{
+	const struct ngram *x = a;
+	const struct ngram *y = b;
+	int order = compare_ids(x, y);
+
+	return order ? order : (x->text > y->text) - (x->text < y->text);
+}
+
+/* All n-grams of the given length, those of one text only. Heap array; returns their number. */
+static size_t collect_ngrams(const struct row_tokens *t, size_t order, struct ngram **out)
+{
+	struct ngram *ngrams = xcalloc(t->n + 1, sizeof(*ngrams));
+	size_t n = 0;
+
+	for (size_t i = 0; i + order <= t->n; i++) {
+		if (t->tokens[i].text != t->tokens[i + order - 1].text)
+			continue;
+		for (size_t k = 0; k < order; k++)
+			ngrams[n].ids[k] = t->tokens[i + k].id;
+		ngrams[n++].text = t->tokens[i].text;
+	}
+	qsort(ngrams, n, sizeof(*ngrams), compare_ngrams);
+	*out = ngrams;
+	return n;
+}
+
+static void count_order(struct bleu *b, const struct row_tokens *t, size_t order)
+{
+	auto_free struct ngram *ngrams = NULL;
+	size_t n = collect_ngrams(t, order, &ngrams);
+
+	for (size_t i = 0; i < n;) {
+		const struct ngram *first = &ngrams[i];
+		uint64_t candidate = 0, reference = 0;
+
+		/* A run of equal n-grams, and in it a run for each text. */
+		while (i < n && compare_ids(first, &ngrams[i]) == 0) {
+			uint32_t text = ngrams[i].text;
+			uint64_t count = 0;
+
+			for (; i < n && compare_ids(first, &ngrams[i]) == 0 &&
+					ngrams[i].text == text;
+					i++)
+				count++;
+			if (text == 0)
+				candidate = count;
+			else if (count > reference)
+				reference = count;
+		}
+		b->total[order - 1] += candidate;
+		b->matched[order - 1] += candidate < reference ? candidate : reference;
+	}
+}
+
+/* The length of the reference that is nearest to the candidate's; of two, the shorter. */
+static void count_lengths(struct bleu *b, const struct row_tokens *t)
+{
+	uint64_t candidate = 0, best = 0;
+	size_t i = 0;
+
+	for (; i < t->n && t->tokens[i].text == 0; i++)
+		candidate++;
+	for (uint32_t text = 1; text < t->n_texts; text++) {
+		uint64_t len = 0;
+		uint64_t off, best_off;
+
+		for (; i < t->n && t->tokens[i].text == text; i++)
+			len++;
+		off = len > candidate ? len - candidate : candidate - len;
+		best_off = best > candidate ? best - candidate : candidate - best;
+		if (text == 1 || off < best_off || (off == best_off && len < best))
+			best = len;
+	}
+	b->candidate_len += candidate;
+	b->reference_len += best;
+}
+
+static void add_row(struct bleu *b, const struct scored_row *row, struct row_tokens *t)
+{
+	t->n = 0;
+	add_tokens(t, &row->prediction, 0, false);
+	t->n_texts = add_tokens(t, &row->truth, 1, true) + 1;
+	count_lengths(b, t);
+	if (!t->n)
+		return;
+	number_words(t);
+	for (size_t order = 1; order <= ORDER_MAX; order++)
+		count_order(b, t, order);
+}
+
+static double bleu_score(const struct bleu *b)
+{
+	long double logs = 0, penalty = 1;
+
+	for (size_t i = 0; i < ORDER_MAX; i++) {
+		if (!b->matched[i])
+			return 0;
+		logs += logl((long double)b->matched[i] / b->total[i]) / ORDER_MAX;
+	}
+	if (b->candidate_len < b->reference_len)
+		penalty = expl(1 - (long double)b->reference_len / b->candidate_len);
+	return (double)(penalty * expl(logs));
+}
+
+int metric_bleu(const struct scored *s, struct metric_values *out, struct fh_error *err)
+{
+	struct row_tokens tokens = { .tokens = NULL };
+	struct bleu sums = { .candidate_len = 0 };
+
+	for (size_t i = 0; i < s->n; i++)
+		add_row(&sums, &s->rows[i], &tokens);
+	free(tokens.tokens);
+	out->values[out->n++] = (struct metric_value){ .name = "bleu", .value = bleu_score(&sums) };
+	return 0;
+}

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/csv/csv.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* How much of a field, and how many of the columns, a message shows. */
+#define SHOWN_BYTES 40
+#define SHOWN_COLUMNS 8
+
+struct reader {
+	char *at, *end;
+	size_t line; /* of what comes next */
+};
+
+struct record {
+	struct csv_field fields[CSV_COLUMNS_MAX];
+	size_t n;
+	size_t line;
+};
+
+void csv_quote(struct buf *out, const struct csv_field *field)
+{
+	size_t len = field->len < SHOWN_BYTES ? field->len : SHOWN_BYTES;
+	auto_buf struct buf text = BUF_INIT(4 * SHOWN_BYTES);
+
+	/* Cut between characters. */
+	while (len < field->len && len > 0 && ((unsigned char)field->text[len] & 0xc0) == 0x80)
+		len--;
+	str_add_utf8(&text, field->text, len);
+	for (char *c = text.data; c && *c; c++) {
+		if (*c == '\n' || *c == '\t')
+			*c = ' ';
+	}
+	buf_add_char(out, '\'');
+	str_add_printable(out, buf_str(&text));
+	buf_add_str(out, len < field->len ? "...'" : "'");
+}
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool at_line_end(const struct reader *r)
+{
+	return r->at == r->end || *r->at == '\n' || *r->at == '\r';
+}
+
+static void skip_line_end(struct reader *r)
+{
+	if (r->at < r->end && *r->at == '\r')
+		r->at++;
+	if (r->at < r->end && *r->at == '\n')
+		r->at++;
+	r->line++;
+}
+
+static void skip_blanks(struct reader *r)
+{
+	while (r->at < r->end && is_blank(*r->at))
+		r->at++;
+}
+
+/* From an opening quote to behind the blanks after the closing one. */
+static int read_quoted(struct reader *r, struct csv_field *out, struct fh_error *err)
+{
+	size_t line = r->line;
+	char *from = ++r->at;
+	char *to = from;
+
+	for (;; r->at++) {
+		if (r->at == r->end)
+			return error_say(err, EINVAL, "line %zu: a field in quotes does not end",
+					line);
+		if (*r->at == '"') {
+			if (r->at + 1 == r->end || r->at[1] != '"')
+				break;
+			r->at++;
+		} else if (*r->at == '\n') {
+			r->line++;
+		}
+		*to++ = *r->at;
+	}
+	r->at++;
+	*out = (struct csv_field){ .text = from, .len = (size_t)(to - from) };
+	skip_blanks(r);
+	if (!at_line_end(r) && *r->at != ',')
+		return error_say(err, EINVAL, "line %zu: text follows a closing quote", r->line);
+	return 0;
+}
+
+static void read_bare(struct reader *r, struct csv_field *out)
+{
+	const char *from = r->at;
+	const char *to;
+
+	while (!at_line_end(r) && *r->at != ',')
+		r->at++;
+	to = r->at;
+	while (to > from && is_blank(to[-1]))
+		to--;
+	*out = (struct csv_field){ .text = from, .len = (size_t)(to - from) };
+}
+
+static int read_field(struct reader *r, struct csv_field *out, struct fh_error *err)
+{
+	size_t line = r->line;
+	int result = 0;
+
+	skip_blanks(r);
+	if (r->at < r->end && *r->at == '"')
+		result = read_quoted(r, out, err);
+	else
+		read_bare(r, out);
+	if (result < 0)
+		return result;
+	if (out->len > CSV_FIELD_BYTES_MAX)
+		return error_say(err, EINVAL, "line %zu: a field of more than %d bytes", line,
+				CSV_FIELD_BYTES_MAX);
+	return 0;
+}
+
+/* The next line that isn't blank: 1, or 0 at the end of the file. */
+static int read_record(struct reader *r, struct record *out, struct fh_error *err)
+{
+	for (;; skip_line_end(r)) {
+		skip_blanks(r);
+		if (r->at == r->end)
+			return 0;
+		if (!at_line_end(r))
+			break;
+	}
+	out->line = r->line;
+	for (out->n = 0;;) {
+		int result;
+
+		if (out->n == CSV_COLUMNS_MAX)
+			return error_say(err, EINVAL, "line %zu: more than %d fields", out->line,
+					CSV_COLUMNS_MAX);
+		result = read_field(r, &out->fields[out->n++], err);
+		if (result < 0)
+			return result;
+		if (at_line_end(r))
+			break;
+		r->at++; /* the comma */
+	}
+	skip_line_end(r);
+	return 1;
+}
+
+static int say_no_column(const struct record *header, const char *name, struct fh_error *err)
+{
+	auto_buf struct buf names = BUF_INIT(1024);
+	size_t shown = header->n < SHOWN_COLUMNS ? header->n : SHOWN_COLUMNS;
+
+	for (size_t i = 0; i < shown; i++) {
+		if (i)
+			buf_add_str(&names, ", ");
+		csv_quote(&names, &header->fields[i]);
+	}
+	if (shown < header->n)
+		buf_add_str(&names, ", ...");
+	return error_say(err, EINVAL, "line %zu: no column '%s' among %s", header->line, name,
+			buf_str(&names));
+}
+
+static int find_column(
+		const struct record *header, const char *name, size_t *out, struct fh_error *err)
+{
+	size_t len = strlen(name);
+	size_t found = header->n;
+
+	for (size_t i = 0; i < header->n; i++) {
+		const struct csv_field *field = &header->fields[i];
+
+		if (field->len != len || memcmp(field->text, name, len) != 0)
+			continue;
+		if (found < header->n)
+			return error_say(err, EINVAL, "line %zu: two columns '%s'", header->line,
+					name);
+		found = i;
+	}
+	if (found == header->n)
+		return say_no_column(header, name, err);
+	*out = found;
+	return 0;
+}
+
+static int check_bytes(const char *data, size_t n, struct fh_error *err)
+{
+	const char *nul = memchr(data, '\0', n);
+	size_t line = 1;
+
+	if (n > CSV_FILE_BYTES_MAX)
+		return error_say(err, EINVAL, "more than %u bytes", CSV_FILE_BYTES_MAX);
+	if (!nul)
+		return 0;
+	for (const char *c = data; c < nul; c++)
+		line += *c == '\n';
+	return error_say(err, EINVAL, "line %zu: a NUL byte: the file must be text in UTF-8", line);
+}
+
+static void add_row(struct csv *csv, size_t *room, const struct csv_row *row)
+{
+	if (csv->n == *room) {
+		*room = *room ? 2 * *room : 1024;
+		csv->rows = xrealloc(csv->rows, *room, sizeof(*csv->rows));
+	}
+	csv->rows[csv->n++] = *row;
+}
+
+static int read_rows(struct reader *r, const struct csv_columns *columns, size_t max_rows,
+		struct csv *csv, struct fh_error *err)
+{
+	struct record record;
+	size_t n_columns, id, target;
+	size_t room = 0;
+	int found = read_record(r, &record, err);
+
+	if (found == 0)
+		return error_say(err, EINVAL, "empty: the first line must name the columns");
+	if (found < 0 || find_column(&record, columns->id, &id, err) < 0 ||
+			find_column(&record, columns->target, &target, err) < 0)
+		return -EINVAL;
+	n_columns = record.n;
+	while (csv->n < max_rows && (found = read_record(r, &record, err)) == 1) {
+		if (record.n != n_columns)
+			return error_say(err, EINVAL,
+					"line %zu: the number of fields is %zu, in the header %zu",
+					record.line, record.n, n_columns);
+		add_row(csv, &room,
+				&(struct csv_row){ .id = record.fields[id],
+						.target = record.fields[target],
+						.line = record.line });
+	}
+	return found < 0 ? found : 0;
+}
+
+int csv_read(char *data, size_t n, const struct csv_columns *columns, size_t max_rows,
+		struct csv *out, struct fh_error *err)
+{
+	struct reader reader = { .at = data, .end = data + n, .line = 1 };
+	struct csv csv = { .rows = NULL };
+	int r = check_bytes(data, n, err);
+
+	if (r < 0)
+		return r;
+	if (n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
+		reader.at += 3;
+	r = read_rows(&reader, columns, max_rows, &csv, err);
+	if (r < 0) {
+		csv_release(&csv);
+		return r;
+	}
+	*out = csv;
+	return 0;
+}
+
+void csv_release(struct csv *csv)
+{
+	free(csv->rows);
+	*csv = (struct csv){ .rows = NULL };
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GRADE_CSV_CSV_H
+#define GRADE_CSV_CSV_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stddef.h>
+
+/*
+ * Two columns of a CSV file: the one that identifies a row and the one that is scored.
+ *
+ * Fields are separated by commas. A field in double quotes may hold commas, line ends and, doubled,
+ * quotes; blanks around a field without quotes are dropped. Lines end with LF, CRLF or CR; empty
+ * ones are skipped, and so is a byte order mark. The first line names the columns.
+ */
+#define CSV_FILE_BYTES_MAX (64U << 20)
+#define CSV_FIELD_BYTES_MAX 65536
+#define CSV_COLUMNS_MAX 1024
+#define CSV_ROWS_MAX 10000000
+
+/* Bytes within the file's text: any but NUL, and no NUL after them. */
+struct csv_field {
+	const char *text;
+	size_t len;
+};
+
+struct csv_row {
+	struct csv_field id, target;
+	size_t line; /* where the row begins, from 1 */
+};
+
+struct csv {
+	struct csv_row *rows;
+	size_t n;
+};
+
+struct csv_columns {
+	const char *id, *target;
+};
+
+/*
+ * Reads the n bytes of data in place (doubled quotes are folded there); the rows point into it.
+ * Stops after max_rows rows. -EINVAL: the file is not such a CSV; the message begins with "line N: "
+ * or stands alone, and quotes the file only.
+ */
+int csv_read(char *data, size_t n, const struct csv_columns *columns, size_t max_rows,
+		struct csv *out, struct fh_error *err);
+void csv_release(struct csv *csv);
+
+/* Appends a field in single quotes for a message: cut, and printable whatever it holds. */
+void csv_quote(struct buf *out, const struct csv_field *field);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/*
+ * fh-grade-csv: scores a CSV file of predictions against one of answers. It runs in a sandbox of its
+ * own, without a shell or an interpreter; docs/graders.md says what goes in and what comes out.
+ */
+
+#include "base/fd.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "grade/csv/score.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { EXIT_SCORED = 0, EXIT_OURS = 1, EXIT_USAGE = 2 };
+enum { SUBMISSION_FD = 3, ANSWERS_FD = 4 };
+
+struct arguments {
+	const char *id, *target, *metric, *name;
+};
+
+static int usage(void)
+{
+	fputs("usage: fh-grade-csv --id COLUMN --target COLUMN --metric METRIC [--name FILE]\n"
+	      "with the predictions on descriptor 3 and the answers on descriptor 4\n"
+	      "metrics: accuracy f1 rmse r2 mae log_loss auc bleu\n",
+			stderr);
+	return EXIT_USAGE;
+}
+
+static bool parse(int argc, char **argv, struct arguments *a)
+{
+	static const struct option options[] = {
+		{ "id", required_argument, NULL, 'i' },
+		{ "target", required_argument, NULL, 't' },
+		{ "metric", required_argument, NULL, 'm' },
+		{ "name", required_argument, NULL, 'n' },
+		{ NULL },
+	};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
+		if (c == 'i')
+			a->id = optarg;
+		else if (c == 't')
+			a->target = optarg;
+		else if (c == 'm')
+			a->metric = optarg;
+		else if (c == 'n')
+			a->name = optarg;
+		else
+			return false;
+	}
+	return optind == argc && a->id && a->target && a->metric && metric_find(a->metric);
+}
+
+/* Reads from the file's beginning, wherever its offset stands; a pipe is read as it comes. */
+static int read_all(int fd, struct buf *out, struct fh_error *err)
+{
+	ssize_t n;
+
+	if (lseek(fd, 0, SEEK_SET) < 0 && errno != ESPIPE)
+		return error_set(err, errno, "read descriptor %d", fd);
+	do {
+		/* A byte more than a file may have, so that a longer one is seen. */
+		size_t room = buf_reserve(out, 1U << 20);
+
+		n = room ? fd_read_full(fd, out->data + out->len, room) : 0;
+		if (n > 0)
+			out->len += (size_t)n;
+	} while (n > 0);
+	return n < 0 ? error_set(err, (int)-n, "read descriptor %d", fd) : 0;
+}
+
+static int fail(const struct fh_error *err)
+{
+	fprintf(stderr, "fh-grade-csv: %s\n", err->message);
+	return EXIT_OURS;
+}
+
+int main(int argc, char **argv)
+{
+	auto_buf struct buf submission = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
+	auto_buf struct buf answers = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
+	auto_buf struct buf report = BUF_INIT(16384);
+	struct arguments a = { .name = "submission.csv" };
+	struct metric_values values = { .n = 0 };
+	struct fh_error err = FH_ERROR_INIT;
+	int r;
+
+	if (!parse(argc, argv, &a))
+		return usage();
+	if (read_all(SUBMISSION_FD, &submission, &err) < 0 ||
+			read_all(ANSWERS_FD, &answers, &err) < 0)
+		return fail(&err);
+	r = score_csv(&(struct score_request){ .columns = { .id = a.id, .target = a.target },
+				      .metric = metric_find(a.metric),
+				      .submission = submission.data,
+				      .submission_bytes = submission.len,
+				      .answers = answers.data,
+				      .answers_bytes = answers.len },
+			&values, &err);
+	if (r < 0 && r != -EINVAL)
+		return fail(&err);
+	if (r < 0)
+		score_print_error(&report, a.name, &err);
+	else
+		score_print_values(&report, &values);
+	r = fd_write_full(STDOUT_FILENO, report.data, report.len);
+	return r < 0 ? EXIT_OURS : EXIT_SCORED;
+}

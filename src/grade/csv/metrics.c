@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/csv/metrics.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Sums are kept in long double, so that a score hardly depends on the order of rows, and only the
+ * result is rounded.
+ */
+
+#define NUMBER_CHARS_MAX 64
+#define LOG_LOSS_CLIP 1e-15L
+
+static int one_value(struct metric_values *out, const char *name, long double value,
+		struct fh_error *err)
+{
+	double rounded = (double)value;
+
+	if (!isfinite(rounded))
+		return error_say(err, EINVAL, "the predictions are too large to be scored");
+	out->values[out->n++] = (struct metric_value){ .name = name, .value = rounded };
+	return 0;
+}
+
+/* --- numbers ---------------------------------------------------------------------------------- */
+
+static bool field_to_double(const struct csv_field *field, double *out)
+{
+	char text[NUMBER_CHARS_MAX + 1];
+
+	if (field->len > NUMBER_CHARS_MAX)
+		return false;
+	memcpy(text, field->text, field->len);
+	text[field->len] = '\0';
+	return str_to_double(text, out);
+}
+
+struct pair {
+	double truth, prediction;
+};
+
+static int to_pair(const struct scored *s, size_t i, struct pair *out, struct fh_error *err)
+{
+	auto_buf struct buf shown = BUF_INIT(256);
+
+	if (!field_to_double(&s->rows[i].truth, &out->truth))
+		return error_say(err, EBADMSG, "a value of column %s is not a number", s->column);
+	if (field_to_double(&s->rows[i].prediction, &out->prediction))
+		return 0;
+	csv_quote(&shown, &s->rows[i].prediction);
+	return error_say(err, EINVAL, "line %zu: %s is not a number (column %s)", s->rows[i].line,
+			buf_str(&shown), s->column);
+}
+
+/* Heap array of s->n pairs. */
+static int to_pairs(const struct scored *s, struct pair **out, struct fh_error *err)
+{
+	auto_free struct pair *pairs = xcalloc(s->n, sizeof(*pairs));
+
+	for (size_t i = 0; i < s->n; i++) {
+		int r = to_pair(s, i, &pairs[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	*out = take_ptr(pairs);
+	return 0;
+}
+
+/* The same, where the truth is 0 or 1. */
+static int to_binary_pairs(const struct scored *s, struct pair **out, struct fh_error *err)
+{
+	auto_free struct pair *pairs = NULL;
+	int r = to_pairs(s, &pairs, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < s->n; i++) {
+		if (pairs[i].truth != 0 && pairs[i].truth != 1)
+			return error_say(err, EBADMSG, "a value of column %s is neither 0 nor 1",
+					s->column);
+	}
+	*out = take_ptr(pairs);
+	return 0;
+}
+
+static long double squared_error(const struct pair *pairs, size_t n)
+{
+	long double sum = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		long double d = (long double)pairs[i].truth - pairs[i].prediction;
+
+		sum += d * d;
+	}
+	return sum;
+}
+
+static int score_rmse(const struct scored *s, struct metric_values *out, struct fh_error *err)
+{
+	auto_free struct pair *pairs = NULL;
+	int r = to_pairs(s, &pairs, err);
+
+	return r < 0 ? r : one_value(out, "rmse", sqrtl(squared_error(pairs, s->n) / s->n), err);
+}
+
+static int score_mae(const struct scored *s, struct metric_values *out, struct fh_error *err)
+{
+	auto_free struct pair *pairs = NULL;
+	long double sum = 0;
+	int r = to_pairs(s, &pairs, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < s->n; i++)
+		sum += fabsl((long double)pairs[i].truth - pairs[i].prediction);
+	return one_value(out, "mae", sum / s->n, err);
+}
+
+static long double squared_spread(const struct pair *pairs, size_t n)
+{
+	long double mean = 0;
+	long double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		mean += (long double)pairs[i].truth / n;
+	for (size_t i = 0; i < n; i++)
+		sum += (pairs[i].truth - mean) * (pairs[i].truth - mean);
+	return sum;
+}
+
+static int score_r2(const struct scored *s, struct metric_values *out, struct fh_error *err)
+{
+	auto_free struct pair *pairs = NULL;
+	long double spread, wrong, r2;
+	int r = to_pairs(s, &pairs, err);
+
+	if (r < 0)
+		return r;
+	wrong = squared_error(pairs, s->n);
+	spread = squared_spread(pairs, s->n);
+	if (spread > 0)
+		r2 = 1 - wrong / spread;
+	else
+		r2 = wrong > 0 ? 0 : 1;
+	r = one_value(out, "r2", r2, err);
+	return r < 0 ? r : one_value(out, "rmse", sqrtl(wrong / s->n), err);
+}
+
+static int score_log_loss(const struct scored *s, struct metric_values *out, struct fh_error *err)
+{
+	auto_free struct pair *pairs = NULL;
+	long double sum = 0;
+	int r = to_binary_pairs(s, &pairs, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < s->n; i++) {
+		long double p = pairs[i].prediction;
+
+		if (p < 0 || p > 1)
+			return error_say(err, EINVAL,
+					"line %zu: %g is no probability from 0 to 1 (column %s)",
+					s->rows[i].line, pairs[i].prediction, s->column);
+		p = fminl(fmaxl(p, LOG_LOSS_CLIP), 1 - LOG_LOSS_CLIP);
+		sum -= logl(pairs[i].truth == 1 ? p : 1 - p);
+	}
+	return one_value(out, "log_loss", sum / s->n, err);
+}
+
+static int compare_predictions(const void *a, const void *b)
+{
+	const struct pair *x = a;
+	const struct pair *y = b;
+
+	return (x->prediction > y->prediction) - (x->prediction < y->prediction);
+}
+
+/* The share of pairs of a 1 and a 0 where the 1 is rated higher; equal ratings count half. */
+static int score_auc(const struct scored *s, struct metric_values *out, struct fh_error *err)
+{
+	auto_free struct pair *pairs = NULL;
+	long double zeros = 0, ones = 0, won = 0;
+	int r = to_binary_pairs(s, &pairs, err);
+
+	if (r < 0)
+		return r;
+	qsort(pairs, s->n, sizeof(*pairs), compare_predictions);
+	for (size_t i = 0; i < s->n;) {
+		long double tied_zeros = 0, tied_ones = 0;
+		double rating = pairs[i].prediction;
+
+		for (; i < s->n && pairs[i].prediction == rating; i++) {
+			tied_ones += pairs[i].truth == 1;
+			tied_zeros += pairs[i].truth == 0;
+		}
+		won += tied_ones * (zeros + tied_zeros / 2);
+		ones += tied_ones;
+		zeros += tied_zeros;
+	}
+	if (zeros == 0 || ones == 0)
+		return error_say(err, EBADMSG, "column %s has one class only", s->column);
+	return one_value(out, "auc", won / (zeros * ones), err);
+}
+
+/* --- labels ----------------------------------------------------------------------------------- */
+
+/* Labels are the same if their texts are, or if both are numbers and equal: 1 and 1.0. */
+struct label {
+	struct csv_field text;
+	bool is_number;
+	double number;
+	size_t row;
+	bool is_truth;
+};
+
+static struct label to_label(const struct csv_field *field)
+{
+	struct label label = { .text = *field };
+
+	label.is_number = field_to_double(field, &label.number);
+	return label;
+}
+
+/* Numbers by value, then texts by their bytes. */
+static int compare_labels(const void *a, const void *b)
+{
+	const struct label *x = a;
+	const struct label *y = b;
+	size_t len = x->text.len < y->text.len ? x->text.len : y->text.len;
+	int order;
+
+	if (x->is_number != y->is_number)
+		return x->is_number ? -1 : 1;
+	if (x->is_number)
+		return (x->number > y->number) - (x->number < y->number);
+	order = memcmp(x->text.text, y->text.text, len);
+	if (order)
+		return order;
+	return (x->text.len > y->text.len) - (x->text.len < y->text.len);
+}
+
+static bool same_label(const struct csv_field *a, const struct csv_field *b)
+{
+	struct label x, y;
+
+	if (a->len == b->len && memcmp(a->text, b->text, a->len) == 0)
+		return true;
+	x = to_label(a);
+	y = to_label(b);
+	return compare_labels(&x, &y) == 0;
+}
+
+static int score_accuracy(const struct scored *s, struct metric_values *out, struct fh_error *err)
+{
+	size_t right = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		right += same_label(&s->rows[i].truth, &s->rows[i].prediction);
+	return one_value(out, "accuracy", (long double)right / s->n, err);
+}
+
+struct class_counts {
+	size_t truths, predictions, right;
+};
+
+/* All labels in order: a class is a run of equal ones. */
+static struct label *sorted_labels(const struct scored *s)
+{
+	struct label *labels = xcalloc(2 * s->n, sizeof(*labels));
+
+	for (size_t i = 0; i < s->n; i++) {
+		labels[2 * i] = to_label(&s->rows[i].truth);
+		labels[2 * i].is_truth = true;
+		labels[2 * i + 1] = to_label(&s->rows[i].prediction);
+		labels[2 * i].row = labels[2 * i + 1].row = i;
+	}
+	qsort(labels, 2 * s->n, sizeof(*labels), compare_labels);
+	return labels;
+}
+
+/* Counts the class that begins at labels[i]; returns where the next one begins. */
+static size_t count_class(const struct scored *s, const struct label *labels, size_t i,
+		struct class_counts *out)
+{
+	const struct label *first = &labels[i];
+
+	*out = (struct class_counts){ .truths = 0 };
+	for (; i < 2 * s->n && compare_labels(first, &labels[i]) == 0; i++) {
+		const struct scored_row *row = &s->rows[labels[i].row];
+
+		if (!labels[i].is_truth) {
+			out->predictions++;
+			continue;
+		}
+		out->truths++;
+		out->right += same_label(&row->truth, &row->prediction);
+	}
+	return i;
+}
+
+/* Harmonic mean of precision and recall: 0 where nothing is right. */
+static long double f1_of(const struct class_counts *c)
+{
+	return c->right ? 2.0L * c->right / (c->truths + c->predictions) : 0;
+}
+
+static int score_f1(const struct scored *s, struct metric_values *out, struct fh_error *err)
+{
+	auto_free struct label *labels = sorted_labels(s);
+	long double sum = 0, greatest = 0;
+	size_t classes = 0, true_classes = 0;
+
+	for (size_t i = 0; i < 2 * s->n;) {
+		struct class_counts counts;
+		long double f1;
+
+		i = count_class(s, labels, i, &counts);
+		f1 = f1_of(&counts);
+		sum += f1;
+		classes++;
+		if (counts.truths) {
+			true_classes++;
+			greatest = f1;
+		}
+	}
+	return one_value(out, "f1", true_classes <= 2 ? greatest : sum / classes, err);
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static const struct metric metrics[] = {
+	{ "accuracy", score_accuracy },
+	{ "f1", score_f1 },
+	{ "rmse", score_rmse },
+	{ "r2", score_r2 },
+	{ "mae", score_mae },
+	{ "log_loss", score_log_loss },
+	{ "auc", score_auc },
+	{ "bleu", metric_bleu },
+};
+
+const struct metric *metric_find(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++) {
+		if (str_eq(metrics[i].name, name))
+			return &metrics[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/csv/score.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * Rows are matched by a table of the answers' ids, open addressing. Only trusted ids are put into it
+ * and the submission's are looked up, so no choice of ids can make its chains long.
+ */
+struct matching {
+	const struct csv *answers;
+	uint32_t *slots; /* index of a row of the answers plus 1; 0: free */
+	size_t mask;
+	const struct csv_row **taken; /* for each row of the answers, the prediction's row */
+};
+
+static uint64_t hash_field(const struct csv_field *field)
+{
+	uint64_t hash = 14695981039346656037U;
+
+	for (size_t i = 0; i < field->len; i++)
+		hash = (hash ^ (unsigned char)field->text[i]) * 1099511628211U;
+	return hash ^ hash >> 32;
+}
+
+static bool field_equal(const struct csv_field *a, const struct csv_field *b)
+{
+	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+}
+
+/* The slot of an id: that of its row, or the free one where it would go. */
+static size_t find_slot(const struct matching *m, const struct csv_field *id)
+{
+	size_t slot = hash_field(id) & m->mask;
+
+	while (m->slots[slot] && !field_equal(&m->answers->rows[m->slots[slot] - 1].id, id))
+		slot = (slot + 1) & m->mask;
+	return slot;
+}
+
+static int matching_init(struct matching *m, const struct csv *answers, struct fh_error *err)
+{
+	size_t size = 16;
+
+	while (size < 2 * answers->n)
+		size *= 2;
+	*m = (struct matching){
+		.answers = answers,
+		.mask = size - 1,
+		.slots = xcalloc(size, sizeof(*m->slots)),
+		.taken = xcalloc(answers->n, sizeof(*m->taken)),
+	};
+	for (size_t i = 0; i < answers->n; i++) {
+		size_t slot = find_slot(m, &answers->rows[i].id);
+
+		if (m->slots[slot])
+			return error_say(err, EBADMSG, "line %zu: an id that was there before",
+					answers->rows[i].line);
+		m->slots[slot] = (uint32_t)i + 1;
+	}
+	return 0;
+}
+
+static void matching_release(struct matching *m)
+{
+	free(m->slots);
+	free(m->taken);
+}
+
+static int say_unknown(
+		const struct csv_row *row, const struct csv_columns *columns, struct fh_error *err)
+{
+	auto_buf struct buf id = BUF_INIT(256);
+
+	csv_quote(&id, &row->id);
+	return error_say(err, EINVAL, "line %zu: %s %s is none of the ids to predict", row->line,
+			columns->id, buf_str(&id));
+}
+
+static int say_again(const struct csv_row *row, const struct csv_row *before,
+		const struct csv_columns *columns, struct fh_error *err)
+{
+	auto_buf struct buf id = BUF_INIT(256);
+
+	csv_quote(&id, &row->id);
+	return error_say(err, EINVAL, "line %zu: %s %s was there before, in line %zu", row->line,
+			columns->id, buf_str(&id), before->line);
+}
+
+static int say_missing(const struct matching *m, size_t missing, const struct csv_columns *columns,
+		struct fh_error *err)
+{
+	auto_buf struct buf id = BUF_INIT(256);
+	size_t first = 0;
+
+	while (m->taken[first])
+		first++;
+	csv_quote(&id, &m->answers->rows[first].id);
+	return error_say(err, EINVAL, "%zu of %zu ids are missing, the first is %s %s", missing,
+			m->answers->n, columns->id, buf_str(&id));
+}
+
+static int match_row(struct matching *m, const struct csv_row *row,
+		const struct csv_columns *columns, struct scored_row *out, struct fh_error *err)
+{
+	uint32_t found = m->slots[find_slot(m, &row->id)];
+
+	if (!found)
+		return say_unknown(row, columns, err);
+	if (m->taken[found - 1])
+		return say_again(row, m->taken[found - 1], columns, err);
+	if (!row->target.len)
+		return error_say(err, EINVAL, "line %zu: nothing in column %s", row->line,
+				columns->target);
+	m->taken[found - 1] = row;
+	*out = (struct scored_row){ .truth = m->answers->rows[found - 1].target,
+		.prediction = row->target,
+		.line = row->line };
+	return 0;
+}
+
+/* `rows` has room for all answers: a row more can't match. */
+static int match(const struct csv *submission, const struct csv *answers,
+		const struct csv_columns *columns, struct scored_row *rows, struct fh_error *err)
+{
+	struct matching m;
+	int r = matching_init(&m, answers, err);
+
+	for (size_t i = 0; r == 0 && i < submission->n; i++)
+		r = match_row(&m, &submission->rows[i], columns, &rows[i], err);
+	if (r == 0 && submission->n < answers->n)
+		r = say_missing(&m, answers->n - submission->n, columns, err);
+	matching_release(&m);
+	return r;
+}
+
+static int score_matched(const struct score_request *q, const struct csv *submission,
+		const struct csv *answers, struct metric_values *out, struct fh_error *err)
+{
+	auto_free struct scored_row *rows = xcalloc(answers->n, sizeof(*rows));
+	struct scored scored = { .rows = rows, .n = answers->n, .column = q->columns.target };
+	int r = match(submission, answers, &q->columns, rows, err);
+
+	return r < 0 ? r : q->metric->score(&scored, out, err);
+}
+
+static int read_answers(const struct score_request *q, struct csv *out, struct fh_error *err)
+{
+	struct fh_error inner = FH_ERROR_INIT;
+	struct csv answers;
+
+	if (csv_read(q->answers, q->answers_bytes, &q->columns, CSV_ROWS_MAX, &answers, &inner) < 0)
+		return error_say(err, EBADMSG, "%s", inner.message);
+	if (!answers.n) {
+		csv_release(&answers);
+		return error_say(err, EBADMSG, "no row");
+	}
+	*out = answers;
+	return 0;
+}
+
+int score_csv(const struct score_request *q, struct metric_values *out, struct fh_error *err)
+{
+	struct csv answers, submission;
+	int r = read_answers(q, &answers, err);
+
+	if (r < 0)
+		return r;
+	/* One row too many is enough to be told which. */
+	r = csv_read(q->submission, q->submission_bytes, &q->columns, answers.n + 1, &submission,
+			err);
+	if (r == 0) {
+		r = score_matched(q, &submission, &answers, out, err);
+		csv_release(&submission);
+	}
+	csv_release(&answers);
+	return r;
+}
+
+/* A real number in JSON, never an integer: 1.0, not 1. */
+static void print_double(struct buf *out, double value)
+{
+	char text[40];
+
+	for (int digits = 15; digits <= 17; digits++) {
+		double back;
+
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (str_to_double(text, &back) && back == value)
+			break;
+	}
+	buf_add_str(out, text);
+	if (!strpbrk(text, ".e"))
+		buf_add_str(out, ".0");
+}
+
+void score_print_values(struct buf *out, const struct metric_values *values)
+{
+	for (size_t i = 0; i < values->n; i++) {
+		buf_printf(out, "%s\"%s\": ", i ? ", " : "{", values->values[i].name);
+		print_double(out, values->values[i].value);
+	}
+	buf_add_str(out, "}\n");
+}
+
+/* The inside of a JSON string: valid UTF-8, whatever the text is and wherever it was cut. */
+static void print_escaped(struct buf *out, const char *text)
+{
+	auto_buf struct buf clean = BUF_INIT(4 * FH_ERROR_MESSAGE_MAX);
+
+	str_add_utf8(&clean, text, strlen(text));
+	for (const char *c = buf_str(&clean); *c; c++) {
+		if (*c == '"' || *c == '\\')
+			buf_printf(out, "\\%c", *c);
+		else if ((unsigned char)*c < ' ')
+			buf_printf(out, "\\u%04x", *c);
+		else
+			buf_add_char(out, *c);
+	}
+}
+
+void score_print_error(struct buf *out, const char *name, const struct fh_error *err)
+{
+	buf_add_str(out, "{\"error\": \"");
+	print_escaped(out, name);
+	buf_add_str(out, str_starts(err->message, "line ") ? " " : ": ");
+	print_escaped(out, err->message);
+	buf_add_str(out, "\"}\n");
+}
