@@ -56,7 +56,7 @@ static void add_escape(struct buf *out, uint32_t c)
 }
 
 /* ASCII only, as Python writes it. Bytes that are no text show as \xNN, as in observations. */
-static void add_ascii(struct buf *out, const char *s, size_t len)
+void pyjson_add_ascii(struct buf *out, const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	size_t begin = 0, at = 0;
@@ -86,7 +86,7 @@ static void add_ascii(struct buf *out, const char *s, size_t len)
 static void add_string(struct pyjson_writer *w, const char *s, size_t n)
 {
 	if (w->style == PYJSON_INDENTED)
-		add_ascii(w->out, s, n);
+		pyjson_add_ascii(w->out, s, n);
 	else
 		str_add_json(w->out, s, n);
 }

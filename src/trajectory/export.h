@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRAJECTORY_EXPORT_H
+#define TRAJECTORY_EXPORT_H
+
+#include "base/error.h"
+#include "trajectory/traj.h"
+
+/* From the event log of a run to MLGym's files: of a run that has ended, or of one that was killed. */
+
+#define EXPORT_EVENTS "events.jsonl"
+#define EXPORT_RESULTS "results.json"
+#define EXPORT_EVENTS_BYTES_MAX (1024L * 1024 * 1024)
+
+/* "<task>.traj", "<task>-<variant>.traj" for a task with a variant. Heap. */
+char *export_traj_name(const char *task, const char *variant);
+
+/*
+ * Reads <dir>/events.jsonl. A last line that was not written whole is left out. -EINVAL with
+ * "<path>:<line>:<column>: ..." for what is no event log.
+ */
+struct export
+{
+	struct traj *traj;
+	const struct pyjson *baseline; /* lives as long as traj */
+	char *traj_name;               /* heap */
+};
+
+int export_read(const char *dir, struct export *out, struct fh_error *err);
+void export_release(struct export *e);
+
+/* Writes the .traj and results.json beside the events, each whole or not at all. */
+int export_run(const char *dir, struct fh_error *err);
+
+#endif

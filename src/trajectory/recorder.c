@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trajectory/recorder.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "trajectory/event_log.h"
+#include "trajectory/export.h"
+#include "trajectory/info.h"
+
+#include "fumehood-build.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* Output is capped at 1 MiB; JSON makes at most six bytes of one. */
+#define EVENT_BYTES_MAX (64L * 1024 * 1024)
+
+struct recorder {
+	struct event_log *log;
+	struct buf line; /* kept between events */
+	char *dir;
+	char *traj;
+	char *agent; /* "primary_<run>" */
+};
+
+/* --- one event -------------------------------------------------------------------------------- */
+
+static void put_time(struct pyjson_writer *w)
+{
+	struct timespec now;
+	struct tm utc;
+	char text[64];
+	size_t n;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &utc);
+	n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
+	snprintf(text + n, sizeof(text) - n, ".%03ldZ", now.tv_nsec / 1000000);
+	pyjson_put_text(w, "time", text);
+}
+
+/* Every event begins with what it is and when. */
+static struct pyjson_writer begin(struct recorder *r, const char *event)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&r->line, PYJSON_LINE);
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_text(&w, "event", event);
+	put_time(&w);
+	return w;
+}
+
+static void end(struct pyjson_writer *w)
+{
+	pyjson_end_object(w);
+	buf_add_char(w->out, '\n');
+}
+
+/* All events since the last commit, as one write. */
+static int commit(struct recorder *r, struct fh_error *err)
+{
+	int n = event_log_add(r->log, &r->line, err);
+
+	buf_clear(&r->line);
+	return n;
+}
+
+/* --- the events ------------------------------------------------------------------------------- */
+
+static void put_open(struct recorder *r, const struct recorder_options *o)
+{
+	struct pyjson_writer w = begin(r, "open");
+
+	pyjson_put_i64(&w, "format", 1);
+	pyjson_put_text(&w, "version", FUMEHOOD_VERSION);
+	pyjson_put_text(&w, "task", o->env->task);
+	pyjson_put_text(&w, "variant", o->env->variant);
+	pyjson_put_text(&w, "metric", o->env->metric);
+	pyjson_put_bool(&w, "maximize", o->env->maximize);
+	pyjson_put_text(&w, "submission", o->env->submission);
+	pyjson_put_i64(&w, "max_steps", o->env->max_steps);
+	info_put_metrics(&w, "baseline", o->env->baseline, o->env->n_baseline);
+	pyjson_put_text(&w, "model", o->model);
+	pyjson_put_text(&w, "agent_config", o->agent_config);
+	pyjson_put_i64(&w, "run", o->run);
+	pyjson_put_text(&w, "reward", o->reward);
+	end(&w);
+}
+
+static char *traj_path(const struct recorder_options *o)
+{
+	auto_free char *name = export_traj_name(o->env->task, o->env->variant);
+
+	return xasprintf("%s/%s", o->dir, name);
+}
+
+static void scope_recorder(struct recorder **r)
+{
+	recorder_close(*r);
+}
+
+int recorder_open(const struct recorder_options *o, struct recorder **out, struct fh_error *err)
+{
+	__attribute__((cleanup(scope_recorder))) struct recorder *r = xcalloc(1, sizeof(*r));
+	auto_free char *path = xasprintf("%s/" EXPORT_EVENTS, o->dir);
+	int n;
+
+	buf_init(&r->line, EVENT_BYTES_MAX);
+	r->dir = xstrdup(o->dir);
+	r->traj = traj_path(o);
+	r->agent = xasprintf("primary_%d", o->run);
+	n = event_log_open(path, &r->log, err);
+	if (n < 0)
+		return n;
+	put_open(r, o);
+	n = commit(r, err);
+	if (n < 0)
+		return n;
+	*out = take_ptr(r);
+	return 0;
+}
+
+int recorder_reset(
+		struct recorder *r, uint64_t seed, const struct fh_step *step, struct fh_error *err)
+{
+	struct pyjson_writer w = begin(r, "reset");
+
+	pyjson_put_u64(&w, "seed", seed);
+	info_put_reset(&w, step);
+	end(&w);
+	return commit(r, err);
+}
+
+static void put_score(struct recorder *r, const struct fh_step *step)
+{
+	struct pyjson_writer w = begin(r, "score");
+
+	pyjson_put_i64(&w, "step", step->step);
+	info_put_metrics(&w, "score", step->score, step->n_score);
+	if (step->grade_error)
+		pyjson_put_text(&w, "error", step->grade_error);
+	info_put_metrics(&w, "best", step->best, step->n_best);
+	end(&w);
+}
+
+static void put_integrity(struct recorder *r, const struct fh_step *step)
+{
+	struct pyjson_writer w = begin(r, "integrity");
+
+	pyjson_put_i64(&w, "step", step->step);
+	pyjson_put_text(&w, "what", step->integrity);
+	end(&w);
+}
+
+int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
+		struct fh_error *err)
+{
+	bool graded = step->score || step->grade_error;
+	struct pyjson_writer w = begin(r, "step");
+	int n;
+
+	pyjson_put_text(&w, "action", turn->action);
+	if (turn->response)
+		pyjson_put_text(&w, "response", turn->response);
+	if (turn->thought)
+		pyjson_put_text(&w, "thought", turn->thought);
+	info_put_step(&w, step);
+	end(&w);
+	if (graded)
+		put_score(r, step);
+	if (step->integrity)
+		put_integrity(r, step);
+	n = commit(r, err);
+	if (n == 0 && (graded || step->terminated || step->truncated))
+		n = event_log_sync(r->log, err);
+	return n;
+}
+
+int recorder_message(struct recorder *r, const struct recorder_message *m, struct fh_error *err)
+{
+	struct pyjson_writer w = begin(r, "message");
+
+	pyjson_put_text(&w, "role", m->role);
+	pyjson_put_text(&w, "content", m->content);
+	if (m->thought)
+		pyjson_put_text(&w, "thought", m->thought);
+	if (m->action)
+		pyjson_put_text(&w, "action", m->action);
+	pyjson_put_text(&w, "agent", r->agent);
+	if (m->is_demo)
+		pyjson_put_bool(&w, "is_demo", true);
+	end(&w);
+	return commit(r, err);
+}
+
+int recorder_end(struct recorder *r, const struct recorder_end *e, struct fh_error *err)
+{
+	struct pyjson_writer w = begin(r, "end");
+	int n;
+
+	if (e->exit_status)
+		pyjson_put_text(&w, "exit_status", e->exit_status);
+	if (e->model_stats)
+		pyjson_put_value(&w, "model_stats", e->model_stats);
+	end(&w);
+	n = commit(r, err);
+	if (n == 0)
+		n = event_log_sync(r->log, err);
+	if (n == 0)
+		n = export_run(r->dir, err);
+	return n;
+}
+
+const char *recorder_traj(const struct recorder *r)
+{
+	return r->traj;
+}
+
+void recorder_close(struct recorder *r)
+{
+	if (!r)
+		return;
+	event_log_close(r->log);
+	buf_release(&r->line);
+	free(r->dir);
+	free(r->traj);
+	free(r->agent);
+	free(r);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRAJECTORY_RECORDER_H
+#define TRAJECTORY_RECORDER_H
+
+#include "trajectory/pyjson.h"
+
+#include <fumehood/env.h>
+
+/*
+ * The record of one episode: events.jsonl in the folder of its run (docs/trajectory.md has every
+ * event), and at its end the files that MLGym would have written, made from the events.
+ *
+ * The order is the caller's duty: reset, steps, end, each after the environment has done it and
+ * before anybody else is told. What fails once fails from then on; the caller ends the run and says
+ * so. Used by one thread at a time.
+ */
+struct recorder;
+
+struct recorder_options {
+	const char *dir; /* of the run; there and empty */
+	const struct fh_env_info *env;
+	const char *model;
+	const char *agent_config; /* NULL: none */
+	int run;                  /* the number in the folder's name */
+	const char *reward;       /* "delta", ... */
+};
+
+int recorder_open(const struct recorder_options *options, struct recorder **out,
+		struct fh_error *err);
+
+int recorder_reset(struct recorder *r, uint64_t seed, const struct fh_step *step,
+		struct fh_error *err);
+
+/* What a model said. A model that only gives actions has no response and no thought: both NULL. */
+struct recorder_turn {
+	const char *action;
+	const char *response;
+	const char *thought;
+};
+
+/* A step that was scored, and the last one, are on the disk when this returns. */
+int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
+		struct fh_error *err);
+
+/*
+ * A message of the conversation, for those who hold one with a model: the history of the .traj is
+ * then these messages. Without any, it is made from the steps.
+ */
+struct recorder_message {
+	const char *role, *content;
+	const char *thought, *action; /* of an assistant; NULL */
+	bool is_demo;
+};
+
+int recorder_message(
+		struct recorder *r, const struct recorder_message *message, struct fh_error *err);
+
+struct recorder_end {
+	const char *exit_status;          /* NULL: that of the last step */
+	const struct pyjson *model_stats; /* an object; NULL: nothing was asked and paid for */
+};
+
+/* Closes the record and writes <task>.traj and results.json. */
+int recorder_end(struct recorder *r, const struct recorder_end *end, struct fh_error *err);
+
+/* Path of the .traj, which is there after recorder_end(). Lives as long as the recorder. */
+const char *recorder_traj(const struct recorder *r);
+
+void recorder_close(struct recorder *r); /* NULL is fine */
+
+#endif

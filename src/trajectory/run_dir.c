@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trajectory/run_dir.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RUNS_MAX 1000000 /* of one name in one folder */
+
+char *run_dir_default(void)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	auto_free char *name = NULL;
+
+	if (!user)
+		return xasprintf("trajectories/%u", geteuid());
+	name = run_dir_part(user->pw_name);
+	return xasprintf("trajectories/%s", name);
+}
+
+char *run_dir_part(const char *text)
+{
+	char *part = xstrdup(text);
+
+	for (char *p = part; *p; p++) {
+		if (*p == ':' || *p == '/' || *p == '\\' || (unsigned char)*p <= ' ' || *p == 0x7f)
+			*p = '-';
+	}
+	/* No hidden folder, and neither "." nor "..". */
+	if (*part == '.')
+		*part = '-';
+	return part;
+}
+
+static char *stem(const struct run_name *name)
+{
+	auto_free char *model = run_dir_part(name->model);
+	auto_free char *task = run_dir_part(name->task);
+	auto_free char *agent = run_dir_part(name->agent_config ? name->agent_config : "default");
+	auto_free char *suffix = run_dir_part(name->suffix ? name->suffix : "");
+
+	return xasprintf("%s__%s__%s__t-%.2f__p-%.2f__c-%.2f__install-0%s%s", model, task, agent,
+			name->temperature, name->top_p, name->cost_limit, *suffix ? "__" : "",
+			suffix);
+}
+
+int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
+		struct fh_error *err)
+{
+	auto_free char *base = stem(name);
+	int r;
+
+	if (strlen(base) + sizeof("_run_1000000") > NAME_MAX)
+		return error_say(err, ENAMETOOLONG,
+				"the name of the run's folder is too long: '%s_run_0'", base);
+	r = path_mkdirs(out, 0777, err);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < RUNS_MAX; i++) {
+		auto_free char *path = xasprintf("%s/%s_run_%d", out, base, i);
+
+		if (mkdir(path, 0777) == 0) {
+			*out_path = take_ptr(path);
+			*out_number = i;
+			return 0;
+		}
+		if (errno != EEXIST)
+			return error_set(err, errno, "create folder '%s'", path);
+	}
+	return error_say(err, EEXIST, "'%s' holds %d runs of '%s'", out, RUNS_MAX, base);
+}

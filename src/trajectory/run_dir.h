@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TRAJECTORY_RUN_DIR_H
+#define TRAJECTORY_RUN_DIR_H
+
+#include "base/error.h"
+
+/*
+ * The folder of one run, named as MLGym names it:
+ *
+ *   <out>/<model>__<task>__<agent config>__t-<temperature>__p-<top_p>__c-<cost limit>__install-0
+ *        [__<suffix>]_run_<number>/
+ *
+ * ":" and "/" in its parts become "-", as do blanks and control characters.
+ */
+struct run_name {
+	const char *model;
+	const char *task;         /* "titanic:micro" */
+	const char *agent_config; /* stem of its file; NULL: "default" */
+	double temperature, top_p, cost_limit;
+	const char *suffix; /* NULL or "": none */
+};
+
+/* What runs without a language model are called. */
+#define RUN_NAME_INIT                                                                              \
+	{                                                                                          \
+		.temperature = 0, .top_p = 0.95, .cost_limit = 3                                   \
+	}
+
+/* "trajectories/<user>", where runs go when nobody says where. Heap. */
+char *run_dir_default(void);
+
+/* A part of a file name: what can't stand there becomes "-". Heap. */
+char *run_dir_part(const char *text);
+
+/*
+ * Makes the folder, and `out` with its parents, with the least number that is not taken: runs that
+ * are there already are never touched, and of two that start at once each gets its own. *out_path
+ * is on the heap.
+ */
+int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
+		struct fh_error *err);
+
+#endif
