@@ -174,6 +174,8 @@ struct fh_env_info {
 	const char *submission; /* absolute path inside of the file that is graded */
 	int max_steps;
 	double training_timeout_s;
+	const char *task_hash;   /* of all its files, hexadecimal */
+	const char *fingerprint; /* of the root that its episodes see, hexadecimal */
 	const struct fh_metric *baseline;
 	size_t n_baseline;
 };

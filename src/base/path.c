@@ -104,9 +104,15 @@ int path_absolute(const char *path, char **out, struct fh_error *err)
 	return 0;
 }
 
-int path_beneath(const char *folder, const char *path, char **out, struct fh_error *err)
+bool path_stays_inside(const char *path)
 {
 	auto_free char *normal = path_normalise(path);
+
+	return *path && *path != '/' && !str_eq(normal, "..") && !str_starts(normal, "../");
+}
+
+int path_beneath(const char *folder, const char *path, char **out, struct fh_error *err)
+{
 	auto_free char *root = realpath(folder, NULL);
 	auto_free char *joined = NULL;
 	auto_free char *real = NULL;
@@ -114,7 +120,7 @@ int path_beneath(const char *folder, const char *path, char **out, struct fh_err
 
 	if (!root)
 		return error_set(err, errno, "find '%s'", folder);
-	if (*path == '/' || str_eq(normal, "..") || str_starts(normal, "../"))
+	if (!path_stays_inside(path))
 		return error_say(err, EPERM, "'%s' leads out of '%s'", path, folder);
 	joined = path_join(root, path);
 	real = realpath(joined, NULL);

@@ -25,6 +25,9 @@ char *path_normalise(const char *path);
 /* Absolute (by the working directory) and normalised. It need not exist. */
 int path_absolute(const char *path, char **out, struct fh_error *err);
 
+/* True for a relative path that does not climb out of where it starts, by the text alone. */
+bool path_stays_inside(const char *path);
+
 /*
  * The real path, without symbolic links, of `path` in `folder`, both existing. -EPERM when that is
  * not beneath folder: path is absolute, climbs, or a link leads outside.

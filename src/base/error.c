@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static int fill(struct fh_error *err, int error, const char *suffix, const char *format, va_list ap)
+{
+	int n;
+
+	if (!err)
+		return -error;
+	err->code = -error;
+	n = vsnprintf(err->message, sizeof(err->message), format, ap);
+	if (suffix && n >= 0 && (size_t)n < sizeof(err->message))
+		snprintf(err->message + n, sizeof(err->message) - (size_t)n, ": %s", suffix);
+	return -error;
+}
+
+int error_set(struct fh_error *err, int error, const char *format, ...)
+{
+	char text[128];
+	va_list ap;
+	int r;
+
+	va_start(ap, format);
+	r = fill(err, error, strerror_r(error, text, sizeof(text)), format, ap);
+	va_end(ap);
+	return r;
+}
+
+int error_say(struct fh_error *err, int error, const char *format, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, format);
+	r = fill(err, error, NULL, format, ap);
+	va_end(ap);
+	return r;
+}
+
+int error_wrap(struct fh_error *err, const char *format, ...)
+{
+	struct fh_error inner;
+	va_list ap;
+
+	if (!err)
+		return -EIO;
+	inner = *err;
+	va_start(ap, format);
+	fill(err, -inner.code, inner.message, format, ap);
+	va_end(ap);
+	return inner.code;
+}

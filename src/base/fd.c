@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+ssize_t fd_read_full(int fd, void *data, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t r = read(fd, (char *)data + done, n - done);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		if (r == 0)
+			break;
+		done += (size_t)r;
+	}
+	return (ssize_t)done;
+}
+
+int fd_write_full(int fd, const void *data, size_t n)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		ssize_t r = write(fd, (const char *)data + done, n - done);
+
+		if (r < 0 && errno == EINTR)
+			continue;
+		if (r < 0)
+			return -errno;
+		done += (size_t)r;
+	}
+	return 0;
+}
+
+int fd_send_message(int sock, const void *data, size_t n, const int *fds, size_t n_fds, int flags)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(FD_MESSAGE_FDS_MAX * sizeof(int))];
+	struct iovec iov = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t r;
+
+	if (n_fds > FD_MESSAGE_FDS_MAX)
+		return -E2BIG;
+	if (n_fds) {
+		struct cmsghdr *c;
+
+		memset(control, 0, sizeof(control));
+		msg.msg_control = control;
+		msg.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+		c = CMSG_FIRSTHDR(&msg);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+		memcpy(CMSG_DATA(c), fds, n_fds * sizeof(int));
+	}
+	do {
+		r = sendmsg(sock, &msg, flags | MSG_NOSIGNAL);
+	} while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return -errno;
+	return (size_t)r == n ? 0 : -EIO;
+}
+
+static size_t collect_fds(struct msghdr *msg, int *fds, size_t max_fds)
+{
+	size_t n = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		size_t count;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		count = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		for (size_t i = 0; i < count; i++) {
+			int fd;
+
+			memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
+			if (n < max_fds)
+				fds[n++] = fd;
+			else
+				close(fd);
+		}
+	}
+	return n;
+}
+
+ssize_t fd_recv_message(int sock, void *data, size_t n, int *fds, size_t max_fds, size_t *out_n_fds,
+		int flags)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(FD_MESSAGE_FDS_MAX * sizeof(int))];
+	struct iovec iov = { .iov_base = data, .iov_len = n };
+	struct msghdr msg = { .msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control) };
+	size_t n_fds;
+	ssize_t r;
+
+	do {
+		r = recvmsg(sock, &msg, flags | MSG_CMSG_CLOEXEC);
+	} while (r < 0 && errno == EINTR);
+	if (r < 0)
+		return -errno;
+	n_fds = collect_fds(&msg, fds, max_fds);
+	if (msg.msg_flags & MSG_TRUNC) {
+		for (size_t i = 0; i < n_fds; i++)
+			close(fds[i]);
+		return -EMSGSIZE;
+	}
+	*out_n_fds = n_fds;
+	return r;
+}
+
+int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	char chunk[65536];
+	ssize_t n;
+
+	if (fd < 0)
+		return error_set(err, errno, "open '%s'", path);
+	while ((n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
+		buf_add(out, chunk, (size_t)n);
+	if (n < 0)
+		return error_set(err, (int)-n, "read '%s'", path);
+	if (out->truncated)
+		return error_say(err, EFBIG, "'%s' is larger than %zu bytes", path, out->cap);
+	return 0;
+}
+
+int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
+{
+	auto_free char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
+	auto_close int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	int r;
+
+	if (fd < 0)
+		return error_set(err, errno, "create '%s'", temporary);
+	r = fd_write_full(fd, data, n);
+	if (r == 0 && rename(temporary, path) < 0)
+		r = -errno;
+	if (r < 0) {
+		unlink(temporary);
+		return error_set(err, -r, "write '%s'", path);
+	}
+	return 0;
+}

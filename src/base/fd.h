@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BASE_FD_H
+#define BASE_FD_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * Descriptors: whole reads and writes (EINTR and short counts are dealt with), and descriptors
+ * sent over a unix socket. Functions without an `err` return -errno and are safe after fork.
+ */
+
+/* Bytes read, fewer than n only at the end of the file. */
+ssize_t fd_read_full(int fd, void *data, size_t n);
+int fd_write_full(int fd, const void *data, size_t n);
+
+#define FD_MESSAGE_FDS_MAX 64
+
+/* One message with up to FD_MESSAGE_FDS_MAX descriptors; the caller keeps its own. MSG_NOSIGNAL. */
+int fd_send_message(int sock, const void *data, size_t n, const int *fds, size_t n_fds, int flags);
+
+/*
+ * Bytes of the next message (0: the peer is gone), -EMSGSIZE if it did not fit. Takes at most
+ * max_fds descriptors into fds, close-on-exec, and closes any more that the peer sent.
+ */
+ssize_t fd_recv_message(int sock, void *data, size_t n, int *fds, size_t max_fds, size_t *out_n_fds,
+		int flags);
+
+/* The whole file at path, an error (EFBIG) if it is larger than out's cap. */
+int fd_read_file(const char *path, struct buf *out, struct fh_error *err);
+
+/* Writes path so that it is either whole or as it was: a temporary file beside it, then rename. */
+int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err);
+
+#endif

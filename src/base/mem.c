@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *must(void *p)
+{
+	if (!p)
+		abort();
+	return p;
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	return must(calloc(n ? n : 1, size ? size : 1));
+}
+
+void *xrealloc(void *p, size_t n, size_t size)
+{
+	return must(reallocarray(p, n ? n : 1, size ? size : 1));
+}
+
+char *xstrdup(const char *s)
+{
+	return must(strdup(s));
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	return must(strndup(s, n));
+}
+
+char *xasprintf(const char *format, ...)
+{
+	char *s = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	if (vasprintf(&s, format, ap) < 0)
+		abort();
+	va_end(ap);
+	return s;
+}

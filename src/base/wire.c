@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/wire.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+void wire_put_u8(struct buf *b, uint8_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+void wire_put_u32(struct buf *b, uint32_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+void wire_put_u64(struct buf *b, uint64_t v)
+{
+	buf_add(b, &v, sizeof(v));
+}
+
+void wire_put_bytes(struct buf *b, const void *data, size_t n)
+{
+	wire_put_u32(b, (uint32_t)n);
+	buf_add(b, data, n);
+}
+
+void wire_put_str(struct buf *b, const char *s)
+{
+	wire_put_bytes(b, s ? s : "", s ? strlen(s) : 0);
+}
+
+struct wire wire_open(const void *data, size_t n)
+{
+	return (struct wire){ .at = data, .left = n };
+}
+
+static const char *take(struct wire *w, size_t n)
+{
+	const char *at = w->at;
+
+	if (w->bad || n > w->left) {
+		w->bad = true;
+		return NULL;
+	}
+	w->at += n;
+	w->left -= n;
+	return at;
+}
+
+static void take_into(struct wire *w, void *v, size_t n)
+{
+	const char *at = take(w, n);
+
+	if (at)
+		memcpy(v, at, n);
+}
+
+uint8_t wire_get_u8(struct wire *w)
+{
+	uint8_t v = 0;
+
+	take_into(w, &v, sizeof(v));
+	return v;
+}
+
+uint32_t wire_get_u32(struct wire *w)
+{
+	uint32_t v = 0;
+
+	take_into(w, &v, sizeof(v));
+	return v;
+}
+
+uint64_t wire_get_u64(struct wire *w)
+{
+	uint64_t v = 0;
+
+	take_into(w, &v, sizeof(v));
+	return v;
+}
+
+const char *wire_get_bytes(struct wire *w, size_t *out_n)
+{
+	uint32_t n = wire_get_u32(w);
+	const char *at = take(w, n);
+
+	*out_n = at ? n : 0;
+	return at;
+}
+
+char *wire_get_str(struct wire *w, size_t max)
+{
+	size_t n;
+	const char *at = wire_get_bytes(w, &n);
+
+	if (at && (n > max || memchr(at, '\0', n)))
+		w->bad = true;
+	return at && !w->bad ? xstrndup(at, n) : NULL;
+}
+
+bool wire_done(const struct wire *w)
+{
+	return !w->bad && w->left == 0;
+}

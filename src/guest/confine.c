@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int confine_drop_bounding(void)
+{
+	for (int cap = 0; cap <= CAP_LAST_CAP; cap++)
+		if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) < 0 && errno != EINVAL)
+			return -errno;
+	return 0;
+}
+
+static int limit(int resource, uint64_t most)
+{
+	struct rlimit now, wanted = { .rlim_cur = most, .rlim_max = most };
+
+	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
+		return -errno;
+	if (now.rlim_max < wanted.rlim_max) /* raising needs rights that we don't have */
+		wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
+	return setrlimit((__rlimit_resource_t)resource, &wanted) < 0 ? -errno : 0;
+}
+
+static int set_limits(const struct confinement *c, struct fh_error *err)
+{
+	int r = limit(RLIMIT_CORE, 0);
+
+	if (r == 0 && c->processes)
+		r = limit(RLIMIT_NPROC, c->processes);
+	if (r == 0 && c->memory_bytes)
+		r = limit(RLIMIT_AS, c->memory_bytes);
+	return r < 0 ? error_set(err, -r, "set resource limits") : 0;
+}
+
+/* "0" means the writer itself; the descriptor carries the owner's right to do so. */
+static int enter_groups(const struct confinement *c, struct fh_error *err)
+{
+	for (uint32_t i = 0; i < c->n_groups; i++)
+		if (write(c->groups[i], "0", 1) != 1)
+			return error_set(err, errno, "enter a control group");
+	return 0;
+}
+
+static int become(uint8_t user, struct fh_error *err)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { { 0 } };
+	id_t id = user ? GUEST_AGENT_ID : 0;
+
+	if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0)
+		return error_set(err, errno, "become user %u", (unsigned)id);
+	if (syscall(SYS_capset, &header, none) < 0)
+		return error_set(err, errno, "drop capabilities");
+	return 0;
+}
+
+int confine(const struct confinement *c, uint8_t user, struct fh_error *err)
+{
+	struct sock_fprog program = { .len = (unsigned short)(c->filter_bytes /
+						      sizeof(struct sock_filter)),
+		.filter = (struct sock_filter *)(uintptr_t)c->filter };
+	int r;
+
+	r = enter_groups(c, err);
+	if (r < 0)
+		return r;
+	r = set_limits(c, err);
+	if (r < 0)
+		return r;
+	r = become(user, err);
+	if (r < 0)
+		return r;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return error_set(err, errno, "set no_new_privs");
+	if (program.len && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+		return error_set(err, errno, "install the agent's seccomp filter");
+	return 0;
+}

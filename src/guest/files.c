@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * Files in and out of a sandbox, by its PID 1. The agent may move, link and swap whatever it can write
+ * while this runs: every path is opened by openat2 beneath its folder, through no link of any kind,
+ * without blocking on a FIFO, and only what was opened is looked at.
+ */
+
+static int open_beneath(int folder, const char *path, uint64_t flags, mode_t mode)
+{
+	struct open_how how = { .flags = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+		.mode = flags & O_CREAT ? mode : 0,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	long fd;
+
+	do { /* EAGAIN: something moved while the path was walked */
+		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
+	} while (fd < 0 && errno == EAGAIN);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* The folder itself is named by the owner; a link in its place is refused too. */
+static int open_folder(const char *folder)
+{
+	auto_close int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	while (*folder == '/')
+		folder++;
+	return open_beneath(root, *folder ? folder : ".", O_PATH | O_DIRECTORY, 0);
+}
+
+static int say_get(struct fh_error *err, int error, const char *path)
+{
+	switch (error) {
+	case ENOENT:
+	case ENOTDIR:
+		return error_say(err, ENOENT, "'%s' does not exist", path);
+	case ELOOP:
+		return error_say(err, ELOOP, "'%s' is, or lies behind, a symbolic link", path);
+	case EXDEV:
+		return error_say(err, ELOOP, "'%s' leads out of the workspace", path);
+	default:
+		return error_set(err, error, "open '%s'", path);
+	}
+}
+
+int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
+		struct fh_error *err)
+{
+	auto_close int dir = open_folder(folder);
+	auto_close int fd = -1;
+	struct stat st;
+
+	if (dir < 0)
+		return say_get(err, -dir, folder);
+	fd = open_beneath(dir, path, O_RDONLY, 0);
+	if (fd < 0)
+		return say_get(err, -fd, path);
+	if (fstat(fd, &st) < 0)
+		return error_set(err, errno, "look at '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return error_say(err, EINVAL, "'%s' is a %s, not a regular file", path,
+				S_ISDIR(st.st_mode)                    ? "folder"
+						: S_ISFIFO(st.st_mode) ? "named pipe"
+						: S_ISSOCK(st.st_mode) ? "socket"
+								       : "device");
+	if ((uint64_t)st.st_size > most)
+		return error_say(err, EFBIG,
+				"'%s' has %lld bytes, more than the %llu that are allowed", path,
+				(long long)st.st_size, (unsigned long long)most);
+	*out_fd = take_fd(&fd);
+	return 0;
+}
+
+/* Makes the folders of a path, one component at a time, and returns the last one. */
+static int make_folders(int folder, const char *path)
+{
+	auto_close int at = fcntl(folder, F_DUPFD_CLOEXEC, 3);
+	const char *slash;
+
+	while ((slash = strchr(path, '/'))) {
+		char name[NAME_MAX + 1];
+		size_t n = (size_t)(slash - path);
+		int next;
+
+		if (n == 0 || n > NAME_MAX)
+			return -EINVAL;
+		memcpy(name, path, n);
+		name[n] = '\0';
+		if (mkdirat(at, name, 0755) == 0) {
+			if (fchownat(at, name, GUEST_AGENT_ID, GUEST_AGENT_ID,
+					    AT_SYMLINK_NOFOLLOW) < 0)
+				return -errno;
+		} else if (errno != EEXIST) {
+			return -errno;
+		}
+		next = open_beneath(at, name, O_PATH | O_DIRECTORY, 0);
+		if (next < 0)
+			return next;
+		close(at);
+		at = next;
+		path = slash + 1;
+	}
+	return take_fd(&at);
+}
+
+static int copy_all(int from, int to)
+{
+	ssize_t n;
+
+	while ((n = sendfile(to, from, NULL, 1 << 20)) != 0)
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err)
+{
+	const char *name = strrchr(path, '/');
+	auto_close int top = open_folder(folder);
+	auto_close int dir = -1;
+	auto_close int fd = -1;
+	struct stat st;
+	int r;
+
+	if (top < 0)
+		return say_get(err, -top, folder);
+	dir = make_folders(top, path);
+	if (dir < 0)
+		return error_set(err, -dir, "make the folders of '%s'", path);
+	fd = open_beneath(dir, name ? name + 1 : path, O_WRONLY | O_CREAT, mode & 0777);
+	if (fd < 0)
+		return error_set(err, -fd, "create '%s'", path);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return error_say(err, EINVAL, "'%s' is not a regular file", path);
+	if (ftruncate(fd, 0) < 0 || fchown(fd, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0 ||
+			fchmod(fd, mode & 0777) < 0)
+		return error_set(err, errno, "prepare '%s'", path);
+	r = copy_all(from, fd);
+	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;
+}

@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The bash side: the builtin that turns a bash into a nursery, and the loop that a shell runs.
+ *
+ * Nothing here that is live across an evaluation may need a cleanup: bash leaves by longjmp. The order
+ * of headers is bash's: config.h first.
+ */
+#include <config.h>
+
+#include "loadables.h"
+
+#include "builtins/common.h"
+#include "execute_cmd.h"
+#include "quit.h"
+#include "sig.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest/guest.h"
+
+/* bash's own, not in its installed headers */
+extern int parse_and_execute(char *, const char *, int);
+extern procenv_t top_level;
+extern int parse_and_execute_level, startup_state, read_but_dont_execute;
+extern pid_t dollar_dollar_pid;
+extern char *dist_version, *command_execution_string, *shell_name, *the_current_working_directory;
+extern int patch_level, subshell_environment, num_shell_builtins;
+extern struct builtin *shell_builtins;
+extern volatile sig_atomic_t interrupt_state;
+extern void clear_unwind_protect_list(int), reap_dead_jobs(void), exit_shell(int);
+extern void set_signal_hard_ignored(int), set_working_directory(char *), set_ppid(void);
+
+#define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
+#define INTERRUPT_SIGNAL (SIGRTMAX - 1)
+
+/* Where the loop keeps its descriptors: far from what scripts use. */
+enum { FD_SOCKET = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_LAST_PID = 253 };
+
+static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t in_command;
+
+/* --- a plain shell's looks ------------------------------------------------------------------- */
+
+static void set_variable(const char *name, const char *value, int attributes)
+{
+	SHELL_VAR *v = find_variable(name);
+
+	if (v)
+		VUNSETATTR(v, att_readonly | att_noassign);
+	v = bind_variable(name, (char *)value, 0);
+	if (v && attributes)
+		VSETATTR(v, attributes);
+}
+
+static void set_number(const char *name, long value, int attributes)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%ld", value);
+	set_variable(name, text, attributes);
+}
+
+static void set_environment(const struct shell_start *start)
+{
+	static const char *const usual[][2] = {
+		{ "HOME", GUEST_HOME },
+		{ "USER", "agent" },
+		{ "LOGNAME", "agent" },
+		{ "SHELL", "/bin/bash" },
+		{ "LANG", "C.UTF-8" },
+		{ "TERM", "dumb" },
+		{ "PATH", "/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
+	};
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		set_variable(usual[i][0], usual[i][1], att_exported);
+	for (const char *const *e = start->env; *e; e++) {
+		const char *equal = strchr(*e, '=');
+		char name[256];
+
+		if (!equal || (size_t)(equal - *e) >= sizeof(name))
+			continue;
+		memcpy(name, *e, (size_t)(equal - *e));
+		name[equal - *e] = '\0';
+		if (legal_identifier(name))
+			set_variable(name, equal + 1, att_exported);
+	}
+}
+
+/* What bash found out about itself when it was the nursery. */
+static void look_new(const struct shell_start *start)
+{
+	dollar_dollar_pid = getpid();
+	set_ppid();
+	current_user.uid = current_user.euid = GUEST_AGENT_ID;
+	current_user.gid = current_user.egid = GUEST_AGENT_ID;
+	FREE(current_user.user_name);
+	FREE(current_user.home_dir);
+	FREE(current_user.shell);
+	current_user.user_name = savestring("agent");
+	current_user.home_dir = savestring(GUEST_HOME);
+	current_user.shell = savestring("/bin/bash");
+	set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
+	set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
+	set_number("SHLVL", 1, att_exported);
+	set_number("RANDOM", (long)start->random_seed, 0);
+	set_variable("HOSTNAME", "fumehood", 0);
+	unbind_variable("BASH_EXECUTION_STRING");
+	unbind_variable("OLDPWD");
+	command_execution_string = NULL;
+	remember_args(NULL, 1);
+	set_environment(start);
+	if (chdir(GUEST_WORKSPACE) < 0 && chdir(GUEST_HOME) < 0 && chdir("/") < 0)
+		_exit(1);
+	set_working_directory(getcwd(NULL, 0));
+	set_variable("PWD", the_current_working_directory, att_exported);
+}
+
+/* Takes our builtin out of the table, so that an agent finds none and can't unload it. */
+static void hide_builtin(void)
+{
+	for (int i = 0; i < num_shell_builtins; i++) {
+		struct builtin *b = &shell_builtins[i];
+
+		if (b->name && strcmp(b->name, "fumehood") == 0) {
+			b->flags = 0;
+			b->function = NULL;
+			b->name = "";
+			b->handle = NULL;
+		}
+	}
+}
+
+/* --- interruption ---------------------------------------------------------------------------- */
+
+static void do_nothing(int number)
+{
+	(void)number;
+}
+
+static void on_interrupt(int number)
+{
+	struct sigaction harmless = { .sa_handler = do_nothing }; /* SIG_IGN would be inherited */
+
+	(void)number;
+	interrupted = 1;
+	if (in_command)
+		interrupt_state = 1;
+	sigaction(SIGINT, &harmless, NULL); /* a handler of bash's would leave by its own way */
+}
+
+/* Before each command: an agent may have trapped, blocked or ignored it. */
+static void arm(void)
+{
+	struct sigaction action = { .sa_handler = on_interrupt };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, INTERRUPT_SIGNAL);
+	sigaction(INTERRUPT_SIGNAL, &action, NULL); /* no SA_RESTART: it ends a wait */
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	interrupted = 0;
+}
+
+/* --- frames ---------------------------------------------------------------------------------- */
+
+/* Ends the shell when its socket is gone: closed by the agent's force, or by the owner. */
+static size_t receive(void *data, size_t n)
+{
+	ssize_t r;
+
+	do {
+		r = recv(FD_SOCKET, data, n, 0);
+		interrupt_state = 0;
+	} while (r < 0 && errno == EINTR);
+	if (r <= 0)
+		_exit(r == 0 ? 0 : 125);
+	return (size_t)r;
+}
+
+/* The text, from malloc of bash. */
+static char *receive_command(struct shell_command *out)
+{
+	static char frame[sizeof(*out) + SHELL_CHUNK];
+	size_t n = receive(frame, sizeof(frame));
+	size_t have = n - sizeof(*out);
+	char *text;
+
+	if (n < sizeof(*out))
+		_exit(125);
+	memcpy(out, frame, sizeof(*out));
+	if (out->length > SHELL_COMMAND_MAX || have > out->length)
+		_exit(125);
+	text = xmalloc(out->length + 1);
+	memcpy(text, frame + sizeof(*out), have);
+	while (have < out->length) {
+		n = receive(frame, SHELL_CHUNK);
+		if (n > out->length - have)
+			_exit(125);
+		memcpy(text + have, frame, n);
+		have += n;
+	}
+	text[have] = '\0';
+	return text;
+}
+
+static void send_status(const struct shell_status *status)
+{
+	char frame[sizeof(*status) + GUEST_PATH_MAX];
+	const char *cwd = the_current_working_directory ? the_current_working_directory : "";
+	size_t n = strnlen(cwd, GUEST_PATH_MAX);
+
+	memcpy(frame, status, sizeof(*status));
+	memcpy(frame + sizeof(*status), cwd, n);
+	if (send(FD_SOCKET, frame, sizeof(*status) + n, MSG_NOSIGNAL) < 0)
+		_exit(125);
+}
+
+/* --- one command ----------------------------------------------------------------------------- */
+
+/* 0, 1 and 2 are what they were, whatever the last command did to them. */
+static void put_fds_right(void)
+{
+	int flags = fcntl(FD_OUTPUT, F_GETFL);
+
+	if (flags >= 0 && flags & O_NONBLOCK)
+		fcntl(FD_OUTPUT, F_SETFL, flags & ~O_NONBLOCK);
+	if (dup2(FD_NULL, 0) < 0 || dup2(FD_OUTPUT, 1) < 0 || dup2(FD_OUTPUT, 2) < 0)
+		_exit(125);
+	clearerr(stdin);
+	clearerr(stdout);
+	clearerr(stderr);
+}
+
+/* What PID 1 needs to know if it has to end what this step began. */
+static void mark_step(volatile struct step_mark *mark)
+{
+	struct timespec now;
+	char text[16];
+	ssize_t n = pread(FD_LAST_PID, text, sizeof(text) - 1, 0);
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	text[n > 0 ? n : 0] = '\0';
+	mark->last_pid = n > 0 ? (int32_t)strtol(text, NULL, 10) : 0;
+	mark->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/*
+ * Runs a text and returns how the evaluator was left: 0, or the code of its jump. bash jumps to
+ * top_level for errors, `exit` and interruptions; a subshell that jumps here must not go on as the loop.
+ */
+static int evaluate(const char *text, int *out_status)
+{
+	procenv_t saved;
+	volatile int status = 0;
+	int code;
+
+	memcpy(saved, top_level, sizeof(saved));
+	code = setjmp_nosigs(top_level);
+	if (code == 0)
+		status = parse_and_execute(savestring(text), "bash", EVALUATE_FLAGS);
+	else
+		status = last_command_exit_value;
+	if (getpid() != dollar_dollar_pid)
+		_exit(status);
+	memcpy(top_level, saved, sizeof(saved));
+	*out_status = status;
+	return code;
+}
+
+/* One line can't be half run: bash parses it whole. Several are parsed first, and not executed. */
+static bool parses(const char *text, int *out_status)
+{
+	int before = last_command_exit_value;
+	int code;
+
+	if (!strchr(text, '\n'))
+		return true;
+	read_but_dont_execute = 1;
+	code = evaluate(text, out_status);
+	read_but_dont_execute = 0;
+	last_command_exit_value = before; /* $? is the last command's */
+	return code == 0 && *out_status == 0;
+}
+
+static enum shell_end run(const char *text, int *out_status)
+{
+	int code = evaluate(text, out_status);
+
+	if (interrupted)
+		return SHELL_INTERRUPTED;
+	if (code == EXITPROG || code == EXITBLTIN || code == ERREXIT)
+		exit_shell(*out_status); /* with its EXIT trap; PID 1 tells the owner */
+	return SHELL_RAN;
+}
+
+static void after_command(const char *text)
+{
+	in_command = 0;
+	interrupt_state = 0;
+	read_but_dont_execute = 0;
+	fflush(stdout);
+	reap_dead_jobs();
+	set_variable("LAST_ACTION", text, 0);
+}
+
+static void one_command(const struct shell_start *start)
+{
+	struct shell_command command;
+	struct shell_status status = { 0 };
+	int value = 0;
+	char *text = receive_command(&command);
+
+	read_but_dont_execute = 0;
+	put_fds_right();
+	mark_step(start->mark);
+	arm();
+	in_command = 1;
+	if (command.flags & SHELL_CHECK_SYNTAX && !parses(text, &value))
+		status.end = interrupted ? SHELL_INTERRUPTED : SHELL_SYNTAX;
+	else
+		status.end = run(text, &value);
+	after_command(text);
+	free(text);
+	status.nonce = command.nonce;
+	status.status = (uint32_t)value & 0xff;
+	send_status(&status);
+}
+
+/* --- the loop -------------------------------------------------------------------------------- */
+
+static void keep_fds(const struct shell_start *start)
+{
+	int null = open("/dev/null", O_RDWR);
+	int last_pid = open("/proc/sys/kernel/ns_last_pid", O_RDONLY);
+
+	if (null < 0 || dup3(start->socket, FD_SOCKET, O_CLOEXEC) < 0 ||
+			dup3(start->output, FD_OUTPUT, O_CLOEXEC) < 0 ||
+			dup3(null, FD_NULL, O_CLOEXEC) < 0)
+		_exit(125);
+	if (last_pid >= 0)
+		dup3(last_pid, FD_LAST_PID, O_CLOEXEC);
+	close_range(3, FD_SOCKET - 1, 0);
+	close_range(last_pid >= 0 ? FD_LAST_PID + 1 : FD_NULL + 1, ~0U, 0);
+}
+
+_Noreturn static void shell_main(const struct shell_start *start)
+{
+	keep_fds(start);
+	look_new(start);
+	hide_builtin();
+	clear_unwind_protect_list(0);
+	parse_and_execute_level = 0;
+	startup_state = 0;
+	for (;;)
+		one_command(start);
+}
+
+/* --- the builtin ----------------------------------------------------------------------------- */
+
+/* The command line that /proc shows: what a plain shell's would be, and no path of ours. */
+static void plain_command_line(void)
+{
+	char stat[1024], *at;
+	unsigned long begin = 0, end = 0;
+	FILE *f = fopen("/proc/self/stat", "re");
+	size_t n = f ? fread(stat, 1, sizeof(stat) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	stat[n] = '\0';
+	at = strrchr(stat, ')');
+	for (int field = 2; at && field < 48; field++) /* 48 and 49: arg_start, arg_end */
+		at = strchr(at + 1, ' ');
+	if (!at || sscanf(at, "%lu %lu", &begin, &end) != 2 || end <= begin + 5)
+		return;
+	memset((void *)begin, 0, end - begin);
+	memcpy((void *)begin, "bash", 4);
+}
+
+/* Keeps this object in memory: `enable -d` would unload running code. */
+static void stay_loaded(void)
+{
+	Dl_info info;
+
+	if (dladdr((void *)stay_loaded, &info))
+		dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+static int fumehood_builtin(WORD_LIST *list)
+{
+	static const struct guest_hooks hooks = { .shell = shell_main };
+	int socket = list ? (int)strtol(list->word->word, NULL, 10) : -1;
+	int null;
+
+	if (socket < 0) {
+		builtin_usage();
+		return EX_USAGE;
+	}
+	stay_loaded();
+	plain_command_line();
+	set_signal_hard_ignored(INTERRUPT_SIGNAL);
+	shell_name = "bash";
+	dollar_vars[0] = savestring("bash");
+	fcntl(socket, F_SETFD, FD_CLOEXEC);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	dup2(null, 2); /* it told the owner of a plugin that can't be loaded */
+	nursery_main(socket, &hooks);
+}
+
+static char *fumehood_doc[] = { "Makes this shell a nursery of sandboxes.", NULL };
+
+__attribute__((visibility("default"))) struct builtin fumehood_struct = { "fumehood",
+	fumehood_builtin, BUILTIN_ENABLED, fumehood_doc, "fumehood FD", 0 };

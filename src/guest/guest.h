@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef GUEST_GUEST_H
+#define GUEST_GUEST_H
+
+#include "base/error.h"
+#include "proto/guest.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * What runs on the guest's side. One process becomes another by clone or fork; nothing is exec'd on
+ * the way from the nursery to a shell:
+ *
+ *   nursery.c   the owner's helper: one user namespace, one minimal mount tree; clones sandboxes
+ *   rootfs.c    builds that tree once: the root that all sandboxes share
+ *   layer.c     copies starting files into it
+ *   mounts.c    a sandbox's own mounts, in its clone
+ *   init.c      its PID 1: the control socket, children, the end of the owner
+ *   files.c     files in and out of it
+ *   interrupt.c which processes a step began
+ *   confine.c   what the shell and programs lose before they run anything of an agent
+ *   glue.c      the only part that knows bash: the builtin and the shell's loop
+ *
+ * All of it is single-threaded. Everything but glue.c runs as well outside bash, for the tests.
+ */
+
+/* Where things are in the nursery's own tree; no sandbox sees it once it has pivoted. */
+#define TREE_ROOT "/root"     /* the root that sandboxes share */
+#define TREE_LAYERS "/layers" /* a folder per layer */
+#define TREE_BINDS "/binds"   /* a mount per bound path */
+#define TREE_NEXT "/next"     /* where a sandbox builds its root */
+#define TREE_FILES "/files"   /* and its own file system */
+
+/* Ids of a sandbox as the nursery sees them. */
+#define NURSERY_ID(id) ((id) + 1)
+
+/* What a shell tells its PID 1 without a system call of the latter: shared memory, the agent's word. */
+struct step_mark {
+	int64_t began_ns; /* CLOCK_BOOTTIME */
+	int32_t last_pid; /* the newest process of the sandbox by then */
+};
+
+struct shell_start {
+	int socket, output; /* moved to where bash leaves them alone by the shell itself */
+	uint32_t random_seed;
+	const char *const *env;
+	volatile struct step_mark *mark;
+};
+
+/* Runs commands from the socket; never returns. The process is already confined. */
+typedef void guest_shell(const struct shell_start *start);
+
+struct guest_hooks {
+	guest_shell *shell;
+};
+
+struct confinement {
+	int groups[GUEST_GROUPS_MAX];
+	uint32_t n_groups;
+	uint64_t processes, memory_bytes; /* rlimits; 0: none */
+	const void *filter;
+	uint32_t filter_bytes;
+};
+
+/* nursery.c: runs until the owner is gone or closes the socket. */
+_Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);
+
+/* rootfs.c: in a fresh mount namespace; makes the tree and becomes its root. *out_can: NURSERY_CAN_*. */
+int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err);
+/* Mounts a copy of the tree at `source` (of this mount namespace) read-only as an open descriptor. */
+int rootfs_open_tree(const char *source, struct fh_error *err);
+
+/* layer.c: copies into the folder `to`; source paths are of the current root. */
+int layer_copy(int to, const struct layer *layer, struct fh_error *err);
+/* Copies the tree beneath `from` into `to`, with the ids as they are: for kernels without an overlay. */
+int layer_clone(int from, int to, struct fh_error *err);
+
+/* mounts.c: in the clone; numbers[i] is where bind i lies in TREE_BINDS. */
+struct mounts_request {
+	const struct plan *plan;
+	const int *bind_numbers;
+	uint8_t can;
+};
+
+/* *out_files: O_PATH descriptor of the episode's file system. */
+int mounts_build(const struct mounts_request *request, int *out_files, struct fh_error *err);
+
+/* init.c: PID 1 of a sandbox, after mounts_build. */
+struct init_start {
+	int control, owner; /* socket, pidfd */
+	int shell, output;  /* -1: no shell */
+	int files;          /* -1: none */
+	const struct plan *plan;
+	struct confinement confinement;
+	const struct guest_hooks *hooks;
+};
+
+_Noreturn void init_main(const struct init_start *start);
+
+/* confine.c */
+int confine_drop_bounding(void);
+int confine(const struct confinement *c, uint8_t user, struct fh_error *err);
+
+/* files.c: opens a regular file beneath folder, following no link; *out_fd. */
+int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
+		struct fh_error *err);
+int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err);
+
+/* interrupt.c: sends a signal to all processes born since the mark, except PID 1 and `shell`. */
+int interrupt_born_since(const struct step_mark *mark, pid_t shell, int signal_number);
+
+#endif

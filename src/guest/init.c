@@ -1,0 +1,552 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * PID 1 of a sandbox. It does what the owner asks over the control socket, reaps, and tells the owner
+ * what ended and what the agent asked for. It is root of the sandbox only, is outside its limits, and
+ * has every signal blocked. It ends when the owner closes the socket or is gone; the kernel then ends
+ * all that runs here.
+ *
+ * Nothing that an agent does makes it wait or grow: callers of the request socket are few and are
+ * dropped when they are slow, requests are bits that are told once until the owner clears them.
+ */
+
+#define PROGRAMS_MAX 32
+#define CALLERS_MAX 8
+#define INTERRUPT_PASSES 5 /* a fork bomb is killed as long as it shrinks */
+#define INTERRUPT_SIGNAL (SIGRTMAX - 1)
+
+struct program {
+	uint32_t id;
+	pid_t pid; /* 0: free */
+};
+
+struct init {
+	const struct init_start *start;
+	int signals, listener;
+	int callers[CALLERS_MAX]; /* -1: free */
+	struct program programs[PROGRAMS_MAX];
+	pid_t shell;
+	uint8_t requests;
+	struct step_mark *mark;
+};
+
+/* --- telling the owner ----------------------------------------------------------------------- */
+
+static void tell(const struct init *in, const struct buf *b, const int *fd)
+{
+	if (fd_send_message(in->start->control, b->data, b->len, fd, fd ? 1 : 0, 0) < 0)
+		_exit(0);
+}
+
+static void tell_status(const struct init *in, uint8_t kind, const uint32_t *id, int status)
+{
+	auto_buf struct buf b = BUF_INIT(64);
+
+	wire_put_u8(&b, kind);
+	if (id)
+		wire_put_u32(&b, *id);
+	wire_put_u32(&b, (uint32_t)status);
+	tell(in, &b, NULL);
+}
+
+static void tell_error(
+		const struct init *in, uint8_t kind, int code, const char *text, const int *fd)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+
+	wire_put_u8(&b, kind);
+	wire_put_u32(&b, (uint32_t)-code);
+	wire_put_bytes(&b, text, strnlen(text, GUEST_TEXT_MAX - 1));
+	tell(in, &b, fd);
+}
+
+static void tell_ready(const struct init *in)
+{
+	uint8_t kind = INIT_READY;
+	int files = in->start->files;
+
+	fd_send_message(in->start->control, &kind, 1, &files, files >= 0 ? 1 : 0, 0);
+}
+
+/* --- children -------------------------------------------------------------------------------- */
+
+/* In a fork of PID 1: what only PID 1 may hold goes, signals are as in a new process. */
+static void become_child(const struct init *in, const int *keep, size_t n_keep)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	close(in->signals);
+	close(in->listener);
+	for (size_t i = 0; i < CALLERS_MAX; i++)
+		if (in->callers[i] >= 0)
+			close(in->callers[i]);
+	close(in->start->owner);
+	if (in->start->files >= 0)
+		close(in->start->files);
+	for (size_t i = 0; i < n_keep; i++)
+		fcntl(keep[i], F_SETFD, 0);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* The name that /proc shows; also of the command line, which the nursery emptied. */
+static void set_name(const char *name)
+{
+	prctl(PR_SET_NAME, name);
+}
+
+_Noreturn static void shell_child(struct init *in, int socket, int output)
+{
+	const struct init_start *start = in->start;
+	struct shell_start shell = { .socket = socket,
+		.output = output,
+		.random_seed = start->plan->random_seed,
+		.env = start->plan->env,
+		.mark = in->mark };
+	struct fh_error err = FH_ERROR_INIT;
+
+	become_child(in, NULL, 0);
+	set_name("bash");
+	if (setsid() < 0 || confine(&start->confinement, 1, &err) < 0) {
+		tell_error(in, INIT_FAILED, err.code ? err.code : -errno, err.message, NULL);
+		_exit(1);
+	}
+	for (uint32_t i = 0; i < start->confinement.n_groups; i++)
+		close(start->confinement.groups[i]);
+	close(start->control);
+	start->hooks->shell(&shell);
+	_exit(1);
+}
+
+static int start_shell(struct init *in, int socket, int output)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		shell_child(in, socket, output);
+	close(socket);
+	close(output);
+	if (pid < 0)
+		return -errno;
+	in->shell = pid;
+	return 0;
+}
+
+/* Puts the program's descriptors at 0, 1, 2, ... and closes all others but `program`. */
+static int place_fds(const int *fds, size_t n, int *program)
+{
+	int moved[GUEST_FDS_MAX];
+
+	for (size_t i = 0; i < n; i++) { /* out of the way of their places */
+		moved[i] = fcntl(fds[i], F_DUPFD, 64);
+		if (moved[i] < 0)
+			return -errno;
+	}
+	if (*program >= 0) {
+		*program = fcntl(*program, F_DUPFD_CLOEXEC, 64);
+		if (*program < 0)
+			return -errno;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (dup2(moved[i], (int)i) < 0)
+			return -errno;
+	close_range((unsigned)n, 63, 0);
+	close_range(64, ~0U, CLOSE_RANGE_CLOEXEC);
+	return 0;
+}
+
+static const char *const usual_env[] = {
+	"HOME=" GUEST_HOME,
+	"USER=agent",
+	"LOGNAME=agent",
+	"SHELL=/bin/bash",
+	"LANG=C.UTF-8",
+	"PATH=/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+	NULL,
+};
+
+_Noreturn static void program_child(
+		struct init *in, const struct run *run, const int *fds, size_t n_fds)
+{
+	struct confinement confinement = in->start->confinement;
+	const char *const *env = run->env ? run->env : usual_env;
+	int program = run->has_program ? fds[0] : -1;
+	struct fh_error err = FH_ERROR_INIT;
+
+	become_child(in, NULL, 0);
+	if (!run->counted)
+		confinement.n_groups = 0;
+	if (setsid() < 0 || confine(&confinement, run->user, &err) < 0)
+		goto failed;
+	if (chdir(run->cwd ? run->cwd : GUEST_WORKSPACE) < 0 && (run->cwd || chdir("/") < 0)) {
+		error_set(&err, errno, "enter '%s'", run->cwd ? run->cwd : "/");
+		goto failed;
+	}
+	if (place_fds(fds + run->has_program, n_fds - run->has_program, &program) < 0)
+		_exit(126);
+	if (program >= 0) {
+		execveat(program, "", (char *const *)run->argv, (char *const *)env, AT_EMPTY_PATH);
+	} else {
+		environ = (char **)(uintptr_t)env; /* for PATH */
+		execvp(run->argv[0], (char *const *)run->argv);
+	}
+	dprintf(2, "fumehood: can't run '%s': %s\n", run->argv[0], strerror(errno));
+	_exit(errno == ENOENT ? 127 : 126);
+failed:
+	dprintf(n_fds > 2u + run->has_program ? fds[2 + run->has_program] : 2, "fumehood: %s\n",
+			err.message);
+	_exit(126);
+}
+
+static struct program *free_program(struct init *in)
+{
+	for (size_t i = 0; i < PROGRAMS_MAX; i++)
+		if (!in->programs[i].pid)
+			return &in->programs[i];
+	return NULL;
+}
+
+static void handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
+{
+	struct program *p = free_program(in);
+	struct run run;
+	pid_t pid;
+
+	if (run_get(w, &run) < 0 || n_fds < run.has_program)
+		_exit(1);
+	pid = p ? fork() : -1;
+	if (pid == 0)
+		program_child(in, &run, fds, n_fds);
+	if (pid < 0)
+		tell_status(in, INIT_EXITED, &run.id, 126 << 8);
+	else
+		*p = (struct program){ .id = run.id, .pid = pid };
+	run_release(&run);
+}
+
+static void reaped(struct init *in, pid_t pid, int status)
+{
+	if (pid == in->shell) {
+		if (WIFSTOPPED(status)) { /* a shell that stopped itself would be deaf */
+			kill(pid, SIGCONT);
+			return;
+		}
+		in->shell = 0;
+		tell_status(in, INIT_SHELL_END, NULL, status);
+		return;
+	}
+	if (WIFSTOPPED(status))
+		return;
+	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
+		struct program *p = &in->programs[i];
+
+		if (p->pid == pid) {
+			p->pid = 0;
+			tell_status(in, INIT_EXITED, &p->id, status);
+			return;
+		}
+	}
+}
+
+static void reap(struct init *in)
+{
+	struct signalfd_siginfo info;
+	int status;
+	pid_t pid;
+
+	while (read(in->signals, &info, sizeof(info)) > 0)
+		;
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL)) > 0)
+		reaped(in, pid, status);
+}
+
+/* --- signals --------------------------------------------------------------------------------- */
+
+static void handle_signal(const struct init *in, struct wire *w)
+{
+	uint32_t id = wire_get_u32(w);
+	uint32_t number = wire_get_u32(w);
+
+	if (!wire_done(w) || number > (uint32_t)SIGRTMAX)
+		_exit(1);
+	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
+		const struct program *p = &in->programs[i];
+
+		if (p->pid && p->id == id) {
+			kill(-p->pid, (int)number); /* its group; it made one with setsid() */
+			kill(p->pid, (int)number);
+		}
+	}
+}
+
+static void signal_born(const struct init *in, int number)
+{
+	struct step_mark mark = *in->mark; /* the agent may write it meanwhile */
+
+	for (int i = 0; i < INTERRUPT_PASSES; i++)
+		if (interrupt_born_since(&mark, in->shell, number) <= 0 || number != SIGKILL)
+			break;
+}
+
+/* levels as in sandbox.h: ask, kill, and the shell as well */
+static void handle_interrupt(const struct init *in, struct wire *w)
+{
+	uint8_t level = wire_get_u8(w);
+
+	if (!wire_done(w))
+		_exit(1);
+	if (!in->shell)
+		return;
+	kill(in->shell, SIGCONT);
+	if (level >= 2)
+		kill(in->shell, SIGKILL);
+	else
+		kill(in->shell, INTERRUPT_SIGNAL);
+	signal_born(in, level >= 1 ? SIGKILL : SIGCONT);
+	if (level == 0)
+		signal_born(in, SIGINT);
+}
+
+/* --- files ----------------------------------------------------------------------------------- */
+
+static void handle_get(const struct init *in, struct wire *w)
+{
+	auto_free char *folder = wire_get_str(w, GUEST_PATH_MAX);
+	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
+	uint64_t most = wire_get_u64(w);
+	struct fh_error err = FH_ERROR_INIT;
+	auto_close int fd = -1;
+
+	if (!wire_done(w))
+		_exit(1);
+	if (files_get(folder, path, most, &fd, &err) < 0)
+		tell_error(in, INIT_DONE, err.code, err.message, NULL);
+	else
+		tell_error(in, INIT_DONE, 0, "", &fd);
+}
+
+static void handle_put(const struct init *in, struct wire *w, const int *fds, size_t n_fds)
+{
+	auto_free char *folder = wire_get_str(w, GUEST_PATH_MAX);
+	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
+	uint32_t mode = wire_get_u32(w);
+	struct fh_error err = FH_ERROR_INIT;
+
+	if (!wire_done(w) || n_fds != 1)
+		_exit(1);
+	files_put(folder, path, (mode_t)mode, fds[0], &err);
+	tell_error(in, INIT_DONE, err.code, err.message, NULL);
+}
+
+/* --- the agent's requests -------------------------------------------------------------------- */
+
+static int open_requests(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = GUEST_REQUEST_SOCKET };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+			chmod(GUEST_REQUEST_SOCKET, 0666) < 0 || listen(fd, CALLERS_MAX) < 0)
+		return -errno;
+	return fd;
+}
+
+static void accept_caller(struct init *in)
+{
+	int fd = accept4(in->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+	for (size_t i = 0; i < CALLERS_MAX && fd >= 0; i++) {
+		if (in->callers[i] < 0) {
+			in->callers[i] = fd;
+			return;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* One byte of REQUEST_* bits; it is answered once the owner has been told. */
+static void serve_caller(struct init *in, int *caller)
+{
+	uint8_t bits = 0;
+	ssize_t n = recv(*caller, &bits, 1, MSG_DONTWAIT);
+
+	if (n < 0 && errno == EAGAIN)
+		return;
+	if (n == 1 && (bits & ~in->requests)) {
+		auto_buf struct buf b = BUF_INIT(8);
+
+		in->requests |= bits;
+		wire_put_u8(&b, INIT_REQUEST);
+		wire_put_u8(&b, in->requests);
+		tell(in, &b, NULL);
+	}
+	if (n == 1)
+		send(*caller, &bits, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+	close_fd(caller);
+}
+
+/* --- the loop -------------------------------------------------------------------------------- */
+
+static void handle(struct init *in, const char *message, size_t size, int *fds, size_t n_fds)
+{
+	struct wire w = wire_open(message, size);
+
+	switch ((enum init_message)wire_get_u8(&w)) {
+	case INIT_RUN:
+		handle_run(in, &w, fds, n_fds);
+		break;
+	case INIT_SIGNAL:
+		handle_signal(in, &w);
+		break;
+	case INIT_INTERRUPT:
+		handle_interrupt(in, &w);
+		break;
+	case INIT_SHELL:
+		if (n_fds != 2 || start_shell(in, fds[0], fds[1]) < 0)
+			_exit(1);
+		tell_ready(in);
+		return; /* both are closed */
+	case INIT_CLEAR:
+		in->requests = 0;
+		break;
+	case INIT_GET:
+		handle_get(in, &w);
+		break;
+	case INIT_PUT:
+		handle_put(in, &w, fds, n_fds);
+		break;
+	}
+	for (size_t i = 0; i < n_fds; i++)
+		close(fds[i]);
+}
+
+static void receive(struct init *in)
+{
+	static char message[GUEST_MESSAGE_MAX];
+	int fds[GUEST_FDS_MAX + 1];
+	size_t n_fds = 0;
+	ssize_t size = fd_recv_message(in->start->control, message, sizeof(message), fds,
+			GUEST_FDS_MAX + 1, &n_fds, 0);
+
+	if (size <= 0)
+		_exit(0);
+	handle(in, message, (size_t)size, fds, n_fds);
+}
+
+static void turn(struct init *in)
+{
+	struct pollfd fds[4 + CALLERS_MAX] = {
+		{ .fd = in->start->control, .events = POLLIN },
+		{ .fd = in->start->owner, .events = POLLIN },
+		{ .fd = in->signals, .events = POLLIN },
+		{ .fd = in->listener, .events = POLLIN },
+	};
+
+	for (size_t i = 0; i < CALLERS_MAX; i++)
+		fds[4 + i] = (struct pollfd){ .fd = in->callers[i], .events = POLLIN };
+	if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+		return;
+	if (fds[1].revents || fds[0].revents & (POLLHUP | POLLERR))
+		_exit(0); /* the kernel ends everything here */
+	if (fds[2].revents)
+		reap(in);
+	for (size_t i = 0; i < CALLERS_MAX; i++)
+		if (fds[4 + i].revents)
+			serve_caller(in, &in->callers[i]);
+	if (fds[3].revents)
+		accept_caller(in);
+	if (fds[0].revents & POLLIN)
+		receive(in);
+}
+
+/* Closes all that a clone of the nursery has and PID 1 must not. */
+static void keep_own_fds(const struct init_start *s)
+{
+	const int keep[] = { s->control, s->owner, s->shell, s->output, s->files,
+		s->confinement.n_groups > 0 ? s->confinement.groups[0] : -1,
+		s->confinement.n_groups > 1 ? s->confinement.groups[1] : -1,
+		s->confinement.n_groups > 2 ? s->confinement.groups[2] : -1,
+		s->confinement.n_groups > 3 ? s->confinement.groups[3] : -1 };
+	unsigned from = 3; /* 0, 1 and 2 are /dev/null */
+
+	for (;;) {
+		unsigned next = ~0U;
+
+		for (size_t i = 0; i < ARRAY_SIZE(keep); i++)
+			if (keep[i] >= (int)from && (unsigned)keep[i] < next)
+				next = (unsigned)keep[i];
+		if (next == ~0U)
+			break;
+		if (next > from)
+			close_range(from, next - 1, 0);
+		from = next + 1;
+	}
+	close_range(from, ~0U, 0);
+}
+
+static int begin(struct init *in, struct fh_error *err)
+{
+	const struct init_start *start = in->start;
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	keep_own_fds(start);
+	set_name("init");
+	sigemptyset(&all);
+	sigaddset(&all, SIGCHLD);
+	in->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (in->signals < 0)
+		return error_set(err, errno, "make a signalfd");
+	in->listener = open_requests();
+	if (in->listener < 0)
+		return error_set(err, -in->listener, "listen for the agent's requests");
+	in->mark = mmap(NULL, sizeof(*in->mark), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (in->mark == MAP_FAILED)
+		return error_set(err, errno, "map shared memory");
+	if (start->shell >= 0) {
+		int r = start_shell(in, start->shell, start->output);
+
+		if (r < 0)
+			return error_set(err, -r, "fork the shell");
+	}
+	return 0;
+}
+
+_Noreturn void init_main(const struct init_start *start)
+{
+	static struct init in;
+	struct fh_error err = FH_ERROR_INIT;
+
+	in.start = start;
+	for (size_t i = 0; i < CALLERS_MAX; i++)
+		in.callers[i] = -1;
+	if (begin(&in, &err) < 0) {
+		tell_error(&in, INIT_FAILED, err.code, err.message, NULL);
+		_exit(1);
+	}
+	tell_ready(&in);
+	for (;;)
+		turn(&in);
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/process.h"
+#include "guest/guest.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/*
+ * A process began during a step if its start time is after the step's, or in the same clock tick and
+ * its pid is newer. Start times alone are too coarse (10 ms: `job &` and a hang right after it), pids
+ * alone wrap.
+ */
+
+static bool born_since(pid_t pid, const struct step_mark *mark)
+{
+	int64_t start = process_start_time(pid);
+	int64_t step = mark->began_ns / (1000000000 / sysconf(_SC_CLK_TCK));
+
+	return start > step || (start == step && pid > mark->last_pid);
+}
+
+int interrupt_born_since(const struct step_mark *mark, pid_t shell, int signal_number)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *e;
+	int count = 0;
+
+	if (!proc)
+		return -errno;
+	while ((e = readdir(proc))) {
+		pid_t pid = isdigit((unsigned char)e->d_name[0])
+				? (pid_t)strtol(e->d_name, NULL, 10)
+				: 0;
+
+		if (pid <= 1 || pid == shell || !born_since(pid, mark))
+			continue;
+		if (kill(pid, signal_number) == 0)
+			count++;
+	}
+	closedir(proc);
+	return count;
+}

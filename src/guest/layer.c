@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * Layers: starting files, copied once from the owner's folders into the nursery's tree. The owner's
+ * own files are trusted; of their attributes only "executable" is kept, everything belongs to the agent
+ * (or, when read-only, to root: the agent may then delete or replace it, but not write in it).
+ */
+
+#define LAYER_DEPTH_MAX 64
+
+enum keep { KEEP_NOTHING, KEEP_IDS };
+
+struct copy {
+	id_t owner;
+	mode_t mask;    /* taken off a file's mode */
+	enum keep keep; /* ids and modes of the source instead */
+};
+
+static int copy_tree(int from, int to, const struct copy *how, int depth, struct fh_error *err);
+
+static int copy_bytes(int from, int to)
+{
+	ssize_t n;
+
+	while ((n = sendfile(to, from, NULL, 1 << 24)) != 0)
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+static mode_t mode_of(const struct stat *st, const struct copy *how)
+{
+	if (how->keep == KEEP_IDS)
+		return st->st_mode & 0777;
+	return (st->st_mode & 0111 ? 0755 : 0644) & ~how->mask;
+}
+
+static int give(int folder, const char *name, const struct stat *st, const struct copy *how)
+{
+	uid_t uid = how->keep == KEEP_IDS ? st->st_uid : how->owner;
+	gid_t gid = how->keep == KEEP_IDS ? st->st_gid : how->owner;
+
+	return fchownat(folder, name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+static int copy_file(int from_dir, const char *from_name, int to_dir, const char *name,
+		const struct stat *st, const struct copy *how)
+{
+	auto_close int from = openat(from_dir, from_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	auto_close int to = -1;
+	int r;
+
+	if (from < 0)
+		return -errno;
+	unlinkat(to_dir, name, 0);
+	to = openat(to_dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (to < 0)
+		return -errno;
+	r = copy_bytes(from, to);
+	if (r == 0)
+		r = give(to_dir, name, st, how);
+	if (r == 0 && fchmod(to, mode_of(st, how)) < 0)
+		r = -errno;
+	return r;
+}
+
+static int copy_link(int from_dir, const char *from_name, int to_dir, const char *name,
+		const struct stat *st, const struct copy *how)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlinkat(from_dir, from_name, target, sizeof(target) - 1);
+
+	if (n < 0)
+		return -errno;
+	target[n] = '\0';
+	unlinkat(to_dir, name, 0);
+	if (symlinkat(target, to_dir, name) < 0)
+		return -errno;
+	return give(to_dir, name, st, how);
+}
+
+static int copy_folder(int from_dir, const char *from_name, int to_dir, const char *name,
+		const struct stat *st, const struct copy *how, int depth, struct fh_error *err)
+{
+	auto_close int from = openat(from_dir, from_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_close int to = -1;
+	struct copy folder_how = *how;
+
+	if (from < 0)
+		return error_set(err, errno, "open '%s'", from_name);
+	if (mkdirat(to_dir, name, 0755) < 0 && errno != EEXIST)
+		return error_set(err, errno, "make folder '%s'", name);
+	to = openat(to_dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (to < 0)
+		return error_set(err, errno, "open folder '%s'", name);
+	folder_how.owner = NURSERY_ID(GUEST_AGENT_ID); /* also of a read-only tree */
+	give(to_dir, name, st, &folder_how);
+	if (how->keep == KEEP_IDS && fchmod(to, st->st_mode & 0777) < 0)
+		return error_set(err, errno, "set the mode of '%s'", name);
+	return copy_tree(from, to, how, depth + 1, err);
+}
+
+static int copy_any(int from_dir, const char *from_name, int to_dir, const char *name,
+		const struct copy *how, int depth, struct fh_error *err)
+{
+	struct stat st;
+	int r = 0;
+
+	if (fstatat(from_dir, from_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return error_set(err, errno, "look at '%s'", from_name);
+	if (S_ISDIR(st.st_mode))
+		return copy_folder(from_dir, from_name, to_dir, name, &st, how, depth, err);
+	if (S_ISREG(st.st_mode))
+		r = copy_file(from_dir, from_name, to_dir, name, &st, how);
+	else if (S_ISLNK(st.st_mode))
+		r = copy_link(from_dir, from_name, to_dir, name, &st, how);
+	return r < 0 ? error_set(err, -r, "copy '%s'", from_name) : 0;
+}
+
+static int copy_tree(int from, int to, const struct copy *how, int depth, struct fh_error *err)
+{
+	DIR *dir;
+	struct dirent *e;
+	int copy = fcntl(from, F_DUPFD_CLOEXEC, 3);
+	int r = 0;
+
+	if (depth > LAYER_DEPTH_MAX) {
+		close(copy);
+		return error_say(err, ELOOP, "folders nest deeper than %d", LAYER_DEPTH_MAX);
+	}
+	dir = copy < 0 ? NULL : fdopendir(copy);
+	if (!dir)
+		return error_set(err, errno, "read a folder");
+	while (r == 0 && (e = readdir(dir)))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			r = copy_any(from, e->d_name, to, e->d_name, how, depth, err);
+	closedir(dir);
+	return r;
+}
+
+/* Makes the folders of an entry's target and returns the one that its last name goes into. */
+static int make_parents(int to, const char *target, const char **out_name, struct fh_error *err)
+{
+	auto_close int at = fcntl(to, F_DUPFD_CLOEXEC, 3);
+	const char *slash;
+
+	while ((slash = strchr(target, '/'))) {
+		char name[NAME_MAX + 1];
+		size_t n = (size_t)(slash - target);
+		int next;
+
+		if (n > NAME_MAX)
+			return error_set(err, ENAMETOOLONG, "make the folders of '%s'", target);
+		memcpy(name, target, n);
+		name[n] = '\0';
+		if (n && mkdirat(at, name, 0755) == 0)
+			fchownat(at, name, NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID),
+					AT_SYMLINK_NOFOLLOW);
+		next = openat(at, n ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		if (next < 0)
+			return error_set(err, errno, "make the folders of '%s'", target);
+		close(at);
+		at = next;
+		target = slash + 1;
+	}
+	*out_name = target;
+	return take_fd(&at);
+}
+
+static int copy_entry(int to, const struct layer_entry *entry, struct fh_error *err)
+{
+	struct copy how = { .owner = NURSERY_ID(entry->read_only ? 0 : GUEST_AGENT_ID),
+		.mask = entry->read_only ? 0222 : 0 };
+	const char *name;
+	auto_close int dir = make_parents(to, entry->target, &name, err);
+
+	if (dir < 0)
+		return dir;
+	if (entry->source)
+		return copy_any(AT_FDCWD, entry->source, dir, name, &how, 0, err);
+	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
+		return error_set(err, errno, "make folder '%s'", entry->target);
+	fchownat(dir, name, NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID),
+			AT_SYMLINK_NOFOLLOW);
+	return 0;
+}
+
+int layer_copy(int to, const struct layer *layer, struct fh_error *err)
+{
+	for (uint32_t i = 0; i < layer->n_entries; i++) {
+		int r = copy_entry(to, &layer->entries[i], err);
+
+		if (r < 0)
+			return error_wrap(err, "layer '%s'", layer->name);
+	}
+	return 0;
+}
+
+int layer_clone(int from, int to, struct fh_error *err)
+{
+	return copy_tree(from, to, &(struct copy){ .keep = KEEP_IDS }, 0, err);
+}

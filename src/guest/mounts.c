@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * A sandbox's own mounts, made by the clone that becomes its PID 1, in its own user and mount
+ * namespaces: the shared root, over it one tmpfs for all that the episode writes (home, /tmp, /dev/shm:
+ * one cap for all of them), fresh /proc and /dev/pts, the plan's binds; then the nursery's tree is left
+ * for good.
+ */
+
+#define NOTHING (MS_NOSUID | MS_NODEV)
+
+static int mount_at(const char *source, const char *target, const char *type, unsigned long flags,
+		const char *data, struct fh_error *err)
+{
+	if (mount(source, target, type, flags, data) < 0)
+		return error_set(err, errno, "mount '%s'", target + strlen(TREE_NEXT));
+	return 0;
+}
+
+static int make_folder(const char *path, mode_t mode, id_t owner, struct fh_error *err)
+{
+	if (mkdir(path, mode) < 0 && errno != EEXIST)
+		return error_set(err, errno, "make '%s'", path);
+	if (chmod(path, mode) < 0 || (owner && chown(path, owner, owner) < 0))
+		return error_set(err, errno, "prepare '%s'", path);
+	return 0;
+}
+
+static int make_files(const struct plan *plan, struct fh_error *err)
+{
+	static const struct {
+		const char *path;
+		mode_t mode;
+		id_t owner;
+	} parts[] = {
+		{ TREE_FILES "/home", 0755, GUEST_AGENT_ID },
+		{ TREE_FILES "/work", 0755, 0 },
+		{ TREE_FILES "/tmp", 01777, 0 },
+		{ TREE_FILES "/shm", 01777, 0 },
+		{ TREE_FILES "/run", 0755, 0 },
+	};
+	char data[128] = "mode=755";
+	size_t n = strlen(data);
+	int r;
+
+	if (plan->disk_bytes)
+		n += (size_t)snprintf(data + n, sizeof(data) - n, ",size=%llu",
+				(unsigned long long)plan->disk_bytes);
+	if (plan->disk_files)
+		snprintf(data + n, sizeof(data) - n, ",nr_inodes=%llu",
+				(unsigned long long)plan->disk_files);
+	if (mount("fumehood", TREE_FILES, "tmpfs", NOTHING, data) < 0)
+		return error_set(err, errno, "mount the episode's files");
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		r = make_folder(parts[i].path, parts[i].mode, parts[i].owner, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int copy_layer(const char *layer, struct fh_error *err)
+{
+	auto_close int from = open(layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	auto_close int to = open(TREE_FILES "/home", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (from < 0 || to < 0)
+		return error_set(err, errno, "open '%s'", layer);
+	return layer_clone(from, to, err);
+}
+
+static int mount_home(const struct mounts_request *q, struct fh_error *err)
+{
+	char layer[PATH_MAX], data[PATH_MAX + 128];
+	int r;
+
+	if (!q->plan->layer)
+		return mount_at(TREE_FILES "/home", TREE_NEXT GUEST_HOME, NULL, MS_BIND, NULL, err);
+	snprintf(layer, sizeof(layer), TREE_LAYERS "/%s", q->plan->layer);
+	if (q->can & NURSERY_CAN_OVERLAY) {
+		snprintf(data, sizeof(data),
+				"lowerdir=%s,upperdir=" TREE_FILES "/home,workdir=" TREE_FILES
+				"/work,userxattr",
+				layer);
+		return mount_at("overlay", TREE_NEXT GUEST_HOME, "overlay", NOTHING, data, err);
+	}
+	r = copy_layer(layer, err);
+	if (r < 0)
+		return r;
+	return mount_at(TREE_FILES "/home", TREE_NEXT GUEST_HOME, NULL, MS_BIND, NULL, err);
+}
+
+/*
+ * A root of parts: a small file system of its own with the shared root's entries bound or linked, for a
+ * plan that mounts something where the shared root, which nobody may write, has no place for it; or
+ * (bare) with devices only, for programs that bring all they need.
+ */
+static int add_part(const char *name, struct fh_error *err)
+{
+	char from[PATH_MAX], to[PATH_MAX], link[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	snprintf(from, sizeof(from), TREE_ROOT "/%s", name);
+	snprintf(to, sizeof(to), TREE_NEXT "/%s", name);
+	if (lstat(from, &st) < 0)
+		return error_set(err, errno, "look at '/%s'", name);
+	if (S_ISLNK(st.st_mode)) {
+		n = readlink(from, link, sizeof(link) - 1);
+		link[n > 0 ? n : 0] = '\0';
+		return symlink(link, to) < 0 ? error_set(err, errno, "link '/%s'", name) : 0;
+	}
+	if (mkdir(to, 0755) < 0)
+		return error_set(err, errno, "make '/%s'", name);
+	return mount_at(from, to, NULL, MS_BIND | MS_REC, NULL, err);
+}
+
+static bool is_own_part(const char *name)
+{
+	static const char *const own[] = { ".", "..", "home", "tmp", "run", "proc" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (strcmp(name, own[i]) == 0)
+			return true;
+	return false;
+}
+
+static int add_shared_parts(struct fh_error *err)
+{
+	DIR *root = opendir(TREE_ROOT);
+	const struct dirent *e;
+	int r = 0;
+
+	if (!root)
+		return error_set(err, errno, "open the shared root");
+	while (r == 0 && (e = readdir(root)))
+		if (!is_own_part(e->d_name))
+			r = add_part(e->d_name, err);
+	closedir(root);
+	return r;
+}
+
+static int mount_parts(bool bare, struct fh_error *err)
+{
+	static const char *const folders[] = { "/proc", "/home", GUEST_HOME, "/tmp", "/run",
+		GUEST_RUN_DIR };
+	int r = mount_at("fumehood", TREE_NEXT, "tmpfs", NOTHING, "size=1m,mode=755", err);
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders) && r == 0; i++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), TREE_NEXT "%s", folders[i]);
+		r = make_folder(path, 0755, 0, err);
+	}
+	if (r < 0)
+		return r;
+	return bare ? add_part("dev", err) : add_shared_parts(err);
+}
+
+static bool in_episode_files(const char *target)
+{
+	return strncmp(target, GUEST_HOME "/", sizeof(GUEST_HOME)) == 0 ||
+			strncmp(target, "/tmp/", 5) == 0;
+}
+
+static int mount_root(const struct plan *plan, struct fh_error *err)
+{
+	bool parts = plan->flags & PLAN_BARE;
+
+	for (uint32_t i = 0; i < plan->n_binds; i++)
+		parts = parts || !in_episode_files(plan->binds[i].target);
+	if (parts)
+		return mount_parts(plan->flags & PLAN_BARE, err);
+	return mount_at(TREE_ROOT, TREE_NEXT, NULL, MS_BIND | MS_REC, NULL, err);
+}
+
+static int mount_own(const struct mounts_request *q, struct fh_error *err)
+{
+	static const struct {
+		const char *source, *target, *type;
+		unsigned long flags;
+		const char *data;
+	} list[] = {
+		{ TREE_FILES "/tmp", TREE_NEXT "/tmp", NULL, MS_BIND, NULL },
+		{ TREE_FILES "/shm", TREE_NEXT "/dev/shm", NULL, MS_BIND, NULL },
+		{ TREE_FILES "/run", TREE_NEXT GUEST_RUN_DIR, NULL, MS_BIND, NULL },
+		{ "proc", TREE_NEXT "/proc", "proc", NOTHING | MS_NOEXEC, NULL },
+		{ "devpts", TREE_NEXT "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
+				"newinstance,ptmxmode=0666,mode=620" },
+	};
+	int r;
+
+	r = mount_home(q, err);
+	for (size_t i = 0; i < ARRAY_SIZE(list) && r == 0; i++)
+		r = mount_at(list[i].source, list[i].target, list[i].type, list[i].flags,
+				list[i].data, err);
+	return r;
+}
+
+/* Makes a bind's place beneath the new root. Beneath a path of the host it must be there already. */
+static int make_place(int root, const char *target, bool folder, struct fh_error *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(path, sizeof(path), "%.*s", (int)(slash - target), target);
+		if (mkdirat(root, path, 0755) == 0)
+			fchownat(root, path, GUEST_AGENT_ID, GUEST_AGENT_ID, AT_SYMLINK_NOFOLLOW);
+	}
+	if (folder) {
+		if (mkdirat(root, target, 0755) < 0 && errno != EEXIST)
+			return error_set(err, errno, "make '/%s' for a bind", target);
+		return 0;
+	}
+	fd = openat(root, target, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return error_set(err, errno, "make '/%s' for a bind", target);
+	close(fd);
+	return 0;
+}
+
+static int mount_binds(const struct mounts_request *q, struct fh_error *err)
+{
+	auto_close int root = open(TREE_NEXT, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0)
+		return error_set(err, errno, "open the root");
+	for (uint32_t i = 0; i < q->plan->n_binds; i++) {
+		const char *target = q->plan->binds[i].target;
+		char from[64], to[PATH_MAX + 16];
+		struct stat st;
+		int r;
+
+		while (*target == '/')
+			target++;
+		snprintf(from, sizeof(from), TREE_BINDS "/%d", q->bind_numbers[i]);
+		snprintf(to, sizeof(to), TREE_NEXT "/%s", target);
+		if (stat(from, &st) < 0)
+			return error_set(err, errno, "look at the bind '%s'", target);
+		r = make_place(root, target, S_ISDIR(st.st_mode), err);
+		if (r == 0)
+			r = mount_at(from, to, NULL, MS_BIND | MS_REC, NULL, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int loopback_up(struct fh_error *err)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	auto_close int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (sock < 0 || ioctl(sock, SIOCSIFFLAGS, &request) < 0)
+		return error_set(err, errno, "bring the loopback device up");
+	return 0;
+}
+
+static int enter(struct fh_error *err)
+{
+	if (chdir(TREE_NEXT) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
+		return error_set(err, errno, "pivot to the sandbox's root");
+	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return error_set(err, errno, "leave the nursery's tree");
+	return 0;
+}
+
+int mounts_build(const struct mounts_request *q, int *out_files, struct fh_error *err)
+{
+	auto_close int files = -1;
+	int r;
+
+	r = mount_root(q->plan, err);
+	if (r == 0)
+		r = make_files(q->plan, err);
+	if (r == 0)
+		r = mount_own(q, err);
+	if (r == 0)
+		r = mount_binds(q, err);
+	if (r == 0 && !(q->plan->flags & PLAN_NET_HOST))
+		r = loopback_up(err);
+	if (r < 0)
+		return r;
+	files = open(TREE_FILES, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (files < 0)
+		return error_set(err, errno, "open the episode's files");
+	r = enter(err);
+	if (r == 0)
+		*out_files = take_fd(&files);
+	return r;
+}

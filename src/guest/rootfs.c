@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/*
+ * The nursery's tree, built once per owner in a file system of its own:
+ *
+ *   /root    what every sandbox sees: listed paths of the host, a few files of /etc, devices
+ *   /layers  starting files, a folder per layer        /binds  a mount per bound path
+ *   /proc    the host's (for uid_map; a sandbox mounts its own)
+ *   /next /files  where a clone builds its own root and file system
+ *
+ * The root lists what may be seen; what is not listed does not exist in it.
+ */
+
+#define BASE "/tmp" /* covered by the tree while it is built */
+
+/* Files of /etc that programs need, as they are. */
+static const char *const etc_files[] = {
+	"ld.so.cache",
+	"ld.so.conf",
+	"localtime",
+	"timezone",
+	"os-release",
+	"debian_version",
+	"services",
+	"protocols",
+	"mime.types",
+	"locale.alias",
+	"magic",
+	"inputrc",
+	"hosts",
+	"ca-certificates.conf",
+	"papersize",
+};
+
+/* And folders, bound. */
+static const char *const etc_folders[] = {
+	"alternatives",
+	"ssl",
+	"fonts",
+	"python3.11",
+	"python3",
+	"ld.so.conf.d",
+	"OpenCL",
+	"vulkan",
+};
+
+/* Those that would tell of the machine, in our words. */
+static const struct {
+	const char *path, *text;
+} own_files[] = {
+	{ "etc/passwd",
+			"root:x:0:0:root:/root:/usr/sbin/nologin\n"
+			"agent:x:1000:1000:agent:/home/agent:/bin/bash\n"
+			"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n" },
+	{ "etc/group", "root:x:0:\ntty:x:5:\nagent:x:1000:\nnogroup:x:65534:\n" },
+	{ "etc/nsswitch.conf",
+			"passwd: files\ngroup: files\nhosts: files dns\n"
+			"services: files\nprotocols: files\n" },
+	{ "etc/hostname", "fumehood\n" },
+};
+
+static const char *const folders[] = {
+	"root",
+	"layers",
+	"binds",
+	"next",
+	"files",
+	"proc",
+	"root/etc",
+	"root/home",
+	"root/home/agent",
+	"root/tmp",
+	"root/var",
+	"root/run",
+	"root/run/fumehood",
+	"root/proc",
+	"root/dev",
+	"root/dev/shm",
+	"root/dev/pts",
+	"root/fumehood",
+	"root/fumehood/bin",
+	"root/mnt",
+};
+
+static const struct {
+	const char *path, *target;
+} links[] = {
+	{ "root/var/tmp", "/tmp" },
+	{ "root/var/run", "/run" },
+	{ "root/dev/fd", "/proc/self/fd" },
+	{ "root/dev/stdin", "/proc/self/fd/0" },
+	{ "root/dev/stdout", "/proc/self/fd/1" },
+	{ "root/dev/stderr", "/proc/self/fd/2" },
+	{ "root/dev/ptmx", "pts/ptmx" },
+	{ "root/etc/mtab", "/proc/self/mounts" },
+};
+
+static const char *const devices[] = { "null", "zero", "full", "random", "urandom", "tty" };
+
+int rootfs_open_tree(const char *source, struct fh_error *err)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+				MOUNT_ATTR_NODEV };
+	auto_close int tree = (int)syscall(SYS_open_tree, AT_FDCWD, source,
+			OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
+
+	if (tree < 0)
+		return error_set(err, errno, "bind '%s'", source);
+	if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
+			    sizeof(attr)) < 0)
+		return error_set(err, errno, "make the bind of '%s' read-only", source);
+	return take_fd(&tree);
+}
+
+static int attach(int tree, const char *target, struct fh_error *err)
+{
+	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_set(err, errno, "mount '%s'", target);
+	return 0;
+}
+
+static int make_file(const char *path, mode_t mode, struct fh_error *err)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+
+	return fd < 0 ? error_set(err, errno, "create '%s'", path) : fd;
+}
+
+/* mkdir -p of a path beneath the current folder. */
+static int make_folders(const char *path, struct fh_error *err)
+{
+	char part[PATH_MAX];
+	const char *slash = path;
+
+	do {
+		slash = strchr(slash + 1, '/');
+		snprintf(part, sizeof(part), "%.*s", slash ? (int)(slash - path) : PATH_MAX - 1,
+				path);
+		if (mkdir(part, 0755) < 0 && errno != EEXIST)
+			return error_set(err, errno, "make folder '%s'", part);
+	} while (slash);
+	return 0;
+}
+
+static int bind_folder_or_file(
+		const char *source, const char *target, const struct stat *st, struct fh_error *err)
+{
+	auto_close int tree = rootfs_open_tree(source, err);
+	auto_close int file = -1;
+
+	if (tree < 0)
+		return tree;
+	if (S_ISDIR(st->st_mode)) {
+		int r = make_folders(target, err);
+
+		if (r < 0)
+			return r;
+	} else {
+		file = make_file(target, 0644, err);
+		if (file < 0)
+			return file;
+	}
+	return attach(tree, target, err);
+}
+
+/* A path of the host at the same place in the root: a link as a link, the rest bound. */
+static int add_root(const char *path, struct fh_error *err)
+{
+	char target[PATH_MAX], link[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+
+	snprintf(target, sizeof(target), "root%s", path);
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : error_set(err, errno, "look at '%s'", path);
+	if (!S_ISLNK(st.st_mode))
+		return bind_folder_or_file(path, target, &st, err);
+	n = readlink(path, link, sizeof(link) - 1);
+	if (n < 0)
+		return error_set(err, errno, "read link '%s'", path);
+	link[n] = '\0';
+	return symlink(link, target) < 0 ? error_set(err, errno, "link '%s'", target) : 0;
+}
+
+/* What is missing or not readable on this machine is left out. */
+static void copy_etc_file(const char *name)
+{
+	char source[PATH_MAX], target[PATH_MAX];
+	auto_close int from = -1;
+	auto_close int to = -1;
+
+	snprintf(source, sizeof(source), "/etc/%s", name);
+	snprintf(target, sizeof(target), "root/etc/%s", name);
+	from = open(source, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return;
+	to = make_file(target, 0644, NULL);
+	while (to >= 0 && sendfile(to, from, NULL, 1 << 20) > 0)
+		;
+}
+
+static int fill_etc(struct fh_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(etc_files); i++)
+		copy_etc_file(etc_files[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(etc_folders) && r == 0; i++) {
+		char path[PATH_MAX];
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/etc/%s", etc_folders[i]);
+		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+			r = add_root(path, err);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(own_files) && r == 0; i++) {
+		char path[PATH_MAX];
+		auto_close int fd = -1;
+		size_t n = strlen(own_files[i].text);
+
+		snprintf(path, sizeof(path), "root/%s", own_files[i].path);
+		fd = make_file(path, 0644, err);
+		if (fd < 0)
+			return fd;
+		if (write(fd, own_files[i].text, n) != (ssize_t)n)
+			return error_set(err, errno, "write '%s'", path);
+	}
+	return r;
+}
+
+static int fill_dev(struct fh_error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
+		char source[64], target[64];
+		auto_close int file = -1;
+
+		snprintf(source, sizeof(source), "/dev/%s", devices[i]);
+		snprintf(target, sizeof(target), "root/dev/%s", devices[i]);
+		file = make_file(target, 0666, err);
+		if (file < 0)
+			return file;
+		if (mount(source, target, NULL, MS_BIND, NULL) < 0)
+			return error_set(err, errno, "bind '%s'", source);
+	}
+	return 0;
+}
+
+static int add_tools(const struct hello *hello, struct fh_error *err)
+{
+	auto_close int from = -1;
+	auto_close int to = -1;
+	ssize_t n;
+
+	if (!hello->tool)
+		return 0;
+	from = open(hello->tool, O_RDONLY | O_CLOEXEC);
+	if (from < 0)
+		return error_set(err, errno, "open '%s'", hello->tool);
+	to = make_file("root/fumehood/bin/.aci", 0755, err);
+	if (to < 0)
+		return to;
+	while ((n = sendfile(to, from, NULL, 1 << 20)) > 0)
+		;
+	if (n < 0)
+		return error_set(err, errno, "copy '%s'", hello->tool);
+	for (const char *const *name = hello->tool_names; *name; name++) {
+		char path[PATH_MAX];
+
+		snprintf(path, sizeof(path), "root/fumehood/bin/%s", *name);
+		if (symlink(".aci", path) < 0)
+			return error_set(err, errno, "link '%s'", path);
+	}
+	if (access("/usr/bin/python", X_OK) < 0 && access("/usr/bin/python3", X_OK) == 0 &&
+			symlink("/usr/bin/python3", "root/fumehood/bin/python") < 0)
+		return error_set(err, errno, "link python");
+	return 0;
+}
+
+/* Hides a folder of a listed path under an empty one that nobody may enter. */
+static int cover(const char *path, struct fh_error *err)
+{
+	char target[PATH_MAX];
+	struct stat st;
+
+	snprintf(target, sizeof(target), "root%s", path);
+	if (lstat(target, &st) < 0 || !S_ISDIR(st.st_mode))
+		return 0; /* not beneath a listed path */
+	if (mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
+			    "size=4k,nr_inodes=1,mode=000") < 0)
+		return error_set(err, errno, "cover '%s'", path);
+	return 0;
+}
+
+static int fill_root(const struct hello *hello, struct fh_error *err)
+{
+	int r = 0;
+
+	for (const char *const *path = hello->roots; *path && r == 0; path++)
+		r = add_root(*path, err);
+	if (r == 0)
+		r = fill_etc(err);
+	if (r == 0)
+		r = fill_dev(err);
+	if (r == 0)
+		r = add_tools(hello, err);
+	for (const char *const *path = hello->covers; *path && r == 0; path++)
+		r = cover(*path, err);
+	return r;
+}
+
+static int make_skeleton(struct fh_error *err)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+		if (mkdir(folders[i], 0755) < 0)
+			return error_set(err, errno, "make folder '%s'", folders[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(links); i++)
+		if (symlink(links[i].target, links[i].path) < 0)
+			return error_set(err, errno, "link '%s'", links[i].path);
+	if (mount("/proc", "proc", NULL, MS_BIND | MS_REC, NULL) < 0)
+		return error_set(err, errno, "bind '/proc'");
+	return 0;
+}
+
+/* The shared root becomes a mount of its own, so that a clone binds it with all that is in it. */
+static int seal_root(struct fh_error *err)
+{
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
+				MOUNT_ATTR_NODEV };
+
+	if (mount("root", "root", NULL, MS_BIND | MS_REC, NULL) < 0)
+		return error_set(err, errno, "bind the root");
+	if (syscall(SYS_mount_setattr, AT_FDCWD, "root", 0, &attr, sizeof(attr)) < 0)
+		return error_set(err, errno, "make the root read-only");
+	return 0;
+}
+
+/* An overlay's upper needs user.* attributes: tmpfs takes them from kernel 6.6 on. */
+static uint8_t probe(void)
+{
+	bool overlay = setxattr("/files", "user.fumehood", "1", 1, 0) == 0;
+
+	removexattr("/files", "user.fumehood");
+	return overlay ? NURSERY_CAN_OVERLAY : 0;
+}
+
+int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err)
+{
+	int r;
+
+	if (mount("fumehood", BASE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0)
+		return error_set(err, errno, "mount a tmpfs");
+	if (chdir(BASE) < 0)
+		return error_set(err, errno, "enter '%s'", BASE);
+	r = make_skeleton(err);
+	if (r == 0)
+		r = fill_root(hello, err);
+	if (r == 0)
+		r = seal_root(err);
+	if (r < 0)
+		return r;
+	if (syscall(SYS_pivot_root, ".", ".") < 0)
+		return error_set(err, errno, "pivot to the new root");
+	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+		return error_set(err, errno, "leave the old root");
+	*out_can = probe();
+	return 0;
+}

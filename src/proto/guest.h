@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef PROTO_GUEST_H
+#define PROTO_GUEST_H
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The words between an owner and its guests. Three sockets, all SOCK_SEQPACKET, so that a message
+ * is whole or is not there:
+ *
+ *   owner <-> nursery   one per owner: makes layers and sandboxes
+ *   owner <-> PID 1     one per sandbox, "control": programs, files, signals, events
+ *   owner <-> shell     one per shell: commands and their status
+ *
+ * A message is a u8 kind and its fields in the form of base/wire.h; descriptors travel beside it.
+ * Nobody speaks an older version: owner and guest are built together, and the first message says so.
+ */
+#define GUEST_VERSION 1
+#define GUEST_MESSAGE_MAX 65536 /* bytes of any message */
+#define GUEST_PATH_MAX 4096
+#define GUEST_TEXT_MAX 512 /* of an error's text */
+#define GUEST_BINDS_MAX 64
+#define GUEST_ITEMS_MAX 1024
+#define GUEST_ENV_MAX 256
+#define GUEST_ARGS_MAX 1024
+#define GUEST_FDS_MAX 16   /* descriptors of a program */
+#define GUEST_GROUPS_MAX 4 /* control groups that a process is put into */
+
+/* Ids inside every sandbox. */
+#define GUEST_AGENT_ID 1000
+/* A sandbox maps its ids 0..GUEST_IDS-1 to the nursery's 1..GUEST_IDS; the nursery's own 0 is the
+ * owner, whose files it may therefore mount, and whom no sandbox can become. */
+#define GUEST_IDS 65534
+
+#define GUEST_HOME "/home/agent"
+#define GUEST_WORKSPACE "/home/agent/workspace"
+#define GUEST_RUN_DIR "/run/fumehood"
+#define GUEST_REQUEST_SOCKET "/run/fumehood/request"
+
+/* --- owner to nursery ------------------------------------------------------------------------ */
+enum nursery_message {
+	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd */
+	NURSERY_MAPPED,    /* the ids are mapped */
+	NURSERY_LAYER,     /* struct layer */
+	NURSERY_PLAN,      /* struct plan; descriptors: control, [shell, output,] groups... */
+};
+
+/* nursery to owner */
+enum nursery_answer {
+	NURSERY_UNSHARED = 1, /* in its user namespace: map the ids now */
+	NURSERY_STANDS,       /* u8: bits of NURSERY_CAN_* */
+	NURSERY_LAYER_MADE,
+	NURSERY_FAILED, /* u32 errno, text: of HELLO, MAPPED or LAYER */
+};
+
+enum { NURSERY_CAN_OVERLAY = 1 }; /* an overlay on tmpfs (user.* attributes) */
+
+struct hello {
+	const char *const *roots;  /* listed paths of the host, NULL-terminated */
+	const char *const *covers; /* paths beneath them that are hidden */
+	const void *base_filter;   /* seccomp program (struct sock_filter[]) of everything */
+	uint32_t base_filter_bytes;
+	const void *agent_filter; /* and the one more of what an agent runs */
+	uint32_t agent_filter_bytes;
+	const char *tool;              /* the agent's commands: one static program; NULL: none */
+	const char *const *tool_names; /* the names that it is called by */
+};
+
+struct layer_entry {
+	const char *source; /* NULL: an empty folder */
+	const char *target;
+	bool read_only;
+};
+
+struct layer {
+	const char *name;
+	const struct layer_entry *entries;
+	uint32_t n_entries;
+};
+
+/* Flags of a plan. */
+enum {
+	PLAN_SHELL = 1,    /* descriptors 1 and 2 are the shell's socket and output */
+	PLAN_BARE = 2,     /* no root of the host */
+	PLAN_NET_HOST = 4, /* the owner's network */
+};
+
+struct plan_bind {
+	const char *source, *target;
+};
+
+struct plan {
+	uint32_t flags;
+	uint32_t n_groups; /* descriptors of cgroup.procs files, after the others */
+	const char *layer; /* NULL: none */
+	const struct plan_bind *binds;
+	uint32_t n_binds;
+	const char *const *env; /* NULL-terminated, never NULL */
+	uint32_t random_seed;
+	uint64_t disk_bytes, disk_files; /* 0: half of the machine's memory, the kernel's default */
+	uint64_t processes;              /* RLIMIT_NPROC; 0: none */
+	uint64_t memory_bytes;           /* RLIMIT_AS, where no group does it; 0: none */
+};
+
+/* --- owner to PID 1 -------------------------------------------------------------------------- */
+enum init_message {
+	INIT_RUN = 1,   /* struct run; descriptors: [program,] 0, 1, 2, ... */
+	INIT_SIGNAL,    /* u32 id, u32 signal */
+	INIT_INTERRUPT, /* u8 level */
+	INIT_SHELL,     /* a new shell; descriptors: shell, output */
+	INIT_CLEAR,     /* requests were dealt with */
+	INIT_GET,       /* str folder, str path, u64 most bytes */
+	INIT_PUT,       /* str folder, str path, u32 mode; descriptor: a memfd with the bytes */
+};
+
+/* PID 1 to owner */
+enum init_event {
+	INIT_READY = 1, /* descriptor: the episode's file system (O_PATH), if it has one */
+	INIT_FAILED,    /* u32 errno, text; and it exits */
+	INIT_EXITED,    /* u32 id, u32 wait status */
+	INIT_SHELL_END, /* u32 wait status */
+	INIT_REQUEST,   /* u8 bits */
+	INIT_DONE,      /* u32 errno (0: done), text; of GET (with its descriptor) and PUT */
+};
+
+struct run {
+	uint32_t id;
+	uint8_t user;                         /* 0: root of the sandbox, 1: the agent */
+	uint8_t counted;                      /* in the groups */
+	uint8_t has_program;                  /* the first descriptor is the program */
+	const char *cwd;                      /* NULL: the workspace */
+	const char *const *argv, *const *env; /* env NULL: the usual one */
+};
+
+/* --- owner to shell -------------------------------------------------------------------------- */
+/*
+ * A command: struct shell_command and the first bytes of its text in one message, the rest in
+ * messages of at most SHELL_CHUNK bytes. Its status: struct shell_status and the working directory.
+ */
+#define SHELL_CHUNK 32768
+#define SHELL_COMMAND_MAX (8 << 20)
+
+enum { SHELL_CHECK_SYNTAX = 1 };
+
+struct shell_command {
+	uint64_t nonce; /* comes back in the status */
+	uint32_t flags;
+	uint32_t length; /* of the whole text */
+};
+
+enum shell_end {
+	SHELL_RAN,
+	SHELL_SYNTAX,      /* it does not parse, nothing was run */
+	SHELL_INTERRUPTED, /* by the loop's own signal */
+};
+
+struct shell_status {
+	uint64_t nonce;
+	uint32_t end;
+	uint32_t status; /* 0 to 255 */
+};
+
+/* --- forms ----------------------------------------------------------------------------------- */
+/*
+ * The put functions write a whole message. The get functions read what follows the kind; what they
+ * return points into one heap block per struct, freed by the matching release. They refuse what is
+ * too long, too many or left over.
+ */
+void hello_put(struct buf *b, const struct hello *h);
+int hello_get(struct wire *w, struct hello *out);
+void hello_release(struct hello *h);
+
+void layer_put(struct buf *b, const struct layer *l);
+int layer_get(struct wire *w, struct layer *out);
+void layer_release(struct layer *l);
+
+void plan_put(struct buf *b, const struct plan *p);
+int plan_get(struct wire *w, struct plan *out);
+void plan_release(struct plan *p);
+
+void run_put(struct buf *b, const struct run *r);
+int run_get(struct wire *w, struct run *out);
+void run_release(struct run *r);
+
+#endif

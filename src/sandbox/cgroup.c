@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/cgroup.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/process.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "sandbox/cgroup_kind.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * The pool's own folder is PREFIX<label>-<pid>-<start time> in each hierarchy, so that the groups of a
+ * dead owner can be told from those of a live one.
+ */
+#define PREFIX "fumehood-"
+#define TRIES_MAX 4       /* used groups looked at for an empty one */
+#define CLOSE_WAIT_MS 500 /* for what is still ending */
+
+struct cgroups {
+	struct cgroup_tree tree;
+	pthread_mutex_t lock;
+	struct cgroup *used, **used_end; /* given back, oldest first */
+	unsigned made;
+};
+
+int cgroup_write(const char *folder, const char *file, const char *text)
+{
+	auto_free char *path = xasprintf("%s/%s", folder, file);
+	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return -errno;
+	return 0;
+}
+
+int cgroup_write_number(const char *folder, const char *file, int64_t n)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", (long long)n);
+	return cgroup_write(folder, file, text);
+}
+
+/* The number after `key` ("" for the first) in a small file that is open. */
+int64_t cgroup_read_number(int fd, const char *key)
+{
+	char text[2048];
+	const char *at = text;
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return -1;
+	text[n] = '\0';
+	if (*key) {
+		at = strstr(text, key);
+		if (!at)
+			return -1;
+		at += strlen(key);
+	}
+	return strtoll(at, NULL, 10);
+}
+
+static char *folder_of(const struct cgroups *pool, const struct cgroup *group, size_t part)
+{
+	return xasprintf("%s/%s", pool->tree.folders[part], group->name);
+}
+
+/* --- opening and closing --------------------------------------------------------------------- */
+
+static char *own_name(const char *label)
+{
+	return xasprintf(PREFIX "%s-%d-%lld", label, (int)getpid(),
+			(long long)process_start_time(getpid()));
+}
+
+/* The owner of a pool's folder; false if the name is not one of ours. */
+static bool parse_name(const char *name, pid_t *out_pid, int64_t *out_start)
+{
+	const char *start = strrchr(name, '-');
+	auto_free char *rest = start ? xstrndup(name, (size_t)(start - name)) : NULL;
+	const char *pid = rest ? strrchr(rest, '-') : NULL;
+	int64_t p;
+
+	if (!str_starts(name, PREFIX) || !pid || !str_to_i64(start + 1, out_start) ||
+			!str_to_i64(pid + 1, &p))
+		return false;
+	*out_pid = (pid_t)p;
+	return true;
+}
+
+static int remove_folder(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		auto_free char *path = NULL;
+
+		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+			continue;
+		path = xasprintf("%s/%s", folder, e->d_name);
+		rmdir(path);
+	}
+	if (dir)
+		closedir(dir);
+	return rmdir(folder) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int collect_in(const char *base)
+{
+	DIR *dir = opendir(base);
+	const struct dirent *e;
+	int count = 0;
+
+	while (dir && (e = readdir(dir))) {
+		auto_free char *path = NULL;
+		int64_t start;
+		pid_t pid;
+
+		if (!parse_name(e->d_name, &pid, &start) || process_start_time(pid) == start)
+			continue;
+		path = xasprintf("%s/%s", base, e->d_name);
+		if (remove_folder(path) == 0)
+			count++;
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+int cgroups_collect(void)
+{
+	struct cgroup_tree tree = { 0 };
+	auto_free char *why = NULL;
+	int count = 0;
+
+	if (cgroup_tree_find(&tree, &why) < 0)
+		return 0;
+	for (size_t i = 0; i < tree.n; i++)
+		count += collect_in(tree.folders[i]);
+	cgroup_tree_release(&tree);
+	return count;
+}
+
+static int make_own_folders(struct cgroup_tree *tree, const char *label, struct fh_error *err)
+{
+	auto_free char *name = own_name(label);
+
+	for (size_t i = 0; i < tree->n; i++) {
+		char *folder = xasprintf("%s/%s", tree->folders[i], name);
+
+		free(tree->folders[i]);
+		tree->folders[i] = folder;
+		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+			return error_set(err, errno, "make control group '%s'", folder);
+	}
+	return tree->kind->prepare(tree, err);
+}
+
+int cgroups_open(const char *label, struct cgroups **out, char **out_why, struct fh_error *err)
+{
+	struct cgroup_tree tree = { 0 };
+	struct cgroups *pool;
+	int r;
+
+	*out = NULL;
+	if (cgroup_tree_find(&tree, out_why) < 0)
+		return 0;
+	for (size_t i = 0; i < tree.n; i++)
+		collect_in(tree.folders[i]);
+	r = make_own_folders(&tree, label, err);
+	if (r < 0) {
+		cgroup_tree_release(&tree);
+		return r;
+	}
+	pool = xcalloc(1, sizeof(*pool));
+	pool->tree = tree;
+	pool->used_end = &pool->used;
+	pthread_mutex_init(&pool->lock, NULL);
+	*out = pool;
+	return 0;
+}
+
+static void free_group(struct cgroup *group)
+{
+	cgroup_sent(group);
+	close_fd(&group->cpu_fd);
+	close_fd(&group->memory_fd);
+	free(group->name);
+	free(group);
+}
+
+/* What ends takes a moment; what does not end by then is collected by the next owner. */
+static void remove_own_folders(const struct cgroup_tree *tree)
+{
+	int64_t deadline = clock_now_ns() + CLOSE_WAIT_MS * NS_PER_MS;
+
+	for (size_t i = 0; i < tree->n; i++)
+		while (remove_folder(tree->folders[i]) < 0 && clock_now_ns() < deadline)
+			nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
+}
+
+void cgroups_close(struct cgroups *pool)
+{
+	if (!pool)
+		return;
+	while (pool->used) {
+		struct cgroup *group = pool->used;
+
+		pool->used = group->next;
+		free_group(group);
+	}
+	remove_own_folders(&pool->tree);
+	cgroup_tree_release(&pool->tree);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+/* --- groups ---------------------------------------------------------------------------------- */
+
+static bool is_empty(const struct cgroups *pool, const struct cgroup *group)
+{
+	auto_free char *folder = folder_of(pool, group, 0);
+	auto_free char *path = xasprintf("%s/cgroup.procs", folder);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	return fd >= 0 && read(fd, &byte, 1) == 0;
+}
+
+static struct cgroup *take_used(struct cgroups *pool)
+{
+	struct cgroup **at = &pool->used, *found = NULL;
+
+	pthread_mutex_lock(&pool->lock);
+	for (int i = 0; *at && i < TRIES_MAX; i++, at = &(*at)->next) {
+		if (!is_empty(pool, *at))
+			continue;
+		found = *at;
+		*at = found->next;
+		if (pool->used_end == &found->next)
+			pool->used_end = at;
+		found->next = NULL;
+		break;
+	}
+	pthread_mutex_unlock(&pool->lock);
+	return found;
+}
+
+static int make_group(struct cgroups *pool, struct cgroup **out, struct fh_error *err)
+{
+	struct cgroup *group = xcalloc(1, sizeof(*group));
+
+	group->cpu_fd = group->memory_fd = -1;
+	pthread_mutex_lock(&pool->lock);
+	group->name = xasprintf("ep%u", pool->made++);
+	pthread_mutex_unlock(&pool->lock);
+	for (size_t i = 0; i < pool->tree.n; i++) {
+		auto_free char *folder = folder_of(pool, group, i);
+
+		if (mkdir(folder, 0755) < 0 && errno != EEXIST) {
+			int r = error_set(err, errno, "make control group '%s'", folder);
+
+			free_group(group);
+			return r;
+		}
+	}
+	*out = group;
+	return 0;
+}
+
+static int open_files(struct cgroups *pool, struct cgroup *group, struct fh_error *err)
+{
+	for (size_t i = 0; i < pool->tree.n; i++) {
+		auto_free char *folder = folder_of(pool, group, i);
+		auto_free char *path = xasprintf("%s/cgroup.procs", folder);
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+		if (fd < 0)
+			return error_set(err, errno, "open '%s'", path);
+		group->procs[group->n_procs++] = fd;
+	}
+	if (group->cpu_fd < 0)
+		group->cpu_fd = pool->tree.kind->open_cpu(&pool->tree, group->name);
+	if (group->memory_fd < 0)
+		group->memory_fd = pool->tree.kind->open_memory(&pool->tree, group->name);
+	return 0;
+}
+
+int cgroups_take(struct cgroups *pool, const struct sandbox_limits *limits, struct cgroup **out,
+		struct fh_error *err)
+{
+	struct cgroup *group = take_used(pool);
+	int64_t cpu;
+	int r = 0;
+
+	if (!group)
+		r = make_group(pool, &group, err);
+	if (r < 0)
+		return r;
+	r = open_files(pool, group, err);
+	if (r == 0)
+		r = pool->tree.kind->limit(&pool->tree, group->name, limits, err);
+	if (r < 0) {
+		free_group(group);
+		return r;
+	}
+	group->cpu_base_ns = 0;
+	cpu = cgroup_cpu_ns(group);
+	group->cpu_base_ns = cpu > 0 ? cpu : 0;
+	*out = group;
+	return 0;
+}
+
+void cgroups_give(struct cgroups *pool, struct cgroup *group)
+{
+	cgroup_sent(group);
+	pthread_mutex_lock(&pool->lock);
+	group->next = NULL;
+	*pool->used_end = group;
+	pool->used_end = &group->next;
+	pthread_mutex_unlock(&pool->lock);
+}
+
+void cgroup_sent(struct cgroup *group)
+{
+	for (size_t i = 0; i < group->n_procs; i++)
+		close(group->procs[i]);
+	group->n_procs = 0;
+}
+
+/* v1 counts nanoseconds in a file of its own, v2 microseconds in cpu.stat. */
+int64_t cgroup_cpu_ns(const struct cgroup *group)
+{
+	int64_t n = group->cpu_fd < 0 ? -1 : cgroup_read_number(group->cpu_fd, "");
+
+	if (n < 0 && group->cpu_fd >= 0) {
+		n = cgroup_read_number(group->cpu_fd, "usage_usec ");
+		n = n < 0 ? -1 : n * 1000;
+	}
+	return n < 0 ? -1 : n - group->cpu_base_ns;
+}
+
+int64_t cgroup_memory_peak(const struct cgroup *group)
+{
+	return group->memory_fd < 0 ? -1 : cgroup_read_number(group->memory_fd, "");
+}
+
+int64_t cgroup_oom_kills(const struct cgroups *pool, const struct cgroup *group)
+{
+	return pool->tree.kind->oom_kills(&pool->tree, group->name);
+}

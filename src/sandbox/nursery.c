@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/places.h"
+#include "base/scope.h"
+#include "proto/guest.h"
+#include "sandbox/idmap.h"
+#include "sandbox/owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * The owner's side of the nursery: a bash that loads our plugin. It is spawned with a fixed environment,
+ * so that nothing of the owner's (a key, a proxy) is in the memory that all sandboxes are cloned from.
+ */
+#define BASH "/bin/bash"
+#define NURSERY_FD 3
+#define ANSWER_MS 30000 /* of a nursery; layers have no limit */
+
+/* What the root of a sandbox has of this machine. */
+static const char *const roots[] = {
+	"/usr",
+	"/bin",
+	"/sbin",
+	"/lib",
+	"/lib32",
+	"/lib64",
+	"/libx32",
+	"/opt",
+	NULL,
+};
+
+static const char *const tool_names[] = { "validate", "submit", NULL };
+
+/* --- messages -------------------------------------------------------------------------------- */
+
+static int send_to(const struct owner *o, const struct buf *b, const int *fds, size_t n,
+		struct fh_error *err)
+{
+	int r = b->truncated ? -EMSGSIZE : fd_send_message(o->nursery, b->data, b->len, fds, n, 0);
+
+	return r < 0 ? error_set(err, -r, "send to the nursery") : 0;
+}
+
+static int failed(struct wire *w, struct fh_error *err)
+{
+	uint32_t code = wire_get_u32(w);
+	auto_free char *text = wire_get_str(w, GUEST_TEXT_MAX);
+
+	if (!wire_done(w) || !code || code > 4095)
+		return error_say(err, EPROTO, "the nursery sent a broken error");
+	return error_say(err, (int)code, "%s", text);
+}
+
+/* Waits for an answer of this kind; *out_bits is its u8 if it has one. */
+static int await(const struct owner *o, uint8_t kind, int timeout_ms, uint8_t *out_bits,
+		struct fh_error *err)
+{
+	struct pollfd p = { .fd = o->nursery, .events = POLLIN };
+	char message[GUEST_TEXT_MAX + 64];
+	size_t n_fds;
+	struct wire w;
+	ssize_t n;
+	uint8_t got;
+
+	while ((n = poll(&p, 1, timeout_ms)) < 0 && errno == EINTR)
+		;
+	if (n == 0)
+		return error_say(err, ETIMEDOUT, "the nursery does not answer");
+	n = fd_recv_message(o->nursery, message, sizeof(message), NULL, 0, &n_fds, 0);
+	if (n <= 0)
+		return error_say(err, EPIPE, "the nursery ended");
+	w = wire_open(message, (size_t)n);
+	got = wire_get_u8(&w);
+	if (got == NURSERY_FAILED)
+		return failed(&w, err);
+	if (out_bits)
+		*out_bits = wire_get_u8(&w);
+	if (got != kind || !wire_done(&w))
+		return error_say(err, EPROTO, "the nursery sent something else than was asked for");
+	return 0;
+}
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+static int set_actions(posix_spawn_file_actions_t *actions, int socket, int complaints)
+{
+	int r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
+
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, 0, 1);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, complaints, 2);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, socket, NURSERY_FD);
+	if (r == 0)
+		r = posix_spawn_file_actions_addclosefrom_np(actions, NURSERY_FD + 1);
+	return r;
+}
+
+static int set_attributes(posix_spawnattr_t *attr)
+{
+	sigset_t all, none;
+	int r;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	r = posix_spawnattr_setsigdefault(attr, &all);
+	if (r == 0)
+		r = posix_spawnattr_setsigmask(attr, &none);
+	if (r == 0)
+		r = posix_spawnattr_setflags(attr,
+				POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
+						POSIX_SPAWN_SETSID);
+	return r;
+}
+
+static int spawn(pid_t *out_pid, int socket, int complaints, struct fh_error *err)
+{
+	char fd_text[16];
+	char *argv[] = { "bash", "--norc", "--noprofile", "-c",
+		"enable -f \"$1\" fumehood && fumehood \"$2\"", "bash",
+		(char *)(uintptr_t)places_get()->guest_plugin, fd_text, NULL };
+	char *env[] = { "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"LANG=C.UTF-8", NULL };
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	int r;
+
+	snprintf(fd_text, sizeof(fd_text), "%d", NURSERY_FD);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	r = set_actions(&actions, socket, complaints);
+	if (r == 0)
+		r = set_attributes(&attr);
+	if (r == 0)
+		r = posix_spawn(out_pid, BASH, &actions, &attr, argv, env);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	return r ? error_set(err, r, "start '%s'", BASH) : 0;
+}
+
+/* What bash said when it could not load the plugin. */
+static int explain(int complaints, struct fh_error *err)
+{
+	char text[400];
+	ssize_t n = pread(complaints, text, sizeof(text) - 1, 0);
+
+	if (n <= 0)
+		return err ? err->code : -EIO;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return error_say(
+			err, ENOEXEC, "bash can't load '%s': %s", places_get()->guest_plugin, text);
+}
+
+static int greet(struct owner *o, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+	auto_free char *state = NULL;
+	const char *covers[] = { places_get()->share_dir, NULL, NULL };
+	uint8_t can;
+	int r;
+
+	places_state_dir(NULL, &state, NULL);
+	covers[1] = state;
+	hello_put(&b,
+			&(struct hello){ .roots = roots,
+					.covers = covers,
+					.base_filter = o->base_filter.data,
+					.base_filter_bytes = (uint32_t)o->base_filter.len,
+					.agent_filter = o->agent_filter.data,
+					.agent_filter_bytes = (uint32_t)o->agent_filter.len,
+					.tool = path_exists(places_get()->aci) ? places_get()->aci
+									       : NULL,
+					.tool_names = tool_names });
+	r = send_to(o, &b, &o->self, 1, err);
+	if (r == 0)
+		r = await(o, NURSERY_UNSHARED, ANSWER_MS, NULL, err);
+	if (r == 0)
+		r = idmap_apply(o->nursery_pid, err);
+	if (r < 0)
+		return r;
+	buf_clear(&b);
+	wire_put_u8(&b, NURSERY_MAPPED);
+	r = send_to(o, &b, NULL, 0, err);
+	return r < 0 ? r : await(o, NURSERY_STANDS, ANSWER_MS, &can, err);
+}
+
+static int make_layers(struct owner *o, struct fh_error *err)
+{
+	for (const struct owner_layer *l = o->layers; l; l = l->next) {
+		int r = nursery_make_layer(o, l, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int nursery_start(struct owner *o, struct fh_error *err)
+{
+	auto_close int complaints = memfd_create("complaints", MFD_CLOEXEC);
+	auto_close int theirs = -1;
+	int pair[2];
+	int r;
+
+	nursery_stop(o);
+	if (complaints < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_set(err, errno, "make the nursery's socket");
+	o->nursery = pair[0];
+	theirs = pair[1];
+	r = spawn(&o->nursery_pid, theirs, complaints, err);
+	close_fd(&theirs);
+	if (r == 0) {
+		r = greet(o, err);
+		if (r == -EPIPE)
+			r = explain(complaints, err);
+	}
+	if (r == 0)
+		r = make_layers(o, err);
+	if (r < 0) {
+		nursery_stop(o);
+		return error_wrap(err, "start the nursery of sandboxes");
+	}
+	return 0;
+}
+
+void nursery_stop(struct owner *o)
+{
+	close_fd(&o->nursery);
+	if (o->nursery_pid <= 0)
+		return;
+	kill(o->nursery_pid, SIGKILL); /* it holds nothing that needs an orderly end */
+	while (waitpid(o->nursery_pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	o->nursery_pid = 0;
+}
+
+int nursery_make_layer(struct owner *o, const struct owner_layer *layer, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+	auto_free struct layer_entry *entries = xcalloc(layer->n, sizeof(*entries));
+	int r;
+
+	if (layer->n > GUEST_ITEMS_MAX)
+		return error_say(err, E2BIG, "a layer has more than %d items", GUEST_ITEMS_MAX);
+	for (size_t i = 0; i < layer->n; i++)
+		entries[i] = (struct layer_entry){ .source = layer->items[i].source,
+			.target = layer->items[i].target,
+			.read_only = layer->items[i].read_only };
+	layer_put(&b,
+			&(struct layer){ .name = layer->name,
+					.entries = entries,
+					.n_entries = (uint32_t)layer->n });
+	r = send_to(o, &b, NULL, 0, err);
+	return r < 0 ? r : await(o, NURSERY_LAYER_MADE, -1, NULL, err);
+}
+
+int owner_send_plan(struct owner *o, const struct buf *message, const int *fds, size_t n_fds,
+		struct fh_error *err)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&o->lock);
+	if (o->nursery < 0)
+		r = nursery_start(o, err);
+	if (r == 0) {
+		r = send_to(o, message, fds, n_fds, err);
+		if (r == -EPIPE || r == -ECONNRESET) { /* it was killed: its sandboxes live on */
+			r = nursery_start(o, err);
+			if (r == 0)
+				r = send_to(o, message, fds, n_fds, err);
+		}
+	}
+	pthread_mutex_unlock(&o->lock);
+	return r;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/owner.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "sandbox/seccomp.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* An owner: what a process' sandboxes share. The nursery itself is started by the first of them. */
+
+static int open_cgroups(struct owner *o, struct fh_error *err)
+{
+	auto_free char *why = NULL;
+	int r = cgroups_open(o->label, &o->cgroups, &why, err);
+
+	if (r == 0 && !o->cgroups)
+		o->no_cgroups = xasprintf(
+				"memory is limited for each process, not for the episode, "
+				"and cpu time is not limited: no control groups (%s)",
+				why);
+	return r;
+}
+
+int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err)
+{
+	struct owner *o = xcalloc(1, sizeof(*o));
+	int r;
+
+	pthread_mutex_init(&o->lock, NULL);
+	o->label = xstrdup(options && options->label ? options->label : "run");
+	o->nursery = -1;
+	o->self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	r = o->self < 0 ? error_set(err, errno, "open a pidfd of this process") : 0;
+	if (r == 0)
+		r = seccomp_build(&o->base_filter, &o->agent_filter, err);
+	if (r == 0)
+		r = open_cgroups(o, err);
+	fork_watch_owner(o);
+	if (r < 0) {
+		owner_close(o);
+		return r;
+	}
+	*out = o;
+	return 0;
+}
+
+static void free_layers(struct owner *o)
+{
+	while (o->layers) {
+		struct owner_layer *l = o->layers;
+
+		o->layers = l->next;
+		for (size_t i = 0; i < l->n; i++) {
+			free((char *)(uintptr_t)l->items[i].source);
+			free((char *)(uintptr_t)l->items[i].target);
+		}
+		free(l->items);
+		free(l->name);
+		free(l);
+	}
+}
+
+void owner_close(struct owner *o)
+{
+	if (!o)
+		return;
+	fork_unwatch_owner(o);
+	nursery_stop(o);
+	close_fd(&o->self);
+	cgroups_close(o->cgroups);
+	free_layers(o);
+	buf_release(&o->base_filter);
+	buf_release(&o->agent_filter);
+	pthread_mutex_destroy(&o->lock);
+	free(o->no_cgroups);
+	free(o->label);
+	free(o);
+}
+
+const char *owner_warning(const struct owner *o)
+{
+	return atomic_load(&o->limits_missed) ? o->no_cgroups : NULL;
+}
+
+/* --- layers ---------------------------------------------------------------------------------- */
+
+static struct owner_layer *find_layer(const struct owner *o, const char *name)
+{
+	for (struct owner_layer *l = o->layers; l; l = l->next)
+		if (str_eq(l->name, name))
+			return l;
+	return NULL;
+}
+
+bool owner_has_layer(const struct owner *o, const char *name)
+{
+	struct owner *locked = (struct owner *)(uintptr_t)o;
+	bool found;
+
+	pthread_mutex_lock(&locked->lock);
+	found = find_layer(o, name) != NULL;
+	pthread_mutex_unlock(&locked->lock);
+	return found;
+}
+
+static struct owner_layer *copy_layer(const char *name, const struct layer_item *items, size_t n)
+{
+	struct owner_layer *l = xcalloc(1, sizeof(*l));
+
+	l->name = xstrdup(name);
+	l->items = xcalloc(n, sizeof(*l->items));
+	l->n = n;
+	for (size_t i = 0; i < n; i++)
+		l->items[i] = (struct layer_item){
+			.source = items[i].source ? xstrdup(items[i].source) : NULL,
+			.target = xstrdup(items[i].target),
+			.read_only = items[i].read_only
+		};
+	return l;
+}
+
+/* The list is complete before a nursery starts, so that a new one makes them all. */
+int owner_add_layer(struct owner *o, const char *name, const struct layer_item *items, size_t n,
+		struct fh_error *err)
+{
+	struct owner_layer *layer;
+	int r = 0;
+
+	pthread_mutex_lock(&o->lock);
+	if (find_layer(o, name)) {
+		r = error_say(err, EEXIST, "the layer '%s' is there already", name);
+		goto out;
+	}
+	if (o->nursery < 0)
+		r = nursery_start(o, err);
+	if (r < 0)
+		goto out;
+	layer = copy_layer(name, items, n);
+	layer->next = o->layers;
+	o->layers = layer;
+	r = nursery_make_layer(o, layer, err);
+	if (r < 0) {
+		o->layers = layer->next;
+		layer->next = NULL;
+		free_layers(&(struct owner){ .layers = layer });
+	}
+out:
+	pthread_mutex_unlock(&o->lock);
+	return r;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SANDBOX_OWNER_H
+#define SANDBOX_OWNER_H
+
+#include "base/buf.h"
+#include "sandbox/cgroup.h"
+#include "sandbox/sandbox.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* What owner.c, layers.c and sandbox.c share. */
+struct owner_layer {
+	char *name;
+	struct layer_item *items; /* heap copies, so that a new nursery can be given them */
+	size_t n;
+	struct owner_layer *next;
+};
+
+struct owner {
+	pthread_mutex_t lock; /* of the nursery's socket, and of all below */
+	char *label;
+	int self;    /* pidfd of this process, for the guests to see it end */
+	int nursery; /* socket; -1: none runs */
+	pid_t nursery_pid;
+	struct buf base_filter, agent_filter;
+	struct cgroups *cgroups; /* NULL: none on this machine */
+	char *no_cgroups;        /* a sentence: what is not enforced without them, and why not */
+	atomic_bool limits_missed;
+	struct owner_layer *layers;
+	struct sandbox *sandboxes; /* alive; of the lock in fork.c */
+	struct owner *next;
+};
+
+struct sandbox {
+	struct owner *owner;
+	int control, shell, output; /* -1: none */
+	int files;                  /* O_PATH of its file system, once ready; -1 */
+	int64_t files_base_bytes;   /* used when it was ready */
+	struct cgroup *group;
+	uint32_t next_id;
+	struct sandbox_event *queue; /* came while an answer was awaited */
+	size_t n_queue;
+	bool gone;
+	struct sandbox *next, **previous; /* in owner->sandboxes */
+};
+
+/* Sends a plan to the nursery, starting it when it does not run. Takes the lock. */
+int owner_send_plan(struct owner *owner, const struct buf *message, const int *fds, size_t n_fds,
+		struct fh_error *err);
+
+/* nursery.c: starts one and waits until it stands; gives it the layers there are. */
+int nursery_start(struct owner *owner, struct fh_error *err);
+void nursery_stop(struct owner *owner);
+int nursery_make_layer(struct owner *owner, const struct owner_layer *layer, struct fh_error *err);
+
+/* fork.c: a child of fork() that is not exec'd (a multiprocessing worker) holds copies of the
+ * sockets; they are closed in it, so that its life does not prolong a sandbox'. */
+void fork_watch_owner(struct owner *owner);
+void fork_unwatch_owner(struct owner *owner);
+void fork_watch_sandbox(struct sandbox *sb);
+void fork_unwatch_sandbox(struct sandbox *sb);
+
+/* sandbox.c: used space of its file system; -1: not known. */
+int64_t sandbox_files_bytes(const struct sandbox *sb);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/sandbox.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "proto/guest.h"
+#include "sandbox/owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+/* Starting and ending a sandbox, what it uses, and its shell. Its PID 1 is spoken to in control.c. */
+
+/* --- starting -------------------------------------------------------------------------------- */
+
+struct ends {
+	int control, shell, output; /* the guest's */
+};
+
+static int make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_set(err, errno, "make a socket");
+	*out_ours = pair[0];
+	*out_theirs = pair[1];
+	return 0;
+}
+
+static int make_shell_ends(struct sandbox *sb, struct ends *ends, struct fh_error *err)
+{
+	int pair[2];
+	int r = make_pair(&sb->shell, &ends->shell, err);
+
+	if (r < 0)
+		return r;
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return error_set(err, errno, "make the output's pipe");
+	sb->output = pair[0];
+	ends->output = pair[1];
+	return 0;
+}
+
+static void close_ends(struct ends *ends)
+{
+	close_fd(&ends->control);
+	close_fd(&ends->shell);
+	close_fd(&ends->output);
+}
+
+/* With groups they limit; without, resource limits do what they can, and the owner is warned. */
+static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct plan *plan,
+		struct fh_error *err)
+{
+	plan->disk_bytes = (uint64_t)l->disk_bytes;
+	plan->disk_files = (uint64_t)l->disk_files;
+	if (sb->owner->cgroups) {
+		int r = cgroups_take(sb->owner->cgroups, l, &sb->group, err);
+
+		plan->n_groups = r < 0 ? 0 : (uint32_t)sb->group->n_procs;
+		return r;
+	}
+	plan->processes = (uint64_t)l->pids;
+	plan->memory_bytes = (uint64_t)l->memory_bytes;
+	if (l->memory_bytes || l->cpus > 0)
+		atomic_store(&sb->owner->limits_missed, true);
+	return 0;
+}
+
+static int send_plan(struct sandbox *sb, const struct plan *plan, const struct ends *ends,
+		struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+	int fds[3 + CGROUP_PARTS];
+	size_t n = 0;
+
+	fds[n++] = ends->control;
+	if (plan->flags & PLAN_SHELL) {
+		fds[n++] = ends->shell;
+		fds[n++] = ends->output;
+	}
+	for (uint32_t i = 0; i < plan->n_groups; i++)
+		fds[n++] = sb->group->procs[i];
+	plan_put(&b, plan);
+	return owner_send_plan(sb->owner, &b, fds, n, err);
+}
+
+static int begin(struct sandbox *sb, const struct sandbox_options *o, struct ends *ends,
+		struct fh_error *err)
+{
+	static const char *const no_env[] = { NULL };
+	struct plan_bind binds[GUEST_BINDS_MAX];
+	struct plan plan = { .layer = o->layer,
+		.binds = binds,
+		.n_binds = (uint32_t)o->n_binds,
+		.env = o->env ? o->env : no_env,
+		.random_seed = o->random_seed };
+	int r;
+
+	if (o->n_binds > GUEST_BINDS_MAX)
+		return error_say(err, E2BIG, "more than %d binds", GUEST_BINDS_MAX);
+	for (size_t i = 0; i < o->n_binds; i++)
+		binds[i] = (struct plan_bind){ o->binds[i].source, o->binds[i].target };
+	plan.flags = (o->shell ? PLAN_SHELL : 0) | (o->bare ? PLAN_BARE : 0) |
+			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
+	r = make_pair(&sb->control, &ends->control, err);
+	if (r == 0 && o->shell)
+		r = make_shell_ends(sb, ends, err);
+	if (r == 0)
+		r = set_limits(sb, &o->limits, &plan, err);
+	if (r == 0)
+		r = send_plan(sb, &plan, ends, err);
+	if (sb->group)
+		cgroup_sent(sb->group);
+	return r;
+}
+
+int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
+		struct fh_error *err)
+{
+	struct sandbox *sb = xcalloc(1, sizeof(*sb));
+	struct ends ends = { -1, -1, -1 };
+	int r;
+
+	sb->owner = owner;
+	sb->control = sb->shell = sb->output = sb->files = -1;
+	fork_watch_sandbox(sb);
+	r = begin(sb, options, &ends, err);
+	close_ends(&ends);
+	if (r < 0) {
+		sandbox_close(sb);
+		return error_wrap(err, "start a sandbox");
+	}
+	*out = sb;
+	return 0;
+}
+
+void sandbox_close(struct sandbox *sb)
+{
+	if (!sb)
+		return;
+	fork_unwatch_sandbox(sb);
+	close_fd(&sb->control);
+	close_fd(&sb->shell);
+	close_fd(&sb->output);
+	close_fd(&sb->files);
+	if (sb->group)
+		cgroups_give(sb->owner->cgroups, sb->group);
+	free(sb->queue);
+	free(sb);
+}
+
+int sandbox_fd(const struct sandbox *sb)
+{
+	return sb->control;
+}
+
+int sandbox_shell_fd(const struct sandbox *sb)
+{
+	return sb->shell;
+}
+
+int sandbox_output_fd(const struct sandbox *sb)
+{
+	return sb->output;
+}
+
+int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
+{
+	uint8_t kind = INIT_SHELL;
+	struct ends ends = { -1, -1, -1 };
+	int r;
+
+	close_fd(&sb->shell);
+	close_fd(&sb->output);
+	r = make_shell_ends(sb, &ends, err);
+	if (r == 0) {
+		int fds[] = { ends.shell, ends.output };
+
+		r = fd_send_message(sb->control, &kind, 1, fds, 2, 0);
+		if (r < 0)
+			error_set(err, -r, "start a new shell");
+	}
+	close_ends(&ends);
+	return r;
+}
+
+/* --- usage ----------------------------------------------------------------------------------- */
+
+/* Used space of its file system: what it has written, and what it has kept. */
+int64_t sandbox_files_bytes(const struct sandbox *sb)
+{
+	struct statfs s;
+
+	if (sb->files < 0 || fstatfs(sb->files, &s) < 0)
+		return -1;
+	return (int64_t)(s.f_blocks - s.f_bfree) * s.f_bsize;
+}
+
+void sandbox_usage(struct sandbox *sb, struct sandbox_usage *out)
+{
+	int64_t files = sandbox_files_bytes(sb);
+
+	*out = (struct sandbox_usage){
+		.cpu_ns = sb->group ? cgroup_cpu_ns(sb->group) : -1,
+		.memory_peak_bytes = sb->group ? cgroup_memory_peak(sb->group) : -1,
+		.written_bytes = files < 0 ? -1 : files - sb->files_base_bytes,
+		.oom_kills = -1,
+	};
+}
+
+int64_t sandbox_oom_kills(struct sandbox *sb)
+{
+	return sb->group ? cgroup_oom_kills(sb->owner->cgroups, sb->group) : -1;
+}

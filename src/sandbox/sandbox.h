@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SANDBOX_SANDBOX_H
+#define SANDBOX_SANDBOX_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Sandboxes: namespaces, a root of listed paths, an overlay of its own, limits, and PID 1 which the
+ * owner talks to over a socket.
+ *
+ * An `owner` is this process' side of all its sandboxes: the nursery that makes them, the pool of
+ * control groups, and the layers made so far. A process opens one; any thread may start sandboxes
+ * from it. A `sandbox` is used by one thread at a time. When the owner dies, however it dies, every
+ * process and mount of its sandboxes ends.
+ *
+ * Starting does not wait: sandbox_start() sends the plan, and SANDBOX_READY or SANDBOX_FAILED comes
+ * as an event on sandbox_fd(). Nothing that a guest sends is trusted beyond its own sandbox.
+ */
+
+struct owner;
+struct sandbox;
+
+struct owner_options {
+	const char *label; /* in names of control groups; NULL: "fumehood" */
+};
+
+int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err);
+void owner_close(struct owner *owner); /* ends what is left of its sandboxes; NULL is fine */
+
+/* Limits that were asked for and can't be enforced on this machine, one sentence each; owned by
+ * the owner, NULL when there is none. */
+const char *owner_warning(const struct owner *owner);
+
+/*
+ * A layer is a folder tree that many sandboxes share read-only under their own: it becomes the
+ * workspace's starting state. Made once per name, by copying; files belong to the agent. `target` is
+ * relative to /home/agent ("workspace/data/train.csv"); a source folder is copied whole, symbolic
+ * links as links. Blocks until it is made. -EEXIST when the name is taken.
+ */
+struct layer_item {
+	const char *source; /* absolute path here; NULL makes an empty folder */
+	const char *target;
+	bool read_only; /* not writable by the agent (who may still replace it) */
+};
+
+int owner_add_layer(struct owner *owner, const char *name, const struct layer_item *items, size_t n,
+		struct fh_error *err);
+bool owner_has_layer(const struct owner *owner, const char *name);
+
+enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
+enum sandbox_disk { DISK_MEMORY, DISK_DISK };
+
+/* 0 means: not limited. */
+struct sandbox_limits {
+	int64_t memory_bytes;
+	int64_t pids;
+	double cpus; /* cores' worth of time: 1.5 */
+	int64_t disk_bytes;
+	int64_t disk_files;
+	enum sandbox_disk disk_on;
+};
+
+struct sandbox_bind {
+	const char *source; /* absolute path here, file or folder; mounted read-only */
+	const char *target; /* absolute path inside */
+};
+
+struct sandbox_options {
+	const char *layer; /* name; NULL: an empty home */
+	const struct sandbox_bind *binds;
+	size_t n_binds;
+	enum sandbox_network network;
+	struct sandbox_limits limits;
+	bool bare;  /* no host root: only binds, /proc, /dev (for graders that need nothing) */
+	bool shell; /* a shell session: see shell/session.h */
+	const char *const *
+			env; /* "K=V" exported in the shell, beside the usual ones; NULL-terminated */
+	uint32_t random_seed; /* of the shell's RANDOM */
+};
+
+int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
+		struct fh_error *err);
+
+/* Ends it: the kernel ends its processes and mounts, without waiting for them. NULL is fine. */
+void sandbox_close(struct sandbox *sb);
+
+/* Descriptors to poll for reading: of events, of the shell's frames and of its output. -1 when there
+ * is none. They change when a shell is started anew. */
+int sandbox_fd(const struct sandbox *sb);
+int sandbox_shell_fd(const struct sandbox *sb);
+int sandbox_output_fd(const struct sandbox *sb);
+
+enum sandbox_event_kind {
+	SANDBOX_NONE,   /* nothing there now */
+	SANDBOX_READY,  /* the sandbox stands, its shell (if any) reads commands */
+	SANDBOX_FAILED, /* it could not be made: `text` says why; only sandbox_close() is left */
+	SANDBOX_EXITED, /* what sandbox_run() started has ended: `id`, `status` as wait(2) gives it */
+	SANDBOX_SHELL,   /* the shell has ended: `status` */
+	SANDBOX_REQUEST, /* the agent asked for REQUEST_* (bits in `status`) */
+	SANDBOX_GONE,    /* PID 1 is gone: only sandbox_close() is left */
+};
+
+enum { REQUEST_VALIDATE = 1, REQUEST_SUBMIT = 2 };
+
+struct sandbox_event {
+	enum sandbox_event_kind kind;
+	uint32_t id;
+	int status;
+	char text[512];
+};
+
+/* The next event, without waiting (SANDBOX_NONE). A guest that breaks the protocol is SANDBOX_GONE. */
+void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out);
+
+/* The same, waiting at most timeout_ms (-1: for ever). */
+void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out);
+
+enum sandbox_user { USER_AGENT, USER_ROOT }; /* USER_ROOT: uid 0 of the sandbox, no capabilities */
+
+struct run_request {
+	const char *const *argv; /* argv[0] is looked up in PATH inside if it has no slash */
+	int program_fd;          /* >= 0: run this executable instead of looking up argv[0] */
+	const char *const *env;  /* the whole environment; NULL: the usual one of the agent */
+	const char *cwd;         /* NULL: /home/agent/workspace if it is there, else / */
+	enum sandbox_user user;
+	const int *fds; /* become 0, 1, 2, ... of the program; the caller keeps its own */
+	size_t n_fds;
+	bool uncounted; /* outside the limits' group */
+};
+
+#define RUN_REQUEST_INIT                                                                           \
+	{                                                                                          \
+		.program_fd = -1                                                                   \
+	}
+
+/* Starts a program; its end comes as SANDBOX_EXITED with *out_id. Does not wait. */
+int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
+		struct fh_error *err);
+
+/* Sends a signal to a program that sandbox_run() started, and to its process group. */
+int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh_error *err);
+
+/* Interrupts the shell's command. How hard: CONT and the loop's own signal and INT to what was born
+ * since the step began; then KILL to that; then the shell itself and all that is left of the step. */
+enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL };
+
+int sandbox_interrupt(struct sandbox *sb, enum interrupt_level level, struct fh_error *err);
+
+/* Starts a new shell in the same files after the last one ended (SANDBOX_READY follows). */
+int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err);
+
+/* After requests were dealt with: the next ones are told again. */
+int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err);
+
+/*
+ * Opens a file of the sandbox for reading: a regular file of at most max_bytes, beneath `folder`
+ * (absolute), through no symbolic link. Blocks for PID 1's answer (5 s at most). What comes back is a
+ * sealed copy in memory, which the agent can't change. -ENOENT, -ELOOP (a link), -EINVAL (no regular
+ * file), -EFBIG, with a sentence that may be shown to the agent.
+ */
+int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
+		int *out_fd, struct fh_error *err);
+
+/* Writes a file of the sandbox as its agent would (same rules about links); folders are made. */
+int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const void *data,
+		size_t n, mode_t mode, struct fh_error *err);
+
+/* What the sandbox has used so far; -1 where this machine can't tell. */
+struct sandbox_usage {
+	int64_t cpu_ns;
+	int64_t memory_peak_bytes;
+	int64_t written_bytes;
+	int64_t oom_kills; /* filled by sandbox_oom_kills() only */
+};
+
+void sandbox_usage(struct sandbox *sb, struct sandbox_usage *out);
+int64_t sandbox_oom_kills(struct sandbox *sb); /* -1: not known */
+
+#endif

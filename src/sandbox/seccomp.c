@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/seccomp.h"
+
+#include "base/fd.h"
+#include "base/scope.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/*
+ * What is refused, not what is allowed: an agent's programs are arbitrary, and what they can reach is
+ * bounded by namespaces and by having no capability. The filters take away the kernel's less travelled
+ * parts, where holes are found, and the ways to make new namespaces.
+ */
+
+#define FILTER_BYTES_MAX 32768
+
+/* Refused to everyone, the nursery too. ENOSYS where programs then try another way. */
+static const struct {
+	int call, error;
+} base_refused[] = {
+	{ SCMP_SYS(acct), EPERM },
+	{ SCMP_SYS(add_key), EPERM },
+	{ SCMP_SYS(adjtimex), EPERM },
+	{ SCMP_SYS(bpf), EPERM },
+	{ SCMP_SYS(clock_adjtime), EPERM },
+	{ SCMP_SYS(clock_settime), EPERM },
+	{ SCMP_SYS(delete_module), EPERM },
+	{ SCMP_SYS(fanotify_init), EPERM },
+	{ SCMP_SYS(finit_module), EPERM },
+	{ SCMP_SYS(init_module), EPERM },
+	{ SCMP_SYS(io_uring_enter), ENOSYS },
+	{ SCMP_SYS(io_uring_register), ENOSYS },
+	{ SCMP_SYS(io_uring_setup), ENOSYS },
+	{ SCMP_SYS(ioperm), EPERM },
+	{ SCMP_SYS(iopl), EPERM },
+	{ SCMP_SYS(kcmp), EPERM },
+	{ SCMP_SYS(kexec_file_load), EPERM },
+	{ SCMP_SYS(kexec_load), EPERM },
+	{ SCMP_SYS(keyctl), EPERM },
+	{ SCMP_SYS(lookup_dcookie), EPERM },
+	{ SCMP_SYS(open_by_handle_at), EPERM },
+	{ SCMP_SYS(perf_event_open), EPERM },
+	{ SCMP_SYS(pidfd_getfd), EPERM },
+	{ SCMP_SYS(process_madvise), EPERM },
+	{ SCMP_SYS(process_vm_readv), EPERM },
+	{ SCMP_SYS(process_vm_writev), EPERM },
+	{ SCMP_SYS(ptrace), EPERM },
+	{ SCMP_SYS(quotactl), EPERM },
+	{ SCMP_SYS(quotactl_fd), EPERM },
+	{ SCMP_SYS(reboot), EPERM },
+	{ SCMP_SYS(request_key), EPERM },
+	{ SCMP_SYS(settimeofday), EPERM },
+	{ SCMP_SYS(swapoff), EPERM },
+	{ SCMP_SYS(swapon), EPERM },
+	{ SCMP_SYS(syslog), EPERM },
+	{ SCMP_SYS(userfaultfd), EPERM },
+	{ SCMP_SYS(vhangup), EPERM },
+};
+
+/* Refused to what runs an agent's commands: the nursery and PID 1 need them to build a sandbox. */
+static const int agent_refused[] = {
+	SCMP_SYS(chroot),
+	SCMP_SYS(fsconfig),
+	SCMP_SYS(fsmount),
+	SCMP_SYS(fsopen),
+	SCMP_SYS(fspick),
+	SCMP_SYS(mount),
+	SCMP_SYS(mount_setattr),
+	SCMP_SYS(move_mount),
+	SCMP_SYS(open_tree),
+	SCMP_SYS(pivot_root),
+	SCMP_SYS(setns),
+	SCMP_SYS(umount2),
+	SCMP_SYS(unshare),
+};
+
+static const int namespace_flags[] = {
+	CLONE_NEWCGROUP,
+	CLONE_NEWIPC,
+	CLONE_NEWNET,
+	CLONE_NEWNS,
+	CLONE_NEWPID,
+	CLONE_NEWUSER,
+	CLONE_NEWUTS,
+};
+
+/* Terminal input forged for whoever reads next; consoles. */
+static const unsigned refused_ioctls[] = { TIOCSTI, TIOCLINUX, TIOCSETD };
+
+#define LAST_PLAIN_FAMILY                                                                          \
+	AF_NETLINK /* families after it are packets, virtual machines, crypto, ... */
+
+static int refuse_ioctls(scmp_filter_ctx filter)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused_ioctls) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
+				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, refused_ioctls[i]));
+	return r;
+}
+
+/* unix, IPv4, IPv6 and netlink's routing (for lists of interfaces) remain. */
+static int refuse_sockets(scmp_filter_ctx filter)
+{
+	uint32_t refuse = SCMP_ACT_ERRNO(EAFNOSUPPORT);
+	int r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1,
+			SCMP_A0(SCMP_CMP_GT, LAST_PLAIN_FAMILY));
+
+	for (int family = AF_INET + 1; family < LAST_PLAIN_FAMILY && r == 0; family++)
+		if (family != AF_INET6)
+			r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1,
+					SCMP_A0(SCMP_CMP_EQ, (unsigned)family));
+	if (r == 0)
+		r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 2,
+				SCMP_A0(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2(SCMP_CMP_NE, 0));
+	return r;
+}
+
+static int refuse_namespaces(scmp_filter_ctx filter)
+{
+	/* Its flags are behind a pointer: ENOSYS makes the C library use clone instead. */
+	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+
+	for (size_t i = 0; i < ARRAY_SIZE(namespace_flags) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
+				SCMP_A0(SCMP_CMP_MASKED_EQ, (unsigned)namespace_flags[i],
+						(unsigned)namespace_flags[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(agent_refused) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), agent_refused[i], 0);
+	return r;
+}
+
+static int add_base(scmp_filter_ctx filter)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(base_refused) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(base_refused[i].error),
+				base_refused[i].call, 0);
+	return r;
+}
+
+static int add_agent(scmp_filter_ctx filter)
+{
+	int r = refuse_namespaces(filter);
+
+	if (r == 0)
+		r = refuse_sockets(filter);
+	if (r == 0)
+		r = refuse_ioctls(filter);
+	return r;
+}
+
+static int export(scmp_filter_ctx filter, struct buf *out)
+{
+	auto_close int fd = memfd_create("filter", MFD_CLOEXEC);
+	char chunk[4096];
+	ssize_t n;
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = seccomp_export_bpf(filter, fd);
+	if (r < 0)
+		return r;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	while ((n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
+		buf_add(out, chunk, (size_t)n);
+	return n < 0 ? (int)n : 0;
+}
+
+static int build(int (*add)(scmp_filter_ctx), struct buf *out, struct fh_error *err)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+	int r;
+
+	if (!filter)
+		return error_set(err, ENOMEM, "make a seccomp filter");
+	buf_init(out, FILTER_BYTES_MAX);
+	/* A system call of another architecture (int 0x80) does not exist here. */
+	r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+	if (r == 0)
+		r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree */
+	if (r == 0)
+		r = add(filter);
+	if (r == 0)
+		r = export(filter, out);
+	seccomp_release(filter);
+	return r < 0 ? error_set(err, -r, "build a seccomp filter") : 0;
+}
+
+int seccomp_build(struct buf *out_base, struct buf *out_agent, struct fh_error *err)
+{
+	int r = build(add_base, out_base, err);
+
+	if (r == 0)
+		r = build(add_agent, out_agent, err);
+	return r;
+}

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "shell/session.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "proto/guest.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * A command is over when the shell's status came (with the command's own random number, so that none
+ * can be sent ahead of time), or when the shell ended. What the output's pipe holds at that moment is
+ * the command's; what comes later, from background jobs, is the next one's.
+ *
+ * A timeout is driven from here, a level of force at a time, until the status comes; what does not
+ * answer to any is killed with its shell.
+ */
+
+/* After the timeout, milliseconds until the next level. */
+static const struct {
+	int wait_ms;
+	enum interrupt_level level;
+} force[] = {
+	{ 0, INTERRUPT_ASK },
+	{ 150, INTERRUPT_KILL },
+	{ 250, INTERRUPT_KILL },
+	{ 500, INTERRUPT_KILL },
+	{ 500, INTERRUPT_KILL },
+	{ 600, INTERRUPT_SHELL },
+};
+#define LAST_WAIT_MS 3000 /* for the end of a killed shell to be told */
+#define READ_BYTES 65536
+
+enum state {
+	IDLE,
+	RUNNING,
+	ENDING, /* the shell was lost sight of: PID 1 will say how it ended */
+};
+
+struct session {
+	struct sandbox *sb;
+	enum state state;
+	struct buf output;
+	bool more_output; /* than the cap */
+
+	uint64_t nonce;
+	int64_t began_ns, deadline_ns;
+	size_t next_force; /* index in force[]; 0: not timed out */
+	bool cancelled;
+
+	char *unsent; /* of a long command: what the socket had no room for */
+	size_t unsent_at, unsent_n;
+
+	int64_t oom_kills; /* before this command */
+	bool shell_ended;  /* with this status */
+	int shell_status;
+	char cwd[GUEST_PATH_MAX + 1];
+	char integrity[160];
+	struct session_result result;
+};
+
+struct session *session_new(struct sandbox *sb, size_t output_bytes)
+{
+	struct session *s = xcalloc(1, sizeof(*s));
+
+	s->sb = sb;
+	buf_init(&s->output, output_bytes);
+	s->cwd[0] = '/';
+	s->oom_kills = -1;
+	return s;
+}
+
+void session_free(struct session *s)
+{
+	if (!s)
+		return;
+	buf_release(&s->output);
+	free(s->unsent);
+	free(s);
+}
+
+const struct session_result *session_result(const struct session *s)
+{
+	return &s->result;
+}
+
+/* --- output ---------------------------------------------------------------------------------- */
+
+/* Reads what is there, at most n bytes; keeps what the cap allows and drops the rest. */
+static void drain(struct session *s, size_t n)
+{
+	int fd = sandbox_output_fd(s->sb);
+	char dropped[READ_BYTES];
+
+	while (n) {
+		size_t chunk = n < READ_BYTES ? n : READ_BYTES;
+		size_t room = s->output.cap - s->output.len;
+		bool keep = room > 0 && buf_reserve(&s->output, chunk < room ? chunk : room) > 0;
+		size_t most = keep && chunk > room ? room : chunk;
+		ssize_t got = read(fd, keep ? s->output.data + s->output.len : dropped, most);
+
+		if (got <= 0)
+			return;
+		n -= (size_t)got;
+		if (keep) {
+			s->output.len += (size_t)got;
+			s->output.data[s->output.len] = '\0';
+		} else {
+			s->more_output = true;
+		}
+	}
+}
+
+/* What the pipe holds now, not until it is empty: background jobs may go on writing. */
+static void drain_present(struct session *s)
+{
+	int n = 0;
+
+	if (ioctl(sandbox_output_fd(s->sb), FIONREAD, &n) == 0 && n > 0)
+		drain(s, (size_t)n);
+}
+
+/* --- the end of a command -------------------------------------------------------------------- */
+
+static bool killed_for_memory(struct session *s)
+{
+	int64_t before = s->oom_kills;
+
+	s->oom_kills = sandbox_oom_kills(s->sb);
+	return s->oom_kills > (before > 0 ? before : 0);
+}
+
+static void finish(struct session *s, enum session_outcome outcome, int exit_code)
+{
+	struct session_result *r = &s->result;
+
+	if (exit_code != 0 && outcome != SESSION_GONE && killed_for_memory(s))
+		outcome = SESSION_MEMORY_LIMIT;
+	if (s->next_force && !s->cancelled && outcome != SESSION_GONE)
+		outcome = SESSION_TIMEOUT;
+	if (s->more_output && outcome == SESSION_OK)
+		outcome = SESSION_OUTPUT_LIMIT;
+	r->outcome = outcome;
+	r->exit_code = exit_code;
+	r->cwd = s->cwd;
+	r->output = &s->output;
+	r->duration_ns = clock_now_ns() - s->began_ns;
+	r->integrity = s->integrity[0] ? s->integrity : NULL;
+	free(take_ptr(s->unsent));
+	s->state = IDLE;
+}
+
+static void restart(struct session *s)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	int status = s->shell_status;
+	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+
+	drain_present(s);
+	s->result.restarted = true;
+	s->result.shell_status = status;
+	s->shell_ended = false;
+	if (sandbox_restart_shell(s->sb, &err) < 0)
+		finish(s, SESSION_GONE, -1);
+	else
+		finish(s, SESSION_RESTARTED, code);
+}
+
+static void take_status(
+		struct session *s, const struct shell_status *status, const char *cwd, size_t n)
+{
+	memcpy(s->cwd, cwd, n);
+	s->cwd[n] = '\0';
+	drain_present(s);
+	switch (status->end) {
+	case SHELL_SYNTAX:
+		finish(s, SESSION_SYNTAX, (int)(status->status & 0xff));
+		break;
+	default:
+		finish(s, SESSION_OK, (int)(status->status & 0xff));
+		break;
+	}
+}
+
+/* A frame that no honest loop sends: the shell is taken away from whoever wrote it. */
+static void distrust(struct session *s, const char *what)
+{
+	snprintf(s->integrity, sizeof(s->integrity), "the shell's frames were tampered with: %s",
+			what);
+	sandbox_interrupt(s->sb, INTERRUPT_SHELL, NULL);
+	s->state = ENDING;
+	s->deadline_ns = clock_now_ns() + LAST_WAIT_MS * NS_PER_MS;
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+static void read_shell(struct session *s)
+{
+	char frame[sizeof(struct shell_status) + GUEST_PATH_MAX];
+	struct shell_status status;
+	ssize_t n = recv(sandbox_shell_fd(s->sb), frame, sizeof(frame), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (n <= 0) { /* exit, exec, killed: PID 1 says which */
+		s->state = ENDING;
+		return;
+	}
+	if ((size_t)n > sizeof(frame) || (size_t)n < sizeof(status)) {
+		distrust(s, "wrong size");
+		return;
+	}
+	memcpy(&status, frame, sizeof(status));
+	if (status.nonce != s->nonce) {
+		distrust(s, "wrong number");
+		return;
+	}
+	if (memchr(frame + sizeof(status), '\0', (size_t)n - sizeof(status))) {
+		distrust(s, "wrong working directory");
+		return;
+	}
+	take_status(s, &status, frame + sizeof(status), (size_t)n - sizeof(status));
+}
+
+/* Events of PID 1; false when the sandbox is gone. */
+static bool read_events(struct session *s)
+{
+	struct sandbox_event e;
+
+	for (;;) {
+		sandbox_next_event(s->sb, &e);
+		switch (e.kind) {
+		case SANDBOX_NONE:
+			return true;
+		case SANDBOX_FAILED:
+		case SANDBOX_GONE:
+			snprintf(s->integrity, sizeof(s->integrity), "%s", "");
+			buf_add_str(&s->output, e.text);
+			finish(s, SESSION_GONE, -1);
+			return false;
+		case SANDBOX_SHELL:
+			s->shell_ended = true;
+			s->shell_status = e.status;
+			break;
+		case SANDBOX_REQUEST:
+			s->result.requests |= e.status & (REQUEST_VALIDATE | REQUEST_SUBMIT);
+			break;
+		case SANDBOX_READY:
+		case SANDBOX_EXITED:
+			break;
+		}
+	}
+}
+
+/* --- beginning ------------------------------------------------------------------------------- */
+
+/* Sends what the socket takes; false if the shell is gone. */
+static bool send_more(struct session *s)
+{
+	while (s->unsent_at < s->unsent_n) {
+		size_t n = s->unsent_n - s->unsent_at;
+		ssize_t sent;
+
+		if (n > SHELL_CHUNK)
+			n = SHELL_CHUNK;
+		sent = send(sandbox_shell_fd(s->sb), s->unsent + s->unsent_at, n,
+				MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (sent < 0)
+			return errno == EAGAIN || errno == EINTR;
+		s->unsent_at += (size_t)sent;
+	}
+	free(take_ptr(s->unsent));
+	return true;
+}
+
+static int send_command(struct session *s, const char *text, uint32_t flags)
+{
+	struct shell_command head = { .flags = flags, .length = (uint32_t)strlen(text) };
+	size_t first = head.length < SHELL_CHUNK ? head.length : SHELL_CHUNK;
+	struct iovec parts[] = { { &head, sizeof(head) }, { (void *)(uintptr_t)text, first } };
+	struct msghdr msg = { .msg_iov = parts, .msg_iovlen = 2 };
+
+	if (getrandom(&s->nonce, sizeof(s->nonce), 0) != sizeof(s->nonce))
+		return -EIO;
+	head.nonce = s->nonce;
+	if (sendmsg(sandbox_shell_fd(s->sb), &msg, MSG_NOSIGNAL) < 0)
+		return -errno;
+	if (first == head.length)
+		return 0;
+	s->unsent = xstrdup(text + first);
+	s->unsent_at = 0;
+	s->unsent_n = head.length - first;
+	return send_more(s) ? 0 : -EPIPE;
+}
+
+int session_begin(struct session *s, const char *command, int64_t timeout_ms, bool check_syntax,
+		struct fh_error *err)
+{
+	int r;
+
+	if (s->state != IDLE)
+		return error_say(err, EBUSY, "a command is running");
+	if (strlen(command) > SHELL_COMMAND_MAX)
+		return error_say(err, E2BIG, "a command of more than %d bytes", SHELL_COMMAND_MAX);
+	buf_clear(&s->output);
+	s->more_output = s->cancelled = false;
+	s->next_force = 0;
+	s->integrity[0] = '\0';
+	s->result = (struct session_result){ .output = &s->output, .cwd = s->cwd };
+	s->began_ns = clock_now_ns();
+	s->deadline_ns = timeout_ms > 0 ? s->began_ns + timeout_ms * NS_PER_MS : INT64_MAX;
+	s->state = RUNNING;
+	r = send_command(s, command, check_syntax ? SHELL_CHECK_SYNTAX : 0);
+	if (r < 0 && r != -EPIPE && r != -ECONNRESET) {
+		s->state = IDLE;
+		return error_set(err, -r, "send a command to the shell");
+	}
+	return 0; /* a shell that is gone is found and told by session_advance() */
+}
+
+void session_waits(const struct session *s, struct waits *w)
+{
+	waits_add(w, sandbox_fd(s->sb), POLLIN);
+	if (s->state == RUNNING)
+		waits_add(w, sandbox_shell_fd(s->sb), s->unsent ? POLLIN | POLLOUT : POLLIN);
+	waits_add(w, sandbox_output_fd(s->sb), POLLIN);
+	waits_until(w, s->deadline_ns);
+}
+
+/* --- advancing ------------------------------------------------------------------------------- */
+
+/* The next level of force, when its time has come. */
+static void on_time(struct session *s)
+{
+	size_t n = sizeof(force) / sizeof(force[0]);
+
+	if (s->next_force == n) { /* killed, and no word of its end */
+		finish(s, SESSION_GONE, -1);
+		return;
+	}
+	sandbox_interrupt(s->sb, force[s->next_force].level, NULL);
+	s->next_force++;
+	s->deadline_ns = clock_now_ns() +
+			(s->next_force < n ? force[s->next_force].wait_ms : LAST_WAIT_MS) *
+					NS_PER_MS;
+}
+
+bool session_advance(struct session *s)
+{
+	if (s->state == IDLE)
+		return true;
+	if (s->state == RUNNING && s->unsent)
+		send_more(s);
+	if (s->state == RUNNING)
+		read_shell(s);
+	if (s->state == IDLE) {
+		read_events(s); /* requests of the command that ended came before its status */
+		return true;
+	}
+	if (!read_events(s))
+		return true;
+	if (s->shell_ended)
+		restart(s);
+	else if (clock_now_ns() >= s->deadline_ns)
+		on_time(s);
+	if (s->state != IDLE)
+		drain_present(s);
+	return s->state == IDLE;
+}
+
+void session_cancel(struct session *s)
+{
+	if (s->state == IDLE || s->next_force)
+		return;
+	s->cancelled = true;
+	s->deadline_ns = clock_now_ns();
+}
+
+int session_command(struct session *s, const char *command, int64_t timeout_ms, bool check_syntax,
+		struct fh_error *err)
+{
+	int r = session_begin(s, command, timeout_ms, check_syntax, err);
+
+	while (r == 0 && !session_advance(s)) {
+		struct waits w = WAITS_INIT;
+
+		session_waits(s, &w);
+		waits_poll(&w);
+	}
+	return r;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "aci.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct aci_command *const commands[] = { &aci_validate, &aci_submit };
+
+static const char *name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 0 ? name_of(argv[0]) : "";
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (strcmp(commands[i]->name, name) != 0)
+			continue;
+		if (argc > 1 && strcmp(argv[1], "--help") == 0) {
+			puts(commands[i]->help);
+			return 0;
+		}
+		return commands[i]->run(argc, argv);
+	}
+	fprintf(stderr, "%s: not a command of this environment\n", name);
+	return 127;
+}
