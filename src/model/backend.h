@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MODEL_BACKEND_H
+#define MODEL_BACKEND_H
+
+#include "model/model.h"
+
+/* A kind of model: one const struct at the end of its file, and a line in model.c's table. */
+struct model_backend {
+	const char *name; /* what stands in a spec, before the ":" */
+	bool takes_argument;
+	bool interactive;
+	/* `argument` is what follows the ":" ("" if there is nothing). *out_state is its own. */
+	int (*open)(const struct model_request *request, const char *argument, void **out_state,
+			struct fh_error *err);
+	int (*next)(void *state, const struct fh_step *step, struct model_turn *out,
+			struct fh_error *err);
+	void (*close)(void *state);
+};
+
+extern const struct model_backend model_baseline;
+extern const struct model_backend model_demo;
+extern const struct model_backend model_actions;
+extern const struct model_backend model_human;
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/backend.h"
+#include "model/script.h"
+
+#include <errno.h>
+
+/* demo: a recorded way through the task, in its folder. */
+
+static int demo_open(const struct model_request *request, const char *argument, void **out_state,
+		struct fh_error *err)
+{
+	struct script *s;
+	struct task *task;
+	int r;
+
+	r = task_load(request->places, request->task, request->variant, &task, err);
+	if (r < 0)
+		return r;
+	s = script_new();
+	if (task->demo)
+		r = script_read(s, task->demo, err);
+	else
+		r = error_say(err, EINVAL, "the task '%s' has no demonstration", task->id);
+	task_free(task);
+	if (r < 0) {
+		script_free(s);
+		return r;
+	}
+	*out_state = s;
+	return 0;
+}
+
+const struct model_backend model_demo = {
+	.name = "demo",
+	.open = demo_open,
+	.next = script_next,
+	.close = script_free,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/backend.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct model {
+	const struct model_backend *backend;
+	void *state;
+	char *label;
+};
+
+static const struct model_backend *const backends[] = {
+	&model_baseline,
+	&model_demo,
+	&model_actions,
+	&model_human,
+};
+
+const char *model_list(void)
+{
+	return "baseline, demo, actions:FILE, human";
+}
+
+static const struct model_backend *find(const char *spec, size_t n)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(backends); i++) {
+		if (strncmp(backends[i]->name, spec, n) == 0 && !backends[i]->name[n])
+			return backends[i];
+	}
+	return NULL;
+}
+
+/* "actions:dir/games.jsonl" is called "actions-games". */
+static char *make_label(const struct model_backend *backend, const char *argument)
+{
+	const char *file = path_basename(argument);
+	size_t n = strcspn(file, ".");
+
+	if (!*argument || !n)
+		return xstrdup(backend->name);
+	return xasprintf("%s-%.*s", backend->name, (int)n, file);
+}
+
+int model_open(const struct model_request *request, struct model **out, struct fh_error *err)
+{
+	const char *spec = request->spec;
+	size_t n = strcspn(spec, ":");
+	const struct model_backend *backend = find(spec, n);
+	const char *argument = spec[n] ? spec + n + 1 : "";
+	struct model *m;
+	void *state;
+	int r;
+
+	if (!backend)
+		return error_say(err, EINVAL, "no model '%s'; there are: %s", spec, model_list());
+	if (spec[n] && !backend->takes_argument)
+		return error_say(err, EINVAL, "the model '%s' takes nothing after ':'",
+				backend->name);
+	r = backend->open(request, argument, &state, err);
+	if (r < 0)
+		return r;
+	m = xcalloc(1, sizeof(*m));
+	m->backend = backend;
+	m->state = state;
+	m->label = make_label(backend, argument);
+	*out = m;
+	return 0;
+}
+
+void model_close(struct model *m)
+{
+	if (!m)
+		return;
+	m->backend->close(m->state);
+	free(m->label);
+	free(m);
+}
+
+const char *model_label(const struct model *m)
+{
+	return m->label;
+}
+
+bool model_is_interactive(const struct model *m)
+{
+	return m->backend->interactive;
+}
+
+int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
+		struct fh_error *err)
+{
+	return m->backend->next(m->state, step, out, err);
+}
