@@ -170,8 +170,9 @@ static int score_log_loss(const struct scored *s, struct metric_values *out, str
 			return error_say(err, EINVAL,
 					"line %zu: %g is no probability from 0 to 1 (column %s)",
 					s->rows[i].line, pairs[i].prediction, s->column);
-		p = fminl(fmaxl(p, LOG_LOSS_CLIP), 1 - LOG_LOSS_CLIP);
-		sum -= logl(pairs[i].truth == 1 ? p : 1 - p);
+		if (pairs[i].truth == 0)
+			p = 1 - p;
+		sum -= logl(fminl(fmaxl(p, LOG_LOSS_CLIP), 1 - LOG_LOSS_CLIP));
 	}
 	return one_value(out, "log_loss", sum / s->n, err);
 }

@@ -155,4 +155,4 @@ def main(path: str, allowed: list[str]) -> None:
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit("usage: player.py FILE FUNCTION...")
-    main(sys.argv[1], sys.argv[2:])
+    main(os.path.abspath(sys.argv[1]), sys.argv[2:])

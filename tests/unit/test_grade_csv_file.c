@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/scope.h"
+#include "grade/csv/csv.h"
+#include "grade/csv/metrics.h"
+#include "grade/csv/score.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* How submissions are read and matched, and what is said about those that can't be. */
+
+static const char answers[] = "id,y\na,1\nb,0\nc,1\n";
+
+struct report {
+	int code;
+	char text[2048];
+};
+
+static void score_bytes(const char *submission, size_t n, const char *truth, const char *metric,
+		struct report *out)
+{
+	auto_free char *ours = malloc(n + 1);
+	auto_free char *theirs = strdup(truth);
+	auto_buf struct buf text = BUF_INIT(sizeof(out->text) - 1);
+	struct metric_values values = { .n = 0 };
+	struct fh_error err = FH_ERROR_INIT;
+
+	memcpy(ours, submission, n);
+	out->code = score_csv(
+			&(struct score_request){
+					.columns = { .id = "id", .target = "y" },
+					.metric = metric_find(metric),
+					.submission = ours,
+					.submission_bytes = n,
+					.answers = theirs,
+					.answers_bytes = strlen(theirs),
+			},
+			&values, &err);
+	if (out->code < 0)
+		score_print_error(&text, "s.csv", &err);
+	else
+		score_print_values(&text, &values);
+	snprintf(out->text, sizeof(out->text), "%s", buf_str(&text));
+}
+
+static void assert_report(const char *submission, const char *metric, const char *expected)
+{
+	struct report report;
+
+	score_bytes(submission, strlen(submission), answers, metric, &report);
+	assert_string_equal(report.text, expected);
+}
+
+#define ALL_RIGHT "{\"accuracy\": 1.0}\n"
+
+static void test_forms_of_the_same_file(void **state)
+{
+	static const char *const files[] = {
+		"id,y\na,1\nb,0\nc,1\n",
+		"id,y\na,1\nb,0\nc,1",
+		"id,y\nc,1\na,1\nb,0\n",
+		"id,y\r\na,1\r\nb,0\r\nc,1\r\n",
+		"id,y\ra,1\rb,0\rc,1\r",
+		"\xef\xbb\xbfid,y\na,1\nb,0\nc,1\n",
+		"\n\nid,y\n\na,1\n  \nb,0\nc,1\n\n\n",
+		"y,id\n1,a\n0,b\n1,c\n",
+		"id,other,y,\na,,1,\nb,x,0,\nc,\"1,2\",1,\n",
+		" id , y\t\na , 1\n b,0 \nc,1\n",
+		"\"id\",\"y\"\n\"a\",\"1\" \n\"b\", \"0\"\nc,1\n",
+		"id,y\na,1.0\nb,0e5\nc,+1\n",
+		"id,y,z\na,1,\"two\nlines\"\nb,0,\"a \"\"quote\"\"\"\nc,1,\"\r\n\"\n",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		assert_report(files[i], "accuracy", ALL_RIGHT);
+}
+
+static void test_ids_are_compared_as_text(void **state)
+{
+	struct report report;
+	const char truth[] = "id,y\n1,x\n01,y\n\"a,\"\"b\",z\n";
+	const char file[] = "id,y\n\"a,\"\"b\",z\n01,y\n1,x\n";
+
+	score_bytes(file, strlen(file), truth, "accuracy", &report);
+	assert_string_equal(report.text, ALL_RIGHT);
+}
+
+static void test_faults(void **state)
+{
+	static const struct {
+		const char *file, *message;
+	} cases[] = {
+		{ "", "s.csv: empty: the first line must name the columns" },
+		{ " \n\n", "s.csv: empty: the first line must name the columns" },
+		{ "id,x\na,1\n", "s.csv line 1: no column 'y' among 'id', 'x'" },
+		{ "\nID,y\n", "s.csv line 2: no column 'id' among 'ID', 'y'" },
+		{ "id,y,id\n", "s.csv line 1: two columns 'id'" },
+		{ "a,b,c,d,e,f,g,h,i\n",
+				"s.csv line 1: no column 'id' among 'a', 'b', 'c', 'd', "
+				"'e', 'f', 'g', 'h', ..." },
+		{ "id,y\na\n", "s.csv line 2: the number of fields is 1, in the header 2" },
+		{ "id,y\na,1,\n", "s.csv line 2: the number of fields is 3, in the header 2" },
+		{ "id,y\nx,1\n", "s.csv line 2: id 'x' is none of the ids to predict" },
+		{ "id,y\na,1\nb,1\na,1\n", "s.csv line 4: id 'a' was there before, in line 2" },
+		{ "id,y\na,1\nb,0\nc,1\nd,1\n",
+				"s.csv line 5: id 'd' is none of the ids to predict" },
+		{ "id,y\nb,1\n", "s.csv: 2 of 3 ids are missing, the first is id 'a'" },
+		{ "id,y\n", "s.csv: 3 of 3 ids are missing, the first is id 'a'" },
+		{ "id,y\na,1\nb,\nc,1\n", "s.csv line 3: nothing in column y" },
+		{ "id,y\na,1\nb,\"\"\nc,1\n", "s.csv line 3: nothing in column y" },
+		{ "id,y\na,1\nb,0\nc,\"1\n", "s.csv line 4: a field in quotes does not end" },
+		{ "id,y\na,\"\n\n1\"x\n", "s.csv line 4: text follows a closing quote" },
+		{ "id,y\nb,x\n", "s.csv: 2 of 3 ids are missing, the first is id 'a'" },
+		{ "id,y\na,1\nb,yes\nc,1\n", "s.csv line 3: 'yes' is not a number (column y)" },
+		{ "id,y\na,1\nb,nan\nc,1\n", "s.csv line 3: 'nan' is not a number (column y)" },
+		{ "id,y\na,1\nb,inf\nc,1\n", "s.csv line 3: 'inf' is not a number (column y)" },
+		{ "id,y\na,1\nb,0x1\nc,1\n", "s.csv line 3: '0x1' is not a number (column y)" },
+		{ "id,y\na,1\nb,1e999\nc,1\n", "s.csv line 3: '1e999' is not a number (column y)" },
+		{ "id,y\na,1\nb,\"1,5\"\nc,1\n", "s.csv line 3: '1,5' is not a number (column y)" },
+		/* What a row shows of itself: cut, between characters, without control characters. */
+		{ "id,y\na,\"\xff\x1b[2J\"\n",
+				"s.csv: 2 of 3 ids are missing, the first is id 'b'" },
+		{ "id,y\n\"\xff\x1b[2J\r\n\\\",1\n",
+				"s.csv line 2: id '\\\\xff\\\\x1b[2J\\\\x0d \\\\' is none of the ids to predict" },
+		{ "id,y\n1234567890123456789012345678901234567890x,1\n",
+				"s.csv line 2: id '1234567890123456789012345678901234567890...' is none "
+				"of the ids to predict" },
+		{ "id,y\n123456789012345678901234567890123456789\xc3\xa9,1\n",
+				"s.csv line 2: id '123456789012345678901234567890123456789...' is none of "
+				"the ids to predict" },
+		{ "id,y\n\"\"\"\",1\n", "s.csv line 2: id '\\\"' is none of the ids to predict" },
+	};
+	char expected[512];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(expected, sizeof(expected), "{\"error\": \"%s\"}\n", cases[i].message);
+		assert_report(cases[i].file, "rmse", expected);
+	}
+}
+
+static void test_nul_byte(void **state)
+{
+	static const char file[] = "id,y\na,1\nb,\0\nc,1\n";
+	struct report report;
+
+	score_bytes(file, sizeof(file) - 1, answers, "accuracy", &report);
+	assert_string_equal(report.text,
+			"{\"error\": \"s.csv line 3: a NUL byte: the file must be text in UTF-8\"}\n");
+}
+
+/* A file of `head`, then n times `unit`, then `tail`. */
+static void assert_long(const char *head, const char *unit, size_t n, const char *tail,
+		const char *expected)
+{
+	auto_buf struct buf file = BUF_INIT(SIZE_MAX / 4);
+	struct report report;
+
+	buf_add_str(&file, head);
+	for (size_t i = 0; i < n; i++)
+		buf_add_str(&file, unit);
+	buf_add_str(&file, tail);
+	score_bytes(file.data, file.len, answers, "accuracy", &report);
+	assert_string_equal(report.text, expected);
+}
+
+static void test_caps(void **state)
+{
+	assert_long("id,y,z\na,1,", "x", 65536, "\nb,0,\nc,1,\n", ALL_RIGHT);
+	assert_long("id,y,z\na,1,", "x", 65537, "\nb,0,\nc,1,\n",
+			"{\"error\": \"s.csv line 2: a field of more than 65536 bytes\"}\n");
+	assert_long("id,y,z\na,1,\"", "\"\"", 65537, "\"\nb,0,\nc,1,\n",
+			"{\"error\": \"s.csv line 2: a field of more than 65536 bytes\"}\n");
+	assert_long("id,y", ",", 1023, "\n",
+			"{\"error\": \"s.csv line 1: more than 1024 fields\"}\n");
+	assert_long("", "x", (64 << 20) + 1, "",
+			"{\"error\": \"s.csv: more than 67108864 bytes\"}\n");
+}
+
+/* More rows than answers: one is wrong, and the rest isn't read. */
+static void test_too_many_rows(void **state)
+{
+	assert_long("id,y\nb,1\nc,1\na,1\n", "c,1\n", 1000000, "broken",
+			"{\"error\": \"s.csv line 5: id 'c' was there before, in line 3\"}\n");
+}
+
+static void test_faults_of_the_answers_are_not_the_agents(void **state)
+{
+	static const struct {
+		const char *truth, *metric;
+	} cases[] = {
+		{ "", "accuracy" },
+		{ "id,y\n", "accuracy" },
+		{ "id,z\na,1\n", "accuracy" },
+		{ "id,y\na,1\na,1\n", "accuracy" },
+		{ "id,y\na,x\n", "rmse" },
+		{ "id,y\na,2\n", "auc" },
+		{ "id,y\na,1\n", "auc" },
+		{ "id,y\na,0.5\n", "log_loss" },
+	};
+	struct report report;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		score_bytes("id,y\na,1\n", 9, cases[i].truth, cases[i].metric, &report);
+		assert_int_equal(report.code, -EBADMSG);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_forms_of_the_same_file),
+		cmocka_unit_test(test_ids_are_compared_as_text),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_nul_byte),
+		cmocka_unit_test(test_caps),
+		cmocka_unit_test(test_too_many_rows),
+		cmocka_unit_test(test_faults_of_the_answers_are_not_the_agents),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
