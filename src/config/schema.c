@@ -5,7 +5,6 @@
 #include "base/str.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <string.h>
 
 struct reading {
@@ -46,20 +45,17 @@ static int check_range(const struct reading *r, const struct field *field, const
 }
 
 static int read_int(const struct reading *r, const struct field *field, const struct node *node,
-		int *out)
+		int64_t *out)
 {
 	int64_t v;
 	int status;
 
 	if (node->kind != NODE_SCALAR || !str_to_i64(node->text, &v))
 		return wrong(r, field, node, "an integer");
-	if (v < INT_MIN || v > INT_MAX)
-		return node_complain(
-				node, r->err, "'%s': %s is too large", field->name, node->text);
 	status = check_range(r, field, node, (double)v);
 	if (status < 0)
 		return status;
-	*out = (int)v;
+	*out = v;
 	return 0;
 }
 

@@ -29,7 +29,7 @@
 enum field_kind {
 	FIELD_TEXT,     /* const char *; NULL: not given */
 	FIELD_BOOL,     /* bool */
-	FIELD_INT,      /* int */
+	FIELD_INT,      /* int64_t */
 	FIELD_NUMBER,   /* double, finite */
 	FIELD_BYTES,    /* int64_t: "512M", "2G" */
 	FIELD_DURATION, /* int64_t, milliseconds: "90s", "5m"; a bare number is seconds */

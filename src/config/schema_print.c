@@ -92,7 +92,7 @@ static void print_scalar(struct buf *out, const struct field *f, const char *at,
 	else if (f->kind == FIELD_BOOL)
 		buf_add_str(out, *(const bool *)at ? "true" : "false");
 	else if (f->kind == FIELD_INT)
-		buf_printf(out, "%d", *(const int *)at);
+		buf_printf(out, "%" PRId64, *(const int64_t *)at);
 	else if (f->kind == FIELD_NUMBER)
 		str_add_double(out, *(const double *)at);
 	else if (f->kind == FIELD_CHOICE)

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/config.h"
+
+/* --- task.yaml -------------------------------------------------------------------------------- */
+
+static const char *const directions[] = {
+	[METRIC_MAXIMIZE] = "maximize", [METRIC_MINIMIZE] = "minimize", NULL
+};
+
+#define FIELD(f) offsetof(struct metric_config, f)
+static const struct field metric_fields[] = {
+	{ "name", FIELD_TEXT, FIELD(name), "as the grader calls it, capitals and all",
+			.required = true },
+	{ "direction", FIELD_CHOICE, FIELD(direction), "what is better", .required = true,
+			.choices = directions },
+	{},
+};
+#undef FIELD
+
+static const struct schema metric_schema = {
+	.name = "metric",
+	.help = "The metric that decides; a grader may give others beside it.",
+	.size = sizeof(struct metric_config),
+	.fields = metric_fields,
+};
+
+static const char *const grader_kinds[] = {
+	[GRADER_CSV] = "csv", [GRADER_SCRIPT] = "script", [GRADER_DUEL] = "duel", NULL
+};
+
+const char *const csv_metrics[] = { "accuracy", "f1", "rmse", "r2", "mae", "log_loss", "auc",
+	"bleu", NULL };
+
+#define FIELD(f) offsetof(struct grader_config, f)
+static const struct field grader_fields[] = {
+	{ "kind", FIELD_CHOICE, FIELD(kind), "how it is scored: [graders.md](graders.md)",
+			.required = true, .choices = grader_kinds },
+	{ "submission", FIELD_TEXT, FIELD(submission), "the file of the workspace that is scored",
+			.required = true },
+	{ "submission_size", FIELD_BYTES, FIELD(submission_bytes), "a larger one is refused",
+			.preset = "64M", .min = 1, .max = 1L << 40 },
+	{ "timeout", FIELD_DURATION, FIELD(timeout_ms), "of scoring it once", .preset = "60s",
+			.min = 100, .max = 86400e3 },
+	{ "answers", FIELD_TEXT, FIELD(answers), "`csv`: path of the hidden answer file" },
+	{ "id", FIELD_TEXT, FIELD(id), "`csv`: the column that rows are matched by" },
+	{ "target", FIELD_TEXT, FIELD(target), "`csv`: the column that is scored" },
+	{ "metric", FIELD_CHOICE, FIELD(csv_metric), "`csv`: what is worked out",
+			.choices = csv_metrics },
+	{ "program", FIELD_TEXT, FIELD(program), "`script`, `duel`: path of the Python program" },
+	{ "args", FIELD_TEXTS, FIELD(args), "`script`, `duel`: its arguments" },
+	{ "functions", FIELD_TEXTS, FIELD(functions),
+			"`duel`: functions of the submission that the judge may ask for" },
+	{ "player", FIELD_TEXT, FIELD(player),
+			"`duel`: path of a program to run the submission with, instead of ours" },
+	{},
+};
+#undef FIELD
+
+static const struct schema grader_schema = {
+	.name = "grader",
+	.help = "How a submission is scored. `csv` wants `answers`, `id`, `target`, `metric`; `script` "
+		"wants `program`; `duel` wants `program`, and `functions` or `player`.",
+	.size = sizeof(struct grader_config),
+	.fields = grader_fields,
+};
+
+#define FIELD(f) offsetof(struct solution_config, f)
+static const struct field solution_fields[] = {
+	{ "files", FIELD_TEXTS, FIELD(files), "list of paths: what is put into the workspace" },
+	{ "command", FIELD_TEXT, FIELD(command),
+			"shell command that makes the submission of them; `\"true\"` if they are it",
+			.required = true },
+	{},
+};
+#undef FIELD
+
+static const struct schema solution_schema = {
+	.name = "solution",
+	.help = "A known good answer, which `fumehood task check --run` plays. No agent sees it.",
+	.size = sizeof(struct solution_config),
+	.fields = solution_fields,
+};
+
+static const char *const disks[] = { [DISK_MEMORY] = "memory", [DISK_DISK] = "disk", NULL };
+
+#define FIELD(f) offsetof(struct limits_config, f)
+static const struct field limits_fields[] = {
+	{ "memory", FIELD_BYTES, FIELD(sandbox.memory_bytes),
+			"of all processes, and of the files "
+			"where they are kept in memory; 0: no limit",
+			.preset = "4G" },
+	{ "pids", FIELD_INT, FIELD(sandbox.pids), "processes and threads; 0: no limit",
+			.preset = "512", .max = 1 << 22 },
+	{ "cpus", FIELD_NUMBER, FIELD(sandbox.cpus), "cores' worth of time, 1.5 say; 0: no limit",
+			.preset = "0", .max = 4096 },
+	{ "disk", FIELD_BYTES, FIELD(sandbox.disk_bytes), "of what is written; 0: no limit",
+			.preset = "2G" },
+	{ "files", FIELD_INT, FIELD(sandbox.disk_files), "how many; 0: no limit",
+			.preset = "200000", .max = 1 << 30 },
+	{ "disk_on", FIELD_CHOICE, FIELD(sandbox.disk_on),
+			"where written files are kept; in memory they count as that",
+			.preset = "memory", .choices = disks },
+	{ "output", FIELD_BYTES, FIELD(output_bytes), "what is kept of a step's output",
+			.preset = "1M", .min = 1024, .max = 1 << 30 },
+	{},
+};
+#undef FIELD
+
+static const struct schema limits_schema = {
+	.name = "limits",
+	.help = "What an episode may use.",
+	.size = sizeof(struct limits_config),
+	.fields = limits_fields,
+};
+
+static const char *const networks[] = { [NETWORK_NONE] = "none", [NETWORK_HOST] = "host", NULL };
+
+#define FIELD(f) offsetof(struct task_config, f)
+static const struct field task_fields[] = {
+	{ "id", FIELD_TEXT, FIELD(id), "the folder's name" },
+	{ "name", FIELD_TEXT, FIELD(name), "for people", .required = true },
+	{ "description", FIELD_TEXT, FIELD(description),
+			"what the agent is told; `{dataset_docs}` and `{training_timeout}` (seconds) are filled in",
+			.required = true },
+	{ "metric", FIELD_STRUCT, FIELD(metric), "what decides", .required = true,
+			.schema = &metric_schema },
+	{ "grader", FIELD_STRUCT, FIELD(grader), "how a submission is scored", .required = true,
+			.schema = &grader_schema },
+	{ "starter_code", FIELD_TEXTS, FIELD(starter_code),
+			"list of paths: what the workspace holds at first" },
+	{ "dataset_configs", FIELD_TEXTS, FIELD(dataset_configs),
+			"ids of data sets, which come into the workspace's `data/`; `datasets/ID.yaml`, as MLGym "
+			"writes it, is taken too" },
+	{ "sample_submission", FIELD_TEXT, FIELD(sample_submission),
+			"path of one more file for the workspace" },
+	{ "baseline", FIELD_TEXT, FIELD(baseline),
+			"shell command run in the workspace of a fresh episode, whose submission is then scored; "
+			"not given: `python3` and the first of `baseline_paths`" },
+	{ "baseline_paths", FIELD_TEXTS, FIELD(baseline_paths),
+			"Python program of the workspace that makes the baseline's submission" },
+	{ "baseline_scores", FIELD_NODE, FIELD(baseline_scores),
+			"published scores, a list of mappings of metrics to numbers; they are the baseline where "
+			"there is no command to run" },
+	{ "solution", FIELD_STRUCT, FIELD(solution), "a known good answer",
+			.schema = &solution_schema },
+	{ "demo", FIELD_TEXT, FIELD(demo), "path of recorded actions, a JSON string a line" },
+	{ "training_timeout", FIELD_DURATION, FIELD(training_timeout_ms),
+			"longest time of a command that trains (runs Python)", .preset = "1h",
+			.min = 100, .max = 30 * 86400e3 },
+	{ "short_timeout", FIELD_DURATION, FIELD(short_timeout_ms),
+			"longest time of any other command", .preset = "25s", .min = 100,
+			.max = 86400e3 },
+	{ "max_steps", FIELD_INT, FIELD(max_steps), "of an episode", .preset = "50", .min = 1,
+			.max = 1000000 },
+	{ "limits", FIELD_STRUCT, FIELD(limits), "what an episode may use",
+			.schema = &limits_schema },
+	{ "network", FIELD_CHOICE, FIELD(network), "what an episode can reach", .preset = "none",
+			.choices = networks },
+	{ "hidden", FIELD_TEXTS, FIELD(hidden),
+			"list of paths: files for the grader's program alone, beside it" },
+	{ "secret_files", FIELD_TEXTS, FIELD(secret_files), "MLGym's name for more of `hidden`" },
+	{ "variants", FIELD_NODE, FIELD(variants),
+			"names of variants with the keys that each puts over those of the task" },
+	{ "default_variant", FIELD_TEXT, FIELD(default_variant),
+			"the one that is played when none is named" },
+	{ "benchmark_name", FIELD_TEXT, FIELD(benchmark_name), "changes nothing" },
+	{ "task_entrypoint", FIELD_TEXT, FIELD(task_entrypoint), "changes nothing: see `grader`" },
+	{ "evaluation_paths", FIELD_TEXTS, FIELD(evaluation_paths),
+			"changes nothing: see `grader`" },
+	{ "evaluation_read_only", FIELD_BOOL, FIELD(evaluation_read_only),
+			"changes nothing: graders are out of reach" },
+	{ "memory_path", FIELD_TEXT, FIELD(memory_path), "changes nothing" },
+	{ "requirements_path", FIELD_TEXT, FIELD(requirements_path),
+			"changes nothing yet: packages are the machine's" },
+	{ "use_generic_conda", FIELD_BOOL, FIELD(use_generic_conda), "changes nothing yet",
+			.preset = "true" },
+	{},
+};
+#undef FIELD
+
+const struct schema task_schema = {
+	.name = "task",
+	.help = "`tasks/<id>/task.yaml`.",
+	.size = sizeof(struct task_config),
+	.fields = task_fields,
+};
+
+const char *const task_keys_without_effect[] = { "benchmark_name", "task_entrypoint",
+	"evaluation_paths", "evaluation_read_only", "memory_path", "requirements_path",
+	"use_generic_conda", NULL };
+
+/* --- datasets/<id>.yaml ----------------------------------------------------------------------- */
+
+#define FIELD(f) offsetof(struct data_file_config, f)
+static const struct field file_fields[] = {
+	{ "path", FIELD_TEXT, FIELD(path), "where it lies in the data set's folder",
+			.required = true },
+	{ "target", FIELD_TEXT, FIELD(target),
+			"where it comes to lie in the workspace's `data/`; not given: `path`" },
+	{ "sha256", FIELD_TEXT, FIELD(sha256), "of a file, compared by `fumehood task check`" },
+	{ "hidden", FIELD_BOOL, FIELD(hidden), "does not come into the workspace",
+			.preset = "false" },
+	{},
+};
+#undef FIELD
+
+static const struct schema file_schema = {
+	.name = "file",
+	.help = "A file or folder of a data set.",
+	.size = sizeof(struct data_file_config),
+	.fields = file_fields,
+};
+
+#define FIELD(f) offsetof(struct dataset_config, f)
+static const struct field dataset_fields[] = {
+	{ "id", FIELD_TEXT, FIELD(id), "the file's name without `.yaml`" },
+	{ "name", FIELD_TEXT, FIELD(name), "for people", .required = true },
+	{ "description", FIELD_TEXT, FIELD(description),
+			"what the agent is told of it in place of `{dataset_docs}`",
+			.required = true },
+	{ "files", FIELD_STRUCTS, FIELD(files), "what it holds", .required = true,
+			.schema = &file_schema },
+	{ "location", FIELD_TEXT, FIELD(location),
+			"its folder, relative to the one that holds `datasets`; not given: `<state>/data/<id>`" },
+	{ "how_to_get", FIELD_TEXT, FIELD(how_to_get),
+			"a sentence for who does not have the files yet" },
+	{},
+};
+#undef FIELD
+
+const struct schema dataset_schema = {
+	.name = "dataset",
+	.help = "`datasets/<id>.yaml`, beside `tasks` or in the task's own folder.",
+	.size = sizeof(struct dataset_config),
+	.fields = dataset_fields,
+};

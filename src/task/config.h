@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TASK_CONFIG_H
+#define TASK_CONFIG_H
+
+#include "config/schema.h"
+#include "sandbox/sandbox.h"
+#include "task/task.h"
+
+#include <stdint.h>
+
+/* task.yaml and datasets/<id>.yaml as they are written, before anything is looked up. */
+struct metric_config {
+	const char *name;
+	enum { METRIC_MAXIMIZE, METRIC_MINIMIZE } direction;
+};
+
+struct grader_config {
+	enum grader_kind kind;
+	const char *submission;
+	int64_t submission_bytes;
+	int64_t timeout_ms;
+	const char *answers, *id, *target;
+	int csv_metric; /* index into csv_metrics */
+	const char *program, *player;
+	struct texts args, functions;
+};
+
+extern const char *const csv_metrics[]; /* NULL-terminated */
+
+struct solution_config {
+	struct texts files;
+	const char *command;
+};
+
+struct limits_config {
+	struct sandbox_limits sandbox;
+	int64_t output_bytes;
+};
+
+struct task_config {
+	const char *id, *name, *description;
+	struct metric_config metric;
+	struct grader_config grader;
+	struct texts starter_code, dataset_configs;
+	const char *sample_submission;
+	const char *baseline;
+	struct texts baseline_paths;
+	const struct node *baseline_scores;
+	struct solution_config solution;
+	const char *demo;
+	int64_t training_timeout_ms, short_timeout_ms;
+	int64_t max_steps;
+	struct limits_config limits;
+	enum sandbox_network network;
+	struct texts hidden, secret_files;
+	const struct node *variants;
+	const char *default_variant;
+	/* MLGym's, which change nothing here */
+	const char *benchmark_name, *task_entrypoint, *requirements_path, *memory_path;
+	struct texts evaluation_paths;
+	bool evaluation_read_only, use_generic_conda;
+};
+
+extern const struct schema task_schema;
+
+struct data_file_config {
+	const char *path, *target, *sha256;
+	bool hidden;
+};
+
+struct dataset_config {
+	const char *id, *name, *description, *location, *how_to_get;
+	struct struct_list files; /* of data_file_config */
+};
+
+extern const struct schema dataset_schema;
+
+/* Keys of task.yaml that are taken because MLGym's files have them; NULL-terminated. */
+extern const char *const task_keys_without_effect[];
+
+#endif

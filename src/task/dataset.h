@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TASK_DATASET_H
+#define TASK_DATASET_H
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Data sets: datasets/<id>.yaml, and where its files lie. All strings belong to the arena that the
+ * data set was loaded into.
+ */
+struct dataset_file {
+	const char *path;   /* in the data set's folder */
+	const char *source; /* absolute */
+	const char *target; /* beneath the workspace's data folder */
+	const char *sha256; /* lower-case hexadecimal; NULL: not said */
+	bool hidden;        /* not for the workspace */
+};
+
+struct dataset {
+	const char *id;
+	const char *name, *description;
+	const char *dir; /* absolute */
+	const struct dataset_file *files;
+	size_t n_files;
+};
+
+/* Folders that hold `datasets`, in the order they are looked at; then the installed one. */
+struct dataset_places {
+	const char *task_dir;
+	const char *root;      /* holds `tasks`, too; NULL: none */
+	const char *state_dir; /* NULL: the user's own */
+};
+
+/*
+ * `name` is an id, or "datasets/<id>.yaml". -ENOENT when there is no such data set, -ENODATA,
+ * with how to get it, when a file of it is missing.
+ */
+int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
+		struct dataset *out, struct fh_error *err);
+
+/* Compares the files that have a sha256. -EBADMSG names the first that differs. */
+int dataset_verify(const struct dataset *dataset, struct fh_error *err);
+
+#endif

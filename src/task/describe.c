@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/describe.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+#include "task/dataset.h"
+
+#include <string.h>
+
+#define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
+
+static void add_trimmed(struct buf *out, const char *text)
+{
+	size_t n = strlen(text);
+
+	while (n && text[n - 1] == '\n')
+		n--;
+	buf_add(out, text, n);
+}
+
+static void add_dataset(struct buf *out, const struct dataset *dataset)
+{
+	const char *separator = "Files: ";
+
+	buf_printf(out, "%s\n", dataset->name);
+	add_trimmed(out, dataset->description);
+	buf_add_char(out, '\n');
+	for (size_t i = 0; i < dataset->n_files; i++) {
+		if (dataset->files[i].hidden)
+			continue;
+		buf_printf(out, "%s`data/%s`", separator, dataset->files[i].target);
+		separator = ", ";
+	}
+}
+
+static void add_dataset_docs(struct buf *out, const struct task *task)
+{
+	for (size_t i = 0; i < task->n_datasets; i++) {
+		if (i)
+			buf_add_str(out, "\n\n");
+		add_dataset(out, &task->datasets[i]);
+	}
+}
+
+static void add_training_timeout(struct buf *out, const struct task *task)
+{
+	buf_printf(out, "%.15g", (double)task->training_timeout_ms / 1000);
+}
+
+static const struct {
+	const char *name;
+	void (*add)(struct buf *out, const struct task *task);
+} places[] = {
+	{ "{dataset_docs}", add_dataset_docs },
+	{ "{training_timeout}", add_training_timeout },
+};
+
+const char *task_describe(struct task *task, const char *description)
+{
+	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);
+
+	while (*description) {
+		size_t i;
+
+		for (i = 0; i < ARRAY_SIZE(places); i++)
+			if (str_starts(description, places[i].name))
+				break;
+		if (i < ARRAY_SIZE(places)) {
+			places[i].add(&out, task);
+			description += strlen(places[i].name);
+		} else {
+			buf_add_char(&out, *description++);
+		}
+	}
+	return arena_strdup(&task->arena, buf_str(&out));
+}

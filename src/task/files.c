@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/files.h"
+
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fts.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- paths ------------------------------------------------------------------------------------ */
+
+static int dataset_path(const struct task_folder *folder, const struct node *at, const char *path,
+		const char **out, struct fh_error *err)
+{
+	const char *colon = strchr(path, ':');
+	const char *id = arena_strndup(folder->arena, path, (size_t)(colon - path));
+
+	for (size_t i = 0; i < folder->n_datasets; i++) {
+		const struct dataset *dataset = &folder->datasets[i];
+
+		for (size_t j = 0; str_eq(dataset->id, id) && j < dataset->n_files; j++) {
+			if (str_eq(dataset->files[j].path, colon + 1)) {
+				*out = dataset->files[j].source;
+				return 0;
+			}
+		}
+		if (str_eq(dataset->id, id))
+			return node_complain(
+					at, err, "data set '%s' has no file '%s'", id, colon + 1);
+	}
+	return node_complain(at, err, "'%s' is not one of dataset_configs", id);
+}
+
+static int check_entry(FTS *fts, const FTSENT *entry, const char *dir, struct fh_error *err)
+{
+	auto_free char *real = NULL;
+	size_t n = strlen(dir);
+
+	if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS)
+		return error_set(err, entry->fts_errno, "read '%s'", entry->fts_path);
+	if (entry->fts_info == FTS_SL) {
+		real = realpath(entry->fts_accpath, NULL);
+		if (!real || !str_starts(real, dir) || (real[n] != '/' && real[n] != '\0'))
+			return error_say(err, EPERM, "'%s' is a link that leads out of the task",
+					entry->fts_path);
+	}
+	if (entry->fts_info == FTS_DEFAULT)
+		return error_say(err, EINVAL, "'%s' is neither a file nor a folder",
+				entry->fts_path);
+	/* Python leaves these wherever a program is tried. */
+	if (entry->fts_info == FTS_D && str_eq(entry->fts_name, "__pycache__"))
+		fts_set(fts, (FTSENT *)(uintptr_t)entry, FTS_SKIP);
+	return 0;
+}
+
+/* A folder is mounted or copied whole: nothing in it may lead out of the task. */
+static int check_tree(const char *path, const char *dir, struct fh_error *err)
+{
+	char *const paths[] = { (char *)(uintptr_t)path, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	const FTSENT *entry;
+	int r = 0;
+
+	if (!fts)
+		return error_set(err, errno, "read '%s'", path);
+	while (r >= 0 && (entry = fts_read(fts)))
+		r = check_entry(fts, entry, dir, err);
+	fts_close(fts);
+	return r;
+}
+
+int task_path(const struct task_folder *folder, const struct node *at, const char *path,
+		const char **out, struct fh_error *err)
+{
+	auto_free char *real = NULL;
+	struct fh_error why;
+	int r;
+
+	if (strchr(path, ':'))
+		return dataset_path(folder, at, path, out, err);
+	r = path_beneath(folder->dir, path, &real, &why);
+	if (r >= 0)
+		r = check_tree(real, folder->dir, &why);
+	if (r < 0) {
+		node_complain(at, err, "%s", why.message);
+		return r;
+	}
+	*out = arena_strdup(folder->arena, real);
+	return 0;
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static int add_file(const struct task_folder *folder, const struct node *at, const char *source,
+		const char *target, struct task_files *files, struct fh_error *err)
+{
+	struct task_file *grown;
+
+	if (files->n == TASK_FILES_MAX)
+		return node_complain(at, err, "more than %d files", TASK_FILES_MAX);
+	for (size_t i = 0; i < files->n; i++)
+		if (str_eq(files->items[i].target, target))
+			return node_complain(at, err, "'%s' comes from both '%s' and '%s'", target,
+					files->items[i].source, source);
+	/* Doubles when it is full: at 0, 1, 2, 4, ... */
+	if ((files->n & (files->n - 1)) == 0) {
+		grown = arena_array(folder->arena, files->n ? 2 * files->n : 1, sizeof(*grown));
+		if (files->n)
+			memcpy(grown, files->items, files->n * sizeof(*grown));
+		files->items = grown;
+	}
+	files->items[files->n++] = (struct task_file){
+		.source = arena_strdup(folder->arena, source),
+		.target = arena_strdup(folder->arena, target),
+	};
+	return 0;
+}
+
+static int is_entry(const struct dirent *entry)
+{
+	return !str_eq(entry->d_name, ".") && !str_eq(entry->d_name, "..") &&
+			!str_eq(entry->d_name, "__pycache__");
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int add_contents(const struct task_folder *folder, const struct node *at, const char *dir,
+		struct task_files *files, struct fh_error *err)
+{
+	struct dirent **entries;
+	int n = scandir(dir, &entries, is_entry, by_name);
+	int r = 0;
+
+	if (n < 0) {
+		r = -errno;
+		node_complain(at, err, "list '%s': %s", dir, strerrordesc_np(-r));
+		return r;
+	}
+	for (int i = 0; i < n; i++) {
+		auto_free char *source = path_join(dir, entries[i]->d_name);
+
+		if (r >= 0)
+			r = add_file(folder, at, source, entries[i]->d_name, files, err);
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+int task_files_add(const struct task_folder *folder, const struct node *at,
+		const struct texts *paths, struct task_files *files, struct fh_error *err)
+{
+	for (size_t i = 0; i < paths->n; i++) {
+		const struct node *item = at->items[i];
+		auto_free char *name = path_normalise(paths->items[i]);
+		const char *source;
+		int r = task_path(folder, item, paths->items[i], &source, err);
+
+		if (r >= 0 && str_ends(paths->items[i], "/"))
+			r = add_contents(folder, item, source, files, err);
+		else if (r >= 0)
+			r = add_file(folder, item, source, path_basename(name), files, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int task_files_add_one(const struct task_folder *folder, const struct node *at, const char *source,
+		struct task_files *files, struct fh_error *err)
+{
+	return add_file(folder, at, source, path_basename(source), files, err);
+}

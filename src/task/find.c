@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/find.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/places.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 64
+#define TASKS_MAX 10000
+
+bool task_name_is_valid(const char *name)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_-.";
+	size_t n = strlen(name);
+
+	return n && n <= NAME_MAX_BYTES && *name != '.' && strspn(name, allowed) == n;
+}
+
+/* --- lists ------------------------------------------------------------------------------------ */
+
+/* The folders that hold tasks, the first wins. */
+#define TASKS_DIRS 2
+
+static void tasks_dirs(const struct task_places *places, char *dirs[TASKS_DIRS])
+{
+	const char *own = places ? places->tasks_dir : NULL;
+
+	dirs[0] = own ? xstrdup(own) : NULL;
+	dirs[1] = path_join(places_get()->share_dir, "tasks");
+}
+
+struct names {
+	char **items;
+	size_t n, room;
+};
+
+static void add_name(struct names *names, const char *name)
+{
+	if (names->n + 1 >= names->room) {
+		names->room = names->room ? 2 * names->room : 16;
+		names->items = xrealloc(names->items, names->room, sizeof(*names->items));
+	}
+	names->items[names->n++] = xstrdup(name);
+	names->items[names->n] = NULL;
+}
+
+static int list_dir(const char *path, struct names *names, struct fh_error *err)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+
+	if (!dir)
+		return error_set(err, errno, "list tasks in '%s'", path);
+	while ((entry = readdir(dir)) && names->n < TASKS_MAX) {
+		auto_free char *file = xasprintf("%s/%s/task.yaml", path, entry->d_name);
+
+		if (task_name_is_valid(entry->d_name) && path_exists(file))
+			add_name(names, entry->d_name);
+	}
+	closedir(dir);
+	return 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+static void sort_and_drop_doubles(struct names *names)
+{
+	size_t kept = 0;
+
+	if (!names->n)
+		return;
+	qsort(names->items, names->n, sizeof(*names->items), compare_names);
+	for (size_t i = 0; i < names->n; i++) {
+		if (kept && str_eq(names->items[i], names->items[kept - 1]))
+			free(names->items[i]);
+		else
+			names->items[kept++] = names->items[i];
+	}
+	names->items[kept] = NULL;
+	names->n = kept;
+}
+
+static int list_names(const struct task_places *places, struct names *out, struct fh_error *err)
+{
+	char *dirs[TASKS_DIRS];
+	int r = 0;
+
+	tasks_dirs(places, dirs);
+	for (size_t i = 0; i < TASKS_DIRS; i++) {
+		if (dirs[i] && r >= 0)
+			r = list_dir(dirs[i], out, err);
+		free(dirs[i]);
+	}
+	sort_and_drop_doubles(out);
+	return r;
+}
+
+int task_list(const struct task_places *places, char ***out, struct fh_error *err)
+{
+	struct names names = { .items = xcalloc(1, sizeof(char *)) };
+	int r = list_names(places, &names, err);
+
+	if (r < 0) {
+		task_list_free(names.items);
+		return r;
+	}
+	*out = names.items;
+	return 0;
+}
+
+void task_list_free(char **ids)
+{
+	for (char **p = ids; p && *p; p++)
+		free(*p);
+	free(ids);
+}
+
+/* --- one -------------------------------------------------------------------------------------- */
+
+void task_found_release(struct task_found *found)
+{
+	free(found->dir);
+	free(found->variant);
+}
+
+static int not_found(const struct task_places *places, const char *name, struct fh_error *err)
+{
+	struct names names = { .items = xcalloc(1, sizeof(char *)) };
+	auto_buf struct buf all = BUF_INIT(512);
+	const char *closest;
+
+	list_names(places, &names, NULL);
+	for (size_t i = 0; i < names.n; i++)
+		buf_printf(&all, "%s%s", i ? ", " : "", names.items[i]);
+	closest = str_closest(name, (const char *const *)names.items, names.n);
+	if (closest)
+		error_say(err, ENOENT, "no task '%s'; did you mean '%s'?", name, closest);
+	else
+		error_say(err, ENOENT, "no task '%s'; there are: %s", name, buf_str(&all));
+	task_list_free(names.items);
+	return -ENOENT;
+}
+
+static char *dir_by_name(const struct task_places *places, const char *name)
+{
+	char *dirs[TASKS_DIRS];
+	char *found = NULL;
+
+	tasks_dirs(places, dirs);
+	for (size_t i = 0; i < TASKS_DIRS; i++) {
+		auto_free char *file = NULL;
+
+		if (dirs[i] && !found) {
+			file = xasprintf("%s/%s/task.yaml", dirs[i], name);
+			found = path_exists(file) ? path_join(dirs[i], name) : NULL;
+		}
+		free(dirs[i]);
+	}
+	return found;
+}
+
+/* A name with a slash is the path of a task's folder. */
+static int find_dir(const struct task_places *places, const char *name, char **out,
+		struct fh_error *err)
+{
+	bool is_path = strchr(name, '/');
+	auto_free char *dir = NULL;
+	char *real;
+
+	if (!is_path && !task_name_is_valid(name))
+		return error_say(err, EINVAL, "'%s' can't be the name of a task", name);
+	dir = is_path ? xstrdup(name) : dir_by_name(places, name);
+	if (!dir)
+		return not_found(places, name, err);
+	real = realpath(dir, NULL);
+	if (!real)
+		return error_set(err, errno, "find task '%s'", name);
+	*out = real;
+	return 0;
+}
+
+int task_find(const struct task_places *places, const char *spec, struct task_found *out,
+		struct fh_error *err)
+{
+	const char *colon = strrchr(spec, ':');
+	auto_free char *name = colon ? xstrndup(spec, (size_t)(colon - spec)) : xstrdup(spec);
+	char *dir = NULL;
+	int r;
+
+	if (colon && !task_name_is_valid(colon + 1))
+		return error_say(err, EINVAL, "'%s' can't be the name of a variant", colon + 1);
+	r = find_dir(places, name, &dir, err);
+	if (r < 0)
+		return r;
+	*out = (struct task_found){ .dir = dir, .variant = colon ? xstrdup(colon + 1) : NULL };
+	return 0;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/task.h"
+
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/sha256.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A larger file counts by its size and time: data may be gigabytes, and this is asked at each
+ * start. */
+#define WHOLE_BYTES_MAX (16L * 1024 * 1024)
+
+static int add_link(struct sha256 *h, const FTSENT *entry, struct fh_error *err)
+{
+	char text[PATH_MAX];
+	ssize_t n = readlink(entry->fts_accpath, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return error_set(err, errno, "read '%s'", entry->fts_path);
+	text[n] = '\0';
+	sha256_add_str(h, text);
+	return 0;
+}
+
+static int add_file(struct sha256 *h, const FTSENT *entry, struct fh_error *err)
+{
+	const struct stat *st = entry->fts_statp;
+	char hex[SHA256_HEX_BYTES];
+	int r;
+
+	if (st->st_size > WHOLE_BYTES_MAX) {
+		sha256_add(h, &st->st_size, sizeof(st->st_size));
+		sha256_add(h, &st->st_mtim, sizeof(st->st_mtim));
+		return 0;
+	}
+	r = sha256_file(entry->fts_accpath, hex, err);
+	if (r >= 0)
+		sha256_add_str(h, hex);
+	return r;
+}
+
+/* Name, kind, whether it can be run, and contents. */
+static int add_entry(struct sha256 *h, FTS *fts, FTSENT *entry, size_t skip, struct fh_error *err)
+{
+	switch (entry->fts_info) {
+	case FTS_DP:
+		return 0;
+	case FTS_D:
+		if (str_eq(entry->fts_name, "__pycache__"))
+			return fts_set(fts, entry, FTS_SKIP);
+		sha256_add_str(h, "folder");
+		sha256_add_str(h, entry->fts_path + skip);
+		return 0;
+	case FTS_F:
+		sha256_add_str(h, entry->fts_statp->st_mode & S_IXUSR ? "program" : "file");
+		sha256_add_str(h, entry->fts_path + skip);
+		return add_file(h, entry, err);
+	case FTS_SL:
+	case FTS_SLNONE:
+		sha256_add_str(h, "link");
+		sha256_add_str(h, entry->fts_path + skip);
+		return add_link(h, entry, err);
+	default:
+		return error_set(err, entry->fts_errno ? entry->fts_errno : EINVAL, "read '%s'",
+				entry->fts_path);
+	}
+}
+
+static int compare_entries(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+/* A file, or a folder with all that it holds. */
+static int add_tree(struct sha256 *h, const char *path, struct fh_error *err)
+{
+	char *const paths[] = { (char *)(uintptr_t)path, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, compare_entries);
+	FTSENT *entry;
+	int r = 0;
+
+	if (!fts)
+		return error_set(err, errno, "read '%s'", path);
+	while (r >= 0 && (entry = fts_read(fts)))
+		r = add_entry(h, fts, entry, strlen(path), err);
+	fts_close(fts);
+	return r;
+}
+
+static int add_files(struct sha256 *h, const char *what, const struct task_file *files, size_t n,
+		struct fh_error *err)
+{
+	int r = 0;
+
+	sha256_add_str(h, what);
+	for (size_t i = 0; i < n && r >= 0; i++) {
+		sha256_add_str(h, files[i].target);
+		r = add_tree(h, files[i].source, err);
+	}
+	return r;
+}
+
+int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err)
+{
+	const char *programs[] = { task->grader.answers, task->grader.program,
+		task->grader.player };
+	auto_free char *yaml = path_join(task->dir, "task.yaml");
+	uint8_t digest[SHA256_BYTES];
+	struct sha256 h;
+	int r;
+
+	sha256_init(&h);
+	sha256_add_str(&h, task->id);
+	sha256_add_str(&h, task->variant);
+	r = add_tree(&h, yaml, err);
+	if (r >= 0)
+		r = add_files(&h, "starter", task->starter, task->n_starter, err);
+	if (r >= 0)
+		r = add_files(&h, "data", task->data, task->n_data, err);
+	if (r >= 0)
+		r = add_files(&h, "hidden", task->hidden, task->n_hidden, err);
+	for (size_t i = 0; i < ARRAY_SIZE(programs) && r >= 0; i++) {
+		sha256_add_str(&h, programs[i] ? "grader" : NULL);
+		if (programs[i])
+			r = add_tree(&h, programs[i], err);
+	}
+	if (r < 0)
+		return error_wrap(err, "hash task %s", task->id);
+	sha256_end(&h, digest);
+	sha256_hex(digest, hex);
+	return 0;
+}
