@@ -149,6 +149,12 @@ static int copy_tree(int from, int to, const struct copy *how, int depth, struct
 	return r;
 }
 
+static int give_to_agent(int folder, const char *name)
+{
+	return fchownat(folder, name, NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID),
+			AT_SYMLINK_NOFOLLOW);
+}
+
 /* Makes the folders of an entry's target and returns the one that its last name goes into. */
 static int make_parents(int to, const char *target, const char **out_name, struct fh_error *err)
 {
@@ -164,9 +170,8 @@ static int make_parents(int to, const char *target, const char **out_name, struc
 			return error_set(err, ENAMETOOLONG, "make the folders of '%s'", target);
 		memcpy(name, target, n);
 		name[n] = '\0';
-		if (n && mkdirat(at, name, 0755) == 0)
-			fchownat(at, name, NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID),
-					AT_SYMLINK_NOFOLLOW);
+		if (n && mkdirat(at, name, 0755) == 0 && give_to_agent(at, name) < 0)
+			return error_set(err, errno, "give '%s' to the agent", name);
 		next = openat(at, n ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (next < 0)
 			return error_set(err, errno, "make the folders of '%s'", target);
@@ -191,8 +196,8 @@ static int copy_entry(int to, const struct layer_entry *entry, struct fh_error *
 		return copy_any(AT_FDCWD, entry->source, dir, name, &how, 0, err);
 	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
 		return error_set(err, errno, "make folder '%s'", entry->target);
-	fchownat(dir, name, NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID),
-			AT_SYMLINK_NOFOLLOW);
+	if (give_to_agent(dir, name) < 0)
+		return error_set(err, errno, "give '%s' to the agent", entry->target);
 	return 0;
 }
 

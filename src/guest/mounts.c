@@ -221,8 +221,10 @@ static int make_place(int root, const char *target, bool folder, struct fh_error
 
 	for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(path, sizeof(path), "%.*s", (int)(slash - target), target);
-		if (mkdirat(root, path, 0755) == 0)
-			fchownat(root, path, GUEST_AGENT_ID, GUEST_AGENT_ID, AT_SYMLINK_NOFOLLOW);
+		if (mkdirat(root, path, 0755) == 0 &&
+				fchownat(root, path, GUEST_AGENT_ID, GUEST_AGENT_ID,
+						AT_SYMLINK_NOFOLLOW) < 0)
+			return error_set(err, errno, "make '/%s' for a bind", path);
 	}
 	if (folder) {
 		if (mkdirat(root, target, 0755) < 0 && errno != EEXIST)

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -89,9 +90,9 @@ static int run_helper(
 		const char *program, pid_t pid, id_t self, int64_t first, struct fh_error *err)
 {
 	char pid_text[32], self_text[32], first_text[32], count_text[32];
-	char *argv[] = { (char *)program, pid_text, "0", self_text, "1", "1", first_text,
+	const char *const argv[] = { program, pid_text, "0", self_text, "1", "1", first_text,
 		count_text, NULL };
-	char *env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
+	const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
 	int r, status;
 	pid_t child;
 
@@ -99,7 +100,8 @@ static int run_helper(
 	snprintf(self_text, sizeof(self_text), "%u", (unsigned)self);
 	snprintf(first_text, sizeof(first_text), "%lld", (long long)first);
 	snprintf(count_text, sizeof(count_text), "%d", GUEST_IDS);
-	r = posix_spawnp(&child, program, NULL, NULL, argv, env);
+	r = posix_spawnp(&child, program, NULL, NULL, (char *const *)(uintptr_t)argv,
+			(char *const *)(uintptr_t)env);
 	if (r)
 		return error_say(err, r, "%s is not there: install the package uidmap", program);
 	while (waitpid(child, &status, 0) < 0)

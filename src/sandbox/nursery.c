@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -129,11 +130,13 @@ static int set_attributes(posix_spawnattr_t *attr)
 static int spawn(pid_t *out_pid, int socket, int complaints, struct fh_error *err)
 {
 	char fd_text[16];
-	char *argv[] = { "bash", "--norc", "--noprofile", "-c",
-		"enable -f \"$1\" fumehood && fumehood \"$2\"", "bash",
-		(char *)(uintptr_t)places_get()->guest_plugin, fd_text, NULL };
-	char *env[] = { "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		"LANG=C.UTF-8", NULL };
+	const char *const argv[] = { "bash", "--norc", "--noprofile", "-c",
+		"enable -f \"$1\" fumehood && fumehood \"$2\"", "bash", places_get()->guest_plugin,
+		fd_text, NULL };
+	const char *const env[] = {
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+		NULL
+	};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	int r;
@@ -145,7 +148,8 @@ static int spawn(pid_t *out_pid, int socket, int complaints, struct fh_error *er
 	if (r == 0)
 		r = set_attributes(&attr);
 	if (r == 0)
-		r = posix_spawn(out_pid, BASH, &actions, &attr, argv, env);
+		r = posix_spawn(out_pid, BASH, &actions, &attr, (char *const *)(uintptr_t)argv,
+				(char *const *)(uintptr_t)env);
 	posix_spawnattr_destroy(&attr);
 	posix_spawn_file_actions_destroy(&actions);
 	return r ? error_set(err, r, "start '%s'", BASH) : 0;
