@@ -5,6 +5,7 @@
 #include "grade/csv/metrics.h"
 #include "grade/csv/score.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
