@@ -146,7 +146,7 @@ FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_e
 /*
  * The pollable form. After a begin, fh_gym_fd() becomes readable when something can be done;
  * fh_gym_wait() does it and gives at most max environments whose reset or step is over (0 when
- * timeout_ms ran out, -1 waits for ever); then fh_env_end() gives the result. All environments of a
+ * timeout_ms ran out or a signal came; -1 waits for ever); then fh_env_end() gives the result. All environments of a
  * gym that are used in this form belong to one thread, which alone begins, waits, ends and closes.
  */
 FH_PUBLIC int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);

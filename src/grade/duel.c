@@ -21,18 +21,14 @@
 
 enum { JUDGE, PLAYER };
 
-/* Ends of a pipe, for the two programs. */
-struct line {
-	int read, write;
-};
-
-static int open_line(struct line *line, struct fh_error *err)
+static int open_line(int *out_read, int *out_write, struct fh_error *err)
 {
 	int ends[2];
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_set(err, errno, "make a pipe");
-	*line = (struct line){ .read = ends[0], .write = ends[1] };
+	*out_read = ends[0];
+	*out_write = ends[1];
 	return 0;
 }
 
@@ -92,25 +88,18 @@ static int start_player(struct grade *g, int questions, int answers, struct fh_e
 
 static int start(struct grade *g, struct fh_error *err)
 {
-	struct line questions, answers;
+	auto_close int questions = -1, ask = -1;
+	auto_close int answers = -1, answer = -1;
 	int r;
 
-	r = open_line(&questions, err);
-	if (r < 0)
-		return r;
-	r = open_line(&answers, err);
-	if (r < 0) {
-		close(questions.read);
-		close(questions.write);
-		return r;
-	}
-	r = start_judge(g, questions.write, answers.read, err);
-	if (r < 0) {
-		close(questions.read);
-		close(answers.write);
-		return r;
-	}
-	return start_player(g, questions.read, answers.write, err);
+	r = open_line(&questions, &ask, err);
+	if (r == 0)
+		r = open_line(&answers, &answer, err);
+	if (r == 0)
+		r = start_judge(g, take_fd(&ask), take_fd(&answers), err);
+	if (r == 0)
+		r = start_player(g, take_fd(&questions), take_fd(&answer), err);
+	return r;
 }
 
 /* Why the player has ended, if it was not by its own last line. */

@@ -111,11 +111,25 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 	return 0;
 }
 
-void score_add_repr(struct buf *out, const struct score *s)
+static json_t *to_object(const struct score *s)
 {
-	auto_json json_t *object = json_object();
+	json_t *object = json_object();
 
 	for (size_t i = 0; i < s->n; i++)
 		json_object_set_new(object, s->metrics[i].name, json_real(s->metrics[i].value));
+	return object;
+}
+
+void score_add_repr(struct buf *out, const struct score *s)
+{
+	auto_json json_t *object = to_object(s);
+
 	json_add_python(out, object);
+}
+
+void score_add_json(struct buf *out, const struct score *s)
+{
+	auto_json json_t *object = to_object(s);
+
+	json_add(out, object, true);
 }

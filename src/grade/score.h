@@ -45,4 +45,7 @@ const double *score_find(const struct score *s, const char *name);
 /* As Python prints a dict: {'Score': 1.25}. */
 void score_add_repr(struct buf *out, const struct score *s);
 
+/* As score_read() reads it. */
+void score_add_json(struct buf *out, const struct score *s);
+
 #endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/action.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+static const struct {
+	const char *word;
+	enum action_kind kind;
+} words[] = {
+	{ "skip", ACTION_SKIP },
+	{ "exit_forfeit", ACTION_FORFEIT },
+	{ "exit_context", ACTION_EXIT },
+	{ "exit_cost", ACTION_EXIT },
+	{ "exit_error", ACTION_EXIT },
+	{ "exit_format", ACTION_EXIT },
+	{ "exit_api", ACTION_EXIT },
+};
+
+/* Anywhere in the text: `cd x && nohup python3 train.py` trains too. "python" covers python3. */
+static const char *const trainers[] = { "python", "torchrun", "accelerate", "deepspeed" };
+
+static bool is_word(const char *text, const char *word)
+{
+	size_t n = strlen(word);
+
+	if (strncmp(text, word, n) != 0)
+		return false;
+	text += n;
+	return !text[strspn(text, " \t\r\n")];
+}
+
+/* "edit 12:30" at the beginning. */
+static bool starts_edit(const char *text)
+{
+	if (!str_starts(text, "edit"))
+		return false;
+	text += strlen("edit");
+	if (!isblank((unsigned char)*text))
+		return false;
+	text += strspn(text, " \t");
+	if (!isdigit((unsigned char)*text))
+		return false;
+	text += strspn(text, "0123456789");
+	return text[0] == ':' && isdigit((unsigned char)text[1]);
+}
+
+enum action_kind action_kind(const char *text, const char **out_word)
+{
+	text += strspn(text, " \t\r\n");
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (is_word(text, words[i].word)) {
+			*out_word = words[i].word;
+			return words[i].kind;
+		}
+	}
+	if (starts_edit(text) && !strstr(text, "end_of_edit"))
+		return ACTION_MALFORMED_EDIT;
+	return ACTION_COMMAND;
+}
+
+bool action_trains(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(trainers); i++)
+		if (strstr(text, trainers[i]))
+			return true;
+	return false;
+}

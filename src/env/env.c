@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/env.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/scope.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#define TEXT_BYTES (64 << 10)
+#define OBSERVATION_TEXT_BYTES (2 << 20) /* of an observation that is no output */
+#define USER_BINDS_MAX 32
+
+/* How long a blocking call may overlook fh_env_interrupt(), which has no descriptor to wake it. */
+#define SLICE_NS (200 * NS_PER_MS)
+
+/* --- the state machine ------------------------------------------------------------------------ */
+
+void env_waits(const struct fh_env *env, struct waits *w)
+{
+	switch (env->work) {
+	case WORK_START:
+		waits_add(w, sandbox_fd(env->sb), POLLIN);
+		waits_until(w, env->deadline_ns);
+		break;
+	case WORK_COMMAND:
+		session_waits(env->session, w);
+		break;
+	case WORK_GRADE:
+		grade_waits(env->grade, w);
+		break;
+	case WORK_NONE:
+	case WORK_DONE:
+		break;
+	}
+}
+
+bool env_advance(struct fh_env *env)
+{
+	if (atomic_load_explicit(&env->interrupted, memory_order_relaxed)) {
+		atomic_store(&env->interrupted, false);
+		step_cancel(env);
+	}
+	switch (env->work) {
+	case WORK_START:
+		reset_advance(env);
+		break;
+	case WORK_COMMAND:
+	case WORK_GRADE:
+		step_advance(env);
+		break;
+	case WORK_NONE:
+	case WORK_DONE:
+		break;
+	}
+	return env->work == WORK_DONE;
+}
+
+int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *err)
+{
+	env->work = WORK_NONE;
+	if (env->failure.code < 0) {
+		if (err)
+			*err = env->failure;
+		return env->failure.code;
+	}
+	*out = env->step;
+	return 0;
+}
+
+void fh_env_interrupt(struct fh_env *env)
+{
+	atomic_store(&env->interrupted, true);
+	poller_interrupt(&env->gym->poller);
+}
+
+/* --- the blocking form ------------------------------------------------------------------------ */
+
+static int block(struct fh_env *env, struct fh_step *out, struct fh_error *err)
+{
+	while (env->work != WORK_DONE) {
+		struct waits w = WAITS_INIT;
+
+		env_waits(env, &w);
+		waits_until(&w, clock_now_ns() + SLICE_NS);
+		waits_poll(&w);
+		env_advance(env);
+	}
+	return env_take(env, out, err);
+}
+
+int fh_env_reset(struct fh_env *env, uint64_t seed, struct fh_step *out, struct fh_error *err)
+{
+	int r = reset_begin(env, seed, err);
+
+	return r < 0 ? r : block(env, out, err);
+}
+
+int fh_env_step(struct fh_env *env, const struct fh_action *action, struct fh_step *out,
+		struct fh_error *err)
+{
+	int r = step_begin(env, action, err);
+
+	return r < 0 ? r : block(env, out, err);
+}
+
+int fh_env_validate(struct fh_env *env, struct fh_step *out, struct fh_error *err)
+{
+	int r = step_begin_request(env, REQUEST_VALIDATE, err);
+
+	return r < 0 ? r : block(env, out, err);
+}
+
+int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err)
+{
+	int r = step_begin_request(env, REQUEST_SUBMIT, err);
+
+	return r < 0 ? r : block(env, out, err);
+}
+
+/* --- open and close --------------------------------------------------------------------------- */
+
+static int check_bind(const struct fh_bind *bind, struct fh_error *err)
+{
+	if (!bind->source || *bind->source != '/')
+		return error_say(err, EINVAL, "bind '%s': the source must be an absolute path",
+				bind->source ? bind->source : "");
+	if (bind->target && *bind->target != '/')
+		return error_say(err, EINVAL, "bind '%s': the target '%s' must be an absolute path",
+				bind->source, bind->target);
+	if (access(bind->source, F_OK) < 0)
+		return error_set(err, errno, "bind '%s'", bind->source);
+	return 0;
+}
+
+/* The task's own first, so that a user's may cover them. */
+static int add_binds(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
+{
+	const struct gym_task *task = env->task;
+
+	if (options->n_binds > USER_BINDS_MAX)
+		return error_say(err, E2BIG, "more than %d binds", USER_BINDS_MAX);
+	env->binds = arena_array(
+			&env->arena, task->n_data_binds + options->n_binds, sizeof(*env->binds));
+	for (size_t i = 0; i < task->n_data_binds; i++)
+		env->binds[env->n_binds++] = task->data_binds[i];
+	for (size_t i = 0; i < options->n_binds; i++) {
+		const struct fh_bind *bind = &options->binds[i];
+		const char *target = bind->target ? bind->target : bind->source;
+		int r = check_bind(bind, err);
+
+		if (r < 0)
+			return r;
+		env->binds[env->n_binds++] = (struct sandbox_bind){
+			.source = arena_strdup(&env->arena, bind->source),
+			.target = arena_strdup(&env->arena, target),
+		};
+	}
+	return 0;
+}
+
+static void init_buffers(struct fh_env *env)
+{
+	size_t output = (size_t)env->task->task->output_bytes;
+
+	/* Each byte of output may become four ("\\xff"), and notes and scores follow it. */
+	buf_init(&env->observation, 4 * output + OBSERVATION_TEXT_BYTES);
+	buf_init(&env->folded, output);
+	buf_init(&env->integrity, TEXT_BYTES);
+	buf_init(&env->grade_error, TEXT_BYTES);
+}
+
+static int prepare(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
+{
+	int r;
+
+	if (!options->task || options->max_steps < 0)
+		return error_say(err, EINVAL,
+				"an environment needs a task, and max_steps of 0 or more");
+	r = gym_task(env->gym, options->task, options->variant, &env->task, err);
+	if (r == 0)
+		r = add_binds(env, options, err);
+	if (r < 0)
+		return r;
+	init_buffers(env);
+	r = baseline_load(env, err);
+	if (r < 0)
+		return r;
+	env->reward = options->reward;
+	env->max_steps = options->max_steps ? options->max_steps : env->task->task->max_steps;
+	env->welcome = observe_welcome(env);
+	return 0;
+}
+
+int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options, struct fh_env **out,
+		struct fh_error *err)
+{
+	struct fh_env *env = xcalloc(1, sizeof(*env));
+	int r;
+
+	env->gym = gym;
+	r = prepare(env, options, err);
+	if (r < 0) {
+		fh_env_close(env);
+		return r;
+	}
+	*out = env;
+	return 0;
+}
+
+void fh_env_close(struct fh_env *env)
+{
+	if (!env)
+		return;
+	reset_drop(env);
+	score_release(&env->baseline);
+	score_release(&env->best);
+	buf_release(&env->observation);
+	buf_release(&env->folded);
+	buf_release(&env->integrity);
+	buf_release(&env->grade_error);
+	arena_release(&env->arena);
+	free(env->welcome);
+	free(env->working_dir);
+	free(env);
+}
+
+/* --- what is fixed ---------------------------------------------------------------------------- */
+
+void fh_env_info(const struct fh_env *env, struct fh_env_info *out)
+{
+	const struct task *task = env->task->task;
+
+	*out = (struct fh_env_info){
+		.task = task->id,
+		.variant = task->variant,
+		.name = task->name,
+		.description = task->description,
+		.metric = task->metric,
+		.maximize = task->maximize,
+		.max_steps = env->max_steps,
+		.training_timeout_s = (double)task->training_timeout_ms / 1e3,
+		.task_hash = env->task->hash,
+		.fingerprint = env->fingerprint,
+		.baseline = env->baseline.metrics,
+		.n_baseline = env->baseline.n,
+	};
+}
+
+const char *fh_outcome_name(enum fh_outcome outcome)
+{
+	static const char *const names[] = {
+		[FH_OUTCOME_OK] = "ok",
+		[FH_OUTCOME_TIMEOUT] = "timeout",
+		[FH_OUTCOME_OUTPUT_LIMIT] = "output_limit",
+		[FH_OUTCOME_SHELL_RESTARTED] = "shell_restarted",
+		[FH_OUTCOME_MEMORY_LIMIT] = "memory_limit",
+		[FH_OUTCOME_MALFORMED_EDIT] = "malformed_edit",
+		[FH_OUTCOME_SYNTAX_ERROR] = "syntax_error",
+		[FH_OUTCOME_SANDBOX_GONE] = "sandbox_gone",
+	};
+
+	return (size_t)outcome < ARRAY_SIZE(names) ? names[outcome] : "unknown";
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENV_ENV_H
+#define ENV_ENV_H
+
+#include "base/buf.h"
+#include "base/waits.h"
+#include "env/gym.h"
+#include "env/poller.h"
+#include "grade/grade.h"
+#include "grade/score.h"
+#include "shell/session.h"
+
+#include <fumehood/env.h>
+
+/*
+ * The inside of an environment: one state machine, which both forms of the API drive. A begin sets
+ * `work`; env_advance() is called whenever env_waits() came, and moves it on until WORK_DONE:
+ *
+ *   reset:  START -> DONE
+ *   step:   COMMAND -> [GRADE] -> DONE, and for actions that are not run: [GRADE] -> DONE
+ *
+ * env_take() gives the result, and it is WORK_NONE again.
+ */
+enum work { WORK_NONE, WORK_START, WORK_COMMAND, WORK_GRADE, WORK_DONE };
+enum episode { EPISODE_NONE, EPISODE_ON, EPISODE_OVER };
+
+#define ENV_WORKSPACE "/home/agent/workspace"
+
+struct fh_env {
+	/* fixed by fh_env_open() */
+	struct fh_gym *gym;
+	struct gym_task *task;
+	enum fh_reward_kind reward;
+	int max_steps;
+	struct sandbox_bind *binds; /* the task's data, and the user's */
+	size_t n_binds;
+	struct score baseline; /* empty: the task has none */
+	char fingerprint[SHA256_HEX_BYTES];
+	char *welcome; /* the first observation; NULL while the baseline is played */
+	struct arena arena;
+
+	/* the episode */
+	enum episode episode;
+	uint64_t seed;
+	struct sandbox *sb;
+	struct session *session;
+	int n_steps;
+	uint32_t n_graded; /* validates and submits */
+	uint32_t n_scored; /* those that gave a score */
+	double value;      /* of the metric when it was last scored */
+	struct score best; /* empty: none yet */
+	int64_t cpu_ns;    /* used until the end of the last step; -1: not known */
+	char *working_dir;
+
+	/* the reset or step that is under way, or was last */
+	enum work work;
+	int64_t started_ns, deadline_ns; /* the deadline is of a reset */
+	int64_t timeout_ms;              /* of the command */
+	const char *reason;              /* what it is graded for: a word of an exit status */
+	struct grade *grade;
+	char judge_key[SHA256_HEX_BYTES];
+	struct fh_step step;
+	struct fh_error failure; /* of a reset; code 0: none */
+	struct buf observation, folded, integrity, grade_error;
+	char exit_status[64];
+	bool cancelled;          /* by fh_env_interrupt(), not by its timeout */
+	atomic_bool interrupted; /* asked for, not seen yet */
+
+	struct poll_slot slot;
+};
+
+/* --- env.c ------------------------------------------------------------------------------------ */
+void env_waits(const struct fh_env *env, struct waits *w);
+bool env_advance(struct fh_env *env); /* true: WORK_DONE */
+int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *err);
+
+/* --- reset.c ---------------------------------------------------------------------------------- */
+int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
+void reset_advance(struct fh_env *env);
+
+/* Ends the episode, whatever it is doing. */
+void reset_drop(struct fh_env *env);
+
+/* --- step.c ----------------------------------------------------------------------------------- */
+int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err);
+
+/* A step that only asks for what the agent's command of that name would: REQUEST_*. */
+int step_begin_request(struct fh_env *env, int request, struct fh_error *err);
+void step_advance(struct fh_env *env);
+void step_cancel(struct fh_env *env);
+
+/* Clears what the last step left, and starts the clock. */
+void step_clear(struct fh_env *env);
+
+/* Fills what every reset and step ends with, and is done. */
+void step_finish(struct fh_env *env);
+
+/* --- observe.c -------------------------------------------------------------------------------- */
+char *observe_welcome(const struct fh_env *env); /* heap string */
+void observe_command(struct fh_env *env, const struct session_result *result);
+void observe_grade(struct fh_env *env, const struct grade_result *result);
+
+/* A sentence of ours on a line of its own, after what there is. */
+void observe_note(struct fh_env *env, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
+
+/* --- reward.c --------------------------------------------------------------------------------- */
+/* Takes a new score in: returns the step's reward, moves `value` and `best`. */
+double reward_take(struct fh_env *env, const struct score *score);
+
+/* --- baseline.c ------------------------------------------------------------------------------- */
+/* Sets env->baseline from what is kept, or plays it in this environment and keeps it. */
+int baseline_load(struct fh_env *env, struct fh_error *err);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/fingerprint.h"
+
+#include "base/scope.h"
+
+#include "fumehood-build.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <sys/utsname.h>
+
+/* Files whose content says what is installed; one that isn't there counts as that. */
+static const char *const files[] = {
+	"/etc/os-release",
+	"/var/lib/dpkg/status",
+	"/lib/apk/db/installed",
+	"/proc/driver/nvidia/version",
+};
+
+/* Of the machine alone. It does not change while a process runs, and takes milliseconds. */
+static char root[SHA256_HEX_BYTES];
+
+static void find_root(void)
+{
+	char python[PATH_MAX], hex[SHA256_HEX_BYTES];
+	uint8_t digest[SHA256_BYTES];
+	struct utsname machine;
+	struct sha256 h;
+
+	sha256_init(&h);
+	sha256_add_str(&h, FUMEHOOD_VERSION);
+	sha256_add_str(&h, uname(&machine) == 0 ? machine.machine : NULL);
+	sha256_add_str(&h, realpath("/usr/bin/python3", python));
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		sha256_add_str(&h, sha256_file(files[i], hex, NULL) == 0 ? hex : NULL);
+	sha256_end(&h, digest);
+	sha256_hex(digest, root);
+}
+
+void fingerprint(const struct sandbox_bind *binds, size_t n_binds, char out_hex[SHA256_HEX_BYTES])
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	uint8_t digest[SHA256_BYTES];
+	struct sha256 h;
+
+	pthread_once(&once, find_root);
+	sha256_init(&h);
+	sha256_add_str(&h, root);
+	for (size_t i = 0; i < n_binds; i++) {
+		sha256_add_str(&h, binds[i].source);
+		sha256_add_str(&h, binds[i].target);
+	}
+	sha256_end(&h, digest);
+	sha256_hex(digest, out_hex);
+}

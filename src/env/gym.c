@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/gym.h"
+
+#include "base/mem.h"
+#include "base/places.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <string.h>
+
+/* More data than this is not copied into the layer, which lies in memory. */
+#define COPIED_BYTES_MAX (64LL << 20)
+
+#define WORKSPACE "/home/agent/workspace"
+
+/* --- the gym ---------------------------------------------------------------------------------- */
+
+int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err)
+{
+	static const struct fh_gym_options none;
+	struct fh_gym *gym = xcalloc(1, sizeof(*gym));
+	int r;
+
+	if (!options)
+		options = &none;
+	pthread_mutex_init(&gym->lock, NULL);
+	poller_init(&gym->poller);
+	gym->tasks_dir = options->tasks_dir ? xstrdup(options->tasks_dir) : NULL;
+	r = places_state_dir(options->state_dir, &gym->state_dir, err);
+	if (r == 0)
+		r = judge_secret_load(gym->state_dir, &gym->secret, err);
+	if (r == 0)
+		r = poller_open(&gym->poller, err);
+	if (r == 0)
+		r = owner_open(NULL, &gym->owner, err);
+	if (r < 0) {
+		fh_gym_close(gym);
+		return error_wrap(err, "open the gym");
+	}
+	*out = gym;
+	return 0;
+}
+
+static void free_task(struct gym_task *t)
+{
+	task_free(t->task);
+	free(t->layer);
+	arena_release(&t->arena);
+	free(t);
+}
+
+void fh_gym_close(struct fh_gym *gym)
+{
+	if (!gym)
+		return;
+	owner_close(gym->owner);
+	poller_release(&gym->poller);
+	while (gym->tasks) {
+		struct gym_task *t = gym->tasks;
+
+		gym->tasks = t->next;
+		free_task(t);
+	}
+	pthread_mutex_destroy(&gym->lock);
+	explicit_bzero(&gym->secret, sizeof(gym->secret));
+	free(gym->state_dir);
+	free(gym->tasks_dir);
+	free(gym);
+}
+
+const char *fh_gym_warning(const struct fh_gym *gym)
+{
+	return owner_warning(gym->owner);
+}
+
+/* --- a task's layer --------------------------------------------------------------------------- */
+
+/* nftw() takes no argument for its callback; each thread sums up its own. */
+static _Thread_local int64_t tree_bytes;
+
+static int add_size(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	if (type == FTW_F)
+		tree_bytes += st->st_size;
+	return 0;
+}
+
+static int data_size(const struct task *task, int64_t *out_bytes, struct fh_error *err)
+{
+	tree_bytes = 0;
+	for (size_t i = 0; i < task->n_data; i++)
+		if (nftw(task->data[i].source, add_size, 16, FTW_PHYS) < 0)
+			return error_set(err, errno, "read '%s'", task->data[i].source);
+	*out_bytes = tree_bytes;
+	return 0;
+}
+
+static void bind_data(struct gym_task *t)
+{
+	const struct task *task = t->task;
+
+	t->data_binds = arena_array(&t->arena, task->n_data, sizeof(*t->data_binds));
+	t->n_data_binds = task->n_data;
+	for (size_t i = 0; i < task->n_data; i++)
+		t->data_binds[i] = (struct sandbox_bind){
+			.source = task->data[i].source,
+			.target = arena_printf(
+					&t->arena, WORKSPACE "/data/%s", task->data[i].target),
+		};
+}
+
+static int add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *err)
+{
+	const struct task *task = t->task;
+	auto_arena struct arena scratch = ARENA_INIT;
+	struct layer_item *items;
+	int64_t bytes;
+	size_t n = 0;
+	int r;
+
+	r = data_size(task, &bytes, err);
+	if (r < 0)
+		return r;
+	items = arena_array(&scratch, task->n_starter + task->n_data + 2, sizeof(*items));
+	items[n++] = (struct layer_item){ .target = "workspace" };
+	for (size_t i = 0; i < task->n_starter; i++)
+		items[n++] = (struct layer_item){
+			.source = task->starter[i].source,
+			.target = arena_printf(&scratch, "workspace/%s", task->starter[i].target),
+		};
+	if (task->n_data)
+		items[n++] = (struct layer_item){ .target = "workspace/data" };
+	if (bytes > COPIED_BYTES_MAX)
+		bind_data(t);
+	for (size_t i = 0; i < task->n_data && bytes <= COPIED_BYTES_MAX; i++)
+		items[n++] = (struct layer_item){
+			.source = task->data[i].source,
+			.target = arena_printf(&scratch, "workspace/data/%s", task->data[i].target),
+		};
+	return owner_add_layer(gym->owner, t->layer, items, n, err);
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
+
+static struct gym_task *find(const struct fh_gym *gym, const struct task *like)
+{
+	for (struct gym_task *t = gym->tasks; t; t = t->next)
+		if (str_eq(t->task->id, like->id) && str_eq(t->task->variant, like->variant))
+			return t;
+	return NULL;
+}
+
+/* Takes the task over. */
+static int add(struct fh_gym *gym, struct task *task, struct gym_task **out, struct fh_error *err)
+{
+	struct gym_task *t = xcalloc(1, sizeof(*t));
+	int r;
+
+	t->task = task;
+	t->layer = xasprintf("%zu-%s", gym->n_tasks++, task->id);
+	r = task_hash(task, t->hash, err);
+	if (r == 0)
+		r = add_layer(gym, t, err);
+	if (r < 0) {
+		error_wrap(err, "prepare task %s", task->id);
+		free_task(t);
+		return r;
+	}
+	t->next = gym->tasks;
+	gym->tasks = t;
+	*out = t;
+	return 0;
+}
+
+int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct gym_task **out,
+		struct fh_error *err)
+{
+	struct task_places places = { .tasks_dir = gym->tasks_dir, .state_dir = gym->state_dir };
+	struct gym_task *t;
+	struct task *task;
+	int r;
+
+	r = task_load(&places, spec, variant, &task, err);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&gym->lock);
+	t = find(gym, task);
+	if (t)
+		task_free(task);
+	else
+		r = add(gym, task, &t, err);
+	pthread_mutex_unlock(&gym->lock);
+	if (r == 0)
+		*out = t;
+	return r;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/env.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+/*
+ * What an agent reads. Clients find some things in it by regular expressions, which hold the
+ * sentences with "valid submission artefact at PATH.", "Baseline Score: {...}", "Evaluation Score:
+ * {...}" and "Exited (...)" in place.
+ */
+static void start_line(struct buf *b)
+{
+	if (b->len && b->data[b->len - 1] != '\n')
+		buf_add_char(b, '\n');
+}
+
+void observe_note(struct fh_env *env, const char *format, ...)
+{
+	va_list ap;
+
+	start_line(&env->observation);
+	va_start(ap, format);
+	buf_vprintf(&env->observation, format, ap);
+	va_end(ap);
+	buf_add_char(&env->observation, '\n');
+}
+
+/* --- the first one ---------------------------------------------------------------------------- */
+
+static void add_score_line(struct buf *b, const char *label, const struct score *score)
+{
+	buf_printf(b, "%s: ", label);
+	score_add_repr(b, score);
+	buf_add_char(b, '\n');
+}
+
+char *observe_welcome(const struct fh_env *env)
+{
+	const struct task *task = env->task->task;
+	auto_buf struct buf b = BUF_INIT(1 << 20);
+
+	buf_add_str(&b, task->description);
+	start_line(&b);
+	buf_printf(&b,
+			"\nYou are the user agent in a sandbox of your own, in the folder %s, which holds "
+			"the files to start from",
+			ENV_WORKSPACE);
+	buf_add_str(&b, task->n_data ? " and the data, in data/.\n" : ".\n");
+	buf_printf(&b,
+			"- Each action is a shell command, or several lines of them. The shell stays the "
+			"same from step to step. There are %d steps.\n",
+			env->max_steps);
+	buf_printf(&b,
+			"- A command may take %g s; one that runs python, torchrun, accelerate or deepspeed "
+			"may take %g s. What runs longer is ended.\n",
+			(double)task->short_timeout_ms / 1e3,
+			(double)task->training_timeout_ms / 1e3);
+	if (task->network == NETWORK_NONE)
+		buf_add_str(&b, "- There is no network.\n");
+	buf_printf(&b,
+			"- `validate` scores %s as it is then. `submit` scores it and ends the episode; so "
+			"does the last step. Scoring happens elsewhere, on a copy.\n",
+			task->grader.submission);
+	buf_printf(&b, "- What counts is %s: %s is better.\n", task->metric,
+			task->maximize ? "more" : "less");
+	if (env->baseline.n)
+		add_score_line(&b, "Baseline Score", &env->baseline);
+	return buf_take(&b);
+}
+
+/* --- after a command -------------------------------------------------------------------------- */
+
+static void note_restart(struct fh_env *env, const struct session_result *result)
+{
+	int status = result->shell_status;
+	char how[64];
+
+	if (WIFSIGNALED(status))
+		snprintf(how, sizeof(how), "by signal %d", WTERMSIG(status));
+	else
+		snprintf(how, sizeof(how), "with status %d", WEXITSTATUS(status));
+	observe_note(env,
+			"(The shell ended %s, and a new one was started: the files are as they were, "
+			"variables, functions and the folder are not.)",
+			how);
+}
+
+static void note_outcome(struct fh_env *env, const struct session_result *result)
+{
+	const struct task *task = env->task->task;
+
+	switch (result->outcome) {
+	case SESSION_OK:
+	case SESSION_RESTARTED:
+	case SESSION_GONE:
+		break;
+	case SESSION_TIMEOUT:
+		observe_note(env, "(The command was still running after %g s and was ended.)",
+				(double)env->timeout_ms / 1e3);
+		break;
+	case SESSION_OUTPUT_LIMIT:
+		observe_note(env,
+				"(There was more output; only the first %d KiB of a step are kept.)",
+				(int)(task->output_bytes >> 10));
+		break;
+	case SESSION_MEMORY_LIMIT:
+		observe_note(env,
+				"(The memory ran out, and a process was ended: this sandbox may use %.3g "
+				"GiB.)",
+				(double)task->limits.memory_bytes / (1 << 30));
+		break;
+	case SESSION_SYNTAX:
+		observe_note(env, "(Nothing was run: this does not parse as a shell command.)");
+		break;
+	}
+	if (env->cancelled)
+		observe_note(env, "(The command was interrupted.)");
+	if (result->restarted)
+		note_restart(env, result);
+}
+
+void observe_command(struct fh_env *env, const struct session_result *result)
+{
+	const struct buf *output = result->output;
+
+	buf_clear(&env->folded);
+	str_add_folded(&env->folded, buf_str(output), output->len);
+	str_add_utf8(&env->observation, buf_str(&env->folded), env->folded.len);
+	note_outcome(env, result);
+}
+
+/* --- after scoring ---------------------------------------------------------------------------- */
+
+void observe_grade(struct fh_env *env, const struct grade_result *result)
+{
+	switch (result->verdict) {
+	case GRADE_SCORED:
+		observe_note(env, "Scored a valid submission artefact at %s.", result->submission);
+		if (env->baseline.n)
+			add_score_line(&env->observation, "Baseline Score", &env->baseline);
+		add_score_line(&env->observation, "Evaluation Score", result->score);
+		break;
+	case GRADE_NO_SUBMISSION:
+		observe_note(env, "Not scored: %s", result->text);
+		break;
+	case GRADE_REJECTED:
+		observe_note(env, "Not scored: %s", result->text);
+		break;
+	case GRADE_BROKEN:
+		/* The details may be about hidden files: they are for people. */
+		observe_note(env,
+				"Not scored: the grader failed, which is not the submission's fault.");
+		break;
+	}
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/env.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/sha256.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A sandbox stands after milliseconds; one that takes this long never will. */
+#define START_NS (60 * NS_PER_S)
+
+void reset_drop(struct fh_env *env)
+{
+	poller_forget(&env->gym->poller, env);
+	grade_free(env->grade);
+	env->grade = NULL;
+	session_free(env->session);
+	env->session = NULL;
+	sandbox_close(env->sb);
+	env->sb = NULL;
+	env->episode = EPISODE_NONE;
+	env->work = WORK_NONE;
+}
+
+/* A number for one use that follows from the episode's seed; neighbouring seeds give unlike ones. */
+static uint32_t derive(uint64_t seed, const char *use)
+{
+	uint8_t digest[SHA256_BYTES];
+	char number[32];
+	struct sha256 h;
+	uint32_t v;
+
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)seed);
+	sha256_init(&h);
+	sha256_add_str(&h, use);
+	sha256_add_str(&h, number);
+	sha256_end(&h, digest);
+	memcpy(&v, digest, sizeof(v));
+	return v;
+}
+
+static int start_sandbox(struct fh_env *env, struct fh_error *err)
+{
+	const struct task *task = env->task->task;
+	char hash_seed[48];
+
+	snprintf(hash_seed, sizeof(hash_seed), "PYTHONHASHSEED=%u",
+			derive(env->seed, "PYTHONHASHSEED"));
+	return sandbox_start(env->gym->owner,
+			&(struct sandbox_options){
+					.layer = env->task->layer,
+					.binds = env->binds,
+					.n_binds = env->n_binds,
+					.network = task->network,
+					.limits = task->limits,
+					.shell = true,
+					.env = (const char *const[]){ hash_seed, NULL },
+					.random_seed = derive(env->seed, "RANDOM"),
+			},
+			&env->sb, err);
+}
+
+int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
+{
+	int r;
+
+	if (env->work != WORK_NONE)
+		return error_say(err, EBUSY, "a reset or step of this environment is under way");
+	/* The old sandbox ends by itself; nobody waits for it. */
+	reset_drop(env);
+	score_release(&env->best);
+	env->seed = seed;
+	env->n_steps = 0;
+	env->n_graded = 0;
+	env->n_scored = 0;
+	env->cpu_ns = 0;
+	free(env->working_dir);
+	env->working_dir = xstrdup(ENV_WORKSPACE);
+	step_clear(env);
+	r = start_sandbox(env, err);
+	if (r < 0)
+		return error_wrap(err, "start the sandbox of %s", env->task->task->id);
+	env->work = WORK_START;
+	env->deadline_ns = env->started_ns + START_NS;
+	return 0;
+}
+
+static void stands(struct fh_env *env)
+{
+	env->session = session_new(env->sb, (size_t)env->task->task->output_bytes);
+	env->episode = EPISODE_ON;
+	if (env->welcome)
+		buf_add_str(&env->observation, env->welcome);
+	step_finish(env);
+}
+
+static void failed(struct fh_env *env, int error, const char *why)
+{
+	error_say(&env->failure, error, "the sandbox of %s could not be made: %s",
+			env->task->task->id, why);
+	reset_drop(env);
+	env->work = WORK_DONE;
+}
+
+void reset_advance(struct fh_env *env)
+{
+	struct sandbox_event event;
+
+	do {
+		sandbox_next_event(env->sb, &event);
+		switch (event.kind) {
+		case SANDBOX_READY:
+			stands(env);
+			return;
+		case SANDBOX_FAILED:
+			failed(env, EIO, event.text);
+			return;
+		case SANDBOX_GONE:
+			failed(env, EIO, "it ended at once");
+			return;
+		case SANDBOX_NONE:
+		case SANDBOX_EXITED:
+		case SANDBOX_SHELL:
+		case SANDBOX_REQUEST:
+			break;
+		}
+	} while (event.kind != SANDBOX_NONE);
+	if (clock_now_ns() >= env->deadline_ns)
+		failed(env, ETIMEDOUT, "it did not stand in time");
+}

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/env.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "env/action.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * A step, in this order: it is counted; words that end the episode do so; a malformed edit is told
+ * apart; anything else is run by the shell. Then, once and for the first of these that holds: the
+ * episode is scored and over because the command asked to submit; is scored and over because this
+ * was its last step; is scored because the command asked to validate.
+ */
+#define TIMEOUT_MS_MAX (30LL * 24 * 3600 * 1000)
+
+/* What an episode is scored for; the words of exit_* actions beside these. */
+#define REASON_SUBMIT "submit"
+#define REASON_VALIDATE "validate"
+#define REASON_MAX_STEPS "max_steps"
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+void step_clear(struct fh_env *env)
+{
+	buf_clear(&env->observation);
+	buf_clear(&env->integrity);
+	buf_clear(&env->grade_error);
+	grade_free(env->grade);
+	env->grade = NULL;
+	env->failure.code = 0;
+	env->cancelled = false;
+	atomic_store_explicit(&env->interrupted, false, memory_order_relaxed);
+	env->started_ns = clock_now_ns();
+	env->step = (struct fh_step){ .step = env->n_steps, .exit_code = -1, .open_file = "n/a" };
+}
+
+static void add_usage(struct fh_env *env)
+{
+	struct sandbox_usage usage = { -1, -1, -1, -1 };
+
+	sandbox_usage(env->sb, &usage);
+	env->step.cpu_s = -1;
+	if (usage.cpu_ns >= 0 && env->cpu_ns >= 0)
+		env->step.cpu_s = (double)(usage.cpu_ns - env->cpu_ns) / 1e9;
+	env->cpu_ns = usage.cpu_ns;
+	env->step.memory_peak_bytes = usage.memory_peak_bytes;
+	env->step.written_bytes = usage.written_bytes;
+}
+
+static const char *text_or_null(const struct buf *b)
+{
+	return b->len ? b->data : NULL;
+}
+
+void step_finish(struct fh_env *env)
+{
+	struct fh_step *step = &env->step;
+
+	add_usage(env);
+	step->observation = buf_str(&env->observation);
+	step->working_dir = env->working_dir;
+	step->baseline = env->baseline.metrics;
+	step->n_baseline = env->baseline.n;
+	step->best = env->best.metrics;
+	step->n_best = env->best.n;
+	step->integrity = text_or_null(&env->integrity);
+	step->grade_error = text_or_null(&env->grade_error);
+	step->duration_s = (double)(clock_now_ns() - env->started_ns) / 1e9;
+	env->work = WORK_DONE;
+}
+
+static void note_integrity(struct fh_env *env, const char *what)
+{
+	buf_printf(&env->integrity, "%s%s", env->integrity.len ? "; " : "", what);
+}
+
+/* `reason` is what the observation says, `status` what the run's records say. */
+static void end_episode(struct fh_env *env, const char *reason, const char *status_format, ...)
+{
+	va_list ap;
+
+	va_start(ap, status_format);
+	vsnprintf(env->exit_status, sizeof(env->exit_status), status_format, ap);
+	va_end(ap);
+	observe_note(env, "Exited (%s)", reason);
+	env->episode = EPISODE_OVER;
+	env->step.exit_status = env->exit_status;
+	env->step.truncated = str_eq(reason, REASON_MAX_STEPS);
+	env->step.terminated = !env->step.truncated;
+	step_finish(env);
+}
+
+/* --- scoring ---------------------------------------------------------------------------------- */
+
+static void end_scored(struct fh_env *env, enum grade_verdict verdict)
+{
+	const char *reason = env->reason;
+
+	switch (verdict) {
+	case GRADE_SCORED:
+		if (str_eq(reason, REASON_SUBMIT))
+			end_episode(env, reason, "submitted");
+		else
+			end_episode(env, reason, "autosubmission (%s)", reason);
+		break;
+	case GRADE_NO_SUBMISSION:
+		end_episode(env, reason, "submission_not_found (%s)", reason);
+		break;
+	case GRADE_REJECTED:
+	case GRADE_BROKEN:
+		end_episode(env, reason, "evaluation_format_error (%s)", reason);
+		break;
+	}
+}
+
+static void score_over(struct fh_env *env, const struct grade_result *result)
+{
+	struct fh_step *step = &env->step;
+
+	env->n_graded++;
+	if (result->verdict == GRADE_SCORED) {
+		step->reward = reward_take(env, result->score);
+		step->score = result->score->metrics;
+		step->n_score = result->score->n;
+	} else {
+		buf_add_str(&env->grade_error, result->text);
+	}
+	if (result->verdict == GRADE_BROKEN && *result->grader_log)
+		buf_printf(&env->grade_error, "\n%s", result->grader_log);
+	if (result->integrity)
+		note_integrity(env, result->integrity);
+	observe_grade(env, result);
+	if (!str_eq(env->reason, REASON_VALIDATE)) {
+		end_scored(env, result->verdict);
+		return;
+	}
+	/* If the sandbox is gone by now, the next step will say so. */
+	(void)sandbox_clear_requests(env->sb, NULL);
+	step_finish(env);
+}
+
+static void score(struct fh_env *env, const char *reason)
+{
+	struct fh_error err;
+	int r;
+
+	env->reason = reason;
+	judge_key(&env->gym->secret, env->task->task->id, env->seed, env->n_graded, env->judge_key);
+	r = grade_begin(
+			&(struct grade_request){
+					.owner = env->gym->owner,
+					.task = env->task->task,
+					.layer = env->task->layer,
+					.binds = env->binds,
+					.n_binds = env->n_binds,
+					.episode = env->sb,
+					.judge_key = env->judge_key,
+			},
+			&env->grade, &err);
+	if (r < 0) {
+		score_over(env,
+				&(struct grade_result){
+						.verdict = GRADE_BROKEN,
+						.text = err.message,
+						.grader_log = "",
+				});
+		return;
+	}
+	env->work = WORK_GRADE;
+	/* It is over at once when there is nothing to score. */
+	if (grade_advance(env->grade))
+		score_over(env, grade_result(env->grade));
+}
+
+/* The action is done: what comes of it. */
+static void after_action(struct fh_env *env, int requests)
+{
+	if (requests & REQUEST_SUBMIT)
+		score(env, REASON_SUBMIT);
+	else if (env->n_steps >= env->max_steps)
+		score(env, REASON_MAX_STEPS);
+	else if (requests & REQUEST_VALIDATE)
+		score(env, REASON_VALIDATE);
+	else
+		step_finish(env);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static enum fh_outcome outcome_of(enum session_outcome outcome)
+{
+	switch (outcome) {
+	case SESSION_OK:
+		return FH_OUTCOME_OK;
+	case SESSION_TIMEOUT:
+		return FH_OUTCOME_TIMEOUT;
+	case SESSION_OUTPUT_LIMIT:
+		return FH_OUTCOME_OUTPUT_LIMIT;
+	case SESSION_RESTARTED:
+		return FH_OUTCOME_SHELL_RESTARTED;
+	case SESSION_MEMORY_LIMIT:
+		return FH_OUTCOME_MEMORY_LIMIT;
+	case SESSION_SYNTAX:
+		return FH_OUTCOME_SYNTAX_ERROR;
+	case SESSION_GONE:
+		return FH_OUTCOME_SANDBOX_GONE;
+	}
+	return FH_OUTCOME_SANDBOX_GONE;
+}
+
+static void gone(struct fh_env *env)
+{
+	env->step.outcome = FH_OUTCOME_SANDBOX_GONE;
+	observe_note(env, "The sandbox has ended, with all that was in it; nothing can be scored.");
+	end_episode(env, "early_exit", "early_exit");
+}
+
+static void command_over(struct fh_env *env)
+{
+	const struct session_result *result = session_result(env->session);
+
+	env->step.outcome = outcome_of(result->outcome);
+	env->step.exit_code = result->exit_code;
+	observe_command(env, result);
+	if (result->integrity)
+		note_integrity(env, result->integrity);
+	if (result->cwd && !str_eq(result->cwd, env->working_dir)) {
+		free(env->working_dir);
+		env->working_dir = xstrdup(result->cwd);
+	}
+	/* A new shell has new descriptors, maybe with the old ones' numbers. */
+	if (result->restarted)
+		env->slot.registered = false;
+	if (result->outcome == SESSION_GONE)
+		gone(env);
+	else
+		after_action(env, result->requests);
+}
+
+static void run(struct fh_env *env, const struct fh_action *action)
+{
+	const struct task *task = env->task->task;
+	struct fh_error err;
+
+	env->timeout_ms = action_trains(action->text) ? task->training_timeout_ms
+						      : task->short_timeout_ms;
+	if (action->timeout_s > 0)
+		env->timeout_ms = (int64_t)ceil(action->timeout_s * 1000);
+	if (env->timeout_ms > TIMEOUT_MS_MAX)
+		env->timeout_ms = TIMEOUT_MS_MAX;
+	/* The text's length is checked, so that only a sandbox that is gone can refuse it. */
+	if (session_begin(env->session, action->text, env->timeout_ms, true, &err) < 0)
+		gone(env);
+	else
+		env->work = WORK_COMMAND;
+}
+
+static void malformed(struct fh_env *env)
+{
+	env->step.outcome = FH_OUTCOME_MALFORMED_EDIT;
+	observe_note(env,
+			"Nothing was run: `edit N:M` takes its new text from the lines after it, up "
+			"to a line that holds only `end_of_edit`, and there is none.");
+	after_action(env, 0);
+}
+
+/* --- what env.c drives ------------------------------------------------------------------------ */
+
+static int check(const struct fh_env *env, struct fh_error *err)
+{
+	if (env->work != WORK_NONE)
+		return error_say(err, EBUSY, "a reset or step of this environment is under way");
+	if (env->episode == EPISODE_NONE)
+		return error_say(err, EPROTO, "there is no episode: reset comes first");
+	if (env->episode == EPISODE_OVER)
+		return error_say(err, EPROTO, "the episode is over (%s): reset starts a new one",
+				env->exit_status);
+	return 0;
+}
+
+static int check_action(const struct fh_action *action, struct fh_error *err)
+{
+	if (!action->text)
+		return error_say(err, EINVAL, "an action needs a text");
+	if (strnlen(action->text, FH_ACTION_BYTES_MAX + 1) > FH_ACTION_BYTES_MAX)
+		return error_say(err, E2BIG, "the action is longer than %d bytes",
+				FH_ACTION_BYTES_MAX);
+	if (!(action->timeout_s >= 0) || isinf(action->timeout_s))
+		return error_say(err, EINVAL, "the timeout must be a number of seconds, 0 or more");
+	return 0;
+}
+
+int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
+{
+	const char *word = NULL;
+	int r;
+
+	r = check(env, err);
+	if (r == 0)
+		r = check_action(action, err);
+	if (r < 0)
+		return r;
+	env->n_steps++;
+	step_clear(env);
+	switch (action_kind(action->text, &word)) {
+	case ACTION_COMMAND:
+		run(env, action);
+		break;
+	case ACTION_SKIP:
+		end_episode(env, word, "skipped");
+		break;
+	case ACTION_FORFEIT:
+		end_episode(env, word, "exit_forfeit");
+		break;
+	case ACTION_EXIT:
+		score(env, word);
+		break;
+	case ACTION_MALFORMED_EDIT:
+		malformed(env);
+		break;
+	}
+	return 0;
+}
+
+int step_begin_request(struct fh_env *env, int request, struct fh_error *err)
+{
+	int r = check(env, err);
+
+	if (r < 0)
+		return r;
+	env->n_steps++;
+	step_clear(env);
+	after_action(env, request);
+	return 0;
+}
+
+void step_advance(struct fh_env *env)
+{
+	if (env->work == WORK_COMMAND && session_advance(env->session))
+		command_over(env);
+	else if (env->work == WORK_GRADE && grade_advance(env->grade))
+		score_over(env, grade_result(env->grade));
+}
+
+void step_cancel(struct fh_env *env)
+{
+	env->cancelled = true;
+	if (env->work == WORK_COMMAND)
+		session_cancel(env->session);
+	else if (env->work == WORK_GRADE)
+		grade_cancel(env->grade, "Scoring was interrupted.");
+}
