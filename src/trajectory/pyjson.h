@@ -110,6 +110,9 @@ void pyjson_put_bool(struct pyjson_writer *w, const char *key, bool v);
 void pyjson_put_null(struct pyjson_writer *w, const char *key);
 void pyjson_put_value(struct pyjson_writer *w, const char *key, const struct pyjson *v);
 
+/* A value that is JSON already, as it is. */
+void pyjson_put_written(struct pyjson_writer *w, const char *key, const char *json);
+
 /* Appends a string as json.dumps does: quoted, everything but ASCII escaped. */
 void pyjson_add_ascii(struct buf *out, const char *s, size_t n);
 

@@ -238,3 +238,9 @@ void pyjson_put_value(struct pyjson_writer *w, const char *key, const struct pyj
 		break;
 	}
 }
+
+void pyjson_put_written(struct pyjson_writer *w, const char *key, const char *json)
+{
+	begin(w, key);
+	buf_add_str(w->out, json);
+}

@@ -77,6 +77,8 @@ static void put_open(struct recorder *r, const struct recorder_options *o)
 	pyjson_put_text(&w, "version", FUMEHOOD_VERSION);
 	pyjson_put_text(&w, "task", o->env->task);
 	pyjson_put_text(&w, "variant", o->env->variant);
+	pyjson_put_text(&w, "task_hash", o->env->task_hash);
+	pyjson_put_text(&w, "fingerprint", o->env->fingerprint);
 	pyjson_put_text(&w, "metric", o->env->metric);
 	pyjson_put_bool(&w, "maximize", o->env->maximize);
 	pyjson_put_text(&w, "submission", o->env->submission);

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/lines.h"
+
+#include "base/scope.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+/* False when stop_fd is readable. */
+static bool wait_readable(int fd, int stop_fd)
+{
+	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
+		{ .fd = stop_fd, .events = POLLIN } };
+
+	while (poll(fds, ARRAY_SIZE(fds), -1) < 0) {
+		if (errno != EINTR)
+			return true;
+	}
+	return !fds[1].revents;
+}
+
+/* Reads what is there; at the end of input, or if that can't be, sets `ended`. */
+static void read_more(struct lines *l, int fd)
+{
+	size_t room = buf_reserve(&l->data, 65536);
+	ssize_t n = read(fd, l->data.data + l->data.len, room);
+
+	if (n < 0 && errno == EINTR)
+		return;
+	if (n <= 0) {
+		l->ended = true;
+		return;
+	}
+	l->data.len += (size_t)n;
+	l->data.data[l->data.len] = '\0';
+}
+
+/* A whole line that is there, or the rest of the input at its end. */
+static bool take_line(struct lines *l, const char **out, size_t *out_n)
+{
+	const char *newline = memchr(buf_str(&l->data), '\n', l->data.len);
+
+	if (!newline && (!l->ended || !l->data.len))
+		return false;
+	*out = l->data.data;
+	*out_n = newline ? (size_t)(newline - l->data.data) : l->data.len;
+	l->given = *out_n + (newline != NULL);
+	return true;
+}
+
+enum lines_result lines_next(struct lines *l, int fd, int stop_fd, const char **out, size_t *out_n)
+{
+	buf_consume(&l->data, l->given);
+	l->given = 0;
+	for (;;) {
+		if (take_line(l, out, out_n)) {
+			bool too_long = l->skipping || *out_n > LINE_BYTES_MAX;
+
+			l->skipping = false;
+			return too_long ? LINES_TOO_LONG : LINES_LINE;
+		}
+		if (l->ended)
+			return LINES_END;
+		if (l->data.len > LINE_BYTES_MAX) {
+			buf_clear(&l->data);
+			l->skipping = true;
+		}
+		if (!wait_readable(fd, stop_fd))
+			return LINES_STOPPED;
+		read_more(l, fd);
+	}
+}
+
+void lines_release(struct lines *l)
+{
+	buf_release(&l->data);
+}

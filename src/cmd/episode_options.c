@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/episode_options.h"
+
+#include "base/scope.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const episode_rewards[] = {
+	[FH_REWARD_DELTA] = "delta",
+	[FH_REWARD_IMPROVEMENT] = "improvement",
+	[FH_REWARD_NONE] = "none",
+	NULL,
+};
+
+static int read_bind(
+		const char *text, struct arena *arena, struct fh_bind *out, struct fh_error *err)
+{
+	size_t n = strcspn(text, ":");
+	auto_free char *source = strndup(text, n);
+	auto_free char *real = source ? realpath(source, NULL) : NULL;
+
+	if (!n)
+		return error_say(err, EINVAL, "--bind wants SRC[:DST], not '%s'", text);
+	if (!real)
+		return error_set(err, errno, "--bind '%s'", text);
+	out->source = arena_strdup(arena, real);
+	if (!text[n])
+		return 0;
+	if (text[n + 1] != '/')
+		return error_say(err, EINVAL, "--bind '%s': the path inside should begin with '/'",
+				text);
+	out->target = arena_strdup(arena, text + n + 1);
+	return 0;
+}
+
+int episode_binds(const struct cmd_list *list, struct arena *arena, const struct fh_bind **out,
+		struct fh_error *err)
+{
+	struct fh_bind *binds = arena_array(arena, list->n, sizeof(*binds));
+
+	for (size_t i = 0; i < list->n; i++) {
+		int r = read_bind(list->items[i], arena, &binds[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	*out = binds;
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_EPISODE_OPTIONS_H
+#define CMD_EPISODE_OPTIONS_H
+
+#include "base/arena.h"
+#include "cmd/cmd.h"
+
+#include <fumehood/env.h>
+
+/* What `run` and `env` have in common: rows of their tables of options, and how they are read. */
+struct episode_options {
+	const char *variant;
+	uint64_t seed;
+	int max_steps;
+	int reward; /* index into episode_rewards; the same as enum fh_reward_kind */
+	struct cmd_list bind;
+	const char *tasks_dir;
+};
+
+extern const char *const episode_rewards[];
+
+#define STEPS_MAX 1000000
+
+/* Rows of a table whose struct holds a struct episode_options at the offset `at`. */
+/* clang-format off */
+#define EPISODE_OPTIONS(at)                                                                        \
+	{ "variant", 0, OPTION_TEXT, EPISODE_FIELD(at, variant), "V",                              \
+	  "variant of the task, as in --task T:V" },                                               \
+	{ "max-steps", 0, OPTION_INT, EPISODE_FIELD(at, max_steps), "N",                           \
+	  "most steps of an episode (otherwise the task's own number)",                            \
+	  .min = 1, .max = STEPS_MAX },                                                            \
+	{ "seed", 0, OPTION_UINT64, EPISODE_FIELD(at, seed), "N",                                  \
+	  "what is random in an episode", "0" },                                                   \
+	{ "reward", 0, OPTION_CHOICE, EPISODE_FIELD(at, reward), NULL,                             \
+	  "what a scored step is worth: the score's change, how much it is better than the "       \
+	  "baseline, or nothing", "delta", episode_rewards },                                      \
+	{ "bind", 0, OPTION_REPEAT, EPISODE_FIELD(at, bind), "SRC[:DST]",                          \
+	  "show a file or folder of this machine inside, read-only; may be given again" },         \
+	{ "tasks-dir", 0, OPTION_TEXT, EPISODE_FIELD(at, tasks_dir), "DIR",                        \
+	  "a folder with more tasks, looked up first" }
+/* clang-format on */
+#define EPISODE_FIELD(at, field) ((at) + offsetof(struct episode_options, field))
+
+/* Paths are made absolute, and must exist. The array lives in the arena. -EINVAL, -ENOENT. */
+int episode_binds(const struct cmd_list *list, struct arena *arena, const struct fh_bind **out,
+		struct fh_error *err);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/interrupt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t first_signal;
+static int event_fd = -1;
+
+static void on_signal(int number)
+{
+	static const uint64_t one = 1;
+	int saved = errno;
+
+	if (first_signal)
+		_exit(128 + number);
+	first_signal = number;
+	if (write(event_fd, &one, sizeof(one)) < 0)
+		_exit(128 + number);
+	errno = saved;
+}
+
+int interrupt_setup(struct fh_error *err)
+{
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	event_fd = eventfd(0, EFD_CLOEXEC);
+	if (event_fd < 0)
+		return error_set(err, errno, "create an eventfd");
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		struct sigaction before;
+
+		/* What was ignored stays so: nohup means it. */
+		sigaction(signals[i], NULL, &before);
+		if (before.sa_handler != SIG_IGN && sigaction(signals[i], &action, NULL) < 0)
+			return error_set(err, errno, "catch signal %d", signals[i]);
+	}
+	return 0;
+}
+
+int interrupt_fd(void)
+{
+	return event_fd;
+}
+
+bool interrupt_wanted(void)
+{
+	return first_signal != 0;
+}
+
+int interrupt_status(void)
+{
+	return 128 + first_signal;
+}

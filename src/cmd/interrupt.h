@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_INTERRUPT_H
+#define CMD_INTERRUPT_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/*
+ * Ctrl-C, and what a batch system sends (SIGTERM, SIGHUP): the first asks, and the command ends in
+ * order; the second ends the process at once, with which the kernel ends every sandbox of it.
+ */
+int interrupt_setup(struct fh_error *err);
+
+/* Becomes readable, and stays so, with the first. */
+int interrupt_fd(void);
+bool interrupt_wanted(void);
+
+/* 128 + the signal's number: the exit status to give. */
+int interrupt_status(void);
+
+#endif

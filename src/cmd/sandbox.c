@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+#include "cmd/sandbox_ps.h"
+#include "cmd/terminal_relay.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "sandbox/sandbox.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * `sandbox exec` and `sandbox shell`: a program in a sandbox of its own, with this terminal or these
+ * pipes. Its end, a signal and the time limit are waited for in one loop.
+ */
+#define KILL_AFTER_MS 1000 /* TERM at the time limit, then KILL */
+#define TIMED_OUT 124	   /* as timeout(1) */
+
+struct sandbox_cli {
+	struct cmd_list binds;
+	int network;
+	int64_t memory_bytes, disk_bytes;
+	int pids;
+	double cpus, timeout_s;
+	const char *workdir;
+};
+
+#define FIELD(f) offsetof(struct sandbox_cli, f)
+
+static const char *const networks[] = {"none", "host", NULL};
+
+#define COMMON_OPTIONS                                                                             \
+	{"bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST]",                                    \
+			"show a file or folder of this machine, read-only"},                       \
+			{"network", 0, OPTION_CHOICE, FIELD(network), "none|host",                 \
+					"which network it has", .preset = "none",                  \
+					.choices = networks},                                      \
+			{"memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE",                 \
+					"most memory: 512M, 2G"},                                  \
+			{"disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE",                       \
+					"most space for the files it writes"},                     \
+			{"pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,      \
+					.max = 1 << 22},                                           \
+			{"cpus", 0, OPTION_NUMBER, FIELD(cpus), "N", "most cores' worth of time"}, \
+	{                                                                                          \
+		"workdir", 'w', OPTION_TEXT, FIELD(workdir), "DIR", "folder inside to start in"    \
+	}
+
+static const struct cmd_option exec_options[] = {
+	COMMON_OPTIONS,
+	{"timeout", 't', OPTION_SECONDS, FIELD(timeout_s), "TIME", "end it after this time: 10, 5m"},
+	{},
+};
+
+static const struct cmd_option shell_options[] = {COMMON_OPTIONS, {}};
+
+/* --- the sandbox ----------------------------------------------------------------------------- */
+
+/* SRC or SRC:DST; the paths live in *out_texts. */
+static int parse_bind(const char *text, struct sandbox_bind *out, char **out_source,
+		char **out_target, struct fh_error *err)
+{
+	const char *colon = strrchr(text, ':');
+	auto_free char *source = colon ? xstrndup(text, (size_t)(colon - text)) : xstrdup(text);
+	int r = path_absolute(source, out_source, err);
+
+	if (r < 0)
+		return r;
+	*out_target = xstrdup(colon ? colon + 1 : *out_source);
+	if ((*out_target)[0] != '/')
+		return error_say(err, EINVAL, "--bind %s: the place inside must be absolute", text);
+	if (!path_exists(*out_source))
+		return error_say(err, ENOENT, "--bind %s: '%s' does not exist", text, *out_source);
+	*out = (struct sandbox_bind){.source = *out_source, .target = *out_target};
+	return 0;
+}
+
+static int wait_ready(struct sandbox *sb, struct fh_error *err)
+{
+	struct sandbox_event e;
+
+	sandbox_wait_event(sb, -1, &e);
+	if (e.kind == SANDBOX_READY)
+		return 0;
+	return error_say(err, e.status ? e.status : EPIPE, "%s",
+			e.kind == SANDBOX_FAILED ? e.text : "the sandbox is gone");
+}
+
+static int start(struct owner *owner, const struct sandbox_cli *cli, struct sandbox **out,
+		struct fh_error *err)
+{
+	size_t n = cli->binds.n;
+	auto_free struct sandbox_bind *binds = xcalloc(n, sizeof(*binds));
+	auto_free char **texts = xcalloc(n * 2, sizeof(*texts));
+	struct sandbox_options options = {.binds = binds,
+			.n_binds = n,
+			.network = cli->network ? NETWORK_HOST : NETWORK_NONE,
+			.limits = {.memory_bytes = cli->memory_bytes,
+					.disk_bytes = cli->disk_bytes,
+					.pids = cli->pids,
+					.cpus = cli->cpus}};
+	struct sandbox *sb = NULL;
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = parse_bind(cli->binds.items[i], &binds[i], &texts[2 * i], &texts[2 * i + 1], err);
+	if (r == 0)
+		r = sandbox_start(owner, &options, &sb, err);
+	if (r == 0)
+		r = wait_ready(sb, err);
+	for (size_t i = 0; i < n * 2; i++)
+		free(texts[i]);
+	if (r < 0)
+		sandbox_close(sb);
+	else
+		*out = sb;
+	return r;
+}
+
+/* --- waiting for its end --------------------------------------------------------------------- */
+
+struct job {
+	struct sandbox *sb;
+	uint32_t id;
+	int signals;
+	struct terminal_relay *relay; /* NULL: it has our own descriptors */
+	int64_t deadline_ns;
+	bool timed_out;
+};
+
+static int open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void pass_signals(struct job *job)
+{
+	struct signalfd_siginfo info;
+
+	while (read(job->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGWINCH)
+			terminal_relay_resize(job->relay);
+		else
+			sandbox_signal(job->sb, job->id, (int)info.ssi_signo, NULL);
+	}
+}
+
+static void on_deadline(struct job *job)
+{
+	sandbox_signal(job->sb, job->id, job->timed_out ? SIGKILL : SIGTERM, NULL);
+	job->deadline_ns = clock_now_ns() + KILL_AFTER_MS * NS_PER_MS;
+	job->timed_out = true;
+}
+
+/* True with *out_status once it has ended. */
+static bool ended(struct job *job, int *out_status)
+{
+	struct sandbox_event e;
+
+	do {
+		sandbox_next_event(job->sb, &e);
+		if (e.kind == SANDBOX_EXITED && e.id == job->id) {
+			*out_status = e.status;
+			return true;
+		}
+		if (e.kind == SANDBOX_GONE) {
+			*out_status = SIGKILL;
+			return true;
+		}
+	} while (e.kind != SANDBOX_NONE);
+	return false;
+}
+
+static int wait_for(struct job *job)
+{
+	int status;
+
+	while (!ended(job, &status)) {
+		struct waits w = WAITS_INIT;
+
+		waits_add(&w, sandbox_fd(job->sb), POLLIN);
+		waits_add(&w, job->signals, POLLIN);
+		terminal_relay_waits(job->relay, &w);
+		waits_until(&w, job->deadline_ns);
+		waits_poll(&w);
+		pass_signals(job);
+		terminal_relay_advance(job->relay);
+		if (clock_now_ns() >= job->deadline_ns)
+			on_deadline(job);
+	}
+	terminal_relay_drain(job->relay);
+	if (job->timed_out)
+		return TIMED_OUT;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char *const *argv,
+		const char *const *env, bool terminal)
+{
+	int own[] = {0, 1, 2}, side;
+	struct run_request request = RUN_REQUEST_INIT;
+	struct job job = {.sb = sb, .deadline_ns = INT64_MAX};
+	struct fh_error err = FH_ERROR_INIT;
+	int terminals[3];
+	int r;
+
+	if (terminal) {
+		r = terminal_relay_open(&job.relay, &side, &err);
+		if (r < 0)
+			return cmd_fail(&err);
+		terminals[0] = terminals[1] = terminals[2] = side;
+	}
+	request.argv = argv;
+	request.env = env;
+	request.cwd = cli->workdir ? cli->workdir : "/home/agent";
+	request.user = USER_AGENT;
+	request.fds = terminal ? terminals : own;
+	request.n_fds = 3;
+	job.signals = open_signals();
+	r = sandbox_run(sb, &request, &job.id, &err);
+	if (terminal)
+		close(side);
+	if (cli->timeout_s > 0)
+		job.deadline_ns = clock_now_ns() + (int64_t)(cli->timeout_s * 1e9);
+	r = r < 0 ? cmd_fail(&err) : wait_for(&job);
+	terminal_relay_close(job.relay);
+	close_fd(&job.signals);
+	return r;
+}
+
+static int run_program(const struct sandbox_cli *cli, const char *const *argv,
+		const char *const *env, bool terminal)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct owner *owner;
+	struct sandbox *sb;
+	int status;
+
+	if (owner_open(&(struct owner_options){.label = "exec"}, &owner, &err) < 0)
+		return cmd_fail(&err);
+	if (start(owner, cli, &sb, &err) < 0) {
+		owner_close(owner);
+		return cmd_fail(&err);
+	}
+	if (owner_warning(owner))
+		cmd_warn("%s", owner_warning(owner));
+	status = run_in(sb, cli, argv, env, terminal);
+	sandbox_close(sb);
+	owner_close(owner);
+	return status;
+}
+
+static int run_exec(struct command_context *ctx)
+{
+	auto_free const char **argv = xcalloc(ctx->n_args + 1, sizeof(*argv));
+
+	for (size_t i = 0; i < ctx->n_args; i++)
+		argv[i] = ctx->args[i];
+	return run_program(ctx->options, argv, NULL, false);
+}
+
+static int run_shell(struct command_context *ctx)
+{
+	static const char *const argv[] = {"bash", "--norc", NULL};
+	static const char *const env[] = {"HOME=/home/agent", "USER=agent", "LOGNAME=agent",
+			"SHELL=/bin/bash", "LANG=C.UTF-8", "TERM=xterm-256color",
+			"PS1=\\u@fumehood:\\w\\$ ",
+			"PATH=/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+			NULL};
+
+	return run_program(ctx->options, argv, env, isatty(0) && isatty(1));
+}
+
+static int run_gc(struct command_context *ctx)
+{
+	int count = owner_collect();
+
+	if (ctx->json)
+		printf("{\"removed\": %d}\n", count);
+	else
+		printf("removed %d left behind by processes that were killed\n", count);
+	return CMD_OK;
+}
+
+static const struct command command_exec = {
+	.name = "exec",
+	.summary = "run a program in a sandbox of its own",
+	.arguments = "-- COMMAND...",
+	.min_args = 1,
+	.max_args = 1000,
+	.args_end_options = true,
+	.about = "Output and exit status are the program's: 128+N after signal N, 124 after the time "
+		 "limit, 127 when there is no such program, 126 when it can't be run.",
+	.examples = "fumehood sandbox exec -- python3 -c 'print(6 * 7)'\n"
+		    "fumehood sandbox exec --memory 512M --timeout 10 --bind /data -- ./train.sh",
+	.options = exec_options,
+	.options_size = sizeof(struct sandbox_cli),
+	.run = run_exec,
+};
+
+static const struct command command_shell = {
+	.name = "shell",
+	.summary = "an interactive shell in a sandbox of its own",
+	.about = "What an agent would see. Everything is gone when the shell ends.",
+	.options = shell_options,
+	.options_size = sizeof(struct sandbox_cli),
+	.run = run_shell,
+};
+
+static const struct command command_gc = {
+	.name = "gc",
+	.summary = "remove what killed processes left in file systems",
+	.about = "Processes and mounts of sandboxes always end with their owner. Only empty control "
+		 "groups can stay; each start of fumehood removes them too.",
+	.run = run_gc,
+};
+
+static const struct command *const commands[] = {
+	&command_shell, &command_exec, &command_sandbox_ps, &command_gc, NULL};
+
+const struct command command_sandbox = {
+	.name = "sandbox",
+	.summary = "sandboxes by themselves: shell, exec, ps, gc",
+	.commands = commands,
+};

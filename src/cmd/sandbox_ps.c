@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/sandbox_ps.h"
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * `sandbox ps` reads /proc: there is no registry that could be wrong. A nursery is a process of that
+ * name, its children are the PIDs 1 of sandboxes, its parent is their owner.
+ */
+#define NURSERY_NAME "fh-nursery"
+#define PROCESSES_MAX (1 << 22)
+
+struct process {
+	pid_t pid, parent;
+	char name[32];
+	int64_t start_ticks, rss_bytes;
+};
+
+struct table {
+	struct process *list;
+	size_t n, size;
+};
+
+/* proc(5): pid (name) state ppid ... field 22: start, field 24: resident pages */
+static bool parse_stat(const char *text, struct process *out)
+{
+	const char *open = strchr(text, '('), *close = strrchr(text, ')');
+	long long start, pages;
+	int parent;
+
+	if (!open || !close || close < open)
+		return false;
+	snprintf(out->name, sizeof(out->name), "%.*s", (int)(close - open - 1), open + 1);
+	if (sscanf(close + 1,
+			    " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+			    "%*d %lld %*u %lld",
+			    &parent, &start, &pages) != 3)
+		return false;
+	out->parent = parent;
+	out->start_ticks = start;
+	out->rss_bytes = pages * sysconf(_SC_PAGESIZE);
+	return true;
+}
+
+static bool read_process(const char *pid, struct process *out)
+{
+	auto_free char *path = xasprintf("/proc/%s/stat", pid);
+	auto_buf struct buf text = BUF_INIT(4096);
+	int64_t number;
+
+	if (!str_to_i64(pid, &number) || fd_read_file(path, &text, NULL) < 0)
+		return false;
+	out->pid = (pid_t)number;
+	return parse_stat(buf_str(&text), out);
+}
+
+static void read_table(struct table *t)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *e;
+
+	while (proc && t->n < PROCESSES_MAX && (e = readdir(proc))) {
+		struct process p;
+
+		if (!isdigit((unsigned char)e->d_name[0]) || !read_process(e->d_name, &p))
+			continue;
+		if (t->n == t->size) {
+			t->size = t->size ? t->size * 2 : 256;
+			t->list = xrealloc(t->list, t->size, sizeof(*t->list));
+		}
+		t->list[t->n++] = p;
+	}
+	if (proc)
+		closedir(proc);
+}
+
+static const struct process *find(const struct table *t, pid_t pid)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (t->list[i].pid == pid)
+			return &t->list[i];
+	return NULL;
+}
+
+/* All that descends from `root`, itself included. Orphans of a sandbox are its PID 1's children. */
+static void add_up(const struct table *t, pid_t root, int *out_count, int64_t *out_bytes)
+{
+	for (size_t i = 0; i < t->n; i++) {
+		const struct process *p = &t->list[i];
+
+		if (p->pid == root) {
+			(*out_count)++;
+			*out_bytes += p->rss_bytes;
+		} else if (p->parent == root && p->pid != root) {
+			add_up(t, p->pid, out_count, out_bytes);
+		}
+	}
+}
+
+static double age_s(const struct process *p)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
+	       (double)p->start_ticks / (double)sysconf(_SC_CLK_TCK);
+}
+
+static json_t *describe(const struct table *t, const struct process *sandbox,
+		const struct process *nursery)
+{
+	const struct process *owner = find(t, nursery->parent);
+	int64_t bytes = 0;
+	int count = 0;
+
+	add_up(t, sandbox->pid, &count, &bytes);
+	return json_pack("{s:i, s:i, s:s, s:f, s:i, s:I}", "pid", (int)sandbox->pid, "owner",
+			(int)nursery->parent, "command", owner ? owner->name : "", "age_s",
+			age_s(sandbox), "processes", count, "memory_bytes", (json_int_t)bytes);
+}
+
+static json_t *list_sandboxes(const struct table *t)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct process *nursery = find(t, t->list[i].parent);
+
+		if (nursery && str_eq(nursery->name, NURSERY_NAME) && t->list[i].rss_bytes)
+			json_array_append_new(list, describe(t, &t->list[i], nursery));
+	}
+	return list;
+}
+
+static void print_table(const json_t *list)
+{
+	json_t *item;
+	size_t i;
+
+	printf("%8s %8s %-16s %9s %5s %10s\n", "PID", "OWNER", "COMMAND", "AGE", "PROCS", "MEMORY");
+	json_array_foreach (list, i, item)
+		printf("%8lld %8lld %-16s %8.0fs %5lld %8.1fMB\n",
+				(long long)json_integer_value(json_object_get(item, "pid")),
+				(long long)json_integer_value(json_object_get(item, "owner")),
+				json_string_value(json_object_get(item, "command")),
+				json_number_value(json_object_get(item, "age_s")),
+				(long long)json_integer_value(json_object_get(item, "processes")),
+				json_number_value(json_object_get(item, "memory_bytes")) / 1e6);
+}
+
+static int run_ps(struct command_context *ctx)
+{
+	struct table table = {0};
+	json_t *list;
+
+	read_table(&table);
+	list = list_sandboxes(&table);
+	if (ctx->json) {
+		json_dumpf(list, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else {
+		print_table(list);
+	}
+	json_decref(list);
+	free(table.list);
+	return CMD_OK;
+}
+
+const struct command command_sandbox_ps = {
+	.name = "ps",
+	.summary = "the sandboxes that are alive on this machine",
+	.about = "A line for each: the process on this machine that is its PID 1, the process that "
+		 "owns it, how long it has lived, what it holds.",
+	.run = run_ps,
+};

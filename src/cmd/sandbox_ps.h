@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_SANDBOX_PS_H
+#define CMD_SANDBOX_PS_H
+
+#include "cmd/cmd.h"
+
+extern const struct command command_sandbox_ps;
+
+#endif

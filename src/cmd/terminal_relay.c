@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/terminal_relay.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+struct terminal_relay {
+	int master;
+	bool input_over; /* our terminal has hung up */
+	struct termios before;
+};
+
+static int open_side(int master, int *out_side, struct fh_error *err)
+{
+	char name[64];
+	int side;
+
+	if (grantpt(master) < 0 || unlockpt(master) < 0 || ptsname_r(master, name, sizeof(name)))
+		return error_set(err, errno, "make a pseudo-terminal");
+	side = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (side < 0)
+		return error_set(err, errno, "open '%s'", name);
+	*out_side = side;
+	return 0;
+}
+
+int terminal_relay_open(struct terminal_relay **out, int *out_side, struct fh_error *err)
+{
+	auto_close int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	struct terminal_relay *relay;
+	struct termios raw;
+	int r;
+
+	if (master < 0)
+		return error_set(err, errno, "make a pseudo-terminal");
+	r = open_side(master, out_side, err);
+	if (r < 0)
+		return r;
+	relay = xcalloc(1, sizeof(*relay));
+	tcgetattr(0, &relay->before);
+	raw = relay->before;
+	tcsetattr(master, TCSANOW, &relay->before);
+	cfmakeraw(&raw);
+	tcsetattr(0, TCSADRAIN, &raw);
+	fcntl(master, F_SETFL, O_NONBLOCK);
+	relay->master = take_fd(&master);
+	terminal_relay_resize(relay);
+	*out = relay;
+	return 0;
+}
+
+void terminal_relay_close(struct terminal_relay *relay)
+{
+	if (!relay)
+		return;
+	tcsetattr(0, TCSADRAIN, &relay->before);
+	close(relay->master);
+	free(relay);
+}
+
+void terminal_relay_resize(struct terminal_relay *relay)
+{
+	struct winsize size;
+
+	if (relay && ioctl(0, TIOCGWINSZ, &size) == 0)
+		ioctl(relay->master, TIOCSWINSZ, &size);
+}
+
+void terminal_relay_waits(const struct terminal_relay *relay, struct waits *w)
+{
+	if (!relay)
+		return;
+	waits_add(w, relay->master, POLLIN);
+	if (!relay->input_over)
+		waits_add(w, 0, POLLIN);
+}
+
+static bool readable(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static ssize_t pass(int from, int to)
+{
+	char chunk[4096];
+	ssize_t n = read(from, chunk, sizeof(chunk));
+
+	if (n > 0)
+		fd_write_full(to, chunk, (size_t)n);
+	return n;
+}
+
+void terminal_relay_advance(struct terminal_relay *relay)
+{
+	if (!relay)
+		return;
+	if (readable(relay->master))
+		pass(relay->master, 1);
+	if (!relay->input_over && readable(0) && pass(0, relay->master) <= 0)
+		relay->input_over = true;
+}
+
+void terminal_relay_drain(struct terminal_relay *relay)
+{
+	while (relay && readable(relay->master) && pass(relay->master, 1) > 0)
+		;
+}
