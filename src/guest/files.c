@@ -20,11 +20,14 @@
 
 static int open_beneath(int folder, const char *path, uint64_t flags, mode_t mode)
 {
-	struct open_how how = { .flags = flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+	struct open_how how = { .flags = flags | O_CLOEXEC,
 		.mode = flags & O_CREAT ? mode : 0,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	long fd;
 
+	/* openat2() refuses them beside O_PATH, where they would mean nothing. */
+	if (!(flags & O_PATH))
+		how.flags |= O_NOCTTY | O_NONBLOCK;
 	do { /* EAGAIN: something moved while the path was walked */
 		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
 	} while (fd < 0 && errno == EAGAIN);
