@@ -9,8 +9,11 @@
 #include <string.h>
 
 extern const struct command command_help;
+extern const struct command command_doctor, command_sandbox;
 
 static const struct command *const commands[] = {
+	&command_sandbox,
+	&command_doctor,
 	&command_help,
 	NULL,
 };

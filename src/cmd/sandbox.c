@@ -24,7 +24,7 @@
  * pipes. Its end, a signal and the time limit are waited for in one loop.
  */
 #define KILL_AFTER_MS 1000 /* TERM at the time limit, then KILL */
-#define TIMED_OUT 124	   /* as timeout(1) */
+#define TIMED_OUT 124      /* as timeout(1) */
 
 struct sandbox_cli {
 	struct cmd_list binds;
@@ -37,32 +37,33 @@ struct sandbox_cli {
 
 #define FIELD(f) offsetof(struct sandbox_cli, f)
 
-static const char *const networks[] = {"none", "host", NULL};
+static const char *const networks[] = { "none", "host", NULL };
 
 #define COMMON_OPTIONS                                                                             \
-	{"bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST]",                                    \
-			"show a file or folder of this machine, read-only"},                       \
-			{"network", 0, OPTION_CHOICE, FIELD(network), "none|host",                 \
-					"which network it has", .preset = "none",                  \
-					.choices = networks},                                      \
-			{"memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE",                 \
-					"most memory: 512M, 2G"},                                  \
-			{"disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE",                       \
-					"most space for the files it writes"},                     \
-			{"pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,      \
-					.max = 1 << 22},                                           \
-			{"cpus", 0, OPTION_NUMBER, FIELD(cpus), "N", "most cores' worth of time"}, \
+	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST]",                                   \
+		"show a file or folder of this machine, read-only" },                              \
+			{ "network", 0, OPTION_CHOICE, FIELD(network), "none|host",                \
+				"which network it has", .preset = "none", .choices = networks },   \
+			{ "memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE",                \
+				"most memory: 512M, 2G" },                                         \
+			{ "disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE",                      \
+				"most space for the files it writes" },                            \
+			{ "pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,     \
+				.max = 1 << 22 },                                                  \
+			{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N",                              \
+				"most cores' worth of time" },                                     \
 	{                                                                                          \
 		"workdir", 'w', OPTION_TEXT, FIELD(workdir), "DIR", "folder inside to start in"    \
 	}
 
 static const struct cmd_option exec_options[] = {
 	COMMON_OPTIONS,
-	{"timeout", 't', OPTION_SECONDS, FIELD(timeout_s), "TIME", "end it after this time: 10, 5m"},
+	{ "timeout", 't', OPTION_SECONDS, FIELD(timeout_s), "TIME",
+			"end it after this time: 10, 5m" },
 	{},
 };
 
-static const struct cmd_option shell_options[] = {COMMON_OPTIONS, {}};
+static const struct cmd_option shell_options[] = { COMMON_OPTIONS, {} };
 
 /* --- the sandbox ----------------------------------------------------------------------------- */
 
@@ -81,7 +82,7 @@ static int parse_bind(const char *text, struct sandbox_bind *out, char **out_sou
 		return error_say(err, EINVAL, "--bind %s: the place inside must be absolute", text);
 	if (!path_exists(*out_source))
 		return error_say(err, ENOENT, "--bind %s: '%s' does not exist", text, *out_source);
-	*out = (struct sandbox_bind){.source = *out_source, .target = *out_target};
+	*out = (struct sandbox_bind){ .source = *out_source, .target = *out_target };
 	return 0;
 }
 
@@ -102,18 +103,19 @@ static int start(struct owner *owner, const struct sandbox_cli *cli, struct sand
 	size_t n = cli->binds.n;
 	auto_free struct sandbox_bind *binds = xcalloc(n, sizeof(*binds));
 	auto_free char **texts = xcalloc(n * 2, sizeof(*texts));
-	struct sandbox_options options = {.binds = binds,
-			.n_binds = n,
-			.network = cli->network ? NETWORK_HOST : NETWORK_NONE,
-			.limits = {.memory_bytes = cli->memory_bytes,
-					.disk_bytes = cli->disk_bytes,
-					.pids = cli->pids,
-					.cpus = cli->cpus}};
+	struct sandbox_options options = { .binds = binds,
+		.n_binds = n,
+		.network = cli->network ? NETWORK_HOST : NETWORK_NONE,
+		.limits = { .memory_bytes = cli->memory_bytes,
+				.disk_bytes = cli->disk_bytes,
+				.pids = cli->pids,
+				.cpus = cli->cpus } };
 	struct sandbox *sb = NULL;
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = parse_bind(cli->binds.items[i], &binds[i], &texts[2 * i], &texts[2 * i + 1], err);
+		r = parse_bind(cli->binds.items[i], &binds[i], &texts[2 * i], &texts[2 * i + 1],
+				err);
 	if (r == 0)
 		r = sandbox_start(owner, &options, &sb, err);
 	if (r == 0)
@@ -216,9 +218,9 @@ static int wait_for(struct job *job)
 static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char *const *argv,
 		const char *const *env, bool terminal)
 {
-	int own[] = {0, 1, 2}, side;
+	int own[] = { 0, 1, 2 }, side;
 	struct run_request request = RUN_REQUEST_INIT;
-	struct job job = {.sb = sb, .deadline_ns = INT64_MAX};
+	struct job job = { .sb = sb, .deadline_ns = INT64_MAX };
 	struct fh_error err = FH_ERROR_INIT;
 	int terminals[3];
 	int r;
@@ -255,7 +257,7 @@ static int run_program(const struct sandbox_cli *cli, const char *const *argv,
 	struct sandbox *sb;
 	int status;
 
-	if (owner_open(&(struct owner_options){.label = "exec"}, &owner, &err) < 0)
+	if (owner_open(&(struct owner_options){ .label = "exec" }, &owner, &err) < 0)
 		return cmd_fail(&err);
 	if (start(owner, cli, &sb, &err) < 0) {
 		owner_close(owner);
@@ -280,12 +282,12 @@ static int run_exec(struct command_context *ctx)
 
 static int run_shell(struct command_context *ctx)
 {
-	static const char *const argv[] = {"bash", "--norc", NULL};
-	static const char *const env[] = {"HOME=/home/agent", "USER=agent", "LOGNAME=agent",
-			"SHELL=/bin/bash", "LANG=C.UTF-8", "TERM=xterm-256color",
-			"PS1=\\u@fumehood:\\w\\$ ",
-			"PATH=/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-			NULL};
+	static const char *const argv[] = { "bash", "--norc", NULL };
+	static const char *const env[] = { "HOME=/home/agent", "USER=agent", "LOGNAME=agent",
+		"SHELL=/bin/bash", "LANG=C.UTF-8", "TERM=xterm-256color",
+		"PS1=\\u@fumehood:\\w\\$ ",
+		"PATH=/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		NULL };
 
 	return run_program(ctx->options, argv, env, isatty(0) && isatty(1));
 }
@@ -334,8 +336,8 @@ static const struct command command_gc = {
 	.run = run_gc,
 };
 
-static const struct command *const commands[] = {
-	&command_shell, &command_exec, &command_sandbox_ps, &command_gc, NULL};
+static const struct command *const commands[] = { &command_shell, &command_exec,
+	&command_sandbox_ps, &command_gc, NULL };
 
 const struct command command_sandbox = {
 	.name = "sandbox",

@@ -85,7 +85,7 @@ void terminal_relay_waits(const struct terminal_relay *relay, struct waits *w)
 
 static bool readable(int fd)
 {
-	struct pollfd p = {.fd = fd, .events = POLLIN};
+	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1;
 }

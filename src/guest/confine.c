@@ -37,7 +37,7 @@ static int set_limits(const struct confinement *c, struct fh_error *err)
 	if (r == 0 && c->processes)
 		r = limit(RLIMIT_NPROC, c->processes);
 	if (r == 0 && c->memory_bytes)
-		r = limit(RLIMIT_AS, c->memory_bytes);
+		r = limit(RLIMIT_DATA, c->memory_bytes);
 	return r < 0 ? error_set(err, -r, "set resource limits") : 0;
 }
 

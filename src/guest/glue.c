@@ -28,6 +28,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fumehood-build.h"
 #include "guest/guest.h"
 
 /* bash's own, not in its installed headers */
@@ -408,6 +409,11 @@ static int fumehood_builtin(WORD_LIST *list)
 	if (socket < 0) {
 		builtin_usage();
 		return EX_USAGE;
+	}
+	if (strcmp(get_string_value("BASH_VERSION"), FUMEHOOD_BASH_VERSION) != 0) {
+		builtin_error("this bash is %s, the plugin was built for " FUMEHOOD_BASH_VERSION,
+				get_string_value("BASH_VERSION"));
+		return EXECUTION_FAILURE;
 	}
 	stay_loaded();
 	plain_command_line();

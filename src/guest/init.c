@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -203,6 +204,8 @@ _Noreturn static void program_child(
 	}
 	if (place_fds(fds + run->has_program, n_fds - run->has_program, &program) < 0)
 		_exit(126);
+	if (isatty(0))
+		ioctl(0, TIOCSCTTY, 0); /* a terminal made for it, if it is one */
 	if (program >= 0) {
 		execveat(program, "", (char *const *)run->argv, (char *const *)env, AT_EMPTY_PATH);
 	} else {

@@ -104,7 +104,7 @@ struct plan {
 	uint32_t random_seed;
 	uint64_t disk_bytes, disk_files; /* 0: half of the machine's memory, the kernel's default */
 	uint64_t processes;              /* RLIMIT_NPROC; 0: none */
-	uint64_t memory_bytes;           /* RLIMIT_AS, where no group does it; 0: none */
+	uint64_t memory_bytes;           /* RLIMIT_DATA, where no group does it; 0: none */
 };
 
 /* --- owner to PID 1 -------------------------------------------------------------------------- */

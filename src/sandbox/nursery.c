@@ -174,7 +174,6 @@ static int greet(struct owner *o, struct fh_error *err)
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	auto_free char *state = NULL;
 	const char *covers[] = { places_get()->share_dir, NULL, NULL };
-	uint8_t can;
 	int r;
 
 	places_state_dir(NULL, &state, NULL);
@@ -199,7 +198,7 @@ static int greet(struct owner *o, struct fh_error *err)
 	buf_clear(&b);
 	wire_put_u8(&b, NURSERY_MAPPED);
 	r = send_to(o, &b, NULL, 0, err);
-	return r < 0 ? r : await(o, NURSERY_STANDS, ANSWER_MS, &can, err);
+	return r < 0 ? r : await(o, NURSERY_STANDS, ANSWER_MS, &o->can, err);
 }
 
 static int make_layers(struct owner *o, struct fh_error *err)

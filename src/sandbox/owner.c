@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "proto/guest.h"
 #include "sandbox/seccomp.h"
 
 #include <errno.h>
@@ -85,6 +86,18 @@ void owner_close(struct owner *o)
 const char *owner_warning(const struct owner *o)
 {
 	return atomic_load(&o->limits_missed) ? o->no_cgroups : NULL;
+}
+
+void owner_abilities(const struct owner *o, struct owner_abilities *out)
+{
+	*out = (struct owner_abilities){ .groups = o->cgroups != NULL,
+		.no_groups = o->no_cgroups,
+		.overlay = o->can & NURSERY_CAN_OVERLAY };
+}
+
+int owner_collect(void)
+{
+	return cgroups_collect();
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */

@@ -23,6 +23,7 @@ struct owner {
 	int self;    /* pidfd of this process, for the guests to see it end */
 	int nursery; /* socket; -1: none runs */
 	pid_t nursery_pid;
+	uint8_t can; /* NURSERY_CAN_* */
 	struct buf base_filter, agent_filter;
 	struct cgroups *cgroups; /* NULL: none on this machine */
 	char *no_cgroups;        /* a sentence: what is not enforced without them, and why not */

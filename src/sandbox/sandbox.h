@@ -37,6 +37,18 @@ void owner_close(struct owner *owner); /* ends what is left of its sandboxes; NU
  * the owner, NULL when there is none. */
 const char *owner_warning(const struct owner *owner);
 
+/* What this machine gives; known once a sandbox or a layer was made. */
+struct owner_abilities {
+	bool groups;           /* control groups for limits and usage */
+	const char *no_groups; /* why not; the owner's */
+	bool overlay;          /* else a layer is copied into each sandbox */
+};
+
+void owner_abilities(const struct owner *owner, struct owner_abilities *out);
+
+/* Removes what owners that were killed left in the file systems of this machine; how many things. */
+int owner_collect(void);
+
 /*
  * A layer is a folder tree that many sandboxes share read-only under their own: it becomes the
  * workspace's starting state. Made once per name, by copying; files belong to the agent. `target` is

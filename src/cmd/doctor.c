@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+#include "cmd/term.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "base/places.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "sandbox/idmap.h"
+#include "sandbox/sandbox.h"
+#include "shell/session.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * `doctor`: each thing that a sandbox needs, tried for real, with the way out of the refusals that
+ * machines are known for. A check is a function and a line in the table.
+ */
+struct finding {
+	bool ok;
+	char detail[640];
+	char fix[640]; /* "" when there is nothing to do */
+};
+
+struct check {
+	const char *name;
+	bool required; /* without it there are no sandboxes */
+	void (*run)(struct finding *f);
+};
+
+__attribute__((format(printf, 2, 3))) static void detail(struct finding *f, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(f->detail, sizeof(f->detail), format, ap);
+	va_end(ap);
+}
+
+__attribute__((format(printf, 2, 3))) static void fix(struct finding *f, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(f->fix, sizeof(f->fix), format, ap);
+	va_end(ap);
+}
+
+/* The number in a file of /proc/sys; -1 if there is none. */
+static int64_t setting(const char *path)
+{
+	auto_buf struct buf text = BUF_INIT(64);
+	int64_t n;
+
+	if (fd_read_file(path, &text, NULL) < 0 || !text.len)
+		return -1;
+	text.data[strcspn(text.data, "\n")] = '\0';
+	return str_to_i64(text.data, &n) ? n : -1;
+}
+
+/* --- checks ---------------------------------------------------------------------------------- */
+
+#define KERNEL_MAJOR 6
+#define KERNEL_MINOR 1
+
+static void check_kernel(struct finding *f)
+{
+	struct utsname u;
+	int major = 0, minor = 0;
+
+	uname(&u);
+	f->ok = sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
+			(major > KERNEL_MAJOR || (major == KERNEL_MAJOR && minor >= KERNEL_MINOR));
+	detail(f, "Linux %s", u.release);
+	if (!f->ok)
+		fix(f, "a kernel of %d.%d or later is needed (Debian 12 has it)", KERNEL_MAJOR,
+				KERNEL_MINOR);
+}
+
+/* In a child, since a namespace can't be left. Its exit status is the errno. */
+static int try_user_namespace(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0)
+		_exit(unshare(CLONE_NEWUSER | CLONE_NEWNS) < 0 ? errno : 0);
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
+}
+
+static void check_user_namespaces(struct finding *f)
+{
+	int error = try_user_namespace();
+
+	f->ok = error == 0;
+	detail(f, "%s", error ? strerror(error) : "can be made");
+	if (f->ok)
+		return;
+	if (setting("/proc/sys/user/max_user_namespaces") == 0)
+		fix(f, "as root: sysctl -w user.max_user_namespaces=65536");
+	else if (setting("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+		fix(f, "as root: sysctl -w kernel.unprivileged_userns_clone=1");
+	else if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
+		fix(f,
+				"Ubuntu's AppArmor restricts them: as root, sysctl -w "
+				"kernel.apparmor_restrict_unprivileged_userns=0, or give this program a profile "
+				"with `userns,`");
+	else
+		fix(f,
+				"inside a container, its seccomp profile refuses them: run it with "
+				"--security-opt seccomp=unconfined");
+}
+
+static void check_ids(struct finding *f)
+{
+	struct fh_error err = FH_ERROR_INIT;
+
+	f->ok = idmap_check(&err) == 0;
+	detail(f, "%s", f->ok ? "subordinate ids can be mapped" : err.message);
+	if (!f->ok && strstr(err.message, "uidmap"))
+		fix(f, "apt-get install uidmap");
+	else if (!f->ok)
+		fix(f,
+				"as root: usermod --add-subuids 100000-165535 --add-subgids 100000-165535 "
+				"<user>");
+}
+
+static void check_plugin(struct finding *f)
+{
+	const char *plugin = places_get()->guest_plugin;
+
+	f->ok = access(plugin, R_OK) == 0;
+	detail(f, "%s%s", plugin, f->ok ? "" : " is not there");
+	if (!f->ok)
+		fix(f, "build it: make (it needs the package bash-builtins)");
+}
+
+/* The known refusals on the way to a sandbox, by what the error says. */
+static const struct {
+	const char *says, *fix;
+} refusals[] = {
+	{ "plugin was built for", "this machine's bash has changed: build again with make" },
+	{ "mount '/proc'",
+			"/proc is masked, as in most containers: run the container with "
+			"--security-opt systempaths=unconfined (Docker) or --security-opt "
+			"unmask=ALL (Podman)" },
+	{ "mount '/home/agent'",
+			"overlayfs is refused in a user namespace: a kernel of 5.11 or "
+			"later without a patch against it is needed" },
+	{ "make namespaces",
+			"see the check of user namespaces; sysctl user.max_pid_namespaces, "
+			"max_net_namespaces, max_mnt_namespaces may be 0 as well" },
+	{ "uid_map",
+			"this root lacks CAP_SETUID, as in a container: run as an ordinary user with "
+			"subordinate ids, or give the container that capability" },
+	{ "bash can't load", "build again with make" },
+};
+
+static void explain(struct finding *f)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(refusals) && !f->fix[0]; i++)
+		if (strstr(f->detail, refusals[i].says))
+			fix(f, "%s", refusals[i].fix);
+}
+
+static int run_true(struct owner *owner, struct fh_error *err)
+{
+	static const struct layer_item item = { .target = "workspace" };
+	struct sandbox *sb;
+	struct session *session;
+	int r = owner_add_layer(owner, "doctor", &item, 1, err);
+
+	if (r == 0)
+		r = sandbox_start(owner,
+				&(struct sandbox_options){ .layer = "doctor", .shell = true }, &sb,
+				err);
+	if (r < 0)
+		return r;
+	session = session_new(sb, 4096);
+	r = session_command(session, "touch a && rm a", 10000, false, err);
+	if (r == 0 &&
+			(session_result(session)->outcome != SESSION_OK ||
+					session_result(session)->exit_code != 0))
+		r = error_say(err, EIO, "%s", buf_str(session_result(session)->output));
+	session_free(session);
+	sandbox_close(sb);
+	return r;
+}
+
+static void check_sandbox(struct finding *f)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct owner *owner = NULL;
+	int64_t began = clock_now_ns();
+	int r = owner_open(&(struct owner_options){ .label = "doctor" }, &owner, &err);
+
+	if (r == 0)
+		r = run_true(owner, &err);
+	f->ok = r == 0;
+	if (f->ok)
+		detail(f, "a sandbox ran a command %.0f ms after this program began one",
+				(double)(clock_now_ns() - began) / 1e6);
+	else
+		detail(f, "%s", err.message);
+	owner_close(owner);
+	explain(f);
+}
+
+static void check_overlay(struct finding *f)
+{
+	struct owner_abilities can = { 0 };
+	struct owner *owner = NULL;
+
+	if (owner_open(&(struct owner_options){ .label = "doctor" }, &owner, NULL) == 0 &&
+			run_true(owner, NULL) == 0)
+		owner_abilities(owner, &can);
+	f->ok = can.overlay;
+	detail(f, "%s",
+			can.overlay ? "a task's files are shared between episodes"
+				    : "a task's files are copied into each episode");
+	if (!f->ok)
+		fix(f, "a kernel of 6.6 or later lets them be shared (attributes on tmpfs)");
+	owner_close(owner);
+}
+
+static void check_groups(struct finding *f)
+{
+	struct owner_abilities can = { 0 };
+	struct owner *owner = NULL;
+
+	if (owner_open(&(struct owner_options){ .label = "doctor" }, &owner, NULL) == 0)
+		owner_abilities(owner, &can);
+	f->ok = can.groups;
+	detail(f, "%s",
+			can.groups                      ? "limits and usage are an episode's"
+					: can.no_groups ? can.no_groups
+							: "not known");
+	if (!f->ok)
+		fix(f, "run under `systemd-run --user --scope -p Delegate=yes`, or as root");
+	owner_close(owner);
+}
+
+static void check_python(struct finding *f)
+{
+	f->ok = access("/usr/bin/python3", X_OK) == 0;
+	detail(f, "/usr/bin/python3%s", f->ok ? "" : " is not there");
+	if (!f->ok)
+		fix(f, "apt-get install python3");
+}
+
+static void check_state(struct finding *f)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	auto_free char *dir = NULL;
+
+	f->ok = places_state_dir(NULL, &dir, &err) == 0 && access(dir, W_OK) == 0;
+	detail(f, "%s%s", dir ? dir : err.message, dir && !f->ok ? " can't be written" : "");
+	if (!f->ok)
+		fix(f, "set FUMEHOOD_STATE to a folder that can be written");
+}
+
+static const struct check checks[] = {
+	{ "kernel", true, check_kernel },
+	{ "user namespaces", true, check_user_namespaces },
+	{ "subordinate ids", true, check_ids },
+	{ "bash plugin", true, check_plugin },
+	{ "sandbox", true, check_sandbox },
+	{ "state folder", true, check_state },
+	{ "overlay", false, check_overlay },
+	{ "control groups", false, check_groups },
+	{ "python", false, check_python },
+};
+
+/* --- telling --------------------------------------------------------------------------------- */
+
+static void print_finding(const struct check *check, const struct finding *f)
+{
+	bool colours = term_colours(1);
+	const char *mark = f->ok ? "ok" : check->required ? "FAIL" : "less";
+	const char *style = f->ok ? TERM_GREEN : check->required ? TERM_RED : TERM_YELLOW;
+
+	printf("%s%-5s%s%-16s %s\n", term_style(colours, style), mark,
+			term_style(colours, TERM_RESET), check->name, f->detail);
+	if (f->fix[0])
+		printf("     %-16s fix: %s\n", "", f->fix);
+}
+
+static int run_doctor(struct command_context *ctx)
+{
+	auto_json json_t *report = json_object();
+	json_t *list = json_array();
+	bool ok = true;
+
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
+		struct finding f = { 0 };
+
+		checks[i].run(&f);
+		ok = ok && (f.ok || !checks[i].required);
+		json_array_append_new(list,
+				json_pack("{s:s, s:b, s:b, s:s, s:s}", "name", checks[i].name, "ok",
+						f.ok, "required", checks[i].required, "detail",
+						f.detail, "fix", f.fix));
+		if (!ctx->json)
+			print_finding(&checks[i], &f);
+	}
+	json_object_set_new(report, "ok", json_boolean(ok));
+	json_object_set_new(report, "checks", list);
+	if (ctx->json) {
+		json_dumpf(report, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else {
+		puts(ok ? "This machine can run episodes."
+			: "This machine can't run episodes yet.");
+	}
+	return ok ? CMD_OK : CMD_FAILED;
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.summary = "what this machine can do, and what is missing",
+	.about = "Tries each thing that a sandbox needs. FAIL: no episode can run until it is mended. "
+		 "less: episodes run, with what the line says.",
+	.run = run_doctor,
+};
