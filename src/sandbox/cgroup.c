@@ -297,11 +297,23 @@ static int open_files(struct cgroups *pool, struct cgroup *group, struct fh_erro
 	return 0;
 }
 
+/* The kernel's counters go on from the group's earlier lives. */
+static void count_anew(const struct cgroups *pool, struct cgroup *group)
+{
+	int64_t cpu, kills;
+
+	group->cpu_base_ns = 0;
+	group->oom_base = 0;
+	cpu = cgroup_cpu_ns(group);
+	kills = cgroup_oom_kills(pool, group);
+	group->cpu_base_ns = cpu > 0 ? cpu : 0;
+	group->oom_base = kills > 0 ? kills : 0;
+}
+
 int cgroups_take(struct cgroups *pool, const struct sandbox_limits *limits, struct cgroup **out,
 		struct fh_error *err)
 {
 	struct cgroup *group = take_used(pool);
-	int64_t cpu;
 	int r = 0;
 
 	if (!group)
@@ -315,9 +327,7 @@ int cgroups_take(struct cgroups *pool, const struct sandbox_limits *limits, stru
 		free_group(group);
 		return r;
 	}
-	group->cpu_base_ns = 0;
-	cpu = cgroup_cpu_ns(group);
-	group->cpu_base_ns = cpu > 0 ? cpu : 0;
+	count_anew(pool, group);
 	*out = group;
 	return 0;
 }
@@ -358,5 +368,7 @@ int64_t cgroup_memory_peak(const struct cgroup *group)
 
 int64_t cgroup_oom_kills(const struct cgroups *pool, const struct cgroup *group)
 {
-	return pool->tree.kind->oom_kills(&pool->tree, group->name);
+	int64_t n = pool->tree.kind->oom_kills(&pool->tree, group->name);
+
+	return n < 0 ? -1 : n - group->oom_base;
 }

@@ -22,7 +22,9 @@ struct cgroup {
 	int procs[CGROUP_PARTS]; /* cgroup.procs, for writing; -1 after cgroup_sent() */
 	size_t n_procs;
 	int cpu_fd, memory_fd; /* counters kept open; -1: none */
-	int64_t cpu_base_ns;   /* of the group's earlier lives */
+	/* of the group's earlier lives */
+	int64_t cpu_base_ns;
+	int64_t oom_base;
 	struct cgroup *next;
 };
 
