@@ -27,21 +27,21 @@ static int wrong(const struct reading *r, const struct field *field, const struc
 
 static bool in_range(const struct field *field, double v)
 {
-	if (field->min == 0 && field->max == 0)
-		return v >= 0 || field->kind == FIELD_INT || field->kind == FIELD_NUMBER;
-	return v >= field->min && v <= field->max;
+	return (!field->min && !field->max) || (v >= field->min && v <= field->max);
 }
 
 static int check_range(const struct reading *r, const struct field *field, const struct node *node,
 		double v)
 {
-	/* A range is meant in the unit that people write. */
-	double unit = field->kind == FIELD_DURATION ? 1000 : 1;
+	auto_buf struct buf range = BUF_INIT(128);
 
 	if (in_range(field, v))
 		return 0;
-	return node_complain(node, r->err, "'%s': %s is not from %.15g to %.15g", field->name,
-			node->text, field->min / unit, field->max / unit);
+	field_add_number(&range, field, field->min);
+	buf_add_str(&range, " to ");
+	field_add_number(&range, field, field->max);
+	return node_complain(node, r->err, "'%s': %s is not from %s", field->name, node->text,
+			buf_str(&range));
 }
 
 static int read_int(const struct reading *r, const struct field *field, const struct node *node,

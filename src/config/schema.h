@@ -67,8 +67,7 @@ struct field {
 	const char *help;   /* one sentence, Markdown */
 	const char *preset; /* the value when it is not given, as YAML; NULL: zero */
 	bool required;
-	double min, max; /* numbers, bytes, milliseconds; both 0: any that is not negative
-				     * (INT and NUMBER: any) */
+	double min, max;            /* of a number, bytes, milliseconds; both 0: any */
 	const char *const *choices; /* NULL-terminated */
 	const struct schema *schema;
 };
@@ -99,6 +98,13 @@ void schema_print(struct buf *out, const struct schema *schema, const void *valu
 
 /* Appends Markdown: what the struct is, a table of its keys, and the same for each struct in it. */
 void schema_document(struct buf *out, const struct schema *schema);
+
+/* Adds a schema and those of its structs to the n that are there, each once; how many there are. */
+#define SCHEMAS_MAX 64
+size_t schema_all(const struct schema *schema, const struct schema **out, size_t n);
+
+/* A number as people write it in this field: "512M", "90s", "1.5". */
+void field_add_number(struct buf *out, const struct field *field, double v);
 
 /* "text", "list of texts", "`a`, `b`": how people call what a field takes. */
 void field_describe(struct buf *out, const struct field *field);

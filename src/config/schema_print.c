@@ -14,13 +14,14 @@ static void print_indented(struct buf *out, int indent, const char *text)
 	buf_printf(out, "%*s%s", indent, "", text);
 }
 
-/* The largest unit that gives a whole number. */
-static void print_quantity(struct buf *out, int64_t v, bool bytes)
+/* In the largest unit that gives a whole number. */
+static void add_quantity(struct buf *out, int64_t v, bool bytes)
 {
 	static const struct {
 		int64_t factor;
 		const char *name;
-	} sizes[] = { { 1 << 30, "G" }, { 1 << 20, "M" }, { 1 << 10, "k" }, { 1, "" } },
+	} sizes[] = { { 1LL << 40, "T" }, { 1 << 30, "G" }, { 1 << 20, "M" }, { 1 << 10, "k" },
+		{ 1, "" } },
 	  times[] = { { 3600000, "h" }, { 60000, "m" }, { 1000, "s" }, { 1, "ms" } };
 
 	for (int i = 0;; i++) {
@@ -31,6 +32,14 @@ static void print_quantity(struct buf *out, int64_t v, bool bytes)
 		buf_printf(out, "%" PRId64 "%s", v / factor, bytes ? sizes[i].name : times[i].name);
 		return;
 	}
+}
+
+void field_add_number(struct buf *out, const struct field *field, double v)
+{
+	if (field->kind == FIELD_BYTES || field->kind == FIELD_DURATION)
+		add_quantity(out, (int64_t)v, field->kind == FIELD_BYTES);
+	else
+		buf_printf(out, "%.15g", v);
 }
 
 static void print_texts(struct buf *out, const struct texts *texts, int indent)
@@ -98,7 +107,7 @@ static void print_scalar(struct buf *out, const struct field *f, const char *at,
 	else if (f->kind == FIELD_CHOICE)
 		buf_add_str(out, f->choices[*(const int *)at]);
 	else
-		print_quantity(out, *(const int64_t *)at, f->kind == FIELD_BYTES);
+		add_quantity(out, *(const int64_t *)at, f->kind == FIELD_BYTES);
 	buf_add_char(out, '\n');
 }
 
@@ -161,7 +170,7 @@ void field_describe(struct buf *out, const struct field *field)
 		[FIELD_DURATION] = "duration",
 		[FIELD_TEXTS] = "list of texts",
 		[FIELD_TEXT_MAP] = "mapping of texts",
-		[FIELD_NODE] = "mapping",
+		[FIELD_NODE] = "mapping or list",
 	};
 
 	if (field->kind == FIELD_STRUCT) {
@@ -178,11 +187,12 @@ void field_describe(struct buf *out, const struct field *field)
 
 static void document_range(struct buf *out, const struct field *f)
 {
-	double unit = f->kind == FIELD_DURATION ? 1000 : 1;
-
-	if (f->min || f->max)
-		buf_printf(out, ", %.15g to %.15g%s", f->min / unit, f->max / unit,
-				f->kind == FIELD_DURATION ? " s" : "");
+	if (!f->min && !f->max)
+		return;
+	buf_add_str(out, ", ");
+	field_add_number(out, f, f->min);
+	buf_add_str(out, " to ");
+	field_add_number(out, f, f->max);
 }
 
 static void document_row(struct buf *out, const struct field *f)
@@ -199,7 +209,7 @@ static void document_row(struct buf *out, const struct field *f)
 	buf_printf(out, " | %s |\n", f->help);
 }
 
-void schema_document(struct buf *out, const struct schema *schema)
+static void document_one(struct buf *out, const struct schema *schema)
 {
 	buf_printf(out, "### %s\n\n", schema->name);
 	if (schema->help)
@@ -207,10 +217,30 @@ void schema_document(struct buf *out, const struct schema *schema)
 	buf_add_str(out, "| key | takes | default | meaning |\n|---|---|---|---|\n");
 	for (const struct field *f = schema->fields; f->name; f++)
 		document_row(out, f);
-	for (const struct field *f = schema->fields; f->name; f++) {
-		if (!f->schema)
-			continue;
-		buf_add_char(out, '\n');
-		schema_document(out, f->schema);
+}
+
+size_t schema_all(const struct schema *schema, const struct schema **out, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (out[i] == schema)
+			return n;
+	if (n == SCHEMAS_MAX)
+		return n;
+	out[n++] = schema;
+	for (const struct field *f = schema->fields; f->name; f++)
+		if (f->schema)
+			n = schema_all(f->schema, out, n);
+	return n;
+}
+
+void schema_document(struct buf *out, const struct schema *schema)
+{
+	const struct schema *all[SCHEMAS_MAX];
+	size_t n = schema_all(schema, all, 0);
+
+	for (size_t i = 0; i < n; i++) {
+		if (i)
+			buf_add_char(out, '\n');
+		document_one(out, all[i]);
 	}
 }

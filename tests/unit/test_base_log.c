@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* What is logged in between, as text. */
+static int begin(struct log_options options)
+{
+	options.fd = memfd_create("log", MFD_CLOEXEC);
+	assert_true(options.fd >= 0);
+	log_setup(&options);
+	return options.fd;
+}
+
+static const char *end(int fd)
+{
+	static char text[200000];
+	ssize_t n;
+
+	log_setup(&(struct log_options){ .level = LOG_INFO, .fd = STDERR_FILENO });
+	lseek(fd, 0, SEEK_SET);
+	n = fd_read_full(fd, text, sizeof(text) - 1);
+	close(fd);
+	assert_true(n >= 0);
+	text[n] = '\0';
+	return text;
+}
+
+static void test_text(void **state)
+{
+	int fd = begin((struct log_options){ .level = LOG_INFO });
+
+	(void)state;
+	log_debug("dropped", NULL);
+	log_info("episode over", "task", "titanic", "why", "it is done", "empty", "", "none",
+			(const char *)NULL, "word", "null", NULL);
+	log_warn("odd\x1b[31m", "line", "a\nb", NULL);
+	assert_string_equal(end(fd),
+			"info: episode over task=titanic why=\"it is done\" empty=\"\" "
+			"none=null word=\"null\"\n"
+			"warn: odd\\x1b[31m line=\"a\\nb\"\n");
+}
+
+static void test_json(void **state)
+{
+	int fd = begin((struct log_options){ .level = LOG_ERROR, .json = true });
+
+	(void)state;
+	log_warn("dropped", NULL);
+	log_error("it \"broke\"", "path", "a\xff", "none", (const char *)NULL, NULL);
+	assert_string_equal(end(fd),
+			"{\"level\":\"error\",\"message\":\"it \\\"broke\\\"\","
+			"\"path\":\"a\\\\xff\",\"none\":null}\n");
+}
+
+static void test_time(void **state)
+{
+	int fd = begin((struct log_options){ .level = LOG_DEBUG, .json = true, .time = true });
+	auto_json json_t *record = NULL;
+	const char *time = NULL;
+	const char *text;
+
+	(void)state;
+	log_debug("now", NULL);
+	text = end(fd);
+	assert_int_equal(json_parse("log", text, strlen(text), &record, NULL), 0);
+	assert_int_equal(json_get_str(record, "time", JSON_REQUIRED, &time, NULL), 0);
+	assert_int_equal(strlen(time), strlen("2026-01-31T12:00:00.123Z"));
+	assert_true(str_ends(time, "Z"));
+}
+
+static void test_a_record_is_one_line(void **state)
+{
+	int fd = begin((struct log_options){ .level = LOG_INFO });
+	static char huge[100000];
+	const char *text;
+
+	(void)state;
+	memset(huge, 'x', sizeof(huge) - 1);
+	log_info("huge", "value", huge, NULL);
+	text = end(fd);
+	assert_true(strlen(text) <= 65536);
+	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+}
+
+static void test_levels(void **state)
+{
+	(void)state;
+	assert_int_equal(log_level_of("debug"), LOG_DEBUG);
+	assert_int_equal(log_level_of("error"), LOG_ERROR);
+	assert_int_equal(log_level_of("loud"), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_time),
+		cmocka_unit_test(test_a_record_is_one_line),
+		cmocka_unit_test(test_levels),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/places.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* --- by the text ------------------------------------------------------------------------------ */
+
+static void test_text(void **state)
+{
+	static const struct {
+		char *(*make)(const char *path);
+		const char *in, *out;
+	} cases[] = {
+		{ path_dirname, "a/b/c", "a/b" },
+		{ path_dirname, "a", "." },
+		{ path_dirname, "/a", "/" },
+		{ path_dirname, "/", "/" },
+		{ path_dirname, "a/b/", "a" },
+		{ path_dirname, "a//b", "a" },
+		{ path_normalise, "a/./b/../c", "a/c" },
+		{ path_normalise, "", "." },
+		{ path_normalise, ".", "." },
+		{ path_normalise, "a/..", "." },
+		{ path_normalise, "a/../..", ".." },
+		{ path_normalise, "../../a", "../../a" },
+		{ path_normalise, "../a/../b", "../b" },
+		{ path_normalise, "/", "/" },
+		{ path_normalise, "/..", "/" },
+		{ path_normalise, "/../a//b/", "/a/b" },
+		{ path_normalise, "/a/..", "/" },
+		{ path_normalise, "//a", "/a" },
+		{ path_normalise, "...", "..." },
+		{ path_normalise, "a/..b", "a/..b" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_free char *out = cases[i].make(cases[i].in);
+
+		assert_string_equal(out, cases[i].out);
+	}
+	assert_string_equal(path_basename("a/b"), "b");
+	assert_string_equal(path_basename("b"), "b");
+}
+
+static void test_join(void **state)
+{
+	static const char *const cases[][3] = { { "a", "b", "a/b" }, { "a/", "b", "a/b" },
+		{ "a", "/b", "/b" }, { "", "b", "b" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_free char *out = path_join(cases[i][0], cases[i][1]);
+
+		assert_string_equal(out, cases[i][2]);
+	}
+}
+
+static void test_stays_inside(void **state)
+{
+	static const char *const inside[] = { "a", "a/b", "a/../b", ".", "./a", "..a", "a/" };
+	static const char *const outside[] = { "", "..", "../a", "a/../../b", "/a", "/", "./.." };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(inside); i++)
+		assert_true(path_stays_inside(inside[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(outside); i++)
+		assert_false(path_stays_inside(outside[i]));
+}
+
+/* --- on the disk ------------------------------------------------------------------------------ */
+
+struct scratch {
+	char dir[40];
+	char *cwd;
+};
+
+static int make_scratch(void **state)
+{
+	struct scratch *s = calloc(1, sizeof(*s));
+
+	snprintf(s->dir, sizeof(s->dir), "/tmp/test_base_path.XXXXXX");
+	s->cwd = getcwd(NULL, 0);
+	*state = s;
+	return mkdtemp(s->dir) && chdir(s->dir) == 0 ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static int remove_scratch(void **state)
+{
+	struct scratch *s = *state;
+	int r = chdir(s->cwd);
+
+	r |= nftw(s->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	free(s->cwd);
+	free(s);
+	return r;
+}
+
+static void test_mkdirs(void **state)
+{
+	struct fh_error err = FH_ERROR_INIT;
+
+	(void)state;
+	assert_int_equal(path_mkdirs("x/y/z", 0755, &err), 0);
+	assert_int_equal(path_mkdirs("x/y/z", 0755, &err), 0);
+	assert_true(path_is_dir("x/y/z"));
+	assert_int_equal(path_mkdirs("/", 0755, &err), 0);
+	assert_int_equal(fd_write_file("file", "", 0, 0600, &err), 0);
+	assert_true(path_exists("file"));
+	assert_false(path_is_dir("file"));
+	assert_int_equal(path_mkdirs("file/a", 0755, &err), -ENOTDIR);
+	assert_non_null(strstr(err.message, "'file'"));
+	assert_false(path_exists("nothing"));
+}
+
+static void test_beneath(void **state)
+{
+	static const char *const outside[] = { "../secret", "/etc/passwd", "out", "out/x", "far",
+		"in/../.." };
+	const struct scratch *s = *state;
+	auto_free char *real = NULL;
+	auto_free char *expected = path_join(s->dir, "root/in/file");
+	struct fh_error err = FH_ERROR_INIT;
+
+	assert_int_equal(path_mkdirs("root/in", 0755, NULL), 0);
+	assert_int_equal(path_mkdirs("rootless", 0755, NULL), 0);
+	assert_int_equal(fd_write_file("root/in/file", "", 0, 0600, NULL), 0);
+	assert_int_equal(fd_write_file("secret", "", 0, 0600, NULL), 0);
+	assert_int_equal(symlink("in", "root/near"), 0);
+	assert_int_equal(symlink("../rootless", "root/out"), 0); /* shares the letters of "root" */
+	assert_int_equal(symlink("/etc/passwd", "root/far"), 0);
+	assert_int_equal(fd_write_file("rootless/x", "", 0, 0600, NULL), 0);
+
+	assert_int_equal(path_beneath("root", "near/file", &real, &err), 0);
+	assert_string_equal(real, expected);
+	for (size_t i = 0; i < ARRAY_SIZE(outside); i++) {
+		char *untouched = (char *)(uintptr_t) "untouched";
+
+		assert_int_equal(path_beneath("root", outside[i], &untouched, &err), -EPERM);
+		assert_string_equal(untouched, "untouched");
+	}
+	assert_int_equal(path_beneath("root", "none", &real, &err), -ENOENT);
+}
+
+static void test_absolute(void **state)
+{
+	const struct scratch *s = *state;
+	auto_free char *expected = path_join(s->dir, "b");
+	auto_free char *out = NULL;
+	auto_free char *same = NULL;
+
+	assert_int_equal(path_absolute("a/../b", &out, NULL), 0);
+	assert_string_equal(out, expected);
+	assert_int_equal(path_absolute("/x/./y", &same, NULL), 0);
+	assert_string_equal(same, "/x/y");
+}
+
+/* --- places ----------------------------------------------------------------------------------- */
+
+static void test_places_of_a_checkout(void **state)
+{
+	const struct places *places = places_get();
+	auto_free char *tasks = path_join(places->share_dir, "tasks");
+	auto_free char *duel = path_join(places->graders, "duel.py");
+
+	(void)state;
+	assert_true(path_exists(places->guest_plugin));
+	assert_true(path_is_dir(tasks));
+	assert_true(path_exists(duel));
+	assert_true(str_ends(places->aci, "/fh-aci"));
+	assert_true(str_ends(places->grade_csv, "/fh-grade-csv"));
+	assert_ptr_equal(places_get(), places);
+}
+
+static void test_state_dir(void **state)
+{
+	const struct scratch *s = *state;
+	auto_free char *given = path_join(s->dir, "given/state");
+	auto_free char *named = path_join(s->dir, "named");
+	auto_free char *out = NULL;
+	auto_free char *out2 = NULL;
+	struct fh_error err = FH_ERROR_INIT;
+
+	setenv("FUMEHOOD_STATE", named, 1);
+	assert_int_equal(places_state_dir("given/state", &out, &err), 0);
+	assert_string_equal(out, given);
+	assert_true(path_is_dir(given));
+	assert_int_equal(places_state_dir(NULL, &out2, &err), 0);
+	assert_string_equal(out2, named);
+	assert_int_equal(fd_write_file("file", "", 0, 0600, NULL), 0);
+	assert_int_equal(places_state_dir("file/x", &out2, &err), -ENOTDIR);
+	assert_non_null(strstr(err.message, "FUMEHOOD_STATE"));
+	unsetenv("FUMEHOOD_STATE");
+}
+
+/* Any user but root. */
+#define SOMEONE 65534
+
+static void test_state_dir_of_a_user(void **state)
+{
+	const struct scratch *s = *state;
+	auto_free char *expected = path_join(s->dir, "xdg/fumehood");
+	auto_free char *xdg = path_join(s->dir, "xdg");
+	auto_free char *out = NULL;
+	int r;
+
+	if (geteuid() == 0) {
+		assert_int_equal(chown(s->dir, SOMEONE, SOMEONE), 0);
+		assert_int_equal(seteuid(SOMEONE), 0);
+	}
+	setenv("XDG_STATE_HOME", xdg, 1);
+	r = places_state_dir(NULL, &out, NULL);
+	if (getuid() == 0)
+		assert_int_equal(seteuid(0), 0);
+	assert_int_equal(r, 0);
+	assert_string_equal(out, expected);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_stays_inside),
+		cmocka_unit_test_setup_teardown(test_mkdirs, make_scratch, remove_scratch),
+		cmocka_unit_test_setup_teardown(test_beneath, make_scratch, remove_scratch),
+		cmocka_unit_test_setup_teardown(test_absolute, make_scratch, remove_scratch),
+		cmocka_unit_test(test_places_of_a_checkout),
+		cmocka_unit_test_setup_teardown(test_state_dir, make_scratch, remove_scratch),
+		cmocka_unit_test_setup_teardown(
+				test_state_dir_of_a_user, make_scratch, remove_scratch),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
