@@ -103,11 +103,11 @@ static int compare_words(const void *a, const void *b)
 /* Gives equal words equal ids. */
 static void number_words(struct row_tokens *t)
 {
-	auto_free struct token **sorted = xcalloc(t->n, sizeof(*sorted));
+	auto_free struct token **sorted = xcalloc(t->n, sizeof(struct token *));
 
 	for (size_t i = 0; i < t->n; i++)
 		sorted[i] = &t->tokens[i];
-	qsort(sorted, t->n, sizeof(*sorted), compare_words);
+	qsort(sorted, t->n, sizeof(struct token *), compare_words);
 	for (size_t i = 1; i < t->n; i++)
 		sorted[i]->id = sorted[i - 1]->id +
 				(compare_words(&sorted[i - 1], &sorted[i]) != 0);

@@ -103,8 +103,10 @@ int main(int argc, char **argv)
 				      .answers = answers.data,
 				      .answers_bytes = answers.len },
 			&values, &err);
-	if (r < 0 && r != -EINVAL)
+	if (r < 0 && r != -EINVAL) {
+		error_wrap(&err, "answers");
 		return fail(&err);
+	}
 	if (r < 0)
 		score_print_error(&report, a.name, &err);
 	else

@@ -18,7 +18,7 @@ struct matching {
 	const struct csv *answers;
 	uint32_t *slots; /* index of a row of the answers plus 1; 0: free */
 	size_t mask;
-	const struct csv_row **taken; /* for each row of the answers, the prediction's row */
+	size_t *taken; /* for each row of the answers, the line that predicts it; 0: none yet */
 };
 
 static uint64_t hash_field(const struct csv_field *field)
@@ -84,14 +84,14 @@ static int say_unknown(
 			columns->id, buf_str(&id));
 }
 
-static int say_again(const struct csv_row *row, const struct csv_row *before,
-		const struct csv_columns *columns, struct fh_error *err)
+static int say_again(const struct csv_row *row, size_t before, const struct csv_columns *columns,
+		struct fh_error *err)
 {
 	auto_buf struct buf id = BUF_INIT(256);
 
 	csv_quote(&id, &row->id);
 	return error_say(err, EINVAL, "line %zu: %s %s was there before, in line %zu", row->line,
-			columns->id, buf_str(&id), before->line);
+			columns->id, buf_str(&id), before);
 }
 
 static int say_missing(const struct matching *m, size_t missing, const struct csv_columns *columns,
@@ -119,7 +119,7 @@ static int match_row(struct matching *m, const struct csv_row *row,
 	if (!row->target.len)
 		return error_say(err, EINVAL, "line %zu: nothing in column %s", row->line,
 				columns->target);
-	m->taken[found - 1] = row;
+	m->taken[found - 1] = row->line;
 	*out = (struct scored_row){ .truth = m->answers->rows[found - 1].target,
 		.prediction = row->target,
 		.line = row->line };
@@ -141,22 +141,23 @@ static int match(const struct csv *submission, const struct csv *answers,
 	return r;
 }
 
-static int score_matched(const struct score_request *q, const struct csv *submission,
+static int score_matched(const struct score_request *request, const struct csv *submission,
 		const struct csv *answers, struct metric_values *out, struct fh_error *err)
 {
 	auto_free struct scored_row *rows = xcalloc(answers->n, sizeof(*rows));
-	struct scored scored = { .rows = rows, .n = answers->n, .column = q->columns.target };
-	int r = match(submission, answers, &q->columns, rows, err);
+	struct scored scored = { .rows = rows, .n = answers->n, .column = request->columns.target };
+	int r = match(submission, answers, &request->columns, rows, err);
 
-	return r < 0 ? r : q->metric->score(&scored, out, err);
+	return r < 0 ? r : request->metric->score(&scored, out, err);
 }
 
-static int read_answers(const struct score_request *q, struct csv *out, struct fh_error *err)
+static int read_answers(const struct score_request *request, struct csv *out, struct fh_error *err)
 {
 	struct fh_error inner = FH_ERROR_INIT;
 	struct csv answers;
 
-	if (csv_read(q->answers, q->answers_bytes, &q->columns, CSV_ROWS_MAX, &answers, &inner) < 0)
+	if (csv_read(request->answers, request->answers_bytes, &request->columns, CSV_ROWS_MAX,
+			    &answers, &inner) < 0)
 		return error_say(err, EBADMSG, "%s", inner.message);
 	if (!answers.n) {
 		csv_release(&answers);
@@ -166,18 +167,18 @@ static int read_answers(const struct score_request *q, struct csv *out, struct f
 	return 0;
 }
 
-int score_csv(const struct score_request *q, struct metric_values *out, struct fh_error *err)
+int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err)
 {
 	struct csv answers, submission;
-	int r = read_answers(q, &answers, err);
+	int r = read_answers(request, &answers, err);
 
 	if (r < 0)
 		return r;
 	/* One row too many is enough to be told which. */
-	r = csv_read(q->submission, q->submission_bytes, &q->columns, answers.n + 1, &submission,
-			err);
+	r = csv_read(request->submission, request->submission_bytes, &request->columns,
+			answers.n + 1, &submission, err);
 	if (r == 0) {
-		r = score_matched(q, &submission, &answers, out, err);
+		r = score_matched(request, &submission, &answers, out, err);
 		csv_release(&submission);
 	}
 	csv_release(&answers);

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fh-grade-csv as a grader runs it: descriptors 3 and 4, one object out, and its exit status."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = ROOT / "build/fh-grade-csv"
+MICRO = ROOT / "tasks/titanic/data/micro"
+COLUMNS = ["--id", "PassengerId", "--target", "Survived"]
+
+
+def grade(
+    submission: str | Path, answers: str | Path, *options: str
+) -> subprocess.CompletedProcess[str]:
+    """Redirected by a shell, so that the descriptors have these very numbers."""
+    script = 'exec "$0" "${@:3}" 3<"$1" 4<"$2"'
+    command = ["bash", "-c", script, str(PROGRAM), str(submission), str(answers), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_scores_a_submission() -> None:
+    done = grade(
+        MICRO / "sample_submission.csv", MICRO / "answers.csv", *COLUMNS, "--metric", "accuracy"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    died = (MICRO / "answers.csv").read_text().count(",0\n")
+    assert json.loads(done.stdout) == {"accuracy": died / 1100}
+
+
+def test_a_fault_of_the_submission_is_a_result(tmp_path: Path) -> None:
+    (tmp_path / "mine.csv").write_text("PassengerId,Survived\n2,1\n\n3,perhaps\n3,0\n")
+    done = grade(
+        tmp_path / "mine.csv",
+        MICRO / "answers.csv",
+        *COLUMNS,
+        "--metric=accuracy",
+        "--name=mine.csv",
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {
+        "error": "mine.csv line 5: PassengerId '3' was there before, in line 4"
+    }
+
+
+def test_a_fault_of_the_answers_is_not(tmp_path: Path) -> None:
+    (tmp_path / "answers.csv").write_text("PassengerId,Fate\n1,1\n")
+    done = grade(MICRO / "answers.csv", tmp_path / "answers.csv", *COLUMNS, "--metric", "accuracy")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "fh-grade-csv: answers: line 1: no column 'Survived' among 'PassengerId', 'Fate'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        COLUMNS,
+        [*COLUMNS, "--metric", "luck"],
+        [*COLUMNS, "--metric"],
+        [*COLUMNS, "--metric", "f1", "x"],
+    ],
+)
+def test_wrong_usage(options: list[str]) -> None:
+    done = grade("/dev/null", "/dev/null", *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "usage: fh-grade-csv" in done.stderr
+
+
+def test_missing_descriptors() -> None:
+    """3 and 4 are closed in a child of this process."""
+    command = [str(PROGRAM), *COLUMNS, "--metric", "accuracy"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "descriptor 3" in done.stderr
+
+
+def test_reads_a_file_from_its_beginning_and_a_pipe_as_it_comes() -> None:
+    """A sealed copy comes with its offset at the end, where it was written."""
+    script = (
+        'exec 3<"$1" 4< <(cat "$2"); cat <&3 >/dev/null; '
+        'exec "$0" --id PassengerId --target Survived --metric accuracy'
+    )
+    command = ["bash", "-c", script, PROGRAM, MICRO / "answers.csv", MICRO / "answers.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == '{"accuracy": 1.0}\n'
+
+
+def test_it_is_static() -> None:
+    """So that it runs in a sandbox that holds nothing else."""
+    headers = subprocess.run(["readelf", "-l", PROGRAM], capture_output=True, text=True, check=True)
+    assert "INTERP" not in headers.stdout
+
+
+def test_a_thousand_rows_take_less_than_a_millisecond_of_cpu() -> None:
+    runs = 100
+    before = os.times()
+    script = (
+        f"for ((i = 0; i < {runs}; i++)); do "
+        '"$0" --id PassengerId --target Survived --metric accuracy 3<"$1" 4<"$1"; done'
+    )
+    subprocess.run(
+        ["bash", "-c", script, PROGRAM, MICRO / "answers.csv"], capture_output=True, check=True
+    )
+    assert (os.times().children_user - before.children_user) / runs < 0.001
