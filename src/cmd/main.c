@@ -8,10 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+extern const struct command command_env;
 extern const struct command command_help;
+extern const struct command command_run;
 extern const struct command command_doctor, command_sandbox;
 
 static const struct command *const commands[] = {
+	&command_run,
+	&command_env,
 	&command_sandbox,
 	&command_doctor,
 	&command_help,

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/run_episode.h"
+#include "cmd/run_options.h"
+#include "cmd/run_report.h"
+#include "cmd/run_view.h"
+#include "cmd/term.h"
+#include "trajectory/run_dir.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * fumehood run: episodes of some tasks, played by a model. One thread drives all of them by the
+ * pollable form of the environments, at most --jobs at a time, in the order in which they are named.
+ */
+
+#define EPISODES_MAX 1000000
+#define REPORT_BYTES_MAX (256L * 1024 * 1024)
+#define DONE_AT_ONCE 64
+
+struct runner {
+	struct command_context *ctx;
+	const struct run_options *options;
+	struct arena arena;
+	struct fh_gym *gym;
+	struct task_places places;
+	char *out;
+	bool interactive;
+	int jobs;
+	struct episode *episodes;
+	size_t n, begun, ended;
+	size_t printed; /* JSON lines of the first so many episodes */
+	bool stopping;
+	struct run_view view;
+};
+
+/* --- what to play ----------------------------------------------------------------------------- */
+
+/* MLGym names a task by its file; ours has the name of the file. */
+static const char *task_of_file(struct arena *arena, const char *path)
+{
+	const char *name = path_basename(path);
+
+	return arena_strndup(arena, name, strcspn(name, "."));
+}
+
+static int check_options(struct runner *run)
+{
+	const struct run_options *o = run->options;
+
+	if (!o->tasks.n && !o->task_config)
+		return cmd_misuse(run->ctx,
+				"--task is missing; `fumehood task list` shows what there is");
+	if (o->tasks.n && o->task_config)
+		return cmd_misuse(run->ctx, "--task_config_path is --task: give one of them");
+	if (o->quiet && o->verbose)
+		return cmd_misuse(run->ctx, "--quiet and --verbose contradict each other");
+	return CMD_OK;
+}
+
+/* A task or a model that can't be is said before anything runs. */
+static int check_task(struct runner *run, const char *task, struct fh_error *err)
+{
+	struct model_request request = {
+		.spec = run->options->model,
+		.places = &run->places,
+		.task = task,
+		.variant = run->options->episode.variant,
+		.in_fd = STDIN_FILENO,
+		.out_fd = STDOUT_FILENO,
+		.stop_fd = -1,
+	};
+	struct model *model;
+	struct task *loaded;
+	int r;
+
+	r = task_load(&run->places, task, request.variant, &loaded, err);
+	if (r < 0)
+		return r;
+	task_free(loaded);
+	r = model_open(&request, &model, err);
+	if (r < 0)
+		return r;
+	run->interactive = model_is_interactive(model);
+	model_close(model);
+	return 0;
+}
+
+static void plan(struct runner *run, const char *task, const struct fh_bind *binds, int runs)
+{
+	const struct run_options *o = run->options;
+	struct fh_env_options *env = arena_alloc(&run->arena, sizeof(*env));
+
+	*env = (struct fh_env_options){
+		.task = task,
+		.variant = o->episode.variant,
+		.reward = (enum fh_reward_kind)o->episode.reward,
+		.max_steps = o->episode.max_steps,
+		.binds = binds,
+		.n_binds = o->episode.bind.n,
+	};
+	for (int i = 0; i < runs; i++) {
+		struct episode_plan p = {
+			.env = env,
+			.places = &run->places,
+			.model = o->model,
+			.out = run->out,
+			.suffix = o->suffix,
+			.reward = episode_rewards[o->episode.reward],
+			.seed = o->episode.seed + (uint64_t)i,
+			.human_in = STDIN_FILENO,
+			.human_out = run->ctx->json ? STDERR_FILENO : STDOUT_FILENO,
+		};
+
+		episode_init(&run->episodes[run->n++], &p);
+	}
+}
+
+static int plan_all(struct runner *run)
+{
+	const struct run_options *o = run->options;
+	struct cmd_list tasks = o->tasks;
+	int runs = cmd_given(run->ctx, "num_agents") && !cmd_given(run->ctx, "runs") ? o->agents
+										     : o->runs;
+	const struct fh_bind *binds;
+	struct fh_error err;
+	const char *one;
+
+	if (o->task_config) {
+		one = task_of_file(&run->arena, o->task_config);
+		tasks = (struct cmd_list){ .items = &one, .n = 1 };
+	}
+	run->places.tasks_dir = o->episode.tasks_dir;
+	if (episode_binds(&o->episode.bind, &run->arena, &binds, &err) < 0)
+		return cmd_misuse(run->ctx, "%s", err.message);
+	for (size_t i = 0; i < tasks.n; i++) {
+		if (check_task(run, tasks.items[i], &err) < 0)
+			return cmd_misuse(run->ctx, "%s", err.message);
+	}
+	if (tasks.n * (size_t)runs > EPISODES_MAX)
+		return cmd_misuse(run->ctx, "more than %d episodes", EPISODES_MAX);
+	run->out = o->out ? xstrdup(o->out) : run_dir_default();
+	run->episodes = xcalloc(tasks.n * (size_t)runs, sizeof(*run->episodes));
+	for (size_t i = 0; i < tasks.n; i++)
+		plan(run, tasks.items[i], binds, runs);
+	return CMD_OK;
+}
+
+/* --- playing ---------------------------------------------------------------------------------- */
+
+/* Lines for programs come in the order of the episodes, each as soon as it can. */
+static void print_json(struct runner *run)
+{
+	while (run->printed < run->n) {
+		const struct episode *e = &run->episodes[run->printed];
+		auto_buf struct buf line = BUF_INIT(REPORT_BYTES_MAX);
+
+		if (e->phase != EPISODE_ENDED)
+			break;
+		run_report_json(&line, e);
+		fputs(buf_str(&line), stdout);
+		fflush(stdout);
+		run->printed++;
+	}
+}
+
+static void after(struct runner *run, const struct episode *e)
+{
+	if (e->phase != EPISODE_ENDED) {
+		run_view_stepped(&run->view, e);
+		return;
+	}
+	run->ended++;
+	run_view_ended(&run->view, e);
+	if (run->ctx->json)
+		print_json(run);
+}
+
+static void begin_next(struct runner *run)
+{
+	struct episode *e = &run->episodes[run->begun++];
+
+	e->plan.gym = run->gym;
+	e->plan.stop_fd = interrupt_fd();
+	run_view_preparing(&run->view, e);
+	episode_start(e);
+	if (e->phase != EPISODE_ENDED)
+		run_view_began(&run->view, e);
+	else
+		after(run, e);
+}
+
+static void stop_all(struct runner *run)
+{
+	if (run->stopping)
+		return;
+	run->stopping = true;
+	run_view_say(&run->view, "stopping; once more to stop at once");
+	for (size_t i = 0; i < run->begun; i++)
+		episode_stop(&run->episodes[i]);
+}
+
+static struct episode *episode_of(struct runner *run, const struct fh_env *env)
+{
+	for (size_t i = 0; i < run->begun; i++) {
+		if (run->episodes[i].env == env)
+			return &run->episodes[i];
+	}
+	return NULL;
+}
+
+static int advance_done(struct runner *run, struct fh_error *err)
+{
+	struct fh_env *done[DONE_AT_ONCE];
+	int n = fh_gym_wait(run->gym, 0, done, DONE_AT_ONCE, err);
+
+	for (int i = 0; i < n; i++) {
+		struct episode *e = episode_of(run, done[i]);
+
+		episode_advance(e);
+		after(run, e);
+	}
+	return n;
+}
+
+static int wait_for_something(struct runner *run, struct fh_error *err)
+{
+	struct pollfd fds[] = {
+		{ .fd = fh_gym_fd(run->gym), .events = POLLIN },
+		/* Once is enough: it stays readable. */
+		{ .fd = run->stopping ? -1 : interrupt_fd(), .events = POLLIN },
+	};
+
+	run_view_draw(&run->view, false);
+	if (poll(fds, ARRAY_SIZE(fds), run->view.live ? RUN_VIEW_INTERVAL_MS : -1) < 0 &&
+			errno != EINTR)
+		return error_set(err, errno, "wait for environments");
+	return 0;
+}
+
+static int play(struct runner *run, struct fh_error *err)
+{
+	while (run->ended < (run->stopping ? run->begun : run->n)) {
+		int r;
+
+		if (interrupt_wanted())
+			stop_all(run);
+		if (!run->stopping && run->begun < run->n &&
+				run->begun - run->ended < (size_t)run->jobs) {
+			begin_next(run);
+			continue;
+		}
+		r = advance_done(run, err);
+		if (r == 0 && run->ended < run->begun)
+			r = wait_for_something(run, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static int open_gym(struct runner *run, struct fh_error *err)
+{
+	struct fh_gym_options gym = { .tasks_dir = run->options->episode.tasks_dir };
+	const char *warning;
+	int r;
+
+	r = interrupt_setup(err);
+	if (r == 0)
+		r = fh_gym_open(&gym, &run->gym, err);
+	if (r < 0)
+		return r;
+	warning = fh_gym_warning(run->gym);
+	if (warning && !run->options->quiet)
+		cmd_warn("%s", warning);
+	return 0;
+}
+
+static void start_view(struct runner *run)
+{
+	const struct run_options *o = run->options;
+	enum run_verbosity verbosity = o->quiet ? RUN_QUIET : o->verbose ? RUN_VERBOSE : RUN_NORMAL;
+	bool live = term_redraws(STDERR_FILENO) && !run->interactive;
+
+	run_view_init(&run->view, verbosity, live, run->episodes, run->n);
+}
+
+static void print_table(struct runner *run)
+{
+	auto_buf struct buf table = BUF_INIT(REPORT_BYTES_MAX);
+
+	if (!run->ctx->json && run->begun) {
+		run_report_table(&table, run->episodes, run->begun, term_colours(STDOUT_FILENO));
+		printf("%s%s", run->options->quiet ? "" : "\n", buf_str(&table));
+	}
+}
+
+static int status_of(const struct runner *run)
+{
+	if (interrupt_wanted())
+		return interrupt_status();
+	for (size_t i = 0; i < run->n; i++) {
+		if (run->episodes[i].failed)
+			return CMD_FAILED;
+	}
+	return CMD_OK;
+}
+
+static void release(struct runner *run)
+{
+	for (size_t i = 0; i < run->n; i++)
+		episode_release(&run->episodes[i]);
+	free(run->episodes);
+	free(run->out);
+	fh_gym_close(run->gym);
+	arena_release(&run->arena);
+}
+
+static int run_run(struct command_context *ctx)
+{
+	__attribute__((cleanup(release))) struct runner run = { .ctx = ctx,
+		.options = ctx->options };
+	struct fh_error err;
+	int r;
+
+	r = check_options(&run);
+	if (r == CMD_OK)
+		r = plan_all(&run);
+	if (r != CMD_OK)
+		return r;
+	run.jobs = cmd_given(ctx, "num_agents") && !cmd_given(ctx, "jobs") ? run.options->agents
+									   : run.options->jobs;
+	if (run.interactive)
+		run.jobs = 1;
+	if (open_gym(&run, &err) < 0)
+		return cmd_fail(&err);
+	start_view(&run);
+	r = play(&run, &err);
+	run_view_release(&run.view);
+	if (r < 0)
+		return cmd_fail(&err);
+	print_table(&run);
+	return status_of(&run);
+}
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "play episodes of tasks and score them",
+	.arguments = "--task T",
+	.about = "Plays episodes: a model acts in the sandbox of a task until it submits, runs out of "
+		 "steps or is stopped. Every step is recorded before the model sees it. At the end there "
+		 "is a table, or with --json a line for each episode.\n"
+		 "Ctrl-C ends the episodes in order, with the exit status early_exit and what they "
+		 "recorded; a second one stops at once.",
+	.options = run_options,
+	.options_size = sizeof(struct run_options),
+	.examples = "fumehood run --task battleOfSexes --model demo\n"
+		    "fumehood run --task battleOfSexes,titanic:micro --runs 4 --jobs 2 --out runs\n"
+		    "fumehood run --task titanic:micro --model actions:mine.jsonl --json\n"
+		    "fumehood run --task battleOfSexes --model human --max-steps 10",
+	.run = run_run,
+};

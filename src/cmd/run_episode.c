@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_episode.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "trajectory/args_yaml.h"
+#include "trajectory/info.h"
+#include "trajectory/run_dir.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <strings.h>
+
+#define SCORES_BYTES_MAX (16L * 1024 * 1024)
+#define METRICS_BYTES_MAX (1024 * 1024)
+
+void episode_init(struct episode *e, const struct episode_plan *plan)
+{
+	*e = (struct episode){ .plan = *plan, .baseline_value = NAN, .best_value = NAN };
+	e->exit_status = xstrdup("");
+	buf_init(&e->scores, SCORES_BYTES_MAX);
+	buf_init(&e->baseline, METRICS_BYTES_MAX);
+	buf_init(&e->best, METRICS_BYTES_MAX);
+	buf_add_str(&e->baseline, "null");
+	buf_add_str(&e->best, "null");
+}
+
+static void let_go(struct episode *e)
+{
+	recorder_close(e->recorder);
+	model_close(e->model);
+	fh_env_close(e->env);
+	e->recorder = NULL;
+	e->model = NULL;
+	e->env = NULL;
+}
+
+void episode_release(struct episode *e)
+{
+	let_go(e);
+	free(e->metric);
+	free(e->action);
+	free(e->exit_status);
+	free(e->traj);
+	free(e->variant);
+	buf_release(&e->scores);
+	buf_release(&e->baseline);
+	buf_release(&e->best);
+}
+
+static void set_text(char **field, const char *text)
+{
+	free(*field);
+	*field = xstrdup(text);
+}
+
+/* --- scores ----------------------------------------------------------------------------------- */
+
+static void set_metrics(struct buf *json, const struct fh_metric *metrics, size_t n)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(json, PYJSON_LINE);
+
+	buf_clear(json);
+	info_put_metrics(&w, NULL, metrics, n);
+}
+
+/* Evaluators don't always write a metric's name in the same case. */
+static double value_of(const struct fh_metric *metrics, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (strcasecmp(metrics[i].name, name) == 0)
+			return metrics[i].value;
+	}
+	return NAN;
+}
+
+static void note_scores(struct episode *e, const struct fh_step *step)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&e->scores, PYJSON_LINE);
+
+	if (step->score) {
+		w.filled = e->scores.len > 0;
+		info_put_metrics(&w, NULL, step->score, step->n_score);
+	}
+	if (step->best) {
+		set_metrics(&e->best, step->best, step->n_best);
+		e->best_value = value_of(step->best, step->n_best, e->metric);
+	}
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+/* The exit status of an episode that broke, in the form that MLGym gives to exceptions. */
+static char *broken_status(const struct episode *e)
+{
+	return xasprintf("environment_error, %s, (%s)", e->error.message,
+			e->action ? e->action : "");
+}
+
+/* Whatever happened: what was recorded becomes files, and everything is let go. */
+static void finish(struct episode *e, const char *exit_status)
+{
+	struct recorder_end end = { .exit_status = exit_status };
+	struct fh_error err;
+
+	if (exit_status)
+		set_text(&e->exit_status, exit_status);
+	if (e->recorder && recorder_end(e->recorder, &end, &err) < 0 && !e->failed) {
+		e->failed = true;
+		e->error = err;
+	}
+	e->ended_ns = clock_now_ns();
+	e->phase = EPISODE_ENDED;
+	let_go(e);
+}
+
+static void fail(struct episode *e)
+{
+	auto_free char *status = broken_status(e);
+
+	e->failed = true;
+	finish(e, status);
+}
+
+/* --- the beginning ---------------------------------------------------------------------------- */
+
+static int open_record(struct episode *e, const struct fh_env_info *info)
+{
+	const struct episode_plan *p = &e->plan;
+	auto_free char *task =
+			xasprintf("%s%s%s", info->task, *info->variant ? ":" : "", info->variant);
+	struct run_name name = RUN_NAME_INIT;
+	struct run_args args = { .name = &name, .model = p->model, .reward = p->reward };
+	struct recorder_options o = { .env = info, .reward = p->reward };
+	auto_free char *dir = NULL;
+	int r;
+
+	name.model = o.model = model_label(e->model);
+	name.task = task;
+	name.suffix = p->suffix;
+	r = run_dir_make(p->out, &name, &dir, &e->number, &e->error);
+	if (r < 0)
+		return r;
+	args.seed = p->seed;
+	args.max_steps = info->max_steps;
+	o.dir = dir;
+	o.run = e->number;
+	r = args_yaml_write(dir, &args, &e->error);
+	if (r == 0)
+		r = recorder_open(&o, &e->recorder, &e->error);
+	if (r == 0)
+		set_text(&e->traj, recorder_traj(e->recorder));
+	return r;
+}
+
+static void note_env(struct episode *e, const struct fh_env_info *info)
+{
+	e->max_steps = info->max_steps;
+	e->maximize = info->maximize;
+	set_text(&e->metric, info->metric);
+	set_text(&e->variant, info->variant);
+	set_metrics(&e->baseline, info->baseline, info->n_baseline);
+	e->baseline_value = value_of(info->baseline, info->n_baseline, info->metric);
+}
+
+static int open_all(struct episode *e)
+{
+	const struct episode_plan *p = &e->plan;
+	struct model_request model = {
+		.spec = p->model,
+		.places = p->places,
+		.task = p->env->task,
+		.variant = p->env->variant,
+		.in_fd = p->human_in,
+		.out_fd = p->human_out,
+		.stop_fd = p->stop_fd,
+	};
+	struct fh_env_info info;
+	int r;
+
+	r = model_open(&model, &e->model, &e->error);
+	if (r == 0)
+		r = fh_env_open(p->gym, p->env, &e->env, &e->error);
+	if (r < 0)
+		return r;
+	fh_env_info(e->env, &info);
+	note_env(e, &info);
+	r = open_record(e, &info);
+	if (r == 0)
+		r = fh_env_reset_begin(e->env, p->seed, &e->error);
+	return r;
+}
+
+void episode_start(struct episode *e)
+{
+	e->begun_ns = clock_now_ns();
+	if (open_all(e) < 0) {
+		fail(e);
+		return;
+	}
+	e->phase = EPISODE_RESETTING;
+}
+
+/* --- step by step ----------------------------------------------------------------------------- */
+
+static int begin_step(struct episode *e, const struct fh_step *last)
+{
+	struct model_turn turn;
+	int r;
+
+	r = model_next(e->model, last, &turn, &e->error);
+	if (r < 0)
+		return r;
+	set_text(&e->action, turn.action);
+	e->turn = (struct recorder_turn){
+		.action = e->action, .response = turn.response, .thought = turn.thought
+	};
+	e->phase = EPISODE_STEPPING;
+	return fh_env_step_begin(e->env, &(struct fh_action){ .text = e->action }, &e->error);
+}
+
+/* What reset or a step gave, before anybody else sees it. */
+static int record(struct episode *e, const struct fh_step *step)
+{
+	if (e->phase == EPISODE_RESETTING)
+		return recorder_reset(e->recorder, e->plan.seed, step, &e->error);
+	e->steps = step->step;
+	note_scores(e, step);
+	return recorder_step(e->recorder, &e->turn, step, &e->error);
+}
+
+static int take_result(struct episode *e, struct fh_step *step)
+{
+	int r = fh_env_end(e->env, step, &e->error);
+
+	return r < 0 ? r : record(e, step);
+}
+
+void episode_advance(struct episode *e)
+{
+	struct fh_step step;
+	int r;
+
+	if (take_result(e, &step) < 0) {
+		fail(e);
+		return;
+	}
+	if (step.terminated || step.truncated) {
+		set_text(&e->exit_status, step.exit_status ? step.exit_status : "");
+		finish(e, NULL);
+		return;
+	}
+	r = e->stopping ? -EINTR : begin_step(e, &step);
+	if (r == -EINTR)
+		finish(e, "early_exit");
+	else if (r < 0)
+		fail(e);
+}
+
+void episode_stop(struct episode *e)
+{
+	if (e->phase != EPISODE_RESETTING && e->phase != EPISODE_STEPPING)
+		return;
+	e->stopping = true;
+	fh_env_interrupt(e->env);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_RUN_EPISODE_H
+#define CMD_RUN_EPISODE_H
+
+#include "base/buf.h"
+#include "model/model.h"
+#include "trajectory/recorder.h"
+
+#include <fumehood/env.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * One episode of `fumehood run`, from its folder to its files: a model acts in an environment, and
+ * everything is recorded before the model sees it. Many of them go on in one thread: each does what
+ * can be done when its environment is ready, and never waits but for a person.
+ */
+struct episode_plan {
+	struct fh_gym *gym;
+	const struct fh_env_options *env;
+	const struct task_places *places;
+	const char *model;
+	const char *out, *suffix;
+	const char *reward;
+	uint64_t seed;
+	int human_in, human_out, stop_fd;
+};
+
+enum episode_phase {
+	EPISODE_PLANNED,
+	EPISODE_RESETTING,
+	EPISODE_STEPPING,
+	EPISODE_ENDED, /* with an exit status, or by an error: `failed` */
+};
+
+struct episode {
+	struct episode_plan plan;
+	enum episode_phase phase;
+	bool failed;
+	bool stopping;         /* it ends with the step that is under way */
+	struct fh_error error; /* why, if failed */
+
+	/* what is there while it goes on; NULL after it */
+	struct fh_env *env;
+	struct model *model;
+	struct recorder *recorder;
+	struct recorder_turn turn; /* of the step that runs */
+
+	/* for those who look: kept until episode_release() */
+	int number; /* of its folder */
+	int steps, max_steps;
+	char *metric;
+	bool maximize;
+	char *action;      /* the last one, NULL before the first */
+	char *exit_status; /* "" while there is none */
+	char *traj;        /* path of the .traj, NULL until there is a folder */
+	char *variant;
+	struct buf scores;         /* JSON: the objects of all scores, with commas between them */
+	struct buf baseline, best; /* JSON: an object or null */
+	double baseline_value, best_value; /* of the metric; NAN: none */
+	int64_t begun_ns, ended_ns;        /* of clock_now_ns(); 0: not yet */
+};
+
+void episode_init(struct episode *e, const struct episode_plan *plan);
+void episode_release(struct episode *e);
+
+/* Opens what it needs and begins; this blocks while a baseline is played for the first time. After
+ * it, and after each episode_advance(), the phase says whether it goes on. */
+void episode_start(struct episode *e);
+
+/* When fh_gym_wait() gave its environment. */
+void episode_advance(struct episode *e);
+
+/* Ends it in order, as soon as the step that runs can be ended. */
+void episode_stop(struct episode *e);
+
+#endif

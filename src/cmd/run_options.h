@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_RUN_OPTIONS_H
+#define CMD_RUN_OPTIONS_H
+
+#include "cmd/cmd.h"
+#include "cmd/episode_options.h"
+
+/* What `fumehood run` takes: its own options, and MLGym's spellings of them. */
+struct run_options {
+	struct episode_options episode;
+	struct cmd_list tasks;
+	const char *task_config; /* MLGym: a task by the path of its file */
+	const char *model;
+	const char *out, *suffix;
+	int runs, jobs;
+	int agents; /* MLGym: so many runs side by side; 0: not given */
+	bool quiet, verbose;
+};
+
+extern const struct cmd_option run_options[];
+
+#endif

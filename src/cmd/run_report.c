@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_report.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "cmd/term.h"
+
+#include <math.h>
+#include <string.h>
+
+#define PATHS_SHOWN 20 /* more runs than this are named by their folder alone */
+#define CELL_COLUMNS 44
+
+char *run_report_task(const struct episode *e)
+{
+	const char *task = e->plan.env->task;
+	int n = (int)strcspn(task, ":");
+
+	if (!e->variant)
+		return xstrdup(task);
+	return xasprintf("%.*s%s%s", n, task, *e->variant ? ":" : "", e->variant);
+}
+
+static double seconds(const struct episode *e)
+{
+	int64_t end = e->ended_ns ? e->ended_ns : clock_now_ns();
+
+	return e->begun_ns ? (double)(end - e->begun_ns) / NS_PER_S : 0;
+}
+
+char *run_report_time(const struct episode *e)
+{
+	double s = seconds(e);
+	int whole = (int)s;
+
+	if (s < 100)
+		return xasprintf("%.1f s", s);
+	if (s < 3600)
+		return xasprintf("%d m %02d s", whole / 60, whole % 60);
+	return xasprintf("%d h %02d m", whole / 3600, whole / 60 % 60);
+}
+
+static char *number(double v)
+{
+	return isnan(v) ? xstrdup("-") : xasprintf("%.5g", v);
+}
+
+char *run_report_scores(const struct episode *e)
+{
+	auto_free char *baseline = number(e->baseline_value);
+	auto_free char *best = number(e->best_value);
+
+	if (isnan(e->best_value))
+		return xstrdup(isnan(e->baseline_value) ? "" : baseline);
+	return xasprintf("%s -> %s", baseline, best);
+}
+
+/* More is better: 1, 0 or -1 for better, the same and worse than the baseline; 0 if not known. */
+static int compare(const struct episode *e)
+{
+	double change = e->best_value - e->baseline_value;
+
+	if (isnan(change) || change == 0)
+		return 0;
+	return (change > 0) == e->maximize ? 1 : -1;
+}
+
+static const char *in_words(const struct episode *e)
+{
+	static const char *const words[] = { "worse", "equal", "better" };
+
+	return words[compare(e) + 1];
+}
+
+static const char *status_of(const struct episode *e)
+{
+	if (e->failed)
+		return "failed";
+	if (e->phase == EPISODE_PLANNED)
+		return "not started";
+	return *e->exit_status ? e->exit_status : "unfinished";
+}
+
+void run_report_sentence(struct buf *out, const struct episode *e)
+{
+	auto_free char *time = run_report_time(e);
+	auto_free char *best = number(e->best_value);
+	auto_free char *baseline = number(e->baseline_value);
+
+	if (e->failed) {
+		buf_printf(out, "failed after %d steps: %s", e->steps, e->error.message);
+		return;
+	}
+	buf_printf(out, "%s after %d steps and %s", status_of(e), e->steps, time);
+	if (!isnan(e->best_value))
+		buf_printf(out, ", %s %s", e->metric, best);
+	if (!isnan(e->best_value) && !isnan(e->baseline_value))
+		buf_printf(out, " (baseline %s, %s)", baseline, in_words(e));
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+enum column {
+	COLUMN_TASK,
+	COLUMN_STATUS,
+	COLUMN_BASELINE,
+	COLUMN_BEST,
+	COLUMN_CHANGE,
+	COLUMN_STEPS,
+	COLUMN_TIME,
+	N_COLUMNS
+};
+
+static const char *const titles[N_COLUMNS] = {
+	[COLUMN_TASK] = "Task",
+	[COLUMN_STATUS] = "Status",
+	[COLUMN_BASELINE] = "Baseline",
+	[COLUMN_BEST] = "Best",
+	[COLUMN_CHANGE] = "Change",
+	[COLUMN_STEPS] = "Steps",
+	[COLUMN_TIME] = "Time",
+};
+
+struct row {
+	char *cells[N_COLUMNS];
+	const char *style;
+};
+
+static char *change_of(const struct episode *e)
+{
+	double change = e->best_value - e->baseline_value;
+
+	return isnan(change) ? xstrdup("-") : xasprintf("%+.5g %s", change, in_words(e));
+}
+
+/* A cell of the table: one line of limited width, whatever is in it. */
+static char *cell(const char *text)
+{
+	auto_buf struct buf out = BUF_INIT(4096);
+
+	term_add_line(&out, text, CELL_COLUMNS);
+	return buf_take(&out);
+}
+
+static struct row make_row(const struct episode *e)
+{
+	auto_free char *task = run_report_task(e);
+	struct row row = {
+		.cells = {
+			[COLUMN_TASK] = cell(task),
+			[COLUMN_STATUS] = cell(status_of(e)),
+			[COLUMN_BASELINE] = number(e->baseline_value),
+			[COLUMN_BEST] = number(e->best_value),
+			[COLUMN_CHANGE] = change_of(e),
+			[COLUMN_STEPS] = xasprintf("%d", e->steps),
+			[COLUMN_TIME] = run_report_time(e),
+		},
+		.style = e->failed ? TERM_RED : compare(e) > 0 ? TERM_GREEN : compare(e) < 0 ? TERM_YELLOW : "",
+	};
+
+	return row;
+}
+
+static void add_cells(struct buf *out, const char *const *cells, const int *widths, int coloured,
+		const char *style)
+{
+	for (int c = 0; c < N_COLUMNS; c++) {
+		bool left = c == COLUMN_TASK || c == COLUMN_STATUS;
+
+		if (c)
+			buf_add_str(out, "  ");
+		if (!left)
+			term_add_pad(out, term_columns(cells[c]), widths[c]);
+		buf_add_str(out, c == coloured ? style : "");
+		buf_add_str(out, cells[c]);
+		buf_add_str(out, c == coloured && *style ? TERM_RESET : "");
+		if (left)
+			term_add_pad(out, term_columns(cells[c]), widths[c]);
+	}
+	buf_add_char(out, '\n');
+}
+
+static void add_rows(struct buf *out, struct row *rows, size_t n, bool colours)
+{
+	int widths[N_COLUMNS];
+
+	for (int c = 0; c < N_COLUMNS; c++) {
+		widths[c] = term_columns(titles[c]);
+		for (size_t i = 0; i < n; i++) {
+			int columns = term_columns(rows[i].cells[c]);
+
+			widths[c] = columns > widths[c] ? columns : widths[c];
+		}
+	}
+	buf_add_str(out, term_style(colours, TERM_BOLD));
+	add_cells(out, titles, widths, -1, "");
+	buf_add_str(out, term_style(colours, TERM_RESET));
+	for (size_t i = 0; i < n; i++) {
+		int coloured = strcmp(rows[i].cells[COLUMN_STATUS], "failed") == 0 ? COLUMN_STATUS
+										   : COLUMN_CHANGE;
+
+		add_cells(out, (const char *const *)rows[i].cells, widths, coloured,
+				term_style(colours, rows[i].style));
+	}
+}
+
+static void add_paths(struct buf *out, const struct episode *episodes, size_t n)
+{
+	if (n > PATHS_SHOWN) {
+		buf_printf(out, "\nEvery step of each run is recorded in %s\n",
+				episodes[0].plan.out);
+		return;
+	}
+	buf_add_str(out, "\nEvery step is recorded:\n");
+	for (size_t i = 0; i < n; i++) {
+		if (episodes[i].traj)
+			buf_printf(out, "  %s\n", episodes[i].traj);
+	}
+}
+
+void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours)
+{
+	struct row *rows = xcalloc(n, sizeof(*rows));
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = make_row(&episodes[i]);
+	add_rows(out, rows, n, colours);
+	add_paths(out, episodes, n);
+	for (size_t i = 0; i < n; i++) {
+		for (int c = 0; c < N_COLUMNS; c++)
+			free(rows[i].cells[c]);
+	}
+	free(rows);
+}
+
+/* --- for programs ----------------------------------------------------------------------------- */
+
+void run_report_json(struct buf *out, const struct episode *e)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
+	auto_free char *scores = xasprintf("[%s]", buf_str(&e->scores));
+	const char *task = e->plan.env->task;
+	auto_free char *id = xstrndup(task, strcspn(task, ":"));
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_text(&w, "task", id);
+	pyjson_put_text(&w, "variant", e->variant ? e->variant : "");
+	pyjson_put_text(&w, "model", e->plan.model);
+	pyjson_put_u64(&w, "seed", e->plan.seed);
+	pyjson_put_text(&w, "exit_status", e->exit_status);
+	pyjson_put_i64(&w, "steps", e->steps);
+	pyjson_put_written(&w, "baseline", buf_str(&e->baseline));
+	pyjson_put_written(&w, "scores", scores);
+	pyjson_put_written(&w, "best", buf_str(&e->best));
+	pyjson_put_double(&w, "seconds", round(seconds(e) * 1000) / 1000);
+	pyjson_put_text(&w, "trajectory", e->traj);
+	if (e->failed)
+		pyjson_put_text(&w, "error", e->error.message);
+	pyjson_end_object(&w);
+	buf_add_char(out, '\n');
+}

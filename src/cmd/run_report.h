@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_RUN_REPORT_H
+#define CMD_RUN_REPORT_H
+
+#include "cmd/run_episode.h"
+
+/* What `fumehood run` says about its episodes: a sentence, a table, a JSON object. */
+
+/* "titanic:micro", "titanic" for a task without variants, what was asked for before it is known. */
+char *run_report_task(const struct episode *e); /* heap */
+
+/* "4.1 s", "2 m 05 s" since it began. Heap. */
+char *run_report_time(const struct episode *e);
+
+/* "1.0227 -> 1.357": baseline and best. Heap; "" when neither is known. */
+char *run_report_scores(const struct episode *e);
+
+/* One line about an episode that ended: "submitted after 7 steps, ...". */
+void run_report_sentence(struct buf *out, const struct episode *e);
+
+/* A table of those that were begun, and where to look. */
+void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours);
+
+/* The line of one episode that ended for programs. */
+void run_report_json(struct buf *out, const struct episode *e);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_RUN_VIEW_H
+#define CMD_RUN_VIEW_H
+
+#include "cmd/run_episode.h"
+
+/*
+ * What `fumehood run` shows while it goes on, on stderr: on a terminal a line for each episode that
+ * goes on, drawn again in place; elsewhere a line when one begins and ends. Text from a sandbox
+ * can't steer the terminal.
+ */
+enum run_verbosity { RUN_QUIET, RUN_NORMAL, RUN_VERBOSE };
+
+struct run_view {
+	enum run_verbosity verbosity;
+	bool live;
+	bool colours;
+	int drawn;        /* lines that are on the screen now */
+	int64_t drawn_ns; /* when */
+	struct buf above; /* lines to go above them at the next drawing */
+	const struct episode *episodes;
+	size_t n;
+};
+
+/* How often a live view wants to be drawn while nothing happens. */
+#define RUN_VIEW_INTERVAL_MS 100
+
+void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
+		const struct episode *episodes, size_t n);
+void run_view_release(struct run_view *v); /* takes away what is drawn */
+
+void run_view_preparing(struct run_view *v, const struct episode *e);
+void run_view_began(struct run_view *v, const struct episode *e);
+void run_view_stepped(struct run_view *v, const struct episode *e);
+void run_view_ended(struct run_view *v, const struct episode *e);
+void run_view_say(struct run_view *v, const char *sentence);
+
+/* Draws if something changed or the interval is over; cheap otherwise. */
+void run_view_draw(struct run_view *v, bool now);
+
+#endif
