@@ -124,19 +124,24 @@ static char *default_state_dir(void)
 	return NULL;
 }
 
-int places_state_dir(const char *dir, char **out, struct fh_error *err)
+int places_state_path(const char *dir, char **out, struct fh_error *err)
 {
 	const char *variable = getenv("FUMEHOOD_STATE");
 	auto_free char *chosen = NULL;
-	auto_free char *path = NULL;
-	int r;
 
 	if (!dir && variable && *variable)
 		dir = variable;
 	chosen = dir ? xstrdup(dir) : default_state_dir();
 	if (!chosen)
 		return error_say(err, ENOENT, "no folder for state: set FUMEHOOD_STATE or HOME");
-	r = path_absolute(chosen, &path, err);
+	return path_absolute(chosen, out, err);
+}
+
+int places_state_dir(const char *dir, char **out, struct fh_error *err)
+{
+	auto_free char *path = NULL;
+	int r = places_state_path(dir, &path, err);
+
 	if (r >= 0)
 		r = path_mkdirs(path, 0700, err);
 	if (r < 0)

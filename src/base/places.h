@@ -20,10 +20,11 @@ struct places {
 const struct places *places_get(void);
 
 /*
- * The folder for baselines, data, keys, as a heap string; made if it is not there. `dir` if not
- * NULL, else $FUMEHOOD_STATE, else /var/lib/fumehood for root and $XDG_STATE_HOME/fumehood (by
- * default ~/.local/state/fumehood) for anyone else.
+ * The folder for baselines, data, keys, as a heap string: `dir` if not NULL, else $FUMEHOOD_STATE,
+ * else /var/lib/fumehood for root and $XDG_STATE_HOME/fumehood (by default
+ * ~/.local/state/fumehood) for anyone else. places_state_dir() makes it if it is not there.
  */
+int places_state_path(const char *dir, char **out, struct fh_error *err);
 int places_state_dir(const char *dir, char **out, struct fh_error *err);
 
 #endif

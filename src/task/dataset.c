@@ -80,7 +80,7 @@ static int find_dir(struct loading *l)
 	int r;
 
 	if (!location) {
-		r = places_state_dir(l->places->state_dir, &dir, l->err);
+		r = places_state_path(l->places->state_dir, &dir, l->err);
 		if (r >= 0)
 			l->dataset->dir = arena_printf(l->arena, "%s/data/%s", dir, l->dataset->id);
 		return r;

@@ -217,29 +217,37 @@ static bool is_published(const struct task *task, const char *metric)
 	return false;
 }
 
+/* The command that runs a Python program of the workspace. */
+static int baseline_of_path(struct loading *l, const char *path)
+{
+	static const char safe[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./";
+
+	/* Others would need quoting, and no program's name does. */
+	if (!path_stays_inside(path) || strspn(path, safe) != strlen(path))
+		return node_complain(at(l, "baseline_paths"), l->err,
+				"'%s' is not a path in the workspace", path);
+	l->task->baseline_command = arena_printf(&l->task->arena, "python3 %s", path);
+	return 0;
+}
+
 static int load_baseline(struct loading *l)
 {
 	const struct task_config *c = &l->config;
 	struct task *task = l->task;
 	int r = load_published(l);
 
-	if (r < 0)
-		return r;
-	task->baseline_command = c->baseline;
-	if (!c->baseline && c->baseline_paths.n) {
-		const char *path = c->baseline_paths.items[0];
-
-		if (!path_stays_inside(path) || strpbrk(path, "'\n"))
-			return node_complain(at(l, "baseline_paths"), l->err,
-					"'%s' is not a path in the workspace", path);
-		task->baseline_command = arena_printf(&task->arena, "python3 '%s'", path);
-	}
-	if (!task->baseline_command && !is_published(task, task->metric))
+	/* A variant may take the command away with "". */
+	if (c->baseline && *c->baseline)
+		task->baseline_command = c->baseline;
+	else if (r >= 0 && c->baseline_paths.n)
+		r = baseline_of_path(l, c->baseline_paths.items[0]);
+	if (r >= 0 && !task->baseline_command && !is_published(task, task->metric))
 		return node_complain(l->root, l->err,
 				"no baseline: give 'baseline' (\"true\" if the starter code is one), "
 				"'baseline_paths', or 'baseline_scores' with '%s'",
 				task->metric);
-	return 0;
+	return r;
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
