@@ -421,6 +421,7 @@ static int fumehood_builtin(WORD_LIST *list)
 	shell_name = "bash";
 	dollar_vars[0] = savestring("bash");
 	fcntl(socket, F_SETFD, FD_CLOEXEC);
+	close_range((unsigned)socket + 1, ~0U, 0); /* the plugin's */
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	dup2(null, 2); /* it told the owner of a plugin that can't be loaded */
 	nursery_main(socket, &hooks);

@@ -48,8 +48,8 @@ struct bound {
 struct nursery {
 	int socket, owner;
 	int host_ns, own_ns;
-	struct hello hello;
-	uint8_t can; /* NURSERY_CAN_* */
+	struct hello hello; /* only the agent's filter, once the trees are made */
+	uint8_t can;        /* NURSERY_CAN_* */
 	struct bound bound[BIND_SLOTS];
 	unsigned next_slot;
 	unsigned children;
@@ -103,6 +103,7 @@ static int make_trees(struct nursery *n, struct fh_error *err)
 	r = rootfs_build(&n->hello, &n->can, err);
 	if (r < 0)
 		return r;
+	hello_forget_names(&n->hello);
 	n->own_ns = own_mount_ns();
 	return n->own_ns < 0 ? error_set(err, errno, "open a mount namespace") : 0;
 }
@@ -356,6 +357,7 @@ _Noreturn static void child(struct nursery *n, struct birth *b)
 		.hooks = n->hooks };
 	struct fh_error err = FH_ERROR_INIT;
 	size_t at = 1;
+	int r;
 
 	forget(n);
 	if (b->plan.flags & PLAN_SHELL) {
@@ -369,7 +371,9 @@ _Noreturn static void child(struct nursery *n, struct birth *b)
 		.filter_bytes = n->hello.agent_filter_bytes };
 	for (uint32_t i = 0; i < b->plan.n_groups; i++)
 		start.confinement.groups[i] = b->fds[at++];
-	if (child_set_up(n, b, &start.files, &err) < 0) {
+	r = child_set_up(n, b, &start.files, &err);
+	plan_forget_binds(&b->plan);
+	if (r < 0) {
 		fail(start.control, INIT_FAILED, &err);
 		_exit(1);
 	}

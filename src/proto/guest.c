@@ -113,14 +113,21 @@ int hello_get(struct wire *w, struct hello *out)
 	return r;
 }
 
-void hello_release(struct hello *h)
+void hello_forget_names(struct hello *h)
 {
 	free_list(h->roots);
 	free_list(h->covers);
-	free((void *)(uintptr_t)h->base_filter);
-	free((void *)(uintptr_t)h->agent_filter);
 	wipe_str(h->tool);
 	free_list(h->tool_names);
+	h->roots = h->covers = h->tool_names = NULL;
+	h->tool = NULL;
+}
+
+void hello_release(struct hello *h)
+{
+	hello_forget_names(h);
+	free((void *)(uintptr_t)h->base_filter);
+	free((void *)(uintptr_t)h->agent_filter);
 	*h = (struct hello){ 0 };
 }
 
@@ -227,14 +234,21 @@ int plan_get(struct wire *w, struct plan *out)
 	return r;
 }
 
-void plan_release(struct plan *p)
+void plan_forget_binds(struct plan *p)
 {
-	wipe_str(p->layer);
 	for (uint32_t i = 0; i < p->n_binds; i++) {
 		wipe_str(p->binds[i].source);
 		wipe_str(p->binds[i].target);
 	}
 	free((void *)(uintptr_t)p->binds);
+	p->binds = NULL;
+	p->n_binds = 0;
+}
+
+void plan_release(struct plan *p)
+{
+	wipe_str(p->layer);
+	plan_forget_binds(p);
 	free_list(p->env);
 	*p = (struct plan){ 0 };
 }

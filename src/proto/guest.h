@@ -174,6 +174,8 @@ struct shell_status {
 void hello_put(struct buf *b, const struct hello *h);
 int hello_get(struct wire *w, struct hello *out);
 void hello_release(struct hello *h);
+/* Wipes all but the filters: names of the owner's that no sandbox may find in its memory. */
+void hello_forget_names(struct hello *h);
 
 void layer_put(struct buf *b, const struct layer *l);
 int layer_get(struct wire *w, struct layer *out);
@@ -182,6 +184,7 @@ void layer_release(struct layer *l);
 void plan_put(struct buf *b, const struct plan *p);
 int plan_get(struct wire *w, struct plan *out);
 void plan_release(struct plan *p);
+void plan_forget_binds(struct plan *p); /* as hello_forget_names */
 
 void run_put(struct buf *b, const struct run *r);
 int run_get(struct wire *w, struct run *out);

@@ -17,16 +17,20 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /*
  * The owner's side of the nursery: a bash that loads our plugin. It is spawned with a fixed environment,
- * so that nothing of the owner's (a key, a proxy) is in the memory that all sandboxes are cloned from.
+ * and loads the plugin from memory, so that nothing of the owner's (a key, a proxy, a path) is in the
+ * memory that all sandboxes are cloned from.
  */
 #define BASH "/bin/bash"
 #define NURSERY_FD 3
+#define PLUGIN_FD 4
+#define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
 #define ANSWER_MS 30000 /* of a nursery; layers have no limit */
 
 /* What the root of a sandbox has of this machine. */
@@ -95,18 +99,24 @@ static int await(const struct owner *o, uint8_t kind, int timeout_ms, uint8_t *o
 
 /* --- starting -------------------------------------------------------------------------------- */
 
-static int set_actions(posix_spawn_file_actions_t *actions, int socket, int complaints)
+struct nursery_ends {
+	int socket, plugin, complaints;
+};
+
+static int set_actions(posix_spawn_file_actions_t *actions, const struct nursery_ends *ends)
 {
 	int r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
 
 	if (r == 0)
 		r = posix_spawn_file_actions_adddup2(actions, 0, 1);
 	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(actions, complaints, 2);
+		r = posix_spawn_file_actions_adddup2(actions, ends->complaints, 2);
 	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(actions, socket, NURSERY_FD);
+		r = posix_spawn_file_actions_adddup2(actions, ends->socket, NURSERY_FD);
 	if (r == 0)
-		r = posix_spawn_file_actions_addclosefrom_np(actions, NURSERY_FD + 1);
+		r = posix_spawn_file_actions_adddup2(actions, ends->plugin, PLUGIN_FD);
+	if (r == 0)
+		r = posix_spawn_file_actions_addclosefrom_np(actions, PLUGIN_FD + 1);
 	return r;
 }
 
@@ -127,12 +137,9 @@ static int set_attributes(posix_spawnattr_t *attr)
 	return r;
 }
 
-static int spawn(pid_t *out_pid, int socket, int complaints, struct fh_error *err)
+static int spawn(pid_t *out_pid, const struct nursery_ends *ends, struct fh_error *err)
 {
-	char fd_text[16];
-	const char *const argv[] = { "bash", "--norc", "--noprofile", "-c",
-		"enable -f \"$1\" fumehood && fumehood \"$2\"", "bash", places_get()->guest_plugin,
-		fd_text, NULL };
+	const char *const argv[] = { "bash", "--norc", "--noprofile", "-c", COMMAND, NULL };
 	const char *const env[] = {
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
 		NULL
@@ -141,10 +148,9 @@ static int spawn(pid_t *out_pid, int socket, int complaints, struct fh_error *er
 	posix_spawnattr_t attr;
 	int r;
 
-	snprintf(fd_text, sizeof(fd_text), "%d", NURSERY_FD);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attr);
-	r = set_actions(&actions, socket, complaints);
+	r = set_actions(&actions, ends);
 	if (r == 0)
 		r = set_attributes(&attr);
 	if (r == 0)
@@ -212,27 +218,69 @@ static int make_layers(struct owner *o, struct fh_error *err)
 	return 0;
 }
 
+/* Copied out of the way of their places, 0 to PLUGIN_FD. */
+static int high(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, PLUGIN_FD + 1);
+
+	close(fd);
+	return copy;
+}
+
+static int load_plugin(int *out_fd, struct fh_error *err)
+{
+	const char *path = places_get()->guest_plugin;
+	auto_close int file = open(path, O_RDONLY | O_CLOEXEC);
+	auto_close int fd = high(memfd_create("bash", MFD_CLOEXEC));
+	ssize_t n;
+
+	if (file < 0)
+		return error_set(err, errno, "open '%s'", path);
+	if (fd < 0)
+		return error_set(err, errno, "make a memory file");
+	while ((n = sendfile(fd, file, NULL, 1 << 24)) > 0)
+		;
+	if (n < 0)
+		return error_set(err, errno, "read '%s'", path);
+	*out_fd = take_fd(&fd);
+	return 0;
+}
+
+static int start(struct owner *o, const struct nursery_ends *ends, struct fh_error *err)
+{
+	int r = spawn(&o->nursery_pid, ends, err);
+
+	if (r == 0)
+		r = greet(o, err);
+	if (r == -EPIPE)
+		r = explain(ends->complaints, err);
+	return r < 0 ? r : make_layers(o, err);
+}
+
 int nursery_start(struct owner *o, struct fh_error *err)
 {
-	auto_close int complaints = memfd_create("complaints", MFD_CLOEXEC);
-	auto_close int theirs = -1;
+	struct nursery_ends ends = { -1, -1, -1 };
 	int pair[2];
 	int r;
 
 	nursery_stop(o);
-	if (complaints < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return error_set(err, errno, "make the nursery's socket");
-	o->nursery = pair[0];
-	theirs = pair[1];
-	r = spawn(&o->nursery_pid, theirs, complaints, err);
-	close_fd(&theirs);
-	if (r == 0) {
-		r = greet(o, err);
-		if (r == -EPIPE)
-			r = explain(complaints, err);
+	r = load_plugin(&ends.plugin, err);
+	if (r < 0)
+		return r;
+	ends.complaints = high(memfd_create("complaints", MFD_CLOEXEC));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		r = error_set(err, errno, "make the nursery's socket");
+	} else {
+		o->nursery = pair[0];
+		ends.socket = high(pair[1]);
 	}
+	if (r == 0 && (ends.socket < 0 || ends.complaints < 0))
+		r = error_set(err, errno, "make the nursery's descriptors");
 	if (r == 0)
-		r = make_layers(o, err);
+		r = start(o, &ends, err);
+	close_fd(&ends.socket);
+	close_fd(&ends.plugin);
+	close_fd(&ends.complaints);
 	if (r < 0) {
 		nursery_stop(o);
 		return error_wrap(err, "start the nursery of sandboxes");
