@@ -183,6 +183,8 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 		r = add_binds(env, options, err);
 	if (r < 0)
 		return r;
+	env->submission = arena_printf(
+			&env->arena, ENV_WORKSPACE "/%s", env->task->task->grader.submission);
 	init_buffers(env);
 	r = baseline_load(env, err);
 	if (r < 0)
@@ -239,6 +241,7 @@ void fh_env_info(const struct fh_env *env, struct fh_env_info *out)
 		.description = task->description,
 		.metric = task->metric,
 		.maximize = task->maximize,
+		.submission = env->submission,
 		.max_steps = env->max_steps,
 		.training_timeout_s = (double)task->training_timeout_ms / 1e3,
 		.task_hash = env->task->hash,

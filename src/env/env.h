@@ -36,7 +36,8 @@ struct fh_env {
 	size_t n_binds;
 	struct score baseline; /* empty: the task has none */
 	char fingerprint[SHA256_HEX_BYTES];
-	char *welcome; /* the first observation; NULL while the baseline is played */
+	const char *submission; /* absolute path inside */
+	char *welcome;          /* the first observation; NULL while the baseline is played */
 	struct arena arena;
 
 	/* the episode */

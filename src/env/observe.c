@@ -153,8 +153,7 @@ void observe_grade(struct fh_env *env, const struct grade_result *result)
 		break;
 	case GRADE_BROKEN:
 		/* The details may be about hidden files: they are for people. */
-		observe_note(env,
-				"Not scored: the grader failed, which is not the submission's fault.");
+		observe_note(env, "Not scored: the grader itself failed.");
 		break;
 	}
 }

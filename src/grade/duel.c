@@ -123,12 +123,15 @@ static void add_end(const struct grade *g, const struct program *player, struct 
 static void explain(struct grade *g, struct buf *text)
 {
 	const struct program *player = &g->programs[PLAYER];
+	size_t n = player->log.len;
 
 	add_end(g, player, text);
-	if (!player->log.len)
+	while (n && player->log.data[n - 1] == '\n')
+		n--;
+	if (!n)
 		return;
 	buf_add_str(text, "\nThe last that it printed:\n");
-	str_add_utf8(text, player->log.data, player->log.len);
+	str_add_utf8(text, player->log.data, n);
 }
 
 const struct grade_kind grade_duel = { .start = start, .explain = explain };

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef GYM_FIXTURE_H
+#define GYM_FIXTURE_H
+
+#include "base/path.h"
+#include "base/places.h"
+#include "base/scope.h"
+
+#include <fumehood/env.h>
+
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+/*
+ * For tests that play: a gym with the tasks of tests/tasks and a state folder of its own, open from
+ * gym_setup() to gym_teardown(). Real sandboxes, real graders.
+ */
+static struct fh_gym *gym;
+static char state_dir[64];
+static struct fh_error error;
+static struct fh_step step;
+
+/* The message of a failure, for the test's output. */
+#define assert_done(call)                                                                          \
+	do {                                                                                       \
+		if ((call) < 0)                                                                    \
+			fail_msg("%s", error.message);                                             \
+	} while (0)
+
+#define assert_has(text, needle)                                                                   \
+	do {                                                                                       \
+		if (!strstr(text, needle))                                                         \
+			fail_msg("no '%s' in '%s'", needle, text);                                 \
+	} while (0)
+
+static inline void open_gym(void)
+{
+	auto_free char *tasks = path_join(places_get()->share_dir, "tests/tasks");
+	struct fh_gym_options options = { .tasks_dir = tasks, .state_dir = state_dir };
+
+	assert_done(fh_gym_open(&options, &gym, &error));
+}
+
+static inline int gym_setup(void **state)
+{
+	snprintf(state_dir, sizeof(state_dir), "/tmp/fumehood-test-XXXXXX");
+	assert_non_null(mkdtemp(state_dir));
+	open_gym();
+	return 0;
+}
+
+static inline int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static inline int gym_teardown(void **state)
+{
+	fh_gym_close(gym);
+	gym = NULL;
+	return nftw(state_dir, remove_path, 16, FTW_PHYS | FTW_DEPTH);
+}
+
+static inline struct fh_env *open_env(const char *task)
+{
+	struct fh_env *env;
+
+	assert_done(fh_env_open(gym, &(struct fh_env_options){ .task = task }, &env, &error));
+	return env;
+}
+
+/* An environment after its reset with seed 0. */
+static inline struct fh_env *open_episode(const char *task)
+{
+	struct fh_env *env = open_env(task);
+
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	return env;
+}
+
+/* One step, into the global `step`. */
+static inline void act(struct fh_env *env, const char *text)
+{
+	assert_done(fh_env_step(env, &(struct fh_action){ .text = text }, &step, &error));
+}
+
+static inline void act_within(struct fh_env *env, const char *text, double timeout_s)
+{
+	struct fh_action action = { .text = text, .timeout_s = timeout_s };
+
+	assert_done(fh_env_step(env, &action, &step, &error));
+}
+
+#endif

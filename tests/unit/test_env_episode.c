@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gym_fixture.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Episodes from reset to end: what a step says about what was done, and how episodes end. */
+
+#define PERFECT "printf 'id,sign\\n1,0\\n2,1\\n3,1\\n4,0\\n' >submission.csv; "
+#define GOOD "printf 'id,sign\\n1,0\\n2,1\\n3,1\\n4,1\\n' >submission.csv; "
+#define HALF "cp zeros.csv submission.csv; "
+
+static void test_first_observation(void **state)
+{
+	struct fh_env *env = open_episode("rows");
+	struct fh_env_info info;
+
+	assert_has(step.observation, "Write the sign of each row's x");
+	assert_has(step.observation, "Baseline Score: {'accuracy': 0.5}\n");
+	assert_has(step.observation, "/home/agent/workspace");
+	assert_int_equal(step.step, 0);
+	assert_int_equal(step.exit_code, -1);
+	assert_string_equal(step.working_dir, "/home/agent/workspace");
+	assert_string_equal(step.open_file, "n/a");
+	assert_null(step.score);
+	assert_null(step.best);
+	assert_null(step.exit_status);
+	assert_int_equal(step.n_baseline, 1);
+	assert_true(step.baseline[0].value == 0.5);
+
+	fh_env_info(env, &info);
+	assert_string_equal(info.task, "rows");
+	assert_string_equal(info.variant, "");
+	assert_string_equal(info.metric, "accuracy");
+	assert_string_equal(info.submission, "/home/agent/workspace/submission.csv");
+	assert_true(info.maximize);
+	assert_int_equal(info.max_steps, 6);
+	assert_int_equal(strlen(info.task_hash), 64);
+	assert_int_equal(strlen(info.fingerprint), 64);
+	fh_env_close(env);
+}
+
+static void test_outcomes(void **state)
+{
+	static const struct {
+		const char *action;
+		enum fh_outcome outcome;
+		int exit_code;
+		const char *has;
+	} cases[] = {
+		{ "echo one; echo two >&2", FH_OUTCOME_OK, 0, "one\ntwo\n" },
+		{ "", FH_OUTCOME_OK, 0, "" },
+		{ "(exit 7)", FH_OUTCOME_OK, 7, "" },
+		{ "printf 'a\\377b'", FH_OUTCOME_OK, 0, "a\\xffb" },
+		{ "printf '10%%\\r100%%\\ndone\\n'", FH_OUTCOME_OK, 0, "100%\ndone\n" },
+		{ "sleep 30", FH_OUTCOME_TIMEOUT, -2, "still running after 0.3 s" },
+		{ "echo so far; sleep 30", FH_OUTCOME_TIMEOUT, -2, "so far\n(The command was" },
+		{ "echo python3; sleep 0.6", FH_OUTCOME_OK, 0, "python3" },
+		{ "exit 3", FH_OUTCOME_SHELL_RESTARTED, 3, "ended with status 3" },
+		{ "kill -9 $$", FH_OUTCOME_SHELL_RESTARTED, 137, "ended by signal 9" },
+		{ "echo 'unclosed\nls", FH_OUTCOME_SYNTAX_ERROR, -2, "Nothing was run" },
+		{ "edit 1:2\nx", FH_OUTCOME_MALFORMED_EDIT, -1, "Nothing was run" },
+		{ "head -c 200000 /dev/zero | tr '\\0' x", FH_OUTCOME_OUTPUT_LIMIT, 0,
+				"only the first 64 KiB" },
+		{ "python3 -c 'x = bytearray(10**9)'", FH_OUTCOME_MEMORY_LIMIT, 137,
+				"may use 0.25 GiB" },
+	};
+	struct fh_env *env;
+
+	assert_done(fh_env_open(gym,
+			&(struct fh_env_options){ .task = "rows:quick", .max_steps = 100 }, &env,
+			&error));
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		print_message("%s\n", cases[i].action);
+		if (cases[i].outcome == FH_OUTCOME_MEMORY_LIMIT && step.memory_peak_bytes < 0) {
+			print_message("skipped: no control groups here, so no memory limit\n");
+			continue;
+		}
+		if (cases[i].outcome == FH_OUTCOME_TIMEOUT)
+			act(env, cases[i].action);
+		else
+			act_within(env, cases[i].action,
+					strstr(cases[i].action, "python3") ? 0 : 20);
+		assert_string_equal(
+				fh_outcome_name(step.outcome), fh_outcome_name(cases[i].outcome));
+		if (cases[i].exit_code >= -1)
+			assert_int_equal(step.exit_code, cases[i].exit_code);
+		assert_has(step.observation, cases[i].has);
+		assert_int_equal(step.step, i + 1);
+		assert_false(step.terminated || step.truncated);
+		assert_null(step.exit_status);
+	}
+	fh_env_close(env);
+}
+
+static void test_shell_stays(void **state)
+{
+	struct fh_env *env = open_episode("rows");
+
+	act(env, "cd /tmp; f() { echo f$A; }; export A=7");
+	assert_string_equal(step.working_dir, "/tmp");
+	act(env, "f");
+	assert_string_equal(step.observation, "f7\n");
+	act(env, "echo \"$LAST_ACTION\"");
+	assert_string_equal(step.observation, "f\n");
+	act(env, "edit 1:2\n");
+	assert_string_equal(step.working_dir, "/tmp");
+	fh_env_close(env);
+}
+
+static void test_usage(void **state)
+{
+	struct fh_env *env = open_episode("rows");
+
+	act_within(env, "head -c 1000000 /dev/urandom >big; i=0; while ((i++ < 50000)); do :; done",
+			20);
+	assert_true(step.duration_s > 0);
+	if (step.cpu_s < 0) {
+		print_message("skipped: no control groups here, so no usage\n");
+	} else {
+		assert_true(step.cpu_s > 0.001 && step.cpu_s < step.duration_s * 16);
+		assert_true(step.memory_peak_bytes >= 1000000);
+	}
+	assert_true(step.written_bytes >= 1000000 && step.written_bytes < 2000000);
+	act(env, "rm big");
+	assert_true(step.written_bytes < 1000000);
+	fh_env_close(env);
+}
+
+/* --- ends ------------------------------------------------------------------------------------- */
+
+static void test_ends(void **state)
+{
+	static const struct {
+		const char *actions[4];
+		const char *status, *has;
+		bool truncated, scored;
+	} cases[] = {
+		{ { HALF "submit" }, "submitted", "Exited (submit)\n", false, true },
+		{ { "submit" }, "submission_not_found (submit)", "There is no file", false, false },
+		{ { "echo x >submission.csv; submit" }, "evaluation_format_error (submit)",
+				"Not scored: ", false, false },
+		{ { HALF, "validate", "validate; submit" }, "submitted", "Exited (submit)", false,
+				true },
+		{ { "skip" }, "skipped", "Exited (skip)", false, false },
+		{ { HALF, "exit_forfeit" }, "exit_forfeit", "Exited (exit_forfeit)", false, false },
+		{ { HALF, "exit_cost" }, "autosubmission (exit_cost)", "Exited (exit_cost)", false,
+				true },
+		{ { "exit_context" }, "submission_not_found (exit_context)",
+				"Exited (exit_context)", false, false },
+		{ { "echo >submission.csv", "exit_format" },
+				"evaluation_format_error (exit_format)", "Exited (exit_format)",
+				false, false },
+		{ { HALF, "ls", "ls", "ls" }, "autosubmission (max_steps)", "zeros.csv\nScored",
+				true, true },
+		{ { "ls", "ls", "ls", "ls" }, "submission_not_found (max_steps)",
+				"Exited (max_steps)", true, false },
+		{ { "ls", "ls", "ls", HALF "validate" }, "autosubmission (max_steps)",
+				"Exited (max_steps)", true, true },
+		{ { "ls", "ls", "ls", HALF "submit" }, "submitted", "Exited (submit)", false,
+				true },
+		{ { "ls", "ls", "ls", "skip" }, "skipped", "Exited (skip)", false, false },
+		{ { "ls", "ls", HALF, "edit 1:2" }, "autosubmission (max_steps)", "Nothing was run",
+				true, true },
+	};
+	struct fh_env *env;
+
+	assert_done(fh_env_open(gym, &(struct fh_env_options){ .task = "rows", .max_steps = 4 },
+			&env, &error));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		print_message("%zu: %s\n", i, cases[i].status);
+		assert_done(fh_env_reset(env, i, &step, &error));
+		for (size_t k = 0; k < 4 && cases[i].actions[k]; k++) {
+			assert_null(step.exit_status);
+			act(env, cases[i].actions[k]);
+		}
+		assert_non_null(step.exit_status);
+		assert_string_equal(step.exit_status, cases[i].status);
+		assert_has(step.observation, cases[i].has);
+		assert_int_equal(step.truncated, cases[i].truncated);
+		assert_int_equal(step.terminated, !cases[i].truncated);
+		assert_int_equal(step.score != NULL, cases[i].scored);
+		assert_int_equal(fh_env_step(env, &(struct fh_action){ .text = "ls" }, &step,
+						 &error),
+				-EPROTO);
+		assert_has(error.message, cases[i].status);
+	}
+	fh_env_close(env);
+}
+
+static void test_api_requests(void **state)
+{
+	struct fh_env *env = open_episode("rows");
+
+	act(env, HALF);
+	assert_done(fh_env_validate(env, &step, &error));
+	assert_int_equal(step.step, 2);
+	assert_true(step.score && step.score[0].value == 0.5);
+	assert_false(step.terminated);
+	assert_done(fh_env_submit(env, &step, &error));
+	assert_string_equal(step.exit_status, "submitted");
+	fh_env_close(env);
+}
+
+static void test_wrong_use(void **state)
+{
+	struct fh_env *env = open_env("rows");
+	auto_free char *huge = malloc(FH_ACTION_BYTES_MAX + 2);
+	struct fh_action action = { .text = "ls" };
+
+	assert_int_equal(fh_env_step(env, &action, &step, &error), -EPROTO);
+	assert_int_equal(fh_env_submit(env, &step, &error), -EPROTO);
+	assert_int_equal(fh_env_end(env, &step, &error), -EPROTO);
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	action.text = NULL;
+	assert_int_equal(fh_env_step(env, &action, &step, &error), -EINVAL);
+	action.text = "ls";
+	action.timeout_s = -1;
+	assert_int_equal(fh_env_step(env, &action, &step, &error), -EINVAL);
+	action.timeout_s = NAN;
+	assert_int_equal(fh_env_step(env, &action, &step, &error), -EINVAL);
+	action.timeout_s = INFINITY;
+	assert_int_equal(fh_env_step(env, &action, &step, &error), -EINVAL);
+	memset(huge, 'x', FH_ACTION_BYTES_MAX + 1);
+	huge[FH_ACTION_BYTES_MAX + 1] = '\0';
+	action = (struct fh_action){ .text = huge };
+	assert_int_equal(fh_env_step(env, &action, &step, &error), -E2BIG);
+	act(env, "echo none of these counted");
+	assert_int_equal(step.step, 1);
+	fh_env_close(env);
+}
+
+static void test_long_action(void **state)
+{
+	auto_free char *text = malloc(FH_ACTION_BYTES_MAX + 1);
+	struct fh_env *env = open_episode("rows");
+
+	memset(text, 'x', FH_ACTION_BYTES_MAX);
+	memcpy(text, "echo ${#LAST_ACTION}; : ", 24);
+	text[FH_ACTION_BYTES_MAX] = '\0';
+	act_within(env, text, 20);
+	assert_string_equal(fh_outcome_name(step.outcome), "ok");
+	act(env, "echo ${#LAST_ACTION}");
+	assert_string_equal(step.observation, "1048576\n");
+	fh_env_close(env);
+}
+
+/* --- scores ----------------------------------------------------------------------------------- */
+
+static void check_rewards(enum fh_reward_kind kind, const double *expected)
+{
+	static const char *const actions[] = { "ls", HALF "validate", GOOD "validate",
+		HALF "validate", "rm submission.csv; validate", PERFECT "submit" };
+	struct fh_env *env;
+
+	assert_done(fh_env_open(gym,
+			&(struct fh_env_options){ .task = "rows", .reward = kind, .max_steps = 10 },
+			&env, &error));
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++) {
+		act(env, actions[i]);
+		assert_float_equal(step.reward, expected[i], 1e-12);
+	}
+	fh_env_close(env);
+}
+
+static void test_rewards(void **state)
+{
+	check_rewards(FH_REWARD_DELTA, (const double[]){ 0, 0, 0.25, -0.25, 0, 0.5 });
+	check_rewards(FH_REWARD_IMPROVEMENT, (const double[]){ 0, 0, 0.25, 0, 0, 0.5 });
+	check_rewards(FH_REWARD_NONE, (const double[]){ 0, 0, 0, 0, 0, 0 });
+}
+
+/* Less is better: 6 words are the baseline. */
+static void test_minimize(void **state)
+{
+	struct fh_env *env = open_episode("words");
+
+	act(env, "echo one two three four >words.txt; validate");
+	assert_true(step.score[0].value == 4 && step.reward == 2);
+	act(env, "echo one two three four five >words.txt; validate");
+	assert_true(step.reward == -1 && step.best[0].value == 4);
+	assert_int_equal(step.n_best, 2);
+	assert_string_equal(step.best[1].name, "letters");
+	act(env, "echo one two three >words.txt; validate");
+	assert_true(step.reward == 2 && step.best[0].value == 3);
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_null(step.best);
+	fh_env_close(env);
+}
+
+static void test_score_lines(void **state)
+{
+	struct fh_env *env = open_episode("rows");
+
+	act(env, GOOD "validate");
+	assert_string_equal(step.observation,
+			"Scored a valid submission artefact at /home/agent/workspace/submission.csv.\n"
+			"Baseline Score: {'accuracy': 0.5}\n"
+			"Evaluation Score: {'accuracy': 0.75}\n");
+	act(env, "rm submission.csv; validate");
+	assert_null(strstr(step.observation, "valid submission artefact at"));
+	assert_non_null(step.grade_error);
+	act(env, GOOD "validate; printf end");
+	assert_has(step.observation, "end\nScored a valid");
+	fh_env_close(env);
+}
+
+/* --- seeds ------------------------------------------------------------------------------------ */
+
+static void numbers(struct fh_env *env, uint64_t seed, char out[128])
+{
+	assert_done(fh_env_reset(env, seed, &step, &error));
+	act(env, "echo $RANDOM $RANDOM $PYTHONHASHSEED");
+	snprintf(out, 128, "%s", step.observation);
+}
+
+static void test_seeds(void **state)
+{
+	struct fh_env *env = open_env("rows");
+	char a[128], b[128], c[128];
+
+	numbers(env, 5, a);
+	numbers(env, 6, b);
+	numbers(env, 5, c);
+	assert_string_equal(a, c);
+	assert_string_not_equal(a, b);
+	fh_env_close(env);
+}
+
+/* The judge's numbers follow from the seed and from how often it was asked. */
+static void test_seeds_of_judges(void **state)
+{
+	struct fh_env *env = open_env("guess");
+	double scores[3][2];
+
+	for (int i = 0; i < 3; i++) {
+		assert_done(fh_env_reset(env, i == 2 ? 8 : 7, &step, &error));
+		for (int k = 0; k < 2; k++) {
+			act(env, "validate");
+			assert_non_null(step.score);
+			scores[i][k] = step.score[0].value;
+		}
+	}
+	assert_true(scores[0][0] == scores[1][0] && scores[0][1] == scores[1][1]);
+	assert_true(scores[0][0] != scores[0][1] || scores[0][0] != scores[2][0]);
+	fh_env_close(env);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_first_observation),
+		cmocka_unit_test(test_outcomes),
+		cmocka_unit_test(test_shell_stays),
+		cmocka_unit_test(test_usage),
+		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_api_requests),
+		cmocka_unit_test(test_wrong_use),
+		cmocka_unit_test(test_long_action),
+		cmocka_unit_test(test_rewards),
+		cmocka_unit_test(test_minimize),
+		cmocka_unit_test(test_score_lines),
+		cmocka_unit_test(test_seeds),
+		cmocka_unit_test(test_seeds_of_judges),
+	};
+
+	return cmocka_run_group_tests(tests, gym_setup, gym_teardown);
+}
