@@ -348,6 +348,57 @@ def test_answers_before_their_question(tmp_path: Path) -> None:
     }
 
 
+# --- the player by itself -------------------------------------------------------------------------
+
+
+def start_player(file: Path, function: str) -> tuple[int, int, int]:
+    """Process, the questions' writing end, the answers' reading end."""
+    questions_read, questions_write = os.pipe()
+    answers_read, answers_write = os.pipe()
+    pid = spawn(
+        [PYTHON, "-s", "-B", str(LIBRARY / "player.py"), str(file), function],
+        {"PATH": "/usr/bin:/bin"},
+        [questions_read, answers_write],
+    )
+    os.close(questions_read)
+    os.close(answers_write)
+    return pid, questions_write, answers_read
+
+
+QUESTION = b'{"function":"move","games":2,"seed":"1"}\n'
+
+
+def test_player_ends_with_its_questions(tmp_path: Path) -> None:
+    file = tmp_path / "strategy.py"
+    file.write_text(
+        "import threading, time\n"
+        "threading.Thread(target=time.sleep, args=(600,)).start()\n"
+        "def move(h): return len(h)\n"
+    )
+    pid, questions, answers = start_player(file, "move")
+    os.write(questions, QUESTION)
+    assert os.read(answers, 100) == b"[0,0]\n"
+    os.write(questions, b'{"replies":[1,1]}\n')
+    assert os.read(answers, 100) == b"[1,1]\n"
+    os.close(questions)
+    assert os.read(answers, 100) == b""
+    assert os.waitpid(pid, 0)[1] == 0
+    os.close(answers)
+
+
+def test_player_calls_no_other_function(tmp_path: Path) -> None:
+    file = tmp_path / "strategy.py"
+    file.write_text("def move(h): return 0\ndef other(h): return 1\n")
+    pid, questions, answers = start_player(file, "other")
+    os.write(questions, QUESTION)
+    assert json.loads(os.read(answers, 1000)) == {
+        "raised": "LookupError: move is none of this player's functions"
+    }
+    os.close(questions)
+    os.waitpid(pid, 0)
+    os.close(answers)
+
+
 # --- the library ----------------------------------------------------------------------------------
 
 

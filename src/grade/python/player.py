@@ -14,6 +14,7 @@ here is for honest mistakes: say what went wrong, where, and never hang for it.
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import operator
@@ -21,7 +22,7 @@ import os
 import random
 import sys
 from collections.abc import Callable
-from types import ModuleType, TracebackType
+from types import ModuleType
 from typing import Any
 
 QUESTIONS_FD, ANSWERS_FD = 3, 4
@@ -76,40 +77,17 @@ def load(path: str) -> ModuleType:
     return module
 
 
-def find(module: ModuleType, name: str, allowed: list[str]) -> Strategy:
-    if name not in allowed:
-        raise LookupError(f"{name} is none of this player's functions")
-    function = getattr(module, name, None)
-    if not callable(function):
-        raise LookupError(f"{os.path.basename(module.__file__ or '')} has no function {name}")
-    return function
-
-
-def line_of(path: str, trace: TracebackType | None) -> int:
-    """The line of the agent's file that was being run, 0 if it was not reached."""
+def line_of(path: str, error: BaseException) -> int:
+    """The line of the agent's file that was being run or can't be; 0 if it was not reached."""
     line = 0
+    if isinstance(error, SyntaxError) and error.filename == path:
+        line = error.lineno or 0
+    trace = error.__traceback__
     while trace:
         if trace.tb_frame.f_code.co_filename == path:
             line = trace.tb_lineno
         trace = trace.tb_next
     return line
-
-
-def complain(path: str, error: BaseException, at: int | None) -> dict[str, Any]:
-    """The answer after an exception; the whole traceback goes to standard error."""
-    import traceback  # slow to import, and rarely needed
-
-    traceback.print_exception(error)
-    line = line_of(path, error.__traceback__)
-    if isinstance(error, SyntaxError) and error.filename == path:
-        line = error.lineno or 0
-    text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    answer: dict[str, Any] = {"raised": text[:TEXT_CHARS]}
-    if line:
-        answer["line"] = line
-    if at is not None:
-        answer["at"] = at
-    return answer
 
 
 def encode(value: Any) -> bytes:
@@ -119,35 +97,66 @@ def encode(value: Any) -> bytes:
     return line
 
 
-def answer(path: str, allowed: list[str], state: dict[str, Any], question: dict[str, Any]) -> bytes:
-    """Plays one round. `state` keeps the module and the table between rounds."""
-    table: Table | None = None
-    try:
-        if "games" in question:
-            # The agent's own random numbers follow the seed, so that a score can be had again.
-            random.seed(question["seed"])
-            if "module" not in state:
-                state["module"] = load(path)
-            strategy = find(state["module"], question["function"], allowed)
-            state["table"] = Table(strategy, question["games"])
-        else:
-            state["table"].reply(question["replies"])
-        table = state["table"]
-        return encode(table.move())
-    except BaseException as error:  # exit() in the agent's code is an answer too
-        return encode(complain(path, error, len(table.moves) if table else None))
+class Player:
+    """The agent's file, and the games that are being played with one of its functions."""
+
+    def __init__(self, path: str, allowed: list[str]) -> None:
+        self.path = path
+        self.allowed = allowed
+        self.module: ModuleType | None = None
+        self.table: Table | None = None
+
+    def answer(self, question: dict[str, Any]) -> bytes:
+        """Plays one round of all games."""
+        try:
+            if "games" in question:
+                self.table = None
+                self.table = Table(self.strategy(question), question["games"])
+            elif self.table:
+                self.table.reply(question["replies"])
+            return encode(self.table.move() if self.table else None)
+        except BaseException as error:  # exit() in the agent's code is an answer too
+            return encode(self.complaint(error))
+
+    def strategy(self, question: dict[str, Any]) -> Strategy:
+        name = question["function"]
+        if name not in self.allowed:
+            raise LookupError(f"{name} is none of this player's functions")
+        # The agent's own random numbers follow the seed, so that a score can be had again.
+        random.seed(question["seed"])
+        if not self.module:
+            self.module = load(self.path)
+        function = getattr(self.module, name, None)
+        if not callable(function):
+            raise LookupError(f"{os.path.basename(self.path)} has no function {name}")
+        return function
+
+    def complaint(self, error: BaseException) -> dict[str, Any]:
+        """What is said of an exception; the whole traceback goes to standard error."""
+        import traceback  # slow to import, and rarely needed
+
+        with contextlib.suppress(OSError):  # the agent's code may have closed it
+            traceback.print_exception(error)
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        said: dict[str, Any] = {"raised": text[:TEXT_CHARS]}
+        if line := line_of(self.path, error):
+            said["line"] = line
+        if self.table:
+            said["at"] = len(self.table.moves)
+        return said
 
 
 def main(path: str, allowed: list[str]) -> None:
     # Programs that the agent's code starts must not hold the judge's pipes open.
     os.set_inheritable(QUESTIONS_FD, False)
     os.set_inheritable(ANSWERS_FD, False)
-    state: dict[str, Any] = {}
+    player = Player(path, allowed)
     with open(QUESTIONS_FD, "rb") as questions, open(ANSWERS_FD, "wb") as answers:
         while question := questions.readline(LINE_BYTES):
-            answers.write(answer(path, allowed, state, json.loads(question)))
+            answers.write(player.answer(json.loads(question)))
             answers.flush()
-    sys.stdout.flush()
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
     # Not sys.exit(): threads that the agent's code left running would keep the process.
     os._exit(0)
 
