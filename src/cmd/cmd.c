@@ -32,6 +32,12 @@ int cmd_fail(const struct fh_error *err)
 	return CMD_FAILED;
 }
 
+int cmd_refuse(const struct fh_error *err)
+{
+	complain(err->message);
+	return CMD_USAGE;
+}
+
 void cmd_warn(const char *format, ...)
 {
 	auto_buf struct buf text = BUF_INIT(2 * FH_ERROR_MESSAGE_MAX);

@@ -108,7 +108,9 @@ int cmd_main(int argc, const char *const *argv);
 bool cmd_given(const struct command_context *ctx, const char *option);
 
 /* "fumehood: <message>" on stderr; the exit status to return. */
-int cmd_fail(const struct fh_error *err);                                  /* CMD_FAILED */
+int cmd_fail(const struct fh_error *err);   /* CMD_FAILED */
+int cmd_refuse(const struct fh_error *err); /* CMD_USAGE: what was named can't be */
+/* As cmd_refuse, and where to find help: the words themselves are wrong. */
 int cmd_misuse(const struct command_context *ctx, const char *format, ...) /* CMD_USAGE */
 		__attribute__((format(printf, 2, 3)));
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

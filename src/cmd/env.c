@@ -398,14 +398,14 @@ static int run_env(struct command_context *ctx)
 		return cmd_misuse(
 				ctx, "--task is missing; `fumehood task list` shows what there is");
 	if (episode_binds(&o->episode.bind, &arena, &binds, &err) < 0)
-		return cmd_misuse(ctx, "%s", err.message);
+		return cmd_refuse(&err);
 	d.next_seed = o->episode.seed;
 	buf_init(&d.answer, ANSWER_BYTES_MAX);
 	r = interrupt_setup(&err);
 	if (r == 0)
 		r = open_env(&d, binds, &err);
 	if (r == -ENOENT || r == -EINVAL)
-		return cmd_misuse(ctx, "%s", err.message);
+		return cmd_refuse(&err);
 	if (r == 0)
 		r = converse(&d, &err);
 	if (r < 0)

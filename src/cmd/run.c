@@ -140,10 +140,10 @@ static int plan_all(struct runner *run)
 	}
 	run->places.tasks_dir = o->episode.tasks_dir;
 	if (episode_binds(&o->episode.bind, &run->arena, &binds, &err) < 0)
-		return cmd_misuse(run->ctx, "%s", err.message);
+		return cmd_refuse(&err);
 	for (size_t i = 0; i < tasks.n; i++) {
 		if (check_task(run, tasks.items[i], &err) < 0)
-			return cmd_misuse(run->ctx, "%s", err.message);
+			return cmd_refuse(&err);
 	}
 	if (tasks.n * (size_t)runs > EPISODES_MAX)
 		return cmd_misuse(run->ctx, "more than %d episodes", EPISODES_MAX);

@@ -48,7 +48,8 @@ static void add_episode(
 	auto_free char *scores = run_report_scores(e);
 	auto_free char *time = run_report_time(e);
 
-	buf_printf(&line, "%s #%d   %d/%d   %s%s%s   %s", task, e->number, e->steps, e->max_steps,
+	buf_printf(&line, "%s #%d   step %d/%d   %s%s%s   %s", task, e->number,
+			e->steps + (e->phase == EPISODE_STEPPING), e->max_steps,
 			scores, *scores ? "   " : "", time, e->action ? e->action : "starting");
 	buf_add_str(out, term_style(v->colours, TERM_CYAN));
 	term_add_line(out, buf_str(&line), width);

@@ -23,7 +23,7 @@ struct run_view {
 };
 
 /* How often a live view wants to be drawn while nothing happens. */
-#define RUN_VIEW_INTERVAL_MS 100
+#define RUN_VIEW_INTERVAL_MS 200
 
 void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 		const struct episode *episodes, size_t n);

@@ -25,7 +25,6 @@ int term_width(int fd, int otherwise);
 #define TERM_YELLOW "\033[33m"
 #define TERM_CYAN "\033[36m"
 #define TERM_RESET "\033[0m"
-#define TERM_CLEAR_LINE "\r\033[K"
 
 static inline const char *term_style(bool colours, const char *sequence)
 {

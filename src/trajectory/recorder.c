@@ -22,7 +22,9 @@ struct recorder {
 	struct buf line; /* kept between events */
 	char *dir;
 	char *traj;
-	char *agent; /* "primary_<run>" */
+	char *agent;       /* "primary_<run>" */
+	char *exit_status; /* of the last step, NULL: it goes on */
+	int steps;
 };
 
 /* --- one event -------------------------------------------------------------------------------- */
@@ -174,6 +176,11 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 		put_score(r, step);
 	if (step->integrity)
 		put_integrity(r, step);
+	r->steps = step->step;
+	if (step->exit_status) {
+		free(r->exit_status);
+		r->exit_status = xstrdup(step->exit_status);
+	}
 	n = commit(r, err);
 	if (n == 0 && (graded || step->terminated || step->truncated))
 		n = event_log_sync(r->log, err);
@@ -202,8 +209,8 @@ int recorder_end(struct recorder *r, const struct recorder_end *e, struct fh_err
 	struct pyjson_writer w = begin(r, "end");
 	int n;
 
-	if (e->exit_status)
-		pyjson_put_text(&w, "exit_status", e->exit_status);
+	pyjson_put_text(&w, "exit_status", e->exit_status ? e->exit_status : r->exit_status);
+	pyjson_put_i64(&w, "steps", r->steps);
 	if (e->model_stats)
 		pyjson_put_value(&w, "model_stats", e->model_stats);
 	end(&w);
@@ -229,5 +236,6 @@ void recorder_close(struct recorder *r)
 	free(r->dir);
 	free(r->traj);
 	free(r->agent);
+	free(r->exit_status);
 	free(r);
 }
