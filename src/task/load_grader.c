@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/load.h"
+
+#include "base/path.h"
+#include "base/scope.h"
+
+#define CSV (1u << GRADER_CSV)
+#define SCRIPT (1u << GRADER_SCRIPT)
+#define DUEL (1u << GRADER_DUEL)
+
+/* Which kinds take a key, and which can't do without it. */
+static const struct {
+	const char *key;
+	unsigned taken_by, wanted_by;
+} grader_keys[] = {
+	{ "answers", CSV, CSV },
+	{ "id", CSV, CSV },
+	{ "target", CSV, CSV },
+	{ "metric", CSV, CSV },
+	{ "program", SCRIPT | DUEL, SCRIPT | DUEL },
+	{ "args", SCRIPT | DUEL, 0 },
+	{ "functions", DUEL, 0 },
+	{ "player", DUEL, 0 },
+};
+
+static int check_grader_keys(const struct task_loading *l)
+{
+	const struct grader_config *g = &l->config.grader;
+	const struct node *node = task_at(l, "grader");
+	const char *kind = node_get(node, "kind")->text;
+
+	for (size_t i = 0; i < ARRAY_SIZE(grader_keys); i++) {
+		const char *key = grader_keys[i].key;
+		const struct node *value = node_get(node, key);
+		bool given = value && !node_is_null(value);
+
+		if (given && !(grader_keys[i].taken_by & 1u << g->kind))
+			return node_complain(value, l->err, "a %s grader takes no '%s'", kind, key);
+		if (!given && (grader_keys[i].wanted_by & 1u << g->kind))
+			return node_complain(node, l->err, "a %s grader wants '%s'", kind, key);
+	}
+	if (g->kind == GRADER_DUEL && !g->player && !g->functions.n)
+		return node_complain(node, l->err, "a duel grader wants 'functions' or 'player'");
+	if (!path_stays_inside(g->submission))
+		return node_complain(task_at(l, "grader.submission"), l->err,
+				"'%s' is not a path in the workspace", g->submission);
+	return 0;
+}
+
+/* One path of the grader; NULL stays NULL. */
+static int grader_path(
+		const struct task_loading *l, const char *key, const char *path, const char **out)
+{
+	return path ? task_path(&l->folder, task_at(l, key), path, out, l->err) : 0;
+}
+
+int task_load_grader(struct task_loading *l)
+{
+	const struct grader_config *g = &l->config.grader;
+	struct task_grader *out = &l->task->grader;
+	int r = check_grader_keys(l);
+
+	*out = (struct task_grader){
+		.kind = g->kind,
+		.submission = g->submission,
+		.submission_bytes = g->submission_bytes,
+		.timeout_ms = g->timeout_ms,
+		.id_column = g->id,
+		.target_column = g->target,
+		.csv_metric = g->kind == GRADER_CSV ? csv_metrics[g->csv_metric] : NULL,
+		.args = g->args.items,
+		.functions = g->functions.items,
+	};
+	if (r >= 0)
+		r = grader_path(l, "grader.answers", g->answers, &out->answers);
+	if (r >= 0)
+		r = grader_path(l, "grader.program", g->program, &out->program);
+	if (r >= 0)
+		r = grader_path(l, "grader.player", g->player, &out->player);
+	return r;
+}
