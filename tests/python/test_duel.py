@@ -42,11 +42,15 @@ duel.judge(play, seconds=1)
 """
 
 
-def spawn(argv: list[str], environment: dict[str, str], fds: list[int]) -> int:
-    """Starts a program with fds as its 3, 4, ..., standard input and output away."""
+def spawn(
+    argv: list[str], environment: dict[str, str], fds: list[int], log: int | None = None
+) -> int:
+    """Starts a program with fds as its 3, 4, ..., and its output in a log or nowhere."""
     high = [fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 100) for fd in fds]
     null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
-    actions = [(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)]
+    outputs = null if log is None else log
+    actions = [(os.POSIX_SPAWN_DUP2, null, 0)]
+    actions += [(os.POSIX_SPAWN_DUP2, outputs, fd) for fd in (1, 2)]
     actions += [(os.POSIX_SPAWN_DUP2, fd, 3 + place) for place, fd in enumerate(high)]
     pid = os.posix_spawn(argv[0], argv, environment, file_actions=actions)
     for fd in [*high, null]:
@@ -351,7 +355,7 @@ def test_answers_before_their_question(tmp_path: Path) -> None:
 # --- the player by itself -------------------------------------------------------------------------
 
 
-def start_player(file: Path, function: str) -> tuple[int, int, int]:
+def start_player(file: Path, function: str, log: int | None = None) -> tuple[int, int, int]:
     """Process, the questions' writing end, the answers' reading end."""
     questions_read, questions_write = os.pipe()
     answers_read, answers_write = os.pipe()
@@ -359,6 +363,7 @@ def start_player(file: Path, function: str) -> tuple[int, int, int]:
         [PYTHON, "-s", "-B", str(LIBRARY / "player.py"), str(file), function],
         {"PATH": "/usr/bin:/bin"},
         [questions_read, answers_write],
+        log,
     )
     os.close(questions_read)
     os.close(answers_write)
@@ -397,6 +402,24 @@ def test_player_calls_no_other_function(tmp_path: Path) -> None:
     os.close(questions)
     os.waitpid(pid, 0)
     os.close(answers)
+
+
+def test_log_ends_with_what_went_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "strategy.py"
+    file.write_text("def move(h):\n    print('before')\n    return 1 / 0\n")
+    with open(tmp_path / "log", "w+") as log:
+        pid, questions, answers = start_player(file, "move", log.fileno())
+        os.write(questions, QUESTION)
+        assert json.loads(os.read(answers, 1000))["at"] == 0
+        os.close(questions)
+        os.waitpid(pid, 0)
+        os.close(answers)
+        log.seek(0)
+        lines = log.read().splitlines()
+    assert lines[:2] == ["before", "Traceback (most recent call last):"]
+    assert lines[-1] == "ZeroDivisionError: division by zero"
+    assert f'  File "{file}", line 3, in move' in lines
+    assert not any("player.py" in line for line in lines)
 
 
 # --- the library ----------------------------------------------------------------------------------

@@ -90,6 +90,17 @@ def line_of(path: str, error: BaseException) -> int:
     return line
 
 
+def print_traceback(path: str, error: BaseException) -> None:
+    """From the agent's file on, and behind all that was printed before."""
+    import traceback  # slow to import, and rarely needed
+
+    trace = error.__traceback__
+    while trace and trace.tb_frame.f_code.co_filename != path:
+        trace = trace.tb_next
+    sys.stdout.flush()
+    traceback.print_exception(error.with_traceback(trace))
+
+
 def encode(value: Any) -> bytes:
     line = json.dumps(value, separators=(",", ":"), default=repr).encode() + b"\n"
     if len(line) > LINE_BYTES:
@@ -132,17 +143,15 @@ class Player:
         return function
 
     def complaint(self, error: BaseException) -> dict[str, Any]:
-        """What is said of an exception; the whole traceback goes to standard error."""
-        import traceback  # slow to import, and rarely needed
-
-        with contextlib.suppress(OSError):  # the agent's code may have closed it
-            traceback.print_exception(error)
+        """What is said of an exception; the traceback goes to standard error."""
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         said: dict[str, Any] = {"raised": text[:TEXT_CHARS]}
         if line := line_of(self.path, error):
             said["line"] = line
         if self.table:
             said["at"] = len(self.table.moves)
+        with contextlib.suppress(OSError):  # the agent's code may have closed its outputs
+            print_traceback(self.path, error)
         return said
 
 
