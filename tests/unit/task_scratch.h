@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef TESTS_TASK_SCRATCH_H
+#define TESTS_TASK_SCRATCH_H
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "task/task.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Each test has a folder with `tasks`, `datasets` and `state`, and works in it. */
+struct scratch {
+	char dir[40];
+	char *tasks, *state;
+	char *cwd;
+	struct task_places places;
+};
+
+static inline int make_scratch(void **state)
+{
+	struct scratch *s = calloc(1, sizeof(*s));
+
+	snprintf(s->dir, sizeof(s->dir), "/tmp/test_task_load.XXXXXX");
+	if (!mkdtemp(s->dir))
+		return -1;
+	s->cwd = getcwd(NULL, 0);
+	s->tasks = path_join(s->dir, "tasks");
+	s->state = path_join(s->dir, "state");
+	s->places = (struct task_places){ .tasks_dir = s->tasks, .state_dir = s->state };
+	*state = s;
+	return chdir(s->dir) | path_mkdirs(s->tasks, 0755, NULL);
+}
+
+static inline int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static inline int remove_scratch(void **state)
+{
+	struct scratch *s = *state;
+	int r = chdir(s->cwd);
+
+	r |= nftw(s->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	free(s->cwd);
+	free(s->tasks);
+	free(s->state);
+	free(s);
+	return r;
+}
+
+static inline void put(const char *path, const char *text)
+{
+	auto_free char *dir = path_dirname(path);
+
+	assert_int_equal(path_mkdirs(dir, 0755, NULL), 0);
+	assert_int_equal(fd_write_file(path, text, strlen(text), 0644, NULL), 0);
+}
+
+/* What every task needs; a test adds its own keys. */
+#define HEAD                                                                                       \
+	"name: A task\n"                                                                           \
+	"description: Do it.\n"                                                                    \
+	"metric: {name: Score, direction: maximize}\n"
+
+#define SCRIPT "grader: {kind: script, submission: out.txt, program: grader/judge.py}\n"
+#define BASE "baseline: make\n"
+
+static inline void put_task(const char *yaml)
+{
+	put("tasks/t/task.yaml", yaml);
+	put("tasks/t/grader/judge.py", "judge");
+	put("tasks/t/starter/a.py", "a");
+	put("tasks/t/starter/b/c.py", "c");
+	put("tasks/t/answers.csv", "id,y\n");
+}
+
+static inline struct task *load(const struct scratch *s, const char *spec, const char *variant)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct task *task = NULL;
+
+	if (task_load(&s->places, spec, variant, &task, &err) < 0)
+		fail_msg("%s", err.message);
+	return task;
+}
+
+/* The message without the folder before the first "task.yaml" or data set. */
+static inline void refuse(const struct scratch *s, const char *spec, int code, const char *expected)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct task *task = NULL;
+	const char *message = err.message;
+	int r = task_load(&s->places, spec, NULL, &task, &err);
+
+	if (r >= 0)
+		fail_msg("taken, but expected: %s", expected);
+	assert_null(task);
+	if (strstr(message, "/task.yaml:"))
+		message = strstr(message, "/task.yaml:") + 1;
+	if (!str_starts(message, expected))
+		fail_msg("'%s' does not begin with '%s'", message, expected);
+	assert_int_equal(r, code);
+}
+
+static inline void check_files(const struct task_file *files, size_t n, const char *const *targets)
+{
+	for (size_t i = 0; i < n; i++) {
+		assert_non_null(targets[i]);
+		assert_string_equal(files[i].target, targets[i]);
+		assert_true(files[i].source[0] == '/');
+		assert_true(path_exists(files[i].source));
+	}
+	assert_null(targets[n]);
+}
+
+#define scratch_test(f) cmocka_unit_test_setup_teardown(f, make_scratch, remove_scratch)
+
+#endif

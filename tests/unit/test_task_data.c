@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task_scratch.h"
+
+#include "task/dataset.h"
+
+#include <errno.h>
+
+static const char with_data[] = HEAD BASE
+		"dataset_configs: [d]\n"
+		"grader: {kind: csv, submission: s, answers: 'd:answers.csv', id: id, target: y, "
+		"metric: f1}\n";
+
+static const char *const data_targets[] = { "train.csv", "more/test.csv", NULL };
+
+#define DATASET                                                                                    \
+	"name: Data\ndescription: |\n  What it is.\nhow_to_get: ask for it\n"                      \
+	"files:\n  - {path: train.csv, sha256: "                                                   \
+	"BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD}\n"                      \
+	"  - {path: test.csv, target: ./more//test.csv}\n"                                         \
+	"  - {path: answers.csv, hidden: true}\n"
+
+static void test_data_of_the_user(void **state)
+{
+	const struct scratch *s = *state;
+	struct fh_error err = FH_ERROR_INIT;
+	struct task *t;
+
+	put_task(with_data);
+	put("datasets/d.yaml", DATASET);
+	put("state/data/d/train.csv", "abc");
+	put("state/data/d/test.csv", "");
+	assert_int_equal(task_load(&s->places, "t", NULL, &t, &err), -ENODATA);
+	assert_true(str_starts(err.message, "data set 'd' lacks answers.csv in "));
+	assert_true(str_ends(err.message, "/state/data/d: ask for it"));
+	put("elsewhere", "x");
+	/* Users may keep large files wherever they like. */
+	assert_int_equal(symlink("../../../elsewhere", "state/data/d/answers.csv"), 0);
+	t = load(s, "t", NULL);
+	check_files(t->data, t->n_data, data_targets);
+	assert_true(str_ends(t->grader.answers, "/state/data/d/answers.csv"));
+	assert_int_equal(dataset_verify(&t->datasets[0], &err), 0);
+	put("state/data/d/train.csv", "abd");
+	assert_int_equal(dataset_verify(&t->datasets[0], &err), -EBADMSG);
+	assert_non_null(strstr(err.message, "/state/data/d/train.csv has sha256 "));
+	task_free(t);
+}
+
+static void test_data_that_ships(void **state)
+{
+	const struct scratch *s = *state;
+	struct task *t;
+
+	put_task(with_data);
+	put("tasks/t/datasets/d.yaml", DATASET "location: files/d\n");
+	put("datasets/d.yaml", "the task's own comes first");
+	put("tasks/t/files/d/train.csv", "");
+	put("tasks/t/files/d/test.csv", "");
+	put("tasks/t/files/d/answers.csv", "");
+	t = load(s, "t", NULL);
+	check_files(t->data, t->n_data, data_targets);
+	assert_true(str_ends(t->data[0].source, "/tasks/t/files/d/train.csv"));
+	task_free(t);
+	/* What ships has no links to anywhere. */
+	assert_int_equal(unlink("tasks/t/files/d/train.csv"), 0);
+	assert_int_equal(symlink("/etc/passwd", "tasks/t/files/d/train.csv"), 0);
+	refuse(s, "t", -EPERM, "task.yaml:5:19: 'train.csv' leads out of ");
+	put("tasks/t/datasets/d.yaml", DATASET "location: ../../datasets\n");
+	refuse(s, "t", -EPERM, "task.yaml:5:19: location of data set 'd': '../../datasets' leads");
+}
+
+static void test_bad_data(void **state)
+{
+#define NAMED "name: D\ndescription: x\n"
+	static const struct {
+		const char *yaml, *error;
+	} cases[] = {
+		{ NAMED, "/datasets/d.yaml:1:1: dataset: key 'files' is missing" },
+		{ NAMED "id: e\nfiles: []\n",
+				"/datasets/d.yaml:3:5: id 'e' is not the file's name, 'd'" },
+		{ NAMED "files: [{path: ../x}]\n",
+				"/datasets/d.yaml:3:9: '../x' leads out of its folder" },
+		{ NAMED "files: [{path: x, target: /x}]\n",
+				"/datasets/d.yaml:3:9: '/x' leads out of its folder" },
+		{ NAMED "files: [{path: x, traget: y}]\n",
+				"/datasets/d.yaml:3:19: key 'traget': unknown key; did you mean 'target'?" },
+		{ NAMED "files: [{path: a, target: c}, {path: b, target: c}]\n",
+				"two data sets have a file 'c'" },
+		{ NAMED "files: [{path: a}]\n", "data set 'd' has no file 'answers.csv'" },
+	};
+	const struct scratch *s = *state;
+
+	put_task(with_data);
+	put("state/data/d/a", "");
+	put("state/data/d/b", "");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fh_error err = FH_ERROR_INIT;
+		struct task *task = NULL;
+
+		put("datasets/d.yaml", cases[i].yaml);
+		assert_int_equal(task_load(&s->places, "t", NULL, &task, &err), -EINVAL);
+		if (!strstr(err.message, cases[i].error))
+			fail_msg("'%s' is not in '%s'", cases[i].error, err.message);
+	}
+}
+
+static void test_dataset_docs(void **state)
+{
+	const struct scratch *s = *state;
+	struct task *t;
+
+	put_task("name: N\ndescription: |\n  See:\n  {dataset_docs}\n  Bye.\n"
+		 "metric: {name: Score, direction: maximize}\n" SCRIPT BASE
+		 "dataset_configs: [datasets/d.yaml, e]\n");
+	put("datasets/d.yaml", DATASET);
+	put("datasets/e.yaml", "name: E\ndescription: Of {dataset_docs}.\nfiles: [{path: e/}]\n");
+	put("state/data/d/train.csv", "");
+	put("state/data/d/test.csv", "");
+	put("state/data/d/answers.csv", "");
+	put("state/data/e/e/x", "");
+	t = load(s, "t", NULL);
+	assert_string_equal(t->description,
+			"See:\nData\nWhat it is.\nFiles: `data/train.csv`, `data/more/test.csv`\n\n"
+			"E\nOf {dataset_docs}.\nFiles: `data/e`\nBye.\n");
+	task_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		scratch_test(test_data_of_the_user),
+		scratch_test(test_data_that_ships),
+		scratch_test(test_bad_data),
+		scratch_test(test_dataset_docs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
