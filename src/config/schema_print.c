@@ -111,6 +111,16 @@ static void print_scalar(struct buf *out, const struct field *f, const char *at,
 	buf_add_char(out, '\n');
 }
 
+/* A struct that was not given lacks a text that it would have to have. */
+static bool is_given(const struct schema *schema, const char *value)
+{
+	for (const struct field *f = schema->fields; f->name; f++)
+		if (f->required && f->kind == FIELD_TEXT &&
+				!*(const char *const *)(value + f->offset))
+			return false;
+	return true;
+}
+
 static void print_field(struct buf *out, const struct field *f, const char *at, int indent)
 {
 	switch (f->kind) {
@@ -121,8 +131,9 @@ static void print_field(struct buf *out, const struct field *f, const char *at, 
 		print_text_map(out, (const struct text_map *)at, indent);
 		break;
 	case FIELD_STRUCT:
-		buf_add_char(out, '\n');
-		print_struct(out, f->schema, at, indent);
+		buf_add_str(out, is_given(f->schema, at) ? "\n" : " null\n");
+		if (is_given(f->schema, at))
+			print_struct(out, f->schema, at, indent);
 		break;
 	case FIELD_STRUCTS:
 		print_structs(out, f->schema, (const struct struct_list *)at, indent);
