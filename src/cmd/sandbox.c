@@ -28,7 +28,7 @@
 
 struct sandbox_cli {
 	struct cmd_list binds;
-	int network;
+	int network, disk_on;
 	int64_t memory_bytes, disk_bytes;
 	int pids;
 	double cpus, timeout_s;
@@ -38,6 +38,7 @@ struct sandbox_cli {
 #define FIELD(f) offsetof(struct sandbox_cli, f)
 
 static const char *const networks[] = { "none", "host", NULL };
+static const char *const disks[] = { "memory", "disk", NULL };
 
 #define COMMON_OPTIONS                                                                             \
 	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST]",                                   \
@@ -48,6 +49,8 @@ static const char *const networks[] = { "none", "host", NULL };
 				"most memory: 512M, 2G" },                                         \
 			{ "disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE",                      \
 				"most space for the files it writes" },                            \
+			{ "disk-on", 0, OPTION_CHOICE, FIELD(disk_on), "memory|disk",              \
+				"where those files lie", .preset = "memory", .choices = disks },   \
 			{ "pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,     \
 				.max = 1 << 22 },                                                  \
 			{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N",                              \
@@ -109,7 +112,8 @@ static int start(struct owner *owner, const struct sandbox_cli *cli, struct sand
 		.limits = { .memory_bytes = cli->memory_bytes,
 				.disk_bytes = cli->disk_bytes,
 				.pids = cli->pids,
-				.cpus = cli->cpus } };
+				.cpus = cli->cpus,
+				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
 	struct sandbox *sb = NULL;
 	int r = 0;
 

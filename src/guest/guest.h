@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "proto/guest.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -15,6 +16,8 @@
  *   nursery.c   the owner's helper: one user namespace, one minimal mount tree; clones sandboxes
  *   rootfs.c    builds that tree once: the root that all sandboxes share
  *   layer.c     copies starting files into it
+ *   binds.c     brings paths of the host into it
+ *   removals.c  removes the folders of ended episodes
  *   mounts.c    a sandbox's own mounts, in its clone
  *   init.c      its PID 1: the control socket, children, the end of the owner
  *   files.c     files in and out of it
@@ -68,8 +71,34 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);
 
 /* rootfs.c: in a fresh mount namespace; makes the tree and becomes its root. *out_can: NURSERY_CAN_*. */
 int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err);
-/* Mounts a copy of the tree at `source` (of this mount namespace) read-only as an open descriptor. */
-int rootfs_open_tree(const char *source, struct fh_error *err);
+/* An open descriptor of a copy of the mounts at `source`, which is of this mount namespace. */
+int rootfs_open_tree(const char *source, bool read_only, struct fh_error *err);
+
+/* The nursery's mount namespaces. */
+struct trees {
+	int host, own;
+};
+
+int tree_enter(int ns, struct fh_error *err);
+
+/* binds.c: the slot in TREE_BINDS where a path of the host is mounted. The process is in trees->own
+ * before and after. */
+enum bind_use { BIND_READ_ONLY, BIND_EPISODE /* writable, and given to the sandbox' root */ };
+
+struct binds *binds_new(void);
+int binds_slot(struct binds *b, const struct trees *trees, const char *source, enum bind_use use,
+		struct fh_error *err);
+void binds_forget(struct binds *b);
+
+/* removals.c */
+struct removals *removals_new(void);
+void removals_add(struct removals *r, const char *path);
+/* Starts a worker if there is something to do and none runs: how many children began. */
+int removals_turn(struct removals *r, const struct trees *trees);
+void removals_reaped(struct removals *r, pid_t pid, int status);
+bool removals_left(const struct removals *r);
+void removals_pause(void); /* between two tries, for who waits for them */
+void removals_forget(struct removals *r);
 
 /* layer.c: copies into the folder `to`; source paths are of the current root. */
 int layer_copy(int to, const struct layer *layer, struct fh_error *err);
@@ -80,6 +109,7 @@ int layer_clone(int from, int to, struct fh_error *err);
 struct mounts_request {
 	const struct plan *plan;
 	const int *bind_numbers;
+	int disk_number; /* of the folder for its files; -1: a tmpfs */
 	uint8_t can;
 };
 

@@ -188,15 +188,12 @@ static const char *const usual_env[] = {
 _Noreturn static void program_child(
 		struct init *in, const struct run *run, const int *fds, size_t n_fds)
 {
-	struct confinement confinement = in->start->confinement;
 	const char *const *env = run->env ? run->env : usual_env;
 	int program = run->has_program ? fds[0] : -1;
 	struct fh_error err = FH_ERROR_INIT;
 
 	become_child(in, NULL, 0);
-	if (!run->counted)
-		confinement.n_groups = 0;
-	if (setsid() < 0 || confine(&confinement, run->user, &err) < 0)
+	if (setsid() < 0 || confine(&in->start->confinement, run->user, &err) < 0)
 		goto failed;
 	if (chdir(run->cwd ? run->cwd : GUEST_WORKSPACE) < 0 && (run->cwd || chdir("/") < 0)) {
 		error_set(&err, errno, "enter '%s'", run->cwd ? run->cwd : "/");

@@ -42,7 +42,38 @@ static int make_folder(const char *path, mode_t mode, id_t owner, struct fh_erro
 	return 0;
 }
 
-static int make_files(const struct plan *plan, struct fh_error *err)
+static int mount_tmpfs(const struct plan *plan, struct fh_error *err)
+{
+	char data[128] = "mode=755";
+	size_t n = strlen(data);
+
+	if (plan->disk_bytes)
+		n += (size_t)snprintf(data + n, sizeof(data) - n, ",size=%llu",
+				(unsigned long long)plan->disk_bytes);
+	if (plan->disk_files)
+		snprintf(data + n, sizeof(data) - n, ",nr_inodes=%llu",
+				(unsigned long long)plan->disk_files);
+	if (mount("fumehood", TREE_FILES, "tmpfs", NOTHING, data) < 0)
+		return error_set(err, errno, "mount the episode's files");
+	return 0;
+}
+
+/* A folder on the disk, whose quota, if any, the owner has set. Shared memory stays in memory. */
+static int mount_disk(int number, struct fh_error *err)
+{
+	char from[64];
+	int r;
+
+	snprintf(from, sizeof(from), TREE_BINDS "/%d", number);
+	if (mount(from, TREE_FILES, NULL, MS_BIND, NULL) < 0)
+		return error_set(err, errno, "mount the episode's files");
+	r = make_folder(TREE_FILES "/shm", 0755, 0, err);
+	if (r == 0 && mount("fumehood", TREE_FILES "/shm", "tmpfs", NOTHING, "mode=1777") < 0)
+		r = error_set(err, errno, "mount the episode's shared memory");
+	return r;
+}
+
+static int make_files(const struct mounts_request *q, struct fh_error *err)
 {
 	static const struct {
 		const char *path;
@@ -55,24 +86,11 @@ static int make_files(const struct plan *plan, struct fh_error *err)
 		{ TREE_FILES "/shm", 01777, 0 },
 		{ TREE_FILES "/run", 0755, 0 },
 	};
-	char data[128] = "mode=755";
-	size_t n = strlen(data);
-	int r;
+	int r = q->disk_number < 0 ? mount_tmpfs(q->plan, err) : mount_disk(q->disk_number, err);
 
-	if (plan->disk_bytes)
-		n += (size_t)snprintf(data + n, sizeof(data) - n, ",size=%llu",
-				(unsigned long long)plan->disk_bytes);
-	if (plan->disk_files)
-		snprintf(data + n, sizeof(data) - n, ",nr_inodes=%llu",
-				(unsigned long long)plan->disk_files);
-	if (mount("fumehood", TREE_FILES, "tmpfs", NOTHING, data) < 0)
-		return error_set(err, errno, "mount the episode's files");
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && r == 0; i++)
 		r = make_folder(parts[i].path, parts[i].mode, parts[i].owner, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return r;
 }
 
 static int copy_layer(const char *layer, struct fh_error *err)
@@ -93,7 +111,7 @@ static int mount_home(const struct mounts_request *q, struct fh_error *err)
 	if (!q->plan->layer)
 		return mount_at(TREE_FILES "/home", TREE_NEXT GUEST_HOME, NULL, MS_BIND, NULL, err);
 	snprintf(layer, sizeof(layer), TREE_LAYERS "/%s", q->plan->layer);
-	if (q->can & NURSERY_CAN_OVERLAY) {
+	if (q->can & NURSERY_CAN_OVERLAY || q->disk_number >= 0) {
 		snprintf(data, sizeof(data),
 				"lowerdir=%s,upperdir=" TREE_FILES "/home,workdir=" TREE_FILES
 				"/work,userxattr",
@@ -291,7 +309,7 @@ int mounts_build(const struct mounts_request *q, int *out_files, struct fh_error
 
 	r = mount_root(q->plan, err);
 	if (r == 0)
-		r = make_files(q->plan, err);
+		r = make_files(q, err);
 	if (r == 0)
 		r = mount_own(q, err);
 	if (r == 0)

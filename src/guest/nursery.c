@@ -35,23 +35,16 @@
  * are reaped at each turn of the loop.
  */
 
-#define BIND_SLOTS GUEST_BINDS_MAX
 #define REAP_MS 500
 #define PLAN_FDS_MAX (3 + GUEST_GROUPS_MAX)
 
-struct bound {
-	char *source;
-	dev_t dev;
-	ino_t ino;
-};
-
 struct nursery {
 	int socket, owner;
-	int host_ns, own_ns;
+	struct trees trees;
 	struct hello hello; /* only the agent's filter, once the trees are made */
 	uint8_t can;        /* NURSERY_CAN_* */
-	struct bound bound[BIND_SLOTS];
-	unsigned next_slot;
+	struct binds *binds;
+	struct removals *removals;
 	unsigned children;
 	unsigned failed_layers;
 	const struct guest_hooks *hooks;
@@ -70,11 +63,6 @@ static void fail(int socket, uint8_t kind, const struct fh_error *err)
 	wire_put_u32(&b, (uint32_t)-err->code);
 	wire_put_bytes(&b, err->message, strnlen(err->message, GUEST_TEXT_MAX - 1));
 	fd_send_message(socket, b.data, b.len, NULL, 0, 0);
-}
-
-static int enter_ns(int ns, struct fh_error *err)
-{
-	return setns(ns, CLONE_NEWNS) < 0 ? error_set(err, errno, "enter a mount namespace") : 0;
 }
 
 /* --- setting up ------------------------------------------------------------------------------ */
@@ -97,15 +85,15 @@ static int make_trees(struct nursery *n, struct fh_error *err)
 
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return error_set(err, errno, "make a mount namespace");
-	n->host_ns = own_mount_ns();
-	if (n->host_ns < 0 || unshare(CLONE_NEWNS) < 0)
+	n->trees.host = own_mount_ns();
+	if (n->trees.host < 0 || unshare(CLONE_NEWNS) < 0)
 		return error_set(err, errno, "make a second mount namespace");
 	r = rootfs_build(&n->hello, &n->can, err);
 	if (r < 0)
 		return r;
 	hello_forget_names(&n->hello);
-	n->own_ns = own_mount_ns();
-	return n->own_ns < 0 ? error_set(err, errno, "open a mount namespace") : 0;
+	n->trees.own = own_mount_ns();
+	return n->trees.own < 0 ? error_set(err, errno, "open a mount namespace") : 0;
 }
 
 static int load_filter(const void *filter, uint32_t bytes, struct fh_error *err)
@@ -175,10 +163,10 @@ static int make_layer(struct nursery *n, const struct layer *layer, struct fh_er
 	to = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (to < 0)
 		return error_set(err, errno, "open layer '%s'", layer->name);
-	r = enter_ns(n->host_ns, err);
+	r = tree_enter(n->trees.host, err);
 	if (r == 0)
 		r = layer_copy(to, layer, err);
-	back = enter_ns(n->own_ns, r < 0 ? NULL : err);
+	back = tree_enter(n->trees.own, r < 0 ? NULL : err);
 	if (r < 0) { /* its name is free again */
 		char aside[PATH_MAX];
 
@@ -204,88 +192,12 @@ static void handle_layer(struct nursery *n, struct wire *w)
 		answer(n, NURSERY_LAYER_MADE);
 }
 
-/* --- binds ----------------------------------------------------------------------------------- */
-
-static int find_bound(const struct nursery *n, const char *source, const struct stat *st)
-{
-	for (int i = 0; i < BIND_SLOTS; i++) {
-		const struct bound *b = &n->bound[i];
-
-		if (b->source && strcmp(b->source, source) == 0 && b->dev == st->st_dev &&
-				b->ino == st->st_ino)
-			return i;
-	}
-	return -1;
-}
-
-/* Mounts a tree at the next slot; what was there stays with the sandboxes that have it. */
-static int fill_slot(struct nursery *n, int tree, const char *source, const struct stat *st,
-		struct fh_error *err)
-{
-	int slot = (int)(n->next_slot++ % BIND_SLOTS);
-	struct bound *b = &n->bound[slot];
-	char path[64];
-
-	snprintf(path, sizeof(path), TREE_BINDS "/%d", slot);
-	if (b->source) {
-		umount2(path, MNT_DETACH);
-		if (rmdir(path) < 0)
-			unlink(path);
-		free(b->source);
-		b->source = NULL;
-	}
-	if (S_ISDIR(st->st_mode)) {
-		if (mkdir(path, 0755) < 0)
-			return error_set(err, errno, "make '%s'", path);
-	} else {
-		auto_close int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-
-		if (fd < 0)
-			return error_set(err, errno, "make '%s'", path);
-	}
-	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return error_set(err, errno, "mount the bind of '%s'", source);
-	*b = (struct bound){ .source = xstrdup(source), .dev = st->st_dev, .ino = st->st_ino };
-	return slot;
-}
-
-/* The slot where `source` is mounted; a path that now names something else is mounted anew. */
-static int bind_slot(struct nursery *n, const char *source, struct fh_error *err)
-{
-	auto_close int tree = -1;
-	struct stat st;
-	int r, slot = -1;
-
-	r = enter_ns(n->host_ns, err);
-	if (r < 0)
-		return r;
-	if (stat(source, &st) < 0)
-		r = error_set(err, errno, "bind '%s'", source);
-	else if ((slot = find_bound(n, source, &st)) < 0)
-		r = tree = rootfs_open_tree(source, err);
-	if (enter_ns(n->own_ns, NULL) < 0)
-		_exit(1);
-	if (r < 0 || slot >= 0)
-		return r < 0 ? r : slot;
-	return fill_slot(n, tree, source, &st, err);
-}
-
-static int prepare_binds(
-		struct nursery *n, const struct plan *plan, int *slots, struct fh_error *err)
-{
-	for (uint32_t i = 0; i < plan->n_binds; i++) {
-		slots[i] = bind_slot(n, plan->binds[i].source, err);
-		if (slots[i] < 0)
-			return slots[i];
-	}
-	return 0;
-}
-
 /* --- sandboxes ------------------------------------------------------------------------------- */
 
 struct birth {
 	struct plan plan;
 	int slots[GUEST_BINDS_MAX];
+	int disk;   /* slot of the folder for its files, -1 */
 	int mapped; /* eventfd: the child's ids are mapped */
 	int fds[PLAN_FDS_MAX];
 	size_t n_fds;
@@ -318,12 +230,11 @@ static int map_ids(pid_t pid, struct fh_error *err)
 /* What a clone of the nursery knows and its sandbox must not. */
 static void forget(struct nursery *n)
 {
-	for (int i = 0; i < BIND_SLOTS; i++)
-		if (n->bound[i].source)
-			explicit_bzero(n->bound[i].source, strlen(n->bound[i].source));
+	binds_forget(n->binds);
+	removals_forget(n->removals);
 	close_fd(&n->socket);
-	close_fd(&n->host_ns);
-	close_fd(&n->own_ns);
+	close_fd(&n->trees.host);
+	close_fd(&n->trees.own);
 }
 
 static int child_set_up(struct nursery *n, struct birth *b, int *out_files, struct fh_error *err)
@@ -338,9 +249,10 @@ static int child_set_up(struct nursery *n, struct birth *b, int *out_files, stru
 		return error_set(err, errno, "become root of the sandbox");
 	if (sethostname("fumehood", 8) < 0)
 		return error_set(err, errno, "set the host's name");
-	r = mounts_build(
-			&(struct mounts_request){
-					.plan = &b->plan, .bind_numbers = b->slots, .can = n->can },
+	r = mounts_build(&(struct mounts_request){ .plan = &b->plan,
+					 .bind_numbers = b->slots,
+					 .disk_number = b->disk,
+					 .can = n->can },
 			out_files, err);
 	if (r == 0 && confine_drop_bounding() < 0)
 		r = error_set(err, EPERM, "drop the bounding set");
@@ -404,6 +316,19 @@ static int clone_child(struct nursery *n, struct birth *b, struct fh_error *err)
 	return r;
 }
 
+static int prepare_binds(struct nursery *n, struct birth *b, struct fh_error *err)
+{
+	for (uint32_t i = 0; i < b->plan.n_binds; i++) {
+		b->slots[i] = binds_slot(
+				n->binds, &n->trees, b->plan.binds[i].source, BIND_READ_ONLY, err);
+		if (b->slots[i] < 0)
+			return b->slots[i];
+	}
+	if (b->plan.disk_folder)
+		b->disk = binds_slot(n->binds, &n->trees, b->plan.disk_folder, BIND_EPISODE, err);
+	return b->plan.disk_folder && b->disk < 0 ? b->disk : 0;
+}
+
 static int give_birth(struct nursery *n, struct birth *b, struct fh_error *err)
 {
 	size_t need = 1 + (b->plan.flags & PLAN_SHELL ? 2 : 0) + b->plan.n_groups;
@@ -417,7 +342,7 @@ static int give_birth(struct nursery *n, struct birth *b, struct fh_error *err)
 			fchown(b->fds[2], NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID)) <
 					0)
 		return error_set(err, errno, "give the output to the agent");
-	r = prepare_binds(n, &b->plan, b->slots, err);
+	r = prepare_binds(n, b, err);
 	if (r < 0)
 		return r;
 	b->mapped = eventfd(0, EFD_CLOEXEC);
@@ -431,7 +356,7 @@ static int give_birth(struct nursery *n, struct birth *b, struct fh_error *err)
 static void handle_plan(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
 {
 	struct fh_error err = FH_ERROR_INIT;
-	struct birth b = { .mapped = -1, .n_fds = n_fds };
+	struct birth b = { .mapped = -1, .disk = -1, .n_fds = n_fds };
 
 	if (n_fds < 1 || n_fds > PLAN_FDS_MAX)
 		_exit(1);
@@ -442,6 +367,36 @@ static void handle_plan(struct nursery *n, struct wire *w, const int *fds, size_
 		fail(b.fds[0], INIT_FAILED, &err);
 	plan_release(&b.plan);
 	explicit_bzero(&b, sizeof(b));
+}
+
+/* --- ended children and their folders ---------------------------------------------------------- */
+
+static void reap(struct nursery *n)
+{
+	int status;
+	pid_t pid;
+
+	while (n->children && (pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
+		n->children--;
+		removals_reaped(n->removals, pid, status);
+	}
+	n->children += (unsigned)removals_turn(n->removals, &n->trees);
+}
+
+static void handle_remove(struct nursery *n, struct wire *w)
+{
+	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
+
+	if (!wire_done(w))
+		_exit(1);
+	removals_add(n->removals, path);
+}
+
+static void handle_finish(struct nursery *n)
+{
+	for (reap(n); removals_left(n->removals); reap(n))
+		removals_pause();
+	answer(n, NURSERY_FINISHED);
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -465,6 +420,12 @@ static void handle(
 	case NURSERY_PLAN:
 		handle_plan(n, &w, fds, n_fds);
 		break;
+	case NURSERY_REMOVE:
+		handle_remove(n, &w);
+		break;
+	case NURSERY_FINISH:
+		handle_finish(n);
+		break;
 	}
 	for (size_t i = 0; i < n_fds; i++)
 		close(fds[i]);
@@ -484,17 +445,14 @@ static void receive(struct nursery *n)
 	explicit_bzero(message, (size_t)size);
 }
 
-static void reap(struct nursery *n)
-{
-	while (n->children && waitpid(-1, NULL, __WALL | WNOHANG) > 0)
-		n->children--;
-}
-
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 {
-	struct nursery n = {
-		.socket = socket, .owner = -1, .host_ns = -1, .own_ns = -1, .hooks = hooks
-	};
+	struct nursery n = { .socket = socket,
+		.owner = -1,
+		.trees = { -1, -1 },
+		.binds = binds_new(),
+		.removals = removals_new(),
+		.hooks = hooks };
 
 	prctl(PR_SET_NAME, "fh-nursery");
 	for (;;) {

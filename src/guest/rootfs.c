@@ -111,10 +111,10 @@ static const struct {
 
 static const char *const devices[] = { "null", "zero", "full", "random", "urandom", "tty" };
 
-int rootfs_open_tree(const char *source, struct fh_error *err)
+int rootfs_open_tree(const char *source, bool read_only, struct fh_error *err)
 {
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
-				MOUNT_ATTR_NODEV };
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+				(read_only ? MOUNT_ATTR_RDONLY : 0) };
 	auto_close int tree = (int)syscall(SYS_open_tree, AT_FDCWD, source,
 			OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 
@@ -122,7 +122,7 @@ int rootfs_open_tree(const char *source, struct fh_error *err)
 		return error_set(err, errno, "bind '%s'", source);
 	if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
 			    sizeof(attr)) < 0)
-		return error_set(err, errno, "make the bind of '%s' read-only", source);
+		return error_set(err, errno, "restrict the bind of '%s'", source);
 	return take_fd(&tree);
 }
 
@@ -159,7 +159,7 @@ static int make_folders(const char *path, struct fh_error *err)
 static int bind_folder_or_file(
 		const char *source, const char *target, const struct stat *st, struct fh_error *err)
 {
-	auto_close int tree = rootfs_open_tree(source, err);
+	auto_close int tree = rootfs_open_tree(source, true, err);
 	auto_close int file = -1;
 
 	if (tree < 0)

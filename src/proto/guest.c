@@ -187,6 +187,7 @@ void plan_put(struct buf *b, const struct plan *p)
 	wire_put_u32(b, p->flags);
 	wire_put_u32(b, p->n_groups);
 	put_optional(b, p->layer);
+	put_optional(b, p->disk_folder);
 	wire_put_u32(b, p->n_binds);
 	for (uint32_t i = 0; i < p->n_binds; i++) {
 		wire_put_str(b, p->binds[i].source);
@@ -209,6 +210,7 @@ int plan_get(struct wire *w, struct plan *out)
 	if (p.n_groups > GUEST_GROUPS_MAX)
 		w->bad = true;
 	p.layer = get_optional(w, GUEST_PATH_MAX);
+	p.disk_folder = get_optional(w, GUEST_PATH_MAX);
 	p.n_binds = wire_get_u32(w);
 	if (p.n_binds > GUEST_BINDS_MAX) {
 		w->bad = true;
@@ -242,6 +244,8 @@ void plan_forget_binds(struct plan *p)
 	}
 	free((void *)(uintptr_t)p->binds);
 	p->binds = NULL;
+	wipe_str(p->disk_folder);
+	p->disk_folder = NULL;
 	p->n_binds = 0;
 }
 
@@ -258,7 +262,6 @@ void run_put(struct buf *b, const struct run *r)
 	wire_put_u8(b, INIT_RUN);
 	wire_put_u32(b, r->id);
 	wire_put_u8(b, r->user);
-	wire_put_u8(b, r->counted);
 	wire_put_u8(b, r->has_program);
 	put_optional(b, r->cwd);
 	put_list(b, r->argv);
@@ -273,7 +276,6 @@ int run_get(struct wire *w, struct run *out)
 	int r;
 
 	run.user = wire_get_u8(w);
-	run.counted = wire_get_u8(w);
 	run.has_program = wire_get_u8(w);
 	run.cwd = get_optional(w, GUEST_PATH_MAX);
 	run.argv = get_list(w, GUEST_ARGS_MAX);

@@ -48,6 +48,8 @@ enum nursery_message {
 	NURSERY_MAPPED,    /* the ids are mapped */
 	NURSERY_LAYER,     /* struct layer */
 	NURSERY_PLAN,      /* struct plan; descriptors: control, [shell, output,] groups... */
+	NURSERY_REMOVE, /* str: the folder of an episode that has ended; removed in its own time */
+	NURSERY_FINISH, /* answered when no folder is left that can be removed */
 };
 
 /* nursery to owner */
@@ -55,6 +57,7 @@ enum nursery_answer {
 	NURSERY_UNSHARED = 1, /* in its user namespace: map the ids now */
 	NURSERY_STANDS,       /* u8: bits of NURSERY_CAN_* */
 	NURSERY_LAYER_MADE,
+	NURSERY_FINISHED,
 	NURSERY_FAILED, /* u32 errno, text: of HELLO, MAPPED or LAYER */
 };
 
@@ -96,8 +99,9 @@ struct plan_bind {
 
 struct plan {
 	uint32_t flags;
-	uint32_t n_groups; /* descriptors of cgroup.procs files, after the others */
-	const char *layer; /* NULL: none */
+	uint32_t n_groups;       /* descriptors of cgroup.procs files, after the others */
+	const char *layer;       /* NULL: none */
+	const char *disk_folder; /* its files lie here; NULL: in a tmpfs of its own */
 	const struct plan_bind *binds;
 	uint32_t n_binds;
 	const char *const *env; /* NULL-terminated, never NULL */
@@ -131,7 +135,6 @@ enum init_event {
 struct run {
 	uint32_t id;
 	uint8_t user;                         /* 0: root of the sandbox, 1: the agent */
-	uint8_t counted;                      /* in the groups */
 	uint8_t has_program;                  /* the first descriptor is the program */
 	const char *cwd;                      /* NULL: the workspace */
 	const char *const *argv, *const *env; /* env NULL: the usual one */

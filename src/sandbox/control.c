@@ -229,7 +229,6 @@ int sandbox_run(struct sandbox *sb, const struct run_request *q, uint32_t *out_i
 	run_put(&b,
 			&(struct run){ .id = ++sb->next_id,
 					.user = q->user == USER_AGENT,
-					.counted = !q->uncounted,
 					.has_program = q->program_fd >= 0,
 					.cwd = q->cwd,
 					.argv = q->argv,

@@ -319,6 +319,40 @@ int nursery_make_layer(struct owner *o, const struct owner_layer *layer, struct 
 	return r < 0 ? r : await(o, NURSERY_LAYER_MADE, -1, NULL, err);
 }
 
+int owner_need_nursery(struct owner *o)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&o->lock);
+	if (o->nursery < 0)
+		r = nursery_start(o, NULL);
+	pthread_mutex_unlock(&o->lock);
+	return r;
+}
+
+void nursery_remove(struct owner *o, const char *folder)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+
+	wire_put_u8(&b, NURSERY_REMOVE);
+	wire_put_str(&b, folder);
+	pthread_mutex_lock(&o->lock);
+	if (o->nursery >= 0)
+		send_to(o, &b, NULL, 0, NULL);
+	pthread_mutex_unlock(&o->lock);
+}
+
+void nursery_finish(struct owner *o)
+{
+	auto_buf struct buf b = BUF_INIT(8);
+
+	wire_put_u8(&b, NURSERY_FINISH);
+	pthread_mutex_lock(&o->lock);
+	if (o->nursery >= 0 && send_to(o, &b, NULL, 0, NULL) == 0)
+		await(o, NURSERY_FINISHED, ANSWER_MS, NULL, NULL);
+	pthread_mutex_unlock(&o->lock);
+}
+
 int owner_send_plan(struct owner *o, const struct buf *message, const int *fds, size_t n_fds,
 		struct fh_error *err)
 {

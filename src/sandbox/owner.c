@@ -71,6 +71,8 @@ void owner_close(struct owner *o)
 	if (!o)
 		return;
 	fork_unwatch_owner(o);
+	if (o->disk_folders)
+		nursery_finish(o);
 	nursery_stop(o);
 	close_fd(&o->self);
 	cgroups_close(o->cgroups);
@@ -85,7 +87,12 @@ void owner_close(struct owner *o)
 
 const char *owner_warning(const struct owner *o)
 {
-	return atomic_load(&o->limits_missed) ? o->no_cgroups : NULL;
+	if (atomic_load(&o->limits_missed))
+		return o->no_cgroups;
+	if (atomic_load(&o->disk_unlimited))
+		return "disk space is not limited: the state folder's file system has no project "
+		       "quota that this user may set";
+	return NULL;
 }
 
 void owner_abilities(const struct owner *o, struct owner_abilities *out)
@@ -97,7 +104,14 @@ void owner_abilities(const struct owner *o, struct owner_abilities *out)
 
 int owner_collect(void)
 {
-	return cgroups_collect();
+	int count = cgroups_collect();
+	struct owner *o;
+
+	if (owner_open(&(struct owner_options){ .label = "gc" }, &o, NULL) < 0)
+		return count;
+	count += disk_collect(o);
+	owner_close(o);
+	return count;
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */

@@ -28,7 +28,9 @@ struct owner {
 	struct cgroups *cgroups; /* NULL: none on this machine */
 	char *no_cgroups;        /* a sentence: what is not enforced without them, and why not */
 	atomic_bool limits_missed;
+	atomic_bool disk_unlimited; /* asked for, on a file system without project quotas */
 	struct owner_layer *layers;
+	unsigned disk_folders;     /* made so far */
 	struct sandbox *sandboxes; /* alive; of the lock in fork.c */
 	struct owner *next;
 };
@@ -39,6 +41,8 @@ struct sandbox {
 	int files;                  /* O_PATH of its file system, once ready; -1 */
 	int64_t files_base_bytes;   /* used when it was ready */
 	struct cgroup *group;
+	char *disk_folder; /* its files on the disk; NULL: in memory */
+	bool disk_counted; /* by a quota: what its file system says is its own */
 	uint32_t next_id;
 	struct sandbox_event *queue; /* came while an answer was awaited */
 	size_t n_queue;
@@ -54,6 +58,20 @@ int owner_send_plan(struct owner *owner, const struct buf *message, const int *f
 int nursery_start(struct owner *owner, struct fh_error *err);
 void nursery_stop(struct owner *owner);
 int nursery_make_layer(struct owner *owner, const struct owner_layer *layer, struct fh_error *err);
+
+/* Starts one if none runs. */
+int owner_need_nursery(struct owner *owner);
+
+/* The folder's episode has ended: it goes, in the nursery's own time. */
+void nursery_remove(struct owner *owner, const char *folder);
+/* Waits until all such are gone. */
+void nursery_finish(struct owner *owner);
+
+/* disk.c: a new folder for an episode's files (heap), limited where the file system can do it. */
+int disk_folder_new(struct owner *owner, const struct sandbox_limits *limits, char **out,
+		bool *out_counted, struct fh_error *err);
+/* Folders of owners that are gone, to be removed by this one's nursery; how many. */
+int disk_collect(struct owner *owner);
 
 /* fork.c: a child of fork() that is not exec'd (a multiprocessing worker) holds copies of the
  * sockets; they are closed in it, so that its life does not prolong a sandbox'. */

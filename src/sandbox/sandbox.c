@@ -63,6 +63,13 @@ static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct
 {
 	plan->disk_bytes = (uint64_t)l->disk_bytes;
 	plan->disk_files = (uint64_t)l->disk_files;
+	if (l->disk_on == DISK_DISK) {
+		int r = disk_folder_new(sb->owner, l, &sb->disk_folder, &sb->disk_counted, err);
+
+		if (r < 0)
+			return r;
+		plan->disk_folder = sb->disk_folder;
+	}
 	if (sb->owner->cgroups) {
 		int r = cgroups_take(sb->owner->cgroups, l, &sb->group, err);
 
@@ -155,6 +162,9 @@ void sandbox_close(struct sandbox *sb)
 	close_fd(&sb->files);
 	if (sb->group)
 		cgroups_give(sb->owner->cgroups, sb->group);
+	if (sb->disk_folder)
+		nursery_remove(sb->owner, sb->disk_folder);
+	free(sb->disk_folder);
 	free(sb->queue);
 	free(sb);
 }
@@ -201,6 +211,8 @@ int64_t sandbox_files_bytes(const struct sandbox *sb)
 {
 	struct statfs s;
 
+	if (sb->disk_folder && !sb->disk_counted) /* it would tell of everyone's files */
+		return -1;
 	if (sb->files < 0 || fstatfs(sb->files, &s) < 0)
 		return -1;
 	return (int64_t)(s.f_blocks - s.f_bfree) * s.f_bsize;

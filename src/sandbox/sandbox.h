@@ -143,7 +143,6 @@ struct run_request {
 	enum sandbox_user user;
 	const int *fds; /* become 0, 1, 2, ... of the program; the caller keeps its own */
 	size_t n_fds;
-	bool uncounted; /* outside the limits' group */
 };
 
 #define RUN_REQUEST_INIT                                                                           \

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mem.h"
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * Paths of the host in the nursery's own tree, each a mount at TREE_BINDS/<slot>, so that a clone can
+ * bind them. A path is found in the host's mount namespace, carried over as a detached mount, and kept
+ * for the next sandbox that asks for it. The slot that was used longest ago makes room; sandboxes that
+ * have its mount keep theirs. There are more slots than one plan can use.
+ */
+#define SLOTS (4 * GUEST_BINDS_MAX)
+
+struct slot {
+	char *source; /* NULL: free */
+	dev_t dev;
+	ino_t ino;
+	uint64_t used; /* by the clock of `uses` */
+};
+
+struct binds {
+	struct slot slots[SLOTS];
+	uint64_t uses;
+};
+
+struct binds *binds_new(void)
+{
+	return xcalloc(1, sizeof(struct binds));
+}
+
+int tree_enter(int ns, struct fh_error *err)
+{
+	return setns(ns, CLONE_NEWNS) < 0 ? error_set(err, errno, "enter a mount namespace") : 0;
+}
+
+static int find(const struct binds *b, const char *source, const struct stat *st)
+{
+	for (int i = 0; i < SLOTS; i++) {
+		const struct slot *s = &b->slots[i];
+
+		if (s->source && strcmp(s->source, source) == 0 && s->dev == st->st_dev &&
+				s->ino == st->st_ino)
+			return i;
+	}
+	return -1;
+}
+
+static int oldest(const struct binds *b)
+{
+	int found = 0;
+
+	for (int i = 1; i < SLOTS; i++)
+		if (b->slots[i].used < b->slots[found].used)
+			found = i;
+	return found;
+}
+
+static void clear(struct slot *s, const char *path)
+{
+	umount2(path, MNT_DETACH);
+	if (rmdir(path) < 0)
+		unlink(path);
+	free(s->source);
+	*s = (struct slot){ 0 };
+}
+
+static int make_place(const char *path, bool folder, struct fh_error *err)
+{
+	int fd;
+
+	if (folder)
+		return mkdir(path, 0755) < 0 ? error_set(err, errno, "make '%s'", path) : 0;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return error_set(err, errno, "make '%s'", path);
+	close(fd);
+	return 0;
+}
+
+static int fill(struct binds *b, int tree, const char *source, const struct stat *st,
+		struct fh_error *err)
+{
+	int i = oldest(b);
+	struct slot *s = &b->slots[i];
+	char path[64];
+	int r;
+
+	snprintf(path, sizeof(path), TREE_BINDS "/%d", i);
+	if (s->source)
+		clear(s, path);
+	r = make_place(path, S_ISDIR(st->st_mode), err);
+	if (r < 0)
+		return r;
+	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_set(err, errno, "mount the bind of '%s'", source);
+	*s = (struct slot){ .source = xstrdup(source), .dev = st->st_dev, .ino = st->st_ino };
+	return i;
+}
+
+/* In the host's namespace: the detached mount, or the slot that has it already. */
+static int look_up(struct binds *b, const char *source, enum bind_use use, struct stat *out_st,
+		int *out_tree, struct fh_error *err)
+{
+	int slot;
+
+	if (stat(source, out_st) < 0)
+		return error_set(err, errno, "bind '%s'", source);
+	if (use == BIND_EPISODE &&
+			chown(source, NURSERY_ID(0), NURSERY_ID(0)) < 0) /* its root's, not ours */
+		return error_set(err, errno, "give '%s' to the sandbox", source);
+	slot = find(b, source, out_st);
+	if (slot >= 0)
+		return slot;
+	*out_tree = rootfs_open_tree(source, use == BIND_READ_ONLY, err);
+	return *out_tree < 0 ? *out_tree : -ENOENT;
+}
+
+int binds_slot(struct binds *b, const struct trees *trees, const char *source, enum bind_use use,
+		struct fh_error *err)
+{
+	auto_close int tree = -1;
+	struct stat st;
+	int slot = tree_enter(trees->host, err);
+
+	if (slot < 0)
+		return slot;
+	slot = look_up(b, source, use, &st, &tree, err);
+	if (tree_enter(trees->own, NULL) < 0)
+		_exit(1);
+	if (tree >= 0)
+		slot = fill(b, tree, source, &st, err);
+	if (slot >= 0)
+		b->slots[slot].used = ++b->uses;
+	return slot;
+}
+
+void binds_forget(struct binds *b)
+{
+	for (int i = 0; i < SLOTS; i++)
+		if (b->slots[i].source)
+			explicit_bzero(b->slots[i].source, strlen(b->slots[i].source));
+}

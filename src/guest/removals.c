@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/mem.h"
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Folders of ended episodes, whose files belong to ids that only the nursery can act for. A worker
+ * removes them beside the nursery's loop; what could not be emptied, because a process of the episode
+ * was still ending, is tried again.
+ */
+#define PATHS_MAX 256
+#define TRIES_MAX 50
+#define FINISH_PAUSE_MS 10
+
+struct removals {
+	char *paths[PATHS_MAX];
+	unsigned tries[PATHS_MAX];
+	size_t n, in_worker;
+	pid_t worker;
+};
+
+struct removals *removals_new(void)
+{
+	return xcalloc(1, sizeof(struct removals));
+}
+
+void removals_add(struct removals *r, const char *path)
+{
+	if (r->n == PATHS_MAX) /* the next start collects it */
+		return;
+	r->tries[r->n] = 0;
+	r->paths[r->n++] = xstrdup(path);
+}
+
+/* --- removing -------------------------------------------------------------------------------- */
+
+/*
+ * An agent may nest folders as deep as it likes. So nothing here recurses: the folders in a folder are
+ * moved up beside it, under new names, until each is empty.
+ */
+static int open_folder(int at, const char *name)
+{
+	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+static void flatten(int top, const char *name, unsigned *serial)
+{
+	int fd = open_folder(top, name);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		char moved[32];
+
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		if (unlinkat(fd, e->d_name, 0) == 0 || unlinkat(fd, e->d_name, AT_REMOVEDIR) == 0)
+			continue;
+		snprintf(moved, sizeof(moved), ".gone-%u", (*serial)++);
+		renameat(fd, e->d_name, top, moved);
+	}
+	if (dir)
+		closedir(dir);
+	unlinkat(top, name, AT_REMOVEDIR);
+}
+
+/* One pass over the top folder's entries; false once it has none. */
+static bool pass(int top, unsigned *serial)
+{
+	int fd = open_folder(top, ".");
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	bool any = false;
+
+	while (dir && (e = readdir(dir))) {
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		any = true;
+		if (unlinkat(top, e->d_name, 0) < 0)
+			flatten(top, e->d_name, serial);
+	}
+	if (dir)
+		closedir(dir);
+	return any;
+}
+
+static int remove_tree(const char *path)
+{
+	auto_close int top = open_folder(AT_FDCWD, path);
+	unsigned serial = 0;
+	unsigned before;
+
+	if (top < 0)
+		return errno == ENOENT ? 0 : -errno;
+	do { /* each pass that moves nothing up has emptied all that it can */
+		before = serial;
+	} while (pass(top, &serial) && serial != before);
+	return rmdir(path) < 0 ? -errno : 0;
+}
+
+/* --- the worker ------------------------------------------------------------------------------ */
+
+_Noreturn static void work(const struct removals *r, const struct trees *trees)
+{
+	int status = 0;
+
+	if (tree_enter(trees->host, NULL) < 0)
+		_exit(1);
+	for (size_t i = 0; i < r->n; i++)
+		if (remove_tree(r->paths[i]) < 0)
+			status = 1;
+	_exit(status);
+}
+
+int removals_turn(struct removals *r, const struct trees *trees)
+{
+	struct clone_args args = { 0 };
+	pid_t pid;
+
+	if (!r->n || r->worker)
+		return 0;
+	r->in_worker = r->n;
+	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (pid == 0)
+		work(r, trees);
+	if (pid < 0)
+		return 0;
+	r->worker = pid;
+	return 1;
+}
+
+void removals_reaped(struct removals *r, pid_t pid, int status)
+{
+	size_t kept = 0;
+
+	if (pid != r->worker)
+		return;
+	r->worker = 0;
+	for (size_t i = 0; i < r->n; i++) {
+		bool tried = i < r->in_worker;
+
+		if (tried && (status == 0 || ++r->tries[i] > TRIES_MAX)) {
+			free(r->paths[i]);
+			continue;
+		}
+		r->tries[kept] = r->tries[i];
+		r->paths[kept++] = r->paths[i];
+	}
+	r->n = kept;
+}
+
+bool removals_left(const struct removals *r)
+{
+	return r->n > 0;
+}
+
+void removals_pause(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = FINISH_PAUSE_MS * 1000000L }, NULL);
+}
+
+void removals_forget(struct removals *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		explicit_bzero(r->paths[i], strlen(r->paths[i]));
+}

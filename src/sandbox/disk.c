@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/places.h"
+#include "base/process.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "sandbox/owner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/dqblk_xfs.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/quota.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * Episodes' files on the disk (limits.disk_on: disk): a folder each in <state>/episodes, named
+ * <pid>-<start time>-<number> after its owner. Where the file system has project quotas, and this
+ * process may set them, the folder is a project of its own with a limit; else it has none, and the owner
+ * says so.
+ */
+#define EPISODES "episodes"
+#define PROJECT_BASE 0x46480000U /* of our project ids; the folder's inode tells them apart */
+#define BASIC_BLOCK 512          /* what XFS' quota calls count in */
+
+static int episodes_dir(char **out, struct fh_error *err)
+{
+	auto_free char *state = NULL;
+	int r = places_state_dir(NULL, &state, err);
+
+	if (r < 0)
+		return r;
+	*out = path_join(state, EPISODES);
+	/* 0711: sandboxes get here by a mount; nobody else can list it. */
+	r = path_mkdirs(*out, 0711, err);
+	if (r < 0)
+		free(take_ptr(*out));
+	return r;
+}
+
+static int set_project(int fd, uint32_t project)
+{
+	struct fsxattr attr;
+
+	if (ioctl(fd, FS_IOC_FSGETXATTR, &attr) < 0)
+		return -errno;
+	attr.fsx_projid = project;
+	attr.fsx_xflags |= FS_XFLAG_PROJINHERIT;
+	return ioctl(fd, FS_IOC_FSSETXATTR, &attr) < 0 ? -errno : 0;
+}
+
+static int set_quota(int fd, uint32_t project, const struct sandbox_limits *l)
+{
+	struct fs_disk_quota quota = { .d_version = FS_DQUOT_VERSION,
+		.d_flags = FS_PROJ_QUOTA,
+		.d_id = project,
+		.d_fieldmask = FS_DQ_BHARD | FS_DQ_IHARD,
+		.d_blk_hardlimit = (uint64_t)l->disk_bytes / BASIC_BLOCK,
+		.d_ino_hardlimit = (uint64_t)l->disk_files };
+
+	if (syscall(SYS_quotactl_fd, fd, QCMD(Q_XSETQLIM, PRJQUOTA), project, &quota) < 0)
+		return -errno;
+	return 0;
+}
+
+/* True if what the folder holds is counted, and limited if that was asked for. */
+static bool limit_folder(const char *folder, const struct sandbox_limits *l)
+{
+	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	uint32_t project;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return false;
+	project = PROJECT_BASE ^ (uint32_t)st.st_ino;
+	return set_quota(fd, project, l) == 0 && set_project(fd, project) == 0;
+}
+
+int disk_folder_new(struct owner *o, const struct sandbox_limits *l, char **out, bool *out_counted,
+		struct fh_error *err)
+{
+	auto_free char *dir = NULL;
+	auto_free char *folder = NULL;
+	int r = episodes_dir(&dir, err);
+	unsigned number;
+
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&o->lock);
+	number = o->disk_folders++;
+	pthread_mutex_unlock(&o->lock);
+	if (number == 0)
+		disk_collect(o);
+	folder = xasprintf("%s/%d-%lld-%u", dir, (int)getpid(),
+			(long long)process_start_time(getpid()), number);
+	if (mkdir(folder, 0755) < 0)
+		return error_set(err, errno, "make '%s'", folder);
+	*out_counted = limit_folder(folder, l);
+	if (!*out_counted && (l->disk_bytes || l->disk_files))
+		atomic_store(&o->disk_unlimited, true);
+	*out = take_ptr(folder);
+	return 0;
+}
+
+static bool is_of_the_dead(const char *name)
+{
+	long long start;
+	unsigned number;
+	int pid;
+
+	return sscanf(name, "%d-%lld-%u", &pid, &start, &number) == 3 &&
+			process_start_time(pid) != start;
+}
+
+int disk_collect(struct owner *o)
+{
+	auto_free char *dir = NULL;
+	const struct dirent *e;
+	int count = 0;
+	DIR *d;
+
+	if (episodes_dir(&dir, NULL) < 0)
+		return 0;
+	d = opendir(dir);
+	while (d && (e = readdir(d))) {
+		auto_free char *folder = NULL;
+
+		if (!is_of_the_dead(e->d_name))
+			continue;
+		folder = path_join(dir, e->d_name);
+		if (owner_need_nursery(o) < 0)
+			break;
+		nursery_remove(o, folder);
+		o->disk_folders++; /* to be waited for */
+		count++;
+	}
+	if (d)
+		closedir(d);
+	return count;
+}
