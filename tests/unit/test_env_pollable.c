@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gym_fixture.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+/* The pollable form: one thread, many environments, and every way in which an edge could be missed. */
+
+#define PATIENCE_MS 60000 /* far longer than anything here takes */
+
+static bool readable(int timeout_ms)
+{
+	struct pollfd p = { .fd = fh_gym_fd(gym), .events = POLLIN };
+
+	return poll(&p, 1, timeout_ms) == 1;
+}
+
+static void begin(struct fh_env *env, const char *text)
+{
+	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = text }, &error));
+}
+
+/* Waits for this one alone, and takes its result into `step`. */
+static int finish(struct fh_env *env)
+{
+	struct fh_env *done = NULL;
+	int n;
+
+	/* Through poll(2), as a loop of the user's own would. */
+	do {
+		if (!readable(PATIENCE_MS))
+			fail_msg("nothing to do for a minute");
+		n = fh_gym_wait(gym, 0, &done, 1, &error);
+		assert_done(n);
+	} while (n == 0);
+	assert_ptr_equal(done, env);
+	return fh_env_end(env, &step, &error);
+}
+
+static void poll_act(struct fh_env *env, const char *text)
+{
+	begin(env, text);
+	assert_done(finish(env));
+}
+
+static struct fh_env *open_polled(const char *task)
+{
+	struct fh_env *env;
+
+	assert_done(fh_env_open(gym, &(struct fh_env_options){ .task = task, .max_steps = 100 },
+			&env, &error));
+	assert_done(fh_env_reset_begin(env, 0, &error));
+	assert_done(finish(env));
+	return env;
+}
+
+/* --- one thread, many environments ------------------------------------------------------------ */
+
+#define ENVS 12
+#define ROUNDS 5
+
+static size_t index_of(struct fh_env *const *envs, const struct fh_env *env)
+{
+	for (size_t i = 0; i < ENVS; i++)
+		if (envs[i] == env)
+			return i;
+	fail_msg("an environment that was never begun");
+	return 0;
+}
+
+/* Gives out all that are under way, at most three at a time. */
+static void collect(struct fh_env *const *envs, int round)
+{
+	bool seen[ENVS] = { false };
+
+	for (size_t left = ENVS; left;) {
+		struct fh_env *done[3];
+		int n = fh_gym_wait(gym, PATIENCE_MS, done, 3, &error);
+
+		assert_true(n > 0);
+		for (int i = 0; i < n; i++) {
+			size_t k = index_of(envs, done[i]);
+			char expected[64];
+
+			assert_false(seen[k]);
+			seen[k] = true;
+			assert_done(fh_env_end(done[i], &step, &error));
+			snprintf(expected, sizeof(expected), "%zu %d\n", k, round);
+			if (round >= 0)
+				assert_string_equal(step.observation, expected);
+			left--;
+		}
+	}
+}
+
+static void test_many(void **state)
+{
+	struct fh_env *envs[ENVS];
+
+	for (size_t i = 0; i < ENVS; i++) {
+		envs[i] = open_env("words");
+		assert_done(fh_env_reset_begin(envs[i], i, &error));
+	}
+	collect(envs, -1);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < ENVS; i++) {
+			char text[64];
+
+			snprintf(text, sizeof(text), "sleep 0.0%zu; echo %zu %d", i % 3, i, round);
+			begin(envs[i], text);
+		}
+		collect(envs, round);
+	}
+	assert_false(readable(0));
+	for (size_t i = 0; i < ENVS; i++)
+		fh_env_close(envs[i]);
+	assert_int_equal(fh_gym_wait(gym, 0, envs, ENVS, &error), 0);
+}
+
+static void test_protocol(void **state)
+{
+	struct fh_env *env = open_polled("rows"), *done;
+
+	assert_int_equal(fh_env_end(env, &step, &error), -EPROTO);
+	begin(env, "sleep 0.2; echo x");
+	assert_int_equal(fh_env_end(env, &step, &error), -EBUSY);
+	assert_int_equal(fh_env_step_begin(env, &(struct fh_action){ .text = "ls" }, &error),
+			-EBUSY);
+	assert_int_equal(fh_env_reset_begin(env, 0, &error), -EBUSY);
+	assert_int_equal(fh_gym_wait(gym, 0, &done, 0, &error), -EINVAL);
+	assert_int_equal(fh_gym_wait(gym, 10, &done, 1, &error), 0);
+	assert_done(finish(env));
+	assert_string_equal(step.observation, "x\n");
+	/* What is over at its begin comes out like the rest. */
+	poll_act(env, "edit 1:2");
+	poll_act(env, "skip");
+	assert_string_equal(step.exit_status, "skipped");
+	assert_done(fh_env_reset_begin(env, 0, &error));
+	assert_done(finish(env));
+	fh_env_close(env);
+}
+
+static void test_close_while_working(void **state)
+{
+	struct fh_env *env = open_polled("rows"), *other = open_polled("words");
+
+	begin(env, "sleep 100");
+	begin(other, "sleep 0.2; echo here");
+	fh_env_close(env);
+	assert_done(finish(other));
+	assert_string_equal(step.observation, "here\n");
+	/* Over, but never asked for. */
+	begin(other, "skip");
+	fh_env_close(other);
+	assert_int_equal(fh_gym_wait(gym, 0, &env, 1, &error), 0);
+}
+
+/* --- time and force --------------------------------------------------------------------------- */
+
+static void test_deadlines(void **state)
+{
+	struct fh_env *slow = open_polled("rows"), *quick = open_polled("rows");
+	struct fh_action action = { .text = "sleep 100", .timeout_s = 30 };
+
+	assert_done(fh_env_step_begin(slow, &action, &error));
+	action.timeout_s = 0.2;
+	assert_done(fh_env_step_begin(quick, &action, &error));
+	assert_done(finish(quick));
+	assert_string_equal(fh_outcome_name(step.outcome), "timeout");
+	poll_act(quick, "echo fine");
+	assert_string_equal(step.observation, "fine\n");
+	fh_env_interrupt(slow);
+	assert_done(finish(slow));
+	assert_has(step.observation, "(The command was interrupted.)");
+	assert_false(step.terminated);
+	poll_act(slow, "echo goes on");
+	assert_string_equal(step.observation, "goes on\n");
+	fh_env_close(slow);
+	fh_env_close(quick);
+}
+
+static void *interrupt_later(void *env)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+	fh_env_interrupt(env);
+	return NULL;
+}
+
+static void test_interrupt_from_a_thread(void **state)
+{
+	struct fh_env *env = open_polled("rows");
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, interrupt_later, env);
+	begin(env, "sleep 100");
+	assert_done(finish(env));
+	pthread_join(thread, NULL);
+	assert_has(step.observation, "interrupted");
+
+	/* The same for the blocking form. */
+	pthread_create(&thread, NULL, interrupt_later, env);
+	act_within(env, "sleep 100", 60);
+	pthread_join(thread, NULL);
+	assert_has(step.observation, "interrupted");
+	assert_true(step.duration_s < 30);
+	fh_env_close(env);
+}
+
+static void test_interrupt_scoring(void **state)
+{
+	struct fh_env *env = open_polled("words");
+	pthread_t thread;
+
+	poll_act(env, "echo one two three sleep >words.txt");
+	pthread_create(&thread, NULL, interrupt_later, env);
+	poll_act(env, "validate");
+	pthread_join(thread, NULL);
+	assert_string_equal(step.grade_error, "Scoring was interrupted.");
+	poll_act(env, "cp list.txt words.txt; validate");
+	assert_non_null(step.score);
+	fh_env_close(env);
+}
+
+/* --- what an edge may hide -------------------------------------------------------------------- */
+
+static void test_background_output(void **state)
+{
+	struct fh_env *env = open_polled("rows"), *done;
+
+	/* More than the pipe holds, while nobody is at work: the writer blocks, we sleep. */
+	poll_act(env, "(sleep 0.1; head -c 300000 /dev/zero | tr '\\0' x) &");
+	assert_int_equal(fh_gym_wait(gym, 400, &done, 1, &error), 0);
+	poll_act(env, "wait; echo; echo end");
+	assert_string_equal(fh_outcome_name(step.outcome), "output_limit");
+	poll_act(env, "echo clean");
+	assert_string_equal(step.observation, "clean\n");
+
+	/* A pipe that fills up before the step begins must not hold the step's own output. */
+	poll_act(env, "(sleep 0.1; head -c 65536 /dev/zero | tr '\\0' y) &");
+	nanosleep(&(struct timespec){ .tv_nsec = 300000000 }, NULL);
+	assert_int_equal(fh_gym_wait(gym, 0, &done, 1, &error), 0);
+	poll_act(env, "echo not stuck >&2; exec 1>&-");
+	assert_int_equal(step.exit_code, 0);
+	poll_act(env, "echo after");
+	assert_string_equal(step.observation, "after\n");
+	fh_env_close(env);
+}
+
+static void test_new_shell(void **state)
+{
+	struct fh_env *env = open_polled("rows");
+
+	for (int i = 0; i < 3; i++) {
+		poll_act(env, "exit 4");
+		assert_string_equal(fh_outcome_name(step.outcome), "shell_restarted");
+		poll_act(env, "echo new; sleep 0.05; head -c 100000 /dev/zero | wc -c");
+		assert_string_equal(step.observation, "new\n100000\n");
+	}
+	/* One that must be killed, then two steps in the new one. */
+	begin(env, "trap '' INT; exec sleep 1000");
+	fh_env_interrupt(env);
+	assert_done(finish(env));
+	poll_act(env, "echo one");
+	poll_act(env, "sleep 0.05; echo two");
+	assert_string_equal(step.observation, "two\n");
+	fh_env_close(env);
+}
+
+static void test_scoring(void **state)
+{
+	struct fh_env *rows = open_polled("rows"), *guess = open_polled("guess");
+
+	poll_act(rows, "cp zeros.csv submission.csv; validate");
+	assert_true(step.score && step.score[0].value == 0.5);
+	poll_act(guess, "validate");
+	assert_non_null(step.score);
+	poll_act(rows, "exit_cost");
+	assert_string_equal(step.exit_status, "autosubmission (exit_cost)");
+	assert_done(fh_env_reset_begin(rows, 1, &error));
+	assert_done(finish(rows));
+	poll_act(rows, "submit");
+	assert_string_equal(step.exit_status, "submission_not_found (submit)");
+	fh_env_close(rows);
+	fh_env_close(guess);
+}
+
+/* --- a sandbox that dies ---------------------------------------------------------------------- */
+
+/* The children of a process, by its main thread. */
+static size_t children(long pid, long *out, size_t max)
+{
+	char path[64];
+	FILE *f;
+	size_t n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", pid, pid);
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (n < max && fscanf(f, "%ld", &out[n]) == 1)
+		n++;
+	fclose(f);
+	return n;
+}
+
+/* Kills PID 1 of all sandboxes: the children of our children. */
+static void kill_sandboxes(void)
+{
+	long nurseries[16], ones[64];
+	size_t n = children(getpid(), nurseries, ARRAY_SIZE(nurseries));
+
+	for (size_t i = 0; i < n; i++) {
+		size_t k = children(nurseries[i], ones, ARRAY_SIZE(ones));
+
+		while (k)
+			kill((pid_t)ones[--k], SIGKILL);
+	}
+}
+
+static void check_gone(struct fh_env *env)
+{
+	assert_string_equal(fh_outcome_name(step.outcome), "sandbox_gone");
+	assert_true(step.terminated);
+	assert_string_equal(step.exit_status, "early_exit");
+	assert_has(step.observation, "Exited (early_exit)");
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	act(env, "echo again");
+	assert_string_equal(step.observation, "again\n");
+}
+
+static void test_gone(void **state)
+{
+	struct fh_env *env = open_polled("rows");
+
+	begin(env, "sleep 100");
+	kill_sandboxes();
+	assert_done(finish(env));
+	check_gone(env);
+	kill_sandboxes();
+	act(env, "ls");
+	check_gone(env);
+	fh_env_close(env);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_protocol),
+		cmocka_unit_test(test_close_while_working),
+		cmocka_unit_test(test_deadlines),
+		cmocka_unit_test(test_interrupt_from_a_thread),
+		cmocka_unit_test(test_interrupt_scoring),
+		cmocka_unit_test(test_background_output),
+		cmocka_unit_test(test_new_shell),
+		cmocka_unit_test(test_scoring),
+		cmocka_unit_test(test_gone),
+	};
+
+	return cmocka_run_group_tests(tests, gym_setup, gym_teardown);
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gym_fixture.h"
+
+#include <stdlib.h>
+
+/* Graders at work on submissions of every sort: what the agent is told, and what is recorded. */
+
+struct grade_case {
+	const char *action; /* makes the submission */
+	const char *told;   /* in the observation */
+	const char *error;  /* in grade_error; NULL: scored */
+	const char *integrity;
+};
+
+static void check(const char *task, const struct grade_case *cases, size_t n)
+{
+	struct fh_env *env;
+
+	assert_done(fh_env_open(gym, &(struct fh_env_options){ .task = task, .max_steps = 100 },
+			&env, &error));
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	for (size_t i = 0; i < n; i++) {
+		const struct grade_case *c = &cases[i];
+		char action[2000];
+
+		print_message("%s\n", c->action);
+		snprintf(action, sizeof(action), "%s\nvalidate", c->action);
+		act(env, action);
+		assert_null(step.exit_status);
+		assert_has(step.observation, c->told);
+		if (c->error) {
+			assert_null(step.score);
+			assert_non_null(step.grade_error);
+			assert_has(step.grade_error, c->error);
+			assert_true(step.reward == 0);
+		} else {
+			assert_null(step.grade_error);
+			assert_non_null(step.score);
+		}
+		if (c->integrity)
+			assert_has(step.integrity ? step.integrity : "", c->integrity);
+		else
+			assert_null(step.integrity);
+	}
+	fh_env_close(env);
+}
+
+#define FAILED "Not scored: the grader itself failed."
+
+static void test_script(void **state)
+{
+	static const struct grade_case cases[] = {
+		{ "touch left; echo one two three environment >words.txt", "{'words': 4.0, ",
+				NULL },
+		{ "echo one >words.txt", "Not scored: 2 words are missing", "2 words are missing" },
+		{ "echo one two three crash >words.txt", FAILED, "exited with status 3" },
+		{ "echo one two three kill >words.txt", FAILED, "ended by signal 9" },
+		{ "echo one two three nan >words.txt", FAILED, "can't be read" },
+		{ "echo one two three nothing >words.txt", FAILED, "no metric 'words'" },
+		{ "echo one two three rubbish >words.txt", FAILED, "no JSON object" },
+		{ "echo one two three text >words.txt", FAILED, "no finite number" },
+		{ "echo one two three flood >words.txt", FAILED, "over 65536 bytes" },
+		{ "printf 'one\\377' >words.txt", FAILED, "UnicodeDecodeError" },
+		{ "echo one two three integrity >words.txt", "wrote to the judge", "wrote",
+				"worked on its grader" },
+		{ "echo one two three sleep >words.txt", "longer than 2 s", "longer than 2 s" },
+		{ "rm words.txt; ln -s list.txt words.txt", "symbolic link", "symbolic link",
+				"no regular file" },
+		{ "rm words.txt; mkfifo words.txt", "named pipe", "named pipe", "no regular file" },
+		{ "rm words.txt; mkdir words.txt", "folder", "folder", "no regular file" },
+		{ "rm -r words.txt", "There is no file /home/agent/workspace/words.txt",
+				"There is no file" },
+		{ "cd ..; mv workspace w; ln -s w workspace; cp w/list.txt w/words.txt; cd w",
+				"Not scored: ", "symbolic link", "no regular file" },
+		{ "cd ..; rm workspace; mv w workspace; cd workspace", "{'words': 3.0, ", NULL },
+	};
+
+	check("words", cases, ARRAY_SIZE(cases));
+}
+
+static void test_csv(void **state)
+{
+	static const struct grade_case cases[] = {
+		{ "cp zeros.csv submission.csv", "{'accuracy': 0.5}", NULL },
+		{ "echo id,sign >submission.csv", "Not scored: submission.csv", "submission.csv" },
+		{ "head -c 100000 /dev/urandom >submission.csv", "Not scored: submission.csv",
+				"submission.csv" },
+		{ "truncate -s 70M submission.csv", "Not scored: ", "more than the 67108864" },
+		{ "rm submission.csv; cp zeros.csv submission.csv; chmod 0 submission.csv",
+				"{'accuracy': 0.5}", NULL },
+	};
+
+	check("rows", cases, ARRAY_SIZE(cases));
+}
+
+#define STRATEGY(text) "cat >strategy.py <<'EOF'\n" text "\nEOF"
+
+static void test_duel(void **state)
+{
+	static const struct grade_case cases[] = {
+		{ "true", "Evaluation Score: {'Score': 0.", NULL },
+		{ STRATEGY("def guess(h):\n    return 2"),
+				"Not scored: game 1, round 1: guess returned 2, expected 0 or 1",
+				"expected 0 or 1" },
+		{ STRATEGY("def guess(h):\n    print('what', h)\n    return 1 // 0"),
+				"raised ZeroDivisionError", "The last that it printed:\n" },
+		{ STRATEGY("def other(h):\n    return 0"), "has no function guess", "guess" },
+		{ STRATEGY("import os\nos._exit(7)"), "The player exited with status 7.",
+				"ended instead of answering" },
+		{ STRATEGY("import os\nos.kill(os.getpid(), 11)"), "ended by signal 11",
+				"ended instead of answering" },
+		{ STRATEGY("import os, time\nif os.fork(): os._exit(0)\ntime.sleep(100)"),
+				"ended instead of answering", "ended" },
+		{ STRATEGY("import os\nos.write(4, b'[0]\\n')\ndef guess(h):\n    return 0"),
+				"Not scored: ", "answer", "worked on its grader" },
+		{ STRATEGY("import sys\nfor i in range(100000): print('x' * 100)\n"
+			   "sys.stdout.flush()\nprint('the very end', flush=True)\n1 // 0"),
+				"x\nthe very end\n", "the very end" },
+		{ STRATEGY("import os\nassert 'FUMEHOOD_JUDGE_KEY' not in os.environ\n"
+			   "assert os.listdir('/grader') == ['player.py'], os.listdir('/grader')\n"
+			   "def guess(h):\n    return 1"),
+				"Evaluation Score: ", NULL },
+		{ STRATEGY("def guess(h):\n    while True: pass"), "longer than 5 s",
+				"longer than 5 s" },
+	};
+
+	check("guess", cases, ARRAY_SIZE(cases));
+}
+
+static void test_memory_of_player(void **state)
+{
+	static const struct grade_case cases[] = {
+		{ STRATEGY("x = bytearray(10 ** 9)\ndef guess(h):\n    return 0"),
+				"The player was ended for using more than 0.25 GiB of memory.",
+				"ended instead of answering" },
+		/* The group is used again: what was before must not be told of this one. */
+		{ STRATEGY("import os\nos._exit(1)"), "The player exited with status 1.",
+				"ended instead of answering" },
+	};
+	struct fh_env *env = open_episode("guess");
+	bool counted = step.memory_peak_bytes >= 0;
+
+	fh_env_close(env);
+	if (!counted)
+		print_message("skipped: no control groups here, so no memory limit\n");
+	else
+		check("guess", cases, ARRAY_SIZE(cases));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_script),
+		cmocka_unit_test(test_csv),
+		cmocka_unit_test(test_duel),
+		cmocka_unit_test(test_memory_of_player),
+	};
+
+	return cmocka_run_group_tests(tests, gym_setup, gym_teardown);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/scope.h"
+#include "grade/key.h"
+#include "grade/score.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+
+/* What graders write, and the keys that judges are given. */
+
+static int read_text(const char *text, struct score_reading *out)
+{
+	struct fh_error err;
+
+	return score_read(text, strlen(text), out, &err);
+}
+
+static void test_scores(void **state)
+{
+	auto_buf struct buf text = BUF_INIT(1000);
+	struct score copy = { 0 };
+	struct score_reading r;
+
+	assert_int_equal(read_text("{\"Score\": 1.25, \"n\": 3, \"small\": 1e-7}", &r), 0);
+	assert_null(r.rejection);
+	assert_int_equal(r.score.n, 3);
+	assert_true(*score_find(&r.score, "Score") == 1.25);
+	assert_true(*score_find(&r.score, "N") == 3);
+	assert_null(score_find(&r.score, "Scor"));
+	score_add_repr(&text, &r.score);
+	assert_string_equal(buf_str(&text), "{'Score': 1.25, 'n': 3.0, 'small': 1e-07}");
+	score_copy(&copy, &r.score);
+	score_release(&r.score);
+	buf_clear(&text);
+	score_add_json(&text, &copy);
+	assert_int_equal(read_text(buf_str(&text), &r), 0);
+	assert_true(*score_find(&r.score, "small") == 1e-7);
+	score_release(&copy);
+	score_release(&r.score);
+}
+
+/* The name as it is written wins over one that differs in case. */
+static void test_exact_name_first(void **state)
+{
+	struct score_reading r;
+
+	assert_int_equal(read_text("{\"ACCURACY\": 1, \"accuracy\": 2}", &r), 0);
+	assert_true(*score_find(&r.score, "accuracy") == 2);
+	assert_true(*score_find(&r.score, "Accuracy") == 1);
+	score_release(&r.score);
+}
+
+static void test_rejections(void **state)
+{
+	struct score_reading r;
+
+	assert_int_equal(read_text("{\"error\": \"line 3 is empty\"}", &r), 0);
+	assert_string_equal(r.rejection, "line 3 is empty");
+	assert_false(r.tampering);
+	assert_int_equal(r.score.n, 0);
+	free(r.rejection);
+	assert_int_equal(read_text("{\"error\": \"x\", \"integrity\": true, \"Score\": 1}", &r), 0);
+	assert_true(r.tampering);
+	assert_int_equal(r.score.n, 0);
+	free(r.rejection);
+}
+
+static void test_unreadable(void **state)
+{
+	static const char *const cases[] = {
+		"",
+		"{",
+		"null",
+		"1",
+		"[1]",
+		"\"Score\"",
+		"{\"Score\": \"1\"}",
+		"{\"Score\": null}",
+		"{\"Score\": true}",
+		"{\"Score\": [1]}",
+		"{\"Score\": NaN}",
+		"{\"Score\": 1e999}",
+		"{\"Score\": 1} {\"Score\": 2}",
+		"{\"error\": 3}",
+		"{\"error\": \"x\", \"integrity\": 1}",
+		"{\"\": 1}",
+		"{\"a\\u0001\": 1}",
+		"{\"\\u00e9\": 1}",
+	};
+	struct score_reading r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		print_message("%s\n", cases[i]);
+		assert_true(read_text(cases[i], &r) < 0);
+	}
+}
+
+static void test_caps(void **state)
+{
+	auto_buf struct buf text = BUF_INIT(1 << 20);
+	struct score_reading r;
+
+	buf_add_char(&text, '{');
+	for (int i = 0; i < SCORE_METRICS_MAX; i++)
+		buf_printf(&text, "\"m%d\": %d, ", i, i);
+	text.data[text.len - 2] = '}';
+	assert_int_equal(read_text(buf_str(&text), &r), 0);
+	assert_int_equal(r.score.n, SCORE_METRICS_MAX);
+	score_release(&r.score);
+	text.data[text.len - 2] = ',';
+	buf_add_str(&text, "\"more\": 1}");
+	assert_true(read_text(buf_str(&text), &r) < 0);
+
+	buf_clear(&text);
+	buf_printf(&text, "{\"%0*d\": 1}", SCORE_NAME_BYTES, 0);
+	assert_int_equal(read_text(buf_str(&text), &r), 0);
+	score_release(&r.score);
+	buf_clear(&text);
+	buf_printf(&text, "{\"%0*d\": 1}", SCORE_NAME_BYTES + 1, 0);
+	assert_true(read_text(buf_str(&text), &r) < 0);
+}
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+static char folder[] = "/tmp/fumehood-key-XXXXXX";
+
+static int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static int make_folder(void **state)
+{
+	unsetenv("FUMEHOOD_JUDGE_KEY");
+	memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
+	return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	unsetenv("FUMEHOOD_JUDGE_KEY");
+	return nftw(folder, remove_path, 16, FTW_PHYS | FTW_DEPTH);
+}
+
+static void test_secret(void **state)
+{
+	struct judge_secret a, b;
+	struct fh_error err;
+	struct stat st;
+	char path[64];
+
+	assert_int_equal(judge_secret_load(folder, &a, &err), 0);
+	assert_int_equal(judge_secret_load(folder, &b, &err), 0);
+	assert_memory_equal(&a, &b, sizeof(a));
+	snprintf(path, sizeof(path), "%s/judge.key", folder);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(st.st_size, 32);
+	assert_int_equal(remove(path), 0);
+	assert_int_equal(judge_secret_load(folder, &b, &err), 0);
+	assert_memory_not_equal(&a, &b, sizeof(a));
+	assert_int_equal(truncate(path, 31), 0);
+	assert_int_equal(judge_secret_load(folder, &b, &err), -EINVAL);
+	assert_non_null(strstr(err.message, "too short"));
+}
+
+static void test_secret_of_variable(void **state)
+{
+	static const char *const wrong[] = { "00", "0g", "x",
+		"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1g",
+		"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f00" };
+	struct judge_secret s;
+	struct fh_error err;
+
+	setenv("FUMEHOOD_JUDGE_KEY",
+			"000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F", 1);
+	assert_int_equal(judge_secret_load(folder, &s, &err), 0);
+	for (int i = 0; i < 32; i++)
+		assert_int_equal(s.bytes[i], i);
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		setenv("FUMEHOOD_JUDGE_KEY", wrong[i], 1);
+		assert_int_equal(judge_secret_load(folder, &s, &err), -EINVAL);
+	}
+}
+
+/* Whatever differs, the key differs. */
+static void test_keys(void **state)
+{
+	struct judge_secret one = { { 1 } }, two = { { 2 } };
+	char keys[6][SHA256_HEX_BYTES], again[SHA256_HEX_BYTES];
+
+	judge_key(&one, "a", 1, 0, keys[0]);
+	judge_key(&two, "a", 1, 0, keys[1]);
+	judge_key(&one, "b", 1, 0, keys[2]);
+	judge_key(&one, "a", 2, 0, keys[3]);
+	judge_key(&one, "a", 1, 1, keys[4]);
+	judge_key(&one, "a", 10, 0, keys[5]);
+	judge_key(&one, "a", 1, 0, again);
+	assert_string_equal(keys[0], again);
+	assert_int_equal(strlen(again), 64);
+	for (int i = 0; i < 6; i++)
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(keys[i], keys[k]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_scores),
+		cmocka_unit_test(test_exact_name_first),
+		cmocka_unit_test(test_rejections),
+		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_caps),
+		cmocka_unit_test_setup_teardown(test_secret, make_folder, remove_folder),
+		cmocka_unit_test_setup_teardown(
+				test_secret_of_variable, make_folder, remove_folder),
+		cmocka_unit_test(test_keys),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
