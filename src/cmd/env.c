@@ -206,6 +206,8 @@ static int read_action(const struct pyjson *request, struct fh_action *out, stru
 	out->text = pyjson_string(pyjson_get(request, "action"));
 	if (!out->text)
 		return error_say(err, EINVAL, "'action' should be a string without a NUL");
+	if (str_utf8_invalid(out->text, strlen(out->text)) >= 0)
+		return error_say(err, EINVAL, "'action' holds half of a surrogate pair");
 	if (!timeout || timeout->kind == PYJSON_NULL)
 		return 0;
 	if (!pyjson_double(timeout, &out->timeout_s) || out->timeout_s <= 0)
@@ -406,6 +408,8 @@ static int run_env(struct command_context *ctx)
 		r = open_env(&d, binds, &err);
 	if (r == -ENOENT || r == -EINVAL)
 		return cmd_refuse(&err);
+	if (r == 0 && fh_gym_warning(d.gym))
+		cmd_warn("%s", fh_gym_warning(d.gym));
 	if (r == 0)
 		r = converse(&d, &err);
 	if (r < 0)

@@ -159,11 +159,17 @@ void cmd_help(struct buf *out, const struct command *c, const char *path, bool c
 
 /* --- Markdown --------------------------------------------------------------------------------- */
 
-/* "|" would end a table's cell. */
-static void add_cell(struct buf *out, const char *text)
+/* Text as it is: "|" would end a table's cell, "<" begin a tag, and a line ends a paragraph. */
+static void add_plain(struct buf *out, const char *text)
 {
-	for (; *text; text++)
-		buf_printf(out, "%s%c", *text == '|' ? "\\" : "", *text);
+	for (; *text; text++) {
+		if (*text == '<')
+			buf_add_str(out, "&lt;");
+		else if (*text == '\n')
+			buf_add_str(out, "\n\n");
+		else
+			buf_printf(out, "%s%c", *text == '|' ? "\\" : "", *text);
+	}
 }
 
 static void markdown_option(struct buf *out, const struct cmd_option *o)
@@ -175,9 +181,9 @@ static void markdown_option(struct buf *out, const struct cmd_option *o)
 		buf_printf(out, "`-%c`, ", o->letter);
 	add_value(&value, o);
 	buf_printf(out, "`--%s", o->name);
-	add_cell(out, buf_str(&value));
+	add_plain(out, buf_str(&value));
 	buf_add_str(out, "` | ");
-	add_cell(out, o->help);
+	add_plain(out, o->help);
 	if (shows_preset(o))
 		buf_printf(out, " (default: `%s`)", o->preset);
 	buf_add_str(out, " |\n");
@@ -205,7 +211,7 @@ static void markdown_spelling(
 	else if (hidden->kind == OPTION_NOTED)
 		buf_printf(out, "taken, no effect: %s", hidden->why);
 	else if (hidden->kind == OPTION_REFUSED)
-		buf_printf(out, "refused: %s", hidden->why);
+		buf_printf(out, "refused: it %s", hidden->why);
 	else
 		buf_add_str(out, hidden->why);
 	buf_add_str(out, " |\n");
@@ -237,7 +243,9 @@ static void markdown_command(struct buf *out, const struct command *c, const cha
 {
 	buf_printf(out, "\n## fumehood %s\n\n```\n", path);
 	add_usage(out, c, path);
-	buf_printf(out, "\n```\n\n%s\n", c->about ? c->about : c->summary);
+	buf_add_str(out, "\n```\n\n");
+	add_plain(out, c->about ? c->about : c->summary);
+	buf_add_char(out, '\n');
 	markdown_table(out, c->options);
 	if (c->examples)
 		buf_printf(out, "\n```sh\n%s%s```\n", c->examples,
@@ -263,7 +271,8 @@ void cmd_help_markdown(struct buf *out)
 	buf_add_str(out,
 			"# The command line\n\n"
 			"Made from the tables of the program: `fumehood help --markdown >docs/cli.md`.\n\n");
-	buf_printf(out, "%s\n", cmd_root.about);
+	add_plain(out, cmd_root.about);
+	buf_add_char(out, '\n');
 	markdown_table(out, options_common);
 	markdown_group(out, &cmd_root, "");
 }

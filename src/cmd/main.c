@@ -9,6 +9,7 @@
 #include <string.h>
 
 extern const struct command command_env;
+extern const struct command command_export;
 extern const struct command command_help;
 extern const struct command command_run;
 extern const struct command command_doctor, command_sandbox;
@@ -16,6 +17,7 @@ extern const struct command command_doctor, command_sandbox;
 static const struct command *const commands[] = {
 	&command_run,
 	&command_env,
+	&command_export,
 	&command_sandbox,
 	&command_doctor,
 	&command_help,
@@ -26,7 +28,10 @@ const struct command cmd_root = {
 	.name = "fumehood",
 	.summary = "a gym for agents that do machine-learning research",
 	.about = "Fumehood gives an agent a machine-learning task and a shell in a sandbox, scores "
-		 "what it submits where it can't reach the score, and records every step.",
+		 "what it submits where it can't reach the score, and records every step.\n"
+		 "Exit status: 0 done, 1 failed, 2 wrong usage, 128 and the signal's number when it was "
+		 "stopped.\n"
+		 "Variables: FUMEHOOD_STATE is the folder for baselines and data; NO_COLOR turns colours off.",
 	.examples = "fumehood run --task titanic:micro --model baseline   # play the task's baseline\n"
 		    "fumehood task list                                   # what there is to play\n"
 		    "fumehood doctor                                      # what this machine can do",

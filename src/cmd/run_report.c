@@ -89,8 +89,8 @@ void run_report_sentence(struct buf *out, const struct episode *e)
 	auto_free char *baseline = number(e->baseline_value);
 
 	if (e->failed) {
-		buf_printf(out, "failed after %d step%s: %s", e->steps,
-				e->steps == 1 ? "" : "s", e->error.message);
+		buf_printf(out, "failed after %d step%s: %s", e->steps, e->steps == 1 ? "" : "s",
+				e->error.message);
 		return;
 	}
 	buf_printf(out, "%s after %d step%s and %s", status_of(e), e->steps,

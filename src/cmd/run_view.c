@@ -49,8 +49,8 @@ static void add_episode(
 	auto_free char *time = run_report_time(e);
 
 	buf_printf(&line, "%s #%d   step %d/%d   %s%s%s   %s", task, e->number,
-			e->steps + (e->phase == EPISODE_STEPPING), e->max_steps,
-			scores, *scores ? "   " : "", time, e->action ? e->action : "starting");
+			e->steps + (e->phase == EPISODE_STEPPING), e->max_steps, scores,
+			*scores ? "   " : "", time, e->action ? e->action : "starting");
 	buf_add_str(out, term_style(v->colours, TERM_CYAN));
 	term_add_line(out, buf_str(&line), width);
 	buf_add_str(out, term_style(v->colours, TERM_RESET));

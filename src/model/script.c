@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "trajectory/pyjson.h"
 
 #include <stdlib.h>
@@ -68,6 +69,8 @@ static int read_line(struct script *s, const struct pyjson_source *line, struct 
 				"expected an action: a string in double quotes");
 	if (!pyjson_string(v))
 		return pyjson_complain(line->name, v, err, "an action can't hold a NUL");
+	if (str_utf8_invalid(v->text, v->len) >= 0)
+		return pyjson_complain(line->name, v, err, "half of a surrogate pair");
 	script_add(s, v->text);
 	return 0;
 }

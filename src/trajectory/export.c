@@ -406,20 +406,24 @@ static int write_file(
 	return fd_write_file(path, buf_str(data), data->len, 0666, err);
 }
 
-int export_run(const char *dir, struct fh_error *err)
+int export_write(const char *dir, const struct export *e, struct fh_error *err)
 {
-	__attribute__((cleanup(export_release))) struct export e = { 0 };
 	auto_buf struct buf out = BUF_INIT(TRAJ_BYTES_MAX);
 	int r;
 
-	r = export_read(dir, &e, err);
-	if (r < 0)
-		return r;
-	traj_write(&out, e.traj);
-	r = write_file(dir, e.traj_name, &out, err);
+	traj_write(&out, e->traj);
+	r = write_file(dir, e->traj_name, &out, err);
 	if (r < 0)
 		return r;
 	buf_clear(&out);
-	traj_write_results(&out, e.traj, e.baseline);
+	traj_write_results(&out, e->traj, e->baseline);
 	return write_file(dir, EXPORT_RESULTS, &out, err);
+}
+
+int export_run(const char *dir, struct fh_error *err)
+{
+	__attribute__((cleanup(export_release))) struct export e = { 0 };
+	int r = export_read(dir, &e, err);
+
+	return r < 0 ? r : export_write(dir, &e, err);
 }

@@ -29,6 +29,9 @@ int export_read(const char *dir, struct export *out, struct fh_error *err);
 void export_release(struct export *e);
 
 /* Writes the .traj and results.json beside the events, each whole or not at all. */
+int export_write(const char *dir, const struct export *e, struct fh_error *err);
+
+/* Both, one after the other. */
 int export_run(const char *dir, struct fh_error *err);
 
 #endif

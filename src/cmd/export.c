@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/path.h"
+#include "base/scope.h"
+#include "cmd/cmd.h"
+#include "trajectory/export.h"
+
+#include <stdio.h>
+
+/* fumehood export: MLGym's files from the events of runs, for those that were killed before they
+ * could write them. */
+
+/* A folder of a run, or the event log in it. */
+static char *run_folder(const char *path)
+{
+	return path_is_dir(path) ? path_normalise(path) : path_dirname(path);
+}
+
+static int export_one(const char *dir, bool json, struct fh_error *err)
+{
+	auto_buf struct buf line = BUF_INIT(1024 * 1024);
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
+	__attribute__((cleanup(export_release))) struct export e = { 0 };
+	auto_free char *traj = NULL;
+	int r;
+
+	r = export_read(dir, &e, err);
+	if (r == 0)
+		r = export_write(dir, &e, err);
+	if (r < 0)
+		return r;
+	traj = path_join(dir, e.traj_name);
+	if (!json) {
+		printf("%s\n", traj);
+		return 0;
+	}
+	pyjson_put_object(&w, NULL);
+	pyjson_put_text(&w, "trajectory", traj);
+	pyjson_put_value(&w, "exit_status", e.traj->info.exit_status);
+	pyjson_put_i64(&w, "steps", (int64_t)e.traj->n_steps);
+	pyjson_put_value(&w, "scores", e.traj->info.score);
+	pyjson_end_object(&w);
+	printf("%s\n", buf_str(&line));
+	return 0;
+}
+
+static int run_export(struct command_context *ctx)
+{
+	int status = CMD_OK;
+
+	for (size_t i = 0; i < ctx->n_args; i++) {
+		auto_free char *dir = run_folder(ctx->args[i]);
+		struct fh_error err;
+
+		if (export_one(dir, ctx->json, &err) < 0)
+			status = cmd_fail(&err);
+	}
+	return status;
+}
+
+const struct command command_export = {
+	.name = "export",
+	.summary = "write the .traj and results.json of runs from their events",
+	.arguments = "RUN...",
+	.min_args = 1,
+	.max_args = 1000000,
+	.about = "Reads events.jsonl in the folder of each run and writes <task>.traj and results.json "
+		 "beside it, as they are written when a run ends. For runs that were killed, or while "
+		 "they still go on.",
+	.examples = "fumehood export trajectories/me/*_run_0",
+	.run = run_export,
+};

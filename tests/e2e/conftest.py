@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the end-to-end tests share: the program itself, run as a user runs it."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+TASKS = ROOT / "tests" / "tasks"
+
+
+class Fumehood:
+    """The program in a folder of its own, with its own state and the tasks of the tests."""
+
+    def __init__(self, program: str, folder: Path, state: Path):
+        self.program = program
+        self.folder = folder
+        self.out = folder / "out"
+        self.env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+        self.env.update(FUMEHOOD_STATE=str(state), TERM="xterm")
+
+    def __call__(self, *args, status=0, **kwargs):
+        """Runs it to its end and checks its exit status (None: any)."""
+        kwargs.setdefault("stdin", subprocess.DEVNULL if "input" not in kwargs else None)
+        done = subprocess.run(
+            [self.program, *map(str, args)],
+            cwd=self.folder,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+            **{k: v for k, v in kwargs.items() if v is not None},
+        )
+        if status is not None:
+            assert done.returncode == status, (args, done.stdout, done.stderr)
+        return done
+
+    def start(self, *args, **kwargs):
+        kwargs.setdefault("env", self.env)
+        return subprocess.Popen([self.program, *map(str, args)], cwd=self.folder, **kwargs)
+
+    def actions(self, *actions: str) -> str:
+        """A model that plays these actions."""
+        path = self.folder / "played.jsonl"
+        path.write_text("".join(json.dumps(a) + "\n" for a in actions))
+        return f"actions:{path}"
+
+    def run_words(self, *args) -> list:
+        """The words of `run` with the tasks of the tests and a folder of its own."""
+        return ["run", "--tasks-dir", TASKS, "--out", self.out, *args]
+
+    def run(self, *args, **kwargs):
+        return self(*self.run_words(*args), **kwargs)
+
+    def run_json(self, *args, status=0) -> list:
+        """`run --json`: the objects that it printed."""
+        done = self.run("--json", *args, status=status)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.fixture(scope="session")
+def program() -> str:
+    path = os.environ.get("FUMEHOOD") or shutil.which("fumehood")
+    assert path, "FUMEHOOD names no program"
+    return os.path.abspath(path)
+
+
+@pytest.fixture(scope="session")
+def state(tmp_path_factory) -> Path:
+    """Baselines are scored once for all tests."""
+    return tmp_path_factory.mktemp("state")
+
+
+@pytest.fixture
+def fumehood(program, state, tmp_path) -> Fumehood:
+    return Fumehood(program, tmp_path, state)

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: help, spelling, complaints, and where they go."""
+
+import os
+import pty
+import re
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+
+def commands_in(text: str) -> list[str]:
+    block = text.split("Commands\n")[1].split("\n\n")[0]
+    return [line.split()[0] for line in block.splitlines() if re.match(r"  \S", line)]
+
+
+def walk(fumehood, path=()):
+    """Every command with its help."""
+    text = fumehood(*path, "--help").stdout
+    yield path, text
+    if "Commands\n" in text:
+        for name in commands_in(text):
+            yield from walk(fumehood, (*path, name))
+
+
+def test_every_command_has_help(fumehood):
+    seen = dict(walk(fumehood))
+    assert {(), ("run",), ("env",), ("help",)} <= set(seen)
+    for path, text in seen.items():
+        assert text.startswith("Usage: " + " ".join(["fumehood", *path])), path
+        assert "--help" in text and "--json" in text, path
+        assert all(len(line) <= 100 for line in text.splitlines() if "  #" not in line), path
+        assert fumehood("help", *path).stdout == text
+
+
+def test_defaults_are_shown_in_help(fumehood):
+    text = fumehood("run", "--help").stdout
+    assert re.search(r"--seed N +what is random in an episode \[0\]", text)
+    assert re.search(r"--reward delta\|improvement\|none", text)
+
+
+def test_the_manual_is_what_the_program_says(fumehood):
+    assert fumehood("help", "--markdown").stdout == (ROOT / "docs" / "cli.md").read_text()
+
+
+def test_version(fumehood):
+    for flag in ("--version", "-V"):
+        assert re.fullmatch(r"fumehood \d+\.\d+\.\d+\n", fumehood(flag).stdout)
+
+
+def test_no_command_shows_help_and_is_wrong(fumehood):
+    done = fumehood(status=2)
+    assert done.stdout == "" and done.stderr.startswith("Usage: fumehood COMMAND")
+
+
+WRONG = [
+    ("rnu", "unknown command 'rnu'; did you mean 'run'?"),
+    ("frobnicate", "unknown command 'frobnicate'"),
+    ("run --no-such-flag", "unknown option --no-such-flag"),
+    ("run --sed 1", "unknown option --sed; did you mean --seed?"),
+    ("run -z", "unknown option -z"),
+    ("run --su x --t x", "option --t is not clear: --task or --tasks-dir?"),
+    ("run", "--task is missing; `fumehood task list` shows what there is"),
+    ("run --task", "--task wants a value (T[:V],...)"),
+    ("run --task=", "--task has an empty value in its list"),
+    ("run --task a,,b", "--task has an empty value in its list"),
+    ("run --task a --runs 0", "--runs wants a whole number from 1 to 1000000, not '0'"),
+    ("run --task a --runs 1.5", "--runs wants a whole number from 1 to 1000000, not '1.5'"),
+    ("run --task a --seed -1", "--seed wants a whole number from 0 on, not '-1'"),
+    ("run --task a --reward fame", "--reward wants one of delta, improvement, none, not 'fame'"),
+    ("run --quiet=maybe", "--quiet wants no value, or true or false, not 'maybe'"),
+    ("run --task a -q -v", "--quiet and --verbose contradict each other"),
+    ("run --task a --task_config_path b", "--task_config_path is --task: give one of them"),
+    ("run -- stray", "unexpected argument 'stray'"),
+    ("run --container_mounts a:b", "--container_mounts is --bind SRC[:DST] here"),
+    ("env", "--task is missing; `fumehood task list` shows what there is"),
+    ("help frobnicate", "unknown command 'frobnicate'"),
+]
+
+
+@pytest.mark.parametrize("words,message", WRONG)
+def test_wrong_usage_is_one_sentence_and_status_2(fumehood, words, message):
+    done = fumehood(*words.split(), status=2)
+    assert done.stdout == ""
+    first, hint = done.stderr.splitlines()
+    assert first == "fumehood: " + message
+    assert re.fullmatch(r"Try: fumehood( \w+)* --help", hint)
+
+
+@pytest.mark.parametrize("flag", ["--temperature", "--temp", "--top_p", "--agent", "--per_inst"])
+def test_settings_of_language_models_are_refused(fumehood, flag):
+    done = fumehood("run", "--task", "rows", flag, "1", status=2)
+    assert done.stderr.startswith(f"fumehood: {flag} is for language models")
+
+
+REFUSED = [
+    ("--task noSuchTask", "noSuchTask"),
+    ("--task rows:noSuchVariant", "noSuchVariant"),
+    (
+        "--task rows --model parrot",
+        "no model 'parrot'; there are: baseline, demo, actions:FILE, human",
+    ),
+    ("--task rows --model baseline:x", "the model 'baseline' takes nothing after ':'"),
+    ("--task rows --model actions", "the model 'actions' wants a file: actions:FILE"),
+    ("--task rows --model actions:missing", "open 'missing': No such file or directory"),
+    ("--task rows --model demo", "the task 'rows' has no demonstration"),
+    ("--task rows --bind /no/such/place", "--bind '/no/such/place': No such file or directory"),
+    ("--task rows --bind /usr:x", "--bind '/usr:x': the path inside should begin with '/'"),
+]
+
+
+@pytest.mark.parametrize("words,message", REFUSED)
+def test_what_can_not_be_is_said_before_anything_runs(fumehood, words, message):
+    done = fumehood.run(*words.split(), status=2)
+    assert done.stderr.startswith("fumehood: ") and message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not fumehood.out.exists()
+
+
+def test_spellings_that_mean_the_same(fumehood):
+    plain = ["--max-steps", "1", "--runs", "1", "--model", "baseline", "--verbose"]
+    others = ["--max_st=1", "--run", "1", "--model_name", "baseline", "--verbose", "True"]
+    for spelling in (plain, others):
+        (result,) = fumehood.run_json("--task", "rows", *spelling)
+        assert result["exit_status"] == "autosubmission (max_steps)" and result["steps"] == 1
+
+
+def test_lists_may_be_separated_by_spaces_or_commas(fumehood):
+    for tasks in (["rows", "words"], ["rows,words"], ["rows", "--task", "words"]):
+        results = fumehood.run_json("--task", *tasks)
+        assert [r["task"] for r in results] == ["rows", "words"]
+
+
+def test_what_has_no_effect_is_said(fumehood):
+    words = "--task_config_path tasks/rows.yaml --gpus 0 1 --container_type docker --json"
+    done = fumehood.run(*words.split())
+    assert "--gpus has no effect: episodes run on the CPU\n" in done.stderr
+    assert "--container_type has no effect" in done.stderr
+    assert '"task":"rows"' in done.stdout
+
+
+def test_a_full_standard_output_is_not_done(fumehood):
+    if not os.path.exists("/dev/full"):
+        pytest.skip("there is no /dev/full")
+    with open("/dev/full", "w") as full:
+        done = fumehood.start("--help", stdout=full, stderr=subprocess.PIPE, text=True)
+        said = done.communicate()[1]
+    assert done.returncode == 1 and "standard output" in said
+
+
+def on_terminal(fumehood, args, **env) -> str:
+    """What it writes to a terminal."""
+    ours, theirs = pty.openpty()
+    child = fumehood.start(
+        *args, stdin=theirs, stdout=theirs, stderr=theirs, env={**fumehood.env, **env}
+    )
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            chunk = os.read(ours, 65536)
+        except OSError:
+            break
+        if not chunk:
+            break
+        text += chunk
+    os.close(ours)
+    child.wait()
+    return text.decode()
+
+
+def test_colours_only_on_a_terminal_and_never_with_no_color(fumehood):
+    assert "\033[" in on_terminal(fumehood, ["--help"])
+    assert "\033[" not in on_terminal(fumehood, ["--help"], NO_COLOR="1")
+    assert "\033[" not in on_terminal(fumehood, ["--help"], TERM="dumb")
+    assert "\033[" not in fumehood("--help").stdout
+
+
+def test_text_of_others_can_not_steer_the_terminal(fumehood):
+    done = fumehood("run", "--task", "a\033]0;owned\007b", status=2)
+    assert "\033" not in done.stderr and "\\x1b" in done.stderr

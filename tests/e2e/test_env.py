@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fumehood env: the contract over standard input and output, and what is wrong with a line."""
+
+import json
+import subprocess
+
+import pytest
+from conftest import TASKS
+
+INFO = [
+    "step",
+    "exit_code",
+    "outcome",
+    "duration_s",
+    "cpu_s",
+    "memory_peak_bytes",
+    "written_bytes",
+    "state",
+    "baseline",
+    "best",
+]
+
+
+class Door:
+    """A conversation with one `fumehood env`."""
+
+    def __init__(self, fumehood, *args):
+        pipe = subprocess.PIPE
+        self.child = fumehood.start(
+            "env", "--tasks-dir", TASKS, *args, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        )
+
+    def send(self, line: str) -> dict:
+        self.child.stdin.write(line + "\n")
+        self.child.stdin.flush()
+        return json.loads(self.child.stdout.readline())
+
+    def ask(self, **request) -> dict:
+        return self.send(json.dumps(request))
+
+    def step(self, action: str, **more) -> dict:
+        return self.ask(op="step", action=action, **more)
+
+    def end(self) -> int:
+        self.child.stdin.close()
+        assert self.child.stdout.read() == ""
+        return self.child.wait(300)
+
+
+@pytest.fixture
+def door(fumehood):
+    d = Door(fumehood, "--task", "rows")
+    yield d
+    d.child.kill()
+    d.child.wait()
+
+
+def test_a_whole_episode(door):
+    reset = door.ask(op="reset", seed=3)
+    assert list(reset) == ["observation", "info"] and reset["info"]["step"] == 0
+    step = door.step("cp zeros.csv submission.csv; false", timeout_s=5)
+    assert list(step) == ["observation", "reward", "terminated", "truncated", "info"]
+    info = step["info"]
+    assert set(INFO) <= set(info)
+    assert (info["step"], info["exit_code"], info["outcome"], info["best"]) == (1, 1, "ok", None)
+    scored = door.step("validate")
+    assert scored["info"]["score"] == scored["info"]["best"] and "exit_status" not in scored["info"]
+    over = door.step("submit")
+    assert (over["terminated"], over["truncated"]) == (True, False)
+    assert over["info"]["exit_status"] == "submitted"
+    assert door.step("ls")["error"]["code"] == "episode_over"
+    assert "observation" in door.ask(op="reset")
+    assert door.ask(op="close") == {"closed": True}
+    assert door.end() == 0
+
+
+def test_the_limit_of_steps_truncates(fumehood):
+    door = Door(fumehood, "--task", "rows", "--max-steps", "1")
+    door.ask(op="reset")
+    step = door.step("true")
+    assert step["truncated"] and not step["terminated"] and step["info"]["exit_status"]
+    assert door.end() == 0
+
+
+WRONG = [
+    ("nonsense", "bad_json"),
+    ("", "bad_json"),
+    ('{"op":"step","action":"ls"', "bad_json"),
+    ('{"op":"step"} {}', "bad_json"),
+    ("[" * 100, "bad_json"),
+    ("[]", "unknown_op"),
+    ('"reset"', "unknown_op"),
+    ("{}", "unknown_op"),
+    ('{"op":7}', "unknown_op"),
+    ('{"op":"fly"}', "unknown_op"),
+    ('{"op":"step"}', "bad_argument"),
+    ('{"op":"step","action":7}', "bad_argument"),
+    ('{"op":"step","action":"a\\u0000b"}', "bad_argument"),
+    ('{"op":"step","action":"\\ud800"}', "bad_argument"),
+    ('{"op":"step","action":"ls","timeout_s":0}', "bad_argument"),
+    ('{"op":"step","action":"ls","timeout_s":"5"}', "bad_argument"),
+    ('{"op":"step","action":"ls","timeout_s":NaN}', "bad_argument"),
+    ('{"op":"step","action":"ls","timeout":5}', "bad_argument"),
+    ('{"op":"reset","seed":-1}', "bad_argument"),
+    ('{"op":"reset","seed":1.5}', "bad_argument"),
+    ('{"op":"reset","seed":"1"}', "bad_argument"),
+    ('{"op":"close","now":true}', "bad_argument"),
+    ('{"op":"step","action":"' + "x" * (2 << 20) + '"}', "bad_argument"),
+    (" " * (16 << 20) + "{}", "too_long"),
+]
+
+
+def test_whatever_is_wrong_is_an_answer_and_the_episode_goes_on(door):
+    assert door.step("ls")["error"]["code"] == "not_reset"
+    door.ask(op="reset")
+    door.step("A=5")
+    for line, code in WRONG:
+        answer = door.send(line)
+        assert list(answer) == ["error"], line[:80]
+        assert answer["error"]["code"] == code and answer["error"]["message"], line[:80]
+    step = door.step("echo $A")
+    assert step["observation"].strip() == "5" and step["info"]["step"] == 2
+
+
+def test_the_end_of_input_closes_after_the_last_answer(fumehood):
+    lines = '{"op":"reset"}\n{"op":"step","action":"echo one"}\n{"op":"step","action":"echo two"}'
+    done = fumehood("env", "--task", "rows", "--tasks-dir", TASKS, input=lines)
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [a["observation"].strip() for a in answers[1:]] == ["one", "two"]
+
+
+def test_seeds_count_on_from_the_last_one(fumehood):
+    door = Door(fumehood, "--task", "rows", "--seed", "7")
+
+    def random_after(**request):
+        door.ask(op="reset", **request)
+        return door.step("echo $RANDOM $RANDOM")["observation"]
+
+    first, second = random_after(), random_after()
+    assert first != second
+    assert random_after(seed=7) == first
+    assert random_after() == second
+    assert random_after(seed=None) != second
+    assert door.end() == 0
+
+
+@pytest.mark.parametrize(
+    "reward,shares", [("delta", [0, 1, 0]), ("improvement", [0, 1, 1]), ("none", [0, 0, 0])]
+)
+def test_rewards(fumehood, reward, shares):
+    """Shares of how much better than the baseline the score is, scored twice."""
+    door = Door(fumehood, "--task", "rows", "--reward", reward)
+    door.ask(op="reset")
+    door.step("sed 's/,-.*/,0/; s/,[1-9].*/,1/; s/x/sign/' data.csv >submission.csv")
+    steps = [door.step(action) for action in ("true", "validate", "validate")]
+    info = steps[1]["info"]
+    better = info["score"]["accuracy"] - info["baseline"]["accuracy"]
+    assert better > 0
+    assert [s["reward"] for s in steps] == pytest.approx([share * better for share in shares])
+    assert door.end() == 0
+
+
+def test_each_episode_has_its_own_record(fumehood):
+    door = Door(fumehood, "--task", "rows", "--out", str(fumehood.out), "--suffix", "s")
+    door.ask(op="reset", seed=1)
+    door.step("ls")
+    door.ask(op="reset", seed=2)
+    door.step("cp zeros.csv submission.csv; submit")
+    assert door.ask(op="close") == {"closed": True}
+    assert door.end() == 0
+    paths = sorted(fumehood.out.glob("env__rows__*__s_run_*/rows.traj"))
+    infos = [json.loads(p.read_text())["info"] for p in paths]
+    assert [i["exit_status"] for i in infos] == ["early_exit", "submitted"]
+
+
+def test_what_can_not_be_opened_is_status_2(fumehood):
+    for args, word in ((["--task", "noSuchTask"], "noSuchTask"), (["--task", "rows:no"], "no")):
+        done = fumehood("env", "--tasks-dir", TASKS, *args, status=2)
+        assert done.stdout == "" and word in done.stderr
