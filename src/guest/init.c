@@ -190,6 +190,7 @@ _Noreturn static void program_child(
 {
 	const char *const *env = run->env ? run->env : usual_env;
 	int program = run->has_program ? fds[0] : -1;
+	int error;
 	struct fh_error err = FH_ERROR_INIT;
 
 	become_child(in, NULL, 0);
@@ -209,8 +210,9 @@ _Noreturn static void program_child(
 		environ = (char **)(uintptr_t)env; /* for PATH */
 		execvp(run->argv[0], (char *const *)run->argv);
 	}
-	dprintf(2, "fumehood: can't run '%s': %s\n", run->argv[0], strerror(errno));
-	_exit(errno == ENOENT ? 127 : 126);
+	error = errno;
+	dprintf(2, "fumehood: can't run '%s': %s\n", run->argv[0], strerror(error));
+	_exit(error == ENOENT ? 127 : 126);
 failed:
 	dprintf(n_fds > 2u + run->has_program ? fds[2 + run->has_program] : 2, "fumehood: %s\n",
 			err.message);

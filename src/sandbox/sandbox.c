@@ -57,7 +57,11 @@ static void close_ends(struct ends *ends)
 	close_fd(&ends->output);
 }
 
-/* With groups they limit; without, resource limits do what they can, and the owner is warned. */
+/*
+ * With groups they limit; without, resource limits do what they can, and the owner is warned. A bare
+ * sandbox runs one program of ours, for which resource limits are enough: entering a group can take as
+ * long as all the rest.
+ */
 static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct plan *plan,
 		struct fh_error *err)
 {
@@ -70,7 +74,7 @@ static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct
 			return r;
 		plan->disk_folder = sb->disk_folder;
 	}
-	if (sb->owner->cgroups) {
+	if (sb->owner->cgroups && !(plan->flags & PLAN_BARE)) {
 		int r = cgroups_take(sb->owner->cgroups, l, &sb->group, err);
 
 		plan->n_groups = r < 0 ? 0 : (uint32_t)sb->group->n_procs;
@@ -78,7 +82,7 @@ static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct
 	}
 	plan->processes = (uint64_t)l->pids;
 	plan->memory_bytes = (uint64_t)l->memory_bytes;
-	if (l->memory_bytes || l->cpus > 0)
+	if (!sb->owner->cgroups && (l->memory_bytes || l->cpus > 0))
 		atomic_store(&sb->owner->limits_missed, true);
 	return 0;
 }

@@ -89,7 +89,7 @@ struct sandbox_options {
 	size_t n_binds;
 	enum sandbox_network network;
 	struct sandbox_limits limits;
-	bool bare;  /* no host root: only binds, /proc, /dev (for graders that need nothing) */
+	bool bare;  /* for one program of ours: only binds, /proc, /dev; limits are per process */
 	bool shell; /* a shell session: see shell/session.h */
 	const char *const *
 			env; /* "K=V" exported in the shell, beside the usual ones; NULL-terminated */
