@@ -16,12 +16,14 @@
 
 char *run_dir_default(void)
 {
-	const struct passwd *user = getpwuid(geteuid());
+	struct passwd user;
+	struct passwd *found = NULL;
+	char strings[16384];
 	auto_free char *name = NULL;
 
-	if (!user)
+	if (getpwuid_r(geteuid(), &user, strings, sizeof(strings), &found) != 0 || !found)
 		return xasprintf("trajectories/%u", geteuid());
-	name = run_dir_part(user->pw_name);
+	name = run_dir_part(found->pw_name);
 	return xasprintf("trajectories/%s", name);
 }
 

@@ -33,7 +33,7 @@ static const struct fh_env_info env = {
 	.n_baseline = 1,
 };
 
-static char folder[] = "/tmp/fumehood-recorder-XXXXXX";
+static char folder[64];
 
 static int remove_it(const char *path, const struct stat *st, int kind, struct FTW *ftw)
 {
@@ -42,7 +42,7 @@ static int remove_it(const char *path, const struct stat *st, int kind, struct F
 
 static int make_folder(void **state)
 {
-	memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
+	snprintf(folder, sizeof(folder), "/tmp/fumehood-recorder-XXXXXX");
 	return mkdtemp(folder) ? 0 : -1;
 }
 

@@ -19,8 +19,6 @@
  * and, where they are at hand, for runs recorded by the original.
  */
 
-extern char **environ;
-
 /* Both orders of a step's members, every optional member, escapes, odd numbers. */
 static const char whole[] =
 		"{\n"
