@@ -17,6 +17,14 @@
 
 /* --- the gym ---------------------------------------------------------------------------------- */
 
+/* Hidden files lie with the tasks, baselines and keys with the state. */
+static int open_owner(struct fh_gym *gym, struct fh_error *err)
+{
+	const char *covers[3] = { gym->state_dir, gym->tasks_dir, NULL };
+
+	return owner_open(&(struct owner_options){ .covers = covers }, &gym->owner, err);
+}
+
 int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err)
 {
 	static const struct fh_gym_options none;
@@ -34,7 +42,7 @@ int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struc
 	if (r == 0)
 		r = poller_open(&gym->poller, err);
 	if (r == 0)
-		r = owner_open(NULL, &gym->owner, err);
+		r = open_owner(gym, err);
 	if (r < 0) {
 		fh_gym_close(gym);
 		return error_wrap(err, "open the gym");

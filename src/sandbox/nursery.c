@@ -178,15 +178,11 @@ static int explain(int complaints, struct fh_error *err)
 static int greet(struct owner *o, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	auto_free char *state = NULL;
-	const char *covers[] = { places_get()->share_dir, NULL, NULL };
 	int r;
 
-	places_state_dir(NULL, &state, NULL);
-	covers[1] = state;
 	hello_put(&b,
 			&(struct hello){ .roots = roots,
-					.covers = covers,
+					.covers = (const char *const *)(uintptr_t)o->covers,
 					.base_filter = o->base_filter.data,
 					.base_filter_bytes = (uint32_t)o->base_filter.len,
 					.agent_filter = o->agent_filter.data,

@@ -2,6 +2,7 @@
 #include "sandbox/owner.h"
 
 #include "base/mem.h"
+#include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "proto/guest.h"
@@ -27,6 +28,30 @@ static int open_cgroups(struct owner *o, struct fh_error *err)
 	return r;
 }
 
+/* Links would make a cover miss what it is for. */
+static void add_cover(struct owner *o, size_t *n, const char *path)
+{
+	char *real = path ? realpath(path, NULL) : NULL;
+
+	if (real)
+		o->covers[(*n)++] = real;
+}
+
+static void set_covers(struct owner *o, const char *const *more)
+{
+	auto_free char *state = NULL;
+	size_t n_more = 0, n = 0;
+
+	while (more && more[n_more])
+		n_more++;
+	o->covers = xcalloc(n_more + 3, sizeof(*o->covers));
+	places_state_dir(NULL, &state, NULL);
+	add_cover(o, &n, places_get()->share_dir);
+	add_cover(o, &n, state);
+	for (size_t i = 0; i < n_more; i++)
+		add_cover(o, &n, more[i]);
+}
+
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err)
 {
 	struct owner *o = xcalloc(1, sizeof(*o));
@@ -34,6 +59,7 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 
 	pthread_mutex_init(&o->lock, NULL);
 	o->label = xstrdup(options && options->label ? options->label : "run");
+	set_covers(o, options ? options->covers : NULL);
 	o->nursery = -1;
 	o->self = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	r = o->self < 0 ? error_set(err, errno, "open a pidfd of this process") : 0;
@@ -81,6 +107,9 @@ void owner_close(struct owner *o)
 	buf_release(&o->agent_filter);
 	pthread_mutex_destroy(&o->lock);
 	free(o->no_cgroups);
+	for (size_t i = 0; o->covers && o->covers[i]; i++)
+		free(o->covers[i]);
+	free(o->covers);
 	free(o->label);
 	free(o);
 }

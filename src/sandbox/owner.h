@@ -20,8 +20,9 @@ struct owner_layer {
 struct owner {
 	pthread_mutex_t lock; /* of the nursery's socket, and of all below */
 	char *label;
-	int self;    /* pidfd of this process, for the guests to see it end */
-	int nursery; /* socket; -1: none runs */
+	char **covers; /* real paths, NULL-terminated */
+	int self;      /* pidfd of this process, for the guests to see it end */
+	int nursery;   /* socket; -1: none runs */
 	pid_t nursery_pid;
 	uint8_t can; /* NURSERY_CAN_* */
 	struct buf base_filter, agent_filter;

@@ -27,7 +27,11 @@ struct owner;
 struct sandbox;
 
 struct owner_options {
-	const char *label; /* in names of control groups; NULL: "fumehood" */
+	const char *label; /* in names of control groups; NULL: "run" */
+	/* Folders of this machine that no sandbox may see, though they lie beneath a listed path (an
+	 * installation in /opt): tasks with their hidden files, state. Beside the program's own ones.
+	 * NULL-terminated; NULL: no more. */
+	const char *const *covers;
 };
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err);
