@@ -24,7 +24,7 @@ static const struct schema metric_schema = {
 	.fields = metric_fields,
 };
 
-static const char *const grader_kinds[] = {
+const char *const grader_kinds[] = {
 	[GRADER_CSV] = "csv", [GRADER_SCRIPT] = "script", [GRADER_DUEL] = "duel", NULL
 };
 
@@ -163,7 +163,7 @@ static const struct field task_fields[] = {
 			"names of variants with the keys that each puts over those of the task" },
 	{ "default_variant", FIELD_TEXT, FIELD(default_variant),
 			"the one that is played when none is named" },
-	{ "benchmark_name", FIELD_TEXT, FIELD(benchmark_name), "changes nothing" },
+	{ "benchmark_name", FIELD_TEXT, FIELD(benchmark_name), "a label, for people" },
 	{ "task_entrypoint", FIELD_TEXT, FIELD(task_entrypoint), "changes nothing: see `grader`" },
 	{ "evaluation_paths", FIELD_TEXTS, FIELD(evaluation_paths),
 			"changes nothing: see `grader`" },
@@ -185,9 +185,8 @@ const struct schema task_schema = {
 	.fields = task_fields,
 };
 
-const char *const task_keys_without_effect[] = { "benchmark_name", "task_entrypoint",
-	"evaluation_paths", "evaluation_read_only", "memory_path", "requirements_path",
-	"use_generic_conda", NULL };
+const char *const task_keys_without_effect[] = { "task_entrypoint", "evaluation_paths",
+	"evaluation_read_only", "memory_path", "requirements_path", "use_generic_conda", NULL };
 
 /* --- datasets/<id>.yaml ----------------------------------------------------------------------- */
 

@@ -25,7 +25,8 @@ struct grader_config {
 	struct texts args, functions;
 };
 
-extern const char *const csv_metrics[]; /* NULL-terminated */
+extern const char *const grader_kinds[]; /* by enum grader_kind; NULL-terminated, as the next */
+extern const char *const csv_metrics[];
 
 struct solution_config {
 	struct texts files;

@@ -193,7 +193,8 @@ static int find_dir(const struct task_places *places, const char *name, char **o
 int task_find(const struct task_places *places, const char *spec, struct task_found *out,
 		struct fh_error *err)
 {
-	const char *colon = strrchr(spec, ':');
+	const char *slash = strrchr(spec, '/');
+	const char *colon = strrchr(slash ? slash : spec, ':');
 	auto_free char *name = colon ? xstrndup(spec, (size_t)(colon - spec)) : xstrdup(spec);
 	char *dir = NULL;
 	int r;

@@ -13,8 +13,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define FULL_VARIANT "full"
-
 const struct node *task_at(const struct task_loading *l, const char *path)
 {
 	return node_path(l->root, path);
@@ -33,7 +31,7 @@ static int check_variants(const struct task_loading *l)
 		const struct node_pair *variant = &variants->pairs[i];
 
 		if (!task_name_is_valid(variant->key->text) ||
-				str_eq(variant->key->text, FULL_VARIANT))
+				str_eq(variant->key->text, TASK_FULL))
 			return node_complain(variant->key, l->err,
 					"'%s' can't be the name of a variant", variant->key->text);
 		if (variant->value->kind != NODE_MAP)
@@ -52,7 +50,7 @@ static int unknown_variant(const struct task_loading *l, const char *name)
 	const struct node *variants = l->config.variants;
 	auto_buf struct buf all = BUF_INIT(512);
 
-	buf_add_str(&all, FULL_VARIANT);
+	buf_add_str(&all, TASK_FULL);
 	for (size_t i = 0; variants && i < variants->n; i++)
 		buf_printf(&all, ", %s", variants->pairs[i].key->text);
 	return error_say(l->err, ENOENT, "task '%s' has no variant '%s'; there are: %s",
@@ -71,7 +69,7 @@ static int apply_variant(struct task_loading *l, const char *name)
 	if (!name)
 		return 0;
 	over = node_get(l->config.variants, name);
-	if (!over && str_eq(name, FULL_VARIANT))
+	if (!over && str_eq(name, TASK_FULL))
 		return 0;
 	if (!over)
 		return unknown_variant(l, name);

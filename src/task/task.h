@@ -83,6 +83,9 @@ struct task {
 	struct arena arena;
 };
 
+/* The name of a task without a variant. */
+#define TASK_FULL "full"
+
 struct task_places {
 	const char *tasks_dir; /* looked up first; NULL: none */
 	const char *state_dir; /* holds data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's own */

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/check.h"
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "config/node.h"
+#include "task/config.h"
+#include "task/dataset.h"
+#include "task/find.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEMO_BYTES_MAX (4 * 1024 * 1024)
+
+/* Variants have most of their remarks in common: each is said once. */
+static void remark(struct task_check *check, bool problem, const char *format, ...)
+		__attribute__((format(printf, 3, 4)));
+
+static void remark(struct task_check *check, bool problem, const char *format, ...)
+{
+	char text[FH_ERROR_MESSAGE_MAX];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	for (size_t i = 0; i < check->n; i++)
+		if (str_eq(check->remarks[i].text, text))
+			return;
+	check->n_problems += problem;
+	if (check->n < TASK_REMARKS_MAX)
+		check->remarks[check->n++] = (struct task_remark){
+			.problem = problem,
+			.text = arena_strdup(&check->arena, text),
+		};
+}
+
+#define problem(check, ...) remark(check, true, __VA_ARGS__)
+#define note(check, ...) remark(check, false, __VA_ARGS__)
+
+/* --- data ------------------------------------------------------------------------------------- */
+
+static void check_data(struct task_check *check, const struct task *task)
+{
+	const struct node *description = node_get(task->keys, "description");
+
+	for (size_t i = 0; i < task->n_datasets; i++) {
+		struct fh_error err;
+
+		if (dataset_verify(&task->datasets[i], &err) < 0)
+			problem(check, "%s", err.message);
+	}
+	if (task->n_datasets && !strstr(description->text, "{dataset_docs}"))
+		note(check, "the description has no {dataset_docs}: the agent is not told of its data");
+}
+
+/* --- what an agent must not see --------------------------------------------------------------- */
+
+static bool is_within(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+static void check_secret(struct task_check *check, const struct task *task, const char *secret)
+{
+	if (!secret)
+		return;
+	for (size_t i = 0; i < task->n_starter; i++)
+		if (is_within(secret, task->starter[i].source))
+			problem(check, "the agent would see %s, by starter_code", secret);
+	for (size_t i = 0; i < task->n_data; i++)
+		if (is_within(secret, task->data[i].source))
+			problem(check, "the agent would see %s, by a data set (hidden: true keeps it)",
+					secret);
+}
+
+static void check_secrets(struct task_check *check, const struct task *task)
+{
+	check_secret(check, task, task->grader.answers);
+	check_secret(check, task, task->grader.program);
+	for (size_t i = 0; i < task->n_hidden; i++)
+		check_secret(check, task, task->hidden[i].source);
+	for (size_t i = 0; i < task->n_solution; i++)
+		check_secret(check, task, task->solution[i].source);
+}
+
+/* --- the grader ------------------------------------------------------------------------------- */
+
+/* True if the header line has a field of this name, quoted or not. */
+static bool has_column(const char *header, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (str_starts(header, "\xef\xbb\xbf"))
+		header += 3;
+	while (*header) {
+		size_t length = strcspn(header, ",");
+		const char *field = header + strspn(header, " \"");
+		size_t width = strcspn(field, ",\"");
+
+		while (width && field[width - 1] == ' ')
+			width--;
+		if (width == n && memcmp(field, name, n) == 0)
+			return true;
+		header += length + (header[length] == ',');
+	}
+	return false;
+}
+
+static void check_answers(struct task_check *check, const struct task *task)
+{
+	const struct task_grader *grader = &task->grader;
+	const char *columns[] = { grader->id_column, grader->target_column };
+	FILE *file = fopen(grader->answers, "re");
+	char header[65536] = "";
+
+	if (!file || !fgets(header, sizeof(header), file))
+		problem(check, "%s can't be read, or is empty", grader->answers);
+	if (file)
+		fclose(file);
+	header[strcspn(header, "\r\n")] = '\0';
+	for (size_t i = 0; *header && i < ARRAY_SIZE(columns); i++)
+		if (!has_column(header, columns[i]))
+			problem(check, "%s has no column '%s'", grader->answers, columns[i]);
+}
+
+static void check_grader(struct task_check *check, const struct task *task)
+{
+	const char *metric = task->grader.csv_metric;
+
+	if (task->grader.kind != GRADER_CSV)
+		return;
+	check_answers(check, task);
+	if (strcasecmp(metric, task->metric) != 0 &&
+			!(str_eq(metric, "r2") && strcasecmp(task->metric, "rmse") == 0))
+		problem(check, "the grader gives '%s', and the task goes by '%s'", metric,
+				task->metric);
+}
+
+/* --- the rest --------------------------------------------------------------------------------- */
+
+/* A file of the workspace that nothing puts there. */
+static void check_baseline(struct task_check *check, const struct task *task)
+{
+	const char *path = task->baseline_command;
+	size_t n;
+
+	if (node_get(task->keys, "baseline") || !path)
+		return;
+	path += strlen("python3 ");
+	n = strcspn(path, "/");
+	for (size_t i = 0; i < task->n_starter; i++)
+		if (strlen(task->starter[i].target) == n &&
+				strncmp(task->starter[i].target, path, n) == 0)
+			return;
+	problem(check, "baseline_paths: %s is not in starter_code", path);
+}
+
+static void check_demo(struct task_check *check, const struct task *task)
+{
+	auto_buf struct buf text = BUF_INIT(DEMO_BYTES_MAX);
+	struct fh_error err;
+	const char *line;
+
+	if (!task->demo)
+		return;
+	if (fd_read_file(task->demo, &text, &err) < 0) {
+		problem(check, "%s", err.message);
+		return;
+	}
+	line = buf_str(&text);
+	for (int number = 1; *line; number++) {
+		size_t n = strcspn(line, "\n");
+		auto_json json_t *action = NULL;
+
+		if (json_parse("demo", line, n, &action, NULL) < 0 || !json_is_string(action))
+			problem(check, "%s:%d: expected a JSON string", task->demo, number);
+		line += n + (line[n] == '\n');
+	}
+}
+
+static void check_keys(struct task_check *check, const struct task *task)
+{
+	auto_free char *readme = path_join(task->dir, "README.md");
+
+	for (const char *const *key = task_keys_without_effect; *key; key++)
+		if (node_get(task->keys, *key))
+			note(check, "'%s' has no effect here", *key);
+	if (!task->solution_command)
+		note(check, "no solution: nothing shows that the task can be done");
+	if (!path_exists(readme))
+		note(check, "no README.md");
+}
+
+static void (*const checks[])(struct task_check *check, const struct task *task) = {
+	check_data,
+	check_secrets,
+	check_grader,
+	check_baseline,
+	check_demo,
+	check_keys,
+};
+
+static void check_variant(const struct task_places *places, const char *spec, const char *variant,
+		struct task_check *check)
+{
+	struct task *task = NULL;
+	struct fh_error err;
+	int r = task_load(places, spec, variant, &task, &err);
+
+	if (r < 0) {
+		/* What is not here can't be wrong. */
+		remark(check, r != -ENODATA, "%s%s", r == -ENODATA ? "not checked: " : "",
+				err.message);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
+		checks[i](check, task);
+	task_free(task);
+}
+
+int task_check(const struct task_places *places, const char *spec, struct task_check *out,
+		struct fh_error *err)
+{
+	struct task_found found;
+	struct fh_error why;
+	char **variants;
+	int r;
+
+	*out = (struct task_check){ .n = 0 };
+	r = task_find(places, spec, &found, err);
+	if (r < 0)
+		return r;
+	if (task_variants(places, found.dir, &variants, &why) < 0) {
+		problem(out, "%s", why.message);
+		task_found_release(&found);
+		return 0;
+	}
+	check_variant(places, found.dir, TASK_FULL, out);
+	for (char **variant = variants; *variant; variant++)
+		check_variant(places, found.dir, *variant, out);
+	task_list_free(variants);
+	task_found_release(&found);
+	return 0;
+}
+
+void task_check_release(struct task_check *check)
+{
+	arena_release(&check->arena);
+}

@@ -1,0 +1,2 @@
+def guess(history):
+    return 0
