@@ -81,7 +81,7 @@ int judge_secret_load(const char *state_dir, struct judge_secret *out, struct fh
 {
 	const char *variable = getenv("FUMEHOOD_JUDGE_KEY");
 	auto_free char *path = path_join(state_dir, "judge.key");
-	struct judge_secret secret;
+	struct judge_secret secret = { 0 };
 	int r = 0;
 
 	if (variable && *variable) {

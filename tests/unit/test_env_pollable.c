@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gym_fixture.h"
 
+#include "base/fd.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -293,16 +295,18 @@ static void test_scoring(void **state)
 /* The children of a process, by its main thread. */
 static size_t children(long pid, long *out, size_t max)
 {
-	char path[64];
-	FILE *f;
+	auto_buf struct buf text = BUF_INIT(4096);
+	char path[64], *at, *end;
 	size_t n = 0;
 
 	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", pid, pid);
-	f = fopen(path, "r");
-	assert_non_null(f);
-	while (n < max && fscanf(f, "%ld", &out[n]) == 1)
-		n++;
-	fclose(f);
+	if (fd_read_file(path, &text, NULL) < 0 || !text.len)
+		return 0;
+	at = text.data;
+	for (long child = strtol(at, &end, 10); end > at && n < max; child = strtol(at, &end, 10)) {
+		out[n++] = child;
+		at = end;
+	}
 	return n;
 }
 

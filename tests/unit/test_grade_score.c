@@ -129,7 +129,7 @@ static void test_caps(void **state)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static char folder[] = "/tmp/fumehood-key-XXXXXX";
+static char folder[64];
 
 static int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
@@ -139,7 +139,7 @@ static int remove_path(const char *path, const struct stat *st, int type, struct
 static int make_folder(void **state)
 {
 	unsetenv("FUMEHOOD_JUDGE_KEY");
-	memcpy(folder + sizeof(folder) - 7, "XXXXXX", 6);
+	snprintf(folder, sizeof(folder), "/tmp/fumehood-key-XXXXXX");
 	return mkdtemp(folder) ? 0 : -1;
 }
 
