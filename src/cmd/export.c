@@ -19,7 +19,7 @@ static int export_one(const char *dir, bool json, struct fh_error *err)
 {
 	auto_buf struct buf line = BUF_INIT(1024 * 1024);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
-	__attribute__((cleanup(export_release))) struct export e = { 0 };
+	__attribute__((cleanup(export_release))) struct exported e = { 0 };
 	auto_free char *traj = NULL;
 	int r;
 

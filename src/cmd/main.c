@@ -4,9 +4,11 @@
 #include "fumehood-build.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 extern const struct command command_env;
 extern const struct command command_export;
@@ -43,10 +45,23 @@ const char *cmd_version(void)
 	return FUMEHOOD_VERSION;
 }
 
+/* A standard descriptor that is closed would be taken by the next file that is opened, and what is
+ * printed would land in it. */
+static void fill_standard_fds(void)
+{
+	int fd = open("/dev/null", O_RDWR);
+
+	while (fd >= 0 && fd <= STDERR_FILENO)
+		fd = open("/dev/null", O_RDWR);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
 	int status;
 
+	fill_standard_fds();
 	/* Only how wide characters are: numbers keep their point. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	status = cmd_main(argc, (const char *const *)argv);

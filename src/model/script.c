@@ -71,6 +71,9 @@ static int read_line(struct script *s, const struct pyjson_source *line, struct 
 		return pyjson_complain(line->name, v, err, "an action can't hold a NUL");
 	if (str_utf8_invalid(v->text, v->len) >= 0)
 		return pyjson_complain(line->name, v, err, "half of a surrogate pair");
+	if (v->len > FH_ACTION_BYTES_MAX)
+		return pyjson_complain(line->name, v, err, "an action is longer than %d bytes",
+				FH_ACTION_BYTES_MAX);
 	script_add(s, v->text);
 	return 0;
 }

@@ -226,6 +226,7 @@ static int on_score(struct reading *r, const struct pyjson *event, struct fh_err
 static int on_message(struct reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *role = pyjson_get(event, "role");
+	const struct pyjson *is_demo = pyjson_get(event, "is_demo");
 
 	if (!role || role->kind != PYJSON_STRING)
 		return pyjson_complain(r->path, event, err, "'role' should be a string");
@@ -236,7 +237,7 @@ static int on_message(struct reading *r, const struct pyjson *event, struct fh_e
 		.thought = text_of(event, "thought", NULL),
 		.action = text_of(event, "action", NULL),
 		.agent = text_of(event, "agent", agent_name(r)),
-		.is_demo = pyjson_get(event, "is_demo"),
+		.is_demo = is_demo && is_demo->kind == PYJSON_BOOL ? is_demo : NULL,
 	};
 	return 0;
 }
@@ -281,9 +282,8 @@ static int read_event(struct reading *r, const struct pyjson *event, struct fh_e
 	return 0;
 }
 
-static int read_lines(struct reading *r, const struct buf *data, struct fh_error *err)
+static int read_lines(struct reading *r, const char *at, const char *end, struct fh_error *err)
 {
-	const char *at = buf_str(data), *end = at + data->len;
 	unsigned line = 1;
 
 	for (const char *stop; (stop = memchr(at, '\n', (size_t)(end - at))); at = stop + 1) {
@@ -356,23 +356,20 @@ static void scope_traj(struct traj **t)
 	traj_free(*t);
 }
 
-int export_read(const char *dir, struct export *out, struct fh_error *err)
+int export_parse(const char *name, const char *data, size_t n, struct exported *out,
+		struct fh_error *err)
 {
 	__attribute__((cleanup(scope_traj))) struct traj *t = traj_new();
-	auto_buf struct buf data = BUF_INIT(EXPORT_EVENTS_BYTES_MAX);
-	auto_free char *path = path_join(dir, EXPORT_EVENTS);
-	struct reading r = { .path = path, .traj = t, .arena = &t->arena };
+	struct reading r = { .path = name, .traj = t, .arena = &t->arena };
 	const char *variant;
-	int n;
+	int result;
 
 	r.score = container(&r, PYJSON_ARRAY);
 	r.score_tail = &r.score->first;
 	t->environment = text(&r, "mlgym_main");
-	n = fd_read_file(path, &data, err);
-	if (n == 0)
-		n = read_lines(&r, &data, err);
-	if (n < 0)
-		return n;
+	result = read_lines(&r, data, data + n, err);
+	if (result < 0)
+		return result;
 	if (r.at_limit)
 		add_limit_step(&r);
 	if (!r.messages)
@@ -388,11 +385,20 @@ int export_read(const char *dir, struct export *out, struct fh_error *err)
 	return 0;
 }
 
-void export_release(struct export *e)
+int export_read(const char *dir, struct exported *out, struct fh_error *err)
+{
+	auto_buf struct buf data = BUF_INIT(EXPORT_EVENTS_BYTES_MAX);
+	auto_free char *path = path_join(dir, EXPORT_EVENTS);
+	int r = fd_read_file(path, &data, err);
+
+	return r < 0 ? r : export_parse(path, buf_str(&data), data.len, out, err);
+}
+
+void export_release(struct exported *e)
 {
 	traj_free(e->traj);
 	free(e->traj_name);
-	*e = (struct export){ 0 };
+	*e = (struct exported){ 0 };
 }
 
 static int write_file(
@@ -406,7 +412,7 @@ static int write_file(
 	return fd_write_file(path, buf_str(data), data->len, 0666, err);
 }
 
-int export_write(const char *dir, const struct export *e, struct fh_error *err)
+int export_write(const char *dir, const struct exported *e, struct fh_error *err)
 {
 	auto_buf struct buf out = BUF_INIT(TRAJ_BYTES_MAX);
 	int r;
@@ -422,7 +428,7 @@ int export_write(const char *dir, const struct export *e, struct fh_error *err)
 
 int export_run(const char *dir, struct fh_error *err)
 {
-	__attribute__((cleanup(export_release))) struct export e = { 0 };
+	__attribute__((cleanup(export_release))) struct exported e = { 0 };
 	int r = export_read(dir, &e, err);
 
 	return r < 0 ? r : export_write(dir, &e, err);

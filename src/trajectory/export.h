@@ -18,18 +18,21 @@ char *export_traj_name(const char *task, const char *variant);
  * Reads <dir>/events.jsonl. A last line that was not written whole is left out. -EINVAL with
  * "<path>:<line>:<column>: ..." for what is no event log.
  */
-struct export
-{
+struct exported {
 	struct traj *traj;
 	const struct pyjson *baseline; /* lives as long as traj */
 	char *traj_name;               /* heap */
 };
 
-int export_read(const char *dir, struct export *out, struct fh_error *err);
-void export_release(struct export *e);
+int export_read(const char *dir, struct exported *out, struct fh_error *err);
+
+/* The same from memory; `name` is for messages. */
+int export_parse(const char *name, const char *data, size_t n, struct exported *out,
+		struct fh_error *err);
+void export_release(struct exported *e);
 
 /* Writes the .traj and results.json beside the events, each whole or not at all. */
-int export_write(const char *dir, const struct export *e, struct fh_error *err);
+int export_write(const char *dir, const struct exported *e, struct fh_error *err);
 
 /* Both, one after the other. */
 int export_run(const char *dir, struct fh_error *err);

@@ -215,7 +215,7 @@ static void a_killed_run_can_be_exported(void **state)
 {
 	struct recorder *r = open_recorder();
 	auto_free char *events = NULL, *cut = NULL;
-	struct export e;
+	struct exported e;
 	struct fh_error err;
 
 	play(r, true);
@@ -259,7 +259,7 @@ static void messages_are_the_history(void **state)
 {
 	struct recorder *r = open_recorder();
 	struct recorder_message said = { .role = "system", .content = "Be good.", .is_demo = true };
-	struct export e;
+	struct exported e;
 	struct fh_error err;
 
 	assert_int_equal(recorder_message(r, &said, &err), 0);
@@ -299,7 +299,7 @@ static void bad_logs_are_named_by_place(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad_logs); i++) {
 		struct fh_error err = FH_ERROR_INIT;
-		struct export e;
+		struct exported e;
 
 		write_events(bad_logs[i].text);
 		assert_int_equal(export_read(folder, &e, &err), -EINVAL);
