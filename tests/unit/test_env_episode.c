@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* Episodes from reset to end: what a step says about what was done, and how episodes end. */
@@ -349,6 +351,47 @@ static void test_seeds_of_judges(void **state)
 	fh_env_close(env);
 }
 
+/* --- threads ---------------------------------------------------------------------------------- */
+
+/* Assertions belong to the main thread: what went wrong is counted. */
+static void *play_thread(void *task)
+{
+	intptr_t wrong = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct fh_env_options options = { .task = task, .max_steps = 100 };
+		struct fh_action action = { .text = "echo $((6 * 7))" };
+		struct fh_step mine;
+		struct fh_error e;
+		struct fh_env *env;
+
+		if (fh_env_open(gym, &options, &env, &e) < 0)
+			return (void *)1;
+		wrong += fh_env_reset(env, 0, &mine, &e) < 0;
+		for (int k = 0; k < 20; k++)
+			wrong += fh_env_step(env, &action, &mine, &e) < 0 ||
+					strcmp(mine.observation, "42\n") != 0;
+		wrong += fh_env_submit(env, &mine, &e) < 0 || !mine.terminated;
+		fh_env_close(env);
+	}
+	return (void *)wrong;
+}
+
+static void test_threads(void **state)
+{
+	static const char *const tasks[] = { "rows", "words", "guess", "rows:quick" };
+	pthread_t threads[ARRAY_SIZE(tasks)];
+
+	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
+		pthread_create(&threads[i], NULL, play_thread, (void *)(uintptr_t)tasks[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
+		void *wrong;
+
+		pthread_join(threads[i], &wrong);
+		assert_null(wrong);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -365,6 +408,7 @@ int main(void)
 		cmocka_unit_test(test_score_lines),
 		cmocka_unit_test(test_seeds),
 		cmocka_unit_test(test_seeds_of_judges),
+		cmocka_unit_test(test_threads),
 	};
 
 	return cmocka_run_group_tests(tests, gym_setup, gym_teardown);
