@@ -19,7 +19,8 @@
 
 void episode_init(struct episode *e, const struct episode_plan *plan)
 {
-	*e = (struct episode){ .plan = *plan, .baseline_value = NAN, .best_value = NAN };
+	*e = (struct episode){ .plan = *plan };
+	e->baseline_value = e->best_value = e->score_value = NAN;
 	e->exit_status = xstrdup("");
 	buf_init(&e->scores, SCORES_BYTES_MAX);
 	buf_init(&e->baseline, METRICS_BYTES_MAX);
@@ -81,6 +82,7 @@ static void note_scores(struct episode *e, const struct fh_step *step)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&e->scores, PYJSON_LINE);
 
+	e->score_value = value_of(step->score, step->n_score, e->metric);
 	if (step->score) {
 		w.filled = e->scores.len > 0;
 		info_put_metrics(&w, NULL, step->score, step->n_score);

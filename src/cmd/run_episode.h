@@ -59,6 +59,7 @@ struct episode {
 	struct buf scores;         /* JSON: the objects of all scores, with commas between them */
 	struct buf baseline, best; /* JSON: an object or null */
 	double baseline_value, best_value; /* of the metric; NAN: none */
+	double score_value;                /* of the last step; NAN: it was not scored */
 	int64_t begun_ns, ended_ns;        /* of clock_now_ns(); 0: not yet */
 };
 

@@ -9,6 +9,7 @@
 #include "cmd/run_report.h"
 #include "cmd/term.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -153,6 +154,15 @@ void run_view_began(struct run_view *v, const struct episode *e)
 		run_view_say(v, line);
 }
 
+static void say_score(struct run_view *v, const struct episode *e, const char *task)
+{
+	auto_free char *line =
+			xasprintf("%s #%d: %s %.5g", task, e->number, e->metric, e->score_value);
+
+	if (!isnan(e->score_value))
+		stay(v, line);
+}
+
 void run_view_stepped(struct run_view *v, const struct episode *e)
 {
 	auto_free char *task = run_report_task(e);
@@ -162,6 +172,7 @@ void run_view_stepped(struct run_view *v, const struct episode *e)
 		run_view_draw(v, false);
 		return;
 	}
+	say_score(v, e, task);
 	buf_printf(&line, "%s #%d: %d/%d: ", task, e->number, e->steps + 1, e->max_steps);
 	term_add_line(&line, e->action, OTHERWISE_COLUMNS);
 	stay(v, buf_str(&line));

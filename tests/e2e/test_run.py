@@ -223,6 +223,21 @@ def test_quiet_and_verbose(fumehood):
     assert "rows #1: 2/6: submit\n" in verbose.stderr
 
 
+def test_verbose_says_each_score(fumehood):
+    model = fumehood.actions("cp zeros.csv submission.csv", "validate")
+    verbose = fumehood.run("--task", "rows", "--model", model, "-v")
+    assert verbose.stderr.count("rows #0: accuracy 0.") == 1
+
+
+def test_closed_standard_descriptors_are_no_place_for_files(fumehood):
+    words = [fumehood.program, *map(str, fumehood.run_words("--task", "rows"))]
+    shell = ["sh", "-c", '"$@" <&- >&- 2>&-', "sh", *words]
+    subprocess.run(shell, cwd=fumehood.folder, env=fumehood.env, check=True)
+    (log,) = fumehood.out.glob("*/events.jsonl")
+    for line in log.read_text().splitlines():
+        assert json.loads(line)["event"]
+
+
 def test_trajectories_go_to_the_user_by_default(fumehood):
     fumehood("run", "--task", "rows", "--tasks-dir", TASKS)
     (traj,) = fumehood.folder.glob("trajectories/*/*/rows.traj")
