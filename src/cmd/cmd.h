@@ -115,10 +115,11 @@ int cmd_misuse(const struct command_context *ctx, const char *format, ...) /* CM
 		__attribute__((format(printf, 2, 3)));
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* The help of a command for a terminal `width` columns wide, or all commands as Markdown. */
+/* The help of a command for a terminal `width` columns wide; all commands as Markdown, as JSON. */
 void cmd_help(struct buf *out, const struct command *command, const char *path, bool colours,
 		int width);
 void cmd_help_markdown(struct buf *out);
+void cmd_help_json(struct buf *out);
 
 #define CMD_HELP_BYTES (1024 * 1024)
 

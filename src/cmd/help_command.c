@@ -24,8 +24,11 @@ static int run_help(struct command_context *ctx)
 	const char *words[8];
 	size_t n = 1;
 
-	if (o->markdown) {
-		cmd_help_markdown(&text);
+	if (o->markdown || ctx->json) {
+		if (o->markdown)
+			cmd_help_markdown(&text);
+		else
+			cmd_help_json(&text);
 		fputs(buf_str(&text), stdout);
 		return CMD_OK;
 	}
@@ -44,6 +47,6 @@ const struct command command_help = {
 	.max_args = 4,
 	.options = options,
 	.options_size = sizeof(struct help_options),
-	.examples = "fumehood help run\nfumehood help --markdown >docs/cli.md",
+	.examples = "fumehood help run\nfumehood help --json                   # every command and option\nfumehood help --markdown >docs/cli.md",
 	.run = run_help,
 };

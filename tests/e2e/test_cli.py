@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: help, spelling, complaints, and where they go."""
 
+import json
 import os
 import pty
 import re
@@ -41,7 +42,17 @@ def test_defaults_are_shown_in_help(fumehood):
 
 
 def test_the_manual_is_what_the_program_says(fumehood):
-    assert fumehood("help", "--markdown").stdout == (ROOT / "docs" / "cli.md").read_text()
+    manual = fumehood("help", "--markdown").stdout
+    same = manual == (ROOT / "docs" / "cli.md").read_text()
+    assert same, "to renew it: build/fumehood help --markdown >docs/cli.md"
+
+
+def test_every_option_is_there_for_programs(fumehood):
+    root = json.loads(fumehood("help", "--json").stdout)
+    run = next(c for c in root["commands"] if c["name"] == "run")
+    reward = next(o for o in run["options"] if o["name"] == "reward")
+    assert reward["kind"] == "choice" and reward["default"] == "delta"
+    assert reward["choices"] == ["delta", "improvement", "none"]
 
 
 def test_version(fumehood):

@@ -11,13 +11,35 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <cmocka.h>
 
 /* The record of an episode: its events, the files made from them, and what a bad disk does. */
+
+/* Stands before the C library's: does the same and notes who asked. */
+static atomic_int syncs, syncs_elsewhere, signals_let_in;
+static pthread_t main_thread;
+
+int fdatasync(int fd)
+{
+	sigset_t blocked;
+	int r = (int)syscall(SYS_fdatasync, fd);
+
+	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
+	if (pthread_equal(pthread_self(), main_thread)) {
+		syncs++;
+	} else {
+		signals_let_in += !sigismember(&blocked, SIGINT) || !sigismember(&blocked, SIGTERM);
+		syncs_elsewhere++;
+	}
+	return r;
+}
 
 static const struct fh_metric baseline[] = { { "Score", 1.0226699113845825 } };
 static const struct fh_metric score[] = { { "Score", 1.5 }, { "Extra", 24000 } };
@@ -338,6 +360,32 @@ static void a_failed_write_leaves_whole_events(void **state)
 	assert_true(str_ends(events, "}\n"));
 }
 
+static void events_reach_the_disk(void **state)
+{
+	struct recorder *r = open_recorder();
+	struct fh_step step = a_step(0, "");
+	struct fh_error err;
+	int before = syncs;
+
+	/* Soon, by a thread of its own that takes no signals: the writer does not wait. */
+	syncs_elsewhere = 0;
+	assert_int_equal(recorder_reset(r, 0, &step, &err), 0);
+	assert_int_equal(syncs, before);
+	while (!syncs_elsewhere)
+		usleep(1000);
+	assert_int_equal(signals_let_in, 0);
+	/* At once, where a score is in it. */
+	step = a_step(1, "scored");
+	step.score = score;
+	step.n_score = 1;
+	assert_int_equal(
+			recorder_step(r, &(struct recorder_turn){ .action = "a" }, &step, &err), 0);
+	assert_int_equal(syncs, before + 1);
+	assert_int_equal(recorder_end(r, &(struct recorder_end){ 0 }, &err), 0);
+	assert_int_equal(syncs, before + 2);
+	recorder_close(r);
+}
+
 static void run_folders_are_named_and_numbered(void **state)
 {
 	struct run_name name = RUN_NAME_INIT;
@@ -387,9 +435,11 @@ int main(void)
 		test(messages_are_the_history),
 		test(bad_logs_are_named_by_place),
 		test(a_failed_write_leaves_whole_events),
+		test(events_reach_the_disk),
 		test(run_folders_are_named_and_numbered),
 		test(odd_names_stay_in_their_folder),
 	};
 
+	main_thread = pthread_self();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
