@@ -222,6 +222,14 @@ static void gone(struct fh_env *env)
 	end_episode(env, "early_exit", "early_exit");
 }
 
+static void set_working_dir(struct fh_env *env, const char *dir)
+{
+	if (str_eq(dir, env->working_dir))
+		return;
+	free(env->working_dir);
+	env->working_dir = xstrdup(dir);
+}
+
 static void command_over(struct fh_env *env)
 {
 	const struct session_result *result = session_result(env->session);
@@ -231,11 +239,8 @@ static void command_over(struct fh_env *env)
 	observe_command(env, result);
 	if (result->integrity)
 		note_integrity(env, result->integrity);
-	if (result->cwd && !str_eq(result->cwd, env->working_dir)) {
-		free(env->working_dir);
-		env->working_dir = xstrdup(result->cwd);
-	}
-	/* A new shell has new descriptors, maybe with the old ones' numbers. */
+	/* A new shell is in the workspace again, and has new descriptors, maybe with old numbers. */
+	set_working_dir(env, result->restarted ? ENV_WORKSPACE : result->cwd);
 	if (result->restarted)
 		env->slot.registered = false;
 	if (result->outcome == SESSION_GONE)

@@ -189,6 +189,15 @@ static void test_binds(void **state)
 	act(env, "cat bound; echo x 2>/dev/null >bound");
 	assert_string_equal(step.observation, "from outside\n");
 	assert_int_equal(step.exit_code, 1);
+
+	/* A reset that fails says why, and the next one may succeed. */
+	assert_int_equal(unlink(path), 0);
+	assert_true(fh_env_reset(env, 0, &step, &error) < 0);
+	assert_has(error.message, "bound.txt");
+	assert_int_equal(fh_env_step(env, &(struct fh_action){ .text = "ls" }, &step, &error),
+			-EPROTO);
+	write_kept(path, "from outside\n");
+	assert_done(fh_env_reset(env, 0, &step, &error));
 	fh_env_close(env);
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {

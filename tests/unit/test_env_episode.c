@@ -99,7 +99,7 @@ static void test_outcomes(void **state)
 
 static void test_shell_stays(void **state)
 {
-	struct fh_env *env = open_episode("rows");
+	struct fh_env *env = open_episode("words");
 
 	act(env, "cd /tmp; f() { echo f$A; }; export A=7");
 	assert_string_equal(step.working_dir, "/tmp");
@@ -109,6 +109,11 @@ static void test_shell_stays(void **state)
 	assert_string_equal(step.observation, "f\n");
 	act(env, "edit 1:2\n");
 	assert_string_equal(step.working_dir, "/tmp");
+	act(env, "exit");
+	assert_string_equal(step.working_dir, "/home/agent/workspace");
+	act(env, "pwd; f");
+	assert_has(step.observation, "/home/agent/workspace\n");
+	assert_int_equal(step.exit_code, 127);
 	fh_env_close(env);
 }
 

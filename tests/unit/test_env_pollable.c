@@ -272,6 +272,24 @@ static void test_new_shell(void **state)
 	fh_env_close(env);
 }
 
+/* Longer than the socket takes at once. */
+static void test_long_action(void **state)
+{
+	auto_free char *text = malloc(FH_ACTION_BYTES_MAX + 1);
+	struct fh_env *env = open_polled("rows");
+
+	memset(text, 'x', FH_ACTION_BYTES_MAX);
+	memcpy(text, "sleep 0.1; : ", 13);
+	text[FH_ACTION_BYTES_MAX] = '\0';
+	for (int i = 0; i < 3; i++) {
+		poll_act(env, text);
+		assert_string_equal(fh_outcome_name(step.outcome), "ok");
+		poll_act(env, "echo ${#LAST_ACTION}");
+		assert_string_equal(step.observation, "1048576\n");
+	}
+	fh_env_close(env);
+}
+
 static void test_scoring(void **state)
 {
 	struct fh_env *rows = open_polled("rows"), *guess = open_polled("guess");
@@ -360,6 +378,7 @@ int main(void)
 		cmocka_unit_test(test_interrupt_scoring),
 		cmocka_unit_test(test_background_output),
 		cmocka_unit_test(test_new_shell),
+		cmocka_unit_test(test_long_action),
 		cmocka_unit_test(test_scoring),
 		cmocka_unit_test(test_gone),
 	};
