@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BENCH_FLOOR_H
+#define BENCH_FLOOR_H
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+/*
+ * A floor is what the kernel and bash alone take for something that Fumehood does too, as a bare
+ * program: `fumehood bench` runs it in turn with its own figure and gives the ratio. It prints its
+ * samples as one line of JSON: {"unit":"us","samples":[12.3,...]}.
+ *
+ * What a floor and Fumehood have in common is the kernel's work; what a floor leaves out is in its
+ * own favour, and said at the top of its file.
+ */
+#define SAMPLES_MAX 100000
+
+static double samples[SAMPLES_MAX];
+
+_Noreturn static inline void die(const char *what)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* The result of a system call that must not fail. */
+static inline int must(long result, const char *what)
+{
+	if (result < 0)
+		die(what);
+	return (int)result;
+}
+
+static inline double now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* The number of samples on the command line; the program ends when who asked for them does. */
+static inline int floor_begin(int argc, char **argv)
+{
+	int n = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 0;
+
+	if (n < 1 || n > SAMPLES_MAX) {
+		fprintf(stderr, "usage: %s SAMPLES ...\n", argv[0]);
+		exit(2);
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	return n;
+}
+
+static inline void floor_end(int n)
+{
+	printf("{\"unit\":\"us\",\"samples\":[");
+	for (int i = 0; i < n; i++)
+		printf("%s%.3f", i ? "," : "", samples[i]);
+	printf("]}\n");
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The floor of scoring a csv submission: opening, reading and closing the two files.
+ *
+ * In its favour: it parses nothing, compares nothing, and trusts whoever wrote them.
+ */
+#include "floor.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+static void read_file(const char *path)
+{
+	static char chunk[1 << 16];
+	int fd = must(open(path, O_RDONLY | O_CLOEXEC), path);
+
+	while (must(read(fd, chunk, sizeof(chunk)), path) > 0)
+		;
+	close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	int n = floor_begin(argc, argv);
+
+	for (int i = 0; i < n; i++) {
+		double began = now_us();
+
+		for (int file = 2; file < argc; file++)
+			read_file(argv[file]);
+		samples[i] = now_us() - began;
+	}
+	floor_end(n);
+	return 0;
+}
