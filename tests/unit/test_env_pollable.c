@@ -272,7 +272,7 @@ static void test_new_shell(void **state)
 	fh_env_close(env);
 }
 
-/* Longer than the socket takes at once. */
+/* Longer than the socket takes at once, for a shell that reads nothing at first. */
 static void test_long_action(void **state)
 {
 	auto_free char *text = malloc(FH_ACTION_BYTES_MAX + 1);
@@ -282,6 +282,8 @@ static void test_long_action(void **state)
 	memcpy(text, "sleep 0.1; : ", 13);
 	text[FH_ACTION_BYTES_MAX] = '\0';
 	for (int i = 0; i < 3; i++) {
+		poll_act(env, "(sleep 0.1; kill -STOP $$; sleep 0.4; kill -CONT $$) &");
+		nanosleep(&(struct timespec){ .tv_nsec = 300000000 }, NULL);
 		poll_act(env, text);
 		assert_string_equal(fh_outcome_name(step.outcome), "ok");
 		poll_act(env, "echo ${#LAST_ACTION}");
