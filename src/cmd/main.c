@@ -10,16 +10,20 @@
 #include <string.h>
 #include <unistd.h>
 
+extern const struct command command_config;
 extern const struct command command_env;
 extern const struct command command_export;
 extern const struct command command_help;
 extern const struct command command_run;
+extern const struct command command_task;
 extern const struct command command_doctor, command_sandbox;
 
 static const struct command *const commands[] = {
 	&command_run,
 	&command_env,
 	&command_export,
+	&command_task,
+	&command_config,
 	&command_sandbox,
 	&command_doctor,
 	&command_help,

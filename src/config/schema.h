@@ -70,6 +70,7 @@ struct field {
 	double min, max;            /* of a number, bytes, milliseconds; both 0: any */
 	const char *const *choices; /* NULL-terminated */
 	const struct schema *schema;
+	const char *takes; /* what documentation calls the value, "path" say; NULL: by the kind */
 };
 
 struct schema {
@@ -96,7 +97,7 @@ int schema_read(struct arena *a, const struct schema *schema, const struct node 
 /* Appends the struct as YAML, presets and all; reading that gives an equal struct. */
 void schema_print(struct buf *out, const struct schema *schema, const void *value);
 
-/* Appends Markdown: what the struct is, a table of its keys, and the same for each struct in it. */
+/* Appends Markdown: what the struct is, and a table of its keys. */
 void schema_document(struct buf *out, const struct schema *schema);
 
 /* Adds a schema and those of its structs to the n that are there, each once; how many there are. */

@@ -184,7 +184,9 @@ void field_describe(struct buf *out, const struct field *field)
 		[FIELD_NODE] = "mapping or list",
 	};
 
-	if (field->kind == FIELD_STRUCT) {
+	if (field->takes) {
+		buf_add_str(out, field->takes);
+	} else if (field->kind == FIELD_STRUCT) {
 		buf_printf(out, "[%s](#%s)", field->schema->name, field->schema->name);
 	} else if (field->kind == FIELD_STRUCTS) {
 		buf_printf(out, "list of [%s](#%s)", field->schema->name, field->schema->name);
@@ -220,7 +222,7 @@ static void document_row(struct buf *out, const struct field *f)
 	buf_printf(out, " | %s |\n", f->help);
 }
 
-static void document_one(struct buf *out, const struct schema *schema)
+void schema_document(struct buf *out, const struct schema *schema)
 {
 	buf_printf(out, "### %s\n\n", schema->name);
 	if (schema->help)
@@ -242,16 +244,4 @@ size_t schema_all(const struct schema *schema, const struct schema **out, size_t
 		if (f->schema)
 			n = schema_all(f->schema, out, n);
 	return n;
-}
-
-void schema_document(struct buf *out, const struct schema *schema)
-{
-	const struct schema *all[SCHEMAS_MAX];
-	size_t n = schema_all(schema, all, 0);
-
-	for (size_t i = 0; i < n; i++) {
-		if (i)
-			buf_add_char(out, '\n');
-		document_one(out, all[i]);
-	}
 }

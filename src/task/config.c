@@ -41,17 +41,19 @@ static const struct field grader_fields[] = {
 			.preset = "64M", .min = 1, .max = 1L << 40 },
 	{ "timeout", FIELD_DURATION, FIELD(timeout_ms), "of scoring it once", .preset = "60s",
 			.min = 100, .max = 86400e3 },
-	{ "answers", FIELD_TEXT, FIELD(answers), "`csv`: path of the hidden answer file" },
+	{ "answers", FIELD_TEXT, FIELD(answers), "`csv`: the hidden answer file", .takes = "path" },
 	{ "id", FIELD_TEXT, FIELD(id), "`csv`: the column that rows are matched by" },
 	{ "target", FIELD_TEXT, FIELD(target), "`csv`: the column that is scored" },
 	{ "metric", FIELD_CHOICE, FIELD(csv_metric), "`csv`: what is worked out",
 			.choices = csv_metrics },
-	{ "program", FIELD_TEXT, FIELD(program), "`script`, `duel`: path of the Python program" },
+	{ "program", FIELD_TEXT, FIELD(program), "`script`, `duel`: the Python program",
+			.takes = "path" },
 	{ "args", FIELD_TEXTS, FIELD(args), "`script`, `duel`: its arguments" },
 	{ "functions", FIELD_TEXTS, FIELD(functions),
 			"`duel`: functions of the submission that the judge may ask for" },
 	{ "player", FIELD_TEXT, FIELD(player),
-			"`duel`: path of a program to run the submission with, instead of ours" },
+			"`duel`: a program to run the submission with, instead of ours",
+			.takes = "path" },
 	{},
 };
 #undef FIELD
@@ -66,7 +68,8 @@ static const struct schema grader_schema = {
 
 #define FIELD(f) offsetof(struct solution_config, f)
 static const struct field solution_fields[] = {
-	{ "files", FIELD_TEXTS, FIELD(files), "list of paths: what is put into the workspace" },
+	{ "files", FIELD_TEXTS, FIELD(files), "what is put into the workspace",
+			.takes = "list of paths" },
 	{ "command", FIELD_TEXT, FIELD(command),
 			"shell command that makes the submission of them; `\"true\"` if they are it",
 			.required = true },
@@ -113,7 +116,7 @@ static const struct schema limits_schema = {
 	.fields = limits_fields,
 };
 
-static const char *const networks[] = { [NETWORK_NONE] = "none", [NETWORK_HOST] = "host", NULL };
+const char *const network_names[] = { [NETWORK_NONE] = "none", [NETWORK_HOST] = "host", NULL };
 
 #define FIELD(f) offsetof(struct task_config, f)
 static const struct field task_fields[] = {
@@ -126,24 +129,27 @@ static const struct field task_fields[] = {
 			.schema = &metric_schema },
 	{ "grader", FIELD_STRUCT, FIELD(grader), "how a submission is scored", .required = true,
 			.schema = &grader_schema },
-	{ "starter_code", FIELD_TEXTS, FIELD(starter_code),
-			"list of paths: what the workspace holds at first" },
+	{ "starter_code", FIELD_TEXTS, FIELD(starter_code), "what the workspace holds at first",
+			.takes = "list of paths" },
 	{ "dataset_configs", FIELD_TEXTS, FIELD(dataset_configs),
-			"ids of data sets, which come into the workspace's `data/`; `datasets/ID.yaml`, as MLGym "
-			"writes it, is taken too" },
+			"data sets, which come into the workspace's `data/`; `datasets/ID.yaml`, as MLGym "
+			"writes it, is taken too",
+			.takes = "list of ids" },
 	{ "sample_submission", FIELD_TEXT, FIELD(sample_submission),
-			"path of one more file for the workspace" },
+			"one more file for the workspace", .takes = "path" },
 	{ "baseline", FIELD_TEXT, FIELD(baseline),
 			"shell command run in the workspace of a fresh episode, whose submission is then scored; "
 			"not given: `python3` and the first of `baseline_paths`" },
 	{ "baseline_paths", FIELD_TEXTS, FIELD(baseline_paths),
 			"Python program of the workspace that makes the baseline's submission" },
 	{ "baseline_scores", FIELD_NODE, FIELD(baseline_scores),
-			"published scores, a list of mappings of metrics to numbers; they are the baseline where "
-			"there is no command to run" },
+			"published scores, metrics with numbers (MLGym: a list of such mappings); they "
+			"are the baseline where there is no command to run",
+			.takes = "mapping" },
 	{ "solution", FIELD_STRUCT, FIELD(solution), "a known good answer",
 			.schema = &solution_schema },
-	{ "demo", FIELD_TEXT, FIELD(demo), "path of recorded actions, a JSON string a line" },
+	{ "demo", FIELD_TEXT, FIELD(demo), "recorded actions, a JSON string a line",
+			.takes = "path" },
 	{ "training_timeout", FIELD_DURATION, FIELD(training_timeout_ms),
 			"longest time of a command that trains (runs Python)", .preset = "1h",
 			.min = 100, .max = 30 * 86400e3 },
@@ -155,12 +161,14 @@ static const struct field task_fields[] = {
 	{ "limits", FIELD_STRUCT, FIELD(limits), "what an episode may use",
 			.schema = &limits_schema },
 	{ "network", FIELD_CHOICE, FIELD(network), "what an episode can reach", .preset = "none",
-			.choices = networks },
-	{ "hidden", FIELD_TEXTS, FIELD(hidden),
-			"list of paths: files for the grader's program alone, beside it" },
-	{ "secret_files", FIELD_TEXTS, FIELD(secret_files), "MLGym's name for more of `hidden`" },
+			.choices = network_names },
+	{ "hidden", FIELD_TEXTS, FIELD(hidden), "files for the grader's program alone, beside it",
+			.takes = "list of paths" },
+	{ "secret_files", FIELD_TEXTS, FIELD(secret_files), "MLGym's name for more of `hidden`",
+			.takes = "list of paths" },
 	{ "variants", FIELD_NODE, FIELD(variants),
-			"names of variants with the keys that each puts over those of the task" },
+			"names of variants, each with the keys that it puts over those of the task",
+			.takes = "mapping" },
 	{ "default_variant", FIELD_TEXT, FIELD(default_variant),
 			"the one that is played when none is named" },
 	{ "benchmark_name", FIELD_TEXT, FIELD(benchmark_name), "a label, for people" },

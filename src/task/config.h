@@ -27,6 +27,7 @@ struct grader_config {
 
 extern const char *const grader_kinds[]; /* by enum grader_kind; NULL-terminated, as the next */
 extern const char *const csv_metrics[];
+extern const char *const network_names[]; /* by enum sandbox_network */
 
 struct solution_config {
 	struct texts files;

@@ -86,6 +86,7 @@ static int load_plain(struct task_loading *l)
 
 	task->keys = l->root;
 	task->name = c->name;
+	task->description = c->description;
 	task->metric = c->metric.name;
 	task->maximize = c->metric.direction == METRIC_MAXIMIZE;
 	task->max_steps = (int)c->max_steps;
@@ -106,12 +107,15 @@ static int load_description(struct task_loading *l)
 /* In this order: paths may name data sets, and the description lists their files. */
 static int (*const parts[])(struct task_loading *l) = {
 	load_plain,
+	/* from here on with files */
 	task_load_datasets,
 	task_load_files,
 	task_load_grader,
 	task_load_baseline,
 	load_description,
 };
+
+#define PARTS_WITHOUT_FILES 1
 
 static int read_yaml(struct task_loading *l)
 {
@@ -139,8 +143,8 @@ static struct task *task_new(const char *dir)
 	return task;
 }
 
-int task_load(const struct task_places *places, const char *spec, const char *variant,
-		struct task **out, struct fh_error *err)
+static int load(const struct task_places *places, const char *spec, const char *variant,
+		size_t n_parts, struct task **out, struct fh_error *err)
 {
 	struct task_loading l = { .places = places, .err = err };
 	struct task_found found;
@@ -153,7 +157,7 @@ int task_load(const struct task_places *places, const char *spec, const char *va
 	r = read_yaml(&l);
 	if (r >= 0)
 		r = apply_variant(&l, variant && *variant ? variant : found.variant);
-	for (size_t i = 0; i < ARRAY_SIZE(parts) && r >= 0; i++)
+	for (size_t i = 0; i < n_parts && r >= 0; i++)
 		r = parts[i](&l);
 	task_found_release(&found);
 	if (r < 0) {
@@ -162,6 +166,18 @@ int task_load(const struct task_places *places, const char *spec, const char *va
 	}
 	*out = l.task;
 	return 0;
+}
+
+int task_load(const struct task_places *places, const char *spec, const char *variant,
+		struct task **out, struct fh_error *err)
+{
+	return load(places, spec, variant, ARRAY_SIZE(parts), out, err);
+}
+
+int task_read(const struct task_places *places, const char *spec, const char *variant,
+		struct task **out, struct fh_error *err)
+{
+	return load(places, spec, variant, PARTS_WITHOUT_FILES, out, err);
 }
 
 int task_variants(const struct task_places *places, const char *spec, char ***out,

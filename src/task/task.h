@@ -102,6 +102,11 @@ int task_load(const struct task_places *places, const char *spec, const char *va
 		struct task **out, struct fh_error *err);
 void task_free(struct task *task); /* NULL is fine */
 
+/* The same without looking at any file but task.yaml: no members that are paths, and the description
+ * as it is written. For telling what there is, data or not. */
+int task_read(const struct task_places *places, const char *spec, const char *variant,
+		struct task **out, struct fh_error *err);
+
 /*
  * A hash of all that a baseline's score depends on: task.yaml, the variant, and the starter, data,
  * hidden and grader's files (of files above 16 MiB the size and time).

@@ -295,9 +295,14 @@ static void test_printing(void **state)
 static void test_documenting(void **state)
 {
 	auto_buf struct buf out = BUF_INIT(10000);
+	const struct schema *all[SCHEMAS_MAX];
+	size_t n;
 
 	(void)state;
-	schema_document(&out, &cart_schema);
+	n = schema_all(&cart_schema, all, 0);
+	assert_int_equal(schema_all(&cart_schema, all, n), n);
+	for (size_t i = 0; i < n; i++)
+		schema_document(&out, all[i]);
 	assert_string_equal(buf_str(&out),
 			"### cart\n\n"
 			"What is drawn.\n\n"
@@ -315,7 +320,7 @@ static void test_documenting(void **state)
 			"| `wheel` | [wheel](#wheel) | | the spare one |\n"
 			"| `wheels` | list of [wheel](#wheel) | | the others |\n"
 			"| `rest` | mapping or list | | anything |\n"
-			"\n### wheel\n\n"
+			"### wheel\n\n"
 			"| key | takes | default | meaning |\n"
 			"|---|---|---|---|\n"
 			"| `name` | text | required | what it is called |\n"

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/cmd.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+#include "task/config.h"
+
+#include <stdio.h>
+
+/* fumehood config: what files in YAML may say. */
+
+#define TEXT_BYTES_MAX (1024 * 1024)
+
+/* Every kind of file. */
+static const struct schema *const files[] = { &task_schema, &dataset_schema };
+
+static int unknown_struct(
+		const struct command_context *ctx, const struct schema *const *all, size_t n)
+{
+	auto_buf struct buf names = BUF_INIT(4096);
+
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", all[i]->name);
+	return cmd_misuse(ctx, "no struct '%s'; there are: %s", ctx->args[0], buf_str(&names));
+}
+
+static int run_config_docs(struct command_context *ctx)
+{
+	const struct schema *all[SCHEMAS_MAX];
+	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		n = schema_all(files[i], all, n);
+	for (size_t i = 0; i < n; i++) {
+		if (ctx->n_args && !str_eq(ctx->args[0], all[i]->name))
+			continue;
+		buf_add_str(&text, text.len ? "\n" : "");
+		schema_document(&text, all[i]);
+	}
+	if (!text.len)
+		return unknown_struct(ctx, all, n);
+	fputs(buf_str(&text), stdout);
+	return CMD_OK;
+}
+
+static const struct command command_config_docs = {
+	.name = "docs",
+	.summary = "the keys of files in YAML, as Markdown",
+	.arguments = "[STRUCT]",
+	.max_args = 1,
+	.examples = "fumehood config docs limits",
+	.run = run_config_docs,
+};
+
+static const struct command *const commands[] = { &command_config_docs, NULL };
+
+const struct command command_config = {
+	.name = "config",
+	.summary = "what files in YAML may say",
+	.commands = commands,
+};

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/task.h"
+
+/* fumehood task: the group of its commands. */
+
+static const struct command *const commands[] = {
+	&command_task_list,
+	&command_task_show,
+	&command_task_check,
+	&command_task_new,
+	NULL,
+};
+
+const struct command command_task = {
+	.name = "task",
+	.summary = "what tasks there are, and making new ones",
+	.commands = commands,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_TASK_H
+#define CMD_TASK_H
+
+#include "cmd/cmd.h"
+#include "task/task.h"
+
+/* What the commands of `fumehood task` have in common. */
+struct task_options {
+	const char *tasks_dir;
+};
+
+/* A row of their tables, whose structs begin with a struct task_options. */
+#define TASKS_DIR_OPTION                                                                           \
+	{                                                                                          \
+		"tasks-dir", 0, OPTION_TEXT, offsetof(struct task_options, tasks_dir), "DIR",      \
+				"a folder with more tasks, looked up first"                        \
+	}
+
+static inline struct task_places task_options_places(const void *options)
+{
+	const struct task_options *o = options;
+
+	return (struct task_places){ .tasks_dir = o->tasks_dir };
+}
+
+extern const struct command command_task_list, command_task_show, command_task_check,
+		command_task_new;
+
+/*
+ * Plays the task's baseline and its known good solution, and says what both scored. False when one
+ * of them can't be scored, or the solution is no better than the baseline.
+ */
+bool task_try(const struct task_places *places, const char *spec, struct buf *report);
+
+#endif

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/task.h"
+
+#include "base/json.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/term.h"
+#include "task/check.h"
+
+#include <stdio.h>
+
+/* fumehood task check: whether tasks hold together. */
+
+#define REPORT_BYTES_MAX (1024 * 1024)
+
+struct check_options {
+	struct task_options task;
+	bool run;
+};
+
+/* What was found of one task. */
+struct outcome {
+	const char *spec;
+	struct task_check check;
+	struct buf report; /* of playing it; "" if it was not played */
+	bool ok;
+};
+
+static json_t *remarks_json(const struct task_check *check, bool problems)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < check->n; i++)
+		if (check->remarks[i].problem == problems)
+			json_array_append_new(list, json_text(check->remarks[i].text));
+	return list;
+}
+
+static void print_json(const struct outcome *o)
+{
+	auto_json json_t *out = json_object();
+	auto_buf struct buf text = BUF_INIT(REPORT_BYTES_MAX);
+
+	json_object_set_new(out, "task", json_text(o->spec));
+	json_object_set_new(out, "ok", json_boolean(o->ok));
+	json_object_set_new(out, "problems", remarks_json(&o->check, true));
+	json_object_set_new(out, "notes", remarks_json(&o->check, false));
+	json_object_set_new(out, "played", json_text(o->report.len ? buf_str(&o->report) : NULL));
+	json_add(&text, out, false);
+	puts(buf_str(&text));
+}
+
+static void print_text(const struct outcome *o)
+{
+	bool colours = term_colours(1);
+
+	printf("%s%s%s %s\n", term_style(colours, o->ok ? TERM_GREEN : TERM_RED),
+			o->ok ? "ok" : "FAIL", term_style(colours, TERM_RESET), o->spec);
+	for (size_t i = 0; i < o->check.n; i++) {
+		const struct task_remark *remark = &o->check.remarks[i];
+		auto_buf struct buf text = BUF_INIT(REPORT_BYTES_MAX);
+
+		str_add_printable(&text, remark->text);
+		printf("  %s: %s\n", remark->problem ? "problem" : "note", buf_str(&text));
+	}
+	if (o->check.n == TASK_REMARKS_MAX)
+		printf("  and more\n");
+	fputs(buf_str(&o->report), stdout);
+}
+
+/* False when there is no such task. */
+static bool check_one(
+		const struct task_places *places, bool run, struct outcome *o, struct fh_error *err)
+{
+	if (task_check(places, o->spec, &o->check, err) < 0)
+		return false;
+	o->ok = o->check.n_problems == 0;
+	if (run && o->ok)
+		o->ok = task_try(places, o->spec, &o->report);
+	return true;
+}
+
+static int run_task_check(struct command_context *ctx)
+{
+	const struct check_options *options = ctx->options;
+	const struct task_places places = task_options_places(options);
+	int status = CMD_OK;
+
+	for (size_t i = 0; i < ctx->n_args; i++) {
+		struct outcome o = { .spec = ctx->args[i], .report = BUF_INIT(REPORT_BYTES_MAX) };
+		struct fh_error err = FH_ERROR_INIT;
+
+		if (!check_one(&places, options->run, &o, &err))
+			return cmd_refuse(&err);
+		if (ctx->json)
+			print_json(&o);
+		else
+			print_text(&o);
+		if (!o.ok)
+			status = CMD_FAILED;
+		task_check_release(&o.check);
+		buf_release(&o.report);
+	}
+	return status;
+}
+
+static const struct cmd_option options[] = {
+	{ "run", 0, OPTION_FLAG, offsetof(struct check_options, run),
+			.help = "play the baseline and the known good solution, and score both" },
+	TASKS_DIR_OPTION,
+	{},
+};
+
+const struct command command_task_check = {
+	.name = "check",
+	.summary = "whether tasks hold together",
+	.arguments = "T[:V]...",
+	.min_args = 1,
+	.max_args = 1000,
+	.about = "Reads the task with each of its variants, compares data with its hashes, and looks "
+		 "whether the agent would see what it must not. A problem makes the exit status 1; a "
+		 "note does no harm.\n"
+		 "With --run the variant that is named, or the default one, is played too.",
+	.options = options,
+	.options_size = sizeof(struct check_options),
+	.run = run_task_check,
+};

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/task.h"
+
+#include "base/json.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "task/config.h"
+#include "task/skeleton.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* fumehood task new: a task to begin with. */
+
+struct new_options {
+	struct task_options task;
+	int grader; /* enum grader_kind */
+};
+
+static void print_next(const char *path)
+{
+	printf("Wrote %s. It can be played as it is; change it to be yours (docs/tasks.md), and see\n"
+	       "whether it holds together:\n\n"
+	       "  fumehood task check %s\n"
+	       "  fumehood task check --run %s\n"
+	       "  fumehood run --task %s\n",
+			path, path, path, path);
+}
+
+static void print_json(const char *path)
+{
+	auto_json json_t *out = json_object();
+	auto_buf struct buf text = BUF_INIT(65536);
+
+	json_object_set_new(out, "folder", json_text(path));
+	json_add(&text, out, false);
+	puts(buf_str(&text));
+}
+
+static int run_task_new(struct command_context *ctx)
+{
+	const struct new_options *o = ctx->options;
+	const char *dir = o->task.tasks_dir    ? o->task.tasks_dir
+			: path_is_dir("tasks") ? "tasks"
+					       : ".";
+	auto_free char *path = path_join(dir, ctx->args[0]);
+	struct fh_error err = FH_ERROR_INIT;
+	int r = task_skeleton(dir, ctx->args[0], (enum grader_kind)o->grader, &err);
+
+	if (r == -EINVAL || r == -EEXIST)
+		return cmd_refuse(&err);
+	if (r < 0)
+		return cmd_fail(&err);
+	if (ctx->json)
+		print_json(path);
+	else
+		print_next(path);
+	return CMD_OK;
+}
+
+static const struct cmd_option options[] = {
+	{ "grader", 'g', OPTION_CHOICE, offsetof(struct new_options, grader), NULL,
+			"how it is scored: docs/graders.md", .preset = "csv",
+			.choices = grader_kinds },
+	{ "tasks-dir", 0, OPTION_TEXT, offsetof(struct new_options, task.tasks_dir), "DIR",
+			"the folder that it is made in (otherwise ./tasks where that is there, else .)" },
+	{},
+};
+
+const struct command command_task_new = {
+	.name = "new",
+	.summary = "write a task to begin with",
+	.arguments = "T",
+	.min_args = 1,
+	.max_args = 1,
+	.options = options,
+	.options_size = sizeof(struct new_options),
+	.examples = "fumehood task new --grader duel rockPaperScissors",
+	.run = run_task_new,
+};

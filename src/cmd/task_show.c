@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/task.h"
+
+#include "base/json.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/term.h"
+#include "task/config.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* fumehood task show: what a task asks for. */
+
+#define TEXT_BYTES_MAX (16 * 1024 * 1024)
+
+struct show_options {
+	struct task_options task;
+	bool keys;
+};
+
+/* --- as YAML ---------------------------------------------------------------------------------- */
+
+static int print_keys(const struct task *task)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	struct task_config config;
+	struct fh_error err = FH_ERROR_INIT;
+
+	if (schema_read(&arena, &task_schema, task->keys, NULL, &config, &err) < 0)
+		return cmd_fail(&err);
+	schema_print(&text, &task_schema, &config);
+	fputs(buf_str(&text), stdout);
+	return CMD_OK;
+}
+
+/* --- as JSON ---------------------------------------------------------------------------------- */
+
+static json_t *targets_json(const struct task_file *files, size_t n)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(list, json_text(files[i].target));
+	return list;
+}
+
+static json_t *limits_json(const struct task *task)
+{
+	const struct sandbox_limits *limits = &task->limits;
+
+	return json_pack("{s:I, s:I, s:f, s:I, s:I, s:I}", "memory_bytes",
+			(json_int_t)limits->memory_bytes, "pids", (json_int_t)limits->pids, "cpus",
+			limits->cpus, "disk_bytes", (json_int_t)limits->disk_bytes, "disk_files",
+			(json_int_t)limits->disk_files, "output_bytes",
+			(json_int_t)task->output_bytes);
+}
+
+static json_t *published_json(const struct task *task)
+{
+	json_t *out = json_object();
+
+	for (size_t i = 0; i < task->n_published; i++)
+		json_object_set_new(
+				out, task->published[i].name, json_real(task->published[i].value));
+	return out;
+}
+
+static json_t *task_json(const struct task *task)
+{
+	json_t *out = json_object();
+
+	json_object_set_new(out, "task", json_text(task->id));
+	json_object_set_new(out, "variant", json_text(task->variant));
+	json_object_set_new(out, "name", json_text(task->name));
+	json_object_set_new(out, "description", json_text(task->description));
+	json_object_set_new(out, "metric", json_text(task->metric));
+	json_object_set_new(out, "direction", json_text(task->maximize ? "maximize" : "minimize"));
+	json_object_set_new(out, "grader", json_text(grader_kinds[task->grader.kind]));
+	json_object_set_new(out, "submission", json_text(task->grader.submission));
+	json_object_set_new(out, "baseline", json_text(task->baseline_command));
+	json_object_set_new(out, "baseline_scores", published_json(task));
+	json_object_set_new(out, "max_steps", json_integer(task->max_steps));
+	json_object_set_new(out, "training_timeout_s",
+			json_real((double)task->training_timeout_ms / 1000));
+	json_object_set_new(
+			out, "short_timeout_s", json_real((double)task->short_timeout_ms / 1000));
+	json_object_set_new(out, "network", json_text(network_names[task->network]));
+	json_object_set_new(out, "limits", limits_json(task));
+	json_object_set_new(out, "starter", targets_json(task->starter, task->n_starter));
+	json_object_set_new(out, "data", targets_json(task->data, task->n_data));
+	json_object_set_new(out, "folder", json_text(task->dir));
+	return out;
+}
+
+static int print_json(const struct task *task)
+{
+	auto_json json_t *out = task_json(task);
+	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+
+	json_add(&text, out, false);
+	puts(buf_str(&text));
+	return CMD_OK;
+}
+
+/* --- for people ------------------------------------------------------------------------------- */
+
+#define LABEL_COLUMNS 12
+
+static void add_label(struct buf *out, const char *label)
+{
+	buf_printf(out, "%-*s", LABEL_COLUMNS, label);
+}
+
+static void add_targets(struct buf *out, const char *label, const char *folder,
+		const struct task_file *files, size_t n)
+{
+	if (!n)
+		return;
+	add_label(out, label);
+	for (size_t i = 0; i < n; i++) {
+		buf_printf(out, "%s%s", i ? ", " : "", folder);
+		str_add_printable(out, files[i].target);
+	}
+	buf_add_char(out, '\n');
+}
+
+static void add_size(struct buf *out, int64_t bytes, const char *what)
+{
+	if (bytes)
+		buf_printf(out, "%.4g MiB of %s, ", (double)bytes / (1 << 20), what);
+}
+
+static void add_limits(struct buf *out, const struct task *task)
+{
+	add_label(out, "limits");
+	add_size(out, task->limits.memory_bytes, "memory");
+	add_size(out, task->limits.disk_bytes, "disk");
+	if (task->limits.pids)
+		buf_printf(out, "%lld processes, ", (long long)task->limits.pids);
+	if (task->limits.cpus)
+		buf_printf(out, "%g cores, ", task->limits.cpus);
+	buf_printf(out, "network: %s\n", network_names[task->network]);
+}
+
+static void add_baseline(struct buf *out, const struct task *task)
+{
+	add_label(out, "baseline");
+	if (task->baseline_command)
+		str_add_printable(out, task->baseline_command);
+	for (size_t i = 0; !task->baseline_command && i < task->n_published; i++)
+		buf_printf(out, "%s%s %.6g", i ? ", " : "", task->published[i].name,
+				task->published[i].value);
+	buf_add_char(out, '\n');
+}
+
+static void add_facts(struct buf *out, const struct task *task)
+{
+	add_label(out, "metric");
+	buf_printf(out, "%s, %s is better\n", task->metric, task->maximize ? "more" : "less");
+	add_label(out, "scored");
+	buf_printf(out, "%s, by a %s grader\n", task->grader.submission,
+			grader_kinds[task->grader.kind]);
+	add_baseline(out, task);
+	add_label(out, "steps");
+	buf_printf(out, "%d, each at most %g s, with Python %g s\n", task->max_steps,
+			(double)task->short_timeout_ms / 1000,
+			(double)task->training_timeout_ms / 1000);
+	add_limits(out, task);
+	add_targets(out, "workspace", "", task->starter, task->n_starter);
+	add_targets(out, "data", "data/", task->data, task->n_data);
+	add_label(out, "folder");
+	str_add_printable(out, task->dir);
+	buf_add_char(out, '\n');
+}
+
+static int print_text(const struct task *task)
+{
+	bool colours = term_colours(1);
+	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+
+	buf_printf(&text, "%s%s%s%s%s: ", term_style(colours, TERM_BOLD), task->id,
+			*task->variant ? ":" : "", task->variant, term_style(colours, TERM_RESET));
+	str_add_printable(&text, task->name);
+	buf_add_str(&text, "\n\n");
+	add_facts(&text, task);
+	buf_add_char(&text, '\n');
+	str_add_printable(&text, task->description);
+	fputs(buf_str(&text), stdout);
+	if (!str_ends(task->description, "\n"))
+		putchar('\n');
+	return CMD_OK;
+}
+
+static int run_task_show(struct command_context *ctx)
+{
+	const struct show_options *o = ctx->options;
+	const struct task_places places = task_options_places(o);
+	struct fh_error err = FH_ERROR_INIT;
+	struct task *task = NULL;
+	int (*print)(const struct task *) = ctx->json ? print_json
+			: o->keys                     ? print_keys
+						      : print_text;
+	int status, r;
+
+	/* The keys are there, whether or not the files are that they name. */
+	r = (o->keys ? task_read : task_load)(&places, ctx->args[0], NULL, &task, &err);
+	if (r < 0)
+		return r == -ENOENT ? cmd_refuse(&err) : cmd_fail(&err);
+	status = print(task);
+	task_free(task);
+	return status;
+}
+
+static const struct cmd_option options[] = {
+	{ "keys", 0, OPTION_FLAG, offsetof(struct show_options, keys),
+			.help = "every key of task.yaml with its value, whether given or not, as YAML" },
+	TASKS_DIR_OPTION,
+	{},
+};
+
+const struct command command_task_show = {
+	.name = "show",
+	.summary = "what a task asks for",
+	.arguments = "T[:V]",
+	.min_args = 1,
+	.max_args = 1,
+	.options = options,
+	.options_size = sizeof(struct show_options),
+	.examples = "fumehood task show titanic\nfumehood task show --keys titanic:full",
+	.run = run_task_show,
+};

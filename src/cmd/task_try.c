@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/task.h"
+
+#include "base/fd.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <fumehood/env.h>
+
+#include <errno.h>
+#include <fts.h>
+#include <string.h>
+
+/*
+ * Playing a task's baseline and its known good solution, as an agent would: the solution's files
+ * come into the workspace by commands, since nothing else can put them there.
+ */
+#define FILE_BYTES_MAX (256 * 1024)
+#define COMMAND_BYTES_MAX (2 * 1024 * 1024)
+#define STEPS 1000
+
+struct attempt {
+	struct fh_env *env;
+	struct fh_step step;
+	struct fh_error err;
+};
+
+static int do_step(struct attempt *a, const char *command, double timeout_s)
+{
+	int r = fh_env_step(a->env, &(struct fh_action){ .text = command, .timeout_s = timeout_s },
+			&a->step, &a->err);
+
+	if (r < 0)
+		return r;
+	if (a->step.outcome != FH_OUTCOME_OK || a->step.exit_code != 0)
+		return error_say(&a->err, EINVAL, "`%.200s` ended with %s, status %d: %.600s",
+				command, fh_outcome_name(a->step.outcome), a->step.exit_code,
+				a->step.observation);
+	return 0;
+}
+
+static void add_quoted(struct buf *out, const char *path)
+{
+	buf_add_char(out, '\'');
+	for (; *path; path++)
+		buf_add_str(out, *path == '\'' ? "'\\''" : (char[2]){ *path, '\0' });
+	buf_add_char(out, '\'');
+}
+
+/* Three bytes as four letters; what is missing at the end is '='. */
+static void add_base64(struct buf *out, const char *data, size_t n)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *p = (const unsigned char *)data;
+
+	for (size_t i = 0; i < n; i += 3) {
+		unsigned v = p[i] << 16u | (i + 1 < n ? p[i + 1] << 8u : 0) |
+				(i + 2 < n ? p[i + 2] : 0);
+
+		buf_add_char(out, letters[v >> 18]);
+		buf_add_char(out, letters[v >> 12 & 63]);
+		buf_add_char(out, i + 1 < n ? letters[v >> 6 & 63] : '=');
+		buf_add_char(out, i + 2 < n ? letters[v & 63] : '=');
+		if (i % 57 == 54)
+			buf_add_char(out, '\n');
+	}
+}
+
+static int put_file(struct attempt *a, const char *source, const char *target)
+{
+	auto_buf struct buf data = BUF_INIT(FILE_BYTES_MAX);
+	auto_buf struct buf command = BUF_INIT(COMMAND_BYTES_MAX);
+	int r = fd_read_file(source, &data, &a->err);
+
+	if (r < 0)
+		return r;
+	buf_add_str(&command, "mkdir -p \"$(dirname ");
+	add_quoted(&command, target);
+	buf_add_str(&command, ")\" && base64 -d >");
+	add_quoted(&command, target);
+	buf_add_str(&command, " <<'END'\n");
+	add_base64(&command, buf_str(&data), data.len);
+	buf_add_str(&command, "\nEND");
+	return do_step(a, buf_str(&command), 0);
+}
+
+/* A file, or all that a folder holds. */
+static int put_tree(struct attempt *a, const struct task_file *file)
+{
+	char *const paths[] = { (char *)(uintptr_t)file->source, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	const FTSENT *entry;
+	int r = 0;
+
+	if (!fts)
+		return error_set(&a->err, errno, "read '%s'", file->source);
+	while (r >= 0 && (entry = fts_read(fts))) {
+		auto_buf struct buf target = BUF_INIT(4096);
+
+		if (entry->fts_info != FTS_F)
+			continue;
+		buf_printf(&target, "%s%s", file->target, entry->fts_path + strlen(file->source));
+		r = put_file(a, entry->fts_path, buf_str(&target));
+	}
+	fts_close(fts);
+	return r;
+}
+
+static int play(struct attempt *a, const struct task *task)
+{
+	int r = fh_env_reset(a->env, 0, &a->step, &a->err);
+
+	for (size_t i = 0; i < task->n_solution && r >= 0; i++)
+		r = put_tree(a, &task->solution[i]);
+	if (r >= 0)
+		r = do_step(a, task->solution_command, (double)task->training_timeout_ms / 1000);
+	if (r >= 0)
+		r = fh_env_submit(a->env, &a->step, &a->err);
+	if (r >= 0 && !a->step.score)
+		r = error_say(&a->err, EINVAL, "it can't be scored: %s",
+				a->step.grade_error ? a->step.grade_error
+						    : "nothing was submitted");
+	return r;
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+/* The value of the metric that decides, by its name without case; NULL if there is none. */
+static const double *find_metric(const struct fh_metric *metrics, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcasecmp(metrics[i].name, name) == 0)
+			return &metrics[i].value;
+	return NULL;
+}
+
+static void add_scores(
+		struct buf *report, const char *what, const struct fh_metric *metrics, size_t n)
+{
+	buf_printf(report, "  %s:", what);
+	for (size_t i = 0; i < n; i++)
+		buf_printf(report, "%s %s %.6g", i ? "," : "", metrics[i].name, metrics[i].value);
+	buf_add_char(report, '\n');
+}
+
+static bool failed(struct buf *report, const char *what, const struct fh_error *err)
+{
+	buf_printf(report, "  problem: %s: ", what);
+	str_add_printable(report, err->message);
+	buf_add_char(report, '\n');
+	return false;
+}
+
+static bool try_solution(struct attempt *a, const struct task *task, struct buf *report)
+{
+	const double *baseline, *solution;
+	double better;
+
+	if (play(a, task) < 0)
+		return failed(report, "the solution", &a->err);
+	add_scores(report, "solution", a->step.score, a->step.n_score);
+	baseline = find_metric(a->step.baseline, a->step.n_baseline, task->metric);
+	solution = find_metric(a->step.score, a->step.n_score, task->metric);
+	better = baseline && solution ? *solution - *baseline : 0;
+	if (task->maximize ? better > 0 : better < 0)
+		return true;
+	buf_add_str(report, "  problem: the solution is no better than the baseline\n");
+	return false;
+}
+
+static bool try_task(struct fh_gym *gym, const struct task *task, struct buf *report)
+{
+	struct fh_env_options options = {
+		.task = task->dir, .variant = task->variant, .max_steps = STEPS
+	};
+	struct attempt a = { .err = FH_ERROR_INIT };
+	struct fh_env_info info;
+	bool ok = true;
+
+	if (fh_env_open(gym, &options, &a.env, &a.err) < 0)
+		return failed(report, "the baseline", &a.err);
+	fh_env_info(a.env, &info);
+	add_scores(report, "baseline", info.baseline, info.n_baseline);
+	if (task->solution_command)
+		ok = try_solution(&a, task, report);
+	fh_env_close(a.env);
+	return ok;
+}
+
+bool task_try(const struct task_places *places, const char *spec, struct buf *report)
+{
+	struct fh_gym_options options = { .tasks_dir = places->tasks_dir,
+		.state_dir = places->state_dir };
+	struct fh_error err = FH_ERROR_INIT;
+	struct fh_gym *gym = NULL;
+	struct task *task = NULL;
+	bool ok;
+
+	if (task_load(places, spec, NULL, &task, &err) < 0)
+		return failed(report, "not played", &err);
+	if (fh_gym_open(&options, &gym, &err) < 0)
+		ok = failed(report, "not played", &err);
+	else
+		ok = try_task(gym, task, report);
+	fh_gym_close(gym);
+	task_free(task);
+	return ok;
+}

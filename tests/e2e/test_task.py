@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fumehood task and fumehood config: what there is, and making more of it."""
+
+import json
+import re
+
+import pytest
+import yaml
+from conftest import ROOT, TASKS
+
+
+def test_list(fumehood):
+    lines = fumehood("task", "list").stdout.splitlines()
+    assert lines[0].split() == ["task", "variants", "metric", "name"]
+    titanic = next(line for line in lines if line.startswith("titanic "))
+    assert "micro, full" in titanic and "accuracy, more is better" in titanic
+
+
+def test_list_as_json(fumehood):
+    done = fumehood("task", "list", "--tasks-dir", TASKS, "--json")
+    tasks = {task["task"]: task for task in json.loads(done.stdout)["tasks"]}
+    assert {"titanic", "battleOfSexes", "guess", "rows", "words"} <= set(tasks)
+    assert tasks["words"]["direction"] == "minimize"
+    assert tasks["titanic"]["variants"] == ["micro"]
+    assert tasks["titanic"]["default_variant"] == "micro"
+    assert tasks["rows"]["ready"] and tasks["rows"]["problem"] is None
+    assert not tasks["large"]["ready"] and "lacks large.bin" in tasks["large"]["problem"]
+
+
+def test_a_bad_task_is_listed_with_its_fault(fumehood):
+    (fumehood.folder / "mine" / "bad").mkdir(parents=True)
+    (fumehood.folder / "mine" / "bad" / "task.yaml").write_text("nmae: x\n")
+    done = fumehood("task", "list", "--tasks-dir", "mine")
+    assert re.search(r"^bad\b", done.stdout, re.MULTILINE)
+    assert "task.yaml:1:1: key 'nmae': unknown key; did you mean 'name'?" in done.stderr
+
+
+def test_show(fumehood):
+    text = fumehood("task", "show", "titanic").stdout
+    assert text.startswith("titanic:micro: Titanic survival\n")
+    assert re.search(r"^data +data/train.csv, data/test.csv", text, re.MULTILINE)
+    assert "{" not in text
+    shown = json.loads(fumehood("task", "show", "titanic:micro", "--json").stdout)
+    assert shown["variant"] == "micro" and shown["metric"] == "accuracy"
+    assert shown["training_timeout_s"] == 60 and shown["limits"]["memory_bytes"] == 2**30
+    assert "answers.csv" not in json.dumps(shown)
+
+
+def test_keys_are_yaml_that_says_the_same(fumehood):
+    first = fumehood("task", "show", "--keys", "titanic:full").stdout
+    keys = yaml.safe_load(first)
+    assert keys["grader"]["answers"] == "titanic:answers.csv" and keys["max_steps"] == 50
+    folder = fumehood.folder / "titanic"
+    folder.mkdir()
+    (folder / "task.yaml").write_text(first)
+    again = yaml.safe_load(fumehood("task", "show", "--keys", "./titanic:full").stdout)
+    assert again == keys
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "complaint"),
+    [
+        ("show titanik", 2, "no task 'titanik'; did you mean 'titanic'?"),
+        ("show titanic:none", 2, "task 'titanic' has no variant 'none'; there are: full, micro"),
+        ("show titanic:full", 1, "data set 'titanic' lacks train.csv in "),
+        ("check nothing", 2, "no task 'nothing'; there are: "),
+        ("new titanic/x", 2, "'titanic/x' can't be the name of a task"),
+        ("new --grader quiz x", 2, "quiz"),
+    ],
+)
+def test_complaints(fumehood, words, status, complaint):
+    assert complaint in fumehood("task", *words.split(), status=status).stderr
+
+
+@pytest.mark.parametrize("task", ["battleOfSexes", "titanic"])
+def test_our_tasks_hold_together(fumehood, task):
+    done = fumehood("task", "check", "--run", task)
+    assert done.stdout.startswith(f"ok {task}\n") and "problem" not in done.stdout
+    assert "  baseline: " in done.stdout and "  solution: " in done.stdout
+
+
+@pytest.mark.parametrize("grader", ["csv", "script", "duel"])
+def test_a_new_task_plays(fumehood, grader):
+    assert "./mine" in fumehood("task", "new", "mine", "--grader", grader).stdout
+    report = json.loads(fumehood("task", "check", "--run", "./mine", "--json").stdout)
+    assert report["ok"] and report["problems"] == [] and report["notes"] == []
+    assert "solution: " in report["played"]
+    assert "is there already" in fumehood("task", "new", "mine", status=2).stderr
+
+
+def test_new_goes_into_tasks(fumehood):
+    (fumehood.folder / "tasks").mkdir()
+    fumehood("task", "new", "one")
+    fumehood("task", "new", "two", "--tasks-dir", "tasks")
+    assert fumehood("task", "check", "one", "two", "--tasks-dir", "tasks").returncode == 0
+
+
+def change(path, old, new):
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+FAULTS = [
+    ("name: Sums and signs", "nmae: Sums and signs", "did you mean 'name'"),
+    ("[starter/]", "[starter/, grader]", "the agent would see "),
+    ("[starter/]", "[starter/, solution/]", "the agent would see "),
+    ("target: y", "target: z", "has no column 'z'"),
+    ("name: accuracy", "name: Score", "gives 'accuracy', and the task goes by"),
+    ("[baseline.py]", "[other.py]", "other.py is not in starter_code"),
+    ("[starter/]", "[/etc/passwd]", "leads out of"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "problem"), FAULTS)
+def test_faults_are_found(fumehood, old, new, problem):
+    fumehood("task", "new", "mine")
+    change(fumehood.folder / "mine" / "task.yaml", old, new)
+    done = fumehood("task", "check", "mine/", status=1)
+    assert done.stdout.startswith("FAIL ") and problem in done.stdout
+
+
+def test_data_is_compared(fumehood):
+    fumehood("task", "new", "mine")
+    folder = fumehood.folder / "mine"
+    (folder / "datasets").mkdir()
+    (folder / "datasets" / "more.yaml").write_text(
+        "name: More\ndescription: x\nlocation: starter\n"
+        "files: [{path: test.csv, sha256: " + "0" * 64 + "}]\n"
+    )
+    (folder / "task.yaml").write_text(
+        (folder / "task.yaml").read_text() + "dataset_configs: [more]\n"
+    )
+    done = fumehood("task", "check", "./mine", status=1)
+    assert re.search(r"problem: data set 'more': .*/test.csv has sha256 [0-9a-f]{64}", done.stdout)
+    assert "note: the description has no {dataset_docs}" in done.stdout
+
+
+def test_notes_do_no_harm(fumehood):
+    fumehood("task", "new", "mine")
+    (fumehood.folder / "mine" / "README.md").unlink()
+    with (fumehood.folder / "mine" / "task.yaml").open("a") as out:
+        out.write("task_entrypoint: CSVSubmissionTasks\n")
+    done = fumehood("task", "check", "./mine")
+    assert "note: no README.md" in done.stdout
+    assert "note: 'task_entrypoint' has no effect here" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("baseline_paths: [baseline.py]", 'baseline: "false"', "problem: the baseline: "),
+        ("command: python3 solve.py", "command: exit 3", "problem: the solution: `exit 3` ended"),
+        (
+            "command: python3 solve.py",
+            "command: python3 baseline.py",
+            "problem: the solution is no better than the baseline",
+        ),
+    ],
+)
+def test_playing_finds_faults(fumehood, old, new, problem):
+    fumehood("task", "new", "mine")
+    change(fumehood.folder / "mine" / "task.yaml", old, new)
+    fumehood("task", "check", "./mine")
+    assert problem in fumehood("task", "check", "--run", "./mine", status=1).stdout
+
+
+# --- the manual ---------------------------------------------------------------------------------
+
+TASKS_PAGE = ROOT / "docs" / "tasks.md"
+
+
+def test_the_list_of_keys_is_what_the_program_says(fumehood):
+    listed = TASKS_PAGE.read_text().split("<!-- from here on: fumehood config docs -->\n")[1]
+    assert fumehood("config", "docs").stdout == listed
+
+
+def test_one_struct_alone(fumehood):
+    text = fumehood("config", "docs", "limits").stdout
+    assert text.startswith("### limits\n") and text.count("###") == 1
+    assert "there are: task, metric, " in fumehood("config", "docs", "limit", status=2).stderr
+
+
+def test_the_examples_are_tasks(fumehood):
+    blocks = re.findall(r"```yaml\n(.*?)```", TASKS_PAGE.read_text(), re.DOTALL)
+    tasks = [block for block in blocks if "grader:" in block]
+    assert len(tasks) == 2
+    for text in tasks:
+        name = yaml.safe_load(text)["id"]
+        (fumehood.folder / name).mkdir()
+        (fumehood.folder / name / "task.yaml").write_text(text)
+        keys = yaml.safe_load(fumehood("task", "show", "--keys", f"./{name}").stdout)
+        assert keys["id"] == name
