@@ -19,6 +19,8 @@
  * was its last step; is scored because the command asked to validate.
  */
 #define TIMEOUT_MS_MAX (30LL * 24 * 3600 * 1000)
+#define KEPT_BYTES                                                                                 \
+	(256 << 10) /* of an observation's memory, for the next; a thousand may be alive */
 
 /* What an episode is scored for; the words of exit_* actions beside these. */
 #define REASON_SUBMIT "submit"
@@ -29,6 +31,10 @@
 
 void step_clear(struct fh_env *env)
 {
+	if (env->observation.size > KEPT_BYTES) {
+		buf_release(&env->observation);
+		buf_release(&env->folded);
+	}
 	buf_clear(&env->observation);
 	buf_clear(&env->integrity);
 	buf_clear(&env->grade_error);
