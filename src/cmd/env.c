@@ -173,7 +173,7 @@ static int do_reset(struct door *d, const struct pyjson *request, struct fh_erro
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&d->answer, PYJSON_LINE);
 	uint64_t seed = d->next_seed;
-	struct fh_step step;
+	struct fh_step step = { 0 };
 	int r;
 
 	r = read_seed(request, &seed, err);
@@ -219,7 +219,7 @@ static int do_step(struct door *d, const struct pyjson *request, struct fh_error
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&d->answer, PYJSON_LINE);
 	struct fh_action action = { 0 };
-	struct fh_step step;
+	struct fh_step step = { 0 };
 	int r;
 
 	if (d->state == NOT_RESET)

@@ -379,7 +379,7 @@ static int take_option(struct parser *p, struct fh_error *err)
 	int r;
 
 	r = word[1] == '-' ? spot_long(p, word, &s, err) : spot_short(p, word, &s, err);
-	if (r < 0)
+	if (r < 0 || !s.option)
 		return r;
 	if (s.base == p->values)
 		mark_given(p, s.option);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,21 +116,22 @@ static int read_members(const char *name, const struct pyjson *object, const str
 	return 0;
 }
 
-/* The member of that name, which must be of that kind. */
-static int require(const char *name, const struct pyjson *root, const char *key,
-		enum pyjson_kind kind, const struct pyjson **out, struct fh_error *err)
+/* The member of that name, which must be of that kind; NULL with the error when it isn't. */
+static const struct pyjson *require(const char *name, const struct pyjson *root, const char *key,
+		enum pyjson_kind kind, struct fh_error *err)
 {
+	static const char *const wanted[] = {
+		[PYJSON_STRING] = "a string",
+		[PYJSON_ARRAY] = "an array",
+		[PYJSON_OBJECT] = "an object",
+	};
 	const struct pyjson *v = pyjson_get(root, key);
 
 	if (!v)
-		return pyjson_complain(name, root, err, "'%s' is missing", key);
-	if (v->kind != kind)
-		return pyjson_complain(name, v, err, "'%s' should be %s", key,
-				kind == PYJSON_ARRAY                    ? "an array"
-						: kind == PYJSON_OBJECT ? "an object"
-									: "a string");
-	*out = v;
-	return 0;
+		pyjson_complain(name, root, err, "'%s' is missing", key);
+	else if (v->kind != kind)
+		pyjson_complain(name, v, err, "'%s' should be %s", key, wanted[kind]);
+	return v && v->kind == kind ? v : NULL;
 }
 
 static bool begins_with_action(const struct pyjson *step)
@@ -170,22 +172,20 @@ static int read_history(
 static int read_root(
 		const char *name, const struct pyjson *root, struct traj *t, struct fh_error *err)
 {
-	const struct pyjson *list, *info;
+	const struct pyjson *steps, *history, *info;
 	int r;
 
 	if (root->kind != PYJSON_OBJECT)
 		return pyjson_complain(name, root, err, "expected an object");
-	r = require(name, root, "environment", PYJSON_STRING, &t->environment, err);
+	t->environment = require(name, root, "environment", PYJSON_STRING, err);
+	steps = t->environment ? require(name, root, "trajectory", PYJSON_ARRAY, err) : NULL;
+	history = steps ? require(name, root, "history", PYJSON_ARRAY, err) : NULL;
+	info = history ? require(name, root, "info", PYJSON_OBJECT, err) : NULL;
+	if (!info)
+		return -EINVAL;
+	r = read_steps(name, steps, t, err);
 	if (r == 0)
-		r = require(name, root, "trajectory", PYJSON_ARRAY, &list, err);
-	if (r == 0)
-		r = read_steps(name, list, t, err);
-	if (r == 0)
-		r = require(name, root, "history", PYJSON_ARRAY, &list, err);
-	if (r == 0)
-		r = read_history(name, list, t, err);
-	if (r == 0)
-		r = require(name, root, "info", PYJSON_OBJECT, &info, err);
+		r = read_history(name, history, t, err);
 	if (r == 0)
 		r = read_members(name, info, info_members, ARRAY_SIZE(info_members), &t->info, err);
 	return r;

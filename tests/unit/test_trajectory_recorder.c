@@ -26,10 +26,10 @@
 static atomic_int syncs, syncs_elsewhere, signals_let_in;
 static pthread_t main_thread;
 
-int fdatasync(int fd)
+int fdatasync(int __fildes)
 {
 	sigset_t blocked;
-	int r = (int)syscall(SYS_fdatasync, fd);
+	int r = (int)syscall(SYS_fdatasync, __fildes);
 
 	pthread_sigmask(SIG_BLOCK, NULL, &blocked);
 	if (pthread_equal(pthread_self(), main_thread)) {
@@ -264,7 +264,8 @@ static void every_event_is_one_line(void **state)
 
 	play(r, false);
 	recorder_close(r);
-	at = events = contents(EXPORT_EVENTS);
+	events = contents(EXPORT_EVENTS);
+	at = events;
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		size_t n = strcspn(at, "\n");
 		struct pyjson_source source = { .name = "e", .data = at, .n = n };
