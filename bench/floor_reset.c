@@ -126,8 +126,8 @@ static void make_mounts(void)
 
 _Noreturn static void become_bash(int mapped, int in, int out)
 {
-	char *const argv[] = { "bash", "--norc", "--noprofile", NULL };
-	char *const env[] = { "PATH=/usr/bin:/bin", NULL };
+	const char *const argv[] = { "bash", "--norc", "--noprofile", NULL };
+	const char *const env[] = { "PATH=/usr/bin:/bin", NULL };
 	char go;
 
 	must(read(mapped, &go, 1), "read");
@@ -139,7 +139,7 @@ _Noreturn static void become_bash(int mapped, int in, int out)
 	dup2(in, 0);
 	dup2(out, 1);
 	must(syscall(SYS_close_range, 3, ~0U, 0), "close_range");
-	execve("/bin/bash", argv, env);
+	execve("/bin/bash", (char *const *)argv, (char *const *)env);
 	die("/bin/bash");
 }
 

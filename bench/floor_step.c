@@ -39,7 +39,7 @@ static void pin(int cpu)
 
 static void start_bash(int in, int out)
 {
-	char *const argv[] = { "bash", "--norc", "--noprofile", NULL };
+	const char *const argv[] = { "bash", "--norc", "--noprofile", NULL };
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
 
@@ -47,7 +47,7 @@ static void start_bash(int in, int out)
 	posix_spawn_file_actions_adddup2(&actions, in, 0);
 	posix_spawn_file_actions_adddup2(&actions, out, 1);
 	posix_spawn_file_actions_addclosefrom_np(&actions, 3);
-	errno = posix_spawn(&pid, "/bin/bash", &actions, NULL, argv, environ);
+	errno = posix_spawn(&pid, "/bin/bash", &actions, NULL, (char *const *)argv, environ);
 	if (errno)
 		die("/bin/bash");
 	posix_spawn_file_actions_destroy(&actions);

@@ -60,6 +60,7 @@ static void set_programs(const char *dir)
 	found.guest_plugin = path_join(dir, "fumehood-guest.so");
 	found.aci = path_join(dir, "fh-aci");
 	found.grade_csv = path_join(dir, "fh-grade-csv");
+	found.floors = path_join(dir, "bench");
 }
 
 static bool try_layout(const char *dir, const struct layout *layout)

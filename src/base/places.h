@@ -13,6 +13,7 @@ struct places {
 	const char *guest_plugin; /* fumehood-guest.so */
 	const char *aci;          /* fh-aci */
 	const char *grade_csv;    /* fh-grade-csv */
+	const char *floors;       /* folder of the bare programs that `bench` measures against */
 	const char *graders;      /* folder of what judges and players are run with: duel.py, ... */
 };
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 extern const struct command command_config;
+extern const struct command command_bench;
 extern const struct command command_env;
 extern const struct command command_export;
 extern const struct command command_help;
@@ -25,6 +26,7 @@ static const struct command *const commands[] = {
 	&command_task,
 	&command_config,
 	&command_sandbox,
+	&command_bench,
 	&command_doctor,
 	&command_help,
 	NULL,

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/bench.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+#include "cmd/interrupt.h"
+#include "cmd/term.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+/* `bench`: which suites, on what machine, and telling the figures. docs/performance.md reads them. */
+
+#define ALIVE_MAX 100000
+#define QUIET_MS 200    /* how long the machine is watched while nothing of ours runs */
+#define QUIET_SHARE 0.1 /* of one CPU that others may use */
+
+struct bench_options {
+	struct cmd_list only, alive;
+	int n;
+};
+
+struct machine {
+	char cpu[128], kernel[128], date[32];
+	long cores;
+	double load;   /* one minute's average when it began */
+	double others; /* CPUs that others used, at most, when it was looked at */
+};
+
+static const struct suite {
+	const char *names[3]; /* for --only */
+	int (*run)(struct bench *b, struct fh_error *err);
+} suites[] = {
+	{ { "reset", "teardown" }, suite_reset },
+	{ { "step" }, suite_step },
+	{ { "validate_csv" }, suite_validate },
+	{ { "alive" }, suite_alive },
+};
+
+/* --- samples and figures ---------------------------------------------------------------------- */
+
+void samples_add(struct samples *s, double value)
+{
+	if (s->n == s->size) {
+		s->size = s->size ? s->size * 2 : 256;
+		s->values = xrealloc(s->values, s->size, sizeof(*s->values));
+	}
+	s->values[s->n++] = value;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The smallest sample that so many per cent are not above; of sorted samples, NAN without any. */
+static double percentile(const struct samples *s, double percent)
+{
+	size_t rank = (size_t)ceil(percent / 100 * (double)s->n);
+
+	return s->n ? s->values[rank ? rank - 1 : 0] : NAN;
+}
+
+static void sort(struct samples *s)
+{
+	if (s->n)
+		qsort(s->values, s->n, sizeof(*s->values), compare);
+}
+
+struct figure *bench_figure(struct bench *b, const char *unit, const char *format, ...)
+{
+	struct figure *f = &b->figures[b->n_figures];
+	va_list ap;
+
+	if (b->n_figures == BENCH_FIGURES_MAX)
+		abort();
+	b->n_figures++;
+	f->unit = unit;
+	va_start(ap, format);
+	vsnprintf(f->name, sizeof(f->name), format, ap);
+	va_end(ap);
+	return f;
+}
+
+int bench_batch(const struct bench *b)
+{
+	return (b->n + BENCH_ROUNDS - 1) / BENCH_ROUNDS;
+}
+
+int bench_go_on(struct fh_error *err)
+{
+	return interrupt_wanted() ? error_say(err, EINTR, "stopped") : 0;
+}
+
+/* --- the machine ------------------------------------------------------------------------------ */
+
+/* CPU time that all of the machine used, in seconds: user, nice and system of /proc/stat. */
+static double busy_s(void)
+{
+	auto_buf struct buf text = BUF_INIT(1 << 20);
+	unsigned long long user = 0, nice = 0, kernel = 0;
+
+	fd_read_file("/proc/stat", &text, NULL);
+	sscanf(buf_str(&text), "cpu %llu %llu %llu", &user, &nice, &kernel);
+	return (double)(user + nice + kernel) / (double)sysconf(_SC_CLK_TCK);
+}
+
+static void watch_others(struct machine *m)
+{
+	int64_t began = clock_now_ns();
+	double before = busy_s(), used;
+
+	nanosleep(&(struct timespec){ .tv_nsec = QUIET_MS * NS_PER_MS }, NULL);
+	used = (busy_s() - before) / ((double)(clock_now_ns() - began) / 1e9);
+	if (used > m->others)
+		m->others = used;
+}
+
+static void find_cpu(char *out, size_t size)
+{
+	auto_buf struct buf text = BUF_INIT(4 << 20);
+	const char *at;
+
+	fd_read_file("/proc/cpuinfo", &text, NULL);
+	at = strstr(buf_str(&text), "model name");
+	at = at ? strchr(at, ':') : NULL;
+	if (at)
+		snprintf(out, size, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
+	else
+		snprintf(out, size, "unknown");
+}
+
+static void look_at_machine(struct machine *m)
+{
+	time_t now = time(NULL);
+	struct utsname u;
+	struct tm tm;
+
+	find_cpu(m->cpu, sizeof(m->cpu));
+	m->cores = sysconf(_SC_NPROCESSORS_ONLN);
+	uname(&u);
+	snprintf(m->kernel, sizeof(m->kernel), "%s %s", u.sysname, u.release);
+	strftime(m->date, sizeof(m->date), "%Y-%m-%d", gmtime_r(&now, &tm));
+	getloadavg(&m->load, 1);
+}
+
+/* --- telling ---------------------------------------------------------------------------------- */
+
+static json_t *number(double v)
+{
+	return isnan(v) ? json_null() : json_real(round(v * 1000) / 1000);
+}
+
+static double floor_of(const struct figure *f)
+{
+	return percentile(&f->floor, 50);
+}
+
+static json_t *figure_json(const struct figure *f)
+{
+	double p50 = percentile(&f->ours, 50);
+
+	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "name", f->name, "unit",
+			f->unit, "n", (json_int_t)f->ours.n, "p50", number(p50), "p95",
+			number(percentile(&f->ours, 95)), "p99", number(percentile(&f->ours, 99)),
+			"floor_p50", number(floor_of(f)), "ratio", number(p50 / floor_of(f)));
+}
+
+static void print_json(const struct bench *b, const struct machine *m)
+{
+	auto_buf struct buf line = BUF_INIT(1 << 20);
+	auto_json json_t *report = json_object();
+	json_t *results = json_array();
+
+	for (size_t i = 0; i < b->n_figures; i++)
+		json_array_append_new(results, figure_json(&b->figures[i]));
+	json_object_set_new(report, "machine",
+			json_pack("{s:o, s:I, s:s, s:s, s:o, s:o, s:b}", "cpu", json_text(m->cpu),
+					"cores", (json_int_t)m->cores, "kernel", m->kernel, "date",
+					m->date, "load", number(m->load), "others_cpus",
+					number(m->others), "quiet", m->others <= QUIET_SHARE));
+	json_object_set_new(report, "results", results);
+	json_add(&line, report, false);
+	puts(buf_str(&line));
+}
+
+static void add_value(char *out, size_t size, double v, const char *unit)
+{
+	if (isnan(v))
+		snprintf(out, size, "-");
+	else if (str_eq(unit, "bytes"))
+		snprintf(out, size, "%.0f kB", v / 1024);
+	else
+		snprintf(out, size, "%.*f us", v < 100 ? 1 : 0, v);
+}
+
+/* What was asked of it, and whether it is so: +1 yes, -1 no, 0 nothing was asked. */
+static int judge(const struct figure *f, char *out, size_t size)
+{
+	double p50 = percentile(&f->ours, 50);
+	double base = percentile(f->against ? &f->against->ours : &f->floor, 50);
+	char value[32];
+
+	out[0] = '\0';
+	if (f->most > 0) {
+		add_value(value, sizeof(value), f->most, f->unit);
+		snprintf(out, size, "< %s", value);
+		return p50 < f->most ? 1 : -1;
+	}
+	if (f->most_ratio > 0) {
+		snprintf(out, size, "< %gx %s", f->most_ratio,
+				f->against ? f->against->name : "its floor");
+		return p50 < f->most_ratio * base ? 1 : -1;
+	}
+	return 0;
+}
+
+static void print_figure(const struct figure *f)
+{
+	static const double percents[] = { 50, 95, 99 };
+	double ratio = percentile(&f->ours, 50) / floor_of(f);
+	bool colours = term_colours(1);
+	char value[32], goal[64];
+	int verdict = judge(f, goal, sizeof(goal));
+
+	printf("%-14s", f->name);
+	for (size_t i = 0; i < ARRAY_SIZE(percents); i++) {
+		add_value(value, sizeof(value), percentile(&f->ours, percents[i]), f->unit);
+		printf("%11s", value);
+	}
+	add_value(value, sizeof(value), floor_of(f), f->unit);
+	printf("%11s", value);
+	if (isnan(ratio))
+		printf("%9s", "-");
+	else
+		printf(ratio < 100 ? "%8.2fx" : "%8.0fx", ratio);
+	printf("   %-18s%s%s%s\n", goal, term_style(colours, verdict < 0 ? TERM_RED : TERM_GREEN),
+			verdict > 0                   ? "met"
+					: verdict < 0 ? "missed"
+						      : "",
+			term_style(colours, TERM_RESET));
+}
+
+static void print_table(const struct bench *b, const struct machine *m)
+{
+	printf("%s, %ld cores, %s, %s\n", m->cpu, m->cores, m->kernel, m->date);
+	if (m->others > QUIET_SHARE)
+		printf("Others used up to %.1f CPUs meanwhile: compare ratios, not times.\n",
+				m->others);
+	printf("\n%-14s%11s%11s%11s%11s%9s   %s\n", "", "p50", "p95", "p99", "floor p50", "ratio",
+			"goal");
+	for (size_t i = 0; i < b->n_figures; i++)
+		print_figure(&b->figures[i]);
+}
+
+/* --- the command ------------------------------------------------------------------------------ */
+
+static bool wanted(const struct suite *suite, const struct cmd_list *only)
+{
+	bool any = only->n == 0;
+
+	for (size_t i = 0; i < only->n; i++)
+		for (size_t j = 0; suite->names[j]; j++)
+			any = any || str_eq(only->items[i], suite->names[j]);
+	return any;
+}
+
+static bool known(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
+		for (size_t j = 0; suites[i].names[j]; j++)
+			if (str_eq(name, suites[i].names[j]))
+				return true;
+	return false;
+}
+
+/* Reads the lists; the exit status of a wrong one. */
+static int take_options(struct command_context *ctx, struct bench *b)
+{
+	const struct bench_options *o = ctx->options;
+
+	for (size_t i = 0; i < o->only.n; i++)
+		if (!known(o->only.items[i]))
+			return cmd_misuse(ctx,
+					"--only %s: it must be of reset, step, teardown, "
+					"validate_csv, alive",
+					o->only.items[i]);
+	if (o->alive.n > BENCH_ALIVE_MAX)
+		return cmd_misuse(ctx, "--alive takes at most %d numbers", BENCH_ALIVE_MAX);
+	for (size_t i = 0; i < o->alive.n; i++) {
+		int64_t n;
+
+		if (!str_to_i64(o->alive.items[i], &n) || n < 1 || n > ALIVE_MAX ||
+				(i && n <= b->alive[i - 1]))
+			return cmd_misuse(ctx, "--alive takes rising numbers from 1 to %d",
+					ALIVE_MAX);
+		b->alive[b->n_alive++] = (int)n;
+	}
+	b->n = o->n;
+	return CMD_OK;
+}
+
+static int measure(struct bench *b, const struct cmd_list *only, struct machine *m,
+		struct fh_error *err)
+{
+	int r = interrupt_setup(err);
+
+	look_at_machine(m);
+	for (size_t i = 0; i < ARRAY_SIZE(suites) && r == 0; i++) {
+		if (!wanted(&suites[i], only))
+			continue;
+		watch_others(m);
+		r = suites[i].run(b, err);
+	}
+	/* A floor that the same Ctrl-C ended is no failure. */
+	return r < 0 && interrupt_wanted() ? -EINTR : r;
+}
+
+static void release(struct bench *b)
+{
+	for (size_t i = 0; i < b->n_figures; i++) {
+		free(b->figures[i].ours.values);
+		free(b->figures[i].floor.values);
+	}
+}
+
+static int run_bench(struct command_context *ctx)
+{
+	const struct bench_options *o = ctx->options;
+	struct bench b = { 0 };
+	struct machine m = { 0 };
+	struct fh_error err = FH_ERROR_INIT;
+	int r, status = take_options(ctx, &b);
+
+	if (status != CMD_OK)
+		return status;
+	r = measure(&b, &o->only, &m, &err);
+	for (size_t i = 0; i < b.n_figures; i++) {
+		sort(&b.figures[i].ours);
+		sort(&b.figures[i].floor);
+	}
+	if (r == 0 && ctx->json)
+		print_json(&b, &m);
+	else if (r == 0)
+		print_table(&b, &m);
+	release(&b);
+	if (r == -EINTR)
+		return interrupt_status();
+	return r < 0 ? cmd_fail(&err) : CMD_OK;
+}
+
+#define FIELD(f) offsetof(struct bench_options, f)
+
+static const struct cmd_option options[] = {
+	{ "only", 0, OPTION_LIST, FIELD(only), "NAME,...",
+			"what to measure, of reset, step, teardown, validate_csv, alive" },
+	{ "n", 'n', OPTION_INT, FIELD(n), "N", "samples of a figure", .preset = "500", .min = 1,
+			.max = 100000 },
+	{ "alive", 0, OPTION_LIST, FIELD(alive), "N,...",
+			"numbers of episodes that are alive at once, rising",
+			.preset = "1,10,100,1000" },
+	{},
+};
+
+const struct command command_bench = {
+	.name = "bench",
+	.summary = "this machine's figures, each beside its floor",
+	.about = "Measures a reset, a step, a teardown and a validate, and then with many episodes "
+		 "alive, on " BENCH_TASK
+		 ". A floor is what the kernel and bash alone take for the same, "
+		 "measured in turn with it by a bare program. docs/performance.md says how to read it.",
+	.examples = "fumehood bench                            # everything, in a minute or two\n"
+		    "fumehood bench --only reset,step --json   # two figures, for a program\n"
+		    "fumehood bench --only alive --alive 1,50  # what fifty episodes cost each other",
+	.options = options,
+	.options_size = sizeof(struct bench_options),
+	.run = run_bench,
+};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_BENCH_H
+#define CMD_BENCH_H
+
+#include "base/error.h"
+
+#include <fumehood/env.h>
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/*
+ * `fumehood bench`: figures, and the suites that measure them. A suite takes its samples in rounds, a
+ * batch of the floor's and a batch of ours in turn, so that whatever else the machine does meanwhile
+ * hits both.
+ */
+#define BENCH_TASK "titanic:micro"
+#define BENCH_FIGURES_MAX 64
+#define BENCH_ALIVE_MAX 10
+
+struct samples {
+	double *values;
+	size_t n, size;
+};
+
+struct figure {
+	char name[32];
+	const char *unit;             /* "us", "bytes" */
+	struct samples ours, floor;   /* no samples of a floor: it has none */
+	double most;                  /* goal: p50 below this; 0: none */
+	double most_ratio;            /* goal: p50 below this many times `against`; 0: none */
+	const struct figure *against; /* NULL: the floor */
+};
+
+struct bench {
+	int n;                      /* samples of a figure */
+	int alive[BENCH_ALIVE_MAX]; /* numbers of episodes, rising */
+	size_t n_alive;
+	struct figure figures[BENCH_FIGURES_MAX];
+	size_t n_figures;
+};
+
+/* --- bench.c ---------------------------------------------------------------------------------- */
+/* A figure of that name, new; it stays where it is. */
+struct figure *bench_figure(struct bench *b, const char *unit, const char *format, ...)
+		__attribute__((format(printf, 3, 4)));
+
+void samples_add(struct samples *s, double value);
+
+/* Rounds, and the samples of a figure in each. -EINTR when the user wants to stop. */
+#define BENCH_ROUNDS 5
+int bench_batch(const struct bench *b);
+int bench_go_on(struct fh_error *err);
+
+/* --- bench_floor.c ---------------------------------------------------------------------------- */
+/* Runs the bare program build/bench/floor_NAME and adds its samples. args ends with NULL. */
+int floor_run(const char *name, int n, const char *const *args, struct samples *out,
+		struct fh_error *err);
+
+/* --- bench_episode.c -------------------------------------------------------------------------- */
+/* An environment with a fresh episode. */
+int bench_start(struct fh_gym *gym, struct fh_env **out, struct fh_error *err);
+
+/* The life of one episode, in microseconds. */
+struct life {
+	double observed; /* until its first observation */
+	double answered; /* until its first command was answered */
+	double ended;    /* from closing it until its last process was gone */
+};
+
+int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err);
+
+/* One step in the blocking form. */
+int bench_step(struct fh_env *env, const char *command, double *out_us, struct fh_error *err);
+
+int suite_reset(struct bench *b, struct fh_error *err);    /* reset, observation, teardown */
+int suite_step(struct bench *b, struct fh_error *err);     /* step, step_one_cpu, step_two_cpus */
+int suite_validate(struct bench *b, struct fh_error *err); /* validate_csv */
+
+/* --- bench_alive.c ---------------------------------------------------------------------------- */
+int suite_alive(struct bench *b, struct fh_error *err); /* reset@N, step@N, burst@N, memory@N */
+
+/* --- bench_proc.c ----------------------------------------------------------------------------- */
+/* PIDs 1 of the sandboxes of the gym that was opened last, oldest first; heap array. */
+size_t proc_sandboxes(pid_t **out);
+
+/* What the processes of a sandbox take: their share of memory that they have in common. */
+double proc_memory_bytes(pid_t init);
+
+/* What the kernel takes for itself, and files in memory. */
+double proc_kernel_bytes(void);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/bench.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Processes and memory, as /proc tells of them. */
+
+#define LIST_BYTES_MAX (1 << 20)
+
+/* Children of a process that has one thread, oldest first; heap array. */
+static size_t children_of(pid_t pid, pid_t **out)
+{
+	auto_free char *path = xasprintf("/proc/%d/task/%d/children", pid, pid);
+	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	size_t n = 0;
+	char *at, *end;
+
+	*out = NULL;
+	if (fd_read_file(path, &text, NULL) < 0 || !text.len)
+		return 0;
+	for (at = text.data;; at = end) {
+		long child = strtol(at, &end, 10);
+
+		if (end == at)
+			return n;
+		*out = xrealloc(*out, n + 1, sizeof(**out));
+		(*out)[n++] = (pid_t)child;
+	}
+}
+
+size_t proc_sandboxes(pid_t **out)
+{
+	auto_free pid_t *own = NULL;
+	size_t n = children_of(getpid(), &own);
+
+	*out = NULL;
+	return n ? children_of(own[n - 1], out) : 0;
+}
+
+/* The number that follows a name at the beginning of a line, in bytes; 0 if there is none. */
+static double kilobytes(const struct buf *text, const char *name)
+{
+	const char *at = buf_str(text);
+
+	while (at && strncmp(at, name, strlen(name)) != 0) {
+		at = strchr(at, '\n');
+		at = at ? at + 1 : NULL;
+	}
+	return at ? (double)strtoll(at + strlen(name), NULL, 10) * 1024 : 0;
+}
+
+static double own_memory(pid_t pid)
+{
+	auto_free char *path = xasprintf("/proc/%d/smaps_rollup", pid);
+	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+
+	fd_read_file(path, &text, NULL);
+	return kilobytes(&text, "Pss:");
+}
+
+double proc_memory_bytes(pid_t init)
+{
+	auto_free pid_t *children = NULL;
+	size_t n = children_of(init, &children);
+	double bytes = own_memory(init);
+
+	for (size_t i = 0; i < n; i++)
+		bytes += proc_memory_bytes(children[i]);
+	return bytes;
+}
+
+double proc_kernel_bytes(void)
+{
+	static const char *const parts[] = {
+		"Slab:", "KernelStack:", "PageTables:", "Percpu:", "Shmem:"
+	};
+	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	double bytes = 0;
+
+	fd_read_file("/proc/meminfo", &text, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		bytes += kilobytes(&text, parts[i]);
+	return bytes;
+}
