@@ -13,8 +13,8 @@
  * Environments: an agent's task as an episode of steps.
  *
  * A `fh_gym` owns everything that a process' environments share: the nursery their sandboxes come
- * from, tasks loaded so far, baselines. A process opens one. An `fh_env` is one environment, used by
- * one thread at a time; different threads may use different environments of one gym.
+ * from, tasks loaded so far, baselines. A process opens one. An `fh_env` is one environment, used
+ * by one thread at a time; different threads may use different environments of one gym.
  *
  *   struct fh_error err = FH_ERROR_INIT;
  *   struct fh_gym *gym;
@@ -42,8 +42,8 @@ struct fh_gym_options {
 	const char *state_dir; /* baselines, data, keys; NULL: $FUMEHOOD_STATE or the user's own */
 };
 
-/* options may be NULL, and need not stay. A task's files are read when it is first opened, and taken
- * as they were then for as long as the gym is open. */
+/* options may be NULL, and need not stay. A task's files are read when it is first opened, and
+ * taken as they were then for as long as the gym is open. */
 FH_PUBLIC int fh_gym_open(
 		const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err);
 FH_PUBLIC void fh_gym_close(struct fh_gym *gym); /* after its environments; NULL is fine */
@@ -71,9 +71,9 @@ struct fh_env_options {
 	size_t n_binds;
 };
 
-/* Loads the task, and plays and scores its baseline if that was never done on this machine, which can
- * take the task's own time (another process that does it already is waited for). Options need not
- * stay. */
+/* Loads the task, and plays and scores its baseline if that was never done on this machine,
+ * which can take the task's own time (another process that does it already is waited for).
+ * Options need not stay. */
 FH_PUBLIC int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_env **out, struct fh_error *err);
 FH_PUBLIC void fh_env_close(struct fh_env *env); /* ends the episode; NULL is fine */
@@ -95,7 +95,7 @@ FH_PUBLIC const char *fh_outcome_name(enum fh_outcome outcome);
 #define FH_ACTION_BYTES_MAX (1 << 20)
 
 struct fh_action {
-	const char *text; /* at most FH_ACTION_BYTES_MAX; a shell command, or several lines of them */
+	const char *text; /* at most FH_ACTION_BYTES_MAX: a shell command, or lines of them */
 	double timeout_s; /* 0: the task's own (25 s, or training_timeout for a training command) */
 };
 
@@ -146,8 +146,9 @@ FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_e
 /*
  * The pollable form. After a begin, fh_gym_fd() becomes readable when something can be done;
  * fh_gym_wait() does it and gives at most max environments whose reset or step is over (0 when
- * timeout_ms ran out or a signal came; -1 waits for ever); then fh_env_end() gives the result. All environments of a
- * gym that are used in this form belong to one thread, which alone begins, waits, ends and closes.
+ * timeout_ms ran out or a signal came; -1 waits for ever); then fh_env_end() gives the result. All
+ * environments of a gym that are used in this form belong to one thread, which alone begins, waits,
+ * ends and closes.
  */
 FH_PUBLIC int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
 FH_PUBLIC int fh_env_step_begin(

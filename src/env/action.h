@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * What an action's text means before a shell sees it. Most are commands; some words end the episode,
- * which agents' drivers say on their behalf (a cost limit, a full context).
+ * What an action's text means before a shell sees it. Most are commands; some words end the
+ * episode, which agents' drivers say on their behalf (a cost limit, a full context).
  */
 enum action_kind {
 	ACTION_COMMAND,

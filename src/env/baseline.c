@@ -15,8 +15,8 @@
 /*
  * A task's baseline is played like any episode, with its command as the only action, and scored the
  * same way; its seed is always the same. It is kept in <state>/baselines, in a file whose name says
- * of which files and which machine it is. Whoever plays it holds a lock, so that the others wait and
- * then read; the file appears whole.
+ * of which files and which machine it is. Whoever plays it holds a lock, so that the others wait
+ * and then read; the file appears whole.
  */
 #define SEED 0
 #define KEPT_BYTES_MAX 65536

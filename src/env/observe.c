@@ -39,35 +39,42 @@ static void add_score_line(struct buf *b, const char *label, const struct score 
 	buf_add_char(b, '\n');
 }
 
-char *observe_welcome(const struct fh_env *env)
+/* How an episode works, in the order in which an agent asks itself. */
+static void add_rules(struct buf *b, const struct fh_env *env)
 {
 	const struct task *task = env->task->task;
-	auto_buf struct buf b = BUF_INIT(1 << 20);
 
-	buf_add_str(&b, task->description);
-	start_line(&b);
-	buf_printf(&b,
-			"\nYou are the user agent in a sandbox of your own, in the folder %s, which holds "
-			"the files to start from",
+	buf_printf(b, "You are the user agent in a sandbox of your own, in the folder %s.\n",
 			ENV_WORKSPACE);
-	buf_add_str(&b, task->n_data ? " and the data, in data/.\n" : ".\n");
-	buf_printf(&b,
-			"- Each action is a shell command, or several lines of them. The shell stays the "
-			"same from step to step. There are %d steps.\n",
-			env->max_steps);
-	buf_printf(&b,
-			"- A command may take %g s; one that runs python, torchrun, accelerate or deepspeed "
-			"may take %g s. What runs longer is ended.\n",
+	buf_printf(b, "- It holds the files to start from%s.\n",
+			task->n_data ? ", and the data in data/" : "");
+	buf_add_str(b,
+			"- Each action is a shell command, or several lines of them. The shell "
+			"stays the same from step to step.\n");
+	buf_printf(b, "- There are %d steps.\n", env->max_steps);
+	buf_printf(b,
+			"- A command may take %g s; one that runs python, torchrun, accelerate or "
+			"deepspeed may take %g s. What runs longer is ended.\n",
 			(double)task->short_timeout_ms / 1e3,
 			(double)task->training_timeout_ms / 1e3);
 	if (task->network == NETWORK_NONE)
-		buf_add_str(&b, "- There is no network.\n");
-	buf_printf(&b,
-			"- `validate` scores %s as it is then. `submit` scores it and ends the episode; so "
-			"does the last step. Scoring happens elsewhere, on a copy.\n",
+		buf_add_str(b, "- There is no network.\n");
+	buf_printf(b,
+			"- `validate` scores %s as it is then. `submit` scores it and ends the "
+			"episode; so does the last step. Scoring happens elsewhere, on a copy.\n",
 			task->grader.submission);
-	buf_printf(&b, "- What counts is %s: %s is better.\n", task->metric,
+	buf_printf(b, "- What counts is %s: %s is better.\n", task->metric,
 			task->maximize ? "more" : "less");
+}
+
+char *observe_welcome(const struct fh_env *env)
+{
+	auto_buf struct buf b = BUF_INIT(1 << 20);
+
+	buf_add_str(&b, env->task->task->description);
+	start_line(&b);
+	buf_add_char(&b, '\n');
+	add_rules(&b, env);
 	if (env->baseline.n)
 		add_score_line(&b, "Baseline Score", &env->baseline);
 	return buf_take(&b);
@@ -85,7 +92,7 @@ static void note_restart(struct fh_env *env, const struct session_result *result
 	else
 		snprintf(how, sizeof(how), "with status %d", WEXITSTATUS(status));
 	observe_note(env,
-			"(The shell ended %s, and a new one was started: the files are as they were, "
+			"(The shell ended %s, and a new one was started: files are as they were; "
 			"variables, functions and the folder are not.)",
 			how);
 }
@@ -104,14 +111,13 @@ static void note_outcome(struct fh_env *env, const struct session_result *result
 				(double)env->timeout_ms / 1e3);
 		break;
 	case SESSION_OUTPUT_LIMIT:
-		observe_note(env,
-				"(There was more output; only the first %d KiB of a step are kept.)",
+		observe_note(env, "(There was more output; only the first %d KiB are kept.)",
 				(int)(task->output_bytes >> 10));
 		break;
 	case SESSION_MEMORY_LIMIT:
 		observe_note(env,
-				"(The memory ran out, and a process was ended: this sandbox may use %.3g "
-				"GiB.)",
+				"(The memory ran out, and a process was ended: this sandbox may "
+				"use %.3g GiB.)",
 				(double)task->limits.memory_bytes / (1 << 30));
 		break;
 	case SESSION_SYNTAX:

@@ -108,8 +108,8 @@ static void unqueue(struct fh_env *env)
 	env->slot.queue = NULL;
 }
 
-/* The timer is only ever set to an earlier time: one that fires too early costs less than setting it
- * at every step. */
+/* The timer is only ever set to an earlier time: one that fires too early costs less than
+ * setting it at every step. */
 static void arm(struct poller *p)
 {
 	int64_t first = deadlines_first(p);
@@ -135,9 +135,9 @@ static bool wants_to_write(const struct waits *w)
 }
 
 /*
- * A descriptor that is there already says EEXIST, and all is well, but for the seldom one that has a
- * long command to write: its readiness to be written to is asked for only then, since it would else
- * come with every command that the shell takes.
+ * A descriptor that is there already says EEXIST, and all is well, but for the seldom one that has
+ * a long command to write: its readiness to be written to is asked for only then, since it would
+ * else come with every command that the shell takes.
  */
 static void watch(struct poller *p, struct fh_env *env, const struct waits *w)
 {

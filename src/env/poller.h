@@ -16,9 +16,9 @@
  * earliest of their deadlines. The cost of a step does not depend on how many others are alive.
  *
  * Descriptors are registered when they are first waited for, edge-triggered, and stay: an idle
- * environment whose agent left something running costs an event for each burst, and no call. What an
- * edge may hide (bytes that came before, bytes left unread) is looked for with poll(2) after each
- * advance that did not end the work.
+ * environment whose agent left something running costs an event for each burst, and no call. What
+ * an edge may hide (bytes that came before, bytes left unread) is looked for with poll(2) after
+ * each advance that did not end the work.
  */
 struct poller {
 	int epoll_fd;

@@ -25,7 +25,8 @@ void reset_drop(struct fh_env *env)
 	env->work = WORK_NONE;
 }
 
-/* A number for one use that follows from the episode's seed; neighbouring seeds give unlike ones. */
+/* A number for one use that follows from the episode's seed; neighbouring seeds give unlike
+ * ones. */
 static uint32_t derive(uint64_t seed, const char *use)
 {
 	uint8_t digest[SHA256_BYTES];

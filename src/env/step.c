@@ -245,7 +245,8 @@ static void command_over(struct fh_env *env)
 	observe_command(env, result);
 	if (result->integrity)
 		note_integrity(env, result->integrity);
-	/* A new shell is in the workspace again, and has new descriptors, maybe with old numbers. */
+	/* A new shell is in the workspace again, and has new descriptors, maybe with old
+	 * numbers. */
 	set_working_dir(env, result->restarted ? ENV_WORKSPACE : result->cwd);
 	if (result->restarted)
 		env->slot.registered = false;
@@ -277,8 +278,8 @@ static void malformed(struct fh_env *env)
 {
 	env->step.outcome = FH_OUTCOME_MALFORMED_EDIT;
 	observe_note(env,
-			"Nothing was run: `edit N:M` takes its new text from the lines after it, up "
-			"to a line that holds only `end_of_edit`, and there is none.");
+			"Nothing was run: `edit N:M` takes its new text from the lines after it, "
+			"up to a line that holds only `end_of_edit`, and there is none.");
 	after_action(env, 0);
 }
 

@@ -9,8 +9,8 @@
 
 /*
  * csv: predictions against a hidden file of answers. A static program of ours parses both, in a
- * sandbox that holds nothing else: what an agent writes never meets a parser in this process, and no
- * interpreter has to start. docs/graders.md has the program's options.
+ * sandbox that holds nothing else: what an agent writes never meets a parser in this process, and
+ * no interpreter has to start. docs/graders.md has the program's options.
  */
 #define MEMORY_BYTES (1LL << 30)
 

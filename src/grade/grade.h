@@ -9,8 +9,8 @@
 #include "task/task.h"
 
 /*
- * Sealed grading. The submission is copied out of the episode as it is at that moment, and scored in
- * sandboxes of its own that the episode has never touched; the episode may go on meanwhile, and
+ * Sealed grading. The submission is copied out of the episode as it is at that moment, and scored
+ * in sandboxes of its own that the episode has never touched; the episode may go on meanwhile, and
  * nothing that it does then counts.
  *
  * grade_begin() copies and starts; the grade is advanced whenever its waits come, until

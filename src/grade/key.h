@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /*
- * Keys of judges. A judge's random numbers follow from a secret of this machine, the episode's seed,
- * and how often the episode was graded before: the same episode is scored the same, and an agent,
- * who may know the seed, can't foresee a number.
+ * Keys of judges. A judge's random numbers follow from a secret of this machine, the episode's
+ * seed, and how often the episode was graded before: the same episode is scored the same, and an
+ * agent, who may know the seed, can't foresee a number.
  *
  * The secret is 32 random bytes in <state_dir>/judge.key, which only its owner can read, made when
  * it is first asked for; or $FUMEHOOD_JUDGE_KEY in hexadecimal, so that machines can share one.

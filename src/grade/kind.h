@@ -19,7 +19,8 @@ struct grade_kind {
 	/* Starts the programs, by grade_add(); the first one gives the result. */
 	int (*start)(struct grade *g, struct fh_error *err);
 
-	/* Adds to a rejection what the agent should know beside the grader's sentence; NULL: nothing. */
+	/* Adds to a rejection what the agent should know beside the grader's sentence; NULL:
+	 * nothing. */
 	void (*explain)(struct grade *g, struct buf *text);
 };
 

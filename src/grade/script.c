@@ -2,9 +2,9 @@
 #include "grade/kind.h"
 
 /*
- * script: a program of the task looks at the submission, in the task's starting state with the hidden
- * files beside it, and writes its metrics to descriptor 3. It must not run what the agent wrote: such
- * a task is a duel.
+ * script: a program of the task looks at the submission, in the task's starting state with the
+ * hidden files beside it, and writes its metrics to descriptor 3. It must not run what the agent
+ * wrote: such a task is a duel.
  */
 static int start(struct grade *g, struct fh_error *err)
 {

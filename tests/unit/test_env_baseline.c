@@ -161,10 +161,10 @@ static void test_large_data(void **state)
 	close(fd);
 
 	env = open_episode("large");
-	act(env, "stat -c %s data/large.bin; cat data/small.txt; echo x 2>/dev/null >data/small.txt");
+	act(env, "cd data; stat -c %s large.bin; cat small.txt; echo x 2>/dev/null >small.txt");
 	assert_string_equal(step.observation, "73400320\na b c\n");
 	assert_int_equal(step.exit_code, 1);
-	act(env, "touch mine data/mine 2>/dev/null; ls . data");
+	act(env, "cd ..; touch mine data/mine 2>/dev/null; ls . data");
 	assert_has(step.observation, "mine");
 	act(env, "echo a >words.txt; validate");
 	assert_true(step.score && step.score[0].value == 1 && step.score[1].value == 73400320);

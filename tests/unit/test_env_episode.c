@@ -304,7 +304,8 @@ static void test_score_lines(void **state)
 
 	act(env, GOOD "validate");
 	assert_string_equal(step.observation,
-			"Scored a valid submission artefact at /home/agent/workspace/submission.csv.\n"
+			"Scored a valid submission artefact at "
+			"/home/agent/workspace/submission.csv.\n"
 			"Baseline Score: {'accuracy': 0.5}\n"
 			"Evaluation Score: {'accuracy': 0.75}\n");
 	act(env, "rm submission.csv; validate");

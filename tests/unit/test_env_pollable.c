@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The pollable form: one thread, many environments, and every way in which an edge could be missed. */
+/* The pollable form: one thread, many environments, and every way in which an edge could be
+ * missed. */
 
 #define PATIENCE_MS 60000 /* far longer than anything here takes */
 
