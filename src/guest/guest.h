@@ -14,6 +14,8 @@
  * the way from the nursery to a shell:
  *
  *   nursery.c   the owner's helper: one user namespace, one minimal mount tree; clones sandboxes
+ *   birth.c     makes one sandbox: the clone that becomes its PID 1
+ *   cradle.c    processes that wait in a sandbox' control groups
  *   rootfs.c    builds that tree once: the root that all sandboxes share
  *   layer.c     copies starting files into it
  *   binds.c     brings paths of the host into it
@@ -123,6 +125,9 @@ struct init_start {
 	int files;          /* -1: none */
 	const struct plan *plan;
 	struct confinement confinement;
+	/* NULL: PID 1 is outside of its groups. Else shared memory, 0 as long as it is in them, and so
+	 * what it forks (see cradle.c). */
+	const volatile int *moved_out;
 	const struct guest_hooks *hooks;
 };
 

@@ -115,9 +115,20 @@ static void set_name(const char *name)
 	prctl(PR_SET_NAME, name);
 }
 
+/* Asked after the fork: who was born while PID 1 was in the groups is in them. */
+static struct confinement confinement_of(const struct init *in)
+{
+	struct confinement c = in->start->confinement;
+
+	if (in->start->moved_out && !*in->start->moved_out)
+		c.n_groups = 0;
+	return c;
+}
+
 _Noreturn static void shell_child(struct init *in, int socket, int output)
 {
 	const struct init_start *start = in->start;
+	struct confinement confinement = confinement_of(in);
 	struct shell_start shell = { .socket = socket,
 		.output = output,
 		.random_seed = start->plan->random_seed,
@@ -127,12 +138,14 @@ _Noreturn static void shell_child(struct init *in, int socket, int output)
 
 	become_child(in, NULL, 0);
 	set_name("bash");
-	if (setsid() < 0 || confine(&start->confinement, 1, &err) < 0) {
+	if (setsid() < 0 || confine(&confinement, 1, &err) < 0) {
 		tell_error(in, INIT_FAILED, err.code ? err.code : -errno, err.message, NULL);
 		_exit(1);
 	}
 	for (uint32_t i = 0; i < start->confinement.n_groups; i++)
 		close(start->confinement.groups[i]);
+	if (start->moved_out) /* PID 1's alone to believe */
+		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));
 	close(start->control);
 	start->hooks->shell(&shell);
 	_exit(1);
@@ -189,12 +202,13 @@ _Noreturn static void program_child(
 		struct init *in, const struct run *run, const int *fds, size_t n_fds)
 {
 	const char *const *env = run->env ? run->env : usual_env;
+	struct confinement confinement = confinement_of(in);
 	int program = run->has_program ? fds[0] : -1;
 	int error;
 	struct fh_error err = FH_ERROR_INIT;
 
 	become_child(in, NULL, 0);
-	if (setsid() < 0 || confine(&in->start->confinement, run->user, &err) < 0)
+	if (setsid() < 0 || confine(&confinement, run->user, &err) < 0)
 		goto failed;
 	if (chdir(run->cwd ? run->cwd : GUEST_WORKSPACE) < 0 && (run->cwd || chdir("/") < 0)) {
 		error_set(&err, errno, "enter '%s'", run->cwd ? run->cwd : "/");
@@ -484,17 +498,16 @@ static void turn(struct init *in)
 /* Closes all that a clone of the nursery has and PID 1 must not. */
 static void keep_own_fds(const struct init_start *s)
 {
-	const int keep[] = { s->control, s->owner, s->shell, s->output, s->files,
-		s->confinement.n_groups > 0 ? s->confinement.groups[0] : -1,
-		s->confinement.n_groups > 1 ? s->confinement.groups[1] : -1,
-		s->confinement.n_groups > 2 ? s->confinement.groups[2] : -1,
-		s->confinement.n_groups > 3 ? s->confinement.groups[3] : -1 };
+	int keep[5 + GUEST_GROUPS_MAX] = { s->control, s->owner, s->shell, s->output, s->files };
+	size_t n = 5;
 	unsigned from = 3; /* 0, 1 and 2 are /dev/null */
 
+	for (uint32_t i = 0; i < s->confinement.n_groups; i++)
+		keep[n++] = s->confinement.groups[i];
 	for (;;) {
 		unsigned next = ~0U;
 
-		for (size_t i = 0; i < ARRAY_SIZE(keep); i++)
+		for (size_t i = 0; i < n; i++)
 			if (keep[i] >= (int)from && (unsigned)keep[i] < next)
 				next = (unsigned)keep[i];
 		if (next == ~0U)

@@ -2,7 +2,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "guest/nursery.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,26 +36,13 @@
  */
 
 #define REAP_MS 500
-#define PLAN_FDS_MAX (3 + GUEST_GROUPS_MAX)
-
-struct nursery {
-	int socket, owner;
-	struct trees trees;
-	struct hello hello; /* only the agent's filter, once the trees are made */
-	uint8_t can;        /* NURSERY_CAN_* */
-	struct binds *binds;
-	struct removals *removals;
-	unsigned children;
-	unsigned failed_layers;
-	const struct guest_hooks *hooks;
-};
 
 static void answer(const struct nursery *n, uint8_t kind)
 {
 	fd_send_message(n->socket, &kind, 1, NULL, 0, 0);
 }
 
-static void fail(int socket, uint8_t kind, const struct fh_error *err)
+void guest_fail(int socket, uint8_t kind, const struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 
@@ -123,7 +110,7 @@ static void handle_mapped(struct nursery *n)
 	uint8_t stands[2] = { NURSERY_STANDS };
 
 	if (set_up(n, &err) < 0) {
-		fail(n->socket, NURSERY_FAILED, &err);
+		guest_fail(n->socket, NURSERY_FAILED, &err);
 		_exit(1);
 	}
 	stands[1] = n->can;
@@ -134,12 +121,15 @@ static void handle_hello(struct nursery *n, struct wire *w, const int *fds, size
 {
 	struct fh_error err = FH_ERROR_INIT;
 
-	if (n->owner >= 0 || n_fds != 1 || hello_get(w, &n->hello) < 0)
+	if (n->owner >= 0 || n_fds < 1 || n_fds > 1 + GUEST_GROUPS_MAX ||
+			hello_get(w, &n->hello) < 0)
 		_exit(1);
 	n->owner = fds[0];
+	n->n_home = n_fds - 1;
+	memcpy(n->home, fds + 1, n->n_home * sizeof(int));
 	if (unshare(CLONE_NEWUSER) < 0) {
 		error_set(&err, errno, "make a user namespace");
-		fail(n->socket, NURSERY_FAILED, &err);
+		guest_fail(n->socket, NURSERY_FAILED, &err);
 		_exit(1);
 	}
 	answer(n, NURSERY_UNSHARED);
@@ -187,184 +177,42 @@ static void handle_layer(struct nursery *n, struct wire *w)
 	r = make_layer(n, &layer, &err);
 	layer_release(&layer);
 	if (r < 0)
-		fail(n->socket, NURSERY_FAILED, &err);
+		guest_fail(n->socket, NURSERY_FAILED, &err);
 	else
 		answer(n, NURSERY_LAYER_MADE);
 }
 
 /* --- sandboxes ------------------------------------------------------------------------------- */
 
-struct birth {
-	struct plan plan;
-	int slots[GUEST_BINDS_MAX];
-	int disk;   /* slot of the folder for its files, -1 */
-	int mapped; /* eventfd: the child's ids are mapped */
-	int fds[PLAN_FDS_MAX];
-	size_t n_fds;
-};
-
-static int write_text(const char *path, const char *text)
+static void handle_cradle(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
 {
-	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+	uint32_t number = wire_get_u32(w);
 
-	if (fd < 0 || write(fd, text, strlen(text)) < 0)
-		return -errno;
-	return 0;
-}
-
-static int map_ids(pid_t pid, struct fh_error *err)
-{
-	char path[64], map[64];
-	int r;
-
-	snprintf(map, sizeof(map), "0 %d %d", NURSERY_ID(0), GUEST_IDS);
-	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
-	r = write_text(path, map);
-	if (r == 0) {
-		snprintf(path, sizeof(path), "/proc/%d/gid_map", pid);
-		r = write_text(path, map);
-	}
-	return r < 0 ? error_set(err, -r, "map the sandbox's ids") : 0;
-}
-
-/* What a clone of the nursery knows and its sandbox must not. */
-static void forget(struct nursery *n)
-{
-	binds_forget(n->binds);
-	removals_forget(n->removals);
-	close_fd(&n->socket);
-	close_fd(&n->trees.host);
-	close_fd(&n->trees.own);
-}
-
-static int child_set_up(struct nursery *n, struct birth *b, int *out_files, struct fh_error *err)
-{
-	uint64_t go;
-	int r;
-
-	if (read(b->mapped, &go, sizeof(go)) != sizeof(go))
-		return error_set(err, errno, "wait for the nursery");
-	close_fd(&b->mapped);
-	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0 || setsid() < 0)
-		return error_set(err, errno, "become root of the sandbox");
-	if (sethostname("fumehood", 8) < 0)
-		return error_set(err, errno, "set the host's name");
-	r = mounts_build(&(struct mounts_request){ .plan = &b->plan,
-					 .bind_numbers = b->slots,
-					 .disk_number = b->disk,
-					 .can = n->can },
-			out_files, err);
-	if (r == 0 && confine_drop_bounding() < 0)
-		r = error_set(err, EPERM, "drop the bounding set");
-	return r;
-}
-
-_Noreturn static void child(struct nursery *n, struct birth *b)
-{
-	struct init_start start = { .control = b->fds[0],
-		.owner = n->owner,
-		.shell = -1,
-		.output = -1,
-		.plan = &b->plan,
-		.hooks = n->hooks };
-	struct fh_error err = FH_ERROR_INIT;
-	size_t at = 1;
-	int r;
-
-	forget(n);
-	if (b->plan.flags & PLAN_SHELL) {
-		start.shell = b->fds[at++];
-		start.output = b->fds[at++];
-	}
-	start.confinement = (struct confinement){ .n_groups = b->plan.n_groups,
-		.processes = b->plan.processes,
-		.memory_bytes = b->plan.memory_bytes,
-		.filter = n->hello.agent_filter,
-		.filter_bytes = n->hello.agent_filter_bytes };
-	for (uint32_t i = 0; i < b->plan.n_groups; i++)
-		start.confinement.groups[i] = b->fds[at++];
-	r = child_set_up(n, b, &start.files, &err);
-	plan_forget_binds(&b->plan);
-	if (r < 0) {
-		fail(start.control, INIT_FAILED, &err);
+	if (!wire_done(w) || !number)
 		_exit(1);
-	}
-	init_main(&start);
+	cradle_add(n, number, fds, n_fds);
 }
 
-static int clone_child(struct nursery *n, struct birth *b, struct fh_error *err)
+static void handle_plan(
+		struct nursery *n, const char *message, size_t size, const int *fds, size_t n_fds)
 {
-	struct clone_args args = { .flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
-				CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP };
-	uint64_t go = 1;
-	pid_t pid;
-	int r;
-
-	if (!(b->plan.flags & PLAN_NET_HOST))
-		args.flags |= CLONE_NEWNET;
-	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-	if (pid < 0)
-		return error_set(err, errno, "make namespaces");
-	if (pid == 0)
-		child(n, b);
-	n->children++;
-	r = map_ids(pid, err);
-	if (r < 0)
-		kill(pid, SIGKILL);
-	else if (write(b->mapped, &go, sizeof(go)) < 0)
-		r = error_set(err, errno, "wake the sandbox");
-	return r;
-}
-
-static int prepare_binds(struct nursery *n, struct birth *b, struct fh_error *err)
-{
-	for (uint32_t i = 0; i < b->plan.n_binds; i++) {
-		b->slots[i] = binds_slot(
-				n->binds, &n->trees, b->plan.binds[i].source, BIND_READ_ONLY, err);
-		if (b->slots[i] < 0)
-			return b->slots[i];
-	}
-	if (b->plan.disk_folder)
-		b->disk = binds_slot(n->binds, &n->trees, b->plan.disk_folder, BIND_EPISODE, err);
-	return b->plan.disk_folder && b->disk < 0 ? b->disk : 0;
-}
-
-static int give_birth(struct nursery *n, struct birth *b, struct fh_error *err)
-{
-	size_t need = 1 + (b->plan.flags & PLAN_SHELL ? 2 : 0) + b->plan.n_groups;
-	int r;
-
-	if (b->n_fds != need)
-		return error_say(err, EPROTO, "a plan with %zu descriptors instead of %zu",
-				b->n_fds, need);
-	/* So that /dev/stdout can be opened by the agent, whose pipe it is. */
-	if (b->plan.flags & PLAN_SHELL &&
-			fchown(b->fds[2], NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID)) <
-					0)
-		return error_set(err, errno, "give the output to the agent");
-	r = prepare_binds(n, b, err);
-	if (r < 0)
-		return r;
-	b->mapped = eventfd(0, EFD_CLOEXEC);
-	if (b->mapped < 0)
-		return error_set(err, errno, "make an eventfd");
-	r = clone_child(n, b, err);
-	close(b->mapped);
-	return r;
-}
-
-static void handle_plan(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
-{
+	struct wire w = wire_open(message + 1, size - 1);
 	struct fh_error err = FH_ERROR_INIT;
-	struct birth b = { .mapped = -1, .disk = -1, .n_fds = n_fds };
+	struct birth b = { .disk = -1, .n_fds = n_fds };
+	int r;
 
 	if (n_fds < 1 || n_fds > PLAN_FDS_MAX)
 		_exit(1);
 	memcpy(b.fds, fds, n_fds * sizeof(int));
-	if (plan_get(w, &b.plan) < 0)
+	if (plan_get(&w, &b.plan) < 0)
 		_exit(1);
-	if (give_birth(n, &b, &err) < 0)
-		fail(b.fds[0], INIT_FAILED, &err);
+	r = birth_prepare(n, &b, &err);
+	if (r == 0 && !cradle_give(n, &b, message, size))
+		r = (int)birth_clone(n, &b, &err);
+	if (r < 0)
+		guest_fail(b.fds[0], INIT_FAILED, &err);
+	else
+		n->children++;
 	plan_release(&b.plan);
 	explicit_bzero(&b, sizeof(b));
 }
@@ -380,6 +228,8 @@ static void reap(struct nursery *n)
 		n->children--;
 		removals_reaped(n->removals, pid, status);
 	}
+	if (n->children && pid < 0 && errno == ECHILD)
+		n->children = 0; /* a cradle that could not clone what it was given */
 	n->children += (unsigned)removals_turn(n->removals, &n->trees);
 }
 
@@ -410,7 +260,7 @@ static void handle(
 	switch ((enum nursery_message)kind) {
 	case NURSERY_HELLO:
 		handle_hello(n, &w, fds, n_fds);
-		return; /* the owner's pidfd stays open */
+		return; /* its descriptors stay open */
 	case NURSERY_MAPPED:
 		handle_mapped(n);
 		break;
@@ -418,7 +268,10 @@ static void handle(
 		handle_layer(n, &w);
 		break;
 	case NURSERY_PLAN:
-		handle_plan(n, &w, fds, n_fds);
+		handle_plan(n, message, size, fds, n_fds);
+		break;
+	case NURSERY_CRADLE:
+		handle_cradle(n, &w, fds, n_fds);
 		break;
 	case NURSERY_REMOVE:
 		handle_remove(n, &w);

@@ -25,7 +25,7 @@
  * The root lists what may be seen; what is not listed does not exist in it.
  */
 
-#define BASE "/tmp" /* covered by the tree while it is built */
+#define BASE "/sys" /* covered by the tree while it is built: nothing of ours lies there */
 
 /* Files of /etc that programs need, as they are. */
 static const char *const etc_files[] = {

@@ -186,6 +186,7 @@ void plan_put(struct buf *b, const struct plan *p)
 	wire_put_u8(b, NURSERY_PLAN);
 	wire_put_u32(b, p->flags);
 	wire_put_u32(b, p->n_groups);
+	wire_put_u32(b, p->cradle);
 	put_optional(b, p->layer);
 	put_optional(b, p->disk_folder);
 	wire_put_u32(b, p->n_binds);
@@ -203,10 +204,12 @@ void plan_put(struct buf *b, const struct plan *p)
 
 int plan_get(struct wire *w, struct plan *out)
 {
-	struct plan p = { .flags = wire_get_u32(w), .n_groups = wire_get_u32(w) };
+	struct plan p = { .flags = wire_get_u32(w) };
 	struct plan_bind *binds;
 	int r;
 
+	p.n_groups = wire_get_u32(w);
+	p.cradle = wire_get_u32(w);
 	if (p.n_groups > GUEST_GROUPS_MAX)
 		w->bad = true;
 	p.layer = get_optional(w, GUEST_PATH_MAX);

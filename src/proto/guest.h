@@ -44,10 +44,11 @@
 
 /* --- owner to nursery ------------------------------------------------------------------------ */
 enum nursery_message {
-	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd */
+	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd, its own groups... */
 	NURSERY_MAPPED,    /* the ids are mapped */
 	NURSERY_LAYER,     /* struct layer */
 	NURSERY_PLAN,      /* struct plan; descriptors: control, [shell, output,] groups... */
+	NURSERY_CRADLE, /* u32 number, not 0: a process to wait in groups; descriptors: groups... */
 	NURSERY_REMOVE, /* str: the folder of an episode that has ended; removed in its own time */
 	NURSERY_FINISH, /* answered when no folder is left that can be removed */
 };
@@ -100,6 +101,7 @@ struct plan_bind {
 struct plan {
 	uint32_t flags;
 	uint32_t n_groups;       /* descriptors of cgroup.procs files, after the others */
+	uint32_t cradle;         /* number of the one that waits in these groups; 0: none */
 	const char *layer;       /* NULL: none */
 	const char *disk_folder; /* its files lie here; NULL: in a tmpfs of its own */
 	const struct plan_bind *binds;

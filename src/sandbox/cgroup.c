@@ -31,6 +31,8 @@ struct cgroups {
 	pthread_mutex_t lock;
 	struct cgroup *used, **used_end; /* given back, oldest first */
 	unsigned made;
+	int home[CGROUP_PARTS];
+	size_t n_home;
 };
 
 int cgroup_write(const char *folder, const char *file, const char *text)
@@ -167,6 +169,18 @@ static int make_own_folders(struct cgroup_tree *tree, const char *label, struct 
 	return tree->kind->prepare(tree, err);
 }
 
+/* Before the tree's folders become the pool's own. */
+static void open_home(struct cgroups *pool, const struct cgroup_tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++) {
+		auto_free char *path = xasprintf("%s/cgroup.procs", tree->folders[i]);
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+		if (fd >= 0)
+			pool->home[pool->n_home++] = fd;
+	}
+}
+
 int cgroups_open(const char *label, struct cgroups **out, char **out_why, struct fh_error *err)
 {
 	struct cgroup_tree tree = { 0 };
@@ -178,15 +192,17 @@ int cgroups_open(const char *label, struct cgroups **out, char **out_why, struct
 		return 0;
 	for (size_t i = 0; i < tree.n; i++)
 		collect_in(tree.folders[i]);
-	r = make_own_folders(&tree, label, err);
-	if (r < 0) {
-		cgroup_tree_release(&tree);
-		return r;
-	}
 	pool = xcalloc(1, sizeof(*pool));
-	pool->tree = tree;
 	pool->used_end = &pool->used;
 	pthread_mutex_init(&pool->lock, NULL);
+	if (tree.kind->slow_to_enter)
+		open_home(pool, &tree);
+	r = make_own_folders(&tree, label, err);
+	pool->tree = tree;
+	if (r < 0) {
+		cgroups_close(pool);
+		return r;
+	}
 	*out = pool;
 	return 0;
 }
@@ -220,6 +236,8 @@ void cgroups_close(struct cgroups *pool)
 		pool->used = group->next;
 		free_group(group);
 	}
+	for (size_t i = 0; i < pool->n_home; i++)
+		close(pool->home[i]);
 	remove_own_folders(&pool->tree);
 	cgroup_tree_release(&pool->tree);
 	pthread_mutex_destroy(&pool->lock);
@@ -310,8 +328,7 @@ static void count_anew(const struct cgroups *pool, struct cgroup *group)
 	group->oom_base = kills > 0 ? kills : 0;
 }
 
-int cgroups_take(struct cgroups *pool, const struct sandbox_limits *limits, struct cgroup **out,
-		struct fh_error *err)
+int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err)
 {
 	struct cgroup *group = take_used(pool);
 	int r = 0;
@@ -321,15 +338,27 @@ int cgroups_take(struct cgroups *pool, const struct sandbox_limits *limits, stru
 	if (r < 0)
 		return r;
 	r = open_files(pool, group, err);
-	if (r == 0)
-		r = pool->tree.kind->limit(&pool->tree, group->name, limits, err);
-	if (r < 0) {
+	if (r < 0)
 		free_group(group);
-		return r;
-	}
-	count_anew(pool, group);
-	*out = group;
-	return 0;
+	else
+		*out = group;
+	return r;
+}
+
+int cgroups_limit(struct cgroups *pool, struct cgroup *group, const struct sandbox_limits *limits,
+		struct fh_error *err)
+{
+	int r = pool->tree.kind->limit(&pool->tree, group->name, limits, err);
+
+	if (r == 0)
+		count_anew(pool, group);
+	return r;
+}
+
+size_t cgroups_home(const struct cgroups *pool, const int **out_fds)
+{
+	*out_fds = pool->home;
+	return pool->n_home;
 }
 
 void cgroups_give(struct cgroups *pool, struct cgroup *group)

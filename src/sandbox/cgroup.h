@@ -32,8 +32,17 @@ struct cgroup {
 int cgroups_open(const char *label, struct cgroups **out, char **out_why, struct fh_error *err);
 void cgroups_close(struct cgroups *pool);
 
-int cgroups_take(struct cgroups *pool, const struct sandbox_limits *limits, struct cgroup **out,
+/* A group without processes, ready to be sent; cgroups_limit() comes before its first use. */
+int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err);
+int cgroups_limit(struct cgroups *pool, struct cgroup *group, const struct sandbox_limits *limits,
 		struct fh_error *err);
+
+/*
+ * Descriptors of cgroup.procs of the groups that this process itself is in, for moving a process back:
+ * how many. 0 where entering a group is cheap (v2). The pool's.
+ */
+size_t cgroups_home(const struct cgroups *pool, const int **out_fds);
+
 /* Its processes may still be ending. */
 void cgroups_give(struct cgroups *pool, struct cgroup *group);
 

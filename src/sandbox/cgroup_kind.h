@@ -16,6 +16,7 @@ struct cgroup_tree {
 };
 
 struct cgroup_kind {
+	bool slow_to_enter; /* moving a process into a group waits for the kernel: see guest/cradle.c */
 	/* Finds folders that this process may make groups in; *out_why (heap) when there are none. */
 	int (*find)(struct cgroup_tree *out, char **out_why);
 	/* Once the owner's own folders are made. */

@@ -116,6 +116,7 @@ static int64_t v1_oom_kills(const struct cgroup_tree *tree, const char *group)
 }
 
 const struct cgroup_kind cgroup_v1 = {
+	.slow_to_enter = true,
 	.find = v1_find,
 	.prepare = v1_prepare,
 	.limit = v1_limit,

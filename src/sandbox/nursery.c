@@ -178,6 +178,10 @@ static int explain(int complaints, struct fh_error *err)
 static int greet(struct owner *o, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+	const int *home = NULL;
+	size_t n_home = o->cgroups ? cgroups_home(o->cgroups, &home) : 0;
+	int fds[1 + CGROUP_PARTS];
+	size_t n_fds = 0;
 	int r;
 
 	hello_put(&b,
@@ -190,7 +194,10 @@ static int greet(struct owner *o, struct fh_error *err)
 					.tool = path_exists(places_get()->aci) ? places_get()->aci
 									       : NULL,
 					.tool_names = tool_names });
-	r = send_to(o, &b, &o->self, 1, err);
+	fds[n_fds++] = o->self;
+	for (size_t i = 0; i < n_home; i++)
+		fds[n_fds++] = home[i];
+	r = send_to(o, &b, fds, n_fds, err);
 	if (r == 0)
 		r = await(o, NURSERY_UNSHARED, ANSWER_MS, NULL, err);
 	if (r == 0)
@@ -286,6 +293,7 @@ int nursery_start(struct owner *o, struct fh_error *err)
 
 void nursery_stop(struct owner *o)
 {
+	spares_drop(o);
 	close_fd(&o->nursery);
 	if (o->nursery_pid <= 0)
 		return;
@@ -324,6 +332,15 @@ int owner_need_nursery(struct owner *o)
 		r = nursery_start(o, NULL);
 	pthread_mutex_unlock(&o->lock);
 	return r;
+}
+
+int nursery_add_cradle(struct owner *o, uint32_t number, const struct cgroup *group)
+{
+	auto_buf struct buf b = BUF_INIT(16);
+
+	wire_put_u8(&b, NURSERY_CRADLE);
+	wire_put_u32(&b, number);
+	return send_to(o, &b, group->procs, group->n_procs, NULL);
 }
 
 void nursery_remove(struct owner *o, const char *folder)

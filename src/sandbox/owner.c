@@ -207,5 +207,7 @@ int owner_add_layer(struct owner *o, const char *name, const struct layer_item *
 	}
 out:
 	pthread_mutex_unlock(&o->lock);
+	if (r == 0)
+		spares_refill(o);
 	return r;
 }

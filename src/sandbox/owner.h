@@ -9,7 +9,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What owner.c, layers.c and sandbox.c share. */
+/* What the files of this layer share. */
+#define SPARES_MAX 3
+
+/* A group in which a process waits for its sandbox: see guest/cradle.c. */
+struct spare {
+	struct cgroup *group; /* NULL: none */
+	uint32_t cradle;      /* its number */
+};
+
 struct owner_layer {
 	char *name;
 	struct layer_item *items; /* heap copies, so that a new nursery can be given them */
@@ -27,7 +35,10 @@ struct owner {
 	uint8_t can; /* NURSERY_CAN_* */
 	struct buf base_filter, agent_filter;
 	struct cgroups *cgroups; /* NULL: none on this machine */
-	char *no_cgroups;        /* a sentence: what is not enforced without them, and why not */
+	struct spare spares[SPARES_MAX];
+	uint32_t cradles; /* numbered so far */
+	unsigned sandboxes_started;
+	char *no_cgroups; /* a sentence: what is not enforced without them, and why not */
 	atomic_bool limits_missed;
 	atomic_bool disk_unlimited; /* asked for, on a file system without project quotas */
 	struct owner_layer *layers;
@@ -60,11 +71,21 @@ int nursery_start(struct owner *owner, struct fh_error *err);
 void nursery_stop(struct owner *owner);
 int nursery_make_layer(struct owner *owner, const struct owner_layer *layer, struct fh_error *err);
 
+/* spares.c: a group for a sandbox, a spare one if there is. *out_cradle 0: nothing waits in it. */
+int spares_take(struct owner *owner, const struct sandbox_limits *limits, struct cgroup **out,
+		uint32_t *out_cradle, struct fh_error *err);
+/* Makes new ones, as many as the owner's way of starting sandboxes is worth. Takes the lock. */
+void spares_refill(struct owner *owner);
+/* The nursery that they waited in is gone. Under the lock. */
+void spares_drop(struct owner *owner);
+
 /* Starts one if none runs. */
 int owner_need_nursery(struct owner *owner);
 
 /* The folder's episode has ended: it goes, in the nursery's own time. */
 void nursery_remove(struct owner *owner, const char *folder);
+/* A process is to wait in a group for the plan that names this number. Under the lock. */
+int nursery_add_cradle(struct owner *owner, uint32_t number, const struct cgroup *group);
 /* Waits until all such are gone. */
 void nursery_finish(struct owner *owner);
 

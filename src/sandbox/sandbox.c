@@ -75,7 +75,7 @@ static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct
 		plan->disk_folder = sb->disk_folder;
 	}
 	if (sb->owner->cgroups && !(plan->flags & PLAN_BARE)) {
-		int r = cgroups_take(sb->owner->cgroups, l, &sb->group, err);
+		int r = spares_take(sb->owner, l, &sb->group, &plan->cradle, err);
 
 		plan->n_groups = r < 0 ? 0 : (uint32_t)sb->group->n_procs;
 		return r;
@@ -132,6 +132,8 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 		r = send_plan(sb, &plan, ends, err);
 	if (sb->group)
 		cgroup_sent(sb->group);
+	if (r == 0)
+		spares_refill(sb->owner);
 	return r;
 }
 

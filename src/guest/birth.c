@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
+#include "base/scope.h"
+#include "guest/nursery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * One sandbox from its plan: a clone of the nursery in new namespaces, which gets ids of its own from
+ * its parent, mounts, and becomes PID 1.
+ */
+
+static int write_text(const char *path, const char *text)
+{
+	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, text, strlen(text)) < 0)
+		return -errno;
+	return 0;
+}
+
+static int map_ids(pid_t pid, struct fh_error *err)
+{
+	char path[64], map[64];
+	int r;
+
+	snprintf(map, sizeof(map), "0 %d %d", NURSERY_ID(0), GUEST_IDS);
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	r = write_text(path, map);
+	if (r == 0) {
+		snprintf(path, sizeof(path), "/proc/%d/gid_map", pid);
+		r = write_text(path, map);
+	}
+	return r < 0 ? error_set(err, -r, "map the sandbox's ids") : 0;
+}
+
+/* What a clone of the nursery knows and its sandbox must not. */
+static void forget(struct nursery *n)
+{
+	binds_forget(n->binds);
+	removals_forget(n->removals);
+	close_fd(&n->socket);
+	close_fd(&n->trees.host);
+	close_fd(&n->trees.own);
+}
+
+static int child_set_up(struct nursery *n, struct birth *b, int mapped, int *out_files,
+		struct fh_error *err)
+{
+	uint64_t go;
+	int r;
+
+	if (read(mapped, &go, sizeof(go)) != sizeof(go))
+		return error_set(err, errno, "wait for the nursery");
+	close(mapped);
+	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0 || setsid() < 0)
+		return error_set(err, errno, "become root of the sandbox");
+	if (sethostname("fumehood", 8) < 0)
+		return error_set(err, errno, "set the host's name");
+	r = mounts_build(&(struct mounts_request){ .plan = &b->plan,
+					 .bind_numbers = b->slots,
+					 .disk_number = b->disk,
+					 .can = n->can },
+			out_files, err);
+	if (r == 0 && confine_drop_bounding() < 0)
+		r = error_set(err, EPERM, "drop the bounding set");
+	return r;
+}
+
+_Noreturn static void child(struct nursery *n, struct birth *b, int mapped)
+{
+	struct init_start start = { .control = b->fds[0],
+		.owner = n->owner,
+		.shell = -1,
+		.output = -1,
+		.plan = &b->plan,
+		.moved_out = b->moved_out,
+		.hooks = n->hooks };
+	struct fh_error err = FH_ERROR_INIT;
+	size_t at = 1;
+	int r;
+
+	forget(n);
+	if (b->plan.flags & PLAN_SHELL) {
+		start.shell = b->fds[at++];
+		start.output = b->fds[at++];
+	}
+	start.confinement = (struct confinement){ .n_groups = b->plan.n_groups,
+		.processes = b->plan.processes,
+		.memory_bytes = b->plan.memory_bytes,
+		.filter = n->hello.agent_filter,
+		.filter_bytes = n->hello.agent_filter_bytes };
+	for (uint32_t i = 0; i < b->plan.n_groups; i++)
+		start.confinement.groups[i] = b->fds[at++];
+	r = child_set_up(n, b, mapped, &start.files, &err);
+	plan_forget_binds(&b->plan);
+	if (r < 0) {
+		guest_fail(start.control, INIT_FAILED, &err);
+		_exit(1);
+	}
+	init_main(&start);
+}
+
+/* By clone3 itself: nothing of the C library's fork may run between here and PID 1. */
+static pid_t clone_child(struct nursery *n, struct birth *b, int mapped, struct fh_error *err)
+{
+	struct clone_args args = { .flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
+				CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP };
+	uint64_t go = 1;
+	pid_t pid;
+	int r;
+
+	if (!(b->plan.flags & PLAN_NET_HOST))
+		args.flags |= CLONE_NEWNET;
+	if (b->moved_out)
+		args.flags |= CLONE_PARENT;
+	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (pid < 0)
+		return error_set(err, errno, "make namespaces");
+	if (pid == 0)
+		child(n, b, mapped);
+	r = map_ids(pid, err);
+	if (r < 0)
+		kill(pid, SIGKILL);
+	else if (write(mapped, &go, sizeof(go)) < 0)
+		r = error_set(err, errno, "wake the sandbox");
+	return r < 0 ? r : pid;
+}
+
+pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
+{
+	auto_close int mapped = eventfd(0, EFD_CLOEXEC);
+
+	if (mapped < 0)
+		return error_set(err, errno, "make an eventfd");
+	return clone_child(n, b, mapped, err);
+}
+
+static int prepare_binds(struct nursery *n, struct birth *b, struct fh_error *err)
+{
+	for (uint32_t i = 0; i < b->plan.n_binds; i++) {
+		b->slots[i] = binds_slot(
+				n->binds, &n->trees, b->plan.binds[i].source, BIND_READ_ONLY, err);
+		if (b->slots[i] < 0)
+			return b->slots[i];
+	}
+	if (b->plan.disk_folder)
+		b->disk = binds_slot(n->binds, &n->trees, b->plan.disk_folder, BIND_EPISODE, err);
+	return b->plan.disk_folder && b->disk < 0 ? b->disk : 0;
+}
+
+int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err)
+{
+	size_t need = 1 + (b->plan.flags & PLAN_SHELL ? 2 : 0) + b->plan.n_groups;
+
+	if (b->n_fds != need)
+		return error_say(err, EPROTO, "a plan with %zu descriptors instead of %zu",
+				b->n_fds, need);
+	/* So that /dev/stdout can be opened by the agent, whose pipe it is. */
+	if (b->plan.flags & PLAN_SHELL &&
+			fchown(b->fds[2], NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID)) <
+					0)
+		return error_set(err, errno, "give the output to the agent");
+	return prepare_binds(n, b, err);
+}

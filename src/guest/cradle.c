@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
+#include "base/scope.h"
+#include "guest/nursery.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Cradles. To move a process into v1 control groups takes the kernel a grace period, 5 to 20 ms when it
+ * has not been done lately, which is many times the rest of a reset. A process is born in its parent's
+ * groups for nothing. So a clone of the nursery waits in the groups of a sandbox to come; when the plan
+ * comes, the cradle clones PID 1 (as a child of the nursery, whose sibling it is), moves it out of the
+ * groups a little later, and ends.
+ */
+
+#define MOVE_OUT_MS 20
+
+/* What the nursery adds to a plan for its cradle: where the binds are. */
+struct places {
+	int slots[GUEST_BINDS_MAX];
+	int disk;
+};
+
+static void close_others(struct nursery *n)
+{
+	close_fd(&n->socket); /* its end tells the owner of the nursery's */
+	for (size_t i = 0; i < CRADLES_MAX; i++)
+		if (n->cradles[i].number)
+			close(n->cradles[i].socket);
+}
+
+/*
+ * PID 1 was born in the groups, where the limits of an agent must not hit it. It is moved from here, so
+ * that it never waits for that itself; and not at once, since many sandboxes do not live that long.
+ */
+static void move_out(const struct nursery *n, pid_t pid, volatile int *moved_out)
+{
+	char text[16];
+	int length = snprintf(text, sizeof(text), "%d", pid);
+
+	nanosleep(&(struct timespec){ .tv_nsec = MOVE_OUT_MS * 1000000L }, NULL);
+	if (kill(pid, 0) < 0)
+		return;
+	*moved_out = 1; /* first: what it forks from now on enters the groups by itself */
+	for (size_t i = 0; i < n->n_home; i++)
+		if (write(n->home[i], text, (size_t)length) != length)
+			return; /* it ended, or stays where it is */
+}
+
+static void give_birth(
+		struct nursery *n, const char *message, size_t size, const int *fds, size_t n_fds)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct birth b = { .n_fds = n_fds };
+	struct places places;
+	struct wire w;
+	pid_t pid;
+
+	if (size <= sizeof(places) || n_fds < 1)
+		_exit(1);
+	memcpy(&places, message, sizeof(places));
+	memcpy(b.slots, places.slots, sizeof(b.slots));
+	b.disk = places.disk;
+	memcpy(b.fds, fds, n_fds * sizeof(int));
+	w = wire_open(message + sizeof(places), size - sizeof(places));
+	wire_get_u8(&w); /* NURSERY_PLAN */
+	if (plan_get(&w, &b.plan) < 0)
+		_exit(1);
+	b.moved_out = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (b.moved_out == MAP_FAILED)
+		_exit(1);
+	pid = birth_clone(n, &b, &err);
+	if (pid < 0)
+		guest_fail(b.fds[0], INIT_FAILED, &err);
+	for (size_t i = 0; i < n_fds; i++) /* it must see the owner close them */
+		close(fds[i]);
+	if (pid > 0)
+		move_out(n, pid, b.moved_out);
+}
+
+_Noreturn static void cradle_main(struct nursery *n, int socket, const int *procs, size_t n_procs)
+{
+	static char message[sizeof(struct places) + GUEST_MESSAGE_MAX];
+	int fds[PLAN_FDS_MAX];
+	size_t n_fds = 0;
+	ssize_t size;
+
+	close_others(n);
+	for (size_t i = 0; i < n_procs; i++) {
+		if (write(procs[i], "0", 1) != 1)
+			_exit(1);
+		close(procs[i]);
+	}
+	size = fd_recv_message(socket, message, sizeof(message), fds, PLAN_FDS_MAX, &n_fds, 0);
+	if (size > 0)
+		give_birth(n, message, (size_t)size, fds, n_fds);
+	_exit(0);
+}
+
+static struct cradle *find(struct nursery *n, uint32_t number)
+{
+	for (size_t i = 0; i < CRADLES_MAX; i++)
+		if (n->cradles[i].number == number)
+			return &n->cradles[i];
+	return NULL;
+}
+
+/* Without one the sandbox is made in the nursery, and moves into its groups itself. */
+void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_procs)
+{
+	struct clone_args args = { 0 };
+	struct cradle *free_one = find(n, 0);
+	int pair[2];
+	pid_t pid;
+
+	if (!free_one || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return;
+	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (pid == 0) {
+		close(pair[0]);
+		cradle_main(n, pair[1], procs, n_procs);
+	}
+	close(pair[1]);
+	if (pid < 0) {
+		close(pair[0]);
+		return;
+	}
+	n->children++;
+	*free_one = (struct cradle){ .number = number, .socket = pair[0] };
+}
+
+bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size)
+{
+	static char parcel[sizeof(struct places) + GUEST_MESSAGE_MAX];
+	struct cradle *c = b->plan.cradle ? find(n, b->plan.cradle) : NULL;
+	struct places places = { .disk = b->disk };
+	int r;
+
+	if (!c)
+		return false;
+	memcpy(places.slots, b->slots, sizeof(places.slots));
+	memcpy(parcel, &places, sizeof(places));
+	memcpy(parcel + sizeof(places), message, size);
+	r = fd_send_message(c->socket, parcel, sizeof(places) + size, b->fds, b->n_fds, 0);
+	explicit_bzero(parcel, sizeof(places) + size);
+	close(c->socket);
+	*c = (struct cradle){ 0 };
+	return r == 0;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef GUEST_NURSERY_H
+#define GUEST_NURSERY_H
+
+#include "guest/guest.h"
+
+/*
+ * What nursery.c, birth.c and cradle.c share: the nursery's state, which a clone begins with a copy of,
+ * and the making of one sandbox.
+ */
+#define PLAN_FDS_MAX (3 + GUEST_GROUPS_MAX)
+#define CRADLES_MAX 16
+
+struct cradle {
+	uint32_t number; /* 0: free */
+	int socket;
+};
+
+struct nursery {
+	int socket, owner;
+	int home[GUEST_GROUPS_MAX]; /* cgroup.procs of the owner's own groups */
+	size_t n_home;
+	struct trees trees;
+	struct hello hello; /* only the agent's filter, once the trees are made */
+	uint8_t can;        /* NURSERY_CAN_* */
+	struct binds *binds;
+	struct removals *removals;
+	struct cradle cradles[CRADLES_MAX];
+	unsigned children, failed_layers;
+	const struct guest_hooks *hooks;
+};
+
+/* Tells of an error on a socket; `kind` is NURSERY_FAILED or INIT_FAILED. */
+void guest_fail(int socket, uint8_t kind, const struct fh_error *err);
+
+/* birth.c: a sandbox on its way. */
+struct birth {
+	struct plan plan;
+	int slots[GUEST_BINDS_MAX];
+	int disk; /* slot of the folder for its files, -1 */
+	int fds[PLAN_FDS_MAX];
+	size_t n_fds;
+	volatile int *moved_out; /* in a cradle: see struct init_start; else NULL */
+};
+
+/* In the nursery: brings what the plan binds into the tree. */
+int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err);
+/* In the nursery or a cradle: clones PID 1, a child of the nursery in either case. Its pid. */
+pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err);
+
+/* cradle.c */
+void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_procs);
+/* Hands the birth over to that cradle; false if there is none. */
+bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size);
+
+#endif
