@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,7 +35,8 @@
 /* bash's own, not in its installed headers */
 extern int parse_and_execute(char *, const char *, int);
 extern procenv_t top_level;
-extern int parse_and_execute_level, startup_state, read_but_dont_execute;
+extern int parse_and_execute_level, startup_state, read_but_dont_execute, indirection_level;
+extern int want_pending_command, read_from_stdin;
 extern pid_t dollar_dollar_pid;
 extern char *dist_version, *command_execution_string, *shell_name, *the_current_working_directory;
 extern int patch_level, subshell_environment, num_shell_builtins;
@@ -49,6 +51,7 @@ extern void set_signal_hard_ignored(int), set_working_directory(char *), set_ppi
 /* Where the loop keeps its descriptors: far from what scripts use. */
 enum { FD_SOCKET = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_LAST_PID = 253 };
 
+static struct stat kept_output, kept_null; /* what these descriptors are */
 static volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t in_command;
 
@@ -119,8 +122,10 @@ static void look_new(const struct shell_start *start)
 	set_number("RANDOM", (long)start->random_seed, 0);
 	set_variable("HOSTNAME", "fumehood", 0);
 	unbind_variable("BASH_EXECUTION_STRING");
-	unbind_variable("OLDPWD");
+	set_variable("OLDPWD", NULL, att_exported | att_invisible);
 	command_execution_string = NULL;
+	want_pending_command = 0; /* no c in $-, but s: commands come from outside */
+	read_from_stdin = 1;
 	remember_args(NULL, 1);
 	set_environment(start);
 	if (chdir(GUEST_WORKSPACE) < 0 && chdir(GUEST_HOME) < 0 && chdir("/") < 0)
@@ -172,6 +177,8 @@ static void arm(void)
 	sigaddset(&set, INTERRUPT_SIGNAL);
 	sigaction(INTERRUPT_SIGNAL, &action, NULL); /* no SA_RESTART: it ends a wait */
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	if (interrupted)
+		set_sigint_handler(); /* the agent's trap, or bash's own, is back */
 	interrupted = 0;
 }
 
@@ -245,6 +252,20 @@ static void put_fds_right(void)
 	clearerr(stderr);
 }
 
+static bool same_file(int fd, const struct stat *st)
+{
+	struct stat now;
+
+	return fstat(fd, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino;
+}
+
+/* A command that took them away ends the shell itself, not the next command. */
+static void check_fds(void)
+{
+	if (!same_file(FD_OUTPUT, &kept_output) || !same_file(FD_NULL, &kept_null))
+		_exit(125);
+}
+
 /* What PID 1 needs to know if it has to end what this step began. */
 static void mark_step(volatile struct step_mark *mark)
 {
@@ -315,6 +336,7 @@ static void after_command(const char *text)
 	fflush(stdout);
 	reap_dead_jobs();
 	set_variable("LAST_ACTION", text, 0);
+	check_fds();
 }
 
 static void one_command(const struct shell_start *start)
@@ -349,7 +371,8 @@ static void keep_fds(const struct shell_start *start)
 
 	if (null < 0 || dup3(start->socket, FD_SOCKET, O_CLOEXEC) < 0 ||
 			dup3(start->output, FD_OUTPUT, O_CLOEXEC) < 0 ||
-			dup3(null, FD_NULL, O_CLOEXEC) < 0)
+			dup3(null, FD_NULL, O_CLOEXEC) < 0 || fstat(FD_OUTPUT, &kept_output) < 0 ||
+			fstat(FD_NULL, &kept_null) < 0)
 		_exit(125);
 	if (last_pid >= 0)
 		dup3(last_pid, FD_LAST_PID, O_CLOEXEC);
@@ -363,7 +386,7 @@ _Noreturn static void shell_main(const struct shell_start *start)
 	look_new(start);
 	hide_builtin();
 	clear_unwind_protect_list(0);
-	parse_and_execute_level = 0;
+	parse_and_execute_level = indirection_level = 0;
 	startup_state = 0;
 	for (;;)
 		one_command(start);
@@ -403,9 +426,12 @@ static void stay_loaded(void)
 static int fumehood_builtin(WORD_LIST *list)
 {
 	static const struct guest_hooks hooks = { .shell = shell_main };
+	static bool begun;
 	int socket = list ? (int)strtol(list->word->word, NULL, 10) : -1;
 	int null;
 
+	if (begun) /* an agent that found the plugin in memory */
+		return EXECUTION_FAILURE;
 	if (socket < 0) {
 		builtin_usage();
 		return EX_USAGE;
@@ -415,6 +441,7 @@ static int fumehood_builtin(WORD_LIST *list)
 				get_string_value("BASH_VERSION"));
 		return EXECUTION_FAILURE;
 	}
+	begun = true;
 	stay_loaded();
 	plain_command_line();
 	set_signal_hard_ignored(INTERRUPT_SIGNAL);

@@ -170,6 +170,7 @@ static void restart(struct session *s)
 	s->result.restarted = true;
 	s->result.shell_status = status;
 	s->shell_ended = false;
+	snprintf(s->cwd, sizeof(s->cwd), "%s", GUEST_WORKSPACE); /* where a new one begins */
 	if (sandbox_restart_shell(s->sb, &err) < 0)
 		finish(s, SESSION_GONE, -1);
 	else
