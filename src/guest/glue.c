@@ -302,21 +302,43 @@ static int evaluate(const char *text, int *out_status)
 	return code;
 }
 
-/* One line can't be half run: bash parses it whole. Several are parsed first, and not executed. */
-static bool parses(const char *text, int *out_status)
-{
-	int before = last_command_exit_value;
-	int code;
+/* bash leaves this in last_command_exit_value when what it was given does not parse. */
+#define BAD_SYNTAX 257 /* EX_BADSYNTAX of shell.h */
 
-	if (!strchr(text, '\n'))
-		return true;
-	read_but_dont_execute = 1;
-	code = evaluate(text, out_status);
-	read_but_dont_execute = 0;
-	last_command_exit_value = before; /* $? is the last command's */
-	return code == 0 && *out_status == 0;
+static void show_complaints(bool shown)
+{
+	if (dup2(shown ? FD_OUTPUT : FD_NULL, 2) < 0)
+		_exit(125);
 }
 
+/*
+ * Several lines are parsed first, and not executed, so that none is run if a later one is wrong. It is
+ * done without a word, since what is right would be warned about twice.
+ */
+static bool parses(const char *text)
+{
+	int before = last_command_exit_value;
+	int status, code;
+
+	show_complaints(false);
+	read_but_dont_execute = 1;
+	code = evaluate(text, &status);
+	read_but_dont_execute = 0;
+	show_complaints(true);
+	last_command_exit_value = before; /* $? is the last command's */
+	return code == 0 && status == 0;
+}
+
+/* Runs nothing: it is there for what bash has to say. */
+static enum shell_end complain(const char *text, int *out_status)
+{
+	read_but_dont_execute = 1;
+	evaluate(text, out_status);
+	read_but_dont_execute = 0;
+	return interrupted ? SHELL_INTERRUPTED : SHELL_SYNTAX;
+}
+
+/* One line can't be half run: bash parses it whole. */
 static enum shell_end run(const char *text, int *out_status)
 {
 	int code = evaluate(text, out_status);
@@ -325,7 +347,7 @@ static enum shell_end run(const char *text, int *out_status)
 		return SHELL_INTERRUPTED;
 	if (code == EXITPROG || code == EXITBLTIN || code == ERREXIT)
 		exit_shell(*out_status); /* with its EXIT trap; PID 1 tells the owner */
-	return SHELL_RAN;
+	return code == 0 && last_command_exit_value == BAD_SYNTAX ? SHELL_SYNTAX : SHELL_RAN;
 }
 
 static void after_command(const char *text)
@@ -351,10 +373,12 @@ static void one_command(const struct shell_start *start)
 	mark_step(start->mark);
 	arm();
 	in_command = 1;
-	if (command.flags & SHELL_CHECK_SYNTAX && !parses(text, &value))
-		status.end = interrupted ? SHELL_INTERRUPTED : SHELL_SYNTAX;
+	if (command.flags & SHELL_CHECK_SYNTAX && strchr(text, '\n') && !parses(text))
+		status.end = complain(text, &value);
 	else
 		status.end = run(text, &value);
+	if (status.end == SHELL_SYNTAX)
+		last_command_exit_value = value;
 	after_command(text);
 	free(text);
 	status.nonce = command.nonce;
