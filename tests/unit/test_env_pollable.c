@@ -331,6 +331,27 @@ static size_t children(long pid, long *out, size_t max)
 	return n;
 }
 
+/* A killed PID 1 is a zombie, or gone, once all processes of its sandbox are. */
+static bool has_ended(long pid)
+{
+	auto_buf struct buf text = BUF_INIT(4096);
+	char path[64];
+	const char *name_end;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
+	if (fd_read_file(path, &text, NULL) < 0)
+		return true;
+	name_end = strrchr(buf_str(&text), ')');
+	return name_end && name_end[1] && name_end[2] == 'Z';
+}
+
+static void kill_and_wait(long pid)
+{
+	kill((pid_t)pid, SIGKILL);
+	while (!has_ended(pid))
+		sched_yield();
+}
+
 /* Kills PID 1 of all sandboxes: the children of our children. */
 static void kill_sandboxes(void)
 {
@@ -341,7 +362,7 @@ static void kill_sandboxes(void)
 		size_t k = children(nurseries[i], ones, ARRAY_SIZE(ones));
 
 		while (k)
-			kill((pid_t)ones[--k], SIGKILL);
+			kill_and_wait(ones[--k]);
 	}
 }
 
