@@ -120,6 +120,22 @@ static void add_end(const struct grade *g, const struct program *player, struct 
 				WEXITSTATUS(player->status));
 }
 
+/* Each line behind a bar, so that nothing a player prints reads as a line of ours. */
+static void add_quoted(struct buf *text, const char *log, size_t n)
+{
+	while (n) {
+		const char *end = memchr(log, '\n', n);
+		size_t line = end ? (size_t)(end - log) : n;
+
+		buf_add_str(text, "| ");
+		str_add_utf8(text, log, line);
+		buf_add_char(text, '\n');
+		line += end != NULL;
+		log += line;
+		n -= line;
+	}
+}
+
 static void explain(struct grade *g, struct buf *text)
 {
 	const struct program *player = &g->programs[PLAYER];
@@ -131,7 +147,7 @@ static void explain(struct grade *g, struct buf *text)
 	if (!n)
 		return;
 	buf_add_str(text, "\nThe last that it printed:\n");
-	str_add_utf8(text, player->log.data, n);
+	add_quoted(text, player->log.data, n);
 }
 
 const struct grade_kind grade_duel = { .start = start, .explain = explain };

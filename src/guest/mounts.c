@@ -231,6 +231,16 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 	return r;
 }
 
+static int say_no_place(const char *target, struct fh_error *err)
+{
+	if (errno == EROFS)
+		return error_say(err, EROFS,
+				"there is no '/%s' to bind to, and the folder above it is this "
+				"machine's, read-only: bind to a place outside of it, as /data/...",
+				target);
+	return error_set(err, errno, "make '/%s' for a bind", target);
+}
+
 /* Makes a bind's place beneath the new root. Beneath a path of the host it must be there already. */
 static int make_place(int root, const char *target, bool folder, struct fh_error *err)
 {
@@ -239,19 +249,22 @@ static int make_place(int root, const char *target, bool folder, struct fh_error
 
 	for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(path, sizeof(path), "%.*s", (int)(slash - target), target);
-		if (mkdirat(root, path, 0755) == 0 &&
-				fchownat(root, path, GUEST_AGENT_ID, GUEST_AGENT_ID,
-						AT_SYMLINK_NOFOLLOW) < 0)
-			return error_set(err, errno, "make '/%s' for a bind", path);
+		if (mkdirat(root, path, 0755) < 0) {
+			if (errno != EEXIST)
+				return say_no_place(path, err);
+			continue;
+		}
+		if (fchownat(root, path, GUEST_AGENT_ID, GUEST_AGENT_ID, AT_SYMLINK_NOFOLLOW) < 0)
+			return say_no_place(path, err);
 	}
 	if (folder) {
 		if (mkdirat(root, target, 0755) < 0 && errno != EEXIST)
-			return error_set(err, errno, "make '/%s' for a bind", target);
+			return say_no_place(target, err);
 		return 0;
 	}
 	fd = openat(root, target, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
-		return error_set(err, errno, "make '/%s' for a bind", target);
+		return say_no_place(target, err);
 	close(fd);
 	return 0;
 }

@@ -115,7 +115,7 @@ static void test_duel(void **state)
 				"Not scored: ", "more than one answer", "worked on its grader" },
 		{ STRATEGY("import sys\nfor i in range(100000): print('x' * 100)\n"
 			   "sys.stdout.flush()\nprint('the very end', flush=True)\n1 // 0"),
-				"x\nthe very end\n", "the very end" },
+				"x\n| the very end\n", "the very end" },
 		{ STRATEGY("import os\nassert 'FUMEHOOD_JUDGE_KEY' not in os.environ\n"
 			   "assert os.listdir('/grader') == ['player.py'], os.listdir('/grader')\n"
 			   "def guess(h):\n    return 1"),
