@@ -49,33 +49,32 @@ static int wrong_kind(
 			kind_name(value));
 }
 
-/* 1 and the member, 0 when it is not there and need not be, or an error. */
-static int find_member(const json_t *object, const char *key, enum json_presence presence,
-		json_t **out, struct fh_error *err)
+/* The member; NULL where it is not there, with 0 in *out if it need not be, else the error. */
+static json_t *find_member(const json_t *object, const char *key, enum json_presence presence,
+		int *out, struct fh_error *err)
 {
-	json_t *value;
+	json_t *value = json_object_get(object, key);
 
 	if (!json_is_object(object))
-		return error_say(err, EINVAL, "expected an object with '%s', found %s", key,
+		*out = error_say(err, EINVAL, "expected an object with '%s', found %s", key,
 				object ? kind_name(object) : "nothing");
-	value = json_object_get(object, key);
-	if (value && !json_is_null(value)) {
-		*out = value;
-		return 1;
-	}
-	if (presence == JSON_REQUIRED)
-		return error_say(err, EINVAL, "'%s' is missing", key);
-	return 0;
+	else if (value && !json_is_null(value))
+		return value;
+	else if (presence == JSON_REQUIRED)
+		*out = error_say(err, EINVAL, "'%s' is missing", key);
+	else
+		*out = 0;
+	return NULL;
 }
 
 int json_get_str(const json_t *object, const char *key, enum json_presence presence,
 		const char **out, struct fh_error *err)
 {
-	json_t *value;
-	int r = find_member(object, key, presence, &value, err);
+	int missing;
+	json_t *value = find_member(object, key, presence, &missing, err);
 
-	if (r <= 0)
-		return r;
+	if (!value)
+		return missing;
 	if (!json_is_string(value))
 		return wrong_kind(key, "a string", value, err);
 	if (strlen(json_string_value(value)) != json_string_length(value))
@@ -87,11 +86,11 @@ int json_get_str(const json_t *object, const char *key, enum json_presence prese
 int json_get_i64(const json_t *object, const char *key, enum json_presence presence, int64_t *out,
 		struct fh_error *err)
 {
-	json_t *value;
-	int r = find_member(object, key, presence, &value, err);
+	int missing;
+	json_t *value = find_member(object, key, presence, &missing, err);
 
-	if (r <= 0)
-		return r;
+	if (!value)
+		return missing;
 	if (!json_is_integer(value))
 		return wrong_kind(key, "an integer", value, err);
 	*out = json_integer_value(value);
@@ -101,11 +100,11 @@ int json_get_i64(const json_t *object, const char *key, enum json_presence prese
 int json_get_double(const json_t *object, const char *key, enum json_presence presence, double *out,
 		struct fh_error *err)
 {
-	json_t *value;
-	int r = find_member(object, key, presence, &value, err);
+	int missing;
+	json_t *value = find_member(object, key, presence, &missing, err);
 
-	if (r <= 0)
-		return r;
+	if (!value)
+		return missing;
 	if (!json_is_number(value))
 		return wrong_kind(key, "a number", value, err);
 	*out = json_number_value(value);
@@ -115,11 +114,11 @@ int json_get_double(const json_t *object, const char *key, enum json_presence pr
 int json_get_bool(const json_t *object, const char *key, enum json_presence presence, bool *out,
 		struct fh_error *err)
 {
-	json_t *value;
-	int r = find_member(object, key, presence, &value, err);
+	int missing;
+	json_t *value = find_member(object, key, presence, &missing, err);
 
-	if (r <= 0)
-		return r;
+	if (!value)
+		return missing;
 	if (!json_is_boolean(value))
 		return wrong_kind(key, "true or false", value, err);
 	*out = json_is_true(value);
@@ -129,11 +128,11 @@ int json_get_bool(const json_t *object, const char *key, enum json_presence pres
 int json_get_object(const json_t *object, const char *key, enum json_presence presence,
 		json_t **out, struct fh_error *err)
 {
-	json_t *value;
-	int r = find_member(object, key, presence, &value, err);
+	int missing;
+	json_t *value = find_member(object, key, presence, &missing, err);
 
-	if (r <= 0)
-		return r;
+	if (!value)
+		return missing;
 	if (!json_is_object(value))
 		return wrong_kind(key, "an object", value, err);
 	*out = value;
@@ -143,11 +142,11 @@ int json_get_object(const json_t *object, const char *key, enum json_presence pr
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,
 		struct fh_error *err)
 {
-	json_t *value;
-	int r = find_member(object, key, presence, &value, err);
+	int missing;
+	json_t *value = find_member(object, key, presence, &missing, err);
 
-	if (r <= 0)
-		return r;
+	if (!value)
+		return missing;
 	if (!json_is_array(value))
 		return wrong_kind(key, "an array", value, err);
 	*out = value;

@@ -175,7 +175,7 @@ static void shortest_digits(double v, char *digits, int *out_exponent)
 
 void str_add_double(struct buf *out, double v)
 {
-	char digits[24];
+	char digits[24] = "";
 	int exponent, n;
 
 	if (!isfinite(v)) {

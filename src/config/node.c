@@ -200,12 +200,12 @@ static void print_quoted(struct buf *out, const char *text)
 	buf_add_char(out, '"');
 }
 
-void node_print_key(struct buf *out, const char *text)
+void node_print_key(struct buf *out, const char *key)
 {
-	if (can_be_plain(text))
-		buf_add_str(out, text);
+	if (can_be_plain(key))
+		buf_add_str(out, key);
 	else
-		print_quoted(out, text);
+		print_quoted(out, key);
 }
 
 void node_print_text(struct buf *out, const char *text, int indent)

@@ -63,7 +63,7 @@ struct schema;
 struct field {
 	const char *name;
 	enum field_kind kind;
-	size_t offset;
+	unsigned offset;
 	const char *help;   /* one sentence, Markdown */
 	const char *preset; /* the value when it is not given, as YAML; NULL: zero */
 	bool required;

@@ -157,15 +157,18 @@ static int load_scalar(struct loader *l, const yaml_event_t *event, const struct
 			!event->data.scalar.tag;
 	node->n_nodes = 1;
 	node->n_bytes = event->data.scalar.length;
+	r = add_anchor(l, event->data.scalar.anchor, node);
+	if (r < 0)
+		return r;
 	*out = node;
-	return add_anchor(l, event->data.scalar.anchor, node);
+	return 0;
 }
 
 static int load_node(struct loader *l, const yaml_event_t *event, const struct node **out);
 
-/* A growing array of nodes or of pairs; its memory is the loader's own until it is finished. */
+/* A growing array of what a mapping or, without keys, a list holds. */
 struct growing {
-	void *items;
+	struct node_pair *items;
 	size_t n, room;
 };
 
@@ -176,22 +179,33 @@ static inline void scope_growing(const struct growing *g)
 
 #define auto_growing __attribute__((cleanup(scope_growing)))
 
-static void *grow(struct growing *g, size_t size)
+static void grow(struct growing *g, struct node_pair item)
 {
 	if (g->n == g->room) {
 		g->room = g->room ? 2 * g->room : 8;
-		g->items = xrealloc(g->items, g->room, size);
+		g->items = xrealloc(g->items, g->room, sizeof(*g->items));
 	}
-	return (char *)g->items + size * g->n++;
+	g->items[g->n++] = item;
 }
 
-static const void *keep(struct loader *l, const struct growing *g, size_t size)
+static void keep_items(struct loader *l, struct node *node, const struct growing *g)
 {
-	void *kept = arena_array(l->arena, g->n, size);
+	const struct node **items = arena_array(l->arena, g->n, sizeof(void *));
+
+	for (size_t i = 0; i < g->n; i++)
+		items[i] = g->items[i].value;
+	node->items = items;
+	node->n = g->n;
+}
+
+static void keep_pairs(struct loader *l, struct node *node, const struct growing *g)
+{
+	struct node_pair *pairs = arena_array(l->arena, g->n, sizeof(*pairs));
 
 	if (g->n)
-		memcpy(kept, g->items, g->n * size);
-	return kept;
+		memcpy(pairs, g->items, g->n * sizeof(*pairs));
+	node->pairs = pairs;
+	node->n = g->n;
 }
 
 static int load_list(struct loader *l, const yaml_event_t *start, const struct node **out)
@@ -205,21 +219,20 @@ static int load_list(struct loader *l, const yaml_event_t *start, const struct n
 		r = add_anchor(l, start->data.sequence_start.anchor, node);
 	while (r >= 0) {
 		auto_event yaml_event_t event = { 0 };
-		const struct node *item;
+		struct node_pair item = { 0 };
 
 		r = next_event(l, &event);
 		if (r < 0 || event.type == YAML_SEQUENCE_END_EVENT)
 			break;
-		r = load_node(l, &event, &item);
-		if (r < 0)
+		r = load_node(l, &event, &item.value);
+		if (r < 0 || !item.value)
 			break;
-		*(const struct node **)grow(&items, sizeof(item)) = item;
-		r = count_child(l, &sum, item);
+		grow(&items, item);
+		r = count_child(l, &sum, item.value);
 	}
 	if (r < 0)
 		return r;
-	node->items = keep(l, &items, sizeof(*node->items));
-	node->n = items.n;
+	keep_items(l, node, &items);
 	finish(node, &sum);
 	*out = node;
 	return 0;
@@ -229,11 +242,9 @@ static int load_list(struct loader *l, const yaml_event_t *start, const struct n
 
 static const struct node_pair *find_pair(const struct growing *pairs, const char *key)
 {
-	const struct node_pair *p = pairs->items;
-
 	for (size_t i = 0; i < pairs->n; i++)
-		if (str_eq(p[i].key->text, key))
-			return &p[i];
+		if (str_eq(pairs->items[i].key->text, key))
+			return &pairs->items[i];
 	return NULL;
 }
 
@@ -244,7 +255,7 @@ static int add_pair(
 
 	if (pairs->n == YAML_KEYS_MAX)
 		return node_complain(pair.key, l->err, "more than %d keys", YAML_KEYS_MAX);
-	*(struct node_pair *)grow(pairs, sizeof(pair)) = pair;
+	grow(pairs, pair);
 	r = count_child(l, sum, pair.key);
 	return r < 0 ? r : count_child(l, sum, pair.value);
 }
@@ -271,14 +282,16 @@ static int merge(struct loader *l, struct growing *pairs, struct node *sum, cons
 
 static int load_key(struct loader *l, const yaml_event_t *event, const struct node **out)
 {
-	int r = load_node(l, event, out);
+	const struct node *key = NULL;
+	int r = load_node(l, event, &key);
 
 	if (r < 0)
 		return r;
-	if ((*out)->kind != NODE_SCALAR)
+	if (!key || key->kind != NODE_SCALAR)
 		return complain(l, event->start_mark, "a key that is no text");
-	if ((*out)->n_bytes > YAML_KEY_BYTES_MAX)
+	if (key->n_bytes > YAML_KEY_BYTES_MAX)
 		return complain(l, event->start_mark, "a key that is too long");
+	*out = key;
 	return 0;
 }
 
@@ -288,17 +301,17 @@ static int load_pair(struct loader *l, const yaml_event_t *event, struct growing
 {
 	auto_event yaml_event_t value_event = { 0 };
 	const struct node_pair *same;
-	struct node_pair pair;
+	struct node_pair pair = { 0 };
 	int r = load_key(l, event, &pair.key);
 
 	if (r >= 0)
 		r = next_event(l, &value_event);
 	if (r >= 0)
 		r = load_node(l, &value_event, &pair.value);
-	if (r < 0)
+	if (r < 0 || !pair.key || !pair.value)
 		return r;
 	if (pair.key->plain && str_eq(pair.key->text, "<<")) {
-		*(const struct node **)grow(merges, sizeof(pair.value)) = pair.value;
+		grow(merges, pair);
 		return 0;
 	}
 	same = find_pair(pairs, pair.key->text);
@@ -327,11 +340,10 @@ static int load_map(struct loader *l, const yaml_event_t *start, const struct no
 		r = load_pair(l, &event, &pairs, &merges, &sum);
 	}
 	for (size_t i = 0; i < merges.n && r >= 0; i++)
-		r = merge(l, &pairs, &sum, ((const struct node **)merges.items)[i], false);
+		r = merge(l, &pairs, &sum, merges.items[i].value, false);
 	if (r < 0)
 		return r;
-	node->pairs = keep(l, &pairs, sizeof(*node->pairs));
-	node->n = pairs.n;
+	keep_pairs(l, node, &pairs);
 	finish(node, &sum);
 	*out = node;
 	return 0;

@@ -160,12 +160,14 @@ int task_files_add(const struct task_folder *folder, const struct node *at,
 	for (size_t i = 0; i < paths->n; i++) {
 		const struct node *item = at->items[i];
 		auto_free char *name = path_normalise(paths->items[i]);
-		const char *source;
+		const char *source = NULL;
 		int r = task_path(folder, item, paths->items[i], &source, err);
 
-		if (r >= 0 && str_ends(paths->items[i], "/"))
+		if (!source)
+			return r;
+		if (str_ends(paths->items[i], "/"))
 			r = add_contents(folder, item, source, files, err);
-		else if (r >= 0)
+		else
 			r = add_file(folder, item, source, path_basename(name), files, err);
 		if (r < 0)
 			return r;

@@ -116,13 +116,15 @@ static inline void refuse(const struct scratch *s, const char *spec, int code, c
 
 static inline void check_files(const struct task_file *files, size_t n, const char *const *targets)
 {
-	for (size_t i = 0; i < n; i++) {
-		assert_non_null(targets[i]);
+	size_t i;
+
+	for (i = 0; targets[i]; i++) {
+		assert_true(i < n);
 		assert_string_equal(files[i].target, targets[i]);
 		assert_true(files[i].source[0] == '/');
 		assert_true(path_exists(files[i].source));
 	}
-	assert_null(targets[n]);
+	assert_int_equal(i, n);
 }
 
 #define scratch_test(f) cmocka_unit_test_setup_teardown(f, make_scratch, remove_scratch)

@@ -15,7 +15,8 @@ static void test_names(void **state)
 	refuse(s, "a b", -EINVAL, "'a b' can't be the name of a task");
 	refuse(s, "..", -EINVAL, "'..' can't be the name of a task");
 	refuse(s, "t:", -EINVAL, "'' can't be the name of a variant");
-	refuse(s, "t:../x", -EINVAL, "'../x' can't be the name of a variant");
+	refuse(s, "t:a b", -EINVAL, "'a b' can't be the name of a variant");
+	refuse(s, "t:../x", -ENOENT, "find task 't:../x'");
 	refuse(s, "./nowhere", -ENOENT, "find task './nowhere'");
 }
 
