@@ -192,7 +192,7 @@ static void test_doubles_come_back(void **state)
 	srand48(7);
 	for (int i = 0; i < 100000; i++) {
 		auto_buf struct buf out = BUF_INIT(100);
-		int64_t bits = (int64_t)mrand48() << 32 ^ mrand48();
+		uint64_t bits = (uint64_t)mrand48() << 32 ^ (uint32_t)mrand48();
 		double v, back;
 
 		memcpy(&v, &bits, sizeof(v));
