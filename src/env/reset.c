@@ -126,6 +126,7 @@ void reset_advance(struct fh_env *env)
 		case SANDBOX_EXITED:
 		case SANDBOX_SHELL:
 		case SANDBOX_REQUEST:
+		case SANDBOX_INTERRUPTED:
 			break;
 		}
 	} while (event.kind != SANDBOX_NONE);

@@ -206,6 +206,7 @@ static void on_event(struct program *p, const struct sandbox_event *event)
 	case SANDBOX_NONE:
 	case SANDBOX_SHELL:
 	case SANDBOX_REQUEST:
+	case SANDBOX_INTERRUPTED:
 		break;
 	}
 }

@@ -9,6 +9,7 @@
 
 #include "loadables.h"
 
+#include "builtins/builtext.h"
 #include "builtins/common.h"
 #include "execute_cmd.h"
 #include "quit.h"
@@ -21,6 +22,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -36,7 +38,7 @@
 extern int parse_and_execute(char *, const char *, int);
 extern procenv_t top_level;
 extern int parse_and_execute_level, startup_state, read_but_dont_execute, indirection_level;
-extern int want_pending_command, read_from_stdin;
+extern int want_pending_command, read_from_stdin, wait_signal_received;
 extern pid_t dollar_dollar_pid;
 extern char *dist_version, *command_execution_string, *shell_name, *the_current_working_directory;
 extern int patch_level, subshell_environment, num_shell_builtins;
@@ -164,7 +166,9 @@ static void on_interrupt(int number)
 	interrupted = 1;
 	if (in_command)
 		interrupt_state = 1;
-	sigaction(SIGINT, &harmless, NULL); /* a handler of bash's would leave by its own way */
+	if (in_command && this_shell_builtin == wait_builtin)
+		wait_signal_received = SIGINT; /* `wait` looks at nothing else */
+	sigaction(SIGINT, &harmless, NULL);    /* a handler of bash's would leave by its own way */
 }
 
 /* Before each command: an agent may have trapped, blocked or ignored it. */
@@ -355,6 +359,9 @@ static void after_command(const char *text)
 	in_command = 0;
 	interrupt_state = 0;
 	read_but_dont_execute = 0;
+	wait_signal_received = 0;
+	if (interrupted) /* what a builtin had not written is not this step's output */
+		__fpurge(stdout);
 	fflush(stdout);
 	reap_dead_jobs();
 	set_variable("LAST_ACTION", text, 0);

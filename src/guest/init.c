@@ -323,23 +323,28 @@ static void signal_born(const struct init *in, int number)
 			break;
 }
 
+static void signal_shell(const struct init *in, int number)
+{
+	if (in->shell) { /* or it has ended: what it began is still there */
+		kill(in->shell, SIGCONT);
+		kill(in->shell, number);
+	}
+}
+
 /* levels as in sandbox.h: ask, kill, and the shell as well */
 static void handle_interrupt(const struct init *in, struct wire *w)
 {
+	auto_buf struct buf b = BUF_INIT(8);
 	uint8_t level = wire_get_u8(w);
 
 	if (!wire_done(w))
 		_exit(1);
-	if (!in->shell)
-		return;
-	kill(in->shell, SIGCONT);
-	if (level >= 2)
-		kill(in->shell, SIGKILL);
-	else
-		kill(in->shell, INTERRUPT_SIGNAL);
+	signal_shell(in, level >= 2 ? SIGKILL : INTERRUPT_SIGNAL);
 	signal_born(in, level >= 1 ? SIGKILL : SIGCONT);
 	if (level == 0)
 		signal_born(in, SIGINT);
+	wire_put_u8(&b, INIT_INTERRUPTED);
+	tell(in, &b, NULL);
 }
 
 /* --- files ----------------------------------------------------------------------------------- */

@@ -117,7 +117,7 @@ struct plan {
 enum init_message {
 	INIT_RUN = 1,   /* struct run; descriptors: [program,] 0, 1, 2, ... */
 	INIT_SIGNAL,    /* u32 id, u32 signal */
-	INIT_INTERRUPT, /* u8 level */
+	INIT_INTERRUPT, /* u8 level; answered by INIT_INTERRUPTED */
 	INIT_SHELL,     /* a new shell; descriptors: shell, output */
 	INIT_CLEAR,     /* requests were dealt with */
 	INIT_GET,       /* str folder, str path, u64 most bytes */
@@ -126,12 +126,13 @@ enum init_message {
 
 /* PID 1 to owner */
 enum init_event {
-	INIT_READY = 1, /* descriptor: the episode's file system (O_PATH), if it has one */
-	INIT_FAILED,    /* u32 errno, text; and it exits */
-	INIT_EXITED,    /* u32 id, u32 wait status */
-	INIT_SHELL_END, /* u32 wait status */
-	INIT_REQUEST,   /* u8 bits */
-	INIT_DONE,      /* u32 errno (0: done), text; of GET (with its descriptor) and PUT */
+	INIT_READY = 1,   /* descriptor: the episode's file system (O_PATH), if it has one */
+	INIT_FAILED,      /* u32 errno, text; and it exits */
+	INIT_EXITED,      /* u32 id, u32 wait status */
+	INIT_SHELL_END,   /* u32 wait status */
+	INIT_REQUEST,     /* u8 bits */
+	INIT_DONE,        /* u32 errno (0: done), text; of GET (with its descriptor) and PUT */
+	INIT_INTERRUPTED, /* the signals are sent */
 };
 
 struct run {

@@ -84,6 +84,9 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 		out->kind = SANDBOX_REQUEST;
 		out->status = wire_get_u8(w);
 		break;
+	case INIT_INTERRUPTED:
+		out->kind = SANDBOX_INTERRUPTED;
+		break;
 	case INIT_DONE:
 		answer->came = true;
 		answer->code = (int)wire_get_u32(w);

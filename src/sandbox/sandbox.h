@@ -117,9 +117,10 @@ enum sandbox_event_kind {
 	SANDBOX_READY,  /* the sandbox stands, its shell (if any) reads commands */
 	SANDBOX_FAILED, /* it could not be made: `text` says why; only sandbox_close() is left */
 	SANDBOX_EXITED, /* what sandbox_run() started has ended: `id`, `status` as wait(2) gives it */
-	SANDBOX_SHELL,   /* the shell has ended: `status` */
-	SANDBOX_REQUEST, /* the agent asked for REQUEST_* (bits in `status`) */
-	SANDBOX_GONE,    /* PID 1 is gone: only sandbox_close() is left */
+	SANDBOX_SHELL,       /* the shell has ended: `status` */
+	SANDBOX_REQUEST,     /* the agent asked for REQUEST_* (bits in `status`) */
+	SANDBOX_INTERRUPTED, /* what sandbox_interrupt() asked for is done: one for each */
+	SANDBOX_GONE,        /* PID 1 is gone: only sandbox_close() is left */
 };
 
 enum { REQUEST_VALIDATE = 1, REQUEST_SUBMIT = 2 };
@@ -162,7 +163,8 @@ int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t 
 int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh_error *err);
 
 /* Interrupts the shell's command. How hard: CONT and the loop's own signal and INT to what was born
- * since the step began; then KILL to that; then the shell itself and all that is left of the step. */
+ * since the step began; then KILL to that; then the shell itself and all that is left of the step.
+ * SANDBOX_INTERRUPTED follows; until then the signals may still hit what comes next. */
 enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL };
 
 int sandbox_interrupt(struct sandbox *sb, enum interrupt_level level, struct fh_error *err);

@@ -23,7 +23,7 @@
  * the command's; what comes later, from background jobs, is the next one's.
  *
  * A timeout is driven from here, a level of force at a time, until the status comes; what does not
- * answer to any is killed with its shell.
+ * answer to any is killed with its shell. Whatever the command left running is killed at last.
  */
 
 /* After the timeout, milliseconds until the next level. */
@@ -44,7 +44,8 @@ static const struct {
 enum state {
 	IDLE,
 	RUNNING,
-	ENDING, /* the shell was lost sight of: PID 1 will say how it ended */
+	ENDING,   /* the shell was lost sight of: PID 1 will say how it ended */
+	SETTLING, /* the status is there; if it was interrupted, no signal may hit the next one */
 };
 
 struct session {
@@ -56,13 +57,15 @@ struct session {
 	uint64_t nonce;
 	int64_t began_ns, deadline_ns;
 	size_t next_force; /* index in force[]; 0: not timed out */
+	int interruptions; /* that PID 1 has not dealt with yet */
 	bool cancelled;
 
 	char *unsent; /* of a long command: what the socket had no room for */
 	size_t unsent_at, unsent_n;
 
-	int64_t oom_kills; /* before this command */
-	bool shell_ended;  /* with this status */
+	struct shell_status status; /* when SETTLING */
+	int64_t oom_kills;          /* before this command */
+	bool shell_ended;           /* with this status */
 	int shell_status;
 	char cwd[GUEST_PATH_MAX + 1];
 	char integrity[160];
@@ -160,12 +163,20 @@ static void finish(struct session *s, enum session_outcome outcome, int exit_cod
 	s->state = IDLE;
 }
 
+static void interrupt(struct session *s, enum interrupt_level level)
+{
+	if (sandbox_interrupt(s->sb, level, NULL) == 0)
+		s->interruptions++;
+}
+
 static void restart(struct session *s)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	int status = s->shell_status;
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 
+	if (s->next_force)
+		interrupt(s, INTERRUPT_KILL);
 	drain_present(s);
 	s->result.restarted = true;
 	s->result.shell_status = status;
@@ -182,15 +193,26 @@ static void take_status(
 {
 	memcpy(s->cwd, cwd, n);
 	s->cwd[n] = '\0';
-	drain_present(s);
-	switch (status->end) {
-	case SHELL_SYNTAX:
-		finish(s, SESSION_SYNTAX, (int)(status->status & 0xff));
-		break;
-	default:
-		finish(s, SESSION_OK, (int)(status->status & 0xff));
-		break;
+	s->status = *status;
+	s->state = SETTLING;
+	if (s->next_force) {
+		interrupt(s, INTERRUPT_KILL);
+		s->deadline_ns = clock_now_ns() + LAST_WAIT_MS * NS_PER_MS;
 	}
+}
+
+static bool settled(const struct session *s)
+{
+	return !s->next_force || s->interruptions <= 0 || clock_now_ns() >= s->deadline_ns;
+}
+
+/* With the command's status in hand. */
+static void conclude(struct session *s)
+{
+	bool syntax = s->status.end == SHELL_SYNTAX;
+
+	drain_present(s);
+	finish(s, syntax ? SESSION_SYNTAX : SESSION_OK, (int)(s->status.status & 0xff));
 }
 
 /* A frame that no honest loop sends: the shell is taken away from whoever wrote it. */
@@ -198,7 +220,7 @@ static void distrust(struct session *s, const char *what)
 {
 	snprintf(s->integrity, sizeof(s->integrity), "the shell's frames were tampered with: %s",
 			what);
-	sandbox_interrupt(s->sb, INTERRUPT_SHELL, NULL);
+	interrupt(s, INTERRUPT_SHELL);
 	s->state = ENDING;
 	s->deadline_ns = clock_now_ns() + LAST_WAIT_MS * NS_PER_MS;
 }
@@ -252,6 +274,9 @@ static bool read_events(struct session *s)
 		case SANDBOX_SHELL:
 			s->shell_ended = true;
 			s->shell_status = e.status;
+			break;
+		case SANDBOX_INTERRUPTED:
+			s->interruptions--;
 			break;
 		case SANDBOX_REQUEST:
 			s->result.requests |= e.status & (REQUEST_VALIDATE | REQUEST_SUBMIT);
@@ -349,7 +374,7 @@ static void on_time(struct session *s)
 		finish(s, SESSION_GONE, -1);
 		return;
 	}
-	sandbox_interrupt(s->sb, force[s->next_force].level, NULL);
+	interrupt(s, force[s->next_force].level);
 	s->next_force++;
 	s->deadline_ns = clock_now_ns() +
 			(s->next_force < n ? force[s->next_force].wait_ms : LAST_WAIT_MS) *
@@ -364,13 +389,11 @@ bool session_advance(struct session *s)
 		send_more(s);
 	if (s->state == RUNNING)
 		read_shell(s);
-	if (s->state == IDLE) {
-		read_events(s); /* requests of the command that ended came before its status */
+	if (!read_events(s)) /* requests of a command came before its status */
 		return true;
-	}
-	if (!read_events(s))
-		return true;
-	if (s->shell_ended)
+	if (s->state == SETTLING && settled(s))
+		conclude(s);
+	else if (s->shell_ended)
 		restart(s);
 	else if (clock_now_ns() >= s->deadline_ns)
 		on_time(s);
