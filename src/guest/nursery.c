@@ -9,6 +9,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <linux/filter.h>
+#include <linux/keyctl.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -97,6 +98,8 @@ static int set_up(struct nursery *n, struct fh_error *err)
 {
 	int r = become_root(err);
 
+	/* /proc/keys would name the owner's; a kernel without keys has none to name. */
+	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 	if (r == 0)
 		r = make_trees(n, err);
 	if (r == 0)
