@@ -128,11 +128,12 @@ int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	char chunk[65536];
-	ssize_t n;
+	ssize_t n = 0;
 
 	if (fd < 0)
 		return error_set(err, errno, "open '%s'", path);
-	while ((n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
+	/* A device may never end. */
+	while (!out->truncated && (n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
 		buf_add(out, chunk, (size_t)n);
 	if (n < 0)
 		return error_set(err, (int)-n, "read '%s'", path);
