@@ -22,6 +22,7 @@
  *   removals.c  removes the folders of ended episodes
  *   mounts.c    a sandbox's own mounts, in its clone
  *   init.c      its PID 1: the control socket, children, the end of the owner
+ *   program.c   what its forks do to become a program
  *   files.c     files in and out of it
  *   interrupt.c which processes a step began
  *   confine.c   what the shell and programs lose before they run anything of an agent
@@ -132,6 +133,10 @@ struct init_start {
 };
 
 _Noreturn void init_main(const struct init_start *start);
+
+/* program.c: in a fork of PID 1 that has closed what is PID 1's. */
+_Noreturn void program_become(
+		const struct confinement *c, const struct run *run, const int *fds, size_t n_fds);
 
 /* confine.c */
 int confine_drop_bounding(void);

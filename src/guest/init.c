@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -91,7 +90,7 @@ static void tell_ready(const struct init *in)
 /* --- children -------------------------------------------------------------------------------- */
 
 /* In a fork of PID 1: what only PID 1 may hold goes, signals are as in a new process. */
-static void become_child(const struct init *in, const int *keep, size_t n_keep)
+static void become_child(const struct init *in)
 {
 	sigset_t none;
 
@@ -104,15 +103,7 @@ static void become_child(const struct init *in, const int *keep, size_t n_keep)
 	close(in->start->owner);
 	if (in->start->files >= 0)
 		close(in->start->files);
-	for (size_t i = 0; i < n_keep; i++)
-		fcntl(keep[i], F_SETFD, 0);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* The name that /proc shows; also of the command line, which the nursery emptied. */
-static void set_name(const char *name)
-{
-	prctl(PR_SET_NAME, name);
 }
 
 /* Asked after the fork: who was born while PID 1 was in the groups is in them. */
@@ -136,8 +127,8 @@ _Noreturn static void shell_child(struct init *in, int socket, int output)
 		.mark = in->mark };
 	struct fh_error err = FH_ERROR_INIT;
 
-	become_child(in, NULL, 0);
-	set_name("bash");
+	become_child(in);
+	prctl(PR_SET_NAME, "bash");
 	if (setsid() < 0 || confine(&confinement, 1, &err) < 0) {
 		tell_error(in, INIT_FAILED, err.code ? err.code : -errno, err.message, NULL);
 		_exit(1);
@@ -165,74 +156,6 @@ static int start_shell(struct init *in, int socket, int output)
 	return 0;
 }
 
-/* Puts the program's descriptors at 0, 1, 2, ... and closes all others but `program`. */
-static int place_fds(const int *fds, size_t n, int *program)
-{
-	int moved[GUEST_FDS_MAX];
-
-	for (size_t i = 0; i < n; i++) { /* out of the way of their places */
-		moved[i] = fcntl(fds[i], F_DUPFD, 64);
-		if (moved[i] < 0)
-			return -errno;
-	}
-	if (*program >= 0) {
-		*program = fcntl(*program, F_DUPFD_CLOEXEC, 64);
-		if (*program < 0)
-			return -errno;
-	}
-	for (size_t i = 0; i < n; i++)
-		if (dup2(moved[i], (int)i) < 0)
-			return -errno;
-	close_range((unsigned)n, 63, 0);
-	close_range(64, ~0U, CLOSE_RANGE_CLOEXEC);
-	return 0;
-}
-
-static const char *const usual_env[] = {
-	"HOME=" GUEST_HOME,
-	"USER=agent",
-	"LOGNAME=agent",
-	"SHELL=/bin/bash",
-	"LANG=C.UTF-8",
-	"PATH=/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-	NULL,
-};
-
-_Noreturn static void program_child(
-		struct init *in, const struct run *run, const int *fds, size_t n_fds)
-{
-	const char *const *env = run->env ? run->env : usual_env;
-	struct confinement confinement = confinement_of(in);
-	int program = run->has_program ? fds[0] : -1;
-	int error;
-	struct fh_error err = FH_ERROR_INIT;
-
-	become_child(in, NULL, 0);
-	if (setsid() < 0 || confine(&confinement, run->user, &err) < 0)
-		goto failed;
-	if (chdir(run->cwd ? run->cwd : GUEST_WORKSPACE) < 0 && (run->cwd || chdir("/") < 0)) {
-		error_set(&err, errno, "enter '%s'", run->cwd ? run->cwd : "/");
-		goto failed;
-	}
-	if (place_fds(fds + run->has_program, n_fds - run->has_program, &program) < 0)
-		_exit(126);
-	if (isatty(0))
-		ioctl(0, TIOCSCTTY, 0); /* a terminal made for it, if it is one */
-	if (program >= 0) {
-		execveat(program, "", (char *const *)run->argv, (char *const *)env, AT_EMPTY_PATH);
-	} else {
-		environ = (char **)(uintptr_t)env; /* for PATH */
-		execvp(run->argv[0], (char *const *)run->argv);
-	}
-	error = errno;
-	dprintf(2, "fumehood: can't run '%s': %s\n", run->argv[0], strerror(error));
-	_exit(error == ENOENT ? 127 : 126);
-failed:
-	dprintf(n_fds > 2u + run->has_program ? fds[2 + run->has_program] : 2, "fumehood: %s\n",
-			err.message);
-	_exit(126);
-}
-
 static struct program *free_program(struct init *in)
 {
 	for (size_t i = 0; i < PROGRAMS_MAX; i++)
@@ -250,8 +173,12 @@ static void handle_run(struct init *in, struct wire *w, const int *fds, size_t n
 	if (run_get(w, &run) < 0 || n_fds < run.has_program)
 		_exit(1);
 	pid = p ? fork() : -1;
-	if (pid == 0)
-		program_child(in, &run, fds, n_fds);
+	if (pid == 0) {
+		struct confinement c = confinement_of(in);
+
+		become_child(in);
+		program_become(&c, &run, fds, n_fds);
+	}
 	if (pid < 0)
 		tell_status(in, INIT_EXITED, &run.id, 126 << 8);
 	else
@@ -532,7 +459,7 @@ static int begin(struct init *in, struct fh_error *err)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	keep_own_fds(start);
-	set_name("init");
+	prctl(PR_SET_NAME, "init");
 	sigemptyset(&all);
 	sigaddset(&all, SIGCHLD);
 	in->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
