@@ -57,6 +57,16 @@ static void close_ends(struct ends *ends)
 	close_fd(&ends->output);
 }
 
+/* Files that fill all of an episode's memory would leave none to the process that removes them. */
+static int64_t disk_bytes(const struct sandbox_limits *l)
+{
+	int64_t most = l->memory_bytes - l->memory_bytes / 4;
+
+	if (l->disk_on == DISK_DISK || !l->memory_bytes)
+		return l->disk_bytes;
+	return l->disk_bytes && l->disk_bytes < most ? l->disk_bytes : most;
+}
+
 /*
  * With groups they limit; without, resource limits do what they can, and the owner is warned. A bare
  * sandbox runs one program of ours, for which resource limits are enough: entering a group can take as
@@ -65,7 +75,7 @@ static void close_ends(struct ends *ends)
 static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct plan *plan,
 		struct fh_error *err)
 {
-	plan->disk_bytes = (uint64_t)l->disk_bytes;
+	plan->disk_bytes = (uint64_t)disk_bytes(l);
 	plan->disk_files = (uint64_t)l->disk_files;
 	if (l->disk_on == DISK_DISK) {
 		int r = disk_folder_new(sb->owner, l, &sb->disk_folder, &sb->disk_counted, err);

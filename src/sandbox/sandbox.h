@@ -76,8 +76,8 @@ enum sandbox_disk { DISK_MEMORY, DISK_DISK };
 struct sandbox_limits {
 	int64_t memory_bytes;
 	int64_t pids;
-	double cpus; /* cores' worth of time: 1.5 */
-	int64_t disk_bytes;
+	double cpus;        /* cores' worth of time: 1.5 */
+	int64_t disk_bytes; /* in memory, also three quarters of memory_bytes at most */
 	int64_t disk_files;
 	enum sandbox_disk disk_on;
 };

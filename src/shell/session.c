@@ -40,6 +40,7 @@ static const struct {
 };
 #define LAST_WAIT_MS 3000 /* for the end of a killed shell to be told */
 #define READ_BYTES 65536
+#define QUICK_NS NS_PER_MS
 
 enum state {
 	IDLE,
@@ -135,10 +136,13 @@ static void drain_present(struct session *s)
 
 /* --- the end of a command -------------------------------------------------------------------- */
 
-static bool killed_for_memory(struct session *s)
+/* The counter is not looked at after what was over before it could have filled its memory. */
+static bool killed_for_memory(struct session *s, int exit_code)
 {
 	int64_t before = s->oom_kills;
 
+	if (exit_code == 0 && s->result.duration_ns < QUICK_NS)
+		return false;
 	s->oom_kills = sandbox_oom_kills(s->sb);
 	return s->oom_kills > (before > 0 ? before : 0);
 }
@@ -147,7 +151,8 @@ static void finish(struct session *s, enum session_outcome outcome, int exit_cod
 {
 	struct session_result *r = &s->result;
 
-	if (exit_code != 0 && outcome != SESSION_GONE && killed_for_memory(s))
+	r->duration_ns = clock_now_ns() - s->began_ns;
+	if (outcome != SESSION_GONE && killed_for_memory(s, exit_code))
 		outcome = SESSION_MEMORY_LIMIT;
 	if (s->next_force && !s->cancelled && outcome != SESSION_GONE)
 		outcome = SESSION_TIMEOUT;
@@ -157,7 +162,6 @@ static void finish(struct session *s, enum session_outcome outcome, int exit_cod
 	r->exit_code = exit_code;
 	r->cwd = s->cwd;
 	r->output = &s->output;
-	r->duration_ns = clock_now_ns() - s->began_ns;
 	r->integrity = s->integrity[0] ? s->integrity : NULL;
 	free(take_ptr(s->unsent));
 	s->state = IDLE;
