@@ -6,6 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
+/* A message that was cut must not end in half a character. */
+static void cut_clean(char *text, size_t size)
+{
+	size_t n = strlen(text), start;
+
+	if (n + 1 < size)
+		return;
+	start = n;
+	while (start && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
+		start--;
+	if (start && (unsigned char)text[start - 1] >= 0xc0)
+		text[start - 1] = '\0';
+}
+
 static int fill(struct fh_error *err, int error, const char *suffix, const char *format, va_list ap)
 {
 	int n;
@@ -16,6 +30,7 @@ static int fill(struct fh_error *err, int error, const char *suffix, const char 
 	n = vsnprintf(err->message, sizeof(err->message), format, ap);
 	if (suffix && n >= 0 && (size_t)n < sizeof(err->message))
 		snprintf(err->message + n, sizeof(err->message) - (size_t)n, ": %s", suffix);
+	cut_clean(err->message, sizeof(err->message));
 	return -error;
 }
 

@@ -7,8 +7,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 ssize_t fd_read_full(int fd, void *data, size_t n)
@@ -144,13 +146,15 @@ int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
 
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
 {
-	auto_free char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
-	auto_close int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+	auto_free char *temporary = xasprintf("%s.XXXXXX", path);
+	auto_close int fd = mkostemp(temporary, O_CLOEXEC);
 	int r;
 
 	if (fd < 0)
 		return error_set(err, errno, "create '%s'", temporary);
 	r = fd_write_full(fd, data, n);
+	if (r == 0 && fchmod(fd, mode) < 0)
+		r = -errno;
 	if (r == 0 && rename(temporary, path) < 0)
 		r = -errno;
 	if (r < 0) {
