@@ -78,7 +78,9 @@ static void set_number(const char *name, long value, int attributes)
 	set_variable(name, text, attributes);
 }
 
-static void set_environment(const struct shell_start *start)
+/* What a shell has that does not differ from one to the next: set in the nursery, where it costs no
+ * reset anything. Also what bash found out about itself when it began. */
+static void look_plain(void)
 {
 	static const char *const usual[][2] = {
 		{ "HOME", GUEST_HOME },
@@ -92,24 +94,6 @@ static void set_environment(const struct shell_start *start)
 
 	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
 		set_variable(usual[i][0], usual[i][1], att_exported);
-	for (const char *const *e = start->env; *e; e++) {
-		const char *equal = strchr(*e, '=');
-		char name[256];
-
-		if (!equal || (size_t)(equal - *e) >= sizeof(name))
-			continue;
-		memcpy(name, *e, (size_t)(equal - *e));
-		name[equal - *e] = '\0';
-		if (legal_identifier(name))
-			set_variable(name, equal + 1, att_exported);
-	}
-}
-
-/* What bash found out about itself when it was the nursery. */
-static void look_new(const struct shell_start *start)
-{
-	dollar_dollar_pid = getpid();
-	set_ppid();
 	current_user.uid = current_user.euid = GUEST_AGENT_ID;
 	current_user.gid = current_user.egid = GUEST_AGENT_ID;
 	FREE(current_user.user_name);
@@ -121,7 +105,6 @@ static void look_new(const struct shell_start *start)
 	set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
 	set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
 	set_number("SHLVL", 1, att_exported);
-	set_number("RANDOM", (long)start->random_seed, 0);
 	set_variable("HOSTNAME", "fumehood", 0);
 	unbind_variable("BASH_EXECUTION_STRING");
 	set_variable("OLDPWD", NULL, att_exported | att_invisible);
@@ -129,7 +112,29 @@ static void look_new(const struct shell_start *start)
 	want_pending_command = 0; /* no c in $-, but s: commands come from outside */
 	read_from_stdin = 1;
 	remember_args(NULL, 1);
-	set_environment(start);
+}
+
+static void set_environment(const char *const *env)
+{
+	for (; *env; env++) {
+		const char *equal = strchr(*env, '=');
+		char name[256];
+
+		if (!equal || (size_t)(equal - *env) >= sizeof(name))
+			continue;
+		memcpy(name, *env, (size_t)(equal - *env));
+		name[equal - *env] = '\0';
+		if (legal_identifier(name))
+			set_variable(name, equal + 1, att_exported);
+	}
+}
+
+static void look_new(const struct shell_start *start)
+{
+	dollar_dollar_pid = getpid();
+	set_ppid();
+	set_number("RANDOM", (long)start->random_seed, 0);
+	set_environment(start->env);
 	if (chdir(GUEST_WORKSPACE) < 0 && chdir(GUEST_HOME) < 0 && chdir("/") < 0)
 		_exit(1);
 	set_working_directory(getcwd(NULL, 0));
@@ -415,7 +420,6 @@ _Noreturn static void shell_main(const struct shell_start *start)
 {
 	keep_fds(start);
 	look_new(start);
-	hide_builtin();
 	clear_unwind_protect_list(0);
 	parse_and_execute_level = indirection_level = 0;
 	startup_state = 0;
@@ -480,6 +484,8 @@ static int fumehood_builtin(WORD_LIST *list)
 	dollar_vars[0] = savestring("bash");
 	fcntl(socket, F_SETFD, FD_CLOEXEC);
 	close_range((unsigned)socket + 1, ~0U, 0); /* the plugin's */
+	look_plain();
+	hide_builtin();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	dup2(null, 2); /* it told the owner of a plugin that can't be loaded */
 	nursery_main(socket, &hooks);
