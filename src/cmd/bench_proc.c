@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/str.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,13 +36,26 @@ static size_t children_of(pid_t pid, pid_t **out)
 	}
 }
 
+/* PIDs 1 have this name; other children of a nursery wait for sandboxes to come. */
+static bool is_sandbox(pid_t pid)
+{
+	auto_free char *path = xasprintf("/proc/%d/comm", pid);
+	auto_buf struct buf text = BUF_INIT(64);
+
+	return fd_read_file(path, &text, NULL) == 0 && str_eq(buf_str(&text), "init\n");
+}
+
 size_t proc_sandboxes(pid_t **out)
 {
 	auto_free pid_t *own = NULL;
-	size_t n = children_of(getpid(), &own);
+	size_t n_own = children_of(getpid(), &own), n_all, n = 0;
 
 	*out = NULL;
-	return n ? children_of(own[n - 1], out) : 0;
+	n_all = n_own ? children_of(own[n_own - 1], out) : 0;
+	for (size_t i = 0; i < n_all; i++)
+		if (is_sandbox((*out)[i]))
+			(*out)[n++] = (*out)[i];
+	return n;
 }
 
 /* The number that follows a name at the beginning of a line, in bytes; 0 if there is none. */
