@@ -35,6 +35,7 @@
 #define TREE_ROOT "/root"     /* the root that sandboxes share */
 #define TREE_LAYERS "/layers" /* a folder per layer */
 #define TREE_BINDS "/binds"   /* a mount per bound path */
+#define TREE_NAMES "/names"   /* files of /etc for sandboxes with the host's network */
 #define TREE_NEXT "/next"     /* where a sandbox builds its root */
 #define TREE_FILES "/files"   /* and its own file system */
 

@@ -231,6 +231,38 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 	return r;
 }
 
+/* With the host's network, its names of hosts. */
+static int mount_names(struct fh_error *err)
+{
+	static const char *const list[][2] = {
+		{ TREE_NAMES "/hosts", TREE_NEXT "/etc/hosts" },
+		{ TREE_NAMES "/resolv.conf", TREE_NEXT "/etc/resolv.conf" },
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(list) && r == 0; i++)
+		if (access(list[i][0], F_OK) == 0)
+			r = mount_at(list[i][0], list[i][1], NULL, MS_BIND, NULL, err);
+	return r;
+}
+
+static int loopback_up(struct fh_error *err)
+{
+	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+	auto_close int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (sock < 0 || ioctl(sock, SIOCSIFFLAGS, &request) < 0)
+		return error_set(err, errno, "bring the loopback device up");
+	return 0;
+}
+
+static int mount_network(const struct plan *plan, struct fh_error *err)
+{
+	if (!(plan->flags & PLAN_NET_HOST))
+		return loopback_up(err);
+	return plan->flags & PLAN_BARE ? 0 : mount_names(err);
+}
+
 static int say_no_place(const char *target, struct fh_error *err)
 {
 	if (errno == EROFS)
@@ -296,16 +328,6 @@ static int mount_binds(const struct mounts_request *q, struct fh_error *err)
 	return 0;
 }
 
-static int loopback_up(struct fh_error *err)
-{
-	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	auto_close int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (sock < 0 || ioctl(sock, SIOCSIFFLAGS, &request) < 0)
-		return error_set(err, errno, "bring the loopback device up");
-	return 0;
-}
-
 static int enter(struct fh_error *err)
 {
 	if (chdir(TREE_NEXT) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
@@ -327,8 +349,8 @@ int mounts_build(const struct mounts_request *q, int *out_files, struct fh_error
 		r = mount_own(q, err);
 	if (r == 0)
 		r = mount_binds(q, err);
-	if (r == 0 && !(q->plan->flags & PLAN_NET_HOST))
-		r = loopback_up(err);
+	if (r == 0)
+		r = mount_network(q->plan, err);
 	if (r < 0)
 		return r;
 	files = open(TREE_FILES, O_PATH | O_DIRECTORY | O_CLOEXEC);

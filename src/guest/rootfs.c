@@ -19,6 +19,7 @@
  *
  *   /root    what every sandbox sees: listed paths of the host, a few files of /etc, devices
  *   /layers  starting files, a folder per layer        /binds  a mount per bound path
+ *   /names   files of /etc for sandboxes with the host's network
  *   /proc    the host's (for uid_map; a sandbox mounts its own)
  *   /next /files  where a clone builds its own root and file system
  *
@@ -41,7 +42,6 @@ static const char *const etc_files[] = {
 	"locale.alias",
 	"magic",
 	"inputrc",
-	"hosts",
 	"ca-certificates.conf",
 	"papersize",
 };
@@ -71,7 +71,12 @@ static const struct {
 			"passwd: files\ngroup: files\nhosts: files dns\n"
 			"services: files\nprotocols: files\n" },
 	{ "etc/hostname", "fumehood\n" },
+	{ "etc/hosts", "127.0.0.1 localhost\n127.0.1.1 fumehood\n::1 localhost\n" },
+	{ "etc/resolv.conf", "" },
 };
+
+/* And the machine's, for sandboxes with its network: mounts.c puts them over ours. */
+static const char *const name_files[] = { "hosts", "resolv.conf" };
 
 static const char *const folders[] = {
 	"root",
@@ -79,6 +84,7 @@ static const char *const folders[] = {
 	"binds",
 	"next",
 	"files",
+	"names",
 	"proc",
 	"root/etc",
 	"root/home",
@@ -197,14 +203,14 @@ static int add_root(const char *path, struct fh_error *err)
 }
 
 /* What is missing or not readable on this machine is left out. */
-static void copy_etc_file(const char *name)
+static void copy_etc_file(const char *name, const char *folder)
 {
 	char source[PATH_MAX], target[PATH_MAX];
 	auto_close int from = -1;
 	auto_close int to = -1;
 
 	snprintf(source, sizeof(source), "/etc/%s", name);
-	snprintf(target, sizeof(target), "root/etc/%s", name);
+	snprintf(target, sizeof(target), "%s/%s", folder, name);
 	from = open(source, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
 		return;
@@ -218,7 +224,9 @@ static int fill_etc(struct fh_error *err)
 	int r = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(etc_files); i++)
-		copy_etc_file(etc_files[i]);
+		copy_etc_file(etc_files[i], "root/etc");
+	for (size_t i = 0; i < ARRAY_SIZE(name_files); i++)
+		copy_etc_file(name_files[i], "names");
 	for (size_t i = 0; i < ARRAY_SIZE(etc_folders) && r == 0; i++) {
 		char path[PATH_MAX];
 		struct stat st;
