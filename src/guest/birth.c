@@ -66,6 +66,11 @@ static int child_set_up(struct nursery *n, struct birth *b, int mapped, int *out
 		return error_set(err, errno, "become root of the sandbox");
 	if (sethostname("fumehood", 8) < 0)
 		return error_set(err, errno, "set the host's name");
+	if (!(b->plan.flags & PLAN_NET_HOST) && !b->network_made) {
+		r = network_make(err);
+		if (r < 0)
+			return r;
+	}
 	r = mounts_build(&(struct mounts_request){ .plan = &b->plan,
 					 .bind_numbers = b->slots,
 					 .disk_number = b->disk,
@@ -119,8 +124,6 @@ static pid_t clone_child(struct nursery *n, struct birth *b, int mapped, struct 
 	pid_t pid;
 	int r;
 
-	if (!(b->plan.flags & PLAN_NET_HOST))
-		args.flags |= CLONE_NEWNET;
 	if (b->moved_out)
 		args.flags |= CLONE_PARENT;
 	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));

@@ -19,7 +19,8 @@
  * has not been done lately, which is many times the rest of a reset. A process is born in its parent's
  * groups for nothing. So a clone of the nursery waits in the groups of a sandbox to come; when the plan
  * comes, the cradle clones PID 1 (as a child of the nursery, whose sibling it is), moves it out of the
- * groups a little later, and ends.
+ * groups a little later, and ends. It waits in the sandbox' network namespace, too, which takes as long
+ * to make.
  */
 
 #define MOVE_OUT_MS 20
@@ -60,7 +61,7 @@ static void give_birth(
 		struct nursery *n, const char *message, size_t size, const int *fds, size_t n_fds)
 {
 	struct fh_error err = FH_ERROR_INIT;
-	struct birth b = { .n_fds = n_fds };
+	struct birth b = { .n_fds = n_fds, .network_made = true };
 	struct places places;
 	struct wire w;
 	pid_t pid;
@@ -101,6 +102,8 @@ _Noreturn static void cradle_main(struct nursery *n, int socket, const int *proc
 			_exit(1);
 		close(procs[i]);
 	}
+	if (network_make(NULL) < 0)
+		_exit(1);
 	size = fd_recv_message(socket, message, sizeof(message), fds, PLAN_FDS_MAX, &n_fds, 0);
 	if (size > 0)
 		give_birth(n, message, (size_t)size, fds, n_fds);
@@ -144,16 +147,18 @@ bool cradle_give(struct nursery *n, const struct birth *b, const void *message, 
 	static char parcel[sizeof(struct places) + GUEST_MESSAGE_MAX];
 	struct cradle *c = b->plan.cradle ? find(n, b->plan.cradle) : NULL;
 	struct places places = { .disk = b->disk };
-	int r;
+	int r = -ENOENT;
 
 	if (!c)
 		return false;
-	memcpy(places.slots, b->slots, sizeof(places.slots));
-	memcpy(parcel, &places, sizeof(places));
-	memcpy(parcel + sizeof(places), message, size);
-	r = fd_send_message(c->socket, parcel, sizeof(places) + size, b->fds, b->n_fds, 0);
-	explicit_bzero(parcel, sizeof(places) + size);
-	close(c->socket);
+	if (!(b->plan.flags & PLAN_NET_HOST)) { /* it has left the host's network for good */
+		memcpy(places.slots, b->slots, sizeof(places.slots));
+		memcpy(parcel, &places, sizeof(places));
+		memcpy(parcel + sizeof(places), message, size);
+		r = fd_send_message(c->socket, parcel, sizeof(places) + size, b->fds, b->n_fds, 0);
+		explicit_bzero(parcel, sizeof(places) + size);
+	}
+	close(c->socket); /* it ends if it was given nothing */
 	*c = (struct cradle){ 0 };
 	return r == 0;
 }

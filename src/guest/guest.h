@@ -15,12 +15,13 @@
  *
  *   nursery.c   the owner's helper: one user namespace, one minimal mount tree; clones sandboxes
  *   birth.c     makes one sandbox: the clone that becomes its PID 1
- *   cradle.c    processes that wait in a sandbox' control groups
+ *   cradle.c    processes that wait in a sandbox' control groups, with a network for it
  *   rootfs.c    builds that tree once: the root that all sandboxes share
  *   layer.c     copies starting files into it
  *   binds.c     brings paths of the host into it
  *   removals.c  removes the folders of ended episodes
  *   mounts.c    a sandbox's own mounts, in its clone
+ *   network.c   its network namespace
  *   init.c      its PID 1: the control socket, children, the end of the owner
  *   program.c   what its forks do to become a program
  *   files.c     files in and out of it
@@ -119,6 +120,9 @@ struct mounts_request {
 
 /* *out_files: O_PATH descriptor of the episode's file system. */
 int mounts_build(const struct mounts_request *request, int *out_files, struct fh_error *err);
+
+/* network.c: moves the process into a fresh network namespace with a loopback device. */
+int network_make(struct fh_error *err);
 
 /* init.c: PID 1 of a sandbox, after mounts_build. */
 struct init_start {

@@ -6,12 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -246,23 +243,6 @@ static int mount_names(struct fh_error *err)
 	return r;
 }
 
-static int loopback_up(struct fh_error *err)
-{
-	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	auto_close int sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (sock < 0 || ioctl(sock, SIOCSIFFLAGS, &request) < 0)
-		return error_set(err, errno, "bring the loopback device up");
-	return 0;
-}
-
-static int mount_network(const struct plan *plan, struct fh_error *err)
-{
-	if (!(plan->flags & PLAN_NET_HOST))
-		return loopback_up(err);
-	return plan->flags & PLAN_BARE ? 0 : mount_names(err);
-}
-
 static int say_no_place(const char *target, struct fh_error *err)
 {
 	if (errno == EROFS)
@@ -349,8 +329,8 @@ int mounts_build(const struct mounts_request *q, int *out_files, struct fh_error
 		r = mount_own(q, err);
 	if (r == 0)
 		r = mount_binds(q, err);
-	if (r == 0)
-		r = mount_network(q->plan, err);
+	if (r == 0 && q->plan->flags & PLAN_NET_HOST && !(q->plan->flags & PLAN_BARE))
+		r = mount_names(err);
 	if (r < 0)
 		return r;
 	files = open(TREE_FILES, O_PATH | O_DIRECTORY | O_CLOEXEC);
