@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The functions themselves, not what callers see. */
+#undef error_set
+#undef error_say
+#undef error_wrap
+
 /* A message that was cut must not end in half a character. */
 static void cut_clean(char *text, size_t size)
 {
@@ -18,6 +23,12 @@ static void cut_clean(char *text, size_t size)
 		start--;
 	if (start && (unsigned char)text[start - 1] >= 0xc0)
 		text[start - 1] = '\0';
+}
+
+/* A positive errno whatever was passed: callers take what error_set() returns for a failure. */
+static int known(int error)
+{
+	return error > 0 ? error : EIO;
 }
 
 static int fill(struct fh_error *err, int error, const char *suffix, const char *format, va_list ap)
@@ -41,6 +52,7 @@ int error_set(struct fh_error *err, int error, const char *format, ...)
 	int r;
 
 	va_start(ap, format);
+	error = known(error);
 	r = fill(err, error, strerror_r(error, text, sizeof(text)), format, ap);
 	va_end(ap);
 	return r;
@@ -52,7 +64,7 @@ int error_say(struct fh_error *err, int error, const char *format, ...)
 	int r;
 
 	va_start(ap, format);
-	r = fill(err, error, NULL, format, ap);
+	r = fill(err, known(error), NULL, format, ap);
 	va_end(ap);
 	return r;
 }
@@ -61,12 +73,13 @@ int error_wrap(struct fh_error *err, const char *format, ...)
 {
 	struct fh_error inner;
 	va_list ap;
+	int r;
 
 	if (!err)
 		return -EIO;
 	inner = *err;
 	va_start(ap, format);
-	fill(err, -inner.code, inner.message, format, ap);
+	r = fill(err, known(-inner.code), inner.message, format, ap);
 	va_end(ap);
-	return inner.code;
+	return r;
 }

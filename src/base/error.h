@@ -10,7 +10,7 @@
  * negative errno, so that `return error_set(...)` is the idiom. `err` may be NULL.
  */
 
-/* `error` is a positive errno; ": <strerror>" is appended. */
+/* `error` is a positive errno (EIO if it is not); ": <strerror>" is appended. */
 int error_set(struct fh_error *err, int error, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
@@ -18,7 +18,20 @@ int error_set(struct fh_error *err, int error, const char *format, ...)
 int error_say(struct fh_error *err, int error, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* Puts "<format>: " before the message that is there; returns err->code (-EIO if err is NULL). */
+/* Puts "<format>: " before the message that is there; returns err->code (-EIO if there is none). */
 int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* All three return what is negative. Compiler and analyzer can't see it in a function of another
+ * file, and would follow paths on which a failure passes for a success. */
+static inline int error_negative(int r)
+{
+	if (r >= 0)
+		__builtin_unreachable();
+	return r;
+}
+
+#define error_set(...) error_negative(error_set(__VA_ARGS__))
+#define error_say(...) error_negative(error_say(__VA_ARGS__))
+#define error_wrap(...) error_negative(error_wrap(__VA_ARGS__))
 
 #endif
