@@ -113,11 +113,15 @@ int bench_go_on(struct fh_error *err)
 static double busy_s(void)
 {
 	auto_buf struct buf text = BUF_INIT(1 << 20);
-	unsigned long long user = 0, nice = 0, kernel = 0;
+	long long ticks = 0;
+	char *at;
 
-	fd_read_file("/proc/stat", &text, NULL);
-	sscanf(buf_str(&text), "cpu %llu %llu %llu", &user, &nice, &kernel);
-	return (double)(user + nice + kernel) / (double)sysconf(_SC_CLK_TCK);
+	if (fd_read_file("/proc/stat", &text, NULL) < 0 || !str_starts(buf_str(&text), "cpu "))
+		return 0;
+	at = text.data + strlen("cpu ");
+	for (int i = 0; i < 3; i++)
+		ticks += strtoll(at, &at, 10);
+	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
 static void watch_others(struct machine *m)

@@ -235,7 +235,7 @@ int suite_alive(struct bench *b, struct fh_error *err)
 
 	if (!b->n_alive)
 		return 0;
-	a.envs = xcalloc((size_t)b->alive[b->n_alive - 1], sizeof(*a.envs));
+	a.envs = xcalloc((size_t)b->alive[b->n_alive - 1], sizeof(struct fh_env *));
 	r = fh_gym_open(NULL, &a.gym, err);
 	if (r == 0)
 		r = rows(b, &a, err);

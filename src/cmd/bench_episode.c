@@ -92,7 +92,6 @@ static int begin_life(struct fh_env *env, struct life *out, struct fh_error *err
 
 int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err)
 {
-	struct pollfd end = { .events = POLLIN };
 	auto_close int pidfd = -1;
 	struct fh_env *env;
 	int64_t began;
@@ -102,12 +101,12 @@ int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err)
 		return r;
 	r = begin_life(env, out, err);
 	if (r == 0)
-		r = end.fd = pidfd = newest_sandbox(err);
+		r = pidfd = newest_sandbox(err);
 	began = clock_now_ns();
 	fh_env_close(env);
 	if (r < 0)
 		return r;
-	if (poll(&end, 1, END_MS) != 1)
+	if (poll(&(struct pollfd){ .fd = pidfd, .events = POLLIN }, 1, END_MS) != 1)
 		return error_say(err, ETIMEDOUT, "a sandbox did not end");
 	out->ended = us_since(began);
 	return 0;

@@ -51,8 +51,9 @@ static int read_samples(const struct buf *text, struct samples *out, struct fh_e
 	size_t i;
 	int r = json_parse("the floor's report", buf_str(text), text->len, &report, err);
 
-	if (r == 0)
-		r = json_get_array(report, "samples", JSON_REQUIRED, &list, err);
+	if (r < 0)
+		return r;
+	r = json_get_array(report, "samples", JSON_REQUIRED, &list, err);
 	if (r < 0)
 		return r;
 	json_array_foreach(list, i, value) samples_add(out, json_number_value(value));

@@ -104,7 +104,7 @@ static int unknown_command(const struct command *group, const char *path, const 
 	const char *close;
 	size_t n = 0;
 
-	while (group->commands[n] && n < COMMANDS_MAX) {
+	while (n < COMMANDS_MAX && group->commands[n]) {
 		names[n] = group->commands[n]->name;
 		n++;
 	}

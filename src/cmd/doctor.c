@@ -76,11 +76,13 @@ static int64_t setting(const char *path)
 static void check_kernel(struct finding *f)
 {
 	struct utsname u;
-	int major = 0, minor = 0;
+	long major, minor;
+	char *end;
 
 	uname(&u);
-	f->ok = sscanf(u.release, "%d.%d", &major, &minor) == 2 &&
-			(major > KERNEL_MAJOR || (major == KERNEL_MAJOR && minor >= KERNEL_MINOR));
+	major = strtol(u.release, &end, 10);
+	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
+	f->ok = major > KERNEL_MAJOR || (major == KERNEL_MAJOR && minor >= KERNEL_MINOR);
 	detail(f, "Linux %s", u.release);
 	if (!f->ok)
 		fix(f, "a kernel of %d.%d or later is needed (Debian 12 has it)", KERNEL_MAJOR,
@@ -182,10 +184,10 @@ static int run_true(struct owner *owner, struct fh_error *err)
 	struct session *session;
 	int r = owner_add_layer(owner, "doctor", &item, 1, err);
 
-	if (r == 0)
-		r = sandbox_start(owner,
-				&(struct sandbox_options){ .layer = "doctor", .shell = true }, &sb,
-				err);
+	if (r < 0)
+		return r;
+	r = sandbox_start(owner, &(struct sandbox_options){ .layer = "doctor", .shell = true }, &sb,
+			err);
 	if (r < 0)
 		return r;
 	session = session_new(sb, 4096);

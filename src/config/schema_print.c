@@ -91,7 +91,7 @@ static void print_node(struct buf *out, const struct node *node, int indent)
 }
 
 /* What is of one line, with the blank before it. */
-static void print_scalar(struct buf *out, const struct field *f, const char *at, int indent)
+static void print_scalar(struct buf *out, const struct field *f, const void *at, int indent)
 {
 	buf_add_char(out, ' ');
 	if (f->kind == FIELD_TEXT && *(const char *const *)at)

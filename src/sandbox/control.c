@@ -215,7 +215,7 @@ static int send_message(struct sandbox *sb, const struct buf *b, const int *fds,
 
 /* --- requests without an answer -------------------------------------------------------------- */
 
-int sandbox_run(struct sandbox *sb, const struct run_request *q, uint32_t *out_id,
+int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
 		struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
@@ -223,19 +223,19 @@ int sandbox_run(struct sandbox *sb, const struct run_request *q, uint32_t *out_i
 	size_t n = 0;
 	int r;
 
-	if (q->n_fds > GUEST_FDS_MAX)
+	if (request->n_fds > GUEST_FDS_MAX)
 		return error_say(err, E2BIG, "more than %d descriptors", GUEST_FDS_MAX);
-	if (q->program_fd >= 0)
-		fds[n++] = q->program_fd;
-	for (size_t i = 0; i < q->n_fds; i++)
-		fds[n++] = q->fds[i];
+	if (request->program_fd >= 0)
+		fds[n++] = request->program_fd;
+	for (size_t i = 0; i < request->n_fds; i++)
+		fds[n++] = request->fds[i];
 	run_put(&b,
 			&(struct run){ .id = ++sb->next_id,
-					.user = q->user == USER_AGENT,
-					.has_program = q->program_fd >= 0,
-					.cwd = q->cwd,
-					.argv = q->argv,
-					.env = q->env });
+					.user = request->user == USER_AGENT,
+					.has_program = request->program_fd >= 0,
+					.cwd = request->cwd,
+					.argv = request->argv,
+					.env = request->env });
 	r = send_message(sb, &b, fds, n, err);
 	if (r == 0)
 		*out_id = sb->next_id;

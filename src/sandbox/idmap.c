@@ -48,7 +48,8 @@ static bool find_range(const char *path, int64_t *out_first)
 	char space[4096], id[32];
 	char *line, *rest;
 
-	getpwuid_r(geteuid(), &pw, space, sizeof(space), &found);
+	if (getpwuid_r(geteuid(), &pw, space, sizeof(space), &found) != 0)
+		found = NULL; /* by its number, then */
 	snprintf(id, sizeof(id), "%u", (unsigned)geteuid());
 	if (fd_read_file(path, &text, NULL) < 0)
 		return false;

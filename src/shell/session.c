@@ -108,15 +108,15 @@ static void drain(struct session *s, size_t n)
 
 	while (n) {
 		size_t chunk = n < READ_BYTES ? n : READ_BYTES;
-		size_t room = s->output.cap - s->output.len;
-		bool keep = room > 0 && buf_reserve(&s->output, chunk < room ? chunk : room) > 0;
-		size_t most = keep && chunk > room ? room : chunk;
-		ssize_t got = read(fd, keep ? s->output.data + s->output.len : dropped, most);
+		size_t left = s->output.cap - s->output.len;
+		size_t room = buf_reserve(&s->output, chunk < left ? chunk : left);
+		ssize_t got = room ? read(fd, s->output.data + s->output.len, room)
+				   : read(fd, dropped, chunk);
 
 		if (got <= 0)
 			return;
 		n -= (size_t)got;
-		if (keep) {
+		if (room) {
 			s->output.len += (size_t)got;
 			s->output.data[s->output.len] = '\0';
 		} else {

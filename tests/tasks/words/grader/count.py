@@ -4,9 +4,10 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 
-text = open(sys.argv[1]).read().split()
-wanted = open("list.txt").read().split()
+text = Path(sys.argv[1]).read_text().split()
+wanted = Path("list.txt").read_text().split()
 report = {"words": len(text), "letters": sum(map(len, text))}
 
 if "sleep" in text:
