@@ -45,7 +45,7 @@ extern int patch_level, subshell_environment, num_shell_builtins;
 extern struct builtin *shell_builtins;
 extern volatile sig_atomic_t interrupt_state;
 extern void clear_unwind_protect_list(int), reap_dead_jobs(void), exit_shell(int);
-extern void set_signal_hard_ignored(int), set_working_directory(char *), set_ppid(void);
+extern void set_signal_hard_ignored(int), set_working_directory(char *);
 
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
@@ -104,6 +104,7 @@ static void look_plain(void)
 	current_user.shell = savestring("/bin/bash");
 	set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
 	set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
+	set_number("PPID", 1, att_readonly | att_integer); /* of every sandbox */
 	set_number("SHLVL", 1, att_exported);
 	set_variable("HOSTNAME", "fumehood", 0);
 	unbind_variable("BASH_EXECUTION_STRING");
@@ -132,7 +133,6 @@ static void set_environment(const char *const *env)
 static void look_new(const struct shell_start *start)
 {
 	dollar_dollar_pid = getpid();
-	set_ppid();
 	set_number("RANDOM", (long)start->random_seed, 0);
 	set_environment(start->env);
 	if (chdir(GUEST_WORKSPACE) < 0 && chdir(GUEST_HOME) < 0 && chdir("/") < 0)

@@ -23,7 +23,8 @@
  *   mounts.c    a sandbox's own mounts, in its clone
  *   network.c   its network namespace
  *   init.c      its PID 1: the control socket, children, the end of the owner
- *   program.c   what its forks do to become a program
+ *   shell.c     what its forks do to become the shell
+ *   program.c   or a program
  *   files.c     files in and out of it
  *   interrupt.c which processes a step began
  *   confine.c   what the shell and programs lose before they run anything of an agent
@@ -43,10 +44,11 @@
 /* Ids of a sandbox as the nursery sees them. */
 #define NURSERY_ID(id) ((id) + 1)
 
-/* What a shell tells its PID 1 without a system call of the latter: shared memory, the agent's word. */
+/* Shared memory of a shell and its PID 1. What a shell says there is the agent's word. */
 struct step_mark {
-	int64_t began_ns; /* CLOCK_BOOTTIME */
+	int64_t began_ns; /* of the step, CLOCK_BOOTTIME */
 	int32_t last_pid; /* the newest process of the sandbox by then */
+	uint32_t stands;  /* a futex: 1 once the first shell may run commands */
 };
 
 struct shell_start {
@@ -70,6 +72,9 @@ struct confinement {
 	const void *filter;
 	uint32_t filter_bytes;
 };
+
+/* Tells of an error on a socket; `kind` is NURSERY_FAILED or INIT_FAILED. */
+void guest_fail(int socket, uint8_t kind, const struct fh_error *err);
 
 /* nursery.c: runs until the owner is gone or closes the socket. */
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);
@@ -118,8 +123,10 @@ struct mounts_request {
 	uint8_t can;
 };
 
-/* *out_files: O_PATH descriptor of the episode's file system. */
+/* *out_files: O_PATH descriptor of the episode's file system. The nursery's tree lies over the new root
+ * until mounts_leave(), which takes as long as starting a shell: nothing of an agent runs before it. */
 int mounts_build(const struct mounts_request *request, int *out_files, struct fh_error *err);
+int mounts_leave(struct fh_error *err);
 
 /* network.c: moves the process into a fresh network namespace with a loopback device. */
 int network_make(struct fh_error *err);
@@ -138,6 +145,12 @@ struct init_start {
 };
 
 _Noreturn void init_main(const struct init_start *start);
+
+/* shell.c: in a fork of PID 1 that has closed what is PID 1's. */
+_Noreturn void shell_become(const struct init_start *start, const struct confinement *c, int socket,
+		int output, struct step_mark *mark);
+/* In PID 1: shells may run commands from now on. */
+void shell_let_go(struct step_mark *mark);
 
 /* program.c: in a fork of PID 1 that has closed what is PID 1's. */
 _Noreturn void program_become(

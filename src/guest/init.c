@@ -116,38 +116,16 @@ static struct confinement confinement_of(const struct init *in)
 	return c;
 }
 
-_Noreturn static void shell_child(struct init *in, int socket, int output)
-{
-	const struct init_start *start = in->start;
-	struct confinement confinement = confinement_of(in);
-	struct shell_start shell = { .socket = socket,
-		.output = output,
-		.random_seed = start->plan->random_seed,
-		.env = start->plan->env,
-		.mark = in->mark };
-	struct fh_error err = FH_ERROR_INIT;
-
-	become_child(in);
-	prctl(PR_SET_NAME, "bash");
-	if (setsid() < 0 || confine(&confinement, 1, &err) < 0) {
-		tell_error(in, INIT_FAILED, err.code ? err.code : -errno, err.message, NULL);
-		_exit(1);
-	}
-	for (uint32_t i = 0; i < start->confinement.n_groups; i++)
-		close(start->confinement.groups[i]);
-	if (start->moved_out) /* PID 1's alone to believe */
-		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));
-	close(start->control);
-	start->hooks->shell(&shell);
-	_exit(1);
-}
-
 static int start_shell(struct init *in, int socket, int output)
 {
 	pid_t pid = fork();
 
-	if (pid == 0)
-		shell_child(in, socket, output);
+	if (pid == 0) {
+		struct confinement c = confinement_of(in);
+
+		become_child(in);
+		shell_become(in->start, &c, socket, output, in->mark);
+	}
 	close(socket);
 	close(output);
 	if (pid < 0)
@@ -451,33 +429,43 @@ static void keep_own_fds(const struct init_start *s)
 	close_range(from, ~0U, 0);
 }
 
-static int begin(struct init *in, struct fh_error *err)
+static int begin_shell(struct init *in, struct fh_error *err)
 {
 	const struct init_start *start = in->start;
-	sigset_t all;
+	int r;
 
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, NULL);
-	keep_own_fds(start);
+	in->mark = mmap(NULL, sizeof(*in->mark), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (in->mark == MAP_FAILED)
+		return error_set(err, errno, "map shared memory");
+	r = start->shell >= 0 ? start_shell(in, start->shell, start->output) : 0;
+	return r < 0 ? error_set(err, -r, "fork the shell") : 0;
+}
+
+static int begin(struct init *in, struct fh_error *err)
+{
+	sigset_t set;
+	int r;
+
+	sigfillset(&set);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	keep_own_fds(in->start);
 	prctl(PR_SET_NAME, "init");
-	sigemptyset(&all);
-	sigaddset(&all, SIGCHLD);
-	in->signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
+	in->signals = in->listener = -1;
+	r = begin_shell(in, err); /* first, since it takes longer than all below */
+	if (r == 0)
+		r = mounts_leave(err);
+	if (r < 0)
+		return r;
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	in->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (in->signals < 0)
 		return error_set(err, errno, "make a signalfd");
 	in->listener = open_requests();
 	if (in->listener < 0)
 		return error_set(err, -in->listener, "listen for the agent's requests");
-	in->mark = mmap(NULL, sizeof(*in->mark), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
-	if (in->mark == MAP_FAILED)
-		return error_set(err, errno, "map shared memory");
-	if (start->shell >= 0) {
-		int r = start_shell(in, start->shell, start->output);
-
-		if (r < 0)
-			return error_set(err, -r, "fork the shell");
-	}
+	shell_let_go(in->mark);
 	return 0;
 }
 

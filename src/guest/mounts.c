@@ -312,24 +312,29 @@ static int enter(struct fh_error *err)
 {
 	if (chdir(TREE_NEXT) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
 		return error_set(err, errno, "pivot to the sandbox's root");
+	return 0;
+}
+
+int mounts_leave(struct fh_error *err)
+{
 	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return error_set(err, errno, "leave the nursery's tree");
 	return 0;
 }
 
-int mounts_build(const struct mounts_request *q, int *out_files, struct fh_error *err)
+int mounts_build(const struct mounts_request *request, int *out_files, struct fh_error *err)
 {
 	auto_close int files = -1;
 	int r;
 
-	r = mount_root(q->plan, err);
+	r = mount_root(request->plan, err);
 	if (r == 0)
-		r = make_files(q, err);
+		r = make_files(request, err);
 	if (r == 0)
-		r = mount_own(q, err);
+		r = mount_own(request, err);
 	if (r == 0)
-		r = mount_binds(q, err);
-	if (r == 0 && q->plan->flags & PLAN_NET_HOST && !(q->plan->flags & PLAN_BARE))
+		r = mount_binds(request, err);
+	if (r == 0 && request->plan->flags & PLAN_NET_HOST && !(request->plan->flags & PLAN_BARE))
 		r = mount_names(err);
 	if (r < 0)
 		return r;

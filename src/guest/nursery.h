@@ -30,9 +30,6 @@ struct nursery {
 	const struct guest_hooks *hooks;
 };
 
-/* Tells of an error on a socket; `kind` is NURSERY_FAILED or INIT_FAILED. */
-void guest_fail(int socket, uint8_t kind, const struct fh_error *err);
-
 /* birth.c: a sandbox on its way. */
 struct birth {
 	struct plan plan;

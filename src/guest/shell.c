@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What a fork of PID 1 does until it is a shell. The first gets ready while PID 1 still does. */
+
+void shell_let_go(struct step_mark *mark)
+{
+	__atomic_store_n(&mark->stands, 1, __ATOMIC_RELEASE);
+	syscall(SYS_futex, &mark->stands, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+static void await_pid_1(const struct step_mark *mark)
+{
+	while (!__atomic_load_n(&mark->stands, __ATOMIC_ACQUIRE))
+		syscall(SYS_futex, &mark->stands, FUTEX_WAIT, 0, NULL, NULL, 0);
+}
+
+_Noreturn void shell_become(const struct init_start *start, const struct confinement *c, int socket,
+		int output, struct step_mark *mark)
+{
+	struct shell_start shell = { .socket = socket,
+		.output = output,
+		.random_seed = start->plan->random_seed,
+		.env = start->plan->env,
+		.mark = mark };
+	struct fh_error err = FH_ERROR_INIT;
+	int r = 0;
+
+	prctl(PR_SET_NAME, "bash");
+	if (setsid() < 0)
+		r = error_set(&err, errno, "make the shell's session");
+	if (r == 0)
+		r = confine(c, 1, &err);
+	if (r < 0) {
+		guest_fail(start->control, INIT_FAILED, &err);
+		_exit(1);
+	}
+	for (uint32_t i = 0; i < start->confinement.n_groups; i++)
+		close(start->confinement.groups[i]);
+	if (start->moved_out) /* PID 1's alone to believe */
+		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));
+	close(start->control);
+	await_pid_1(mark);
+	start->hooks->shell(&shell);
+	_exit(1);
+}
