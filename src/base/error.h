@@ -23,15 +23,16 @@ int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((for
 
 /* All three return what is negative. Compiler and analyzer can't see it in a function of another
  * file, and would follow paths on which a failure passes for a success. */
-static inline int error_negative(int r)
-{
-	if (r >= 0)
-		__builtin_unreachable();
-	return r;
-}
+#define ERROR_NEGATIVE(call)                                                                       \
+	({                                                                                         \
+		int error_code = (call);                                                           \
+		if (error_code >= 0)                                                               \
+			__builtin_unreachable();                                                   \
+		error_code;                                                                        \
+	})
 
-#define error_set(...) error_negative(error_set(__VA_ARGS__))
-#define error_say(...) error_negative(error_say(__VA_ARGS__))
-#define error_wrap(...) error_negative(error_wrap(__VA_ARGS__))
+#define error_set(...) ERROR_NEGATIVE(error_set(__VA_ARGS__))
+#define error_say(...) ERROR_NEGATIVE(error_say(__VA_ARGS__))
+#define error_wrap(...) ERROR_NEGATIVE(error_wrap(__VA_ARGS__))
 
 #endif
