@@ -40,6 +40,7 @@ static const struct {
 };
 #define LAST_WAIT_MS 3000 /* for the end of a killed shell to be told */
 #define READ_BYTES 65536
+#define NONCES 32 /* of 256 bytes, getrandom() gives all or nothing */
 #define QUICK_NS NS_PER_MS
 
 enum state {
@@ -56,6 +57,8 @@ struct session {
 	bool more_output; /* than the cap */
 
 	uint64_t nonce;
+	uint64_t nonces[NONCES]; /* the next ones */
+	size_t n_nonces;
 	int64_t began_ns, deadline_ns;
 	size_t next_force; /* index in force[]; 0: not timed out */
 	int interruptions; /* that PID 1 has not dealt with yet */
@@ -313,15 +316,28 @@ static bool send_more(struct session *s)
 	return true;
 }
 
+static int take_nonce(struct session *s)
+{
+	if (s->n_nonces == 0) {
+		if (getrandom(s->nonces, sizeof(s->nonces), 0) != sizeof(s->nonces))
+			return -EIO;
+		s->n_nonces = NONCES;
+	}
+	s->nonce = s->nonces[--s->n_nonces];
+	return 0;
+}
+
 static int send_command(struct session *s, const char *text, uint32_t flags)
 {
 	struct shell_command head = { .flags = flags, .length = (uint32_t)strlen(text) };
 	size_t first = head.length < SHELL_CHUNK ? head.length : SHELL_CHUNK;
 	struct iovec parts[] = { { &head, sizeof(head) }, { (void *)(uintptr_t)text, first } };
 	struct msghdr msg = { .msg_iov = parts, .msg_iovlen = 2 };
+	int r;
 
-	if (getrandom(&s->nonce, sizeof(s->nonce), 0) != sizeof(s->nonce))
-		return -EIO;
+	r = take_nonce(s);
+	if (r < 0)
+		return r;
 	head.nonce = s->nonce;
 	if (sendmsg(sandbox_shell_fd(s->sb), &msg, MSG_NOSIGNAL) < 0)
 		return -errno;
