@@ -1,40 +1,75 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/process.h"
 
+#include "base/mem.h"
 #include "base/scope.h"
+#include "base/str.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define STAT_START_FIELD 22 /* proc(5), counted from 1 */
-
-int64_t process_start_of(const char *stat)
+pid_t process_next(DIR *proc)
 {
-	const char *at = strrchr(stat, ')'); /* the name before it may hold anything */
-	char *end;
-	int64_t ticks;
+	const struct dirent *e;
+	int64_t pid;
 
-	for (int field = 2; at && field < STAT_START_FIELD; field++)
-		at = strchr(at + 1, ' ');
-	if (!at)
-		return -1;
-	ticks = strtoll(at, &end, 10);
-	return end == at ? -1 : ticks;
+	while ((e = readdir(proc)))
+		if (str_to_i64(e->d_name, &pid))
+			return (pid_t)pid;
+	return 0;
 }
 
-int64_t process_start_time(pid_t pid)
+bool process_read_stat(pid_t pid, char out[PROCESS_STAT_MAX])
 {
-	char path[64], stat[1024];
+	char path[64];
 	auto_close int fd = -1;
 	ssize_t n;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, stat, sizeof(stat) - 1);
+	n = fd < 0 ? -1 : read(fd, out, PROCESS_STAT_MAX - 1);
 	if (n <= 0)
+		return false;
+	out[n] = '\0';
+	return true;
+}
+
+int64_t process_field(const char *stat, enum process_field field)
+{
+	const char *at = strrchr(stat, ')'); /* the name before it may hold anything */
+	char *end;
+	int64_t value;
+
+	for (unsigned i = 2; at && i < field; i++) /* the name is the second */
+		at = strchr(at + 1, ' ');
+	if (!at)
 		return -1;
-	stat[n] = '\0';
-	return process_start_of(stat);
+	value = strtoll(at, &end, 10);
+	return end == at ? -1 : value;
+}
+
+int64_t process_start_time(pid_t pid)
+{
+	char stat[PROCESS_STAT_MAX];
+
+	return process_read_stat(pid, stat) ? process_field(stat, PROCESS_START) : -1;
+}
+
+char *process_own_name(const char *prefix)
+{
+	return xasprintf("%s-%d-%lld", prefix, (int)getpid(),
+			(long long)process_start_time(getpid()));
+}
+
+bool process_name_is_stale(const char *name)
+{
+	const char *start = strrchr(name, '-');
+	const char *pid = start ? memrchr(name, '-', (size_t)(start - name)) : NULL;
+	auto_free char *digits = pid ? xstrndup(pid + 1, (size_t)(start - pid - 1)) : NULL;
+	int64_t number, ticks;
+
+	return digits && str_to_i64(digits, &number) && str_to_i64(start + 1, &ticks) &&
+			process_start_time((pid_t)number) != ticks;
 }

@@ -2,14 +2,41 @@
 #ifndef BASE_PROCESS_H
 #define BASE_PROCESS_H
 
+#include <dirent.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Start of a process in clock ticks since boot: with its pid, the name of a process for all time.
- * -1 if there is none. */
+/* Processes, as /proc tells of them. */
+
+/* The next process of an opendir("/proc"), 0 after the last. */
+pid_t process_next(DIR *proc);
+
+#define PROCESS_STAT_MAX 2048
+
+/* The text of /proc/PID/stat; false if there is no such process. */
+bool process_read_stat(pid_t pid, char out[PROCESS_STAT_MAX]);
+
+/* Some of its fields, as proc(5) counts them. */
+enum process_field {
+	PROCESS_PARENT = 4,
+	PROCESS_START = 22, /* clock ticks since boot */
+	PROCESS_RESIDENT_PAGES = 24,
+	PROCESS_ARGUMENTS_BEGIN = 48, /* where the command line is in its memory */
+	PROCESS_ARGUMENTS_END = 49,
+};
+
+/* One field of such a text; -1 if it is not there. */
+int64_t process_field(const char *stat, enum process_field field);
+
+/* Its start: with its pid, the name of a process for all time. -1 if there is none. */
 int64_t process_start_time(pid_t pid);
 
-/* The same from the text of a /proc/PID/stat; -1 if it is none. */
-int64_t process_start_of(const char *stat);
+/*
+ * "<prefix>-<pid>-<start time>" with the caller's, as a heap string: a name for what would outlive a
+ * process that is killed. It is stale when that process is no more; what is no such name never is.
+ */
+char *process_own_name(const char *prefix);
+bool process_name_is_stale(const char *name);
 
 #endif

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/sandbox_ps.h"
 
-#include "base/fd.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/process.h"
 #include "base/scope.h"
 #include "base/str.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,48 +31,33 @@ struct table {
 	size_t n, size;
 };
 
-/* proc(5): pid (name) state ppid ... field 22: start, field 24: resident pages */
-static bool parse_stat(const char *text, struct process *out)
+static bool read_process(pid_t pid, struct process *out)
 {
-	const char *open = strchr(text, '('), *close = strrchr(text, ')');
-	long long start, pages;
-	int parent;
+	char stat[PROCESS_STAT_MAX];
+	const char *open, *close;
 
+	if (!process_read_stat(pid, stat))
+		return false;
+	open = strchr(stat, '(');
+	close = strrchr(stat, ')');
 	if (!open || !close || close < open)
 		return false;
 	snprintf(out->name, sizeof(out->name), "%.*s", (int)(close - open - 1), open + 1);
-	if (sscanf(close + 1,
-			    " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
-			    "%*d %lld %*u %lld",
-			    &parent, &start, &pages) != 3)
-		return false;
-	out->parent = parent;
-	out->start_ticks = start;
-	out->rss_bytes = pages * sysconf(_SC_PAGESIZE);
+	out->pid = pid;
+	out->parent = (pid_t)process_field(stat, PROCESS_PARENT);
+	out->start_ticks = process_field(stat, PROCESS_START);
+	out->rss_bytes = process_field(stat, PROCESS_RESIDENT_PAGES) * sysconf(_SC_PAGESIZE);
 	return true;
-}
-
-static bool read_process(const char *pid, struct process *out)
-{
-	auto_free char *path = xasprintf("/proc/%s/stat", pid);
-	auto_buf struct buf text = BUF_INIT(4096);
-	int64_t number;
-
-	if (!str_to_i64(pid, &number) || fd_read_file(path, &text, NULL) < 0)
-		return false;
-	out->pid = (pid_t)number;
-	return parse_stat(buf_str(&text), out);
 }
 
 static void read_table(struct table *t)
 {
 	DIR *proc = opendir("/proc");
-	const struct dirent *e;
+	struct process p;
+	pid_t pid;
 
-	while (proc && t->n < PROCESSES_MAX && (e = readdir(proc))) {
-		struct process p;
-
-		if (!isdigit((unsigned char)e->d_name[0]) || !read_process(e->d_name, &p))
+	while (proc && t->n < PROCESSES_MAX && (pid = process_next(proc))) {
+		if (!read_process(pid, &p))
 			continue;
 		if (t->n == t->size) {
 			t->size = t->size ? t->size * 2 : 256;

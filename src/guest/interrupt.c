@@ -2,11 +2,9 @@
 #include "base/process.h"
 #include "guest/guest.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /*
@@ -26,17 +24,13 @@ static bool born_since(pid_t pid, const struct step_mark *mark)
 int interrupt_born_since(const struct step_mark *mark, pid_t shell, int signal_number)
 {
 	DIR *proc = opendir("/proc");
-	struct dirent *e;
 	int count = 0;
+	pid_t pid;
 
 	if (!proc)
 		return -errno;
-	while ((e = readdir(proc))) {
-		pid_t pid = isdigit((unsigned char)e->d_name[0])
-				? (pid_t)strtol(e->d_name, NULL, 10)
-				: 0;
-
-		if (pid <= 1 || pid == shell || !born_since(pid, mark))
+	while ((pid = process_next(proc))) {
+		if (pid == 1 || pid == shell || !born_since(pid, mark))
 			continue;
 		if (kill(pid, signal_number) == 0)
 			count++;

@@ -79,27 +79,6 @@ static char *folder_of(const struct cgroups *pool, const struct cgroup *group, s
 
 /* --- opening and closing --------------------------------------------------------------------- */
 
-static char *own_name(const char *label)
-{
-	return xasprintf(PREFIX "%s-%d-%lld", label, (int)getpid(),
-			(long long)process_start_time(getpid()));
-}
-
-/* The owner of a pool's folder; false if the name is not one of ours. */
-static bool parse_name(const char *name, pid_t *out_pid, int64_t *out_start)
-{
-	const char *start = strrchr(name, '-');
-	auto_free char *rest = start ? xstrndup(name, (size_t)(start - name)) : NULL;
-	const char *pid = rest ? strrchr(rest, '-') : NULL;
-	int64_t p;
-
-	if (!str_starts(name, PREFIX) || !pid || !str_to_i64(start + 1, out_start) ||
-			!str_to_i64(pid + 1, &p))
-		return false;
-	*out_pid = (pid_t)p;
-	return true;
-}
-
 static int remove_folder(const char *folder)
 {
 	DIR *dir = opendir(folder);
@@ -126,10 +105,8 @@ static int collect_in(const char *base)
 
 	while (dir && (e = readdir(dir))) {
 		auto_free char *path = NULL;
-		int64_t start;
-		pid_t pid;
 
-		if (!parse_name(e->d_name, &pid, &start) || process_start_time(pid) == start)
+		if (!str_starts(e->d_name, PREFIX) || !process_name_is_stale(e->d_name))
 			continue;
 		path = xasprintf("%s/%s", base, e->d_name);
 		if (remove_folder(path) == 0)
@@ -156,7 +133,8 @@ int cgroups_collect(void)
 
 static int make_own_folders(struct cgroup_tree *tree, const char *label, struct fh_error *err)
 {
-	auto_free char *name = own_name(label);
+	auto_free char *prefix = xasprintf(PREFIX "%s", label);
+	auto_free char *name = process_own_name(prefix);
 
 	for (size_t i = 0; i < tree->n; i++) {
 		char *folder = xasprintf("%s/%s", tree->folders[i], name);

@@ -22,7 +22,7 @@
 
 /*
  * Episodes' files on the disk (limits.disk_on: disk): a folder each in <state>/episodes, named
- * <pid>-<start time>-<number> after its owner. Where the file system has project quotas, and this
+ * <number>-<pid>-<start time> after its owner. Where the file system has project quotas, and this
  * process may set them, the folder is a project of its own with a limit; else it has none, and the owner
  * says so.
  */
@@ -87,6 +87,7 @@ int disk_folder_new(struct owner *o, const struct sandbox_limits *l, char **out,
 		struct fh_error *err)
 {
 	auto_free char *dir = NULL;
+	auto_free char *prefix = NULL;
 	auto_free char *folder = NULL;
 	int r = episodes_dir(&dir, err);
 	unsigned number;
@@ -98,8 +99,8 @@ int disk_folder_new(struct owner *o, const struct sandbox_limits *l, char **out,
 	pthread_mutex_unlock(&o->lock);
 	if (number == 0)
 		disk_collect(o);
-	folder = xasprintf("%s/%d-%lld-%u", dir, (int)getpid(),
-			(long long)process_start_time(getpid()), number);
+	prefix = xasprintf("%s/%u", dir, number);
+	folder = process_own_name(prefix);
 	if (mkdir(folder, 0755) < 0)
 		return error_set(err, errno, "make '%s'", folder);
 	*out_counted = limit_folder(folder, l);
@@ -107,16 +108,6 @@ int disk_folder_new(struct owner *o, const struct sandbox_limits *l, char **out,
 		atomic_store(&o->disk_unlimited, true);
 	*out = take_ptr(folder);
 	return 0;
-}
-
-static bool is_of_the_dead(const char *name)
-{
-	long long start;
-	unsigned number;
-	int pid;
-
-	return sscanf(name, "%d-%lld-%u", &pid, &start, &number) == 3 &&
-			process_start_time(pid) != start;
 }
 
 int disk_collect(struct owner *o)
@@ -132,7 +123,7 @@ int disk_collect(struct owner *o)
 	while (d && (e = readdir(d))) {
 		auto_free char *folder = NULL;
 
-		if (!is_of_the_dead(e->d_name))
+		if (!process_name_is_stale(e->d_name))
 			continue;
 		folder = path_join(dir, e->d_name);
 		if (owner_need_nursery(o) < 0)

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/process.h"
+#include "base/scope.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static pid_t child_that_waits(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	assert_true(pid > 0);
+	return pid;
+}
+
+static void end_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_fields_come_after_the_name(void **state)
+{
+	static const char stat[] = "12 (a ) (b) R 34 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 "
+				   "2222 23 -24";
+
+	(void)state;
+	assert_int_equal(process_field(stat, PROCESS_PARENT), 34);
+	assert_int_equal(process_field(stat, PROCESS_START), 2222);
+	assert_int_equal(process_field(stat, PROCESS_RESIDENT_PAGES), -24);
+	assert_int_equal(process_field(stat, PROCESS_ARGUMENTS_END), -1);
+	assert_int_equal(process_field("", PROCESS_PARENT), -1);
+	assert_int_equal(process_field("1 (x) R ", PROCESS_PARENT), -1);
+}
+
+static void test_own_fields(void **state)
+{
+	char stat[PROCESS_STAT_MAX], name[16];
+
+	(void)state;
+	prctl(PR_GET_NAME, name);
+	prctl(PR_SET_NAME, ") 1 (2 3");
+	assert_true(process_read_stat(getpid(), stat));
+	prctl(PR_SET_NAME, name);
+	assert_int_equal(process_field(stat, PROCESS_PARENT), getppid());
+	assert_true(process_field(stat, PROCESS_RESIDENT_PAGES) > 0);
+	assert_true(process_field(stat, PROCESS_ARGUMENTS_END) >
+			process_field(stat, PROCESS_ARGUMENTS_BEGIN));
+	assert_true(process_start_time(getpid()) >= process_start_time(1));
+}
+
+static void test_next_finds_each_once(void **state)
+{
+	DIR *proc = opendir("/proc");
+	pid_t child = child_that_waits(), pid;
+	int selves = 0, children = 0;
+
+	(void)state;
+	assert_non_null(proc);
+	while ((pid = process_next(proc))) {
+		selves += pid == getpid();
+		children += pid == child;
+	}
+	closedir(proc);
+	end_child(child);
+	assert_int_equal(selves, 1);
+	assert_int_equal(children, 1);
+}
+
+static void test_what_has_ended_has_no_start(void **state)
+{
+	pid_t child = child_that_waits();
+	char stat[PROCESS_STAT_MAX];
+
+	(void)state;
+	assert_true(process_start_time(child) >= process_start_time(getpid()));
+	end_child(child);
+	assert_int_equal(process_start_time(child), -1);
+	assert_false(process_read_stat(child, stat));
+}
+
+static void test_names_go_stale(void **state)
+{
+	auto_free char *own = process_own_name("a-b");
+	char name[64];
+	pid_t child = child_that_waits();
+
+	(void)state;
+	assert_false(process_name_is_stale(own));
+	snprintf(name, sizeof(name), "x-%d-%lld", child, (long long)process_start_time(child));
+	assert_false(process_name_is_stale(name));
+	end_child(child);
+	assert_true(process_name_is_stale(name));
+	/* its number may be another's by now */
+	snprintf(name, sizeof(name), "x-%d-%lld", getpid(),
+			(long long)process_start_time(getpid()) + 1);
+	assert_true(process_name_is_stale(name));
+}
+
+static void test_other_names_are_not_stale(void **state)
+{
+	static const char *const names[] = { "", "-", "--", "x", "x-1", "1-1", "x-y-1", "x-1-y",
+		"x-1-", "x--1" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		assert_false(process_name_is_stale(names[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_fields_come_after_the_name),
+		cmocka_unit_test(test_own_fields),
+		cmocka_unit_test(test_next_finds_each_once),
+		cmocka_unit_test(test_what_has_ended_has_no_start),
+		cmocka_unit_test(test_names_go_stale),
+		cmocka_unit_test(test_other_names_are_not_stale),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
