@@ -33,19 +33,18 @@
 
 #include "fumehood-build.h"
 #include "guest/guest.h"
+#include "guest/look.h"
 
 /* bash's own, not in its installed headers */
 extern int parse_and_execute(char *, const char *, int);
 extern procenv_t top_level;
 extern int parse_and_execute_level, startup_state, read_but_dont_execute, indirection_level;
-extern int want_pending_command, read_from_stdin, wait_signal_received;
+extern int wait_signal_received;
 extern pid_t dollar_dollar_pid;
-extern char *dist_version, *command_execution_string, *shell_name, *the_current_working_directory;
-extern int patch_level, subshell_environment, num_shell_builtins;
-extern struct builtin *shell_builtins;
+extern char *shell_name, *the_current_working_directory;
 extern volatile sig_atomic_t interrupt_state;
-extern void clear_unwind_protect_list(int), reap_dead_jobs(void), exit_shell(int);
-extern void set_signal_hard_ignored(int), set_working_directory(char *);
+extern void clear_unwind_protect_list(int), exit_shell(int), reap_dead_jobs(void);
+extern void reset_parser(void), set_signal_hard_ignored(int);
 
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
@@ -56,105 +55,6 @@ enum { FD_SOCKET = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_LAST_PID = 253 };
 static struct stat kept_output, kept_null; /* what these descriptors are */
 static volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t in_command;
-
-/* --- a plain shell's looks ------------------------------------------------------------------- */
-
-static void set_variable(const char *name, const char *value, int attributes)
-{
-	SHELL_VAR *v = find_variable(name);
-
-	if (v)
-		VUNSETATTR(v, att_readonly | att_noassign);
-	v = bind_variable(name, (char *)value, 0);
-	if (v && attributes)
-		VSETATTR(v, attributes);
-}
-
-static void set_number(const char *name, long value, int attributes)
-{
-	char text[32];
-
-	snprintf(text, sizeof(text), "%ld", value);
-	set_variable(name, text, attributes);
-}
-
-/* What a shell has that does not differ from one to the next: set in the nursery, where it costs no
- * reset anything. Also what bash found out about itself when it began. */
-static void look_plain(void)
-{
-	static const char *const usual[][2] = {
-		{ "HOME", GUEST_HOME },
-		{ "USER", "agent" },
-		{ "LOGNAME", "agent" },
-		{ "SHELL", "/bin/bash" },
-		{ "LANG", "C.UTF-8" },
-		{ "TERM", "dumb" },
-		{ "PATH", "/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
-	};
-
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		set_variable(usual[i][0], usual[i][1], att_exported);
-	current_user.uid = current_user.euid = GUEST_AGENT_ID;
-	current_user.gid = current_user.egid = GUEST_AGENT_ID;
-	FREE(current_user.user_name);
-	FREE(current_user.home_dir);
-	FREE(current_user.shell);
-	current_user.user_name = savestring("agent");
-	current_user.home_dir = savestring(GUEST_HOME);
-	current_user.shell = savestring("/bin/bash");
-	set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
-	set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
-	set_number("PPID", 1, att_readonly | att_integer); /* of every sandbox */
-	set_number("SHLVL", 1, att_exported);
-	set_variable("HOSTNAME", "fumehood", 0);
-	unbind_variable("BASH_EXECUTION_STRING");
-	set_variable("OLDPWD", NULL, att_exported | att_invisible);
-	command_execution_string = NULL;
-	want_pending_command = 0; /* no c in $-, but s: commands come from outside */
-	read_from_stdin = 1;
-	remember_args(NULL, 1);
-}
-
-static void set_environment(const char *const *env)
-{
-	for (; *env; env++) {
-		const char *equal = strchr(*env, '=');
-		char name[256];
-
-		if (!equal || (size_t)(equal - *env) >= sizeof(name))
-			continue;
-		memcpy(name, *env, (size_t)(equal - *env));
-		name[equal - *env] = '\0';
-		if (legal_identifier(name))
-			set_variable(name, equal + 1, att_exported);
-	}
-}
-
-static void look_new(const struct shell_start *start)
-{
-	dollar_dollar_pid = getpid();
-	set_number("RANDOM", (long)start->random_seed, 0);
-	set_environment(start->env);
-	if (chdir(GUEST_WORKSPACE) < 0 && chdir(GUEST_HOME) < 0 && chdir("/") < 0)
-		_exit(1);
-	set_working_directory(getcwd(NULL, 0));
-	set_variable("PWD", the_current_working_directory, att_exported);
-}
-
-/* Takes our builtin out of the table, so that an agent finds none and can't unload it. */
-static void hide_builtin(void)
-{
-	for (int i = 0; i < num_shell_builtins; i++) {
-		struct builtin *b = &shell_builtins[i];
-
-		if (b->name && strcmp(b->name, "fumehood") == 0) {
-			b->flags = 0;
-			b->function = NULL;
-			b->name = "";
-			b->handle = NULL;
-		}
-	}
-}
 
 /* --- interruption ---------------------------------------------------------------------------- */
 
@@ -298,6 +198,7 @@ static int evaluate(const char *text, int *out_status)
 	volatile int status = 0;
 	int code;
 
+	reset_parser(); /* else an unclosed $( makes the next text write before its line */
 	memcpy(saved, top_level, sizeof(saved));
 	code = setjmp_nosigs(top_level);
 	if (code == 0)
@@ -347,6 +248,13 @@ static enum shell_end complain(const char *text, int *out_status)
 	return interrupted ? SHELL_INTERRUPTED : SHELL_SYNTAX;
 }
 
+/* It leaves 2 for an unclosed quote, as many programs do for other reasons. */
+static bool was_bad_syntax(const char *text)
+{
+	return last_command_exit_value == BAD_SYNTAX ||
+			(last_command_exit_value == 2 && !strchr(text, '\n') && !parses(text));
+}
+
 /* One line can't be half run: bash parses it whole. */
 static enum shell_end run(const char *text, int *out_status)
 {
@@ -356,7 +264,7 @@ static enum shell_end run(const char *text, int *out_status)
 		return SHELL_INTERRUPTED;
 	if (code == EXITPROG || code == EXITBLTIN || code == ERREXIT)
 		exit_shell(*out_status); /* with its EXIT trap; PID 1 tells the owner */
-	return code == 0 && last_command_exit_value == BAD_SYNTAX ? SHELL_SYNTAX : SHELL_RAN;
+	return code == 0 && was_bad_syntax(text) ? SHELL_SYNTAX : SHELL_RAN;
 }
 
 static void after_command(const char *text)
@@ -369,7 +277,7 @@ static void after_command(const char *text)
 		__fpurge(stdout);
 	fflush(stdout);
 	reap_dead_jobs();
-	set_variable("LAST_ACTION", text, 0);
+	look_last_action(text);
 	check_fds();
 }
 
@@ -429,26 +337,6 @@ _Noreturn static void shell_main(const struct shell_start *start)
 
 /* --- the builtin ----------------------------------------------------------------------------- */
 
-/* The command line that /proc shows: what a plain shell's would be, and no path of ours. */
-static void plain_command_line(void)
-{
-	char stat[1024], *at;
-	unsigned long begin = 0, end = 0;
-	FILE *f = fopen("/proc/self/stat", "re");
-	size_t n = f ? fread(stat, 1, sizeof(stat) - 1, f) : 0;
-
-	if (f)
-		fclose(f);
-	stat[n] = '\0';
-	at = strrchr(stat, ')');
-	for (int field = 2; at && field < 48; field++) /* 48 and 49: arg_start, arg_end */
-		at = strchr(at + 1, ' ');
-	if (!at || sscanf(at, "%lu %lu", &begin, &end) != 2 || end <= begin + 5)
-		return;
-	memset((void *)begin, 0, end - begin);
-	memcpy((void *)begin, "bash", 4);
-}
-
 /* Keeps this object in memory: `enable -d` would unload running code. */
 static void stay_loaded(void)
 {
@@ -478,14 +366,14 @@ static int fumehood_builtin(WORD_LIST *list)
 	}
 	begun = true;
 	stay_loaded();
-	plain_command_line();
+	look_command_line();
 	set_signal_hard_ignored(INTERRUPT_SIGNAL);
 	shell_name = "bash";
 	dollar_vars[0] = savestring("bash");
 	fcntl(socket, F_SETFD, FD_CLOEXEC);
 	close_range((unsigned)socket + 1, ~0U, 0); /* the plugin's */
 	look_plain();
-	hide_builtin();
+	look_hide_builtin();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	dup2(null, 2); /* it told the owner of a plugin that can't be loaded */
 	nursery_main(socket, &hooks);

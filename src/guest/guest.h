@@ -28,9 +28,10 @@
  *   files.c     files in and out of it
  *   interrupt.c which processes a step began
  *   confine.c   what the shell and programs lose before they run anything of an agent
- *   glue.c      the only part that knows bash: the builtin and the shell's loop
+ *   glue.c      knows bash: the builtin and the shell's loop
+ *   look.c      knows bash, too: what a shell says of itself
  *
- * All of it is single-threaded. Everything but glue.c runs as well outside bash, for the tests.
+ * All of it is single-threaded. Everything but these two runs as well outside bash, for the tests.
  */
 
 /* Where things are in the nursery's own tree; no sandbox sees it once it has pivoted. */

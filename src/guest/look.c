@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * What bash says of itself in a sandbox: what a plain shell there would. With glue.c the only part that
+ * knows bash; the order of headers is bash's: config.h first.
+ */
+#include <config.h>
+
+#include "loadables.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "guest/guest.h"
+#include "guest/look.h"
+
+/* bash's own, not in its installed headers */
+extern int want_pending_command, read_from_stdin, num_shell_builtins;
+extern pid_t dollar_dollar_pid;
+extern char *command_execution_string, *the_current_working_directory;
+extern struct builtin *shell_builtins;
+extern void set_working_directory(char *);
+
+static void set_variable(const char *name, const char *value, int attributes)
+{
+	SHELL_VAR *v = find_variable(name);
+
+	if (v)
+		VUNSETATTR(v, att_readonly | att_noassign);
+	v = bind_variable(name, (char *)value, 0);
+	if (v && attributes)
+		VSETATTR(v, attributes);
+}
+
+static void set_number(const char *name, long value, int attributes)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%ld", value);
+	set_variable(name, text, attributes);
+}
+
+/* What a shell has that does not differ from one to the next: set in the nursery, where it costs no
+ * reset anything. Also what bash found out about itself when it began. */
+void look_plain(void)
+{
+	static const char *const usual[][2] = {
+		{ "HOME", GUEST_HOME },
+		{ "USER", "agent" },
+		{ "LOGNAME", "agent" },
+		{ "SHELL", "/bin/bash" },
+		{ "LANG", "C.UTF-8" },
+		{ "TERM", "dumb" },
+		{ "PATH", "/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
+	};
+
+	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
+		set_variable(usual[i][0], usual[i][1], att_exported);
+	current_user.uid = current_user.euid = GUEST_AGENT_ID;
+	current_user.gid = current_user.egid = GUEST_AGENT_ID;
+	FREE(current_user.user_name);
+	FREE(current_user.home_dir);
+	FREE(current_user.shell);
+	current_user.user_name = savestring("agent");
+	current_user.home_dir = savestring(GUEST_HOME);
+	current_user.shell = savestring("/bin/bash");
+	set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
+	set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
+	set_number("PPID", 1, att_readonly | att_integer); /* of every sandbox */
+	set_number("SHLVL", 1, att_exported);
+	set_variable("HOSTNAME", "fumehood", 0);
+	unbind_variable("BASH_EXECUTION_STRING");
+	set_variable("OLDPWD", NULL, att_exported | att_invisible);
+	command_execution_string = NULL;
+	want_pending_command = 0; /* no c in $-, but s: commands come from outside */
+	read_from_stdin = 1;
+	remember_args(NULL, 1);
+}
+
+static void set_environment(const char *const *env)
+{
+	for (; *env; env++) {
+		const char *equal = strchr(*env, '=');
+		char name[256];
+
+		if (!equal || (size_t)(equal - *env) >= sizeof(name))
+			continue;
+		memcpy(name, *env, (size_t)(equal - *env));
+		name[equal - *env] = '\0';
+		if (legal_identifier(name))
+			set_variable(name, equal + 1, att_exported);
+	}
+}
+
+void look_new(const struct shell_start *start)
+{
+	dollar_dollar_pid = getpid();
+	set_number("RANDOM", (long)start->random_seed, 0);
+	set_environment(start->env);
+	if (chdir(GUEST_WORKSPACE) < 0 && chdir(GUEST_HOME) < 0 && chdir("/") < 0)
+		_exit(1);
+	set_working_directory(getcwd(NULL, 0));
+	set_variable("PWD", the_current_working_directory, att_exported);
+}
+
+/* Takes our builtin out of the table, so that an agent finds none and can't unload it. */
+void look_hide_builtin(void)
+{
+	for (int i = 0; i < num_shell_builtins; i++) {
+		struct builtin *b = &shell_builtins[i];
+
+		if (b->name && strcmp(b->name, "fumehood") == 0) {
+			b->flags = 0;
+			b->function = NULL;
+			b->name = "";
+			b->handle = NULL;
+		}
+	}
+}
+
+/* A plain string, whatever the agent made of the name: a number, a reference, read-only. */
+void look_last_action(const char *text)
+{
+	static char name[] = "LAST_ACTION";
+	SHELL_VAR *v = find_variable_noref(name);
+
+	if (v && v->attributes & ~att_invisible)
+		unbind_variable_noref(name);
+	v = bind_variable(name, (char *)text, 0);
+	if (v)
+		VUNSETATTR(v, att_exported); /* by set -a: it may be longer than exec takes */
+}
+
+/* The command line that /proc shows: what a plain shell's would be, and no path of ours. */
+void look_command_line(void)
+{
+	char stat[1024], *at;
+	unsigned long begin = 0, end = 0;
+	FILE *f = fopen("/proc/self/stat", "re");
+	size_t n = f ? fread(stat, 1, sizeof(stat) - 1, f) : 0;
+
+	if (f)
+		fclose(f);
+	stat[n] = '\0';
+	at = strrchr(stat, ')');
+	for (int field = 2; at && field < 48; field++) /* 48 and 49: arg_start, arg_end */
+		at = strchr(at + 1, ' ');
+	if (!at || sscanf(at, "%lu %lu", &begin, &end) != 2 || end <= begin + 5)
+		return;
+	memset((void *)begin, 0, end - begin);
+	memcpy((void *)begin, "bash", 4);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef GUEST_LOOK_H
+#define GUEST_LOOK_H
+
+#include "guest/guest.h"
+
+/* In the nursery: what does not differ from one shell to the next. */
+void look_plain(void);
+void look_command_line(void);
+
+/* In a shell: what is its own. It is in the workspace after it. */
+void look_new(const struct shell_start *start);
+void look_hide_builtin(void);
+
+/* After a command. */
+void look_last_action(const char *text);
+
+#endif

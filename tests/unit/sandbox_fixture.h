@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SANDBOX_FIXTURE_H
+#define SANDBOX_FIXTURE_H
+
+#include "base/fd.h"
+#include "base/scope.h"
+#include "sandbox/sandbox.h"
+#include "shell/session.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <cmocka.h>
+
+/*
+ * For tests of real sandboxes: one owner with a state folder of its own, open from open_owner() to
+ * close_owner(), and the layer "empty", a workspace with nothing in it. What fails to start fails the
+ * test with its sentence.
+ */
+static struct owner *owner;
+static char scratch[64]; /* for files of the test; also the state folder */
+static struct fh_error error;
+
+#define assert_done(call)                                                                          \
+	do {                                                                                       \
+		if ((call) < 0)                                                                    \
+			fail_msg("%s", error.message);                                             \
+	} while (0)
+
+#define assert_has(text, needle)                                                                   \
+	do {                                                                                       \
+		if (!strstr(text, needle))                                                         \
+			fail_msg("no '%s' in '%s'", needle, text);                                 \
+	} while (0)
+
+#define assert_lacks(text, needle)                                                                 \
+	do {                                                                                       \
+		if (strstr(text, needle))                                                          \
+			fail_msg("'%s' is in '%s'", needle, text);                                 \
+	} while (0)
+
+static inline int open_owner(void **state)
+{
+	static const struct layer_item workspace = { .target = "workspace" };
+
+	snprintf(scratch, sizeof(scratch), "/tmp/fumehood-test-XXXXXX");
+	assert_non_null(mkdtemp(scratch));
+	assert_int_equal(chmod(scratch, 0755), 0);
+	assert_int_equal(setenv("FUMEHOOD_STATE", scratch, 1), 0);
+	assert_done(owner_open(&(struct owner_options){ .label = "test" }, &owner, &error));
+	assert_done(owner_add_layer(owner, "empty", &workspace, 1, &error));
+	return 0;
+}
+
+static inline int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+static inline int close_owner(void **state)
+{
+	owner_close(owner);
+	owner = NULL;
+	return nftw(scratch, remove_path, 16, FTW_PHYS | FTW_DEPTH);
+}
+
+/* A path in the scratch folder; valid until the fourth call after it. */
+static inline const char *scratch_path(const char *name)
+{
+	static char paths[4][sizeof(scratch) + 128];
+	static unsigned next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", scratch, name);
+	return path;
+}
+
+static inline const char *scratch_file(const char *name, const char *text)
+{
+	const char *path = scratch_path(name);
+
+	assert_done(fd_write_file(path, text, strlen(text), 0644, &error));
+	return path;
+}
+
+/* --- sandboxes -------------------------------------------------------------------------------- */
+
+static inline struct sandbox *begin_sandbox(const struct sandbox_options *options)
+{
+	struct sandbox *sb = NULL;
+
+	assert_done(sandbox_start(owner, options, &sb, &error));
+	return sb;
+}
+
+static inline struct sandbox *start_sandbox(const struct sandbox_options *options)
+{
+	struct sandbox *sb = begin_sandbox(options);
+	struct sandbox_event event;
+
+	sandbox_wait_event(sb, 60000, &event);
+	if (event.kind != SANDBOX_READY)
+		fail_msg("the sandbox is not ready (%d): %s", event.kind, event.text);
+	return sb;
+}
+
+/* What a program ended with, and what it wrote. */
+struct ran {
+	int status; /* as a shell tells it: 128 and more for signals; -1: the sandbox has ended */
+	char output[65536];
+};
+
+static inline int wait_exit(struct sandbox *sb, uint32_t id)
+{
+	struct sandbox_event event;
+
+	do {
+		sandbox_wait_event(sb, 60000, &event);
+		assert_int_not_equal(event.kind, SANDBOX_NONE);
+		if (event.kind == SANDBOX_GONE)
+			return -1;
+	} while (event.kind != SANDBOX_EXITED || event.id != id);
+	return WIFEXITED(event.status) ? WEXITSTATUS(event.status) : 128 + WTERMSIG(event.status);
+}
+
+/* Runs a program to its end; its output is short enough for a pipe or it waits for ever. */
+static inline const struct ran *run_request(struct sandbox *sb, const struct run_request *request)
+{
+	static struct ran ran;
+	struct run_request with_fds = *request;
+	auto_close int in = -1;
+	auto_close int out = -1;
+	uint32_t id;
+	int pair[2];
+	ssize_t n;
+
+	assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
+	out = pair[0];
+	in = pair[1];
+	with_fds.fds = (const int[]){ in, in, in };
+	with_fds.n_fds = 3;
+	assert_done(sandbox_run(sb, &with_fds, &id, &error));
+	ran.status = wait_exit(sb, id);
+	close_fd(&in);
+	/* What the program left running may hold the pipe. */
+	assert_int_equal(fcntl(out, F_SETFL, O_NONBLOCK), 0);
+	n = read(out, ran.output, sizeof(ran.output) - 1);
+	ran.output[n > 0 ? n : 0] = '\0';
+	return &ran;
+}
+
+static inline const struct ran *run_script(struct sandbox *sb, const char *script)
+{
+	struct run_request request = RUN_REQUEST_INIT;
+
+	request.argv = (const char *const[]){ "bash", "-c", script, NULL };
+	return run_request(sb, &request);
+}
+
+static inline const struct ran *run_python(struct sandbox *sb, const char *script)
+{
+	struct run_request request = RUN_REQUEST_INIT;
+
+	request.argv = (const char *const[]){ "python3", "-ISc", script, NULL };
+	return run_request(sb, &request);
+}
+
+/* --- sessions --------------------------------------------------------------------------------- */
+
+#define PATIENCE_MS 120000 /* for what should end by itself */
+
+/* A session in a sandbox of its own; and what its last command did. */
+static struct sandbox *shell_sandbox;
+static struct session *session;
+static const struct session_result *did;
+
+static inline void open_session(const struct sandbox_options *options)
+{
+	struct sandbox_options o = *options;
+
+	o.shell = true;
+	o.layer = "empty";
+	shell_sandbox = begin_sandbox(&o);
+	session = session_new(shell_sandbox, 1 << 20);
+}
+
+static inline void close_session(void)
+{
+	session_free(session);
+	sandbox_close(shell_sandbox);
+	session = NULL;
+	shell_sandbox = NULL;
+}
+
+static inline const struct session_result *act_within(const char *command, int64_t timeout_ms)
+{
+	assert_done(session_command(session, command, timeout_ms, true, &error));
+	did = session_result(session);
+	return did;
+}
+
+static inline const struct session_result *act(const char *command)
+{
+	return act_within(command, PATIENCE_MS);
+}
+
+static inline const char *outcome_name(enum session_outcome outcome)
+{
+	static const char *const names[] = {
+		[SESSION_OK] = "ok",
+		[SESSION_TIMEOUT] = "timeout",
+		[SESSION_OUTPUT_LIMIT] = "output limit",
+		[SESSION_RESTARTED] = "restarted",
+		[SESSION_MEMORY_LIMIT] = "memory limit",
+		[SESSION_SYNTAX] = "syntax",
+		[SESSION_GONE] = "gone",
+	};
+
+	return names[outcome];
+}
+
+/* A command and what comes of it; how a table of them reads. */
+struct turn {
+	const char *command;
+	const char *output; /* all of it, unless NULL */
+	int exit_code;
+	enum session_outcome outcome;
+	const char *has; /* in the output, unless NULL */
+	int64_t timeout_ms;
+};
+
+static inline void play_turn(const struct turn *t)
+{
+	act_within(t->command, t->timeout_ms ? t->timeout_ms : PATIENCE_MS);
+	if (did->outcome != t->outcome || did->exit_code != t->exit_code)
+		fail_msg("'%s': %s %d instead of %s %d; it wrote '%s'", t->command,
+				outcome_name(did->outcome), did->exit_code,
+				outcome_name(t->outcome), t->exit_code, buf_str(did->output));
+	if (t->output && strcmp(t->output, buf_str(did->output)) != 0)
+		fail_msg("'%s' wrote '%s' instead of '%s'", t->command, buf_str(did->output),
+				t->output);
+	if (t->has && !strstr(buf_str(did->output), t->has))
+		fail_msg("'%s' wrote '%s' without '%s'", t->command, buf_str(did->output), t->has);
+	if ((t->outcome == SESSION_RESTARTED) != did->restarted && t->outcome != SESSION_TIMEOUT)
+		fail_msg("'%s': restarted is %d", t->command, did->restarted);
+	if (did->integrity)
+		fail_msg("'%s': %s", t->command, did->integrity);
+}
+
+/* In a session of its own. */
+static inline void play_turns(const struct turn *turns, size_t n)
+{
+	open_session(&(struct sandbox_options){ .random_seed = 1 });
+	for (size_t i = 0; i < n; i++)
+		play_turn(&turns[i]);
+	close_session();
+}
+
+#define PLAY(turns) play_turns(turns, ARRAY_SIZE(turns))
+
+#endif
