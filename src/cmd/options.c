@@ -414,11 +414,14 @@ static int take_option(struct parser *p, struct fh_error *err)
 /* The values of options that are not given. A preset that can't be read is our own mistake. */
 static int set_presets(struct parser *p, struct fh_error *err)
 {
-	for (const struct cmd_option *o = p->command->options; o && o->kind; o++) {
+	const struct cmd_option *options = p->command->options;
+
+	for (size_t i = 0; options && options[i].kind; i++) {
+		const struct cmd_option *o = &options[i];
 		struct spotted s = { .option = o, .base = p->values, .value = o->preset };
 		int r;
 
-		if (!o->preset)
+		if (!o->preset || p->given[i])
 			continue;
 		s.word = arena_printf(p->arena, "--%s", o->name);
 		r = o->kind == OPTION_FLAG ? set_flag(p, &s, err)
@@ -447,12 +450,11 @@ int options_parse(const struct command *command, const char *const *words, size_
 	struct parser p = { .command = command, .words = words, .n = n_words, .arena = arena };
 	struct cmd_list args = {};
 	bool only_args = false;
-	int r;
+	int r = 0;
 
 	p.notes = notes;
 	p.values = arena_alloc(arena, command->options_size + 1);
 	p.given = arena_array(arena, OPTIONS_MAX, sizeof(bool));
-	r = set_presets(&p, err);
 	while (r == 0 && p.at < p.n) {
 		const char *word = p.words[p.at];
 
@@ -467,6 +469,8 @@ int options_parse(const struct command *command, const char *const *words, size_
 			r = take_option(&p, err);
 		}
 	}
+	if (r == 0)
+		r = set_presets(&p, err);
 	if (r == 0 && !p.common.help)
 		r = check_arguments(command, &args, err);
 	if (r < 0)
