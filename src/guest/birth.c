@@ -66,7 +66,7 @@ static int child_set_up(struct nursery *n, struct birth *b, int mapped, int *out
 		return error_set(err, errno, "become root of the sandbox");
 	if (sethostname("fumehood", 8) < 0)
 		return error_set(err, errno, "set the host's name");
-	if (!(b->plan.flags & PLAN_NET_HOST) && !b->network_made) {
+	if (!(b->plan.flags & PLAN_NET_HOST) && !b->in_cradle) {
 		r = network_make(err);
 		if (r < 0)
 			return r;
@@ -100,6 +100,7 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped)
 		start.output = b->fds[at++];
 	}
 	start.confinement = (struct confinement){ .n_groups = b->plan.n_groups,
+		.born_in_group = b->plan.flags & PLAN_BORN_IN_GROUP,
 		.processes = b->plan.processes,
 		.memory_bytes = b->plan.memory_bytes,
 		.filter = n->hello.agent_filter,
@@ -119,12 +120,12 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped)
 static pid_t clone_child(struct nursery *n, struct birth *b, int mapped, struct fh_error *err)
 {
 	struct clone_args args = { .flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
-				CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP };
+				CLONE_NEWIPC | CLONE_NEWUTS };
 	uint64_t go = 1;
 	pid_t pid;
 	int r;
 
-	if (b->moved_out)
+	if (b->in_cradle)
 		args.flags |= CLONE_PARENT;
 	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 	if (pid < 0)
@@ -161,6 +162,20 @@ static int prepare_binds(struct nursery *n, struct birth *b, struct fh_error *er
 	return b->plan.disk_folder && b->disk < 0 ? b->disk : 0;
 }
 
+/*
+ * PID 1 has its children born in the group. The kernel lets it if it may write to cgroup.procs of that
+ * one and of the one above, which holds all groups and the nursery.
+ */
+static int give_group(int group, struct fh_error *err)
+{
+	static const char *const files[] = { "cgroup.procs", "../cgroup.procs" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
+		if (fchownat(group, files[i], NURSERY_ID(0), (gid_t)-1, 0) < 0)
+			return error_set(err, errno, "give a control group to the sandbox");
+	return 0;
+}
+
 int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err)
 {
 	size_t need = 1 + (b->plan.flags & PLAN_SHELL ? 2 : 0) + b->plan.n_groups;
@@ -173,5 +188,11 @@ int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err)
 			fchown(b->fds[2], NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID)) <
 					0)
 		return error_set(err, errno, "give the output to the agent");
+	if (b->plan.flags & PLAN_BORN_IN_GROUP && b->plan.n_groups == 1) {
+		int r = give_group(b->fds[b->n_fds - 1], err);
+
+		if (r < 0)
+			return r;
+	}
 	return prepare_binds(n, b, err);
 }

@@ -20,7 +20,7 @@
  * groups for nothing. So a clone of the nursery waits in the groups of a sandbox to come; when the plan
  * comes, the cradle clones PID 1 (as a child of the nursery, whose sibling it is), moves it out of the
  * groups a little later, and ends. It waits in the sandbox' network namespace, too, which takes as long
- * to make.
+ * to make. With v2 that is all: PID 1 has its children born in their group.
  */
 
 #define MOVE_OUT_MS 20
@@ -57,11 +57,11 @@ static void move_out(const struct nursery *n, pid_t pid, volatile int *moved_out
 			return; /* it ended, or stays where it is */
 }
 
-static void give_birth(
-		struct nursery *n, const char *message, size_t size, const int *fds, size_t n_fds)
+static void give_birth(struct nursery *n, bool in_groups, const char *message, size_t size,
+		const int *fds, size_t n_fds)
 {
 	struct fh_error err = FH_ERROR_INIT;
-	struct birth b = { .n_fds = n_fds, .network_made = true };
+	struct birth b = { .n_fds = n_fds, .in_cradle = true };
 	struct places places;
 	struct wire w;
 	pid_t pid;
@@ -76,16 +76,18 @@ static void give_birth(
 	wire_get_u8(&w); /* NURSERY_PLAN */
 	if (plan_get(&w, &b.plan) < 0)
 		_exit(1);
-	b.moved_out = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
-	if (b.moved_out == MAP_FAILED)
-		_exit(1);
+	if (in_groups) {
+		b.moved_out = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		if (b.moved_out == MAP_FAILED)
+			_exit(1);
+	}
 	pid = birth_clone(n, &b, &err);
 	if (pid < 0)
 		guest_fail(b.fds[0], INIT_FAILED, &err);
 	for (size_t i = 0; i < n_fds; i++) /* it must see the owner close them */
 		close(fds[i]);
-	if (pid > 0)
+	if (pid > 0 && in_groups)
 		move_out(n, pid, b.moved_out);
 }
 
@@ -106,7 +108,7 @@ _Noreturn static void cradle_main(struct nursery *n, int socket, const int *proc
 		_exit(1);
 	size = fd_recv_message(socket, message, sizeof(message), fds, PLAN_FDS_MAX, &n_fds, 0);
 	if (size > 0)
-		give_birth(n, message, (size_t)size, fds, n_fds);
+		give_birth(n, n_procs > 0, message, (size_t)size, fds, n_fds);
 	_exit(0);
 }
 

@@ -69,6 +69,7 @@ struct guest_hooks {
 struct confinement {
 	int groups[GUEST_GROUPS_MAX];
 	uint32_t n_groups;
+	bool born_in_group;               /* by confine_fork(); else confine() enters them */
 	uint64_t processes, memory_bytes; /* rlimits; 0: none */
 	const void *filter;
 	uint32_t filter_bytes;
@@ -159,6 +160,7 @@ _Noreturn void program_become(
 
 /* confine.c */
 int confine_drop_bounding(void);
+pid_t confine_fork(const struct confinement *c);
 int confine(const struct confinement *c, uint8_t user, struct fh_error *err);
 
 /* files.c: opens a regular file beneath folder, following no link; *out_fd. */

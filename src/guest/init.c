@@ -118,7 +118,7 @@ static struct confinement confinement_of(const struct init *in)
 
 static int start_shell(struct init *in, int socket, int output)
 {
-	pid_t pid = fork();
+	pid_t pid = confine_fork(&in->start->confinement);
 
 	if (pid == 0) {
 		struct confinement c = confinement_of(in);
@@ -150,7 +150,7 @@ static void handle_run(struct init *in, struct wire *w, const int *fds, size_t n
 
 	if (run_get(w, &run) < 0 || n_fds < run.has_program)
 		_exit(1);
-	pid = p ? fork() : -1;
+	pid = p ? confine_fork(&in->start->confinement) : -1;
 	if (pid == 0) {
 		struct confinement c = confinement_of(in);
 

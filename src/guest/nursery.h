@@ -37,8 +37,8 @@ struct birth {
 	int disk; /* slot of the folder for its files, -1 */
 	int fds[PLAN_FDS_MAX];
 	size_t n_fds;
-	bool network_made;       /* what clones it is in the sandbox's network namespace already */
-	volatile int *moved_out; /* in a cradle: see struct init_start; else NULL */
+	bool in_cradle;          /* which is in the sandbox' network namespace already */
+	volatile int *moved_out; /* in a cradle that is in its groups: see struct init_start */
 };
 
 /* In the nursery: brings what the plan binds into the tree. */

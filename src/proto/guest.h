@@ -89,9 +89,10 @@ struct layer {
 
 /* Flags of a plan. */
 enum {
-	PLAN_SHELL = 1,    /* descriptors 1 and 2 are the shell's socket and output */
-	PLAN_BARE = 2,     /* no root of the host */
-	PLAN_NET_HOST = 4, /* the owner's network */
+	PLAN_SHELL = 1,         /* descriptors 1 and 2 are the shell's socket and output */
+	PLAN_BARE = 2,          /* no root of the host */
+	PLAN_NET_HOST = 4,      /* the owner's network */
+	PLAN_BORN_IN_GROUP = 8, /* the group's descriptor is its folder, for clone3 */
 };
 
 struct plan_bind {
@@ -100,9 +101,9 @@ struct plan_bind {
 
 struct plan {
 	uint32_t flags;
-	uint32_t n_groups;       /* descriptors of cgroup.procs files, after the others */
-	uint32_t cradle;         /* number of the one that waits in these groups; 0: none */
-	const char *layer;       /* NULL: none */
+	uint32_t n_groups; /* descriptors of cgroup.procs files (or see flags), after the others */
+	uint32_t cradle;   /* number of the one that waits in these groups; 0: none */
+	const char *layer; /* NULL: none */
 	const char *disk_folder; /* its files lie here; NULL: in a tmpfs of its own */
 	const struct plan_bind *binds;
 	uint32_t n_binds;

@@ -28,9 +28,10 @@
 
 struct cgroups {
 	struct cgroup_tree tree;
-	pthread_mutex_t lock;
+	pthread_mutex_t lock;            /* of what follows */
 	struct cgroup *used, **used_end; /* given back, oldest first */
-	unsigned made;
+	unsigned made, lent;
+	bool closed;
 	int home[CGROUP_PARTS];
 	size_t n_home;
 };
@@ -123,7 +124,7 @@ int cgroups_collect(void)
 	auto_free char *why = NULL;
 	int count = 0;
 
-	if (cgroup_tree_find(&tree, &why) < 0)
+	if (cgroup_tree_find(0, &tree, &why) < 0)
 		return 0;
 	for (size_t i = 0; i < tree.n; i++)
 		count += collect_in(tree.folders[i]);
@@ -144,7 +145,7 @@ static int make_own_folders(struct cgroup_tree *tree, const char *label, struct 
 		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
 			return error_set(err, errno, "make control group '%s'", folder);
 	}
-	return tree->kind->prepare(tree, err);
+	return 0;
 }
 
 /* Before the tree's folders become the pool's own. */
@@ -159,30 +160,48 @@ static void open_home(struct cgroups *pool, const struct cgroup_tree *tree)
 	}
 }
 
-int cgroups_open(const char *label, struct cgroups **out, char **out_why, struct fh_error *err)
+static int make_own(struct cgroups *pool, const char *label, pid_t helper, struct fh_error *err)
 {
-	struct cgroup_tree tree = { 0 };
-	struct cgroups *pool;
+	struct cgroup_tree *tree = &pool->tree;
 	int r;
 
-	*out = NULL;
-	if (cgroup_tree_find(&tree, out_why) < 0)
-		return 0;
-	for (size_t i = 0; i < tree.n; i++)
-		collect_in(tree.folders[i]);
-	pool = xcalloc(1, sizeof(*pool));
+	for (size_t i = 0; i < tree->n; i++)
+		collect_in(tree->folders[i]);
+	if (!tree->kind->born_into)
+		open_home(pool, tree);
+	r = make_own_folders(tree, label, err);
+	if (r == 0)
+		r = tree->kind->adopt(tree, helper, err);
+	return r < 0 ? r : tree->kind->prepare(tree, err);
+}
+
+struct cgroups *cgroups_open(const char *label, pid_t helper, char **out_why)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct cgroups *pool = xcalloc(1, sizeof(*pool));
+
+	if (cgroup_tree_find(helper, &pool->tree, out_why) < 0) {
+		free(pool);
+		return NULL;
+	}
 	pool->used_end = &pool->used;
 	pthread_mutex_init(&pool->lock, NULL);
-	if (tree.kind->slow_to_enter)
-		open_home(pool, &tree);
-	r = make_own_folders(&tree, label, err);
-	pool->tree = tree;
-	if (r < 0) {
+	if (make_own(pool, label, helper, &err) < 0) {
+		*out_why = xstrdup(err.message);
 		cgroups_close(pool);
-		return r;
+		return NULL;
 	}
-	*out = pool;
-	return 0;
+	return pool;
+}
+
+int cgroups_adopt(struct cgroups *pool, pid_t helper, struct fh_error *err)
+{
+	return pool->tree.kind->adopt(&pool->tree, helper, err);
+}
+
+bool cgroups_born_into(const struct cgroups *pool)
+{
+	return pool->tree.kind->born_into;
 }
 
 static void free_group(struct cgroup *group)
@@ -204,10 +223,8 @@ static void remove_own_folders(const struct cgroup_tree *tree)
 			nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
 }
 
-void cgroups_close(struct cgroups *pool)
+static void destroy(struct cgroups *pool)
 {
-	if (!pool)
-		return;
 	while (pool->used) {
 		struct cgroup *group = pool->used;
 
@@ -222,6 +239,20 @@ void cgroups_close(struct cgroups *pool)
 	free(pool);
 }
 
+void cgroups_close(struct cgroups *pool)
+{
+	bool last;
+
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->closed = true;
+	last = pool->lent == 0;
+	pthread_mutex_unlock(&pool->lock);
+	if (last)
+		destroy(pool);
+}
+
 /* --- groups ---------------------------------------------------------------------------------- */
 
 static bool is_empty(const struct cgroups *pool, const struct cgroup *group)
@@ -234,21 +265,44 @@ static bool is_empty(const struct cgroups *pool, const struct cgroup *group)
 	return fd >= 0 && read(fd, &byte, 1) == 0;
 }
 
-static struct cgroup *take_used(struct cgroups *pool)
+static void remove_group(struct cgroups *pool, struct cgroup *group)
 {
-	struct cgroup **at = &pool->used, *found = NULL;
+	for (size_t i = 0; i < pool->tree.n; i++) {
+		auto_free char *folder = folder_of(pool, group, i);
 
-	pthread_mutex_lock(&pool->lock);
+		rmdir(folder);
+	}
+	free_group(group);
+}
+
+/* The first of the oldest few that is empty, taken out of the list. Under the lock. */
+static struct cgroup *find_empty(struct cgroups *pool)
+{
+	struct cgroup **at = &pool->used;
+
 	for (int i = 0; *at && i < TRIES_MAX; i++, at = &(*at)->next) {
-		if (!is_empty(pool, *at))
+		struct cgroup *found = *at;
+
+		if (!is_empty(pool, found))
 			continue;
-		found = *at;
 		*at = found->next;
 		if (pool->used_end == &found->next)
 			pool->used_end = at;
 		found->next = NULL;
-		break;
+		return found;
 	}
+	return NULL;
+}
+
+/* One that can begin anew; those that can't go. */
+static struct cgroup *take_used(struct cgroups *pool)
+{
+	bool (*forget_peak)(int) = pool->tree.kind->forget_peak;
+	struct cgroup *found;
+
+	pthread_mutex_lock(&pool->lock);
+	while ((found = find_empty(pool)) && forget_peak && !forget_peak(found->memory_fd))
+		remove_group(pool, found);
 	pthread_mutex_unlock(&pool->lock);
 	return found;
 }
@@ -257,6 +311,7 @@ static int make_group(struct cgroups *pool, struct cgroup **out, struct fh_error
 {
 	struct cgroup *group = xcalloc(1, sizeof(*group));
 
+	group->pool = pool;
 	group->cpu_fd = group->memory_fd = -1;
 	pthread_mutex_lock(&pool->lock);
 	group->name = xasprintf("ep%u", pool->made++);
@@ -275,16 +330,24 @@ static int make_group(struct cgroups *pool, struct cgroup **out, struct fh_error
 	return 0;
 }
 
+static int open_part(const struct cgroups *pool, const struct cgroup *group, size_t part)
+{
+	auto_free char *folder = folder_of(pool, group, part);
+	auto_free char *procs = xasprintf("%s/cgroup.procs", folder);
+
+	if (pool->tree.kind->born_into)
+		return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return open(procs, O_WRONLY | O_CLOEXEC);
+}
+
 static int open_files(struct cgroups *pool, struct cgroup *group, struct fh_error *err)
 {
 	for (size_t i = 0; i < pool->tree.n; i++) {
-		auto_free char *folder = folder_of(pool, group, i);
-		auto_free char *path = xasprintf("%s/cgroup.procs", folder);
-		int fd = open(path, O_WRONLY | O_CLOEXEC);
+		int fd = open_part(pool, group, i);
 
 		if (fd < 0)
-			return error_set(err, errno, "open '%s'", path);
-		group->procs[group->n_procs++] = fd;
+			return error_set(err, errno, "open control group '%s'", group->name);
+		group->parts[group->n_parts++] = fd;
 	}
 	if (group->cpu_fd < 0)
 		group->cpu_fd = pool->tree.kind->open_cpu(&pool->tree, group->name);
@@ -294,14 +357,14 @@ static int open_files(struct cgroups *pool, struct cgroup *group, struct fh_erro
 }
 
 /* The kernel's counters go on from the group's earlier lives. */
-static void count_anew(const struct cgroups *pool, struct cgroup *group)
+static void count_anew(struct cgroup *group)
 {
 	int64_t cpu, kills;
 
 	group->cpu_base_ns = 0;
 	group->oom_base = 0;
 	cpu = cgroup_cpu_ns(group);
-	kills = cgroup_oom_kills(pool, group);
+	kills = cgroup_oom_kills(group);
 	group->cpu_base_ns = cpu > 0 ? cpu : 0;
 	group->oom_base = kills > 0 ? kills : 0;
 }
@@ -316,20 +379,24 @@ int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err
 	if (r < 0)
 		return r;
 	r = open_files(pool, group, err);
-	if (r < 0)
-		free_group(group);
-	else
-		*out = group;
-	return r;
+	if (r < 0) {
+		remove_group(pool, group);
+		return r;
+	}
+	pthread_mutex_lock(&pool->lock);
+	pool->lent++;
+	pthread_mutex_unlock(&pool->lock);
+	*out = group;
+	return 0;
 }
 
-int cgroups_limit(struct cgroups *pool, struct cgroup *group, const struct sandbox_limits *limits,
-		struct fh_error *err)
+int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
 {
-	int r = pool->tree.kind->limit(&pool->tree, group->name, limits, err);
+	const struct cgroup_tree *tree = &group->pool->tree;
+	int r = tree->kind->limit(tree, group->name, limits, err);
 
 	if (r == 0)
-		count_anew(pool, group);
+		count_anew(group);
 	return r;
 }
 
@@ -339,33 +406,35 @@ size_t cgroups_home(const struct cgroups *pool, const int **out_fds)
 	return pool->n_home;
 }
 
-void cgroups_give(struct cgroups *pool, struct cgroup *group)
+void cgroups_give(struct cgroup *group)
 {
+	struct cgroups *pool = group->pool;
+	bool last;
+
 	cgroup_sent(group);
 	pthread_mutex_lock(&pool->lock);
 	group->next = NULL;
 	*pool->used_end = group;
 	pool->used_end = &group->next;
+	last = --pool->lent == 0 && pool->closed;
 	pthread_mutex_unlock(&pool->lock);
+	if (last)
+		destroy(pool);
 }
 
 void cgroup_sent(struct cgroup *group)
 {
-	for (size_t i = 0; i < group->n_procs; i++)
-		close(group->procs[i]);
-	group->n_procs = 0;
+	for (size_t i = 0; i < group->n_parts; i++)
+		close(group->parts[i]);
+	group->n_parts = 0;
 }
 
-/* v1 counts nanoseconds in a file of its own, v2 microseconds in cpu.stat. */
 int64_t cgroup_cpu_ns(const struct cgroup *group)
 {
-	int64_t n = group->cpu_fd < 0 ? -1 : cgroup_read_number(group->cpu_fd, "");
+	const struct cgroup_kind *kind = group->pool->tree.kind;
+	int64_t n = group->cpu_fd < 0 ? -1 : cgroup_read_number(group->cpu_fd, kind->cpu_key);
 
-	if (n < 0 && group->cpu_fd >= 0) {
-		n = cgroup_read_number(group->cpu_fd, "usage_usec ");
-		n = n < 0 ? -1 : n * 1000;
-	}
-	return n < 0 ? -1 : n - group->cpu_base_ns;
+	return n < 0 ? -1 : n * kind->cpu_unit_ns - group->cpu_base_ns;
 }
 
 int64_t cgroup_memory_peak(const struct cgroup *group)
@@ -373,9 +442,10 @@ int64_t cgroup_memory_peak(const struct cgroup *group)
 	return group->memory_fd < 0 ? -1 : cgroup_read_number(group->memory_fd, "");
 }
 
-int64_t cgroup_oom_kills(const struct cgroups *pool, const struct cgroup *group)
+int64_t cgroup_oom_kills(const struct cgroup *group)
 {
-	int64_t n = pool->tree.kind->oom_kills(&pool->tree, group->name);
+	const struct cgroup_tree *tree = &group->pool->tree;
+	int64_t n = tree->kind->oom_kills(tree, group->name);
 
 	return n < 0 ? -1 : n - group->oom_base;
 }

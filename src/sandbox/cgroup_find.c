@@ -7,8 +7,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
-/* Where control groups are on this machine, from /proc/self/mountinfo and /proc/self/cgroup. */
+/* Where control groups are on this machine, from /proc/self/mountinfo and /proc/PID/cgroup. */
 
 #define FILE_MAX (1 << 20)
 
@@ -72,14 +73,15 @@ static const char *group_of_line(char *line, const char *controller)
 	return (*controller ? list_has(list, controller) : !*list) ? line : NULL;
 }
 
-char *cgroup_own_folder(const char *controller)
+char *cgroup_folder_of(pid_t pid, const char *controller)
 {
 	auto_free char *top = cgroup_top_folder(controller);
+	auto_free char *path = xasprintf("/proc/%d/cgroup", (int)(pid ? pid : getpid()));
 	auto_buf struct buf text = BUF_INIT(FILE_MAX);
 	const char *group = NULL;
 	char *line, *rest;
 
-	if (!top || fd_read_file("/proc/self/cgroup", &text, NULL) < 0)
+	if (!top || fd_read_file(path, &text, NULL) < 0)
 		return NULL;
 	rest = text.data;
 	while (!group && (line = strsep(&rest, "\n")))
@@ -96,12 +98,12 @@ void cgroup_tree_release(struct cgroup_tree *tree)
 	*tree = (struct cgroup_tree){ 0 };
 }
 
-int cgroup_tree_find(struct cgroup_tree *out, char **out_why)
+int cgroup_tree_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
 	auto_free char *why1 = NULL;
 	auto_free char *why2 = NULL;
 
-	if (cgroup_v1.find(out, &why1) == 0 || cgroup_v2.find(out, &why2) == 0)
+	if (cgroup_v1.find(helper, out, &why1) == 0 || cgroup_v2.find(helper, out, &why2) == 0)
 		return 0;
 	*out_why = xasprintf("%s; %s", why1, why2);
 	return -ENOENT;

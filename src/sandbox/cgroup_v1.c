@@ -16,14 +16,15 @@ enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
 static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu", "cpuacct" };
 
 #define CPU_PERIOD_US 100000
+#define CPU_QUOTA_MIN_US 1000 /* the kernel's */
 #define NO_LIMIT (-1)
 
-static int v1_find(struct cgroup_tree *out, char **out_why)
+static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
 	struct cgroup_tree tree = { .kind = &cgroup_v1 };
 
 	for (size_t i = 0; i < CONTROLLERS; i++) {
-		char *folder = cgroup_own_folder(controllers[i]);
+		char *folder = cgroup_folder_of(0, controllers[i]);
 
 		if (!folder || access(folder, W_OK) < 0) {
 			*out_why = folder ? xasprintf("'%s' can't be written", folder)
@@ -49,6 +50,11 @@ static char *folder_of(const struct cgroup_tree *tree, int controller, const cha
 static int v1_prepare(const struct cgroup_tree *tree, struct fh_error *err)
 {
 	return 0; /* nothing has to be switched on */
+}
+
+static int v1_adopt(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err)
+{
+	return 0; /* whoever opens a group may move anyone of this user there */
 }
 
 static int set(const struct cgroup_tree *tree, int controller, const char *group, const char *file,
@@ -78,6 +84,8 @@ static int v1_limit(const struct cgroup_tree *tree, const char *group,
 	int64_t quota = l->cpus > 0 ? (int64_t)(l->cpus * CPU_PERIOD_US) : NO_LIMIT;
 	int r;
 
+	if (l->cpus > 0 && quota < CPU_QUOTA_MIN_US)
+		quota = CPU_QUOTA_MIN_US;
 	r = set(tree, MEMORY, group, "memory.limit_in_bytes",
 			l->memory_bytes ? l->memory_bytes : NO_LIMIT, err);
 	if (r == 0)
@@ -116,11 +124,13 @@ static int64_t v1_oom_kills(const struct cgroup_tree *tree, const char *group)
 }
 
 const struct cgroup_kind cgroup_v1 = {
-	.slow_to_enter = true,
 	.find = v1_find,
 	.prepare = v1_prepare,
+	.adopt = v1_adopt,
 	.limit = v1_limit,
 	.open_cpu = v1_open_cpu,
+	.cpu_key = "",
+	.cpu_unit_ns = 1,
 	.open_memory = v1_open_memory,
 	.oom_kills = v1_oom_kills,
 };

@@ -126,7 +126,7 @@ int disk_collect(struct owner *o)
 		if (!process_name_is_stale(e->d_name))
 			continue;
 		folder = path_join(dir, e->d_name);
-		if (owner_need_nursery(o) < 0)
+		if (owner_need_nursery(o, NULL) < 0)
 			break;
 		nursery_remove(o, folder);
 		o->disk_folders++; /* to be waited for */

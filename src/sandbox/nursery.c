@@ -249,18 +249,36 @@ static int load_plugin(int *out_fd, struct fh_error *err)
 	return 0;
 }
 
+/* Those of the last nursery, or new ones where a new process can't get at them. */
+static void open_groups(struct owner *o)
+{
+	auto_free char *why = NULL;
+
+	if (o->cgroups && cgroups_adopt(o->cgroups, o->nursery_pid, NULL) == 0)
+		return;
+	cgroups_close(o->cgroups);
+	o->cgroups = cgroups_open(o->label, o->nursery_pid, &why);
+	if (o->cgroups || o->no_cgroups)
+		return;
+	o->no_cgroups = xasprintf("memory is limited for each process, not for the episode, "
+				  "and cpu time is not limited: no control groups (%s)",
+			why);
+}
+
 static int start(struct owner *o, const struct nursery_ends *ends, struct fh_error *err)
 {
 	int r = spawn(&o->nursery_pid, ends, err);
 
-	if (r == 0)
-		r = greet(o, err);
+	if (r < 0)
+		return r;
+	open_groups(o);
+	r = greet(o, err);
 	if (r == -EPIPE)
 		r = explain(ends->complaints, err);
 	return r < 0 ? r : make_layers(o, err);
 }
 
-int nursery_start(struct owner *o, struct fh_error *err)
+static int nursery_start(struct owner *o, struct fh_error *err)
 {
 	struct nursery_ends ends = { -1, -1, -1 };
 	int pair[2];
@@ -323,13 +341,25 @@ int nursery_make_layer(struct owner *o, const struct owner_layer *layer, struct 
 	return r < 0 ? r : await(o, NURSERY_LAYER_MADE, -1, NULL, err);
 }
 
-int owner_need_nursery(struct owner *o)
+/* One that was killed has closed its socket; its sandboxes live on. */
+static bool runs(const struct owner *o)
 {
-	int r = 0;
+	struct pollfd p = { .fd = o->nursery, .events = 0 };
+
+	return o->nursery >= 0 && poll(&p, 1, 0) == 0;
+}
+
+int nursery_need(struct owner *o, struct fh_error *err)
+{
+	return runs(o) ? 0 : nursery_start(o, err);
+}
+
+int owner_need_nursery(struct owner *o, struct fh_error *err)
+{
+	int r;
 
 	pthread_mutex_lock(&o->lock);
-	if (o->nursery < 0)
-		r = nursery_start(o, NULL);
+	r = nursery_need(o, err);
 	pthread_mutex_unlock(&o->lock);
 	return r;
 }
@@ -340,7 +370,8 @@ int nursery_add_cradle(struct owner *o, uint32_t number, const struct cgroup *gr
 
 	wire_put_u8(&b, NURSERY_CRADLE);
 	wire_put_u32(&b, number);
-	return send_to(o, &b, group->procs, group->n_procs, NULL);
+	return send_to(o, &b, group->parts, cgroups_born_into(group->pool) ? 0 : group->n_parts,
+			NULL);
 }
 
 void nursery_remove(struct owner *o, const char *folder)
@@ -369,19 +400,10 @@ void nursery_finish(struct owner *o)
 int owner_send_plan(struct owner *o, const struct buf *message, const int *fds, size_t n_fds,
 		struct fh_error *err)
 {
-	int r = 0;
+	int r;
 
 	pthread_mutex_lock(&o->lock);
-	if (o->nursery < 0)
-		r = nursery_start(o, err);
-	if (r == 0) {
-		r = send_to(o, message, fds, n_fds, err);
-		if (r == -EPIPE || r == -ECONNRESET) { /* it was killed: its sandboxes live on */
-			r = nursery_start(o, err);
-			if (r == 0)
-				r = send_to(o, message, fds, n_fds, err);
-		}
-	}
+	r = send_to(o, message, fds, n_fds, err);
 	pthread_mutex_unlock(&o->lock);
 	return r;
 }

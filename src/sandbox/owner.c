@@ -15,19 +15,6 @@
 
 /* An owner: what a process' sandboxes share. The nursery itself is started by the first of them. */
 
-static int open_cgroups(struct owner *o, struct fh_error *err)
-{
-	auto_free char *why = NULL;
-	int r = cgroups_open(o->label, &o->cgroups, &why, err);
-
-	if (r == 0 && !o->cgroups)
-		o->no_cgroups = xasprintf(
-				"memory is limited for each process, not for the episode, "
-				"and cpu time is not limited: no control groups (%s)",
-				why);
-	return r;
-}
-
 /* Links would make a cover miss what it is for. */
 static void add_cover(struct owner *o, size_t *n, const char *path)
 {
@@ -65,8 +52,6 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 	r = o->self < 0 ? error_set(err, errno, "open a pidfd of this process") : 0;
 	if (r == 0)
 		r = seccomp_build(&o->base_filter, &o->agent_filter, err);
-	if (r == 0)
-		r = open_cgroups(o, err);
 	fork_watch_owner(o);
 	if (r < 0) {
 		owner_close(o);
@@ -192,8 +177,7 @@ int owner_add_layer(struct owner *o, const char *name, const struct layer_item *
 		r = error_say(err, EEXIST, "the layer '%s' is there already", name);
 		goto out;
 	}
-	if (o->nursery < 0)
-		r = nursery_start(o, err);
+	r = nursery_need(o, err);
 	if (r < 0)
 		goto out;
 	layer = copy_layer(name, items, n);

@@ -34,7 +34,7 @@ struct owner {
 	pid_t nursery_pid;
 	uint8_t can; /* NURSERY_CAN_* */
 	struct buf base_filter, agent_filter;
-	struct cgroups *cgroups; /* NULL: none on this machine */
+	struct cgroups *cgroups; /* of the nursery that runs; NULL: none on this machine */
 	struct spare spares[SPARES_MAX];
 	uint32_t cradles; /* numbered so far */
 	unsigned sandboxes_started;
@@ -62,16 +62,17 @@ struct sandbox {
 	struct sandbox *next, **previous; /* in owner->sandboxes */
 };
 
-/* Sends a plan to the nursery, starting it when it does not run. Takes the lock. */
+/* Sends a plan to the nursery. Takes the lock. */
 int owner_send_plan(struct owner *owner, const struct buf *message, const int *fds, size_t n_fds,
 		struct fh_error *err);
 
-/* nursery.c: starts one and waits until it stands; gives it the layers there are. */
-int nursery_start(struct owner *owner, struct fh_error *err);
+/* nursery.c: starts one if none runs, waits until it stands; gives it the layers there are. */
+int nursery_need(struct owner *owner, struct fh_error *err);
 void nursery_stop(struct owner *owner);
 int nursery_make_layer(struct owner *owner, const struct owner_layer *layer, struct fh_error *err);
 
-/* spares.c: a group for a sandbox, a spare one if there is. *out_cradle 0: nothing waits in it. */
+/* spares.c: a group for a sandbox, a spare one if there is; NULL where there are no groups.
+ * *out_cradle 0: nothing waits in it. Takes the lock. */
 int spares_take(struct owner *owner, const struct sandbox_limits *limits, struct cgroup **out,
 		uint32_t *out_cradle, struct fh_error *err);
 /* Makes new ones, as many as the owner's way of starting sandboxes is worth. Takes the lock. */
@@ -79,8 +80,8 @@ void spares_refill(struct owner *owner);
 /* The nursery that they waited in is gone. Under the lock. */
 void spares_drop(struct owner *owner);
 
-/* Starts one if none runs. */
-int owner_need_nursery(struct owner *owner);
+/* Starts one if none runs; its groups are there then. Takes the lock. */
+int owner_need_nursery(struct owner *owner, struct fh_error *err);
 
 /* The folder's episode has ended: it goes, in the nursery's own time. */
 void nursery_remove(struct owner *owner, const char *folder);

@@ -84,16 +84,21 @@ static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct
 			return r;
 		plan->disk_folder = sb->disk_folder;
 	}
-	if (sb->owner->cgroups && !(plan->flags & PLAN_BARE)) {
+	if (!(plan->flags & PLAN_BARE)) {
 		int r = spares_take(sb->owner, l, &sb->group, &plan->cradle, err);
 
-		plan->n_groups = r < 0 ? 0 : (uint32_t)sb->group->n_procs;
-		return r;
+		if (r < 0)
+			return r;
+		if (!sb->group && (l->memory_bytes || l->cpus > 0))
+			atomic_store(&sb->owner->limits_missed, true);
 	}
-	plan->processes = (uint64_t)l->pids;
-	plan->memory_bytes = (uint64_t)l->memory_bytes;
-	if (!sb->owner->cgroups && (l->memory_bytes || l->cpus > 0))
-		atomic_store(&sb->owner->limits_missed, true);
+	if (sb->group) {
+		plan->n_groups = (uint32_t)sb->group->n_parts;
+		plan->flags |= cgroups_born_into(sb->group->pool) ? PLAN_BORN_IN_GROUP : 0;
+	} else {
+		plan->processes = (uint64_t)l->pids;
+		plan->memory_bytes = (uint64_t)l->memory_bytes;
+	}
 	return 0;
 }
 
@@ -110,7 +115,7 @@ static int send_plan(struct sandbox *sb, const struct plan *plan, const struct e
 		fds[n++] = ends->output;
 	}
 	for (uint32_t i = 0; i < plan->n_groups; i++)
-		fds[n++] = sb->group->procs[i];
+		fds[n++] = sb->group->parts[i];
 	plan_put(&b, plan);
 	return owner_send_plan(sb->owner, &b, fds, n, err);
 }
@@ -133,7 +138,9 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 		binds[i] = (struct plan_bind){ o->binds[i].source, o->binds[i].target };
 	plan.flags = (o->shell ? PLAN_SHELL : 0) | (o->bare ? PLAN_BARE : 0) |
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
-	r = make_pair(&sb->control, &ends->control, err);
+	r = owner_need_nursery(sb->owner, err);
+	if (r == 0)
+		r = make_pair(&sb->control, &ends->control, err);
 	if (r == 0 && o->shell)
 		r = make_shell_ends(sb, ends, err);
 	if (r == 0)
@@ -177,7 +184,7 @@ void sandbox_close(struct sandbox *sb)
 	close_fd(&sb->output);
 	close_fd(&sb->files);
 	if (sb->group)
-		cgroups_give(sb->owner->cgroups, sb->group);
+		cgroups_give(sb->group);
 	if (sb->disk_folder)
 		nursery_remove(sb->owner, sb->disk_folder);
 	free(sb->disk_folder);
@@ -248,5 +255,5 @@ void sandbox_usage(struct sandbox *sb, struct sandbox_usage *out)
 
 int64_t sandbox_oom_kills(struct sandbox *sb)
 {
-	return sb->group ? cgroup_oom_kills(sb->owner->cgroups, sb->group) : -1;
+	return sb->group ? cgroup_oom_kills(sb->group) : -1;
 }

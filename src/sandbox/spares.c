@@ -2,9 +2,10 @@
 #include "sandbox/owner.h"
 
 /*
- * Spare groups, each with a process that waits in it for the next sandbox, so that no reset has to wait
- * for the kernel to move one. The first sandbox of an owner gets one made ahead; who starts many has as
- * many spares as a grading takes (an episode, a judge and a player at once).
+ * Spare groups, each with a process that waits for its sandbox (in the group, unless processes can be
+ * born into it), so that no reset has to wait for the kernel to make a group or a network, or to move a
+ * process. The first sandbox of an owner gets one made ahead; who starts many has as many spares as a
+ * grading takes (an episode, a judge and a player at once).
  */
 
 int spares_take(struct owner *o, const struct sandbox_limits *limits, struct cgroup **out,
@@ -19,14 +20,14 @@ int spares_take(struct owner *o, const struct sandbox_limits *limits, struct cgr
 		o->spares[i] = (struct spare){ 0 };
 	}
 	o->sandboxes_started++;
-	pthread_mutex_unlock(&o->lock);
-	if (!spare.group)
+	if (!spare.group && o->cgroups)
 		r = cgroups_take(o->cgroups, &spare.group, err);
+	pthread_mutex_unlock(&o->lock);
 	if (r < 0)
 		return r;
-	r = cgroups_limit(o->cgroups, spare.group, limits, err);
+	r = spare.group ? cgroups_limit(spare.group, limits, err) : 0;
 	if (r < 0) {
-		cgroups_give(o->cgroups, spare.group);
+		cgroups_give(spare.group);
 		return r;
 	}
 	*out = spare.group;
@@ -41,7 +42,7 @@ static bool add(struct owner *o, struct spare *spare)
 	if (cgroups_take(o->cgroups, &group, NULL) < 0)
 		return false;
 	if (nursery_add_cradle(o, ++o->cradles, group) < 0) {
-		cgroups_give(o->cgroups, group);
+		cgroups_give(group);
 		return false;
 	}
 	*spare = (struct spare){ .group = group, .cradle = o->cradles };
@@ -50,14 +51,11 @@ static bool add(struct owner *o, struct spare *spare)
 
 void spares_refill(struct owner *o)
 {
-	const int *home;
 	unsigned wanted;
 
-	if (!o->cgroups || !cgroups_home(o->cgroups, &home))
-		return;
 	pthread_mutex_lock(&o->lock);
 	wanted = o->sandboxes_started < SPARES_MAX ? o->sandboxes_started + 1 : SPARES_MAX;
-	for (size_t i = 0; i < SPARES_MAX && i < wanted && o->nursery >= 0; i++)
+	for (size_t i = 0; i < SPARES_MAX && i < wanted && o->cgroups && o->nursery >= 0; i++)
 		if (!o->spares[i].group && !add(o, &o->spares[i]))
 			break;
 	pthread_mutex_unlock(&o->lock);
@@ -67,7 +65,7 @@ void spares_drop(struct owner *o)
 {
 	for (size_t i = 0; i < SPARES_MAX; i++) {
 		if (o->spares[i].group)
-			cgroups_give(o->cgroups, o->spares[i].group);
+			cgroups_give(o->spares[i].group);
 		o->spares[i] = (struct spare){ 0 };
 	}
 }
