@@ -12,6 +12,7 @@
 #include "builtins/builtext.h"
 #include "builtins/common.h"
 #include "execute_cmd.h"
+#include "jobs.h"
 #include "quit.h"
 #include "sig.h"
 
@@ -55,6 +56,7 @@ enum { FD_SOCKET = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_LAST_PID = 253 };
 static struct stat kept_output, kept_null; /* what these descriptors are */
 static volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t in_command;
+static bool left_by_jump = true; /* the first command finds nothing armed either */
 
 /* --- interruption ---------------------------------------------------------------------------- */
 
@@ -76,7 +78,10 @@ static void on_interrupt(int number)
 	sigaction(SIGINT, &harmless, NULL);    /* a handler of bash's would leave by its own way */
 }
 
-/* Before each command: an agent may have trapped, blocked or ignored it. */
+/*
+ * The signal is hard-ignored to bash, so that no trap changes it; what an evaluation that was left by a
+ * jump may have changed is the mask.
+ */
 static void arm(void)
 {
 	struct sigaction action = { .sa_handler = on_interrupt };
@@ -89,6 +94,7 @@ static void arm(void)
 	if (interrupted)
 		set_sigint_handler(); /* the agent's trap, or bash's own, is back */
 	interrupted = 0;
+	left_by_jump = false;
 }
 
 /* --- frames ---------------------------------------------------------------------------------- */
@@ -175,16 +181,27 @@ static void check_fds(void)
 		_exit(125);
 }
 
-/* What PID 1 needs to know if it has to end what this step began. */
-static void mark_step(volatile struct step_mark *mark)
+static int32_t newest_pid(void)
 {
-	struct timespec now;
 	char text[16];
 	ssize_t n = pread(FD_LAST_PID, text, sizeof(text) - 1, 0);
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
 	text[n > 0 ? n : 0] = '\0';
-	mark->last_pid = n > 0 ? (int32_t)strtol(text, NULL, 10) : 0;
+	return n > 0 ? (int32_t)strtol(text, NULL, 10) : 0;
+}
+
+/* What PID 1 needs to know if it has to end what this step began. */
+static void mark_step(volatile struct step_mark *mark)
+{
+	static pid_t seen = -2; /* none is, not even none */
+	struct timespec now;
+
+	if (last_made_pid !=
+			seen) { /* else no job of an earlier step is so young as to be confused */
+		mark->last_pid = newest_pid();
+		seen = last_made_pid;
+	}
+	clock_gettime(CLOCK_BOOTTIME, &now);
 	mark->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -205,6 +222,8 @@ static int evaluate(const char *text, int *out_status)
 		status = parse_and_execute(savestring(text), "bash", EVALUATE_FLAGS);
 	else
 		status = last_command_exit_value;
+	if (code)
+		left_by_jump = true;
 	if (getpid() != dollar_dollar_pid)
 		_exit(status);
 	memcpy(top_level, saved, sizeof(saved));
@@ -291,7 +310,8 @@ static void one_command(const struct shell_start *start)
 	read_but_dont_execute = 0;
 	put_fds_right();
 	mark_step(start->mark);
-	arm();
+	if (left_by_jump || interrupted)
+		arm();
 	in_command = 1;
 	if (command.flags & SHELL_CHECK_SYNTAX && strchr(text, '\n') && !parses(text))
 		status.end = complain(text, &value);
