@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *must(void *p)
 {
@@ -43,4 +44,11 @@ char *xasprintf(const char *format, ...)
 		abort();
 	va_end(ap);
 	return s;
+}
+
+void *mem_share(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
 }

@@ -15,4 +15,7 @@ char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, 
 char *xasprintf(const char *format, ...)
 		__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
+/* Zeroed memory that the process shares with what it forks; NULL if there is none. For munmap(). */
+void *mem_share(size_t size);
+
 #endif

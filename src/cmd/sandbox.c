@@ -220,7 +220,7 @@ static int wait_for(struct job *job)
 }
 
 static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char *const *argv,
-		const char *const *env, bool terminal)
+		bool terminal)
 {
 	int own[] = { 0, 1, 2 }, side;
 	struct run_request request = RUN_REQUEST_INIT;
@@ -236,7 +236,6 @@ static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char 
 		terminals[0] = terminals[1] = terminals[2] = side;
 	}
 	request.argv = argv;
-	request.env = env;
 	request.cwd = cli->workdir ? cli->workdir : "/home/agent";
 	request.user = USER_AGENT;
 	request.fds = terminal ? terminals : own;
@@ -253,8 +252,7 @@ static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char 
 	return r;
 }
 
-static int run_program(const struct sandbox_cli *cli, const char *const *argv,
-		const char *const *env, bool terminal)
+static int run_program(const struct sandbox_cli *cli, const char *const *argv, bool terminal)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct owner *owner;
@@ -269,7 +267,7 @@ static int run_program(const struct sandbox_cli *cli, const char *const *argv,
 	}
 	if (owner_warning(owner))
 		cmd_warn("%s", owner_warning(owner));
-	status = run_in(sb, cli, argv, env, terminal);
+	status = run_in(sb, cli, argv, terminal);
 	sandbox_close(sb);
 	owner_close(owner);
 	return status;
@@ -281,19 +279,15 @@ static int run_exec(struct command_context *ctx)
 
 	for (size_t i = 0; i < ctx->n_args; i++)
 		argv[i] = ctx->args[i];
-	return run_program(ctx->options, argv, NULL, false);
+	return run_program(ctx->options, argv, false);
 }
 
 static int run_shell(struct command_context *ctx)
 {
-	static const char *const argv[] = { "bash", "--norc", NULL };
-	static const char *const env[] = { "HOME=/home/agent", "USER=agent", "LOGNAME=agent",
-		"SHELL=/bin/bash", "LANG=C.UTF-8", "TERM=xterm-256color",
-		"PS1=\\u@fumehood:\\w\\$ ",
-		"PATH=/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		NULL };
+	static const char *const argv[] = { "env", "TERM=xterm-256color",
+		"PS1=\\u@fumehood:\\w\\$ ", "bash", "--norc", NULL };
 
-	return run_program(ctx->options, argv, env, isatty(0) && isatty(1));
+	return run_program(ctx->options, argv, isatty(0) && isatty(1));
 }
 
 static int run_gc(struct command_context *ctx)

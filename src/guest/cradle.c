@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/scope.h"
 #include "guest/nursery.h"
 
@@ -8,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -77,9 +77,8 @@ static void give_birth(struct nursery *n, bool in_groups, const char *message, s
 	if (plan_get(&w, &b.plan) < 0)
 		_exit(1);
 	if (in_groups) {
-		b.moved_out = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE,
-				MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-		if (b.moved_out == MAP_FAILED)
+		b.moved_out = mem_share(sizeof(int));
+		if (!b.moved_out)
 			_exit(1);
 	}
 	pid = birth_clone(n, &b, &err);

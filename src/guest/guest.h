@@ -154,7 +154,10 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 /* In PID 1: shells may run commands from now on. */
 void shell_let_go(struct step_mark *mark);
 
-/* program.c: in a fork of PID 1 that has closed what is PID 1's. */
+/* program.c: what a program or shell finds in its environment if nothing else is said. */
+extern const char *const program_environment[];
+
+/* In a fork of PID 1 that has closed what is PID 1's. */
 _Noreturn void program_become(
 		const struct confinement *c, const struct run *run, const int *fds, size_t n_fds);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/scope.h"
 #include "guest/guest.h"
 
@@ -434,9 +435,8 @@ static int begin_shell(struct init *in, struct fh_error *err)
 	const struct init_start *start = in->start;
 	int r;
 
-	in->mark = mmap(NULL, sizeof(*in->mark), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-			-1, 0);
-	if (in->mark == MAP_FAILED)
+	in->mark = mem_share(sizeof(*in->mark));
+	if (!in->mark)
 		return error_set(err, errno, "map shared memory");
 	r = start->shell >= 0 ? start_shell(in, start->shell, start->output) : 0;
 	return r < 0 ? error_set(err, -r, "fork the shell") : 0;

@@ -12,15 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/process.h"
 #include "guest/guest.h"
 #include "guest/look.h"
 
 /* bash's own, not in its installed headers */
-extern int want_pending_command, read_from_stdin, num_shell_builtins;
-extern pid_t dollar_dollar_pid;
-extern char *command_execution_string, *the_current_working_directory;
-extern struct builtin *shell_builtins;
-extern void set_working_directory(char *);
+extern int want_pending_command, read_from_stdin;
 
 static void set_variable(const char *name, const char *value, int attributes)
 {
@@ -41,22 +38,27 @@ static void set_number(const char *name, long value, int attributes)
 	set_variable(name, text, attributes);
 }
 
+static void set_environment(const char *const *env)
+{
+	for (; *env; env++) {
+		const char *equal = strchr(*env, '=');
+		char name[256];
+
+		if (!equal || (size_t)(equal - *env) >= sizeof(name))
+			continue;
+		memcpy(name, *env, (size_t)(equal - *env));
+		name[equal - *env] = '\0';
+		if (legal_identifier(name))
+			set_variable(name, equal + 1, att_exported);
+	}
+}
+
 /* What a shell has that does not differ from one to the next: set in the nursery, where it costs no
  * reset anything. Also what bash found out about itself when it began. */
 void look_plain(void)
 {
-	static const char *const usual[][2] = {
-		{ "HOME", GUEST_HOME },
-		{ "USER", "agent" },
-		{ "LOGNAME", "agent" },
-		{ "SHELL", "/bin/bash" },
-		{ "LANG", "C.UTF-8" },
-		{ "TERM", "dumb" },
-		{ "PATH", "/fumehood/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" },
-	};
-
-	for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
-		set_variable(usual[i][0], usual[i][1], att_exported);
+	set_environment(program_environment);
+	set_variable("TERM", "dumb", att_exported);
 	current_user.uid = current_user.euid = GUEST_AGENT_ID;
 	current_user.gid = current_user.egid = GUEST_AGENT_ID;
 	FREE(current_user.user_name);
@@ -76,21 +78,6 @@ void look_plain(void)
 	want_pending_command = 0; /* no c in $-, but s: commands come from outside */
 	read_from_stdin = 1;
 	remember_args(NULL, 1);
-}
-
-static void set_environment(const char *const *env)
-{
-	for (; *env; env++) {
-		const char *equal = strchr(*env, '=');
-		char name[256];
-
-		if (!equal || (size_t)(equal - *env) >= sizeof(name))
-			continue;
-		memcpy(name, *env, (size_t)(equal - *env));
-		name[equal - *env] = '\0';
-		if (legal_identifier(name))
-			set_variable(name, equal + 1, att_exported);
-	}
 }
 
 void look_new(const struct shell_start *start)
@@ -135,19 +122,15 @@ void look_last_action(const char *text)
 /* The command line that /proc shows: what a plain shell's would be, and no path of ours. */
 void look_command_line(void)
 {
-	char stat[1024], *at;
-	unsigned long begin = 0, end = 0;
-	FILE *f = fopen("/proc/self/stat", "re");
-	size_t n = f ? fread(stat, 1, sizeof(stat) - 1, f) : 0;
+	char stat[PROCESS_STAT_MAX];
+	int64_t begin, end;
 
-	if (f)
-		fclose(f);
-	stat[n] = '\0';
-	at = strrchr(stat, ')');
-	for (int field = 2; at && field < 48; field++) /* 48 and 49: arg_start, arg_end */
-		at = strchr(at + 1, ' ');
-	if (!at || sscanf(at, "%lu %lu", &begin, &end) != 2 || end <= begin + 5)
+	if (!process_read_stat(getpid(), stat))
 		return;
-	memset((void *)begin, 0, end - begin);
+	begin = process_field(stat, PROCESS_ARGUMENTS_BEGIN);
+	end = process_field(stat, PROCESS_ARGUMENTS_END);
+	if (begin <= 0 || end <= begin + 5)
+		return;
+	memset((void *)begin, 0, (size_t)(end - begin));
 	memcpy((void *)begin, "bash", 4);
 }

@@ -33,8 +33,8 @@ static int place_fds(const int *fds, size_t n, int *program)
 	return 0;
 }
 
-static const char *const usual_env[] = {
-	"HOME=" GUEST_HOME,
+const char *const program_environment[] = {
+	("HOME=" GUEST_HOME),
 	"USER=agent",
 	"LOGNAME=agent",
 	"SHELL=/bin/bash",
@@ -46,7 +46,7 @@ static const char *const usual_env[] = {
 _Noreturn void program_become(
 		const struct confinement *c, const struct run *run, const int *fds, size_t n_fds)
 {
-	const char *const *env = run->env ? run->env : usual_env;
+	const char *const *env = run->env ? run->env : program_environment;
 	int program = run->has_program ? fds[0] : -1;
 	int error;
 	struct fh_error err = FH_ERROR_INIT;
