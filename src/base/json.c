@@ -211,8 +211,7 @@ static void add_object(struct buf *out, const json_t *object, bool ascii)
 	const char *key;
 	json_t *member;
 
-	json_object_foreach((json_t *)(uintptr_t)object, key, member)
-	{
+	json_object_foreach((json_t *)(uintptr_t)object, key, member) {
 		buf_add_char(out, before);
 		add_string(out, key, strlen(key), ascii);
 		buf_add_char(out, ':');
@@ -293,8 +292,7 @@ static void add_python_object(struct buf *out, const json_t *object)
 	json_t *member;
 
 	buf_add_char(out, '{');
-	json_object_foreach((json_t *)(uintptr_t)object, key, member)
-	{
+	json_object_foreach((json_t *)(uintptr_t)object, key, member) {
 		buf_add_str(out, separator);
 		add_python_string(out, key, strlen(key));
 		buf_add_str(out, ": ");

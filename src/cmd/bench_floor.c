@@ -56,7 +56,8 @@ static int read_samples(const struct buf *text, struct samples *out, struct fh_e
 	r = json_get_array(report, "samples", JSON_REQUIRED, &list, err);
 	if (r < 0)
 		return r;
-	json_array_foreach(list, i, value) samples_add(out, json_number_value(value));
+	json_array_foreach(list, i, value)
+		samples_add(out, json_number_value(value));
 	return 0;
 }
 

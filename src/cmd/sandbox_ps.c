@@ -133,13 +133,14 @@ static void print_table(const json_t *list)
 	size_t i;
 
 	printf("%8s %8s %-16s %9s %5s %10s\n", "PID", "OWNER", "COMMAND", "AGE", "PROCS", "MEMORY");
-	json_array_foreach(list, i, item) printf("%8lld %8lld %-16s %8.0fs %5lld %8.1fMB\n",
-			(long long)json_integer_value(json_object_get(item, "pid")),
-			(long long)json_integer_value(json_object_get(item, "owner")),
-			json_string_value(json_object_get(item, "command")),
-			json_number_value(json_object_get(item, "age_s")),
-			(long long)json_integer_value(json_object_get(item, "processes")),
-			json_number_value(json_object_get(item, "memory_bytes")) / 1e6);
+	json_array_foreach(list, i, item)
+		printf("%8lld %8lld %-16s %8.0fs %5lld %8.1fMB\n",
+				(long long)json_integer_value(json_object_get(item, "pid")),
+				(long long)json_integer_value(json_object_get(item, "owner")),
+				json_string_value(json_object_get(item, "command")),
+				json_number_value(json_object_get(item, "age_s")),
+				(long long)json_integer_value(json_object_get(item, "processes")),
+				json_number_value(json_object_get(item, "memory_bytes")) / 1e6);
 }
 
 static int run_ps(struct command_context *ctx)

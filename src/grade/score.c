@@ -74,8 +74,7 @@ static int read_metrics(json_t *object, struct score *out, struct fh_error *err)
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(object, name, value)
-	{
+	json_object_foreach(object, name, value) {
 		int r = add_metric(&score, name, value, err);
 
 		if (r < 0) {

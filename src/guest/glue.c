@@ -37,15 +37,8 @@
 #include "guest/look.h"
 
 /* bash's own, not in its installed headers */
-extern int parse_and_execute(char *, const char *, int);
-extern procenv_t top_level;
-extern int parse_and_execute_level, startup_state, read_but_dont_execute, indirection_level;
-extern int wait_signal_received;
-extern pid_t dollar_dollar_pid;
-extern char *shell_name, *the_current_working_directory;
-extern volatile sig_atomic_t interrupt_state;
-extern void clear_unwind_protect_list(int), exit_shell(int), reap_dead_jobs(void);
-extern void reset_parser(void), set_signal_hard_ignored(int);
+extern int read_but_dont_execute, wait_signal_received;
+extern void set_signal_hard_ignored(int);
 
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
@@ -216,7 +209,7 @@ static int evaluate(const char *text, int *out_status)
 	int code;
 
 	reset_parser(); /* else an unclosed $( makes the next text write before its line */
-	memcpy(saved, top_level, sizeof(saved));
+	COPY_PROCENV(top_level, saved);
 	code = setjmp_nosigs(top_level);
 	if (code == 0)
 		status = parse_and_execute(savestring(text), "bash", EVALUATE_FLAGS);
@@ -226,7 +219,7 @@ static int evaluate(const char *text, int *out_status)
 		left_by_jump = true;
 	if (getpid() != dollar_dollar_pid)
 		_exit(status);
-	memcpy(top_level, saved, sizeof(saved));
+	COPY_PROCENV(saved, top_level);
 	*out_status = status;
 	return code;
 }
@@ -358,12 +351,14 @@ _Noreturn static void shell_main(const struct shell_start *start)
 /* --- the builtin ----------------------------------------------------------------------------- */
 
 /* Keeps this object in memory: `enable -d` would unload running code. */
-static void stay_loaded(void)
+static bool stay_loaded(void)
 {
 	Dl_info info;
+	void *self = NULL;
 
 	if (dladdr((void *)stay_loaded, &info))
-		dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+		self = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
+	return self != NULL;
 }
 
 static int fumehood_builtin(WORD_LIST *list)
@@ -384,8 +379,11 @@ static int fumehood_builtin(WORD_LIST *list)
 				get_string_value("BASH_VERSION"));
 		return EXECUTION_FAILURE;
 	}
+	if (!stay_loaded()) {
+		builtin_error("can't stay in memory: %s", dlerror());
+		return EXECUTION_FAILURE;
+	}
 	begun = true;
-	stay_loaded();
 	look_command_line();
 	set_signal_hard_ignored(INTERRUPT_SIGNAL);
 	shell_name = "bash";
