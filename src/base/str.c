@@ -97,7 +97,8 @@ struct unit {
 	double factor;
 };
 
-/* A number that is not negative and one of the units, rounded to a whole. */
+/* A number that is not negative and one of the units, rounded to a whole; by hand, since what all
+ * sandboxes are cloned from does without the mathematical library. */
 static bool to_units(const char *s, const struct unit *units, size_t n, int64_t *out)
 {
 	double v;
@@ -108,10 +109,12 @@ static bool to_units(const char *s, const struct unit *units, size_t n, int64_t 
 	for (size_t i = 0; i < n; i++) {
 		if (strcasecmp(end, units[i].name) != 0)
 			continue;
-		v = round(v * units[i].factor);
+		v *= units[i].factor;
 		if (v >= 0x1p63)
 			return false;
 		*out = (int64_t)v;
+		if (v - (double)*out >= 0.5)
+			++*out;
 		return true;
 	}
 	return false;

@@ -73,6 +73,7 @@ void look_plain(void)
 	set_number("SHLVL", 1, att_exported);
 	set_variable("HOSTNAME", "fumehood", 0);
 	unbind_variable("BASH_EXECUTION_STRING");
+	unbind_variable("LC_CTYPE"); /* the nursery's; LANG says the same */
 	set_variable("OLDPWD", NULL, att_exported | att_invisible);
 	command_execution_string = NULL;
 	want_pending_command = 0; /* no c in $-, but s: commands come from outside */

@@ -141,7 +141,8 @@ static int spawn(pid_t *out_pid, const struct nursery_ends *ends, struct fh_erro
 {
 	const char *const argv[] = { "bash", "--norc", "--noprofile", "-c", COMMAND, NULL };
 	const char *const env[] = {
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG=C.UTF-8",
+		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+		"LC_CTYPE=C.UTF-8", /* LANG would map twelve files more into every sandbox */
 		NULL
 	};
 	posix_spawn_file_actions_t actions;
