@@ -1,19 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The floor of a step: a line to a plain bash's standard input, and its answer. The second argument
- * says where they run: `free` (the kernel chooses), `one` (both on one CPU) or `two` (on two CPUs).
+ * says where they run: `free` (the kernel chooses), `one` (both on one CPU) or `two` (on two CPUs). The
+ * third, how many shells are asked in turn.
  *
  * In its favour: no sandbox, no output to keep apart from the status, no limits, nothing counted, and
  * no thought of what the command might do to the shell.
  */
 #include "floor.h"
 
+#include <fcntl.h>
 #include <sched.h>
 #include <spawn.h>
 #include <unistd.h>
 
 #define COMMAND "true; echo $?\n"
-#define WARM_UP 20
+#define WARM_UP 5 /* of each shell */
+#define SHELLS_MAX 10000
+
+struct shell {
+	int to, from;
+};
 
 /* The number of the nth CPU that this process may use. */
 static int allowed_cpu(int nth)
@@ -37,53 +44,64 @@ static void pin(int cpu)
 	must(sched_setaffinity(0, sizeof(set), &set), "sched_setaffinity");
 }
 
-static void start_bash(int in, int out)
+static struct shell start_bash(void)
 {
 	const char *const argv[] = { "bash", "--norc", "--noprofile", NULL };
 	posix_spawn_file_actions_t actions;
+	int in[2], out[2];
 	pid_t pid;
 
+	must(pipe2(in, O_CLOEXEC), "pipe");
+	must(pipe2(out, O_CLOEXEC), "pipe");
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, in, 0);
-	posix_spawn_file_actions_adddup2(&actions, out, 1);
-	posix_spawn_file_actions_addclosefrom_np(&actions, 3);
+	posix_spawn_file_actions_adddup2(&actions, in[0], 0);
+	posix_spawn_file_actions_adddup2(&actions, out[1], 1);
 	errno = posix_spawn(&pid, "/bin/bash", &actions, NULL, (char *const *)argv, environ);
 	if (errno)
 		die("/bin/bash");
 	posix_spawn_file_actions_destroy(&actions);
+	close(in[0]);
+	close(out[1]);
+	return (struct shell){ .to = in[1], .from = out[0] };
 }
 
-static double one_step(int to, int from)
+static void start_shells(struct shell *shells, int n)
+{
+	for (int i = 0; i < n; i++)
+		shells[i] = start_bash();
+}
+
+static double one_step(const struct shell *shell)
 {
 	double began = now_us();
 	char answer[16];
 
-	must(write(to, COMMAND, strlen(COMMAND)), "write");
-	if (must(read(from, answer, sizeof(answer)), "read") != 2 || answer[0] != '0')
+	must(write(shell->to, COMMAND, strlen(COMMAND)), "write");
+	if (must(read(shell->from, answer, sizeof(answer)), "read") != 2 || answer[0] != '0')
 		die("bash gave another answer");
 	return now_us() - began;
 }
 
 int main(int argc, char **argv)
 {
+	static struct shell shells[SHELLS_MAX];
 	int n = floor_begin(argc, argv);
 	const char *where = argc > 2 ? argv[2] : "free";
-	int to[2], from[2];
+	int n_shells = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 1;
 
-	must(pipe(to), "pipe");
-	must(pipe(from), "pipe");
+	if (n_shells < 1 || n_shells > SHELLS_MAX)
+		n_shells = 1;
 	if (strcmp(where, "free") != 0) {
 		int here = allowed_cpu(0);
-		int there = strcmp(where, "two") == 0 ? allowed_cpu(1) : here;
 
-		pin(there); /* bash inherits it */
-		start_bash(to[0], from[1]);
+		pin(strcmp(where, "two") == 0 ? allowed_cpu(1) : here); /* a bash inherits it */
+		start_shells(shells, n_shells);
 		pin(here);
 	} else {
-		start_bash(to[0], from[1]);
+		start_shells(shells, n_shells);
 	}
-	for (int i = -WARM_UP; i < n; i++) {
-		double took = one_step(to[1], from[0]);
+	for (int i = -WARM_UP * n_shells; i < n; i++) {
+		double took = one_step(&shells[(i + WARM_UP * n_shells) % n_shells]);
 
 		if (i >= 0)
 			samples[i] = took;

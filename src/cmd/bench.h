@@ -18,6 +18,10 @@
 #define BENCH_FIGURES_MAX 64
 #define BENCH_ALIVE_MAX 10
 
+/* Goals that more than one suite has: how many times its floor. */
+#define RESET_MOST 1.2
+#define STEP_MOST 1.5
+
 struct samples {
 	double *values;
 	size_t n, size;

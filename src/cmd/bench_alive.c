@@ -6,6 +6,7 @@
 #include "base/scope.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -15,6 +16,7 @@
 #define DESCRIPTORS_EACH 6
 #define DESCRIPTORS_SPARE 200
 #define SETTLE_MS 300
+#define WARM_UP 5
 #define MEMORY_MOST (2 << 20)
 
 struct alive {
@@ -180,20 +182,25 @@ static struct row make_row(struct bench *b, int n, const struct row *first)
 	};
 
 	row.memory->most = MEMORY_MOST;
+	row.step->most_ratio = STEP_MOST;
 	if (first->reset) {
-		row.reset->most_ratio = row.step->most_ratio = 2;
+		row.reset->most_ratio = 2;
 		row.reset->against = first->reset;
-		row.step->against = first->step;
+	} else {
+		row.reset->most_ratio = RESET_MOST;
 	}
 	return row;
 }
 
 static int measure(struct alive *a, const struct row *row, struct fh_error *err)
 {
+	char shells[16];
 	int r = 0;
 
+	snprintf(shells, sizeof(shells), "%zu", a->n);
 	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
-		r = floor_run("step", a->batch, NULL, &row->step->floor, err);
+		r = floor_run("step", a->batch, (const char *[]){ "free", shells, NULL },
+				&row->step->floor, err);
 		if (r == 0)
 			r = steps_in_turn(a, &row->step->ours, err);
 		if (r == 0)
@@ -212,8 +219,11 @@ static int rows(struct bench *b, struct alive *a, struct fh_error *err)
 {
 	struct row first = { 0 };
 	struct life warm;
-	int r = bench_live(a->gym, &warm, err);
+	int r = 0;
 
+	/* What an owner keeps for sandboxes to come is not the first one's. */
+	for (int i = 0; i < WARM_UP && r == 0; i++)
+		r = bench_live(a->gym, &warm, err);
 	settle();
 	a->kernel_bytes = proc_kernel_bytes();
 	for (size_t i = 0; i < b->n_alive && r == 0; i++) {

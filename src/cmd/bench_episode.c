@@ -140,7 +140,7 @@ int suite_reset(struct bench *b, struct fh_error *err)
 
 	if (r < 0)
 		return r;
-	figures[0]->most_ratio = figures[1]->most_ratio = 0.8;
+	figures[0]->most_ratio = figures[1]->most_ratio = RESET_MOST;
 	figures[2]->most_ratio = 1;
 	r = bench_live(gym, &first, err);
 	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
@@ -208,7 +208,7 @@ static int step_rounds(struct bench *b, const struct placement *p, const cpu_set
 	struct fh_env *env = NULL;
 	int r = pin(allowed, p->shell, err);
 
-	f->most_ratio = 1;
+	f->most_ratio = STEP_MOST;
 	if (r == 0)
 		r = fh_gym_open(NULL, &gym, err);
 	if (r == 0)
@@ -267,7 +267,7 @@ static int validate_rounds(struct bench *b, struct fh_env *env, struct fh_error 
 	double us;
 	int r = bench_step(env, "cp data/sample_submission.csv submission.csv", &us, err);
 
-	f->most = 5000;
+	f->most = 10000;
 	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
 		r = floor_run("files", bench_batch(b),
 				(const char *[]){ submission, answers, NULL }, &f->floor, err);
