@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`bench`: what it prints, and how it is asked and stopped. How fast anything is, is not tested."""
+
+import json
+import signal
+import subprocess
+import time
+
+import pytest
+
+FIELDS = ["name", "unit", "n", "p50", "p95", "p99", "floor_p50", "ratio"]
+
+
+def bench(fumehood, *args) -> dict:
+    done = fumehood("bench", "--json", *args)
+    assert done.stdout.count("\n") == 1
+    return json.loads(done.stdout)
+
+
+def results(report: dict) -> dict:
+    for result in report["results"]:
+        assert list(result) == FIELDS
+        assert 0 < result["p50"] <= result["p95"] <= result["p99"]
+    return {result["name"]: result for result in report["results"]}
+
+
+def test_figures_and_floors(fumehood):
+    report = bench(fumehood, "--only", "reset,step,validate_csv", "-n", "7")
+    found = results(report)
+    assert list(found)[:3] == ["reset", "observation", "teardown"]
+    assert {"step", "step_one_cpu", "validate_csv"} <= set(found)
+    for result in found.values():
+        assert result["unit"] == "us" and result["n"] >= 7
+        assert result["floor_p50"] > 0
+        assert result["ratio"] == pytest.approx(result["p50"] / result["floor_p50"], rel=1e-2)
+    assert {"cpu", "cores", "kernel", "date", "load", "quiet"} <= set(report["machine"])
+
+
+def test_many_alive(fumehood):
+    found = results(bench(fumehood, "--only", "alive", "--alive", "1,3", "-n", "5"))
+    assert list(found) == [
+        f"{name}@{n}" for n in (1, 3) for name in ("reset", "step", "burst", "memory")
+    ]
+    assert found["memory@3"]["unit"] == "bytes"
+    assert found["memory@3"]["n"] == 3
+    assert found["memory@3"]["floor_p50"] is None
+    assert found["memory@3"]["p50"] > 100_000
+
+
+def test_table(fumehood):
+    lines = fumehood("bench", "--only", "teardown", "-n", "5").stdout.splitlines()
+    table = lines[lines.index("") + 1 :]
+    assert table[0].split() == ["p50", "p95", "p99", "floor", "p50", "ratio", "goal"]
+    assert [line.split()[0] for line in table[1:]] == ["reset", "observation", "teardown"]
+    assert len({line.index("x   <") for line in table[1:]}) == 1
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["--only", "speed"], ["--alive", "0"], ["--alive", "10,1"], ["--alive", "x"], ["-n", "0"]],
+)
+def test_wrong_words(fumehood, args):
+    done = fumehood("bench", *args, status=2)
+    assert done.stdout == "" and args[0].strip("-") in done.stderr
+
+
+def test_interrupted(fumehood):
+    running = fumehood.start(
+        "bench", "--only", "step", "-n", "100000", stdout=subprocess.PIPE, text=True
+    )
+    time.sleep(1)
+    running.send_signal(signal.SIGINT)
+    assert running.communicate(timeout=60)[0] == ""
+    assert running.returncode == 130
