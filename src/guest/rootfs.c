@@ -267,17 +267,13 @@ static int fill_dev(struct fh_error *err)
 	return 0;
 }
 
-static int add_tools(const struct hello *hello, struct fh_error *err)
+static int add_tools(const struct hello *hello, int from, struct fh_error *err)
 {
-	auto_close int from = -1;
 	auto_close int to = -1;
 	ssize_t n;
 
-	if (!hello->tool)
-		return 0;
-	from = open(hello->tool, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
-		return error_set(err, errno, "open '%s'", hello->tool);
+		return 0;
 	to = make_file("root/fumehood/bin/.aci", 0755, err);
 	if (to < 0)
 		return to;
@@ -313,7 +309,7 @@ static int cover(const char *path, struct fh_error *err)
 	return 0;
 }
 
-static int fill_root(const struct hello *hello, struct fh_error *err)
+static int fill_root(const struct hello *hello, int tool, struct fh_error *err)
 {
 	int r = 0;
 
@@ -324,7 +320,7 @@ static int fill_root(const struct hello *hello, struct fh_error *err)
 	if (r == 0)
 		r = fill_dev(err);
 	if (r == 0)
-		r = add_tools(hello, err);
+		r = add_tools(hello, tool, err);
 	for (const char *const *path = hello->covers; *path && r == 0; path++)
 		r = cover(*path, err);
 	return r;
@@ -367,15 +363,21 @@ static uint8_t probe(void)
 
 int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err)
 {
+	auto_close int tool = -1;
 	int r;
 
+	if (hello->tool) {
+		tool = open(hello->tool, O_RDONLY | O_CLOEXEC); /* it may lie in BASE */
+		if (tool < 0)
+			return error_set(err, errno, "open '%s'", hello->tool);
+	}
 	if (mount("fumehood", BASE, "tmpfs", MS_NOSUID | MS_NODEV, "mode=755") < 0)
 		return error_set(err, errno, "mount a tmpfs");
 	if (chdir(BASE) < 0)
 		return error_set(err, errno, "enter '%s'", BASE);
 	r = make_skeleton(err);
 	if (r == 0)
-		r = fill_root(hello, err);
+		r = fill_root(hello, tool, err);
 	if (r == 0)
 		r = seal_root(err);
 	if (r < 0)
