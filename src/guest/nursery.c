@@ -37,6 +37,7 @@
  */
 
 #define REAP_MS 500
+#define STACK_BYTES (128 << 10) /* more than a layer's copying takes */
 
 static void answer(const struct nursery *n, uint8_t kind)
 {
@@ -252,6 +253,14 @@ static void handle_finish(struct nursery *n)
 	answer(n, NURSERY_FINISHED);
 }
 
+/* What deeper calls left on the stack: paths of the owner's, which every clone would have. */
+__attribute__((noinline)) static void wipe_stack(void)
+{
+	char below[STACK_BYTES];
+
+	explicit_bzero(below, sizeof(below));
+}
+
 /* --- the loop -------------------------------------------------------------------------------- */
 
 static void handle(
@@ -266,9 +275,11 @@ static void handle(
 		return; /* its descriptors stay open */
 	case NURSERY_MAPPED:
 		handle_mapped(n);
+		wipe_stack();
 		break;
 	case NURSERY_LAYER:
 		handle_layer(n, &w);
+		wipe_stack();
 		break;
 	case NURSERY_PLAN:
 		handle_plan(n, message, size, fds, n_fds);

@@ -116,6 +116,8 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct nursery
 	if (r == 0)
 		r = posix_spawn_file_actions_adddup2(actions, ends->plugin, PLUGIN_FD);
 	if (r == 0)
+		r = posix_spawn_file_actions_addchdir_np(actions, "/"); /* bash remembers it */
+	if (r == 0)
 		r = posix_spawn_file_actions_addclosefrom_np(actions, PLUGIN_FD + 1);
 	return r;
 }
