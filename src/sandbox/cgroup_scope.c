@@ -194,7 +194,7 @@ int cgroup_scope_make(pid_t pid, char **out_why)
 	auto_free char *name = xasprintf(
 			"fumehood-%d-%lld.scope", (int)pid, (long long)process_start_time(pid));
 	struct bus bus;
-	pid_t busctl;
+	pid_t busctl = -1;
 	int r;
 
 	if (!find_bus(&bus)) {
