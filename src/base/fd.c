@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -144,17 +145,32 @@ int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
 	return 0;
 }
 
+/* A new file with a name of its own, whose mode the umask has its say in. */
+static int open_beside(const char *path, mode_t mode, char **out_name)
+{
+	int fd;
+
+	do {
+		unsigned number = 0;
+
+		if (getrandom(&number, sizeof(number), 0) < 0)
+			return -1;
+		free(*out_name);
+		*out_name = xasprintf("%s.%08x", path, number);
+		fd = open(*out_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+	} while (fd < 0 && errno == EEXIST);
+	return fd;
+}
+
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
 {
-	auto_free char *temporary = xasprintf("%s.XXXXXX", path);
-	auto_close int fd = mkostemp(temporary, O_CLOEXEC);
+	auto_free char *temporary = NULL;
+	auto_close int fd = open_beside(path, mode, &temporary);
 	int r;
 
 	if (fd < 0)
 		return error_set(err, errno, "create '%s'", temporary);
 	r = fd_write_full(fd, data, n);
-	if (r == 0 && fchmod(fd, mode) < 0)
-		r = -errno;
 	if (r == 0 && rename(temporary, path) < 0)
 		r = -errno;
 	if (r < 0) {

@@ -47,7 +47,7 @@ static int start_judge(struct grade *g, int to_player, int from_player, struct f
 		},
 		.run = {
 			.argv = grade_python(g, program, NULL, g->request.task->grader.args),
-			.env = grade_env(g, g->request.judge_key),
+			.env = grade_env(g, g->judge_key),
 			.program_fd = -1,
 		},
 		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT, to_player,

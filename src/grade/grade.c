@@ -176,6 +176,13 @@ static void no_submission(struct grade *g, const struct fh_error *why)
 	finish(g);
 }
 
+static int start(struct grade *g, struct fh_error *err)
+{
+	int r = judge_key_of(g->request.judge_key, g->submission_fd, g->judge_key, err);
+
+	return r < 0 ? r : g->kind->start(g, err);
+}
+
 int grade_begin(const struct grade_request *request, struct grade **out, struct fh_error *err)
 {
 	const struct task_grader *grader = &request->task->grader;
@@ -195,7 +202,7 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 			&g->submission_fd, &why);
 	if (r < 0) {
 		no_submission(g, &why);
-	} else if (g->kind->start(g, err) < 0) {
+	} else if (start(g, err) < 0) {
 		grade_free(g);
 		return error_wrap(err, "start the grader of %s", request->task->id);
 	}

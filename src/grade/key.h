@@ -9,8 +9,9 @@
 
 /*
  * Keys of judges. A judge's random numbers follow from a secret of this machine, the episode's
- * seed, and how often the episode was graded before: the same episode is scored the same, and an
- * agent, who may know the seed, can't foresee a number.
+ * seed, how often the episode was graded before, and what is judged: the same actions are scored the
+ * same, and an agent can't foresee a number. It may know the seed, and may see numbers that another
+ * submission met in an earlier episode (in the output of a player that failed); they are not its own.
  *
  * The secret is 32 random bytes in <state_dir>/judge.key, which only its owner can read, made when
  * it is first asked for; or $FUMEHOOD_JUDGE_KEY in hexadecimal, so that machines can share one.
@@ -21,8 +22,12 @@ struct judge_secret {
 
 int judge_secret_load(const char *state_dir, struct judge_secret *out, struct fh_error *err);
 
-/* A key as hexadecimal. */
+/* The key of one grading, as hexadecimal; judge_key_of() makes the judge's own of it. */
 void judge_key(const struct judge_secret *secret, const char *task, uint64_t seed,
 		uint32_t n_before, char out_hex[SHA256_HEX_BYTES]);
+
+/* `submission` is read from its start to its end, by position. */
+int judge_key_of(const char *grading_key, int submission, char out_hex[SHA256_HEX_BYTES],
+		struct fh_error *err);
 
 #endif

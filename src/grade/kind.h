@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "grade/grade.h"
+#include "grade/key.h"
 #include "grade/program.h"
 
 /*
@@ -30,6 +31,7 @@ struct grade {
 	struct grade_request request;
 	const struct grade_kind *kind;
 	int submission_fd; /* sealed copy */
+	char judge_key[SHA256_HEX_BYTES];
 	struct program programs[GRADE_PROGRAMS_MAX];
 	size_t n_programs;
 	struct arena arena; /* what the plans of the programs point to */

@@ -22,7 +22,7 @@ static int start(struct grade *g, struct fh_error *err)
 		},
 		.run = {
 			.argv = grade_python(g, program, NULL, task->grader.args),
-			.env = grade_env(g, g->request.judge_key),
+			.env = grade_env(g, g->judge_key),
 			.program_fd = -1,
 		},
 		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT },

@@ -18,6 +18,8 @@
  * without blocking on a FIFO, and only what was opened is looked at.
  */
 
+#define TRIES_MAX 64
+
 static int open_beneath(int folder, const char *path, uint64_t flags, mode_t mode)
 {
 	struct open_how how = { .flags = flags | O_CLOEXEC,
@@ -28,9 +30,12 @@ static int open_beneath(int folder, const char *path, uint64_t flags, mode_t mod
 	/* openat2() refuses them beside O_PATH, where they would mean nothing. */
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
-	do { /* EAGAIN: something moved while the path was walked */
+	/* EAGAIN: something moved while the path was walked, or the agent holds a lease on the file. */
+	for (int i = 0; i < TRIES_MAX; i++) {
 		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
-	} while (fd < 0 && errno == EAGAIN);
+		if (fd >= 0 || errno != EAGAIN)
+			break;
+	}
 	return fd < 0 ? -errno : (int)fd;
 }
 
@@ -52,6 +57,8 @@ static int say_get(struct fh_error *err, int error, const char *path)
 		return error_say(err, ENOENT, "'%s' does not exist", path);
 	case ELOOP:
 		return error_say(err, ELOOP, "'%s' is, or lies behind, a symbolic link", path);
+	case EAGAIN:
+		return error_say(err, EAGAIN, "'%s' is kept from being read", path);
 	case EXDEV:
 		return error_say(err, ELOOP, "'%s' leads out of the workspace", path);
 	default:

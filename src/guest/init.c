@@ -297,18 +297,16 @@ static int open_requests(void)
 	return fd;
 }
 
+/* The one that has waited longest makes room: an honest one asks at once. */
 static void accept_caller(struct init *in)
 {
 	int fd = accept4(in->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 
-	for (size_t i = 0; i < CALLERS_MAX && fd >= 0; i++) {
-		if (in->callers[i] < 0) {
-			in->callers[i] = fd;
-			return;
-		}
-	}
-	if (fd >= 0)
-		close(fd);
+	if (fd < 0)
+		return;
+	close_fd(&in->callers[0]);
+	memmove(in->callers, in->callers + 1, (CALLERS_MAX - 1) * sizeof(int));
+	in->callers[CALLERS_MAX - 1] = fd;
 }
 
 /* One byte of REQUEST_* bits; it is answered once the owner has been told. */

@@ -321,6 +321,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		.removals = removals_new(),
 		.hooks = hooks };
 
+	umask(022); /* the owner's own may keep sandboxes out of what is made for them */
 	prctl(PR_SET_NAME, "fh-nursery");
 	for (;;) {
 		struct pollfd fds[2] = { { .fd = n.socket, .events = POLLIN },

@@ -5,6 +5,7 @@
 #include "base/scope.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
@@ -106,6 +107,13 @@ static int refuse_ioctls(scmp_filter_ctx filter)
 	return r;
 }
 
+/* A lease would keep a grader from reading what is submitted. */
+static int refuse_leases(scmp_filter_ctx filter)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1,
+			SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, F_SETLEASE));
+}
+
 /* unix, IPv4, IPv6 and netlink's routing (for lists of interfaces) remain. */
 static int refuse_sockets(scmp_filter_ctx filter)
 {
@@ -155,6 +163,8 @@ static int add_agent(scmp_filter_ctx filter)
 		r = refuse_sockets(filter);
 	if (r == 0)
 		r = refuse_ioctls(filter);
+	if (r == 0)
+		r = refuse_leases(filter);
 	return r;
 }
 
