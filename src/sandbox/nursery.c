@@ -268,10 +268,11 @@ static void open_groups(struct owner *o)
 			why);
 }
 
-static int start(struct owner *o, const struct nursery_ends *ends, struct fh_error *err)
+static int start(struct owner *o, struct nursery_ends *ends, struct fh_error *err)
 {
 	int r = spawn(&o->nursery_pid, ends, err);
 
+	close_fd(&ends->socket); /* else the end of a bash that could not load it is not seen */
 	if (r < 0)
 		return r;
 	open_groups(o);
