@@ -4,6 +4,7 @@
 #include "cmd/cmd.h"
 #include "trajectory/export.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 /* fumehood export: MLGym's files from the events of runs, for those that were killed before they
@@ -15,14 +16,17 @@ static char *run_folder(const char *path)
 	return path_is_dir(path) ? path_normalise(path) : path_dirname(path);
 }
 
-static int export_one(const char *dir, bool json, struct fh_error *err)
+static int export_one(const char *path, bool json, struct fh_error *err)
 {
 	auto_buf struct buf line = BUF_INIT(1024 * 1024);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
 	__attribute__((cleanup(export_release))) struct exported e = { 0 };
+	auto_free char *dir = run_folder(path);
 	auto_free char *traj = NULL;
 	int r;
 
+	if (!path_exists(path))
+		return error_set(err, ENOENT, "export '%s'", path);
 	r = export_read(dir, &e, err);
 	if (r == 0)
 		r = export_write(dir, &e, err);
@@ -48,10 +52,9 @@ static int run_export(struct command_context *ctx)
 	int status = CMD_OK;
 
 	for (size_t i = 0; i < ctx->n_args; i++) {
-		auto_free char *dir = run_folder(ctx->args[i]);
 		struct fh_error err;
 
-		if (export_one(dir, ctx->json, &err) < 0)
+		if (export_one(ctx->args[i], ctx->json, &err) < 0)
 			status = cmd_fail(&err);
 	}
 	return status;

@@ -25,7 +25,7 @@ static void on_signal(int number)
 
 int interrupt_setup(struct fh_error *err)
 {
-	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
 	event_fd = eventfd(0, EFD_CLOEXEC);

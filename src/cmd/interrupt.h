@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * Ctrl-C, and what a batch system sends (SIGTERM, SIGHUP): the first asks, and the command ends in
- * order; the second ends the process at once, with which the kernel ends every sandbox of it.
+ * Ctrl-C, Ctrl-\, and what a batch system sends (SIGTERM, SIGHUP): the first asks, and the command
+ * ends in order; the second ends the process at once, with which the kernel ends every sandbox of it.
  */
 int interrupt_setup(struct fh_error *err);
 

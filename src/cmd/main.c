@@ -38,7 +38,7 @@ const struct command cmd_root = {
 	.about = "Fumehood gives an agent a machine-learning task and a shell in a sandbox, scores "
 		 "what it submits where it can't reach the score, and records every step.\n"
 		 "Exit status: 0 done, 1 failed, 2 wrong usage, 128 and the signal's number when it was "
-		 "stopped.\n"
+		 "stopped (but 0 of `env`, which closes then as it is asked to).\n"
 		 "Variables: FUMEHOOD_STATE is the folder for baselines and data; NO_COLOR turns colours off.",
 	.examples = "fumehood run --task titanic:micro --model baseline   # play the task's baseline\n"
 		    "fumehood task list                                   # what there is to play\n"

@@ -360,7 +360,7 @@ const struct command command_run = {
 	.about = "Plays episodes: a model acts in the sandbox of a task until it submits, runs out of "
 		 "steps or is stopped. Every step is recorded before the model sees it. At the end there "
 		 "is a table, or with --json a line for each episode.\n"
-		 "Ctrl-C ends the episodes in order, with the exit status early_exit and what they "
+		 "Ctrl-C (or TERM, HUP, QUIT) ends the episodes in order, with the exit status early_exit and what they "
 		 "recorded; a second one stops at once.",
 	.options = run_options,
 	.options_size = sizeof(struct run_options),

@@ -4,6 +4,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -11,6 +12,12 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ROOT / "tests" / "tasks"
+
+
+def default_signals():
+    """For a program that is sent signals: what a suite in the background ignores, it would too."""
+    for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Fumehood:
@@ -42,6 +49,7 @@ class Fumehood:
 
     def start(self, *args, **kwargs):
         kwargs.setdefault("env", self.env)
+        kwargs.setdefault("preexec_fn", default_signals)
         return subprocess.Popen([self.program, *map(str, args)], cwd=self.folder, **kwargs)
 
     def actions(self, *actions: str) -> str:

@@ -12,7 +12,7 @@ import time
 import uuid
 
 import pytest
-from conftest import TASKS
+from conftest import TASKS, default_signals
 
 PATIENCE_S = 120
 
@@ -43,6 +43,7 @@ class OnTerminal:
     def __init__(self, fumehood, *args):
         pid, self.terminal = pty.fork()
         if pid == 0:
+            default_signals()
             os.chdir(fumehood.folder)
             os.execve(fumehood.program, [fumehood.program, *map(str, args)], fumehood.env)
         self.pid, self.text, self.status = pid, b"", None
@@ -120,7 +121,7 @@ def test_ctrl_c_ends_the_episodes_in_order(playing):
         assert traj["trajectory"][0]["observation"].strip() == "first"
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
 def test_a_batch_system_ends_it_in_the_same_way(playing, number):
     os.kill(playing.run.pid, number)
     assert playing.run.wait() == 128 + number
@@ -155,6 +156,11 @@ def test_an_event_that_was_cut_is_left_out(playing, fumehood):
     log.write_text(whole + "{\n")
     done = fumehood("export", log, status=1)
     assert done.stderr.startswith(f"fumehood: {log}:4:2: ")
+
+
+def test_export_names_what_it_was_given(fumehood):
+    done = fumehood("export", "/nonexist", status=1)
+    assert done.stderr == "fumehood: export '/nonexist': No such file or directory\n"
 
 
 def make_slow_task(tasks, mark: str) -> None:
@@ -208,7 +214,7 @@ def sleep_in(child) -> str:
     return mark
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGQUIT])
 def test_env_closes_cleanly_in_the_middle_of_a_step(fumehood, number):
     child = start_env(fumehood)
     mark = sleep_in(child)
