@@ -201,9 +201,12 @@ static int do_reset(struct door *d, const struct pyjson *request, struct fh_erro
 
 static int read_action(const struct pyjson *request, struct fh_action *out, struct fh_error *err)
 {
+	const struct pyjson *action = pyjson_get(request, "action");
 	const struct pyjson *timeout = pyjson_get(request, "timeout_s");
 
-	out->text = pyjson_string(pyjson_get(request, "action"));
+	if (!action)
+		return error_say(err, EINVAL, "'action' is missing: a step needs one");
+	out->text = pyjson_string(action);
 	if (!out->text)
 		return error_say(err, EINVAL, "'action' should be a string without a NUL");
 	if (str_utf8_invalid(out->text, strlen(out->text)) >= 0)
@@ -436,7 +439,8 @@ const struct command command_env = {
 		 "{\"op\":\"reset\",\"seed\":0} gives observation and info;\n"
 		 "{\"op\":\"step\",\"action\":\"ls\",\"timeout_s\":25} gives observation, reward, "
 		 "terminated, truncated and info;\n"
-		 "{\"op\":\"close\"} gives {\"closed\":true} and ends, as the end of input does.\n"
+		 "{\"op\":\"close\"} gives {\"closed\":true} and ends, as the end of input does, and INT, TERM, "
+		 "HUP and QUIT, with exit status 0: a record that goes on is ended with early_exit.\n"
 		 "What is wrong gives {\"error\":{\"code\":...,\"message\":...}}, with a code of bad_json, "
 		 "too_long, unknown_op, bad_argument, not_reset, episode_over or failed, and the "
 		 "episode goes on. Nothing else is printed on standard output.\n"

@@ -110,7 +110,8 @@ static void finish(struct episode *e, const char *exit_status)
 
 	if (exit_status)
 		set_text(&e->exit_status, exit_status);
-	if (e->recorder && recorder_end(e->recorder, &end, &err) < 0 && !e->failed) {
+	e->recorded = e->recorder && recorder_end(e->recorder, &end, &err) == 0;
+	if (e->recorder && !e->recorded && !e->failed) {
 		e->failed = true;
 		e->error = err;
 	}

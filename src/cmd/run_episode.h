@@ -55,6 +55,7 @@ struct episode {
 	char *action;      /* the last one, NULL before the first */
 	char *exit_status; /* "" while there is none */
 	char *traj;        /* path of the .traj, NULL until there is a folder */
+	bool recorded;     /* and it is there, with every step */
 	char *variant;
 	struct buf scores;         /* JSON: the objects of all scores, with commas between them */
 	struct buf baseline, best; /* JSON: an object or null */

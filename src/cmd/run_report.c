@@ -207,16 +207,23 @@ static void add_rows(struct buf *out, struct row *rows, size_t n, bool colours)
 	}
 }
 
+/* Of a run whose record could not be ended nothing is promised. */
 static void add_paths(struct buf *out, const struct episode *episodes, size_t n)
 {
+	size_t recorded = 0;
+
+	for (size_t i = 0; i < n; i++)
+		recorded += episodes[i].recorded;
+	if (!recorded)
+		return;
 	if (n > PATHS_SHOWN) {
-		buf_printf(out, "\nEvery step of each run is recorded in %s\n",
+		buf_printf(out, "\nEvery step of %zu of %zu runs is recorded in %s\n", recorded, n,
 				episodes[0].plan.out);
 		return;
 	}
 	buf_add_str(out, "\nEvery step is recorded:\n");
 	for (size_t i = 0; i < n; i++) {
-		if (episodes[i].traj)
+		if (episodes[i].recorded)
 			buf_printf(out, "  %s\n", episodes[i].traj);
 	}
 }

@@ -110,6 +110,11 @@ WRONG = [
 ]
 
 
+def test_a_step_without_an_action_says_so(door):
+    door.ask(op="reset")
+    assert door.ask(op="step")["error"]["message"] == "'action' is missing: a step needs one"
+
+
 def test_whatever_is_wrong_is_an_answer_and_the_episode_goes_on(door):
     assert door.step("ls")["error"]["code"] == "not_reset"
     door.ask(op="reset")

@@ -3,7 +3,9 @@
 
 import json
 import os
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -212,6 +214,23 @@ def test_the_table(fumehood):
     shown = [line.strip() for line in lines if line.endswith(".traj")]
     assert len(shown) == 2 and all(os.path.exists(path) for path in shown)
     assert "rows #0: begun" in done.stderr and "words #0: submitted after 2 steps" in done.stderr
+
+
+def test_no_record_is_promised_that_is_not_there(fumehood):
+    """A folder stands where the .traj would be written, in the middle of the episode."""
+    model = fumehood.actions("sleep 1000 # until it is stopped")
+    child = fumehood.start(
+        *fumehood.run_words("--task", "rows", "--model", model, "--max-steps", "1"),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while not (logs := list(fumehood.out.glob("*/events.jsonl"))):
+        assert child.poll() is None
+        time.sleep(0.02)
+    (logs[0].parent / "rows.traj" / "x").mkdir(parents=True)
+    child.send_signal(signal.SIGINT)
+    shown = child.communicate(timeout=300)[0]
+    assert "failed" in shown and "recorded" not in shown
 
 
 def test_quiet_and_verbose(fumehood):
