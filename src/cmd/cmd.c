@@ -104,7 +104,7 @@ static int unknown_command(const struct command *group, const char *path, const 
 	const char *close;
 	size_t n = 0;
 
-	while (n < COMMANDS_MAX && group->commands[n]) {
+	while (group->commands && n < COMMANDS_MAX && group->commands[n]) {
 		names[n] = group->commands[n]->name;
 		n++;
 	}
@@ -125,6 +125,22 @@ static int group_option(const struct command *group, const char *path, const cha
 		return CMD_OK;
 	}
 	return -1;
+}
+
+int cmd_help_of(const char *const *words, size_t n)
+{
+	const struct command *c = &cmd_root;
+	auto_buf struct buf path = BUF_INIT(256);
+
+	for (size_t i = 0; i < n; i++) {
+		const struct command *next = c->commands ? find(c, words[i]) : NULL;
+
+		if (!next)
+			return unknown_command(c, buf_str(&path), words[i]);
+		buf_printf(&path, "%s%s", path.len ? " " : "", next->name);
+		c = next;
+	}
+	return show_help(c, buf_str(&path), stdout);
 }
 
 static int run(const struct command *c, const char *path, const char *const *words, size_t n)

@@ -104,6 +104,9 @@ const char *cmd_version(void);
 /* Finds the command, reads its options and runs it; the program's exit status. */
 int cmd_main(int argc, const char *const *argv);
 
+/* Shows the help of the command that the words name ("task", "list"); the exit status. */
+int cmd_help_of(const char *const *words, size_t n);
+
 /* True if the option (by its main name) stood on the command line. */
 bool cmd_given(const struct command_context *ctx, const char *option);
 

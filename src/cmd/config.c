@@ -4,6 +4,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "task/config.h"
+#include "trajectory/pyjson.h"
 
 #include <stdio.h>
 
@@ -24,6 +25,35 @@ static int unknown_struct(
 	return cmd_misuse(ctx, "no struct '%s'; there are: %s", ctx->args[0], buf_str(&names));
 }
 
+static void put_key(struct pyjson_writer *w, const struct field *f)
+{
+	auto_buf struct buf takes = BUF_INIT(4096);
+
+	field_describe(&takes, f);
+	pyjson_put_object(w, NULL);
+	pyjson_put_text(w, "name", f->name);
+	pyjson_put_text(w, "takes", buf_str(&takes));
+	pyjson_put_text(w, "default", f->preset);
+	pyjson_put_bool(w, "required", f->required);
+	pyjson_put_text(w, "help", f->help);
+	pyjson_end_object(w);
+}
+
+static void add_json(struct buf *out, const struct schema *schema)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_text(&w, "name", schema->name);
+	pyjson_put_text(&w, "help", schema->help);
+	pyjson_put_array(&w, "keys");
+	for (const struct field *f = schema->fields; f->name; f++)
+		put_key(&w, f);
+	pyjson_end_array(&w);
+	pyjson_end_object(&w);
+	buf_add_char(out, '\n');
+}
+
 static int run_config_docs(struct command_context *ctx)
 {
 	const struct schema *all[SCHEMAS_MAX];
@@ -35,6 +65,10 @@ static int run_config_docs(struct command_context *ctx)
 	for (size_t i = 0; i < n; i++) {
 		if (ctx->n_args && !str_eq(ctx->args[0], all[i]->name))
 			continue;
+		if (ctx->json) {
+			add_json(&text, all[i]);
+			continue;
+		}
 		buf_add_str(&text, text.len ? "\n" : "");
 		schema_document(&text, all[i]);
 	}
@@ -49,6 +83,8 @@ static const struct command command_config_docs = {
 	.summary = "the keys of files in YAML, as Markdown",
 	.arguments = "[STRUCT]",
 	.max_args = 1,
+	.about = "With --json a line for each struct: name, help, and keys with name, takes, default, "
+		 "required and help.",
 	.examples = "fumehood config docs limits",
 	.run = run_config_docs,
 };

@@ -21,8 +21,6 @@ static int run_help(struct command_context *ctx)
 {
 	const struct help_options *o = ctx->options;
 	auto_buf struct buf text = BUF_INIT(CMD_HELP_BYTES);
-	const char *words[8];
-	size_t n = 1;
 
 	if (o->markdown || ctx->json) {
 		if (o->markdown)
@@ -32,12 +30,7 @@ static int run_help(struct command_context *ctx)
 		fputs(buf_str(&text), stdout);
 		return CMD_OK;
 	}
-	/* `help task list` is `task list --help`. */
-	words[0] = "fumehood";
-	for (size_t i = 0; i < ctx->n_args; i++)
-		words[n++] = ctx->args[i];
-	words[n++] = "--help";
-	return cmd_main((int)n, words);
+	return cmd_help_of(ctx->args, ctx->n_args);
 }
 
 const struct command command_help = {

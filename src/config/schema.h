@@ -107,7 +107,7 @@ size_t schema_all(const struct schema *schema, const struct schema **out, size_t
 /* A number as people write it in this field: "512M", "90s", "1.5". */
 void field_add_number(struct buf *out, const struct field *field, double v);
 
-/* "text", "list of texts", "`a`, `b`": how people call what a field takes. */
+/* "text", "list of texts", "`a`, `b`", "integer, 1 to 9": how people call what a field takes. */
 void field_describe(struct buf *out, const struct field *field);
 
 #endif

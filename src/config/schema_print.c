@@ -170,6 +170,16 @@ void schema_print(struct buf *out, const struct schema *schema, const void *valu
 
 /* --- documentation ---------------------------------------------------------------------------- */
 
+static void describe_range(struct buf *out, const struct field *f)
+{
+	if (!f->min && !f->max)
+		return;
+	buf_add_str(out, ", ");
+	field_add_number(out, f, f->min);
+	buf_add_str(out, " to ");
+	field_add_number(out, f, f->max);
+}
+
 void field_describe(struct buf *out, const struct field *field)
 {
 	static const char *const names[] = {
@@ -196,23 +206,13 @@ void field_describe(struct buf *out, const struct field *field)
 	} else {
 		buf_add_str(out, names[field->kind]);
 	}
-}
-
-static void document_range(struct buf *out, const struct field *f)
-{
-	if (!f->min && !f->max)
-		return;
-	buf_add_str(out, ", ");
-	field_add_number(out, f, f->min);
-	buf_add_str(out, " to ");
-	field_add_number(out, f, f->max);
+	describe_range(out, field);
 }
 
 static void document_row(struct buf *out, const struct field *f)
 {
 	buf_printf(out, "| `%s` | ", f->name);
 	field_describe(out, f);
-	document_range(out, f);
 	if (f->required)
 		buf_add_str(out, " | required");
 	else if (f->preset)

@@ -87,6 +87,8 @@ WRONG = [
     ("run --container_mounts a:b", "--container_mounts is --bind SRC[:DST] here"),
     ("env", "--task is missing; `fumehood task list` shows what there is"),
     ("help frobnicate", "unknown command 'frobnicate'"),
+    ("help run foo", "unknown command 'run foo'"),
+    ("help task lsit", "unknown command 'task lsit'; did you mean 'list'?"),
 ]
 
 

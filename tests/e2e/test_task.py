@@ -181,6 +181,17 @@ def test_one_struct_alone(fumehood):
     assert "there are: task, metric, " in fumehood("config", "docs", "limit", status=2).stderr
 
 
+def test_keys_for_programs(fumehood):
+    structs = [
+        json.loads(line) for line in fumehood("config", "docs", "--json").stdout.splitlines()
+    ]
+    limits = next(s for s in structs if s["name"] == "limits")
+    memory = next(k for k in limits["keys"] if k["name"] == "memory")
+    assert (memory["takes"], memory["default"], memory["required"]) == ("size", "4G", False)
+    (one,) = fumehood("config", "docs", "--json", "limits").stdout.splitlines()
+    assert json.loads(one) == limits
+
+
 def test_the_examples_are_tasks(fumehood):
     blocks = re.findall(r"```yaml\n(.*?)```", TASKS_PAGE.read_text(), re.DOTALL)
     tasks = [block for block in blocks if "grader:" in block]
