@@ -344,6 +344,7 @@ _Noreturn static void shell_main(const struct shell_start *start)
 	clear_unwind_protect_list(0);
 	parse_and_execute_level = indirection_level = 0;
 	startup_state = 0;
+	shell_await(start->mark);
 	for (;;)
 		one_command(start);
 }

@@ -151,8 +151,9 @@ _Noreturn void init_main(const struct init_start *start);
 /* shell.c: in a fork of PID 1 that has closed what is PID 1's. */
 _Noreturn void shell_become(const struct init_start *start, const struct confinement *c, int socket,
 		int output, struct step_mark *mark);
-/* In PID 1: shells may run commands from now on. */
+/* In PID 1: shells may run commands from now on; in a shell that is ready to: waits for that. */
 void shell_let_go(struct step_mark *mark);
+void shell_await(const volatile struct step_mark *mark);
 
 /* program.c: what a program or shell finds in its environment if nothing else is said. */
 extern const char *const program_environment[];
@@ -170,6 +171,9 @@ int confine(const struct confinement *c, uint8_t user, struct fh_error *err);
 int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
 		struct fh_error *err);
 int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err);
+/* Makes the folders of a path beneath `top`, through no link; what is new is the owner's. Returns a
+ * descriptor (O_PATH) of the last or -errno; *out_name is what follows it in path. */
+int files_make_folders(int top, const char *path, id_t owner, const char **out_name);
 
 /* interrupt.c: sends a signal to all processes born since the mark, except PID 1 and `shell`. */
 int interrupt_born_since(const struct step_mark *mark, pid_t shell, int signal_number);

@@ -16,7 +16,7 @@ void shell_let_go(struct step_mark *mark)
 	syscall(SYS_futex, &mark->stands, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-static void await_pid_1(const struct step_mark *mark)
+void shell_await(const volatile struct step_mark *mark)
 {
 	while (!__atomic_load_n(&mark->stands, __ATOMIC_ACQUIRE))
 		syscall(SYS_futex, &mark->stands, FUTEX_WAIT, 0, NULL, NULL, 0);
@@ -47,7 +47,6 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 	if (start->moved_out) /* PID 1's alone to believe */
 		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));
 	close(start->control);
-	await_pid_1(mark);
 	start->hooks->shell(&shell);
 	_exit(1);
 }
