@@ -38,7 +38,7 @@ int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struc
 	gym->tasks_dir = options->tasks_dir ? xstrdup(options->tasks_dir) : NULL;
 	r = places_state_dir(options->state_dir, &gym->state_dir, err);
 	if (r == 0)
-		r = judge_secret_load(gym->state_dir, &gym->secret, err);
+		r = secret_load(gym->state_dir, &gym->secret, err);
 	if (r == 0)
 		r = poller_open(&gym->poller, err);
 	if (r == 0)

@@ -2,9 +2,8 @@
 #ifndef ENV_GYM_H
 #define ENV_GYM_H
 
-#include "base/sha256.h"
+#include "base/secret.h"
 #include "env/poller.h"
-#include "grade/key.h"
 #include "sandbox/sandbox.h"
 #include "task/task.h"
 
@@ -19,7 +18,7 @@
 struct fh_gym {
 	struct owner *owner;
 	char *state_dir, *tasks_dir;
-	struct judge_secret secret;
+	struct secret secret;
 	struct poller poller;
 	pthread_mutex_t lock;
 	struct gym_task *tasks; /* under lock */

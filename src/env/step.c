@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "env/action.h"
+#include "grade/key.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,9 +15,10 @@
 
 /*
  * A step, in this order: it is counted; words that end the episode do so; a malformed edit is told
- * apart; anything else is run by the shell. Then, once and for the first of these that holds: the
- * episode is scored and over because the command asked to submit; is scored and over because this
- * was its last step; is scored because the command asked to validate.
+ * apart; anything else is run by the shell, for what is left of the episode's time at most. Then,
+ * once and for the first of these that holds: the episode is scored and over because the command
+ * asked to submit; is scored and over because its time is over, or because this was its last step;
+ * is scored because the command asked to validate.
  */
 #define TIMEOUT_MS_MAX (30LL * 24 * 3600 * 1000)
 #define KEPT_BYTES                                                                                 \
@@ -26,6 +28,7 @@
 #define REASON_SUBMIT "submit"
 #define REASON_VALIDATE "validate"
 #define REASON_MAX_STEPS "max_steps"
+#define REASON_MAX_TIME "max_time"
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
@@ -98,7 +101,7 @@ static void end_episode(struct fh_env *env, const char *reason, const char *stat
 	observe_note(env, "Exited (%s)", reason);
 	env->episode = EPISODE_OVER;
 	env->step.exit_status = env->exit_status;
-	env->step.truncated = str_eq(reason, REASON_MAX_STEPS);
+	env->step.truncated = str_eq(reason, REASON_MAX_STEPS) || str_eq(reason, REASON_MAX_TIME);
 	env->step.terminated = !env->step.truncated;
 	step_finish(env);
 }
@@ -185,11 +188,18 @@ static void score(struct fh_env *env, const char *reason)
 		score_over(env, grade_result(env->grade));
 }
 
+static bool time_is_over(const struct fh_env *env)
+{
+	return env->wall_end_ns != INT64_MAX && clock_now_ns() >= env->wall_end_ns;
+}
+
 /* The action is done: what comes of it. */
 static void after_action(struct fh_env *env, int requests)
 {
 	if (requests & REQUEST_SUBMIT)
 		score(env, REASON_SUBMIT);
+	else if (time_is_over(env))
+		score(env, REASON_MAX_TIME);
 	else if (env->n_steps >= env->max_steps)
 		score(env, REASON_MAX_STEPS);
 	else if (requests & REQUEST_VALIDATE)
@@ -256,17 +266,43 @@ static void command_over(struct fh_env *env)
 		after_action(env, result->requests);
 }
 
-static void run(struct fh_env *env, const struct fh_action *action)
+/* How long the command may run. What is left of the episode is rounded up: when it has been used,
+ * the episode's time is over. */
+static int64_t time_limit(const struct fh_env *env, const struct fh_action *action)
 {
 	const struct task *task = env->task->task;
+	int64_t ms = action_trains(action->text) ? task->training_timeout_ms
+						 : task->short_timeout_ms;
+
+	if (action->timeout_s > 0)
+		ms = action->timeout_s < TIMEOUT_MS_MAX / 1e3
+				? (int64_t)ceil(action->timeout_s * 1000)
+				: TIMEOUT_MS_MAX;
+	if (env->wall_end_ns != INT64_MAX) {
+		int64_t left_ms = (env->wall_end_ns - env->started_ns) / NS_PER_MS + 1;
+
+		ms = left_ms < ms ? left_ms : ms;
+	}
+	return ms;
+}
+
+/* The episode's time ran out between two steps. */
+static void too_late(struct fh_env *env)
+{
+	env->step.outcome = FH_OUTCOME_TIMEOUT;
+	observe_note(env, "(Nothing was run: the time of the episode is over.)");
+	after_action(env, 0);
+}
+
+static void run(struct fh_env *env, const struct fh_action *action)
+{
 	struct fh_error err;
 
-	env->timeout_ms = action_trains(action->text) ? task->training_timeout_ms
-						      : task->short_timeout_ms;
-	if (action->timeout_s > 0)
-		env->timeout_ms = (int64_t)ceil(action->timeout_s * 1000);
-	if (env->timeout_ms > TIMEOUT_MS_MAX)
-		env->timeout_ms = TIMEOUT_MS_MAX;
+	if (time_is_over(env)) {
+		too_late(env);
+		return;
+	}
+	env->timeout_ms = time_limit(env, action);
 	/* The text's length is checked, so that only a sandbox that is gone can refuse it. */
 	if (session_begin(env->session, action->text, env->timeout_ms, true, &err) < 0)
 		gone(env);

@@ -3,7 +3,7 @@
 #define GRADE_KEY_H
 
 #include "base/error.h"
-#include "base/sha256.h"
+#include "base/secret.h"
 
 #include <stdint.h>
 
@@ -12,19 +12,11 @@
  * seed, how often the episode was graded before, and what is judged: the same actions are scored the
  * same, and an agent can't foresee a number. It may know the seed, and may see numbers that another
  * submission met in an earlier episode (in the output of a player that failed); they are not its own.
- *
- * The secret is 32 random bytes in <state_dir>/judge.key, which only its owner can read, made when
- * it is first asked for; or $FUMEHOOD_JUDGE_KEY in hexadecimal, so that machines can share one.
  */
-struct judge_secret {
-	uint8_t bytes[32];
-};
-
-int judge_secret_load(const char *state_dir, struct judge_secret *out, struct fh_error *err);
 
 /* The key of one grading, as hexadecimal; judge_key_of() makes the judge's own of it. */
-void judge_key(const struct judge_secret *secret, const char *task, uint64_t seed,
-		uint32_t n_before, char out_hex[SHA256_HEX_BYTES]);
+void judge_key(const struct secret *secret, const char *task, uint64_t seed, uint32_t n_before,
+		char out_hex[SHA256_HEX_BYTES]);
 
 /* `submission` is read from its start to its end, by position. */
 int judge_key_of(const char *grading_key, int submission, char out_hex[SHA256_HEX_BYTES],

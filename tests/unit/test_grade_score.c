@@ -4,13 +4,11 @@
 #include "grade/score.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <cmocka.h>
 
 /* What graders write, and the keys that judges are given. */
@@ -129,71 +127,10 @@ static void test_caps(void **state)
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static char folder[64];
-
-static int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
-
-static int make_folder(void **state)
-{
-	unsetenv("FUMEHOOD_JUDGE_KEY");
-	snprintf(folder, sizeof(folder), "/tmp/fumehood-key-XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-	unsetenv("FUMEHOOD_JUDGE_KEY");
-	return nftw(folder, remove_path, 16, FTW_PHYS | FTW_DEPTH);
-}
-
-static void test_secret(void **state)
-{
-	struct judge_secret a, b;
-	struct fh_error err;
-	struct stat st;
-	char path[64];
-
-	assert_int_equal(judge_secret_load(folder, &a, &err), 0);
-	assert_int_equal(judge_secret_load(folder, &b, &err), 0);
-	assert_memory_equal(&a, &b, sizeof(a));
-	snprintf(path, sizeof(path), "%s/judge.key", folder);
-	assert_int_equal(stat(path, &st), 0);
-	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_int_equal(st.st_size, 32);
-	assert_int_equal(remove(path), 0);
-	assert_int_equal(judge_secret_load(folder, &b, &err), 0);
-	assert_memory_not_equal(&a, &b, sizeof(a));
-	assert_int_equal(truncate(path, 31), 0);
-	assert_int_equal(judge_secret_load(folder, &b, &err), -EINVAL);
-	assert_non_null(strstr(err.message, "too short"));
-}
-
-static void test_secret_of_variable(void **state)
-{
-	static const char *const wrong[] = { "00", "0g", "x",
-		"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1g",
-		"000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f00" };
-	struct judge_secret s;
-	struct fh_error err;
-
-	setenv("FUMEHOOD_JUDGE_KEY",
-			"000102030405060708090a0b0c0d0e0f101112131415161718191A1B1C1D1E1F", 1);
-	assert_int_equal(judge_secret_load(folder, &s, &err), 0);
-	for (int i = 0; i < 32; i++)
-		assert_int_equal(s.bytes[i], i);
-	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		setenv("FUMEHOOD_JUDGE_KEY", wrong[i], 1);
-		assert_int_equal(judge_secret_load(folder, &s, &err), -EINVAL);
-	}
-}
-
 /* Whatever differs, the key differs. */
 static void test_keys(void **state)
 {
-	struct judge_secret one = { { 1 } }, two = { { 2 } };
+	struct secret one = { { 1 } }, two = { { 2 } };
 	char keys[6][SHA256_HEX_BYTES], again[SHA256_HEX_BYTES];
 
 	judge_key(&one, "a", 1, 0, keys[0]);
@@ -218,9 +155,6 @@ int main(void)
 		cmocka_unit_test(test_rejections),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_caps),
-		cmocka_unit_test_setup_teardown(test_secret, make_folder, remove_folder),
-		cmocka_unit_test_setup_teardown(
-				test_secret_of_variable, make_folder, remove_folder),
 		cmocka_unit_test(test_keys),
 	};
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/secret.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+static int digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+static bool from_hex(const char *hex, uint8_t *out, size_t n)
+{
+	if (strlen(hex) != 2 * n)
+		return false;
+	for (size_t i = 0; i < n; i++) {
+		int high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
+
+		if (high < 0 || low < 0)
+			return false;
+		out[i] = (uint8_t)(high << 4 | low);
+	}
+	return true;
+}
+
+/* Whoever comes first makes it; link() refuses the others, who then read what is there. */
+static int make(const char *path, struct fh_error *err)
+{
+	auto_free char *temporary = xasprintf("%s.%d.tmp", path, (int)gettid());
+	auto_close int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	struct secret secret;
+	int r = 0;
+
+	if (fd < 0)
+		return error_set(err, errno, "create '%s'", temporary);
+	if (getrandom(secret.bytes, sizeof(secret.bytes), 0) != sizeof(secret.bytes))
+		r = -EIO;
+	if (r == 0)
+		r = fd_write_full(fd, secret.bytes, sizeof(secret.bytes));
+	if (r == 0 && link(temporary, path) < 0 && errno != EEXIST)
+		r = -errno;
+	unlink(temporary);
+	explicit_bzero(&secret, sizeof(secret));
+	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;
+}
+
+static int read_secret(const char *path, struct secret *out, struct fh_error *err)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct secret secret;
+	ssize_t n;
+
+	if (fd < 0)
+		return error_set(err, errno, "open '%s'", path);
+	n = fd_read_full(fd, secret.bytes, sizeof(secret.bytes));
+	if (n < 0)
+		return error_set(err, (int)-n, "read '%s'", path);
+	if ((size_t)n < sizeof(secret.bytes))
+		return error_say(err, EINVAL, "'%s' is too short; remove it, and a new one is made",
+				path);
+	*out = secret;
+	return 0;
+}
+
+static int of_variable(const char *hex, struct secret *out, struct fh_error *err)
+{
+	struct secret secret = { 0 };
+
+	if (!from_hex(hex, secret.bytes, sizeof(secret.bytes)))
+		return error_say(err, EINVAL, "FUMEHOOD_JUDGE_KEY must be %zu hexadecimal digits",
+				2 * sizeof(secret.bytes));
+	*out = secret;
+	return 0;
+}
+
+static int load(const char *state_dir, bool may_make, struct secret *out, struct fh_error *err)
+{
+	const char *variable = getenv("FUMEHOOD_JUDGE_KEY");
+	auto_free char *path = path_join(state_dir, "judge.key");
+	int r = 0;
+
+	if (variable && *variable)
+		return of_variable(variable, out, err);
+	if (may_make && !path_exists(path))
+		r = make(path, err);
+	if (r == 0)
+		r = read_secret(path, out, err);
+	return r < 0 ? error_wrap(err, "the machine's key") : 0;
+}
+
+int secret_load(const char *state_dir, struct secret *out, struct fh_error *err)
+{
+	return load(state_dir, true, out, err);
+}
+
+int secret_read(const char *state_dir, struct secret *out, struct fh_error *err)
+{
+	return load(state_dir, false, out, err);
+}
+
+void secret_key(const struct secret *secret, const char *purpose, const char *what,
+		const char *which, char out_hex[SHA256_HEX_BYTES])
+{
+	uint8_t digest[SHA256_BYTES];
+	struct sha256 h;
+
+	sha256_init(&h);
+	sha256_add_str(&h, purpose);
+	sha256_add(&h, secret->bytes, sizeof(secret->bytes));
+	sha256_add_str(&h, what);
+	sha256_add_str(&h, which);
+	/* An inner and an outer hash: what comes out can't be lengthened into another key. */
+	sha256_end(&h, digest);
+	sha256_init(&h);
+	sha256_add(&h, digest, sizeof(digest));
+	sha256_end(&h, digest);
+	sha256_hex(digest, out_hex);
+}
