@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,6 +46,18 @@ int fd_write_full(int fd, const void *data, size_t n)
 			return -errno;
 		done += (size_t)r;
 	}
+	return 0;
+}
+
+#define COPY_BYTES (16U << 20) /* a signal is answered between two of them */
+
+int fd_copy(int from, int to)
+{
+	ssize_t n;
+
+	while ((n = sendfile(to, from, NULL, COPY_BYTES)) != 0)
+		if (n < 0 && errno != EINTR)
+			return -errno;
 	return 0;
 }
 

@@ -17,6 +17,9 @@
 ssize_t fd_read_full(int fd, void *data, size_t n);
 int fd_write_full(int fd, const void *data, size_t n);
 
+/* What is left of the file `from`, by the kernel: nothing of it passes through this process. */
+int fd_copy(int from, int to);
+
 #define FD_MESSAGE_FDS_MAX 64
 
 /* One message with up to FD_MESSAGE_FDS_MAX descriptors; the caller keeps its own. MSG_NOSIGNAL. */

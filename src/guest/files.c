@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
 #include "base/scope.h"
 #include "guest/guest.h"
 
@@ -7,7 +8,6 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -94,10 +94,9 @@ int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
 	return 0;
 }
 
-/* Makes the folders of a path, one component at a time, and returns the last one. */
-static int make_folders(int folder, const char *path)
+int files_make_folders(int top, const char *path, id_t owner, const char **out_name)
 {
-	auto_close int at = fcntl(folder, F_DUPFD_CLOEXEC, 3);
+	auto_close int at = fcntl(top, F_DUPFD_CLOEXEC, 3);
 	const char *slash;
 
 	while ((slash = strchr(path, '/'))) {
@@ -110,8 +109,7 @@ static int make_folders(int folder, const char *path)
 		memcpy(name, path, n);
 		name[n] = '\0';
 		if (mkdirat(at, name, 0755) == 0) {
-			if (fchownat(at, name, GUEST_AGENT_ID, GUEST_AGENT_ID,
-					    AT_SYMLINK_NOFOLLOW) < 0)
+			if (fchownat(at, name, owner, owner, AT_SYMLINK_NOFOLLOW) < 0)
 				return -errno;
 		} else if (errno != EEXIST) {
 			return -errno;
@@ -123,22 +121,13 @@ static int make_folders(int folder, const char *path)
 		at = next;
 		path = slash + 1;
 	}
+	*out_name = path;
 	return take_fd(&at);
-}
-
-static int copy_all(int from, int to)
-{
-	ssize_t n;
-
-	while ((n = sendfile(to, from, NULL, 1 << 20)) != 0)
-		if (n < 0 && errno != EINTR)
-			return -errno;
-	return 0;
 }
 
 int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err)
 {
-	const char *name = strrchr(path, '/');
+	const char *name;
 	auto_close int top = open_folder(folder);
 	auto_close int dir = -1;
 	auto_close int fd = -1;
@@ -147,10 +136,10 @@ int files_put(const char *folder, const char *path, mode_t mode, int from, struc
 
 	if (top < 0)
 		return say_get(err, -top, folder);
-	dir = make_folders(top, path);
+	dir = files_make_folders(top, path, GUEST_AGENT_ID, &name);
 	if (dir < 0)
 		return error_set(err, -dir, "make the folders of '%s'", path);
-	fd = open_beneath(dir, name ? name + 1 : path, O_WRONLY | O_CREAT, mode & 0777);
+	fd = open_beneath(dir, name, O_WRONLY | O_CREAT, mode & 0777);
 	if (fd < 0)
 		return error_set(err, -fd, "create '%s'", path);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
@@ -158,6 +147,6 @@ int files_put(const char *folder, const char *path, mode_t mode, int from, struc
 	if (ftruncate(fd, 0) < 0 || fchown(fd, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0 ||
 			fchmod(fd, mode & 0777) < 0)
 		return error_set(err, errno, "prepare '%s'", path);
-	r = copy_all(from, fd);
+	r = fd_copy(from, fd);
 	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
 #include "base/scope.h"
 #include "guest/guest.h"
 
@@ -7,7 +8,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,16 +28,6 @@ struct copy {
 };
 
 static int copy_tree(int from, int to, const struct copy *how, int depth, struct fh_error *err);
-
-static int copy_bytes(int from, int to)
-{
-	ssize_t n;
-
-	while ((n = sendfile(to, from, NULL, 1 << 24)) != 0)
-		if (n < 0 && errno != EINTR)
-			return -errno;
-	return 0;
-}
 
 static mode_t mode_of(const struct stat *st, const struct copy *how)
 {
@@ -67,7 +57,7 @@ static int copy_file(int from_dir, const char *from_name, int to_dir, const char
 	to = openat(to_dir, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (to < 0)
 		return -errno;
-	r = copy_bytes(from, to);
+	r = fd_copy(from, to);
 	if (r == 0)
 		r = give(to_dir, name, st, how);
 	if (r == 0 && fchmod(to, mode_of(st, how)) < 0)
@@ -155,43 +145,16 @@ static int give_to_agent(int folder, const char *name)
 			AT_SYMLINK_NOFOLLOW);
 }
 
-/* Makes the folders of an entry's target and returns the one that its last name goes into. */
-static int make_parents(int to, const char *target, const char **out_name, struct fh_error *err)
-{
-	auto_close int at = fcntl(to, F_DUPFD_CLOEXEC, 3);
-	const char *slash;
-
-	while ((slash = strchr(target, '/'))) {
-		char name[NAME_MAX + 1];
-		size_t n = (size_t)(slash - target);
-		int next;
-
-		if (n > NAME_MAX)
-			return error_set(err, ENAMETOOLONG, "make the folders of '%s'", target);
-		memcpy(name, target, n);
-		name[n] = '\0';
-		if (n && mkdirat(at, name, 0755) == 0 && give_to_agent(at, name) < 0)
-			return error_set(err, errno, "give '%s' to the agent", name);
-		next = openat(at, n ? name : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-		if (next < 0)
-			return error_set(err, errno, "make the folders of '%s'", target);
-		close(at);
-		at = next;
-		target = slash + 1;
-	}
-	*out_name = target;
-	return take_fd(&at);
-}
-
 static int copy_entry(int to, const struct layer_entry *entry, struct fh_error *err)
 {
 	struct copy how = { .owner = NURSERY_ID(entry->read_only ? 0 : GUEST_AGENT_ID),
 		.mask = entry->read_only ? 0222 : 0 };
 	const char *name;
-	auto_close int dir = make_parents(to, entry->target, &name, err);
+	auto_close int dir =
+			files_make_folders(to, entry->target, NURSERY_ID(GUEST_AGENT_ID), &name);
 
 	if (dir < 0)
-		return dir;
+		return error_set(err, -dir, "make the folders of '%s'", entry->target);
 	if (entry->source)
 		return copy_any(AT_FDCWD, entry->source, dir, name, &how, 0, err);
 	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "guest/guest.h"
 
@@ -8,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/xattr.h>
@@ -146,22 +147,6 @@ static int make_file(const char *path, mode_t mode, struct fh_error *err)
 	return fd < 0 ? error_set(err, errno, "create '%s'", path) : fd;
 }
 
-/* mkdir -p of a path beneath the current folder. */
-static int make_folders(const char *path, struct fh_error *err)
-{
-	char part[PATH_MAX];
-	const char *slash = path;
-
-	do {
-		slash = strchr(slash + 1, '/');
-		snprintf(part, sizeof(part), "%.*s", slash ? (int)(slash - path) : PATH_MAX - 1,
-				path);
-		if (mkdir(part, 0755) < 0 && errno != EEXIST)
-			return error_set(err, errno, "make folder '%s'", part);
-	} while (slash);
-	return 0;
-}
-
 static int bind_folder_or_file(
 		const char *source, const char *target, const struct stat *st, struct fh_error *err)
 {
@@ -171,7 +156,7 @@ static int bind_folder_or_file(
 	if (tree < 0)
 		return tree;
 	if (S_ISDIR(st->st_mode)) {
-		int r = make_folders(target, err);
+		int r = path_mkdirs(target, 0755, err);
 
 		if (r < 0)
 			return r;
@@ -215,8 +200,8 @@ static void copy_etc_file(const char *name, const char *folder)
 	if (from < 0)
 		return;
 	to = make_file(target, 0644, NULL);
-	while (to >= 0 && sendfile(to, from, NULL, 1 << 20) > 0)
-		;
+	if (to >= 0)
+		fd_copy(from, to);
 }
 
 static int fill_etc(struct fh_error *err)
@@ -270,17 +255,16 @@ static int fill_dev(struct fh_error *err)
 static int add_tools(const struct hello *hello, int from, struct fh_error *err)
 {
 	auto_close int to = -1;
-	ssize_t n;
+	int r;
 
 	if (from < 0)
 		return 0;
 	to = make_file("root/fumehood/bin/.aci", 0755, err);
 	if (to < 0)
 		return to;
-	while ((n = sendfile(to, from, NULL, 1 << 20)) > 0)
-		;
-	if (n < 0)
-		return error_set(err, errno, "copy '%s'", hello->tool);
+	r = fd_copy(from, to);
+	if (r < 0)
+		return error_set(err, -r, "copy '%s'", hello->tool);
 	for (const char *const *name = hello->tool_names; *name; name++) {
 		char path[PATH_MAX];
 
