@@ -69,14 +69,14 @@ static void tell_status(const struct init *in, uint8_t kind, const uint32_t *id,
 	tell(in, &b, NULL);
 }
 
-static void tell_error(
-		const struct init *in, uint8_t kind, int code, const char *text, const int *fd)
+static void tell_done(const struct init *in, uint32_t id, const struct fh_error *err, const int *fd)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 
-	wire_put_u8(&b, kind);
-	wire_put_u32(&b, (uint32_t)-code);
-	wire_put_bytes(&b, text, strnlen(text, GUEST_TEXT_MAX - 1));
+	wire_put_u8(&b, INIT_DONE);
+	wire_put_u32(&b, id);
+	wire_put_u32(&b, (uint32_t)-err->code);
+	wire_put_bytes(&b, err->message, strnlen(err->message, GUEST_TEXT_MAX - 1));
 	tell(in, &b, fd);
 }
 
@@ -257,6 +257,7 @@ static void handle_interrupt(const struct init *in, struct wire *w)
 
 static void handle_get(const struct init *in, struct wire *w)
 {
+	uint32_t id = wire_get_u32(w);
 	auto_free char *folder = wire_get_str(w, GUEST_PATH_MAX);
 	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
 	uint64_t most = wire_get_u64(w);
@@ -265,14 +266,13 @@ static void handle_get(const struct init *in, struct wire *w)
 
 	if (!wire_done(w))
 		_exit(1);
-	if (files_get(folder, path, most, &fd, &err) < 0)
-		tell_error(in, INIT_DONE, err.code, err.message, NULL);
-	else
-		tell_error(in, INIT_DONE, 0, "", &fd);
+	files_get(folder, path, most, &fd, &err);
+	tell_done(in, id, &err, fd >= 0 ? &fd : NULL);
 }
 
 static void handle_put(const struct init *in, struct wire *w, const int *fds, size_t n_fds)
 {
+	uint32_t id = wire_get_u32(w);
 	auto_free char *folder = wire_get_str(w, GUEST_PATH_MAX);
 	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
 	uint32_t mode = wire_get_u32(w);
@@ -281,7 +281,7 @@ static void handle_put(const struct init *in, struct wire *w, const int *fds, si
 	if (!wire_done(w) || n_fds != 1)
 		_exit(1);
 	files_put(folder, path, (mode_t)mode, fds[0], &err);
-	tell_error(in, INIT_DONE, err.code, err.message, NULL);
+	tell_done(in, id, &err, NULL);
 }
 
 /* --- the agent's requests -------------------------------------------------------------------- */
@@ -476,7 +476,7 @@ _Noreturn void init_main(const struct init_start *start)
 	for (size_t i = 0; i < CALLERS_MAX; i++)
 		in.callers[i] = -1;
 	if (begin(&in, &err) < 0) {
-		tell_error(&in, INIT_FAILED, err.code, err.message, NULL);
+		guest_fail(start->control, INIT_FAILED, &err);
 		_exit(1);
 	}
 	tell_ready(&in);

@@ -121,18 +121,18 @@ enum init_message {
 	INIT_INTERRUPT, /* u8 level; answered by INIT_INTERRUPTED */
 	INIT_SHELL,     /* a new shell; descriptors: shell, output */
 	INIT_CLEAR,     /* requests were dealt with */
-	INIT_GET,       /* str folder, str path, u64 most bytes */
-	INIT_PUT,       /* str folder, str path, u32 mode; descriptor: a memfd with the bytes */
+	INIT_GET,       /* u32 id, str folder, str path, u64 most bytes */
+	INIT_PUT, /* u32 id, str folder, str path, u32 mode; descriptor: a memfd with the bytes */
 };
 
 /* PID 1 to owner */
 enum init_event {
-	INIT_READY = 1,   /* descriptor: the episode's file system (O_PATH), if it has one */
-	INIT_FAILED,      /* u32 errno, text; and it exits */
-	INIT_EXITED,      /* u32 id, u32 wait status */
-	INIT_SHELL_END,   /* u32 wait status */
-	INIT_REQUEST,     /* u8 bits */
-	INIT_DONE,        /* u32 errno (0: done), text; of GET (with its descriptor) and PUT */
+	INIT_READY = 1, /* descriptor: the episode's file system (O_PATH), if it has one */
+	INIT_FAILED,    /* u32 errno, text; and it exits */
+	INIT_EXITED,    /* u32 id, u32 wait status */
+	INIT_SHELL_END, /* u32 wait status */
+	INIT_REQUEST,   /* u8 bits */
+	INIT_DONE, /* u32 id, u32 errno (0: done), text; of GET (with its descriptor) and PUT */
 	INIT_INTERRUPTED, /* the signals are sent */
 };
 

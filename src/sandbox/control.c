@@ -29,6 +29,7 @@
 /* An answer (INIT_DONE) is no event: it goes to whoever awaits it. */
 struct answer {
 	bool came;
+	uint32_t id; /* of the request */
 	int code;
 	char text[GUEST_TEXT_MAX];
 	int fd;
@@ -89,6 +90,7 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 		break;
 	case INIT_DONE:
 		answer->came = true;
+		answer->id = wire_get_u32(w);
 		answer->code = (int)wire_get_u32(w);
 		copy_text(w, answer->text, sizeof(answer->text));
 		answer->fd = take_fd(fd);
@@ -97,6 +99,13 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 		return false;
 	}
 	return wire_done(w);
+}
+
+static void drop_answer(struct answer *answer)
+{
+	if (answer->came)
+		close_fd(&answer->fd);
+	*answer = (struct answer){ .fd = -1 };
 }
 
 /* The next message without waiting; SANDBOX_NONE with answer->came for an answer. */
@@ -117,15 +126,10 @@ static void receive(struct sandbox *sb, struct sandbox_event *out, struct answer
 	if (n == -EAGAIN)
 		return;
 	w = wire_open(message, n > 0 ? (size_t)n : 0);
-	if (n <= 0 || !parse(sb, &w, &fd, out, answer))
+	if (n <= 0 || !parse(sb, &w, &fd, out, answer)) {
+		drop_answer(answer);
 		set_gone(sb, out);
-}
-
-static void drop_answer(struct answer *answer)
-{
-	if (answer->came)
-		close_fd(&answer->fd);
-	*answer = (struct answer){ .fd = -1 };
+	}
 }
 
 void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out)
@@ -176,6 +180,7 @@ static void put_in_queue(struct sandbox *sb, const struct sandbox_event *event)
 	sb->queue[sb->n_queue++] = *event;
 }
 
+/* The answer to the request with the last id; one to an earlier request came too late for it. */
 static int await(struct sandbox *sb, struct answer *out, struct fh_error *err)
 {
 	int64_t deadline = clock_now_ns() + ANSWER_MS * NS_PER_MS;
@@ -184,8 +189,9 @@ static int await(struct sandbox *sb, struct answer *out, struct fh_error *err)
 
 	for (;;) {
 		receive(sb, &event, &answer);
-		if (answer.came)
+		if (answer.came && answer.id == sb->next_id)
 			break;
+		drop_answer(&answer);
 		if (event.kind == SANDBOX_GONE)
 			return error_say(err, EPIPE, "the sandbox is gone");
 		if (event.kind != SANDBOX_NONE)
@@ -213,6 +219,37 @@ static int send_message(struct sandbox *sb, const struct buf *b, const int *fds,
 	return r < 0 ? error_set(err, -r, "send to the sandbox") : 0;
 }
 
+/* --- what the guest would take for a broken message ----------------------------------------- */
+
+static size_t count(const char *const *list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+static int check_path(const char *path, struct fh_error *err)
+{
+	if (path && strlen(path) > GUEST_PATH_MAX)
+		return error_say(err, ENAMETOOLONG, "a path of more than %d bytes", GUEST_PATH_MAX);
+	return 0;
+}
+
+static int check_run(const struct run_request *request, struct fh_error *err)
+{
+	if (!count(request->argv))
+		return error_say(err, EINVAL, "a program without a name");
+	if (count(request->argv) > GUEST_ARGS_MAX)
+		return error_say(err, E2BIG, "more than %d arguments", GUEST_ARGS_MAX);
+	if (count(request->env) > GUEST_ENV_MAX)
+		return error_say(err, E2BIG, "more than %d variables", GUEST_ENV_MAX);
+	if (request->n_fds > GUEST_FDS_MAX)
+		return error_say(err, E2BIG, "more than %d descriptors", GUEST_FDS_MAX);
+	return check_path(request->cwd, err);
+}
+
 /* --- requests without an answer -------------------------------------------------------------- */
 
 int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
@@ -221,10 +258,10 @@ int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t 
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	int fds[GUEST_FDS_MAX + 1];
 	size_t n = 0;
-	int r;
+	int r = check_run(request, err);
 
-	if (request->n_fds > GUEST_FDS_MAX)
-		return error_say(err, E2BIG, "more than %d descriptors", GUEST_FDS_MAX);
+	if (r < 0)
+		return r;
 	if (request->program_fd >= 0)
 		fds[n++] = request->program_fd;
 	for (size_t i = 0; i < request->n_fds; i++)
@@ -309,9 +346,12 @@ int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_
 	struct answer answer = { .fd = -1 };
 	auto_close int fd = -1;
 	struct stat st;
-	int r;
+	int r = check_path(path, err);
 
+	if (r < 0)
+		return r;
 	wire_put_u8(&b, INIT_GET);
+	wire_put_u32(&b, ++sb->next_id);
 	wire_put_str(&b, folder);
 	wire_put_str(&b, path);
 	wire_put_u64(&b, (uint64_t)max_bytes);
@@ -332,14 +372,17 @@ int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const 
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	auto_close int from = memfd_create("file", MFD_CLOEXEC);
 	struct answer answer = { .fd = -1 };
-	int r;
+	int r = check_path(path, err);
 
+	if (r < 0)
+		return r;
 	if (from < 0)
 		return error_set(err, errno, "make a memory file");
 	r = fd_write_full(from, data, n);
 	if (r < 0 || lseek(from, 0, SEEK_SET) < 0)
 		return error_set(err, r < 0 ? -r : errno, "fill a memory file");
 	wire_put_u8(&b, INIT_PUT);
+	wire_put_u32(&b, ++sb->next_id);
 	wire_put_str(&b, folder);
 	wire_put_str(&b, path);
 	wire_put_u32(&b, (uint32_t)mode);

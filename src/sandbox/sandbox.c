@@ -120,6 +120,28 @@ static int send_plan(struct sandbox *sb, const struct plan *plan, const struct e
 	return owner_send_plan(sb->owner, &b, fds, n, err);
 }
 
+/* What the nursery could not make, or would take for a broken message, which ends it. */
+static int check_options(
+		const struct owner *owner, const struct sandbox_options *o, struct fh_error *err)
+{
+	size_t n_env = 0;
+
+	if (o->layer && !owner_has_layer(owner, o->layer))
+		return error_say(err, ENOENT, "there is no layer '%s'", o->layer);
+	while (o->env && o->env[n_env])
+		n_env++;
+	if (n_env > GUEST_ENV_MAX)
+		return error_say(err, E2BIG, "more than %d variables", GUEST_ENV_MAX);
+	if (o->n_binds > GUEST_BINDS_MAX)
+		return error_say(err, E2BIG, "more than %d binds", GUEST_BINDS_MAX);
+	for (size_t i = 0; i < o->n_binds; i++)
+		if (strlen(o->binds[i].source) > GUEST_PATH_MAX ||
+				strlen(o->binds[i].target) > GUEST_PATH_MAX)
+			return error_say(err, ENAMETOOLONG, "a bind of more than %d bytes",
+					GUEST_PATH_MAX);
+	return 0;
+}
+
 static int begin(struct sandbox *sb, const struct sandbox_options *o, struct ends *ends,
 		struct fh_error *err)
 {
@@ -130,10 +152,10 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 		.n_binds = (uint32_t)o->n_binds,
 		.env = o->env ? o->env : no_env,
 		.random_seed = o->random_seed };
-	int r;
+	int r = check_options(sb->owner, o, err);
 
-	if (o->n_binds > GUEST_BINDS_MAX)
-		return error_say(err, E2BIG, "more than %d binds", GUEST_BINDS_MAX);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < o->n_binds; i++)
 		binds[i] = (struct plan_bind){ o->binds[i].source, o->binds[i].target };
 	plan.flags = (o->shell ? PLAN_SHELL : 0) | (o->bare ? PLAN_BARE : 0) |
