@@ -107,7 +107,7 @@ struct fh_step {
 	const char *observation; /* UTF-8 */
 	double reward;
 	bool terminated; /* the episode is over by what was done */
-	bool truncated;  /* the episode is over by max_steps */
+	bool truncated;  /* the episode is over by max_steps, or by its time */
 
 	/* info */
 	int step;      /* number of this step, 1 for the first; 0 after reset */

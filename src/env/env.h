@@ -45,6 +45,7 @@ struct fh_env {
 	uint64_t seed;
 	struct sandbox *sb;
 	struct session *session;
+	int64_t wall_end_ns; /* when its time is over; INT64_MAX: never */
 	int n_steps;
 	uint32_t n_graded; /* validates and submits */
 	uint32_t n_scored; /* those that gave a score */

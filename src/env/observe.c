@@ -57,6 +57,9 @@ static void add_rules(struct buf *b, const struct fh_env *env)
 			"deepspeed may take %g s. What runs longer is ended.\n",
 			(double)task->short_timeout_ms / 1e3,
 			(double)task->training_timeout_ms / 1e3);
+	if (task->wall_ms)
+		buf_printf(b, "- The whole episode may take %g s, with the time between steps.\n",
+				(double)task->wall_ms / 1e3);
 	if (task->network == NETWORK_NONE)
 		buf_add_str(b, "- There is no network.\n");
 	buf_printf(b,

@@ -93,6 +93,9 @@ static void stands(struct fh_env *env)
 {
 	env->session = session_new(env->sb, (size_t)env->task->task->output_bytes);
 	env->episode = EPISODE_ON;
+	env->wall_end_ns = INT64_MAX;
+	if (env->task->task->wall_ms)
+		env->wall_end_ns = clock_now_ns() + env->task->task->wall_ms * NS_PER_MS;
 	if (env->welcome)
 		buf_add_str(&env->observation, env->welcome);
 	step_finish(env);

@@ -105,6 +105,9 @@ static const struct field limits_fields[] = {
 			.preset = "memory", .choices = disks },
 	{ "output", FIELD_BYTES, FIELD(output_bytes), "what is kept of a step's output",
 			.preset = "1M", .min = 1024, .max = 1 << 30 },
+	{ "wall", FIELD_DURATION, FIELD(wall_ms),
+			"most time of an episode, its agent's thinking included; 0: no limit",
+			.preset = "0s", .max = 30 * 86400e3 },
 	{},
 };
 #undef FIELD

@@ -37,6 +37,7 @@ struct solution_config {
 struct limits_config {
 	struct sandbox_limits sandbox;
 	int64_t output_bytes;
+	int64_t wall_ms;
 };
 
 struct task_config {

@@ -94,6 +94,7 @@ static int load_plain(struct task_loading *l)
 	task->short_timeout_ms = c->short_timeout_ms;
 	task->limits = c->limits.sandbox;
 	task->output_bytes = c->limits.output_bytes;
+	task->wall_ms = c->limits.wall_ms;
 	task->network = c->network;
 	return 0;
 }

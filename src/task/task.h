@@ -60,6 +60,7 @@ struct task {
 	int64_t short_timeout_ms;
 	struct sandbox_limits limits;
 	int64_t output_bytes; /* kept of a step's output */
+	int64_t wall_ms;      /* most time of an episode; 0: any */
 	enum sandbox_network network;
 	const struct task_file *starter; /* into the workspace */
 	size_t n_starter;

@@ -180,7 +180,8 @@ static void note_info(struct reading *r, const struct pyjson *event, const struc
 
 	if (status)
 		r->exit_status = status;
-	r->at_limit = truncated && truncated->boolean;
+	/* An episode whose time is over is truncated as well, and nothing was asked after it. */
+	r->at_limit = truncated && truncated->boolean && status && strstr(status, "(max_steps)");
 	r->last_info = info;
 }
 

@@ -216,6 +216,14 @@ def test_the_table(fumehood):
     assert "rows #0: begun" in done.stderr and "words #0: submitted after 2 steps" in done.stderr
 
 
+def test_an_episode_out_of_time_is_asked_nothing_more(fumehood):
+    model = fumehood.actions("cp zeros.csv submission.csv; sleep 60")
+    (result,) = fumehood.run_json("--task", "rows:timed", "--model", model)
+    assert result["exit_status"] == "autosubmission (max_time)" and len(result["scores"]) == 1
+    (step,) = traj_of(result)["trajectory"]
+    assert step["action"].endswith("sleep 60") and "Exited (max_time)" in step["observation"]
+
+
 def test_no_record_is_promised_that_is_not_there(fumehood):
     """A folder stands where the .traj would be written, in the middle of the episode."""
     model = fumehood.actions("sleep 1000 # until it is stopped")

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Episodes from reset to end: what a step says about what was done, and how episodes end. */
 
@@ -194,6 +195,44 @@ static void test_ends(void **state)
 				-EPROTO);
 		assert_has(error.message, cases[i].status);
 	}
+	fh_env_close(env);
+}
+
+/* The step ended the episode for its time. */
+static void assert_out_of_time(const char *status)
+{
+	assert_int_equal(step.outcome, FH_OUTCOME_TIMEOUT);
+	assert_true(step.truncated && !step.terminated);
+	assert_non_null(step.exit_status);
+	assert_string_equal(step.exit_status, status);
+	assert_has(step.observation, "Exited (max_time)\n");
+}
+
+static void test_time_of_an_episode(void **state)
+{
+	struct fh_env *env = open_episode("rows:timed");
+
+	assert_has(step.observation, "The whole episode may take 2 s");
+	act_within(env, HALF "sleep 60", 1000);
+	assert_out_of_time("autosubmission (max_time)");
+	assert_true(step.duration_s < 30);
+	assert_int_equal(step.n_score, 1);
+	assert_int_equal(fh_env_step(env, &(struct fh_action){ .text = "true" }, &step, &error),
+			-EPROTO);
+
+	/* Each episode has its own time, and it goes by between steps too. */
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	act(env, "true");
+	assert_false(step.truncated);
+	usleep(2100 * 1000);
+	act(env, "touch late");
+	assert_has(step.observation, "Nothing was run: the time of the episode is over.");
+	assert_out_of_time("submission_not_found (max_time)");
+
+	/* Who submits in time has submitted. */
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	act(env, HALF "submit");
+	assert_string_equal(step.exit_status, "submitted");
 	fh_env_close(env);
 }
 
@@ -406,6 +445,7 @@ int main(void)
 		cmocka_unit_test(test_shell_stays),
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_ends),
+		cmocka_unit_test(test_time_of_an_episode),
 		cmocka_unit_test(test_api_requests),
 		cmocka_unit_test(test_wrong_use),
 		cmocka_unit_test(test_long_action),

@@ -30,6 +30,7 @@ static void test_presets(void **state)
 	assert_true(t->limits.cpus == 0);
 	assert_int_equal(t->limits.disk_bytes, 2L << 30);
 	assert_int_equal(t->limits.disk_on, DISK_MEMORY);
+	assert_int_equal(t->wall_ms, 0);
 	assert_int_equal(t->output_bytes, 1 << 20);
 	assert_int_equal(t->network, NETWORK_NONE);
 	assert_int_equal(t->n_starter + t->n_data + t->n_hidden + t->n_solution, 0);
@@ -50,7 +51,7 @@ static const char many_keys[] =
 		"metric: {name: loss, direction: minimize}\n"
 		"training_timeout: 90\nshort_timeout: 5s\nmax_steps: 7\nnetwork: host\n"
 		"limits: {memory: 512M, pids: 10, cpus: 1.5, disk: 0, files: 9, disk_on: disk, "
-		"output: 64k}\n"
+		"output: 64k, wall: 2h}\n"
 		"starter_code: [starter/, grader, starter/b/c.py]\n"
 		"hidden: [grader/]\nsecret_files: [answers.csv]\n"
 		"demo: answers.csv\n"
@@ -87,6 +88,7 @@ static void test_many_keys(void **state)
 	assert_int_equal(t->limits.disk_files, 9);
 	assert_int_equal(t->limits.disk_on, DISK_DISK);
 	assert_int_equal(t->output_bytes, 65536);
+	assert_int_equal(t->wall_ms, 2 * 3600 * 1000);
 	check_files(t->starter, t->n_starter, starter);
 	check_files(t->hidden, t->n_hidden, hidden);
 	assert_string_equal(t->solution[0].target, "a.py");
