@@ -2,41 +2,22 @@
 #ifndef GYM_FIXTURE_H
 #define GYM_FIXTURE_H
 
+#include "fixture.h"
+
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
 
 #include <fumehood/env.h>
 
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <cmocka.h>
-
 /*
  * For tests that play: a gym with the tasks of tests/tasks and a state folder of its own, open from
  * gym_setup() to gym_teardown(). Real sandboxes, real graders.
  */
 static struct fh_gym *gym;
-static char state_dir[64];
+static char state_dir[FOLDER_MAX];
 static struct fh_error error;
 static struct fh_step step;
-
-/* The message of a failure, for the test's output. */
-#define assert_done(call)                                                                          \
-	do {                                                                                       \
-		if ((call) < 0)                                                                    \
-			fail_msg("%s", error.message);                                             \
-	} while (0)
-
-#define assert_has(text, needle)                                                                   \
-	do {                                                                                       \
-		if (!strstr(text, needle))                                                         \
-			fail_msg("no '%s' in '%s'", needle, text);                                 \
-	} while (0)
 
 static inline void open_gym(void)
 {
@@ -48,22 +29,16 @@ static inline void open_gym(void)
 
 static inline int gym_setup(void **state)
 {
-	snprintf(state_dir, sizeof(state_dir), "/tmp/fumehood-test-XXXXXX");
-	assert_non_null(mkdtemp(state_dir));
+	assert_int_equal(folder_make(state_dir), 0);
 	open_gym();
 	return 0;
-}
-
-static inline int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
 }
 
 static inline int gym_teardown(void **state)
 {
 	fh_gym_close(gym);
 	gym = NULL;
-	return nftw(state_dir, remove_path, 16, FTW_PHYS | FTW_DEPTH);
+	return folder_remove(state_dir);
 }
 
 static inline struct fh_env *open_env(const char *task)

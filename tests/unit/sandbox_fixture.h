@@ -2,20 +2,15 @@
 #ifndef SANDBOX_FIXTURE_H
 #define SANDBOX_FIXTURE_H
 
+#include "fixture.h"
+
 #include "base/fd.h"
 #include "base/scope.h"
 #include "sandbox/sandbox.h"
 #include "shell/session.h"
 
 #include <fcntl.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <cmocka.h>
 
 /*
  * For tests of real sandboxes: one owner with a state folder of its own, open from open_owner() to
@@ -23,33 +18,14 @@
  * test with its sentence.
  */
 static struct owner *owner;
-static char scratch[64]; /* for files of the test; also the state folder */
+static char scratch[FOLDER_MAX]; /* for files of the test; also the state folder */
 static struct fh_error error;
-
-#define assert_done(call)                                                                          \
-	do {                                                                                       \
-		if ((call) < 0)                                                                    \
-			fail_msg("%s", error.message);                                             \
-	} while (0)
-
-#define assert_has(text, needle)                                                                   \
-	do {                                                                                       \
-		if (!strstr(text, needle))                                                         \
-			fail_msg("no '%s' in '%s'", needle, text);                                 \
-	} while (0)
-
-#define assert_lacks(text, needle)                                                                 \
-	do {                                                                                       \
-		if (strstr(text, needle))                                                          \
-			fail_msg("'%s' is in '%s'", needle, text);                                 \
-	} while (0)
 
 static inline int open_owner(void **state)
 {
 	static const struct layer_item workspace = { .target = "workspace" };
 
-	snprintf(scratch, sizeof(scratch), "/tmp/fumehood-test-XXXXXX");
-	assert_non_null(mkdtemp(scratch));
+	assert_int_equal(folder_make(scratch), 0);
 	assert_int_equal(chmod(scratch, 0755), 0);
 	assert_int_equal(setenv("FUMEHOOD_STATE", scratch, 1), 0);
 	assert_done(owner_open(&(struct owner_options){ .label = "test" }, &owner, &error));
@@ -57,16 +33,11 @@ static inline int open_owner(void **state)
 	return 0;
 }
 
-static inline int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static inline int close_owner(void **state)
 {
 	owner_close(owner);
 	owner = NULL;
-	return nftw(scratch, remove_path, 16, FTW_PHYS | FTW_DEPTH);
+	return folder_remove(scratch);
 }
 
 /* A path in the scratch folder; valid until the fourth call after it. */

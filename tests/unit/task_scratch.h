@@ -2,26 +2,17 @@
 #ifndef TESTS_TASK_SCRATCH_H
 #define TESTS_TASK_SCRATCH_H
 
+#include "fixture.h"
+
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "task/task.h"
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <ftw.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 /* Each test has a folder with `tasks`, `datasets` and `state`, and works in it. */
 struct scratch {
-	char dir[40];
+	char dir[FOLDER_MAX];
 	char *tasks, *state;
 	char *cwd;
 	struct task_places places;
@@ -31,8 +22,7 @@ static inline int make_scratch(void **state)
 {
 	struct scratch *s = calloc(1, sizeof(*s));
 
-	snprintf(s->dir, sizeof(s->dir), "/tmp/test_task_load.XXXXXX");
-	if (!mkdtemp(s->dir))
+	if (folder_make(s->dir) < 0)
 		return -1;
 	s->cwd = getcwd(NULL, 0);
 	s->tasks = path_join(s->dir, "tasks");
@@ -42,17 +32,12 @@ static inline int make_scratch(void **state)
 	return chdir(s->dir) | path_mkdirs(s->tasks, 0755, NULL);
 }
 
-static inline int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static inline int remove_scratch(void **state)
 {
 	struct scratch *s = *state;
 	int r = chdir(s->cwd);
 
-	r |= nftw(s->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	r |= folder_remove(s->dir);
 	free(s->cwd);
 	free(s->tasks);
 	free(s->state);

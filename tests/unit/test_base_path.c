@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/places.h"
@@ -6,15 +8,6 @@
 #include "base/str.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <ftw.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
 /* --- by the text ------------------------------------------------------------------------------ */
 
@@ -84,7 +77,7 @@ static void test_stays_inside(void **state)
 /* --- on the disk ------------------------------------------------------------------------------ */
 
 struct scratch {
-	char dir[40];
+	char dir[FOLDER_MAX];
 	char *cwd;
 };
 
@@ -92,15 +85,9 @@ static int make_scratch(void **state)
 {
 	struct scratch *s = calloc(1, sizeof(*s));
 
-	snprintf(s->dir, sizeof(s->dir), "/tmp/test_base_path.XXXXXX");
 	s->cwd = getcwd(NULL, 0);
 	*state = s;
-	return mkdtemp(s->dir) && chdir(s->dir) == 0 ? 0 : -1;
-}
-
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
+	return folder_make(s->dir) == 0 && chdir(s->dir) == 0 ? 0 : -1;
 }
 
 static int remove_scratch(void **state)
@@ -108,7 +95,7 @@ static int remove_scratch(void **state)
 	struct scratch *s = *state;
 	int r = chdir(s->cwd);
 
-	r |= nftw(s->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	r |= folder_remove(s->dir);
 	free(s->cwd);
 	free(s);
 	return r;

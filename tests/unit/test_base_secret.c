@@ -1,38 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
 #include "base/scope.h"
 #include "base/secret.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
-
-static int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	return remove(path);
-}
+static char folder[FOLDER_MAX];
 
 static int make_folder(void **state)
 {
 	unsetenv("FUMEHOOD_JUDGE_KEY");
-	snprintf(folder, sizeof(folder), "/tmp/fumehood-key-XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
+	return folder_make(folder);
 }
 
 static int remove_folder(void **state)
 {
 	unsetenv("FUMEHOOD_JUDGE_KEY");
-	return nftw(folder, remove_path, 16, FTW_PHYS | FTW_DEPTH);
+	return folder_remove(folder);
 }
 
 static void test_secret(void **state)

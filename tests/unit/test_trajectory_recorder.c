@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -10,15 +12,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <cmocka.h>
 
 /* The record of an episode: its events, the files made from them, and what a bad disk does. */
 
@@ -55,22 +52,16 @@ static const struct fh_env_info env = {
 	.n_baseline = 1,
 };
 
-static char folder[64];
-
-static int remove_it(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-	return remove(path);
-}
+static char folder[FOLDER_MAX];
 
 static int make_folder(void **state)
 {
-	snprintf(folder, sizeof(folder), "/tmp/fumehood-recorder-XXXXXX");
-	return mkdtemp(folder) ? 0 : -1;
+	return folder_make(folder);
 }
 
 static int remove_folder(void **state)
 {
-	return nftw(folder, remove_it, 16, FTW_PHYS | FTW_DEPTH);
+	return folder_remove(folder);
 }
 
 static char *contents(const char *name)

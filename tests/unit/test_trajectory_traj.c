@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -6,13 +8,8 @@
 #include "trajectory/traj.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <setjmp.h>
 #include <spawn.h>
-#include <stdarg.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <cmocka.h>
 
 /*
  * MLGym's trajectory files: what is read and written again has the same bytes, for files of our own
@@ -234,14 +231,9 @@ static int look_at(const char *path, const struct stat *st, int kind, struct FTW
 	return 0;
 }
 
-static int remove_it(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-	return remove(path);
-}
-
 static void recorded_runs_round_trip(void **state)
 {
-	char folder[] = "/tmp/fumehood-corpus-XXXXXX";
+	char folder[FOLDER_MAX];
 	auto_free char *archive = NULL;
 
 	if (!corpus()) {
@@ -249,10 +241,10 @@ static void recorded_runs_round_trip(void **state)
 		skip();
 	}
 	archive = xasprintf("%s/trajectories.tar.zst", corpus());
-	assert_non_null(mkdtemp(folder));
+	assert_int_equal(folder_make(folder), 0);
 	if (unpack(archive, folder))
 		nftw(folder, look_at, 16, FTW_PHYS);
-	nftw(folder, remove_it, 16, FTW_PHYS | FTW_DEPTH);
+	folder_remove(folder);
 	assert_true(files_seen > 200);
 	assert_int_equal(files_same, files_seen);
 }

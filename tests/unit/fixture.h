@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FIXTURE_H
+#define FIXTURE_H
+
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* What many tests want: assertions that say what they found, and a folder of the test's own. */
+
+/* `error`, a struct fh_error of the including file, says why a call failed. */
+#define assert_done(call)                                                                          \
+	do {                                                                                       \
+		if ((call) < 0)                                                                    \
+			fail_msg("%s", error.message);                                             \
+	} while (0)
+
+#define assert_has(text, needle)                                                                   \
+	do {                                                                                       \
+		if (!strstr(text, needle))                                                         \
+			fail_msg("no '%s' in '%s'", needle, text);                                 \
+	} while (0)
+
+#define assert_lacks(text, needle)                                                                 \
+	do {                                                                                       \
+		if (strstr(text, needle))                                                          \
+			fail_msg("'%s' is in '%s'", needle, text);                                 \
+	} while (0)
+
+#define FOLDER_MAX 64
+
+/* 0, or -1: as cmocka wants it of a set-up. */
+static inline int folder_make(char path[FOLDER_MAX])
+{
+	snprintf(path, FOLDER_MAX, "/tmp/fumehood-test-XXXXXX");
+	return mkdtemp(path) ? 0 : -1;
+}
+
+static inline int folder_remove_one(
+		const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return remove(path);
+}
+
+/* With all that is in it. */
+static inline int folder_remove(const char *path)
+{
+	return nftw(path, folder_remove_one, 16, FTW_PHYS | FTW_DEPTH);
+}
+
+#endif
