@@ -2,6 +2,7 @@
 #include "cmd/episode_options.h"
 
 #include "base/scope.h"
+#include "sandbox/sandbox.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,6 +36,13 @@ static int read_bind(
 	return 0;
 }
 
+static int check_target(const struct fh_bind *bind, struct fh_error *err)
+{
+	struct sandbox_bind b = { bind->source, bind->target ? bind->target : bind->source };
+
+	return sandbox_bind_check(&b, err);
+}
+
 int episode_binds(const struct cmd_list *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err)
 {
@@ -43,6 +51,8 @@ int episode_binds(const struct cmd_list *list, struct arena *arena, const struct
 	for (size_t i = 0; i < list->n; i++) {
 		int r = read_bind(list->items[i], arena, &binds[i], err);
 
+		if (r == 0)
+			r = check_target(&binds[i], err);
 		if (r < 0)
 			return r;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/cmd.h"
+#include "cmd/episode_options.h"
 #include "cmd/sandbox_ps.h"
 #include "cmd/terminal_relay.h"
 
@@ -70,23 +71,18 @@ static const struct cmd_option shell_options[] = { COMMON_OPTIONS, {} };
 
 /* --- the sandbox ----------------------------------------------------------------------------- */
 
-/* SRC or SRC:DST; the paths live in *out_texts. */
-static int parse_bind(const char *text, struct sandbox_bind *out, char **out_source,
-		char **out_target, struct fh_error *err)
+static int read_binds(const struct sandbox_cli *cli, struct arena *arena,
+		const struct sandbox_bind **out, struct fh_error *err)
 {
-	const char *colon = strrchr(text, ':');
-	auto_free char *source = colon ? xstrndup(text, (size_t)(colon - text)) : xstrdup(text);
-	int r = path_absolute(source, out_source, err);
+	struct sandbox_bind *binds = arena_array(arena, cli->binds.n, sizeof(*binds));
+	const struct fh_bind *read;
+	int r = episode_binds(&cli->binds, arena, &read, err);
 
-	if (r < 0)
-		return r;
-	*out_target = xstrdup(colon ? colon + 1 : *out_source);
-	if ((*out_target)[0] != '/')
-		return error_say(err, EINVAL, "--bind %s: the place inside must be absolute", text);
-	if (!path_exists(*out_source))
-		return error_say(err, ENOENT, "--bind %s: '%s' does not exist", text, *out_source);
-	*out = (struct sandbox_bind){ .source = *out_source, .target = *out_target };
-	return 0;
+	for (size_t i = 0; i < cli->binds.n && r == 0; i++)
+		binds[i] = (struct sandbox_bind){ read[i].source,
+			read[i].target ? read[i].target : read[i].source };
+	*out = binds;
+	return r;
 }
 
 static int wait_ready(struct sandbox *sb, struct fh_error *err)
@@ -103,11 +99,8 @@ static int wait_ready(struct sandbox *sb, struct fh_error *err)
 static int start(struct owner *owner, const struct sandbox_cli *cli, struct sandbox **out,
 		struct fh_error *err)
 {
-	size_t n = cli->binds.n;
-	auto_free struct sandbox_bind *binds = xcalloc(n, sizeof(*binds));
-	auto_free char **texts = xcalloc(n * 2, sizeof(*texts));
-	struct sandbox_options options = { .binds = binds,
-		.n_binds = n,
+	auto_arena struct arena arena = ARENA_INIT;
+	struct sandbox_options options = { .n_binds = cli->binds.n,
 		.network = cli->network ? NETWORK_HOST : NETWORK_NONE,
 		.limits = { .memory_bytes = cli->memory_bytes,
 				.disk_bytes = cli->disk_bytes,
@@ -115,17 +108,12 @@ static int start(struct owner *owner, const struct sandbox_cli *cli, struct sand
 				.cpus = cli->cpus,
 				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
 	struct sandbox *sb = NULL;
-	int r = 0;
+	int r = read_binds(cli, &arena, &options.binds, err);
 
-	for (size_t i = 0; i < n && r == 0; i++)
-		r = parse_bind(cli->binds.items[i], &binds[i], &texts[2 * i], &texts[2 * i + 1],
-				err);
 	if (r == 0)
 		r = sandbox_start(owner, &options, &sb, err);
 	if (r == 0)
 		r = wait_ready(sb, err);
-	for (size_t i = 0; i < n * 2; i++)
-		free(texts[i]);
 	if (r < 0)
 		sandbox_close(sb);
 	else

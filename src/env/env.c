@@ -121,16 +121,22 @@ int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 
 /* --- open and close --------------------------------------------------------------------------- */
 
-static int check_bind(const struct fh_bind *bind, struct fh_error *err)
+static int add_bind(struct fh_env *env, const struct fh_bind *bind, struct fh_error *err)
 {
-	if (!bind->source || *bind->source != '/')
-		return error_say(err, EINVAL, "bind '%s': the source must be an absolute path",
-				bind->source ? bind->source : "");
-	if (bind->target && *bind->target != '/')
-		return error_say(err, EINVAL, "bind '%s': the target '%s' must be an absolute path",
-				bind->source, bind->target);
-	if (access(bind->source, F_OK) < 0)
-		return error_set(err, errno, "bind '%s'", bind->source);
+	struct sandbox_bind b = {
+		.source = arena_strdup(&env->arena, bind->source ? bind->source : ""),
+		.target = bind->target ? arena_strdup(&env->arena, bind->target) : NULL,
+	};
+	int r;
+
+	if (!b.target)
+		b.target = b.source;
+	r = sandbox_bind_check(&b, err);
+	if (r < 0)
+		return r;
+	if (access(b.source, F_OK) < 0)
+		return error_set(err, errno, "bind '%s'", b.source);
+	env->binds[env->n_binds++] = b;
 	return 0;
 }
 
@@ -146,16 +152,10 @@ static int add_binds(struct fh_env *env, const struct fh_env_options *options, s
 	for (size_t i = 0; i < task->n_data_binds; i++)
 		env->binds[env->n_binds++] = task->data_binds[i];
 	for (size_t i = 0; i < options->n_binds; i++) {
-		const struct fh_bind *bind = &options->binds[i];
-		const char *target = bind->target ? bind->target : bind->source;
-		int r = check_bind(bind, err);
+		int r = add_bind(env, &options->binds[i], err);
 
 		if (r < 0)
 			return r;
-		env->binds[env->n_binds++] = (struct sandbox_bind){
-			.source = arena_strdup(&env->arena, bind->source),
-			.target = arena_strdup(&env->arena, target),
-		};
 	}
 	return 0;
 }

@@ -156,8 +156,13 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < o->n_binds; i++)
+	for (size_t i = 0; i < o->n_binds; i++) {
+		/* A bare sandbox is made of its binds. */
+		r = o->bare ? 0 : sandbox_bind_check(&o->binds[i], err);
+		if (r < 0)
+			return r;
 		binds[i] = (struct plan_bind){ o->binds[i].source, o->binds[i].target };
+	}
 	plan.flags = (o->shell ? PLAN_SHELL : 0) | (o->bare ? PLAN_BARE : 0) |
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
 	r = owner_need_nursery(sb->owner, err);

@@ -87,6 +87,10 @@ struct sandbox_bind {
 	const char *target; /* absolute path inside */
 };
 
+/* -EINVAL for a path that is not absolute, and for a target that would hide what a sandbox needs for
+ * itself (/usr, /proc, ...). sandbox_start() refuses the same; ask before there is one to start. */
+int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err);
+
 struct sandbox_options {
 	const char *layer; /* name; NULL: an empty home */
 	const struct sandbox_bind *binds;

@@ -119,6 +119,9 @@ REFUSED = [
     ("--task rows --model actions:missing", "open 'missing': No such file or directory"),
     ("--task rows --model demo", "the task 'rows' has no demonstration"),
     ("--task rows --bind /no/such/place", "--bind '/no/such/place': No such file or directory"),
+    ("--task rows --bind /usr", "bind '/usr': at '/usr' it would hide what a sandbox needs"),
+    ("--task rows --bind /etc:/usr//", "bind '/etc': at '/usr' it would hide what a sandbox needs"),
+    ("--task rows --bind /etc:/data/../usr", "the target '/data/../usr' must not hold '..'"),
     ("--task rows --bind /usr:x", "--bind '/usr:x': the path inside should begin with '/'"),
 ]
 

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/sandbox.h"
+
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "proto/guest.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Where a bind may come to lie. A folder that is mounted over what a sandbox needs hides it, and what
+ * came of that would be a shell without programs, or none at all, and no word about why.
+ */
+static const char *const needed[] = { "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/lib",
+	"/usr/lib64", "/etc", "/tmp", GUEST_RUN_DIR, GUEST_WORKSPACE };
+
+/* Nothing beneath these is anybody's but the sandbox's. */
+static const char *const reserved[] = { "/proc", "/dev", "/fumehood", GUEST_RUN_DIR };
+
+static bool is_beneath(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return str_starts(path, folder) && (path[n] == '/' || path[n] == '\0');
+}
+
+/* /lib, /lib64, /libx32, ... */
+static bool is_library_folder(const char *path)
+{
+	return str_starts(path, "/lib") && !strchr(path + 1, '/');
+}
+
+static bool hides_something(const char *target)
+{
+	if (str_eq(target, "/") || is_library_folder(target))
+		return true;
+	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
+		if (is_beneath(needed[i], target))
+			return true;
+	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
+		if (is_beneath(target, reserved[i]))
+			return true;
+	return false;
+}
+
+int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err)
+{
+	auto_free char *target = path_normalise(bind->target);
+
+	if (*bind->source != '/')
+		return error_say(err, EINVAL, "bind '%s': the source must be an absolute path",
+				bind->source);
+	if (*bind->target != '/')
+		return error_say(err, EINVAL, "bind '%s': the target '%s' must be an absolute path",
+				bind->source, bind->target);
+	/* ".." is taken away by text here and by links inside, which may differ. */
+	if (strstr(bind->target, "/../") || str_ends(bind->target, "/.."))
+		return error_say(err, EINVAL, "bind '%s': the target '%s' must not hold '..'",
+				bind->source, bind->target);
+	if (hides_something(target))
+		return error_say(err, EINVAL,
+				"bind '%s': at '%s' it would hide what a sandbox needs; choose "
+				"another place, as SRC:/data",
+				bind->source, target);
+	return 0;
+}
