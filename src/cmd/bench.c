@@ -187,7 +187,6 @@ static json_t *figure_json(const struct figure *f)
 
 static void print_json(const struct bench *b, const struct machine *m)
 {
-	auto_buf struct buf line = BUF_INIT(1 << 20);
 	auto_json json_t *report = json_object();
 	json_t *results = json_array();
 
@@ -199,8 +198,7 @@ static void print_json(const struct bench *b, const struct machine *m)
 					m->date, "load", number(m->load), "others_cpus",
 					number(m->others), "quiet", m->others <= QUIET_SHARE));
 	json_object_set_new(report, "results", results);
-	json_add(&line, report, false);
-	puts(buf_str(&line));
+	cmd_print_json(report);
 }
 
 static void add_value(char *out, size_t size, double v, const char *unit)

@@ -26,6 +26,16 @@ static void complain(const char *message)
 	fprintf(stderr, "%s\n", buf_str(&line));
 }
 
+#define JSON_BYTES_MAX (256L * 1024 * 1024)
+
+void cmd_print_json(const json_t *value)
+{
+	auto_buf struct buf text = BUF_INIT(JSON_BYTES_MAX);
+
+	json_add(&text, value, false);
+	puts(buf_str(&text));
+}
+
 int cmd_fail(const struct fh_error *err)
 {
 	complain(err->message);

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -117,6 +118,9 @@ int cmd_refuse(const struct fh_error *err); /* CMD_USAGE: what was named can't b
 int cmd_misuse(const struct command_context *ctx, const char *format, ...) /* CMD_USAGE */
 		__attribute__((format(printf, 2, 3)));
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A value on stdout, as a line: what a command with --json prints. */
+void cmd_print_json(const json_t *value);
 
 /* The help of a command for a terminal `width` columns wide; all commands as Markdown, as JSON. */
 void cmd_help(struct buf *out, const struct command *command, const char *path, bool colours,

@@ -320,8 +320,7 @@ static int run_doctor(struct command_context *ctx)
 	json_object_set_new(report, "ok", json_boolean(ok));
 	json_object_set_new(report, "checks", list);
 	if (ctx->json) {
-		json_dumpf(report, stdout, JSON_COMPACT);
-		putchar('\n');
+		cmd_print_json(report);
 	} else {
 		puts(ok ? "This machine can run episodes."
 			: "This machine can't run episodes yet.");

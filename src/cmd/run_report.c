@@ -185,16 +185,11 @@ static void add_cells(struct buf *out, const char *const *cells, const int *widt
 
 static void add_rows(struct buf *out, struct row *rows, size_t n, bool colours)
 {
-	int widths[N_COLUMNS];
+	int widths[N_COLUMNS] = { 0 };
 
-	for (int c = 0; c < N_COLUMNS; c++) {
-		widths[c] = term_columns(titles[c]);
-		for (size_t i = 0; i < n; i++) {
-			int columns = term_columns(rows[i].cells[c]);
-
-			widths[c] = columns > widths[c] ? columns : widths[c];
-		}
-	}
+	term_widen(widths, titles, N_COLUMNS);
+	for (size_t i = 0; i < n; i++)
+		term_widen(widths, (const char *const *)rows[i].cells, N_COLUMNS);
 	buf_add_str(out, term_style(colours, TERM_BOLD));
 	add_cells(out, titles, widths, -1, "");
 	buf_add_str(out, term_style(colours, TERM_RESET));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/sandbox_ps.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/process.h"
@@ -10,7 +11,6 @@
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -94,10 +94,7 @@ static void add_up(const struct table *t, pid_t root, int *out_count, int64_t *o
 
 static double age_s(const struct process *p)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9 -
+	return (double)clock_ns(CLOCK_BOOTTIME) / NS_PER_S -
 			(double)p->start_ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
@@ -150,12 +147,10 @@ static int run_ps(struct command_context *ctx)
 
 	read_table(&table);
 	list = list_sandboxes(&table);
-	if (ctx->json) {
-		json_dumpf(list, stdout, JSON_COMPACT);
-		putchar('\n');
-	} else {
+	if (ctx->json)
+		cmd_print_json(list);
+	else
 		print_table(list);
-	}
 	json_decref(list);
 	free(table.list);
 	return CMD_OK;

@@ -39,15 +39,13 @@ static json_t *remarks_json(const struct task_check *check, bool problems)
 static void print_json(const struct outcome *o)
 {
 	auto_json json_t *out = json_object();
-	auto_buf struct buf text = BUF_INIT(REPORT_BYTES_MAX);
 
 	json_object_set_new(out, "task", json_text(o->spec));
 	json_object_set_new(out, "ok", json_boolean(o->ok));
 	json_object_set_new(out, "problems", remarks_json(&o->check, true));
 	json_object_set_new(out, "notes", remarks_json(&o->check, false));
 	json_object_set_new(out, "played", json_text(o->report.len ? buf_str(&o->report) : NULL));
-	json_add(&text, out, false);
-	puts(buf_str(&text));
+	cmd_print_json(out);
 }
 
 static void print_text(const struct outcome *o)

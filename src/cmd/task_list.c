@@ -113,14 +113,12 @@ static json_t *row_json(const struct row *row)
 static void print_json(const struct row *rows, size_t n)
 {
 	auto_json json_t *out = json_object();
-	auto_buf struct buf text = BUF_INIT(64 * 1024 * 1024);
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < n; i++)
 		json_array_append_new(list, row_json(&rows[i]));
 	json_object_set_new(out, "tasks", list);
-	json_add(&text, out, false);
-	puts(buf_str(&text));
+	cmd_print_json(out);
 }
 
 static void print_cells(const char *const *cells, const int *widths, const char *style)
@@ -138,16 +136,11 @@ static void print_cells(const char *const *cells, const int *widths, const char 
 
 static void print_table(const struct row *rows, size_t n)
 {
-	int widths[N_COLUMNS];
+	int widths[N_COLUMNS] = { 0 };
 
-	for (int c = 0; c < N_COLUMNS; c++) {
-		widths[c] = term_columns(titles[c]);
-		for (size_t i = 0; i < n; i++) {
-			int columns = term_columns(rows[i].cells[c]);
-
-			widths[c] = columns > widths[c] ? columns : widths[c];
-		}
-	}
+	term_widen(widths, titles, N_COLUMNS);
+	for (size_t i = 0; i < n; i++)
+		term_widen(widths, (const char *const *)rows[i].cells, N_COLUMNS);
 	print_cells(titles, widths, term_style(term_colours(1), TERM_BOLD));
 	for (size_t i = 0; i < n; i++)
 		print_cells((const char *const *)rows[i].cells, widths, "");

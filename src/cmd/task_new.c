@@ -30,11 +30,9 @@ static void print_next(const char *path)
 static void print_json(const char *path)
 {
 	auto_json json_t *out = json_object();
-	auto_buf struct buf text = BUF_INIT(65536);
 
 	json_object_set_new(out, "folder", json_text(path));
-	json_add(&text, out, false);
-	puts(buf_str(&text));
+	cmd_print_json(out);
 }
 
 static int run_task_new(struct command_context *ctx)

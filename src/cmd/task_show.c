@@ -97,10 +97,8 @@ static json_t *task_json(const struct task *task)
 static int print_json(const struct task *task)
 {
 	auto_json json_t *out = task_json(task);
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
 
-	json_add(&text, out, false);
-	puts(buf_str(&text));
+	cmd_print_json(out);
 	return CMD_OK;
 }
 

@@ -76,6 +76,16 @@ int term_columns(const char *s)
 	return columns;
 }
 
+void term_widen(int *widths, const char *const *cells, int n)
+{
+	for (int i = 0; i < n; i++) {
+		int columns = term_columns(cells[i]);
+
+		if (columns > widths[i])
+			widths[i] = columns;
+	}
+}
+
 /* Bytes at the beginning of s that take at most `columns`, and the columns that they take. */
 static size_t fit(const char *s, int columns, int *out_used)
 {

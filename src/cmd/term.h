@@ -34,6 +34,9 @@ static inline const char *term_style(bool colours, const char *sequence)
 /* Columns that UTF-8 text takes, counting wide characters as two and combining ones as none. */
 int term_columns(const char *s);
 
+/* Widens the columns of a table to a row of n cells. */
+void term_widen(int *widths, const char *const *cells, int n);
+
 /*
  * Appends s on one line of at most `columns`: line ends and tabs become a space, other control
  * characters and invalid bytes are escaped, and what does not fit is cut with "...".
