@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FAULT_H
+#define FAULT_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * The fault layer: calls that fail when a test wants them to. It is linked with --wrap into the tests
+ * themselves, which are owners, and into the plugin that their nurseries load; nothing that is installed
+ * has it.
+ *
+ * One page of memory is shared by a test and everything that its nurseries clone. While it watches, it
+ * notes each `site` that is passed: which call, from where in the code, on which side. A site is then
+ * armed, and fails the nth time that it is passed, once, in whatever process that is.
+ */
+
+/* The calls, what each fails with, and what else may come of it: 1, a signal interrupts it; 2, that, or it
+ * does less than it was asked for. meson.build takes the names from here. */
+#define FAULT_CALLS(X)                                                                             \
+	X(accept4, EMFILE, 0)                                                                      \
+	X(bind, EADDRINUSE, 0)                                                                     \
+	X(chdir, EACCES, 0)                                                                        \
+	X(chmod, EPERM, 0)                                                                         \
+	X(chown, EPERM, 0)                                                                         \
+	X(close_range, EPERM, 0)                                                                   \
+	X(dup2, EMFILE, 0)                                                                         \
+	X(dup3, EMFILE, 0)                                                                         \
+	X(epoll_create1, EMFILE, 0)                                                                \
+	X(epoll_ctl, ENOSPC, 0)                                                                    \
+	X(epoll_wait, EINTR, 1)                                                                    \
+	X(eventfd, EMFILE, 0)                                                                      \
+	X(execveat, ENOMEM, 0)                                                                     \
+	X(execvp, ENOMEM, 0)                                                                       \
+	X(fchmod, EPERM, 0)                                                                        \
+	X(fchown, EPERM, 0)                                                                        \
+	X(fchownat, EPERM, 0)                                                                      \
+	X(fcntl64, EMFILE, 0)                                                                      \
+	X(fdatasync, EIO, 0)                                                                       \
+	X(fdopendir, ENOMEM, 0)                                                                    \
+	X(flock, ENOLCK, 1)                                                                        \
+	X(fopen64, EMFILE, 0)                                                                      \
+	X(fork, EAGAIN, 0)                                                                         \
+	X(fstat64, ENOMEM, 0)                                                                      \
+	X(fstatat64, ENOMEM, 0)                                                                    \
+	X(ftruncate64, EIO, 0)                                                                     \
+	X(getrandom, EIO, 0)                                                                       \
+	X(getrlimit64, EPERM, 0)                                                                   \
+	X(ioctl, ENOMEM, 0)                                                                        \
+	X(link, EIO, 0)                                                                            \
+	X(listen, EADDRINUSE, 0)                                                                   \
+	X(lstat64, EIO, 0)                                                                         \
+	X(memfd_create, ENFILE, 0)                                                                 \
+	X(mkdir, ENOSPC, 0)                                                                        \
+	X(mkdirat, ENOSPC, 0)                                                                      \
+	X(mkostemp64, ENOSPC, 0)                                                                   \
+	X(mmap64, ENOMEM, 0)                                                                       \
+	X(mount, ENOMEM, 0)                                                                        \
+	X(nftw64, EMFILE, 0)                                                                       \
+	X(open64, EMFILE, 0)                                                                       \
+	X(openat64, EMFILE, 0)                                                                     \
+	X(opendir, EMFILE, 0)                                                                      \
+	X(pipe2, EMFILE, 0)                                                                        \
+	X(poll, ENOMEM, 1)                                                                         \
+	X(posix_spawn, EAGAIN, 0)                                                                  \
+	X(prctl, EPERM, 0)                                                                         \
+	X(pread64, EIO, 0)                                                                         \
+	X(pthread_create, EAGAIN, 0)                                                               \
+	X(read, EIO, 2)                                                                            \
+	X(realloc, ENOMEM, 0)                                                                      \
+	X(recv, ENOMEM, 1)                                                                         \
+	X(recvmsg, ENOMEM, 1)                                                                      \
+	X(rename, EIO, 0)                                                                          \
+	X(seccomp_init, ENOMEM, 0)                                                                 \
+	X(send, ENOBUFS, 1)                                                                        \
+	X(sendfile64, EIO, 2)                                                                      \
+	X(sendmsg, ENOBUFS, 1)                                                                     \
+	X(setgroups, EPERM, 0)                                                                     \
+	X(sethostname, EPERM, 0)                                                                   \
+	X(setns, ENOMEM, 0)                                                                        \
+	X(setresgid, EAGAIN, 0)                                                                    \
+	X(setresuid, EAGAIN, 0)                                                                    \
+	X(setrlimit64, EPERM, 0)                                                                   \
+	X(setsid, EPERM, 0)                                                                        \
+	X(setxattr, EOPNOTSUPP, 0)                                                                 \
+	X(signalfd, EMFILE, 0)                                                                     \
+	X(socket, ENFILE, 0)                                                                       \
+	X(socketpair, EMFILE, 0)                                                                   \
+	X(stat64, EIO, 0)                                                                          \
+	X(symlink, ENOSPC, 0)                                                                      \
+	X(syscall, EAGAIN, 0)                                                                      \
+	X(timerfd_create, EMFILE, 0)                                                               \
+	X(umount2, EBUSY, 0)                                                                       \
+	X(unshare, ENOSPC, 0)                                                                      \
+	X(waitpid, ECHILD, 1)                                                                      \
+	X(write, ENOSPC, 2)
+
+enum fault_call {
+#define FAULT_NUMBER(name, error, other) CALL_##name,
+	FAULT_CALLS(FAULT_NUMBER)
+#undef FAULT_NUMBER
+			N_FAULT_CALLS
+};
+
+enum fault_side { FAULT_OWNER, FAULT_GUEST }; /* -DFAULT_SIDE, when the layer is compiled */
+
+enum fault_kind {
+	FAULT_NONE,
+	FAULT_ERROR, /* the call's error */
+	FAULT_INTR,  /* a signal came first: nobody may notice */
+	FAULT_SHORT, /* fewer bytes than were asked for: nobody may notice */
+	FAULT_KILL,  /* the process dies instead of calling */
+};
+
+struct fault_site {
+	_Atomic uint64_t key; /* side, call and place; 0: free */
+	atomic_uint passes;
+};
+
+#define FAULT_SITES_MAX 2048
+#define FAULT_RUNS_MAX 64
+
+struct fault_page {
+	atomic_bool watching;
+	atomic_uint phase; /* of the test; told of in messages */
+	struct fault_site sites[FAULT_SITES_MAX];
+
+	_Atomic uint64_t armed; /* a key; 0: none */
+	atomic_uint armed_pass, armed_kind, seen;
+	atomic_uint hits, hit_phase;
+	atomic_int hit_pid;
+
+	/* What whoever plays leaves, should it die: of each run the steps whose observations were given
+	 * out (-1: not even the first), and what must not be. */
+	atomic_int given[FAULT_RUNS_MAX];
+	char trouble[2048];
+};
+
+/* Where nurseries find the page: a descriptor of their parent. */
+#define FAULT_PAGE_FD 900
+
+extern struct fault_page *fault_page;
+
+/* In a test's own process only what it is about meets faults: not the test. */
+extern _Thread_local bool fault_spared;
+
+/* For wrappers: what is to happen to this call; errno is set. */
+enum fault_kind fault_at(enum fault_call call, const void *from);
+
+/* --- for tests -------------------------------------------------------------------------------- */
+
+int fault_page_open(void); /* makes the page; negative errno */
+
+void fault_watch(bool on); /* on: forgets the sites seen so far */
+void fault_phase(unsigned phase);
+
+/* The pass is the nth from now on, 1 for the first. */
+void fault_arm(uint64_t key, unsigned pass, enum fault_kind kind);
+
+/* How often it has happened: 0, or 1. Nothing is armed after it. */
+unsigned fault_disarm(void);
+
+enum fault_side fault_side_of(uint64_t key);
+enum fault_call fault_call_of(uint64_t key);
+bool fault_interruptible(uint64_t key);
+bool fault_may_be_short(uint64_t key);
+
+/* "open64 in the owner at 0x1234": addr2line finds the place. Valid until the next call. */
+const char *fault_name(uint64_t key);
+const char *fault_call_name(enum fault_call call);
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fault.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <poll.h>
+#include <pthread.h>
+#include <seccomp.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * What the linker puts in the place of each call: --wrap makes the callers use __wrap_NAME, and the call
+ * itself __real_NAME. Declared as the linker sees them, without the headers' attributes and aliases.
+ */
+#define HIT(name) (fault_at(CALL_##name, __builtin_return_address(0)) != FAULT_NONE)
+
+#define WRAP(type, name, failure, parameters, arguments)                                           \
+	type __real_##name parameters;                                                             \
+	type __wrap_##name parameters;                                                             \
+	type __wrap_##name parameters                                                              \
+	{                                                                                          \
+		return HIT(name) ? (failure) : __real_##name arguments;                            \
+	}
+
+#define WRAP_INT(name, parameters, arguments) WRAP(int, name, -1, parameters, arguments)
+#define WRAP_SIZE(name, parameters, arguments) WRAP(ssize_t, name, -1, parameters, arguments)
+
+WRAP_INT(accept4, (int fd, void *address, void *n, int flags), (fd, address, n, flags))
+WRAP_INT(bind, (int fd, const void *address, socklen_t n), (fd, address, n))
+WRAP_INT(chdir, (const char *path), (path))
+WRAP_INT(chmod, (const char *path, mode_t mode), (path, mode))
+WRAP_INT(chown, (const char *path, uid_t uid, gid_t gid), (path, uid, gid))
+WRAP_INT(close_range, (unsigned first, unsigned last, int flags), (first, last, flags))
+WRAP_INT(dup2, (int from, int to), (from, to))
+WRAP_INT(dup3, (int from, int to, int flags), (from, to, flags))
+WRAP_INT(epoll_create1, (int flags), (flags))
+WRAP_INT(epoll_ctl, (int epoll, int op, int fd, void *event), (epoll, op, fd, event))
+WRAP_INT(epoll_wait, (int epoll, void *events, int n, int timeout), (epoll, events, n, timeout))
+WRAP_INT(eventfd, (unsigned value, int flags), (value, flags))
+WRAP_INT(execveat, (int at, const char *path, char *const *argv, char *const *env, int flags),
+		(at, path, argv, env, flags))
+WRAP_INT(execvp, (const char *file, char *const *argv), (file, argv))
+WRAP_INT(fchmod, (int fd, mode_t mode), (fd, mode))
+WRAP_INT(fchown, (int fd, uid_t uid, gid_t gid), (fd, uid, gid))
+WRAP_INT(fchownat, (int at, const char *path, uid_t uid, gid_t gid, int flags),
+		(at, path, uid, gid, flags))
+WRAP_INT(fdatasync, (int fd), (fd))
+WRAP(DIR *, fdopendir, NULL, (int fd), (fd))
+WRAP_INT(flock, (int fd, int operation), (fd, operation))
+WRAP(FILE *, fopen64, NULL, (const char *path, const char *mode), (path, mode))
+WRAP(pid_t, fork, -1, (void), ())
+WRAP_INT(fstat64, (int fd, void *st), (fd, st))
+WRAP_INT(fstatat64, (int at, const char *path, void *st, int flags), (at, path, st, flags))
+WRAP_INT(ftruncate64, (int fd, off_t n), (fd, n))
+WRAP_SIZE(getrandom, (void *data, size_t n, unsigned flags), (data, n, flags))
+WRAP_INT(getrlimit64, (int resource, void *limit), (resource, limit))
+WRAP_INT(link, (const char *from, const char *to), (from, to))
+WRAP_INT(listen, (int fd, int n), (fd, n))
+WRAP_INT(lstat64, (const char *path, void *st), (path, st))
+WRAP_INT(memfd_create, (const char *name, unsigned flags), (name, flags))
+WRAP_INT(mkdir, (const char *path, mode_t mode), (path, mode))
+WRAP_INT(mkdirat, (int at, const char *path, mode_t mode), (at, path, mode))
+WRAP_INT(mkostemp64, (char *name, int flags), (name, flags))
+WRAP(void *, mmap64, MAP_FAILED,
+		(void *at, size_t n, int protection, int flags, int fd, off_t from),
+		(at, n, protection, flags, fd, from))
+WRAP_INT(mount,
+		(const char *source, const char *target, const char *type, unsigned long flags,
+				const void *data),
+		(source, target, type, flags, data))
+WRAP_INT(nftw64, (const char *path, __nftw_func_t callback, int fds, int flags),
+		(path, callback, fds, flags))
+WRAP(DIR *, opendir, NULL, (const char *path), (path))
+WRAP_INT(pipe2, (int *ends, int flags), (ends, flags))
+WRAP_INT(poll, (struct pollfd * fds, nfds_t n, int timeout), (fds, n, timeout))
+WRAP(int, posix_spawn, errno,
+		(pid_t * pid, const char *path, const posix_spawn_file_actions_t *actions,
+				const posix_spawnattr_t *attributes, char *const *argv,
+				char *const *env),
+		(pid, path, actions, attributes, argv, env))
+WRAP_SIZE(pread64, (int fd, void *data, size_t n, off_t from), (fd, data, n, from))
+WRAP(int, pthread_create, errno,
+		(pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *),
+				void *data),
+		(thread, attributes, run, data))
+WRAP(void *, realloc, NULL, (void *data, size_t n), (data, n))
+WRAP_SIZE(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
+WRAP_INT(rename, (const char *from, const char *to), (from, to))
+#if FAULT_SIDE == 0 /* a guest is not linked with libseccomp */
+WRAP(scmp_filter_ctx, seccomp_init, NULL, (uint32_t action), (action))
+#endif
+WRAP_SIZE(sendmsg, (int fd, const struct msghdr *message, int flags), (fd, message, flags))
+WRAP_INT(setgroups, (size_t n, const gid_t *groups), (n, groups))
+WRAP_INT(sethostname, (const char *name, size_t n), (name, n))
+WRAP_INT(setns, (int fd, int type), (fd, type))
+WRAP_INT(setresgid, (gid_t real, gid_t effective, gid_t saved), (real, effective, saved))
+WRAP_INT(setresuid, (uid_t real, uid_t effective, uid_t saved), (real, effective, saved))
+WRAP_INT(setrlimit64, (int resource, const void *limit), (resource, limit))
+WRAP(pid_t, setsid, -1, (void), ())
+WRAP_INT(setxattr, (const char *path, const char *name, const void *value, size_t n, int flags),
+		(path, name, value, n, flags))
+WRAP_INT(signalfd, (int fd, const void *mask, int flags), (fd, mask, flags))
+WRAP_INT(socket, (int domain, int type, int protocol), (domain, type, protocol))
+WRAP_INT(socketpair, (int domain, int type, int protocol, int *pair),
+		(domain, type, protocol, pair))
+WRAP_INT(stat64, (const char *path, void *st), (path, st))
+WRAP_INT(symlink, (const char *to, const char *path), (to, path))
+WRAP_INT(timerfd_create, (int clock, int flags), (clock, flags))
+WRAP_INT(umount2, (const char *path, int flags), (path, flags))
+WRAP_INT(unshare, (int flags), (flags))
+WRAP(pid_t, waitpid, -1, (pid_t pid, int *status, int options), (pid, status, options))
+
+/* --- those that may do less than they were asked for -------------------------------------------- */
+
+#define WRAP_SHORT(name, data_type, parameters, arguments)                                         \
+	ssize_t __real_##name parameters;                                                          \
+	ssize_t __wrap_##name parameters;                                                          \
+	ssize_t __wrap_##name parameters                                                           \
+	{                                                                                          \
+		enum fault_kind kind = fault_at(CALL_##name, __builtin_return_address(0));         \
+                                                                                                   \
+		if (kind == FAULT_SHORT && n > 1)                                                  \
+			n /= 2;                                                                    \
+		else if (kind != FAULT_NONE && kind != FAULT_SHORT)                                \
+			return -1;                                                                 \
+		return __real_##name arguments;                                                    \
+	}
+
+WRAP_SHORT(read, void, (int fd, void *data, size_t n), (fd, data, n))
+WRAP_SHORT(recv, void, (int fd, void *data, size_t n, int flags), (fd, data, n, flags))
+WRAP_SHORT(send, const void, (int fd, const void *data, size_t n, int flags), (fd, data, n, flags))
+WRAP_SHORT(sendfile64, off_t, (int to, int from, off_t *at, size_t n), (to, from, at, n))
+WRAP_SHORT(write, const void, (int fd, const void *data, size_t n), (fd, data, n))
+
+/* --- those with a variable end ------------------------------------------------------------------ */
+
+#define LAST(type, after)                                                                          \
+	({                                                                                         \
+		va_list ap;                                                                        \
+		type last;                                                                         \
+                                                                                                   \
+		va_start(ap, after);                                                               \
+		last = va_arg(ap, type);                                                           \
+		va_end(ap);                                                                        \
+		last;                                                                              \
+	})
+
+int __real_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...);
+int __wrap_open64(const char *path, int flags, ...)
+{
+	return HIT(open64) ? -1 : __real_open64(path, flags, LAST(mode_t, flags));
+}
+
+int __real_openat64(int at, const char *path, int flags, ...);
+int __wrap_openat64(int at, const char *path, int flags, ...);
+int __wrap_openat64(int at, const char *path, int flags, ...)
+{
+	return HIT(openat64) ? -1 : __real_openat64(at, path, flags, LAST(mode_t, flags));
+}
+
+int __real_fcntl64(int fd, int command, ...);
+int __wrap_fcntl64(int fd, int command, ...);
+int __wrap_fcntl64(int fd, int command, ...)
+{
+	return HIT(fcntl64) ? -1 : __real_fcntl64(fd, command, LAST(long, command));
+}
+
+int __real_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...);
+int __wrap_ioctl(int fd, unsigned long request, ...)
+{
+	return HIT(ioctl) ? -1 : __real_ioctl(fd, request, LAST(void *, request));
+}
+
+int __real_prctl(int option, ...);
+int __wrap_prctl(int option, ...);
+int __wrap_prctl(int option, ...)
+{
+	unsigned long a[4];
+	va_list ap;
+
+	va_start(ap, option);
+	for (size_t i = 0; i < 4; i++)
+		a[i] = va_arg(ap, unsigned long);
+	va_end(ap);
+	return HIT(prctl) ? -1 : __real_prctl(option, a[0], a[1], a[2], a[3]);
+}
+
+/* What is asked for by its number: clone3, openat2, pivot_root, open_tree, seccomp, ... */
+long __real_syscall(long number, ...);
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+	long a[6];
+	va_list ap;
+
+	va_start(ap, number);
+	for (size_t i = 0; i < 6; i++)
+		a[i] = va_arg(ap, long);
+	va_end(ap);
+	if (HIT(syscall)) {
+		if (number != SYS_clone3) /* openat2 is tried again for ever after EAGAIN */
+			errno = ENOMEM;
+		return -1;
+	}
+	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}

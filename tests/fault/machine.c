@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "machine.h"
+
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+void machine_watch(void)
+{
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+		abort();
+}
+
+int64_t machine_wait_until_gone(void)
+{
+	int64_t begun = clock_now_ns();
+	pid_t pid;
+
+	for (;;) {
+		int64_t ms = (clock_now_ns() - begun) / NS_PER_MS;
+
+		pid = waitpid(-1, NULL, WNOHANG | __WALL);
+		if (pid < 0 && errno == ECHILD)
+			return ms;
+		if (pid == 0 && ms > GONE_MS)
+			return -1;
+		if (pid == 0)
+			nanosleep(&(struct timespec){ .tv_nsec = NS_PER_MS / 4 }, NULL);
+	}
+}
+
+int machine_open_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	int n = 0;
+
+	while (dir && readdir(dir))
+		n++;
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static int remove_path(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	return ftw->level > 0 ? remove(path) : 0;
+}
+
+void machine_remove_in(const char *folder)
+{
+	nftw(folder, remove_path, 16, FTW_PHYS | FTW_DEPTH);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "play.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/places.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "fault.h"
+#include "machine.h"
+#include "trajectory/export.h"
+#include "trajectory/run_dir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEP_TIMEOUT_S 20
+#define LONG_BYTES 100000 /* a command that does not fit into the shell's socket at once */
+
+static char home[64]; /* holds the two folders */
+static char *state_dir, *out_dir, *tasks_dir;
+static char long_command[LONG_BYTES + 64];
+
+/* The plugin with the fault layer, instead of the one that is installed. */
+const struct places *__real_places_get(void);
+const struct places *__wrap_places_get(void);
+const struct places *__wrap_places_get(void)
+{
+	static struct places p;
+
+	p = *__real_places_get();
+	p.guest_plugin = FAULT_PLUGIN;
+	return &p;
+}
+
+void play_set_up(void)
+{
+	snprintf(home, sizeof(home), "/tmp/fumehood-fault-XXXXXX");
+	if (!mkdtemp(home))
+		abort();
+	state_dir = path_join(home, "state");
+	out_dir = path_join(home, "out");
+	tasks_dir = path_join(places_get()->share_dir, "tests/fault/tasks");
+	setenv("FUMEHOOD_STATE", state_dir, 1);
+	path_mkdirs(out_dir, 0755, NULL);
+	memset(long_command, 'x', LONG_BYTES);
+	memcpy(long_command, ": '", 3);
+	memcpy(long_command + LONG_BYTES, "'; echo long", sizeof("'; echo long"));
+}
+
+void play_tear_down(void)
+{
+	machine_remove_in(home);
+	remove(home);
+	free(state_dir);
+	free(out_dir);
+	free(tasks_dir);
+}
+
+/* --- the record ------------------------------------------------------------------------------- */
+
+static void drop_record(struct play *p)
+{
+	recorder_close(p->recorder);
+	p->recorder = NULL;
+}
+
+static void note_given(struct play *p, int steps)
+{
+	atomic_store(&fault_page->given[p->run % FAULT_RUNS_MAX], steps);
+}
+
+static int begin_record(struct play *p)
+{
+	struct run_name name = RUN_NAME_INIT;
+	struct fh_env_info info;
+	auto_free char *dir = NULL;
+	int r;
+
+	drop_record(p);
+	name.model = "play";
+	name.task = p->task;
+	fh_env_info(p->env, &info);
+	r = run_dir_make(out_dir, &name, &dir, &p->run, &p->err);
+	if (r == 0)
+		r = recorder_open(
+				&(struct recorder_options){
+						.dir = dir,
+						.env = &info,
+						.model = "play",
+						.run = p->run,
+						.reward = "delta",
+				},
+				&p->recorder, &p->err);
+	if (r == 0)
+		r = recorder_reset(p->recorder, 0, &p->step, &p->err);
+	if (r == 0)
+		note_given(p, 0);
+	else
+		drop_record(p);
+	return r;
+}
+
+static int record_step(struct play *p, const char *action)
+{
+	bool over = p->step.terminated || p->step.truncated;
+	int r = recorder_step(p->recorder, &(struct recorder_turn){ .action = action }, &p->step,
+			&p->err);
+
+	if (r == 0 && over)
+		r = recorder_end(p->recorder, &(struct recorder_end){ 0 }, &p->err);
+	if (r == 0)
+		note_given(p, p->step.step);
+	if (r < 0 || over)
+		drop_record(p);
+	return r;
+}
+
+/* --- acts ------------------------------------------------------------------------------------- */
+
+struct act {
+	const char *name;
+	const char *command; /* of a step; else: */
+	int (*run)(struct play *p);
+	double timeout_s; /* 0: enough */
+	enum fh_outcome outcome;
+	const char *has; /* in what it prints, before all else */
+	bool scored;
+};
+
+static int open_gym(struct play *p)
+{
+	return fh_gym_open(
+			&(struct fh_gym_options){ .tasks_dir = tasks_dir, .state_dir = state_dir },
+			&p->gym, &p->err);
+}
+
+static int open_env(struct play *p)
+{
+	return fh_env_open(p->gym, &(struct fh_env_options){ .task = p->task }, &p->env, &p->err);
+}
+
+static int reset(struct play *p)
+{
+	int r = fh_env_reset(p->env, 0, &p->step, &p->err);
+
+	return r < 0 ? r : begin_record(p);
+}
+
+static int close_all(struct play *p)
+{
+	drop_record(p);
+	fh_env_close(p->env);
+	fh_gym_close(p->gym);
+	p->env = NULL;
+	p->gym = NULL;
+	return 0;
+}
+
+#define SUBMISSION "cp right.csv submission.csv 2>&- ; "
+
+static const struct act whole[] = {
+	{ "the gym's opening", .run = open_gym },
+	{ "the environment's opening", .run = open_env },
+	{ "reset", .run = reset },
+	{ "a step", "echo one; echo two >&2", .has = "one\ntwo\n" },
+	{ "a long step", long_command, .has = "long\n" },
+	{ "a loud step", "seq -s ' ' 30000", .has = "1 2 3 4 5 6" },
+	{ "a step that times out", "sleep 9", .timeout_s = .05, .outcome = FH_OUTCOME_TIMEOUT },
+	{ "a step that exits", "exit 3", .outcome = FH_OUTCOME_SHELL_RESTARTED },
+	{ "validate", SUBMISSION "validate", .scored = true },
+	{ "a second reset", .run = reset },
+	{ "a step after it", "echo three", .has = "three\n" },
+	{ "submit", SUBMISSION "submit", .scored = true },
+	{ "the close", .run = close_all },
+};
+
+static const struct act short_one[] = {
+	{ "the gym's opening", .run = open_gym },
+	{ "the environment's opening", .run = open_env },
+	{ "reset", .run = reset },
+	{ "submit", SUBMISSION "submit", .scored = true },
+	{ "the close", .run = close_all },
+};
+
+static const struct act *acts_of(enum script script, size_t *out_n)
+{
+	*out_n = script == SCRIPT_WHOLE ? ARRAY_SIZE(whole) : ARRAY_SIZE(short_one);
+	return script == SCRIPT_WHOLE ? whole : short_one;
+}
+
+const char *play_phase_name(enum script script, unsigned phase)
+{
+	size_t n;
+	const struct act *acts = acts_of(script, &n);
+
+	return phase < n ? acts[phase].name : "nothing";
+}
+
+/* --- doing one, whatever comes ---------------------------------------------------------------- */
+
+enum done {
+	DONE,       /* as it should be */
+	NOT_DONE,   /* with an error */
+	OTHER_DONE, /* a step that went otherwise */
+};
+
+static bool score_is_right(const struct play *p)
+{
+	static const struct {
+		const char *task;
+		double low, high;
+	} scores[] = { { "sums", 1, 1 }, { "lines", 2, 2 }, { "coins", 0.2, 0.8 } };
+	double score = p->step.score[0].value;
+
+	for (size_t i = 0; i < ARRAY_SIZE(scores); i++)
+		if (str_starts(p->task, scores[i].task))
+			return scores[i].low <= score && score <= scores[i].high;
+	return false;
+}
+
+static bool is_expected(const struct play *p, const struct act *a)
+{
+	const struct fh_step *s = &p->step;
+
+	return s->outcome == a->outcome && (!a->has || str_starts(s->observation, a->has)) &&
+			(!a->scored || s->score);
+}
+
+static enum done try(struct play *p, const struct act *a)
+{
+	struct fh_action action = { .text = a->command, .timeout_s = a->timeout_s };
+	int r;
+
+	p->err = (struct fh_error)FH_ERROR_INIT;
+	if (a->run)
+		return a->run(p) < 0 ? NOT_DONE : DONE;
+	if (!action.timeout_s)
+		action.timeout_s = STEP_TIMEOUT_S;
+	r = fh_env_step(p->env, &action, &p->step, &p->err);
+	if (r == 0)
+		r = record_step(p, a->command);
+	if (r < 0)
+		return NOT_DONE;
+	return is_expected(p, a) ? DONE : OTHER_DONE;
+}
+
+static enum done attempt(struct play *p, const struct act *a)
+{
+	enum done done;
+
+	fault_spared = false;
+	done = try(p, a);
+	fault_spared = true;
+	return done;
+}
+
+__attribute__((format(printf, 3, 4))) static bool complain(
+		struct play *p, const struct act *a, const char *format, ...)
+{
+	size_t n = strlen(p->trouble);
+	va_list ap;
+
+	n += (size_t)snprintf(p->trouble + n, sizeof(p->trouble) - n, "%s: ", a->name);
+	va_start(ap, format);
+	if (n < sizeof(p->trouble))
+		vsnprintf(p->trouble + n, sizeof(p->trouble) - n, format, ap);
+	va_end(ap);
+	return false;
+}
+
+/* A failure has a sentence, and a step that went otherwise says so in its outcome. */
+static bool is_clear(struct play *p, const struct act *a, enum done done)
+{
+	const struct fh_step *s = &p->step;
+
+	if (done == NOT_DONE)
+		return (p->err.code < 0 && strlen(p->err.message) > 10) ||
+				complain(p, a, "an error without a sentence (%d, '%s')",
+						p->err.code, p->err.message);
+	if (s->score && !score_is_right(p))
+		return complain(p, a, "a wrong score, %g", s->score[0].value);
+	if (a->scored && !s->score && s->grade_error && strlen(s->grade_error) > 10)
+		return true;
+	if (s->outcome == FH_OUTCOME_SANDBOX_GONE)
+		return (s->terminated && str_eq(s->exit_status, "early_exit")) ||
+				complain(p, a, "the sandbox is gone, and the episode goes on");
+	if (s->outcome != FH_OUTCOME_OK || s->exit_code != 0)
+		return true;
+	return complain(p, a, "went otherwise without a word: '%.300s'", s->observation);
+}
+
+static bool play_act(struct play *p, const struct act *a)
+{
+	enum done done = attempt(p, a);
+	struct fh_error first = p->err;
+
+	if (done == DONE && p->step.score && a->scored && !score_is_right(p))
+		return complain(p, a, "a wrong score, %g", p->step.score[0].value);
+	if (done == DONE)
+		return true;
+	if (!is_clear(p, a, done))
+		return false;
+	if (a->command && reset(p) < 0)
+		return complain(p, a, "'%s', and then no reset: %s", first.message, p->err.message);
+	done = attempt(p, a);
+	if (done == NOT_DONE)
+		return complain(p, a, "'%s', and again '%s'", first.message, p->err.message);
+	if (done == OTHER_DONE)
+		return complain(p, a, "'%s', and then %s: '%.300s', '%s'", first.message,
+				fh_outcome_name(p->step.outcome), p->step.observation,
+				p->step.grade_error ? p->step.grade_error : "");
+	return true;
+}
+
+bool play(struct play *p, const char *task, enum script script)
+{
+	size_t n;
+	const struct act *acts = acts_of(script, &n);
+	bool good = true;
+
+	*p = (struct play){ .task = task };
+	machine_remove_in(out_dir);
+	for (size_t i = 0; i < FAULT_RUNS_MAX; i++)
+		atomic_store(&fault_page->given[i], -1);
+	for (size_t i = 0; i < n && good; i++) {
+		fault_phase((unsigned)i);
+		good = play_act(p, &acts[i]);
+	}
+	if (!good)
+		close_all(p);
+	return good;
+}
+
+/* --- what is left to read --------------------------------------------------------------------- */
+
+/* Nothing half-made is beside the records. */
+static bool names_are_known(const char *dir, char *trouble, size_t n)
+{
+	DIR *d = opendir(dir);
+	const struct dirent *e;
+
+	while (d && (e = readdir(d))) {
+		if (e->d_name[0] == '.' || str_eq(e->d_name, EXPORT_EVENTS) ||
+				str_eq(e->d_name, EXPORT_RESULTS) || str_ends(e->d_name, ".traj"))
+			continue;
+		snprintf(trouble, n, "left behind: '%s'", e->d_name);
+		closedir(d);
+		return false;
+	}
+	if (d)
+		closedir(d);
+	return true;
+}
+
+static bool read_record(struct play *p, const char *dir, int given)
+{
+	auto_free char *events = path_join(dir, EXPORT_EVENTS);
+	struct exported x;
+	int steps;
+
+	if (!names_are_known(dir, p->trouble, sizeof(p->trouble)))
+		return false;
+	if (given < 0 && !path_exists(events))
+		return true;
+	if (export_read(dir, &x, &p->err) < 0) {
+		if (given < 0) /* not even its opening is there */
+			return true;
+		snprintf(p->trouble, sizeof(p->trouble), "%s", p->err.message);
+		return false;
+	}
+	steps = (int)x.traj->n_steps;
+	export_release(&x);
+	if (steps < given || steps > given + 1) {
+		snprintf(p->trouble, sizeof(p->trouble), "%d steps were given out, %d recorded",
+				given, steps);
+		return false;
+	}
+	return true;
+}
+
+bool play_read_records(struct play *p)
+{
+	DIR *d = opendir(out_dir);
+	const struct dirent *e;
+	bool good = true;
+
+	while (d && good && (e = readdir(d))) {
+		const char *number = strrchr(e->d_name, '_');
+		int64_t run;
+
+		if (e->d_name[0] == '.' || !number || !str_to_i64(number + 1, &run))
+			continue;
+		auto_free char *dir = path_join(out_dir, e->d_name);
+		good = read_record(p, dir, atomic_load(&fault_page->given[run % FAULT_RUNS_MAX]));
+	}
+	if (d)
+		closedir(d);
+	return good;
+}

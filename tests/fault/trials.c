@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trials.h"
+
+#include "base/clock.h"
+#include "base/scope.h"
+#include "machine.h"
+#include "play.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SOME 4 /* passes of a site, beside the first */
+#define HANG_S 60
+#define SLOW_MS 10000 /* longer than any answer is waited for */
+
+/* The first plays everything; the others add what only they pass. */
+static const struct {
+	const char *task;
+	enum script script;
+} plays[] = {
+	{ "sums", SCRIPT_WHOLE },
+	{ "coins:disk", SCRIPT_SUBMIT },
+	{ "lines", SCRIPT_SUBMIT },
+};
+
+struct counts {
+	unsigned sites, faults, missed, bad;
+	int64_t slowest_ms, longest_gone_ms;
+};
+
+static unsigned seed;
+static unsigned seen[2][N_FAULT_CALLS];
+
+/* Of the sanitizer, where there is one: true for leaks since the last call. */
+__attribute__((weak)) int __lsan_do_recoverable_leak_check(void);
+
+int trials_set_up(void **state)
+{
+	const char *given = getenv("FAULT_SEED");
+
+	seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)clock_ns(CLOCK_REALTIME);
+	printf("fault: seed %u (FAULT_SEED)\n", seed);
+	fault_spared = true;
+	machine_watch();
+	play_set_up();
+	return fault_page_open();
+}
+
+int trials_tear_down(void **state)
+{
+	play_tear_down();
+	return 0;
+}
+
+unsigned trials_sites_of(enum fault_side side, enum fault_call call)
+{
+	return seen[side][call];
+}
+
+/* --- one trial -------------------------------------------------------------------------------- */
+
+static const char *leak_of(int fds)
+{
+	if (machine_wait_until_gone() < 0)
+		return "a process is left";
+	if (machine_open_fds() != fds)
+		return "a descriptor is left";
+	if (__lsan_do_recoverable_leak_check && __lsan_do_recoverable_leak_check())
+		return "memory is left";
+	return NULL;
+}
+
+_Noreturn static void try_in_child(size_t number)
+{
+	struct play p;
+	const char *leak = NULL;
+	int fds = machine_open_fds();
+	bool good;
+
+	alarm(HANG_S);
+	machine_watch();
+	good = play(&p, plays[number].task, plays[number].script);
+	if (good)
+		leak = leak_of(fds);
+	snprintf(fault_page->trouble, sizeof(fault_page->trouble), "%s", leak ? leak : p.trouble);
+	_exit(!good || leak);
+}
+
+static const char *what_ended(int status, enum fault_kind kind)
+{
+	static char text[64];
+
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status) ? fault_page->trouble : NULL;
+	if (WTERMSIG(status) == SIGALRM)
+		return "hangs";
+	if (kind == FAULT_KILL && WTERMSIG(status) == SIGKILL)
+		return NULL;
+	snprintf(text, sizeof(text), "crashes with signal %d", WTERMSIG(status));
+	return text;
+}
+
+/* One play in a process of its own; NULL, or what went wrong. */
+static const char *try(size_t number, const struct campaign *c, struct counts *counts)
+{
+	static struct play after;
+	int64_t begun = clock_now_ns(), ms;
+	const char *wrong;
+	int status;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		try_in_child(number);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	wrong = what_ended(status, c->kind);
+	ms = (clock_now_ns() - begun) / NS_PER_MS;
+	if (ms > counts->slowest_ms)
+		counts->slowest_ms = ms;
+	if (!wrong && ms > SLOW_MS)
+		wrong = "takes more than 10 s";
+	ms = machine_wait_until_gone();
+	if (ms > counts->longest_gone_ms)
+		counts->longest_gone_ms = ms;
+	if (!wrong && ms < 0)
+		wrong = "a process is left after 2 s";
+	after.trouble[0] = '\0';
+	if (!wrong && !play_read_records(&after))
+		wrong = after.trouble;
+	return wrong;
+}
+
+/* --- all of them ------------------------------------------------------------------------------ */
+
+static bool fits(const struct campaign *c, uint64_t key)
+{
+	switch (c->kind) {
+	case FAULT_INTR:
+		return fault_interruptible(key);
+	case FAULT_SHORT:
+		return fault_may_be_short(key);
+	case FAULT_NONE:
+	case FAULT_ERROR:
+	case FAULT_KILL:
+		break;
+	}
+	return true;
+}
+
+static void fail_at(size_t number, const struct campaign *c, uint64_t key, unsigned pass,
+		struct counts *counts)
+{
+	const char *wrong;
+	unsigned hits;
+
+	fault_arm(key, pass, c->kind);
+	wrong = try(number, c, counts);
+	hits = fault_disarm();
+	counts->faults += hits;
+	counts->missed += !hits;
+	counts->bad += wrong != NULL;
+	if (wrong)
+		printf("fault: %s, pass %u, in %s of %s: %s\n", fault_name(key), pass,
+				hits ? play_phase_name(plays[number].script,
+						       atomic_load(&fault_page->hit_phase))
+				     : "no act",
+				plays[number].task, wrong);
+}
+
+/* The first time that it is passed, and some others; or each time. */
+static void fail_site(size_t number, const struct campaign *c, const struct fault_site *s,
+		struct counts *counts)
+{
+	const char *kills = getenv("FAULT_KILLS");
+	bool all = kills && strtol(kills, NULL, 10) >= 1000;
+	unsigned stride = all || s->passes < SOME ? 1 : s->passes / SOME;
+
+	counts->sites++;
+	fail_at(number, c, s->key, 1, counts);
+	for (unsigned pass = 2; pass <= s->passes; pass += stride)
+		fail_at(number, c, s->key, pass + (unsigned)rand_r(&seed) % stride, counts);
+}
+
+static bool was_tried(const uint64_t *tried, size_t n, uint64_t key)
+{
+	for (size_t i = 0; i < n; i++)
+		if (tried[i] == key)
+			return true;
+	return false;
+}
+
+unsigned trials_run(const struct campaign *c)
+{
+	static struct fault_site sites[FAULT_SITES_MAX];
+	static uint64_t tried[FAULT_SITES_MAX];
+	struct counts counts = { 0 };
+	size_t n_tried = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(plays); i++) {
+		const char *wrong;
+
+		try(i, c, &counts); /* its baseline is played, once for all */
+		fault_watch(true);
+		wrong = try(i, c, &counts);
+		fault_watch(false);
+		if (wrong) {
+			printf("fault: %s without a fault: %s\n", plays[i].task, wrong);
+			counts.bad++;
+			continue;
+		}
+		memcpy(sites, fault_page->sites, sizeof(sites));
+		for (size_t k = 0; k < FAULT_SITES_MAX; k++) {
+			uint64_t key = sites[k].key;
+
+			if (!key || fault_side_of(key) != c->side || !fits(c, key) ||
+					was_tried(tried, n_tried, key))
+				continue;
+			tried[n_tried++] = key;
+			seen[c->side][fault_call_of(key)]++;
+			fail_site(i, c, &sites[k], &counts);
+		}
+	}
+	printf("fault: %s: %u faults in %u places, %u not met again; slowest play %lld ms, "
+	       "everything gone in %lld ms or less; %u wrong\n",
+			c->name, counts.faults, counts.sites, counts.missed,
+			(long long)counts.slowest_ms, (long long)counts.longest_gone_ms,
+			counts.bad);
+	return counts.bad;
+}
