@@ -147,10 +147,13 @@ static int add_binds(struct fh_env *env, const struct fh_env_options *options, s
 
 	if (options->n_binds > USER_BINDS_MAX)
 		return error_say(err, E2BIG, "more than %d binds", USER_BINDS_MAX);
-	env->binds = arena_array(
-			&env->arena, task->n_data_binds + options->n_binds, sizeof(*env->binds));
+	env->binds = arena_array(&env->arena,
+			task->n_data_binds + task->task->n_binds + options->n_binds,
+			sizeof(*env->binds));
 	for (size_t i = 0; i < task->n_data_binds; i++)
 		env->binds[env->n_binds++] = task->data_binds[i];
+	for (size_t i = 0; i < task->task->n_binds; i++)
+		env->binds[env->n_binds++] = task->task->binds[i];
 	for (size_t i = 0; i < options->n_binds; i++) {
 		int r = add_bind(env, &options->binds[i], err);
 

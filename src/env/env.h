@@ -32,7 +32,7 @@ struct fh_env {
 	struct gym_task *task;
 	enum fh_reward_kind reward;
 	int max_steps;
-	struct sandbox_bind *binds; /* the task's data, and the user's */
+	struct sandbox_bind *binds; /* the task's data and its own, and the user's */
 	size_t n_binds;
 	struct score baseline; /* empty: the task has none */
 	char fingerprint[SHA256_HEX_BYTES];

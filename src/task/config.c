@@ -119,6 +119,23 @@ static const struct schema limits_schema = {
 	.fields = limits_fields,
 };
 
+#define FIELD(f) offsetof(struct sandbox_config, f)
+static const struct field sandbox_fields[] = {
+	{ "bind", FIELD_TEXTS, FIELD(bind),
+			"seen inside at DST, read-only; SRC is a path of this machine, or of the task's "
+			"folder",
+			.takes = "list of `SRC[:DST]`" },
+	{},
+};
+#undef FIELD
+
+static const struct schema sandbox_schema = {
+	.name = "sandbox",
+	.help = "What an episode is in.",
+	.size = sizeof(struct sandbox_config),
+	.fields = sandbox_fields,
+};
+
 const char *const network_names[] = { [NETWORK_NONE] = "none", [NETWORK_HOST] = "host", NULL };
 
 #define FIELD(f) offsetof(struct task_config, f)
@@ -165,6 +182,8 @@ static const struct field task_fields[] = {
 			.schema = &limits_schema },
 	{ "network", FIELD_CHOICE, FIELD(network), "what an episode can reach", .preset = "none",
 			.choices = network_names },
+	{ "sandbox", FIELD_STRUCT, FIELD(sandbox), "what an episode sees beside its own files",
+			.schema = &sandbox_schema },
 	{ "hidden", FIELD_TEXTS, FIELD(hidden), "files for the grader's program alone, beside it",
 			.takes = "list of paths" },
 	{ "secret_files", FIELD_TEXTS, FIELD(secret_files), "MLGym's name for more of `hidden`",
@@ -219,6 +238,27 @@ static const struct schema file_schema = {
 	.help = "A file or folder of a data set.",
 	.size = sizeof(struct data_file_config),
 	.fields = file_fields,
+};
+
+#define FIELD(f) offsetof(struct make_config, f)
+static const struct field make_fields[] = {
+	{ "program", FIELD_TEXT, FIELD(program),
+			"Python program, relative to the folder that holds `datasets`",
+			.required = true, .takes = "path" },
+	{ "args", FIELD_TEXTS, FIELD(args), "its arguments" },
+	{ "timeout", FIELD_DURATION, FIELD(timeout_ms), "it is ended after this time",
+			.preset = "5m", .min = 100, .max = 86400e3 },
+	{},
+};
+#undef FIELD
+
+static const struct schema make_schema = {
+	.name = "make",
+	.help = "How a data set is made at its first use on a machine: in a sandbox without network, "
+		"with `FUMEHOOD_DATA_KEY` in its environment. What it has written into its folder "
+		"and `files` names is kept in `<state>/data/<id>/`.",
+	.size = sizeof(struct make_config),
+	.fields = make_fields,
 };
 
 #define FIELD(f) offsetof(struct dataset_config, f)

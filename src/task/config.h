@@ -40,6 +40,10 @@ struct limits_config {
 	int64_t wall_ms;
 };
 
+struct sandbox_config {
+	struct texts bind;
+};
+
 struct task_config {
 	const char *id, *name, *description;
 	struct metric_config metric;
@@ -55,6 +59,7 @@ struct task_config {
 	int64_t max_steps;
 	struct limits_config limits;
 	enum sandbox_network network;
+	struct sandbox_config sandbox;
 	struct texts hidden, secret_files;
 	const struct node *variants;
 	const char *default_variant;

@@ -107,6 +107,12 @@ static int add_files(struct sha256 *h, const char *what, const struct task_file 
 	return r;
 }
 
+/* What is bound may be the task's own; what is of the machine is in the fingerprint. */
+static bool is_own(const struct task *task, const char *path)
+{
+	return str_starts(path, task->dir) && path[strlen(task->dir)] == '/';
+}
+
 int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err)
 {
 	const char *programs[] = { task->grader.answers, task->grader.program,
@@ -126,6 +132,9 @@ int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_err
 		r = add_files(&h, "data", task->data, task->n_data, err);
 	if (r >= 0)
 		r = add_files(&h, "hidden", task->hidden, task->n_hidden, err);
+	for (size_t i = 0; i < task->n_binds && r >= 0; i++)
+		if (is_own(task, task->binds[i].source))
+			r = add_tree(&h, task->binds[i].source, err);
 	for (size_t i = 0; i < ARRAY_SIZE(programs) && r >= 0; i++) {
 		sha256_add_str(&h, programs[i] ? "grader" : NULL);
 		if (programs[i])

@@ -26,5 +26,6 @@ int task_load_datasets(struct task_loading *l);
 int task_load_files(struct task_loading *l); /* starter, hidden, solution, demo */
 int task_load_grader(struct task_loading *l);
 int task_load_baseline(struct task_loading *l);
+int task_load_binds(struct task_loading *l); /* knows all that is hidden */
 
 #endif

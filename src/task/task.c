@@ -113,6 +113,7 @@ static int (*const parts[])(struct task_loading *l) = {
 	task_load_files,
 	task_load_grader,
 	task_load_baseline,
+	task_load_binds,
 	load_description,
 };
 

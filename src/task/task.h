@@ -62,6 +62,8 @@ struct task {
 	int64_t output_bytes; /* kept of a step's output */
 	int64_t wall_ms;      /* most time of an episode; 0: any */
 	enum sandbox_network network;
+	const struct sandbox_bind *binds; /* of every episode, beside the data */
+	size_t n_binds;
 	const struct task_file *starter; /* into the workspace */
 	size_t n_starter;
 	const struct task_file *data; /* into the workspace's data folder */
@@ -110,7 +112,7 @@ int task_read(const struct task_places *places, const char *spec, const char *va
 
 /*
  * A hash of all that a baseline's score depends on: task.yaml, the variant, and the starter, data,
- * hidden and grader's files (of files above 16 MiB the size and time).
+ * hidden, bound and grader's files of its own (of files above 16 MiB the size and time).
  */
 int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err);
 

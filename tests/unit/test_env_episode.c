@@ -236,6 +236,17 @@ static void test_time_of_an_episode(void **state)
 	fh_env_close(env);
 }
 
+static void test_binds_of_a_task(void **state)
+{
+	struct fh_env *env = open_episode("rows:bound");
+
+	act(env, "cmp zeros.csv /data/rows/zeros.csv && ls /data/rows");
+	assert_string_equal(step.observation, "data.csv\nzeros.csv\n");
+	act(env, "test -f /data/name && : >/data/rows/new");
+	assert_has(step.observation, "Read-only file system");
+	fh_env_close(env);
+}
+
 static void test_api_requests(void **state)
 {
 	struct fh_env *env = open_episode("rows");
@@ -446,6 +457,7 @@ int main(void)
 		cmocka_unit_test(test_usage),
 		cmocka_unit_test(test_ends),
 		cmocka_unit_test(test_time_of_an_episode),
+		cmocka_unit_test(test_binds_of_a_task),
 		cmocka_unit_test(test_api_requests),
 		cmocka_unit_test(test_wrong_use),
 		cmocka_unit_test(test_long_action),

@@ -23,6 +23,7 @@ static void test_hash_changes(void **state)
 		{ "tasks/t/grader/judge.py", "other" },
 		{ "tasks/t/answers.csv", "other" },
 		{ "state/data/d/train.csv", "other" },
+		{ "tasks/t/lib/x", "other" },
 		{ "tasks/t/task.yaml", NULL },
 	};
 	const struct scratch *s = *state;
@@ -30,7 +31,9 @@ static void test_hash_changes(void **state)
 	size_t n = 0;
 
 	put_task(HEAD SCRIPT BASE "starter_code: [starter/]\nhidden: [answers.csv]\n"
-				  "dataset_configs: [d]\nvariants: {v: {}}\n");
+				  "dataset_configs: [d]\nvariants: {v: {}}\n"
+				  "sandbox: {bind: ['lib:/data/lib']}\n");
+	put("tasks/t/lib/x", "x");
 	put("datasets/d.yaml", "name: D\ndescription: x\nfiles: [{path: train.csv}]\n");
 	put("state/data/d/train.csv", "abc");
 	hash(s, "t", hashes[n++]);

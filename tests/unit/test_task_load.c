@@ -108,6 +108,23 @@ static void test_many_keys(void **state)
 	task_free(t);
 }
 
+static void test_binds(void **state)
+{
+	const struct scratch *s = *state;
+	auto_free char *starter = path_join(s->tasks, "t/starter/b");
+	auto_free char *real = NULL;
+	struct task *t;
+
+	put_task(HEAD SCRIPT BASE "sandbox: {bind: [/etc/hostname, 'starter/b:/data/b']}\n");
+	t = load(s, "t", NULL);
+	assert_int_equal(t->n_binds, 2);
+	assert_string_equal(t->binds[0].target, "/etc/hostname");
+	real = realpath(starter, NULL);
+	assert_string_equal(t->binds[1].source, real);
+	assert_string_equal(t->binds[1].target, "/data/b");
+	task_free(t);
+}
+
 static void test_duel(void **state)
 {
 	const struct scratch *s = *state;
@@ -217,6 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		scratch_test(test_presets),
 		scratch_test(test_many_keys),
+		scratch_test(test_binds),
 		scratch_test(test_duel),
 		scratch_test(test_variants),
 		scratch_test(test_default_variant),

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/load.h"
+
+#include "base/path.h"
+#include "base/places.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * sandbox.bind: what every episode of the task sees of this machine, or of the task's own folder. It is
+ * mounted where the agent reads, so nothing that scores it may lie there, above or below.
+ */
+#define BINDS_MAX 16
+
+static bool is_within(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return str_starts(path, folder) && (path[n] == '/' || path[n] == '\0' || n == 1);
+}
+
+static bool touches(const char *source, const char *secret)
+{
+	return secret && (is_within(secret, source) || is_within(source, secret));
+}
+
+static bool touches_files(const char *source, const struct task_file *files, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (touches(source, files[i].source))
+			return true;
+	return false;
+}
+
+static bool touches_hidden_data(const char *source, const struct task *task)
+{
+	for (size_t i = 0; i < task->n_datasets; i++)
+		for (size_t j = 0; j < task->datasets[i].n_files; j++)
+			if (task->datasets[i].files[j].hidden &&
+					touches(source, task->datasets[i].files[j].source))
+				return true;
+	return false;
+}
+
+/* The key from which judges' random numbers follow. */
+static bool touches_key(const struct task_loading *l, const char *source)
+{
+	auto_free char *state = NULL;
+	auto_free char *key = NULL;
+
+	if (places_state_path(l->places ? l->places->state_dir : NULL, &state, NULL) < 0)
+		return false;
+	key = path_join(state, "judge.key");
+	return touches(source, key);
+}
+
+static int check_source(const struct task_loading *l, const struct node *at, const char *source)
+{
+	const struct task *task = l->task;
+
+	if (touches(source, task->grader.answers) || touches(source, task->grader.program) ||
+			touches(source, task->demo) ||
+			touches_files(source, task->hidden, task->n_hidden) ||
+			touches_files(source, task->solution, task->n_solution) ||
+			touches_hidden_data(source, task) || touches_key(l, source))
+		return node_complain(
+				at, l->err, "the agent would see what is hidden, by '%s'", source);
+	return 0;
+}
+
+/* An absolute path is of this machine, any other of the task's folder. */
+static int find_source(
+		struct task_loading *l, const struct node *at, const char *path, const char **out)
+{
+	auto_free char *real = NULL;
+	int r;
+
+	if (*path != '/')
+		return task_path(&l->folder, at, path, out, l->err);
+	real = realpath(path, NULL);
+	if (!real) {
+		r = -errno;
+		node_complain(at, l->err, "find '%s': %s", path, strerrordesc_np(-r));
+		return r;
+	}
+	*out = arena_strdup(&l->task->arena, real);
+	return 0;
+}
+
+static int load_bind(struct task_loading *l, const struct node *at, const char *text,
+		struct sandbox_bind *out)
+{
+	size_t n = strcspn(text, ":");
+	const char *path = arena_strndup(&l->task->arena, text, n);
+	struct fh_error why;
+	int r;
+
+	if (!n || (!text[n] && *path != '/'))
+		return node_complain(at, l->err,
+				"'%s': expected SRC:DST, or the absolute path of a SRC that is seen "
+				"at the same place",
+				text);
+	r = find_source(l, at, path, &out->source);
+	if (r < 0)
+		return r;
+	out->target = text[n] ? arena_strdup(&l->task->arena, text + n + 1) : path;
+	r = sandbox_bind_check(out, &why);
+	if (r < 0)
+		return node_complain(at, l->err, "%s", why.message);
+	return check_source(l, at, out->source);
+}
+
+int task_load_binds(struct task_loading *l)
+{
+	const struct texts *texts = &l->config.sandbox.bind;
+	const struct node *at = task_at(l, "sandbox.bind");
+	struct sandbox_bind *binds;
+
+	if (texts->n > BINDS_MAX)
+		return node_complain(at, l->err, "more than %d binds", BINDS_MAX);
+	binds = arena_array(&l->task->arena, texts->n, sizeof(*binds));
+	for (size_t i = 0; i < texts->n; i++) {
+		int r = load_bind(l, at->items[i], texts->items[i], &binds[i]);
+
+		if (r < 0)
+			return r;
+	}
+	l->task->binds = binds;
+	l->task->n_binds = texts->n;
+	return 0;
+}
