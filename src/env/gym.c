@@ -5,6 +5,7 @@
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "env/make.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -168,7 +169,9 @@ static int add(struct fh_gym *gym, struct task *task, struct gym_task **out, str
 
 	t->task = task;
 	t->layer = xasprintf("%zu-%s", gym->n_tasks++, task->id);
-	r = task_hash(task, t->hash, err);
+	r = make_data(gym, task, err);
+	if (r == 0)
+		r = task_hash(task, t->hash, err);
 	if (r == 0)
 		r = add_layer(gym, t, err);
 	if (r < 0) {

@@ -215,8 +215,10 @@ static void on_event(struct program *p, const struct sandbox_event *event)
 static void end(struct program *p)
 {
 	p->out_of_memory = sandbox_oom_kills(p->sb) > 0;
-	sandbox_close(p->sb);
-	p->sb = NULL;
+	if (!p->plan.keep_sandbox) {
+		sandbox_close(p->sb);
+		p->sb = NULL;
+	}
 	close_guest_ends(p);
 }
 

@@ -8,10 +8,11 @@
 #include "sandbox/sandbox.h"
 
 /*
- * One program in a sandbox of its own, as graders use it: the sandbox is started, a file may be put
- * into its workspace, the program runs, and what it prints is kept, capped. Nothing here waits: the
- * program is advanced whenever its waits come, until program_advance() says that it is over; then
- * nothing of its sandbox is left, whatever the program had started.
+ * One program in a sandbox of its own, as graders and makers of data use it: the sandbox is started,
+ * a file may be put into its workspace, the program runs, and what it prints is kept, capped. Nothing
+ * here waits: the program is advanced whenever its waits come, until program_advance() says that it
+ * is over; then nothing of its sandbox is left, whatever the program had started, unless keep_sandbox
+ * is set.
  */
 #define PROGRAM_FDS_MAX 8
 #define PROGRAM_RESULT_BYTES 65536 /* most that a program may write as its result */
@@ -33,6 +34,7 @@ struct program_plan {
 	size_t n_fds;
 	const char *put_path; /* this file of the workspace is written first; NULL: none */
 	int put_fd;           /* its content; not taken over */
+	bool keep_sandbox;    /* until program_release(), for what is to be fetched from it */
 };
 
 enum program_state {

@@ -55,9 +55,22 @@ static void check_data(struct task_check *check, const struct task *task)
 
 		if (dataset_verify(&task->datasets[i], &err) < 0)
 			problem(check, "%s", err.message);
+		if (!dataset_is_there(&task->datasets[i]))
+			note(check,
+					"data set '%s' is not looked at: it is made when the task is "
+					"first played",
+					task->datasets[i].id);
 	}
 	if (task->n_datasets && !strstr(description->text, "{dataset_docs}"))
 		note(check, "the description has no {dataset_docs}: the agent is not told of its data");
+}
+
+static bool data_is_there(const struct task *task)
+{
+	for (size_t i = 0; i < task->n_datasets; i++)
+		if (!dataset_is_there(&task->datasets[i]))
+			return false;
+	return true;
 }
 
 /* --- what an agent must not see --------------------------------------------------------------- */
@@ -138,7 +151,8 @@ static void check_grader(struct task_check *check, const struct task *task)
 
 	if (task->grader.kind != GRADER_CSV)
 		return;
-	check_answers(check, task);
+	if (data_is_there(task))
+		check_answers(check, task);
 	if (strcasecmp(metric, task->metric) != 0 &&
 			!(str_eq(metric, "r2") && strcasecmp(task->metric, "rmse") == 0))
 		problem(check, "the grader gives '%s', and the task goes by '%s'", metric,

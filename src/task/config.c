@@ -272,6 +272,8 @@ static const struct field dataset_fields[] = {
 			.schema = &file_schema },
 	{ "location", FIELD_TEXT, FIELD(location),
 			"its folder, relative to the one that holds `datasets`; not given: `<state>/data/<id>`" },
+	{ "make", FIELD_STRUCT, FIELD(make), "the program that makes them, instead of a `location`",
+			.schema = &make_schema },
 	{ "how_to_get", FIELD_TEXT, FIELD(how_to_get),
 			"a sentence for who does not have the files yet" },
 	{},

@@ -76,8 +76,15 @@ struct data_file_config {
 	bool hidden;
 };
 
+struct make_config {
+	const char *program;
+	struct texts args;
+	int64_t timeout_ms;
+};
+
 struct dataset_config {
 	const char *id, *name, *description, *location, *how_to_get;
+	struct make_config make;
 	struct struct_list files; /* of data_file_config */
 };
 

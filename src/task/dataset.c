@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
+#include "base/secret.h"
 #include "base/sha256.h"
 #include "base/str.h"
 #include "config/yaml.h"
@@ -12,6 +13,8 @@
 
 #include <errno.h>
 #include <string.h>
+
+#define DIR_DIGITS 16 /* of the hash that names the folder of made files */
 
 struct loading {
 	struct arena *arena;
@@ -73,26 +76,95 @@ static int read_file(struct loading *l, const char *path)
 	return 0;
 }
 
-static int find_dir(struct loading *l)
-{
-	const char *location = l->config.location;
-	auto_free char *dir = NULL;
-	int r;
+/* --- where its files are ---------------------------------------------------------------------- */
 
-	if (!location) {
-		r = places_state_path(l->places->state_dir, &dir, l->err);
-		if (r >= 0)
-			l->dataset->dir = arena_printf(l->arena, "%s/data/%s", dir, l->dataset->id);
-		return r;
-	}
-	r = path_beneath(l->home, location, &dir, l->err);
-	if (r < 0) {
-		error_wrap(l->err, "location of data set '%s'", l->dataset->id);
-		return r;
-	}
+static int dir_that_ships(struct loading *l)
+{
+	auto_free char *dir = NULL;
+	int r = path_beneath(l->home, l->config.location, &dir, l->err);
+
+	if (r < 0)
+		return error_wrap(l->err, "location of data set '%s'", l->dataset->id);
 	l->dataset->dir = arena_strdup(l->arena, dir);
 	return 0;
 }
+
+/* Without a secret nothing was made yet, and the name is of no folder. */
+static int hash_recipe(struct loading *l, const char *state_dir, char out_hex[SHA256_HEX_BYTES])
+{
+	const struct dataset_make *make = l->dataset->make;
+	const struct data_file_config *files = l->config.files.items;
+	uint8_t digest[SHA256_BYTES];
+	struct secret secret = { 0 };
+	char hex[SHA256_HEX_BYTES];
+	struct sha256 h;
+	int r = secret_read(state_dir, &secret, l->err);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	secret_key(&secret, "folder", l->dataset->id, "", hex);
+	sha256_init(&h);
+	sha256_add_str(&h, r < 0 ? NULL : hex);
+	r = sha256_file(make->program, hex, l->err);
+	if (r < 0)
+		return r;
+	sha256_add_str(&h, hex);
+	for (const char *const *arg = make->args; *arg; arg++)
+		sha256_add_str(&h, *arg);
+	sha256_add_str(&h, NULL);
+	for (size_t i = 0; i < l->config.files.n; i++)
+		sha256_add_str(&h, files[i].path);
+	sha256_end(&h, digest);
+	sha256_hex(digest, out_hex);
+	return 0;
+}
+
+static int dir_that_is_made(struct loading *l, const char *state_dir)
+{
+	const struct make_config *config = &l->config.make;
+	static const char *const none[] = { NULL };
+	struct dataset_make *make = arena_alloc(l->arena, sizeof(*make));
+	auto_free char *program = NULL;
+	char hex[SHA256_HEX_BYTES];
+	int r = path_beneath(l->home, config->program, &program, l->err);
+
+	if (r >= 0) {
+		*make = (struct dataset_make){
+			.program = arena_strdup(l->arena, program),
+			.args = config->args.n ? config->args.items : none,
+			.timeout_ms = config->timeout_ms,
+		};
+		l->dataset->make = make;
+		r = hash_recipe(l, state_dir, hex);
+	}
+	if (r < 0)
+		return error_wrap(l->err, "how data set '%s' is made", l->dataset->id);
+	l->dataset->dir = arena_printf(
+			l->arena, "%s/data/%s/%.*s", state_dir, l->dataset->id, DIR_DIGITS, hex);
+	return 0;
+}
+
+static int find_dir(struct loading *l)
+{
+	bool made = l->config.make.program != NULL;
+	auto_free char *state_dir = NULL;
+	int r;
+
+	if (made && l->config.location)
+		return node_complain(node_path(l->root, "make"), l->err,
+				"a data set has a 'location' or is made, not both");
+	if (l->config.location)
+		return dir_that_ships(l);
+	r = places_state_path(l->places->state_dir, &state_dir, l->err);
+	if (r < 0)
+		return r;
+	if (made)
+		return dir_that_is_made(l, state_dir);
+	l->dataset->dir = arena_printf(l->arena, "%s/data/%s", state_dir, l->dataset->id);
+	return 0;
+}
+
+/* --- its files -------------------------------------------------------------------------------- */
 
 static int missing(const struct loading *l, const char *path)
 {
@@ -110,6 +182,10 @@ static int find_source(struct loading *l, const char *path, const char **out)
 	auto_free char *real = NULL;
 	int r;
 
+	if (l->dataset->make) {
+		*out = arena_strdup(l->arena, source);
+		return 0;
+	}
 	if (!path_exists(source))
 		return missing(l, path);
 	if (l->config.location) {
@@ -154,6 +230,8 @@ static int add_files(struct loading *l)
 	return r;
 }
 
+/* --- the whole -------------------------------------------------------------------------------- */
+
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err)
 {
@@ -177,8 +255,15 @@ int dataset_load(struct arena *a, const struct dataset_places *places, const cha
 	return 0;
 }
 
+bool dataset_is_there(const struct dataset *dataset)
+{
+	return !dataset->make || path_is_dir(dataset->dir);
+}
+
 int dataset_verify(const struct dataset *dataset, struct fh_error *err)
 {
+	if (!dataset_is_there(dataset))
+		return 0;
 	for (size_t i = 0; i < dataset->n_files; i++) {
 		const struct dataset_file *file = &dataset->files[i];
 		char hex[SHA256_HEX_BYTES];

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Data sets: datasets/<id>.yaml, and where its files lie. All strings belong to the arena that the
@@ -20,10 +21,18 @@ struct dataset_file {
 	bool hidden;        /* not for the workspace */
 };
 
+/* What makes the files of a data set, from a key that no agent knows. */
+struct dataset_make {
+	const char *program;     /* absolute */
+	const char *const *args; /* NULL-terminated */
+	int64_t timeout_ms;
+};
+
 struct dataset {
 	const char *id;
 	const char *name, *description;
-	const char *dir; /* absolute */
+	const char *dir;                 /* absolute */
+	const struct dataset_make *make; /* NULL: nothing does */
 	const struct dataset_file *files;
 	size_t n_files;
 };
@@ -38,9 +47,16 @@ struct dataset_places {
 /*
  * `name` is an id, or "datasets/<id>.yaml". -ENOENT when there is no such data set, -ENODATA,
  * with how to get it, when a file of it is missing.
+ *
+ * A data set that is made is loaded before it is there, too. Its folder's name depends on all that
+ * its files do (the machine's secret, the program, ...), so that one that stands is never changed:
+ * others may be reading it.
  */
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err);
+
+/* True unless it is made and was not yet. */
+bool dataset_is_there(const struct dataset *dataset);
 
 /* Compares the files that have a sha256. -EBADMSG names the first that differs. */
 int dataset_verify(const struct dataset *dataset, struct fh_error *err);

@@ -68,6 +68,59 @@ static void test_data_that_ships(void **state)
 	refuse(s, "t", -EPERM, "task.yaml:5:19: location of data set 'd': '../../datasets' leads");
 }
 
+/* Where the files of a made data set will be. */
+static char *made_path(const struct scratch *s, const char *args)
+{
+	char yaml[400];
+	struct task *t;
+	char *path;
+
+	snprintf(yaml, sizeof(yaml), DATASET "make: {program: make.py, args: [%s]}\n", args);
+	put("tasks/t/datasets/d.yaml", yaml);
+	t = load(s, "t", NULL);
+	assert_int_equal(t->n_data, 2);
+	assert_string_equal(t->data[1].target, "more/test.csv");
+	assert_false(dataset_is_there(&t->datasets[0]));
+	assert_int_equal(dataset_verify(&t->datasets[0], NULL), 0);
+	path = strdup(t->grader.answers);
+	task_free(t);
+	return path;
+}
+
+/* It is loaded before it is there; its folder's name says what it is made of. */
+static void test_data_that_is_made(void **state)
+{
+	const struct scratch *s = *state;
+	char *paths[5];
+
+	unsetenv("FUMEHOOD_JUDGE_KEY");
+	put_task(with_data);
+	put("tasks/t/make.py", "one");
+	paths[0] = made_path(s, "a, b");
+	put("state/judge.key", "00000000000000000000000000000000");
+	paths[1] = made_path(s, "a, b");
+	paths[2] = made_path(s, "ab");
+	put("tasks/t/make.py", "two");
+	paths[3] = made_path(s, "ab");
+	put("state/judge.key", "00000000000000000000000000000001");
+	paths[4] = made_path(s, "ab");
+	for (int i = 0; i < 5; i++) {
+		assert_non_null(strstr(paths[i], "/state/data/d/"));
+		assert_true(str_ends(paths[i], "/answers.csv"));
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(paths[i], paths[k]);
+	}
+	for (int i = 0; i < 5; i++)
+		free(paths[i]);
+
+	put("tasks/t/datasets/d.yaml", DATASET "location: files\nmake: {program: make.py}\n");
+	refuse(s, "t", -EINVAL, "task.yaml:5:19: ");
+	put("tasks/t/datasets/d.yaml", DATASET "make: {program: ../../elsewhere}\n");
+	refuse(s, "t", -EPERM, "task.yaml:5:19: how data set 'd' is made: '../../elsewhere' leads");
+	put("tasks/t/datasets/d.yaml", DATASET "make: {program: none.py}\n");
+	refuse(s, "t", -ENOENT, "task.yaml:5:19: how data set 'd' is made: find 'none.py' in ");
+}
+
 static void test_bad_data(void **state)
 {
 #define NAMED "name: D\ndescription: x\n"
@@ -129,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		scratch_test(test_data_of_the_user),
 		scratch_test(test_data_that_ships),
+		scratch_test(test_data_that_is_made),
 		scratch_test(test_bad_data),
 		scratch_test(test_dataset_docs),
 	};
