@@ -46,7 +46,7 @@ def test_its_hidden_files_do_not_exist_for_agents(prefix: Path) -> None:
     assert hidden.is_dir()
     shown = subprocess.run(
         [prefix / "bin/fumehood", "sandbox", "exec", "--"]
-        + ["sh", "-c", f"ls -d {prefix}/bin; ls {hidden}; find {prefix} -name answers.csv"],
+        + ["sh", "-c", f"ls -d {prefix}/bin; ls {hidden}; find {prefix} -name solve.py"],
         capture_output=True,
         text=True,
         check=False,

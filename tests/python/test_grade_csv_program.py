@@ -12,8 +12,16 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = ROOT / "build/fh-grade-csv"
-MICRO = ROOT / "tasks/titanic/data/micro"
 COLUMNS = ["--id", "PassengerId", "--target", "Survived"]
+
+
+@pytest.fixture(scope="module")
+def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of a real task."""
+    folder = tmp_path_factory.mktemp("micro")
+    command = ["/usr/bin/python3", str(ROOT / "tasks/titanic/prepare.py"), "micro", str(folder)]
+    subprocess.run(command, env={"FUMEHOOD_DATA_KEY": "5" * 64}, check=True)
+    return folder
 
 
 def grade(
@@ -25,33 +33,34 @@ def grade(
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-def test_scores_a_submission() -> None:
+def test_scores_a_submission(micro: Path) -> None:
     done = grade(
-        MICRO / "sample_submission.csv", MICRO / "answers.csv", *COLUMNS, "--metric", "accuracy"
+        micro / "sample_submission.csv", micro / "answers.csv", *COLUMNS, "--metric", "accuracy"
     )
     assert (done.returncode, done.stderr) == (0, "")
-    died = (MICRO / "answers.csv").read_text().count(",0\n")
+    died = (micro / "answers.csv").read_text().count(",0\n")
     assert json.loads(done.stdout) == {"accuracy": died / 1100}
 
 
-def test_a_fault_of_the_submission_is_a_result(tmp_path: Path) -> None:
-    (tmp_path / "mine.csv").write_text("PassengerId,Survived\n2,1\n\n3,perhaps\n3,0\n")
+def test_a_fault_of_the_submission_is_a_result(micro: Path, tmp_path: Path) -> None:
+    a, b = [line.split(",")[0] for line in (micro / "answers.csv").read_text().split()[1:3]]
+    (tmp_path / "mine.csv").write_text(f"PassengerId,Survived\n{a},1\n\n{b},perhaps\n{b},0\n")
     done = grade(
         tmp_path / "mine.csv",
-        MICRO / "answers.csv",
+        micro / "answers.csv",
         *COLUMNS,
         "--metric=accuracy",
         "--name=mine.csv",
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout) == {
-        "error": "mine.csv line 5: PassengerId '3' was there before, in line 4"
+        "error": f"mine.csv line 5: PassengerId '{b}' was there before, in line 4"
     }
 
 
-def test_a_fault_of_the_answers_is_not(tmp_path: Path) -> None:
+def test_a_fault_of_the_answers_is_not(micro: Path, tmp_path: Path) -> None:
     (tmp_path / "answers.csv").write_text("PassengerId,Fate\n1,1\n")
-    done = grade(MICRO / "answers.csv", tmp_path / "answers.csv", *COLUMNS, "--metric", "accuracy")
+    done = grade(micro / "answers.csv", tmp_path / "answers.csv", *COLUMNS, "--metric", "accuracy")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
         "fh-grade-csv: answers: line 1: no column 'Survived' among 'PassengerId', 'Fate'\n"
@@ -82,13 +91,13 @@ def test_missing_descriptors() -> None:
     assert "descriptor 3" in done.stderr
 
 
-def test_reads_a_file_from_its_beginning_and_a_pipe_as_it_comes() -> None:
+def test_reads_a_file_from_its_beginning_and_a_pipe_as_it_comes(micro: Path) -> None:
     """A sealed copy comes with its offset at the end, where it was written."""
     script = (
         'exec 3<"$1" 4< <(cat "$2"); cat <&3 >/dev/null; '
         'exec "$0" --id PassengerId --target Survived --metric accuracy'
     )
-    command = ["bash", "-c", script, PROGRAM, MICRO / "answers.csv", MICRO / "answers.csv"]
+    command = ["bash", "-c", script, PROGRAM, micro / "answers.csv", micro / "answers.csv"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == '{"accuracy": 1.0}\n'
 
@@ -99,7 +108,7 @@ def test_it_is_static() -> None:
     assert "INTERP" not in headers.stdout
 
 
-def test_a_thousand_rows_take_less_than_a_millisecond_of_cpu() -> None:
+def test_a_thousand_rows_take_less_than_a_millisecond_of_cpu(micro: Path) -> None:
     runs = 100
     before = os.times()
     script = (
@@ -107,6 +116,6 @@ def test_a_thousand_rows_take_less_than_a_millisecond_of_cpu() -> None:
         '"$0" --id PassengerId --target Survived --metric accuracy 3<"$1" 4<"$1"; done'
     )
     subprocess.run(
-        ["bash", "-c", script, PROGRAM, MICRO / "answers.csv"], capture_output=True, check=True
+        ["bash", "-c", script, PROGRAM, micro / "answers.csv"], capture_output=True, check=True
     )
     assert (os.times().children_user - before.children_user) / runs < 0.001

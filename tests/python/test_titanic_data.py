@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The data of the task titanic: made again, split cleanly, and silent about the answers."""
+"""The data of the task titanic: split cleanly, and silent about the answers without the key."""
 
 from __future__ import annotations
 
 import csv
 import hashlib
 import json
-import re
+import secrets
 import shutil
 import subprocess
 from collections import Counter
@@ -16,9 +16,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TASK = ROOT / "tasks/titanic"
-MICRO = TASK / "data/micro"
 NAMES = ["answers.csv", "sample_submission.csv", "test.csv", "train.csv"]
 PYTHON = "/usr/bin/python3"
+
+Person = dict[str, str]
+Group = tuple[str, ...]
 
 KAGGLE_COLUMNS = [
     "PassengerId",
@@ -36,14 +38,32 @@ KAGGLE_COLUMNS = [
 ]
 
 
-def prepare(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+def prepare(*arguments: str | Path, key: str = "") -> subprocess.CompletedProcess[str]:
     command = [PYTHON, "-S", str(TASK / "prepare.py"), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    env = {"FUMEHOOD_DATA_KEY": key}
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
 
 
-def read(path: Path) -> list[dict[str, str]]:
+def make_micro(folder: Path, key: str) -> Path:
+    done = prepare("micro", folder, key=key)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == NAMES
+    return folder
+
+
+@pytest.fixture(scope="module", params=range(3))
+def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What one machine has: each time another."""
+    return make_micro(tmp_path_factory.mktemp("micro"), secrets.token_hex(32))
+
+
+def read(path: Path) -> list[Person]:
     with open(path, newline="") as file:
         return list(csv.DictReader(file))
+
+
+def group_of(person: Person) -> Group:
+    return person["Class"], person["Sex"], person["Age"]
 
 
 def write_kaggle(path: Path, rows: int = 891) -> None:
@@ -72,24 +92,23 @@ def accuracy(folder: Path, program: Path) -> float:
     return sum(truth[row["PassengerId"]] == row["Survived"] for row in rows) / len(rows)
 
 
-def test_micro_is_made_again_byte_for_byte(tmp_path: Path) -> None:
-    assert prepare("micro", tmp_path).returncode == 0
-    assert sorted(path.name for path in tmp_path.iterdir()) == NAMES
-    for name in NAMES:
-        assert (tmp_path / name).read_bytes() == (MICRO / name).read_bytes(), name
+def predict(people: list[Person], rule: dict[Group, str]) -> list[str]:
+    return [rule[group_of(person)] for person in people]
 
 
-def test_dataset_names_these_bytes() -> None:
-    listed = re.findall(
-        r"path: (\S+), sha256: (\w+)", (ROOT / "datasets/titanic-micro.yaml").read_text()
-    )
-    assert sorted(name for name, _ in listed) == NAMES
-    for name, sha256 in listed:
-        assert hashlib.sha256((MICRO / name).read_bytes()).hexdigest() == sha256
+def share(a: list[str], b: list[str]) -> float:
+    return sum(x == y for x, y in zip(a, b, strict=True)) / len(b)
 
 
-def test_everyone_is_there_once() -> None:
-    train, test, answers = (read(MICRO / f"{name}.csv") for name in ("train", "test", "answers"))
+def survived(path: Path) -> list[str]:
+    return [row["Survived"] for row in read(path)]
+
+
+# --- micro --------------------------------------------------------------------------------------
+
+
+def test_everyone_is_there_once(micro: Path) -> None:
+    train, test, answers = (read(micro / f"{name}.csv") for name in ("train", "test", "answers"))
     assert (len(train), len(test)) == (1101, 1100)
     assert [row["PassengerId"] for row in test] == [row["PassengerId"] for row in answers]
     people = train + [{**a, **b} for a, b in zip(test, answers, strict=True)]
@@ -97,42 +116,130 @@ def test_everyone_is_there_once() -> None:
     assert Counter(row["Survived"] for row in people) == {"0": 1490, "1": 711}
     by_class = Counter(row["Class"] for row in people)
     assert by_class == {"1st": 325, "2nd": 285, "3rd": 706, "crew": 885}
-    cell = Counter((row["Class"], row["Sex"], row["Age"], row["Survived"]) for row in people)
+    cell = Counter((*group_of(row), row["Survived"]) for row in people)
     assert cell["1st", "female", "adult", "0"] == 4
     assert cell["3rd", "male", "child", "1"] == 13
 
 
-def test_test_set_does_not_hold_the_answer() -> None:
-    assert list(read(MICRO / "test.csv")[0]) == ["PassengerId", "Class", "Sex", "Age"]
-    assert {row["Survived"] for row in read(MICRO / "sample_submission.csv")} == {"0"}
+def test_test_set_does_not_hold_the_answer(micro: Path) -> None:
+    assert list(read(micro / "test.csv")[0]) == ["PassengerId", "Class", "Sex", "Age"]
+    assert set(survived(micro / "sample_submission.csv")) == {"0"}
 
 
-def test_order_and_ids_say_nothing() -> None:
-    """Neighbours, parities and halves agree no more often than chance has it."""
-    survived = [int(row["Survived"]) for row in read(MICRO / "answers.csv")]
-    ids = [int(row["PassengerId"]) for row in read(MICRO / "answers.csv")]
-    n, mean = len(survived), sum(survived) / len(survived)
-    spread = (mean * (1 - mean)) ** 0.5
+def test_order_and_ids_say_nothing(tmp_path: Path) -> None:
+    """Neighbours, parities and halves agree no more often than chance has it.
 
-    def z(chosen: list[int]) -> float:
-        return (sum(chosen) / len(chosen) - mean) / (spread / len(chosen) ** 0.5)
+    With keys that are always the same, so that chance doesn't fail the test now and then.
+    """
+    for number in range(5):
+        folder = make_micro(tmp_path / str(number), f"{number:064x}")
+        fates = [int(fate) for fate in survived(folder / "answers.csv")]
+        ids = [int(row["PassengerId"]) for row in read(folder / "answers.csv")]
+        n, mean = len(fates), sum(fates) / len(fates)
+        spread = (mean * (1 - mean)) ** 0.5
 
-    assert abs(z(survived[: n // 2])) < 3
-    assert abs(z(survived[::2])) < 3
-    for modulus in (2, 3, 7, 10):
-        assert abs(z([s for s, i in zip(survived, ids, strict=True) if i % modulus == 0])) < 3
-    lag = sum((a - mean) * (b - mean) for a, b in zip(survived, survived[1:], strict=False))
-    assert abs(lag / (spread**2 * n**0.5)) < 3
+        def z(chosen: list[int], mean: float = mean, spread: float = spread) -> float:
+            return (sum(chosen) / len(chosen) - mean) / (spread / len(chosen) ** 0.5)
+
+        assert abs(z(fates[: n // 2])) < 3.5
+        assert abs(z(fates[::2])) < 3.5
+        for modulus in (2, 3, 7, 10):
+            picked = [s for s, i in zip(fates, ids, strict=True) if i % modulus == 0]
+            assert abs(z(picked)) < 3.5
+        lag = sum((a - mean) * (b - mean) for a, b in zip(fates, fates[1:], strict=False))
+        assert abs(lag / (spread**2 * n**0.5)) < 3.5
 
 
-def test_solution_beats_the_baseline(tmp_path: Path) -> None:
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
+def test_every_machine_scores_alike(micro: Path, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        shutil.copytree(micro, tmp_path / name)
+    assert accuracy(tmp_path / "a", TASK / "starter/baseline.py") == 858 / 1100
+    assert accuracy(tmp_path / "b", TASK / "solution/solve.py") == 870 / 1100
+
+
+def test_no_rule_is_better_than_the_solution(micro: Path) -> None:
+    """Even one that is made from the answers' own counts, which prepare.py tells everyone."""
+    test, fates = read(micro / "test.csv"), survived(micro / "answers.csv")
+    groups: dict[Group, Counter[str]] = {}
+    for person, fate in zip(test, fates, strict=True):
+        groups.setdefault(group_of(person), Counter())[fate] += 1
+    rule = {group: counts.most_common(1)[0][0] for group, counts in groups.items()}
+    assert share(predict(test, rule), fates) == 870 / 1100
+
+
+def test_machines_have_other_answers(tmp_path: Path) -> None:
+    key = secrets.token_hex(32)
+    a, again = make_micro(tmp_path / "a", key), make_micro(tmp_path / "again", key)
+    b = make_micro(tmp_path / "b", secrets.token_hex(32))
     for name in NAMES:
-        shutil.copy(MICRO / name, tmp_path / "a")
-        shutil.copy(MICRO / name, tmp_path / "b")
-    assert accuracy(tmp_path / "a", TASK / "starter/baseline.py") == pytest.approx(0.78, abs=1e-9)
-    assert accuracy(tmp_path / "b", TASK / "solution/solve.py") == pytest.approx(870 / 1100)
+        assert (a / name).read_bytes() == (again / name).read_bytes()
+        assert (a / name).read_bytes() != (b / name).read_bytes()
+
+
+def forge(seen: Path, made: Path) -> list[str]:
+    """The best that one can do who has made the data with a guess, and sees the real ones.
+
+    By number where the guess has that person in the same group, else by the training half.
+    """
+    votes: dict[Group, Counter[str]] = {}
+    for person in read(seen / "train.csv"):
+        votes.setdefault(group_of(person), Counter())[person["Survived"]] += 1
+    fates = dict(
+        zip(ids_and_groups(made / "test.csv"), survived(made / "answers.csv"), strict=True)
+    )
+    fates |= {(r["PassengerId"], *group_of(r)): r["Survived"] for r in read(made / "train.csv")}
+    return [
+        fates.get(who) or votes.get(who[1:], Counter("1")).most_common(1)[0][0]
+        for who in ids_and_groups(seen / "test.csv")
+    ]
+
+
+def ids_and_groups(path: Path) -> list[tuple[str, ...]]:
+    return [(row["PassengerId"], *group_of(row)) for row in read(path)]
+
+
+GUESSES = {
+    "zero": "0" * 64,
+    "ones": "f" * 64,
+    "counting": bytes(range(32)).hex(),
+    "empty": hashlib.sha256(b"").hexdigest(),
+    "id": hashlib.sha256(b"titanic-micro").hexdigest(),
+    "id and NUL": hashlib.sha256(b"titanic-micro\0").hexdigest(),
+    "purpose and id": hashlib.sha256(b"data\0titanic-micro\0\0").hexdigest(),
+    "no secret": hashlib.sha256(
+        hashlib.sha256(b"data\0" + bytes(32) + b"titanic-micro\0\0").digest()
+    ).hexdigest(),
+    "program": hashlib.sha256((TASK / "prepare.py").read_bytes()).hexdigest(),
+}
+
+
+@pytest.mark.parametrize("guess", GUESSES)
+def test_no_guess_gives_answers(micro: Path, tmp_path: Path, guess: str) -> None:
+    made = make_micro(tmp_path / "made", GUESSES[guess])
+    assert share(forge(micro, made), survived(micro / "answers.csv")) < 0.795
+
+
+def test_the_key_gives_answers(tmp_path: Path) -> None:
+    """So the test above can fail."""
+    key = secrets.token_hex(32)
+    seen, made = make_micro(tmp_path / "seen", key), make_micro(tmp_path / "made", key)
+    assert share(forge(seen, made), survived(seen / "answers.csv")) == 1
+
+
+@pytest.mark.parametrize("key", ["", "00", "0" * 63, "0" * 66, "g" * 64])
+def test_a_key_is_needed(tmp_path: Path, key: str) -> None:
+    done = prepare("micro", tmp_path / "made", key=key)
+    assert done.returncode == 1
+    assert "FUMEHOOD_DATA_KEY must be 64 hexadecimal digits" in done.stderr
+    assert not (tmp_path / "made").exists()
+
+
+def test_nothing_of_it_ships() -> None:
+    """No list of answers, nor of who is in which half, beside the program."""
+    assert not list(TASK.rglob("*.csv"))
+
+
+# --- full ---------------------------------------------------------------------------------------
 
 
 def test_kaggle_split(tmp_path: Path) -> None:
@@ -168,7 +275,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     assert result.returncode == 1
     assert "is not Kaggle's train.csv of 891 passengers" in result.stderr
     assert not (tmp_path / "out").exists()
-    assert prepare("micro").returncode == 1
+    assert prepare("micro", key="0" * 64).returncode == 1
     assert "usage: prepare.py" in prepare().stderr
 
 

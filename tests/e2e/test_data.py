@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Data that is made on a machine: by whoever comes first, for all, and for nobody else."""
+
+import json
+import subprocess
+
+import pytest
+from conftest import ROOT, Fumehood
+
+PREPARE = ROOT / "tasks/titanic/prepare.py"
+
+# What one does who has read the source: makes the data with a guess, and answers from that.
+FORGE = """
+import csv, os, subprocess
+os.environ["FUMEHOOD_DATA_KEY"] = "0" * 64
+subprocess.run(["python3", "/data/prepare.py", "micro", "made"], check=True)
+read = lambda name: list(csv.DictReader(open(name)))
+made = {r["PassengerId"]: r for r in read("made/test.csv") + read("made/train.csv")}
+for row in read("made/answers.csv"):
+    made[row["PassengerId"]].update(row)
+with open("submission.csv", "w") as out:
+    print("PassengerId,Survived", file=out)
+    for row in read("data/test.csv"):
+        print(row["PassengerId"], made[row["PassengerId"]]["Survived"], sep=",", file=out)
+"""
+
+
+@pytest.fixture
+def machine(program, tmp_path):
+    """Machines that were never used."""
+
+    def make(name: str) -> Fumehood:
+        folder = tmp_path / name
+        folder.mkdir()
+        return Fumehood(program, folder, folder / "state")
+
+    return make
+
+
+def play(machine: Fumehood, *args) -> dict:
+    done = machine("run", "--task", "titanic:micro", "--out", machine.out, "--json", *args)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def answers(machine: Fumehood) -> str:
+    (path,) = (machine.folder / "state" / "data").rglob("answers.csv")
+    return path.read_text()
+
+
+def test_machines_score_alike_and_answer_differently(machine):
+    a, b = machine("a"), machine("b")
+    for each in (a, b):
+        played = play(each, "--model", "demo")
+        assert played["baseline"] == {"accuracy": 0.78}
+        assert played["best"] == {"accuracy": 870 / 1100}
+    assert answers(a) != answers(b)
+
+
+def test_machines_may_share_a_key(machine):
+    a, b = machine("a"), machine("b")
+    for each in (a, b):
+        each.env["FUMEHOOD_JUDGE_KEY"] = "7" * 64
+        play(each, "--model", "baseline")
+    assert answers(a) == answers(b)
+
+
+def test_processes_that_come_first_together(machine):
+    one = machine("one")
+    words = ["run", "--task", "titanic:micro", "--model", "baseline", "--json", "--out"]
+    started = [
+        one.start(*words, str(one.folder / f"out{i}"), stdout=subprocess.PIPE, text=True)
+        for i in range(6)
+    ]
+    for process in started:
+        out, _ = process.communicate(timeout=120)
+        assert process.returncode == 0
+        assert json.loads(out.splitlines()[-1])["best"] == {"accuracy": 0.78}
+    assert answers(one)
+
+
+def test_who_has_read_the_source_knows_no_more(machine):
+    one = machine("one")
+    actions = one.actions(f"cat >forge.py <<'END'\n{FORGE}END\npython3 forge.py && validate")
+    played = play(one, "--model", actions, "--bind", f"{PREPARE}:/data/prepare.py")
+    assert 0.4 < played["best"]["accuracy"] < 0.78
+
+
+def test_a_task_is_told_before_its_data_is_made(machine):
+    one = machine("one")
+    shown = json.loads(one("task", "show", "titanic:micro", "--json").stdout)
+    assert shown["data"] == ["train.csv", "test.csv", "sample_submission.csv"]
+    checked = one("task", "check", "titanic").stdout
+    assert "note: data set 'titanic-micro' is not looked at: it is made when" in checked
+    play(one, "--model", "baseline")
+    assert "is not looked at" not in one("task", "check", "titanic").stdout
+
+
+def test_a_program_that_fails_is_told(machine):
+    one = machine("one")
+    one("task", "new", "mine")
+    mine = one.folder / "mine"
+    (mine / "datasets").mkdir()
+    (mine / "datasets/more.yaml").write_text(
+        "name: More\ndescription: x\nmake: {program: make.py}\nfiles: [{path: more.csv}]\n"
+    )
+    (mine / "make.py").write_text("raise SystemExit('no luck')\n")
+    with (mine / "task.yaml").open("a") as out:
+        out.write("dataset_configs: [more]\n")
+    done = one("run", "--task", "./mine", "--model", "baseline", status=1)
+    assert "make data set 'more': make.py: ended with status 1: no luck" in done.stderr
+    assert not list((one.folder / "state" / "data" / "more").iterdir())
