@@ -155,6 +155,8 @@ static int copy_entry(int to, const struct layer_entry *entry, struct fh_error *
 
 	if (dir < 0)
 		return error_set(err, -dir, "make the folders of '%s'", entry->target);
+	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return error_say(err, EINVAL, "'%s' is no place in a layer", entry->target);
 	if (entry->source)
 		return copy_any(AT_FDCWD, entry->source, dir, name, &how, 0, err);
 	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)

@@ -147,7 +147,8 @@ static int make_layer(struct nursery *n, const struct layer *layer, struct fh_er
 	auto_close int to = -1;
 	int r, back;
 
-	if (strchr(layer->name, '/') || layer->name[0] == '.')
+	/* It is a folder's, and stands among the options of an overlay. */
+	if (!*layer->name || strpbrk(layer->name, "/,:\\") || layer->name[0] == '.')
 		return error_say(err, EINVAL, "'%s' is no name of a layer", layer->name);
 	snprintf(path, sizeof(path), TREE_LAYERS "/%s", layer->name);
 	if (mkdir(path, 0755) < 0)

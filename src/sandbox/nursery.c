@@ -325,14 +325,32 @@ void nursery_stop(struct owner *o)
 	o->nursery_pid = 0;
 }
 
+/* What the nursery would take for a broken message, which ends it. */
+static int check_layer(const struct owner_layer *layer, struct fh_error *err)
+{
+	bool long_path = strlen(layer->name) > GUEST_PATH_MAX;
+
+	if (layer->n > GUEST_ITEMS_MAX)
+		return error_say(err, E2BIG, "a layer has more than %d items", GUEST_ITEMS_MAX);
+	for (size_t i = 0; i < layer->n && !long_path; i++) {
+		const struct layer_item *item = &layer->items[i];
+
+		long_path = (item->source && strlen(item->source) > GUEST_PATH_MAX) ||
+				strlen(item->target) > GUEST_PATH_MAX;
+	}
+	return long_path ? error_say(err, ENAMETOOLONG, "a layer with a path of more than %d bytes",
+					   GUEST_PATH_MAX)
+			 : 0;
+}
+
 int nursery_make_layer(struct owner *o, const struct owner_layer *layer, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	auto_free struct layer_entry *entries = xcalloc(layer->n, sizeof(*entries));
-	int r;
+	int r = check_layer(layer, err);
 
-	if (layer->n > GUEST_ITEMS_MAX)
-		return error_say(err, E2BIG, "a layer has more than %d items", GUEST_ITEMS_MAX);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < layer->n; i++)
 		entries[i] = (struct layer_entry){ .source = layer->items[i].source,
 			.target = layer->items[i].target,

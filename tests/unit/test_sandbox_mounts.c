@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox_fixture.h"
+
+#include "proto/guest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Files and folders of this machine in a sandbox: where they lie, that they can't be changed. */
+
+static struct sandbox *start_with(const struct sandbox_bind *binds, size_t n)
+{
+	return start_sandbox(&(struct sandbox_options){
+			.layer = "empty", .binds = binds, .n_binds = n });
+}
+
+/* The output of a script in a sandbox of its own with these binds. */
+static const struct ran *run_with(const struct sandbox_bind *binds, size_t n, const char *script)
+{
+	struct sandbox *sb = start_with(binds, n);
+	const struct ran *ran = run_script(sb, script);
+
+	sandbox_close(sb);
+	return ran;
+}
+
+/* Why a sandbox with these can't be made. */
+static const char *failure_with(const struct sandbox_bind *binds, size_t n)
+{
+	struct sandbox *sb = begin_sandbox(&(struct sandbox_options){
+			.layer = "empty", .binds = binds, .n_binds = n });
+	static struct sandbox_event event;
+
+	sandbox_wait_event(sb, 60000, &event);
+	assert_int_equal(event.kind, SANDBOX_FAILED);
+	assert_int_not_equal(event.status, 0);
+	sandbox_close(sb);
+	return event.text;
+}
+
+static void make_source(void)
+{
+	assert_int_equal(mkdir(scratch_path("data"), 0755), 0);
+	assert_int_equal(mkdir(scratch_path("data/inner"), 0755), 0);
+	scratch_file("data/a", "in a\n");
+	scratch_file("data/inner/b", "in b\n");
+	scratch_file("file", "in file\n");
+	assert_int_equal(symlink("data", scratch_path("link")), 0);
+	assert_int_equal(symlink("nowhere", scratch_path("broken")), 0);
+}
+
+static int open_with_source(void **state)
+{
+	open_owner(state);
+	make_source();
+	return 0;
+}
+
+static void test_places(void **state)
+{
+	const struct {
+		const char *source, *target, *script, *output;
+	} cases[] = {
+		{ "file", "/file", "cat /file", "in file\n" },
+		{ "file", "/data/deep/file", "cat /data/deep/file; ls -A /data",
+				"in file\ndeep\n" },
+		{ "data", "/data", "cat /data/a /data/inner/b", "in a\nin b\n" },
+		{ "data/", "/data/", "cat /data/a", "in a\n" },
+		{ "data", "//data///x", "cat /data/x/a", "in a\n" },
+		{ "link", "/data", "cat /data/a", "in a\n" },
+		{ "data", "/home/agent/workspace/data", "cat data/a; ls", "in a\ndata\n" },
+		{ "file", "/home/agent/new/file", "cat ~/new/file; stat -c %U ~/new",
+				"in file\nagent\n" },
+		{ "file", "/tmp/file", "cat /tmp/file; echo x >/tmp/y; cat /tmp/y",
+				"in file\nx\n" },
+		{ "data", "/opt", "cat /opt/a; ls -d /usr", "in a\n/usr\n" },
+		{ "data", "/usr/share", "cat /usr/share/a", "in a\n" },
+		{ "file", "/etc/hostname", "cat /etc/hostname", "in file\n" },
+		{ "data", "/mnt", "cat /mnt/a", "in a\n" },
+		{ "data", "/run/data", "cat /run/data/a; ls /run", "in a\ndata\nfumehood\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sandbox_bind bind = { scratch_path(cases[i].source), cases[i].target };
+
+		print_message("%s\n", cases[i].target);
+		assert_string_equal(run_with(&bind, 1, cases[i].script)->output, cases[i].output);
+	}
+}
+
+/* Nothing of it can be written, by nobody in there; nor is anything on it a device or a set-uid. */
+static void test_read_only(void **state)
+{
+	const struct sandbox_bind bind = { scratch_path("data"), "/data" };
+	static const char script[] =
+			"exec 2>&1; echo x >/data/a; echo x >/data/new; rm /data/a; chmod 777 /data; "
+			"touch /data; mv /data/a /data/c; ln /data/a /tmp/a; truncate -s 0 /data/inner/b; "
+			"cat /data/a; grep ' /data ' /proc/self/mountinfo | cut -d ' ' -f 6";
+	struct sandbox *sb = start_with(&bind, 1);
+	struct run_request request = RUN_REQUEST_INIT;
+
+	request.argv = (const char *const[]){ "bash", "-c", script, NULL };
+	for (int i = 0; i < 2; i++) {
+		const struct ran *ran = run_request(sb, &request);
+
+		assert_has(ran->output, "in a\nro,nosuid,nodev");
+		assert_lacks(ran->output, "rw,");
+		request.user = USER_ROOT;
+	}
+	sandbox_close(sb);
+	assert_int_equal(access(scratch_path("data/new"), F_OK), -1);
+}
+
+static void test_several(void **state)
+{
+	const char *data = scratch_path("data"), *file = scratch_path("file");
+	const struct sandbox_bind nested[] = { { data, "/d" }, { file, "/d/a" },
+		{ data, "/d/inner" }, { data, "/e" } };
+	const struct sandbox_bind same[] = { { data, "/d" }, { file, "/d/a" }, { data, "/d" } };
+	struct sandbox_bind many[GUEST_BINDS_MAX + 1];
+	char targets[GUEST_BINDS_MAX + 1][32];
+	struct sandbox *sb;
+
+	assert_string_equal(run_with(nested, 4, "cat /d/a /d/inner/a /e/a")->output,
+			"in file\nin a\nin a\n");
+	assert_string_equal(run_with(same, 3, "cat /d/a")->output, "in a\n"); /* the last one */
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++) {
+		snprintf(targets[i], sizeof(targets[i]), "/many/%zu", i);
+		many[i] = (struct sandbox_bind){ i % 2 ? data : file, targets[i] };
+	}
+	assert_string_equal(
+			run_with(many, GUEST_BINDS_MAX, "ls /many | wc -l; cat /many/63/a")->output,
+			"64\nin a\n");
+	assert_int_equal(sandbox_start(owner,
+					 &(struct sandbox_options){ .binds = many,
+							 .n_binds = GUEST_BINDS_MAX + 1 },
+					 &sb, &error),
+			-E2BIG);
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *source, *target, *says;
+	} cases[] = {
+		{ "missing", "/data", "missing': No such file" },
+		{ "broken", "/data", "broken': No such file" },
+		{ "file/x", "/data", "Not a directory" },
+		{ "data", "/usr/not-there", "there is no '/usr/not-there' to bind to" },
+		{ "data", "/var/lib/data", "there is no '/var/lib' to bind to" },
+		{ "file", "/usr/share/not-there", "bind" },
+		{ "data", "/etc/passwd", "" }, /* a folder on a file */
+		{ "file", "/usr/share", "" },  /* a file on a folder */
+		{ "file", "/etc/passwd/x", "" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct sandbox_bind bind = { scratch_path(cases[i].source), cases[i].target };
+		const char *text = failure_with(&bind, 1);
+
+		print_message("%s\n", text);
+		assert_has(text, cases[i].says);
+		assert_true(strlen(text) > 10);
+	}
+	/* The nursery is the same one, and does its work. */
+	assert_string_equal(run_with(NULL, 0, "echo on")->output, "on\n");
+}
+
+/* What is at the path when a sandbox starts is what it sees, for as long as it lives. */
+static void test_replaced_source(void **state)
+{
+	struct sandbox_bind bind = { scratch_path("changing"), "/data" };
+	char source[128];
+	struct sandbox *first, *second, *third;
+
+	snprintf(source, sizeof(source), "%s", bind.source);
+	bind.source = source;
+	scratch_file("changing", "one\n"); /* by rename: another file each time */
+	first = start_with(&bind, 1);
+	scratch_file("changing", "two\n");
+	second = start_with(&bind, 1);
+	assert_int_equal(unlink(source), 0);
+	assert_has(failure_with(&bind, 1), "No such file");
+	assert_int_equal(mkdir(source, 0755), 0);
+	scratch_file("changing/x", "three\n");
+	third = start_with(&bind, 1);
+	assert_string_equal(run_script(first, "cat /data")->output, "one\n");
+	assert_string_equal(run_script(second, "cat /data")->output, "two\n");
+	assert_string_equal(run_script(third, "cat /data/x")->output, "three\n");
+	/* What is written in place is seen. */
+	scratch_file("changing/x", "four\n");
+	assert_string_equal(run_script(third, "cat /data/x")->output, "four\n");
+	sandbox_close(first);
+	sandbox_close(second);
+	sandbox_close(third);
+}
+
+/* More paths than there are places for them in the nursery. */
+static void test_many_sources(void **state)
+{
+	struct sandbox *kept = NULL;
+
+	for (int i = 0; i < 300; i++) {
+		char name[32], text[32];
+		struct sandbox_bind bind = { .target = "/data/file" };
+
+		snprintf(name, sizeof(name), "many-%d", i);
+		snprintf(text, sizeof(text), "%d\n", i);
+		bind.source = scratch_file(name, text);
+		if (i == 0)
+			kept = start_with(&bind, 1);
+		else if (i % 20 == 0)
+			assert_string_equal(run_with(&bind, 1, "cat /data/file")->output, text);
+		else
+			sandbox_close(start_with(&bind, 1));
+	}
+	assert_string_equal(run_script(kept, "cat /data/file")->output, "0\n");
+	sandbox_close(kept);
+}
+
+static void test_bare(void **state)
+{
+	const struct sandbox_bind binds[] = { { "/usr", "/usr" }, { "/lib", "/lib" },
+		{ "/lib64", "/lib64" }, { scratch_path("data"), "/in" } };
+	struct sandbox *sb = start_sandbox(&(struct sandbox_options){
+			.bare = true, .binds = binds, .n_binds = ARRAY_SIZE(binds) });
+	struct run_request request = RUN_REQUEST_INIT;
+
+	request.argv = (const char *const[]){ "bash", "-c",
+		"cat /in/a; echo $PWD; ls -A / /dev /tmp", NULL };
+	request.cwd = "/";
+	assert_string_equal(run_request(sb, &request)->output,
+			"in a\n/\n/:\ndev\nhome\nin\nlib\nlib64\nproc\nrun\ntmp\nusr\n\n"
+			"/dev:\nfd\nfull\nnull\nptmx\npts\nrandom\nshm\nstderr\nstdin\nstdout\ntty\n"
+			"urandom\nzero\n\n/tmp:\n");
+	sandbox_close(sb);
+}
+
+/* Neither this program's own folders nor those that an owner names are seen by their place. */
+static void test_covers(void **state)
+{
+	static const char *const covers[] = { "/usr/share/dict/", "/usr/include", "/no/such",
+		NULL };
+	struct owner *before = owner;
+	struct sandbox *sb;
+
+	assert_done(owner_open(&(struct owner_options){ .label = "covers", .covers = covers },
+			&owner, &error));
+	sb = start_sandbox(&(struct sandbox_options){ 0 });
+	assert_string_equal(run_script(sb,
+					    "ls /usr/include 2>&1; ls -d /usr/lib; "
+					    "stat -c %a /usr/include")
+					    ->output,
+			"ls: cannot open directory '/usr/include': Permission denied\n/usr/lib\n0\n");
+	sandbox_close(sb);
+	owner_close(owner);
+	owner = before;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_places),
+		cmocka_unit_test(test_read_only),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_replaced_source),
+		cmocka_unit_test(test_many_sources),
+		cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_covers),
+	};
+
+	return cmocka_run_group_tests(tests, open_with_source, close_owner);
+}
