@@ -50,6 +50,14 @@ int64_t process_field(const char *stat, enum process_field field)
 	return end == at ? -1 : value;
 }
 
+void process_name(const char *stat, char *out, size_t size)
+{
+	const char *open = strchr(stat, '('), *close = strrchr(stat, ')');
+	int n = open && close > open ? (int)(close - open - 1) : 0;
+
+	snprintf(out, size, "%.*s", n, n ? open + 1 : "");
+}
+
 int64_t process_start_time(pid_t pid)
 {
 	char stat[PROCESS_STAT_MAX];

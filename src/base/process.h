@@ -29,6 +29,9 @@ enum process_field {
 /* One field of such a text; -1 if it is not there. */
 int64_t process_field(const char *stat, enum process_field field);
 
+/* The name in such a text, cut to what out holds; "" if there is none. */
+void process_name(const char *stat, char *out, size_t size);
+
 /* Its start: with its pid, the name of a process for all time. -1 if there is none. */
 int64_t process_start_time(pid_t pid);
 

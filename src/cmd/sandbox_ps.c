@@ -34,15 +34,10 @@ struct table {
 static bool read_process(pid_t pid, struct process *out)
 {
 	char stat[PROCESS_STAT_MAX];
-	const char *open, *close;
 
 	if (!process_read_stat(pid, stat))
 		return false;
-	open = strchr(stat, '(');
-	close = strrchr(stat, ')');
-	if (!open || !close || close < open)
-		return false;
-	snprintf(out->name, sizeof(out->name), "%.*s", (int)(close - open - 1), open + 1);
+	process_name(stat, out->name, sizeof(out->name));
 	out->pid = pid;
 	out->parent = (pid_t)process_field(stat, PROCESS_PARENT);
 	out->start_ticks = process_field(stat, PROCESS_START);

@@ -127,7 +127,7 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
 
 int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err)
 {
-	const char *name;
+	const char *name = path;
 	auto_close int top = open_folder(folder);
 	auto_close int dir = -1;
 	auto_close int fd = -1;

@@ -22,10 +22,12 @@
 			fail_msg("%s", error.message);                                             \
 	} while (0)
 
+/* There is a text, and the needle in it. */
 #define assert_has(text, needle)                                                                   \
 	do {                                                                                       \
-		if (!strstr(text, needle))                                                         \
-			fail_msg("no '%s' in '%s'", needle, text);                                 \
+		const char *assert_text = (text) ? (text) : "(nothing)";                           \
+		if (!strstr(assert_text, needle))                                                  \
+			fail_msg("no '%s' in '%s'", needle, assert_text);                          \
 	} while (0)
 
 #define assert_lacks(text, needle)                                                                 \

@@ -2,13 +2,9 @@
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
-#include "base/fd.h"
+#include "base/process.h"
 #include "base/str.h"
 
-#include <ctype.h>
-#include <dirent.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 
@@ -23,22 +19,17 @@ struct processes {
 /* Its parent, and its name if `name` has room for it; -1 if it is gone, or a zombie. */
 static inline pid_t process_parent(pid_t pid, char *name, size_t size)
 {
-	struct buf text = BUF_INIT(4096);
-	const char *open, *close;
-	char path[64], state = 'Z';
-	int parent = -1;
+	char stat[PROCESS_STAT_MAX];
+	const char *state;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	if (fd_read_file(path, &text, NULL) == 0) {
-		open = strchr(buf_str(&text), '(');
-		close = strrchr(buf_str(&text), ')');
-		if (open && close && sscanf(close + 1, " %c %d", &state, &parent) != 2)
-			parent = -1;
-		if (open && close && name)
-			snprintf(name, size, "%.*s", (int)(close - open - 1), open + 1);
-	}
-	buf_release(&text);
-	return state == 'Z' ? -1 : parent;
+	if (!process_read_stat(pid, stat))
+		return -1;
+	state = strrchr(stat, ')');
+	if (!state || strncmp(state, ") Z", 3) == 0)
+		return -1;
+	if (name)
+		process_name(stat, name, size);
+	return (pid_t)process_field(stat, PROCESS_PARENT);
 }
 
 static inline bool process_has(const struct processes *p, pid_t pid)
@@ -58,18 +49,13 @@ static inline void process_descendants(pid_t root, struct processes *out)
 	out->n = 1;
 	do {
 		DIR *proc = opendir("/proc");
-		const struct dirent *e;
+		pid_t pid;
 
 		before = out->n;
-		while (proc && (e = readdir(proc))) {
-			pid_t pid = isdigit((unsigned char)e->d_name[0])
-					? (pid_t)strtol(e->d_name, NULL, 10)
-					: 0;
-
-			if (pid && out->n < PROCESSES_MAX && !process_has(out, pid) &&
+		while (proc && (pid = process_next(proc)))
+			if (out->n < PROCESSES_MAX && !process_has(out, pid) &&
 					process_has(out, process_parent(pid, NULL, 0)))
 				out->list[out->n++] = pid;
-		}
 		if (proc)
 			closedir(proc);
 	} while (out->n != before);

@@ -53,6 +53,12 @@ static void test_own_fields(void **state)
 	prctl(PR_SET_NAME, ") 1 (2 3");
 	assert_true(process_read_stat(getpid(), stat));
 	prctl(PR_SET_NAME, name);
+	process_name(stat, name, sizeof(name));
+	assert_string_equal(name, ") 1 (2 3");
+	process_name(stat, name, 3);
+	assert_string_equal(name, ") ");
+	process_name("", name, sizeof(name));
+	assert_string_equal(name, "");
 	assert_int_equal(process_field(stat, PROCESS_PARENT), getppid());
 	assert_true(process_field(stat, PROCESS_RESIDENT_PAGES) > 0);
 	assert_true(process_field(stat, PROCESS_ARGUMENTS_END) >
