@@ -135,17 +135,12 @@ static void test_signals_to_itself(void **state)
 static void test_traps(void **state)
 {
 	static const struct turn turns[] = {
-		{ "trap 'echo D' DEBUG", "" },
-		{ "echo x", "D\nx\n" },
-		{ "trap - DEBUG", "D\n" },
-		{ "trap 'echo bye' EXIT", "" },
-		{ "echo x", "x\n" },
-		{ "exit 4", "bye\n", 4, R },
+		{ "trap 'echo D' DEBUG", "" }, { "echo x", "D\nx\n" }, { "trap - DEBUG", "D\n" },
+		{ "trap 'echo bye' EXIT", "" }, { "echo x", "x\n" }, { "exit 4", "bye\n", 4, R },
 		{ "trap 'exit 6' EXIT; exit 4", "", 6, R },
 		{ "trap 'exec true' EXIT; exit 4", "", 0, R },
 		{ "trap 'echo E' ERR; false; true", "E\n" },
-		{ "trap - ERR; trap 'exit 5' DEBUG", "" },
-		{ "echo x", "", 5, R },
+		{ "trap - ERR; trap 'exit 5' DEBUG", "" }, { "echo x", "", 5, R },
 		{ "trap 'exit 5' ERR; echo x; false; echo y", "x\n", 5, R },
 		{ "trap 'echo int' INT; kill -INT $$", "int\n" },
 		{ "trap 'echo term' TERM; kill -TERM $$; echo on", "term\non\n" },
