@@ -4,6 +4,7 @@
 FAULT_KILLS=1000 is the long form of every test (100 by default); FAULT_SEED repeats a run.
 """
 
+import contextlib
 import ctypes
 import json
 import os
@@ -63,10 +64,8 @@ class Process:
 def processes() -> list[Process]:
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
+        with contextlib.suppress(OSError):
             found.append(Process(int(pid)))
-        except OSError:
-            pass
     return found
 
 

@@ -138,7 +138,9 @@ def check_state(fumehood) -> None:
     """Nothing but what is kept on purpose."""
     kept = {"judge.key", "baselines", "episodes"}
     assert {p.name for p in fumehood.state.iterdir()} <= kept
-    left = [p for p in (fumehood.state / "baselines").iterdir() if p.suffix not in (".json", ".lock")]
+    left = [
+        p for p in (fumehood.state / "baselines").iterdir() if p.suffix not in (".json", ".lock")
+    ]
     assert left == []
 
 
@@ -163,7 +165,7 @@ def kill_once(fumehood, task: str, phase: str, clock: Clock, dice) -> float:
 
 
 def test_owner_of_one_episode(fumehood, dice):
-    clock, longest, pids = Clock(), 0.0, set()
+    clock, longest = Clock(), 0.0
     for task in WEIGHTS:
         learn(fumehood, task, clock, dice)
     for i in range(KILLS):
@@ -171,7 +173,9 @@ def test_owner_of_one_episode(fumehood, dice):
         longest = max(longest, kill_once(fumehood, task, PHASES[i % len(PHASES)], clock, dice))
         fumehood.clear()
     check_state(fumehood)
-    notes.append(f"after a kill with one episode everything was gone in {longest * 1e3:.1f} ms or less")
+    notes.append(
+        f"after a kill with one episode everything was gone in {longest * 1e3:.1f} ms or less"
+    )
 
 
 def play_several(fumehood, dice) -> tuple:
