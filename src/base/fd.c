@@ -2,11 +2,13 @@
 #include "base/fd.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/scope.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -158,37 +160,66 @@ int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
 	return 0;
 }
 
-/* A new file with a name of its own, whose mode the umask has its say in. */
-static int open_beside(const char *path, mode_t mode, char **out_name)
+/* --- whole files ------------------------------------------------------------------------------- */
+
+/* A file without a name: nothing is left of it when this process is killed. Not every file system has
+ * them. */
+static int open_unnamed(const char *path, mode_t mode)
 {
-	int fd;
+	auto_free char *folder = path_dirname(path);
+
+	return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+}
+
+static int give_name(int fd, const char *name)
+{
+	char self[32];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
+}
+
+/* Puts it beside path, under a name that nobody has; *fd is -1 for a file that is yet to be made. */
+static int put_beside(const char *path, mode_t mode, int *fd, char **out_name)
+{
+	unsigned number;
+	int r;
 
 	do {
-		unsigned number = 0;
-
-		if (getrandom(&number, sizeof(number), 0) < 0)
-			return -1;
+		if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+			return -EIO;
 		free(*out_name);
 		*out_name = xasprintf("%s.%08x", path, number);
-		fd = open(*out_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-	} while (fd < 0 && errno == EEXIST);
-	return fd;
+		if (*fd >= 0) {
+			r = give_name(*fd, *out_name);
+		} else {
+			*fd = open(*out_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+					mode);
+			r = *fd < 0 ? -errno : 0;
+		}
+	} while (r == -EEXIST);
+	if (r < 0)
+		free(take_ptr(*out_name));
+	return r;
 }
 
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
 {
-	auto_free char *temporary = NULL;
-	auto_close int fd = open_beside(path, mode, &temporary);
-	int r;
+	auto_free char *beside = NULL;
+	auto_close int fd = open_unnamed(path, mode);
+	int r = fd < 0 ? put_beside(path, mode, &fd, &beside) : 0;
 
-	if (fd < 0)
-		return error_set(err, errno, "create '%s'", temporary);
+	if (r < 0)
+		return error_set(err, -r, "create '%s'", path);
 	r = fd_write_full(fd, data, n);
-	if (r == 0 && rename(temporary, path) < 0)
-		r = -errno;
-	if (r < 0) {
-		unlink(temporary);
-		return error_set(err, -r, "write '%s'", path);
+	if (r == 0 && !beside) {
+		r = give_name(fd, path);
+		if (r == -EEXIST)
+			r = put_beside(path, mode, &fd, &beside);
 	}
-	return 0;
+	if (r == 0 && beside && rename(beside, path) < 0)
+		r = -errno;
+	if (r < 0 && beside)
+		unlink(beside);
+	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;
 }

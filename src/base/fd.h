@@ -35,7 +35,10 @@ ssize_t fd_recv_message(int sock, void *data, size_t n, int *fds, size_t max_fds
 /* The whole file at path, an error (EFBIG) if it is larger than out's cap. */
 int fd_read_file(const char *path, struct buf *out, struct fh_error *err);
 
-/* Writes path so that it is either whole or as it was: a temporary file beside it, then rename. */
+/*
+ * Writes path so that it is either whole or as it was. A process that is killed meanwhile leaves nothing
+ * beside a path that was not there before, where the file system has files without a name.
+ */
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err);
 
 #endif
