@@ -116,8 +116,12 @@ static void drain(struct session *s, size_t n)
 		ssize_t got = room ? read(fd, s->output.data + s->output.len, room)
 				   : read(fd, dropped, chunk);
 
-		if (got <= 0)
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			s->more_output = s->more_output || got < 0;
 			return;
+		}
 		n -= (size_t)got;
 		if (room) {
 			s->output.len += (size_t)got;
@@ -133,7 +137,9 @@ static void drain_present(struct session *s)
 {
 	int n = 0;
 
-	if (ioctl(sandbox_output_fd(s->sb), FIONREAD, &n) == 0 && n > 0)
+	if (ioctl(sandbox_output_fd(s->sb), FIONREAD, &n) < 0)
+		s->more_output = true;
+	else if (n > 0)
 		drain(s, (size_t)n);
 }
 
@@ -222,14 +228,20 @@ static void conclude(struct session *s)
 	finish(s, syntax ? SESSION_SYNTAX : SESSION_OK, (int)(s->status.status & 0xff));
 }
 
-/* A frame that no honest loop sends: the shell is taken away from whoever wrote it. */
+/* A shell that can't be heard, or believed, is taken away. */
+static void end_shell(struct session *s)
+{
+	interrupt(s, INTERRUPT_SHELL);
+	s->state = ENDING;
+	s->deadline_ns = clock_now_ns() + LAST_WAIT_MS * NS_PER_MS;
+}
+
+/* A frame that no honest loop sends. */
 static void distrust(struct session *s, const char *what)
 {
 	snprintf(s->integrity, sizeof(s->integrity), "the shell's frames were tampered with: %s",
 			what);
-	interrupt(s, INTERRUPT_SHELL);
-	s->state = ENDING;
-	s->deadline_ns = clock_now_ns() + LAST_WAIT_MS * NS_PER_MS;
+	end_shell(s);
 }
 
 /* --- reading --------------------------------------------------------------------------------- */
@@ -242,8 +254,12 @@ static void read_shell(struct session *s)
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n <= 0) { /* exit, exec, killed: PID 1 says which */
+	if (n == 0 || (n < 0 && errno == ECONNRESET)) { /* exit, exec, killed: PID 1 says which */
 		s->state = ENDING;
+		return;
+	}
+	if (n < 0) {
+		end_shell(s);
 		return;
 	}
 	if ((size_t)n > sizeof(frame) || (size_t)n < sizeof(status)) {
