@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
 #include "proto/guest.h"
@@ -194,8 +193,7 @@ static int greet(struct owner *o, struct fh_error *err)
 					.base_filter_bytes = (uint32_t)o->base_filter.len,
 					.agent_filter = o->agent_filter.data,
 					.agent_filter_bytes = (uint32_t)o->agent_filter.len,
-					.tool = path_exists(places_get()->aci) ? places_get()->aci
-									       : NULL,
+					.tool = places_get()->aci,
 					.tool_names = tool_names });
 	fds[n_fds++] = o->self;
 	for (size_t i = 0; i < n_home; i++)
