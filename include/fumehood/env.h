@@ -71,8 +71,8 @@ struct fh_env_options {
 	size_t n_binds;
 };
 
-/* Loads the task, and plays and scores its baseline if that was never done on this machine,
- * which can take the task's own time (another process that does it already is waited for).
+/* Loads the task, makes its data and plays and scores its baseline if that was never done on this
+ * machine, which can take the task's own time (another process that does it already is waited for).
  * Options need not stay. */
 FH_PUBLIC int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_env **out, struct fh_error *err);
@@ -128,6 +128,7 @@ struct fh_step {
 	const char *grade_error; /* why a validate or submit gave no score, for people; NULL */
 	const char *integrity;   /* what was seen of tampering in this step; NULL */
 	const char *exit_status; /* "submitted", ...; NULL while the episode goes on */
+	bool restarted;          /* the shell ended in this step, and a new one runs in its files */
 };
 
 /* A fresh episode; the one before it ends. When it fails, there is no episode. */
