@@ -13,6 +13,7 @@
 
 /* A record that is longer is cut. */
 #define RECORD_BYTES_MAX 65536
+#define FIELDS_MAX 32 /* of log_event(); more are left out */
 
 static const char *const level_names[] = {
 	[LOG_DEBUG] = "debug",
@@ -72,45 +73,59 @@ static void add_text_field(struct buf *out, const char *key, const char *value)
 		str_add_printable(out, value);
 }
 
-static void add_head(struct buf *out, enum log_level level, const char *message)
+static void add_head(struct buf *out, const struct log_options *to, enum log_level level,
+		const char *message)
 {
 	char time[40];
 
 	now_text(time, sizeof(time));
-	if (current.json) {
-		if (current.time)
+	if (to->json) {
+		if (to->time)
 			add_json_member(out, "time", time);
 		add_json_member(out, "level", level_names[level]);
 		add_json_member(out, "message", message);
 		return;
 	}
-	if (current.time)
+	if (to->time)
 		buf_printf(out, "%s ", time);
 	buf_printf(out, "%s: ", level_names[level]);
 	str_add_printable(out, message);
 }
 
-void log_event(enum log_level level, const char *message, ...)
+void log_record(const struct log_options *to, enum log_level level, const char *message,
+		const struct log_field *fields, size_t n)
 {
 	auto_buf struct buf record = BUF_INIT(RECORD_BYTES_MAX);
-	const char *key;
-	va_list ap;
 
-	if (level < current.level)
+	if (!to)
+		to = &current;
+	if (level < to->level)
 		return;
-	add_head(&record, level, message);
-	va_start(ap, message);
-	while ((key = va_arg(ap, const char *))) {
-		const char *value = va_arg(ap, const char *);
-
-		if (current.json)
-			add_json_member(&record, key, value);
+	add_head(&record, to, level, message);
+	for (size_t i = 0; i < n; i++) {
+		if (to->json)
+			add_json_member(&record, fields[i].key, fields[i].value);
 		else
-			add_text_field(&record, key, value);
+			add_text_field(&record, fields[i].key, fields[i].value);
 	}
-	va_end(ap);
-	buf_add_str(&record, current.json ? "}\n" : "\n");
+	buf_add_str(&record, to->json ? "}\n" : "\n");
 	if (record.truncated)
 		record.data[record.len - 1] = '\n';
-	fd_write_full(current.fd, record.data, record.len);
+	if (to->write)
+		to->write(to->context, record.data, record.len);
+	else
+		fd_write_full(to->fd, record.data, record.len);
+}
+
+void log_event(enum log_level level, const char *message, ...)
+{
+	struct log_field fields[FIELDS_MAX];
+	size_t n = 0;
+	va_list ap;
+
+	va_start(ap, message);
+	for (const char *key; n < FIELDS_MAX && (key = va_arg(ap, const char *)); n++)
+		fields[n] = (struct log_field){ key, va_arg(ap, const char *) };
+	va_end(ap);
+	log_record(NULL, level, message, fields, n);
 }

@@ -3,6 +3,7 @@
 #define BASE_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /*
  * The program's log. Only src/cmd and a server's loop log; libraries return errors. A record is a
@@ -19,6 +20,9 @@ struct log_options {
 	bool json;
 	int fd;    /* where records go */
 	bool time; /* put a UTC time first */
+	/* What writes a record instead, a line with its newline; NULL: into fd. */
+	void (*write)(void *context, const char *record, size_t n);
+	void *context;
 };
 
 /* Before the first thread. Without it: LOG_INFO and above, as text, without a time, on stderr. */
@@ -29,6 +33,14 @@ int log_level_of(const char *name);
 
 /* Keys and values as pairs of strings, ended by NULL; a NULL value is written as null. */
 void log_event(enum log_level level, const char *message, ...) __attribute__((sentinel));
+
+struct log_field {
+	const char *key, *value; /* a NULL value is written as null */
+};
+
+/* The same with fields from an array, into a log of its own (NULL: the program's). */
+void log_record(const struct log_options *to, enum log_level level, const char *message,
+		const struct log_field *fields, size_t n);
 
 #define log_debug(...) log_event(LOG_DEBUG, __VA_ARGS__)
 #define log_info(...) log_event(LOG_INFO, __VA_ARGS__)

@@ -5,11 +5,11 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "cmd/env_record.h"
 #include "cmd/episode_options.h"
 #include "cmd/interrupt.h"
+#include "cmd/log_options.h"
 #include "trajectory/info.h"
-#include "trajectory/recorder.h"
-#include "trajectory/run_dir.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -29,6 +29,7 @@ struct env_options {
 	const char *task;
 	const char *out;
 	const char *suffix;
+	struct log_choice log;
 };
 
 enum episode_state { NOT_RESET, GOING_ON, OVER };
@@ -38,7 +39,7 @@ struct door {
 	struct fh_gym *gym;
 	struct fh_env *env;
 	struct fh_env_info info;
-	struct recorder *recorder; /* of the episode; NULL: none, or ended */
+	struct env_record record;
 	enum episode_state state;
 	uint64_t next_seed; /* of a reset that gives none */
 	struct buf answer;
@@ -65,61 +66,10 @@ static int answer_error(struct door *d, const char *code, const char *message)
 /* -EINVAL and -E2BIG are the asker's; anything else is ours. */
 static int answer_failure(struct door *d, int r, const struct fh_error *err)
 {
+	if (r != -EINVAL && r != -E2BIG && r != -EINTR)
+		episode_log_failed(&d->record.log, err->message);
 	return answer_error(
 			d, r == -EINVAL || r == -E2BIG ? "bad_argument" : "failed", err->message);
-}
-
-/* --- the record ------------------------------------------------------------------------------- */
-
-static int end_record(struct door *d, const char *exit_status, struct fh_error *err)
-{
-	int r;
-
-	if (!d->recorder)
-		return 0;
-	r = recorder_end(d->recorder, &(struct recorder_end){ .exit_status = exit_status }, err);
-	recorder_close(d->recorder);
-	d->recorder = NULL;
-	return r;
-}
-
-static int begin_record(
-		struct door *d, uint64_t seed, const struct fh_step *step, struct fh_error *err)
-{
-	const char *variant = d->info.variant;
-	auto_free char *task = xasprintf("%s%s%s", d->info.task, *variant ? ":" : "", variant);
-	struct run_name name = RUN_NAME_INIT;
-	struct recorder_options o = { .env = &d->info, .model = "env" };
-	auto_free char *dir = NULL;
-	int r;
-
-	if (!d->options->out)
-		return 0;
-	name.model = "env";
-	name.task = task;
-	name.suffix = d->options->suffix;
-	r = run_dir_make(d->options->out, &name, &dir, &o.run, err);
-	if (r < 0)
-		return r;
-	o.dir = dir;
-	o.reward = episode_rewards[d->options->episode.reward];
-	r = recorder_open(&o, &d->recorder, err);
-	if (r == 0)
-		r = recorder_reset(d->recorder, seed, step, err);
-	return r;
-}
-
-static int record_step(struct door *d, const char *action, const struct fh_step *step,
-		struct fh_error *err)
-{
-	int r;
-
-	if (!d->recorder)
-		return 0;
-	r = recorder_step(d->recorder, &(struct recorder_turn){ .action = action }, step, err);
-	if (r == 0 && (step->terminated || step->truncated))
-		r = end_record(d, NULL, err);
-	return r;
 }
 
 /* --- what can be asked ------------------------------------------------------------------------ */
@@ -178,7 +128,7 @@ static int do_reset(struct door *d, const struct pyjson *request, struct fh_erro
 
 	r = read_seed(request, &seed, err);
 	if (r == 0)
-		r = end_record(d, "early_exit", err);
+		r = env_record_end(&d->record, "early_exit", err);
 	if (r == 0)
 		r = fh_env_reset_begin(d->env, seed, err);
 	if (r < 0)
@@ -187,7 +137,7 @@ static int do_reset(struct door *d, const struct pyjson *request, struct fh_erro
 	r = wait_for_env(d, &step, err);
 	if (r < 0)
 		return r;
-	r = begin_record(d, seed, &step, err);
+	r = env_record_begin(&d->record, seed, &step, err);
 	d->unrecorded = r < 0;
 	if (r < 0)
 		return r;
@@ -233,12 +183,14 @@ static int do_step(struct door *d, const struct pyjson *request, struct fh_error
 	if (r == 0)
 		r = fh_env_step_begin(d->env, &action, err);
 	if (r == 0)
+		episode_log_action(&d->record.log, action.text);
+	if (r == 0)
 		r = wait_for_env(d, &step, err);
 	if (r < 0)
 		return r;
 	if (step.terminated || step.truncated)
 		d->state = OVER;
-	r = record_step(d, action.text, &step, err);
+	r = env_record_step(&d->record, action.text, &step, err);
 	d->unrecorded = r < 0;
 	if (r < 0)
 		return r;
@@ -250,7 +202,7 @@ static int do_step(struct door *d, const struct pyjson *request, struct fh_error
 
 static int do_close(struct door *d, const struct pyjson *request, struct fh_error *err)
 {
-	int r = end_record(d, "early_exit", err);
+	int r = env_record_end(&d->record, "early_exit", err);
 
 	if (r < 0)
 		return r;
@@ -351,10 +303,10 @@ static int converse(struct door *d, struct fh_error *err)
 			break;
 		case LINES_END:
 		case LINES_STOPPED:
-			return end_record(d, "early_exit", err);
+			return env_record_end(&d->record, "early_exit", err);
 		}
 		if (interrupt_wanted())
-			return end_record(d, "early_exit", err);
+			return env_record_end(&d->record, "early_exit", err);
 		r = send_answer(d, err);
 	}
 	return r;
@@ -377,14 +329,20 @@ static int open_env(struct door *d, const struct fh_bind *binds, struct fh_error
 	r = fh_gym_open(&gym, &d->gym, err);
 	if (r == 0)
 		r = fh_env_open(d->gym, &env, &d->env, err);
-	if (r == 0)
-		fh_env_info(d->env, &d->info);
-	return r;
+	if (r < 0)
+		return r;
+	fh_env_info(d->env, &d->info);
+	d->record.info = &d->info;
+	d->record.warning = fh_gym_warning(d->gym);
+	d->record.out = d->options->out;
+	d->record.suffix = d->options->suffix;
+	d->record.reward = episode_rewards[e->reward];
+	return 0;
 }
 
 static void close_door(struct door *d)
 {
-	recorder_close(d->recorder);
+	env_record_release(&d->record);
 	fh_env_close(d->env);
 	fh_gym_close(d->gym);
 	buf_release(&d->answer);
@@ -396,14 +354,18 @@ static int run_env(struct command_context *ctx)
 	__attribute__((cleanup(close_door))) struct door d = { .options = o };
 	auto_arena struct arena arena = ARENA_INIT;
 	const struct fh_bind *binds;
+	struct log_options log;
 	struct fh_error err;
 	int r;
 
+	env_record_init(&d.record, o->task);
 	if (!o->task)
 		return cmd_misuse(
 				ctx, "--task is missing; `fumehood task list` shows what there is");
-	if (episode_binds(&o->episode.bind, &arena, &binds, &err) < 0)
+	if (episode_binds(&o->episode.bind, &arena, &binds, &err) < 0 ||
+			log_options_read(ctx, &o->log, LOG_WARN, &log, &err) < 0)
 		return cmd_refuse(&err);
+	log_setup(&log);
 	d.next_seed = o->episode.seed;
 	buf_init(&d.answer, ANSWER_BYTES_MAX);
 	r = interrupt_setup(&err);
@@ -412,7 +374,7 @@ static int run_env(struct command_context *ctx)
 	if (r == -ENOENT || r == -EINVAL)
 		return cmd_refuse(&err);
 	if (r == 0 && fh_gym_warning(d.gym))
-		cmd_warn("%s", fh_gym_warning(d.gym));
+		log_record(NULL, LOG_WARN, fh_gym_warning(d.gym), NULL, 0);
 	if (r == 0)
 		r = converse(&d, &err);
 	if (r < 0)
@@ -429,6 +391,7 @@ static const struct cmd_option options[] = {
 			"record each episode in a folder beneath DIR", .heading = "Record" },
 	{ "suffix", 0, OPTION_TEXT, offsetof(struct env_options, suffix), "TEXT",
 			"end of those folders' names" },
+	LOG_OPTIONS(offsetof(struct env_options, log)),
 	{},
 };
 

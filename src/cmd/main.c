@@ -39,7 +39,8 @@ const struct command cmd_root = {
 		 "what it submits where it can't reach the score, and records every step.\n"
 		 "Exit status: 0 done, 1 failed, 2 wrong usage, 128 and the signal's number when it was "
 		 "stopped (but 0 of `env`, which closes then as it is asked to).\n"
-		 "Variables: FUMEHOOD_STATE is the folder for baselines and data; NO_COLOR turns colours off.",
+		 "Variables: FUMEHOOD_STATE is the folder for baselines and data; FUMEHOOD_LOG is the "
+		 "level of the log of `run` and `env`; NO_COLOR turns colours off.",
 	.examples = "fumehood run --task titanic:micro --model baseline   # play the task's baseline\n"
 		    "fumehood task list                                   # what there is to play\n"
 		    "fumehood doctor                                      # what this machine can do",

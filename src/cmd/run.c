@@ -40,6 +40,7 @@ struct runner {
 	size_t printed; /* JSON lines of the first so many episodes */
 	bool stopping;
 	struct run_view view;
+	struct log_options log;
 };
 
 /* --- what to play ----------------------------------------------------------------------------- */
@@ -281,9 +282,36 @@ static int open_gym(struct runner *run, struct fh_error *err)
 	if (r < 0)
 		return r;
 	warning = fh_gym_warning(run->gym);
-	if (warning && !run->options->quiet)
-		cmd_warn("%s", warning);
+	if (warning)
+		log_record(NULL, LOG_WARN, warning, NULL, 0);
 	return 0;
+}
+
+static int start_log(struct runner *run, struct fh_error *err)
+{
+	enum log_level otherwise = run->options->quiet ? LOG_ERROR : LOG_WARN;
+	int r = log_options_read(run->ctx, &run->options->log, otherwise, &run->log, err);
+
+	if (r == 0)
+		log_setup(&run->log);
+	return r;
+}
+
+/* What is drawn and drawn again would be written over by the log: it goes above that. */
+static void log_above_view(struct runner *run)
+{
+	if (!run->view.live)
+		return;
+	run->log.write = run_view_log;
+	run->log.context = &run->view;
+	log_setup(&run->log);
+}
+
+static void stop_view(struct runner *run)
+{
+	run->log.write = NULL;
+	log_setup(&run->log);
+	run_view_release(&run->view);
 }
 
 static void start_view(struct runner *run)
@@ -293,6 +321,7 @@ static void start_view(struct runner *run)
 	bool live = term_redraws(STDERR_FILENO) && !run->interactive;
 
 	run_view_init(&run->view, verbosity, live, run->episodes, run->n);
+	log_above_view(run);
 }
 
 static void print_table(struct runner *run)
@@ -334,6 +363,8 @@ static int run_run(struct command_context *ctx)
 	int r;
 
 	r = check_options(&run);
+	if (r == CMD_OK && start_log(&run, &err) < 0)
+		r = cmd_refuse(&err);
 	if (r == CMD_OK)
 		r = plan_all(&run);
 	if (r != CMD_OK)
@@ -346,7 +377,7 @@ static int run_run(struct command_context *ctx)
 		return cmd_fail(&err);
 	start_view(&run);
 	r = play(&run, &err);
-	run_view_release(&run.view);
+	stop_view(&run);
 	if (r < 0)
 		return cmd_fail(&err);
 	print_table(&run);

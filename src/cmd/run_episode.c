@@ -22,6 +22,7 @@ void episode_init(struct episode *e, const struct episode_plan *plan)
 	*e = (struct episode){ .plan = *plan };
 	e->baseline_value = e->best_value = e->score_value = NAN;
 	e->exit_status = xstrdup("");
+	episode_log_init(&e->log, plan->env->task);
 	buf_init(&e->scores, SCORES_BYTES_MAX);
 	buf_init(&e->baseline, METRICS_BYTES_MAX);
 	buf_init(&e->best, METRICS_BYTES_MAX);
@@ -42,6 +43,7 @@ static void let_go(struct episode *e)
 void episode_release(struct episode *e)
 {
 	let_go(e);
+	episode_log_release(&e->log);
 	free(e->metric);
 	free(e->action);
 	free(e->exit_status);
@@ -117,6 +119,10 @@ static void finish(struct episode *e, const char *exit_status)
 	}
 	e->ended_ns = clock_now_ns();
 	e->phase = EPISODE_ENDED;
+	if (e->failed)
+		episode_log_failed(&e->log, e->error.message);
+	episode_log_over(&e->log, e->exit_status);
+	episode_log_release(&e->log);
 	let_go(e);
 }
 
@@ -129,6 +135,18 @@ static void fail(struct episode *e)
 }
 
 /* --- the beginning ---------------------------------------------------------------------------- */
+
+static int open_log(struct episode *e, const char *task, const char *dir)
+{
+	struct episode_log_place place = {
+		.task = task,
+		.episode = e->number,
+		.dir = dir,
+		.warning = fh_gym_warning(e->plan.gym),
+	};
+
+	return episode_log_open(&e->log, &place, &e->error);
+}
 
 static int open_record(struct episode *e, const struct fh_env_info *info)
 {
@@ -145,8 +163,11 @@ static int open_record(struct episode *e, const struct fh_env_info *info)
 	name.task = task;
 	name.suffix = p->suffix;
 	r = run_dir_make(p->out, &name, &dir, &e->number, &e->error);
+	if (r == 0)
+		r = open_log(e, task, dir);
 	if (r < 0)
 		return r;
+	episode_log_begun(&e->log, o.model, p->seed, info->max_steps);
 	args.seed = p->seed;
 	args.max_steps = info->max_steps;
 	o.dir = dir;
@@ -222,14 +243,18 @@ static int begin_step(struct episode *e, const struct fh_step *last)
 		.action = e->action, .response = turn.response, .thought = turn.thought
 	};
 	e->phase = EPISODE_STEPPING;
+	episode_log_action(&e->log, e->action);
 	return fh_env_step_begin(e->env, &(struct fh_action){ .text = e->action }, &e->error);
 }
 
 /* What reset or a step gave, before anybody else sees it. */
 static int record(struct episode *e, const struct fh_step *step)
 {
-	if (e->phase == EPISODE_RESETTING)
+	if (e->phase == EPISODE_RESETTING) {
+		episode_log_reset(&e->log, step);
 		return recorder_reset(e->recorder, e->plan.seed, step, &e->error);
+	}
+	episode_log_step(&e->log, step);
 	e->steps = step->step;
 	note_scores(e, step);
 	return recorder_step(e->recorder, &e->turn, step, &e->error);

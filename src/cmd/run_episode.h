@@ -3,6 +3,7 @@
 #define CMD_RUN_EPISODE_H
 
 #include "base/buf.h"
+#include "cmd/episode_log.h"
 #include "model/model.h"
 #include "trajectory/recorder.h"
 
@@ -46,6 +47,7 @@ struct episode {
 	struct model *model;
 	struct recorder *recorder;
 	struct recorder_turn turn; /* of the step that runs */
+	struct episode_log log;
 
 	/* for those who look: kept until episode_release() */
 	int number; /* of its folder */

@@ -27,6 +27,7 @@ const struct cmd_option run_options[] = {
 	{ "suffix", 0, OPTION_TEXT, FIELD(suffix), "TEXT", "end of the folders' names" },
 	{ "quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, "print nothing but the results" },
 	{ "verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL, "print every action" },
+	LOG_OPTIONS(FIELD(log)),
 
 	/* MLGym's. */
 	{ "task_config_path", 0, OPTION_TEXT, FIELD(task_config), "FILE",

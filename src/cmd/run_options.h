@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/episode_options.h"
+#include "cmd/log_options.h"
 
 /* What `fumehood run` takes: its own options, and MLGym's spellings of them. */
 struct run_options {
@@ -15,6 +16,7 @@ struct run_options {
 	int runs, jobs;
 	int agents; /* MLGym: so many runs side by side; 0: not given */
 	bool quiet, verbose;
+	struct log_choice log;
 };
 
 extern const struct cmd_option run_options[];

@@ -130,6 +130,14 @@ void run_view_say(struct run_view *v, const char *sentence)
 		stay(v, sentence);
 }
 
+void run_view_log(void *view, const char *record, size_t n)
+{
+	struct run_view *v = view;
+
+	buf_add(&v->above, record, n);
+	run_view_draw(v, true);
+}
+
 void run_view_preparing(struct run_view *v, const struct episode *e)
 {
 	auto_buf struct buf out = BUF_INIT(VIEW_BYTES_MAX);
@@ -183,6 +191,8 @@ void run_view_ended(struct run_view *v, const struct episode *e)
 	auto_free char *task = run_report_task(e);
 	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
 
+	if (e->failed) /* the log has said so */
+		return;
 	buf_printf(&line, "%s #%d: ", task, e->number);
 	run_report_sentence(&line, e);
 	run_view_say(v, buf_str(&line));

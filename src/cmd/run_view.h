@@ -35,6 +35,9 @@ void run_view_stepped(struct run_view *v, const struct episode *e);
 void run_view_ended(struct run_view *v, const struct episode *e);
 void run_view_say(struct run_view *v, const char *sentence);
 
+/* struct log_options.write of a log that goes above what is drawn; context is the view. */
+void run_view_log(void *view, const char *record, size_t n);
+
 /* Draws if something changed or the interval is over; cheap otherwise. */
 void run_view_draw(struct run_view *v, bool now);
 

@@ -258,6 +258,7 @@ static void command_over(struct fh_env *env)
 	/* A new shell is in the workspace again, and has new descriptors, maybe with old
 	 * numbers. */
 	set_working_dir(env, result->restarted ? ENV_WORKSPACE : result->cwd);
+	env->step.restarted = result->restarted;
 	if (result->restarted)
 		env->slot.registered = false;
 	if (result->outcome == SESSION_GONE)

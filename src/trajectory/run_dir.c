@@ -10,6 +10,7 @@
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define RUNS_MAX 1000000 /* of one name in one folder */
@@ -77,4 +78,14 @@ int run_dir_make(const char *out, const struct run_name *name, char **out_path, 
 			return error_set(err, errno, "create folder '%s'", path);
 	}
 	return error_say(err, EEXIST, "'%s' holds %d runs of '%s'", out, RUNS_MAX, base);
+}
+
+char *run_dir_log(const char *dir)
+{
+	time_t now = time(NULL);
+	char stamp[32];
+	struct tm utc;
+
+	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%S", gmtime_r(&now, &utc));
+	return xasprintf("%s/run-%s.log", dir, stamp);
 }

@@ -27,7 +27,7 @@ class Fumehood:
         self.program = program
         self.folder = folder
         self.out = folder / "out"
-        self.env = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+        self.env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FUMEHOOD_LOG")}
         self.env.update(FUMEHOOD_STATE=str(state), TERM="xterm")
 
     def __call__(self, *args, status=0, **kwargs):

@@ -93,6 +93,26 @@ static void test_a_record_is_one_line(void **state)
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
 }
 
+static void take(void *context, const char *record, size_t n)
+{
+	strncat(context, record, n);
+}
+
+static void test_a_log_of_its_own(void **state)
+{
+	static const struct log_field fields[] = { { "key", "a b" }, { "none", NULL } };
+	char text[200] = "";
+	struct log_options own = { .level = LOG_WARN, .fd = -1, .write = take, .context = text };
+	int fd = begin((struct log_options){ .level = LOG_ERROR });
+
+	(void)state;
+	log_record(&own, LOG_INFO, "dropped", NULL, 0);
+	log_record(&own, LOG_WARN, "kept", fields, 2);
+	log_record(NULL, LOG_ERROR, "the program's", fields, 1);
+	assert_string_equal(text, "warn: kept key=\"a b\" none=null\n");
+	assert_string_equal(end(fd), "error: the program's key=\"a b\"\n");
+}
+
 static void test_levels(void **state)
 {
 	(void)state;
@@ -108,6 +128,7 @@ int main(void)
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_time),
 		cmocka_unit_test(test_a_record_is_one_line),
+		cmocka_unit_test(test_a_log_of_its_own),
 		cmocka_unit_test(test_levels),
 	};
 

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/episode_log.h"
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "trajectory/run_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <unistd.h>
+
+#define FIELDS_MAX 16
+#define SCORE_SHOWN 2000 /* bytes of all metrics */
+#define ACTION_SHOWN 200 /* bytes of an action; the record of the run has all of it */
+
+struct record {
+	struct arena arena;
+	struct log_field fields[FIELDS_MAX];
+	size_t n;
+};
+
+/* --- one record ------------------------------------------------------------------------------- */
+
+static void add(struct record *r, const char *key, const char *value)
+{
+	r->fields[r->n++] = (struct log_field){ key, value };
+}
+
+static void add_int(struct record *r, const char *key, int64_t v)
+{
+	add(r, key, arena_printf(&r->arena, "%" PRId64, v));
+}
+
+static void add_number(struct record *r, const char *key, double v)
+{
+	add(r, key, arena_printf(&r->arena, "%.6g", v));
+}
+
+static void add_score(struct record *r, const struct fh_step *step)
+{
+	auto_buf struct buf text = BUF_INIT(SCORE_SHOWN);
+
+	for (size_t i = 0; i < step->n_score; i++)
+		buf_printf(&text, "%s%s %.6g", i ? ", " : "", step->score[i].name,
+				step->score[i].value);
+	add(r, "score", arena_strdup(&r->arena, buf_str(&text)));
+}
+
+static struct record begin(const struct episode_log *l)
+{
+	struct record r = { .arena = ARENA_INIT };
+
+	add(&r, "task", l->task);
+	add_int(&r, "episode", l->episode);
+	add_int(&r, "step", l->step);
+	return r;
+}
+
+static void end(const struct episode_log *l, struct record *r, enum log_level level,
+		const char *message)
+{
+	log_record(NULL, level, message, r->fields, r->n);
+	if (l->file.fd >= 0)
+		log_record(&l->file, level, message, r->fields, r->n);
+	arena_release(&r->arena);
+}
+
+/* --- the episode ------------------------------------------------------------------------------ */
+
+void episode_log_init(struct episode_log *l, const char *task)
+{
+	*l = (struct episode_log){ .file = { .fd = -1 }, .task = task ? xstrdup(task) : NULL };
+}
+
+void episode_log_release(struct episode_log *l)
+{
+	if (l->file.fd >= 0)
+		close(l->file.fd);
+	l->file.fd = -1;
+	free(l->task);
+	l->task = NULL;
+}
+
+static int open_file(const char *dir, int *out_fd, struct fh_error *err)
+{
+	auto_free char *path = run_dir_log(dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+
+	if (fd < 0)
+		return error_set(err, errno, "create '%s'", path);
+	*out_fd = fd;
+	return 0;
+}
+
+int episode_log_open(
+		struct episode_log *l, const struct episode_log_place *place, struct fh_error *err)
+{
+	int r;
+
+	episode_log_release(l);
+	episode_log_init(l, place->task);
+	l->episode = place->episode;
+	l->file.level = LOG_INFO;
+	l->file.time = true;
+	if (!place->dir)
+		return 0;
+	r = open_file(place->dir, &l->file.fd, err);
+	if (r == 0 && place->warning)
+		log_record(&l->file, LOG_WARN, place->warning, NULL, 0);
+	return r;
+}
+
+void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, int max_steps)
+{
+	struct record r = begin(l);
+
+	add(&r, "model", model);
+	add(&r, "seed", arena_printf(&r.arena, "%" PRIu64, seed));
+	add_int(&r, "max_steps", max_steps);
+	end(l, &r, LOG_INFO, "episode begun");
+}
+
+void episode_log_reset(struct episode_log *l, const struct fh_step *step)
+{
+	struct record r = begin(l);
+
+	add_number(&r, "duration_s", step->duration_s);
+	end(l, &r, LOG_INFO, "reset");
+}
+
+void episode_log_action(struct episode_log *l, const char *action)
+{
+	struct record r = begin(l);
+
+	add(&r, "action", arena_printf(&r.arena, "%.*s", ACTION_SHOWN, action));
+	end(l, &r, LOG_DEBUG, "action");
+}
+
+static void log_events(struct episode_log *l, const struct fh_step *step)
+{
+	if (step->restarted) {
+		struct record r = begin(l);
+
+		end(l, &r, LOG_INFO, "shell restarted");
+	}
+	if (step->integrity) {
+		struct record r = begin(l);
+
+		add(&r, "what", step->integrity);
+		end(l, &r, LOG_WARN, "integrity");
+	}
+}
+
+void episode_log_step(struct episode_log *l, const struct fh_step *step)
+{
+	struct record r;
+
+	l->step = step->step;
+	r = begin(l);
+	add(&r, "outcome", fh_outcome_name(step->outcome));
+	if (step->exit_code >= 0)
+		add_int(&r, "exit_code", step->exit_code);
+	add_number(&r, "duration_s", step->duration_s);
+	if (step->score)
+		add_score(&r, step);
+	if (step->grade_error)
+		add(&r, "grade_error", step->grade_error);
+	end(l, &r, LOG_INFO, "step");
+	log_events(l, step);
+}
+
+void episode_log_failed(struct episode_log *l, const char *why)
+{
+	struct record r = begin(l);
+
+	add(&r, "error", why);
+	end(l, &r, LOG_ERROR, "episode failed");
+}
+
+void episode_log_over(struct episode_log *l, const char *exit_status)
+{
+	struct record r = begin(l);
+
+	add(&r, "exit_status", exit_status);
+	end(l, &r, LOG_INFO, "episode over");
+}

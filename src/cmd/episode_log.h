@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_EPISODE_LOG_H
+#define CMD_EPISODE_LOG_H
+
+#include "base/error.h"
+#include "base/log.h"
+
+#include <fumehood/env.h>
+
+/*
+ * What the log says of one episode: into the program's own log (base/log.h), and from LOG_INFO on as
+ * text into a file of the run's folder, if it has one. Every record carries task, episode (the
+ * number of the run's folder, or of the reset) and step.
+ */
+struct episode_log {
+	struct log_options file; /* fd -1: none */
+	char *task;
+	int episode, step;
+};
+
+void episode_log_init(struct episode_log *l, const char *task);
+void episode_log_release(struct episode_log *l);
+
+struct episode_log_place {
+	const char *task; /* "titanic:micro" */
+	int episode;
+	const char *dir;     /* of the run; NULL: no file */
+	const char *warning; /* of this machine, for the file; NULL: none */
+};
+
+/* The episode that comes next. */
+int episode_log_open(
+		struct episode_log *l, const struct episode_log_place *place, struct fh_error *err);
+
+void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, int max_steps);
+void episode_log_reset(struct episode_log *l, const struct fh_step *step);
+void episode_log_action(struct episode_log *l, const char *action);
+void episode_log_step(struct episode_log *l, const struct fh_step *step);
+void episode_log_failed(struct episode_log *l, const char *why);
+void episode_log_over(struct episode_log *l, const char *exit_status);
+
+#endif

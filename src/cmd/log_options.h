@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_LOG_OPTIONS_H
+#define CMD_LOG_OPTIONS_H
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+
+/* What commands that log have in common: rows of their tables of options, and how they are read. */
+struct log_choice {
+	int level;  /* an enum log_level, if it was given */
+	int format; /* index into log_formats */
+};
+
+extern const char *const log_levels[], *const log_formats[];
+
+/* Rows of a table whose struct holds a struct log_choice at the offset `at`. */
+/* clang-format off */
+#define LOG_OPTIONS(at)                                                                            \
+	{ "log", 0, OPTION_CHOICE, (at) + offsetof(struct log_choice, level), NULL,                \
+	  "print what happens from this level on, on standard error (otherwise $FUMEHOOD_LOG, or " \
+	  "warn)", .choices = log_levels },                                                        \
+	{ "log-format", 0, OPTION_CHOICE, (at) + offsetof(struct log_choice, format), NULL,        \
+	  "as lines for people, or a JSON object a line", "text", log_formats }
+/* clang-format on */
+
+/* The program's log, on stderr; `otherwise` is the level if nobody says one. -EINVAL. */
+int log_options_read(const struct command_context *ctx, const struct log_choice *choice,
+		enum log_level otherwise, struct log_options *out, struct fh_error *err);
+
+#endif
