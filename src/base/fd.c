@@ -51,6 +51,24 @@ int fd_write_full(int fd, const void *data, size_t n)
 	return 0;
 }
 
+int fd_pipe(int *out_read, int *out_write, int flags)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC | flags) < 0)
+		return -errno;
+	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
+		int error = errno;
+
+		close(ends[0]);
+		close(ends[1]);
+		return -error;
+	}
+	*out_read = ends[0];
+	*out_write = ends[1];
+	return 0;
+}
+
 #define COPY_BYTES (16U << 20) /* a signal is answered between two of them */
 
 int fd_copy(int from, int to)

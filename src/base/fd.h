@@ -20,6 +20,9 @@ int fd_write_full(int fd, const void *data, size_t n);
 /* What is left of the file `from`, by the kernel: nothing of it passes through this process. */
 int fd_copy(int from, int to);
 
+/* A pipe, both ends close-on-exec; the reading one never blocks. flags: O_DIRECT for messages. */
+int fd_pipe(int *out_read, int *out_write, int flags);
+
 #define FD_MESSAGE_FDS_MAX 64
 
 /* One message with up to FD_MESSAGE_FDS_MAX descriptors; the caller keeps its own. MSG_NOSIGNAL. */

@@ -212,14 +212,15 @@ void poller_add(struct poller *p, struct fh_env *env)
 
 void poller_forget(struct poller *p, struct fh_env *env)
 {
-	int fds[] = { -1, -1, -1 };
+	int fds[] = { -1, -1, -1, -1 };
 
 	deadlines_remove(p, env);
 	unqueue(env);
 	if (env->slot.polled && env->sb) {
 		fds[0] = sandbox_fd(env->sb);
 		fds[1] = sandbox_shell_fd(env->sb);
-		fds[2] = sandbox_output_fd(env->sb);
+		fds[2] = sandbox_status_fd(env->sb);
+		fds[3] = sandbox_output_fd(env->sb);
 	}
 	/* Closing would do, if no fork of this process held a copy. */
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)

@@ -30,23 +30,11 @@ static void close_guest_ends(struct program *p)
 	close_fd(&p->plan.run.program_fd);
 }
 
-/* A pipe whose reading end never blocks; the guest's end does. */
 static int open_pipe(int *out_read, int *out_write, struct fh_error *err)
 {
-	int ends[2];
+	int r = fd_pipe(out_read, out_write, 0);
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_set(err, errno, "make a pipe");
-	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
-		int error = errno;
-
-		close(ends[0]);
-		close(ends[1]);
-		return error_set(err, error, "set up a pipe");
-	}
-	*out_read = ends[0];
-	*out_write = ends[1];
-	return 0;
+	return r < 0 ? error_set(err, -r, "make a pipe") : 0;
 }
 
 static int open_ends(struct program *p, struct fh_error *err)

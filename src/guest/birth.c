@@ -85,8 +85,7 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped)
 {
 	struct init_start start = { .control = b->fds[0],
 		.owner = n->owner,
-		.shell = -1,
-		.output = -1,
+		.shell = { -1, -1, -1 },
 		.plan = &b->plan,
 		.moved_out = b->moved_out,
 		.hooks = n->hooks };
@@ -96,8 +95,8 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped)
 
 	forget(n);
 	if (b->plan.flags & PLAN_SHELL) {
-		start.shell = b->fds[at++];
-		start.output = b->fds[at++];
+		start.shell = (struct shell_ends){ b->fds[1], b->fds[2], b->fds[3] };
+		at += SHELL_FDS;
 	}
 	start.confinement = (struct confinement){ .n_groups = b->plan.n_groups,
 		.born_in_group = b->plan.flags & PLAN_BORN_IN_GROUP,
@@ -178,14 +177,14 @@ static int give_group(int group, struct fh_error *err)
 
 int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err)
 {
-	size_t need = 1 + (b->plan.flags & PLAN_SHELL ? 2 : 0) + b->plan.n_groups;
+	size_t need = 1 + (b->plan.flags & PLAN_SHELL ? SHELL_FDS : 0) + b->plan.n_groups;
 
 	if (b->n_fds != need)
 		return error_say(err, EPROTO, "a plan with %zu descriptors instead of %zu",
 				b->n_fds, need);
 	/* So that /dev/stdout can be opened by the agent, whose pipe it is. */
 	if (b->plan.flags & PLAN_SHELL &&
-			fchown(b->fds[2], NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID)) <
+			fchown(b->fds[3], NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID)) <
 					0)
 		return error_set(err, errno, "give the output to the agent");
 	if (b->plan.flags & PLAN_BORN_IN_GROUP && b->plan.n_groups == 1) {

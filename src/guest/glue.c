@@ -44,9 +44,11 @@ extern void set_signal_hard_ignored(int);
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
 /* Where the loop keeps its descriptors: far from what scripts use. */
-enum { FD_SOCKET = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_LAST_PID = 253 };
+enum { FD_STATUS = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_COMMANDS = 253, FD_LAST_PID = 254 };
 
-static struct stat kept_output, kept_null; /* what these descriptors are */
+static const int kept_fds[] = { FD_STATUS, FD_OUTPUT, FD_NULL, FD_COMMANDS };
+#define KEPT (sizeof(kept_fds) / sizeof(kept_fds[0]))
+static struct stat kept[KEPT]; /* what these descriptors are */
 static volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t in_command;
 static bool left_by_jump = true; /* the first command finds nothing armed either */
@@ -98,7 +100,7 @@ static size_t receive(void *data, size_t n)
 	ssize_t r;
 
 	do {
-		r = recv(FD_SOCKET, data, n, 0);
+		r = recv(FD_COMMANDS, data, n, 0);
 		interrupt_state = 0;
 	} while (r < 0 && errno == EINTR);
 	if (r <= 0)
@@ -134,14 +136,15 @@ static char *receive_command(struct shell_command *out)
 
 static void send_status(const struct shell_status *status)
 {
-	char frame[sizeof(*status) + GUEST_PATH_MAX];
+	char frame[SHELL_STATUS_MAX];
 	const char *cwd = the_current_working_directory ? the_current_working_directory : "";
-	size_t n = strnlen(cwd, GUEST_PATH_MAX);
+	size_t n = strnlen(cwd, sizeof(frame) - sizeof(*status));
 
 	memcpy(frame, status, sizeof(*status));
 	memcpy(frame + sizeof(*status), cwd, n);
-	if (send(FD_SOCKET, frame, sizeof(*status) + n, MSG_NOSIGNAL) < 0)
-		_exit(125);
+	while (write(FD_STATUS, frame, sizeof(*status) + n) < 0)
+		if (errno != EINTR)
+			_exit(125);
 }
 
 /* --- one command ----------------------------------------------------------------------------- */
@@ -170,8 +173,9 @@ static bool same_file(int fd, const struct stat *st)
 /* A command that took them away ends the shell itself, not the next command. */
 static void check_fds(void)
 {
-	if (!same_file(FD_OUTPUT, &kept_output) || !same_file(FD_NULL, &kept_null))
-		_exit(125);
+	for (size_t i = 0; i < KEPT; i++)
+		if (!same_file(kept_fds[i], &kept[i]))
+			_exit(125);
 }
 
 static int32_t newest_pid(void)
@@ -326,15 +330,18 @@ static void keep_fds(const struct shell_start *start)
 	int null = open("/dev/null", O_RDWR);
 	int last_pid = open("/proc/sys/kernel/ns_last_pid", O_RDONLY);
 
-	if (null < 0 || dup3(start->socket, FD_SOCKET, O_CLOEXEC) < 0 ||
-			dup3(start->output, FD_OUTPUT, O_CLOEXEC) < 0 ||
-			dup3(null, FD_NULL, O_CLOEXEC) < 0 || fstat(FD_OUTPUT, &kept_output) < 0 ||
-			fstat(FD_NULL, &kept_null) < 0)
+	if (null < 0 || dup3(start->ends.status, FD_STATUS, O_CLOEXEC) < 0 ||
+			dup3(start->ends.output, FD_OUTPUT, O_CLOEXEC) < 0 ||
+			dup3(null, FD_NULL, O_CLOEXEC) < 0 ||
+			dup3(start->ends.commands, FD_COMMANDS, O_CLOEXEC) < 0)
 		_exit(125);
+	for (size_t i = 0; i < KEPT; i++)
+		if (fstat(kept_fds[i], &kept[i]) < 0)
+			_exit(125);
 	if (last_pid >= 0)
 		dup3(last_pid, FD_LAST_PID, O_CLOEXEC);
-	close_range(3, FD_SOCKET - 1, 0);
-	close_range(last_pid >= 0 ? FD_LAST_PID + 1 : FD_NULL + 1, ~0U, 0);
+	close_range(3, FD_STATUS - 1, 0);
+	close_range(last_pid >= 0 ? FD_LAST_PID + 1 : FD_COMMANDS + 1, ~0U, 0);
 }
 
 _Noreturn static void shell_main(const struct shell_start *start)

@@ -23,6 +23,7 @@
  *   mounts.c    a sandbox's own mounts, in its clone
  *   network.c   its network namespace
  *   init.c      its PID 1: the control socket, children, the end of the owner
+ *   requests.c  what the agent can ask PID 1 for
  *   shell.c     what its forks do to become the shell
  *   program.c   or a program
  *   files.c     files in and out of it
@@ -52,14 +53,19 @@ struct step_mark {
 	uint32_t stands;  /* a futex: 1 once the first shell may run commands */
 };
 
+/* The guest's ends, in the order in which they travel; -1: no shell. */
+struct shell_ends {
+	int commands, status, output; /* a socket to read from, a pipe of messages, a pipe */
+};
+
 struct shell_start {
-	int socket, output; /* moved to where bash leaves them alone by the shell itself */
+	struct shell_ends ends; /* moved to where bash leaves them alone by the shell itself */
 	uint32_t random_seed;
 	const char *const *env;
 	volatile struct step_mark *mark;
 };
 
-/* Runs commands from the socket; never returns. The process is already confined. */
+/* Runs the commands that come; never returns. The process is already confined. */
 typedef void guest_shell(const struct shell_start *start);
 
 struct guest_hooks {
@@ -136,8 +142,8 @@ int network_make(struct fh_error *err);
 /* init.c: PID 1 of a sandbox, after mounts_build. */
 struct init_start {
 	int control, owner; /* socket, pidfd */
-	int shell, output;  /* -1: no shell */
 	int files;          /* -1: none */
+	struct shell_ends shell;
 	const struct plan *plan;
 	struct confinement confinement;
 	/* NULL: PID 1 is outside of its groups. Else shared memory, 0 as long as it is in them, and so
@@ -148,9 +154,17 @@ struct init_start {
 
 _Noreturn void init_main(const struct init_start *start);
 
+/* requests.c: bit 1 << i of a request is asked for by the pipe i. */
+#define REQUEST_PIPES 2
+
+/* Makes the pipes, each -1 if there are none yet. */
+int requests_open(int pipes[REQUEST_PIPES], struct fh_error *err);
+/* Once the owner was told of what this pipe asks for: lets go who waits for that. */
+void requests_answer(int pipe);
+
 /* shell.c: in a fork of PID 1 that has closed what is PID 1's. */
-_Noreturn void shell_become(const struct init_start *start, const struct confinement *c, int socket,
-		int output, struct step_mark *mark);
+_Noreturn void shell_become(const struct init_start *start, const struct confinement *c,
+		const struct shell_ends *ends, struct step_mark *mark);
 /* In PID 1: shells may run commands from now on; in a shell that is ready to: waits for that. */
 void shell_let_go(struct step_mark *mark);
 void shell_await(const volatile struct step_mark *mark);

@@ -15,8 +15,6 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,12 +24,12 @@
  * has every signal blocked. It ends when the owner closes the socket or is gone; the kernel then ends
  * all that runs here.
  *
- * Nothing that an agent does makes it wait or grow: callers of the request socket are few and are
- * dropped when they are slow, requests are bits that are told once until the owner clears them.
+ * Nothing that an agent does makes it wait or grow: requests are bits that are told once until the owner
+ * clears them, and what else comes from the agent is a child's end.
  */
 
 #define PROGRAMS_MAX 32
-#define CALLERS_MAX 8
+#define REAP_MAX 64        /* at a time: an agent may make orphans as fast as they are reaped */
 #define INTERRUPT_PASSES 5 /* a fork bomb is killed as long as it shrinks */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
@@ -42,8 +40,9 @@ struct program {
 
 struct init {
 	const struct init_start *start;
-	int signals, listener;
-	int callers[CALLERS_MAX]; /* -1: free */
+	int signals;
+	bool unreaped;            /* children may have ended whose signal was read */
+	int pipes[REQUEST_PIPES]; /* of the agent's requests; -1: none */
 	struct program programs[PROGRAMS_MAX];
 	pid_t shell;
 	uint8_t requests;
@@ -97,10 +96,9 @@ static void become_child(const struct init *in)
 
 	sigemptyset(&none);
 	close(in->signals);
-	close(in->listener);
-	for (size_t i = 0; i < CALLERS_MAX; i++)
-		if (in->callers[i] >= 0)
-			close(in->callers[i]);
+	for (size_t i = 0; i < REQUEST_PIPES; i++)
+		if (in->pipes[i] >= 0)
+			close(in->pipes[i]);
 	close(in->start->owner);
 	if (in->start->files >= 0)
 		close(in->start->files);
@@ -117,7 +115,7 @@ static struct confinement confinement_of(const struct init *in)
 	return c;
 }
 
-static int start_shell(struct init *in, int socket, int output)
+static int start_shell(struct init *in, const struct shell_ends *ends)
 {
 	pid_t pid = confine_fork(&in->start->confinement);
 
@@ -125,10 +123,11 @@ static int start_shell(struct init *in, int socket, int output)
 		struct confinement c = confinement_of(in);
 
 		become_child(in);
-		shell_become(in->start, &c, socket, output, in->mark);
+		shell_become(in->start, &c, ends, in->mark);
 	}
-	close(socket);
-	close(output);
+	close(ends->commands);
+	close(ends->status);
+	close(ends->output);
 	if (pid < 0)
 		return -errno;
 	in->shell = pid;
@@ -197,8 +196,13 @@ static void reap(struct init *in)
 
 	while (read(in->signals, &info, sizeof(info)) > 0)
 		;
-	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL)) > 0)
-		reaped(in, pid, status);
+	in->unreaped = true;
+	for (int i = 0; i < REAP_MAX && in->unreaped; i++) {
+		pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL);
+		in->unreaped = pid > 0;
+		if (pid > 0)
+			reaped(in, pid, status);
+	}
 }
 
 /* --- signals --------------------------------------------------------------------------------- */
@@ -286,48 +290,19 @@ static void handle_put(const struct init *in, struct wire *w, const int *fds, si
 
 /* --- the agent's requests -------------------------------------------------------------------- */
 
-static int open_requests(void)
+static void serve_request(struct init *in, size_t i)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = GUEST_REQUEST_SOCKET };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	uint8_t bit = (uint8_t)(1u << i);
 
-	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-			chmod(GUEST_REQUEST_SOCKET, 0666) < 0 || listen(fd, CALLERS_MAX) < 0)
-		return -errno;
-	return fd;
-}
-
-/* The one that has waited longest makes room: an honest one asks at once. */
-static void accept_caller(struct init *in)
-{
-	int fd = accept4(in->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	close_fd(&in->callers[0]);
-	memmove(in->callers, in->callers + 1, (CALLERS_MAX - 1) * sizeof(int));
-	in->callers[CALLERS_MAX - 1] = fd;
-}
-
-/* One byte of REQUEST_* bits; it is answered once the owner has been told. */
-static void serve_caller(struct init *in, int *caller)
-{
-	uint8_t bits = 0;
-	ssize_t n = recv(*caller, &bits, 1, MSG_DONTWAIT);
-
-	if (n < 0 && errno == EAGAIN)
-		return;
-	if (n == 1 && (bits & ~in->requests)) {
+	if (!(in->requests & bit)) {
 		auto_buf struct buf b = BUF_INIT(8);
 
-		in->requests |= bits;
+		in->requests |= bit;
 		wire_put_u8(&b, INIT_REQUEST);
 		wire_put_u8(&b, in->requests);
 		tell(in, &b, NULL);
 	}
-	if (n == 1)
-		send(*caller, &bits, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
-	close_fd(caller);
+	requests_answer(in->pipes[i]);
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -347,10 +322,11 @@ static void handle(struct init *in, const char *message, size_t size, int *fds, 
 		handle_interrupt(in, &w);
 		break;
 	case INIT_SHELL:
-		if (n_fds != 2 || start_shell(in, fds[0], fds[1]) < 0)
+		if (n_fds != SHELL_FDS ||
+				start_shell(in, &(struct shell_ends){ fds[0], fds[1], fds[2] }) < 0)
 			_exit(1);
 		tell_ready(in);
-		return; /* both are closed */
+		return; /* they are closed */
 	case INIT_CLEAR:
 		in->requests = 0;
 		break;
@@ -365,50 +341,54 @@ static void handle(struct init *in, const char *message, size_t size, int *fds, 
 		close(fds[i]);
 }
 
-static void receive(struct init *in)
+/* The owner's next message; false if there is none now. */
+static bool receive(struct init *in)
 {
 	static char message[GUEST_MESSAGE_MAX];
 	int fds[GUEST_FDS_MAX + 1];
 	size_t n_fds = 0;
 	ssize_t size = fd_recv_message(in->start->control, message, sizeof(message), fds,
-			GUEST_FDS_MAX + 1, &n_fds, 0);
+			GUEST_FDS_MAX + 1, &n_fds, MSG_DONTWAIT);
 
+	if (size == -EAGAIN)
+		return false;
 	if (size <= 0)
 		_exit(0);
 	handle(in, message, (size_t)size, fds, n_fds);
+	return true;
 }
 
+/* Requests are looked for first and served last: the owner has dealt with the ones before them, and that
+ * it says so must not be read after them. */
 static void turn(struct init *in)
 {
-	struct pollfd fds[4 + CALLERS_MAX] = {
-		{ .fd = in->start->control, .events = POLLIN },
-		{ .fd = in->start->owner, .events = POLLIN },
-		{ .fd = in->signals, .events = POLLIN },
-		{ .fd = in->listener, .events = POLLIN },
-	};
+	struct pollfd fds[REQUEST_PIPES + 3], *others = fds + REQUEST_PIPES;
 
-	for (size_t i = 0; i < CALLERS_MAX; i++)
-		fds[4 + i] = (struct pollfd){ .fd = in->callers[i], .events = POLLIN };
-	if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+	for (size_t i = 0; i < REQUEST_PIPES; i++)
+		fds[i] = (struct pollfd){ .fd = in->pipes[i], .events = POLLIN };
+	others[0] = (struct pollfd){ .fd = in->signals, .events = POLLIN };
+	others[1] = (struct pollfd){ .fd = in->start->owner, .events = POLLIN };
+	others[2] = (struct pollfd){ .fd = in->start->control, .events = POLLIN };
+	if (poll(fds, ARRAY_SIZE(fds), in->unreaped ? 0 : -1) < 0)
 		return;
-	if (fds[1].revents || fds[0].revents & (POLLHUP | POLLERR))
+	if (others[1].revents || others[2].revents & (POLLHUP | POLLERR))
 		_exit(0); /* the kernel ends everything here */
-	if (fds[2].revents)
+	if (others[0].revents || in->unreaped)
 		reap(in);
-	for (size_t i = 0; i < CALLERS_MAX; i++)
-		if (fds[4 + i].revents)
-			serve_caller(in, &in->callers[i]);
-	if (fds[3].revents)
-		accept_caller(in);
-	if (fds[0].revents & POLLIN)
-		receive(in);
+	if (others[2].revents)
+		while (receive(in))
+			;
+	for (size_t i = 0; i < REQUEST_PIPES; i++)
+		if (fds[i].revents)
+			serve_request(in, i);
 }
 
 /* Closes all that a clone of the nursery has and PID 1 must not. */
 static void keep_own_fds(const struct init_start *s)
 {
-	int keep[5 + GUEST_GROUPS_MAX] = { s->control, s->owner, s->shell, s->output, s->files };
-	size_t n = 5;
+	int keep[3 + SHELL_FDS + GUEST_GROUPS_MAX] = { s->control, s->owner, s->files,
+		s->shell.commands, s->shell.status, s->shell.output };
+	size_t n = 3 + SHELL_FDS;
 	unsigned from = 3; /* 0, 1 and 2 are /dev/null */
 
 	for (uint32_t i = 0; i < s->confinement.n_groups; i++)
@@ -436,7 +416,7 @@ static int begin_shell(struct init *in, struct fh_error *err)
 	in->mark = mem_share(sizeof(*in->mark));
 	if (!in->mark)
 		return error_set(err, errno, "map shared memory");
-	r = start->shell >= 0 ? start_shell(in, start->shell, start->output) : 0;
+	r = start->shell.commands >= 0 ? start_shell(in, &start->shell) : 0;
 	return r < 0 ? error_set(err, -r, "fork the shell") : 0;
 }
 
@@ -449,7 +429,6 @@ static int begin(struct init *in, struct fh_error *err)
 	sigprocmask(SIG_SETMASK, &set, NULL);
 	keep_own_fds(in->start);
 	prctl(PR_SET_NAME, "init");
-	in->signals = in->listener = -1;
 	r = begin_shell(in, err); /* first, since it takes longer than all below */
 	if (r == 0)
 		r = mounts_leave(err);
@@ -460,11 +439,10 @@ static int begin(struct init *in, struct fh_error *err)
 	in->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (in->signals < 0)
 		return error_set(err, errno, "make a signalfd");
-	in->listener = open_requests();
-	if (in->listener < 0)
-		return error_set(err, -in->listener, "listen for the agent's requests");
-	shell_let_go(in->mark);
-	return 0;
+	r = requests_open(in->pipes, err);
+	if (r == 0)
+		shell_let_go(in->mark);
+	return r;
 }
 
 _Noreturn void init_main(const struct init_start *start)
@@ -473,8 +451,9 @@ _Noreturn void init_main(const struct init_start *start)
 	struct fh_error err = FH_ERROR_INIT;
 
 	in.start = start;
-	for (size_t i = 0; i < CALLERS_MAX; i++)
-		in.callers[i] = -1;
+	in.signals = -1;
+	for (size_t i = 0; i < REQUEST_PIPES; i++)
+		in.pipes[i] = -1;
 	if (begin(&in, &err) < 0) {
 		guest_fail(start->control, INIT_FAILED, &err);
 		_exit(1);

@@ -22,11 +22,10 @@ void shell_await(const volatile struct step_mark *mark)
 		syscall(SYS_futex, &mark->stands, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
-_Noreturn void shell_become(const struct init_start *start, const struct confinement *c, int socket,
-		int output, struct step_mark *mark)
+_Noreturn void shell_become(const struct init_start *start, const struct confinement *c,
+		const struct shell_ends *ends, struct step_mark *mark)
 {
-	struct shell_start shell = { .socket = socket,
-		.output = output,
+	struct shell_start shell = { .ends = *ends,
 		.random_seed = start->plan->random_seed,
 		.env = start->plan->env,
 		.mark = mark };

@@ -15,10 +15,13 @@
  *
  *   owner <-> nursery   one per owner: makes layers and sandboxes
  *   owner <-> PID 1     one per sandbox, "control": programs, files, signals, events
- *   owner <-> shell     one per shell: commands and their status
+ *   owner --> shell     one per shell: commands; their status comes back through a pipe
  *
  * A message is a u8 kind and its fields in the form of base/wire.h; descriptors travel beside it.
  * Nobody speaks an older version: owner and guest are built together, and the first message says so.
+ *
+ * From what an agent can reach, only bytes come, through pipes: a socket would bring descriptors, and
+ * closing one can take its receiver as long as its maker likes (a connection that lingers).
  */
 #define GUEST_VERSION 1
 #define GUEST_MESSAGE_MAX 65536 /* bytes of any message */
@@ -28,6 +31,7 @@
 #define GUEST_ITEMS_MAX 1024
 #define GUEST_ENV_MAX 256
 #define GUEST_ARGS_MAX 1024
+#define SHELL_FDS 3        /* of a shell: commands, status, output */
 #define GUEST_FDS_MAX 16   /* descriptors of a program */
 #define GUEST_GROUPS_MAX 4 /* control groups that a process is put into */
 
@@ -40,14 +44,16 @@
 #define GUEST_HOME "/home/agent"
 #define GUEST_WORKSPACE "/home/agent/workspace"
 #define GUEST_RUN_DIR "/run/fumehood"
-#define GUEST_REQUEST_SOCKET "/run/fumehood/request"
+/* Named pipes of the agent's requests: see guest/requests.c. */
+#define GUEST_VALIDATE_PIPE GUEST_RUN_DIR "/validate"
+#define GUEST_SUBMIT_PIPE GUEST_RUN_DIR "/submit"
 
 /* --- owner to nursery ------------------------------------------------------------------------ */
 enum nursery_message {
 	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd, its own groups... */
 	NURSERY_MAPPED,    /* the ids are mapped */
 	NURSERY_LAYER,     /* struct layer */
-	NURSERY_PLAN,      /* struct plan; descriptors: control, [shell, output,] groups... */
+	NURSERY_PLAN,      /* struct plan; descriptors: control, [of the shell,] groups... */
 	NURSERY_CRADLE, /* u32 number, not 0: a process to wait in groups; descriptors: groups... */
 	NURSERY_REMOVE, /* str: the folder of an episode that has ended; removed in its own time */
 	NURSERY_FINISH, /* answered when no folder is left that can be removed */
@@ -89,7 +95,7 @@ struct layer {
 
 /* Flags of a plan. */
 enum {
-	PLAN_SHELL = 1,         /* descriptors 1 and 2 are the shell's socket and output */
+	PLAN_SHELL = 1,         /* descriptors 1 to 3 are the shell's */
 	PLAN_BARE = 2,          /* no root of the host */
 	PLAN_NET_HOST = 4,      /* the owner's network */
 	PLAN_BORN_IN_GROUP = 8, /* the group's descriptor is its folder, for clone3 */
@@ -119,7 +125,7 @@ enum init_message {
 	INIT_RUN = 1,   /* struct run; descriptors: [program,] 0, 1, 2, ... */
 	INIT_SIGNAL,    /* u32 id, u32 signal */
 	INIT_INTERRUPT, /* u8 level; answered by INIT_INTERRUPTED */
-	INIT_SHELL,     /* a new shell; descriptors: shell, output */
+	INIT_SHELL,     /* a new shell; its descriptors: SHELL_FDS */
 	INIT_CLEAR,     /* requests were dealt with */
 	INIT_GET,       /* u32 id, str folder, str path, u64 most bytes */
 	INIT_PUT, /* u32 id, str folder, str path, u32 mode; descriptor: a memfd with the bytes */
@@ -147,10 +153,12 @@ struct run {
 /* --- owner to shell -------------------------------------------------------------------------- */
 /*
  * A command: struct shell_command and the first bytes of its text in one message, the rest in
- * messages of at most SHELL_CHUNK bytes. Its status: struct shell_status and the working directory.
+ * messages of at most SHELL_CHUNK bytes. Its status: struct shell_status and the working directory, cut
+ * to what the pipe takes as one.
  */
 #define SHELL_CHUNK 32768
 #define SHELL_COMMAND_MAX (8 << 20)
+#define SHELL_STATUS_MAX 4096 /* PIPE_BUF */
 
 enum { SHELL_CHECK_SYNTAX = 1 };
 

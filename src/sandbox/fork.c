@@ -28,6 +28,7 @@ static void after_fork_in_child(void)
 		for (struct sandbox *sb = o->sandboxes; sb; sb = sb->next) {
 			close_fd(&sb->control);
 			close_fd(&sb->shell);
+			close_fd(&sb->status);
 			close_fd(&sb->output);
 			close_fd(&sb->files);
 			sb->gone = true;

@@ -49,9 +49,10 @@ struct owner {
 
 struct sandbox {
 	struct owner *owner;
-	int control, shell, output; /* -1: none */
-	int files;                  /* O_PATH of its file system, once ready; -1 */
-	int64_t files_base_bytes;   /* used when it was ready */
+	int control;               /* -1: none, as the next */
+	int shell, status, output; /* of its shell: where commands go, and what comes back */
+	int files;                 /* O_PATH of its file system, once ready; -1 */
+	int64_t files_base_bytes;  /* used when it was ready */
 	struct cgroup *group;
 	char *disk_folder; /* its files on the disk; NULL: in memory */
 	bool disk_counted; /* by a quota: what its file system says is its own */

@@ -22,8 +22,14 @@
 /* --- starting -------------------------------------------------------------------------------- */
 
 struct ends {
-	int control, shell, output; /* the guest's */
+	int control;
+	int shell[SHELL_FDS]; /* commands, status, output */
 };
+
+#define ENDS_INIT                                                                                  \
+	{                                                                                          \
+		.control = -1, .shell = { -1, -1, -1 }                                             \
+	}
 
 static int make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
 {
@@ -36,25 +42,33 @@ static int make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
 	return 0;
 }
 
+/* Nothing is received from the socket: what an agent sent there would come with descriptors. */
 static int make_shell_ends(struct sandbox *sb, struct ends *ends, struct fh_error *err)
 {
-	int pair[2];
-	int r = make_pair(&sb->shell, &ends->shell, err);
+	int r = make_pair(&sb->shell, &ends->shell[0], err);
 
 	if (r < 0)
 		return r;
-	if (pipe2(pair, O_CLOEXEC) < 0)
-		return error_set(err, errno, "make the output's pipe");
-	sb->output = pair[0];
-	ends->output = pair[1];
-	return 0;
+	if (shutdown(sb->shell, SHUT_RD) < 0)
+		return error_set(err, errno, "set up the shell's socket");
+	r = fd_pipe(&sb->status, &ends->shell[1], O_DIRECT);
+	if (r == 0)
+		r = fd_pipe(&sb->output, &ends->shell[2], 0);
+	return r < 0 ? error_set(err, -r, "make the shell's pipes") : 0;
 }
 
 static void close_ends(struct ends *ends)
 {
 	close_fd(&ends->control);
-	close_fd(&ends->shell);
-	close_fd(&ends->output);
+	for (size_t i = 0; i < SHELL_FDS; i++)
+		close_fd(&ends->shell[i]);
+}
+
+static void close_shell(struct sandbox *sb)
+{
+	close_fd(&sb->shell);
+	close_fd(&sb->status);
+	close_fd(&sb->output);
 }
 
 /* Files that fill all of an episode's memory would leave none to the process that removes them. */
@@ -106,13 +120,13 @@ static int send_plan(struct sandbox *sb, const struct plan *plan, const struct e
 		struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	int fds[3 + CGROUP_PARTS];
+	int fds[1 + SHELL_FDS + CGROUP_PARTS];
 	size_t n = 0;
 
 	fds[n++] = ends->control;
 	if (plan->flags & PLAN_SHELL) {
-		fds[n++] = ends->shell;
-		fds[n++] = ends->output;
+		memcpy(fds + n, ends->shell, sizeof(ends->shell));
+		n += SHELL_FDS;
 	}
 	for (uint32_t i = 0; i < plan->n_groups; i++)
 		fds[n++] = sb->group->parts[i];
@@ -185,11 +199,11 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 		struct fh_error *err)
 {
 	struct sandbox *sb = xcalloc(1, sizeof(*sb));
-	struct ends ends = { -1, -1, -1 };
+	struct ends ends = ENDS_INIT;
 	int r;
 
 	sb->owner = owner;
-	sb->control = sb->shell = sb->output = sb->files = -1;
+	sb->control = sb->shell = sb->status = sb->output = sb->files = -1;
 	fork_watch_sandbox(sb);
 	r = begin(sb, options, &ends, err);
 	close_ends(&ends);
@@ -207,8 +221,7 @@ void sandbox_close(struct sandbox *sb)
 		return;
 	fork_unwatch_sandbox(sb);
 	close_fd(&sb->control);
-	close_fd(&sb->shell);
-	close_fd(&sb->output);
+	close_shell(sb);
 	close_fd(&sb->files);
 	if (sb->group)
 		cgroups_give(sb->group);
@@ -229,6 +242,11 @@ int sandbox_shell_fd(const struct sandbox *sb)
 	return sb->shell;
 }
 
+int sandbox_status_fd(const struct sandbox *sb)
+{
+	return sb->status;
+}
+
 int sandbox_output_fd(const struct sandbox *sb)
 {
 	return sb->output;
@@ -237,16 +255,13 @@ int sandbox_output_fd(const struct sandbox *sb)
 int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
 {
 	uint8_t kind = INIT_SHELL;
-	struct ends ends = { -1, -1, -1 };
+	struct ends ends = ENDS_INIT;
 	int r;
 
-	close_fd(&sb->shell);
-	close_fd(&sb->output);
+	close_shell(sb);
 	r = make_shell_ends(sb, &ends, err);
 	if (r == 0) {
-		int fds[] = { ends.shell, ends.output };
-
-		r = fd_send_message(sb->control, &kind, 1, fds, 2, 0);
+		r = fd_send_message(sb->control, &kind, 1, ends.shell, SHELL_FDS, 0);
 		if (r < 0)
 			error_set(err, -r, "start a new shell");
 	}

@@ -110,10 +110,12 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 /* Ends it: the kernel ends its processes and mounts, without waiting for them. NULL is fine. */
 void sandbox_close(struct sandbox *sb);
 
-/* Descriptors to poll for reading: of events, of the shell's frames and of its output. -1 when there
- * is none. They change when a shell is started anew. */
+/* Descriptors: of events; of the shell, a socket to send commands to, and pipes to read status (a message
+ * a time) and output from, which do not block. -1 when there is none. Those of the shell change when it is
+ * started anew. */
 int sandbox_fd(const struct sandbox *sb);
 int sandbox_shell_fd(const struct sandbox *sb);
+int sandbox_status_fd(const struct sandbox *sb);
 int sandbox_output_fd(const struct sandbox *sb);
 
 enum sandbox_event_kind {

@@ -119,7 +119,8 @@ static void drain(struct session *s, size_t n)
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0) {
-			s->more_output = s->more_output || got < 0;
+			/* EAGAIN: an agent may read its own pipe. */
+			s->more_output = s->more_output || (got < 0 && errno != EAGAIN);
 			return;
 		}
 		n -= (size_t)got;
@@ -248,13 +249,13 @@ static void distrust(struct session *s, const char *what)
 
 static void read_shell(struct session *s)
 {
-	char frame[sizeof(struct shell_status) + GUEST_PATH_MAX];
+	char frame[SHELL_STATUS_MAX + 1];
 	struct shell_status status;
-	ssize_t n = recv(sandbox_shell_fd(s->sb), frame, sizeof(frame), MSG_DONTWAIT | MSG_TRUNC);
+	ssize_t n = read(sandbox_status_fd(s->sb), frame, sizeof(frame));
 
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
-	if (n == 0 || (n < 0 && errno == ECONNRESET)) { /* exit, exec, killed: PID 1 says which */
+	if (n == 0) { /* exit, exec, killed: PID 1 says which */
 		s->state = ENDING;
 		return;
 	}
@@ -262,7 +263,7 @@ static void read_shell(struct session *s)
 		end_shell(s);
 		return;
 	}
-	if ((size_t)n > sizeof(frame) || (size_t)n < sizeof(status)) {
+	if ((size_t)n > SHELL_STATUS_MAX || (size_t)n < sizeof(status)) {
 		distrust(s, "wrong size");
 		return;
 	}
@@ -394,7 +395,9 @@ void session_waits(const struct session *s, struct waits *w)
 {
 	waits_add(w, sandbox_fd(s->sb), POLLIN);
 	if (s->state == RUNNING)
-		waits_add(w, sandbox_shell_fd(s->sb), s->unsent ? POLLIN | POLLOUT : POLLIN);
+		waits_add(w, sandbox_status_fd(s->sb), POLLIN);
+	if (s->state == RUNNING && s->unsent)
+		waits_add(w, sandbox_shell_fd(s->sb), POLLOUT);
 	waits_add(w, sandbox_output_fd(s->sb), POLLIN);
 	waits_until(w, s->deadline_ns);
 }

@@ -2,7 +2,7 @@
 #include "sandbox_fixture.h"
 
 /*
- * An agent that writes to, or reads from, its shell's private socket. What is no frame of the loop's
+ * An agent that writes to its shell's private pipe, or reads from its private socket. What is no frame of the loop's
  * costs it the shell and is told; no later command gets a wrong status from it.
  */
 
@@ -31,14 +31,13 @@ static void test_written_frames(void **state)
 		{ "printf '%0128d' 0 >&250", "wrong number" },
 		{ "printf '\\0%.0s' {1..16} >&250", "wrong number" },
 		{ "printf '\\0%.0s' {1..15} >&250", "wrong size" },
-		{ "python3 -ISc 'import os; os.write(1, bytes(5000))' >&250", "wrong size" },
+		{ "python3 -ISc 'import os; os.write(1, bytes(5000))' >&250", "wrong number" },
 		{ "for i in 1 2 3 4 5; do printf '%016d' $i >&250; done; exit 5", "wrong number" },
 		{ "printf '%016d' 1 >&250; sleep 1000", "wrong number" },
 		{ "printf '%016d' 1 >&250; exec sleep 1000", "wrong number" },
 		{ "printf '%016d' 1 >&250; exec 250>&-", "wrong number" },
 		{ "python3 -ISc 'import os\nwhile 1: os.write(1, b\"x\" * 16)' >&250",
 				"wrong number" },
-		{ "python3 -ISc 'import os; os.write(0, bytes(16))' <&250", "wrong number" },
 	};
 
 	open_session(&(struct sandbox_options){ 0 });
@@ -58,7 +57,7 @@ static void test_written_ahead(void **state)
 	assert_int_equal(did->exit_code, 0);
 	act("echo >/tmp/f; read x </tmp/f; (exit 7)");
 	assert_distrusted("wrong number");
-	/* A job that goes on writing has the socket of a shell that is gone. */
+	/* A job that goes on writing has the pipe of a shell that is gone. */
 	act("(trap '' PIPE; while :; do printf '%016d' 1 >&250; done) 2>/dev/null &");
 	while (!did->integrity)
 		act("(exit 7)");
@@ -69,10 +68,9 @@ static void test_written_ahead(void **state)
 /* Plays the loop for one command: answers in its place, with its own number. */
 #define ANSWER(answer)                                                                             \
 	"python3 -ISc '\n"                                                                         \
-	"import socket, struct\n"                                                                  \
-	"s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET, 0, 0)\n"                         \
-	"n = s.recv(70000)[:8]\n"                                                                  \
-	"s.send(n + " answer ")' <&250 & read -t 0.1 <>/tmp/never"
+	"import os, struct\n"                                                                      \
+	"n = os.read(0, 70000)[:8]\n"                                                              \
+	"os.write(1, n + " answer ")' <&253 >&250 & read -t 0.1 <>/tmp/never"
 
 /* Who reads the number may answer: that is the agent's word, in the bounds of a status. */
 static void test_stolen_commands(void **state)
@@ -85,7 +83,6 @@ static void test_stolen_commands(void **state)
 		{ ANSWER("struct.pack(\"II\", 0, 42) + b\"/evil\""), 42, "/evil", NULL },
 		{ ANSWER("struct.pack(\"II\", 99, 0xffffffff)"), 255, "", NULL },
 		{ ANSWER("struct.pack(\"II\", 0, 42) + b\"/a\\0b\""), 137, NULL, "working dir" },
-		{ ANSWER("struct.pack(\"II\", 0, 42) + b\"x\" * 5000"), 137, NULL, "wrong size" },
 		{ ANSWER("b\"1234567\""), 137, NULL, "wrong size" },
 	};
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * The agent's requests: `validate` and `submit` (tools/aci/request.c) write a byte into a named pipe. Its
+ * room is one page, which counts as full with the first byte, so that who asked can wait until it may
+ * write again: then PID 1 has read it, and has told the owner before.
+ *
+ * It is no socket. What an agent sends over one may be a descriptor, and to close that can take as long
+ * as the agent likes.
+ */
+static const char *const paths[REQUEST_PIPES] = { GUEST_VALIDATE_PIPE, GUEST_SUBMIT_PIPE };
+
+static int open_pipe(const char *path)
+{
+	auto_close int fd = -1;
+
+	if (mkfifo(path, 0600) < 0)
+		return -errno;
+	/* Open for writing too, or it would tell of every writer that goes. */
+	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fcntl(fd, F_SETPIPE_SZ, 1) < 0 || fchmod(fd, 0622) < 0)
+		return -errno;
+	return take_fd(&fd);
+}
+
+int requests_open(int pipes[REQUEST_PIPES], struct fh_error *err)
+{
+	for (size_t i = 0; i < REQUEST_PIPES; i++) {
+		pipes[i] = open_pipe(paths[i]);
+		if (pipes[i] < 0)
+			return error_set(err, -pipes[i], "make '%s'", paths[i]);
+	}
+	return 0;
+}
+
+void requests_answer(int pipe)
+{
+	char bytes[4096];
+
+	(void)!read(pipe, bytes, sizeof(bytes));
+}
