@@ -5,7 +5,9 @@
 #include "base/scope.h"
 #include "base/str.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,6 +73,14 @@ char *process_own_name(const char *prefix)
 			(long long)process_start_time(getpid()));
 }
 
+/* What can't be read for now (there are too many open files) may be alive. */
+static bool has_ended(pid_t pid, int64_t start_ticks)
+{
+	int64_t now = process_start_time(pid);
+
+	return now < 0 ? kill(pid, 0) < 0 && errno == ESRCH : now != start_ticks;
+}
+
 bool process_name_is_stale(const char *name)
 {
 	const char *start = strrchr(name, '-');
@@ -79,5 +89,5 @@ bool process_name_is_stale(const char *name)
 	int64_t number, ticks;
 
 	return digits && str_to_i64(digits, &number) && str_to_i64(start + 1, &ticks) &&
-			process_start_time((pid_t)number) != ticks;
+			has_ended((pid_t)number, ticks);
 }
