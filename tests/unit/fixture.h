@@ -22,18 +22,19 @@
 			fail_msg("%s", error.message);                                             \
 	} while (0)
 
-/* There is a text, and the needle in it. */
+/* Both fail when there is no text at all. */
 #define assert_has(text, needle)                                                                   \
 	do {                                                                                       \
-		const char *assert_text = (text) ? (text) : "(nothing)";                           \
-		if (!strstr(assert_text, needle))                                                  \
-			fail_msg("no '%s' in '%s'", needle, assert_text);                          \
+		const char *assert_text = (text);                                                  \
+		if (!assert_text || !strstr(assert_text, needle))                                  \
+			fail_msg("no '%s' in '%s'", needle, assert_text ? assert_text : "");       \
 	} while (0)
 
 #define assert_lacks(text, needle)                                                                 \
 	do {                                                                                       \
-		if (strstr(text, needle))                                                          \
-			fail_msg("'%s' is in '%s'", needle, text);                                 \
+		const char *assert_text = (text);                                                  \
+		if (!assert_text || strstr(assert_text, needle))                                   \
+			fail_msg("'%s' is in '%s'", needle, assert_text ? assert_text : "");       \
 	} while (0)
 
 #define FOLDER_MAX 64
