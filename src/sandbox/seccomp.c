@@ -6,20 +6,30 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /*
  * What is refused, not what is allowed: an agent's programs are arbitrary, and what they can reach is
  * bounded by namespaces and by having no capability. The filters take away the kernel's less travelled
- * parts, where holes are found, and the ways to make new namespaces.
+ * parts, where holes are found, the ways to make new namespaces, and what is counted for a user and not for
+ * a sandbox, so that one could use it up for all others, and for the owner.
  */
 
 #define FILTER_BYTES_MAX 32768
+
+/* mseal, of Linux 6.10. What is newer has not been thought about here; programs do without. From 424 on
+ * numbers are the same on every machine; those of the x32 ABI are higher than any. */
+#define LAST_KNOWN_CALL 462
 
 /* Refused to everyone, the nursery too. ENOSYS where programs then try another way. */
 static const struct {
@@ -35,6 +45,8 @@ static const struct {
 	{ SCMP_SYS(fanotify_init), EPERM },
 	{ SCMP_SYS(finit_module), EPERM },
 	{ SCMP_SYS(init_module), EPERM },
+	{ SCMP_SYS(inotify_init), ENOSYS }, /* limited for a user; it shows who opens what */
+	{ SCMP_SYS(inotify_init1), ENOSYS },
 	{ SCMP_SYS(io_uring_enter), ENOSYS },
 	{ SCMP_SYS(io_uring_register), ENOSYS },
 	{ SCMP_SYS(io_uring_setup), ENOSYS },
@@ -45,6 +57,8 @@ static const struct {
 	{ SCMP_SYS(kexec_load), EPERM },
 	{ SCMP_SYS(keyctl), EPERM },
 	{ SCMP_SYS(lookup_dcookie), EPERM },
+	{ SCMP_SYS(modify_ldt), ENOSYS },
+	{ SCMP_SYS(mq_open), ENOSYS }, /* their bytes are limited for a user */
 	{ SCMP_SYS(open_by_handle_at), EPERM },
 	{ SCMP_SYS(perf_event_open), EPERM },
 	{ SCMP_SYS(pidfd_getfd), EPERM },
@@ -94,8 +108,49 @@ static const int namespace_flags[] = {
 /* Terminal input forged for whoever reads next; consoles. */
 static const unsigned refused_ioctls[] = { TIOCSTI, TIOCLINUX, TIOCSETD };
 
-#define LAST_PLAIN_FAMILY                                                                          \
-	AF_NETLINK /* families after it are packets, virtual machines, crypto, ... */
+/*
+ * Refused sockets: by family, or by type or protocol of the IP families. What remains is unix, TCP, UDP,
+ * ICMP, and netlink's routing (for lists of interfaces).
+ */
+static const struct {
+	unsigned mask, family;
+} refused_families[] = {
+	{ ~0U, 3 },
+	{ ~3U, 4 }, /* 4 to 7 */
+	{ ~1U, 8 },
+	{ ~0U, 11 },
+	{ ~3U, 12 },
+};
+
+#define LAST_PLAIN_FAMILY AF_NETLINK /* after it: packets, virtual machines, crypto, ... */
+
+#define TYPE_MASK 0xf
+
+static const struct {
+	unsigned mask, type;
+	int error;
+} refused_types[] = {
+	{ TYPE_MASK, SOCK_RAW, EPERM },
+	{ 0xc, 4, ESOCKTNOSUPPORT }, /* 4 to 7 */
+	{ TYPE_MASK, SOCK_PACKET, ESOCKTNOSUPPORT },
+};
+
+static const struct {
+	enum scmp_compare compare;
+	int protocol;
+} refused_protocols[] = {
+	{ SCMP_CMP_EQ, IPPROTO_DCCP }, { SCMP_CMP_GT, IPPROTO_ICMPV6 }, /* SCTP, MPTCP, SMC, ... */
+};
+
+/* Huge pages are the machine's, and no group counts them. */
+static const struct {
+	int call;
+	unsigned argument, flag;
+} huge_pages[] = {
+	{ SCMP_SYS(memfd_create), 1, MFD_HUGETLB },
+	{ SCMP_SYS(mmap), 3, MAP_HUGETLB },
+	{ SCMP_SYS(shmget), 2, SHM_HUGETLB },
+};
 
 static int refuse_ioctls(scmp_filter_ctx filter)
 {
@@ -114,20 +169,51 @@ static int refuse_leases(scmp_filter_ctx filter)
 			SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, F_SETLEASE));
 }
 
-/* unix, IPv4, IPv6 and netlink's routing (for lists of interfaces) remain. */
-static int refuse_sockets(scmp_filter_ctx filter)
+static int refuse_families(scmp_filter_ctx filter)
 {
 	uint32_t refuse = SCMP_ACT_ERRNO(EAFNOSUPPORT);
 	int r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1,
 			SCMP_A0(SCMP_CMP_GT, LAST_PLAIN_FAMILY));
 
-	for (int family = AF_INET + 1; family < LAST_PLAIN_FAMILY && r == 0; family++)
-		if (family != AF_INET6)
-			r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1,
-					SCMP_A0(SCMP_CMP_EQ, (unsigned)family));
+	for (size_t i = 0; i < ARRAY_SIZE(refused_families) && r == 0; i++)
+		r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1,
+				SCMP_A0(SCMP_CMP_MASKED_EQ, refused_families[i].mask,
+						refused_families[i].family));
 	if (r == 0)
 		r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 2,
-				SCMP_A0(SCMP_CMP_EQ, AF_NETLINK), SCMP_A2(SCMP_CMP_NE, 0));
+				SCMP_A0(SCMP_CMP_EQ, AF_NETLINK),
+				SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE));
+	if (r == 0) /* it makes sockets of every family, too */
+		r = seccomp_rule_add(filter, refuse, SCMP_SYS(socketpair), 1,
+				SCMP_A0(SCMP_CMP_NE, AF_UNIX));
+	return r;
+}
+
+static int refuse_ip(scmp_filter_ctx filter, unsigned family)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused_types) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(refused_types[i].error),
+				SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, family),
+				SCMP_A1(SCMP_CMP_MASKED_EQ, refused_types[i].mask,
+						refused_types[i].type));
+	for (size_t i = 0; i < ARRAY_SIZE(refused_protocols) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2,
+				SCMP_A0(SCMP_CMP_EQ, family),
+				SCMP_CMP(2, refused_protocols[i].compare,
+						(unsigned)refused_protocols[i].protocol));
+	return r;
+}
+
+static int refuse_huge_pages(scmp_filter_ctx filter)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(huge_pages) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOMEM), huge_pages[i].call, 1,
+				SCMP_CMP(huge_pages[i].argument, SCMP_CMP_MASKED_EQ,
+						huge_pages[i].flag, huge_pages[i].flag));
 	return r;
 }
 
@@ -152,6 +238,16 @@ static int add_base(scmp_filter_ctx filter)
 	for (size_t i = 0; i < ARRAY_SIZE(base_refused) && r == 0; i++)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(base_refused[i].error),
 				base_refused[i].call, 0);
+	if (r == 0)
+		r = refuse_families(filter);
+	if (r == 0)
+		r = refuse_ip(filter, AF_INET);
+	if (r == 0)
+		r = refuse_ip(filter, AF_INET6);
+	if (r == 0)
+		r = refuse_ioctls(filter);
+	if (r == 0)
+		r = refuse_huge_pages(filter);
 	return r;
 }
 
@@ -159,13 +255,19 @@ static int add_agent(scmp_filter_ctx filter)
 {
 	int r = refuse_namespaces(filter);
 
-	if (r == 0)
-		r = refuse_sockets(filter);
-	if (r == 0)
-		r = refuse_ioctls(filter);
-	if (r == 0)
-		r = refuse_leases(filter);
-	return r;
+	return r == 0 ? refuse_leases(filter) : r;
+}
+
+/* What libseccomp has no rule for: any number above one. */
+static void add_newer(struct buf *out)
+{
+	static const struct sock_filter newer[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, LAST_KNOWN_CALL, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+	};
+
+	buf_add(out, newer, sizeof(newer));
 }
 
 static int export(scmp_filter_ctx filter, struct buf *out)
@@ -195,6 +297,7 @@ static int build(int (*add)(scmp_filter_ctx), struct buf *out, struct fh_error *
 	if (!filter)
 		return error_set(err, ENOMEM, "make a seccomp filter");
 	buf_init(out, FILTER_BYTES_MAX);
+	add_newer(out);
 	/* A system call of another architecture (int 0x80) does not exist here. */
 	r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
 	if (r == 0)

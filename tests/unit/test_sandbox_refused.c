@@ -91,8 +91,19 @@ static const struct {
 	{ "call(167, path, 0)", "EPERM" },                     /* swapon */
 	{ "call(163, 0)", "EPERM" },                           /* acct */
 	{ "call(227, 0, size)", "EPERM" },                     /* clock_settime */
-	{ "int80(20)", "ENOSYS" },                             /* getpid of i386 */
-	{ "call(0x40000000 | 39)", "ENOSYS" },                 /* getpid of x32 */
+	{ "call(154, 0, size, 64)", "ENOSYS" },                /* modify_ldt */
+	{ "call(463, 0, 0, 0, 0, 0, 0)", "ENOSYS" },           /* what is newer than the filter */
+	{ "call(467, -100, path, 0, 0, 0)", "ENOSYS" },        /* open_tree_attr */
+	{ "call(521)", "ENOSYS" },             /* ptrace of x32, by its own number */
+	{ "int80(20)", "ENOSYS" },             /* getpid of i386 */
+	{ "call(0x40000000 | 39)", "ENOSYS" }, /* getpid of x32 */
+	/* what is counted for a user, or for the machine */
+	{ "call(253)", "ENOSYS" },                              /* inotify_init */
+	{ "call(294, 0)", "ENOSYS" },                           /* inotify_init1 */
+	{ "call(240, path, 0o102, 0o600, 0)", "ENOSYS" },       /* mq_open */
+	{ "call(319, name, 4)", "ENOMEM" },                     /* memfd_create, huge pages */
+	{ "call(9, 0, 1 << 21, 3, 0x44022, -1, 0)", "ENOMEM" }, /* mmap, huge pages, no reserve */
+	{ "call(29, 1, 1 << 21, 0o5600)", "ENOMEM" },           /* shmget, huge pages */
 	/* rights */
 	{ "fails(os.setuid, 1001)", "EPERM" },
 	{ "fails(os.setgroups, [1])", "EPERM" },
@@ -118,9 +129,19 @@ static const struct {
 	{ "fails(socket.socket, 9, 5, 0)", "EAFNOSUPPORT" },      /* x25 */
 	{ "fails(socket.socket, 16, 3, 15)", "EAFNOSUPPORT" },    /* netlink, uevents */
 	{ "fails(socket.socket, 16, 3, 9)", "EAFNOSUPPORT" },     /* netlink, audit */
-	{ "fails(socket.socket, 2, 3, 1)", "EPERM" },             /* raw */
-	{ "fails(fcntl.ioctl, pair[1], 0x5412, b'x')", "EPERM" }, /* TIOCSTI */
-	{ "fails(fcntl.ioctl, pair[1], 0x541c, b'x')", "EPERM" }, /* TIOCLINUX */
+	{ "fails(socket.socketpair, 17, 3, 0)", "EAFNOSUPPORT" }, /* packet */
+	{ "fails(socket.socketpair, 40, 1, 0)", "EAFNOSUPPORT" }, /* vsock */
+	{ "call(53, 0x100000011, 3, 0, size)", "EAFNOSUPPORT" }, /* the kernel takes its low half */
+	{ "fails(socket.socket, 2, 3, 1)", "EPERM" },            /* raw */
+	{ "fails(socket.socket, 10, 3, 58)", "EPERM" },
+	{ "fails(socket.socket, 2, 10, 0)", "ESOCKTNOSUPPORT" },   /* packet, as of old */
+	{ "fails(socket.socket, 2, 5, 0)", "ESOCKTNOSUPPORT" },    /* sctp */
+	{ "fails(socket.socket, 2, 1, 132)", "EPROTONOSUPPORT" },  /* sctp */
+	{ "fails(socket.socket, 2, 6, 0)", "ESOCKTNOSUPPORT" },    /* dccp */
+	{ "fails(socket.socket, 2, 1, 262)", "EPROTONOSUPPORT" },  /* mptcp */
+	{ "fails(socket.socket, 10, 1, 256)", "EPROTONOSUPPORT" }, /* smc */
+	{ "fails(fcntl.ioctl, pair[1], 0x5412, b'x')", "EPERM" },  /* TIOCSTI */
+	{ "fails(fcntl.ioctl, pair[1], 0x541c, b'x')", "EPERM" },  /* TIOCLINUX */
 	{ "fails(fcntl.ioctl, pair[1], 0x5423, struct.pack('i', 2))", "EPERM" }, /* TIOCSETD */
 	{ "fails(fcntl.fcntl, os.memfd_create('l'), fcntl.F_SETLEASE, fcntl.F_WRLCK)", "EPERM" },
 };
