@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "proto/guest.h"
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
@@ -224,7 +225,7 @@ static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char 
 		terminals[0] = terminals[1] = terminals[2] = side;
 	}
 	request.argv = argv;
-	request.cwd = cli->workdir ? cli->workdir : "/home/agent";
+	request.cwd = cli->workdir ? cli->workdir : GUEST_HOME;
 	request.user = USER_AGENT;
 	request.fds = terminal ? terminals : own;
 	request.n_fds = 3;

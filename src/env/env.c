@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "proto/guest.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -187,7 +188,7 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 	if (r < 0)
 		return r;
 	env->submission = arena_printf(
-			&env->arena, ENV_WORKSPACE "/%s", env->task->task->grader.submission);
+			&env->arena, GUEST_WORKSPACE "/%s", env->task->task->grader.submission);
 	init_buffers(env);
 	r = baseline_load(env, err);
 	if (r < 0)

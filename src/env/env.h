@@ -24,8 +24,6 @@
 enum work { WORK_NONE, WORK_START, WORK_COMMAND, WORK_GRADE, WORK_DONE };
 enum episode { EPISODE_NONE, EPISODE_ON, EPISODE_OVER };
 
-#define ENV_WORKSPACE "/home/agent/workspace"
-
 struct fh_env {
 	/* fixed by fh_env_open() */
 	struct fh_gym *gym;

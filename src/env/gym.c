@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/make.h"
+#include "proto/guest.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -13,8 +14,6 @@
 
 /* More data than this is not copied into the layer, which lies in memory. */
 #define COPIED_BYTES_MAX (64LL << 20)
-
-#define WORKSPACE "/home/agent/workspace"
 
 /* --- the gym ---------------------------------------------------------------------------------- */
 
@@ -115,8 +114,8 @@ static void bind_data(struct gym_task *t)
 	for (size_t i = 0; i < task->n_data; i++)
 		t->data_binds[i] = (struct sandbox_bind){
 			.source = task->data[i].source,
-			.target = arena_printf(
-					&t->arena, WORKSPACE "/data/%s", task->data[i].target),
+			.target = arena_printf(&t->arena, GUEST_WORKSPACE "/data/%s",
+					task->data[i].target),
 		};
 }
 

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "grade/program.h"
+#include "proto/guest.h"
 #include "task/dataset.h"
 
 #include <errno.h>
@@ -25,7 +26,6 @@
  * takes its name: the data set is there as a whole or not at all.
  */
 #define PROGRAM_DIR "/make"
-#define HOME "/home/agent"
 #define FILE_BYTES_MAX (4LL << 30)
 #define SHOWN_BYTES 600 /* of what a program that failed has printed */
 
@@ -60,7 +60,7 @@ static const char *const *make_env(struct arena *a, const struct secret *secret,
 
 	secret_key(secret, "data", id, "", key);
 	env[0] = "PATH=/usr/local/bin:/usr/bin:/bin";
-	env[1] = "HOME=" HOME;
+	env[1] = "HOME=" GUEST_HOME;
 	env[2] = "LANG=C.UTF-8";
 	env[3] = "PYTHONHASHSEED=0"; /* the same key gives the same files */
 	env[4] = arena_printf(a, "FUMEHOOD_DATA_KEY=%s", key);
@@ -80,7 +80,7 @@ static int start(struct fh_gym *gym, const struct dataset *dataset, struct arena
 		.run = {
 			.argv = make_argv(a, bind.target, make->args),
 			.env = make_env(a, &gym->secret, dataset->id),
-			.cwd = HOME,
+			.cwd = GUEST_HOME,
 			.program_fd = -1,
 		},
 		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG },
@@ -138,7 +138,7 @@ static int keep_file(struct sandbox *sb, const char *folder, const char *path, s
 	auto_free char *target = path_join(folder, path);
 	auto_free char *dir = path_dirname(target);
 	auto_close int from = -1, to = -1;
-	int r = sandbox_get(sb, HOME, path, FILE_BYTES_MAX, &from, err);
+	int r = sandbox_get(sb, GUEST_HOME, path, FILE_BYTES_MAX, &from, err);
 
 	if (r == 0)
 		r = path_mkdirs(dir, 0755, err);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "proto/guest.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -45,7 +46,7 @@ static void add_rules(struct buf *b, const struct fh_env *env)
 	const struct task *task = env->task->task;
 
 	buf_printf(b, "You are the user agent in a sandbox of your own, in the folder %s.\n",
-			ENV_WORKSPACE);
+			GUEST_WORKSPACE);
 	buf_printf(b, "- It holds the files to start from%s.\n",
 			task->n_data ? ", and the data in data/" : "");
 	buf_add_str(b,

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/sha256.h"
+#include "proto/guest.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -79,7 +80,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	env->n_scored = 0;
 	env->cpu_ns = 0;
 	free(env->working_dir);
-	env->working_dir = xstrdup(ENV_WORKSPACE);
+	env->working_dir = xstrdup(GUEST_WORKSPACE);
 	step_clear(env);
 	r = start_sandbox(env, err);
 	if (r < 0)

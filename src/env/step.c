@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "env/action.h"
 #include "grade/key.h"
+#include "proto/guest.h"
 
 #include <errno.h>
 #include <math.h>
@@ -257,7 +258,7 @@ static void command_over(struct fh_env *env)
 		note_integrity(env, result->integrity);
 	/* A new shell is in the workspace again, and has new descriptors, maybe with old
 	 * numbers. */
-	set_working_dir(env, result->restarted ? ENV_WORKSPACE : result->cwd);
+	set_working_dir(env, result->restarted ? GUEST_WORKSPACE : result->cwd);
 	env->step.restarted = result->restarted;
 	if (result->restarted)
 		env->slot.registered = false;

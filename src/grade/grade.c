@@ -7,13 +7,13 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "grade/kind.h"
+#include "proto/guest.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
 
-#define WORKSPACE "/home/agent/workspace"
 #define TEXT_BYTES 16384
 #define OWN_BINDS_MAX                                                                              \
 	2 /* a program of the task that is none of its hidden files, and one of ours */
@@ -105,7 +105,7 @@ const char *const *grade_env(struct grade *g, const char *judge_key)
 {
 	static const char *const usual[] = {
 		"PATH=/usr/local/bin:/usr/bin:/bin",
-		"HOME=/home/agent",
+		"HOME=" GUEST_HOME,
 		"LANG=C.UTF-8",
 		/* The same submission gets the same score. */
 		"PYTHONHASHSEED=0",
@@ -194,12 +194,12 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 	g->request.episode = NULL;
 	g->kind = kinds[grader->kind];
 	g->submission_fd = -1;
-	g->submission = path_join(WORKSPACE, grader->submission);
+	g->submission = path_join(GUEST_WORKSPACE, grader->submission);
 	g->deadline_ns = clock_now_ns() + grader->timeout_ms * NS_PER_MS;
 	buf_init(&g->text, TEXT_BYTES);
 	buf_init(&g->grader_log, TEXT_BYTES);
-	r = sandbox_get(request->episode, WORKSPACE, grader->submission, grader->submission_bytes,
-			&g->submission_fd, &why);
+	r = sandbox_get(request->episode, GUEST_WORKSPACE, grader->submission,
+			grader->submission_bytes, &g->submission_fd, &why);
 	if (r < 0) {
 		no_submission(g, &why);
 	} else if (start(g, err) < 0) {

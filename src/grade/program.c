@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/scope.h"
+#include "proto/guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +13,6 @@
 
 /* Most bytes that one advance reads of each pipe, so that a loud program keeps nobody waiting. */
 #define READ_BYTES_MAX (256 << 10)
-
-#define WORKSPACE "/home/agent/workspace"
 
 static int *guest_end(struct program *p, int special)
 {
@@ -140,7 +139,8 @@ static int put_file(struct program *p)
 		if (data == MAP_FAILED)
 			return error_set(&p->err, errno, "map the copy of %s", plan->put_path);
 	}
-	r = sandbox_put(p->sb, WORKSPACE, plan->put_path, data, (size_t)st.st_size, 0644, &p->err);
+	r = sandbox_put(p->sb, GUEST_WORKSPACE, plan->put_path, data, (size_t)st.st_size, 0644,
+			&p->err);
 	if (data)
 		munmap(data, (size_t)st.st_size);
 	return r;

@@ -36,6 +36,15 @@ struct cgroups {
 	size_t n_home;
 };
 
+#define CPU_QUOTA_MIN_US 1000
+
+int64_t cgroup_cpu_quota_us(double cpus)
+{
+	int64_t quota = (int64_t)(cpus * CGROUP_CPU_PERIOD_US);
+
+	return quota < CPU_QUOTA_MIN_US ? CPU_QUOTA_MIN_US : quota;
+}
+
 int cgroup_write(const char *folder, const char *file, const char *text)
 {
 	auto_free char *path = xasprintf("%s/%s", folder, file);

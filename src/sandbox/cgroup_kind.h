@@ -53,6 +53,10 @@ char *cgroup_folder_of(pid_t pid, const char *controller);
 /* The hierarchy's topmost folder that can be seen here. */
 char *cgroup_top_folder(const char *controller);
 
+/* CPU time of a group in each period, not less than the kernel takes. */
+#define CGROUP_CPU_PERIOD_US 100000
+int64_t cgroup_cpu_quota_us(double cpus);
+
 int cgroup_write(const char *folder, const char *file, const char *text);
 int cgroup_write_number(const char *folder, const char *file, int64_t n);
 int64_t cgroup_read_number(int fd, const char *key);

@@ -15,8 +15,6 @@ enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
 
 static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu", "cpuacct" };
 
-#define CPU_PERIOD_US 100000
-#define CPU_QUOTA_MIN_US 1000 /* the kernel's */
 #define NO_LIMIT (-1)
 
 static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
@@ -81,11 +79,9 @@ static int set_pids(const struct cgroup_tree *tree, const char *group, int64_t m
 static int v1_limit(const struct cgroup_tree *tree, const char *group,
 		const struct sandbox_limits *l, struct fh_error *err)
 {
-	int64_t quota = l->cpus > 0 ? (int64_t)(l->cpus * CPU_PERIOD_US) : NO_LIMIT;
+	int64_t quota = l->cpus > 0 ? cgroup_cpu_quota_us(l->cpus) : NO_LIMIT;
 	int r;
 
-	if (l->cpus > 0 && quota < CPU_QUOTA_MIN_US)
-		quota = CPU_QUOTA_MIN_US;
 	r = set(tree, MEMORY, group, "memory.limit_in_bytes",
 			l->memory_bytes ? l->memory_bytes : NO_LIMIT, err);
 	if (r == 0)

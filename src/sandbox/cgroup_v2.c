@@ -28,8 +28,6 @@
 #define HELPER_GROUP "nursery"
 #define OWNER_GROUP "fumehood-owners" /* in a delegated group: the processes that were in it */
 #define NEEDED "+memory +pids +cpu"
-#define CPU_PERIOD_US 100000
-#define CPU_QUOTA_MIN_US 1000 /* the kernel's */
 
 static bool has_controllers(const char *folder)
 {
@@ -169,14 +167,12 @@ static int v2_limit(const struct cgroup_tree *tree, const char *group,
 		const struct sandbox_limits *l, struct fh_error *err)
 {
 	auto_free char *folder = xasprintf("%s/%s", tree->folders[0], group);
-	int64_t quota = (int64_t)(l->cpus * CPU_PERIOD_US);
 	char cpu[64] = "max";
 	int r;
 
 	if (l->cpus > 0)
-		snprintf(cpu, sizeof(cpu), "%lld %d",
-				(long long)(quota < CPU_QUOTA_MIN_US ? CPU_QUOTA_MIN_US : quota),
-				CPU_PERIOD_US);
+		snprintf(cpu, sizeof(cpu), "%lld %d", (long long)cgroup_cpu_quota_us(l->cpus),
+				CGROUP_CPU_PERIOD_US);
 	r = set_most(folder, "memory.max", l->memory_bytes, err);
 	if (r == 0)
 		r = set_most(folder, "pids.max", l->pids, err);
