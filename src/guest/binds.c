@@ -102,8 +102,11 @@ static int fill(struct binds *b, int tree, const char *source, const struct stat
 	r = make_place(path, S_ISDIR(st->st_mode), err);
 	if (r < 0)
 		return r;
-	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return error_set(err, errno, "mount the bind of '%s'", source);
+	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
+		r = error_set(err, errno, "mount the bind of '%s'", source);
+		clear(s, path); /* its place, too, for the next one */
+		return r;
+	}
 	*s = (struct slot){ .source = xstrdup(source), .dev = st->st_dev, .ino = st->st_ino };
 	return i;
 }
@@ -143,6 +146,18 @@ int binds_slot(struct binds *b, const struct trees *trees, const char *source, e
 	if (slot >= 0)
 		b->slots[slot].used = ++b->uses;
 	return slot;
+}
+
+void binds_drop(struct binds *b, const char *source)
+{
+	for (int i = 0; i < SLOTS; i++) {
+		struct slot *s = &b->slots[i];
+		char path[64];
+
+		snprintf(path, sizeof(path), TREE_BINDS "/%d", i);
+		if (s->source && strcmp(s->source, source) == 0)
+			clear(s, path);
+	}
 }
 
 void binds_forget(struct binds *b)

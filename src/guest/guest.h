@@ -106,6 +106,7 @@ enum bind_use { BIND_READ_ONLY, BIND_EPISODE /* writable, and given to the sandb
 struct binds *binds_new(void);
 int binds_slot(struct binds *b, const struct trees *trees, const char *source, enum bind_use use,
 		struct fh_error *err);
+void binds_drop(struct binds *b, const char *source); /* it will not be asked for again */
 void binds_forget(struct binds *b);
 
 /* removals.c */

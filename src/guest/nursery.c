@@ -244,6 +244,7 @@ static void handle_remove(struct nursery *n, struct wire *w)
 
 	if (!wire_done(w))
 		_exit(1);
+	binds_drop(n->binds, path);
 	removals_add(n->removals, path);
 }
 

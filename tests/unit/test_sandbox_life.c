@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "processes.h"
+#include "sandbox_fixture.h"
+
+#include "base/clock.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* That sandboxes end with who owns them, however that ends, and leave nothing; and that they live on
+ * when only their nursery does not. */
+
+#define PATIENCE_S 60
+
+static bool is_alive(pid_t pid)
+{
+	return process_parent(pid, NULL, 0) >= 0;
+}
+
+static void wait_a_little(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 5 * NS_PER_MS }, NULL);
+}
+
+/* Waits until none of them is there any more; how long that takes does not matter. */
+static void await_end(const struct processes *p)
+{
+	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
+
+	for (size_t i = 0; i < p->n; i++) {
+		while (is_alive(p->list[i])) {
+			if (clock_now_ns() > deadline)
+				fail_msg("process %d is still there", p->list[i]);
+			wait_a_little();
+		}
+	}
+}
+
+static size_t count_named(const struct processes *p, const char *wanted)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n; i++) {
+		char name[64] = "";
+
+		process_parent(p->list[i], name, sizeof(name));
+		n += strcmp(name, wanted) == 0;
+	}
+	return n;
+}
+
+/* --- owners that are killed ------------------------------------------------------------------- */
+
+/* A process with an owner of its own and sandboxes that have work to do. It tells when they stand. */
+static pid_t fork_owner(int n_sandboxes, bool wait_until_ready, void (*then)(void))
+{
+	int pair[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(pair, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid > 0) {
+		close(pair[1]);
+		assert_int_equal(read(pair[0], &byte, 1), 1);
+		close(pair[0]);
+		return pid;
+	}
+	if (owner_open(NULL, &owner, &error) < 0)
+		_exit(1);
+	for (int i = 0; i < n_sandboxes; i++) {
+		struct sandbox *sb = NULL;
+		struct sandbox_options options = { .shell = true };
+
+		if (sandbox_start(owner, &options, &sb, &error) < 0)
+			_exit(1);
+		if (!wait_until_ready)
+			continue;
+		session = session_new(sb, 4096);
+		session_command(session,
+				"sleep 1000 & (trap '' HUP TERM; setsid sleep 1000) & nohup sleep 1000 &\n"
+				"until (($(pgrep -c sleep) == 3)); do :; done",
+				0, false, &error);
+		if (session_result(session)->outcome != SESSION_OK) {
+			print_message("%s\n", buf_str(session_result(session)->output));
+			_exit(1);
+		}
+	}
+	if (then)
+		then();
+	if (write(pair[1], "x", 1) != 1)
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void kill_and_reap(pid_t pid)
+{
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_killed_owner(void **state)
+{
+	static struct processes all;
+	pid_t pid = fork_owner(3, true, NULL);
+
+	process_descendants(pid, &all);
+	assert_int_equal(count_named(&all, "init"), 3);
+	assert_int_equal(count_named(&all, "sleep"), 9);
+	kill_and_reap(pid);
+	await_end(&all);
+}
+
+/* At any moment of their start. */
+static void test_killed_while_starting(void **state)
+{
+	static struct processes all;
+
+	for (int i = 0; i < 30; i++) {
+		pid_t pid = fork_owner(4, false, NULL);
+
+		nanosleep(&(struct timespec){ .tv_nsec = i * 150000 }, NULL);
+		process_descendants(pid, &all);
+		kill_and_reap(pid);
+		await_end(&all);
+	}
+}
+
+static pid_t *worker;
+
+static void fork_worker(void)
+{
+	pid_t pid = fork();
+
+	if (pid > 0)
+		*worker = pid;
+	while (pid == 0)
+		pause();
+}
+
+/* A worker that was forked from the owner, and lives on, keeps no sandbox alive. */
+static void test_forked_worker(void **state)
+{
+	static struct processes all, without;
+	pid_t pid;
+
+	worker = mmap(NULL, sizeof(*worker), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+			0);
+	pid = fork_owner(2, true, fork_worker);
+	process_descendants(pid, &all);
+	assert_true(process_has(&all, *worker));
+	for (size_t i = 0; i < all.n; i++)
+		if (all.list[i] != *worker)
+			without.list[without.n++] = all.list[i];
+	kill_and_reap(pid);
+	await_end(&without);
+	assert_true(is_alive(*worker));
+	kill(*worker, SIGKILL);
+	munmap(worker, sizeof(*worker));
+}
+
+/* In the worker itself they are over, and it may have its own. */
+static void test_owner_in_a_worker(void **state)
+{
+	struct sandbox *sb = start_sandbox(&(struct sandbox_options){ .layer = "empty" });
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct sandbox_event event;
+
+		sandbox_next_event(sb, &event);
+		if (event.kind != SANDBOX_GONE || sandbox_fd(sb) != -1)
+			_exit(1);
+		sandbox_close(sb);
+		if (owner_open(NULL, &owner, &error) < 0)
+			_exit(2);
+		sb = start_sandbox(&(struct sandbox_options){ 0 });
+		_exit(strcmp(run_script(sb, "echo in worker")->output, "in worker\n") ? 3 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_string_equal(run_script(sb, "echo on")->output, "on\n");
+	sandbox_close(sb);
+}
+
+/* --- the nursery ------------------------------------------------------------------------------ */
+
+static void test_killed_nursery(void **state)
+{
+	static struct processes all;
+	struct sandbox *first = start_sandbox(&(struct sandbox_options){ .layer = "empty" });
+	struct sandbox *second;
+	const char *file = scratch_file("file", "of the layer\n");
+
+	assert_done(owner_add_layer(owner, "made-before",
+			&(struct layer_item){ file, "workspace/file", false }, 1, &error));
+	for (int i = 0; i < 5; i++) {
+		pid_t nursery;
+
+		process_descendants(getpid(), &all);
+		nursery = process_named(&all, "fh-nursery");
+		assert_true(nursery > 0);
+		assert_int_equal(kill(nursery, SIGKILL), 0);
+		while (is_alive(nursery)) /* what it takes as it ends is lost with it */
+			;
+		second = start_sandbox(&(struct sandbox_options){ .layer = "made-before" });
+		assert_string_equal(run_script(second, "cat file")->output, "of the layer\n");
+		assert_string_equal(run_script(first, "echo on")->output, "on\n");
+		sandbox_close(second);
+	}
+	sandbox_close(first);
+}
+
+/* Its children are then this process' or nobody's: they end all the same. */
+static void test_closed_after_killed_nursery(void **state)
+{
+	static struct processes all;
+	struct sandbox *sb = start_sandbox(&(struct sandbox_options){ .layer = "empty" });
+	pid_t nursery;
+
+	process_descendants(getpid(), &all);
+	nursery = process_named(&all, "fh-nursery");
+	process_descendants(nursery, &all);
+	assert_true(process_named(&all, "init") > 0);
+	assert_int_equal(kill(nursery, SIGKILL), 0);
+	sandbox_close(sb);
+	await_end(&all);
+}
+
+/* --- one sandbox ------------------------------------------------------------------------------ */
+
+static void test_close_ends_all(void **state)
+{
+	static struct processes before, all, own;
+
+	sandbox_close(start_sandbox(&(struct sandbox_options){ .layer = "empty" }));
+	process_descendants(getpid(), &before);
+	open_session(&(struct sandbox_options){ 0 });
+	act("for i in 1 2 3 4 5; do (trap '' HUP TERM INT; sleep 1000) & setsid sleep 1000 & done\n"
+	    "until (($(pgrep -c sleep) == 10)); do :; done");
+	process_descendants(getpid(), &all);
+	for (size_t i = 0; i < all.n; i++)
+		if (!process_has(&before, all.list[i]))
+			own.list[own.n++] = all.list[i];
+	assert_int_equal(count_named(&own, "sleep"), 10);
+	close_session();
+	/* A spare of the nursery's may be among them: it waits for the next sandbox. */
+	for (size_t i = 0; i < own.n; i++) {
+		char name[64] = "";
+
+		process_parent(own.list[i], name, sizeof(name));
+		if (strcmp(name, "fh-nursery") == 0)
+			own.list[i--] = own.list[--own.n];
+	}
+	await_end(&own);
+}
+
+static void test_killed_init(void **state)
+{
+	static struct processes all;
+	pid_t init;
+
+	if (getuid() != 0) {
+		print_message("skipped: only root may kill a sandbox' PID 1\n");
+		skip();
+	}
+	open_session(&(struct sandbox_options){ 0 });
+	act("sleep 1000 & until pgrep sleep; do :; done");
+	process_descendants(getpid(), &all);
+	init = process_parent(process_parent(process_named(&all, "sleep"), NULL, 0), NULL, 0);
+	assert_int_equal(kill(init, SIGKILL), 0);
+	do { /* the kernel ends the shell a little later */
+		act("true");
+	} while (did->outcome == SESSION_OK);
+	assert_int_equal(did->outcome, SESSION_GONE);
+	assert_int_equal(did->exit_code, -1);
+	act("echo never");
+	assert_int_equal(did->outcome, SESSION_GONE);
+	close_session();
+}
+
+static void test_closed_at_any_time(void **state)
+{
+	for (int i = 0; i < 50; i++) {
+		struct sandbox *sb = begin_sandbox(
+				&(struct sandbox_options){ .layer = "empty", .shell = i % 2 });
+
+		nanosleep(&(struct timespec){ .tv_nsec = i * 50000 }, NULL);
+		sandbox_close(sb);
+	}
+	sandbox_close(NULL);
+	owner_close(NULL);
+}
+
+static void test_owner_closed_first(void **state)
+{
+	static struct processes all;
+	struct owner *kept = owner, *other;
+	struct sandbox *sb;
+
+	assert_done(owner_open(NULL, &other, &error));
+	owner = other;
+	sb = start_sandbox(&(struct sandbox_options){ .shell = true });
+	sandbox_close(sb);
+	process_descendants(getpid(), &all);
+	owner_close(other);
+	owner = kept;
+	/* Only what the other one had is gone. */
+	process_descendants(getpid(), &all);
+	assert_true(process_named(&all, "fh-nursery") > 0);
+	sandbox_close(start_sandbox(&(struct sandbox_options){ .layer = "empty" }));
+}
+
+/* --- many ------------------------------------------------------------------------------------- */
+
+static void *start_some(void *failed)
+{
+	for (int i = 0; i < 12; i++) {
+		struct sandbox_options options = { .layer = "empty", .shell = true };
+		struct fh_error err = FH_ERROR_INIT;
+		struct session *s;
+		struct sandbox *sb;
+		char layer[64];
+
+		snprintf(layer, sizeof(layer), "of-%lx-%d", (unsigned long)pthread_self(), i);
+		if (i == 3 && owner_add_layer(owner, layer, NULL, 0, &err) < 0)
+			*(bool *)failed = true;
+		if (sandbox_start(owner, &options, &sb, &err) < 0) {
+			*(bool *)failed = true;
+			continue;
+		}
+		s = session_new(sb, 4096);
+		if (session_command(s, "(echo ran); (exit 3)", PATIENCE_MS, true, &err) < 0 ||
+				session_result(s)->exit_code != 3 ||
+				strcmp(buf_str(session_result(s)->output), "ran\n") != 0)
+			*(bool *)failed = true;
+		session_free(s);
+		sandbox_close(sb);
+	}
+	return NULL;
+}
+
+static void test_many_threads(void **state)
+{
+	pthread_t threads[8];
+	bool failed[8] = { false };
+
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, start_some, &failed[i]), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(threads); i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		assert_false(failed[i]);
+	}
+}
+
+static void test_many_alive(void **state)
+{
+	enum { N = 60 };
+	struct sandbox *all[N];
+
+	for (int i = 0; i < N; i++)
+		all[i] = begin_sandbox(
+				&(struct sandbox_options){ .layer = "empty", .shell = true });
+	for (int i = 0; i < N; i++) {
+		struct session *s = session_new(all[i], 4096);
+
+		assert_done(session_command(s, "echo $$ >n; cat n | wc -l", 0, true, &error));
+		assert_string_equal(buf_str(session_result(s)->output), "1\n");
+		session_free(s);
+	}
+	for (int i = 0; i < N; i++)
+		sandbox_close(all[(i * 7) % N]);
+}
+
+static size_t count_entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static size_t count_lines(const char *path)
+{
+	auto_buf struct buf text = BUF_INIT(1 << 22);
+	size_t n = 0;
+
+	assert_done(fd_read_file(path, &text, &error));
+	for (size_t i = 0; i < text.len; i++)
+		n += text.data[i] == '\n';
+	return n;
+}
+
+#define NURSERY_AND_SPARES 4
+
+struct left {
+	size_t descriptors, processes, mounts, nursery_mounts, nursery_descriptors;
+};
+
+static void look_what_is_left(struct left *out)
+{
+	static struct processes all;
+	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
+	char path[64];
+
+	/* What is ending has ended, and its control groups can be used again. */
+	do {
+		wait_a_little();
+		process_descendants(getpid(), &all);
+	} while (all.n > NURSERY_AND_SPARES && clock_now_ns() < deadline);
+	out->processes = all.n;
+	out->descriptors = count_entries("/proc/self/fd");
+	out->mounts = count_lines("/proc/self/mounts");
+	if (getuid() != 0)
+		return; /* others' may not be looked at */
+	snprintf(path, sizeof(path), "/proc/%d/mounts", process_named(&all, "fh-nursery"));
+	out->nursery_mounts = count_lines(path);
+	snprintf(path, sizeof(path), "/proc/%d/fd", process_named(&all, "fh-nursery"));
+	out->nursery_descriptors = count_entries(path);
+}
+
+static void cycle(int i)
+{
+	const struct sandbox_bind bind = { scratch, "/data" };
+	struct sandbox_options options = { .layer = "empty",
+		.shell = i % 3 == 0,
+		.binds = &bind,
+		.n_binds = i % 2,
+		.limits = { .disk_on = i % 10 == 5 ? DISK_DISK : DISK_MEMORY } };
+	struct sandbox *sb = start_sandbox(&options);
+
+	if (i % 4 == 0)
+		run_script(sb, "sleep 1000 & echo x >file");
+	sandbox_close(sb);
+}
+
+/* Control groups are used again when what was in them has ended: a few more may be needed meanwhile, and
+ * each keeps its counters open. */
+#define MORE_DESCRIPTORS 20
+
+static void test_nothing_is_left(void **state)
+{
+	struct left before = { 0 }, after = { 0 };
+
+	for (int i = 0; i < 100; i++)
+		cycle(i);
+	look_what_is_left(&before);
+	for (int i = 0; i < 200; i++)
+		cycle(i);
+	look_what_is_left(&after);
+	assert_true(after.descriptors <= before.descriptors + MORE_DESCRIPTORS);
+	assert_int_equal(after.mounts, before.mounts);
+	assert_int_equal(after.nursery_mounts, before.nursery_mounts);
+	assert_int_equal(after.nursery_descriptors, before.nursery_descriptors);
+	assert_true(after.processes <= NURSERY_AND_SPARES);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_killed_owner),
+		cmocka_unit_test(test_killed_while_starting),
+		cmocka_unit_test(test_forked_worker),
+		cmocka_unit_test(test_owner_in_a_worker),
+		cmocka_unit_test(test_killed_nursery),
+		cmocka_unit_test(test_closed_after_killed_nursery),
+		cmocka_unit_test(test_close_ends_all),
+		cmocka_unit_test(test_killed_init),
+		cmocka_unit_test(test_closed_at_any_time),
+		cmocka_unit_test(test_owner_closed_first),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_many_alive),
+		cmocka_unit_test(test_nothing_is_left),
+	};
+
+	return cmocka_run_group_tests(tests, open_owner, close_owner);
+}
