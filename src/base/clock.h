@@ -2,6 +2,7 @@
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
+#include <limits.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -21,5 +22,20 @@ static inline int64_t clock_now_ns(void)
 
 #define NS_PER_MS 1000000LL
 #define NS_PER_S 1000000000LL
+
+/* Until a deadline of clock_now_ns(), as poll() takes it: rounded up, 0 when it is over, -1 for
+ * INT64_MAX, which is none. */
+static inline int clock_ms_left(int64_t deadline_ns)
+{
+	int64_t left;
+
+	if (deadline_ns == INT64_MAX)
+		return -1;
+	left = deadline_ns - clock_now_ns();
+	if (left <= 0)
+		return 0;
+	left = (left + NS_PER_MS - 1) / NS_PER_MS;
+	return left > INT_MAX ? INT_MAX : (int)left;
+}
 
 #endif

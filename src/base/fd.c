@@ -69,6 +69,16 @@ int fd_pipe(int *out_read, int *out_write, int flags)
 	return 0;
 }
 
+int fd_read_all(int fd, struct buf *out)
+{
+	char chunk[65536];
+	ssize_t n = 0;
+
+	while (!out->truncated && (n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
+		buf_add(out, chunk, (size_t)n);
+	return n < 0 ? (int)n : 0;
+}
+
 #define COPY_BYTES (16U << 20) /* a signal is answered between two of them */
 
 int fd_copy(int from, int to)
@@ -163,16 +173,13 @@ ssize_t fd_recv_message(int sock, void *data, size_t n, int *fds, size_t max_fds
 int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	char chunk[65536];
-	ssize_t n = 0;
+	int r;
 
 	if (fd < 0)
 		return error_set(err, errno, "open '%s'", path);
-	/* A device may never end. */
-	while (!out->truncated && (n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
-		buf_add(out, chunk, (size_t)n);
-	if (n < 0)
-		return error_set(err, (int)-n, "read '%s'", path);
+	r = fd_read_all(fd, out);
+	if (r < 0)
+		return error_set(err, -r, "read '%s'", path);
 	if (out->truncated)
 		return error_say(err, EFBIG, "'%s' is larger than %zu bytes", path, out->cap);
 	return 0;

@@ -17,6 +17,9 @@
 ssize_t fd_read_full(int fd, void *data, size_t n);
 int fd_write_full(int fd, const void *data, size_t n);
 
+/* To the end, or to out's cap, when it sets `truncated`: what never ends is read no further. */
+int fd_read_all(int fd, struct buf *out);
+
 /* What is left of the file `from`, by the kernel: nothing of it passes through this process. */
 int fd_copy(int from, int to);
 

@@ -61,15 +61,6 @@ static int read_samples(const struct buf *text, struct samples *out, struct fh_e
 	return 0;
 }
 
-static void read_all(int fd, struct buf *text)
-{
-	char chunk[65536];
-	ssize_t n;
-
-	while ((n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
-		buf_add(text, chunk, (size_t)n);
-}
-
 int floor_run(const char *name, int n, const char *const *args, struct samples *out,
 		struct fh_error *err)
 {
@@ -95,7 +86,8 @@ int floor_run(const char *name, int n, const char *const *args, struct samples *
 	close(pair[1]);
 	if (r < 0)
 		return r;
-	read_all(from, &text);
+	fd_read_all(from, &text);
+	close_fd(&from); /* or it would wait to be read, if it said too much */
 	r = await(pid, program, err);
 	return r < 0 ? r : read_samples(&text, out, err);
 }

@@ -294,16 +294,6 @@ static bool run_events(struct poller *p, int timeout_ms)
 	return n >= 0;
 }
 
-static int ms_left(int64_t deadline_ns)
-{
-	int64_t left = deadline_ns - clock_now_ns();
-
-	if (left <= 0)
-		return 0;
-	left = (left + NS_PER_MS - 1) / NS_PER_MS;
-	return left > INT_MAX ? INT_MAX : (int)left;
-}
-
 static int give_out(struct poller *p, struct fh_env **out_done, size_t max)
 {
 	size_t n = 0;
@@ -334,12 +324,12 @@ int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, si
 		deadline_ns = clock_now_ns() + timeout_ms * NS_PER_MS;
 	for (;;) {
 		bool idle = !p->done.first && !p->kicked.first;
-		bool quiet = run_events(p, !idle ? 0 : timeout_ms < 0 ? -1 : ms_left(deadline_ns));
+		bool quiet = run_events(p, idle ? clock_ms_left(deadline_ns) : 0);
 
 		run_interrupted(p);
 		run_expired(p);
 		arm(p);
-		if (p->done.first || !quiet || (timeout_ms >= 0 && ms_left(deadline_ns) == 0))
+		if (p->done.first || !quiet || clock_ms_left(deadline_ns) == 0)
 			return give_out(p, out_done, max);
 	}
 }

@@ -138,13 +138,6 @@ static int start_call(
 	return spawn(bus, argv, complaints, out_pid);
 }
 
-static int ms_left(int64_t deadline)
-{
-	int64_t left = (deadline - clock_now_ns()) / NS_PER_MS;
-
-	return left > 0 ? (int)left : 0;
-}
-
 /* Whether the program ended well before the deadline; it is gone after it in any case. */
 static bool ends_well(pid_t pid, int64_t deadline)
 {
@@ -154,7 +147,7 @@ static bool ends_well(pid_t pid, int64_t deadline)
 	pid_t r;
 
 	do
-		n = poll(&p, 1, ms_left(deadline));
+		n = poll(&p, 1, clock_ms_left(deadline));
 	while (n < 0 && errno == EINTR);
 	if (n == 0)
 		kill(pid, SIGKILL);
@@ -173,7 +166,7 @@ static bool wait_for_move(pid_t pid, const char *name, int64_t deadline)
 		if (folder && strstr(folder, name))
 			return true;
 		nanosleep(&(struct timespec){ .tv_nsec = NS_PER_MS }, NULL);
-	} while (ms_left(deadline));
+	} while (clock_ms_left(deadline));
 	return false;
 }
 

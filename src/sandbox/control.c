@@ -150,11 +150,8 @@ void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out)
 static int wait_readable(int fd, int64_t deadline_ns)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int64_t left = (deadline_ns - clock_now_ns() + NS_PER_MS - 1) / NS_PER_MS;
 
-	if (deadline_ns == INT64_MAX)
-		return poll(&p, 1, -1);
-	return poll(&p, 1, left > 0 ? (int)left : 0);
+	return poll(&p, 1, clock_ms_left(deadline_ns));
 }
 
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out)

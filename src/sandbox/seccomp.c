@@ -273,8 +273,6 @@ static void add_newer(struct buf *out)
 static int export(scmp_filter_ctx filter, struct buf *out)
 {
 	auto_close int fd = memfd_create("filter", MFD_CLOEXEC);
-	char chunk[4096];
-	ssize_t n;
 	int r;
 
 	if (fd < 0)
@@ -284,9 +282,7 @@ static int export(scmp_filter_ctx filter, struct buf *out)
 		return r;
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return -errno;
-	while ((n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
-		buf_add(out, chunk, (size_t)n);
-	return n < 0 ? (int)n : 0;
+	return fd_read_all(fd, out);
 }
 
 static int build(int (*add)(scmp_filter_ctx), struct buf *out, struct fh_error *err)

@@ -57,22 +57,15 @@ static bool parse(int argc, char **argv, struct arguments *a)
 	return optind == argc && a->id && a->target && a->metric && metric_find(a->metric);
 }
 
-/* Reads from the file's beginning, wherever its offset stands; a pipe is read as it comes. */
-static int read_all(int fd, struct buf *out, struct fh_error *err)
+/* From the file's beginning, wherever its offset stands; a pipe is read as it comes. */
+static int read_input(int fd, struct buf *out, struct fh_error *err)
 {
-	ssize_t n;
+	int r;
 
 	if (lseek(fd, 0, SEEK_SET) < 0 && errno != ESPIPE)
 		return error_set(err, errno, "read descriptor %d", fd);
-	do {
-		/* A byte more than a file may have, so that a longer one is seen. */
-		size_t room = buf_reserve(out, 1U << 20);
-
-		n = room ? fd_read_full(fd, out->data + out->len, room) : 0;
-		if (n > 0)
-			out->len += (size_t)n;
-	} while (n > 0);
-	return n < 0 ? error_set(err, (int)-n, "read descriptor %d", fd) : 0;
+	r = fd_read_all(fd, out);
+	return r < 0 ? error_set(err, -r, "read descriptor %d", fd) : 0;
 }
 
 static int fail(const struct fh_error *err)
@@ -83,6 +76,7 @@ static int fail(const struct fh_error *err)
 
 int main(int argc, char **argv)
 {
+	/* A byte more than a file may have, so that a longer one is seen. */
 	auto_buf struct buf submission = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf answers = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf report = BUF_INIT(16384);
@@ -93,8 +87,8 @@ int main(int argc, char **argv)
 
 	if (!parse(argc, argv, &a))
 		return usage();
-	if (read_all(SUBMISSION_FD, &submission, &err) < 0 ||
-			read_all(ANSWERS_FD, &answers, &err) < 0)
+	if (read_input(SUBMISSION_FD, &submission, &err) < 0 ||
+			read_input(ANSWERS_FD, &answers, &err) < 0)
 		return fail(&err);
 	r = score_csv(&(struct score_request){ .columns = { .id = a.id, .target = a.target },
 				      .metric = metric_find(a.metric),
