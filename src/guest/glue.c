@@ -41,7 +41,6 @@ extern int read_but_dont_execute, wait_signal_received;
 extern void set_signal_hard_ignored(int);
 
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
-#define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
 /* Where the loop keeps its descriptors: far from what scripts use. */
 enum { FD_STATUS = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_COMMANDS = 253, FD_LAST_PID = 254 };

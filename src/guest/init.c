@@ -31,7 +31,6 @@
 #define PROGRAMS_MAX 32
 #define REAP_MAX 64        /* at a time: an agent may make orphans as fast as they are reaped */
 #define INTERRUPT_PASSES 5 /* a fork bomb is killed as long as it shrinks */
-#define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
 struct program {
 	uint32_t id;
