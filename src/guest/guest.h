@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "proto/guest.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -57,6 +58,9 @@ struct step_mark {
 struct shell_ends {
 	int commands, status, output; /* a socket to read from, a pipe of messages, a pipe */
 };
+
+/* From PID 1 to a shell's loop: end the command. */
+#define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
 struct shell_start {
 	struct shell_ends ends; /* moved to where bash leaves them alone by the shell itself */
