@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "proto/guest.h"
+
+#include <stdint.h>
+#include <string.h>
+
+/*
+ * Any bytes as a message between an owner and its guests: refused, or a struct whose own message gives
+ * the same struct again. The first byte is the kind: of the nursery's messages, or (high bit) of PID 1's.
+ */
+#define OF_INIT 0x80
+
+/* Writes what the message says; nothing if it is refused. */
+static void rewrite(const uint8_t *data, size_t n, bool of_init, struct buf *out)
+{
+	struct wire w = wire_open(data, n);
+	uint8_t kind = wire_get_u8(&w);
+	struct hello hello;
+	struct layer layer;
+	struct plan plan;
+	struct run run;
+
+	if (of_init && run_get(&w, &run) == 0) {
+		run_put(out, &run);
+		run_release(&run);
+	} else if (!of_init && kind == NURSERY_HELLO && hello_get(&w, &hello) == 0) {
+		hello_put(out, &hello);
+		hello_release(&hello);
+	} else if (!of_init && kind == NURSERY_LAYER && layer_get(&w, &layer) == 0) {
+		layer_put(out, &layer);
+		layer_release(&layer);
+	} else if (!of_init && kind == NURSERY_PLAN && plan_get(&w, &plan) == 0) {
+		plan_put(out, &plan);
+		plan_release(&plan);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	auto_buf struct buf once = BUF_INIT(4 * GUEST_MESSAGE_MAX);
+	auto_buf struct buf twice = BUF_INIT(4 * GUEST_MESSAGE_MAX);
+	bool of_init = n && data[0] & OF_INIT;
+
+	rewrite(data, n, of_init, &once);
+	if (!once.len)
+		return 0;
+	rewrite((const uint8_t *)once.data, once.len, of_init, &twice);
+	if (once.len != twice.len || memcmp(once.data, twice.data, once.len) != 0)
+		__builtin_trap();
+	return 0;
+}
