@@ -251,11 +251,11 @@ static void print_figure(const struct figure *f)
 		printf("%9s", "-");
 	else
 		printf(ratio < 100 ? "%8.2fx" : "%8.0fx", ratio);
-	printf("   %-18s%s%s%s\n", goal, term_style(colours, verdict < 0 ? TERM_RED : TERM_GREEN),
-			verdict > 0                   ? "met"
-					: verdict < 0 ? "missed"
-						      : "",
-			term_style(colours, TERM_RESET));
+	if (verdict)
+		printf("   %-18s%s%s%s", goal,
+				term_style(colours, verdict < 0 ? TERM_RED : TERM_GREEN),
+				verdict > 0 ? "met" : "missed", term_style(colours, TERM_RESET));
+	putchar('\n');
 }
 
 static void print_table(const struct bench *b, const struct machine *m)
