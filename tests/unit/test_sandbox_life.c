@@ -141,7 +141,9 @@ static void fork_worker(void)
 
 	if (pid > 0)
 		*worker = pid;
-	while (pid == 0)
+	if (pid)
+		return;
+	for (;;)
 		pause();
 }
 
