@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "fixture.h"
+
+#include "base/fd.h"
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* The guest's own handling of files, outside of bash and of any sandbox, so that sanitizers see it. */
+
+static char folder[FOLDER_MAX];
+static struct fh_error error;
+
+static int set_up(void **state)
+{
+	return folder_make(folder);
+}
+
+static int tear_down(void **state)
+{
+	return folder_remove(folder);
+}
+
+static char *in_folder(const char *name)
+{
+	static char path[2 * FOLDER_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return path;
+}
+
+static void write_text(const char *name, const char *text)
+{
+	assert_done(fd_write_file(in_folder(name), text, strlen(text), 0644, &error));
+}
+
+static void test_get(void **state)
+{
+	static const struct {
+		const char *path;
+		int code;
+		const char *says;
+	} refused[] = {
+		{ "none", -ENOENT, "does not exist" },
+		{ "link", -ELOOP, "symbolic link" },
+		{ "way/file", -ELOOP, "symbolic link" },
+		{ "pipe", -EINVAL, "named pipe" },
+		{ "sub", -EINVAL, "folder" },
+		{ "large", -EFBIG, "more than the 4" },
+		{ "../x", -ELOOP, "leads out" },
+	};
+	char text[8] = "";
+	int fd = -1;
+
+	write_text("file", "text");
+	write_text("large", "more than four");
+	assert_int_equal(mkdir(in_folder("sub"), 0755), 0);
+	assert_int_equal(mkfifo(in_folder("pipe"), 0644), 0);
+	assert_int_equal(symlink("file", in_folder("link")), 0);
+	assert_int_equal(symlink(".", in_folder("way")), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		assert_int_equal(files_get(folder, refused[i].path, 4, &fd, &error),
+				refused[i].code);
+		assert_has(error.message, refused[i].says);
+		assert_int_equal(fd, -1);
+	}
+	assert_done(files_get(folder, "file", 4, &fd, &error));
+	assert_int_equal(read(fd, text, sizeof(text)), 4);
+	assert_string_equal(text, "text");
+	close(fd);
+}
+
+/* What is put belongs to the agent: only root can give it away here. */
+static void test_put(void **state)
+{
+	auto_buf struct buf text = BUF_INIT(64);
+	auto_close int from = -1;
+	struct stat st;
+
+	if (geteuid() != 0) {
+		print_message("skip test_put: only root can give files to another user\n");
+		skip();
+	}
+	write_text("source", "put");
+	from = open(in_folder("source"), O_RDONLY | O_CLOEXEC);
+	assert_done(files_put(folder, "a/b/file", 0640, from, &error));
+	assert_done(fd_read_file(in_folder("a/b/file"), &text, &error));
+	assert_string_equal(buf_str(&text), "put");
+	assert_int_equal(stat(in_folder("a/b"), &st), 0);
+	assert_int_equal(st.st_uid, GUEST_AGENT_ID);
+	assert_int_equal(symlink("/tmp", in_folder("out")), 0);
+	assert_true(files_put(folder, "out/file", 0640, from, &error) < 0);
+	assert_true(files_put(folder, "a/b", 0640, from, &error) < 0);
+}
+
+static void test_layer(void **state)
+{
+	char source[2 * FOLDER_MAX];
+	const struct layer_entry entries[] = {
+		{ .target = "workspace/empty" },
+		{ .source = source, .target = "workspace/tree" },
+		{ .source = "/nowhere/at/all", .target = "workspace/none" },
+	};
+	struct layer layer = { .name = "l", .entries = entries, .n_entries = 2 };
+	auto_close int to = -1;
+	struct stat st;
+
+	if (geteuid() != 0) {
+		print_message("skip test_layer: only root can give files to another user\n");
+		skip();
+	}
+	assert_int_equal(mkdir(in_folder("made"), 0755), 0);
+	assert_int_equal(mkdir(in_folder("tree"), 0700), 0);
+	write_text("tree/file", "x");
+	to = open(in_folder("made"), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	snprintf(source, sizeof(source), "%s/tree", folder);
+	assert_done(layer_copy(to, &layer, &error));
+	assert_int_equal(stat(in_folder("made/workspace/tree/file"), &st), 0);
+	assert_int_equal(st.st_uid, NURSERY_ID(GUEST_AGENT_ID));
+	assert_int_equal(st.st_mode & 0777, 0644);
+	assert_int_equal(stat(in_folder("made/workspace/empty"), &st), 0);
+	layer.n_entries = 3;
+	assert_true(layer_copy(to, &layer, &error) < 0);
+	assert_has(error.message, "/nowhere/at/all");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_get, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_put, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_layer, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
