@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,11 +55,11 @@ static void forget(struct nursery *n)
 static int child_set_up(struct nursery *n, struct birth *b, int mapped, int *out_files,
 		struct fh_error *err)
 {
-	uint64_t go;
+	char go;
 	int r;
 
-	if (read(mapped, &go, sizeof(go)) != sizeof(go))
-		return error_set(err, errno, "wait for the nursery");
+	if (read(mapped, &go, 1) != 1)
+		return error_say(err, EPIPE, "what was to map the sandbox's ids has ended");
 	close(mapped);
 	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0 || setsid() < 0)
 		return error_set(err, errno, "become root of the sandbox");
@@ -81,7 +80,7 @@ static int child_set_up(struct nursery *n, struct birth *b, int mapped, int *out
 	return r;
 }
 
-_Noreturn static void child(struct nursery *n, struct birth *b, int mapped)
+_Noreturn static void child(struct nursery *n, struct birth *b, const int mapped[2])
 {
 	struct init_start start = { .control = b->fds[0],
 		.owner = n->owner,
@@ -93,6 +92,7 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped)
 	size_t at = 1;
 	int r;
 
+	close(mapped[1]);
 	forget(n);
 	if (b->plan.flags & PLAN_SHELL) {
 		start.shell = (struct shell_ends){ b->fds[1], b->fds[2], b->fds[3] };
@@ -106,7 +106,7 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped)
 		.filter_bytes = n->hello.agent_filter_bytes };
 	for (uint32_t i = 0; i < b->plan.n_groups; i++)
 		start.confinement.groups[i] = b->fds[at++];
-	r = child_set_up(n, b, mapped, &start.files, &err);
+	r = child_set_up(n, b, mapped[0], &start.files, &err);
 	plan_forget_binds(&b->plan);
 	if (r < 0) {
 		guest_fail(start.control, INIT_FAILED, &err);
@@ -115,12 +115,15 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped)
 	init_main(&start);
 }
 
-/* By clone3 itself: nothing of the C library's fork may run between here and PID 1. */
-static pid_t clone_child(struct nursery *n, struct birth *b, int mapped, struct fh_error *err)
+/*
+ * By clone3 itself: nothing of the C library's fork may run between here and PID 1. The child waits for a
+ * byte, or for the end of who was to write it.
+ */
+static pid_t clone_child(
+		struct nursery *n, struct birth *b, const int mapped[2], struct fh_error *err)
 {
 	struct clone_args args = { .flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
 				CLONE_NEWIPC | CLONE_NEWUTS };
-	uint64_t go = 1;
 	pid_t pid;
 	int r;
 
@@ -132,20 +135,24 @@ static pid_t clone_child(struct nursery *n, struct birth *b, int mapped, struct 
 	if (pid == 0)
 		child(n, b, mapped);
 	r = map_ids(pid, err);
+	if (r == 0 && write(mapped[1], "", 1) != 1)
+		r = error_set(err, errno, "wake the sandbox");
 	if (r < 0)
 		kill(pid, SIGKILL);
-	else if (write(mapped, &go, sizeof(go)) < 0)
-		r = error_set(err, errno, "wake the sandbox");
 	return r < 0 ? r : pid;
 }
 
 pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 {
-	auto_close int mapped = eventfd(0, EFD_CLOEXEC);
+	int mapped[2];
+	pid_t pid;
 
-	if (mapped < 0)
-		return error_set(err, errno, "make an eventfd");
-	return clone_child(n, b, mapped, err);
+	if (pipe2(mapped, O_CLOEXEC) < 0)
+		return error_set(err, errno, "make a pipe");
+	pid = clone_child(n, b, mapped, err);
+	close(mapped[0]);
+	close(mapped[1]);
+	return pid;
 }
 
 static int prepare_binds(struct nursery *n, struct birth *b, struct fh_error *err)
