@@ -119,6 +119,7 @@ _Noreturn static void work(const struct removals *r, const struct trees *trees)
 
 	if (tree_enter(trees->host, NULL) < 0)
 		_exit(1);
+	close_range(3, ~0U, 0); /* whose end tells others of the nursery's */
 	for (size_t i = 0; i < r->n; i++)
 		if (remove_tree(r->paths[i]) < 0)
 			status = 1;
