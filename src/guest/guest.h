@@ -86,7 +86,7 @@ struct confinement {
 };
 
 /* Tells of an error on a socket; `kind` is NURSERY_FAILED or INIT_FAILED. */
-void guest_fail(int socket, uint8_t kind, const struct fh_error *err);
+int guest_fail(int socket, uint8_t kind, const struct fh_error *err);
 
 /* nursery.c: runs until the owner is gone or closes the socket. */
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);

@@ -83,7 +83,8 @@ static void tell_ready(const struct init *in)
 	uint8_t kind = INIT_READY;
 	int files = in->start->files;
 
-	fd_send_message(in->start->control, &kind, 1, &files, files >= 0 ? 1 : 0, 0);
+	if (fd_send_message(in->start->control, &kind, 1, &files, files >= 0 ? 1 : 0, 0) < 0)
+		_exit(1);
 }
 
 /* --- children -------------------------------------------------------------------------------- */

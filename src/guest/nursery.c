@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -39,19 +38,26 @@
 #define REAP_MS 500
 #define STACK_BYTES (128 << 10) /* more than a layer's copying takes */
 
-static void answer(const struct nursery *n, uint8_t kind)
+/* An owner that waits for an answer which can't be sent must see that there is nobody. */
+static void answer(const struct nursery *n, const void *data, size_t size)
 {
-	fd_send_message(n->socket, &kind, 1, NULL, 0, 0);
+	if (fd_send_message(n->socket, data, size, NULL, 0, 0) < 0)
+		_exit(1);
 }
 
-void guest_fail(int socket, uint8_t kind, const struct fh_error *err)
+static void answer_kind(const struct nursery *n, uint8_t kind)
+{
+	answer(n, &kind, sizeof(kind));
+}
+
+int guest_fail(int socket, uint8_t kind, const struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 
 	wire_put_u8(&b, kind);
 	wire_put_u32(&b, (uint32_t)-err->code);
 	wire_put_bytes(&b, err->message, strnlen(err->message, GUEST_TEXT_MAX - 1));
-	fd_send_message(socket, b.data, b.len, NULL, 0, 0);
+	return fd_send_message(socket, b.data, b.len, NULL, 0, 0);
 }
 
 /* --- setting up ------------------------------------------------------------------------------ */
@@ -118,7 +124,7 @@ static void handle_mapped(struct nursery *n)
 		_exit(1);
 	}
 	stands[1] = n->can;
-	fd_send_message(n->socket, stands, sizeof(stands), NULL, 0, 0);
+	answer(n, stands, sizeof(stands));
 }
 
 static void handle_hello(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
@@ -136,23 +142,17 @@ static void handle_hello(struct nursery *n, struct wire *w, const int *fds, size
 		guest_fail(n->socket, NURSERY_FAILED, &err);
 		_exit(1);
 	}
-	answer(n, NURSERY_UNSHARED);
+	answer_kind(n, NURSERY_UNSHARED);
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
-static int make_layer(struct nursery *n, const struct layer *layer, struct fh_error *err)
+static int fill_layer(struct nursery *n, const struct layer *layer, const char *path,
+		struct fh_error *err)
 {
-	char path[PATH_MAX];
 	auto_close int to = -1;
-	int r, back;
+	int r;
 
-	/* It is a folder's, and stands among the options of an overlay. */
-	if (!*layer->name || strpbrk(layer->name, "/,:\\") || layer->name[0] == '.')
-		return error_say(err, EINVAL, "'%s' is no name of a layer", layer->name);
-	snprintf(path, sizeof(path), TREE_LAYERS "/%s", layer->name);
-	if (mkdir(path, 0755) < 0)
-		return error_set(err, errno, "make layer '%s'", layer->name);
 	if (chown(path, NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID)) < 0)
 		return error_set(err, errno, "give layer '%s' to the agent", layer->name);
 	to = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -161,14 +161,28 @@ static int make_layer(struct nursery *n, const struct layer *layer, struct fh_er
 	r = tree_enter(n->trees.host, err);
 	if (r == 0)
 		r = layer_copy(to, layer, err);
-	back = tree_enter(n->trees.own, r < 0 ? NULL : err);
-	if (r < 0) { /* its name is free again */
-		char aside[PATH_MAX];
+	if (tree_enter(n->trees.own, NULL) < 0)
+		_exit(1); /* no sandbox may begin in the host's tree */
+	return r;
+}
 
+static int make_layer(struct nursery *n, const struct layer *layer, struct fh_error *err)
+{
+	char path[PATH_MAX], aside[PATH_MAX];
+	int r;
+
+	/* It is a folder's, and stands among the options of an overlay. */
+	if (!*layer->name || strpbrk(layer->name, "/,:\\") || layer->name[0] == '.')
+		return error_say(err, EINVAL, "'%s' is no name of a layer", layer->name);
+	snprintf(path, sizeof(path), TREE_LAYERS "/%s", layer->name);
+	if (mkdir(path, 0755) < 0)
+		return error_set(err, errno, "make layer '%s'", layer->name);
+	r = fill_layer(n, layer, path, err);
+	if (r < 0) { /* its name is free again */
 		snprintf(aside, sizeof(aside), TREE_LAYERS "/.failed-%u", n->failed_layers++);
 		rename(path, aside);
 	}
-	return r < 0 ? r : back;
+	return r;
 }
 
 static void handle_layer(struct nursery *n, struct wire *w)
@@ -181,10 +195,10 @@ static void handle_layer(struct nursery *n, struct wire *w)
 		_exit(1);
 	r = make_layer(n, &layer, &err);
 	layer_release(&layer);
-	if (r < 0)
-		guest_fail(n->socket, NURSERY_FAILED, &err);
-	else
-		answer(n, NURSERY_LAYER_MADE);
+	if (r < 0 && guest_fail(n->socket, NURSERY_FAILED, &err) < 0)
+		_exit(1);
+	if (r == 0)
+		answer_kind(n, NURSERY_LAYER_MADE);
 }
 
 /* --- sandboxes ------------------------------------------------------------------------------- */
@@ -252,7 +266,7 @@ static void handle_finish(struct nursery *n)
 {
 	for (reap(n); removals_left(n->removals); reap(n))
 		removals_pause();
-	answer(n, NURSERY_FINISHED);
+	answer_kind(n, NURSERY_FINISHED);
 }
 
 /* What deeper calls left on the stack: paths of the owner's, which every clone would have. */
