@@ -195,7 +195,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 	return r;
 }
 
-int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
+static int start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
 		struct fh_error *err)
 {
 	struct sandbox *sb = xcalloc(1, sizeof(*sb));
@@ -207,12 +207,21 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 	fork_watch_sandbox(sb);
 	r = begin(sb, options, &ends, err);
 	close_ends(&ends);
-	if (r < 0) {
+	if (r < 0)
 		sandbox_close(sb);
-		return error_wrap(err, "start a sandbox");
-	}
-	*out = sb;
-	return 0;
+	else
+		*out = sb;
+	return r;
+}
+
+int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
+		struct fh_error *err)
+{
+	int r = start(owner, options, out, err);
+
+	if (r == -EPIPE || r == -ECONNRESET) /* the nursery was killed just then: by a new one */
+		r = start(owner, options, out, err);
+	return r < 0 ? error_wrap(err, "start a sandbox") : 0;
 }
 
 void sandbox_close(struct sandbox *sb)

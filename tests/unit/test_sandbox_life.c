@@ -9,13 +9,14 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
 /* That sandboxes end with who owns them, however that ends, and leave nothing; and that they live on
  * when only their nursery does not. */
 
-#define PATIENCE_S 60
+#define PATIENCE_S 30
 
 static bool is_alive(pid_t pid)
 {
@@ -38,6 +39,25 @@ static void await_end(const struct processes *p)
 				fail_msg("process %d is still there", p->list[i]);
 			wait_a_little();
 		}
+	}
+}
+
+/* Until nothing descends from here but these. */
+static void await_all_but(const struct processes *kept)
+{
+	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
+	static struct processes all;
+
+	for (;; wait_a_little()) {
+		size_t i = 0;
+
+		process_descendants(getpid(), &all);
+		while (i < all.n && process_has(kept, all.list[i]))
+			i++;
+		if (i == all.n)
+			return;
+		if (clock_now_ns() > deadline)
+			fail_msg("process %d is still there", all.list[i]);
 	}
 }
 
@@ -118,19 +138,22 @@ static void test_killed_owner(void **state)
 	await_end(&all);
 }
 
-/* At any moment of their start. */
+/* At any moment of their start. What would be left then was not there to be seen before: this process is
+ * made the one that orphans fall to. */
 static void test_killed_while_starting(void **state)
 {
-	static struct processes all;
+	static struct processes before;
 
-	for (int i = 0; i < 30; i++) {
-		pid_t pid = fork_owner(4, false, NULL);
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	process_descendants(getpid(), &before);
+	for (int i = 0; i < 40; i++) {
+		pid_t pid = fork_owner(1 + i % 4, false, NULL);
 
-		nanosleep(&(struct timespec){ .tv_nsec = i * 150000 }, NULL);
-		process_descendants(pid, &all);
+		nanosleep(&(struct timespec){ .tv_nsec = i * 100000 }, NULL);
 		kill_and_reap(pid);
-		await_end(&all);
+		await_all_but(&before);
 	}
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
 }
 
 static pid_t *worker;
@@ -219,6 +242,36 @@ static void test_killed_nursery(void **state)
 		sandbox_close(second);
 	}
 	sandbox_close(first);
+}
+
+/* In the middle of making them. What it had cloned by then, and told nothing more, ends by itself. */
+static void test_nursery_killed_at_birth(void **state)
+{
+	static struct processes all, none;
+	struct owner *kept = owner;
+
+	assert_done(owner_open(NULL, &owner, &error));
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), 0);
+	process_descendants(getpid(), &none);
+	for (int i = 0; i < 100; i++) {
+		struct sandbox *sb[4] = { begin_sandbox(&(struct sandbox_options){ 0 }) };
+		pid_t nursery = 0;
+
+		process_descendants(getpid(), &all);
+		for (size_t j = 0; j < all.n && !nursery; j++)
+			if (!process_has(&none, all.list[j]))
+				nursery = all.list[j];
+		for (size_t j = 1; j < ARRAY_SIZE(sb); j++)
+			sb[j] = begin_sandbox(&(struct sandbox_options){ 0 });
+		nanosleep(&(struct timespec){ .tv_nsec = i * 10000 }, NULL);
+		kill(nursery, SIGKILL);
+		for (size_t j = 0; j < ARRAY_SIZE(sb); j++)
+			sandbox_close(sb[j]);
+	}
+	owner_close(owner);
+	owner = kept;
+	await_all_but(&none);
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0), 0);
 }
 
 /* Its children are then this process' or nobody's: they end all the same. */
@@ -477,6 +530,7 @@ int main(void)
 		cmocka_unit_test(test_forked_worker),
 		cmocka_unit_test(test_owner_in_a_worker),
 		cmocka_unit_test(test_killed_nursery),
+		cmocka_unit_test(test_nursery_killed_at_birth),
 		cmocka_unit_test(test_closed_after_killed_nursery),
 		cmocka_unit_test(test_close_ends_all),
 		cmocka_unit_test(test_killed_init),
