@@ -210,7 +210,8 @@ long __wrap_syscall(long number, ...)
 	for (size_t i = 0; i < 6; i++)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
-	if (HIT(syscall)) {
+	/* To wake somebody can't fail. */
+	if (number != SYS_futex && HIT(syscall)) {
 		if (number != SYS_clone3) /* openat2 is tried again for ever after EAGAIN */
 			errno = ENOMEM;
 		return -1;

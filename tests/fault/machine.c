@@ -2,10 +2,12 @@
 #include "machine.h"
 
 #include "base/clock.h"
+#include "base/process.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -19,6 +21,20 @@ void machine_watch(void)
 		abort();
 }
 
+/* So that the next trial is not blamed for it. */
+static void kill_children(void)
+{
+	char stat[PROCESS_STAT_MAX];
+	DIR *proc = opendir("/proc");
+	pid_t pid;
+
+	while (proc && (pid = process_next(proc)))
+		if (process_read_stat(pid, stat) && process_field(stat, PROCESS_PARENT) == getpid())
+			kill(pid, SIGKILL);
+	if (proc)
+		closedir(proc);
+}
+
 int64_t machine_wait_until_gone(void)
 {
 	int64_t begun = clock_now_ns();
@@ -30,8 +46,10 @@ int64_t machine_wait_until_gone(void)
 		pid = waitpid(-1, NULL, WNOHANG | __WALL);
 		if (pid < 0 && errno == ECHILD)
 			return ms;
-		if (pid == 0 && ms > GONE_MS)
+		if (pid == 0 && ms > GONE_MS) {
+			kill_children();
 			return -1;
+		}
 		if (pid == 0)
 			nanosleep(&(struct timespec){ .tv_nsec = NS_PER_MS / 4 }, NULL);
 	}

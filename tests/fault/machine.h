@@ -11,8 +11,8 @@
 /* From now on whatever loses its parent beneath this process becomes its child, and can't hide. */
 void machine_watch(void);
 
-/* Waits until this process has no child, and reaps them; how long it took, -1 if some are left. With the
- * processes end all mounts that they saw, and no group has members. */
+/* Waits until this process has no child, and reaps them; how long it took, -1 if some are left
+ * (which are killed then). With the processes end all mounts that they saw, and no group has members. */
 int64_t machine_wait_until_gone(void);
 
 int machine_open_fds(void);
