@@ -2,6 +2,7 @@
 #ifndef PROCESSES_H
 #define PROCESSES_H
 
+#include "base/clock.h"
 #include "base/process.h"
 #include "base/str.h"
 
@@ -10,6 +11,14 @@
 
 /* For tests that look at processes of this machine, those of sandboxes among them. */
 #define PROCESSES_MAX 4096
+
+/* What is to end has ended by then. */
+#define PATIENCE_S 30
+
+static inline void wait_a_little(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 5 * NS_PER_MS }, NULL);
+}
 
 struct processes {
 	pid_t list[PROCESSES_MAX];
