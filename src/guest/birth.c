@@ -108,6 +108,7 @@ _Noreturn static void child(struct nursery *n, struct birth *b, const int mapped
 		start.confinement.groups[i] = b->fds[at++];
 	r = child_set_up(n, b, mapped[0], &start.files, &err);
 	plan_forget_binds(&b->plan);
+	explicit_bzero(b->message, b->message_bytes);
 	if (r < 0) {
 		guest_fail(start.control, INIT_FAILED, &err);
 		_exit(1);

@@ -57,11 +57,13 @@ static void move_out(const struct nursery *n, pid_t pid, volatile int *moved_out
 			return; /* it ended, or stays where it is */
 }
 
-static void give_birth(struct nursery *n, bool in_groups, const char *message, size_t size,
+static void give_birth(struct nursery *n, bool in_groups, char *message, size_t size,
 		const int *fds, size_t n_fds)
 {
 	struct fh_error err = FH_ERROR_INIT;
-	struct birth b = { .n_fds = n_fds, .in_cradle = true };
+	struct birth b = {
+		.message = message, .message_bytes = size, .n_fds = n_fds, .in_cradle = true
+	};
 	struct places places;
 	struct wire w;
 	pid_t pid;

@@ -67,6 +67,8 @@ void look_plain(void)
 	current_user.user_name = savestring("agent");
 	current_user.home_dir = savestring(GUEST_HOME);
 	current_user.shell = savestring("/bin/bash");
+	FREE(current_host_name); /* \h of a prompt */
+	current_host_name = savestring("fumehood");
 	set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
 	set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
 	set_number("PPID", 1, att_readonly | att_integer); /* of every sandbox */

@@ -212,12 +212,11 @@ static void handle_cradle(struct nursery *n, struct wire *w, const int *fds, siz
 	cradle_add(n, number, fds, n_fds);
 }
 
-static void handle_plan(
-		struct nursery *n, const char *message, size_t size, const int *fds, size_t n_fds)
+static void handle_plan(struct nursery *n, char *message, size_t size, const int *fds, size_t n_fds)
 {
 	struct wire w = wire_open(message + 1, size - 1);
 	struct fh_error err = FH_ERROR_INIT;
-	struct birth b = { .disk = -1, .n_fds = n_fds };
+	struct birth b = { .message = message, .message_bytes = size, .disk = -1, .n_fds = n_fds };
 	int r;
 
 	if (n_fds < 1 || n_fds > PLAN_FDS_MAX)
@@ -279,8 +278,7 @@ __attribute__((noinline)) static void wipe_stack(void)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-static void handle(
-		struct nursery *n, const char *message, size_t size, const int *fds, size_t n_fds)
+static void handle(struct nursery *n, char *message, size_t size, const int *fds, size_t n_fds)
 {
 	struct wire w = wire_open(message, size);
 	uint8_t kind = wire_get_u8(&w);

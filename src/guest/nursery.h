@@ -33,6 +33,8 @@ struct nursery {
 /* birth.c: a sandbox on its way. */
 struct birth {
 	struct plan plan;
+	char *message; /* that the plan was read from; a clone wipes its copy */
+	size_t message_bytes;
 	int slots[GUEST_BINDS_MAX];
 	int disk; /* slot of the folder for its files, -1 */
 	int fds[PLAN_FDS_MAX];

@@ -162,11 +162,18 @@ static int refuse_ioctls(scmp_filter_ctx filter)
 	return r;
 }
 
-/* A lease would keep a grader from reading what is submitted. */
-static int refuse_leases(scmp_filter_ctx filter)
+/* A lease would keep a grader from reading what is submitted; a notice, as those of inotify, shows who opens
+ * what in a folder that others see, too. */
+static const unsigned refused_fcntls[] = { F_SETLEASE, F_NOTIFY };
+
+static int refuse_fcntls(scmp_filter_ctx filter)
 {
-	return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1,
-			SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, F_SETLEASE));
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused_fcntls) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1,
+				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, refused_fcntls[i]));
+	return r;
 }
 
 static int refuse_families(scmp_filter_ctx filter)
@@ -255,7 +262,7 @@ static int add_agent(scmp_filter_ctx filter)
 {
 	int r = refuse_namespaces(filter);
 
-	return r == 0 ? refuse_leases(filter) : r;
+	return r == 0 ? refuse_fcntls(filter) : r;
 }
 
 /* What libseccomp has no rule for: any number above one. */

@@ -144,6 +144,7 @@ static const struct {
 	{ "fails(fcntl.ioctl, pair[1], 0x541c, b'x')", "EPERM" },  /* TIOCLINUX */
 	{ "fails(fcntl.ioctl, pair[1], 0x5423, struct.pack('i', 2))", "EPERM" }, /* TIOCSETD */
 	{ "fails(fcntl.fcntl, os.memfd_create('l'), fcntl.F_SETLEASE, fcntl.F_WRLCK)", "EPERM" },
+	{ "fails(fcntl.fcntl, os.open('/usr', 0), fcntl.F_NOTIFY, fcntl.DN_ACCESS)", "EPERM" },
 };
 
 static void test_refused(void **state)

@@ -62,6 +62,7 @@ static void test_plain_shell(void **state)
 		{ "stat -c '%U %a' ~ ~/workspace /tmp", "agent 755\nagent 755\nroot 1777\n" },
 		{ "getent passwd | cut -d : -f 1,6",
 				"root:/root\nagent:/home/agent\nnobody:/nonexistent\n" },
+		{ "host='\\h'; echo ${host@P}", "fumehood\n" },
 		{ "getent hosts fumehood | tr -s ' '", "127.0.1.1 fumehood\n" },
 		{ "grep -E '^(Cap|NoNew|Seccomp:|Groups)' /proc/self/status | tr -s '\\t 0' ' '",
 				"Groups: \nCapInh: \nCapPrm: \nCapEff: \nCapBnd: \nCapAmb: \n"
