@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the attacks share: an episode to attack from, and one beside it that must notice nothing.
+
+Programs of inside/ are an attacker's own: compiled here, shown to `agent` at ATTACK, run there. Each
+prints a line `NAME RESULT` for each thing that it tried, so that a test sees that it was tried.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import secrets
+import select
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+TASKS = HERE / "tasks"
+ATTACK = "/home/agent/attack"
+ANSWER_S = 100.0  # what takes longer hangs
+GONE_S = 10.0  # by when nothing may be left of an episode that was closed
+PR_SET_CHILD_SUBREAPER = 36
+WALL = 0x40000000  # of waitpid(): children without an exit signal, too
+
+# Whatever loses its parent beneath this process becomes its child: what is left can't hide.
+assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+
+
+# --- processes of this machine ----------------------------------------------------------------------
+
+
+def parents() -> dict[int, int]:
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            stat = Path(f"/proc/{pid}/stat").read_text()
+            found[int(pid)] = int(stat.rpartition(")")[2].split()[1])
+    return found
+
+
+def beneath(top: int) -> list[int]:
+    """What descends from this process, parents first."""
+    table = parents()
+    found = [pid for pid, parent in table.items() if parent == top]
+    for pid in found:
+        found += [child for child, parent in table.items() if parent == pid]
+    return found
+
+
+def wait_until_gone(kept: int) -> None:
+    """Until nothing is beneath this process but `kept` and what is beneath that."""
+    end = time.monotonic() + GONE_S
+    while left := set(beneath(os.getpid())) - {kept, *beneath(kept)}:
+        for pid in left:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG | WALL)
+        assert time.monotonic() < end, f"left after {GONE_S} s: {left}"
+        time.sleep(0.005)
+
+
+# --- episodes ---------------------------------------------------------------------------------------
+
+
+class Fumehood:
+    """The program with a state folder; FUMEHOOD_ENV are secrets of its environment."""
+
+    def __init__(self, program: str, folder: Path):
+        self.program = program
+        self.state = folder / "state"
+        self.key = secrets.token_hex(32)
+        self.env = {
+            **os.environ,
+            "FUMEHOOD_STATE": str(self.state),
+            "FUMEHOOD_JUDGE_KEY": self.key,
+            "PROVIDER_API_KEY": "sk-" + secrets.token_hex(16),
+        }
+
+    def start(self, *args, **kwargs) -> subprocess.Popen:
+        return subprocess.Popen([self.program, *map(str, args)], env=self.env, **kwargs)
+
+    def __call__(self, *args, status=0, **kwargs) -> subprocess.CompletedProcess:
+        child = self.start(
+            *args, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **kwargs
+        )
+        out, err = child.communicate(timeout=ANSWER_S)
+        assert status is None or child.returncode == status, (args, out, err)
+        return subprocess.CompletedProcess(args, child.returncode, out, err)
+
+
+class Episode:
+    """A conversation with a `fumehood env` of its own."""
+
+    def __init__(self, fumehood: Fumehood, task: str, *args):
+        pipe = subprocess.PIPE
+        words = ["env", "--task", task, "--tasks-dir", TASKS, *args]
+        self.child = fumehood.start(*words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
+        self.data = bytearray()
+        self.over = False
+        self.reset()
+
+    @property
+    def pid(self) -> int:
+        return self.child.pid
+
+    def answer(self) -> dict:
+        end = time.monotonic() + ANSWER_S
+        while b"\n" not in self.data:
+            ready, _, _ = select.select([self.child.stdout], [], [], end - time.monotonic())
+            assert ready, "no answer"
+            chunk = self.child.stdout.read(1 << 16)
+            assert chunk, f"it ended: {self.child.stderr.read().decode()}"
+            self.data += chunk
+        line, _, self.data = self.data.partition(b"\n")
+        return json.loads(line)
+
+    def ask(self, **request) -> dict:
+        self.child.stdin.write(json.dumps(request).encode() + b"\n")
+        return self.answer()
+
+    def reset(self) -> dict:
+        return self.ask(op="reset", seed=1)
+
+    def step(self, action: str, **more) -> dict:
+        answer = self.ask(op="step", action=action, **more)
+        assert "error" not in answer, answer
+        self.over = answer["terminated"] or answer["truncated"]
+        return answer
+
+    def sh(self, action: str, outcome: str = "ok", **more) -> str:
+        """What a command printed that ended as it should."""
+        answer = self.step(action, **more)
+        assert answer["info"]["outcome"] == outcome, answer
+        return answer["observation"]
+
+    def tried(self, command: str, **more) -> dict[str, str]:
+        """The results that a program of inside/ printed."""
+        lines = [line.split(None, 1) for line in self.sh(command, **more).splitlines()]
+        assert all(len(line) == 2 for line in lines), lines
+        return dict(lines)
+
+    def goes_on(self) -> None:
+        assert self.sh("command echo on$((6 * 7))").splitlines()[-1] == "on42"
+
+    def end(self) -> None:
+        self.child.stdin.close()
+        status = self.child.wait(ANSWER_S)
+        complaint = self.child.stderr.read().decode()
+        self.child.stdout.close()
+        self.child.stderr.close()
+        assert status == 0, complaint
+
+
+class Neighbour(Episode):
+    """An episode that minds its own business: what it has, and nobody else knows, stays as it was."""
+
+    BEGIN = """
+        echo {word} | tee mine /tmp/mine >/dev/shm/mine
+        python3 ~/attack/listen.py "{name}" >visits &
+        until [ -s visits ]; do sleep 0.01; done
+        cat visits
+    """
+    LOOK = "cat mine /tmp/mine /dev/shm/mine visits; echo $word; jobs -r | wc -l; ls -A . /tmp /dev/shm"
+
+    def __init__(self, fumehood: Fumehood, inside: Path):
+        super().__init__(fumehood, "prey", "--bind", f"{inside}:{ATTACK}")
+        self.word = "word" + secrets.token_hex(8)
+        self.name = "name" + secrets.token_hex(8)
+        begin = self.BEGIN.format(word=self.word, name=self.name)
+        self.port = int(self.sh(f"word={self.word}\n{begin}"))
+        self.seen = self.sh(self.LOOK)
+        assert self.seen.count(self.word) == 4
+
+    def check(self) -> None:
+        answer = self.step(self.LOOK)
+        assert (answer["observation"], answer["info"]["outcome"]) == (self.seen, "ok")
+        assert answer["info"]["exit_code"] == 0 and "integrity" not in answer["info"]
+
+
+# --- fixtures ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def fumehood(tmp_path_factory) -> Fumehood:
+    path = os.environ.get("FUMEHOOD") or shutil.which("fumehood")
+    assert path, "FUMEHOOD names no program"
+    return Fumehood(os.path.abspath(path), tmp_path_factory.mktemp("escape"))
+
+
+@pytest.fixture(scope="session")
+def inside(tmp_path_factory) -> Path:
+    """The attacker's programs, compiled; NAME.so of those that bash shall load."""
+    folder = tmp_path_factory.mktemp("inside")
+    for source in (HERE / "inside").iterdir():
+        if source.suffix != ".c":
+            shutil.copy(source, folder)
+            continue
+        loaded = source.name.startswith("builtin_")
+        made = folder / (source.stem + (".so" if loaded else ""))
+        how = ["-shared", "-fPIC"] if loaded else []
+        subprocess.run(["cc", "-O1", "-D_GNU_SOURCE", *how, source, "-o", made], check=True)
+    folder.chmod(0o755)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def held(fumehood, inside):
+    episode = Neighbour(fumehood, inside)
+    yield episode
+    episode.end()
+
+
+@pytest.fixture
+def neighbour(held) -> Neighbour:
+    """The episode beside, which is looked at after each test."""
+    yield held
+    held.check()
+
+
+@pytest.fixture
+def begin(fumehood, inside, neighbour):
+    """Begins episodes, which in the end go on or are over, and of which nothing is left."""
+    begun = []
+
+    def one(task: str = "prey", *args) -> Episode:
+        begun.append(Episode(fumehood, task, "--bind", f"{inside}:{ATTACK}", *args))
+        return begun[-1]
+
+    yield one
+    for episode in begun:
+        if not episode.over:
+            episode.goes_on()
+        episode.end()
+    wait_until_gone(neighbour.pid)
+
+
+@pytest.fixture
+def agent(begin) -> Episode:
+    return begin()

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""System calls that lead out of a sandbox: each is refused, in the way that is expected of it."""
+
+from conftest import ATTACK
+
+REFUSED = {
+    "EPERM": """mount mount-bind mount-remount umount2 open_tree move_mount fsopen fspick fsconfig
+        fsmount mount_setattr pivot_root chroot unshare-user unshare-mnt unshare-net unshare-pid
+        unshare-cgroup unshare-time unshare-high setns clone-user clone-mnt clone-net clone-pid
+        clone-ipc clone-uts clone-cgroup ptrace-me ptrace-init process_vm_readv process_vm_writev
+        process_madvise pidfd_getfd kcmp bpf perf_event_open add_key request_key keyctl userfaultfd
+        fanotify_init open_by_handle_at quotactl acct swapon syslog reboot kexec_load init_module
+        finit_module settimeofday clock_settime adjtimex iopl ioperm vhangup sethostname setuid
+        setgid setgroups mknod-disk mknod-mem socket-raw socket-raw-high socket-raw6 lease notify""",
+    "ENOSYS": """clone3 io_uring_setup io_uring_enter io_uring_register inotify_init1 mq_open
+        modify_ldt beyond-the-known x32-getpid x32-ptrace int80-getpid""",
+    "EAFNOSUPPORT": """socket-family-high socket-packet socket-vsock socket-alg socket-can socket-tipc socket-xdp
+        socket-netlink-nf socket-netlink-audit socket-netlink-uevent socketpair-tipc""",
+    "EPROTONOSUPPORT": "socket-sctp socket-mptcp",
+    "ENOMEM": "memfd-huge",
+    "done": "getpid",
+}
+EXPECTED = {name: error for error, names in REFUSED.items() for name in names.split()}
+
+
+def test_calls_are_refused(agent):
+    assert agent.tried(f"{ATTACK}/calls") == EXPECTED
+
+
+def test_calls_of_a_program_without_a_shell(fumehood, inside, neighbour):
+    done = fumehood("sandbox", "exec", "--bind", f"{inside}:{ATTACK}", "--", f"{ATTACK}/calls")
+    assert dict(line.split() for line in done.stdout.splitlines()) == EXPECTED

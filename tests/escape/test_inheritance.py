@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a clone of the nursery inherits: its shell's descriptors, memory and environment are its own."""
+
+import pytest
+from conftest import ATTACK, HERE
+
+LOAD = f"enable -f {ATTACK}/builtin_memory.so memory"
+
+
+def turned(word: str) -> str:
+    return bytes(255 - byte for byte in word.encode()).hex()
+
+
+def found(episode, words: list[str]) -> dict[str, int]:
+    """How often the shell's memory holds each, which is told to it in a way that adds none."""
+    tried = episode.tried(f"{LOAD}; memory {' '.join(map(turned, words))}")
+    return {word: int(tried[turned(word)]) for word in words}
+
+
+def test_descriptors_of_the_shell(agent):
+    """Its three, and those of its loop: status, output, /dev/null, commands, the newest pid."""
+    expected = {0: "device", 1: "pipe", 2: "pipe"}
+    expected |= {250: "pipe", 251: "pipe", 252: "device", 253: "socket", 254: "file"}
+    held = agent.tried(f"{LOAD}; memory")
+    assert held == {str(fd): kind for fd, kind in expected.items()}
+    assert agent.sh("ls /proc/self/fd").split() == ["0", "1", "2", "3"]  # 3: the listing itself
+
+
+def test_memory_of_the_shell(begin, fumehood, inside):
+    """Secrets of the owner, its paths, and what an earlier episode of the same nursery had."""
+    episode = begin()
+    episode.sh("ours=first-; ours+=episode; echo $ours$ours >kept; cp right.csv submission.csv")
+    assert episode.step("validate")["info"]["score"] == {"accuracy": 1.0}
+    assert found(episode, ["first-episode"])["first-episode"] > 0
+    episode.reset()
+    secrets = [
+        fumehood.key,
+        fumehood.env["PROVIDER_API_KEY"],
+        "only-in-the-answers",
+        "first-episode",
+    ]
+    paths = [str(inside), str(fumehood.state), fumehood.program, str(HERE)]
+    words = [*secrets, *paths]
+    assert found(episode, words) == dict.fromkeys(words, 0)
+
+
+def test_environment(agent):
+    known = [
+        "HOME",
+        "LANG",
+        "LOGNAME",
+        "PATH",
+        "PWD",
+        "PYTHONHASHSEED",
+        "SHELL",
+        "SHLVL",
+        "TERM",
+        "USER",
+        "_",
+    ]
+    assert agent.sh("env | cut -d = -f 1 | sort").split() == known
+    assert (
+        agent.sh("cat /proc/self/environ | tr '\\0' '\\n' | cut -d = -f 1 | sort").split() == known
+    )
+    assert agent.sh("x='\\h \\u'; echo ${x@P} $HOSTNAME $(hostname)").split() == [
+        "fumehood",
+        "agent",
+        "fumehood",
+        "fumehood",
+    ]
+
+
+OTHERS = [
+    f"/proc/{pid}/{name}" for pid in ("1", "$$") for name in ("environ", "maps", "mem", "auxv")
+]
+
+
+@pytest.mark.parametrize("path", OTHERS)
+def test_memory_by_its_file(agent, path):
+    assert "Permission denied" in agent.sh(f"head -c 1 {path} 2>&1")
+
+
+def test_memory_that_init_reads(agent):
+    """It says when a step began; when that is a lie, a command that hangs is ended by its shell's end."""
+    assert agent.tried(f"{LOAD}; memory spoil") == {"spoiled": "4096"}
+    assert agent.sh("memory spoil; sleep 60", outcome="timeout", timeout_s=0.2)
+    agent.sh("until ! pkill sleep; do :; done")
