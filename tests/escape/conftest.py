@@ -143,7 +143,10 @@ class Episode:
         return dict(lines)
 
     def goes_on(self) -> None:
-        assert self.sh("command echo on$((6 * 7))").splitlines()[-1] == "on42"
+        assert (
+            self.over
+            or self.sh("command echo on$((6 * 7))", timeout_s=5).splitlines()[-1] == "on42"
+        )
 
     def end(self) -> None:
         self.child.stdin.close()
@@ -230,11 +233,13 @@ def begin(fumehood, inside, neighbour):
         return begun[-1]
 
     yield one
-    for episode in begun:
-        if not episode.over:
+    try:
+        for episode in begun:
             episode.goes_on()
-        episode.end()
-    wait_until_gone(neighbour.pid)
+    finally:
+        for episode in begun:
+            episode.end()
+        wait_until_gone(neighbour.pid)
 
 
 @pytest.fixture
