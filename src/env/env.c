@@ -83,9 +83,11 @@ static int block(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 	while (env->work != WORK_DONE) {
 		struct waits w = WAITS_INIT;
 
-		env_waits(env, &w);
-		waits_until(&w, clock_now_ns() + SLICE_NS);
-		waits_poll(&w);
+		if (env->work != WORK_COMMAND || !session_spin(env->session)) {
+			env_waits(env, &w);
+			waits_until(&w, clock_now_ns() + SLICE_NS);
+			waits_poll(&w);
+		}
 		env_advance(env);
 	}
 	return env_take(env, out, err);

@@ -126,34 +126,17 @@ static void arm(struct poller *p)
 
 /* --- environments ----------------------------------------------------------------------------- */
 
-static bool wants_to_write(const struct waits *w)
-{
-	for (size_t i = 0; i < w->n; i++)
-		if (w->fds[i].events & POLLOUT)
-			return true;
-	return false;
-}
-
-/*
- * A descriptor that is there already says EEXIST, and all is well, but for the seldom one that has
- * a long command to write: its readiness to be written to is asked for only then, since it would
- * else come with every command that the shell takes.
- */
+/* A descriptor that is there already says EEXIST, and all is well. */
 static void watch(struct poller *p, struct fh_env *env, const struct waits *w)
 {
-	bool writes = wants_to_write(w);
-
 	for (size_t i = 0; i < w->n; i++) {
 		struct epoll_event event = {
 			.events = (uint32_t)w->fds[i].events | EPOLLET,
 			.data.ptr = env,
 		};
 
-		if (epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, w->fds[i].fd, &event) < 0 &&
-				(writes || env->slot.writes))
-			epoll_ctl(p->epoll_fd, EPOLL_CTL_MOD, w->fds[i].fd, &event);
+		epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, w->fds[i].fd, &event);
 	}
-	env->slot.writes = writes;
 }
 
 static void over(struct poller *p, struct fh_env *env)
@@ -197,8 +180,7 @@ void poller_add(struct poller *p, struct fh_env *env)
 	}
 	env_waits(env, &w);
 	/* A session's descriptors stay from step to step; any other work brings its own. */
-	if (!env->slot.registered || env->work != WORK_COMMAND || env->slot.writes ||
-			wants_to_write(&w))
+	if (!env->slot.registered || env->work != WORK_COMMAND)
 		watch(p, env, &w);
 	env->slot.registered = env->work == WORK_COMMAND || env->slot.registered;
 	deadlines_put(p, env, w.deadline_ns);
@@ -212,15 +194,14 @@ void poller_add(struct poller *p, struct fh_env *env)
 
 void poller_forget(struct poller *p, struct fh_env *env)
 {
-	int fds[] = { -1, -1, -1, -1 };
+	int fds[] = { -1, -1, -1 };
 
 	deadlines_remove(p, env);
 	unqueue(env);
 	if (env->slot.polled && env->sb) {
 		fds[0] = sandbox_fd(env->sb);
-		fds[1] = sandbox_shell_fd(env->sb);
-		fds[2] = sandbox_status_fd(env->sb);
-		fds[3] = sandbox_output_fd(env->sb);
+		fds[1] = sandbox_status_fd(env->sb);
+		fds[2] = sandbox_output_fd(env->sb);
 	}
 	/* Closing would do, if no fork of this process held a copy. */
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)

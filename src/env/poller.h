@@ -37,7 +37,6 @@ struct poller {
 struct poll_slot {
 	bool polled;     /* some descriptor of it is in the epoll */
 	bool registered; /* all of its session's are */
-	bool writes;     /* one of them is waited for to be written to */
 	bool missed;     /* an event came while it was idle */
 	bool in_heap;    /* at work, by this form */
 	size_t at;       /* in the heap */

@@ -27,7 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -43,9 +42,9 @@ extern void set_signal_hard_ignored(int);
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
 
 /* Where the loop keeps its descriptors: far from what scripts use. */
-enum { FD_STATUS = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_COMMANDS = 253, FD_LAST_PID = 254 };
+enum { FD_STATUS = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_LAST_PID = 253 };
 
-static const int kept_fds[] = { FD_STATUS, FD_OUTPUT, FD_NULL, FD_COMMANDS };
+static const int kept_fds[] = { FD_STATUS, FD_OUTPUT, FD_NULL };
 #define KEPT (sizeof(kept_fds) / sizeof(kept_fds[0]))
 static struct stat kept[KEPT]; /* what these descriptors are */
 static volatile sig_atomic_t interrupted;
@@ -93,47 +92,25 @@ static void arm(void)
 
 /* --- frames ---------------------------------------------------------------------------------- */
 
-/* Ends the shell when its socket is gone: closed by the agent's force, or by the owner. */
-static size_t receive(void *data, size_t n)
-{
-	ssize_t r;
-
-	do {
-		r = recv(FD_COMMANDS, data, n, 0);
-		interrupt_state = 0;
-	} while (r < 0 && errno == EINTR);
-	if (r <= 0)
-		_exit(r == 0 ? 0 : 125);
-	return (size_t)r;
-}
-
 /* The text, from malloc of bash. */
-static char *receive_command(struct shell_command *out)
+static char *receive_command(const struct shell_start *start, struct shell_command *out)
 {
-	static char frame[sizeof(*out) + SHELL_CHUNK];
-	size_t n = receive(frame, sizeof(frame));
-	size_t have = n - sizeof(*out);
+	static uint32_t turn;
 	char *text;
 
-	if (n < sizeof(*out))
-		_exit(125);
-	memcpy(out, frame, sizeof(*out));
-	if (out->length > SHELL_COMMAND_MAX || have > out->length)
+	while (!shell_wait(start->mail, &turn))
+		interrupt_state = 0;
+	interrupt_state = 0;
+	*out = start->mail->command;
+	if (out->length > SHELL_COMMAND_MAX)
 		_exit(125);
 	text = xmalloc(out->length + 1);
-	memcpy(text, frame + sizeof(*out), have);
-	while (have < out->length) {
-		n = receive(frame, SHELL_CHUNK);
-		if (n > out->length - have)
-			_exit(125);
-		memcpy(text + have, frame, n);
-		have += n;
-	}
-	text[have] = '\0';
+	memcpy(text, start->mail->text, out->length);
+	text[out->length] = '\0';
 	return text;
 }
 
-static void send_status(const struct shell_status *status)
+static void send_status(const struct shell_start *start, const struct shell_status *status)
 {
 	char frame[SHELL_STATUS_MAX];
 	const char *cwd = the_current_working_directory ? the_current_working_directory : "";
@@ -144,17 +121,23 @@ static void send_status(const struct shell_status *status)
 	while (write(FD_STATUS, frame, sizeof(*status) + n) < 0)
 		if (errno != EINTR)
 			_exit(125);
+	__atomic_store_n(&start->mail->answered, start->mail->turn, __ATOMIC_RELEASE);
 }
 
 /* --- one command ----------------------------------------------------------------------------- */
 
-/* 0, 1 and 2 are what they were, whatever the last command did to them. */
-static void put_fds_right(void)
+/* What is left running may change this at any time. */
+static void let_output_block(void)
 {
 	int flags = fcntl(FD_OUTPUT, F_GETFL);
 
 	if (flags >= 0 && flags & O_NONBLOCK)
 		fcntl(FD_OUTPUT, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+/* 0, 1 and 2 are what they were, whatever the last command did to them. */
+static void put_fds_right(void)
+{
 	if (dup2(FD_NULL, 0) < 0 || dup2(FD_OUTPUT, 1) < 0 || dup2(FD_OUTPUT, 2) < 0)
 		_exit(125);
 	clearerr(stdin);
@@ -301,10 +284,9 @@ static void one_command(const struct shell_start *start)
 	struct shell_command command;
 	struct shell_status status = { 0 };
 	int value = 0;
-	char *text = receive_command(&command);
+	char *text = receive_command(start, &command);
 
-	read_but_dont_execute = 0;
-	put_fds_right();
+	let_output_block();
 	mark_step(start->mark);
 	if (left_by_jump || interrupted)
 		arm();
@@ -319,7 +301,7 @@ static void one_command(const struct shell_start *start)
 	free(text);
 	status.nonce = command.nonce;
 	status.status = (uint32_t)value & 0xff;
-	send_status(&status);
+	send_status(start, &status);
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -329,10 +311,9 @@ static void keep_fds(const struct shell_start *start)
 	int null = open("/dev/null", O_RDWR);
 	int last_pid = open("/proc/sys/kernel/ns_last_pid", O_RDONLY);
 
-	if (null < 0 || dup3(start->ends.status, FD_STATUS, O_CLOEXEC) < 0 ||
-			dup3(start->ends.output, FD_OUTPUT, O_CLOEXEC) < 0 ||
-			dup3(null, FD_NULL, O_CLOEXEC) < 0 ||
-			dup3(start->ends.commands, FD_COMMANDS, O_CLOEXEC) < 0)
+	if (null < 0 || dup3(start->status, FD_STATUS, O_CLOEXEC) < 0 ||
+			dup3(start->output, FD_OUTPUT, O_CLOEXEC) < 0 ||
+			dup3(null, FD_NULL, O_CLOEXEC) < 0)
 		_exit(125);
 	for (size_t i = 0; i < KEPT; i++)
 		if (fstat(kept_fds[i], &kept[i]) < 0)
@@ -340,7 +321,7 @@ static void keep_fds(const struct shell_start *start)
 	if (last_pid >= 0)
 		dup3(last_pid, FD_LAST_PID, O_CLOEXEC);
 	close_range(3, FD_STATUS - 1, 0);
-	close_range(last_pid >= 0 ? FD_LAST_PID + 1 : FD_COMMANDS + 1, ~0U, 0);
+	close_range(last_pid >= 0 ? FD_LAST_PID + 1 : FD_NULL + 1, ~0U, 0);
 }
 
 _Noreturn static void shell_main(const struct shell_start *start)
@@ -351,8 +332,10 @@ _Noreturn static void shell_main(const struct shell_start *start)
 	parse_and_execute_level = indirection_level = 0;
 	startup_state = 0;
 	shell_await(start->mark);
-	for (;;)
+	for (;;) {
+		put_fds_right(); /* before the next command comes, when nobody waits for it */
 		one_command(start);
+	}
 }
 
 /* --- the builtin ----------------------------------------------------------------------------- */

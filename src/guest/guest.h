@@ -56,14 +56,15 @@ struct step_mark {
 
 /* The guest's ends, in the order in which they travel; -1: no shell. */
 struct shell_ends {
-	int commands, status, output; /* a socket to read from, a pipe of messages, a pipe */
+	int mail, status, output; /* memory (struct shell_mail), a pipe of messages, a pipe */
 };
 
 /* From PID 1 to a shell's loop: end the command. */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
 struct shell_start {
-	struct shell_ends ends; /* moved to where bash leaves them alone by the shell itself */
+	int status, output; /* moved to where bash leaves them alone by the shell itself */
+	struct shell_mail *mail;
 	uint32_t random_seed;
 	const char *const *env;
 	volatile struct step_mark *mark;
@@ -173,6 +174,8 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 /* In PID 1: shells may run commands from now on; in a shell that is ready to: waits for that. */
 void shell_let_go(struct step_mark *mark);
 void shell_await(const volatile struct step_mark *mark);
+/* In a shell: waits for a command later than *turn, which it sets; false if a signal came instead. */
+bool shell_wait(const struct shell_mail *mail, uint32_t *turn);
 
 /* program.c: what a program or shell finds in its environment if nothing else is said. */
 extern const char *const program_environment[];

@@ -125,7 +125,7 @@ static int start_shell(struct init *in, const struct shell_ends *ends)
 		become_child(in);
 		shell_become(in->start, &c, ends, in->mark);
 	}
-	close(ends->commands);
+	close(ends->mail);
 	close(ends->status);
 	close(ends->output);
 	if (pid < 0)
@@ -387,7 +387,7 @@ static void turn(struct init *in)
 static void keep_own_fds(const struct init_start *s)
 {
 	int keep[3 + SHELL_FDS + GUEST_GROUPS_MAX] = { s->control, s->owner, s->files,
-		s->shell.commands, s->shell.status, s->shell.output };
+		s->shell.mail, s->shell.status, s->shell.output };
 	size_t n = 3 + SHELL_FDS;
 	unsigned from = 3; /* 0, 1 and 2 are /dev/null */
 
@@ -416,7 +416,7 @@ static int begin_shell(struct init *in, struct fh_error *err)
 	in->mark = mem_share(sizeof(*in->mark));
 	if (!in->mark)
 		return error_set(err, errno, "map shared memory");
-	r = start->shell.commands >= 0 ? start_shell(in, &start->shell) : 0;
+	r = start->shell.mail >= 0 ? start_shell(in, &start->shell) : 0;
 	return r < 0 ? error_set(err, -r, "fork the shell") : 0;
 }
 

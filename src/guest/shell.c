@@ -22,10 +22,37 @@ void shell_await(const volatile struct step_mark *mark)
 		syscall(SYS_futex, &mark->stands, FUTEX_WAIT, 0, NULL, NULL, 0);
 }
 
+bool shell_wait(const struct shell_mail *mail, uint32_t *turn)
+{
+	uint32_t now = __atomic_load_n(&mail->turn, __ATOMIC_ACQUIRE);
+
+	if (now == *turn)
+		syscall(SYS_futex, &mail->turn, FUTEX_WAIT, now, NULL, NULL, 0);
+	now = __atomic_load_n(&mail->turn, __ATOMIC_ACQUIRE);
+	if (now == *turn)
+		return false;
+	*turn = now;
+	return true;
+}
+
+/* Not for what the shell forks. */
+static struct shell_mail *map_mail(int fd, struct fh_error *err)
+{
+	void *mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (mail == MAP_FAILED || madvise(mail, SHELL_MAIL_BYTES, MADV_DONTFORK) < 0) {
+		error_set(err, errno, "map the shell's memory");
+		return NULL;
+	}
+	close(fd);
+	return mail;
+}
+
 _Noreturn void shell_become(const struct init_start *start, const struct confinement *c,
 		const struct shell_ends *ends, struct step_mark *mark)
 {
-	struct shell_start shell = { .ends = *ends,
+	struct shell_start shell = { .status = ends->status,
+		.output = ends->output,
 		.random_seed = start->plan->random_seed,
 		.env = start->plan->env,
 		.mark = mark };
@@ -37,7 +64,9 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 		r = error_set(&err, errno, "make the shell's session");
 	if (r == 0)
 		r = confine(c, 1, &err);
-	if (r < 0) {
+	if (r == 0)
+		shell.mail = map_mail(ends->mail, &err);
+	if (!shell.mail) {
 		guest_fail(start->control, INIT_FAILED, &err);
 		_exit(1);
 	}

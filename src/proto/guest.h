@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 /*
- * The words between an owner and its guests. Three sockets, all SOCK_SEQPACKET, so that a message
+ * The words between an owner and its guests. Two kinds of sockets, SOCK_SEQPACKET, so that a message
  * is whole or is not there:
  *
  *   owner <-> nursery   one per owner: makes layers and sandboxes
  *   owner <-> PID 1     one per sandbox, "control": programs, files, signals, events
- *   owner --> shell     one per shell: commands; their status comes back through a pipe
  *
  * A message is a u8 kind and its fields in the form of base/wire.h; descriptors travel beside it.
  * Nobody speaks an older version: owner and guest are built together, and the first message says so.
+ * A shell gets its commands through memory, see struct shell_mail.
  *
  * From what an agent can reach, only bytes come, through pipes: a socket would bring descriptors, and
  * closing one can take its receiver as long as its maker likes (a connection that lingers).
@@ -31,7 +31,7 @@
 #define GUEST_ITEMS_MAX 1024
 #define GUEST_ENV_MAX 256
 #define GUEST_ARGS_MAX 1024
-#define SHELL_FDS 3        /* of a shell: commands, status, output */
+#define SHELL_FDS 3        /* of a shell: mail, status, output */
 #define GUEST_FDS_MAX 16   /* descriptors of a program */
 #define GUEST_GROUPS_MAX 4 /* control groups that a process is put into */
 
@@ -152,11 +152,10 @@ struct run {
 
 /* --- owner to shell -------------------------------------------------------------------------- */
 /*
- * A command: struct shell_command and the first bytes of its text in one message, the rest in
- * messages of at most SHELL_CHUNK bytes. Its status: struct shell_status and the working directory, cut
- * to what the pipe takes as one.
+ * A command lies in memory that the owner and the shell have mapped: a memfd of SHELL_MAIL_BYTES, sealed
+ * to keep its size. Its status comes through a pipe: struct shell_status and the working directory, cut to
+ * what the pipe takes as one.
  */
-#define SHELL_CHUNK 32768
 #define SHELL_COMMAND_MAX (8 << 20)
 #define SHELL_STATUS_MAX 4096 /* PIPE_BUF */
 
@@ -165,8 +164,18 @@ enum { SHELL_CHECK_SYNTAX = 1 };
 struct shell_command {
 	uint64_t nonce; /* comes back in the status */
 	uint32_t flags;
-	uint32_t length; /* of the whole text */
+	uint32_t length; /* of the text */
 };
+
+/* The owner writes; what the shell could write here is the agent's word. */
+struct shell_mail {
+	uint32_t turn;     /* the number of the last command; a futex that the shell waits for */
+	uint32_t answered; /* the shell's: whose status is in the pipe. A hint. */
+	struct shell_command command;
+	char text[];
+};
+
+#define SHELL_MAIL_BYTES (sizeof(struct shell_mail) + SHELL_COMMAND_MAX)
 
 enum shell_end {
 	SHELL_RAN,

@@ -27,7 +27,7 @@ static void after_fork_in_child(void)
 		o->nursery_pid = 0;
 		for (struct sandbox *sb = o->sandboxes; sb; sb = sb->next) {
 			close_fd(&sb->control);
-			close_fd(&sb->shell);
+			mail_free(take_ptr(sb->mail));
 			close_fd(&sb->status);
 			close_fd(&sb->output);
 			close_fd(&sb->files);

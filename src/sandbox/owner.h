@@ -3,6 +3,7 @@
 #define SANDBOX_OWNER_H
 
 #include "base/buf.h"
+#include "proto/guest.h"
 #include "sandbox/cgroup.h"
 #include "sandbox/sandbox.h"
 
@@ -49,10 +50,11 @@ struct owner {
 
 struct sandbox {
 	struct owner *owner;
-	int control;               /* -1: none, as the next */
-	int shell, status, output; /* of its shell: where commands go, and what comes back */
-	int files;                 /* O_PATH of its file system, once ready; -1 */
-	int64_t files_base_bytes;  /* used when it was ready */
+	int control;              /* -1: none, as the next */
+	struct shell_mail *mail;  /* of its shell: where commands go; NULL: none */
+	int status, output;       /* of its shell: what comes back */
+	int files;                /* O_PATH of its file system, once ready; -1 */
+	int64_t files_base_bytes; /* used when it was ready */
 	struct cgroup *group;
 	char *disk_folder; /* its files on the disk; NULL: in memory */
 	bool disk_counted; /* by a quota: what its file system says is its own */
@@ -90,6 +92,13 @@ void nursery_remove(struct owner *owner, const char *folder);
 int nursery_add_cradle(struct owner *owner, uint32_t number, const struct cgroup *group);
 /* Waits until all such are gone. */
 void nursery_finish(struct owner *owner);
+
+/* mail.c: memory for a shell's commands, and the descriptor by which the shell gets it. */
+int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err);
+void mail_free(struct shell_mail *mail); /* NULL is fine */
+void mail_put(struct shell_mail *mail, const struct shell_command *command, const char *text);
+/* The shell says that it has answered the last command. */
+bool mail_answered(const struct shell_mail *mail);
 
 /* disk.c: a new folder for an episode's files (heap), limited where the file system can do it. */
 int disk_folder_new(struct owner *owner, const struct sandbox_limits *limits, char **out,

@@ -23,7 +23,7 @@
 
 struct ends {
 	int control;
-	int shell[SHELL_FDS]; /* commands, status, output */
+	int shell[SHELL_FDS]; /* mail, status, output */
 };
 
 #define ENDS_INIT                                                                                  \
@@ -42,15 +42,12 @@ static int make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
 	return 0;
 }
 
-/* Nothing is received from the socket: what an agent sent there would come with descriptors. */
 static int make_shell_ends(struct sandbox *sb, struct ends *ends, struct fh_error *err)
 {
-	int r = make_pair(&sb->shell, &ends->shell[0], err);
+	int r = mail_new(&sb->mail, &ends->shell[0], err);
 
 	if (r < 0)
 		return r;
-	if (shutdown(sb->shell, SHUT_RD) < 0)
-		return error_set(err, errno, "set up the shell's socket");
 	r = fd_pipe(&sb->status, &ends->shell[1], O_DIRECT);
 	if (r == 0)
 		r = fd_pipe(&sb->output, &ends->shell[2], 0);
@@ -66,7 +63,7 @@ static void close_ends(struct ends *ends)
 
 static void close_shell(struct sandbox *sb)
 {
-	close_fd(&sb->shell);
+	mail_free(take_ptr(sb->mail));
 	close_fd(&sb->status);
 	close_fd(&sb->output);
 }
@@ -203,7 +200,7 @@ static int start(struct owner *owner, const struct sandbox_options *options, str
 	int r;
 
 	sb->owner = owner;
-	sb->control = sb->shell = sb->status = sb->output = sb->files = -1;
+	sb->control = sb->status = sb->output = sb->files = -1;
 	fork_watch_sandbox(sb);
 	r = begin(sb, options, &ends, err);
 	close_ends(&ends);
@@ -246,9 +243,21 @@ int sandbox_fd(const struct sandbox *sb)
 	return sb->control;
 }
 
-int sandbox_shell_fd(const struct sandbox *sb)
+void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, const char *text)
 {
-	return sb->shell;
+	struct shell_command command = {
+		.nonce = nonce,
+		.flags = flags,
+		.length = (uint32_t)strlen(text),
+	};
+
+	if (sb->mail)
+		mail_put(sb->mail, &command, text);
+}
+
+bool sandbox_shell_answered(const struct sandbox *sb)
+{
+	return sb->mail && mail_answered(sb->mail);
 }
 
 int sandbox_status_fd(const struct sandbox *sb)

@@ -110,11 +110,16 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 /* Ends it: the kernel ends its processes and mounts, without waiting for them. NULL is fine. */
 void sandbox_close(struct sandbox *sb);
 
-/* Descriptors: of events; of the shell, a socket to send commands to, and pipes to read status (a message
- * a time) and output from, which do not block. -1 when there is none. Those of the shell change when it is
- * started anew. */
+/* Hands the shell its next command, of at most SHELL_COMMAND_MAX bytes, once it has answered the last
+ * one: see proto/guest.h. One that is gone gets nothing; events tell of it. */
+void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, const char *text);
+/* Whether the shell says that its answer is there: the agent's word, and sooner known than by a
+ * descriptor. */
+bool sandbox_shell_answered(const struct sandbox *sb);
+
+/* Descriptors: of events; of the shell, pipes to read status (a message a time) and output from, which
+ * do not block. -1 when there is none. Those of the shell change when it is started anew. */
 int sandbox_fd(const struct sandbox *sb);
-int sandbox_shell_fd(const struct sandbox *sb);
 int sandbox_status_fd(const struct sandbox *sb);
 int sandbox_output_fd(const struct sandbox *sb);
 

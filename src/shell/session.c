@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,6 +42,11 @@ static const struct {
 #define NONCES 32 /* of 256 bytes, getrandom() gives all or nothing */
 #define QUICK_NS NS_PER_MS
 
+/* A process that sleeps takes as long to be woken as a quick command takes to run. Where that does not
+ * come (other commands, one CPU for both), more and more of them go without. */
+#define SPIN_NS 20000
+#define LEAVE_OUT_MAX 255
+
 enum state {
 	IDLE,
 	RUNNING,
@@ -60,12 +64,11 @@ struct session {
 	uint64_t nonces[NONCES]; /* the next ones */
 	size_t n_nonces;
 	int64_t began_ns, deadline_ns;
-	size_t next_force; /* index in force[]; 0: not timed out */
-	int interruptions; /* that PID 1 has not dealt with yet */
+	bool spun;                    /* for this command */
+	unsigned leave_out, left_out; /* commands that go without, and have gone, since one */
+	size_t next_force;            /* index in force[]; 0: not timed out */
+	int interruptions;            /* that PID 1 has not dealt with yet */
 	bool cancelled;
-
-	char *unsent; /* of a long command: what the socket had no room for */
-	size_t unsent_at, unsent_n;
 
 	struct shell_status status; /* when SETTLING */
 	int64_t oom_kills;          /* before this command */
@@ -92,7 +95,6 @@ void session_free(struct session *s)
 	if (!s)
 		return;
 	buf_release(&s->output);
-	free(s->unsent);
 	free(s);
 }
 
@@ -173,7 +175,6 @@ static void finish(struct session *s, enum session_outcome outcome, int exit_cod
 	r->cwd = s->cwd;
 	r->output = &s->output;
 	r->integrity = s->integrity[0] ? s->integrity : NULL;
-	free(take_ptr(s->unsent));
 	s->state = IDLE;
 }
 
@@ -314,25 +315,6 @@ static bool read_events(struct session *s)
 
 /* --- beginning ------------------------------------------------------------------------------- */
 
-/* Sends what the socket takes; false if the shell is gone. */
-static bool send_more(struct session *s)
-{
-	while (s->unsent_at < s->unsent_n) {
-		size_t n = s->unsent_n - s->unsent_at;
-		ssize_t sent;
-
-		if (n > SHELL_CHUNK)
-			n = SHELL_CHUNK;
-		sent = send(sandbox_shell_fd(s->sb), s->unsent + s->unsent_at, n,
-				MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (sent < 0)
-			return errno == EAGAIN || errno == EINTR;
-		s->unsent_at += (size_t)sent;
-	}
-	free(take_ptr(s->unsent));
-	return true;
-}
-
 static int take_nonce(struct session *s)
 {
 	if (s->n_nonces == 0) {
@@ -344,28 +326,6 @@ static int take_nonce(struct session *s)
 	return 0;
 }
 
-static int send_command(struct session *s, const char *text, uint32_t flags)
-{
-	struct shell_command head = { .flags = flags, .length = (uint32_t)strlen(text) };
-	size_t first = head.length < SHELL_CHUNK ? head.length : SHELL_CHUNK;
-	struct iovec parts[] = { { &head, sizeof(head) }, { (void *)(uintptr_t)text, first } };
-	struct msghdr msg = { .msg_iov = parts, .msg_iovlen = 2 };
-	int r;
-
-	r = take_nonce(s);
-	if (r < 0)
-		return r;
-	head.nonce = s->nonce;
-	if (sendmsg(sandbox_shell_fd(s->sb), &msg, MSG_NOSIGNAL) < 0)
-		return -errno;
-	if (first == head.length)
-		return 0;
-	s->unsent = xstrdup(text + first);
-	s->unsent_at = 0;
-	s->unsent_n = head.length - first;
-	return send_more(s) ? 0 : -EPIPE;
-}
-
 int session_begin(struct session *s, const char *command, int64_t timeout_ms, bool check_syntax,
 		struct fh_error *err)
 {
@@ -375,20 +335,19 @@ int session_begin(struct session *s, const char *command, int64_t timeout_ms, bo
 		return error_say(err, EBUSY, "a command is running");
 	if (strlen(command) > SHELL_COMMAND_MAX)
 		return error_say(err, E2BIG, "a command of more than %d bytes", SHELL_COMMAND_MAX);
+	r = take_nonce(s);
+	if (r < 0)
+		return error_set(err, -r, "get random numbers");
 	buf_clear(&s->output);
-	s->more_output = s->cancelled = false;
+	s->more_output = s->cancelled = s->spun = false;
 	s->next_force = 0;
 	s->integrity[0] = '\0';
 	s->result = (struct session_result){ .output = &s->output, .cwd = s->cwd };
 	s->began_ns = clock_now_ns();
 	s->deadline_ns = timeout_ms > 0 ? s->began_ns + timeout_ms * NS_PER_MS : INT64_MAX;
 	s->state = RUNNING;
-	r = send_command(s, command, check_syntax ? SHELL_CHECK_SYNTAX : 0);
-	if (r < 0 && r != -EPIPE && r != -ECONNRESET) {
-		s->state = IDLE;
-		return error_set(err, -r, "send a command to the shell");
-	}
-	return 0; /* a shell that is gone is found and told by session_advance() */
+	sandbox_tell_shell(s->sb, s->nonce, check_syntax ? SHELL_CHECK_SYNTAX : 0, command);
+	return 0;
 }
 
 void session_waits(const struct session *s, struct waits *w)
@@ -396,8 +355,6 @@ void session_waits(const struct session *s, struct waits *w)
 	waits_add(w, sandbox_fd(s->sb), POLLIN);
 	if (s->state == RUNNING)
 		waits_add(w, sandbox_status_fd(s->sb), POLLIN);
-	if (s->state == RUNNING && s->unsent)
-		waits_add(w, sandbox_shell_fd(s->sb), POLLOUT);
 	waits_add(w, sandbox_output_fd(s->sb), POLLIN);
 	waits_until(w, s->deadline_ns);
 }
@@ -424,8 +381,6 @@ bool session_advance(struct session *s)
 {
 	if (s->state == IDLE)
 		return true;
-	if (s->state == RUNNING && s->unsent)
-		send_more(s);
 	if (s->state == RUNNING)
 		read_shell(s);
 	if (!read_events(s)) /* requests of a command came before its status */
@@ -449,6 +404,30 @@ void session_cancel(struct session *s)
 	s->deadline_ns = clock_now_ns();
 }
 
+bool session_spin(struct session *s)
+{
+	int64_t end_ns;
+
+	if (s->state != RUNNING || s->spun)
+		return false;
+	s->spun = true; /* an agent that says so may not have answered */
+	if (s->left_out < s->leave_out) {
+		s->left_out++;
+		return false;
+	}
+	s->left_out = 0;
+	end_ns = clock_now_ns() + SPIN_NS;
+	while (!sandbox_shell_answered(s->sb)) {
+		if (clock_now_ns() >= end_ns) {
+			s->leave_out = s->leave_out < LEAVE_OUT_MAX ? 2 * s->leave_out + 1
+								    : LEAVE_OUT_MAX;
+			return false;
+		}
+	}
+	s->leave_out = 0;
+	return true;
+}
+
 int session_command(struct session *s, const char *command, int64_t timeout_ms, bool check_syntax,
 		struct fh_error *err)
 {
@@ -457,6 +436,8 @@ int session_command(struct session *s, const char *command, int64_t timeout_ms, 
 	while (r == 0 && !session_advance(s)) {
 		struct waits w = WAITS_INIT;
 
+		if (session_spin(s))
+			continue;
 		session_waits(s, &w);
 		waits_poll(&w);
 	}

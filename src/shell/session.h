@@ -47,7 +47,11 @@ void session_free(struct session *s);
 int session_begin(struct session *s, const char *command, int64_t timeout_ms, bool check_syntax,
 		struct fh_error *err);
 void session_waits(const struct session *s, struct waits *w);
-bool session_advance(struct session *s); /* true: over */
+bool session_advance(struct session *s);
+
+/* For who has nothing to do but to wait for this command, before it waits: looks for the answer for some
+ * microseconds, without sleeping, where that was worth it lately. True: it seems to be there. */
+bool session_spin(struct session *s); /* true: over */
 
 /* Of the last command that is over; valid until the next session_begin(). */
 const struct session_result *session_result(const struct session *s);

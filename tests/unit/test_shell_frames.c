@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox_fixture.h"
 
+#include "base/mem.h"
+
 /*
- * An agent that writes to its shell's private pipe, or reads from its private socket. What is no frame of the loop's
- * costs it the shell and is told; no later command gets a wrong status from it.
+ * An agent that writes to its shell's private pipe, or reads and writes its private memory. What is no
+ * frame of the loop's costs it the shell and is told; no later command gets a wrong status from it.
  */
 
 /* Restarted for what it did; the command after it is told rightly. */
@@ -65,46 +67,118 @@ static void test_written_ahead(void **state)
 	close_session();
 }
 
-/* Plays the loop for one command: answers in its place, with its own number. */
-#define ANSWER(answer)                                                                             \
-	"python3 -ISc '\n"                                                                         \
-	"import os, struct\n"                                                                      \
-	"n = os.read(0, 70000)[:8]\n"                                                              \
-	"os.write(1, n + " answer ")' <&253 >&250 & read -t 0.1 <>/tmp/never"
+/*
+ * Nothing but the shell itself can reach its memory: an agent loads code into it. A thread there finds the
+ * mail (of proto/guest.h) by what the command that loads it begins with, and waits for the next one.
+ */
+static const char spy[] =
+		"cat >/tmp/spy.c <<'END'\n"
+		"#include <pthread.h>\n"
+		"#include <string.h>\n"
+		"#include <sys/mman.h>\n"
+		"#include <unistd.h>\n"
+		"static struct mail { volatile unsigned turn, answered; unsigned char nonce[8];\n"
+		"	unsigned flags, length; char text[]; } *mail;\n"
+		"static unsigned mine;\n"
+		"static void answer(const void *rest, int n)\n"
+		"{\n"
+		"	char frame[64];\n"
+		"	memcpy(frame, mail->nonce, 8);\n"
+		"	memcpy(frame + 8, rest, n);\n"
+		"	n = write(250, frame, 8 + n);\n"
+		"}\n"
+		"static void *thread(void *none)\n"
+		"{\n"
+		"	while (mail->turn == mine)\n"
+		"		;\n"
+		"	usleep(50000);\n" /* the shell is at it */
+		"	DO;\n"
+		"	return none;\n"
+		"}\n"
+		"__attribute__((constructor)) static void begin(void)\n"
+		"{\n"
+		"	char *at = mmap(0, 64 << 20, 0, 34, -1, 0);\n"
+		"	char seen[64];\n"
+		"	pthread_t t;\n"
+		"	int p[2];\n"
+		"	pipe(p);\n"
+		"	do {\n"
+		"		mail = (void *)(at += 4096);\n"
+		"	} while (write(p[1], at, 64) != 64 || read(p[0], seen, 64) != 64 ||\n"
+		"		 memcmp(mail->text, \"enable -f\", 9));\n"
+		"	mine = mail->turn;\n"
+		"	pthread_create(&t, 0, thread, 0);\n"
+		"}\n"
+		"END\n";
 
-/* Who reads the number may answer: that is the agent's word, in the bounds of a status. */
-static void test_stolen_commands(void **state)
+static void load_spy(const char *does)
+{
+	auto_free char *compile = xasprintf(
+			"gcc -shared -Wl,-z,nodelete -fPIC -w -O1 -o /tmp/spy.so /tmp/spy.c '-DDO=%s'",
+			does);
+
+	act(spy);
+	act(compile);
+	assert_string_equal(buf_str(did->output), "");
+	act("enable -f /tmp/spy.so spy 2>/dev/null");
+	assert_false(did->restarted);
+}
+
+/* Who reads the number may answer: that is the agent's word, in the bounds of a status. What the shell
+ * says then comes too late. */
+static void test_answered_for_it(void **state)
 {
 	static const struct {
-		const char *job;
+		const char *does;
 		int exit_code;
 		const char *cwd, *integrity;
 	} cases[] = {
-		{ ANSWER("struct.pack(\"II\", 0, 42) + b\"/evil\""), 42, "/evil", NULL },
-		{ ANSWER("struct.pack(\"II\", 99, 0xffffffff)"), 255, "", NULL },
-		{ ANSWER("struct.pack(\"II\", 0, 42) + b\"/a\\0b\""), 137, NULL, "working dir" },
-		{ ANSWER("b\"1234567\""), 137, NULL, "wrong size" },
+		{ "answer(\"\\0\\0\\0\\0\\52\\0\\0\\0/evil\", 13)", 42, "/evil", NULL },
+		{ "answer(\"\\143\\0\\0\\0\\377\\377\\377\\377\", 8)", 255, "", NULL },
+		{ "answer(\"\\0\\0\\0\\0\\52\\0\\0\\0/a\\0b\", 12)", 137, NULL, "working dir" },
+		{ "answer(\"1234567\", 7)", 137, NULL, "wrong size" },
 	};
 
 	open_session(&(struct sandbox_options){ 0 });
 	act("mkfifo /tmp/never");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		act(cases[i].job);
-		do { /* whichever of the two readers is the first */
-			act("echo mine");
-		} while (strcmp(buf_str(did->output), "mine\n") == 0);
+		load_spy(cases[i].does);
+		act("read -t 0.2 <>/tmp/never");
 		assert_int_equal(did->exit_code, cases[i].exit_code);
-		assert_string_equal(buf_str(did->output), "");
 		if (cases[i].cwd)
 			assert_string_equal(did->cwd, cases[i].cwd);
-		if (cases[i].integrity)
+		if (cases[i].integrity) {
 			assert_distrusted(cases[i].integrity);
-		else
-			assert_null(did->integrity);
+			continue;
+		}
+		assert_null(did->integrity);
+		act("true");
+		assert_distrusted("wrong number");
 	}
-	act("exit 3");
-	assert_int_equal(did->exit_code, 3);
 	close_session();
+}
+
+/* What it writes into that memory is for its own shell: the owner believes none of it. */
+static void test_scribbled_memory(void **state)
+{
+	static const char *const does[] = {
+		"for (;;) memset((void *)mail, 255, 64)",
+		"for (;;) mail->answered = mail->turn",
+		"for (;;) memset((void *)mail, 0, 24 + (8 << 20))",
+		"munmap((void *)mail, 24 + (8 << 20))",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(does); i++) {
+		open_session(&(struct sandbox_options){ 0 });
+		load_spy(does[i]);
+		act_within("sleep 0.01; (exit 3)", 200);
+		for (int n = 0; n < 4 && !did->restarted; n++)
+			act_within("(exit 3)", 200);
+		while (!did->restarted)
+			act_within("kill -9 $$", 200);
+		assert_string_equal(buf_str(act("echo on")->output), "on\n");
+		close_session();
+	}
 }
 
 int main(void)
@@ -112,7 +186,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_written_frames),
 		cmocka_unit_test(test_written_ahead),
-		cmocka_unit_test(test_stolen_commands),
+		cmocka_unit_test(test_answered_for_it),
+		cmocka_unit_test(test_scribbled_memory),
 	};
 
 	return cmocka_run_group_tests(tests, open_owner, close_owner);
