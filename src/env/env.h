@@ -50,6 +50,7 @@ struct fh_env {
 	double value;      /* of the metric when it was last scored */
 	struct score best; /* empty: none yet */
 	int64_t cpu_ns;    /* used until the end of the last step; -1: not known */
+	int64_t memory_peak_bytes;
 	char *working_dir;
 
 	/* the reset or step that is under way, or was last */

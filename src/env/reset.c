@@ -79,6 +79,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	env->n_graded = 0;
 	env->n_scored = 0;
 	env->cpu_ns = 0;
+	env->memory_peak_bytes = -1;
 	free(env->working_dir);
 	env->working_dir = xstrdup(GUEST_WORKSPACE);
 	step_clear(env);

@@ -53,14 +53,17 @@ void step_clear(struct fh_env *env)
 
 static void add_usage(struct fh_env *env)
 {
-	struct sandbox_usage usage = { -1, -1, -1, -1 };
+	struct sandbox_usage usage = { -1, -1 };
+	bool quick = clock_now_ns() - env->started_ns < SESSION_QUICK_NS;
 
 	sandbox_usage(env->sb, &usage);
 	env->step.cpu_s = -1;
 	if (usage.cpu_ns >= 0 && env->cpu_ns >= 0)
 		env->step.cpu_s = (double)(usage.cpu_ns - env->cpu_ns) / 1e9;
 	env->cpu_ns = usage.cpu_ns;
-	env->step.memory_peak_bytes = usage.memory_peak_bytes;
+	if (!quick || env->memory_peak_bytes < 0)
+		env->memory_peak_bytes = sandbox_memory_peak(env->sb);
+	env->step.memory_peak_bytes = env->memory_peak_bytes;
 	env->step.written_bytes = usage.written_bytes;
 }
 

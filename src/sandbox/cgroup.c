@@ -360,7 +360,7 @@ static int open_files(struct cgroups *pool, struct cgroup *group, struct fh_erro
 	}
 	if (group->cpu_fd < 0)
 		group->cpu_fd = pool->tree.kind->open_cpu(&pool->tree, group->name);
-	if (group->memory_fd < 0)
+	if (group->memory_fd < 0 && pool->tree.kind->forget_peak)
 		group->memory_fd = pool->tree.kind->open_memory(&pool->tree, group->name);
 	return 0;
 }
@@ -448,7 +448,13 @@ int64_t cgroup_cpu_ns(const struct cgroup *group)
 
 int64_t cgroup_memory_peak(const struct cgroup *group)
 {
-	return group->memory_fd < 0 ? -1 : cgroup_read_number(group->memory_fd, "");
+	const struct cgroup_tree *tree = &group->pool->tree;
+	auto_close int opened = -1;
+	int fd = group->memory_fd;
+
+	if (fd < 0)
+		fd = opened = tree->kind->open_memory(tree, group->name);
+	return fd < 0 ? -1 : cgroup_read_number(fd, "");
 }
 
 int64_t cgroup_oom_kills(const struct cgroup *group)

@@ -25,7 +25,8 @@ struct cgroup {
 	char *name;              /* "ep12" */
 	int parts[CGROUP_PARTS]; /* how a process gets in: see cgroups_born_into() */
 	size_t n_parts;          /* 0 after cgroup_sent() */
-	int cpu_fd, memory_fd;   /* counters kept open; -1: none */
+	int cpu_fd;              /* counter kept open; -1: none */
+	int memory_fd;           /* as well, where its peak starts anew by descriptor; -1 */
 	/* of the group's earlier lives */
 	int64_t cpu_base_ns;
 	int64_t oom_base;

@@ -307,10 +307,13 @@ void sandbox_usage(struct sandbox *sb, struct sandbox_usage *out)
 
 	*out = (struct sandbox_usage){
 		.cpu_ns = sb->group ? cgroup_cpu_ns(sb->group) : -1,
-		.memory_peak_bytes = sb->group ? cgroup_memory_peak(sb->group) : -1,
 		.written_bytes = files < 0 ? -1 : files - sb->files_base_bytes,
-		.oom_kills = -1,
 	};
+}
+
+int64_t sandbox_memory_peak(struct sandbox *sb)
+{
+	return sb->group ? cgroup_memory_peak(sb->group) : -1;
 }
 
 int64_t sandbox_oom_kills(struct sandbox *sb)

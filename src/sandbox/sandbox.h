@@ -202,12 +202,12 @@ int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const 
 /* What the sandbox has used so far; -1 where this machine can't tell. */
 struct sandbox_usage {
 	int64_t cpu_ns;
-	int64_t memory_peak_bytes;
 	int64_t written_bytes;
-	int64_t oom_kills; /* filled by sandbox_oom_kills() only */
 };
 
 void sandbox_usage(struct sandbox *sb, struct sandbox_usage *out);
-int64_t sandbox_oom_kills(struct sandbox *sb); /* -1: not known */
+/* These take longer; -1: not known. */
+int64_t sandbox_memory_peak(struct sandbox *sb); /* bytes */
+int64_t sandbox_oom_kills(struct sandbox *sb);
 
 #endif

@@ -40,12 +40,11 @@ static const struct {
 #define LAST_WAIT_MS 3000 /* for the end of a killed shell to be told */
 #define READ_BYTES 65536
 #define NONCES 32 /* of 256 bytes, getrandom() gives all or nothing */
-#define QUICK_NS NS_PER_MS
 
 /* A process that sleeps takes as long to be woken as a quick command takes to run. Where that does not
  * come (other commands, one CPU for both), more and more of them go without. */
 #define SPIN_NS 20000
-#define LEAVE_OUT_MAX 255
+#define LEAVE_OUT_MAX 127
 
 enum state {
 	IDLE,
@@ -153,7 +152,7 @@ static bool killed_for_memory(struct session *s, int exit_code)
 {
 	int64_t before = s->oom_kills;
 
-	if (exit_code == 0 && s->result.duration_ns < QUICK_NS)
+	if (exit_code == 0 && s->result.duration_ns < SESSION_QUICK_NS)
 		return false;
 	s->oom_kills = sandbox_oom_kills(s->sb);
 	return s->oom_kills > (before > 0 ? before : 0);
@@ -424,7 +423,7 @@ bool session_spin(struct session *s)
 			return false;
 		}
 	}
-	s->leave_out = 0;
+	s->leave_out /= 2;
 	return true;
 }
 

@@ -17,6 +17,10 @@
  */
 struct session;
 
+/* What is over sooner can't have filled a memory of any use: counters that take long to read are left
+ * alone after it. */
+#define SESSION_QUICK_NS 1000000
+
 enum session_outcome {
 	SESSION_OK,
 	SESSION_TIMEOUT,      /* interrupted; the shell is the same unless `restarted` */
