@@ -409,7 +409,9 @@ bool session_spin(struct session *s)
 
 	if (s->state != RUNNING || s->spun)
 		return false;
-	s->spun = true; /* an agent that says so may not have answered */
+	s->spun = true;                    /* an agent that says so may not have answered */
+	if (sandbox_shell_answered(s->sb)) /* it has run in our place */
+		return true;
 	if (s->left_out < s->leave_out) {
 		s->left_out++;
 		return false;
