@@ -48,6 +48,7 @@ static const struct suite {
 	{ { "step" }, suite_step },
 	{ { "validate_csv" }, suite_validate },
 	{ { "alive" }, suite_alive },
+	{ { "soak" }, suite_soak },
 };
 
 /* --- samples and figures ---------------------------------------------------------------------- */
@@ -207,6 +208,8 @@ static void add_value(char *out, size_t size, double v, const char *unit)
 		snprintf(out, size, "-");
 	else if (str_eq(unit, "bytes"))
 		snprintf(out, size, "%.0f kB", v / 1024);
+	else if (!*unit)
+		snprintf(out, size, "%g", v);
 	else
 		snprintf(out, size, "%.*f us", v < 100 ? 1 : 0, v);
 }
@@ -300,7 +303,7 @@ static int take_options(struct command_context *ctx, struct bench *b)
 		if (!known(o->only.items[i]))
 			return cmd_misuse(ctx,
 					"--only %s: it must be of reset, step, teardown, "
-					"validate_csv, alive",
+					"validate_csv, alive, soak",
 					o->only.items[i]);
 	if (o->alive.n > BENCH_ALIVE_MAX)
 		return cmd_misuse(ctx, "--alive takes at most %d numbers", BENCH_ALIVE_MAX);
@@ -370,7 +373,7 @@ static int run_bench(struct command_context *ctx)
 
 static const struct cmd_option options[] = {
 	{ "only", 0, OPTION_LIST, FIELD(only), "NAME,...",
-			"what to measure, of reset, step, teardown, validate_csv, alive" },
+			"what to measure, of reset, step, teardown, validate_csv, alive, soak" },
 	{ "n", 'n', OPTION_INT, FIELD(n), "N", "samples of a figure", .preset = "500", .min = 1,
 			.max = 100000 },
 	{ "alive", 0, OPTION_LIST, FIELD(alive), "N,...",

@@ -29,7 +29,7 @@ struct samples {
 
 struct figure {
 	char name[32];
-	const char *unit;             /* "us", "bytes" */
+	const char *unit;             /* "us", "bytes", "" for a number of things */
 	struct samples ours, floor;   /* no samples of a floor: it has none */
 	double most;                  /* goal: p50 below this; 0: none */
 	double most_ratio;            /* goal: p50 below this many times `against`; 0: none */
@@ -82,7 +82,11 @@ int suite_step(struct bench *b, struct fh_error *err);     /* step, step_one_cpu
 int suite_validate(struct bench *b, struct fh_error *err); /* validate_csv */
 
 /* --- bench_alive.c ---------------------------------------------------------------------------- */
-int suite_alive(struct bench *b, struct fh_error *err); /* reset@N, step@N, burst@N, memory@N */
+/* reset@N, step@N, burst@N, memory@N, fds@N */
+int suite_alive(struct bench *b, struct fh_error *err);
+
+/* --- bench_soak.c ----------------------------------------------------------------------------- */
+int suite_soak(struct bench *b, struct fh_error *err); /* sustained, soak and what grows by it */
 
 /* --- bench_proc.c ----------------------------------------------------------------------------- */
 /* PIDs 1 of the sandboxes of the gym that was opened last, oldest first; heap array. */
@@ -93,5 +97,14 @@ double proc_memory_bytes(pid_t init);
 
 /* What the kernel takes for itself, and files in memory. */
 double proc_kernel_bytes(void);
+
+/* Of this process, its nursery and all sandboxes; NAN where /proc does not say. */
+double proc_own_bytes(void);
+double proc_descriptors(void); /* of this process alone */
+double proc_mounts(void);      /* of the nursery */
+double proc_groups(void); /* control groups of the machine, with those that are being removed */
+
+/* Lets the kernel take ended sandboxes apart, which it does a little later. */
+void proc_settle(void);
 
 #endif

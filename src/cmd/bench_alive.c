@@ -13,9 +13,9 @@
 
 /* What episodes cost each other: the same figures with many of them alive, driven by one thread. */
 
-#define DESCRIPTORS_EACH 6
+#define DESCRIPTORS_EACH 6 /* 5, and one while it begins */
+#define DESCRIPTORS_MOST 5.5
 #define DESCRIPTORS_SPARE 200
-#define SETTLE_MS 300
 #define WARM_UP 5
 #define MEMORY_MOST (2 << 20)
 #define MEMORY_FEWEST 10 /* the kernel's share of fewer drowns in what else it does */
@@ -24,20 +24,14 @@ struct alive {
 	struct fh_gym *gym;
 	struct fh_env **envs; /* n alive, of size */
 	size_t n, size;
-	double kernel_bytes; /* before the first */
+	double kernel_bytes, descriptors; /* before the first */
 	int batch;
 };
 
 /* The figures of one number of episodes. */
 struct row {
-	struct figure *reset, *step, *burst, *memory;
+	struct figure *reset, *step, *burst, *memory, *fds;
 };
-
-/* Ended sandboxes are taken apart by the kernel a little later. */
-static void settle(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = SETTLE_MS * NS_PER_MS }, NULL);
-}
 
 static int allow_descriptors(size_t n_episodes, struct fh_error *err)
 {
@@ -180,15 +174,18 @@ static struct row make_row(struct bench *b, int n, const struct row *first)
 		.step = bench_figure(b, "us", "step@%d", n),
 		.burst = bench_figure(b, "us", "burst@%d", n),
 		.memory = bench_figure(b, "bytes", "memory@%d", n),
+		.fds = bench_figure(b, "", "fds@%d", n),
 	};
 
 	row.memory->most = n < MEMORY_FEWEST ? 0 : MEMORY_MOST;
-	row.step->most_ratio = STEP_MOST;
+	row.fds->most = DESCRIPTORS_MOST;
 	if (first->reset) {
-		row.reset->most_ratio = 2;
+		row.reset->most_ratio = row.step->most_ratio = 2;
 		row.reset->against = first->reset;
+		row.step->against = first->step;
 	} else {
 		row.reset->most_ratio = RESET_MOST;
+		row.step->most_ratio = STEP_MOST;
 	}
 	return row;
 }
@@ -202,17 +199,18 @@ static int measure(struct alive *a, const struct row *row, struct fh_error *err)
 	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
 		r = floor_run("step", a->batch, (const char *[]){ "free", shells, NULL },
 				&row->step->floor, err);
+		if (r == 0) /* what ran since may have taken their place in the caches, as not before a floor */
+			r = burst(a, &row->burst->ours, err);
 		if (r == 0)
 			r = steps_in_turn(a, &row->step->ours, err);
-		if (r == 0)
-			r = burst(a, &row->burst->ours, err);
 		if (r == 0)
 			r = floor_run("reset", a->batch, NULL, &row->reset->floor, err);
 		if (r == 0)
 			r = resets(a, &row->reset->ours, err);
 	}
-	settle();
+	proc_settle();
 	memory(a, &row->memory->ours);
+	samples_add(&row->fds->ours, (proc_descriptors() - a->descriptors) / (double)a->n);
 	return r;
 }
 
@@ -225,8 +223,9 @@ static int rows(struct bench *b, struct alive *a, struct fh_error *err)
 	/* What an owner keeps for sandboxes to come is not the first one's. */
 	for (int i = 0; i < WARM_UP && r == 0; i++)
 		r = bench_live(a->gym, &warm, err);
-	settle();
+	proc_settle();
 	a->kernel_bytes = proc_kernel_bytes();
+	a->descriptors = proc_descriptors();
 	for (size_t i = 0; i < b->n_alive && r == 0; i++) {
 		struct row row = make_row(b, b->alive[i], &first);
 

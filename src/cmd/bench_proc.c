@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/bench.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 
+#include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Processes and memory, as /proc tells of them. */
 
 #define LIST_BYTES_MAX (1 << 20)
+#define SETTLE_MS 300
 
 /* Children of a process that has one thread, oldest first; heap array. */
 static size_t children_of(pid_t pid, pid_t **out)
@@ -102,4 +107,53 @@ double proc_kernel_bytes(void)
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		bytes += kilobytes(&text, parts[i]);
 	return bytes;
+}
+
+double proc_own_bytes(void)
+{
+	return proc_memory_bytes(getpid());
+}
+
+double proc_descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	double n = -1; /* its own */
+
+	if (!dir)
+		return NAN;
+	for (const struct dirent *e = readdir(dir); e; e = readdir(dir))
+		n += e->d_name[0] != '.';
+	closedir(dir);
+	return n;
+}
+
+double proc_mounts(void)
+{
+	auto_free pid_t *own = NULL;
+	size_t n_own = children_of(getpid(), &own);
+	auto_free char *path = xasprintf("/proc/%d/mountinfo", n_own ? own[n_own - 1] : 0);
+	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	double n = 0;
+
+	if (fd_read_file(path, &text, NULL) < 0)
+		return NAN;
+	for (const char *at = strchr(buf_str(&text), '\n'); at; at = strchr(at + 1, '\n'))
+		n++;
+	return n;
+}
+
+double proc_groups(void)
+{
+	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	int hierarchy, groups;
+	const char *at;
+
+	fd_read_file("/proc/cgroups", &text, NULL);
+	at = strstr(buf_str(&text), "\nmemory\t");
+	return at && sscanf(at + 8, "%d %d", &hierarchy, &groups) == 2 ? groups : NAN;
+}
+
+void proc_settle(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = SETTLE_MS * NS_PER_MS }, NULL);
 }

@@ -39,12 +39,22 @@ def test_figures_and_floors(fumehood):
 def test_many_alive(fumehood):
     found = results(bench(fumehood, "--only", "alive", "--alive", "1,3", "-n", "5"))
     assert list(found) == [
-        f"{name}@{n}" for n in (1, 3) for name in ("reset", "step", "burst", "memory")
+        f"{name}@{n}" for n in (1, 3) for name in ("reset", "step", "burst", "memory", "fds")
     ]
     assert found["memory@3"]["unit"] == "bytes"
     assert found["memory@3"]["n"] == 3
     assert found["memory@3"]["floor_p50"] is None
     assert found["memory@3"]["p50"] > 100_000
+    assert 3 <= found["fds@3"]["p50"] <= 5 + 16 / 3  # and what is kept for episodes to come
+
+
+def test_nothing_grows(fumehood):
+    report = bench(fumehood, "--only", "soak", "-n", "20")
+    found = {result["name"]: result for result in report["results"]}
+    assert found["sustained"]["n"] > 5 and found["soak"]["n"] > 10
+    assert found["soak_memory"]["p50"] < 1 << 20
+    assert found["soak_fds"]["p50"] < 16
+    assert found["soak_mounts"]["p50"] == 0
 
 
 def test_table(fumehood):
