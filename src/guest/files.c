@@ -59,6 +59,9 @@ static int say_get(struct fh_error *err, int error, const char *path)
 		return error_say(err, ELOOP, "'%s' is, or lies behind, a symbolic link", path);
 	case EAGAIN:
 		return error_say(err, EAGAIN, "'%s' is kept from being read", path);
+	case ENXIO: /* it can't even be opened */
+		return error_say(err, EINVAL, "'%s' is a socket or device, not a regular file",
+				path);
 	case EXDEV:
 		return error_say(err, ELOOP, "'%s' leads out of the workspace", path);
 	default:
@@ -84,7 +87,6 @@ int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
 		return error_say(err, EINVAL, "'%s' is a %s, not a regular file", path,
 				S_ISDIR(st.st_mode)                    ? "folder"
 						: S_ISFIFO(st.st_mode) ? "named pipe"
-						: S_ISSOCK(st.st_mode) ? "socket"
 								       : "device");
 	if ((uint64_t)st.st_size > most)
 		return error_say(err, EFBIG,
