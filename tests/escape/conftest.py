@@ -149,6 +149,9 @@ class Episode:
         )
 
     def end(self) -> None:
+        self.over = True
+        if self.child.stdin.closed:
+            return
         self.child.stdin.close()
         status = self.child.wait(ANSWER_S)
         complaint = self.child.stderr.read().decode()

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes 4000 folders, each in the one before."""
+
+import os
+
+for _ in range(4000):
+    os.mkdir("d")
+    os.chdir("d")
