@@ -365,17 +365,37 @@ static int open_files(struct cgroups *pool, struct cgroup *group, struct fh_erro
 	return 0;
 }
 
-/* The kernel's counters go on from the group's earlier lives. */
+/* The kernel's counters go on from the group's earlier lives, and from what waits in it. */
 static void count_anew(struct cgroup *group)
 {
-	int64_t cpu, kills;
+	int64_t cpu;
 
 	group->cpu_base_ns = 0;
-	group->oom_base = 0;
 	cpu = cgroup_cpu_ns(group);
-	kills = cgroup_oom_kills(group);
 	group->cpu_base_ns = cpu > 0 ? cpu : 0;
+}
+
+static bool has_limits(const struct cgroup *group, const struct sandbox_limits *l)
+{
+	return group->limited && group->limits.memory_bytes == l->memory_bytes &&
+			group->limits.pids == l->pids && group->limits.cpus == l->cpus;
+}
+
+static int set_limits(
+		struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
+{
+	const struct cgroup_tree *tree = &group->pool->tree;
+	int64_t kills;
+	int r = tree->kind->limit(tree, group->name, limits, err);
+
+	if (r < 0)
+		return r;
+	group->limits = *limits;
+	group->limited = true;
+	group->oom_base = 0;
+	kills = cgroup_oom_kills(group);
 	group->oom_base = kills > 0 ? kills : 0;
+	return 0;
 }
 
 int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err)
@@ -392,6 +412,7 @@ int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err
 		remove_group(pool, group);
 		return r;
 	}
+	group->limited = false;
 	pthread_mutex_lock(&pool->lock);
 	pool->lent++;
 	pthread_mutex_unlock(&pool->lock);
@@ -401,8 +422,7 @@ int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err
 
 int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
 {
-	const struct cgroup_tree *tree = &group->pool->tree;
-	int r = tree->kind->limit(tree, group->name, limits, err);
+	int r = has_limits(group, limits) ? 0 : set_limits(group, limits, err);
 
 	if (r == 0)
 		count_anew(group);

@@ -22,11 +22,13 @@ struct cgroups;
 
 struct cgroup {
 	struct cgroups *pool;
-	char *name;              /* "ep12" */
-	int parts[CGROUP_PARTS]; /* how a process gets in: see cgroups_born_into() */
-	size_t n_parts;          /* 0 after cgroup_sent() */
-	int cpu_fd;              /* counter kept open; -1: none */
-	int memory_fd;           /* as well, where its peak starts anew by descriptor; -1 */
+	char *name;                   /* "ep12" */
+	int parts[CGROUP_PARTS];      /* how a process gets in: see cgroups_born_into() */
+	size_t n_parts;               /* 0 after cgroup_sent() */
+	int cpu_fd;                   /* counter kept open; -1: none */
+	int memory_fd;                /* as well, where its peak starts anew by descriptor; -1 */
+	struct sandbox_limits limits; /* that it has */
+	bool limited;                 /* in this life */
 	/* of the group's earlier lives */
 	int64_t cpu_base_ns;
 	int64_t oom_base;
@@ -46,7 +48,8 @@ void cgroups_close(struct cgroups *pool);
  * writing to the descriptors, which are of cgroup.procs (v1). */
 bool cgroups_born_into(const struct cgroups *pool);
 
-/* A group without processes, ready to be sent; cgroups_limit() comes before its first use. */
+/* A group without processes, ready to be sent. cgroups_limit() comes before its first use, and may come
+ * ahead of it, too: the same limits once more take no time. */
 int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err);
 int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err);
 

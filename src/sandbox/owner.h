@@ -37,7 +37,8 @@ struct owner {
 	struct buf base_filter, agent_filter;
 	struct cgroups *cgroups; /* of the nursery that runs; NULL: none on this machine */
 	struct spare spares[SPARES_MAX];
-	uint32_t cradles; /* numbered so far */
+	uint32_t cradles;                  /* numbered so far */
+	struct sandbox_limits last_limits; /* what the next sandbox will ask for, most likely */
 	unsigned sandboxes_started;
 	char *no_cgroups; /* a sentence: what is not enforced without them, and why not */
 	atomic_bool limits_missed;

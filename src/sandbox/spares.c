@@ -20,6 +20,7 @@ int spares_take(struct owner *o, const struct sandbox_limits *limits, struct cgr
 		o->spares[i] = (struct spare){ 0 };
 	}
 	o->sandboxes_started++;
+	o->last_limits = *limits;
 	if (!spare.group && o->cgroups)
 		r = cgroups_take(o->cgroups, &spare.group, err);
 	pthread_mutex_unlock(&o->lock);
@@ -41,7 +42,8 @@ static bool add(struct owner *o, struct spare *spare)
 
 	if (cgroups_take(o->cgroups, &group, NULL) < 0)
 		return false;
-	if (nursery_add_cradle(o, ++o->cradles, group) < 0) {
+	if (cgroups_limit(group, &o->last_limits, NULL) < 0 ||
+			nursery_add_cradle(o, ++o->cradles, group) < 0) {
 		cgroups_give(group);
 		return false;
 	}
