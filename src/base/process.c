@@ -8,8 +8,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 pid_t process_next(DIR *proc)
@@ -69,8 +71,40 @@ int64_t process_start_time(pid_t pid)
 
 char *process_own_name(const char *prefix)
 {
-	return xasprintf("%s-%d-%lld", prefix, (int)getpid(),
+	static atomic_uint names;
+
+	return xasprintf("%s-%u-%d-%lld", prefix, atomic_fetch_add(&names, 1), (int)getpid(),
 			(long long)process_start_time(getpid()));
+}
+
+static int open_folder(const char *folder)
+{
+	return open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Shared, since one folder may have several names. */
+int process_claim(const char *folder)
+{
+	int fd = open_folder(folder);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	while (flock(fd, LOCK_SH) < 0) {
+		error = errno;
+		if (error == EINTR)
+			continue;
+		close(fd);
+		return -error;
+	}
+	return fd;
+}
+
+static bool is_claimed(const char *folder)
+{
+	auto_close int fd = open_folder(folder);
+
+	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
 }
 
 /* What can't be read for now (there are too many open files) may be alive. */
@@ -81,7 +115,7 @@ static bool has_ended(pid_t pid, int64_t start_ticks)
 	return now < 0 ? kill(pid, 0) < 0 && errno == ESRCH : now != start_ticks;
 }
 
-bool process_name_is_stale(const char *name)
+static bool name_is_stale(const char *name)
 {
 	const char *start = strrchr(name, '-');
 	const char *pid = start ? memrchr(name, '-', (size_t)(start - name)) : NULL;
@@ -90,4 +124,11 @@ bool process_name_is_stale(const char *name)
 
 	return digits && str_to_i64(digits, &number) && str_to_i64(start + 1, &ticks) &&
 			has_ended((pid_t)number, ticks);
+}
+
+bool process_folder_is_stale(const char *folder)
+{
+	const char *slash = strrchr(folder, '/');
+
+	return name_is_stale(slash ? slash + 1 : folder) && !is_claimed(folder);
 }

@@ -36,10 +36,15 @@ void process_name(const char *stat, char *out, size_t size);
 int64_t process_start_time(pid_t pid);
 
 /*
- * "<prefix>-<pid>-<start time>" with the caller's, as a heap string: a name for what would outlive a
- * process that is killed. It is stale when that process is no more; what is no such name never is.
+ * "<prefix>-<number>-<pid>-<start time>" with the caller's, as a heap string: a name for a folder that
+ * would outlive a process that is killed, another one with each call. The process claims the folder by a
+ * lock (flock(2)) on the descriptor that is returned (-errno), as long as that is open.
  */
 char *process_own_name(const char *prefix);
-bool process_name_is_stale(const char *name);
+int process_claim(const char *folder);
+
+/* Whether a folder has such a name and its process is no more. The name alone would not tell who lives in
+ * another pid or time namespace; the lock alone, not who is about to claim. */
+bool process_folder_is_stale(const char *folder);
 
 #endif

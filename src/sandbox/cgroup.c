@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * The pool's own folder is PREFIX<label>-<pid>-<start time> in each hierarchy, so that the groups of a
- * dead owner can be told from those of a live one.
+ * The pool's own folder in each hierarchy has its process' name (base/process.h) behind PREFIX, and is
+ * claimed by it, so that the groups of a dead owner can be told from those of a live one.
  */
 #define PREFIX "fumehood-"
 #define TRIES_MAX 4       /* used groups looked at for an empty one */
@@ -34,6 +34,8 @@ struct cgroups {
 	bool closed;
 	int home[CGROUP_PARTS];
 	size_t n_home;
+	int claims[CGROUP_PARTS]; /* of its own folders, see base/process.h */
+	size_t n_claims;
 };
 
 #define CPU_QUOTA_MIN_US 1000
@@ -116,10 +118,10 @@ static int collect_in(const char *base)
 	while (dir && (e = readdir(dir))) {
 		auto_free char *path = NULL;
 
-		if (!str_starts(e->d_name, PREFIX) || !process_name_is_stale(e->d_name))
+		if (!str_starts(e->d_name, PREFIX))
 			continue;
 		path = xasprintf("%s/%s", base, e->d_name);
-		if (remove_folder(path) == 0)
+		if (process_folder_is_stale(path) && remove_folder(path) == 0)
 			count++;
 	}
 	if (dir)
@@ -141,10 +143,12 @@ int cgroups_collect(void)
 	return count;
 }
 
-static int make_own_folders(struct cgroup_tree *tree, const char *label, struct fh_error *err)
+static int make_own_folders(struct cgroups *pool, const char *label, struct fh_error *err)
 {
+	struct cgroup_tree *tree = &pool->tree;
 	auto_free char *prefix = xasprintf(PREFIX "%s", label);
 	auto_free char *name = process_own_name(prefix);
+	int r;
 
 	for (size_t i = 0; i < tree->n; i++) {
 		char *folder = xasprintf("%s/%s", tree->folders[i], name);
@@ -153,6 +157,10 @@ static int make_own_folders(struct cgroup_tree *tree, const char *label, struct 
 		tree->folders[i] = folder;
 		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
 			return error_set(err, errno, "make control group '%s'", folder);
+		r = process_claim(folder);
+		if (r < 0)
+			return error_set(err, -r, "lock control group '%s'", folder);
+		pool->claims[pool->n_claims++] = r;
 	}
 	return 0;
 }
@@ -178,7 +186,7 @@ static int make_own(struct cgroups *pool, const char *label, pid_t helper, struc
 		collect_in(tree->folders[i]);
 	if (!tree->kind->born_into)
 		open_home(pool, tree);
-	r = make_own_folders(tree, label, err);
+	r = make_own_folders(pool, label, err);
 	if (r == 0)
 		r = tree->kind->adopt(tree, helper, err);
 	return r < 0 ? r : tree->kind->prepare(tree, err);
@@ -232,6 +240,12 @@ static void remove_own_folders(const struct cgroup_tree *tree)
 			nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
 }
 
+void cgroups_unclaim(struct cgroups *pool)
+{
+	while (pool->n_claims)
+		close(pool->claims[--pool->n_claims]);
+}
+
 static void destroy(struct cgroups *pool)
 {
 	while (pool->used) {
@@ -243,6 +257,7 @@ static void destroy(struct cgroups *pool)
 	for (size_t i = 0; i < pool->n_home; i++)
 		close(pool->home[i]);
 	remove_own_folders(&pool->tree);
+	cgroups_unclaim(pool);
 	cgroup_tree_release(&pool->tree);
 	pthread_mutex_destroy(&pool->lock);
 	free(pool);

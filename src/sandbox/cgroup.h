@@ -48,6 +48,9 @@ void cgroups_close(struct cgroups *pool);
  * writing to the descriptors, which are of cgroup.procs (v1). */
 bool cgroups_born_into(const struct cgroups *pool);
 
+/* In a fork of its process, which must not prolong its life. */
+void cgroups_unclaim(struct cgroups *pool);
+
 /* A group without processes, ready to be sent. cgroups_limit() comes before its first use, and may come
  * ahead of it, too: the same limits once more take no time. */
 int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err);

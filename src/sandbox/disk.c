@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 /*
- * Episodes' files on the disk (limits.disk_on: disk): a folder each in <state>/episodes, named
- * <number>-<pid>-<start time> after its owner. Where the file system has project quotas, and this
+ * Episodes' files on the disk (limits.disk_on: disk): a folder each in one of their owner's, which is
+ * <state>/episodes/owner-... with its process' name (base/process.h). Where the file system has project quotas, and this
  * process may set them, the folder is a project of its own with a limit; else it has none, and the owner
  * says so.
  */
@@ -83,24 +83,53 @@ static bool limit_folder(const char *folder, const struct sandbox_limits *l)
 	return set_quota(fd, project, l) == 0 && set_project(fd, project) == 0;
 }
 
-int disk_folder_new(struct owner *o, const struct sandbox_limits *l, char **out, bool *out_counted,
-		struct fh_error *err)
+static int make_own_dir(struct owner *o, struct fh_error *err)
 {
-	auto_free char *dir = NULL;
+	auto_free char *episodes = NULL;
 	auto_free char *prefix = NULL;
-	auto_free char *folder = NULL;
-	int r = episodes_dir(&dir, err);
-	unsigned number;
+	auto_free char *dir = NULL;
+	int r = episodes_dir(&episodes, err);
 
 	if (r < 0)
 		return r;
+	prefix = path_join(episodes, "owner");
+	dir = process_own_name(prefix);
+	if (mkdir(dir, 0711) < 0)
+		return error_set(err, errno, "make '%s'", dir);
+	o->disk_claim = process_claim(dir);
+	if (o->disk_claim < 0)
+		return error_set(err, -o->disk_claim, "lock '%s'", dir);
+	o->disk_dir = take_ptr(dir);
+	return 0;
+}
+
+/* The path of a new one; its number says whether it is the owner's first. */
+static int new_name(struct owner *o, char **out, unsigned *out_number, struct fh_error *err)
+{
+	int r = 0;
+
 	pthread_mutex_lock(&o->lock);
-	number = o->disk_folders++;
+	if (!o->disk_dir)
+		r = make_own_dir(o, err);
+	if (r == 0) {
+		*out_number = o->disk_folders++;
+		*out = xasprintf("%s/%u", o->disk_dir, *out_number);
+	}
 	pthread_mutex_unlock(&o->lock);
+	return r;
+}
+
+int disk_folder_new(struct owner *o, const struct sandbox_limits *l, char **out, bool *out_counted,
+		struct fh_error *err)
+{
+	auto_free char *folder = NULL;
+	unsigned number;
+	int r = new_name(o, &folder, &number, err);
+
+	if (r < 0)
+		return r;
 	if (number == 0)
 		disk_collect(o);
-	prefix = xasprintf("%s/%u", dir, number);
-	folder = process_own_name(prefix);
 	if (mkdir(folder, 0755) < 0)
 		return error_set(err, errno, "make '%s'", folder);
 	*out_counted = limit_folder(folder, l);
@@ -123,16 +152,24 @@ int disk_collect(struct owner *o)
 	while (d && (e = readdir(d))) {
 		auto_free char *folder = NULL;
 
-		if (!process_name_is_stale(e->d_name))
-			continue;
 		folder = path_join(dir, e->d_name);
+		if (!process_folder_is_stale(folder))
+			continue;
 		if (owner_need_nursery(o, NULL) < 0)
 			break;
 		nursery_remove(o, folder);
-		o->disk_folders++; /* to be waited for */
+		o->disk_removals++;
 		count++;
 	}
 	if (d)
 		closedir(d);
 	return count;
+}
+
+void disk_close(struct owner *o)
+{
+	if (o->disk_dir)
+		rmdir(o->disk_dir); /* what is still there is removed by a later owner */
+	free(take_ptr(o->disk_dir));
+	close_fd(&o->disk_claim);
 }

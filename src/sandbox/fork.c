@@ -25,6 +25,9 @@ static void after_fork_in_child(void)
 	for (struct owner *o = owners; o; o = o->next) {
 		close_fd(&o->nursery);
 		o->nursery_pid = 0;
+		close_fd(&o->disk_claim);
+		if (o->cgroups)
+			cgroups_unclaim(o->cgroups);
 		for (struct sandbox *sb = o->sandboxes; sb; sb = sb->next) {
 			close_fd(&sb->control);
 			mail_free(take_ptr(sb->mail));

@@ -47,7 +47,7 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 	pthread_mutex_init(&o->lock, NULL);
 	o->label = xstrdup(options && options->label ? options->label : "run");
 	set_covers(o, options ? options->covers : NULL);
-	o->nursery = -1;
+	o->nursery = o->disk_claim = -1;
 	o->self = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	r = o->self < 0 ? error_set(err, errno, "open a pidfd of this process") : 0;
 	if (r == 0)
@@ -82,9 +82,10 @@ void owner_close(struct owner *o)
 	if (!o)
 		return;
 	fork_unwatch_owner(o);
-	if (o->disk_folders)
+	if (o->disk_folders || o->disk_removals)
 		nursery_finish(o);
 	nursery_stop(o);
+	disk_close(o);
 	close_fd(&o->self);
 	cgroups_close(o->cgroups);
 	free_layers(o);

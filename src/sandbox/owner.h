@@ -44,7 +44,10 @@ struct owner {
 	atomic_bool limits_missed;
 	atomic_bool disk_unlimited; /* asked for, on a file system without project quotas */
 	struct owner_layer *layers;
-	unsigned disk_folders;     /* made so far */
+	char *disk_dir;         /* where its episodes have their folders; NULL: none had one yet */
+	int disk_claim;         /* of that; -1 */
+	unsigned disk_folders;  /* made so far */
+	unsigned disk_removals; /* to be waited for */
 	struct sandbox *sandboxes; /* alive; of the lock in fork.c */
 	struct owner *next;
 };
@@ -106,6 +109,8 @@ int disk_folder_new(struct owner *owner, const struct sandbox_limits *limits, ch
 		bool *out_counted, struct fh_error *err);
 /* Folders of owners that are gone, to be removed by this one's nursery; how many. */
 int disk_collect(struct owner *owner);
+/* Once all are removed. */
+void disk_close(struct owner *owner);
 
 /* fork.c: a child of fork() that is not exec'd (a multiprocessing worker) holds copies of the
  * sockets; they are closed in it, so that its life does not prolong a sandbox'. */

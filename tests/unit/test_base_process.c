@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
 #include "base/process.h"
 #include "base/scope.h"
 
@@ -7,8 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -96,22 +99,47 @@ static void test_what_has_ended_has_no_start(void **state)
 	assert_false(process_read_stat(child, stat));
 }
 
+/* A folder of that name, in a folder of its own; the test removes it. */
+static bool is_stale(const char *name, bool claimed)
+{
+	char dir[] = "/tmp/process-XXXXXX";
+	auto_free char *folder = NULL;
+	auto_close int claim = -1;
+	bool stale;
+
+	assert_non_null(mkdtemp(dir));
+	folder = xasprintf("%s/%s", dir, name);
+	assert_true(mkdir(folder, 0700) == 0 || !*name);
+	if (claimed) {
+		claim = process_claim(folder);
+		assert_true(claim >= 0);
+	}
+	stale = process_folder_is_stale(folder);
+	rmdir(folder);
+	rmdir(dir);
+	return stale;
+}
+
 static void test_names_go_stale(void **state)
 {
 	auto_free char *own = process_own_name("a-b");
+	auto_free char *other = process_own_name("a-b");
 	char name[64];
 	pid_t child = child_that_waits();
 
 	(void)state;
-	assert_false(process_name_is_stale(own));
+	assert_string_not_equal(own, other);
+	assert_false(is_stale(own, false));
 	snprintf(name, sizeof(name), "x-%d-%lld", child, (long long)process_start_time(child));
-	assert_false(process_name_is_stale(name));
+	assert_false(is_stale(name, false));
 	end_child(child);
-	assert_true(process_name_is_stale(name));
+	assert_true(is_stale(name, false));
 	/* its number may be another's by now */
 	snprintf(name, sizeof(name), "x-%d-%lld", getpid(),
 			(long long)process_start_time(getpid()) + 1);
-	assert_true(process_name_is_stale(name));
+	assert_true(is_stale(name, false));
+	/* as a process in another namespace would name itself */
+	assert_false(is_stale(name, true));
 }
 
 static void test_other_names_are_not_stale(void **state)
@@ -121,7 +149,26 @@ static void test_other_names_are_not_stale(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		assert_false(process_name_is_stale(names[i]));
+		assert_false(is_stale(names[i], false));
+}
+
+/* Two may hold it, and it is held as long as one of them does. */
+static void test_claims(void **state)
+{
+	char dir[] = "/tmp/process-XXXXXX";
+	int one, two;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	one = process_claim(dir);
+	two = process_claim(dir);
+	assert_true(one >= 0 && two >= 0);
+	close(one);
+	assert_false(process_folder_is_stale(dir));
+	close(two);
+	rmdir(dir);
+	assert_int_equal(process_claim(dir), -ENOENT);
+	assert_false(process_folder_is_stale(dir));
 }
 
 int main(void)
@@ -133,6 +180,7 @@ int main(void)
 		cmocka_unit_test(test_what_has_ended_has_no_start),
 		cmocka_unit_test(test_names_go_stale),
 		cmocka_unit_test(test_other_names_are_not_stale),
+		cmocka_unit_test(test_claims),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
