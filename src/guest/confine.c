@@ -14,6 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Signals on their way, timers too. They count for the owner's user as well, and whatever he runs may have
+ * only as many as a sandbox could take without this. */
+#define SIGNALS_PENDING_MAX 1024
+
 int confine_drop_bounding(void)
 {
 	for (int cap = 0; cap <= CAP_LAST_CAP; cap++)
@@ -37,6 +41,8 @@ static int set_limits(const struct confinement *c, struct fh_error *err)
 {
 	int r = limit(RLIMIT_CORE, 0);
 
+	if (r == 0)
+		r = limit(RLIMIT_SIGPENDING, SIGNALS_PENDING_MAX);
 	if (r == 0 && c->processes)
 		r = limit(RLIMIT_NPROC, c->processes);
 	if (r == 0 && c->memory_bytes)

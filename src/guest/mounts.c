@@ -21,6 +21,7 @@
  */
 
 #define NOTHING (MS_NOSUID | MS_NODEV)
+#define TERMINALS_MAX "64" /* the machine has 4096, for all */
 
 static int mount_at(const char *source, const char *target, const char *type, unsigned long flags,
 		const char *data, struct fh_error *err)
@@ -217,7 +218,7 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 		{ TREE_FILES "/run", TREE_NEXT GUEST_RUN_DIR, NULL, MS_BIND, NULL },
 		{ "proc", TREE_NEXT "/proc", "proc", NOTHING | MS_NOEXEC, NULL },
 		{ "devpts", TREE_NEXT "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-				"newinstance,ptmxmode=0666,mode=620" },
+				"newinstance,ptmxmode=0666,mode=620,max=" TERMINALS_MAX },
 	};
 	int r;
 

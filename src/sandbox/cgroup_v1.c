@@ -16,6 +16,7 @@ enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
 static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu", "cpuacct" };
 
 #define NO_LIMIT (-1)
+#define NETWORK_PART 4 /* of the memory beside it */
 
 static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
@@ -76,6 +77,21 @@ static int set_pids(const struct cgroup_tree *tree, const char *group, int64_t m
 	return r < 0 ? error_set(err, -r, "set pids.max of control group '%s'", folder) : 0;
 }
 
+/* What sockets of IP hold is counted apart, and only where there is a limit; v2 has it in the memory's.
+ * Kernels that can't are left as they are. */
+static int set_network(const struct cgroup_tree *tree, const char *group, int64_t memory_bytes,
+		struct fh_error *err)
+{
+	static const char file[] = "memory.kmem.tcp.limit_in_bytes";
+	auto_free char *folder = folder_of(tree, MEMORY, group);
+	int r = cgroup_write_number(
+			folder, file, memory_bytes ? memory_bytes / NETWORK_PART : NO_LIMIT);
+
+	if (r == 0 || r == -ENOENT || r == -EOPNOTSUPP)
+		return 0;
+	return error_set(err, -r, "set %s of control group '%s'", file, folder);
+}
+
 static int v1_limit(const struct cgroup_tree *tree, const char *group,
 		const struct sandbox_limits *l, struct fh_error *err)
 {
@@ -84,6 +100,8 @@ static int v1_limit(const struct cgroup_tree *tree, const char *group,
 
 	r = set(tree, MEMORY, group, "memory.limit_in_bytes",
 			l->memory_bytes ? l->memory_bytes : NO_LIMIT, err);
+	if (r == 0)
+		r = set_network(tree, group, l->memory_bytes, err);
 	if (r == 0)
 		r = set_pids(tree, group, l->pids, err);
 	if (r == 0)

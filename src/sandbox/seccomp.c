@@ -47,6 +47,7 @@ static const struct {
 	{ SCMP_SYS(init_module), EPERM },
 	{ SCMP_SYS(inotify_init), ENOSYS }, /* limited for a user; it shows who opens what */
 	{ SCMP_SYS(inotify_init1), ENOSYS },
+	{ SCMP_SYS(io_setup), ENOSYS }, /* limited for the whole machine */
 	{ SCMP_SYS(io_uring_enter), ENOSYS },
 	{ SCMP_SYS(io_uring_register), ENOSYS },
 	{ SCMP_SYS(io_uring_setup), ENOSYS },
@@ -213,6 +214,12 @@ static int refuse_ip(scmp_filter_ctx filter, unsigned family)
 	return r;
 }
 
+static int refuse_locked_segments(scmp_filter_ctx filter)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(shmctl), 1,
+			SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, SHM_LOCK));
+}
+
 static int refuse_huge_pages(scmp_filter_ctx filter)
 {
 	int r = 0;
@@ -255,6 +262,8 @@ static int add_base(scmp_filter_ctx filter)
 		r = refuse_ioctls(filter);
 	if (r == 0)
 		r = refuse_huge_pages(filter);
+	if (r == 0) /* locked memory is limited for the owner's user, too */
+		r = refuse_locked_segments(filter);
 	return r;
 }
 
