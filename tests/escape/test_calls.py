@@ -11,8 +11,8 @@ REFUSED = {
         process_madvise pidfd_getfd kcmp bpf perf_event_open add_key request_key keyctl userfaultfd
         fanotify_init open_by_handle_at quotactl acct swapon syslog reboot kexec_load init_module
         finit_module settimeofday clock_settime adjtimex iopl ioperm vhangup sethostname setuid
-        setgid setgroups mknod-disk mknod-mem socket-raw socket-raw-high socket-raw6 lease notify""",
-    "ENOSYS": """clone3 io_uring_setup io_uring_enter io_uring_register inotify_init1 mq_open
+        setgid setgroups mknod-disk mknod-mem socket-raw socket-raw-high socket-raw6 lease notify shm-lock""",
+    "ENOSYS": """clone3 io_setup io_uring_setup io_uring_enter io_uring_register inotify_init1 mq_open
         modify_ldt beyond-the-known x32-getpid x32-ptrace int80-getpid""",
     "EAFNOSUPPORT": """socket-family-high socket-packet socket-vsock socket-alg socket-can socket-tipc socket-xdp
         socket-netlink-nf socket-netlink-audit socket-netlink-uevent socketpair-tipc""",

@@ -16,6 +16,7 @@
 #include <sys/mount.h>
 #include <sys/ptrace.h>
 #include <sys/reboot.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -81,6 +82,8 @@ static const struct {
 	{ "io_uring_setup", SYS_io_uring_setup, { 1, P(room) } },
 	{ "io_uring_enter", SYS_io_uring_enter, { -1 } },
 	{ "io_uring_register", SYS_io_uring_register, { -1 } },
+	{ "io_setup", SYS_io_setup, { 60000, P(room) } },
+	{ "shm-lock", SYS_shmctl, { 0, SHM_LOCK } },
 	{ "userfaultfd", SYS_userfaultfd, { 1 } },
 	{ "fanotify_init", SYS_fanotify_init, { 0 } },
 	{ "inotify_init1", SYS_inotify_init1, { 0 } },

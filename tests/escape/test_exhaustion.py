@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Taking all there is of everything: it ends at the episode's limits, or at smaller ones of its own, and
+the neighbour has its share of each kind meanwhile."""
+
+import pytest
+from conftest import ATTACK
+
+MEMORY_BYTES, DISK_BYTES, FILES, PIDS = 96 << 20, 32 << 20, 5000, 48  # of tasks/prey
+
+# The memory that these take is the episode's.
+COUNTED = [
+    "anonymous",
+    "shared",
+    "memory_file",
+    "segment",
+    "page_table",
+    "pipe",
+    "unix_socket",
+    "semaphores",
+    "message_queue",
+]
+
+# These end with an error; the most that there may be of each.
+CAPPED = [
+    ("disk:.", "ENOSPC", 1 + (DISK_BYTES >> 20)),
+    ("disk:/tmp", "ENOSPC", 1 + (DISK_BYTES >> 20)),
+    ("disk:/dev/shm", "ENOSPC", 1 + (DISK_BYTES >> 20)),
+    ("empty_file", "ENOSPC", FILES),
+    ("hard_link", "ENOSPC", FILES),
+    ("attribute", "ENOSPC", FILES),
+    ("terminal", "ENOSPC", 64),
+    ("pending_signal", "EAGAIN", 1024),
+    ("timer", "EAGAIN", 1024),
+    ("process", "EAGAIN", PIDS),
+]
+
+EAT = f"""
+    rm -f /dev/shm/told; mkfifo /dev/shm/told
+    python3 {ATTACK}/eat.py KIND 2>/dev/null >/dev/shm/told &
+    read told </dev/shm/told; echo $told
+"""
+
+
+def greedy(episode, kind: str) -> dict:
+    """What it said in the end; it holds what it got."""
+    return episode.step(EAT.replace("KIND", kind))
+
+
+def has_its_share(neighbour) -> None:
+    tried = neighbour.tried(f"python3 {ATTACK}/eat.py one")
+    assert len(tried) == 12 and set(tried.values()) == {"done"}, tried
+    neighbour.check()
+
+
+@pytest.mark.parametrize("kind", COUNTED)
+def test_memory(agent, neighbour, kind):
+    info = greedy(agent, kind)["info"]
+    if info["memory_peak_bytes"] is None:
+        pytest.skip("there are no control groups: memory is limited for each process")
+    assert info["outcome"] == "memory_limit" and info["memory_peak_bytes"] <= MEMORY_BYTES
+    has_its_share(neighbour)
+
+
+@pytest.mark.parametrize("kind,error,most", CAPPED)
+def test_what_has_a_limit_of_its_own(agent, neighbour, kind, error, most):
+    told = greedy(agent, kind)["observation"].split()
+    assert told[:2] == [kind, error] and 0 < int(told[2]) <= most, told
+    has_its_share(neighbour)
+    agent.sh("rm -rf /tmp/* /dev/shm/* ./* 2>/dev/null; kill -9 %1")
+
+
+def network_pages() -> int:
+    """What the sockets of this whole machine hold."""
+    with open("/proc/net/sockstat") as stat:
+        lines = [line.split() for line in stat if line.startswith(("TCP:", "UDP:"))]
+    return sum(int(line[line.index("mem") + 1]) for line in lines)
+
+
+@pytest.mark.parametrize("kind", ["tcp_socket", "udp_socket"])
+def test_memory_of_the_network(agent, neighbour, kind):
+    """It is not the process', and v1 groups count it apart."""
+    before = network_pages()
+    info = greedy(agent, kind)["info"]
+    if info["memory_peak_bytes"] is None:
+        pytest.skip("there are no control groups: sockets are not counted")
+    assert (network_pages() - before) * 4096 <= 2 * MEMORY_BYTES
+    has_its_share(neighbour)
+
+
+BOMBS = [
+    "bomb() { bomb | bomb & }; bomb",
+    "while :; do (setsid bash -c 'trap \"\" {1..64}; while :; do :; done' &); done",
+    "python3 -c 'import os\nwhile True: os.fork()' 2>/dev/null",
+    "for i in {1..40}; do while :; do :; done & done; true",
+]
+
+
+@pytest.mark.parametrize("bomb", BOMBS)
+def test_processes_and_processors(agent, neighbour, bomb):
+    """Beside bombs that go off until they are ended, the neighbour's steps are done."""
+    agent.step(f"({bomb}) >/dev/null 2>&1 &", timeout_s=2)
+    for _ in range(3):
+        has_its_share(neighbour)
+    assert agent.step("builtin true", timeout_s=2)["info"]["outcome"] == "ok"
+    agent.reset()
+
+
+@pytest.mark.parametrize("bomb", BOMBS[:3])
+def test_a_bomb_that_a_step_waits_for(agent, neighbour, bomb):
+    """What the step began is ended with it, faster than it can begin more."""
+    answer = agent.step(f"{{ {bomb}; sleep 60; }} 2>/dev/null", timeout_s=0.5)
+    assert answer["info"]["outcome"] in ("timeout", "ok"), answer
+    neighbour.check()
+    agent.sh("until (( $(ls -d /proc/[0-9]* | wc -l) <= 4 )); do :; done 2>/dev/null", timeout_s=20)
