@@ -148,16 +148,17 @@ class Episode:
             or self.sh("command echo on$((6 * 7))", timeout_s=5).splitlines()[-1] == "on42"
         )
 
-    def end(self) -> None:
+    def end(self, status: int = 0) -> None:
+        """Closes it, if it has not ended by itself."""
         self.over = True
         if self.child.stdin.closed:
             return
         self.child.stdin.close()
-        status = self.child.wait(ANSWER_S)
+        ended = self.child.wait(ANSWER_S)
         complaint = self.child.stderr.read().decode()
         self.child.stdout.close()
         self.child.stderr.close()
-        assert status == 0, complaint
+        assert ended == status, complaint
 
 
 class Neighbour(Episode):
