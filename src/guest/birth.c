@@ -27,7 +27,7 @@ static int write_text(const char *path, const char *text)
 	return 0;
 }
 
-static int map_ids(pid_t pid, struct fh_error *err)
+int birth_map_ids(pid_t pid, struct fh_error *err)
 {
 	char path[64], map[64];
 	int r;
@@ -52,35 +52,49 @@ static void forget(struct nursery *n)
 	close_fd(&n->trees.own);
 }
 
+int birth_become_root(struct fh_error *err)
+{
+	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+		return error_set(err, errno, "become root of the sandbox");
+	return 0;
+}
+
+int birth_surroundings(bool own_network, struct fh_error *err)
+{
+	if (unshare(CLONE_NEWIPC | CLONE_NEWUTS) < 0)
+		return error_set(err, errno, "make namespaces");
+	if (sethostname("fumehood", 8) < 0)
+		return error_set(err, errno, "set the host's name");
+	if (confine_drop_bounding() < 0)
+		return error_set(err, EPERM, "drop the bounding set");
+	return own_network ? network_make(err) : 0;
+}
+
 static int child_set_up(struct nursery *n, struct birth *b, int mapped, int *out_files,
 		struct fh_error *err)
 {
+	int r = 0;
 	char go;
-	int r;
 
-	if (read(mapped, &go, 1) != 1)
-		return error_say(err, EPIPE, "what was to map the sandbox's ids has ended");
-	close(mapped);
-	if (setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0 || setsid() < 0)
-		return error_set(err, errno, "become root of the sandbox");
-	if (sethostname("fumehood", 8) < 0)
-		return error_set(err, errno, "set the host's name");
-	if (!(b->plan.flags & PLAN_NET_HOST) && !b->in_cradle) {
-		r = network_make(err);
-		if (r < 0)
-			return r;
+	if (!b->in_cradle) {
+		if (read(mapped, &go, 1) != 1)
+			return error_say(err, EPIPE, "what was to map the sandbox's ids has ended");
+		close(mapped);
+		r = birth_become_root(err);
+		if (r == 0)
+			r = birth_surroundings(!(b->plan.flags & PLAN_NET_HOST), err);
 	}
-	r = mounts_build(&(struct mounts_request){ .plan = &b->plan,
-					 .bind_numbers = b->slots,
-					 .disk_number = b->disk,
-					 .can = n->can },
-			out_files, err);
-	if (r == 0 && confine_drop_bounding() < 0)
-		r = error_set(err, EPERM, "drop the bounding set");
-	return r;
+	if (r == 0 && setsid() < 0)
+		r = error_set(err, errno, "make a session");
+	return r < 0 ? r
+		     : mounts_build(&(struct mounts_request){ .plan = &b->plan,
+						    .bind_numbers = b->slots,
+						    .disk_number = b->disk,
+						    .can = n->can },
+				       out_files, err);
 }
 
-_Noreturn static void child(struct nursery *n, struct birth *b, const int mapped[2])
+_Noreturn static void child(struct nursery *n, struct birth *b, int mapped[2])
 {
 	struct init_start start = { .control = b->fds[0],
 		.owner = n->owner,
@@ -92,7 +106,7 @@ _Noreturn static void child(struct nursery *n, struct birth *b, const int mapped
 	size_t at = 1;
 	int r;
 
-	close(mapped[1]);
+	close_fd(&mapped[1]);
 	forget(n);
 	if (b->plan.flags & PLAN_SHELL) {
 		start.shell = (struct shell_ends){ b->fds[1], b->fds[2], b->fds[3] };
@@ -116,26 +130,27 @@ _Noreturn static void child(struct nursery *n, struct birth *b, const int mapped
 	init_main(&start);
 }
 
-/*
- * By clone3 itself: nothing of the C library's fork may run between here and PID 1. The child waits for a
- * byte, or for the end of who was to write it.
- */
-static pid_t clone_child(
-		struct nursery *n, struct birth *b, const int mapped[2], struct fh_error *err)
+/* By clone3 itself: nothing of the C library's fork may run between here and PID 1. */
+static pid_t clone_child(struct nursery *n, struct birth *b, uint64_t flags, int mapped[2],
+		struct fh_error *err)
 {
-	struct clone_args args = { .flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID |
-				CLONE_NEWIPC | CLONE_NEWUTS };
-	pid_t pid;
-	int r;
+	struct clone_args args = { .flags = flags | CLONE_NEWNS | CLONE_NEWPID };
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 
-	if (b->in_cradle)
-		args.flags |= CLONE_PARENT;
-	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-	if (pid < 0)
-		return error_set(err, errno, "make namespaces");
 	if (pid == 0)
 		child(n, b, mapped);
-	r = map_ids(pid, err);
+	return pid < 0 ? error_set(err, errno, "make namespaces") : pid;
+}
+
+/* The child waits for a byte, or for the end of who was to write it. */
+static pid_t clone_mapped(struct nursery *n, struct birth *b, int mapped[2], struct fh_error *err)
+{
+	pid_t pid = clone_child(n, b, CLONE_NEWUSER, mapped, err);
+	int r;
+
+	if (pid < 0)
+		return pid;
+	r = birth_map_ids(pid, err);
 	if (r == 0 && write(mapped[1], "", 1) != 1)
 		r = error_set(err, errno, "wake the sandbox");
 	if (r < 0)
@@ -145,12 +160,14 @@ static pid_t clone_child(
 
 pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 {
-	int mapped[2];
+	int mapped[2] = { -1, -1 };
 	pid_t pid;
 
+	if (b->in_cradle)
+		return clone_child(n, b, CLONE_PARENT, mapped, err);
 	if (pipe2(mapped, O_CLOEXEC) < 0)
 		return error_set(err, errno, "make a pipe");
-	pid = clone_child(n, b, mapped, err);
+	pid = clone_mapped(n, b, mapped, err);
 	close(mapped[0]);
 	close(mapped[1]);
 	return pid;

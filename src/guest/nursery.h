@@ -39,9 +39,16 @@ struct birth {
 	int disk; /* slot of the folder for its files, -1 */
 	int fds[PLAN_FDS_MAX];
 	size_t n_fds;
-	bool in_cradle;          /* which is in the sandbox' network namespace already */
+	bool in_cradle;          /* which has become root, and has its surroundings (below) */
 	volatile int *moved_out; /* in a cradle that is in its groups: see struct init_start */
 };
+
+/* In the nursery: gives a process in a new user namespace its ids. */
+int birth_map_ids(pid_t pid, struct fh_error *err);
+/* In that process, once it has them. */
+int birth_become_root(struct fh_error *err);
+/* All that a sandbox is in but its mounts and its processes: namespaces, bounding set. */
+int birth_surroundings(bool own_network, struct fh_error *err);
 
 /* In the nursery: brings what the plan binds into the tree. */
 int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err);
