@@ -19,11 +19,11 @@
 
 /*
  * The owner's side of a sandbox' PID 1. The guest may be taken over by its agent: every message is
- * checked whole, the answers to requests are awaited for a limited time, and whatever breaks the
+ * checked whole, requests are sent and their answers awaited for a limited time, and whatever breaks the
  * protocol makes the sandbox "gone", which only it feels.
  */
 #define ANSWER_MS 5000
-#define QUEUE_MAX 256 /* events that may come while an answer is awaited */
+#define QUEUE_MAX 256 /* events that may come while an answer is awaited, or without a pause */
 #define EVENT_BYTES_MAX 1024
 
 /* An answer (INIT_DONE) is no event: it goes to whoever awaits it. */
@@ -123,10 +123,13 @@ static void receive(struct sandbox *sb, struct sandbox_event *out, struct answer
 		return;
 	}
 	n = fd_recv_message(sb->control, message, sizeof(message), &fd, 1, &n_fds, MSG_DONTWAIT);
-	if (n == -EAGAIN)
+	if (n == -EAGAIN) {
+		sb->n_unasked = 0;
 		return;
+	}
 	w = wire_open(message, n > 0 ? (size_t)n : 0);
-	if (n <= 0 || !parse(sb, &w, &fd, out, answer)) {
+	/* One that never pauses would keep its owner from all others. */
+	if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !parse(sb, &w, &fd, out, answer)) {
 		drop_answer(answer);
 		set_gone(sb, out);
 	}
@@ -147,9 +150,9 @@ void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out)
 	} while (late.came);
 }
 
-static int wait_readable(int fd, int64_t deadline_ns)
+static int wait_ready(int fd, short events, int64_t deadline_ns)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p = { .fd = fd, .events = events };
 
 	return poll(&p, 1, clock_ms_left(deadline_ns));
 }
@@ -162,7 +165,7 @@ void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event
 		sandbox_next_event(sb, out);
 		if (out->kind != SANDBOX_NONE)
 			return;
-		if (wait_readable(sb->control, deadline) == 0)
+		if (wait_ready(sb->control, POLLIN, deadline) == 0)
 			return;
 	}
 }
@@ -193,7 +196,7 @@ static int await(struct sandbox *sb, struct answer *out, struct fh_error *err)
 			return error_say(err, EPIPE, "the sandbox is gone");
 		if (event.kind != SANDBOX_NONE)
 			put_in_queue(sb, &event);
-		else if (wait_readable(sb->control, deadline) == 0)
+		else if (wait_ready(sb->control, POLLIN, deadline) == 0)
 			return error_say(err, ETIMEDOUT, "the sandbox does not answer");
 	}
 	if (answer.code) {
@@ -205,14 +208,22 @@ static int await(struct sandbox *sb, struct answer *out, struct fh_error *err)
 	return 0;
 }
 
-static int send_message(struct sandbox *sb, const struct buf *b, const int *fds, size_t n,
+int control_send(struct sandbox *sb, const struct buf *b, const int *fds, size_t n,
 		struct fh_error *err)
 {
+	int64_t deadline = clock_now_ns() + ANSWER_MS * NS_PER_MS;
 	int r;
 
 	if (b->truncated)
 		return error_say(err, E2BIG, "the request is larger than %zu bytes", b->cap);
-	r = sb->gone ? -EPIPE : fd_send_message(sb->control, b->data, b->len, fds, n, 0);
+	sb->n_unasked = 0;
+	r = sb->gone ? -EPIPE : fd_send_message(sb->control, b->data, b->len, fds, n, MSG_DONTWAIT);
+	while (r == -EAGAIN && clock_now_ns() < deadline) { /* it has not read the last ones */
+		wait_ready(sb->control, POLLOUT, deadline);
+		r = fd_send_message(sb->control, b->data, b->len, fds, n, MSG_DONTWAIT);
+	}
+	if (r == -EAGAIN)
+		sb->gone = true;
 	return r < 0 ? error_set(err, -r, "send to the sandbox") : 0;
 }
 
@@ -270,7 +281,7 @@ int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t 
 					.cwd = request->cwd,
 					.argv = request->argv,
 					.env = request->env });
-	r = send_message(sb, &b, fds, n, err);
+	r = control_send(sb, &b, fds, n, err);
 	if (r == 0)
 		*out_id = sb->next_id;
 	return r;
@@ -283,7 +294,7 @@ int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh
 	wire_put_u8(&b, INIT_SIGNAL);
 	wire_put_u32(&b, id);
 	wire_put_u32(&b, (uint32_t)signal_number);
-	return send_message(sb, &b, NULL, 0, err);
+	return control_send(sb, &b, NULL, 0, err);
 }
 
 int sandbox_interrupt(struct sandbox *sb, enum interrupt_level level, struct fh_error *err)
@@ -292,7 +303,7 @@ int sandbox_interrupt(struct sandbox *sb, enum interrupt_level level, struct fh_
 
 	wire_put_u8(&b, INIT_INTERRUPT);
 	wire_put_u8(&b, (uint8_t)level);
-	return send_message(sb, &b, NULL, 0, err);
+	return control_send(sb, &b, NULL, 0, err);
 }
 
 int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err)
@@ -300,7 +311,7 @@ int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err)
 	auto_buf struct buf b = BUF_INIT(64);
 
 	wire_put_u8(&b, INIT_CLEAR);
-	return send_message(sb, &b, NULL, 0, err);
+	return control_send(sb, &b, NULL, 0, err);
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -352,7 +363,7 @@ int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_
 	wire_put_str(&b, folder);
 	wire_put_str(&b, path);
 	wire_put_u64(&b, (uint64_t)max_bytes);
-	r = send_message(sb, &b, NULL, 0, err);
+	r = control_send(sb, &b, NULL, 0, err);
 	if (r == 0)
 		r = await(sb, &answer, err);
 	if (r < 0)
@@ -383,7 +394,7 @@ int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const 
 	wire_put_str(&b, folder);
 	wire_put_str(&b, path);
 	wire_put_u32(&b, (uint32_t)mode);
-	r = send_message(sb, &b, &from, 1, err);
+	r = control_send(sb, &b, &from, 1, err);
 	if (r == 0)
 		r = await(sb, &answer, err);
 	if (r == 0)

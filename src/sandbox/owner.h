@@ -65,6 +65,7 @@ struct sandbox {
 	uint32_t next_id;
 	struct sandbox_event *queue; /* came while an answer was awaited */
 	size_t n_queue;
+	size_t n_unasked; /* messages that came since there was none, or since the last request */
 	bool gone;
 	struct sandbox *next, **previous; /* in owner->sandboxes */
 };
@@ -96,6 +97,11 @@ void nursery_remove(struct owner *owner, const char *folder);
 int nursery_add_cradle(struct owner *owner, uint32_t number, const struct cgroup *group);
 /* Waits until all such are gone. */
 void nursery_finish(struct owner *owner);
+
+/* control.c: a message to PID 1. One that leaves its socket full for seconds is gone, as far as its owner
+ * is concerned. */
+int control_send(struct sandbox *sb, const struct buf *message, const int *fds, size_t n_fds,
+		struct fh_error *err);
 
 /* mail.c: memory for a shell's commands, and the descriptor by which the shell gets it. */
 int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err);

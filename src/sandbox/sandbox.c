@@ -272,19 +272,17 @@ int sandbox_output_fd(const struct sandbox *sb)
 
 int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
 {
-	uint8_t kind = INIT_SHELL;
+	auto_buf struct buf b = BUF_INIT(64);
 	struct ends ends = ENDS_INIT;
 	int r;
 
 	close_shell(sb);
+	wire_put_u8(&b, INIT_SHELL);
 	r = make_shell_ends(sb, &ends, err);
-	if (r == 0) {
-		r = fd_send_message(sb->control, &kind, 1, ends.shell, SHELL_FDS, 0);
-		if (r < 0)
-			error_set(err, -r, "start a new shell");
-	}
+	if (r == 0)
+		r = control_send(sb, &b, ends.shell, SHELL_FDS, err);
 	close_ends(&ends);
-	return r;
+	return r < 0 ? error_wrap(err, "start a new shell") : 0;
 }
 
 /* --- usage ----------------------------------------------------------------------------------- */

@@ -1,66 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
-#include "sandbox/owner.h"
+#include "guest.h"
 
-#include <fcntl.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
 
 /*
  * A guest that was taken over, against its owner: any bytes as the messages of PID 1, some with a
  * descriptor. The owner takes events or calls the sandbox gone; it never crashes, waits or leaks.
- * A message is a byte of length (odd: with a descriptor) and that many bytes.
+ * The first byte says what the owner asks for in the meantime.
  */
-static void send_messages(int to, const uint8_t *data, size_t n)
+#define MORE_THAN_A_SOCKET_HOLDS 400
+
+enum { ASK_GET = 1, ASK_PUT = 2, ASK_SIGNALS = 4, HEARD = 8, HUNG_UP = 16 };
+
+static void ask(struct sandbox *sb, uint8_t what)
 {
-	auto_close int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	int fd = -1;
 
-	while (n > 1) {
-		size_t length = data[0] < n - 1 ? data[0] : n - 1;
-		struct iovec part = { .iov_base = (void *)(uintptr_t)(data + 1),
-			.iov_len = length };
-		_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = { 0 };
-		struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
-
-		if (data[0] & 1) {
-			struct cmsghdr *c = (struct cmsghdr *)control;
-
-			c->cmsg_level = SOL_SOCKET;
-			c->cmsg_type = SCM_RIGHTS;
-			c->cmsg_len = CMSG_LEN(sizeof(int));
-			memcpy(CMSG_DATA(c), &null, sizeof(int));
-			message.msg_control = control;
-			message.msg_controllen = sizeof(control);
-		}
-		if (sendmsg(to, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-			return;
-		data += length + 1;
-		n -= length + 1;
-	}
+	if (what & ASK_GET && sandbox_get(sb, "/", "file", 1 << 20, &fd, NULL) == 0)
+		close(fd);
+	if (what & ASK_PUT)
+		sandbox_put(sb, "/", "file", "text", 4, 0644, NULL);
+	for (int i = 0; what & ASK_SIGNALS && i < MORE_THAN_A_SOCKET_HOLDS; i++)
+		sandbox_signal(sb, 1, i, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct sandbox sb = { .shell = -1, .status = -1, .output = -1, .files = -1 };
+	struct input in = { data, n };
+	uint8_t what = input_u8(&in);
 	struct sandbox_event e;
-	int pair[2], fd = -1;
+	struct guest g;
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		abort();
-	sb.control = pair[0];
-	send_messages(pair[1], data, n);
-	close(pair[1]); /* so that nothing is waited for */
-	if (n && data[n - 1] & 1) {
-		if (sandbox_get(&sb, "/", "file", 1 << 20, &fd, NULL) == 0)
-			close(fd);
+	guest_open(&g, false);
+	while (in.n) {
+		const uint8_t *bytes = input_bytes(&in, &n);
+
+		guest_say(&g, bytes, n);
 	}
+	if (what & HUNG_UP)
+		guest_close(&g);
+	ask(g.sb, what);
+	if (what & HEARD)
+		guest_listen(&g);
 	do
-		sandbox_next_event(&sb, &e);
+		sandbox_next_event(g.sb, &e);
 	while (e.kind != SANDBOX_NONE && e.kind != SANDBOX_GONE);
-	close_fd(&sb.files);
-	close(sb.control);
-	free(sb.queue);
+	sandbox_close(g.sb);
+	guest_close(&g);
 	return 0;
 }

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "guest.h"
+#include "shell/session.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/*
+ * A hostile guest on a shell's descriptors, against the session that drives it. Whatever comes, and in
+ * whatever order: every command ends, what is said of it keeps its bounds, and a status that was not
+ * made with the command's own number is never believed.
+ *
+ * The input is a list of acts: a byte that picks one, and what that takes.
+ */
+#define OUTPUT_BYTES 4096
+#define WAITS_OF_A_COMMAND 32 /* more than there are levels of force */
+
+struct play {
+	struct input in;
+	struct guest guest;
+	struct session *session;
+	bool running;
+	bool answered; /* the guest has sent a status with the running command's number */
+};
+
+static void check(bool ok)
+{
+	if (!ok)
+		__builtin_trap();
+}
+
+static void check_result(const struct play *p)
+{
+	const struct session_result *r = session_result(p->session);
+	bool believed = r->outcome == SESSION_OK || r->outcome == SESSION_SYNTAX ||
+			r->outcome == SESSION_OUTPUT_LIMIT;
+
+	check(r->exit_code >= -1 && r->exit_code <= 255);
+	check(r->output->len <= OUTPUT_BYTES && strlen(r->cwd) <= SHELL_STATUS_MAX);
+	check(!(r->requests & ~(REQUEST_VALIDATE | REQUEST_SUBMIT)));
+	check(!believed || (p->answered && !r->integrity && !r->restarted));
+	check(!r->integrity || r->restarted || r->outcome == SESSION_GONE);
+}
+
+static void advance(struct play *p)
+{
+	if (!p->running || !session_advance(p->session))
+		return;
+	check_result(p);
+	p->running = false;
+}
+
+static void begin(struct play *p)
+{
+	int64_t timeout_ms = 1 + input_u8(&p->in);
+	bool check_syntax = timeout_ms & 1;
+	size_t n;
+	const uint8_t *bytes = input_bytes(&p->in, &n);
+	auto_free char *text = xstrndup((const char *)bytes, n);
+	int r = session_begin(p->session, text, timeout_ms, check_syntax, NULL);
+
+	check((r < 0) == p->running);
+	if (r == 0)
+		p->answered = false;
+	p->running = true;
+}
+
+static void say(struct play *p)
+{
+	size_t n;
+	const uint8_t *bytes = input_bytes(&p->in, &n);
+
+	guest_say(&p->guest, bytes, n);
+}
+
+static void send_frame(struct play *p)
+{
+	size_t n;
+	const uint8_t *bytes = input_bytes(&p->in, &n);
+
+	guest_write(p->guest.shell[GUEST_STATUS], bytes, n);
+}
+
+/* A frame with the number that is in the mail, as the loop's own are. */
+static void send_status(struct play *p)
+{
+	char frame[sizeof(uint64_t) + UINT8_MAX];
+	size_t n;
+	const uint8_t *bytes = input_bytes(&p->in, &n);
+
+	if (pread(p->guest.shell[GUEST_MAIL], frame, sizeof(uint64_t),
+			    offsetof(struct shell_mail, command.nonce)) < 0)
+		return;
+	memcpy(frame + sizeof(uint64_t), bytes, n);
+	guest_write(p->guest.shell[GUEST_STATUS], frame, sizeof(uint64_t) + n);
+	p->answered = true;
+}
+
+static void print(struct play *p)
+{
+	size_t times = 1u << (input_u8(&p->in) & 7);
+	size_t n;
+	const uint8_t *bytes = input_bytes(&p->in, &n);
+
+	while (times--)
+		guest_write(p->guest.shell[GUEST_OUTPUT], bytes, n);
+}
+
+static void scribble(struct play *p)
+{
+	off_t at = input_u8(&p->in);
+	size_t n;
+	const uint8_t *bytes = input_bytes(&p->in, &n);
+
+	if (p->guest.shell[GUEST_MAIL] >= 0)
+		(void)!pwrite(p->guest.shell[GUEST_MAIL], bytes, n, at);
+}
+
+static void listen(struct play *p)
+{
+	guest_listen(&p->guest);
+}
+
+static void sleep_on(struct play *p)
+{
+	guest_sleep_ns(NS_PER_MS << (input_u8(&p->in) & 15));
+}
+
+static void cancel(struct play *p)
+{
+	session_cancel(p->session);
+}
+
+static void spin(struct play *p)
+{
+	session_spin(p->session);
+}
+
+static void hang_up(struct play *p)
+{
+	uint8_t which = input_u8(&p->in) & 7;
+
+	close_fd(which < SHELL_FDS ? &p->guest.shell[which] : &p->guest.control);
+}
+
+static void (*const acts[])(struct play *p) = {
+	begin,
+	advance,
+	send_status,
+	send_frame,
+	print,
+	say,
+	listen,
+	sleep_on,
+	scribble,
+	cancel,
+	spin,
+	hang_up,
+};
+
+/* As one that waits for it would. */
+static void await(struct play *p)
+{
+	for (int i = 0; p->running; i++) {
+		struct waits w = WAITS_INIT;
+		int64_t now = clock_now_ns();
+
+		check(i < WAITS_OF_A_COMMAND);
+		session_waits(p->session, &w);
+		check(w.deadline_ns != INT64_MAX);
+		if (w.deadline_ns > now)
+			guest_sleep_ns(w.deadline_ns - now);
+		advance(p);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct play p = { .in = { data, n } };
+
+	guest_open(&p.guest, true);
+	guest_listen(&p.guest);
+	p.session = session_new(p.guest.sb, OUTPUT_BYTES);
+	while (p.in.n)
+		acts[input_u8(&p.in) % ARRAY_SIZE(acts)](&p);
+	await(&p);
+	session_free(p.session);
+	sandbox_close(p.guest.sb);
+	guest_close(&p.guest);
+	return 0;
+}
