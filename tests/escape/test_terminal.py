@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tricks with terminals: input forged for whoever reads next, consoles, sessions of others."""
+
+import os
+import pty
+import select
+import termios
+
+import pytest
+from conftest import ATTACK
+
+DEVICES = ["/dev/console", "/dev/tty0", "/dev/tty1", "/dev/ttyS0", "/dev/vcs", "/dev/pts/0"]
+TRICKS = {"sti": "EPERM", "sti-high": "EPERM", "linux": "EPERM", "discipline": "EPERM"}
+TRICKS |= {"console": "EPERM", "switch": "ENOTTY"}
+
+
+def expected(who: str, steal: str) -> dict[str, str]:
+    return {f"{who}:{name}": error for name, error in {**TRICKS, "steal": steal}.items()}
+
+
+OPENED = {"open:/dev/tty": "ENXIO"} | {f"open:{path}": "ENOENT" for path in DEVICES}
+
+
+def test_terminals_of_its_own(agent):
+    assert agent.tried(f"{ATTACK}/terminal") == OPENED | expected("own", "EPERM")
+    assert agent.tried(f"setsid -w {ATTACK}/terminal") == OPENED | expected("own", "done")
+
+
+def test_the_shell_has_none(agent):
+    """None to forge input for, none to stop it by, and none that a program asks on."""
+    assert "No such device" in agent.sh("head -c 1 /dev/tty 2>&1")
+    assert agent.sh("ps -o tty= -p $$ | tr -d ' '") == "?\n"
+    assert agent.step("read -t 1 line")["info"]["exit_code"] == 1
+    agent.sh("script -qc 'kill -STOP 0; tput reset' /dev/null >/dev/null", "timeout", timeout_s=0.3)
+
+
+class Terminal:
+    """One of this machine, whose user runs a program in a sandbox on it."""
+
+    def __init__(self):
+        self.master, self.side = pty.openpty()
+
+    def play(self, fumehood, *command) -> str:
+        child = fumehood.start(
+            *command, stdin=self.side, stdout=self.side, stderr=self.side, start_new_session=True
+        )
+        text = b""
+        while child.poll() is None or select.select([self.master], [], [], 0)[0]:
+            if select.select([self.master], [], [], 0.05)[0]:
+                text += os.read(self.master, 1 << 16)
+        assert child.returncode == 0, text
+        return text.decode()
+
+    def waiting(self) -> bool:
+        """Whether there is something for who reads next."""
+        flags = termios.tcgetattr(self.side)
+        flags[3] &= ~termios.ICANON
+        termios.tcsetattr(self.side, termios.TCSANOW, flags)
+        return bool(select.select([self.side], [], [], 0)[0])
+
+
+@pytest.fixture
+def terminal():
+    t = Terminal()
+    yield t
+    os.close(t.master)
+    os.close(t.side)
+
+
+def test_a_terminal_that_it_is_given(fumehood, inside, terminal, neighbour):
+    words = ["sandbox", "exec", "--bind", f"{inside}:{ATTACK}", "--", f"{ATTACK}/terminal"]
+    lines = [line.split() for line in terminal.play(fumehood, *words).splitlines()]
+    tried = dict(line for line in lines if len(line) == 2)
+    steal = {"done", "EPERM"}  # it may be its own session's already
+    assert tried.pop("given:steal") in steal and tried.pop("own:steal") in steal
+    assert tried.pop("open:/dev/tty") in ("done", "ENXIO")
+    both = {**expected("given", "-"), **expected("own", "-")}
+    assert tried == {k: v for k, v in {**OPENED, **both}.items() if k in tried}
+    assert len(tried) == len(DEVICES) + 2 * len(TRICKS)
+    assert not terminal.waiting()
