@@ -1,34 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/wire.h"
 
+#include "base/fd.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <string.h>
+
+/* After something that found no room nothing follows: it would be read in its place. */
+static void put(struct buf *b, const void *data, size_t n)
+{
+	if (!b->truncated)
+		buf_add(b, data, n);
+}
 
 void wire_put_u8(struct buf *b, uint8_t v)
 {
-	buf_add(b, &v, sizeof(v));
+	put(b, &v, sizeof(v));
 }
 
 void wire_put_u32(struct buf *b, uint32_t v)
 {
-	buf_add(b, &v, sizeof(v));
+	put(b, &v, sizeof(v));
 }
 
 void wire_put_u64(struct buf *b, uint64_t v)
 {
-	buf_add(b, &v, sizeof(v));
+	put(b, &v, sizeof(v));
 }
 
 void wire_put_bytes(struct buf *b, const void *data, size_t n)
 {
 	wire_put_u32(b, (uint32_t)n);
-	buf_add(b, data, n);
+	put(b, data, n);
 }
 
 void wire_put_str(struct buf *b, const char *s)
 {
 	wire_put_bytes(b, s ? s : "", s ? strlen(s) : 0);
+}
+
+int wire_send(int socket, const struct buf *b, const int *fds, size_t n_fds)
+{
+	return b->truncated ? -EMSGSIZE : fd_send_message(socket, b->data, b->len, fds, n_fds, 0);
 }
 
 struct wire wire_open(const void *data, size_t n)

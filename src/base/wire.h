@@ -26,6 +26,9 @@ void wire_put_u64(struct buf *b, uint64_t v);
 void wire_put_bytes(struct buf *b, const void *data, size_t n); /* u32 length, bytes */
 void wire_put_str(struct buf *b, const char *s);                /* NULL is written as "" */
 
+/* Sends a message, with descriptors; -EMSGSIZE, and nothing is sent, if it is not whole. */
+int wire_send(int socket, const struct buf *b, const int *fds, size_t n_fds);
+
 struct wire wire_open(const void *data, size_t n);
 uint8_t wire_get_u8(struct wire *w);
 uint32_t wire_get_u32(struct wire *w);

@@ -52,7 +52,7 @@ struct init {
 
 static void tell(const struct init *in, const struct buf *b, const int *fd)
 {
-	if (fd_send_message(in->start->control, b->data, b->len, fd, fd ? 1 : 0, 0) < 0)
+	if (wire_send(in->start->control, b, fd, fd ? 1 : 0) < 0)
 		_exit(0);
 }
 

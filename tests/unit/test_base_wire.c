@@ -111,6 +111,21 @@ static void test_bad_strings(void **state)
 	}
 }
 
+/* What follows a field that had no room would be read in its place. */
+static void test_not_whole(void **state)
+{
+	auto_buf struct buf b = BUF_INIT(4);
+
+	(void)state;
+	wire_put_u8(&b, 1);
+	wire_put_u32(&b, 2);
+	assert_true(b.truncated);
+	b.cap = 64;
+	wire_put_u8(&b, 3);
+	assert_int_equal(b.len, 4);
+	assert_int_equal(wire_send(-1, &b, NULL, 0), -EMSGSIZE);
+}
+
 /* --- errors ----------------------------------------------------------------------------------- */
 
 static void test_errors(void **state)
@@ -148,6 +163,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_every_cut_is_noticed),
+		cmocka_unit_test(test_not_whole),
 		cmocka_unit_test(test_rest_is_noticed),
 		cmocka_unit_test(test_bad_strings),
 		cmocka_unit_test(test_errors),
