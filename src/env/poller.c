@@ -192,12 +192,10 @@ void poller_add(struct poller *p, struct fh_env *env)
 	arm(p);
 }
 
-void poller_forget(struct poller *p, struct fh_env *env)
+void poller_unwatch(struct poller *p, const struct fh_env *env)
 {
 	int fds[] = { -1, -1, -1 };
 
-	deadlines_remove(p, env);
-	unqueue(env);
 	if (env->slot.polled && env->sb) {
 		fds[0] = sandbox_fd(env->sb);
 		fds[1] = sandbox_status_fd(env->sb);
@@ -207,6 +205,13 @@ void poller_forget(struct poller *p, struct fh_env *env)
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		if (fds[i] >= 0)
 			epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fds[i], NULL);
+}
+
+void poller_forget(struct poller *p, struct fh_env *env)
+{
+	deadlines_remove(p, env);
+	unqueue(env);
+	poller_unwatch(p, env);
 	env->slot = (struct poll_slot){ 0 };
 }
 

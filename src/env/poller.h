@@ -52,6 +52,9 @@ void poller_release(struct poller *p);
 /* After a begin: the environment will come out of fh_gym_wait() when its work is over. */
 void poller_add(struct poller *p, struct fh_env *env);
 
+/* Before the environment's sandbox is closed, and another follows. */
+void poller_unwatch(struct poller *p, const struct fh_env *env);
+
 /* Before the environment's descriptors are closed. Fine for one that was never polled. */
 void poller_forget(struct poller *p, struct fh_env *env);
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/scope.h"
 #include "base/sha256.h"
 #include "proto/guest.h"
 
@@ -82,6 +83,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	env->memory_peak_bytes = -1;
 	free(env->working_dir);
 	env->working_dir = xstrdup(GUEST_WORKSPACE);
+	env->started_again = false;
 	step_clear(env);
 	r = start_sandbox(env, err);
 	if (r < 0)
@@ -111,6 +113,24 @@ static void failed(struct fh_env *env, int error, const char *why)
 	env->work = WORK_DONE;
 }
 
+/* What is killed while it makes a sandbox takes the plan with it. It is given once more. */
+static void start_again(struct fh_env *env)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	int r;
+
+	if (env->started_again) {
+		failed(env, EIO, "it ended at once");
+		return;
+	}
+	env->started_again = true;
+	poller_unwatch(&env->gym->poller, env);
+	sandbox_close(take_ptr(env->sb));
+	r = start_sandbox(env, &err);
+	if (r < 0)
+		failed(env, -r, err.message);
+}
+
 void reset_advance(struct fh_env *env)
 {
 	struct sandbox_event event;
@@ -125,7 +145,7 @@ void reset_advance(struct fh_env *env)
 			failed(env, EIO, event.text);
 			return;
 		case SANDBOX_GONE:
-			failed(env, EIO, "it ended at once");
+			start_again(env);
 			return;
 		case SANDBOX_NONE:
 		case SANDBOX_EXITED:

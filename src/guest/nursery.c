@@ -57,7 +57,7 @@ int guest_fail(int socket, uint8_t kind, const struct fh_error *err)
 	wire_put_u8(&b, kind);
 	wire_put_u32(&b, (uint32_t)-err->code);
 	wire_put_bytes(&b, err->message, strnlen(err->message, GUEST_TEXT_MAX - 1));
-	return fd_send_message(socket, b.data, b.len, NULL, 0, 0);
+	return wire_send(socket, &b, NULL, 0);
 }
 
 /* --- setting up ------------------------------------------------------------------------------ */
@@ -306,6 +306,9 @@ static void handle(struct nursery *n, char *message, size_t size, const int *fds
 		break;
 	case NURSERY_FINISH:
 		handle_finish(n);
+		break;
+	case NURSERY_PING:
+		answer_kind(n, NURSERY_RUNS);
 		break;
 	}
 	for (size_t i = 0; i < n_fds; i++)

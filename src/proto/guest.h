@@ -57,6 +57,7 @@ enum nursery_message {
 	NURSERY_CRADLE, /* u32 number, not 0: a process to wait in groups; descriptors: groups... */
 	NURSERY_REMOVE, /* str: the folder of an episode that has ended; removed in its own time */
 	NURSERY_FINISH, /* answered when no folder is left that can be removed */
+	NURSERY_PING,   /* answered */
 };
 
 /* nursery to owner */
@@ -65,6 +66,7 @@ enum nursery_answer {
 	NURSERY_STANDS,       /* u8: bits of NURSERY_CAN_* */
 	NURSERY_LAYER_MADE,
 	NURSERY_FINISHED,
+	NURSERY_RUNS,
 	NURSERY_FAILED, /* u32 errno, text: of HELLO, MAPPED or LAYER */
 };
 

@@ -38,6 +38,8 @@ struct answer {
 static void set_gone(struct sandbox *sb, struct sandbox_event *out)
 {
 	sb->gone = true;
+	if (!sb->stood)
+		atomic_store(&sb->owner->in_doubt, true);
 	*out = (struct sandbox_event){ .kind = SANDBOX_GONE };
 }
 
@@ -62,6 +64,7 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 	switch ((enum init_event)wire_get_u8(w)) {
 	case INIT_READY:
 		out->kind = SANDBOX_READY;
+		sb->stood = true;
 		if (*fd >= 0 && sb->files < 0) {
 			sb->files = take_fd(fd);
 			sb->files_base_bytes = sandbox_files_bytes(sb);

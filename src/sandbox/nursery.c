@@ -52,7 +52,7 @@ static const char *const tool_names[] = { "validate", "submit", NULL };
 static int send_to(const struct owner *o, const struct buf *b, const int *fds, size_t n,
 		struct fh_error *err)
 {
-	int r = b->truncated ? -EMSGSIZE : fd_send_message(o->nursery, b->data, b->len, fds, n, 0);
+	int r = wire_send(o->nursery, b, fds, n);
 
 	return r < 0 ? error_set(err, -r, "send to the nursery") : 0;
 }
@@ -361,12 +361,26 @@ int nursery_make_layer(struct owner *o, const struct owner_layer *layer, struct 
 	return r < 0 ? r : await(o, NURSERY_LAYER_MADE, -1, NULL, err);
 }
 
-/* One that was killed has closed its socket; its sandboxes live on. */
-static bool runs(const struct owner *o)
+static bool answers(const struct owner *o)
+{
+	auto_buf struct buf b = BUF_INIT(8);
+
+	wire_put_u8(&b, NURSERY_PING);
+	return send_to(o, &b, NULL, 0, NULL) == 0 &&
+			await(o, NURSERY_RUNS, ANSWER_MS, NULL, NULL) == 0;
+}
+
+/*
+ * One that was killed has closed its socket; its sandboxes live on. But what it had cloned just then has
+ * a copy for a moment more, which would take a plan to nobody: so it is asked, if there is a reason.
+ */
+static bool runs(struct owner *o)
 {
 	struct pollfd p = { .fd = o->nursery, .events = 0 };
 
-	return o->nursery >= 0 && poll(&p, 1, 0) == 0;
+	if (o->nursery < 0 || poll(&p, 1, 0) != 0)
+		return false;
+	return !atomic_exchange(&o->in_doubt, false) || answers(o);
 }
 
 int nursery_need(struct owner *o, struct fh_error *err)

@@ -33,7 +33,8 @@ struct owner {
 	int self;      /* pidfd of this process, for the guests to see it end */
 	int nursery;   /* socket; -1: none runs */
 	pid_t nursery_pid;
-	uint8_t can; /* NURSERY_CAN_* */
+	uint8_t can;          /* NURSERY_CAN_* */
+	atomic_bool in_doubt; /* whether the nursery runs: a sandbox of it never stood */
 	struct buf base_filter, agent_filter;
 	struct cgroups *cgroups; /* of the nursery that runs; NULL: none on this machine */
 	struct spare spares[SPARES_MAX];
@@ -66,7 +67,7 @@ struct sandbox {
 	struct sandbox_event *queue; /* came while an answer was awaited */
 	size_t n_queue;
 	size_t n_unasked; /* messages that came since there was none, or since the last request */
-	bool gone;
+	bool stood, gone;
 	struct sandbox *next, **previous; /* in owner->sandboxes */
 };
 

@@ -307,6 +307,7 @@ static bool play_act(struct play *p, const struct act *a)
 		return true;
 	if (!is_clear(p, a, done))
 		return false;
+	p->failed_resets += a->run == reset;
 	if (a->command && reset(p) < 0)
 		return complain(p, a, "'%s', and then no reset: %s", first.message, p->err.message);
 	done = attempt(p, a);

@@ -19,6 +19,7 @@ struct play {
 	struct fh_step step;
 	struct fh_error err;
 	int run;            /* whose record is open, or was last */
+	int failed_resets;
 	char trouble[2048]; /* what must not be; "" */
 };
 

@@ -391,6 +391,30 @@ static void test_gone(void **state)
 	fh_env_close(env);
 }
 
+/* What the nursery was given and had not made is made by another one. */
+static void test_killed_nursery(void **state)
+{
+	struct fh_env *envs[ENVS];
+	long nursery;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		for (size_t i = 0; i < ENVS; i++) {
+			envs[i] = open_env("words");
+			assert_done(fh_env_reset_begin(envs[i], i, &error));
+			if (i == ENVS / 2) {
+				assert_int_equal(children(getpid(), &nursery, 1), 1);
+				kill((pid_t)nursery, SIGKILL);
+			}
+		}
+		collect(envs, -1);
+		for (size_t i = 0; i < ENVS; i++) {
+			poll_act(envs[i], "echo on");
+			assert_string_equal(step.observation, "on\n");
+			fh_env_close(envs[i]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -405,6 +429,7 @@ int main(void)
 		cmocka_unit_test(test_long_action),
 		cmocka_unit_test(test_scoring),
 		cmocka_unit_test(test_gone),
+		cmocka_unit_test(test_killed_nursery),
 	};
 
 	return cmocka_run_group_tests(tests, gym_setup, gym_teardown);
