@@ -21,8 +21,6 @@
 /* The calls, what each fails with, and what else may come of it: 1, a signal interrupts it; 2, that, or it
  * does less than it was asked for. meson.build takes the names from here. */
 #define FAULT_CALLS(X)                                                                             \
-	X(accept4, EMFILE, 0)                                                                      \
-	X(bind, EADDRINUSE, 0)                                                                     \
 	X(chdir, EACCES, 0)                                                                        \
 	X(chmod, EPERM, 0)                                                                         \
 	X(chown, EPERM, 0)                                                                         \
@@ -46,17 +44,21 @@
 	X(fork, EAGAIN, 0)                                                                         \
 	X(fstat64, ENOMEM, 0)                                                                      \
 	X(fstatat64, ENOMEM, 0)                                                                    \
+	X(fstatfs64, EIO, 0)                                                                       \
+	X(fsync, EIO, 0)                                                                           \
 	X(ftruncate64, EIO, 0)                                                                     \
+	X(fts64_open, ENOMEM, 0)                                                                   \
 	X(getrandom, EIO, 0)                                                                       \
 	X(getrlimit64, EPERM, 0)                                                                   \
 	X(ioctl, ENOMEM, 0)                                                                        \
 	X(link, EIO, 0)                                                                            \
-	X(listen, EADDRINUSE, 0)                                                                   \
+	X(linkat, ENOSPC, 0)                                                                       \
+	X(lseek64, EIO, 0)                                                                         \
 	X(lstat64, EIO, 0)                                                                         \
 	X(memfd_create, ENFILE, 0)                                                                 \
 	X(mkdir, ENOSPC, 0)                                                                        \
 	X(mkdirat, ENOSPC, 0)                                                                      \
-	X(mkostemp64, ENOSPC, 0)                                                                   \
+	X(mkfifo, ENOSPC, 0)                                                                       \
 	X(mmap64, ENOMEM, 0)                                                                       \
 	X(mount, ENOMEM, 0)                                                                        \
 	X(nftw64, EMFILE, 0)                                                                       \
@@ -66,14 +68,23 @@
 	X(pipe2, EMFILE, 0)                                                                        \
 	X(poll, ENOMEM, 1)                                                                         \
 	X(posix_spawn, EAGAIN, 0)                                                                  \
+	X(posix_spawnp, EAGAIN, 0)                                                                 \
+	X(ppoll, ENOMEM, 1)                                                                        \
 	X(prctl, EPERM, 0)                                                                         \
 	X(pread64, EIO, 0)                                                                         \
 	X(pthread_create, EAGAIN, 0)                                                               \
+	X(pwrite64, EIO, 0)                                                                        \
 	X(read, EIO, 2)                                                                            \
+	X(readlink, EIO, 0)                                                                        \
+	X(readlinkat, EIO, 0)                                                                      \
 	X(realloc, ENOMEM, 0)                                                                      \
+	X(realpath, ENOMEM, 0)                                                                     \
 	X(recv, ENOMEM, 1)                                                                         \
 	X(recvmsg, ENOMEM, 1)                                                                      \
 	X(rename, EIO, 0)                                                                          \
+	X(renameat, EIO, 0)                                                                        \
+	X(rmdir, EBUSY, 0)                                                                         \
+	X(scandir64, ENOMEM, 0)                                                                    \
 	X(seccomp_init, ENOMEM, 0)                                                                 \
 	X(send, ENOBUFS, 1)                                                                        \
 	X(sendfile64, EIO, 2)                                                                      \
@@ -86,14 +97,18 @@
 	X(setrlimit64, EPERM, 0)                                                                   \
 	X(setsid, EPERM, 0)                                                                        \
 	X(setxattr, EOPNOTSUPP, 0)                                                                 \
+	X(shutdown, ENOTCONN, 0)                                                                   \
 	X(signalfd, EMFILE, 0)                                                                     \
 	X(socket, ENFILE, 0)                                                                       \
 	X(socketpair, EMFILE, 0)                                                                   \
 	X(stat64, EIO, 0)                                                                          \
 	X(symlink, ENOSPC, 0)                                                                      \
+	X(symlinkat, ENOSPC, 0)                                                                    \
 	X(syscall, EAGAIN, 0)                                                                      \
 	X(timerfd_create, EMFILE, 0)                                                               \
 	X(umount2, EBUSY, 0)                                                                       \
+	X(unlink, EIO, 0)                                                                          \
+	X(unlinkat, EIO, 0)                                                                        \
 	X(unshare, ENOSPC, 0)                                                                      \
 	X(waitpid, ECHILD, 1)                                                                      \
 	X(write, ENOSPC, 2)

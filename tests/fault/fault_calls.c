@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fts.h>
 #include <ftw.h>
 #include <poll.h>
 #include <pthread.h>
@@ -36,8 +37,6 @@
 #define WRAP_INT(name, parameters, arguments) WRAP(int, name, -1, parameters, arguments)
 #define WRAP_SIZE(name, parameters, arguments) WRAP(ssize_t, name, -1, parameters, arguments)
 
-WRAP_INT(accept4, (int fd, void *address, void *n, int flags), (fd, address, n, flags))
-WRAP_INT(bind, (int fd, const void *address, socklen_t n), (fd, address, n))
 WRAP_INT(chdir, (const char *path), (path))
 WRAP_INT(chmod, (const char *path, mode_t mode), (path, mode))
 WRAP_INT(chown, (const char *path, uid_t uid, gid_t gid), (path, uid, gid))
@@ -62,16 +61,23 @@ WRAP(FILE *, fopen64, NULL, (const char *path, const char *mode), (path, mode))
 WRAP(pid_t, fork, -1, (void), ())
 WRAP_INT(fstat64, (int fd, void *st), (fd, st))
 WRAP_INT(fstatat64, (int at, const char *path, void *st, int flags), (at, path, st, flags))
+WRAP_INT(fstatfs64, (int fd, void *st), (fd, st))
+WRAP_INT(fsync, (int fd), (fd))
+WRAP(FTS *, fts64_open, NULL,
+		(char *const *paths, int options, int (*compare)(const FTSENT **, const FTSENT **)),
+		(paths, options, compare))
 WRAP_INT(ftruncate64, (int fd, off_t n), (fd, n))
 WRAP_SIZE(getrandom, (void *data, size_t n, unsigned flags), (data, n, flags))
 WRAP_INT(getrlimit64, (int resource, void *limit), (resource, limit))
 WRAP_INT(link, (const char *from, const char *to), (from, to))
-WRAP_INT(listen, (int fd, int n), (fd, n))
+WRAP_INT(linkat, (int from_dir, const char *from, int to_dir, const char *to, int flags),
+		(from_dir, from, to_dir, to, flags))
+WRAP(off_t, lseek64, -1, (int fd, off_t offset, int whence), (fd, offset, whence))
 WRAP_INT(lstat64, (const char *path, void *st), (path, st))
 WRAP_INT(memfd_create, (const char *name, unsigned flags), (name, flags))
 WRAP_INT(mkdir, (const char *path, mode_t mode), (path, mode))
 WRAP_INT(mkdirat, (int at, const char *path, mode_t mode), (at, path, mode))
-WRAP_INT(mkostemp64, (char *name, int flags), (name, flags))
+WRAP_INT(mkfifo, (const char *path, mode_t mode), (path, mode))
 WRAP(void *, mmap64, MAP_FAILED,
 		(void *at, size_t n, int protection, int flags, int fd, off_t from),
 		(at, n, protection, flags, fd, from))
@@ -89,14 +95,32 @@ WRAP(int, posix_spawn, errno,
 				const posix_spawnattr_t *attributes, char *const *argv,
 				char *const *env),
 		(pid, path, actions, attributes, argv, env))
+WRAP(int, posix_spawnp, errno,
+		(pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,
+				const posix_spawnattr_t *attributes, char *const *argv,
+				char *const *env),
+		(pid, file, actions, attributes, argv, env))
+WRAP_INT(ppoll, (struct pollfd * fds, nfds_t n, const struct timespec *time, const void *mask),
+		(fds, n, time, mask))
 WRAP_SIZE(pread64, (int fd, void *data, size_t n, off_t from), (fd, data, n, from))
 WRAP(int, pthread_create, errno,
 		(pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *),
 				void *data),
 		(thread, attributes, run, data))
+WRAP_SIZE(pwrite64, (int fd, const void *data, size_t n, off_t to), (fd, data, n, to))
+WRAP_SIZE(readlink, (const char *path, char *text, size_t n), (path, text, n))
+WRAP_SIZE(readlinkat, (int at, const char *path, char *text, size_t n), (at, path, text, n))
 WRAP(void *, realloc, NULL, (void *data, size_t n), (data, n))
+WRAP(char *, realpath, NULL, (const char *path, char *out), (path, out))
 WRAP_SIZE(recvmsg, (int fd, struct msghdr *message, int flags), (fd, message, flags))
 WRAP_INT(rename, (const char *from, const char *to), (from, to))
+WRAP_INT(renameat, (int from_dir, const char *from, int to_dir, const char *to),
+		(from_dir, from, to_dir, to))
+WRAP_INT(rmdir, (const char *path), (path))
+WRAP_INT(scandir64,
+		(const char *path, struct dirent ***out, int (*filter)(const struct dirent *),
+				int (*compare)(const struct dirent **, const struct dirent **)),
+		(path, out, filter, compare))
 #if FAULT_SIDE == 0 /* a guest is not linked with libseccomp */
 WRAP(scmp_filter_ctx, seccomp_init, NULL, (uint32_t action), (action))
 #endif
@@ -110,14 +134,18 @@ WRAP_INT(setrlimit64, (int resource, const void *limit), (resource, limit))
 WRAP(pid_t, setsid, -1, (void), ())
 WRAP_INT(setxattr, (const char *path, const char *name, const void *value, size_t n, int flags),
 		(path, name, value, n, flags))
+WRAP_INT(shutdown, (int fd, int how), (fd, how))
 WRAP_INT(signalfd, (int fd, const void *mask, int flags), (fd, mask, flags))
 WRAP_INT(socket, (int domain, int type, int protocol), (domain, type, protocol))
 WRAP_INT(socketpair, (int domain, int type, int protocol, int *pair),
 		(domain, type, protocol, pair))
 WRAP_INT(stat64, (const char *path, void *st), (path, st))
 WRAP_INT(symlink, (const char *to, const char *path), (to, path))
+WRAP_INT(symlinkat, (const char *to, int at, const char *path), (to, at, path))
 WRAP_INT(timerfd_create, (int clock, int flags), (clock, flags))
 WRAP_INT(umount2, (const char *path, int flags), (path, flags))
+WRAP_INT(unlink, (const char *path), (path))
+WRAP_INT(unlinkat, (int at, const char *path, int flags), (at, path, flags))
 WRAP_INT(unshare, (int flags), (flags))
 WRAP(pid_t, waitpid, -1, (pid_t pid, int *status, int options), (pid, status, options))
 

@@ -29,7 +29,9 @@ STEPS = [
     "python3 -c 'print(6 * 7)'",
 ]
 PHASES = ["start", "reset", "step", "validate", "submit", "close"]
-RECORDS = re.compile(r"events\.jsonl|results\.json|args\.yaml|[a-z]+(-disk)?\.traj")
+RECORDS = re.compile(
+    r"events\.jsonl|results\.json|args\.yaml|[a-z]+(-disk)?\.traj|run-\d{8}T\d{6}\.log"
+)
 FIRST_GUESS_S = 0.02  # how long a phase takes, until one was seen to end
 
 

@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SOME 4 /* passes of a site, beside the first */
 #define HANG_S 60
 #define SLOW_MS 10000 /* longer than any answer is waited for */
 
@@ -76,10 +75,10 @@ static const char *leak_of(int fds)
 	return NULL;
 }
 
-_Noreturn static void try_in_child(size_t number)
+_Noreturn static void try_in_child(size_t number, enum fault_kind kind)
 {
 	struct play p;
-	const char *leak = NULL;
+	const char *wrong = NULL;
 	int fds = machine_open_fds();
 	bool good;
 
@@ -87,9 +86,12 @@ _Noreturn static void try_in_child(size_t number)
 	machine_watch();
 	good = play(&p, plays[number].task, plays[number].script);
 	if (good)
-		leak = leak_of(fds);
-	snprintf(fault_page->trouble, sizeof(fault_page->trouble), "%s", leak ? leak : p.trouble);
-	_exit(!good || leak);
+		wrong = leak_of(fds);
+	if (good && !wrong && kind == FAULT_KILL && p.failed_resets)
+		wrong = "a death beneath a reset is felt";
+	snprintf(fault_page->trouble, sizeof(fault_page->trouble), "%s",
+			good && wrong ? wrong : p.trouble);
+	_exit(!good || wrong);
 }
 
 static const char *what_ended(int status, enum fault_kind kind)
@@ -118,7 +120,7 @@ static const char *try(size_t number, const struct campaign *c, struct counts *c
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0)
-		try_in_child(number);
+		try_in_child(number, c->kind);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	wrong = what_ended(status, c->kind);
@@ -179,18 +181,19 @@ static void fail_at(size_t number, const struct campaign *c, uint64_t key, unsig
 				plays[number].task, wrong);
 }
 
-/* The first time that it is passed, and some others; or each time. */
+/* The first time that it is passed, and one other; or each time. */
 static void fail_site(size_t number, const struct campaign *c, const struct fault_site *s,
 		struct counts *counts)
 {
 	const char *kills = getenv("FAULT_KILLS");
 	bool all = kills && strtol(kills, NULL, 10) >= 1000;
-	unsigned stride = all || s->passes < SOME ? 1 : s->passes / SOME;
 
 	counts->sites++;
 	fail_at(number, c, s->key, 1, counts);
-	for (unsigned pass = 2; pass <= s->passes; pass += stride)
-		fail_at(number, c, s->key, pass + (unsigned)rand_r(&seed) % stride, counts);
+	if (!all && s->passes > 1)
+		fail_at(number, c, s->key, 2 + (unsigned)rand_r(&seed) % (s->passes - 1), counts);
+	for (unsigned pass = 2; all && pass <= s->passes; pass++)
+		fail_at(number, c, s->key, pass, counts);
 }
 
 static bool was_tried(const uint64_t *tried, size_t n, uint64_t key)
