@@ -141,6 +141,11 @@ void observe_command(struct fh_env *env, const struct session_result *result)
 	buf_clear(&env->folded);
 	str_add_folded(&env->folded, buf_str(output), output->len);
 	str_add_utf8(&env->observation, buf_str(&env->folded), env->folded.len);
+	if (env->step.outcome == FH_OUTCOME_OK &&
+			(env->folded.truncated || env->observation.truncated)) {
+		env->step.outcome = FH_OUTCOME_OUTPUT_LIMIT;
+		observe_note(env, "(There was more output, for which no memory was left.)");
+	}
 	note_outcome(env, result);
 }
 

@@ -319,6 +319,8 @@ static int build(int (*add)(scmp_filter_ctx), struct buf *out, struct fh_error *
 	if (r == 0)
 		r = export(filter, out);
 	seccomp_release(filter);
+	if (r == 0 && out->truncated) /* the rest would be no filter, or another one */
+		r = -ENOMEM;
 	return r < 0 ? error_set(err, -r, "build a seccomp filter") : 0;
 }
 
