@@ -1,28 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
 #include "base/lines.h"
-#include "base/mem.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "cmd/cmd.h"
+#include "cmd/env_protocol.h"
 #include "cmd/env_record.h"
 #include "cmd/episode_options.h"
 #include "cmd/interrupt.h"
 #include "cmd/log_options.h"
-#include "trajectory/info.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 /*
- * fumehood env: episodes of one environment over standard input and output, a JSON object a line
- * each way, in order. An answer is written before the next line is looked at; whatever is wrong with
- * a line is an answer too, and the episode goes on.
+ * fumehood env: episodes of one environment over standard input and output, in the form of
+ * env_protocol.h. An answer is written before the next line is looked at.
  */
-
-#define ANSWER_BYTES_MAX (64L * 1024 * 1024)
 
 struct env_options {
 	struct episode_options episode;
@@ -32,47 +26,17 @@ struct env_options {
 	struct log_choice log;
 };
 
-enum episode_state { NOT_RESET, GOING_ON, OVER };
-
 struct door {
 	const struct env_options *options;
 	struct fh_gym *gym;
 	struct fh_env *env;
 	struct fh_env_info info;
 	struct env_record record;
-	enum episode_state state;
-	uint64_t next_seed; /* of a reset that gives none */
-	struct buf answer;
-	bool closing;
+	struct env_protocol protocol;
 	bool unrecorded; /* the record can't be written: nothing goes on */
 };
 
-/* --- answers ---------------------------------------------------------------------------------- */
-
-static int answer_error(struct door *d, const char *code, const char *message)
-{
-	struct pyjson_writer w = PYJSON_WRITER_INIT(&d->answer, PYJSON_LINE);
-
-	buf_clear(&d->answer);
-	pyjson_put_object(&w, NULL);
-	pyjson_put_object(&w, "error");
-	pyjson_put_text(&w, "code", code);
-	pyjson_put_text(&w, "message", message);
-	pyjson_end_object(&w);
-	pyjson_end_object(&w);
-	return 0;
-}
-
-/* -EINVAL and -E2BIG are the asker's; anything else is ours. */
-static int answer_failure(struct door *d, int r, const struct fh_error *err)
-{
-	if (r != -EINVAL && r != -E2BIG && r != -EINTR)
-		episode_log_failed(&d->record.log, err->message);
-	return answer_error(
-			d, r == -EINVAL || r == -E2BIG ? "bad_argument" : "failed", err->message);
-}
-
-/* --- what can be asked ------------------------------------------------------------------------ */
+/* --- what is asked for ------------------------------------------------------------------------ */
 
 /* Nobody is there to read the answer. */
 static bool reader_is_gone(void)
@@ -106,183 +70,68 @@ static int wait_for_env(struct door *d, struct fh_step *step, struct fh_error *e
 	}
 }
 
-static int read_seed(const struct pyjson *request, uint64_t *seed, struct fh_error *err)
+/* What came of writing the record. */
+static int recorded(struct door *d, int r)
 {
-	const struct pyjson *v = pyjson_get(request, "seed");
-	int64_t number;
-
-	if (!v || v->kind == PYJSON_NULL)
-		return 0;
-	if (!pyjson_i64(v, &number) || number < 0)
-		return error_say(err, EINVAL, "'seed' should be a whole number from 0 on");
-	*seed = (uint64_t)number;
-	return 0;
+	d->unrecorded = d->unrecorded || r < 0;
+	return r;
 }
 
-static int do_reset(struct door *d, const struct pyjson *request, struct fh_error *err)
+static int reset(void *data, uint64_t seed, struct fh_step *out, struct fh_error *err)
 {
-	struct pyjson_writer w = PYJSON_WRITER_INIT(&d->answer, PYJSON_LINE);
-	uint64_t seed = d->next_seed;
-	struct fh_step step = { 0 };
-	int r;
+	struct door *d = data;
+	int r = recorded(d, env_record_end(&d->record, "early_exit", err));
 
-	r = read_seed(request, &seed, err);
-	if (r == 0)
-		r = env_record_end(&d->record, "early_exit", err);
 	if (r == 0)
 		r = fh_env_reset_begin(d->env, seed, err);
-	if (r < 0)
-		return r;
-	d->state = NOT_RESET;
-	r = wait_for_env(d, &step, err);
-	if (r < 0)
-		return r;
-	r = env_record_begin(&d->record, seed, &step, err);
-	d->unrecorded = r < 0;
-	if (r < 0)
-		return r;
-	d->state = GOING_ON;
-	d->next_seed = seed + 1;
-	pyjson_put_object(&w, NULL);
-	info_put_reset(&w, &step);
-	pyjson_end_object(&w);
-	return 0;
-}
-
-static int read_action(const struct pyjson *request, struct fh_action *out, struct fh_error *err)
-{
-	const struct pyjson *action = pyjson_get(request, "action");
-	const struct pyjson *timeout = pyjson_get(request, "timeout_s");
-
-	if (!action)
-		return error_say(err, EINVAL, "'action' is missing: a step needs one");
-	out->text = pyjson_string(action);
-	if (!out->text)
-		return error_say(err, EINVAL, "'action' should be a string without a NUL");
-	if (str_utf8_invalid(out->text, strlen(out->text)) >= 0)
-		return error_say(err, EINVAL, "'action' holds half of a surrogate pair");
-	if (!timeout || timeout->kind == PYJSON_NULL)
-		return 0;
-	if (!pyjson_double(timeout, &out->timeout_s) || out->timeout_s <= 0)
-		return error_say(err, EINVAL, "'timeout_s' should be a number above 0");
-	return 0;
-}
-
-static int do_step(struct door *d, const struct pyjson *request, struct fh_error *err)
-{
-	struct pyjson_writer w = PYJSON_WRITER_INIT(&d->answer, PYJSON_LINE);
-	struct fh_action action = { 0 };
-	struct fh_step step = { 0 };
-	int r;
-
-	if (d->state == NOT_RESET)
-		return answer_error(d, "not_reset", "there is no episode yet: ask for a reset");
-	if (d->state == OVER)
-		return answer_error(d, "episode_over", "the episode is over: ask for a reset");
-	r = read_action(request, &action, err);
 	if (r == 0)
-		r = fh_env_step_begin(d->env, &action, err);
+		r = wait_for_env(d, out, err);
 	if (r == 0)
-		episode_log_action(&d->record.log, action.text);
+		r = recorded(d, env_record_begin(&d->record, seed, out, err));
+	return r;
+}
+
+static int step(void *data, const struct fh_action *action, struct fh_step *out,
+		struct fh_error *err)
+{
+	struct door *d = data;
+	int r = fh_env_step_begin(d->env, action, err);
+
+	if (r < 0)
+		return r;
+	episode_log_action(&d->record.log, action->text);
+	r = wait_for_env(d, out, err);
 	if (r == 0)
-		r = wait_for_env(d, &step, err);
-	if (r < 0)
-		return r;
-	if (step.terminated || step.truncated)
-		d->state = OVER;
-	r = env_record_step(&d->record, action.text, &step, err);
-	d->unrecorded = r < 0;
-	if (r < 0)
-		return r;
-	pyjson_put_object(&w, NULL);
-	info_put_step(&w, &step);
-	pyjson_end_object(&w);
-	return 0;
+		r = recorded(d, env_record_step(&d->record, action->text, out, err));
+	return r;
 }
 
-static int do_close(struct door *d, const struct pyjson *request, struct fh_error *err)
+static int close_episode(void *data, struct fh_error *err)
 {
-	int r = env_record_end(&d->record, "early_exit", err);
+	struct door *d = data;
 
-	if (r < 0)
-		return r;
-	d->closing = true;
-	buf_add_str(&d->answer, "{\"closed\":true}");
-	return 0;
+	return recorded(d, env_record_end(&d->record, "early_exit", err));
 }
 
-struct op {
-	const char *name;
-	const char *members[3]; /* beside "op" */
-	int (*run)(struct door *d, const struct pyjson *request, struct fh_error *err);
-};
+static const struct env_service service = { reset, step, close_episode };
 
-static const struct op ops[] = {
-	{ "reset", { "seed" }, do_reset },
-	{ "step", { "action", "timeout_s" }, do_step },
-	{ "close", { NULL }, do_close },
-};
+/* --- the conversation ------------------------------------------------------------------------- */
 
-static const struct op *find_op(const char *name)
+static int send_answer(const struct door *d, struct fh_error *err)
 {
-	for (size_t i = 0; name && i < ARRAY_SIZE(ops); i++) {
-		if (str_eq(ops[i].name, name))
-			return &ops[i];
-	}
-	return NULL;
-}
+	const struct buf *answer = &d->protocol.answer;
+	int r = fd_write_full(STDOUT_FILENO, answer->data, answer->len);
 
-/* A member that nobody reads is a misspelt one. */
-static int check_members(const struct op *op, const struct pyjson *request, struct fh_error *err)
-{
-	for (const struct pyjson *m = request->first; m; m = m->next) {
-		bool known = str_eq(m->key, "op");
-
-		for (size_t i = 0; i < ARRAY_SIZE(op->members); i++)
-			known = known || str_eq(m->key, op->members[i]);
-		if (!known)
-			return error_say(err, EINVAL, "'%s' takes no '%s'", op->name, m->key);
-	}
-	return 0;
+	return r < 0 ? error_set(err, -r, "write the answer") : 0;
 }
 
 static void serve_line(struct door *d, const char *line, size_t n)
 {
-	auto_arena struct arena arena = ARENA_INIT;
-	struct pyjson_source source = { .name = "request", .data = line, .n = n };
-	const struct pyjson *request;
-	const struct op *op;
 	struct fh_error err;
-	int r;
+	int r = env_protocol_line(&d->protocol, line, n, &err);
 
-	buf_clear(&d->answer);
-	if (pyjson_read(&arena, &source, &request, &err) < 0) {
-		answer_error(d, "bad_json", err.message);
-		return;
-	}
-	op = find_op(pyjson_string(pyjson_get(request, "op")));
-	if (!op) {
-		answer_error(d, "unknown_op", "'op' should be \"reset\", \"step\" or \"close\"");
-		return;
-	}
-	r = check_members(op, request, &err);
-	if (r == 0)
-		r = op->run(d, request, &err);
-	if (r < 0)
-		answer_failure(d, r, &err);
-}
-
-/* --- the conversation ------------------------------------------------------------------------- */
-
-static int send_answer(struct door *d, struct fh_error *err)
-{
-	int r;
-
-	if (d->answer.truncated)
-		answer_error(d, "failed", "the answer is too large");
-	buf_add_char(&d->answer, '\n');
-	r = fd_write_full(STDOUT_FILENO, d->answer.data, d->answer.len);
-	return r < 0 ? error_set(err, -r, "write the answer") : 0;
+	if (r < 0 && r != -EINTR)
+		episode_log_failed(&d->record.log, err.message);
 }
 
 static int converse(struct door *d, struct fh_error *err)
@@ -290,7 +139,7 @@ static int converse(struct door *d, struct fh_error *err)
 	__attribute__((cleanup(lines_release))) struct lines in = LINES_INIT;
 	int r = 0;
 
-	while (!d->closing && !d->unrecorded && r == 0) {
+	while (!d->protocol.closed && !d->unrecorded && r == 0) {
 		const char *line;
 		size_t n;
 
@@ -299,7 +148,7 @@ static int converse(struct door *d, struct fh_error *err)
 			serve_line(d, line, n);
 			break;
 		case LINES_TOO_LONG:
-			answer_error(d, "too_long", "a line is longer than 16 MiB");
+			env_protocol_too_long(&d->protocol);
 			break;
 		case LINES_END:
 		case LINES_STOPPED:
@@ -345,7 +194,7 @@ static void close_door(struct door *d)
 	env_record_release(&d->record);
 	fh_env_close(d->env);
 	fh_gym_close(d->gym);
-	buf_release(&d->answer);
+	env_protocol_release(&d->protocol);
 }
 
 static int run_env(struct command_context *ctx)
@@ -366,8 +215,7 @@ static int run_env(struct command_context *ctx)
 			log_options_read(ctx, &o->log, LOG_WARN, &log, &err) < 0)
 		return cmd_refuse(&err);
 	log_setup(&log);
-	d.next_seed = o->episode.seed;
-	buf_init(&d.answer, ANSWER_BYTES_MAX);
+	env_protocol_init(&d.protocol, &service, &d, o->episode.seed);
 	r = interrupt_setup(&err);
 	if (r == 0)
 		r = open_env(&d, binds, &err);

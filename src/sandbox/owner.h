@@ -101,7 +101,7 @@ void nursery_finish(struct owner *owner);
 
 /* control.c: a message to PID 1. One that leaves its socket full for seconds is gone, as far as its owner
  * is concerned. */
-int control_send(struct sandbox *sb, const struct buf *message, const int *fds, size_t n_fds,
+int control_send(struct sandbox *sb, const struct buf *b, const int *fds, size_t n,
 		struct fh_error *err);
 
 /* mail.c: memory for a shell's commands, and the descriptor by which the shell gets it. */
