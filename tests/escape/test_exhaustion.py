@@ -66,7 +66,7 @@ def test_what_has_a_limit_of_its_own(agent, neighbour, kind, error, most):
     told = greedy(agent, kind)["observation"].split()
     assert told[:2] == [kind, error] and 0 < int(told[2]) <= most, told
     has_its_share(neighbour)
-    agent.sh("rm -rf /tmp/* /dev/shm/* ./* 2>/dev/null; kill -9 %1")
+    agent.sh("kill -9 %1; wait; rm -rf /tmp/* /dev/shm/* ./*")
 
 
 def network_pages() -> int:
