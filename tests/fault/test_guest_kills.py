@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""SIGKILL of what runs beneath an owner, at any point of a reset, a step, a scoring.
+
+The owner answers with a result or a sentence, no score is ever a wrong one, and the next reset works.
+"""
+
+import contextlib
+import os
+import signal
+import time
+
+import pytest
+from conftest import KILLS, Process, counts, descendants
+
+# How a submission that counts is made, and the scores that it may get.
+TASKS = {
+    "sums": ("cp right.csv submission.csv", "accuracy", 1.0, 1.0),
+    "lines": ("true", "lines", 2.0, 2.0),
+    "coins": ("true", "Score", 0.2, 0.8),
+}
+PHASES = ["reset", "step", "validate", "submit"]  # the last two have programs that score
+RESETS_EACH = 10  # of one owner
+LONGEST_S = 0.04  # what a kill waits for: a reset and a scoring take less, or about that
+
+
+def victims_among(owner: int) -> dict[str, list[Process]]:
+    """What an owner's processes are: by their parents, since names are late."""
+    table = descendants(owner)
+    below = {p.pid: [q for q in table if q.parent == p.pid] for p in table}
+    nursery = [p for p in table if p.parent == owner]
+    made = [q for p in nursery for q in below[p.pid]]
+    first = [p for p in made if p.name == "init"]
+    inside = [q for p in first for q in below[p.pid]]
+    return {
+        "nursery": nursery,
+        "cradle": [p for p in made if p.name == "fh-nursery"],
+        "PID 1": first,
+        "shell": [p for p in inside if p.name == "bash"],
+        "program": [p for p in inside if p.name != "bash"],
+    }
+
+
+def kill_one(owner: int, kind: str, limit_s: float, dice) -> bool:
+    """Some time from now; a program of a grader may have to be waited for."""
+    time.sleep(dice.random() * LONGEST_S)
+    end = time.monotonic() + limit_s
+    while True:
+        found = victims_among(owner)[kind]
+        if found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(dice.choice(found).pid, signal.SIGKILL)
+            return True
+        if time.monotonic() > end:
+            return False
+
+
+def is_clear(answer: dict, task: str) -> bool:
+    if "error" in answer:
+        return len(answer["error"]["message"]) > 10
+    info = answer["info"]
+    _, metric, low, high = TASKS[task]
+    if "score" in info:
+        return low <= info["score"][metric] <= high
+    return bool(answer["observation"])
+
+
+def try_once(door, task: str, kind: str, phase: str, dice) -> None:
+    right = TASKS[task][0]
+    if phase != "reset":
+        assert "observation" in door.ask(op="reset")
+    if phase == "reset":
+        door.send(op="reset")
+    elif phase == "step":
+        door.send(op="step", action="for i in {1..20}; do sleep .001; done; echo done")
+    else:
+        door.send(op="step", action=f"{right}; {phase}")
+    killed = kill_one(door.pid, kind, 0.05 if kind == "program" else 0, dice)
+    answer = door.answer()
+    assert is_clear(answer, task), answer
+    again = door.ask(op="reset")
+    assert "observation" in again, again
+    assert door.step("echo on")["observation"] == "on\n"
+    scored = door.step(f"{right}; submit")
+    assert scored["info"].get("exit_status") == "submitted" and is_clear(scored, task), scored
+    counts[f"{kind} killed in {phase}" if killed else f"no {kind} to kill in {phase}"] += 1
+
+
+@pytest.mark.parametrize("kind", ["nursery", "cradle", "PID 1", "shell", "program"])
+def test_kills(fumehood, kind, dice):
+    left = max(KILLS // 5, RESETS_EACH)
+    while left > 0:
+        task = dice.choice(list(TASKS))
+        door = fumehood.door(task)
+        for _ in range(RESETS_EACH):
+            phase = dice.choice(PHASES[2 * (kind == "program") :])
+            try:
+                try_once(door, task, kind, phase, dice)
+            except AssertionError as error:
+                raise AssertionError(f"{task}, {kind}, {phase}: {error}") from error
+        left -= RESETS_EACH
+        assert door.end() == 0
+        fumehood.clear()
