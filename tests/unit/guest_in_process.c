@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/scope.h"
+#include "guest/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * Linked to a test of sandboxes, it makes the nursery a fork of the test instead of a bash with the
+ * plugin, so that the test's sanitizers see all of the guest but what knows bash. Shells run each command
+ * by `bash -c`. What a sanitizer reports in any process of the guest makes the test fail.
+ *
+ * The owner spawns its nursery with descriptor 3 as its socket. The linker gives us both calls.
+ */
+#define NURSERY_FD 3
+
+extern int __real_posix_spawn(pid_t *pid, const char *path,
+		const posix_spawn_file_actions_t *actions, const posix_spawnattr_t *attr,
+		char *const *argv, char *const *env);
+extern int __real_posix_spawn_file_actions_adddup2(
+		posix_spawn_file_actions_t *actions, int fd, int new_fd);
+int __wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attr, char *const *argv, char *const *env);
+int __wrap_posix_spawn_file_actions_adddup2(
+		posix_spawn_file_actions_t *actions, int fd, int new_fd);
+
+/* --- what sanitizers report ------------------------------------------------------------------- */
+
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+static int *reported; /* shared with all that is forked from here */
+
+static void on_report(void)
+{
+	*reported = 1;
+}
+
+__attribute__((constructor)) static void watch(void)
+{
+	reported = mmap(NULL, sizeof(*reported), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+			-1, 0);
+	if (reported == MAP_FAILED)
+		_exit(1);
+	if (__sanitizer_set_death_callback)
+		__sanitizer_set_death_callback(on_report);
+}
+
+__attribute__((destructor)) static void judge(void)
+{
+	if (!*reported)
+		return;
+	fprintf(stderr, "a sanitizer reported something in the guest\n");
+	_exit(1);
+}
+
+/* --- a shell ---------------------------------------------------------------------------------- */
+
+/* The text of the next command. */
+static char *receive(const struct shell_mail *mail, struct shell_command *out)
+{
+	static uint32_t turn;
+	char *text;
+
+	while (!shell_wait(mail, &turn))
+		;
+	*out = mail->command;
+	text = calloc(1, (size_t)out->length + 1);
+	memcpy(text, mail->text, out->length);
+	return text;
+}
+
+static int run(const char *text)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execl("/bin/bash", "bash", "-c", text, (char *)NULL);
+		_exit(127);
+	}
+	if (pid < 0)
+		return 126;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 126;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void take_places(const struct shell_start *start)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (const char *const *e = program_environment; *e; e++)
+		putenv((char *)(uintptr_t)*e);
+	for (const char *const *e = start->env; *e; e++)
+		putenv((char *)(uintptr_t)*e);
+	if (dup2(null, 0) < 0 || dup2(start->output, 1) < 0 || dup2(start->output, 2) < 0)
+		_exit(1);
+	fcntl(start->status, F_SETFD, FD_CLOEXEC);
+	fcntl(start->output, F_SETFD, FD_CLOEXEC);
+	if (chdir(GUEST_WORKSPACE) < 0 && chdir("/") < 0)
+		_exit(1);
+}
+
+_Noreturn static void shell_loop(const struct shell_start *start)
+{
+	take_places(start);
+	shell_await(start->mark);
+	for (;;) {
+		struct shell_command command;
+		auto_free char *text = receive(start->mail, &command);
+		struct shell_status status = { .nonce = command.nonce };
+		struct timespec now;
+
+		clock_gettime(CLOCK_BOOTTIME, &now);
+		start->mark->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+		status.status = (uint32_t)run(text);
+		if (write(start->status, &status, sizeof(status)) != sizeof(status))
+			_exit(1);
+	}
+}
+
+/* --- the nursery ------------------------------------------------------------------------------ */
+
+static int nursery_socket = -1;
+
+int __wrap_posix_spawn_file_actions_adddup2(posix_spawn_file_actions_t *actions, int fd, int new_fd)
+{
+	if (new_fd == NURSERY_FD)
+		nursery_socket = fd;
+	return __real_posix_spawn_file_actions_adddup2(actions, fd, new_fd);
+}
+
+int __wrap_posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attr, char *const *argv, char *const *env)
+{
+	static const struct guest_hooks hooks = { .shell = shell_loop };
+	int socket = nursery_socket;
+
+	nursery_socket = -1;
+	if (socket < 0)
+		return __real_posix_spawn(pid, path, actions, attr, argv, env);
+	*pid = fork();
+	if (*pid < 0)
+		return errno;
+	if (*pid > 0)
+		return 0;
+	setsid();
+	clearenv();
+	if (chdir("/") < 0 || dup2(socket, NURSERY_FD) < 0)
+		_exit(1);
+	close_range(NURSERY_FD + 1, ~0U, 0);
+	nursery_main(NURSERY_FD, &hooks);
+}
