@@ -123,8 +123,9 @@ class Episode:
         self.child.stdin.write(json.dumps(request).encode() + b"\n")
         return self.answer()
 
-    def reset(self) -> dict:
-        return self.ask(op="reset", seed=1)
+    def reset(self) -> None:
+        answer = self.ask(op="reset", seed=1)
+        assert "error" not in answer, answer
 
     def step(self, action: str, **more) -> dict:
         answer = self.ask(op="step", action=action, **more)
