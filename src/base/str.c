@@ -317,6 +317,15 @@ ssize_t str_utf8_invalid(const char *s, size_t n)
 	return -1;
 }
 
+size_t str_utf8_cut(const char *s, size_t n, size_t most)
+{
+	if (n <= most)
+		return n;
+	while (most && ((unsigned char)s[most] & 0xc0) == 0x80)
+		most--;
+	return most;
+}
+
 void str_add_utf8(struct buf *out, const char *data, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)data;

@@ -43,6 +43,9 @@ uint32_t str_utf8_decode(const char *s, size_t *out_length);
 /* Offset of the first byte that is no valid UTF-8, -1 if all is. NUL is valid. */
 ssize_t str_utf8_invalid(const char *s, size_t n);
 
+/* How many of the n bytes of s, which are valid UTF-8, are whole characters within the first `most`. */
+size_t str_utf8_cut(const char *s, size_t n, size_t most);
+
 /* Appends data; bytes that are no valid UTF-8 become \xNN (lower case), NUL becomes \x00. */
 void str_add_utf8(struct buf *out, const char *data, size_t n);
 

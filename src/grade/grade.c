@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define TEXT_BYTES 16384
 #define OWN_BINDS_MAX                                                                              \
 	2 /* a program of the task that is none of its hidden files, and one of ours */
 
@@ -196,8 +195,8 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 	g->submission_fd = -1;
 	g->submission = path_join(GUEST_WORKSPACE, grader->submission);
 	g->deadline_ns = clock_now_ns() + grader->timeout_ms * NS_PER_MS;
-	buf_init(&g->text, TEXT_BYTES);
-	buf_init(&g->grader_log, TEXT_BYTES);
+	buf_init(&g->text, GRADE_TEXT_BYTES);
+	buf_init(&g->grader_log, GRADE_TEXT_BYTES);
 	r = sandbox_get(request->episode, GUEST_WORKSPACE, grader->submission,
 			grader->submission_bytes, &g->submission_fd, &why);
 	if (r < 0) {
@@ -263,6 +262,11 @@ static bool all_over(const struct grade *g)
 	return true;
 }
 
+static bool scored(const struct grade *g)
+{
+	return g->judged && g->result.verdict == GRADE_SCORED;
+}
+
 static const struct program *broken_program(const struct grade *g)
 {
 	for (size_t i = 0; i < g->n_programs; i++)
@@ -290,17 +294,18 @@ bool grade_advance(struct grade *g)
 	for (size_t i = 0; i < g->n_programs; i++)
 		program_advance(&g->programs[i]);
 	now = clock_now_ns();
-	broken = broken_program(g);
-	if (broken) {
-		conclude(g, GRADE_BROKEN, broken->err.message);
-		finish(g);
-		return true;
-	}
 	if (!g->judged && g->programs[0].state == PROGRAM_ENDED) {
 		judge(g);
 		if (g->deadline_ns > now + PATIENCE_NS)
 			g->deadline_ns = now + PATIENCE_NS;
-	} else if (!g->judged && now >= g->deadline_ns) {
+	}
+	broken = broken_program(g);
+	if (broken && !scored(g)) { /* what the judge held against the player may be our own failure */
+		conclude(g, GRADE_BROKEN, broken->err.message);
+		finish(g);
+		return true;
+	}
+	if (!g->judged && now >= g->deadline_ns) {
 		time_out(g);
 		finish(g);
 		return true;

@@ -14,6 +14,8 @@
  * limit, and what the first program's result means.
  */
 #define GRADE_PROGRAMS_MAX 2
+/* A rejection and the end of a player's log, whose bytes may take four each: text is never cut. */
+#define GRADE_TEXT_BYTES (SCORE_REJECTION_BYTES + 1024 + 4 * 2 * PROGRAM_LOG_BYTES)
 #define GRADER_DIR "/grader" /* where the task's hidden files are, in a grader's sandbox */
 
 struct grade_kind {

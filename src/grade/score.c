@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <math.h>
@@ -105,7 +106,9 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 		r = read_metrics(object, &reading.score, err);
 	if (r < 0)
 		return r;
-	reading.rejection = rejection ? xstrdup(rejection) : NULL;
+	if (rejection)
+		reading.rejection = xstrndup(rejection,
+				str_utf8_cut(rejection, strlen(rejection), SCORE_REJECTION_BYTES));
 	*out = reading;
 	return 0;
 }

@@ -16,6 +16,7 @@
  */
 #define SCORE_METRICS_MAX 64
 #define SCORE_NAME_BYTES 100
+#define SCORE_REJECTION_BYTES 4096
 
 struct score {
 	struct fh_metric *metrics;
@@ -33,7 +34,7 @@ void score_copy(struct score *to, const struct score *from);
  */
 struct score_reading {
 	struct score score; /* the caller releases it */
-	char *rejection;    /* heap string; NULL when there is a score */
+	char *rejection;    /* heap string, cut where it is too long; NULL when there is a score */
 	bool tampering;     /* the grader says that it was worked on */
 };
 

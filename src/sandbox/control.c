@@ -3,6 +3,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "proto/guest.h"
 #include "sandbox/owner.h"
 #include "sandbox/sandbox.h"
@@ -54,7 +55,10 @@ static void copy_text(struct wire *w, char *out, size_t size)
 		w->bad = true;
 	else
 		memcpy(out, at ? at : "", n);
-	out[n < size ? n : 0] = '\0';
+	n = n < size ? n : 0;
+	out[n] = '\0';
+	for (ssize_t bad; (bad = str_utf8_invalid(out, n)) >= 0;)
+		out[bad] = '?';
 }
 
 /* Takes what a message says; false if it is broken. Descriptors that are kept are set to -1. */

@@ -301,6 +301,10 @@ static void test_utf8(void **state)
 	check_texts(str_add_utf8, cases, ARRAY_SIZE(cases));
 	assert_int_equal(str_utf8_invalid("a\0b", 3), -1);
 	assert_int_equal(str_utf8_invalid("ab\xff", 3), 2);
+	assert_int_equal(str_utf8_cut("a\xc3\xa9", 3, 3), 3);
+	assert_int_equal(str_utf8_cut("a\xc3\xa9", 3, 2), 1);
+	assert_int_equal(str_utf8_cut("\xe2\x82\xac", 3, 2), 0);
+	assert_int_equal(str_utf8_cut("abc", 3, 2), 2);
 }
 
 static void test_folding(void **state)

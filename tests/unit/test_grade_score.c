@@ -70,6 +70,21 @@ static void test_rejections(void **state)
 	free(r.rejection);
 }
 
+/* Agents are shown it: it is cut where a character ends. */
+static void test_long_rejection(void **state)
+{
+	auto_buf struct buf text = BUF_INIT(2 * SCORE_REJECTION_BYTES);
+	struct score_reading r;
+
+	buf_add_str(&text, "{\"error\": \"x");
+	for (int i = 0; i < SCORE_REJECTION_BYTES / 2; i++)
+		buf_add_str(&text, "\xc3\xa9");
+	buf_add_str(&text, "\"}");
+	assert_int_equal(read_text(buf_str(&text), &r), 0);
+	assert_int_equal(strlen(r.rejection), SCORE_REJECTION_BYTES - 1);
+	free(r.rejection);
+}
+
 static void test_unreadable(void **state)
 {
 	static const char *const cases[] = {
@@ -153,6 +168,7 @@ int main(void)
 		cmocka_unit_test(test_scores),
 		cmocka_unit_test(test_exact_name_first),
 		cmocka_unit_test(test_rejections),
+		cmocka_unit_test(test_long_rejection),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_caps),
 		cmocka_unit_test(test_keys),
