@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
+#include "base/str.h"
 #include "guest.h"
 
 #include <stdint.h>
-#include <stdlib.h>
+#include <string.h>
 
 /*
  * A guest that was taken over, against its owner: any bytes as the messages of PID 1, some with a
@@ -14,12 +15,21 @@
 
 enum { ASK_GET = 1, ASK_PUT = 2, ASK_SIGNALS = 4, HEARD = 8, HUNG_UP = 16 };
 
+/* Agents may be shown it. */
+static void check_text(const char *text)
+{
+	if (str_utf8_invalid(text, strlen(text)) >= 0)
+		__builtin_trap();
+}
+
 static void ask(struct sandbox *sb, uint8_t what)
 {
+	struct fh_error err;
 	int fd = -1;
 
-	if (what & ASK_GET && sandbox_get(sb, "/", "file", 1 << 20, &fd, NULL) == 0)
-		close(fd);
+	if (what & ASK_GET && sandbox_get(sb, "/", "file", 1 << 20, &fd, &err) < 0)
+		check_text(err.message);
+	close_fd(&fd);
 	if (what & ASK_PUT)
 		sandbox_put(sb, "/", "file", "text", 4, 0644, NULL);
 	for (int i = 0; what & ASK_SIGNALS && i < MORE_THAN_A_SOCKET_HOLDS; i++)
@@ -44,9 +54,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	ask(g.sb, what);
 	if (what & HEARD)
 		guest_listen(&g);
-	do
+	do {
 		sandbox_next_event(g.sb, &e);
-	while (e.kind != SANDBOX_NONE && e.kind != SANDBOX_GONE);
+		check_text(e.text);
+	} while (e.kind != SANDBOX_NONE && e.kind != SANDBOX_GONE);
 	sandbox_close(g.sb);
 	guest_close(&g);
 	return 0;

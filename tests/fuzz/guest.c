@@ -56,7 +56,8 @@ void guest_open(struct guest *g, bool shell)
 	static struct owner owner;
 	int pair[2];
 
-	*g = (struct guest){ .sb = xcalloc(1, sizeof(*g->sb)), .shell = { -1, -1, -1 } };
+	*g = GUEST_NONE;
+	g->sb = xcalloc(1, sizeof(*g->sb));
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		abort();
 	g->control = pair[1];

@@ -20,6 +20,8 @@ struct guest {
 	int shell[SHELL_FDS]; /* mail, status, output */
 };
 
+#define GUEST_NONE ((struct guest){ .control = -1, .shell = { -1, -1, -1 } })
+
 enum { GUEST_MAIL, GUEST_STATUS, GUEST_OUTPUT };
 
 /* With a shell: its descriptors are taken by the first guest_listen(). */

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "grade/kind.h"
+#include "guest.h"
+
+#include <math.h>
+#include <string.h>
+
+/*
+ * A grader, and in a duel the agent's player, in sandboxes that were taken over: what they print, what they
+ * give as a result, and how they end. It comes to a verdict in its time; a score is one of finite numbers
+ * with the task's metric, and what is said to agents is text that is capped.
+ *
+ * The input is a byte for the kind, and a list of acts: a byte that picks one, and what that takes.
+ */
+#define WAITS_OF_A_GRADING 8
+
+struct play {
+	struct input in;
+	struct grade *g;
+	struct guest guests[GRADE_PROGRAMS_MAX];
+	int log[GRADE_PROGRAMS_MAX], result[GRADE_PROGRAMS_MAX]; /* the programs' ends */
+};
+
+static const struct task task = {
+	.id = "fuzz",
+	.metric = "accuracy",
+	.limits = { .memory_bytes = 1 << 30 },
+	.grader = { .submission = "submission.csv", .timeout_ms = 60000 },
+};
+
+static void check(bool ok)
+{
+	if (!ok)
+		__builtin_trap();
+}
+
+/* As grade_add() leaves a program once it runs. */
+static void open_program(struct play *p, size_t i)
+{
+	struct program *program = &p->g->programs[i];
+
+	guest_open(&p->guests[i], false);
+	*program = (struct program){
+		.state = PROGRAM_RUNNING,
+		.plan.run.program_fd = -1,
+		.guest_ends = { -1, -1, -1 },
+		.log = BUF_INIT(2 * PROGRAM_LOG_BYTES),
+		.result = BUF_INIT(PROGRAM_RESULT_BYTES),
+		.sb = p->guests[i].sb,
+		.id = 1,
+	};
+	check(fd_pipe(&program->log_fd, &p->log[i], 0) == 0);
+	check(fd_pipe(&program->result_fd, &p->result[i], 0) == 0);
+	p->g->n_programs++;
+}
+
+static void open_grade(struct play *p)
+{
+	static const struct grade_kind *const kinds[] = { &grade_csv, &grade_script, &grade_duel };
+	struct grade *g = xcalloc(1, sizeof(*g));
+
+	g->request.task = &task;
+	g->kind = kinds[input_u8(&p->in) % ARRAY_SIZE(kinds)];
+	g->submission_fd = -1;
+	g->submission = xstrdup("/home/agent/workspace/submission.csv");
+	g->deadline_ns = clock_now_ns() + task.grader.timeout_ms * NS_PER_MS;
+	buf_init(&g->text, GRADE_TEXT_BYTES);
+	buf_init(&g->grader_log, GRADE_TEXT_BYTES);
+	p->g = g;
+	open_program(p, 0);
+	if (g->kind == &grade_duel)
+		open_program(p, 1);
+}
+
+static size_t pick(struct play *p)
+{
+	return input_u8(&p->in) % GRADE_PROGRAMS_MAX;
+}
+
+static void print(struct play *p)
+{
+	int to = p->log[pick(p)];
+	size_t n;
+	const uint8_t *bytes = input_bytes(&p->in, &n);
+
+	guest_write(to, bytes, n);
+}
+
+static void give(struct play *p)
+{
+	int to = p->result[pick(p)];
+	size_t times = 1u << (input_u8(&p->in) & 15);
+	size_t n;
+	const uint8_t *bytes = input_bytes(&p->in, &n);
+
+	while (times--)
+		guest_write(to, bytes, n);
+}
+
+static void say(struct play *p)
+{
+	struct guest *guest = &p->guests[pick(p)];
+	size_t n;
+	const uint8_t *bytes = input_bytes(&p->in, &n);
+
+	guest_say(guest, bytes, n);
+}
+
+static void end(struct play *p)
+{
+	struct guest *guest = &p->guests[pick(p)];
+	const uint32_t words[] = { 1, input_u8(&p->in) };
+	uint8_t message[1 + sizeof(words)] = { INIT_EXITED };
+
+	memcpy(message + 1, words, sizeof(words));
+	guest_say(guest, message, sizeof(message));
+}
+
+static void advance(struct play *p)
+{
+	grade_advance(p->g);
+}
+
+static void sleep_on(struct play *p)
+{
+	guest_sleep_ns(NS_PER_MS << (input_u8(&p->in) & 15));
+}
+
+static void hang_up(struct play *p)
+{
+	size_t i = pick(p);
+
+	guest_close(&p->guests[i]);
+	close_fd(&p->log[i]);
+	close_fd(&p->result[i]);
+}
+
+static void (*const acts[])(struct play *p) = {
+	print,
+	give,
+	say,
+	end,
+	advance,
+	sleep_on,
+	hang_up,
+};
+
+static void check_text(const char *text)
+{
+	check(text && strlen(text) < GRADE_TEXT_BYTES);
+	check(str_utf8_invalid(text, strlen(text)) < 0);
+}
+
+static void check_verdict(const struct grade_result *r)
+{
+	check((r->verdict == GRADE_SCORED) == (r->score != NULL));
+	check_text(r->text);
+	check_text(r->grader_log);
+	check((r->verdict == GRADE_SCORED) == !*r->text);
+	if (r->integrity)
+		check_text(r->integrity);
+	check(!r->integrity || r->verdict != GRADE_SCORED);
+	if (!r->score)
+		return;
+	check(score_find(r->score, task.metric) && r->score->n <= SCORE_METRICS_MAX);
+	for (size_t i = 0; i < r->score->n; i++)
+		check(isfinite(r->score->metrics[i].value));
+}
+
+static void close_all(struct play *p)
+{
+	grade_free(p->g);
+	for (size_t i = 0; i < GRADE_PROGRAMS_MAX; i++) {
+		guest_close(&p->guests[i]);
+		close_fd(&p->log[i]);
+		close_fd(&p->result[i]);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct play p = { .in = { data, n } };
+
+	for (size_t i = 0; i < GRADE_PROGRAMS_MAX; i++) {
+		p.guests[i] = GUEST_NONE;
+		p.log[i] = p.result[i] = -1;
+	}
+	open_grade(&p);
+	while (p.in.n)
+		acts[input_u8(&p.in) % ARRAY_SIZE(acts)](&p);
+	for (int i = 0; !grade_advance(p.g); i++) {
+		check(i < WAITS_OF_A_GRADING);
+		guest_sleep_ns(task.grader.timeout_ms * NS_PER_MS);
+	}
+	check_verdict(grade_result(p.g));
+	close_all(&p);
+	return 0;
+}
