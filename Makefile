@@ -2,6 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: build run test setup bench asan lint fuzz install clean help
 MAKEFLAGS += --no-print-directory
+SECONDS = 120
 
 build: ## compile into build/ (the default)
 	@scripts/build
@@ -27,8 +28,8 @@ asan: ## compile into build-asan/ with address and undefined-behaviour sanitizer
 lint: build ## formatting, static analysis and house rules: scripts/lint
 	@scripts/lint
 
-fuzz: ## fuzz each target for FUZZ_SECONDS seconds (60): scripts/fuzz
-	@scripts/fuzz --seconds "$${FUZZ_SECONDS:-60}"
+fuzz: ## fuzz all targets for SECONDS seconds (120): scripts/fuzz
+	@scripts/fuzz --seconds $(SECONDS)
 
 install: build ## install under the configured prefix (DESTDIR is honoured)
 	@meson install -C build --no-rebuild
