@@ -13,8 +13,9 @@
  * Environments: an agent's task as an episode of steps.
  *
  * A `fh_gym` owns everything that a process' environments share: the nursery their sandboxes come
- * from, tasks loaded so far, baselines. A process opens one. An `fh_env` is one environment, used
- * by one thread at a time; different threads may use different environments of one gym.
+ * from, tasks loaded so far, baselines. A process opens one; a fork of it can't use it, only close it.
+ * An `fh_env` is one environment, used by one thread at a time; different threads may use different
+ * environments of one gym.
  *
  *   struct fh_error err = FH_ERROR_INIT;
  *   struct fh_gym *gym;

@@ -230,13 +230,13 @@ static void free_group(struct cgroup *group)
 	free(group);
 }
 
-/* What ends takes a moment; what does not end by then is collected by the next owner. */
-static void remove_own_folders(const struct cgroup_tree *tree)
+/* Those that it claims: a fork does not. What does not end soon is collected by the next owner. */
+static void remove_own_folders(const struct cgroups *pool)
 {
 	int64_t deadline = clock_now_ns() + CLOSE_WAIT_MS * NS_PER_MS;
 
-	for (size_t i = 0; i < tree->n; i++)
-		while (remove_folder(tree->folders[i]) < 0 && clock_now_ns() < deadline)
+	for (size_t i = 0; i < pool->n_claims; i++)
+		while (remove_folder(pool->tree.folders[i]) < 0 && clock_now_ns() < deadline)
 			nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
 }
 
@@ -256,7 +256,7 @@ static void destroy(struct cgroups *pool)
 	}
 	for (size_t i = 0; i < pool->n_home; i++)
 		close(pool->home[i]);
-	remove_own_folders(&pool->tree);
+	remove_own_folders(pool);
 	cgroups_unclaim(pool);
 	cgroup_tree_release(&pool->tree);
 	pthread_mutex_destroy(&pool->lock);

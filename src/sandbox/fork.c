@@ -25,6 +25,9 @@ static void after_fork_in_child(void)
 	for (struct owner *o = owners; o; o = o->next) {
 		close_fd(&o->nursery);
 		o->nursery_pid = 0;
+		o->forked = true;
+		pthread_mutex_init(&o->lock, NULL); /* another thread may have held it */
+		free(take_ptr(o->disk_dir));        /* its owner removes it */
 		close_fd(&o->disk_claim);
 		if (o->cgroups)
 			cgroups_unclaim(o->cgroups);

@@ -385,6 +385,8 @@ static bool runs(struct owner *o)
 
 int nursery_need(struct owner *o, struct fh_error *err)
 {
+	if (o->forked)
+		return error_say(err, EPERM, "a fork can't use what its parent has opened");
 	return runs(o) ? 0 : nursery_start(o, err);
 }
 

@@ -33,6 +33,7 @@ struct owner {
 	int self;      /* pidfd of this process, for the guests to see it end */
 	int nursery;   /* socket; -1: none runs */
 	pid_t nursery_pid;
+	bool forked;          /* this process is a fork of the one that it belongs to */
 	uint8_t can;          /* NURSERY_CAN_* */
 	atomic_bool in_doubt; /* whether the nursery runs: a sandbox of it never stood */
 	struct buf base_filter, agent_filter;
