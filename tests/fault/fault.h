@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 /*
  * The fault layer: calls that fail when a test wants them to. It is linked with --wrap into the tests
@@ -148,6 +149,10 @@ struct fault_page {
 	atomic_uint hits, hit_phase;
 	atomic_int hit_pid;
 
+	/* The clock that can be set is a year ahead and a year behind by turns. */
+	atomic_bool clock_jumps;
+	atomic_uint clock_reads;
+
 	/* What whoever plays leaves, should it die: of each run the steps whose observations were given
 	 * out (-1: not even the first), and what must not be. */
 	atomic_int given[FAULT_RUNS_MAX];
@@ -164,6 +169,9 @@ extern _Thread_local bool fault_spared;
 
 /* For wrappers: what is to happen to this call; errno is set. */
 enum fault_kind fault_at(enum fault_call call, const void *from);
+
+/* For wrappers: seconds that the clock has jumped by now. */
+time_t fault_clock(void);
 
 /* --- for tests -------------------------------------------------------------------------------- */
 

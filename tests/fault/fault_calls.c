@@ -246,3 +246,27 @@ long __wrap_syscall(long number, ...)
 	}
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
+
+/* --- the clock -------------------------------------------------------------------------------- */
+
+int __real_clock_gettime(clockid_t id, struct timespec *out);
+int __wrap_clock_gettime(clockid_t id, struct timespec *out);
+int __wrap_clock_gettime(clockid_t id, struct timespec *out)
+{
+	int r = __real_clock_gettime(id, out);
+
+	if (r == 0 && id == CLOCK_REALTIME)
+		out->tv_sec += fault_clock();
+	return r;
+}
+
+time_t __real_time(time_t *out);
+time_t __wrap_time(time_t *out);
+time_t __wrap_time(time_t *out)
+{
+	time_t now = __real_time(NULL) + fault_clock();
+
+	if (out)
+		*out = now;
+	return now;
+}

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define STEP_TIMEOUT_S 20
@@ -153,8 +154,48 @@ static int reset(struct play *p)
 	return r < 0 ? r : begin_record(p);
 }
 
+/* All that was opened before is the parent's: it can't be used, and closing it harms nobody. */
+static bool let_go(struct play *p)
+{
+	bool refused = fh_env_reset(p->env, 0, &p->step, &p->err) < 0;
+
+	fh_env_close(p->env);
+	fh_gym_close(p->gym);
+	return refused;
+}
+
+static void end_worker(struct play *p)
+{
+	if (p->worker)
+		close(p->worker);
+	p->worker = 0;
+}
+
+/* As a worker of Python's multiprocessing does. It lives until the other end is closed. */
+static int fork_worker(struct play *p)
+{
+	int pair[2];
+	char good = 0;
+
+	fault_spared = true;
+	end_worker(p);
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_set(&p->err, errno, "make a socket");
+	if (fork() == 0) {
+		close(pair[0]);
+		good = let_go(p);
+		_exit(write(pair[1], &good, 1) != 1 || read(pair[1], &good, 1) != 0);
+	}
+	close(pair[1]);
+	p->worker = pair[0];
+	if (read(pair[0], &good, 1) != 1 || !good)
+		return error_say(&p->err, EPROTO, "a fork could use its parent's gym, or crashed");
+	return 0;
+}
+
 static int close_all(struct play *p)
 {
+	end_worker(p);
 	drop_record(p);
 	fh_env_close(p->env);
 	fh_gym_close(p->gym);
@@ -169,6 +210,7 @@ static const struct act whole[] = {
 	{ "the gym's opening", .run = open_gym },
 	{ "the environment's opening", .run = open_env },
 	{ "reset", .run = reset },
+	{ "a fork", .run = fork_worker },
 	{ "a step", "echo one; echo two >&2", .has = "one\ntwo\n" },
 	{ "a long step", long_command, .has = "long\n" },
 	{ "a loud step", "seq -s ' ' 30000", .has = "1 2 3 4 5 6" },
@@ -185,6 +227,7 @@ static const struct act short_one[] = {
 	{ "the gym's opening", .run = open_gym },
 	{ "the environment's opening", .run = open_env },
 	{ "reset", .run = reset },
+	{ "a fork", .run = fork_worker },
 	{ "submit", SUBMISSION "submit", .scored = true },
 	{ "the close", .run = close_all },
 };
@@ -307,6 +350,7 @@ static bool play_act(struct play *p, const struct act *a)
 		return true;
 	if (!is_clear(p, a, done))
 		return false;
+	p->felt++;
 	p->failed_resets += a->run == reset;
 	if (a->command && reset(p) < 0)
 		return complain(p, a, "'%s', and then no reset: %s", first.message, p->err.message);

@@ -18,8 +18,10 @@ struct play {
 	struct recorder *recorder;
 	struct fh_step step;
 	struct fh_error err;
-	int run;            /* whose record is open, or was last */
+	int run; /* whose record is open, or was last */
 	int failed_resets;
+	int felt;           /* acts that were not done at first */
+	int worker;         /* a socket to a fork that lives on; 0: none */
 	char trouble[2048]; /* what must not be; "" */
 };
 
