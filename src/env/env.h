@@ -45,7 +45,8 @@ struct fh_env {
 	struct session *session;
 	int64_t wall_end_ns; /* when its time is over; INT64_MAX: never */
 	int n_steps;
-	uint32_t n_graded; /* validates and submits */
+	struct sha256 history; /* of the seed and the actions so far: see grade/key.h */
+	int n_validated;
 	uint32_t n_scored; /* those that gave a score */
 	double value;      /* of the metric when it was last scored */
 	struct score best; /* empty: none yet */

@@ -67,6 +67,8 @@ static void add_rules(struct buf *b, const struct fh_env *env)
 			"- `validate` scores %s as it is then. `submit` scores it and ends the "
 			"episode; so does the last step. Scoring happens elsewhere, on a copy.\n",
 			task->grader.submission);
+	if (task->grader.validations)
+		buf_printf(b, "- You can `validate` %d times.\n", task->grader.validations);
 	buf_printf(b, "- What counts is %s: %s is better.\n", task->metric,
 			task->maximize ? "more" : "less");
 }

@@ -77,7 +77,9 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	score_release(&env->best);
 	env->seed = seed;
 	env->n_steps = 0;
-	env->n_graded = 0;
+	sha256_init(&env->history);
+	sha256_add(&env->history, &seed, sizeof(seed));
+	env->n_validated = 0;
 	env->n_scored = 0;
 	env->cpu_ns = 0;
 	env->memory_peak_bytes = -1;

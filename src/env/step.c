@@ -137,7 +137,6 @@ static void score_over(struct fh_env *env, const struct grade_result *result)
 {
 	struct fh_step *step = &env->step;
 
-	env->n_graded++;
 	if (result->verdict == GRADE_SCORED) {
 		step->reward = reward_take(env, result->score);
 		step->score = result->score->metrics;
@@ -165,7 +164,7 @@ static void score(struct fh_env *env, const char *reason)
 	int r;
 
 	env->reason = reason;
-	judge_key(&env->gym->secret, env->task->task->id, env->seed, env->n_graded, env->judge_key);
+	judge_key(&env->gym->secret, env->task->task->id, &env->history, env->judge_key);
 	r = grade_begin(
 			&(struct grade_request){
 					.owner = env->gym->owner,
@@ -192,6 +191,24 @@ static void score(struct fh_env *env, const char *reason)
 		score_over(env, grade_result(env->grade));
 }
 
+/* What a task has a limit for tells of its hidden answers: one more number each time. */
+static void validate(struct fh_env *env)
+{
+	int most = env->task->task->grader.validations;
+
+	if (most && env->n_validated >= most) {
+		observe_note(env,
+				"Not scored: an episode may validate %d times, and this one has. "
+				"`submit` still scores.",
+				most);
+		(void)sandbox_clear_requests(env->sb, NULL);
+		step_finish(env);
+		return;
+	}
+	env->n_validated++;
+	score(env, REASON_VALIDATE);
+}
+
 static bool time_is_over(const struct fh_env *env)
 {
 	return env->wall_end_ns != INT64_MAX && clock_now_ns() >= env->wall_end_ns;
@@ -207,7 +224,7 @@ static void after_action(struct fh_env *env, int requests)
 	else if (env->n_steps >= env->max_steps)
 		score(env, REASON_MAX_STEPS);
 	else if (requests & REQUEST_VALIDATE)
-		score(env, REASON_VALIDATE);
+		validate(env);
 	else
 		step_finish(env);
 }
@@ -361,6 +378,7 @@ int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_err
 	if (r < 0)
 		return r;
 	env->n_steps++;
+	sha256_add_str(&env->history, action->text);
 	step_clear(env);
 	switch (action_kind(action->text, &word)) {
 	case ACTION_COMMAND:
@@ -389,6 +407,7 @@ int step_begin_request(struct fh_env *env, int request, struct fh_error *err)
 	if (r < 0)
 		return r;
 	env->n_steps++;
+	sha256_add_str(&env->history, NULL);
 	step_clear(env);
 	after_action(env, request);
 	return 0;

@@ -4,18 +4,19 @@
 
 #include "base/error.h"
 #include "base/secret.h"
-
-#include <stdint.h>
+#include "base/sha256.h"
 
 /*
- * Keys of judges. A judge's random numbers follow from a secret of this machine, the episode's
- * seed, how often the episode was graded before, and what is judged: the same actions are scored the
- * same, and an agent can't foresee a number. It may know the seed, and may see numbers that another
- * submission met in an earlier episode (in the output of a player that failed); they are not its own.
+ * Keys of judges. A judge's random numbers follow from a secret of this machine, the episode's seed, all
+ * that was done in the episode so far, and what is judged: the same actions are scored the same, and an
+ * agent can't foresee a number. It may know the seed, and may have seen in an earlier episode what numbers
+ * it met there (in the output of a player that failed); to make use of them it must do something else
+ * than it did then, and meets others.
  */
 
-/* The key of one grading, as hexadecimal; judge_key_of() makes the judge's own of it. */
-void judge_key(const struct secret *secret, const char *task, uint64_t seed, uint32_t n_before,
+/* The key of one grading, as hexadecimal; judge_key_of() makes the judge's own of it. `history` is of the
+ * seed and all actions of the episode, the one that is graded for included; it may go on after this. */
+void judge_key(const struct secret *secret, const char *task, const struct sha256 *history,
 		char out_hex[SHA256_HEX_BYTES]);
 
 /* `submission` is read from its start to its end, by position. */

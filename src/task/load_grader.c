@@ -65,6 +65,7 @@ int task_load_grader(struct task_loading *l)
 		.submission = g->submission,
 		.submission_bytes = g->submission_bytes,
 		.timeout_ms = g->timeout_ms,
+		.validations = (int)g->validations,
 		.id_column = g->id,
 		.target_column = g->target,
 		.csv_metric = g->kind == GRADER_CSV ? csv_metrics[g->csv_metric] : NULL,

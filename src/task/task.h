@@ -33,6 +33,7 @@ struct task_grader {
 	const char *submission; /* file of the workspace that is graded: "submission.csv", "strategy.py" */
 	int64_t submission_bytes; /* most that it may have */
 	int64_t timeout_ms;
+	int validations; /* most of an episode; 0: no limit */
 	/* csv: how rows are matched and what is scored */
 	const char *answers; /* absolute path of the hidden file */
 	const char *id_column, *target_column;

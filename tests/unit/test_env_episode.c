@@ -388,14 +388,20 @@ static void test_seeds(void **state)
 	fh_env_close(env);
 }
 
-/* The judge's numbers follow from the seed and from how often it was asked. */
+/* The judge's numbers follow from the seed and from all that was done: who does something else meets
+ * others, whatever an earlier episode with that seed has shown. */
 static void test_seeds_of_judges(void **state)
 {
+	static const struct {
+		uint64_t seed;
+		const char *before;
+	} cases[] = { { 7, "true" }, { 7, "true" }, { 8, "true" }, { 7, "true " } };
 	struct fh_env *env = open_env("guess");
-	double scores[3][2];
+	double scores[ARRAY_SIZE(cases)][2];
 
-	for (int i = 0; i < 3; i++) {
-		assert_done(fh_env_reset(env, i == 2 ? 8 : 7, &step, &error));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_done(fh_env_reset(env, cases[i].seed, &step, &error));
+		act(env, cases[i].before);
 		for (int k = 0; k < 2; k++) {
 			act(env, "validate");
 			assert_non_null(step.score);
@@ -403,7 +409,38 @@ static void test_seeds_of_judges(void **state)
 		}
 	}
 	assert_true(scores[0][0] == scores[1][0] && scores[0][1] == scores[1][1]);
-	assert_true(scores[0][0] != scores[0][1] || scores[0][0] != scores[2][0]);
+	for (size_t i = 2; i < ARRAY_SIZE(cases); i++)
+		assert_true(scores[0][0] != scores[i][0] || scores[0][1] != scores[i][1]);
+	fh_env_close(env);
+}
+
+/* What a task allows, in whichever way it is asked for; the end is scored all the same. */
+static void test_validations(void **state)
+{
+	struct fh_env *env = open_episode("rows:limited");
+
+	assert_has(step.observation, "You can `validate` 2 times.");
+	act(env, "cp zeros.csv submission.csv");
+	act(env, "validate");
+	assert_non_null(step.score);
+	assert_done(fh_env_validate(env, &step, &error));
+	assert_non_null(step.score);
+	for (int i = 0; i < 2; i++) {
+		act(env, "echo here; validate");
+		assert_has(step.observation, "here\n");
+		assert_has(step.observation, "an episode may validate 2 times");
+		assert_null(step.score);
+		assert_null(step.grade_error);
+		assert_false(step.terminated);
+	}
+	assert_done(fh_env_validate(env, &step, &error));
+	assert_null(step.score);
+	act(env, "submit");
+	assert_non_null(step.score);
+	assert_true(step.terminated);
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	act(env, "cp zeros.csv submission.csv; validate");
+	assert_non_null(step.score);
 	fh_env_close(env);
 }
 
@@ -466,6 +503,7 @@ int main(void)
 		cmocka_unit_test(test_score_lines),
 		cmocka_unit_test(test_seeds),
 		cmocka_unit_test(test_seeds_of_judges),
+		cmocka_unit_test(test_validations),
 		cmocka_unit_test(test_threads),
 	};
 

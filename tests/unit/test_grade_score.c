@@ -146,18 +146,22 @@ static void test_caps(void **state)
 static void test_keys(void **state)
 {
 	struct secret one = { { 1 } }, two = { { 2 } };
-	char keys[6][SHA256_HEX_BYTES], again[SHA256_HEX_BYTES];
+	char keys[5][SHA256_HEX_BYTES], again[SHA256_HEX_BYTES];
+	struct sha256 history;
 
-	judge_key(&one, "a", 1, 0, keys[0]);
-	judge_key(&two, "a", 1, 0, keys[1]);
-	judge_key(&one, "b", 1, 0, keys[2]);
-	judge_key(&one, "a", 2, 0, keys[3]);
-	judge_key(&one, "a", 1, 1, keys[4]);
-	judge_key(&one, "a", 10, 0, keys[5]);
-	judge_key(&one, "a", 1, 0, again);
+	sha256_init(&history);
+	sha256_add_str(&history, "ls");
+	judge_key(&one, "a", &history, keys[0]);
+	judge_key(&two, "a", &history, keys[1]);
+	judge_key(&one, "b", &history, keys[2]);
+	judge_key(&one, "a", &history, again);
 	assert_string_equal(keys[0], again);
 	assert_int_equal(strlen(again), 64);
-	for (int i = 0; i < 6; i++)
+	sha256_add_str(&history, "validate"); /* it went on */
+	judge_key(&one, "a", &history, keys[3]);
+	sha256_add_str(&history, NULL);
+	judge_key(&one, "a", &history, keys[4]);
+	for (int i = 0; i < 5; i++)
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(keys[i], keys[k]);
 }
