@@ -170,13 +170,28 @@ ssize_t fd_recv_message(int sock, void *data, size_t n, int *fds, size_t max_fds
 	return r;
 }
 
+int fd_open_file(const char *path, struct fh_error *err)
+{
+	/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set(err, errno, "open '%s'", path);
+	if (S_ISDIR(st.st_mode))
+		return error_set(err, EISDIR, "read '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return error_say(err, EINVAL, "'%s' is no regular file", path);
+	return take_fd(&fd);
+}
+
 int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
 {
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	auto_close int fd = fd_open_file(path, err);
 	int r;
 
 	if (fd < 0)
-		return error_set(err, errno, "open '%s'", path);
+		return fd;
 	r = fd_read_all(fd, out);
 	if (r < 0)
 		return error_set(err, -r, "read '%s'", path);

@@ -38,7 +38,11 @@ int fd_send_message(int sock, const void *data, size_t n, const int *fds, size_t
 ssize_t fd_recv_message(int sock, void *data, size_t n, int *fds, size_t max_fds, size_t *out_n_fds,
 		int flags);
 
-/* The whole file at path, an error (EFBIG) if it is larger than out's cap. */
+/* A descriptor to read a file that somebody named: regular ones only, and without waiting, so that a
+ * FIFO or a device is refused (EINVAL), not read for ever. */
+int fd_open_file(const char *path, struct fh_error *err);
+
+/* The whole file at path, opened so, an error (EFBIG) if it is larger than out's cap. */
 int fd_read_file(const char *path, struct buf *out, struct fh_error *err);
 
 /*

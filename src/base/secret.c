@@ -61,12 +61,12 @@ static int make(const char *path, struct fh_error *err)
 
 static int read_secret(const char *path, struct secret *out, struct fh_error *err)
 {
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	auto_close int fd = fd_open_file(path, err);
 	struct secret secret;
 	ssize_t n;
 
 	if (fd < 0)
-		return error_set(err, errno, "open '%s'", path);
+		return fd;
 	n = fd_read_full(fd, secret.bytes, sizeof(secret.bytes));
 	if (n < 0)
 		return error_set(err, (int)-n, "read '%s'", path);

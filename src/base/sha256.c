@@ -4,11 +4,8 @@
 #include "base/fd.h"
 #include "base/scope.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const uint32_t round_constants[64] = {
 	0x428a2f98,
@@ -176,18 +173,14 @@ void sha256_hex(const uint8_t digest[SHA256_BYTES], char hex[SHA256_HEX_BYTES])
 
 int sha256_file(const char *path, char hex[SHA256_HEX_BYTES], struct fh_error *err)
 {
-	/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	auto_close int fd = fd_open_file(path, err);
 	uint8_t digest[SHA256_BYTES];
 	char chunk[65536];
 	struct sha256 h;
-	struct stat st;
 	ssize_t n;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return error_set(err, errno, "open '%s'", path);
-	if (!S_ISREG(st.st_mode))
-		return error_say(err, EINVAL, "'%s' is no regular file", path);
+	if (fd < 0)
+		return fd;
 	sha256_init(&h);
 	while ((n = fd_read_full(fd, chunk, sizeof(chunk))) > 0)
 		sha256_add(&h, chunk, (size_t)n);

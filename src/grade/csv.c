@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
 #include "base/places.h"
 #include "base/scope.h"
 #include "grade/kind.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 
 /*
@@ -13,16 +12,6 @@
  * no interpreter has to start. docs/graders.md has the program's options.
  */
 #define MEMORY_BYTES (1LL << 30)
-
-static int open_file(const char *path, int *out_fd, struct fh_error *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return error_set(err, errno, "open '%s'", path);
-	*out_fd = fd;
-	return 0;
-}
 
 static const char *const *arguments(struct grade *g)
 {
@@ -38,15 +27,14 @@ static const char *const *arguments(struct grade *g)
 
 static int start(struct grade *g, struct fh_error *err)
 {
-	auto_close int program = -1;
+	auto_close int program = fd_open_file(places_get()->grade_csv, err);
 	auto_close int answers = -1;
-	int r;
 
-	r = open_file(places_get()->grade_csv, &program, err);
-	if (r == 0)
-		r = open_file(g->request.task->grader.answers, &answers, err);
-	if (r < 0)
-		return r;
+	if (program < 0)
+		return program;
+	answers = fd_open_file(g->request.task->grader.answers, err);
+	if (answers < 0)
+		return answers;
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
 			.bare = true,

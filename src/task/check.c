@@ -132,13 +132,11 @@ static void check_answers(struct task_check *check, const struct task *task)
 {
 	const struct task_grader *grader = &task->grader;
 	const char *columns[] = { grader->id_column, grader->target_column };
-	FILE *file = fopen(grader->answers, "re");
+	auto_close int fd = fd_open_file(grader->answers, NULL);
 	char header[65536] = "";
 
-	if (!file || !fgets(header, sizeof(header), file))
+	if (fd < 0 || fd_read_full(fd, header, sizeof(header) - 1) <= 0)
 		problem(check, "%s can't be read, or is empty", grader->answers);
-	if (file)
-		fclose(file);
 	header[strcspn(header, "\r\n")] = '\0';
 	for (size_t i = 0; *header && i < ARRAY_SIZE(columns); i++)
 		if (!has_column(header, columns[i]))

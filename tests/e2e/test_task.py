@@ -2,6 +2,7 @@
 """fumehood task and fumehood config: what there is, and making more of it."""
 
 import json
+import os
 import re
 
 import pytest
@@ -118,6 +119,14 @@ def test_faults_are_found(fumehood, old, new, problem):
     change(fumehood.folder / "mine" / "task.yaml", old, new)
     done = fumehood("task", "check", "mine/", status=1)
     assert done.stdout.startswith("FAIL ") and problem in done.stdout
+
+
+@pytest.mark.parametrize("words", ["task check ./mine", "run --task ./mine"])
+def test_a_task_that_is_a_named_pipe_is_refused(fumehood, words):
+    (fumehood.folder / "mine").mkdir()
+    os.mkfifo(fumehood.folder / "mine" / "task.yaml")
+    done = fumehood(*words.split(), status=None)
+    assert done.returncode in (1, 2) and "is no regular file" in done.stdout + done.stderr
 
 
 def test_data_is_compared(fumehood):
