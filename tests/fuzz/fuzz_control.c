@@ -12,6 +12,7 @@
  * The first byte says what the owner asks for in the meantime.
  */
 #define MORE_THAN_A_SOCKET_HOLDS 400
+#define FILE_BYTES 64
 
 enum { ASK_GET = 1, ASK_PUT = 2, ASK_SIGNALS = 4, HEARD = 8, HUNG_UP = 16 };
 
@@ -27,7 +28,7 @@ static void ask(struct sandbox *sb, uint8_t what)
 	struct fh_error err;
 	int fd = -1;
 
-	if (what & ASK_GET && sandbox_get(sb, "/", "file", 1 << 20, &fd, &err) < 0)
+	if (what & ASK_GET && sandbox_get(sb, "/", "file", FILE_BYTES, &fd, &err) < 0)
 		check_text(err.message);
 	close_fd(&fd);
 	if (what & ASK_PUT)

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -80,12 +81,23 @@ void guest_close(struct guest *g)
 	close_shell(g);
 }
 
+static int open_file(const void *data, size_t n)
+{
+	int fd = memfd_create("guest", MFD_CLOEXEC);
+
+	if (fd < 0 || pwrite(fd, data, n, 0) < 0)
+		abort();
+	return fd;
+}
+
 void guest_say(struct guest *g, const void *data, size_t n)
 {
-	auto_close int null = n & 1 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+	auto_close int fd = -1;
 
+	if (n & 1)
+		fd = n & 2 ? open_file(data, n) : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (g->control >= 0)
-		fd_send_message(g->control, data, n, &null, null >= 0, MSG_DONTWAIT);
+		fd_send_message(g->control, data, n, &fd, fd >= 0, MSG_DONTWAIT);
 }
 
 void guest_write(int fd, const void *data, size_t n)

@@ -29,7 +29,8 @@ void guest_open(struct guest *g, bool shell);
 /* Its ends alone. */
 void guest_close(struct guest *g);
 
-/* Sends bytes as a message of PID 1, an odd number of them with a descriptor. Never blocks. */
+/* Sends bytes as a message of PID 1, an odd number of them with a descriptor: of a file that holds them, or
+ * of what is none. Never blocks. */
 void guest_say(struct guest *g, const void *data, size_t n);
 void guest_write(int fd, const void *data, size_t n); /* what there is room for */
 
