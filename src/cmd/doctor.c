@@ -201,16 +201,27 @@ static int run_true(struct owner *owner, struct fh_error *err)
 	return r;
 }
 
+/* An owner whose sandbox has run a command, so that what this machine gives is known; NULL: there are
+ * no sandboxes. */
+static struct owner *try_owner(struct fh_error *err)
+{
+	struct owner *owner = NULL;
+
+	if (owner_open(&(struct owner_options){ .label = "doctor" }, &owner, err) < 0)
+		return NULL;
+	if (run_true(owner, err) == 0)
+		return owner;
+	owner_close(owner);
+	return NULL;
+}
+
 static void check_sandbox(struct finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
-	struct owner *owner = NULL;
 	int64_t began = clock_now_ns();
-	int r = owner_open(&(struct owner_options){ .label = "doctor" }, &owner, &err);
+	struct owner *owner = try_owner(&err);
 
-	if (r == 0)
-		r = run_true(owner, &err);
-	f->ok = r == 0;
+	f->ok = owner != NULL;
 	if (f->ok)
 		detail(f, "a sandbox ran a command %.0f ms after this program began one",
 				(double)(clock_now_ns() - began) / 1e6);
@@ -220,44 +231,62 @@ static void check_sandbox(struct finding *f)
 	explain(f);
 }
 
+static void judge_overlay(struct finding *f, const struct owner_abilities *can)
+{
+	f->ok = can->overlay;
+	if (f->ok) {
+		detail(f, "a task's files are shared between episodes");
+		return;
+	}
+	detail(f, "a task's files are copied into each episode");
+	fix(f, "a kernel of 6.6 or later lets them be shared (attributes on tmpfs)");
+}
+
+static void judge_groups(struct finding *f, const struct owner_abilities *can)
+{
+	f->ok = can->groups;
+	if (f->ok) {
+		detail(f, "limits and usage are an episode's");
+		return;
+	}
+	detail(f, "%s", can->no_groups);
+	if (geteuid() == 0)
+		fix(f,
+				"mount them where this process may make folders in its own group, as "
+				"containers do when they are told to");
+	else
+		fix(f, "run under `systemd-run --user --scope -p Delegate=yes`, or as root");
+}
+
+static void judge(struct finding *f,
+		void (*judge_one)(struct finding *f, const struct owner_abilities *can))
+{
+	struct owner_abilities can;
+	struct owner *owner = try_owner(NULL);
+
+	if (owner) {
+		owner_abilities(owner, &can);
+		judge_one(f, &can);
+	} else {
+		detail(f, "not known without a sandbox");
+	}
+	owner_close(owner);
+}
+
 static void check_overlay(struct finding *f)
 {
-	struct owner_abilities can = { 0 };
-	struct owner *owner = NULL;
-
-	if (owner_open(&(struct owner_options){ .label = "doctor" }, &owner, NULL) == 0 &&
-			run_true(owner, NULL) == 0)
-		owner_abilities(owner, &can);
-	f->ok = can.overlay;
-	detail(f, "%s",
-			can.overlay ? "a task's files are shared between episodes"
-				    : "a task's files are copied into each episode");
-	if (!f->ok)
-		fix(f, "a kernel of 6.6 or later lets them be shared (attributes on tmpfs)");
-	owner_close(owner);
+	judge(f, judge_overlay);
 }
 
 static void check_groups(struct finding *f)
 {
-	struct owner_abilities can = { 0 };
-	struct owner *owner = NULL;
-
-	if (owner_open(&(struct owner_options){ .label = "doctor" }, &owner, NULL) == 0)
-		owner_abilities(owner, &can);
-	f->ok = can.groups;
-	detail(f, "%s",
-			can.groups                      ? "limits and usage are an episode's"
-					: can.no_groups ? can.no_groups
-							: "not known");
-	if (!f->ok)
-		fix(f, "run under `systemd-run --user --scope -p Delegate=yes`, or as root");
-	owner_close(owner);
+	judge(f, judge_groups);
 }
 
 static void check_python(struct finding *f)
 {
 	f->ok = access("/usr/bin/python3", X_OK) == 0;
-	detail(f, "/usr/bin/python3%s", f->ok ? "" : " is not there");
+	detail(f, "/usr/bin/python3%s", f->ok ? "" : " can't be run");
 	if (!f->ok)
 		fix(f, "apt-get install python3");
 }
