@@ -145,12 +145,16 @@ double proc_mounts(void)
 double proc_groups(void)
 {
 	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
-	int hierarchy, groups;
-	const char *at;
+	char *at, *end;
+	long groups;
 
 	fd_read_file("/proc/cgroups", &text, NULL);
-	at = strstr(buf_str(&text), "\nmemory\t");
-	return at && sscanf(at + 8, "%d %d", &hierarchy, &groups) == 2 ? groups : NAN;
+	at = text.len ? strstr(text.data, "\nmemory\t") : NULL;
+	at = at ? strchr(at + strlen("\nmemory\t"), '\t') : NULL; /* after the hierarchy's number */
+	if (!at)
+		return NAN;
+	groups = strtol(at, &end, 10);
+	return end == at ? NAN : (double)groups;
 }
 
 void proc_settle(void)

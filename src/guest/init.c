@@ -439,10 +439,7 @@ static int begin(struct init *in, struct fh_error *err)
 	in->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (in->signals < 0)
 		return error_set(err, errno, "make a signalfd");
-	r = requests_open(in->pipes, err);
-	if (r == 0)
-		shell_let_go(in->mark);
-	return r;
+	return requests_open(in->pipes, err);
 }
 
 _Noreturn void init_main(const struct init_start *start)
@@ -458,7 +455,8 @@ _Noreturn void init_main(const struct init_start *start)
 		guest_fail(start->control, INIT_FAILED, &err);
 		_exit(1);
 	}
-	tell_ready(&in);
+	tell_ready(&in); /* first, so that who sees an answer of the shell knows of its files */
+	shell_let_go(in.mark);
 	for (;;)
 		turn(&in);
 }

@@ -322,6 +322,7 @@ static void test_killed_init(void **state)
 	act("sleep 1000 & until pgrep sleep; do :; done");
 	process_descendants(getpid(), &all);
 	init = process_named(&all, "init");
+	assert_true(init > 0);
 	assert_int_equal(kill(init, SIGKILL), 0);
 	do { /* the kernel ends the shell a little later */
 		act("true");
