@@ -28,7 +28,7 @@ KEY = "5e" * 32
 sys.path.insert(0, str(LIBRARY))
 import duel  # noqa: E402
 
-# A small duel of ten games, three rounds, with little patience.
+# A small duel of ten games and three rounds.
 SMALL_JUDGE = """
 import duel
 
@@ -89,9 +89,9 @@ def play_file(strategy: Path, key: str = KEY) -> dict[str, Any]:
     return run_duel(TASK / "grader/judge.py", player, key)
 
 
-def play_small(folder: Path, strategy: str) -> dict[str, Any]:
+def play_small(folder: Path, strategy: str, seconds: int = 60) -> dict[str, Any]:
     """The small duel, with a strategy given as text."""
-    (folder / "judge.py").write_text(SMALL_JUDGE)
+    (folder / "judge.py").write_text(SMALL_JUDGE.replace("seconds=1", f"seconds={seconds}"))
     (folder / "strategy.py").write_text(strategy)
     player = [str(LIBRARY / "player.py"), str(folder / "strategy.py"), "move"]
     return run_duel(folder / "judge.py", player)
@@ -240,7 +240,7 @@ BAD = {
 @pytest.mark.parametrize("name", BAD)
 def test_fault_is_told_and_gives_no_score(tmp_path: Path, name: str) -> None:
     strategy, sentence = BAD[name]
-    report = play_small(tmp_path, strategy)
+    report = play_small(tmp_path, strategy, 1 if "within 1 s" in sentence else 60)
     assert list(report) == ["error"]
     assert sentence in report["error"]
     assert len(report["error"]) < 500
