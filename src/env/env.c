@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
 
 #define TEXT_BYTES (64 << 10)
 #define OBSERVATION_TEXT_BYTES (2 << 20) /* of an observation that is no output */
@@ -130,6 +131,7 @@ static int add_bind(struct fh_env *env, const struct fh_bind *bind, struct fh_er
 		.source = arena_strdup(&env->arena, bind->source ? bind->source : ""),
 		.target = bind->target ? arena_strdup(&env->arena, bind->target) : NULL,
 	};
+	auto_free char *real = NULL;
 	int r;
 
 	if (!b.target)
@@ -137,8 +139,12 @@ static int add_bind(struct fh_env *env, const struct fh_bind *bind, struct fh_er
 	r = sandbox_bind_check(&b, err);
 	if (r < 0)
 		return r;
-	if (access(b.source, F_OK) < 0)
+	real = realpath(b.source, NULL);
+	if (!real)
 		return error_set(err, errno, "bind '%s'", b.source);
+	r = task_check_bind(env->task->task, env->gym->state_dir, real, err);
+	if (r < 0)
+		return r;
 	env->binds[env->n_binds++] = b;
 	return 0;
 }

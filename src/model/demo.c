@@ -1,10 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "config/node.h"
 #include "model/backend.h"
 #include "model/script.h"
 
 #include <errno.h>
 
 /* demo: a recorded way through the task, in its folder. */
+
+/* A variant may have one where the task has none, and the other way around. */
+static int say_none(const struct task *task, struct fh_error *err)
+{
+	bool has_variants = node_get(task->keys, "variants");
+
+	return error_say(err, EINVAL, "the task '%s%s%s' has no demonstration", task->id,
+			has_variants ? ":" : "",
+			!has_variants                    ? ""
+					: *task->variant ? task->variant
+							 : TASK_FULL);
+}
 
 static int demo_open(const struct model_request *request, const char *argument, void **out_state,
 		struct fh_error *err)
@@ -20,7 +33,7 @@ static int demo_open(const struct model_request *request, const char *argument, 
 	if (task->demo)
 		r = script_read(s, task->demo, err);
 	else
-		r = error_say(err, EINVAL, "the task '%s' has no demonstration", task->id);
+		r = say_none(task, err);
 	task_free(task);
 	if (r < 0) {
 		script_free(s);

@@ -252,6 +252,21 @@ static int check_path(const char *path, struct fh_error *err)
 	return 0;
 }
 
+/* A sandbox would walk this machine through it, by /proc/self/fd/N. */
+static int check_fd(const int *fds, size_t i, struct fh_error *err)
+{
+	struct stat st;
+
+	if (fstat(fds[i], &st) < 0)
+		return error_set(err, errno, "look at descriptor %zu of a program", i);
+	if (S_ISDIR(st.st_mode))
+		return error_say(err, EISDIR,
+				"descriptor %zu is a folder, through which a sandbox would see this "
+				"machine's files: give it a file, a pipe or /dev/null",
+				i);
+	return 0;
+}
+
 static int check_run(const struct run_request *request, struct fh_error *err)
 {
 	if (!count(request->argv))
@@ -262,6 +277,12 @@ static int check_run(const struct run_request *request, struct fh_error *err)
 		return error_say(err, E2BIG, "more than %d variables", GUEST_ENV_MAX);
 	if (request->n_fds > GUEST_FDS_MAX)
 		return error_say(err, E2BIG, "more than %d descriptors", GUEST_FDS_MAX);
+	for (size_t i = 0; i < request->n_fds; i++) {
+		int r = check_fd(request->fds, i, err);
+
+		if (r < 0)
+			return r;
+	}
 	return check_path(request->cwd, err);
 }
 

@@ -11,7 +11,8 @@
 
 /*
  * sandbox.bind: what every episode of the task sees of this machine, or of the task's own folder. It is
- * mounted where the agent reads, so nothing that scores it may lie there, above or below.
+ * mounted where the agent reads, so nothing that scores it may lie there, above or below. The same goes for
+ * what a user binds: task_check_bind().
  */
 #define BINDS_MAX 16
 
@@ -46,28 +47,26 @@ static bool touches_hidden_data(const char *source, const struct task *task)
 }
 
 /* The key from which judges' random numbers follow. */
-static bool touches_key(const struct task_loading *l, const char *source)
+static bool touches_key(const char *state_dir, const char *source)
 {
 	auto_free char *state = NULL;
 	auto_free char *key = NULL;
 
-	if (places_state_path(l->places ? l->places->state_dir : NULL, &state, NULL) < 0)
+	if (places_state_path(state_dir, &state, NULL) < 0)
 		return false;
 	key = path_join(state, "judge.key");
 	return touches(source, key);
 }
 
-static int check_source(const struct task_loading *l, const struct node *at, const char *source)
+int task_check_bind(const struct task *task, const char *state_dir, const char *source,
+		struct fh_error *err)
 {
-	const struct task *task = l->task;
-
 	if (touches(source, task->grader.answers) || touches(source, task->grader.program) ||
 			touches(source, task->demo) ||
 			touches_files(source, task->hidden, task->n_hidden) ||
 			touches_files(source, task->solution, task->n_solution) ||
-			touches_hidden_data(source, task) || touches_key(l, source))
-		return node_complain(
-				at, l->err, "the agent would see what is hidden, by '%s'", source);
+			touches_hidden_data(source, task) || touches_key(state_dir, source))
+		return error_say(err, EPERM, "the agent would see what is hidden, by '%s'", source);
 	return 0;
 }
 
@@ -110,7 +109,8 @@ static int load_bind(struct task_loading *l, const struct node *at, const char *
 	r = sandbox_bind_check(out, &why);
 	if (r < 0)
 		return node_complain(at, l->err, "%s", why.message);
-	return check_source(l, at, out->source);
+	r = task_check_bind(l->task, l->places ? l->places->state_dir : NULL, out->source, &why);
+	return r < 0 ? node_complain(at, l->err, "%s", why.message) : 0;
 }
 
 int task_load_binds(struct task_loading *l)

@@ -117,6 +117,11 @@ int task_read(const struct task_places *places, const char *spec, const char *va
  */
 int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err);
 
+/* -EPERM if a bind of `source`, a real path, would show an agent what scores it, or the solution: it lies
+ * there, beneath or above. state_dir as in struct task_places. */
+int task_check_bind(const struct task *task, const char *state_dir, const char *source,
+		struct fh_error *err);
+
 /* The names of a task's variants, as task_list() gives ids; "full" is not among them. */
 int task_variants(const struct task_places *places, const char *spec, char ***out,
 		struct fh_error *err);

@@ -129,6 +129,15 @@ def test_a_task_that_is_a_named_pipe_is_refused(fumehood, words):
     assert done.returncode in (1, 2) and "is no regular file" in done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("variant", ["small", "full"])
+def test_what_has_no_demonstration_is_named(fumehood, variant):
+    fumehood("task", "new", "mine")
+    with (fumehood.folder / "mine" / "task.yaml").open("a") as file:
+        file.write("variants: {small: {max_steps: 3}}\n")
+    done = fumehood("run", "--task", f"./mine:{variant}", "--model", "demo", status=2)
+    assert f"the task 'mine:{variant}' has no demonstration" in done.stderr
+
+
 def test_data_is_compared(fumehood):
     fumehood("task", "new", "mine")
     folder = fumehood.folder / "mine"

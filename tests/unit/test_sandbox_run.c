@@ -275,6 +275,10 @@ static void test_too_much(void **state)
 	request.n_fds = GUEST_FDS_MAX + 1;
 	request.fds = fds;
 	assert_int_equal(sandbox_run(sb, &request, &id, &error), -E2BIG);
+	fds[1] = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	request.n_fds = 3;
+	assert_int_equal(sandbox_run(sb, &request, &id, &error), -EISDIR);
+	close(fds[1]);
 	request.n_fds = 0;
 	request.argv = (const char *const[]){ "true", text, NULL };
 	assert_int_equal(sandbox_run(sb, &request, &id, &error), -E2BIG);
