@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Asks for zeros: whoever says 0 gets a point, and nobody gets more. Impatient."""
+
+import duel
+
+GAMES, ROUNDS = 50, 3
+
+
+def play(player, numbers):
+    table = player.table("guess", GAMES, lambda move: duel.is_int(move, 2), "0 or 1")
+    right = 0
+    for number in range(ROUNDS):
+        right += sum(move == 0 for move in table.moves())
+        table.reply([int(coin) for coin in numbers.chances(f"coins {number}", GAMES, 0.5)])
+    return {"Score": right / (GAMES * ROUNDS)}
+
+
+if __name__ == "__main__":
+    duel.judge(play, seconds=2)

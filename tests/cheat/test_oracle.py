@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a validate tells beside the score, and how often it may be asked."""
+
+import pytest
+
+COINS = "import sys\nseen = []\ndef guess(history):\n    seen.append(history)\n"
+LEAK = (
+    COINS
+    + "    if len(history) == 2: raise ValueError([h[1][1] for h in seen[-1:]])\n    return 0\n"
+)
+PLAY = COINS + "    return history[-1][1] if history else 0\n"
+
+
+@pytest.mark.parametrize("text", ["123456780", "abc", "-1", "1e9", "٣", "123456789.0"])
+def test_error_texts(begin, text):
+    """They quote the submission, and nothing of what it is compared with."""
+    agent = begin("script")
+    agent.put("answer.txt", text)
+    answer = agent.validate()
+    assert "123456789" not in answer["observation"].replace(text, "")
+    assert answer["info"].get("score", {"Score": 0.25}) == {"Score": 0.25}
+
+
+def test_a_csv_is_compared_without_a_word(begin):
+    """A row's error is about the row itself: the same whatever the answer is."""
+    agent = begin("titanic:micro")
+    said = set()
+    for value in ("x", ""):
+        agent.sh("cp data/sample_submission.csv submission.csv")
+        agent.sh(f"sed -i '5s/,.*/,{value}/' submission.csv")
+        said.add(agent.validate()["observation"].partition("Not scored")[2].replace(value, ""))
+    answer = agent.validate()
+    assert "Not scored" in answer["observation"] or "score" in answer["info"]
+    agent.sh("sed -i 5d submission.csv")
+    assert "Not scored" in agent.validate()["observation"]
+
+
+def score(agent, before: str) -> float:
+    agent.reset(seed=7)
+    agent.sh(before)
+    answer = agent.validate()
+    (value,) = answer["info"]["score"].values()
+    return value
+
+
+def test_a_judge_met_before(begin):
+    """Actions that were done before are scored as before; others meet another judge.
+
+    So what a player saw of its judge's chance moves can't be made use of: not later in the episode, nor
+    in another one with the same seed, which must do something else to know of them.
+    """
+    agent = begin("battleOfSexes")
+    again = [score(agent, "true") for _ in range(2)]
+    assert again[0] == again[1]
+    others = {score(agent, f"echo {i} >leaked") for i in range(5)} | {score(agent, "true ")}
+    assert len(others | set(again)) >= 6  # of 7: two may be equal by chance
+
+
+def test_validations_are_counted(begin):
+    """titanic allows ten: then the score stays unknown until the end."""
+    agent = begin("titanic:micro")
+    agent.sh("cp data/sample_submission.csv submission.csv")
+    for _ in range(10):
+        assert "score" in agent.validate()["info"]
+    answers = [agent.validate(), agent.step("validate"), agent.step("validate; validate")]
+    for answer in answers:
+        assert "score" not in answer["info"] and answer["reward"] == 0
+        assert "an episode may validate 10 times" in answer["observation"]
+    scored = [event for event in agent.recorded() if "'score'" in repr(event)]
+    answer = agent.step("submit")
+    assert "score" in answer["info"] and answer["terminated"]
+    assert len(scored) >= 10

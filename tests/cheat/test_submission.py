@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file that is scored: hidden answers in its place, or another one while it is copied.
+
+(What is no regular file: tests/escape/test_workspace.py.)
+"""
+
+import pytest
+from conftest import GAMES, TASKS
+
+HIDDEN = [
+    "/grader/right.txt",
+    "/grader/answers.csv",
+    str(TASKS / "script/grader/right.txt"),
+    str(TASKS / "duel/grader/judge.py"),
+]
+
+# Two files in turn, by every way there is to put one in a place.
+SWAPS = {
+    "renamed": "cp {0} s; mv s {2}; cp {1} t; mv t {2}",
+    "written over": "cat {0} >{2}; cat {1} >{2}",
+    "linked": "ln -f {0} {2}; ln -f {1} {2}",
+    "a link between": "cp {0} s; mv s {2}; ln -sf {1} l; mv l {2}",
+}
+
+
+@pytest.mark.parametrize("path", HIDDEN)
+@pytest.mark.parametrize("how", ["ln -s", "ln", "cp"])
+def test_hidden_answers(begin, how, path):
+    agent = begin("script")
+    agent.step(f"{how} {path} answer.txt")
+    answer = agent.validate()
+    assert "score" not in answer["info"] and "123456789" not in answer["observation"]
+    assert "integrity" in answer["info"] or how != "ln -s", answer
+
+
+@pytest.mark.parametrize("swap", SWAPS)
+@pytest.mark.parametrize("game", GAMES[:3], ids=lambda game: game.task)
+def test_swapped_meanwhile(begin, game, swap):
+    """One of the two is scored, whole, or none."""
+    agent = begin(game.task)
+    agent.sh(f"{game.honest}; cp {game.file} honest; echo broken >bad")
+    loop = SWAPS[swap].format("honest", "bad", game.file)
+    agent.sh(f"(while :; do {loop}; done) >/dev/null 2>&1 & sleep 0.05")
+    seen = set()
+    for _ in range(8):
+        answer = agent.validate()
+        seen.add("score" in answer["info"])
+        if "score" in answer["info"]:
+            agent.assert_honest(answer)
+    agent.sh(f"kill $!; wait $! 2>/dev/null; rm -f {game.file}; cp honest {game.file}")
+    agent.assert_honest(agent.validate())
+
+
+def test_rewritten_while_it_is_scored(begin):
+    """What is put there once the copy is made counts for the next time."""
+    agent = begin("script")
+    agent.sh("echo 5 >answer.txt")
+    agent.sh("(while :; do echo 123456789 >x; sleep 0.001; echo 6 >answer.txt; done) & sleep 0.05")
+    for _ in range(5):
+        answer = agent.validate()
+        value = answer["info"].get("score", {"Score": 0.25})["Score"]
+        assert value == 0.25
+
+
+@pytest.mark.parametrize("task", [game.task for game in GAMES])
+def test_asked_twice_at_once(begin, task):
+    """However often a command asks, a step is scored once."""
+    agent = begin(task)
+    agent.sh(agent.game.honest)
+    answer = agent.step("for i in 1 2 3 4 5; do /fumehood/bin/validate & done; wait")
+    agent.assert_honest(answer)
+    assert answer["observation"].count("Evaluation Score") == 1
+    answer = agent.step("(/fumehood/bin/validate & /fumehood/bin/submit & wait)")
+    agent.assert_honest(answer)
+    assert answer["terminated"] and answer["observation"].count("Evaluation Score") == 1
