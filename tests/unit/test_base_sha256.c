@@ -101,7 +101,7 @@ static void test_files(void **state)
 	assert_int_equal(sha256_file(path, hex, NULL), 0);
 	assert_string_equal(hex, vectors[1].hex);
 	assert_int_equal(sha256_file(fifo, hex, NULL), -EINVAL);
-	assert_int_equal(sha256_file(dir, hex, NULL), -EINVAL);
+	assert_int_equal(sha256_file(dir, hex, NULL), -EISDIR);
 	assert_string_equal(hex, vectors[1].hex);
 	unlink(path);
 	unlink(fifo);
