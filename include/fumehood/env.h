@@ -49,6 +49,10 @@ FH_PUBLIC int fh_gym_open(
 		const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err);
 FH_PUBLIC void fh_gym_close(struct fh_gym *gym); /* after its environments; NULL is fine */
 
+/* No episode that is reset from now on sees this folder, though it may lie where agents see everything
+ * (/usr, /opt): for records, say. Tasks and the state are hidden anyway. Fine for one that is not there. */
+FH_PUBLIC int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err);
+
 /* What this machine can't enforce though it was asked for; NULL when there is nothing. */
 FH_PUBLIC const char *fh_gym_warning(const struct fh_gym *gym);
 

@@ -141,6 +141,14 @@ bool path_exists(const char *path)
 	return stat(path, &st) == 0;
 }
 
+bool path_is_within(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 &&
+			(path[n] == '/' || path[n] == '\0' || (n && folder[n - 1] == '/'));
+}
+
 bool path_is_dir(const char *path)
 {
 	struct stat st;

@@ -34,6 +34,9 @@ bool path_stays_inside(const char *path);
  */
 int path_beneath(const char *folder, const char *path, char **out, struct fh_error *err);
 
+/* Whether path is folder or lies beneath it, by the text alone: both normalised. */
+bool path_is_within(const char *path, const char *folder);
+
 bool path_exists(const char *path);
 bool path_is_dir(const char *path);
 

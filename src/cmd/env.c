@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
 #include "base/lines.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "cmd/cmd.h"
 #include "cmd/env_protocol.h"
@@ -161,6 +162,14 @@ static int converse(struct door *d, struct fh_error *err)
 	return r;
 }
 
+/* Other episodes' and its own, which goes on being written while the agent looks around. */
+static int hide_records(const struct door *d, struct fh_error *err)
+{
+	int r = path_mkdirs(d->options->out, 0777, err);
+
+	return r < 0 ? r : fh_gym_hide(d->gym, d->options->out, err);
+}
+
 static int open_env(struct door *d, const struct fh_bind *binds, struct fh_error *err)
 {
 	const struct episode_options *e = &d->options->episode;
@@ -176,6 +185,8 @@ static int open_env(struct door *d, const struct fh_bind *binds, struct fh_error
 	int r;
 
 	r = fh_gym_open(&gym, &d->gym, err);
+	if (r == 0 && d->options->out)
+		r = hide_records(d, err);
 	if (r == 0)
 		r = fh_env_open(d->gym, &env, &d->env, err);
 	if (r < 0)

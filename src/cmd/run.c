@@ -9,6 +9,7 @@
 #include "cmd/run_report.h"
 #include "cmd/run_view.h"
 #include "cmd/term.h"
+#include "task/find.h"
 #include "trajectory/run_dir.h"
 
 #include <errno.h>
@@ -270,6 +271,27 @@ static int play(struct runner *run, struct fh_error *err)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
+/* All that will be played, and what was recorded earlier, before the first agent looks around. Each is
+ * hidden anyway once it is opened, but from those that begin then. */
+static int hide_all(struct runner *run, struct fh_error *err)
+{
+	int r = fh_gym_hide(run->gym, run->out, err);
+
+	for (size_t i = 0; i < run->n && r == 0; i++) {
+		const struct fh_env_options *env = run->episodes[i].plan.env;
+		struct task_found found;
+
+		if (i && env == run->episodes[i - 1].plan.env)
+			continue;
+		r = task_find(&run->places, env->task, &found, err);
+		if (r < 0)
+			return r;
+		r = fh_gym_hide(run->gym, found.dir, err);
+		task_found_release(&found);
+	}
+	return r;
+}
+
 static int open_gym(struct runner *run, struct fh_error *err)
 {
 	struct fh_gym_options gym = { .tasks_dir = run->options->episode.tasks_dir };
@@ -279,6 +301,8 @@ static int open_gym(struct runner *run, struct fh_error *err)
 	r = interrupt_setup(err);
 	if (r == 0)
 		r = fh_gym_open(&gym, &run->gym, err);
+	if (r == 0)
+		r = hide_all(run, err);
 	if (r < 0)
 		return r;
 	warning = fh_gym_warning(run->gym);

@@ -164,6 +164,8 @@ static int open_record(struct episode *e, const struct fh_env_info *info)
 	name.suffix = p->suffix;
 	r = run_dir_make(p->out, &name, &dir, &e->number, &e->error);
 	if (r == 0)
+		r = fh_gym_hide(p->gym, p->out, &e->error);
+	if (r == 0)
 		r = open_log(e, task, dir);
 	if (r < 0)
 		return r;

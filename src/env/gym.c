@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "env/make.h"
 #include "proto/guest.h"
+#include "task/dataset.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -20,9 +21,28 @@
 /* Hidden files lie with the tasks, baselines and keys with the state. */
 static int open_owner(struct fh_gym *gym, struct fh_error *err)
 {
-	const char *covers[3] = { gym->state_dir, gym->tasks_dir, NULL };
+	int r = owner_open(NULL, &gym->owner, err);
 
-	return owner_open(&(struct owner_options){ .covers = covers }, &gym->owner, err);
+	if (r == 0)
+		r = owner_cover(gym->owner, gym->state_dir, err);
+	if (r == 0 && gym->tasks_dir)
+		r = owner_cover(gym->owner, gym->tasks_dir, err);
+	return r;
+}
+
+int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err)
+{
+	return owner_cover(gym->owner, folder, err);
+}
+
+/* One that is named by its path may lie anywhere. Of its folder, the agent has what the layer copies. */
+static int hide_task(struct fh_gym *gym, const struct task *task, struct fh_error *err)
+{
+	int r = owner_cover(gym->owner, task->dir, err);
+
+	for (size_t i = 0; i < task->n_datasets && r == 0; i++)
+		r = owner_cover(gym->owner, task->datasets[i].dir, err);
+	return r;
 }
 
 int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err)
@@ -168,7 +188,9 @@ static int add(struct fh_gym *gym, struct task *task, struct gym_task **out, str
 
 	t->task = task;
 	t->layer = xasprintf("%zu-%s", gym->n_tasks++, task->id);
-	r = make_data(gym, task, err);
+	r = hide_task(gym, task, err);
+	if (r == 0)
+		r = make_data(gym, task, err);
 	if (r == 0)
 		r = task_hash(task, t->hash, err);
 	if (r == 0)

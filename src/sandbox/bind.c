@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sandbox/sandbox.h"
+#include "sandbox/owner.h"
 
 #include "base/path.h"
 #include "base/scope.h"
@@ -19,28 +19,21 @@ static const char *const needed[] = { "/bin", "/sbin", "/usr/bin", "/usr/sbin", 
 /* Nothing beneath these is anybody's but the sandbox's. */
 static const char *const reserved[] = { "/proc", "/dev", "/fumehood", GUEST_RUN_DIR };
 
-static bool is_beneath(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return str_starts(path, folder) && (path[n] == '/' || path[n] == '\0');
-}
-
 /* /lib, /lib64, /libx32, ... */
 static bool is_library_folder(const char *path)
 {
 	return str_starts(path, "/lib") && !strchr(path + 1, '/');
 }
 
-static bool hides_something(const char *target)
+bool bind_hides_something(const char *target)
 {
 	if (str_eq(target, "/") || is_library_folder(target))
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
-		if (is_beneath(needed[i], target))
+		if (path_is_within(needed[i], target))
 			return true;
 	for (size_t i = 0; i < ARRAY_SIZE(reserved); i++)
-		if (is_beneath(target, reserved[i]))
+		if (path_is_within(target, reserved[i]))
 			return true;
 	return false;
 }
@@ -59,7 +52,7 @@ int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err)
 	if (strstr(bind->target, "/../") || str_ends(bind->target, "/.."))
 		return error_say(err, EINVAL, "bind '%s': the target '%s' must not hold '..'",
 				bind->source, bind->target);
-	if (hides_something(target))
+	if (bind_hides_something(target))
 		return error_say(err, EINVAL,
 				"bind '%s': at '%s' it would hide what a sandbox needs; choose "
 				"another place, as SRC:/data",

@@ -32,19 +32,6 @@
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
 #define ANSWER_MS 30000 /* of a nursery; layers have no limit */
 
-/* What the root of a sandbox has of this machine. */
-static const char *const roots[] = {
-	"/usr",
-	"/bin",
-	"/sbin",
-	"/lib",
-	"/lib32",
-	"/lib64",
-	"/libx32",
-	"/opt",
-	NULL,
-};
-
 static const char *const tool_names[] = { "validate", "submit", NULL };
 
 /* --- messages -------------------------------------------------------------------------------- */
@@ -187,7 +174,7 @@ static int greet(struct owner *o, struct fh_error *err)
 	int r;
 
 	hello_put(&b,
-			&(struct hello){ .roots = roots,
+			&(struct hello){ .roots = listed_paths,
 					.covers = (const char *const *)(uintptr_t)o->covers,
 					.base_filter = o->base_filter.data,
 					.base_filter_bytes = (uint32_t)o->base_filter.len,
@@ -422,15 +409,27 @@ void nursery_remove(struct owner *o, const char *folder)
 	pthread_mutex_unlock(&o->lock);
 }
 
-void nursery_finish(struct owner *o)
+/* It answers once it has done all that it was told before. Under the lock. */
+static void finish(struct owner *o)
 {
 	auto_buf struct buf b = BUF_INIT(8);
 
 	wire_put_u8(&b, NURSERY_FINISH);
-	pthread_mutex_lock(&o->lock);
 	if (o->nursery >= 0 && send_to(o, &b, NULL, 0, NULL) == 0)
 		await(o, NURSERY_FINISHED, ANSWER_MS, NULL, NULL);
+}
+
+void nursery_finish(struct owner *o)
+{
+	pthread_mutex_lock(&o->lock);
+	finish(o);
 	pthread_mutex_unlock(&o->lock);
+}
+
+void nursery_retire(struct owner *o)
+{
+	finish(o);
+	nursery_stop(o);
 }
 
 int owner_send_plan(struct owner *o, const struct buf *message, const int *fds, size_t n_fds,

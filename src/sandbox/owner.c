@@ -15,28 +15,15 @@
 
 /* An owner: what a process' sandboxes share. The nursery itself is started by the first of them. */
 
-/* Links would make a cover miss what it is for. */
-static void add_cover(struct owner *o, size_t *n, const char *path)
-{
-	char *real = path ? realpath(path, NULL) : NULL;
-
-	if (real)
-		o->covers[(*n)++] = real;
-}
-
-static void set_covers(struct owner *o, const char *const *more)
+static int cover_own(struct owner *o, struct fh_error *err)
 {
 	auto_free char *state = NULL;
-	size_t n_more = 0, n = 0;
+	int r = owner_cover(o, places_get()->share_dir, err);
 
-	while (more && more[n_more])
-		n_more++;
-	o->covers = xcalloc(n_more + 3, sizeof(*o->covers));
-	places_state_dir(NULL, &state, NULL);
-	add_cover(o, &n, places_get()->share_dir);
-	add_cover(o, &n, state);
-	for (size_t i = 0; i < n_more; i++)
-		add_cover(o, &n, more[i]);
+	/* Without a state folder there is nothing in it. */
+	if (r == 0 && places_state_dir(NULL, &state, NULL) == 0)
+		r = owner_cover(o, state, err);
+	return r;
 }
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err)
@@ -46,10 +33,11 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 
 	pthread_mutex_init(&o->lock, NULL);
 	o->label = xstrdup(options && options->label ? options->label : "run");
-	set_covers(o, options ? options->covers : NULL);
 	o->nursery = o->disk_claim = -1;
 	o->self = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	r = o->self < 0 ? error_set(err, errno, "open a pidfd of this process") : 0;
+	if (r == 0)
+		r = cover_own(o, err);
 	if (r == 0)
 		r = seccomp_build(&o->base_filter, &o->agent_filter, err);
 	fork_watch_owner(o);
@@ -93,9 +81,8 @@ void owner_close(struct owner *o)
 	buf_release(&o->agent_filter);
 	pthread_mutex_destroy(&o->lock);
 	free(o->no_cgroups);
-	for (size_t i = 0; o->covers && o->covers[i]; i++)
+	for (size_t i = 0; i < o->n_covers; i++)
 		free(o->covers[i]);
-	free(o->covers);
 	free(o->label);
 	free(o);
 }

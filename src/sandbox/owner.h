@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 
 /* What the files of this layer share. */
+#define COVERS_MAX GUEST_BINDS_MAX
 #define SPARES_MAX 3
 
 /* A group in which a process waits for its sandbox: see guest/cradle.c. */
@@ -29,9 +30,10 @@ struct owner_layer {
 struct owner {
 	pthread_mutex_t lock; /* of the nursery's socket, and of all below */
 	char *label;
-	char **covers; /* real paths, NULL-terminated */
-	int self;      /* pidfd of this process, for the guests to see it end */
-	int nursery;   /* socket; -1: none runs */
+	char *covers[COVERS_MAX + 1]; /* real paths, NULL-terminated: see cover.c */
+	size_t n_covers;
+	int self;    /* pidfd of this process, for the guests to see it end */
+	int nursery; /* socket; -1: none runs */
 	pid_t nursery_pid;
 	bool forked;          /* this process is a fork of the one that it belongs to */
 	uint8_t can;          /* NURSERY_CAN_* */
@@ -80,6 +82,14 @@ int owner_send_plan(struct owner *owner, const struct buf *message, const int *f
 int nursery_need(struct owner *owner, struct fh_error *err);
 void nursery_stop(struct owner *owner);
 int nursery_make_layer(struct owner *owner, const struct owner_layer *layer, struct fh_error *err);
+
+/* The next sandbox comes from a new one; what this one was told to make is made. Under the lock. */
+void nursery_retire(struct owner *owner);
+
+/* cover.c: what a sandbox has of this machine, NULL-terminated. */
+extern const char *const listed_paths[];
+/* bind.c: whether a sandbox can't do without what lies at this place or beneath. */
+bool bind_hides_something(const char *target);
 
 /* spares.c: a group for a sandbox, a spare one if there is; NULL where there are no groups.
  * *out_cradle 0: nothing waits in it. Takes the lock. */

@@ -28,14 +28,20 @@ struct sandbox;
 
 struct owner_options {
 	const char *label; /* in names of control groups; NULL: "run" */
-	/* Folders of this machine that no sandbox may see, though they lie beneath a listed path (an
-	 * installation in /opt): tasks with their hidden files, state. Beside the program's own ones.
-	 * NULL-terminated; NULL: no more. */
-	const char *const *covers;
 };
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err);
 void owner_close(struct owner *owner); /* ends what is left of its sandboxes; NULL is fine */
+
+/*
+ * No sandbox that starts from now on sees what is in this folder, though it may lie beneath a listed path
+ * (/usr, /opt): tasks with their hidden files, records. The program's own folders and the state are hidden
+ * anyway. A folder that is not there needs nothing. Best before the first sandbox: for one that is named
+ * later, a new process has to make them, which has to make the layers anew. -EINVAL for a folder that
+ * sandboxes can't do without; sandbox_cover_check() says so without an owner.
+ */
+int owner_cover(struct owner *owner, const char *folder, struct fh_error *err);
+int sandbox_cover_check(const char *folder, struct fh_error *err);
 
 /* Limits that were asked for and can't be enforced on this machine, one sentence each; owned by
  * the owner, NULL when there is none. */

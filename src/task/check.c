@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "config/node.h"
+#include "sandbox/sandbox.h"
 #include "task/config.h"
 #include "task/dataset.h"
 #include "task/find.h"
@@ -75,22 +76,15 @@ static bool data_is_there(const struct task *task)
 
 /* --- what an agent must not see --------------------------------------------------------------- */
 
-static bool is_within(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return strncmp(path, folder, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
 static void check_secret(struct task_check *check, const struct task *task, const char *secret)
 {
 	if (!secret)
 		return;
 	for (size_t i = 0; i < task->n_starter; i++)
-		if (is_within(secret, task->starter[i].source))
+		if (path_is_within(secret, task->starter[i].source))
 			problem(check, "the agent would see %s, by starter_code", secret);
 	for (size_t i = 0; i < task->n_data; i++)
-		if (is_within(secret, task->data[i].source))
+		if (path_is_within(secret, task->data[i].source))
 			problem(check, "the agent would see %s, by a data set (hidden: true keeps it)",
 					secret);
 }
@@ -103,6 +97,15 @@ static void check_secrets(struct task_check *check, const struct task *task)
 		check_secret(check, task, task->hidden[i].source);
 	for (size_t i = 0; i < task->n_solution; i++)
 		check_secret(check, task, task->solution[i].source);
+}
+
+/* What lies beneath a listed path is hidden whole when the task is played. */
+static void check_place(struct task_check *check, const struct task *task)
+{
+	struct fh_error err;
+
+	if (sandbox_cover_check(task->dir, &err) < 0)
+		problem(check, "%s", err.message);
 }
 
 /* --- the grader ------------------------------------------------------------------------------- */
@@ -215,6 +218,7 @@ static void check_keys(struct task_check *check, const struct task *task)
 static void (*const checks[])(struct task_check *check, const struct task *task) = {
 	check_data,
 	check_secrets,
+	check_place,
 	check_grader,
 	check_baseline,
 	check_demo,

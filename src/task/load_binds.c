@@ -16,16 +16,9 @@
  */
 #define BINDS_MAX 16
 
-static bool is_within(const char *path, const char *folder)
-{
-	size_t n = strlen(folder);
-
-	return str_starts(path, folder) && (path[n] == '/' || path[n] == '\0' || n == 1);
-}
-
 static bool touches(const char *source, const char *secret)
 {
-	return secret && (is_within(secret, source) || is_within(source, secret));
+	return secret && (path_is_within(secret, source) || path_is_within(source, secret));
 }
 
 static bool touches_files(const char *source, const struct task_file *files, size_t n)

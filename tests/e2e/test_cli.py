@@ -117,7 +117,7 @@ REFUSED = [
     ("--task rows --model baseline:x", "the model 'baseline' takes nothing after ':'"),
     ("--task rows --model actions", "the model 'actions' wants a file: actions:FILE"),
     ("--task rows --model actions:missing", "open 'missing': No such file or directory"),
-    ("--task rows --model demo", "the task 'rows' has no demonstration"),
+    ("--task rows --model demo", "the task 'rows:full' has no demonstration"),
     ("--task rows --bind /no/such/place", "--bind '/no/such/place': No such file or directory"),
     ("--task rows --bind /usr", "bind '/usr': at '/usr' it would hide what a sandbox needs"),
     ("--task rows --bind /etc:/usr//", "bind '/etc': at '/usr' it would hide what a sandbox needs"),

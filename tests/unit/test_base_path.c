@@ -101,6 +101,26 @@ static int remove_scratch(void **state)
 	return r;
 }
 
+static void test_is_within(void **state)
+{
+	static const struct {
+		const char *path, *folder;
+		bool within;
+	} cases[] = {
+		{ "/opt/a", "/opt", true },
+		{ "/opt", "/opt", true },
+		{ "/opt/a", "/", true },
+		{ "/", "/", true },
+		{ "/optional", "/opt", false },
+		{ "/op", "/opt", false },
+		{ "/", "/opt", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		assert_int_equal(path_is_within(cases[i].path, cases[i].folder), cases[i].within);
+}
+
 static void test_mkdirs(void **state)
 {
 	struct fh_error err = FH_ERROR_INIT;
@@ -227,6 +247,7 @@ int main(void)
 		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_stays_inside),
+		cmocka_unit_test(test_is_within),
 		cmocka_unit_test_setup_teardown(test_mkdirs, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_beneath, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_absolute, make_scratch, remove_scratch),
