@@ -28,9 +28,14 @@ static const struct grade_kind *const kinds[] = {
 
 /* --- what kinds use --------------------------------------------------------------------------- */
 
+/* What judges is not moved by what an agent's jobs do meanwhile, and what is judged can't be told by them. */
 int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err)
 {
-	int r = program_start(&g->programs[g->n_programs], g->request.owner, plan, err);
+	struct program_plan alone = *plan;
+	int r;
+
+	alone.sandbox.own_proc = true;
+	r = program_start(&g->programs[g->n_programs], g->request.owner, &alone, err);
 
 	if (r == 0)
 		g->n_programs++;

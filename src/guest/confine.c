@@ -18,6 +18,10 @@
  * only as many as a sandbox could take without this. */
 #define SIGNALS_PENDING_MAX 1024
 
+/* Of a process. The machine has a number of them for all: what the default of processes can hold should
+ * leave others theirs. */
+#define DESCRIPTORS_MAX 2048
+
 int confine_drop_bounding(void)
 {
 	for (int cap = 0; cap <= CAP_LAST_CAP; cap++)
@@ -43,6 +47,8 @@ static int set_limits(const struct confinement *c, struct fh_error *err)
 
 	if (r == 0)
 		r = limit(RLIMIT_SIGPENDING, SIGNALS_PENDING_MAX);
+	if (r == 0)
+		r = limit(RLIMIT_NOFILE, DESCRIPTORS_MAX);
 	if (r == 0 && c->processes)
 		r = limit(RLIMIT_NPROC, c->processes);
 	if (r == 0 && c->memory_bytes)

@@ -208,7 +208,7 @@ static int mount_root(const struct plan *plan, struct fh_error *err)
 
 static int mount_own(const struct mounts_request *q, struct fh_error *err)
 {
-	static const struct {
+	const struct {
 		const char *source, *target, *type;
 		unsigned long flags;
 		const char *data;
@@ -216,7 +216,8 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 		{ TREE_FILES "/tmp", TREE_NEXT "/tmp", NULL, MS_BIND, NULL },
 		{ TREE_FILES "/shm", TREE_NEXT "/dev/shm", NULL, MS_BIND, NULL },
 		{ TREE_FILES "/run", TREE_NEXT GUEST_RUN_DIR, NULL, MS_BIND, NULL },
-		{ "proc", TREE_NEXT "/proc", "proc", NOTHING | MS_NOEXEC, NULL },
+		{ "proc", TREE_NEXT "/proc", "proc", NOTHING | MS_NOEXEC,
+				q->plan->flags & PLAN_OWN_PROC ? "subset=pid" : NULL },
 		{ "devpts", TREE_NEXT "/dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
 				"newinstance,ptmxmode=0666,mode=620,max=" TERMINALS_MAX },
 	};
@@ -226,6 +227,10 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(list) && r == 0; i++)
 		r = mount_at(list[i].source, list[i].target, list[i].type, list[i].flags,
 				list[i].data, err);
+	/* How many terminals the machine has is a number that any two sandboxes could talk by. */
+	if (r == 0 && !(q->plan->flags & PLAN_OWN_PROC))
+		r = mount_at(TREE_ROOT "/mnt", TREE_NEXT "/proc/sys/kernel/pty", NULL, MS_BIND,
+				NULL, err);
 	return r;
 }
 

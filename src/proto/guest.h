@@ -101,6 +101,7 @@ enum {
 	PLAN_BARE = 2,          /* no root of the host */
 	PLAN_NET_HOST = 4,      /* the owner's network */
 	PLAN_BORN_IN_GROUP = 8, /* the group's descriptor is its folder, for clone3 */
+	PLAN_OWN_PROC = 16,     /* of /proc its processes only */
 };
 
 struct plan_bind {

@@ -103,8 +103,9 @@ struct sandbox_options {
 	size_t n_binds;
 	enum sandbox_network network;
 	struct sandbox_limits limits;
-	bool bare;  /* for one program of ours: only binds, /proc, /dev; limits are per process */
-	bool shell; /* a shell session: see shell/session.h */
+	bool bare; /* for one program of ours: only binds, /proc, /dev; limits are per process */
+	bool own_proc; /* /proc tells of its processes only, by no counter of what others do */
+	bool shell;    /* a shell session: see shell/session.h */
 	const char *const *
 			env; /* "K=V" exported in the shell, beside the usual ones; NULL-terminated */
 	uint32_t random_seed; /* of the shell's RANDOM */

@@ -118,6 +118,8 @@ static void test_duel(void **state)
 				"x\n| the very end\n", "the very end" },
 		{ STRATEGY("import os\nassert 'FUMEHOOD_JUDGE_KEY' not in os.environ\n"
 			   "assert os.listdir('/grader') == ['player.py'], os.listdir('/grader')\n"
+			   "assert not [p for p in os.listdir('/proc') if p[0] not in "
+			   "'0123456789' and not p.endswith('self')]\n"
 			   "def guess(h):\n    return 1"),
 				"Evaluation Score: ", NULL },
 		{ STRATEGY("def guess(h):\n    while True: pass"), "longer than 5 s",

@@ -238,6 +238,21 @@ static void test_bare(void **state)
 	sandbox_close(sb);
 }
 
+/* Numbers of the whole machine's that another sandbox can move, and so be heard by. */
+static void test_numbers_of_the_machine(void **state)
+{
+	struct sandbox *sb = start_sandbox(&(struct sandbox_options){ 0 });
+
+	assert_string_equal(run_script(sb, "ls -A /proc/sys/kernel/pty; cat /proc/loadavg | wc -l")
+					    ->output,
+			"1\n");
+	sandbox_close(sb);
+	sb = start_sandbox(&(struct sandbox_options){ .own_proc = true });
+	assert_string_equal(run_script(sb, "ls /proc | grep -v '^[0-9]'")->output,
+			"self\nthread-self\n");
+	sandbox_close(sb);
+}
+
 /* Folders that are named later: a new nursery hides them, too, and what ran goes on. */
 static void test_covers(void **state)
 {
@@ -285,6 +300,7 @@ int main(void)
 		cmocka_unit_test(test_replaced_source),
 		cmocka_unit_test(test_many_sources),
 		cmocka_unit_test(test_bare),
+		cmocka_unit_test(test_numbers_of_the_machine),
 		cmocka_unit_test(test_covers),
 	};
 

@@ -59,6 +59,7 @@ static void test_plain_shell(void **state)
 		{ "id -un; whoami; hostname; uname -n; cat /etc/hostname",
 				"agent\nagent\nfumehood\nfumehood\nfumehood\n" },
 		{ "umask; ulimit -c; pwd; ls -A ~", "0022\n0\n/home/agent/workspace\nworkspace\n" },
+		{ "ulimit -n; ulimit -Hn", "2048\n2048\n" },
 		{ "stat -c '%U %a' ~ ~/workspace /tmp", "agent 755\nagent 755\nroot 1777\n" },
 		{ "getent passwd | cut -d : -f 1,6",
 				"root:/root\nagent:/home/agent\nnobody:/nonexistent\n" },

@@ -34,6 +34,7 @@ if "environment" in text:
     assert len(os.environ["FUMEHOOD_JUDGE_KEY"]) == 64
     assert os.getcwd() == "/home/agent/workspace"
     assert not os.path.exists("left")
+    assert not os.path.exists("/proc/loadavg")
 if not set(wanted) <= set(text):
     report = {"error": f"{len(set(wanted) - set(text))} words are missing"}
 
