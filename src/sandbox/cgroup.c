@@ -439,11 +439,11 @@ int64_t cgroup_memory_peak(const struct cgroup *group)
 {
 	const struct cgroup_tree *tree = &group->pool->tree;
 	auto_close int opened = -1;
-	int fd = group->memory_fd;
 
-	if (fd < 0)
-		fd = opened = tree->kind->open_memory(tree, group->name);
-	return fd < 0 ? -1 : cgroup_read_number(fd, "");
+	if (group->memory_fd >= 0)
+		return cgroup_read_number(group->memory_fd, "");
+	opened = tree->kind->open_memory(tree, group->name);
+	return opened < 0 ? -1 : cgroup_read_number(opened, "");
 }
 
 int64_t cgroup_oom_kills(const struct cgroup *group)
