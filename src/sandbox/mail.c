@@ -29,6 +29,7 @@ static int map(int fd, struct shell_mail **out, struct fh_error *err)
 	mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mail == MAP_FAILED)
 		return error_set(err, errno, "map the shell's memory");
+	madvise(mail, SHELL_MAIL_BYTES, MADV_NOHUGEPAGE); /* where the kernel has them, and would */
 	*out = mail;
 	return 0;
 }
