@@ -7,6 +7,7 @@
 #include "trajectory/pyjson.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #define ANSWER_BYTES_MAX (64L * 1024 * 1024)
@@ -68,7 +69,8 @@ static int read_seed(const struct pyjson *request, uint64_t *seed, struct fh_err
 	if (!v || v->kind == PYJSON_NULL)
 		return 0;
 	if (!pyjson_i64(v, &number) || number < 0)
-		return error_say(err, EINVAL, "'seed' should be a whole number from 0 on");
+		return error_say(err, EINVAL, "'seed' should be a whole number from 0 to %" PRId64,
+				INT64_MAX);
 	*seed = (uint64_t)number;
 	return 0;
 }

@@ -339,7 +339,8 @@ static int set_value(
 		return set_seconds(s, text, field, err);
 	case OPTION_BYTES:
 		if (!str_to_bytes(text, field))
-			return bad_value(s, text, "a size such as 512M or 2G", err);
+			return bad_value(s, text, "a size such as 512M or 2G, of less than 8 EiB",
+					err);
 		return 0;
 	case OPTION_CHOICE:
 		return set_choice(s, text, field, err);

@@ -64,7 +64,7 @@ static const char *const disks[] = { "memory", "disk", NULL };
 static const struct cmd_option exec_options[] = {
 	COMMON_OPTIONS,
 	{ "timeout", 't', OPTION_SECONDS, FIELD(timeout_s), "TIME",
-			"end it after this time: 10, 5m" },
+			"end it after this time: 10, 5m; 0: never" },
 	{},
 };
 
@@ -262,10 +262,20 @@ static int run_program(const struct sandbox_cli *cli, const char *const *argv, b
 	return status;
 }
 
+/* What it prints is the program's, and nothing of ours is to be between that. */
+static int refuse_json(const struct command_context *ctx)
+{
+	return cmd_misuse(ctx,
+			"--json: output and exit status are the program's, so there is nothing "
+			"to print as JSON");
+}
+
 static int run_exec(struct command_context *ctx)
 {
 	auto_free const char **argv = xcalloc(ctx->n_args + 1, sizeof(*argv));
 
+	if (ctx->json)
+		return refuse_json(ctx);
 	for (size_t i = 0; i < ctx->n_args; i++)
 		argv[i] = ctx->args[i];
 	return run_program(ctx->options, argv, false);
@@ -276,6 +286,8 @@ static int run_shell(struct command_context *ctx)
 	static const char *const argv[] = { "env", "TERM=xterm-256color",
 		"PS1=\\u@fumehood:\\w\\$ ", "bash", "--norc", NULL };
 
+	if (ctx->json)
+		return refuse_json(ctx);
 	return run_program(ctx->options, argv, isatty(0) && isatty(1));
 }
 
@@ -298,7 +310,7 @@ static const struct command command_exec = {
 	.max_args = 1000,
 	.args_end_options = true,
 	.about = "Output and exit status are the program's: 128+N after signal N, 124 after the time "
-		 "limit, 127 when there is no such program, 126 when it can't be run.",
+		 "limit, 127 when there is no such program, 126 when it can't be run. So --json is refused.",
 	.examples = "fumehood sandbox exec -- python3 -c 'print(6 * 7)'\n"
 		    "fumehood sandbox exec --memory 512M --timeout 10 --bind /data -- ./train.sh",
 	.options = exec_options,

@@ -28,9 +28,10 @@ extern const struct command command_task_list, command_task_show, command_task_c
 		command_task_new;
 
 /*
- * Plays the task's baseline and its known good solution, and says what both scored. False when one
- * of them can't be scored, or the solution is no better than the baseline.
+ * Plays the task's baseline and its known good solution. False when one of them can't be scored, or the
+ * solution is no better than the baseline. Added to the object `played`: "baseline" and "solution", what
+ * each scored by metric, and "problem", a sentence, if there is one.
  */
-bool task_try(const struct task_places *places, const char *spec, struct buf *report);
+bool task_try(const struct task_places *places, const char *spec, json_t *played);
 
 #endif

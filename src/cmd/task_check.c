@@ -22,7 +22,7 @@ struct check_options {
 struct outcome {
 	const char *spec;
 	struct task_check check;
-	struct buf report; /* of playing it; "" if it was not played */
+	json_t *played; /* as task_try() tells; NULL: it was not played */
 	bool ok;
 };
 
@@ -44,8 +44,31 @@ static void print_json(const struct outcome *o)
 	json_object_set_new(out, "ok", json_boolean(o->ok));
 	json_object_set_new(out, "problems", remarks_json(&o->check, true));
 	json_object_set_new(out, "notes", remarks_json(&o->check, false));
-	json_object_set_new(out, "played", json_text(o->report.len ? buf_str(&o->report) : NULL));
+	json_object_set_new(out, "played", o->played ? json_incref(o->played) : json_null());
 	cmd_print_json(out);
+}
+
+static void print_line(const char *what, const char *text)
+{
+	auto_buf struct buf line = BUF_INIT(REPORT_BYTES_MAX);
+
+	str_add_printable(&line, text);
+	printf("  %s: %s\n", what, buf_str(&line));
+}
+
+static void print_scores(const json_t *played, const char *what)
+{
+	json_t *scores = json_object_get(played, what), *value;
+	const char *name, *comma = "";
+
+	if (!scores)
+		return;
+	printf("  %s:", what);
+	json_object_foreach(scores, name, value) {
+		printf("%s %s %.6g", comma, name, json_real_value(value));
+		comma = ",";
+	}
+	putchar('\n');
 }
 
 static void print_text(const struct outcome *o)
@@ -56,14 +79,15 @@ static void print_text(const struct outcome *o)
 			o->ok ? "ok" : "FAIL", term_style(colours, TERM_RESET), o->spec);
 	for (size_t i = 0; i < o->check.n; i++) {
 		const struct task_remark *remark = &o->check.remarks[i];
-		auto_buf struct buf text = BUF_INIT(REPORT_BYTES_MAX);
 
-		str_add_printable(&text, remark->text);
-		printf("  %s: %s\n", remark->problem ? "problem" : "note", buf_str(&text));
+		print_line(remark->problem ? "problem" : "note", remark->text);
 	}
 	if (o->check.n == TASK_REMARKS_MAX)
 		printf("  and more\n");
-	fputs(buf_str(&o->report), stdout);
+	print_scores(o->played, "baseline");
+	print_scores(o->played, "solution");
+	if (json_object_get(o->played, "problem"))
+		print_line("problem", json_string_value(json_object_get(o->played, "problem")));
 }
 
 /* False when there is no such task. */
@@ -73,8 +97,10 @@ static bool check_one(
 	if (task_check(places, o->spec, &o->check, err) < 0)
 		return false;
 	o->ok = o->check.n_problems == 0;
-	if (run && o->ok)
-		o->ok = task_try(places, o->spec, &o->report);
+	if (run && o->ok) {
+		o->played = json_object();
+		o->ok = task_try(places, o->spec, o->played);
+	}
 	return true;
 }
 
@@ -85,7 +111,7 @@ static int run_task_check(struct command_context *ctx)
 	int status = CMD_OK;
 
 	for (size_t i = 0; i < ctx->n_args; i++) {
-		struct outcome o = { .spec = ctx->args[i], .report = BUF_INIT(REPORT_BYTES_MAX) };
+		struct outcome o = { .spec = ctx->args[i] };
 		struct fh_error err = FH_ERROR_INIT;
 
 		if (!check_one(&places, options->run, &o, &err))
@@ -97,7 +123,7 @@ static int run_task_check(struct command_context *ctx)
 		if (!o.ok)
 			status = CMD_FAILED;
 		task_check_release(&o.check);
-		buf_release(&o.report);
+		json_decref(o.played);
 	}
 	return status;
 }

@@ -34,20 +34,35 @@ static void release_row(struct row *row)
 		free(row->cells[c]);
 }
 
-/* The one that is played when none is named comes first. */
+static const char *default_variant(const struct row *row)
+{
+	return row->task && *row->task->variant ? row->task->variant : TASK_FULL;
+}
+
+/* What may follow the task's name; the one that is played when none does comes first. */
+static json_t *variants_of(const struct row *row)
+{
+	const char *first = default_variant(row);
+	json_t *list = json_array();
+
+	if (!row->variants)
+		return list;
+	json_array_append_new(list, json_text(first));
+	if (!str_eq(first, TASK_FULL))
+		json_array_append_new(list, json_text(TASK_FULL));
+	for (char **v = row->variants; *v; v++)
+		if (!str_eq(*v, first))
+			json_array_append_new(list, json_text(*v));
+	return list;
+}
+
 static char *variants_cell(const struct row *row)
 {
 	auto_buf struct buf out = BUF_INIT(4096);
-	const char *first = row->task && *row->task->variant ? row->task->variant : TASK_FULL;
+	auto_json json_t *list = variants_of(row);
 
-	if (!row->variants || !*row->variants)
-		return xstrdup("");
-	buf_add_str(&out, first);
-	if (!str_eq(first, TASK_FULL))
-		buf_add_str(&out, ", " TASK_FULL);
-	for (char **v = row->variants; *v; v++)
-		if (!str_eq(*v, first))
-			buf_printf(&out, ", %s", *v);
+	for (size_t i = 0; i < json_array_size(list); i++)
+		buf_printf(&out, "%s%s", i ? ", " : "", json_string_value(json_array_get(list, i)));
 	return buf_take(&out);
 }
 
@@ -89,16 +104,13 @@ static struct row make_row(const struct task_places *places, const char *id)
 
 static json_t *row_json(const struct row *row)
 {
-	json_t *variants = json_array();
 	json_t *out = json_object();
 
-	for (char **v = row->variants; v && *v; v++)
-		json_array_append_new(variants, json_text(*v));
 	json_object_set_new(out, "task", json_text(row->id));
 	json_object_set_new(out, "name", json_text(row->task ? row->task->name : NULL));
-	json_object_set_new(out, "variants", variants);
+	json_object_set_new(out, "variants", variants_of(row));
 	json_object_set_new(
-			out, "default_variant", json_text(row->task ? row->task->variant : NULL));
+			out, "default_variant", json_text(row->task ? default_variant(row) : NULL));
 	json_object_set_new(out, "metric", json_text(row->task ? row->task->metric : NULL));
 	json_object_set_new(out, "direction",
 			json_text(!row->task                                  ? NULL

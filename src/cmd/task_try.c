@@ -2,6 +2,8 @@
 #include "cmd/task.h"
 
 #include "base/fd.h"
+#include "base/json.h"
+#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -135,41 +137,42 @@ static const double *find_metric(const struct fh_metric *metrics, size_t n, cons
 	return NULL;
 }
 
-static void add_scores(
-		struct buf *report, const char *what, const struct fh_metric *metrics, size_t n)
+static void add_scores(json_t *played, const char *what, const struct fh_metric *metrics, size_t n)
 {
-	buf_printf(report, "  %s:", what);
+	json_t *scores = json_object();
+
 	for (size_t i = 0; i < n; i++)
-		buf_printf(report, "%s %s %.6g", i ? "," : "", metrics[i].name, metrics[i].value);
-	buf_add_char(report, '\n');
+		json_object_set_new(scores, metrics[i].name, json_real(metrics[i].value));
+	json_object_set_new(played, what, scores);
 }
 
-static bool failed(struct buf *report, const char *what, const struct fh_error *err)
+static bool failed(json_t *played, const char *what, const struct fh_error *err)
 {
-	buf_printf(report, "  problem: %s: ", what);
-	str_add_printable(report, err->message);
-	buf_add_char(report, '\n');
+	auto_free char *text = xasprintf("%s: %s", what, err->message);
+
+	json_object_set_new(played, "problem", json_text(text));
 	return false;
 }
 
-static bool try_solution(struct attempt *a, const struct task *task, struct buf *report)
+static bool try_solution(struct attempt *a, const struct task *task, json_t *played)
 {
 	const double *baseline, *solution;
 	double better;
 
 	if (play(a, task) < 0)
-		return failed(report, "the solution", &a->err);
-	add_scores(report, "solution", a->step.score, a->step.n_score);
+		return failed(played, "the solution", &a->err);
+	add_scores(played, "solution", a->step.score, a->step.n_score);
 	baseline = find_metric(a->step.baseline, a->step.n_baseline, task->metric);
 	solution = find_metric(a->step.score, a->step.n_score, task->metric);
 	better = baseline && solution ? *solution - *baseline : 0;
 	if (task->maximize ? better > 0 : better < 0)
 		return true;
-	buf_add_str(report, "  problem: the solution is no better than the baseline\n");
+	json_object_set_new(played, "problem",
+			json_text("the solution is no better than the baseline"));
 	return false;
 }
 
-static bool try_task(struct fh_gym *gym, const struct task *task, struct buf *report)
+static bool try_task(struct fh_gym *gym, const struct task *task, json_t *played)
 {
 	struct fh_env_options options = {
 		.task = task->dir, .variant = task->variant, .max_steps = STEPS
@@ -179,16 +182,16 @@ static bool try_task(struct fh_gym *gym, const struct task *task, struct buf *re
 	bool ok = true;
 
 	if (fh_env_open(gym, &options, &a.env, &a.err) < 0)
-		return failed(report, "the baseline", &a.err);
+		return failed(played, "the baseline", &a.err);
 	fh_env_info(a.env, &info);
-	add_scores(report, "baseline", info.baseline, info.n_baseline);
+	add_scores(played, "baseline", info.baseline, info.n_baseline);
 	if (task->solution_command)
-		ok = try_solution(&a, task, report);
+		ok = try_solution(&a, task, played);
 	fh_env_close(a.env);
 	return ok;
 }
 
-bool task_try(const struct task_places *places, const char *spec, struct buf *report)
+bool task_try(const struct task_places *places, const char *spec, json_t *played)
 {
 	struct fh_gym_options options = { .tasks_dir = places->tasks_dir,
 		.state_dir = places->state_dir };
@@ -198,11 +201,11 @@ bool task_try(const struct task_places *places, const char *spec, struct buf *re
 	bool ok;
 
 	if (task_load(places, spec, NULL, &task, &err) < 0)
-		return failed(report, "not played", &err);
+		return failed(played, "not played", &err);
 	if (fh_gym_open(&options, &gym, &err) < 0)
-		ok = failed(report, "not played", &err);
+		ok = failed(played, "not played", &err);
 	else
-		ok = try_task(gym, task, report);
+		ok = try_task(gym, task, played);
 	fh_gym_close(gym);
 	task_free(task);
 	return ok;

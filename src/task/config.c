@@ -278,7 +278,7 @@ static const struct field dataset_fields[] = {
 	{ "make", FIELD_STRUCT, FIELD(make), "the program that makes them, instead of a `location`",
 			.schema = &make_schema },
 	{ "how_to_get", FIELD_TEXT, FIELD(how_to_get),
-			"a sentence for who does not have the files yet" },
+			"a sentence for who does not have the files yet; `{home}` is the folder that holds `datasets`" },
 	{},
 };
 #undef FIELD

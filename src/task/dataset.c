@@ -166,9 +166,22 @@ static int find_dir(struct loading *l)
 
 /* --- its files -------------------------------------------------------------------------------- */
 
-static int missing(const struct loading *l, const char *path)
+#define HOME "{home}"
+
+/* A program that helps lies where the data set does, wherever that was installed. */
+static const char *how_to_get(const struct loading *l)
 {
 	const char *how = l->config.how_to_get;
+	const char *at = how ? strstr(how, HOME) : NULL;
+
+	if (!at)
+		return how;
+	return arena_printf(l->arena, "%.*s%s%s", (int)(at - how), how, l->home, at + strlen(HOME));
+}
+
+static int missing(const struct loading *l, const char *path)
+{
+	const char *how = how_to_get(l);
 
 	return error_say(l->err, ENODATA, "data set '%s' lacks %s in %s%s%s", l->dataset->id, path,
 			l->dataset->dir, how ? ": " : "", how ? how : "");

@@ -104,6 +104,7 @@ WRONG = [
     ('{"op":"reset","seed":-1}', "bad_argument"),
     ('{"op":"reset","seed":1.5}', "bad_argument"),
     ('{"op":"reset","seed":"1"}', "bad_argument"),
+    ('{"op":"reset","seed":18446744073709551615}', "bad_argument"),
     ('{"op":"close","now":true}', "bad_argument"),
     ('{"op":"step","action":"' + "x" * (2 << 20) + '"}', "bad_argument"),
     (" " * (16 << 20) + "{}", "too_long"),

@@ -23,3 +23,9 @@ def test_a_folder_is_not_handed_in(fumehood, number):
     assert child.returncode == 1 and not shown
     if number != 2:
         assert f"descriptor {number} is a folder" in said
+
+
+@pytest.mark.parametrize("words", ["exec --json -- echo hi", "shell --json"])
+def test_the_output_is_not_ours_to_print_as_json(fumehood, words):
+    done = fumehood("sandbox", *words.split(), status=2)
+    assert done.stdout == "" and "--json: output and exit status are the program's" in done.stderr

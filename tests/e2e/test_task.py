@@ -22,7 +22,9 @@ def test_list_as_json(fumehood):
     tasks = {task["task"]: task for task in json.loads(done.stdout)["tasks"]}
     assert {"titanic", "battleOfSexes", "guess", "rows", "words"} <= set(tasks)
     assert tasks["words"]["direction"] == "minimize"
-    assert tasks["titanic"]["variants"] == ["micro"]
+    assert tasks["titanic"]["variants"] == ["micro", "full"]
+    assert tasks["battleOfSexes"]["variants"] == ["full"]
+    assert tasks["battleOfSexes"]["default_variant"] == "full"
     assert tasks["titanic"]["default_variant"] == "micro"
     assert tasks["rows"]["ready"] and tasks["rows"]["problem"] is None
     assert not tasks["large"]["ready"] and "lacks large.bin" in tasks["large"]["problem"]
@@ -64,6 +66,7 @@ def test_keys_are_yaml_that_says_the_same(fumehood):
         ("show titanik", 2, "no task 'titanik'; did you mean 'titanic'?"),
         ("show titanic:none", 2, "task 'titanic' has no variant 'none'; there are: full, micro"),
         ("show titanic:full", 1, "data set 'titanic' lacks train.csv in "),
+        ("show titanic:full", 1, f"`python3 {ROOT}/tasks/titanic/prepare.py kaggle"),
         ("check nothing", 2, "no task 'nothing'; there are: "),
         ("new titanic/x", 2, "'titanic/x' can't be the name of a task"),
         ("new --grader quiz x", 2, "quiz"),
@@ -85,7 +88,9 @@ def test_a_new_task_plays(fumehood, grader):
     assert "./mine" in fumehood("task", "new", "mine", "--grader", grader).stdout
     report = json.loads(fumehood("task", "check", "--run", "./mine", "--json").stdout)
     assert report["ok"] and report["problems"] == [] and report["notes"] == []
-    assert "solution: " in report["played"]
+    scores = report["played"]
+    (metric,) = scores["solution"].keys() & scores["baseline"].keys()
+    assert scores["solution"][metric] != scores["baseline"][metric] and "problem" not in scores
     assert "is there already" in fumehood("task", "new", "mine", status=2).stderr
 
 

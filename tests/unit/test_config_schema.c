@@ -179,7 +179,8 @@ static void test_errors(void **state)
 		{ "ratio: 1.5\n", "c.yaml:1:8: 'ratio': 1.5 is not from -1 to 1" },
 		{ "ratio: .nan\n", "c.yaml:1:8: 'ratio': expected a number, found '.nan'" },
 		{ "size: big\n",
-				"c.yaml:1:7: 'size': expected a size like 512M or 2G, found 'big'" },
+				"c.yaml:1:7: 'size': expected a size like 512M or 2G, of less than 8 EiB, "
+				"found 'big'" },
 		{ "size: 1k\nsize2: 1\n",
 				"c.yaml:2:1: key 'size2': unknown key; did you mean "
 				"'size'?" },
