@@ -25,12 +25,12 @@ def results(report: dict) -> dict:
 
 
 def test_figures_and_floors(fumehood):
-    report = bench(fumehood, "--only", "reset,step,validate_csv", "-n", "7")
+    report = bench(fumehood, "--only", "reset,step,validate_csv", "-n", "12")
     found = results(report)
     assert list(found)[:3] == ["reset", "observation", "teardown"]
     assert {"step", "step_one_cpu", "validate_csv"} <= set(found)
     for result in found.values():
-        assert result["unit"] == "us" and result["n"] >= 7
+        assert result["unit"] == "us" and result["n"] >= 12
         assert result["floor_p50"] > 0
         assert result["ratio"] == pytest.approx(result["p50"] / result["floor_p50"], rel=1e-2)
     assert {"cpu", "cores", "kernel", "date", "load", "quiet"} <= set(report["machine"])
