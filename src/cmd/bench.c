@@ -232,6 +232,11 @@ static int judge(const struct figure *f, char *out, size_t size)
 				f->against ? f->against->name : "its floor");
 		return p50 < f->most_ratio * base ? 1 : -1;
 	}
+	if (f->most_over > 0) {
+		add_value(value, sizeof(value), f->most_over, f->unit);
+		snprintf(out, size, "its floor + %s", value);
+		return p50 < base + f->most_over ? 1 : -1;
+	}
 	return 0;
 }
 

@@ -18,9 +18,7 @@
 #define BENCH_FIGURES_MAX 64
 #define BENCH_ALIVE_MAX 10
 
-/* Goals that more than one suite has: how many times its floor. */
-#define RESET_MOST 1.2
-#define STEP_MOST 1.5
+#define RESET_MOST 0.8 /* a goal that more than one suite has: how many times its floor */
 
 struct samples {
 	double *values;
@@ -33,6 +31,7 @@ struct figure {
 	struct samples ours, floor;   /* no samples of a floor: it has none */
 	double most;                  /* goal: p50 below this; 0: none */
 	double most_ratio;            /* goal: p50 below this many times `against`; 0: none */
+	double most_over;             /* goal: p50 below its floor and this; 0: none */
 	const struct figure *against; /* NULL: the floor */
 };
 
@@ -72,6 +71,7 @@ struct life {
 	double ended;    /* from closing it until its last process was gone */
 };
 
+/* Rests first, as its floor does: what the life before left to do does not count for this one. */
 int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err);
 
 /* One step in the blocking form. */

@@ -15,6 +15,7 @@
 
 #define DESCRIPTORS_EACH 6 /* 5, and one while it begins */
 #define DESCRIPTORS_MOST 5.5
+#define STEP_MOST 1.5 /* times its floor: in the pollable form nobody looks out for the answer */
 #define DESCRIPTORS_SPARE 200
 #define WARM_UP 5
 #define MEMORY_MOST (2 << 20)

@@ -33,12 +33,20 @@ struct places {
 	int disk;
 };
 
+static void drop(struct cradle *c)
+{
+	if (c->number && c->socket >= 0)
+		close(c->socket);
+	for (size_t i = 0; c->number && c->socket < 0 && i < c->n_procs; i++)
+		close(c->procs[i]);
+	*c = (struct cradle){ 0 };
+}
+
 static void close_others(struct nursery *n)
 {
 	close_fd(&n->socket); /* its end tells the owner of the nursery's */
 	for (size_t i = 0; i < CRADLES_MAX; i++)
-		if (n->cradles[i].number)
-			close(n->cradles[i].socket);
+		drop(&n->cradles[i]);
 }
 
 /*
@@ -111,19 +119,23 @@ static int get_ready(int socket, const int *procs, size_t n_procs)
 	return birth_surroundings(true, NULL);
 }
 
-_Noreturn static void cradle_main(struct nursery *n, int socket, const int *procs, size_t n_procs)
+_Noreturn static void cradle_main(struct nursery *n, int socket, const struct cradle *c)
 {
 	static char message[sizeof(struct places) + GUEST_MESSAGE_MAX];
+	const struct cradle own = *c;
 	int fds[PLAN_FDS_MAX];
 	size_t n_fds = 0;
 	ssize_t size;
 
+	for (size_t i = 0; i < CRADLES_MAX; i++)
+		if (n->cradles[i].number == own.number)
+			n->cradles[i].number = 0; /* else its descriptors go with the others' */
 	close_others(n);
-	if (get_ready(socket, procs, n_procs) < 0)
+	if (get_ready(socket, own.procs, own.n_procs) < 0)
 		_exit(1);
 	size = fd_recv_message(socket, message, sizeof(message), fds, PLAN_FDS_MAX, &n_fds, 0);
 	if (size > 0)
-		give_birth(n, n_procs > 0, message, (size_t)size, fds, n_fds);
+		give_birth(n, own.n_procs > 0, message, (size_t)size, fds, n_fds);
 	_exit(0);
 }
 
@@ -136,28 +148,80 @@ static struct cradle *find(struct nursery *n, uint32_t number)
 }
 
 /* Without one the sandbox is made in the nursery, and moves into its groups itself. */
-void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_procs)
+static bool make(struct nursery *n, struct cradle *c)
 {
 	struct clone_args args = { .flags = CLONE_NEWUSER };
-	struct cradle *free_one = find(n, 0);
 	int pair[2];
 	pid_t pid;
 
-	if (!free_one || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return false;
 	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 	if (pid == 0) {
 		close(pair[0]);
-		cradle_main(n, pair[1], procs, n_procs);
+		cradle_main(n, pair[1], c);
 	}
 	close(pair[1]);
 	if (pid > 0)
 		n->children++;
 	if (pid < 0 || birth_map_ids(pid, NULL) < 0 || write(pair[0], "", 1) != 1) {
 		close(pair[0]); /* it ends then */
+		return false;
+	}
+	for (size_t i = 0; i < c->n_procs; i++)
+		close(c->procs[i]);
+	c->socket = pair[0];
+	return true;
+}
+
+void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_procs)
+{
+	struct cradle *c = find(n, 0);
+
+	if (!c || n_procs > GUEST_GROUPS_MAX) {
+		for (size_t i = 0; i < n_procs; i++)
+			close(procs[i]);
 		return;
 	}
-	*free_one = (struct cradle){ .number = number, .socket = pair[0] };
+	*c = (struct cradle){ .number = number, .socket = -1, .n_procs = n_procs };
+	memcpy(c->procs, procs, n_procs * sizeof(*procs));
+}
+
+static struct cradle *next_to_make(struct nursery *n)
+{
+	struct cradle *first = NULL;
+
+	for (size_t i = 0; i < CRADLES_MAX; i++) {
+		struct cradle *c = &n->cradles[i];
+
+		if (c->number && c->socket < 0 && (!first || c->number < first->number))
+			first = c;
+	}
+	return first;
+}
+
+bool cradles_wanted(const struct nursery *n)
+{
+	for (size_t i = 0; i < CRADLES_MAX; i++)
+		if (n->cradles[i].number && n->cradles[i].socket < 0)
+			return true;
+	return false;
+}
+
+bool cradles_hurry(const struct nursery *n)
+{
+	for (size_t i = 0; i < CRADLES_MAX; i++)
+		if (n->cradles[i].number && n->cradles[i].socket >= 0)
+			return false;
+	return cradles_wanted(n);
+}
+
+void cradles_make(struct nursery *n)
+{
+	struct cradle *c = next_to_make(n);
+
+	if (c && !make(n, c))
+		drop(c);
 }
 
 bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size)
@@ -169,14 +233,14 @@ bool cradle_give(struct nursery *n, const struct birth *b, const void *message, 
 
 	if (!c)
 		return false;
-	if (!(b->plan.flags & PLAN_NET_HOST)) { /* it has left the host's network for good */
+	/* One that has left the host's network has left it for good. */
+	if (!(b->plan.flags & PLAN_NET_HOST) && (c->socket >= 0 || make(n, c))) {
 		memcpy(places.slots, b->slots, sizeof(places.slots));
 		memcpy(parcel, &places, sizeof(places));
 		memcpy(parcel + sizeof(places), message, size);
 		r = fd_send_message(c->socket, parcel, sizeof(places) + size, b->fds, b->n_fds, 0);
 		explicit_bzero(parcel, sizeof(places) + size);
 	}
-	close(c->socket); /* it ends if it was given nothing */
-	*c = (struct cradle){ 0 };
+	drop(c); /* it ends if it was given nothing */
 	return r == 0;
 }

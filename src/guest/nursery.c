@@ -36,6 +36,7 @@
  */
 
 #define REAP_MS 500
+#define QUIET_MS 2              /* without a message: whoever was to be made stands */
 #define STACK_BYTES (128 << 10) /* more than a layer's copying takes */
 
 /* An owner that waits for an answer which can't be sent must see that there is nobody. */
@@ -300,7 +301,7 @@ static void handle(struct nursery *n, char *message, size_t size, const int *fds
 		break;
 	case NURSERY_CRADLE:
 		handle_cradle(n, &w, fds, n_fds);
-		break;
+		return; /* so do its */
 	case NURSERY_REMOVE:
 		handle_remove(n, &w);
 		break;
@@ -329,6 +330,16 @@ static void receive(struct nursery *n)
 	explicit_bzero(message, (size_t)size);
 }
 
+/* Cradles are made when nobody waits for a sandbox; but one should be there. */
+static int pause_ms(const struct nursery *n)
+{
+	if (cradles_hurry(n))
+		return 0;
+	if (cradles_wanted(n))
+		return QUIET_MS;
+	return n->children ? REAP_MS : -1;
+}
+
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 {
 	struct nursery n = { .socket = socket,
@@ -343,13 +354,17 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 	for (;;) {
 		struct pollfd fds[2] = { { .fd = n.socket, .events = POLLIN },
 			{ .fd = n.owner, .events = POLLIN } };
+		int r;
 
 		reap(&n);
-		if (poll(fds, 2, n.children ? REAP_MS : -1) < 0)
+		r = poll(fds, 2, pause_ms(&n));
+		if (r < 0)
 			continue;
 		if (fds[1].revents)
 			_exit(0); /* the owner is gone */
 		if (fds[0].revents)
 			receive(&n);
+		else if (r == 0)
+			cradles_make(&n);
 	}
 }

@@ -12,8 +12,10 @@
 #define CRADLES_MAX 16
 
 struct cradle {
-	uint32_t number; /* 0: free */
-	int socket;
+	uint32_t number;             /* 0: free */
+	int socket;                  /* -1: it is not made yet */
+	int procs[GUEST_GROUPS_MAX]; /* cgroup.procs to enter; those of one that is made are closed */
+	size_t n_procs;
 };
 
 struct nursery {
@@ -56,7 +58,11 @@ int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err);
 pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err);
 
 /* cradle.c */
+/* Keeps the descriptors. It is made by cradles_make(), or when it is given something. */
 void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_procs);
+bool cradles_wanted(const struct nursery *n); /* some are not made yet */
+bool cradles_hurry(const struct nursery *n);  /* and none is that could be given something */
+void cradles_make(struct nursery *n);         /* one of them */
 /* Hands the birth over to that cradle; false if there is none. */
 bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size);
 

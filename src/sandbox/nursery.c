@@ -357,15 +357,23 @@ static bool answers(const struct owner *o)
 			await(o, NURSERY_RUNS, ANSWER_MS, NULL, NULL) == 0;
 }
 
+/* Whether the process has ended; not whether it is about to. */
+static bool has_ended(const struct owner *o)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)o->nursery_pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
+			info.si_pid != 0;
+}
+
 /*
- * One that was killed has closed its socket; its sandboxes live on. But what it had cloned just then has
- * a copy for a moment more, which would take a plan to nobody: so it is asked, if there is a reason.
+ * One that was killed has closed its socket, or will; its sandboxes live on. But what it had cloned just
+ * then has a copy for a moment more, which would take a plan to nobody: so the process is looked at, too,
+ * and asked if there is a reason.
  */
 static bool runs(struct owner *o)
 {
-	struct pollfd p = { .fd = o->nursery, .events = 0 };
-
-	if (o->nursery < 0 || poll(&p, 1, 0) != 0)
+	if (o->nursery < 0 || has_ended(o))
 		return false;
 	return !atomic_exchange(&o->in_doubt, false) || answers(o);
 }

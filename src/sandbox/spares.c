@@ -8,17 +8,32 @@
  * grading takes (an episode, a judge and a player at once).
  */
 
+/* Its cradle is made already, most likely: the nursery waits for a quiet moment. */
+static struct spare take_oldest(struct owner *o)
+{
+	struct spare *oldest = NULL, spare = { 0 };
+
+	for (size_t i = 0; i < SPARES_MAX; i++) {
+		struct spare *s = &o->spares[i];
+
+		if (s->group && (!oldest || s->cradle < oldest->cradle))
+			oldest = s;
+	}
+	if (!oldest)
+		return spare;
+	spare = *oldest;
+	*oldest = (struct spare){ 0 };
+	return spare;
+}
+
 int spares_take(struct owner *o, const struct sandbox_limits *limits, struct cgroup **out,
 		uint32_t *out_cradle, struct fh_error *err)
 {
-	struct spare spare = { 0 };
+	struct spare spare;
 	int r = 0;
 
 	pthread_mutex_lock(&o->lock);
-	for (size_t i = 0; i < SPARES_MAX && !spare.group; i++) {
-		spare = o->spares[i];
-		o->spares[i] = (struct spare){ 0 };
-	}
+	spare = take_oldest(o);
 	o->sandboxes_started++;
 	o->last_limits = *limits;
 	if (!spare.group && o->cgroups)

@@ -64,6 +64,7 @@ struct session {
 	size_t n_nonces;
 	int64_t began_ns, deadline_ns;
 	bool spun;                    /* for this command */
+	bool warm;                    /* the shell has run a command */
 	unsigned leave_out, left_out; /* commands that go without, and have gone, since one */
 	size_t next_force;            /* index in force[]; 0: not timed out */
 	int interruptions;            /* that PID 1 has not dealt with yet */
@@ -412,6 +413,10 @@ bool session_spin(struct session *s)
 	s->spun = true;                    /* an agent that says so may not have answered */
 	if (sandbox_shell_answered(s->sb)) /* it has run in our place */
 		return true;
+	if (!s->warm) { /* the first takes longer, and the shell may be on this CPU */
+		s->warm = true;
+		return false;
+	}
 	if (s->left_out < s->leave_out) {
 		s->left_out++;
 		return false;
