@@ -234,7 +234,7 @@ static int judge(const struct figure *f, char *out, size_t size)
 	}
 	if (f->most_over > 0) {
 		add_value(value, sizeof(value), f->most_over, f->unit);
-		snprintf(out, size, "its floor + %s", value);
+		snprintf(out, size, "its floor + %s ", value);
 		return p50 < base + f->most_over ? 1 : -1;
 	}
 	return 0;

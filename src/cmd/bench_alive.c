@@ -15,11 +15,10 @@
 
 #define DESCRIPTORS_EACH 6 /* 5, and one while it begins */
 #define DESCRIPTORS_MOST 5.5
-#define STEP_MOST 1.5 /* times its floor: in the pollable form nobody looks out for the answer */
 #define DESCRIPTORS_SPARE 200
 #define WARM_UP 5
 #define MEMORY_MOST (2 << 20)
-#define MEMORY_FEWEST 10 /* the kernel's share of fewer drowns in what else it does */
+#define JUDGED_FEWEST 10 /* the kernel's share of fewer drowns in what else it does */
 
 struct alive {
 	struct fh_gym *gym;
@@ -178,15 +177,16 @@ static struct row make_row(struct bench *b, int n, const struct row *first)
 		.fds = bench_figure(b, "", "fds@%d", n),
 	};
 
-	row.memory->most = n < MEMORY_FEWEST ? 0 : MEMORY_MOST;
-	row.fds->most = DESCRIPTORS_MOST;
+	if (n >= JUDGED_FEWEST) {
+		row.memory->most = MEMORY_MOST;
+		row.fds->most = DESCRIPTORS_MOST;
+	}
 	if (first->reset) {
 		row.reset->most_ratio = row.step->most_ratio = 2;
 		row.reset->against = first->reset;
 		row.step->against = first->step;
 	} else {
 		row.reset->most_ratio = RESET_MOST;
-		row.step->most_ratio = STEP_MOST;
 	}
 	return row;
 }
