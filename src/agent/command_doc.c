@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/command_doc.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+#include "config/yaml.h"
+
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#define SIGNATURE_BYTES_MAX 65536
+
+/* --- from comment to YAML --------------------------------------------------------------------- */
+
+/*
+ * Each line keeps its number and its columns, so that what the parser complains about is where the file
+ * has it: blank lines stand for those above, a blank for the comment's sign.
+ */
+static void add_lines(struct buf *yaml, const struct command_doc *doc)
+{
+	const char *at = doc->text, *end = at + doc->n;
+
+	for (int i = 1; i < doc->line; i++)
+		buf_add_char(yaml, '\n');
+	while (at < end) {
+		const char *newline = memchr(at, '\n', (size_t)(end - at));
+		const char *stop = newline ? newline : end;
+
+		if (at < stop && (doc->script || (at + 1 < stop && at[1] == ' '))) {
+			buf_add_char(yaml, ' ');
+			buf_add(yaml, at + 1, (size_t)(stop - at - 1));
+		}
+		buf_add_char(yaml, '\n');
+		at = stop + 1;
+	}
+}
+
+static int read_yaml(struct arena *a, const struct command_doc *doc, const struct node **out,
+		struct fh_error *err)
+{
+	auto_buf struct buf yaml = BUF_INIT(2 * COMMAND_FILE_BYTES_MAX);
+	int r;
+
+	add_lines(&yaml, doc);
+	r = yaml_parse(a, doc->file, buf_str(&yaml), yaml.len, out, err);
+	if (r == 0 && (*out)->kind != NODE_MAP)
+		return node_complain(*out, err, "'@yaml': expected a mapping with 'docstring'");
+	return r;
+}
+
+/* --- what it says ----------------------------------------------------------------------------- */
+
+/* NULL where there is nothing. */
+static int get_text(const struct node *map, const char *key, const char **out, struct fh_error *err)
+{
+	const struct node *node = node_get(map, key);
+
+	if (!node || node_is_null(node)) {
+		*out = NULL;
+		return 0;
+	}
+	if (node->kind != NODE_SCALAR)
+		return node_complain(node, err, "'%s': expected text", key);
+	*out = node->text;
+	return 0;
+}
+
+/* As YAML 1.1 has truth, and as Python takes what is no truth value: anything there is, is true. */
+static bool means_yes(const struct node *node)
+{
+	static const char *const no[] = { "false", "no", "off", "0", "0.0" };
+
+	if (node->kind != NODE_SCALAR)
+		return node->n > 0;
+	if (!node->plain)
+		return *node->text;
+	if (node_is_null(node))
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(no); i++)
+		if (strcasecmp(node->text, no[i]) == 0)
+			return false;
+	return true;
+}
+
+static int read_argument(
+		const struct node_pair *pair, struct command_argument *out, struct fh_error *err)
+{
+	const struct node *required = node_get(pair->value, "required");
+	int r;
+
+	if (pair->value->kind != NODE_MAP)
+		return node_complain(pair->value, err,
+				"'%s': expected 'type', 'description' and 'required'",
+				pair->key->text);
+	if (!required)
+		return node_complain(pair->value, err, "'%s' wants 'required', true or false",
+				pair->key->text);
+	*out = (struct command_argument){ .name = pair->key->text,
+		.required = means_yes(required) };
+	r = get_text(pair->value, "type", &out->type, err);
+	if (r == 0)
+		r = get_text(pair->value, "description", &out->description, err);
+	out->type = out->type ? out->type : "";
+	out->description = out->description ? out->description : "";
+	return r;
+}
+
+static int read_arguments(struct arena *a, const struct node *node, struct command *command,
+		struct fh_error *err)
+{
+	struct command_argument *arguments;
+
+	if (!node || node_is_null(node))
+		return 0;
+	if (node->kind != NODE_MAP)
+		return node_complain(node, err, "'arguments': expected a mapping of their names");
+	arguments = arena_array(a, node->n, sizeof(*arguments));
+	for (size_t i = 0; i < node->n; i++) {
+		int r = read_argument(&node->pairs[i], &arguments[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	command->arguments = arguments;
+	command->n_arguments = node->n;
+	command->has_arguments = true;
+	return 0;
+}
+
+/* "name <needed> [<not>]" */
+static const char *signature_of(struct arena *a, const struct command *command)
+{
+	auto_buf struct buf b = BUF_INIT(SIGNATURE_BYTES_MAX);
+
+	buf_add_str(&b, command->name);
+	for (size_t i = 0; i < command->n_arguments; i++)
+		buf_printf(&b, command->arguments[i].required ? " <%s>" : " [<%s>]",
+				command->arguments[i].name);
+	return arena_strdup(a, buf_str(&b));
+}
+
+int command_doc_read(struct arena *a, const struct command_doc *doc, struct command *command,
+		struct fh_error *err)
+{
+	const struct node *root = NULL;
+	int r;
+
+	if (!doc->script)
+		command->signature = command->name;
+	if (!doc->n)
+		return 0;
+	r = read_yaml(a, doc, &root, err);
+	if (r < 0)
+		return r;
+	command->at = node_get(root, "docstring");
+	if (!command->at || node_is_null(command->at))
+		return node_complain(
+				root, err, "the command '%s' wants a 'docstring'", command->name);
+	r = get_text(root, "docstring", &command->docstring, err);
+	if (r == 0)
+		r = get_text(root, "end_name", &command->end_name, err);
+	if (r == 0)
+		r = read_arguments(a, node_get(root, "arguments"), command, err);
+	if (r == 0)
+		r = get_text(root, "signature", &command->signature, err);
+	if (r < 0)
+		return r;
+	if (!command->signature && (command->has_arguments || !doc->script))
+		command->signature = signature_of(a, command);
+	return 0;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/command_file.h"
+
+#include "agent/command_doc.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+struct reading {
+	struct arena *arena;
+	struct command_file *file;
+	struct command *commands;
+	struct fh_error *err;
+};
+
+struct line {
+	const char *text;
+	size_t n;
+	int number; /* from 1 */
+};
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+/* The line that begins at *at, which moves behind it; false at the end. */
+static bool next_line(const char **at, const char *end, struct line *line)
+{
+	const char *stop;
+
+	if (*at >= end)
+		return false;
+	stop = memchr(*at, '\n', (size_t)(end - *at));
+	line->text = *at;
+	line->n = (size_t)((stop ? stop : end) - *at);
+	line->number++;
+	*at = stop ? stop + 1 : end;
+	return true;
+}
+
+/* Without the blanks around it. */
+static struct line stripped(struct line line)
+{
+	while (line.n && isspace((unsigned char)*line.text)) {
+		line.text++;
+		line.n--;
+	}
+	while (line.n && isspace((unsigned char)line.text[line.n - 1]))
+		line.n--;
+	return line;
+}
+
+static bool is(struct line line, const char *text)
+{
+	return line.n == strlen(text) && memcmp(line.text, text, line.n) == 0;
+}
+
+static bool is_yaml_mark(struct line line)
+{
+	if (!line.n || *line.text != '#')
+		return false;
+	line.text++;
+	line.n--;
+	return is(stripped(line), "@yaml");
+}
+
+static bool is_comment(struct line line)
+{
+	return line.n && *line.text == '#';
+}
+
+/* --- commands --------------------------------------------------------------------------------- */
+
+static int complain(const struct reading *r, int line, int column, const char *what)
+{
+	return error_say(r->err, EINVAL, "%s:%d:%d: %s", r->file->path, line, column, what);
+}
+
+/* One that begins with an underscore is for the others of its file. */
+static int add(struct reading *r, const char *name, const struct command_doc *doc)
+{
+	struct command command = { .name = name };
+	int result = command_doc_read(r->arena, doc, &command, r->err);
+
+	if (result < 0 || *name == '_')
+		return result;
+	if (r->file->n_commands == COMMANDS_MAX)
+		return error_say(r->err, EINVAL, "%s: more than %d commands", r->file->path,
+				COMMANDS_MAX);
+	r->commands[r->file->n_commands++] = command;
+	return 0;
+}
+
+/* --- functions -------------------------------------------------------------------------------- */
+
+/* Of "name() {", with blanks or `function` about it; NULL for any other line. */
+static const char *function_name(struct arena *a, struct line line)
+{
+	static const char opening[] = "() {", word[] = "function ";
+	struct line name = stripped(line);
+
+	if (name.n < strlen(opening) ||
+			memcmp(name.text + name.n - strlen(opening), opening, strlen(opening)) != 0)
+		return NULL;
+	name.n -= strlen(opening);
+	if (name.n > strlen(word) && memcmp(name.text, word, strlen(word)) == 0) {
+		name.text += strlen(word);
+		name.n -= strlen(word);
+	}
+	name = stripped(name);
+	if (!name.n || memchr(name.text, ' ', name.n) || memchr(name.text, '\t', name.n))
+		return NULL;
+	return arena_strndup(a, name.text, name.n);
+}
+
+/* Behind the line that closes the function. */
+static int skip_body(const struct reading *r, const char **at, const char *end, struct line *line)
+{
+	int first = line->number;
+
+	while (next_line(at, end, line))
+		if (is(stripped(*line), "}"))
+			return 0;
+	return complain(r, first, 1, "a function without a line that is '}'");
+}
+
+static int read_functions(struct reading *r)
+{
+	const char *at = r->file->contents, *end = at + r->file->n_contents;
+	struct command_doc doc = { .file = r->file->path };
+	struct line line = { 0 };
+	int result;
+
+	while (next_line(&at, end, &line)) {
+		const char *name;
+
+		if (is_yaml_mark(line))
+			doc = (struct command_doc){
+				.file = r->file->path, .text = at, .line = line.number + 1
+			};
+		if (is_comment(line)) {
+			if (doc.text)
+				doc.n = (size_t)(at - doc.text);
+			continue;
+		}
+		name = function_name(r->arena, line);
+		if (!name)
+			continue;
+		result = skip_body(r, &at, end, &line);
+		if (result == 0)
+			result = add(r, name, &doc);
+		if (result < 0)
+			return result;
+		doc = (struct command_doc){ .file = r->file->path };
+	}
+	return 0;
+}
+
+/* --- scripts ---------------------------------------------------------------------------------- */
+
+/* The one block of comment lines below a `# @yaml`. */
+static int find_block(const struct reading *r, struct command_doc *doc)
+{
+	const char *at = r->file->contents, *end = at + r->file->n_contents;
+	struct line line = { 0 };
+	bool within = false;
+
+	while (next_line(&at, end, &line)) {
+		if (is_yaml_mark(line) && doc->text)
+			return complain(r, line.number, 1,
+					"a second '@yaml': a script has one command");
+		if (is_yaml_mark(line)) {
+			doc->text = at;
+			doc->line = line.number + 1;
+			within = true;
+			continue;
+		}
+		within = within && is_comment(line);
+		if (within)
+			doc->n = (size_t)(at - doc->text);
+	}
+	return 0;
+}
+
+static int read_script(struct reading *r)
+{
+	struct command_doc doc = { .file = r->file->path, .script = true };
+	int result = find_block(r, &doc);
+
+	if (result < 0)
+		return result;
+	if (doc.n)
+		return add(r, r->file->name, &doc);
+	if (*path_basename(r->file->path) == '_')
+		return 0;
+	return complain(r, 1, 1,
+			"a script without a '# @yaml' block above its documentation; a file that only "
+			"others use has a name that begins with '_'");
+}
+
+/* --- the whole -------------------------------------------------------------------------------- */
+
+static bool has_shebang(const char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	return str_starts(text, "#!");
+}
+
+static int find_kind(const struct reading *r)
+{
+	struct command_file *file = r->file;
+	const char *base = path_basename(file->path);
+	const char *dot = strrchr(base, '.');
+
+	file->name = base;
+	if (has_shebang(file->contents)) {
+		file->kind = COMMAND_FILE_SCRIPT;
+		if (dot)
+			file->name = arena_strndup(r->arena, base, (size_t)(dot - base));
+		return *file->name ? 0 : complain(r, 1, 1, "a script without a name");
+	}
+	if (str_ends(base, ".sh"))
+		file->kind = COMMAND_FILE_SOURCED;
+	else if (*base == '_')
+		file->kind = COMMAND_FILE_HELPER;
+	else
+		return complain(r, 1, 1,
+				"neither a script, which begins with '#!', nor bash functions, in a "
+				"file whose name ends with '.sh'");
+	return 0;
+}
+
+int command_file_parse(struct arena *a, const char *path, const char *text, size_t n,
+		struct command_file *out, struct fh_error *err)
+{
+	struct command_file file = { .path = arena_strdup(a, path), .n_contents = n };
+	struct reading r = { .arena = a, .file = &file, .err = err };
+	int result;
+
+	if (n > COMMAND_FILE_BYTES_MAX)
+		return error_say(
+				err, EFBIG, "%s: more than %d bytes", path, COMMAND_FILE_BYTES_MAX);
+	if (memchr(text, '\0', n) || str_utf8_invalid(text, n) >= 0)
+		return error_say(err, EINVAL, "%s: it is not text in UTF-8", path);
+	file.contents = arena_strndup(a, text, n);
+	r.commands = arena_array(a, COMMANDS_MAX, sizeof(*r.commands));
+	result = find_kind(&r);
+	if (result == 0)
+		result = file.kind == COMMAND_FILE_SCRIPT ? read_script(&r) : read_functions(&r);
+	if (result < 0)
+		return result;
+	file.commands = r.commands;
+	*out = file;
+	return 0;
+}
+
+int command_file_load(
+		struct arena *a, const char *path, struct command_file *out, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(COMMAND_FILE_BYTES_MAX);
+	int r = fd_read_file(path, &text, err);
+
+	if (r < 0)
+		return r;
+	return command_file_parse(a, path, buf_str(&text), text.len, out, err);
+}
