@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/agent.h"
+
+#include "agent/pytext.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An observation of 1 MiB is escaped to four times that at most; a prompt is put around it. */
+#define MESSAGE_BYTES_MAX (16L * 1024 * 1024)
+#define ASK_AGAIN_MAX 2 /* times in a turn */
+
+struct agent {
+	const struct agent_config *config;
+	struct chat_model *model;
+	struct recorder *recorder;
+	void *user;
+	int max_steps;
+	const char *const *replies;
+	size_t n_replies, next_reply;
+
+	struct arena arena; /* of the conversation */
+	struct history history;
+	struct fields system_fields, fields; /* of the system's prompt; of all others */
+	struct chat_tool *tools;             /* n_tools; none if the parser wants none */
+	size_t n_tools;
+
+	/* the turn */
+	struct arena turn_arena;
+	struct chat_message *messages; /* shown to the model; room for two more */
+	size_t n_messages;
+	struct chat_call *call;
+	int asked_again;
+	bool decided;
+	struct parsed parsed;
+	struct chat_reply reply; /* what was parsed, in the turn's arena */
+};
+
+/* --- messages ------------------------------------------------------------------------------------- */
+
+static const char *const roles[] = { [CHAT_SYSTEM] = "system",
+	[CHAT_USER] = "user",
+	[CHAT_ASSISTANT] = "assistant",
+	[CHAT_TOOL] = "tool" };
+
+static int add(struct agent *a, const struct history_item *item, struct fh_error *err)
+{
+	struct recorder_message message = {
+		.role = roles[item->message.role],
+		.content = item->message.content,
+		.thought = item->thought,
+		.action = item->action,
+		.is_demo = item->is_demo,
+	};
+
+	history_add(&a->history, item);
+	return a->recorder ? recorder_message(a->recorder, &message, err) : 0;
+}
+
+static int add_text(struct agent *a, enum chat_role role, const char *text, struct fh_error *err)
+{
+	return add(a, &(struct history_item){ .message = { .role = role, .content = text } }, err);
+}
+
+static int add_system(struct agent *a, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
+	int r = template_render(&text, &a->config->system_message, &a->system_fields, err);
+
+	return r < 0 ? r : add_text(a, CHAT_SYSTEM, buf_str(&text), err);
+}
+
+static int add_demonstrations(struct agent *a, struct fh_error *err)
+{
+	struct history demos = { .arena = &a->arena };
+	int r = agent_add_demonstrations(a->config, a->model == NULL, &demos, err);
+
+	for (size_t i = 0; i < demos.n && r == 0; i++)
+		r = add(a, &demos.items[i], err);
+	return r;
+}
+
+static void set_state(struct agent *a, const struct fh_step *step)
+{
+	fields_set(&a->fields, "open_file", step->open_file ? step->open_file : "n/a");
+	fields_set(&a->fields, "working_dir", step->working_dir ? step->working_dir : "");
+	fields_set_number(&a->fields, "current_step", step->step);
+	fields_set_number(&a->fields, "remaining_steps", a->max_steps - step->step);
+	fields_set(&a->fields, "observation", step->observation ? step->observation : "");
+}
+
+/* What comes before anything that a model said. */
+static bool nothing_said(const struct agent *a)
+{
+	const struct history_item *last = &a->history.items[a->history.n - 1];
+
+	return last->message.role == CHAT_SYSTEM || last->is_demo;
+}
+
+static int render_observation(struct agent *a, struct buf *out, struct fh_error *err)
+{
+	const char *observation = fields_get(&a->fields, "observation");
+	const struct agent_config *c = a->config;
+	int r;
+
+	if (!nothing_said(a)) {
+		bool blank = pytext_spaces(observation, strlen(observation)) == strlen(observation);
+
+		return template_render(out, blank ? &c->no_output : &c->next_step, &a->fields, err);
+	}
+	r = template_render(out, &c->task, &a->fields, err);
+	if (r < 0 || !c->strategy.text)
+		return r;
+	buf_add_char(out, '\n');
+	return template_render(out, &c->strategy, &a->fields, err);
+}
+
+/* Each use of a tool wants an answer of its own. */
+static int add_answers(struct agent *a, const struct history_item *said, const char *text,
+		struct fh_error *err)
+{
+	const struct chat_message *m = &said->message;
+	int r = 0;
+
+	for (size_t i = 0; i < m->n_uses && r == 0; i++)
+		r = add(a,
+				&(struct history_item){
+						.message = { .role = CHAT_TOOL,
+								.content = i ? "Not run: one at a time."
+									     : text,
+								.use_id = m->uses[i].id } },
+				err);
+	return r;
+}
+
+static int add_observation(struct agent *a, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
+	const struct history_item *last = &a->history.items[a->history.n - 1];
+	int r = render_observation(a, &text, err);
+
+	if (r < 0)
+		return r;
+	if (last->message.n_uses && !last->is_demo) {
+		struct history_item said = *last;
+
+		return add_answers(a, &said, buf_str(&text), err);
+	}
+	return add_text(a, CHAT_USER, buf_str(&text), err);
+}
+
+/* --- opening ---------------------------------------------------------------------------------------- */
+
+static void make_fields(struct agent *a, const struct task *task)
+{
+	const struct text_map *variables = &a->config->keys.tools.env_variables;
+
+	a->system_fields.arena = a->fields.arena = &a->arena;
+	agent_task_fields(&a->system_fields, task);
+	for (size_t i = 0; i < variables->n; i++)
+		fields_set(&a->system_fields, variables->pairs[i].key, variables->pairs[i].value);
+	fields_set(&a->system_fields, "command_docs", a->config->command_docs);
+	fields_add(&a->fields, &a->system_fields);
+}
+
+/* Before anything is asked for, and paid for. */
+static int check_templates(struct agent *a, struct fh_error *err)
+{
+	const struct agent_config *c = a->config;
+	const struct template *all[] = { &c->task, &c->strategy, &c->next_step, &c->no_output };
+	int r = 0;
+
+	set_state(a, &(struct fh_step){ .step = 0 });
+	for (size_t i = 0; i < ARRAY_SIZE(all) && r == 0; i++) {
+		auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
+
+		r = template_render(&text, all[i], &a->fields, err);
+	}
+	if (r == 0) {
+		auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
+
+		r = template_render(&text, &c->format_error, &a->system_fields, err);
+	}
+	return r;
+}
+
+static void scope_agent(struct agent **a)
+{
+	agent_close(*a);
+}
+
+int agent_open(const struct agent_request *request, struct agent **out, struct fh_error *err)
+{
+	__attribute__((cleanup(scope_agent))) struct agent *a = xcalloc(1, sizeof(*a));
+	int r;
+
+	a->config = request->config;
+	a->model = request->model;
+	a->recorder = request->recorder;
+	a->user = request->user;
+	a->max_steps = request->max_steps;
+	a->replies = request->replies;
+	a->n_replies = request->n_replies;
+	a->history.arena = &a->arena;
+	make_fields(a, request->task);
+	if (a->config->parser->wants_tools)
+		a->tools = command_tools(&a->arena, &a->config->commands, &a->n_tools);
+	r = check_templates(a, err);
+	if (r == 0)
+		r = add_system(a, err);
+	if (r == 0)
+		r = add_demonstrations(a, err);
+	if (r < 0)
+		return r;
+	*out = take_ptr(a);
+	return 0;
+}
+
+void agent_close(struct agent *a)
+{
+	if (!a)
+		return;
+	chat_call_free(a->call);
+	arena_release(&a->turn_arena);
+	arena_release(&a->arena);
+	free(a);
+}
+
+/* --- a turn ----------------------------------------------------------------------------------------- */
+
+/* The turn is over without the model: for this reason the episode ends. */
+static void give_up(struct agent *a, const char *action, const char *why)
+{
+	a->parsed = (struct parsed){ .thought = arena_strdup(&a->turn_arena, why),
+		.action = action };
+	a->reply = (struct chat_reply){ .content = a->parsed.thought };
+	a->decided = true;
+}
+
+/* What the provider could not do. */
+static void take_failure(struct agent *a, const struct fh_error *why)
+{
+	const char *action = "exit_error";
+
+	if (why->code == -E2BIG)
+		action = "exit_context";
+	else if (why->code == -EDQUOT)
+		action = "exit_cost";
+	else if (why->code == -EIO)
+		action = "exit_api";
+	give_up(a, action, why->message);
+}
+
+static void ask(struct agent *a, size_t n_messages)
+{
+	struct chat_request request = {
+		.messages = a->messages,
+		.n_messages = n_messages,
+		.tools = a->tools,
+		.n_tools = a->n_tools,
+	};
+	struct fh_error why;
+
+	if (chat_begin(a->model, &request, a->user, &a->call, &why) < 0)
+		take_failure(a, &why);
+}
+
+/* What is wrong is shown to the model after its reply, this once. */
+static void ask_again(struct agent *a, const char *complaint)
+{
+	const struct chat_reply *reply = &a->reply;
+	size_t n = a->n_messages;
+
+	a->messages = memcpy(arena_array(&a->turn_arena, n + 1 + reply->n_uses + 1,
+					     sizeof(*a->messages)),
+			a->messages, n * sizeof(*a->messages));
+	a->messages[n++] = (struct chat_message){ .role = CHAT_ASSISTANT,
+		.content = reply->content,
+		.uses = reply->uses,
+		.n_uses = reply->n_uses };
+	for (size_t i = 0; i < reply->n_uses; i++)
+		a->messages[n++] = (struct chat_message){
+			.role = CHAT_TOOL, .content = complaint, .use_id = reply->uses[i].id
+		};
+	if (!reply->n_uses)
+		a->messages[n++] = (struct chat_message){ .role = CHAT_USER, .content = complaint };
+	ask(a, n);
+}
+
+static int complain(struct agent *a, const struct template *template, const char *name,
+		struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
+	struct fields fields = { .arena = &a->turn_arena };
+	int r;
+
+	if (a->asked_again++ == ASK_AGAIN_MAX || !a->model) {
+		give_up(a, "exit_format", "The model's replies could not be understood.");
+		return 0;
+	}
+	fields_add(&fields, &a->system_fields);
+	if (name)
+		fields_set(&fields, "name", name);
+	r = template_render(&text, template, &fields, err);
+	if (r == 0)
+		ask_again(a, arena_strdup(&a->turn_arena, buf_str(&text)));
+	return r;
+}
+
+/* The reply lives as long as its call: what is needed of it is kept. */
+static void keep_reply(struct agent *a, const struct chat_reply *reply)
+{
+	struct arena *arena = &a->turn_arena;
+	struct chat_use *uses = arena_array(arena, reply->n_uses + 1, sizeof(*uses));
+
+	a->reply = *reply;
+	a->reply.content = arena_strdup(arena, reply->content);
+	a->reply.thinking = reply->thinking ? arena_strdup(arena, reply->thinking) : NULL;
+	for (size_t i = 0; i < reply->n_uses; i++)
+		uses[i] = (struct chat_use){ .id = arena_strdup(arena, reply->uses[i].id),
+			.name = arena_strdup(arena, reply->uses[i].name),
+			.arguments = arena_strdup(arena, reply->uses[i].arguments) };
+	a->reply.uses = uses;
+}
+
+static int take_reply(struct agent *a, const struct chat_reply *reply, struct fh_error *err)
+{
+	const struct agent_config *c = a->config;
+	struct fh_error why;
+	const char *name;
+
+	keep_reply(a, reply);
+	if (c->parser->parse(&a->turn_arena, &a->reply, &c->commands, &a->parsed, &why) < 0)
+		return complain(a, &c->format_error, NULL, err);
+	if (a->model && agent_config_blocks(c, a->parsed.action, &a->turn_arena, &name))
+		return complain(a, &c->blocked, name, err);
+	a->decided = true;
+	return 0;
+}
+
+static int take_scripted(struct agent *a, struct fh_error *err)
+{
+	struct chat_reply reply = { .content = "" };
+
+	if (a->next_reply == a->n_replies) {
+		a->parsed = (struct parsed){ .thought = "", .action = "submit" };
+		a->reply = reply;
+		a->decided = true;
+		return 0;
+	}
+	reply.content = a->replies[a->next_reply++];
+	return take_reply(a, &reply, err);
+}
+
+int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *err)
+{
+	int r;
+
+	arena_release(&a->turn_arena);
+	a->decided = false;
+	a->asked_again = 0;
+	set_state(a, step);
+	r = add_observation(a, err);
+	if (r < 0)
+		return r;
+	if (!a->model)
+		return take_scripted(a, err);
+	a->messages = history_shown(
+			&a->history, a->config->processor, &a->config->args, &a->turn_arena);
+	a->n_messages = a->history.n;
+	ask(a, a->n_messages);
+	return 0;
+}
+
+bool agent_decided(const struct agent *a)
+{
+	return a->decided;
+}
+
+int agent_advance(struct agent *a, struct fh_error *err)
+{
+	struct chat_call *call = take_ptr(a->call);
+	struct chat_reply reply;
+	struct fh_error why;
+	int r = 0;
+
+	if (chat_end(call, &reply, &why) < 0)
+		take_failure(a, &why);
+	else
+		r = take_reply(a, &reply, err);
+	chat_call_free(call);
+	return r;
+}
+
+int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err)
+{
+	struct history_item said = {
+		.message = { .role = CHAT_ASSISTANT,
+				.content = a->reply.content,
+				.uses = a->reply.uses,
+				.n_uses = a->reply.n_uses },
+		.thought = a->parsed.thought,
+		.action = a->parsed.action,
+	};
+
+	*out = (struct model_turn){ .action = a->parsed.action,
+		.response = a->reply.content,
+		.thought = a->parsed.thought };
+	return add(a, &said, err);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/config.h"
+
+#include "agent/pytext.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/places.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "config/yaml.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define DOCS_BYTES_MAX (256 * 1024)
+#define FILES_MAX 64
+
+struct loading {
+	const struct agent_config_options *options;
+	struct agent_config *c;
+	const struct node *root;
+	struct fh_error *err;
+};
+
+static void scope_config(struct agent_config **c)
+{
+	agent_config_free(*c);
+}
+
+void agent_config_free(struct agent_config *c)
+{
+	if (!c)
+		return;
+	arena_release(&c->arena);
+	free(c->path);
+	free(c->stem);
+	free(c);
+}
+
+/* --- finding it --------------------------------------------------------------------------------- */
+
+char *agent_config_list(void)
+{
+	auto_free char *dir = xasprintf("%s/agents", places_get()->share_dir);
+	auto_buf struct buf list = BUF_INIT(4096);
+	struct dirent **names = NULL;
+	int n = scandir(dir, &names, NULL, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		const char *name = names[i]->d_name;
+
+		if (str_ends(name, ".yaml") && name[0] != '.')
+			buf_printf(&list, "%s%.*s", list.len ? ", " : "",
+					(int)(strlen(name) - strlen(".yaml")), name);
+		free(names[i]);
+	}
+	free(names);
+	return xstrdup(buf_str(&list));
+}
+
+/* A path as it is, or beneath the checkout; else the name of one that is installed. */
+static int find(const struct agent_config_options *o, char **out, struct fh_error *err)
+{
+	const char *spec = o->spec ? o->spec : "default";
+	bool is_path = strchr(spec, '/') || str_ends(spec, ".yaml");
+	auto_free char *list = NULL;
+
+	if (is_path && o->root && spec[0] != '/') {
+		*out = xasprintf("%s/%s", o->root, spec);
+		if (access(*out, R_OK) == 0)
+			return 0;
+		free(*out);
+	}
+	*out = is_path ? xstrdup(spec)
+		       : xasprintf("%s/agents/%s.yaml", places_get()->share_dir, spec);
+	if (access(*out, R_OK) == 0)
+		return 0;
+	free(*out);
+	*out = NULL;
+	list = agent_config_list();
+	if (is_path)
+		return error_set(err, errno, "read the agent's configuration '%s'", spec);
+	return error_say(err, ENOENT, "no agent '%s'; there are: %s (or give the path of a file)",
+			spec, list);
+}
+
+static char *stem_of(const char *path)
+{
+	const char *name = path_basename(path);
+	const char *dot = strrchr(name, '.');
+
+	return xasprintf("%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
+}
+
+/* --- its parts ------------------------------------------------------------------------------------ */
+
+static const struct node *at(const struct loading *l, const char *key)
+{
+	const struct node *node = node_path(l->root, key);
+
+	return node ? node : l->root;
+}
+
+/* `text` may be the preset of another key: then there is no place to name. */
+static struct template make_template(const struct loading *l, const char *key, const char *text)
+{
+	return (struct template){ .text = text, .at = node_get(l->root, key) };
+}
+
+static void make_templates(struct loading *l)
+{
+	struct agent_config *c = l->c;
+	const struct agent_keys *k = &c->keys;
+
+	c->system_message = make_template(l, "system_template", k->system_template);
+	c->task = make_template(l, "task_template", k->task_template);
+	c->next_step = k->next_step_template
+			? make_template(l, "next_step_template", k->next_step_template)
+			: c->task;
+	c->no_output = k->next_step_no_output_template
+			? make_template(l, "next_step_no_output_template",
+					  k->next_step_no_output_template)
+			: c->next_step;
+	c->strategy = make_template(l, "strategy_template", k->strategy_template);
+	c->demonstration = make_template(l, "demonstration_template", k->demonstration_template);
+	c->format_error = k->format_error_template
+			? make_template(l, "format_error_template", k->format_error_template)
+			: (struct template){ .text = c->parser->format_error };
+	c->blocked = (struct template){ .text = k->tools.blocklist_error_template,
+		.at = node_get(node_get(l->root, "tools"), "blocklist_error_template") };
+}
+
+static int find_kinds(struct loading *l)
+{
+	struct agent_config *c = l->c;
+	struct fh_error why;
+
+	c->parser = output_parser_find(c->keys.output_parser, &why);
+	if (!c->parser)
+		return node_complain(at(l, "output_parser"), l->err, "%s", why.message);
+	c->processor = history_processor_find(c->keys.history_processor, &why);
+	if (!c->processor)
+		return node_complain(at(l, "history_processor"), l->err, "%s", why.message);
+	c->args.n = (int)c->keys.history_processor_args.n;
+	if (c->processor->takes_n && !c->args.n)
+		return node_complain(at(l, "history_processor"), l->err,
+				"%s needs history_processor_args: {n: ...}", c->processor->name);
+	return 0;
+}
+
+/* A path of the configuration: beneath the checkout, else beside the file. */
+static const char *beside(struct loading *l, const char *path)
+{
+	auto_free char *dir = NULL;
+	const char *slash;
+
+	if (path[0] == '/')
+		return path;
+	if (l->options->root)
+		return arena_printf(&l->c->arena, "%s/%s", l->options->root, path);
+	slash = strrchr(l->c->path, '/');
+	return slash ? arena_printf(&l->c->arena, "%.*s/%s", (int)(slash - l->c->path), l->c->path,
+				       path)
+		     : path;
+}
+
+static int load_files(struct loading *l)
+{
+	const struct texts *names = &l->c->keys.tools.command_files;
+	struct agent_config *c = l->c;
+
+	if (names->n > FILES_MAX)
+		return node_complain(at(l, "tools.command_files"), l->err,
+				"more than %d command files", FILES_MAX);
+	c->files = arena_array(&c->arena, names->n + 1, sizeof(*c->files));
+	for (size_t i = 0; i < names->n; i++) {
+		int r = command_file_load(
+				&c->arena, beside(l, names->items[i]), &c->files[i], l->err);
+
+		if (r < 0)
+			return r;
+		c->n_files++;
+	}
+	return 0;
+}
+
+/* Our own stand in front, as if they were a file of their own. */
+static int gather(struct loading *l, struct command_file *out_all, size_t *out_n)
+{
+	struct agent_config *c = l->c;
+	struct commands own;
+	struct command *items;
+	size_t n = 0;
+	int r = native_commands(&c->arena, &c->keys.tools.native, &own, l->err);
+
+	if (r < 0)
+		return node_complain(at(l, "tools.native"), l->err, "%s", l->err->message);
+	out_all[0] = (struct command_file){
+		.path = c->path, .commands = own.items, .n_commands = own.n
+	};
+	memcpy(&out_all[1], c->files, c->n_files * sizeof(*c->files));
+	*out_n = c->n_files + 1;
+	items = arena_array(&c->arena, own.n + c->n_files * COMMANDS_MAX + 1, sizeof(*items));
+	for (size_t i = 0; i < *out_n; i++)
+		for (size_t j = 0; j < out_all[i].n_commands; j++)
+			items[n++] = out_all[i].commands[j];
+	c->commands = (struct commands){ items, n };
+	return 0;
+}
+
+static int load_commands(struct loading *l)
+{
+	auto_buf struct buf docs = BUF_INIT(DOCS_BYTES_MAX);
+	struct command_file all[FILES_MAX + 1];
+	const struct tools_config *tools = &l->c->keys.tools;
+	size_t n = 0;
+	int r = load_files(l);
+
+	if (r == 0)
+		r = gather(l, all, &n);
+	if (r == 0)
+		r = command_docs_add(&docs, (enum command_docs)tools->parser, all, n,
+				&tools->env_variables, l->err);
+	if (r == 0)
+		l->c->command_docs = arena_strdup(&l->c->arena, buf_str(&docs));
+	return r;
+}
+
+static int check(struct loading *l)
+{
+	const struct agent_keys *k = &l->c->keys;
+
+	if (k->demonstrations.n && !k->put_demos_in_history && !k->demonstration_template)
+		return node_complain(at(l, "demonstrations"), l->err,
+				"demonstrations need a demonstration_template, or put_demos_in_history: true");
+	return 0;
+}
+
+/* What runs while no episode waits for it: paths of demonstrations are made whole. */
+static void resolve_demonstrations(struct loading *l)
+{
+	struct texts *demos = &l->c->keys.demonstrations;
+	const char **own = arena_array(&l->c->arena, demos->n + 1, sizeof(*own));
+
+	for (size_t i = 0; i < demos->n; i++)
+		own[i] = beside(l, demos->items[i]);
+	demos->items = own;
+}
+
+int agent_config_load(const struct agent_config_options *o, struct agent_config **out,
+		struct fh_error *err)
+{
+	__attribute__((cleanup(scope_config))) struct agent_config *c = xcalloc(1, sizeof(*c));
+	struct loading l = { .options = o, .c = c, .err = err };
+	int r = find(o, &c->path, err);
+
+	if (r < 0)
+		return r;
+	c->stem = stem_of(c->path);
+	r = yaml_load(&c->arena, c->path, &l.root, err);
+	if (r == 0)
+		r = schema_read(&c->arena, &agent_schema, l.root, o->warnings, &c->keys, err);
+	if (r == 0)
+		r = find_kinds(&l);
+	if (r == 0)
+		r = check(&l);
+	if (r == 0)
+		r = load_commands(&l);
+	if (r < 0)
+		return r;
+	make_templates(&l);
+	resolve_demonstrations(&l);
+	*out = take_ptr(c);
+	return 0;
+}
+
+/* --- what is not allowed ---------------------------------------------------------------------------- */
+
+static bool holds(const struct texts *list, const char *word)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (str_eq(list->items[i], word))
+			return true;
+	return false;
+}
+
+bool agent_config_blocks(const struct agent_config *c, const char *action, struct arena *a,
+		const char **out_name)
+{
+	const char *whole = pytext_strip(a, action, strlen(action));
+	size_t n;
+	const char *word = pytext_first_word(whole, &n);
+
+	*out_name = arena_strndup(a, word, n);
+	return n &&
+			(holds(&c->keys.tools.blocklist, *out_name) ||
+					(holds(&c->keys.tools.blocklist_standalone, *out_name) &&
+							str_eq(*out_name, whole)));
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef AGENT_CONFIG_H
+#define AGENT_CONFIG_H
+
+#include "agent/command.h"
+#include "agent/history.h"
+#include "agent/parser.h"
+#include "agent/template.h"
+#include "config/schema.h"
+
+/*
+ * An agent's configuration: agents/<name>.yaml, with the keys that MLGym's have. Loaded whole into an
+ * arena, with all files that it names; nothing in it changes afterwards.
+ */
+struct state_command_config {
+	const char *name, *code;
+};
+
+struct tools_config {
+	struct texts native; /* names of our own commands */
+	struct texts command_files, util_functions;
+	struct text_map env_variables;
+	struct state_command_config state_command;
+	int parser; /* enum command_docs */
+	const char *submit_command;
+	struct texts blocklist, blocklist_standalone;
+	const char *blocklist_error_template;
+};
+
+struct history_args_config {
+	int64_t n;
+};
+
+struct agent_keys {
+	const char *system_template, *task_template, *next_step_template;
+	const char *next_step_no_output_template, *strategy_template;
+	const char *demonstration_template, *format_error_template;
+	struct texts demonstrations;
+	bool put_demos_in_history;
+	const char *output_parser, *history_processor;
+	struct history_args_config history_processor_args;
+	struct tools_config tools;
+};
+
+extern const struct schema agent_schema;
+
+struct agent_config {
+	char *path, *stem; /* stem: what folders of runs are called after */
+	struct agent_keys keys;
+	struct template system_message, task, next_step, no_output, strategy, demonstration,
+			format_error, blocked;
+	const struct output_parser *parser;
+	const struct history_processor *processor;
+	struct history_args args;
+	struct command_file *files; /* of the commands; n_files */
+	size_t n_files;
+	struct commands commands;
+	const char *command_docs;
+	struct arena arena;
+};
+
+struct agent_config_options {
+	const char *spec; /* a path, or the name of one that is there: "default"; NULL: default */
+	const char *root; /* of an MLGym checkout: paths begin there, unknown keys are warnings; NULL */
+	struct warnings *warnings; /* NULL: unknown keys are errors */
+};
+
+/* -ENOENT (it lists what there is), -EINVAL with "FILE:LINE:COLUMN: ...". */
+int agent_config_load(const struct agent_config_options *options, struct agent_config **out,
+		struct fh_error *err);
+void agent_config_free(struct agent_config *c); /* NULL is fine */
+
+/* True for an action that the configuration does not allow; *out_name lives in the arena. */
+bool agent_config_blocks(const struct agent_config *c, const char *action, struct arena *a,
+		const char **out_name);
+
+/* Names of the configurations that are installed, with commas between them. Heap. */
+char *agent_config_list(void);
+
+/* --- native.c ------------------------------------------------------------------------------------ */
+/* Our own commands of those names, in that order. */
+int native_commands(struct arena *a, const struct texts *names, struct commands *out,
+		struct fh_error *err);
+
+/* The tools of a model that calls them: `bash`, and these commands. */
+struct chat_tool *command_tools(struct arena *a, const struct commands *all, size_t *out_n);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/history.h"
+
+#include "agent/pytext.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+/* --- the conversation --------------------------------------------------------------------------- */
+
+static const char *copy(struct arena *a, const char *s)
+{
+	return s ? arena_strdup(a, s) : NULL;
+}
+
+static const struct chat_use *copy_uses(struct arena *a, const struct chat_use *uses, size_t n)
+{
+	struct chat_use *own = arena_array(a, n, sizeof(*own));
+
+	for (size_t i = 0; i < n; i++)
+		own[i] = (struct chat_use){ .id = copy(a, uses[i].id),
+			.name = copy(a, uses[i].name),
+			.arguments = copy(a, uses[i].arguments) };
+	return own;
+}
+
+static void make_room(struct history *h)
+{
+	size_t size = h->size ? 2 * h->size : 64;
+	struct history_item *items;
+
+	if (h->n < h->size)
+		return;
+	items = arena_array(h->arena, size, sizeof(*items));
+	if (h->n)
+		memcpy(items, h->items, h->n * sizeof(*items));
+	h->items = items;
+	h->size = size;
+}
+
+void history_add(struct history *h, const struct history_item *item)
+{
+	const struct chat_message *m = &item->message;
+	struct arena *a = h->arena;
+
+	make_room(h);
+	h->items[h->n++] = (struct history_item){
+		.message = { .role = m->role,
+				.content = arena_strdup(a, m->content),
+				.uses = m->n_uses ? copy_uses(a, m->uses, m->n_uses) : NULL,
+				.n_uses = m->n_uses,
+				.use_id = copy(a, m->use_id) },
+		.thought = copy(a, item->thought),
+		.action = copy(a, item->action),
+		.is_demo = item->is_demo,
+	};
+}
+
+/* --- processors --------------------------------------------------------------------------------- */
+
+/* What an agent was shown: messages of the user, or what its tools gave. */
+static bool is_observation(const struct history_item *item)
+{
+	return (item->message.role == CHAT_USER || item->message.role == CHAT_TOOL) &&
+			!item->is_demo;
+}
+
+static void keep_all(const struct history *h, const struct history_args *args, struct arena *a,
+		struct chat_message *out)
+{
+	for (size_t i = 0; i < h->n; i++)
+		out[i] = h->items[i].message;
+}
+
+static void keep_last(const struct history *h, const struct history_args *args, struct arena *a,
+		struct chat_message *out)
+{
+	size_t all = 0, seen = 0;
+
+	keep_all(h, args, a, out);
+	for (size_t i = 0; i < h->n; i++)
+		all += is_observation(&h->items[i]);
+	for (size_t i = 0; i < h->n; i++) {
+		if (!is_observation(&h->items[i]))
+			continue;
+		seen++;
+		if (seen > 1 && seen + (size_t)args->n <= all)
+			out[i].content = arena_printf(a,
+					"(%zu lines of earlier output are left out)",
+					pytext_count_lines(out[i].content));
+	}
+}
+
+/* "[File: PATH (N lines total)]": the path, NULL if there is none. */
+static const char *window_path(struct arena *a, const char *text)
+{
+	static const char begin[] = "[File: ";
+	const char *at = strstr(text, begin), *end;
+
+	if (!at)
+		return NULL;
+	at += strlen(begin);
+	end = strstr(at, " lines total)]");
+	while (end && end > at && *end != '(')
+		end--;
+	return end && end > at ? pytext_strip(a, at, (size_t)(end - at)) : NULL;
+}
+
+/* Lines "12:text" of a window: from the first to the last of them. */
+struct numbered {
+	const char *begin, *end;
+	size_t n;
+};
+
+static struct numbered find_numbered(const char *text)
+{
+	struct numbered found = { 0 };
+
+	for (const char *line = text; *line;) {
+		const char *next = strchr(line, '\n');
+		size_t digits = strspn(line, "0123456789");
+
+		next = next ? next + 1 : line + strlen(line);
+		if (digits && line[digits] == ':') {
+			found.begin = found.n++ ? found.begin : line;
+			found.end = next;
+		}
+		line = next;
+	}
+	return found;
+}
+
+/* Keeps the latest view of each file, and a line in place of the others. */
+static void close_windows(const struct history *h, const struct history_args *args, struct arena *a,
+		struct chat_message *out)
+{
+	const char **seen = arena_array(a, h->n + 1, sizeof(*seen));
+	size_t n_seen = 0;
+
+	keep_all(h, args, a, out);
+	for (size_t i = h->n; i-- > 0;) {
+		struct numbered lines;
+		const char *path;
+		size_t at = 0;
+
+		if (!is_observation(&h->items[i]))
+			continue;
+		path = window_path(a, out[i].content);
+		lines = find_numbered(out[i].content);
+		if (!path || !lines.n)
+			continue;
+		while (at < n_seen && !str_eq(seen[at], path))
+			at++;
+		if (at == n_seen)
+			seen[n_seen++] = path;
+		else
+			out[i].content = arena_printf(a,
+					"%.*s(%zu lines of an older view are left out)\n%s",
+					(int)(lines.begin - out[i].content), out[i].content,
+					lines.n, lines.end);
+	}
+}
+
+static const struct history_processor processors[] = {
+	{ "DefaultHistoryProcessor", .process = keep_all },
+	{ "LastNObservations", .takes_n = true, .process = keep_last },
+	{ "Last2Observations", .process = keep_last, .n = 2 },
+	{ "Last5Observations", .process = keep_last, .n = 5 },
+	{ "Last100Observations", .process = keep_last, .n = 100 },
+	{ "ClosedWindowHistoryProcessor", .process = close_windows },
+};
+
+const struct history_processor *history_processor_find(const char *name, struct fh_error *err)
+{
+	auto_buf struct buf list = BUF_INIT(1024);
+	const char *names[ARRAY_SIZE(processors)];
+	const char *closest;
+
+	for (size_t i = 0; i < ARRAY_SIZE(processors); i++) {
+		if (str_eq(processors[i].name, name))
+			return &processors[i];
+		names[i] = processors[i].name;
+		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+	}
+	closest = str_closest(name, names, ARRAY_SIZE(names));
+	if (closest)
+		error_say(err, EINVAL, "no history processor '%s'; did you mean '%s'?", name,
+				closest);
+	else
+		error_say(err, EINVAL, "no history processor '%s'; there are: %s", name,
+				buf_str(&list));
+	return NULL;
+}
+
+struct chat_message *history_shown(const struct history *h, const struct history_processor *p,
+		const struct history_args *args, struct arena *a)
+{
+	struct chat_message *out = arena_array(a, h->n ? h->n : 1, sizeof(*out));
+	struct history_args own = *args;
+
+	if (!p->takes_n)
+		own.n = p->n;
+	p->process(h, &own, a, out);
+	return out;
+}

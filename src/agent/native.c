@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/config.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "trajectory/pyjson.h"
+
+#include <errno.h>
+
+/* Our own commands as prompts and models see them. tools/aci has the commands; ../docs/tools.md describes
+ * them for people. */
+
+#define SCHEMA_BYTES_MAX 65536
+#define ARGUMENTS(a) (a), ARRAY_SIZE(a), true
+
+static const struct command_argument open_arguments[] = {
+	{ "path", "string", "the file", true },
+	{ "line_number", "integer", "the line to show; the beginning otherwise", false },
+};
+static const struct command_argument goto_arguments[] = {
+	{ "line_number", "integer", "the line to show", true },
+};
+static const struct command_argument create_arguments[] = {
+	{ "filename", "string", "the new file", true },
+};
+static const struct command_argument edit_arguments[] = {
+	{ "start_line", "integer", "the first line to replace", true },
+	{ "end_line", "integer", "the last line to replace", true },
+	{ "replacement_text", "string", "the new lines, with their indentation", true },
+};
+static const struct command_argument insert_arguments[] = {
+	{ "line_number", "integer", "the line to insert after; 0: before the first", true },
+	{ "text_to_add", "string", "the new lines, with their indentation", true },
+};
+static const struct command_argument search_dir_arguments[] = {
+	{ "search_term", "string", "a basic regular expression", true },
+	{ "dir", "string", "the folder; the current one otherwise", false },
+};
+static const struct command_argument search_file_arguments[] = {
+	{ "search_term", "string", "a basic regular expression", true },
+	{ "file", "string", "the file; the open one otherwise", false },
+};
+static const struct command_argument find_file_arguments[] = {
+	{ "file_name", "string", "a name, or a pattern like *.py", true },
+	{ "dir", "string", "the folder; the current one otherwise", false },
+};
+static const struct command_argument describe_arguments[] = {
+	{ "path", "string", "a CSV, JSONL or Parquet file", true },
+};
+static const struct command_argument plot_arguments[] = {
+	{ "path", "string", "a CSV file", true },
+	{ "x", "string", "the column of the horizontal axis", true },
+	{ "y", "string", "the column of the vertical axis", true },
+	{ "output", "string", "the picture, plot.png otherwise", false },
+};
+static const struct command_argument memory_write_arguments[] = {
+	{ "content_str", "string", "what to remember, in a sentence or a few", true },
+	{ "tag", "string", "a word to find it by", false },
+};
+static const struct command_argument memory_read_arguments[] = {
+	{ "query_str", "string", "what it is about", true },
+};
+static const struct command_argument literature_search_arguments[] = {
+	{ "query", "string", "words of the subject", true },
+	{ "num_results", "integer", "how many; 20 otherwise", false },
+};
+static const struct command_argument parse_pdf_url_arguments[] = {
+	{ "url", "string", "address of the PDF", true },
+};
+
+static const struct command natives[] = {
+	{ "open", "open <path> [<line_number>]",
+			"opens a file and shows it, at the line that is given; later commands are about it",
+			NULL, ARGUMENTS(open_arguments) },
+	{ "goto", "goto <line_number>", "shows the open file around a line", NULL,
+			ARGUMENTS(goto_arguments) },
+	{ "scroll_down", "scroll_down", "shows what follows in the open file", NULL, NULL, 0 },
+	{ "scroll_up", "scroll_up", "shows what comes before it in the open file", NULL, NULL, 0 },
+	{ "create", "create <filename>", "makes a new file and opens it", NULL,
+			ARGUMENTS(create_arguments) },
+	{ "edit", "edit <start_line>:<end_line>\n<replacement_text>\nend_of_edit",
+			"replaces lines of the open file, both ends included; a Python file must parse "
+			"afterwards, or it stays as it was",
+			"end_of_edit", ARGUMENTS(edit_arguments) },
+	{ "insert", "insert <line_number>\n<text_to_add>\nend_of_insert",
+			"inserts lines into the open file, after the line that is given",
+			"end_of_insert", ARGUMENTS(insert_arguments) },
+	{ "search_dir", "search_dir <search_term> [<dir>]", "finds a text in the files of a folder",
+			NULL, ARGUMENTS(search_dir_arguments) },
+	{ "search_file", "search_file <search_term> [<file>]", "finds a text in a file", NULL,
+			ARGUMENTS(search_file_arguments) },
+	{ "find_file", "find_file <file_name> [<dir>]", "finds files by their name", NULL,
+			ARGUMENTS(find_file_arguments) },
+	{ "validate", "validate", "scores what is there now; the episode goes on", NULL, NULL, 0 },
+	{ "submit", "submit", "scores what is there now and ends the episode", NULL, NULL, 0 },
+	{ "describe", "describe <path>",
+			"tells a data file's columns, their types, missing values and quantiles",
+			NULL, ARGUMENTS(describe_arguments) },
+	{ "plot", "plot <path> <x> <y> [<output>]",
+			"draws two columns against each other, as a picture and as text", NULL,
+			ARGUMENTS(plot_arguments) },
+	{ "memory_write", "memory_write <content_str> [<tag>]", "remembers something", NULL,
+			ARGUMENTS(memory_write_arguments) },
+	{ "memory_read", "memory_read <query_str>", "gives the two memories that are nearest", NULL,
+			ARGUMENTS(memory_read_arguments) },
+	{ "literature_search", "literature_search <query> [<num_results>]",
+			"finds papers by Semantic Scholar: title, abstract and address", NULL,
+			ARGUMENTS(literature_search_arguments) },
+	{ "parse_pdf_url", "parse_pdf_url <url>", "gives the text of a PDF", NULL,
+			ARGUMENTS(parse_pdf_url_arguments) },
+};
+
+static const struct commands all_natives = { natives, ARRAY_SIZE(natives) };
+
+int native_commands(struct arena *a, const struct texts *names, struct commands *out,
+		struct fh_error *err)
+{
+	struct command *items = arena_array(a, names->n + 1, sizeof(*items));
+
+	for (size_t i = 0; i < names->n; i++) {
+		const struct command *c = commands_find(&all_natives, names->items[i]);
+
+		if (!c)
+			return error_say(err, EINVAL, "there is no command '%s'", names->items[i]);
+		items[i] = *c;
+	}
+	*out = (struct commands){ items, names->n };
+	return 0;
+}
+
+/* --- tools ------------------------------------------------------------------------------------ */
+
+static void put_argument(struct pyjson_writer *w, const struct command_argument *argument)
+{
+	pyjson_put_object(w, argument->name);
+	pyjson_put_text(w, "type", *argument->type ? argument->type : "string");
+	pyjson_put_text(w, "description", argument->description);
+	pyjson_end_object(w);
+}
+
+/* A JSON Schema of what a command takes: https://json-schema.org */
+static const char *schema_of(struct arena *a, const struct command *c)
+{
+	auto_buf struct buf out = BUF_INIT(SCHEMA_BYTES_MAX);
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&out, PYJSON_LINE);
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_text(&w, "type", "object");
+	pyjson_put_object(&w, "properties");
+	for (size_t i = 0; i < c->n_arguments; i++)
+		put_argument(&w, &c->arguments[i]);
+	pyjson_end_object(&w);
+	pyjson_put_array(&w, "required");
+	for (size_t i = 0; i < c->n_arguments; i++)
+		if (c->arguments[i].required)
+			pyjson_put_text(&w, NULL, c->arguments[i].name);
+	pyjson_end_array(&w);
+	pyjson_end_object(&w);
+	return arena_strdup(a, buf_str(&out));
+}
+
+struct chat_tool *command_tools(struct arena *a, const struct commands *all, size_t *out_n)
+{
+	static const struct command_argument line = { "command", "string",
+		"a line for the shell, or several", true };
+	static const struct command bash = { .name = "bash",
+		.docstring = "runs a command in the shell of the workspace",
+		.arguments = &line,
+		.n_arguments = 1 };
+	struct chat_tool *tools = arena_array(a, all->n + 1, sizeof(*tools));
+
+	for (size_t i = 0; i <= all->n; i++) {
+		const struct command *c = i ? &all->items[i - 1] : &bash;
+
+		tools[i] = (struct chat_tool){ c->name, c->docstring ? c->docstring : "",
+			schema_of(a, c) };
+	}
+	*out_n = all->n + 1;
+	return tools;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/parser.h"
+
+#include "agent/parser_kind.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+
+static const struct output_parser *const parsers[] = {
+	&parser_action,
+	&parser_thought_action,
+	&parser_mlgym_thought_action,
+	&parser_xml_thought_action,
+	&parser_edit_format,
+	&parser_identity,
+	&parser_json,
+	&parser_tool_call,
+	&parser_tolerant,
+};
+
+const struct output_parser *output_parser_find(const char *name, struct fh_error *err)
+{
+	auto_buf struct buf list = BUF_INIT(1024);
+	const char *names[ARRAY_SIZE(parsers)];
+	const char *closest;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parsers); i++) {
+		if (str_eq(parsers[i]->name, name))
+			return parsers[i];
+		names[i] = parsers[i]->name;
+		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
+	}
+	closest = str_closest(name, names, ARRAY_SIZE(names));
+	if (closest)
+		error_say(err, EINVAL, "no output parser '%s'; did you mean '%s'?", name, closest);
+	else
+		error_say(err, EINVAL, "no output parser '%s'; there are: %s", name,
+				buf_str(&list));
+	return NULL;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/parser_kind.h"
+#include "agent/pytext.h"
+#include "base/str.h"
+#include "trajectory/pyjson.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Commands as JSON: in the text of a reply, or as a tool that the model uses. */
+
+#define VALUES_MAX 64
+
+static const char *text_of(const struct pyjson *v)
+{
+	switch (v->kind) {
+	case PYJSON_STRING:
+		return pyjson_string(v);
+	case PYJSON_NUMBER:
+		return v->text;
+	case PYJSON_BOOL:
+		return v->boolean ? "true" : "false";
+	case PYJSON_NULL:
+		return "";
+	case PYJSON_ARRAY:
+	case PYJSON_OBJECT:
+		break;
+	}
+	return NULL;
+}
+
+static int read_values(const struct pyjson *arguments, struct command_value *values, size_t *out_n,
+		struct fh_error *err)
+{
+	size_t n = 0;
+
+	for (const struct pyjson *v = arguments ? arguments->first : NULL; v; v = v->next) {
+		const char *text = text_of(v);
+
+		if (!text || n == VALUES_MAX)
+			return error_say(err, EINVAL, "the argument '%s' is no text and no number",
+					v->key);
+		values[n++] = (struct command_value){
+			.name = v->key, .value = text, .is_text = v->kind == PYJSON_STRING
+		};
+	}
+	*out_n = n;
+	return 0;
+}
+
+/* A command that nobody documented is the shell's: its arguments follow it as they are. */
+static const char *fill_unknown(
+		struct arena *a, const char *name, const struct command_value *values, size_t n)
+{
+	const char *line = name;
+
+	for (size_t i = 0; i < n; i++)
+		line = arena_printf(a, "%s %s", line, values[i].value);
+	return pytext_strip(a, line, strlen(line));
+}
+
+static int make_action(struct arena *a, const char *name, const struct pyjson *arguments,
+		const struct commands *commands, const char **out, struct fh_error *err)
+{
+	const struct command *command = commands_find(commands, name);
+	struct command_value values[VALUES_MAX];
+	size_t n = 0;
+	int r;
+
+	if (arguments && arguments->kind != PYJSON_OBJECT)
+		return error_say(err, EINVAL, "'arguments' is no object");
+	r = read_values(arguments, values, &n, err);
+	if (r < 0)
+		return r;
+	*out = command ? command_fill(a, command, values, n) : fill_unknown(a, name, values, n);
+	return 0;
+}
+
+static int read_json(struct arena *a, const char *name, const char *text, const struct pyjson **out,
+		struct fh_error *err)
+{
+	struct pyjson_source source = { .name = name, .data = text, .n = strlen(text) };
+	int r = pyjson_read(a, &source, out, err);
+
+	if (r < 0)
+		return r;
+	return (*out)->kind == PYJSON_OBJECT ? 0 : error_say(err, EINVAL, "%s: no object", name);
+}
+
+static int json(struct arena *a, const struct chat_reply *reply, const struct commands *commands,
+		struct parsed *out, struct fh_error *err)
+{
+	const struct pyjson *root, *thought, *command;
+	const char *name;
+	int r = read_json(a, "reply", reply->content, &root, err);
+
+	if (r < 0)
+		return r;
+	thought = pyjson_get(root, "thought");
+	command = pyjson_get(root, "command");
+	name = command ? pyjson_string(pyjson_get(command, "name")) : NULL;
+	if (!thought || !pyjson_string(thought))
+		return error_say(err, EINVAL, "it has no text 'thought'");
+	if (!name)
+		return error_say(err, EINVAL, "it has no object 'command' with a text 'name'");
+	out->thought = pyjson_string(thought);
+	return make_action(a, name, pyjson_get(command, "arguments"), commands, &out->action, err);
+}
+
+/* --- tools ------------------------------------------------------------------------------------ */
+
+/* The one tool that is no command: any line for the shell. */
+#define SHELL "bash"
+
+static int tool_action(struct arena *a, const struct chat_use *use, const struct commands *commands,
+		const char **out, struct fh_error *err)
+{
+	const struct pyjson *arguments, *line;
+	int r = read_json(a, use->name, *use->arguments ? use->arguments : "{}", &arguments, err);
+
+	if (r < 0)
+		return r;
+	if (!str_eq(use->name, SHELL)) {
+		if (!commands_find(commands, use->name))
+			return error_say(err, EINVAL, "there is no tool '%s'", use->name);
+		return make_action(a, use->name, arguments, commands, out, err);
+	}
+	line = pyjson_get(arguments, "command");
+	*out = line ? pyjson_string(line) : NULL;
+	return *out ? 0 : error_say(err, EINVAL, "bash needs a text 'command'");
+}
+
+static int tool_call(struct arena *a, const struct chat_reply *reply,
+		const struct commands *commands, struct parsed *out, struct fh_error *err)
+{
+	if (!reply->n_uses)
+		return error_say(err, EINVAL, "it uses no tool");
+	out->thought = reply->content;
+	out->use = 0; /* one at a time: the others are told that they were not run */
+	return tool_action(a, &reply->uses[0], commands, &out->action, err);
+}
+
+const struct output_parser parser_json = {
+	.name = "JsonParser",
+	.format_error = "Nothing was run: your reply must be one JSON object and nothing else, with what you "
+			"think and one command:\n"
+			"\n"
+			"{{\"thought\": \"what you do next\", \"command\": {{\"name\": \"open\", "
+			"\"arguments\": {{\"path\": \"train.py\"}}}}}}\n",
+	.parse = json,
+};
+
+const struct output_parser parser_tool_call = {
+	.name = "ToolCallParser",
+	.format_error = "Nothing was run: use one of your tools, with its arguments as they are described.\n",
+	.wants_tools = true,
+	.parse = tool_call,
+};

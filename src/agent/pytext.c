@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/pytext.h"
+
+#include "base/str.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* https://docs.python.org/3/library/stdtypes.html#str.isspace */
+bool pytext_is_space(uint32_t c)
+{
+	return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 ||
+			c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+			c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+/* https://docs.python.org/3/library/stdtypes.html#str.splitlines */
+static bool ends_line(uint32_t c)
+{
+	return (c >= 0x0a && c <= 0x0d) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 ||
+			c == 0x2029;
+}
+
+/* The character at s; what is no UTF-8 counts as one that is nothing special. */
+static uint32_t character(const char *s, size_t n, size_t *out_length)
+{
+	if (str_utf8_length(s, n))
+		return str_utf8_decode(s, out_length);
+	*out_length = 1;
+	return 0xfffd;
+}
+
+size_t pytext_spaces(const char *s, size_t n)
+{
+	size_t at = 0, length;
+
+	while (at < n && pytext_is_space(character(s + at, n - at, &length)))
+		at += length;
+	return at;
+}
+
+static size_t without_spaces_behind(const char *s, size_t n)
+{
+	size_t end = 0, at = 0, length;
+
+	while (at < n) {
+		bool space = pytext_is_space(character(s + at, n - at, &length));
+
+		at += length;
+		if (!space)
+			end = at;
+	}
+	return end;
+}
+
+char *pytext_rstrip(struct arena *a, const char *s, size_t n)
+{
+	return arena_strndup(a, s, without_spaces_behind(s, n));
+}
+
+char *pytext_strip(struct arena *a, const char *s, size_t n)
+{
+	size_t begin = pytext_spaces(s, n);
+
+	return pytext_rstrip(a, s + begin, n - begin);
+}
+
+size_t pytext_count_lines(const char *s)
+{
+	size_t n = strlen(s), lines = 0, length;
+	bool open = false;
+
+	for (size_t at = 0; at < n; at += length) {
+		uint32_t c = character(s + at, n - at, &length);
+
+		if (c == '\r' && at + 1 < n && s[at + 1] == '\n')
+			length = 2;
+		open = !ends_line(c);
+		lines += !open;
+	}
+	return lines + open;
+}
+
+const char *pytext_first_word(const char *s, size_t *out_n)
+{
+	size_t n = strlen(s), begin = pytext_spaces(s, n), at = begin, length;
+
+	while (at < n && !pytext_is_space(character(s + at, n - at, &length)))
+		at += length;
+	*out_n = at - begin;
+	return s + begin;
+}
+
+void pytext_add_quoted(struct buf *out, const char *s)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "_@%+=:,./-";
+
+	if (*s && !s[strspn(s, safe)]) {
+		buf_add_str(out, s);
+		return;
+	}
+	buf_add_char(out, '\'');
+	for (; *s; s++) {
+		if (*s == '\'')
+			buf_add_str(out, "'\"'\"'");
+		else
+			buf_add_char(out, *s);
+	}
+	buf_add_char(out, '\'');
+}

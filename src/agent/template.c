@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/template.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 100
+#define CANDIDATES_MAX 256
+
+/* --- fields ----------------------------------------------------------------------------------- */
+
+static struct field_value *find(const struct fields *f, const char *name)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (str_eq(f->items[i].name, name))
+			return &f->items[i];
+	return NULL;
+}
+
+static struct field_value *add(struct fields *f, const char *name)
+{
+	if (f->n == f->size) {
+		size_t size = f->size ? 2 * f->size : 32;
+		struct field_value *items = arena_array(f->arena, size, sizeof(*items));
+
+		if (f->n)
+			memcpy(items, f->items, f->n * sizeof(*items));
+		f->items = items;
+		f->size = size;
+	}
+	f->items[f->n].name = arena_strdup(f->arena, name);
+	return &f->items[f->n++];
+}
+
+void fields_set(struct fields *f, const char *name, const char *value)
+{
+	struct field_value *v = find(f, name);
+
+	if (!v)
+		v = add(f, name);
+	v->value = arena_strdup(f->arena, value);
+}
+
+void fields_set_number(struct fields *f, const char *name, long long value)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%lld", value);
+	fields_set(f, name, text);
+}
+
+void fields_add(struct fields *f, const struct fields *more)
+{
+	for (size_t i = 0; i < more->n; i++)
+		fields_set(f, more->items[i].name, more->items[i].value);
+}
+
+const char *fields_get(const struct fields *f, const char *name)
+{
+	const struct field_value *v = find(f, name);
+
+	return v ? v->value : NULL;
+}
+
+/* --- rendering -------------------------------------------------------------------------------- */
+
+/* A text of several lines is a block, which begins on the line after its key. */
+static int line_of(const struct template *t, const char *at)
+{
+	int line = t->at->line + (strchr(t->text, '\n') != NULL);
+
+	for (const char *s = t->text; s < at; s++)
+		line += *s == '\n';
+	return line;
+}
+
+static int complain(const struct template *t, const char *at, struct fh_error *err,
+		const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+static int complain(const struct template *t, const char *at, struct fh_error *err,
+		const char *format, ...)
+{
+	char what[512];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(what, sizeof(what), format, ap);
+	va_end(ap);
+	if (!t->at)
+		return error_say(err, EINVAL, "%s", what);
+	return error_say(err, EINVAL, "%s:%d: %s", t->at->file, line_of(t, at), what);
+}
+
+static int unknown(const struct template *t, const char *at, const char *name,
+		const struct fields *fields, struct fh_error *err)
+{
+	const char *names[CANDIDATES_MAX];
+	const char *closest;
+	size_t n = 0;
+
+	for (size_t i = 0; i < fields->n && n < CANDIDATES_MAX; i++)
+		names[n++] = fields->items[i].name;
+	closest = str_closest(name, names, n);
+	if (closest)
+		return complain(t, at, err, "unknown field {%s}; did you mean {%s}?", name,
+				closest);
+	return complain(t, at, err,
+			"unknown field {%s} (a brace that is meant as one is written twice: {{)",
+			name);
+}
+
+/* The field that begins at `at`, a "{"; *out_end is what follows it. */
+static int render_field(struct buf *out, const struct template *t, const char *at,
+		const char **out_end, const struct fields *fields, struct fh_error *err)
+{
+	size_t n = strcspn(at + 1, "{}\n");
+	char name[NAME_MAX_BYTES];
+	const char *value;
+
+	if (at[1 + n] != '}' || !n || n >= sizeof(name) || strcspn(at + 1, " !:[.") < n)
+		return complain(t, at, err,
+				"a field is a name in braces, {like_this}; a brace that is meant as one is "
+				"written twice: {{");
+	memcpy(name, at + 1, n);
+	name[n] = '\0';
+	value = fields_get(fields, name);
+	if (!value)
+		return unknown(t, at, name, fields, err);
+	buf_add_str(out, value);
+	*out_end = at + n + 2;
+	return 0;
+}
+
+int template_render(struct buf *out, const struct template *t, const struct fields *fields,
+		struct fh_error *err)
+{
+	const char *at = t->text ? t->text : "";
+	int r = 0;
+
+	while (*at && r == 0) {
+		size_t n = strcspn(at, "{}");
+
+		buf_add(out, at, n);
+		at += n;
+		if (!*at)
+			break;
+		if (at[0] == at[1]) {
+			buf_add_char(out, *at);
+			at += 2;
+		} else if (*at == '}') {
+			r = complain(t, at, err,
+					"a } that ends no field; one that is meant as such is written }}");
+		} else {
+			r = render_field(out, t, at, &at, fields, err);
+		}
+	}
+	return r;
+}

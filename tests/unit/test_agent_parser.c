@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
+#include "agent/parser.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <string.h>
+
+/* Replies, and what each parser makes of them. The fences are MLGym's to the letter, odd ends and all. */
+
+static const struct command_argument open_arguments[] = {
+	{ "path", "string", "", true },
+	{ "line_number", "integer", "", false },
+};
+
+static const struct command_argument edit_arguments[] = {
+	{ "start", "integer", "", true },
+	{ "end", "integer", "", true },
+	{ "text", "string", "", true },
+};
+
+static const struct command items[] = {
+	{ .name = "open",
+			.signature = "open <path> [<line_number>]",
+			.arguments = open_arguments,
+			.n_arguments = 2 },
+	{ .name = "edit",
+			.signature = "edit <start>:<end>\n<text>\nend_of_edit",
+			.end_name = "end_of_edit",
+			.arguments = edit_arguments,
+			.n_arguments = 3 },
+	{ .name = "submit" },
+};
+static const struct commands commands = { items, ARRAY_SIZE(items) };
+
+struct reply_case {
+	const char *parser, *reply;
+	const char *thought, *action; /* action NULL: refused */
+};
+
+static const struct reply_case cases[] = {
+	{ "ThoughtActionParser", "look\n```\nls -a\n```\n", "look\n", "ls -a\n" },
+	{ "ThoughtActionParser", "a\n```bash\nls\n```\nb", "a\nb", "ls\n" },
+	{ "ThoughtActionParser", "a\n```\n\n \n  ls\n```", "a\n", "  ls\n" },
+	{ "ThoughtActionParser", "```\none\n```\n```\ntwo\n```", "```\none\n```\n", "two\n" },
+	{ "ThoughtActionParser", "```sh\ncat <<E\n```python\nx\n```\nE\n```\n", "",
+			"cat <<E\n```python\nx\n```\nE\n" },
+	{ "ThoughtActionParser", "a ```ls``` b", NULL, NULL },
+	{ "ThoughtActionParser", "```\nnever closed\n", NULL, NULL },
+	{ "ThoughtActionParser", "", NULL, NULL },
+	{ "ThoughtActionParser", "```ls```\nx\n```\n", "", "x\n" },
+	{ "ThoughtActionParser", " ```\nls\n ```\n", NULL, NULL },
+	{ "ThoughtActionParser", "```\nls\n```   ", "", "ls\n" },
+	{ "ThoughtActionParser", "```\xc2\xa0\nls\n```\n", "", "ls\n" },
+	{ "EditFormat", "c\n```\nnew\ntext\n```\n", "c\n", "new\ntext\n" },
+	{ "MLGymThoughtActionParser", "look\n```\nls\n```\n", "look\n", "ls\n" },
+	{ "MLGymThoughtActionParser", "see ```x``` and\n```\nls\n```\n", NULL, NULL },
+	{ "MLGymThoughtActionParser", "```\none\n```\n```\ntwo\n```", NULL, NULL },
+	{ "XMLThoughtActionParser", " why <command>\n ls\n</command> so ", "why  so", "ls" },
+	{ "XMLThoughtActionParser", "<command>a</command><command>b</command>",
+			"<command>a</command>", "b" },
+	{ "XMLThoughtActionParser", "<command>ls", NULL, NULL },
+	{ "ActionParser", " open a.py", " open a.py", " open a.py" },
+	{ "ActionParser", "I open a.py", NULL, NULL },
+	{ "ActionParser", " \n", NULL, NULL },
+	{ "Identity", " as it is ", " as it is ", " as it is " },
+	{ "JsonParser",
+			"{\"thought\": \"t\", \"command\": {\"name\": \"open\", \"arguments\": {\"path\": "
+			"\"a b\", \"line_number\": 3}}}",
+			"t", "open 'a b' 3" },
+	{ "JsonParser", "{\"thought\": \"t\", \"command\": {\"name\": \"open\", \"arguments\": {\"path\": \"a\"}}}",
+			"t", "open a" },
+	{ "JsonParser",
+			"{\"thought\": \"t\", \"command\": {\"name\": \"edit\", \"arguments\": {\"start\": 1, "
+			"\"end\": 2, \"text\": \"a 'b'\\nc\"}}}",
+			"t", "edit 1:2\na 'b'\nc\nend_of_edit" },
+	{ "JsonParser", "{\"thought\": \"t\", \"command\": {\"name\": \"ls\", \"arguments\": {\"x\": \"-l\", \"y\": \"a\"}}}",
+			"t", "ls -l a" },
+	{ "JsonParser", "{\"thought\": \"t\", \"command\": {\"name\": \"submit\"}}", "t",
+			"submit" },
+	{ "JsonParser", "{\"command\": {\"name\": \"submit\"}}", NULL, NULL },
+	{ "JsonParser", "{\"thought\": \"t\", \"command\": \"ls\"}", NULL, NULL },
+	{ "JsonParser", "[1]", NULL, NULL },
+	{ "JsonParser", "not json", NULL, NULL },
+	{ "TolerantParser", "<think>```\nno\n```\n</think>\nso\n```\nls\n```\n",
+			"<think>```\nno\n```\n</think>\nso\n", "ls\n" },
+	{ "TolerantParser", "opened by the template</think><command>ls</command>",
+			"opened by the template</think>", "ls" },
+	{ "TolerantParser", "I do ```bash\nls -l\n", "I do ", "ls -l" },
+	{ "TolerantParser", "then ```ls```", "then ", "ls" },
+	{ "TolerantParser", "open a.py 3\n", "", "open a.py 3" },
+	{ "TolerantParser", "<think>and it never ends ```\nls\n```\n", NULL, NULL },
+	{ "TolerantParser", "I have no idea", NULL, NULL },
+};
+
+static void assert_case(const struct reply_case *c)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	struct chat_reply reply = { .content = c->reply };
+	const struct output_parser *parser;
+	struct fh_error error = FH_ERROR_INIT;
+	struct parsed parsed = { 0 };
+	int r;
+
+	parser = output_parser_find(c->parser, &error);
+	assert_non_null(parser);
+	r = parser->parse(&a, &reply, &commands, &parsed, &error);
+	if (r < 0 && c->action)
+		fail_msg("%s refused '%s': %s", c->parser, c->reply, error.message);
+	if (r == 0 && !c->action)
+		fail_msg("%s took '%s' for '%s'", c->parser, c->reply, parsed.action);
+	if (r < 0)
+		return;
+	assert_string_equal(parsed.action, c->action);
+	assert_string_equal(parsed.thought, c->thought);
+}
+
+static void test_replies(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_case(&cases[i]);
+}
+
+static const struct {
+	const char *name, *arguments, *action;
+} uses[] = {
+	{ "bash", "{\"command\": \"ls -l\\npwd\"}", "ls -l\npwd" },
+	{ "open", "{\"path\": \"it's\", \"line_number\": 4}", "open 'it'\"'\"'s' 4" },
+	{ "submit", "", "submit" },
+	{ "edit", "{\"start\": 1, \"end\": 1, \"text\": \"x = 'y'\"}",
+			"edit 1:1\nx = 'y'\nend_of_edit" },
+	{ "bash", "{\"line\": \"ls\"}", NULL },
+	{ "rm", "{}", NULL },
+	{ "open", "{\"path\": ", NULL },
+	{ "open", "{\"path\": [1]}", NULL },
+};
+
+static void test_tools(void **state)
+{
+	struct fh_error error = FH_ERROR_INIT;
+	const struct output_parser *parser = output_parser_find("ToolCallParser", &error);
+
+	for (size_t i = 0; i < ARRAY_SIZE(uses); i++) {
+		auto_arena struct arena a = ARENA_INIT;
+		struct chat_use use = { "id", uses[i].name, uses[i].arguments };
+		struct chat_reply reply = { .content = "why", .uses = &use, .n_uses = 1 };
+		struct parsed parsed = { 0 };
+
+		assert_int_equal(parser->parse(&a, &reply, &commands, &parsed, &error) == 0,
+				uses[i].action != NULL);
+		if (!uses[i].action)
+			continue;
+		assert_string_equal(parsed.action, uses[i].action);
+		assert_string_equal(parsed.thought, "why");
+	}
+}
+
+static void test_names(void **state)
+{
+	struct fh_error error = FH_ERROR_INIT;
+
+	assert_null(output_parser_find("ThoughtActionParse", &error));
+	assert_string_equal(error.message,
+			"no output parser 'ThoughtActionParse'; did you mean "
+			"'ThoughtActionParser'?");
+	assert_null(output_parser_find("Zebra", &error));
+	assert_non_null(strstr(error.message, "there are: ActionParser, "));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_tools),
+		cmocka_unit_test(test_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
