@@ -27,6 +27,8 @@ void env_waits(const struct fh_env *env, struct waits *w)
 		waits_until(w, env->deadline_ns);
 		break;
 	case WORK_COMMAND:
+	case WORK_SCRIPT:
+	case WORK_STATE:
 		session_waits(env->session, w);
 		break;
 	case WORK_GRADE:
@@ -51,6 +53,10 @@ bool env_advance(struct fh_env *env)
 	case WORK_COMMAND:
 	case WORK_GRADE:
 		step_advance(env);
+		break;
+	case WORK_SCRIPT:
+	case WORK_STATE:
+		setup_advance(env);
 		break;
 	case WORK_NONE:
 	case WORK_DONE:
@@ -77,6 +83,11 @@ void fh_env_interrupt(struct fh_env *env)
 	poller_interrupt(&env->gym->poller);
 }
 
+bool env_is_in_shell(const struct fh_env *env)
+{
+	return env->work == WORK_COMMAND || env->work == WORK_SCRIPT || env->work == WORK_STATE;
+}
+
 /* --- the blocking form ------------------------------------------------------------------------ */
 
 static int block(struct fh_env *env, struct fh_step *out, struct fh_error *err)
@@ -84,7 +95,7 @@ static int block(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 	while (env->work != WORK_DONE) {
 		struct waits w = WAITS_INIT;
 
-		if (env->work != WORK_COMMAND || !session_spin(env->session)) {
+		if (!env_is_in_shell(env) || !session_spin(env->session)) {
 			env_waits(env, &w);
 			waits_until(&w, clock_now_ns() + SLICE_NS);
 			waits_poll(&w);
@@ -235,6 +246,8 @@ void fh_env_close(struct fh_env *env)
 	buf_release(&env->integrity);
 	buf_release(&env->grade_error);
 	arena_release(&env->arena);
+	arena_release(&env->setup_arena);
+	setup_drop_state(env);
 	free(env->welcome);
 	free(env->working_dir);
 	free(env);

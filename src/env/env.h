@@ -6,6 +6,7 @@
 #include "base/waits.h"
 #include "env/gym.h"
 #include "env/poller.h"
+#include "env/setup.h"
 #include "grade/grade.h"
 #include "grade/score.h"
 #include "shell/session.h"
@@ -16,12 +17,21 @@
  * The inside of an environment: one state machine, which both forms of the API drive. A begin sets
  * `work`; env_advance() is called whenever env_waits() came, and moves it on until WORK_DONE:
  *
- *   reset:  START -> DONE
- *   step:   COMMAND -> [GRADE] -> DONE, and for actions that are not run: [GRADE] -> DONE
+ *   reset:  START -> [SCRIPT] -> [STATE] -> DONE
+ *   step:   COMMAND -> [SCRIPT] -> [STATE] -> [GRADE] -> DONE, and for actions that are not run:
+ *           [GRADE] -> DONE
  *
- * env_take() gives the result, and it is WORK_NONE again.
+ * SCRIPT and STATE are what an agent's tools need: setup.h. env_take() gives the result, and it is WORK_NONE again.
  */
-enum work { WORK_NONE, WORK_START, WORK_COMMAND, WORK_GRADE, WORK_DONE };
+enum work {
+	WORK_NONE,
+	WORK_START,
+	WORK_COMMAND,
+	WORK_SCRIPT,
+	WORK_STATE,
+	WORK_GRADE,
+	WORK_DONE,
+};
 enum episode { EPISODE_NONE, EPISODE_ON, EPISODE_OVER };
 
 struct fh_env {
@@ -37,6 +47,9 @@ struct fh_env {
 	const char *submission; /* absolute path inside */
 	char *welcome;          /* the first observation; NULL while the baseline is played */
 	struct arena arena;
+
+	struct env_setup setup; /* in its arena; zeroed: none */
+	struct arena setup_arena;
 
 	/* the episode */
 	enum episode episode;
@@ -62,6 +75,10 @@ struct fh_env {
 	const char *reason;              /* what it is graded for: a word of an exit status */
 	struct grade *grade;
 	char judge_key[SHA256_HEX_BYTES];
+	int requests;                                    /* of the command: REQUEST_* */
+	void (*settled)(struct fh_env *env, bool alive); /* after SCRIPT and STATE */
+	int n_scripts;                                   /* run in this reset or step */
+	char *state, *open_file;                         /* as the tools have it; NULL: not known */
 	struct fh_step step;
 	struct fh_error failure; /* of a reset; code 0: none */
 	struct buf observation, folded, integrity, grade_error;
@@ -74,7 +91,8 @@ struct fh_env {
 
 /* --- env.c ------------------------------------------------------------------------------------ */
 void env_waits(const struct fh_env *env, struct waits *w);
-bool env_advance(struct fh_env *env); /* true: WORK_DONE */
+bool env_advance(struct fh_env *env);           /* true: WORK_DONE */
+bool env_is_in_shell(const struct fh_env *env); /* which runs something */
 int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
 /* --- reset.c ---------------------------------------------------------------------------------- */
@@ -95,8 +113,19 @@ void step_cancel(struct fh_env *env);
 /* Clears what the last step left, and starts the clock. */
 void step_clear(struct fh_env *env);
 
+/* Where the shell is after what it was given, and whether it is a new one. */
+void step_note_shell(struct fh_env *env, const struct session_result *result);
+
 /* Fills what every reset and step ends with, and is done. */
 void step_finish(struct fh_env *env);
+
+/* --- setup.c ---------------------------------------------------------------------------------- */
+int setup_put_files(struct fh_env *env, struct fh_error *err);
+
+/* Has the shell do what is left to do for the tools; env->settled() follows, at once if it is nothing. */
+void setup_begin(struct fh_env *env, bool new_shell);
+void setup_advance(struct fh_env *env);
+void setup_drop_state(struct fh_env *env);
 
 /* --- observe.c -------------------------------------------------------------------------------- */
 char *observe_welcome(const struct fh_env *env); /* heap string */

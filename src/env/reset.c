@@ -75,6 +75,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	/* The old sandbox ends by itself; nobody waits for it. */
 	reset_drop(env);
 	score_release(&env->best);
+	setup_drop_state(env);
 	env->seed = seed;
 	env->n_steps = 0;
 	sha256_init(&env->history);
@@ -95,6 +96,26 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	return 0;
 }
 
+static void failed(struct fh_env *env, int error, const char *why)
+{
+	struct fh_error err;
+
+	error_say(&err, error, "the sandbox of %s could not be made: %s", env->task->task->id, why);
+	env->failure = err;
+	reset_drop(env);
+	env->work = WORK_DONE;
+}
+
+static void settled(struct fh_env *env, bool alive)
+{
+	if (alive)
+		step_finish(env);
+	else if (env->failure.code < 0)
+		failed(env, -env->failure.code, env->failure.message);
+	else
+		failed(env, EIO, "it ended when the agent's commands were set up");
+}
+
 static void stands(struct fh_env *env)
 {
 	env->session = session_new(env->sb, (size_t)env->task->task->output_bytes);
@@ -104,15 +125,12 @@ static void stands(struct fh_env *env)
 		env->wall_end_ns = clock_now_ns() + env->task->task->wall_ms * NS_PER_MS;
 	if (env->welcome)
 		buf_add_str(&env->observation, env->welcome);
-	step_finish(env);
-}
-
-static void failed(struct fh_env *env, int error, const char *why)
-{
-	error_say(&env->failure, error, "the sandbox of %s could not be made: %s",
-			env->task->task->id, why);
-	reset_drop(env);
-	env->work = WORK_DONE;
+	if (setup_put_files(env, &env->failure) < 0) {
+		failed(env, -env->failure.code, env->failure.message);
+		return;
+	}
+	env->settled = settled;
+	setup_begin(env, true);
 }
 
 /* What is killed while it makes a sandbox takes the plan with it. It is given once more. */

@@ -47,6 +47,7 @@ void step_clear(struct fh_env *env)
 	env->failure.code = 0;
 	env->cancelled = false;
 	atomic_store_explicit(&env->interrupted, false, memory_order_relaxed);
+	env->n_scripts = 0;
 	env->started_ns = clock_now_ns();
 	env->step = (struct fh_step){ .step = env->n_steps, .exit_code = -1, .open_file = "n/a" };
 }
@@ -78,6 +79,7 @@ void step_finish(struct fh_env *env)
 
 	add_usage(env);
 	step->observation = buf_str(&env->observation);
+	step->open_file = env->open_file ? env->open_file : "n/a";
 	step->working_dir = env->working_dir;
 	step->baseline = env->baseline.metrics;
 	step->n_baseline = env->baseline.n;
@@ -267,6 +269,24 @@ static void set_working_dir(struct fh_env *env, const char *dir)
 	env->working_dir = xstrdup(dir);
 }
 
+/* A new shell is in the workspace again, and has new descriptors, maybe with old numbers. */
+void step_note_shell(struct fh_env *env, const struct session_result *result)
+{
+	set_working_dir(env, result->restarted ? GUEST_WORKSPACE : result->cwd);
+	if (!result->restarted)
+		return;
+	env->step.restarted = true;
+	env->slot.registered = false;
+}
+
+static void settled(struct fh_env *env, bool alive)
+{
+	if (alive)
+		after_action(env, env->requests);
+	else
+		gone(env);
+}
+
 static void command_over(struct fh_env *env)
 {
 	const struct session_result *result = session_result(env->session);
@@ -276,16 +296,13 @@ static void command_over(struct fh_env *env)
 	observe_command(env, result);
 	if (result->integrity)
 		note_integrity(env, result->integrity);
-	/* A new shell is in the workspace again, and has new descriptors, maybe with old
-	 * numbers. */
-	set_working_dir(env, result->restarted ? GUEST_WORKSPACE : result->cwd);
-	env->step.restarted = result->restarted;
-	if (result->restarted)
-		env->slot.registered = false;
+	step_note_shell(env, result);
+	env->requests = result->requests;
+	env->settled = settled;
 	if (result->outcome == SESSION_GONE)
 		gone(env);
 	else
-		after_action(env, result->requests);
+		setup_begin(env, result->restarted);
 }
 
 /* How long the command may run. What is left of the episode is rounded up: when it has been used,
@@ -424,7 +441,7 @@ void step_advance(struct fh_env *env)
 void step_cancel(struct fh_env *env)
 {
 	env->cancelled = true;
-	if (env->work == WORK_COMMAND)
+	if (env_is_in_shell(env))
 		session_cancel(env->session);
 	else if (env->work == WORK_GRADE)
 		grade_cancel(env->grade, "Scoring was interrupted.");

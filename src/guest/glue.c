@@ -265,7 +265,7 @@ static enum shell_end run(const char *text, int *out_status)
 	return code == 0 && was_bad_syntax(text) ? SHELL_SYNTAX : SHELL_RAN;
 }
 
-static void after_command(const char *text)
+static void after_command(void)
 {
 	in_command = 0;
 	interrupt_state = 0;
@@ -275,7 +275,6 @@ static void after_command(const char *text)
 		__fpurge(stdout);
 	fflush(stdout);
 	reap_dead_jobs();
-	look_last_action(text);
 	check_fds();
 }
 
@@ -285,6 +284,7 @@ static void one_command(const struct shell_start *start)
 	struct shell_status status = { 0 };
 	int value = 0;
 	char *text = receive_command(start, &command);
+	int before = last_command_exit_value;
 
 	let_output_block();
 	mark_step(start->mark);
@@ -297,7 +297,11 @@ static void one_command(const struct shell_start *start)
 		status.end = run(text, &value);
 	if (status.end == SHELL_SYNTAX)
 		last_command_exit_value = value;
-	after_command(text);
+	after_command();
+	if (command.flags & SHELL_ASIDE)
+		last_command_exit_value = before;
+	else
+		look_last_action(text);
 	free(text);
 	status.nonce = command.nonce;
 	status.status = (uint32_t)value & 0xff;

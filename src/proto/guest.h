@@ -162,7 +162,10 @@ struct run {
 #define SHELL_COMMAND_MAX (8 << 20)
 #define SHELL_STATUS_MAX 4096 /* PIPE_BUF */
 
-enum { SHELL_CHECK_SYNTAX = 1 };
+enum {
+	SHELL_CHECK_SYNTAX = 1,
+	SHELL_ASIDE = 2, /* no action of the agent's: LAST_ACTION and $? stay as they are */
+};
 
 struct shell_command {
 	uint64_t nonce; /* comes back in the status */

@@ -326,7 +326,7 @@ static int take_nonce(struct session *s)
 	return 0;
 }
 
-int session_begin(struct session *s, const char *command, int64_t timeout_ms, bool check_syntax,
+static int begin(struct session *s, const char *command, int64_t timeout_ms, uint32_t flags,
 		struct fh_error *err)
 {
 	int r;
@@ -346,8 +346,20 @@ int session_begin(struct session *s, const char *command, int64_t timeout_ms, bo
 	s->began_ns = clock_now_ns();
 	s->deadline_ns = timeout_ms > 0 ? s->began_ns + timeout_ms * NS_PER_MS : INT64_MAX;
 	s->state = RUNNING;
-	sandbox_tell_shell(s->sb, s->nonce, check_syntax ? SHELL_CHECK_SYNTAX : 0, command);
+	sandbox_tell_shell(s->sb, s->nonce, flags, command);
 	return 0;
+}
+
+int session_begin(struct session *s, const char *command, int64_t timeout_ms, bool check_syntax,
+		struct fh_error *err)
+{
+	return begin(s, command, timeout_ms, check_syntax ? SHELL_CHECK_SYNTAX : 0, err);
+}
+
+int session_begin_aside(
+		struct session *s, const char *command, int64_t timeout_ms, struct fh_error *err)
+{
+	return begin(s, command, timeout_ms, SHELL_ASIDE, err);
 }
 
 void session_waits(const struct session *s, struct waits *w)

@@ -50,6 +50,10 @@ void session_free(struct session *s);
 /* The command's text is copied. check_syntax: parse it first, run nothing if it does not parse. */
 int session_begin(struct session *s, const char *command, int64_t timeout_ms, bool check_syntax,
 		struct fh_error *err);
+
+/* The same for a command that is none of the agent's: the shell's LAST_ACTION and $? are as before it. */
+int session_begin_aside(
+		struct session *s, const char *command, int64_t timeout_ms, struct fh_error *err);
 void session_waits(const struct session *s, struct waits *w);
 bool session_advance(struct session *s);
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/command_setup.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#define SCRIPT_BYTES_MAX (1 << 20)
+
+/* Names that the shell takes without quotes, so that none is needed. */
+static bool is_safe(const char *name)
+{
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && !strchr("_-.+", *name))
+			return false;
+	return true;
+}
+
+static bool is_variable(const char *name)
+{
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && *name != '_')
+			return false;
+	return true;
+}
+
+static int add_variables(struct buf *script, const struct text_map *variables, struct fh_error *err)
+{
+	for (size_t i = 0; i < variables->n; i++) {
+		if (!is_variable(variables->pairs[i].key))
+			return error_say(err, EINVAL,
+					"env_variables: '%s' can't be the name of a variable",
+					variables->pairs[i].key);
+		buf_printf(script, "%s=%s\n", variables->pairs[i].key, variables->pairs[i].value);
+	}
+	return 0;
+}
+
+/* The last command's status is the script's. */
+static void add_sources(struct buf *script, const struct command_setup *commands)
+{
+	buf_add_str(script, "true");
+	for (size_t i = 0; i < commands->n_files; i++)
+		if (commands->files[i].kind == COMMAND_FILE_SOURCED)
+			buf_printf(script, " &&\n\tsource " SETUP_DIR "/%s",
+					commands->files[i].name);
+	buf_add_char(script, '\n');
+}
+
+static int check_files(const struct command_setup *commands, struct fh_error *err)
+{
+	for (size_t i = 0; i < commands->n_files; i++) {
+		const char *name = commands->files[i].name;
+
+		if (!is_safe(name))
+			return error_say(err, EINVAL,
+					"%s: a file of commands is named with letters, digits and "
+					"_-.+ only",
+					commands->files[i].path);
+		for (size_t j = 0; j < i; j++)
+			if (str_eq(commands->files[j].name, name))
+				return error_say(err, EINVAL, "%s: '%s' is there already, from %s",
+						commands->files[i].path, name,
+						commands->files[j].path);
+	}
+	return 0;
+}
+
+static struct env_setup_file *make_files(struct arena *a, const struct command_setup *commands)
+{
+	struct env_setup_file *files = arena_array(a, commands->n_files, sizeof(*files));
+
+	for (size_t i = 0; i < commands->n_files; i++)
+		files[i] = (struct env_setup_file){
+			.name = commands->files[i].name,
+			.data = commands->files[i].contents,
+			.n = commands->files[i].n_contents,
+			.executable = commands->files[i].kind == COMMAND_FILE_SCRIPT,
+		};
+	return files;
+}
+
+int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
+		struct fh_error *err)
+{
+	auto_buf struct buf script = BUF_INIT(SCRIPT_BYTES_MAX);
+	int r = check_files(commands, err);
+
+	if (r < 0)
+		return r;
+	if (commands->state_code)
+		buf_printf(&script, "%s\n", commands->state_code);
+	if (commands->env_variables)
+		r = add_variables(&script, commands->env_variables, err);
+	if (r < 0)
+		return r;
+	add_sources(&script, commands);
+	if (script.truncated)
+		return error_say(err, E2BIG,
+				"the state command and the variables have over %d bytes",
+				SCRIPT_BYTES_MAX);
+	*out = (struct env_setup){
+		.files = make_files(a, commands),
+		.n_files = commands->n_files,
+		.script = arena_strdup(a, buf_str(&script)),
+		.state = commands->state_name ? arena_strdup(a, commands->state_name) : NULL,
+	};
+	return 0;
+}

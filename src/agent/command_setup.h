@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef AGENT_COMMAND_SETUP_H
+#define AGENT_COMMAND_SETUP_H
+
+#include "agent/command_file.h"
+#include "env/setup.h"
+
+/* The `tools` of an agent's configuration, as far as the environment has to know of them. */
+struct command_setup {
+	const struct command_file *files;
+	size_t n_files;
+	const struct text_map *env_variables;
+	const char *state_name, *state_code; /* state_command; NULL: none */
+};
+
+/*
+ * How the commands come into an episode, for env_set_setup(): scripts and files to source lie in
+ * SETUP_DIR; the shell takes the state command's code, then each variable as `NAME=VALUE`, not exported
+ * and as it is written (an array is `()`), then sources the files. Lives in the arena. -EINVAL.
+ */
+int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
+		struct fh_error *err);
+
+#endif

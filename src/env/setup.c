@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/setup.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "env/env.h"
+#include "proto/guest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Both the script and the state command are run in the agent's own shell, where functions of the same
+ * names may be anything: they have little time, what they print is parsed and nothing more, and a shell
+ * that ends by them is set up again once in a step, not for ever.
+ */
+#define SCRIPT_BYTES_MAX (1 << 20)
+#define SCRIPT_TIMEOUT_MS 15000
+#define STATE_TIMEOUT_MS 5000
+#define SHOWN_BYTES 600
+
+/* --- what there is ---------------------------------------------------------------------------- */
+
+static int check(const struct env_setup *setup, struct fh_error *err)
+{
+	if (setup->n_files > SETUP_FILES_MAX)
+		return error_say(err, E2BIG, "more than %d files of commands", SETUP_FILES_MAX);
+	for (size_t i = 0; i < setup->n_files; i++) {
+		const struct env_setup_file *file = &setup->files[i];
+
+		if (!*file->name || *file->name == '.' || strchr(file->name, '/'))
+			return error_say(err, EINVAL, "'%s' can't be the name of a command's file",
+					file->name);
+		if (file->n > SETUP_FILE_BYTES_MAX)
+			return error_say(err, E2BIG, "'%s' has more than %d bytes", file->name,
+					SETUP_FILE_BYTES_MAX);
+	}
+	if ((setup->script && strlen(setup->script) > SCRIPT_BYTES_MAX) ||
+			(setup->state && strlen(setup->state) > SETUP_STATE_BYTES_MAX))
+		return error_say(err, E2BIG, "the script that sets commands up is too long");
+	return 0;
+}
+
+int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err)
+{
+	struct arena *a = &env->setup_arena;
+	struct env_setup_file *files;
+	int r = setup ? check(setup, err) : 0;
+
+	if (r < 0)
+		return r;
+	if (env->work != WORK_NONE)
+		return error_say(err, EBUSY, "a reset or step of this environment is under way");
+	arena_release(a);
+	env->setup = (struct env_setup){ 0 };
+	if (!setup)
+		return 0;
+	files = arena_array(a, setup->n_files, sizeof(*files));
+	for (size_t i = 0; i < setup->n_files; i++) {
+		files[i] = setup->files[i];
+		files[i].name = arena_strdup(a, files[i].name);
+		files[i].data = arena_strndup(a, files[i].data, files[i].n);
+	}
+	env->setup = *setup;
+	env->setup.files = files;
+	env->setup.script = setup->script ? arena_strdup(a, setup->script) : NULL;
+	env->setup.state = setup->state ? arena_strdup(a, setup->state) : NULL;
+	return 0;
+}
+
+const char *env_state(const struct fh_env *env)
+{
+	return env->state;
+}
+
+int setup_put_files(struct fh_env *env, struct fh_error *err)
+{
+	for (size_t i = 0; i < env->setup.n_files; i++) {
+		const struct env_setup_file *file = &env->setup.files[i];
+		auto_free char *path =
+				xasprintf("%s/%s", SETUP_DIR + strlen(GUEST_HOME) + 1, file->name);
+		int r = sandbox_put(env->sb, GUEST_HOME, path, file->data, file->n,
+				file->executable ? 0755 : 0644, err);
+
+		if (r < 0)
+			return error_wrap(err, "put '%s' into the sandbox", file->name);
+	}
+	return 0;
+}
+
+/* --- the script ------------------------------------------------------------------------------- */
+
+static void begin(struct fh_env *env, enum work work, const char *text, int64_t timeout_ms)
+{
+	struct fh_error err;
+
+	if (session_begin_aside(env->session, text, timeout_ms, &err) < 0)
+		env->settled(env, false);
+	else
+		env->work = work;
+}
+
+static void begin_script(struct fh_env *env)
+{
+	auto_free char *text =
+			xasprintf("export PATH=\"$PATH:%s\"\n%s", SETUP_DIR, env->setup.script);
+
+	env->n_scripts++;
+	begin(env, WORK_SCRIPT, text, SCRIPT_TIMEOUT_MS);
+}
+
+/* A reset can't do without it; later it may be the agent's own doing that it fails. */
+static void script_over(struct fh_env *env, const struct session_result *result)
+{
+	bool done = result->outcome == SESSION_OK && result->exit_code == 0;
+	size_t skip = result->output->len > SHOWN_BYTES ? result->output->len - SHOWN_BYTES : 0;
+	auto_buf struct buf text = BUF_INIT(4 * SHOWN_BYTES);
+
+	if (done || env->n_steps) {
+		setup_begin(env, false);
+		return;
+	}
+	str_add_utf8(&text, buf_str(result->output) + skip, result->output->len - skip);
+	error_say(&env->failure, EINVAL, "the agent's commands can't be set up (status %d): %s",
+			result->exit_code, buf_str(&text));
+	env->settled(env, false);
+}
+
+/* --- the state -------------------------------------------------------------------------------- */
+
+static void take_state(struct fh_env *env, const struct buf *output)
+{
+	auto_json json_t *object = NULL;
+	auto_buf struct buf text = BUF_INIT(4 * SETUP_STATE_BYTES_MAX);
+	const char *open_file = NULL;
+
+	setup_drop_state(env);
+	if (output->len > SETUP_STATE_BYTES_MAX)
+		return;
+	str_add_utf8(&text, buf_str(output), output->len);
+	if (json_parse("state", buf_str(&text), text.len, &object, NULL) < 0 ||
+			!json_is_object(object))
+		return;
+	if (json_get_str(object, "open_file", JSON_OPTIONAL, &open_file, NULL) == 0 && open_file)
+		env->open_file = xstrdup(open_file);
+	env->state = buf_take(&text);
+}
+
+/* --- what the environment drives -------------------------------------------------------------- */
+
+void setup_drop_state(struct fh_env *env)
+{
+	free(take_ptr(env->state));
+	free(take_ptr(env->open_file));
+}
+
+void setup_begin(struct fh_env *env, bool new_shell)
+{
+	if (new_shell && env->setup.script && env->n_scripts < 2)
+		begin_script(env);
+	else if (env->setup.state)
+		begin(env, WORK_STATE, env->setup.state, STATE_TIMEOUT_MS);
+	else
+		env->settled(env, true);
+}
+
+void setup_advance(struct fh_env *env)
+{
+	enum work work = env->work;
+	const struct session_result *result;
+
+	if (!session_advance(env->session))
+		return;
+	result = session_result(env->session);
+	env->requests |= result->requests;
+	step_note_shell(env, result);
+	if (result->outcome == SESSION_GONE) {
+		env->settled(env, false);
+	} else if (result->restarted && env->n_scripts < 2 && env->n_steps) {
+		setup_begin(env, true);
+	} else if (work == WORK_SCRIPT) {
+		script_over(env, result);
+	} else {
+		take_state(env, result->output);
+		env->settled(env, true);
+	}
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gym_fixture.h"
+
+#include "agent/command_setup.h"
+#include "base/str.h"
+
+#include <errno.h>
+
+/* Command files in an episode: there from the first step on, in each of its shells, with their state. */
+
+static const char *const sourced =
+		"_twice() { echo \"$1$1\"; }\n"
+		"# @yaml\n# docstring: opens\nview() {\n  CURRENT=$(realpath \"$1\")\n  _twice x\n}\n";
+static const char *const script =
+		"#!/bin/sh\n# @yaml\n# docstring: greets\n"
+		"echo \"hello, ${WINDOW:-nobody}\"; . /home/agent/commands/_more\n";
+static const char *const helper = "echo more\n";
+static const char *const state_code =
+		"state() {\n"
+		"  echo \"{\\\"open_file\\\": \\\"${CURRENT:-n/a}\\\", \\\"words\\\": ${#LIST[@]}}\"\n"
+		"}";
+
+static const struct text_pair variables[] = {
+	{ "WINDOW", "40" },
+	{ "CURRENT", "" },
+	{ "LIST", "()" },
+};
+
+static void parse(struct arena *a, const char *path, const char *text, struct command_file *out)
+{
+	assert_done(command_file_parse(a, path, text, strlen(text), out, &error));
+}
+
+static struct fh_env *open_with(const char *text, int r)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	const struct text_map map = { variables, ARRAY_SIZE(variables) };
+	struct command_file files[3];
+	struct env_setup setup;
+	struct fh_env *env = open_env("rows");
+
+	parse(&a, "view.sh", text, &files[0]);
+	parse(&a, "greet.sh2", script, &files[1]);
+	parse(&a, "_more", helper, &files[2]);
+	assert_done(command_setup_make(&a,
+			&(struct command_setup){
+					.files = files,
+					.n_files = ARRAY_SIZE(files),
+					.env_variables = &map,
+					.state_name = "state",
+					.state_code = state_code,
+			},
+			&setup, &error));
+	assert_done(env_set_setup(env, &setup, &error));
+	assert_int_equal(fh_env_reset(env, 0, &step, &error), r);
+	return env;
+}
+
+static void test_commands(void **state)
+{
+	struct fh_env *env = open_with(sourced, 0);
+
+	assert_has(step.observation, "Write the sign");
+	assert_string_equal(env_state(env), "{\"open_file\": \"n/a\", \"words\": 0}\n");
+	act(env, "view data.csv; LIST+=(a b); greet");
+	assert_string_equal(step.observation, "xx\nhello, nobody\nmore\n");
+	assert_int_equal(step.step, 1);
+	assert_string_equal(step.open_file, "/home/agent/workspace/data.csv");
+	assert_has(env_state(env), "\"words\": 2");
+	act(env, "echo \"[$LAST_ACTION]\"; echo 'a'\\''b'  ");
+	assert_string_equal(step.observation, "[view data.csv; LIST+=(a b); greet]\na'b\n");
+	act(env, "cd /tmp; (exit 7)");
+	act(env, "echo $? $LAST_ACTION");
+	assert_string_equal(step.observation, "7 cd /tmp; (exit 7)\n");
+	assert_string_equal(step.working_dir, "/tmp");
+	assert_int_equal(step.step, 4);
+	fh_env_close(env);
+}
+
+/* A new shell has them again, whatever ended the one before. */
+static void test_after_a_restart(void **state)
+{
+	struct fh_env *env = open_with(sourced, 0);
+
+	act(env, "view data.csv; exit 3");
+	assert_true(step.restarted);
+	assert_int_equal(step.exit_code, 3);
+	assert_string_equal(step.open_file, "n/a");
+	act(env, "view data.csv");
+	assert_string_equal(step.observation, "xx\n");
+	assert_has(env_state(env), "data.csv");
+	fh_env_close(env);
+}
+
+/* What an agent makes of its own functions is its own loss. */
+static void test_hostile_state(void **state)
+{
+	static const char *const states[] = {
+		"state() { echo no object; }",
+		"state() { echo '[1]'; }",
+		"state() { head -c 100000 /dev/zero; }",
+		"state() { exit 5; }",
+		"state() { kill -9 $$; }",
+		"unset -f state",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(states); i++) {
+		struct fh_env *env = open_with(sourced, 0);
+
+		act(env, states[i]);
+		assert_int_equal(step.exit_code, 0);
+		assert_null(step.exit_status);
+		/* One that ended the shell has a fresh one after it. */
+		if (env_state(env))
+			assert_has(env_state(env), "\"n/a\"");
+		act(env, "echo on");
+		assert_has(step.observation, "on");
+		fh_env_close(env);
+	}
+}
+
+static void test_asks_for_a_score(void **state)
+{
+	struct fh_env *env = open_with(sourced, 0);
+
+	act(env, "cp zeros.csv submission.csv; state() { submit; echo '{}'; }");
+	assert_string_equal(step.exit_status, "submitted");
+	fh_env_close(env);
+}
+
+static void test_broken_setup(void **state)
+{
+	struct fh_env *env = open_with("echo broken here; false", -EINVAL);
+
+	assert_has(error.message, "the agent's commands can't be set up");
+	assert_has(error.message, "broken here");
+	assert_done(env_set_setup(env, NULL, &error));
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	act(env, "type _twice");
+	assert_int_not_equal(step.exit_code, 0);
+	assert_null(env_state(env));
+	fh_env_close(env);
+}
+
+static void test_polled(void **state)
+{
+	struct fh_env *env = open_with(sourced, 0);
+	struct fh_env *done = NULL;
+
+	assert_done(fh_env_reset_begin(env, 1, &error));
+	while (fh_gym_wait(gym, 1000, &done, 1, &error) == 0)
+		;
+	assert_ptr_equal(done, env);
+	assert_done(fh_env_end(env, &step, &error));
+	for (int i = 1; i < 4; i++) {
+		assert_done(fh_env_step_begin(env,
+				&(struct fh_action){ .text = i == 2 ? "exit" : "view zeros.csv" },
+				&error));
+		while (fh_gym_wait(gym, 1000, &done, 1, &error) == 0)
+			;
+		assert_done(fh_env_end(env, &step, &error));
+		assert_int_equal(step.step, i);
+		assert_has(env_state(env), i == 2 ? "n/a" : "zeros.csv");
+	}
+	fh_env_close(env);
+}
+
+static void test_refused(void **state)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	static const struct text_pair bad = { "A B", "1" };
+	const struct text_map map = { &bad, 1 };
+	struct command_file files[2];
+	struct env_setup setup;
+
+	parse(&a, "a.sh", "", &files[0]);
+	parse(&a, "x/a.sh", "", &files[1]);
+	assert_int_equal(command_setup_make(&a,
+					 &(struct command_setup){ .files = files, .n_files = 2 },
+					 &setup, &error),
+			-EINVAL);
+	assert_has(error.message, "x/a.sh: 'a.sh' is there already, from a.sh");
+	assert_int_equal(command_setup_make(&a, &(struct command_setup){ .env_variables = &map },
+					 &setup, &error),
+			-EINVAL);
+	assert_has(error.message, "'A B' can't be the name of a variable");
+	parse(&a, "a b.sh", "", &files[0]);
+	assert_int_equal(command_setup_make(&a,
+					 &(struct command_setup){ .files = files, .n_files = 1 },
+					 &setup, &error),
+			-EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_after_a_restart),
+		cmocka_unit_test(test_hostile_state),
+		cmocka_unit_test(test_asks_for_a_score),
+		cmocka_unit_test(test_broken_setup),
+		cmocka_unit_test(test_polled),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, gym_setup, gym_teardown);
+}
