@@ -43,8 +43,8 @@ static const struct field tools_fields[] = {
 				  "vi, vim, emacs, nano, su]" },
 	{ "blocklist_error_template", FIELD_TEXT, FIELD(blocklist_error_template),
 			"what a model is told then; it has the field `{name}`",
-			.preset = "'''{name}'' was not run: commands that wait for a terminal, and those that "
-				  "are blocked, can''t be used here. Give another command.'" },
+			.preset = "'{name}' was not run: commands that wait for a terminal, and those that "
+				  "are blocked, can't be used here. Give another command." },
 	{},
 };
 #undef FIELD

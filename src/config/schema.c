@@ -3,6 +3,7 @@
 
 #include "base/scope.h"
 #include "base/str.h"
+#include "config/yaml.h"
 
 #include <errno.h>
 #include <string.h>
@@ -229,15 +230,24 @@ static int read_field(const struct reading *r, const struct field *field, const 
 	return 0;
 }
 
+/* Presets are ours: they can be read. */
+static void set_preset(const struct reading *r, const struct field *f, char *out)
+{
+	struct node scalar = { .kind = NODE_SCALAR, .plain = true, .text = f->preset };
+	const struct node *preset = &scalar;
+
+	if (f->kind == FIELD_TEXTS)
+		yaml_parse(r->arena, "preset", f->preset, strlen(f->preset), &preset, NULL);
+	read_field(r, f, preset, out);
+}
+
 static void set_presets(const struct reading *r, const struct schema *schema, char *out)
 {
 	for (const struct field *f = schema->fields; f->name; f++) {
-		struct node preset = { .kind = NODE_SCALAR, .plain = true, .text = f->preset };
-
 		if (f->kind == FIELD_STRUCT)
 			set_presets(r, f->schema, out + f->offset);
 		else if (f->preset)
-			read_field(r, f, &preset, out + f->offset);
+			set_preset(r, f, out + f->offset);
 	}
 }
 

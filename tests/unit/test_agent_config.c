@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task_scratch.h"
+
+#include "agent/config.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Configurations of agents: those that ship, what is refused, what they block. */
+
+static struct fh_error error;
+
+static struct agent_config *load_config(
+		const char *spec, const char *root, struct warnings *warnings)
+{
+	struct agent_config *c = NULL;
+
+	assert_done(agent_config_load(
+			&(struct agent_config_options){
+					.spec = spec, .root = root, .warnings = warnings },
+			&c, &error));
+	return c;
+}
+
+static void test_those_that_ship(void **state)
+{
+	static const char *const names[] = { "default", "memory", "lit_search", "tool_calling" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct agent_config *c = load_config(names[i], NULL, NULL);
+
+		assert_string_equal(c->stem, names[i]);
+		assert_non_null(commands_find(&c->commands, "submit"));
+		assert_non_null(strstr(
+				c->command_docs, "signature: edit <start_line>:<end_line>\n"));
+		assert_int_equal(c->parser->wants_tools, i == 3);
+		agent_config_free(c);
+	}
+}
+
+#undef HEAD
+#define HEAD "system_template: s {command_docs}\ntask_template: t\n"
+
+static const struct {
+	const char *text, *message;
+} refused[] = {
+	{ "task_template: t\n", "a.yaml:1:1: agent: key 'system_template' is missing" },
+	{ HEAD "output_parser: ThoughtActionParse\n",
+			"a.yaml:3:16: no output parser 'ThoughtActionParse'; did you mean" },
+	{ HEAD "history_processor: Last3Observations\n",
+			"a.yaml:3:20: no history processor 'Last3Observations'; did you mean" },
+	{ HEAD "history_processor: LastNObservations\n",
+			"a.yaml:3:20: LastNObservations needs history_processor_args: {n: ...}" },
+	{ HEAD "tools: {native: [open, fly]}\n", "a.yaml:3:17: there is no command 'fly'" },
+	{ HEAD "tools: {parser: Other}\n", "a.yaml:3:17: " },
+	{ HEAD "demonstrations: [a.traj]\n", "a.yaml:3:17: demonstrations need" },
+	{ HEAD "next_template: x\n", "a.yaml:3:1: key 'next_template': unknown key; did you mean" },
+};
+
+static void test_refused(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		struct agent_config *c = NULL;
+
+		put("a.yaml", refused[i].text);
+		assert_int_equal(agent_config_load(
+						 &(struct agent_config_options){ .spec = "a.yaml" },
+						 &c, &error),
+				-EINVAL);
+		if (!str_starts(error.message, refused[i].message))
+			fail_msg("'%s', not '%s'", error.message, refused[i].message);
+	}
+	assert_true(agent_config_load(&(struct agent_config_options){ .spec = "nobody" },
+				    &(struct agent_config *){ NULL }, &error) < 0);
+	assert_non_null(strstr(
+			error.message, "there are: default, lit_search, memory, tool_calling"));
+}
+
+static const struct {
+	const char *action, *name; /* NULL: fine */
+} blocked[] = {
+	{ "vim a.py", "vim" },
+	{ " git\tstatus", "git" },
+	{ "python", "python" },
+	{ " python3 \n", "python3" },
+	{ "python a.py", NULL },
+	{ "gitk", NULL },
+	{ "", NULL },
+	{ "v", NULL },
+};
+
+static void test_blocklist(void **state)
+{
+	struct agent_config *c;
+
+	put("b.yaml", HEAD);
+	c = load_config("b.yaml", NULL, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(blocked); i++) {
+		auto_arena struct arena a = ARENA_INIT;
+		const char *name;
+		bool is = agent_config_blocks(c, blocked[i].action, &a, &name);
+
+		assert_int_equal(is, blocked[i].name != NULL);
+		if (is)
+			assert_string_equal(name, blocked[i].name);
+	}
+	assert_ptr_equal(c->no_output.text, c->task.text);
+	assert_string_equal(c->blocked.text,
+			"'{name}' was not run: commands that wait for a terminal, and those that are "
+			"blocked, can't be used here. Give another command.");
+	agent_config_free(c);
+}
+
+/* Paths begin at the checkout, and a key that nobody knows is a warning. */
+static void test_checkout(void **state)
+{
+	struct warnings warnings = { 0 };
+	struct agent_config *c;
+
+	put("root/configs/agents/x.yaml",
+			HEAD "command_parser: y\n"
+			     "tools: {command_files: [tools/peek.sh], env_variables: {N: 7}, "
+			     "parser: ParseCommandDetailed}\n");
+	put("root/tools/peek.sh", "# @yaml\n# docstring: shows {N} lines\npeek() {\n\ttrue\n}\n");
+	c = load_config("configs/agents/x.yaml", "root", &warnings);
+	assert_int_equal(warnings.n, 1);
+	assert_string_equal(c->command_docs,
+			"peek:\n  docstring: shows 7 lines\n  signature: peek\n\n");
+	agent_config_free(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_those_that_ship),
+		cmocka_unit_test_setup_teardown(test_refused, make_scratch, remove_scratch),
+		cmocka_unit_test_setup_teardown(test_blocklist, make_scratch, remove_scratch),
+		cmocka_unit_test_setup_teardown(test_checkout, make_scratch, remove_scratch),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
