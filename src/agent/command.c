@@ -8,7 +8,7 @@
 
 #define FILLED_BYTES_MAX (4L * 1024 * 1024)
 
-const struct command *commands_find(const struct commands *all, const char *name)
+const struct agent_command *commands_find(const struct commands *all, const char *name)
 {
 	for (size_t i = 0; i < all->n; i++)
 		if (str_eq(all->items[i].name, name))
@@ -16,7 +16,7 @@ const struct command *commands_find(const struct commands *all, const char *name
 	return NULL;
 }
 
-static void add_value(struct buf *out, const struct command *command, const char *name,
+static void add_value(struct buf *out, const struct agent_command *command, const char *name,
 		size_t length, const struct command_value *values, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -29,7 +29,7 @@ static void add_value(struct buf *out, const struct command *command, const char
 	}
 }
 
-char *command_fill(struct arena *a, const struct command *command,
+char *command_fill(struct arena *a, const struct agent_command *command,
 		const struct command_value *values, size_t n)
 {
 	auto_buf struct buf out = BUF_INIT(FILLED_BYTES_MAX);

@@ -7,12 +7,12 @@
 /* Commands that an agent has beside those of the shell: our own (native_commands()), or those of command
  * files. */
 struct commands {
-	const struct command *items;
+	const struct agent_command *items;
 	size_t n;
 };
 
 /* NULL if there is none of that name. */
-const struct command *commands_find(const struct commands *all, const char *name);
+const struct agent_command *commands_find(const struct commands *all, const char *name);
 
 /* What can be given for an argument; NULL: nothing. */
 struct command_value {
@@ -22,7 +22,7 @@ struct command_value {
 
 /* The command as a shell reads it: its signature with values in place of <names>; without those that are
  * not given. In a command of several lines nothing is quoted. */
-char *command_fill(struct arena *a, const struct command *command,
+char *command_fill(struct arena *a, const struct agent_command *command,
 		const struct command_value *values, size_t n);
 
 #endif

@@ -106,7 +106,7 @@ static int read_argument(
 	return r;
 }
 
-static int read_arguments(struct arena *a, const struct node *node, struct command *command,
+static int read_arguments(struct arena *a, const struct node *node, struct agent_command *command,
 		struct fh_error *err)
 {
 	struct command_argument *arguments;
@@ -129,7 +129,7 @@ static int read_arguments(struct arena *a, const struct node *node, struct comma
 }
 
 /* "name <needed> [<not>]" */
-static const char *signature_of(struct arena *a, const struct command *command)
+static const char *signature_of(struct arena *a, const struct agent_command *command)
 {
 	auto_buf struct buf b = BUF_INIT(SIGNATURE_BYTES_MAX);
 
@@ -140,7 +140,7 @@ static const char *signature_of(struct arena *a, const struct command *command)
 	return arena_strdup(a, buf_str(&b));
 }
 
-int command_doc_read(struct arena *a, const struct command_doc *doc, struct command *command,
+int command_doc_read(struct arena *a, const struct command_doc *doc, struct agent_command *command,
 		struct fh_error *err)
 {
 	const struct node *root = NULL;

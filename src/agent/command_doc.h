@@ -14,7 +14,7 @@ struct command_doc {
 };
 
 /* Fills all but the name, which is there, from the YAML in the lines. -EINVAL. */
-int command_doc_read(struct arena *a, const struct command_doc *doc, struct command *command,
+int command_doc_read(struct arena *a, const struct command_doc *doc, struct agent_command *command,
 		struct fh_error *err);
 
 #endif

@@ -24,7 +24,7 @@ static const char *find_field(const struct text_map *fields, const char *name, s
 }
 
 /* The field at `{`; how many bytes it takes. */
-static int add_field(struct buf *out, const struct command *command, const char *text,
+static int add_field(struct buf *out, const struct agent_command *command, const char *text,
 		const struct text_map *fields, struct fh_error *err)
 {
 	size_t n = strcspn(text + 1, "{}");
@@ -43,7 +43,7 @@ static int add_field(struct buf *out, const struct command *command, const char 
 	return (int)n + 2;
 }
 
-static int add_docstring(struct buf *out, const struct command *command,
+static int add_docstring(struct buf *out, const struct agent_command *command,
 		const struct text_map *fields, struct fh_error *err)
 {
 	const char *at = command->docstring;
@@ -76,8 +76,8 @@ static int add_docstring(struct buf *out, const struct command *command,
 /* --- styles ----------------------------------------------------------------------------------- */
 
 /* What has no docstring is left out. */
-static int add_brief(struct buf *out, const struct command *command, const struct text_map *fields,
-		struct fh_error *err)
+static int add_brief(struct buf *out, const struct agent_command *command,
+		const struct text_map *fields, struct fh_error *err)
 {
 	int r;
 
@@ -89,7 +89,7 @@ static int add_brief(struct buf *out, const struct command *command, const struc
 	return r;
 }
 
-static int add_detailed(struct buf *out, const struct command *command,
+static int add_detailed(struct buf *out, const struct agent_command *command,
 		const struct text_map *fields, struct fh_error *err)
 {
 	buf_printf(out, "%s:\n", command->name);
@@ -117,7 +117,7 @@ static int add_detailed(struct buf *out, const struct command *command,
 	return 0;
 }
 
-static int (*const styles[])(struct buf *out, const struct command *command,
+static int (*const styles[])(struct buf *out, const struct agent_command *command,
 		const struct text_map *fields, struct fh_error *err) = {
 	[COMMAND_DOCS_BASH] = add_brief,
 	[COMMAND_DOCS_DETAILED] = add_detailed,

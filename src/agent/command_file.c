@@ -14,7 +14,7 @@
 struct reading {
 	struct arena *arena;
 	struct command_file *file;
-	struct command *commands;
+	struct agent_command *commands;
 	struct fh_error *err;
 };
 
@@ -82,7 +82,7 @@ static int complain(const struct reading *r, int line, int column, const char *w
 /* One that begins with an underscore is for the others of its file. */
 static int add(struct reading *r, const char *name, const struct command_doc *doc)
 {
-	struct command command = { .name = name };
+	struct agent_command command = { .name = name };
 	int result = command_doc_read(r->arena, doc, &command, r->err);
 
 	if (result < 0 || *name == '_')

@@ -49,7 +49,7 @@ struct command_argument {
 	bool required;
 };
 
-struct command {
+struct agent_command {
 	const char *name;
 	const char *signature; /* NULL: nothing but the name, in a script */
 	const char *docstring; /* with its {fields}; NULL: none */
@@ -66,7 +66,7 @@ struct command_file {
 	enum command_file_kind kind;
 	const char *contents; /* followed by a NUL byte that n_contents leaves out */
 	size_t n_contents;
-	const struct command *commands; /* not those whose names begin with `_` */
+	const struct agent_command *commands; /* not those whose names begin with `_` */
 	size_t n_commands;
 };
 

@@ -192,7 +192,7 @@ static int gather(struct loading *l, struct command_file *out_all, size_t *out_n
 {
 	struct agent_config *c = l->c;
 	struct commands own;
-	struct command *items;
+	struct agent_command *items;
 	size_t n = 0;
 	int r = native_commands(&c->arena, &c->keys.tools.native, &own, l->err);
 

@@ -69,7 +69,7 @@ static const struct command_argument parse_pdf_url_arguments[] = {
 	{ "url", "string", "address of the PDF", true },
 };
 
-static const struct command natives[] = {
+static const struct agent_command natives[] = {
 	{ "open", "open <path> [<line_number>]",
 			"opens a file and shows it, at the line that is given; later commands are about it",
 			NULL, ARGUMENTS(open_arguments) },
@@ -116,10 +116,10 @@ static const struct commands all_natives = { natives, ARRAY_SIZE(natives) };
 int native_commands(struct arena *a, const struct texts *names, struct commands *out,
 		struct fh_error *err)
 {
-	struct command *items = arena_array(a, names->n + 1, sizeof(*items));
+	struct agent_command *items = arena_array(a, names->n + 1, sizeof(*items));
 
 	for (size_t i = 0; i < names->n; i++) {
-		const struct command *c = commands_find(&all_natives, names->items[i]);
+		const struct agent_command *c = commands_find(&all_natives, names->items[i]);
 
 		if (!c)
 			return error_say(err, EINVAL, "there is no command '%s'", names->items[i]);
@@ -140,7 +140,7 @@ static void put_argument(struct pyjson_writer *w, const struct command_argument 
 }
 
 /* A JSON Schema of what a command takes: https://json-schema.org */
-static const char *schema_of(struct arena *a, const struct command *c)
+static const char *schema_of(struct arena *a, const struct agent_command *c)
 {
 	auto_buf struct buf out = BUF_INIT(SCHEMA_BYTES_MAX);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&out, PYJSON_LINE);
@@ -164,14 +164,14 @@ struct chat_tool *command_tools(struct arena *a, const struct commands *all, siz
 {
 	static const struct command_argument line = { "command", "string",
 		"a line for the shell, or several", true };
-	static const struct command bash = { .name = "bash",
+	static const struct agent_command bash = { .name = "bash",
 		.docstring = "runs a command in the shell of the workspace",
 		.arguments = &line,
 		.n_arguments = 1 };
 	struct chat_tool *tools = arena_array(a, all->n + 1, sizeof(*tools));
 
 	for (size_t i = 0; i <= all->n; i++) {
-		const struct command *c = i ? &all->items[i - 1] : &bash;
+		const struct agent_command *c = i ? &all->items[i - 1] : &bash;
 
 		tools[i] = (struct chat_tool){ c->name, c->docstring ? c->docstring : "",
 			schema_of(a, c) };

@@ -62,7 +62,7 @@ static const char *fill_unknown(
 static int make_action(struct arena *a, const char *name, const struct pyjson *arguments,
 		const struct commands *commands, const char **out, struct fh_error *err)
 {
-	const struct command *command = commands_find(commands, name);
+	const struct agent_command *command = commands_find(commands, name);
 	struct command_value values[VALUES_MAX];
 	size_t n = 0;
 	int r;

@@ -74,6 +74,9 @@ int chat_model_open(struct chat_service *s, const struct chat_options *options,
 		struct chat_model **out, struct fh_error *err);
 void chat_model_close(struct chat_model *m); /* ends its calls; NULL is fine */
 
+/* Whether costs can be told, of a model by its spec. */
+bool chat_price_is_known(const struct chat_service *s, const char *spec);
+
 const char *chat_model_name(const struct chat_model *m); /* "gpt-4o" */
 
 /* What this model was asked for so far. */

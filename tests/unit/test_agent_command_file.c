@@ -57,7 +57,7 @@ static void test_functions(void **state)
 {
 	auto_arena struct arena a = ARENA_INIT;
 	struct command_file file = parse(&a, "/x/tools.sh", functions);
-	const struct command *c = file.commands;
+	const struct agent_command *c = file.commands;
 
 	assert_int_equal(file.kind, COMMAND_FILE_SOURCED);
 	assert_string_equal(file.name, "tools.sh");

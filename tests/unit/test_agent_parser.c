@@ -20,7 +20,7 @@ static const struct command_argument edit_arguments[] = {
 	{ "text", "string", "", true },
 };
 
-static const struct command items[] = {
+static const struct agent_command items[] = {
 	{ .name = "open",
 			.signature = "open <path> [<line_number>]",
 			.arguments = open_arguments,
