@@ -53,10 +53,11 @@ struct chat_options {
 	int64_t max_tokens; /* of a reply; 0: the provider's own (Anthropic must be told: 8192) */
 	const char *const *stop; /* sequences that end a reply; n_stop of them */
 	size_t n_stop;
-	const char *extra; /* a JSON object whose members go into each request's body; NULL: none */
+	/* a JSON object whose members go into each request's body, a null takes one out; NULL: none */
+	const char *extra;
 	bool stream;
-	int64_t timeout_ms;     /* of one try; 0: ten minutes */
-	int retries;            /* after a first try that failed; negative: 10 */
+	int64_t timeout_ms; /* of one try; 0: ten minutes */
+	int retries; /* after a first try that failed; negative: MLGYM_MODEL_MAX_RETRIES, or 10 */
 	double cost_limit;      /* US dollars, of this model; 0: none */
 	int64_t context_tokens; /* of the model; 0: from the table, where it is known */
 	uint64_t seed;          /* of the pauses' jitter */
@@ -72,7 +73,7 @@ bool chat_is_spec(const char *spec);
  */
 int chat_model_open(struct chat_service *s, const struct chat_options *options,
 		struct chat_model **out, struct fh_error *err);
-void chat_model_close(struct chat_model *m); /* ends its calls; NULL is fine */
+void chat_model_close(struct chat_model *m); /* ends and frees its calls; NULL is fine */
 
 /* Whether costs can be told, of a model by its spec. */
 bool chat_price_is_known(const struct chat_service *s, const char *spec);
@@ -106,6 +107,7 @@ struct chat_message {
 	const struct chat_use *uses; /* of an assistant */
 	size_t n_uses;
 	const char *use_id; /* CHAT_TOOL: what this answers */
+	const char *keep;   /* of an assistant: chat_reply.keep, as it was; NULL: nothing */
 };
 
 struct chat_tool {
@@ -130,6 +132,7 @@ enum chat_stop { CHAT_STOP_END, CHAT_STOP_LENGTH, CHAT_STOP_TOOLS, CHAT_STOP_FIL
 struct chat_reply {
 	const char *content;  /* "" where there is none */
 	const char *thinking; /* what a model gave beside it as its reasoning; NULL: nothing */
+	const char *keep;     /* what the provider wants back with this message; NULL: nothing */
 	const struct chat_use *uses;
 	size_t n_uses;
 	enum chat_stop stop;
@@ -140,7 +143,7 @@ struct chat_reply {
 /*
  * After chat_service_advance() gave the call. The reply lives as long as the call.
  *   -E2BIG    the conversation does not fit into the model's context, seen before or by the provider
- *   -EDQUOT   this reply reached a limit on costs (it is counted, and thrown away)
+ *   -EDQUOT   a limit on costs was reached before, or by this reply (it is counted, and thrown away)
  *   -EIO      the provider gave no reply, after all tries; or none that can be read; or refused
  * The sentence never holds a key.
  */

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/answer.h"
+
+#include "base/scope.h"
+#include "model/verdict.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A little over the cap of what a reply says, for the JSON around it. */
+#define ANSWER_BYTES_MAX (REPLY_BYTES_MAX + 1024 * 1024)
+#define SENTENCE_MAX 900
+
+void answer_init(struct answer *a, const struct dialect *dialect)
+{
+	*a = (struct answer){ .dialect = dialect, .whole = BUF_INIT(ANSWER_BYTES_MAX) };
+	sse_init(&a->events);
+	reply_init(&a->reply);
+}
+
+void answer_release(struct answer *a)
+{
+	buf_release(&a->whole);
+	sse_release(&a->events);
+	reply_release(&a->reply);
+}
+
+static int too_much(struct fh_error *err)
+{
+	return error_say(err, EFBIG, "a reply of more than %ld MiB", REPLY_BYTES_MAX >> 20);
+}
+
+/* Some servers begin well, and say what is wrong where a reply should be. */
+static int read_error(const json_t *root, struct fh_error *err)
+{
+	static const int codes[] = {
+		[VERDICT_AGAIN] = EBADMSG, [VERDICT_OVER] = EIO, [VERDICT_TOO_LONG] = E2BIG
+	};
+	const json_t *error = json_object_get(root, "error");
+	auto_buf struct buf why = BUF_INIT(SENTENCE_MAX);
+	enum verdict verdict;
+
+	if (!error || json_is_null(error))
+		return 0;
+	verdict = verdict_of_error(200, error, &why);
+	return error_say(err, codes[verdict], "%s", buf_str(&why));
+}
+
+static int read_event(struct answer *a, const char *text, size_t n, struct fh_error *err)
+{
+	struct fh_error why = FH_ERROR_INIT;
+	auto_json json_t *data = NULL;
+	int r;
+
+	if (n == 6 && memcmp(text, "[DONE]", 6) == 0) {
+		a->reply.ended = true;
+		return 0;
+	}
+	if (json_parse("event", text, n, &data, &why) < 0)
+		return reply_broken(err, "an event of its stream is no JSON");
+	r = read_error(data, err);
+	return r < 0 ? r : a->dialect->read_event(&a->reply, data, err);
+}
+
+static int read_events(struct answer *a, struct fh_error *err)
+{
+	const char *text;
+	size_t n;
+
+	while (!a->reply.ended && sse_next(&a->events, &text, &n)) {
+		int r = sse_is_too_long(&a->events) ? too_much(err) : read_event(a, text, n, err);
+
+		if (r < 0)
+			return r;
+	}
+	return sse_is_too_long(&a->events) ? too_much(err) : 0;
+}
+
+int answer_feed(struct answer *a, const char *data, size_t n, struct fh_error *err)
+{
+	a->begun = true;
+	if (a->is_stream) {
+		sse_feed(&a->events, data, n);
+		return read_events(a, err);
+	}
+	buf_add(&a->whole, data, n);
+	return a->whole.truncated ? too_much(err) : 0;
+}
+
+static int end_stream(struct answer *a, struct fh_error *err)
+{
+	int r;
+
+	sse_end(&a->events);
+	r = read_events(a, err);
+	if (r == 0 && !a->reply.ended && !a->reply.stopped)
+		r = error_say(err, EBADMSG, "a reply that was cut");
+	return r;
+}
+
+int answer_end(struct answer *a, struct fh_error *err)
+{
+	struct fh_error why = FH_ERROR_INIT;
+	auto_json json_t *root = NULL;
+	int r;
+
+	if (a->is_stream)
+		return end_stream(a, err);
+	if (json_parse("reply", buf_str(&a->whole), a->whole.len, &root, &why) < 0)
+		return reply_broken(err, a->whole.len ? "it is no JSON" : "it is empty");
+	r = read_error(root, err);
+	return r < 0 ? r : a->dialect->read(&a->reply, root, err);
+}

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/chat_inside.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define TIMEOUT_MS_DEFAULT 600000
+#define RETRIES_DEFAULT 10
+#define RETRIES_MOST 1000
+#define BYTES_PER_TOKEN 4.0
+#define KEY_BYTES_MAX 4096
+
+/* --- services --------------------------------------------------------------------------------- */
+
+int chat_service_open(const struct chat_service_options *options, struct chat_service **out,
+		struct fh_error *err)
+{
+	struct chat_service *s = xcalloc(1, sizeof(*s));
+	int r = http_open(&s->http, err);
+
+	TAILQ_INIT(&s->paused);
+	TAILQ_INIT(&s->done);
+	s->cost_limit = options ? options->total_cost_limit : 0;
+	if (r == 0)
+		r = prices_open(options ? options->prices : NULL, &s->prices, err);
+	if (r < 0) {
+		chat_service_close(s);
+		return r;
+	}
+	*out = s;
+	return 0;
+}
+
+void chat_service_close(struct chat_service *s)
+{
+	if (!s)
+		return;
+	prices_close(s->prices);
+	http_close(s->http);
+	free(s);
+}
+
+int chat_service_fd(const struct chat_service *s)
+{
+	return http_fd(s->http);
+}
+
+size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done, size_t max)
+{
+	size_t n = 0;
+
+	http_advance(s->http);
+	chat_call_resume_paused(s);
+	while (n < max && !TAILQ_EMPTY(&s->done)) {
+		struct chat_call *call = TAILQ_FIRST(&s->done);
+
+		TAILQ_REMOVE(&s->done, call, queued);
+		call->state = CALL_GIVEN;
+		out_done[n++] = call;
+	}
+	chat_call_set_timer(s);
+	return n;
+}
+
+/* --- options ---------------------------------------------------------------------------------- */
+
+bool chat_is_spec(const char *spec)
+{
+	return vendor_is_spec(spec);
+}
+
+/* A variable that is set to something. */
+static const char *variable(const char *name)
+{
+	const char *value = name ? getenv(name) : NULL;
+
+	return value && *value ? value : NULL;
+}
+
+static int set_retries(struct chat_model *m, struct fh_error *err)
+{
+	const char *text = variable("MLGYM_MODEL_MAX_RETRIES");
+	int64_t n = RETRIES_DEFAULT;
+
+	if (m->options.retries >= 0)
+		return 0;
+	if (text && (!str_to_i64(text, &n) || n < 0 || n > RETRIES_MOST))
+		return error_say(err, EINVAL,
+				"MLGYM_MODEL_MAX_RETRIES: expected 0 to %d, found '%s'",
+				RETRIES_MOST, text);
+	m->options.retries = (int)n;
+	return 0;
+}
+
+/* What lives as long as the model; the strings that a request is made of. */
+static int copy_options(
+		struct chat_model *m, const struct chat_options *options, struct fh_error *err)
+{
+	const char **stop = arena_array(&m->arena, options->n_stop + 1, sizeof(*stop));
+
+	m->options = *options;
+	for (size_t i = 0; i < options->n_stop; i++)
+		stop[i] = arena_strdup(&m->arena, options->stop[i]);
+	m->options.stop = stop;
+	m->options.spec = arena_strdup(&m->arena, options->spec);
+	m->options.version = options->version && *options->version
+			? arena_strdup(&m->arena, options->version)
+			: NULL;
+	m->options.url = m->options.key = m->options.extra = NULL;
+	if (!options->timeout_ms)
+		m->options.timeout_ms = TIMEOUT_MS_DEFAULT;
+	return set_retries(m, err);
+}
+
+static int set_extra(struct chat_model *m, const char *extra, struct fh_error *err)
+{
+	int r;
+
+	if (!extra || !*extra)
+		return 0;
+	r = json_parse("extra fields", extra, strlen(extra), &m->extra, err);
+	if (r == 0 && !json_is_object(m->extra))
+		r = error_say(err, EINVAL, "extra fields: expected a JSON object");
+	return r;
+}
+
+static int set_url(struct chat_model *m, const char *url, struct fh_error *err)
+{
+	auto_free char *base = NULL, *whole = NULL;
+	size_t n;
+	int r;
+
+	if (!url || !*url)
+		url = variable(m->vendor->url_variable);
+	m->own_address = !url;
+	if (!url)
+		url = m->vendor->url;
+	if (!url)
+		return error_say(err, EINVAL, "'%s' needs the URL of its server", m->options.spec);
+	r = http_check_url(url, err);
+	if (r < 0)
+		return r;
+	for (n = strlen(url); n && url[n - 1] == '/';)
+		n--;
+	base = xstrndup(url, n);
+	whole = m->vendor->dialect->url(base, m->name, m->options.version);
+	m->url = arena_strdup(&m->arena, whole);
+	return 0;
+}
+
+static int set_key(struct chat_model *m, const char *key, struct fh_error *err)
+{
+	if (!key || !*key)
+		key = variable(m->vendor->key_variable);
+	if (!key && m->own_address && m->vendor->key_variable)
+		return error_say(err, EINVAL, "'%s' needs a key: set %s, or put it into .env",
+				m->options.spec, m->vendor->key_variable);
+	if (key && (strlen(key) > KEY_BYTES_MAX || strpbrk(key, "\r\n")))
+		return error_say(err, EINVAL, "the key of '%s' is no key: it %s", m->options.spec,
+				strpbrk(key, "\r\n") ? "has a line break in it" : "is too long");
+	if (key)
+		m->key = xstrdup(key);
+	m->headers = http_headers_new();
+	m->vendor->dialect->add_headers(m->headers, m->key, m->options.version);
+	return 0;
+}
+
+/* What is not known can't be kept to. */
+static int set_price(struct chat_model *m, struct fh_error *err)
+{
+	const struct chat_service *s = m->service;
+
+	m->price = prices_find(s->prices, m->vendor->name, m->name);
+	m->context = m->options.context_tokens;
+	if (!m->context && m->price)
+		m->context = m->price->context;
+	if (!m->price && (m->options.cost_limit > 0 || s->cost_limit > 0))
+		return error_say(err, EINVAL,
+				"a limit on costs can't be kept: the price of '%s' is not known. Give it "
+				"in a table of prices, {\"%s\": {\"input\": 0.5, \"output\": 1.5}} (dollars "
+				"for a million tokens), or no limit on costs (0)",
+				m->name, m->name);
+	return 0;
+}
+
+/* --- models ----------------------------------------------------------------------------------- */
+
+static int set_up(struct chat_model *m, const struct chat_options *options, struct fh_error *err)
+{
+	const char *name;
+	int r = vendor_find(options->spec, &m->vendor, &name, err);
+
+	if (r == 0)
+		r = copy_options(m, options, err);
+	if (r < 0)
+		return r;
+	m->name = arena_strdup(&m->arena, name);
+	r = set_extra(m, options->extra, err);
+	if (r == 0)
+		r = set_url(m, options->url, err);
+	if (r == 0)
+		r = set_key(m, options->key, err);
+	return r == 0 ? set_price(m, err) : r;
+}
+
+int chat_model_open(struct chat_service *s, const struct chat_options *options,
+		struct chat_model **out, struct fh_error *err)
+{
+	struct chat_model *m = xcalloc(1, sizeof(*m));
+	int r;
+
+	m->service = s;
+	m->bytes_per_token = BYTES_PER_TOKEN;
+	m->random = options->seed;
+	TAILQ_INIT(&m->calls);
+	r = set_up(m, options, err);
+	if (r < 0) {
+		chat_model_close(m);
+		return r;
+	}
+	*out = m;
+	return 0;
+}
+
+void chat_model_close(struct chat_model *m)
+{
+	if (!m)
+		return;
+	while (!TAILQ_EMPTY(&m->calls))
+		chat_call_free(TAILQ_FIRST(&m->calls));
+	http_headers_free(m->headers);
+	if (m->key)
+		explicit_bzero(m->key, strlen(m->key));
+	free(m->key);
+	json_decref(m->extra);
+	arena_release(&m->arena);
+	free(m);
+}
+
+const char *chat_model_name(const struct chat_model *m)
+{
+	return m->name;
+}
+
+void chat_model_stats(const struct chat_model *m, struct chat_stats *out)
+{
+	*out = m->stats;
+}
+
+bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err)
+{
+	const struct chat_service *s = m->service;
+
+	if (m->options.cost_limit > 0 && m->stats.cost >= m->options.cost_limit)
+		error_say(err, EDQUOT, "%s has cost $%.4f, and may cost $%.4f", m->options.spec,
+				m->stats.cost, m->options.cost_limit);
+	else if (s->cost_limit > 0 && s->cost >= s->cost_limit)
+		error_say(err, EDQUOT, "all models have cost $%.4f, and may cost $%.4f", s->cost,
+				s->cost_limit);
+	else
+		return false;
+	return true;
+}
+
+void chat_add_without_key(const struct chat_model *m, struct buf *out, const char *text)
+{
+	size_t n = m->key ? strlen(m->key) : 0;
+	const char *found;
+
+	while (n && (found = strstr(text, m->key))) {
+		buf_add(out, text, (size_t)(found - text));
+		buf_add_str(out, "[key]");
+		text = found + n;
+	}
+	buf_add_str(out, text);
+}

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/chat_inside.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "model/verdict.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * One question: a try, what follows from its failure, a pause, another try. A call is always in one
+ * place: at work (`http`), among the paused, among the done, or with the caller.
+ */
+#define BODY_BYTES_MAX (256L * 1024 * 1024)
+#define SENTENCE_MAX 900
+
+/* --- from state to state ---------------------------------------------------------------------- */
+
+void chat_call_set_timer(struct chat_service *s)
+{
+	const struct chat_call *first = TAILQ_FIRST(&s->paused);
+	int64_t when = first ? first->resume_ns : INT64_MAX;
+
+	http_wake_at(s->http, TAILQ_EMPTY(&s->done) ? when : 0);
+}
+
+/* A call ends, with what is in call->error or with a reply. */
+static void finish(struct chat_call *call, int code)
+{
+	struct chat_service *s = call->model->service;
+
+	call->code = code;
+	call->state = CALL_DONE;
+	TAILQ_INSERT_TAIL(&s->done, call, queued);
+	chat_call_set_timer(s);
+}
+
+static void pause_call(struct chat_call *call, int64_t ms)
+{
+	struct chat_service *s = call->model->service;
+	struct chat_call *next = TAILQ_FIRST(&s->paused);
+
+	call->state = CALL_PAUSED;
+	call->resume_ns = clock_now_ns() + ms * NS_PER_MS;
+	while (next && next->resume_ns <= call->resume_ns)
+		next = TAILQ_NEXT(next, queued);
+	if (next)
+		TAILQ_INSERT_BEFORE(next, call, queued);
+	else
+		TAILQ_INSERT_TAIL(&s->paused, call, queued);
+	chat_call_set_timer(s);
+}
+
+/* The sentence of a failure, as callers see it: which model, and after how many tries. */
+static void complain(struct chat_call *call, int error, const char *why)
+{
+	auto_buf struct buf text = BUF_INIT(SENTENCE_MAX);
+
+	chat_add_without_key(call->model, &text, why);
+	if (call->tries > 1)
+		error_say(&call->error, error, "%s: %s (%d tries)", call->model->options.spec,
+				buf_str(&text), call->tries);
+	else
+		error_say(&call->error, error, "%s: %s", call->model->options.spec, buf_str(&text));
+	finish(call, call->error.code);
+}
+
+/* --- what a try's end means ------------------------------------------------------------------- */
+
+/* Tokens, of the model as it counted them before, where this reply doesn't say. */
+static int64_t tokens_of(const struct chat_model *m, size_t bytes)
+{
+	return (int64_t)((double)bytes / m->bytes_per_token) + 1;
+}
+
+static void count(struct chat_call *call)
+{
+	struct chat_model *m = call->model;
+	struct reply *r = &call->answer.reply;
+
+	if (r->sent > 0 && call->n_text)
+		m->bytes_per_token = (double)call->n_text / (double)r->sent;
+	if (r->sent < 0)
+		r->sent = tokens_of(m, call->n_text);
+	if (r->received < 0)
+		r->received = tokens_of(m, r->bytes);
+	if (m->price)
+		call->cost = price_of(m->price, r->sent, r->cached, r->stored, r->received);
+	m->stats.cost += call->cost;
+	m->service->cost += call->cost;
+	m->stats.tokens_sent += r->sent;
+	m->stats.tokens_received += r->received;
+	m->stats.tokens_cached += r->cached;
+	m->stats.calls++;
+}
+
+static bool is_over_limit(const struct chat_model *m)
+{
+	const struct chat_service *s = m->service;
+
+	return (m->options.cost_limit > 0 && m->stats.cost > m->options.cost_limit) ||
+			(s->cost_limit > 0 && s->cost > s->cost_limit);
+}
+
+static void succeed(struct chat_call *call)
+{
+	count(call);
+	if (is_over_limit(call->model) && chat_is_at_limit(call->model, &call->error))
+		finish(call, call->error.code);
+	else
+		finish(call, 0);
+}
+
+static void fail(struct chat_call *call, enum verdict verdict, const char *why, int64_t asked_ms)
+{
+	struct chat_model *m = call->model;
+	bool again = verdict == VERDICT_AGAIN && call->tries <= m->options.retries;
+
+	if (!again) {
+		complain(call, verdict == VERDICT_TOO_LONG ? E2BIG : EIO, why);
+		return;
+	}
+	m->stats.retries++;
+	pause_call(call, verdict_pause_ms(call->tries, asked_ms, &m->random));
+}
+
+static enum verdict verdict_of_code(int code)
+{
+	if (code == -EBADMSG)
+		return VERDICT_AGAIN;
+	return code == -E2BIG ? VERDICT_TOO_LONG : VERDICT_OVER;
+}
+
+/* An answer with status 200 came, whole or not. */
+static void judge_reply(struct chat_call *call, const struct http_end *end)
+{
+	struct fh_error why = call->broken;
+	int r = why.code;
+
+	if (r == 0 && end->error == HTTP_ANSWERED)
+		r = answer_end(&call->answer, &why);
+	if (r < 0)
+		fail(call, verdict_of_code(r), why.message, end->retry_after_ms);
+	else if (end->error != HTTP_ANSWERED && !call->answer.reply.ended)
+		fail(call, VERDICT_AGAIN, end->sentence, end->retry_after_ms);
+	else
+		succeed(call);
+}
+
+static void on_end(void *user, const struct http_end *end)
+{
+	struct chat_call *call = user;
+	auto_buf struct buf why = BUF_INIT(SENTENCE_MAX);
+
+	call->http = NULL;
+	if (end->error == HTTP_USELESS) {
+		fail(call, VERDICT_OVER, end->sentence, -1);
+	} else if (end->status == 200) {
+		judge_reply(call, end);
+	} else if (end->error != HTTP_ANSWERED && end->error != HTTP_REFUSED) {
+		fail(call, VERDICT_AGAIN, end->sentence, end->retry_after_ms);
+	} else {
+		const struct buf *body = &call->answer.whole;
+		enum verdict verdict =
+				verdict_of_answer(end->status, buf_str(body), body->len, &why);
+
+		fail(call, verdict, buf_str(&why), end->retry_after_ms);
+	}
+}
+
+static bool on_data(void *user, const char *data, size_t n)
+{
+	struct chat_call *call = user;
+	struct answer *answer = &call->answer;
+
+	if (!answer->begun)
+		answer->is_stream = http_status(call->http) == 200 &&
+				http_is_event_stream(call->http);
+	return answer_feed(answer, data, n, &call->broken) == 0;
+}
+
+/* --- tries ------------------------------------------------------------------------------------ */
+
+static void try(struct chat_call *call)
+{
+	struct chat_model *m = call->model;
+	struct fh_error why = FH_ERROR_INIT;
+	const struct http_request request = {
+		.url = m->url,
+		.headers = m->headers,
+		.body = call->body,
+		.n_body = call->n_body,
+		.timeout_ms = m->options.timeout_ms,
+		.user = call,
+		.data = on_data,
+		.end = on_end,
+	};
+
+	answer_release(&call->answer);
+	answer_init(&call->answer, m->vendor->dialect);
+	call->broken.code = 0;
+	call->state = CALL_ASKING;
+	call->tries++;
+	if (http_start(m->service->http, &request, &call->http, &why) < 0)
+		fail(call, VERDICT_AGAIN, why.message, -1);
+}
+
+void chat_call_resume_paused(struct chat_service *s)
+{
+	int64_t now = clock_now_ns();
+	struct chat_call *call;
+
+	while ((call = TAILQ_FIRST(&s->paused)) && call->resume_ns <= now) {
+		TAILQ_REMOVE(&s->paused, call, queued);
+		try(call);
+	}
+}
+
+/* --- begin ------------------------------------------------------------------------------------ */
+
+static size_t text_bytes(const struct chat_request *request)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < request->n_messages; i++) {
+		const struct chat_message *message = &request->messages[i];
+
+		n += strlen(message->content);
+		for (size_t j = 0; j < message->n_uses; j++)
+			n += strlen(message->uses[j].arguments);
+	}
+	for (size_t i = 0; i < request->n_tools; i++)
+		if (request->tools[i].parameters)
+			n += strlen(request->tools[i].parameters);
+	return n;
+}
+
+/* The extra fields go over all others; a null takes one out. */
+static void add_extra(json_t *body, json_t *extra)
+{
+	const char *key;
+	json_t *value;
+
+	json_object_foreach(extra, key, value) {
+		if (json_is_null(value))
+			json_object_del(body, key);
+		else
+			json_object_set(body, key, value);
+	}
+}
+
+static int write_body(
+		struct chat_call *call, const struct chat_request *request, struct fh_error *err)
+{
+	struct chat_model *m = call->model;
+	const struct dialect_request written = {
+		.model = m->name,
+		.options = &m->options,
+		.chat = request,
+		.own_address = m->own_address,
+	};
+	auto_buf struct buf text = BUF_INIT(BODY_BYTES_MAX);
+	auto_json json_t *body = NULL;
+	int r = m->vendor->dialect->write(&written, &body, err);
+
+	if (r < 0)
+		return r;
+	add_extra(body, m->extra);
+	json_add(&text, body, false);
+	if (text.truncated)
+		return error_say(err, EINVAL, "a conversation of more than %ld MiB",
+				BODY_BYTES_MAX >> 20);
+	call->n_body = text.len;
+	call->body = buf_take(&text);
+	call->n_text = text_bytes(request);
+	return 0;
+}
+
+/* Sent, unless it is known that it would be for nothing. */
+static void begin(struct chat_call *call)
+{
+	const struct chat_model *m = call->model;
+	int64_t tokens = tokens_of(m, call->n_text);
+
+	if (chat_is_at_limit(m, &call->error)) {
+		finish(call, call->error.code);
+	} else if (m->context && tokens > m->context) {
+		error_say(&call->error, E2BIG,
+				"%s: the conversation has about %lld tokens, its context holds %lld",
+				m->options.spec, (long long)tokens, (long long)m->context);
+		finish(call, call->error.code);
+	} else {
+		try(call);
+	}
+}
+
+int chat_begin(struct chat_model *m, const struct chat_request *request, void *user,
+		struct chat_call **out, struct fh_error *err)
+{
+	struct chat_call *call = xcalloc(1, sizeof(*call));
+	int r;
+
+	call->model = m;
+	call->user = user;
+	call->state = CALL_GIVEN;
+	answer_init(&call->answer, m->vendor->dialect);
+	TAILQ_INSERT_TAIL(&m->calls, call, of_model);
+	r = write_body(call, request, err);
+	if (r < 0) {
+		chat_call_free(call);
+		return r;
+	}
+	begin(call);
+	*out = call;
+	return 0;
+}
+
+void *chat_call_user(const struct chat_call *call)
+{
+	return call->user;
+}
+
+/* --- end -------------------------------------------------------------------------------------- */
+
+/* What an agent's answer to a use refers to must be there, though some servers give none. */
+static const char *use_id(struct reply_use *use, size_t i)
+{
+	if (!use->id.len)
+		buf_printf(&use->id, "call_%zu", i + 1);
+	return buf_str(&use->id);
+}
+
+static void give_uses(struct chat_call *call, struct chat_reply *out)
+{
+	struct reply *r = &call->answer.reply;
+
+	free(call->uses);
+	call->uses = xcalloc(r->n_uses + 1, sizeof(*call->uses));
+	for (size_t i = 0; i < r->n_uses; i++)
+		call->uses[i] = (struct chat_use){
+			.id = use_id(&r->uses[i], i),
+			.name = buf_str(&r->uses[i].name),
+			.arguments = buf_str(&r->uses[i].arguments),
+		};
+	out->uses = call->uses;
+	out->n_uses = r->n_uses;
+	/* Some servers say "stop" here. */
+	if (r->n_uses && out->stop == CHAT_STOP_END)
+		out->stop = CHAT_STOP_TOOLS;
+}
+
+static const char *keep_text(struct chat_call *call)
+{
+	auto_buf struct buf text = BUF_INIT(BODY_BYTES_MAX);
+
+	if (!call->answer.reply.keep)
+		return NULL;
+	json_add(&text, call->answer.reply.keep, false);
+	free(call->keep);
+	call->keep = buf_take(&text);
+	return call->keep;
+}
+
+int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *err)
+{
+	struct reply *r = &call->answer.reply;
+
+	if (call->state != CALL_GIVEN)
+		return error_say(err, EBUSY, "the call is not over yet");
+	if (call->code < 0) {
+		if (err)
+			*err = call->error;
+		return call->code;
+	}
+	*out = (struct chat_reply){
+		.content = buf_str(&r->content),
+		.thinking = r->thinking.len ? buf_str(&r->thinking) : NULL,
+		.keep = keep_text(call),
+		.stop = r->stop,
+		.tokens_sent = r->sent,
+		.tokens_received = r->received,
+		.cost = call->cost,
+	};
+	give_uses(call, out);
+	return 0;
+}
+
+void chat_call_free(struct chat_call *call)
+{
+	struct chat_service *s;
+
+	if (!call)
+		return;
+	s = call->model->service;
+	if (call->http)
+		http_cancel(call->http);
+	if (call->state == CALL_PAUSED)
+		TAILQ_REMOVE(&s->paused, call, queued);
+	if (call->state == CALL_DONE)
+		TAILQ_REMOVE(&s->done, call, queued);
+	TAILQ_REMOVE(&call->model->calls, call, of_model);
+	answer_release(&call->answer);
+	free(call->body);
+	free(call->keep);
+	free(call->uses);
+	free(call);
+}

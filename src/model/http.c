@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/http.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include "fumehood-build.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <strings.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+
+/* libcurl's multi interface: it says which sockets and which time it waits for, epoll and a timer
+ * wait for them, and it is told which of them came. */
+
+#define EVENTS_MAX 64
+#define CONNECT_MS_MAX 30000
+
+struct http {
+	CURLM *multi;
+	int epoll_fd, timer_fd;
+	int64_t curl_ns, wake_ns; /* when the timer is to fire, for libcurl and for the owner */
+	int64_t armed_ns;
+};
+
+struct http_headers {
+	struct curl_slist *list;
+};
+
+struct http_call {
+	struct http *http;
+	CURL *easy;
+	struct http_request request;
+	char sentence[CURL_ERROR_SIZE];
+};
+
+/* --- memory, and signals ---------------------------------------------------------------------- */
+
+static void wiping_free(void *p)
+{
+	if (p)
+		explicit_bzero(p, malloc_usable_size(p));
+	free(p);
+}
+
+static void *wiping_realloc(void *p, size_t n)
+{
+	size_t old = p ? malloc_usable_size(p) : 0;
+	void *moved = malloc(n);
+
+	if (moved && p)
+		memcpy(moved, p, old < n ? old : n);
+	if (moved)
+		wiping_free(p);
+	return moved;
+}
+
+static CURLcode global_result;
+
+static void init_once(void)
+{
+	global_result = curl_global_init_mem(
+			CURL_GLOBAL_DEFAULT, malloc, wiping_free, wiping_realloc, strdup, calloc);
+}
+
+/* A peer that has closed its end must not end this process, whose signals are not ours to set. */
+struct quiet {
+	sigset_t before;
+	bool was_pending;
+};
+
+static void quiet_begin(struct quiet *q)
+{
+	sigset_t pipe, pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	q->was_pending = sigismember(&pending, SIGPIPE) == 1;
+	pthread_sigmask(SIG_BLOCK, &pipe, &q->before);
+}
+
+static void quiet_end(struct quiet *q)
+{
+	static const struct timespec now = { 0 };
+	sigset_t pipe, pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	if (!q->was_pending && sigismember(&pending, SIGPIPE) == 1)
+		sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &q->before, NULL);
+}
+
+/* --- waiting ---------------------------------------------------------------------------------- */
+
+static void arm(struct http *h)
+{
+	int64_t first = h->curl_ns < h->wake_ns ? h->curl_ns : h->wake_ns;
+	struct itimerspec t = { 0 };
+
+	if (first == h->armed_ns)
+		return;
+	h->armed_ns = first;
+	if (first < 1)
+		first = 1;
+	if (first != INT64_MAX)
+		t.it_value = (struct timespec){ first / NS_PER_S, first % NS_PER_S };
+	timerfd_settime(h->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *user)
+{
+	struct http *h = user;
+
+	h->curl_ns = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
+	arm(h);
+	return 0;
+}
+
+/* `known` is not NULL for a socket that epoll has already. */
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
+{
+	struct http *h = user;
+	struct epoll_event event = { .data.fd = fd };
+
+	if (what == CURL_POLL_REMOVE) {
+		epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+		return 0;
+	}
+	if (what != CURL_POLL_OUT)
+		event.events |= EPOLLIN;
+	if (what != CURL_POLL_IN)
+		event.events |= EPOLLOUT;
+	epoll_ctl(h->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
+	curl_multi_assign(h->multi, fd, h);
+	return 0;
+}
+
+/* libcurl's own sockets would stay open across exec. */
+static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
+{
+	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+int http_fd(const struct http *h)
+{
+	return h->epoll_fd;
+}
+
+void http_wake_at(struct http *h, int64_t when_ns)
+{
+	h->wake_ns = when_ns;
+	arm(h);
+}
+
+/* --- open and close --------------------------------------------------------------------------- */
+
+static int set_up(struct http *h, struct fh_error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	h->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	h->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	event.data.fd = h->timer_fd;
+	if (h->epoll_fd < 0 || h->timer_fd < 0 ||
+			epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, h->timer_fd, &event) < 0)
+		return error_set(err, errno, "set up what models wait with");
+	h->multi = curl_multi_init();
+	if (!h->multi)
+		return error_set(err, ENOMEM, "set up libcurl");
+	curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	curl_multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
+	curl_multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+	curl_multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
+	return 0;
+}
+
+int http_open(struct http **out, struct fh_error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct http *h;
+	int r;
+
+	pthread_once(&once, init_once);
+	if (global_result != CURLE_OK)
+		return error_say(err, EIO, "libcurl: %s", curl_easy_strerror(global_result));
+	h = xcalloc(1, sizeof(*h));
+	h->epoll_fd = h->timer_fd = -1;
+	h->curl_ns = h->wake_ns = h->armed_ns = INT64_MAX;
+	r = set_up(h, err);
+	if (r < 0) {
+		http_close(h);
+		return r;
+	}
+	*out = h;
+	return 0;
+}
+
+void http_close(struct http *h)
+{
+	struct quiet q;
+
+	if (!h)
+		return;
+	quiet_begin(&q);
+	curl_multi_cleanup(h->multi);
+	quiet_end(&q);
+	close_fd(&h->epoll_fd);
+	close_fd(&h->timer_fd);
+	free(h);
+}
+
+/* --- URLs and headers ------------------------------------------------------------------------- */
+
+static bool has_part(CURLU *parsed, CURLUPart part)
+{
+	char *text = NULL;
+	bool has = curl_url_get(parsed, part, &text, 0) == CURLUE_OK;
+
+	curl_free(text);
+	return has;
+}
+
+int http_check_url(const char *url, struct fh_error *err)
+{
+	CURLU *parsed = curl_url();
+	CURLUcode code = curl_url_set(parsed, CURLUPART_URL, url, 0);
+	bool secret = has_part(parsed, CURLUPART_USER) || has_part(parsed, CURLUPART_PASSWORD);
+
+	curl_url_cleanup(parsed);
+	if (secret)
+		return error_say(err, EINVAL,
+				"a URL with a user or password in it is refused: give a key instead");
+	if (code != CURLUE_OK ||
+			(strncasecmp(url, "http://", 7) && strncasecmp(url, "https://", 8)))
+		return error_say(err, EINVAL, "'%s' is no http:// or https:// URL", url);
+	return 0;
+}
+
+struct http_headers *http_headers_new(void)
+{
+	return xcalloc(1, sizeof(struct http_headers));
+}
+
+void http_headers_add(struct http_headers *h, const char *name, const char *value)
+{
+	char *line = xasprintf("%s: %s", name, value);
+	struct curl_slist *longer = curl_slist_append(h->list, line);
+
+	if (longer)
+		h->list = longer;
+	wiping_free(line);
+}
+
+void http_headers_free(struct http_headers *h)
+{
+	if (!h)
+		return;
+	for (struct curl_slist *line = h->list; line; line = line->next)
+		explicit_bzero(line->data, strlen(line->data));
+	curl_slist_free_all(h->list);
+	free(h);
+}
+
+/* --- calls ------------------------------------------------------------------------------------ */
+
+static size_t on_data(char *data, size_t size, size_t n, void *user)
+{
+	struct http_call *call = user;
+
+	return call->request.data(call->request.user, data, size * n) ? size * n : 0;
+}
+
+static void set_options(struct http_call *call)
+{
+	const struct http_request *request = &call->request;
+	const char *certificates = getenv("SSL_CERT_FILE");
+	int64_t connect_ms = request->timeout_ms;
+	CURL *easy = call->easy;
+
+	if (connect_ms > CONNECT_MS_MAX)
+		connect_ms = CONNECT_MS_MAX;
+	curl_easy_setopt(easy, CURLOPT_URL, request->url);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers->list);
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "fumehood/" FUMEHOOD_VERSION);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
+	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->sentence);
+	curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+	if (certificates && *certificates)
+		curl_easy_setopt(easy, CURLOPT_CAINFO, certificates);
+}
+
+static void call_free(struct http_call *call)
+{
+	struct quiet q;
+
+	quiet_begin(&q);
+	if (call->easy)
+		curl_multi_remove_handle(call->http->multi, call->easy);
+	curl_easy_cleanup(call->easy);
+	quiet_end(&q);
+	free(call);
+}
+
+int http_start(struct http *h, const struct http_request *request, struct http_call **out,
+		struct fh_error *err)
+{
+	struct http_call *call = xcalloc(1, sizeof(*call));
+
+	call->http = h;
+	call->request = *request;
+	call->easy = curl_easy_init();
+	if (call->easy)
+		set_options(call);
+	if (!call->easy || curl_multi_add_handle(h->multi, call->easy) != CURLM_OK) {
+		call_free(call);
+		return error_set(err, ENOMEM, "start a request");
+	}
+	*out = call;
+	return 0;
+}
+
+void http_cancel(struct http_call *call)
+{
+	call_free(call);
+}
+
+int http_status(const struct http_call *call)
+{
+	long status = 0;
+
+	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	return (int)status;
+}
+
+bool http_is_event_stream(const struct http_call *call)
+{
+	static const char wanted[] = "text/event-stream";
+	char *type = NULL;
+
+	curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &type);
+	return type && strncasecmp(type, wanted, sizeof(wanted) - 1) == 0;
+}
+
+/* --- what is over ----------------------------------------------------------------------------- */
+
+static enum http_error error_of(CURLcode code)
+{
+	switch ((int)code) {
+	case CURLE_OK:
+		return HTTP_ANSWERED;
+	case CURLE_WRITE_ERROR:
+		return HTTP_REFUSED;
+	case CURLE_OPERATION_TIMEDOUT:
+		return HTTP_TIMEOUT;
+	case CURLE_PEER_FAILED_VERIFICATION:
+	case CURLE_SSL_CACERT_BADFILE:
+	case CURLE_URL_MALFORMAT:
+	case CURLE_UNSUPPORTED_PROTOCOL:
+		return HTTP_USELESS;
+	}
+	return HTTP_BROKEN;
+}
+
+static int64_t retry_after_ms(CURL *easy)
+{
+	struct curl_header *header;
+	curl_off_t seconds = 0;
+	double ms;
+
+	if (curl_easy_header(easy, "retry-after-ms", 0, CURLH_HEADER, -1, &header) == CURLHE_OK &&
+			str_to_double(header->value, &ms) && ms >= 0)
+		return ms < 1e9 ? (int64_t)ms : 1000000000;
+	if (curl_easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+		return -1;
+	/* As seconds or as a date; 0 for a date that is over. */
+	curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
+	return seconds < 1000000 ? seconds * 1000 : 1000000000;
+}
+
+static void end_call(struct http_call *call, CURLcode code)
+{
+	struct http_end end = {
+		.error = error_of(code),
+		.sentence = "",
+		.status = http_status(call),
+		.retry_after_ms = retry_after_ms(call->easy),
+	};
+
+	if (code != CURLE_OK)
+		end.sentence = *call->sentence ? call->sentence : curl_easy_strerror(code);
+	call->request.end(call->request.user, &end);
+	call_free(call);
+}
+
+static void collect(struct http *h)
+{
+	CURLMsg *message;
+	int left;
+
+	while ((message = curl_multi_info_read(h->multi, &left))) {
+		struct http_call *call;
+
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+		end_call(call, message->data.result);
+	}
+}
+
+static int to_curl(uint32_t events)
+{
+	int mask = 0;
+
+	if (events & EPOLLIN)
+		mask |= CURL_CSELECT_IN;
+	if (events & EPOLLOUT)
+		mask |= CURL_CSELECT_OUT;
+	if (events & (EPOLLERR | EPOLLHUP))
+		mask |= CURL_CSELECT_ERR;
+	return mask;
+}
+
+static void run_events(struct http *h)
+{
+	struct epoll_event events[EVENTS_MAX];
+	int n = epoll_wait(h->epoll_fd, events, EVENTS_MAX, 0);
+	uint64_t count;
+	int running;
+
+	for (int i = 0; i < n; i++) {
+		if (events[i].data.fd == h->timer_fd) {
+			(void)!read(h->timer_fd, &count, sizeof(count));
+			h->armed_ns = -1;
+		} else {
+			curl_multi_socket_action(h->multi, events[i].data.fd,
+					to_curl(events[i].events), &running);
+		}
+	}
+	if (h->curl_ns <= clock_now_ns()) {
+		h->curl_ns = INT64_MAX;
+		curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+	}
+}
+
+void http_advance(struct http *h)
+{
+	struct quiet q;
+
+	quiet_begin(&q);
+	run_events(h);
+	quiet_end(&q);
+	collect(h);
+	arm(h);
+}

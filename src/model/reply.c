@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/reply.h"
+
+#include "base/mem.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* More than any text may have, so that what is too much shows in the sum. */
+#define TEXT_BYTES_MAX (REPLY_BYTES_MAX + 1)
+
+/* Of one call: what is more is nonsense, and sums of it might overflow. */
+#define TOKENS_MOST 1000000000000
+
+void reply_init(struct reply *r)
+{
+	*r = (struct reply){
+		.content = BUF_INIT(TEXT_BYTES_MAX),
+		.thinking = BUF_INIT(TEXT_BYTES_MAX),
+		.kept_thinking = BUF_INIT(TEXT_BYTES_MAX),
+		.kept_signature = BUF_INIT(TEXT_BYTES_MAX),
+		.sent = -1,
+		.received = -1,
+	};
+}
+
+void reply_release(struct reply *r)
+{
+	buf_release(&r->content);
+	buf_release(&r->thinking);
+	buf_release(&r->kept_thinking);
+	buf_release(&r->kept_signature);
+	for (size_t i = 0; i < r->n_uses; i++) {
+		buf_release(&r->uses[i].id);
+		buf_release(&r->uses[i].name);
+		buf_release(&r->uses[i].arguments);
+	}
+	free(r->uses);
+	json_decref(r->keep);
+	reply_init(r);
+}
+
+int reply_check(const struct reply *r, struct fh_error *err)
+{
+	if (r->bytes > REPLY_BYTES_MAX)
+		return error_say(err, EFBIG, "a reply of more than %ld MiB", REPLY_BYTES_MAX >> 20);
+	return 0;
+}
+
+int reply_add(struct reply *r, struct buf *to, const json_t *text, struct fh_error *err)
+{
+	size_t before = to->len;
+
+	if (!json_is_string(text))
+		return 0;
+	str_add_utf8(to, json_string_value(text), json_string_length(text));
+	r->bytes += to->len - before;
+	return reply_check(r, err);
+}
+
+int reply_use(struct reply *r, int64_t index, struct reply_use **out, struct fh_error *err)
+{
+	struct reply_use *use;
+
+	for (size_t i = 0; i < r->n_uses; i++) {
+		if (r->uses[i].index == index) {
+			*out = &r->uses[i];
+			return 0;
+		}
+	}
+	if (r->n_uses == REPLY_USES_MAX)
+		return error_say(
+				err, EFBIG, "a reply that uses more than %d tools", REPLY_USES_MAX);
+	r->uses = xrealloc(r->uses, r->n_uses + 1, sizeof(*r->uses));
+	use = &r->uses[r->n_uses++];
+	*use = (struct reply_use){
+		.id = BUF_INIT(TEXT_BYTES_MAX),
+		.name = BUF_INIT(TEXT_BYTES_MAX),
+		.arguments = BUF_INIT(TEXT_BYTES_MAX),
+		.index = index,
+	};
+	*out = use;
+	return 0;
+}
+
+int reply_broken(struct fh_error *err, const char *what)
+{
+	return error_say(err, EBADMSG, "a reply that can't be read: %s", what);
+}
+
+void reply_count(const json_t *object, const char *key, int64_t *out)
+{
+	const json_t *value = json_object_get(object, key);
+
+	if (json_is_integer(value) && json_integer_value(value) >= 0 &&
+			json_integer_value(value) <= TOKENS_MOST)
+		*out = json_integer_value(value);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MODEL_VENDOR_H
+#define MODEL_VENDOR_H
+
+#include "model/dialect.h"
+
+/* Who serves language models: where, how they are spoken to, and where people keep the key. */
+struct vendor {
+	const char *name; /* before the ":" of a spec, and before the "/" of "litellm:" */
+	const struct dialect *dialect;
+	const char *url;          /* NULL: there is none that is everyone's */
+	const char *url_variable; /* another one; NULL: none */
+	const char *key_variable; /* NULL: needs no key */
+};
+
+/* True when the part of a spec before its ":" names one, or is "litellm". */
+bool vendor_is_spec(const char *spec);
+
+/* Who is meant, and what the model is called there (within spec). -EINVAL. */
+int vendor_find(const char *spec, const struct vendor **out, const char **out_model,
+		struct fh_error *err);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/verdict.h"
+
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define PAUSE_FIRST_MS 500
+#define PAUSE_MOST_MS 60000
+#define PAUSE_ASKED_MOST_MS 120000
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+/* How servers say that a conversation is too long, in their error codes and in their sentences. */
+static const char *const too_long[] = {
+	"context_length_exceeded",
+	"exceed_context_size",
+	"model_context_window_exceeded",
+	"maximum context length",
+	"model's context length",
+	"context window",
+	"context limit",
+	"exceeds the context",
+	"exceed the context",
+	"prompt is too long",
+	"input is too long",
+	"input token count",
+	"too many tokens",
+	"reduce the length of the messages",
+	"request_too_large",
+};
+
+/* What an error is called within an answer, and the status that it would have had by itself. A quota
+ * that is used up comes as 429, but no pause gives it back. */
+static const struct {
+	const char *name;
+	int status;
+} names[] = {
+	{ "insufficient_quota", 402 },
+	{ "billing_hard_limit_reached", 402 },
+	{ "invalid_request_error", 400 },
+	{ "authentication_error", 401 },
+	{ "permission_error", 403 },
+	{ "not_found_error", 404 },
+};
+
+static bool has(const char *text, const char *const *needles, size_t n)
+{
+	for (size_t i = 0; text && i < n; i++)
+		if (strcasestr(text, needles[i]))
+			return true;
+	return false;
+}
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	return json_string_value(json_object_get(object, key));
+}
+
+/* The status that an error's own words stand for; 0: they say nothing about it. */
+static int status_of(const json_t *error)
+{
+	const json_t *code = json_object_get(error, "code");
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (str_eq(text_of(error, "type"), names[i].name) ||
+				str_eq(text_of(error, "code"), names[i].name))
+			return names[i].status;
+	if (json_is_integer(code) && json_integer_value(code) >= 400 &&
+			json_integer_value(code) < 600)
+		return (int)json_integer_value(code);
+	return 0;
+}
+
+static enum verdict of_status(int status)
+{
+	static const int again[] = { 408, 409, 425, 429 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(again); i++)
+		if (status == again[i])
+			return VERDICT_AGAIN;
+	/* Whatever went wrong within an answer that began well may go right the next time. */
+	return status >= 500 || (status >= 200 && status < 300) ? VERDICT_AGAIN : VERDICT_OVER;
+}
+
+/* On one line, printable, cut. */
+static void add_sentence(struct buf *out, const char *text)
+{
+	auto_buf struct buf line = BUF_INIT(VERDICT_SENTENCE_MAX + 4);
+	size_t n = strlen(text);
+	size_t kept = str_utf8_cut(text, n, VERDICT_SENTENCE_MAX);
+
+	str_add_utf8(&line, text, kept);
+	for (char *c = line.data; c && *c; c++)
+		if (*c == '\n' || *c == '\r' || *c == '\t')
+			*c = ' ';
+	str_add_printable(out, buf_str(&line));
+	if (kept < n)
+		buf_add_str(out, " ...");
+}
+
+static bool can_be_too_long(int status)
+{
+	return status == 400 || status == 413 || status == 422 || status == 200;
+}
+
+enum verdict verdict_of_error(int status, const json_t *error, struct buf *out_sentence)
+{
+	const char *message = json_is_string(error) ? json_string_value(error)
+						    : text_of(error, "message");
+	int meant = status_of(error);
+
+	add_sentence(out_sentence, message ? message : "an error that says nothing");
+	if (can_be_too_long(status) &&
+			(has(message, too_long, ARRAY_SIZE(too_long)) ||
+					has(text_of(error, "code"), too_long,
+							ARRAY_SIZE(too_long)) ||
+					has(text_of(error, "type"), too_long,
+							ARRAY_SIZE(too_long))))
+		return VERDICT_TOO_LONG;
+	if (meant && (status == 200 || meant == 402))
+		status = meant;
+	return of_status(status);
+}
+
+enum verdict verdict_of_answer(int status, const char *body, size_t n, struct buf *out_sentence)
+{
+	struct fh_error why = FH_ERROR_INIT;
+	auto_json json_t *root = NULL;
+	const json_t *error;
+
+	buf_printf(out_sentence, "HTTP %d: ", status);
+	if (json_parse("body", body, n, &root, &why) < 0 || !json_is_object(root)) {
+		auto_buf struct buf text = BUF_INIT(4UL * VERDICT_SENTENCE_MAX);
+
+		str_add_utf8(&text, body, n < VERDICT_SENTENCE_MAX ? n : VERDICT_SENTENCE_MAX);
+		add_sentence(out_sentence, n ? buf_str(&text) : "without a word");
+		return of_status(status);
+	}
+	/* Some put it into "error", some give it bare, and some call its text "detail". */
+	error = json_object_get(root, "error");
+	if (!error && json_is_string(json_object_get(root, "detail")))
+		error = json_object_get(root, "detail");
+	return verdict_of_error(status, error ? error : root, out_sentence);
+}
+
+/* --- pauses ----------------------------------------------------------------------------------- */
+
+/* splitmix64: from 0 up to, not including, 1. */
+static double next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+/* The whole of a pause is drawn, so that many who failed together don't come back together. What a
+ * server asks for is kept, and a tenth of it drawn on top. */
+int64_t verdict_pause_ms(int tries, int64_t asked_ms, uint64_t *random)
+{
+	int64_t most = PAUSE_FIRST_MS;
+	double drawn = next_random(random);
+
+	if (asked_ms >= 0) {
+		if (asked_ms > PAUSE_ASKED_MOST_MS)
+			asked_ms = PAUSE_ASKED_MOST_MS;
+		return asked_ms + (int64_t)(drawn * (double)asked_ms / 10);
+	}
+	for (int i = 1; i < tries && most < PAUSE_MOST_MS; i++)
+		most *= 2;
+	if (most > PAUSE_MOST_MS)
+		most = PAUSE_MOST_MS;
+	return (int64_t)(drawn * (double)most);
+}

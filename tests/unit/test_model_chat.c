@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "chat_fixture.h"
+
+#include <math.h>
+
+/* Calls over real sockets to a server that speaks both protocols, and fails in every way that it can. */
+
+static struct chat_server server;
+static struct chat_service *service;
+static struct fh_error error;
+
+static const struct chat_message hello[] = {
+	{ .role = CHAT_SYSTEM, .content = "Be good." },
+	{ .role = CHAT_USER, .content = "Hello" },
+};
+
+static const struct chat_request simple = { .messages = hello, .n_messages = 2 };
+
+/* The four ways to ask: both protocols, whole and streamed. */
+static const struct way {
+	const char *vendor;
+	bool stream;
+} ways[] = { { "openai", false }, { "openai", true }, { "anthropic", false },
+	{ "anthropic", true } };
+
+static int open_model(const struct way *way, const char *name, struct chat_options options,
+		struct chat_model **out)
+{
+	auto_free char *spec = xasprintf("%s:%s", way->vendor, name);
+
+	options.spec = spec;
+	options.stream = way->stream;
+	if (!options.url)
+		options.url = server.url;
+	if (!options.key)
+		options.key = "sk-very-secret";
+	return chat_model_open(service, &options, out, &error);
+}
+
+/* Asks once; the call must be freed. */
+static struct chat_call *ask(struct chat_model *m, const struct chat_request *request)
+{
+	struct chat_call *call, *done;
+
+	assert_done(chat_begin(m, request, m, &call, &error));
+	chat_wait(service, &done, 1);
+	assert_ptr_equal(call, done);
+	assert_ptr_equal(chat_call_user(done), m);
+	return done;
+}
+
+static struct chat_model *open_plain(const struct way *way, const char *name)
+{
+	struct chat_model *m;
+
+	assert_done(open_model(way, name, (struct chat_options){ .retries = 3 }, &m));
+	return m;
+}
+
+/* --- replies ---------------------------------------------------------------------------------- */
+
+static void assert_tools(const struct chat_reply *reply)
+{
+	assert_int_equal(reply->n_uses, 2);
+	assert_string_equal(reply->uses[0].id, "a1");
+	assert_string_equal(reply->uses[0].name, "bash");
+	assert_has(reply->uses[0].arguments, "ls -l");
+	assert_string_equal(reply->uses[1].id, "a2");
+	assert_string_equal(reply->uses[1].name, "edit");
+	assert_string_equal(reply->uses[1].arguments, "{}");
+}
+
+static void test_replies(void **state)
+{
+	static const struct {
+		const char *name, *content, *thinking;
+		enum chat_stop stop;
+	} cases[] = {
+		{ "plain", "h\xc3\xa9llo\nthere", "hm hm hm", CHAT_STOP_END },
+		{ "tools", "so", "hm", CHAT_STOP_TOOLS },
+		{ "length", "cut of", NULL, CHAT_STOP_LENGTH },
+		{ "filter", "", NULL, CHAT_STOP_FILTER },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases) * ARRAY_SIZE(ways); i++) {
+		const struct way *way = &ways[i % ARRAY_SIZE(ways)];
+		struct chat_model *m = open_plain(way, cases[i / ARRAY_SIZE(ways)].name);
+		struct chat_call *call = ask(m, &simple);
+		struct chat_reply reply;
+
+		assert_done(chat_end(call, &reply, &error));
+		assert_string_equal(reply.content, cases[i / ARRAY_SIZE(ways)].content);
+		assert_true(str_eq(reply.thinking, cases[i / ARRAY_SIZE(ways)].thinking));
+		assert_int_equal(reply.stop, cases[i / ARRAY_SIZE(ways)].stop);
+		if (reply.stop == CHAT_STOP_TOOLS)
+			assert_tools(&reply);
+		else
+			assert_int_equal(reply.n_uses, 0);
+		chat_call_free(call);
+		chat_model_close(m);
+	}
+}
+
+/* --- failures that another try mends -------------------------------------------------------------- */
+
+static void test_tried_again(void **state)
+{
+	static const char *const names[] = { "429", "408", "409", "500", "529", "date", "cut",
+		"mute", "broken", "events", "endless", "html", "empty", "within", "in a stream" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		const struct way *way = &ways[i % ARRAY_SIZE(ways)];
+		struct chat_model *m = open_plain(way, names[i]);
+		struct chat_call *call = ask(m, &simple);
+		struct chat_reply reply;
+		struct chat_stats stats;
+
+		if (chat_end(call, &reply, &error) < 0)
+			fail_msg("%s: %s", names[i], error.message);
+		assert_string_equal(reply.content, "well");
+		chat_model_stats(m, &stats);
+		assert_int_equal(stats.retries, 1);
+		assert_int_equal(stats.calls, 1);
+		chat_call_free(call);
+		chat_model_close(m);
+	}
+}
+
+/* A server that takes too long, at once or all along. */
+static void test_timeouts(void **state)
+{
+	static const char *const names[] = { "late", "drip" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct chat_model *m;
+		struct chat_call *call;
+		struct chat_reply reply;
+
+		assert_done(open_model(&ways[1], names[i],
+				(struct chat_options){ .retries = 1, .timeout_ms = 300 }, &m));
+		call = ask(m, &simple);
+		assert_done(chat_end(call, &reply, &error));
+		assert_string_equal(reply.content, "well");
+		chat_call_free(call);
+		chat_model_close(m);
+	}
+}
+
+/* --- failures that end it --------------------------------------------------------------------- */
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *name;
+		int code;
+		const char *why;
+	} cases[] = {
+		{ "400", -EIO, "HTTP 400: bad \\x1b[1m for [key]" },
+		{ "401", -EIO, "HTTP 401: wrong key" },
+		{ "bare", -EIO, "HTTP 422: no such field" },
+		{ "quota", -EIO, "HTTP 429: pay" },
+		{ "nobody", -EIO, "HTTP 404: there is no model 'nobody'" },
+		{ "long", -E2BIG, "HTTP 400: no" },
+		{ "prompt", -E2BIG, "prompt is too long" },
+		{ "huge", -EIO, "more than 16 MiB" },
+		{ "always", -EIO, "it is scripted to fail (4 tries)" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases) * ARRAY_SIZE(ways); i++) {
+		size_t n = i / ARRAY_SIZE(ways);
+		struct chat_model *m = open_plain(&ways[i % ARRAY_SIZE(ways)], cases[n].name);
+		struct chat_call *call = ask(m, &simple);
+		struct chat_reply reply;
+		struct chat_stats stats;
+
+		assert_int_equal(chat_end(call, &reply, &error), cases[n].code);
+		assert_has(error.message, cases[n].why);
+		assert_lacks(error.message, "secret");
+		chat_model_stats(m, &stats);
+		assert_int_equal(stats.calls, 0);
+		chat_call_free(call);
+		chat_model_close(m);
+	}
+}
+
+static void test_nobody_listens(void **state)
+{
+	struct chat_model *m;
+	struct chat_call *call;
+	struct chat_reply reply;
+
+	assert_done(open_model(&ways[0], "plain",
+			(struct chat_options){ .url = "http://127.0.0.1:1/v1", .retries = 1 }, &m));
+	call = ask(m, &simple);
+	assert_int_equal(chat_end(call, &reply, &error), -EIO);
+	assert_has(error.message, "(2 tries)");
+	chat_call_free(call);
+	chat_model_close(m);
+}
+
+/* --- many ------------------------------------------------------------------------------------- */
+
+#define MANY 100
+
+/* A hundred at once, of all kinds: each comes back once, and with its own reply. */
+static void test_many(void **state)
+{
+	static const char *const names[] = { "plain", "tools", "length", "uncounted" };
+	struct chat_model *models[MANY];
+	struct chat_call *calls[MANY], *done[MANY];
+	struct chat_reply reply;
+
+	for (size_t i = 0; i < MANY; i++) {
+		models[i] = open_plain(&ways[i % 4], names[i / 4 % 4]);
+		assert_done(chat_begin(
+				models[i], &simple, (void *)names[i / 4 % 4], &calls[i], &error));
+	}
+	chat_wait(service, done, MANY);
+	for (size_t i = 0; i < MANY; i++) {
+		assert_done(chat_end(done[i], &reply, &error));
+		assert_int_equal(reply.n_uses == 2, str_eq(chat_call_user(done[i]), "tools"));
+		assert_int_equal(reply.stop == CHAT_STOP_LENGTH,
+				str_eq(chat_call_user(done[i]), "length"));
+		chat_call_free(done[i]);
+	}
+	for (size_t i = 0; i < MANY; i++)
+		chat_model_close(models[i]);
+}
+
+/* Calls may be left at any time, and models with calls that are under way. */
+static void test_left(void **state)
+{
+	struct chat_model *m = open_plain(&ways[0], "late"), *other = open_plain(&ways[1], "plain");
+	struct chat_call *calls[3], *done;
+
+	for (size_t i = 0; i < 3; i++)
+		assert_done(chat_begin(m, &simple, NULL, &calls[i], &error));
+	chat_call_free(calls[1]);
+	chat_service_advance(service, &done, 0);
+	chat_call_free(calls[0]);
+	chat_model_close(m);
+	chat_call_free(ask(other, &simple));
+	chat_model_close(other);
+}
+
+/* --- main ------------------------------------------------------------------------------------- */
+
+static int set_up(void **state)
+{
+	chat_server_start(&server, "chat.json", false);
+	return chat_service_open(NULL, &service, &error);
+}
+
+static int tear_down(void **state)
+{
+	chat_service_close(service);
+	chat_server_stop(&server);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_replies),
+		cmocka_unit_test(test_tried_again),
+		cmocka_unit_test(test_timeouts),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_nobody_listens),
+		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_left),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}
