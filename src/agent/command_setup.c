@@ -85,6 +85,22 @@ static struct env_setup_file *make_files(struct arena *a, const struct command_s
 	return files;
 }
 
+static void add_multiline(
+		struct arena *a, const struct command_setup *commands, struct env_setup *out)
+{
+	struct multiline *all = arena_array(a, commands->n_files * COMMANDS_MAX + 1, sizeof(*all));
+
+	for (size_t i = 0; i < commands->n_files; i++)
+		for (size_t j = 0; j < commands->files[i].n_commands; j++) {
+			const struct agent_command *c = &commands->files[i].commands[j];
+
+			if (c->end_name)
+				all[out->n_multiline++] =
+						(struct multiline){ c->name, c->end_name };
+		}
+	out->multiline = all;
+}
+
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err)
 {
@@ -110,5 +126,6 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 		.script = arena_strdup(a, buf_str(&script)),
 		.state = commands->state_name ? arena_strdup(a, commands->state_name) : NULL,
 	};
+	add_multiline(a, commands, out);
 	return 0;
 }

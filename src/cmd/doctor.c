@@ -291,6 +291,16 @@ static void check_python(struct finding *f)
 		fix(f, "apt-get install python3");
 }
 
+static void check_linter(struct finding *f)
+{
+	f->ok = access("/usr/lib/python3/dist-packages/flake8", R_OK) == 0;
+	detail(f, "flake8 for %s",
+			f->ok ? "/usr/bin/python3"
+			      : "/usr/bin/python3 is missing: agents' edits go unchecked");
+	if (!f->ok)
+		fix(f, "apt-get install python3-flake8");
+}
+
 static void check_state(struct finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
@@ -312,6 +322,7 @@ static const struct check checks[] = {
 	{ "overlay", false, check_overlay },
 	{ "control groups", false, check_groups },
 	{ "python", false, check_python },
+	{ "linter", false, check_linter },
 };
 
 /* --- telling --------------------------------------------------------------------------------- */

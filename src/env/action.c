@@ -58,7 +58,8 @@ enum action_kind action_kind(const char *text, const char **out_word)
 			return words[i].kind;
 		}
 	}
-	if (starts_edit(text) && !strstr(text, "end_of_edit"))
+	if (starts_edit(text) && !strstr(text, "end_of_edit") &&
+			!memmem(text, strcspn(text, "\n"), "<<", 2))
 		return ACTION_MALFORMED_EDIT;
 	return ACTION_COMMAND;
 }

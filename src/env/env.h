@@ -125,6 +125,13 @@ int setup_put_files(struct fh_env *env, struct fh_error *err);
 /* Has the shell do what is left to do for the tools; env->settled() follows, at once if it is nothing. */
 void setup_begin(struct fh_env *env, bool new_shell);
 void setup_advance(struct fh_env *env);
+/* --- editor.c --------------------------------------------------------------------------------- */
+/* After a command that asked for it. */
+void editor_note_file(struct fh_env *env);
+
+/* The action with its commands of several lines quoted; heap, NULL: it has none. */
+char *setup_quote(const struct fh_env *env, const char *text);
+
 void setup_drop_state(struct fh_env *env);
 
 /* --- observe.c -------------------------------------------------------------------------------- */

@@ -22,6 +22,12 @@
 #define STATE_TIMEOUT_MS 5000
 #define SHOWN_BYTES 600
 
+/* Of tools/aci. */
+static const struct multiline own_multiline[] = {
+	{ "edit", "end_of_edit" },
+	{ "insert", "end_of_insert" },
+};
+
 /* --- what there is ---------------------------------------------------------------------------- */
 
 static int check(const struct env_setup *setup, struct fh_error *err)
@@ -42,6 +48,19 @@ static int check(const struct env_setup *setup, struct fh_error *err)
 			(setup->state && strlen(setup->state) > SETUP_STATE_BYTES_MAX))
 		return error_say(err, E2BIG, "the script that sets commands up is too long");
 	return 0;
+}
+
+static const struct multiline *copy_multiline(struct arena *a, const struct env_setup *setup)
+{
+	struct multiline *all = arena_array(
+			a, setup->n_multiline + ARRAY_SIZE(own_multiline), sizeof(*all));
+
+	memcpy(all, own_multiline, sizeof(own_multiline));
+	for (size_t i = 0; i < setup->n_multiline; i++)
+		all[ARRAY_SIZE(own_multiline) + i] =
+				(struct multiline){ arena_strdup(a, setup->multiline[i].name),
+					arena_strdup(a, setup->multiline[i].end) };
+	return all;
 }
 
 int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err)
@@ -68,7 +87,16 @@ int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_e
 	env->setup.files = files;
 	env->setup.script = setup->script ? arena_strdup(a, setup->script) : NULL;
 	env->setup.state = setup->state ? arena_strdup(a, setup->state) : NULL;
+	env->setup.multiline = copy_multiline(a, setup);
+	env->setup.n_multiline = setup->n_multiline + ARRAY_SIZE(own_multiline);
 	return 0;
+}
+
+char *setup_quote(const struct fh_env *env, const char *text)
+{
+	if (env->setup.multiline)
+		return multiline_quote(text, env->setup.multiline, env->setup.n_multiline);
+	return multiline_quote(text, own_multiline, ARRAY_SIZE(own_multiline));
 }
 
 const char *env_state(const struct fh_env *env)

@@ -3,6 +3,7 @@
 #define ENV_SETUP_H
 
 #include "base/error.h"
+#include "env/multiline.h"
 
 #include <fumehood/env.h>
 
@@ -32,6 +33,8 @@ struct env_setup {
 	size_t n_files;
 	const char *script; /* ends with status 0, or there is no episode; NULL: none */
 	const char *state;  /* prints a JSON object; NULL: none is asked */
+	const struct multiline *multiline; /* beside those of our own tools */
+	size_t n_multiline;
 };
 
 /* From the next reset on; NULL takes it away. All is copied. -EINVAL, -E2BIG. */

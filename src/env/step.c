@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/scope.h"
 #include "base/str.h"
 #include "env/action.h"
 #include "grade/key.h"
@@ -219,6 +220,10 @@ static bool time_is_over(const struct fh_env *env)
 /* The action is done: what comes of it. */
 static void after_action(struct fh_env *env, int requests)
 {
+	if (requests & REQUEST_STATE && !env->setup.state)
+		editor_note_file(env);
+	if (requests == REQUEST_STATE)
+		(void)sandbox_clear_requests(env->sb, NULL);
 	if (requests & REQUEST_SUBMIT)
 		score(env, REASON_SUBMIT);
 	else if (time_is_over(env))
@@ -335,6 +340,7 @@ static void too_late(struct fh_env *env)
 
 static void run(struct fh_env *env, const struct fh_action *action)
 {
+	auto_free char *quoted = NULL;
 	struct fh_error err;
 
 	if (time_is_over(env)) {
@@ -342,8 +348,10 @@ static void run(struct fh_env *env, const struct fh_action *action)
 		return;
 	}
 	env->timeout_ms = time_limit(env, action);
+	quoted = setup_quote(env, action->text);
 	/* The text's length is checked, so that only a sandbox that is gone can refuse it. */
-	if (session_begin(env->session, action->text, env->timeout_ms, true, &err) < 0)
+	if (session_begin(env->session, quoted ? quoted : action->text, env->timeout_ms, true,
+			    &err) < 0)
 		gone(env);
 	else
 		env->work = WORK_COMMAND;

@@ -47,6 +47,10 @@
 /* Named pipes of the agent's requests: see guest/requests.c. */
 #define GUEST_VALIDATE_PIPE GUEST_RUN_DIR "/validate"
 #define GUEST_SUBMIT_PIPE GUEST_RUN_DIR "/submit"
+#define GUEST_STATE_PIPE GUEST_RUN_DIR "/state"
+/* What tools/aci notes of the open file: beneath GUEST_HOME, and beside it whatever else it keeps. */
+#define GUEST_EDITOR_FOLDER ".fumehood"
+#define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"
 
 /* --- owner to nursery ------------------------------------------------------------------------ */
 enum nursery_message {

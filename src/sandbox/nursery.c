@@ -32,7 +32,9 @@
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
 #define ANSWER_MS 30000 /* of a nursery; layers have no limit */
 
-static const char *const tool_names[] = { "validate", "submit", NULL };
+/* Of the agent's commands: tools/aci/main.c. */
+static const char *const tool_names[] = { "validate", "submit", "open", "goto", "scroll_down",
+	"scroll_up", "create", "edit", "insert", "search_dir", "search_file", "find_file", NULL };
 
 /* --- messages -------------------------------------------------------------------------------- */
 

@@ -141,7 +141,9 @@ enum sandbox_event_kind {
 	SANDBOX_GONE,        /* PID 1 is gone: only sandbox_close() is left */
 };
 
-enum { REQUEST_VALIDATE = 1, REQUEST_SUBMIT = 2 };
+/* REQUEST_STATE: the tools have another file open. */
+enum { REQUEST_VALIDATE = 1, REQUEST_SUBMIT = 2, REQUEST_STATE = 4 };
+#define REQUEST_ALL (REQUEST_VALIDATE | REQUEST_SUBMIT | REQUEST_STATE)
 
 struct sandbox_event {
 	enum sandbox_event_kind kind;

@@ -304,7 +304,7 @@ static bool read_events(struct session *s)
 			s->interruptions--;
 			break;
 		case SANDBOX_REQUEST:
-			s->result.requests |= e.status & (REQUEST_VALIDATE | REQUEST_SUBMIT);
+			s->result.requests |= e.status & REQUEST_ALL;
 			break;
 		case SANDBOX_READY:
 		case SANDBOX_EXITED:

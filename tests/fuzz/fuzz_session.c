@@ -40,7 +40,7 @@ static void check_result(const struct play *p)
 
 	check(r->exit_code >= -1 && r->exit_code <= 255);
 	check(r->output->len <= OUTPUT_BYTES && strlen(r->cwd) <= SHELL_STATUS_MAX);
-	check(!(r->requests & ~(REQUEST_VALIDATE | REQUEST_SUBMIT)));
+	check(!(r->requests & ~REQUEST_ALL));
 	check(!believed || (p->answered && !r->integrity && !r->restarted));
 	check(!r->integrity || r->restarted || r->outcome == SESSION_GONE);
 }

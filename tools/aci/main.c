@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "aci.h"
 
+#include <locale.h>
 #include <stdio.h>
 #include <string.h>
 
-static const struct aci_command *const commands[] = { &aci_validate, &aci_submit };
+static const struct aci_command *const commands[] = {
+	&aci_validate,
+	&aci_submit,
+	&aci_open,
+	&aci_goto,
+	&aci_scroll_down,
+	&aci_scroll_up,
+	&aci_create,
+	&aci_edit,
+	&aci_insert,
+	&aci_search_dir,
+	&aci_search_file,
+	&aci_find_file,
+};
 
 static const char *name_of(const char *path)
 {
@@ -24,6 +38,7 @@ int main(int argc, char **argv)
 			puts(commands[i]->help);
 			return 0;
 		}
+		setlocale(LC_CTYPE, "C.UTF-8");
 		return commands[i]->run(argc, argv);
 	}
 	fprintf(stderr, "%s: not a command of this environment\n", name);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "aci.h"
 
+#include "base/scope.h"
 #include "proto/guest.h"
 
 #include <errno.h>
@@ -38,6 +39,14 @@ static int request(const char *path)
 	if (pipe >= 0)
 		close(pipe);
 	return ok ? 0 : 1;
+}
+
+void aci_tell_state(void)
+{
+	auto_close int pipe = open(GUEST_STATE_PIPE, O_WRONLY | O_CLOEXEC);
+
+	if (pipe >= 0)
+		(void)ask(pipe);
 }
 
 static int validate(int argc, char **argv)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent's own commands: windows, edits that are refused, searches, and what outlives the shell."""
+
+import pytest
+from test_env import Door
+
+HUNDRED = "seq 100 > long.txt"
+
+
+@pytest.fixture
+def door(fumehood):
+    d = Door(fumehood, "--task", "rows", "--max-steps", "1000")
+    d.ask(op="reset", seed=0)
+    yield d
+    d.child.kill()
+    d.child.wait()
+
+
+def seen(door, action: str) -> list[str]:
+    return door.step(action)["observation"].splitlines()
+
+
+def window(lines: list[str]) -> tuple[str, list[str]]:
+    """What stands around the numbered lines, and the first and last of these."""
+    numbered = [line for line in lines if line.split(":")[0].isdigit()]
+    around = " ".join(line for line in lines if line.startswith(("[File", "(")))
+    return around, [numbered[0], numbered[-1]] if numbered else []
+
+
+@pytest.mark.parametrize(
+    ("size", "action", "around", "ends"),
+    [
+        (10, "open long.txt", "(90 more lines below)", ["1:1", "10:10"]),
+        (10, "open long.txt 50", "(49 more lines above) (41 more lines below)", ["50:50", "59:59"]),
+        (10, "open long.txt 100", "(90 more lines above)", ["91:91", "100:100"]),
+        (10, "open long.txt 101", "(90 more lines above)", ["91:91", "100:100"]),
+        (10, "open long.txt; goto 1", "(90 more lines below)", ["1:1", "10:10"]),
+        (10, "open long.txt; scroll_down", "(8 more lines above)", ["9:9", "18:18"]),
+        (10, "open long.txt 50; scroll_up", "(41 more lines above)", ["42:42", "51:51"]),
+        (7, "open long.txt", "(93 more lines below)", ["1:1", "7:7"]),
+        (1000, "open long.txt 50", "[File: ", ["1:1", "100:100"]),
+    ],
+)
+def test_windows(door, size, action, around, ends):
+    lines = seen(door, f"{HUNDRED}; export WINDOW={size}; {action}")
+    last = max(i for i, line in enumerate(lines) if line.startswith("[File"))
+    assert lines[last] == "[File: /home/agent/workspace/long.txt (100 lines total)]"
+    shown, numbered = window(lines[last:])
+    assert around in shown
+    assert numbered == ends
+
+
+def test_what_is_open_outlives_the_shell(door):
+    assert door.step("ls")["info"]["state"]["open_file"] == "n/a"
+    path = "/home/agent/workspace/long.txt"
+    assert door.step(f"{HUNDRED}; open long.txt")["info"]["state"]["open_file"] == path
+    assert door.step("exit 3")["info"]["outcome"] == "shell_restarted"
+    after = door.step("goto 5")
+    assert after["info"]["state"]["open_file"] == path
+    assert "5:5" in after["observation"]
+    assert door.ask(op="reset")["info"]["state"]["open_file"] == "n/a"
+
+
+def test_an_agent_s_word_is_checked(door):
+    """The state is a file of the agent's: nothing in it breaks more than what is shown."""
+    for text in ("'1 0\\n/a\\x1b[2J\\n'", "'1 0\\nrelative\\n'", "'nonsense'", "'1 0\\n/\\xff\\n'"):
+        door.step("open submission.csv")
+        door.step(f"printf {text} > ~/.fumehood/editor; printf x > /run/fumehood/state")
+        assert door.step("true")["info"]["state"]["open_file"] == "n/a", text
+    door.step("rm -rf ~/.fumehood; ln -s /etc/passwd ~/.fumehood")
+    assert door.step("open submission.csv")["info"]["outcome"] == "ok"
+    door.step("rm ~/.fumehood; mkdir ~/.fumehood; mkfifo ~/.fumehood/editor")
+    assert door.step("printf x > /run/fumehood/state")["info"]["outcome"] == "ok"
+
+
+def test_edit(door):
+    door.step("printf 'a\\nb\\nc' > f.txt; open f.txt")
+    lines = seen(door, "edit 2:2\nB $HOME\n  indented\nend_of_edit")
+    assert "2:B $HOME" in lines and "3:  indented" in lines and "4:c" in lines
+    assert seen(door, "cat f.txt") == ["a", "B $HOME", "  indented", "c"]
+    seen(door, "insert 0\nfirst\nend_of_insert")
+    seen(door, "edit 9:9\nlast\nend_of_edit")
+    assert seen(door, "cat f.txt")[0::5] == ["first", "last"]
+    assert door.step("edit x:2\n.\nend_of_edit")["info"]["exit_code"] == 1
+    assert door.step("edit 1:2\nnever ends")["info"]["outcome"] == "malformed_edit"
+    assert door.step("edit 1:1 << 'E'\nother word\nE")["info"]["exit_code"] == 0
+    door.step("chmod 400 f.txt")
+    assert door.step("edit 1:1\nx\nend_of_edit")["info"]["exit_code"] == 1
+    assert seen(door, "stat -c %a f.txt") == ["400"]
+
+
+def test_edits_of_python_are_linted(door):
+    door.step("printf 'import os\\n\\n\\ndef f():\\n    return os.name\\n' > f.py; open f.py")
+    refused = door.step("edit 5:5\n    return oss.name\nend_of_edit")
+    assert refused["info"]["exit_code"] == 1
+    lines = refused["observation"].splitlines()
+    assert "- F821 undefined name 'oss'" in lines
+    assert "5:    return oss.name" in lines and "5:    return os.name" in lines
+    assert seen(door, "tail -n 1 f.py") == ["    return os.name"]
+    for text, code in (
+        ("  return os.name", "E111 "),
+        ("return os.name", "E999 "),
+        ("    return (os.name", "E999 "),
+    ):
+        lines = seen(door, f"edit 5:5\n{text}\nend_of_edit")
+        assert any(line.startswith(f"- {code}") for line in lines), (text, lines)
+    assert door.step("insert 5\n\n\nprint(f())\nend_of_insert")["info"]["exit_code"] == 0
+
+
+def test_old_errors_are_not_held_against_an_edit(door):
+    door.step("printf 'x = 1\\ny = nowhere\\n' > f.py; open f.py")
+    assert door.step("edit 1:1\nx = 1\nz = 2\nend_of_edit")["info"]["exit_code"] == 0
+    # An insertion does not know that lines have moved.
+    assert door.step("insert 1\nw = 3\nend_of_insert")["info"]["exit_code"] == 1
+
+
+def test_the_linter_is_warm_and_may_die(door):
+    door.step("create a.py")
+    for _ in range(3):
+        assert door.step("edit 1:1\nx = nowhere\nend_of_edit")["info"]["exit_code"] == 1
+        assert len(seen(door, "pgrep -f linter.py")) == 1
+        door.step("pkill -f linter.py; sleep 0.1")
+    door.step("rm -rf ~/.fumehood/linter; mkfifo ~/.fumehood/linter")
+    assert door.step("edit 1:1\nx = nowhere\nend_of_edit")["info"]["outcome"] == "ok"
+
+
+def test_searches(door):
+    door.step(
+        "mkdir -p d/.git; for i in 1 2 3; do printf 'Needle\\nhay\\nneedle\\n' > d/$i.txt; done"
+    )
+    door.step("cp d/1.txt d/.git/x; printf 'needle\\0' > d/binary")
+    lines = seen(door, "search_dir needle d")
+    assert lines[0].startswith("6 matches ") and len(lines) == 4
+    assert lines[1] == "/home/agent/workspace/d/1.txt (2 matches)"
+    lines = seen(door, "search_file needle d/1.txt")
+    assert lines[1:] == ["Line 3:needle"]
+    assert seen(door, "find_file '*.txt' d")[1:] == [
+        f"/home/agent/workspace/d/{i}.txt" for i in (1, 2, 3)
+    ]
+    assert door.step("search_file nothing d/1.txt")["info"]["exit_code"] == 1
+    assert door.step("search_dir '\\(' d")["info"]["exit_code"] == 1
+    door.step("for i in $(seq 101); do echo rare > m$i; done")
+    assert door.step("search_dir rare")["info"]["exit_code"] == 1
+
+
+def test_create_and_refusals(door):
+    assert "[File: /home/agent/workspace/new.py (1 lines total)]" in seen(door, "create new.py")
+    again = door.step("create new.py")
+    assert again["info"]["exit_code"] == 1 and "new.py (1 lines total)]" in again["observation"]
+    for action in ("open", "open nowhere", "open .", "open new.py x", "goto", "goto 9", "goto 1 2"):
+        assert door.step(action)["info"]["exit_code"] == 1, action
+    door.step("head -c 30000 /dev/zero | tr '\\0' 'x' > big")
+    assert door.step("open big 1")["info"]["exit_code"] == 1
+    assert door.step("open big")["info"]["exit_code"] == 0
+    assert door.step("python -c 'print(1)'")["observation"].strip() == "1"

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "aci.h"
+#include "editor.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * edit, insert: both put the lines of standard input in place of some lines of the open file (of none, for
+ * insert). A Python file that flake8 then finds more fault with than before stays as it was.
+ */
+struct change {
+	struct editor editor;
+	struct lines_of before, text, after;
+	size_t keep, resume; /* lines before the new ones; the first line after them */
+	/* Where errors of before are looked for: those of these lines are gone, later ones have moved. */
+	long gone_first, gone_last, moved;
+	double center; /* of the window when it is done */
+	/* When it is refused: how the new and the old lines are shown. */
+	double new_center, old_center, old_window;
+};
+
+static int refuse(const char *usage, const char *why)
+{
+	printf("%s\nUsage: %s\n", why, usage);
+	return 1;
+}
+
+/* --- text --------------------------------------------------------------------------------------------- */
+
+static bool read_text(struct lines_of *out)
+{
+	buf_init(&out->bytes, EDITOR_FILE_BYTES_MAX);
+	for (;;) {
+		ssize_t n;
+
+		if (!buf_reserve(&out->bytes, 65536))
+			break;
+		n = read(0, out->bytes.data + out->bytes.len, out->bytes.size - out->bytes.len - 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		out->bytes.len += (size_t)n;
+		out->bytes.data[out->bytes.len] = '\0';
+	}
+	lines_split(out);
+	return true;
+}
+
+static void add_lines(struct buf *out, const struct lines_of *from, size_t first, size_t end)
+{
+	for (size_t i = first; i < end && i < from->n; i++) {
+		buf_add(out, from->at[i], from->length[i]);
+		buf_add_char(out, '\n');
+	}
+}
+
+static bool make_after(struct change *c)
+{
+	struct buf *out = &c->after.bytes;
+
+	buf_init(out, EDITOR_FILE_BYTES_MAX);
+	add_lines(out, &c->before, 0, c->keep);
+	add_lines(out, &c->text, 0, c->text.n);
+	add_lines(out, &c->before, c->resume, c->before.n);
+	if (!out->len)
+		buf_add_char(out, '\n');
+	if (out->truncated)
+		puts("The file would be too large to be edited.");
+	lines_split(&c->after);
+	return !out->truncated;
+}
+
+static void free_change(struct change *c)
+{
+	lines_free(&c->before);
+	lines_free(&c->text);
+	lines_free(&c->after);
+}
+
+/* --- writing ------------------------------------------------------------------------------------------ */
+
+static bool write_in_place(const struct change *c)
+{
+	auto_close int fd = open(c->editor.file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	return fd >= 0 && fd_write_full(fd, buf_str(&c->after.bytes), c->after.bytes.len) == 0;
+}
+
+/* Whole or not at all, where the folder lets it. */
+static bool write_file(const struct change *c)
+{
+	const struct buf *b = &c->after.bytes;
+	struct stat st;
+
+	if (stat(c->editor.file, &st) < 0)
+		return false;
+	if (fd_write_file(c->editor.file, buf_str(b), b->len, st.st_mode & 07777, NULL) == 0)
+		return chmod(c->editor.file, st.st_mode & 07777) == 0;
+	return write_in_place(c);
+}
+
+/* --- errors ------------------------------------------------------------------------------------------- */
+
+struct lint_error {
+	long line, column;
+	const char *problem;
+	size_t n;
+};
+
+struct lint_errors {
+	struct lint_error *items;
+	size_t n;
+};
+
+static struct lint_errors read_errors(const struct buf *text)
+{
+	struct lint_errors errors = { 0 };
+	size_t size = 1;
+
+	for (const char *s = buf_str(text); (s = strchr(s, '\n')); s++)
+		size++;
+	errors.items = xcalloc(size, sizeof(*errors.items));
+	for (const char *at = buf_str(text); *at; at += strcspn(at, "\n") + 1) {
+		struct lint_error *e = &errors.items[errors.n];
+		char *end;
+
+		e->line = strtol(at, &end, 10);
+		e->column = *end == ':' ? strtol(end + 1, &end, 10) : 0;
+		if (!str_starts(end, ": "))
+			break;
+		e->problem = end + 2;
+		e->n = strcspn(e->problem, "\n");
+		errors.n++;
+	}
+	return errors;
+}
+
+static bool was_there(const struct change *c, const struct lint_errors *before,
+		const struct lint_error *e)
+{
+	for (size_t i = 0; i < before->n; i++) {
+		const struct lint_error *old = &before->items[i];
+		long line = old->line;
+
+		if (line >= c->gone_first && line <= c->gone_last)
+			continue;
+		if (line > c->gone_last)
+			line += c->moved;
+		if (line == e->line && old->column == e->column && old->n == e->n &&
+				memcmp(old->problem, e->problem, e->n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A list of what is new, "- F821 undefined name 'x'"; empty: nothing. */
+static void find_new_errors(const struct change *c, struct buf *out)
+{
+	auto_buf struct buf before_text = BUF_INIT(EDITOR_FILE_BYTES_MAX);
+	auto_buf struct buf after_text = BUF_INIT(EDITOR_FILE_BYTES_MAX);
+	struct lint_errors before, after;
+
+	if (!str_ends(c->editor.file, ".py") ||
+			!lint_texts(&c->before.bytes, &c->after.bytes, &before_text, &after_text))
+		return;
+	before = read_errors(&before_text);
+	after = read_errors(&after_text);
+	for (size_t i = 0; i < after.n; i++)
+		if (!was_there(c, &before, &after.items[i]))
+			buf_printf(out, "- %.*s\n", (int)after.items[i].n, after.items[i].problem);
+	free(before.items);
+	free(after.items);
+}
+
+/* --- what both do ------------------------------------------------------------------------------------- */
+
+#define RULE "-------------------------------------------------"
+
+static void show_part(const char *title, const char *path, const struct lines_of *lines,
+		double center, double window)
+{
+	window = fmax(window, 1);
+	printf("%s\n" RULE "\n", title);
+	editor_show(path, lines, editor_constrain(center, window, lines->n), window);
+	puts(RULE "\n");
+}
+
+static int show_refusal(const struct change *c, const struct buf *errors)
+{
+	printf("The file was not changed, since it would have new errors:\n\nERRORS:\n%s\n",
+			buf_str(errors));
+	show_part("This is what it would be:", c->editor.file, &c->after, c->new_center,
+			(double)c->text.n + 10);
+	show_part("This is what it is:", c->editor.file, &c->before, c->old_center, c->old_window);
+	puts("Correct the line numbers or the text, and give the command again. The same command gives the "
+	     "same errors.");
+	return 1;
+}
+
+static int apply(struct change *c)
+{
+	auto_buf struct buf errors = BUF_INIT(EDITOR_FILE_BYTES_MAX);
+
+	if (access(c->editor.file, W_OK) < 0) {
+		printf("%s can't be written: %s.\n", c->editor.file, strerror(errno));
+		return 1;
+	}
+	if (!make_after(c))
+		return 1;
+	find_new_errors(c, &errors);
+	if (errors.len)
+		return show_refusal(c, &errors);
+	if (!write_file(c)) {
+		printf("%s could not be written: %s.\n", c->editor.file, strerror(errno));
+		return 1;
+	}
+	c->editor.scrolls = 0;
+	c->editor.center = editor_constrain(c->center, c->editor.window, c->after.n);
+	editor_show(c->editor.file, &c->after, c->editor.center, c->editor.window);
+	editor_save(&c->editor);
+	puts("The file is changed. Look at the lines above: is the indentation right, is nothing there twice?");
+	return 0;
+}
+
+/* --- edit --------------------------------------------------------------------------------------------- */
+
+static bool read_range(const char *text, long *out_start, long *out_end)
+{
+	const char *colon = text ? strchr(text, ':') : NULL;
+	auto_free char *start = colon ? xasprintf("%.*s", (int)(colon - text), text) : NULL;
+
+	return colon && editor_number(start, out_start) && editor_number(colon + 1, out_end) &&
+			*out_start >= 1;
+}
+
+static int run_edit(int argc, char **argv)
+{
+	__attribute__((cleanup(free_change))) struct change c = { 0 };
+	long start, end, half;
+
+	editor_load(&c.editor);
+	if (!editor_has_file(&c.editor))
+		return 1;
+	if (!read_range(argc > 1 ? argv[1] : NULL, &start, &end))
+		return refuse(aci_edit.help,
+				"The first and the last line must be numbers from 1 on.");
+	if (!lines_read(c.editor.file, &c.before) || !read_text(&c.text))
+		return 1;
+	c.keep = (size_t)start - 1;
+	c.resume = (size_t)end;
+	c.gone_first = start;
+	c.gone_last = end;
+	c.moved = (long)c.text.n - (end - start + 1);
+	c.center = (double)start - 1;
+	half = (long)(c.text.n / 2);
+	c.new_center = (double)(start - 1 + half);
+	half = (end - start + 2) / 2;
+	c.old_center = (double)(start - 1 + half);
+	c.old_window = (double)(end - start + 1) + 10;
+	return apply(&c);
+}
+
+/* --- insert ------------------------------------------------------------------------------------------- */
+
+static int run_insert(int argc, char **argv)
+{
+	__attribute__((cleanup(free_change))) struct change c = { 0 };
+	long line, half;
+
+	editor_load(&c.editor);
+	if (!editor_has_file(&c.editor))
+		return 1;
+	if (!editor_number(argc > 1 ? argv[1] : NULL, &line))
+		return refuse(aci_insert.help, "The line must be a number.");
+	if (!lines_read(c.editor.file, &c.before) || !read_text(&c.text))
+		return 1;
+	c.keep = c.resume = (size_t)line;
+	/* As if the lines that follow were replaced: what was wrong with them counts as new. */
+	c.gone_first = line + 1;
+	c.gone_last = line + (long)c.text.n;
+	c.center = (double)line + 1;
+	half = (long)(c.text.n / 2);
+	c.new_center = (double)(line + half);
+	c.old_center = (double)line;
+	c.old_window = 10;
+	return apply(&c);
+}
+
+const struct aci_command aci_edit = { "edit",
+	"edit <start_line>:<end_line>\n<replacement_text>\nend_of_edit", run_edit };
+const struct aci_command aci_insert = { "insert",
+	"insert <line_number>\n<text_to_add>\nend_of_insert", run_insert };

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What flake8 says of Python text, for `edit` and `insert`: started once in a sandbox, then warm.
+
+Listens at argv[1]; a connection is one request: texts, each as 4 bytes of length (big endian) and its
+bytes. For each the reply has its errors, a line each ("LINE:COLUMN: CODE TEXT"), and an empty line. Ends
+when nobody has asked for ten minutes.
+"""
+
+import hashlib
+import os
+import socket
+import struct
+import sys
+
+SELECT = "F821,F822,F831,E111,E112,E113,E999,E902"
+IDLE_S = 600
+TEXT_BYTES_MAX = 16 << 20
+KEPT = 8
+
+
+def only_what_is_selected() -> None:
+    """pycodestyle's other checks take most of the time, and their errors are not selected."""
+    import flake8.plugins.pycodestyle as plugin
+    import pycodestyle
+
+    if not hasattr(plugin, "pycodestyle_logical") or not hasattr(pycodestyle, "indentation"):
+        return
+
+    def logical(
+        logical_line,
+        previous_logical,
+        indent_char,
+        indent_level,
+        previous_indent_level,
+        indent_size,
+    ):
+        yield from pycodestyle.indentation(
+            logical_line,
+            previous_logical,
+            indent_char,
+            indent_level,
+            previous_indent_level,
+            indent_size,
+        )
+
+    def physical(physical_line):
+        return iter(())
+
+    plugin.pycodestyle_logical = logical
+    plugin.pycodestyle_physical = physical
+
+
+class Collector:
+    """Stands where flake8 has the formatter that prints."""
+
+    def __init__(self):
+        self.errors = []
+
+    def start(self):
+        pass
+
+    stop = start
+
+    def beginning(self, filename):
+        pass
+
+    finished = beginning
+
+    def handle(self, error):
+        self.errors.append((error.line_number, error.column_number, error.code, error.text))
+
+
+class Linter:
+    def __init__(self, folder: str):
+        only_what_is_selected()
+        from flake8.main.application import Application
+
+        self.file = os.path.join(folder, "text.py")
+        self.kept = {}
+        self.app = Application()
+        self.app.initialize(["--isolated", "--jobs=1", f"--select={SELECT}", self.file])
+
+    def errors(self, text: bytes) -> str:
+        key = hashlib.sha256(text).digest()
+        if key not in self.kept:
+            if len(self.kept) >= KEPT:
+                del self.kept[next(iter(self.kept))]
+            self.kept[key] = self.check(text)
+        return self.kept[key]
+
+    def check(self, text: bytes) -> str:
+        with open(self.file, "wb") as out:
+            out.write(text)
+        app = self.app
+        app.formatter = Collector()
+        app.make_guide()
+        app.make_file_checker_manager()
+        app.run_checks()
+        app.file_checker_manager.report()
+        os.unlink(self.file)
+        lines = [
+            f"{line}:{column}: {code} {problem}\n"
+            for line, column, code, problem in app.formatter.errors
+        ]
+        return "".join(lines)
+
+
+def receive(connection: socket.socket, n: int) -> bytes:
+    data = bytearray()
+    while len(data) < n:
+        part = connection.recv(min(n - len(data), 1 << 20))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
+
+
+def answer(linter: Linter, connection: socket.socket) -> None:
+    while True:
+        try:
+            (n,) = struct.unpack(">I", receive(connection, 4))
+        except EOFError:
+            return
+        if n > TEXT_BYTES_MAX:
+            return
+        text = receive(connection, n)
+        connection.sendall((linter.errors(text) + "\n").encode("utf-8", "backslashreplace"))
+
+
+def main() -> None:
+    path = sys.argv[1]
+    server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    linter = Linter(os.path.dirname(path))
+    server.bind(path + ".new")
+    server.listen(16)
+    server.settimeout(IDLE_S)
+    os.rename(path + ".new", path)
+    while True:
+        try:
+            connection, _ = server.accept()
+        except TimeoutError:
+            return
+        with connection:
+            try:
+                answer(linter, connection)
+            except (OSError, EOFError):
+                continue
+
+
+if __name__ == "__main__":
+    main()

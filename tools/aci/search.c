@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "aci.h"
+#include "editor.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <fts.h>
+#include <regex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* search_dir, search_file, find_file: basic regular expressions, as grep's, and patterns of names. */
+
+#define SHOWN_MAX 100 /* files, or lines: more are too many to be of use */
+#define FOUND_MAX 100000
+
+static int usage(const struct aci_command *command)
+{
+	printf("Usage: %s\n", command->help);
+	return 1;
+}
+
+/* Case is ignored where grep -i would be. Memory is freed by the end of the process. */
+static bool compile(regex_t *out, const char *term, int flags)
+{
+	char why[256];
+	int r = regcomp(out, term, REG_NOSUB | flags);
+
+	if (r == 0)
+		return true;
+	regerror(r, out, why, sizeof(why));
+	printf("\"%s\" is no regular expression: %s\n", term, why);
+	return false;
+}
+
+static bool matches(const regex_t *regex, const struct lines_of *lines, size_t i)
+{
+	auto_free char *line = xasprintf("%.*s", (int)lines->length[i], lines->at[i]);
+
+	return regexec(regex, line, 0, NULL, 0) == 0;
+}
+
+/* The folder that is given, or the current one, whole. */
+static char *folder_of(const char *given)
+{
+	struct stat st;
+	char *path = realpath(given ? given : ".", NULL);
+
+	if (path && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return path;
+	printf("There is no folder %s.\n", given ? given : ".");
+	free(path);
+	return NULL;
+}
+
+/* --- files of a folder ---------------------------------------------------------------------------------- */
+
+struct found {
+	char *path;
+	size_t n; /* lines in it */
+};
+
+struct finds {
+	struct found *items;
+	size_t n, size;
+};
+
+static void add_found(struct finds *all, const char *path, size_t n)
+{
+	if (all->n == FOUND_MAX)
+		return;
+	if (all->n == all->size) {
+		all->size = all->size ? 2 * all->size : 64;
+		all->items = xrealloc(all->items, all->size, sizeof(*all->items));
+	}
+	all->items[all->n++] = (struct found){ xstrdup(path), n };
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(((const struct found *)a)->path, ((const struct found *)b)->path);
+}
+
+typedef size_t look_fn(const char *path, const char *name, const void *what);
+
+/* Regular files beneath a folder for which `look` finds something. */
+static struct finds walk(char *folder, bool hidden_too, look_fn *look, const void *what)
+{
+	char *const roots[] = { folder, NULL };
+	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	struct finds all = { 0 };
+	FTSENT *entry;
+
+	while (tree && (entry = fts_read(tree))) {
+		bool hidden = entry->fts_level > 0 && entry->fts_name[0] == '.';
+		size_t n;
+
+		if (hidden && !hidden_too) {
+			fts_set(tree, entry, FTS_SKIP);
+			continue;
+		}
+		if (entry->fts_info != FTS_F)
+			continue;
+		n = look(entry->fts_path, entry->fts_name, what);
+		if (n)
+			add_found(&all, entry->fts_path, n);
+	}
+	if (tree)
+		fts_close(tree);
+	if (all.n)
+		qsort(all.items, all.n, sizeof(*all.items), by_path);
+	return all;
+}
+
+static size_t count_lines(const char *path, const char *name, const void *what)
+{
+	auto_lines struct lines_of lines = { 0 };
+	struct stat st;
+	size_t n = 0;
+
+	if (stat(path, &st) < 0 || st.st_size > EDITOR_FILE_BYTES_MAX || !lines_read(path, &lines))
+		return 0;
+	if (lines.bytes.len && memchr(lines.bytes.data, '\0', lines.bytes.len))
+		return 0; /* no text */
+	for (size_t i = 0; i < lines.n; i++)
+		n += matches(what, &lines, i);
+	return n;
+}
+
+static int run_search_dir(int argc, char **argv)
+{
+	auto_free char *folder = NULL;
+	struct finds all;
+	size_t sum = 0;
+	regex_t regex;
+
+	if (argc < 2 || argc > 3)
+		return usage(&aci_search_dir);
+	folder = folder_of(argc > 2 ? argv[2] : NULL);
+	if (!folder || !compile(&regex, argv[1], REG_ICASE))
+		return 1;
+	all = walk(folder, false, count_lines, &regex);
+	for (size_t i = 0; i < all.n; i++)
+		sum += all.items[i].n;
+	if (!all.n) {
+		printf("\"%s\" is nowhere in %s.\n", argv[1], folder);
+		return 1;
+	}
+	if (all.n > SHOWN_MAX) {
+		printf("\"%s\" is in %zu files of %s: search for something rarer.\n", argv[1],
+				all.n, folder);
+		return 1;
+	}
+	printf("%zu matches of \"%s\" in %s:\n", sum, argv[1], folder);
+	for (size_t i = 0; i < all.n; i++)
+		printf("%s (%zu matches)\n", all.items[i].path, all.items[i].n);
+	return 0;
+}
+
+/* --- a file --------------------------------------------------------------------------------------------- */
+
+static int search(const char *term, const char *path)
+{
+	auto_lines struct lines_of lines = { 0 };
+	size_t n = 0;
+	regex_t regex;
+
+	if (!lines_read(path, &lines) || !compile(&regex, term, 0))
+		return 1;
+	for (size_t i = 0; i < lines.n; i++)
+		n += matches(&regex, &lines, i);
+	if (!n) {
+		printf("\"%s\" is nowhere in %s.\n", term, path);
+		return 1;
+	}
+	printf("%zu matches of \"%s\" in %s:\n", n, term, path);
+	for (size_t i = 0; i < lines.n; i++)
+		if (matches(&regex, &lines, i))
+			printf("Line %zu:%.*s\n", i + 1, (int)lines.length[i], lines.at[i]);
+	return 0;
+}
+
+static int run_search_file(int argc, char **argv)
+{
+	auto_free char *path = NULL;
+	struct editor e;
+
+	if (argc < 2 || argc > 3 || !*argv[1])
+		return usage(&aci_search_file);
+	if (argc > 2 && *argv[2]) {
+		path = realpath(argv[2], NULL);
+		if (!path)
+			printf("%s: %s\n", argv[2], strerror(errno));
+		return path ? search(argv[1], path) : 1;
+	}
+	editor_load(&e);
+	return editor_has_file(&e) ? search(argv[1], e.file) : 1;
+}
+
+/* --- by name -------------------------------------------------------------------------------------------- */
+
+static size_t has_name(const char *path, const char *name, const void *what)
+{
+	return fnmatch(what, name, 0) == 0;
+}
+
+static int run_find_file(int argc, char **argv)
+{
+	auto_free char *folder = NULL;
+	struct finds all;
+
+	if (argc < 2 || argc > 3)
+		return usage(&aci_find_file);
+	folder = folder_of(argc > 2 ? argv[2] : NULL);
+	if (!folder)
+		return 1;
+	all = walk(folder, true, has_name, argv[1]);
+	if (!all.n) {
+		printf("No file is called %s in %s.\n", argv[1], folder);
+		return 1;
+	}
+	printf("%zu files called %s in %s:\n", all.n, argv[1], folder);
+	for (size_t i = 0; i < all.n; i++)
+		puts(all.items[i].path);
+	return 0;
+}
+
+const struct aci_command aci_search_dir = { "search_dir", "search_dir <search_term> [<dir>]",
+	run_search_dir };
+const struct aci_command aci_search_file = { "search_file", "search_file <search_term> [<file>]",
+	run_search_file };
+const struct aci_command aci_find_file = { "find_file", "find_file <file_name> [<dir>]",
+	run_find_file };
