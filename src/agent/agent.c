@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "env/setup.h"
+#include "trajectory/pyjson.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 struct agent {
 	const struct agent_config *config;
 	struct chat_model *model;
+	struct fh_env *env;
 	struct recorder *recorder;
 	void *user;
 	int max_steps;
@@ -84,10 +87,28 @@ static int add_demonstrations(struct agent *a, struct fh_error *err)
 	return r;
 }
 
+/* What the tools themselves say, beside and above that: a JSON object of texts, in an agent's words. */
+static void set_tools_state(struct agent *a, const char *state)
+{
+	struct pyjson_source source = { .name = "state", .data = state, .n = strlen(state) };
+	const struct pyjson *object;
+
+	if (pyjson_read(&a->turn_arena, &source, &object, NULL) < 0)
+		return;
+	for (const struct pyjson *v = object->first; object->kind == PYJSON_OBJECT && v;
+			v = v->next)
+		if (pyjson_string(v) && strlen(v->key) == v->key_len)
+			fields_set(&a->fields, v->key, v->text);
+}
+
 static void set_state(struct agent *a, const struct fh_step *step)
 {
+	const char *tools = a->env ? env_state(a->env) : NULL;
+
 	fields_set(&a->fields, "open_file", step->open_file ? step->open_file : "n/a");
 	fields_set(&a->fields, "working_dir", step->working_dir ? step->working_dir : "");
+	if (tools)
+		set_tools_state(a, tools);
 	fields_set_number(&a->fields, "current_step", step->step);
 	fields_set_number(&a->fields, "remaining_steps", a->max_steps - step->step);
 	fields_set(&a->fields, "observation", step->observation ? step->observation : "");
@@ -200,6 +221,7 @@ int agent_open(const struct agent_request *request, struct agent **out, struct f
 
 	a->config = request->config;
 	a->model = request->model;
+	a->env = request->env;
 	a->recorder = request->recorder;
 	a->user = request->user;
 	a->max_steps = request->max_steps;

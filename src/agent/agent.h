@@ -30,6 +30,7 @@ struct agent_request {
 	const struct agent_config *config; /* outlives the agent */
 	struct chat_model *model;          /* of this agent alone; outlives it. NULL: `replies` */
 	const struct task *task;           /* need not stay */
+	struct fh_env *env;                /* what asks for the tools' state; NULL: nobody does */
 	int max_steps;
 	struct recorder *recorder; /* gets every message; NULL: nobody does */
 	void *user;                /* of its calls */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/cmd.h"
 
+#include "agent/config.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "task/config.h"
@@ -13,7 +14,7 @@
 #define TEXT_BYTES_MAX (1024 * 1024)
 
 /* Every kind of file. */
-static const struct schema *const files[] = { &task_schema, &dataset_schema };
+static const struct schema *const files[] = { &task_schema, &dataset_schema, &agent_schema };
 
 static int unknown_struct(
 		const struct command_context *ctx, const struct schema *const *all, size_t n)

@@ -4,6 +4,7 @@
 #include "base/scope.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
+#include "cmd/run_agent.h"
 #include "cmd/run_episode.h"
 #include "cmd/run_options.h"
 #include "cmd/run_report.h"
@@ -42,6 +43,7 @@ struct runner {
 	bool stopping;
 	struct run_view view;
 	struct log_options log;
+	struct run_agent agent;
 };
 
 /* --- what to play ----------------------------------------------------------------------------- */
@@ -87,7 +89,11 @@ static int check_task(struct runner *run, const char *task, struct fh_error *err
 	r = task_load(&run->places, task, request.variant, &loaded, err);
 	if (r < 0)
 		return r;
+	if (run->agent.config)
+		r = run_agent_check(&run->agent, loaded, err);
 	task_free(loaded);
+	if (r < 0 || run->agent.config)
+		return r;
 	r = model_open(&request, &model, err);
 	if (r < 0)
 		return r;
@@ -114,6 +120,7 @@ static void plan(struct runner *run, const char *task, const struct fh_bind *bin
 			.env = env,
 			.places = &run->places,
 			.model = o->model,
+			.agent = run->agent.config ? &run->agent : NULL,
 			.out = run->out,
 			.suffix = o->suffix,
 			.reward = episode_rewards[o->episode.reward],
@@ -142,6 +149,9 @@ static int plan_all(struct runner *run)
 	}
 	run->places.tasks_dir = o->episode.tasks_dir;
 	if (episode_binds(&o->episode.bind, &run->arena, &binds, &err) < 0)
+		return cmd_refuse(&err);
+	if (chat_is_spec(o->model) &&
+			run_agent_open(&run->agent, run->ctx, &o->agent, o->model, &err) < 0)
 		return cmd_refuse(&err);
 	for (size_t i = 0; i < tasks.n; i++) {
 		if (check_task(run, tasks.items[i], &err) < 0)
@@ -176,6 +186,8 @@ static void print_json(struct runner *run)
 
 static void after(struct runner *run, const struct episode *e)
 {
+	if (e->phase == EPISODE_THINKING)
+		return; /* it will be said what it does */
 	if (e->phase != EPISODE_ENDED) {
 		run_view_stepped(&run->view, e);
 		return;
@@ -206,8 +218,13 @@ static void stop_all(struct runner *run)
 		return;
 	run->stopping = true;
 	run_view_say(&run->view, "stopping; once more to stop at once");
-	for (size_t i = 0; i < run->begun; i++)
+	for (size_t i = 0; i < run->begun; i++) {
+		bool thinking = run->episodes[i].phase == EPISODE_THINKING;
+
 		episode_stop(&run->episodes[i]);
+		if (thinking)
+			after(run, &run->episodes[i]);
+	}
 }
 
 static struct episode *episode_of(struct runner *run, const struct fh_env *env)
@@ -233,12 +250,28 @@ static int advance_done(struct runner *run, struct fh_error *err)
 	return n;
 }
 
+/* Language models that have answered. */
+static int advance_thought(struct runner *run)
+{
+	struct chat_call *done[DONE_AT_ONCE];
+	size_t n = run->agent.chat ? chat_service_advance(run->agent.chat, done, DONE_AT_ONCE) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		struct episode *e = chat_call_user(done[i]);
+
+		episode_thought(e);
+		after(run, e);
+	}
+	return (int)n;
+}
+
 static int wait_for_something(struct runner *run, struct fh_error *err)
 {
 	struct pollfd fds[] = {
 		{ .fd = fh_gym_fd(run->gym), .events = POLLIN },
 		/* Once is enough: it stays readable. */
 		{ .fd = run->stopping ? -1 : interrupt_fd(), .events = POLLIN },
+		{ .fd = run->agent.chat ? chat_service_fd(run->agent.chat) : -1, .events = POLLIN },
 	};
 
 	run_view_draw(&run->view, false);
@@ -261,6 +294,8 @@ static int play(struct runner *run, struct fh_error *err)
 			continue;
 		}
 		r = advance_done(run, err);
+		if (r >= 0)
+			r += advance_thought(run);
 		if (r == 0 && run->ended < run->begun)
 			r = wait_for_something(run, err);
 		if (r < 0)
@@ -375,6 +410,7 @@ static void release(struct runner *run)
 		episode_release(&run->episodes[i]);
 	free(run->episodes);
 	free(run->out);
+	run_agent_release(&run->agent);
 	fh_gym_close(run->gym);
 	arena_release(&run->arena);
 }

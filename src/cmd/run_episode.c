@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/run_episode.h"
 
+#include "agent/command_setup.h"
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -33,9 +35,13 @@ void episode_init(struct episode *e, const struct episode_plan *plan)
 static void let_go(struct episode *e)
 {
 	recorder_close(e->recorder);
+	agent_close(e->agent);
+	chat_model_close(e->chat);
 	model_close(e->model);
 	fh_env_close(e->env);
 	e->recorder = NULL;
+	e->agent = NULL;
+	e->chat = NULL;
 	e->model = NULL;
 	e->env = NULL;
 }
@@ -104,12 +110,35 @@ static char *broken_status(const struct episode *e)
 			e->action ? e->action : "");
 }
 
+static const struct pyjson *make_stats(struct arena *arena, const struct chat_stats *stats)
+{
+	auto_buf struct buf text = BUF_INIT(METRICS_BYTES_MAX);
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&text, PYJSON_LINE);
+	const struct pyjson *out = NULL;
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_double(&w, "total_cost", stats->cost);
+	pyjson_put_double(&w, "task_cost", stats->cost);
+	pyjson_put_i64(&w, "tokens_sent", stats->tokens_sent);
+	pyjson_put_i64(&w, "tokens_received", stats->tokens_received);
+	pyjson_put_i64(&w, "api_calls", stats->calls);
+	pyjson_end_object(&w);
+	pyjson_read(arena, &(struct pyjson_source){ "stats", buf_str(&text), text.len, 0 }, &out,
+			NULL);
+	return out;
+}
+
 /* Whatever happened: what was recorded becomes files, and everything is let go. */
 static void finish(struct episode *e, const char *exit_status)
 {
 	struct recorder_end end = { .exit_status = exit_status };
+	auto_arena struct arena arena = ARENA_INIT;
 	struct fh_error err;
 
+	if (e->chat) {
+		chat_model_stats(e->chat, &e->stats);
+		end.model_stats = make_stats(&arena, &e->stats);
+	}
 	if (exit_status)
 		set_text(&e->exit_status, exit_status);
 	e->recorded = e->recorder && recorder_end(e->recorder, &end, &err) == 0;
@@ -159,8 +188,14 @@ static int open_record(struct episode *e, const struct fh_env_info *info)
 	auto_free char *dir = NULL;
 	int r;
 
-	name.model = o.model = model_label(e->model);
+	name.model = o.model = e->model ? model_label(e->model) : p->model;
 	name.task = task;
+	if (p->agent) {
+		name.agent_config = o.agent_config = p->agent->config->stem;
+		name.temperature = p->agent->options.temperature;
+		name.top_p = p->agent->options.top_p;
+		name.cost_limit = p->agent->options.cost_limit;
+	}
 	name.suffix = p->suffix;
 	r = run_dir_make(p->out, &name, &dir, &e->number, &e->error);
 	if (r == 0)
@@ -192,7 +227,7 @@ static void note_env(struct episode *e, const struct fh_env_info *info)
 	e->baseline_value = value_of(info->baseline, info->n_baseline, info->metric);
 }
 
-static int open_all(struct episode *e)
+static int open_model(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
 	struct model_request model = {
@@ -204,12 +239,40 @@ static int open_all(struct episode *e)
 		.out_fd = p->human_out,
 		.stop_fd = p->stop_fd,
 	};
-	struct fh_env_info info;
-	int r;
 
-	r = model_open(&model, &e->model, &e->error);
+	if (p->agent)
+		return chat_model_open(p->agent->chat, &p->agent->options, &e->chat, &e->error);
+	return model_open(&model, &e->model, &e->error);
+}
+
+/* An agent's own commands, into the episode that is to come. */
+static int set_up_commands(struct episode *e)
+{
+	const struct agent_config *c = e->plan.agent->config;
+	auto_arena struct arena arena = ARENA_INIT;
+	struct command_setup commands = {
+		.files = c->files,
+		.n_files = c->n_files,
+		.env_variables = &c->keys.tools.env_variables,
+		.state_name = c->keys.tools.state_command.name,
+		.state_code = c->keys.tools.state_command.code,
+	};
+	struct env_setup setup;
+	int r = command_setup_make(&arena, &commands, &setup, &e->error);
+
+	return r < 0 ? r : env_set_setup(e->env, &setup, &e->error);
+}
+
+static int open_all(struct episode *e)
+{
+	const struct episode_plan *p = &e->plan;
+	struct fh_env_info info;
+	int r = open_model(e);
+
 	if (r == 0)
 		r = fh_env_open(p->gym, p->env, &e->env, &e->error);
+	if (r == 0 && p->agent)
+		r = set_up_commands(e);
 	if (r < 0)
 		return r;
 	fh_env_info(e->env, &info);
@@ -232,14 +295,10 @@ void episode_start(struct episode *e)
 
 /* --- step by step ----------------------------------------------------------------------------- */
 
-static int begin_step(struct episode *e, const struct fh_step *last)
+static int begin_step(struct episode *e, const struct model_turn *said)
 {
-	struct model_turn turn;
-	int r;
+	struct model_turn turn = *said;
 
-	r = model_next(e->model, last, &turn, &e->error);
-	if (r < 0)
-		return r;
 	set_text(&e->action, turn.action);
 	e->turn = (struct recorder_turn){
 		.action = e->action, .response = turn.response, .thought = turn.thought
@@ -247,6 +306,68 @@ static int begin_step(struct episode *e, const struct fh_step *last)
 	e->phase = EPISODE_STEPPING;
 	episode_log_action(&e->log, e->action);
 	return fh_env_step_begin(e->env, &(struct fh_action){ .text = e->action }, &e->error);
+}
+
+/* The conversation begins with the first observation. */
+static int open_agent(struct episode *e)
+{
+	const struct episode_plan *p = &e->plan;
+	struct agent_request request = {
+		.config = p->agent->config,
+		.model = e->chat,
+		.env = e->env,
+		.max_steps = e->max_steps,
+		.recorder = e->recorder,
+		.user = e,
+	};
+	struct task *task;
+	int r = task_load(p->places, p->env->task, p->env->variant, &task, &e->error);
+
+	if (r < 0)
+		return r;
+	request.task = task;
+	r = agent_open(&request, &e->agent, &e->error);
+	task_free(task);
+	return r;
+}
+
+/* As soon as it is decided what to do, it is done. */
+static int act(struct episode *e)
+{
+	struct model_turn turn;
+	int r;
+
+	e->phase = EPISODE_THINKING;
+	if (!agent_decided(e->agent))
+		return 0;
+	r = agent_take(e->agent, &turn, &e->error);
+	return r < 0 ? r : begin_step(e, &turn);
+}
+
+static int decide(struct episode *e, const struct fh_step *last)
+{
+	struct model_turn turn;
+	int r = 0;
+
+	if (!e->plan.agent) {
+		r = model_next(e->model, last, &turn, &e->error);
+		return r < 0 ? r : begin_step(e, &turn);
+	}
+	if (!e->agent)
+		r = open_agent(e);
+	if (r == 0)
+		r = agent_begin(e->agent, last, &e->error);
+	return r < 0 ? r : act(e);
+}
+
+void episode_thought(struct episode *e)
+{
+	int r = agent_advance(e->agent, &e->error);
+
+	if (r == 0)
+		r = act(e);
+	if (r < 0)
+		fail(e);
 }
 
 /* What reset or a step gave, before anybody else sees it. */
@@ -283,7 +404,7 @@ void episode_advance(struct episode *e)
 		finish(e, NULL);
 		return;
 	}
-	r = e->stopping ? -EINTR : begin_step(e, &step);
+	r = e->stopping ? -EINTR : decide(e, &step);
 	if (r == -EINTR)
 		finish(e, "early_exit");
 	else if (r < 0)
@@ -292,6 +413,8 @@ void episode_advance(struct episode *e)
 
 void episode_stop(struct episode *e)
 {
+	if (e->phase == EPISODE_THINKING)
+		finish(e, "early_exit");
 	if (e->phase != EPISODE_RESETTING && e->phase != EPISODE_STEPPING)
 		return;
 	e->stopping = true;

@@ -2,8 +2,10 @@
 #ifndef CMD_RUN_EPISODE_H
 #define CMD_RUN_EPISODE_H
 
+#include "agent/agent.h"
 #include "base/buf.h"
 #include "cmd/episode_log.h"
+#include "cmd/run_agent.h"
 #include "model/model.h"
 #include "trajectory/recorder.h"
 
@@ -22,6 +24,7 @@ struct episode_plan {
 	const struct fh_env_options *env;
 	const struct task_places *places;
 	const char *model;
+	const struct run_agent *agent; /* of a language model; NULL: another plays */
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;
@@ -31,6 +34,7 @@ struct episode_plan {
 enum episode_phase {
 	EPISODE_PLANNED,
 	EPISODE_RESETTING,
+	EPISODE_THINKING, /* a language model is asked */
 	EPISODE_STEPPING,
 	EPISODE_ENDED, /* with an exit status, or by an error: `failed` */
 };
@@ -44,7 +48,9 @@ struct episode {
 
 	/* what is there while it goes on; NULL after it */
 	struct fh_env *env;
-	struct model *model;
+	struct model *model; /* or these two */
+	struct chat_model *chat;
+	struct agent *agent;
 	struct recorder *recorder;
 	struct recorder_turn turn; /* of the step that runs */
 	struct episode_log log;
@@ -64,6 +70,7 @@ struct episode {
 	double baseline_value, best_value; /* of the metric; NAN: none */
 	double score_value;                /* of the last step; NAN: it was not scored */
 	int64_t begun_ns, ended_ns;        /* of clock_now_ns(); 0: not yet */
+	struct chat_stats stats;           /* of a language model, at the end */
 };
 
 void episode_init(struct episode *e, const struct episode_plan *plan);
@@ -75,6 +82,9 @@ void episode_start(struct episode *e);
 
 /* When fh_gym_wait() gave its environment. */
 void episode_advance(struct episode *e);
+
+/* When its language model's call is over. */
+void episode_thought(struct episode *e);
 
 /* Ends it in order, as soon as the step that runs can be ended. */
 void episode_stop(struct episode *e);

@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/episode_options.h"
 #include "cmd/log_options.h"
+#include "cmd/run_agent.h"
 
 /* What `fumehood run` takes: its own options, and MLGym's spellings of them. */
 struct run_options {
@@ -16,6 +17,7 @@ struct run_options {
 	int runs, jobs;
 	int agents; /* MLGym: so many runs side by side; 0: not given */
 	bool quiet, verbose;
+	struct run_agent_options agent;
 	struct log_choice log;
 };
 

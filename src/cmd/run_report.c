@@ -257,6 +257,12 @@ void run_report_json(struct buf *out, const struct episode *e)
 	pyjson_put_written(&w, "baseline", buf_str(&e->baseline));
 	pyjson_put_written(&w, "scores", scores);
 	pyjson_put_written(&w, "best", buf_str(&e->best));
+	if (e->plan.agent) {
+		pyjson_put_double(&w, "cost", e->stats.cost);
+		pyjson_put_i64(&w, "tokens_sent", e->stats.tokens_sent);
+		pyjson_put_i64(&w, "tokens_received", e->stats.tokens_received);
+		pyjson_put_i64(&w, "api_calls", e->stats.calls);
+	}
 	pyjson_put_double(&w, "seconds", round(seconds(e) * 1000) / 1000);
 	pyjson_put_text(&w, "trajectory", e->traj);
 	if (e->failed)

@@ -37,7 +37,8 @@ static void write_out(const struct buf *out)
 
 static bool goes_on(const struct episode *e)
 {
-	return e->phase == EPISODE_RESETTING || e->phase == EPISODE_STEPPING;
+	return e->phase == EPISODE_RESETTING || e->phase == EPISODE_THINKING ||
+			e->phase == EPISODE_STEPPING;
 }
 
 /* "titanic:micro #0   12/50   0.76 -> 0.81   41.2 s   python3 train.py" */

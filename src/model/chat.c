@@ -74,6 +74,15 @@ bool chat_is_spec(const char *spec)
 	return vendor_is_spec(spec);
 }
 
+bool chat_price_is_known(const struct chat_service *s, const char *spec)
+{
+	const struct vendor *vendor;
+	const char *name;
+
+	return vendor_find(spec, &vendor, &name, NULL) == 0 &&
+			prices_find(s->prices, vendor->name, name);
+}
+
 /* A variable that is set to something. */
 static const char *variable(const char *name)
 {

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_agent.h"
+
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A limit that nobody asked for holds where the price is known. */
+static double cost_limit(const struct command_context *ctx, const struct run_agent_options *o,
+		struct chat_service *chat, const char *model)
+{
+	if (cmd_given(ctx, "per-instance-cost-limit") || chat_price_is_known(chat, model))
+		return o->cost_limit;
+	return 0;
+}
+
+static struct chat_options make_options(const struct run_agent_options *o, const char *model)
+{
+	return (struct chat_options){
+		.spec = model,
+		.url = o->url,
+		.key = o->key,
+		.version = o->version,
+		.temperature = o->temperature,
+		.top_p = o->top_p,
+		.max_tokens = o->max_tokens,
+		.stop = o->stop.items,
+		.n_stop = o->stop.n,
+		.extra = o->extra,
+		.stream = o->stream,
+		.timeout_ms = (int64_t)(o->timeout_s * 1000),
+		.retries = o->retries,
+		.context_tokens = o->context,
+	};
+}
+
+static int check_model(const struct run_agent *agent, struct fh_error *err)
+{
+	struct chat_model *model;
+	int r = chat_model_open(agent->chat, &agent->options, &model, err);
+
+	if (r == 0)
+		chat_model_close(model);
+	return r;
+}
+
+int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
+		const struct run_agent_options *o, const char *model, struct fh_error *err)
+{
+	int r = agent_config_load(
+			&(struct agent_config_options){ .spec = o->config }, &agent->config, err);
+
+	if (r == 0)
+		r = chat_service_open(
+				&(struct chat_service_options){
+						.prices = o->prices,
+						.total_cost_limit = o->total_cost_limit,
+				},
+				&agent->chat, err);
+	if (r < 0)
+		return r;
+	agent->options = make_options(o, model);
+	agent->options.cost_limit = cost_limit(ctx, o, agent->chat, model);
+	return check_model(agent, err);
+}
+
+void run_agent_release(struct run_agent *agent)
+{
+	chat_service_close(agent->chat);
+	agent_config_free(agent->config);
+	*agent = (struct run_agent){ 0 };
+}
+
+int run_agent_check(const struct run_agent *agent, const struct task *task, struct fh_error *err)
+{
+	struct agent_request request = { .config = agent->config, .task = task };
+	struct agent *trial;
+	int r = agent_open(&request, &trial, err);
+
+	if (r == 0)
+		agent_close(trial);
+	return r;
+}

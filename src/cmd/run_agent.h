@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_RUN_AGENT_H
+#define CMD_RUN_AGENT_H
+
+#include "agent/config.h"
+#include "cmd/cmd.h"
+#include "model/chat.h"
+#include "task/task.h"
+
+/* Language models in `fumehood run`: from the words of the command line to what every episode is led by. */
+struct run_agent_options {
+	const char *config;
+	const char *url, *key, *version, *extra, *prices;
+	double temperature, top_p;
+	struct cmd_list stop;
+	int max_tokens, context, retries;
+	double timeout_s;
+	double cost_limit, total_cost_limit;
+	bool stream;
+};
+
+#define RUN_AGENT_COST_LIMIT "3"
+#define RUN_AGENT_TOP_P "0.95"
+
+struct run_agent {
+	struct agent_config *config; /* NULL: no language model plays */
+	struct chat_service *chat;
+	struct chat_options options;
+};
+
+/* Reads .env, too. -EINVAL, -ENOENT: what was asked for can't be, and why. */
+int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
+		const struct run_agent_options *options, const char *model, struct fh_error *err);
+void run_agent_release(struct run_agent *agent);
+
+/* Before anything runs: whether the prompts fit the task. */
+int run_agent_check(const struct run_agent *agent, const struct task *task, struct fh_error *err);
+
+#endif

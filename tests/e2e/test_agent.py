@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Language models in episodes, against a server that speaks their protocols over real sockets."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, TASKS
+
+SERVER = ROOT / "tests" / "servers" / "llm.py"
+
+
+def act(command: str, thought: str = "So.") -> dict:
+    return {"text": f"{thought}\n```\n{command}\n```\n"}
+
+
+ROWS = [act("ls"), act("cp sample.csv submission.csv 2>/dev/null; validate"), act("submit")]
+
+
+class Server:
+    """Says what a script says."""
+
+    def __init__(self, folder, script: dict):
+        path = folder / "script.json"
+        self.log = folder / "asked.jsonl"
+        path.write_text(json.dumps(script))
+        self.child = subprocess.Popen(
+            [sys.executable, SERVER, path, "--log", self.log],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.url = f"http://127.0.0.1:{int(self.child.stdout.readline())}"
+
+    def asked(self) -> list[dict]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+    def close(self):
+        self.child.stdin.close()
+        self.child.wait(30)
+
+
+@pytest.fixture
+def serve(tmp_path):
+    servers = []
+
+    def start(turns, name: str = "m") -> Server:
+        servers.append(
+            Server(tmp_path, {name: turns if isinstance(turns, dict) else {"turns": turns}})
+        )
+        return servers[-1]
+
+    yield start
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def play(fumehood):
+    """Runs episodes and gives the results, or one."""
+
+    def run(server, *args, model="openai:m", path="/v1", status=0):
+        fumehood.env.update(OPENAI_API_KEY="sk-none-secret", ANTHROPIC_API_KEY="sk-ant-secret")
+        done = fumehood(
+            *("run", "--task", "rows", "--tasks-dir", TASKS, "--model", model, "--json", "-q"),
+            *("--url", server.url + path, "--out", fumehood.out, *args),
+            status=status,
+        )
+        for where in (done.stdout, done.stderr):
+            assert "secret" not in where
+        results = [json.loads(line) for line in done.stdout.splitlines()]
+        return results[0] if len(results) == 1 else results
+
+    return run
+
+
+def trajectory(result: dict) -> dict:
+    with open(result["trajectory"]) as file:
+        text = file.read()
+    assert "secret" not in text
+    return json.loads(text)
+
+
+def actions(result: dict) -> list[str]:
+    return [step["action"].strip() for step in trajectory(result)["trajectory"]]
+
+
+@pytest.mark.parametrize("more", [[], ["--stream"]])
+@pytest.mark.parametrize(("model", "path"), [("openai:m", "/v1"), ("anthropic:m", "")])
+def test_an_episode(serve, play, model, path, more):
+    server = serve(ROWS)
+    result = play(server, *more, model=model, path=path)
+    assert result["exit_status"].startswith(("submitted", "submission_not_found"))
+    assert actions(result)[0] == "ls" and result["api_calls"] == result["steps"] == 3
+    history = trajectory(result)["history"]
+    assert [m["role"] for m in history] == ["system"] + ["user", "assistant"] * 3
+    assert history[2]["thought"].strip() == "So." and history[2]["action"] == "ls\n"
+    assert history[3]["content"].endswith(
+        "(Current Step: 1, Remaining Steps: " + history[3]["content"].split("Remaining Steps: ")[1]
+    )
+    assert "(Open file: n/a)\n(Current directory: /home/agent/workspace)" in history[3]["content"]
+    assert trajectory(result)["info"]["model_stats"]["api_calls"] == 3
+
+
+def test_wrong_replies_are_asked_again_and_forgotten(serve, play):
+    server = serve(
+        {
+            "tries": [
+                {"text": "no block"},
+                act("vim a"),
+                act("echo fine"),
+                act("python"),
+                act("submit"),
+            ]
+        }
+    )
+    result = play(server)
+    assert actions(result) == ["echo fine", "submit"]
+    assert [m["role"] for m in trajectory(result)["history"]] == ["system"] + 2 * [
+        "user",
+        "assistant",
+    ]
+    asked = [request["body"]["messages"] for request in server.asked()]
+    assert [len(messages) for messages in asked] == [2, 4, 4, 4, 6]
+    assert asked[1][2]["content"] == "no block" and "fenced block" in asked[1][3]["content"]
+    assert "'vim' was not run" in asked[2][3]["content"]
+
+
+def test_too_many_wrong_replies_end_the_episode(serve, play):
+    result = play(serve({"tries": [{"text": "no block"}]}))
+    assert actions(result) == ["exit_format"] and result["api_calls"] == 3
+    assert result["exit_status"].endswith("(exit_format)")
+
+
+USES = [
+    {"uses": [{"id": "a", "name": "bash", "arguments": {"command": "printf 'a b' > 'x y'"}}]},
+    {
+        "text": "Two at once.",
+        "uses": [
+            {"id": "b", "name": "open", "arguments": {"path": "x y"}},
+            {"id": "c", "name": "submit", "arguments": {}},
+        ],
+    },
+    {
+        "uses": [
+            {
+                "id": "d",
+                "name": "edit",
+                "arguments": {"start_line": 1, "end_line": 1, "replacement_text": "it's $x"},
+            }
+        ]
+    },
+    {"uses": [{"id": "e", "name": "bash", "arguments": {"command": "cat 'x y'"}}]},
+    {"uses": [{"id": "f", "name": "submit", "arguments": {}}]},
+]
+
+
+@pytest.mark.parametrize(("model", "path"), [("openai:m", "/v1"), ("anthropic:m", "")])
+def test_tools(serve, play, model, path):
+    server = serve(USES)
+    result = play(server, "--agent", "tool_calling", model=model, path=path)
+    steps = trajectory(result)["trajectory"]
+    assert [s["action"].split("\n")[0] for s in steps] == [
+        "printf 'a b' > 'x y'",
+        "open 'x y'",
+        "edit 1:1",
+        "cat 'x y'",
+        "submit",
+    ]
+    assert steps[3]["observation"] == "it's $x\n"
+    last = server.asked()[-1]["body"]
+    assert {tool.get("name") or tool["function"]["name"] for tool in last["tools"]} >= {
+        "bash",
+        "open",
+        "submit",
+    }
+
+
+@pytest.mark.parametrize(
+    ("reply", "more", "word"),
+    [
+        ({"status": 500}, ["--retries", "1"], "exit_api"),
+        ({"status": 401, "error": {"message": "who are you?"}}, [], "exit_api"),
+        ({"body": "{nonsense", "type": "application/json"}, ["--retries", "1"], "exit_api"),
+        ({"text": "x", "cut": 20}, ["--retries", "1"], "exit_api"),
+        (
+            {"status": 400, "error": {"code": "context_length_exceeded", "message": "too long"}},
+            [],
+            "exit_context",
+        ),
+        ({"text": "x"}, ["--context", "10"], "exit_context"),
+    ],
+)
+def test_what_a_provider_can_t_do_ends_the_episode_in_order(serve, play, reply, more, word):
+    server = serve({"turns": [act("echo 1 > submission.csv"), reply]})
+    result = play(server, *more)
+    assert result["exit_status"].endswith(f"({word})")
+    assert actions(result)[-1] == word
+
+
+def test_costs(serve, play, tmp_path, fumehood):
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"m": {"input": 10000, "output": 0}}')
+    server = serve([act("ls")] * 10)
+    result = play(server, "--prices", prices, "--per-instance-cost-limit", 2.5)
+    assert result["exit_status"].endswith("(exit_cost)")
+    assert result["cost"] == 3 and result["api_calls"] == 3 and result["steps"] == 3
+    both = play(server, "--prices", prices, "--runs", 2, "--total-cost-limit", 2.5)
+    assert [r["exit_status"].split()[-1] for r in both] == ["(exit_cost)"] * 2
+    assert sum(r["cost"] for r in both) <= 4
+    refused = fumehood(
+        *(
+            "run",
+            "--task",
+            "rows",
+            "--tasks-dir",
+            TASKS,
+            "--model",
+            "openai:m",
+            "--url",
+            server.url,
+        ),
+        *("--per-instance-cost-limit", "1"),
+        status=2,
+    )
+    assert "price" in refused.stderr
+
+
+def test_a_hundred_at_once(serve, play):
+    server = serve(ROWS)
+    results = play(server, "--runs", 100, "--jobs", 100)
+    assert len(results) == 100
+    for result in results:
+        assert result["steps"] == 3 and "error" not in result
+
+
+HEAD = "system_template: s\n"
+
+
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [
+        (HEAD + "task_template: |-\n  a\n  b {nowhere}\n", ":4: unknown field {nowhere}"),
+        (HEAD + "task_template: t\ntools: {native: [fly]}\n", ":3:17: there is no command 'fly'"),
+        (HEAD, "key 'task_template' is missing"),
+    ],
+)
+def test_a_wrong_agent_is_refused_before_anything_runs(fumehood, tmp_path, config, message):
+    path = tmp_path / "a.yaml"
+    path.write_text(config)
+    done = fumehood(
+        *("run", "--task", "rows", "--tasks-dir", TASKS, "--model", "openai:m"),
+        *("--url", "http://127.0.0.1:9/v1", "--agent", path, "--out", fumehood.out),
+        status=2,
+    )
+    assert message in done.stderr and not fumehood.out.exists()
+
+
+def test_no_key_no_run(fumehood):
+    fumehood.env.pop("OPENAI_API_KEY", None)
+    done = fumehood(
+        "run", "--task", "rows", "--tasks-dir", TASKS, "--model", "openai:gpt-4o", status=2
+    )
+    assert "OPENAI_API_KEY" in done.stderr
+
+
+def test_stopped_while_it_thinks(fumehood, serve):
+    server = serve([act("ls"), act("ls") | {"delay": 60}])
+    child = fumehood.start(
+        *("run", "--task", "rows", "--tasks-dir", TASKS, "--model", "openai:m", "--json", "-v"),
+        *("--url", server.url + "/v1", "--api-key", "k", "--out", fumehood.out),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in child.stderr:
+        if "1/" in line:
+            break
+    while len(server.asked()) < 2:
+        pass
+    child.terminate()
+    out, _ = child.communicate(timeout=30)
+    result = json.loads(out.splitlines()[-1])
+    assert result["exit_status"] == "early_exit" and result["steps"] == 1
