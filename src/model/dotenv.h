@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MODEL_DOTENV_H
+#define MODEL_DOTENV_H
+
+#include "base/error.h"
+
+/*
+ * Sets the environment's variables that a file gives as KEY=VALUE lines and that are not set yet:
+ *
+ *   # a comment
+ *   OPENAI_API_KEY=sk-...        # and another
+ *   export NAME = "two words\n"  \n \r \t \" \\ \$ within double quotes
+ *   OTHER='as it is'             quotes may go over many lines
+ *
+ * Nothing is put in for $NAME. A file that is not there is fine. -EINVAL with "FILE:LINE: ..." for one
+ * that is wrong, of which nothing is set then; its values are never shown. For use before there are
+ * threads.
+ */
+#define DOTENV_BYTES_MAX (64 * 1024)
+
+int dotenv_load(const char *path, struct fh_error *err);
+
+#endif
