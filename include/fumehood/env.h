@@ -39,8 +39,9 @@ struct fh_gym;
 struct fh_env;
 
 struct fh_gym_options {
-	const char *tasks_dir; /* more tasks, looked up first; NULL: none */
-	const char *state_dir; /* baselines, data, keys; NULL: $FUMEHOOD_STATE or the user's own */
+	const char *tasks_dir;  /* more tasks, looked up first; NULL: none */
+	const char *state_dir;  /* baselines, data, keys; NULL: $FUMEHOOD_STATE or the user's own */
+	const char *mlgym_root; /* a checkout of MLGym, whose tasks come first; NULL: none */
 };
 
 /* options may be NULL, and need not stay. A task's files are read when it is first opened, and

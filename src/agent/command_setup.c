@@ -41,14 +41,30 @@ static int add_variables(struct buf *script, const struct text_map *variables, s
 	return 0;
 }
 
+/* MLGym's functions of these names print a marker that asks for a score. Here that is asked for by programs
+ * of the same names, and a marker in an output is a text like any other. */
+static bool asks_for_score(const char *name)
+{
+	return str_eq(name, "validate") || str_eq(name, "submit");
+}
+
+static void add_unset(struct buf *script, const struct command_file *file)
+{
+	for (size_t i = 0; i < file->n_commands; i++)
+		if (asks_for_score(file->commands[i].name))
+			buf_printf(script, " &&\n\tunset -f %s", file->commands[i].name);
+}
+
 /* The last command's status is the script's. */
 static void add_sources(struct buf *script, const struct command_setup *commands)
 {
 	buf_add_str(script, "true");
-	for (size_t i = 0; i < commands->n_files; i++)
-		if (commands->files[i].kind == COMMAND_FILE_SOURCED)
-			buf_printf(script, " &&\n\tsource " SETUP_DIR "/%s",
-					commands->files[i].name);
+	for (size_t i = 0; i < commands->n_files; i++) {
+		if (commands->files[i].kind != COMMAND_FILE_SOURCED)
+			continue;
+		buf_printf(script, " &&\n\tsource " SETUP_DIR "/%s", commands->files[i].name);
+		add_unset(script, &commands->files[i]);
+	}
 	buf_add_char(script, '\n');
 }
 

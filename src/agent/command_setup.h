@@ -16,7 +16,8 @@ struct command_setup {
 /*
  * How the commands come into an episode, for env_set_setup(): scripts and files to source lie in
  * SETUP_DIR; the shell takes the state command's code, then each variable as `NAME=VALUE`, not exported
- * and as it is written (an array is `()`), then sources the files. Lives in the arena. -EINVAL.
+ * and as it is written (an array is `()`), then sources the files. Functions `validate` and `submit` of
+ * theirs give way to the programs of these names. Lives in the arena. -EINVAL.
  */
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err);

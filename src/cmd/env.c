@@ -173,7 +173,8 @@ static int hide_records(const struct door *d, struct fh_error *err)
 static int open_env(struct door *d, const struct fh_bind *binds, struct fh_error *err)
 {
 	const struct episode_options *e = &d->options->episode;
-	struct fh_gym_options gym = { .tasks_dir = e->tasks_dir };
+	struct fh_gym_options gym = { .tasks_dir = e->tasks_dir,
+		.mlgym_root = mlgym_root(e->mlgym_root) };
 	struct fh_env_options env = {
 		.task = d->options->task,
 		.variant = e->variant,

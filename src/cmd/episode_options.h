@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "cmd/cmd.h"
+#include "cmd/mlgym_root.h"
 
 #include <fumehood/env.h>
 
@@ -14,7 +15,7 @@ struct episode_options {
 	int max_steps;
 	int reward; /* index into episode_rewards; the same as enum fh_reward_kind */
 	struct cmd_list bind;
-	const char *tasks_dir;
+	const char *tasks_dir, *mlgym_root;
 };
 
 extern const char *const episode_rewards[];
@@ -37,7 +38,8 @@ extern const char *const episode_rewards[];
 	{ "bind", 0, OPTION_REPEAT, EPISODE_FIELD(at, bind), "SRC[:DST]",                          \
 	  "show a file or folder of this machine inside, read-only; may be given again" },         \
 	{ "tasks-dir", 0, OPTION_TEXT, EPISODE_FIELD(at, tasks_dir), "DIR",                        \
-	  "a folder with more tasks, looked up first" }
+	  "a folder with more tasks, looked up first" },                                           \
+	MLGYM_ROOT_OPTION(EPISODE_FIELD(at, mlgym_root))
 /* clang-format on */
 #define EPISODE_FIELD(at, field) ((at) + offsetof(struct episode_options, field))
 

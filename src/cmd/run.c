@@ -2,6 +2,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
 #include "cmd/run_agent.h"
@@ -49,10 +50,14 @@ struct runner {
 /* --- what to play ----------------------------------------------------------------------------- */
 
 /* MLGym names a task by its file; ours has the name of the file. */
-static const char *task_of_file(struct arena *arena, const char *path)
+static const char *task_of_file(struct runner *run, const char *path)
 {
+	struct arena *arena = &run->arena;
 	const char *name = path_basename(path);
 
+	/* In a checkout any file may be one. */
+	if (run->places.mlgym_root && !str_starts(path, "tasks/"))
+		return path;
 	return arena_strndup(arena, name, strcspn(name, "."));
 }
 
@@ -143,11 +148,12 @@ static int plan_all(struct runner *run)
 	struct fh_error err;
 	const char *one;
 
+	run->places.tasks_dir = o->episode.tasks_dir;
+	run->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
 	if (o->task_config) {
-		one = task_of_file(&run->arena, o->task_config);
+		one = task_of_file(run, o->task_config);
 		tasks = (struct cmd_list){ .items = &one, .n = 1 };
 	}
-	run->places.tasks_dir = o->episode.tasks_dir;
 	if (episode_binds(&o->episode.bind, &run->arena, &binds, &err) < 0)
 		return cmd_refuse(&err);
 	if (chat_is_spec(o->model) &&
@@ -329,7 +335,8 @@ static int hide_all(struct runner *run, struct fh_error *err)
 
 static int open_gym(struct runner *run, struct fh_error *err)
 {
-	struct fh_gym_options gym = { .tasks_dir = run->options->episode.tasks_dir };
+	struct fh_gym_options gym = { .tasks_dir = run->places.tasks_dir,
+		.mlgym_root = run->places.mlgym_root };
 	const char *warning;
 	int r;
 

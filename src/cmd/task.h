@@ -3,25 +3,26 @@
 #define CMD_TASK_H
 
 #include "cmd/cmd.h"
+#include "cmd/mlgym_root.h"
 #include "task/task.h"
 
 /* What the commands of `fumehood task` have in common. */
 struct task_options {
-	const char *tasks_dir;
+	const char *tasks_dir, *mlgym_root;
 };
 
 /* A row of their tables, whose structs begin with a struct task_options. */
 #define TASKS_DIR_OPTION                                                                           \
-	{                                                                                          \
-		"tasks-dir", 0, OPTION_TEXT, offsetof(struct task_options, tasks_dir), "DIR",      \
-				"a folder with more tasks, looked up first"                        \
-	}
+	{ "tasks-dir", 0, OPTION_TEXT, offsetof(struct task_options, tasks_dir), "DIR",            \
+		"a folder with more tasks, looked up first" },                                     \
+			MLGYM_ROOT_OPTION(offsetof(struct task_options, mlgym_root))
 
 static inline struct task_places task_options_places(const void *options)
 {
 	const struct task_options *o = options;
 
-	return (struct task_places){ .tasks_dir = o->tasks_dir };
+	return (struct task_places){ .tasks_dir = o->tasks_dir,
+		.mlgym_root = mlgym_root(o->mlgym_root) };
 }
 
 extern const struct command command_task_list, command_task_show, command_task_check,

@@ -56,10 +56,12 @@ static int run_task_new(struct command_context *ctx)
 	return CMD_OK;
 }
 
+/* Those that a task of one's own can have; by enum grader_kind. */
+static const char *const kinds[] = { "csv", "script", "duel", NULL };
+
 static const struct cmd_option options[] = {
 	{ "grader", 'g', OPTION_CHOICE, offsetof(struct new_options, grader), NULL,
-			"how it is scored: docs/graders.md", .preset = "csv",
-			.choices = grader_kinds },
+			"how it is scored: docs/graders.md", .preset = "csv", .choices = kinds },
 	{ "tasks-dir", 0, OPTION_TEXT, offsetof(struct new_options, task.tasks_dir), "DIR",
 			"the folder that it is made in (otherwise ./tasks where that is there, else .)" },
 	{},

@@ -194,6 +194,7 @@ static bool try_task(struct fh_gym *gym, const struct task *task, json_t *played
 bool task_try(const struct task_places *places, const char *spec, json_t *played)
 {
 	struct fh_gym_options options = { .tasks_dir = places->tasks_dir,
+		.mlgym_root = places->mlgym_root,
 		.state_dir = places->state_dir };
 	struct fh_error err = FH_ERROR_INIT;
 	struct fh_gym *gym = NULL;

@@ -206,8 +206,7 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 		r = add_binds(env, options, err);
 	if (r < 0)
 		return r;
-	env->submission = arena_printf(
-			&env->arena, GUEST_WORKSPACE "/%s", env->task->task->grader.submission);
+	env->submission = grade_submission(&env->arena, env->task->task);
 	init_buffers(env);
 	r = baseline_load(env, err);
 	if (r < 0)

@@ -139,6 +139,9 @@ char *observe_welcome(const struct fh_env *env); /* heap string */
 void observe_command(struct fh_env *env, const struct session_result *result);
 void observe_grade(struct fh_env *env, const struct grade_result *result);
 
+/* observe_mlgym.c: appends output as MLGym shows it. */
+void observe_mlgym_output(struct buf *out, const char *text, size_t n);
+
 /* A sentence of ours on a line of its own, after what there is. */
 void observe_note(struct fh_env *env, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));

@@ -56,6 +56,7 @@ int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struc
 	pthread_mutex_init(&gym->lock, NULL);
 	poller_init(&gym->poller);
 	gym->tasks_dir = options->tasks_dir ? xstrdup(options->tasks_dir) : NULL;
+	gym->mlgym_root = options->mlgym_root ? xstrdup(options->mlgym_root) : NULL;
 	r = places_state_dir(options->state_dir, &gym->state_dir, err);
 	if (r == 0)
 		r = secret_load(gym->state_dir, &gym->secret, err);
@@ -95,6 +96,7 @@ void fh_gym_close(struct fh_gym *gym)
 	explicit_bzero(&gym->secret, sizeof(gym->secret));
 	free(gym->state_dir);
 	free(gym->tasks_dir);
+	free(gym->mlgym_root);
 	free(gym);
 }
 
@@ -157,6 +159,7 @@ static int add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *er
 		items[n++] = (struct layer_item){
 			.source = task->starter[i].source,
 			.target = arena_printf(&scratch, "workspace/%s", task->starter[i].target),
+			.read_only = task->starter[i].read_only,
 		};
 	if (task->n_data)
 		items[n++] = (struct layer_item){ .target = "workspace/data" };
@@ -166,6 +169,7 @@ static int add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *er
 		items[n++] = (struct layer_item){
 			.source = task->data[i].source,
 			.target = arena_printf(&scratch, "workspace/data/%s", task->data[i].target),
+			.read_only = task->data[i].read_only,
 		};
 	return owner_add_layer(gym->owner, t->layer, items, n, err);
 }
@@ -175,7 +179,7 @@ static int add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *er
 static struct gym_task *find(const struct fh_gym *gym, const struct task *like)
 {
 	for (struct gym_task *t = gym->tasks; t; t = t->next)
-		if (str_eq(t->task->id, like->id) && str_eq(t->task->variant, like->variant))
+		if (str_eq(t->task->file, like->file) && str_eq(t->task->variant, like->variant))
 			return t;
 	return NULL;
 }
@@ -209,7 +213,9 @@ static int add(struct fh_gym *gym, struct task *task, struct gym_task **out, str
 int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct gym_task **out,
 		struct fh_error *err)
 {
-	struct task_places places = { .tasks_dir = gym->tasks_dir, .state_dir = gym->state_dir };
+	struct task_places places = { .tasks_dir = gym->tasks_dir,
+		.state_dir = gym->state_dir,
+		.mlgym_root = gym->mlgym_root };
 	struct gym_task *t;
 	struct task *task;
 	int r;

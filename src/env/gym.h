@@ -17,7 +17,7 @@
  */
 struct fh_gym {
 	struct owner *owner;
-	char *state_dir, *tasks_dir;
+	char *state_dir, *tasks_dir, *mlgym_root;
 	struct secret secret;
 	struct poller poller;
 	pthread_mutex_t lock;

@@ -66,7 +66,7 @@ static void add_rules(struct buf *b, const struct fh_env *env)
 	buf_printf(b,
 			"- `validate` scores %s as it is then. `submit` scores it and ends the "
 			"episode; so does the last step. Scoring happens elsewhere, on a copy.\n",
-			task->grader.submission);
+			*task->grader.submission ? task->grader.submission : "the workspace");
 	if (task->grader.validations)
 		buf_printf(b, "- You can `validate` %d times.\n", task->grader.validations);
 	buf_printf(b, "- What counts is %s: %s is better.\n", task->metric,
@@ -141,7 +141,10 @@ void observe_command(struct fh_env *env, const struct session_result *result)
 	const struct buf *output = result->output;
 
 	buf_clear(&env->folded);
-	str_add_folded(&env->folded, buf_str(output), output->len);
+	if (env->task->task->mlgym)
+		observe_mlgym_output(&env->folded, buf_str(output), output->len);
+	else
+		str_add_folded(&env->folded, buf_str(output), output->len);
 	str_add_utf8(&env->observation, buf_str(&env->folded), env->folded.len);
 	if (env->step.outcome == FH_OUTCOME_OK &&
 			(env->folded.truncated || env->observation.truncated)) {

@@ -11,6 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* MLGym's images have an environment of conda's there; it is this machine's Python, or what was bound. */
+#define MLGYM_PATH                                                                                 \
+	"PATH=/home/agent/miniconda3/envs/mlgym_generic/bin:/fumehood/bin:"                        \
+	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* A sandbox stands after milliseconds; one that takes this long never will. */
 #define START_NS (60 * NS_PER_S)
 
@@ -60,7 +65,8 @@ static int start_sandbox(struct fh_env *env, struct fh_error *err)
 					.network = task->network,
 					.limits = task->limits,
 					.shell = true,
-					.env = (const char *const[]){ hash_seed, NULL },
+					.env = (const char *const[]){ hash_seed,
+							task->mlgym ? MLGYM_PATH : NULL, NULL },
 					.random_seed = derive(env->seed, "RANDOM"),
 			},
 			&env->sb, err);

@@ -74,11 +74,20 @@ static const char *text_or_null(const struct buf *b)
 	return b->len ? b->data : NULL;
 }
 
+/* MLGym's observations end without one. */
+static void drop_last_newline(struct buf *b)
+{
+	if (b->len && b->data[b->len - 1] == '\n')
+		b->data[--b->len] = '\0';
+}
+
 void step_finish(struct fh_env *env)
 {
 	struct fh_step *step = &env->step;
 
 	add_usage(env);
+	if (env->task->task->mlgym)
+		drop_last_newline(&env->observation);
 	step->observation = buf_str(&env->observation);
 	step->open_file = env->open_file ? env->open_file : "n/a";
 	step->working_dir = env->working_dir;

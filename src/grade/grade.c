@@ -24,6 +24,7 @@ static const struct grade_kind *const kinds[] = {
 	[GRADER_CSV] = &grade_csv,
 	[GRADER_SCRIPT] = &grade_script,
 	[GRADER_DUEL] = &grade_duel,
+	[GRADER_MLGYM] = &grade_mlgym,
 };
 
 /* --- what kinds use --------------------------------------------------------------------------- */
@@ -44,7 +45,8 @@ int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error 
 
 struct grade_binds grade_binds_new(struct grade *g)
 {
-	size_t size = g->request.n_binds + g->request.task->n_hidden + OWN_BINDS_MAX;
+	size_t size = g->request.n_binds + g->request.task->n_hidden +
+			g->request.task->grader.n_evaluators + OWN_BINDS_MAX;
 
 	return (struct grade_binds){
 		.binds = arena_array(&g->arena, size, sizeof(struct sandbox_bind)),
@@ -182,9 +184,19 @@ static void no_submission(struct grade *g, const struct fh_error *why)
 
 static int start(struct grade *g, struct fh_error *err)
 {
-	int r = judge_key_of(g->request.judge_key, g->submission_fd, g->judge_key, err);
+	int r = 0;
 
+	/* What takes no file has no use for the key of one. */
+	if (!grade_takes_all(g->request.task))
+		r = judge_key_of(g->request.judge_key, g->submission_fd, g->judge_key, err);
 	return r < 0 ? r : g->kind->start(g, err);
+}
+
+const char *grade_submission(struct arena *a, const struct task *task)
+{
+	const char *submission = task->grader.submission;
+
+	return *submission ? arena_printf(a, GUEST_WORKSPACE "/%s", submission) : GUEST_WORKSPACE;
 }
 
 int grade_begin(const struct grade_request *request, struct grade **out, struct fh_error *err)
@@ -192,24 +204,25 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 	const struct task_grader *grader = &request->task->grader;
 	struct grade *g = xcalloc(1, sizeof(*g));
 	struct fh_error why;
-	int r;
+	int r = 0;
 
 	g->request = *request;
-	g->request.episode = NULL;
 	g->kind = kinds[grader->kind];
 	g->submission_fd = -1;
-	g->submission = path_join(GUEST_WORKSPACE, grader->submission);
+	g->submission = grade_submission(&g->arena, request->task);
 	g->deadline_ns = clock_now_ns() + grader->timeout_ms * NS_PER_MS;
 	buf_init(&g->text, GRADE_TEXT_BYTES);
 	buf_init(&g->grader_log, GRADE_TEXT_BYTES);
-	r = sandbox_get(request->episode, GUEST_WORKSPACE, grader->submission,
-			grader->submission_bytes, &g->submission_fd, &why);
+	if (!grade_takes_all(request->task))
+		r = sandbox_get(request->episode, GUEST_WORKSPACE, grader->submission,
+				grader->submission_bytes, &g->submission_fd, &why);
 	if (r < 0) {
 		no_submission(g, &why);
 	} else if (start(g, err) < 0) {
 		grade_free(g);
 		return error_wrap(err, "start the grader of %s", request->task->id);
 	}
+	g->request.episode = NULL;
 	*out = g;
 	return 0;
 }
@@ -353,7 +366,6 @@ void grade_free(struct grade *g)
 	score_release(&g->score);
 	buf_release(&g->text);
 	buf_release(&g->grader_log);
-	free(g->submission);
 	free(g->integrity);
 	arena_release(&g->arena);
 	free(g);

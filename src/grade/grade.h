@@ -2,6 +2,7 @@
 #ifndef GRADE_GRADE_H
 #define GRADE_GRADE_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/waits.h"
 #include "grade/score.h"
@@ -43,6 +44,9 @@ struct grade_result {
 	const char *integrity;     /* what was seen of tampering, else NULL */
 	const char *grader_log;    /* the end of what the grader printed, for people; "" */
 };
+
+/* Absolute path inside of what is scored: a file, or the workspace. */
+const char *grade_submission(struct arena *a, const struct task *task);
 
 /* What the request points to, but for the episode, must stay until grade_free(). */
 int grade_begin(const struct grade_request *request, struct grade **out, struct fh_error *err);

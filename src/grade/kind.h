@@ -27,7 +27,10 @@ struct grade_kind {
 	void (*explain)(struct grade *g, struct buf *text);
 };
 
-extern const struct grade_kind grade_csv, grade_script, grade_duel;
+extern const struct grade_kind grade_csv, grade_script, grade_duel, grade_mlgym;
+
+/* mlgym.c: no file is taken from the episode before start(), which takes all that it wants itself. */
+bool grade_takes_all(const struct task *task);
 
 struct grade {
 	struct grade_request request;
@@ -44,7 +47,8 @@ struct grade {
 	struct grade_result result;
 	struct score score;
 	struct buf text, grader_log;
-	char *submission, *integrity;
+	const char *submission;
+	char *integrity;
 };
 
 int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err);

@@ -92,7 +92,10 @@ static void check_secret(struct task_check *check, const struct task *task, cons
 static void check_secrets(struct task_check *check, const struct task *task)
 {
 	check_secret(check, task, task->grader.answers);
-	check_secret(check, task, task->grader.program);
+	if (task->grader.kind == GRADER_MLGYM)
+		note(check, "the agent sees what scores it, as in MLGym");
+	else
+		check_secret(check, task, task->grader.program);
 	for (size_t i = 0; i < task->n_hidden; i++)
 		check_secret(check, task, task->hidden[i].source);
 	for (size_t i = 0; i < task->n_solution; i++)
@@ -206,6 +209,10 @@ static void check_keys(struct task_check *check, const struct task *task)
 {
 	auto_free char *readme = path_join(task->dir, "README.md");
 
+	for (size_t i = 0; i < task->n_warnings; i++)
+		note(check, "%s", task->warnings[i]);
+	if (task->mlgym)
+		return;
 	for (const char *const *key = task_keys_without_effect; *key; key++)
 		if (node_get(task->keys, *key))
 			note(check, "'%s' has no effect here", *key);
@@ -248,6 +255,7 @@ int task_check(const struct task_places *places, const char *spec, struct task_c
 {
 	struct task_found found;
 	struct fh_error why;
+	const char *name;
 	char **variants;
 	int r;
 
@@ -255,14 +263,15 @@ int task_check(const struct task_places *places, const char *spec, struct task_c
 	r = task_find(places, spec, &found, err);
 	if (r < 0)
 		return r;
-	if (task_variants(places, found.dir, &variants, &why) < 0) {
+	name = found.mlgym ? found.file : found.dir;
+	if (task_variants(places, name, &variants, &why) < 0) {
 		problem(out, "%s", why.message);
 		task_found_release(&found);
 		return 0;
 	}
-	check_variant(places, found.dir, TASK_FULL, out);
+	check_variant(places, name, TASK_FULL, out);
 	for (char **variant = variants; *variant; variant++)
-		check_variant(places, found.dir, *variant, out);
+		check_variant(places, name, *variant, out);
 	task_list_free(variants);
 	task_found_release(&found);
 	return 0;

@@ -24,9 +24,11 @@ static const struct schema metric_schema = {
 	.fields = metric_fields,
 };
 
-const char *const grader_kinds[] = {
-	[GRADER_CSV] = "csv", [GRADER_SCRIPT] = "script", [GRADER_DUEL] = "duel", NULL
-};
+const char *const grader_kinds[] = { [GRADER_CSV] = "csv",
+	[GRADER_SCRIPT] = "script",
+	[GRADER_DUEL] = "duel",
+	[GRADER_MLGYM] = "mlgym",
+	NULL };
 
 const char *const csv_metrics[] = { "accuracy", "f1", "rmse", "r2", "mae", "log_loss", "auc",
 	"bleu", NULL };
@@ -64,7 +66,8 @@ static const struct field grader_fields[] = {
 static const struct schema grader_schema = {
 	.name = "grader",
 	.help = "How a submission is scored. `csv` wants `answers`, `id`, `target`, `metric`; `script` "
-		"wants `program`; `duel` wants `program`, and `functions` or `player`.",
+		"wants `program`; `duel` wants `program`, and `functions` or `player`. `mlgym` is that of "
+		"tasks of a checkout of MLGym.",
 	.size = sizeof(struct grader_config),
 	.fields = grader_fields,
 };
@@ -197,11 +200,11 @@ static const struct field task_fields[] = {
 	{ "default_variant", FIELD_TEXT, FIELD(default_variant),
 			"the one that is played when none is named" },
 	{ "benchmark_name", FIELD_TEXT, FIELD(benchmark_name), "a label, for people" },
-	{ "task_entrypoint", FIELD_TEXT, FIELD(task_entrypoint), "changes nothing: see `grader`" },
-	{ "evaluation_paths", FIELD_TEXTS, FIELD(evaluation_paths),
-			"changes nothing: see `grader`" },
-	{ "evaluation_read_only", FIELD_BOOL, FIELD(evaluation_read_only),
-			"changes nothing: graders are out of reach" },
+	{ "task_entrypoint", FIELD_TEXT, FIELD(task_entrypoint),
+			"of a checkout of MLGym: [mlgym.md](mlgym.md); else it changes nothing: see "
+			"`grader`" },
+	{ "evaluation_paths", FIELD_TEXTS, FIELD(evaluation_paths), "the same" },
+	{ "evaluation_read_only", FIELD_BOOL, FIELD(evaluation_read_only), "the same" },
 	{ "memory_path", FIELD_TEXT, FIELD(memory_path), "changes nothing" },
 	{ "requirements_path", FIELD_TEXT, FIELD(requirements_path),
 			"changes nothing yet: packages are the machine's" },

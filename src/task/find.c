@@ -6,6 +6,7 @@
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "task/mlgym.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -108,8 +109,13 @@ static int list_names(const struct task_places *places, struct names *out, struc
 
 int task_list(const struct task_places *places, char ***out, struct fh_error *err)
 {
-	struct names names = { .items = xcalloc(1, sizeof(char *)) };
-	int r = list_names(places, &names, err);
+	struct names names = { .items = NULL };
+	int r;
+
+	if (places && places->mlgym_root)
+		return mlgym_list(places->mlgym_root, out, err);
+	names.items = xcalloc(1, sizeof(char *));
+	r = list_names(places, &names, err);
 
 	if (r < 0) {
 		task_list_free(names.items);
@@ -131,6 +137,7 @@ void task_list_free(char **ids)
 void task_found_release(struct task_found *found)
 {
 	free(found->dir);
+	free(found->file);
 	free(found->variant);
 }
 
@@ -141,6 +148,14 @@ static int not_found(const struct task_places *places, const char *name, struct 
 	const char *closest;
 
 	list_names(places, &names, NULL);
+	if (places && places->mlgym_root) {
+		char **more = NULL;
+
+		mlgym_list(places->mlgym_root, &more, NULL);
+		for (char **p = more; p && *p; p++)
+			add_name(&names, *p);
+		task_list_free(more);
+	}
 	for (size_t i = 0; i < names.n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names.items[i]);
 	closest = str_closest(name, (const char *const *)names.items, names.n);
@@ -190,6 +205,20 @@ static int find_dir(const struct task_places *places, const char *name, char **o
 	return 0;
 }
 
+static bool find_mlgym(const struct task_places *places, const char *name, struct task_found *out)
+{
+	const char *root = places ? places->mlgym_root : NULL;
+	char *file = root ? mlgym_find(root, name) : NULL;
+	char *dir = file ? realpath(root, NULL) : NULL;
+
+	if (!dir) {
+		free(file);
+		return false;
+	}
+	*out = (struct task_found){ .dir = dir, .file = file, .mlgym = true };
+	return true;
+}
+
 int task_find(const struct task_places *places, const char *spec, struct task_found *out,
 		struct fh_error *err)
 {
@@ -201,9 +230,12 @@ int task_find(const struct task_places *places, const char *spec, struct task_fo
 
 	if (colon && !task_name_is_valid(colon + 1))
 		return error_say(err, EINVAL, "'%s' can't be the name of a variant", colon + 1);
-	r = find_dir(places, name, &dir, err);
-	if (r < 0)
-		return r;
-	*out = (struct task_found){ .dir = dir, .variant = colon ? xstrdup(colon + 1) : NULL };
+	if (!find_mlgym(places, name, out)) {
+		r = find_dir(places, name, &dir, err);
+		if (r < 0)
+			return r;
+		*out = (struct task_found){ .dir = dir, .file = path_join(dir, "task.yaml") };
+	}
+	out->variant = colon ? xstrdup(colon + 1) : NULL;
 	return 0;
 }

@@ -9,7 +9,9 @@ bool task_name_is_valid(const char *name);
 
 /* A task by its name. Heap strings. */
 struct task_found {
-	char *dir;     /* its folder, without symbolic links */
+	char *dir;  /* its folder, without symbolic links; of an MLGym task, the checkout */
+	char *file; /* its YAML: names it in `spec`s too if it is MLGym's, else `dir` does */
+	bool mlgym;
 	char *variant; /* NULL: none was named */
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "task/task.h"
 
-#include "base/path.h"
 #include "base/scope.h"
 #include "base/sha256.h"
 #include "base/str.h"
@@ -117,7 +116,6 @@ int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_err
 {
 	const char *programs[] = { task->grader.answers, task->grader.program,
 		task->grader.player };
-	auto_free char *yaml = path_join(task->dir, "task.yaml");
 	uint8_t digest[SHA256_BYTES];
 	struct sha256 h;
 	int r;
@@ -125,7 +123,7 @@ int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_err
 	sha256_init(&h);
 	sha256_add_str(&h, task->id);
 	sha256_add_str(&h, task->variant);
-	r = add_tree(&h, yaml, err);
+	r = add_tree(&h, task->file, err);
 	if (r >= 0)
 		r = add_files(&h, "starter", task->starter, task->n_starter, err);
 	if (r >= 0)

@@ -15,6 +15,7 @@ struct task_loading {
 	struct task_config config;
 	const struct node *root; /* the file, then with the variant's keys over it */
 	struct task_folder folder;
+	bool mlgym; /* a file of a checkout of MLGym: task/mlgym.h */
 	struct fh_error *err;
 };
 

@@ -77,6 +77,7 @@ int task_load_baseline(struct task_loading *l)
 		task->baseline_command = c->baseline;
 	else if (r >= 0 && c->baseline_paths.n)
 		r = baseline_of_path(l, c->baseline_paths.items[0]);
+	task->baseline_is_published = l->mlgym && is_published(task, task->metric);
 	if (r >= 0 && !task->baseline_command && !is_published(task, task->metric))
 		return node_complain(l->root, l->err,
 				"no baseline: give 'baseline' (\"true\" if the starter code is one), "

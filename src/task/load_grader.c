@@ -29,6 +29,9 @@ static int check_grader_keys(const struct task_loading *l)
 	const struct node *node = task_at(l, "grader");
 	const char *kind = node_get(node, "kind")->text;
 
+	if (g->kind == GRADER_MLGYM)
+		return node_complain(node_get(node, "kind"), l->err,
+				"the mlgym grader is for tasks of a checkout of MLGym: --mlgym-root");
 	for (size_t i = 0; i < ARRAY_SIZE(grader_keys); i++) {
 		const char *key = grader_keys[i].key;
 		const struct node *value = node_get(node, key);

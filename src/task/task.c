@@ -9,6 +9,7 @@
 #include "task/describe.h"
 #include "task/find.h"
 #include "task/load.h"
+#include "task/mlgym.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +17,28 @@
 const struct node *task_at(const struct task_loading *l, const char *path)
 {
 	return node_path(l->root, path);
+}
+
+/* What nobody knows in a file of MLGym's is said by `fumehood task check`. */
+static void keep_warnings(struct task_loading *l, const struct warnings *warnings)
+{
+	const char **kept = arena_array(&l->task->arena, warnings->n, sizeof(*kept));
+
+	for (size_t i = 0; i < warnings->n; i++)
+		kept[i] = warnings->items[i];
+	l->task->warnings = kept;
+	l->task->n_warnings = warnings->n;
+}
+
+static int read_keys(struct task_loading *l)
+{
+	struct warnings warnings = { 0 };
+	int r = schema_read(&l->task->arena, &task_schema, l->root, l->mlgym ? &warnings : NULL,
+			&l->config, l->err);
+
+	if (r >= 0)
+		keep_warnings(l, &warnings);
+	return r;
 }
 
 /* --- variants --------------------------------------------------------------------------------- */
@@ -74,7 +97,7 @@ static int apply_variant(struct task_loading *l, const char *name)
 	if (!over)
 		return unknown_variant(l, name);
 	l->root = node_overlay(arena, l->root, over);
-	return schema_read(arena, &task_schema, l->root, NULL, &l->config, l->err);
+	return read_keys(l);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -106,41 +129,61 @@ static int load_description(struct task_loading *l)
 }
 
 /* In this order: paths may name data sets, and the description lists their files. */
-static int (*const parts[])(struct task_loading *l) = {
-	load_plain,
-	/* from here on with files */
-	task_load_datasets,
-	task_load_files,
-	task_load_grader,
-	task_load_baseline,
-	task_load_binds,
-	load_description,
-};
-
+#define PARTS 7
 #define PARTS_WITHOUT_FILES 1
+
+static int load_plain_mlgym(struct task_loading *l)
+{
+	int r = load_plain(l);
+
+	return r < 0 ? r : mlgym_load_plain(l);
+}
+
+static int (*const parts[2][PARTS])(struct task_loading *l) = {
+	{
+			load_plain,
+			/* from here on with files */
+			task_load_datasets,
+			task_load_files,
+			task_load_grader,
+			task_load_baseline,
+			task_load_binds,
+			load_description,
+	},
+	{
+			load_plain_mlgym,
+			mlgym_load_datasets,
+			task_load_files,
+			mlgym_load_grader,
+			task_load_baseline,
+			mlgym_load_binds,
+			mlgym_load_description,
+	},
+};
 
 static int read_yaml(struct task_loading *l)
 {
-	struct arena *arena = &l->task->arena;
-	auto_free char *path = path_join(l->task->dir, "task.yaml");
-	int r = yaml_load(arena, path, &l->root, l->err);
+	int r = yaml_load(&l->task->arena, l->task->file, &l->root, l->err);
 
+	if (r >= 0 && l->mlgym)
+		r = mlgym_complete(l);
 	if (r >= 0)
-		r = schema_read(arena, &task_schema, l->root, NULL, &l->config, l->err);
+		r = read_keys(l);
 	if (r < 0)
 		return r;
-	if (l->config.id && !str_eq(l->config.id, l->task->id))
+	if (l->config.id && !l->mlgym && !str_eq(l->config.id, l->task->id))
 		return node_complain(task_at(l, "id"), l->err,
 				"id '%s' is not the folder's name, '%s'", l->config.id,
 				l->task->id);
 	return check_variants(l);
 }
 
-static struct task *task_new(const char *dir)
+static struct task *task_new(const struct task_found *found)
 {
 	struct task *task = xcalloc(1, sizeof(*task));
 
-	task->dir = arena_strdup(&task->arena, dir);
+	task->dir = arena_strdup(&task->arena, found->dir);
+	task->file = arena_strdup(&task->arena, found->file);
 	task->id = path_basename(task->dir);
 	return task;
 }
@@ -154,13 +197,14 @@ static int load(const struct task_places *places, const char *spec, const char *
 
 	if (r < 0)
 		return r;
-	l.task = task_new(found.dir);
+	l.task = task_new(&found);
+	l.mlgym = found.mlgym;
 	l.folder = (struct task_folder){ .arena = &l.task->arena, .dir = l.task->dir };
 	r = read_yaml(&l);
 	if (r >= 0)
 		r = apply_variant(&l, variant && *variant ? variant : found.variant);
 	for (size_t i = 0; i < n_parts && r >= 0; i++)
-		r = parts[i](&l);
+		r = parts[l.mlgym][i](&l);
 	task_found_release(&found);
 	if (r < 0) {
 		task_free(l.task);
@@ -173,7 +217,7 @@ static int load(const struct task_places *places, const char *spec, const char *
 int task_load(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err)
 {
-	return load(places, spec, variant, ARRAY_SIZE(parts), out, err);
+	return load(places, spec, variant, PARTS, out, err);
 }
 
 int task_read(const struct task_places *places, const char *spec, const char *variant,
@@ -193,7 +237,8 @@ int task_variants(const struct task_places *places, const char *spec, char ***ou
 
 	if (r < 0)
 		return r;
-	l.task = task_new(found.dir);
+	l.task = task_new(&found);
+	l.mlgym = found.mlgym;
 	task_found_release(&found);
 	r = read_yaml(&l);
 	if (r >= 0) {

@@ -18,7 +18,10 @@
  * made absolute. Loaded whole into an arena; nothing in it changes afterwards, so threads may share
  * it.
  */
-enum grader_kind { GRADER_CSV, GRADER_SCRIPT, GRADER_DUEL };
+enum grader_kind { GRADER_CSV, GRADER_SCRIPT, GRADER_DUEL, GRADER_MLGYM };
+
+/* The ways in which MLGym's task classes call an evaluator. */
+enum mlgym_call { MLGYM_CSV, MLGYM_PYTHON, MLGYM_MODEL, MLGYM_LM };
 
 struct node;
 struct dataset;
@@ -26,6 +29,7 @@ struct dataset;
 struct task_file {
 	const char *source; /* absolute path here */
 	const char *target; /* relative to its place inside (workspace, or the grader's folder) */
+	bool read_only;     /* not writable inside */
 };
 
 struct task_grader {
@@ -47,13 +51,22 @@ struct task_grader {
 	const char *player;
 	const char *const *
 			functions; /* the judge may ask the submission for these; NULL-terminated */
+	/* mlgym: how the first of the evaluators is called, and all files that are the evaluator's own, from
+	 * the checkout, at their places in the workspace. `submission` may be "": the whole workspace. */
+	enum mlgym_call call;
+	const struct task_file *evaluators;
+	size_t n_evaluators;
 };
 
 struct task {
 	const char *id, *variant; /* variant "" when there is none */
 	const char *name;
-	const char *description; /* {dataset_docs} and {training_timeout} filled in */
-	const char *dir;         /* absolute */
+	const char *description;     /* {dataset_docs} and {training_timeout} filled in */
+	const char *dir;             /* absolute; of an MLGym task: the checkout */
+	const char *file;            /* absolute: its YAML */
+	bool mlgym;                  /* of a checkout of MLGym: observations follow its rules */
+	const char *const *warnings; /* about keys that nobody knows */
+	size_t n_warnings;
 	const char *metric;
 	bool maximize;
 	int max_steps;
@@ -71,8 +84,10 @@ struct task {
 	size_t n_data;
 	const struct task_file *hidden; /* into the grader's sandbox only */
 	size_t n_hidden;
-	/* A shell command run in a fresh episode, then graded; NULL: `published` is the baseline. */
+	/* A shell command run in a fresh episode, then graded. NULL, or if so said: `published` is the
+	 * baseline. */
 	const char *baseline_command;
+	bool baseline_is_published;
 	const struct fh_metric
 			*published; /* baseline_scores; it holds `metric` if there is no command */
 	size_t n_published;
@@ -92,6 +107,7 @@ struct task {
 
 struct task_places {
 	const char *tasks_dir; /* looked up first; NULL: none */
+	const char *mlgym_root; /* a checkout of MLGym, whose tasks come before all others; NULL: none */
 	const char *state_dir; /* holds data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's own */
 };
 
@@ -126,7 +142,7 @@ int task_check_bind(const struct task *task, const char *state_dir, const char *
 int task_variants(const struct task_places *places, const char *spec, char ***out,
 		struct fh_error *err);
 
-/* Ids of all tasks, sorted; heap array of heap strings, NULL-terminated; free with task_list_free. */
+/* Names of all tasks (of the checkout of MLGym alone, if there is one), sorted; heap array of heap strings, NULL-terminated; free with task_list_free. */
 int task_list(const struct task_places *places, char ***out, struct fh_error *err);
 void task_list_free(char **ids);
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 TASKS = Path(__file__).resolve().parent / "tasks"
+MLGYM = TASKS.parents[1] / "fixtures/mlgym-root"
 ANSWER_S = 100.0
 
 
@@ -29,6 +30,7 @@ class Game:
     honest: str  # the commands that make it
     score: float
     near: float = 0.0
+    root: Path | None = None  # the checkout of MLGym that it is of
 
 
 GAMES = [
@@ -36,8 +38,14 @@ GAMES = [
     Game("script", "answer.txt", "echo 5 >answer.txt", 0.25),
     Game("titanic:micro", "submission.csv", "python3 baseline.py", 0.78, 0.02),
     Game("battleOfSexes", "strategy.py", "true", 1.0125, 0.02),
+    Game("rows", "submission.csv", "cp sample_submission.csv submission.csv", 0.5, root=MLGYM),
 ]
-BY_TASK = {game.task: game for game in GAMES}
+# In these the agent's code runs in the evaluator's own process: see test_mlgym.py.
+IN_PROCESS = [
+    Game("coin", "strategy.py", "true", 0.4, root=MLGYM),
+    Game("model", "checkpoint.yaml", "python3 src/train.py", 5 / 12, root=MLGYM),
+]
+BY_TASK = {game.task: game for game in GAMES + IN_PROCESS}
 
 
 class Episode:
@@ -47,6 +55,7 @@ class Episode:
         self.game = game
         self.out = out
         words = ["env", "--task", game.task, "--tasks-dir", TASKS, "--out", out]
+        words += ["--mlgym-root", game.root] if game.root else []
         self.child = subprocess.Popen(
             [program, *map(str, words)],
             stdin=subprocess.PIPE,
@@ -78,7 +87,7 @@ class Episode:
     def sh(self, action: str) -> str:
         answer = self.step(action)
         assert answer["info"]["outcome"] == "ok", answer
-        return answer["observation"]
+        return answer["observation"].rstrip("\n")  # of MLGym's tasks it ends without
 
     def put(self, path: str, text: str) -> None:
         end = f"END{secrets.token_hex(4)}"
@@ -91,7 +100,7 @@ class Episode:
     def assert_honest(self, answer: dict) -> float:
         """It was scored, and worth what an honest one is."""
         assert "score" in answer["info"], answer
-        (value,) = answer["info"]["score"].values()
+        value = next(iter(answer["info"]["score"].values()))
         assert abs(value - self.game.score) <= self.game.near + 1e-9, answer
         return value
 

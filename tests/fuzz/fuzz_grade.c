@@ -67,7 +67,7 @@ static void open_grade(struct play *p)
 	g->request.task = &task;
 	g->kind = kinds[input_u8(&p->in) % ARRAY_SIZE(kinds)];
 	g->submission_fd = -1;
-	g->submission = xstrdup("/home/agent/workspace/submission.csv");
+	g->submission = "/home/agent/workspace/submission.csv";
 	g->deadline_ns = clock_now_ns() + task.grader.timeout_ms * NS_PER_MS;
 	buf_init(&g->text, GRADE_TEXT_BYTES);
 	buf_init(&g->grader_log, GRADE_TEXT_BYTES);

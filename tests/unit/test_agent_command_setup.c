@@ -10,6 +10,7 @@
 
 static const char *const sourced =
 		"_twice() { echo \"$1$1\"; }\n"
+		"# @yaml\n# docstring: scores\nvalidate() {\n  echo '<<VALIDATION||'\n}\n"
 		"# @yaml\n# docstring: opens\nview() {\n  CURRENT=$(realpath \"$1\")\n  _twice x\n}\n";
 static const char *const script =
 		"#!/bin/sh\n# @yaml\n# docstring: greets\n"
@@ -123,6 +124,9 @@ static void test_asks_for_a_score(void **state)
 {
 	struct fh_env *env = open_with(sourced, 0);
 
+	act(env, "cp zeros.csv submission.csv; validate");
+	assert_has(step.observation, "Evaluation Score: {'accuracy': 0.5}");
+	assert_lacks(step.observation, "VALIDATION");
 	act(env, "cp zeros.csv submission.csv; state() { submit; echo '{}'; }");
 	assert_string_equal(step.exit_status, "submitted");
 	fh_env_close(env);

@@ -121,7 +121,9 @@ static void test_bad_graders(void **state)
 	} cases[] = {
 		{ "grader: {kind: quiz, submission: s}",
 				"task.yaml:5:16: 'kind': expected one of 'csv', "
-				"'script', 'duel', found 'quiz'" },
+				"'script', 'duel', 'mlgym', found 'quiz'" },
+		{ "grader: {kind: mlgym, submission: s}",
+				"task.yaml:5:16: the mlgym grader is for tasks of a checkout" },
 		{ CSV "}", "task.yaml:5:9: a csv grader wants 'metric'" },
 		{ CSV ", metric: ~}", "task.yaml:5:9: a csv grader wants 'metric'" },
 		{ CSV ", metric: best}", "task.yaml:5:85: 'metric': expected one of" },

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/mlgym.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "config/yaml.h"
+#include "task/find.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a program finds the Python that MLGym's images have. */
+#define CONDA_PYTHON "/home/agent/miniconda3/envs/mlgym_generic/bin/python"
+#define PYTHON "/usr/bin/python3"
+
+#define SHORT_TIMEOUT_MS 25000
+#define LONG_TIMEOUT_MS 3600000
+
+const char *const mlgym_entrypoints[] = {
+	[MLGYM_CSV] = "CSVSubmissionTasks",
+	[MLGYM_PYTHON] = "PythonSubmissionTasks",
+	[MLGYM_MODEL] = "ModelSubmissionTasks",
+	[MLGYM_LM] = "LMSubmissionTasks",
+	NULL,
+};
+
+/* --- what the file does not say --------------------------------------------------------------- */
+
+/* The first of the published metrics decides; where there is r2, that does, as in the published tables. */
+static const char *metric_of(const struct node *root)
+{
+	const struct node *scores = node_get(root, "baseline_scores");
+
+	if (scores && scores->kind == NODE_LIST && scores->n)
+		scores = scores->items[0];
+	if (!scores || scores->kind != NODE_MAP || !scores->n)
+		return NULL;
+	return node_get(scores, "r2") ? "r2" : scores->pairs[0].key->text;
+}
+
+static bool less_is_better(const char *metric)
+{
+	static const char *const names[] = { "time", "loss", "val_loss", "test_loss", "rmse", "mse",
+		"mae", "perplexity", "error" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (strcasecmp(metric, names[i]) == 0)
+			return true;
+	return false;
+}
+
+static void add_metric(struct buf *yaml, const struct node *root)
+{
+	const char *metric = metric_of(root);
+
+	if (!metric)
+		return; /* 'metric' is missed where the file's keys are read */
+	buf_add_str(yaml, "metric:\n  name: ");
+	node_print_text(yaml, metric, 4);
+	buf_printf(yaml, "\n  direction: %s\n", less_is_better(metric) ? "minimize" : "maximize");
+}
+
+int mlgym_complete(struct task_loading *l)
+{
+	auto_buf struct buf yaml = BUF_INIT(4096);
+	const struct node *base = NULL;
+	int r;
+
+	if (l->root->kind != NODE_MAP)
+		return node_complain(l->root, l->err, "expected a mapping with the keys of a task");
+	buf_add_str(&yaml, "network: host\ngrader: {kind: mlgym, submission: submission.csv}\n");
+	add_metric(&yaml, l->root);
+	r = yaml_parse(&l->task->arena, "MLGym's own", buf_str(&yaml), yaml.len, &base, l->err);
+	if (r == 0)
+		l->root = node_overlay(&l->task->arena, base, l->root);
+	return r;
+}
+
+/* Both spellings that MLGym has, its code's and its README's. */
+static int64_t timeout_of(const char *code, const char *readme, int64_t otherwise_ms)
+{
+	const char *text = getenv(code);
+	int64_t ms;
+
+	if (!text)
+		text = getenv(readme);
+	return text && str_to_ms(text, &ms) && ms >= 100 ? ms : otherwise_ms;
+}
+
+static bool is_given(const struct task_loading *l, const char *key)
+{
+	const struct node *node = node_get(l->root, key);
+
+	return node && !node_is_null(node);
+}
+
+int mlgym_load_plain(struct task_loading *l)
+{
+	struct task *task = l->task;
+
+	if (!l->config.id || !task_name_is_valid(l->config.id))
+		return node_complain(task_at(l, "id"), l->err, "'id' can't be the name of a task");
+	task->id = l->config.id;
+	task->mlgym = true;
+	if (!is_given(l, "short_timeout"))
+		task->short_timeout_ms = timeout_of("MLGYM_AGENT_SHORT_TIMEOUT",
+				"MLGYM_ACTION_SHORT_TIMEOUT", SHORT_TIMEOUT_MS);
+	if (!is_given(l, "training_timeout"))
+		task->training_timeout_ms = timeout_of("MLGYM_AGENT_LONG_TIMEOUT",
+				"MLGYM_ACTION_LONG_TIMEOUT", LONG_TIMEOUT_MS);
+	return 0;
+}
+
+/* --- data sets -------------------------------------------------------------------------------- */
+
+#define FIELD(f) offsetof(struct mlgym_dataset, f)
+struct mlgym_dataset {
+	const char *name, *description, *data_path;
+	bool is_local;
+};
+
+static const struct field dataset_fields[] = {
+	{ "name", FIELD_TEXT, FIELD(name), .required = true },
+	{ "description", FIELD_TEXT, FIELD(description), .required = true },
+	{ "data_path", FIELD_TEXT, FIELD(data_path), .required = true },
+	{ "is_local", FIELD_BOOL, FIELD(is_local) },
+	{},
+};
+#undef FIELD
+
+static const struct schema mlgym_dataset_schema = {
+	.name = "dataset",
+	.size = sizeof(struct mlgym_dataset),
+	.fields = dataset_fields,
+};
+
+/* What is in the folder comes into the workspace's data/; what is not local comes by the network. */
+static int add_local(struct task_loading *l, const struct mlgym_dataset *config, const char *dir,
+		struct task_files *files)
+{
+	const char *path = arena_printf(&l->task->arena, "%s/", config->data_path);
+	const struct node *at = task_at(l, "dataset_configs");
+	const struct node list = { .kind = NODE_LIST, .items = &at, .n = 1 };
+	int r;
+
+	if (!path_is_dir(dir))
+		return error_say(l->err, ENODATA,
+				"data set '%s' lacks its files: there is no folder %s",
+				config->name, dir);
+	r = task_files_add(&l->folder, &list, &(struct texts){ .items = &path, .n = 1 }, files,
+			l->err);
+	for (size_t i = 0; i < files->n && r >= 0; i++)
+		files->items[i].read_only = true;
+	return r;
+}
+
+static int add_dataset(
+		struct task_loading *l, size_t i, struct dataset *out, struct task_files *files)
+{
+	const char *name = l->config.dataset_configs.items[i];
+	const struct node *at = task_at(l, "dataset_configs")->items[i];
+	auto_free char *configs = path_join(l->task->dir, "configs");
+	auto_free char *path = path_join(configs, name);
+	struct arena *arena = &l->task->arena;
+	struct mlgym_dataset config;
+	struct warnings warnings = { 0 };
+	const struct node *root = NULL;
+	int r;
+
+	if (!path_stays_inside(name) || !path_exists(path))
+		return node_complain(at, l->err, "there is no configs/%s", name);
+	r = yaml_load(arena, arena_strdup(arena, path), &root, l->err);
+	if (r >= 0)
+		r = schema_read(arena, &mlgym_dataset_schema, root, &warnings, &config, l->err);
+	if (r < 0)
+		return r;
+	*out = (struct dataset){
+		.id = name,
+		.name = config.name,
+		.description = config.description,
+		.dir = l->task->dir,
+	};
+	if (!config.is_local)
+		return 0;
+	out->dir = arena_printf(arena, "%s/%s", l->task->dir, config.data_path);
+	return add_local(l, &config, out->dir, files);
+}
+
+int mlgym_load_datasets(struct task_loading *l)
+{
+	struct task *task = l->task;
+	size_t n = l->config.dataset_configs.n;
+	struct dataset *datasets = arena_array(&task->arena, n, sizeof(*datasets));
+	struct task_files files = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		int r = add_dataset(l, i, &datasets[i], &files);
+
+		if (r < 0)
+			return r;
+	}
+	task->datasets = datasets;
+	task->n_datasets = n;
+	task->data = files.items;
+	task->n_data = files.n;
+	return 0;
+}
+
+/* --- the evaluator ---------------------------------------------------------------------------- */
+
+static int find_call(const struct task_loading *l, enum mlgym_call *out)
+{
+	const char *name = l->config.task_entrypoint;
+
+	*out = MLGYM_CSV;
+	if (!name)
+		return 0;
+	for (enum mlgym_call i = 0; mlgym_entrypoints[i]; i++) {
+		if (str_eq(mlgym_entrypoints[i], name)) {
+			*out = i;
+			return 0;
+		}
+	}
+	return node_complain(task_at(l, "task_entrypoint"), l->err,
+			"'%s' is none of the four that are known: %s, %s, %s, %s", name,
+			mlgym_entrypoints[0], mlgym_entrypoints[1], mlgym_entrypoints[2],
+			mlgym_entrypoints[3]);
+}
+
+/* The file of the checkout that comes to lie at this path of the workspace. */
+static const char *source_of(const struct task *task, const char *path)
+{
+	for (size_t i = 0; i < task->n_starter; i++) {
+		const struct task_file *file = &task->starter[i];
+		size_t n = strlen(file->target);
+
+		if (str_eq(file->target, path))
+			return file->source;
+		if (strncmp(file->target, path, n) == 0 && path[n] == '/')
+			return arena_printf(&((struct task *)(uintptr_t)task)->arena, "%s%s",
+					file->source, path + n);
+	}
+	return NULL;
+}
+
+static int find_evaluators(struct task_loading *l)
+{
+	const struct texts *paths = &l->config.evaluation_paths;
+	struct task *task = l->task;
+	struct task_file *files = arena_array(&task->arena, paths->n, sizeof(*files));
+
+	if (!paths->n)
+		return node_complain(task_at(l, "evaluation_paths"), l->err,
+				"'evaluation_paths' names no program that scores");
+	for (size_t i = 0; i < paths->n; i++) {
+		const struct node *at = task_at(l, "evaluation_paths")->items[i];
+
+		if (!path_stays_inside(paths->items[i]))
+			return node_complain(at, l->err, "'%s' is not a path in the workspace",
+					paths->items[i]);
+		files[i].target = paths->items[i];
+		files[i].source = source_of(task, paths->items[i]);
+		if (!files[i].source || !path_exists(files[i].source))
+			return node_complain(
+					at, l->err, "'%s' is not in starter_code", paths->items[i]);
+	}
+	task->grader.evaluators = files;
+	task->grader.n_evaluators = paths->n;
+	return 0;
+}
+
+static bool is_evaluator(const struct task *task, const char *target)
+{
+	for (size_t i = 0; i < task->grader.n_evaluators; i++)
+		if (str_eq(task->grader.evaluators[i].target, target))
+			return true;
+	return false;
+}
+
+/* What an agent is to write in a Python task: no key names it, and these are what they are called. */
+static const char *python_submission(const struct task *task)
+{
+	static const char *const names[] = { "strategy.py", "heuristic.py", "submission.py" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (source_of(task, names[i]))
+			return names[i];
+	for (size_t i = 0; i < task->n_starter; i++)
+		if (str_ends(task->starter[i].target, ".py") &&
+				!is_evaluator(task, task->starter[i].target))
+			return task->starter[i].target;
+	return "target.py";
+}
+
+/* Beside the evaluators, in a Python task: whatever is there at first and not the agent's to write. */
+static void own_the_rest(struct task *task)
+{
+	struct task_grader *g = &task->grader;
+	struct task_file *files = arena_array(
+			&task->arena, g->n_evaluators + task->n_starter, sizeof(*files));
+	size_t n = g->n_evaluators;
+
+	memcpy(files, g->evaluators, n * sizeof(*files));
+	for (size_t i = 0; i < task->n_starter; i++) {
+		const struct task_file *file = &task->starter[i];
+
+		if (!str_eq(file->target, g->submission) && !is_evaluator(task, file->target))
+			files[n++] = *file;
+	}
+	g->evaluators = files;
+	g->n_evaluators = n;
+}
+
+static void protect_evaluators(struct task *task)
+{
+	struct task_file *starter = (struct task_file *)(uintptr_t)task->starter;
+
+	for (size_t i = 0; i < task->n_starter; i++)
+		if (is_evaluator(task, starter[i].target))
+			starter[i].read_only = true;
+}
+
+int mlgym_load_grader(struct task_loading *l)
+{
+	struct task *task = l->task;
+	struct task_grader *g = &task->grader;
+	const struct node *given = task_at(l, "grader.submission");
+	int r;
+
+	if (l->config.grader.kind != GRADER_MLGYM)
+		return task_load_grader(l);
+	*g = (struct task_grader){ .kind = GRADER_MLGYM,
+		.submission_bytes = l->config.grader.submission_bytes,
+		.submission = l->config.grader.submission,
+		.validations = (int)l->config.grader.validations,
+		.timeout_ms = task->training_timeout_ms };
+	if (node_get(node_get(l->root, "grader"), "timeout"))
+		g->timeout_ms = l->config.grader.timeout_ms;
+	r = find_call(l, &g->call);
+	if (r >= 0)
+		r = find_evaluators(l);
+	if (r < 0)
+		return r;
+	if (l->config.evaluation_read_only)
+		protect_evaluators(task);
+	g->program = g->evaluators[0].source;
+	if (g->call != MLGYM_CSV && str_eq(given->file, "MLGym's own"))
+		g->submission = g->call == MLGYM_PYTHON ? python_submission(task) : "";
+	if (!path_stays_inside(*g->submission ? g->submission : "x"))
+		return node_complain(given, l->err, "'%s' is not a path in the workspace",
+				g->submission);
+	if (g->call == MLGYM_PYTHON)
+		own_the_rest(task);
+	return 0;
+}
+
+/* --- binds ------------------------------------------------------------------------------------ */
+
+int mlgym_load_binds(struct task_loading *l)
+{
+	struct task *task = l->task;
+	auto_free char *python = realpath(PYTHON, NULL);
+	struct sandbox_bind *binds;
+	int r = task_load_binds(l);
+
+	if (r < 0 || !python)
+		return r;
+	binds = arena_array(&task->arena, task->n_binds + 1, sizeof(*binds));
+	binds[0] = (struct sandbox_bind){ arena_strdup(&task->arena, python), CONDA_PYTHON };
+	if (task->n_binds)
+		memcpy(binds + 1, task->binds, task->n_binds * sizeof(*binds));
+	task->binds = binds;
+	task->n_binds++;
+	return 0;
+}
+
+/* --- the description -------------------------------------------------------------------------- */
+
+#define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
+#define DATASET_DOCS "{dataset_docs}"
+
+static void add_datasets(struct buf *out, const struct task *task)
+{
+	for (size_t i = 0; i < task->n_datasets; i++) {
+		for (const char *c = task->datasets[i].name; *c; c++)
+			buf_add_char(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
+		buf_printf(out, ":\n%s\n\n", task->datasets[i].description);
+	}
+}
+
+/* The one field is filled in, and doubled braces are single ones. */
+int mlgym_load_description(struct task_loading *l)
+{
+	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);
+	const char *at = l->config.description;
+
+	while (*at) {
+		if (str_starts(at, DATASET_DOCS)) {
+			add_datasets(&out, l->task);
+			at += strlen(DATASET_DOCS);
+			continue;
+		}
+		at += (*at == '{' || *at == '}') && at[1] == *at;
+		buf_add_char(&out, *at++);
+	}
+	l->task->description = arena_strdup(&l->task->arena, buf_str(&out));
+	return 0;
+}
