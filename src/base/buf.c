@@ -50,6 +50,7 @@ size_t buf_reserve(struct buf *b, size_t n)
 		}
 		b->data = data;
 		b->size = size;
+		b->data[b->len] = '\0';
 	}
 	return n;
 }

@@ -26,10 +26,10 @@ static char *url(const char *base, const char *model, const char *version)
 
 static void add_headers(struct http_headers *h, const char *key, const char *version)
 {
-	http_headers_add(h, "Content-Type", "application/json");
-	http_headers_add(h, "anthropic-version", version ? version : DEFAULT_VERSION);
+	http_headers_add(h, "Content-Type", "", "application/json");
+	http_headers_add(h, "anthropic-version", "", version ? version : DEFAULT_VERSION);
 	if (key)
-		http_headers_add(h, "x-api-key", key);
+		http_headers_add(h, "x-api-key", "", key);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

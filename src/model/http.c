@@ -250,11 +250,16 @@ struct http_headers *http_headers_new(void)
 	return xcalloc(1, sizeof(struct http_headers));
 }
 
-void http_headers_add(struct http_headers *h, const char *name, const char *value)
+void http_headers_add(
+		struct http_headers *h, const char *name, const char *prefix, const char *value)
 {
-	char *line = xasprintf("%s: %s", name, value);
-	struct curl_slist *longer = curl_slist_append(h->list, line);
+	size_t n = strlen(name) + strlen(": ") + strlen(prefix) + strlen(value) + 1;
+	/* Of the right size at once: what grows leaves copies behind. */
+	char *line = xcalloc(1, n);
+	struct curl_slist *longer;
 
+	snprintf(line, n, "%s: %s%s", name, prefix, value);
+	longer = curl_slist_append(h->list, line);
 	if (longer)
 		h->list = longer;
 	wiping_free(line);

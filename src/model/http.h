@@ -34,11 +34,12 @@ void http_advance(struct http *h);
 /* -EINVAL for what is no http or https URL, or has a user or password in it. */
 int http_check_url(const char *url, struct fh_error *err);
 
-/* Lines "Name: value" that go along with requests. Copies; free wipes them. */
+/* Lines "NAME: PREFIXVALUE" that go along with requests. Copies; free wipes them. */
 struct http_headers;
 
 struct http_headers *http_headers_new(void);
-void http_headers_add(struct http_headers *h, const char *name, const char *value);
+void http_headers_add(
+		struct http_headers *h, const char *name, const char *prefix, const char *value);
 void http_headers_free(struct http_headers *h); /* NULL is fine */
 
 enum http_error {

@@ -29,18 +29,11 @@ static char *url(const char *base, const char *model, const char *version)
 
 static void add_headers(struct http_headers *h, const char *key, const char *version)
 {
-	auto_free char *bearer = NULL;
-
-	http_headers_add(h, "Content-Type", "application/json");
-	if (!key)
-		return;
-	if (version) {
-		http_headers_add(h, "api-key", key);
-		return;
-	}
-	bearer = xasprintf("Bearer %s", key);
-	http_headers_add(h, "Authorization", bearer);
-	explicit_bzero(bearer, strlen(bearer));
+	http_headers_add(h, "Content-Type", "", "application/json");
+	if (key && version)
+		http_headers_add(h, "api-key", "", key);
+	else if (key)
+		http_headers_add(h, "Authorization", "Bearer ", key);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */

@@ -83,6 +83,7 @@ static void test_reserve(void **state)
 
 	(void)state;
 	assert_int_equal(buf_reserve(&b, 4), 4);
+	assert_string_equal(buf_str(&b), "");
 	assert_false(b.truncated);
 	memcpy(b.data, "abcd", 4);
 	b.len = 4;
