@@ -157,7 +157,8 @@ static int plan_all(struct runner *run)
 	if (episode_binds(&o->episode.bind, &run->arena, &binds, &err) < 0)
 		return cmd_refuse(&err);
 	if (chat_is_spec(o->model) &&
-			run_agent_open(&run->agent, run->ctx, &o->agent, o->model, &err) < 0)
+			run_agent_open(&run->agent, run->ctx, &o->agent, run->places.mlgym_root,
+					o->model, &err) < 0)
 		return cmd_refuse(&err);
 	for (size_t i = 0; i < tasks.n; i++) {
 		if (check_task(run, tasks.items[i], &err) < 0)

@@ -45,11 +45,29 @@ static int check_model(const struct run_agent *agent, struct fh_error *err)
 	return r;
 }
 
-int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
-		const struct run_agent_options *o, const char *model, struct fh_error *err)
+/* What nobody knows in a configuration of MLGym's is no error. */
+static int load_config(struct run_agent *agent, const char *spec, const char *mlgym_root,
+		struct fh_error *err)
 {
+	struct warnings warnings = { 0 };
 	int r = agent_config_load(
-			&(struct agent_config_options){ .spec = o->config }, &agent->config, err);
+			&(struct agent_config_options){
+					.spec = spec,
+					.root = mlgym_root,
+					.warnings = mlgym_root ? &warnings : NULL,
+			},
+			&agent->config, err);
+
+	for (size_t i = 0; r == 0 && i < warnings.n; i++)
+		cmd_warn("%s", warnings.items[i]);
+	return r;
+}
+
+int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
+		const struct run_agent_options *o, const char *mlgym_root, const char *model,
+		struct fh_error *err)
+{
+	int r = load_config(agent, o->config, mlgym_root, err);
 
 	if (r == 0)
 		r = chat_service_open(

@@ -28,9 +28,11 @@ struct run_agent {
 	struct chat_options options;
 };
 
-/* Reads .env, too. -EINVAL, -ENOENT: what was asked for can't be, and why. */
+/* Reads .env, too. mlgym_root: a checkout that configurations are looked for in, or NULL. -EINVAL, -ENOENT:
+ * what was asked for can't be, and why. */
 int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
-		const struct run_agent_options *options, const char *model, struct fh_error *err);
+		const struct run_agent_options *options, const char *mlgym_root, const char *model,
+		struct fh_error *err);
 void run_agent_release(struct run_agent *agent);
 
 /* Before anything runs: whether the prompts fit the task. */

@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 from conftest import ROOT
+from test_agent import Server, act
 
 CHECKOUT = ROOT / "tests/fixtures/mlgym-root"
 IDS = {"coin": "coin", "rows": "rowsOfNumbers", "model": "modelOfALine"}
@@ -132,6 +133,51 @@ def test_a_language_model_needs_torchrun(fumehood):
     assert "Not scored: torchrun can't be run: No such file" in answer["observation"]
 
 
+# --- agents -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lead(fumehood, tmp_path):
+    """Has a language model that says these actions play a task, and gives the trajectory."""
+    servers = []
+
+    def run(root, task, agent, *said) -> dict:
+        servers.append(Server(tmp_path, {"m": {"turns": [act(action) for action in said]}}))
+        fumehood.env.update(OPENAI_API_KEY="sk-none")
+        words = ["--mlgym-root", root, "--task_config_path", f"tasks/{task}.yaml"]
+        words += ["--agent_config_path", f"configs/agents/{agent}.yaml", "--model", "openai:m"]
+        words += ["--url", f"{servers[-1].url}/v1", "--per_instance_cost_limit", "0"]
+        words += ["--container_type", "docker", "--temp", "1", "--gpus", "0"]
+        words += ["--aliases_file", "./dockerfiles/aliases.sh", "--max_steps", "50"]
+        (done,) = fumehood.run_json(*words)
+        assert done["exit_status"] == "submitted"
+        with open(done["trajectory"]) as file:
+            return json.load(file)
+
+    yield run
+    for server in servers:
+        server.close()
+
+
+def test_command_files(lead):
+    said = ["look target.py", "count target.py", "validate", "look evaluate.py; exit 3", "submit"]
+    told = lead(CHECKOUT, "coin", "tiny", *said)
+    system = told["history"][0]["content"]
+    assert (
+        "look:\n  docstring: shows the first 3 lines of a file\n  signature: look <file>" in system
+    )
+    assert "count:\n" in system and "_count_lines" not in system
+    steps = told["trajectory"]
+    assert [step["action"].strip() for step in steps] == said
+    assert steps[0]["observation"].startswith("FALLEN = [0, 1")
+    assert steps[1]["observation"] == "1"
+    assert "Evaluation Score: {'Score': 0.4" in steps[2]["observation"]
+    assert json.loads(steps[1]["state"])["open_file"] == "/home/agent/workspace/target.py"
+    assert json.loads(steps[4]["state"])["open_file"] == "n/a"  # of a new shell
+    assert "(Current Step: 1, Remaining Steps: 49)" in told["history"][3]["content"]
+    assert told["info"]["score"] == [{"Score": 0.4, "Errors": 6.0}] * 2
+
+
 # --- the original ---------------------------------------------------------------------------------
 
 
@@ -163,3 +209,13 @@ def test_tasks_of_the_original(fumehood, original):
         if fumehood("task", "check", "--mlgym-root", original, n, status=None).returncode
     ]
     assert wrong == ["regressionHousePrice", "regressionHousingPrice"]
+
+
+def test_quick_start_of_an_agent(lead, original):
+    """Its own line, with its own tools."""
+    said = ["open strategy.py", "search_file def", "goto 7", "validate", "submit"]
+    steps = lead(original, "battleOfSexes", "default", *said)["trajectory"]
+    assert steps[0]["observation"].startswith("[File: /home/agent/workspace/strategy.py (")
+    assert 'matches for "def" in /home/agent/workspace/strategy.py' in steps[1]["observation"]
+    assert "Evaluation Score: {'Score': " in steps[3]["observation"]
+    assert json.loads(steps[4]["state"])["open_file"] == "/home/agent/workspace/strategy.py"
