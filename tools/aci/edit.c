@@ -192,7 +192,7 @@ static void find_new_errors(const struct change *c, struct buf *out)
 static void show_part(const char *title, const char *path, const struct lines_of *lines,
 		double center, double window)
 {
-	window = fmax(window, 1);
+	window = fmax(window, 0);
 	printf("%s\n" RULE "\n", title);
 	editor_show(path, lines, editor_constrain(center, window, lines->n), window);
 	puts(RULE "\n");

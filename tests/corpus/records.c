@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/parser.h"
+#include "agent/pytext.h"
+#include "agent/template.h"
+#include "base/fd.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "trajectory/traj.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Recorded runs of the original system against our own reading of them. Reads paths of .traj files, a line
+ * each, and prints what it finds: "CHECK<tab>EQUAL|DIFFERENT|SKIPPED<tab>FILE<tab>what".
+ */
+#define FILE_BYTES_MAX (512L * 1024 * 1024)
+
+static const char *path;
+
+static void tell(const char *check, const char *verdict, const char *format, ...)
+		__attribute__((format(printf, 3, 4)));
+
+static void tell(const char *check, const char *verdict, const char *format, ...)
+{
+	va_list ap;
+
+	printf("%s\t%s\t%s\t", check, verdict, path);
+	va_start(ap, format);
+	vprintf(format, ap);
+	va_end(ap);
+	putchar('\n');
+}
+
+static const char *text_of(const struct pyjson *v)
+{
+	const char *text = v ? pyjson_string(v) : NULL;
+
+	return text ? text : "";
+}
+
+/* The same with a sign in place of each NUL, which no text of ours holds. */
+static const char *whole_text_of(struct arena *a, const struct pyjson *v)
+{
+	auto_buf struct buf out = BUF_INIT(FILE_BYTES_MAX);
+
+	for (size_t i = 0; v && v->kind == PYJSON_STRING && i < v->len; i++) {
+		if (v->text[i])
+			buf_add_char(&out, v->text[i]);
+		else
+			buf_add_str(&out, "\xef\xbf\xbd");
+	}
+	return arena_strdup(a, buf_str(&out));
+}
+
+/* --- 1: what is read and written again has the same bytes ------------------------------------------- */
+
+static void check_round_trip(const struct traj *t, const struct buf *bytes)
+{
+	auto_buf struct buf out = BUF_INIT(FILE_BYTES_MAX);
+	size_t at = 0;
+
+	traj_write(&out, t);
+	if (out.len == bytes->len && memcmp(out.data, bytes->data, out.len) == 0) {
+		tell("round_trip", "EQUAL", "%zu bytes", out.len);
+		return;
+	}
+	while (at < out.len && at < bytes->len && out.data[at] == bytes->data[at])
+		at++;
+	tell("round_trip", "DIFFERENT", "from byte %zu on", at);
+}
+
+/* --- 2: what a reply says is what was recorded of it -------------------------------------------------- */
+
+static void check_reply(const struct output_parser *parser, const struct traj_step *step, size_t i)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	struct chat_reply reply = { .content = text_of(step->response) };
+	const struct commands none = { 0 };
+	struct parsed parsed;
+	struct fh_error err;
+
+	if (str_starts(text_of(step->action), "exit_")) {
+		tell("parser", "SKIPPED", "step %zu: the model did not act", i);
+		return;
+	}
+	if (parser->parse(&a, &reply, &none, &parsed, &err) < 0)
+		tell("parser", "DIFFERENT", "step %zu: %s", i, err.message);
+	else if (!str_eq(parsed.action, text_of(step->action)))
+		tell("parser", "DIFFERENT", "step %zu: another action", i);
+	else if (!str_eq(parsed.thought, text_of(step->thought)))
+		tell("parser", "DIFFERENT", "step %zu: another thought", i);
+	else
+		tell("parser", "EQUAL", "step %zu", i);
+}
+
+/* --- 3: messages are templates over observation and state --------------------------------------------- */
+
+#define PROMPT                                                                                     \
+	"(Current Step: {current_step}, Remaining Steps: {remaining_steps})\n"                     \
+	"(Open file: {open_file})\n"                                                               \
+	"(Current directory: {working_dir})\n"                                                     \
+	"bash-$"
+
+/* The limit that the first message tells of. */
+static long max_steps_of(const char *message)
+{
+	const char *at = message ? strstr(message, "(Current Step: 0, Remaining Steps: ") : NULL;
+
+	return at ? strtol(strchr(at, 'R') + strlen("Remaining Steps: "), NULL, 10) : -1;
+}
+
+static bool set_state(struct fields *f, struct arena *a, const struct pyjson *state)
+{
+	const char *text = text_of(state);
+	struct pyjson_source source = { .name = "state", .data = text, .n = strlen(text) };
+	const struct pyjson *object;
+
+	if (pyjson_read(a, &source, &object, NULL) < 0)
+		return false;
+	for (const struct pyjson *v = object->first; v; v = v->next)
+		fields_set(f, v->key, text_of(v));
+	return true;
+}
+
+/* What stands in a message in place of no output: the line before the prompt, in the original's words. */
+static const char *no_output_line(struct arena *a, const char *message)
+{
+	return arena_strndup(a, message, strcspn(message, "\n"));
+}
+
+static void check_message(const struct traj *t, size_t k, const char *message, long max_steps)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	auto_buf struct buf out = BUF_INIT(FILE_BYTES_MAX);
+	struct fields fields = { .arena = &a };
+	struct template prompt = { .text = "{observation}\n" PROMPT };
+	const char *observation = whole_text_of(&a, t->steps[k - 1].observation);
+	bool blank = pytext_spaces(observation, strlen(observation)) == strlen(observation);
+	struct fh_error err;
+
+	if (!set_state(&fields, &a, t->steps[k].state)) {
+		tell("messages", "SKIPPED", "step %zu has no state", k);
+		return;
+	}
+	fields_set(&fields, "observation", blank ? no_output_line(&a, message) : observation);
+	fields_set_number(&fields, "current_step", (long long)k);
+	fields_set_number(&fields, "remaining_steps", max_steps - (long long)k);
+	if (template_render(&out, &prompt, &fields, &err) < 0)
+		tell("messages", "DIFFERENT", "message %zu: %s", k, err.message);
+	else if (!str_eq(buf_str(&out), message))
+		tell("messages", "DIFFERENT", "message %zu", k);
+	else
+		tell("messages", "EQUAL", "message %zu", k);
+}
+
+static bool is_user_s(const struct traj_message *m)
+{
+	return str_eq(text_of(m->role), "user") && !(m->is_demo && m->is_demo->boolean);
+}
+
+static void check_messages(const struct traj *t)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	long max_steps = -1;
+	size_t k = 0;
+
+	for (size_t i = 0; i < t->n_history; i++) {
+		const char *message = whole_text_of(&a, t->history[i].content);
+
+		if (!is_user_s(&t->history[i]))
+			continue;
+		if (k == 0)
+			max_steps = max_steps_of(message);
+		else if (k >= t->n_steps)
+			tell("messages", "SKIPPED", "message %zu: its step was not recorded", k);
+		else if (max_steps < 0)
+			tell("messages", "SKIPPED", "the first message does not tell the steps");
+		else
+			check_message(t, k, message, max_steps);
+		k++;
+	}
+}
+
+/* --- 4: scores in observations are those of the run --------------------------------------------------- */
+
+#define EVALUATION "Evaluation Score: "
+
+/* A Python dict of numbers as JSON: only its quotes differ. */
+static char *score_in(struct arena *a, const char *observation)
+{
+	const char *at = strstr(observation, EVALUATION);
+	char *dict;
+
+	if (!at)
+		return NULL;
+	at += strlen(EVALUATION);
+	dict = arena_strndup(a, at, strcspn(at, "}\n") + 1);
+	for (char *c = dict; *c; c++)
+		*c = *c == '\'' ? '"' : *c;
+	return dict;
+}
+
+static bool same_score(struct arena *a, const char *dict, const struct pyjson *score)
+{
+	struct pyjson_source source = { .name = "score", .data = dict, .n = strlen(dict) };
+	const struct pyjson *object;
+
+	if (pyjson_read(a, &source, &object, NULL) < 0 || object->n != score->n)
+		return false;
+	for (const struct pyjson *v = object->first; v; v = v->next) {
+		const struct pyjson *other = pyjson_get(score, v->key);
+
+		if (!other || v->len != other->len || memcmp(v->text, other->text, v->len) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void check_scores(const struct traj *t)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	const struct pyjson *score = t->info.score ? t->info.score->first : NULL;
+	const char *status = text_of(t->info.exit_status);
+	size_t seen = 0, wanted = t->info.score ? t->info.score->n : 0;
+	bool last = str_eq(status, "submitted") || str_starts(status, "autosubmission");
+
+	for (size_t i = 0; i < t->n_steps; i++) {
+		char *dict = score_in(&a, text_of(t->steps[i].observation));
+
+		if (!dict)
+			continue;
+		if (!score || !same_score(&a, dict, score)) {
+			tell("scores", "DIFFERENT", "step %zu: %s", i, dict);
+			return;
+		}
+		score = score->next;
+		seen++;
+	}
+	if (wanted == seen || (last && wanted == seen + 1))
+		tell("scores", "EQUAL", "%zu scores", wanted);
+	else
+		tell("scores", "DIFFERENT", "%zu scores where %zu were seen (%s)", wanted, seen,
+				status);
+}
+
+/* -------------------------------------------------------------------------------------------------- */
+
+static void check(const struct output_parser *parser)
+{
+	auto_buf struct buf bytes = BUF_INIT(FILE_BYTES_MAX);
+	struct fh_error err;
+	struct traj *t;
+
+	if (fd_read_file(path, &bytes, &err) < 0 ||
+			traj_parse(path, buf_str(&bytes), bytes.len, &t, &err) < 0) {
+		tell("round_trip", "DIFFERENT", "%s", err.message);
+		return;
+	}
+	check_round_trip(t, &bytes);
+	for (size_t i = 0; i < t->n_steps; i++)
+		check_reply(parser, &t->steps[i], i);
+	check_messages(t);
+	check_scores(t);
+	traj_free(t);
+}
+
+int main(void)
+{
+	const struct output_parser *parser = output_parser_find("MLGymThoughtActionParser", NULL);
+	char line[4096];
+
+	while (parser && fgets(line, sizeof(line), stdin)) {
+		line[strcspn(line, "\n")] = '\0';
+		path = line;
+		check(parser);
+	}
+	return 0;
+}
