@@ -312,8 +312,9 @@ static void keep_pieces(struct reply *r)
 static int read_use(struct reply *r, int64_t index, const json_t *block, bool whole,
 		struct fh_error *err)
 {
+	const json_t *input = json_object_get(block, "input");
 	auto_buf struct buf text = BUF_INIT(REPLY_BYTES_MAX);
-	auto_json json_t *input = NULL;
+	auto_json json_t *arguments = NULL;
 	struct reply_use *use;
 	int ret = reply_use(r, index, &use, err);
 
@@ -321,11 +322,11 @@ static int read_use(struct reply *r, int64_t index, const json_t *block, bool wh
 		ret = reply_add(r, &use->id, json_object_get(block, "id"), err);
 	if (ret == 0)
 		ret = reply_add(r, &use->name, json_object_get(block, "name"), err);
-	if (ret < 0 || !whole)
+	if (ret < 0 || !whole || !input)
 		return ret; /* a stream's arguments come later, in pieces */
-	json_add(&text, json_object_get(block, "input"), false);
-	input = json_text(buf_str(&text));
-	return reply_add(r, &use->arguments, input, err);
+	json_add(&text, input, false);
+	arguments = json_text(buf_str(&text));
+	return reply_add(r, &use->arguments, arguments, err);
 }
 
 /* A block of a whole reply, or the beginning of one in a stream. */

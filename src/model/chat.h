@@ -98,7 +98,7 @@ enum chat_role { CHAT_SYSTEM, CHAT_USER, CHAT_ASSISTANT, CHAT_TOOL };
 /* A use of a tool that a model asks for. */
 struct chat_use {
 	const char *id, *name;
-	const char *arguments; /* JSON as the model wrote it, which may be broken */
+	const char *arguments; /* JSON as the model wrote it, which may be broken; {} for nothing */
 };
 
 struct chat_message {

@@ -340,12 +340,15 @@ static void give_uses(struct chat_call *call, struct chat_reply *out)
 
 	free(call->uses);
 	call->uses = xcalloc(r->n_uses + 1, sizeof(*call->uses));
-	for (size_t i = 0; i < r->n_uses; i++)
+	for (size_t i = 0; i < r->n_uses; i++) {
+		const struct buf *arguments = &r->uses[i].arguments;
+
 		call->uses[i] = (struct chat_use){
 			.id = use_id(&r->uses[i], i),
 			.name = buf_str(&r->uses[i].name),
-			.arguments = buf_str(&r->uses[i].arguments),
+			.arguments = arguments->len ? buf_str(arguments) : "{}",
 		};
+	}
 	out->uses = call->uses;
 	out->n_uses = r->n_uses;
 	/* Some servers say "stop" here. */

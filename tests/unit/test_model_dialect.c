@@ -210,6 +210,9 @@ static void test_odd_replies(void **state)
 				"{\"content\":[{\"type\":\"redacted_thinking\",\"data\":\"d\"},"
 				"{\"type\":\"new\"},{\"type\":\"text\",\"text\":\"x\"}]}",
 				"x", "", NULL },
+		{ &dialect_anthropic, false,
+				"{\"content\":[{\"type\":\"tool_use\",\"name\":\"f\"}]}", "", "",
+				"" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
