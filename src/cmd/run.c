@@ -11,6 +11,7 @@
 #include "cmd/run_report.h"
 #include "cmd/run_view.h"
 #include "cmd/term.h"
+#include "model/dotenv.h"
 #include "task/find.h"
 #include "trajectory/run_dir.h"
 
@@ -138,6 +139,17 @@ static void plan(struct runner *run, const char *task, const struct fh_bind *bin
 	}
 }
 
+/* Keys, most of all; before there are threads. */
+static int load_variables(const struct run_options *o, struct fh_error *err)
+{
+	const char *root = mlgym_root(o->episode.mlgym_root);
+	auto_free char *of_root = root ? path_join(root, ".env") : NULL;
+
+	if (!root || path_exists(".env"))
+		return dotenv_load(".env", err);
+	return dotenv_load(of_root, err);
+}
+
 static int plan_all(struct runner *run)
 {
 	const struct run_options *o = run->options;
@@ -148,6 +160,8 @@ static int plan_all(struct runner *run)
 	struct fh_error err;
 	const char *one;
 
+	if (load_variables(o, &err) < 0)
+		return cmd_refuse(&err);
 	run->places.tasks_dir = o->episode.tasks_dir;
 	run->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
 	if (o->task_config) {

@@ -265,6 +265,17 @@ def test_no_key_no_run(fumehood):
     assert "OPENAI_API_KEY" in done.stderr
 
 
+def test_a_key_of_dotenv(fumehood, serve):
+    server = serve(ROWS)
+    fumehood.env.pop("OPENAI_API_KEY", None)
+    (fumehood.folder / ".env").write_text('export OPENAI_API_KEY="from-the-file" # mine\n')
+    run = ("run", "--task", "rows", "--tasks-dir", TASKS, "--model", "openai:m", "-q")
+    fumehood(*run, "--url", server.url + "/v1", "--out", fumehood.out)
+    assert server.asked()[0]["headers"]["authorization"] == "Bearer from-the-file"
+    (fumehood.folder / ".env").write_text("OPENAI_API_KEY\n")
+    assert ".env:1: expected KEY=VALUE" in fumehood(*run, status=2).stderr
+
+
 def test_stopped_while_it_thinks(fumehood, serve):
     server = serve([act("ls"), act("ls") | {"delay": 60}])
     child = fumehood.start(
