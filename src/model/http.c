@@ -240,7 +240,8 @@ int http_check_url(const char *url, struct fh_error *err)
 		return error_say(err, EINVAL,
 				"a URL with a user or password in it is refused: give a key instead");
 	if (code != CURLUE_OK ||
-			(strncasecmp(url, "http://", 7) && strncasecmp(url, "https://", 8)))
+			(strncasecmp(url, "http://", 7) != 0 &&
+					strncasecmp(url, "https://", 8) != 0))
 		return error_say(err, EINVAL, "'%s' is no http:// or https:// URL", url);
 	return 0;
 }
