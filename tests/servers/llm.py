@@ -8,6 +8,7 @@ prints its port, serves until its standard input ends, and writes each request i
 of JSON. The script is an object: a model's name -> what it says, one of
 
     {"tries": [REPLY, ...]}          the first request gets the first, and so on; the last one stays
+    {"cycle": [REPLY, ...]}          the same, over and over
     {"turns": [REPLY | [REPLY, ...], ...]}
                                      by how many messages of the assistant there are; a list is tried
                                      as "tries" are, for that turn
@@ -199,17 +200,19 @@ class Script:
             with self.lock, open(self.log, "a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
 
-    def nth(self, key: tuple, replies: list) -> dict:
+    def nth(self, key: tuple, replies: list, again: bool = False) -> dict:
         with self.lock:
             n = self.asked[key]
             self.asked[key] += 1
-        return replies[min(n, len(replies) - 1)]
+        return replies[n % len(replies) if again else min(n, len(replies) - 1)]
 
     def reply(self, request: dict) -> dict:
         name = request.get("model")
         if name not in self.models:
             return {"status": 404, "error": {"message": f"there is no model '{name}'"}}
         script = self.models[name]
+        if "cycle" in script:
+            return self.nth((name,), script["cycle"], again=True)
         if "tries" in script:
             return self.nth((name,), script["tries"])
         said = sum(m["role"] == "assistant" for m in request["messages"])

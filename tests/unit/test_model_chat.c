@@ -227,6 +227,33 @@ static void test_many(void **state)
 		chat_model_close(models[i]);
 }
 
+/* A hundred at once of a server that fails each second time: none is lost. */
+static void test_many_and_flaky(void **state)
+{
+	struct chat_model *models[ARRAY_SIZE(ways)];
+	struct chat_call *call, *done[MANY];
+	struct chat_reply reply;
+	struct chat_stats stats;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++)
+		assert_done(open_model(&ways[i], "flaky", (struct chat_options){ .retries = 50 },
+				&models[i]));
+	for (size_t i = 0; i < MANY; i++)
+		assert_done(chat_begin(models[i % ARRAY_SIZE(ways)], &simple, NULL, &call, &error));
+	chat_wait(service, done, MANY);
+	for (size_t i = 0; i < MANY; i++) {
+		assert_done(chat_end(done[i], &reply, &error));
+		assert_string_equal(reply.content, "well");
+		chat_call_free(done[i]);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
+		chat_model_stats(models[i], &stats);
+		assert_int_equal(stats.calls, MANY / ARRAY_SIZE(ways));
+		assert_true(stats.retries > 0);
+		chat_model_close(models[i]);
+	}
+}
+
 /* Calls may be left at any time, and models with calls that are under way. */
 static void test_left(void **state)
 {
@@ -267,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_nobody_listens),
 		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_many_and_flaky),
 		cmocka_unit_test(test_left),
 	};
 

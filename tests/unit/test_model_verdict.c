@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
+#include "base/scope.h"
+#include "model/verdict.h"
+
+/* What follows from a try that failed, and how long the pause after it is. */
+
+static void test_answers(void **state)
+{
+	static const struct {
+		int status;
+		const char *body;
+		enum verdict verdict;
+		const char *sentence;
+	} cases[] = {
+		{ 500, "", VERDICT_AGAIN, "HTTP 500: without a word" },
+		{ 529, "{}", VERDICT_AGAIN, "HTTP 529: an error that says nothing" },
+		{ 429, "{\"error\":\"slow down\"}", VERDICT_AGAIN, "HTTP 429: slow down" },
+		{ 425, "early", VERDICT_AGAIN, "HTTP 425: early" },
+		{ 301, "", VERDICT_OVER, "HTTP 301: without a word" },
+		{ 403, "{\"detail\":\"no\"}", VERDICT_OVER, "HTTP 403: no" },
+		{ 400, "{\"message\":\"bare\"}", VERDICT_OVER, "HTTP 400: bare" },
+		{ 400, "{\"error\":{\"message\":\"Input is too long for the model\"}}",
+				VERDICT_TOO_LONG, "HTTP 400: Input is too long for the model" },
+		{ 413, "{\"error\":{\"type\":\"request_too_large\",\"message\":\"m\"}}",
+				VERDICT_TOO_LONG, "HTTP 413: m" },
+		{ 422, "{\"error\":{\"message\":\"exceeds the context size\"}}", VERDICT_TOO_LONG,
+				"HTTP 422: exceeds the context size" },
+		/* What is too long may be a limit of another kind. */
+		{ 429, "{\"error\":{\"message\":\"too many tokens per minute\"}}", VERDICT_AGAIN,
+				"HTTP 429: too many tokens per minute" },
+		{ 400, "\x1b[2J\xff\n\t<html>", VERDICT_OVER, "HTTP 400: \\x1b[2J\\xff  <html>" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_buf struct buf why = BUF_INIT(4096);
+
+		assert_int_equal(verdict_of_answer(cases[i].status, cases[i].body,
+						 strlen(cases[i].body), &why),
+				cases[i].verdict);
+		assert_string_equal(buf_str(&why), cases[i].sentence);
+	}
+}
+
+static void test_long_sentences_are_cut(void **state)
+{
+	static char body[100000];
+	auto_buf struct buf why = BUF_INIT(sizeof(body));
+
+	memset(body, 'x', sizeof(body));
+	assert_int_equal(verdict_of_answer(500, body, sizeof(body), &why), VERDICT_AGAIN);
+	assert_true(why.len <= VERDICT_SENTENCE_MAX + 32);
+}
+
+/* All pauses that are drawn lie within bounds, and some of them in each half. */
+static void test_pauses(void **state)
+{
+	static const struct {
+		int tries;
+		int64_t asked_ms, least, most;
+	} cases[] = {
+		{ 1, -1, 0, 500 },
+		{ 2, -1, 0, 1000 },
+		{ 5, -1, 0, 8000 },
+		{ 8, -1, 0, 60000 },
+		{ 1000, -1, 0, 60000 },
+		{ 1, 5000, 5000, 5500 },
+		{ 9, 5000, 5000, 5500 },
+		{ 1, 1000000, 120000, 132000 },
+	};
+	uint64_t random = 7;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int64_t middle = (cases[i].least + cases[i].most) / 2;
+		int lower = 0, upper = 0;
+
+		for (int n = 0; n < 100; n++) {
+			int64_t ms = verdict_pause_ms(cases[i].tries, cases[i].asked_ms, &random);
+
+			assert_in_range(ms, cases[i].least, cases[i].most);
+			lower += ms < middle;
+			upper += ms >= middle;
+		}
+		assert_true(lower > 20 && upper > 20);
+	}
+	assert_int_equal(verdict_pause_ms(3, 0, &random), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_long_sentences_are_cut),
+		cmocka_unit_test(test_pauses),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
