@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 
 /*
- * Any bytes as the task.yaml of a task, or (first byte odd) as its data set's file, in a folder where the
- * rest is there. It is refused, or loaded with each of its variants: then all of its files are beneath that
+ * Any bytes as the task.yaml of a task, or (first byte odd) as its data set's file, of our own or (its second
+ * bit) of a checkout of MLGym, in a folder where the rest is there. It is refused, or loaded with each of its variants: then all of its files are beneath that
  * folder, and no bind shows what is hidden.
  */
 static const char task_yaml[] = "name: t\ndescription: '{dataset_docs}'\n"
@@ -25,7 +25,14 @@ static const char task_yaml[] = "name: t\ndescription: '{dataset_docs}'\n"
 static const char data_yaml[] = "name: d\ndescription: d\nlocation: data\n"
 				"files: [{path: train.csv}, {path: answers.csv, hidden: true}]\n";
 
+static const char mlgym_task[] = "id: t\nname: t\ndescription: '{dataset_docs}'\n"
+				 "dataset_configs: [datasets/d.yaml]\nstarter_code: [code]\n"
+				 "baseline_scores: [{a: 1}]\nevaluation_paths: [code/e.py]\n";
+static const char mlgym_data[] = "name: d\ndescription: d\nis_local: true\ndata_path: data\n";
+
 static const char *const others[] = {
+	"code/e.py",
+	"code/strategy.py",
 	"tasks/t/starter/a.py",
 	"tasks/t/starter/b/c.py",
 	"tasks/t/grader/judge.py",
@@ -134,7 +141,10 @@ static void check_task(const struct task *task)
 	check(task->metric && task->name && task->description, "members");
 	check(task->max_steps > 0 && task->training_timeout_ms > 0 && task->output_bytes > 0,
 			"numbers");
-	check(path_stays_inside(task->grader.submission), task->grader.submission);
+	check(path_stays_inside(task->grader.submission) ||
+					(task->mlgym && !*task->grader.submission),
+			task->grader.submission);
+	check_files(task->grader.evaluators, task->grader.n_evaluators);
 	check_files(task->starter, task->n_starter);
 	check_files(task->data, task->n_data);
 	check_files(task->hidden, task->n_hidden);
@@ -144,7 +154,8 @@ static void check_task(const struct task *task)
 	check_source(task->grader.answers);
 	check_source(task->demo);
 	check_hidden(task, task->grader.answers);
-	check_hidden(task, task->grader.program);
+	if (!task->mlgym) /* there it is the agent's to see */
+		check_hidden(task, task->grader.program);
 	for (size_t i = 0; i < task->n_hidden; i++)
 		check_hidden(task, task->hidden[i].source);
 	task_hash(task, hex, NULL);
@@ -165,7 +176,8 @@ static void load(const struct task_places *places, const char *variant)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct input in = { data, n };
-	bool of_data = input_u8(&in) & 1;
+	uint8_t choice = input_u8(&in);
+	bool of_data = choice & 1;
 	auto_free char *tasks = NULL;
 	auto_free char *state = NULL;
 	struct task_places places;
@@ -176,6 +188,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	tasks = path_join(real_root, "tasks");
 	state = path_join(real_root, "state");
 	places = (struct task_places){ .tasks_dir = tasks, .state_dir = state };
+	if (choice & 2) {
+		places.mlgym_root = real_root;
+		put("configs/tasks/t.yaml", of_data ? (const void *)mlgym_task : in.data,
+				of_data ? strlen(mlgym_task) : in.n);
+		put("configs/datasets/d.yaml", of_data ? in.data : (const void *)mlgym_data,
+				of_data ? in.n : strlen(mlgym_data));
+		load(&places, NULL);
+		return 0;
+	}
 	put("tasks/t/task.yaml", of_data ? (const void *)task_yaml : in.data,
 			of_data ? strlen(task_yaml) : in.n);
 	put("datasets/d.yaml", of_data ? in.data : (const void *)data_yaml,
