@@ -73,6 +73,7 @@ struct fh_env_options {
 	const char *variant; /* NULL: of `task`, else the task's default */
 	enum fh_reward_kind reward;
 	int max_steps; /* 0: the task's own (50) */
+	bool memory; /* carry the agent's memory from episode to episode, in the task's memory_path */
 	const struct fh_bind *binds;
 	size_t n_binds;
 };

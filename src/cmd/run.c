@@ -118,6 +118,7 @@ static void plan(struct runner *run, const char *task, const struct fh_bind *bin
 		.variant = o->episode.variant,
 		.reward = (enum fh_reward_kind)o->episode.reward,
 		.max_steps = o->episode.max_steps,
+		.memory = o->memory,
 		.binds = binds,
 		.n_binds = o->episode.bind.n,
 	};

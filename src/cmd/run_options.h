@@ -17,6 +17,7 @@ struct run_options {
 	int runs, jobs;
 	int agents; /* MLGym: so many runs side by side; 0: not given */
 	bool quiet, verbose;
+	bool memory;
 	struct run_agent_options agent;
 	struct log_choice log;
 };

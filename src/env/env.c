@@ -211,6 +211,11 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 	r = baseline_load(env, err);
 	if (r < 0)
 		return r;
+	if (options->memory && !env->task->task->memory)
+		return error_say(err, EINVAL,
+				"the task %s has no memory_path, which a memory is kept in",
+				env->task->task->id);
+	env->memory = options->memory;
 	env->reward = options->reward;
 	env->max_steps = options->max_steps ? options->max_steps : env->task->task->max_steps;
 	env->welcome = observe_welcome(env);

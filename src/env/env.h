@@ -40,6 +40,7 @@ struct fh_env {
 	struct gym_task *task;
 	enum fh_reward_kind reward;
 	int max_steps;
+	bool memory;                /* is carried */
 	struct sandbox_bind *binds; /* the task's data and its own, and the user's */
 	size_t n_binds;
 	struct score baseline; /* empty: the task has none */
@@ -133,6 +134,10 @@ void editor_note_file(struct fh_env *env);
 char *setup_quote(const struct fh_env *env, const char *text);
 
 void setup_drop_state(struct fh_env *env);
+
+/* --- memory.c --------------------------------------------------------------------------------- */
+int memory_put(struct fh_env *env, struct fh_error *err); /* into an episode that begins */
+void memory_keep(struct fh_env *env);                     /* of one that is about to end */
 
 /* --- observe.c -------------------------------------------------------------------------------- */
 char *observe_welcome(const struct fh_env *env); /* heap string */

@@ -22,6 +22,7 @@
 void reset_drop(struct fh_env *env)
 {
 	poller_forget(&env->gym->poller, env);
+	memory_keep(env);
 	grade_free(env->grade);
 	env->grade = NULL;
 	session_free(env->session);
@@ -131,7 +132,7 @@ static void stands(struct fh_env *env)
 		env->wall_end_ns = clock_now_ns() + env->task->task->wall_ms * NS_PER_MS;
 	if (env->welcome)
 		buf_add_str(&env->observation, env->welcome);
-	if (setup_put_files(env, &env->failure) < 0) {
+	if (memory_put(env, &env->failure) < 0 || setup_put_files(env, &env->failure) < 0) {
 		failed(env, -env->failure.code, env->failure.message);
 		return;
 	}

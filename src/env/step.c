@@ -114,6 +114,7 @@ static void end_episode(struct fh_env *env, const char *reason, const char *stat
 	va_start(ap, status_format);
 	vsnprintf(env->exit_status, sizeof(env->exit_status), status_format, ap);
 	va_end(ap);
+	memory_keep(env);
 	observe_note(env, "Exited (%s)", reason);
 	env->episode = EPISODE_OVER;
 	env->step.exit_status = env->exit_status;

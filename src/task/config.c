@@ -205,7 +205,10 @@ static const struct field task_fields[] = {
 			"`grader`" },
 	{ "evaluation_paths", FIELD_TEXTS, FIELD(evaluation_paths), "the same" },
 	{ "evaluation_read_only", FIELD_BOOL, FIELD(evaluation_read_only), "the same" },
-	{ "memory_path", FIELD_TEXT, FIELD(memory_path), "changes nothing" },
+	{ "memory_path", FIELD_TEXT, FIELD(memory_path),
+			"file that `run --memory-enabled` keeps the agent's memory in; it need not be "
+			"there",
+			.takes = "path" },
 	{ "requirements_path", FIELD_TEXT, FIELD(requirements_path),
 			"changes nothing yet: packages are the machine's" },
 	{ "use_generic_conda", FIELD_BOOL, FIELD(use_generic_conda), "changes nothing yet",
@@ -222,7 +225,7 @@ const struct schema task_schema = {
 };
 
 const char *const task_keys_without_effect[] = { "task_entrypoint", "evaluation_paths",
-	"evaluation_read_only", "memory_path", "requirements_path", "use_generic_conda", NULL };
+	"evaluation_read_only", "requirements_path", "use_generic_conda", NULL };
 
 /* --- datasets/<id>.yaml ----------------------------------------------------------------------- */
 

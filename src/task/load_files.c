@@ -122,6 +122,20 @@ static int load_demo(struct task_loading *l)
 	return task_path(&l->folder, task_at(l, "demo"), l->config.demo, &l->task->demo, l->err);
 }
 
+/* It is written to: a plain path of the folder. */
+static int load_memory(struct task_loading *l)
+{
+	const char *path = l->config.memory_path;
+
+	if (!path)
+		return 0;
+	if (!path_stays_inside(path))
+		return node_complain(task_at(l, "memory_path"), l->err,
+				"'%s' leads out of its folder", path);
+	l->task->memory = arena_printf(&l->task->arena, "%s/%s", l->task->dir, path);
+	return 0;
+}
+
 int task_load_files(struct task_loading *l)
 {
 	int r = load_starter(l);
@@ -130,5 +144,7 @@ int task_load_files(struct task_loading *l)
 		r = load_hidden(l);
 	if (r >= 0)
 		r = load_solution(l);
+	if (r >= 0)
+		r = load_memory(l);
 	return r < 0 ? r : load_demo(l);
 }

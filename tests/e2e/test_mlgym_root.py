@@ -133,6 +133,29 @@ def test_a_language_model_needs_torchrun(fumehood):
     assert "Not scored: torchrun can't be run: No such file" in answer["observation"]
 
 
+def test_memory(fumehood, tmp_path):
+    """One episode's is there in the next, and only where it was asked for."""
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    words = ["--mlgym-root", root, "--task", "coin", "--memory_enabled", "True"]
+    for said in ("one", "one two"):
+        model = fumehood.actions(f"echo {said.split()[-1]} >>~/memory.json; cat ~/memory.json")
+        (done,) = fumehood.run_json(*words, "--model", model)
+        with open(done["trajectory"]) as file:
+            assert json.load(file)["trajectory"][0]["observation"].split() == said.split()
+    spoiled = fumehood.actions("ln -sf /etc/passwd ~/memory.json", "submit")
+    (done,) = fumehood.run_json(*words, "--model", spoiled)
+    with open(done["trajectory"]) as file:
+        last = json.load(file)["trajectory"][-1]["observation"]
+    assert "(The memory was not kept: 'memory.json' is, or lies behind, a symbolic link)" in last
+    assert (root / "data/coin/memory.json").read_text() == "one\ntwo\n"
+    (done,) = fumehood.run_json(*words[:4], "--model", fumehood.actions("ls ~/memory.json"))
+    with open(done["trajectory"]) as file:
+        assert "No such file" in json.load(file)["trajectory"][0]["observation"]
+    done = fumehood.run(*words[:3], "rows", *words[4:], status=None)
+    assert done.returncode and "rowsOfNumbers has no memory_path" in done.stderr
+
+
 # --- agents -------------------------------------------------------------------------------------------
 
 
