@@ -12,7 +12,6 @@
 #define TIMEOUT_MS_DEFAULT 600000
 #define RETRIES_DEFAULT 10
 #define RETRIES_MOST 1000
-#define BYTES_PER_TOKEN 4.0
 #define KEY_BYTES_MAX 4096
 
 /* --- services --------------------------------------------------------------------------------- */
@@ -224,7 +223,6 @@ int chat_model_open(struct chat_service *s, const struct chat_options *options,
 	int r;
 
 	m->service = s;
-	m->bytes_per_token = BYTES_PER_TOKEN;
 	m->random = options->seed;
 	TAILQ_INIT(&m->calls);
 	r = set_up(m, options, err);

@@ -17,6 +17,8 @@
  */
 #define BODY_BYTES_MAX (256L * 1024 * 1024)
 #define SENTENCE_MAX 900
+#define BYTES_PER_TOKEN 4
+#define PROVIDER_TOKENS_MOST 10000
 
 /* --- from state to state ---------------------------------------------------------------------- */
 
@@ -71,10 +73,30 @@ static void complain(struct chat_call *call, int error, const char *why)
 
 /* --- what a try's end means ------------------------------------------------------------------- */
 
-/* Tokens, of the model as it counted them before, where this reply doesn't say. */
-static int64_t tokens_of(const struct chat_model *m, size_t bytes)
+static int64_t estimate(size_t bytes)
 {
-	return (int64_t)((double)bytes / m->bytes_per_token) + 1;
+	return (int64_t)(bytes / BYTES_PER_TOKEN) + 1;
+}
+
+/* What the provider counted for the last one, and what has come since; all of it, if it is another. */
+static int64_t conversation_tokens(const struct chat_call *call)
+{
+	const struct chat_model *m = call->model;
+
+	if (!m->counted_tokens || call->n_text < m->counted_text)
+		return estimate(call->n_text);
+	return m->counted_tokens + estimate(call->n_text - m->counted_text);
+}
+
+/* A token is a byte at least, beside what a provider puts in by itself: more is nonsense. */
+static void remember_count(struct chat_call *call, int64_t sent)
+{
+	struct chat_model *m = call->model;
+
+	if (sent <= 0 || sent > (int64_t)call->n_body + PROVIDER_TOKENS_MOST)
+		return;
+	m->counted_text = call->n_text;
+	m->counted_tokens = sent;
 }
 
 static void count(struct chat_call *call)
@@ -82,12 +104,11 @@ static void count(struct chat_call *call)
 	struct chat_model *m = call->model;
 	struct reply *r = &call->answer.reply;
 
-	if (r->sent > 0 && call->n_text)
-		m->bytes_per_token = (double)call->n_text / (double)r->sent;
+	remember_count(call, r->sent);
 	if (r->sent < 0)
-		r->sent = tokens_of(m, call->n_text);
+		r->sent = estimate(call->n_text);
 	if (r->received < 0)
-		r->received = tokens_of(m, r->bytes);
+		r->received = estimate(r->bytes);
 	if (m->price)
 		call->cost = price_of(m->price, r->sent, r->cached, r->stored, r->received);
 	m->stats.cost += call->cost;
@@ -284,7 +305,7 @@ static int write_body(
 static void begin(struct chat_call *call)
 {
 	const struct chat_model *m = call->model;
-	int64_t tokens = tokens_of(m, call->n_text);
+	int64_t tokens = conversation_tokens(call);
 
 	if (chat_is_at_limit(m, &call->error)) {
 		finish(call, call->error.code);

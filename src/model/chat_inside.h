@@ -35,7 +35,8 @@ struct chat_model {
 	json_t *extra;
 	const struct price *price; /* NULL: not known, and counted as nothing */
 	int64_t context;           /* tokens; 0: not known */
-	double bytes_per_token;    /* as it was with the last reply that counted them */
+	int64_t counted_tokens; /* what the provider counted for the last conversation; 0: nothing */
+	size_t counted_text;    /* bytes that it had */
 	uint64_t random;
 	struct chat_stats stats;
 	struct chat_calls calls;

@@ -25,16 +25,21 @@ static void forget_environment(void)
 }
 
 /* Asks once; what chat_end() says. */
-static int ask(struct chat_model *m, struct chat_reply *out)
+static int ask_for(struct chat_model *m, const struct chat_request *request, struct chat_reply *out)
 {
 	struct chat_call *call, *done;
 	int r;
 
-	assert_done(chat_begin(m, &simple, NULL, &call, &error));
+	assert_done(chat_begin(m, request, NULL, &call, &error));
 	chat_wait(service, &done, 1);
 	r = chat_end(done, out, &error);
 	chat_call_free(done);
 	return r;
+}
+
+static int ask(struct chat_model *m, struct chat_reply *out)
+{
+	return ask_for(m, &simple, out);
 }
 
 static struct chat_model *open_model(struct chat_options options)
@@ -299,6 +304,29 @@ static void test_context(void **state)
 	chat_model_close(m);
 }
 
+/* The provider counts 100 for "Hello", since it has more to say; what is added counts a byte in four. */
+static void test_context_grows(void **state)
+{
+	static const struct {
+		size_t n;
+		int code;
+	} cases[] = { { 5, 0 }, { 5 + 20, 0 }, { 5 + 400, -E2BIG }, { 3, 0 } };
+	struct chat_model *m = open_model(
+			(struct chat_options){ .spec = "openai:length", .context_tokens = 130 });
+	struct chat_reply reply;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		static char text[1000];
+		const struct chat_message message = { .role = CHAT_USER, .content = text };
+		const struct chat_request request = { .messages = &message, .n_messages = 1 };
+
+		memset(text, 'x', cases[i].n);
+		text[cases[i].n] = '\0';
+		assert_int_equal(ask_for(m, &request, &reply), cases[i].code);
+	}
+	chat_model_close(m);
+}
+
 /* --- connections ------------------------------------------------------------------------------ */
 
 /* With the certificate's own authority all is well; without it another try is of no use. */
@@ -461,6 +489,7 @@ int main(void)
 		cmocka_unit_test(test_cost_limit),
 		cmocka_unit_test(test_total_cost_limit),
 		cmocka_unit_test(test_context),
+		cmocka_unit_test(test_context_grows),
 		cmocka_unit_test(test_tls),
 		cmocka_unit_test(test_no_tls),
 		cmocka_unit_test(test_proxy),
