@@ -23,8 +23,7 @@ struct agent {
 	struct recorder *recorder;
 	void *user;
 	int max_steps;
-	const char *const *replies;
-	size_t n_replies, next_reply;
+	struct model *recorded;
 
 	struct arena arena; /* of the conversation */
 	struct history history;
@@ -225,8 +224,7 @@ int agent_open(const struct agent_request *request, struct agent **out, struct f
 	a->recorder = request->recorder;
 	a->user = request->user;
 	a->max_steps = request->max_steps;
-	a->replies = request->replies;
-	a->n_replies = request->n_replies;
+	a->recorded = request->recorded;
 	a->history.arena = &a->arena;
 	make_fields(a, request->task);
 	if (a->config->parser->wants_tools)
@@ -320,7 +318,7 @@ static int complain(struct agent *a, const struct template *template, const char
 	struct fields fields = { .arena = &a->turn_arena };
 	int r;
 
-	if (a->asked_again++ == ASK_AGAIN_MAX || !a->model) {
+	if (a->asked_again++ == ASK_AGAIN_MAX) {
 		give_up(a, "exit_format", "The model's replies could not be understood.");
 		return 0;
 	}
@@ -358,24 +356,23 @@ static int take_reply(struct agent *a, const struct chat_reply *reply, struct fh
 	keep_reply(a, reply);
 	if (c->parser->parse(&a->turn_arena, &a->reply, &c->commands, &a->parsed, &why) < 0)
 		return complain(a, &c->format_error, NULL, err);
-	if (a->model && agent_config_blocks(c, a->parsed.action, &a->turn_arena, &name))
+	if (agent_config_blocks(c, a->parsed.action, &a->turn_arena, &name))
 		return complain(a, &c->blocked, name, err);
 	a->decided = true;
 	return 0;
 }
 
-static int take_scripted(struct agent *a, struct fh_error *err)
+static int take_recorded(struct agent *a, const struct fh_step *step, struct fh_error *err)
 {
-	struct chat_reply reply = { .content = "" };
+	struct model_turn turn;
+	int r = model_next(a->recorded, step, &turn, err);
 
-	if (a->next_reply == a->n_replies) {
-		a->parsed = (struct parsed){ .thought = "", .action = "submit" };
-		a->reply = reply;
-		a->decided = true;
-		return 0;
-	}
-	reply.content = a->replies[a->next_reply++];
-	return take_reply(a, &reply, err);
+	if (r < 0)
+		return r;
+	a->parsed = (struct parsed){ .thought = turn.thought, .action = turn.action };
+	a->reply = (struct chat_reply){ .content = turn.response ? turn.response : "" };
+	a->decided = true;
+	return 0;
 }
 
 int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *err)
@@ -390,7 +387,7 @@ int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *er
 	if (r < 0)
 		return r;
 	if (!a->model)
-		return take_scripted(a, err);
+		return take_recorded(a, step, err);
 	a->messages = history_shown(
 			&a->history, a->config->processor, &a->config->args, &a->turn_arena);
 	a->n_messages = a->history.n;

@@ -28,22 +28,21 @@ struct agent;
 
 struct agent_request {
 	const struct agent_config *config; /* outlives the agent */
-	struct chat_model *model;          /* of this agent alone; outlives it. NULL: `replies` */
+	struct chat_model *model;          /* of this agent alone; outlives it. NULL: `recorded` */
 	const struct task *task;           /* need not stay */
 	struct fh_env *env;                /* what asks for the tools' state; NULL: nobody does */
 	int max_steps;
 	struct recorder *recorder; /* gets every message; NULL: nobody does */
 	void *user;                /* of its calls */
-	/* Instead of a model: what one said, one reply a turn, then submit. Not blocked. */
-	const char *const *replies;
-	size_t n_replies;
+	struct model *recorded;    /* its turns are taken as they are; outlives the agent */
 };
 
 /* -EINVAL for a template with a field that nobody knows, a demonstration that can't be read. */
 int agent_open(const struct agent_request *request, struct agent **out, struct fh_error *err);
 void agent_close(struct agent *a); /* ends its call; NULL is fine */
 
-/* `step` is what reset or the last step gave. Fails when a message can't be made or recorded. */
+/* `step` is what reset or the last step gave. Fails when a message can't be made or recorded; -EINTR where a
+ * record ends. */
 int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *err);
 bool agent_decided(const struct agent *a);
 
@@ -59,7 +58,7 @@ void agent_task_fields(struct fields *f, const struct task *task);
 
 /* --- demonstrations.c ------------------------------------------------------------------------------ */
 /* Adds what the configuration shows beforehand. */
-int agent_add_demonstrations(const struct agent_config *config, bool replies, struct history *h,
+int agent_add_demonstrations(const struct agent_config *config, bool recorded, struct history *h,
 		struct fh_error *err);
 
 #endif

@@ -71,7 +71,7 @@ static int add_one_message(const struct template *template, const struct traj *t
 	return 0;
 }
 
-int agent_add_demonstrations(const struct agent_config *config, bool replies, struct history *h,
+int agent_add_demonstrations(const struct agent_config *config, bool recorded, struct history *h,
 		struct fh_error *err)
 {
 	const struct texts *paths = &config->keys.demonstrations;
@@ -84,7 +84,7 @@ int agent_add_demonstrations(const struct agent_config *config, bool replies, st
 			return error_wrap(err, "read a demonstration of %s", config->path);
 		if (config->keys.put_demos_in_history)
 			add_messages(t, h);
-		else if (!replies)
+		else if (!recorded)
 			r = add_one_message(&config->demonstration, t, h, err);
 		if (r < 0)
 			return r;

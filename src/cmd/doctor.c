@@ -298,7 +298,7 @@ static void check_linter(struct finding *f)
 			f->ok ? "/usr/bin/python3"
 			      : "/usr/bin/python3 is missing: agents' edits go unchecked");
 	if (!f->ok)
-		fix(f, "apt-get install python3-flake8");
+		fix(f, "apt-get install flake8");
 }
 
 static void check_state(struct finding *f)

@@ -13,6 +13,7 @@
 extern const struct command command_config;
 extern const struct command command_bench;
 extern const struct command command_env;
+extern const struct command command_replay;
 extern const struct command command_export;
 extern const struct command command_help;
 extern const struct command command_run;
@@ -22,6 +23,7 @@ extern const struct command command_doctor, command_sandbox;
 static const struct command *const commands[] = {
 	&command_run,
 	&command_env,
+	&command_replay,
 	&command_export,
 	&command_task,
 	&command_config,

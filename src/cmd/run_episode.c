@@ -240,7 +240,7 @@ static int open_model(struct episode *e)
 		.stop_fd = p->stop_fd,
 	};
 
-	if (p->agent)
+	if (p->agent && p->agent->chat)
 		return chat_model_open(p->agent->chat, &p->agent->options, &e->chat, &e->error);
 	return model_open(&model, &e->model, &e->error);
 }
@@ -315,6 +315,7 @@ static int open_agent(struct episode *e)
 	struct agent_request request = {
 		.config = p->agent->config,
 		.model = e->chat,
+		.recorded = e->model,
 		.env = e->env,
 		.max_steps = e->max_steps,
 		.recorder = e->recorder,

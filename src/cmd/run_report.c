@@ -257,7 +257,7 @@ void run_report_json(struct buf *out, const struct episode *e)
 	pyjson_put_written(&w, "baseline", buf_str(&e->baseline));
 	pyjson_put_written(&w, "scores", scores);
 	pyjson_put_written(&w, "best", buf_str(&e->best));
-	if (e->plan.agent) {
+	if (e->plan.agent && e->plan.agent->chat) {
 		pyjson_put_double(&w, "cost", e->stats.cost);
 		pyjson_put_i64(&w, "tokens_sent", e->stats.tokens_sent);
 		pyjson_put_i64(&w, "tokens_received", e->stats.tokens_received);

@@ -20,6 +20,7 @@ struct model_backend {
 extern const struct model_backend model_baseline;
 extern const struct model_backend model_demo;
 extern const struct model_backend model_actions;
+extern const struct model_backend model_replay;
 extern const struct model_backend model_human;
 
 #endif

@@ -20,12 +20,13 @@ static const struct model_backend *const backends[] = {
 	&model_baseline,
 	&model_demo,
 	&model_actions,
+	&model_replay,
 	&model_human,
 };
 
 const char *model_list(void)
 {
-	return "baseline, demo, actions:FILE, human";
+	return "baseline, demo, actions:FILE, replay:FILE.traj, human";
 }
 
 static const struct model_backend *find(const char *spec, size_t n)

@@ -16,6 +16,7 @@
  *   baseline       the task's own baseline command, then submit
  *   demo           the task's recorded demonstration, then submit
  *   actions:FILE   a file of JSON lines, an action (a string) in each, then submit
+ *   replay:FILE    the actions of a recorded run, with what was said; its end leaves without a score
  *   human          lines from a terminal; the end of input leaves without a score
  */
 struct model;
@@ -50,7 +51,7 @@ struct model_turn {
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err);
 
-/* The specs of all models, for help and messages: "baseline, demo, actions:FILE, human". */
+/* The specs of all models, for help and messages: "baseline, demo, actions:FILE, ...". */
 const char *model_list(void);
 
 #endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/cmd.h"
+#include "cmd/episode_options.h"
+#include "cmd/interrupt.h"
+#include "cmd/run_episode.h"
+#include "cmd/term.h"
+#include "trajectory/compare.h"
+#include "trajectory/export.h"
+#include "trajectory/run_dir.h"
+#include "trajectory/traj.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * fumehood replay: the actions of a recorded run, played again in a fresh episode of the same task and seed, and
+ * its observations beside the recorded ones.
+ */
+#define HEAD_BYTES (4L << 20) /* of the event log: up to its reset */
+#define DIFF_LINES 20
+#define LINE_BYTES_MAX (64L << 20)
+#define REMAINING "(Current Step: 0, Remaining Steps: "
+
+struct replay_options {
+	struct episode_options episode;
+	const char *task, *agent, *out;
+	bool compare, all;
+};
+
+struct replay {
+	struct command_context *ctx;
+	const struct replay_options *options;
+	struct arena arena;
+	struct task_places places;
+	struct fh_env_options env;
+	struct run_agent agent;
+	char *path; /* of the record */
+	char *model;
+	char *out;
+	const char *agent_spec; /* NULL: none led it */
+	uint64_t seed;
+	int reward;
+	struct traj *recorded, *now;
+	struct episode episode;
+};
+
+/* --- what was recorded -------------------------------------------------------------------------------- */
+
+static char *find_traj(const char *path, struct fh_error *err)
+{
+	__attribute__((cleanup(export_release))) struct exported e = { 0 };
+
+	if (!path_is_dir(path))
+		return xstrdup(path);
+	if (export_read(path, &e, err) < 0)
+		return NULL;
+	return path_join(path, e.traj_name);
+}
+
+static const char *text_of(const struct pyjson *v)
+{
+	const char *text = v ? pyjson_string(v) : NULL;
+
+	return text ? text : "";
+}
+
+static void take_open(struct replay *r, const struct pyjson *event)
+{
+	const char *agent = text_of(pyjson_get(event, "agent_config"));
+	const char *variant = text_of(pyjson_get(event, "variant"));
+	const char *reward = text_of(pyjson_get(event, "reward"));
+	int64_t max_steps;
+
+	r->env.task = arena_printf(&r->arena, "%s%s%s", text_of(pyjson_get(event, "task")),
+			*variant ? ":" : "", variant);
+	r->agent_spec = *agent ? arena_strdup(&r->arena, agent) : NULL;
+	if (pyjson_i64(pyjson_get(event, "max_steps"), &max_steps) && max_steps > 0 &&
+			max_steps <= STEPS_MAX)
+		r->env.max_steps = (int)max_steps;
+	for (int i = 0; episode_rewards[i]; i++)
+		if (str_eq(episode_rewards[i], reward))
+			r->reward = i;
+}
+
+/* The first events of its log, if it lies there: which task it was, and the seed. */
+static void read_events(struct replay *r)
+{
+	auto_free char *dir = path_dirname(r->path);
+	auto_free char *log = path_join(dir, EXPORT_EVENTS);
+	auto_free char *text = xcalloc(HEAD_BYTES + 1, 1);
+	auto_close int fd = fd_open_file(log, NULL);
+	unsigned number = 1;
+
+	if (fd < 0 || fd_read_full(fd, text, HEAD_BYTES) <= 0)
+		return;
+	for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
+		struct pyjson_source line = { log, at, (size_t)(end - at), number++ };
+		const struct pyjson *event, *seed;
+
+		if (pyjson_read(&r->arena, &line, &event, NULL) < 0)
+			return;
+		if (str_eq(text_of(pyjson_get(event, "event")), "open"))
+			take_open(r, event);
+		seed = pyjson_get(event, "seed");
+		if (seed && seed->kind == PYJSON_NUMBER) {
+			r->seed = strtoull(seed->text, NULL, 10);
+			return;
+		}
+	}
+}
+
+/* A recording of MLGym's is called after its task; how many steps there were its first message says. */
+static void read_traj(struct replay *r)
+{
+	const char *name = path_basename(r->path);
+	const char *first = r->recorded->n_history > 1 ? text_of(r->recorded->history[1].content)
+						       : "";
+	const char *steps = strstr(first, REMAINING);
+
+	if (!r->env.task)
+		r->env.task = arena_strndup(&r->arena, name, strcspn(name, "."));
+	if (!r->env.max_steps && steps)
+		r->env.max_steps = (int)strtol(steps + strlen(REMAINING), NULL, 10);
+}
+
+/* What the command line says wins over what was recorded. */
+static void take_options(struct replay *r)
+{
+	const struct replay_options *o = r->options;
+	const struct command_context *ctx = r->ctx;
+
+	if (o->task)
+		r->env.task = o->task;
+	if (o->agent)
+		r->agent_spec = o->agent;
+	if (o->episode.max_steps)
+		r->env.max_steps = o->episode.max_steps;
+	if (cmd_given(ctx, "seed"))
+		r->seed = o->episode.seed;
+	if (cmd_given(ctx, "reward"))
+		r->reward = o->episode.reward;
+	r->env.variant = o->episode.variant;
+	r->env.reward = (enum fh_reward_kind)r->reward;
+	r->out = o->out ? xstrdup(o->out) : run_dir_default();
+}
+
+/* Who was led by a configuration is led by it again: its commands are there, and the conversation is made
+ * anew. */
+static int load_agent(struct replay *r, struct fh_error *err)
+{
+	struct agent_config_options o = { .spec = r->agent_spec, .root = r->places.mlgym_root };
+	struct warnings warnings = { 0 };
+	int n;
+
+	if (!r->agent_spec)
+		return 0;
+	if (o.root)
+		o.warnings = &warnings;
+	n = agent_config_load(&o, &r->agent.config, err);
+	if (n == 0 || r->options->agent)
+		return n;
+	cmd_warn("the agent's configuration '%s' is not there: --agent gives another place; without it the "
+		 "conversation is not made anew",
+			r->agent_spec);
+	return 0;
+}
+
+static int prepare(struct replay *r, struct fh_error *err)
+{
+	const struct replay_options *o = r->options;
+	int n;
+
+	r->places.tasks_dir = o->episode.tasks_dir;
+	r->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
+	r->path = find_traj(r->ctx->args[0], err);
+	if (!r->path)
+		return err->code;
+	n = traj_read(r->path, &r->recorded, err);
+	if (n < 0)
+		return n;
+	r->model = xasprintf("replay:%s", r->path);
+	read_events(r);
+	read_traj(r);
+	take_options(r);
+	n = episode_binds(&o->episode.bind, &r->arena, &r->env.binds, err);
+	r->env.n_binds = o->episode.bind.n;
+	return n < 0 ? n : load_agent(r, err);
+}
+
+/* --- playing it ----------------------------------------------------------------------------------------- */
+
+static int wait_for_it(struct replay *r, struct fh_gym *gym, struct fh_error *err)
+{
+	struct pollfd fds[] = { { .fd = fh_gym_fd(gym), .events = POLLIN },
+		{ .fd = r->episode.stopping ? -1 : interrupt_fd(), .events = POLLIN } };
+	struct fh_env *done;
+	int n;
+
+	if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		return error_set(err, errno, "wait for the episode");
+	if (interrupt_wanted() && !r->episode.stopping)
+		episode_stop(&r->episode);
+	n = fh_gym_wait(gym, 0, &done, 1, err);
+	if (n > 0)
+		episode_advance(&r->episode);
+	return n;
+}
+
+static int play(struct replay *r, struct fh_error *err)
+{
+	struct episode_plan plan = {
+		.env = &r->env,
+		.places = &r->places,
+		.model = r->model,
+		.agent = r->agent.config ? &r->agent : NULL,
+		.out = r->out,
+		.suffix = "replay",
+		.reward = episode_rewards[r->reward],
+		.seed = r->seed,
+		.stop_fd = -1,
+	};
+	struct fh_gym_options options = { .tasks_dir = r->places.tasks_dir,
+		.mlgym_root = r->places.mlgym_root };
+	int n = fh_gym_open(&options, &plan.gym, err);
+
+	if (n < 0)
+		return n;
+	episode_init(&r->episode, &plan);
+	episode_start(&r->episode);
+	while (r->episode.phase != EPISODE_ENDED && n >= 0)
+		n = wait_for_it(r, plan.gym, err);
+	if (r->episode.failed) {
+		*err = r->episode.error;
+		n = err->code;
+	}
+	fh_gym_close(plan.gym);
+	return n < 0 ? n : traj_read(r->episode.traj, &r->now, err);
+}
+
+/* --- comparing -------------------------------------------------------------------------------------------- */
+
+struct verdicts {
+	size_t n[3];    /* by enum compare_verdict */
+	size_t missing; /* steps that only one of both has */
+};
+
+/* What a step was like: what it showed, and the state that it began in. */
+static enum compare_verdict compare_step(const struct traj_step *a, const struct traj_step *b)
+{
+	enum compare_verdict shown =
+			compare_texts(text_of(a->observation), text_of(b->observation));
+	enum compare_verdict state = a->state ? compare_texts(text_of(a->state), text_of(b->state))
+					      : COMPARE_EQUAL;
+
+	return shown > state ? shown : state;
+}
+
+static void print_step(const struct replay *r, size_t i, enum compare_verdict v)
+{
+	const struct traj_step *a = &r->recorded->steps[i], *b = &r->now->steps[i];
+	auto_buf struct buf line = BUF_INIT(LINE_BYTES_MAX), diff = BUF_INIT(LINE_BYTES_MAX);
+	bool colours = term_colours(STDOUT_FILENO);
+	const char *style = v == COMPARE_DIFFERENT ? TERM_RED : TERM_GREEN;
+
+	if (v != COMPARE_DIFFERENT && !r->options->all)
+		return;
+	str_add_printable(&line, text_of(a->action));
+	printf("%4zu %s%-10s%s %.*s\n", i + 1, term_style(colours, style), compare_verdicts[v],
+			term_style(colours, TERM_RESET), (int)strcspn(buf_str(&line), "\n"),
+			buf_str(&line));
+	if (v != COMPARE_DIFFERENT)
+		return;
+	compare_diff(&diff, text_of(a->observation), text_of(b->observation), DIFF_LINES);
+	if (!diff.len)
+		compare_diff(&diff, text_of(a->state), text_of(b->state), DIFF_LINES);
+	buf_clear(&line);
+	str_add_printable(&line, buf_str(&diff));
+	fputs(buf_str(&line), stdout);
+}
+
+static struct verdicts compare(const struct replay *r)
+{
+	size_t a = r->recorded->n_steps, b = r->now->n_steps;
+	struct verdicts all = { .missing = a > b ? a - b : b - a };
+
+	for (size_t i = 0; i < a && i < b; i++) {
+		enum compare_verdict v = compare_step(&r->recorded->steps[i], &r->now->steps[i]);
+
+		all.n[v]++;
+		if (!r->ctx->json)
+			print_step(r, i, v);
+	}
+	return all;
+}
+
+static void print_summary(const struct replay *r, const struct verdicts *all)
+{
+	auto_buf struct buf line = BUF_INIT(LINE_BYTES_MAX);
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
+
+	if (!r->ctx->json) {
+		if (r->options->compare)
+			printf("%zu steps equal, %zu after normalisation, %zu different, %zu missing\n",
+					all->n[COMPARE_EQUAL], all->n[COMPARE_NORMALISED],
+					all->n[COMPARE_DIFFERENT], all->missing);
+		printf("%s: %s\n", r->episode.exit_status, r->episode.traj);
+		return;
+	}
+	pyjson_put_object(&w, NULL);
+	pyjson_put_text(&w, "task", r->env.task);
+	pyjson_put_text(&w, "exit_status", r->episode.exit_status);
+	pyjson_put_i64(&w, "steps", r->episode.steps);
+	for (size_t i = 0; r->options->compare && i < ARRAY_SIZE(all->n); i++)
+		pyjson_put_i64(&w, compare_verdicts[i], (int64_t)all->n[i]);
+	if (r->options->compare)
+		pyjson_put_i64(&w, "missing", (int64_t)all->missing);
+	pyjson_put_text(&w, "trajectory", r->episode.traj);
+	pyjson_end_object(&w);
+	printf("%s\n", buf_str(&line));
+}
+
+/* --- the command -------------------------------------------------------------------------------------------- */
+
+static void release(struct replay *r)
+{
+	episode_release(&r->episode);
+	run_agent_release(&r->agent);
+	traj_free(r->recorded);
+	traj_free(r->now);
+	free(r->path);
+	free(r->model);
+	free(r->out);
+	arena_release(&r->arena);
+}
+
+static int run_replay(struct command_context *ctx)
+{
+	__attribute__((cleanup(release))) struct replay r = { .ctx = ctx, .options = ctx->options };
+	struct verdicts all = { 0 };
+	struct fh_error err;
+
+	log_setup(&(struct log_options){ .level = LOG_WARN, .fd = STDERR_FILENO });
+	if (prepare(&r, &err) < 0)
+		return cmd_refuse(&err);
+	if (interrupt_setup(&err) < 0 || play(&r, &err) < 0)
+		return cmd_fail(&err);
+	if (r.options->compare)
+		all = compare(&r);
+	print_summary(&r, &all);
+	if (interrupt_wanted())
+		return interrupt_status();
+	return all.n[COMPARE_DIFFERENT] || all.missing ? CMD_FAILED : CMD_OK;
+}
+
+#define FIELD(f) offsetof(struct replay_options, f)
+
+static const struct cmd_option options[] = {
+	{ "compare", 'c', OPTION_FLAG, FIELD(compare), NULL,
+			"say which observations differ, and how; exit status 1 if any does" },
+	{ "all", 'a', OPTION_FLAG, FIELD(all), NULL, "with --compare: name equal steps, too" },
+	{ "task", 0, OPTION_TEXT, FIELD(task), "T[:V]", "instead of the recorded one" },
+	{ "agent", 0, OPTION_TEXT, FIELD(agent), "FILE",
+			"the configuration that led it, for its commands and prompts (otherwise the recorded one)" },
+	{ "out", 'o', OPTION_TEXT, FIELD(out), "DIR",
+			"where the folder of the new run goes (otherwise trajectories/<user>)" },
+	EPISODE_OPTIONS(FIELD(episode)),
+	{},
+};
+
+const struct command command_replay = {
+	.name = "replay",
+	.summary = "play the actions of a recorded run again",
+	.arguments = "RUN",
+	.min_args = 1,
+	.max_args = 1,
+	.about = "Plays the actions of a recorded run (a .traj, or the folder of a run) in a fresh episode of the "
+		 "same task with the same seed, and records that. No model is asked.\n"
+		 "With --compare observations and states are laid beside the recorded ones. What no two runs have "
+		 "in common, such as times and process ids, is put aside (\"normalised\").",
+	.examples = "fumehood replay --compare trajectories/me/*_run_0\n"
+		    "fumehood replay --compare --mlgym-root MLGym --agent configs/agents/default.yaml old.traj",
+	.options = options,
+	.options_size = sizeof(struct replay_options),
+	.run = run_replay,
+};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "model/backend.h"
+#include "trajectory/traj.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* replay:FILE.traj: what a recorded agent said and did, step by step. Where the record ends, the episode is
+ * left. */
+struct replay {
+	struct traj *traj;
+	size_t next;
+};
+
+static int check(const char *path, const struct traj *t, struct fh_error *err)
+{
+	for (size_t i = 0; i < t->n_steps; i++) {
+		const struct pyjson *action = t->steps[i].action;
+
+		if (!action || !pyjson_string(action))
+			return error_say(err, EINVAL, "%s: the action of step %zu can't be played",
+					path, i);
+	}
+	return 0;
+}
+
+static void replay_close(void *state)
+{
+	struct replay *r = state;
+
+	traj_free(r->traj);
+	free(r);
+}
+
+static int replay_open(const struct model_request *request, const char *argument, void **out_state,
+		struct fh_error *err)
+{
+	struct replay *r;
+	struct traj *traj;
+	int n;
+
+	if (!*argument)
+		return error_say(err, EINVAL,
+				"the model 'replay' wants a recorded run: replay:FILE.traj");
+	n = traj_read(argument, &traj, err);
+	if (n < 0)
+		return n;
+	r = xcalloc(1, sizeof(*r));
+	r->traj = traj;
+	n = check(argument, traj, err);
+	if (n < 0) {
+		replay_close(r);
+		return n;
+	}
+	*out_state = r;
+	return 0;
+}
+
+static const char *text_of(const struct pyjson *v)
+{
+	return v ? pyjson_string(v) : NULL;
+}
+
+static int replay_next(void *state, const struct fh_step *step, struct model_turn *out,
+		struct fh_error *err)
+{
+	struct replay *r = state;
+	const struct traj_step *s;
+
+	if (r->next == r->traj->n_steps)
+		return error_say(err, EINTR, "the record ends here");
+	s = &r->traj->steps[r->next++];
+	*out = (struct model_turn){ .action = pyjson_string(s->action),
+		.response = text_of(s->response),
+		.thought = text_of(s->thought) };
+	return 0;
+}
+
+const struct model_backend model_replay = {
+	.name = "replay",
+	.takes_argument = true,
+	.open = replay_open,
+	.next = replay_next,
+	.close = replay_close,
+};

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fumehood replay: recorded runs, ours and MLGym's, played again and compared."""
+
+import json
+
+import pytest
+from conftest import TASKS
+from test_agent import act, serve, trajectory  # noqa: F401
+
+
+def run(fumehood, *args, status=0):
+    done = fumehood(
+        "run", "--tasks-dir", TASKS, "--json", "-q", "--out", fumehood.out, *args, status=status
+    )
+    return json.loads(done.stdout)
+
+
+def replay(fumehood, path, *args, status=0):
+    done = fumehood(
+        *("replay", "--compare", "--json", "--tasks-dir", TASKS, "--out", fumehood.out / "again"),
+        *(path, *args),
+        status=status,
+    )
+    return json.loads(done.stdout)
+
+
+def plain(value):
+    """A trajectory without what is its own: times, the run's number, what a model cost."""
+    if isinstance(value, dict):
+        own = ("execution_time", "agent", "model_stats")
+        return {k: plain(v) for k, v in value.items() if k not in own}
+    return [plain(v) for v in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("task", ["battleOfSexes", "titanic:micro"])
+def test_a_demonstration_is_equal_to_the_last_byte(fumehood, task):
+    first = run(fumehood, "--task", task, "--model", "demo")
+    second = replay(fumehood, first["trajectory"])
+    assert second["different"] == second["missing"] == 0
+    assert second["equal"] + second["normalised"] == first["steps"] == second["steps"]
+    old, new = (plain(trajectory(r)) for r in (first, second))
+    assert old["info"] == new["info"]
+    if not second["normalised"]:
+        assert old == new
+
+
+def test_a_language_model_s_run(fumehood, serve):  # noqa: F811
+    words = [
+        "ls; echo $RANDOM",
+        "open starter.py",
+        "nonsense here",
+        "python3 -c 'print(hash(\"a\"))'",
+    ]
+    server = serve([act(w) for w in words] + [act("submit")])
+    first = run(
+        fumehood,
+        *("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1", "--api-key", "k"),
+        *("--seed", 7),
+    )
+    second = replay(fumehood, first["trajectory"])
+    assert second["different"] == 0 and second["steps"] == first["steps"] == 5
+    old, new = (plain(trajectory(r)) for r in (first, second))
+    if not second["normalised"]:
+        assert old == new
+    assert len(server.asked()) == 5
+
+
+def test_differences_are_shown(fumehood):
+    first = run(
+        fumehood, "--task", "rows", "--model", fumehood.actions("echo one", "date +%N", "true")
+    )
+    path = first["trajectory"]
+    with open(path) as file:
+        changed = json.load(file)
+    changed["trajectory"][0]["observation"] = "zero\ntwo\n"
+    with open(path, "w") as file:
+        json.dump(changed, file)
+    assert replay(fumehood, path, status=1)["different"] == 2
+    shown = fumehood(
+        *("replay", "--compare", "--tasks-dir", TASKS, "--out", fumehood.out, path), status=1
+    ).stdout
+    assert "   1 different  echo one\n- zero\n- two\n+ one\n" in shown
+    assert "   3 " not in shown
+    assert "2 different" in shown
+
+
+def test_what_differs_each_time_is_put_aside(fumehood):
+    actions = [
+        "date; date -Is; sleep 5 & echo $!",
+        "python3 -c 'print(object())'",
+        "mkdir d; ls -ld d; ls -l",
+        "time true",
+        "nothing_of_this_name; ls --wrong",
+        'echo "pid $$ of $(nproc)"',
+    ]
+    first = run(fumehood, "--task", "rows", "--model", fumehood.actions(*actions))
+    second = replay(fumehood, first["trajectory"])
+    assert second["different"] == second["missing"] == 0
+
+
+def test_the_record_of_a_run_that_was_left(fumehood):
+    first = run(fumehood, "--task", "rows", "--model", fumehood.actions("ls", "exit_forfeit"))
+    second = replay(fumehood, first["trajectory"])
+    assert second["exit_status"] == first["exit_status"] == "exit_forfeit"
+    by_folder = replay(fumehood, str(first["trajectory"]).rsplit("/", 1)[0])
+    assert by_folder["steps"] == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("{", "ends too early"), ('{"trajectory": 1}', "x.traj"), (None, "x.traj")],
+)
+def test_what_is_no_record(fumehood, text, message):
+    path = fumehood.folder / "x.traj"
+    if text is not None:
+        path.write_text(text)
+    assert message in fumehood("replay", path, status=2).stderr
