@@ -26,7 +26,8 @@ static const struct model_backend *const backends[] = {
 
 const char *model_list(void)
 {
-	return "baseline, demo, actions:FILE, replay:FILE.traj, human";
+	return "baseline, demo, actions:FILE, replay:FILE.traj, human, and the language models "
+	       "openai:NAME, anthropic:NAME, litellm:NAME";
 }
 
 static const struct model_backend *find(const char *spec, size_t n)

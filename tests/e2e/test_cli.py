@@ -105,18 +105,13 @@ def test_wrong_usage_is_one_sentence_and_status_2(fumehood, words, message):
     assert re.fullmatch(r"Try: fumehood( \w+)* --help", hint)
 
 
-@pytest.mark.parametrize("flag", ["--temperature", "--temp", "--top_p", "--agent", "--per_inst"])
-def test_settings_of_language_models_are_refused(fumehood, flag):
-    done = fumehood("run", "--task", "rows", flag, "1", status=2)
-    assert done.stderr.startswith(f"fumehood: {flag} is for language models")
-
-
 REFUSED = [
     ("--task noSuchTask", "noSuchTask"),
     ("--task rows:noSuchVariant", "noSuchVariant"),
     (
         "--task rows --model parrot",
-        "no model 'parrot'; there are: baseline, demo, actions:FILE, human",
+        "no model 'parrot'; there are: baseline, demo, actions:FILE, replay:FILE.traj, human, and the "
+        "language models openai:NAME, anthropic:NAME, litellm:NAME",
     ),
     ("--task rows --model baseline:x", "the model 'baseline' takes nothing after ':'"),
     ("--task rows --model actions", "the model 'actions' wants a file: actions:FILE"),
