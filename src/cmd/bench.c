@@ -47,6 +47,8 @@ static const struct suite {
 	{ { "reset", "teardown" }, suite_reset },
 	{ { "step" }, suite_step },
 	{ { "validate_csv" }, suite_validate },
+	{ { "tools" }, suite_tools },
+	{ { "agent" }, suite_agent },
 	{ { "alive" }, suite_alive },
 	{ { "soak" }, suite_soak },
 };
@@ -308,7 +310,7 @@ static int take_options(struct command_context *ctx, struct bench *b)
 		if (!known(o->only.items[i]))
 			return cmd_misuse(ctx,
 					"--only %s: it must be of reset, step, teardown, "
-					"validate_csv, alive, soak",
+					"validate_csv, tools, agent, alive, soak",
 					o->only.items[i]);
 	if (o->alive.n > BENCH_ALIVE_MAX)
 		return cmd_misuse(ctx, "--alive takes at most %d numbers", BENCH_ALIVE_MAX);
@@ -378,7 +380,7 @@ static int run_bench(struct command_context *ctx)
 
 static const struct cmd_option options[] = {
 	{ "only", 0, OPTION_LIST, FIELD(only), "NAME,...",
-			"what to measure, of reset, step, teardown, validate_csv, alive, soak" },
+			"what to measure, of reset, step, teardown, validate_csv, tools, agent, alive, soak" },
 	{ "n", 'n', OPTION_INT, FIELD(n), "N", "samples of a figure", .preset = "500", .min = 1,
 			.max = 100000 },
 	{ "alive", 0, OPTION_LIST, FIELD(alive), "N,...",

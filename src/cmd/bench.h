@@ -88,6 +88,10 @@ int suite_alive(struct bench *b, struct fh_error *err);
 /* --- bench_soak.c ----------------------------------------------------------------------------- */
 int suite_soak(struct bench *b, struct fh_error *err); /* sustained, soak and what grows by it */
 
+/* --- bench_agent.c ---------------------------------------------------------------------------- */
+int suite_tools(struct bench *b, struct fh_error *err); /* aci_open, edit_python */
+int suite_agent(struct bench *b, struct fh_error *err); /* agent_prompt, _call, _act, _step */
+
 /* --- bench_proc.c ----------------------------------------------------------------------------- */
 /* PIDs 1 of the sandboxes of the gym that was opened last, oldest first; heap array. */
 size_t proc_sandboxes(pid_t **out);

@@ -56,15 +56,20 @@ struct replay {
 
 /* --- what was recorded -------------------------------------------------------------------------------- */
 
-static char *find_traj(const char *path, struct fh_error *err)
+/* The .traj of a run's folder. */
+static int find_traj(const char *path, char **out, struct fh_error *err)
 {
 	__attribute__((cleanup(export_release))) struct exported e = { 0 };
+	int r;
 
-	if (!path_is_dir(path))
-		return xstrdup(path);
-	if (export_read(path, &e, err) < 0)
-		return NULL;
-	return path_join(path, e.traj_name);
+	if (!path_is_dir(path)) {
+		*out = xstrdup(path);
+		return 0;
+	}
+	r = export_read(path, &e, err);
+	if (r == 0)
+		*out = path_join(path, e.traj_name);
+	return r;
 }
 
 static const char *text_of(const struct pyjson *v)
@@ -182,9 +187,9 @@ static int prepare(struct replay *r, struct fh_error *err)
 
 	r->places.tasks_dir = o->episode.tasks_dir;
 	r->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
-	r->path = find_traj(r->ctx->args[0], err);
-	if (!r->path)
-		return err->code;
+	n = find_traj(r->ctx->args[0], &r->path, err);
+	if (n < 0)
+		return n;
 	n = traj_read(r->path, &r->recorded, err);
 	if (n < 0)
 		return n;

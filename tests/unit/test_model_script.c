@@ -64,7 +64,7 @@ static void test_refused(void **state)
 	static const struct {
 		const char *spec, *file, *why;
 	} cases[] = {
-		{ "gpt", NULL, "no model 'gpt'; there are: baseline, demo, actions:FILE, human" },
+		{ "gpt", NULL, "no model 'gpt'; there are: baseline, demo, actions:FILE, replay:" },
 		{ "base", NULL, "no model 'base'" },
 		{ "", NULL, "no model ''" },
 		{ "demo:x", NULL, "the model 'demo' takes nothing after ':'" },
