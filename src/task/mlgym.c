@@ -269,6 +269,7 @@ static int find_evaluators(struct task_loading *l)
 	}
 	task->grader.evaluators = files;
 	task->grader.n_evaluators = paths->n;
+	task->grader.program = files[0].source;
 	return 0;
 }
 
@@ -346,7 +347,6 @@ int mlgym_load_grader(struct task_loading *l)
 		return r;
 	if (l->config.evaluation_read_only)
 		protect_evaluators(task);
-	g->program = g->evaluators[0].source;
 	if (g->call != MLGYM_CSV && str_eq(given->file, "MLGym's own"))
 		g->submission = g->call == MLGYM_PYTHON ? python_submission(task) : "";
 	if (!path_stays_inside(*g->submission ? g->submission : "x"))
