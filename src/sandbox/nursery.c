@@ -347,7 +347,12 @@ int nursery_make_layer(struct owner *o, const struct owner_layer *layer, struct 
 					.entries = entries,
 					.n_entries = (uint32_t)layer->n });
 	r = send_to(o, &b, NULL, 0, err);
-	return r < 0 ? r : await(o, NURSERY_LAYER_MADE, -1, NULL, err);
+	if (r == 0)
+		r = await(o, NURSERY_LAYER_MADE, -1, NULL, err);
+	/* Its socket is closed a moment before the process can be seen to have ended. */
+	if (r == -EPIPE)
+		atomic_store(&o->in_doubt, true);
+	return r;
 }
 
 static bool answers(const struct owner *o)

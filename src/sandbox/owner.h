@@ -37,7 +37,7 @@ struct owner {
 	pid_t nursery_pid;
 	bool forked;          /* this process is a fork of the one that it belongs to */
 	uint8_t can;          /* NURSERY_CAN_* */
-	atomic_bool in_doubt; /* whether the nursery runs: a sandbox of it never stood */
+	atomic_bool in_doubt; /* whether the nursery runs: a sandbox or layer of it never stood */
 	struct buf base_filter, agent_filter;
 	struct cgroups *cgroups; /* of the nursery that runs; NULL: none on this machine */
 	struct spare spares[SPARES_MAX];
