@@ -18,6 +18,9 @@ extern const struct aci_command aci_open, aci_goto, aci_scroll_down, aci_scroll_
 extern const struct aci_command aci_edit, aci_insert;                           /* edit.c */
 extern const struct aci_command aci_search_dir, aci_search_file, aci_find_file; /* search.c */
 
+extern const struct aci_command aci_memory_write, aci_memory_read; /* memory.c */
+extern const struct aci_command aci_describe, aci_plot;
+
 /* Tells the environment that another file is open; without it the step says so later. */
 void aci_tell_state(void);
 

@@ -18,6 +18,10 @@ static const struct aci_command *const commands[] = {
 	&aci_search_dir,
 	&aci_search_file,
 	&aci_find_file,
+	&aci_memory_write,
+	&aci_memory_read,
+	&aci_describe,
+	&aci_plot,
 };
 
 static const char *name_of(const char *path)

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent's commands for data: describe, plot, memory_write and memory_read."""
+
+import json
+import struct
+import zlib
+
+import pytest
+from test_env import Door
+
+
+@pytest.fixture
+def door(fumehood):
+    d = Door(fumehood, "--task", "rows", "--max-steps", "1000")
+    d.ask(op="reset", seed=0)
+    yield d
+    d.child.kill()
+    d.child.wait()
+
+
+def put(door, name: str, data: bytes):
+    octal = "".join(f"\\{b:03o}" for b in data)
+    for i in range(0, len(octal), 40000):
+        part = octal[i : i + 40000]
+        door.step(f"printf '%b' '{part.replace(chr(92), chr(92) + '0')}' >> {name}")
+
+
+def told(door, data: bytes, name="f.csv") -> list[str]:
+    door.step(f": > {name}")
+    put(door, name, data)
+    return door.step(f"describe {name}")["observation"].splitlines()
+
+
+CASES = [
+    (
+        b"a,b,c\n1,x,2026-01-02\n2,,2026-01-03T10:00:00\n3,x,2026-01-04\n",
+        [
+            "f.csv: 3 rows, 3 columns (CSV)",
+            "a: integer, 0 missing; min 1, quartiles 1.5, 2, 2.5, max 3, mean 2",
+            "b: text, 1 missing; 1 different: 'x' x2",
+            "c: date, 0 missing; 3 different: '2026-01-02' x1, '2026-01-03T10:00:00' x1, '2026-01-04' x1",
+        ],
+    ),
+    (
+        b'\xef\xbb\xbfname;v\r\n"a;""b"";\nc";1.5\r\nd;NA\r\n\r\ne\r\nf;1;2\r\n',
+        [
+            "f.csv: 4 rows, 2 columns (CSV)",
+            "name: text, 0 missing; 4 different: 'a;\"b\";\\x0ac' x1, 'd' x1, 'e' x1, 'f' x1",
+            "v: number, 2 missing; min 1, quartiles 1.125, 1.25, 1.375, max 1.5, mean 1.25",
+            "1 rows have more cells than the header, 1 fewer.",
+        ],
+    ),
+    (
+        b"t\tu\nTrue\t\nfalse\t\n",
+        [
+            "f.csv: 2 rows, 2 columns (separated by tabs)",
+            "t: boolean, 0 missing; 2 different: 'True' x1, 'false' x1",
+            "u: empty, 2 missing",
+        ],
+    ),
+    (
+        b'{"a": 1}\n\n{"b": {"c": [1]}, "a": 2.5}\n',
+        [
+            "f.csv: 2 rows, 2 columns (JSON lines)",
+            "a: number, 0 missing; min 1, quartiles 1.375, 1.75, 2.125, max 2.5, mean 1.75",
+            "b: text, 1 missing; 1 different: '{\"c\":[1]}' x1",
+        ],
+    ),
+    (b"", ["f.csv is empty."]),
+    (b'{"a": 1}\n[1]\n', ["f.csv:2: not a JSON object."]),
+    (b"PAR1xxxx", ["f.csv is no whole Parquet file."]),
+    (b"PAR1\xff\xff\xff\xffPAR1", ["f.csv is no whole Parquet file."]),
+]
+
+
+@pytest.mark.parametrize(("data", "lines"), CASES)
+def test_describe(door, data, lines):
+    shown = [line.replace("\n", "\\x0a") for line in told(door, data)]
+    joined = "\n".join(shown).replace("\nc' x1", "\\x0ac' x1")
+    assert joined.splitlines()[: len(lines)] == lines
+
+
+def test_a_long_file_is_sampled(door):
+    door.step("(echo n; seq 1 50000) > long.csv")
+    lines = door.step("describe long.csv")["observation"].splitlines()
+    assert lines[0] == "long.csv: 50000 rows, 1 columns (CSV)"
+    assert "20000 rows, drawn evenly" in lines[1]
+    middle = float(lines[2].split("quartiles ")[1].split(", ")[1])
+    assert 24000 < middle < 26000 and "min 1," in lines[2] and "max 50000," in lines[2]
+    assert door.step("describe long.csv")["observation"].splitlines() == lines
+    door.step("head -c 6000000 /dev/zero | tr '\\0' x > wide.csv")
+    assert door.step("describe wide.csv")["info"]["exit_code"] == 1
+
+
+def varint(n: int) -> bytes:
+    out = b""
+    while n > 127:
+        out += bytes([n & 127 | 128])
+        n >>= 7
+    return out + bytes([n])
+
+
+def zigzag(n: int) -> bytes:
+    return varint(n << 1 if n >= 0 else (-n << 1) - 1)
+
+
+def compact(*fields: tuple[int, int, bytes]) -> bytes:
+    """A struct of Thrift's compact protocol."""
+    out, last = b"", 0
+    for number, kind, data in fields:
+        out += bytes([(number - last) << 4 | kind]) + data
+        last = number
+    return out + b"\0"
+
+
+I32, I64, BINARY, LIST, STRUCT = 5, 6, 8, 9, 12
+
+
+def binary(data: bytes) -> bytes:
+    return varint(len(data)) + data
+
+
+def listing(*items: bytes) -> bytes:
+    return bytes([len(items) << 4 | STRUCT]) + b"".join(items)
+
+
+def test_parquet(door):
+    schema = listing(
+        compact((4, BINARY, binary(b"root")), (5, I32, zigzag(2))),
+        compact((1, I32, zigzag(2)), (4, BINARY, binary(b"id"))),
+        compact((1, I32, zigzag(6)), (4, BINARY, binary(b"text"))),
+    )
+
+    def chunk(low: int, high: int, nulls: int) -> bytes:
+        statistics = compact(
+            (3, I64, zigzag(nulls)),
+            (5, BINARY, binary(struct.pack("<q", high))),
+            (6, BINARY, binary(struct.pack("<q", low))),
+        )
+        return compact((3, STRUCT, compact((5, I64, zigzag(9)), (12, STRUCT, statistics))))
+
+    groups = listing(
+        compact((1, LIST, listing(chunk(-3, 4, 1), compact()))),
+        compact((1, LIST, listing(chunk(0, 70, 2), compact()))),
+    )
+    footer = compact(
+        (1, I32, zigzag(1)), (2, LIST, schema), (3, I64, zigzag(18)), (4, LIST, groups)
+    )
+    file = b"PAR1" + footer + struct.pack("<I", len(footer)) + b"PAR1"
+    lines = told(door, file, "f.parquet")
+    assert lines[:3] == [
+        "f.parquet: 18 rows, 2 columns (Parquet, 2 row groups)",
+        "id: int64, 3 missing; min -3, max 70",
+        "text: bytes",
+    ]
+    for cut in range(1, len(footer)):
+        broken = b"PAR1" + footer[:cut] + struct.pack("<I", cut) + b"PAR1"
+        assert told(door, broken, "f.parquet")[0].startswith("f.parquet")
+
+
+def test_plot(door):
+    door.step("(echo 'x,y,z'; for i in $(seq 0 50); do echo $i,$((50-i)),w; done) > f.csv")
+    seen = door.step("plot f.csv x y")
+    assert seen["info"]["exit_code"] == 0
+    assert "51 points; the picture is plot.png" in seen["observation"]
+    assert seen["observation"].splitlines()[1].strip().startswith("50 |")
+    octets = door.step("od -An -v -tu1 plot.png")["observation"].split()
+    data = bytes(map(int, octets))
+    assert data[:8] == b"\x89PNG\r\n\x1a\n"
+    width, height = struct.unpack(">II", data[16:24])
+    at, pixels = 8, b""
+    while at < len(data):
+        (n,) = struct.unpack(">I", data[at : at + 4])
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + n]
+        assert struct.unpack(">I", data[at + 8 + n : at + 12 + n])[0] == zlib.crc32(kind + body)
+        pixels += body if kind == b"IDAT" else b""
+        at += 12 + n
+    assert len(zlib.decompress(pixels)) == (width + 1) * height
+    for action in ("plot f.csv x", "plot f.csv x none", "plot f.csv x z", "plot none x y"):
+        assert door.step(action)["info"]["exit_code"] == 1, action
+    door.step("(echo x,y; echo 1,1; echo 2,) > g.csv")
+    assert "1 points, 1 rows left out" in door.step("plot g.csv x y o.png")["observation"]
+
+
+def test_memory(door):
+    assert door.step("memory_read trees")["info"]["exit_code"] == 1
+    for note in (
+        "'Trees gave 0.78' scores",
+        "'there are 4 columns'",
+        "'a forest is many trees' ideas",
+    ):
+        assert door.step(f"memory_write {note}")["info"]["exit_code"] == 0
+    lines = door.step("memory_read 'TREES and columns'")["observation"].splitlines()
+    assert lines[0].startswith("1. there are 4 columns (score ") and len(lines) == 2
+    assert "Trees gave 0.78 [scores]" in door.step("memory_read scores")["observation"]
+    kept = json.loads(door.step("cat ~/memory.json")["observation"])
+    assert kept["tags"] == ["scores", "", "ideas"] and kept["embeddings"] == [[], [], []]
+    for text in ("{", "[]", '{"texts": 3}'):
+        door.step(f"echo '{text}' > ~/memory.json")
+        assert door.step("memory_read x")["info"]["exit_code"] == 1
+    door.step("rm ~/memory.json; mkfifo ~/memory.json")
+    assert door.step("memory_write x")["info"]["outcome"] == "ok"

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "aci.h"
+#include "parquet.h"
+#include "table.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/*
+ * describe: what is in the columns of a data file. Of long files quartiles and commonest values are those of a
+ * sample, drawn evenly (reservoir sampling; Vitter, Random Sampling with a Reservoir, 1985) and always the same.
+ */
+#define SAMPLE_MAX 20000
+#define FEW_COLUMNS 100
+#define SHOWN_VALUES 5
+#define SHOWN_BYTES 24
+
+struct column {
+	size_t missing, seen;
+	size_t numbers, integers, truths, dates;
+	double min, max, sum;
+	char **sample;
+	size_t n_sample;
+};
+
+/* --- looking ---------------------------------------------------------------------------------------------- */
+
+/* Always the same numbers: xorshift64 (Marsaglia, 2003). */
+static uint64_t random_next(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+static bool is_truth(const char *cell)
+{
+	return strcasecmp(cell, "true") == 0 || strcasecmp(cell, "false") == 0;
+}
+
+/* 2026-11-21, and what may follow it. */
+static bool is_date(const char *cell)
+{
+	static const char form[] = "dddd-dd-dd";
+
+	for (size_t i = 0; form[i]; i++)
+		if (form[i] == 'd' ? !isdigit((unsigned char)cell[i]) : cell[i] != form[i])
+			return false;
+	return !cell[10] || cell[10] == ' ' || cell[10] == 'T';
+}
+
+static void sample(struct column *c, const char *cell, size_t most, uint64_t *state)
+{
+	size_t at;
+
+	if (!c->sample)
+		c->sample = xcalloc(most, sizeof(*c->sample));
+	if (c->n_sample < most) {
+		c->sample[c->n_sample++] = xstrdup(cell);
+		return;
+	}
+	at = random_next(state) % c->seen;
+	if (at >= most)
+		return;
+	free(c->sample[at]);
+	c->sample[at] = xstrdup(cell);
+}
+
+static void look(struct column *c, const char *cell, size_t most, uint64_t *state)
+{
+	double v;
+
+	if (cell_is_missing(cell)) {
+		c->missing++;
+		return;
+	}
+	c->seen++;
+	if (cell_is_number(cell, &v)) {
+		c->min = c->numbers ? fmin(c->min, v) : v;
+		c->max = c->numbers ? fmax(c->max, v) : v;
+		c->sum += v;
+		c->numbers++;
+		c->integers += floor(v) == v && !strpbrk(cell, ".eE");
+	}
+	c->truths += is_truth(cell);
+	c->dates += is_date(cell);
+	sample(c, cell, most, state);
+}
+
+/* --- telling ---------------------------------------------------------------------------------------------- */
+
+static const char *type_of(const struct column *c)
+{
+	if (!c->seen)
+		return "empty";
+	if (c->integers == c->seen)
+		return "integer";
+	if (c->numbers == c->seen)
+		return "number";
+	if (c->truths == c->seen)
+		return "boolean";
+	return c->dates == c->seen ? "date" : "text";
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int by_text(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Linear between the two nearest, as NumPy's default. */
+static double quantile(const double *sorted, size_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	size_t below = (size_t)at;
+
+	if (below + 1 >= n)
+		return sorted[n - 1];
+	return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
+}
+
+static void tell_numbers(const struct column *c)
+{
+	double *values = xcalloc(c->n_sample, sizeof(*values));
+
+	for (size_t i = 0; i < c->n_sample; i++)
+		cell_is_number(c->sample[i], &values[i]);
+	qsort(values, c->n_sample, sizeof(*values), by_value);
+	printf("min %g, quartiles %g, %g, %g, max %g, mean %g", c->min,
+			quantile(values, c->n_sample, 0.25), quantile(values, c->n_sample, 0.5),
+			quantile(values, c->n_sample, 0.75), c->max, c->sum / (double)c->numbers);
+	free(values);
+}
+
+struct run_of {
+	const char *text;
+	size_t n;
+};
+
+static int by_count(const void *a, const void *b)
+{
+	const struct run_of *x = a, *y = b;
+
+	if (x->n != y->n)
+		return x->n < y->n ? 1 : -1;
+	return strcmp(x->text, y->text);
+}
+
+static void print_value(const char *text)
+{
+	auto_buf struct buf shown = BUF_INIT(4096);
+	size_t n = strlen(text),
+	       cut = str_utf8_invalid(text, n) < 0 ? str_utf8_cut(text, n, SHOWN_BYTES) : 0;
+
+	str_add_printable(&shown, text);
+	if (n > SHOWN_BYTES)
+		printf("'%.*s...'", (int)cut, buf_str(&shown));
+	else
+		printf("'%s'", buf_str(&shown));
+}
+
+static void tell_texts(struct column *c)
+{
+	struct run_of *runs = xcalloc(c->n_sample, sizeof(*runs));
+	size_t n = 0;
+
+	qsort(c->sample, c->n_sample, sizeof(*c->sample), by_text);
+	for (size_t i = 0; i < c->n_sample; i++) {
+		if (!n || !str_eq(runs[n - 1].text, c->sample[i]))
+			runs[n++].text = c->sample[i];
+		runs[n - 1].n++;
+	}
+	qsort(runs, n, sizeof(*runs), by_count);
+	printf("%zu different%s:", n, c->n_sample < c->seen ? " in a sample" : "");
+	for (size_t i = 0; i < n && i < SHOWN_VALUES; i++) {
+		printf("%s ", i ? "," : "");
+		print_value(runs[i].text);
+		printf(" x%zu", runs[i].n);
+	}
+	free(runs);
+}
+
+static void tell(const char *name, struct column *c)
+{
+	const char *type = type_of(c);
+
+	printf("%s: %s, %zu missing", name, type, c->missing);
+	if (c->seen) {
+		fputs("; ", stdout);
+		if (c->numbers == c->seen)
+			tell_numbers(c);
+		else
+			tell_texts(c);
+	}
+	putchar('\n');
+}
+
+/* --- the command ------------------------------------------------------------------------------------------ */
+
+static bool is_parquet(const char *path)
+{
+	char magic[4] = "";
+	FILE *file = fopen(path, "re");
+	bool is = file && fread(magic, 1, 4, file) == 4 && memcmp(magic, "PAR1", 4) == 0;
+
+	if (file)
+		fclose(file);
+	return is;
+}
+
+static int describe(struct table *t)
+{
+	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
+	uint64_t state = 88172645463325252ULL;
+	/* Of files of many columns less of each; keys of JSON show late. */
+	size_t rows = 0, most = t->json || t->n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX;
+	int r;
+
+	while ((r = table_next(t)) > 0) {
+		rows++;
+		for (size_t i = 0; i < t->n; i++)
+			look(&columns[i], t->cells[i], most, &state);
+	}
+	printf("%s: %zu rows, %zu columns (%s)\n", t->path, rows, t->n,
+			t->json                                ? "JSON lines"
+					: t->separator == '\t' ? "separated by tabs"
+							       : "CSV");
+	if (rows > most)
+		printf("Quartiles and commonest values are those of %zu rows, drawn evenly.\n",
+				most);
+	for (size_t i = 0; i < t->n; i++) {
+		/* A key that came late was missing before. */
+		columns[i].missing = rows - columns[i].seen;
+		tell(t->names[i], &columns[i]);
+	}
+	if (t->extra_cells || t->missing_cells)
+		printf("%zu rows have more cells than the header, %zu fewer.\n", t->extra_cells,
+				t->missing_cells);
+	for (size_t i = 0; i < t->n; i++) {
+		for (size_t j = 0; j < columns[i].n_sample; j++)
+			free(columns[i].sample[j]);
+		free(columns[i].sample);
+	}
+	free(columns);
+	return r < 0 ? 1 : 0;
+}
+
+static int run_describe(int argc, char **argv)
+{
+	struct table t;
+	int r;
+
+	if (argc != 2) {
+		printf("Usage: %s\n", aci_describe.help);
+		return 1;
+	}
+	if (is_parquet(argv[1]))
+		return parquet_describe(argv[1]);
+	if (!table_open(argv[1], &t))
+		return 1;
+	r = describe(&t);
+	table_close(&t);
+	return r;
+}
+
+const struct aci_command aci_describe = { "describe", "describe <path>", run_describe };

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "aci.h"
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "proto/guest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * memory_write, memory_read: what an agent wants to keep, in a file with MLGym's keys: texts, tags, and
+ * embeddings, which are left empty. What is nearest to a query is told by BM25 (Robertson and Zaragoza, The
+ * Probabilistic Relevance Framework, 2009) over words in lower case.
+ */
+#define MEMORY_FILE GUEST_HOME "/memory.json"
+#define MEMORY_BYTES_MAX (16L * 1024 * 1024)
+#define TEXT_BYTES_MAX 65536
+#define SHOWN 2
+#define K1 1.2
+#define B 0.75
+
+/* --- the file ------------------------------------------------------------------------------------------- */
+
+static json_t *member(json_t *memory, const char *key)
+{
+	json_t *list = json_object_get(memory, key);
+
+	if (!json_is_array(list)) {
+		list = json_array();
+		json_object_set_new(memory, key, list);
+	}
+	return list;
+}
+
+/* A new object where there is none; NULL, with a sentence, for a file that is something else. */
+static json_t *load(void)
+{
+	auto_buf struct buf text = BUF_INIT(MEMORY_BYTES_MAX);
+	struct fh_error err;
+	json_t *memory = NULL;
+	int r = fd_read_file(MEMORY_FILE, &text, &err);
+
+	if (r == -ENOENT)
+		return json_object();
+	if (r == 0)
+		r = json_parse(MEMORY_FILE, buf_str(&text), text.len, &memory, &err);
+	if (r < 0) {
+		puts(err.message);
+		return NULL;
+	}
+	if (json_is_object(memory))
+		return memory;
+	json_decref(memory);
+	printf("%s holds no JSON object.\n", MEMORY_FILE);
+	return NULL;
+}
+
+static const char *text_at(json_t *list, size_t i)
+{
+	const char *text = json_string_value(json_array_get(list, i));
+
+	return text ? text : "";
+}
+
+static int run_memory_write(int argc, char **argv)
+{
+	auto_json json_t *memory = NULL;
+	auto_buf struct buf out = BUF_INIT(MEMORY_BYTES_MAX);
+	struct fh_error err;
+
+	if (argc < 2 || argc > 3 || !*argv[1] || strlen(argv[1]) > TEXT_BYTES_MAX) {
+		printf("Usage: %s\n", aci_memory_write.help);
+		return 1;
+	}
+	memory = load();
+	if (!memory)
+		return 1;
+	json_array_append_new(member(memory, "texts"), json_text(argv[1]));
+	json_array_append_new(member(memory, "embeddings"), json_array());
+	json_array_append_new(member(memory, "tags"), json_text(argc > 2 ? argv[2] : ""));
+	json_add(&out, memory, true);
+	if (out.truncated) {
+		puts("The memory is full.");
+		return 1;
+	}
+	if (fd_write_file(MEMORY_FILE, buf_str(&out), out.len, 0644, &err) < 0) {
+		puts(err.message);
+		return 1;
+	}
+	printf("Noted; there are %zu notes.\n", json_array_size(member(memory, "texts")));
+	return 0;
+}
+
+/* --- what is nearest ------------------------------------------------------------------------------------- */
+
+/* Letters and digits; whatever is not ASCII counts as a letter. */
+static bool is_word(char c)
+{
+	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
+}
+
+static size_t next_word(const char **at, const char **out)
+{
+	const char *s = *at;
+	size_t n = 0;
+
+	while (*s && !is_word(*s))
+		s++;
+	while (s[n] && is_word(s[n]))
+		n++;
+	*out = s;
+	*at = s + n;
+	return n;
+}
+
+static size_t count(const char *text, const char *word, size_t length)
+{
+	const char *at = text, *w;
+	size_t n, found = 0;
+
+	while ((n = next_word(&at, &w)))
+		found += n == length && strncasecmp(w, word, n) == 0;
+	return found;
+}
+
+static size_t count_words(const char *text)
+{
+	const char *at = text, *w;
+	size_t n = 0;
+
+	while (next_word(&at, &w))
+		n++;
+	return n;
+}
+
+struct note {
+	char *text; /* with its tag */
+	size_t index, words;
+	double score;
+};
+
+static void score_word(struct note *notes, size_t n, const char *word, size_t length, double mean)
+{
+	size_t with = 0;
+	double idf;
+
+	for (size_t i = 0; i < n; i++)
+		with += count(notes[i].text, word, length) > 0;
+	idf = log(1 + ((double)n - (double)with + 0.5) / ((double)with + 0.5));
+	for (size_t i = 0; i < n; i++) {
+		double f = (double)count(notes[i].text, word, length);
+		double norm = K1 * (1 - B + B * (double)notes[i].words / mean);
+
+		notes[i].score += idf * f * (K1 + 1) / (f + norm);
+	}
+}
+
+/* The best first; of two that are as good the later. */
+static int by_score(const void *a, const void *b)
+{
+	const struct note *x = a, *y = b;
+
+	if (x->score != y->score)
+		return x->score < y->score ? 1 : -1;
+	return x->index < y->index ? 1 : -1;
+}
+
+static void score(struct note *notes, size_t n, const char *query)
+{
+	const char *at = query, *word;
+	double sum = 0;
+	size_t length;
+
+	for (size_t i = 0; i < n; i++)
+		sum += (double)notes[i].words;
+	while ((length = next_word(&at, &word)))
+		score_word(notes, n, word, length, sum > 0 ? sum / (double)n : 1);
+	qsort(notes, n, sizeof(*notes), by_score);
+}
+
+static int run_memory_read(int argc, char **argv)
+{
+	auto_json json_t *memory = NULL;
+	struct note *notes;
+	size_t n;
+
+	if (argc != 2 || !*argv[1]) {
+		printf("Usage: %s\n", aci_memory_read.help);
+		return 1;
+	}
+	memory = load();
+	if (!memory)
+		return 1;
+	n = json_array_size(member(memory, "texts"));
+	if (!n) {
+		puts("Nothing is noted yet: memory_write does it.");
+		return 1;
+	}
+	notes = xcalloc(n, sizeof(*notes));
+	for (size_t i = 0; i < n; i++) {
+		notes[i].text = xasprintf("%s %s", text_at(member(memory, "texts"), i),
+				text_at(member(memory, "tags"), i));
+		notes[i].words = count_words(notes[i].text);
+		notes[i].index = i;
+	}
+	score(notes, n, argv[1]);
+	for (size_t i = 0; i < n && i < SHOWN; i++) {
+		const char *tag = text_at(member(memory, "tags"), notes[i].index);
+
+		printf("%zu. %s%s%s%s (score %.2f)\n", i + 1,
+				text_at(member(memory, "texts"), notes[i].index), *tag ? " [" : "",
+				tag, *tag ? "]" : "", notes[i].score);
+	}
+	for (size_t i = 0; i < n; i++)
+		free(notes[i].text);
+	free(notes);
+	return 0;
+}
+
+const struct aci_command aci_memory_write = { "memory_write", "memory_write <content_str> [<tag>]",
+	run_memory_write };
+const struct aci_command aci_memory_read = { "memory_read", "memory_read <query_str>",
+	run_memory_read };
