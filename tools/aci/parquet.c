@@ -127,14 +127,21 @@ static size_t read_list(struct reader *r, int *out_type)
 
 static void skip(struct reader *r, int type, int depth);
 
+/* Of a list or map, in which a truth is a byte: each takes one at least. */
+static void skip_item(struct reader *r, int type, int depth)
+{
+	if (r->at == r->end)
+		r->broken = true;
+	skip(r, type == T_TRUE || type == T_FALSE ? T_I8 : type, depth);
+}
+
 static void skip_list(struct reader *r, int depth)
 {
 	int type;
 	size_t n = read_list(r, &type);
 
-	/* In a list a truth is a byte. */
 	for (size_t i = 0; i < n && !r->broken; i++)
-		skip(r, type == T_TRUE || type == T_FALSE ? T_I8 : type, depth);
+		skip_item(r, type, depth);
 }
 
 static void skip_map(struct reader *r, int depth)
@@ -143,8 +150,8 @@ static void skip_map(struct reader *r, int depth)
 	unsigned char types = n && r->at < r->end ? *r->at++ : 0;
 
 	for (uint64_t i = 0; i < n && !r->broken; i++) {
-		skip(r, types >> 4, depth);
-		skip(r, types & 0x0f, depth);
+		skip_item(r, types >> 4, depth);
+		skip_item(r, types & 0x0f, depth);
 	}
 }
 
