@@ -5,13 +5,11 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/interrupt.h"
-#include "cmd/run_agent.h"
-#include "cmd/run_episode.h"
 #include "cmd/run_options.h"
+#include "cmd/run_plan.h"
 #include "cmd/run_report.h"
 #include "cmd/run_view.h"
 #include "cmd/term.h"
-#include "model/dotenv.h"
 #include "task/find.h"
 #include "trajectory/run_dir.h"
 
@@ -22,45 +20,26 @@
 #include <unistd.h>
 
 /*
- * fumehood run: episodes of some tasks, played by a model. One thread drives all of them by the
+ * fumehood run: episodes of some tasks, played by models (run_plan.c). One thread drives all of them by the
  * pollable form of the environments, at most --jobs at a time, in the order in which they are named.
  */
 
-#define EPISODES_MAX 1000000
 #define REPORT_BYTES_MAX (256L * 1024 * 1024)
 #define DONE_AT_ONCE 64
 
 struct runner {
 	struct command_context *ctx;
 	const struct run_options *options;
-	struct arena arena;
 	struct fh_gym *gym;
-	struct task_places places;
-	char *out;
-	bool interactive;
+	struct run_plan plan;
 	int jobs;
-	struct episode *episodes;
+	struct episode *episodes; /* of the plan */
 	size_t n, begun, ended;
 	size_t printed; /* JSON lines of the first so many episodes */
 	bool stopping;
 	struct run_view view;
 	struct log_options log;
-	struct run_agent agent;
 };
-
-/* --- what to play ----------------------------------------------------------------------------- */
-
-/* MLGym names a task by its file; ours has the name of the file. */
-static const char *task_of_file(struct runner *run, const char *path)
-{
-	struct arena *arena = &run->arena;
-	const char *name = path_basename(path);
-
-	/* In a checkout any file may be one. */
-	if (run->places.mlgym_root && !str_starts(path, "tasks/"))
-		return path;
-	return arena_strndup(arena, name, strcspn(name, "."));
-}
 
 static int check_options(struct runner *run)
 {
@@ -73,118 +52,6 @@ static int check_options(struct runner *run)
 		return cmd_misuse(run->ctx, "--task_config_path is --task: give one of them");
 	if (o->quiet && o->verbose)
 		return cmd_misuse(run->ctx, "--quiet and --verbose contradict each other");
-	return CMD_OK;
-}
-
-/* A task or a model that can't be is said before anything runs. */
-static int check_task(struct runner *run, const char *task, struct fh_error *err)
-{
-	struct model_request request = {
-		.spec = run->options->model,
-		.places = &run->places,
-		.task = task,
-		.variant = run->options->episode.variant,
-		.in_fd = STDIN_FILENO,
-		.out_fd = STDOUT_FILENO,
-		.stop_fd = -1,
-	};
-	struct model *model;
-	struct task *loaded;
-	int r;
-
-	r = task_load(&run->places, task, request.variant, &loaded, err);
-	if (r < 0)
-		return r;
-	if (run->agent.config)
-		r = run_agent_check(&run->agent, loaded, err);
-	task_free(loaded);
-	if (r < 0 || run->agent.config)
-		return r;
-	r = model_open(&request, &model, err);
-	if (r < 0)
-		return r;
-	run->interactive = model_is_interactive(model);
-	model_close(model);
-	return 0;
-}
-
-static void plan(struct runner *run, const char *task, const struct fh_bind *binds, int runs)
-{
-	const struct run_options *o = run->options;
-	struct fh_env_options *env = arena_alloc(&run->arena, sizeof(*env));
-
-	*env = (struct fh_env_options){
-		.task = task,
-		.variant = o->episode.variant,
-		.reward = (enum fh_reward_kind)o->episode.reward,
-		.max_steps = o->episode.max_steps,
-		.memory = o->memory,
-		.binds = binds,
-		.n_binds = o->episode.bind.n,
-	};
-	for (int i = 0; i < runs; i++) {
-		struct episode_plan p = {
-			.env = env,
-			.places = &run->places,
-			.model = o->model,
-			.agent = run->agent.config ? &run->agent : NULL,
-			.out = run->out,
-			.suffix = o->suffix,
-			.reward = episode_rewards[o->episode.reward],
-			.seed = o->episode.seed + (uint64_t)i,
-			.human_in = STDIN_FILENO,
-			.human_out = run->ctx->json ? STDERR_FILENO : STDOUT_FILENO,
-		};
-
-		episode_init(&run->episodes[run->n++], &p);
-	}
-}
-
-/* Keys, most of all; before there are threads. */
-static int load_variables(const struct run_options *o, struct fh_error *err)
-{
-	const char *root = mlgym_root(o->episode.mlgym_root);
-	auto_free char *of_root = root ? path_join(root, ".env") : NULL;
-
-	if (!root || path_exists(".env"))
-		return dotenv_load(".env", err);
-	return dotenv_load(of_root, err);
-}
-
-static int plan_all(struct runner *run)
-{
-	const struct run_options *o = run->options;
-	struct cmd_list tasks = o->tasks;
-	int runs = cmd_given(run->ctx, "num_agents") && !cmd_given(run->ctx, "runs") ? o->agents
-										     : o->runs;
-	const struct fh_bind *binds;
-	struct fh_error err;
-	const char *one;
-
-	if (load_variables(o, &err) < 0)
-		return cmd_refuse(&err);
-	run->places.tasks_dir = o->episode.tasks_dir;
-	run->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
-	if (o->task_config) {
-		one = task_of_file(run, o->task_config);
-		tasks = (struct cmd_list){ .items = &one, .n = 1 };
-	}
-	if (episode_binds(&o->episode.bind, &run->arena, &binds, &err) < 0)
-		return cmd_refuse(&err);
-	if (chat_is_spec(o->model) &&
-			run_agent_open(&run->agent, run->ctx, &o->agent, run->places.mlgym_root,
-					o->model, &err) < 0)
-		return cmd_refuse(&err);
-	for (size_t i = 0; i < tasks.n; i++) {
-		if (check_task(run, tasks.items[i], &err) < 0)
-			return cmd_refuse(&err);
-	}
-	if (tasks.n * (size_t)runs > EPISODES_MAX)
-		return cmd_misuse(run->ctx, "more than %d episodes", EPISODES_MAX);
-	run->out = o->out ? xstrdup(o->out) : run_dir_default();
-	run->episodes = xcalloc(tasks.n * (size_t)runs, sizeof(*run->episodes));
-	for (size_t i = 0; i < tasks.n; i++)
-		plan(run, tasks.items[i], binds, runs);
 	return CMD_OK;
 }
 
@@ -206,12 +73,34 @@ static void print_json(struct runner *run)
 	}
 }
 
-static void after(struct runner *run, const struct episode *e)
+static void after(struct runner *run, struct episode *e);
+
+/* One that broke, from the beginning: what was recorded of it stays. */
+static void again(struct runner *run, struct episode *e)
+{
+	struct episode_plan plan = e->plan;
+	int retried = e->retried + 1;
+	auto_free char *sentence = xasprintf("once more: %s", e->error.message);
+
+	run_view_say(&run->view, sentence);
+	episode_release(e);
+	episode_init(e, &plan);
+	e->retried = retried;
+	episode_start(e);
+	if (e->phase == EPISODE_ENDED)
+		after(run, e);
+}
+
+static void after(struct runner *run, struct episode *e)
 {
 	if (e->phase == EPISODE_THINKING)
 		return; /* it will be said what it does */
 	if (e->phase != EPISODE_ENDED) {
 		run_view_stepped(&run->view, e);
+		return;
+	}
+	if (e->failed && !run->stopping && e->retried < run->options->retry) {
+		again(run, e);
 		return;
 	}
 	run->ended++;
@@ -276,7 +165,7 @@ static int advance_done(struct runner *run, struct fh_error *err)
 static int advance_thought(struct runner *run)
 {
 	struct chat_call *done[DONE_AT_ONCE];
-	size_t n = run->agent.chat ? chat_service_advance(run->agent.chat, done, DONE_AT_ONCE) : 0;
+	size_t n = run->plan.chat ? chat_service_advance(run->plan.chat, done, DONE_AT_ONCE) : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		struct episode *e = chat_call_user(done[i]);
@@ -293,7 +182,7 @@ static int wait_for_something(struct runner *run, struct fh_error *err)
 		{ .fd = fh_gym_fd(run->gym), .events = POLLIN },
 		/* Once is enough: it stays readable. */
 		{ .fd = run->stopping ? -1 : interrupt_fd(), .events = POLLIN },
-		{ .fd = run->agent.chat ? chat_service_fd(run->agent.chat) : -1, .events = POLLIN },
+		{ .fd = run->plan.chat ? chat_service_fd(run->plan.chat) : -1, .events = POLLIN },
 	};
 
 	run_view_draw(&run->view, false);
@@ -332,7 +221,7 @@ static int play(struct runner *run, struct fh_error *err)
  * hidden anyway once it is opened, but from those that begin then. */
 static int hide_all(struct runner *run, struct fh_error *err)
 {
-	int r = fh_gym_hide(run->gym, run->out, err);
+	int r = fh_gym_hide(run->gym, run->plan.out, err);
 
 	for (size_t i = 0; i < run->n && r == 0; i++) {
 		const struct fh_env_options *env = run->episodes[i].plan.env;
@@ -340,7 +229,7 @@ static int hide_all(struct runner *run, struct fh_error *err)
 
 		if (i && env == run->episodes[i - 1].plan.env)
 			continue;
-		r = task_find(&run->places, env->task, &found, err);
+		r = task_find(&run->plan.places, env->task, &found, err);
 		if (r < 0)
 			return r;
 		r = fh_gym_hide(run->gym, found.dir, err);
@@ -351,8 +240,8 @@ static int hide_all(struct runner *run, struct fh_error *err)
 
 static int open_gym(struct runner *run, struct fh_error *err)
 {
-	struct fh_gym_options gym = { .tasks_dir = run->places.tasks_dir,
-		.mlgym_root = run->places.mlgym_root };
+	struct fh_gym_options gym = { .tasks_dir = run->plan.places.tasks_dir,
+		.mlgym_root = run->plan.places.mlgym_root };
 	const char *warning;
 	int r;
 
@@ -400,7 +289,7 @@ static void start_view(struct runner *run)
 {
 	const struct run_options *o = run->options;
 	enum run_verbosity verbosity = o->quiet ? RUN_QUIET : o->verbose ? RUN_VERBOSE : RUN_NORMAL;
-	bool live = term_redraws(STDERR_FILENO) && !run->interactive;
+	bool live = term_redraws(STDERR_FILENO) && !run->plan.interactive;
 
 	run_view_init(&run->view, verbosity, live, run->episodes, run->n);
 	log_above_view(run);
@@ -429,13 +318,9 @@ static int status_of(const struct runner *run)
 
 static void release(struct runner *run)
 {
-	for (size_t i = 0; i < run->n; i++)
-		episode_release(&run->episodes[i]);
-	free(run->episodes);
-	free(run->out);
-	run_agent_release(&run->agent);
+	run_plan_release_episodes(&run->plan);
 	fh_gym_close(run->gym);
-	arena_release(&run->arena);
+	run_plan_release(&run->plan);
 }
 
 static int run_run(struct command_context *ctx)
@@ -449,12 +334,14 @@ static int run_run(struct command_context *ctx)
 	if (r == CMD_OK && start_log(&run, &err) < 0)
 		r = cmd_refuse(&err);
 	if (r == CMD_OK)
-		r = plan_all(&run);
+		r = run_plan_make(&run.plan, ctx);
 	if (r != CMD_OK)
 		return r;
+	run.episodes = run.plan.episodes;
+	run.n = run.plan.n;
 	run.jobs = cmd_given(ctx, "num_agents") && !cmd_given(ctx, "jobs") ? run.options->agents
 									   : run.options->jobs;
-	if (run.interactive)
+	if (run.plan.interactive)
 		run.jobs = 1;
 	if (open_gym(&run, &err) < 0)
 		return cmd_fail(&err);

@@ -63,29 +63,33 @@ static int load_config(struct run_agent *agent, const char *spec, const char *ml
 	return r;
 }
 
+int run_agent_service(
+		const struct run_agent_options *o, struct chat_service **out, struct fh_error *err)
+{
+	return chat_service_open(
+			&(struct chat_service_options){
+					.prices = o->prices,
+					.total_cost_limit = o->total_cost_limit,
+			},
+			out, err);
+}
+
 int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
-		const struct run_agent_options *o, const char *mlgym_root, const char *model,
-		struct fh_error *err)
+		const struct run_agent_options *o, const char *mlgym_root,
+		struct chat_service *chat, const char *model, struct fh_error *err)
 {
 	int r = load_config(agent, o->config, mlgym_root, err);
 
-	if (r == 0)
-		r = chat_service_open(
-				&(struct chat_service_options){
-						.prices = o->prices,
-						.total_cost_limit = o->total_cost_limit,
-				},
-				&agent->chat, err);
 	if (r < 0)
 		return r;
+	agent->chat = chat;
 	agent->options = make_options(o, model);
-	agent->options.cost_limit = cost_limit(ctx, o, agent->chat, model);
+	agent->options.cost_limit = cost_limit(ctx, o, chat, model);
 	return check_model(agent, err);
 }
 
 void run_agent_release(struct run_agent *agent)
 {
-	chat_service_close(agent->chat);
 	agent_config_free(agent->config);
 	*agent = (struct run_agent){ 0 };
 }

@@ -24,15 +24,19 @@ struct run_agent_options {
 
 struct run_agent {
 	struct agent_config *config; /* NULL: no language model plays */
-	struct chat_service *chat;
+	struct chat_service *chat;   /* of all models; not its own */
 	struct chat_options options;
 };
 
-/* Reads .env, too. mlgym_root: a checkout that configurations are looked for in, or NULL. -EINVAL, -ENOENT:
- * what was asked for can't be, and why. */
-int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
-		const struct run_agent_options *options, const char *mlgym_root, const char *model,
+/* What all language models share. */
+int run_agent_service(const struct run_agent_options *options, struct chat_service **out,
 		struct fh_error *err);
+
+/* mlgym_root: a checkout that configurations are looked for in, or NULL. -EINVAL, -ENOENT: what was asked for
+ * can't be, and why. */
+int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
+		const struct run_agent_options *options, const char *mlgym_root,
+		struct chat_service *chat, const char *model, struct fh_error *err);
 void run_agent_release(struct run_agent *agent);
 
 /* Before anything runs: whether the prompts fit the task. */

@@ -177,26 +177,36 @@ static int open_log(struct episode *e, const char *task, const char *dir)
 	return episode_log_open(&e->log, &place, &e->error);
 }
 
+struct run_name episode_run_name(const struct episode_plan *p, const char *model, const char *task)
+{
+	struct run_name name = RUN_NAME_INIT;
+
+	name.model = model;
+	name.task = task;
+	name.suffix = p->suffix;
+	if (p->agent) {
+		name.agent_config = p->agent->config->stem;
+		name.temperature = p->agent->options.temperature;
+		name.top_p = p->agent->options.top_p;
+		name.cost_limit = p->agent->options.cost_limit;
+	}
+	return name;
+}
+
 static int open_record(struct episode *e, const struct fh_env_info *info)
 {
 	const struct episode_plan *p = &e->plan;
 	auto_free char *task =
 			xasprintf("%s%s%s", info->task, *info->variant ? ":" : "", info->variant);
-	struct run_name name = RUN_NAME_INIT;
+	struct run_name name;
 	struct run_args args = { .name = &name, .model = p->model, .reward = p->reward };
 	struct recorder_options o = { .env = info, .reward = p->reward };
 	auto_free char *dir = NULL;
 	int r;
 
-	name.model = o.model = e->model ? model_label(e->model) : p->model;
-	name.task = task;
-	if (p->agent) {
-		name.agent_config = o.agent_config = p->agent->config->stem;
-		name.temperature = p->agent->options.temperature;
-		name.top_p = p->agent->options.top_p;
-		name.cost_limit = p->agent->options.cost_limit;
-	}
-	name.suffix = p->suffix;
+	o.model = e->model ? model_label(e->model) : p->model;
+	o.agent_config = p->agent ? p->agent->config->stem : NULL;
+	name = episode_run_name(p, o.model, task);
 	r = run_dir_make(p->out, &name, &dir, &e->number, &e->error);
 	if (r == 0)
 		r = fh_gym_hide(p->gym, p->out, &e->error);

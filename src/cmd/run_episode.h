@@ -8,6 +8,7 @@
 #include "cmd/run_agent.h"
 #include "model/model.h"
 #include "trajectory/recorder.h"
+#include "trajectory/run_dir.h"
 
 #include <fumehood/env.h>
 
@@ -43,6 +44,7 @@ struct episode {
 	struct episode_plan plan;
 	enum episode_phase phase;
 	bool failed;
+	int retried;           /* so often it was begun again, since it broke */
 	bool stopping;         /* it ends with the step that is under way */
 	struct fh_error error; /* why, if failed */
 
@@ -72,6 +74,10 @@ struct episode {
 	int64_t begun_ns, ended_ns;        /* of clock_now_ns(); 0: not yet */
 	struct chat_stats stats;           /* of a language model, at the end */
 };
+
+/* What its folder is called after, of a model ("actions-games") and a task ("titanic:micro"). */
+struct run_name episode_run_name(
+		const struct episode_plan *plan, const char *model, const char *task);
 
 void episode_init(struct episode *e, const struct episode_plan *plan);
 void episode_release(struct episode *e);

@@ -7,7 +7,7 @@
 #define HAS_NO_GPU "episodes run on the CPU"
 
 const struct cmd_option run_options[] = {
-	{ "task", 0, OPTION_LIST, FIELD(tasks), "T[:V],...", "tasks to play, one after the other",
+	{ "task", 0, OPTION_LIST, FIELD(tasks), "T[:V],...", "tasks to play, or all",
 			.heading = "What to play" },
 	EPISODE_OPTIONS(FIELD(episode)),
 	{ "memory-enabled", 0, OPTION_FLAG, FIELD(memory), NULL,
@@ -17,7 +17,7 @@ const struct cmd_option run_options[] = {
 			.max = 1000000 },
 	{ "jobs", 'j', OPTION_INT, FIELD(jobs), "N", "episodes that go on at the same time", "1",
 			.min = 1, .max = 10000 },
-	{ "model", 'm', OPTION_TEXT, FIELD(model), "M",
+	{ "model", 'm', OPTION_LIST, FIELD(models), "M,...",
 			"openai:NAME, anthropic:NAME or litellm:NAME, a language model; baseline (the task's "
 			"own), demo (its demonstration), actions:FILE (JSON lines, a string each) or human; "
 			"who runs out of actions submits",
@@ -51,6 +51,10 @@ const struct cmd_option run_options[] = {
 	{ "model-timeout", 0, OPTION_SECONDS, FIELD(agent.timeout_s), "S", "of one try", "600" },
 	{ "retries", 0, OPTION_INT, FIELD(agent.retries), "N", "after a try that failed", "-1",
 			.min = -1, .max = 1000 },
+	{ "skip-existing", 0, OPTION_FLAG, FIELD(skip_existing), NULL,
+			"runs that are there, finished, count: only what is missing is played" },
+	{ "retry-failed", 0, OPTION_INT, FIELD(retry), "N",
+			"begin an episode that broke again, so often at most", "0", .max = 100 },
 	{ "out", 'o', OPTION_TEXT, FIELD(out), "DIR",
 			"where folders of runs go (otherwise trajectories/<user>); those that are there stay",
 			.heading = "What comes of it" },
@@ -62,7 +66,7 @@ const struct cmd_option run_options[] = {
 	/* MLGym's. */
 	{ "task_config_path", 0, OPTION_TEXT, FIELD(task_config), "FILE",
 			.why = "a task by its file: `tasks/T.yaml` is `--task T`" },
-	{ "model_name", 0, OPTION_TEXT, FIELD(model), "M" },
+	{ "model_name", 0, OPTION_LIST, FIELD(models), "M" },
 	{ "agent_config_path", 0, OPTION_TEXT, FIELD(agent.config), "FILE" },
 	{ "host_url", 0, OPTION_TEXT, FIELD(agent.url), "URL" },
 	{ "num_agents", 0, OPTION_INT, FIELD(agents), "N", .min = 1, .max = 10000,
@@ -75,8 +79,6 @@ const struct cmd_option run_options[] = {
 	{ "gpus_per_agent", .kind = OPTION_NOTED, .why = HAS_NO_GPU },
 	{ "cache_baseline_scores", .kind = OPTION_NOTED,
 			.why = "a baseline is scored once on a machine" },
-	{ "skip_existing", .kind = OPTION_NOTED,
-			.why = "runs that are there stay, and a new one gets the next number" },
 	{ "benchmark", .kind = OPTION_NOTED, .why = "tasks are named by --task" },
 	{ "print_config", .kind = OPTION_NOTED, .why = "a run keeps its settings in args.yaml" },
 	{ "raise_exceptions", .kind = OPTION_NOTED, .why = "what fails is always said" },

@@ -12,12 +12,13 @@ struct run_options {
 	struct episode_options episode;
 	struct cmd_list tasks;
 	const char *task_config; /* MLGym: a task by the path of its file */
-	const char *model;
+	struct cmd_list models;
 	const char *out, *suffix;
 	int runs, jobs;
 	int agents; /* MLGym: so many runs side by side; 0: not given */
 	bool quiet, verbose;
-	bool memory;
+	bool memory, skip_existing;
+	int retry; /* how often an episode that broke is begun again */
 	struct run_agent_options agent;
 	struct log_choice log;
 };

@@ -230,6 +230,7 @@ void run_report_table(struct buf *out, const struct episode *episodes, size_t n,
 	for (size_t i = 0; i < n; i++)
 		rows[i] = make_row(&episodes[i]);
 	add_rows(out, rows, n, colours);
+	run_report_spread(out, episodes, n, colours);
 	add_paths(out, episodes, n);
 	for (size_t i = 0; i < n; i++) {
 		for (int c = 0; c < N_COLUMNS; c++)

@@ -21,6 +21,9 @@ void run_report_sentence(struct buf *out, const struct episode *e);
 /* A table of those that were begun, and where to look. */
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours);
 
+/* Where several runs, or models, are to be compared: a table of their spread. Nothing otherwise. */
+void run_report_spread(struct buf *out, const struct episode *episodes, size_t n, bool colours);
+
 /* The line of one episode that ended for programs. */
 void run_report_json(struct buf *out, const struct episode *e);
 

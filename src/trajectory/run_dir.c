@@ -4,7 +4,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/str.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
@@ -78,6 +80,24 @@ int run_dir_make(const char *out, const struct run_name *name, char **out_path, 
 			return error_set(err, errno, "create folder '%s'", path);
 	}
 	return error_say(err, EEXIST, "'%s' holds %d runs of '%s'", out, RUNS_MAX, base);
+}
+
+int run_dir_count_finished(const char *out, const struct run_name *name)
+{
+	auto_free char *base = stem(name);
+	auto_free char *prefix = xasprintf("%s_run_", base);
+	DIR *dir = opendir(out);
+	struct dirent *entry;
+	int n = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		auto_free char *results = xasprintf("%s/%s/results.json", out, entry->d_name);
+
+		n += str_starts(entry->d_name, prefix) && access(results, F_OK) == 0;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
 }
 
 char *run_dir_log(const char *dir)

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_plan.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/run_options.h"
+#include "model/dotenv.h"
+#include "trajectory/run_dir.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EPISODES_MAX 1000000
+#define ALL_TASKS "all"
+
+struct planning {
+	struct run_plan *plan;
+	struct command_context *ctx;
+	const struct run_options *options;
+	struct cmd_list tasks;
+	const struct fh_bind *binds;
+	int runs;
+	struct fh_error err;
+};
+
+/* --- tasks -------------------------------------------------------------------------------------------------- */
+
+/* MLGym names a task by its file; ours has the name of the file. */
+static const char *task_of_file(struct run_plan *plan, const char *path)
+{
+	const char *name = path_basename(path);
+
+	/* In a checkout any file may be one. */
+	if (plan->places.mlgym_root && !str_starts(path, "tasks/"))
+		return path;
+	return arena_strndup(&plan->arena, name, strcspn(name, "."));
+}
+
+/* All whose data is there; of the others it is said why they are not played. */
+static int list_all(struct planning *p)
+{
+	struct run_plan *plan = p->plan;
+	char **ids;
+	size_t n = 0;
+	int r = task_list(&plan->places, &ids, &p->err);
+
+	if (r < 0)
+		return r;
+	while (ids[n])
+		n++;
+	p->tasks = (struct cmd_list){ .items = arena_array(&plan->arena, n + 1, sizeof(char *)) };
+	for (size_t i = 0; i < n; i++) {
+		struct fh_error why;
+		struct task *task;
+
+		if (task_load(&plan->places, ids[i], p->options->episode.variant, &task, &why) <
+				0) {
+			cmd_warn("%s is left out: %s", ids[i], why.message);
+			continue;
+		}
+		task_free(task);
+		p->tasks.items[p->tasks.n++] = arena_strdup(&plan->arena, ids[i]);
+	}
+	task_list_free(ids);
+	return p->tasks.n ? 0 : error_say(&p->err, ENOENT, "there is no task that could be played");
+}
+
+static int find_tasks(struct planning *p)
+{
+	const struct run_options *o = p->options;
+	const char **one;
+
+	p->tasks = o->tasks;
+	if (o->task_config) {
+		one = arena_alloc(&p->plan->arena, sizeof(*one));
+		*one = task_of_file(p->plan, o->task_config);
+		p->tasks = (struct cmd_list){ .items = one, .n = 1 };
+	}
+	if (p->tasks.n == 1 && str_eq(p->tasks.items[0], ALL_TASKS))
+		return list_all(p);
+	return 0;
+}
+
+/* --- models ------------------------------------------------------------------------------------------------- */
+
+static int open_agents(struct planning *p)
+{
+	const struct run_options *o = p->options;
+	struct run_plan *plan = p->plan;
+	int r = 0;
+
+	plan->agents = xcalloc(o->models.n, sizeof(*plan->agents));
+	plan->n_agents = o->models.n;
+	for (size_t i = 0; i < o->models.n && r == 0; i++) {
+		if (!chat_is_spec(o->models.items[i]))
+			continue;
+		if (!plan->chat)
+			r = run_agent_service(&o->agent, &plan->chat, &p->err);
+		if (r == 0)
+			r = run_agent_open(&plan->agents[i], p->ctx, &o->agent,
+					plan->places.mlgym_root, plan->chat, o->models.items[i],
+					&p->err);
+	}
+	return r;
+}
+
+/* A model that can't play this task is said before anything runs; *out_label is on the heap. */
+static int check_model(struct planning *p, size_t i, const char *name, const struct task *task,
+		char **out_label)
+{
+	const struct run_agent *agent = &p->plan->agents[i];
+	struct model_request request = {
+		.spec = p->options->models.items[i],
+		.places = &p->plan->places,
+		.task = name,
+		.variant = p->options->episode.variant,
+		.in_fd = STDIN_FILENO,
+		.out_fd = STDOUT_FILENO,
+		.stop_fd = -1,
+	};
+	struct model *model;
+	int r;
+
+	if (agent->config) {
+		*out_label = xstrdup(request.spec);
+		return run_agent_check(agent, task, &p->err);
+	}
+	r = model_open(&request, &model, &p->err);
+	if (r < 0)
+		return r;
+	if (model_is_interactive(model))
+		p->plan->interactive = true;
+	*out_label = xstrdup(model_label(model));
+	model_close(model);
+	return 0;
+}
+
+/* --- episodes ----------------------------------------------------------------------------------------------- */
+
+/* Runs of this name that are finished need not be done again. */
+static int runs_left(struct planning *p, const struct episode_plan *plan, const struct task *task,
+		const char *label)
+{
+	auto_free char *name =
+			xasprintf("%s%s%s", task->id, *task->variant ? ":" : "", task->variant);
+	struct run_name run = episode_run_name(plan, label, name);
+	int left = p->runs;
+
+	if (p->options->skip_existing)
+		left -= run_dir_count_finished(plan->out, &run);
+	return left > 0 ? left : 0;
+}
+
+static void add_episodes(struct planning *p, const struct episode_plan *one, int left)
+{
+	struct run_plan *plan = p->plan;
+
+	plan->episodes = xrealloc(
+			plan->episodes, plan->n + (size_t)left + 1, sizeof(*plan->episodes));
+	for (int i = p->runs - left; i < p->runs; i++) {
+		struct episode_plan own = *one;
+
+		own.seed += (uint64_t)i;
+		episode_init(&plan->episodes[plan->n++], &own);
+	}
+}
+
+static int plan_model(struct planning *p, size_t i, const char *name, const struct task *task,
+		const struct fh_env_options *env)
+{
+	const struct run_options *o = p->options;
+	struct run_plan *plan = p->plan;
+	struct episode_plan one = {
+		.env = env,
+		.places = &plan->places,
+		.model = o->models.items[i],
+		.agent = plan->agents[i].config ? &plan->agents[i] : NULL,
+		.out = plan->out,
+		.suffix = o->suffix,
+		.reward = episode_rewards[o->episode.reward],
+		.seed = o->episode.seed,
+		.human_in = STDIN_FILENO,
+		.human_out = p->ctx->json ? STDERR_FILENO : STDOUT_FILENO,
+	};
+	auto_free char *label = NULL;
+	int r = check_model(p, i, name, task, &label), left;
+
+	if (r < 0)
+		return r;
+	left = runs_left(p, &one, task, label);
+	if (plan->n + (size_t)left > EPISODES_MAX)
+		return error_say(&p->err, E2BIG, "more than %d episodes", EPISODES_MAX);
+	add_episodes(p, &one, left);
+	return 0;
+}
+
+static int plan_task(struct planning *p, const char *name)
+{
+	const struct run_options *o = p->options;
+	struct run_plan *plan = p->plan;
+	struct fh_env_options *env = arena_alloc(&plan->arena, sizeof(*env));
+	struct task *task;
+	int r = task_load(&plan->places, name, o->episode.variant, &task, &p->err);
+
+	*env = (struct fh_env_options){
+		.task = name,
+		.variant = o->episode.variant,
+		.reward = (enum fh_reward_kind)o->episode.reward,
+		.max_steps = o->episode.max_steps,
+		.memory = o->memory,
+		.binds = p->binds,
+		.n_binds = o->episode.bind.n,
+	};
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < o->models.n && r == 0; i++)
+		r = plan_model(p, i, name, task, env);
+	task_free(task);
+	return r;
+}
+
+/* Keys, most of all; before there are threads. */
+static int load_variables(const struct run_options *o, struct fh_error *err)
+{
+	const char *root = mlgym_root(o->episode.mlgym_root);
+	auto_free char *of_root = root ? path_join(root, ".env") : NULL;
+
+	if (!root || path_exists(".env"))
+		return dotenv_load(".env", err);
+	return dotenv_load(of_root, err);
+}
+
+static int make(struct planning *p)
+{
+	const struct run_options *o = p->options;
+	struct run_plan *plan = p->plan;
+	int r = load_variables(o, &p->err);
+
+	if (r < 0)
+		return r;
+	plan->places.tasks_dir = o->episode.tasks_dir;
+	plan->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
+	plan->out = o->out ? xstrdup(o->out) : run_dir_default();
+	r = find_tasks(p);
+	if (r == 0)
+		r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, &p->err);
+	if (r == 0)
+		r = open_agents(p);
+	for (size_t i = 0; i < p->tasks.n && r == 0; i++)
+		r = plan_task(p, p->tasks.items[i]);
+	return r;
+}
+
+int run_plan_make(struct run_plan *plan, struct command_context *ctx)
+{
+	const struct run_options *o = ctx->options;
+	struct planning p = { .plan = plan, .ctx = ctx, .options = o, .runs = o->runs };
+
+	if (cmd_given(ctx, "num_agents") && !cmd_given(ctx, "runs"))
+		p.runs = o->agents;
+	return make(&p) < 0 ? cmd_refuse(&p.err) : CMD_OK;
+}
+
+void run_plan_release_episodes(struct run_plan *plan)
+{
+	for (size_t i = 0; i < plan->n; i++)
+		episode_release(&plan->episodes[i]);
+	free(plan->episodes);
+	plan->episodes = NULL;
+	plan->n = 0;
+}
+
+void run_plan_release(struct run_plan *plan)
+{
+	run_plan_release_episodes(plan);
+	for (size_t i = 0; i < plan->n_agents; i++)
+		run_agent_release(&plan->agents[i]);
+	free(plan->agents);
+	chat_service_close(plan->chat);
+	free(plan->out);
+	arena_release(&plan->arena);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_RUN_PLAN_H
+#define CMD_RUN_PLAN_H
+
+#include "cmd/cmd.h"
+#include "cmd/run_agent.h"
+#include "cmd/run_episode.h"
+
+/* What `fumehood run` plays: each model with each task, so many times. */
+struct run_plan {
+	struct arena arena;
+	struct task_places places;
+	char *out;
+	bool interactive;          /* a person plays: one episode at a time */
+	struct chat_service *chat; /* of all language models; NULL: none plays */
+	struct run_agent *agents;  /* one for each model */
+	size_t n_agents;
+	struct episode *episodes;
+	size_t n;
+};
+
+/* From the command line. What can't be played is said before anything runs: the exit status. */
+int run_plan_make(struct run_plan *plan, struct command_context *ctx);
+/* Before the gym that they played in is closed. */
+void run_plan_release_episodes(struct run_plan *plan);
+void run_plan_release(struct run_plan *plan);
+
+#endif
