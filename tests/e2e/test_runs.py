@@ -23,7 +23,7 @@ def test_each_model_plays_each_task(fumehood):
     found = results(
         fumehood,
         "--task",
-        "rows,battleOfSexes",
+        "titanic:micro,battleOfSexes",
         "--model",
         "baseline,demo",
         "--runs",
