@@ -19,7 +19,8 @@ const struct cmd_option run_options[] = {
 			.min = 1, .max = 10000 },
 	{ "model", 'm', OPTION_LIST, FIELD(models), "M,...",
 			"openai:NAME, anthropic:NAME or litellm:NAME, a language model; baseline (the task's "
-			"own), demo (its demonstration), actions:FILE (JSON lines, a string each) or human; "
+			"own), demo (its demonstration), actions:FILE (JSON lines, a string each), "
+			"replay:FILE.traj, human or human_thought; "
 			"who runs out of actions submits",
 			"baseline", .heading = "Who plays" },
 	{ "agent", 'a', OPTION_TEXT, FIELD(agent.config), "FILE",

@@ -21,6 +21,6 @@ extern const struct model_backend model_baseline;
 extern const struct model_backend model_demo;
 extern const struct model_backend model_actions;
 extern const struct model_backend model_replay;
-extern const struct model_backend model_human;
+extern const struct model_backend model_human, model_human_thought;
 
 #endif

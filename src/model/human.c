@@ -16,14 +16,18 @@
  * start_multiline_command and end_multiline_command. What is shown comes from a sandbox, so that
  * nothing in it may steer the terminal. The end of input gives exit_forfeit: the episode ends
  * unscored, since whoever wants a score types submit.
+ *
+ * human_thought: before each action asks what is thought, in lines up to one that ends with END_THOUGHT, and
+ * records both, as a language model's reply would be.
  */
 
 #define SHOWN_BYTES_MAX (8L * 1024 * 1024)
 
 struct human {
 	int in, out, stop;
+	bool thinks;
 	struct lines lines;
-	struct buf action;
+	struct buf action, thought, response;
 };
 
 static int human_open(const struct model_request *request, const char *argument, void **out_state,
@@ -36,8 +40,20 @@ static int human_open(const struct model_request *request, const char *argument,
 	h->stop = request->stop_fd;
 	h->lines = (struct lines)LINES_INIT;
 	buf_init(&h->action, FH_ACTION_BYTES_MAX);
+	buf_init(&h->thought, FH_ACTION_BYTES_MAX);
+	buf_init(&h->response, 3L * FH_ACTION_BYTES_MAX);
 	*out_state = h;
 	return 0;
+}
+
+static int human_thought_open(const struct model_request *request, const char *argument,
+		void **out_state, struct fh_error *err)
+{
+	int r = human_open(request, argument, out_state, err);
+
+	if (r == 0)
+		((struct human *)*out_state)->thinks = true;
+	return r;
 }
 
 static void human_close(void *state)
@@ -46,6 +62,8 @@ static void human_close(void *state)
 
 	lines_release(&h->lines);
 	buf_release(&h->action);
+	buf_release(&h->thought);
+	buf_release(&h->response);
 	free(h);
 }
 
@@ -127,6 +145,36 @@ static int read_action(struct human *h, const char *prompt, struct fh_error *err
 	return r;
 }
 
+#define END_THOUGHT "END_THOUGHT"
+
+static int read_thought(struct human *h, struct fh_error *err)
+{
+	const char *line, *end = NULL;
+	size_t n;
+	int r = 1;
+
+	buf_clear(&h->thought);
+	show(h, "", "what you think, up to " END_THOUGHT ": ");
+	while (!end && (r = read_line(h, &line, &n, err)) > 0) {
+		end = memmem(line, n, END_THOUGHT, strlen(END_THOUGHT));
+		buf_add(&h->thought, line, end ? (size_t)(end - line) : n);
+		if (!end)
+			buf_add_char(&h->thought, '\n');
+		if (h->thought.truncated)
+			return error_say(err, E2BIG, "a thought is longer than %d bytes",
+					FH_ACTION_BYTES_MAX);
+	}
+	return r;
+}
+
+static void answer_in_full(struct human *h, struct model_turn *out)
+{
+	buf_clear(&h->response);
+	buf_printf(&h->response, "%s\n```\n%s\n```", buf_str(&h->thought), out->action);
+	out->thought = buf_str(&h->thought);
+	out->response = buf_str(&h->response);
+}
+
 static int human_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)
 {
@@ -134,11 +182,17 @@ static int human_next(void *state, const struct fh_step *step, struct model_turn
 	auto_free char *prompt = xasprintf("[step %d] %s $ ", step->step + 1, step->working_dir);
 	int r;
 
-	show(h, step->observation, prompt);
-	r = read_action(h, prompt, err);
+	show(h, step->observation, h->thinks ? "" : prompt);
+	r = h->thinks ? read_thought(h, err) : 1;
+	if (r > 0 && h->thinks)
+		show(h, "", prompt);
+	if (r > 0)
+		r = read_action(h, prompt, err);
 	if (r < 0)
 		return r;
 	*out = (struct model_turn){ .action = r > 0 ? buf_str(&h->action) : "exit_forfeit" };
+	if (h->thinks && r > 0)
+		answer_in_full(h, out);
 	return 0;
 }
 
@@ -146,6 +200,14 @@ const struct model_backend model_human = {
 	.name = "human",
 	.interactive = true,
 	.open = human_open,
+	.next = human_next,
+	.close = human_close,
+};
+
+const struct model_backend model_human_thought = {
+	.name = "human_thought",
+	.interactive = true,
+	.open = human_thought_open,
 	.next = human_next,
 	.close = human_close,
 };

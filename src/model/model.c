@@ -22,11 +22,12 @@ static const struct model_backend *const backends[] = {
 	&model_actions,
 	&model_replay,
 	&model_human,
+	&model_human_thought,
 };
 
 const char *model_list(void)
 {
-	return "baseline, demo, actions:FILE, replay:FILE.traj, human, and the language models "
+	return "baseline, demo, actions:FILE, replay:FILE.traj, human, human_thought, and the language models "
 	       "openai:NAME, anthropic:NAME, litellm:NAME";
 }
 

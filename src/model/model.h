@@ -18,6 +18,7 @@
  *   actions:FILE   a file of JSON lines, an action (a string) in each, then submit
  *   replay:FILE    the actions of a recorded run, with what was said; its end leaves without a score
  *   human          lines from a terminal; the end of input leaves without a score
+ *   human_thought  the same, with what is thought before each action
  */
 struct model;
 

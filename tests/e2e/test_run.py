@@ -334,3 +334,17 @@ def test_a_full_disk_ends_the_run_and_leaves_whole_events(fumehood, tiny_disk):
     events = events_of(result)
     assert [e["event"] for e in events][:3] == ["open", "reset", "step"]
     assert len(events) == 2 + result["steps"] - 1
+
+
+def test_a_person_who_thinks(fumehood):
+    done = fumehood.run(
+        *("--task", "rows", "--model", "human_thought"),
+        input="I look\nfirst. END_THOUGHT\nls\nthen END_THOUGHT\nexit_forfeit\n",
+    )
+    assert done.returncode == 0
+    steps = json.loads(next(fumehood.out.glob("human_thought*/*.traj")).read_text())["trajectory"]
+    assert [(s["thought"], s["action"]) for s in steps] == [
+        ("I look\nfirst. ", "ls"),
+        ("then ", "exit_forfeit"),
+    ]
+    assert steps[0]["response"] == "I look\nfirst. \n```\nls\n```"
