@@ -89,6 +89,32 @@ def test_edit(door):
     assert seen(door, "stat -c %a f.txt") == ["400"]
 
 
+def test_text_is_not_mistaken(door):
+    """What follows a command on its line, and what looks like one in a here-document."""
+    door.step("printf 'a\\n' > f.txt; open f.txt")
+    assert seen(door, "edit 1:1; echo done\nx\nend_of_edit")[-1] == "done"
+    door.step("cat > how.md <<E\ninsert 1\ntext\nend_of_insert\nE")
+    assert seen(door, "cat how.md f.txt") == ["insert 1", "text", "end_of_insert", "x"]
+
+
+def test_an_edit_is_whole_or_not_at_all(door):
+    """On a disk that is full, in a folder that can't be written to, of a file with two names."""
+    door.step(
+        "seq 3 > f; seq 3 > g; ln g h; mkdir d; seq 3 > d/f; chmod 500 d; mkdir e; ln -s ../f e/f"
+    )
+    for path in ("d/f", "g", "e/f"):
+        door.step(f"open {path}")
+        assert door.step("edit 2:3\nx\nend_of_edit")["info"]["exit_code"] == 0, path
+        assert seen(door, f"cat {path}") == ["1", "x"]
+    assert seen(door, "cat h f; readlink e/f; ls -A d") == ["1", "x", "1", "x", "../f", "f"]
+    door.step("head -c 1G /dev/zero > all; head -c 1G /dev/zero >> all")
+    for path in ("f", "d/f", "g"):
+        door.step(f"open {path}")
+        text = "long line\n" * 20000
+        assert door.step(f"insert 1\n{text}end_of_insert")["info"]["exit_code"] == 1, path
+        assert seen(door, f"cat {path}") == ["1", "x"]
+
+
 def test_edits_of_python_are_linted(door):
     door.step("printf 'import os\\n\\n\\ndef f():\\n    return os.name\\n' > f.py; open f.py")
     refused = door.step("edit 5:5\n    return oss.name\nend_of_edit")
@@ -120,8 +146,16 @@ def test_the_linter_is_warm_and_may_die(door):
         assert door.step("edit 1:1\nx = nowhere\nend_of_edit")["info"]["exit_code"] == 1
         assert len(seen(door, "pgrep -f linter.py")) == 1
         door.step("pkill -f linter.py; sleep 0.1")
-    door.step("rm -rf ~/.fumehood/linter; mkfifo ~/.fumehood/linter")
-    assert door.step("edit 1:1\nx = nowhere\nend_of_edit")["info"]["outcome"] == "ok"
+    for other in (
+        "mkfifo",
+        "mkdir",
+        "ln -s /etc/passwd",
+        "python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])'",
+    ):
+        door.step(f"pkill -f linter.py; rm -rf ~/.fumehood/linter; {other} ~/.fumehood/linter")
+        answer = door.step("edit 1:1\nx = nowhere\nend_of_edit")
+        unlinted = "(flake8 gave no answer" in answer["observation"]
+        assert answer["info"]["exit_code"] == (0 if unlinted else 1), other
 
 
 def test_searches(door):
@@ -130,8 +164,8 @@ def test_searches(door):
     )
     door.step("cp d/1.txt d/.git/x; printf 'needle\\0' > d/binary")
     lines = seen(door, "search_dir needle d")
-    assert lines[0].startswith("6 matches ") and len(lines) == 4
-    assert lines[1] == "/home/agent/workspace/d/1.txt (2 matches)"
+    assert lines[0].startswith("3 matches ") and len(lines) == 4
+    assert lines[1] == "/home/agent/workspace/d/1.txt (1 matches)"
     lines = seen(door, "search_file needle d/1.txt")
     assert lines[1:] == ["Line 3:needle"]
     assert seen(door, "find_file '*.txt' d")[1:] == [

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+#include "base/buf.h"
+#include "base/clock.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/multiline.h"
@@ -12,11 +14,25 @@ static const struct multiline commands[] = { { "edit", "end_of_edit" }, { "put",
 static const struct {
 	const char *text, *quoted; /* NULL: as it is */
 } cases[] = {
-	{ "edit 1:2\na $b\nend_of_edit", "edit 1:2 << 'end_of_edit'\na $b\nend_of_edit\n" },
-	{ "  edit 1:2 \t\r\nend_of_edit  \nls", "  edit 1:2 << 'end_of_edit'\nend_of_edit\nls" },
+	{ "edit 1:2\na $b\nend_of_edit", "edit << 'end_of_edit' 1:2\na $b\nend_of_edit\n" },
+	{ "  edit 1:2 \t\r\nend_of_edit  \nls", "  edit << 'end_of_edit' 1:2\nend_of_edit\nls" },
+	{ "edit 1:2; ls\na\nend_of_edit", "edit << 'end_of_edit' 1:2; ls\na\nend_of_edit\n" },
 	{ "cd x\nedit 1:1\n  end_of_edit\nend_of_edit\nput a\nb\ndone\n",
-			"cd x\nedit 1:1 << 'end_of_edit'\n  end_of_edit\nend_of_edit\nput a << 'done'\nb\n"
+			"cd x\nedit << 'end_of_edit' 1:1\n  end_of_edit\nend_of_edit\nput << 'done' a\nb\n"
 			"done\n" },
+	{ "edit\nend_of_edit", "edit << 'end_of_edit'\nend_of_edit\n" },
+	/* The text of a here-document is text, ours or the agent's. */
+	{ "edit 1:1\nput\ndone\nend_of_edit",
+			"edit << 'end_of_edit' 1:1\nput\ndone\nend_of_edit\n" },
+	{ "cat > a <<E\nput\ndone\nE\nput\ndone",
+			"cat > a <<E\nput\ndone\nE\nput << 'done'\ndone\n" },
+	{ "cat <<-'E' - <<\"F G\"\nput\ndone\n\tE", NULL },
+	{ "cat <<A <<B\nA\nput\ndone\nB\nput\ndone",
+			"cat <<A <<B\nA\nput\ndone\nB\nput << 'done'\ndone\n" },
+	{ "echo $((1<<2))\nput\ndone", "echo $((1<<2))\nput << 'done'\ndone\n" },
+	{ "cat <<E\nput\ndone", "cat <<E\nput << 'done'\ndone\n" },
+	{ "cat <<< E\nput\ndone\nE", "cat <<< E\nput << 'done'\ndone\nE" },
+	{ "cat <<\nput\ndone", "cat <<\nput << 'done'\ndone\n" },
 	{ "edit 1:1 << 'end_of_edit'\nx\nend_of_edit", NULL },
 	{ "edit 1:1 <<EOF\nx\nEOF", NULL },
 	{ "edit 1:1\nx\nend_of_edits", NULL },
@@ -37,9 +53,29 @@ static void test_cases(void **state)
 	}
 }
 
+/* Whatever an agent sends, its owner has others to serve. */
+static void test_time(void **state)
+{
+	static const char *const lines[] = { "edit\n", "cat <<E\n", "<<A <<B <<C <<D\n",
+		"put\ndone\n" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		auto_buf struct buf text = BUF_INIT(1 << 20);
+		int64_t began_ns = clock_now_ns();
+		auto_free char *out = NULL;
+
+		while (text.len + strlen(lines[i]) <= text.cap)
+			buf_add_str(&text, lines[i]);
+		out = multiline_quote(buf_str(&text), commands, ARRAY_SIZE(commands));
+		assert_null(out); /* the last one's would be too long */
+		assert_true(clock_now_ns() - began_ns < 5000 * NS_PER_MS);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_time) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

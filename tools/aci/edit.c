@@ -41,19 +41,13 @@ static int refuse(const char *usage, const char *why)
 
 static bool read_text(struct lines_of *out)
 {
-	buf_init(&out->bytes, EDITOR_FILE_BYTES_MAX);
-	for (;;) {
-		ssize_t n;
+	int r;
 
-		if (!buf_reserve(&out->bytes, 65536))
-			break;
-		n = read(0, out->bytes.data + out->bytes.len, out->bytes.size - out->bytes.len - 1);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		out->bytes.len += (size_t)n;
-		out->bytes.data[out->bytes.len] = '\0';
+	buf_init(&out->bytes, EDITOR_FILE_BYTES_MAX);
+	r = fd_read_all(STDIN_FILENO, &out->bytes);
+	if (r < 0 || out->bytes.truncated) {
+		printf("The text can't be read: %s.\n", strerror(r < 0 ? -r : EFBIG));
+		return false;
 	}
 	lines_split(out);
 	return true;
@@ -92,24 +86,35 @@ static void free_change(struct change *c)
 
 /* --- writing ------------------------------------------------------------------------------------------ */
 
-static bool write_in_place(const struct change *c)
+/* Space for all of it first, so that a full disk leaves the file as it was. */
+static int write_in_place(const char *path, const struct buf *b)
 {
-	auto_close int fd = open(c->editor.file, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int r = fd < 0 ? -errno : -posix_fallocate(fd, 0, (off_t)b->len);
 
-	return fd >= 0 && fd_write_full(fd, buf_str(&c->after.bytes), c->after.bytes.len) == 0;
+	if (r == 0)
+		r = fd_write_full(fd, buf_str(b), b->len);
+	if (r == 0 && ftruncate(fd, (off_t)b->len) < 0)
+		r = -errno;
+	return r;
 }
 
-/* Whole or not at all, where the folder lets it. */
-static bool write_file(const struct change *c)
+/* Whole or not at all: another file in its place, unless it has other names or the folder is not ours. */
+static int write_file(const char *path, const struct buf *b)
 {
-	const struct buf *b = &c->after.bytes;
 	struct stat st;
+	mode_t mode;
+	int r;
 
-	if (stat(c->editor.file, &st) < 0)
-		return false;
-	if (fd_write_file(c->editor.file, buf_str(b), b->len, st.st_mode & 07777, NULL) == 0)
-		return chmod(c->editor.file, st.st_mode & 07777) == 0;
-	return write_in_place(c);
+	if (stat(path, &st) < 0)
+		return -errno;
+	mode = st.st_mode & 07777;
+	if (st.st_nlink > 1)
+		return write_in_place(path, b);
+	r = fd_write_file(path, buf_str(b), b->len, mode, NULL);
+	if (r == -EACCES || r == -EPERM || r == -EROFS)
+		return write_in_place(path, b);
+	return r == 0 && chmod(path, mode) < 0 ? -errno : r;
 }
 
 /* --- errors ------------------------------------------------------------------------------------------- */
@@ -213,6 +218,7 @@ static int show_refusal(const struct change *c, const struct buf *errors)
 static int apply(struct change *c)
 {
 	auto_buf struct buf errors = BUF_INIT(EDITOR_FILE_BYTES_MAX);
+	int r;
 
 	if (access(c->editor.file, W_OK) < 0) {
 		printf("%s can't be written: %s.\n", c->editor.file, strerror(errno));
@@ -223,8 +229,9 @@ static int apply(struct change *c)
 	find_new_errors(c, &errors);
 	if (errors.len)
 		return show_refusal(c, &errors);
-	if (!write_file(c)) {
-		printf("%s could not be written: %s.\n", c->editor.file, strerror(errno));
+	r = write_file(c->editor.file, &c->after.bytes);
+	if (r < 0) {
+		printf("%s could not be written: %s.\n", c->editor.file, strerror(-r));
 		return 1;
 	}
 	c->editor.scrolls = 0;

@@ -1,19 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """What flake8 says of Python text, for `edit` and `insert`: started once in a sandbox, then warm.
 
-Listens at argv[1]; a connection is one request: texts, each as 4 bytes of length (big endian) and its
-bytes. For each the reply has its errors, a line each ("LINE:COLUMN: CODE TEXT"), and an empty line. Ends
-when nobody has asked for ten minutes.
+Listens at argv[1], and says so by a byte to descriptor 3. A connection is one request: texts, each as 4 bytes of length (big endian) and its
+bytes. For each the reply has its errors, a line each ("LINE:COLUMN: CODE TEXT"), and an empty line.
+
+Ends when nobody has asked for ten minutes, and by a text that takes too long, too much memory or too deep a
+stack: whoever asks next starts another.
 """
 
 import hashlib
+import linecache
 import os
+import resource
+import signal
 import socket
 import struct
 import sys
 
 SELECT = "F821,F822,F831,E111,E112,E113,E999,E902"
 IDLE_S = 600
+ASKER_S = 20  # for who has connected and says nothing
+CPU_S = 10  # for a text
+MEMORY_BYTES = 1 << 30
+READY_FD = 3
 TEXT_BYTES_MAX = 16 << 20
 KEPT = 8
 
@@ -85,12 +94,15 @@ class Linter:
         if key not in self.kept:
             if len(self.kept) >= KEPT:
                 del self.kept[next(iter(self.kept))]
+            signal.setitimer(signal.ITIMER_PROF, CPU_S)  # nobody catches it
             self.kept[key] = self.check(text)
+            signal.setitimer(signal.ITIMER_PROF, 0)
         return self.kept[key]
 
     def check(self, text: bytes) -> str:
         with open(self.file, "wb") as out:
             out.write(text)
+        linecache.clearcache()  # where flake8 looks for "noqa"
         app = self.app
         app.formatter = Collector()
         app.make_guide()
@@ -129,18 +141,22 @@ def answer(linter: Linter, connection: socket.socket) -> None:
 
 def main() -> None:
     path = sys.argv[1]
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     linter = Linter(os.path.dirname(path))
     server.bind(path + ".new")
     server.listen(16)
     server.settimeout(IDLE_S)
     os.rename(path + ".new", path)
+    os.write(READY_FD, b"\n")
+    os.close(READY_FD)
     while True:
         try:
             connection, _ = server.accept()
         except TimeoutError:
             return
         with connection:
+            connection.settimeout(ASKER_S)
             try:
                 answer(linter, connection)
             except (OSError, EOFError):

@@ -26,11 +26,11 @@ static int usage(const struct aci_command *command)
 	return 1;
 }
 
-/* Case is ignored where grep -i would be. Memory is freed by the end of the process. */
-static bool compile(regex_t *out, const char *term, int flags)
+/* Memory is freed by the end of the process. */
+static bool compile(regex_t *out, const char *term)
 {
 	char why[256];
-	int r = regcomp(out, term, REG_NOSUB | flags);
+	int r = regcomp(out, term, REG_NOSUB);
 
 	if (r == 0)
 		return true;
@@ -143,7 +143,7 @@ static int run_search_dir(int argc, char **argv)
 	if (argc < 2 || argc > 3)
 		return usage(&aci_search_dir);
 	folder = folder_of(argc > 2 ? argv[2] : NULL);
-	if (!folder || !compile(&regex, argv[1], REG_ICASE))
+	if (!folder || !compile(&regex, argv[1]))
 		return 1;
 	all = walk(folder, false, count_lines, &regex);
 	for (size_t i = 0; i < all.n; i++)
@@ -171,7 +171,7 @@ static int search(const char *term, const char *path)
 	size_t n = 0;
 	regex_t regex;
 
-	if (!lines_read(path, &lines) || !compile(&regex, term, 0))
+	if (!lines_read(path, &lines) || !compile(&regex, term))
 		return 1;
 	for (size_t i = 0; i < lines.n; i++)
 		n += matches(&regex, &lines, i);
