@@ -246,7 +246,7 @@ static int open_asking(struct asking *a, const char *url, const struct agent_con
 		.spec = "openai:at-once", .url = url, .key = "none", .top_p = -1
 	};
 	struct agent_request request = { .config = config, .max_steps = 50, .env = a->env };
-	struct task *task;
+	struct task *task = NULL;
 	int r = chat_model_open(a->service, &options, out_model, err);
 
 	if (r == 0)
