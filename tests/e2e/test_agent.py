@@ -34,7 +34,8 @@ class Server:
         self.url = f"http://127.0.0.1:{int(self.child.stdout.readline())}"
 
     def asked(self) -> list[dict]:
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
+        whole = [x for x in self.log.read_text().splitlines(keepends=True) if x.endswith("\n")]
+        return [json.loads(line) for line in whole]
 
     def close(self):
         self.child.stdin.close()
