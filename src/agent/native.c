@@ -61,14 +61,6 @@ static const struct command_argument memory_write_arguments[] = {
 static const struct command_argument memory_read_arguments[] = {
 	{ "query_str", "string", "what it is about", true },
 };
-static const struct command_argument literature_search_arguments[] = {
-	{ "query", "string", "words of the subject", true },
-	{ "num_results", "integer", "how many; 20 otherwise", false },
-};
-static const struct command_argument parse_pdf_url_arguments[] = {
-	{ "url", "string", "address of the PDF", true },
-};
-
 static const struct agent_command natives[] = {
 	{ "open", "open <path> [<line_number>]",
 			"opens a file and shows it, at the line that is given; later commands are about it",
@@ -104,11 +96,6 @@ static const struct agent_command natives[] = {
 			ARGUMENTS(memory_write_arguments) },
 	{ "memory_read", "memory_read <query_str>", "gives the two memories that are nearest", NULL,
 			ARGUMENTS(memory_read_arguments) },
-	{ "literature_search", "literature_search <query> [<num_results>]",
-			"finds papers by Semantic Scholar: title, abstract and address", NULL,
-			ARGUMENTS(literature_search_arguments) },
-	{ "parse_pdf_url", "parse_pdf_url <url>", "gives the text of a PDF", NULL,
-			ARGUMENTS(parse_pdf_url_arguments) },
 };
 
 static const struct commands all_natives = { natives, ARRAY_SIZE(natives) };

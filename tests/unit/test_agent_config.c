@@ -26,7 +26,7 @@ static struct agent_config *load_config(
 
 static void test_those_that_ship(void **state)
 {
-	static const char *const names[] = { "default", "memory", "lit_search", "tool_calling" };
+	static const char *const names[] = { "default", "memory", "tool_calling" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct agent_config *c = load_config(names[i], NULL, NULL);
@@ -35,7 +35,7 @@ static void test_those_that_ship(void **state)
 		assert_non_null(commands_find(&c->commands, "submit"));
 		assert_non_null(strstr(
 				c->command_docs, "signature: edit <start_line>:<end_line>\n"));
-		assert_int_equal(c->parser->wants_tools, i == 3);
+		assert_int_equal(c->parser->wants_tools, i == 2);
 		agent_config_free(c);
 	}
 }
@@ -74,8 +74,7 @@ static void test_refused(void **state)
 	}
 	assert_true(agent_config_load(&(struct agent_config_options){ .spec = "nobody" },
 				    &(struct agent_config *){ NULL }, &error) < 0);
-	assert_non_null(strstr(
-			error.message, "there are: default, lit_search, memory, tool_calling"));
+	assert_non_null(strstr(error.message, "there are: default, memory, tool_calling"));
 }
 
 static const struct {
