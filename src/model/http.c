@@ -5,10 +5,10 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "model/libcurl.h"
 
 #include "fumehood-build.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -62,10 +62,13 @@ static void *wiping_realloc(void *p, size_t n)
 }
 
 static CURLcode global_result;
+static struct fh_error load_error; /* code 0: it is loaded */
 
 static void init_once(void)
 {
-	global_result = curl_global_init_mem(
+	if (libcurl_load(&load_error) < 0)
+		return;
+	global_result = libcurl.global_init_mem(
 			CURL_GLOBAL_DEFAULT, malloc, wiping_free, wiping_realloc, strdup, calloc);
 }
 
@@ -140,7 +143,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *k
 	if (what != CURL_POLL_IN)
 		event.events |= EPOLLOUT;
 	epoll_ctl(h->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
-	curl_multi_assign(h->multi, fd, h);
+	libcurl.multi_assign(h->multi, fd, h);
 	return 0;
 }
 
@@ -173,13 +176,13 @@ static int set_up(struct http *h, struct fh_error *err)
 	if (h->epoll_fd < 0 || h->timer_fd < 0 ||
 			epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, h->timer_fd, &event) < 0)
 		return error_set(err, errno, "set up what models wait with");
-	h->multi = curl_multi_init();
+	h->multi = libcurl.multi_init();
 	if (!h->multi)
 		return error_set(err, ENOMEM, "set up libcurl");
-	curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
-	curl_multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
-	curl_multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer);
-	curl_multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
+	libcurl.multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	libcurl.multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
+	libcurl.multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+	libcurl.multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
 	return 0;
 }
 
@@ -190,8 +193,13 @@ int http_open(struct http **out, struct fh_error *err)
 	int r;
 
 	pthread_once(&once, init_once);
+	if (load_error.code < 0) {
+		if (err)
+			*err = load_error;
+		return load_error.code;
+	}
 	if (global_result != CURLE_OK)
-		return error_say(err, EIO, "libcurl: %s", curl_easy_strerror(global_result));
+		return error_say(err, EIO, "libcurl: %s", libcurl.easy_strerror(global_result));
 	h = xcalloc(1, sizeof(*h));
 	h->epoll_fd = h->timer_fd = -1;
 	h->curl_ns = h->wake_ns = h->armed_ns = INT64_MAX;
@@ -211,7 +219,7 @@ void http_close(struct http *h)
 	if (!h)
 		return;
 	quiet_begin(&q);
-	curl_multi_cleanup(h->multi);
+	libcurl.multi_cleanup(h->multi);
 	quiet_end(&q);
 	close_fd(&h->epoll_fd);
 	close_fd(&h->timer_fd);
@@ -223,19 +231,19 @@ void http_close(struct http *h)
 static bool has_part(CURLU *parsed, CURLUPart part)
 {
 	char *text = NULL;
-	bool has = curl_url_get(parsed, part, &text, 0) == CURLUE_OK;
+	bool has = libcurl.url_get(parsed, part, &text, 0) == CURLUE_OK;
 
-	curl_free(text);
+	libcurl.free(text);
 	return has;
 }
 
 int http_check_url(const char *url, struct fh_error *err)
 {
-	CURLU *parsed = curl_url();
-	CURLUcode code = curl_url_set(parsed, CURLUPART_URL, url, 0);
+	CURLU *parsed = libcurl.url();
+	CURLUcode code = libcurl.url_set(parsed, CURLUPART_URL, url, 0);
 	bool secret = has_part(parsed, CURLUPART_USER) || has_part(parsed, CURLUPART_PASSWORD);
 
-	curl_url_cleanup(parsed);
+	libcurl.url_cleanup(parsed);
 	if (secret)
 		return error_say(err, EINVAL,
 				"a URL with a user or password in it is refused: give a key instead");
@@ -260,7 +268,7 @@ void http_headers_add(
 	struct curl_slist *longer;
 
 	snprintf(line, n, "%s: %s%s", name, prefix, value);
-	longer = curl_slist_append(h->list, line);
+	longer = libcurl.slist_append(h->list, line);
 	if (longer)
 		h->list = longer;
 	wiping_free(line);
@@ -272,7 +280,7 @@ void http_headers_free(struct http_headers *h)
 		return;
 	for (struct curl_slist *line = h->list; line; line = line->next)
 		explicit_bzero(line->data, strlen(line->data));
-	curl_slist_free_all(h->list);
+	libcurl.slist_free_all(h->list);
 	free(h);
 }
 
@@ -294,23 +302,23 @@ static void set_options(struct http_call *call)
 
 	if (connect_ms > CONNECT_MS_MAX)
 		connect_ms = CONNECT_MS_MAX;
-	curl_easy_setopt(easy, CURLOPT_URL, request->url);
-	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers->list);
-	curl_easy_setopt(easy, CURLOPT_USERAGENT, "fumehood/" FUMEHOOD_VERSION);
-	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
-	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
-	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
-	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
-	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
-	curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
-	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->sentence);
-	curl_easy_setopt(easy, CURLOPT_PRIVATE, call);
+	libcurl.easy_setopt(easy, CURLOPT_URL, request->url);
+	libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers->list);
+	libcurl.easy_setopt(easy, CURLOPT_USERAGENT, "fumehood/" FUMEHOOD_VERSION);
+	libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
+	libcurl.easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
+	libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
+	libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
+	libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+	libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
+	libcurl.easy_setopt(easy, CURLOPT_WRITEDATA, call);
+	libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, call->sentence);
+	libcurl.easy_setopt(easy, CURLOPT_PRIVATE, call);
 	if (certificates && *certificates)
-		curl_easy_setopt(easy, CURLOPT_CAINFO, certificates);
+		libcurl.easy_setopt(easy, CURLOPT_CAINFO, certificates);
 }
 
 static void call_free(struct http_call *call)
@@ -319,8 +327,8 @@ static void call_free(struct http_call *call)
 
 	quiet_begin(&q);
 	if (call->easy)
-		curl_multi_remove_handle(call->http->multi, call->easy);
-	curl_easy_cleanup(call->easy);
+		libcurl.multi_remove_handle(call->http->multi, call->easy);
+	libcurl.easy_cleanup(call->easy);
 	quiet_end(&q);
 	free(call);
 }
@@ -332,10 +340,10 @@ int http_start(struct http *h, const struct http_request *request, struct http_c
 
 	call->http = h;
 	call->request = *request;
-	call->easy = curl_easy_init();
+	call->easy = libcurl.easy_init();
 	if (call->easy)
 		set_options(call);
-	if (!call->easy || curl_multi_add_handle(h->multi, call->easy) != CURLM_OK) {
+	if (!call->easy || libcurl.multi_add_handle(h->multi, call->easy) != CURLM_OK) {
 		call_free(call);
 		return error_set(err, ENOMEM, "start a request");
 	}
@@ -352,7 +360,7 @@ int http_status(const struct http_call *call)
 {
 	long status = 0;
 
-	curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+	libcurl.easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
 	return (int)status;
 }
 
@@ -361,7 +369,7 @@ bool http_is_event_stream(const struct http_call *call)
 	static const char wanted[] = "text/event-stream";
 	char *type = NULL;
 
-	curl_easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &type);
+	libcurl.easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &type);
 	return type && strncasecmp(type, wanted, sizeof(wanted) - 1) == 0;
 }
 
@@ -391,13 +399,14 @@ static int64_t retry_after_ms(CURL *easy)
 	curl_off_t seconds = 0;
 	double ms;
 
-	if (curl_easy_header(easy, "retry-after-ms", 0, CURLH_HEADER, -1, &header) == CURLHE_OK &&
+	if (libcurl.easy_header(easy, "retry-after-ms", 0, CURLH_HEADER, -1, &header) ==
+					CURLHE_OK &&
 			str_to_double(header->value, &ms) && ms >= 0)
 		return ms < 1e9 ? (int64_t)ms : 1000000000;
-	if (curl_easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
+	if (libcurl.easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
 		return -1;
 	/* As seconds or as a date; 0 for a date that is over. */
-	curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
+	libcurl.easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
 	return seconds < 1000000 ? seconds * 1000 : 1000000000;
 }
 
@@ -411,7 +420,7 @@ static void end_call(struct http_call *call, CURLcode code)
 	};
 
 	if (code != CURLE_OK)
-		end.sentence = *call->sentence ? call->sentence : curl_easy_strerror(code);
+		end.sentence = *call->sentence ? call->sentence : libcurl.easy_strerror(code);
 	call->request.end(call->request.user, &end);
 	call_free(call);
 }
@@ -421,12 +430,12 @@ static void collect(struct http *h)
 	CURLMsg *message;
 	int left;
 
-	while ((message = curl_multi_info_read(h->multi, &left))) {
+	while ((message = libcurl.multi_info_read(h->multi, &left))) {
 		struct http_call *call;
 
 		if (message->msg != CURLMSG_DONE)
 			continue;
-		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+		libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
 		end_call(call, message->data.result);
 	}
 }
@@ -456,13 +465,13 @@ static void run_events(struct http *h)
 			(void)!read(h->timer_fd, &count, sizeof(count));
 			h->armed_ns = -1;
 		} else {
-			curl_multi_socket_action(h->multi, events[i].data.fd,
+			libcurl.multi_socket_action(h->multi, events[i].data.fd,
 					to_curl(events[i].events), &running);
 		}
 	}
 	if (h->curl_ns <= clock_now_ns()) {
 		h->curl_ns = INT64_MAX;
-		curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+		libcurl.multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
 	}
 }
 
