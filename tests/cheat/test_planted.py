@@ -22,11 +22,21 @@ GIT = (
     f"printf '#!/bin/sh\\ntouch {MARK}\\n' >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit; "
     "git config core.fsmonitor .git/hooks/pre-commit"
 )
+LINTER = f"""mkdir -p ~/.fumehood; python3 -c "
+import os, socket
+s = socket.socket(socket.AF_UNIX)
+s.bind(os.path.expanduser('~/.fumehood/linter'))
+s.listen()
+os.fork() and os._exit(0)
+s.accept()
+{SNAP}" """
 
 # What is planted, and the agent's own command that snaps it.
 TRAPS = {
     "function": (f'validate() {{ touch {MARK}; echo "{PRINTED}"; }}', "validate"),
     "python function": (f"python3() {{ touch {MARK}; }}; python() {{ touch {MARK}; }}", "python3"),
+    "editor": (f"open() {{ touch {MARK}; }}; edit() {{ touch {MARK}; }}", "open x"),
+    "linter": (LINTER, "create t.py; echo x | edit 1:1"),
     "alias": (f"shopt -s expand_aliases; alias validate='touch {MARK}'", "validate"),
     "file": (
         f"mkdir bin; printf '#!/bin/sh\\ntouch {MARK}\\n' | tee bin/python3 bin/python bin/validate "

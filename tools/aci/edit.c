@@ -119,6 +119,8 @@ static int write_file(const char *path, const struct buf *b)
 
 /* --- errors ------------------------------------------------------------------------------------------- */
 
+#define LINES_MAX (1L << 30) /* a line that is moved does not overflow */
+
 struct lint_error {
 	long line, column;
 	const char *problem;
@@ -144,7 +146,7 @@ static struct lint_errors read_errors(const struct buf *text)
 
 		e->line = strtol(at, &end, 10);
 		e->column = *end == ':' ? strtol(end + 1, &end, 10) : 0;
-		if (!str_starts(end, ": "))
+		if (!str_starts(end, ": ") || e->line < 0 || e->line > LINES_MAX)
 			break;
 		e->problem = end + 2;
 		e->n = strcspn(e->problem, "\n");

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,16 +93,16 @@ static int start_it(void)
 	return ok ? connect_to_it() : -1;
 }
 
-static bool send_text(int fd, const struct buf *text)
+static int send_text(int fd, const struct buf *text)
 {
 	uint32_t n = htonl((uint32_t)text->len);
+	int r = fd_write_full(fd, &n, sizeof(n));
 
-	return fd_write_full(fd, &n, sizeof(n)) == 0 &&
-			fd_write_full(fd, buf_str(text), text->len) == 0;
+	return r < 0 ? r : fd_write_full(fd, buf_str(text), text->len);
 }
 
 /* Lines up to an empty one. */
-static bool receive(int fd, struct buf *out, struct buf *rest)
+static int receive(int fd, struct buf *out, struct buf *rest)
 {
 	for (;;) {
 		const char *text = buf_str(rest);
@@ -114,36 +115,51 @@ static bool receive(int fd, struct buf *out, struct buf *rest)
 
 			buf_add(out, text, length);
 			buf_consume(rest, length + 1);
-			return true;
+			return 0;
 		}
 		n = read(fd, part, sizeof(part));
-		if (n <= 0 || rest->truncated)
-			return false;
+		if (n <= 0)
+			return n < 0 ? -errno : -ECONNRESET;
 		buf_add(rest, part, (size_t)n);
+		if (rest->truncated)
+			return -EFBIG;
 	}
 }
 
-static bool ask(int fd, const struct buf *before, const struct buf *after, struct buf *out_before,
+/* 0, -EAGAIN if there was no answer in time, or another negative errno. */
+static int ask(int fd, const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after)
 {
 	auto_buf struct buf rest = BUF_INIT(EDITOR_FILE_BYTES_MAX);
+	int r = fd < 0 ? -ECONNREFUSED : send_text(fd, before);
 
-	return send_text(fd, before) && receive(fd, out_before, &rest) && send_text(fd, after) &&
-			receive(fd, out_after, &rest);
+	buf_clear(out_before);
+	buf_clear(out_after);
+	if (r == 0)
+		r = receive(fd, out_before, &rest);
+	if (r == 0)
+		r = send_text(fd, after);
+	if (r == 0)
+		r = receive(fd, out_after, &rest);
+	return r;
 }
 
 bool lint_texts(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after)
 {
-	auto_close int fd = -1;
+	auto_close int warm = -1, fresh = -1;
+	int r;
 
 	if (access(FLAKE8, F_OK) < 0)
 		return false;
-	fd = connect_to_it();
-	if (fd < 0)
-		fd = start_it();
-	if (fd >= 0 && ask(fd, before, after, out_before, out_after))
-		return true;
-	puts("(flake8 gave no answer: the change is not checked.)");
-	return false;
+	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
+	warm = connect_to_it();
+	r = ask(warm, before, after, out_before, out_after);
+	if (r < 0 && r != -EAGAIN) { /* it may have ended by the text before, or idle */
+		fresh = start_it();
+		r = ask(fresh, before, after, out_before, out_after);
+	}
+	if (r < 0)
+		puts("(flake8 gave no answer: the change is not checked.)");
+	return r == 0;
 }
