@@ -208,6 +208,13 @@ static int check_templates(struct agent *a, struct fh_error *err)
 	return r;
 }
 
+static int begin_conversation(struct agent *a, struct fh_error *err)
+{
+	int r = add_system(a, err);
+
+	return r < 0 ? r : add_demonstrations(a, err);
+}
+
 static void scope_agent(struct agent **a)
 {
 	agent_close(*a);
@@ -230,10 +237,10 @@ int agent_open(const struct agent_request *request, struct agent **out, struct f
 	if (a->config->parser->wants_tools)
 		a->tools = command_tools(&a->arena, &a->config->commands, &a->n_tools);
 	r = check_templates(a, err);
-	if (r == 0)
-		r = add_system(a, err);
-	if (r == 0)
-		r = add_demonstrations(a, err);
+	if (r == 0 && request->past && request->past->n)
+		agent_add_past(request->past, a->tools != NULL, &a->history);
+	else if (r == 0)
+		r = begin_conversation(a, err);
 	if (r < 0)
 		return r;
 	*out = take_ptr(a);

@@ -8,6 +8,7 @@
 #include "model/model.h"
 #include "task/task.h"
 #include "trajectory/recorder.h"
+#include "trajectory/traj.h"
 
 #include <fumehood/env.h>
 
@@ -26,6 +27,11 @@
  */
 struct agent;
 
+struct agent_past {
+	const struct traj_message *messages;
+	size_t n;
+};
+
 struct agent_request {
 	const struct agent_config *config; /* outlives the agent */
 	struct chat_model *model;          /* of this agent alone; outlives it. NULL: `recorded` */
@@ -35,6 +41,8 @@ struct agent_request {
 	struct recorder *recorder; /* gets every message; NULL: nobody does */
 	void *user;                /* of its calls */
 	struct model *recorded;    /* its turns are taken as they are; outlives the agent */
+	const struct agent_past
+			*past; /* a conversation that is recorded, and goes on; NULL: it begins */
 };
 
 /* -EINVAL for a template with a field that nobody knows, a demonstration that can't be read. */
@@ -60,5 +68,10 @@ void agent_task_fields(struct fields *f, const struct task *task);
 /* Adds what the configuration shows beforehand. */
 int agent_add_demonstrations(const struct agent_config *config, bool recorded, struct history *h,
 		struct fh_error *err);
+
+/* --- past.c ---------------------------------------------------------------------------------------- */
+/* Adds what was said. `tools`: actions were uses of tools; the record doesn't have them in the provider's form, so
+ * each becomes a use of the shell. */
+void agent_add_past(const struct agent_past *past, bool tools, struct history *h);
 
 #endif

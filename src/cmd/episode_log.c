@@ -131,6 +131,14 @@ void episode_log_reset(struct episode_log *l, const struct fh_step *step)
 	end(l, &r, LOG_INFO, "reset");
 }
 
+void episode_log_resumed(struct episode_log *l, size_t different)
+{
+	struct record r = begin(l);
+
+	add_int(&r, "different", (int64_t)different);
+	end(l, &r, different ? LOG_WARN : LOG_INFO, "resumed");
+}
+
 void episode_log_action(struct episode_log *l, const char *action)
 {
 	struct record r = begin(l);

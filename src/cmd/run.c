@@ -45,6 +45,11 @@ static int check_options(struct runner *run)
 {
 	const struct run_options *o = run->options;
 
+	if (o->resume && (o->tasks.n || o->task_config || cmd_given(run->ctx, "model")))
+		return cmd_misuse(run->ctx,
+				"--resume goes on with the run's own task and model: leave them out");
+	if (o->resume)
+		return CMD_OK;
 	if (!o->tasks.n && !o->task_config)
 		return cmd_misuse(run->ctx,
 				"--task is missing; `fumehood task list` shows what there is");
@@ -99,7 +104,7 @@ static void after(struct runner *run, struct episode *e)
 		run_view_stepped(&run->view, e);
 		return;
 	}
-	if (e->failed && !run->stopping && e->retried < run->options->retry) {
+	if (e->failed && !run->stopping && !e->plan.past && e->retried < run->options->retry) {
 		again(run, e);
 		return;
 	}

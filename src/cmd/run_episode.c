@@ -141,6 +141,11 @@ static void finish(struct episode *e, const char *exit_status)
 	}
 	if (exit_status)
 		set_text(&e->exit_status, exit_status);
+	/* What could not be resumed stays as it was. */
+	if (e->recorder && e->plan.past && !e->resumed) {
+		recorder_close(e->recorder);
+		e->recorder = NULL;
+	}
 	e->recorded = e->recorder && recorder_end(e->recorder, &end, &err) == 0;
 	if (e->recorder && !e->recorded && !e->failed) {
 		e->failed = true;
@@ -193,6 +198,17 @@ struct run_name episode_run_name(const struct episode_plan *p, const char *model
 	return name;
 }
 
+static int make_dir(struct episode *e, const struct run_name *name, char **out_dir)
+{
+	const struct run_past *past = e->plan.past;
+
+	if (!past)
+		return run_dir_make(e->plan.out, name, out_dir, &e->number, &e->error);
+	*out_dir = xstrdup(past->dir);
+	e->number = past->number;
+	return 0;
+}
+
 static int open_record(struct episode *e, const struct fh_env_info *info)
 {
 	const struct episode_plan *p = &e->plan;
@@ -207,7 +223,7 @@ static int open_record(struct episode *e, const struct fh_env_info *info)
 	o.model = e->model ? model_label(e->model) : p->model;
 	o.agent_config = p->agent ? p->agent->config->stem : NULL;
 	name = episode_run_name(p, o.model, task);
-	r = run_dir_make(p->out, &name, &dir, &e->number, &e->error);
+	r = make_dir(e, &name, &dir);
 	if (r == 0)
 		r = fh_gym_hide(p->gym, p->out, &e->error);
 	if (r == 0)
@@ -219,7 +235,9 @@ static int open_record(struct episode *e, const struct fh_env_info *info)
 	args.max_steps = info->max_steps;
 	o.dir = dir;
 	o.run = e->number;
-	r = args_yaml_write(dir, &args, &e->error);
+	o.resume = p->past != NULL;
+	if (!o.resume)
+		r = args_yaml_write(dir, &args, &e->error);
 	if (r == 0)
 		r = recorder_open(&o, &e->recorder, &e->error);
 	if (r == 0)
@@ -337,6 +355,8 @@ static int open_agent(struct episode *e)
 	if (r < 0)
 		return r;
 	request.task = task;
+	if (p->past)
+		request.past = &p->past->messages;
 	r = agent_open(&request, &e->agent, &e->error);
 	task_free(task);
 	return r;
@@ -355,11 +375,34 @@ static int act(struct episode *e)
 	return r < 0 ? r : begin_step(e, &turn);
 }
 
+/* What was recorded is there again: from here on the model decides. */
+static int go_on(struct episode *e)
+{
+	struct recorder_resumed resumed = {
+		.steps = e->steps,
+		.messages = (int)e->plan.past->messages.n,
+		.different = (int)e->different,
+	};
+
+	e->resumed = true;
+	episode_log_resumed(&e->log, e->different);
+	return recorder_resumed(e->recorder, &resumed, &e->error);
+}
+
 static int decide(struct episode *e, const struct fh_step *last)
 {
+	const struct run_past *past = e->plan.past;
 	struct model_turn turn;
 	int r = 0;
 
+	if (past && (size_t)e->steps < past->recorded.traj->n_steps) {
+		turn = run_past_turn(past, (size_t)e->steps);
+		return begin_step(e, &turn);
+	}
+	if (past && !e->resumed)
+		r = go_on(e);
+	if (r < 0)
+		return r;
 	if (!e->plan.agent) {
 		r = model_next(e->model, last, &turn, &e->error);
 		return r < 0 ? r : begin_step(e, &turn);
@@ -381,16 +424,32 @@ void episode_thought(struct episode *e)
 		fail(e);
 }
 
+static int check_goes_on(struct episode *e, const struct fh_step *step)
+{
+	if (!step->terminated && !step->truncated)
+		return 0;
+	return error_say(&e->error, EINVAL,
+			"the run can't go on: played again, it ended with step %d", step->step);
+}
+
 /* What reset or a step gave, before anybody else sees it. */
 static int record(struct episode *e, const struct fh_step *step)
 {
+	bool again = e->plan.past && !e->resumed;
+
+	if (again)
+		e->different += run_past_differs(e->plan.past, step);
 	if (e->phase == EPISODE_RESETTING) {
 		episode_log_reset(&e->log, step);
+		if (again)
+			return 0;
 		return recorder_reset(e->recorder, e->plan.seed, step, &e->error);
 	}
 	episode_log_step(&e->log, step);
 	e->steps = step->step;
 	note_scores(e, step);
+	if (again)
+		return check_goes_on(e, step);
 	return recorder_step(e->recorder, &e->turn, step, &e->error);
 }
 

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "cmd/episode_log.h"
 #include "cmd/run_agent.h"
+#include "cmd/run_resume.h"
 #include "model/model.h"
 #include "trajectory/recorder.h"
 #include "trajectory/run_dir.h"
@@ -29,6 +30,7 @@ struct episode_plan {
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;
+	const struct run_past *past; /* what it goes on from; NULL: it begins */
 	int human_in, human_out, stop_fd;
 };
 
@@ -56,6 +58,8 @@ struct episode {
 	struct recorder *recorder;
 	struct recorder_turn turn; /* of the step that runs */
 	struct episode_log log;
+	bool resumed;     /* with a past: all of it was played again */
+	size_t different; /* observations of it that were others */
 
 	/* for those who look: kept until episode_release() */
 	int number; /* of its folder */

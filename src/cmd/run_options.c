@@ -56,6 +56,8 @@ const struct cmd_option run_options[] = {
 			"runs that are there, finished, count: only what is missing is played" },
 	{ "retry-failed", 0, OPTION_INT, FIELD(retry), "N",
 			"begin an episode that broke again, so often at most", "0", .max = 100 },
+	{ "resume", 0, OPTION_TEXT, FIELD(resume), "RUN",
+			"go on with a language model's run, by its folder, that was killed, stopped or broke" },
 	{ "out", 'o', OPTION_TEXT, FIELD(out), "DIR",
 			"where folders of runs go (otherwise trajectories/<user>); those that are there stay",
 			.heading = "What comes of it" },

@@ -18,7 +18,8 @@ struct run_options {
 	int agents; /* MLGym: so many runs side by side; 0: not given */
 	bool quiet, verbose;
 	bool memory, skip_existing;
-	int retry; /* how often an episode that broke is begun again */
+	const char *resume; /* the folder of a run that goes on */
+	int retry;          /* how often an episode that broke is begun again */
 	struct run_agent_options agent;
 	struct log_choice log;
 };

@@ -183,6 +183,7 @@ static int plan_model(struct planning *p, size_t i, const char *name, const stru
 		.suffix = o->suffix,
 		.reward = episode_rewards[o->episode.reward],
 		.seed = o->episode.seed,
+		.past = plan->past.dir ? &plan->past : NULL,
 		.human_in = STDIN_FILENO,
 		.human_out = p->ctx->json ? STDERR_FILENO : STDOUT_FILENO,
 	};
@@ -234,6 +235,22 @@ static int load_variables(const struct run_options *o, struct fh_error *err)
 	return dotenv_load(of_root, err);
 }
 
+/* A run that goes on was asked for when it began. */
+static int take_past(struct planning *p, struct run_options *own)
+{
+	struct run_plan *plan = p->plan;
+	int r = run_past_open(own->resume, &plan->past, &p->err);
+
+	if (r == 0)
+		r = run_past_apply(&plan->past, p->ctx, own, &p->err);
+	if (r < 0)
+		return r;
+	plan->out = path_dirname(plan->past.dir);
+	p->runs = 1;
+	p->options = own;
+	return 0;
+}
+
 static int make(struct planning *p)
 {
 	const struct run_options *o = p->options;
@@ -244,7 +261,6 @@ static int make(struct planning *p)
 		return r;
 	plan->places.tasks_dir = o->episode.tasks_dir;
 	plan->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
-	plan->out = o->out ? xstrdup(o->out) : run_dir_default();
 	r = find_tasks(p);
 	if (r == 0)
 		r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, &p->err);
@@ -258,10 +274,15 @@ static int make(struct planning *p)
 int run_plan_make(struct run_plan *plan, struct command_context *ctx)
 {
 	const struct run_options *o = ctx->options;
+	struct run_options own = *o;
 	struct planning p = { .plan = plan, .ctx = ctx, .options = o, .runs = o->runs };
 
 	if (cmd_given(ctx, "num_agents") && !cmd_given(ctx, "runs"))
 		p.runs = o->agents;
+	if (o->resume && take_past(&p, &own) < 0)
+		return cmd_refuse(&p.err);
+	if (!plan->out)
+		plan->out = o->out ? xstrdup(o->out) : run_dir_default();
 	return make(&p) < 0 ? cmd_refuse(&p.err) : CMD_OK;
 }
 
@@ -281,6 +302,7 @@ void run_plan_release(struct run_plan *plan)
 		run_agent_release(&plan->agents[i]);
 	free(plan->agents);
 	chat_service_close(plan->chat);
+	run_past_release(&plan->past);
 	free(plan->out);
 	arena_release(&plan->arena);
 }

@@ -5,6 +5,7 @@
 #include "cmd/cmd.h"
 #include "cmd/run_agent.h"
 #include "cmd/run_episode.h"
+#include "cmd/run_resume.h"
 
 /* What `fumehood run` plays: each model with each task, so many times. */
 struct run_plan {
@@ -15,6 +16,7 @@ struct run_plan {
 	struct chat_service *chat; /* of all language models; NULL: none plays */
 	struct run_agent *agents;  /* one for each model */
 	size_t n_agents;
+	struct run_past past; /* with --resume: the only episode goes on from it */
 	struct episode *episodes;
 	size_t n;
 };

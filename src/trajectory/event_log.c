@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 struct event_log {
@@ -18,23 +20,81 @@ struct event_log {
 	int error; /* errno of the write that failed; 0 */
 };
 
-int event_log_open(const char *path, struct event_log **out, struct fh_error *err)
+/* The lock is for those who would go on with it; it ends with the process. Where a file system has none, so be
+ * it. On success the descriptor is the log's. */
+static int start(int fd, const char *path, off_t end, struct event_log **out, struct fh_error *err)
 {
-	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
 	struct event_log *log;
 	int r;
 
-	if (fd < 0)
-		return error_set(err, errno, "create '%s'", path);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return error_say(err, EBUSY, "'%s' is being written by another process", path);
 	log = xcalloc(1, sizeof(*log));
 	log->file.fd = fd;
+	log->end = end;
 	r = flusher_add(&log->file, err);
 	if (r < 0) {
 		free(log);
 		return r;
 	}
-	take_fd(&fd);
 	log->path = xstrdup(path);
+	*out = log;
+	return 0;
+}
+
+int event_log_open(const char *path, struct event_log **out, struct fh_error *err)
+{
+	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
+	int r;
+
+	if (fd < 0)
+		return error_set(err, errno, "create '%s'", path);
+	r = start(fd, path, 0, out, err);
+	if (r == 0)
+		take_fd(&fd);
+	return r;
+}
+
+/* Where its last whole line ends. */
+static off_t whole_end(int fd)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	char chunk[4096];
+
+	while (end > 0) {
+		size_t n = end < (off_t)sizeof(chunk) ? (size_t)end : sizeof(chunk);
+		const char *newline;
+
+		if (pread(fd, chunk, n, end - (off_t)n) != (ssize_t)n)
+			return -1;
+		newline = memrchr(chunk, '\n', n);
+		end -= (off_t)n;
+		if (newline)
+			return end + (newline - chunk) + 1;
+	}
+	return end;
+}
+
+int event_log_resume(const char *path, struct event_log **out, struct fh_error *err)
+{
+	auto_close int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+	struct event_log *log;
+	off_t end;
+	int r;
+
+	if (fd < 0)
+		return error_set(err, errno, "open '%s'", path);
+	r = start(fd, path, 0, &log, err);
+	if (r < 0)
+		return r;
+	take_fd(&fd);
+	end = whole_end(log->file.fd);
+	if (end < 0 || ftruncate(log->file.fd, end) < 0) {
+		r = error_set(err, errno, "go on with '%s'", path);
+		event_log_close(log);
+		return r;
+	}
+	log->end = end;
 	*out = log;
 	return 0;
 }

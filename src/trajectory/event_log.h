@@ -16,6 +16,10 @@ struct event_log;
 /* Creates the file; -EEXIST if it is there. */
 int event_log_open(const char *path, struct event_log **out, struct fh_error *err);
 
+/* Goes on with a file that is there; a last line that was not written whole is cut off. -EBUSY while the process
+ * that writes it lives. */
+int event_log_resume(const char *path, struct event_log **out, struct fh_error *err);
+
 /* Whole lines, each with its newline. */
 int event_log_add(struct event_log *log, const struct buf *lines, struct fh_error *err);
 int event_log_sync(struct event_log *log, struct fh_error *err);

@@ -253,6 +253,21 @@ static int on_end(struct reading *r, const struct pyjson *event, struct fh_error
 	return 0;
 }
 
+/* What was said after the last step that holds is said again. */
+static int on_resumed(struct reading *r, const struct pyjson *event, struct fh_error *err)
+{
+	int64_t messages;
+
+	if (!pyjson_i64(pyjson_get(event, "messages"), &messages) || messages < 0)
+		return pyjson_complain(r->path, event, err, "'messages' should be a number");
+	if ((size_t)messages < r->messages)
+		r->traj->n_history = r->messages = (size_t)messages;
+	r->end = NULL;
+	r->exit_status = NULL;
+	r->at_limit = false;
+	return 0;
+}
+
 struct event_kind {
 	const char *name;
 	int (*read)(struct reading *r, const struct pyjson *event, struct fh_error *err);
@@ -266,6 +281,7 @@ static const struct event_kind kinds[] = {
 	{ "score", on_score },
 	{ "message", on_message },
 	{ "end", on_end },
+	{ "resumed", on_resumed },
 };
 
 static int read_event(struct reading *r, const struct pyjson *event, struct fh_error *err)
@@ -382,6 +398,9 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	out->baseline = pyjson_get(r.open, "baseline");
 	if (!out->baseline)
 		out->baseline = text(&r, NULL);
+	out->open = r.open;
+	out->reset = r.reset;
+	out->n_messages = r.messages;
 	out->traj = take_ptr(t);
 	return 0;
 }

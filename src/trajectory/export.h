@@ -20,8 +20,10 @@ char *export_traj_name(const char *task, const char *variant);
  */
 struct exported {
 	struct traj *traj;
-	const struct pyjson *baseline; /* lives as long as traj */
-	char *traj_name;               /* heap */
+	const struct pyjson *baseline;     /* these live as long as traj */
+	const struct pyjson *open, *reset; /* events; reset may be NULL */
+	size_t n_messages;                 /* of traj->history; 0: it was made of the steps */
+	char *traj_name;                   /* heap */
 };
 
 int export_read(const char *dir, struct exported *out, struct fh_error *err);

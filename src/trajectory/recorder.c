@@ -115,10 +115,11 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 	r->dir = xstrdup(o->dir);
 	r->traj = traj_path(o);
 	r->agent = xasprintf("primary_%d", o->run);
-	n = event_log_open(path, &r->log, err);
+	n = o->resume ? event_log_resume(path, &r->log, err) : event_log_open(path, &r->log, err);
 	if (n < 0)
 		return n;
-	put_open(r, o);
+	if (!o->resume)
+		put_open(r, o);
 	n = commit(r, err);
 	if (n < 0)
 		return n;
@@ -134,6 +135,20 @@ int recorder_reset(
 	pyjson_put_u64(&w, "seed", seed);
 	info_put_reset(&w, step);
 	end(&w);
+	return commit(r, err);
+}
+
+int recorder_resumed(
+		struct recorder *r, const struct recorder_resumed *resumed, struct fh_error *err)
+{
+	struct pyjson_writer w = begin(r, "resumed");
+
+	pyjson_put_text(&w, "version", FUMEHOOD_VERSION);
+	pyjson_put_i64(&w, "steps", resumed->steps);
+	pyjson_put_i64(&w, "messages", resumed->messages);
+	pyjson_put_i64(&w, "different", resumed->different);
+	end(&w);
+	r->steps = resumed->steps;
 	return commit(r, err);
 }
 

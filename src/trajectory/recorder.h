@@ -6,6 +6,8 @@
 
 #include <fumehood/env.h>
 
+#include <stdbool.h>
+
 /*
  * The record of one episode: events.jsonl in the folder of its run (docs/trajectory.md has every
  * event), and at its end the files that MLGym would have written, made from the events.
@@ -17,12 +19,13 @@
 struct recorder;
 
 struct recorder_options {
-	const char *dir; /* of the run; there and empty */
+	const char *dir; /* of the run; there, and without events unless resume is set */
 	const struct fh_env_info *env;
 	const char *model;
 	const char *agent_config; /* NULL: none */
 	int run;                  /* the number in the folder's name */
 	const char *reward;       /* "delta", ... */
+	bool resume;              /* the events that are there go on */
 };
 
 int recorder_open(const struct recorder_options *options, struct recorder **out,
@@ -30,6 +33,15 @@ int recorder_open(const struct recorder_options *options, struct recorder **out,
 
 int recorder_reset(struct recorder *r, uint64_t seed, const struct fh_step *step,
 		struct fh_error *err);
+
+/* Before the first event of a run that goes on: how much of what is recorded holds. */
+struct recorder_resumed {
+	int steps, messages; /* the first so many */
+	int different;       /* observations that were others when the steps were played again */
+};
+
+int recorder_resumed(
+		struct recorder *r, const struct recorder_resumed *resumed, struct fh_error *err);
 
 /* What a model said. A model that only gives actions has no response and no thought: both NULL. */
 struct recorder_turn {

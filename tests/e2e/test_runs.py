@@ -3,6 +3,10 @@
 
 import json
 import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
 
 import pytest
 from conftest import TASKS
@@ -106,3 +110,95 @@ def test_spread(fumehood, serve):  # noqa: F811
     assert lines[at + 1][:3] == ["rows", "baseline", "2"]
     assert lines[at + 2][1] == "openai:m" and lines[at + 2][-1] == "$0.0400"
     assert "Model" not in run(fumehood, "--task", "rows")[0]
+
+
+# --- going on with a run --------------------------------------------------------------------------
+
+TEXT = [act("echo $((6*7)) > a; date"), act("pwd; echo half"), act("cat a"), act("submit")]
+
+
+def use(name: str, tool: str, **arguments: str) -> dict:
+    return {"uses": [{"id": name, "name": tool, "arguments": arguments}]}
+
+
+USES = [
+    use("a", "bash", command="echo $((6*7)) > a; date"),
+    use("b", "bash", command="pwd; echo half"),
+    use("c", "bash", command="cat a"),
+    use("d", "submit"),
+]
+
+
+def events(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+def stop_in_step_3(fumehood, server, agent: str, how: int) -> Path:
+    """The folder of a run that was stopped while its model thought about its third step."""
+    fumehood.env["OPENAI_API_KEY"] = "k"
+    words = ("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1", "--seed", "5")
+    child = fumehood.start(
+        *fumehood.run_words(*words, "--agent", agent, "-t", "0.5"), stderr=subprocess.PIPE
+    )
+    while not server.log.exists() or len(server.asked()) < 3:
+        assert child.poll() is None
+        time.sleep(0.02)
+    (folder,) = fumehood.out.iterdir()
+    busy = fumehood.run("--resume", folder, "--url", server.url, status=1)
+    assert "being written by another process" in busy.stderr
+    child.send_signal(how)
+    child.communicate(timeout=300)
+    return folder
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(("agent", "turns"), [("default", TEXT), ("tool_calling", USES)])
+def test_resume(fumehood, serve, agent, turns, how):  # noqa: F811
+    slow = serve([*turns[:2], {**turns[2], "delay": 60}])
+    folder = stop_in_step_3(fumehood, slow, agent, how)
+    if how == signal.SIGKILL:
+        with (folder / "events.jsonl").open("a") as log:
+            log.write('{"event": "mess')
+    slow.log.unlink()
+    server = serve(turns)
+    args = ("--resume", folder, "--url", server.url + "/v1")
+    (result,) = fumehood.run_json(*args)
+
+    assert Path(result["trajectory"]).parent == folder and list(fumehood.out.iterdir()) == [folder]
+    assert result["seed"] == 5 and result["steps"] == 4 and result["api_calls"] == 2
+    names = [e["event"] for e in events(folder)]
+    (at,) = [e for e in events(folder) if e["event"] == "resumed"]
+    assert (at["steps"], at["messages"], at["different"]) == (2, 5, 0)
+    assert names.count("step") == 4 and names.count("open") == names.count("reset") == 1
+
+    traj = json.loads(Path(result["trajectory"]).read_text())
+    assert [s["action"].strip() for s in traj["trajectory"]][2:] == ["cat a", "submit"]
+    assert traj["trajectory"][2]["observation"] == "42\n"
+    roles = [m["role"] for m in traj["history"]]
+    assert len(roles) == 9 and roles[2::2] == ["assistant"] * 4 and roles[-1] == "assistant"
+    asked = server.asked()[0]["body"]
+    assert asked["temperature"] == 0.5 and len(asked["messages"]) == 6
+    assert asked["messages"][3]["content"] == traj["history"][3]["content"]
+
+    assert "needs no resuming" in fumehood.run(*args, status=2).stderr
+
+
+def test_resuming_says_what_is_different_now(fumehood, serve):  # noqa: F811
+    slow = serve([*TEXT[:2], {**TEXT[2], "delay": 60}])
+    folder = stop_in_step_3(fumehood, slow, "default", signal.SIGKILL)
+    log = folder / "events.jsonl"
+    log.write_text(log.read_text().replace("\\nhalf", "\\nwhole"))
+    done = fumehood.run("--resume", folder, "--url", serve(TEXT).url + "/v1")
+    assert "resumed" in done.stderr and "different=1" in done.stderr
+    assert [e["different"] for e in events(folder) if e["event"] == "resumed"] == [1]
+
+
+def test_what_can_not_be_resumed(fumehood):
+    (result,) = results(fumehood, "--task", "rows")
+    folder = Path(result["trajectory"]).parent
+    for args, why in [
+        (["--resume", folder], "only runs of language models"),
+        (["--resume", fumehood.folder], "events.jsonl"),
+        (["--resume", folder, "--task", "rows"], "leave them out"),
+    ]:
+        assert why in fumehood.run(*args, status=2).stderr

@@ -13,6 +13,7 @@ static const struct {
 	{ "", "", COMPARE_EQUAL },
 	{ "x 1\n", "x 2\n", COMPARE_DIFFERENT },
 	{ "x\n", "x", COMPARE_DIFFERENT },
+	{ "Sat Nov 21 10:00:01 UTC 2026", "Sat Nov 22 11:02:03 UTC 2026", COMPARE_NORMALISED },
 	{ "2026-11-21 10:00:01.5 a", "2025-01-02T03:04:05Z a", COMPARE_NORMALISED },
 	{ "-rw-r--r-- 1 a b 12 Nov 21 09:19 f", "-rw-r--r-- 1 a b 12 Dec  1  2025 f",
 			COMPARE_NORMALISED },

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_RUN_RESUME_H
+#define CMD_RUN_RESUME_H
+
+#include "agent/agent.h"
+#include "cmd/run_options.h"
+#include "trajectory/export.h"
+
+/*
+ * A run that was killed, stopped or broke, read from its folder to go on there: its actions are played again in a
+ * fresh episode, what they show is compared with what was recorded, and then its model is asked on with the recorded
+ * conversation. What was said after the last recorded step is said again.
+ */
+struct run_past {
+	char *dir;
+	int number; /* of the folder */
+	uint64_t seed;
+	struct arena arena;
+	struct exported recorded;
+	struct agent_past messages; /* that hold */
+	const char *task_hash;
+};
+
+/* -EINVAL for a run that ended in order, or that no language model played: there is nothing to go on with. */
+int run_past_open(const char *dir, struct run_past *out, struct fh_error *err);
+void run_past_release(struct run_past *past);
+
+/* What was asked for then; what the command line says of the model itself wins. */
+int run_past_apply(struct run_past *past, const struct command_context *ctx,
+		struct run_options *options, struct fh_error *err);
+
+/* Step i of those that are played again, from 0. */
+struct model_turn run_past_turn(const struct run_past *past, size_t i);
+
+/* Whether the reset (0) or a step showed something else than what was recorded. */
+bool run_past_differs(const struct run_past *past, const struct fh_step *step);
+
+#endif
