@@ -55,7 +55,7 @@ static int check(const struct run_past *p, struct fh_error *err)
 		return error_say(err, EINVAL,
 				"only runs of language models are resumed: '%s' was played by %s",
 				p->dir, opened(p, "model"));
-	if (*status && !str_eq(status, "early_exit") && !str_starts(status, "environment_error"))
+	if (export_status_is_end(status))
 		return error_say(err, EINVAL, "'%s' needs no resuming: it ended as '%s'", p->dir,
 				status);
 	if (!p->recorded.reset)

@@ -9,10 +9,13 @@
 #include "trajectory/run_dir.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#define STEPS_MAX 1000000 /* of one run */
+#define STEPS_MAX 1000000         /* of one run */
+#define END_BYTES_MAX (64 * 1024) /* of the last event, where it is an end in order */
 
 /* What is known of the run while its events are read, one after the other. */
 struct reading {
@@ -419,6 +422,36 @@ void export_release(struct exported *e)
 	traj_free(e->traj);
 	free(e->traj_name);
 	*e = (struct exported){ 0 };
+}
+
+bool export_status_is_end(const char *status)
+{
+	return *status && !str_eq(status, "early_exit") && !str_starts(status, "environment_error");
+}
+
+bool export_has_ended(const char *dir)
+{
+	auto_free char *path = path_join(dir, EXPORT_EVENTS);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	auto_arena struct arena arena = ARENA_INIT;
+	char tail[END_BYTES_MAX];
+	const struct pyjson *event;
+	const char *line, *status;
+	ssize_t n;
+
+	if (fd < 0 || (lseek(fd, -(off_t)sizeof(tail), SEEK_END) < 0 && errno != EINVAL))
+		return false;
+	n = fd_read_full(fd, tail, sizeof(tail));
+	if (n < 2 || tail[n - 1] != '\n')
+		return false;
+	line = memrchr(tail, '\n', (size_t)n - 1);
+	line = line ? line + 1 : tail;
+	if (pyjson_read(&arena,
+			    &(struct pyjson_source){ path, line, (size_t)(tail + n - 1 - line), 1 },
+			    &event, NULL) < 0)
+		return false;
+	status = pyjson_string(pyjson_get(event, "exit_status"));
+	return status && export_status_is_end(status);
 }
 
 static int write_file(

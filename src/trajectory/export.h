@@ -36,6 +36,12 @@ void export_release(struct exported *e);
 /* Writes the .traj and results.json beside the events, each whole or not at all. */
 int export_write(const char *dir, const struct exported *e, struct fh_error *err);
 
+/* Whether an episode came to an end of its own: it was neither killed nor stopped, and did not break. */
+bool export_status_is_end(const char *exit_status);
+
+/* The same of the run in a folder, by its last event. */
+bool export_has_ended(const char *dir);
+
 /* Both, one after the other. */
 int export_run(const char *dir, struct fh_error *err);
 

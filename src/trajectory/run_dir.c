@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "trajectory/export.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -91,9 +92,9 @@ int run_dir_count_finished(const char *out, const struct run_name *name)
 	int n = 0;
 
 	while (dir && (entry = readdir(dir))) {
-		auto_free char *results = xasprintf("%s/%s/results.json", out, entry->d_name);
+		auto_free char *run = path_join(out, entry->d_name);
 
-		n += str_starts(entry->d_name, prefix) && access(results, F_OK) == 0;
+		n += str_starts(entry->d_name, prefix) && export_has_ended(run);
 	}
 	if (dir)
 		closedir(dir);

@@ -40,7 +40,7 @@ char *run_dir_part(const char *text);
 int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
 		struct fh_error *err);
 
-/* How many folders of that name hold results: of runs that ended. */
+/* How many folders of that name hold runs that ended, neither stopped nor broken. */
 int run_dir_count_finished(const char *out, const struct run_name *name);
 
 /* "<dir>/run-<YYYYmmddTHHMMSS>.log", by the time of now in UTC. Heap. */

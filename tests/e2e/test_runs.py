@@ -62,6 +62,12 @@ def test_what_is_there_is_not_done_again(fumehood):
     shutil.rmtree(next(fumehood.out.glob("demo__*_run_1")))
     assert [r["model"] for r in results(fumehood, *args, "--runs", 3)] == ["demo"]
     assert len(results(fumehood, *args, "--suffix", "new", "--runs", 1)) == 2
+    log = next(fumehood.out.glob("baseline__*_run_0")) / "events.jsonl"
+    for stopped in ("early_exit", "environment_error, no space, (ls)"):
+        begun, end = log.read_text().rstrip("\n").rsplit("\n", 1)
+        log.write_text(f"{begun}\n{json.dumps(json.loads(end) | {'exit_status': stopped})}\n")
+        assert [r["model"] for r in results(fumehood, *args, "--runs", 3)] == ["baseline"]
+        shutil.rmtree(fumehood.out / max(p.name for p in fumehood.out.glob("baseline__*")))
 
 
 @pytest.fixture
