@@ -4,6 +4,7 @@
 #include "agent/config.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cmd/run_sweep.h"
 #include "task/config.h"
 #include "trajectory/pyjson.h"
 
@@ -14,7 +15,8 @@
 #define TEXT_BYTES_MAX (1024 * 1024)
 
 /* Every kind of file. */
-static const struct schema *const files[] = { &task_schema, &dataset_schema, &agent_schema };
+static const struct schema *const files[] = { &task_schema, &dataset_schema, &agent_schema,
+	&sweep_schema };
 
 static int unknown_struct(
 		const struct command_context *ctx, const struct schema *const *all, size_t n)

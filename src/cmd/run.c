@@ -48,9 +48,10 @@ static int check_options(struct runner *run)
 	if (o->resume && (o->tasks.n || o->task_config || cmd_given(run->ctx, "model")))
 		return cmd_misuse(run->ctx,
 				"--resume goes on with the run's own task and model: leave them out");
-	if (o->resume)
-		return CMD_OK;
-	if (!o->tasks.n && !o->task_config)
+	if (o->resume && o->sweep)
+		return cmd_misuse(
+				run->ctx, "--resume goes on with one run, and --sweep is for many");
+	if (!o->tasks.n && !o->task_config && !o->sweep && !o->resume)
 		return cmd_misuse(run->ctx,
 				"--task is missing; `fumehood task list` shows what there is");
 	if (o->tasks.n && o->task_config)

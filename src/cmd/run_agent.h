@@ -23,6 +23,7 @@ struct run_agent_options {
 #define RUN_AGENT_TOP_P "0.95"
 
 struct run_agent {
+	const char *model;           /* as it was given */
 	struct agent_config *config; /* NULL: no language model plays */
 	struct chat_service *chat;   /* of all models; not its own */
 	struct chat_options options;

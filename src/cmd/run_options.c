@@ -9,6 +9,9 @@
 const struct cmd_option run_options[] = {
 	{ "task", 0, OPTION_LIST, FIELD(tasks), "T[:V],...", "tasks to play, or all",
 			.heading = "What to play" },
+	{ "sweep", 0, OPTION_TEXT, FIELD(sweep), "FILE",
+			"a YAML file of tasks, models, agents, temperatures and seeds; each with each "
+			"(`fumehood config docs sweep`)" },
 	EPISODE_OPTIONS(FIELD(episode)),
 	{ "memory-enabled", 0, OPTION_FLAG, FIELD(memory), NULL,
 			"carry the agent's memory from episode to episode, in the task's memory_path" },

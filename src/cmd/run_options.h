@@ -14,6 +14,11 @@ struct run_options {
 	const char *task_config; /* MLGym: a task by the path of its file */
 	struct cmd_list models;
 	const char *out, *suffix;
+	const char *sweep; /* a file; what follows is only in one (run_sweep.h), empty: as options say */
+	struct cmd_list agent_configs;
+	const double *temperatures;
+	const uint64_t *seeds;
+	size_t n_temperatures, n_seeds;
 	int runs, jobs;
 	int agents; /* MLGym: so many runs side by side; 0: not given */
 	bool quiet, verbose;

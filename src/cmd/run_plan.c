@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/run_options.h"
+#include "cmd/run_sweep.h"
 #include "model/dotenv.h"
 #include "trajectory/run_dir.h"
 
@@ -87,34 +88,62 @@ static int find_tasks(struct planning *p)
 
 /* --- models ------------------------------------------------------------------------------------------------- */
 
-static int open_agents(struct planning *p)
+static int open_agent(struct planning *p, const struct run_agent_options *o, const char *model)
 {
-	const struct run_options *o = p->options;
 	struct run_plan *plan = p->plan;
+	struct run_agent *agent;
 	int r = 0;
 
-	plan->agents = xcalloc(o->models.n, sizeof(*plan->agents));
-	plan->n_agents = o->models.n;
-	for (size_t i = 0; i < o->models.n && r == 0; i++) {
-		if (!chat_is_spec(o->models.items[i]))
-			continue;
-		if (!plan->chat)
-			r = run_agent_service(&o->agent, &plan->chat, &p->err);
-		if (r == 0)
-			r = run_agent_open(&plan->agents[i], p->ctx, &o->agent,
-					plan->places.mlgym_root, plan->chat, o->models.items[i],
-					&p->err);
+	plan->agents = xrealloc(plan->agents, plan->n_agents + 1, sizeof(*plan->agents));
+	agent = &plan->agents[plan->n_agents++];
+	*agent = (struct run_agent){ .model = model };
+	if (!chat_is_spec(model))
+		return 0;
+	if (!plan->chat)
+		r = run_agent_service(&p->options->agent, &plan->chat, &p->err);
+	return r < 0 ? r
+		     : run_agent_open(agent, p->ctx, o, plan->places.mlgym_root, plan->chat, model,
+				       &p->err);
+}
+
+/* Led by each agent, at each temperature; what is no language model has neither. */
+static int open_model(struct planning *p, const char *model)
+{
+	const struct run_options *o = p->options;
+	size_t configs = o->agent_configs.n, temperatures = o->n_temperatures;
+	int r = 0;
+
+	if (!chat_is_spec(model))
+		return open_agent(p, &o->agent, model);
+	for (size_t i = 0; i < (configs ? configs : 1) && r == 0; i++) {
+		for (size_t k = 0; k < (temperatures ? temperatures : 1) && r == 0; k++) {
+			struct run_agent_options own = o->agent;
+
+			if (configs)
+				own.config = o->agent_configs.items[i];
+			if (temperatures)
+				own.temperature = o->temperatures[k];
+			r = open_agent(p, &own, model);
+		}
 	}
 	return r;
 }
 
-/* A model that can't play this task is said before anything runs; *out_label is on the heap. */
-static int check_model(struct planning *p, size_t i, const char *name, const struct task *task,
-		char **out_label)
+static int open_agents(struct planning *p)
 {
-	const struct run_agent *agent = &p->plan->agents[i];
+	int r = 0;
+
+	for (size_t i = 0; i < p->options->models.n && r == 0; i++)
+		r = open_model(p, p->options->models.items[i]);
+	return r;
+}
+
+/* A model that can't play this task is said before anything runs; *out_label is on the heap. */
+static int check_model(struct planning *p, const struct run_agent *agent, const char *name,
+		const struct task *task, char **out_label)
+{
 	struct model_request request = {
-		.spec = p->options->models.items[i],
+		.spec = agent->model,
 		.places = &p->plan->places,
 		.task = name,
 		.variant = p->options->episode.variant,
@@ -155,6 +184,15 @@ static int runs_left(struct planning *p, const struct episode_plan *plan, const 
 	return left > 0 ? left : 0;
 }
 
+/* Run i of all those that differ in nothing else. */
+static uint64_t seed_of(const struct planning *p, int i)
+{
+	const struct run_options *o = p->options;
+	int of_each = o->n_seeds ? p->runs / (int)o->n_seeds : p->runs;
+
+	return (o->n_seeds ? o->seeds[i / of_each] : o->episode.seed) + (uint64_t)(i % of_each);
+}
+
 static void add_episodes(struct planning *p, const struct episode_plan *one, int left)
 {
 	struct run_plan *plan = p->plan;
@@ -164,31 +202,30 @@ static void add_episodes(struct planning *p, const struct episode_plan *one, int
 	for (int i = p->runs - left; i < p->runs; i++) {
 		struct episode_plan own = *one;
 
-		own.seed += (uint64_t)i;
+		own.seed = seed_of(p, i);
 		episode_init(&plan->episodes[plan->n++], &own);
 	}
 }
 
-static int plan_model(struct planning *p, size_t i, const char *name, const struct task *task,
-		const struct fh_env_options *env)
+static int plan_model(struct planning *p, const struct run_agent *agent, const char *name,
+		const struct task *task, const struct fh_env_options *env)
 {
 	const struct run_options *o = p->options;
 	struct run_plan *plan = p->plan;
 	struct episode_plan one = {
 		.env = env,
 		.places = &plan->places,
-		.model = o->models.items[i],
-		.agent = plan->agents[i].config ? &plan->agents[i] : NULL,
+		.model = agent->model,
+		.agent = agent->config ? agent : NULL,
 		.out = plan->out,
 		.suffix = o->suffix,
 		.reward = episode_rewards[o->episode.reward],
-		.seed = o->episode.seed,
 		.past = plan->past.dir ? &plan->past : NULL,
 		.human_in = STDIN_FILENO,
 		.human_out = p->ctx->json ? STDERR_FILENO : STDOUT_FILENO,
 	};
 	auto_free char *label = NULL;
-	int r = check_model(p, i, name, task, &label), left;
+	int r = check_model(p, agent, name, task, &label), left;
 
 	if (r < 0)
 		return r;
@@ -218,8 +255,8 @@ static int plan_task(struct planning *p, const char *name)
 	};
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < o->models.n && r == 0; i++)
-		r = plan_model(p, i, name, task, env);
+	for (size_t i = 0; i < plan->n_agents && r == 0; i++)
+		r = plan_model(p, &plan->agents[i], name, task, env);
 	task_free(task);
 	return r;
 }
@@ -251,6 +288,18 @@ static int take_past(struct planning *p, struct run_options *own)
 	return 0;
 }
 
+static int take_sweep(struct planning *p, struct run_options *own)
+{
+	int r = run_sweep_apply(&p->plan->arena, p->ctx, own, &p->err);
+	size_t seeds = own->n_seeds ? own->n_seeds : 1;
+
+	if (r == 0 && (size_t)own->runs * seeds > EPISODES_MAX)
+		return error_say(&p->err, E2BIG, "more than %d episodes", EPISODES_MAX);
+	p->runs = own->runs * (int)seeds;
+	p->options = own;
+	return r;
+}
+
 static int make(struct planning *p)
 {
 	const struct run_options *o = p->options;
@@ -280,6 +329,8 @@ int run_plan_make(struct run_plan *plan, struct command_context *ctx)
 	if (cmd_given(ctx, "num_agents") && !cmd_given(ctx, "runs"))
 		p.runs = o->agents;
 	if (o->resume && take_past(&p, &own) < 0)
+		return cmd_refuse(&p.err);
+	if (o->sweep && take_sweep(&p, &own) < 0)
 		return cmd_refuse(&p.err);
 	if (!plan->out)
 		plan->out = o->out ? xstrdup(o->out) : run_dir_default();

@@ -14,7 +14,7 @@ struct run_plan {
 	char *out;
 	bool interactive;          /* a person plays: one episode at a time */
 	struct chat_service *chat; /* of all language models; NULL: none plays */
-	struct run_agent *agents;  /* one for each model */
+	struct run_agent *agents;  /* one for each model, or more in a sweep */
 	size_t n_agents;
 	struct run_past past; /* with --resume: the only episode goes on from it */
 	struct episode *episodes;

@@ -19,6 +19,7 @@ static const char *const titles[N_COLUMNS] = { "Task", "Model", "Runs", "Baselin
 struct group {
 	char *task;
 	const char *model;
+	const struct run_agent *agent; /* NULL: no language model */
 	bool maximize;
 	double baseline, sum, squares, best, cost;
 	size_t runs, scored;
@@ -29,10 +30,12 @@ static struct group *group_of(struct group *groups, size_t *n, const struct epis
 	auto_free char *task = run_report_task(e);
 
 	for (size_t i = 0; i < *n; i++)
-		if (str_eq(groups[i].task, task) && str_eq(groups[i].model, e->plan.model))
+		if (str_eq(groups[i].task, task) && str_eq(groups[i].model, e->plan.model) &&
+				groups[i].agent == e->plan.agent)
 			return &groups[i];
 	groups[*n] = (struct group){ .task = take_ptr(task),
 		.model = e->plan.model,
+		.agent = e->plan.agent,
 		.maximize = e->maximize,
 		.baseline = e->baseline_value,
 		.best = NAN };
@@ -70,7 +73,9 @@ static char *number(double v)
 static void fill(const struct group *g, char **cells)
 {
 	cells[TASK] = xstrdup(g->task);
-	cells[MODEL] = xstrdup(g->model);
+	cells[MODEL] = g->agent ? xasprintf("%s (%s, t %g)", g->model, g->agent->config->stem,
+						  g->agent->options.temperature)
+				: xstrdup(g->model);
 	cells[RUNS] = g->scored == g->runs ? xasprintf("%zu", g->runs)
 					   : xasprintf("%zu (%zu scored)", g->runs, g->scored);
 	cells[BASELINE] = number(g->baseline);
@@ -125,7 +130,8 @@ void run_report_spread(struct buf *out, const struct episode *episodes, size_t n
 		add(group_of(groups, &n_groups, &episodes[i]), &episodes[i]);
 	for (size_t i = 0; i < n_groups; i++)
 		several = several || groups[i].runs > 1 ||
-				!str_eq(groups[i].model, groups[0].model);
+				!str_eq(groups[i].model, groups[0].model) ||
+				groups[i].agent != groups[0].agent;
 	if (several) {
 		buf_add_char(out, '\n');
 		add_table(out, groups, n_groups, colours);

@@ -118,6 +118,44 @@ def test_spread(fumehood, serve):  # noqa: F811
     assert "Model" not in run(fumehood, "--task", "rows")[0]
 
 
+def test_a_file_of_many(fumehood, serve):  # noqa: F811
+    fumehood.env["OPENAI_API_KEY"] = "k"
+    file = fumehood.folder / "sweep.yaml"
+    file.write_text(
+        "tasks: [rows]\nmodels: [baseline, openai:m]\nagents: [default, memory]\n"
+        "temperatures: [0, 0.5]\nseeds: [3, 10]\nruns: 2\nsuffix: s\n"
+    )
+    args = ("--sweep", file, "--url", serve([act("submit")]).url + "/v1", "--jobs", 4)
+    found = results(fumehood, *args)
+    assert len(found) == 4 * (1 + 2 * 2)
+    assert [r["seed"] for r in found] == [3, 4, 10, 11] * 5
+    kinds = {Path(r["trajectory"]).parent.name.split("__c-")[0] for r in found}
+    assert kinds == {"baseline__rows__default__t-0.00__p-0.95"} | {
+        f"openai-m__rows__{agent}__t-{t}__p-0.95"
+        for agent in ("default", "memory")
+        for t in ("0.00", "0.50")
+    }
+    assert all("__s_run_" in r["trajectory"] for r in found)
+    more = results(fumehood, *args, "--model", "baseline", "--runs", 3, "--skip-existing")
+    assert [r["seed"] for r in more] == [11, 12]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("tasks: []", "'tasks' names none"),
+        ("models: [demo]", "tasks"),
+        ("tasks: [rows]\nseeds: [1, -2]", "2:12: '-2' is no seed"),
+        ("tasks: [rows]\ntemperatures: [hot]", "'hot' is no temperature"),
+        ("tasks: [rows]\nmodel: [demo]", "models"),
+    ],
+)
+def test_a_wrong_file_is_refused(fumehood, text, why):
+    file = fumehood.folder / "sweep.yaml"
+    file.write_text(text)
+    assert why in run(fumehood, "--sweep", file, status=2)[1]
+
+
 # --- going on with a run --------------------------------------------------------------------------
 
 TEXT = [act("echo $((6*7)) > a; date"), act("pwd; echo half"), act("cat a"), act("submit")]
