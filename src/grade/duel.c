@@ -19,6 +19,8 @@
 #define JUDGE_MEMORY_BYTES (2LL << 30)
 #define JUDGE_PIDS 64
 
+#define LOG_LINE_MAX (256 * 1024) /* shown of what it printed */
+
 enum { JUDGE, PLAYER };
 
 static int open_line(int *out_read, int *out_write, struct fh_error *err)
@@ -68,6 +70,7 @@ static int start_player(struct grade *g, int questions, int answers, struct fh_e
 	grade_bind_episode(g, &b);
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
+			.judged = true,
 			.layer = g->request.layer,
 			.binds = b.binds,
 			.n_binds = b.n,
@@ -127,8 +130,11 @@ static void add_quoted(struct buf *text, const char *log, size_t n)
 		const char *end = memchr(log, '\n', n);
 		size_t line = end ? (size_t)(end - log) : n;
 
+		auto_buf struct buf shown = BUF_INIT(LOG_LINE_MAX);
+
+		str_add_utf8(&shown, log, line);
 		buf_add_str(text, "| ");
-		str_add_utf8(text, log, line);
+		str_add_printable(text, buf_str(&shown));
 		buf_add_char(text, '\n');
 		line += end != NULL;
 		log += line;

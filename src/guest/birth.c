@@ -106,6 +106,8 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped[2])
 	size_t at = 1;
 	int r;
 
+	bool judged = b->plan.flags & PLAN_JUDGED;
+
 	close_fd(&mapped[1]);
 	forget(n);
 	if (b->plan.flags & PLAN_SHELL) {
@@ -116,8 +118,9 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped[2])
 		.born_in_group = b->plan.flags & PLAN_BORN_IN_GROUP,
 		.processes = b->plan.processes,
 		.memory_bytes = b->plan.memory_bytes,
-		.filter = n->hello.agent_filter,
-		.filter_bytes = n->hello.agent_filter_bytes };
+		.filter = judged ? n->hello.judged_filter : n->hello.agent_filter,
+		.filter_bytes = judged ? n->hello.judged_filter_bytes
+				       : n->hello.agent_filter_bytes };
 	for (uint32_t i = 0; i < b->plan.n_groups; i++)
 		start.confinement.groups[i] = b->fds[at++];
 	r = child_set_up(n, b, mapped[0], &start.files, &err);

@@ -88,6 +88,7 @@ void hello_put(struct buf *b, const struct hello *h)
 	put_list(b, h->covers);
 	wire_put_bytes(b, h->base_filter, h->base_filter_bytes);
 	wire_put_bytes(b, h->agent_filter, h->agent_filter_bytes);
+	wire_put_bytes(b, h->judged_filter, h->judged_filter_bytes);
 	put_optional(b, h->tool);
 	put_list(b, h->tool_names);
 }
@@ -103,6 +104,7 @@ int hello_get(struct wire *w, struct hello *out)
 	h.covers = get_list(w, GUEST_BINDS_MAX);
 	h.base_filter = get_block(w, &h.base_filter_bytes);
 	h.agent_filter = get_block(w, &h.agent_filter_bytes);
+	h.judged_filter = get_block(w, &h.judged_filter_bytes);
 	h.tool = get_optional(w, GUEST_PATH_MAX);
 	h.tool_names = get_list(w, GUEST_BINDS_MAX);
 	r = finish(w);
@@ -128,6 +130,7 @@ void hello_release(struct hello *h)
 	hello_forget_names(h);
 	free((void *)(uintptr_t)h->base_filter);
 	free((void *)(uintptr_t)h->agent_filter);
+	free((void *)(uintptr_t)h->judged_filter);
 	*h = (struct hello){ 0 };
 }
 

@@ -83,6 +83,8 @@ struct hello {
 	uint32_t base_filter_bytes;
 	const void *agent_filter; /* and the one more of what an agent runs */
 	uint32_t agent_filter_bytes;
+	const void *judged_filter; /* in its place, of what is judged */
+	uint32_t judged_filter_bytes;
 	const char *tool;              /* the agent's commands: one static program; NULL: none */
 	const char *const *tool_names; /* the names that it is called by */
 };
@@ -106,6 +108,7 @@ enum {
 	PLAN_NET_HOST = 4,      /* the owner's network */
 	PLAN_BORN_IN_GROUP = 8, /* the group's descriptor is its folder, for clone3 */
 	PLAN_OWN_PROC = 16,     /* of /proc its processes only */
+	PLAN_JUDGED = 32,       /* the stricter filter */
 };
 
 struct plan_bind {

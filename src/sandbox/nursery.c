@@ -183,6 +183,8 @@ static int greet(struct owner *o, struct fh_error *err)
 					.base_filter_bytes = (uint32_t)o->base_filter.len,
 					.agent_filter = o->agent_filter.data,
 					.agent_filter_bytes = (uint32_t)o->agent_filter.len,
+					.judged_filter = o->judged_filter.data,
+					.judged_filter_bytes = (uint32_t)o->judged_filter.len,
 					.tool = places_get()->aci,
 					.tool_names = tool_names });
 	fds[n_fds++] = o->self;

@@ -39,7 +39,7 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 	if (r == 0)
 		r = cover_own(o, err);
 	if (r == 0)
-		r = seccomp_build(&o->base_filter, &o->agent_filter, err);
+		r = seccomp_build(&o->base_filter, &o->agent_filter, &o->judged_filter, err);
 	fork_watch_owner(o);
 	if (r < 0) {
 		owner_close(o);
@@ -79,6 +79,7 @@ void owner_close(struct owner *o)
 	free_layers(o);
 	buf_release(&o->base_filter);
 	buf_release(&o->agent_filter);
+	buf_release(&o->judged_filter);
 	pthread_mutex_destroy(&o->lock);
 	free(o->no_cgroups);
 	for (size_t i = 0; i < o->n_covers; i++)

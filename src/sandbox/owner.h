@@ -38,7 +38,7 @@ struct owner {
 	bool forked;          /* this process is a fork of the one that it belongs to */
 	uint8_t can;          /* NURSERY_CAN_* */
 	atomic_bool in_doubt; /* whether the nursery runs: a sandbox or layer of it never stood */
-	struct buf base_filter, agent_filter;
+	struct buf base_filter, agent_filter, judged_filter;
 	struct cgroups *cgroups; /* of the nursery that runs; NULL: none on this machine */
 	struct spare spares[SPARES_MAX];
 	uint32_t cradles;                  /* numbered so far */

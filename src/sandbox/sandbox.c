@@ -175,7 +175,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 		binds[i] = (struct plan_bind){ o->binds[i].source, o->binds[i].target };
 	}
 	plan.flags = (o->shell ? PLAN_SHELL : 0) | (o->bare ? PLAN_BARE : 0) |
-			(o->own_proc ? PLAN_OWN_PROC : 0) |
+			(o->own_proc ? PLAN_OWN_PROC : 0) | (o->judged ? PLAN_JUDGED : 0) |
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
 	r = owner_need_nursery(sb->owner, err);
 	if (r == 0)

@@ -105,6 +105,7 @@ struct sandbox_options {
 	struct sandbox_limits limits;
 	bool bare; /* for one program of ours: only binds, /proc, /dev; limits are per process */
 	bool own_proc; /* /proc tells of its processes only, by no counter of what others do */
+	bool judged;   /* it has no way to leave a sign for another sandbox: see seccomp.c */
 	bool shell;    /* a shell session: see shell/session.h */
 	const char *const *
 			env; /* "K=V" exported in the shell, beside the usual ones; NULL-terminated */

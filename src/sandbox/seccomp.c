@@ -274,6 +274,47 @@ static int add_agent(scmp_filter_ctx filter)
 	return r == 0 ? refuse_fcntls(filter) : r;
 }
 
+/*
+ * Refused to what answers for an agent while it is judged: whatever is common to all sandboxes and can be
+ * written by one and read by another. It knows the judge's numbers, and who plays the same game after it, or at
+ * the same time, must not: locks on files that all see, which of their pages are in memory, and counters of the
+ * whole machine.
+ */
+static const struct {
+	int call, error;
+} judged_refused[] = {
+	{ SCMP_SYS(fadvise64), ENOSYS },
+	{ SCMP_SYS(flock), ENOLCK },
+	{ SCMP_SYS(mincore), ENOSYS },
+	{ SCMP_SYS(preadv2), ENOSYS },
+	{ SCMP_SYS(pwritev2), ENOSYS },
+	{ SCMP_SYS(readahead), ENOSYS },
+	{ SCMP_SYS(sysinfo), ENOSYS },
+};
+
+static const unsigned judged_fcntls[] = { F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK,
+	F_OFD_SETLKW };
+
+/* They take pages of files that all have mapped out of memory, or into it. */
+static const unsigned judged_advice[] = { MADV_WILLNEED, MADV_COLD, MADV_PAGEOUT,
+	MADV_POPULATE_READ };
+
+static int add_judged(scmp_filter_ctx filter)
+{
+	int r = add_agent(filter);
+
+	for (size_t i = 0; i < ARRAY_SIZE(judged_refused) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(judged_refused[i].error),
+				judged_refused[i].call, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(judged_fcntls) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOLCK), SCMP_SYS(fcntl), 1,
+				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, judged_fcntls[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(judged_advice) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(madvise), 1,
+				SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffff, judged_advice[i]));
+	return r;
+}
+
 /* What libseccomp has no rule for: any number above one. */
 static void add_newer(struct buf *out)
 {
@@ -324,11 +365,14 @@ static int build(int (*add)(scmp_filter_ctx), struct buf *out, struct fh_error *
 	return r < 0 ? error_set(err, -r, "build a seccomp filter") : 0;
 }
 
-int seccomp_build(struct buf *out_base, struct buf *out_agent, struct fh_error *err)
+int seccomp_build(struct buf *out_base, struct buf *out_agent, struct buf *out_judged,
+		struct fh_error *err)
 {
 	int r = build(add_base, out_base, err);
 
 	if (r == 0)
 		r = build(add_agent, out_agent, err);
+	if (r == 0)
+		r = build(add_judged, out_judged, err);
 	return r;
 }
