@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file that is scored: hidden answers in its place, or another one while it is copied.
 
-(What is no regular file: tests/escape/test_workspace.py.)
 """
 
 import pytest
@@ -25,16 +24,28 @@ SWAPS = {
 
 @pytest.mark.parametrize("path", HIDDEN)
 @pytest.mark.parametrize("how", ["ln -s", "ln", "cp"])
-def test_hidden_answers(begin, how, path):
-    agent = begin("script")
-    agent.step(f"{how} {path} answer.txt")
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.task)
+def test_hidden_answers(begin, game, how, path):
+    agent = begin(game.task)
+    agent.step(f"rm -f {game.file}; {how} {path} {game.file}")
     answer = agent.validate()
     assert "score" not in answer["info"] and "123456789" not in answer["observation"]
     assert "integrity" in answer["info"] or how != "ln -s", answer
 
 
+@pytest.mark.parametrize(
+    "make", ["mkfifo {0}", "mkdir {0}", "ln -s {0} {0}", "ln -s /dev/zero {0}"]
+)
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.task)
+def test_no_file(begin, game, make):
+    agent = begin(game.task)
+    agent.step(f"rm -rf {game.file}; {make.format(game.file)}")
+    assert "score" not in agent.validate()["info"]
+    agent.step(f"rm -rf {game.file}")
+
+
 @pytest.mark.parametrize("swap", SWAPS)
-@pytest.mark.parametrize("game", GAMES[:3], ids=lambda game: game.task)
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.task)
 def test_swapped_meanwhile(begin, game, swap):
     """One of the two is scored, whole, or none."""
     agent = begin(game.task)
