@@ -92,7 +92,7 @@ int run_sweep_apply(struct arena *a, const struct command_context *ctx, struct r
 		struct fh_error *err)
 {
 	const struct node *root;
-	struct sweep s;
+	struct sweep s = { 0 };
 	int r = yaml_load(a, o->sweep, &root, err);
 
 	if (r == 0)

@@ -11,11 +11,16 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define VIEW_BYTES_MAX (4L * 1024 * 1024)
-#define LIVE_LINES_MAX 16 /* more episodes than this are counted */
+#define LIVE_LINES_MAX                                                                             \
+	64 /* more episodes than this, or than the terminal has lines for, are counted */
 #define OTHERWISE_COLUMNS 100
+#define OTHERWISE_LINES 24
+#define MODEL_COLUMNS 28
+#define GAP 3 /* columns between cells */
 
 void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 		const struct episode *episodes, size_t n)
@@ -24,6 +29,8 @@ void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 	v->colours = term_colours(STDERR_FILENO);
 	v->episodes = episodes;
 	v->n = n;
+	for (size_t i = 1; i < n; i++)
+		v->models = v->models || !str_eq(episodes[i].plan.model, episodes[0].plan.model);
 	buf_init(&v->above, VIEW_BYTES_MAX);
 }
 
@@ -41,43 +48,101 @@ static bool goes_on(const struct episode *e)
 			e->phase == EPISODE_STEPPING;
 }
 
-/* "titanic:micro #0   12/50   0.76 -> 0.81   41.2 s   python3 train.py" */
-static void add_episode(
-		struct buf *out, const struct run_view *v, const struct episode *e, int width)
-{
-	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
-	auto_free char *task = run_report_task(e);
-	auto_free char *scores = run_report_scores(e);
-	auto_free char *time = run_report_time(e);
+/* "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s   python3 train.py": the last cell takes what is
+ * left of a line. */
+enum cell { CELL_EPISODE, CELL_MODEL, CELL_STEP, CELL_SCORES, CELL_TIME, CELL_ACTION, N_CELLS };
 
-	buf_printf(&line, "%s #%d   step %d/%d   %s%s%s   %s", task, e->number,
-			e->steps + (e->phase == EPISODE_STEPPING), e->max_steps, scores,
-			*scores ? "   " : "", time, e->action ? e->action : "starting");
+struct line {
+	char *cells[N_CELLS];
+};
+
+static void fill(struct line *line, const struct run_view *v, const struct episode *e)
+{
+	auto_buf struct buf model = BUF_INIT(VIEW_BYTES_MAX);
+	auto_free char *task = run_report_task(e);
+
+	line->cells[CELL_EPISODE] = xasprintf("%s #%d", task, e->number);
+	if (v->models)
+		term_add_line(&model, e->plan.model, MODEL_COLUMNS);
+	line->cells[CELL_MODEL] = xstrdup(buf_str(&model));
+	line->cells[CELL_STEP] =
+			xasprintf("%d/%d", e->steps + (e->phase == EPISODE_STEPPING), e->max_steps);
+	line->cells[CELL_SCORES] = run_report_scores(e);
+	line->cells[CELL_TIME] = run_report_time(e);
+	line->cells[CELL_ACTION] = xstrdup(e->action ? e->action : "starting");
+}
+
+static void add_line(struct buf *out, const struct run_view *v, const struct line *line,
+		const int *widths, int columns)
+{
+	auto_buf struct buf text = BUF_INIT(VIEW_BYTES_MAX);
+
+	for (int c = 0; c < N_CELLS; c++) {
+		if (!widths[c])
+			continue;
+		buf_add_str(&text, line->cells[c]);
+		if (c == CELL_ACTION)
+			break;
+		term_add_pad(&text, term_columns(line->cells[c]), widths[c] + GAP);
+	}
 	buf_add_str(out, term_style(v->colours, TERM_CYAN));
-	term_add_line(out, buf_str(&line), width);
+	term_add_line(out, buf_str(&text), columns);
 	buf_add_str(out, term_style(v->colours, TERM_RESET));
 	buf_add_str(out, "\n");
 }
 
+/* How many lines there is room for: the last ones are for what is counted, and the cursor. */
+static int room(void)
+{
+	int lines = term_height(STDERR_FILENO, OTHERWISE_LINES) - 3;
+
+	return lines < 1 ? 1 : lines < LIVE_LINES_MAX ? lines : LIVE_LINES_MAX;
+}
+
+/* What there is no room for, and how far all of them are. */
+static int add_count(struct buf *out, const struct run_view *v, size_t more)
+{
+	size_t ended = 0;
+	double cost = 0;
+
+	for (size_t i = 0; i < v->n; i++) {
+		ended += v->episodes[i].phase == EPISODE_ENDED;
+		cost += v->episodes[i].stats.cost;
+	}
+	if (!more && (!ended || ended == v->n))
+		return 0;
+	if (more)
+		buf_printf(out, "and %zu more; ", more);
+	buf_printf(out, "%zu of %zu ended", ended, v->n);
+	if (cost > 0)
+		buf_printf(out, ", $%.4f", cost);
+	buf_add_char(out, '\n');
+	return 1;
+}
+
 static int add_live(struct buf *out, const struct run_view *v)
 {
-	int width = term_width(STDERR_FILENO, OTHERWISE_COLUMNS) - 1;
-	int lines = 0;
+	int columns = term_width(STDERR_FILENO, OTHERWISE_COLUMNS) - 1;
+	struct line lines[LIVE_LINES_MAX];
+	int widths[N_CELLS] = { 0 }, n = 0, most = room();
 	size_t more = 0;
 
 	for (size_t i = 0; i < v->n; i++) {
 		if (!goes_on(&v->episodes[i]))
 			continue;
-		if (lines == LIVE_LINES_MAX) {
+		if (n == most) {
 			more++;
 			continue;
 		}
-		add_episode(out, v, &v->episodes[i], width);
-		lines++;
+		fill(&lines[n], v, &v->episodes[i]);
+		term_widen(widths, (const char *const *)lines[n++].cells, N_CELLS);
 	}
-	if (more)
-		buf_printf(out, "and %zu more\n", more);
-	return lines + (more > 0);
+	for (int i = 0; i < n; i++) {
+		add_line(out, v, &lines[i], widths, columns);
+		for (int c = 0; c < N_CELLS; c++)
+			free(lines[i].cells[c]);
+	}
+	return n + add_count(out, v, more);
 }
 
 void run_view_draw(struct run_view *v, bool now)

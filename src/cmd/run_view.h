@@ -6,7 +6,7 @@
 
 /*
  * What `fumehood run` shows while it goes on, on stderr: on a terminal a line for each episode that
- * goes on, drawn again in place; elsewhere a line when one begins and ends. Text from a sandbox
+ * goes on, as many as there is room for, drawn again in place; elsewhere a line when one begins and ends. Text from a sandbox
  * can't steer the terminal.
  */
 enum run_verbosity { RUN_QUIET, RUN_NORMAL, RUN_VERBOSE };
@@ -15,6 +15,7 @@ struct run_view {
 	enum run_verbosity verbosity;
 	bool live;
 	bool colours;
+	bool models;      /* several: each line says which */
 	int drawn;        /* lines that are on the screen now */
 	int64_t drawn_ns; /* when */
 	struct buf above; /* lines to go above them at the next drawing */

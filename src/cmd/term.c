@@ -38,6 +38,15 @@ int term_width(int fd, int otherwise)
 	return size.ws_col;
 }
 
+int term_height(int fd, int otherwise)
+{
+	struct winsize size;
+
+	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || !size.ws_row)
+		return otherwise;
+	return size.ws_row;
+}
+
 /* The valid UTF-8 character at s: its bytes and what it is. What is not valid is one byte. */
 static size_t decode(const char *s, wchar_t *out)
 {

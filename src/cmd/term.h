@@ -17,6 +17,9 @@ bool term_redraws(int fd);
 /* Columns; `otherwise` when fd is no terminal or doesn't know. */
 int term_width(int fd, int otherwise);
 
+/* Lines; `otherwise` likewise. */
+int term_height(int fd, int otherwise);
+
 /* Escape sequences, "" without colours. */
 #define TERM_BOLD "\033[1m"
 #define TERM_DIM "\033[2m"

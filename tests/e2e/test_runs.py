@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Many runs: models with tasks, what is there already, what broke, and the spread of scores."""
 
+import contextlib
+import fcntl
 import json
+import os
+import pty
+import re
 import shutil
 import signal
+import struct
 import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -154,6 +161,38 @@ def test_a_wrong_file_is_refused(fumehood, text, why):
     file = fumehood.folder / "sweep.yaml"
     file.write_text(text)
     assert why in run(fumehood, "--sweep", file, status=2)[1]
+
+
+def on_terminal(fumehood, lines: int, *args) -> str:
+    """What a run shows on a terminal of so many lines."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", lines, 90, 0, 0))
+    child = fumehood.start(*fumehood.run_words(*args), stderr=theirs, stdout=subprocess.DEVNULL)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # that is how a terminal ends
+        while more := os.read(ours, 65536):
+            shown += more
+    os.close(ours)
+    assert child.wait(300) == 0
+    return shown.decode()
+
+
+def test_more_episodes_than_lines(fumehood):
+    slow = fumehood.actions("sleep 1")
+    shown = on_terminal(fumehood, 6, "--task", "rows", "--model", slow, "-n", "8", "-j", "8")
+    frames = [frame for frame in re.split(r"\x1b\[J", shown) if "sleep" in frame]
+    # Three lines, the count, and the line that the cursor is on: none is scrolled away.
+    assert max(frame.count("sleep 1") for frame in frames) == 3
+    assert any("and 5 more; 0 of 8 ended" in frame for frame in frames)
+    assert max(int(n) for n in re.findall(r"\x1b\[(\d+)A", shown)) <= 5
+    assert shown.rstrip().count("submission_not_found") == 8
+
+
+def test_several_models_are_told_apart(fumehood):
+    slow = fumehood.actions("sleep 1")
+    shown = on_terminal(fumehood, 24, "--task", "rows", "--model", f"baseline,{slow}", "-j", "2")
+    assert re.search(r"rows #\d   actions:\S+ +1/6 ", shown)
 
 
 # --- going on with a run --------------------------------------------------------------------------
