@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The file that is scored: hidden answers in its place, or another one while it is copied.
-
-"""
+"""The file that is scored: hidden answers in its place, or another one while it is copied."""
 
 import pytest
 from conftest import GAMES, TASKS
