@@ -204,7 +204,7 @@ static int await(struct asking *a, struct fh_error *err)
 static int ask_once(struct asking *a, struct fh_step *step, struct fh_error *err)
 {
 	int64_t began = clock_now_ns(), asked, answered;
-	struct model_turn turn;
+	struct model_turn turn = { 0 };
 	int r = agent_begin(a->agent, step, err);
 
 	asked = clock_now_ns();

@@ -56,7 +56,7 @@ def test_swapped_meanwhile(begin, game, swap):
         seen.add("score" in answer["info"])
         if "score" in answer["info"]:
             agent.assert_honest(answer)
-    agent.sh(f"kill $!; wait $! 2>/dev/null; rm -f {game.file}; cp honest {game.file}")
+    agent.sh(f"kill $!; wait $! 2>/dev/null; sleep 0.2; rm -f {game.file}; cp honest {game.file}")
     agent.assert_honest(agent.validate())
 
 
