@@ -66,6 +66,14 @@ CASES = [
             "b: text, 1 missing; 1 different: '{\"c\":[1]}' x1",
         ],
     ),
+    (
+        b"n\n1234567890\n20261121\n",
+        [
+            "f.csv: 2 rows, 1 columns (CSV)",
+            "n: integer, 0 missing; min 20261121, quartiles 323837813.25, 627414505.5, "
+            "930991197.75, max 1234567890, mean 6.27415e+08",
+        ],
+    ),
     (b"", ["f.csv is empty."]),
     (b'{"a": 1}\n[1]\n', ["f.csv:2: not a JSON object."]),
     (b"PAR1xxxx", ["f.csv is no whole Parquet file."]),
@@ -180,6 +188,9 @@ def test_plot(door):
         assert door.step(action)["info"]["exit_code"] == 1, action
     door.step("(echo x,y; echo 1,1; echo 2,) > g.csv")
     assert "1 points, 1 rows left out" in door.step("plot g.csv x y o.png")["observation"]
+    door.step("(echo x,y; echo 1.7e308,0; echo -1.7e308,5e-324; echo 0,0) > far.csv")
+    seen = door.step("plot far.csv x y")
+    assert seen["info"]["exit_code"] == 0 and "3 points" in seen["observation"]
 
 
 def test_memory(door):

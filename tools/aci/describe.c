@@ -22,6 +22,8 @@
 #define FEW_COLUMNS 100
 #define SHOWN_VALUES 5
 #define SHOWN_BYTES 24
+#define NAME_BYTES 80
+#define KEPT_BYTES 256
 
 struct column {
 	size_t missing, seen;
@@ -58,6 +60,12 @@ static bool is_date(const char *cell)
 	return !cell[10] || cell[10] == ' ' || cell[10] == 'T';
 }
 
+/* A cell may have megabytes; texts that are equal so far count as one. */
+static char *kept(const char *cell)
+{
+	return xstrndup(cell, strnlen(cell, KEPT_BYTES));
+}
+
 static void sample(struct column *c, const char *cell, size_t most, uint64_t *state)
 {
 	size_t at;
@@ -65,14 +73,14 @@ static void sample(struct column *c, const char *cell, size_t most, uint64_t *st
 	if (!c->sample)
 		c->sample = xcalloc(most, sizeof(*c->sample));
 	if (c->n_sample < most) {
-		c->sample[c->n_sample++] = xstrdup(cell);
+		c->sample[c->n_sample++] = kept(cell);
 		return;
 	}
 	at = random_next(state) % c->seen;
 	if (at >= most)
 		return;
 	free(c->sample[at]);
-	c->sample[at] = xstrdup(cell);
+	c->sample[at] = kept(cell);
 }
 
 static void look(struct column *c, const char *cell, size_t most, uint64_t *state)
@@ -131,19 +139,26 @@ static double quantile(const double *sorted, size_t n, double q)
 
 	if (below + 1 >= n)
 		return sorted[n - 1];
-	return sorted[below] + (at - (double)below) * (sorted[below + 1] - sorted[below]);
+	at -= (double)below;
+	/* Not by their difference, which may be too large for a double. */
+	return (1 - at) * sorted[below] + at * sorted[below + 1];
 }
 
 static void tell_numbers(const struct column *c)
 {
 	double *values = xcalloc(c->n_sample, sizeof(*values));
+	int digits;
 
 	for (size_t i = 0; i < c->n_sample; i++)
 		cell_is_number(c->sample[i], &values[i]);
 	qsort(values, c->n_sample, sizeof(*values), by_value);
-	printf("min %g, quartiles %g, %g, %g, max %g, mean %g", c->min,
-			quantile(values, c->n_sample, 0.25), quantile(values, c->n_sample, 0.5),
-			quantile(values, c->n_sample, 0.75), c->max, c->sum / (double)c->numbers);
+	/* Whole numbers are often names or times: all of their digits. */
+	digits = c->integers == c->seen ? 15 : 6;
+	printf("min %.*g, quartiles %.*g, %.*g, %.*g, max %.*g, mean %g", digits, c->min, digits,
+			quantile(values, c->n_sample, 0.25), digits,
+			quantile(values, c->n_sample, 0.5), digits,
+			quantile(values, c->n_sample, 0.75), digits, c->max,
+			c->sum / (double)c->numbers);
 	free(values);
 }
 
@@ -161,17 +176,28 @@ static int by_count(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-static void print_value(const char *text)
+/* Whole characters of it, where it is text; what would move a terminal's cursor as \xNN. */
+static void print_cut(const char *text, size_t most)
 {
 	auto_buf struct buf shown = BUF_INIT(4096);
-	size_t n = strlen(text),
-	       cut = str_utf8_invalid(text, n) < 0 ? str_utf8_cut(text, n, SHOWN_BYTES) : 0;
+	size_t n = strlen(text), cut = n > most ? most : n;
+	ssize_t bad = str_utf8_invalid(text, n);
+	auto_free char *start = NULL;
 
-	str_add_printable(&shown, text);
-	if (n > SHOWN_BYTES)
-		printf("'%.*s...'", (int)cut, buf_str(&shown));
-	else
-		printf("'%s'", buf_str(&shown));
+	if (bad < 0 || (size_t)bad >= most)
+		cut = str_utf8_cut(text, bad < 0 ? n : (size_t)bad, most);
+	start = xstrndup(text, cut);
+	str_add_printable(&shown, start);
+	fputs(buf_str(&shown), stdout);
+	if (cut < n)
+		fputs("...", stdout);
+}
+
+static void print_value(const char *text)
+{
+	putchar('\'');
+	print_cut(text, SHOWN_BYTES);
+	putchar('\'');
 }
 
 static void tell_texts(struct column *c)
@@ -199,7 +225,8 @@ static void tell(const char *name, struct column *c)
 {
 	const char *type = type_of(c);
 
-	printf("%s: %s, %zu missing", name, type, c->missing);
+	print_cut(name, NAME_BYTES);
+	printf(": %s, %zu missing", type, c->missing);
 	if (c->seen) {
 		fputs("; ", stdout);
 		if (c->numbers == c->seen)
@@ -251,6 +278,8 @@ static int describe(struct table *t)
 	if (t->extra_cells || t->missing_cells)
 		printf("%zu rows have more cells than the header, %zu fewer.\n", t->extra_cells,
 				t->missing_cells);
+	if (t->more_columns)
+		printf("There are more columns than %d: these are left out.\n", TABLE_COLUMNS_MAX);
 	for (size_t i = 0; i < t->n; i++) {
 		for (size_t j = 0; j < columns[i].n_sample; j++)
 			free(columns[i].sample[j]);

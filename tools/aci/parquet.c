@@ -108,7 +108,7 @@ static int read_field(struct reader *r, int *id)
 	head = *r->at++;
 	if ((head & 0x0f) == T_STOP)
 		return T_STOP;
-	*id = head >> 4 ? *id + (head >> 4) : (int)read_zigzag(r);
+	*id = head >> 4 ? *id + (head >> 4) : (int16_t)read_zigzag(r);
 	return head & 0x0f;
 }
 
@@ -276,7 +276,8 @@ static void read_statistics(struct reader *r, struct column *c)
 		size_t n;
 
 		if (id == 3 && type == T_I64) {
-			c->nulls += read_zigzag(r);
+			if (__builtin_add_overflow(c->nulls, read_zigzag(r), &c->nulls))
+				r->broken = true;
 			c->has_nulls = true;
 			continue;
 		}

@@ -96,7 +96,10 @@ static bool read_points(
 /* Where a value lies, from 0 to 1. */
 static double place(double v, double min, double max)
 {
-	return max > min ? (v - min) / (max - min) : 0.5;
+	/* The whole may be too large for a double. */
+	double half = max / 2 - min / 2;
+
+	return half > 0 ? (v / 2 - min / 2) / half : 0.5;
 }
 
 /* --- as text ---------------------------------------------------------------------------------------------- */
@@ -143,9 +146,9 @@ static void draw_axes(struct picture *pic, const struct points *p)
 
 		picture_line(pic, x, HEIGHT - BOTTOM, x, HEIGHT - BOTTOM + 5);
 		picture_line(pic, LEFT - 5, y, LEFT, y);
-		snprintf(text, sizeof(text), "%.4g", p->min.x + part * (p->max.x - p->min.x));
+		snprintf(text, sizeof(text), "%.4g", (1 - part) * p->min.x + part * p->max.x);
 		picture_text(pic, x - 4 * (int)strlen(text) / 2, HEIGHT - BOTTOM + 10, text);
-		snprintf(text, sizeof(text), "%.4g", p->min.y + part * (p->max.y - p->min.y));
+		snprintf(text, sizeof(text), "%.4g", (1 - part) * p->min.y + part * p->max.y);
 		picture_text(pic, LEFT - 10 - 4 * (int)strlen(text), y - 2, text);
 	}
 }

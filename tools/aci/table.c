@@ -40,6 +40,7 @@ static int read_row(struct table *t)
 	}
 	if (c == EOF && !n)
 		return 0;
+	t->line += c == EOF; /* the last one may lack its newline */
 	if (n && t->row[n - 1] == '\r')
 		n--;
 	if (!t->row)
@@ -74,12 +75,14 @@ static char *end_cell(char *at, char separator, const char **out)
 	return end ? end + 1 : NULL;
 }
 
-static size_t split(struct table *t, const char **cells, size_t most)
+static size_t split(struct table *t)
 {
 	size_t n = 0;
+	char *at = t->row;
 
-	for (char *at = t->row; at && n < most;)
-		at = end_cell(at, t->separator, &cells[n++]);
+	while (at && n < TABLE_COLUMNS_MAX)
+		at = end_cell(at, t->separator, &t->cells[n++]);
+	t->more_columns |= at != NULL;
 	return n;
 }
 
@@ -107,14 +110,16 @@ static bool read_header(struct table *t)
 	int r = read_row(t);
 
 	if (r <= 0) {
-		if (r == 0)
+		if (r == 0 && ferror(t->file))
+			printf("%s could not be read; is it a file?\n", t->path);
+		else if (r == 0)
 			printf("%s is empty.\n", t->path);
 		return false;
 	}
 	if (str_starts(t->row, bom))
 		memmove(t->row, t->row + strlen(bom), strlen(t->row) - strlen(bom) + 1);
 	t->separator = best_separator(t->row);
-	t->n = split(t, t->cells, TABLE_COLUMNS_MAX);
+	t->n = split(t);
 	for (size_t i = 0; i < t->n; i++)
 		t->names[i] = xstrdup(t->cells[i]);
 	return true;
@@ -123,14 +128,15 @@ static bool read_header(struct table *t)
 static int next_csv(struct table *t)
 {
 	size_t n;
-	int r = read_row(t);
+	int r;
 
-	if (r <= 0)
-		return r;
-	if (!*t->row && t->n > 1)
-		return next_csv(t); /* an empty line is no row */
-	memset(t->cells, 0, TABLE_COLUMNS_MAX * sizeof(*t->cells));
-	n = split(t, t->cells, TABLE_COLUMNS_MAX);
+	do {
+		r = read_row(t);
+		if (r <= 0)
+			return r;
+	} while (!*t->row && t->n > 1); /* an empty line is no row */
+	memset(t->cells, 0, t->n * sizeof(*t->cells));
+	n = split(t);
 	t->extra_cells += n > t->n;
 	t->missing_cells += n < t->n;
 	return 1;
@@ -142,14 +148,18 @@ static size_t column_for(struct table *t, const char *key)
 {
 	size_t i = table_column(t, key);
 
-	if (i == t->n && t->n < TABLE_COLUMNS_MAX)
+	if (i < t->n)
+		return i;
+	if (t->n == TABLE_COLUMNS_MAX)
+		t->more_columns = true;
+	else
 		t->names[t->n++] = xstrdup(key);
 	return i;
 }
 
 static void free_cells(struct table *t)
 {
-	for (size_t i = 0; t->json && i < TABLE_COLUMNS_MAX; i++) {
+	for (size_t i = 0; t->json && i < t->n; i++) {
 		free((void *)(uintptr_t)t->cells[i]);
 		t->cells[i] = NULL;
 	}
@@ -173,12 +183,13 @@ static int next_json(struct table *t)
 	struct fh_error err;
 	const char *key;
 	json_t *value;
-	int r = read_row(t);
+	int r;
 
-	if (r <= 0)
-		return r;
-	if (!t->row[strspn(t->row, " \t\r")])
-		return next_json(t);
+	do {
+		r = read_row(t);
+		if (r <= 0)
+			return r;
+	} while (!t->row[strspn(t->row, " \t\r")]);
 	if (json_parse(t->path, t->row, strlen(t->row), &object, &err) < 0 ||
 			!json_is_object(object)) {
 		printf("%s:%zu: not a JSON object.\n", t->path, t->line);

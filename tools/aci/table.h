@@ -25,6 +25,7 @@ struct table {
 	size_t size;
 	const char **cells; /* of the row that was read; NULL: the row is short of it */
 	size_t line;
+	bool more_columns; /* than TABLE_COLUMNS_MAX: those are left out */
 	size_t extra_cells,
 			missing_cells; /* rows that have more, or fewer, cells than the header */
 };

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "fixture.h"
+
+#include "../../tools/aci/parquet.h"
+#include "../../tools/aci/table.h"
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What a descriptor is opened again by. */
+static void path_of(int in, char *out, size_t size)
+{
+	snprintf(out, size, "/proc/self/fd/%d", in);
+}
+
+static int file_of(const char *text, size_t n)
+{
+	int fd = memfd_create("table", MFD_CLOEXEC);
+
+	assert_int_equal(write(fd, text, n), (ssize_t)n);
+	return fd;
+}
+
+/* All cells: rows end with a newline, cells are in brackets, those that are not there a dash. */
+static void read_all(struct table *t, struct buf *out, int *last)
+{
+	while ((*last = table_next(t)) > 0) {
+		for (size_t i = 0; i < t->n; i++)
+			if (t->cells[i])
+				buf_printf(out, "[%s]", t->cells[i]);
+			else
+				buf_add_str(out, "-");
+		buf_add_char(out, '\n');
+	}
+}
+
+static const struct {
+	const char *file, *cells;
+	size_t columns, extra, fewer;
+	int last;
+} tables[] = {
+	{ "a,b\n1,2\n", "[1][2]\n", 2, 0, 0, 0 },
+	{ "a,b\r\n1,2\r\n", "[1][2]\n", 2, 0, 0, 0 },
+	{ "\xef\xbb\xbf"
+	  "a|b\n1|2",
+			"[1][2]\n", 2, 0, 0, 0 },
+	{ "a\tb\n\"x\ty\"\t\n", "[x\ty][]\n", 2, 0, 0, 0 },
+	{ "a;b\n\"say \"\"so\"\"\";\"two\nlines\"\n", "[say \"so\"][two\nlines]\n", 2, 0, 0, 0 },
+	{ "a,b\n1\n1,2,3\n", "[1]-\n[1][2]\n", 2, 1, 1, 0 },
+	{ "a,b\n\n\n1,2\n\n", "[1][2]\n", 2, 0, 0, 0 },
+	{ "a\n\n1\n", "[]\n[1]\n", 1, 0, 0, 0 }, /* of one column an empty line is an empty cell */
+	{ "a,b\n\"open,2\n", "[open,2\n]-\n", 2, 0, 1, 0 },
+	{ "{\"a\":1}\n\n{\"b\":[2]}\n", "[1]\n-[[2]]\n", 2, 0, 0, 0 },
+	{ "{\"a\":null,\"b\":\"x\"}\n", "[][x]\n", 2, 0, 0, 0 },
+	{ "{\"a\":1}\n3\n", "[1]\n", 1, 0, 0, -1 },
+	{ "{\"a\":", "", 0, 0, 0, -1 },
+};
+
+static void test_tables(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+		auto_buf struct buf got = BUF_INIT(4096);
+		int last, fd = file_of(tables[i].file, strlen(tables[i].file));
+		char path[64];
+		struct table t;
+
+		path_of(fd, path, sizeof(path));
+		assert_true(table_open(path, &t));
+		read_all(&t, &got, &last);
+		if (!str_eq(buf_str(&got), tables[i].cells))
+			fail_msg("%zu: %s", i, buf_str(&got));
+		assert_int_equal(last, tables[i].last);
+		assert_int_equal(t.n, tables[i].columns);
+		assert_int_equal(t.extra_cells, tables[i].extra);
+		assert_int_equal(t.missing_cells, tables[i].fewer);
+		table_close(&t);
+		close(fd);
+	}
+}
+
+/* A line is no depth: millions of them that are empty take no stack. */
+static void test_empty_lines(void **state)
+{
+	static const char *const heads[] = { "a,b\n1,2\n", "{\"a\":1}\n" };
+	static char blank[4 << 20];
+
+	memset(blank, '\n', sizeof(blank));
+	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
+		int fd = file_of(heads[i], strlen(heads[i]));
+		char path[64];
+		struct table t;
+
+		assert_int_equal(write(fd, blank, sizeof(blank)), sizeof(blank));
+		path_of(fd, path, sizeof(path));
+		assert_true(table_open(path, &t));
+		assert_int_equal(table_next(&t), 1);
+		assert_int_equal(table_next(&t), 0);
+		table_close(&t);
+		close(fd);
+	}
+}
+
+/* What a column too many is: left out, and said. */
+static void test_columns(void **state)
+{
+	for (int more = 0; more < 2; more++) {
+		auto_buf struct buf text = BUF_INIT(1 << 16);
+		char path[64];
+		struct table t;
+		int fd;
+
+		for (int i = 1; i < TABLE_COLUMNS_MAX + more; i++)
+			buf_add_str(&text, "a,");
+		buf_add_str(&text, "a\n");
+		fd = file_of(text.data, text.len);
+		path_of(fd, path, sizeof(path));
+		assert_true(table_open(path, &t));
+		assert_int_equal(t.n, TABLE_COLUMNS_MAX);
+		assert_int_equal(t.more_columns, more);
+		table_close(&t);
+		close(fd);
+	}
+}
+
+/* Footers that are whole, and what can't be one. */
+static const struct {
+	const char *footer;
+	size_t n;
+	bool whole;
+} footers[] = {
+	{ "\0", 1, true }, { "", 0, false }, { "\x36\x06\0", 3, true }, /* 3: 3 rows */
+	{ "\x06\xfe\xff\xff\xff\x0f\x02\x16\x06\0", 10,
+			true },                         /* field 2147483647, then one more */
+	{ "\x29\xfc\xff\xff\xff\xff\x0f\0", 8, false }, /* a schema longer than the file */
+	{ "\x4c\x4c\x4c", 3, false },                   /* ends within structs */
+};
+
+static void test_footers(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(footers); i++) {
+		auto_buf struct buf out = BUF_INIT(4096);
+		bool whole = parquet_tell(
+				(const unsigned char *)footers[i].footer, footers[i].n, &out);
+
+		if (whole != footers[i].whole)
+			fail_msg("%zu: %s", i, buf_str(&out));
+		assert_int_equal(out.len > 0, whole);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_empty_lines),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_footers),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
