@@ -29,14 +29,19 @@ static bool is_variable(const char *name)
 	return true;
 }
 
-static int add_variables(struct buf *script, const struct text_map *variables, struct fh_error *err)
+static int add_variables(
+		struct buf *script, const struct command_setup *commands, struct fh_error *err)
 {
+	const struct text_map *variables = commands->env_variables;
+
 	for (size_t i = 0; i < variables->n; i++) {
 		if (!is_variable(variables->pairs[i].key))
 			return error_say(err, EINVAL,
 					"env_variables: '%s' can't be the name of a variable",
 					variables->pairs[i].key);
 		buf_printf(script, "%s=%s\n", variables->pairs[i].key, variables->pairs[i].value);
+		if (commands->exported)
+			buf_printf(script, "export %s\n", variables->pairs[i].key);
 	}
 	return 0;
 }
@@ -128,7 +133,7 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 	if (commands->state_code)
 		buf_printf(&script, "%s\n", commands->state_code);
 	if (commands->env_variables)
-		r = add_variables(&script, commands->env_variables, err);
+		r = add_variables(&script, commands, err);
 	if (r < 0)
 		return r;
 	add_sources(&script, commands);

@@ -28,7 +28,8 @@ static const struct field tools_fields[] = {
 	{ "util_functions", FIELD_TEXTS, FIELD(util_functions),
 			"taken, no effect: functions whose names begin with `_` are not documented" },
 	{ "env_variables", FIELD_TEXT_MAP, FIELD(env_variables),
-			"variables of the shell, as bash reads them; fields of prompts, too" },
+			"variables of the shell, as bash reads them, exported if there are `native` "
+			"commands; fields of prompts, too" },
 	{ "state_command", FIELD_STRUCT, FIELD(state_command), "see below",
 			.schema = &state_command_schema },
 	{ "parser", FIELD_CHOICE, FIELD(parser), "in which form `{command_docs}` is",

@@ -282,6 +282,7 @@ static int set_up_commands(struct episode *e)
 		.files = c->files,
 		.n_files = c->n_files,
 		.env_variables = &c->keys.tools.env_variables,
+		.exported = c->keys.tools.native.n > 0,
 		.state_name = c->keys.tools.state_command.name,
 		.state_code = c->keys.tools.state_command.code,
 	};

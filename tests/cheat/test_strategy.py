@@ -6,8 +6,7 @@ does is recorded as `integrity`.
 """
 
 import pytest
-
-HONEST = "def guess(history):\n    return len(history) % 2\n"
+from conftest import DUELS
 
 # Before or around an honest strategy: worth what that is.
 HARMLESS = {
@@ -46,13 +45,19 @@ HARMLESS = {
     "a line to the log": "print({'Score': 9.99})\n",
 }
 
-# Instead of a strategy, what the agent is told, and whether it is recorded as tampering.
+# How many games its player has.
+GAMES = "import sys; games = len(sys._getframe(1).f_locals['self'].histories)"
+
+# Behind an honest strategy, whose function is called `guess` here; what the agent is told; and whether it is
+# recorded as tampering.
 FAULTS = {
     "out of turn": (
-        "import os\nos.write(4, b'[' + b'0,' * 49 + b'0]\\n')\n" + HONEST,
+        f"import json, os\nhonest = guess\ndef guess(h):\n    {GAMES}\n"
+        "    os.write(4, (json.dumps([honest(h)] * games) + '\\n').encode() * 2)\n    return honest(h)\n",
         "answer",
         True,
     ),
+    "in front": ("import os\nos.write(4, b'[]\\n')\n", "", True),
     "a forged score": (
         "import os\ndef guess(h):\n    os.write(4, b'{\"Score\": 9.99}\\n')\n    return 0\n",
         "round 1: guess: ",
@@ -60,7 +65,7 @@ FAULTS = {
     ),
     "too many moves": (
         "import json\ndumps = json.dumps\n"
-        "json.dumps = lambda v, **k: dumps(v * 2 if isinstance(v, list) else v)\n" + HONEST,
+        "json.dumps = lambda v, **k: dumps(v * 2 if isinstance(v, list) else v)\n",
         "round 1: guess: ",
         True,
     ),
@@ -80,15 +85,16 @@ FAULTS = {
         False,
     ),
     "not a number": (
-        "import os\ndef guess(h):\n    os.write(4, b'[' + b'NaN,' * 49 + b'NaN]\\n')\n    os._exit(0)\n",
-        "",
+        f"import os\ndef guess(h):\n    {GAMES}\n"
+        "    os.write(4, b'[' + b'NaN,' * (games - 1) + b'NaN]\\n')\n    os._exit(0)\n",
+        "guess returned nan",
         False,
     ),
-    "two": ("def guess(h):\n    return 2\n", "returned 2, expected 0 or 1", False),
+    "no move": ("def guess(h):\n    return -1\n", "returned -1, expected ", False),
     "a liar": (
         "class One(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\n"
-        "def guess(h):\n    return One(7)\n",
-        "returned 7",
+        "def guess(h):\n    return One(777)\n",
+        "returned 777",
         False,
     ),
     "late": ("import time\ndef guess(h):\n    time.sleep(60)\n", "no answer within 2 s", False),
@@ -109,7 +115,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("trick", HARMLESS)
-@pytest.mark.parametrize("task", ["duel", "battleOfSexes"])
+@pytest.mark.parametrize("task", DUELS)
 def test_harmless(begin, task, trick):
     agent = begin(task)
     path = agent.game.file
@@ -122,16 +128,23 @@ def test_harmless(begin, task, trick):
 
 
 @pytest.mark.parametrize("trick", FAULTS)
-def test_fault(begin, trick):
+@pytest.mark.parametrize("task", DUELS)
+def test_fault(begin, task, trick):
+    if trick == "late" and task != "duel":
+        pytest.skip("only that judge is impatient: others wait for half a minute")
+    agent = begin(task)
+    path, function = agent.game.file, agent.game.function
     text, told, tampering = FAULTS[trick]
-    agent = begin("duel")
-    agent.put("strategy.py", text)
+    agent.sh(f"cp {path} honest.py")
+    agent.put("trick.py", text.replace("guess", function))
+    agent.sh(f"cat honest.py trick.py >{path}")
     answer = agent.validate()
     info = answer["info"]
     assert "score" not in info and answer["reward"] == 0, answer
-    assert "Not scored: " in answer["observation"] and told in answer["observation"], answer
+    assert "Not scored: " in answer["observation"], answer
+    assert told.replace("guess", function) in answer["observation"], answer
     assert ("integrity" in info) == tampering, answer
     if tampering:
         assert any(info["integrity"] in str(event) for event in agent.recorded())
-    agent.put("strategy.py", HONEST)
+    agent.sh(f"cp honest.py {path}")
     agent.assert_honest(agent.validate())

@@ -228,6 +228,23 @@ def test_costs(serve, play, tmp_path, fumehood):
     assert "price" in refused.stderr
 
 
+def test_commands_see_the_variables(serve, play, tmp_path):
+    agent = tmp_path / "narrow.yaml"
+    text = (ROOT / "agents" / "default.yaml").read_text()
+    agent.write_text(text.replace("WINDOW: 1000", "WINDOW: 4").replace("OVERLAP: 2", "OVERLAP: 1"))
+    moves = ["seq 9 >nine", "open nine", "scroll_down", "exit; ls", "scroll_down", "submit"]
+    played = trajectory(play(serve(list(map(act, moves))), "--agent", agent))["trajectory"]
+    seen = [
+        [line[:2] for line in s["observation"].splitlines() if line[1:2] == ":"] for s in played
+    ]
+    assert seen[1:5] == [
+        ["1:", "2:", "3:", "4:"],
+        ["4:", "5:", "6:", "7:"],
+        [],
+        ["6:", "7:", "8:", "9:"],
+    ]
+
+
 def test_a_hundred_at_once(serve, play):
     server = serve(ROWS)
     results = play(server, "--runs", 100, "--jobs", 100)

@@ -32,7 +32,7 @@ static void parse(struct arena *a, const char *path, const char *text, struct co
 	assert_done(command_file_parse(a, path, text, strlen(text), out, &error));
 }
 
-static struct fh_env *open_with(const char *text, int r)
+static struct fh_env *open_as(const char *text, bool exported, int r)
 {
 	auto_arena struct arena a = ARENA_INIT;
 	const struct text_map map = { variables, ARRAY_SIZE(variables) };
@@ -48,6 +48,7 @@ static struct fh_env *open_with(const char *text, int r)
 					.files = files,
 					.n_files = ARRAY_SIZE(files),
 					.env_variables = &map,
+					.exported = exported,
 					.state_name = "state",
 					.state_code = state_code,
 			},
@@ -55,6 +56,11 @@ static struct fh_env *open_with(const char *text, int r)
 	assert_done(env_set_setup(env, &setup, &error));
 	assert_int_equal(fh_env_reset(env, 0, &step, &error), r);
 	return env;
+}
+
+static struct fh_env *open_with(const char *text, int r)
+{
+	return open_as(text, false, r);
 }
 
 static void test_commands(void **state)
@@ -75,6 +81,18 @@ static void test_commands(void **state)
 	assert_string_equal(step.observation, "7 cd /tmp; (exit 7)\n");
 	assert_string_equal(step.working_dir, "/tmp");
 	assert_int_equal(step.step, 4);
+	fh_env_close(env);
+}
+
+/* Programs see variables that are exported, in each shell; what can't be one is no error. */
+static void test_exported(void **state)
+{
+	struct fh_env *env = open_as(sourced, true, 0);
+
+	act(env, "greet; exit");
+	assert_has(step.observation, "hello, 40\nmore\n");
+	act(env, "greet; LIST+=(a b); echo ${#LIST[@]}");
+	assert_string_equal(step.observation, "hello, 40\nmore\n2\n");
 	fh_env_close(env);
 }
 
@@ -199,6 +217,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_exported),
 		cmocka_unit_test(test_after_a_restart),
 		cmocka_unit_test(test_hostile_state),
 		cmocka_unit_test(test_asks_for_a_score),
