@@ -76,6 +76,9 @@ struct fh_env_options {
 	bool memory; /* carry the agent's memory from episode to episode, in the task's memory_path */
 	const struct fh_bind *binds;
 	size_t n_binds;
+	/* What literature_search and parse_pdf_url may ask, through this process: hosts with commas between,
+	 * "papers" for those of papers (docs/tools.md). NULL: nothing. */
+	const char *web_hosts;
 };
 
 /* Loads the task, makes its data and plays and scores its baseline if that was never done on this

@@ -300,3 +300,14 @@ bool agent_config_blocks(const struct agent_config *c, const char *action, struc
 					(holds(&c->keys.tools.blocklist_standalone, *out_name) &&
 							str_eq(*out_name, whole)));
 }
+
+bool agent_config_needs_web(const struct agent_config *c)
+{
+	const struct texts *native = &c->keys.tools.native;
+
+	for (size_t i = 0; i < native->n; i++)
+		if (str_eq(native->items[i], "literature_search") ||
+				str_eq(native->items[i], "parse_pdf_url"))
+			return true;
+	return false;
+}

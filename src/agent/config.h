@@ -74,6 +74,9 @@ void agent_config_free(struct agent_config *c); /* NULL is fine */
 bool agent_config_blocks(const struct agent_config *c, const char *action, struct arena *a,
 		const char **out_name);
 
+/* Whether it has commands of ours that ask the web. */
+bool agent_config_needs_web(const struct agent_config *c);
+
 /* Names of the configurations that are installed, with commas between them. Heap. */
 char *agent_config_list(void);
 

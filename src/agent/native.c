@@ -61,6 +61,13 @@ static const struct command_argument memory_write_arguments[] = {
 static const struct command_argument memory_read_arguments[] = {
 	{ "query_str", "string", "what it is about", true },
 };
+static const struct command_argument literature_search_arguments[] = {
+	{ "search_term", "string", "what the papers are about; quotes around several words", true },
+	{ "num_results", "integer", "how many, 20 otherwise", false },
+};
+static const struct command_argument parse_pdf_url_arguments[] = {
+	{ "pdf_url", "string", "its address", true },
+};
 static const struct agent_command natives[] = {
 	{ "open", "open <path> [<line_number>]",
 			"opens a file and shows it, at the line that is given; later commands are about it",
@@ -96,6 +103,11 @@ static const struct agent_command natives[] = {
 			ARGUMENTS(memory_write_arguments) },
 	{ "memory_read", "memory_read <query_str>", "gives the two memories that are nearest", NULL,
 			ARGUMENTS(memory_read_arguments) },
+	{ "literature_search", "literature_search <search_term> [<num_results>]",
+			"finds papers: a line of JSON each, with paperId, title, abstract and pdf_url",
+			NULL, ARGUMENTS(literature_search_arguments) },
+	{ "parse_pdf_url", "parse_pdf_url <pdf_url>", "prints the text of a PDF of the web", NULL,
+			ARGUMENTS(parse_pdf_url_arguments) },
 };
 
 static const struct commands all_natives = { natives, ARRAY_SIZE(natives) };

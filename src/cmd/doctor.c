@@ -301,6 +301,14 @@ static void check_linter(struct finding *f)
 		fix(f, "apt-get install flake8");
 }
 
+static void check_papers(struct finding *f)
+{
+	f->ok = access("/usr/bin/pdftotext", X_OK) == 0;
+	detail(f, "pdftotext%s", f->ok ? "" : " is missing: parse_pdf_url keeps PDFs as they are");
+	if (!f->ok)
+		fix(f, "apt-get install poppler-utils");
+}
+
 static void check_state(struct finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
@@ -323,6 +331,7 @@ static const struct check checks[] = {
 	{ "control groups", false, check_groups },
 	{ "python", false, check_python },
 	{ "linter", false, check_linter },
+	{ "papers", false, check_papers },
 };
 
 /* --- telling --------------------------------------------------------------------------------- */

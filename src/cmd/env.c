@@ -182,6 +182,7 @@ static int open_env(struct door *d, const struct fh_bind *binds, struct fh_error
 		.max_steps = e->max_steps,
 		.binds = binds,
 		.n_binds = e->bind.n,
+		.web_hosts = episode_web_hosts(e, NULL),
 	};
 	int r;
 

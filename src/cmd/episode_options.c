@@ -2,6 +2,7 @@
 #include "cmd/episode_options.h"
 
 #include "base/scope.h"
+#include "base/str.h"
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
@@ -58,4 +59,12 @@ int episode_binds(const struct cmd_list *list, struct arena *arena, const struct
 	}
 	*out = binds;
 	return 0;
+}
+
+const char *episode_web_hosts(
+		const struct episode_options *options, const struct agent_config *agent)
+{
+	if (!options->web_hosts)
+		return agent && agent_config_needs_web(agent) ? "papers" : NULL;
+	return str_eq(options->web_hosts, "none") ? NULL : options->web_hosts;
 }

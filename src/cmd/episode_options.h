@@ -2,6 +2,7 @@
 #ifndef CMD_EPISODE_OPTIONS_H
 #define CMD_EPISODE_OPTIONS_H
 
+#include "agent/config.h"
 #include "base/arena.h"
 #include "cmd/cmd.h"
 #include "cmd/mlgym_root.h"
@@ -15,7 +16,7 @@ struct episode_options {
 	int max_steps;
 	int reward; /* index into episode_rewards; the same as enum fh_reward_kind */
 	struct cmd_list bind;
-	const char *tasks_dir, *mlgym_root;
+	const char *tasks_dir, *mlgym_root, *web_hosts;
 };
 
 extern const char *const episode_rewards[];
@@ -39,6 +40,9 @@ extern const char *const episode_rewards[];
 	  "show a file or folder of this machine inside, read-only; may be given again" },         \
 	{ "tasks-dir", 0, OPTION_TEXT, EPISODE_FIELD(at, tasks_dir), "DIR",                        \
 	  "a folder with more tasks, looked up first" },                                           \
+	{ "web-hosts", 0, OPTION_TEXT, EPISODE_FIELD(at, web_hosts), "HOST,...",                   \
+	  "what literature_search and parse_pdf_url may ask (docs/tools.md); papers: where "       \
+	  "papers are read; none: nothing" },                                                      \
 	MLGYM_ROOT_OPTION(EPISODE_FIELD(at, mlgym_root))
 /* clang-format on */
 #define EPISODE_FIELD(at, field) ((at) + offsetof(struct episode_options, field))
@@ -46,5 +50,9 @@ extern const char *const episode_rewards[];
 /* Paths are made absolute, and must exist. The array lives in the arena. -EINVAL, -ENOENT. */
 int episode_binds(const struct cmd_list *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err);
+
+/* For whom `agent` leads, or NULL: what was given; otherwise papers for who has commands that read them. */
+const char *episode_web_hosts(
+		const struct episode_options *options, const struct agent_config *agent);
 
 #endif

@@ -199,7 +199,10 @@ static int prepare(struct replay *r, struct fh_error *err)
 	take_options(r);
 	n = episode_binds(&o->episode.bind, &r->arena, &r->env.binds, err);
 	r->env.n_binds = o->episode.bind.n;
-	return n < 0 ? n : load_agent(r, err);
+	if (n == 0)
+		n = load_agent(r, err);
+	r->env.web_hosts = episode_web_hosts(&o->episode, r->agent.config);
+	return n;
 }
 
 /* --- playing it ----------------------------------------------------------------------------------------- */

@@ -213,7 +213,6 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	const struct run_options *o = p->options;
 	struct run_plan *plan = p->plan;
 	struct episode_plan one = {
-		.env = env,
 		.places = &plan->places,
 		.model = agent->model,
 		.agent = agent->config ? agent : NULL,
@@ -224,8 +223,13 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 		.human_in = STDIN_FILENO,
 		.human_out = p->ctx->json ? STDERR_FILENO : STDOUT_FILENO,
 	};
+	struct fh_env_options *own = arena_alloc(&plan->arena, sizeof(*own));
 	auto_free char *label = NULL;
 	int r = check_model(p, agent, name, task, &label), left;
+
+	*own = *env;
+	own->web_hosts = episode_web_hosts(&o->episode, agent->config);
+	one.env = own;
 
 	if (r < 0)
 		return r;

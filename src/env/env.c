@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "proto/guest.h"
+#include "web/hosts.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -27,6 +28,9 @@ void env_waits(const struct fh_env *env, struct waits *w)
 		waits_until(w, env->deadline_ns);
 		break;
 	case WORK_COMMAND:
+		session_waits(env->session, w);
+		calls_waits(env, w);
+		break;
 	case WORK_SCRIPT:
 	case WORK_STATE:
 		session_waits(env->session, w);
@@ -206,6 +210,12 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 		r = add_binds(env, options, err);
 	if (r < 0)
 		return r;
+	if (options->web_hosts) {
+		r = hosts_check(options->web_hosts, err);
+		if (r < 0)
+			return r;
+		env->web_hosts = arena_strdup(&env->arena, options->web_hosts);
+	}
 	env->submission = grade_submission(&env->arena, env->task->task);
 	init_buffers(env);
 	r = baseline_load(env, err);

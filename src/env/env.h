@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/waits.h"
+#include "env/calls.h"
 #include "env/gym.h"
 #include "env/poller.h"
 #include "env/setup.h"
@@ -46,6 +47,7 @@ struct fh_env {
 	struct score baseline; /* empty: the task has none */
 	char fingerprint[SHA256_HEX_BYTES];
 	const char *submission; /* absolute path inside */
+	const char *web_hosts;  /* what tools may ask: web/hosts.h; NULL: nothing */
 	char *welcome;          /* the first observation; NULL while the baseline is played */
 	struct arena arena;
 
@@ -78,6 +80,7 @@ struct fh_env {
 	char judge_key[SHA256_HEX_BYTES];
 	int requests;                                    /* of the command: REQUEST_* */
 	void (*settled)(struct fh_env *env, bool alive); /* after SCRIPT and STATE */
+	struct call call;                                /* of a tool, while the command runs */
 	int n_scripts;                                   /* run in this reset or step */
 	char *state, *open_file;                         /* as the tools have it; NULL: not known */
 	struct fh_step step;

@@ -192,6 +192,12 @@ void poller_add(struct poller *p, struct fh_env *env)
 	arm(p);
 }
 
+/* Closing would do, if no fork of this process held a copy. */
+void poller_unwatch_fd(struct poller *p, int fd)
+{
+	epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
 void poller_unwatch(struct poller *p, const struct fh_env *env)
 {
 	int fds[] = { -1, -1, -1 };
@@ -201,10 +207,9 @@ void poller_unwatch(struct poller *p, const struct fh_env *env)
 		fds[1] = sandbox_status_fd(env->sb);
 		fds[2] = sandbox_output_fd(env->sb);
 	}
-	/* Closing would do, if no fork of this process held a copy. */
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		if (fds[i] >= 0)
-			epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fds[i], NULL);
+			poller_unwatch_fd(p, fds[i]);
 }
 
 void poller_forget(struct poller *p, struct fh_env *env)

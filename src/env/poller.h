@@ -55,6 +55,9 @@ void poller_add(struct poller *p, struct fh_env *env);
 /* Before the environment's sandbox is closed, and another follows. */
 void poller_unwatch(struct poller *p, const struct fh_env *env);
 
+/* Before any other descriptor that an environment has waited for is closed. */
+void poller_unwatch_fd(struct poller *p, int fd);
+
 /* Before the environment's descriptors are closed. Fine for one that was never polled. */
 void poller_forget(struct poller *p, struct fh_env *env);
 

@@ -25,6 +25,7 @@ void reset_drop(struct fh_env *env)
 	memory_keep(env);
 	grade_free(env->grade);
 	env->grade = NULL;
+	calls_drop(env);
 	session_free(env->session);
 	env->session = NULL;
 	sandbox_close(env->sb);

@@ -232,7 +232,7 @@ static void after_action(struct fh_env *env, int requests)
 {
 	if (requests & REQUEST_STATE && !env->setup.state)
 		editor_note_file(env);
-	if (requests == REQUEST_STATE)
+	if (requests && !(requests & (REQUEST_SUBMIT | REQUEST_VALIDATE)))
 		(void)sandbox_clear_requests(env->sb, NULL);
 	if (requests & REQUEST_SUBMIT)
 		score(env, REASON_SUBMIT);
@@ -306,6 +306,7 @@ static void command_over(struct fh_env *env)
 {
 	const struct session_result *result = session_result(env->session);
 
+	calls_drop(env);
 	env->step.outcome = outcome_of(result->outcome);
 	env->step.exit_code = result->exit_code;
 	observe_command(env, result);
@@ -452,6 +453,8 @@ void step_advance(struct fh_env *env)
 {
 	if (env->work == WORK_COMMAND && session_advance(env->session))
 		command_over(env);
+	else if (env->work == WORK_COMMAND)
+		calls_advance(env, session_take_request(env->session, REQUEST_CALL));
 	else if (env->work == WORK_GRADE && grade_advance(env->grade))
 		score_over(env, grade_result(env->grade));
 }

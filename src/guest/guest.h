@@ -161,7 +161,7 @@ struct init_start {
 _Noreturn void init_main(const struct init_start *start);
 
 /* requests.c: bit 1 << i of a request is asked for by the pipe i. */
-#define REQUEST_PIPES 3
+#define REQUEST_PIPES 4
 
 /* Makes the pipes, each -1 if there are none yet. */
 int requests_open(int pipes[REQUEST_PIPES], struct fh_error *err);

@@ -16,7 +16,7 @@
  * as the agent likes.
  */
 static const char *const paths[REQUEST_PIPES] = { GUEST_VALIDATE_PIPE, GUEST_SUBMIT_PIPE,
-	GUEST_STATE_PIPE };
+	GUEST_STATE_PIPE, GUEST_CALL_PIPE };
 
 static int open_pipe(const char *path)
 {

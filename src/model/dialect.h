@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "model/chat.h"
-#include "model/http.h"
+#include "web/http.h"
 #include "model/reply.h"
 
 /*

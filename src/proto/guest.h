@@ -48,9 +48,18 @@
 #define GUEST_VALIDATE_PIPE GUEST_RUN_DIR "/validate"
 #define GUEST_SUBMIT_PIPE GUEST_RUN_DIR "/submit"
 #define GUEST_STATE_PIPE GUEST_RUN_DIR "/state"
+#define GUEST_CALL_PIPE GUEST_RUN_DIR "/call"
 /* What tools/aci notes of the open file: beneath GUEST_HOME, and beside it whatever else it keeps. */
 #define GUEST_EDITOR_FOLDER ".fumehood"
 #define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"
+/*
+ * A call of a tool to its environment, by files: "SERVICE ID\n" and what it is about; the answer is
+ * "ID ok BYTES\n" or "ID no BYTES\n" and as many bytes, of what was asked for or of a sentence that says why not.
+ * An ID is letters and digits. See env/calls.c and tools/aci/call.c.
+ */
+#define GUEST_CALL GUEST_EDITOR_FOLDER "/call"
+#define GUEST_ANSWER GUEST_EDITOR_FOLDER "/answer"
+#define CALL_ID_MAX 32
 
 /* --- owner to nursery ------------------------------------------------------------------------ */
 enum nursery_message {

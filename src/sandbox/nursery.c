@@ -35,7 +35,8 @@
 /* Of the agent's commands: tools/aci/main.c. */
 static const char *const tool_names[] = { "validate", "submit", "open", "goto", "scroll_down",
 	"scroll_up", "create", "edit", "insert", "search_dir", "search_file", "find_file",
-	"memory_write", "memory_read", "describe", "plot", NULL };
+	"memory_write", "memory_read", "describe", "plot", "literature_search", "parse_pdf_url",
+	NULL };
 
 /* --- messages -------------------------------------------------------------------------------- */
 

@@ -142,9 +142,9 @@ enum sandbox_event_kind {
 	SANDBOX_GONE,        /* PID 1 is gone: only sandbox_close() is left */
 };
 
-/* REQUEST_STATE: the tools have another file open. */
-enum { REQUEST_VALIDATE = 1, REQUEST_SUBMIT = 2, REQUEST_STATE = 4 };
-#define REQUEST_ALL (REQUEST_VALIDATE | REQUEST_SUBMIT | REQUEST_STATE)
+/* REQUEST_STATE: the tools have another file open; REQUEST_CALL: they want an answer, now. */
+enum { REQUEST_VALIDATE = 1, REQUEST_SUBMIT = 2, REQUEST_STATE = 4, REQUEST_CALL = 8 };
+#define REQUEST_ALL (REQUEST_VALIDATE | REQUEST_SUBMIT | REQUEST_STATE | REQUEST_CALL)
 
 struct sandbox_event {
 	enum sandbox_event_kind kind;

@@ -313,6 +313,14 @@ static bool read_events(struct session *s)
 	}
 }
 
+bool session_take_request(struct session *s, int request)
+{
+	bool asked = s->result.requests & request;
+
+	s->result.requests &= ~request;
+	return asked;
+}
+
 /* --- beginning ------------------------------------------------------------------------------- */
 
 static int take_nonce(struct session *s)

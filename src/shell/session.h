@@ -61,6 +61,9 @@ bool session_advance(struct session *s);
  * microseconds, without sleeping, where that was worth it lately. True: it seems to be there. */
 bool session_spin(struct session *s); /* true: over */
 
+/* Whether the command has asked for this (one of REQUEST_*), which is forgotten with it. */
+bool session_take_request(struct session *s, int request);
+
 /* Of the last command that is over; valid until the next session_begin(). */
 const struct session_result *session_result(const struct session *s);
 

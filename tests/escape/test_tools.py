@@ -11,6 +11,7 @@ PING = (
     "select.select([], [f], [])'"
 )
 FILE = "/home/agent/workspace/submission.csv"
+NO_WEB = "this episode has no access to the web\n"
 
 # What stands where the open file is noted. None of it is told.
 NOTES = {
@@ -58,8 +59,36 @@ def test_swapped_while_it_is_read(agent):
     assert seen <= {FILE, "n/a"}
 
 
-def test_asking_without_end(agent, neighbour):
-    agent.sh("(while :; do printf x; done >/run/fumehood/state) >/dev/null 2>&1 & disown")
+CALLS = {"call": "~/.fumehood/call", "answer": "~/.fumehood/answer"}
+
+
+@pytest.mark.parametrize("what", NOTES)
+@pytest.mark.parametrize("file", CALLS)
+def test_what_is_called(agent, file, what):
+    """A call that can't be read, or answered, has no answer; the next one has."""
+    note = NOTES[what].replace(STATE, CALLS[file])
+    agent.sh("mkdir -p ~/.fumehood")
+    answer = agent.step(f"{note}; printf x >/run/fumehood/call; literature_search x", timeout_s=0.5)
+    assert answer["info"]["outcome"] in ("ok", "timeout")
+    agent.sh("chmod -R 700 ~/.fumehood; rm -rf ~/.fumehood")
+    assert agent.step("literature_search x")["observation"] == NO_WEB
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["", "\\n", "papers\\n", "papers a-b\\nx", f"papers {'a' * 33}\\n", "none a\\nx", "a\\nb c"],
+)
+def test_calls_that_are_none(agent, call):
+    agent.sh("mkdir -p ~/.fumehood")
+    agent.sh(f"printf '{call}' >~/.fumehood/call; printf x >/run/fumehood/call; sleep 0.1")
+    agent.sh("rm -f ~/.fumehood/*")
+    assert agent.step("literature_search x")["observation"] == NO_WEB
+
+
+@pytest.mark.parametrize("pipe", ["state", "call"])
+def test_asking_without_end(agent, neighbour, pipe):
+    agent.sh("mkdir -p ~/.fumehood; printf 'papers a\\n1 x' >~/.fumehood/call")
+    agent.sh(f"(while :; do printf x; done >/run/fumehood/{pipe}) >/dev/null 2>&1 & disown")
     for _ in range(20):
         agent.goes_on()
         neighbour.check()

@@ -2,6 +2,10 @@
 #ifndef ACI_ACI_H
 #define ACI_ACI_H
 
+#include "base/buf.h"
+
+#include <stdbool.h>
+
 /*
  * The agent's commands: one static program, put into every sandbox under the name of each. A command
  * is a file with one function and a line in main.c's table.
@@ -20,8 +24,16 @@ extern const struct aci_command aci_search_dir, aci_search_file, aci_find_file; 
 
 extern const struct aci_command aci_memory_write, aci_memory_read; /* memory.c */
 extern const struct aci_command aci_describe, aci_plot;
+extern const struct aci_command aci_literature_search, aci_parse_pdf_url; /* papers.c */
 
 /* Tells the environment that another file is open; without it the step says so later. */
 void aci_tell_state(void);
+
+/* Tells it that there is a call (proto/guest.h); false if that can't be told. */
+bool aci_tell_call(void);
+
+/* call.c: asks the environment for a service, and waits for its answer, which is the caller's to release. False
+ * if there is none, and why has been printed. */
+bool aci_call(const char *service, const char *text, struct buf *out_answer);
 
 #endif

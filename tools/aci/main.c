@@ -22,6 +22,8 @@ static const struct aci_command *const commands[] = {
 	&aci_memory_read,
 	&aci_describe,
 	&aci_plot,
+	&aci_literature_search,
+	&aci_parse_pdf_url,
 };
 
 static const char *name_of(const char *path)

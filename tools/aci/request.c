@@ -29,24 +29,29 @@ static bool ask(int pipe)
 	return p.revents & POLLOUT;
 }
 
+static bool tell(const char *path)
+{
+	auto_close int pipe = open(path, O_WRONLY | O_CLOEXEC);
+
+	return pipe >= 0 && ask(pipe);
+}
+
 static int request(const char *path)
 {
-	int pipe = open(path, O_WRONLY | O_CLOEXEC);
-	bool ok = pipe >= 0 && ask(pipe);
-
-	if (!ok)
-		fprintf(stderr, "the request could not be passed on: %s\n", strerror(errno));
-	if (pipe >= 0)
-		close(pipe);
-	return ok ? 0 : 1;
+	if (tell(path))
+		return 0;
+	fprintf(stderr, "the request could not be passed on: %s\n", strerror(errno));
+	return 1;
 }
 
 void aci_tell_state(void)
 {
-	auto_close int pipe = open(GUEST_STATE_PIPE, O_WRONLY | O_CLOEXEC);
+	(void)tell(GUEST_STATE_PIPE);
+}
 
-	if (pipe >= 0)
-		(void)ask(pipe);
+bool aci_tell_call(void)
+{
+	return tell(GUEST_CALL_PIPE);
 }
 
 static int validate(int argc, char **argv)

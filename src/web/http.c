@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/http.h"
+#include "web/http.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "model/libcurl.h"
+#include "web/libcurl.h"
 
 #include "fumehood-build.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -175,7 +176,7 @@ static int set_up(struct http *h, struct fh_error *err)
 	event.data.fd = h->timer_fd;
 	if (h->epoll_fd < 0 || h->timer_fd < 0 ||
 			epoll_ctl(h->epoll_fd, EPOLL_CTL_ADD, h->timer_fd, &event) < 0)
-		return error_set(err, errno, "set up what models wait with");
+		return error_set(err, errno, "set up what requests wait with");
 	h->multi = libcurl.multi_init();
 	if (!h->multi)
 		return error_set(err, ENOMEM, "set up libcurl");
@@ -254,6 +255,48 @@ int http_check_url(const char *url, struct fh_error *err)
 	return 0;
 }
 
+/* A copy in lower case; "" if the URL has no such part. */
+static char *part_of(CURLU *parsed, CURLUPart part)
+{
+	bool whole = part == CURLUPART_URL;
+	char *text = NULL, *copy;
+
+	if (libcurl.url_get(parsed, part, &text, whole ? 0 : CURLU_DEFAULT_PORT) != CURLUE_OK)
+		return xstrdup("");
+	copy = xstrdup(text);
+	libcurl.free(text);
+	for (char *s = copy; *s && !whole; s++)
+		*s = (char)tolower((unsigned char)*s);
+	return copy;
+}
+
+int http_url_parse(const char *url, struct http_url *out, struct fh_error *err)
+{
+	int r = http_check_url(url, err);
+	CURLU *parsed;
+
+	if (r < 0)
+		return r;
+	parsed = libcurl.url();
+	libcurl.url_set(parsed, CURLUPART_URL, url, 0);
+	*out = (struct http_url){
+		.whole = part_of(parsed, CURLUPART_URL),
+		.scheme = part_of(parsed, CURLUPART_SCHEME),
+		.host = part_of(parsed, CURLUPART_HOST),
+		.port = part_of(parsed, CURLUPART_PORT),
+	};
+	libcurl.url_cleanup(parsed);
+	return 0;
+}
+
+void http_url_release(struct http_url *url)
+{
+	free(url->whole);
+	free(url->scheme);
+	free(url->host);
+	free(url->port);
+}
+
 struct http_headers *http_headers_new(void)
 {
 	return xcalloc(1, sizeof(struct http_headers));
@@ -306,8 +349,10 @@ static void set_options(struct http_call *call)
 	libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers->list);
 	libcurl.easy_setopt(easy, CURLOPT_USERAGENT, "fumehood/" FUMEHOOD_VERSION);
-	libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
-	libcurl.easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
+	if (request->body) {
+		libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
+		libcurl.easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
+	}
 	libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 	libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 	libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -419,6 +464,7 @@ static void end_call(struct http_call *call, CURLcode code)
 		.retry_after_ms = retry_after_ms(call->easy),
 	};
 
+	libcurl.easy_getinfo(call->easy, CURLINFO_REDIRECT_URL, &end.location);
 	if (code != CURLE_OK)
 		end.sentence = *call->sentence ? call->sentence : libcurl.easy_strerror(code);
 	call->request.end(call->request.user, &end);

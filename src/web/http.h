@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MODEL_HTTP_H
-#define MODEL_HTTP_H
+#ifndef WEB_HTTP_H
+#define WEB_HTTP_H
 
 #include "base/error.h"
 
@@ -11,7 +11,8 @@
 /*
  * Many HTTP requests at once, none of which blocks. One descriptor stands for all of them and for
  * time; an event costs the same however many requests there are. Proxies are found by the usual
- * variables, certificates by SSL_CERT_FILE. Redirects are not followed, since a key goes along.
+ * variables, certificates by SSL_CERT_FILE. Redirects are not followed: a key goes along,
+ * and not every place may be asked.
  *
  * What libcurl frees is wiped first, where this is the first use of libcurl in the process: keys and
  * conversations don't stay behind in memory.
@@ -34,6 +35,16 @@ void http_advance(struct http *h);
 /* -EINVAL for what is no http or https URL, or has a user or password in it. */
 int http_check_url(const char *url, struct fh_error *err);
 
+/* A URL as a request for it would read it: what a list of hosts is compared with. */
+struct http_url {
+	char *whole;
+	char *scheme, *host; /* in lower case */
+	char *port;          /* the usual one where none is given */
+};
+
+int http_url_parse(const char *url, struct http_url *out, struct fh_error *err); /* -EINVAL */
+void http_url_release(struct http_url *url);
+
 /* Lines "NAME: PREFIXVALUE" that go along with requests. Copies; free wipes them. */
 struct http_headers;
 
@@ -55,9 +66,10 @@ struct http_end {
 	const char *sentence;   /* what went wrong; "" when answered */
 	int status;             /* of the answer; 0: none came */
 	int64_t retry_after_ms; /* what the answer asks for; negative: nothing */
+	const char *location;   /* where it leads, as a whole URL; NULL: nowhere */
 };
 
-/* A POST of JSON. All that it points at lives until `end`, or until http_cancel(). */
+/* A POST of JSON, or a GET where `body` is NULL. All that it points at lives until `end`, or until http_cancel(). */
 struct http_request {
 	const char *url;
 	const struct http_headers *headers;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/libcurl.h"
+#include "web/libcurl.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +25,8 @@ int libcurl_load(struct fh_error *err)
 	int r = 0;
 
 	if (!library)
-		return error_say(err, ENOENT, "%s can't be loaded, which language models need: %s",
+		return error_say(err, ENOENT,
+				"%s can't be loaded, which language models and the web need: %s",
 				LIBRARY, dlerror());
 #define LIBCURL_FIND(name)                                                                         \
 	if (r == 0)                                                                                \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef MODEL_LIBCURL_H
-#define MODEL_LIBCURL_H
+#ifndef WEB_LIBCURL_H
+#define WEB_LIBCURL_H
 
 /* The functions stand in a table: no macros may check their arguments by name. */
 #define CURL_DISABLE_TYPECHECK

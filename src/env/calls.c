@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/calls.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/log.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "env/env.h"
+#include "web/fetch.h"
+#include "web/papers.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALL_BYTES_MAX 8192
+#define ANSWER_BYTES_MAX (32 << 20)
+#define CALLS_MAX 16 /* at the same time, of a process */
+#define PAUSE_MS 50  /* between two calls: an agent's loop must not keep the owner busy */
+#define TIMEOUT_MS 60000
+
+/* --- services --------------------------------------------------------------------------------- */
+
+struct call_service {
+	const char *name;
+	int (*begin)(struct fh_env *env, const char *text, struct fh_error *err);
+	/* NULL: what came is the answer. */
+	int (*answer)(const struct call *call, const struct buf *body, struct buf *out,
+			struct fh_error *err);
+};
+
+static int begin_fetch(struct fh_env *env, const char *url, const char *key, struct fh_error *err)
+{
+	if (!env->web_hosts)
+		return error_say(err, EACCES, "this episode has no access to the web");
+	return fetch_begin(
+			&(struct fetch_request){
+					.hosts = env->web_hosts,
+					.url = url,
+					.key_header = "x-api-key",
+					.key = key,
+					.bytes_max = ANSWER_BYTES_MAX,
+					.timeout_ms = TIMEOUT_MS,
+			},
+			&env->call.fetch, err);
+}
+
+static int begin_document(struct fh_env *env, const char *text, struct fh_error *err)
+{
+	return begin_fetch(env, text, NULL, err);
+}
+
+/* "N TERM" */
+static int begin_papers(struct fh_env *env, const char *text, struct fh_error *err)
+{
+	auto_buf struct buf url = BUF_INIT(4 * CALL_BYTES_MAX);
+	char *end;
+	unsigned long most = strtoul(text, &end, 10);
+
+	if (*end != ' ' || !end[1] || most < 1 || most > PAPERS_MOST)
+		return error_say(err, EINVAL, "a search needs a term, and asks for 1 to %d papers",
+				PAPERS_MOST);
+	env->call.most = most;
+	papers_add_url(&url, end + 1, most);
+	return begin_fetch(env, buf_str(&url), papers_key(), err);
+}
+
+static int answer_papers(const struct call *call, const struct buf *body, struct buf *out,
+		struct fh_error *err)
+{
+	return papers_add_lines(out, buf_str(body), body->len, call->most, err);
+}
+
+static const struct call_service services[] = {
+	{ "document", begin_document, NULL },
+	{ "papers", begin_papers, answer_papers },
+};
+
+static const struct call_service *find_service(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
+		if (str_eq(services[i].name, name))
+			return &services[i];
+	return NULL;
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+static bool is_id(const char *text)
+{
+	size_t n = strlen(text);
+
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)text[i]))
+			return false;
+	return n > 0 && n <= CALL_ID_MAX;
+}
+
+/* "SERVICE ID\nTEXT", taken apart in place. */
+static bool split(char *call, char **out_id, char **out_text)
+{
+	char *line = strchr(call, '\n');
+	char *space = strchr(call, ' ');
+
+	if (!line || !space || space > line)
+		return false;
+	*line = *space = '\0';
+	*out_id = space + 1;
+	*out_text = line + 1;
+	return is_id(*out_id);
+}
+
+static int read_call(struct fh_env *env, struct buf *out)
+{
+	auto_close int fd = -1;
+	int r = sandbox_get(env->sb, GUEST_HOME, GUEST_CALL, CALL_BYTES_MAX, &fd, NULL);
+
+	return r < 0 ? r : fd_read_all(fd, out);
+}
+
+/* If it can't be put, the tool hears nothing, and gives up in time. */
+static void put_answer(
+		struct fh_env *env, int r, const struct buf *body, const struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(ANSWER_BYTES_MAX + FH_ERROR_MESSAGE_MAX);
+	size_t n = r < 0 ? strlen(err->message) : body->len;
+
+	buf_printf(&text, "%s %s %zu\n", env->call.id, r < 0 ? "no" : "ok", n);
+	buf_add(&text, r < 0 ? err->message : buf_str(body), n);
+	(void)sandbox_put(env->sb, GUEST_HOME, GUEST_ANSWER, buf_str(&text), text.len, 0600, NULL);
+}
+
+/* --- a call ----------------------------------------------------------------------------------- */
+
+static void end(struct fh_env *env)
+{
+	poller_unwatch_fd(&env->gym->poller, fetch_fd(env->call.fetch));
+	fetch_free(take_ptr(env->call.fetch));
+	env->call.service = NULL;
+	atomic_fetch_sub(&env->gym->n_calls, 1);
+}
+
+static void begin(struct fh_env *env)
+{
+	auto_buf struct buf call = BUF_INIT(CALL_BYTES_MAX);
+	const struct call_service *service;
+	struct fh_error err = FH_ERROR_INIT;
+	char *id, *text;
+	int r;
+
+	env->call.next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
+	if (atomic_load(&env->gym->n_calls) >= CALLS_MAX)
+		return;
+	env->call.asked = false;
+	/* Before the call is read, so that the next one is told. */
+	if (sandbox_clear_requests(env->sb, NULL) < 0 || read_call(env, &call) < 0 || !call.len ||
+			!split(call.data, &id, &text))
+		return;
+	if (str_eq(id, env->call.id)) /* it was told twice */
+		return;
+	snprintf(env->call.id, sizeof(env->call.id), "%s", id);
+	service = find_service(call.data);
+	r = service ? service->begin(env, text, &err)
+		    : error_say(&err, ENOSYS, "there is no such service");
+	if (r < 0) {
+		put_answer(env, r, NULL, &err);
+	} else {
+		env->call.service = service;
+		atomic_fetch_add(&env->gym->n_calls, 1);
+	}
+	log_info("a tool asks", "service", call.data, "about", text, "answer",
+			r < 0 ? err.message : "under way", NULL);
+}
+
+static void answer(struct fh_env *env)
+{
+	auto_buf struct buf out = BUF_INIT(ANSWER_BYTES_MAX);
+	const struct buf *body = NULL;
+	struct fh_error err = FH_ERROR_INIT;
+	int r = fetch_result(env->call.fetch, &body, &err);
+
+	if (r == 0 && env->call.service->answer) {
+		r = env->call.service->answer(&env->call, body, &out, &err);
+		body = &out;
+	}
+	put_answer(env, r, body, &err);
+	end(env);
+}
+
+void calls_advance(struct fh_env *env, bool asked)
+{
+	struct call *call = &env->call;
+
+	call->asked = call->asked || asked;
+	if (call->service && fetch_advance(call->fetch))
+		answer(env);
+	if (call->asked && !call->service && clock_now_ns() >= call->next_ns)
+		begin(env);
+}
+
+void calls_waits(const struct fh_env *env, struct waits *w)
+{
+	if (env->call.service)
+		fetch_waits(env->call.fetch, w);
+	else if (env->call.asked)
+		waits_until(w, env->call.next_ns);
+}
+
+void calls_drop(struct fh_env *env)
+{
+	if (env->call.service)
+		end(env);
+	env->call.asked = false;
+}

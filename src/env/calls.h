@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENV_CALLS_H
+#define ENV_CALLS_H
+
+#include "base/waits.h"
+#include "proto/guest.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * Calls of the agent's tools to their environment, while a command runs, for what a sandbox without a network
+ * can't do: a search for papers, a document of the web. A call is a file of the agent's, and a byte into a named
+ * pipe that says so; the answer is another file (proto/guest.h). So nothing in a call is trusted.
+ *
+ * Nothing here waits. An environment has one call at a time, which ends with its command.
+ */
+struct fh_env;
+struct fetch;
+struct call_service;
+
+struct call {
+	char id[CALL_ID_MAX + 1];
+	const struct call_service *service; /* NULL: none is under way */
+	struct fetch *fetch;
+	size_t most;     /* papers that are asked for */
+	bool asked;      /* there is another one to look at */
+	int64_t next_ns; /* and when, at the earliest */
+};
+
+/* Does what can be done; `asked`: a tool says that it has made a call. */
+void calls_advance(struct fh_env *env, bool asked);
+void calls_waits(const struct fh_env *env, struct waits *w);
+void calls_drop(struct fh_env *env); /* with the command */
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web/fetch.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "web/hosts.h"
+#include "web/http.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define TRIES 3
+#define REDIRECTS 5
+#define PAUSE_MS 1000
+#define PAUSE_ASKED_MS_MAX 10000
+
+struct fetch {
+	struct http *http;
+	struct http_call *call; /* NULL: none is under way */
+	struct http_headers *headers;
+	char *hosts, *url;
+	int64_t timeout_ms;
+	int tries, redirects;
+	int64_t again_ns; /* when the next try begins; INT64_MAX: no other one */
+	struct buf body;
+	bool over;
+	struct fh_error failure;
+};
+
+/* --- a URL ------------------------------------------------------------------------------------ */
+
+static int take_url(struct fetch *f, const char *url, struct fh_error *err)
+{
+	struct http_url parts;
+	int r = http_url_parse(url, &parts, err);
+
+	if (r < 0)
+		return r;
+	if (!hosts_allow(f->hosts, parts.scheme, parts.host, parts.port))
+		r = error_say(err, EACCES, "%s://%s:%s is not among the places that may be asked",
+				parts.scheme, parts.host, parts.port);
+	if (r == 0) {
+		free(f->url);
+		f->url = take_ptr(parts.whole);
+	}
+	http_url_release(&parts);
+	return r;
+}
+
+/* --- a try ------------------------------------------------------------------------------------ */
+
+static void over(struct fetch *f)
+{
+	f->over = true;
+	f->again_ns = INT64_MAX;
+}
+
+static bool is_redirect(const struct http_end *end)
+{
+	return end->status >= 301 && end->status <= 308 && end->status != 304 && end->location;
+}
+
+static bool is_busy(const struct http_end *end)
+{
+	return end->error == HTTP_BROKEN || end->status == 429 || end->status >= 500;
+}
+
+static void follow(struct fetch *f, const char *location)
+{
+	/* The key is not for whom it leads to. */
+	http_headers_free(f->headers);
+	f->headers = http_headers_new();
+	f->tries = 0;
+	if (++f->redirects > REDIRECTS)
+		error_say(&f->failure, EIO, "it leads from place to place without an end");
+	else if (take_url(f, location, &f->failure) == 0)
+		f->again_ns = 0;
+	if (f->again_ns == INT64_MAX)
+		over(f);
+}
+
+static void pause_it(struct fetch *f, int64_t asked_ms)
+{
+	int64_t ms = asked_ms > PAUSE_MS ? asked_ms : PAUSE_MS * f->tries;
+
+	ms = ms < PAUSE_ASKED_MS_MAX ? ms : PAUSE_ASKED_MS_MAX;
+	f->again_ns = clock_now_ns() + ms * NS_PER_MS;
+}
+
+static void judge(struct fetch *f, const struct http_end *end)
+{
+	if (end->error == HTTP_ANSWERED && end->status == 200)
+		over(f);
+	else if (end->error == HTTP_ANSWERED && is_redirect(end))
+		follow(f, end->location);
+	else if (is_busy(end) && f->tries < TRIES)
+		pause_it(f, end->retry_after_ms);
+	else if (end->error == HTTP_ANSWERED)
+		error_say(&f->failure, EIO, "the server answered with status %d%s", end->status,
+				end->status == 429 ? ": it has been asked too often" : "");
+	else if (end->error == HTTP_REFUSED)
+		error_say(&f->failure, EFBIG, "what it has is larger than %zu MiB",
+				f->body.cap >> 20);
+	else
+		error_say(&f->failure, end->error == HTTP_TIMEOUT ? ETIMEDOUT : EIO, "%s",
+				end->sentence);
+	if (f->failure.code < 0)
+		over(f);
+}
+
+static bool on_data(void *user, const char *data, size_t n)
+{
+	struct fetch *f = user;
+
+	buf_add(&f->body, data, n);
+	return !f->body.truncated;
+}
+
+static void on_end(void *user, const struct http_end *end)
+{
+	struct fetch *f = user;
+
+	f->call = NULL;
+	judge(f, end);
+}
+
+static void try(struct fetch *f)
+{
+	const struct http_request request = {
+		.url = f->url,
+		.headers = f->headers,
+		.timeout_ms = f->timeout_ms,
+		.user = f,
+		.data = on_data,
+		.end = on_end,
+	};
+
+	f->again_ns = INT64_MAX;
+	f->tries++;
+	buf_clear(&f->body);
+	f->body.truncated = false;
+	if (http_start(f->http, &request, &f->call, &f->failure) < 0)
+		over(f);
+}
+
+/* --- what callers see ------------------------------------------------------------------------- */
+
+int fetch_begin(const struct fetch_request *request, struct fetch **out, struct fh_error *err)
+{
+	struct fetch *f = xcalloc(1, sizeof(*f));
+	int r = http_open(&f->http, err);
+
+	f->hosts = request->hosts ? xstrdup(request->hosts) : NULL;
+	f->timeout_ms = request->timeout_ms;
+	buf_init(&f->body, request->bytes_max);
+	if (r == 0)
+		r = take_url(f, request->url, err);
+	if (r < 0) {
+		fetch_free(f);
+		return r;
+	}
+	f->headers = http_headers_new();
+	if (request->key)
+		http_headers_add(f->headers, request->key_header, "", request->key);
+	try(f);
+	*out = f;
+	return 0;
+}
+
+void fetch_free(struct fetch *f)
+{
+	if (!f)
+		return;
+	if (f->call)
+		http_cancel(f->call);
+	http_headers_free(f->headers);
+	http_close(f->http);
+	free(f->hosts);
+	free(f->url);
+	buf_release(&f->body);
+	free(f);
+}
+
+int fetch_fd(const struct fetch *f)
+{
+	return http_fd(f->http);
+}
+
+void fetch_waits(const struct fetch *f, struct waits *w)
+{
+	if (f->over)
+		waits_until(w, 0);
+	else if (f->call)
+		waits_add(w, http_fd(f->http), POLLIN);
+	else
+		waits_until(w, f->again_ns);
+}
+
+bool fetch_advance(struct fetch *f)
+{
+	if (f->call)
+		http_advance(f->http);
+	if (!f->over && !f->call && clock_now_ns() >= f->again_ns)
+		try(f);
+	return f->over;
+}
+
+int fetch_result(const struct fetch *f, const struct buf **out_body, struct fh_error *err)
+{
+	if (f->failure.code < 0) {
+		*err = f->failure;
+		return f->failure.code;
+	}
+	*out_body = &f->body;
+	return 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web/hosts.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+#include <strings.h>
+
+#define PAPERS "papers"
+
+/* Of those that give a PDF to whoever asks. */
+static const char papers[] =
+		"api.semanticscholar.org,arxiv.org,*.arxiv.org,aclanthology.org,www.aclanthology.org,"
+		"www.aclweb.org,openreview.net,proceedings.mlr.press,jmlr.org,www.jmlr.org,"
+		"proceedings.neurips.cc,papers.neurips.cc,papers.nips.cc,proceedings.iclr.cc,"
+		"openaccess.thecvf.com,ojs.aaai.org,www.ijcai.org,dl.acm.org,ieeexplore.ieee.org,"
+		"link.springer.com,www.nature.com,journals.plos.org,www.mdpi.com,www.frontiersin.org,"
+		"www.biorxiv.org,www.medrxiv.org,www.ncbi.nlm.nih.gov,pmc.ncbi.nlm.nih.gov,hal.science,"
+		"distill.pub,pdfs.semanticscholar.org";
+
+/* --- an entry --------------------------------------------------------------------------------- */
+
+struct entry {
+	const char *at;
+	size_t n;
+};
+
+/* The next one of the list; false at its end. */
+static bool next_entry(const char **list, struct entry *out)
+{
+	if (!*list)
+		return false;
+	out->at = *list;
+	out->n = strcspn(*list, ",");
+	*list = out->at[out->n] ? out->at + out->n + 1 : NULL;
+	return true;
+}
+
+static bool is(const struct entry *e, const char *text)
+{
+	return strlen(text) == e->n && strncasecmp(e->at, text, e->n) == 0;
+}
+
+static bool skip(struct entry *e, const char *prefix)
+{
+	size_t n = strlen(prefix);
+
+	if (e->n < n || strncasecmp(e->at, prefix, n) != 0)
+		return false;
+	e->at += n;
+	e->n -= n;
+	return true;
+}
+
+static size_t span_host(const struct entry *e)
+{
+	size_t n = 0;
+
+	while (n < e->n && (isalnum((unsigned char)e->at[n]) || strchr("-._", e->at[n])))
+		n++;
+	return n;
+}
+
+static bool is_port(const char *text, size_t n)
+{
+	int64_t port;
+	auto_free char *copy = xasprintf("%.*s", (int)n, text);
+
+	return isdigit((unsigned char)*copy) && str_to_i64(copy, &port) && port > 0 && port < 65536;
+}
+
+static bool is_entry(struct entry e)
+{
+	bool has_scheme = skip(&e, "https://") || skip(&e, "http://");
+	size_t n;
+
+	if (!has_scheme)
+		skip(&e, "*.");
+	n = span_host(&e);
+	if (n == 0 || e.at[0] == '.' || e.at[n - 1] == '.')
+		return false;
+	return n == e.n || (has_scheme && e.at[n] == ':' && is_port(e.at + n + 1, e.n - n - 1));
+}
+
+int hosts_check(const char *list, struct fh_error *err)
+{
+	struct entry e;
+
+	while (next_entry(&list, &e))
+		if (!is_entry(e))
+			return error_say(err, EINVAL,
+					"'%.*s' is no place in the web: give example.org, *.example.org, "
+					"https://example.org:8443 or papers",
+					(int)e.n, e.at);
+	return 0;
+}
+
+/* --- a place ---------------------------------------------------------------------------------- */
+
+static const char *usual_port(const char *scheme)
+{
+	return str_eq(scheme, "https") ? "443" : "80";
+}
+
+static bool entry_allows(struct entry e, const char *scheme, const char *host, const char *port)
+{
+	auto_free char *prefix = xasprintf("%s://", scheme);
+	auto_free char *full = xasprintf("%s:%s", host, port);
+	bool usual = str_eq(port, usual_port(scheme));
+	size_t n = strlen(host);
+
+	if (memmem(e.at, e.n, "://", 3))
+		return skip(&e, prefix) && (is(&e, full) || (usual && is(&e, host)));
+	if (!usual)
+		return false;
+	if (e.n > 2 && strncmp(e.at, "*.", 2) == 0)
+		return n > e.n - 1 && strncasecmp(host + n - (e.n - 1), e.at + 1, e.n - 1) == 0;
+	return is(&e, host);
+}
+
+bool hosts_allow(const char *list, const char *scheme, const char *host, const char *port)
+{
+	struct entry e;
+
+	if (!str_eq(scheme, "http") && !str_eq(scheme, "https"))
+		return false;
+	while (next_entry(&list, &e)) {
+		if (is(&e, PAPERS) ? hosts_allow(papers, scheme, host, port)
+				   : entry_allows(e, scheme, host, port))
+			return true;
+	}
+	return false;
+}

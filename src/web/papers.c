@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "web/papers.h"
+
+#include "base/json.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SERVER "https://api.semanticscholar.org"
+#define PATH "/graph/v1/paper/search/bulk"
+#define FIELDS "paperId,title,abstract,openAccessPdf"
+
+static const char *variable(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value ? value : NULL;
+}
+
+const char *papers_key(void)
+{
+	return variable("SEMANTIC_SCHOLAR_API_KEY");
+}
+
+/* RFC 3986, 2.1: whatever is not unreserved. */
+static void add_escaped(struct buf *out, const char *text)
+{
+	for (const char *s = text; *s; s++) {
+		if (isalnum((unsigned char)*s) || strchr("-._~", *s))
+			buf_add_char(out, *s);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*s);
+	}
+}
+
+void papers_add_url(struct buf *out, const char *term, size_t most)
+{
+	const char *server = variable("SEMANTIC_SCHOLAR_API_URL");
+
+	if (!server)
+		server = SERVER;
+	buf_printf(out, "%.*s%s?query=", (int)(strlen(server) - str_ends(server, "/")), server,
+			PATH);
+	add_escaped(out, term);
+	buf_printf(out, "&fields=%s&limit=%zu&openAccessPdf", FIELDS, most);
+}
+
+static void copy(json_t *to, const char *as, const json_t *from, const char *key)
+{
+	json_t *value = json_object_get(from, key);
+
+	json_object_set(to, as, json_is_string(value) ? value : json_null());
+}
+
+int papers_add_lines(
+		struct buf *out, const char *answer, size_t n, size_t most, struct fh_error *err)
+{
+	auto_json json_t *whole = NULL;
+	json_t *data = NULL, *paper;
+	size_t i;
+	int r = json_parse("the answer", answer, n, &whole, err);
+
+	if (r == 0 && !json_is_object(whole))
+		r = error_say(err, EINVAL, "the answer is no JSON object");
+	if (r == 0)
+		r = json_get_array(whole, "data", JSON_REQUIRED, &data, err);
+	if (r < 0)
+		return r;
+	json_array_foreach(data, i, paper) {
+		auto_json json_t *line = json_object();
+
+		if (i == most)
+			break;
+		copy(line, "paperId", paper, "paperId");
+		copy(line, "title", paper, "title");
+		copy(line, "abstract", paper, "abstract");
+		copy(line, "pdf_url", json_object_get(paper, "openAccessPdf"), "url");
+		json_add(out, line, false);
+		buf_add_char(out, '\n');
+	}
+	return 0;
+}

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""literature_search and parse_pdf_url: what a sandbox without a network may ask, through its owner."""
+
+import json
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import ROOT, TASKS
+from test_agent import Server as Model
+from test_agent import act
+from test_env import Door
+
+sys.path.insert(0, str(ROOT / "tests" / "servers"))
+from web import TEXT  # noqa: E402
+
+SERVER = ROOT / "tests" / "servers" / "web.py"
+KEY = "a-secret-of-the-owner"
+
+
+class Web:
+    def __init__(self, folder):
+        self.log = folder / "asked.jsonl"
+        self.child = subprocess.Popen(
+            [sys.executable, SERVER, "--log", self.log],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.url = f"http://127.0.0.1:{int(self.child.stdout.readline())}"
+
+    def asked(self) -> list[dict]:
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+@pytest.fixture
+def web(tmp_path, fumehood):
+    server = Web(tmp_path)
+    fumehood.env.update(SEMANTIC_SCHOLAR_API_URL=server.url + "/", SEMANTIC_SCHOLAR_API_KEY=KEY)
+    yield server
+    server.child.stdin.close()
+    server.child.wait(30)
+
+
+@pytest.fixture
+def enter(fumehood):
+    doors = []
+
+    def begin(*args) -> Door:
+        doors.append(Door(fumehood, "--task", "rows", "--max-steps", "1000", *args))
+        doors[-1].ask(op="reset", seed=0)
+        return doors[-1]
+
+    yield begin
+    for door in doors:
+        door.child.kill()
+        door.child.wait()
+
+
+@pytest.fixture
+def door(enter, web):
+    return enter("--web-hosts", f"example.org,{web.url}")
+
+
+def said(door, action: str, **more) -> tuple[str, int]:
+    step = door.step(action, **more)
+    return step["observation"], step["info"]["exit_code"]
+
+
+def test_a_search(door, web):
+    text, status = said(door, "literature_search 'deep sets & more' 3; env; cat /proc/*/environ")
+    found = [json.loads(line) for line in text.splitlines()[:3]]
+    assert list(found[0]) == ["paperId", "title", "abstract", "pdf_url"]
+    assert [paper["title"] for paper in found] == [f"deep sets & more {i}" for i in range(3)]
+    assert found[0]["abstract"] == "Of \u00e9verything.\nAnd more." and found[1]["abstract"] is None
+    assert found[2]["pdf_url"] == "https://arxiv.org/pdf/2"
+    assert len(said(door, "literature_search attention")[0].splitlines()) == 20
+    assert said(door, "literature_search nothing") == ("No paper was found.\n", 0)
+    first = web.asked()[0]
+    assert first["key"] == KEY and KEY not in text
+    assert "query=deep%20sets%20%26%20more&" in first["path"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("", "Usage: literature_search"),
+        ("deep learning", "Usage: literature_search"),
+        ("a b c", "Usage: literature_search"),
+        ("a 0", "a search needs a term, and asks for 1 to 100 papers"),
+        ("a 101", "a search needs a term, and asks for 1 to 100 papers"),
+        ("''", "a search needs a term, and asks for 1 to 100 papers"),
+    ],
+)
+def test_a_search_that_is_none(door, words, why):
+    text, status = said(door, f"literature_search {words}")
+    assert why in text and status in (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("/paper.pdf", f"{TEXT}\n"),
+        ("/busy", f"{TEXT}\n"),
+        ("/there", f"{TEXT}\n"),
+        ("/tired", "the server answered with status 429: it has been asked too often\n"),
+        ("/away", "http://localhost:1 is not among the places that may be asked\n"),
+        ("/round", "it leads from place to place without an end\n"),
+        ("/none", "the server answered with status 404\n"),
+        ("/page", "what is there is no PDF\n"),
+        ("/huge.pdf", "what it has is larger than 32 MiB\n"),
+        ("/broken.pdf", "the PDF could not be read\n"),
+    ],
+)
+def test_a_document(door, web, path, text):
+    shown, status = said(door, f"parse_pdf_url {web.url}{path}")
+    assert shown.startswith(text) and status == (0 if TEXT in text else 1)
+    assert all(asked["key"] is None for asked in web.asked())
+    assert said(door, "ls -A ~/.fumehood") == ("lock\n", 0)
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("http://127.0.0.1:1/x", "http://127.0.0.1:1 is not among"),
+        ("https://127.0.0.1/x", "https://127.0.0.1:443 is not among"),
+        ("http://example.org.evil.net/", "http://example.org.evil.net:80 is not among"),
+        ("http://example.org:8080/", "http://example.org:8080 is not among"),
+        ("http://user:word@example.org/", "a URL with a user or password"),
+        ("file:///etc/passwd", "is no http:// or https:// URL"),
+        ("gopher://example.org/", "is no http:// or https:// URL"),
+        ("example.org", "is no http:// or https:// URL"),
+        ("''", "is no http:// or https:// URL"),
+    ],
+)
+def test_what_may_not_be_asked(door, url, why):
+    text, status = said(door, f"parse_pdf_url {url}")
+    assert why in text and status == 1
+
+
+def test_without_a_web(enter, web):
+    for door in (enter(), enter("--web-hosts", "none")):
+        for action in ("literature_search x", f"parse_pdf_url {web.url}/paper.pdf"):
+            assert said(door, action) == ("this episode has no access to the web\n", 1)
+    assert not web.log.exists()
+
+
+@pytest.mark.parametrize(
+    "hosts", ["exa mple.org", "example.org,", "ftp://example.org", "*.", "a:1"]
+)
+def test_a_list_that_is_wrong(fumehood, hosts):
+    done = fumehood(
+        *("env", "--task", "rows", "--tasks-dir", TASKS, "--web-hosts", hosts), status=2, input=""
+    )
+    assert "is no place in the web: give example.org" in done.stderr
+
+
+def test_a_step_that_does_not_wait(door, web):
+    """A server's silence ends with the command; a call of a process in the background is served too."""
+    began = time.monotonic()
+    slow = door.step(f"parse_pdf_url {web.url}/slow", timeout_s=1)
+    assert slow["info"]["outcome"] == "timeout" and time.monotonic() - began < 10
+    door.step(f"(sleep 0.3; parse_pdf_url {web.url}/paper.pdf >~/text) >/dev/null 2>&1 &")
+    time.sleep(1)
+    assert said(door, "sleep 1; cat ~/text")[0].startswith(TEXT)
+    both = f"parse_pdf_url {web.url}/paper.pdf & literature_search x 1; wait"
+    assert TEXT in (text := said(door, both)[0]) and '"x 0"' in text
+
+
+def test_a_language_model_that_reads(fumehood, web, tmp_path):
+    """An agent that has these commands has the places of papers, unless it is told otherwise."""
+    (tmp_path / "m").mkdir()
+    model = Model(
+        tmp_path / "m", {"m": {"turns": [act("literature_search x 1"), act("exit_forfeit")]}}
+    )
+    fumehood.env.update(OPENAI_API_KEY="sk-none-secret")
+    for words, answer in (
+        ([], f"{web.url} is not among the places that may be asked"),
+        (["--web-hosts", f"papers,{web.url}"], "x 0"),
+        (["--web-hosts", "none"], "this episode has no access to the web"),
+    ):
+        fumehood(
+            *("run", "--task", "rows", "--tasks-dir", TASKS, "--model", "openai:m", "-q"),
+            *("--agent", "lit_search", "--url", f"{model.url}/v1", "--out", fumehood.out),
+            *("--per-instance-cost-limit", "0", *words),
+            status=None,
+        )
+        assert answer in json.dumps(model.asked()[-1])
+        assert KEY not in json.dumps(model.asked())
+    model.close()

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "aci.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "proto/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * A call: one file says what is wanted, a byte into a pipe that it is there, another file has the answer, which
+ * is looked for with longer and longer pauses. proto/guest.h has the files, env/calls.c the other end.
+ */
+#define FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
+#define CALL GUEST_HOME "/" GUEST_CALL
+#define ANSWER GUEST_HOME "/" GUEST_ANSWER
+#define LOCK FOLDER "/lock" /* one call at a time */
+#define ANSWER_BYTES_MAX (64 << 20)
+#define TIMEOUT_NS (300 * NS_PER_S)
+#define PAUSE_NS_MIN (1000L * 1000)
+#define PAUSE_NS_MAX (50L * 1000 * 1000)
+
+/* Takes the answer's first line off. -EAGAIN if it is not there yet, or not all of it; -ENOENT: a sentence
+ * says why there is none. */
+static int take_head(struct buf *answer, const char *id)
+{
+	static const char *const words[] = { " ok ", " no " };
+	size_t n = strlen(id), size;
+	const char *text = buf_str(answer);
+	char *end;
+
+	for (size_t i = 0; str_starts(text, id) && i < 2; i++) {
+		if (!str_starts(text + n, words[i]))
+			continue;
+		size = strtoul(text + n + strlen(words[i]), &end, 10);
+		if (*end != '\n' || (size_t)(text + answer->len - end - 1) != size)
+			break;
+		buf_consume(answer, (size_t)(end + 1 - text));
+		return i == 0 ? 0 : -ENOENT;
+	}
+	return -EAGAIN;
+}
+
+static int await_answer(const char *id, struct buf *out)
+{
+	int64_t end_ns = clock_now_ns() + TIMEOUT_NS;
+	long pause_ns = PAUSE_NS_MIN;
+	int r;
+
+	while (clock_now_ns() < end_ns) {
+		buf_clear(out);
+		r = fd_read_file(ANSWER, out, NULL);
+		if (r == 0)
+			r = take_head(out, id);
+		if (r == 0 || (r == -ENOENT && out->len))
+			return r;
+		nanosleep(&(struct timespec){ .tv_nsec = pause_ns }, NULL);
+		pause_ns += pause_ns / 4;
+		pause_ns = pause_ns < PAUSE_NS_MAX ? pause_ns : PAUSE_NS_MAX;
+	}
+	return -ETIMEDOUT;
+}
+
+static int exchange(const char *service, const char *text, struct buf *out)
+{
+	auto_buf struct buf call = BUF_INIT(65536);
+	char id[CALL_ID_MAX + 1];
+	uint64_t number;
+	int r;
+
+	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
+		return -EIO;
+	snprintf(id, sizeof(id), "%016llx", (unsigned long long)number);
+	buf_printf(&call, "%s %s\n%s", service, id, text);
+	r = fd_write_file(CALL, buf_str(&call), call.len, 0600, NULL);
+	if (r == 0)
+		r = aci_tell_call() ? await_answer(id, out) : -EPIPE;
+	unlink(CALL);
+	unlink(ANSWER);
+	return r;
+}
+
+bool aci_call(const char *service, const char *text, struct buf *out)
+{
+	auto_close int lock = -1;
+	int r;
+
+	buf_init(out, ANSWER_BYTES_MAX);
+	mkdir(FOLDER, 0700);
+	lock = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+	r = lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno : exchange(service, text, out);
+	if (r == -ENOENT)
+		fprintf(stderr, "%s\n", buf_str(out));
+	else if (r < 0)
+		fprintf(stderr, "no answer came: %s\n", strerror(-r));
+	return r == 0;
+}
