@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -32,10 +33,11 @@
  * which every sandbox begins as a copy of, so that a reset does not grow with the host's mounts.
  *
  * Children are cloned without an exit signal, so that bash's handling of SIGCHLD stays as it is, and
- * are reaped at each turn of the loop.
+ * are reaped now and then.
  */
 
-#define REAP_MS 500
+#define REAP_MS 500             /* without a message */
+#define REAP_PAUSE_MS 20        /* with: the kernel looks at each child, ended or not */
 #define QUIET_MS 2              /* without a message: whoever was to be made stands */
 #define STACK_BYTES (128 << 10) /* more than a layer's copying takes */
 
@@ -252,6 +254,16 @@ static void reap(struct nursery *n)
 	n->children += (unsigned)removals_turn(n->removals, &n->trees);
 }
 
+static void reap_in_time(struct nursery *n)
+{
+	int64_t now = clock_now_ns();
+
+	if (now - n->reaped_ns < REAP_PAUSE_MS * NS_PER_MS)
+		return;
+	n->reaped_ns = now;
+	reap(n);
+}
+
 static void handle_remove(struct nursery *n, struct wire *w)
 {
 	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
@@ -356,7 +368,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 			{ .fd = n.owner, .events = POLLIN } };
 		int r;
 
-		reap(&n);
+		reap_in_time(&n);
 		r = poll(fds, 2, pause_ms(&n));
 		if (r < 0)
 			continue;

@@ -354,13 +354,16 @@ static int set_limits(
 		struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
 {
 	const struct cgroup_tree *tree = &group->pool->tree;
+	const struct sandbox_limits *has = group->known ? &group->limits : NULL;
 	int64_t kills;
-	int r = tree->kind->limit(tree, group->name, limits, err);
+	int r;
 
+	group->known = false;
+	r = tree->kind->limit(tree, group->name, limits, has, err);
 	if (r < 0)
 		return r;
 	group->limits = *limits;
-	group->limited = true;
+	group->known = group->limited = true;
 	group->oom_base = 0;
 	kills = cgroup_oom_kills(group);
 	group->oom_base = kills > 0 ? kills : 0;

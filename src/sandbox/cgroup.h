@@ -27,8 +27,9 @@ struct cgroup {
 	size_t n_parts;               /* 0 after cgroup_sent() */
 	int cpu_fd;                   /* counter kept open; -1: none */
 	int memory_fd;                /* as well, where its peak starts anew by descriptor; -1 */
-	struct sandbox_limits limits; /* that it has */
-	bool limited;                 /* in this life */
+	struct sandbox_limits limits; /* that it has, if they are known */
+	bool known;
+	bool limited; /* in this life */
 	/* of the group's earlier lives */
 	int64_t cpu_base_ns;
 	int64_t oom_base;

@@ -29,9 +29,12 @@ struct cgroup_kind {
 	int (*prepare)(const struct cgroup_tree *tree, struct fh_error *err);
 	/* Puts a helper where it can get its children into the groups. */
 	int (*adopt)(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err);
-	/* Sets limits; puts the peak back to nothing if there is no forget_peak. */
+	/* Sets what differs from the limits that the group has (NULL: not known), since to set a share of
+	 * CPU time the kernel walks through all groups; puts the peak back to nothing if there is no
+	 * forget_peak. */
 	int (*limit)(const struct cgroup_tree *tree, const char *group,
-			const struct sandbox_limits *limits, struct fh_error *err);
+			const struct sandbox_limits *limits, const struct sandbox_limits *has,
+			struct fh_error *err);
 	int (*open_cpu)(const struct cgroup_tree *tree, const char *group);
 	const char *cpu_key; /* what comes before the number in there */
 	int64_t cpu_unit_ns;

@@ -93,18 +93,21 @@ static int set_network(const struct cgroup_tree *tree, const char *group, int64_
 }
 
 static int v1_limit(const struct cgroup_tree *tree, const char *group,
-		const struct sandbox_limits *l, struct fh_error *err)
+		const struct sandbox_limits *l, const struct sandbox_limits *has,
+		struct fh_error *err)
 {
 	int64_t quota = l->cpus > 0 ? cgroup_cpu_quota_us(l->cpus) : NO_LIMIT;
-	int r;
+	bool memory = !has || has->memory_bytes != l->memory_bytes;
+	int r = 0;
 
-	r = set(tree, MEMORY, group, "memory.limit_in_bytes",
-			l->memory_bytes ? l->memory_bytes : NO_LIMIT, err);
-	if (r == 0)
+	if (memory)
+		r = set(tree, MEMORY, group, "memory.limit_in_bytes",
+				l->memory_bytes ? l->memory_bytes : NO_LIMIT, err);
+	if (r == 0 && memory)
 		r = set_network(tree, group, l->memory_bytes, err);
-	if (r == 0)
+	if (r == 0 && (!has || has->pids != l->pids))
 		r = set_pids(tree, group, l->pids, err);
-	if (r == 0)
+	if (r == 0 && (!has || has->cpus != l->cpus))
 		r = set(tree, CPU, group, "cpu.cfs_quota_us", quota, err);
 	if (r == 0)
 		r = set(tree, MEMORY, group, "memory.max_usage_in_bytes", 0, err);

@@ -164,21 +164,24 @@ static int set_most(const char *folder, const char *file, int64_t most, struct f
 }
 
 static int v2_limit(const struct cgroup_tree *tree, const char *group,
-		const struct sandbox_limits *l, struct fh_error *err)
+		const struct sandbox_limits *l, const struct sandbox_limits *has,
+		struct fh_error *err)
 {
+	bool memory = !has || has->memory_bytes != l->memory_bytes;
 	auto_free char *folder = xasprintf("%s/%s", tree->folders[0], group);
 	char cpu[64] = "max";
-	int r;
+	int r = 0;
 
 	if (l->cpus > 0)
 		snprintf(cpu, sizeof(cpu), "%lld %d", (long long)cgroup_cpu_quota_us(l->cpus),
 				CGROUP_CPU_PERIOD_US);
-	r = set_most(folder, "memory.max", l->memory_bytes, err);
-	if (r == 0)
+	if (memory)
+		r = set_most(folder, "memory.max", l->memory_bytes, err);
+	if (r == 0 && (!has || has->pids != l->pids))
 		r = set_most(folder, "pids.max", l->pids, err);
-	if (r == 0)
+	if (r == 0 && (!has || has->cpus != l->cpus))
 		r = set(folder, "cpu.max", cpu, err);
-	if (r == 0) /* where there is swap at all */
+	if (r == 0 && memory) /* where there is swap at all */
 		cgroup_write(folder, "memory.swap.max", l->memory_bytes ? "0" : "max");
 	return r;
 }
