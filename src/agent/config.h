@@ -85,6 +85,9 @@ char *agent_config_list(void);
 int native_commands(struct arena *a, const struct texts *names, struct commands *out,
 		struct fh_error *err);
 
+/* The names of all of them, and the words of an episode that stand beside them. */
+const char *const *native_words(size_t *out_n);
+
 /* The tools of a model that calls them: `bash`, and these commands. */
 struct chat_tool *command_tools(struct arena *a, const struct commands *all, size_t *out_n);
 

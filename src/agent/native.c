@@ -128,6 +128,17 @@ int native_commands(struct arena *a, const struct texts *names, struct commands 
 	return 0;
 }
 
+const char *const *native_words(size_t *out_n)
+{
+	static const char *words[ARRAY_SIZE(natives) + 4] = { "end_multiline_command",
+		"exit_forfeit", "skip", "start_multiline_command" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(natives); i++)
+		words[4 + i] = natives[i].name;
+	*out_n = ARRAY_SIZE(words);
+	return words;
+}
+
 /* --- tools ------------------------------------------------------------------------------------ */
 
 static void put_argument(struct pyjson_writer *w, const struct command_argument *argument)

@@ -268,6 +268,7 @@ static int open_model(struct episode *e)
 		.stop_fd = p->stop_fd,
 	};
 
+	model.words = native_words(&model.n_words);
 	if (p->agent && p->agent->chat)
 		return chat_model_open(p->agent->chat, &p->agent->options, &e->chat, &e->error);
 	return model_open(&model, &e->model, &e->error);

@@ -4,8 +4,10 @@
 #include "base/fd.h"
 #include "base/lines.h"
 #include "base/mem.h"
+#include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "model/line_editor.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,29 +17,47 @@
  * human: shows what a step gave and reads the next action, a line, or several between
  * start_multiline_command and end_multiline_command. What is shown comes from a sandbox, so that
  * nothing in it may steer the terminal. The end of input gives exit_forfeit: the episode ends
- * unscored, since whoever wants a score types submit.
+ * unscored, since whoever wants a score types submit. On a terminal lines are edited, completed and found again.
  *
  * human_thought: before each action asks what is thought, in lines up to one that ends with END_THOUGHT, and
  * records both, as a language model's reply would be.
  */
 
 #define SHOWN_BYTES_MAX (8L * 1024 * 1024)
+#define PROMPT_BYTES_MAX 65536
 
 struct human {
-	int in, out, stop;
-	bool thinks;
+	struct line_editor_request
+			terminal;   /* where lines come from; its history is ours to free */
+	bool thinks, asked;         /* asked: the editor was looked for */
+	struct line_editor *editor; /* NULL: lines come as they are */
 	struct lines lines;
 	struct buf action, thought, response;
 };
+
+/* Heap; NULL if there is no folder for it. */
+static char *history_path(const struct task_places *places)
+{
+	auto_free char *folder = NULL;
+
+	if (places_state_dir(places ? places->state_dir : NULL, &folder, NULL) < 0)
+		return NULL;
+	return xasprintf("%s/human_history", folder);
+}
 
 static int human_open(const struct model_request *request, const char *argument, void **out_state,
 		struct fh_error *err)
 {
 	struct human *h = xcalloc(1, sizeof(*h));
 
-	h->in = request->in_fd;
-	h->out = request->out_fd;
-	h->stop = request->stop_fd;
+	h->terminal = (struct line_editor_request){
+		.in_fd = request->in_fd,
+		.out_fd = request->out_fd,
+		.stop_fd = request->stop_fd,
+		.words = request->words,
+		.n_words = request->n_words,
+		.history = history_path(request->places),
+	};
 	h->lines = (struct lines)LINES_INIT;
 	buf_init(&h->action, FH_ACTION_BYTES_MAX);
 	buf_init(&h->thought, FH_ACTION_BYTES_MAX);
@@ -60,6 +80,8 @@ static void human_close(void *state)
 {
 	struct human *h = state;
 
+	line_editor_free(h->editor);
+	free((void *)(uintptr_t)h->terminal.history);
 	lines_release(&h->lines);
 	buf_release(&h->action);
 	buf_release(&h->thought);
@@ -67,10 +89,30 @@ static void human_close(void *state)
 	free(h);
 }
 
-/* 1 with a line in *out, 0 at the end of input. */
-static int read_line(struct human *h, const char **out, size_t *out_n, struct fh_error *err)
+static bool is_word(const char *line, size_t n, const char *word)
 {
-	switch (lines_next(&h->lines, h->in, h->stop, out, out_n)) {
+	size_t length = strlen(word);
+
+	if (n < length || memcmp(line, word, length) != 0)
+		return false;
+	return length + strspn(line + length, " \t\r\n") >= n;
+}
+
+static void show(struct human *h, const char *text, const char *prompt)
+{
+	auto_buf struct buf out = BUF_INIT(SHOWN_BYTES_MAX);
+
+	str_add_printable(&out, text);
+	if (out.len && out.data[out.len - 1] != '\n')
+		buf_add_char(&out, '\n');
+	str_add_printable(&out, prompt);
+	/* Nobody to show it to is no reason to stop. */
+	(void)fd_write_full(h->terminal.out_fd, buf_str(&out), out.len);
+}
+
+static int read_plain_line(struct human *h, const char **out, size_t *out_n, struct fh_error *err)
+{
+	switch (lines_next(&h->lines, h->terminal.in_fd, h->terminal.stop_fd, out, out_n)) {
 	case LINES_LINE:
 		/* A NUL would hide what follows it. */
 		if (strlen(*out) >= *out_n)
@@ -86,13 +128,33 @@ static int read_line(struct human *h, const char **out, size_t *out_n, struct fh
 	return 0;
 }
 
-static bool is_word(const char *line, size_t n, const char *word)
+/* 1 with a line in *out, 0 at the end of input. An editor shows its own prompt for further lines. */
+static int read_line(struct human *h, const char *prompt, const char **out, size_t *out_n,
+		struct fh_error *err)
 {
-	size_t length = strlen(word);
+	auto_buf struct buf clean = BUF_INIT(PROMPT_BYTES_MAX);
 
-	if (n < length || memcmp(line, word, length) != 0)
-		return false;
-	return length + strspn(line + length, " \t\r\n") >= n;
+	if (!h->asked) {
+		h->asked = true;
+		h->editor = line_editor_new(&h->terminal);
+	}
+	if (!h->editor) {
+		show(h, "", prompt ? prompt : "");
+		return read_plain_line(h, out, out_n, err);
+	}
+	str_add_printable(&clean, prompt ? prompt : "> ");
+	return line_editor_read(h->editor, buf_str(&clean), out, out_n, err);
+}
+
+/* One of a command, which may be wanted again. */
+static int read_command_line(struct human *h, const char *prompt, const char **out, size_t *out_n,
+		struct fh_error *err)
+{
+	int r = read_line(h, prompt, out, out_n, err);
+
+	if (r > 0 && h->editor && !is_word(*out, *out_n, ""))
+		line_editor_remember(h->editor, *out, *out_n);
+	return r;
 }
 
 static int read_block(struct human *h, struct fh_error *err)
@@ -102,7 +164,7 @@ static int read_block(struct human *h, struct fh_error *err)
 	int r;
 
 	buf_clear(&h->action);
-	while ((r = read_line(h, &line, &n, err)) > 0) {
+	while ((r = read_command_line(h, NULL, &line, &n, err)) > 0) {
 		if (is_word(line, n, "end_multiline_command"))
 			return 1;
 		buf_add(&h->action, line, n);
@@ -114,25 +176,13 @@ static int read_block(struct human *h, struct fh_error *err)
 	return r;
 }
 
-static void show(struct human *h, const char *text, const char *prompt)
-{
-	auto_buf struct buf out = BUF_INIT(SHOWN_BYTES_MAX);
-
-	str_add_printable(&out, text);
-	if (out.len && out.data[out.len - 1] != '\n')
-		buf_add_char(&out, '\n');
-	str_add_printable(&out, prompt);
-	/* Nobody to show it to is no reason to stop. */
-	(void)fd_write_full(h->out, buf_str(&out), out.len);
-}
-
 static int read_action(struct human *h, const char *prompt, struct fh_error *err)
 {
 	const char *line;
 	size_t n;
 	int r;
 
-	while ((r = read_line(h, &line, &n, err)) > 0) {
+	while ((r = read_command_line(h, prompt, &line, &n, err)) > 0) {
 		if (is_word(line, n, "start_multiline_command"))
 			return read_block(h, err);
 		if (!is_word(line, n, "")) {
@@ -140,7 +190,6 @@ static int read_action(struct human *h, const char *prompt, struct fh_error *err
 			buf_add(&h->action, line, n);
 			return 1;
 		}
-		show(h, "", prompt);
 	}
 	return r;
 }
@@ -149,13 +198,14 @@ static int read_action(struct human *h, const char *prompt, struct fh_error *err
 
 static int read_thought(struct human *h, struct fh_error *err)
 {
+	const char *prompt = "what you think, up to " END_THOUGHT ": ";
 	const char *line, *end = NULL;
 	size_t n;
 	int r = 1;
 
 	buf_clear(&h->thought);
-	show(h, "", "what you think, up to " END_THOUGHT ": ");
-	while (!end && (r = read_line(h, &line, &n, err)) > 0) {
+	while (!end && (r = read_line(h, prompt, &line, &n, err)) > 0) {
+		prompt = NULL;
 		end = memmem(line, n, END_THOUGHT, strlen(END_THOUGHT));
 		buf_add(&h->thought, line, end ? (size_t)(end - line) : n);
 		if (!end)
@@ -182,10 +232,8 @@ static int human_next(void *state, const struct fh_step *step, struct model_turn
 	auto_free char *prompt = xasprintf("[step %d] %s $ ", step->step + 1, step->working_dir);
 	int r;
 
-	show(h, step->observation, h->thinks ? "" : prompt);
+	show(h, step->observation, "");
 	r = h->thinks ? read_thought(h, err) : 1;
-	if (r > 0 && h->thinks)
-		show(h, "", prompt);
 	if (r > 0)
 		r = read_action(h, prompt, err);
 	if (r < 0)

@@ -25,10 +25,12 @@ struct model;
 struct model_request {
 	const char *spec; /* "baseline", "actions:FILE" */
 	const struct task_places *places;
-	const char *task;    /* "T" or "T:VARIANT" */
-	const char *variant; /* NULL: of `task` */
-	int in_fd, out_fd;   /* for people */
-	int stop_fd;         /* readable when waiting for people should end; -1: none */
+	const char *task;         /* "T" or "T:VARIANT" */
+	const char *variant;      /* NULL: of `task` */
+	int in_fd, out_fd;        /* for people */
+	const char *const *words; /* commands that they may type; outlive the model */
+	size_t n_words;
+	int stop_fd; /* readable when waiting for people should end; -1: none */
 };
 
 /* -EINVAL for a spec that names no model (the message lists them), or a file that is wrong

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/line_editor.h"
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "model/libedit.h"
+#include "model/line_history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <wchar.h>
+
+/*
+ * libedit does the editing; it reads its characters here, since it can't wait for stop_fd, and what it does about
+ * signals of its own is to send them to the whole process group.
+ */
+struct line_editor {
+	struct line_editor_request request;
+	EditLine *edit;
+	History *history;
+	FILE *in, *out;
+	const char *prompt;
+	char *path; /* of the history; NULL: none */
+	bool stopped;
+};
+
+static struct line_editor *editor_of(EditLine *edit)
+{
+	void *ed = NULL;
+
+	libedit.el_get(edit, EL_CLIENTDATA, &ed);
+	return ed;
+}
+
+static char *prompt_of(EditLine *edit)
+{
+	return (char *)(uintptr_t)editor_of(edit)->prompt;
+}
+
+/* --- characters ------------------------------------------------------------------------------- */
+
+/* Readable after a signal, whichever thread got it. */
+static int changed_fd = -1;
+
+static void on_change(int number)
+{
+	int before = errno;
+
+	eventfd_write(changed_fd, 1);
+	errno = before;
+}
+
+/* The window has another size, or a shell that was in front meanwhile left the terminal its own way. */
+static void look_again(struct line_editor *ed)
+{
+	libedit.el_set(ed->edit, EL_PREP_TERM, 0);
+	libedit.el_set(ed->edit, EL_PREP_TERM, 1);
+	libedit.el_resize(ed->edit);
+	libedit.el_set(ed->edit, EL_REFRESH);
+}
+
+static bool wait_key(struct line_editor *ed)
+{
+	struct pollfd fds[] = { { .fd = ed->request.in_fd, .events = POLLIN },
+		{ .fd = ed->request.stop_fd, .events = POLLIN },
+		{ .fd = changed_fd, .events = POLLIN } };
+	eventfd_t times;
+
+	do {
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+			return false;
+		if (eventfd_read(changed_fd, &times) == 0)
+			look_again(ed);
+	} while (!fds[0].revents && !fds[1].revents);
+	ed->stopped = fds[1].revents != 0;
+	return !ed->stopped;
+}
+
+/* One character: 1, 0 at the end of input, -1 when reading it ended. */
+static int read_character(EditLine *edit, wchar_t *out)
+{
+	struct line_editor *ed = editor_of(edit);
+	mbstate_t state = { 0 };
+
+	while (wait_key(ed)) {
+		char byte;
+		ssize_t n = read(ed->request.in_fd, &byte, 1);
+
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			return (int)n;
+		switch (mbrtowc(out, &byte, 1, &state)) {
+		case (size_t)-2: /* there is more of it */
+			break;
+		case (size_t)-1:
+			*out = L'?';
+			return 1;
+		default:
+			return 1;
+		}
+	}
+	return -1;
+}
+
+/* --- completion ------------------------------------------------------------------------------- */
+
+/* How many of the words begin with these n bytes, and how far those agree. */
+static size_t find_words(const struct line_editor *ed, const char *start, size_t n,
+		const char **out_first, size_t *out_same)
+{
+	size_t found = 0;
+
+	for (size_t i = 0; i < ed->request.n_words; i++) {
+		const char *word = ed->request.words[i];
+		size_t same = 0;
+
+		if (strncmp(word, start, n) != 0)
+			continue;
+		if (!found++) {
+			*out_first = word;
+			*out_same = strlen(word);
+			continue;
+		}
+		while (same < *out_same && word[same] == (*out_first)[same])
+			same++;
+		*out_same = same;
+	}
+	return found;
+}
+
+static void list_words(const struct line_editor *ed, const char *start, size_t n)
+{
+	fputc('\n', ed->out);
+	for (size_t i = 0; i < ed->request.n_words; i++)
+		if (strncmp(ed->request.words[i], start, n) == 0)
+			fprintf(ed->out, "%s  ", ed->request.words[i]);
+	fputc('\n', ed->out);
+}
+
+/* Where the word before the cursor begins, if it is a command's first; NULL: it is an argument. */
+static const char *command_before(const LineInfo *line)
+{
+	const char *start = line->cursor, *before;
+
+	while (start > line->buffer && !strchr(" \t;|&(", start[-1]))
+		start--;
+	before = start;
+	while (before > line->buffer && (before[-1] == ' ' || before[-1] == '\t'))
+		before--;
+	return before == line->buffer || strchr(";|&(", before[-1]) ? start : NULL;
+}
+
+static unsigned char complete(EditLine *edit, int key)
+{
+	struct line_editor *ed = editor_of(edit);
+	const LineInfo *line = libedit.el_line(edit);
+	const char *start = command_before(line), *first = NULL;
+	size_t n = start ? (size_t)(line->cursor - start) : 0, same = 0;
+	size_t found = start ? find_words(ed, start, n, &first, &same) : 0;
+	auto_free char *rest = NULL;
+
+	if (!found)
+		return CC_ERROR;
+	if (found > 1 && same == n) {
+		list_words(ed, start, n);
+		return CC_REDISPLAY;
+	}
+	rest = xasprintf("%.*s%s", (int)(same - n), first + n, found == 1 ? " " : "");
+	return libedit.el_insertstr(edit, rest) < 0 ? CC_ERROR : CC_REFRESH;
+}
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+struct handlers {
+	struct sigaction resized, resumed;
+};
+
+static void watch(struct handlers *before)
+{
+	struct sigaction action = { .sa_handler = on_change, .sa_flags = SA_RESTART };
+
+	sigaction(SIGWINCH, &action, &before->resized);
+	sigaction(SIGCONT, &action, &before->resumed);
+}
+
+static void watch_no_more(const struct handlers *before)
+{
+	sigaction(SIGWINCH, &before->resized, NULL);
+	sigaction(SIGCONT, &before->resumed, NULL);
+}
+
+int line_editor_read(struct line_editor *ed, const char *prompt, const char **out, size_t *out_n,
+		struct fh_error *err)
+{
+	struct handlers before;
+	const char *line;
+	int n = 0;
+
+	ed->prompt = prompt;
+	/* Before the prompt is seen, or the first keys after it were the kernel's. */
+	libedit.el_set(ed->edit, EL_PREP_TERM, 1);
+	watch(&before);
+	line = libedit.el_gets(ed->edit, &n);
+	watch_no_more(&before);
+	ed->prompt = "";
+	if (!line || n <= 0) {
+		fputc('\n', ed->out); /* what is shown next begins a line */
+		fflush(ed->out);
+		return ed->stopped ? error_say(err, EINTR, "interrupted") : 0;
+	}
+	*out = line;
+	*out_n = (size_t)n - (line[n - 1] == '\n');
+	return 1;
+}
+
+static void add_to_history(void *user, const char *line)
+{
+	struct line_editor *ed = user;
+	HistEvent event;
+
+	libedit.history(ed->history, &event, H_ENTER, line);
+}
+
+void line_editor_remember(struct line_editor *ed, const char *line, size_t n)
+{
+	auto_free char *text = xstrndup(line, n);
+
+	add_to_history(ed, text);
+	if (ed->path)
+		line_history_add(ed->path, line, n);
+}
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+static bool can_edit(const struct line_editor_request *request)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(request->in_fd) && isatty(request->out_fd) && term && *term &&
+			!str_eq(term, "dumb") && libedit_load();
+}
+
+static void set_up(struct line_editor *ed)
+{
+	static const char *const keys[][2] = {
+		{ "^I", "complete-command" },
+		{ "^R", "em-inc-search-prev" },
+		{ "^W", "ed-delete-prev-word" },
+	};
+	EditLine *edit = ed->edit;
+	HistEvent event;
+
+	libedit.history(ed->history, &event, H_SETSIZE, LINE_HISTORY_MAX);
+	libedit.history(ed->history, &event, H_SETUNIQUE, 1);
+	libedit.el_set(edit, EL_CLIENTDATA, ed);
+	libedit.el_set(edit, EL_PROMPT, prompt_of);
+	libedit.el_set(edit, EL_GETCFN, read_character);
+	libedit.el_set(edit, EL_HIST, libedit.history, ed->history);
+	libedit.el_set(edit, EL_EDITOR, "emacs");
+	libedit.el_set(edit, EL_ADDFN, "complete-command", "completes a command", complete);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		libedit.el_set(edit, EL_BIND, keys[i][0], keys[i][1], NULL);
+	libedit.el_source(edit, NULL); /* the person's own ~/.editrc */
+}
+
+static FILE *stream_of(int fd, const char *mode)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	FILE *file = copy < 0 ? NULL : fdopen(copy, mode);
+
+	if (!file && copy >= 0)
+		close(copy);
+	return file;
+}
+
+struct line_editor *line_editor_new(const struct line_editor_request *request)
+{
+	struct line_editor *ed;
+
+	if (changed_fd < 0)
+		changed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (changed_fd < 0 || !can_edit(request))
+		return NULL;
+	ed = xcalloc(1, sizeof(*ed));
+	ed->request = *request;
+	ed->prompt = "";
+	ed->path = request->history ? xstrdup(request->history) : NULL;
+	ed->in = stream_of(request->in_fd, "r");
+	ed->out = stream_of(request->out_fd, "w");
+	if (ed->in && ed->out)
+		ed->edit = libedit.el_init_fd("fumehood", ed->in, ed->out, ed->out, request->in_fd,
+				request->out_fd, request->out_fd);
+	ed->history = ed->edit ? libedit.history_init() : NULL;
+	if (!ed->history) {
+		line_editor_free(ed);
+		return NULL;
+	}
+	set_up(ed);
+	if (ed->path)
+		line_history_load(ed->path, add_to_history, ed);
+	return ed;
+}
+
+void line_editor_free(struct line_editor *ed)
+{
+	if (!ed)
+		return;
+	if (ed->edit)
+		libedit.el_end(ed->edit);
+	if (ed->history)
+		libedit.history_end(ed->history);
+	if (ed->in)
+		fclose(ed->in);
+	if (ed->out)
+		fclose(ed->out);
+	free(ed->path);
+	free(ed);
+}

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A person at a real terminal: lines are edited, completed and found again."""
+
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pytest
+from conftest import default_signals
+
+UP, HOME, WORD_BACK, KILL_LINE = "\033[A", "\x01", "\x17", "\x15"
+ANSWER_S = 20
+
+
+class Terminal:
+    """The program in a terminal of its own, which it may take control of."""
+
+    def __init__(self, fumehood, *args, columns=120, **env):
+        self.fumehood = fumehood
+        self.master, slave = pty.openpty()
+        self.resize(columns)
+        self.before = termios.tcgetattr(slave)
+        self.child = fumehood.start(
+            *fumehood.run_words("--task", "rows", *args),
+            stdin=slave,
+            stdout=slave,
+            stderr=subprocess.STDOUT,
+            env={**fumehood.env, "HOME": str(fumehood.folder), **env},
+            preexec_fn=lambda: (default_signals(), os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY)),
+        )
+        self.slave = slave
+        self.shown = b""
+        self.steps = 1
+        self.expect("[step 1]" if "human" in args else "what you think")
+
+    def resize(self, columns: int):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    def type(self, text: str):
+        os.write(self.master, text.encode())
+
+    def expect(self, text: str) -> str:
+        """What is shown up to and with this text."""
+        end = time.monotonic() + ANSWER_S
+        while text.encode() not in self.shown:
+            left = end - time.monotonic()
+            assert left > 0 and select.select([self.master], [], [], left)[0], self.shown
+            self.shown += os.read(self.master, 65536)
+        before, self.shown = self.shown.split(text.encode(), 1)
+        return before.decode() + text
+
+    def ask(self, text: str) -> str:
+        """Types a line, and waits for the next prompt. What is shown until then."""
+        self.type(text)
+        self.steps += 1
+        return self.expect(f"[step {self.steps}]")
+
+    def raw(self) -> bool:
+        return not termios.tcgetattr(self.slave)[3] & termios.ICANON
+
+    def end(self, status: int = 0) -> list[str]:
+        """Waits for its end; the actions that were played."""
+        late = time.monotonic() + ANSWER_S
+        while self.child.poll() is None:
+            assert time.monotonic() < late, self.shown
+            if select.select([self.master], [], [], 0.1)[0]:
+                self.shown += os.read(self.master, 65536)
+        assert self.child.wait() == status, self.shown
+        assert termios.tcgetattr(self.slave) == self.before
+        os.close(self.slave)
+        os.close(self.master)
+        path = max(self.fumehood.out.glob("*/rows.traj"), key=os.path.getmtime)
+        return [step["action"] for step in json.loads(path.read_text())["trajectory"]]
+
+
+@pytest.fixture
+def terminal(fumehood, tmp_path):
+    started = []
+
+    def start(*args, **more):
+        fumehood.env["FUMEHOOD_STATE"] = str(tmp_path / "state")
+        started.append(Terminal(fumehood, *(args or ("--model", "human")), **more))
+        return started[-1]
+
+    yield start
+    for t in started:
+        t.child.kill()
+        t.child.wait()
+
+
+# What is typed, and the action that it makes.
+KEYS = [
+    ("echo b" + HOME + "echo a; \r", "echo a; echo b"),
+    ("echo one" + WORD_BACK + "two\r", "echo two"),
+    ("nonsense" + KILL_LINE + "echo sense\r", "echo sense"),
+    ("echo é" + "\x7f" + "ü\r", "echo ü"),
+    ("echo x\r", "echo x"),
+    (UP + "\x7fy\r", "echo y"),
+    (UP + UP + "z\r", "echo xz"),
+    ("\x12echo tw\r\r", "echo two"),  # searched for
+    ("desc\t sample.csv\r", "describe  sample.csv"),
+    ("echo a; scroll_\t\tup\r", "echo a; scroll_up"),
+    ("echo desc\t\r", "echo desc"),  # no command stands there
+]
+
+
+def test_keys(terminal):
+    t = terminal("--model", "human", "--max-steps", "50")
+    for keys, _ in KEYS:
+        t.ask(keys)
+    t.type("\x04")
+    assert [a.rstrip() for a in t.end()] == [action for _, action in KEYS] + ["exit_forfeit"]
+
+
+def test_lines_outlive_a_run(terminal, tmp_path):
+    t = terminal()
+    t.ask("echo first\r")
+    t.type("submit\r")
+    t.end()
+    kept = tmp_path / "state" / "human_history"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.read_text() == "echo first\nsubmit\n"
+    kept.write_text("\n".join(f"echo line {i}" for i in range(1500)) + "\n")
+    t = terminal()
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.read_text().splitlines() == [f"echo line {i}" for i in range(500, 1500)]
+    t.ask(UP + UP + "\r")
+    t.type("\x04")
+    assert t.end() == ["echo line 1498", "exit_forfeit"]
+
+
+def test_a_window_changes_its_size(terminal):
+    t = terminal()
+    wide = "echo " + "x" * 100
+    t.type(wide)
+    t.expect("x" * 20)
+    for columns in (20, 200, 7, 80):
+        t.resize(columns)
+        time.sleep(0.05)
+    assert t.raw()
+    t.ask(HOME + ": ; \r")
+    t.type("\x04")
+    assert t.end() == [": ; " + wide, "exit_forfeit"]
+
+
+def test_stopped_and_resumed(terminal):
+    t = terminal()
+    t.type("echo later")
+    t.expect("later")
+    t.child.send_signal(signal.SIGSTOP)
+    termios.tcsetattr(t.slave, termios.TCSANOW, t.before)  # as a shell does
+    t.child.send_signal(signal.SIGCONT)
+    t.expect("echo later")
+    assert t.raw()
+    t.ask(HOME + "echo now; \r")
+    t.type("\x04")
+    assert t.end() == ["echo now; echo later", "exit_forfeit"]
+
+
+def test_interrupted_within_a_line(terminal):
+    t = terminal()
+    t.type("rm -r")
+    t.expect("rm -r")
+    t.type("\x03")
+    assert t.end(130) == []
+    assert b"early_exit" in t.shown
+
+
+def test_several_lines_and_thoughts(terminal):
+    t = terminal("--model", "human_thought")
+    t.type("a look\rEND_THOUGHT\r")
+    t.expect("[step 1]")
+    t.type("start_multiline_command\rls\r" + UP + "; pwd\rend_multiline_command\r")
+    t.expect("what you think")
+    t.type(UP + "\x7f" * 99 + "\x04")  # thoughts are not what is found again
+    assert t.end() == ["ls\nls; pwd\n", "exit_forfeit"]
+
+
+@pytest.mark.parametrize("env", [{"TERM": "dumb"}, {"TERM": ""}, {"LD_LIBRARY_PATH": "."}])
+def test_plain_lines_where_they_can_not_be_edited(fumehood, terminal, env):
+    (fumehood.folder / "libedit.so.2").write_text("no library")
+    t = terminal(**env)
+    assert not t.raw()
+    assert "\033" not in t.ask("echo one\n")
+    t.type("\x04")
+    assert t.end() == ["echo one", "exit_forfeit"]
+
+
+def test_what_is_shown_can_not_steer_it(terminal):
+    t = terminal()
+    assert "\033[31m" not in t.ask("d=$'\\e[31mred'; mkdir $d; cd $d; echo -e $d\r")
+    assert "\\x1b[31mred $ " in t.expect(" $ ")
+    t.type("\x04")
+    t.end()
