@@ -212,5 +212,7 @@ void calls_drop(struct fh_env *env)
 {
 	if (env->call.service)
 		end(env);
+	if (env->call.asked) /* or the next one would not be told */
+		(void)sandbox_clear_requests(env->sb, NULL);
 	env->call.asked = false;
 }

@@ -164,6 +164,11 @@ static int wait_ready(int fd, short events, int64_t deadline_ns)
 	return poll(&p, 1, clock_ms_left(deadline_ns));
 }
 
+bool sandbox_has_event(const struct sandbox *sb)
+{
+	return sb->n_queue > 0;
+}
+
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out)
 {
 	int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;

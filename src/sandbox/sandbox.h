@@ -156,7 +156,10 @@ struct sandbox_event {
 /* The next event, without waiting (SANDBOX_NONE). A guest that breaks the protocol is SANDBOX_GONE. */
 void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out);
 
-/* The same, waiting at most timeout_ms (-1: for ever). */
+/* One came with the answer to something else: no descriptor will say so. */
+bool sandbox_has_event(const struct sandbox *sb);
+
+/* As sandbox_next_event(), waiting at most timeout_ms (-1: for ever). */
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out);
 
 enum sandbox_user { USER_AGENT, USER_ROOT }; /* USER_ROOT: uid 0 of the sandbox, no capabilities */

@@ -376,7 +376,7 @@ void session_waits(const struct session *s, struct waits *w)
 	if (s->state == RUNNING)
 		waits_add(w, sandbox_status_fd(s->sb), POLLIN);
 	waits_add(w, sandbox_output_fd(s->sb), POLLIN);
-	waits_until(w, s->deadline_ns);
+	waits_until(w, sandbox_has_event(s->sb) ? 0 : s->deadline_ns);
 }
 
 /* --- advancing ------------------------------------------------------------------------------- */

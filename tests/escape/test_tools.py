@@ -92,6 +92,7 @@ def test_asking_without_end(agent, neighbour, pipe):
     for _ in range(20):
         agent.goes_on()
         neighbour.check()
+        assert agent.step("literature_search x", timeout_s=5)["observation"] == NO_WEB
 
 
 def test_commands_that_are_functions(agent):
