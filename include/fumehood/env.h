@@ -42,6 +42,13 @@ struct fh_gym_options {
 	const char *tasks_dir;  /* more tasks, looked up first; NULL: none */
 	const char *state_dir;  /* baselines, data, keys; NULL: $FUMEHOOD_STATE or the user's own */
 	const char *mlgym_root; /* a checkout of MLGym, whose tasks come first; NULL: none */
+
+	/* So many GPUs of NVIDIA's are the gym's until it is closed, and no other gym's on this machine: the
+	 * first that are free of those with these numbers (2 is /dev/nvidia2), or of all (NULL). -EBUSY with
+	 * who has them. */
+	size_t n_gpus;
+	const int *gpu_numbers;
+	size_t n_gpu_numbers;
 };
 
 /* options may be NULL, and need not stay. A task's files are read when it is first opened, and
@@ -79,6 +86,7 @@ struct fh_env_options {
 	/* What literature_search and parse_pdf_url may ask, through this process: hosts with commas between,
 	 * "papers" for those of papers (docs/tools.md). NULL: nothing. */
 	const char *web_hosts;
+	size_t n_gpus; /* of the gym's, which are this environment's until it is closed; 0: none */
 };
 
 /* Loads the task, makes its data and plays and scores its baseline if that was never done on this

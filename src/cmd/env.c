@@ -7,6 +7,7 @@
 #include "cmd/env_protocol.h"
 #include "cmd/env_record.h"
 #include "cmd/episode_options.h"
+#include "cmd/gpu_options.h"
 #include "cmd/interrupt.h"
 #include "cmd/log_options.h"
 
@@ -24,6 +25,7 @@ struct env_options {
 	const char *task;
 	const char *out;
 	const char *suffix;
+	struct cmd_list gpus;
 	struct log_choice log;
 };
 
@@ -170,23 +172,31 @@ static int hide_records(const struct door *d, struct fh_error *err)
 	return r < 0 ? r : fh_gym_hide(d->gym, d->options->out, err);
 }
 
-static int open_env(struct door *d, const struct fh_bind *binds, struct fh_error *err)
+static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 {
 	const struct episode_options *e = &d->options->episode;
-	struct fh_gym_options gym = { .tasks_dir = e->tasks_dir,
-		.mlgym_root = mlgym_root(e->mlgym_root) };
+	struct fh_gym_options gym = {
+		.tasks_dir = e->tasks_dir,
+		.mlgym_root = mlgym_root(e->mlgym_root),
+		.n_gpus = d->options->gpus.n,
+		.n_gpu_numbers = d->options->gpus.n,
+	};
 	struct fh_env_options env = {
 		.task = d->options->task,
 		.variant = e->variant,
 		.reward = (enum fh_reward_kind)e->reward,
 		.max_steps = e->max_steps,
-		.binds = binds,
 		.n_binds = e->bind.n,
 		.web_hosts = episode_web_hosts(e, NULL),
+		.n_gpus = d->options->gpus.n,
 	};
 	int r;
 
-	r = fh_gym_open(&gym, &d->gym, err);
+	r = episode_binds(&e->bind, arena, &env.binds, err);
+	if (r == 0)
+		r = gpu_options_read(&d->options->gpus, arena, &gym.gpu_numbers, err);
+	if (r == 0)
+		r = fh_gym_open(&gym, &d->gym, err);
 	if (r == 0 && d->options->out)
 		r = hide_records(d, err);
 	if (r == 0)
@@ -215,7 +225,6 @@ static int run_env(struct command_context *ctx)
 	const struct env_options *o = ctx->options;
 	__attribute__((cleanup(close_door))) struct door d = { .options = o };
 	auto_arena struct arena arena = ARENA_INIT;
-	const struct fh_bind *binds;
 	struct log_options log;
 	struct fh_error err;
 	int r;
@@ -224,14 +233,13 @@ static int run_env(struct command_context *ctx)
 	if (!o->task)
 		return cmd_misuse(
 				ctx, "--task is missing; `fumehood task list` shows what there is");
-	if (episode_binds(&o->episode.bind, &arena, &binds, &err) < 0 ||
-			log_options_read(ctx, &o->log, LOG_WARN, &log, &err) < 0)
+	if (log_options_read(ctx, &o->log, LOG_WARN, &log, &err) < 0)
 		return cmd_refuse(&err);
 	log_setup(&log);
 	env_protocol_init(&d.protocol, &service, &d, o->episode.seed);
 	r = interrupt_setup(&err);
 	if (r == 0)
-		r = open_env(&d, binds, &err);
+		r = open_env(&d, &arena, &err);
 	if (r == -ENOENT || r == -EINVAL)
 		return cmd_refuse(&err);
 	if (r == 0 && fh_gym_warning(d.gym))
@@ -248,6 +256,9 @@ static const struct cmd_option options[] = {
 	{ "task", 0, OPTION_TEXT, offsetof(struct env_options, task), "T[:V]", "which task",
 			.heading = "Episode" },
 	EPISODE_OPTIONS(offsetof(struct env_options, episode)),
+	{ "gpus", 0, OPTION_LIST, offsetof(struct env_options, gpus), "N,...",
+			"NVIDIA's GPUs that its episodes have, 2 for /dev/nvidia2, and no other run "
+			"meanwhile" },
 	{ "out", 0, OPTION_TEXT, offsetof(struct env_options, out), "DIR",
 			"record each episode in a folder beneath DIR", .heading = "Record" },
 	{ "suffix", 0, OPTION_TEXT, offsetof(struct env_options, suffix), "TEXT",

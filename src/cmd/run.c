@@ -4,6 +4,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
+#include "cmd/gpu_options.h"
 #include "cmd/interrupt.h"
 #include "cmd/run_options.h"
 #include "cmd/run_plan.h"
@@ -244,6 +245,25 @@ static int hide_all(struct runner *run, struct fh_error *err)
 	return r;
 }
 
+/* As many as there will be agents at the same time. */
+static int choose_gpus(struct runner *run, struct fh_gym_options *gym, struct fh_error *err)
+{
+	const struct run_options *o = run->options;
+	size_t agents = run->n < (size_t)run->jobs ? run->n : (size_t)run->jobs;
+	int r = gpu_options_read(&o->gpus, &run->plan.arena, &gym->gpu_numbers, err);
+
+	gym->n_gpu_numbers = o->gpus.n;
+	gym->n_gpus = agents * (size_t)o->gpus_per_agent;
+	if (r == 0 && o->gpus.n && o->gpus.n < gym->n_gpus)
+		return error_say(err, EINVAL,
+				"%zu agents at the same time with %d GPUs each need %zu, and --gpus "
+				"names %zu: --jobs may be lower",
+				agents, o->gpus_per_agent, gym->n_gpus, o->gpus.n);
+	if (r == 0 && o->gpus.n && !cmd_given(run->ctx, "gpus-per-agent"))
+		cmd_warn("--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives one to each");
+	return r;
+}
+
 static int open_gym(struct runner *run, struct fh_error *err)
 {
 	struct fh_gym_options gym = { .tasks_dir = run->plan.places.tasks_dir,
@@ -251,7 +271,9 @@ static int open_gym(struct runner *run, struct fh_error *err)
 	const char *warning;
 	int r;
 
-	r = interrupt_setup(err);
+	r = choose_gpus(run, &gym, err);
+	if (r == 0)
+		r = interrupt_setup(err);
 	if (r == 0)
 		r = fh_gym_open(&gym, &run->gym, err);
 	if (r == 0)
@@ -349,7 +371,10 @@ static int run_run(struct command_context *ctx)
 									   : run.options->jobs;
 	if (run.plan.interactive)
 		run.jobs = 1;
-	if (open_gym(&run, &err) < 0)
+	r = open_gym(&run, &err);
+	if (r == -ENOENT || r == -EINVAL)
+		return cmd_refuse(&err);
+	if (r < 0)
 		return cmd_fail(&err);
 	start_view(&run);
 	r = play(&run, &err);

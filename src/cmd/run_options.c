@@ -4,7 +4,6 @@
 #define FIELD(f) offsetof(struct run_options, f)
 
 #define HAS_NO_CONTAINER "sandboxes are made without a container engine"
-#define HAS_NO_GPU "episodes run on the CPU"
 
 const struct cmd_option run_options[] = {
 	{ "task", 0, OPTION_LIST, FIELD(tasks), "T[:V],...", "tasks to play, or all",
@@ -20,6 +19,11 @@ const struct cmd_option run_options[] = {
 			.max = 1000000 },
 	{ "jobs", 'j', OPTION_INT, FIELD(jobs), "N", "episodes that go on at the same time", "1",
 			.min = 1, .max = 10000 },
+	{ "gpus-per-agent", 0, OPTION_INT, FIELD(gpus_per_agent), "N",
+			"NVIDIA's GPUs that each episode has for itself, and no other run meanwhile",
+			"0", .max = 64 },
+	{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",
+			"those that may be used, 2 for /dev/nvidia2 (otherwise any that are free)" },
 	{ "model", 'm', OPTION_LIST, FIELD(models), "M,...",
 			"openai:NAME, anthropic:NAME or litellm:NAME, a language model; baseline (the task's "
 			"own), demo (its demonstration), actions:FILE (JSON lines, a string each), "
@@ -81,8 +85,6 @@ const struct cmd_option run_options[] = {
 	{ "container_name", .kind = OPTION_NOTED, .why = HAS_NO_CONTAINER },
 	{ "image_name", .kind = OPTION_NOTED, .why = HAS_NO_CONTAINER },
 	{ "aliases_file", .kind = OPTION_NOTED, .why = HAS_NO_CONTAINER },
-	{ "gpus", .kind = OPTION_NOTED, .why = HAS_NO_GPU },
-	{ "gpus_per_agent", .kind = OPTION_NOTED, .why = HAS_NO_GPU },
 	{ "cache_baseline_scores", .kind = OPTION_NOTED,
 			.why = "a baseline is scored once on a machine" },
 	{ "benchmark", .kind = OPTION_NOTED, .why = "tasks are named by --task" },

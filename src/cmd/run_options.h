@@ -21,6 +21,8 @@ struct run_options {
 	size_t n_temperatures, n_seeds;
 	int runs, jobs;
 	int agents; /* MLGym: so many runs side by side; 0: not given */
+	int gpus_per_agent;
+	struct cmd_list gpus;
 	bool quiet, verbose;
 	bool memory, skip_existing;
 	const char *resume; /* the folder of a run that goes on */

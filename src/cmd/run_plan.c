@@ -256,6 +256,7 @@ static int plan_task(struct planning *p, const char *name)
 		.memory = o->memory,
 		.binds = p->binds,
 		.n_binds = o->episode.bind.n,
+		.n_gpus = (size_t)o->gpus_per_agent,
 	};
 	if (r < 0)
 		return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/cmd.h"
 #include "cmd/episode_options.h"
+#include "cmd/gpu_options.h"
 #include "cmd/sandbox_ps.h"
 #include "cmd/terminal_relay.h"
 
@@ -29,7 +30,7 @@
 #define TIMED_OUT 124      /* as timeout(1) */
 
 struct sandbox_cli {
-	struct cmd_list binds;
+	struct cmd_list binds, gpus;
 	int network, disk_on;
 	int64_t memory_bytes, disk_bytes;
 	int pids;
@@ -45,6 +46,9 @@ static const char *const disks[] = { "memory", "disk", NULL };
 #define COMMON_OPTIONS                                                                             \
 	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST]",                                   \
 		"show a file or folder of this machine, read-only" },                              \
+			{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",                            \
+				"NVIDIA's GPUs that it has, 2 for /dev/nvidia2, and no run "       \
+				"meanwhile" },                                                     \
 			{ "network", 0, OPTION_CHOICE, FIELD(network), "none|host",                \
 				"which network it has", .preset = "none", .choices = networks },   \
 			{ "memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE",                \
@@ -97,11 +101,13 @@ static int wait_ready(struct sandbox *sb, struct fh_error *err)
 			e.kind == SANDBOX_FAILED ? e.text : "the sandbox is gone");
 }
 
-static int start(struct owner *owner, const struct sandbox_cli *cli, struct sandbox **out,
-		struct fh_error *err)
+static int start(struct owner *owner, const struct sandbox_cli *cli, const int *gpus,
+		struct sandbox **out, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct sandbox_options options = { .n_binds = cli->binds.n,
+		.gpus = gpus,
+		.n_gpus = cli->gpus.n,
 		.network = cli->network ? NETWORK_HOST : NETWORK_NONE,
 		.limits = { .memory_bytes = cli->memory_bytes,
 				.disk_bytes = cli->disk_bytes,
@@ -243,14 +249,21 @@ static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char 
 
 static int run_program(const struct sandbox_cli *cli, const char *const *argv, bool terminal)
 {
+	auto_arena struct arena arena = ARENA_INIT;
+	struct owner_options options = {
+		.label = "exec",
+		.gpus = { .wanted = cli->gpus.n, .n_numbers = cli->gpus.n },
+	};
 	struct fh_error err = FH_ERROR_INIT;
 	struct owner *owner;
 	struct sandbox *sb;
 	int status;
 
-	if (owner_open(&(struct owner_options){ .label = "exec" }, &owner, &err) < 0)
+	if (gpu_options_read(&cli->gpus, &arena, &options.gpus.numbers, &err) < 0)
+		return cmd_refuse(&err);
+	if (owner_open(&options, &owner, &err) < 0)
 		return cmd_fail(&err);
-	if (start(owner, cli, &sb, &err) < 0) {
+	if (start(owner, cli, options.gpus.numbers, &sb, &err) < 0) {
 		owner_close(owner);
 		return cmd_fail(&err);
 	}

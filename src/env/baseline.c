@@ -150,7 +150,7 @@ int baseline_load(struct fh_env *env, struct fh_error *err)
 	};
 	auto_free char *path = NULL;
 
-	fingerprint(env->binds, env->n_binds, env->fingerprint);
+	fingerprint(env->binds, env->n_binds, env->n_gpus, env->fingerprint);
 	if (!task->baseline_command || task->baseline_is_published) {
 		score_copy(&env->baseline, &published);
 		return 0;

@@ -187,6 +187,17 @@ static int add_binds(struct fh_env *env, const struct fh_env_options *options, s
 	return 0;
 }
 
+static int take_gpus(struct fh_env *env, size_t n, struct fh_error *err)
+{
+	int r;
+
+	env->gpus = arena_array(&env->arena, n, sizeof(*env->gpus));
+	r = owner_take_gpus(env->gym->owner, n, env->gpus, err);
+	if (r == 0)
+		env->n_gpus = n;
+	return r;
+}
+
 static void init_buffers(struct fh_env *env)
 {
 	size_t output = (size_t)env->task->task->output_bytes;
@@ -208,6 +219,8 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 	r = gym_task(env->gym, options->task, options->variant, &env->task, err);
 	if (r == 0)
 		r = add_binds(env, options, err);
+	if (r == 0 && options->n_gpus)
+		r = take_gpus(env, options->n_gpus, err);
 	if (r < 0)
 		return r;
 	if (options->web_hosts) {
@@ -253,6 +266,7 @@ void fh_env_close(struct fh_env *env)
 	if (!env)
 		return;
 	reset_drop(env);
+	owner_give_gpus(env->gym->owner, env->gpus, env->n_gpus);
 	score_release(&env->baseline);
 	score_release(&env->best);
 	buf_release(&env->observation);

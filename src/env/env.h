@@ -44,6 +44,8 @@ struct fh_env {
 	bool memory;                /* is carried */
 	struct sandbox_bind *binds; /* the task's data and its own, and the user's */
 	size_t n_binds;
+	int *gpus; /* of the owner's, as long as it is open */
+	size_t n_gpus;
 	struct score baseline; /* empty: the task has none */
 	char fingerprint[SHA256_HEX_BYTES];
 	const char *submission; /* absolute path inside */

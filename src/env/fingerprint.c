@@ -37,7 +37,8 @@ static void find_root(void)
 	sha256_hex(digest, root);
 }
 
-void fingerprint(const struct sandbox_bind *binds, size_t n_binds, char out_hex[SHA256_HEX_BYTES])
+void fingerprint(const struct sandbox_bind *binds, size_t n_binds, size_t n_gpus,
+		char out_hex[SHA256_HEX_BYTES])
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	uint8_t digest[SHA256_BYTES];
@@ -50,6 +51,8 @@ void fingerprint(const struct sandbox_bind *binds, size_t n_binds, char out_hex[
 		sha256_add_str(&h, binds[i].source);
 		sha256_add_str(&h, binds[i].target);
 	}
+	if (n_gpus)
+		sha256_add(&h, &n_gpus, sizeof(n_gpus));
 	sha256_end(&h, digest);
 	sha256_hex(digest, out_hex);
 }

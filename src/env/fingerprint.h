@@ -7,9 +7,10 @@
 
 /*
  * A fingerprint of what episodes see of this machine: its release, its packages, its Python, this
- * program's version, and what the user binds in. Scores with different fingerprints don't compare
+ * program's version, and what the user gives them: binds, GPUs. Scores with different fingerprints don't compare
  * without a second look, and a baseline is played once for each.
  */
-void fingerprint(const struct sandbox_bind *binds, size_t n_binds, char out_hex[SHA256_HEX_BYTES]);
+void fingerprint(const struct sandbox_bind *binds, size_t n_binds, size_t n_gpus,
+		char out_hex[SHA256_HEX_BYTES]);
 
 #endif

@@ -19,9 +19,17 @@
 /* --- the gym ---------------------------------------------------------------------------------- */
 
 /* Hidden files lie with the tasks, baselines and keys with the state. */
-static int open_owner(struct fh_gym *gym, struct fh_error *err)
+static int open_owner(
+		struct fh_gym *gym, const struct fh_gym_options *options, struct fh_error *err)
 {
-	int r = owner_open(NULL, &gym->owner, err);
+	struct owner_options owner = {
+		.gpus = {
+			.wanted = options->n_gpus,
+			.numbers = options->gpu_numbers,
+			.n_numbers = options->n_gpu_numbers,
+		},
+	};
+	int r = owner_open(&owner, &gym->owner, err);
 
 	if (r == 0)
 		r = owner_cover(gym->owner, gym->state_dir, err);
@@ -63,7 +71,7 @@ int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struc
 	if (r == 0)
 		r = poller_open(&gym->poller, err);
 	if (r == 0)
-		r = open_owner(gym, err);
+		r = open_owner(gym, options, err);
 	if (r < 0) {
 		fh_gym_close(gym);
 		return error_wrap(err, "open the gym");

@@ -55,20 +55,30 @@ static uint32_t derive(uint64_t seed, const char *use)
 static int start_sandbox(struct fh_env *env, struct fh_error *err)
 {
 	const struct task *task = env->task->task;
+	auto_arena struct arena arena = ARENA_INIT;
+	const char *env_list[4];
+	size_t n = 0;
 	char hash_seed[48];
 
 	snprintf(hash_seed, sizeof(hash_seed), "PYTHONHASHSEED=%u",
 			derive(env->seed, "PYTHONHASHSEED"));
+	env_list[n++] = hash_seed;
+	if (env->n_gpus)
+		env_list[n++] = sandbox_gpus_variable(&arena, env->n_gpus);
+	if (task->mlgym)
+		env_list[n++] = MLGYM_PATH;
+	env_list[n] = NULL;
 	return sandbox_start(env->gym->owner,
 			&(struct sandbox_options){
 					.layer = env->task->layer,
 					.binds = env->binds,
 					.n_binds = env->n_binds,
+					.gpus = env->gpus,
+					.n_gpus = env->n_gpus,
 					.network = task->network,
 					.limits = task->limits,
 					.shell = true,
-					.env = (const char *const[]){ hash_seed,
-							task->mlgym ? MLGYM_PATH : NULL, NULL },
+					.env = env_list,
 					.random_seed = derive(env->seed, "RANDOM"),
 			},
 			&env->sb, err);

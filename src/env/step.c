@@ -185,6 +185,8 @@ static void score(struct fh_env *env, const char *reason)
 					.layer = env->task->layer,
 					.binds = env->binds,
 					.n_binds = env->n_binds,
+					.gpus = env->gpus,
+					.n_gpus = env->n_gpus,
 					.episode = env->sb,
 					.judge_key = env->judge_key,
 			},

@@ -116,12 +116,14 @@ const char *const *grade_env(struct grade *g, const char *judge_key)
 		/* The same submission gets the same score. */
 		"PYTHONHASHSEED=0",
 	};
-	const char **env = arena_array(&g->arena, ARRAY_SIZE(usual) + 2, sizeof(*env));
+	const char **env = arena_array(&g->arena, ARRAY_SIZE(usual) + 3, sizeof(*env));
+	size_t n = ARRAY_SIZE(usual);
 
 	memcpy(env, usual, sizeof(usual));
 	if (judge_key)
-		env[ARRAY_SIZE(usual)] =
-				arena_printf(&g->arena, "FUMEHOOD_JUDGE_KEY=%s", judge_key);
+		env[n++] = arena_printf(&g->arena, "FUMEHOOD_JUDGE_KEY=%s", judge_key);
+	if (g->request.n_gpus)
+		env[n] = sandbox_gpus_variable(&g->arena, g->request.n_gpus);
 	return env;
 }
 
@@ -208,6 +210,8 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 
 	g->request = *request;
 	g->kind = kinds[grader->kind];
+	if (!g->kind->gpus)
+		g->request.n_gpus = 0;
 	g->submission_fd = -1;
 	g->submission = grade_submission(&g->arena, request->task);
 	g->deadline_ns = clock_now_ns() + grader->timeout_ms * NS_PER_MS;

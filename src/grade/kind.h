@@ -22,6 +22,8 @@ struct grade_kind {
 	/* Starts the programs, by grade_add(); the first one gives the result. */
 	int (*start)(struct grade *g, struct fh_error *err);
 
+	bool gpus; /* its programs have those of the episode */
+
 	/* Adds to a rejection what the agent should know beside the grader's sentence; NULL:
 	 * nothing. */
 	void (*explain)(struct grade *g, struct buf *text);

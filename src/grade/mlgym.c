@@ -92,6 +92,8 @@ static int start_evaluator(struct grade *g, int input, struct fh_error *err)
 			.layer = g->request.layer,
 			.binds = b.binds,
 			.n_binds = b.n,
+			.gpus = g->request.gpus,
+			.n_gpus = g->request.n_gpus,
 			.network = task->network,
 			.limits = task->limits,
 		},
@@ -149,4 +151,4 @@ bool grade_takes_all(const struct task *task)
 	return task->grader.kind == GRADER_MLGYM && task->grader.call != MLGYM_CSV;
 }
 
-const struct grade_kind grade_mlgym = { .start = start };
+const struct grade_kind grade_mlgym = { .start = start, .gpus = true };

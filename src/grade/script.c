@@ -18,6 +18,8 @@ static int start(struct grade *g, struct fh_error *err)
 			.layer = g->request.layer,
 			.binds = b.binds,
 			.n_binds = b.n,
+			.gpus = g->request.gpus,
+			.n_gpus = g->request.n_gpus,
 			.limits = task->limits,
 		},
 		.run = {
@@ -32,4 +34,4 @@ static int start(struct grade *g, struct fh_error *err)
 	}, err);
 }
 
-const struct grade_kind grade_script = { .start = start };
+const struct grade_kind grade_script = { .start = start, .gpus = true };

@@ -24,6 +24,7 @@
 
 struct slot {
 	char *source; /* NULL: free */
+	enum bind_use use;
 	dev_t dev;
 	ino_t ino;
 	uint64_t used; /* by the clock of `uses` */
@@ -44,13 +45,13 @@ int tree_enter(int ns, struct fh_error *err)
 	return setns(ns, CLONE_NEWNS) < 0 ? error_set(err, errno, "enter a mount namespace") : 0;
 }
 
-static int find(const struct binds *b, const char *source, const struct stat *st)
+static int find(const struct binds *b, const char *source, enum bind_use use, const struct stat *st)
 {
 	for (int i = 0; i < SLOTS; i++) {
 		const struct slot *s = &b->slots[i];
 
-		if (s->source && strcmp(s->source, source) == 0 && s->dev == st->st_dev &&
-				s->ino == st->st_ino)
+		if (s->source && strcmp(s->source, source) == 0 && s->use == use &&
+				s->dev == st->st_dev && s->ino == st->st_ino)
 			return i;
 	}
 	return -1;
@@ -88,8 +89,8 @@ static int make_place(const char *path, bool folder, struct fh_error *err)
 	return 0;
 }
 
-static int fill(struct binds *b, int tree, const char *source, const struct stat *st,
-		struct fh_error *err)
+static int fill(struct binds *b, int tree, const char *source, enum bind_use use,
+		const struct stat *st, struct fh_error *err)
 {
 	int i = oldest(b);
 	struct slot *s = &b->slots[i];
@@ -107,7 +108,9 @@ static int fill(struct binds *b, int tree, const char *source, const struct stat
 		clear(s, path); /* its place, too, for the next one */
 		return r;
 	}
-	*s = (struct slot){ .source = xstrdup(source), .dev = st->st_dev, .ino = st->st_ino };
+	*s = (struct slot){
+		.source = xstrdup(source), .use = use, .dev = st->st_dev, .ino = st->st_ino
+	};
 	return i;
 }
 
@@ -122,10 +125,10 @@ static int look_up(struct binds *b, const char *source, enum bind_use use, struc
 	if (use == BIND_EPISODE &&
 			chown(source, NURSERY_ID(0), NURSERY_ID(0)) < 0) /* its root's, not ours */
 		return error_set(err, errno, "give '%s' to the sandbox", source);
-	slot = find(b, source, out_st);
+	slot = find(b, source, use, out_st);
 	if (slot >= 0)
 		return slot;
-	*out_tree = rootfs_open_tree(source, use == BIND_READ_ONLY, err);
+	*out_tree = rootfs_open_tree(source, use, err);
 	return *out_tree < 0 ? *out_tree : -ENOENT;
 }
 
@@ -142,7 +145,7 @@ int binds_slot(struct binds *b, const struct trees *trees, const char *source, e
 	if (tree_enter(trees->own, NULL) < 0)
 		_exit(1);
 	if (tree >= 0)
-		slot = fill(b, tree, source, &st, err);
+		slot = fill(b, tree, source, use, &st, err);
 	if (slot >= 0)
 		b->slots[slot].used = ++b->uses;
 	return slot;

@@ -179,8 +179,10 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 static int prepare_binds(struct nursery *n, struct birth *b, struct fh_error *err)
 {
 	for (uint32_t i = 0; i < b->plan.n_binds; i++) {
-		b->slots[i] = binds_slot(
-				n->binds, &n->trees, b->plan.binds[i].source, BIND_READ_ONLY, err);
+		const struct plan_bind *bind = &b->plan.binds[i];
+
+		b->slots[i] = binds_slot(n->binds, &n->trees, bind->source,
+				bind->device ? BIND_DEVICE : BIND_READ_ONLY, err);
 		if (b->slots[i] < 0)
 			return b->slots[i];
 	}

@@ -92,10 +92,16 @@ int guest_fail(int socket, uint8_t kind, const struct fh_error *err);
 /* nursery.c: runs until the owner is gone or closes the socket. */
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks);
 
+enum bind_use {
+	BIND_READ_ONLY,
+	BIND_DEVICE,  /* the same, of devices that can be opened */
+	BIND_EPISODE, /* writable, and given to the sandbox' root */
+};
+
 /* rootfs.c: in a fresh mount namespace; makes the tree and becomes its root. *out_can: NURSERY_CAN_*. */
 int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err);
 /* An open descriptor of a copy of the mounts at `source`, which is of this mount namespace. */
-int rootfs_open_tree(const char *source, bool read_only, struct fh_error *err);
+int rootfs_open_tree(const char *source, enum bind_use use, struct fh_error *err);
 
 /* The nursery's mount namespaces. */
 struct trees {
@@ -106,8 +112,6 @@ int tree_enter(int ns, struct fh_error *err);
 
 /* binds.c: the slot in TREE_BINDS where a path of the host is mounted. The process is in trees->own
  * before and after. */
-enum bind_use { BIND_READ_ONLY, BIND_EPISODE /* writable, and given to the sandbox' root */ };
-
 struct binds *binds_new(void);
 int binds_slot(struct binds *b, const struct trees *trees, const char *source, enum bind_use use,
 		struct fh_error *err);

@@ -142,14 +142,14 @@ static int add_part(const char *name, struct fh_error *err)
 		link[n > 0 ? n : 0] = '\0';
 		return symlink(link, to) < 0 ? error_set(err, errno, "link '/%s'", name) : 0;
 	}
-	if (mkdir(to, 0755) < 0)
+	if ((S_ISDIR(st.st_mode) ? mkdir(to, 0755) : mknod(to, S_IFREG | 0644, 0)) < 0)
 		return error_set(err, errno, "make '/%s'", name);
 	return mount_at(from, to, NULL, MS_BIND | MS_REC, NULL, err);
 }
 
 static bool is_own_part(const char *name)
 {
-	static const char *const own[] = { ".", "..", "home", "tmp", "run", "proc" };
+	static const char *const own[] = { ".", "..", "home", "tmp", "run", "proc", "dev" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		if (strcmp(name, own[i]) == 0)
@@ -157,22 +157,46 @@ static bool is_own_part(const char *name)
 	return false;
 }
 
-static int add_shared_parts(struct fh_error *err)
+/* All that is in a folder of the shared root: "" or "dev/". */
+static int add_parts(const char *folder, struct fh_error *err)
 {
-	DIR *root = opendir(TREE_ROOT);
+	char path[PATH_MAX];
+	DIR *dir;
 	const struct dirent *e;
 	int r = 0;
 
-	if (!root)
-		return error_set(err, errno, "open the shared root");
-	while (r == 0 && (e = readdir(root)))
+	snprintf(path, sizeof(path), TREE_ROOT "/%s", folder);
+	dir = opendir(path);
+	if (!dir)
+		return error_set(err, errno, "open '/%s'", folder);
+	while (r == 0 && (e = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s%s", folder, e->d_name);
 		if (!is_own_part(e->d_name))
-			r = add_part(e->d_name, err);
-	closedir(root);
+			r = add_part(path, err);
+	}
+	closedir(dir);
 	return r;
 }
 
-static int mount_parts(bool bare, struct fh_error *err)
+static bool has_devices(const struct plan *plan)
+{
+	for (uint32_t i = 0; i < plan->n_binds; i++)
+		if (plan->binds[i].device)
+			return true;
+	return false;
+}
+
+static int add_dev(const struct plan *plan, struct fh_error *err)
+{
+	int r;
+
+	if (!has_devices(plan))
+		return add_part("dev", err);
+	r = make_folder(TREE_NEXT "/dev", 0755, 0, err); /* which has room for more of them */
+	return r < 0 ? r : add_parts("dev/", err);
+}
+
+static int mount_parts(const struct plan *plan, struct fh_error *err)
 {
 	static const char *const folders[] = { "/proc", "/home", GUEST_HOME, "/tmp", "/run",
 		GUEST_RUN_DIR };
@@ -184,9 +208,9 @@ static int mount_parts(bool bare, struct fh_error *err)
 		snprintf(path, sizeof(path), TREE_NEXT "%s", folders[i]);
 		r = make_folder(path, 0755, 0, err);
 	}
-	if (r < 0)
-		return r;
-	return bare ? add_part("dev", err) : add_shared_parts(err);
+	if (r == 0)
+		r = add_dev(plan, err);
+	return r < 0 || plan->flags & PLAN_BARE ? r : add_parts("", err);
 }
 
 static bool in_episode_files(const char *target)
@@ -202,7 +226,7 @@ static int mount_root(const struct plan *plan, struct fh_error *err)
 	for (uint32_t i = 0; i < plan->n_binds; i++)
 		parts = parts || !in_episode_files(plan->binds[i].target);
 	if (parts)
-		return mount_parts(plan->flags & PLAN_BARE, err);
+		return mount_parts(plan, err);
 	return mount_at(TREE_ROOT, TREE_NEXT, NULL, MS_BIND | MS_REC, NULL, err);
 }
 

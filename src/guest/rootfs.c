@@ -118,10 +118,11 @@ static const struct {
 
 static const char *const devices[] = { "null", "zero", "full", "random", "urandom", "tty" };
 
-int rootfs_open_tree(const char *source, bool read_only, struct fh_error *err)
+int rootfs_open_tree(const char *source, enum bind_use use, struct fh_error *err)
 {
-	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
-				(read_only ? MOUNT_ATTR_RDONLY : 0) };
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_NOSUID |
+				(use == BIND_DEVICE ? 0 : MOUNT_ATTR_NODEV) |
+				(use == BIND_EPISODE ? 0 : MOUNT_ATTR_RDONLY) };
 	auto_close int tree = (int)syscall(SYS_open_tree, AT_FDCWD, source,
 			OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE);
 
@@ -150,7 +151,7 @@ static int make_file(const char *path, mode_t mode, struct fh_error *err)
 static int bind_folder_or_file(
 		const char *source, const char *target, const struct stat *st, struct fh_error *err)
 {
-	auto_close int tree = rootfs_open_tree(source, true, err);
+	auto_close int tree = rootfs_open_tree(source, BIND_READ_ONLY, err);
 	auto_close int file = -1;
 
 	if (tree < 0)

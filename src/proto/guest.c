@@ -196,6 +196,7 @@ void plan_put(struct buf *b, const struct plan *p)
 	for (uint32_t i = 0; i < p->n_binds; i++) {
 		wire_put_str(b, p->binds[i].source);
 		wire_put_str(b, p->binds[i].target);
+		wire_put_u8(b, p->binds[i].device);
 	}
 	put_list(b, p->env);
 	wire_put_u32(b, p->random_seed);
@@ -227,6 +228,7 @@ int plan_get(struct wire *w, struct plan *out)
 	for (uint32_t i = 0; i < p.n_binds && !w->bad; i++) {
 		binds[i].source = wire_get_str(w, GUEST_PATH_MAX);
 		binds[i].target = wire_get_str(w, GUEST_PATH_MAX);
+		binds[i].device = wire_get_u8(w);
 	}
 	p.env = get_list(w, GUEST_ENV_MAX);
 	p.random_seed = wire_get_u32(w);

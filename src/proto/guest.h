@@ -122,6 +122,7 @@ enum {
 
 struct plan_bind {
 	const char *source, *target;
+	bool device; /* beneath /dev, and it can be opened */
 };
 
 struct plan {

@@ -29,6 +29,7 @@ static void after_fork_in_child(void)
 		pthread_mutex_init(&o->lock, NULL); /* another thread may have held it */
 		free(take_ptr(o->disk_dir));        /* its owner removes it */
 		close_fd(&o->disk_claim);
+		gpus_disown(o->gpus);
 		if (o->cgroups)
 			cgroups_unclaim(o->cgroups);
 		for (struct sandbox *sb = o->sandboxes; sb; sb = sb->next) {

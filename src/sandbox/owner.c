@@ -38,6 +38,8 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 	r = o->self < 0 ? error_set(err, errno, "open a pidfd of this process") : 0;
 	if (r == 0)
 		r = cover_own(o, err);
+	if (r == 0 && options && options->gpus.wanted)
+		r = gpus_open(&options->gpus, &o->gpus, err);
 	if (r == 0)
 		r = seccomp_build(&o->base_filter, &o->agent_filter, &o->judged_filter, err);
 	fork_watch_owner(o);
@@ -74,6 +76,7 @@ void owner_close(struct owner *o)
 		nursery_finish(o);
 	nursery_stop(o);
 	disk_close(o);
+	gpus_close(o->gpus);
 	close_fd(&o->self);
 	cgroups_close(o->cgroups);
 	free_layers(o);
@@ -103,6 +106,16 @@ void owner_abilities(const struct owner *o, struct owner_abilities *out)
 	*out = (struct owner_abilities){ .groups = o->cgroups != NULL,
 		.no_groups = o->no_cgroups,
 		.overlay = o->can & NURSERY_CAN_OVERLAY };
+}
+
+int owner_take_gpus(struct owner *o, size_t n, int *out_numbers, struct fh_error *err)
+{
+	return gpus_take(o->gpus, n, out_numbers, err);
+}
+
+void owner_give_gpus(struct owner *o, const int *numbers, size_t n)
+{
+	gpus_give(o->gpus, numbers, n);
 }
 
 int owner_collect(void)

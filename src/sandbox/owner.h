@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "proto/guest.h"
 #include "sandbox/cgroup.h"
+#include "sandbox/gpus.h"
 #include "sandbox/sandbox.h"
 
 #include <pthread.h>
@@ -48,6 +49,7 @@ struct owner {
 	atomic_bool limits_missed;
 	atomic_bool disk_unlimited; /* asked for, on a file system without project quotas */
 	struct owner_layer *layers;
+	struct gpus *gpus;      /* NULL: none */
 	char *disk_dir;         /* where its episodes have their folders; NULL: none had one yet */
 	int disk_claim;         /* of that; -1 */
 	unsigned disk_folders;  /* made so far */

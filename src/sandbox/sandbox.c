@@ -157,6 +157,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 		struct fh_error *err)
 {
 	static const char *const no_env[] = { NULL };
+	auto_arena struct arena arena = ARENA_INIT;
 	struct plan_bind binds[GUEST_BINDS_MAX];
 	struct plan plan = { .layer = o->layer,
 		.binds = binds,
@@ -165,15 +166,15 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 		.random_seed = o->random_seed };
 	int r = check_options(sb->owner, o, err);
 
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < o->n_binds; i++) {
+	for (size_t i = 0; i < o->n_binds && r == 0; i++) {
 		/* A bare sandbox is made of its binds. */
 		r = o->bare ? 0 : sandbox_bind_check(&o->binds[i], err);
-		if (r < 0)
-			return r;
-		binds[i] = (struct plan_bind){ o->binds[i].source, o->binds[i].target };
+		binds[i] = (struct plan_bind){ o->binds[i].source, o->binds[i].target, false };
 	}
+	if (r == 0)
+		r = gpus_bind(&arena, o->gpus, o->n_gpus, binds, &plan.n_binds, err);
+	if (r < 0)
+		return r;
 	plan.flags = (o->shell ? PLAN_SHELL : 0) | (o->bare ? PLAN_BARE : 0) |
 			(o->own_proc ? PLAN_OWN_PROC : 0) | (o->judged ? PLAN_JUDGED : 0) |
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);

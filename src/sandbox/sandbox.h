@@ -2,6 +2,7 @@
 #ifndef SANDBOX_SANDBOX_H
 #define SANDBOX_SANDBOX_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
 
@@ -26,8 +27,17 @@
 struct owner;
 struct sandbox;
 
+#define GPU_NUMBER_MAX 254 /* the devices after it are the driver's own */
+
+struct owner_gpus {
+	size_t wanted; /* so many are the owner's until it is closed, and no other's; 0: none */
+	const int *numbers; /* those that it may have: 2 is /dev/nvidia2; NULL: any */
+	size_t n_numbers;
+};
+
 struct owner_options {
 	const char *label; /* in names of control groups; NULL: "run" */
+	struct owner_gpus gpus;
 };
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err);
@@ -55,6 +65,15 @@ struct owner_abilities {
 };
 
 void owner_abilities(const struct owner *owner, struct owner_abilities *out);
+
+/* Some of the owner's GPUs, for the sandboxes of one episode: their numbers. -EBUSY while so many are not
+ * free, -EINVAL when they never will be. Any thread may take and give back. */
+int owner_take_gpus(struct owner *owner, size_t n, int *out_numbers, struct fh_error *err);
+void owner_give_gpus(struct owner *owner, const int *numbers, size_t n);
+
+/* What says to programs which GPUs they can use, when there are n: "CUDA_VISIBLE_DEVICES=0,1"; NULL for
+ * none. Inside they count from 0. */
+const char *sandbox_gpus_variable(struct arena *arena, size_t n);
 
 /* Removes what owners that were killed left in the file systems of this machine; how many things. */
 int owner_collect(void);
@@ -101,6 +120,8 @@ struct sandbox_options {
 	const char *layer; /* name; NULL: an empty home */
 	const struct sandbox_bind *binds;
 	size_t n_binds;
+	const int *gpus; /* numbers that the owner has; their devices are in /dev */
+	size_t n_gpus;
 	enum sandbox_network network;
 	struct sandbox_limits limits;
 	bool bare; /* for one program of ours: only binds, /proc, /dev; limits are per process */

@@ -150,7 +150,7 @@ def test_lists_may_be_separated_by_spaces_or_commas(fumehood):
 def test_what_has_no_effect_is_said(fumehood):
     words = "--task_config_path tasks/rows.yaml --gpus 0 1 --container_type docker --json"
     done = fumehood.run(*words.split())
-    assert "--gpus has no effect: episodes run on the CPU\n" in done.stderr
+    assert "--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives" in done.stderr
     assert "--container_type has no effect" in done.stderr
     assert '"task":"rows"' in done.stdout
 
