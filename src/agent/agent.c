@@ -24,6 +24,7 @@ struct agent {
 	void *user;
 	int max_steps;
 	struct model *recorded;
+	const struct fh_step *step; /* that the turn follows */
 
 	struct arena arena; /* of the conversation */
 	struct history history;
@@ -296,6 +297,8 @@ static void ask(struct agent *a, size_t n_messages)
 		take_failure(a, &why);
 }
 
+static int take_recorded(struct agent *a, struct fh_error *err);
+
 /* What is wrong is shown to the model after its reply, this once. */
 static void ask_again(struct agent *a, const char *complaint)
 {
@@ -329,6 +332,8 @@ static int complain(struct agent *a, const struct template *template, const char
 		give_up(a, "exit_format", "The model's replies could not be understood.");
 		return 0;
 	}
+	if (!a->model)
+		return take_recorded(a, err);
 	fields_add(&fields, &a->system_fields);
 	if (name)
 		fields_set(&fields, "name", name);
@@ -369,13 +374,15 @@ static int take_reply(struct agent *a, const struct chat_reply *reply, struct fh
 	return 0;
 }
 
-static int take_recorded(struct agent *a, const struct fh_step *step, struct fh_error *err)
+static int take_recorded(struct agent *a, struct fh_error *err)
 {
 	struct model_turn turn;
-	int r = model_next(a->recorded, step, &turn, err);
+	int r = model_next(a->recorded, a->step, &turn, err);
 
 	if (r < 0)
 		return r;
+	if (!turn.action)
+		return take_reply(a, &(struct chat_reply){ .content = turn.response }, err);
 	a->parsed = (struct parsed){ .thought = turn.thought, .action = turn.action };
 	a->reply = (struct chat_reply){ .content = turn.response ? turn.response : "" };
 	a->decided = true;
@@ -389,12 +396,13 @@ int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *er
 	arena_release(&a->turn_arena);
 	a->decided = false;
 	a->asked_again = 0;
+	a->step = step;
 	set_state(a, step);
 	r = add_observation(a, err);
 	if (r < 0)
 		return r;
 	if (!a->model)
-		return take_recorded(a, step, err);
+		return take_recorded(a, err);
 	a->messages = history_shown(
 			&a->history, a->config->processor, &a->config->args, &a->turn_arena);
 	a->n_messages = a->history.n;

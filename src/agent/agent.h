@@ -40,7 +40,7 @@ struct agent_request {
 	int max_steps;
 	struct recorder *recorder; /* gets every message; NULL: nobody does */
 	void *user;                /* of its calls */
-	struct model *recorded;    /* its turns are taken as they are; outlives the agent */
+	struct model *recorded;    /* its actions are taken as they are; outlives the agent */
 	const struct agent_past
 			*past; /* a conversation that is recorded, and goes on; NULL: it begins */
 };

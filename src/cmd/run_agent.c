@@ -46,13 +46,13 @@ static int check_model(const struct run_agent *agent, struct fh_error *err)
 }
 
 /* What nobody knows in a configuration of MLGym's is no error. */
-static int load_config(struct run_agent *agent, const char *spec, const char *mlgym_root,
-		struct fh_error *err)
+int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
+		const char *mlgym_root, struct fh_error *err)
 {
 	struct warnings warnings = { 0 };
 	int r = agent_config_load(
 			&(struct agent_config_options){
-					.spec = spec,
+					.spec = o->config,
 					.root = mlgym_root,
 					.warnings = mlgym_root ? &warnings : NULL,
 			},
@@ -60,6 +60,8 @@ static int load_config(struct run_agent *agent, const char *spec, const char *ml
 
 	for (size_t i = 0; r == 0 && i < warnings.n; i++)
 		cmd_warn("%s", warnings.items[i]);
+	agent->options = make_options(o, agent->model);
+	agent->options.cost_limit = o->cost_limit;
 	return r;
 }
 
@@ -78,12 +80,11 @@ int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
 		const struct run_agent_options *o, const char *mlgym_root,
 		struct chat_service *chat, const char *model, struct fh_error *err)
 {
-	int r = load_config(agent, o->config, mlgym_root, err);
+	int r = run_agent_load(agent, o, mlgym_root, err);
 
 	if (r < 0)
 		return r;
 	agent->chat = chat;
-	agent->options = make_options(o, model);
 	agent->options.cost_limit = cost_limit(ctx, o, chat, model);
 	return check_model(agent, err);
 }

@@ -38,6 +38,9 @@ int run_agent_service(const struct run_agent_options *options, struct chat_servi
 int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
 		const struct run_agent_options *options, const char *mlgym_root,
 		struct chat_service *chat, const char *model, struct fh_error *err);
+/* Its configuration alone, for recorded replies. */
+int run_agent_load(struct run_agent *agent, const struct run_agent_options *options,
+		const char *mlgym_root, struct fh_error *err);
 void run_agent_release(struct run_agent *agent);
 
 /* Before anything runs: whether the prompts fit the task. */

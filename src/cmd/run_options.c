@@ -27,7 +27,8 @@ const struct cmd_option run_options[] = {
 	{ "model", 'm', OPTION_LIST, FIELD(models), "M,...",
 			"openai:NAME, anthropic:NAME or litellm:NAME, a language model; baseline (the task's "
 			"own), demo (its demonstration), actions:FILE (JSON lines, a string each), "
-			"replay:FILE.traj, human or human_thought; "
+			"replay:FILE.traj, replay:FILE.jsonl (a language model's replies), human or "
+			"human_thought; "
 			"who runs out of actions submits",
 			"baseline", .heading = "Who plays" },
 	{ "agent", 'a', OPTION_TEXT, FIELD(agent.config), "FILE",
@@ -91,7 +92,7 @@ const struct cmd_option run_options[] = {
 	{ "print_config", .kind = OPTION_NOTED, .why = "a run keeps its settings in args.yaml" },
 	{ "raise_exceptions", .kind = OPTION_NOTED, .why = "what fails is always said" },
 	{ "log_verbose_to_console", .kind = OPTION_NOTED, .why = "--verbose prints every action" },
-	{ "replay_path", .kind = OPTION_REFUSED, .why = "is --model actions:FILE here" },
+	{ "replay_path", .kind = OPTION_REFUSED, .why = "is --model replay:FILE.jsonl here" },
 	{ "container_mounts", .kind = OPTION_REFUSED, .why = "is --bind SRC[:DST] here" },
 	{ "environment_setup", .kind = OPTION_REFUSED,
 			.why = "is not run here: a task brings what it needs" },

@@ -97,6 +97,8 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 	plan->agents = xrealloc(plan->agents, plan->n_agents + 1, sizeof(*plan->agents));
 	agent = &plan->agents[plan->n_agents++];
 	*agent = (struct run_agent){ .model = model };
+	if (model_speaks(model))
+		return run_agent_load(agent, o, plan->places.mlgym_root, &p->err);
 	if (!chat_is_spec(model))
 		return 0;
 	if (!plan->chat)
@@ -106,14 +108,16 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 				       &p->err);
 }
 
-/* Led by each agent, at each temperature; what is no language model has neither. */
+/* Led by each agent, at each temperature; what is no language model has neither, and recorded replies are what
+ * they are at any temperature. */
 static int open_model(struct planning *p, const char *model)
 {
 	const struct run_options *o = p->options;
-	size_t configs = o->agent_configs.n, temperatures = o->n_temperatures;
+	size_t configs = o->agent_configs.n;
+	size_t temperatures = chat_is_spec(model) ? o->n_temperatures : 0;
 	int r = 0;
 
-	if (!chat_is_spec(model))
+	if (!chat_is_spec(model) && !model_speaks(model))
 		return open_agent(p, &o->agent, model);
 	for (size_t i = 0; i < (configs ? configs : 1) && r == 0; i++) {
 		for (size_t k = 0; k < (temperatures ? temperatures : 1) && r == 0; k++) {
@@ -152,11 +156,13 @@ static int check_model(struct planning *p, const struct run_agent *agent, const 
 		.stop_fd = -1,
 	};
 	struct model *model;
-	int r;
+	int r = agent->config ? run_agent_check(agent, task, &p->err) : 0;
 
-	if (agent->config) {
+	if (r < 0)
+		return r;
+	if (agent->chat) {
 		*out_label = xstrdup(request.spec);
-		return run_agent_check(agent, task, &p->err);
+		return 0;
 	}
 	r = model_open(&request, &model, &p->err);
 	if (r < 0)

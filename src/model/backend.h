@@ -6,9 +6,11 @@
 
 /* A kind of model: one const struct at the end of its file, and a line in model.c's table. */
 struct model_backend {
-	const char *name; /* what stands in a spec, before the ":" */
+	const char *name;   /* what stands in a spec, before the ":" */
+	const char *suffix; /* and how the spec ends; NULL: in any way */
 	bool takes_argument;
 	bool interactive;
+	bool speaks; /* a turn may have no action, but what a language model said */
 	/* `argument` is what follows the ":" ("" if there is nothing). *out_state is its own. */
 	int (*open)(const struct model_request *request, const char *argument, void **out_state,
 			struct fh_error *err);
@@ -20,7 +22,7 @@ struct model_backend {
 extern const struct model_backend model_baseline;
 extern const struct model_backend model_demo;
 extern const struct model_backend model_actions;
-extern const struct model_backend model_replay;
+extern const struct model_backend model_replay, model_responses;
 extern const struct model_backend model_human, model_human_thought;
 
 #endif

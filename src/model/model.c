@@ -20,6 +20,7 @@ static const struct model_backend *const backends[] = {
 	&model_baseline,
 	&model_demo,
 	&model_actions,
+	&model_responses, /* before: of the same name */
 	&model_replay,
 	&model_human,
 	&model_human_thought,
@@ -27,17 +28,29 @@ static const struct model_backend *const backends[] = {
 
 const char *model_list(void)
 {
-	return "baseline, demo, actions:FILE, replay:FILE.traj, human, human_thought, and the language models "
+	return "baseline, demo, actions:FILE, replay:FILE.traj or FILE.jsonl, human, human_thought, and the language models "
 	       "openai:NAME, anthropic:NAME, litellm:NAME";
 }
 
-static const struct model_backend *find(const char *spec, size_t n)
+static const struct model_backend *find(const char *spec)
 {
+	size_t n = strcspn(spec, ":");
+
 	for (size_t i = 0; i < ARRAY_SIZE(backends); i++) {
-		if (strncmp(backends[i]->name, spec, n) == 0 && !backends[i]->name[n])
-			return backends[i];
+		const struct model_backend *b = backends[i];
+
+		if (strncmp(b->name, spec, n) == 0 && !b->name[n] &&
+				(!b->suffix || str_ends(spec, b->suffix)))
+			return b;
 	}
 	return NULL;
+}
+
+bool model_speaks(const char *spec)
+{
+	const struct model_backend *backend = find(spec);
+
+	return backend && backend->speaks;
 }
 
 /* "actions:dir/games.jsonl" is called "actions-games". */
@@ -55,7 +68,7 @@ int model_open(const struct model_request *request, struct model **out, struct f
 {
 	const char *spec = request->spec;
 	size_t n = strcspn(spec, ":");
-	const struct model_backend *backend = find(spec, n);
+	const struct model_backend *backend = find(spec);
 	const char *argument = spec[n] ? spec + n + 1 : "";
 	struct model *m;
 	void *state;

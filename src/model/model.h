@@ -17,6 +17,7 @@
  *   demo           the task's recorded demonstration, then submit
  *   actions:FILE   a file of JSON lines, an action (a string) in each, then submit
  *   replay:FILE    the actions of a recorded run, with what was said; its end leaves without a score
+ *   replay:FILE.jsonl  what a language model has said, by task, then submit
  *   human          lines from a terminal; the end of input leaves without a score
  *   human_thought  the same, with what is thought before each action
  */
@@ -44,9 +45,12 @@ const char *model_label(const struct model *m);
 /* True for one that talks to a person: its episodes can't run side by side. */
 bool model_is_interactive(const struct model *m);
 
+/* Whether its turns may be what a language model says, which an agent's configuration tells an action from. */
+bool model_speaks(const char *spec);
+
 /* What a model says. Lives until the next call. */
 struct model_turn {
-	const char *action;
+	const char *action;             /* NULL: the response is to be parsed */
 	const char *response, *thought; /* NULL: nothing beside the action */
 };
 

@@ -2,14 +2,10 @@
 #include "model/script.h"
 
 #include "base/arena.h"
-#include "base/fd.h"
 #include "base/mem.h"
-#include "base/scope.h"
-#include "base/str.h"
-#include "trajectory/pyjson.h"
+#include "model/json_lines.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct script_action {
 	const char *text;
@@ -50,59 +46,19 @@ void script_add(struct script *s, const char *action)
 	s->tail = &a->next;
 }
 
-static bool is_blank(const char *line, size_t n)
+static int take_line(void *data, const char *path, const struct pyjson *v, struct fh_error *err)
 {
-	return strspn(line, " \t\r\n") >= n;
-}
+	const char *text;
+	int r = json_lines_text(path, v, "an action", FH_ACTION_BYTES_MAX, &text, err);
 
-static int read_line(struct script *s, const struct pyjson_source *line, struct fh_error *err)
-{
-	auto_arena struct arena arena = ARENA_INIT;
-	const struct pyjson *v;
-	int r;
-
-	r = pyjson_read(&arena, line, &v, err);
-	if (r < 0)
-		return r;
-	if (v->kind != PYJSON_STRING)
-		return pyjson_complain(line->name, v, err,
-				"expected an action: a string in double quotes");
-	if (!pyjson_string(v))
-		return pyjson_complain(line->name, v, err, "an action can't hold a NUL");
-	if (str_utf8_invalid(v->text, v->len) >= 0)
-		return pyjson_complain(line->name, v, err, "half of a surrogate pair");
-	if (v->len > FH_ACTION_BYTES_MAX)
-		return pyjson_complain(line->name, v, err, "an action is longer than %d bytes",
-				FH_ACTION_BYTES_MAX);
-	script_add(s, v->text);
-	return 0;
+	if (r == 0)
+		script_add(data, text);
+	return r;
 }
 
 int script_read(struct script *s, const char *path, struct fh_error *err)
 {
-	auto_buf struct buf text = BUF_INIT(SCRIPT_BYTES_MAX);
-	const char *at, *end;
-	unsigned number = 1;
-	int r;
-
-	r = fd_read_file(path, &text, err);
-	if (r < 0)
-		return r;
-	at = buf_str(&text);
-	end = at + text.len;
-	while (at < end) {
-		const char *stop = memchr(at, '\n', (size_t)(end - at));
-		struct pyjson_source line = { .name = path, .data = at, .first_line = number++ };
-
-		line.n = (size_t)((stop ? stop : end) - at);
-		if (!is_blank(at, line.n)) {
-			r = read_line(s, &line, err);
-			if (r < 0)
-				return r;
-		}
-		at = stop ? stop + 1 : end;
-	}
-	return 0;
+	return json_lines_read(path, take_line, s, err);
 }
 
 int script_next(void *script, const struct fh_step *step, struct model_turn *out,

@@ -8,8 +8,6 @@
 /* Actions that are known beforehand, given one after the other and then "submit". */
 struct script;
 
-#define SCRIPT_BYTES_MAX (64L * 1024 * 1024)
-
 struct script *script_new(void);
 void script_free(void *script); /* NULL is fine */
 void script_add(struct script *s, const char *action);

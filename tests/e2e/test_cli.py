@@ -110,7 +110,7 @@ REFUSED = [
     ("--task rows:noSuchVariant", "noSuchVariant"),
     (
         "--task rows --model parrot",
-        "no model 'parrot'; there are: baseline, demo, actions:FILE, replay:FILE.traj, human, human_thought, and the "
+        "no model 'parrot'; there are: baseline, demo, actions:FILE, replay:FILE.traj or FILE.jsonl, human, human_thought, and the "
         "language models openai:NAME, anthropic:NAME, litellm:NAME",
     ),
     ("--task rows --model baseline:x", "the model 'baseline' takes nothing after ':'"),

@@ -115,3 +115,51 @@ def test_what_is_no_record(fumehood, text, message):
     if text is not None:
         path.write_text(text)
     assert message in fumehood("replay", path, status=2).stderr
+
+
+# --- what a language model said -----------------------------------------------------------------------
+
+
+def replies(fumehood, *lines: str) -> str:
+    path = fumehood.folder / "said.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return f"replay:{path}"
+
+
+SAID = ["Look.\n```\nls\n```", "no action", "Done.\n```\ncp zeros.csv submission.csv\n```"]
+
+
+@pytest.mark.parametrize("key", ["rows", "Rows"])
+def test_replies_are_parsed_and_the_end_is_submitted(fumehood, key):
+    model = replies(fumehood, json.dumps({"other": ["```\nexit 1\n```"]}), json.dumps({key: SAID}))
+    done = run(fumehood, "--task", "rows", "--model", model)
+    assert done["exit_status"] == "submitted" and done["best"] == {"accuracy": 0.5}
+    steps = trajectory(done)["trajectory"]
+    assert [s["action"].strip() for s in steps] == ["ls", "cp zeros.csv submission.csv", "submit"]
+    assert [s["thought"].strip() for s in steps] == ["Look.", "Done.", ""]
+    assert steps[0]["response"] == SAID[0]
+
+
+def test_three_replies_without_an_action_end_it_as_they_did(fumehood):
+    model = replies(fumehood, json.dumps({"any": ["a", "b", "c", SAID[0]]}))
+    done = run(fumehood, "--task", "rows", "--model", model)
+    assert done["exit_status"] == "submission_not_found (exit_format)" and done["steps"] == 1
+
+
+@pytest.mark.parametrize(
+    "lines,message",
+    [
+        ([], ": there is no line with replies"),
+        (['{"rows": ["a"]}', "{"], ":2:2: "),
+        (['["a"]'], ':1:1: expected {"TASK": ["a reply", ...]}, one task in a line'),
+        (['{"rows": ["a"], "words": ["b"]}'], ":1:1: expected"),
+        (['{"rows": "a"}'], ":1:1: expected"),
+        (["", '{"rows": ["a", 7]}'], ":2:16: expected a reply: a string in double quotes"),
+        (['{"a": []}', '{"b": []}'], ": none of its 2 lines is for the task 'rows'"),
+    ],
+)
+def test_replies_that_can_not_be_read(fumehood, lines, message):
+    model = replies(fumehood, *lines)
+    done = fumehood.run("--task", "rows", "--model", model, status=2)
+    assert f"said.jsonl{message}" in done.stderr and done.stderr.count("\n") == 1
+    assert not fumehood.out.exists()
