@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
-#include "../../tools/aci/parquet.h"
 #include "../../tools/aci/table.h"
 #include "base/buf.h"
 #include "base/mem.h"
@@ -126,39 +125,12 @@ static void test_columns(void **state)
 	}
 }
 
-/* Footers that are whole, and what can't be one. */
-static const struct {
-	const char *footer;
-	size_t n;
-	bool whole;
-} footers[] = {
-	{ "\0", 1, true }, { "", 0, false }, { "\x36\x06\0", 3, true }, /* 3: 3 rows */
-	{ "\x06\xfe\xff\xff\xff\x0f\x02\x16\x06\0", 10,
-			true },                         /* field 2147483647, then one more */
-	{ "\x29\xfc\xff\xff\xff\xff\x0f\0", 8, false }, /* a schema longer than the file */
-	{ "\x4c\x4c\x4c", 3, false },                   /* ends within structs */
-};
-
-static void test_footers(void **state)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(footers); i++) {
-		auto_buf struct buf out = BUF_INIT(4096);
-		bool whole = parquet_tell(
-				(const unsigned char *)footers[i].footer, footers[i].n, &out);
-
-		if (whole != footers[i].whole)
-			fail_msg("%zu: %s", i, buf_str(&out));
-		assert_int_equal(out.len > 0, whole);
-	}
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables),
 		cmocka_unit_test(test_empty_lines),
 		cmocka_unit_test(test_columns),
-		cmocka_unit_test(test_footers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

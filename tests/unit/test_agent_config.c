@@ -74,7 +74,8 @@ static void test_refused(void **state)
 	}
 	assert_true(agent_config_load(&(struct agent_config_options){ .spec = "nobody" },
 				    &(struct agent_config *){ NULL }, &error) < 0);
-	assert_non_null(strstr(error.message, "there are: default, memory, tool_calling"));
+	assert_non_null(strstr(
+			error.message, "there are: default, lit_search, memory, tool_calling"));
 }
 
 static const struct {

@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 #include <strings.h>
 
 /*
- * describe: what is in the columns of a data file. Of long files quartiles and commonest values are those of a
+ * describe: what is in the columns of a data file, row by row, or of Parquet files column by column. Of long files quartiles and commonest values are those of a
  * sample, drawn evenly (reservoir sampling; Vitter, Random Sampling with a Reservoir, 1985) and always the same.
  */
 #define SAMPLE_MAX 20000
@@ -24,9 +25,11 @@
 #define SHOWN_BYTES 24
 #define NAME_BYTES 80
 #define KEPT_BYTES 256
+#define RANDOM_START 88172645463325252ULL
 
 struct column {
 	size_t missing, seen;
+	bool words; /* the file says that they are, whatever they look like */
 	size_t numbers, integers, truths, dates;
 	double min, max, sum;
 	char **sample;
@@ -83,16 +86,17 @@ static void sample(struct column *c, const char *cell, size_t most, uint64_t *st
 	c->sample[at] = kept(cell);
 }
 
+/* NULL: it is missing. */
 static void look(struct column *c, const char *cell, size_t most, uint64_t *state)
 {
 	double v;
 
-	if (cell_is_missing(cell)) {
+	if (!cell) {
 		c->missing++;
 		return;
 	}
 	c->seen++;
-	if (cell_is_number(cell, &v)) {
+	if (!c->words && cell_is_number(cell, &v)) {
 		c->min = c->numbers ? fmin(c->min, v) : v;
 		c->max = c->numbers ? fmax(c->max, v) : v;
 		c->sum += v;
@@ -110,6 +114,8 @@ static const char *type_of(const struct column *c)
 {
 	if (!c->seen)
 		return "empty";
+	if (c->words)
+		return "text";
 	if (c->integers == c->seen)
 		return "integer";
 	if (c->numbers == c->seen)
@@ -237,6 +243,20 @@ static void tell(const char *name, struct column *c)
 	putchar('\n');
 }
 
+static void tell_sampled(uint64_t rows, size_t most)
+{
+	if (rows > most)
+		printf("Quartiles and commonest values are those of %zu rows, drawn evenly.\n",
+				most);
+}
+
+static void forget(struct column *c)
+{
+	for (size_t i = 0; i < c->n_sample; i++)
+		free(c->sample[i]);
+	free(c->sample);
+}
+
 /* --- the command ------------------------------------------------------------------------------------------ */
 
 static bool is_parquet(const char *path)
@@ -253,23 +273,24 @@ static bool is_parquet(const char *path)
 static int describe(struct table *t)
 {
 	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
-	uint64_t state = 88172645463325252ULL;
+	uint64_t state = RANDOM_START;
 	/* Of files of many columns less of each; keys of JSON show late. */
 	size_t rows = 0, most = t->json || t->n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX;
 	int r;
 
 	while ((r = table_next(t)) > 0) {
 		rows++;
-		for (size_t i = 0; i < t->n; i++)
-			look(&columns[i], t->cells[i], most, &state);
+		for (size_t i = 0; i < t->n; i++) {
+			const char *cell = t->cells[i];
+
+			look(&columns[i], cell_is_missing(cell) ? NULL : cell, most, &state);
+		}
 	}
 	printf("%s: %zu rows, %zu columns (%s)\n", t->path, rows, t->n,
 			t->json                                ? "JSON lines"
 					: t->separator == '\t' ? "separated by tabs"
 							       : "CSV");
-	if (rows > most)
-		printf("Quartiles and commonest values are those of %zu rows, drawn evenly.\n",
-				most);
+	tell_sampled(rows, most);
 	for (size_t i = 0; i < t->n; i++) {
 		/* A key that came late was missing before. */
 		columns[i].missing = rows - columns[i].seen;
@@ -280,13 +301,60 @@ static int describe(struct table *t)
 				t->missing_cells);
 	if (t->more_columns)
 		printf("There are more columns than %d: these are left out.\n", TABLE_COLUMNS_MAX);
-	for (size_t i = 0; i < t->n; i++) {
-		for (size_t j = 0; j < columns[i].n_sample; j++)
-			free(columns[i].sample[j]);
-		free(columns[i].sample);
-	}
+	for (size_t i = 0; i < t->n; i++)
+		forget(&columns[i]);
 	free(columns);
 	return r < 0 ? 1 : 0;
+}
+
+/* --- Parquet ---------------------------------------------------------------------------------------------- */
+
+struct looking {
+	struct column column;
+	size_t most;
+	uint64_t state;
+};
+
+static bool look_at(void *user, const char *cell)
+{
+	struct looking *l = user;
+
+	look(&l->column, cell, l->most, &l->state);
+	return true;
+}
+
+static void describe_column(const struct parquet *p, size_t i)
+{
+	const struct parquet_column *c = &p->columns[i];
+	struct looking l = { .column.words = parquet_is_text(c),
+		.most = p->n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX,
+		.state = RANDOM_START };
+	const char *why = parquet_read_column(p, i, look_at, &l);
+
+	if (why) {
+		print_cut(c->name, NAME_BYTES);
+		printf(": %s, not looked into: %s\n", parquet_type_name(c), why);
+	} else {
+		tell(c->name, &l.column);
+	}
+	forget(&l.column);
+}
+
+static int describe_parquet(const char *path)
+{
+	struct parquet p;
+
+	if (!parquet_open(path, &p)) {
+		printf("%s is no whole Parquet file.\n", path);
+		return 1;
+	}
+	printf("%s: %" PRId64 " rows, %zu columns (Parquet, %zu row groups)\n", path, p.rows, p.n,
+			p.n_groups);
+	tell_sampled((uint64_t)p.rows, p.n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX);
+	for (size_t i = 0; i < p.n; i++)
+		describe_column(&p, i);
+	parquet_close(&p);
+	return 0;
 }
 
 static int run_describe(int argc, char **argv)
@@ -299,7 +367,7 @@ static int run_describe(int argc, char **argv)
 		return 1;
 	}
 	if (is_parquet(argv[1]))
-		return parquet_describe(argv[1]);
+		return describe_parquet(argv[1]);
 	if (!table_open(argv[1], &t))
 		return 1;
 	r = describe(&t);
