@@ -111,10 +111,11 @@ enum fh_outcome {
 FH_PUBLIC const char *fh_outcome_name(enum fh_outcome outcome);
 
 #define FH_ACTION_BYTES_MAX (1 << 20)
+#define FH_TIMEOUT_S_MIN 0.001
 
 struct fh_action {
 	const char *text; /* at most FH_ACTION_BYTES_MAX: a shell command, or lines of them */
-	double timeout_s; /* 0: the task's own (25 s, or training_timeout for a training command) */
+	double timeout_s; /* at least FH_TIMEOUT_S_MIN; 0: the task's own (25 s, or training_timeout for a training command) */
 };
 
 /*

@@ -103,6 +103,7 @@ static bool to_units(const char *s, const struct unit *units, size_t n, int64_t 
 {
 	double v;
 	const char *end = parse_decimal(s, &v);
+	int64_t whole;
 
 	if (!end || v < 0)
 		return false;
@@ -112,9 +113,13 @@ static bool to_units(const char *s, const struct unit *units, size_t n, int64_t 
 		v *= units[i].factor;
 		if (v >= 0x1p63)
 			return false;
-		*out = (int64_t)v;
-		if (v - (double)*out >= 0.5)
-			++*out;
+		whole = (int64_t)v;
+		if (v - (double)whole >= 0.5)
+			whole++;
+		/* What is too small is not nothing, which often means no limit. */
+		if (!whole && v > 0)
+			return false;
+		*out = whole;
 		return true;
 	}
 	return false;

@@ -19,7 +19,8 @@ bool str_ends(const char *s, const char *suffix);
 bool str_to_i64(const char *s, int64_t *out);
 bool str_to_double(const char *s, double *out); /* finite only */
 
-/* "512", "64k", "1.5G", "2GiB": units are powers of 1024. */
+/* Of both: what is more than 0 and would be rounded to it is refused.
+ * "512", "64k", "1.5G", "2GiB": units are powers of 1024. */
 bool str_to_bytes(const char *s, int64_t *out_bytes);
 
 /* "25", "2.5s", "300ms", "5m", "1h": a bare number is seconds. */

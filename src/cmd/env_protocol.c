@@ -107,8 +107,9 @@ static int read_action(const struct pyjson *request, struct fh_action *out, stru
 		return error_say(err, EINVAL, "'action' holds half of a surrogate pair");
 	if (!timeout || timeout->kind == PYJSON_NULL)
 		return 0;
-	if (!pyjson_double(timeout, &out->timeout_s) || out->timeout_s <= 0)
-		return error_say(err, EINVAL, "'timeout_s' should be a number above 0");
+	if (!pyjson_double(timeout, &out->timeout_s) || out->timeout_s < FH_TIMEOUT_S_MIN)
+		return error_say(err, EINVAL, "'timeout_s' should be a number of at least %g",
+				FH_TIMEOUT_S_MIN);
 	return 0;
 }
 
@@ -165,9 +166,28 @@ static const struct op *find_op(const char *name)
 	return NULL;
 }
 
+static size_t count(const struct pyjson *request, const char *key)
+{
+	size_t n = 0;
+
+	for (const struct pyjson *m = request->first; m; m = m->next)
+		n += str_eq(m->key, key);
+	return n;
+}
+
+/* Which of two is meant, nobody knows. */
+static int check_once(const struct pyjson *request, const char *key, struct fh_error *err)
+{
+	if (count(request, key) > 1)
+		return error_say(err, EINVAL, "'%s' is given twice", key);
+	return 0;
+}
+
 /* A member that nobody reads is a misspelt one. */
 static int check_members(const struct op *op, const struct pyjson *request, struct fh_error *err)
 {
+	int r = 0;
+
 	for (const struct pyjson *m = request->first; m; m = m->next) {
 		bool known = str_eq(m->key, "op");
 
@@ -176,7 +196,9 @@ static int check_members(const struct op *op, const struct pyjson *request, stru
 		if (!known)
 			return error_say(err, EINVAL, "'%s' takes no '%s'", op->name, m->key);
 	}
-	return 0;
+	for (size_t i = 0; op->members[i] && r == 0; i++)
+		r = check_once(request, op->members[i], err);
+	return r;
 }
 
 /* --- a line ----------------------------------------------------------------------------------- */
@@ -191,6 +213,9 @@ static int serve(struct env_protocol *p, const char *line, size_t n, struct fh_e
 
 	if (pyjson_read(&arena, &source, &request, err) < 0)
 		return answer_error(p, "bad_json", err->message);
+	r = request->kind == PYJSON_OBJECT ? check_once(request, "op", err) : 0;
+	if (r < 0)
+		return answer_failure(p, r, err);
 	op = find_op(pyjson_string(pyjson_get(request, "op")));
 	if (!op)
 		return answer_error(

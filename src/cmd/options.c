@@ -268,7 +268,8 @@ static int set_seconds(
 	int64_t ms;
 
 	if (!str_to_ms(text, &ms) || ms < 0)
-		return bad_value(s, text, "a time such as 25, 2.5s, 300ms or 5m", err);
+		return bad_value(s, text,
+				"a time such as 25, 2.5s, 300ms or 5m; the shortest is 1ms", err);
 	*field = (double)ms / 1000;
 	return 0;
 }

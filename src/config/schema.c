@@ -86,7 +86,7 @@ static int read_quantity(const struct reading *r, const struct field *field,
 			!(bytes ? str_to_bytes(node->text, &v) : str_to_ms(node->text, &v)))
 		return wrong(r, field, node,
 				bytes ? "a size like 512M or 2G, of less than 8 EiB"
-				      : "a duration like 90s, 5m or 1h");
+				      : "a duration like 90s, 5m or 1h, the shortest 1ms");
 	status = check_range(r, field, node, (double)v);
 	if (status < 0)
 		return status;

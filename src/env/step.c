@@ -400,8 +400,11 @@ static int check_action(const struct fh_action *action, struct fh_error *err)
 	if (strnlen(action->text, FH_ACTION_BYTES_MAX + 1) > FH_ACTION_BYTES_MAX)
 		return error_say(err, E2BIG, "the action is longer than %d bytes",
 				FH_ACTION_BYTES_MAX);
-	if (!(action->timeout_s >= 0) || isinf(action->timeout_s))
-		return error_say(err, EINVAL, "the timeout must be a number of seconds, 0 or more");
+	if (action->timeout_s != 0 &&
+			(!(action->timeout_s >= FH_TIMEOUT_S_MIN) || isinf(action->timeout_s)))
+		return error_say(err, EINVAL,
+				"the timeout must be a number of seconds, %g or more, or 0 for the task's own",
+				FH_TIMEOUT_S_MIN);
 	return 0;
 }
 

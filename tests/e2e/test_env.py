@@ -98,6 +98,7 @@ WRONG = [
     ('{"op":"step","action":"a\\u0000b"}', "bad_argument"),
     ('{"op":"step","action":"\\ud800"}', "bad_argument"),
     ('{"op":"step","action":"ls","timeout_s":0}', "bad_argument"),
+    ('{"op":"step","action":"ls","timeout_s":0.0009}', "bad_argument"),
     ('{"op":"step","action":"ls","timeout_s":"5"}', "bad_argument"),
     ('{"op":"step","action":"ls","timeout_s":NaN}', "bad_argument"),
     ('{"op":"step","action":"ls","timeout":5}', "bad_argument"),
@@ -114,6 +115,28 @@ WRONG = [
 def test_a_step_without_an_action_says_so(door):
     door.ask(op="reset")
     assert door.ask(op="step")["error"]["message"] == "'action' is missing: a step needs one"
+
+
+@pytest.mark.parametrize(
+    "line,message",
+    [
+        ('{"op":"step","op":"close","action":"ls"}', "'op' is given twice"),
+        ('{"op":"step","action":"ls","action":"ls"}', "'action' is given twice"),
+        (
+            '{"op":"step","action":"a","timeout_s":5,"timeout_s":null}',
+            "'timeout_s' is given twice",
+        ),
+        ('{"op":"reset","seed":1,"seed":2}', "'seed' is given twice"),
+        (
+            '{"op":"step","action":"ls","timeout_s":1e-4}',
+            "'timeout_s' should be a number of at least 0.001",
+        ),
+    ],
+)
+def test_what_is_ambiguous_or_too_short_is_named(door, line, message):
+    door.ask(op="reset")
+    assert door.send(line)["error"] == {"code": "bad_argument", "message": message}
+    assert door.step("echo on", timeout_s=5)["observation"] == "on\n"
 
 
 def test_whatever_is_wrong_is_an_answer_and_the_episode_goes_on(door):

@@ -201,6 +201,8 @@ static void test_refused(void **state)
 		{ &plain, "--seed 18446744073709551616", "--seed wants" },
 		{ &plain, "--temperature nan", "--temperature wants a number, not 'nan'" },
 		{ &plain, "--time-out soon", "--time-out wants a time such as" },
+		{ &plain, "--time-out 0.0004",
+				"--time-out wants a time such as 25, 2.5s, 300ms or 5m; the shortest is 1ms" },
 		{ &plain, "--size 5Q", "--size wants a size such as" },
 		{ &plain, "--colour blue", "--colour wants one of red, green, not 'blue'" },
 		{ &plain, "--task a,,b", "--task has an empty value in its list" },

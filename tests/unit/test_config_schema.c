@@ -186,8 +186,8 @@ static void test_errors(void **state)
 				"'size'?" },
 		{ "size: 1\n", "c.yaml:1:7: 'size': 1 is not from 1k to 1G" },
 		{ "time: -1\n",
-				"c.yaml:1:7: 'time': expected a duration like 90s, 5m or 1h, found "
-				"'-1'" },
+				"c.yaml:1:7: 'time': expected a duration like 90s, 5m or 1h, the "
+				"shortest 1ms, found '-1'" },
 		{ "colour: blue\n",
 				"c.yaml:1:9: 'colour': expected one of 'red', 'green', found "
 				"'blue'" },

@@ -276,6 +276,8 @@ static void test_wrong_use(void **state)
 	action.text = "ls";
 	action.timeout_s = -1;
 	assert_int_equal(fh_env_step(env, &action, &step, &error), -EINVAL);
+	action.timeout_s = 0.0009;
+	assert_int_equal(fh_env_step(env, &action, &step, &error), -EINVAL);
 	action.timeout_s = NAN;
 	assert_int_equal(fh_env_step(env, &action, &step, &error), -EINVAL);
 	action.timeout_s = INFINITY;
