@@ -19,6 +19,7 @@
 	X(el_resize)                                                                               \
 	X(el_set)                                                                                  \
 	X(el_source)                                                                               \
+	X(el_wset)                                                                                 \
 	X(history)                                                                                 \
 	X(history_end)                                                                             \
 	X(history_init)

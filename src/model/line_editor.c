@@ -267,7 +267,8 @@ static void set_up(struct line_editor *ed)
 	libedit.el_set(edit, EL_GETCFN, read_character);
 	libedit.el_set(edit, EL_HIST, libedit.history, ed->history);
 	libedit.el_set(edit, EL_EDITOR, "emacs");
-	libedit.el_set(edit, EL_ADDFN, "complete-command", "completes a command", complete);
+	/* Of narrow names it would keep copies for ever. */
+	libedit.el_wset(edit, EL_ADDFN, L"complete-command", L"completes a command", complete);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		libedit.el_set(edit, EL_BIND, keys[i][0], keys[i][1], NULL);
 	libedit.el_source(edit, NULL); /* the person's own ~/.editrc */
