@@ -84,5 +84,5 @@ def test_records_and_tasks_that_come_while_others_play(fumehood, seen):
 
 
 def test_what_sandboxes_need_is_not_hidden(fumehood):
-    done = fumehood("run", "--task", "battleOfSexes", "--tasks-dir", "/usr", status=1)
+    done = fumehood("run", "--task", "battleOfSexes", "--tasks-dir", "/usr", status=2)
     assert "'/usr' can't be hidden from agents" in done.stderr
