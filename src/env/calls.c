@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/log.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/env.h"
@@ -56,14 +55,14 @@ static int begin_document(struct fh_env *env, const char *text, struct fh_error 
 static int begin_papers(struct fh_env *env, const char *text, struct fh_error *err)
 {
 	auto_buf struct buf url = BUF_INIT(4 * CALL_BYTES_MAX);
-	char *end;
-	unsigned long most = strtoul(text, &end, 10);
+	char *rest;
+	unsigned long most = strtoul(text, &rest, 10);
 
-	if (*end != ' ' || !end[1] || most < 1 || most > PAPERS_MOST)
+	if (*rest != ' ' || !rest[1] || most < 1 || most > PAPERS_MOST)
 		return error_say(err, EINVAL, "a search needs a term, and asks for 1 to %d papers",
 				PAPERS_MOST);
 	env->call.most = most;
-	papers_add_url(&url, end + 1, most);
+	papers_add_url(&url, rest + 1, most);
 	return begin_fetch(env, buf_str(&url), papers_key(), err);
 }
 
@@ -162,16 +161,16 @@ static void begin(struct fh_env *env)
 		return;
 	snprintf(env->call.id, sizeof(env->call.id), "%s", id);
 	service = find_service(call.data);
-	r = service ? service->begin(env, text, &err)
-		    : error_say(&err, ENOSYS, "there is no such service");
+	if (service)
+		r = service->begin(env, text, &err);
+	else
+		r = error_say(&err, ENOSYS, "there is no such service");
 	if (r < 0) {
 		put_answer(env, r, NULL, &err);
 	} else {
 		env->call.service = service;
 		atomic_fetch_add(&env->gym->n_calls, 1);
 	}
-	log_info("a tool asks", "service", call.data, "about", text, "answer",
-			r < 0 ? err.message : "under way", NULL);
 }
 
 static void answer(struct fh_env *env)

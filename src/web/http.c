@@ -9,7 +9,6 @@
 
 #include "fumehood-build.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -227,75 +226,7 @@ void http_close(struct http *h)
 	free(h);
 }
 
-/* --- URLs and headers ------------------------------------------------------------------------- */
-
-static bool has_part(CURLU *parsed, CURLUPart part)
-{
-	char *text = NULL;
-	bool has = libcurl.url_get(parsed, part, &text, 0) == CURLUE_OK;
-
-	libcurl.free(text);
-	return has;
-}
-
-int http_check_url(const char *url, struct fh_error *err)
-{
-	CURLU *parsed = libcurl.url();
-	CURLUcode code = libcurl.url_set(parsed, CURLUPART_URL, url, 0);
-	bool secret = has_part(parsed, CURLUPART_USER) || has_part(parsed, CURLUPART_PASSWORD);
-
-	libcurl.url_cleanup(parsed);
-	if (secret)
-		return error_say(err, EINVAL,
-				"a URL with a user or password in it is refused: give a key instead");
-	if (code != CURLUE_OK ||
-			(strncasecmp(url, "http://", 7) != 0 &&
-					strncasecmp(url, "https://", 8) != 0))
-		return error_say(err, EINVAL, "'%s' is no http:// or https:// URL", url);
-	return 0;
-}
-
-/* A copy in lower case; "" if the URL has no such part. */
-static char *part_of(CURLU *parsed, CURLUPart part)
-{
-	bool whole = part == CURLUPART_URL;
-	char *text = NULL, *copy;
-
-	if (libcurl.url_get(parsed, part, &text, whole ? 0 : CURLU_DEFAULT_PORT) != CURLUE_OK)
-		return xstrdup("");
-	copy = xstrdup(text);
-	libcurl.free(text);
-	for (char *s = copy; *s && !whole; s++)
-		*s = (char)tolower((unsigned char)*s);
-	return copy;
-}
-
-int http_url_parse(const char *url, struct http_url *out, struct fh_error *err)
-{
-	int r = http_check_url(url, err);
-	CURLU *parsed;
-
-	if (r < 0)
-		return r;
-	parsed = libcurl.url();
-	libcurl.url_set(parsed, CURLUPART_URL, url, 0);
-	*out = (struct http_url){
-		.whole = part_of(parsed, CURLUPART_URL),
-		.scheme = part_of(parsed, CURLUPART_SCHEME),
-		.host = part_of(parsed, CURLUPART_HOST),
-		.port = part_of(parsed, CURLUPART_PORT),
-	};
-	libcurl.url_cleanup(parsed);
-	return 0;
-}
-
-void http_url_release(struct http_url *url)
-{
-	free(url->whole);
-	free(url->scheme);
-	free(url->host);
-	free(url->port);
-}
+/* --- headers ---------------------------------------------------------------------------------- */
 
 struct http_headers *http_headers_new(void)
 {
