@@ -8,6 +8,8 @@
 #include "cmd/run_options.h"
 #include "cmd/run_sweep.h"
 #include "model/dotenv.h"
+#include "task/mlgym.h"
+#include "task/requirements.h"
 #include "trajectory/run_dir.h"
 
 #include <errno.h>
@@ -17,6 +19,7 @@
 
 #define EPISODES_MAX 1000000
 #define ALL_TASKS "all"
+#define MISSING_BYTES_MAX 4096
 
 struct planning {
 	struct run_plan *plan;
@@ -246,6 +249,31 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	return 0;
 }
 
+static bool has_own_python(const struct planning *p)
+{
+	for (size_t i = 0; i < p->options->episode.bind.n; i++) {
+		const struct fh_bind *bind = &p->binds[i];
+
+		if (path_is_within(MLGYM_CONDA_PYTHON, bind->target ? bind->target : bind->source))
+			return true;
+	}
+	return false;
+}
+
+/* Before it fails for them. An environment that was bound is its owner's business. */
+static void warn_of_requirements(struct planning *p, const struct task *task)
+{
+	auto_buf struct buf missing = BUF_INIT(MISSING_BYTES_MAX);
+
+	if (!task->requirements || has_own_python(p) ||
+			requirements_missing(task->requirements, &missing, NULL) < 0 ||
+			!missing.len)
+		return;
+	cmd_warn("%s: this machine's Python lacks %s of %s; --bind ENV:%s shows one that has them",
+			task->id, buf_str(&missing), path_basename(task->requirements),
+			MLGYM_CONDA_ENV);
+}
+
 static int plan_task(struct planning *p, const char *name)
 {
 	const struct run_options *o = p->options;
@@ -266,6 +294,7 @@ static int plan_task(struct planning *p, const char *name)
 	};
 	if (r < 0)
 		return r;
+	warn_of_requirements(p, task);
 	for (size_t i = 0; i < plan->n_agents && r == 0; i++)
 		r = plan_model(p, &plan->agents[i], name, task, env);
 	task_free(task);

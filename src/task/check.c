@@ -11,6 +11,7 @@
 #include "task/config.h"
 #include "task/dataset.h"
 #include "task/find.h"
+#include "task/requirements.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 
 #define DEMO_BYTES_MAX (4 * 1024 * 1024)
+#define REQUIREMENTS_BYTES_MAX 65536
 
 /* Variants have most of their remarks in common: each is said once. */
 static void remark(struct task_check *check, bool problem, const char *format, ...)
@@ -205,6 +207,20 @@ static void check_demo(struct task_check *check, const struct task *task)
 	}
 }
 
+static void check_requirements(struct task_check *check, const struct task *task)
+{
+	auto_buf struct buf missing = BUF_INIT(REQUIREMENTS_BYTES_MAX);
+	struct fh_error err;
+
+	if (!task->requirements)
+		return;
+	if (requirements_missing(task->requirements, &missing, &err) < 0)
+		problem(check, "%s", err.message);
+	else if (missing.len)
+		note(check, "this machine's Python lacks %s of %s", buf_str(&missing),
+				path_basename(task->requirements));
+}
+
 static void check_keys(struct task_check *check, const struct task *task)
 {
 	auto_free char *readme = path_join(task->dir, "README.md");
@@ -229,6 +245,7 @@ static void (*const checks[])(struct task_check *check, const struct task *task)
 	check_grader,
 	check_baseline,
 	check_demo,
+	check_requirements,
 	check_keys,
 };
 

@@ -210,8 +210,9 @@ static const struct field task_fields[] = {
 			"there",
 			.takes = "path" },
 	{ "requirements_path", FIELD_TEXT, FIELD(requirements_path),
-			"changes nothing yet: packages are the machine's" },
-	{ "use_generic_conda", FIELD_BOOL, FIELD(use_generic_conda), "changes nothing yet",
+			"of a checkout of MLGym: what this machine lacks of it is said ([mlgym.md](mlgym.md))" },
+	{ "use_generic_conda", FIELD_BOOL, FIELD(use_generic_conda),
+			"the same; `true`: `requirements_path` is not looked at",
 			.preset = "true" },
 	{},
 };

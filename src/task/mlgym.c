@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where a program finds the Python that MLGym's images have. */
-#define CONDA_PYTHON "/home/agent/miniconda3/envs/mlgym_generic/bin/python"
 #define PYTHON "/usr/bin/python3"
 
 #define SHORT_TIMEOUT_MS 25000
@@ -105,6 +103,14 @@ int mlgym_load_plain(struct task_loading *l)
 		return node_complain(task_at(l, "id"), l->err, "'id' can't be the name of a task");
 	task->id = l->config.id;
 	task->mlgym = true;
+	if (l->config.requirements_path && !l->config.use_generic_conda) {
+		if (!path_stays_inside(l->config.requirements_path))
+			return node_complain(task_at(l, "requirements_path"), l->err,
+					"'%s' leads out of the checkout",
+					l->config.requirements_path);
+		task->requirements = arena_printf(
+				&task->arena, "%s/%s", task->dir, l->config.requirements_path);
+	}
 	if (!is_given(l, "short_timeout"))
 		task->short_timeout_ms = timeout_of("MLGYM_AGENT_SHORT_TIMEOUT",
 				"MLGYM_ACTION_SHORT_TIMEOUT", SHORT_TIMEOUT_MS);
@@ -369,7 +375,7 @@ int mlgym_load_binds(struct task_loading *l)
 	if (r < 0 || !python)
 		return r;
 	binds = arena_array(&task->arena, task->n_binds + 1, sizeof(*binds));
-	binds[0] = (struct sandbox_bind){ arena_strdup(&task->arena, python), CONDA_PYTHON };
+	binds[0] = (struct sandbox_bind){ arena_strdup(&task->arena, python), MLGYM_CONDA_PYTHON };
 	if (task->n_binds)
 		memcpy(binds + 1, task->binds, task->n_binds * sizeof(*binds));
 	task->binds = binds;

@@ -10,6 +10,10 @@
  * is ours can be said too (metric, limits, variants, ...); a key that nobody knows is a warning.
  */
 
+/* Where a program finds the Python that MLGym's images have. */
+#define MLGYM_CONDA_ENV "/home/agent/miniconda3/envs/mlgym_generic"
+#define MLGYM_CONDA_PYTHON MLGYM_CONDA_ENV "/bin/python"
+
 /* The file of a task: "NAME", "tasks/NAME.yaml", the path of a file, or the id that a file holds. Heap; NULL
  * when there is none. */
 char *mlgym_find(const char *root, const char *name);

@@ -94,8 +94,9 @@ struct task {
 	const char *solution_command; /* as baseline_command, for the known good answer; NULL: none */
 	const struct task_file *solution; /* copied into the workspace for solution_command */
 	size_t n_solution;
-	const char *demo;   /* absolute path of demo.jsonl, NULL: none */
-	const char *memory; /* memory_path, absolute; it need not be there. NULL: none */
+	const char *demo;         /* absolute path of demo.jsonl, NULL: none */
+	const char *requirements; /* of a checkout of MLGym: of an environment of its own. NULL: none */
+	const char *memory;       /* memory_path, absolute; it need not be there. NULL: none */
 	struct task_grader grader;
 	const struct node *keys; /* task.yaml with the variant's keys over it: config/node.h */
 	const struct dataset *datasets; /* task/dataset.h */

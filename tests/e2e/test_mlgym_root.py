@@ -2,9 +2,12 @@
 """A checkout of MLGym's own configurations, used as they are: one of ours, laid out like it, and the original
 where FUMEHOOD_MLGYM names it."""
 
+import importlib.metadata
 import json
 import os
 import shutil
+import sys
+from pathlib import Path
 
 import pytest
 from conftest import ROOT
@@ -66,6 +69,44 @@ def test_what_is_wrong(fumehood):
     assert "is none of the four that are known: CSVSubmissionTasks, Python" in bad.stdout
     done = fumehood.run("--mlgym-root", CHECKOUT, "--task", "noSuchClass", status=2)
     assert "DreamSubmissionTasks" in done.stderr
+
+
+@pytest.fixture
+def lacking(tmp_path) -> Path:
+    """A checkout with a task that wants what the machine has, and what none has."""
+    root = tmp_path / "lacking"
+    shutil.copytree(CHECKOUT, root)
+    wants = [
+        "# comment",
+        "-r other.txt",
+        "",
+        "No_Such.thing[extra]>=1",
+        "./here",
+        "nowhere @ https://x",
+    ]
+    wants += ["git+https://x/y", "windows-only; sys_platform == 'win32'"]
+    wants += [f"{d.metadata['Name'].upper().replace('-', '_')}==0" for d in installed()]
+    (root / "data/model/requirements.txt").write_text("\n".join(wants))
+    return root
+
+
+def installed():
+    """What programs in a sandbox have."""
+    places = [p for p in sys.path if p.endswith("-packages") and p.startswith("/usr/")]
+    return list(importlib.metadata.distributions(path=places))[:5]
+
+
+def test_missing_packages_are_named(fumehood, lacking, tmp_path):
+    said = "this machine's Python lacks No_Such.thing, nowhere of requirements.txt"
+    words = ["--mlgym-root", lacking, "--task", "model", "--max-steps", "1"]
+    checked = fumehood("task", "check", "--mlgym-root", lacking, "model")
+    assert f"note: {said}\n" in checked.stdout
+    assert f"modelOfALine: {said}; --bind ENV:/home/agent/mini" in fumehood.run(*words).stderr
+    bind = f"{tmp_path}:/home/agent/miniconda3/envs/mlgym_generic"
+    assert "lacks" not in fumehood.run(*words, "--bind", bind, status=None).stderr
+    (lacking / "data/model/requirements.txt").unlink()
+    checked = fumehood("task", "check", "--mlgym-root", lacking, "model", status=1)
+    assert "requirements.txt" in checked.stdout
 
 
 def test_observations(fumehood):

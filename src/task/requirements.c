@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/requirements.h"
+
+#include "base/arena.h"
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PYTHON "/usr/bin/python3"
+#define FILE_BYTES_MAX (1 << 20)
+#define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
+
+/* "Foo.Bar__baz" and "foo-bar-baz" are the same package. */
+static char *normal_name(struct arena *a, const char *name, size_t n)
+{
+	char *text = arena_strndup(a, name, n), *to = text;
+
+	for (const char *c = text; *c; c++) {
+		bool dash = *c == '-' || *c == '_' || *c == '.';
+
+		if (dash && to > text && to[-1] == '-')
+			continue;
+		*to++ = dash ? '-' : *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
+	}
+	*to = '\0';
+	return text;
+}
+
+/* What is installed is a folder or file "Name-1.0.dist-info", "Name-1.0-py3.11.egg-info". */
+static void find_installed(glob_t *out)
+{
+	static const char *const homes[] = { "/usr/lib", "/usr/lib64", "/usr/local/lib",
+		"/usr/local/lib64" };
+	auto_free char *real = realpath(PYTHON, NULL);
+	const char *const versions[] = { "python3", real ? path_basename(real) : "python3" };
+	int flags = GLOB_NOSORT;
+
+	for (size_t i = 0; i < ARRAY_SIZE(homes); i++) {
+		for (size_t k = 0; k < ARRAY_SIZE(versions); k++) {
+			char pattern[512];
+
+			snprintf(pattern, sizeof(pattern), "%s/%s/*-packages/*-info", homes[i],
+					versions[k]);
+			glob(pattern, flags, NULL, out);
+			flags |= GLOB_APPEND;
+		}
+	}
+}
+
+static bool is_installed(const glob_t *installed, const char *name)
+{
+	for (size_t i = 0; i < installed->gl_pathc; i++) {
+		auto_arena struct arena a = ARENA_INIT;
+		const char *file = path_basename(installed->gl_pathv[i]);
+
+		if (str_eq(normal_name(&a, file, strcspn(file, "-")), name))
+			return true;
+	}
+	return false;
+}
+
+/* The name that a line begins with; 0: it names none that could be looked for. */
+static size_t name_length(const char *line, size_t n)
+{
+	size_t length = strspn(line, NAME_CHARS);
+
+	if (!length || length > n || *line == '-' || memchr(line, ';', n) || line[length] == ':' ||
+			line[length] == '/' || line[length] == '+')
+		return 0; /* among others "https://...", "./folder", "git+https://..." */
+	return length;
+}
+
+int requirements_missing(const char *path, struct buf *out, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
+	auto_arena struct arena arena = ARENA_INIT;
+	glob_t installed = { 0 };
+	bool any = false;
+	int r = fd_read_file(path, &text, err);
+
+	if (r < 0)
+		return r;
+	find_installed(&installed);
+	for (const char *line = buf_str(&text); *line;) {
+		size_t length, n;
+
+		line += strspn(line, " \t\r\n");
+		n = strcspn(line, "\n");
+		length = name_length(line, n);
+		if (length && !is_installed(&installed, normal_name(&arena, line, length))) {
+			buf_printf(out, "%s%.*s", any ? ", " : "", (int)length, line);
+			any = true;
+		}
+		line += n;
+	}
+	globfree(&installed);
+	return 0;
+}
