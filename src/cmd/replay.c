@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/episode_options.h"
+#include "cmd/gpu_options.h"
 #include "cmd/interrupt.h"
 #include "cmd/run_episode.h"
 #include "cmd/term.h"
@@ -34,6 +35,7 @@
 struct replay_options {
 	struct episode_options episode;
 	const char *task, *agent, *out;
+	struct cmd_list gpus;
 	bool compare, all;
 };
 
@@ -44,6 +46,7 @@ struct replay {
 	struct task_places places;
 	struct fh_env_options env;
 	struct run_agent agent;
+	const int *gpus;
 	char *path; /* of the record */
 	char *model;
 	char *out;
@@ -200,6 +203,9 @@ static int prepare(struct replay *r, struct fh_error *err)
 	n = episode_binds(&o->episode.bind, &r->arena, &r->env.binds, err);
 	r->env.n_binds = o->episode.bind.n;
 	if (n == 0)
+		n = gpu_options_read(&o->gpus, &r->arena, &r->gpus, err);
+	r->env.n_gpus = o->gpus.n;
+	if (n == 0)
 		n = load_agent(r, err);
 	r->env.web_hosts = episode_web_hosts(&o->episode, r->agent.config);
 	return n;
@@ -237,8 +243,13 @@ static int play(struct replay *r, struct fh_error *err)
 		.seed = r->seed,
 		.stop_fd = -1,
 	};
-	struct fh_gym_options options = { .tasks_dir = r->places.tasks_dir,
-		.mlgym_root = r->places.mlgym_root };
+	struct fh_gym_options options = {
+		.tasks_dir = r->places.tasks_dir,
+		.mlgym_root = r->places.mlgym_root,
+		.n_gpus = r->env.n_gpus,
+		.gpu_numbers = r->gpus,
+		.n_gpu_numbers = r->env.n_gpus,
+	};
 	int n = fh_gym_open(&options, &plan.gym, err);
 
 	if (n < 0)
@@ -382,6 +393,8 @@ static const struct cmd_option options[] = {
 	{ "out", 'o', OPTION_TEXT, FIELD(out), "DIR",
 			"where the folder of the new run goes (otherwise trajectories/<user>)" },
 	EPISODE_OPTIONS(FIELD(episode)),
+	{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",
+			"NVIDIA's GPUs that the episode has, 2 for /dev/nvidia2, and no other run meanwhile" },
 	{},
 };
 

@@ -21,7 +21,8 @@ struct group {
 	const char *model;
 	const struct run_agent *agent; /* NULL: no language model */
 	bool maximize;
-	double baseline, sum, squares, best, cost;
+	double baseline, best, cost;
+	double mean, squares; /* of the differences from it, summed up */
 	size_t runs, scored;
 };
 
@@ -44,15 +45,17 @@ static struct group *group_of(struct group *groups, size_t *n, const struct epis
 
 static void add(struct group *g, const struct episode *e)
 {
-	double v = e->best_value;
+	double v = e->best_value, before;
 
 	g->runs++;
 	g->cost += e->stats.cost;
 	if (isnan(v))
 		return;
 	g->scored++;
-	g->sum += v;
-	g->squares += v * v;
+	/* As Welford does, so that equal scores differ by nothing. */
+	before = v - g->mean;
+	g->mean += before / (double)g->scored;
+	g->squares += before * (v - g->mean);
 	if (isnan(g->best) || (g->maximize ? v > g->best : v < g->best))
 		g->best = v;
 }
@@ -60,9 +63,7 @@ static void add(struct group *g, const struct episode *e)
 /* Of the runs as a sample: divided by one less than there are. */
 static double deviation(const struct group *g)
 {
-	double n = (double)g->scored, mean = g->sum / n;
-
-	return g->scored < 2 ? NAN : sqrt(fmax(0, (g->squares - n * mean * mean) / (n - 1)));
+	return g->scored < 2 ? NAN : sqrt(g->squares / (double)(g->scored - 1));
 }
 
 static char *number(double v)
@@ -79,7 +80,7 @@ static void fill(const struct group *g, char **cells)
 	cells[RUNS] = g->scored == g->runs ? xasprintf("%zu", g->runs)
 					   : xasprintf("%zu (%zu scored)", g->runs, g->scored);
 	cells[BASELINE] = number(g->baseline);
-	cells[MEAN] = number(g->scored ? g->sum / (double)g->scored : NAN);
+	cells[MEAN] = number(g->scored ? g->mean : NAN);
 	cells[DEVIATION] = number(deviation(g));
 	cells[BEST] = number(g->best);
 	cells[COST] = g->cost > 0 ? xasprintf("$%.4f", g->cost) : xstrdup("-");

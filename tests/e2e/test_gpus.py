@@ -153,6 +153,15 @@ def test_agents_of_a_run_have_gpus_of_their_own(machine):
     assert numbers_in(shown) == [0, 2] and "visible: 0,1\n" in shown
 
 
+def test_a_replay_has_as_many(machine):
+    words = ["--task", "rows", "--model", machine.actions(SHOWN), "--gpus-per-agent", "1"]
+    (first,) = machine.run_json(*words)
+    words = ["replay", "--compare", "--json", "--tasks-dir", TASKS, "--out", machine.out / "again"]
+    for gpus, different in (("0", 0), ("0,1", 1)):
+        done = machine(*words, "--gpus", gpus, first["trajectory"], status=None)
+        assert json.loads(done.stdout)["different"] == different
+
+
 def test_without_a_number_for_each_nobody_has_any(machine):
     (shown,) = played(machine, "--gpus", "0")
     assert numbers_in(shown) == [] and "visible: none" in shown

@@ -125,6 +125,12 @@ def test_spread(fumehood, serve):  # noqa: F811
     assert "Model" not in run(fumehood, "--task", "rows")[0]
 
 
+def test_equal_scores_have_no_spread(fumehood):
+    out, _ = run(fumehood, "--task", "titanic:micro", "--model", "baseline", "--runs", 3)
+    (line,) = [line.split() for line in out.splitlines() if line.startswith("titanic:micro  b")]
+    assert line[2] == "3" and line[5] == "0"
+
+
 def test_a_file_of_many(fumehood, serve):  # noqa: F811
     fumehood.env["OPENAI_API_KEY"] = "k"
     file = fumehood.folder / "sweep.yaml"
