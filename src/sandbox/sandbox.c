@@ -218,8 +218,10 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 {
 	int r = start(owner, options, out, err);
 
-	if (r == -EPIPE || r == -ECONNRESET) /* the nursery was killed just then: by a new one */
+	if (r == -EPIPE || r == -ECONNRESET) { /* the nursery was killed just then: by a new one */
+		atomic_store(&owner->in_doubt, true);
 		r = start(owner, options, out, err);
+	}
 	return r < 0 ? error_wrap(err, "start a sandbox") : 0;
 }
 
