@@ -15,7 +15,9 @@
 #include <string.h>
 
 #define CALL_BYTES_MAX 8192
-#define ANSWER_BYTES_MAX (32 << 20)
+#define ANSWER_BYTES_MAX (16 << 20)
+#define EPISODE_BYTES_MAX                                                                          \
+	(128 << 20)  /* of answers: PID 1 writes them, whose memory is not the episode's */
 #define CALLS_MAX 16 /* at the same time, of a process */
 #define PAUSE_MS 50  /* between two calls: an agent's loop must not keep the owner busy */
 #define TIMEOUT_MS 60000
@@ -34,6 +36,8 @@ static int begin_fetch(struct fh_env *env, const char *url, const char *key, str
 {
 	if (!env->web_hosts)
 		return error_say(err, EACCES, "this episode has no access to the web");
+	if (env->call.n_bytes > EPISODE_BYTES_MAX - ANSWER_BYTES_MAX)
+		return error_say(err, EDQUOT, "this episode has read as much of the web as it may");
 	return fetch_begin(
 			&(struct fetch_request){
 					.hosts = env->web_hosts,
@@ -128,6 +132,7 @@ static void put_answer(
 
 	buf_printf(&text, "%s %s %zu\n", env->call.id, r < 0 ? "no" : "ok", n);
 	buf_add(&text, r < 0 ? err->message : buf_str(body), n);
+	env->call.n_bytes += (int64_t)text.len;
 	(void)sandbox_put(env->sb, GUEST_HOME, GUEST_ANSWER, buf_str(&text), text.len, 0600, NULL);
 }
 

@@ -24,6 +24,7 @@ struct call {
 	const struct call_service *service; /* NULL: none is under way */
 	struct fetch *fetch;
 	size_t most;     /* papers that are asked for */
+	int64_t n_bytes; /* of this episode's answers */
 	bool asked;      /* there is another one to look at */
 	int64_t next_ns; /* and when, at the earliest */
 };

@@ -96,6 +96,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	setup_drop_state(env);
 	env->seed = seed;
 	env->n_steps = 0;
+	env->call.n_bytes = 0;
 	sha256_init(&env->history);
 	sha256_add(&env->history, &seed, sizeof(seed));
 	env->n_validated = 0;

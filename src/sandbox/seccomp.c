@@ -286,6 +286,7 @@ static const struct {
 	{ SCMP_SYS(fadvise64), ENOSYS },
 	{ SCMP_SYS(flock), ENOLCK },
 	{ SCMP_SYS(mincore), ENOSYS },
+	{ SCMP_SYS(pidfd_open), ENOSYS }, /* its inode's number counts the machine's processes */
 	{ SCMP_SYS(preadv2), ENOSYS },
 	{ SCMP_SYS(pwritev2), ENOSYS },
 	{ SCMP_SYS(readahead), ENOSYS },
@@ -312,6 +313,13 @@ static int add_judged(scmp_filter_ctx filter)
 	for (size_t i = 0; i < ARRAY_SIZE(judged_advice) && r == 0; i++)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(madvise), 1,
 				SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffff, judged_advice[i]));
+	if (r == 0)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(clone), 1,
+				SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_PIDFD, CLONE_PIDFD));
+	if (r == 0) /* a number of the machine's sockets */
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(getsockopt), 2,
+				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, SOL_SOCKET),
+				SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffff, SO_COOKIE));
 	return r;
 }
 

@@ -287,6 +287,8 @@ static void set_options(struct http_call *call)
 	libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 	libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 	libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	/* Whoever cancels does not wait for the thread that asks a name server. */
+	libcurl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);

@@ -7,7 +7,7 @@ from conftest import BY_TASK
 
 # Each on a file that every sandbox sees. What it prints is quoted to the agent when it breaks.
 SIGNS = """
-    import ctypes, errno, fcntl, os, sys
+    import ctypes, errno, fcntl, os, socket, sys
 
     libc = ctypes.CDLL(None, use_errno=True)
     fd = os.open("/usr/bin/env", os.O_RDONLY)
@@ -37,6 +37,9 @@ SIGNS = """
     told("readahead", lambda: libc_call("readahead", fd, ctypes.c_long(0), 4096))
     told("mincore", lambda: libc_call("mincore", at, 4096, ctypes.create_string_buffer(1)))
     told("pageout", lambda: libc_call("madvise", at, 4096, 21))
+    told("pidfd", lambda: os.pidfd_open(os.getpid()))
+    told("born", lambda: libc.syscall(56, 0x1000 | 17, 0, ctypes.byref(ctypes.c_int()), 0, 0))
+    told("cookie", lambda: socket.socket().getsockopt(socket.SOL_SOCKET, 57, 8))
     told("sysinfo", lambda: libc_call("sysinfo", ctypes.create_string_buffer(256)))
     sys.exit("that is all")
 """
@@ -50,6 +53,9 @@ REFUSED = {
     "readahead": "ENOSYS",
     "mincore": "ENOSYS",
     "pageout": "EINVAL",
+    "pidfd": "ENOSYS",
+    "born": "-1",
+    "cookie": "ENOPROTOOPT",
     "sysinfo": "ENOSYS",
 }
 

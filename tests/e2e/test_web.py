@@ -2,6 +2,8 @@
 """literature_search and parse_pdf_url: what a sandbox without a network may ask, through its owner."""
 
 import json
+import os
+import socket
 import subprocess
 import sys
 import time
@@ -109,7 +111,7 @@ def test_a_search_that_is_none(door, words, why):
         ("/round", "it leads from place to place without an end\n"),
         ("/none", "the server answered with status 404\n"),
         ("/page", "what is there is no PDF\n"),
-        ("/huge.pdf", "what it has is larger than 32 MiB\n"),
+        ("/huge.pdf", "what it has is larger than 16 MiB\n"),
         ("/broken.pdf", "the PDF could not be read\n"),
     ],
 )
@@ -166,6 +168,38 @@ def test_a_step_that_does_not_wait(door, web):
     assert said(door, "sleep 1; cat ~/text")[0].startswith(TEXT)
     both = f"parse_pdf_url {web.url}/paper.pdf & literature_search x 1; wait"
     assert TEXT in (text := said(door, both)[0]) and '"x 0"' in text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give it another resolv.conf")
+def test_a_name_server_that_is_silent(fumehood, enter, tmp_path):
+    """Nobody waits for a name longer than for the step."""
+    (tmp_path / "resolv.conf").write_text("nameserver 127.0.0.99\n")
+    inside = tmp_path / "inside"
+    inside.write_text(
+        f"#!/bin/sh\nmount --bind {tmp_path}/resolv.conf /etc/resolv.conf\n"
+        f'exec {fumehood.program} "$@"\n'
+    )
+    outside = tmp_path / "outside"
+    outside.write_text(f'#!/bin/sh\nexec unshare -m sh {inside} "$@"\n')
+    outside.chmod(0o755)
+    fumehood.program = outside
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.99", 53))
+        door = enter("--web-hosts", "papers")
+        began = time.monotonic()
+        slow = door.step("parse_pdf_url http://x.arxiv.org/y", timeout_s=0.5)
+        assert slow["info"]["outcome"] == "timeout"
+        assert server.recv(512) and time.monotonic() - began < 3
+
+
+def test_what_an_episode_may_read(door, web):
+    whole = f"parse_pdf_url {web.url}/large >/dev/null"
+    said(door, "; ".join([whole] * 8), timeout_s=60)
+    assert said(door, f"parse_pdf_url {web.url}/paper.pdf") == (
+        "this episode has read as much of the web as it may\n",
+        1,
+    )
+    assert door.ask(op="reset", seed=0) and said(door, f"parse_pdf_url {web.url}/paper.pdf")[1] == 0
 
 
 def test_a_language_model_that_reads(fumehood, web, tmp_path):

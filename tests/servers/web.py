@@ -97,7 +97,9 @@ class Handler(BaseHTTPRequestHandler):
         elif what == "broken.pdf":
             self.give(b"%PDF-1.4\n" + os.urandom(3000))
         elif what == "huge.pdf":
-            self.give(b"%PDF-" + bytes(33 << 20))
+            self.give(b"%PDF-" + bytes(17 << 20))
+        elif what == "large":
+            self.give(bytes(16 << 20))
         elif what == "slow":
             time.sleep(30)
         else:
