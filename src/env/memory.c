@@ -9,7 +9,7 @@
 
 /*
  * An agent's memory, from episode to episode: a file of its home that begins as the task's memory_path is,
- * or empty, and is written there again when the episode ends. What comes out is the agent's word, and goes
+ * or is not there, and is written there again when the episode ends. What comes out is the agent's word, and goes
  * nowhere but in again. Of episodes that end at the same time the last one's stays.
  */
 #define MEMORY_FILE "memory.json"
@@ -19,12 +19,13 @@ int memory_put(struct fh_env *env, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(MEMORY_BYTES_MAX);
 	const char *path = env->task->task->memory;
-	int r = 0;
+	int r;
 
 	if (!env->memory)
 		return 0;
-	if (path_exists(path))
-		r = fd_read_file(path, &text, err);
+	if (!path_exists(path))
+		return 0;
+	r = fd_read_file(path, &text, err);
 	if (r == 0)
 		r = sandbox_put(env->sb, GUEST_HOME, MEMORY_FILE, buf_str(&text), text.len, 0644,
 				err);
@@ -39,6 +40,8 @@ static int keep(struct fh_env *env, struct fh_error *err)
 	auto_close int fd = -1;
 	int r = sandbox_get(env->sb, GUEST_HOME, MEMORY_FILE, MEMORY_BYTES_MAX, &fd, err);
 
+	if (r == -ENOENT) /* nothing was remembered */
+		return 0;
 	if (r == 0)
 		r = fd_read_all(fd, &text);
 	if (r < 0)

@@ -11,15 +11,17 @@
 #define ADDED_BYTES_MAX (1 << 20) /* to an action: a shell takes that, and more */
 #define TRIES_MAX 64              /* for ends that are nowhere: each reads the whole rest */
 
-/* What the line at `at` begins; NULL if it is another, or has its text already. */
-static const struct multiline *command_at(
-		const char *at, const struct multiline *commands, size_t n)
+static const char *next_line(const char *at)
 {
-	const char *word = at + strspn(at, BLANKS);
-	size_t length = strcspn(word, BLANKS "\n"), line = strcspn(at, "\n");
+	at += strcspn(at, "\n");
+	return *at ? at + 1 : at;
+}
 
-	if (memmem(at, line, "<<", 2))
-		return NULL;
+static const struct multiline *find_name(
+		const char *word, const struct multiline *commands, size_t n)
+{
+	size_t length = strcspn(word, BLANKS "\n");
+
 	for (size_t i = 0; i < n; i++)
 		if (strlen(commands[i].name) == length &&
 				strncmp(commands[i].name, word, length) == 0)
@@ -27,10 +29,37 @@ static const struct multiline *command_at(
 	return NULL;
 }
 
-static const char *next_line(const char *at)
+/* Behind the next `;`, `&&`, `||` or `|` of the line that is in no quotes; NULL: there is none. */
+static const char *next_on_line(const char *at)
 {
-	at += strcspn(at, "\n");
-	return *at ? at + 1 : at;
+	for (char quote = '\0'; *at && *at != '\n'; at++) {
+		if (*at == '\\' && quote != '\'' && at[1] && at[1] != '\n')
+			at++;
+		else if (quote)
+			quote = *at == quote ? '\0' : quote;
+		else if (*at == '\'' || *at == '"')
+			quote = *at;
+		else if (strchr(";&|", *at))
+			return at + strspn(at, ";&|");
+	}
+	return NULL;
+}
+
+/* The first command of the line at `at` that has a text of its own, and where its name is; NULL if there is
+ * none, or it has its text already. */
+static const struct multiline *command_on(
+		const char *at, const struct multiline *commands, size_t n, const char **out_name)
+{
+	if (memmem(at, strcspn(at, "\n"), "<<", 2))
+		return NULL;
+	for (; at; at = next_on_line(at)) {
+		const struct multiline *found = find_name(at + strspn(at, BLANKS), commands, n);
+
+		*out_name = at + strspn(at, BLANKS);
+		if (found)
+			return found;
+	}
+	return NULL;
 }
 
 /* A line that is a word and nothing more, but for blanks. */
@@ -57,10 +86,10 @@ static const char *find_end(const char *at, const struct end *end, int *tries)
 }
 
 /* The word is put behind the name, where neither `; validate` nor a comment comes between. */
-static const char *quote(struct buf *out, const char *at, const char *end_line,
+static const char *quote(struct buf *out, const char *at, const char *name_at, const char *end_line,
 		const struct multiline *command)
 {
-	size_t name = strspn(at, BLANKS) + strlen(command->name), first = strcspn(at, "\n");
+	size_t name = (size_t)(name_at - at) + strlen(command->name), first = strcspn(at, "\n");
 
 	while (first && strchr(BLANKS, at[first - 1]))
 		first--;
@@ -108,8 +137,8 @@ char *multiline_quote(const char *text, const struct multiline *commands, size_t
 	bool changed = false;
 
 	for (const char *at = text; *at;) {
-		const struct multiline *command = command_at(at, commands, n);
-		const char *next, *line = NULL;
+		const char *next, *name = NULL, *line = NULL;
+		const struct multiline *command = command_on(at, commands, n, &name);
 
 		if (command)
 			line = find_end(next_line(at),
@@ -117,7 +146,7 @@ char *multiline_quote(const char *text, const struct multiline *commands, size_t
 							BLANKS },
 					&tries);
 		if (line) {
-			at = quote(&out, at, line, command);
+			at = quote(&out, at, name, line, command);
 			changed = true;
 			continue;
 		}

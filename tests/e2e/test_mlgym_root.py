@@ -190,6 +190,13 @@ def test_memory(fumehood, tmp_path):
         last = json.load(file)["trajectory"][-1]["observation"]
     assert "(The memory was not kept: 'memory.json' is, or lies behind, a symbolic link)" in last
     assert (root / "data/coin/memory.json").read_text() == "one\ntwo\n"
+    (root / "data/coin/memory.json").unlink()
+    for note in ("a coin", "a crown"):
+        model = fumehood.actions(f"memory_write '{note}' && memory_read a", "submit")
+        (done,) = fumehood.run_json(*words, "--model", model)
+    with open(done["trajectory"]) as file:
+        seen = json.load(file)["trajectory"][0]["observation"]
+    assert "a coin" in seen and "a crown" in seen
     (done,) = fumehood.run_json(*words[:4], "--model", fumehood.actions("ls ~/memory.json"))
     with open(done["trajectory"]) as file:
         assert "No such file" in json.load(file)["trajectory"][0]["observation"]

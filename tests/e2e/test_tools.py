@@ -187,3 +187,27 @@ def test_create_and_refusals(door):
     assert door.step("open big 1")["info"]["exit_code"] == 1
     assert door.step("open big")["info"]["exit_code"] == 0
     assert door.step("python -c 'print(1)'")["observation"].strip() == "1"
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        "true && edit 1:2\nx; touch ran\nend_of_edit",
+        "cd data; cd ..; edit 1:2; true\nx; touch ran\nend_of_edit",
+        "open three.txt >/dev/null; edit 1:2\nx; touch ran\nend_of_edit",
+    ],
+)
+def test_an_edit_that_is_not_alone(door, action):
+    door.step("seq 3 >three.txt; mkdir -p data; open three.txt")
+    assert "The file is changed." in door.step(action)["observation"]
+    assert door.step("cat three.txt; ls ran")["observation"].startswith("x; touch ran\n3\nls: ")
+
+
+def test_an_edit_without_a_text(door):
+    door.step("seq 3 >three.txt; open three.txt")
+    for action in ("true && edit 1:3", "if true; then edit 1:3; fi", "insert 1"):
+        step = door.step(action)
+        assert "There is no text" in step["observation"] and step["info"]["exit_code"] == 1
+    assert door.step("cat three.txt")["observation"] == "1\n2\n3\n"
+    door.step("edit 1:2\nend_of_edit")
+    assert door.step("cat three.txt")["observation"] == "3\n"

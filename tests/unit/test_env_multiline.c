@@ -39,6 +39,12 @@ static const struct {
 	{ "editor 1\nend_of_edit", NULL },
 	{ "echo edit 1:1\nend_of_edit", NULL },
 	{ "edit 1:1 end_of_edit", NULL },
+	{ "cd x && edit 1:1\na\nend_of_edit",
+			"cd x && edit << 'end_of_edit' 1:1\na\nend_of_edit\n" },
+	{ "open x; edit 1:1; ls\na\nend_of_edit",
+			"open x; edit << 'end_of_edit' 1:1; ls\na\nend_of_edit\n" },
+	{ "echo a||  put\ndone", "echo a||  put << 'done'\ndone\n" },
+	{ "echo 'a; put' \"b; put\" c\\; put\nx\ndone", NULL },
 	{ "", NULL },
 };
 

@@ -39,11 +39,27 @@ static int refuse(const char *usage, const char *why)
 
 /* --- text --------------------------------------------------------------------------------------------- */
 
+/* Not where standard input is as the shell itself has it: /dev/null, to read and to write. To bash a
+ * here-document without lines is /dev/null as well, to read. */
+static bool has_text(void)
+{
+	int flags = fcntl(STDIN_FILENO, F_GETFL);
+	struct stat st;
+
+	return isatty(STDIN_FILENO) || (flags & O_ACCMODE) == O_RDONLY ||
+			(fstat(STDIN_FILENO, &st) == 0 && !S_ISCHR(st.st_mode));
+}
+
 static bool read_text(struct lines_of *out)
 {
 	int r;
 
 	buf_init(&out->bytes, EDITOR_FILE_BYTES_MAX);
+	if (!has_text()) {
+		puts("There is no text: it follows on lines of its own, up to one that ends it. Nothing is "
+		     "changed.");
+		return false;
+	}
 	r = fd_read_all(STDIN_FILENO, &out->bytes);
 	if (r < 0 || out->bytes.truncated) {
 		printf("The text can't be read: %s.\n", strerror(r < 0 ? -r : EFBIG));

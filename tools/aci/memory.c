@@ -48,7 +48,7 @@ static json_t *load(void)
 	json_t *memory = NULL;
 	int r = fd_read_file(MEMORY_FILE, &text, &err);
 
-	if (r == -ENOENT)
+	if (r == -ENOENT || (r == 0 && !text.len)) /* as it is before anything is remembered */
 		return json_object();
 	if (r == 0)
 		r = json_parse(MEMORY_FILE, buf_str(&text), text.len, &memory, &err);
