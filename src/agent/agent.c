@@ -366,7 +366,9 @@ static int take_reply(struct agent *a, const struct chat_reply *reply, struct fh
 	const char *name;
 
 	keep_reply(a, reply);
-	if (c->parser->parse(&a->turn_arena, &a->reply, &c->commands, &a->parsed, &why) < 0)
+	/* What is longer is no action: an environment would refuse it. */
+	if (c->parser->parse(&a->turn_arena, &a->reply, &c->commands, &a->parsed, &why) < 0 ||
+			strlen(a->parsed.action) > FH_ACTION_BYTES_MAX)
 		return complain(a, &c->format_error, NULL, err);
 	if (agent_config_blocks(c, a->parsed.action, &a->turn_arena, &name))
 		return complain(a, &c->blocked, name, err);

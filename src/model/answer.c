@@ -2,6 +2,7 @@
 #include "model/answer.h"
 
 #include "base/scope.h"
+#include "model/lenient.h"
 #include "model/verdict.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ static int read_event(struct answer *a, const char *text, size_t n, struct fh_er
 		a->reply.ended = true;
 		return 0;
 	}
-	if (json_parse("event", text, n, &data, &why) < 0)
+	if (lenient_json("event", text, n, &data, &why) < 0)
 		return reply_broken(err, "an event of its stream is no JSON");
 	r = read_error(data, err);
 	return r < 0 ? r : a->dialect->read_event(&a->reply, data, err);
@@ -106,7 +107,7 @@ int answer_end(struct answer *a, struct fh_error *err)
 
 	if (a->is_stream)
 		return end_stream(a, err);
-	if (json_parse("reply", buf_str(&a->whole), a->whole.len, &root, &why) < 0)
+	if (lenient_json("reply", buf_str(&a->whole), a->whole.len, &root, &why) < 0)
 		return reply_broken(err, a->whole.len ? "it is no JSON" : "it is empty");
 	r = read_error(root, err);
 	return r < 0 ? r : a->dialect->read(&a->reply, root, err);

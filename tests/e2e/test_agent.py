@@ -134,6 +134,23 @@ def test_too_many_wrong_replies_end_the_episode(serve, play):
     assert result["exit_status"].endswith("(exit_format)")
 
 
+def test_an_action_that_is_too_long_is_asked_for_again(serve, play):
+    result = play(serve({"tries": [act("echo " + "x" * (1 << 20)), act("submit")]}))
+    assert actions(result) == ["submit"] and "error" not in result
+
+
+@pytest.mark.parametrize("cut", [b"\\ud83d", b"\\udc00\\ud800", b"\xf0\x9f", b"\\ud83d\\u0041"])
+def test_half_a_character_costs_no_step(serve, play, cut):
+    body = json.dumps(
+        {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", **CONTENT}}]}
+    )
+    body = body.replace("HALF", cut.decode("utf-8", "surrogateescape"))
+    result = play(serve({"tries": [{"body": body, "type": "application/json"}]}))
+    assert actions(result) == ["submit"] and result["api_calls"] == 1
+    assert "\ufffd" in json.dumps(trajectory(result), ensure_ascii=False)
+
+
+CONTENT = {"content": "HALF.\n```\nsubmit\n```\n"}
 USES = [
     {"uses": [{"id": "a", "name": "bash", "arguments": {"command": "printf 'a b' > 'x y'"}}]},
     {

@@ -252,7 +252,7 @@ class Handler(BaseHTTPRequestHandler):
         return text, reply.get("type", "text/event-stream" if stream else "application/json")
 
     def answer(self, reply: dict, body: str, kind: str):
-        data = body.encode()
+        data = body.encode("utf-8", "surrogateescape")
         self.send_response(reply.get("status", 200))
         self.send_header("Content-Type", kind)
         chunked = kind == "text/event-stream"
