@@ -87,7 +87,27 @@ static int add_demonstrations(struct agent *a, struct fh_error *err)
 	return r;
 }
 
-/* What the tools themselves say, beside and above that: a JSON object of texts, in an agent's words. */
+/* As Python's str() gives it; NULL for what is no single value. */
+static const char *text_of(const struct pyjson *v)
+{
+	switch (v->kind) {
+	case PYJSON_NULL:
+		return "None";
+	case PYJSON_BOOL:
+		return v->boolean ? "True" : "False";
+	case PYJSON_NUMBER:
+		return v->text;
+	case PYJSON_STRING:
+		return pyjson_string(v);
+	case PYJSON_ARRAY:
+	case PYJSON_OBJECT:
+		break;
+	}
+	return NULL;
+}
+
+/* What the tools themselves say, beside and above that: a JSON object, in an agent's words. What it does not
+ * say again stays as it was. */
 static void set_tools_state(struct agent *a, const char *state)
 {
 	struct pyjson_source source = { .name = "state", .data = state, .n = strlen(state) };
@@ -97,8 +117,8 @@ static void set_tools_state(struct agent *a, const char *state)
 		return;
 	for (const struct pyjson *v = object->first; object->kind == PYJSON_OBJECT && v;
 			v = v->next)
-		if (pyjson_string(v) && strlen(v->key) == v->key_len)
-			fields_set(&a->fields, v->key, v->text);
+		if (text_of(v) && strlen(v->key) == v->key_len)
+			fields_set(&a->fields, v->key, text_of(v));
 }
 
 static void set_state(struct agent *a, const struct fh_step *step)
@@ -188,7 +208,7 @@ static void make_fields(struct agent *a, const struct task *task)
 	fields_add(&a->fields, &a->system_fields);
 }
 
-/* Before anything is asked for, and paid for. */
+/* Before anything is asked for, and paid for. What a state gives shows when there is one. */
 static int check_templates(struct agent *a, struct fh_error *err)
 {
 	const struct agent_config *c = a->config;
@@ -196,6 +216,8 @@ static int check_templates(struct agent *a, struct fh_error *err)
 	int r = 0;
 
 	set_state(a, &(struct fh_step){ .step = 0 });
+	if (c->keys.tools.state_command.name)
+		a->fields.state = FIELDS_AWAIT_STATE;
 	for (size_t i = 0; i < ARRAY_SIZE(all) && r == 0; i++) {
 		auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
 
@@ -400,6 +422,8 @@ int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *er
 	a->asked_again = 0;
 	a->step = step;
 	set_state(a, step);
+	if (a->fields.state == FIELDS_AWAIT_STATE)
+		a->fields.state = FIELDS_HAVE_STATE;
 	r = add_observation(a, err);
 	if (r < 0)
 		return r;

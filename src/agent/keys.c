@@ -5,7 +5,8 @@
 
 #define FIELD(f) offsetof(struct state_command_config, f)
 static const struct field state_command_fields[] = {
-	{ "name", FIELD_TEXT, FIELD(name), "the command; it prints a JSON object of texts" },
+	{ "name", FIELD_TEXT, FIELD(name),
+			"the command; it prints a JSON object of texts, numbers and truths: fields of prompts" },
 	{ "code", FIELD_TEXT, FIELD(code), "what defines it, for bash" },
 	{},
 };
@@ -105,7 +106,7 @@ const struct schema agent_schema = {
 	.name = "agent",
 	.help = "How a language model is led through an episode. Templates have fields, `{name}`: every key "
 		"of the task, every variable of `tools.env_variables`, `command_docs`; and, but in "
-		"`system_template`, `open_file`, `working_dir` (or what `state_command` gives), "
+		"`system_template`, `open_file`, `working_dir`, what `state_command` gives, "
 		"`current_step`, `remaining_steps` and `observation`. A brace that is meant as one is "
 		"written twice.",
 	.size = sizeof(struct agent_keys),

@@ -99,6 +99,9 @@ static int complain(const struct template *t, const char *at, struct fh_error *e
 static int unknown(const struct template *t, const char *at, const char *name,
 		const struct fields *fields, struct fh_error *err)
 {
+	const char *where = fields->state == FIELDS_HAVE_STATE
+			? ", and the JSON object that state_command has to print gave none of that name"
+			: "";
 	const char *names[CANDIDATES_MAX];
 	const char *closest;
 	size_t n = 0;
@@ -107,11 +110,11 @@ static int unknown(const struct template *t, const char *at, const char *name,
 		names[n++] = fields->items[i].name;
 	closest = str_closest(name, names, n);
 	if (closest)
-		return complain(t, at, err, "unknown field {%s}; did you mean {%s}?", name,
+		return complain(t, at, err, "unknown field {%s}%s; did you mean {%s}?", name, where,
 				closest);
 	return complain(t, at, err,
-			"unknown field {%s} (a brace that is meant as one is written twice: {{)",
-			name);
+			"unknown field {%s}%s (a brace that is meant as one is written twice: {{)",
+			name, where);
 }
 
 /* The field that begins at `at`, a "{"; *out_end is what follows it. */
@@ -129,9 +132,9 @@ static int render_field(struct buf *out, const struct template *t, const char *a
 	memcpy(name, at + 1, n);
 	name[n] = '\0';
 	value = fields_get(fields, name);
-	if (!value)
+	if (!value && fields->state != FIELDS_AWAIT_STATE)
 		return unknown(t, at, name, fields, err);
-	buf_add_str(out, value);
+	buf_add_str(out, value ? value : "");
 	*out_end = at + n + 2;
 	return 0;
 }

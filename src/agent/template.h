@@ -23,11 +23,19 @@ struct field_value {
 	const char *name, *value;
 };
 
+/* Whether an agent's state has fields, too, whose names only it knows. */
+enum fields_state {
+	FIELDS_STATELESS,
+	FIELDS_AWAIT_STATE, /* a name that nobody knows may be one of these: it stands for nothing */
+	FIELDS_HAVE_STATE,
+};
+
 /* Names and what they stand for. All of it lives in the arena. */
 struct fields {
 	struct arena *arena;
 	struct field_value *items;
 	size_t n, size;
+	enum fields_state state;
 };
 
 /* Sets or changes one; both strings are copied. */

@@ -2,6 +2,7 @@
 """Language models in episodes, against a server that speaks their protocols over real sockets."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -260,6 +261,51 @@ def test_commands_see_the_variables(serve, play, tmp_path):
         [],
         ["6:", "7:", "8:", "9:"],
     ]
+
+
+STATEFUL = """\
+system_template: s
+task_template: "{observation} {files} files, {busy}, {open_file}"
+next_step_template: "{files} files in {working_dir} after {current_step}"
+next_step_no_output_template: "nothing, {files} files%s"
+tools:
+  state_command:
+    name: state
+    code: |
+      state() { lacking_program; printf '{"files": %%d, "busy": false, "open_file": "x"}' "$(ls | wc -l)"; }
+"""
+
+
+@pytest.fixture
+def stateful(tmp_path):
+    def write(more: str = ""):
+        path = tmp_path / "stateful.yaml"
+        path.write_text(STATEFUL % more)
+        return path
+
+    return write
+
+
+def test_a_state_gives_fields(serve, play, stateful):
+    moves = ["rm -r *; echo x", "touch a b", "state() { echo broken; }", "submit"]
+    result = play(serve(list(map(act, moves))), "--agent", stateful())
+    assert result["exit_status"].startswith("submission_not_found")
+    said = [m["content"] for m in trajectory(result)["history"] if m["role"] == "user"]
+    assert re.search(r" [1-9]\d* files, False, x$", said[0])
+    assert said[1].startswith("0 files in ") and said[1].endswith(" after 1")
+    assert said[2:] == ["nothing, 2 files"] * 2
+
+
+def test_what_a_state_does_not_give_is_said(fumehood, serve, stateful):
+    agent = stateful(", {fies}")
+    fumehood.env["OPENAI_API_KEY"] = "k"
+    done = fumehood.run(
+        *("--task", "rows", "--model", "openai:m", "--agent", agent),
+        *("--url", serve([act("true"), act("submit")]).url + "/v1"),
+        status=1,
+    )
+    assert f"{agent}:4: unknown field {{fies}}, and the JSON object that state" in done.stderr
+    assert "did you mean {files}?" in done.stderr
 
 
 def test_a_hundred_at_once(serve, play):

@@ -74,6 +74,27 @@ static void test_unknown_fields(void **state)
 	}
 }
 
+/* Names that a state gives are not known beforehand. */
+static void test_fields_of_a_state(void **state)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	struct fields f = make_fields(&a);
+	struct node node = { .file = "f.yaml", .line = 5 };
+	struct template t = { "{name}: {gpus}.", &node };
+	auto_buf struct buf before = BUF_INIT(100), lacking = BUF_INIT(100), out = BUF_INIT(100);
+
+	f.state = FIELDS_AWAIT_STATE;
+	assert_done(template_render(&before, &t, &f, &error));
+	assert_string_equal(buf_str(&before), "Ada: .");
+	f.state = FIELDS_HAVE_STATE;
+	assert_true(template_render(&lacking, &t, &f, &error) < 0);
+	assert_non_null(strstr(error.message,
+			"f.yaml:5: unknown field {gpus}, and the JSON object that state_command "));
+	fields_set(&f, "gpus", "2");
+	assert_done(template_render(&out, &t, &f, &error));
+	assert_string_equal(buf_str(&out), "Ada: 2.");
+}
+
 /* --- history ------------------------------------------------------------------------------------- */
 
 static void say(struct history *h, enum chat_role role, const char *text, bool is_demo)
@@ -177,6 +198,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields),
 		cmocka_unit_test(test_unknown_fields),
+		cmocka_unit_test(test_fields_of_a_state),
 		cmocka_unit_test(test_history),
 		cmocka_unit_test(test_last_two),
 		cmocka_unit_test(test_text),
