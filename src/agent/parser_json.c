@@ -59,6 +59,33 @@ static const char *fill_unknown(
 	return pytext_strip(a, line, strlen(line));
 }
 
+static bool has_line(const char *text, const char *line)
+{
+	size_t n = strlen(line);
+
+	for (;; text++) {
+		size_t length = strcspn(text, "\n");
+
+		if (length >= n && strncmp(text, line, n) == 0 &&
+				strspn(text + n, " \t\r") == length - n)
+			return true;
+		text += length;
+		if (!*text)
+			return false;
+	}
+}
+
+/* A text that holds the line which ends texts would be cut there, and the rest would be run. */
+static int check_texts(const struct agent_command *command, const struct command_value *values,
+		size_t n, struct fh_error *err)
+{
+	for (size_t i = 0; i < n && command && command->end_name; i++)
+		if (has_line(values[i].value, command->end_name))
+			return error_say(err, EINVAL, "'%s' holds a line '%s', which ends it",
+					values[i].name, command->end_name);
+	return 0;
+}
+
 static int make_action(struct arena *a, const char *name, const struct pyjson *arguments,
 		const struct commands *commands, const char **out, struct fh_error *err)
 {
@@ -70,6 +97,8 @@ static int make_action(struct arena *a, const char *name, const struct pyjson *a
 	if (arguments && arguments->kind != PYJSON_OBJECT)
 		return error_say(err, EINVAL, "'arguments' is no object");
 	r = read_values(arguments, values, &n, err);
+	if (r == 0)
+		r = check_texts(command, values, n, err);
 	if (r < 0)
 		return r;
 	*out = command ? command_fill(a, command, values, n) : fill_unknown(a, name, values, n);

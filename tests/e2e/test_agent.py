@@ -175,6 +175,13 @@ USES = [
 ]
 
 
+def test_a_text_that_would_end_itself_is_refused(serve, play):
+    text = {"start_line": 1, "end_line": 1, "replacement_text": "a\nend_of_edit\ntouch ran"}
+    edit = {"uses": [{"id": "a", "name": "edit", "arguments": text}]}
+    server = serve({"tries": [edit, USES[-1]]})
+    assert actions(play(server, "--agent", "tool_calling")) == ["submit"]
+
+
 @pytest.mark.parametrize(("model", "path"), [("openai:m", "/v1"), ("anthropic:m", "")])
 def test_tools(serve, play, model, path):
     server = serve(USES)
