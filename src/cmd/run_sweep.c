@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/run_sweep.h"
 
+#include "base/mem.h"
+#include "base/scope.h"
 #include "config/yaml.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define RUNS_MAX 1000000
 
@@ -24,7 +28,8 @@ static const struct field sweep_fields[] = {
 	{ "temperatures", FIELD_TEXTS, FIELD(temperatures),
 			"of their replies; otherwise that of `--temperature`" },
 	{ "seeds", FIELD_TEXTS, FIELD(seeds), "whole numbers; otherwise that of `--seed`" },
-	{ "runs", FIELD_INT, FIELD(runs), "of each combination, with seeds that count up",
+	{ "runs", FIELD_INT, FIELD(runs),
+			"of each combination, with seeds that count up; none may reach the next of `seeds`",
 			.preset = "1", .min = 1, .max = RUNS_MAX },
 	{ "max_steps", FIELD_INT, FIELD(max_steps), "of an episode; 0: the task's own number",
 			.max = STEPS_MAX },
@@ -88,6 +93,30 @@ static int take_seeds(struct arena *a, const struct node *root, const struct swe
 	return 0;
 }
 
+static int compare_seeds(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Runs count up from each seed: two that meet would be one episode played twice, and counted as two. */
+static int check_seeds(const struct node *root, const struct run_options *o, struct fh_error *err)
+{
+	auto_free uint64_t *all = xcalloc(o->n_seeds + 1, sizeof(*all));
+
+	if (o->n_seeds)
+		memcpy(all, o->seeds, o->n_seeds * sizeof(*all));
+	qsort(all, o->n_seeds, sizeof(*all), compare_seeds);
+	for (size_t i = 1; i < o->n_seeds; i++)
+		if (all[i] - all[i - 1] < (uint64_t)o->runs)
+			return node_complain(node_get(root, "seeds"), err,
+					"seeds %" PRIu64 " and %" PRIu64
+					" with runs: %d play seed %" PRIu64 " twice",
+					all[i - 1], all[i], o->runs, all[i]);
+	return 0;
+}
+
 int run_sweep_apply(struct arena *a, const struct command_context *ctx, struct run_options *o,
 		struct fh_error *err)
 {
@@ -113,6 +142,9 @@ int run_sweep_apply(struct arena *a, const struct command_context *ctx, struct r
 		take_list(a, &s.agents, &o->agent_configs);
 	if (!cmd_given(ctx, "runs"))
 		o->runs = (int)s.runs;
+	r = check_seeds(root, o, err);
+	if (r < 0)
+		return r;
 	if (!cmd_given(ctx, "max-steps"))
 		o->episode.max_steps = (int)s.max_steps;
 	if (!cmd_given(ctx, "suffix"))
