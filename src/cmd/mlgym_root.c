@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "base/scope.h"
+#include "cmd/cmd.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -29,6 +30,22 @@ static void keep_above(const char *folder, int depth, char out[PATH_MAX])
 	}
 }
 
+/* MLGym's own command lines are for its folder. */
+static bool is_here(void)
+{
+	static const char *const parts[] = { "mlgym", "configs/tasks", "configs/agents" };
+	static bool said;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (!path_is_dir(parts[i]))
+			return false;
+	if (!said)
+		cmd_warn("this folder is a checkout of MLGym: its tasks and agents are used, as by "
+			 "--mlgym-root . (--mlgym-root '' uses none)");
+	said = true;
+	return true;
+}
+
 const char *mlgym_root(const char *option)
 {
 	static char found[PATH_MAX];
@@ -43,5 +60,7 @@ const char *mlgym_root(const char *option)
 			return found;
 		}
 	}
+	if (is_here())
+		return ".";
 	return NULL;
 }

@@ -249,6 +249,18 @@ def test_command_files(lead):
     assert told["info"]["score"] == [{"Score": 0.4, "Errors": 6.0}] * 2
 
 
+def test_a_checkout_that_is_the_current_folder(fumehood, tmp_path):
+    """MLGym's own command lines are for its folder, and name no root."""
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    (root / "mlgym").mkdir()
+    fumehood.folder = root
+    done = fumehood("run", "--task_config_path", "tasks/coin.yaml")
+    assert "this folder is a checkout of MLGym" in done.stderr and "coin" in done.stdout
+    done = fumehood("run", "--task", "coin", "--mlgym-root", "", status=2)
+    assert "checkout" not in done.stderr
+
+
 # --- the original ---------------------------------------------------------------------------------
 
 
