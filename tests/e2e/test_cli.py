@@ -88,7 +88,6 @@ WRONG = [
     ("run --task a -q -v", "--quiet and --verbose contradict each other"),
     ("run --task a --task_config_path b", "--task_config_path is --task: give one of them"),
     ("run -- stray", "unexpected argument 'stray'"),
-    ("run --container_mounts a:b", "--container_mounts is --bind SRC[:DST] here"),
     ("env", "--task is missing; `fumehood task list` shows what there is"),
     ("help frobnicate", "unknown command 'frobnicate'"),
     ("help run foo", "unknown command 'run foo'"),
