@@ -145,3 +145,10 @@ def test_memory(door):
         assert door.step("memory_read x")["info"]["exit_code"] == 1
     door.step("rm ~/memory.json; mkfifo ~/memory.json")
     assert door.step("memory_write x")["info"]["outcome"] == "ok"
+
+
+def test_what_is_no_file(door):
+    door.step("mkfifo pipe")
+    for path in ("pipe", ".", "/dev/zero"):
+        step = door.step(f"describe {path}", timeout_s=5)
+        assert step["observation"] == f"{path} is no regular file.\n"

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <strings.h>
 
 /*
@@ -360,10 +361,15 @@ static int describe_parquet(const char *path)
 static int run_describe(int argc, char **argv)
 {
 	struct table t;
+	struct stat st;
 	int r;
 
 	if (argc != 2) {
 		printf("Usage: %s\n", aci_describe.help);
+		return 1;
+	}
+	if (stat(argv[1], &st) == 0 && !S_ISREG(st.st_mode)) { /* it is read twice */
+		printf("%s is no regular file.\n", argv[1]);
 		return 1;
 	}
 	if (is_parquet(argv[1]))
