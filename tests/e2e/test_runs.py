@@ -160,7 +160,10 @@ def test_a_file_of_many(fumehood, serve):  # noqa: F811
         ("models: [demo]", "tasks"),
         ("tasks: [rows]\nseeds: [1, -2]", "2:12: '-2' is no seed"),
         ("tasks: [rows]\nseeds: [7, 2, 7]", "2:8: seeds 7 and 7 with runs: 1 play seed 7 twice"),
-        ("tasks: [rows]\nseeds: [2, 1]\nruns: 2", "2:8: seeds 1 and 2 with runs: 2 play seed 2 twice"),
+        (
+            "tasks: [rows]\nseeds: [2, 1]\nruns: 2",
+            "2:8: seeds 1 and 2 with runs: 2 play seed 2 twice",
+        ),
         ("tasks: [rows]\ntemperatures: [hot]", "'hot' is no temperature"),
         ("tasks: [rows]\nmodel: [demo]", "models"),
     ],
