@@ -37,6 +37,7 @@ void agent_config_free(struct agent_config *c)
 	arena_release(&c->arena);
 	free(c->path);
 	free(c->stem);
+	free(c->place);
 	free(c);
 }
 
@@ -61,27 +62,31 @@ char *agent_config_list(void)
 	return xstrdup(buf_str(&list));
 }
 
+static bool is_path(const char *spec)
+{
+	return strchr(spec, '/') || str_ends(spec, ".yaml");
+}
+
 /* A path as it is, or beneath the checkout; else the name of one that is installed. */
 static int find(const struct agent_config_options *o, char **out, struct fh_error *err)
 {
 	const char *spec = o->spec ? o->spec : "default";
-	bool is_path = strchr(spec, '/') || str_ends(spec, ".yaml");
 	auto_free char *list = NULL;
 
-	if (is_path && o->root && spec[0] != '/') {
+	if (is_path(spec) && o->root && spec[0] != '/') {
 		*out = xasprintf("%s/%s", o->root, spec);
 		if (access(*out, R_OK) == 0)
 			return 0;
 		free(*out);
 	}
-	*out = is_path ? xstrdup(spec)
-		       : xasprintf("%s/agents/%s.yaml", places_get()->share_dir, spec);
+	*out = is_path(spec) ? xstrdup(spec)
+			     : xasprintf("%s/agents/%s.yaml", places_get()->share_dir, spec);
 	if (access(*out, R_OK) == 0)
 		return 0;
 	free(*out);
 	*out = NULL;
 	list = agent_config_list();
-	if (is_path)
+	if (is_path(spec))
 		return error_set(err, errno, "read the agent's configuration '%s'", spec);
 	return error_say(err, ENOENT, "no agent '%s'; there are: %s (or give the path of a file)",
 			spec, list);
@@ -260,6 +265,10 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 	if (r < 0)
 		return r;
 	c->stem = stem_of(c->path);
+	if (o->spec && is_path(o->spec))
+		r = path_absolute(c->path, &c->place, err);
+	if (r < 0)
+		return r;
 	r = yaml_load(&c->arena, c->path, &l.root, err);
 	if (r == 0)
 		r = schema_read(&c->arena, &agent_schema, l.root, o->warnings, &c->keys, err);

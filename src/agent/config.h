@@ -46,6 +46,7 @@ extern const struct schema agent_schema;
 
 struct agent_config {
 	char *path, *stem; /* stem: what folders of runs are called after */
+	char *place; /* the path, from anywhere; NULL for one that is installed: its stem finds it */
 	struct agent_keys keys;
 	struct template system_message, task, next_step, no_output, strategy, demonstration,
 			format_error, blocked;

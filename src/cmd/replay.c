@@ -10,6 +10,7 @@
 #include "cmd/gpu_options.h"
 #include "cmd/interrupt.h"
 #include "cmd/run_episode.h"
+#include "cmd/run_resume.h"
 #include "cmd/term.h"
 #include "trajectory/compare.h"
 #include "trajectory/export.h"
@@ -84,14 +85,14 @@ static const char *text_of(const struct pyjson *v)
 
 static void take_open(struct replay *r, const struct pyjson *event)
 {
-	const char *agent = text_of(pyjson_get(event, "agent_config"));
+	const char *agent = run_past_agent(event);
 	const char *variant = text_of(pyjson_get(event, "variant"));
 	const char *reward = text_of(pyjson_get(event, "reward"));
 	int64_t max_steps;
 
 	r->env.task = arena_printf(&r->arena, "%s%s%s", text_of(pyjson_get(event, "task")),
 			*variant ? ":" : "", variant);
-	r->agent_spec = *agent ? arena_strdup(&r->arena, agent) : NULL;
+	r->agent_spec = agent ? arena_strdup(&r->arena, agent) : NULL;
 	if (pyjson_i64(pyjson_get(event, "max_steps"), &max_steps) && max_steps > 0 &&
 			max_steps <= STEPS_MAX)
 		r->env.max_steps = (int)max_steps;

@@ -221,7 +221,10 @@ static int open_record(struct episode *e, const struct fh_env_info *info)
 	int r;
 
 	o.model = e->model ? model_label(e->model) : p->model;
-	o.agent_config = p->agent ? p->agent->config->stem : NULL;
+	if (p->agent) {
+		o.agent_config = p->agent->config->stem;
+		o.agent_config_path = args.agent_config_path = p->agent->config->place;
+	}
 	name = episode_run_name(p, o.model, task);
 	r = make_dir(e, &name, &dir);
 	if (r == 0)

@@ -151,10 +151,21 @@ static struct cmd_list one(struct arena *a, const char *text)
 	return (struct cmd_list){ .items = items, .n = 1 };
 }
 
+const char *run_past_agent(const struct pyjson *open)
+{
+	const char *path = text_of(pyjson_get(open, "agent_config_path"));
+	const char *name = text_of(pyjson_get(open, "agent_config"));
+
+	if (*path)
+		return path;
+	return *name ? name : NULL;
+}
+
 int run_past_apply(struct run_past *p, const struct command_context *ctx, struct run_options *o,
 		struct fh_error *err)
 {
-	const char *variant = opened(p, "variant"), *agent = opened(p, "agent_config");
+	const char *variant = opened(p, "variant");
+	const char *agent = run_past_agent(p->recorded.open);
 	int64_t max_steps;
 
 	o->tasks = one(&p->arena,
@@ -165,7 +176,7 @@ int run_past_apply(struct run_past *p, const struct command_context *ctx, struct
 	o->runs = 1;
 	o->retry = 0;
 	o->skip_existing = false;
-	if (*agent && !cmd_given(ctx, "agent"))
+	if (agent && !cmd_given(ctx, "agent"))
 		o->agent.config = agent;
 	if (pyjson_i64(pyjson_get(p->recorded.open, "max_steps"), &max_steps) && max_steps > 0 &&
 			max_steps <= STEPS_MAX)

@@ -29,6 +29,10 @@ void run_past_release(struct run_past *past);
 int run_past_apply(struct run_past *past, const struct command_context *ctx,
 		struct run_options *options, struct fh_error *err);
 
+/* What finds the agent's configuration again, by the `open` of a record: its file, or the name of one that is
+ * installed. NULL: none led the run. */
+const char *run_past_agent(const struct pyjson *open);
+
 /* Step i of those that are played again, from 0. */
 struct model_turn run_past_turn(const struct run_past *past, size_t i);
 

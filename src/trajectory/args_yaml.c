@@ -36,6 +36,7 @@ int args_yaml_write(const char *dir, const struct run_args *args, struct fh_erro
 
 	buf_add_str(&out, "agent:\n");
 	add_text(&out, "  agent_config", args->name->agent_config);
+	add_text(&out, "  agent_config_path", args->agent_config_path);
 	buf_add_str(&out, "  model:\n");
 	add_text(&out, "    model_name", args->model);
 	add_double(&out, "    per_instance_cost_limit", args->name->cost_limit);

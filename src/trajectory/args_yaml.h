@@ -10,7 +10,8 @@
 /* args.yaml: how a run was asked for, under MLGym's names where it has them. */
 struct run_args {
 	const struct run_name *name;
-	const char *model; /* as it was given: "actions:FILE" */
+	const char *agent_config_path; /* as in recorder_options */
+	const char *model;             /* as it was given: "actions:FILE" */
 	uint64_t seed;
 	int max_steps;
 	const char *reward;

@@ -88,6 +88,7 @@ static void put_open(struct recorder *r, const struct recorder_options *o)
 	info_put_metrics(&w, "baseline", o->env->baseline, o->env->n_baseline);
 	pyjson_put_text(&w, "model", o->model);
 	pyjson_put_text(&w, "agent_config", o->agent_config);
+	pyjson_put_text(&w, "agent_config_path", o->agent_config_path);
 	pyjson_put_i64(&w, "run", o->run);
 	pyjson_put_text(&w, "reward", o->reward);
 	end(&w);

@@ -22,10 +22,11 @@ struct recorder_options {
 	const char *dir; /* of the run; there, and without events unless resume is set */
 	const struct fh_env_info *env;
 	const char *model;
-	const char *agent_config; /* NULL: none */
-	int run;                  /* the number in the folder's name */
-	const char *reward;       /* "delta", ... */
-	bool resume;              /* the events that are there go on */
+	const char *agent_config;      /* NULL: none */
+	const char *agent_config_path; /* its file; NULL: it is installed, under that name */
+	int run;                       /* the number in the folder's name */
+	const char *reward;            /* "delta", ... */
+	bool resume;                   /* the events that are there go on */
 };
 
 int recorder_open(const struct recorder_options *options, struct recorder **out,

@@ -2,9 +2,10 @@
 """fumehood replay: recorded runs, ours and MLGym's, played again and compared."""
 
 import json
+import os
 
 import pytest
-from conftest import TASKS
+from conftest import ROOT, TASKS
 from test_agent import act, serve, trajectory  # noqa: F401
 
 
@@ -63,6 +64,25 @@ def test_a_language_model_s_run(fumehood, serve):  # noqa: F811
     if not second["normalised"]:
         assert old == new
     assert len(server.asked()) == 5
+
+
+def test_the_same_agent_leads_it_again(fumehood, serve, tmp_path):  # noqa: F811
+    """Not another that is called like it."""
+    agent = tmp_path / "default.yaml"
+    text = (ROOT / "agents" / "default.yaml").read_text()
+    agent.write_text(text.replace("WINDOW: 1000", "WINDOW: 4"))
+    server = serve([act("seq 9 >nine"), act("open nine"), act("submit")])
+    words = ("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1")
+    first = run(
+        fumehood, *words, "--api-key", "k", "--agent", os.path.relpath(agent, fumehood.folder)
+    )
+    folder = os.path.dirname(first["trajectory"])
+    with open(f"{folder}/args.yaml") as args:
+        assert f'\n  agent_config_path: "{agent}"\n' in args.read()
+    assert replay(fumehood, folder)["different"] == 0
+    agent.unlink()
+    done = fumehood("replay", "--tasks-dir", TASKS, "--out", fumehood.out, folder)
+    assert f"configuration '{agent}' is not there" in done.stderr
 
 
 def test_differences_are_shown(fumehood):
