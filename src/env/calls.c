@@ -127,11 +127,16 @@ static int read_call(struct fh_env *env, struct buf *out)
 static void put_answer(
 		struct fh_env *env, int r, const struct buf *body, const struct fh_error *err)
 {
+	auto_buf struct buf said = BUF_INIT(ANSWER_BYTES_MAX);
 	auto_buf struct buf text = BUF_INIT(ANSWER_BYTES_MAX + FH_ERROR_MESSAGE_MAX);
-	size_t n = r < 0 ? strlen(err->message) : body->len;
 
-	buf_printf(&text, "%s %s %zu\n", env->call.id, r < 0 ? "no" : "ok", n);
-	buf_add(&text, r < 0 ? err->message : buf_str(body), n);
+	if (r < 0)
+		buf_add_str(&said, err->message);
+	else
+		buf_add(&said, buf_str(body), body->len);
+	str_hide(&said, papers_key()); /* a server may repeat it */
+	buf_printf(&text, "%s %s %zu\n", env->call.id, r < 0 ? "no" : "ok", said.len);
+	buf_add(&text, buf_str(&said), said.len);
 	env->call.n_bytes += (int64_t)text.len;
 	(void)sandbox_put(env->sb, GUEST_HOME, GUEST_ANSWER, buf_str(&text), text.len, 0600, NULL);
 }

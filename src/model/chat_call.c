@@ -127,9 +127,26 @@ static bool is_over_limit(const struct chat_model *m)
 			(s->cost_limit > 0 && s->cost > s->cost_limit);
 }
 
+/* A server that repeats the key must not bring it into the records, or to an agent's shell. What the provider
+ * wants back (`keep`) goes to it alone, and is signed. */
+static void hide_key(struct chat_call *call)
+{
+	const char *key = call->model->key;
+	struct reply *r = &call->answer.reply;
+
+	str_hide(&r->content, key);
+	str_hide(&r->thinking, key);
+	for (size_t i = 0; i < r->n_uses; i++) {
+		str_hide(&r->uses[i].id, key);
+		str_hide(&r->uses[i].name, key);
+		str_hide(&r->uses[i].arguments, key);
+	}
+}
+
 static void succeed(struct chat_call *call)
 {
 	count(call);
+	hide_key(call);
 	if (is_over_limit(call->model) && chat_is_at_limit(call->model, &call->error))
 		finish(call, call->error.code);
 	else

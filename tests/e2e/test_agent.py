@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, TASKS
@@ -103,6 +104,28 @@ def test_an_episode(serve, play, model, path, more):
     )
     assert "(Open file: n/a)\n(Current directory: /home/agent/workspace)" in history[3]["content"]
     assert trajectory(result)["info"]["model_stats"]["api_calls"] == 3
+
+
+@pytest.mark.parametrize("more", [[], ["--stream"]])
+@pytest.mark.parametrize(("model", "path"), [("openai:m", "/v1"), ("anthropic:m", "")])
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [
+        ([], act("echo {KEY}, {KEY}", "It is {KEY}.") | {"thinking": "{KEY}"}),
+        (
+            ["--agent", "tool_calling"],
+            {"uses": [{"id": "a", "name": "bash", "arguments": {"command": "echo {KEY}, {KEY}"}}]},
+        ),
+    ],
+)
+def test_a_key_that_is_repeated_in_a_reply(serve, play, model, path, more, agent, said):
+    last = act("submit") if not agent else {"uses": [{"id": "b", "name": "submit"}]}
+    result = play(serve([said, last]), *agent, *more, model=model, path=path)
+    steps = trajectory(result)["trajectory"]
+    assert steps[0]["action"].strip() == "echo [key], [key]"
+    assert steps[0]["observation"] == "[key], [key]\n"
+    for file in Path(result["trajectory"]).parent.iterdir():
+        assert b"secret" not in file.read_bytes()
 
 
 def test_wrong_replies_are_asked_again_and_forgotten(serve, play):

@@ -84,6 +84,11 @@ def test_a_search(door, web):
     assert "query=deep%20sets%20%26%20more&" in first["path"]
 
 
+def test_a_key_that_is_repeated(door):
+    text, _ = said(door, "literature_search 'is it {KEY}, {KEY}' 1")
+    assert json.loads(text)["title"] == "is it [key], [key] 0" and KEY not in text
+
+
 @pytest.mark.parametrize(
     ("words", "why"),
     [

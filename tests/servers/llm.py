@@ -25,6 +25,8 @@ where a REPLY may hold
     drip                seconds between two pieces of the body
     cut                 how many bytes of the body are sent before the connection breaks
     huge                that many bytes of text
+
+In text, thinking and arguments {KEY} is the key that the request came with.
 """
 
 import argparse
@@ -233,7 +235,8 @@ class Handler(BaseHTTPRequestHandler):
         request = json.loads(body)
         headers = {k.lower(): v for k, v in self.headers.items()}
         self.script.note({"path": self.path, "headers": headers, "body": request})
-        reply = self.script.reply(request)
+        key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
+        reply = json.loads(json.dumps(self.script.reply(request)).replace("{KEY}", key))
         time.sleep(reply.get("delay", 0))
         self.answer(reply, *self.render(reply, request))
 

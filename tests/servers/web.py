@@ -40,9 +40,9 @@ def pdf(text: str) -> bytes:
     return f"{out}{table}startxref\n{len(out)}\n%%EOF".encode()
 
 
-def papers(query: dict) -> bytes:
-    """As the real one, it gives more than it is asked for."""
-    term = query["query"][0]
+def papers(query: dict, key: str | None) -> bytes:
+    """As the real one, it gives more than it is asked for; {KEY} in a term is the key that came with it."""
+    term = query["query"][0].replace("{KEY}", key or "")
     found = [
         {
             "paperId": f"{i:040x}",
@@ -81,7 +81,7 @@ class Handler(BaseHTTPRequestHandler):
                 log.write(json.dumps(asked) + "\n")
         what = url.path.split("/")[1]
         if url.path == "/graph/v1/paper/search/bulk":
-            self.give(papers(parse_qs(url.query)))
+            self.give(papers(parse_qs(url.query), asked["key"]))
         elif what == "paper.pdf" or (what == "busy" and again):
             self.give(pdf(TEXT))
         elif what in ("busy", "tired"):
