@@ -39,6 +39,7 @@ struct agent {
 	struct chat_call *call;
 	int asked_again;
 	bool decided;
+	const char *failure; /* why there was no model to ask; NULL: there was */
 	struct parsed parsed;
 	struct chat_reply reply; /* what was parsed, in the turn's arena */
 };
@@ -303,6 +304,8 @@ static void take_failure(struct agent *a, const struct fh_error *why)
 	else if (why->code == -EIO)
 		action = "exit_api";
 	give_up(a, action, why->message);
+	if (why->code != -E2BIG && why->code != -EDQUOT)
+		a->failure = a->parsed.thought;
 }
 
 static void ask(struct agent *a, size_t n_messages)
@@ -419,6 +422,7 @@ int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *er
 
 	arena_release(&a->turn_arena);
 	a->decided = false;
+	a->failure = NULL;
 	a->asked_again = 0;
 	a->step = step;
 	set_state(a, step);
@@ -454,6 +458,11 @@ int agent_advance(struct agent *a, struct fh_error *err)
 		r = take_reply(a, &reply, err);
 	chat_call_free(call);
 	return r;
+}
+
+const char *agent_failure(const struct agent *a)
+{
+	return a->failure;
 }
 
 int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err)

@@ -476,6 +476,11 @@ void episode_advance(struct episode *e)
 	}
 	if (step.terminated || step.truncated) {
 		set_text(&e->exit_status, step.exit_status ? step.exit_status : "");
+		/* It was scored, but an outage or a wrong key is no result of the model's. */
+		if (e->agent && agent_failure(e->agent)) {
+			e->failed = true;
+			error_say(&e->error, EIO, "%s", agent_failure(e->agent));
+		}
 		finish(e, NULL);
 		return;
 	}

@@ -243,8 +243,12 @@ def test_tools(serve, play, model, path):
 )
 def test_what_a_provider_can_t_do_ends_the_episode_in_order(serve, play, reply, more, word):
     server = serve({"turns": [act("echo 1 > submission.csv"), reply]})
-    result = play(server, *more)
+    broke = word == "exit_api"
+    result = play(server, *more, status=int(broke))
     assert result["exit_status"].endswith(f"({word})")
+    assert ("error" in result) == broke
+    (log,) = Path(result["trajectory"]).parent.glob("run-*.log")
+    assert not broke or result["error"] in log.read_text().replace("\\", "")
     assert actions(result)[-1] == word
 
 
