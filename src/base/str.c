@@ -458,10 +458,10 @@ void str_hide(struct buf *text, const char *secret)
 	size_t n = secret ? strlen(secret) : 0;
 	char *at = text->data, *found;
 
-	if (n < STR_SECRET_MIN)
+	if (n < STR_SECRET_MIN || !at)
 		return;
 	/* It gets shorter, so it stays where it is. */
-	while (at && (found = memmem(at, text->len - (size_t)(at - text->data), secret, n))) {
+	while ((found = memmem(at, text->len - (size_t)(at - text->data), secret, n))) {
 		at = found + sizeof(shown) - 1;
 		memcpy(found, shown, sizeof(shown) - 1);
 		memmove(at, found + n, text->len - (size_t)(found + n - text->data) + 1);

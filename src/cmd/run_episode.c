@@ -2,7 +2,6 @@
 #include "cmd/run_episode.h"
 
 #include "agent/command_setup.h"
-
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -477,10 +476,9 @@ void episode_advance(struct episode *e)
 	if (step.terminated || step.truncated) {
 		set_text(&e->exit_status, step.exit_status ? step.exit_status : "");
 		/* It was scored, but an outage or a wrong key is no result of the model's. */
-		if (e->agent && agent_failure(e->agent)) {
-			e->failed = true;
+		e->failed = e->agent && agent_failure(e->agent);
+		if (e->failed)
 			error_say(&e->error, EIO, "%s", agent_failure(e->agent));
-		}
 		finish(e, NULL);
 		return;
 	}
