@@ -75,6 +75,8 @@ struct fh_bind {
 	const char *target; /* absolute path inside; NULL: the same */
 };
 
+#define FH_JUDGE_SALT_MAX ((1ULL << 53) - 1) /* a whole number in any JSON reader */
+
 struct fh_env_options {
 	const char *task;    /* "T" or "T:VARIANT" */
 	const char *variant; /* NULL: of `task`, else the task's default */
@@ -86,6 +88,9 @@ struct fh_env_options {
 	/* What literature_search and parse_pdf_url may ask, through this process: hosts with commas between,
 	 * "papers" for those of papers (docs/tools.md). NULL: nothing. */
 	const char *web_hosts;
+	/* What judges' random numbers follow from beside the seed: 0, something new for each episode, which its
+	 * reset tells; otherwise at most FH_JUDGE_SALT_MAX, for one that was recorded to be scored the same. */
+	uint64_t judge_salt;
 	size_t n_gpus; /* of the gym's, which are this environment's until it is closed; 0: none */
 };
 
@@ -147,6 +152,7 @@ struct fh_step {
 	const char *grade_error; /* why a validate or submit gave no score, for people; NULL */
 	const char *integrity;   /* what was seen of tampering in this step; NULL */
 	const char *exit_status; /* "submitted", ...; NULL while the episode goes on */
+	uint64_t judge_salt;     /* of the episode, given by its reset; 0 in steps */
 	bool restarted;          /* the shell ended in this step, and a new one runs in its files */
 };
 

@@ -6,11 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+_Noreturn static void exhausted(void)
+{
+	static const char said[] = "fumehood: no memory is left\n";
+	ssize_t n = write(STDERR_FILENO, said, sizeof(said) - 1);
+
+	(void)n;
+	abort();
+}
 
 static void *must(void *p)
 {
 	if (!p)
-		abort();
+		exhausted();
 	return p;
 }
 
@@ -41,7 +51,7 @@ char *xasprintf(const char *format, ...)
 
 	va_start(ap, format);
 	if (vasprintf(&s, format, ap) < 0)
-		abort();
+		exhausted();
 	va_end(ap);
 	return s;
 }

@@ -186,6 +186,7 @@ static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 		.variant = e->variant,
 		.reward = (enum fh_reward_kind)e->reward,
 		.max_steps = e->max_steps,
+		.judge_salt = e->judge_salt,
 		.n_binds = e->bind.n,
 		.web_hosts = episode_web_hosts(e, NULL),
 		.n_gpus = d->options->gpus.n,

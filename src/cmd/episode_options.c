@@ -61,6 +61,15 @@ int episode_binds(const struct cmd_list *list, struct arena *arena, const struct
 	return 0;
 }
 
+uint64_t episode_recorded_salt(const struct pyjson *reset)
+{
+	int64_t salt;
+
+	if (!pyjson_i64(pyjson_get(pyjson_get(reset, "info"), "judge_salt"), &salt) || salt < 0)
+		return 0;
+	return (uint64_t)salt;
+}
+
 const char *episode_web_hosts(
 		const struct episode_options *options, const struct agent_config *agent)
 {

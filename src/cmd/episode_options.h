@@ -6,13 +6,14 @@
 #include "base/arena.h"
 #include "cmd/cmd.h"
 #include "cmd/mlgym_root.h"
+#include "trajectory/pyjson.h"
 
 #include <fumehood/env.h>
 
 /* What `run` and `env` have in common: rows of their tables of options, and how they are read. */
 struct episode_options {
 	const char *variant;
-	uint64_t seed;
+	uint64_t seed, judge_salt;
 	int max_steps;
 	int reward; /* index into episode_rewards; the same as enum fh_reward_kind */
 	struct cmd_list bind;
@@ -33,6 +34,9 @@ extern const char *const episode_rewards[];
 	  .min = 1, .max = STEPS_MAX },                                                            \
 	{ "seed", 0, OPTION_UINT64, EPISODE_FIELD(at, seed), "N",                                  \
 	  "what is random in an episode", "0" },                                                   \
+	{ "judge-salt", 0, OPTION_UINT64, EPISODE_FIELD(at, judge_salt), "N",                      \
+	  "what judges' random numbers follow from beside the seed and the actions (otherwise "    \
+	  "new in each episode, and recorded)" },                                                  \
 	{ "reward", 0, OPTION_CHOICE, EPISODE_FIELD(at, reward), NULL,                             \
 	  "what a scored step is worth: the score's change, how much it is better than the "       \
 	  "baseline, or nothing", "delta", episode_rewards },                                      \
@@ -50,6 +54,9 @@ extern const char *const episode_rewards[];
 /* Paths are made absolute, and must exist. The array lives in the arena. -EINVAL, -ENOENT. */
 int episode_binds(const struct cmd_list *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err);
+
+/* Of a recorded "reset" event. 0: it has none, and was not made by a judge of ours. */
+uint64_t episode_recorded_salt(const struct pyjson *reset);
 
 /* For whom `agent` leads, or NULL: what was given; otherwise papers for who has commands that read them. */
 const char *episode_web_hosts(

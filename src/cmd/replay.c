@@ -101,7 +101,7 @@ static void take_open(struct replay *r, const struct pyjson *event)
 			r->reward = i;
 }
 
-/* The first events of its log, if it lies there: which task it was, and the seed. */
+/* The first events of its log, if it lies there: which task it was, and what was random. */
 static void read_events(struct replay *r)
 {
 	auto_free char *dir = path_dirname(r->path);
@@ -123,6 +123,7 @@ static void read_events(struct replay *r)
 		seed = pyjson_get(event, "seed");
 		if (seed && seed->kind == PYJSON_NUMBER) {
 			r->seed = strtoull(seed->text, NULL, 10);
+			r->env.judge_salt = episode_recorded_salt(event);
 			return;
 		}
 	}
@@ -156,6 +157,8 @@ static void take_options(struct replay *r)
 		r->env.max_steps = o->episode.max_steps;
 	if (cmd_given(ctx, "seed"))
 		r->seed = o->episode.seed;
+	if (o->episode.judge_salt)
+		r->env.judge_salt = o->episode.judge_salt;
 	if (cmd_given(ctx, "reward"))
 		r->reward = o->episode.reward;
 	r->env.variant = o->episode.variant;

@@ -288,6 +288,7 @@ static int plan_task(struct planning *p, const char *name)
 		.reward = (enum fh_reward_kind)o->episode.reward,
 		.max_steps = o->episode.max_steps,
 		.memory = o->memory,
+		.judge_salt = o->episode.judge_salt,
 		.binds = p->binds,
 		.n_binds = o->episode.bind.n,
 		.n_gpus = (size_t)o->gpus_per_agent,

@@ -173,6 +173,7 @@ int run_past_apply(struct run_past *p, const struct command_context *ctx, struct
 					variant));
 	o->models = one(&p->arena, opened(p, "model"));
 	o->episode.seed = p->seed;
+	o->episode.judge_salt = episode_recorded_salt(p->recorded.reset);
 	o->runs = 1;
 	o->retry = 0;
 	o->skip_existing = false;

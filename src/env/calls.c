@@ -101,8 +101,7 @@ static bool is_id(const char *text)
 	return n > 0 && n <= CALL_ID_MAX;
 }
 
-/* "SERVICE ID\nTEXT", taken apart in place. */
-static bool split(char *call, char **out_id, char **out_text)
+bool call_split(char *call, char **out_id, char **out_text)
 {
 	char *line = strchr(call, '\n');
 	char *space = strchr(call, ' ');
@@ -165,7 +164,7 @@ static void begin(struct fh_env *env)
 	env->call.asked = false;
 	/* Before the call is read, so that the next one is told. */
 	if (sandbox_clear_requests(env->sb, NULL) < 0 || read_call(env, &call) < 0 || !call.len ||
-			!split(call.data, &id, &text))
+			!call_split(call.data, &id, &text))
 		return;
 	if (str_eq(id, env->call.id)) /* it was told twice */
 		return;

@@ -29,6 +29,9 @@ struct call {
 	int64_t next_ns; /* and when, at the earliest */
 };
 
+/* "SERVICE ID\nTEXT", taken apart in place; false for what is none. */
+bool call_split(char *call, char **out_id, char **out_text);
+
 /* Does what can be done; `asked`: a tool says that it has made a call. */
 void calls_advance(struct fh_env *env, bool asked);
 void calls_waits(const struct fh_env *env, struct waits *w);

@@ -223,6 +223,8 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 		r = take_gpus(env, options->n_gpus, err);
 	if (r < 0)
 		return r;
+	if (options->judge_salt > FH_JUDGE_SALT_MAX)
+		return error_say(err, EINVAL, "a judge's salt is at most %llu", FH_JUDGE_SALT_MAX);
 	if (options->web_hosts) {
 		r = hosts_check(options->web_hosts, err);
 		if (r < 0)
@@ -239,6 +241,7 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 				"the task %s has no memory_path, which a memory is kept in",
 				env->task->task->id);
 	env->memory = options->memory;
+	env->judge_salt = options->judge_salt;
 	env->reward = options->reward;
 	env->max_steps = options->max_steps ? options->max_steps : env->task->task->max_steps;
 	env->welcome = observe_welcome(env);

@@ -41,6 +41,7 @@ struct fh_env {
 	struct gym_task *task;
 	enum fh_reward_kind reward;
 	int max_steps;
+	uint64_t judge_salt;        /* of each episode; 0: a new one */
 	bool memory;                /* is carried */
 	struct sandbox_bind *binds; /* the task's data and its own, and the user's */
 	size_t n_binds;
@@ -63,7 +64,7 @@ struct fh_env {
 	struct session *session;
 	int64_t wall_end_ns; /* when its time is over; INT64_MAX: never */
 	int n_steps;
-	struct sha256 history; /* of the seed and the actions so far: see grade/key.h */
+	struct sha256 history; /* of the seed, the salt and the actions so far: see grade/key.h */
 	int n_validated;
 	uint32_t n_scored; /* those that gave a score */
 	double value;      /* of the metric when it was last scored */

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 /* MLGym's images have an environment of conda's there; it is this machine's Python, or what was bound. */
 #define MLGYM_PATH                                                                                 \
@@ -84,12 +85,38 @@ static int start_sandbox(struct fh_env *env, struct fh_error *err)
 			&env->sb, err);
 }
 
+/* Episodes that do the same with the same seed meet other numbers, unless somebody wants them the same: one
+ * could tell the next what it met. */
+static int draw_salt(const struct fh_env *env, uint64_t *out, struct fh_error *err)
+{
+	uint64_t salt = env->judge_salt;
+
+	while (!salt) {
+		if (getrandom(&salt, sizeof(salt), 0) != sizeof(salt))
+			return error_set(err, errno, "draw a random number");
+		salt &= FH_JUDGE_SALT_MAX;
+	}
+	*out = salt;
+	return 0;
+}
+
+static void begin_history(struct fh_env *env, uint64_t salt)
+{
+	sha256_init(&env->history);
+	sha256_add(&env->history, &env->seed, sizeof(env->seed));
+	sha256_add(&env->history, &salt, sizeof(salt));
+}
+
 int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 {
+	uint64_t salt;
 	int r;
 
 	if (env->work != WORK_NONE)
 		return error_say(err, EBUSY, "a reset or step of this environment is under way");
+	r = draw_salt(env, &salt, err);
+	if (r < 0)
+		return r;
 	/* The old sandbox ends by itself; nobody waits for it. */
 	reset_drop(env);
 	score_release(&env->best);
@@ -97,8 +124,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	env->seed = seed;
 	env->n_steps = 0;
 	env->call.n_bytes = 0;
-	sha256_init(&env->history);
-	sha256_add(&env->history, &seed, sizeof(seed));
+	begin_history(env, salt);
 	env->n_validated = 0;
 	env->n_scored = 0;
 	env->cpu_ns = 0;
@@ -107,6 +133,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	env->working_dir = xstrdup(GUEST_WORKSPACE);
 	env->started_again = false;
 	step_clear(env);
+	env->step.judge_salt = salt;
 	r = start_sandbox(env, err);
 	if (r < 0)
 		return error_wrap(err, "start the sandbox of %s", env->task->task->id);

@@ -7,15 +7,15 @@
 #include "base/sha256.h"
 
 /*
- * Keys of judges. A judge's random numbers follow from a secret of this machine, the episode's seed, all
- * that was done in the episode so far, and what is judged: the same actions are scored the same, and an
- * agent can't foresee a number. It may know the seed, and may have seen in an earlier episode what numbers
- * it met there (in the output of a player that failed); to make use of them it must do something else
- * than it did then, and meets others.
+ * Keys of judges. A judge's random numbers follow from a secret of this machine, the episode's seed and
+ * salt, all that was done in the episode so far, and what is judged: a replay, which has the salt, is scored
+ * the same, and an agent can't foresee a number. What it saw of them in an earlier validate (in the output of
+ * a player that failed) or heard from another episode is of no use: to make use of it, it must do something
+ * else than was done then; and another episode has another salt.
  */
 
 /* The key of one grading, as hexadecimal; judge_key_of() makes the judge's own of it. `history` is of the
- * seed and all actions of the episode, the one that is graded for included; it may go on after this. */
+ * seed, the salt and all actions of the episode, the one that is graded for included; it may go on after this. */
 void judge_key(const struct secret *secret, const char *task, const struct sha256 *history,
 		char out_hex[SHA256_HEX_BYTES]);
 

@@ -53,6 +53,8 @@ void info_put(struct pyjson_writer *w, const char *key, const struct fh_step *st
 		pyjson_put_text(w, "grade_error", step->grade_error);
 	if (step->integrity)
 		pyjson_put_text(w, "integrity", step->integrity);
+	if (step->judge_salt)
+		pyjson_put_u64(w, "judge_salt", step->judge_salt);
 	if (step->exit_status)
 		pyjson_put_text(w, "exit_status", step->exit_status);
 	pyjson_end_object(w);

@@ -44,16 +44,16 @@ def score(agent, before: str) -> float:
 
 
 def test_a_judge_met_before(begin):
-    """Actions that were done before are scored as before; others meet another judge.
+    """It is never met again, whatever is done.
 
-    So what a player saw of its judge's chance moves can't be made use of: not later in the episode, nor
-    in another one with the same seed, which must do something else to know of them.
+    So what a player saw of its judge's chance moves can't be made use of: not later in the episode, nor in
+    another one with the same seed and the same actions, whom it has found a way to tell.
     """
     agent = begin("battleOfSexes")
-    again = [score(agent, "true") for _ in range(2)]
-    assert again[0] == again[1]
-    others = {score(agent, f"echo {i} >leaked") for i in range(5)} | {score(agent, "true ")}
-    assert len(others | set(again)) >= 6  # of 7: two may be equal by chance
+    scores = {score(agent, words) for words in ("true", "true", "true", "true ", "echo 1 >leaked")}
+    agent.sh("true")
+    scores |= {agent.validate()["info"]["score"]["Score"] for _ in range(2)}
+    assert len(scores) >= 6  # of 7: two may be equal by chance
 
 
 def test_validations_are_counted(begin):

@@ -166,6 +166,11 @@ bool fault_may_be_short(uint64_t key)
 	return calls[fault_call_of(key)].other > 1;
 }
 
+bool fault_is_of_memory(uint64_t key)
+{
+	return fault_call_name(fault_call_of(key))[0] == 'x';
+}
+
 const char *fault_call_name(enum fault_call call)
 {
 	return calls[call].name;

@@ -112,7 +112,12 @@
 	X(unlinkat, EIO, 0)                                                                        \
 	X(unshare, ENOSPC, 0)                                                                      \
 	X(waitpid, ECHILD, 1)                                                                      \
-	X(write, ENOSPC, 2)
+	X(write, ENOSPC, 2)                                                                        \
+	X(xasprintf, ENOMEM, 0)                                                                    \
+	X(xcalloc, ENOMEM, 0)                                                                      \
+	X(xrealloc, ENOMEM, 0)                                                                     \
+	X(xstrdup, ENOMEM, 0)                                                                      \
+	X(xstrndup, ENOMEM, 0)
 
 enum fault_call {
 #define FAULT_NUMBER(name, error, other) CALL_##name,
@@ -190,6 +195,7 @@ enum fault_side fault_side_of(uint64_t key);
 enum fault_call fault_call_of(uint64_t key);
 bool fault_interruptible(uint64_t key);
 bool fault_may_be_short(uint64_t key);
+bool fault_is_of_memory(uint64_t key); /* small pieces: whoever has none ends, with a sentence */
 
 /* "open64 in the owner at 0x1234": addr2line finds the place. Valid until the next call. */
 const char *fault_name(uint64_t key);

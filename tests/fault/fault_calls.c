@@ -247,6 +247,53 @@ long __wrap_syscall(long number, ...)
 	return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
+/* --- memory ----------------------------------------------------------------------------------- */
+
+/* base/mem.h never returns without it: what fails is what it asks. */
+static _Thread_local bool no_memory;
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size)
+{
+	return no_memory ? NULL : __real_calloc(n, size);
+}
+
+void *__real_xcalloc(size_t n, size_t size);
+
+#define WRAP_MEMORY(type, name, parameters, arguments)                                             \
+	type __real_##name parameters;                                                             \
+	type __wrap_##name parameters;                                                             \
+	type __wrap_##name parameters                                                              \
+	{                                                                                          \
+		no_memory = HIT(name);                                                             \
+		if (no_memory)                                                                     \
+			__real_xcalloc(1, 1);                                                      \
+		return __real_##name arguments;                                                    \
+	}
+
+WRAP_MEMORY(void *, xcalloc, (size_t n, size_t size), (n, size))
+WRAP_MEMORY(void *, xrealloc, (void *p, size_t n, size_t size), (p, n, size))
+WRAP_MEMORY(char *, xstrdup, (const char *s), (s))
+WRAP_MEMORY(char *, xstrndup, (const char *s, size_t n), (s, n))
+
+char *__real_xasprintf(const char *format, ...);
+char *__wrap_xasprintf(const char *format, ...);
+char *__wrap_xasprintf(const char *format, ...)
+{
+	char *s = NULL;
+	va_list ap;
+
+	no_memory = HIT(xasprintf);
+	if (no_memory)
+		__real_xcalloc(1, 1);
+	va_start(ap, format);
+	if (vasprintf(&s, format, ap) < 0)
+		abort();
+	va_end(ap);
+	return s;
+}
+
 /* --- the clock -------------------------------------------------------------------------------- */
 
 int __real_clock_gettime(clockid_t id, struct timespec *out);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gym_fixture.h"
 
+#include <errno.h>
+
 /* What follows from an episode's seed. */
 
 static void numbers(struct fh_env *env, uint64_t seed, char out[128])
@@ -23,30 +25,47 @@ static void test_seeds(void **state)
 	fh_env_close(env);
 }
 
-/* The judge's numbers follow from the seed and from all that was done: who does something else meets
- * others, whatever an earlier episode with that seed has shown. */
+/* The judge's numbers follow from the seed, a salt that is new in each episode unless somebody wants that of
+ * another, and all that was done: whatever an earlier episode has shown, this one meets others. */
 static void test_seeds_of_judges(void **state)
 {
 	static const struct {
-		uint64_t seed;
+		uint64_t seed, salt;
 		const char *before;
-	} cases[] = { { 7, "true" }, { 7, "true" }, { 8, "true" }, { 7, "true " } };
-	struct fh_env *env = open_env("guess");
+	} cases[] = { { 7, 3, "true" }, { 7, 3, "true" }, { 8, 3, "true" }, { 7, 4, "true" },
+		{ 7, 3, "true " }, { 7, 0, "true" }, { 7, 0, "true" } };
 	double scores[ARRAY_SIZE(cases)][2];
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fh_env_options options = { .task = "guess", .judge_salt = cases[i].salt };
+		struct fh_env *env;
+
+		assert_done(fh_env_open(gym, &options, &env, &error));
 		assert_done(fh_env_reset(env, cases[i].seed, &step, &error));
+		assert_true(step.judge_salt > 0 && step.judge_salt <= FH_JUDGE_SALT_MAX);
+		assert_true(!cases[i].salt || step.judge_salt == cases[i].salt);
 		act(env, cases[i].before);
+		assert_int_equal(step.judge_salt, 0);
 		for (int k = 0; k < 2; k++) {
 			act(env, "validate");
 			assert_non_null(step.score);
 			scores[i][k] = step.score[0].value;
 		}
+		fh_env_close(env);
 	}
-	assert_true(scores[0][0] == scores[1][0] && scores[0][1] == scores[1][1]);
-	for (size_t i = 2; i < ARRAY_SIZE(cases); i++)
-		assert_true(scores[0][0] != scores[i][0] || scores[0][1] != scores[i][1]);
-	fh_env_close(env);
+	assert_memory_equal(scores[0], scores[1], sizeof(scores[0]));
+	for (size_t i = 1; i < ARRAY_SIZE(cases); i++)
+		for (size_t k = i + 1; k < ARRAY_SIZE(cases); k++)
+			assert_memory_not_equal(scores[i], scores[k], sizeof(scores[0]));
+}
+
+static void test_salts_that_are_none(void **state)
+{
+	struct fh_env_options options = { .task = "guess", .judge_salt = FH_JUDGE_SALT_MAX + 1 };
+	struct fh_env *env = NULL;
+
+	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
+	assert_string_equal(error.message, "a judge's salt is at most 9007199254740991");
 }
 
 int main(void)
@@ -54,6 +73,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_seeds),
 		cmocka_unit_test(test_seeds_of_judges),
+		cmocka_unit_test(test_salts_that_are_none),
 	};
 
 	return cmocka_run_group_tests(tests, gym_setup, gym_teardown);
