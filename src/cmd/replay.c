@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/fd.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -14,6 +13,7 @@
 #include "cmd/term.h"
 #include "trajectory/compare.h"
 #include "trajectory/export.h"
+#include "trajectory/glance.h"
 #include "trajectory/run_dir.h"
 #include "trajectory/traj.h"
 
@@ -28,7 +28,6 @@
  * fumehood replay: the actions of a recorded run, played again in a fresh episode of the same task and seed, and
  * its observations beside the recorded ones.
  */
-#define HEAD_BYTES (4L << 20) /* of the event log: up to its reset */
 #define DIFF_LINES 20
 #define LINE_BYTES_MAX (64L << 20)
 #define REMAINING "(Current Step: 0, Remaining Steps: "
@@ -101,32 +100,16 @@ static void take_open(struct replay *r, const struct pyjson *event)
 			r->reward = i;
 }
 
-/* The first events of its log, if it lies there: which task it was, and what was random. */
+/* Its log, if it lies there: which task it was, and what was random. */
 static void read_events(struct replay *r)
 {
 	auto_free char *dir = path_dirname(r->path);
-	auto_free char *log = path_join(dir, EXPORT_EVENTS);
-	auto_free char *text = xcalloc(HEAD_BYTES + 1, 1);
-	auto_close int fd = fd_open_file(log, NULL);
-	unsigned number = 1;
+	struct glance g = glance_at(&r->arena, dir);
 
-	if (fd < 0 || fd_read_full(fd, text, HEAD_BYTES) <= 0)
-		return;
-	for (const char *at = text, *end; (end = strchr(at, '\n')); at = end + 1) {
-		struct pyjson_source line = { log, at, (size_t)(end - at), number++ };
-		const struct pyjson *event, *seed;
-
-		if (pyjson_read(&r->arena, &line, &event, NULL) < 0)
-			return;
-		if (str_eq(text_of(pyjson_get(event, "event")), "open"))
-			take_open(r, event);
-		seed = pyjson_get(event, "seed");
-		if (seed && seed->kind == PYJSON_NUMBER) {
-			r->seed = strtoull(seed->text, NULL, 10);
-			r->env.judge_salt = episode_recorded_salt(event);
-			return;
-		}
-	}
+	if (g.open)
+		take_open(r, g.open);
+	glance_seed(&g, &r->seed);
+	r->env.judge_salt = episode_recorded_salt(g.reset);
 }
 
 /* A recording of MLGym's is called after its task; how many steps there were its first message says. */

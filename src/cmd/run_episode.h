@@ -79,10 +79,6 @@ struct episode {
 	struct chat_stats stats;           /* of a language model, at the end */
 };
 
-/* What its folder is called after, of a model ("actions-games") and a task ("titanic:micro"). */
-struct run_name episode_run_name(
-		const struct episode_plan *plan, const char *model, const char *task);
-
 void episode_init(struct episode *e, const struct episode_plan *plan);
 void episode_release(struct episode *e);
 

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/run_options.h"
+#include "cmd/run_record.h"
 #include "cmd/run_sweep.h"
 #include "model/dotenv.h"
 #include "task/mlgym.h"
@@ -179,20 +180,6 @@ static int check_model(struct planning *p, const struct run_agent *agent, const 
 
 /* --- episodes ----------------------------------------------------------------------------------------------- */
 
-/* Runs of this name that are finished need not be done again. */
-static int runs_left(struct planning *p, const struct episode_plan *plan, const struct task *task,
-		const char *label)
-{
-	auto_free char *name =
-			xasprintf("%s%s%s", task->id, *task->variant ? ":" : "", task->variant);
-	struct run_name run = episode_run_name(plan, label, name);
-	int left = p->runs;
-
-	if (p->options->skip_existing)
-		left -= run_dir_count_finished(plan->out, &run);
-	return left > 0 ? left : 0;
-}
-
 /* Run i of all those that differ in nothing else. */
 static uint64_t seed_of(const struct planning *p, int i)
 {
@@ -202,17 +189,38 @@ static uint64_t seed_of(const struct planning *p, int i)
 	return (o->n_seeds ? o->seeds[i / of_each] : o->episode.seed) + (uint64_t)(i % of_each);
 }
 
-static void add_episodes(struct planning *p, const struct episode_plan *one, int left)
+/* Seeds of the runs of this name that need not be done again. */
+static size_t find_existing(struct planning *p, const struct episode_plan *plan,
+		const struct task *task, const char *label, uint64_t **out_seeds)
+{
+	auto_free char *name =
+			xasprintf("%s%s%s", task->id, *task->variant ? ":" : "", task->variant);
+	struct run_name run = run_record_name(plan, label, name);
+
+	return p->options->skip_existing ? run_dir_seeds_over(plan->out, &run, out_seeds) : 0;
+}
+
+static bool is_among(uint64_t seed, const uint64_t *seeds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (seeds[i] == seed)
+			return true;
+	return false;
+}
+
+static void add_episodes(struct planning *p, const struct episode_plan *one,
+		const uint64_t *existing, size_t n_existing)
 {
 	struct run_plan *plan = p->plan;
 
 	plan->episodes = xrealloc(
-			plan->episodes, plan->n + (size_t)left + 1, sizeof(*plan->episodes));
-	for (int i = p->runs - left; i < p->runs; i++) {
+			plan->episodes, plan->n + (size_t)p->runs + 1, sizeof(*plan->episodes));
+	for (int i = 0; i < p->runs; i++) {
 		struct episode_plan own = *one;
 
 		own.seed = seed_of(p, i);
-		episode_init(&plan->episodes[plan->n++], &own);
+		if (!is_among(own.seed, existing, n_existing))
+			episode_init(&plan->episodes[plan->n++], &own);
 	}
 }
 
@@ -234,7 +242,9 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	};
 	struct fh_env_options *own = arena_alloc(&plan->arena, sizeof(*own));
 	auto_free char *label = NULL;
-	int r = check_model(p, agent, name, task, &label), left;
+	auto_free uint64_t *existing = NULL;
+	int r = check_model(p, agent, name, task, &label);
+	size_t n;
 
 	*own = *env;
 	own->web_hosts = episode_web_hosts(&o->episode, agent->config);
@@ -242,10 +252,10 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 
 	if (r < 0)
 		return r;
-	left = runs_left(p, &one, task, label);
-	if (plan->n + (size_t)left > EPISODES_MAX)
+	if (plan->n + (size_t)p->runs > EPISODES_MAX)
 		return error_say(&p->err, E2BIG, "more than %d episodes", EPISODES_MAX);
-	add_episodes(p, &one, left);
+	n = find_existing(p, &one, task, label, &existing);
+	add_episodes(p, &one, existing, n);
 	return 0;
 }
 

@@ -35,13 +35,13 @@ static int find_messages(struct run_past *p, struct fh_error *err)
 	size_t said = 0;
 
 	p->messages.messages = t->history;
-	for (size_t i = 0; i < p->recorded.n_messages && said < t->n_steps; i++) {
+	for (size_t i = 0; i < p->recorded.n_messages && said < p->n_steps; i++) {
 		said += is_assistant(&t->history[i]);
 		p->messages.n = i + 1;
 	}
-	if (said < t->n_steps)
+	if (said < p->n_steps)
 		return error_say(err, EINVAL, "'%s' holds %zu steps, but what was said only of %zu",
-				p->dir, t->n_steps, said);
+				p->dir, p->n_steps, said);
 	if (!said)
 		p->messages.n = 0;
 	return 0;
@@ -49,19 +49,30 @@ static int find_messages(struct run_past *p, struct fh_error *err)
 
 static int check(const struct run_past *p, struct fh_error *err)
 {
-	const char *status = text_of(p->recorded.traj->info.exit_status);
-
 	if (!chat_is_spec(opened(p, "model")))
 		return error_say(err, EINVAL,
 				"only runs of language models are resumed: '%s' was played by %s",
 				p->dir, opened(p, "model"));
-	if (export_status_is_end(status))
+	if (p->recorded.over)
 		return error_say(err, EINVAL, "'%s' needs no resuming: it ended as '%s'", p->dir,
-				status);
+				text_of(p->recorded.traj->info.exit_status));
 	if (!p->recorded.reset)
 		return error_say(err, EINVAL,
 				"'%s' had not begun when it was stopped: run it again", p->dir);
 	return 0;
+}
+
+/* As far as it is known: the process that was killed took its counts along. */
+static struct chat_stats spent(const struct run_past *p)
+{
+	const struct pyjson *stats = p->recorded.traj->info.model_stats;
+	struct chat_stats s = { 0 };
+
+	pyjson_double(pyjson_get(stats, "total_cost"), &s.cost);
+	pyjson_i64(pyjson_get(stats, "tokens_sent"), &s.tokens_sent);
+	pyjson_i64(pyjson_get(stats, "tokens_received"), &s.tokens_received);
+	pyjson_i64(pyjson_get(stats, "api_calls"), &s.calls);
+	return s;
 }
 
 static int read_past(struct run_past *p, struct fh_error *err)
@@ -72,10 +83,12 @@ static int read_past(struct run_past *p, struct fh_error *err)
 
 	if (r == 0)
 		r = check(p, err);
+	p->n_steps = p->recorded.n_played;
 	if (r == 0)
 		r = find_messages(p, err);
 	if (r < 0)
 		return r;
+	p->spent = spent(p);
 	seed = pyjson_get(p->recorded.reset, "seed");
 	if (seed && seed->kind == PYJSON_NUMBER)
 		p->seed = strtoull(seed->text, NULL, 10);

@@ -17,7 +17,9 @@ struct run_past {
 	uint64_t seed;
 	struct arena arena;
 	struct exported recorded;
+	size_t n_steps;             /* that hold: what an outage ended, say, ends before that */
 	struct agent_past messages; /* that hold */
+	struct chat_stats spent;    /* on them */
 	const char *task_hash;
 };
 

@@ -120,6 +120,9 @@ static int copy_options(
 			? arena_strdup(&m->arena, options->version)
 			: NULL;
 	m->options.url = m->options.key = m->options.extra = NULL;
+	m->options.spent = NULL;
+	if (options->spent)
+		m->stats = *options->spent;
 	if (!options->timeout_ms)
 		m->options.timeout_ms = TIMEOUT_MS_DEFAULT;
 	return set_retries(m, err);

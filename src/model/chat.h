@@ -44,6 +44,15 @@ size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done,
 
 /* --- models ----------------------------------------------------------------------------------- */
 
+/* What a model was asked for. */
+struct chat_stats {
+	double cost; /* US dollars */
+	int64_t tokens_sent, tokens_received;
+	int64_t tokens_cached; /* of those sent: read from the provider's cache */
+	int64_t calls;         /* that gave a reply */
+	int64_t retries;
+};
+
 struct chat_options {
 	const char *spec;    /* "openai:gpt-4o", "anthropic:claude-...", "litellm:NAME" */
 	const char *url;     /* base URL, "http://localhost:8000/v1"; NULL: the provider's own */
@@ -58,9 +67,10 @@ struct chat_options {
 	bool stream;
 	int64_t timeout_ms; /* of one try; 0: ten minutes */
 	int retries; /* after a first try that failed; negative: MLGYM_MODEL_MAX_RETRIES, or 10 */
-	double cost_limit;      /* US dollars, of this model; 0: none */
-	int64_t context_tokens; /* of the model; 0: from the table, where it is known */
-	uint64_t seed;          /* of the pauses' jitter */
+	double cost_limit;              /* US dollars, of this model; 0: none */
+	int64_t context_tokens;         /* of the model; 0: from the table, where it is known */
+	uint64_t seed;                  /* of the pauses' jitter */
+	const struct chat_stats *spent; /* before, which counts; NULL: nothing */
 };
 
 /* True for a spec that is a language model's: the part before the ":" is one of the providers. */
@@ -80,15 +90,7 @@ bool chat_price_is_known(const struct chat_service *s, const char *spec);
 
 const char *chat_model_name(const struct chat_model *m); /* "gpt-4o" */
 
-/* What this model was asked for so far. */
-struct chat_stats {
-	double cost; /* US dollars */
-	int64_t tokens_sent, tokens_received;
-	int64_t tokens_cached; /* of those sent: read from the provider's cache */
-	int64_t calls;         /* that gave a reply */
-	int64_t retries;
-};
-
+/* So far. */
 void chat_model_stats(const struct chat_model *m, struct chat_stats *out);
 
 /* --- calls ------------------------------------------------------------------------------------ */

@@ -14,21 +14,28 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STEPS_MAX 1000000         /* of one run */
-#define END_BYTES_MAX (64 * 1024) /* of the last event, where it is an end in order */
+#define STEPS_MAX 1000000 /* of one run */
 
 /* What is known of the run while its events are read, one after the other. */
 struct reading {
 	const char *path;
 	struct traj *traj;
 	struct arena *arena; /* of traj */
-	const struct pyjson *open, *reset, *end;
-	const struct pyjson *last_info; /* of the reset or step before */
-	const char *exit_status;
-	size_t steps_size, history_size, messages; /* room in the arrays; message events seen */
-	struct pyjson *score;
-	const struct pyjson **score_tail;
-	bool at_limit; /* the last step was the last allowed */
+	const struct pyjson *open, *end;
+	const struct pyjson *stats; /* of the last end that has them */
+	struct told *told;          /* the reset, if there was one, and as many steps as traj has */
+	struct score *scores;
+	size_t n_scores, messages;                               /* message events seen */
+	size_t told_size, steps_size, history_size, scores_size; /* room in the arrays */
+};
+
+struct told {
+	const struct pyjson *event;
+};
+
+struct score {
+	int64_t step;
+	const struct pyjson *metrics;
 };
 
 /* --- pieces of the trajectory ----------------------------------------------------------------- */
@@ -77,6 +84,21 @@ static struct traj_step *add_step(struct reading *r)
 	return &t->steps[t->n_steps++];
 }
 
+/* The event of the last step, or of the reset; NULL before it. */
+static const struct pyjson *last_told(const struct reading *r)
+{
+	return r->told ? r->told[r->traj->n_steps].event : NULL;
+}
+
+/* At the place that the steps so far give it. */
+static void set_told(struct reading *r, const struct pyjson *event)
+{
+	size_t at = r->traj->n_steps;
+
+	r->told = grown(r->arena, r->told, at, &r->told_size, sizeof(*r->told));
+	r->told[at].event = event;
+}
+
 static struct traj_message *add_message(struct reading *r)
 {
 	struct traj *t = r->traj;
@@ -90,7 +112,7 @@ static struct traj_message *add_message(struct reading *r)
 static const struct pyjson *state_text(struct reading *r)
 {
 	static const char *const keys[] = { "open_file", "working_dir" };
-	const struct pyjson *state = pyjson_get(r->last_info, "state");
+	const struct pyjson *state = pyjson_get(pyjson_get(last_told(r), "info"), "state");
 	auto_buf struct buf out = BUF_INIT(256L * 1024);
 
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
@@ -146,7 +168,7 @@ static void say_step(struct reading *r, const struct traj_step *step)
 
 static void make_history(struct reading *r)
 {
-	say(r, "user", text_of(r->reset, "observation", text(r, "")));
+	say(r, "user", text_of(r->told ? r->told[0].event : NULL, "observation", text(r, "")));
 	for (size_t i = 0; i < r->traj->n_steps; i++) {
 		say_step(r, &r->traj->steps[i]);
 		if (i + 1 < r->traj->n_steps)
@@ -171,59 +193,48 @@ static int on_open(struct reading *r, const struct pyjson *event, struct fh_erro
 
 static int on_reset(struct reading *r, const struct pyjson *event, struct fh_error *err)
 {
-	r->reset = event;
-	r->last_info = pyjson_get(event, "info");
+	if (r->traj->n_steps)
+		return pyjson_complain(r->path, event, err, "a reset after a step");
+	set_told(r, event);
 	return 0;
-}
-
-static void note_info(struct reading *r, const struct pyjson *event, const struct pyjson *info)
-{
-	const struct pyjson *truncated = pyjson_get(event, "truncated");
-	const char *status = pyjson_string(pyjson_get(info, "exit_status"));
-
-	if (status)
-		r->exit_status = status;
-	/* An episode whose time is over is truncated as well, and nothing was asked after it. */
-	r->at_limit = truncated && truncated->boolean && status && strstr(status, "(max_steps)");
-	r->last_info = info;
 }
 
 static int on_step(struct reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *action = pyjson_get(event, "action");
-	const struct pyjson *info = pyjson_get(event, "info");
-	const struct pyjson *seconds = pyjson_get(info, "duration_s");
+	const struct pyjson *seconds = pyjson_get(pyjson_get(event, "info"), "duration_s");
+	const struct pyjson *state;
 	struct traj_step *step;
 
 	if (!action || action->kind != PYJSON_STRING)
 		return pyjson_complain(r->path, event, err, "'action' should be a string");
+	if (!r->told)
+		return pyjson_complain(r->path, event, err, "a step before the reset");
 	if (r->traj->n_steps >= STEPS_MAX)
 		return pyjson_complain(r->path, event, err, "more than %d steps", STEPS_MAX);
+	state = state_text(r);
 	step = add_step(r);
-	step->state = state_text(r);
+	step->state = state;
 	step->action = action;
 	step->response = text_of(event, "response", action);
 	step->thought = text_of(event, "thought", text(r, ""));
 	step->observation = text_of(event, "observation", text(r, ""));
 	step->execution_time = seconds && seconds->kind == PYJSON_NUMBER ? seconds
 									 : number(r, "0.0");
-	note_info(r, event, info);
+	set_told(r, event);
 	return 0;
 }
 
 static int on_score(struct reading *r, const struct pyjson *event, struct fh_error *err)
 {
-	const struct pyjson *score = pyjson_get(event, "score");
-	struct pyjson *entry;
+	const struct pyjson *metrics = pyjson_get(event, "score");
+	struct score *score;
 
-	if (!score || score->kind != PYJSON_OBJECT)
+	if (!metrics || metrics->kind != PYJSON_OBJECT)
 		return 0;
-	entry = container(r, PYJSON_OBJECT);
-	entry->first = score->first;
-	entry->n = score->n;
-	*r->score_tail = entry;
-	r->score_tail = &entry->next;
-	r->score->n++;
+	r->scores = grown(r->arena, r->scores, r->n_scores, &r->scores_size, sizeof(*r->scores));
+	score = &r->scores[r->n_scores++];
+	*score = (struct score){ .step = (int64_t)r->traj->n_steps, .metrics = metrics };
 	return 0;
 }
 
@@ -248,26 +259,31 @@ static int on_message(struct reading *r, const struct pyjson *event, struct fh_e
 
 static int on_end(struct reading *r, const struct pyjson *event, struct fh_error *err)
 {
-	const char *status = pyjson_string(pyjson_get(event, "exit_status"));
+	const struct pyjson *stats = pyjson_get(event, "model_stats");
 
 	r->end = event;
-	if (status)
-		r->exit_status = status;
+	if (stats && stats->kind == PYJSON_OBJECT)
+		r->stats = stats;
 	return 0;
 }
 
-/* What was said after the last step that holds is said again. */
+/* What was done and said after the last step that holds is done and said again. */
 static int on_resumed(struct reading *r, const struct pyjson *event, struct fh_error *err)
 {
-	int64_t messages;
+	struct traj *t = r->traj;
+	int64_t steps, messages;
 
+	if (!pyjson_i64(pyjson_get(event, "steps"), &steps) || steps < 0)
+		return pyjson_complain(r->path, event, err, "'steps' should be a number");
 	if (!pyjson_i64(pyjson_get(event, "messages"), &messages) || messages < 0)
 		return pyjson_complain(r->path, event, err, "'messages' should be a number");
+	if ((size_t)steps < t->n_steps)
+		t->n_steps = (size_t)steps;
+	while (r->n_scores && r->scores[r->n_scores - 1].step > steps)
+		r->n_scores--;
 	if ((size_t)messages < r->messages)
-		r->traj->n_history = r->messages = (size_t)messages;
+		t->n_history = r->messages = (size_t)messages;
 	r->end = NULL;
-	r->exit_status = NULL;
-	r->at_limit = false;
 	return 0;
 }
 
@@ -325,12 +341,44 @@ static int read_lines(struct reading *r, const char *at, const char *end, struct
 
 /* --- the end of the run ----------------------------------------------------------------------- */
 
+static bool is_true(const struct pyjson *object, const char *key)
+{
+	const struct pyjson *v = pyjson_get(object, key);
+
+	return v && v->kind == PYJSON_BOOL && v->boolean;
+}
+
+static const char *exit_status(const struct reading *r)
+{
+	const char *ended = pyjson_string(pyjson_get(r->end, "exit_status"));
+	const char *step =
+			pyjson_string(pyjson_get(pyjson_get(last_told(r), "info"), "exit_status"));
+
+	return ended ? ended : step ? step : "";
+}
+
+/* An episode whose time is over is truncated as well, and nothing was asked after it. */
+static bool is_at_limit(const struct reading *r)
+{
+	return is_true(last_told(r), "truncated") && strstr(exit_status(r), "(max_steps)");
+}
+
+/* What ended an episode that is not over, a provider's outage say, was nobody's move. */
+static size_t count_played(const struct reading *r)
+{
+	const struct pyjson *last = last_told(r);
+	bool ended = is_true(last, "terminated") || is_true(last, "truncated");
+
+	return r->traj->n_steps - (ended && !is_true(r->end, "over"));
+}
+
 /* MLGym asks once more after the last step, and records that it ended there. */
 static void add_limit_step(struct reading *r)
 {
+	const struct pyjson *state = state_text(r);
 	struct traj_step *step = add_step(r);
 
-	step->state = state_text(r);
+	step->state = state;
 	step->response = text(r, "Exit due to the limit of steps");
 	step->thought = step->response;
 	step->action = text(r, "exit_max_steps");
@@ -349,26 +397,33 @@ static const struct pyjson *no_costs(struct reading *r)
 	return v;
 }
 
-static void fill_info(struct reading *r)
+static const struct pyjson *score_list(struct reading *r)
 {
-	struct traj_info *info = &r->traj->info;
-	const char *status = r->exit_status ? r->exit_status : "";
-	const struct pyjson *stats = pyjson_get(r->end, "model_stats");
-	bool graded = str_eq(status, "submitted") || str_starts(status, "autosubmission");
+	struct pyjson *list = container(r, PYJSON_ARRAY);
+	const struct pyjson **tail = &list->first;
 
-	info->model_stats = stats && stats->kind == PYJSON_OBJECT ? stats : no_costs(r);
-	info->exit_status = text(r, status);
-	info->submission = graded ? text_of(r->open, "submission", text(r, NULL)) : text(r, NULL);
-	info->score = r->score;
-	info->summarizer = container(r, PYJSON_OBJECT);
+	for (size_t i = 0; i < r->n_scores; i++) {
+		struct pyjson *entry = container(r, PYJSON_OBJECT);
+
+		entry->first = r->scores[i].metrics->first;
+		entry->n = r->scores[i].metrics->n;
+		*tail = entry;
+		tail = &entry->next;
+	}
+	list->n = r->n_scores;
+	return list;
 }
 
-char *export_traj_name(const char *task, const char *variant)
+static void fill_info(struct reading *r, const char *status)
 {
-	auto_free char *id = xasprintf("%s%s%s", task, *variant ? "-" : "", variant);
-	auto_free char *part = run_dir_part(id);
+	struct traj_info *info = &r->traj->info;
+	bool graded = str_eq(status, "submitted") || str_starts(status, "autosubmission");
 
-	return xasprintf("%s.traj", part);
+	info->model_stats = r->stats ? r->stats : no_costs(r);
+	info->exit_status = text(r, status);
+	info->submission = graded ? text_of(r->open, "submission", text(r, NULL)) : text(r, NULL);
+	info->score = score_list(r);
+	info->summarizer = container(r, PYJSON_OBJECT);
 }
 
 static void scope_traj(struct traj **t)
@@ -381,20 +436,22 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 {
 	__attribute__((cleanup(scope_traj))) struct traj *t = traj_new();
 	struct reading r = { .path = name, .traj = t, .arena = &t->arena };
-	const char *variant;
+	const char *variant, *status;
 	int result;
 
-	r.score = container(&r, PYJSON_ARRAY);
-	r.score_tail = &r.score->first;
 	t->environment = text(&r, "mlgym_main");
 	result = read_lines(&r, data, data + n, err);
 	if (result < 0)
 		return result;
-	if (r.at_limit)
+	out->n_played = count_played(&r);
+	out->over = is_true(r.end, "over");
+	out->reset = r.told ? r.told[0].event : NULL;
+	status = exit_status(&r);
+	if (is_at_limit(&r))
 		add_limit_step(&r);
 	if (!r.messages)
 		make_history(&r);
-	fill_info(&r);
+	fill_info(&r, status);
 	variant = pyjson_string(pyjson_get(r.open, "variant"));
 	out->traj_name = export_traj_name(
 			pyjson_string(pyjson_get(r.open, "task")), variant ? variant : "");
@@ -402,7 +459,6 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	if (!out->baseline)
 		out->baseline = text(&r, NULL);
 	out->open = r.open;
-	out->reset = r.reset;
 	out->n_messages = r.messages;
 	out->traj = take_ptr(t);
 	return 0;
@@ -422,67 +478,4 @@ void export_release(struct exported *e)
 	traj_free(e->traj);
 	free(e->traj_name);
 	*e = (struct exported){ 0 };
-}
-
-bool export_status_is_end(const char *status)
-{
-	return *status && !str_eq(status, "early_exit") && !str_starts(status, "environment_error");
-}
-
-bool export_has_ended(const char *dir)
-{
-	auto_free char *path = path_join(dir, EXPORT_EVENTS);
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
-	auto_arena struct arena arena = ARENA_INIT;
-	char tail[END_BYTES_MAX];
-	const struct pyjson *event;
-	const char *line, *status;
-	ssize_t n;
-
-	if (fd < 0 || (lseek(fd, -(off_t)sizeof(tail), SEEK_END) < 0 && errno != EINVAL))
-		return false;
-	n = fd_read_full(fd, tail, sizeof(tail));
-	if (n < 2 || tail[n - 1] != '\n')
-		return false;
-	line = memrchr(tail, '\n', (size_t)n - 1);
-	line = line ? line + 1 : tail;
-	if (pyjson_read(&arena,
-			    &(struct pyjson_source){ path, line, (size_t)(tail + n - 1 - line), 1 },
-			    &event, NULL) < 0)
-		return false;
-	status = pyjson_string(pyjson_get(event, "exit_status"));
-	return status && export_status_is_end(status);
-}
-
-static int write_file(
-		const char *dir, const char *name, const struct buf *data, struct fh_error *err)
-{
-	auto_free char *path = path_join(dir, name);
-
-	if (data->truncated)
-		return error_say(
-				err, EFBIG, "'%s' would be larger than %zu bytes", path, data->cap);
-	return fd_write_file(path, buf_str(data), data->len, 0666, err);
-}
-
-int export_write(const char *dir, const struct exported *e, struct fh_error *err)
-{
-	auto_buf struct buf out = BUF_INIT(TRAJ_BYTES_MAX);
-	int r;
-
-	traj_write(&out, e->traj);
-	r = write_file(dir, e->traj_name, &out, err);
-	if (r < 0)
-		return r;
-	buf_clear(&out);
-	traj_write_results(&out, e->traj, e->baseline);
-	return write_file(dir, EXPORT_RESULTS, &out, err);
-}
-
-int export_run(const char *dir, struct fh_error *err)
-{
-	__attribute__((cleanup(export_release))) struct exported e = { 0 };
-	int r = export_read(dir, &e, err);
-
-	return r < 0 ? r : export_write(dir, &e, err);
 }

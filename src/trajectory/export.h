@@ -23,7 +23,9 @@ struct exported {
 	const struct pyjson *baseline;     /* these live as long as traj */
 	const struct pyjson *open, *reset; /* events; reset may be NULL */
 	size_t n_messages;                 /* of traj->history; 0: it was made of the steps */
-	char *traj_name;                   /* heap */
+	size_t n_played; /* steps that were played, and did not end what is not over */
+	bool over;       /* it came to an end: neither killed, stopped nor broken */
+	char *traj_name; /* heap */
 };
 
 int export_read(const char *dir, struct exported *out, struct fh_error *err);
@@ -35,12 +37,6 @@ void export_release(struct exported *e);
 
 /* Writes the .traj and results.json beside the events, each whole or not at all. */
 int export_write(const char *dir, const struct exported *e, struct fh_error *err);
-
-/* Whether an episode came to an end of its own: it was neither killed nor stopped, and did not break. */
-bool export_status_is_end(const char *exit_status);
-
-/* The same of the run in a folder, by its last event. */
-bool export_has_ended(const char *dir);
 
 /* Both, one after the other. */
 int export_run(const char *dir, struct fh_error *err);

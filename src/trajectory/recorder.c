@@ -25,6 +25,7 @@ struct recorder {
 	char *agent;       /* "primary_<run>" */
 	char *exit_status; /* of the last step, NULL: it goes on */
 	int steps;
+	bool over; /* by its last step */
 };
 
 /* --- one event -------------------------------------------------------------------------------- */
@@ -193,6 +194,8 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	if (step->integrity)
 		put_integrity(r, step);
 	r->steps = step->step;
+	/* A sandbox that is gone could be asked for no score. */
+	r->over = (step->terminated || step->truncated) && step->outcome != FH_OUTCOME_SANDBOX_GONE;
 	if (step->exit_status) {
 		free(r->exit_status);
 		r->exit_status = xstrdup(step->exit_status);
@@ -227,6 +230,9 @@ int recorder_end(struct recorder *r, const struct recorder_end *e, struct fh_err
 
 	pyjson_put_text(&w, "exit_status", e->exit_status ? e->exit_status : r->exit_status);
 	pyjson_put_i64(&w, "steps", r->steps);
+	pyjson_put_bool(&w, "over", r->over && !e->error);
+	if (e->error)
+		pyjson_put_text(&w, "error", e->error);
 	if (e->model_stats)
 		pyjson_put_value(&w, "model_stats", e->model_stats);
 	end(&w);

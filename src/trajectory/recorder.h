@@ -69,11 +69,13 @@ int recorder_message(
 		struct recorder *r, const struct recorder_message *message, struct fh_error *err);
 
 struct recorder_end {
-	const char *exit_status;          /* NULL: that of the last step */
+	const char *exit_status; /* NULL: that of the last step */
+	const char *error;       /* what broke it, whatever its last step says; NULL: nothing */
 	const struct pyjson *model_stats; /* an object; NULL: nothing was asked and paid for */
 };
 
-/* Closes the record and writes <task>.traj and results.json. */
+/* Closes the record and writes <task>.traj and results.json. The episode counts as over when its last step ended
+ * it and nothing broke. */
 int recorder_end(struct recorder *r, const struct recorder_end *end, struct fh_error *err);
 
 /* Path of the .traj, which is there after recorder_end(). Lives as long as the recorder. */

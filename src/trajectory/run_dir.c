@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "trajectory/export.h"
+#include "trajectory/glance.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -83,21 +83,31 @@ int run_dir_make(const char *out, const struct run_name *name, char **out_path, 
 	return error_say(err, EEXIST, "'%s' holds %d runs of '%s'", out, RUNS_MAX, base);
 }
 
-int run_dir_count_finished(const char *out, const struct run_name *name)
+size_t run_dir_seeds_over(const char *out, const struct run_name *name, uint64_t **out_seeds)
 {
 	auto_free char *base = stem(name);
 	auto_free char *prefix = xasprintf("%s_run_", base);
 	DIR *dir = opendir(out);
 	struct dirent *entry;
-	int n = 0;
+	uint64_t *seeds = NULL;
+	size_t n = 0;
 
 	while (dir && (entry = readdir(dir))) {
 		auto_free char *run = path_join(out, entry->d_name);
+		auto_arena struct arena arena = ARENA_INIT;
+		struct glance g;
 
-		n += str_starts(entry->d_name, prefix) && export_has_ended(run);
+		if (!str_starts(entry->d_name, prefix))
+			continue;
+		g = glance_at(&arena, run);
+		if (!g.over)
+			continue;
+		seeds = xrealloc(seeds, n + 1, sizeof(*seeds));
+		n += glance_seed(&g, &seeds[n]);
 	}
 	if (dir)
 		closedir(dir);
+	*out_seeds = seeds;
 	return n;
 }
 

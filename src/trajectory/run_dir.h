@@ -4,6 +4,9 @@
 
 #include "base/error.h"
 
+#include <stddef.h>
+#include <stdint.h>
+
 /*
  * The folder of one run, named as MLGym names it:
  *
@@ -40,8 +43,9 @@ char *run_dir_part(const char *text);
 int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
 		struct fh_error *err);
 
-/* How many folders of that name hold runs that ended, neither stopped nor broken. */
-int run_dir_count_finished(const char *out, const struct run_name *name);
+/* The seeds of the runs of that name that are over: neither killed, stopped nor broken. *out_seeds is on the heap;
+ * returns how many there are. */
+size_t run_dir_seeds_over(const char *out, const struct run_name *name, uint64_t **out_seeds);
 
 /* "<dir>/run-<YYYYmmddTHHMMSS>.log", by the time of now in UTC. Heap. */
 char *run_dir_log(const char *dir);

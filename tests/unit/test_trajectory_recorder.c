@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "trajectory/export.h"
+#include "trajectory/glance.h"
 #include "trajectory/recorder.h"
 #include "trajectory/run_dir.h"
 
@@ -291,6 +292,12 @@ struct bad_log {
 	const char *message; /* after the path */
 };
 
+#define RESET "{\"event\":\"reset\",\"seed\":18446744073709551615}\n"
+#define STEP(action, more) "{\"event\":\"step\",\"action\":\"" action "\"" more "}\n"
+#define ENDS ",\"terminated\":true,\"info\":{\"exit_status\":\"autosubmission (exit_api)\"}"
+#define SCORE(n) "{\"event\":\"score\",\"score\":{\"Score\":" #n "}}\n"
+#define RESUMED(n) "{\"event\":\"resumed\",\"steps\":" #n ",\"messages\":0}\n"
+#define END(more) "{\"event\":\"end\"" more "}\n"
 #define OPEN "{\"event\":\"open\",\"format\":1,\"task\":\"t\"}\n"
 
 static const struct bad_log bad_logs[] = {
@@ -302,6 +309,12 @@ static const struct bad_log bad_logs[] = {
 			":1:1: made by another version: its format is not 1" },
 	{ "{\"event\":\"open\",\"format\":1}\n", ":1:1: 'task' should be a string" },
 	{ OPEN "{\"event\":\"step\"}\n", ":2:1: 'action' should be a string" },
+	{ OPEN STEP("a", ""), ":2:1: a step before the reset" },
+	{ OPEN RESET STEP("a", "") RESET, ":4:1: a reset after a step" },
+	{ OPEN RESET "{\"event\":\"resumed\",\"messages\":0}\n",
+			":3:1: 'steps' should be a number" },
+	{ OPEN RESET "{\"event\":\"resumed\",\"steps\":0}\n",
+			":3:1: 'messages' should be a number" },
 	{ OPEN "{\"event\":\"message\"}\n", ":2:1: 'role' should be a string" },
 	{ OPEN "\n", ":2:1: the text ends too early" },
 	{ OPEN OPEN "{\"event\": nope}\n", ":3:11: expected a JSON value" },
@@ -319,6 +332,53 @@ static void bad_logs_are_named_by_place(void **state)
 		assert_int_equal(export_read(folder, &e, &err), -EINVAL);
 		assert_true(str_starts(err.message, path));
 		assert_string_equal(err.message + strlen(path), bad_logs[i].message);
+	}
+}
+
+struct end {
+	const char *text;
+	size_t n_played, n_steps;
+	unsigned last_score; /* of as many as its number; 0: none */
+	bool over;
+	const char *exit_status;
+};
+
+/* Of one that is not over what ended it is no step that was played; one that goes on has none of it. */
+static const struct end ends[] = {
+	{ OPEN RESET STEP("a", "") SCORE(1), 1, 1, 1, false, "" },
+	{ OPEN RESET STEP("a", ENDS) SCORE(1) END(",\"over\":true"), 1, 1, 1, true,
+			"autosubmission (exit_api)" },
+	{ OPEN RESET STEP("a", ENDS), 0, 1, 0, false, "autosubmission (exit_api)" },
+	{ OPEN RESET STEP("a", "") SCORE(1) STEP("exit_api", ENDS) SCORE(2)
+					END(",\"over\":false,\"error\":\"why\""),
+			1, 2, 2, false, "autosubmission (exit_api)" },
+	{ OPEN RESET STEP("a", "") SCORE(1) STEP("exit_api", ENDS) SCORE(2) END("") RESUMED(1), 1,
+			1, 1, false, "" },
+	{ OPEN RESET STEP("a", ENDS) SCORE(1) END("") RESUMED(0) STEP("b", "")
+					END(",\"exit_status\":\"early_exit\",\"over\":false"),
+			1, 1, 0, false, "early_exit" },
+};
+
+static void what_ended_a_run_is_told_from_what_was_played(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		const struct end *want = &ends[i];
+		auto_arena struct arena arena = ARENA_INIT;
+		struct glance glance;
+		struct exported e;
+		uint64_t seed = 0;
+
+		write_events(want->text);
+		assert_int_equal(export_read(folder, &e, NULL), 0);
+		assert_int_equal(e.n_played, want->n_played);
+		assert_int_equal(e.traj->n_steps, want->n_steps);
+		assert_int_equal(e.traj->info.score->n, want->last_score);
+		assert_string_equal(pyjson_string(e.traj->info.exit_status), want->exit_status);
+		assert_int_equal(e.over, want->over);
+		glance = glance_at(&arena, folder);
+		assert_int_equal(glance.over, want->over);
+		assert_true(glance_seed(&glance, &seed) && seed == UINT64_MAX);
+		export_release(&e);
 	}
 }
 
@@ -426,6 +486,7 @@ int main(void)
 		test(every_event_is_one_line),
 		test(messages_are_the_history),
 		test(bad_logs_are_named_by_place),
+		test(what_ended_a_run_is_told_from_what_was_played),
 		test(a_failed_write_leaves_whole_events),
 		test(events_reach_the_disk),
 		test(run_folders_are_named_and_numbered),

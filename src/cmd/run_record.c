@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_record.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "trajectory/args_yaml.h"
+#include "trajectory/run_dir.h"
+
+#include <stdlib.h>
+
+#define STATS_BYTES_MAX 4096
+
+/* --- the beginning ---------------------------------------------------------------------------- */
+
+static int open_log(struct episode *e, const char *task, const char *dir)
+{
+	struct episode_log_place place = {
+		.task = task,
+		.episode = e->number,
+		.dir = dir,
+		.warning = fh_gym_warning(e->plan.gym),
+	};
+
+	return episode_log_open(&e->log, &place, &e->error);
+}
+
+struct run_name run_record_name(const struct episode_plan *p, const char *model, const char *task)
+{
+	struct run_name name = RUN_NAME_INIT;
+
+	name.model = model;
+	name.task = task;
+	name.suffix = p->suffix;
+	if (p->agent) {
+		name.agent_config = p->agent->config->stem;
+		name.temperature = p->agent->options.temperature;
+		name.top_p = p->agent->options.top_p;
+		name.cost_limit = p->agent->options.cost_limit;
+	}
+	return name;
+}
+
+static int make_dir(struct episode *e, const struct run_name *name, char **out_dir)
+{
+	const struct run_past *past = e->plan.past;
+
+	if (!past)
+		return run_dir_make(e->plan.out, name, out_dir, &e->number, &e->error);
+	*out_dir = xstrdup(past->dir);
+	e->number = past->number;
+	return 0;
+}
+
+int run_record_open(struct episode *e, const struct fh_env_info *info)
+{
+	const struct episode_plan *p = &e->plan;
+	auto_free char *task =
+			xasprintf("%s%s%s", info->task, *info->variant ? ":" : "", info->variant);
+	struct run_name name;
+	struct run_args args = { .name = &name, .model = p->model, .reward = p->reward };
+	struct recorder_options o = { .env = info, .reward = p->reward };
+	auto_free char *dir = NULL;
+	int r;
+
+	o.model = e->model ? model_label(e->model) : p->model;
+	if (p->agent) {
+		o.agent_config = p->agent->config->stem;
+		o.agent_config_path = args.agent_config_path = p->agent->config->place;
+	}
+	name = run_record_name(p, o.model, task);
+	r = make_dir(e, &name, &dir);
+	if (r == 0)
+		r = fh_gym_hide(p->gym, p->out, &e->error);
+	if (r == 0)
+		r = open_log(e, task, dir);
+	if (r < 0)
+		return r;
+	episode_log_begun(&e->log, o.model, p->seed, info->max_steps);
+	args.seed = p->seed;
+	args.max_steps = info->max_steps;
+	o.dir = dir;
+	o.run = e->number;
+	o.resume = p->past != NULL;
+	if (!o.resume)
+		r = args_yaml_write(dir, &args, &e->error);
+	if (r == 0)
+		r = recorder_open(&o, &e->recorder, &e->error);
+	if (r == 0)
+		e->traj = xstrdup(recorder_traj(e->recorder));
+	return r;
+}
+
+/* --- the end ---------------------------------------------------------------------------------- */
+
+static const struct pyjson *make_stats(struct arena *arena, const struct chat_stats *stats)
+{
+	auto_buf struct buf text = BUF_INIT(STATS_BYTES_MAX);
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&text, PYJSON_LINE);
+	const struct pyjson *out = NULL;
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_double(&w, "total_cost", stats->cost);
+	pyjson_put_double(&w, "task_cost", stats->cost);
+	pyjson_put_i64(&w, "tokens_sent", stats->tokens_sent);
+	pyjson_put_i64(&w, "tokens_received", stats->tokens_received);
+	pyjson_put_i64(&w, "api_calls", stats->calls);
+	pyjson_end_object(&w);
+	pyjson_read(arena, &(struct pyjson_source){ "stats", buf_str(&text), text.len, 0 }, &out,
+			NULL);
+	return out;
+}
+
+void run_record_end(struct episode *e, const char *exit_status)
+{
+	struct recorder_end end = {
+		.exit_status = exit_status,
+		.error = e->failed ? e->error.message : NULL,
+	};
+	auto_arena struct arena arena = ARENA_INIT;
+	struct fh_error err;
+
+	if (e->chat)
+		end.model_stats = make_stats(&arena, &e->stats);
+	/* What could not be resumed stays as it was. */
+	if (e->plan.past && !e->resumed) {
+		recorder_close(e->recorder);
+		e->recorder = NULL;
+	}
+	e->recorded = e->recorder && recorder_end(e->recorder, &end, &err) == 0;
+	if (e->recorder && !e->recorded && !e->failed) {
+		e->failed = true;
+		e->error = err;
+	}
+}

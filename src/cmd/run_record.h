@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_RUN_RECORD_H
+#define CMD_RUN_RECORD_H
+
+#include "cmd/run_episode.h"
+
+/* How the record of an episode begins and ends: the folder of its run with the log, how it was asked for, and the
+ * events; and what its end says. */
+
+/* What its folder is called after, of a model ("actions-games") and a task ("titanic:micro"). */
+struct run_name run_record_name(
+		const struct episode_plan *plan, const char *model, const char *task);
+
+/* Makes the folder, or takes that of a run that goes on. Fills e->error. */
+int run_record_open(struct episode *e, const struct fh_env_info *info);
+
+/* NULL: the exit status is that of the last step. What can't be written makes the episode one that failed. */
+void run_record_end(struct episode *e, const char *exit_status);
+
+#endif

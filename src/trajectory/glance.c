@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trajectory/glance.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "trajectory/export.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HEAD_BYTES (4L << 20) /* up to the reset, which shows the task's description */
+#define TAIL_BYTES                                                                                 \
+	(64L << 10) /* of an end; one that is longer tells of an action that broke the run */
+
+static const struct pyjson *read_event(
+		struct arena *a, const char *line, size_t n, const char *wanted)
+{
+	struct pyjson_source source = { .name = EXPORT_EVENTS, .data = line, .n = n };
+	const struct pyjson *event;
+
+	if (pyjson_read(a, &source, &event, NULL) < 0)
+		return NULL;
+	return str_eq(pyjson_string(pyjson_get(event, "event")), wanted) ? event : NULL;
+}
+
+static void read_head(struct arena *a, int fd, struct glance *out)
+{
+	auto_free char *text = xcalloc(HEAD_BYTES, 1);
+	ssize_t n = fd_read_full(fd, text, HEAD_BYTES);
+	const char *first = n > 0 ? memchr(text, '\n', (size_t)n) : NULL;
+	const char *second = NULL;
+
+	if (!first)
+		return;
+	out->open = read_event(a, text, (size_t)(first - text), "open");
+	second = memchr(first + 1, '\n', (size_t)(text + n - first - 1));
+	if (second)
+		out->reset = read_event(a, first + 1, (size_t)(second - first - 1), "reset");
+}
+
+/* Its last event is its end, if it has come. */
+static bool is_over(struct arena *a, int fd)
+{
+	auto_free char *text = xcalloc(TAIL_BYTES, 1);
+	const struct pyjson *end, *over;
+	const char *line;
+	ssize_t n;
+
+	if (lseek(fd, -TAIL_BYTES, SEEK_END) < 0 && (errno != EINVAL || lseek(fd, 0, SEEK_SET) < 0))
+		return false;
+	n = fd_read_full(fd, text, TAIL_BYTES);
+	if (n < 2 || text[n - 1] != '\n')
+		return false;
+	line = memrchr(text, '\n', (size_t)n - 1);
+	line = line ? line + 1 : text;
+	end = read_event(a, line, (size_t)(text + n - 1 - line), "end");
+	over = pyjson_get(end, "over");
+	return over && over->kind == PYJSON_BOOL && over->boolean;
+}
+
+struct glance glance_at(struct arena *a, const char *dir)
+{
+	auto_free char *path = path_join(dir, EXPORT_EVENTS);
+	auto_close int fd = fd_open_file(path, NULL);
+	struct glance g = { 0 };
+
+	if (fd < 0)
+		return g;
+	read_head(a, fd, &g);
+	g.over = is_over(a, fd);
+	return g;
+}
+
+bool glance_seed(const struct glance *g, uint64_t *out)
+{
+	const struct pyjson *seed = pyjson_get(g->reset, "seed");
+
+	if (!seed || seed->kind != PYJSON_NUMBER)
+		return false;
+	*out = strtoull(seed->text, NULL, 10);
+	return true;
+}
