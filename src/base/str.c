@@ -451,20 +451,3 @@ void str_add_json(struct buf *out, const char *s, size_t n)
 	}
 	buf_add_char(out, '"');
 }
-
-void str_hide(struct buf *text, const char *secret)
-{
-	static const char shown[] = "[key]";
-	size_t n = secret ? strlen(secret) : 0;
-	char *at = text->data, *found;
-
-	if (n < STR_SECRET_MIN || !at)
-		return;
-	/* It gets shorter, so it stays where it is. */
-	while ((found = memmem(at, text->len - (size_t)(at - text->data), secret, n))) {
-		at = found + sizeof(shown) - 1;
-		memcpy(found, shown, sizeof(shown) - 1);
-		memmove(at, found + n, text->len - (size_t)(found + n - text->data) + 1);
-		text->len -= n - (sizeof(shown) - 1);
-	}
-}

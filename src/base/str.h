@@ -59,13 +59,6 @@ void str_add_folded(struct buf *out, const char *data, size_t n);
 /* Appends n bytes as a JSON string with its quotes; what is no UTF-8, or NUL, becomes the text \xNN. */
 void str_add_json(struct buf *out, const char *s, size_t n);
 
-/* A secret of at least this many bytes is hidden: what is shorter keeps nobody out, and is a word ("EMPTY",
- * "not-needed") that a text may well need. */
-#define STR_SECRET_MIN 12
-
-/* "[key]" takes the place of a secret, wherever it stands in the text. NULL: there is none. */
-void str_hide(struct buf *text, const char *secret);
-
 /* Appends s for a terminal: control characters but newline and tab become \xNN. */
 void str_add_printable(struct buf *out, const char *s);
 

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/hide.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/env.h"
@@ -133,7 +134,7 @@ static void put_answer(
 		buf_add_str(&said, err->message);
 	else
 		buf_add(&said, buf_str(body), body->len);
-	str_hide(&said, papers_key()); /* a server may repeat it */
+	hide_secret(&said, papers_key()); /* a server may repeat it */
 	buf_printf(&text, "%s %s %zu\n", env->call.id, r < 0 ? "no" : "ok", said.len);
 	buf_add(&text, buf_str(&said), said.len);
 	env->call.n_bytes += (int64_t)text.len;

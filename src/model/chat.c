@@ -276,16 +276,3 @@ bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err)
 		return false;
 	return true;
 }
-
-void chat_add_without_key(const struct chat_model *m, struct buf *out, const char *text)
-{
-	size_t n = m->key ? strlen(m->key) : 0;
-	const char *found;
-
-	while (n && (found = strstr(text, m->key))) {
-		buf_add(out, text, (size_t)(found - text));
-		buf_add_str(out, "[key]");
-		text = found + n;
-	}
-	buf_add_str(out, text);
-}

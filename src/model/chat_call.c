@@ -2,9 +2,9 @@
 #include "model/chat_inside.h"
 
 #include "base/clock.h"
+#include "base/hide.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "model/verdict.h"
 
 #include <errno.h>
@@ -62,7 +62,8 @@ static void complain(struct chat_call *call, int error, const char *why)
 {
 	auto_buf struct buf text = BUF_INIT(SENTENCE_MAX);
 
-	chat_add_without_key(call->model, &text, why);
+	buf_add_str(&text, why);
+	hide_secret(&text, call->model->key);
 	if (call->tries > 1)
 		error_say(&call->error, error, "%s: %s (%d tries)", call->model->options.spec,
 				buf_str(&text), call->tries);
@@ -134,12 +135,12 @@ static void hide_key(struct chat_call *call)
 	const char *key = call->model->key;
 	struct reply *r = &call->answer.reply;
 
-	str_hide(&r->content, key);
-	str_hide(&r->thinking, key);
+	hide_secret(&r->content, key);
+	hide_secret(&r->thinking, key);
 	for (size_t i = 0; i < r->n_uses; i++) {
-		str_hide(&r->uses[i].id, key);
-		str_hide(&r->uses[i].name, key);
-		str_hide(&r->uses[i].arguments, key);
+		hide_secret(&r->uses[i].id, key);
+		hide_secret(&r->uses[i].name, key);
+		hide_secret(&r->uses[i].arguments, key);
 	}
 }
 
@@ -202,10 +203,12 @@ static void on_end(void *user, const struct http_end *end)
 	} else if (end->error != HTTP_ANSWERED && end->error != HTTP_REFUSED) {
 		fail(call, VERDICT_AGAIN, end->sentence, end->retry_after_ms);
 	} else {
-		const struct buf *body = &call->answer.whole;
-		enum verdict verdict =
-				verdict_of_answer(end->status, buf_str(body), body->len, &why);
+		struct buf *body = &call->answer.whole;
+		enum verdict verdict;
 
+		/* Before a long answer is cut: nor may a part of the key show. */
+		hide_secret(body, call->model->key);
+		verdict = verdict_of_answer(end->status, buf_str(body), body->len, &why);
 		fail(call, verdict, buf_str(&why), end->retry_after_ms);
 	}
 }

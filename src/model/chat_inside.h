@@ -74,7 +74,4 @@ void chat_call_set_timer(struct chat_service *s);
 /* True when costs are at a limit, with a sentence that says which. */
 bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err);
 
-/* Appends text with the model's key, wherever it stands in it, made unreadable. */
-void chat_add_without_key(const struct chat_model *m, struct buf *out, const char *text);
-
 #endif

@@ -116,6 +116,19 @@ def test_an_episode(serve, play, model, path, more):
             ["--agent", "tool_calling"],
             {"uses": [{"id": "a", "name": "bash", "arguments": {"command": "echo {KEY}, {KEY}"}}]},
         ),
+        (
+            ["--agent", "tool_calling"],
+            {
+                "uses": [
+                    {
+                        "id": "{ESCAPED}",
+                        "name": "bash",
+                        "arguments": '{"command": "echo {ESCAPED}, {KEY}"}',
+                    }
+                ]
+            },
+        ),
+        ([], act("echo {ESCAPED}, {KEY}", "It is {ESCAPED}.") | {"thinking": "{ESCAPED}"}),
     ],
 )
 def test_a_key_that_is_repeated_in_a_reply(serve, play, model, path, more, agent, said):
@@ -125,7 +138,7 @@ def test_a_key_that_is_repeated_in_a_reply(serve, play, model, path, more, agent
     assert steps[0]["action"].strip() == "echo [key], [key]"
     assert steps[0]["observation"] == "[key], [key]\n"
     for file in Path(result["trajectory"]).parent.iterdir():
-        assert b"secret" not in file.read_bytes()
+        assert not re.search(rb"secret|u0073|u0063", file.read_bytes())
 
 
 def test_wrong_replies_are_asked_again_and_forgotten(serve, play):

@@ -26,7 +26,7 @@ where a REPLY may hold
     cut                 how many bytes of the body are sent before the connection breaks
     huge                that many bytes of text
 
-In text, thinking and arguments {KEY} is the key that the request came with.
+In text, thinking and arguments {KEY} is the key that the request came with, {ESCAPED} the same as JSON may escape it.
 """
 
 import argparse
@@ -236,7 +236,8 @@ class Handler(BaseHTTPRequestHandler):
         headers = {k.lower(): v for k, v in self.headers.items()}
         self.script.note({"path": self.path, "headers": headers, "body": request})
         key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
-        reply = json.loads(json.dumps(self.script.reply(request)).replace("{KEY}", key))
+        script = json.dumps(self.script.reply(request)).replace("{KEY}", key)
+        reply = json.loads(script.replace("{ESCAPED}", "".join(f"\\\\u{ord(c):04x}" for c in key)))
         time.sleep(reply.get("delay", 0))
         self.answer(reply, *self.render(reply, request))
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef BASE_HIDE_H
+#define BASE_HIDE_H
+
+#include "base/buf.h"
+
+/* A secret of at least this many bytes is hidden: what is shorter keeps nobody out, and is a word ("EMPTY",
+ * "not-needed") that a text may well need. */
+#define HIDE_BYTES_MIN 12
+
+/*
+ * "[key]" takes the place of a secret wherever the text says it, be its characters escaped as in JSON (\u0073, \/),
+ * and be that escaped again: what reads the text later may decode it. JSON stays JSON. NULL: there is no secret.
+ */
+void hide_secret(struct buf *text, const char *secret);
+
+#endif
