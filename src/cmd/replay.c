@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -52,6 +53,7 @@ struct replay {
 	char *out;
 	const char *agent_spec; /* NULL: none led it */
 	uint64_t seed;
+	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
 	int reward;
 	struct traj *recorded, *now;
 	struct episode episode;
@@ -110,6 +112,7 @@ static void read_events(struct replay *r)
 		take_open(r, g.open);
 	glance_seed(&g, &r->seed);
 	r->env.judge_salt = episode_recorded_salt(g.reset);
+	r->recorded_s = compare_time(g.reset ? text_of(pyjson_get(g.reset, "time")) : NULL);
 }
 
 /* A recording of MLGym's is called after its task; how many steps there were its first message says. */
@@ -241,6 +244,7 @@ static int play(struct replay *r, struct fh_error *err)
 
 	if (n < 0)
 		return n;
+	r->now_s = time(NULL);
 	episode_init(&r->episode, &plan);
 	episode_start(&r->episode);
 	while (r->episode.phase != EPISODE_ENDED && n >= 0)
@@ -260,12 +264,22 @@ struct verdicts {
 	size_t missing; /* steps that only one of both has */
 };
 
-/* What a step was like: what it showed, and the state that it began in. */
-static enum compare_verdict compare_step(const struct traj_step *a, const struct traj_step *b)
+static struct compare_text then(const struct replay *r, const struct pyjson *v)
 {
-	enum compare_verdict shown =
-			compare_texts(text_of(a->observation), text_of(b->observation));
-	enum compare_verdict state = a->state ? compare_texts(text_of(a->state), text_of(b->state))
+	return (struct compare_text){ text_of(v), r->recorded_s };
+}
+
+static struct compare_text now(const struct replay *r, const struct pyjson *v)
+{
+	return (struct compare_text){ text_of(v), r->now_s };
+}
+
+/* What a step was like: what it showed, and the state that it began in. */
+static enum compare_verdict compare_step(const struct replay *r, size_t i)
+{
+	const struct traj_step *a = &r->recorded->steps[i], *b = &r->now->steps[i];
+	enum compare_verdict shown = compare_texts(then(r, a->observation), now(r, b->observation));
+	enum compare_verdict state = a->state ? compare_texts(then(r, a->state), now(r, b->state))
 					      : COMPARE_EQUAL;
 
 	return shown > state ? shown : state;
@@ -286,9 +300,9 @@ static void print_step(const struct replay *r, size_t i, enum compare_verdict v)
 			buf_str(&line));
 	if (v != COMPARE_DIFFERENT)
 		return;
-	compare_diff(&diff, text_of(a->observation), text_of(b->observation), DIFF_LINES);
+	compare_diff(&diff, then(r, a->observation), now(r, b->observation), DIFF_LINES);
 	if (!diff.len)
-		compare_diff(&diff, text_of(a->state), text_of(b->state), DIFF_LINES);
+		compare_diff(&diff, then(r, a->state), now(r, b->state), DIFF_LINES);
 	buf_clear(&line);
 	str_add_printable(&line, buf_str(&diff));
 	fputs(buf_str(&line), stdout);
@@ -300,7 +314,7 @@ static struct verdicts compare(const struct replay *r)
 	struct verdicts all = { .missing = a > b ? a - b : b - a };
 
 	for (size_t i = 0; i < a && i < b; i++) {
-		enum compare_verdict v = compare_step(&r->recorded->steps[i], &r->now->steps[i]);
+		enum compare_verdict v = compare_step(r, i);
 
 		all.n[v]++;
 		if (!r->ctx->json)

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static const char *text_of(const struct pyjson *v)
 {
@@ -218,6 +219,9 @@ bool run_past_differs(const struct run_past *p, const struct fh_step *step)
 			? p->recorded.traj->steps[step->step - 1].observation
 			: pyjson_get(p->recorded.reset, "observation");
 
-	return compare_texts(text_of(recorded), step->observation ? step->observation : "") ==
-			COMPARE_DIFFERENT;
+	struct compare_text then = { text_of(recorded),
+		compare_time(text_of(pyjson_get(p->recorded.reset, "time"))) };
+	struct compare_text now = { step->observation ? step->observation : "", time(NULL) };
+
+	return compare_texts(then, now) == COMPARE_DIFFERENT;
 }

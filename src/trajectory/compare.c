@@ -5,15 +5,20 @@
 #include "base/scope.h"
 #include "base/str.h"
 
+#include <ctype.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#define DIGITS "0123456789"
 #define TEXT_BYTES_MAX (64L * 1024 * 1024)
 
 const char *const compare_verdicts[] = { [COMPARE_EQUAL] = "equal",
 	[COMPARE_NORMALISED] = "normalised",
 	[COMPARE_DIFFERENT] = "different" };
+
+#define WEEKDAY "((Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +)?"
 
 /* Of a line, one after the other. The first group of a pattern, if it has one, stays in front. */
 static struct rule {
@@ -22,9 +27,13 @@ static struct rule {
 	bool compiled;
 } rules[] = {
 	{ "(^|[^0-9])[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9:.]+)?([+-][0-9]{4}|Z)?", "<date>" },
-	{ "(^|[^A-Za-z])[A-Z][a-z]{2} +[0-9]{1,2} +([0-9]{1,2}:[0-9]{2}(:[0-9]{2})?|[0-9]{4})",
+	{ "(^|[^A-Za-z])" WEEKDAY "[A-Z][a-z]{2} +[0-9]{1,2} "
+	  "+([0-9]{1,2}:[0-9]{2}(:[0-9]{2}( [AP]M)?( [A-Z]{3,5})?( [0-9]{4})?)?|[0-9]{4})",
 			"<date>" },
-	{ "(^|[^0-9:])[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?([.,][0-9]+)?", "<time>" },
+	{ "(^|[^A-Za-z0-9])" WEEKDAY "[0-9]{1,2} [A-Z][a-z]{2} [0-9]{4}"
+	  "( [0-9]{2}:[0-9]{2}:[0-9]{2}( [+-][0-9]{4}| [A-Z]{3,5})?)?",
+			"<date>" },
+	{ "(^|[^0-9:])[0-9]{1,2}:[0-9]{2}(:[0-9]{2})?([.,][0-9]+)?( [AP]M)?", "<time>" },
 	{ "(^|[^0-9.])[0-9]+m[0-9.]+s", "<duration>" },
 	{ "(^|[^0-9.A-Za-z])[0-9.]+ ?(ms|us|s|sec|secs|seconds|minutes|it/s|s/it)\\>",
 			"<duration>" },
@@ -56,9 +65,61 @@ static void apply(struct rule *rule, const char *line, struct buf *out)
 	buf_add_str(out, line);
 }
 
-static void normalise_line(struct buf *out, const char *line)
+/* --- seconds since 1970 ---------------------------------------------------------------------------------- */
+
+#define SECONDS_DIGITS 10 /* from 2001 to 2286 */
+#define NEAR_S (7 * 24 * 3600)
+
+/* Whether n digits are a time near that one; `before` and `after` stand beside them. */
+static bool is_time(const char *digits, size_t n, char before, int64_t at_s)
 {
-	auto_free char *text = xstrdup(line);
+	char seconds[SECONDS_DIGITS + 1] = "";
+	char after = digits[n];
+
+	if (!at_s || n < SECONDS_DIGITS || n > SECONDS_DIGITS + 9 || (n - SECONDS_DIGITS) % 3)
+		return false;
+	if (before == '.' || isalnum((unsigned char)before) || isalnum((unsigned char)after))
+		return false;
+	memcpy(seconds, digits, SECONDS_DIGITS);
+	return llabs(strtoll(seconds, NULL, 10) - at_s) <= NEAR_S;
+}
+
+static void add_without_times(struct buf *out, const char *line, int64_t at_s)
+{
+	for (char before = '\0'; *line; before = line[-1]) {
+		size_t n = strspn(line, DIGITS);
+
+		if (!n) {
+			buf_add_char(out, *line++);
+			continue;
+		}
+		if (is_time(line, n, before, at_s)) {
+			buf_add_str(out, "<time>");
+			if (line[n] == '.')
+				n += 1 + strspn(line + n + 1, DIGITS);
+		} else {
+			buf_add(out, line, n);
+		}
+		line += n;
+	}
+}
+
+int64_t compare_time(const char *text)
+{
+	struct tm utc = { 0 };
+
+	return text && strptime(text, "%Y-%m-%dT%H:%M:%S", &utc) ? timegm(&utc) : 0;
+}
+
+/* --- texts ------------------------------------------------------------------------------------------------ */
+
+static void normalise_line(struct buf *out, const char *line, int64_t at_s)
+{
+	auto_buf struct buf without = BUF_INIT(TEXT_BYTES_MAX);
+	auto_free char *text = NULL;
+
+	add_without_times(&without, line, at_s);
+	text = xstrdup(buf_str(&without));
 
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		auto_buf struct buf next = BUF_INIT(TEXT_BYTES_MAX);
@@ -70,24 +131,26 @@ static void normalise_line(struct buf *out, const char *line)
 	buf_add_str(out, text);
 }
 
-void compare_normalise(struct buf *out, const char *text)
+void compare_normalise(struct buf *out, struct compare_text t)
 {
+	const char *text = t.text;
+
 	while (*text) {
 		size_t n = strcspn(text, "\n");
 		auto_free char *line = xasprintf("%.*s", (int)n, text);
 
-		normalise_line(out, line);
+		normalise_line(out, line, t.at_s);
 		text += n;
 		if (*text)
 			buf_add_char(out, *text++);
 	}
 }
 
-enum compare_verdict compare_texts(const char *recorded, const char *now)
+enum compare_verdict compare_texts(struct compare_text recorded, struct compare_text now)
 {
 	auto_buf struct buf a = BUF_INIT(TEXT_BYTES_MAX), b = BUF_INIT(TEXT_BYTES_MAX);
 
-	if (str_eq(recorded, now))
+	if (str_eq(recorded.text, now.text))
 		return COMPARE_EQUAL;
 	compare_normalise(&a, recorded);
 	compare_normalise(&b, now);
@@ -129,7 +192,8 @@ static size_t add_lines(struct buf *out, const char *mark, const char *text, siz
 	return lines;
 }
 
-void compare_diff(struct buf *out, const char *recorded, const char *now, size_t most)
+void compare_diff(
+		struct buf *out, struct compare_text recorded, struct compare_text now, size_t most)
 {
 	auto_buf struct buf a = BUF_INIT(TEXT_BYTES_MAX), b = BUF_INIT(TEXT_BYTES_MAX);
 	const char *x, *y;

@@ -4,22 +4,34 @@
 
 #include "base/buf.h"
 
+#include <stdint.h>
+
 /*
  * Texts of two runs of the same actions. What no two runs have in common is put aside before they are
  * compared: dates and times, durations, process ids, addresses in memory, sizes of folders, and the line
- * numbers that a shell gives in its complaints.
+ * numbers that a shell gives in its complaints. A number is a time where it counts seconds since 1970 (or thousandths,
+ * millionths, billionths of them) and lies within a week of its own run: another may be a result.
  */
+struct compare_text {
+	const char *text;
+	int64_t at_s; /* when it was shown, in seconds since 1970; 0: nobody knows, and no number is a time */
+};
+
 enum compare_verdict { COMPARE_EQUAL, COMPARE_NORMALISED, COMPARE_DIFFERENT };
 
 extern const char *const compare_verdicts[]; /* "equal", "normalised", "different" */
 
-enum compare_verdict compare_texts(const char *recorded, const char *now);
+enum compare_verdict compare_texts(struct compare_text recorded, struct compare_text now);
+
+/* "2026-11-21T09:30:00.000Z", as events have it; 0 for anything else, NULL too. */
+int64_t compare_time(const char *text);
 
 /* Appends the text with what differs each time replaced by words in angle brackets. */
-void compare_normalise(struct buf *out, const char *text);
+void compare_normalise(struct buf *out, struct compare_text text);
 
 /* Appends lines that differ, normalised, "-" before what was recorded and "+" before what is now, with the
  * line before and after them; not more than `most` lines. */
-void compare_diff(struct buf *out, const char *recorded, const char *now, size_t most);
+void compare_diff(struct buf *out, struct compare_text recorded, struct compare_text now,
+		size_t most);
 
 #endif

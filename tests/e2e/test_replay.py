@@ -85,6 +85,15 @@ def test_the_same_agent_leads_it_again(fumehood, serve, tmp_path):  # noqa: F811
     assert f"configuration '{agent}' is not there" in done.stderr
 
 
+def test_times_are_put_aside(fumehood):
+    clock = (
+        "python3 -c 'import time; print(time.time(), time.time_ns(), time.ctime())'; date +%s%3N"
+    )
+    first = run(fumehood, "--task", "rows", "--model", fumehood.actions(clock, "echo 1234567890"))
+    second = replay(fumehood, first["trajectory"])
+    assert (second["normalised"], second["different"]) == (1, 0)
+
+
 def test_differences_are_shown(fumehood):
     first = run(
         fumehood, "--task", "rows", "--model", fumehood.actions("echo one", "date +%N", "true")
