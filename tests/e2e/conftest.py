@@ -87,3 +87,39 @@ def state(tmp_path_factory) -> Path:
 @pytest.fixture
 def fumehood(program, state, tmp_path) -> Fumehood:
     return Fumehood(program, tmp_path, state)
+
+
+class Door:
+    """A conversation with one `fumehood env`."""
+
+    def __init__(self, fumehood, *args):
+        pipe = subprocess.PIPE
+        self.child = fumehood.start(
+            "env", "--tasks-dir", TASKS, *args, stdin=pipe, stdout=pipe, stderr=pipe, text=True
+        )
+
+    def send(self, line: str) -> dict:
+        self.child.stdin.write(line + "\n")
+        self.child.stdin.flush()
+        return json.loads(self.child.stdout.readline())
+
+    def ask(self, **request) -> dict:
+        return self.send(json.dumps(request))
+
+    def step(self, action: str, **more) -> dict:
+        return self.ask(op="step", action=action, **more)
+
+    def end(self) -> int:
+        self.child.stdin.close()
+        assert self.child.stdout.read() == ""
+        return self.child.wait(300)
+
+
+@pytest.fixture
+def door(fumehood):
+    """To an episode that has begun, and has steps for many tries."""
+    d = Door(fumehood, "--task", "rows", "--max-steps", "1000")
+    d.ask(op="reset", seed=0)
+    yield d
+    d.child.kill()
+    d.child.wait()

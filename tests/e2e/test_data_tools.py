@@ -6,16 +6,6 @@ import struct
 import zlib
 
 import pytest
-from test_env import Door
-
-
-@pytest.fixture
-def door(fumehood):
-    d = Door(fumehood, "--task", "rows", "--max-steps", "1000")
-    d.ask(op="reset", seed=0)
-    yield d
-    d.child.kill()
-    d.child.wait()
 
 
 def put(door, name: str, data: bytes):
@@ -47,7 +37,7 @@ CASES = [
             "f.csv: 4 rows, 2 columns (CSV)",
             "name: text, 0 missing; 4 different: 'a;\"b\";\\x0ac' x1, 'd' x1, 'e' x1, 'f' x1",
             "v: number, 2 missing; min 1, quartiles 1.125, 1.25, 1.375, max 1.5, mean 1.25",
-            "1 rows have more cells than the header, 1 fewer.",
+            "Rows with more cells than the header: 1, with fewer: 1.",
         ],
     ),
     (
@@ -69,11 +59,22 @@ CASES = [
     (
         b"n\n1234567890\n20261121\n",
         [
-            "f.csv: 2 rows, 1 columns (CSV)",
+            "f.csv: 2 rows, 1 column (CSV)",
             "n: integer, 0 missing; min 20261121, quartiles 323837813.25, 627414505.5, "
             "930991197.75, max 1234567890, mean 6.27415e+08",
         ],
     ),
+    (
+        b"a,b,c,d\n1,inf,-nan,inf\n-inf,-Infinity,nan,x\n2,+inf,NaN,\n",
+        [
+            "f.csv: 3 rows, 4 columns (CSV)",
+            "a: number, 0 missing; min 1, quartiles 1.25, 1.5, 1.75, max 2, mean 1.5, 1 infinite",
+            "b: number, 0 missing; 3 infinite",
+            "c: empty, 3 missing",
+            "d: text, 1 missing; 2 different: 'inf' x1, 'x' x1",
+        ],
+    ),
+    (b"n\n1\n", ["f.csv: 1 row, 1 column (CSV)"]),
     (b"", ["f.csv is empty."]),
     (b'{"a": 1}\n[1]\n', ["f.csv:2: not a JSON object."]),
     (b"PAR1xxxx", ["f.csv is no whole Parquet file."]),
@@ -91,7 +92,7 @@ def test_describe(door, data, lines):
 def test_a_long_file_is_sampled(door):
     door.step("(echo n; seq 1 50000) > long.csv")
     lines = door.step("describe long.csv")["observation"].splitlines()
-    assert lines[0] == "long.csv: 50000 rows, 1 columns (CSV)"
+    assert lines[0] == "long.csv: 50000 rows, 1 column (CSV)"
     assert "20000 rows, drawn evenly" in lines[1]
     middle = float(lines[2].split("quartiles ")[1].split(", ")[1])
     assert 24000 < middle < 26000 and "min 1," in lines[2] and "max 50000," in lines[2]
@@ -121,7 +122,9 @@ def test_plot(door):
     for action in ("plot f.csv x", "plot f.csv x none", "plot f.csv x z", "plot none x y"):
         assert door.step(action)["info"]["exit_code"] == 1, action
     door.step("(echo x,y; echo 1,1; echo 2,) > g.csv")
-    assert "1 points, 1 rows left out" in door.step("plot g.csv x y o.png")["observation"]
+    assert "1 point, 1 row left out" in door.step("plot g.csv x y o.png")["observation"]
+    door.step("(echo x,y; echo 1,inf; echo nan,1; echo 2,2) > g.csv")
+    assert "1 point, 2 rows left out" in door.step("plot g.csv x y")["observation"]
     door.step("(echo x,y; echo 1.7e308,0; echo -1.7e308,5e-324; echo 0,0) > far.csv")
     seen = door.step("plot far.csv x y")
     assert seen["info"]["exit_code"] == 0 and "3 points" in seen["observation"]

@@ -2,10 +2,9 @@
 """fumehood env: the contract over standard input and output, and what is wrong with a line."""
 
 import json
-import subprocess
 
 import pytest
-from conftest import TASKS
+from conftest import TASKS, Door
 
 INFO = [
     "step",
@@ -19,32 +18,6 @@ INFO = [
     "baseline",
     "best",
 ]
-
-
-class Door:
-    """A conversation with one `fumehood env`."""
-
-    def __init__(self, fumehood, *args):
-        pipe = subprocess.PIPE
-        self.child = fumehood.start(
-            "env", "--tasks-dir", TASKS, *args, stdin=pipe, stdout=pipe, stderr=pipe, text=True
-        )
-
-    def send(self, line: str) -> dict:
-        self.child.stdin.write(line + "\n")
-        self.child.stdin.flush()
-        return json.loads(self.child.stdout.readline())
-
-    def ask(self, **request) -> dict:
-        return self.send(json.dumps(request))
-
-    def step(self, action: str, **more) -> dict:
-        return self.ask(op="step", action=action, **more)
-
-    def end(self) -> int:
-        self.child.stdin.close()
-        assert self.child.stdout.read() == ""
-        return self.child.wait(300)
 
 
 @pytest.fixture

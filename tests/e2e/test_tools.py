@@ -2,18 +2,8 @@
 """The agent's own commands: windows, edits that are refused, searches, and what outlives the shell."""
 
 import pytest
-from test_env import Door
 
 HUNDRED = "seq 100 > long.txt"
-
-
-@pytest.fixture
-def door(fumehood):
-    d = Door(fumehood, "--task", "rows", "--max-steps", "1000")
-    d.ask(op="reset", seed=0)
-    yield d
-    d.child.kill()
-    d.child.wait()
 
 
 def seen(door, action: str) -> list[str]:

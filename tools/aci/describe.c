@@ -17,8 +17,9 @@
 #include <strings.h>
 
 /*
- * describe: what is in the columns of a data file, row by row, or of Parquet files column by column. Of long files quartiles and commonest values are those of a
- * sample, drawn evenly (reservoir sampling; Vitter, Random Sampling with a Reservoir, 1985) and always the same.
+ * describe: what is in the columns of a data file, row by row, or of Parquet files column by column. Of long files
+ * quartiles and commonest values are those of a sample, drawn evenly (reservoir sampling; Vitter, Random Sampling with
+ * a Reservoir, 1985) and always the same.
  */
 #define SAMPLE_MAX 20000
 #define FEW_COLUMNS 100
@@ -31,7 +32,7 @@
 struct column {
 	size_t missing, seen;
 	bool words; /* the file says that they are, whatever they look like */
-	size_t numbers, integers, truths, dates;
+	size_t numbers, integers, infinite, truths, dates;
 	double min, max, sum;
 	char **sample;
 	size_t n_sample;
@@ -104,12 +105,19 @@ static void look(struct column *c, const char *cell, size_t most, uint64_t *stat
 		c->numbers++;
 		c->integers += floor(v) == v && !strpbrk(cell, ".eE");
 	}
+	c->infinite += !c->words && cell_is_infinite(cell);
 	c->truths += is_truth(cell);
 	c->dates += is_date(cell);
 	sample(c, cell, most, state);
 }
 
 /* --- telling ---------------------------------------------------------------------------------------------- */
+
+/* And nothing else. */
+static bool has_numbers(const struct column *c)
+{
+	return c->seen && c->numbers + c->infinite == c->seen;
+}
 
 static const char *type_of(const struct column *c)
 {
@@ -119,7 +127,7 @@ static const char *type_of(const struct column *c)
 		return "text";
 	if (c->integers == c->seen)
 		return "integer";
-	if (c->numbers == c->seen)
+	if (has_numbers(c))
 		return "number";
 	if (c->truths == c->seen)
 		return "boolean";
@@ -151,21 +159,26 @@ static double quantile(const double *sorted, size_t n, double q)
 	return (1 - at) * sorted[below] + at * sorted[below + 1];
 }
 
+/* Of those that are finite. */
 static void tell_numbers(const struct column *c)
 {
-	double *values = xcalloc(c->n_sample, sizeof(*values));
-	int digits;
+	double *values = xcalloc(c->n_sample + 1, sizeof(*values));
+	/* Whole numbers are often names or times: all of their digits. */
+	int digits = c->integers == c->numbers ? 15 : 6;
+	size_t n = 0;
 
 	for (size_t i = 0; i < c->n_sample; i++)
-		cell_is_number(c->sample[i], &values[i]);
-	qsort(values, c->n_sample, sizeof(*values), by_value);
-	/* Whole numbers are often names or times: all of their digits. */
-	digits = c->integers == c->seen ? 15 : 6;
-	printf("min %.*g, quartiles %.*g, %.*g, %.*g, max %.*g, mean %g", digits, c->min, digits,
-			quantile(values, c->n_sample, 0.25), digits,
-			quantile(values, c->n_sample, 0.5), digits,
-			quantile(values, c->n_sample, 0.75), digits, c->max,
-			c->sum / (double)c->numbers);
+		n += cell_is_number(c->sample[i], &values[n]);
+	qsort(values, n, sizeof(*values), by_value);
+	if (c->numbers)
+		printf("min %.*g, ", digits, c->min);
+	if (n)
+		printf("quartiles %.*g, %.*g, %.*g, ", digits, quantile(values, n, 0.25), digits,
+				quantile(values, n, 0.5), digits, quantile(values, n, 0.75));
+	if (c->numbers)
+		printf("max %.*g, mean %g", digits, c->max, c->sum / (double)c->numbers);
+	if (c->infinite)
+		printf("%s%zu infinite", c->numbers ? ", " : "", c->infinite);
 	free(values);
 }
 
@@ -236,7 +249,7 @@ static void tell(const char *name, struct column *c)
 	printf(": %s, %zu missing", type, c->missing);
 	if (c->seen) {
 		fputs("; ", stdout);
-		if (c->numbers == c->seen)
+		if (has_numbers(c))
 			tell_numbers(c);
 		else
 			tell_texts(c);
@@ -271,6 +284,14 @@ static bool is_parquet(const char *path)
 	return is;
 }
 
+static void print_size(const char *path, uint64_t rows, size_t columns)
+{
+	printf("%s: ", path);
+	print_count(rows, "row");
+	fputs(", ", stdout);
+	print_count(columns, "column");
+}
+
 static int describe(struct table *t)
 {
 	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
@@ -287,7 +308,8 @@ static int describe(struct table *t)
 			look(&columns[i], cell_is_missing(cell) ? NULL : cell, most, &state);
 		}
 	}
-	printf("%s: %zu rows, %zu columns (%s)\n", t->path, rows, t->n,
+	print_size(t->path, rows, t->n);
+	printf(" (%s)\n",
 			t->json                                ? "JSON lines"
 					: t->separator == '\t' ? "separated by tabs"
 							       : "CSV");
@@ -298,8 +320,8 @@ static int describe(struct table *t)
 		tell(t->names[i], &columns[i]);
 	}
 	if (t->extra_cells || t->missing_cells)
-		printf("%zu rows have more cells than the header, %zu fewer.\n", t->extra_cells,
-				t->missing_cells);
+		printf("Rows with more cells than the header: %zu, with fewer: %zu.\n",
+				t->extra_cells, t->missing_cells);
 	if (t->more_columns)
 		printf("There are more columns than %d: these are left out.\n", TABLE_COLUMNS_MAX);
 	for (size_t i = 0; i < t->n; i++)
@@ -349,8 +371,10 @@ static int describe_parquet(const char *path)
 		printf("%s is no whole Parquet file.\n", path);
 		return 1;
 	}
-	printf("%s: %" PRId64 " rows, %zu columns (Parquet, %zu row groups)\n", path, p.rows, p.n,
-			p.n_groups);
+	print_size(path, (uint64_t)p.rows, p.n);
+	fputs(" (Parquet, ", stdout);
+	print_count(p.n_groups, "row group");
+	puts(")");
 	tell_sampled((uint64_t)p.rows, p.n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX);
 	for (size_t i = 0; i < p.n; i++)
 		describe_column(&p, i);

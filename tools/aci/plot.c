@@ -186,9 +186,12 @@ static int run_plot(int argc, char **argv)
 	}
 	if (read_points(argv[1], argv[2], argv[3], &p)) {
 		draw_text(&p, argv[2], argv[3]);
-		printf("%zu points", p.n);
-		if (p.left_out)
-			printf(", %zu rows left out", p.left_out);
+		print_count(p.n, "point");
+		if (p.left_out) {
+			fputs(", ", stdout);
+			print_count(p.left_out, "row");
+			fputs(" left out", stdout);
+		}
 		r = draw_picture(&p, path) ? 0 : 1;
 		printf(r ? "; %s could not be written\n" : "; the picture is %s\n", path);
 	}

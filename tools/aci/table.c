@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -258,15 +259,27 @@ size_t table_column(const struct table *t, const char *name)
 
 bool cell_is_missing(const char *cell)
 {
-	static const char *const words[] = { "", "NA", "N/A", "NaN", "null", "None", "nan", "?" };
+	static const char *const words[] = { "", "NA", "N/A", "null", "None", "?" };
 
 	for (size_t i = 0; cell && i < ARRAY_SIZE(words); i++)
 		if (str_eq(cell, words[i]))
 			return true;
-	return !cell;
+	return !cell || strcasecmp(cell + strspn(cell, "+-"), "nan") == 0;
 }
 
 bool cell_is_number(const char *cell, double *out)
 {
 	return str_to_double(cell, out);
+}
+
+bool cell_is_infinite(const char *cell)
+{
+	const char *word = cell + (*cell == '+' || *cell == '-');
+
+	return strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0;
+}
+
+void print_count(uint64_t n, const char *noun)
+{
+	printf("%" PRIu64 " %s%s", n, noun, n == 1 ? "" : "s");
 }

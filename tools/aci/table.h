@@ -41,8 +41,13 @@ int table_next(struct table *t);
 /* The index of a column; n if there is none. */
 size_t table_column(const struct table *t, const char *name);
 
-/* A cell that is empty, or one of the usual words for nothing: NA, NaN, null, None. */
+/* A cell is missing when it is empty or one of the usual words for nothing: NA, nan, null, None. Numbers are finite;
+ * what a program writes for one that is too large (inf, -Infinity) is infinite, and neither text nor to be drawn. */
 bool cell_is_missing(const char *cell);
 bool cell_is_number(const char *cell, double *out);
+bool cell_is_infinite(const char *cell);
+
+/* "1 row", "2 rows". */
+void print_count(uint64_t n, const char *noun);
 
 #endif
