@@ -205,6 +205,8 @@ struct fh_env_info {
 	const char *fingerprint; /* of the root that its episodes see, hexadecimal */
 	const struct fh_metric *baseline;
 	size_t n_baseline;
+	const int *gpus; /* that are its own: 2 is /dev/nvidia2 */
+	size_t n_gpus;
 };
 
 FH_PUBLIC void fh_env_info(const struct fh_env *env, struct fh_env_info *out);

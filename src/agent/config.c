@@ -71,23 +71,23 @@ static bool is_path(const char *spec)
 static int find(const struct agent_config_options *o, char **out, struct fh_error *err)
 {
 	const char *spec = o->spec ? o->spec : "default";
-	auto_free char *list = NULL;
+	auto_free char *path = NULL, *list = NULL;
 
-	if (is_path(spec) && o->root && spec[0] != '/') {
-		*out = xasprintf("%s/%s", o->root, spec);
-		if (access(*out, R_OK) == 0)
-			return 0;
-		free(*out);
+	if (is_path(spec) && o->root && spec[0] != '/')
+		path = xasprintf("%s/%s", o->root, spec);
+	if (!path || access(path, R_OK) < 0) {
+		free(path);
+		path = is_path(spec)
+				? xstrdup(spec)
+				: xasprintf("%s/agents/%s.yaml", places_get()->share_dir, spec);
 	}
-	*out = is_path(spec) ? xstrdup(spec)
-			     : xasprintf("%s/agents/%s.yaml", places_get()->share_dir, spec);
-	if (access(*out, R_OK) == 0)
+	if (access(path, R_OK) == 0) {
+		*out = take_ptr(path);
 		return 0;
-	free(*out);
-	*out = NULL;
-	list = agent_config_list();
+	}
 	if (is_path(spec))
 		return error_set(err, errno, "read the agent's configuration '%s'", spec);
+	list = agent_config_list();
 	return error_say(err, ENOENT, "no agent '%s'; there are: %s (or give the path of a file)",
 			spec, list);
 }

@@ -8,6 +8,7 @@
 #include "cmd/episode_options.h"
 #include "cmd/gpu_options.h"
 #include "cmd/interrupt.h"
+#include "cmd/run_args.h"
 #include "cmd/run_episode.h"
 #include "cmd/run_resume.h"
 #include "cmd/term.h"
@@ -52,6 +53,7 @@ struct replay {
 	char *model;
 	char *out;
 	const char *agent_spec; /* NULL: none led it */
+	const char *web_hosts;  /* of the record; NULL: it does not say */
 	uint64_t seed;
 	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
 	int reward;
@@ -115,6 +117,29 @@ static void read_events(struct replay *r)
 	r->recorded_s = compare_time(g.reset ? text_of(pyjson_get(g.reset, "time")) : NULL);
 }
 
+/* Where it was played, and under which name. What of this machine was shown to the agent, or asked for it, a
+ * record can't ask for: it may be a stranger's. It is said. */
+static void read_args(struct replay *r)
+{
+	const struct replay_options *o = r->options;
+	auto_free char *dir = path_dirname(r->path);
+	struct run_args args = { .temperature = 0, .top_p = 0.95, .cost_limit = 3 };
+	const struct run_args_list *bind = &args.bind;
+
+	args_yaml_read(&r->arena, dir, &args, NULL);
+	r->agent.options.temperature = args.temperature;
+	r->agent.options.top_p = args.top_p;
+	r->agent.options.cost_limit = args.cost_limit;
+	r->places.mlgym_root =
+			mlgym_root(o->episode.mlgym_root ? o->episode.mlgym_root : args.mlgym_root);
+	r->places.tasks_dir = o->episode.tasks_dir ? o->episode.tasks_dir : args.tasks_dir;
+	r->env.n_gpus = args.gpus.n;
+	for (size_t i = 0; i < bind->n && !o->episode.bind.n; i++)
+		cmd_warn("the run was shown --bind %s: without it there may be differences",
+				bind->items[i]);
+	r->web_hosts = args.web_hosts;
+}
+
 /* A recording of MLGym's is called after its task; how many steps there were its first message says. */
 static void read_traj(struct replay *r)
 {
@@ -167,10 +192,39 @@ static int load_agent(struct replay *r, struct fh_error *err)
 	n = agent_config_load(&o, &r->agent.config, err);
 	if (n == 0 || r->options->agent)
 		return n;
-	cmd_warn("the agent's configuration '%s' is not there: --agent gives another place; without it the "
-		 "conversation is not made anew",
-			r->agent_spec);
+	cmd_warn("the agent's configuration can't be used: %s. Without it there are neither its commands nor the "
+		 "conversation; --agent gives another",
+			err->message);
 	return 0;
+}
+
+/* That nothing was asked holds; what was asked is said, as a bind is. */
+static void choose_web_hosts(struct replay *r)
+{
+	const struct episode_options *o = &r->options->episode;
+
+	r->env.web_hosts = episode_web_hosts(o, r->agent.config);
+	if (!r->web_hosts || o->web_hosts || str_eq(r->web_hosts, r->env.web_hosts))
+		return;
+	if (str_eq(r->web_hosts, "none"))
+		r->env.web_hosts = NULL;
+	else
+		cmd_warn("the run could ask --web-hosts %s: without it there may be differences",
+				r->web_hosts);
+}
+
+/* As many as it had, whichever are free. */
+static int choose_gpus(struct replay *r, struct fh_error *err)
+{
+	const struct cmd_list *gpus = &r->options->gpus;
+
+	if (!gpus->n)
+		return 0;
+	r->env.n_gpus = 0;
+	if (gpus->n == 1 && str_eq(gpus->items[0], "none"))
+		return 0;
+	r->env.n_gpus = gpus->n;
+	return gpu_options_read(gpus, &r->arena, &r->gpus, err);
 }
 
 static int prepare(struct replay *r, struct fh_error *err)
@@ -178,8 +232,6 @@ static int prepare(struct replay *r, struct fh_error *err)
 	const struct replay_options *o = r->options;
 	int n;
 
-	r->places.tasks_dir = o->episode.tasks_dir;
-	r->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
 	n = find_traj(r->ctx->args[0], &r->path, err);
 	if (n < 0)
 		return n;
@@ -188,16 +240,16 @@ static int prepare(struct replay *r, struct fh_error *err)
 		return n;
 	r->model = xasprintf("replay:%s", r->path);
 	read_events(r);
+	read_args(r);
 	read_traj(r);
 	take_options(r);
 	n = episode_binds(&o->episode.bind, &r->arena, &r->env.binds, err);
 	r->env.n_binds = o->episode.bind.n;
 	if (n == 0)
-		n = gpu_options_read(&o->gpus, &r->arena, &r->gpus, err);
-	r->env.n_gpus = o->gpus.n;
+		n = choose_gpus(r, err);
 	if (n == 0)
 		n = load_agent(r, err);
-	r->env.web_hosts = episode_web_hosts(&o->episode, r->agent.config);
+	choose_web_hosts(r);
 	return n;
 }
 
@@ -238,10 +290,13 @@ static int play(struct replay *r, struct fh_error *err)
 		.mlgym_root = r->places.mlgym_root,
 		.n_gpus = r->env.n_gpus,
 		.gpu_numbers = r->gpus,
-		.n_gpu_numbers = r->env.n_gpus,
+		.n_gpu_numbers = r->gpus ? r->env.n_gpus : 0,
 	};
 	int n = fh_gym_open(&options, &plan.gym, err);
 
+	if (n < 0 && r->env.n_gpus && !r->gpus)
+		return error_wrap(err, "the run had %zu GPUs (--gpus none plays it without)",
+				r->env.n_gpus);
 	if (n < 0)
 		return n;
 	r->now_s = time(NULL);
@@ -395,7 +450,8 @@ static const struct cmd_option options[] = {
 			"where the folder of the new run goes (otherwise trajectories/<user>)" },
 	EPISODE_OPTIONS(FIELD(episode)),
 	{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",
-			"NVIDIA's GPUs that the episode has, 2 for /dev/nvidia2, and no other run meanwhile" },
+			"NVIDIA's GPUs that the episode has, 2 for /dev/nvidia2; none: it has none (otherwise "
+			"as many as the run had, any that are free)" },
 	{},
 };
 

@@ -85,6 +85,7 @@ int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
 	if (r < 0)
 		return r;
 	agent->chat = chat;
+	agent->prices = o->prices;
 	agent->options.cost_limit = cost_limit(ctx, o, chat, model);
 	return check_model(agent, err);
 }

@@ -26,6 +26,7 @@ struct run_agent {
 	const char *model;           /* as it was given */
 	struct agent_config *config; /* NULL: no language model plays */
 	struct chat_service *chat;   /* of all models; not its own */
+	const char *prices;          /* the file of a table of one's own; NULL: none */
 	struct chat_options options;
 };
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/scope.h"
-#include "trajectory/args_yaml.h"
+#include "cmd/run_args.h"
 #include "trajectory/run_dir.h"
 
 #include <stdlib.h>
@@ -57,7 +57,6 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 	auto_free char *task =
 			xasprintf("%s%s%s", info->task, *info->variant ? ":" : "", info->variant);
 	struct run_name name;
-	struct run_args args = { .name = &name, .model = p->model, .reward = p->reward };
 	struct recorder_options o = { .env = info, .reward = p->reward };
 	auto_free char *dir = NULL;
 	int r;
@@ -65,7 +64,7 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 	o.model = e->model ? model_label(e->model) : p->model;
 	if (p->agent) {
 		o.agent_config = p->agent->config->stem;
-		o.agent_config_path = args.agent_config_path = p->agent->config->place;
+		o.agent_config_path = p->agent->config->place;
 	}
 	name = run_record_name(p, o.model, task);
 	r = make_dir(e, &name, &dir);
@@ -76,13 +75,11 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 	if (r < 0)
 		return r;
 	episode_log_begun(&e->log, o.model, p->seed, info->max_steps);
-	args.seed = p->seed;
-	args.max_steps = info->max_steps;
 	o.dir = dir;
 	o.run = e->number;
 	o.resume = p->past != NULL;
 	if (!o.resume)
-		r = args_yaml_write(dir, &args, &e->error);
+		r = run_args_write(dir, e, &name, info, &e->error);
 	if (r == 0)
 		r = recorder_open(&o, &e->recorder, &e->error);
 	if (r == 0)

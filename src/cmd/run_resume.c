@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "config/yaml.h"
+#include "cmd/run_args.h"
 #include "trajectory/compare.h"
 
 #include <errno.h>
@@ -125,35 +125,90 @@ void run_past_release(struct run_past *p)
 
 /* --- as it was asked for ------------------------------------------------------------------------------------- */
 
-static void take_number(const struct node *args, const char *path, double *out)
+static struct cmd_list list_of(struct arena *a, const struct run_args_list *list)
 {
-	const struct node *node = node_path(args, path);
-	char *end;
-	double v;
+	const char **items = arena_array(a, list->n + 1, sizeof(*items));
 
-	if (!node || node->kind != NODE_SCALAR || !*node->text)
-		return;
-	v = strtod(node->text, &end);
-	if (!*end)
-		*out = v;
+	for (size_t i = 0; i < list->n; i++)
+		items[i] = list->items[i];
+	return (struct cmd_list){ .items = items, .n = list->n };
 }
 
-/* Beside the events, as run.c's args.yaml has it. */
-static int apply_args(struct run_past *p, const struct command_context *ctx,
-		struct run_agent_options *o, struct fh_error *err)
+/* Where the model is and what else it is asked; the rest of its name tells what it is. */
+static void apply_model(struct run_past *p, const struct command_context *ctx,
+		const struct run_args *args, struct run_agent_options *o)
 {
-	auto_free char *path = path_join(p->dir, "args.yaml");
-	const struct node *args;
-	int r = yaml_load(&p->arena, path, &args, err);
+	if (!cmd_given(ctx, "temperature"))
+		o->temperature = args->temperature;
+	if (!cmd_given(ctx, "top-p"))
+		o->top_p = args->top_p;
+	if (!cmd_given(ctx, "per-instance-cost-limit"))
+		o->cost_limit = args->cost_limit;
+	if (!cmd_given(ctx, "max-tokens"))
+		o->max_tokens = args->max_tokens;
+	if (!cmd_given(ctx, "context"))
+		o->context = args->context_tokens;
+	if (!cmd_given(ctx, "stop"))
+		o->stop = list_of(&p->arena, &args->stop);
+	if (!cmd_given(ctx, "stream"))
+		o->stream = args->stream;
+	if (!cmd_given(ctx, "url"))
+		o->url = args->url;
+	if (!cmd_given(ctx, "api-version"))
+		o->version = args->api_version;
+	if (!cmd_given(ctx, "completion-kwargs"))
+		o->extra = args->completion_kwargs;
+	if (!cmd_given(ctx, "prices"))
+		o->prices = args->prices;
+}
+
+static void apply_environment(struct run_past *p, const struct command_context *ctx,
+		const struct run_args *args, struct run_options *o)
+{
+	if (!cmd_given(ctx, "bind") && !cmd_given(ctx, "container_mounts"))
+		o->episode.bind = list_of(&p->arena, &args->bind);
+	if (!cmd_given(ctx, "gpus-per-agent"))
+		o->gpus_per_agent = (int)args->gpus.n;
+	if (!cmd_given(ctx, "memory-enabled"))
+		o->memory = args->memory;
+	if (!cmd_given(ctx, "mlgym-root"))
+		o->episode.mlgym_root = args->mlgym_root;
+	if (!cmd_given(ctx, "tasks-dir"))
+		o->episode.tasks_dir = args->tasks_dir;
+	if (!cmd_given(ctx, "web-hosts"))
+		o->episode.web_hosts = args->web_hosts;
+}
+
+static int complain_hidden(const char *option, struct fh_error *err)
+{
+	return error_say(err, EINVAL, "a record tells no secrets: give --%s again, as it was",
+			option);
+}
+
+/* As it was asked for, beside the events; what it does not say stays as the command line has it. */
+static int apply_args(struct run_past *p, const struct command_context *ctx, struct run_options *o,
+		struct fh_error *err)
+{
+	const struct run_agent_options *agent = &o->agent;
+	struct run_args args = {
+		.temperature = agent->temperature,
+		.top_p = agent->top_p,
+		.cost_limit = agent->cost_limit,
+		.gpus = { .n = (size_t)o->gpus_per_agent },
+	};
+	int r = args_yaml_read(&p->arena, p->dir, &args, err);
 
 	if (r < 0)
 		return r;
-	if (!cmd_given(ctx, "temperature"))
-		take_number(args, "agent.model.temperature", &o->temperature);
-	if (!cmd_given(ctx, "top-p"))
-		take_number(args, "agent.model.top_p", &o->top_p);
-	if (!cmd_given(ctx, "per-instance-cost-limit"))
-		take_number(args, "agent.model.per_instance_cost_limit", &o->cost_limit);
+	apply_model(p, ctx, &args, &o->agent);
+	apply_environment(p, ctx, &args, o);
+	if (run_args_is_hidden(agent->url))
+		return complain_hidden("url", err);
+	if (run_args_is_hidden(agent->extra))
+		return complain_hidden("completion-kwargs", err);
+	for (size_t i = 0; i < agent->stop.n; i++)
+		if (run_args_is_hidden(agent->stop.items[i]))
+			return complain_hidden("stop", err);
 	return 0;
 }
 
@@ -199,7 +254,7 @@ int run_past_apply(struct run_past *p, const struct command_context *ctx, struct
 	for (int i = 0; episode_rewards[i]; i++)
 		if (str_eq(episode_rewards[i], opened(p, "reward")))
 			o->episode.reward = i;
-	return apply_args(p, ctx, &o->agent, err);
+	return apply_args(p, ctx, o, err);
 }
 
 /* --- while it is played again -------------------------------------------------------------------------------- */

@@ -304,6 +304,8 @@ void fh_env_info(const struct fh_env *env, struct fh_env_info *out)
 		.fingerprint = env->fingerprint,
 		.baseline = env->baseline.metrics,
 		.n_baseline = env->baseline.n,
+		.gpus = env->gpus,
+		.n_gpus = env->n_gpus,
 	};
 }
 

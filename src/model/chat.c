@@ -2,6 +2,7 @@
 #include "model/chat_inside.h"
 
 #include "base/clock.h"
+#include "base/hide.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -149,7 +150,9 @@ static int set_url(struct chat_model *m, const char *url, struct fh_error *err)
 	if (!url || !*url)
 		url = variable(m->vendor->url_variable);
 	m->own_address = !url;
-	if (!url)
+	if (url)
+		m->options.url = arena_strdup(&m->arena, url);
+	else
 		url = m->vendor->url;
 	if (!url)
 		return error_say(err, EINVAL, "'%s' needs the URL of its server", m->options.spec);
@@ -250,6 +253,16 @@ void chat_model_close(struct chat_model *m)
 	json_decref(m->extra);
 	arena_release(&m->arena);
 	free(m);
+}
+
+const char *chat_model_base(const struct chat_model *m)
+{
+	return m->options.url;
+}
+
+void chat_model_hide(const struct chat_model *m, struct buf *text)
+{
+	hide_secret(text, m->key);
 }
 
 const char *chat_model_name(const struct chat_model *m)

@@ -2,6 +2,7 @@
 #ifndef MODEL_CHAT_H
 #define MODEL_CHAT_H
 
+#include "base/buf.h"
 #include "base/error.h"
 
 #include <stdbool.h>
@@ -87,6 +88,12 @@ void chat_model_close(struct chat_model *m); /* ends and frees its calls; NULL i
 
 /* Whether costs can be told, of a model by its spec. */
 bool chat_price_is_known(const struct chat_service *s, const char *spec);
+
+/* Where it was said to be, by an option or a variable; NULL: at the provider's own address. */
+const char *chat_model_base(const struct chat_model *m);
+
+/* Takes its key out of a text, as that of any reply (base/hide.h). */
+void chat_model_hide(const struct chat_model *m, struct buf *text);
 
 const char *chat_model_name(const struct chat_model *m); /* "gpt-4o" */
 

@@ -1,52 +1,207 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/args_yaml.h"
 
-#include "base/fd.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "config/yaml.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define ARGS_BYTES_MAX (1024 * 1024)
+/* One table to write by and to read by, in the order of the file. */
+enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, ARG_LIST };
+
+struct arg {
+	const char *path;
+	enum arg_kind kind;
+	size_t offset;
+};
+
+#define ARG(f) offsetof(struct run_args, f)
+
+static const struct arg table[] = {
+	{ "agent", ARG_GROUP },
+	{ "agent.agent_config", ARG_TEXT, ARG(agent_config) },
+	{ "agent.agent_config_path", ARG_TEXT, ARG(agent_config_path) },
+	{ "agent.model", ARG_GROUP },
+	{ "agent.model.api_version", ARG_TEXT, ARG(api_version) },
+	{ "agent.model.completion_kwargs", ARG_TEXT, ARG(completion_kwargs) },
+	{ "agent.model.context", ARG_INT, ARG(context_tokens) },
+	{ "agent.model.host_url", ARG_TEXT, ARG(url) },
+	{ "agent.model.max_tokens", ARG_INT, ARG(max_tokens) },
+	{ "agent.model.model_name", ARG_TEXT, ARG(model) },
+	{ "agent.model.per_instance_cost_limit", ARG_NUMBER, ARG(cost_limit) },
+	{ "agent.model.prices", ARG_TEXT, ARG(prices) },
+	{ "agent.model.stop", ARG_LIST, ARG(stop) },
+	{ "agent.model.stream", ARG_FLAG, ARG(stream) },
+	{ "agent.model.temperature", ARG_NUMBER, ARG(temperature) },
+	{ "agent.model.top_p", ARG_NUMBER, ARG(top_p) },
+	{ "environment", ARG_GROUP },
+	{ "environment.bind", ARG_LIST, ARG(bind) },
+	{ "environment.gpus", ARG_LIST, ARG(gpus) },
+	{ "environment.max_steps", ARG_INT, ARG(max_steps) },
+	{ "environment.memory_enabled", ARG_FLAG, ARG(memory) },
+	{ "environment.mlgym_root", ARG_TEXT, ARG(mlgym_root) },
+	{ "environment.reward", ARG_TEXT, ARG(reward) },
+	{ "environment.seed", ARG_SEED, ARG(seed) },
+	{ "environment.task", ARG_TEXT, ARG(task) },
+	{ "environment.tasks_dir", ARG_TEXT, ARG(tasks_dir) },
+	{ "environment.web_hosts", ARG_TEXT, ARG(web_hosts) },
+	{ "suffix", ARG_TEXT, ARG(suffix) },
+};
+
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* A JSON string is a YAML scalar too, whatever it holds. */
-static void add_text(struct buf *out, const char *key, const char *value)
+static void add_text(struct buf *out, const char *text)
 {
-	buf_printf(out, "%s: ", key);
-	if (value)
-		str_add_json(out, value, strlen(value));
+	if (text)
+		str_add_json(out, text, strlen(text));
 	else
 		buf_add_str(out, "null");
-	buf_add_char(out, '\n');
 }
 
-static void add_double(struct buf *out, const char *key, double value)
+static void add_list(struct buf *out, const struct run_args_list *list)
 {
-	buf_printf(out, "%s: ", key);
-	str_add_double(out, value);
-	buf_add_char(out, '\n');
+	buf_add_char(out, '[');
+	for (size_t i = 0; i < list->n; i++) {
+		buf_add_str(out, i ? ", " : "");
+		add_text(out, list->items[i]);
+	}
+	buf_add_char(out, ']');
 }
 
-int args_yaml_write(const char *dir, const struct run_args *args, struct fh_error *err)
+static void add_value(struct buf *out, enum arg_kind kind, const void *value)
 {
-	auto_free char *path = path_join(dir, "args.yaml");
-	auto_buf struct buf out = BUF_INIT(ARGS_BYTES_MAX);
+	switch (kind) {
+	case ARG_GROUP:
+		break;
+	case ARG_TEXT:
+		add_text(out, *(const char *const *)value);
+		break;
+	case ARG_NUMBER:
+		str_add_double(out, *(const double *)value);
+		break;
+	case ARG_INT:
+		buf_printf(out, "%d", *(const int *)value);
+		break;
+	case ARG_SEED:
+		buf_printf(out, "%" PRIu64, *(const uint64_t *)value);
+		break;
+	case ARG_FLAG:
+		buf_add_str(out, *(const bool *)value ? "true" : "false");
+		break;
+	case ARG_LIST:
+		add_list(out, value);
+		break;
+	}
+}
 
-	buf_add_str(&out, "agent:\n");
-	add_text(&out, "  agent_config", args->name->agent_config);
-	add_text(&out, "  agent_config_path", args->agent_config_path);
-	buf_add_str(&out, "  model:\n");
-	add_text(&out, "    model_name", args->model);
-	add_double(&out, "    per_instance_cost_limit", args->name->cost_limit);
-	add_double(&out, "    temperature", args->name->temperature);
-	add_double(&out, "    top_p", args->name->top_p);
-	buf_add_str(&out, "environment:\n");
-	buf_printf(&out, "  max_steps: %d\n", args->max_steps);
-	add_text(&out, "  reward", args->reward);
-	buf_printf(&out, "  seed: %" PRIu64 "\n", args->seed);
-	add_text(&out, "  task", args->name->task);
-	add_text(&out, "suffix", args->name->suffix ? args->name->suffix : "");
-	return fd_write_file(path, buf_str(&out), out.len, 0666, err);
+void args_yaml_add(struct buf *out, const struct run_args *args)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const char *key = table[i].path;
+
+		for (const char *dot; (dot = strchr(key, '.')); key = dot + 1)
+			buf_add_str(out, "  ");
+		buf_printf(out, "%s:%s", key, table[i].kind == ARG_GROUP ? "" : " ");
+		add_value(out, table[i].kind, (const char *)args + table[i].offset);
+		buf_add_char(out, '\n');
+	}
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static void read_list(struct arena *a, const struct node *node, struct run_args_list *out)
+{
+	const char **items;
+
+	if (node->kind != NODE_LIST)
+		return;
+	items = arena_array(a, node->n + 1, sizeof(*items));
+	for (size_t i = 0; i < node->n; i++)
+		items[i] = node->items[i]->kind == NODE_SCALAR ? node->items[i]->text : "";
+	*out = (struct run_args_list){ .items = items, .n = node->n };
+}
+
+static void read_number(const char *text, double *out)
+{
+	double v;
+
+	if (str_to_double(text, &v))
+		*out = v;
+}
+
+static void read_int(const char *text, int *out)
+{
+	int64_t v;
+
+	if (str_to_i64(text, &v) && v >= 0 && v <= INT_MAX)
+		*out = (int)v;
+}
+
+/* What is of another kind is passed over: it was not written by us. */
+static void read_value(struct arena *a, const struct node *node, enum arg_kind kind, void *out)
+{
+	if (kind == ARG_LIST)
+		read_list(a, node, out);
+	if (node->kind != NODE_SCALAR || node_is_null(node))
+		return;
+	switch (kind) {
+	case ARG_GROUP:
+	case ARG_LIST:
+		break;
+	case ARG_TEXT:
+		*(const char **)out = node->text;
+		break;
+	case ARG_NUMBER:
+		read_number(node->text, out);
+		break;
+	case ARG_INT:
+		read_int(node->text, out);
+		break;
+	case ARG_SEED:
+		*(uint64_t *)out = strtoull(node->text, NULL, 10);
+		break;
+	case ARG_FLAG:
+		node_to_bool(node, out);
+		break;
+	}
+}
+
+/* NULL: there is no such key. */
+static const struct node *find(const struct node *root, const char *path)
+{
+	const struct node *node = root;
+
+	while (node && *path) {
+		size_t n = strcspn(path, ".");
+		auto_free char *key = xstrndup(path, n);
+
+		node = node_get(node, key);
+		path += n + (path[n] == '.');
+	}
+	return node;
+}
+
+int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err)
+{
+	auto_free char *path = path_join(dir, ARGS_FILE);
+	const struct node *root;
+	int r = yaml_load(a, path, &root, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct node *node = find(root, table[i].path);
+
+		if (node)
+			read_value(a, node, table[i].kind, (char *)args + table[i].offset);
+	}
+	return 0;
 }

@@ -2,21 +2,56 @@
 #ifndef TRAJECTORY_ARGS_YAML_H
 #define TRAJECTORY_ARGS_YAML_H
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
-#include "trajectory/run_dir.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/* args.yaml: how a run was asked for, under MLGym's names where it has them. */
+/*
+ * args.yaml of a run's folder: how it was asked for, under MLGym's names where it has them, so that it can be
+ * played again. Whoever fills it in leaves secrets out: what no file is to tell is ARGS_HIDDEN.
+ */
+#define ARGS_FILE "args.yaml"
+#define ARGS_HIDDEN "[hidden]"
+
+struct run_args_list {
+	const char *const *items;
+	size_t n;
+};
+
+/* NULL, "": none, or nobody said. */
 struct run_args {
-	const struct run_name *name;
+	/* agent */
+	const char *agent_config;      /* stem of its file */
 	const char *agent_config_path; /* as in recorder_options */
 	const char *model;             /* as it was given: "actions:FILE" */
+	const char *url, *api_version, *completion_kwargs, *prices;
+	double cost_limit, temperature, top_p;
+	int max_tokens, context_tokens; /* 0: none */
+	struct run_args_list stop;
+	bool stream;
+
+	/* environment */
+	const char *task; /* "titanic:micro" */
 	uint64_t seed;
 	int max_steps;
 	const char *reward;
+	struct run_args_list bind; /* "SRC:DST" */
+	struct run_args_list gpus; /* that it had: "2" is /dev/nvidia2 */
+	bool memory;
+	const char *mlgym_root, *tasks_dir;
+	const char *web_hosts; /* "none": it might ask nothing */
+
+	const char *suffix;
 };
 
-int args_yaml_write(const char *dir, const struct run_args *args, struct fh_error *err);
+void args_yaml_add(struct buf *out, const struct run_args *args);
+
+/* What the file in the run's folder says takes the place of what `args` held; it lives in the arena. -ENOENT,
+ * -EINVAL. */
+int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err);
 
 #endif

@@ -153,13 +153,19 @@ def test_agents_of_a_run_have_gpus_of_their_own(machine):
     assert numbers_in(shown) == [0, 2] and "visible: 0,1\n" in shown
 
 
-def test_a_replay_has_as_many(machine):
+def test_a_replay_has_as_many(machine, program):
     words = ["--task", "rows", "--model", machine.actions(SHOWN), "--gpus-per-agent", "1"]
     (first,) = machine.run_json(*words)
     words = ["replay", "--compare", "--json", "--tasks-dir", TASKS, "--out", machine.out / "again"]
-    for gpus, different in (("0", 0), ("0,1", 1)):
-        done = machine(*words, "--gpus", gpus, first["trajectory"], status=None)
+    for gpus, different in (([], 0), (["0"], 0), (["0,1"], 1), (["none"], 1)):
+        done = machine(
+            *words, *["--gpus", *gpus][: 2 * len(gpus)], first["trajectory"], status=None
+        )
         assert json.loads(done.stdout)["different"] == different
+    machine.program = program
+    if not os.path.exists("/dev/nvidia0"):
+        refused = machine(*words, first["trajectory"], status=1).stderr
+        assert "the run had 1 GPUs (--gpus none plays it without): there is no GPU" in refused
 
 
 def test_without_a_number_for_each_nobody_has_any(machine):

@@ -80,9 +80,28 @@ def test_the_same_agent_leads_it_again(fumehood, serve, tmp_path):  # noqa: F811
     with open(f"{folder}/args.yaml") as args:
         assert f'\n  agent_config_path: "{agent}"\n' in args.read()
     assert replay(fumehood, folder)["different"] == 0
-    agent.unlink()
-    done = fumehood("replay", "--tasks-dir", TASKS, "--out", fumehood.out, folder)
-    assert f"configuration '{agent}' is not there" in done.stderr
+    for break_it, why in [
+        (lambda: agent.write_text("system_template: [s"), "2:1: "),
+        (agent.unlink, "No such file"),
+    ]:
+        break_it()
+        done = fumehood("replay", "--out", fumehood.out, folder)
+        assert "configuration can't be used: " in done.stderr
+        assert str(agent) in done.stderr and why in done.stderr
+
+
+def test_it_is_played_where_and_how_it_was(fumehood, serve):  # noqa: F811
+    server = serve([act("ls -d /shown"), act("submit")])
+    words = ("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1", "-t", "0.5")
+    bind = ("--bind", f"{fumehood.folder}:/shown")
+    first = run(fumehood, *words, *bind, "--top-p", "0.9", "--api-key", "k", "--suffix", "s")
+    folder = os.path.dirname(first["trajectory"])
+    again = ("replay", "--compare", "--out", fumehood.out / "again", folder)
+    done = fumehood(*again, status=1)
+    assert f"the run was shown --bind {fumehood.folder}:/shown" in done.stderr
+    assert not fumehood(*again, *bind).stderr
+    names = [path.name for path in sorted((fumehood.out / "again").iterdir())]
+    assert all("__t-0.50__p-0.90__c-0.00__install-0__replay_run_" in name for name in names)
 
 
 def test_times_are_put_aside(fumehood):

@@ -364,3 +364,25 @@ def test_what_an_outage_ended_is_retried(fumehood, serve):  # noqa: F811
     )
     assert result["exit_status"].startswith("submission_not_found (submit") and result["steps"] == 2
     assert len(list(fumehood.out.iterdir())) == 2
+
+
+def test_resuming_asks_for_what_a_record_does_not_tell(fumehood, serve):  # noqa: F811
+    server = serve([act("ls"), [{"status": 500}, act("submit")]])
+    key = "sk-not-to-be-told"
+    words = ("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1", "--retries", 0)
+    more = ("--stop", "END", "--stop", "a\nb", "--max-tokens", 77, "--api-key", key)
+    fields = {"user": "me", "metadata": {"Api_Key": "hush", "of": [key]}}
+    (broken,) = fumehood.run_json(
+        *words, *more, "--completion-kwargs", json.dumps(fields), status=1
+    )
+    folder = Path(broken["trajectory"]).parent
+    args = (folder / "args.yaml").read_text()
+    assert key not in args and "hush" not in args and server.url in args
+    assert f'tasks_dir: "{TASKS}"' in args and "gpus: []" in args
+
+    resume = ("run", "--resume", folder, "--api-key", key, "--json")
+    assert "give --completion-kwargs again" in fumehood(*resume, status=2).stderr
+    fumehood(*resume, "--completion-kwargs", json.dumps(fields))
+    asked = server.asked()[-1]["body"]
+    assert asked["stop"] == ["END", "a\nb"] and asked["max_tokens"] == 77
+    assert asked["user"] == "me" and asked["metadata"]["Api_Key"] == "hush"

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_args.h"
+
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <string.h>
+#include <strings.h>
+
+#define ARGS_BYTES_MAX (1024 * 1024)
+#define KEY_HIDDEN "[key]" /* as the model's replies have it */
+
+/* --- what no file tells ----------------------------------------------------------------------- */
+
+/* Servers that take a key in the address take it behind the question mark. */
+static const char *shown_url(struct arena *a, const char *url)
+{
+	size_t n = url ? strcspn(url, "?#") : 0;
+
+	return url && url[n] ? arena_printf(a, "%.*s%c" ARGS_HIDDEN, (int)n, url, url[n]) : url;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t n = strlen(text), k = strlen(end);
+
+	return n >= k && strcasecmp(text + n - k, end) == 0;
+}
+
+static bool names_a_secret(const char *key)
+{
+	static const char *const words[] = { "key", "token", "secret", "password", "credential",
+		"credentials", "authorization", "cookie" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (ends_with(key, words[i]))
+			return true;
+	return false;
+}
+
+static void hide_members(json_t *value)
+{
+	json_t *member;
+	const char *key;
+	size_t i;
+
+	json_array_foreach(value, i, member)
+		hide_members(member);
+	json_object_foreach(value, key, member) {
+		if (json_is_string(member) && names_a_secret(key))
+			json_string_set(member, ARGS_HIDDEN);
+		else
+			hide_members(member);
+	}
+}
+
+static const char *shown_fields(struct arena *a, const char *extra)
+{
+	auto_json json_t *object = NULL;
+	auto_buf struct buf out = BUF_INIT(ARGS_BYTES_MAX);
+
+	if (!extra || json_parse("fields", extra, strlen(extra), &object, NULL) < 0)
+		return NULL;
+	hide_members(object);
+	json_add(&out, object, false);
+	return out.truncated ? ARGS_HIDDEN : arena_strdup(a, buf_str(&out));
+}
+
+bool run_args_is_hidden(const char *text)
+{
+	return text && (strstr(text, ARGS_HIDDEN) || strstr(text, KEY_HIDDEN));
+}
+
+/* --- the file --------------------------------------------------------------------------------- */
+
+static const char *absolute(struct arena *a, const char *path)
+{
+	auto_free char *whole = NULL;
+
+	if (!path || path_absolute(path, &whole, NULL) < 0)
+		return path;
+	return arena_strdup(a, whole);
+}
+
+static struct run_args_list binds_of(struct arena *a, const struct fh_env_options *env)
+{
+	const char **items = arena_array(a, env->n_binds + 1, sizeof(*items));
+
+	for (size_t i = 0; i < env->n_binds; i++) {
+		const struct fh_bind *b = &env->binds[i];
+
+		items[i] = arena_printf(a, "%s:%s", b->source, b->target ? b->target : b->source);
+	}
+	return (struct run_args_list){ .items = items, .n = env->n_binds };
+}
+
+static struct run_args_list gpus_of(struct arena *a, const struct fh_env_info *info)
+{
+	const char **items = arena_array(a, info->n_gpus + 1, sizeof(*items));
+
+	for (size_t i = 0; i < info->n_gpus; i++)
+		items[i] = arena_printf(a, "%d", info->gpus[i]);
+	return (struct run_args_list){ .items = items, .n = info->n_gpus };
+}
+
+static void add_environment(struct arena *a, struct run_args *args, const struct episode_plan *p,
+		const struct fh_env_info *info)
+{
+	args->seed = p->seed;
+	args->max_steps = info->max_steps;
+	args->reward = p->reward;
+	args->bind = binds_of(a, p->env);
+	args->gpus = gpus_of(a, info);
+	args->memory = p->env->memory;
+	/* "": none, wherever it is played again. */
+	args->mlgym_root = p->places->mlgym_root ? absolute(a, p->places->mlgym_root) : "";
+	args->tasks_dir = absolute(a, p->places->tasks_dir);
+	args->web_hosts = p->env->web_hosts ? p->env->web_hosts : "none";
+}
+
+static void add_chat(struct arena *a, struct run_args *args, const struct run_agent *agent,
+		const struct chat_model *chat)
+{
+	const struct chat_options *o = &agent->options;
+
+	args->url = shown_url(a, chat_model_base(chat));
+	args->api_version = o->version;
+	args->completion_kwargs = shown_fields(a, o->extra);
+	args->prices = absolute(a, agent->prices);
+	args->max_tokens = (int)o->max_tokens;
+	args->context_tokens = (int)o->context_tokens;
+	args->stop = (struct run_args_list){ .items = o->stop, .n = o->n_stop };
+	args->stream = o->stream;
+}
+
+int run_args_write(const char *dir, const struct episode *e, const struct run_name *name,
+		const struct fh_env_info *info, struct fh_error *err)
+{
+	auto_free char *path = path_join(dir, ARGS_FILE);
+	auto_buf struct buf out = BUF_INIT(ARGS_BYTES_MAX);
+	auto_arena struct arena arena = ARENA_INIT;
+	struct run_args args = {
+		.agent_config = name->agent_config,
+		.model = e->plan.model,
+		.cost_limit = name->cost_limit,
+		.temperature = name->temperature,
+		.top_p = name->top_p,
+		.task = name->task,
+		.suffix = name->suffix ? name->suffix : "",
+	};
+
+	if (e->plan.agent)
+		args.agent_config_path = e->plan.agent->config->place;
+	if (e->chat)
+		add_chat(&arena, &args, e->plan.agent, e->chat);
+	add_environment(&arena, &args, &e->plan, info);
+	args_yaml_add(&out, &args);
+	if (e->chat)
+		chat_model_hide(e->chat, &out);
+	return fd_write_file(path, buf_str(&out), out.len, 0666, err);
+}
