@@ -165,7 +165,10 @@ def test_a_replay_has_as_many(machine, program):
     machine.program = program
     if not os.path.exists("/dev/nvidia0"):
         refused = machine(*words, first["trajectory"], status=1).stderr
-        assert "the run had 1 GPUs (--gpus none plays it without): there is no GPU" in refused
+        assert (
+            "the run had 1 GPUs (--gpus none plays it without): open the gym: there is no GPU"
+            in refused
+        )
 
 
 def test_without_a_number_for_each_nobody_has_any(machine):
