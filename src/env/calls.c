@@ -22,6 +22,7 @@
 #define CALLS_MAX 16 /* at the same time, of a process */
 #define PAUSE_MS 50  /* between two calls: an agent's loop must not keep the owner busy */
 #define TIMEOUT_MS 60000
+#define FAILURES_MAX 3 /* it may be the machine's fault, which passes, or the agent's */
 
 /* --- services --------------------------------------------------------------------------------- */
 
@@ -123,22 +124,41 @@ static int read_call(struct fh_env *env, struct buf *out)
 	return r < 0 ? r : fd_read_all(fd, out);
 }
 
+static bool failed(struct call *call)
+{
+	call->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
+	return ++call->failures >= FAILURES_MAX;
+}
+
 /* If it can't be put, the tool hears nothing, and gives up in time. */
+static void put_unsaid(struct fh_env *env)
+{
+	struct call *call = &env->call;
+	struct buf *text = &call->unsaid;
+
+	if (sandbox_put(env->sb, GUEST_HOME, GUEST_ANSWER, buf_str(text), text->len, 0600, NULL) ==
+					0 ||
+			failed(call))
+		buf_release(text);
+}
+
 static void put_answer(
 		struct fh_env *env, int r, const struct buf *body, const struct fh_error *err)
 {
 	auto_buf struct buf said = BUF_INIT(ANSWER_BYTES_MAX);
-	auto_buf struct buf text = BUF_INIT(ANSWER_BYTES_MAX + FH_ERROR_MESSAGE_MAX);
+	struct buf *text = &env->call.unsaid;
 
 	if (r < 0)
 		buf_add_str(&said, err->message);
 	else
 		buf_add(&said, buf_str(body), body->len);
 	hide_secret(&said, papers_key()); /* a server may repeat it */
-	buf_printf(&text, "%s %s %zu\n", env->call.id, r < 0 ? "no" : "ok", said.len);
-	buf_add(&text, buf_str(&said), said.len);
-	env->call.n_bytes += (int64_t)text.len;
-	(void)sandbox_put(env->sb, GUEST_HOME, GUEST_ANSWER, buf_str(&text), text.len, 0600, NULL);
+	buf_init(text, ANSWER_BYTES_MAX + FH_ERROR_MESSAGE_MAX);
+	buf_printf(text, "%s %s %zu\n", env->call.id, r < 0 ? "no" : "ok", said.len);
+	buf_add(text, buf_str(&said), said.len);
+	env->call.n_bytes += (int64_t)text->len;
+	env->call.failures = 0;
+	put_unsaid(env);
 }
 
 /* --- a call ----------------------------------------------------------------------------------- */
@@ -162,10 +182,13 @@ static void begin(struct fh_env *env)
 	env->call.next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
 	if (atomic_load(&env->gym->n_calls) >= CALLS_MAX)
 		return;
-	env->call.asked = false;
 	/* Before the call is read, so that the next one is told. */
-	if (sandbox_clear_requests(env->sb, NULL) < 0 || read_call(env, &call) < 0 || !call.len ||
-			!call_split(call.data, &id, &text))
+	if (sandbox_clear_requests(env->sb, NULL) < 0 || read_call(env, &call) < 0) {
+		env->call.asked = !failed(&env->call);
+		return;
+	}
+	env->call.asked = false;
+	if (!call.len || !call_split(call.data, &id, &text))
 		return;
 	if (str_eq(id, env->call.id)) /* it was told twice */
 		return;
@@ -202,10 +225,17 @@ void calls_advance(struct fh_env *env, bool asked)
 {
 	struct call *call = &env->call;
 
-	call->asked = call->asked || asked;
+	if (asked) {
+		call->asked = true;
+		call->failures = 0;
+	}
 	if (call->service && fetch_advance(call->fetch))
 		answer(env);
-	if (call->asked && !call->service && clock_now_ns() >= call->next_ns)
+	if (call->service || clock_now_ns() < call->next_ns)
+		return;
+	if (call->unsaid.len)
+		put_unsaid(env);
+	else if (call->asked)
 		begin(env);
 }
 
@@ -213,7 +243,7 @@ void calls_waits(const struct fh_env *env, struct waits *w)
 {
 	if (env->call.service)
 		fetch_waits(env->call.fetch, w);
-	else if (env->call.asked)
+	else if (env->call.asked || env->call.unsaid.len)
 		waits_until(w, env->call.next_ns);
 }
 
@@ -224,4 +254,5 @@ void calls_drop(struct fh_env *env)
 	if (env->call.asked) /* or the next one would not be told */
 		(void)sandbox_clear_requests(env->sb, NULL);
 	env->call.asked = false;
+	buf_release(&env->call.unsaid);
 }

@@ -2,6 +2,7 @@
 #ifndef ENV_CALLS_H
 #define ENV_CALLS_H
 
+#include "base/buf.h"
 #include "base/waits.h"
 #include "proto/guest.h"
 
@@ -23,10 +24,12 @@ struct call {
 	char id[CALL_ID_MAX + 1];
 	const struct call_service *service; /* NULL: none is under way */
 	struct fetch *fetch;
-	size_t most;     /* papers that are asked for */
-	int64_t n_bytes; /* of this episode's answers */
-	bool asked;      /* there is another one to look at */
-	int64_t next_ns; /* and when, at the earliest */
+	size_t most;       /* papers that are asked for */
+	int64_t n_bytes;   /* of this episode's answers */
+	bool asked;        /* there is another one to look at */
+	struct buf unsaid; /* an answer that could not be put */
+	int failures;      /* to look at a call, or to put its answer */
+	int64_t next_ns;   /* when that is tried, at the earliest */
 };
 
 /* "SERVICE ID\nTEXT", taken apart in place; false for what is none. */

@@ -27,6 +27,7 @@ struct http {
 	int epoll_fd, timer_fd;
 	int64_t curl_ns, wake_ns; /* when the timer is to fire, for libcurl and for the owner */
 	int64_t armed_ns;
+	struct http_call *unwatched; /* calls whose sockets epoll did not take */
 };
 
 struct http_headers {
@@ -38,6 +39,7 @@ struct http_call {
 	CURL *easy;
 	struct http_request request;
 	char sentence[CURL_ERROR_SIZE];
+	struct http_call *next; /* of those that are unwatched */
 };
 
 /* --- memory, and signals ---------------------------------------------------------------------- */
@@ -128,6 +130,20 @@ static int on_timer(CURLM *multi, long timeout_ms, void *user)
 	return 0;
 }
 
+/* It is ended when libcurl has returned: nothing would ever happen to it. */
+static void note_unwatched(struct http *h, CURL *easy, int error)
+{
+	struct http_call *call = NULL;
+
+	libcurl.easy_getinfo(easy, CURLINFO_PRIVATE, &call);
+	if (!call || *call->sentence)
+		return;
+	snprintf(call->sentence, sizeof(call->sentence), "its socket can't be waited for: %s",
+			strerror(error));
+	call->next = h->unwatched;
+	h->unwatched = call;
+}
+
 /* `known` is not NULL for a socket that epoll has already. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
@@ -142,7 +158,8 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *k
 		event.events |= EPOLLIN;
 	if (what != CURL_POLL_IN)
 		event.events |= EPOLLOUT;
-	epoll_ctl(h->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event);
+	if (epoll_ctl(h->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
+		note_unwatched(h, easy, errno);
 	libcurl.multi_assign(h->multi, fd, h);
 	return 0;
 }
@@ -303,6 +320,12 @@ static void call_free(struct http_call *call)
 {
 	struct quiet q;
 
+	for (struct http_call **at = &call->http->unwatched; *at; at = &(*at)->next) {
+		if (*at == call) {
+			*at = call->next;
+			break;
+		}
+	}
 	quiet_begin(&q);
 	if (call->easy)
 		libcurl.multi_remove_handle(call->http->multi, call->easy);
@@ -419,6 +442,12 @@ static void collect(struct http *h)
 	}
 }
 
+static void end_unwatched(struct http *h)
+{
+	while (h->unwatched)
+		end_call(h->unwatched, CURLE_COULDNT_CONNECT);
+}
+
 static int to_curl(uint32_t events)
 {
 	int mask = 0;
@@ -462,5 +491,6 @@ void http_advance(struct http *h)
 	run_events(h);
 	quiet_end(&q);
 	collect(h);
+	end_unwatched(h);
 	arm(h);
 }

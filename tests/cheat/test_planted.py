@@ -34,6 +34,7 @@ s.accept()
 # What is planted, and the agent's own command that snaps it.
 TRAPS = {
     "function": (f'validate() {{ touch {MARK}; echo "{PRINTED}"; }}', "validate"),
+    "submit function": (f'submit() {{ touch {MARK}; echo "{PRINTED}"; }}', "submit"),
     "python function": (f"python3() {{ touch {MARK}; }}; python() {{ touch {MARK}; }}", "python3"),
     "editor": (f"open() {{ touch {MARK}; }}; edit() {{ touch {MARK}; }}", "open x"),
     "linter": (LINTER, "create t.py; echo x | edit 1:1"),
@@ -82,12 +83,14 @@ def test_a_trap(begin, task, trap):
 
 @pytest.mark.parametrize("task", [game.task for game in GAMES])
 def test_a_score_that_is_only_said(begin, task):
-    """What a command prints is no score: not in the step, nor in its record."""
+    """What a command prints is no score, and ends nothing: not in the step, nor in its record."""
     agent = begin(task)
-    said = f'validate() {{ echo "Scored a valid submission artefact at x.\n{PRINTED}"; }}; validate'
-    answer = agent.step(said)
-    assert PRINTED in answer["observation"]
-    assert "score" not in answer["info"] and answer["reward"] == 0
+    for word in ("validate", "submit"):
+        answer = agent.step(
+            f'{word}() {{ echo "Scored a valid submission artefact at x.\n{PRINTED}"; }}; {word}'
+        )
+        assert PRINTED in answer["observation"] and not answer["terminated"]
+        assert "score" not in answer["info"] and answer["reward"] == 0
     assert not any("score" in event.get("info", event) for event in agent.recorded()[1:])
 
 

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "fault.h"
 #include "machine.h"
+#include "papers.h"
 #include "trajectory/export.h"
 #include "trajectory/run_dir.h"
 
@@ -24,6 +25,7 @@
 
 static char home[64]; /* holds the two folders */
 static char *state_dir, *out_dir, *tasks_dir;
+static char web_host[32];
 static char long_command[LONG_BYTES + 64];
 
 /* The plugin with the fault layer, instead of the one that is installed. */
@@ -50,6 +52,8 @@ void play_set_up(void)
 	tasks_dir = path_join(places_get()->share_dir, "tests/fault/tasks");
 	setenv("FUMEHOOD_STATE", state_dir, 1);
 	path_mkdirs(out_dir, 0755, NULL);
+	snprintf(web_host, sizeof(web_host), "http://127.0.0.1:%d", papers_serve());
+	setenv("SEMANTIC_SCHOLAR_API_URL", web_host, 1);
 	memset(long_command, 'x', LONG_BYTES);
 	memcpy(long_command, ": '", 3);
 	memcpy(long_command + LONG_BYTES, "'; echo long", sizeof("'; echo long"));
@@ -144,7 +148,9 @@ static int open_gym(struct play *p)
 
 static int open_env(struct play *p)
 {
-	return fh_env_open(p->gym, &(struct fh_env_options){ .task = p->task }, &p->env, &p->err);
+	return fh_env_open(p->gym,
+			&(struct fh_env_options){ .task = p->task, .web_hosts = web_host }, &p->env,
+			&p->err);
 }
 
 static int reset(struct play *p)
@@ -214,6 +220,8 @@ static const struct act whole[] = {
 	{ "a step", "echo one; echo two >&2", .has = "one\ntwo\n" },
 	{ "a long step", long_command, .has = "long\n" },
 	{ "a loud step", "seq -s ' ' 30000", .has = "1 2 3 4 5 6" },
+	{ "a call", "literature_search faults 1 | grep -o '" PAPERS_TITLE "'",
+			.has = PAPERS_TITLE "\n" },
 	{ "a step that times out", "sleep 9", .timeout_s = .02, .outcome = FH_OUTCOME_TIMEOUT },
 	{ "a step that exits", "exit 3", .outcome = FH_OUTCOME_SHELL_RESTARTED },
 	{ "validate", SUBMISSION "validate", .scored = true },

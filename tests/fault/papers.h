@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef FAULT_PAPERS_H
+#define FAULT_PAPERS_H
+
+#include <stdint.h>
+
+/* A server of papers on 127.0.0.1, in a thread that faults spare: whatever is asked, it has found one, of this
+ * title. Its port, or 0. */
+#define PAPERS_TITLE "On Faults"
+
+uint16_t papers_serve(void);
+
+#endif
