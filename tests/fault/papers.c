@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "papers.h"
 
-#include "fault.h"
-
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
-#include <pthread.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define ANSWER                                                                                     \
@@ -35,34 +35,51 @@ static void answer(int fd)
 	(void)!send(fd, reply, n, MSG_NOSIGNAL);
 }
 
-static void *serve(void *data)
+_Noreturn static void serve(int server, int owner)
 {
-	int server = *(int *)data;
+	struct pollfd waits[] = { { .fd = server, .events = POLLIN }, { .fd = owner } };
 
-	fault_spared = true;
-	for (;;) {
+	while (poll(waits, 2, -1) > 0 && !waits[1].revents) {
 		int fd = accept4(server, NULL, NULL, SOCK_CLOEXEC);
 
-		if (fd < 0)
-			continue;
-		answer(fd);
-		close(fd);
+		if (fd >= 0) {
+			answer(fd);
+			close(fd);
+		}
 	}
-	return NULL;
+	_exit(0);
+}
+
+/* Nobody's child: who waits for all children does not wait for it. */
+static void start(int server, const int owner[2])
+{
+	pid_t pid = fork();
+
+	if (pid == 0 && fork() == 0) {
+		close(owner[1]);
+		serve(server, owner[0]);
+	}
+	if (pid == 0)
+		_exit(0);
+	waitpid(pid, NULL, 0);
 }
 
 uint16_t papers_serve(void)
 {
-	static int server;
 	struct sockaddr_in at = { .sin_family = AF_INET,
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	socklen_t n = sizeof(at);
-	pthread_t thread;
+	int owner[2];
 
-	server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (server < 0 || bind(server, (struct sockaddr *)&at, n) < 0 || listen(server, 16) < 0 ||
 			getsockname(server, (struct sockaddr *)&at, &n) < 0 ||
-			pthread_create(&thread, NULL, serve, &server) != 0)
+			pipe2(owner, O_CLOEXEC) < 0)
 		return 0;
+	fflush(stdout);
+	/* The other end is open for as long as this process and its children live. */
+	start(server, owner);
+	close(server);
+	close(owner[0]);
 	return ntohs(at.sin_port);
 }

@@ -19,8 +19,8 @@ static void test_jumps(void **state)
 	bool good;
 
 	fault_spared = true;
-	machine_watch();
 	play_set_up();
+	machine_watch();
 	assert_int_equal(fault_page_open(), 0);
 	atomic_store(&fault_page->clock_jumps, true);
 	good = play(&p, "sums", SCRIPT_WHOLE) && play_read_records(&p);

@@ -53,8 +53,8 @@ int trials_set_up(void **state)
 	said_fd = memfd_create("said", MFD_CLOEXEC);
 	if (said_fd < 0)
 		return -errno;
-	machine_watch();
 	play_set_up();
+	machine_watch();
 	return fault_page_open();
 }
 
