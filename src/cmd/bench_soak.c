@@ -18,7 +18,7 @@
 #define AT_ONCE 4
 #define EPISODES 20 /* for each sample that was asked for */
 #define STEPS 10    /* of an episode */
-#define CHUNK 20    /* episodes to a sample */
+#define CHUNK 20    /* episodes to a sample, where it is told how they spread */
 
 struct soak {
 	struct fh_gym *gym;
@@ -74,9 +74,9 @@ static int turn(struct soak *s, struct fh_error *err)
 	return r;
 }
 
-/* Samples: each episode's share of the time that CHUNK of them took. */
-static int episodes(
-		struct soak *s, long n, int steps_each, struct samples *out, struct fh_error *err)
+/* Samples: each episode's share of the time that `chunk` of them took. */
+static int episodes(struct soak *s, long n, int steps_each, long chunk, struct samples *out,
+		struct fh_error *err)
 {
 	int64_t began = clock_now_ns();
 	long told = 0;
@@ -90,7 +90,7 @@ static int episodes(
 		r = go_on(s, i, err);
 	while (s->at_work > 0 && r == 0) {
 		r = turn(s, err);
-		if (s->over - told >= CHUNK) {
+		if (s->over - told >= chunk) {
 			int64_t now = clock_now_ns();
 
 			samples_add(out, (double)(now - began) / 1e3 / (double)(s->over - told));
@@ -142,15 +142,15 @@ static int run(struct bench *b, struct soak *s, struct fh_error *err)
 	double before[ARRAY_SIZE(things)], after[ARRAY_SIZE(things)];
 	struct samples warm_up = { 0 };
 	long n = (long)b->n * EPISODES;
-	int r = episodes(s, n / 10 + AT_ONCE, STEPS, &warm_up, err);
+	int r = episodes(s, n / 10 + AT_ONCE, STEPS, CHUNK, &warm_up, err);
 
 	free(warm_up.values);
 	resets->most = 1000;
 	look(before);
+	if (r == 0) /* one sample of all: what is borne, hiccups included */
+		r = episodes(s, n / 2, 0, n / 2, &resets->ours, err);
 	if (r == 0)
-		r = episodes(s, n / 2, 0, &resets->ours, err);
-	if (r == 0)
-		r = episodes(s, n, STEPS, &whole->ours, err);
+		r = episodes(s, n, STEPS, CHUNK, &whole->ours, err);
 	look(after);
 	tell_growth(b, before, after);
 	return r;
