@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/command_setup.h"
 
+#include "base/fd.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -9,6 +10,7 @@
 #include <string.h>
 
 #define SCRIPT_BYTES_MAX (1 << 20)
+#define ALIASES "bash_aliases.sh" /* as MLGym calls it */
 
 /* Names that the shell takes without quotes, so that none is needed. */
 static bool is_safe(const char *name)
@@ -63,7 +65,7 @@ static void add_unset(struct buf *script, const struct command_file *file)
 /* The last command's status is the script's. */
 static void add_sources(struct buf *script, const struct command_setup *commands)
 {
-	buf_add_str(script, "true");
+	buf_add_str(script, commands->aliases ? "test $__aliases = 0 && unset __aliases" : "true");
 	for (size_t i = 0; i < commands->n_files; i++) {
 		if (commands->files[i].kind != COMMAND_FILE_SOURCED)
 			continue;
@@ -83,6 +85,9 @@ static int check_files(const struct command_setup *commands, struct fh_error *er
 					"%s: a file of commands is named with letters, digits and "
 					"_-.+ only",
 					commands->files[i].path);
+		if (commands->aliases && str_eq(name, ALIASES))
+			return error_say(err, EINVAL, "%s: that is the name of the aliases",
+					commands->files[i].path);
 		for (size_t j = 0; j < i; j++)
 			if (str_eq(commands->files[j].name, name))
 				return error_say(err, EINVAL, "%s: '%s' is there already, from %s",
@@ -92,9 +97,26 @@ static int check_files(const struct command_setup *commands, struct fh_error *er
 	return 0;
 }
 
+static int read_aliases(
+		struct arena *a, const char *path, struct env_setup_file *out, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(SETUP_FILE_BYTES_MAX);
+	int r = fd_read_file(path, &text, err);
+
+	if (r < 0)
+		return r;
+	*out = (struct env_setup_file){
+		.name = ALIASES,
+		.data = arena_strndup(a, buf_str(&text), text.len),
+		.n = text.len,
+	};
+	return 0;
+}
+
+/* There is room for one more. */
 static struct env_setup_file *make_files(struct arena *a, const struct command_setup *commands)
 {
-	struct env_setup_file *files = arena_array(a, commands->n_files, sizeof(*files));
+	struct env_setup_file *files = arena_array(a, commands->n_files + 1, sizeof(*files));
 
 	for (size_t i = 0; i < commands->n_files; i++)
 		files[i] = (struct env_setup_file){
@@ -126,10 +148,18 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 		struct fh_error *err)
 {
 	auto_buf struct buf script = BUF_INIT(SCRIPT_BYTES_MAX);
+	struct env_setup_file *files = make_files(a, commands);
+	size_t n = commands->n_files;
 	int r = check_files(commands, err);
 
+	if (r == 0 && commands->aliases)
+		r = read_aliases(a, commands->aliases, &files[n++], err);
 	if (r < 0)
 		return r;
+	if (commands->aliases)
+		buf_add_str(&script,
+				"shopt -s expand_aliases\nsource " SETUP_DIR "/" ALIASES
+				"\n__aliases=$?\n");
 	if (commands->state_code)
 		buf_printf(&script, "%s\n", commands->state_code);
 	if (commands->env_variables)
@@ -142,8 +172,8 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 				"the state command and the variables have over %d bytes",
 				SCRIPT_BYTES_MAX);
 	*out = (struct env_setup){
-		.files = make_files(a, commands),
-		.n_files = commands->n_files,
+		.files = files,
+		.n_files = n,
 		.script = arena_strdup(a, buf_str(&script)),
 		.state = commands->state_name ? arena_strdup(a, commands->state_name) : NULL,
 	};

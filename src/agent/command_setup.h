@@ -12,13 +12,14 @@ struct command_setup {
 	const struct text_map *env_variables;
 	bool exported; /* the variables are: our own commands are programs, and see no others */
 	const char *state_name, *state_code; /* state_command; NULL: none */
+	const char *aliases; /* a file that each shell sources first, with aliases switched on; NULL: none */
 };
 
 /*
  * How the commands come into an episode, for env_set_setup(): scripts and files to source lie in
  * SETUP_DIR; the shell takes the state command's code, then each variable as `NAME=VALUE`, as it is
  * written (an array is `()`) and not exported unless asked to be, then sources the files. Functions `validate` and `submit` of
- * theirs give way to the programs of these names. Lives in the arena. -EINVAL.
+ * theirs give way to the programs of these names. Lives in the arena. -EINVAL; -ENOENT and the like for aliases.
  */
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err);

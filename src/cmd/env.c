@@ -7,6 +7,7 @@
 #include "cmd/env_protocol.h"
 #include "cmd/env_record.h"
 #include "cmd/episode_options.h"
+#include "cmd/episode_setup.h"
 #include "cmd/gpu_options.h"
 #include "cmd/interrupt.h"
 #include "cmd/log_options.h"
@@ -202,6 +203,9 @@ static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 		r = hide_records(d, err);
 	if (r == 0)
 		r = fh_env_open(d->gym, &env, &d->env, err);
+	if (r == 0)
+		r = episode_set_up(d->env, NULL, episode_aliases(e->aliases, gym.mlgym_root, arena),
+				err);
 	if (r < 0)
 		return r;
 	fh_env_info(d->env, &d->info);

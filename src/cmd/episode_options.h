@@ -17,7 +17,7 @@ struct episode_options {
 	int max_steps;
 	int reward; /* index into episode_rewards; the same as enum fh_reward_kind */
 	struct cmd_list bind;
-	const char *tasks_dir, *mlgym_root, *web_hosts;
+	const char *tasks_dir, *mlgym_root, *web_hosts, *aliases;
 };
 
 extern const char *const episode_rewards[];
@@ -42,6 +42,8 @@ extern const char *const episode_rewards[];
 	  "baseline, or nothing", "delta", episode_rewards },                                      \
 	{ "bind", 0, OPTION_REPEAT, EPISODE_FIELD(at, bind), "SRC[:DST]",                          \
 	  "show a file or folder of this machine inside, read-only; may be given again" },         \
+	{ "aliases-file", 0, OPTION_TEXT, EPISODE_FIELD(at, aliases), "FILE",                      \
+	  "each of an episode's shells sources it first, with aliases switched on" },              \
 	{ "tasks-dir", 0, OPTION_TEXT, EPISODE_FIELD(at, tasks_dir), "DIR",                        \
 	  "a folder with more tasks, looked up first" },                                           \
 	{ "web-hosts", 0, OPTION_TEXT, EPISODE_FIELD(at, web_hosts), "HOST,...",                   \

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "cmd/cmd.h"
 #include "cmd/episode_options.h"
+#include "cmd/episode_setup.h"
 #include "cmd/gpu_options.h"
 #include "cmd/interrupt.h"
 #include "cmd/run_args.h"
@@ -52,6 +53,7 @@ struct replay {
 	char *path; /* of the record */
 	char *model;
 	char *out;
+	const char *aliases;    /* a file that its shells source; NULL: none */
 	const char *agent_spec; /* NULL: none led it */
 	const char *web_hosts;  /* of the record; NULL: it does not say */
 	uint64_t seed;
@@ -137,6 +139,9 @@ static void read_args(struct replay *r)
 	for (size_t i = 0; i < bind->n && !o->episode.bind.n; i++)
 		cmd_warn("the run was shown --bind %s: without it there may be differences",
 				bind->items[i]);
+	if (args.aliases && *args.aliases && !o->episode.aliases)
+		cmd_warn("the run had --aliases-file %s: without it there may be differences",
+				args.aliases);
 	r->web_hosts = args.web_hosts;
 }
 
@@ -164,6 +169,7 @@ static void take_options(struct replay *r)
 		r->env.task = o->task;
 	if (o->agent)
 		r->agent_spec = o->agent;
+	r->aliases = episode_aliases(o->episode.aliases, r->places.mlgym_root, &r->arena);
 	if (o->episode.max_steps)
 		r->env.max_steps = o->episode.max_steps;
 	if (cmd_given(ctx, "seed"))
@@ -280,6 +286,7 @@ static int play(struct replay *r, struct fh_error *err)
 		.model = r->model,
 		.agent = r->agent.config ? &r->agent : NULL,
 		.out = r->out,
+		.aliases = r->aliases,
 		.suffix = "replay",
 		.reward = episode_rewards[r->reward],
 		.seed = r->seed,

@@ -112,6 +112,7 @@ static void add_environment(struct arena *a, struct run_args *args, const struct
 	args->seed = p->seed;
 	args->max_steps = info->max_steps;
 	args->reward = p->reward;
+	args->aliases = p->aliases;
 	args->bind = binds_of(a, p->env);
 	args->gpus = gpus_of(a, info);
 	args->memory = p->env->memory;

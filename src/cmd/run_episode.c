@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/run_episode.h"
 
-#include "agent/command_setup.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cmd/episode_setup.h"
 #include "cmd/run_record.h"
 #include "trajectory/info.h"
 
@@ -163,25 +163,6 @@ static int open_model(struct episode *e)
 	return model_open(&model, &e->model, &e->error);
 }
 
-/* An agent's own commands, into the episode that is to come. */
-static int set_up_commands(struct episode *e)
-{
-	const struct agent_config *c = e->plan.agent->config;
-	auto_arena struct arena arena = ARENA_INIT;
-	struct command_setup commands = {
-		.files = c->files,
-		.n_files = c->n_files,
-		.env_variables = &c->keys.tools.env_variables,
-		.exported = c->keys.tools.native.n > 0,
-		.state_name = c->keys.tools.state_command.name,
-		.state_code = c->keys.tools.state_command.code,
-	};
-	struct env_setup setup;
-	int r = command_setup_make(&arena, &commands, &setup, &e->error);
-
-	return r < 0 ? r : env_set_setup(e->env, &setup, &e->error);
-}
-
 static int open_all(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
@@ -190,8 +171,9 @@ static int open_all(struct episode *e)
 
 	if (r == 0)
 		r = fh_env_open(p->gym, p->env, &e->env, &e->error);
-	if (r == 0 && p->agent)
-		r = set_up_commands(e);
+	if (r == 0)
+		r = episode_set_up(
+				e->env, p->agent ? p->agent->config : NULL, p->aliases, &e->error);
 	if (r < 0)
 		return r;
 	fh_env_info(e->env, &info);

@@ -27,6 +27,7 @@ struct episode_plan {
 	const struct task_places *places;
 	const char *model;
 	const struct run_agent *agent; /* of a language model; NULL: another plays */
+	const char *aliases;           /* a file that its shells source; NULL: none */
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;

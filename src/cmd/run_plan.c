@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cmd/episode_setup.h"
 #include "cmd/run_options.h"
 #include "cmd/run_record.h"
 #include "cmd/run_sweep.h"
@@ -139,10 +140,21 @@ static int open_model(struct planning *p, const char *model)
 
 static int open_agents(struct planning *p)
 {
+	const struct run_options *o = p->options;
+	const char *replay = NULL;
 	int r = 0;
 
-	for (size_t i = 0; i < p->options->models.n && r == 0; i++)
-		r = open_model(p, p->options->models.items[i]);
+	if (o->replay_path)
+		replay = arena_printf(&p->plan->arena, "replay:%s", o->replay_path);
+	for (size_t i = 0; i < o->models.n && r == 0; i++) {
+		const char *model = o->models.items[i];
+		bool is_replay = replay && str_eq(model, "replay");
+
+		if (replay && !is_replay)
+			return error_say(&p->err, EINVAL,
+					"--replay_path wants --model replay, not %s", model);
+		r = open_model(p, is_replay ? replay : model);
+	}
 	return r;
 }
 
@@ -235,6 +247,7 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 		.agent = agent->config ? agent : NULL,
 		.out = plan->out,
 		.suffix = o->suffix,
+		.aliases = plan->aliases,
 		.reward = episode_rewards[o->episode.reward],
 		.past = plan->past.dir ? &plan->past : NULL,
 		.human_in = STDIN_FILENO,
@@ -361,6 +374,7 @@ static int make(struct planning *p)
 		return r;
 	plan->places.tasks_dir = o->episode.tasks_dir;
 	plan->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
+	plan->aliases = episode_aliases(o->episode.aliases, plan->places.mlgym_root, &plan->arena);
 	r = find_tasks(p);
 	if (r == 0)
 		r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, &p->err);

@@ -165,6 +165,8 @@ static void apply_model(struct run_past *p, const struct command_context *ctx,
 static void apply_environment(struct run_past *p, const struct command_context *ctx,
 		const struct run_args *args, struct run_options *o)
 {
+	if (!cmd_given(ctx, "aliases-file"))
+		o->episode.aliases = args->aliases;
 	if (!cmd_given(ctx, "bind") && !cmd_given(ctx, "container_mounts"))
 		o->episode.bind = list_of(&p->arena, &args->bind);
 	if (!cmd_given(ctx, "gpus-per-agent"))

@@ -42,6 +42,7 @@ static const struct arg table[] = {
 	{ "agent.model.temperature", ARG_NUMBER, ARG(temperature) },
 	{ "agent.model.top_p", ARG_NUMBER, ARG(top_p) },
 	{ "environment", ARG_GROUP },
+	{ "environment.aliases_file", ARG_TEXT, ARG(aliases) },
 	{ "environment.bind", ARG_LIST, ARG(bind) },
 	{ "environment.gpus", ARG_LIST, ARG(gpus) },
 	{ "environment.max_steps", ARG_INT, ARG(max_steps) },

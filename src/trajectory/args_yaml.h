@@ -39,6 +39,7 @@ struct run_args {
 	uint64_t seed;
 	int max_steps;
 	const char *reward;
+	const char *aliases;       /* a file that its shells sourced */
 	struct run_args_list bind; /* "SRC:DST" */
 	struct run_args_list gpus; /* that it had: "2" is /dev/nvidia2 */
 	bool memory;

@@ -113,6 +113,29 @@ def test_times_are_put_aside(fumehood):
     assert (second["normalised"], second["different"]) == (1, 0)
 
 
+def test_aliases(fumehood):
+    """They hold in each shell of a run."""
+    file = fumehood.folder / "short.sh"
+    file.write_text("#!/bin/bash\nalias ls='ls -F' two='echo 1; echo'\nfalse || true\n")
+    acts = ["mkdir there; ls", "two 2", "exit 3", "two 3; cat ~/commands/bash_aliases.sh"]
+    words = ("--task", "rows", "--model", fumehood.actions(*acts), "--aliases_file")
+    first = run(fumehood, *words, "short.sh")
+    shown = [step["observation"] for step in trajectory(first)["trajectory"]]
+    assert shown[0].splitlines()[-1] == "zeros.csv" and "there/\n" in shown[0]
+    assert shown[1] == "1\n2\n" and shown[3] == "1\n3\n" + file.read_text()
+    assert replay(fumehood, first["trajectory"], "--aliases-file", file)["different"] == 0
+    none = fumehood(
+        *("replay", "--compare", "--tasks-dir", TASKS, "--out", fumehood.out, first["trajectory"]),
+        status=1,
+    )
+    assert f"the run had --aliases-file {file}: " in none.stderr and ", 3 diff" in none.stdout
+    done = fumehood.run(*words, "gone.sh")
+    assert "there is no file 'gone.sh': the shell has no aliases" in done.stderr
+    for wrong in ("alias x=(\n", "false\n"):
+        file.write_text(wrong)
+        assert "could not be made" in fumehood.run(*words, "short.sh", status=1).stderr
+
+
 def test_differences_are_shown(fumehood):
     first = run(
         fumehood, "--task", "rows", "--model", fumehood.actions("echo one", "date +%N", "true")
@@ -186,6 +209,14 @@ def test_replies_are_parsed_and_the_end_is_submitted(fumehood, key):
     assert [s["action"].strip() for s in steps] == ["ls", "cp zeros.csv submission.csv", "submit"]
     assert [s["thought"].strip() for s in steps] == ["Look.", "Done.", ""]
     assert steps[0]["response"] == SAID[0]
+
+
+def test_a_path_of_replies_as_mlgym_gives_it(fumehood):
+    path = replies(fumehood, json.dumps({"rows": SAID})).removeprefix("replay:")
+    done = run(fumehood, "--task", "rows", "--model_name", "replay", "--replay_path", path)
+    assert done["exit_status"] == "submitted" and done["model"] == f"replay:{path}"
+    done = fumehood.run("--task", "rows", "--replay_path", path, status=2)
+    assert "--replay_path wants --model replay, not baseline" in done.stderr
 
 
 def test_three_replies_without_an_action_end_it_as_they_did(fumehood):

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/episode_setup.h"
+
+#include "agent/command_setup.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "cmd/cmd.h"
+
+#include <stdlib.h>
+
+const char *episode_aliases(const char *path, const char *mlgym_root, struct arena *arena)
+{
+	auto_free char *in_root = path && mlgym_root ? path_join(mlgym_root, path) : NULL;
+	auto_free char *real = path && *path ? realpath(path, NULL) : NULL;
+
+	if (!path || !*path)
+		return NULL;
+	if (!real && in_root)
+		real = realpath(in_root, NULL);
+	if (real)
+		return arena_strdup(arena, real);
+	cmd_warn("there is no file '%s': the shell has no aliases", path);
+	return NULL;
+}
+
+int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
+		struct fh_error *err)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct command_setup commands = { .aliases = aliases };
+	struct env_setup setup;
+	int r;
+
+	if (!agent && !aliases)
+		return 0;
+	if (agent) {
+		const struct tools_config *tools = &agent->keys.tools;
+
+		commands.files = agent->files;
+		commands.n_files = agent->n_files;
+		commands.env_variables = &tools->env_variables;
+		commands.exported = tools->native.n > 0;
+		commands.state_name = tools->state_command.name;
+		commands.state_code = tools->state_command.code;
+	}
+	r = command_setup_make(&arena, &commands, &setup, err);
+	return r < 0 ? r : env_set_setup(env, &setup, err);
+}

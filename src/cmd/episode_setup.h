@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_EPISODE_SETUP_H
+#define CMD_EPISODE_SETUP_H
+
+#include "agent/config.h"
+#include "base/arena.h"
+
+#include <fumehood/env.h>
+
+/* What an episode's shells begin with, beside the task: the commands of an agent, and aliases. */
+
+/* The absolute path of a file of aliases, which MLGym's command lines name as it lies in a checkout. NULL: none was
+ * named, or it is not there, with a warning: MLGym's own scripts name one that is gone. Lives in the arena. */
+const char *episode_aliases(const char *path, const char *mlgym_root, struct arena *arena);
+
+/* Before its reset. NULL: no agent leads, no aliases. */
+int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
+		struct fh_error *err);
+
+#endif
