@@ -122,6 +122,11 @@ const char *buf_str(const struct buf *b)
 	return b->data ? b->data : "";
 }
 
+bool buf_equal(const struct buf *a, const struct buf *b)
+{
+	return a->len == b->len && (!a->len || memcmp(a->data, b->data, a->len) == 0);
+}
+
 char *buf_take(struct buf *b)
 {
 	char *s = b->data ? b->data : xstrdup("");

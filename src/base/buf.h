@@ -47,6 +47,8 @@ void buf_consume(struct buf *b, size_t n);
 /* The text, "" if nothing was added. Valid until the next change. */
 const char *buf_str(const struct buf *b);
 
+bool buf_equal(const struct buf *a, const struct buf *b); /* what is in them */
+
 /* Moves the memory out: a heap string that the caller frees. The buffer is empty after it. */
 char *buf_take(struct buf *b);
 

@@ -11,6 +11,7 @@
 #include "cmd/interrupt.h"
 #include "cmd/run_args.h"
 #include "cmd/run_episode.h"
+#include "cmd/run_record.h"
 #include "cmd/run_resume.h"
 #include "cmd/term.h"
 #include "trajectory/compare.h"
@@ -115,6 +116,8 @@ static void read_events(struct replay *r)
 	if (g.open)
 		take_open(r, g.open);
 	glance_seed(&g, &r->seed);
+	if (g.open)
+		r->env.memory_file = arena_printf(&r->arena, "%s/%s", dir, RUN_MEMORY_FILE);
 	r->env.judge_salt = episode_recorded_salt(g.reset);
 	r->recorded_s = compare_time(g.reset ? text_of(pyjson_get(g.reset, "time")) : NULL);
 }

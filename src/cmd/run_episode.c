@@ -309,6 +309,7 @@ static int check_goes_on(struct episode *e, const struct fh_step *step)
 static int record(struct episode *e, const struct fh_step *step)
 {
 	bool again = e->plan.past && !e->resumed;
+	int r;
 
 	if (again)
 		e->different += run_past_differs(e->plan.past, step);
@@ -316,7 +317,8 @@ static int record(struct episode *e, const struct fh_step *step)
 		episode_log_reset(&e->log, step);
 		if (again)
 			return 0;
-		return recorder_reset(e->recorder, e->plan.seed, step, &e->error);
+		r = run_record_memory(e);
+		return r < 0 ? r : recorder_reset(e->recorder, e->plan.seed, step, &e->error);
 	}
 	episode_log_step(&e->log, step);
 	e->steps = step->step;

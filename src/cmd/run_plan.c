@@ -311,6 +311,7 @@ static int plan_task(struct planning *p, const char *name)
 		.reward = (enum fh_reward_kind)o->episode.reward,
 		.max_steps = o->episode.max_steps,
 		.memory = o->memory,
+		.memory_file = plan->past.memory,
 		.judge_salt = o->episode.judge_salt,
 		.binds = p->binds,
 		.n_binds = o->episode.bind.n,

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/run_record.h"
 
+#include "base/fd.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "cmd/run_args.h"
+#include "env/memory.h"
 #include "trajectory/run_dir.h"
 
 #include <stdlib.h>
@@ -85,6 +88,15 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 	if (r == 0)
 		e->traj = xstrdup(recorder_traj(e->recorder));
 	return r;
+}
+
+int run_record_memory(struct episode *e)
+{
+	const struct buf *memory = env_memory(e->env);
+	auto_free char *dir = path_dirname(e->traj);
+	auto_free char *path = path_join(dir, RUN_MEMORY_FILE);
+
+	return memory ? fd_write_file(path, buf_str(memory), memory->len, 0666, &e->error) : 0;
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */

@@ -14,6 +14,10 @@ struct run_name run_record_name(
 /* Makes the folder, or takes that of a run that goes on. Fills e->error. */
 int run_record_open(struct episode *e, const struct fh_env_info *info);
 
+/* What the agent's memory began as, beside the events: so that it can begin so again. Before the reset is recorded. */
+#define RUN_MEMORY_FILE "memory.json"
+int run_record_memory(struct episode *e);
+
 /* NULL: the exit status is that of the last step. What can't be written makes the episode one that failed. */
 void run_record_end(struct episode *e, const char *exit_status);
 

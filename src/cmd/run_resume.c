@@ -5,6 +5,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/run_args.h"
+#include "cmd/run_record.h"
 #include "trajectory/compare.h"
 
 #include <errno.h>
@@ -97,6 +98,7 @@ static int read_past(struct run_past *p, struct fh_error *err)
 			number < INT32_MAX)
 		p->number = (int)number;
 	p->task_hash = opened(p, "task_hash");
+	p->memory = arena_printf(&p->arena, "%s/%s", p->dir, RUN_MEMORY_FILE);
 	return 0;
 }
 

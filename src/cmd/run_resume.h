@@ -21,6 +21,7 @@ struct run_past {
 	struct agent_past messages; /* that hold */
 	struct chat_stats spent;    /* on them */
 	const char *task_hash;
+	const char *memory; /* a file: what the agent's began as, if it is there */
 };
 
 /* -EINVAL for a run that ended in order, or that no language model played: there is nothing to go on with. */

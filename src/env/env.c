@@ -207,6 +207,7 @@ static void init_buffers(struct fh_env *env)
 	buf_init(&env->folded, output);
 	buf_init(&env->integrity, TEXT_BYTES);
 	buf_init(&env->grade_error, TEXT_BYTES);
+	buf_init(&env->memory_began, GUEST_MEMORY_BYTES_MAX);
 }
 
 static int prepare(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
@@ -241,6 +242,8 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 				"the task %s has no memory_path, which a memory is kept in",
 				env->task->task->id);
 	env->memory = options->memory;
+	if (options->memory_file)
+		env->memory_file = arena_strdup(&env->arena, options->memory_file);
 	env->judge_salt = options->judge_salt;
 	env->reward = options->reward;
 	env->max_steps = options->max_steps ? options->max_steps : env->task->task->max_steps;
@@ -276,6 +279,7 @@ void fh_env_close(struct fh_env *env)
 	buf_release(&env->folded);
 	buf_release(&env->integrity);
 	buf_release(&env->grade_error);
+	buf_release(&env->memory_began);
 	arena_release(&env->arena);
 	arena_release(&env->setup_arena);
 	setup_drop_state(env);

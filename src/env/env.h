@@ -6,6 +6,7 @@
 #include "base/waits.h"
 #include "env/calls.h"
 #include "env/gym.h"
+#include "env/memory.h"
 #include "env/poller.h"
 #include "env/setup.h"
 #include "grade/grade.h"
@@ -43,6 +44,7 @@ struct fh_env {
 	int max_steps;
 	uint64_t judge_salt;        /* of each episode; 0: a new one */
 	bool memory;                /* is carried */
+	const char *memory_file;    /* what it begins as instead; NULL: as it was kept */
 	struct sandbox_bind *binds; /* the task's data and its own, and the user's */
 	size_t n_binds;
 	int *gpus; /* of the owner's, as long as it is open */
@@ -62,6 +64,8 @@ struct fh_env {
 	uint64_t seed;
 	struct sandbox *sb;
 	struct session *session;
+	struct buf memory_began; /* as the agent's memory was, if it `remembers` */
+	bool remembers;
 	int64_t wall_end_ns; /* when its time is over; INT64_MAX: never */
 	int n_steps;
 	struct sha256 history; /* of the seed, the salt and the actions so far: see grade/key.h */

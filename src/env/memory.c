@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "env/memory.h"
+
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/scope.h"
@@ -6,48 +8,93 @@
 #include "proto/guest.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 /*
- * An agent's memory, from episode to episode: a file of its home that begins as the task's memory_path is,
- * or is not there, and is written there again when the episode ends. What comes out is the agent's word, and goes
- * nowhere but in again. Of episodes that end at the same time the last one's stays.
+ * What comes out of a sandbox is the agent's word: it is parsed, and goes nowhere but in again. What is broken is
+ * not kept. Episodes may go on at the same time, in other processes too; who keeps a memory holds its folder's lock.
  */
-#define MEMORY_FILE "memory.json"
-#define MEMORY_BYTES_MAX (64 << 20)
 
 int memory_put(struct fh_env *env, struct fh_error *err)
 {
-	auto_buf struct buf text = BUF_INIT(MEMORY_BYTES_MAX);
-	const char *path = env->task->task->memory;
+	const char *path = env->memory ? env->task->task->memory : NULL;
 	int r;
 
-	if (!env->memory)
+	buf_clear(&env->memory_began);
+	env->remembers = false;
+	if (env->memory_file)
+		path = env->memory_file;
+	if (!path || !path_exists(path))
 		return 0;
-	if (!path_exists(path))
-		return 0;
-	r = fd_read_file(path, &text, err);
+	r = fd_read_file(path, &env->memory_began, err);
 	if (r == 0)
-		r = sandbox_put(env->sb, GUEST_HOME, MEMORY_FILE, buf_str(&text), text.len, 0644,
-				err);
+		r = sandbox_put(env->sb, GUEST_HOME, GUEST_MEMORY, buf_str(&env->memory_began),
+				env->memory_began.len, 0644, err);
+	env->remembers = r == 0;
 	return r < 0 ? error_wrap(err, "put the agent's memory into the sandbox") : 0;
+}
+
+const struct buf *env_memory(const struct fh_env *env)
+{
+	return env->remembers ? &env->memory_began : NULL;
+}
+
+/* To the end of the process, or until it is closed. Where a file system has no locks, so be it. */
+static int lock_folder(const char *folder, struct fh_error *err)
+{
+	auto_close int fd = -1;
+	int r = path_mkdirs(folder, 0755, err);
+
+	if (r < 0)
+		return r;
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, errno, "open '%s'", folder);
+	while (flock(fd, LOCK_EX) < 0 && errno == EINTR)
+		;
+	return take_fd(&fd);
+}
+
+static int add_to_kept(struct fh_env *env, const struct buf *ours, struct fh_error *err)
+{
+	const char *path = env->task->task->memory;
+	auto_free char *folder = path_dirname(path);
+	auto_buf struct buf now = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
+	auto_buf struct buf whole = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
+	struct memory_change change = { &env->memory_began, &now, ours };
+	auto_close int lock = lock_folder(folder, err);
+	int r;
+
+	if (lock < 0)
+		return lock;
+	r = path_exists(path) ? fd_read_file(path, &now, err) : 0;
+	if (r == 0)
+		r = memory_merge(&change, &whole, err);
+	if (r < 0)
+		return r;
+	if (whole.truncated)
+		return error_say(err, EFBIG,
+				"with what was noted meanwhile it is larger than %zu bytes",
+				whole.cap);
+	return fd_write_file(path, buf_str(&whole), whole.len, 0644, err);
 }
 
 static int keep(struct fh_env *env, struct fh_error *err)
 {
-	const char *path = env->task->task->memory;
-	auto_free char *folder = path_dirname(path);
-	auto_buf struct buf text = BUF_INIT(MEMORY_BYTES_MAX);
+	auto_buf struct buf ours = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
 	auto_close int fd = -1;
-	int r = sandbox_get(env->sb, GUEST_HOME, MEMORY_FILE, MEMORY_BYTES_MAX, &fd, err);
+	int r = sandbox_get(env->sb, GUEST_HOME, GUEST_MEMORY, GUEST_MEMORY_BYTES_MAX, &fd, err);
 
 	if (r == -ENOENT) /* nothing was remembered */
 		return 0;
 	if (r == 0)
-		r = fd_read_all(fd, &text);
-	if (r < 0)
+		r = fd_read_all(fd, &ours);
+	/* What nothing was added to has nothing to add. */
+	if (r < 0 || (env->remembers && buf_equal(&ours, &env->memory_began)))
 		return r;
-	r = path_mkdirs(folder, 0755, err);
-	return r < 0 ? r : fd_write_file(path, buf_str(&text), text.len, 0644, err);
+	return add_to_kept(env, &ours, err);
 }
 
 void memory_keep(struct fh_env *env)

@@ -49,6 +49,10 @@
 #define GUEST_SUBMIT_PIPE GUEST_RUN_DIR "/submit"
 #define GUEST_STATE_PIPE GUEST_RUN_DIR "/state"
 #define GUEST_CALL_PIPE GUEST_RUN_DIR "/call"
+/* The agent's memory, beneath GUEST_HOME. */
+#define GUEST_MEMORY "memory.json"
+#define GUEST_MEMORY_BYTES_MAX (4 << 20)
+
 /* What tools/aci notes of the open file: beneath GUEST_HOME, and beside it whatever else it keeps. */
 #define GUEST_EDITOR_FOLDER ".fumehood"
 #define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"

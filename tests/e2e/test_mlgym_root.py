@@ -175,22 +175,35 @@ def test_a_language_model_needs_torchrun(fumehood):
 
 
 def test_memory(fumehood, tmp_path):
-    """One episode's is there in the next, and only where it was asked for."""
+    """One episode's is there in the next, only where it was asked for; and in a replay, as it was."""
     root = tmp_path / "checkout"
     shutil.copytree(CHECKOUT, root)
     words = ["--mlgym-root", root, "--task", "coin", "--memory_enabled", "True"]
-    for said in ("one", "one two"):
-        model = fumehood.actions(f"echo {said.split()[-1]} >>~/memory.json; cat ~/memory.json")
-        (done,) = fumehood.run_json(*words, "--model", model)
+    kept = root / "data/coin/memory.json"
+    for had in ([], ["one"]):
+        note = f"""echo '{{"texts": {json.dumps([*had, "one"])}}}' >~/memory.json"""
+        (done,) = fumehood.run_json(
+            *words, "--model", fumehood.actions(f"cat ~/memory.json; {note}")
+        )
         with open(done["trajectory"]) as file:
-            assert json.load(file)["trajectory"][0]["observation"].split() == said.split()
-    spoiled = fumehood.actions("ln -sf /etc/passwd ~/memory.json", "submit")
-    (done,) = fumehood.run_json(*words, "--model", spoiled)
-    with open(done["trajectory"]) as file:
-        last = json.load(file)["trajectory"][-1]["observation"]
-    assert "(The memory was not kept: 'memory.json' is, or lies behind, a symbolic link)" in last
-    assert (root / "data/coin/memory.json").read_text() == "one\ntwo\n"
-    (root / "data/coin/memory.json").unlink()
+            seen = json.load(file)["trajectory"][0]["observation"]
+        assert json.loads(seen)["texts"] == had if had else "No such file" in seen
+    for spoil, why in [
+        ("ln -sf /etc/passwd ~/memory.json", "'memory.json' is, or lies behind, a symbolic link"),
+        ("echo '{' >~/memory.json", "the agent's memory:2:1: "),
+        ("echo '[]' >~/memory.json", "the agent's memory is no JSON object"),
+        ("head -c 5M /dev/zero >~/memory.json", "'memory.json' has 5242880 bytes, more than"),
+    ]:
+        model = fumehood.actions(spoil, "submit")
+        (spoiled,) = fumehood.run_json(*words, "--model", model)
+        with open(spoiled["trajectory"]) as file:
+            last = json.load(file)["trajectory"][-1]["observation"]
+        assert f"(The memory was not kept: {why}" in last
+        assert json.loads(kept.read_text()) == {"texts": ["one", "one"]}
+    kept.unlink()
+    again = ("replay", "--compare", "--out", fumehood.out / "again")
+    fumehood(*again, done["trajectory"])
+    assert not kept.exists()
     for note in ("a coin", "a crown"):
         model = fumehood.actions(f"memory_write '{note}' && memory_read a", "submit")
         (done,) = fumehood.run_json(*words, "--model", model)
@@ -202,6 +215,36 @@ def test_memory(fumehood, tmp_path):
         assert "No such file" in json.load(file)["trajectory"][0]["observation"]
     done = fumehood.run(*words[:3], "rows", *words[4:], status=None)
     assert done.returncode and "rowsOfNumbers has no memory_path" in done.stderr
+
+
+def test_episodes_at_the_same_time_add_to_one_memory(fumehood, tmp_path):
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    kept = root / "data/coin/memory.json"
+    kept.write_text('{"texts": ["old"], "tags": ["t"], "other": 1}')
+    model = fumehood.actions('sleep 1; memory_write "of $RANDOM"', "submit")
+    words = ["--mlgym-root", root, "--task", "coin", "--memory-enabled", "--model", model]
+    fumehood.run_json(*words, "--runs", 3, "--jobs", 3)
+    memory = json.loads(kept.read_text())
+    assert len(set(memory["texts"])) == len(memory["texts"]) == 4 and memory["texts"][0] == "old"
+    assert memory["tags"] == ["t", "", "", ""] and memory["other"] == 1
+
+
+def test_a_run_that_goes_on_has_the_memory_that_it_began_with(fumehood, tmp_path):
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    turns = [act("memory_write mine; memory_read mine"), [{"status": 500}, act("submit")]]
+    server = Server(tmp_path, {"m": {"turns": turns}})
+    words = ["--mlgym-root", root, "--task", "coin", "--memory-enabled"]
+    words += ["--model", "openai:m", "--url", server.url + "/v1", "--agent", "memory"]
+    kept = root / "data/coin/memory.json"
+    (broken,) = fumehood.run_json(*words, "--api-key", "k", "--retries", 0, status=1)
+    kept.write_text(kept.read_text().replace("mine", "theirs"))
+    folder = Path(broken["trajectory"]).parent
+    done = fumehood("run", "--resume", folder, "--api-key", "k")
+    server.close()
+    assert "different=0" not in done.stderr and "resumed" not in done.stderr
+    assert json.loads(kept.read_text())["texts"] == ["theirs", "mine"]
 
 
 # --- agents -------------------------------------------------------------------------------------------

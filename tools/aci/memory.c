@@ -20,8 +20,7 @@
  * embeddings, which are left empty. What is nearest to a query is told by BM25 (Robertson and Zaragoza, The
  * Probabilistic Relevance Framework, 2009) over words in lower case.
  */
-#define MEMORY_FILE GUEST_HOME "/memory.json"
-#define MEMORY_BYTES_MAX (16L * 1024 * 1024)
+#define MEMORY_FILE GUEST_HOME "/" GUEST_MEMORY
 #define TEXT_BYTES_MAX 65536
 #define SHOWN 2
 #define K1 1.2
@@ -43,7 +42,7 @@ static json_t *member(json_t *memory, const char *key)
 /* A new object where there is none; NULL, with a sentence, for a file that is something else. */
 static json_t *load(void)
 {
-	auto_buf struct buf text = BUF_INIT(MEMORY_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
 	struct fh_error err;
 	json_t *memory = NULL;
 	int r = fd_read_file(MEMORY_FILE, &text, &err);
@@ -73,7 +72,7 @@ static const char *text_at(json_t *list, size_t i)
 static int run_memory_write(int argc, char **argv)
 {
 	auto_json json_t *memory = NULL;
-	auto_buf struct buf out = BUF_INIT(MEMORY_BYTES_MAX);
+	auto_buf struct buf out = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
 	struct fh_error err;
 
 	if (argc < 2 || argc > 3 || !*argv[1] || strlen(argv[1]) > TEXT_BYTES_MAX) {

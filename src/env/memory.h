@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENV_MEMORY_H
+#define ENV_MEMORY_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+#include <fumehood/env.h>
+
+/*
+ * An agent's memory, from episode to episode: a file of its home, a JSON object with MLGym's keys. It begins as the
+ * task's memory_path is, or as a file that was recorded, and what the episode noted is added there when it ends.
+ */
+
+/* What the episode's began as; NULL: there was none. Lives until the next reset. */
+const struct buf *env_memory(const struct fh_env *env);
+
+/*
+ * What is to be kept, appended to `out`: `ours`, an episode's at its end, which began as `began`. Where another
+ * episode was kept meanwhile, so that the memory is `now` something else, its notes stay, and what only `ours` has
+ * comes after them. -EINVAL for what is no memory.
+ */
+struct memory_change {
+	const struct buf *began, *now, *ours; /* empty: there was none */
+};
+
+int memory_merge(const struct memory_change *change, struct buf *out, struct fh_error *err);
+
+#endif
