@@ -22,6 +22,7 @@ static const char look[] = "trap - DEBUG EXIT ERR\n"
 			   "for ((i = 0; i < 1000; i++)); do\n"
 			   "\tset -- /proc/[0-9]*; (($# == 3)) && break; read -t 0.01 <>/tmp/fifo\n"
 			   "done\n"
+			   "(($# == 3)) || for p; do read -r l <$p/stat && echo \"$l\"; done\n"
 			   "kill -9 $(</tmp/earlier) && echo $# && f";
 
 static const char *const hangs[] = {
