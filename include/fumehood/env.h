@@ -152,6 +152,7 @@ struct fh_step {
 	size_t n_best;
 	const char *grade_error; /* why a validate or submit gave no score, for people; NULL */
 	const char *integrity;   /* what was seen of tampering in this step; NULL */
+	const char *state_error; /* the agent's state_command hangs: said when it begins to, and is given up; NULL */
 	const char *exit_status; /* "submitted", ...; NULL while the episode goes on */
 	uint64_t judge_salt;     /* of the episode, given by its reset; 0 in steps */
 	bool restarted;          /* the shell ended in this step, and a new one runs in its files */

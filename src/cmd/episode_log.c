@@ -123,12 +123,34 @@ void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, 
 	end(l, &r, LOG_INFO, "episode begun");
 }
 
+static void log_events(struct episode_log *l, const struct fh_step *step)
+{
+	if (step->restarted) {
+		struct record r = begin(l);
+
+		end(l, &r, LOG_INFO, "shell restarted");
+	}
+	if (step->integrity) {
+		struct record r = begin(l);
+
+		add(&r, "what", step->integrity);
+		end(l, &r, LOG_WARN, "integrity");
+	}
+	if (step->state_error) {
+		struct record r = begin(l);
+
+		add(&r, "what", step->state_error);
+		end(l, &r, LOG_WARN, "state");
+	}
+}
+
 void episode_log_reset(struct episode_log *l, const struct fh_step *step)
 {
 	struct record r = begin(l);
 
 	add_number(&r, "duration_s", step->duration_s);
 	end(l, &r, LOG_INFO, "reset");
+	log_events(l, step);
 }
 
 void episode_log_resumed(struct episode_log *l, size_t different)
@@ -145,21 +167,6 @@ void episode_log_action(struct episode_log *l, const char *action)
 
 	add(&r, "action", arena_printf(&r.arena, "%.*s", ACTION_SHOWN, action));
 	end(l, &r, LOG_DEBUG, "action");
-}
-
-static void log_events(struct episode_log *l, const struct fh_step *step)
-{
-	if (step->restarted) {
-		struct record r = begin(l);
-
-		end(l, &r, LOG_INFO, "shell restarted");
-	}
-	if (step->integrity) {
-		struct record r = begin(l);
-
-		add(&r, "what", step->integrity);
-		end(l, &r, LOG_WARN, "integrity");
-	}
 }
 
 void episode_log_step(struct episode_log *l, const struct fh_step *step)

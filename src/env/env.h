@@ -89,6 +89,7 @@ struct fh_env {
 	void (*settled)(struct fh_env *env, bool alive); /* after SCRIPT and STATE */
 	struct call call;                                /* of a tool, while the command runs */
 	int n_scripts;                                   /* run in this reset or step */
+	int n_state_hangs;                               /* of the state command, in a row */
 	char *state, *open_file;                         /* as the tools have it; NULL: not known */
 	struct fh_step step;
 	struct fh_error failure; /* of a reset; code 0: none */

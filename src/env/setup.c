@@ -20,6 +20,7 @@
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define SCRIPT_TIMEOUT_MS 15000
 #define STATE_TIMEOUT_MS 5000
+#define STATE_HANGS_MAX 3 /* in a row; then it is not asked any more, until there is a new shell */
 #define SHOWN_BYTES 600
 
 /* Of tools/aci. */
@@ -185,6 +186,22 @@ static void take_state(struct fh_env *env, const struct buf *output)
 	env->state = buf_take(&text);
 }
 
+/* Seconds of each step went where nobody looked for them. */
+static void note_hang(struct fh_env *env, bool hung)
+{
+	if (!hung) {
+		env->n_state_hangs = 0;
+		return;
+	}
+	env->n_state_hangs++;
+	if (env->n_state_hangs == 1)
+		env->step.state_error = "the agent's state_command did not end within 5 s";
+	if (env->n_state_hangs == STATE_HANGS_MAX)
+		env->step.state_error = "the agent's state_command did not end within 5 s, for the "
+					"third time in a row: it is not asked any more, until the "
+					"shell is a new one";
+}
+
 /* --- what the environment drives -------------------------------------------------------------- */
 
 void setup_drop_state(struct fh_env *env)
@@ -193,14 +210,23 @@ void setup_drop_state(struct fh_env *env)
 	free(take_ptr(env->open_file));
 }
 
-void setup_begin(struct fh_env *env, bool new_shell)
+static void go_on(struct fh_env *env, bool new_shell)
 {
 	if (new_shell && env->setup.script && env->n_scripts < 2)
 		begin_script(env);
-	else if (env->setup.state)
+	else if (env->setup.state && env->n_state_hangs < STATE_HANGS_MAX)
 		begin_state(env);
 	else
 		env->settled(env, true);
+}
+
+void setup_begin(struct fh_env *env, bool new_shell)
+{
+	if (new_shell)
+		env->n_state_hangs = 0;
+	if (env->n_state_hangs == STATE_HANGS_MAX)
+		setup_drop_state(env);
+	go_on(env, new_shell);
 }
 
 void setup_advance(struct fh_env *env)
@@ -213,10 +239,12 @@ void setup_advance(struct fh_env *env)
 	result = session_result(env->session);
 	env->requests |= result->requests;
 	step_note_shell(env, result);
+	if (work == WORK_STATE)
+		note_hang(env, result->outcome == SESSION_TIMEOUT && !env->cancelled);
 	if (result->outcome == SESSION_GONE) {
 		env->settled(env, false);
 	} else if (result->restarted && env->n_scripts < 2 && env->n_steps) {
-		setup_begin(env, true);
+		go_on(env, true);
 	} else if (work == WORK_SCRIPT) {
 		script_over(env, result);
 	} else {

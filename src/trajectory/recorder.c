@@ -129,6 +129,19 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 	return 0;
 }
 
+/* Of a reset or step. */
+static void put_state_error(struct recorder *r, const struct fh_step *step)
+{
+	struct pyjson_writer w;
+
+	if (!step->state_error)
+		return;
+	w = begin(r, "state");
+	pyjson_put_i64(&w, "step", step->step);
+	pyjson_put_text(&w, "what", step->state_error);
+	end(&w);
+}
+
 int recorder_reset(
 		struct recorder *r, uint64_t seed, const struct fh_step *step, struct fh_error *err)
 {
@@ -137,6 +150,7 @@ int recorder_reset(
 	pyjson_put_u64(&w, "seed", seed);
 	info_put_reset(&w, step);
 	end(&w);
+	put_state_error(r, step);
 	return commit(r, err);
 }
 
@@ -193,6 +207,7 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 		put_score(r, step);
 	if (step->integrity)
 		put_integrity(r, step);
+	put_state_error(r, step);
 	r->steps = step->step;
 	/* A sandbox that is gone could be asked for no score. */
 	r->over = (step->terminated || step->truncated) && step->outcome != FH_OUTCOME_SANDBOX_GONE;

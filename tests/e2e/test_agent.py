@@ -343,6 +343,20 @@ def test_a_state_gives_fields(serve, play, stateful):
     assert said[2:] == ["nothing, 2 files"] * 2
 
 
+def test_a_state_that_hangs_is_said_and_given_up(serve, play, stateful):
+    hangs = ["state() { sleep 60; }", *["pwd"] * 3, "touch new; exit 3", "submit"]
+    result = play(serve(list(map(act, hangs))), "--agent", stateful())
+    (log,) = Path(result["trajectory"]).parent.glob("run-*.log")
+    events = (log.parent / "events.jsonl").read_text().splitlines()
+    told = [e for e in map(json.loads, events) if e["event"] == "state"]
+    assert [e["step"] for e in told] == [1, 3] and "not asked any more" in told[1]["what"]
+    assert log.read_text().count(" state ") == 2 and told[0]["what"] in log.read_text()
+    times = [step["execution_time"] for step in trajectory(result)["trajectory"]]
+    assert [seconds > 4.5 for seconds in times] == [True] * 3 + [False] * 3
+    said = [m["content"] for m in trajectory(result)["history"] if m["role"] == "user"]
+    assert [text.split(" files ")[0] for text in said[4:]] == ["2", "3"]
+
+
 def test_what_a_state_does_not_give_is_said(fumehood, serve, stateful):
     agent = stateful(", {fies}")
     fumehood.env["OPENAI_API_KEY"] = "k"
