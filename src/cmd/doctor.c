@@ -9,6 +9,7 @@
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "sandbox/gpus.h"
 #include "sandbox/idmap.h"
 #include "sandbox/sandbox.h"
 #include "shell/session.h"
@@ -309,6 +310,30 @@ static void check_papers(struct finding *f)
 		fix(f, "apt-get install poppler-utils");
 }
 
+/* None is fine. A driver whose devices nobody has made yet is not: a program of its own makes them. */
+static void check_gpus(struct finding *f)
+{
+	auto_buf struct buf list = BUF_INIT(sizeof(f->detail) / 2);
+	struct fh_error err = FH_ERROR_INIT;
+	int numbers[GPU_NUMBER_MAX + 1];
+	size_t n = gpus_look(numbers, ARRAY_SIZE(numbers), &err);
+
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&list, "%s%d", i ? ", " : n > 1 ? "GPUs " : "GPU ", numbers[i]);
+	f->ok = err.code == 0 && (n || !path_exists("/proc/driver/nvidia/version"));
+	if (err.code)
+		detail(f, "%s", err.message);
+	else if (n)
+		detail(f, "%s: an agent has those that --gpus-per-agent or --gpus give it",
+				buf_str(&list));
+	else
+		detail(f, "none of NVIDIA's: --gpus finds them as /dev/nvidia0, /dev/nvidia1 and so on");
+	if (err.code)
+		fix(f, "as root: chmod 666 /dev/nvidia*");
+	else if (!f->ok)
+		fix(f, "there is a driver: nvidia-smi or nvidia-modprobe, as root, makes its devices");
+}
+
 static void check_state(struct finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
@@ -332,6 +357,7 @@ static const struct check checks[] = {
 	{ "python", false, check_python },
 	{ "linter", false, check_linter },
 	{ "papers", false, check_papers },
+	{ "gpus", false, check_gpus },
 };
 
 /* --- telling --------------------------------------------------------------------------------- */

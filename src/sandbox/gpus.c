@@ -67,12 +67,42 @@ static int say_taken(int number, const struct stat *st, struct fh_error *err)
 	return error_say(err, EBUSY, "GPU %d is in use by process %" PRId64, number, pid);
 }
 
+/* Whoever starts the run: the agent is nobody on this machine. */
+static int check_mode(int number, const char *path, mode_t mode, struct fh_error *err)
+{
+	if (~mode & (S_IROTH | S_IWOTH))
+		return error_say(err, EACCES,
+				"an agent could not open GPU %d: the mode of '%s' is %03o, not 666",
+				number, path, mode & 0777);
+	return 0;
+}
+
+size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err)
+{
+	size_t n = 0;
+
+	err->code = 0;
+	for (int i = 0; i <= GPU_NUMBER_MAX && n < max; i++) {
+		char path[32];
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
+		if (stat(path, &st) < 0 || !S_ISCHR(st.st_mode))
+			continue;
+		out_numbers[n++] = i;
+		if (err->code == 0)
+			(void)check_mode(i, path, st.st_mode, err);
+	}
+	return n;
+}
+
 /* Being opened is what a device's group of control groups may refuse, and what wakes the GPU up. */
 static int lease(int number, struct gpu *out, struct fh_error *err)
 {
 	auto_close int fd = -1;
 	char path[32];
 	struct stat st;
+	int r;
 
 	snprintf(path, sizeof(path), "/dev/nvidia%d", number);
 	fd = open(path, O_RDWR | O_CLOEXEC);
@@ -83,11 +113,9 @@ static int lease(int number, struct gpu *out, struct fh_error *err)
 	if (!S_ISCHR(st.st_mode))
 		return error_say(
 				err, ENOENT, "there is no GPU %d: '%s' is no device", number, path);
-	/* Whoever starts the run: the agent is nobody on this machine. */
-	if (~st.st_mode & (S_IROTH | S_IWOTH))
-		return error_say(err, EACCES,
-				"an agent could not open GPU %d: the mode of '%s' is %03o, not 666",
-				number, path, st.st_mode & 0777);
+	r = check_mode(number, path, st.st_mode, err);
+	if (r < 0)
+		return r;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
 		return errno == EWOULDBLOCK ? say_taken(number, &st, err)
 					    : error_set(err, errno, "lock '%s'", path);

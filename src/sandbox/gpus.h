@@ -19,6 +19,10 @@ int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_err
 void gpus_close(struct gpus *gpus);  /* NULL is fine */
 void gpus_disown(struct gpus *gpus); /* in a fork, which is not to keep the leases */
 
+/* Numbers of those that are there, to tell of: none is opened or leased. `err` tells what stands in the way of the
+ * first that an agent could not open, code 0: nothing does. */
+size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err);
+
 /* Any thread may take and give back. -EBUSY. */
 int gpus_take(struct gpus *gpus, size_t n, int *out_numbers, struct fh_error *err);
 void gpus_give(struct gpus *gpus, const int *numbers, size_t n);

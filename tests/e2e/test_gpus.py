@@ -153,6 +153,20 @@ def test_agents_of_a_run_have_gpus_of_their_own(machine):
     assert numbers_in(shown) == [0, 2] and "visible: 0,1\n" in shown
 
 
+def test_doctor_tells_of_them(machine, program):
+    def told(status=None) -> dict:
+        report = json.loads(machine("doctor", "--json", status=status).stdout)
+        return next(check for check in report["checks"] if check["name"] == "gpus")
+
+    found = told()
+    assert not found["ok"] and not found["required"] and "chmod 666" in found["fix"]
+    assert found["detail"].startswith("an agent could not open GPU 7: the mode of '/dev/nvidia7'")
+    if not os.path.exists("/dev/nvidia0") and not os.path.exists("/proc/driver/nvidia/version"):
+        machine.program = program
+        none = told()
+        assert none["ok"] and "--gpus finds them as /dev/nvidia0" in none["detail"]
+
+
 def test_a_replay_has_as_many(machine, program):
     words = ["--task", "rows", "--model", machine.actions(SHOWN), "--gpus-per-agent", "1"]
     (first,) = machine.run_json(*words)
