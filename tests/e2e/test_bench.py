@@ -51,7 +51,7 @@ def test_many_alive(fumehood):
 def test_nothing_grows(fumehood):
     report = bench(fumehood, "--only", "soak", "-n", "20")
     found = {result["name"]: result for result in report["results"]}
-    assert found["sustained"]["n"] > 5 and found["soak"]["n"] > 10
+    assert found["sustained"]["n"] == 1 and found["soak"]["n"] > 10
     assert found["soak_memory"]["p50"] < 32 << 20  # a sanitizer keeps some of what was freed
     assert found["soak_fds"]["p50"] < 16
     assert found["soak_mounts"]["p50"] == 0
