@@ -140,7 +140,7 @@ struct fh_step {
 	enum fh_outcome outcome;
 	double duration_s;
 	double cpu_s;              /* of this step; -1: not known */
-	int64_t memory_peak_bytes; /* of the episode, up to the last step of 1 ms or more; -1 */
+	int64_t memory_peak_bytes; /* of the episode, but for its last 1 ms of CPU time; -1 */
 	int64_t written_bytes;     /* growth of the episode's files so far; -1 */
 	const char *open_file;     /* "n/a": none */
 	const char *working_dir;

@@ -70,11 +70,12 @@ struct fh_env {
 	int n_steps;
 	struct sha256 history; /* of the seed, the salt and the actions so far: see grade/key.h */
 	int n_validated;
-	uint32_t n_scored; /* those that gave a score */
-	double value;      /* of the metric when it was last scored */
-	struct score best; /* empty: none yet */
-	int64_t cpu_ns;    /* used until the end of the last step; -1: not known */
-	int64_t memory_peak_bytes;
+	uint32_t n_scored;         /* those that gave a score */
+	double value;              /* of the metric when it was last scored */
+	struct score best;         /* empty: none yet */
+	int64_t cpu_ns;            /* used until the end of the last step; -1: not known */
+	int64_t memory_peak_bytes; /* when so much CPU time was used; -1: not known */
+	int64_t memory_cpu_ns;
 	char *working_dir;
 
 	/* the reset or step that is under way, or was last */

@@ -59,12 +59,16 @@ static void add_usage(struct fh_env *env)
 	bool quick = clock_now_ns() - env->started_ns < SESSION_QUICK_NS;
 
 	sandbox_usage(env->sb, &usage);
+	if (usage.cpu_ns >= 0 && usage.cpu_ns - env->memory_cpu_ns < SESSION_QUICK_NS)
+		quick = true;
 	env->step.cpu_s = -1;
 	if (usage.cpu_ns >= 0 && env->cpu_ns >= 0)
 		env->step.cpu_s = (double)(usage.cpu_ns - env->cpu_ns) / 1e9;
 	env->cpu_ns = usage.cpu_ns;
-	if (!quick || env->memory_peak_bytes < 0)
+	if (!quick || env->memory_peak_bytes < 0) {
 		env->memory_peak_bytes = sandbox_memory_peak(env->sb);
+		env->memory_cpu_ns = usage.cpu_ns;
+	}
 	env->step.memory_peak_bytes = env->memory_peak_bytes;
 	env->step.written_bytes = usage.written_bytes;
 }

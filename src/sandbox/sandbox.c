@@ -303,12 +303,17 @@ int64_t sandbox_files_bytes(const struct sandbox *sb)
 	return (int64_t)(s.f_blocks - s.f_bfree) * s.f_bsize;
 }
 
+int64_t sandbox_cpu_ns(struct sandbox *sb)
+{
+	return sb->group ? cgroup_cpu_ns(sb->group) : -1;
+}
+
 void sandbox_usage(struct sandbox *sb, struct sandbox_usage *out)
 {
 	int64_t files = sandbox_files_bytes(sb);
 
 	*out = (struct sandbox_usage){
-		.cpu_ns = sb->group ? cgroup_cpu_ns(sb->group) : -1,
+		.cpu_ns = sandbox_cpu_ns(sb),
 		.written_bytes = files < 0 ? -1 : files - sb->files_base_bytes,
 	};
 }

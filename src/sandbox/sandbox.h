@@ -240,6 +240,8 @@ struct sandbox_usage {
 };
 
 void sandbox_usage(struct sandbox *sb, struct sandbox_usage *out);
+int64_t sandbox_cpu_ns(struct sandbox *sb);
+
 /* These take longer; -1: not known. */
 int64_t sandbox_memory_peak(struct sandbox *sb); /* bytes */
 int64_t sandbox_oom_kills(struct sandbox *sb);

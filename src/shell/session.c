@@ -71,8 +71,9 @@ struct session {
 	bool cancelled;
 
 	struct shell_status status; /* when SETTLING */
-	int64_t oom_kills;          /* before this command */
-	bool shell_ended;           /* with this status */
+	int64_t oom_kills;          /* when it was last looked at, with so much CPU time used */
+	int64_t oom_cpu_ns;
+	bool shell_ended; /* with this status */
 	int shell_status;
 	char cwd[GUEST_PATH_MAX + 1];
 	char integrity[160];
@@ -148,13 +149,24 @@ static void drain_present(struct session *s)
 
 /* --- the end of a command -------------------------------------------------------------------- */
 
-/* The counter is not looked at after what was over before it could have filled its memory. */
+static bool was_quick(const struct session *s)
+{
+	int64_t cpu_ns;
+
+	if (s->result.duration_ns < SESSION_QUICK_NS)
+		return true;
+	cpu_ns = sandbox_cpu_ns(s->sb);
+	return cpu_ns >= 0 && cpu_ns - s->oom_cpu_ns < SESSION_QUICK_NS;
+}
+
+/* The counter is not looked at after what can't have filled its memory. */
 static bool killed_for_memory(struct session *s, int exit_code)
 {
 	int64_t before = s->oom_kills;
 
-	if (exit_code == 0 && s->result.duration_ns < SESSION_QUICK_NS)
+	if (exit_code == 0 && was_quick(s))
 		return false;
+	s->oom_cpu_ns = sandbox_cpu_ns(s->sb);
 	s->oom_kills = sandbox_oom_kills(s->sb);
 	return s->oom_kills > (before > 0 ? before : 0);
 }

@@ -17,8 +17,8 @@
  */
 struct session;
 
-/* What is over sooner can't have filled a memory of any use: counters that take long to read are left
- * alone after it. */
+/* What is over sooner, or has had the CPU for less since they were looked at, can't have filled a memory of any
+ * use: counters that take long to read are left alone after it. */
 #define SESSION_QUICK_NS 1000000
 
 enum session_outcome {
