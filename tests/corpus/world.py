@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The files of a recorded run, as far as they are known, in an episode of our own."""
+
+import json
+import posixpath
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+from reading import Entry, Listing, Window
+
+WORKSPACE = "/home/agent/workspace"
+STARTER = "/starter"  # where an episode sees the data of MLGym's checkout
+
+
+class Env:
+    """One `fumehood env`, an episode for each run."""
+
+    def __init__(self, program: str, tasks: Path, checkout: Path | None):
+        bind = ["--bind", f"{checkout / 'data'}:{STARTER}"] if checkout else []
+        self.child = subprocess.Popen(
+            [
+                program,
+                "env",
+                "--tasks-dir",
+                tasks,
+                "--task",
+                "rows",
+                "--max-steps",
+                "100000",
+                *bind,
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, **request: object) -> dict:
+        self.child.stdin.write(json.dumps(request) + "\n")
+        self.child.stdin.flush()
+        return json.loads(self.child.stdout.readline())
+
+    def step(self, action: str) -> dict:
+        answer = self.ask(op="step", action=action, timeout_s=60)
+        if "error" in answer:
+            raise ValueError(answer["error"]["message"])
+        return answer
+
+    def close(self) -> None:
+        self.child.stdin.close()
+        self.child.wait()
+
+
+# --- how a task begins --------------------------------------------------------------------------------
+
+
+def lists(config: str, key: str) -> list[str]:
+    """A list of a task's file."""
+    found = re.search(rf"^{key}:\n((?: *- .*\n)+)", config, re.MULTILINE)
+    return [line.strip("- ") for line in found[1].splitlines()] if found else []
+
+
+class Starter:
+    """What the workspace of one of MLGym's tasks holds at first, from a checkout."""
+
+    def __init__(self, checkout: Path, task: str):
+        files = sorted((checkout / "configs/tasks").glob("*.yaml"), key=lambda f: f.stem != task)
+        texts = [f.read_text() for f in files]
+        config = next((t for t in texts if re.search(rf"^id: {task}$", t, re.MULTILINE)), "")
+        self.data = checkout / "data"
+        self.sources = [Path(p).relative_to("data") for p in lists(config, "starter_code")]
+        self.evaluators = lists(config, "evaluation_paths")
+        datasets = [checkout / "configs" / p for p in lists(config, "dataset_configs")]
+        self.has_data = any("is_local: true" in d.read_text() for d in datasets if d.is_file())
+
+    def commands(self) -> str:
+        lines = [f"cp -r --no-preserve=mode {STARTER}/{p} ." for p in self.sources]
+        lines += [f"chmod 555 {e}" for e in self.evaluators]
+        return "\n".join([*lines, "mkdir data" if self.has_data else ":"])
+
+    def files(self) -> dict[str, Path]:
+        """All files, by their paths in the workspace."""
+        found = {}
+        for p in self.sources:
+            top = self.data / p
+            beneath = [top] if top.is_file() else [f for f in top.rglob("*") if f.is_file()]
+            found |= {f"{WORKSPACE}/{f.relative_to(top.parent)}": f for f in beneath}
+        return found
+
+
+# --- what is known of it ------------------------------------------------------------------------------
+
+
+class World:
+    """Of each file, whether it is as it was then; of folders, which have just what they had."""
+
+    def __init__(
+        self, env: Env, starter: Starter | None, read_only: set[str], shown: dict[str, Window]
+    ):
+        self.env = env
+        self.known: dict[str, bool] = {}
+        self.doubted: set[str] = set()  # a program that was left out may have written them
+        self.listed: set[str] = set()
+        self.modes = dict.fromkeys(read_only, "444")
+        env.ask(op="reset", seed=0)
+        env.step(f"shopt -s expand_aliases\nalias ls='ls -F'\nrm -rf ./* && cd {WORKSPACE}")
+        if starter and starter.sources:
+            self.begin(starter, shown)
+
+    def begin(self, starter: Starter, shown: dict[str, Window]) -> None:
+        """The checkout may have another version of a file than the run had, which shows when it is opened, or in
+        its size."""
+        files = starter.files()
+        self.env.step(starter.commands())
+        self.known = dict.fromkeys(files, True)
+        self.listed = {posixpath.dirname(f) for f in files} | {WORKSPACE}
+        self.modes |= {f"{WORKSPACE}/{e}": "555" for e in starter.evaluators}
+        self.doubted = set(files)
+        for path in set(files) & set(shown):
+            self.rebuild(shown[path])
+
+    def is_known(self, path: str) -> bool:
+        return bool(self.known.get(path))
+
+    def is_listed(self, folder: str) -> bool:
+        """With all folders that lie in it."""
+        beneath = [f for f in self.known if f.startswith(folder.rstrip("/") + "/")]
+        return {folder, *map(posixpath.dirname, beneath)} <= self.listed
+
+    def doubt(self) -> None:
+        self.doubted = set(self.known)
+        self.listed.clear()
+
+    # From windows.
+
+    def write(self, w: Window) -> None:
+        word = "END_OF_REBUILT_FILE"
+        path = shlex.quote(w.path)
+        self.env.step(
+            f"rm -f {path}; mkdir -p \"$(dirname {path})\"; cat > {path} << '{word}'\n{w.text()}{word}\n"
+        )
+        if w.path in self.modes:
+            self.env.step(f"chmod {self.modes[w.path]} {path}")
+        self.learn(w)
+
+    def learn(self, w: Window) -> None:
+        self.known[w.path] = True
+        self.doubted.discard(w.path)
+
+    def rebuild(self, w: Window) -> None:
+        """A file that is shown whole, unless that is what it holds: a window does not tell how its last line ends."""
+        if not w.is_whole() or (self.is_known(w.path) and w.path not in self.doubted):
+            return
+        if self.is_known(w.path):
+            held = self.env.step(f"cat {shlex.quote(w.path)}")["observation"]
+            if held.removesuffix("\n") == w.text().removesuffix("\n"):
+                self.learn(w)
+                return
+        self.write(w)
+
+    # From listings, and from what a search finds.
+
+    def make(self, commands: list[str]) -> bool:
+        """Runs them; of files that are new, or of another size, nobody knows what is in them. Whether there were
+        such."""
+        shown = self.env.step("\n".join(["true", *commands]))["observation"]
+        new = [line[4:] for line in shown.splitlines() if line.startswith("NEW ")]
+        self.known |= dict.fromkeys(new, False)
+        return bool(new)
+
+    def learn_listing(self, shown: Listing, working_dir: str) -> bool:
+        """Makes folders that were not known as they are shown; whether there were such."""
+        commands, learnt = [], False
+        for folder, entries in shown.folders.items():
+            path = posixpath.normpath(posixpath.join(working_dir, folder or ""))
+            if path in self.listed or folder is None:
+                made = [e for e in entries if self.is_doubtful(path, e)]
+            else:
+                made, learnt = entries, True
+                keep = "".join(f" ! -name {shlex.quote(e.name)}" for e in entries)
+                commands.append(f"mkdir -p {shlex.quote(path)}")
+                commands.append(
+                    f"find {shlex.quote(path)} -mindepth 1 -maxdepth 1 ! -name '.*'{keep} -exec rm -rf {{}} +"
+                )
+                self.listed.add(path)
+            commands += [adding(posixpath.join(path, e.name), e) for e in made]
+        for name in shown.missing:
+            path = posixpath.normpath(posixpath.join(working_dir, name))
+            if posixpath.dirname(path) not in self.listed:
+                commands.append(f"rm -rf {shlex.quote(path)}")
+        return (self.make(commands) if commands else False) or learnt
+
+    def is_doubtful(self, folder: str, entry: Entry) -> bool:
+        path = posixpath.normpath(posixpath.join(folder, entry.name))
+        return path in self.doubted or (folder not in self.listed and not self.is_known(path))
+
+    def learn_paths(self, paths: list[str]) -> bool:
+        folders = [f"mkdir -p {shlex.quote(posixpath.dirname(p))}" for p in paths]
+        return self.make(folders + [adding(p, Entry(p)) for p in paths])
+
+    def learn_size(self, path: str, size: int) -> bool:
+        return not self.is_known(path) and self.make([adding(path, Entry(path, size=size))])
+
+
+def adding(path: str, entry: Entry) -> str:
+    """The commands that make it so."""
+    at = shlex.quote(path)
+    if entry.is_folder():
+        return f"[ -d {at} ] || {{ rm -f {at}; mkdir {at}; }}"
+    lines = [f"[ -e {at} ] || {{ : > {at}; echo NEW {at}; }}"]
+    if entry.size is not None:
+        size = entry.size
+        lines.append(
+            f"[ $(stat -c %s {at}) = {size} ] || {{ rm {at}; truncate -s {size} {at}; echo NEW {at}; }}"
+        )
+    if entry.mode:
+        bits = sum(1 << (8 - i) for i, c in enumerate(entry.mode[1:]) if c != "-")
+        lines.append(f"chmod {bits:o} {at}")
+    elif entry.mark == "*":
+        lines.append(f"[ -x {at} ] || chmod +x {at}")
+    return "\n".join(lines)
