@@ -155,7 +155,7 @@ int run_args_write(const char *dir, const struct episode *e, const struct run_na
 
 	if (e->plan.agent)
 		args.agent_config_path = e->plan.agent->config->place;
-	if (e->chat)
+	if (e->plan.agent && e->chat)
 		add_chat(&arena, &args, e->plan.agent, e->chat);
 	add_environment(&arena, &args, &e->plan, info);
 	args_yaml_add(&out, &args);
