@@ -77,17 +77,6 @@ int cmd_misuse(const struct command_context *ctx, const char *format, ...)
 	return misuse(ctx->path, buf_str(&text));
 }
 
-bool cmd_given(const struct command_context *ctx, const char *option)
-{
-	const struct cmd_option *table = ctx->command->options;
-
-	for (size_t i = 0; table && table[i].kind; i++) {
-		if (str_eq(table[i].name, option))
-			return ctx->given[i];
-	}
-	return false;
-}
-
 static int show_help(const struct command *c, const char *path, FILE *to)
 {
 	auto_buf struct buf text = BUF_INIT(CMD_HELP_BYTES);

@@ -485,3 +485,14 @@ int options_parse(const struct command *command, const char *const *words, size_
 		.json = p.common.json };
 	return 0;
 }
+
+bool cmd_given(const struct command_context *ctx, const char *option)
+{
+	const struct cmd_option *table = ctx->command->options;
+
+	for (size_t i = 0; table && table[i].kind; i++) {
+		if (str_eq(table[i].name, option))
+			return ctx->given[i];
+	}
+	return false;
+}

@@ -142,22 +142,35 @@ static void put_unsaid(struct fh_env *env)
 		buf_release(text);
 }
 
+static void set_unsaid(struct call *call, const char *word, const struct buf *said)
+{
+	struct buf *text = &call->unsaid;
+
+	buf_release(text);
+	buf_init(text, ANSWER_BYTES_MAX + FH_ERROR_MESSAGE_MAX);
+	buf_printf(text, "%s %s %zu\n", call->id, word, said->len);
+	buf_add(text, buf_str(said), said->len);
+}
+
 static void put_answer(
 		struct fh_env *env, int r, const struct buf *body, const struct fh_error *err)
 {
 	auto_buf struct buf said = BUF_INIT(ANSWER_BYTES_MAX);
-	struct buf *text = &env->call.unsaid;
+	struct call *call = &env->call;
 
 	if (r < 0)
 		buf_add_str(&said, err->message);
 	else
 		buf_add(&said, buf_str(body), body->len);
 	hide_secret(&said, papers_key()); /* a server may repeat it */
-	buf_init(text, ANSWER_BYTES_MAX + FH_ERROR_MESSAGE_MAX);
-	buf_printf(text, "%s %s %zu\n", env->call.id, r < 0 ? "no" : "ok", said.len);
-	buf_add(text, buf_str(&said), said.len);
-	env->call.n_bytes += (int64_t)text->len;
-	env->call.failures = 0;
+	set_unsaid(call, r < 0 ? "no" : "ok", &said);
+	if (said.truncated || call->unsaid.truncated) {
+		buf_clear(&said);
+		buf_add_str(&said, "there is no memory for the answer");
+		set_unsaid(call, "no", &said);
+	}
+	call->n_bytes += (int64_t)call->unsaid.len;
+	call->failures = 0;
 	put_unsaid(env);
 }
 
@@ -183,7 +196,8 @@ static void begin(struct fh_env *env)
 	if (atomic_load(&env->gym->n_calls) >= CALLS_MAX)
 		return;
 	/* Before the call is read, so that the next one is told. */
-	if (sandbox_clear_requests(env->sb, NULL) < 0 || read_call(env, &call) < 0) {
+	if (sandbox_clear_requests(env->sb, NULL) < 0 || read_call(env, &call) < 0 ||
+			call.truncated) {
 		env->call.asked = !failed(&env->call);
 		return;
 	}

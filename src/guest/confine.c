@@ -22,6 +22,10 @@
  * leave others theirs. */
 #define DESCRIPTORS_MAX 2048
 
+/* For a dump in a file as little as none; and where it goes into a program, this number alone keeps the kernel
+ * from starting that, outside and as root: core(5). */
+#define CORE_BYTES 1
+
 int confine_drop_bounding(void)
 {
 	for (int cap = 0; cap <= CAP_LAST_CAP; cap++)
@@ -43,7 +47,7 @@ static int limit(int resource, uint64_t most)
 
 static int set_limits(const struct confinement *c, struct fh_error *err)
 {
-	int r = limit(RLIMIT_CORE, 0);
+	int r = limit(RLIMIT_CORE, CORE_BYTES);
 
 	if (r == 0)
 		r = limit(RLIMIT_SIGPENDING, SIGNALS_PENDING_MAX);

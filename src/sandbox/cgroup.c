@@ -238,9 +238,11 @@ static bool is_empty(const struct cgroups *pool, const struct cgroup *group)
 	auto_free char *folder = folder_of(pool, group, 0);
 	auto_free char *path = xasprintf("%s/cgroup.procs", folder);
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct cgroup_kind *kind = pool->tree.kind;
 	char byte;
 
-	return fd >= 0 && read(fd, &byte, 1) == 0;
+	return fd >= 0 && read(fd, &byte, 1) == 0 &&
+			!(kind->is_used && kind->is_used(&pool->tree, group->name));
 }
 
 static void remove_group(struct cgroups *pool, struct cgroup *group)

@@ -42,6 +42,8 @@ struct cgroup_kind {
 	/* Puts the peak back to nothing, for a new life of the group; false where it can't be. */
 	bool (*forget_peak)(int memory_fd);
 	int64_t (*oom_kills)(const struct cgroup_tree *tree, const char *group);
+	/* Whether what is counted for it is in use though no process is in it. NULL: soon it is not. */
+	bool (*is_used)(const struct cgroup_tree *tree, const char *group);
 };
 
 extern const struct cgroup_kind cgroup_v1, cgroup_v2;

@@ -16,7 +16,9 @@ enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
 static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu", "cpuacct" };
 
 #define NO_LIMIT (-1)
-#define NETWORK_PART 4 /* of the memory beside it */
+#define NETWORK_PART 4          /* of the memory beside it */
+#define NETWORK_MOST (64 << 20) /* the machine has so much for all, its owner's connections too */
+#define NETWORK_LEFT (1 << 20)  /* of a group's last life, that does no harm */
 
 static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
@@ -84,8 +86,9 @@ static int set_network(const struct cgroup_tree *tree, const char *group, int64_
 {
 	static const char file[] = "memory.kmem.tcp.limit_in_bytes";
 	auto_free char *folder = folder_of(tree, MEMORY, group);
-	int r = cgroup_write_number(
-			folder, file, memory_bytes ? memory_bytes / NETWORK_PART : NO_LIMIT);
+	int64_t part = memory_bytes / NETWORK_PART;
+	int64_t most = part < NETWORK_MOST ? part : NETWORK_MOST;
+	int r = cgroup_write_number(folder, file, memory_bytes ? most : NO_LIMIT);
 
 	if (r == 0 || r == -ENOENT || r == -EOPNOTSUPP)
 		return 0;
@@ -133,6 +136,14 @@ static int v1_open_memory(const struct cgroup_tree *tree, const char *group)
 	return open_file(tree, MEMORY, group, "memory.max_usage_in_bytes");
 }
 
+/* Connections may outlive their processes by a second or two: guest/network.c. */
+static bool v1_is_used(const struct cgroup_tree *tree, const char *group)
+{
+	auto_close int fd = open_file(tree, MEMORY, group, "memory.kmem.tcp.usage_in_bytes");
+
+	return fd >= 0 && cgroup_read_number(fd, "") > NETWORK_LEFT;
+}
+
 static int64_t v1_oom_kills(const struct cgroup_tree *tree, const char *group)
 {
 	auto_close int fd = open_file(tree, MEMORY, group, "memory.oom_control");
@@ -150,4 +161,5 @@ const struct cgroup_kind cgroup_v1 = {
 	.cpu_unit_ns = 1,
 	.open_memory = v1_open_memory,
 	.oom_kills = v1_oom_kills,
+	.is_used = v1_is_used,
 };

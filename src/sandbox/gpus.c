@@ -17,9 +17,14 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #define LOCKS_BYTES_MAX (1 << 20)
+
+/* An agent that waits for the lock gets it when its run is killed, and has it until it has ended, too. */
+#define AGAIN 5
+#define AGAIN_NS 20000000
 
 struct gpu {
 	int number, lease;
@@ -149,7 +154,7 @@ static int too_few(const struct gpus *g, size_t wanted, size_t there, const stru
 /* Of those named, or of all, where one that is not there is no error. */
 static int lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_error *err)
 {
-	size_t n = o->numbers ? o->n_numbers : GPU_NUMBER_MAX + 1, there = 0;
+	size_t n = o->numbers ? o->n_numbers : GPU_NUMBER_MAX + 1, there = g->n;
 	struct fh_error why = FH_ERROR_INIT;
 
 	for (size_t i = 0; i < n && g->n < o->wanted; i++) {
@@ -182,6 +187,10 @@ int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_err
 	g = xcalloc(1, sizeof(*g) + options->wanted * sizeof(*g->all));
 	pthread_mutex_init(&g->lock, NULL);
 	r = lease_some(g, options, err);
+	for (int i = 0; i < AGAIN && r == -EBUSY; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
+		r = lease_some(g, options, err);
+	}
 	if (r < 0) {
 		gpus_close(g);
 		return r;

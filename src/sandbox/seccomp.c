@@ -14,6 +14,8 @@
 #include <seccomp.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -267,11 +269,41 @@ static int add_base(scmp_filter_ctx filter)
 	return r;
 }
 
+/* What filters are compiled into is limited for the machine, no group counts it, and no sandbox can be made when
+ * it is used up. Answers as a kernel that has none: programs then do without. */
+static int refuse_filters(scmp_filter_ctx filter)
+{
+	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(seccomp), 0);
+
+	if (r == 0)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1,
+				SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, PR_SET_SECCOMP));
+	return r;
+}
+
+/* The limit is such that no dump is made, and no program of the machine's started to take one (core(5)). Whoever
+ * sets it hears that it is set: the careful would not go on. */
+static int keep_core_limit(scmp_filter_ctx filter)
+{
+	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(setrlimit), 1,
+			SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, RLIMIT_CORE));
+
+	if (r == 0)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(prlimit64), 2,
+				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, RLIMIT_CORE),
+				SCMP_A2(SCMP_CMP_NE, 0));
+	return r;
+}
+
 static int add_agent(scmp_filter_ctx filter)
 {
 	int r = refuse_namespaces(filter);
 
-	return r == 0 ? refuse_fcntls(filter) : r;
+	if (r == 0)
+		r = refuse_fcntls(filter);
+	if (r == 0)
+		r = refuse_filters(filter);
+	return r == 0 ? keep_core_limit(filter) : r;
 }
 
 /*

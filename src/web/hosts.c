@@ -128,6 +128,9 @@ bool hosts_allow(const char *list, const char *scheme, const char *host, const c
 
 	if (!str_eq(scheme, "http") && !str_eq(scheme, "https"))
 		return false;
+	/* What is asked for a name in other letters is another name: IDNA. */
+	if (span_host(&(struct entry){ host, strlen(host) }) != strlen(host))
+		return false;
 	while (next_entry(&list, &e)) {
 		if (is(&e, PAPERS) ? hosts_allow(papers, scheme, host, port)
 				   : entry_allows(e, scheme, host, port))

@@ -82,7 +82,7 @@ FAULTS = {
     "enormous": (
         "import os\ndef guess(h):\n    while 1: os.write(4, b'0' * 65536)\n",
         "longer than",
-        False,
+        True,
     ),
     "not a number": (
         f"import os\ndef guess(h):\n    {GAMES}\n"

@@ -13,11 +13,12 @@ REFUSED = {
         finit_module settimeofday clock_settime adjtimex iopl ioperm vhangup sethostname setuid
         setgid setgroups mknod-disk mknod-mem socket-raw socket-raw-high socket-raw6 lease notify shm-lock""",
     "ENOSYS": """clone3 io_setup io_uring_setup io_uring_enter io_uring_register inotify_init1 mq_open
-        modify_ldt beyond-the-known x32-getpid x32-ptrace int80-getpid""",
+        modify_ldt seccomp beyond-the-known x32-getpid x32-ptrace int80-getpid""",
     "EAFNOSUPPORT": """socket-family-high socket-packet socket-vsock socket-alg socket-can socket-tipc socket-xdp
         socket-netlink-nf socket-netlink-audit socket-netlink-uevent socketpair-tipc""",
     "EPROTONOSUPPORT": "socket-sctp socket-mptcp",
     "ENOMEM": "memfd-huge",
+    "EINVAL": "seccomp-prctl",
     "done": "getpid",
 }
 EXPECTED = {name: error for error, names in REFUSED.items() for name in names.split()}
@@ -30,3 +31,12 @@ def test_calls_are_refused(agent):
 def test_calls_of_a_program_without_a_shell(fumehood, inside, neighbour):
     done = fumehood("sandbox", "exec", "--bind", f"{inside}:{ATTACK}", "--", f"{ATTACK}/calls")
     assert dict(line.split() for line in done.stdout.splitlines()) == EXPECTED
+
+
+def test_a_dump_goes_nowhere(agent):
+    """The kernel would start a program of this machine's for it; a limit of 1 alone keeps it from that."""
+    said = agent.sh(
+        "ulimit -c 0; python3 -c 'import resource as r, os; r.setrlimit(r.RLIMIT_CORE, (0, 0));"
+        "print(r.getrlimit(r.RLIMIT_CORE), flush=True); os.abort()'; ls core* 2>/dev/null; ulimit -c"
+    )
+    assert said.startswith("(1, 1)\n") and "dumped" not in said and "core." not in said

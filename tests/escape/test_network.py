@@ -3,6 +3,7 @@
 
 import secrets
 import socket
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -58,3 +59,22 @@ def test_its_own_network_stays_as_it_is(agent):
     refused = ["new-link", "new-address", "new-route", "link-down", "set-address", "add-route"]
     expected = {**dict.fromkeys(refused, "EPERM"), "forward": "EACCES", "low-port": "EACCES"}
     assert agent.tried(f"python3 {ATTACK}/network.py") == expected
+
+
+def orphans() -> int:
+    """Connections of this machine that no process has."""
+    with open("/proc/net/sockstat") as stat:
+        return int(stat.read().partition("orphan ")[2].split()[0])
+
+
+def test_connections_that_nobody_has(agent, neighbour):
+    """They end soon after their episode, with their memory and their network."""
+    before = orphans()
+    for _ in range(2):
+        assert agent.sh(f"python3 {ATTACK}/orphans.py").strip() == "40"
+        assert orphans() >= before + 40, "it is no attack"
+        agent.ask(op="reset")
+    end = time.monotonic() + 10
+    while orphans() > before:
+        assert time.monotonic() < end, f"{orphans()} are left"
+        time.sleep(0.05)

@@ -22,8 +22,8 @@ struct campaign {
 int trials_set_up(void **state);
 int trials_tear_down(void **state);
 
-/* Prints what went wrong, and a summary that begins with "fault: "; how many trials did. FAULT_KILLS=1000
- * fails each site each time that it is passed, instead of the first time and another. */
+/* Prints what went wrong, and a summary that begins with "fault: "; how many trials did. FAULT_ALL=1 fails
+ * each site each time that it is passed, instead of the first time and another. */
 unsigned trials_run(const struct campaign *c);
 
 /* Sites of a call that any campaign has seen on a side so far. */

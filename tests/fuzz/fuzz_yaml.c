@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/config.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cmd/run_sweep.h"
 #include "config/schema.h"
 #include "config/yaml.h"
 #include "task/config.h"
@@ -82,6 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	const struct node *root = NULL;
 
 	n_schemas = schema_all(&dataset_schema, schemas, n_schemas);
+	n_schemas = schema_all(&agent_schema, schemas, n_schemas);
+	n_schemas = schema_all(&sweep_schema, schemas, n_schemas);
 	if (yaml_parse(&a, "input", (const char *)data, n, &root, &err) < 0) {
 		check(err.code < 0 && str_starts(err.message, "input:"), "no error", err.message);
 		return 0;

@@ -195,11 +195,7 @@ BAD = {
     ),
     "surrogates": (r"def move(h): return '\ud800\0\n'", r"move returned '\ud800\x00\n', expected"),
     "list": ("def move(h): return [1]", "game 1, round 1: move returned [1], expected"),
-    "huge text": ("def move(h): return 'x' * 10**6", "the answer is longer than"),
-    "too huge text": (
-        "def move(h): return 'x' * 10**7",
-        "move raised ValueError: moves of 1000000",
-    ),
+    "huge text": ("def move(h): return 'x' * 10**6", "move raised ValueError: moves of 1000"),
     "huge number": ("def move(h): return 10**5000", "round 1: move raised ValueError: Exceeds"),
     "deep list": (
         "def move(h):\n    x = []\n    for _ in range(10**4): x = [x]\n    return x",
@@ -313,7 +309,7 @@ RAW = {
     "never ends its line": (
         ASKED + "while True: os.write(4, b'1' * 4096)",
         "the answer is longer than 66176 bytes",
-        False,
+        True,
     ),
     "no JSON": (ASKED + r"os.write(4, b'nonsense\n')" + STAY, "can't be read", True),
     "no UTF-8": (ASKED + r"os.write(4, b'[\"\xff\"]\n')" + STAY, "can't be read", True),

@@ -30,6 +30,14 @@ static void test_places(void **state)
 		{ "*.example.org", "https", "example.org", "443", false },
 		{ "*.example.org", "https", ".example.org", "443", false },
 		{ "*.example.org", "https", "badexample.org", "443", false },
+		{ "*.example.org", "https",
+				"evil.net\xef\xbc\x9a"
+				"443\xef\xbc\x8f.example.org",
+				"443", false },
+		{ "*.example.org", "https",
+				"b\xc3\xbc"
+				"cher.example.org",
+				"443", false },
 		{ "https://example.org", "https", "example.org", "443", true },
 		{ "https://example.org", "http", "example.org", "80", false },
 		{ "https://example.org", "https", "example.org", "8443", false },

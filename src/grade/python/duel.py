@@ -125,7 +125,7 @@ class Player:
             end = chunk.find(b"\n")
             data += chunk
             if len(data) > most:
-                raise Fault(f"the answer is longer than {most} bytes")
+                raise Tampering(f"the answer is longer than {most} bytes")  # player.py sends none
         if end != len(chunk) - 1:
             raise Tampering("more than one answer came to one question")
         return bytes(data)

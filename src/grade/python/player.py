@@ -26,7 +26,8 @@ from types import ModuleType
 from typing import Any
 
 QUESTIONS_FD, ANSWERS_FD = 3, 4
-LINE_BYTES = 16 << 20  # the longest line
+LINE_BYTES = 16 << 20  # the longest question
+ANSWER_BYTES, MOVE_BYTES = 64 << 10, 64  # the longest answer, and what each game adds to it
 TEXT_CHARS = 300  # the longest text about an exception
 
 Strategy = Callable[[list[tuple[Any, Any]]], Any]
@@ -101,9 +102,9 @@ def print_traceback(path: str, error: BaseException) -> None:
     traceback.print_exception(error.with_traceback(trace))
 
 
-def encode(value: Any) -> bytes:
+def encode(value: Any, games: int = 0) -> bytes:
     line = json.dumps(value, separators=(",", ":"), default=repr).encode() + b"\n"
-    if len(line) > LINE_BYTES:
+    if len(line) > ANSWER_BYTES + MOVE_BYTES * games:
         raise ValueError(f"moves of {len(line)} bytes")
     return line
 
@@ -125,7 +126,9 @@ class Player:
                 self.table = Table(self.strategy(question), question["games"])
             elif self.table:
                 self.table.reply(question["replies"])
-            return encode(self.table.move() if self.table else None)
+            if not self.table:
+                return encode(None)
+            return encode(self.table.move(), len(self.table.histories))
         except BaseException as error:  # exit() in the agent's code is an answer too
             return encode(self.complaint(error))
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/reboot.h>
 #include <sys/shm.h>
@@ -129,6 +130,8 @@ static const struct {
 	{ "memfd-huge", SYS_memfd_create, { P("x"), 4 } },
 	{ "lease", SYS_fcntl, { 0, F_SETLEASE, F_RDLCK } },
 	{ "notify", SYS_fcntl, { 0, F_NOTIFY, DN_ACCESS | DN_MULTISHOT } },
+	{ "seccomp", SYS_seccomp, { 1, 0, P(room) } },
+	{ "seccomp-prctl", SYS_prctl, { PR_SET_SECCOMP, 2, P(room) } },
 	{ "beyond-the-known", 463, { 0 } },
 	{ "x32-getpid", X32 + 39, { 0 } },
 	{ "x32-ptrace", X32 + 521, { 0 } },
