@@ -34,7 +34,7 @@ def test_a_csv_is_compared_without_a_word(begin):
             agent.sh(f"sed -i '{row}{spoil}' submission.csv")
             text = agent.validate()["observation"]
             assert "Not scored" in text
-            said.add(re.sub(rf"\b({row}|{passenger}x?)\b", "N", text))
+            said.add(re.sub(rf"line {row}:|'{passenger}x?'", "", text))
         assert len(said) == 1, said
 
 
