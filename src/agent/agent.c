@@ -15,6 +15,7 @@
 /* An observation of 1 MiB is escaped to four times that at most; a prompt is put around it. */
 #define MESSAGE_BYTES_MAX (16L * 1024 * 1024)
 #define ASK_AGAIN_MAX 2 /* times in a turn */
+#define FIELDS_MAX 1024 /* with those that a state brings: each step's may bring others */
 
 struct agent {
 	const struct agent_config *config;
@@ -118,7 +119,8 @@ static void set_tools_state(struct agent *a, const char *state)
 		return;
 	for (const struct pyjson *v = object->first; object->kind == PYJSON_OBJECT && v;
 			v = v->next)
-		if (text_of(v) && strlen(v->key) == v->key_len)
+		if (text_of(v) && strlen(v->key) == v->key_len &&
+				(a->fields.n < FIELDS_MAX || fields_get(&a->fields, v->key)))
 			fields_set(&a->fields, v->key, text_of(v));
 }
 

@@ -10,7 +10,7 @@
  * Actions in fenced blocks. MLGym finds fences by a regular expression, which is followed here, odd ends
  * and all: a fence is three backticks at the beginning of a line, then a word (its label, maybe empty,
  * maybe with more backticks), then white space up to and with the last newline in it; or three backticks
- * and white space up to the end of the text.
+ * and white space up to the end of the text. A text is read once: a model may write millions of fences.
  */
 #define TICKS "```"
 
@@ -29,10 +29,10 @@ static bool read_fence(const char *at, struct fence *out)
 	if (!str_starts(at, TICKS))
 		return false;
 	pytext_first_word(word, &label);
-	if (pytext_spaces(word, strlen(word)))
+	if (pytext_spaces(word, SIZE_MAX))
 		label = 0; /* the word that was found begins later */
 	blank = word + label;
-	n = pytext_spaces(blank, strlen(blank));
+	n = pytext_spaces(blank, SIZE_MAX);
 	for (size_t i = 0; i < n; i++)
 		if (blank[i] == '\n')
 			end = blank + i + 1;

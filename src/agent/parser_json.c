@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/parser_kind.h"
 #include "agent/pytext.h"
+#include "base/scope.h"
 #include "base/str.h"
 #include "trajectory/pyjson.h"
 
@@ -52,11 +53,12 @@ static int read_values(const struct pyjson *arguments, struct command_value *val
 static const char *fill_unknown(
 		struct arena *a, const char *name, const struct command_value *values, size_t n)
 {
-	const char *line = name;
+	auto_buf struct buf line = BUF_INIT(SIZE_MAX);
 
+	buf_add_str(&line, name);
 	for (size_t i = 0; i < n; i++)
-		line = arena_printf(a, "%s %s", line, values[i].value);
-	return pytext_strip(a, line, strlen(line));
+		buf_printf(&line, " %s", values[i].value);
+	return pytext_strip(a, buf_str(&line), line.len);
 }
 
 static bool has_line(const char *text, const char *line)

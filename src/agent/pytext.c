@@ -34,7 +34,7 @@ size_t pytext_spaces(const char *s, size_t n)
 {
 	size_t at = 0, length;
 
-	while (at < n && pytext_is_space(character(s + at, n - at, &length)))
+	while (at < n && s[at] && pytext_is_space(character(s + at, n - at, &length)))
 		at += length;
 	return at;
 }
@@ -83,9 +83,10 @@ size_t pytext_count_lines(const char *s)
 
 const char *pytext_first_word(const char *s, size_t *out_n)
 {
-	size_t n = strlen(s), begin = pytext_spaces(s, n), at = begin, length;
+	size_t begin = pytext_spaces(s, SIZE_MAX), at = begin, length;
 
-	while (at < n && !pytext_is_space(character(s + at, n - at, &length)))
+	/* No character reads past a NUL. */
+	while (s[at] && !pytext_is_space(character(s + at, SIZE_MAX, &length)))
 		at += length;
 	*out_n = at - begin;
 	return s + begin;

@@ -14,7 +14,7 @@
 /* str.isspace() of one character. */
 bool pytext_is_space(uint32_t c);
 
-/* Bytes of white space that s begins with. */
+/* Bytes of white space that s begins with, n at most; a NUL ends it. */
 size_t pytext_spaces(const char *s, size_t n);
 
 /* str.strip(), str.rstrip(), as a new string. */
@@ -24,7 +24,7 @@ char *pytext_rstrip(struct arena *a, const char *s, size_t n);
 /* len(str.splitlines()) */
 size_t pytext_count_lines(const char *s);
 
-/* str.split()[0]; *out_n 0 if there is no word. */
+/* str.split()[0]; *out_n 0 if there is no word. What follows the word is not looked at. */
 const char *pytext_first_word(const char *s, size_t *out_n);
 
 /* shlex.quote() */

@@ -29,23 +29,18 @@ static const char *find(const char *at, const char *end, char c)
 	return at < end ? memchr(at, c, (size_t)(end - at)) : NULL;
 }
 
-/* Anywhere in it: digits, "%|", and after that "|", "[" and "]", as in "40%|####    | 4/10 [00:01]". */
+/* Anywhere in it: digits, "%|", and after that "|", "[" and "]", as in "40%|####    | 4/10 [00:01]". What does
+ * not follow the first "%|" follows no later one. */
 static bool is_bar(const char *line, const char *end)
 {
 	const char *p = line;
 
-	while ((p = find(p, end, '%'))) {
-		const char *q = p + 1;
-
-		if (p > line && p[-1] >= '0' && p[-1] <= '9' && q < end && *q == '|') {
-			q = find(q + 1, end, '|');
-			q = q ? find(q + 1, end, '[') : NULL;
-			if (q && find(q + 1, end, ']'))
-				return true;
-		}
+	while ((p = find(p, end, '%')) &&
+			!(p > line && p[-1] >= '0' && p[-1] <= '9' && p + 1 < end && p[1] == '|'))
 		p++;
-	}
-	return false;
+	p = p ? find(p + 2, end, '|') : NULL;
+	p = p ? find(p + 1, end, '[') : NULL;
+	return p && find(p + 1, end, ']');
 }
 
 void observe_mlgym_output(struct buf *out, const char *text, size_t n)

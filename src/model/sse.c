@@ -55,10 +55,11 @@ static bool skip_mark(struct sse *s)
 
 static const char *find_end(const char *text, size_t n)
 {
-	const char *lf = memchr(text, '\n', n);
-	const char *cr = memchr(text, '\r', lf ? (size_t)(lf - text) : n);
-
-	return cr ? cr : lf;
+	/* One way through: a search for each of the two would read all of many short lines for each. */
+	for (const char *end = text + n; text < end; text++)
+		if (*text == '\n' || *text == '\r')
+			return text;
+	return NULL;
 }
 
 /* A whole line, without its end. */

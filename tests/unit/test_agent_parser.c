@@ -2,10 +2,12 @@
 #include "fixture.h"
 
 #include "agent/parser.h"
+#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 
 #include <string.h>
+#include <time.h>
 
 /* Replies, and what each parser makes of them. The fences are MLGym's to the letter, odd ends and all. */
 
@@ -156,6 +158,58 @@ static void test_tools(void **state)
 	}
 }
 
+/* A reply may have 16 MiB of anything, and everybody waits while it is read: what is read anew for each of its
+ * fences, tags or quotes takes minutes, and each of these some 20 ms. */
+#define LONG_BYTES (4 << 20)
+#define LONG_SECONDS 2.0
+
+static const char *const nasty[] = { "```", "```\n", "```py\n", "```py ", "``` \n \n",
+	"```\xc2\xa0", " ", "\n", "x", "\xe2\x80", "<command>", "</command>", "<think>", "</think>",
+	"<command>```\n</command>", "\"", "\\", "[", "{\"a\":", "{\"thought\":\"x\",",
+	"end_of_edit\n" };
+
+static char *repeated(const char *text, size_t bytes)
+{
+	size_t n = strlen(text);
+	char *out = xcalloc(bytes + n + 1, 1);
+
+	for (size_t at = 0; at < bytes; at += n)
+		memcpy(out + at, text, n);
+	return out;
+}
+
+static double seconds_of(const struct output_parser *parser, const char *text)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	struct chat_use use = { "id", "bash", text };
+	struct chat_reply reply = { .content = text, .uses = &use, .n_uses = 1 };
+	struct fh_error error = FH_ERROR_INIT;
+	struct parsed parsed = { 0 };
+	clock_t begin = clock();
+
+	parser->parse(&a, &reply, &commands, &parsed, &error);
+	return (double)(clock() - begin) / CLOCKS_PER_SEC;
+}
+
+static void test_long_replies(void **state)
+{
+	static const char *const names[] = { "ActionParser", "ThoughtActionParser",
+		"MLGymThoughtActionParser", "XMLThoughtActionParser", "EditFormat", "Identity",
+		"JsonParser", "ToolCallParser", "TolerantParser" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(nasty); i++) {
+		auto_free char *text = repeated(nasty[i], LONG_BYTES);
+
+		for (size_t j = 0; j < ARRAY_SIZE(names); j++) {
+			double seconds = seconds_of(output_parser_find(names[j], NULL), text);
+
+			if (seconds > LONG_SECONDS)
+				fail_msg("%s took %.1f s for '%s' again and again", names[j],
+						seconds, nasty[i]);
+		}
+	}
+}
+
 static void test_names(void **state)
 {
 	struct fh_error error = FH_ERROR_INIT;
@@ -173,6 +227,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_replies),
 		cmocka_unit_test(test_tools),
+		cmocka_unit_test(test_long_replies),
 		cmocka_unit_test(test_names),
 	};
 

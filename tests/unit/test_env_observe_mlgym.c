@@ -4,6 +4,8 @@
 #include "base/scope.h"
 #include "env/env.h"
 
+#include <time.h>
+
 /* Output as MLGym shows it: what Python's splitlines() and a search for progress bars make of it. */
 
 static void test_output(void **state)
@@ -55,11 +57,26 @@ static void test_nul(void **state)
 	assert_memory_equal(out.data, "a\0b", 3);
 }
 
+/* A line of many beginnings of bars: for each of them the rest would be read, which takes a minute. */
+static void test_long_line(void **state)
+{
+	enum { N = 300000 };
+	auto_buf struct buf text = BUF_INIT(4 * N), out = BUF_INIT(4 * N);
+	clock_t begin = clock();
+
+	for (int i = 0; i < N; i++)
+		buf_add_str(&text, "1%|[");
+	observe_mlgym_output(&out, buf_str(&text), text.len);
+	assert_true(buf_equal(&out, &text));
+	assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_output),
 		cmocka_unit_test(test_nul),
+		cmocka_unit_test(test_long_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

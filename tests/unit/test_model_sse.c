@@ -4,6 +4,8 @@
 #include "base/scope.h"
 #include "model/sse.h"
 
+#include <time.h>
+
 /* Server-sent events: the same ones however their bytes are cut into pieces. */
 
 static void add_events(struct sse *s, struct buf *out)
@@ -92,11 +94,26 @@ static void test_too_long(void **state)
 	}
 }
 
+/* Lines without a line feed after them: to look for one at each takes half a minute. */
+static void test_many_lines(void **state)
+{
+	enum { N = 1 << 20 };
+	auto_buf struct buf text = BUF_INIT(N), events = BUF_INIT(N);
+	clock_t begin = clock();
+
+	while (text.len < N)
+		buf_add_str(&text, "\r");
+	read_in_pieces(buf_str(&text), N, &events);
+	assert_int_equal(events.len, 0);
+	assert_true((double)(clock() - begin) / CLOCKS_PER_SEC < 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_events),
 		cmocka_unit_test(test_too_long),
+		cmocka_unit_test(test_many_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
