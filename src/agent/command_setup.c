@@ -2,6 +2,7 @@
 #include "agent/command_setup.h"
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -48,11 +49,32 @@ static int add_variables(
 	return 0;
 }
 
-/* MLGym's functions of these names print a marker that asks for a score. Here that is asked for by programs
+/* MLGym's commands of these names print a marker that asks for a score. Here that is asked for by programs
  * of the same names, and a marker in an output is a text like any other. */
 static bool asks_for_score(const char *name)
 {
 	return str_eq(name, "validate") || str_eq(name, "submit");
+}
+
+/* MLGym's scripts that a sandbox has nothing for: a network to ask, a model's weights to load. Our programs of
+ * these names do what they say. One that does it in a way of its own has no such line, and runs. */
+static const struct {
+	const char *name, *needs;
+} helpless[] = {
+	{ "literature_search", "\nimport requests\n" },
+	{ "parse_pdf_url", "\nimport requests\n" },
+	{ "memory_read", "\nfrom transformers import " },
+	{ "memory_write", "\nfrom transformers import " },
+};
+
+/* Of a script that may not be executed the shell finds the next one on its PATH: ours. */
+static bool gives_way(const struct command_file *file)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(helpless); i++)
+		if (str_eq(file->name, helpless[i].name) &&
+				strstr(file->contents, helpless[i].needs))
+			return true;
+	return asks_for_score(file->name);
 }
 
 static void add_unset(struct buf *script, const struct command_file *file)
@@ -123,7 +145,8 @@ static struct env_setup_file *make_files(struct arena *a, const struct command_s
 			.name = commands->files[i].name,
 			.data = commands->files[i].contents,
 			.n = commands->files[i].n_contents,
-			.executable = commands->files[i].kind == COMMAND_FILE_SCRIPT,
+			.executable = commands->files[i].kind == COMMAND_FILE_SCRIPT &&
+					!gives_way(&commands->files[i]),
 		};
 	return files;
 }

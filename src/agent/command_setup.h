@@ -18,8 +18,9 @@ struct command_setup {
 /*
  * How the commands come into an episode, for env_set_setup(): scripts and files to source lie in
  * SETUP_DIR; the shell takes the state command's code, then each variable as `NAME=VALUE`, as it is
- * written (an array is `()`) and not exported unless asked to be, then sources the files. Functions `validate` and `submit` of
- * theirs give way to the programs of these names. Lives in the arena. -EINVAL; -ENOENT and the like for aliases.
+ * written (an array is `()`) and not exported unless asked to be, then sources the files. `validate` and
+ * `submit` of theirs, and MLGym's own scripts that need more than a sandbox has, give way to our programs of
+ * these names; any other command is theirs. Lives in the arena. -EINVAL; -ENOENT and the like for aliases.
  */
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err);

@@ -312,11 +312,6 @@ bool agent_config_blocks(const struct agent_config *c, const char *action, struc
 
 bool agent_config_needs_web(const struct agent_config *c)
 {
-	const struct texts *native = &c->keys.tools.native;
-
-	for (size_t i = 0; i < native->n; i++)
-		if (str_eq(native->items[i], "literature_search") ||
-				str_eq(native->items[i], "parse_pdf_url"))
-			return true;
-	return false;
+	return commands_find(&c->commands, "literature_search") ||
+			commands_find(&c->commands, "parse_pdf_url");
 }

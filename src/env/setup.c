@@ -135,7 +135,7 @@ static void begin(struct fh_env *env, enum work work, const char *text, int64_t 
 static void begin_script(struct fh_env *env)
 {
 	auto_free char *text =
-			xasprintf("export PATH=\"$PATH:%s\"\n%s", SETUP_DIR, env->setup.script);
+			xasprintf("export PATH=\"%s:$PATH\"\n%s", SETUP_DIR, env->setup.script);
 
 	env->n_scripts++;
 	begin(env, WORK_SCRIPT, text, SCRIPT_TIMEOUT_MS);

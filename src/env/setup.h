@@ -16,7 +16,7 @@
  * ended), and a command that is asked for the tools' state after the reset and each step. None of it
  * counts as a step, and nothing that it prints is in an observation.
  */
-#define SETUP_DIR "/home/agent/commands" /* at the end of PATH */
+#define SETUP_DIR "/home/agent/commands" /* at the front of PATH: what is documented is what runs */
 #define SETUP_FILES_MAX 64
 #define SETUP_FILE_BYTES_MAX (256 * 1024)
 #define SETUP_STATE_BYTES_MAX 65536

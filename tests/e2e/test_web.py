@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, TASKS, Door
@@ -196,7 +197,29 @@ def test_what_an_episode_may_read(door, web):
     assert door.ask(op="reset", seed=0) and said(door, f"parse_pdf_url {web.url}/paper.pdf")[1] == 0
 
 
-def test_a_language_model_that_reads(fumehood, web, tmp_path):
+def scripted(folder) -> list:
+    """A configuration with MLGym's way to ask the web: a script, which wants a network."""
+    script, agent = folder / "literature_search.py", folder / "scripted.yaml"
+    script.write_text(
+        "#!/usr/bin/env python3\n# @yaml\n# signature: literature_search <term>\n"
+        "# docstring: finds papers\nimport requests\n\nprint(requests.get('http://localhost'))\n"
+    )
+    agent.write_text(
+        "system_template: s\ntask_template: t\nnext_step_template: '{observation}'\n"
+        f"output_parser: ThoughtActionParser\ntools: {{command_files: [{script}]}}\n"
+    )
+    return [agent]
+
+
+def original(folder) -> list:
+    if not os.environ.get("FUMEHOOD_MLGYM"):
+        pytest.skip("FUMEHOOD_MLGYM names no checkout of MLGym")
+    root = Path(os.environ["FUMEHOOD_MLGYM"])
+    return [root / "configs/agents/default_lit_search.yaml", "--mlgym-root", root]
+
+
+@pytest.mark.parametrize("agent", [lambda _: ["lit_search"], scripted, original])
+def test_a_language_model_that_reads(fumehood, web, tmp_path, agent):
     """An agent that has these commands has the places of papers, unless it is told otherwise."""
     (tmp_path / "m").mkdir()
     model = Model(
@@ -210,7 +233,7 @@ def test_a_language_model_that_reads(fumehood, web, tmp_path):
     ):
         fumehood(
             *("run", "--task", "rows", "--tasks-dir", TASKS, "--model", "openai:m", "-q"),
-            *("--agent", "lit_search", "--url", f"{model.url}/v1", "--out", fumehood.out),
+            *("--agent", *agent(tmp_path), "--url", f"{model.url}/v1", "--out", fumehood.out),
             *("--per-instance-cost-limit", "0", *words),
             status=None,
         )

@@ -96,6 +96,49 @@ static void test_exported(void **state)
 	fh_env_close(env);
 }
 
+/* What a configuration documents is what runs, for the shell and for its children; but a score is asked for by
+ * our programs, and what can do nothing in a sandbox is done by them. */
+static void test_names_of_ours(void **state)
+{
+#define SCRIPT(text) "#!/bin/sh\n# @yaml\n# docstring: d\n" text "\n"
+	static const struct {
+		const char *file, *text;
+		bool runs;
+	} cases[] = {
+		{ "plot", SCRIPT("echo mine"), true },
+		{ "memory_read.py", SCRIPT("echo mine"), true },
+		{ "literature_search.py", SCRIPT("echo mine"), true },
+		{ "literature_search.py", SCRIPT("\nimport requests\n"), false },
+		{ "parse_pdf_url.py", SCRIPT("import pypdf\nimport requests\n"), false },
+		{ "memory_write", SCRIPT("from transformers import AutoModel"), false },
+		{ "validate", SCRIPT("echo mine"), false },
+		{ "submit.py", SCRIPT("echo mine"), false },
+	};
+#undef SCRIPT
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_arena struct arena a = ARENA_INIT;
+		struct fh_env *env = open_env("rows");
+		struct command_file file;
+		struct env_setup setup;
+		const char *text;
+
+		parse(&a, cases[i].file, cases[i].text, &file);
+		assert_done(command_setup_make(&a,
+				&(struct command_setup){ .files = &file, .n_files = 1 }, &setup,
+				&error));
+		assert_done(env_set_setup(env, &setup, &error));
+		assert_done(fh_env_reset(env, 0, &step, &error));
+		act(env,
+				arena_printf(&a, "type -P %s; sh -c 'command -v %s'", file.name,
+						file.name));
+		text = cases[i].runs ? "/home/agent/commands/" : "/fumehood/bin/";
+		assert_string_equal(step.observation,
+				arena_printf(&a, "%s%s\n%s%s\n", text, file.name, text, file.name));
+		fh_env_close(env);
+	}
+}
+
 /* A new shell has them again, whatever ended the one before. */
 static void test_after_a_restart(void **state)
 {
@@ -218,6 +261,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_commands),
 		cmocka_unit_test(test_exported),
+		cmocka_unit_test(test_names_of_ours),
 		cmocka_unit_test(test_after_a_restart),
 		cmocka_unit_test(test_hostile_state),
 		cmocka_unit_test(test_asks_for_a_score),
