@@ -111,6 +111,7 @@ enum fh_outcome {
 	FH_OUTCOME_MALFORMED_EDIT, /* an `edit N:M` without end_of_edit: not run */
 	FH_OUTCOME_SYNTAX_ERROR,   /* does not parse as a shell command: not run */
 	FH_OUTCOME_SANDBOX_GONE,   /* the episode can't go on */
+	FH_OUTCOME_INTERRUPTED,    /* by fh_env_interrupt(): its command or its scoring was cut */
 };
 
 /* "ok", "timeout", ...: the words of the event log and of the command line. */

@@ -40,7 +40,7 @@ struct agent {
 	struct chat_call *call;
 	int asked_again;
 	bool decided;
-	const char *failure; /* why there was no model to ask; NULL: there was */
+	struct fh_error failure; /* why there was no model to ask; code 0: there was */
 	struct parsed parsed;
 	struct chat_reply reply; /* what was parsed, in the turn's arena */
 };
@@ -294,20 +294,21 @@ static void give_up(struct agent *a, const char *action, const char *why)
 	a->decided = true;
 }
 
-/* What the provider could not do. */
+/* What the provider could not do, or what there is no money for. That all models together may cost no more is
+ * nothing of this episode's: another time it would go on. */
 static void take_failure(struct agent *a, const struct fh_error *why)
 {
 	const char *action = "exit_error";
 
 	if (why->code == -E2BIG)
 		action = "exit_context";
-	else if (why->code == -EDQUOT)
+	else if (why->code == -EDQUOT || why->code == -ECANCELED)
 		action = "exit_cost";
 	else if (why->code == -EIO)
 		action = "exit_api";
 	give_up(a, action, why->message);
 	if (why->code != -E2BIG && why->code != -EDQUOT)
-		a->failure = a->parsed.thought;
+		a->failure = *why;
 }
 
 static void ask(struct agent *a, size_t n_messages)
@@ -424,7 +425,7 @@ int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *er
 
 	arena_release(&a->turn_arena);
 	a->decided = false;
-	a->failure = NULL;
+	a->failure.code = 0;
 	a->asked_again = 0;
 	a->step = step;
 	set_state(a, step);
@@ -462,9 +463,9 @@ int agent_advance(struct agent *a, struct fh_error *err)
 	return r;
 }
 
-const char *agent_failure(const struct agent *a)
+const struct fh_error *agent_failure(const struct agent *a)
 {
-	return a->failure;
+	return a->failure.code ? &a->failure : NULL;
 }
 
 int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err)

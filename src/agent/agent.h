@@ -57,8 +57,9 @@ bool agent_decided(const struct agent *a);
 /* When chat_service_advance() gave its call, which this frees. */
 int agent_advance(struct agent *a, struct fh_error *err);
 
-/* Why the model could not be had (exit_api, exit_error); NULL: it could. Lives until the next agent_begin(). */
-const char *agent_failure(const struct agent *a);
+/* Why the model could not be had (exit_api, exit_error), or, -ECANCELED, why none is to be asked any more (exit_cost,
+ * by the limit of all together); NULL: it was. Lives until the next agent_begin(). */
+const struct fh_error *agent_failure(const struct agent *a);
 
 /* Lives until the next agent_begin(). Fails when the reply can't be recorded. */
 int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err);

@@ -153,6 +153,15 @@ void episode_log_reset(struct episode_log *l, const struct fh_step *step)
 	log_events(l, step);
 }
 
+void episode_log_changed(struct episode_log *l, const char *recorded_hash, const char *hash)
+{
+	struct record r = begin(l);
+
+	add(&r, "recorded_task_hash", recorded_hash);
+	add(&r, "task_hash", hash);
+	end(l, &r, LOG_WARN, "the task's files have changed since the run was recorded");
+}
+
 void episode_log_resumed(struct episode_log *l, size_t different)
 {
 	struct record r = begin(l);

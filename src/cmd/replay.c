@@ -57,6 +57,7 @@ struct replay {
 	const char *aliases;    /* a file that its shells source; NULL: none */
 	const char *agent_spec; /* NULL: none led it */
 	const char *web_hosts;  /* of the record; NULL: it does not say */
+	const char *task_hash;  /* the same */
 	uint64_t seed;
 	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
 	int reward;
@@ -98,6 +99,7 @@ static void take_open(struct replay *r, const struct pyjson *event)
 
 	r->env.task = arena_printf(&r->arena, "%s%s%s", text_of(pyjson_get(event, "task")),
 			*variant ? ":" : "", variant);
+	r->task_hash = arena_strdup(&r->arena, text_of(pyjson_get(event, "task_hash")));
 	r->agent_spec = agent ? arena_strdup(&r->arena, agent) : NULL;
 	if (pyjson_i64(pyjson_get(event, "max_steps"), &max_steps) && max_steps > 0 &&
 			max_steps <= STEPS_MAX)
@@ -293,6 +295,7 @@ static int play(struct replay *r, struct fh_error *err)
 		.suffix = "replay",
 		.reward = episode_rewards[r->reward],
 		.seed = r->seed,
+		.task_hash = r->options->task ? NULL : r->task_hash,
 		.stop_fd = -1,
 	};
 	struct fh_gym_options options = {

@@ -98,6 +98,13 @@ static void again(struct runner *run, struct episode *e)
 		after(run, e);
 }
 
+/* What all models together may cost is no more the next time. */
+static bool is_begun_again(const struct runner *run, const struct episode *e)
+{
+	return e->failed && !run->stopping && !e->plan.past && e->retried < run->options->retry &&
+			e->error.code != -ECANCELED;
+}
+
 static void after(struct runner *run, struct episode *e)
 {
 	if (e->phase == EPISODE_THINKING)
@@ -106,7 +113,7 @@ static void after(struct runner *run, struct episode *e)
 		run_view_stepped(&run->view, e);
 		return;
 	}
-	if (e->failed && !run->stopping && !e->plan.past && e->retried < run->options->retry) {
+	if (is_begun_again(run, e)) {
 		again(run, e);
 		return;
 	}

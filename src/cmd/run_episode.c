@@ -256,7 +256,10 @@ static int go_on(struct episode *e)
 		.messages = (int)e->plan.past->messages.n,
 		.different = (int)e->different,
 	};
+	struct fh_env_info info;
 
+	fh_env_info(e->env, &info);
+	resumed.task_hash = info.task_hash;
 	e->resumed = true;
 	episode_log_resumed(&e->log, e->different);
 	return recorder_resumed(e->recorder, &resumed, &e->error);
@@ -292,14 +295,21 @@ void episode_thought(struct episode *e)
 	int r = agent_advance(e->agent, &e->error);
 
 	if (r == 0)
+		r = run_record_spent(e);
+	if (r == 0)
 		r = act(e);
 	if (r < 0)
 		fail(e);
 }
 
+static bool ends(const struct fh_step *step)
+{
+	return step->terminated || step->truncated;
+}
+
 static int check_goes_on(struct episode *e, const struct fh_step *step)
 {
-	if (!step->terminated && !step->truncated)
+	if (!ends(step) || step->outcome == FH_OUTCOME_INTERRUPTED)
 		return 0;
 	return error_say(&e->error, EINVAL,
 			"the run can't go on: played again, it ended with step %d", step->step);
@@ -344,16 +354,17 @@ void episode_advance(struct episode *e)
 		fail(e);
 		return;
 	}
-	if (step.terminated || step.truncated) {
+	if (ends(&step) && step.outcome != FH_OUTCOME_INTERRUPTED) {
 		set_text(&e->exit_status, step.exit_status ? step.exit_status : "");
-		/* It was scored, but an outage or a wrong key is no result of the model's. */
+		/* It was scored, but an outage, a wrong key or an empty purse is no result of the model's. */
 		e->failed = e->agent && agent_failure(e->agent);
 		if (e->failed)
-			error_say(&e->error, EIO, "%s", agent_failure(e->agent));
+			e->error = *agent_failure(e->agent);
 		finish(e, NULL);
 		return;
 	}
-	r = e->stopping ? -EINTR : decide(e, &step);
+	/* A step that was cut ends nothing but the run. */
+	r = e->stopping || ends(&step) ? -EINTR : decide(e, &step);
 	if (r == -EINTR)
 		finish(e, "early_exit");
 	else if (r < 0)

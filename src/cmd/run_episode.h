@@ -31,6 +31,7 @@ struct episode_plan {
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;
+	const char *task_hash; /* of what is played again, as it was recorded; NULL: nothing is */
 	const struct run_past *past; /* what it goes on from; NULL: it begins */
 	int human_in, human_out, stop_fd;
 };

@@ -249,6 +249,7 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 		.suffix = o->suffix,
 		.aliases = plan->aliases,
 		.reward = episode_rewards[o->episode.reward],
+		.task_hash = plan->past.task_hash,
 		.past = plan->past.dir ? &plan->past : NULL,
 		.human_in = STDIN_FILENO,
 		.human_out = p->ctx->json ? STDERR_FILENO : STDOUT_FILENO,
@@ -341,7 +342,9 @@ static int load_variables(const struct run_options *o, struct fh_error *err)
 static int take_past(struct planning *p, struct run_options *own)
 {
 	struct run_plan *plan = p->plan;
-	int r = run_past_open(own->resume, &plan->past, &p->err);
+	bool given = cmd_given(p->ctx, "per-instance-cost-limit");
+	int r = run_past_open(
+			own->resume, given ? own->agent.cost_limit : -1, &plan->past, &p->err);
 
 	if (r == 0)
 		r = run_past_apply(&plan->past, p->ctx, own, &p->err);

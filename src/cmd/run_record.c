@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "cmd/run_args.h"
 #include "env/memory.h"
 #include "trajectory/run_dir.h"
@@ -73,21 +74,23 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 	r = make_dir(e, &name, &dir);
 	if (r == 0)
 		r = fh_gym_hide(p->gym, p->out, &e->error);
+	o.dir = dir;
+	o.run = e->number;
+	o.resume = p->past != NULL;
+	if (r == 0 && !o.resume)
+		r = run_args_write(dir, e, &name, info, &e->error);
+	/* Before anything is written into the folder of a run that goes on: another process may play it. */
+	if (r == 0)
+		r = recorder_open(&o, &e->recorder, &e->error);
 	if (r == 0)
 		r = open_log(e, task, dir);
 	if (r < 0)
 		return r;
+	e->traj = xstrdup(recorder_traj(e->recorder));
 	episode_log_begun(&e->log, o.model, p->seed, info->max_steps);
-	o.dir = dir;
-	o.run = e->number;
-	o.resume = p->past != NULL;
-	if (!o.resume)
-		r = run_args_write(dir, e, &name, info, &e->error);
-	if (r == 0)
-		r = recorder_open(&o, &e->recorder, &e->error);
-	if (r == 0)
-		e->traj = xstrdup(recorder_traj(e->recorder));
-	return r;
+	if (p->task_hash && *p->task_hash && !str_eq(p->task_hash, info->task_hash))
+		episode_log_changed(&e->log, p->task_hash, info->task_hash);
+	return 0;
 }
 
 int run_record_memory(struct episode *e)
@@ -99,7 +102,7 @@ int run_record_memory(struct episode *e)
 	return memory ? fd_write_file(path, buf_str(memory), memory->len, 0666, &e->error) : 0;
 }
 
-/* --- the end ---------------------------------------------------------------------------------- */
+/* --- what it costs, and the end ---------------------------------------------------------------------------------- */
 
 static const struct pyjson *make_stats(struct arena *arena, const struct chat_stats *stats)
 {
@@ -117,6 +120,17 @@ static const struct pyjson *make_stats(struct arena *arena, const struct chat_st
 	pyjson_read(arena, &(struct pyjson_source){ "stats", buf_str(&text), text.len, 0 }, &out,
 			NULL);
 	return out;
+}
+
+int run_record_spent(struct episode *e)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	int64_t calls = e->stats.calls;
+
+	chat_model_stats(e->chat, &e->stats);
+	if (e->stats.calls == calls)
+		return 0;
+	return recorder_spent(e->recorder, make_stats(&arena, &e->stats), &e->error);
 }
 
 void run_record_end(struct episode *e, const char *exit_status)

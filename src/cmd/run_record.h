@@ -18,6 +18,9 @@ int run_record_open(struct episode *e, const struct fh_env_info *info);
 #define RUN_MEMORY_FILE "memory.json"
 int run_record_memory(struct episode *e);
 
+/* What its language model has cost, if that is more than it was. */
+int run_record_spent(struct episode *e);
+
 /* NULL: the exit status is that of the last step. What can't be written makes the episode one that failed. */
 void run_record_end(struct episode *e, const char *exit_status);
 

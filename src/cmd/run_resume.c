@@ -49,22 +49,40 @@ static int find_messages(struct run_past *p, struct fh_error *err)
 	return 0;
 }
 
-static int check(const struct run_past *p, struct fh_error *err)
+/* Its own limit on costs ended it, and there is a higher one now. */
+static bool may_cost_more(const struct run_past *p, double cost_limit)
+{
+	const char *status = text_of(p->recorded.traj->info.exit_status);
+
+	return strstr(status, "(exit_cost)") && cost_limit >= 0 &&
+			(cost_limit == 0 || cost_limit > p->spent.cost);
+}
+
+static int complain_over(const struct run_past *p, struct fh_error *err)
+{
+	const char *status = text_of(p->recorded.traj->info.exit_status);
+
+	return error_say(err, EINVAL, "'%s' needs no resuming: it ended as '%s'%s", p->dir, status,
+			strstr(status, "(exit_cost)") ? "; a higher --per-instance-cost-limit "
+							"goes on with it"
+						      : "");
+}
+
+static int check(const struct run_past *p, double cost_limit, struct fh_error *err)
 {
 	if (!chat_is_spec(opened(p, "model")))
 		return error_say(err, EINVAL,
 				"only runs of language models are resumed: '%s' was played by %s",
 				p->dir, opened(p, "model"));
-	if (p->recorded.over)
-		return error_say(err, EINVAL, "'%s' needs no resuming: it ended as '%s'", p->dir,
-				text_of(p->recorded.traj->info.exit_status));
+	if (p->recorded.over && !may_cost_more(p, cost_limit))
+		return complain_over(p, err);
 	if (!p->recorded.reset)
 		return error_say(err, EINVAL,
 				"'%s' had not begun when it was stopped: run it again", p->dir);
 	return 0;
 }
 
-/* As far as it is known: the process that was killed took its counts along. */
+/* All but a reply that was on its way to a process that was killed. */
 static struct chat_stats spent(const struct run_past *p)
 {
 	const struct pyjson *stats = p->recorded.traj->info.model_stats;
@@ -77,20 +95,22 @@ static struct chat_stats spent(const struct run_past *p)
 	return s;
 }
 
-static int read_past(struct run_past *p, struct fh_error *err)
+static int read_past(struct run_past *p, double cost_limit, struct fh_error *err)
 {
 	const struct pyjson *seed;
 	int64_t number;
 	int r = export_read(p->dir, &p->recorded, err);
 
-	if (r == 0)
-		r = check(p, err);
-	p->n_steps = p->recorded.n_played;
+	if (r < 0)
+		return r;
+	p->spent = spent(p);
+	r = check(p, cost_limit, err);
+	/* The step that ended what was over was nobody's move. */
+	p->n_steps = p->recorded.n_played - p->recorded.over;
 	if (r == 0)
 		r = find_messages(p, err);
 	if (r < 0)
 		return r;
-	p->spent = spent(p);
 	seed = pyjson_get(p->recorded.reset, "seed");
 	if (seed && seed->kind == PYJSON_NUMBER)
 		p->seed = strtoull(seed->text, NULL, 10);
@@ -102,13 +122,13 @@ static int read_past(struct run_past *p, struct fh_error *err)
 	return 0;
 }
 
-int run_past_open(const char *dir, struct run_past *out, struct fh_error *err)
+int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err)
 {
 	struct run_past p = { 0 };
 	int r = path_absolute(dir, &p.dir, err);
 
 	if (r == 0)
-		r = read_past(&p, err);
+		r = read_past(&p, cost_limit, err);
 	if (r < 0) {
 		run_past_release(&p);
 		return r;

@@ -24,8 +24,9 @@ struct run_past {
 	const char *memory; /* a file: what the agent's began as, if it is there */
 };
 
-/* -EINVAL for a run that ended in order, or that no language model played: there is nothing to go on with. */
-int run_past_open(const char *dir, struct run_past *out, struct fh_error *err);
+/* -EINVAL for a run that ended in order, or that no language model played: there is nothing to go on with. One that its
+ * own limit on costs ended goes on where cost_limit is a higher one (0: none; negative: nobody asked for another). */
+int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err);
 void run_past_release(struct run_past *past);
 
 /* What was asked for then; what the command line says of the model itself wins. */

@@ -324,6 +324,7 @@ const char *fh_outcome_name(enum fh_outcome outcome)
 		[FH_OUTCOME_MALFORMED_EDIT] = "malformed_edit",
 		[FH_OUTCOME_SYNTAX_ERROR] = "syntax_error",
 		[FH_OUTCOME_SANDBOX_GONE] = "sandbox_gone",
+		[FH_OUTCOME_INTERRUPTED] = "interrupted",
 	};
 
 	return (size_t)outcome < ARRAY_SIZE(names) ? names[outcome] : "unknown";

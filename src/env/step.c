@@ -163,6 +163,8 @@ static void score_over(struct fh_env *env, const struct grade_result *result)
 	}
 	if (result->verdict == GRADE_BROKEN && *result->grader_log)
 		buf_printf(&env->grade_error, "\n%s", result->grader_log);
+	if (env->cancelled)
+		step->outcome = FH_OUTCOME_INTERRUPTED;
 	if (result->integrity)
 		note_integrity(env, result->integrity);
 	observe_grade(env, result);
@@ -314,6 +316,8 @@ static void command_over(struct fh_env *env)
 
 	calls_drop(env);
 	env->step.outcome = outcome_of(result->outcome);
+	if (env->cancelled && result->outcome != SESSION_GONE)
+		env->step.outcome = FH_OUTCOME_INTERRUPTED;
 	env->step.exit_code = result->exit_code;
 	observe_command(env, result);
 	if (result->integrity)

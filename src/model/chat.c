@@ -283,7 +283,7 @@ bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err)
 		error_say(err, EDQUOT, "%s has cost $%.4f, and may cost $%.4f", m->options.spec,
 				m->stats.cost, m->options.cost_limit);
 	else if (s->cost_limit > 0 && s->cost >= s->cost_limit)
-		error_say(err, EDQUOT, "all models have cost $%.4f, and may cost $%.4f", s->cost,
+		error_say(err, ECANCELED, "all models have cost $%.4f, and may cost $%.4f", s->cost,
 				s->cost_limit);
 	else
 		return false;

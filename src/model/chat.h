@@ -152,7 +152,8 @@ struct chat_reply {
 /*
  * After chat_service_advance() gave the call. The reply lives as long as the call.
  *   -E2BIG    the conversation does not fit into the model's context, seen before or by the provider
- *   -EDQUOT   a limit on costs was reached before, or by this reply (it is counted, and thrown away)
+ *   -EDQUOT   its limit on costs was reached before, or by this reply (it is counted, and thrown away)
+ *   -ECANCELED  the same of the limit of all models together
  *   -EIO      the provider gave no reply, after all tries; or none that can be read; or refused
  * The sentence never holds a key.
  */

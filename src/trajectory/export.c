@@ -8,6 +8,8 @@
 #include "base/str.h"
 #include "trajectory/run_dir.h"
 
+#include <fumehood/env.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +24,7 @@ struct reading {
 	struct traj *traj;
 	struct arena *arena; /* of traj */
 	const struct pyjson *open, *end;
-	const struct pyjson *stats; /* of the last end that has them */
+	const struct pyjson *stats; /* the last ones that were told */
 	struct told *told;          /* the reset, if there was one, and as many steps as traj has */
 	struct score *scores;
 	size_t n_scores, messages;                               /* message events seen */
@@ -257,14 +259,19 @@ static int on_message(struct reading *r, const struct pyjson *event, struct fh_e
 	return 0;
 }
 
-static int on_end(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int on_spent(struct reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *stats = pyjson_get(event, "model_stats");
 
-	r->end = event;
 	if (stats && stats->kind == PYJSON_OBJECT)
 		r->stats = stats;
 	return 0;
+}
+
+static int on_end(struct reading *r, const struct pyjson *event, struct fh_error *err)
+{
+	r->end = event;
+	return on_spent(r, event, err);
 }
 
 /* What was done and said after the last step that holds is done and said again. */
@@ -299,6 +306,7 @@ static const struct event_kind kinds[] = {
 	{ "step", on_step },
 	{ "score", on_score },
 	{ "message", on_message },
+	{ "spent", on_spent },
 	{ "end", on_end },
 	{ "resumed", on_resumed },
 };
@@ -363,13 +371,17 @@ static bool is_at_limit(const struct reading *r)
 	return is_true(last_told(r), "truncated") && strstr(exit_status(r), "(max_steps)");
 }
 
-/* What ended an episode that is not over, a provider's outage say, was nobody's move. */
+/* What ended an episode that is not over, a provider's outage say, was nobody's move; and of a step that was cut
+ * half is done. */
 static size_t count_played(const struct reading *r)
 {
 	const struct pyjson *last = last_told(r);
 	bool ended = is_true(last, "terminated") || is_true(last, "truncated");
+	bool cut = str_eq(pyjson_string(pyjson_get(pyjson_get(last, "info"), "outcome")),
+			fh_outcome_name(FH_OUTCOME_INTERRUPTED));
 
-	return r->traj->n_steps - (ended && !is_true(r->end, "over"));
+	return r->traj->n_steps -
+			(r->traj->n_steps && (cut || (ended && !is_true(r->end, "over"))));
 }
 
 /* MLGym asks once more after the last step, and records that it ended there. */

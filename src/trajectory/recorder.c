@@ -163,6 +163,7 @@ int recorder_resumed(
 	pyjson_put_i64(&w, "steps", resumed->steps);
 	pyjson_put_i64(&w, "messages", resumed->messages);
 	pyjson_put_i64(&w, "different", resumed->different);
+	pyjson_put_text(&w, "task_hash", resumed->task_hash);
 	end(&w);
 	r->steps = resumed->steps;
 	return commit(r, err);
@@ -209,8 +210,10 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 		put_integrity(r, step);
 	put_state_error(r, step);
 	r->steps = step->step;
-	/* A sandbox that is gone could be asked for no score. */
-	r->over = (step->terminated || step->truncated) && step->outcome != FH_OUTCOME_SANDBOX_GONE;
+	/* A sandbox that is gone could be asked for no score, nor could one whose step was cut. */
+	r->over = (step->terminated || step->truncated) &&
+			step->outcome != FH_OUTCOME_SANDBOX_GONE &&
+			step->outcome != FH_OUTCOME_INTERRUPTED;
 	if (step->exit_status) {
 		free(r->exit_status);
 		r->exit_status = xstrdup(step->exit_status);
@@ -234,6 +237,15 @@ int recorder_message(struct recorder *r, const struct recorder_message *m, struc
 	pyjson_put_text(&w, "agent", r->agent);
 	if (m->is_demo)
 		pyjson_put_bool(&w, "is_demo", true);
+	end(&w);
+	return commit(r, err);
+}
+
+int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err)
+{
+	struct pyjson_writer w = begin(r, "spent");
+
+	pyjson_put_value(&w, "model_stats", model_stats);
 	end(&w);
 	return commit(r, err);
 }

@@ -37,8 +37,9 @@ int recorder_reset(struct recorder *r, uint64_t seed, const struct fh_step *step
 
 /* Before the first event of a run that goes on: how much of what is recorded holds. */
 struct recorder_resumed {
-	int steps, messages; /* the first so many */
-	int different;       /* observations that were others when the steps were played again */
+	int steps, messages;   /* the first so many */
+	int different;         /* observations that were others when the steps were played again */
+	const char *task_hash; /* as it is now */
 };
 
 int recorder_resumed(
@@ -67,6 +68,9 @@ struct recorder_message {
 
 int recorder_message(
 		struct recorder *r, const struct recorder_message *message, struct fh_error *err);
+
+/* What the model has cost so far, an object: so that a process that is killed does not take it along. */
+int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err);
 
 struct recorder_end {
 	const char *exit_status; /* NULL: that of the last step */

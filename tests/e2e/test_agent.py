@@ -272,7 +272,7 @@ def test_costs(serve, play, tmp_path, fumehood):
     result = play(server, "--prices", prices, "--per-instance-cost-limit", 2.5)
     assert result["exit_status"].endswith("(exit_cost)")
     assert result["cost"] == 3 and result["api_calls"] == 3 and result["steps"] == 3
-    both = play(server, "--prices", prices, "--runs", 2, "--total-cost-limit", 2.5)
+    both = play(server, "--prices", prices, "--runs", 2, "--total-cost-limit", 2.5, status=1)
     assert [r["exit_status"].split()[-1] for r in both] == ["(exit_cost)"] * 2
     assert sum(r["cost"] for r in both) <= 4
     refused = fumehood(

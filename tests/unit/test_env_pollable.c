@@ -179,6 +179,7 @@ static void test_deadlines(void **state)
 	fh_env_interrupt(slow);
 	assert_done(finish(slow));
 	assert_has(step.observation, "(The command was interrupted.)");
+	assert_string_equal(fh_outcome_name(step.outcome), "interrupted");
 	assert_false(step.terminated);
 	poll_act(slow, "echo goes on");
 	assert_string_equal(step.observation, "goes on\n");
@@ -223,6 +224,7 @@ static void test_interrupt_scoring(void **state)
 	poll_act(env, "validate");
 	pthread_join(thread, NULL);
 	assert_string_equal(step.grade_error, "Scoring was interrupted.");
+	assert_string_equal(fh_outcome_name(step.outcome), "interrupted");
 	poll_act(env, "cp list.txt words.txt; validate");
 	assert_non_null(step.score);
 	fh_env_close(env);

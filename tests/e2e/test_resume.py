@@ -1,0 +1,277 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Going on with a language model's run: after a kill, a signal, an outage, or the end of its money."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import TASKS
+from test_agent import act, serve  # noqa: F401
+
+TEXT = [act("echo $((6*7)) > a; date"), act("pwd; echo half"), act("cat a"), act("submit")]
+
+
+def use(name: str, tool: str, **arguments: str) -> dict:
+    return {"uses": [{"id": name, "name": tool, "arguments": arguments}]}
+
+
+USES = [
+    use("a", "bash", command="echo $((6*7)) > a; date"),
+    use("b", "bash", command="pwd; echo half"),
+    use("c", "bash", command="cat a"),
+    use("d", "submit"),
+]
+
+
+def events(folder: Path) -> list[dict]:
+    return [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+
+
+def stop_in_step_3(fumehood, server, agent: str, how: int) -> Path:
+    """The folder of a run that was stopped while its model thought about its third step."""
+    fumehood.env["OPENAI_API_KEY"] = "k"
+    words = ("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1", "--seed", "5")
+    child = fumehood.start(
+        *fumehood.run_words(*words, "--agent", agent, "-t", "0.5"), stderr=subprocess.PIPE
+    )
+    while not server.log.exists() or len(server.asked()) < 3:
+        assert child.poll() is None
+        time.sleep(0.02)
+    (folder,) = fumehood.out.iterdir()
+    busy = fumehood.run("--resume", folder, "--url", server.url, status=1)
+    assert "being written by another process" in busy.stderr
+    assert len(list(folder.glob("run-*.log"))) == 1
+    child.send_signal(how)
+    child.communicate(timeout=300)
+    return folder
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize(("agent", "turns"), [("default", TEXT), ("tool_calling", USES)])
+def test_resume(fumehood, serve, agent, turns, how):  # noqa: F811
+    slow = serve([*turns[:2], {**turns[2], "delay": 60}])
+    folder = stop_in_step_3(fumehood, slow, agent, how)
+    if how == signal.SIGKILL:
+        with (folder / "events.jsonl").open("a") as log:
+            log.write('{"event": "mess')
+    slow.log.unlink()
+    server = serve(turns)
+    args = ("--resume", folder, "--url", server.url + "/v1")
+    (result,) = fumehood.run_json(*args)
+
+    assert Path(result["trajectory"]).parent == folder and list(fumehood.out.iterdir()) == [folder]
+    assert result["seed"] == 5 and result["steps"] == 4
+    assert result["api_calls"] == 4 and result["tokens_sent"] == 400
+    names = [e["event"] for e in events(folder)]
+    (at,) = [e for e in events(folder) if e["event"] == "resumed"]
+    assert (at["steps"], at["messages"], at["different"]) == (2, 5, 0)
+    assert names.count("step") == 4 and names.count("open") == names.count("reset") == 1
+
+    traj = json.loads(Path(result["trajectory"]).read_text())
+    assert [s["action"].strip() for s in traj["trajectory"]][2:] == ["cat a", "submit"]
+    assert traj["trajectory"][2]["observation"] == "42\n"
+    roles = [m["role"] for m in traj["history"]]
+    assert len(roles) == 9 and roles[2::2] == ["assistant"] * 4 and roles[-1] == "assistant"
+    asked = server.asked()[0]["body"]
+    assert asked["temperature"] == 0.5 and len(asked["messages"]) == 6
+    assert asked["messages"][3]["content"] == traj["history"][3]["content"]
+
+    assert "needs no resuming" in fumehood.run(*args, status=2).stderr
+
+
+def test_resuming_says_what_is_different_now(fumehood, serve):  # noqa: F811
+    slow = serve([*TEXT[:2], {**TEXT[2], "delay": 60}])
+    folder = stop_in_step_3(fumehood, slow, "default", signal.SIGKILL)
+    log = folder / "events.jsonl"
+    log.write_text(log.read_text().replace("\\nhalf", "\\nwhole"))
+    done = fumehood.run("--resume", folder, "--url", serve(TEXT).url + "/v1")
+    assert "resumed" in done.stderr and "different=1" in done.stderr
+    assert [e["different"] for e in events(folder) if e["event"] == "resumed"] == [1]
+
+
+def test_what_can_not_be_resumed(fumehood):
+    (result,) = fumehood.run_json("--task", "rows")
+    folder = Path(result["trajectory"]).parent
+    for args, why in [
+        (["--resume", folder], "only runs of language models"),
+        (["--resume", fumehood.folder], "events.jsonl"),
+        (["--resume", folder, "--task", "rows"], "leave them out"),
+    ]:
+        assert why in fumehood.run(*args, status=2).stderr
+
+
+def without_times(result: dict) -> dict:
+    traj = json.loads(Path(result["trajectory"]).read_text())
+    for step in traj["trajectory"]:
+        del step["execution_time"]
+    return traj
+
+
+OUTAGES = {
+    "the server is gone": {"delay": 60, "text": ""},
+    "the server fails": {"status": 500},
+    "a wrong key": {"status": 401, "error": {"message": "who are you?"}},
+}
+
+
+@pytest.mark.parametrize("step", [0, 2])
+@pytest.mark.parametrize("reply", OUTAGES.values(), ids=OUTAGES)
+def test_what_an_outage_ended_goes_on_as_if_nothing_had_been(
+    fumehood,
+    serve,  # noqa: F811
+    reply,
+    step,
+):
+    turns = [act("echo 1 >a; cp zeros.csv submission.csv; validate"), act("cat a"), act("submit")]
+    words = ("--task", "rows", "--model", "openai:m", "--seed", 5, "--api-key", "k")
+    whole = serve(turns)
+    uninterrupted = fumehood(
+        *("run", "--tasks-dir", TASKS, "--out", fumehood.folder / "whole", "--json", *words),
+        *("--url", whole.url + "/v1"),
+    )
+    whole.log.unlink()
+    bad = serve([*turns[:step], reply])
+    child = fumehood.start(
+        *fumehood.run_words(*words, "--url", bad.url + "/v1", "--retries", 0, "--json"),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    while not bad.log.exists() or len(bad.asked()) <= step:
+        time.sleep(0.02)
+    if "delay" in reply:
+        bad.child.kill()
+    (broken,) = map(json.loads, child.communicate(timeout=300)[0].splitlines())
+    assert child.returncode == 1 and broken["exit_status"].endswith("(exit_api)")
+    folder = Path(broken["trajectory"]).parent
+    end = events(folder)[-1]
+    assert end["over"] is False and end["error"] == broken["error"]
+
+    url = ("--url", serve(turns).url + "/v1")
+    (anew,) = fumehood.run_json(*words, *url, "--skip-existing")
+    assert Path(anew["trajectory"]).parent != folder
+    assert fumehood.run_json(*words, *url, "--skip-existing") == []
+    (result,) = fumehood.run_json("--resume", folder, *url, "--api-key", "k")
+    assert Path(result["trajectory"]).parent == folder
+    assert without_times(result) == without_times(json.loads(uninterrupted.stdout))
+    assert "needs no resuming" in fumehood.run("--resume", folder, *url, status=2).stderr
+
+
+def test_what_an_outage_ended_is_retried(fumehood, serve):  # noqa: F811
+    server = serve([act("ls"), [{"status": 500}, act("submit")]])
+    (result,) = fumehood.run_json(
+        *("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1", "--api-key", "k"),
+        *("--retries", 0, "--retry-failed", 1),
+    )
+    assert result["exit_status"].startswith("submission_not_found (submit") and result["steps"] == 2
+    assert len(list(fumehood.out.iterdir())) == 2
+
+
+def test_resuming_asks_for_what_a_record_does_not_tell(fumehood, serve):  # noqa: F811
+    server = serve([act("ls"), [{"status": 500}, act("submit")]])
+    key = "sk-not-to-be-told"
+    words = ("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1", "--retries", 0)
+    more = ("--stop", "END", "--stop", "a\nb", "--max-tokens", 77, "--api-key", key)
+    fields = {"user": "me", "metadata": {"Api_Key": "hush", "of": [key]}}
+    (broken,) = fumehood.run_json(
+        *words, *more, "--completion-kwargs", json.dumps(fields), status=1
+    )
+    folder = Path(broken["trajectory"]).parent
+    args = (folder / "args.yaml").read_text()
+    assert key not in args and "hush" not in args and server.url in args
+    assert f'tasks_dir: "{TASKS}"' in args and "gpus: []" in args
+
+    resume = ("run", "--resume", folder, "--api-key", key, "--json")
+    assert "give --completion-kwargs again" in fumehood(*resume, status=2).stderr
+    fumehood(*resume, "--completion-kwargs", json.dumps(fields))
+    asked = server.asked()[-1]["body"]
+    assert asked["stop"] == ["END", "a\nb"] and asked["max_tokens"] == 77
+    assert asked["user"] == "me" and asked["metadata"]["Api_Key"] == "hush"
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_step_that_was_cut_is_played_whole(fumehood, serve, how):  # noqa: F811
+    shown = fumehood.folder / "shown"
+    shown.mkdir()
+    turns = [
+        act("echo 1 >a; cp zeros.csv submission.csv; validate"),
+        act("echo 2 >>a; test -e /shown/go || sleep 60; cat a; validate"),
+        act("submit"),
+    ]
+    url = ("--url", serve(turns).url + "/v1", "--api-key", "k")
+    words = ("--task", "rows", "--model", "openai:m", "--bind", f"{shown}:/shown", *url)
+    child = fumehood.start(*fumehood.run_words(*words), stderr=subprocess.DEVNULL)
+    while sum(e["event"] == "message" for p in fumehood.out.glob("*") for e in events(p)) < 5:
+        time.sleep(0.02)
+    time.sleep(0.5)
+    child.send_signal(how)
+    child.wait(300)
+    (folder,) = fumehood.out.iterdir()
+    cut = [e for e in events(folder) if e["event"] == "step"][1:]
+    assert [e["info"]["outcome"] for e in cut] == ["interrupted"] * (how == signal.SIGINT)
+
+    (shown / "go").touch()
+    (result,) = fumehood.run_json("--resume", folder, *url)
+    assert [e["steps"] for e in events(folder) if e["event"] == "resumed"] == [1]
+    (whole,) = fumehood.run_json(*words, "--suffix", "whole")
+    history = without_times(whole)["history"]
+    traj = without_times(result)
+    assert [m["content"] for m in traj["history"]] == [m["content"] for m in history]
+    assert traj["trajectory"] == without_times(whole)["trajectory"]
+    assert len(traj["info"]["score"]) == 3
+
+
+def test_limits_on_costs(fumehood, serve):  # noqa: F811
+    """What its own limit ended is over; what all together may cost is nothing of one run's."""
+    prices = fumehood.folder / "prices.json"
+    prices.write_text('{"m": {"input": 10000, "output": 0}}')
+    url = ("--url", serve([act("ls"), act("pwd"), act("submit")]).url + "/v1", "--api-key", "k")
+    words = ("--task", "rows", "--model", "openai:m", *url, "--prices", prices)
+    (own,) = fumehood.run_json(*words, "--per-instance-cost-limit", 1.5)
+    assert own["exit_status"].endswith("(exit_cost)") and own["cost"] == 2
+    folder = Path(own["trajectory"]).parent
+    limit = "--per-instance-cost-limit"
+    assert fumehood.run_json(*words, limit, 1.5, "--skip-existing") == []
+    for more in [(), (limit, 2)]:
+        refused = fumehood.run("--resume", folder, "--api-key", "k", *more, status=2).stderr
+        assert f"a higher {limit} goes on with it" in refused
+    (result,) = fumehood.run_json("--resume", folder, "--api-key", "k", limit, 9)
+    assert result["exit_status"] == "submission_not_found (submit)"
+    assert (result["steps"], result["cost"]) == (3, 4)
+
+    more = ("--total-cost-limit", 0.5, limit, 9, "--runs", 2, "--retry-failed", 2)
+    both = fumehood.run_json(*words, *more, status=1)
+    assert [r["api_calls"] for r in both] == [1, 0]
+    for r in both:
+        assert "all models have cost $1.0000" in r["error"]
+        assert events(Path(r["trajectory"]).parent)[-1]["over"] is False
+        (on,) = fumehood.run_json("--resume", Path(r["trajectory"]).parent, "--api-key", "k")
+        assert on["exit_status"] == "submission_not_found (submit)"
+        assert on["cost"] == 3 + r["api_calls"]
+
+
+def test_a_task_that_has_changed_is_said(fumehood, serve):  # noqa: F811
+    tasks = fumehood.folder / "tasks"
+    shutil.copytree(TASKS / "rows", tasks / "rows")
+    server = serve([act("ls"), [{"status": 500}, act("submit")]])
+    words = ("--task", "rows", "--model", "openai:m", "--api-key", "k", "--retries", 0)
+    broken = fumehood(
+        *("run", "--tasks-dir", tasks, "--out", fumehood.out, *words, "--json"),
+        *("--url", server.url + "/v1"),
+        status=1,
+    )
+    folder = Path(json.loads(broken.stdout)["trajectory"]).parent
+    before = events(folder)[0]["task_hash"]
+    (tasks / "rows" / "task.yaml").open("a").write("# changed\n")
+    done = fumehood("run", "--resume", folder, "--api-key", "k", "--json")
+    (now,) = [e["task_hash"] for e in events(folder) if e["event"] == "resumed"]
+    assert now != before
+    last = max(folder.glob("run-*.log")).read_text()
+    for text in (done.stderr, last):
+        assert f"recorded_task_hash={before} task_hash={now}" in text and "have changed" in text
+    again = ("replay", "--out", fumehood.folder / "again", folder)
+    assert "have changed" in fumehood(*again).stderr
+    assert "have changed" not in fumehood(*again, "--task", "rows").stderr
