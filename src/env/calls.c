@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CALL_BYTES_MAX 8192
 #define ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX                                                                          \
 	(128 << 20)  /* of answers: PID 1 writes them, whose memory is not the episode's */
@@ -184,6 +183,14 @@ static void end(struct fh_env *env)
 	atomic_fetch_sub(&env->gym->n_calls, 1);
 }
 
+/* Nobody waits for its answer; what has come of it counts. */
+static void abandon(struct fh_env *env)
+{
+	env->call.n_bytes += (int64_t)fetch_received(env->call.fetch);
+	end(env);
+}
+
+/* A tool has one call at a time: who makes another one was ended while it waited for the one before. */
 static void begin(struct fh_env *env)
 {
 	auto_buf struct buf call = BUF_INIT(CALL_BYTES_MAX);
@@ -193,7 +200,7 @@ static void begin(struct fh_env *env)
 	int r;
 
 	env->call.next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
-	if (atomic_load(&env->gym->n_calls) >= CALLS_MAX)
+	if (!env->call.service && atomic_load(&env->gym->n_calls) >= CALLS_MAX)
 		return;
 	/* Before the call is read, so that the next one is told. */
 	if (sandbox_clear_requests(env->sb, NULL) < 0 || read_call(env, &call) < 0 ||
@@ -206,6 +213,8 @@ static void begin(struct fh_env *env)
 		return;
 	if (str_eq(id, env->call.id)) /* it was told twice */
 		return;
+	if (env->call.service)
+		abandon(env);
 	snprintf(env->call.id, sizeof(env->call.id), "%s", id);
 	service = find_service(call.data);
 	if (service)
@@ -245,7 +254,7 @@ void calls_advance(struct fh_env *env, bool asked)
 	}
 	if (call->service && fetch_advance(call->fetch))
 		answer(env);
-	if (call->service || clock_now_ns() < call->next_ns)
+	if (clock_now_ns() < call->next_ns)
 		return;
 	if (call->unsaid.len)
 		put_unsaid(env);
@@ -257,14 +266,14 @@ void calls_waits(const struct fh_env *env, struct waits *w)
 {
 	if (env->call.service)
 		fetch_waits(env->call.fetch, w);
-	else if (env->call.asked || env->call.unsaid.len)
+	if (env->call.asked || env->call.unsaid.len)
 		waits_until(w, env->call.next_ns);
 }
 
 void calls_drop(struct fh_env *env)
 {
 	if (env->call.service)
-		end(env);
+		abandon(env);
 	if (env->call.asked) /* or the next one would not be told */
 		(void)sandbox_clear_requests(env->sb, NULL);
 	env->call.asked = false;

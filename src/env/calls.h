@@ -14,7 +14,8 @@
  * can't do: a search for papers, a document of the web. A call is a file of the agent's, and a byte into a named
  * pipe that says so; the answer is another file (proto/guest.h). So nothing in a call is trusted.
  *
- * Nothing here waits. An environment has one call at a time, which ends with its command.
+ * Nothing here waits. An environment has one call at a time, which ends with its command, or gives way to the next:
+ * the tool that made it is gone.
  */
 struct fh_env;
 struct fetch;

@@ -64,6 +64,8 @@
 #define GUEST_CALL GUEST_EDITOR_FOLDER "/call"
 #define GUEST_ANSWER GUEST_EDITOR_FOLDER "/answer"
 #define CALL_ID_MAX 32
+#define CALL_TEXT_MAX 8000  /* bytes of what it is about */
+#define CALL_BYTES_MAX 8192 /* with the line above that */
 
 /* --- owner to nursery ------------------------------------------------------------------------ */
 enum nursery_message {

@@ -207,6 +207,11 @@ bool fetch_advance(struct fetch *f)
 	return f->over;
 }
 
+size_t fetch_received(const struct fetch *f)
+{
+	return f->body.len;
+}
+
 int fetch_result(const struct fetch *f, const struct buf **out_body, struct fh_error *err)
 {
 	if (f->failure.code < 0) {

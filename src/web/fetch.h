@@ -34,6 +34,9 @@ int fetch_fd(const struct fetch *f);
 void fetch_waits(const struct fetch *f, struct waits *w);
 bool fetch_advance(struct fetch *f); /* true: it is over */
 
+/* How much it has brought so far, in bytes. */
+size_t fetch_received(const struct fetch *f);
+
 /* What it brought, which is the fetch's own. -EIO, -EACCES, -EFBIG, -ETIMEDOUT, with a sentence for who asks. */
 int fetch_result(const struct fetch *f, const struct buf **out_body, struct fh_error *err);
 

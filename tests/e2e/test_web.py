@@ -129,6 +129,8 @@ def test_a_document(door, web, path, text):
         ("parse_pdf_url gopher://example.org/", "is no http:// or https:// URL"),
         ("parse_pdf_url example.org", "is no http:// or https:// URL"),
         ("parse_pdf_url ''", "is no http:// or https:// URL"),
+        ("literature_search $(printf %09000d 1)", "too long to ask for: 8000 bytes at most"),
+        ("parse_pdf_url http://$(printf %08000d 1)", "too long to ask for: 8000 bytes at most"),
     ],
 )
 def test_what_may_not_be_asked(door, action, why):
@@ -161,6 +163,9 @@ def test_a_step_that_does_not_wait(door, web):
     door.step(f"(sleep 0.3; parse_pdf_url {web.url}/paper.pdf >~/text) >/dev/null 2>&1 &")
     time.sleep(1)
     assert said(door, "sleep 1; cat ~/text")[0].startswith(TEXT)
+    began = time.monotonic()
+    gone = f"timeout 1 parse_pdf_url {web.url}/slow; parse_pdf_url {web.url}/paper.pdf"
+    assert said(door, gone)[0].startswith(TEXT) and time.monotonic() - began < 10
     both = f"parse_pdf_url {web.url}/paper.pdf & literature_search x 1; wait"
     assert TEXT in (text := said(door, both)[0]) and '"x 0"' in text
 

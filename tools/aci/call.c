@@ -74,11 +74,13 @@ static int await_answer(const char *id, struct buf *out)
 
 static int exchange(const char *service, const char *text, struct buf *out)
 {
-	auto_buf struct buf call = BUF_INIT(65536);
+	auto_buf struct buf call = BUF_INIT(CALL_BYTES_MAX);
 	char id[CALL_ID_MAX + 1];
 	uint64_t number;
 	int r;
 
+	if (strlen(text) > CALL_TEXT_MAX)
+		return -E2BIG;
 	if (getrandom(&number, sizeof(number), 0) != sizeof(number))
 		return -EIO;
 	snprintf(id, sizeof(id), "%016llx", (unsigned long long)number);
@@ -102,6 +104,8 @@ bool aci_call(const char *service, const char *text, struct buf *out)
 	r = lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno : exchange(service, text, out);
 	if (r == -ENOENT)
 		fprintf(stderr, "%s\n", buf_str(out));
+	else if (r == -E2BIG)
+		fprintf(stderr, "that is too long to ask for: %d bytes at most\n", CALL_TEXT_MAX);
 	else if (r < 0)
 		fprintf(stderr, "no answer came: %s\n", strerror(-r));
 	return r == 0;
