@@ -47,7 +47,7 @@ enum cmd_option_kind {
 	OPTION_BYTES,   /* int64_t: "512M", "2GiB" */
 	OPTION_CHOICE,  /* int: index into choices */
 	OPTION_LIST,   /* struct cmd_list: `a,b`, repeated, or `a b` where no arguments are taken */
-	OPTION_REPEAT, /* struct cmd_list: one value each time it is given, commas are kept */
+	OPTION_REPEAT, /* struct cmd_list: the same, but commas are kept */
 	OPTION_NOTED,  /* taken with its values and not used; `why` is said on stderr */
 	OPTION_REFUSED, /* an error; `why` ends the sentence "--name <why>" */
 };

@@ -295,12 +295,13 @@ static int list_split(
 		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
 {
 	struct cmd_list *list = (struct cmd_list *)((char *)s->base + s->option->offset);
+	bool whole = s->option->kind == OPTION_REPEAT;
 
 	for (;;) {
-		size_t n = strcspn(text, ",");
+		size_t n = strcspn(text, whole ? "" : ",");
 		int r;
 
-		if (!n)
+		if (!n && !whole)
 			return error_say(err, EINVAL, "%s has an empty value in its list", s->word);
 		r = list_add(p, list, arena_strndup(p->arena, text, n), err);
 		if (r < 0 || !text[n])
@@ -346,9 +347,8 @@ static int set_value(
 	case OPTION_CHOICE:
 		return set_choice(s, text, field, err);
 	case OPTION_LIST:
-		return set_list(p, s, text, err);
 	case OPTION_REPEAT:
-		return list_add(p, field, text, err);
+		return set_list(p, s, text, err);
 	case OPTION_FLAG:
 	case OPTION_NOTED:
 	case OPTION_REFUSED:

@@ -123,11 +123,12 @@ static void test_kinds(void **state)
 	assert_true(values->temperature == 0.5 && values->seconds == 2.5);
 	assert_true(values->size == 2048 && values->colour == 0);
 	assert_true(parsed.given[0] && parsed.given[2] && !parsed.given[8]);
-	assert_done(parse(&plain, "--task a,b --bind x,y --task=c --bind z --task d e --json"));
+	assert_done(parse(&plain, "--task a,b --bind x,y --task=c --bind z w --task d e --json"));
 	assert_int_equal(values->tasks.n, 5);
 	assert_string_equal(values->tasks.items[4], "e");
-	assert_int_equal(values->binds.n, 2);
+	assert_int_equal(values->binds.n, 3);
 	assert_string_equal(values->binds.items[0], "x,y");
+	assert_string_equal(values->binds.items[2], "w");
 	assert_true(parsed.json);
 }
 
