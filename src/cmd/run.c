@@ -45,13 +45,10 @@ struct runner {
 static int check_options(struct runner *run)
 {
 	const struct run_options *o = run->options;
+	struct fh_error err;
 
-	if (o->resume && (o->tasks.n || o->task_config || cmd_given(run->ctx, "model")))
-		return cmd_misuse(run->ctx,
-				"--resume goes on with the run's own task and model: leave them out");
-	if (o->resume && o->sweep)
-		return cmd_misuse(
-				run->ctx, "--resume goes on with one run, and --sweep is for many");
+	if (o->resume && run_past_contradicts(run->ctx, &err))
+		return cmd_misuse(run->ctx, "%s", err.message);
 	if (!o->tasks.n && !o->task_config && !o->sweep && !o->resume)
 		return cmd_misuse(run->ctx,
 				"--task is missing; `fumehood task list` shows what there is");

@@ -338,6 +338,18 @@ static int load_variables(const struct run_options *o, struct fh_error *err)
 	return dotenv_load(of_root, err);
 }
 
+/* Its folder is where it is. */
+static int check_out(struct planning *p, const char *out)
+{
+	auto_free char *given = out ? realpath(out, NULL) : NULL;
+	auto_free char *own = realpath(p->plan->out, NULL);
+
+	if (!out || (given && own && str_eq(given, own)))
+		return 0;
+	return error_say(&p->err, EINVAL,
+			"--resume goes on in the run's own folder: leave --out out");
+}
+
 /* A run that goes on was asked for when it began. */
 static int take_past(struct planning *p, struct run_options *own)
 {
@@ -351,6 +363,9 @@ static int take_past(struct planning *p, struct run_options *own)
 	if (r < 0)
 		return r;
 	plan->out = path_dirname(plan->past.dir);
+	r = check_out(p, own->out);
+	if (r < 0)
+		return r;
 	p->runs = 1;
 	p->options = own;
 	return 0;

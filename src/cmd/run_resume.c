@@ -147,6 +147,22 @@ void run_past_release(struct run_past *p)
 
 /* --- as it was asked for ------------------------------------------------------------------------------------- */
 
+bool run_past_contradicts(const struct command_context *ctx, struct fh_error *err)
+{
+	static const char *const fixed[] = { "task", "task_config_path", "sweep", "model",
+		"replay_path", "variant", "seed", "judge-salt", "max-steps", "reward", "runs",
+		"num_agents", "skip-existing", "retry-failed", "suffix" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++) {
+		if (!cmd_given(ctx, fixed[i]))
+			continue;
+		error_say(err, EINVAL, "--resume goes on with one run as it began: leave --%s out",
+				fixed[i]);
+		return true;
+	}
+	return false;
+}
+
 static struct cmd_list list_of(struct arena *a, const struct run_args_list *list)
 {
 	const char **items = arena_array(a, list->n + 1, sizeof(*items));

@@ -29,6 +29,9 @@ struct run_past {
 int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err);
 void run_past_release(struct run_past *past);
 
+/* Whether the command line asks, beside --resume, for what can't be had in a run that has begun. */
+bool run_past_contradicts(const struct command_context *ctx, struct fh_error *err);
+
 /* What was asked for then; what the command line says of the model itself wins. */
 int run_past_apply(struct run_past *past, const struct command_context *ctx,
 		struct run_options *options, struct fh_error *err);

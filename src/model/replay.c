@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 #include "model/backend.h"
-#include "trajectory/traj.h"
+#include "trajectory/export.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* replay:FILE.traj: what a recorded agent said and did, step by step. Where the record ends, the episode is
+/* replay:FILE.traj, or a run's folder: what a recorded agent said and did, step by step. Where the record ends, the episode is
  * left. */
 struct replay {
 	struct traj *traj;
@@ -43,7 +43,7 @@ static int replay_open(const struct model_request *request, const char *argument
 	if (!*argument)
 		return error_say(err, EINVAL,
 				"the model 'replay' wants a recorded run: replay:FILE.traj");
-	n = traj_read(argument, &traj, err);
+	n = export_traj(argument, &traj, err);
 	if (n < 0)
 		return n;
 	r = xcalloc(1, sizeof(*r));

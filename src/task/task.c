@@ -76,6 +76,10 @@ static int unknown_variant(const struct task_loading *l, const char *name)
 	buf_add_str(&all, TASK_FULL);
 	for (size_t i = 0; variants && i < variants->n; i++)
 		buf_printf(&all, ", %s", variants->pairs[i].key->text);
+	if (l->mlgym)
+		return error_say(l->err, ENOENT,
+				"MLGym's task '%s' has no variant '%s' (--mlgym-root '' uses our own tasks)",
+				l->config.id ? l->config.id : path_basename(l->task->file), name);
 	return error_say(l->err, ENOENT, "task '%s' has no variant '%s'; there are: %s",
 			l->task->id, name, buf_str(&all));
 }

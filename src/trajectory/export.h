@@ -33,6 +33,9 @@ int export_read(const char *dir, struct exported *out, struct fh_error *err);
 /* The same from memory; `name` is for messages. */
 int export_parse(const char *name, const char *data, size_t n, struct exported *out,
 		struct fh_error *err);
+
+/* What a .traj says, or, of a run's folder, what its events do: of one that was killed, too. */
+int export_traj(const char *path, struct traj **out, struct fh_error *err);
 void export_release(struct exported *e);
 
 /* Writes the .traj and results.json beside the events, each whole or not at all. */

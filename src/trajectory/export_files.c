@@ -44,6 +44,20 @@ int export_write(const char *dir, const struct exported *e, struct fh_error *err
 	return write_file(dir, EXPORT_RESULTS, &out, err);
 }
 
+int export_traj(const char *path, struct traj **out, struct fh_error *err)
+{
+	struct exported e = { 0 };
+	int r;
+
+	if (!path_is_dir(path))
+		return traj_read(path, out, err);
+	r = export_read(path, &e, err);
+	if (r == 0)
+		*out = take_ptr(e.traj);
+	export_release(&e);
+	return r;
+}
+
 int export_run(const char *dir, struct fh_error *err)
 {
 	__attribute__((cleanup(export_release))) struct exported e = { 0 };

@@ -202,7 +202,11 @@ def test_memory(fumehood, tmp_path):
         assert json.loads(kept.read_text()) == {"texts": ["one", "one"]}
     kept.unlink()
     again = ("replay", "--compare", "--out", fumehood.out / "again")
-    fumehood(*again, done["trajectory"])
+    refused = fumehood(*again, done["trajectory"], status=2).stderr
+    assert f"the network of this machine, and a record may be a stranger's: {words[0]} {root}" in (
+        refused
+    )
+    fumehood(*again, *words[:2], done["trajectory"])
     assert not kept.exists()
     for note in ("a coin", "a crown"):
         model = fumehood.actions(f"memory_write '{note}' && memory_read a", "submit")
@@ -300,6 +304,8 @@ def test_a_checkout_that_is_the_current_folder(fumehood, tmp_path):
     fumehood.folder = root
     done = fumehood("run", "--task_config_path", "tasks/coin.yaml")
     assert "this folder is a checkout of MLGym" in done.stderr and "coin" in done.stdout
+    variant = fumehood("run", "--task", "coin:micro", status=2)
+    assert "MLGym's task 'coin' has no variant 'micro'" in variant.stderr
     done = fumehood("run", "--task", "coin", "--mlgym-root", "", status=2)
     assert "checkout" not in done.stderr
 

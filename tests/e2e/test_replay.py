@@ -3,6 +3,8 @@
 
 import json
 import os
+import shutil
+import time
 
 import pytest
 from conftest import ROOT, TASKS
@@ -175,6 +177,45 @@ def test_the_record_of_a_run_that_was_left(fumehood):
     assert second["exit_status"] == first["exit_status"] == "exit_forfeit"
     by_folder = replay(fumehood, str(first["trajectory"]).rsplit("/", 1)[0])
     assert by_folder["steps"] == 2
+
+
+def test_the_record_of_a_run_that_was_killed(fumehood):
+    model = fumehood.actions("echo one", "cat /dev/zero | sleep 60")
+    child = fumehood.start(*fumehood.run_words("--task", "rows", "--model", model))
+    while '"event":"step"' not in "".join(p.read_text() for p in fumehood.out.glob("*/*.jsonl")):
+        assert child.poll() is None
+        time.sleep(0.02)
+    child.kill()
+    child.wait()
+    (folder,) = fumehood.out.iterdir()
+    second = replay(fumehood, folder)
+    assert second["steps"] == 1 and second["different"] == second["missing"] == 0
+    assert not list(folder.glob("*.traj"))
+    assert run(fumehood, "--task", "rows", "--model", f"replay:{folder}")["steps"] == 1
+
+
+@pytest.mark.parametrize(
+    ("keys", "what"),
+    [
+        ("network: host\n", "the network of this machine"),
+        ("sandbox: {bind: [/etc/hostname]}\n", "files of this machine"),
+    ],
+)
+def test_what_a_record_s_task_would_give(fumehood, keys, what):
+    """A record may be a stranger's, and so may the task be that it names."""
+    tasks = fumehood.folder / "tasks"
+    shutil.copytree(TASKS / "rows", tasks / "rows")
+    task = tasks / "rows" / "task.yaml"
+    task.write_text(task.read_text() + keys)
+    words = ("--tasks-dir", tasks, "--out", fumehood.out)
+    model = fumehood.actions("ls", "submit")
+    done = fumehood("run", "--task", "rows", "--model", model, "--json", *words)
+    path = json.loads(done.stdout)["trajectory"]
+    refused = fumehood("replay", "--out", fumehood.out / "again", path, status=2)
+    assert f"the record's task 'rows' gives its actions {what}" in refused.stderr
+    assert f": --tasks-dir {tasks} plays it all the same" in refused.stderr
+    assert not (fumehood.out / "again").exists()
+    fumehood("replay", *words, path)
 
 
 @pytest.mark.parametrize(

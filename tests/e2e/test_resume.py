@@ -44,6 +44,8 @@ def stop_in_step_3(fumehood, server, agent: str, how: int) -> Path:
     (folder,) = fumehood.out.iterdir()
     busy = fumehood.run("--resume", folder, "--url", server.url, status=1)
     assert "being written by another process" in busy.stderr
+    away = fumehood("run", "--resume", folder, "--out", "zz", status=2)
+    assert "leave --out out" in away.stderr and not (fumehood.folder / "zz").exists()
     assert len(list(folder.glob("run-*.log"))) == 1
     child.send_signal(how)
     child.communicate(timeout=300)
@@ -99,7 +101,11 @@ def test_what_can_not_be_resumed(fumehood):
     for args, why in [
         (["--resume", folder], "only runs of language models"),
         (["--resume", fumehood.folder], "events.jsonl"),
-        (["--resume", folder, "--task", "rows"], "leave them out"),
+        (["--resume", folder, "--task", "rows"], "leave --task out"),
+        (["--resume", folder, "--model_name", "human"], "leave --model out"),
+        (["--resume", folder, "--seed", 99], "leave --seed out"),
+        (["--resume", folder, "--runs", 3], "leave --runs out"),
+        (["--resume", folder, "--skip-existing"], "leave --skip-existing out"),
     ]:
         assert why in fumehood.run(*args, status=2).stderr
 

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_REPLAY_H
+#define CMD_REPLAY_H
+
+#include "base/arena.h"
+#include "cmd/cmd.h"
+#include "cmd/episode_options.h"
+#include "cmd/run_agent.h"
+#include "cmd/run_episode.h"
+#include "task/task.h"
+#include "trajectory/traj.h"
+
+/* A recorded run that `fumehood replay` plays again: what its record says of it, and what comes of it. */
+struct replay_options {
+	struct episode_options episode;
+	const char *task, *agent, *out;
+	struct cmd_list gpus;
+	bool compare, all;
+};
+
+struct replay {
+	struct command_context *ctx;
+	const struct replay_options *options;
+	struct arena arena;
+	struct task_places places;
+	struct fh_env_options env;
+	struct run_agent agent;
+	const int *gpus;
+	const char *path; /* of the record: a .traj, or the folder of a run */
+	const char *model;
+	char *out;
+	const char *aliases;    /* a file that its shells source; NULL: none */
+	const char *agent_spec; /* NULL: none led it */
+	const char *web_hosts;  /* of the record; NULL: it does not say */
+	const char *task_hash;  /* the same */
+	uint64_t seed;
+	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
+	int reward;
+	struct traj *recorded, *now;
+	struct episode episode;
+};
+
+/* Reads the record that the command line names, for an episode as it was; what the command line says wins. What the
+ * record can't give is said. -EPERM for a task of the record's own that would give its actions what is this
+ * machine's. */
+int replay_prepare(struct replay *r, struct fh_error *err);
+
+#endif

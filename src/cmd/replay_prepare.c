@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/episode_setup.h"
+#include "cmd/gpu_options.h"
+#include "cmd/replay.h"
+#include "cmd/run_args.h"
+#include "cmd/run_record.h"
+#include "cmd/run_resume.h"
+#include "trajectory/compare.h"
+#include "trajectory/export.h"
+#include "trajectory/glance.h"
+#include "trajectory/run_dir.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a record says of the run that is played again. It may be a stranger's. */
+#define REMAINING "(Current Step: 0, Remaining Steps: "
+
+static const char *text_of(const struct pyjson *v)
+{
+	const char *text = v ? pyjson_string(v) : NULL;
+
+	return text ? text : "";
+}
+
+/* What lies beside the .traj, or the events. */
+static char *folder_of(const struct replay *r)
+{
+	return path_is_dir(r->path) ? xstrdup(r->path) : path_dirname(r->path);
+}
+
+static void take_open(struct replay *r, const struct pyjson *event)
+{
+	const char *agent = run_past_agent(event);
+	const char *variant = text_of(pyjson_get(event, "variant"));
+	const char *reward = text_of(pyjson_get(event, "reward"));
+	int64_t max_steps;
+
+	r->env.task = arena_printf(&r->arena, "%s%s%s", text_of(pyjson_get(event, "task")),
+			*variant ? ":" : "", variant);
+	r->task_hash = arena_strdup(&r->arena, text_of(pyjson_get(event, "task_hash")));
+	r->agent_spec = agent ? arena_strdup(&r->arena, agent) : NULL;
+	if (pyjson_i64(pyjson_get(event, "max_steps"), &max_steps) && max_steps > 0 &&
+			max_steps <= STEPS_MAX)
+		r->env.max_steps = (int)max_steps;
+	for (int i = 0; episode_rewards[i]; i++)
+		if (str_eq(episode_rewards[i], reward))
+			r->reward = i;
+}
+
+/* Its log, if it lies there: which task it was, and what was random. */
+static void read_events(struct replay *r)
+{
+	auto_free char *dir = folder_of(r);
+	struct glance g = glance_at(&r->arena, dir);
+
+	if (g.open)
+		take_open(r, g.open);
+	glance_seed(&g, &r->seed);
+	if (g.open)
+		r->env.memory_file = arena_printf(&r->arena, "%s/%s", dir, RUN_MEMORY_FILE);
+	r->env.judge_salt = episode_recorded_salt(g.reset);
+	r->recorded_s = compare_time(g.reset ? text_of(pyjson_get(g.reset, "time")) : NULL);
+}
+
+/* Where it was played, and under which name. What of this machine was shown to the agent, or asked for it, a
+ * record can't ask for: it may be a stranger's. It is said. */
+static void read_args(struct replay *r)
+{
+	const struct replay_options *o = r->options;
+	auto_free char *dir = folder_of(r);
+	struct run_args args = { .temperature = 0, .top_p = 0.95, .cost_limit = 3 };
+	const struct run_args_list *bind = &args.bind;
+
+	args_yaml_read(&r->arena, dir, &args, NULL);
+	r->agent.options.temperature = args.temperature;
+	r->agent.options.top_p = args.top_p;
+	r->agent.options.cost_limit = args.cost_limit;
+	r->places.mlgym_root =
+			mlgym_root(o->episode.mlgym_root ? o->episode.mlgym_root : args.mlgym_root);
+	r->places.tasks_dir = o->episode.tasks_dir ? o->episode.tasks_dir : args.tasks_dir;
+	r->env.n_gpus = args.gpus.n;
+	for (size_t i = 0; i < bind->n && !o->episode.bind.n; i++)
+		cmd_warn("the run was shown --bind %s: without it there may be differences",
+				bind->items[i]);
+	if (args.aliases && *args.aliases && !o->episode.aliases)
+		cmd_warn("the run had --aliases-file %s: without it there may be differences",
+				args.aliases);
+	r->web_hosts = args.web_hosts;
+}
+
+/* A recording of MLGym's is called after its task; how many steps there were its first message says. */
+static void read_traj(struct replay *r)
+{
+	const char *name = path_basename(r->path);
+	const char *first = r->recorded->n_history > 1 ? text_of(r->recorded->history[1].content)
+						       : "";
+	const char *steps = strstr(first, REMAINING);
+
+	if (!r->env.task)
+		r->env.task = arena_strndup(&r->arena, name, strcspn(name, "."));
+	if (!r->env.max_steps && steps)
+		r->env.max_steps = (int)strtol(steps + strlen(REMAINING), NULL, 10);
+}
+
+/* What the command line says wins over what was recorded. */
+static void take_options(struct replay *r)
+{
+	const struct replay_options *o = r->options;
+	const struct command_context *ctx = r->ctx;
+
+	if (o->task)
+		r->env.task = o->task;
+	if (o->agent)
+		r->agent_spec = o->agent;
+	r->aliases = episode_aliases(o->episode.aliases, r->places.mlgym_root, &r->arena);
+	if (o->episode.max_steps)
+		r->env.max_steps = o->episode.max_steps;
+	if (cmd_given(ctx, "seed"))
+		r->seed = o->episode.seed;
+	if (o->episode.judge_salt)
+		r->env.judge_salt = o->episode.judge_salt;
+	if (cmd_given(ctx, "reward"))
+		r->reward = o->episode.reward;
+	r->env.variant = o->episode.variant;
+	r->env.reward = (enum fh_reward_kind)r->reward;
+	r->out = o->out ? xstrdup(o->out) : run_dir_default();
+}
+
+/* Who was led by a configuration is led by it again: its commands are there, and the conversation is made
+ * anew. */
+static int load_agent(struct replay *r, struct fh_error *err)
+{
+	struct agent_config_options o = { .spec = r->agent_spec, .root = r->places.mlgym_root };
+	struct warnings warnings = { 0 };
+	int n;
+
+	if (!r->agent_spec)
+		return 0;
+	if (o.root)
+		o.warnings = &warnings;
+	n = agent_config_load(&o, &r->agent.config, err);
+	if (n == 0 || r->options->agent)
+		return n;
+	cmd_warn("the agent's configuration can't be used: %s. Without it there are neither its commands nor the "
+		 "conversation; --agent gives another",
+			err->message);
+	return 0;
+}
+
+/* That nothing was asked holds; what was asked is said, as a bind is. */
+static void choose_web_hosts(struct replay *r)
+{
+	const struct episode_options *o = &r->options->episode;
+
+	r->env.web_hosts = episode_web_hosts(o, r->agent.config);
+	if (!r->web_hosts || o->web_hosts || str_eq(r->web_hosts, r->env.web_hosts))
+		return;
+	if (str_eq(r->web_hosts, "none"))
+		r->env.web_hosts = NULL;
+	else
+		cmd_warn("the run could ask --web-hosts %s: without it there may be differences",
+				r->web_hosts);
+}
+
+/* Whether the command line, or this machine's own settings, name the place where the task was found. */
+static bool place_is_ours(const struct replay *r, const struct task *task)
+{
+	const struct episode_options *o = &r->options->episode;
+	const char *ours = task->mlgym ? mlgym_root(o->mlgym_root) : o->tasks_dir;
+	auto_free char *real = ours ? realpath(ours, NULL) : NULL;
+
+	if (r->options->task && strchr(r->options->task, '/'))
+		return true;
+	return real && path_is_within(task->dir, real);
+}
+
+static bool shows_the_machine(const struct task *task)
+{
+	for (size_t i = 0; i < task->n_binds; i++)
+		if (!path_is_within(task->binds[i].source, task->dir))
+			return true;
+	return false;
+}
+
+/* Where it was played its actions are played again, and a task of their author's could hand them this machine. One
+ * that can't be loaded is complained of later. */
+static int check_task(const struct replay *r, struct fh_error *err)
+{
+	struct task *task;
+	auto_free char *dir = NULL;
+	const char *what = NULL;
+	int n = 0;
+
+	if (task_load(&r->places, r->env.task, r->env.variant, &task, NULL) < 0)
+		return 0;
+	if (task->network == NETWORK_HOST)
+		what = "the network of this machine";
+	else if (shows_the_machine(task))
+		what = "files of this machine";
+	dir = task->mlgym ? xstrdup(task->dir) : path_dirname(task->dir);
+	if (what && !place_is_ours(r, task))
+		n = error_say(err, EPERM,
+				"the record's task '%s' gives its actions %s, and a record may be a "
+				"stranger's: --%s %s plays it all the same",
+				task->id, what, task->mlgym ? "mlgym-root" : "tasks-dir", dir);
+	task_free(task);
+	return n;
+}
+
+/* As many as it had, whichever are free. */
+static int choose_gpus(struct replay *r, struct fh_error *err)
+{
+	const struct cmd_list *gpus = &r->options->gpus;
+
+	if (!gpus->n)
+		return 0;
+	r->env.n_gpus = 0;
+	if (gpus->n == 1 && str_eq(gpus->items[0], "none"))
+		return 0;
+	r->env.n_gpus = gpus->n;
+	return gpu_options_read(gpus, &r->arena, &r->gpus, err);
+}
+
+int replay_prepare(struct replay *r, struct fh_error *err)
+{
+	const struct replay_options *o = r->options;
+	int n;
+
+	r->path = r->ctx->args[0];
+	n = export_traj(r->path, &r->recorded, err);
+	if (n < 0)
+		return n;
+	r->model = arena_printf(&r->arena, "replay:%s", r->path);
+	read_events(r);
+	read_args(r);
+	read_traj(r);
+	take_options(r);
+	n = check_task(r, err);
+	if (n < 0)
+		return n;
+	n = episode_binds(&o->episode.bind, &r->arena, &r->env.binds, err);
+	r->env.n_binds = o->episode.bind.n;
+	if (n == 0)
+		n = choose_gpus(r, err);
+	if (n == 0)
+		n = load_agent(r, err);
+	choose_web_hosts(r);
+	return n;
+}
