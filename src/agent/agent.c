@@ -260,6 +260,8 @@ int agent_open(const struct agent_request *request, struct agent **out, struct f
 	a->recorded = request->recorded;
 	a->history.arena = &a->arena;
 	make_fields(a, request->task);
+	if (a->env && a->model)
+		env_hide(a->env, chat_model_key(a->model));
 	if (a->config->parser->wants_tools)
 		a->tools = command_tools(&a->arena, &a->config->commands, &a->n_tools);
 	r = check_templates(a, err);

@@ -43,26 +43,42 @@ static size_t says_secret(const char *at, const char *end, const char *secret)
 	return (size_t)(p - at);
 }
 
-void hide_secret(struct buf *text, const char *secret)
+/* The text gets shorter, so it stays where it is; returns how long it is then. */
+static size_t hide(char *text, size_t n, const char *secret, size_t least)
 {
 	static const char shown[] = "[key]";
-	char *to = text->data;
-	const char *at = text->data, *end = at ? at + text->len : NULL;
+	char *to = text;
+	const char *at = text, *end = text ? text + n : NULL;
 
-	if (!at || !secret || strlen(secret) < HIDE_BYTES_MIN)
-		return;
-	/* It gets shorter, so it stays where it is. */
+	_Static_assert(sizeof(shown) - 1 <= HIDE_COMPLAINT_BYTES_MIN, "what is shown is no longer");
+	if (!text || !secret || strlen(secret) < least)
+		return n;
 	while (at < end) {
-		size_t n = *at == *secret || *at == '\\' ? says_secret(at, end, secret) : 0;
+		size_t said = *at == *secret || *at == '\\' ? says_secret(at, end, secret) : 0;
 
-		if (n) {
+		if (said) {
 			memcpy(to, shown, sizeof(shown) - 1);
 			to += sizeof(shown) - 1;
-			at += n;
+			at += said;
 		} else {
 			*to++ = *at++;
 		}
 	}
 	*to = '\0';
-	text->len = (size_t)(to - text->data);
+	return (size_t)(to - text);
+}
+
+void hide_secret(struct buf *text, const char *secret)
+{
+	text->len = hide(text->data, text->len, secret, HIDE_BYTES_MIN);
+}
+
+void hide_in_complaint(struct buf *text, const char *secret)
+{
+	text->len = hide(text->data, text->len, secret, HIDE_COMPLAINT_BYTES_MIN);
+}
+
+void hide_in_text(char *text, const char *secret)
+{
+	hide(text, text ? strlen(text) : 0, secret, HIDE_BYTES_MIN);
 }

@@ -283,6 +283,7 @@ void fh_env_close(struct fh_env *env)
 	arena_release(&env->arena);
 	arena_release(&env->setup_arena);
 	setup_drop_state(env);
+	env_hide(env, NULL);
 	free(env->welcome);
 	free(env->working_dir);
 	free(env);

@@ -91,6 +91,7 @@ struct fh_env {
 	struct call call;                                /* of a tool, while the command runs */
 	int n_scripts;                                   /* run in this reset or step */
 	int n_state_hangs;                               /* of the state command, in a row */
+	char *hidden;                                    /* a key; NULL: none */
 	char *state, *open_file;                         /* as the tools have it; NULL: not known */
 	struct fh_step step;
 	struct fh_error failure; /* of a reset; code 0: none */
@@ -154,6 +155,7 @@ void memory_keep(struct fh_env *env);                     /* of one that is abou
 /* --- observe.c -------------------------------------------------------------------------------- */
 char *observe_welcome(const struct fh_env *env); /* heap string */
 void observe_command(struct fh_env *env, const struct session_result *result);
+void observe_hide(struct fh_env *env); /* what the step must not tell */
 void observe_grade(struct fh_env *env, const struct grade_result *result);
 
 /* observe_mlgym.c: appends output as MLGym shows it. */

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/env.h"
 
+#include "base/hide.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "env/setup.h"
 #include "proto/guest.h"
+#include "web/papers.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -175,5 +179,27 @@ void observe_grade(struct fh_env *env, const struct grade_result *result)
 		/* The details may be about hidden files: they are for people. */
 		observe_note(env, "Not scored: the grader itself failed.");
 		break;
+	}
+}
+
+/* --- what it must not tell -------------------------------------------------------------------- */
+
+void env_hide(struct fh_env *env, const char *secret)
+{
+	if (env->hidden)
+		explicit_bzero(env->hidden, strlen(env->hidden));
+	free(env->hidden);
+	env->hidden = secret ? xstrdup(secret) : NULL;
+}
+
+void observe_hide(struct fh_env *env)
+{
+	char *const texts[] = { env->state, env->open_file, env->working_dir };
+	const char *const secrets[] = { env->hidden, env->web_hosts ? papers_key() : NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(secrets); i++) {
+		hide_secret(&env->observation, secrets[i]);
+		for (size_t j = 0; j < ARRAY_SIZE(texts); j++)
+			hide_in_text(texts[j], secrets[i]);
 	}
 }

@@ -40,6 +40,10 @@ struct env_setup {
 /* From the next reset on; NULL takes it away. All is copied. -EINVAL, -E2BIG. */
 int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err);
 
+/* "[key]" takes its place in all that steps show from now on (base/hide.h): a server that has it can have the agent
+ * put it together. It is copied; NULL: there is none. */
+void env_hide(struct fh_env *env, const char *secret);
+
 /* The object that the state command printed after the last reset or step: the agent's word. NULL when
  * there is no such command, or it gave none. Lives as a step does. */
 const char *env_state(const struct fh_env *env);

@@ -92,6 +92,7 @@ void step_finish(struct fh_env *env)
 	add_usage(env);
 	if (env->task->task->mlgym)
 		drop_last_newline(&env->observation);
+	observe_hide(env);
 	step->observation = buf_str(&env->observation);
 	step->open_file = env->open_file ? env->open_file : "n/a";
 	step->working_dir = env->working_dir;

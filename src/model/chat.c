@@ -260,6 +260,11 @@ const char *chat_model_base(const struct chat_model *m)
 	return m->options.url;
 }
 
+const char *chat_model_key(const struct chat_model *m)
+{
+	return m->key;
+}
+
 void chat_model_hide(const struct chat_model *m, struct buf *text)
 {
 	hide_secret(text, m->key);

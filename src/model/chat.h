@@ -92,6 +92,9 @@ bool chat_price_is_known(const struct chat_service *s, const char *spec);
 /* Where it was said to be, by an option or a variable; NULL: at the provider's own address. */
 const char *chat_model_base(const struct chat_model *m);
 
+/* For who has to take it out of a text himself; lives as long as the model. NULL: it has none. */
+const char *chat_model_key(const struct chat_model *m);
+
 /* Takes its key out of a text, as that of any reply (base/hide.h). */
 void chat_model_hide(const struct chat_model *m, struct buf *text);
 

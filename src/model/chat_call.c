@@ -63,7 +63,7 @@ static void complain(struct chat_call *call, int error, const char *why)
 	auto_buf struct buf text = BUF_INIT(SENTENCE_MAX);
 
 	buf_add_str(&text, why);
-	hide_secret(&text, call->model->key);
+	hide_in_complaint(&text, call->model->key);
 	if (call->tries > 1)
 		error_say(&call->error, error, "%s: %s (%d tries)", call->model->options.spec,
 				buf_str(&text), call->tries);
@@ -207,7 +207,7 @@ static void on_end(void *user, const struct http_end *end)
 		enum verdict verdict;
 
 		/* Before a long answer is cut: nor may a part of the key show. */
-		hide_secret(body, call->model->key);
+		hide_in_complaint(body, call->model->key);
 		verdict = verdict_of_answer(end->status, buf_str(body), body->len, &why);
 		fail(call, verdict, buf_str(&why), end->retry_after_ms);
 	}

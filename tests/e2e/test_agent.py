@@ -141,6 +141,23 @@ def test_a_key_that_is_repeated_in_a_reply(serve, play, model, path, more, agent
         assert not re.search(rb"secret|u0073|u0063", file.read_bytes())
 
 
+def test_a_key_that_an_agent_puts_together(serve, play):
+    """A server that has the key says it in halves: what a step shows of it is hidden too."""
+    halves = "k=sk-none-sec k=${k}ret; echo $k; mkdir $k; cd $k; seq 9 >$k; open $k"
+    result = play(serve([act(halves), act("ls"), act("submit")]))
+    steps = trajectory(result)["trajectory"]
+    assert steps[0]["observation"].startswith("[key]\n[File: /home/agent/workspace/[key]/[key] (9")
+    assert steps[1]["observation"] == "[key]\n"
+    for file in Path(result["trajectory"]).parent.iterdir():
+        assert b"secret" not in file.read_bytes()
+
+
+def test_a_short_key_in_a_complaint(serve, play):
+    wrong = {"status": 401, "error": {"message": "Incorrect API key provided: {KEY}."}}
+    result = play(serve([wrong]), "--api-key", "short1key", status=1)
+    assert "Incorrect API key provided: [key]." in result["error"]
+
+
 def test_wrong_replies_are_asked_again_and_forgotten(serve, play):
     server = serve(
         {
