@@ -2,9 +2,13 @@
 #include "cmd/run_agent.h"
 
 #include "agent/agent.h"
+#include "base/scope.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+#define TEXT_BYTES_MAX 65536
 
 /* A limit that nobody asked for holds where the price is known. */
 static double cost_limit(const struct command_context *ctx, const struct run_agent_options *o,
@@ -88,6 +92,19 @@ int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
 	agent->prices = o->prices;
 	agent->options.cost_limit = cost_limit(ctx, o, chat, model);
 	return check_model(agent, err);
+}
+
+bool run_agent_key_is_in(const struct run_agent *agent, const char *text)
+{
+	auto_buf struct buf shown = BUF_INIT(TEXT_BYTES_MAX);
+	struct chat_model *model;
+
+	if (!text || chat_model_open(agent->chat, &agent->options, &model, NULL) < 0)
+		return false;
+	buf_add_str(&shown, text);
+	chat_model_hide(model, &shown);
+	chat_model_close(model);
+	return !str_eq(buf_str(&shown), text);
 }
 
 void run_agent_release(struct run_agent *agent)

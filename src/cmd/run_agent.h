@@ -42,6 +42,8 @@ int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
 /* Its configuration alone, for recorded replies. */
 int run_agent_load(struct run_agent *agent, const struct run_agent_options *options,
 		const char *mlgym_root, struct fh_error *err);
+/* Whether a text holds the model's key, as its replies are looked through for it. */
+bool run_agent_key_is_in(const struct run_agent *agent, const char *text);
 void run_agent_release(struct run_agent *agent);
 
 /* Before anything runs: whether the prompts fit the task. */

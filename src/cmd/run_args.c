@@ -32,8 +32,9 @@ static bool ends_with(const char *text, const char *end)
 
 static bool names_a_secret(const char *key)
 {
-	static const char *const words[] = { "key", "token", "secret", "password", "credential",
-		"credentials", "authorization", "cookie" };
+	static const char *const words[] = { "key", "keys", "token", "secret", "secrets",
+		"password", "passwd", "passphrase", "pass", "pwd", "credential", "credentials",
+		"authorization", "auth", "cookie", "cookies" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (ends_with(key, words[i]))
@@ -41,20 +42,30 @@ static bool names_a_secret(const char *key)
 	return false;
 }
 
-static void hide_members(json_t *value)
+/* As HTTP's Authorization has it, wherever it stands. */
+static bool is_a_credential(const char *value)
+{
+	static const char *const schemes[] = { "Bearer ", "Basic " };
+
+	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++)
+		if (strncasecmp(value, schemes[i], strlen(schemes[i])) == 0)
+			return true;
+	return false;
+}
+
+/* All texts in what has the name of a secret. */
+static void hide(json_t *value, bool secret)
 {
 	json_t *member;
 	const char *key;
 	size_t i;
 
+	if (json_is_string(value) && (secret || is_a_credential(json_string_value(value))))
+		json_string_set(value, ARGS_HIDDEN);
 	json_array_foreach(value, i, member)
-		hide_members(member);
-	json_object_foreach(value, key, member) {
-		if (json_is_string(member) && names_a_secret(key))
-			json_string_set(member, ARGS_HIDDEN);
-		else
-			hide_members(member);
-	}
+		hide(member, secret);
+	json_object_foreach(value, key, member)
+		hide(member, secret || names_a_secret(key));
 }
 
 static const char *shown_fields(struct arena *a, const char *extra)
@@ -64,7 +75,7 @@ static const char *shown_fields(struct arena *a, const char *extra)
 
 	if (!extra || json_parse("fields", extra, strlen(extra), &object, NULL) < 0)
 		return NULL;
-	hide_members(object);
+	hide(object, false);
 	json_add(&out, object, false);
 	return out.truncated ? ARGS_HIDDEN : arena_strdup(a, buf_str(&out));
 }

@@ -108,9 +108,14 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 		return 0;
 	if (!plan->chat)
 		r = run_agent_service(&p->options->agent, &plan->chat, &p->err);
-	return r < 0 ? r
-		     : run_agent_open(agent, p->ctx, o, plan->places.mlgym_root, plan->chat, model,
-				       &p->err);
+	if (r == 0)
+		r = run_agent_open(agent, p->ctx, o, plan->places.mlgym_root, plan->chat, model,
+				&p->err);
+	if (r == 0 && run_agent_key_is_in(agent, p->options->suffix))
+		return error_say(&p->err, EINVAL,
+				"--suffix holds the key of %s, and names of folders are no place for it",
+				model);
+	return r;
 }
 
 /* Led by each agent, at each temperature; what is no language model has neither, and recorded replies are what

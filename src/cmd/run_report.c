@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "cmd/run_player.h"
 #include "cmd/term.h"
 
 #include <math.h>
@@ -105,6 +106,7 @@ void run_report_sentence(struct buf *out, const struct episode *e)
 
 enum column {
 	COLUMN_TASK,
+	COLUMN_PLAYER,
 	COLUMN_STATUS,
 	COLUMN_BASELINE,
 	COLUMN_BEST,
@@ -116,6 +118,7 @@ enum column {
 
 static const char *const titles[N_COLUMNS] = {
 	[COLUMN_TASK] = "Task",
+	[COLUMN_PLAYER] = "Model",
 	[COLUMN_STATUS] = "Status",
 	[COLUMN_BASELINE] = "Baseline",
 	[COLUMN_BEST] = "Best",
@@ -145,12 +148,14 @@ static char *cell(const char *text)
 	return buf_take(&out);
 }
 
-static struct row make_row(const struct episode *e)
+static struct row make_row(const struct run_players *players, const struct episode *e)
 {
 	auto_free char *task = run_report_task(e);
+	auto_free char *player = run_player(players, e);
 	struct row row = {
 		.cells = {
 			[COLUMN_TASK] = cell(task),
+			[COLUMN_PLAYER] = cell(player),
 			[COLUMN_STATUS] = cell(status_of(e)),
 			[COLUMN_BASELINE] = number(e->baseline_value),
 			[COLUMN_BEST] = number(e->best_value),
@@ -168,8 +173,10 @@ static void add_cells(struct buf *out, const char *const *cells, const int *widt
 		const char *style)
 {
 	for (int c = 0; c < N_COLUMNS; c++) {
-		bool left = c == COLUMN_TASK || c == COLUMN_STATUS;
+		bool left = c <= COLUMN_STATUS;
 
+		if (!widths[c])
+			continue;
 		if (c)
 			buf_add_str(out, "  ");
 		if (!left)
@@ -183,13 +190,16 @@ static void add_cells(struct buf *out, const char *const *cells, const int *widt
 	buf_add_char(out, '\n');
 }
 
-static void add_rows(struct buf *out, struct row *rows, size_t n, bool colours)
+static void add_rows(struct buf *out, const struct run_players *players, struct row *rows, size_t n,
+		bool colours)
 {
 	int widths[N_COLUMNS] = { 0 };
 
 	term_widen(widths, titles, N_COLUMNS);
 	for (size_t i = 0; i < n; i++)
 		term_widen(widths, (const char *const *)rows[i].cells, N_COLUMNS);
+	if (!players->several)
+		widths[COLUMN_PLAYER] = 0;
 	buf_add_str(out, term_style(colours, TERM_BOLD));
 	add_cells(out, titles, widths, -1, "");
 	buf_add_str(out, term_style(colours, TERM_RESET));
@@ -225,11 +235,12 @@ static void add_paths(struct buf *out, const struct episode *episodes, size_t n)
 
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours)
 {
+	struct run_players players = run_players_of(episodes, n);
 	struct row *rows = xcalloc(n, sizeof(*rows));
 
 	for (size_t i = 0; i < n; i++)
-		rows[i] = make_row(&episodes[i]);
-	add_rows(out, rows, n, colours);
+		rows[i] = make_row(&players, &episodes[i]);
+	add_rows(out, &players, rows, n, colours);
 	run_report_spread(out, episodes, n, colours);
 	add_paths(out, episodes, n);
 	for (size_t i = 0; i < n; i++) {

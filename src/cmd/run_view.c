@@ -19,7 +19,7 @@
 	64 /* more episodes than this, or than the terminal has lines for, are counted */
 #define OTHERWISE_COLUMNS 100
 #define OTHERWISE_LINES 24
-#define MODEL_COLUMNS 28
+#define PLAYER_COLUMNS 40
 #define GAP 3 /* columns between cells */
 
 void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
@@ -29,8 +29,7 @@ void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 	v->colours = term_colours(STDERR_FILENO);
 	v->episodes = episodes;
 	v->n = n;
-	for (size_t i = 1; i < n; i++)
-		v->models = v->models || !str_eq(episodes[i].plan.model, episodes[0].plan.model);
+	v->players = run_players_of(episodes, n);
 	buf_init(&v->above, VIEW_BYTES_MAX);
 }
 
@@ -50,7 +49,7 @@ static bool goes_on(const struct episode *e)
 
 /* "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s   python3 train.py": the last cell takes what is
  * left of a line. */
-enum cell { CELL_EPISODE, CELL_MODEL, CELL_STEP, CELL_SCORES, CELL_TIME, CELL_ACTION, N_CELLS };
+enum cell { CELL_EPISODE, CELL_PLAYER, CELL_STEP, CELL_SCORES, CELL_TIME, CELL_ACTION, N_CELLS };
 
 struct line {
 	char *cells[N_CELLS];
@@ -58,13 +57,13 @@ struct line {
 
 static void fill(struct line *line, const struct run_view *v, const struct episode *e)
 {
-	auto_buf struct buf model = BUF_INIT(VIEW_BYTES_MAX);
+	auto_buf struct buf shown = BUF_INIT(VIEW_BYTES_MAX);
 	auto_free char *task = run_report_task(e);
+	auto_free char *player = run_player(&v->players, e);
 
 	line->cells[CELL_EPISODE] = xasprintf("%s #%d", task, e->number);
-	if (v->models)
-		term_add_line(&model, e->plan.model, MODEL_COLUMNS);
-	line->cells[CELL_MODEL] = xstrdup(buf_str(&model));
+	term_add_line(&shown, player, PLAYER_COLUMNS);
+	line->cells[CELL_PLAYER] = xstrdup(buf_str(&shown));
 	line->cells[CELL_STEP] =
 			xasprintf("%d/%d", e->steps + (e->phase == EPISODE_STEPPING), e->max_steps);
 	line->cells[CELL_SCORES] = run_report_scores(e);
@@ -204,6 +203,15 @@ void run_view_log(void *view, const char *record, size_t n)
 	run_view_draw(v, true);
 }
 
+/* "titanic:micro #0", "rows #2, openai:m (memory)": what the line is about. Heap. */
+static char *subject(const struct run_view *v, const struct episode *e)
+{
+	auto_free char *task = run_report_task(e);
+	auto_free char *player = run_player(&v->players, e);
+
+	return xasprintf("%s #%d%s%s", task, e->number, *player ? ", " : "", player);
+}
+
 void run_view_preparing(struct run_view *v, const struct episode *e)
 {
 	auto_buf struct buf out = BUF_INIT(VIEW_BYTES_MAX);
@@ -219,8 +227,8 @@ void run_view_preparing(struct run_view *v, const struct episode *e)
 
 void run_view_began(struct run_view *v, const struct episode *e)
 {
-	auto_free char *task = run_report_task(e);
-	auto_free char *line = xasprintf("%s #%d: begun", task, e->number);
+	auto_free char *what = subject(v, e);
+	auto_free char *line = xasprintf("%s: begun", what);
 
 	if (v->live)
 		run_view_draw(v, true);
@@ -228,10 +236,9 @@ void run_view_began(struct run_view *v, const struct episode *e)
 		run_view_say(v, line);
 }
 
-static void say_score(struct run_view *v, const struct episode *e, const char *task)
+static void say_score(struct run_view *v, const struct episode *e, const char *what)
 {
-	auto_free char *line =
-			xasprintf("%s #%d: %s %.5g", task, e->number, e->metric, e->score_value);
+	auto_free char *line = xasprintf("%s: %s %.5g", what, e->metric, e->score_value);
 
 	if (!isnan(e->score_value))
 		stay(v, line);
@@ -239,27 +246,27 @@ static void say_score(struct run_view *v, const struct episode *e, const char *t
 
 void run_view_stepped(struct run_view *v, const struct episode *e)
 {
-	auto_free char *task = run_report_task(e);
+	auto_free char *what = subject(v, e);
 	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
 
 	if (v->verbosity < RUN_VERBOSE || !e->action) {
 		run_view_draw(v, false);
 		return;
 	}
-	say_score(v, e, task);
-	buf_printf(&line, "%s #%d: %d/%d: ", task, e->number, e->steps + 1, e->max_steps);
+	say_score(v, e, what);
+	buf_printf(&line, "%s: %d/%d: ", what, e->steps + 1, e->max_steps);
 	term_add_line(&line, e->action, OTHERWISE_COLUMNS);
 	stay(v, buf_str(&line));
 }
 
 void run_view_ended(struct run_view *v, const struct episode *e)
 {
-	auto_free char *task = run_report_task(e);
+	auto_free char *what = subject(v, e);
 	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
 
 	if (e->failed) /* the log has said so */
 		return;
-	buf_printf(&line, "%s #%d: ", task, e->number);
+	buf_printf(&line, "%s: ", what);
 	run_report_sentence(&line, e);
 	run_view_say(v, buf_str(&line));
 }

@@ -2,7 +2,7 @@
 #ifndef CMD_RUN_VIEW_H
 #define CMD_RUN_VIEW_H
 
-#include "cmd/run_episode.h"
+#include "cmd/run_player.h"
 
 /*
  * What `fumehood run` shows while it goes on, on stderr: on a terminal a line for each episode that
@@ -15,10 +15,10 @@ struct run_view {
 	enum run_verbosity verbosity;
 	bool live;
 	bool colours;
-	bool models;      /* several: each line says which */
-	int drawn;        /* lines that are on the screen now */
-	int64_t drawn_ns; /* when */
-	struct buf above; /* lines to go above them at the next drawing */
+	struct run_players players; /* several: each line says which */
+	int drawn;                  /* lines that are on the screen now */
+	int64_t drawn_ns;           /* when */
+	struct buf above;           /* lines to go above them at the next drawing */
 	const struct episode *episodes;
 	size_t n;
 };

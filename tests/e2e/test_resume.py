@@ -182,6 +182,7 @@ def test_resuming_asks_for_what_a_record_does_not_tell(fumehood, serve):  # noqa
     words = ("--task", "rows", "--model", "openai:m", "--url", server.url + "/v1", "--retries", 0)
     more = ("--stop", "END", "--stop", "a\nb", "--max-tokens", 77, "--api-key", key)
     fields = {"user": "me", "metadata": {"Api_Key": "hush", "of": [key]}}
+    fields["extra"] = [{"x-auth": ["hush"]}, "bearer hush", {"db_pwd": "hush", "passwd": "hush"}]
     (broken,) = fumehood.run_json(
         *words, *more, "--completion-kwargs", json.dumps(fields), status=1
     )

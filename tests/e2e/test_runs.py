@@ -148,6 +148,13 @@ def test_a_file_of_many(fumehood, serve):  # noqa: F811
         for t in ("0.00", "0.50")
     }
     assert all("__s_run_" in r["trajectory"] for r in found)
+    out, err = run(fumehood, *args, "--seed", 0, "--runs", 1)
+    for who in (
+        "baseline",
+        *(f"openai:m ({a}, t {t})" for a in ("default", "memory") for t in (0, 0.5)),
+    ):
+        assert f"\nrows  {who} " in out
+        assert f", {who}: begun\n" in err and f", {who}: subm" in err
     more = results(fumehood, *args, "--model", "baseline", "--runs", 3, "--skip-existing")
     assert [r["seed"] for r in more] == [5, 12]
 
@@ -203,3 +210,9 @@ def test_several_models_are_told_apart(fumehood):
     slow = fumehood.actions("sleep 1")
     shown = on_terminal(fumehood, 24, "--task", "rows", "--model", f"baseline,{slow}", "-j", "2")
     assert re.search(r"rows #\d   actions:\S+ +1/6 ", shown)
+
+
+def test_a_suffix_tells_no_key(fumehood):
+    words = ("--task", "rows", "--model", "openai:m", "--api-key", "sk-not-to-be-told")
+    refused = fumehood.run(*words, "--suffix", "a-sk-not-to-be-told", status=2)
+    assert "--suffix holds the key of openai:m" in refused.stderr and not fumehood.out.exists()
