@@ -14,7 +14,7 @@
 /* What episodes cost each other: the same figures with many of them alive, driven by one thread. */
 
 #define DESCRIPTORS_EACH 6    /* 5, and one while it begins */
-#define DESCRIPTORS_MOST 5.02 /* one or two are of all together */
+#define DESCRIPTORS_MOST 5.05 /* one or two are of all together */
 #define DESCRIPTORS_SPARE 200
 #define WARM_UP 5
 #define MEMORY_MOST (2 << 20)
