@@ -231,6 +231,24 @@ def test_a_step_that_was_cut_is_played_whole(fumehood, serve, how):  # noqa: F81
     assert len(traj["info"]["score"]) == 3
 
 
+def test_scoring_that_was_cut_is_no_end(fumehood, serve):  # noqa: F811
+    url = ("--url", serve([act("echo one two three sleep >words.txt; submit")]).url + "/v1")
+    words = ("--task", "words", "--model", "openai:m", "--api-key", "k")
+    child = fumehood.start(*fumehood.run_words(*words, *url), stderr=subprocess.DEVNULL)
+    while not any(e["event"] == "spent" for p in fumehood.out.glob("*") for e in events(p)):
+        time.sleep(0.02)
+    time.sleep(0.7)
+    child.send_signal(signal.SIGINT)
+    child.wait(60)
+    (folder,) = fumehood.out.iterdir()
+    *_, step, score, end = events(folder)
+    assert step["info"]["outcome"] == "interrupted" and score["error"]
+    assert (end["exit_status"], end["over"]) == ("early_exit", False)
+    again = ("--url", serve([act("cp list.txt words.txt; submit")]).url + "/v1")
+    (result,) = fumehood.run_json("--resume", folder, "--api-key", "k", *again)
+    assert result["exit_status"] == "submitted" and result["steps"] == 1
+
+
 def test_limits_on_costs(fumehood, serve):  # noqa: F811
     """What its own limit ended is over; what all together may cost is nothing of one run's."""
     prices = fumehood.folder / "prices.json"
