@@ -262,7 +262,7 @@ static void test_constructs(void **state)
 		{ "shopt -s lastpipe; echo a | read x; echo $x", "a\n" },
 		{ "eval \"$(printf 'eval %.0s' {1..200})true\"; echo $?", "0\n" },
 		{ "caller; dirs; pushd /tmp >/dev/null; popd", "~/workspace\n~/workspace\n" },
-		{ "ulimit -c; ulimit -c 1", NULL, 1, 0, "0\n" },
+		{ "ulimit -c; ulimit -c 1 && ulimit -c", "0\n0\n" },
 		{ "exec 3<>/dev/tcp/127.0.0.1/1", NULL, 1, 0, "refused" },
 		{ "echo on", "on\n" },
 	};
