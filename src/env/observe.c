@@ -160,11 +160,22 @@ void observe_command(struct fh_env *env, const struct session_result *result)
 
 /* --- after scoring ---------------------------------------------------------------------------- */
 
+/* As MLGym has it: of its tasks in Python it names a file that is none of theirs. */
+static const char *scored_file(const struct fh_env *env, const struct grade_result *result)
+{
+	const struct task *task = env->task->task;
+
+	if (task->grader.kind == GRADER_MLGYM && task->grader.call == MLGYM_PYTHON)
+		return GUEST_WORKSPACE "/target.py";
+	return result->submission;
+}
+
 void observe_grade(struct fh_env *env, const struct grade_result *result)
 {
 	switch (result->verdict) {
 	case GRADE_SCORED:
-		observe_note(env, "Scored a valid submission artefact at %s.", result->submission);
+		observe_note(env, "Scored a valid submission artefact at %s.",
+				scored_file(env, result));
 		if (env->baseline.n)
 			add_score_line(&env->observation, "Baseline Score", &env->baseline);
 		add_score_line(&env->observation, "Evaluation Score", result->score);

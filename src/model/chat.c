@@ -196,7 +196,7 @@ static int set_price(struct chat_model *m, struct fh_error *err)
 	if (!m->price && (m->options.cost_limit > 0 || s->cost_limit > 0))
 		return error_say(err, EINVAL,
 				"a limit on costs can't be kept: the price of '%s' is not known. Give it "
-				"in a table of prices, {\"%s\": {\"input\": 0.5, \"output\": 1.5}} (dollars "
+				"in a table of prices (--prices FILE), {\"%s\": {\"input\": 0.5, \"output\": 1.5}} (dollars "
 				"for a million tokens), or no limit on costs (0)",
 				m->name, m->name);
 	return 0;

@@ -47,7 +47,10 @@ class Env:
             raise ValueError(answer["error"]["message"])
         return answer
 
-    def close(self) -> None:
+    def __enter__(self) -> "Env":
+        return self
+
+    def __exit__(self, *failure: object) -> None:
         self.child.stdin.close()
         self.child.wait()
 

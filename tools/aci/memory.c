@@ -39,6 +39,18 @@ static json_t *member(json_t *memory, const char *key)
 	return list;
 }
 
+/* A note's place is the same in all three lists, whatever somebody else has made of the file. */
+static void append(json_t *memory, const char *key, json_t *value, size_t at)
+{
+	json_t *list = member(memory, key);
+
+	while (json_array_size(list) > at)
+		json_array_remove(list, at);
+	while (json_array_size(list) < at)
+		json_array_append_new(list, str_eq(key, "tags") ? json_text("") : json_array());
+	json_array_append_new(list, value);
+}
+
 /* A new object where there is none; NULL, with a sentence, for a file that is something else. */
 static json_t *load(void)
 {
@@ -74,17 +86,23 @@ static int run_memory_write(int argc, char **argv)
 	auto_json json_t *memory = NULL;
 	auto_buf struct buf out = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
 	struct fh_error err;
+	size_t at;
 
-	if (argc < 2 || argc > 3 || !*argv[1] || strlen(argv[1]) > TEXT_BYTES_MAX) {
+	if (argc < 2 || argc > 3 || !*argv[1]) {
 		printf("Usage: %s\n", aci_memory_write.help);
+		return 1;
+	}
+	if (strlen(argv[1]) > TEXT_BYTES_MAX || (argc > 2 && strlen(argv[2]) > TEXT_BYTES_MAX)) {
+		printf("A note, and its tag, have at most %d bytes.\n", TEXT_BYTES_MAX);
 		return 1;
 	}
 	memory = load();
 	if (!memory)
 		return 1;
-	json_array_append_new(member(memory, "texts"), json_text(argv[1]));
-	json_array_append_new(member(memory, "embeddings"), json_array());
-	json_array_append_new(member(memory, "tags"), json_text(argc > 2 ? argv[2] : ""));
+	at = json_array_size(member(memory, "texts"));
+	append(memory, "texts", json_text(argv[1]), at);
+	append(memory, "embeddings", json_array(), at);
+	append(memory, "tags", json_text(argc > 2 ? argv[2] : ""), at);
 	json_add(&out, memory, true);
 	if (out.truncated) {
 		puts("The memory is full.");
