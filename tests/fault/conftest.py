@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the fault tests share: the program, and what this machine has left of it after a fault.
 
-FAULT_KILLS is how often the owner is killed (1000); FAULT_SEED repeats a run.
+FAULT_KILLS is how often the owner is killed (300); FAULT_SEED repeats a run.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = Path(__file__).resolve().parent / "tasks"
-KILLS = int(os.environ.get("FAULT_KILLS", "1000"))
+KILLS = int(os.environ.get("FAULT_KILLS", "300"))
 SEED = int(os.environ.get("FAULT_SEED", random.SystemRandom().randrange(1 << 32)))
 
 GONE_S = 2.0  # by when nothing may be left of a killed owner
