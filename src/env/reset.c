@@ -114,11 +114,11 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 
 	if (env->work != WORK_NONE)
 		return error_say(err, EBUSY, "a reset or step of this environment is under way");
+	/* The old sandbox ends by itself; nobody waits for it. */
+	reset_drop(env);
 	r = draw_salt(env, &salt, err);
 	if (r < 0)
 		return r;
-	/* The old sandbox ends by itself; nobody waits for it. */
-	reset_drop(env);
 	score_release(&env->best);
 	setup_drop_state(env);
 	env->seed = seed;

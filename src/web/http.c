@@ -39,7 +39,8 @@ struct http_call {
 	CURL *easy;
 	struct http_request request;
 	char sentence[CURL_ERROR_SIZE];
-	struct http_call *next; /* of those that are unwatched */
+	bool is_unwatched;
+	struct http_call *next; /* of those that are */
 };
 
 /* --- memory, and signals ---------------------------------------------------------------------- */
@@ -136,8 +137,9 @@ static void note_unwatched(struct http *h, CURL *easy, int error)
 	struct http_call *call = NULL;
 
 	libcurl.easy_getinfo(easy, CURLINFO_PRIVATE, &call);
-	if (!call || *call->sentence)
+	if (!call || call->is_unwatched)
 		return;
+	call->is_unwatched = true;
 	snprintf(call->sentence, sizeof(call->sentence), "its socket can't be waited for: %s",
 			strerror(error));
 	call->next = h->unwatched;
