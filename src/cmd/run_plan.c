@@ -402,6 +402,8 @@ static int make(struct planning *p)
 	r = find_tasks(p);
 	if (r == 0)
 		r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, &p->err);
+	if (r == 0 && o->episode.judge_salt > FH_JUDGE_SALT_MAX) /* before any episode begins */
+		r = error_say(&p->err, EINVAL, "--judge-salt is at most %llu", FH_JUDGE_SALT_MAX);
 	if (r == 0)
 		r = open_agents(p);
 	for (size_t i = 0; i < p->tasks.n && r == 0; i++)

@@ -348,3 +348,9 @@ def test_a_person_who_thinks(fumehood):
         ("then ", "exit_forfeit"),
     ]
     assert steps[0]["response"] == "I look\nfirst. \n```\nls\n```"
+
+
+def test_a_salt_that_is_too_large_begins_nothing(fumehood):
+    done = fumehood("run", "--task", "titanic:micro", "--judge-salt", 1 << 53, status=2)
+    assert done.stderr == "fumehood: --judge-salt is at most 9007199254740991\n"
+    assert done.stdout == ""
