@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define STEP_TIMEOUT_S 20
+#define WORKER_S 30       /* its whole life */
 #define LONG_BYTES 100000 /* a command that does not fit into the shell's socket at once */
 
 static char home[64]; /* holds the two folders */
@@ -188,6 +189,7 @@ static int fork_worker(struct play *p)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_set(&p->err, errno, "make a socket");
 	if (fork() == 0) {
+		alarm(WORKER_S);
 		close(pair[0]);
 		good = let_go(p);
 		_exit(write(pair[1], &good, 1) != 1 || read(pair[1], &good, 1) != 0);

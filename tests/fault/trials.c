@@ -8,6 +8,7 @@
 #include "play.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,13 +83,26 @@ static const char *leak_of(int fds)
 	return NULL;
 }
 
+/* Says where it hangs, then dies of it. */
+static void on_alarm(int number)
+{
+	void *frames[64];
+
+	alarm(2); /* should that hang, too */
+	backtrace_symbols_fd(frames, backtrace(frames, ARRAY_SIZE(frames)), STDERR_FILENO);
+	raise(number);
+}
+
 _Noreturn static void try_in_child(size_t number, enum fault_kind kind)
 {
+	const struct sigaction once = { .sa_handler = on_alarm,
+		.sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
 	struct play p;
 	const char *wrong = NULL;
 	int fds = machine_open_fds();
 	bool good;
 
+	sigaction(SIGALRM, &once, NULL);
 	alarm(HANG_S);
 	dup2(said_fd, STDERR_FILENO);
 	machine_watch();
@@ -116,7 +130,7 @@ static const char *hear(void)
 	return text;
 }
 
-static const char *what_ended(int status, enum fault_kind kind)
+static const char *what_ended(size_t number, int status, enum fault_kind kind)
 {
 	static char text[64];
 	uint64_t key = atomic_load(&fault_page->armed);
@@ -124,8 +138,12 @@ static const char *what_ended(int status, enum fault_kind kind)
 
 	if (WIFEXITED(status))
 		return WEXITSTATUS(status) ? fault_page->trouble : NULL;
-	if (WTERMSIG(status) == SIGALRM)
-		return "hangs";
+	if (WTERMSIG(status) == SIGALRM) {
+		snprintf(text, sizeof(text), "hangs in %s",
+				play_phase_name(plays[number].script,
+						atomic_load(&fault_page->phase)));
+		return text;
+	}
 	if (kind == FAULT_KILL && WTERMSIG(status) == SIGKILL)
 		return NULL;
 	if (key && fault_is_of_memory(key) && WTERMSIG(status) == SIGABRT && sentence)
@@ -149,7 +167,7 @@ static const char *try(size_t number, const struct campaign *c, struct counts *c
 		try_in_child(number, c->kind);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	wrong = what_ended(status, c->kind);
+	wrong = what_ended(number, status, c->kind);
 	ms = (clock_now_ns() - begun) / NS_PER_MS;
 	if (ms > counts->slowest_ms)
 		counts->slowest_ms = ms;
