@@ -110,7 +110,7 @@ int setup_put_files(struct fh_env *env, struct fh_error *err)
 	for (size_t i = 0; i < env->setup.n_files; i++) {
 		const struct env_setup_file *file = &env->setup.files[i];
 		auto_free char *path =
-				xasprintf("%s/%s", SETUP_DIR + strlen(GUEST_HOME) + 1, file->name);
+				xasprintf("%s/%s", &SETUP_DIR[sizeof(GUEST_HOME)], file->name);
 		int r = sandbox_put(env->sb, GUEST_HOME, path, file->data, file->n,
 				file->executable ? 0755 : 0644, err);
 

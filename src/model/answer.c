@@ -12,9 +12,11 @@
 #define ANSWER_BYTES_MAX (REPLY_BYTES_MAX + 1024 * 1024)
 #define SENTENCE_MAX 900
 
-void answer_init(struct answer *a, const struct dialect *dialect)
+void answer_init(struct answer *a, const struct dialect *dialect, const char *secret)
 {
-	*a = (struct answer){ .dialect = dialect, .whole = BUF_INIT(ANSWER_BYTES_MAX) };
+	*a = (struct answer){
+		.dialect = dialect, .secret = secret, .whole = BUF_INIT(ANSWER_BYTES_MAX)
+	};
 	sse_init(&a->events);
 	reply_init(&a->reply);
 }
@@ -32,7 +34,7 @@ static int too_much(struct fh_error *err)
 }
 
 /* Some servers begin well, and say what is wrong where a reply should be. */
-static int read_error(const json_t *root, struct fh_error *err)
+static int read_error(const struct answer *a, const json_t *root, struct fh_error *err)
 {
 	static const int codes[] = {
 		[VERDICT_AGAIN] = EBADMSG, [VERDICT_OVER] = EIO, [VERDICT_TOO_LONG] = E2BIG
@@ -43,7 +45,7 @@ static int read_error(const json_t *root, struct fh_error *err)
 
 	if (!error || json_is_null(error))
 		return 0;
-	verdict = verdict_of_error(200, error, &why);
+	verdict = verdict_of_error(200, error, a->secret, &why);
 	return error_say(err, codes[verdict], "%s", buf_str(&why));
 }
 
@@ -59,7 +61,7 @@ static int read_event(struct answer *a, const char *text, size_t n, struct fh_er
 	}
 	if (lenient_json("event", text, n, &data, &why) < 0)
 		return reply_broken(err, "an event of its stream is no JSON");
-	r = read_error(data, err);
+	r = read_error(a, data, err);
 	return r < 0 ? r : a->dialect->read_event(&a->reply, data, err);
 }
 
@@ -109,6 +111,6 @@ int answer_end(struct answer *a, struct fh_error *err)
 		return end_stream(a, err);
 	if (lenient_json("reply", buf_str(&a->whole), a->whole.len, &root, &why) < 0)
 		return reply_broken(err, a->whole.len ? "it is no JSON" : "it is empty");
-	r = read_error(root, err);
+	r = read_error(a, root, err);
 	return r < 0 ? r : a->dialect->read(&a->reply, root, err);
 }

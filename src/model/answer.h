@@ -13,14 +13,16 @@
  */
 struct answer {
 	const struct dialect *dialect;
-	bool is_stream; /* to be set before the first piece */
+	const char *secret; /* what no error may say, or NULL */
+	bool is_stream;     /* to be set before the first piece */
 	bool begun;
 	struct buf whole; /* a body that is no stream */
 	struct sse events;
 	struct reply reply;
 };
 
-void answer_init(struct answer *a, const struct dialect *dialect);
+/* Both must live as long. */
+void answer_init(struct answer *a, const struct dialect *dialect, const char *secret);
 void answer_release(struct answer *a);
 
 /*

@@ -203,12 +203,10 @@ static void on_end(void *user, const struct http_end *end)
 	} else if (end->error != HTTP_ANSWERED && end->error != HTTP_REFUSED) {
 		fail(call, VERDICT_AGAIN, end->sentence, end->retry_after_ms);
 	} else {
-		struct buf *body = &call->answer.whole;
-		enum verdict verdict;
+		const struct buf *body = &call->answer.whole;
+		enum verdict verdict = verdict_of_answer(
+				end->status, buf_str(body), body->len, call->model->key, &why);
 
-		/* Before a long answer is cut: nor may a part of the key show. */
-		hide_in_complaint(body, call->model->key);
-		verdict = verdict_of_answer(end->status, buf_str(body), body->len, &why);
 		fail(call, verdict, buf_str(&why), end->retry_after_ms);
 	}
 }
@@ -242,7 +240,7 @@ static void try(struct chat_call *call)
 	};
 
 	answer_release(&call->answer);
-	answer_init(&call->answer, m->vendor->dialect);
+	answer_init(&call->answer, m->vendor->dialect, m->key);
 	call->broken.code = 0;
 	call->state = CALL_ASKING;
 	call->tries++;
@@ -348,7 +346,7 @@ int chat_begin(struct chat_model *m, const struct chat_request *request, void *u
 	call->model = m;
 	call->user = user;
 	call->state = CALL_GIVEN;
-	answer_init(&call->answer, m->vendor->dialect);
+	answer_init(&call->answer, m->vendor->dialect, m->key);
 	TAILQ_INSERT_TAIL(&m->calls, call, of_model);
 	r = write_body(call, request, err);
 	if (r < 0) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/verdict.h"
 
+#include "base/hide.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -85,19 +86,21 @@ static enum verdict of_status(int status)
 	return status >= 500 || (status >= 200 && status < 300) ? VERDICT_AGAIN : VERDICT_OVER;
 }
 
-/* On one line, printable, cut. */
-static void add_sentence(struct buf *out, const char *text)
+/* On one line, printable, cut: after the secret went, of which no part may show. */
+static void add_sentence(struct buf *out, const char *text, size_t n, const char *secret)
 {
-	auto_buf struct buf line = BUF_INIT(VERDICT_SENTENCE_MAX + 4);
-	size_t n = strlen(text);
-	size_t kept = str_utf8_cut(text, n, VERDICT_SENTENCE_MAX);
+	auto_buf struct buf said = BUF_INIT(n + 1), line = BUF_INIT(4UL * VERDICT_SENTENCE_MAX);
+	size_t kept;
 
-	str_add_utf8(&line, text, kept);
+	buf_add(&said, text, n);
+	hide_in_complaint(&said, secret);
+	kept = str_utf8_cut(buf_str(&said), said.len, VERDICT_SENTENCE_MAX);
+	str_add_utf8(&line, buf_str(&said), kept);
 	for (char *c = line.data; c && *c; c++)
 		if (*c == '\n' || *c == '\r' || *c == '\t')
 			*c = ' ';
 	str_add_printable(out, buf_str(&line));
-	if (kept < n)
+	if (kept < said.len)
 		buf_add_str(out, " ...");
 }
 
@@ -106,13 +109,16 @@ static bool can_be_too_long(int status)
 	return status == 400 || status == 413 || status == 422 || status == 200;
 }
 
-enum verdict verdict_of_error(int status, const json_t *error, struct buf *out_sentence)
+enum verdict verdict_of_error(
+		int status, const json_t *error, const char *secret, struct buf *out_sentence)
 {
 	const char *message = json_is_string(error) ? json_string_value(error)
 						    : text_of(error, "message");
 	int meant = status_of(error);
 
-	add_sentence(out_sentence, message ? message : "an error that says nothing");
+	if (!message)
+		message = "an error that says nothing";
+	add_sentence(out_sentence, message, strlen(message), secret);
 	if (can_be_too_long(status) &&
 			(has(message, too_long, ARRAY_SIZE(too_long)) ||
 					has(text_of(error, "code"), too_long,
@@ -125,7 +131,8 @@ enum verdict verdict_of_error(int status, const json_t *error, struct buf *out_s
 	return of_status(status);
 }
 
-enum verdict verdict_of_answer(int status, const char *body, size_t n, struct buf *out_sentence)
+enum verdict verdict_of_answer(int status, const char *body, size_t n, const char *secret,
+		struct buf *out_sentence)
 {
 	struct fh_error why = FH_ERROR_INIT;
 	auto_json json_t *root = NULL;
@@ -133,17 +140,17 @@ enum verdict verdict_of_answer(int status, const char *body, size_t n, struct bu
 
 	buf_printf(out_sentence, "HTTP %d: ", status);
 	if (json_parse("body", body, n, &root, &why) < 0 || !json_is_object(root)) {
-		auto_buf struct buf text = BUF_INIT(4UL * VERDICT_SENTENCE_MAX);
-
-		str_add_utf8(&text, body, n < VERDICT_SENTENCE_MAX ? n : VERDICT_SENTENCE_MAX);
-		add_sentence(out_sentence, n ? buf_str(&text) : "without a word");
+		if (n)
+			add_sentence(out_sentence, body, n, secret);
+		else
+			buf_add_str(out_sentence, "without a word");
 		return of_status(status);
 	}
 	/* Some put it into "error", some give it bare, and some call its text "detail". */
 	error = json_object_get(root, "error");
 	if (!error && json_is_string(json_object_get(root, "detail")))
 		error = json_object_get(root, "detail");
-	return verdict_of_error(status, error ? error : root, out_sentence);
+	return verdict_of_error(status, error ? error : root, secret, out_sentence);
 }
 
 /* --- pauses ----------------------------------------------------------------------------------- */

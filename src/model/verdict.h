@@ -18,10 +18,12 @@ enum verdict {
 
 /*
  * Of an answer whose status is not 200, and of an `error` within one whose status is (status 200
- * then). Appends what the server says, cut, and in one line.
+ * then). Appends what the server says, cut, and in one line, but nothing of the secret (or NULL).
  */
-enum verdict verdict_of_answer(int status, const char *body, size_t n, struct buf *out_sentence);
-enum verdict verdict_of_error(int status, const json_t *error, struct buf *out_sentence);
+enum verdict verdict_of_answer(int status, const char *body, size_t n, const char *secret,
+		struct buf *out_sentence);
+enum verdict verdict_of_error(
+		int status, const json_t *error, const char *secret, struct buf *out_sentence);
 
 /* How long to wait before try number `tries` + 1: what the server asks for (negative: nothing), else up
  * to a time that doubles. *random is the state of a generator. */

@@ -53,7 +53,7 @@ static void read_answer(const struct dialect *dialect, bool is_stream, const cha
 	struct answer a;
 	int r;
 
-	answer_init(&a, dialect);
+	answer_init(&a, dialect, "a longer key");
 	a.is_stream = is_stream;
 	r = feed(&a, text, n, piece, &err);
 	check(r == 0 || r == -EBADMSG || r == -E2BIG || r == -EFBIG || r == -EIO);
@@ -67,7 +67,7 @@ static void read_refusal(int status, const char *text, size_t n)
 {
 	auto_buf struct buf why = BUF_INIT(65536);
 
-	verdict_of_answer(status, text, n, &why);
+	verdict_of_answer(status, text, n, "a longer key", &why);
 	check(!why.truncated && why.len < 8 * VERDICT_SENTENCE_MAX);
 	for (size_t i = 0; i < why.len; i++)
 		check((unsigned char)why.data[i] >= ' ');

@@ -168,7 +168,7 @@ static int read_reply(
 {
 	int r;
 
-	answer_init(a, dialect);
+	answer_init(a, dialect, NULL);
 	a->is_stream = is_stream;
 	r = answer_feed(a, text, strlen(text), &error);
 	return r < 0 ? r : answer_end(a, &error);

@@ -37,7 +37,7 @@ static void test_answers(void **state)
 		auto_buf struct buf why = BUF_INIT(4096);
 
 		assert_int_equal(verdict_of_answer(cases[i].status, cases[i].body,
-						 strlen(cases[i].body), &why),
+						 strlen(cases[i].body), NULL, &why),
 				cases[i].verdict);
 		assert_string_equal(buf_str(&why), cases[i].sentence);
 	}
@@ -49,8 +49,29 @@ static void test_long_sentences_are_cut(void **state)
 	auto_buf struct buf why = BUF_INIT(sizeof(body));
 
 	memset(body, 'x', sizeof(body));
-	assert_int_equal(verdict_of_answer(500, body, sizeof(body), &why), VERDICT_AGAIN);
+	assert_int_equal(verdict_of_answer(500, body, sizeof(body), NULL, &why), VERDICT_AGAIN);
 	assert_true(why.len <= VERDICT_SENTENCE_MAX + 32);
+}
+
+/* Wherever the cut is, no part of a key is before it. */
+static void test_a_key_is_not_said(void **state)
+{
+	static const char key[] = "sk-0123456789abcdef";
+
+	for (int before = 0; before <= VERDICT_SENTENCE_MAX; before++) {
+		auto_buf struct buf text = BUF_INIT(4096), bare = BUF_INIT(4096),
+				    stream = BUF_INIT(4096);
+		auto_json json_t *error = NULL;
+
+		for (int i = 0; i < before; i++)
+			buf_add_char(&text, 'x');
+		buf_add_str(&text, key);
+		error = json_pack("{ss}", "message", buf_str(&text));
+		verdict_of_answer(401, buf_str(&text), text.len, key, &bare);
+		verdict_of_error(200, error, key, &stream);
+		assert_null(strstr(buf_str(&bare), "sk-"));
+		assert_null(strstr(buf_str(&stream), "sk-"));
+	}
 }
 
 /* All pauses that are drawn lie within bounds, and some of them in each half. */
@@ -92,6 +113,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_answers),
 		cmocka_unit_test(test_long_sentences_are_cut),
+		cmocka_unit_test(test_a_key_is_not_said),
 		cmocka_unit_test(test_pauses),
 	};
 
