@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cmd/episode_setup.h"
 #include "cmd/run_record.h"
+#include "env/names.h"
 #include "trajectory/info.h"
 
 #include <errno.h>
@@ -140,6 +141,13 @@ static void note_env(struct episode *e, const struct fh_env_info *info)
 	e->baseline_value = value_of(info->baseline, info->n_baseline, info->metric);
 }
 
+static void complete_name(void *user, const char *start, struct buf *out)
+{
+	const struct episode *e = user;
+
+	env_names(e->env, start, out);
+}
+
 static int open_model(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
@@ -151,9 +159,10 @@ static int open_model(struct episode *e)
 		.in_fd = p->human_in,
 		.out_fd = p->human_out,
 		.stop_fd = p->stop_fd,
+		.completion = { .names = complete_name, .user = e },
 	};
 
-	model.words = native_words(&model.n_words);
+	model.completion.words = native_words(&model.completion.n_words);
 	if (p->agent && p->agent->chat) {
 		struct chat_options options = p->agent->options;
 

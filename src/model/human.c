@@ -54,8 +54,7 @@ static int human_open(const struct model_request *request, const char *argument,
 		.in_fd = request->in_fd,
 		.out_fd = request->out_fd,
 		.stop_fd = request->stop_fd,
-		.words = request->words,
-		.n_words = request->n_words,
+		.completion = request->completion,
 		.history = history_path(request->places),
 	};
 	h->lines = (struct lines)LINES_INIT;

@@ -114,69 +114,24 @@ static int read_character(EditLine *edit, wchar_t *out)
 
 /* --- completion ------------------------------------------------------------------------------- */
 
-/* How many of the words begin with these n bytes, and how far those agree. */
-static size_t find_words(const struct line_editor *ed, const char *start, size_t n,
-		const char **out_first, size_t *out_same)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < ed->request.n_words; i++) {
-		const char *word = ed->request.words[i];
-		size_t same = 0;
-
-		if (strncmp(word, start, n) != 0)
-			continue;
-		if (!found++) {
-			*out_first = word;
-			*out_same = strlen(word);
-			continue;
-		}
-		while (same < *out_same && word[same] == (*out_first)[same])
-			same++;
-		*out_same = same;
-	}
-	return found;
-}
-
-static void list_words(const struct line_editor *ed, const char *start, size_t n)
-{
-	fputc('\n', ed->out);
-	for (size_t i = 0; i < ed->request.n_words; i++)
-		if (strncmp(ed->request.words[i], start, n) == 0)
-			fprintf(ed->out, "%s  ", ed->request.words[i]);
-	fputc('\n', ed->out);
-}
-
-/* Where the word before the cursor begins, if it is a command's first; NULL: it is an argument. */
-static const char *command_before(const LineInfo *line)
-{
-	const char *start = line->cursor, *before;
-
-	while (start > line->buffer && !strchr(" \t;|&(", start[-1]))
-		start--;
-	before = start;
-	while (before > line->buffer && (before[-1] == ' ' || before[-1] == '\t'))
-		before--;
-	return before == line->buffer || strchr(";|&(", before[-1]) ? start : NULL;
-}
-
 static unsigned char complete(EditLine *edit, int key)
 {
 	struct line_editor *ed = editor_of(edit);
 	const LineInfo *line = libedit.el_line(edit);
-	const char *start = command_before(line), *first = NULL;
-	size_t n = start ? (size_t)(line->cursor - start) : 0, same = 0;
-	size_t found = start ? find_words(ed, start, n, &first, &same) : 0;
-	auto_free char *rest = NULL;
+	size_t n = (size_t)(line->cursor - line->buffer);
+	auto_free char *text = xstrndup(line->buffer, n);
+	unsigned char next = CC_ERROR;
+	struct completion c;
 
-	if (!found)
-		return CC_ERROR;
-	if (found > 1 && same == n) {
-		list_words(ed, start, n);
-		return CC_REDISPLAY;
+	completion_find(&ed->request.completion, text, n, &c);
+	if (c.insert.len && libedit.el_insertstr(edit, buf_str(&c.insert)) == 0) {
+		next = CC_REFRESH;
+	} else if (c.list.len) {
+		fprintf(ed->out, "\n%s\n", buf_str(&c.list));
+		next = CC_REDISPLAY;
 	}
-	rest = xasprintf("%.*s%s", (int)(same - n), first + n, found == 1 ? " " : "");
-	return libedit.el_insertstr(edit, rest) < 0 ? CC_ERROR : CC_REFRESH;
+	completion_release(&c);
+	return next;
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
@@ -253,7 +208,7 @@ static bool can_edit(const struct line_editor_request *request)
 static void set_up(struct line_editor *ed)
 {
 	static const char *const keys[][2] = {
-		{ "^I", "complete-command" },
+		{ "^I", "complete-word" },
 		{ "^R", "em-inc-search-prev" },
 		{ "^W", "ed-delete-prev-word" },
 	};
@@ -268,7 +223,7 @@ static void set_up(struct line_editor *ed)
 	libedit.el_set(edit, EL_HIST, libedit.history, ed->history);
 	libedit.el_set(edit, EL_EDITOR, "emacs");
 	/* Of narrow names it would keep copies for ever. */
-	libedit.el_wset(edit, EL_ADDFN, L"complete-command", L"completes a command", complete);
+	libedit.el_wset(edit, EL_ADDFN, L"complete-word", L"completes a word", complete);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		libedit.el_set(edit, EL_BIND, keys[i][0], keys[i][1], NULL);
 	libedit.el_source(edit, NULL); /* the person's own ~/.editrc */

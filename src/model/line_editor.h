@@ -3,6 +3,7 @@
 #define MODEL_LINE_EDITOR_H
 
 #include "base/error.h"
+#include "model/completion.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,11 +17,9 @@ struct line_editor;
 
 struct line_editor_request {
 	int in_fd, out_fd;
-	int stop_fd; /* readable when waiting should end; -1: none */
-	const char *const *
-			words; /* what the first word of a command may be completed to; outlive the editor */
-	size_t n_words;
-	const char *history; /* the file; NULL: nothing outlives the editor */
+	int stop_fd;                         /* readable when waiting should end; -1: none */
+	struct completion_source completion; /* outlives the editor */
+	const char *history;                 /* the file; NULL: nothing outlives the editor */
 };
 
 /* NULL where lines can't be edited: no terminal, one that can't move its cursor, no library. */

@@ -3,6 +3,7 @@
 #define MODEL_MODEL_H
 
 #include "base/error.h"
+#include "model/completion.h"
 #include "task/task.h"
 
 #include <fumehood/env.h>
@@ -26,11 +27,10 @@ struct model;
 struct model_request {
 	const char *spec; /* "baseline", "actions:FILE" */
 	const struct task_places *places;
-	const char *task;         /* "T" or "T:VARIANT" */
-	const char *variant;      /* NULL: of `task` */
-	int in_fd, out_fd;        /* for people */
-	const char *const *words; /* commands that they may type; outlive the model */
-	size_t n_words;
+	const char *task;                    /* "T" or "T:VARIANT" */
+	const char *variant;                 /* NULL: of `task` */
+	int in_fd, out_fd;                   /* for people */
+	struct completion_source completion; /* of what they type; outlives the model */
 	int stop_fd; /* readable when waiting for people should end; -1: none */
 };
 

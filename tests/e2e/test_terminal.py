@@ -119,6 +119,23 @@ def test_keys(terminal):
     assert [a.rstrip() for a in t.end()] == [action for _, action in KEYS] + ["exit_forfeit"]
 
 
+def test_names_of_files(terminal):
+    t = terminal("--model", "human", "--max-steps", "50")
+    t.ask("mkdir -p deep/inner; cd deep; touch 'two words' inner/{one,other}.csv $'\\e[31mred'\r")
+    t.ask("cat tw\t; ls in\to\t\r")
+    t.type("ls inner/o\t")
+    assert "\033[31m" not in t.expect("one.csv  other.csv")
+    t.ask("n\t\r")
+    t.ask("trap 'sleep 9' DEBUG; cd .\t/inner\r")  # by a shell of its own
+    t.type("\x04")
+    assert t.end()[1:] == [
+        "cat two\\ words ; ls inner/o",
+        "ls inner/one.csv ",
+        "trap 'sleep 9' DEBUG; cd ./inner",
+        "exit_forfeit",
+    ]
+
+
 def test_lines_outlive_a_run(terminal, tmp_path):
     t = terminal()
     t.ask("echo first\r")
