@@ -17,10 +17,13 @@ static const char prepare[] = "trap - INT EXIT DEBUG ERR RTMAX-1 TERM HUP; set +
 			      "A=7; f() { echo f$A; }; rm -f /tmp/fifo; mkfifo /tmp/fifo\n"
 			      "sleep 100000 & echo $! >/tmp/earlier";
 
-/* PID 1, the shell and the earlier job are left; what was killed takes a moment. */
+/*
+ * PID 1, the shell and the earlier job are left; what was killed takes a moment. A `wait` that was left by a jump keeps
+ * bash from reaping until it next waits for a child.
+ */
 static const char look[] = "trap - DEBUG EXIT ERR\n"
 			   "for ((i = 0; i < 1000; i++)); do\n"
-			   "\tset -- /proc/[0-9]*; (($# == 3)) && break; read -t 0.01 <>/tmp/fifo\n"
+			   "\tset -- /proc/[0-9]*; (($# == 3)) && break; (:); read -t 0.01 <>/tmp/fifo\n"
 			   "done\n"
 			   "(($# == 3)) || for p; do read -r l <$p/stat && echo \"$l\"; done\n"
 			   "kill -9 $(</tmp/earlier) && echo $# && f";
