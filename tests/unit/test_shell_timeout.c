@@ -21,12 +21,13 @@ static const char prepare[] = "trap - INT EXIT DEBUG ERR RTMAX-1 TERM HUP; set +
  * PID 1, the shell and the earlier job are left; what was killed takes a moment. A `wait` that was left by a jump keeps
  * bash from reaping until it next waits for a child.
  */
-static const char look[] = "trap - DEBUG EXIT ERR\n"
-			   "for ((i = 0; i < 1000; i++)); do\n"
-			   "\tset -- /proc/[0-9]*; (($# == 3)) && break; (:); read -t 0.01 <>/tmp/fifo\n"
-			   "done\n"
-			   "(($# == 3)) || for p; do read -r l <$p/stat && echo \"$l\"; done\n"
-			   "kill -9 $(</tmp/earlier) && echo $# && f";
+static const char look[] =
+		"trap - DEBUG EXIT ERR\n"
+		"for ((i = 0; i < 1000; i++)); do\n"
+		"\tset -- /proc/[0-9]*; (($# == 3)) && break; (:); read -t 0.01 <>/tmp/fifo\n"
+		"done\n"
+		"(($# == 3)) || for p; do read -r l <$p/stat && echo \"$l\"; done\n"
+		"kill -9 $(</tmp/earlier) && echo $# && f";
 
 static const char *const hangs[] = {
 	"sleep 30",
