@@ -2,6 +2,7 @@
 #include "guest/guest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,12 +36,13 @@ bool shell_wait(const struct shell_mail *mail, uint32_t *turn)
 	return true;
 }
 
-/* Not for what the shell forks. */
+/* Not for what the shell forks; and no later writer may have it: see sandbox/mail.c. */
 static struct shell_mail *map_mail(int fd, struct fh_error *err)
 {
 	void *mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
-	if (mail == MAP_FAILED || madvise(mail, SHELL_MAIL_BYTES, MADV_DONTFORK) < 0) {
+	if (mail == MAP_FAILED || madvise(mail, SHELL_MAIL_BYTES, MADV_DONTFORK) < 0 ||
+			fcntl(fd, F_ADD_SEALS, F_SEAL_FUTURE_WRITE | F_SEAL_SEAL) < 0) {
 		error_set(err, errno, "map the shell's memory");
 		return NULL;
 	}

@@ -15,16 +15,17 @@
 
 /*
  * The memory through which a shell gets its commands. Only pages that were written are there: most
- * commands need one. The shell may write, too, so that nothing is read from it but a hint.
+ * commands need one. The shell may write, too, so that nothing is read from it but a hint; and it may map
+ * it a million times, so that no page is ever given back here: the kernel would look through all of its
+ * maps, in our time. Nor can it punch holes, behind which we would wait: once it has mapped it, the shell
+ * seals it against whatever else writes.
  */
-#define KEPT_BYTES 65536 /* of a long command's memory, for the next */
-
 static int map(int fd, struct shell_mail **out, struct fh_error *err)
 {
 	void *mail;
 
 	if (ftruncate(fd, SHELL_MAIL_BYTES) < 0 ||
-			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
 		return error_set(err, errno, "size the shell's memory");
 	mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mail == MAP_FAILED)
@@ -53,15 +54,8 @@ void mail_free(struct shell_mail *mail)
 		munmap(mail, SHELL_MAIL_BYTES);
 }
 
-static void shrink(struct shell_mail *mail)
-{
-	madvise((char *)mail + KEPT_BYTES, SHELL_MAIL_BYTES - KEPT_BYTES, MADV_REMOVE);
-}
-
 void mail_put(struct shell_mail *mail, const struct shell_command *command, const char *text)
 {
-	if (mail->command.length > KEPT_BYTES)
-		shrink(mail);
 	mail->command = *command;
 	memcpy(mail->text, text, command->length);
 	__atomic_add_fetch(&mail->turn, 1, __ATOMIC_RELEASE);

@@ -58,6 +58,7 @@ struct session {
 	enum state state;
 	struct buf output;
 	bool more_output; /* than the cap */
+	bool output_over; /* nobody is left who could write */
 
 	uint64_t nonce;
 	uint64_t nonces[NONCES]; /* the next ones */
@@ -147,6 +148,15 @@ static void drain_present(struct session *s)
 		drain(s, (size_t)n);
 }
 
+/* A pipe without a writer would wake us for ever. Nobody opens it again: there is no way to it left. */
+static void note_end_of_output(struct session *s)
+{
+	struct pollfd p = { .fd = sandbox_output_fd(s->sb), .events = POLLIN };
+
+	if (poll(&p, 1, 0) == 1 && p.revents == POLLHUP)
+		s->output_over = true;
+}
+
 /* --- the end of a command -------------------------------------------------------------------- */
 
 static bool was_quick(const struct session *s)
@@ -207,7 +217,7 @@ static void restart(struct session *s)
 	drain_present(s);
 	s->result.restarted = true;
 	s->result.shell_status = status;
-	s->shell_ended = false;
+	s->shell_ended = s->output_over = false;
 	snprintf(s->cwd, sizeof(s->cwd), "%s", GUEST_WORKSPACE); /* where a new one begins */
 	if (sandbox_restart_shell(s->sb, &err) < 0)
 		finish(s, SESSION_GONE, -1);
@@ -387,7 +397,8 @@ void session_waits(const struct session *s, struct waits *w)
 	waits_add(w, sandbox_fd(s->sb), POLLIN);
 	if (s->state == RUNNING)
 		waits_add(w, sandbox_status_fd(s->sb), POLLIN);
-	waits_add(w, sandbox_output_fd(s->sb), POLLIN);
+	if (!s->output_over)
+		waits_add(w, sandbox_output_fd(s->sb), POLLIN);
 	waits_until(w, sandbox_has_event(s->sb) ? 0 : s->deadline_ns);
 }
 
@@ -423,8 +434,10 @@ bool session_advance(struct session *s)
 		restart(s);
 	else if (clock_now_ns() >= s->deadline_ns)
 		on_time(s);
-	if (s->state != IDLE)
+	if (s->state != IDLE) {
 		drain_present(s);
+		note_end_of_output(s);
+	}
 	return s->state == IDLE;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
 #include "sandbox_fixture.h"
 
 #include <signal.h>
+#include <time.h>
 
 /* Commands that end, replace, kill, stop or maim the shell: each says so itself, the next one works. */
 
@@ -95,6 +97,25 @@ static void test_descriptors(void **state)
 	};
 
 	PLAY(turns);
+}
+
+/* A pipe that nobody holds open is always ready to be read; to wait for it so would take a CPU. */
+static void test_nobody_could_write(void **state)
+{
+	static const char *const closed[] = { "251>&-", "250>&- 251>&-" };
+
+	open_session(&(struct sandbox_options){ 0 });
+	for (size_t i = 0; i < ARRAY_SIZE(closed); i++) {
+		auto_free char *command =
+				xasprintf("exec >/dev/null 2>&1 %s; sleep 1; exit 3", closed[i]);
+		clock_t before = clock();
+
+		act(command);
+		assert_true(clock() - before < CLOCKS_PER_SEC / 4);
+		assert_true(did->restarted);
+		assert_string_equal(buf_str(act("echo a")->output), "a\n");
+	}
+	close_session();
 }
 
 static void test_nonblocking_output(void **state)
@@ -203,6 +224,7 @@ int main(void)
 		cmocka_unit_test(test_cwd_is_told),
 		cmocka_unit_test(test_exit_with_jobs),
 		cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_nobody_could_write),
 		cmocka_unit_test(test_nonblocking_output),
 		cmocka_unit_test(test_signals_to_itself),
 		cmocka_unit_test(test_traps),

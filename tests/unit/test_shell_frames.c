@@ -114,7 +114,7 @@ static const char spy[] =
 static void load_spy(const char *does)
 {
 	auto_free char *compile = xasprintf(
-			"gcc -shared -Wl,-z,nodelete -fPIC -w -O1 -o /tmp/spy.so /tmp/spy.c '-DDO=%s'",
+			"gcc -D_GNU_SOURCE -shared -Wl,-z,nodelete -fPIC -w -O1 -o /tmp/spy.so /tmp/spy.c '-DDO=%s'",
 			does);
 
 	act(spy);
@@ -158,6 +158,17 @@ static void test_answered_for_it(void **state)
 	close_session();
 }
 
+/* Who could punch holes into that memory could have the owner wait behind each. */
+static void test_its_pages_stay(void **state)
+{
+	open_session(&(struct sandbox_options){ 0 });
+	load_spy("if (madvise((void *)mail, 8 << 20, MADV_REMOVE) == 0) _exit(9)");
+	act("sleep 0.2; echo held");
+	assert_string_equal(buf_str(did->output), "held\n");
+	assert_false(did->restarted);
+	close_session();
+}
+
 /* What it writes into that memory is for its own shell: the owner believes none of it. */
 static void test_scribbled_memory(void **state)
 {
@@ -187,6 +198,7 @@ int main(void)
 		cmocka_unit_test(test_written_frames),
 		cmocka_unit_test(test_written_ahead),
 		cmocka_unit_test(test_answered_for_it),
+		cmocka_unit_test(test_its_pages_stay),
 		cmocka_unit_test(test_scribbled_memory),
 	};
 
