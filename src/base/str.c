@@ -386,23 +386,48 @@ void str_add_folded(struct buf *out, const char *data, size_t n)
 	}
 }
 
+/* What steers a terminal, or shows nothing and makes text look like another: breaks of lines, marks of direction,
+ * characters without width. In order. */
+static const struct {
+	uint32_t first, last;
+} unprintable[] = {
+	{ 0x00, 0x08 },
+	{ 0x0b, 0x1f },
+	{ 0x7f, 0x9f },
+	{ 0xad, 0xad },
+	{ 0x61c, 0x61c },
+	{ 0x180e, 0x180e },
+	{ 0x200b, 0x200f },
+	{ 0x2028, 0x202e },
+	{ 0x2060, 0x206f },
+	{ 0xfeff, 0xfeff },
+	{ 0xfff9, 0xfffb },
+	{ 0xe0000, 0xe007f },
+};
+
+static bool is_printable(uint32_t c)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(unprintable) && unprintable[i].first <= c; i++)
+		if (c <= unprintable[i].last)
+			return false;
+	return true;
+}
+
 void str_add_printable(struct buf *out, const char *s)
 {
-	const unsigned char *p = (const unsigned char *)s;
 	size_t left = strlen(s);
 
 	while (left) {
-		size_t length = utf8_length(p, left);
-		bool control = (*p < 0x20 && *p != '\n' && *p != '\t') || *p == 0x7f ||
-				(length == 2 && p[0] == 0xc2 && p[1] < 0xa0);
+		size_t length = str_utf8_length(s, left);
 
-		if (!length)
-			length = control = 1;
-		for (size_t i = 0; i < length && control; i++)
-			buf_printf(out, "\\x%02x", p[i]);
-		if (!control)
-			buf_add(out, p, length);
-		p += length;
+		if (length && is_printable(str_utf8_decode(s, &length))) {
+			buf_add(out, s, length);
+		} else {
+			length = length ? length : 1;
+			for (size_t i = 0; i < length; i++)
+				buf_printf(out, "\\x%02x", (unsigned char)s[i]);
+		}
+		s += length;
 		left -= length;
 	}
 }

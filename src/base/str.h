@@ -59,7 +59,8 @@ void str_add_folded(struct buf *out, const char *data, size_t n);
 /* Appends n bytes as a JSON string with its quotes; what is no UTF-8, or NUL, becomes the text \xNN. */
 void str_add_json(struct buf *out, const char *s, size_t n);
 
-/* Appends s for a terminal: control characters but newline and tab become \xNN. */
+/* Appends s for a terminal: control characters but newline and tab become \xNN, and so do the bytes of what
+ * changes the direction of text, breaks a line or has no width, and of what is no UTF-8. */
 void str_add_printable(struct buf *out, const char *s);
 
 #endif

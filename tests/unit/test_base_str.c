@@ -343,11 +343,27 @@ static void test_json_strings(void **state)
 
 static void test_printable(void **state)
 {
-	auto_buf struct buf out = BUF_INIT(1000);
+	static const struct {
+		const char *text, *shown; /* NULL: as it is */
+	} cases[] = {
+		{ "a\tb\n\x1b[31m\x7f\xff.", "a\tb\n\\x1b[31m\\x7f\\xff." },
+		{ "\u00fc \u4e2d \U0001f600 \u2026\u2030\u2070", NULL },
+		{ "\xc2\x80\xc2\x9f\u00a0", "\\xc2\\x80\\xc2\\x9f\u00a0" },
+		{ "a\u202enp.exe\u202c", "a\\xe2\\x80\\xaenp.exe\\xe2\\x80\\xac" },
+		{ "\u200b\u200f\u2010", "\\xe2\\x80\\x8b\\xe2\\x80\\x8f\u2010" },
+		{ "\u2028\u2029", "\\xe2\\x80\\xa8\\xe2\\x80\\xa9" },
+		{ "\u2066\u2069", "\\xe2\\x81\\xa6\\xe2\\x81\\xa9" },
+		{ "\ufeffx\u00ad", "\\xef\\xbb\\xbfx\\xc2\\xad" },
+		{ "\U000e0041\xe2\x80", "\\xf3\\xa0\\x81\\x81\\xe2\\x80" },
+	};
 
 	(void)state;
-	str_add_printable(&out, "a\tb\n\x1b[31m\x7f\xc3\xbc\xc2\x9b\xff.");
-	assert_string_equal(buf_str(&out), "a\tb\n\\x1b[31m\\x7f\xc3\xbc\\xc2\\x9b\\xff.");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_buf struct buf out = BUF_INIT(1000);
+
+		str_add_printable(&out, cases[i].text);
+		assert_string_equal(buf_str(&out), cases[i].shown ? cases[i].shown : cases[i].text);
+	}
 }
 
 int main(void)
