@@ -236,19 +236,25 @@ static int fill_etc(struct fh_error *err)
 	return r;
 }
 
+/* Read-only: a device is written to all the same, but its times and mode, which all see, stay. */
 static int fill_dev(struct fh_error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
 		char source[64], target[64];
-		auto_close int file = -1;
+		auto_close int file = -1, tree = -1;
+		int r;
 
 		snprintf(source, sizeof(source), "/dev/%s", devices[i]);
 		snprintf(target, sizeof(target), "root/dev/%s", devices[i]);
 		file = make_file(target, 0666, err);
 		if (file < 0)
 			return file;
-		if (mount(source, target, NULL, MS_BIND, NULL) < 0)
-			return error_set(err, errno, "bind '%s'", source);
+		tree = rootfs_open_tree(source, BIND_DEVICE, err);
+		if (tree < 0)
+			return tree;
+		r = attach(tree, target, err);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

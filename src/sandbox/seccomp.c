@@ -271,6 +271,9 @@ static int add_base(scmp_filter_ctx filter)
 
 /* What filters are compiled into is limited for the machine, no group counts it, and no sandbox can be made when
  * it is used up. Answers as a kernel that has none: programs then do without. */
+static const unsigned filter_options[] = { SO_ATTACH_FILTER, SO_ATTACH_BPF,
+	SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF };
+
 static int refuse_filters(scmp_filter_ctx filter)
 {
 	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(seccomp), 0);
@@ -278,6 +281,10 @@ static int refuse_filters(scmp_filter_ctx filter)
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1,
 				SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, PR_SET_SECCOMP));
+	for (size_t i = 0; i < ARRAY_SIZE(filter_options) && r == 0; i++)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2,
+				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, SOL_SOCKET),
+				SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffff, filter_options[i]));
 	return r;
 }
 

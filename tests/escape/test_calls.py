@@ -17,6 +17,7 @@ REFUSED = {
     "EAFNOSUPPORT": """socket-family-high socket-packet socket-vsock socket-alg socket-can socket-tipc socket-xdp
         socket-netlink-nf socket-netlink-audit socket-netlink-uevent socketpair-tipc""",
     "EPROTONOSUPPORT": "socket-sctp socket-mptcp",
+    "ENOPROTOOPT": "socket-filter socket-filter-high socket-bpf socket-port-filter socket-port-bpf",
     "ENOMEM": "memfd-huge",
     "EINVAL": "seccomp-prctl",
     "done": "getpid",
