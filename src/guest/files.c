@@ -127,13 +127,34 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
 	return take_fd(&at);
 }
 
+/*
+ * A file of nothing, to be written. One that holds something makes room: to cut it, the kernel would look
+ * through each of its maps, of which an agent can make millions.
+ */
+static int open_empty(int dir, const char *name, mode_t mode, struct fh_error *err)
+{
+	for (int i = 0; i < TRIES_MAX; i++) {
+		auto_close int fd = open_beneath(dir, name, O_WRONLY | O_CREAT, mode);
+		struct stat st;
+
+		if (fd < 0)
+			return error_set(err, -fd, "create '%s'", name);
+		if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+			return error_say(err, EINVAL, "'%s' is not a regular file", name);
+		if (st.st_size == 0)
+			return take_fd(&fd);
+		if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
+			return error_set(err, errno, "replace '%s'", name);
+	}
+	return error_say(err, EAGAIN, "'%s' is kept from being written", name);
+}
+
 int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err)
 {
 	const char *name = path;
 	auto_close int top = open_folder(folder);
 	auto_close int dir = -1;
 	auto_close int fd = -1;
-	struct stat st;
 	int r;
 
 	if (top < 0)
@@ -141,13 +162,10 @@ int files_put(const char *folder, const char *path, mode_t mode, int from, struc
 	dir = files_make_folders(top, path, GUEST_AGENT_ID, &name);
 	if (dir < 0)
 		return error_set(err, -dir, "make the folders of '%s'", path);
-	fd = open_beneath(dir, name, O_WRONLY | O_CREAT, mode & 0777);
+	fd = open_empty(dir, name, mode & 0777, err);
 	if (fd < 0)
-		return error_set(err, -fd, "create '%s'", path);
-	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return error_say(err, EINVAL, "'%s' is not a regular file", path);
-	if (ftruncate(fd, 0) < 0 || fchown(fd, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0 ||
-			fchmod(fd, mode & 0777) < 0)
+		return fd;
+	if (fchown(fd, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0 || fchmod(fd, mode & 0777) < 0)
 		return error_set(err, errno, "prepare '%s'", path);
 	r = fd_copy(from, fd);
 	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;
