@@ -255,6 +255,34 @@ static void resolve_demonstrations(struct loading *l)
 	demos->items = own;
 }
 
+/* One that can't be read is complained of by who needs it. */
+static void add_contents(struct sha256 *h, const char *path)
+{
+	char hex[SHA256_HEX_BYTES];
+
+	sha256_add_str(h, sha256_file(path, hex, NULL) < 0 ? NULL : hex);
+}
+
+static void hash_files(struct agent_config *c)
+{
+	uint8_t digest[SHA256_BYTES];
+	struct sha256 h;
+
+	sha256_init(&h);
+	add_contents(&h, c->path);
+	for (size_t i = 0; i < c->n_files; i++) {
+		const struct command_file *f = &c->files[i];
+
+		sha256_add_str(&h, f->name);
+		sha256_add(&h, &f->n_contents, sizeof(f->n_contents));
+		sha256_add(&h, f->contents, f->n_contents);
+	}
+	for (size_t i = 0; i < c->keys.demonstrations.n; i++)
+		add_contents(&h, c->keys.demonstrations.items[i]);
+	sha256_end(&h, digest);
+	sha256_hex(digest, c->hash);
+}
+
 int agent_config_load(const struct agent_config_options *o, struct agent_config **out,
 		struct fh_error *err)
 {
@@ -282,6 +310,7 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 		return r;
 	make_templates(&l);
 	resolve_demonstrations(&l);
+	hash_files(c);
 	*out = take_ptr(c);
 	return 0;
 }

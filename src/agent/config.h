@@ -6,6 +6,7 @@
 #include "agent/history.h"
 #include "agent/parser.h"
 #include "agent/template.h"
+#include "base/sha256.h"
 #include "config/schema.h"
 
 /*
@@ -47,6 +48,7 @@ extern const struct schema agent_schema;
 struct agent_config {
 	char *path, *stem; /* stem: what folders of runs are called after */
 	char *place; /* the path, from anywhere; NULL for one that is installed: its stem finds it */
+	char hash[SHA256_HEX_BYTES]; /* of what is in its file, and in those that it names */
 	struct agent_keys keys;
 	struct template system_message, task, next_step, no_output, strategy, demonstration,
 			format_error, blocked;

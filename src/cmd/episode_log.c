@@ -153,13 +153,16 @@ void episode_log_reset(struct episode_log *l, const struct fh_step *step)
 	log_events(l, step);
 }
 
-void episode_log_changed(struct episode_log *l, const char *recorded_hash, const char *hash)
+void episode_log_changed(struct episode_log *l, const struct episode_log_change *change)
 {
 	struct record r = begin(l);
 
-	add(&r, "recorded_task_hash", recorded_hash);
-	add(&r, "task_hash", hash);
-	end(l, &r, LOG_WARN, "the task's files have changed since the run was recorded");
+	add(&r, arena_printf(&r.arena, "recorded_%s_hash", change->what), change->recorded);
+	add(&r, arena_printf(&r.arena, "%s_hash", change->what), change->now);
+	end(l, &r, LOG_WARN,
+			arena_printf(&r.arena,
+					"the %s's files have changed since the run was recorded",
+					change->what));
 }
 
 void episode_log_resumed(struct episode_log *l, size_t different)

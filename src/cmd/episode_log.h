@@ -34,8 +34,12 @@ int episode_log_open(
 
 void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, int max_steps);
 void episode_log_reset(struct episode_log *l, const struct fh_step *step);
-/* What is played again was recorded of another version of the task. */
-void episode_log_changed(struct episode_log *l, const char *recorded_hash, const char *hash);
+/* What is played again was recorded of another version of the task, or led by one of the agent. */
+struct episode_log_change {
+	const char *what;           /* "task", "agent" */
+	const char *recorded, *now; /* hashes */
+};
+void episode_log_changed(struct episode_log *l, const struct episode_log_change *change);
 /* So many observations were others than those that were recorded. */
 void episode_log_resumed(struct episode_log *l, size_t different);
 void episode_log_action(struct episode_log *l, const char *action);

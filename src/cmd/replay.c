@@ -54,6 +54,7 @@ static int play(struct replay *r, struct fh_error *err)
 		.reward = episode_rewards[r->reward],
 		.seed = r->seed,
 		.task_hash = r->options->task ? NULL : r->task_hash,
+		.agent_hash = r->options->agent ? NULL : r->agent_hash,
 		.stop_fd = -1,
 	};
 	struct fh_gym_options options = {

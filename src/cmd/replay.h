@@ -29,10 +29,10 @@ struct replay {
 	const char *path; /* of the record: a .traj, or the folder of a run */
 	const char *model;
 	char *out;
-	const char *aliases;    /* a file that its shells source; NULL: none */
-	const char *agent_spec; /* NULL: none led it */
-	const char *web_hosts;  /* of the record; NULL: it does not say */
-	const char *task_hash;  /* the same */
+	const char *aliases;                /* a file that its shells source; NULL: none */
+	const char *agent_spec;             /* NULL: none led it */
+	const char *web_hosts;              /* of the record; NULL: it does not say */
+	const char *task_hash, *agent_hash; /* the same */
 	uint64_t seed;
 	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
 	int reward;

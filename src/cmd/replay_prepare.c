@@ -44,6 +44,7 @@ static void take_open(struct replay *r, const struct pyjson *event)
 	r->env.task = arena_printf(&r->arena, "%s%s%s", text_of(pyjson_get(event, "task")),
 			*variant ? ":" : "", variant);
 	r->task_hash = arena_strdup(&r->arena, text_of(pyjson_get(event, "task_hash")));
+	r->agent_hash = arena_strdup(&r->arena, text_of(pyjson_get(event, "agent_hash")));
 	r->agent_spec = agent ? arena_strdup(&r->arena, agent) : NULL;
 	if (pyjson_i64(pyjson_get(event, "max_steps"), &max_steps) && max_steps > 0 &&
 			max_steps <= STEPS_MAX)

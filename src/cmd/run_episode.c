@@ -269,6 +269,7 @@ static int go_on(struct episode *e)
 
 	fh_env_info(e->env, &info);
 	resumed.task_hash = info.task_hash;
+	resumed.agent_hash = e->plan.agent->config->hash;
 	e->resumed = true;
 	episode_log_resumed(&e->log, e->different);
 	return recorder_resumed(e->recorder, &resumed, &e->error);

@@ -31,7 +31,8 @@ struct episode_plan {
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;
-	const char *task_hash; /* of what is played again, as it was recorded; NULL: nothing is */
+	/* of what is played again, as they were recorded; NULL: nothing is, or it is another by choice */
+	const char *task_hash, *agent_hash;
 	const struct run_past *past; /* what it goes on from; NULL: it begins */
 	int human_in, human_out, stop_fd;
 };

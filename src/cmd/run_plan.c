@@ -255,6 +255,7 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 		.aliases = plan->aliases,
 		.reward = episode_rewards[o->episode.reward],
 		.task_hash = plan->past.task_hash,
+		.agent_hash = plan->past.agent_hash,
 		.past = plan->past.dir ? &plan->past : NULL,
 		.human_in = STDIN_FILENO,
 		.human_out = p->ctx->json ? STDERR_FILENO : STDOUT_FILENO,

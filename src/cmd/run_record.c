@@ -55,6 +55,13 @@ static int make_dir(struct episode *e, const struct run_name *name, char **out_d
 	return 0;
 }
 
+/* Where the record does not say, or nothing is played again, there is nothing to compare. */
+static void say_change(struct episode *e, const char *what, const char *recorded, const char *now)
+{
+	if (recorded && *recorded && now && !str_eq(recorded, now))
+		episode_log_changed(&e->log, &(struct episode_log_change){ what, recorded, now });
+}
+
 int run_record_open(struct episode *e, const struct fh_env_info *info)
 {
 	const struct episode_plan *p = &e->plan;
@@ -69,6 +76,7 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 	if (p->agent) {
 		o.agent_config = p->agent->config->stem;
 		o.agent_config_path = p->agent->config->place;
+		o.agent_hash = p->agent->config->hash;
 	}
 	name = run_record_name(p, o.model, task);
 	r = make_dir(e, &name, &dir);
@@ -88,8 +96,8 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 		return r;
 	e->traj = xstrdup(recorder_traj(e->recorder));
 	episode_log_begun(&e->log, o.model, p->seed, info->max_steps);
-	if (p->task_hash && *p->task_hash && !str_eq(p->task_hash, info->task_hash))
-		episode_log_changed(&e->log, p->task_hash, info->task_hash);
+	say_change(e, "task", p->task_hash, info->task_hash);
+	say_change(e, "agent", p->agent_hash, o.agent_hash);
 	return 0;
 }
 

@@ -118,6 +118,7 @@ static int read_past(struct run_past *p, double cost_limit, struct fh_error *err
 			number < INT32_MAX)
 		p->number = (int)number;
 	p->task_hash = opened(p, "task_hash");
+	p->agent_hash = opened(p, "agent_hash");
 	p->memory = arena_printf(&p->arena, "%s/%s", p->dir, RUN_MEMORY_FILE);
 	return 0;
 }
@@ -288,6 +289,8 @@ int run_past_apply(struct run_past *p, const struct command_context *ctx, struct
 	o->skip_existing = false;
 	if (agent && !cmd_given(ctx, "agent"))
 		o->agent.config = agent;
+	else
+		p->agent_hash = NULL; /* another, by choice */
 	if (pyjson_i64(pyjson_get(p->recorded.open, "max_steps"), &max_steps) && max_steps > 0 &&
 			max_steps <= STEPS_MAX)
 		o->episode.max_steps = (int)max_steps;

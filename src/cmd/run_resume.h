@@ -20,7 +20,7 @@ struct run_past {
 	size_t n_steps;             /* that hold: what an outage ended, say, ends before that */
 	struct agent_past messages; /* that hold */
 	struct chat_stats spent;    /* on them */
-	const char *task_hash;
+	const char *task_hash, *agent_hash;
 	const char *memory; /* a file: what the agent's began as, if it is there */
 };
 

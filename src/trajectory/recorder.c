@@ -90,6 +90,7 @@ static void put_open(struct recorder *r, const struct recorder_options *o)
 	pyjson_put_text(&w, "model", o->model);
 	pyjson_put_text(&w, "agent_config", o->agent_config);
 	pyjson_put_text(&w, "agent_config_path", o->agent_config_path);
+	pyjson_put_text(&w, "agent_hash", o->agent_hash);
 	pyjson_put_i64(&w, "run", o->run);
 	pyjson_put_text(&w, "reward", o->reward);
 	end(&w);
@@ -164,6 +165,7 @@ int recorder_resumed(
 	pyjson_put_i64(&w, "messages", resumed->messages);
 	pyjson_put_i64(&w, "different", resumed->different);
 	pyjson_put_text(&w, "task_hash", resumed->task_hash);
+	pyjson_put_text(&w, "agent_hash", resumed->agent_hash);
 	end(&w);
 	r->steps = resumed->steps;
 	return commit(r, err);

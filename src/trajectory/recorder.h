@@ -24,6 +24,7 @@ struct recorder_options {
 	const char *model;
 	const char *agent_config;      /* NULL: none */
 	const char *agent_config_path; /* its file; NULL: it is installed, under that name */
+	const char *agent_hash;        /* of what is in it; NULL: none */
 	int run;                       /* the number in the folder's name */
 	const char *reward;            /* "delta", ... */
 	bool resume;                   /* the events that are there go on */
@@ -37,9 +38,9 @@ int recorder_reset(struct recorder *r, uint64_t seed, const struct fh_step *step
 
 /* Before the first event of a run that goes on: how much of what is recorded holds. */
 struct recorder_resumed {
-	int steps, messages;   /* the first so many */
-	int different;         /* observations that were others when the steps were played again */
-	const char *task_hash; /* as it is now */
+	int steps, messages; /* the first so many */
+	int different;       /* observations that were others when the steps were played again */
+	const char *task_hash, *agent_hash; /* as they are now */
 };
 
 int recorder_resumed(

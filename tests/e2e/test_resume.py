@@ -278,6 +278,30 @@ def test_limits_on_costs(fumehood, serve):  # noqa: F811
         assert on["cost"] == 3 + r["api_calls"]
 
 
+def test_an_agent_that_has_changed_is_said(fumehood, serve):  # noqa: F811
+    agent = fumehood.folder / "mine.yaml"
+    agent.write_text('system_template: s\ntask_template: "{observation}"\n')
+    server = serve([act("ls"), [{"status": 500}, {"status": 500}, act("submit")]])
+    url = ("--url", server.url + "/v1", "--api-key", "k", "--retries", 0)
+    (broken,) = fumehood.run_json(
+        *("--task", "rows", "--model", "openai:m", "--agent", agent, *url), status=1
+    )
+    folder = Path(broken["trajectory"]).parent
+    resume = ("--resume", folder, *url)
+    assert "have changed" not in fumehood.run(*resume, status=1).stderr
+    agent.write_text(agent.read_text().replace("s\n", "other\n", 1))
+    done = fumehood.run(*resume)
+    same, now = (e["agent_hash"] for e in events(folder) if e["event"] == "resumed")
+    assert same == events(folder)[0]["agent_hash"] != now
+    last = max(folder.glob("run-*.log"), key=lambda p: p.stat().st_mtime_ns).read_text()
+    for text in (done.stderr, last):
+        assert f"recorded_agent_hash={same} agent_hash={now}" in text
+        assert "the agent's files have changed" in text
+    again = ("replay", "--out", fumehood.folder / "again", "--tasks-dir", TASKS, folder)
+    assert "the agent's files have changed" in fumehood(*again).stderr
+    assert "have changed" not in fumehood(*again, "--agent", agent).stderr
+
+
 def test_a_task_that_has_changed_is_said(fumehood, serve):  # noqa: F811
     tasks = fumehood.folder / "tasks"
     shutil.copytree(TASKS / "rows", tasks / "rows")

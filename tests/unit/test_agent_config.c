@@ -40,6 +40,36 @@ static void test_those_that_ship(void **state)
 	}
 }
 
+static bool changes_hash(const char *file, const char *text)
+{
+	struct agent_config *before = load_config("h.yaml", NULL, NULL), *after;
+	bool changed;
+
+	put(file, text);
+	after = load_config("h.yaml", NULL, NULL);
+	changed = !str_eq(before->hash, after->hash);
+	agent_config_free(before);
+	agent_config_free(after);
+	return changed;
+}
+
+static void test_hash(void **state)
+{
+	static const char config[] = "system_template: s\ntask_template: t\n"
+				     "put_demos_in_history: true\n"
+				     "demonstrations: [d.traj]\n"
+				     "tools: {command_files: [c.sh]}\n";
+
+	put("c.sh", "# @yaml\n# signature: c\n# docstring: c\nc() {\n\techo 1\n}\n");
+	put("h.yaml", config);
+	assert_false(changes_hash("h.yaml", config));
+	assert_true(changes_hash("d.traj", "{}"));
+	assert_true(changes_hash("d.traj", "{ }"));
+	assert_true(changes_hash(
+			"c.sh", "# @yaml\n# signature: c\n# docstring: c\nc() {\n\techo 2\n}\n"));
+	assert_true(changes_hash("h.yaml", "system_template: S\ntask_template: t\n"));
+}
+
 #undef HEAD
 #define HEAD "system_template: s {command_docs}\ntask_template: t\n"
 
@@ -135,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_those_that_ship),
+		cmocka_unit_test(test_hash),
 		cmocka_unit_test_setup_teardown(test_refused, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_blocklist, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_checkout, make_scratch, remove_scratch),
