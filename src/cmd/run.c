@@ -68,7 +68,7 @@ static void print_json(struct runner *run)
 		const struct episode *e = &run->episodes[run->printed];
 		auto_buf struct buf line = BUF_INIT(REPORT_BYTES_MAX);
 
-		if (e->phase != EPISODE_ENDED)
+		if (e->phase != EPISODE_ENDED && e->phase != EPISODE_GIVEN_UP)
 			break;
 		run_report_json(&line, e);
 		fputs(buf_str(&line), stdout);
@@ -95,11 +95,21 @@ static void again(struct runner *run, struct episode *e)
 		after(run, e);
 }
 
-/* What all models together may cost is no more the next time. */
+/* All language models together have cost what they may. */
+static bool is_spent(const struct runner *run, struct fh_error *why)
+{
+	return run->plan.chat && chat_service_is_spent(run->plan.chat, why);
+}
+
+static bool asks_a_model(const struct episode *e)
+{
+	return e->plan.agent && e->plan.agent->chat;
+}
+
 static bool is_begun_again(const struct runner *run, const struct episode *e)
 {
 	return e->failed && !run->stopping && !e->plan.past && e->retried < run->options->retry &&
-			e->error.code != -ECANCELED;
+			!(asks_a_model(e) && is_spent(run, NULL));
 }
 
 static void after(struct runner *run, struct episode *e)
@@ -120,10 +130,45 @@ static void after(struct runner *run, struct episode *e)
 		print_json(run);
 }
 
+static void end_without(struct runner *run)
+{
+	run->ended++;
+	if (run->ctx->json)
+		print_json(run);
+}
+
+/* What nobody would pay for leaves no folder. Others play on. */
+static void give_up_unpaid(struct runner *run)
+{
+	auto_free char *sentence = NULL;
+	struct fh_error why;
+	size_t n = 0;
+
+	if (!is_spent(run, &why))
+		return;
+	for (size_t i = run->begun; i < run->n; i++) {
+		struct episode *e = &run->episodes[i];
+
+		if (e->phase != EPISODE_PLANNED || !asks_a_model(e))
+			continue;
+		episode_give_up(e, &why);
+		n++;
+	}
+	sentence = xasprintf("%zu run%s not begun: %s", n, n == 1 ? " is" : "s are", why.message);
+	if (n)
+		log_record(NULL, LOG_ERROR, sentence, NULL, 0);
+}
+
 static void begin_next(struct runner *run)
 {
-	struct episode *e = &run->episodes[run->begun++];
+	struct episode *e = &run->episodes[run->begun];
 
+	give_up_unpaid(run);
+	run->begun++;
+	if (e->phase != EPISODE_PLANNED) {
+		end_without(run);
+		return;
+	}
 	e->plan.gym = run->gym;
 	e->plan.stop_fd = interrupt_fd();
 	run_view_preparing(&run->view, e);
@@ -331,10 +376,11 @@ static void print_table(struct runner *run)
 {
 	auto_buf struct buf table = BUF_INIT(REPORT_BYTES_MAX);
 
-	if (!run->ctx->json && run->begun) {
-		run_report_table(&table, run->episodes, run->begun, term_colours(STDOUT_FILENO));
+	if (run->ctx->json)
+		return;
+	run_report_table(&table, run->episodes, run->begun, term_colours(STDOUT_FILENO));
+	if (table.len)
 		printf("%s%s", run->options->quiet ? "" : "\n", buf_str(&table));
-	}
 }
 
 static int status_of(const struct runner *run)

@@ -69,13 +69,14 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 	return r;
 }
 
-int run_agent_service(
-		const struct run_agent_options *o, struct chat_service **out, struct fh_error *err)
+int run_agent_service(const struct run_agent_options *o, double spent, struct chat_service **out,
+		struct fh_error *err)
 {
 	return chat_service_open(
 			&(struct chat_service_options){
 					.prices = o->prices,
 					.total_cost_limit = o->total_cost_limit,
+					.spent = spent,
 			},
 			out, err);
 }

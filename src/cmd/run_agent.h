@@ -30,9 +30,9 @@ struct run_agent {
 	struct chat_options options;
 };
 
-/* What all language models share. */
-int run_agent_service(const struct run_agent_options *options, struct chat_service **out,
-		struct fh_error *err);
+/* What all language models share; they have spent so many US dollars before. */
+int run_agent_service(const struct run_agent_options *options, double spent,
+		struct chat_service **out, struct fh_error *err);
 
 /* mlgym_root: a checkout that configurations are looked for in, or NULL. -EINVAL, -ENOENT: what was asked for
  * can't be, and why. */

@@ -31,6 +31,13 @@ void episode_init(struct episode *e, const struct episode_plan *plan)
 	buf_add_str(&e->best, "null");
 }
 
+void episode_give_up(struct episode *e, const struct fh_error *why)
+{
+	e->phase = EPISODE_GIVEN_UP;
+	e->failed = true;
+	e->error = *why;
+}
+
 static void let_go(struct episode *e)
 {
 	recorder_close(e->recorder);

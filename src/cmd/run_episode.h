@@ -39,6 +39,7 @@ struct episode_plan {
 
 enum episode_phase {
 	EPISODE_PLANNED,
+	EPISODE_GIVEN_UP, /* before it began: `error` says why */
 	EPISODE_RESETTING,
 	EPISODE_THINKING, /* a language model is asked */
 	EPISODE_STEPPING,
@@ -81,6 +82,15 @@ struct episode {
 	int64_t begun_ns, ended_ns;        /* of clock_now_ns(); 0: not yet */
 	struct chat_stats stats;           /* of a language model, at the end */
 };
+
+/* Whether there is a run to tell of. */
+static inline bool episode_was_begun(const struct episode *e)
+{
+	return e->phase > EPISODE_GIVEN_UP;
+}
+
+/* Of one that was planned: it will leave nothing. */
+void episode_give_up(struct episode *e, const struct fh_error *why);
 
 void episode_init(struct episode *e, const struct episode_plan *plan);
 void episode_release(struct episode *e);

@@ -107,7 +107,8 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 	if (!chat_is_spec(model))
 		return 0;
 	if (!plan->chat)
-		r = run_agent_service(&p->options->agent, &plan->chat, &p->err);
+		r = run_agent_service(
+				&p->options->agent, plan->past.spent.cost, &plan->chat, &p->err);
 	if (r == 0)
 		r = run_agent_open(agent, p->ctx, o, plan->places.mlgym_root, plan->chat, model,
 				&p->err);

@@ -78,8 +78,6 @@ static const char *status_of(const struct episode *e)
 {
 	if (e->failed)
 		return "failed";
-	if (e->phase == EPISODE_PLANNED)
-		return "not started";
 	return *e->exit_status ? e->exit_status : "unfinished";
 }
 
@@ -215,15 +213,17 @@ static void add_rows(struct buf *out, const struct run_players *players, struct 
 /* Of a run whose record could not be ended nothing is promised. */
 static void add_paths(struct buf *out, const struct episode *episodes, size_t n)
 {
-	size_t recorded = 0;
+	size_t recorded = 0, begun = 0;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		recorded += episodes[i].recorded;
+		begun += episode_was_begun(&episodes[i]);
+	}
 	if (!recorded)
 		return;
-	if (n > PATHS_SHOWN) {
-		buf_printf(out, "\nEvery step of %zu of %zu runs is recorded in %s\n", recorded, n,
-				episodes[0].plan.out);
+	if (begun > PATHS_SHOWN) {
+		buf_printf(out, "\nEvery step of %zu of %zu runs is recorded in %s\n", recorded,
+				begun, episodes[0].plan.out);
 		return;
 	}
 	buf_add_str(out, "\nEvery step is recorded:\n");
@@ -236,14 +236,18 @@ static void add_paths(struct buf *out, const struct episode *episodes, size_t n)
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours)
 {
 	struct run_players players = run_players_of(episodes, n);
-	struct row *rows = xcalloc(n, sizeof(*rows));
+	struct row *rows = xcalloc(n + 1, sizeof(*rows));
+	size_t n_rows = 0;
 
 	for (size_t i = 0; i < n; i++)
-		rows[i] = make_row(&players, &episodes[i]);
-	add_rows(out, &players, rows, n, colours);
-	run_report_spread(out, episodes, n, colours);
-	add_paths(out, episodes, n);
-	for (size_t i = 0; i < n; i++) {
+		if (episode_was_begun(&episodes[i]))
+			rows[n_rows++] = make_row(&players, &episodes[i]);
+	if (n_rows) {
+		add_rows(out, &players, rows, n_rows, colours);
+		run_report_spread(out, episodes, n, colours);
+		add_paths(out, episodes, n);
+	}
+	for (size_t i = 0; i < n_rows; i++) {
 		for (int c = 0; c < N_COLUMNS; c++)
 			free(rows[i].cells[c]);
 	}

@@ -128,7 +128,8 @@ void run_report_spread(struct buf *out, const struct episode *episodes, size_t n
 	bool several = false;
 
 	for (size_t i = 0; i < n; i++)
-		add(group_of(groups, &n_groups, &episodes[i]), &episodes[i]);
+		if (episode_was_begun(&episodes[i]))
+			add(group_of(groups, &n_groups, &episodes[i]), &episodes[i]);
 	for (size_t i = 0; i < n_groups; i++)
 		several = several || groups[i].runs > 1 ||
 				!str_eq(groups[i].model, groups[0].model) ||

@@ -101,18 +101,19 @@ static int room(void)
 /* What there is no room for, and how far all of them are. */
 static int add_count(struct buf *out, const struct run_view *v, size_t more)
 {
-	size_t ended = 0;
+	size_t all = 0, ended = 0;
 	double cost = 0;
 
 	for (size_t i = 0; i < v->n; i++) {
+		all += v->episodes[i].phase != EPISODE_GIVEN_UP;
 		ended += v->episodes[i].phase == EPISODE_ENDED;
 		cost += v->episodes[i].stats.cost;
 	}
-	if (!more && (!ended || ended == v->n))
+	if (!more && (!ended || ended == all))
 		return 0;
 	if (more)
 		buf_printf(out, "and %zu more; ", more);
-	buf_printf(out, "%zu of %zu ended", ended, v->n);
+	buf_printf(out, "%zu of %zu ended", ended, all);
 	if (cost > 0)
 		buf_printf(out, ", $%.4f", cost);
 	buf_add_char(out, '\n');

@@ -25,7 +25,10 @@ int chat_service_open(const struct chat_service_options *options, struct chat_se
 
 	TAILQ_INIT(&s->paused);
 	TAILQ_INIT(&s->done);
-	s->cost_limit = options ? options->total_cost_limit : 0;
+	if (options) {
+		s->cost_limit = options->total_cost_limit;
+		s->cost = options->spent;
+	}
 	if (r == 0)
 		r = prices_open(options ? options->prices : NULL, &s->prices, err);
 	if (r < 0) {
@@ -65,6 +68,15 @@ size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done,
 	}
 	chat_call_set_timer(s);
 	return n;
+}
+
+bool chat_service_is_spent(const struct chat_service *s, struct fh_error *err)
+{
+	if (s->cost_limit <= 0 || s->cost < s->cost_limit)
+		return false;
+	error_say(err, ECANCELED, "all models have cost $%.4f, and may cost $%.4f", s->cost,
+			s->cost_limit);
+	return true;
 }
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -282,15 +294,9 @@ void chat_model_stats(const struct chat_model *m, struct chat_stats *out)
 
 bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err)
 {
-	const struct chat_service *s = m->service;
-
-	if (m->options.cost_limit > 0 && m->stats.cost >= m->options.cost_limit)
-		error_say(err, EDQUOT, "%s has cost $%.4f, and may cost $%.4f", m->options.spec,
-				m->stats.cost, m->options.cost_limit);
-	else if (s->cost_limit > 0 && s->cost >= s->cost_limit)
-		error_say(err, ECANCELED, "all models have cost $%.4f, and may cost $%.4f", s->cost,
-				s->cost_limit);
-	else
-		return false;
+	if (m->options.cost_limit <= 0 || m->stats.cost < m->options.cost_limit)
+		return chat_service_is_spent(m->service, err);
+	error_say(err, EDQUOT, "%s has cost $%.4f, and may cost $%.4f", m->options.spec,
+			m->stats.cost, m->options.cost_limit);
 	return true;
 }

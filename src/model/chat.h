@@ -30,6 +30,7 @@ struct chat_call;
 struct chat_service_options {
 	const char *prices; /* a file that adds to the price table and changes it; NULL: none */
 	double total_cost_limit; /* US dollars, of all models together; 0: none */
+	double spent;            /* before, which counts towards it */
 };
 
 /* -EINVAL with "FILE:LINE:COLUMN: ..." for a table of prices that is wrong. Options need not stay. */
@@ -42,6 +43,9 @@ int chat_service_fd(const struct chat_service *s);
 
 /* Does what can be done now; gives calls that are over, at most max, each once. */
 size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done, size_t max);
+
+/* Whether all models together have cost what they may: none is asked any more. -ECANCELED says how much. */
+bool chat_service_is_spent(const struct chat_service *s, struct fh_error *err);
 
 /* --- models ----------------------------------------------------------------------------------- */
 

@@ -289,9 +289,11 @@ def test_costs(serve, play, tmp_path, fumehood):
     result = play(server, "--prices", prices, "--per-instance-cost-limit", 2.5)
     assert result["exit_status"].endswith("(exit_cost)")
     assert result["cost"] == 3 and result["api_calls"] == 3 and result["steps"] == 3
-    both = play(server, "--prices", prices, "--runs", 2, "--total-cost-limit", 2.5, status=1)
-    assert [r["exit_status"].split()[-1] for r in both] == ["(exit_cost)"] * 2
-    assert sum(r["cost"] for r in both) <= 4
+    limits = ("--per-instance-cost-limit", 9, "--total-cost-limit", 2.5)
+    both = play(server, "--prices", prices, "--runs", 2, *limits, status=1)
+    assert both[0]["exit_status"].endswith("(exit_cost)") and both[0]["cost"] == 3
+    assert (both[1]["exit_status"], both[1]["trajectory"], both[1]["steps"]) == ("", None, 0)
+    assert [r["error"] for r in both] == ["all models have cost $3.0000, and may cost $2.5000"] * 2
     refused = fumehood(
         *(
             "run",

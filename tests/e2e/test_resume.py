@@ -267,15 +267,35 @@ def test_limits_on_costs(fumehood, serve):  # noqa: F811
     assert result["exit_status"] == "submission_not_found (submit)"
     assert (result["steps"], result["cost"]) == (3, 4)
 
-    more = ("--total-cost-limit", 0.5, limit, 9, "--runs", 2, "--retry-failed", 2)
-    both = fumehood.run_json(*words, *more, status=1)
-    assert [r["api_calls"] for r in both] == [1, 0]
-    for r in both:
-        assert "all models have cost $1.0000" in r["error"]
-        assert events(Path(r["trajectory"]).parent)[-1]["over"] is False
-        (on,) = fumehood.run_json("--resume", Path(r["trajectory"]).parent, "--api-key", "k")
-        assert on["exit_status"] == "submission_not_found (submit)"
-        assert on["cost"] == 3 + r["api_calls"]
+
+
+def test_what_nobody_pays_for_is_not_begun(fumehood, serve):  # noqa: F811
+    """What was spent before counts towards what all together may cost."""
+    prices = fumehood.folder / "prices.json"
+    prices.write_text('{"m": {"input": 10000, "output": 0}}')
+    turns = [act("ls"), act("pwd"), act("submit")]
+    url = ("--url", serve(turns).url + "/v1", "--api-key", "k", "--prices", prices)
+    own = ("--per-instance-cost-limit", 9)
+    words = ("--task", "rows", "--model", "openai:m,baseline", *url, *own, "--retry-failed", 2)
+    done = fumehood.run("--json", *words, "--total-cost-limit", 0.5, "--runs", 3, status=1)
+    assert done.stderr.count("2 runs are not begun: all models have cost $1.0000") == 1
+    first, *rest, played = map(json.loads, done.stdout.splitlines()[:4])
+    assert first["api_calls"] == 1 and played["model"] == "baseline"
+    assert [(r["seed"], r["trajectory"]) for r in rest] == [(1, None), (2, None)]
+    assert all("all models have cost $1.0000" in r["error"] for r in [first, *rest])
+    assert len(list(fumehood.out.iterdir())) == 1 + 3
+
+    folder = Path(first["trajectory"]).parent
+    before = events(folder)
+    assert before[-1]["over"] is False
+    resume = ("--resume", folder, "--api-key", "k", "--total-cost-limit")
+    done = fumehood.run(*resume, 1, status=1)
+    assert "1 run is not begun: all models have cost $1.0000" in done.stderr and not done.stdout
+    assert events(folder) == before
+    (on,) = fumehood.run_json(*resume, 2.5, status=1)
+    assert on["cost"] == 3 and "all models have cost $3.0000" in on["error"]
+    (on,) = fumehood.run_json(*resume, 9)
+    assert on["exit_status"] == "submission_not_found (submit)" and on["cost"] == 5
 
 
 def test_an_agent_that_has_changed_is_said(fumehood, serve):  # noqa: F811
