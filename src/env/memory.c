@@ -74,10 +74,6 @@ static int add_to_kept(struct fh_env *env, const struct buf *ours, struct fh_err
 		r = memory_merge(&change, &whole, err);
 	if (r < 0)
 		return r;
-	if (whole.truncated)
-		return error_say(err, EFBIG,
-				"with what was noted meanwhile it is larger than %zu bytes",
-				whole.cap);
 	return fd_write_file(path, buf_str(&whole), whole.len, 0644, err);
 }
 

@@ -16,9 +16,9 @@
 const struct buf *env_memory(const struct fh_env *env);
 
 /*
- * What is to be kept, appended to `out`: `ours`, an episode's at its end, which began as `began`. Where another
+ * What is to be kept, in `out`: `ours`, an episode's at its end, which began as `began`. Where another
  * episode was kept meanwhile, so that the memory is `now` something else, its notes stay, and what only `ours` has
- * comes after them. -EINVAL for what is no memory.
+ * comes after them. -EINVAL for what is no memory, or is more than one; -EFBIG: more than `out` may have, which is empty.
  */
 struct memory_change {
 	const struct buf *began, *now, *ours; /* empty: there was none */

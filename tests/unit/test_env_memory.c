@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+#include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "env/memory.h"
+#include "proto/guest.h"
 
 #include <errno.h>
+#include <malloc.h>
 
 /* What is kept of an agent's memory: all of it, or beside what others have kept meanwhile. */
 
@@ -68,9 +72,128 @@ static void notes_of_all_are_kept(void **state)
 	}
 }
 
+/* --- what is large ---------------------------------------------------------------------------- */
+
+/* All that jansson takes passes here. */
+static size_t n_bytes, most_bytes;
+static long n_left = -1; /* allocations until they fail; negative: never */
+
+static void *take(size_t n)
+{
+	void *p = n_left == 0 ? NULL : malloc(n);
+
+	if (n_left > 0)
+		n_left--;
+	if (p)
+		n_bytes += malloc_usable_size(p);
+	if (n_bytes > most_bytes)
+		most_bytes = n_bytes;
+	return p;
+}
+
+static void give(void *p)
+{
+	if (p)
+		n_bytes -= malloc_usable_size(p);
+	free(p);
+}
+
+/* A memory of `n_lists` lists of `n` notes, the first of them `texts`, whose values are all `value`, or numbers. */
+struct shape {
+	size_t n, n_lists;
+	const char *value;
+};
+
+static struct buf memory_of(const struct shape *shape)
+{
+	struct buf b = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
+
+	for (size_t l = 0; l < shape->n_lists; l++) {
+		buf_printf(&b, l ? ",\"%zx\":[" : "{\"texts\":[", l);
+		for (size_t i = 0; i < shape->n; i++) {
+			buf_add_str(&b, i ? "," : "");
+			if (shape->value)
+				buf_add_str(&b, shape->value);
+			else
+				buf_printf(&b, "\"%zx\"", i);
+		}
+		buf_add_char(&b, ']');
+	}
+	buf_add_char(&b, '}');
+	assert_false(b.truncated);
+	return b;
+}
+
+struct large {
+	struct shape now, ours;
+	int result;
+	const char *why;
+};
+
+static const struct large larges[] = {
+	{ { 20000, 1, "\"x\"" }, { 20000, 5, NULL }, 0, NULL },
+	{ { 200000, 1, "0" }, { 1, 16, "[]" }, 0, NULL }, /* what is noted is there: "" */
+	{ { 200000, 1, "0" }, { 1, 16, NULL }, -EFBIG, "is larger than 4194304 bytes" },
+	{ { 10, 1, NULL }, { 130000, 1, "{}" }, 0, NULL },
+	{ { 200000, 1, NULL }, { 100000, 1, "\"x\"" }, -EINVAL, "it has more than 262144 values" },
+	{ { 1000000, 1, "0" }, { 1, 16, NULL }, -EINVAL, "is there has more than 262144 values" },
+	{ { 1, 1, NULL }, { 1000000, 1, "{}" }, -EINVAL, "memory has more than 262144 values" },
+	{ { 20000, 1, NULL }, { 1, 20000, NULL }, -EINVAL, "memory has more than 16 members" },
+	{ { 1, 10, "\"x\"" }, { 1, 17, NULL }, -EINVAL, "memory has more than 16 members" },
+};
+
+/* In proportion to the files: the square of them would take minutes, or gigabytes. */
+static void a_large_memory_takes_little(void **state)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(larges); i++) {
+		const struct large *l = &larges[i];
+		auto_buf struct buf began = BUF_INIT(1), now = memory_of(&l->now);
+		auto_buf struct buf ours = memory_of(&l->ours);
+		auto_buf struct buf out = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
+		struct fh_error err = FH_ERROR_INIT;
+		int64_t began_ns = clock_now_ns();
+		int r;
+
+		most_bytes = 0;
+		r = memory_merge(&(struct memory_change){ &began, &now, &ours }, &out, &err);
+		if (r != l->result)
+			fail_msg("%zu: %d, %s", i, r, err.message);
+		if (l->why)
+			assert_has(err.message, l->why);
+		assert_int_equal(n_bytes, 0);
+		assert_in_range(most_bytes, 0, 128 << 20);
+		assert_in_range(clock_now_ns() - began_ns, 0, 5 * NS_PER_S);
+	}
+}
+
+static void one_without_memory_ends(void **state)
+{
+	auto_buf struct buf began = BUF_INIT(1), now = buf_of("{\"texts\":[\"a\",\"b\"]}");
+	auto_buf struct buf ours = buf_of("{\"texts\":[\"c\"],\"tags\":[\"x\"]}");
+	long n = 0;
+	int r;
+
+	do {
+		auto_buf struct buf out = BUF_INIT(4096);
+		struct fh_error err = FH_ERROR_INIT;
+
+		n_left = n++;
+		r = memory_merge(&(struct memory_change){ &began, &now, &ours }, &out, &err);
+		assert_true(r == 0 || (*err.message && !out.len));
+		assert_int_equal(n_bytes, 0);
+	} while (r < 0);
+	n_left = -1;
+	assert_in_range(n, 20, 200);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(notes_of_all_are_kept) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(notes_of_all_are_kept),
+		cmocka_unit_test(a_large_memory_takes_little),
+		cmocka_unit_test(one_without_memory_ends),
+	};
 
+	json_set_alloc_funcs(take, give);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
