@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gym_fixture.h"
+
+#include "base/clock.h"
+
+#include <poll.h>
+#include <time.h>
+
+/* Episodes of one owner and one thread: whatever one does, the owner has time for the others. */
+
+#define ATTACK_S 1.5
+#define SLOWEST_MS 1000 /* of a neighbour's step, on a machine that does much else */
+
+static const char *const attacks[] = {
+	"yes",
+	"while :; do echo x >&251; done",
+	"while :; do echo x >/run/fumehood/state; done",
+	"while :; do echo x >/run/fumehood/call; done",
+	"for i in {1..20}; do cat /dev/zero >/run/fumehood/validate & done; wait",
+	"exec >/dev/null 2>&1 250>&- 251>&-; while :; do :; done",
+	"trap '' INT TERM; while :; do sleep 0.01 & done",
+	"while :; do kill -STOP $$; done",
+	"rm -rf ~/.fumehood; ln -s / ~/.fumehood; while :; do echo x >/run/fumehood/call; done",
+};
+
+static void begin(struct fh_env *env, const char *text)
+{
+	struct fh_action action = { .text = text, .timeout_s = ATTACK_S };
+
+	assert_done(fh_env_step_begin(env, &action, &error));
+}
+
+static bool is_over(struct fh_env *env)
+{
+	struct fh_env *done = NULL;
+	int n = fh_gym_wait(gym, 0, &done, 1, &error);
+
+	assert_done(n);
+	if (n)
+		assert_ptr_equal(done, env);
+	return n;
+}
+
+static void test_neighbours_go_on(void **state)
+{
+	const struct fh_env_options options = { .task = "rows", .max_steps = 1000000 };
+	struct fh_env *neighbour;
+
+	assert_done(fh_env_open(gym, &options, &neighbour, &error));
+	assert_done(fh_env_reset(neighbour, 0, &step, &error));
+	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
+		struct fh_env *attacker = open_episode("rows");
+		int64_t slowest_ns = 0;
+
+		begin(attacker, attacks[i]);
+		while (!is_over(attacker)) {
+			int64_t before_ns = clock_now_ns(), took_ns;
+
+			act(neighbour, "echo on");
+			took_ns = clock_now_ns() - before_ns;
+			slowest_ns = took_ns > slowest_ns ? took_ns : slowest_ns;
+			assert_string_equal(step.observation, "on\n");
+		}
+		assert_done(fh_env_end(attacker, &step, &error));
+		if (slowest_ns > SLOWEST_MS * NS_PER_MS)
+			fail_msg("beside '%s' a step took %lld ms", attacks[i],
+					(long long)(slowest_ns / NS_PER_MS));
+		fh_env_close(attacker);
+	}
+	fh_env_close(neighbour);
+}
+
+/* Nor does an owner work while nothing is to be done. */
+static void test_an_owner_rests(void **state)
+{
+	static const char *const rests[] = {
+		"sleep 1",
+		"exec >/dev/null 2>&1 251>&-; sleep 1",
+		"exec >/dev/null 2>&1 250>&- 251>&-; sleep 1",
+		"exec 0<&- 1>&- 2>&- 252>&-; sleep 1",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rests); i++) {
+		struct fh_env *env = open_episode("rows");
+		clock_t before = clock();
+
+		begin(env, rests[i]);
+		while (!is_over(env))
+			poll(&(struct pollfd){ .fd = fh_gym_fd(gym), .events = POLLIN }, 1, -1);
+		if (clock() - before > CLOCKS_PER_SEC / 4)
+			fail_msg("beside '%s' the owner works", rests[i]);
+		assert_done(fh_env_end(env, &step, &error));
+		fh_env_close(env);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_neighbours_go_on, gym_setup, gym_teardown),
+		cmocka_unit_test_setup_teardown(test_an_owner_rests, gym_setup, gym_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
