@@ -6,7 +6,6 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/setup.h"
-#include "trajectory/pyjson.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +14,6 @@
 /* An observation of 1 MiB is escaped to four times that at most; a prompt is put around it. */
 #define MESSAGE_BYTES_MAX (16L * 1024 * 1024)
 #define ASK_AGAIN_MAX 2 /* times in a turn */
-#define FIELDS_MAX 1024 /* with those that a state brings: each step's may bring others */
 
 struct agent {
 	const struct agent_config *config;
@@ -89,41 +87,6 @@ static int add_demonstrations(struct agent *a, struct fh_error *err)
 	return r;
 }
 
-/* As Python's str() gives it; NULL for what is no single value. */
-static const char *text_of(const struct pyjson *v)
-{
-	switch (v->kind) {
-	case PYJSON_NULL:
-		return "None";
-	case PYJSON_BOOL:
-		return v->boolean ? "True" : "False";
-	case PYJSON_NUMBER:
-		return v->text;
-	case PYJSON_STRING:
-		return pyjson_string(v);
-	case PYJSON_ARRAY:
-	case PYJSON_OBJECT:
-		break;
-	}
-	return NULL;
-}
-
-/* What the tools themselves say, beside and above that: a JSON object, in an agent's words. What it does not
- * say again stays as it was. */
-static void set_tools_state(struct agent *a, const char *state)
-{
-	struct pyjson_source source = { .name = "state", .data = state, .n = strlen(state) };
-	const struct pyjson *object;
-
-	if (pyjson_read(&a->turn_arena, &source, &object, NULL) < 0)
-		return;
-	for (const struct pyjson *v = object->first; object->kind == PYJSON_OBJECT && v;
-			v = v->next)
-		if (text_of(v) && strlen(v->key) == v->key_len &&
-				(a->fields.n < FIELDS_MAX || fields_get(&a->fields, v->key)))
-			fields_set(&a->fields, v->key, text_of(v));
-}
-
 static void set_state(struct agent *a, const struct fh_step *step)
 {
 	const char *tools = a->env ? env_state(a->env) : NULL;
@@ -131,7 +94,7 @@ static void set_state(struct agent *a, const struct fh_step *step)
 	fields_set(&a->fields, "open_file", step->open_file ? step->open_file : "n/a");
 	fields_set(&a->fields, "working_dir", step->working_dir ? step->working_dir : "");
 	if (tools)
-		set_tools_state(a, tools);
+		agent_state_fields(&a->fields, &a->turn_arena, tools);
 	fields_set_number(&a->fields, "current_step", step->step);
 	fields_set_number(&a->fields, "remaining_steps", a->max_steps - step->step);
 	fields_set(&a->fields, "observation", step->observation ? step->observation : "");
@@ -211,6 +174,24 @@ static void make_fields(struct agent *a, const struct task *task)
 	fields_add(&a->fields, &a->system_fields);
 }
 
+static int try_template(const struct template *t, const struct fields *fields, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
+
+	return template_render(&text, t, fields, err);
+}
+
+/* One that complains: complain() gives it this field. */
+static int try_complaint(
+		struct agent *a, const struct template *t, const char *field, struct fh_error *err)
+{
+	struct fields fields = { .arena = &a->arena };
+
+	fields_add(&fields, &a->system_fields);
+	fields_set(&fields, field, "");
+	return try_template(t, &fields, err);
+}
+
 /* Before anything is asked for, and paid for. What a state gives shows when there is one. */
 static int check_templates(struct agent *a, struct fh_error *err)
 {
@@ -221,17 +202,11 @@ static int check_templates(struct agent *a, struct fh_error *err)
 	set_state(a, &(struct fh_step){ .step = 0 });
 	if (c->keys.tools.state_command.name)
 		a->fields.state = FIELDS_AWAIT_STATE;
-	for (size_t i = 0; i < ARRAY_SIZE(all) && r == 0; i++) {
-		auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
-
-		r = template_render(&text, all[i], &a->fields, err);
-	}
-	if (r == 0) {
-		auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
-
-		r = template_render(&text, &c->format_error, &a->system_fields, err);
-	}
-	return r;
+	for (size_t i = 0; i < ARRAY_SIZE(all) && r == 0; i++)
+		r = try_template(all[i], &a->fields, err);
+	if (r == 0)
+		r = try_complaint(a, &c->format_error, "why", err);
+	return r == 0 ? try_complaint(a, &c->blocked, "name", err) : r;
 }
 
 static int begin_conversation(struct agent *a, struct fh_error *err)
@@ -351,8 +326,9 @@ static void ask_again(struct agent *a, const char *complaint)
 	ask(a, n);
 }
 
-static int complain(struct agent *a, const struct template *template, const char *name,
-		struct fh_error *err)
+/* The template has this field beside those of the system's. */
+static int complain(struct agent *a, const struct template *template, const char *field,
+		const char *value, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
 	struct fields fields = { .arena = &a->turn_arena };
@@ -365,8 +341,7 @@ static int complain(struct agent *a, const struct template *template, const char
 	if (!a->model)
 		return take_recorded(a, err);
 	fields_add(&fields, &a->system_fields);
-	if (name)
-		fields_set(&fields, "name", name);
+	fields_set(&fields, field, value);
 	r = template_render(&text, template, &fields, err);
 	if (r == 0)
 		ask_again(a, arena_strdup(&a->turn_arena, buf_str(&text)));
@@ -394,14 +369,17 @@ static int take_reply(struct agent *a, const struct chat_reply *reply, struct fh
 	const struct agent_config *c = a->config;
 	struct fh_error why;
 	const char *name;
+	int r;
 
 	keep_reply(a, reply);
+	r = c->parser->parse(&a->turn_arena, &a->reply, &c->commands, &a->parsed, &why);
 	/* What is longer is no action: an environment would refuse it. */
-	if (c->parser->parse(&a->turn_arena, &a->reply, &c->commands, &a->parsed, &why) < 0 ||
-			strlen(a->parsed.action) > FH_ACTION_BYTES_MAX)
-		return complain(a, &c->format_error, NULL, err);
+	if (r == 0 && strlen(a->parsed.action) > FH_ACTION_BYTES_MAX)
+		r = error_say(&why, E2BIG, "a command has at most %d bytes", FH_ACTION_BYTES_MAX);
+	if (r < 0)
+		return complain(a, &c->format_error, "why", why.message, err);
 	if (agent_config_blocks(c, a->parsed.action, &a->turn_arena, &name))
-		return complain(a, &c->blocked, name, err);
+		return complain(a, &c->blocked, "name", name, err);
 	a->decided = true;
 	return 0;
 }

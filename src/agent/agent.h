@@ -68,6 +68,11 @@ int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err);
 /* Every key of the task. */
 void agent_task_fields(struct fields *f, const struct task *task);
 
+/* --- state_fields.c ------------------------------------------------------------------------------- */
+/* What the tools themselves say, beside and above what an environment knows: a JSON object, in an agent's words.
+ * What it does not say again stays as it was. The arena is for reading it. */
+void agent_state_fields(struct fields *f, struct arena *a, const char *state);
+
 /* --- demonstrations.c ------------------------------------------------------------------------------ */
 /* Adds what the configuration shows beforehand. */
 int agent_add_demonstrations(const struct agent_config *config, bool recorded, struct history *h,

@@ -16,17 +16,78 @@ const struct agent_command *commands_find(const struct commands *all, const char
 	return NULL;
 }
 
-static void add_value(struct buf *out, const struct agent_command *command, const char *name,
-		size_t length, const struct command_value *values, size_t n)
+static bool has_line(const char *text, const char *line)
 {
-	for (size_t i = 0; i < n; i++) {
-		if (strlen(values[i].name) != length || strncmp(values[i].name, name, length) != 0)
-			continue;
-		if (values[i].is_text && !command->end_name)
-			pytext_add_quoted(out, values[i].value);
-		else
-			buf_add_str(out, values[i].value);
+	size_t n = strlen(line);
+
+	for (;; text++) {
+		size_t length = strcspn(text, "\n");
+
+		if (length >= n && strncmp(text, line, n) == 0 &&
+				strspn(text + n, " \t\r") == length - n)
+			return true;
+		text += length;
+		if (!*text)
+			return false;
 	}
+}
+
+bool command_ends_in(const struct agent_command *command, const char *text)
+{
+	return command->end_name && has_line(text, command->end_name);
+}
+
+/* What else has lines or a `<<` in quotes would be taken for a command of several lines, or for one that has its
+ * text already (env/multiline.h). */
+static void add_word(struct buf *out, const char *s)
+{
+	if (!strchr(s, '\n') && !strstr(s, "<<")) {
+		pytext_add_quoted(out, s);
+		return;
+	}
+	buf_add_str(out, "$'");
+	for (; *s; s++) {
+		if (*s == '\n')
+			buf_add_str(out, "\\n");
+		else if (*s == '<')
+			buf_add_str(out, "\\x3c");
+		else if (*s == '\'' || *s == '\\')
+			buf_printf(out, "\\%c", *s);
+		else
+			buf_add_char(out, *s);
+	}
+	buf_add_char(out, '\'');
+}
+
+/* Returns what of the signature follows it, from `after` on. */
+static const char *add_value(struct buf *out, const struct command_value *v, const char *after)
+{
+	switch (v->form) {
+	case COMMAND_AS_IS:
+		buf_add_str(out, v->value);
+		break;
+	case COMMAND_QUOTED:
+		pytext_add_quoted(out, v->value);
+		break;
+	case COMMAND_WORD:
+		add_word(out, v->value);
+		break;
+	case COMMAND_LINES:
+		buf_add_str(out, v->value);
+		if (!*v->value || str_ends(v->value, "\n"))
+			after += *after == '\n';
+		break;
+	}
+	return after;
+}
+
+static const struct command_value *find_value(
+		const char *name, size_t length, const struct command_value *values, size_t n)
+{
+	while (n-- > 0) /* of several the last one counts, as in Python */
+		if (strlen(values[n].name) == length && strncmp(values[n].name, name, length) == 0)
+			return &values[n];
+	return NULL;
 }
 
 char *command_fill(struct arena *a, const struct agent_command *command,
@@ -37,15 +98,18 @@ char *command_fill(struct arena *a, const struct agent_command *command,
 
 	while (*at) {
 		size_t length = strcspn(at, "[]<");
+		const struct command_value *v = NULL;
 
 		buf_add(&out, at, length);
 		at += length;
 		if (*at == '<') {
 			length = strcspn(at + 1, ">");
-			add_value(&out, command, at + 1, length, values, n);
+			v = find_value(at + 1, length, values, n);
 			at += length + 1;
 		}
 		at += *at != '\0';
+		if (v)
+			at = add_value(&out, v, at);
 	}
 	return pytext_strip(a, buf_str(&out), out.len);
 }

@@ -14,14 +14,25 @@ struct commands {
 /* NULL if there is none of that name. */
 const struct agent_command *commands_find(const struct commands *all, const char *name);
 
-/* What can be given for an argument; NULL: nothing. */
-struct command_value {
-	const char *name, *value;
-	bool is_text; /* to be quoted for the shell */
+/* How a value stands in its command. */
+enum command_form {
+	COMMAND_AS_IS,
+	COMMAND_QUOTED, /* as MLGym quotes for the shell */
+	COMMAND_WORD,   /* one word, on one line, whatever is in it */
+	COMMAND_LINES, /* of their own: a last newline is the signature's, and no text is no line */
 };
 
+/* What is given for an argument. */
+struct command_value {
+	const char *name, *value;
+	enum command_form form;
+};
+
+/* Whether the text has the line by which the command's text ends: it would be cut there, and the rest run. */
+bool command_ends_in(const struct agent_command *command, const char *text);
+
 /* The command as a shell reads it: its signature with values in place of <names>; without those that are
- * not given. In a command of several lines nothing is quoted. */
+ * not given. */
 char *command_fill(struct arena *a, const struct agent_command *command,
 		const struct command_value *values, size_t n);
 

@@ -94,4 +94,14 @@ const char *const *native_words(size_t *out_n);
 /* The tools of a model that calls them: `bash`, and these commands. */
 struct chat_tool *command_tools(struct arena *a, const struct commands *all, size_t *out_n);
 
+/* The one tool that is no command: its argument is an action. */
+extern const struct agent_command tool_shell;
+
+/* The tool of that name, NULL if there is none. */
+const struct agent_command *tool_find(const struct commands *all, const char *name);
+
+/* --- parser_tool.c ------------------------------------------------------------------------------- */
+/* What JSON Schema calls its type; "string" where a command file has a name of its own. */
+const char *command_argument_type(const struct command_argument *argument);
+
 #endif

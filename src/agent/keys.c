@@ -90,7 +90,8 @@ static const struct field agent_fields[] = {
 	{ "put_demos_in_history", FIELD_BOOL, FIELD(put_demos_in_history),
 			"demonstrations as messages of their own", .preset = "false" },
 	{ "format_error_template", FIELD_TEXT, FIELD(format_error_template),
-			"what a model is told whose reply has another form; otherwise the parser's own" },
+			"what a model is told whose reply has another form; it has the field `{why}`; "
+			"otherwise the parser's own" },
 	{ "output_parser", FIELD_TEXT, FIELD(output_parser), "how a reply is read",
 			.preset = "ThoughtActionParser" },
 	{ "history_processor", FIELD_TEXT, FIELD(history_processor),

@@ -27,7 +27,8 @@ static const struct command_argument create_arguments[] = {
 static const struct command_argument edit_arguments[] = {
 	{ "start_line", "integer", "the first line to replace", true },
 	{ "end_line", "integer", "the last line to replace", true },
-	{ "replacement_text", "string", "the new lines, with their indentation", true },
+	{ "replacement_text", "string",
+			"the new lines, with their indentation; none deletes the old ones", true },
 };
 static const struct command_argument insert_arguments[] = {
 	{ "line_number", "integer", "the line to insert after; 0: before the first", true },
@@ -144,7 +145,7 @@ const char *const *native_words(size_t *out_n)
 static void put_argument(struct pyjson_writer *w, const struct command_argument *argument)
 {
 	pyjson_put_object(w, argument->name);
-	pyjson_put_text(w, "type", *argument->type ? argument->type : "string");
+	pyjson_put_text(w, "type", command_argument_type(argument));
 	pyjson_put_text(w, "description", argument->description);
 	pyjson_end_object(w);
 }
@@ -170,18 +171,23 @@ static const char *schema_of(struct arena *a, const struct agent_command *c)
 	return arena_strdup(a, buf_str(&out));
 }
 
+static const struct command_argument shell_arguments[] = {
+	{ "command", "string", "a line for the shell, or several", true },
+};
+const struct agent_command tool_shell = { "bash", NULL,
+	"runs a command in the shell of the workspace", NULL, ARGUMENTS(shell_arguments) };
+
+const struct agent_command *tool_find(const struct commands *all, const char *name)
+{
+	return str_eq(name, tool_shell.name) ? &tool_shell : commands_find(all, name);
+}
+
 struct chat_tool *command_tools(struct arena *a, const struct commands *all, size_t *out_n)
 {
-	static const struct command_argument line = { "command", "string",
-		"a line for the shell, or several", true };
-	static const struct agent_command bash = { .name = "bash",
-		.docstring = "runs a command in the shell of the workspace",
-		.arguments = &line,
-		.n_arguments = 1 };
 	struct chat_tool *tools = arena_array(a, all->n + 1, sizeof(*tools));
 
 	for (size_t i = 0; i <= all->n; i++) {
-		const struct agent_command *c = i ? &all->items[i - 1] : &bash;
+		const struct agent_command *c = i ? &all->items[i - 1] : &tool_shell;
 
 		tools[i] = (struct chat_tool){ c->name, c->docstring ? c->docstring : "",
 			schema_of(a, c) };

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Commands as JSON: in the text of a reply, or as a tool that the model uses. */
+/* Commands as JSON in the text of a reply. */
 
 #define VALUES_MAX 64
 
@@ -30,9 +30,12 @@ static const char *text_of(const struct pyjson *v)
 	return NULL;
 }
 
-static int read_values(const struct pyjson *arguments, struct command_value *values, size_t *out_n,
-		struct fh_error *err)
+/* As MLGym fills them in: whatever there is, a text quoted, but not in a command of several lines. */
+static int read_values(const struct pyjson *arguments, const struct agent_command *command,
+		struct command_value *values, size_t *out_n, struct fh_error *err)
 {
+	enum command_form text_form = command && !command->end_name ? COMMAND_QUOTED
+								    : COMMAND_AS_IS;
 	size_t n = 0;
 
 	for (const struct pyjson *v = arguments ? arguments->first : NULL; v; v = v->next) {
@@ -42,7 +45,9 @@ static int read_values(const struct pyjson *arguments, struct command_value *val
 			return error_say(err, EINVAL, "the argument '%s' is no text and no number",
 					v->key);
 		values[n++] = (struct command_value){
-			.name = v->key, .value = text, .is_text = v->kind == PYJSON_STRING
+			.name = v->key,
+			.value = text,
+			.form = v->kind == PYJSON_STRING ? text_form : COMMAND_AS_IS,
 		};
 	}
 	*out_n = n;
@@ -61,28 +66,11 @@ static const char *fill_unknown(
 	return pytext_strip(a, buf_str(&line), line.len);
 }
 
-static bool has_line(const char *text, const char *line)
-{
-	size_t n = strlen(line);
-
-	for (;; text++) {
-		size_t length = strcspn(text, "\n");
-
-		if (length >= n && strncmp(text, line, n) == 0 &&
-				strspn(text + n, " \t\r") == length - n)
-			return true;
-		text += length;
-		if (!*text)
-			return false;
-	}
-}
-
-/* A text that holds the line which ends texts would be cut there, and the rest would be run. */
 static int check_texts(const struct agent_command *command, const struct command_value *values,
 		size_t n, struct fh_error *err)
 {
-	for (size_t i = 0; i < n && command && command->end_name; i++)
-		if (has_line(values[i].value, command->end_name))
+	for (size_t i = 0; i < n; i++)
+		if (command_ends_in(command, values[i].value))
 			return error_say(err, EINVAL, "'%s' holds a line '%s', which ends it",
 					values[i].name, command->end_name);
 	return 0;
@@ -98,8 +86,8 @@ static int make_action(struct arena *a, const char *name, const struct pyjson *a
 
 	if (arguments && arguments->kind != PYJSON_OBJECT)
 		return error_say(err, EINVAL, "'arguments' is no object");
-	r = read_values(arguments, values, &n, err);
-	if (r == 0)
+	r = read_values(arguments, command, values, &n, err);
+	if (r == 0 && command)
 		r = check_texts(command, values, n, err);
 	if (r < 0)
 		return r;
@@ -107,7 +95,7 @@ static int make_action(struct arena *a, const char *name, const struct pyjson *a
 	return 0;
 }
 
-static int read_json(struct arena *a, const char *name, const char *text, const struct pyjson **out,
+int parse_object(struct arena *a, const char *name, const char *text, const struct pyjson **out,
 		struct fh_error *err)
 {
 	struct pyjson_source source = { .name = name, .data = text, .n = strlen(text) };
@@ -115,7 +103,8 @@ static int read_json(struct arena *a, const char *name, const char *text, const 
 
 	if (r < 0)
 		return r;
-	return (*out)->kind == PYJSON_OBJECT ? 0 : error_say(err, EINVAL, "%s: no object", name);
+	return (*out)->kind == PYJSON_OBJECT ? 0
+					     : error_say(err, EINVAL, "%s: not an object", name);
 }
 
 static int json(struct arena *a, const struct chat_reply *reply, const struct commands *commands,
@@ -123,7 +112,7 @@ static int json(struct arena *a, const struct chat_reply *reply, const struct co
 {
 	const struct pyjson *root, *thought, *command;
 	const char *name;
-	int r = read_json(a, "reply", reply->content, &root, err);
+	int r = parse_object(a, "reply", reply->content, &root, err);
 
 	if (r < 0)
 		return r;
@@ -138,39 +127,6 @@ static int json(struct arena *a, const struct chat_reply *reply, const struct co
 	return make_action(a, name, pyjson_get(command, "arguments"), commands, &out->action, err);
 }
 
-/* --- tools ------------------------------------------------------------------------------------ */
-
-/* The one tool that is no command: any line for the shell. */
-#define SHELL "bash"
-
-static int tool_action(struct arena *a, const struct chat_use *use, const struct commands *commands,
-		const char **out, struct fh_error *err)
-{
-	const struct pyjson *arguments, *line;
-	int r = read_json(a, use->name, *use->arguments ? use->arguments : "{}", &arguments, err);
-
-	if (r < 0)
-		return r;
-	if (!str_eq(use->name, SHELL)) {
-		if (!commands_find(commands, use->name))
-			return error_say(err, EINVAL, "there is no tool '%s'", use->name);
-		return make_action(a, use->name, arguments, commands, out, err);
-	}
-	line = pyjson_get(arguments, "command");
-	*out = line ? pyjson_string(line) : NULL;
-	return *out ? 0 : error_say(err, EINVAL, "bash needs a text 'command'");
-}
-
-static int tool_call(struct arena *a, const struct chat_reply *reply,
-		const struct commands *commands, struct parsed *out, struct fh_error *err)
-{
-	if (!reply->n_uses)
-		return error_say(err, EINVAL, "it uses no tool");
-	out->thought = reply->content;
-	out->use = 0; /* one at a time: the others are told that they were not run */
-	return tool_action(a, &reply->uses[0], commands, &out->action, err);
-}
-
 const struct output_parser parser_json = {
 	.name = "JsonParser",
 	.format_error = "Nothing was run: your reply must be one JSON object and nothing else, with what you "
@@ -179,11 +135,4 @@ const struct output_parser parser_json = {
 			"{{\"thought\": \"what you do next\", \"command\": {{\"name\": \"open\", "
 			"\"arguments\": {{\"path\": \"train.py\"}}}}}}\n",
 	.parse = json,
-};
-
-const struct output_parser parser_tool_call = {
-	.name = "ToolCallParser",
-	.format_error = "Nothing was run: use one of your tools, with its arguments as they are described.\n",
-	.wants_tools = true,
-	.parse = tool_call,
 };

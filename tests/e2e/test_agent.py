@@ -228,11 +228,45 @@ USES = [
 ]
 
 
-def test_a_text_that_would_end_itself_is_refused(serve, play):
-    text = {"start_line": 1, "end_line": 1, "replacement_text": "a\nend_of_edit\ntouch ran"}
-    edit = {"uses": [{"id": "a", "name": "edit", "arguments": text}]}
-    server = serve({"tries": [edit, USES[-1]]})
+def use(name, **arguments):
+    return {"uses": [{"id": "a", "name": name, "arguments": arguments}]}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        (use("edit", start_line=1, end_line=3), "'edit' needs 'replacement_text'"),
+        (use("open", file="g"), "'open' has no argument 'file'; there are: path, line_number"),
+        (use("goto", line_number=True), "'line_number' of 'goto' has to be a whole number"),
+        (use("bash"), "'bash' needs 'command'"),
+        (
+            use("edit", start_line=1, end_line=1, replacement_text="a\nend_of_edit\ntouch ran"),
+            "'replacement_text' of 'edit' has a line 'end_of_edit'",
+        ),
+    ],
+)
+def test_a_call_that_is_wrong_costs_no_step(serve, play, wrong, why):
+    server = serve({"tries": [wrong, USES[-1]]})
     assert actions(play(server, "--agent", "tool_calling")) == ["submit"]
+    assert why in server.asked()[-1]["body"]["messages"][-1]["content"]
+
+
+def test_texts_by_tools(serve, play, tmp_path):
+    moves = [
+        use("bash", command="seq 5 >f; open f"),
+        use("edit", start_line=2, end_line=2, replacement_text="B\n"),
+        use("edit", start_line="3", end_line=4.0, replacement_text=""),
+        use("insert", line_number=1, text_to_add="\n"),
+        use("memory_write", content_str="x\nedit 1:2\n'y'\nend_of_edit"),
+        use("bash", command="cat f; cat ~/memory.json"),
+        use("submit"),
+    ]
+    agent = tmp_path / "notes.yaml"
+    text = (ROOT / "agents" / "tool_calling.yaml").read_text()
+    agent.write_text(text.replace("native:", "native:\n  - memory_write"))
+    shown = trajectory(play(serve(moves), "--agent", agent))["trajectory"][5]["observation"]
+    assert shown.startswith("1\n\nB\n5\n{")
+    assert json.dumps("x\nedit 1:2\n'y'\nend_of_edit") in shown
 
 
 @pytest.mark.parametrize(("model", "path"), [("openai:m", "/v1"), ("anthropic:m", "")])

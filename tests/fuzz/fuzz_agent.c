@@ -27,23 +27,36 @@ static const char *const parsers[] = { "ActionParser", "ThoughtActionParser",
 static const char *const processors[] = { "DefaultHistoryProcessor", "Last2Observations",
 	"ClosedWindowHistoryProcessor" };
 
+static const struct command_argument open_arguments[] = {
+	{ "path", "string", "", true },
+	{ "line", "integer", "", false },
+};
+static const struct command_argument edit_arguments[] = {
+	{ "a", "integer", "", true },
+	{ "text", "string", "", true },
+};
 static const struct agent_command items[] = {
-	{ .name = "open", .signature = "open <path> [<line>]" },
+	{ .name = "open",
+			.signature = "open <path> [<line>]",
+			.arguments = open_arguments,
+			.n_arguments = ARRAY_SIZE(open_arguments) },
 	{ .name = "edit",
-			.signature = "edit <a>:<b>\n<text>\nend_of_edit",
-			.end_name = "end_of_edit" },
+			.signature = "edit <a>:<a>\n<text>\nend_of_edit",
+			.end_name = "end_of_edit",
+			.arguments = edit_arguments,
+			.n_arguments = ARRAY_SIZE(edit_arguments) },
 };
 static const struct commands commands = { items, ARRAY_SIZE(items) };
 
 static void parse_all(const char *text)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(parsers); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(parsers); i++) {
 		auto_arena struct arena a = ARENA_INIT;
-		struct chat_use use = { "id", "open", text };
+		struct chat_use use = { "id", items[i % 2].name, text };
 		struct chat_reply reply = { .content = text, .uses = &use, .n_uses = 1 };
 		struct parsed parsed = { 0 };
 
-		if (output_parser_find(parsers[i], NULL)
+		if (output_parser_find(parsers[i / 2], NULL)
 						->parse(&a, &reply, &commands, &parsed, NULL) < 0)
 			continue;
 		if (!parsed.action || !parsed.thought ||

@@ -22,6 +22,13 @@ static const struct command_argument edit_arguments[] = {
 	{ "text", "string", "", true },
 };
 
+static const struct command_argument put_arguments[] = {
+	{ "name", "", "", true },
+	{ "ratio", "number", "", true },
+	{ "new", "boolean", "", true },
+	{ "text", "string", "", true },
+};
+
 static const struct agent_command items[] = {
 	{ .name = "open",
 			.signature = "open <path> [<line_number>]",
@@ -32,6 +39,11 @@ static const struct agent_command items[] = {
 			.end_name = "end_of_edit",
 			.arguments = edit_arguments,
 			.n_arguments = 3 },
+	{ .name = "put",
+			.signature = "put <name> [<ratio>] [<new>]\n<text>\ndone",
+			.end_name = "done",
+			.arguments = put_arguments,
+			.n_arguments = 4 },
 	{ .name = "submit" },
 };
 static const struct commands commands = { items, ARRAY_SIZE(items) };
@@ -124,18 +136,54 @@ static void test_replies(void **state)
 		assert_case(&cases[i]);
 }
 
+/* Each is the whole of what is run, or is refused with a sentence that has the word. */
 static const struct {
-	const char *name, *arguments, *action;
+	const char *name, *arguments, *action, *why;
 } uses[] = {
 	{ "bash", "{\"command\": \"ls -l\\npwd\"}", "ls -l\npwd" },
 	{ "open", "{\"path\": \"it's\", \"line_number\": 4}", "open 'it'\"'\"'s' 4" },
 	{ "submit", "", "submit" },
 	{ "edit", "{\"start\": 1, \"end\": 1, \"text\": \"x = 'y'\"}",
 			"edit 1:1\nx = 'y'\nend_of_edit" },
-	{ "bash", "{\"line\": \"ls\"}", NULL },
-	{ "rm", "{}", NULL },
-	{ "open", "{\"path\": ", NULL },
-	{ "open", "{\"path\": [1]}", NULL },
+	{ "edit", "{\"start\": 1.0, \"end\": \"3\", \"text\": \"B\\n\"}",
+			"edit 1:3\nB\nend_of_edit" },
+	{ "edit", "{\"start\": 1, \"end\": 1, \"text\": \"a\\n\\n\"}",
+			"edit 1:1\na\n\nend_of_edit" },
+	{ "edit", "{\"start\": 1, \"end\": 1, \"text\": \"\\n\"}", "edit 1:1\n\nend_of_edit" },
+	{ "edit", "{\"start\": 2, \"end\": 3, \"text\": \"\"}", "edit 2:3\nend_of_edit" },
+	{ "open", "{\"path\": \"a\", \"line_number\": null, \"x\": null}", "open a" },
+	{ "open", "{\"path\": \"[<path>] $x;\\n'edit <\\\\\"}",
+			"open $'[\\x3cpath>] $x;\\n\\'edit \\x3c\\\\'" },
+	{ "put", "{\"name\": \"a <<b\", \"ratio\": 0.50, \"new\": true, \"text\": \"x\"}",
+			"put $'a \\x3c\\x3cb' 0.50 true\nx\ndone" },
+	{ "put", "{\"name\": \"a\\ndone\\nls\", \"ratio\": -1, \"new\": false, \"text\": \"x\"}",
+			"put $'a\\ndone\\nls' -1 false\nx\ndone" },
+	{ "bash", "{\"line\": \"ls\"}", NULL, "'bash' has no argument 'line'; there are: command" },
+	{ "bash", "{}", NULL, "'bash' needs 'command'" },
+	{ "bash", "{\"command\": 1}", NULL, "'command' of 'bash' has to be a text" },
+	{ "rm", "{}", NULL, "no tool 'rm'" },
+	{ "open", "{\"path\": ", NULL, "arguments of 'open':1:" },
+	{ "open", "[\"a\"]", NULL, "arguments of 'open': not an object" },
+	{ "open", "{\"path\": [1]}", NULL, "'path' of 'open' has to be a text" },
+	{ "open", "{\"path\": null, \"line_number\": 2}", NULL, "'open' needs 'path'" },
+	{ "open", "{\"path\": \"a\", \"file\": \"b\"}", NULL,
+			"no argument 'file'; there are: path, line" },
+	{ "open", "{\"path\": \"a\", \"line_number\": true}", NULL,
+			"'line_number' of 'open' has to be a whole" },
+	{ "open", "{\"path\": \"a\", \"line_number\": 1.5}", NULL, "a whole number" },
+	{ "open", "{\"path\": \"a\", \"line_number\": 1e300}", NULL, "a whole number" },
+	{ "open", "{\"path\": \"a\", \"line_number\": \"1\\nls\"}", NULL, "a whole number" },
+	{ "open", "{\"path\": \"a\\u0000b\"}", NULL, "a text" },
+	{ "submit", "{\"now\": true}", NULL, "'submit' has no argument 'now'; there are: none" },
+	{ "edit", "{\"start\": 1, \"end\": 3}", NULL, "'edit' needs 'text'" },
+	{ "edit", "{\"start\": \"1:1\\necho x\", \"end\": 2, \"text\": \"\"}", NULL,
+			"'start' of 'edit'" },
+	{ "edit", "{\"start\": 1, \"end\": 1, \"text\": \"a\\nend_of_edit \\nls\"}", NULL,
+			"'text' of 'edit' has a line 'end_of_edit', by which a text ends" },
+	{ "put", "{\"name\": \"a\", \"ratio\": \"1\", \"new\": true, \"text\": \"\"}", NULL,
+			"a number" },
+	{ "put", "{\"name\": \"a\", \"ratio\": 1, \"new\": 1, \"text\": \"\"}", NULL,
+			"true or false" },
 };
 
 static void test_tools(void **state)
@@ -151,8 +199,10 @@ static void test_tools(void **state)
 
 		assert_int_equal(parser->parse(&a, &reply, &commands, &parsed, &error) == 0,
 				uses[i].action != NULL);
-		if (!uses[i].action)
+		if (!uses[i].action) {
+			assert_has(error.message, uses[i].why);
 			continue;
+		}
 		assert_string_equal(parsed.action, uses[i].action);
 		assert_string_equal(parsed.thought, "why");
 	}
