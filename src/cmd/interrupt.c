@@ -7,7 +7,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t first_signal;
+static volatile sig_atomic_t first_signal, is_at_once;
 static int event_fd = -1;
 
 static void on_signal(int number)
@@ -15,7 +15,7 @@ static void on_signal(int number)
 	static const uint64_t one = 1;
 	int saved = errno;
 
-	if (first_signal)
+	if (first_signal || is_at_once)
 		_exit(128 + number);
 	first_signal = number;
 	if (write(event_fd, &one, sizeof(one)) < 0)
@@ -40,6 +40,11 @@ int interrupt_setup(struct fh_error *err)
 			return error_set(err, errno, "catch signal %d", signals[i]);
 	}
 	return 0;
+}
+
+void interrupt_at_once(void)
+{
+	is_at_once = 1;
 }
 
 int interrupt_fd(void)

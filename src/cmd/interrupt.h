@@ -16,6 +16,9 @@ int interrupt_setup(struct fh_error *err);
 int interrupt_fd(void);
 bool interrupt_wanted(void);
 
+/* From here on the first ends the process, too: nothing is left that has to end in order. */
+void interrupt_at_once(void);
+
 /* 128 + the signal's number: the exit status to give. */
 int interrupt_status(void);
 

@@ -81,7 +81,7 @@ static int play(struct replay *r, struct fh_error *err)
 		n = err->code;
 	}
 	fh_gym_close(plan.gym);
-	return n < 0 ? n : traj_read(r->episode.traj, &r->now, err);
+	return n < 0 ? n : 0;
 }
 
 /* --- comparing -------------------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static void print_summary(const struct replay *r, const struct verdicts *all)
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
 
 	if (!r->ctx->json) {
-		if (r->options->compare)
+		if (r->now)
 			printf("%zu steps equal, %zu after normalisation, %zu different, %zu missing\n",
 					all->n[COMPARE_EQUAL], all->n[COMPARE_NORMALISED],
 					all->n[COMPARE_DIFFERENT], all->missing);
@@ -174,9 +174,9 @@ static void print_summary(const struct replay *r, const struct verdicts *all)
 	pyjson_put_text(&w, "task", r->env.task);
 	pyjson_put_text(&w, "exit_status", r->episode.exit_status);
 	pyjson_put_i64(&w, "steps", r->episode.steps);
-	for (size_t i = 0; r->options->compare && i < ARRAY_SIZE(all->n); i++)
+	for (size_t i = 0; r->now && i < ARRAY_SIZE(all->n); i++)
 		pyjson_put_i64(&w, compare_verdicts[i], (int64_t)all->n[i]);
-	if (r->options->compare)
+	if (r->now)
 		pyjson_put_i64(&w, "missing", (int64_t)all->missing);
 	pyjson_put_text(&w, "trajectory", r->episode.traj);
 	pyjson_end_object(&w);
@@ -206,8 +206,12 @@ static int run_replay(struct command_context *ctx)
 		return cmd_refuse(&err);
 	if (interrupt_setup(&err) < 0 || play(&r, &err) < 0)
 		return cmd_fail(&err);
-	if (r.options->compare)
+	interrupt_at_once();
+	if (r.options->compare && !interrupt_wanted()) {
+		if (traj_read(r.episode.traj, &r.now, &err) < 0)
+			return cmd_fail(&err);
 		all = compare(&r);
+	}
 	print_summary(&r, &all);
 	if (interrupt_wanted())
 		return interrupt_status();

@@ -36,7 +36,7 @@ struct replay {
 	uint64_t seed;
 	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
 	int reward;
-	struct traj *recorded, *now;
+	struct traj *recorded, *now; /* now: only where both are compared */
 	struct episode episode;
 };
 

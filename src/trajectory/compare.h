@@ -6,12 +6,8 @@
 
 #include <stdint.h>
 
-/*
- * Texts of two runs of the same actions. What no two runs have in common is put aside before they are
- * compared: dates and times, durations, process ids, addresses in memory, sizes of folders, and the line
- * numbers that a shell gives in its complaints. A number is a time where it counts seconds since 1970 (or thousandths,
- * millionths, billionths of them) and lies within a week of its own run: another may be a result.
- */
+/* Texts of two runs of the same actions. What no two runs have in common is put aside before they are compared:
+ * normalise.h says what that is. A number may be a time only near its own run: another may be a result. */
 struct compare_text {
 	const char *text;
 	int64_t at_s; /* when it was shown, in seconds since 1970; 0: nobody knows, and no number is a time */
@@ -25,9 +21,6 @@ enum compare_verdict compare_texts(struct compare_text recorded, struct compare_
 
 /* "2026-11-21T09:30:00.000Z", as events have it; 0 for anything else, NULL too. */
 int64_t compare_time(const char *text);
-
-/* Appends the text with what differs each time replaced by words in angle brackets. */
-void compare_normalise(struct buf *out, struct compare_text text);
 
 /* Appends lines that differ, normalised, "-" before what was recorded and "+" before what is now, with the
  * line before and after them; not more than `most` lines. */

@@ -4,6 +4,8 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
 import time
 
 import pytest
@@ -155,6 +157,25 @@ def test_differences_are_shown(fumehood):
     assert "   1 different  echo one\n- zero\n- two\n+ one\n" in shown
     assert "   3 " not in shown
     assert "2 different" in shown
+
+
+def test_it_can_be_interrupted_while_it_compares(fumehood):
+    """Even where nobody reads what it says."""
+    first = run(fumehood, "--task", "rows", "--model", fumehood.actions("true"))
+    path = first["trajectory"]
+    with open(path) as file:
+        changed = json.load(file)
+    changed["trajectory"][0]["observation"] = "1" * 1_000_000
+    with open(path, "w") as file:
+        json.dump(changed, file)
+    again = fumehood.out / "again"
+    child = fumehood.start(
+        *("replay", "--compare", "--tasks-dir", TASKS, "--out", again, path), stdout=subprocess.PIPE
+    )
+    assert child.stdout.read(20).startswith(b"   1 different")
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=5) == 128 + signal.SIGINT
+    assert list(again.glob("*/*.traj"))
 
 
 def test_what_differs_each_time_is_put_aside(fumehood):

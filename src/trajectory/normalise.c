@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trajectory/normalise.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What is replaced is told by small functions, not by regular expressions: those of the C library try each start
+ * anew, and read a long run of digits as often as it has digits. Here
+ *
+ * - each function takes what stands at `s` and gives where it ends, NULL if it isn't that. It goes one way, or
+ *   two that part at once, and what is repeated without end in it (a number, blanks) is read once;
+ * - a rule begins only where a word of its kind does, so that no two starts read the same run.
+ *
+ * Whoever adds a rule keeps to that: the time that a text takes is what tests/unit/test_trajectory_normalise.c measures.
+ */
+#define DIGITS "0123456789"
+#define HEX DIGITS "abcdef"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+#define LOWER "abcdefghijklmnopqrstuvwxyz"
+#define LETTERS UPPER LOWER
+#define WORD LETTERS DIGITS "_"
+#define ANY SIZE_MAX
+
+/* --- parts ----------------------------------------------------------------------------------------------- */
+
+static bool is_in(char c, const char *set)
+{
+	return c && strchr(set, c);
+}
+
+static const char *some(const char *s, const char *set, size_t least, size_t most)
+{
+	size_t n = 0;
+
+	while (s && n < most && is_in(s[n], set))
+		n++;
+	return s && n >= least ? s + n : NULL;
+}
+
+static const char *other(const char *s, const char *set)
+{
+	size_t n = s ? strcspn(s, set) : 0;
+
+	return n ? s + n : NULL;
+}
+
+/* A 9 stands for any digit, all else for itself. */
+static const char *like(const char *s, const char *shape)
+{
+	for (; s && *shape; s++, shape++)
+		if (*shape == '9' ? !is_in(*s, DIGITS) : *s != *shape)
+			return NULL;
+	return s;
+}
+
+/* What may be left out. */
+static const char *maybe(const char *s, const char *end)
+{
+	return end ? end : s;
+}
+
+static const char *either(const char *end, const char *other_end)
+{
+	return end ? end : other_end;
+}
+
+static const char *first_of(const char *s, const char *const *words)
+{
+	const char *end = NULL;
+
+	for (; s && *words && !end; words++)
+		end = like(s, *words);
+	return end;
+}
+
+static const char *line_end(const char *s)
+{
+	return s && !*s ? s : NULL;
+}
+
+/* --- dates and times --------------------------------------------------------------------------------------- */
+
+/* "+0100" */
+static const char *offset(const char *s)
+{
+	return like(some(s, "+-", 1, 1), "9999");
+}
+
+/* " CET" */
+static const char *zone(const char *s)
+{
+	return some(like(s, " "), UPPER, 3, 5);
+}
+
+/* " PM" */
+static const char *half_day(const char *s)
+{
+	return like(some(like(s, " "), "AP", 1, 1), "M");
+}
+
+/* "Sat, " */
+static const char *weekday(const char *s)
+{
+	static const char *const names[] = { "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
+		NULL };
+
+	s = first_of(s, names);
+	return some(maybe(s, like(s, ",")), " ", 1, ANY);
+}
+
+static const char *month(const char *s)
+{
+	return some(some(s, UPPER, 1, 1), LOWER, 2, 2);
+}
+
+/* "10:00" */
+static const char *minutes(const char *s)
+{
+	return like(some(s, DIGITS, 1, 2), ":99");
+}
+
+/* "2026-11-21T10:00:01.5Z" */
+static const char *iso_date(const char *s)
+{
+	s = like(s, "9999-99-99");
+	s = maybe(s, some(some(s, "T ", 1, 1), DIGITS ":.", 1, ANY));
+	return maybe(s, either(offset(s), like(s, "Z")));
+}
+
+/* "10:00", "10:00:01 PM CET 2026" */
+static const char *time_of_date(const char *s)
+{
+	const char *seconds;
+
+	s = minutes(s);
+	seconds = like(s, ":99");
+	if (!seconds)
+		return s;
+	s = maybe(seconds, half_day(seconds));
+	s = maybe(s, zone(s));
+	return maybe(s, like(s, " 9999"));
+}
+
+/* "Nov 21 10:00", "Nov 21  2025" */
+static const char *month_first(const char *s)
+{
+	s = some(month(s), " ", 1, ANY);
+	s = some(some(s, DIGITS, 1, 2), " ", 1, ANY);
+	return either(time_of_date(s), like(s, "9999"));
+}
+
+static const char *dated_month_first(const char *s)
+{
+	return either(month_first(weekday(s)), month_first(s));
+}
+
+/* "21 Nov 2026 10:00:01 +0000" */
+static const char *day_first(const char *s)
+{
+	const char *time;
+
+	s = like(month(like(some(s, DIGITS, 1, 2), " ")), " 9999");
+	time = like(s, " 99:99:99");
+	return time ? maybe(time, either(offset(like(time, " ")), zone(time))) : s;
+}
+
+static const char *dated_day_first(const char *s)
+{
+	return either(day_first(weekday(s)), day_first(s));
+}
+
+/* "10:00:01.5 PM" */
+static const char *time_of_day(const char *s)
+{
+	s = minutes(s);
+	s = maybe(s, like(s, ":99"));
+	s = maybe(s, some(some(s, ".,", 1, 1), DIGITS, 1, ANY));
+	return maybe(s, half_day(s));
+}
+
+/* --- durations ------------------------------------------------------------------------------------------------ */
+
+/* "0m1.2s" */
+static const char *shell_time(const char *s)
+{
+	s = like(some(s, DIGITS, 1, ANY), "m");
+	return like(some(s, DIGITS ".", 1, ANY), "s");
+}
+
+/* "1.5 s" */
+static const char *duration(const char *s)
+{
+	/* The longer before what they begin with. */
+	static const char *const units[] = { "seconds", "secs", "sec", "s/it", "s", "ms", "us",
+		"minutes", "it/s" };
+	const char *number = some(s, DIGITS ".", 1, ANY);
+
+	number = maybe(number, like(number, " "));
+	for (size_t i = 0; number && i < ARRAY_SIZE(units); i++) {
+		const char *end = like(number, units[i]);
+
+		if (end && !is_in(*end, WORD))
+			return end;
+	}
+	return NULL;
+}
+
+/* --- numbers of a machine ------------------------------------------------------------------------------------- */
+
+static const char *hex_mark(const char *s)
+{
+	return like(s, "0x");
+}
+
+static const char *address(const char *s)
+{
+	return some(s, HEX, 6, 16);
+}
+
+/* "pid(s): " */
+static const char *pid_word(const char *s)
+{
+	static const char *const words[] = { "id", "ID", NULL };
+
+	s = first_of(some(s, "Pp", 1, 1), words);
+	s = maybe(s, like(s, "s"));
+	s = maybe(s, like(s, "(s)"));
+	return some(s, " =:", 1, ANY);
+}
+
+/* "12, 13" */
+static const char *pids(const char *s)
+{
+	const char *end = some(s, DIGITS, 1, ANY);
+
+	while ((s = end) && (end = some(like(s, ", "), DIGITS, 1, ANY)))
+		;
+	return s;
+}
+
+/* "[1] " */
+static const char *job(const char *s)
+{
+	return like(some(like(s, "["), DIGITS, 1, ANY), "] ");
+}
+
+static const char *last_number(const char *s)
+{
+	return line_end(some(s, DIGITS, 1, ANY));
+}
+
+static const char *line_word(const char *s)
+{
+	return like(s, "line ");
+}
+
+static const char *line_number(const char *s)
+{
+	return like(some(s, DIGITS, 1, ANY), ":");
+}
+
+/* "drwxr-xr-x 2 a b ", of `ls -l` */
+static const char *listed_folder(const char *s)
+{
+	s = some(like(s, "d"), "-rwxsStT", 9, 9);
+	s = some(maybe(s, some(s, ".+", 1, 1)), " ", 1, ANY);
+	s = some(some(s, DIGITS, 1, ANY), " ", 1, ANY);
+	s = some(other(s, " "), " ", 1, ANY);
+	return some(other(s, " "), " ", 1, ANY);
+}
+
+static const char *number(const char *s)
+{
+	return some(s, DIGITS, 1, ANY);
+}
+
+static const char *total_word(const char *s)
+{
+	return like(s, "total ");
+}
+
+/* --- the rules ------------------------------------------------------------------------------------------------ */
+
+#define LINE_START NULL
+
+/* Of a line, one after the other. */
+static const struct rule {
+	const char *firsts;                /* what it can begin with */
+	const char *not_after;             /* what it does not begin after; or LINE_START */
+	const char *(*keep)(const char *); /* what stays in front; NULL: nothing does */
+	const char *(*what)(const char *); /* what is replaced */
+	const char *word;
+} rules[] = {
+	{ DIGITS, DIGITS, NULL, iso_date, "<date>" },
+	{ UPPER, LETTERS, NULL, dated_month_first, "<date>" },
+	{ DIGITS "MTWFS", LETTERS DIGITS, NULL, dated_day_first, "<date>" },
+	{ DIGITS, DIGITS ":", NULL, time_of_day, "<time>" },
+	{ DIGITS, DIGITS ".", NULL, shell_time, "<duration>" },
+	{ DIGITS ".", DIGITS "." LETTERS, NULL, duration, "<duration>" },
+	{ "0", "", hex_mark, address, "<address>" },
+	{ "Pp", WORD, pid_word, pids, "<pid>" },
+	{ "[", LINE_START, job, last_number, "<pid>" },
+	{ "l", WORD, line_word, line_number, "<n>:" },
+	{ "d", LINE_START, listed_folder, number, "<size>" },
+	{ "t", LINE_START, total_word, last_number, "<size>" },
+};
+
+/* Each place in a line that a rule can begin at; what stands behind something that was replaced begins anew. */
+static void apply(const struct rule *rule, const char *line, struct buf *out)
+{
+	const char *at = line, *done = line;
+
+	while (*(at += strcspn(at, rule->firsts))) {
+		bool begins = at == line ||
+				(rule->not_after &&
+						(at == done || !is_in(at[-1], rule->not_after)));
+		const char *from = !begins ? NULL : rule->keep ? rule->keep(at) : at;
+		const char *end = from ? rule->what(from) : NULL;
+
+		if (!end) {
+			at++;
+			continue;
+		}
+		buf_add(out, done, (size_t)(from - done));
+		buf_add_str(out, rule->word);
+		at = done = end;
+	}
+	buf_add_str(out, done);
+}
+
+/* --- seconds since 1970 ---------------------------------------------------------------------------------- */
+
+#define SECONDS_DIGITS 10 /* from 2001 to 2286 */
+#define NEAR_S (7 * 24 * 3600)
+
+/* Whether n digits are a time near that one; `before` and `after` stand beside them. */
+static bool is_time(const char *digits, size_t n, char before, int64_t at_s)
+{
+	char seconds[SECONDS_DIGITS + 1] = "";
+	char after = digits[n];
+
+	if (!at_s || n < SECONDS_DIGITS || n > SECONDS_DIGITS + 9 || (n - SECONDS_DIGITS) % 3)
+		return false;
+	if (before == '.' || isalnum((unsigned char)before) || isalnum((unsigned char)after))
+		return false;
+	memcpy(seconds, digits, SECONDS_DIGITS);
+	return llabs(strtoll(seconds, NULL, 10) - at_s) <= NEAR_S;
+}
+
+static void add_without_times(struct buf *out, const char *line, int64_t at_s)
+{
+	for (char before = '\0'; *line; before = line[-1]) {
+		size_t n = strspn(line, DIGITS);
+
+		if (!n) {
+			buf_add_char(out, *line++);
+			continue;
+		}
+		if (is_time(line, n, before, at_s)) {
+			buf_add_str(out, "<time>");
+			if (line[n] == '.')
+				n += 1 + strspn(line + n + 1, DIGITS);
+		} else {
+			buf_add(out, line, n);
+		}
+		line += n;
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------------- */
+
+/* `now` and `next` are the line between two rules. */
+static void add_line(
+		struct buf *out, const char *line, int64_t at_s, struct buf *now, struct buf *next)
+{
+	buf_clear(now);
+	add_without_times(now, line, at_s);
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		struct buf before = *now;
+
+		buf_clear(next);
+		apply(&rules[i], buf_str(now), next);
+		next->truncated |= before.truncated;
+		*now = *next;
+		*next = before;
+	}
+	buf_add(out, buf_str(now), now->len);
+	out->truncated |= now->truncated;
+}
+
+void normalise(struct buf *out, const char *text, int64_t at_s)
+{
+	auto_buf struct buf line = BUF_INIT(out->cap), now = BUF_INIT(out->cap),
+			    next = BUF_INIT(out->cap);
+
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		buf_clear(&line);
+		buf_add(&line, text, n);
+		add_line(out, buf_str(&line), at_s, &now, &next);
+		text += n;
+		if (*text)
+			buf_add_char(out, *text++);
+	}
+}
