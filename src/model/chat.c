@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "model/dotenv.h"
 
 #include <errno.h>
 #include <string.h>
@@ -179,6 +180,24 @@ static int set_url(struct chat_model *m, const char *url, struct fh_error *err)
 	return 0;
 }
 
+/* An address that a file names may be a stranger's: it gets no key but one of the same file. */
+static int check_address(
+		const struct chat_model *m, const struct chat_options *o, struct fh_error *err)
+{
+	const struct vendor *v = m->vendor;
+	const char *url = m->options.url;
+	bool own_url = o->url && *o->url, own_key = o->key && *o->key;
+	const char *source = url && !own_url ? dotenv_source(v->url_variable) : NULL;
+
+	if (!source || (!own_key && !variable(v->key_variable)) ||
+			(!own_key && str_eq(dotenv_source(v->key_variable), source)))
+		return 0;
+	return error_say(err, EINVAL,
+			"'%s' would send a key to %.*s, the address that %s gives as %s, and the key is not of "
+			"that file: if that is meant, give the address by --url",
+			m->options.spec, (int)strcspn(url, "?#"), url, source, v->url_variable);
+}
+
 static int set_key(struct chat_model *m, const char *key, struct fh_error *err)
 {
 	if (!key || !*key)
@@ -229,6 +248,8 @@ static int set_up(struct chat_model *m, const struct chat_options *options, stru
 	r = set_extra(m, options->extra, err);
 	if (r == 0)
 		r = set_url(m, options->url, err);
+	if (r == 0)
+		r = check_address(m, options, err);
 	if (r == 0)
 		r = set_key(m, options->key, err);
 	return r == 0 ? set_price(m, err) : r;

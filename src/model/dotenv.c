@@ -3,8 +3,11 @@
 
 #include "base/arena.h"
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/path.h"
+#include "base/scope.h"
 #include "base/str.h"
+#include "model/vendor.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -170,6 +173,56 @@ static int read_settings(
 	return 0;
 }
 
+/* --- the environment ---------------------------------------------------------------------------- */
+
+/* Beside keys and addresses of language models. No other address: a key of elsewhere would go there. */
+static const char *const allowed[] = {
+	"MLGYM_ACTION_LONG_TIMEOUT",
+	"MLGYM_ACTION_SHORT_TIMEOUT",
+	"MLGYM_AGENT_LONG_TIMEOUT",
+	"MLGYM_AGENT_SHORT_TIMEOUT",
+	"MLGYM_CONFIG_ROOT",
+	"MLGYM_MODEL_MAX_RETRIES",
+	"MLGYM_TASK_CONFIG_DIR",
+	"SEMANTIC_SCHOLAR_API_KEY",
+};
+
+static bool may_set(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
+		if (str_eq(allowed[i], name))
+			return true;
+	return vendor_has_variable(name);
+}
+
+/* What was set, as long as the process lives. */
+static struct given {
+	char *name, *path;
+	struct given *next;
+} * given;
+
+static int set(const struct setting *setting, const char *path, struct fh_error *err)
+{
+	struct given *one;
+
+	if (!may_set(setting->name) || getenv(setting->name))
+		return 0;
+	if (setenv(setting->name, setting->value, 0) < 0)
+		return error_set(err, errno, "set %s", setting->name);
+	one = xcalloc(1, sizeof(*one));
+	*one = (struct given){ xstrdup(setting->name), xstrdup(path), given };
+	given = one;
+	return 0;
+}
+
+const char *dotenv_source(const char *name)
+{
+	for (const struct given *one = given; one; one = one->next)
+		if (str_eq(one->name, name))
+			return one->path;
+	return NULL;
+}
+
 static int load(struct buf *text, const char *path, struct fh_error *err)
 {
 	auto_arena struct arena a = ARENA_INIT;
@@ -186,8 +239,7 @@ static int load(struct buf *text, const char *path, struct fh_error *err)
 		s.at += 3;
 	r = read_settings(&a, &s, &first, err);
 	for (; r == 0 && first; first = first->next)
-		if (setenv(first->name, first->value, 0) < 0)
-			r = error_set(err, errno, "set %s", first->name);
+		r = set(first, path, err);
 	return r;
 }
 

@@ -5,7 +5,9 @@
 #include "base/error.h"
 
 /*
- * Sets the environment's variables that a file gives as KEY=VALUE lines and that are not set yet:
+ * Sets the environment's variables that a file gives as KEY=VALUE lines, that are not set yet, and that a file may
+ * set (docs/models.md lists them): it may be a stranger's, as part of a checkout is, so that it has no say in where this
+ * program keeps its own, or which way its requests go.
  *
  *   # a comment
  *   OPENAI_API_KEY=sk-...        # and another
@@ -19,5 +21,8 @@
 #define DOTENV_BYTES_MAX (64 * 1024)
 
 int dotenv_load(const char *path, struct fh_error *err);
+
+/* The path of the file that a variable has its value from; NULL: from elsewhere, or it has none. */
+const char *dotenv_source(const char *name);
 
 #endif

@@ -52,6 +52,14 @@ bool vendor_is_spec(const char *spec)
 	return spec[n] && (is_litellm(spec, n) || named(spec, n));
 }
 
+bool vendor_has_variable(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++)
+		if (str_eq(vendors[i].url_variable, name) || str_eq(vendors[i].key_variable, name))
+			return true;
+	return false;
+}
+
 /* "claude-...", "gemini/NAME", or anything that OpenAI, or a server like it, calls so. */
 static const struct vendor *by_name(const char *name, const char **out_model)
 {

@@ -16,6 +16,9 @@ struct vendor {
 /* True when the part of a spec before its ":" names one, or is "litellm". */
 bool vendor_is_spec(const char *spec);
 
+/* True for a variable in which people keep an address or a key of one of them. */
+bool vendor_has_variable(const char *name);
+
 /* Who is meant, and what the model is called there (within spec). -EINVAL. */
 int vendor_find(const char *spec, const struct vendor **out, const char **out_model,
 		struct fh_error *err);

@@ -21,8 +21,8 @@ static int load(const char *text, size_t n)
 	assert_non_null(file);
 	fwrite(text, 1, n, file);
 	fclose(file);
-	unsetenv("A_KEY");
-	unsetenv("B");
+	unsetenv("XAI_API_KEY");
+	unsetenv("AZURE_API_BASE");
 	return dotenv_load(path, &error);
 }
 
@@ -33,25 +33,26 @@ static void test_taken(void **state)
 	} cases[] = {
 		{ "", NULL, NULL },
 		{ "# nothing\n\n \t\r\n", NULL, NULL },
-		{ "A_KEY=x", "x", NULL },
-		{ "A_KEY=\nB=\n", "", "" },
+		{ "XAI_API_KEY=x", "x", NULL },
+		{ "XAI_API_KEY=\nAZURE_API_BASE=\n", "", "" },
 		{ "\xef\xbb\xbf"
-		  "A_KEY=x\r\nB=y z \t\r\n",
+		  "XAI_API_KEY=x\r\nAZURE_API_BASE=y z \t\r\n",
 				"x", "y z" },
-		{ "  export A_KEY = x # why\nexport\tB=y#z\n", "x", "y#z" },
-		{ "A_KEY= # none\nB=#\n", "", "" },
-		{ "A_KEY='a \"$b\\n'  # c\nB=\"a 'b\\n\\t\\\"\\\\\\$c\\x\"", "a \"$b\\n",
-				"a 'b\n\t\"\\$c\\x" },
-		{ "A_KEY=\"one\ntwo\"\nB='x\n'\n", "one\ntwo", "x\n" },
-		{ "A_KEY=first\nA_KEY=second\n", "first", NULL },
-		{ "A_KEY=a=b'c\"\n", "a=b'c\"", NULL },
+		{ "  export XAI_API_KEY = x # why\nexport\tAZURE_API_BASE=y#z\n", "x", "y#z" },
+		{ "XAI_API_KEY= # none\nAZURE_API_BASE=#\n", "", "" },
+		{ "XAI_API_KEY='a \"$b\\n'  # c\nAZURE_API_BASE=\"a 'b\\n\\t\\\"\\\\\\$c\\x\"",
+				"a \"$b\\n", "a 'b\n\t\"\\$c\\x" },
+		{ "XAI_API_KEY=\"one\ntwo\"\nAZURE_API_BASE='x\n'\n", "one\ntwo", "x\n" },
+		{ "XAI_API_KEY=first\nXAI_API_KEY=second\n", "first", NULL },
+		{ "XAI_API_KEY=a=b'c\"\n", "a=b'c\"", NULL },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_done(load(cases[i].text, strlen(cases[i].text)));
-		if (!str_eq(getenv("A_KEY"), cases[i].a_key) || !str_eq(getenv("B"), cases[i].b))
-			fail_msg("'%s' gives '%s', '%s'", cases[i].text, getenv("A_KEY"),
-					getenv("B"));
+		if (!str_eq(getenv("XAI_API_KEY"), cases[i].a_key) ||
+				!str_eq(getenv("AZURE_API_BASE"), cases[i].b))
+			fail_msg("'%s' gives '%s', '%s'", cases[i].text, getenv("XAI_API_KEY"),
+					getenv("AZURE_API_BASE"));
 	}
 }
 
@@ -60,21 +61,22 @@ static void test_wrong(void **state)
 	static const struct {
 		const char *text, *why;
 	} cases[] = {
-		{ "A_KEY=secret\nB\n", ".env:2: expected KEY=VALUE" },
+		{ "XAI_API_KEY=secret\nB\n", ".env:2: expected KEY=VALUE" },
 		{ "=x\n", ".env:1: expected KEY=VALUE" },
 		{ "1A=x\n", ".env:1: expected KEY=VALUE" },
 		{ "A KEY=x\n", ".env:1: expected KEY=VALUE" },
-		{ "\nB='secret\n\n", ".env:2: a quote that is not closed" },
-		{ "A_KEY='a\nb'\nB=\"x\" secret\n", ".env:3: something after the closing quote" },
+		{ "\nAZURE_API_BASE='secret\n\n", ".env:2: a quote that is not closed" },
+		{ "XAI_API_KEY='a\nb'\nAZURE_API_BASE=\"x\" secret\n",
+				".env:3: something after the closing quote" },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		assert_int_equal(load(cases[i].text, strlen(cases[i].text)), -EINVAL);
 		assert_has(error.message, cases[i].why);
 		assert_lacks(error.message, "secret");
-		assert_null(getenv("A_KEY"));
+		assert_null(getenv("XAI_API_KEY"));
 	}
-	assert_int_equal(load("A_KEY=x\0y", 9), -EINVAL);
+	assert_int_equal(load("XAI_API_KEY=x\0y", 15), -EINVAL);
 }
 
 static void test_files(void **state)
@@ -93,10 +95,31 @@ static void test_set_before(void **state)
 {
 	auto_free char *path = xasprintf("%s/.env", folder);
 
-	assert_done(load("B=file\n", 7));
-	setenv("B", "before", 1);
+	assert_done(load("AZURE_API_BASE=file\n", 20));
+	setenv("AZURE_API_BASE", "before", 1);
 	assert_done(dotenv_load(path, &error));
-	assert_string_equal(getenv("B"), "before");
+	assert_string_equal(getenv("AZURE_API_BASE"), "before");
+}
+
+/* A stranger's file has no say in where things lie and which way they go. */
+static void test_not_allowed(void **state)
+{
+	static const char text[] =
+			"FUMEHOOD_STATE=/x\nFUMEHOOD_JUDGE_KEY=/x\nhttps_proxy=http://x\n"
+			"SSL_CERT_FILE=/x\nSEMANTIC_SCHOLAR_API_URL=http://x\nLD_PRELOAD=/x\n"
+			"MLGYM_MODEL_MAX_RETRIES=7\nXAI_API_KEY=x\n";
+	static const char *const names[] = { "FUMEHOOD_STATE", "FUMEHOOD_JUDGE_KEY", "https_proxy",
+		"SSL_CERT_FILE", "SEMANTIC_SCHOLAR_API_URL", "LD_PRELOAD" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		unsetenv(names[i]);
+	assert_done(load(text, strlen(text)));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (getenv(names[i]))
+			fail_msg("%s is set", names[i]);
+	assert_string_equal(getenv("MLGYM_MODEL_MAX_RETRIES"), "7");
+	assert_true(str_ends(dotenv_source("MLGYM_MODEL_MAX_RETRIES"), "/.env"));
+	assert_null(dotenv_source("FUMEHOOD_STATE"));
 }
 
 static int set_up(void **state)
@@ -116,6 +139,7 @@ int main(void)
 		cmocka_unit_test(test_wrong),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_set_before),
+		cmocka_unit_test(test_not_allowed),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
