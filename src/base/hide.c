@@ -2,45 +2,81 @@
 #include "base/hide.h"
 
 #include <ctype.h>
+#include <stdint.h>
 #include <string.h>
 
-#define ESCAPES_MAX 16 /* backslashes before a character: of four decodings */
+#define ESCAPES_MAX 16 /* bytes before a character: of four decodings */
+
+/* The byte that n digits of hexadecimal say; negative: they say none. */
+static int hex_byte(const char *at, const char *end, int n)
+{
+	unsigned value = 0;
+
+	if (end - at < n)
+		return -1;
+	for (int i = 0; i < n; i++) {
+		if (!isxdigit((unsigned char)at[i]))
+			return -1;
+		value = value * 16 +
+				(unsigned)(isdigit((unsigned char)at[i]) ? at[i] - '0'
+									 : (at[i] | 32) - 'a' + 10);
+	}
+	return value <= UINT8_MAX ? (int)value : -1;
+}
 
 /* How many bytes at `at` say c as text or in JSON, escaped so often that some reader's next decoding gives it;
  * 0: they say something else. */
-static size_t says(const char *at, const char *end, char c)
+static size_t says_in_json(const char *at, const char *end, char c)
 {
 	const char *p = at;
-	unsigned value = 0;
 
 	while (p < end && p - at < ESCAPES_MAX && *p == '\\' && c != '\\')
 		p++;
 	if (p < end && *p == c)
 		return (size_t)(p - at) + 1;
-	if (p == at || end - p < 5 || *p != 'u')
+	if (p == at || p == end || *p != 'u' || hex_byte(p + 1, end, 4) != (unsigned char)c)
 		return 0;
-	for (int i = 1; i <= 4; i++) {
-		if (!isxdigit((unsigned char)p[i]))
-			return 0;
-		value = value * 16 +
-				(unsigned)(isdigit((unsigned char)p[i]) ? p[i] - '0'
-									: (p[i] | 32) - 'a' + 10);
-	}
-	return value == (unsigned char)c ? (size_t)(p - at) + 5 : 0;
+	return (size_t)(p - at) + 5;
 }
 
-static size_t says_secret(const char *at, const char *end, const char *secret)
+/* The same in an address or a form: %2F, or %252F where that was encoded again. */
+static size_t says_in_url(const char *at, const char *end, char c)
+{
+	const char *p = at + 1;
+
+	if (*at != '%')
+		return *at == c;
+	while (hex_byte(p, end, 2) == '%' && p - at < ESCAPES_MAX)
+		p += 2;
+	if (hex_byte(p, end, 2) == (unsigned char)c)
+		return (size_t)(p - at) + 2;
+	return c == '%' && p > at + 1 ? (size_t)(p - at) : 0;
+}
+
+static size_t says_secret(const char *at, const char *end, const char *secret,
+		size_t (*says)(const char *at, const char *end, char c))
 {
 	const char *p = at;
 
 	for (; *secret; secret++) {
-		size_t n = says(p, end, *secret);
+		size_t n = p < end ? says(p, end, *secret) : 0;
 
 		if (!n)
 			return 0;
 		p += n;
 	}
 	return (size_t)(p - at);
+}
+
+/* 0: no secret begins here. */
+static size_t find_secret(const char *at, const char *end, const char *secret)
+{
+	size_t n;
+
+	if (*at != *secret && *at != '\\' && *at != '%')
+		return 0;
+	n = says_secret(at, end, secret, says_in_json);
+	return n ? n : says_secret(at, end, secret, says_in_url);
 }
 
 /* The text gets shorter, so it stays where it is; returns how long it is then. */
@@ -54,7 +90,7 @@ static size_t hide(char *text, size_t n, const char *secret, size_t least)
 	if (!text || !secret || strlen(secret) < least)
 		return n;
 	while (at < end) {
-		size_t said = *at == *secret || *at == '\\' ? says_secret(at, end, secret) : 0;
+		size_t said = find_secret(at, end, secret);
 
 		if (said) {
 			memcpy(to, shown, sizeof(shown) - 1);

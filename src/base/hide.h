@@ -12,8 +12,8 @@
 #define HIDE_COMPLAINT_BYTES_MIN 6
 
 /*
- * "[key]" takes the place of a secret wherever the text says it, be its characters escaped as in JSON (\u0073, \/),
- * and be that escaped again: what reads the text later may decode it. JSON stays JSON. NULL: there is no secret.
+ * "[key]" takes the place of a secret wherever the text says it, be its characters escaped as in JSON (\u0073, \/) or
+ * as in addresses (%2F), and be that escaped again: what reads the text later may decode it. JSON stays JSON. NULL: there is no secret.
  */
 void hide_secret(struct buf *text, const char *secret);
 void hide_in_complaint(struct buf *text, const char *secret);

@@ -61,6 +61,14 @@ def test_a_short_key_in_a_complaint(serve, play):  # noqa: F811
     assert "Incorrect API key provided: [key]." in result["error"]
 
 
+def test_a_key_as_an_address_has_it(serve, play):  # noqa: F811
+    wrong = {"status": 400, "body": "<a href='?key=sk%2Dnone%252dsecret'>", "type": "text/html"}
+    result = play(serve([wrong]), status=1)
+    assert "?key=[key]" in result["error"]
+    for file in Path(result["trajectory"]).parent.iterdir():
+        assert b"secret" not in file.read_bytes()
+
+
 def test_no_key_no_run(fumehood):
     fumehood.env.pop("OPENAI_API_KEY", None)
     done = fumehood(
