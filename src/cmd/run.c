@@ -68,7 +68,7 @@ static void print_json(struct runner *run)
 		const struct episode *e = &run->episodes[run->printed];
 		auto_buf struct buf line = BUF_INIT(REPORT_BYTES_MAX);
 
-		if (e->phase != EPISODE_ENDED && e->phase != EPISODE_GIVEN_UP)
+		if (!episode_is_settled(e))
 			break;
 		run_report_json(&line, e);
 		fputs(buf_str(&line), stdout);
@@ -130,9 +130,11 @@ static void after(struct runner *run, struct episode *e)
 		print_json(run);
 }
 
-static void end_without(struct runner *run)
+/* It was there already, or nobody pays for it. */
+static void end_without(struct runner *run, const struct episode *e)
 {
 	run->ended++;
+	run_view_found(&run->view, e);
 	if (run->ctx->json)
 		print_json(run);
 }
@@ -166,7 +168,7 @@ static void begin_next(struct runner *run)
 	give_up_unpaid(run);
 	run->begun++;
 	if (e->phase != EPISODE_PLANNED) {
-		end_without(run);
+		end_without(run, e);
 		return;
 	}
 	e->plan.gym = run->gym;
@@ -298,7 +300,8 @@ static int hide_all(struct runner *run, struct fh_error *err)
 static int choose_gpus(struct runner *run, struct fh_gym_options *gym, struct fh_error *err)
 {
 	const struct run_options *o = run->options;
-	size_t agents = run->n < (size_t)run->jobs ? run->n : (size_t)run->jobs;
+	size_t n = run->n - run->plan.n_found;
+	size_t agents = n < (size_t)run->jobs ? n : (size_t)run->jobs;
 	int r = gpu_options_read(&o->gpus, &run->plan.arena, &gym->gpu_numbers, err);
 
 	gym->n_gpu_numbers = o->gpus.n;
@@ -372,6 +375,18 @@ static void start_view(struct runner *run)
 	log_above_view(run);
 }
 
+static void say_found(struct runner *run)
+{
+	size_t found = run->plan.n_found;
+	auto_free char *some = xasprintf("%zu of %zu runs %s there already", found, run->n,
+			found == 1 ? "is" : "are");
+	auto_free char *all = run->n == 1 ? xstrdup("the run is there already")
+					  : xasprintf("all %zu runs are there already", run->n);
+
+	if (found)
+		run_view_say(&run->view, found < run->n ? some : all);
+}
+
 static void print_table(struct runner *run)
 {
 	auto_buf struct buf table = BUF_INIT(REPORT_BYTES_MAX);
@@ -427,6 +442,7 @@ static int run_run(struct command_context *ctx)
 	if (r < 0)
 		return cmd_fail(&err);
 	start_view(&run);
+	say_found(&run);
 	r = play(&run, &err);
 	stop_view(&run);
 	if (r < 0)

@@ -2,11 +2,14 @@
 #include "cmd/run_agent.h"
 
 #include "agent/agent.h"
+#include "base/mem.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define TEXT_BYTES_MAX 65536
 
@@ -108,8 +111,60 @@ bool run_agent_key_is_in(const struct run_agent *agent, const char *text)
 	return !str_eq(buf_str(&shown), text);
 }
 
+static const char *path_of(const struct agent_config *config)
+{
+	return config->place ? config->place : config->path;
+}
+
+/* The end of a path, of so many folders and the file's name without what follows its dot. Heap; NULL: there are not
+ * so many. */
+static char *tail_of(const char *path, int folders)
+{
+	const char *at = path + strlen(path);
+	const char *dot = strrchr(path_basename(path), '.');
+
+	for (; at > path && folders >= 0; at--)
+		folders -= at[-1] == '/';
+	return folders < 0 ? xstrndup(at + 1, (size_t)((dot ? dot : path + strlen(path)) - at - 1))
+			   : NULL;
+}
+
+/* What is called so is no other's. */
+static bool tells(const char *name, const char *path, int folders, const struct run_agent *agents,
+		size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *other = agents[i].config ? path_of(agents[i].config) : path;
+		auto_free char *tail = tail_of(other, folders);
+
+		if (!str_eq(other, path) && str_eq(tail, name))
+			return false;
+	}
+	return true;
+}
+
+static char *name_of(const struct run_agent *agents, size_t n, const char *path)
+{
+	char *name;
+
+	for (int folders = 0; (name = tail_of(path, folders)); folders++) {
+		if (tells(name, path, folders, agents, n))
+			return name;
+		free(name);
+	}
+	return xstrdup(path);
+}
+
+void run_agent_name_all(struct run_agent *agents, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (agents[i].config)
+			agents[i].name = name_of(agents, n, path_of(agents[i].config));
+}
+
 void run_agent_release(struct run_agent *agent)
 {
+	free(agent->name);
 	agent_config_free(agent->config);
 	*agent = (struct run_agent){ 0 };
 }

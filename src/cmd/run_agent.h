@@ -25,8 +25,9 @@ struct run_agent_options {
 struct run_agent {
 	const char *model;           /* as it was given */
 	struct agent_config *config; /* NULL: no language model plays */
-	struct chat_service *chat;   /* of all models; not its own */
-	const char *prices;          /* the file of a table of one's own; NULL: none */
+	char *name; /* what lines call that: as much of its file's path as tells it from others */
+	struct chat_service *chat; /* of all models; not its own */
+	const char *prices;        /* the file of a table of one's own; NULL: none */
 	struct chat_options options;
 };
 
@@ -44,6 +45,8 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *opti
 		const char *mlgym_root, struct fh_error *err);
 /* Whether a text holds the model's key, as its replies are looked through for it. */
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text);
+/* Two whose files are called alike are told apart by their folders: "a/mine", "b/mine". */
+void run_agent_name_all(struct run_agent *agents, size_t n);
 void run_agent_release(struct run_agent *agent);
 
 /* Before anything runs: whether the prompts fit the task. */

@@ -108,24 +108,25 @@ static struct run_args_list binds_of(struct arena *a, const struct fh_env_option
 	return (struct run_args_list){ .items = items, .n = env->n_binds };
 }
 
-static struct run_args_list gpus_of(struct arena *a, const struct fh_env_info *info)
+static struct run_args_list gpus_of(struct arena *a, const struct run_asked *asked)
 {
-	const char **items = arena_array(a, info->n_gpus + 1, sizeof(*items));
+	const char **items = arena_array(a, asked->n_gpus + 1, sizeof(*items));
 
-	for (size_t i = 0; i < info->n_gpus; i++)
-		items[i] = arena_printf(a, "%d", info->gpus[i]);
-	return (struct run_args_list){ .items = items, .n = info->n_gpus };
+	for (size_t i = 0; i < asked->n_gpus; i++)
+		items[i] = asked->gpus ? arena_printf(a, "%d", asked->gpus[i]) : "any";
+	return (struct run_args_list){ .items = items, .n = asked->n_gpus };
 }
 
-static void add_environment(struct arena *a, struct run_args *args, const struct episode_plan *p,
-		const struct fh_env_info *info)
+static void add_environment(struct arena *a, struct run_args *args, const struct run_asked *asked)
 {
+	const struct episode_plan *p = asked->plan;
+
 	args->seed = p->seed;
-	args->max_steps = info->max_steps;
+	args->max_steps = asked->max_steps;
 	args->reward = p->reward;
 	args->aliases = p->aliases;
 	args->bind = binds_of(a, p->env);
-	args->gpus = gpus_of(a, info);
+	args->gpus = gpus_of(a, asked);
 	args->memory = p->env->memory;
 	/* "": none, wherever it is played again. */
 	args->mlgym_root = p->places->mlgym_root ? absolute(a, p->places->mlgym_root) : "";
@@ -148,15 +149,15 @@ static void add_chat(struct arena *a, struct run_args *args, const struct run_ag
 	args->stream = o->stream;
 }
 
-int run_args_write(const char *dir, const struct episode *e, const struct run_name *name,
-		const struct fh_env_info *info, struct fh_error *err)
+void run_args_add(struct buf *out, const struct run_asked *asked)
 {
-	auto_free char *path = path_join(dir, ARGS_FILE);
-	auto_buf struct buf out = BUF_INIT(ARGS_BYTES_MAX);
+	const struct run_name *name = asked->name;
+	const struct run_agent *agent = asked->plan->agent;
 	auto_arena struct arena arena = ARENA_INIT;
 	struct run_args args = {
 		.agent_config = name->agent_config,
-		.model = e->plan.model,
+		.agent_config_path = agent ? agent->config->place : NULL,
+		.model = asked->plan->model,
 		.cost_limit = name->cost_limit,
 		.temperature = name->temperature,
 		.top_p = name->top_p,
@@ -164,13 +165,19 @@ int run_args_write(const char *dir, const struct episode *e, const struct run_na
 		.suffix = name->suffix ? name->suffix : "",
 	};
 
-	if (e->plan.agent)
-		args.agent_config_path = e->plan.agent->config->place;
-	if (e->plan.agent && e->chat)
-		add_chat(&arena, &args, e->plan.agent, e->chat);
-	add_environment(&arena, &args, &e->plan, info);
-	args_yaml_add(&out, &args);
-	if (e->chat)
-		chat_model_hide(e->chat, &out);
+	if (agent && asked->chat)
+		add_chat(&arena, &args, agent, asked->chat);
+	add_environment(&arena, &args, asked);
+	args_yaml_add(out, &args);
+	if (asked->chat)
+		chat_model_hide(asked->chat, out);
+}
+
+int run_args_write(const char *dir, const struct run_asked *asked, struct fh_error *err)
+{
+	auto_free char *path = path_join(dir, ARGS_FILE);
+	auto_buf struct buf out = BUF_INIT(ARGS_BYTES_MAX);
+
+	run_args_add(&out, asked);
 	return fd_write_file(path, buf_str(&out), out.len, 0666, err);
 }

@@ -5,10 +5,20 @@
 #include "cmd/run_episode.h"
 #include "trajectory/args_yaml.h"
 
-/* args.yaml of a run, made of its plan. Keys are no part of it; of a URL or of fields for each request, which may
- * hold others' secrets, it has what is none. */
-int run_args_write(const char *dir, const struct episode *e, const struct run_name *name,
-		const struct fh_env_info *info, struct fh_error *err);
+/* What a run is asked for. */
+struct run_asked {
+	const struct episode_plan *plan;
+	const struct run_name *name;
+	const struct chat_model *chat; /* NULL: no language model plays */
+	int max_steps;
+	const int *gpus; /* NULL: not known yet which */
+	size_t n_gpus;
+};
+
+/* args.yaml of it. Keys are no part of it; of a URL or of fields for each request, which may hold others' secrets,
+ * it has what is none. */
+void run_args_add(struct buf *out, const struct run_asked *asked);
+int run_args_write(const char *dir, const struct run_asked *asked, struct fh_error *err);
 
 /* Whether a part of it was left out. */
 bool run_args_is_hidden(const char *text);

@@ -40,6 +40,7 @@ struct episode_plan {
 enum episode_phase {
 	EPISODE_PLANNED,
 	EPISODE_GIVEN_UP, /* before it began: `error` says why */
+	EPISODE_FOUND,    /* it was there already, and over: what is kept below is of its record */
 	EPISODE_RESETTING,
 	EPISODE_THINKING, /* a language model is asked */
 	EPISODE_STEPPING,
@@ -87,6 +88,13 @@ struct episode {
 static inline bool episode_was_begun(const struct episode *e)
 {
 	return e->phase > EPISODE_GIVEN_UP;
+}
+
+/* Whether nothing more will come of it. */
+static inline bool episode_is_settled(const struct episode *e)
+{
+	return e->phase == EPISODE_GIVEN_UP || e->phase == EPISODE_FOUND ||
+			e->phase == EPISODE_ENDED;
 }
 
 /* Of one that was planned: it will leave nothing. */

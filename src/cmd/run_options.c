@@ -62,7 +62,7 @@ const struct cmd_option run_options[] = {
 	{ "retries", 0, OPTION_INT, FIELD(agent.retries), "N", "after a try that failed", "-1",
 			.min = -1, .max = 1000 },
 	{ "skip-existing", 0, OPTION_FLAG, FIELD(skip_existing), NULL,
-			"leave out runs that are there and over, by their seeds; one that broke or was stopped is played anew" },
+			"leave out runs that are there and over (docs/agents.md); one that broke or was stopped is played anew" },
 	{ "retry-failed", 0, OPTION_INT, FIELD(retry), "N",
 			"begin an episode that broke again, so often at most", "0", .max = 100 },
 	{ "resume", 0, OPTION_TEXT, FIELD(resume), "RUN",

@@ -6,8 +6,8 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/episode_setup.h"
+#include "cmd/run_existing.h"
 #include "cmd/run_options.h"
-#include "cmd/run_record.h"
 #include "cmd/run_sweep.h"
 #include "model/dotenv.h"
 #include "task/mlgym.h"
@@ -29,6 +29,7 @@ struct planning {
 	const struct run_options *options;
 	struct cmd_list tasks;
 	const struct fh_bind *binds;
+	char task_hash[SHA256_HEX_BYTES]; /* of the task that is planned, with --skip-existing */
 	int runs;
 	struct fh_error err;
 };
@@ -161,6 +162,7 @@ static int open_agents(struct planning *p)
 					"--replay_path wants --model replay, not %s", model);
 		r = open_model(p, is_replay ? replay : model);
 	}
+	run_agent_name_all(p->plan->agents, p->plan->n_agents);
 	return r;
 }
 
@@ -207,38 +209,32 @@ static uint64_t seed_of(const struct planning *p, int i)
 	return (o->n_seeds ? o->seeds[i / of_each] : o->episode.seed) + (uint64_t)(i % of_each);
 }
 
-/* Seeds of the runs of this name that need not be done again. */
-static size_t find_existing(struct planning *p, const struct episode_plan *plan,
-		const struct task *task, const char *label, uint64_t **out_seeds)
+static int find_existing(struct planning *p, const struct episode_plan *plan,
+		const struct task *task, const char *label, struct run_existing *out)
 {
-	auto_free char *name =
-			xasprintf("%s%s%s", task->id, *task->variant ? ":" : "", task->variant);
-	struct run_name run = run_record_name(plan, label, name);
+	struct run_wanted wanted = {
+		.plan = plan, .task = task, .task_hash = p->task_hash, .label = label
+	};
 
-	return p->options->skip_existing ? run_dir_seeds_over(plan->out, &run, out_seeds) : 0;
-}
-
-static bool is_among(uint64_t seed, const uint64_t *seeds, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (seeds[i] == seed)
-			return true;
-	return false;
+	if (!p->options->skip_existing)
+		return 0;
+	return run_existing_read(&wanted, out, &p->err);
 }
 
 static void add_episodes(struct planning *p, const struct episode_plan *one,
-		const uint64_t *existing, size_t n_existing)
+		const struct run_existing *existing)
 {
 	struct run_plan *plan = p->plan;
 
 	plan->episodes = xrealloc(
 			plan->episodes, plan->n + (size_t)p->runs + 1, sizeof(*plan->episodes));
 	for (int i = 0; i < p->runs; i++) {
+		struct episode *e = &plan->episodes[plan->n++];
 		struct episode_plan own = *one;
 
 		own.seed = seed_of(p, i);
-		if (!is_among(own.seed, existing, n_existing))
-			episode_init(&plan->episodes[plan->n++], &own);
+		episode_init(e, &own);
+		plan->n_found += run_existing_take(existing, e);
 	}
 }
 
@@ -263,9 +259,8 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	};
 	struct fh_env_options *own = arena_alloc(&plan->arena, sizeof(*own));
 	auto_free char *label = NULL;
-	auto_free uint64_t *existing = NULL;
+	struct run_existing existing = { .arena = ARENA_INIT };
 	int r = check_model(p, agent, name, task, &label);
-	size_t n;
 
 	*own = *env;
 	own->web_hosts = episode_web_hosts(&o->episode, agent->config);
@@ -275,9 +270,11 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 		return r;
 	if (plan->n + (size_t)p->runs > EPISODES_MAX)
 		return error_say(&p->err, E2BIG, "more than %d episodes", EPISODES_MAX);
-	n = find_existing(p, &one, task, label, &existing);
-	add_episodes(p, &one, existing, n);
-	return 0;
+	r = find_existing(p, &one, task, label, &existing);
+	if (r == 0)
+		add_episodes(p, &one, &existing);
+	run_existing_release(&existing);
+	return r;
 }
 
 static bool has_own_python(const struct planning *p)
@@ -328,6 +325,8 @@ static int plan_task(struct planning *p, const char *name)
 	if (r < 0)
 		return r;
 	warn_of_requirements(p, task);
+	if (o->skip_existing)
+		r = task_hash(task, p->task_hash, &p->err);
 	for (size_t i = 0; i < plan->n_agents && r == 0; i++)
 		r = plan_model(p, &plan->agents[i], name, task, env);
 	task_free(task);

@@ -19,7 +19,7 @@ struct run_plan {
 	size_t n_agents;
 	struct run_past past; /* with --resume: the only episode goes on from it */
 	struct episode *episodes;
-	size_t n;
+	size_t n, n_found; /* of them, so many are there already (--skip-existing) */
 };
 
 /* From the command line. What can't be played is said before anything runs: the exit status. */

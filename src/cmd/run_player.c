@@ -20,7 +20,7 @@ struct run_players run_players_of(const struct episode *episodes, size_t n)
 			continue;
 		if (!first)
 			first = agent;
-		p.agents = p.agents || !str_eq(agent->config->stem, first->config->stem);
+		p.agents = p.agents || !str_eq(agent->name, first->name);
 		p.temperatures = p.temperatures ||
 				agent->options.temperature != first->options.temperature;
 	}
@@ -37,7 +37,7 @@ char *run_player(const struct run_players *p, const struct episode *e)
 		return xstrdup("");
 	buf_add_str(&out, e->plan.model);
 	if (agent && (p->agents || p->temperatures)) {
-		buf_printf(&out, " (%s", p->agents ? agent->config->stem : "");
+		buf_printf(&out, " (%s", p->agents ? agent->name : "");
 		buf_add_str(&out, p->agents && p->temperatures ? ", " : "");
 		if (p->temperatures)
 			buf_printf(&out, "t %g", agent->options.temperature);

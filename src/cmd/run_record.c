@@ -69,6 +69,12 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 			xasprintf("%s%s%s", info->task, *info->variant ? ":" : "", info->variant);
 	struct run_name name;
 	struct recorder_options o = { .env = info, .reward = p->reward };
+	struct run_asked asked = { .plan = p,
+		.name = &name,
+		.chat = e->chat,
+		.max_steps = info->max_steps,
+		.gpus = info->gpus,
+		.n_gpus = info->n_gpus };
 	auto_free char *dir = NULL;
 	int r;
 
@@ -86,7 +92,7 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 	o.run = e->number;
 	o.resume = p->past != NULL;
 	if (r == 0 && !o.resume)
-		r = run_args_write(dir, e, &name, info, &e->error);
+		r = run_args_write(dir, &asked, &e->error);
 	/* Before anything is written into the folder of a run that goes on: another process may play it. */
 	if (r == 0)
 		r = recorder_open(&o, &e->recorder, &e->error);
@@ -128,6 +134,17 @@ static const struct pyjson *make_stats(struct arena *arena, const struct chat_st
 	pyjson_read(arena, &(struct pyjson_source){ "stats", buf_str(&text), text.len, 0 }, &out,
 			NULL);
 	return out;
+}
+
+struct chat_stats run_record_stats(const struct pyjson *stats)
+{
+	struct chat_stats s = { 0 };
+
+	pyjson_double(pyjson_get(stats, "total_cost"), &s.cost);
+	pyjson_i64(pyjson_get(stats, "tokens_sent"), &s.tokens_sent);
+	pyjson_i64(pyjson_get(stats, "tokens_received"), &s.tokens_received);
+	pyjson_i64(pyjson_get(stats, "api_calls"), &s.calls);
+	return s;
 }
 
 int run_record_spent(struct episode *e)

@@ -18,6 +18,9 @@ int run_record_open(struct episode *e, const struct fh_env_info *info);
 #define RUN_MEMORY_FILE "memory.json"
 int run_record_memory(struct episode *e);
 
+/* What a record says that its language model has cost; nothing without one. */
+struct chat_stats run_record_stats(const struct pyjson *model_stats);
+
 /* What its language model has cost, if that is more than it was. */
 int run_record_spent(struct episode *e);
 

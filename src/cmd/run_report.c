@@ -267,6 +267,10 @@ void run_report_json(struct buf *out, const struct episode *e)
 	pyjson_put_text(&w, "task", id);
 	pyjson_put_text(&w, "variant", e->variant ? e->variant : "");
 	pyjson_put_text(&w, "model", e->plan.model);
+	if (e->plan.agent) {
+		pyjson_put_text(&w, "agent", e->plan.agent->name);
+		pyjson_put_double(&w, "temperature", e->plan.agent->options.temperature);
+	}
 	pyjson_put_u64(&w, "seed", e->plan.seed);
 	pyjson_put_text(&w, "exit_status", e->exit_status);
 	pyjson_put_i64(&w, "steps", e->steps);
@@ -281,6 +285,8 @@ void run_report_json(struct buf *out, const struct episode *e)
 	}
 	pyjson_put_double(&w, "seconds", round(seconds(e) * 1000) / 1000);
 	pyjson_put_text(&w, "trajectory", e->traj);
+	if (e->phase == EPISODE_FOUND)
+		pyjson_put_bool(&w, "skipped", true);
 	if (e->failed)
 		pyjson_put_text(&w, "error", e->error.message);
 	pyjson_end_object(&w);

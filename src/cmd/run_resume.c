@@ -82,19 +82,6 @@ static int check(const struct run_past *p, double cost_limit, struct fh_error *e
 	return 0;
 }
 
-/* All but a reply that was on its way to a process that was killed. */
-static struct chat_stats spent(const struct run_past *p)
-{
-	const struct pyjson *stats = p->recorded.traj->info.model_stats;
-	struct chat_stats s = { 0 };
-
-	pyjson_double(pyjson_get(stats, "total_cost"), &s.cost);
-	pyjson_i64(pyjson_get(stats, "tokens_sent"), &s.tokens_sent);
-	pyjson_i64(pyjson_get(stats, "tokens_received"), &s.tokens_received);
-	pyjson_i64(pyjson_get(stats, "api_calls"), &s.calls);
-	return s;
-}
-
 static int read_past(struct run_past *p, double cost_limit, struct fh_error *err)
 {
 	const struct pyjson *seed;
@@ -103,7 +90,8 @@ static int read_past(struct run_past *p, double cost_limit, struct fh_error *err
 
 	if (r < 0)
 		return r;
-	p->spent = spent(p);
+	/* All but a reply that was on its way to a process that was killed. */
+	p->spent = run_record_stats(p->recorded.traj->info.model_stats);
 	r = check(p, cost_limit, err);
 	/* The step that ended what was over was nobody's move. */
 	p->n_steps = p->recorded.n_played - p->recorded.over;

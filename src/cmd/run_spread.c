@@ -74,7 +74,7 @@ static char *number(double v)
 static void fill(const struct group *g, char **cells)
 {
 	cells[TASK] = xstrdup(g->task);
-	cells[MODEL] = g->agent ? xasprintf("%s (%s, t %g)", g->model, g->agent->config->stem,
+	cells[MODEL] = g->agent ? xasprintf("%s (%s, t %g)", g->model, g->agent->name,
 						  g->agent->options.temperature)
 				: xstrdup(g->model);
 	cells[RUNS] = g->scored == g->runs ? xasprintf("%zu", g->runs)

@@ -105,7 +105,10 @@ static int add_count(struct buf *out, const struct run_view *v, size_t more)
 	double cost = 0;
 
 	for (size_t i = 0; i < v->n; i++) {
-		all += v->episodes[i].phase != EPISODE_GIVEN_UP;
+		if (v->episodes[i].phase <= EPISODE_FOUND &&
+				v->episodes[i].phase != EPISODE_PLANNED)
+			continue;
+		all++;
 		ended += v->episodes[i].phase == EPISODE_ENDED;
 		cost += v->episodes[i].stats.cost;
 	}
@@ -257,6 +260,18 @@ void run_view_stepped(struct run_view *v, const struct episode *e)
 	say_score(v, e, what);
 	buf_printf(&line, "%s: %d/%d: ", what, e->steps + 1, e->max_steps);
 	term_add_line(&line, e->action, OTHERWISE_COLUMNS);
+	stay(v, buf_str(&line));
+}
+
+void run_view_found(struct run_view *v, const struct episode *e)
+{
+	auto_free char *what = subject(v, e);
+	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
+
+	if (v->verbosity < RUN_VERBOSE || e->phase != EPISODE_FOUND)
+		return;
+	buf_printf(&line, "%s: there already: ", what);
+	run_report_sentence(&line, e);
 	stay(v, buf_str(&line));
 }
 

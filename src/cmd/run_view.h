@@ -33,6 +33,7 @@ void run_view_release(struct run_view *v); /* takes away what is drawn */
 void run_view_preparing(struct run_view *v, const struct episode *e);
 void run_view_began(struct run_view *v, const struct episode *e);
 void run_view_stepped(struct run_view *v, const struct episode *e);
+void run_view_found(struct run_view *v, const struct episode *e); /* what was there already */
 void run_view_ended(struct run_view *v, const struct episode *e);
 void run_view_say(struct run_view *v, const char *sentence);
 

@@ -16,43 +16,47 @@
 /* One table to write by and to read by, in the order of the file. */
 enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, ARG_LIST };
 
+/* Whether two runs that differ in it were asked for alike. */
+enum arg_weight { ARG_ANY, ARG_DECIDES, ARG_COUNTS /* its number of items decides */ };
+
 struct arg {
 	const char *path;
 	enum arg_kind kind;
 	size_t offset;
+	enum arg_weight weight;
 };
 
 #define ARG(f) offsetof(struct run_args, f)
 
 static const struct arg table[] = {
 	{ "agent", ARG_GROUP },
-	{ "agent.agent_config", ARG_TEXT, ARG(agent_config) },
+	{ "agent.agent_config", ARG_TEXT, ARG(agent_config), ARG_DECIDES },
 	{ "agent.agent_config_path", ARG_TEXT, ARG(agent_config_path) },
 	{ "agent.model", ARG_GROUP },
 	{ "agent.model.api_version", ARG_TEXT, ARG(api_version) },
-	{ "agent.model.completion_kwargs", ARG_TEXT, ARG(completion_kwargs) },
-	{ "agent.model.context", ARG_INT, ARG(context_tokens) },
+	{ "agent.model.completion_kwargs", ARG_TEXT, ARG(completion_kwargs), ARG_DECIDES },
+	{ "agent.model.context", ARG_INT, ARG(context_tokens), ARG_DECIDES },
 	{ "agent.model.host_url", ARG_TEXT, ARG(url) },
-	{ "agent.model.max_tokens", ARG_INT, ARG(max_tokens) },
-	{ "agent.model.model_name", ARG_TEXT, ARG(model) },
-	{ "agent.model.per_instance_cost_limit", ARG_NUMBER, ARG(cost_limit) },
+	{ "agent.model.max_tokens", ARG_INT, ARG(max_tokens), ARG_DECIDES },
+	{ "agent.model.model_name", ARG_TEXT, ARG(model), ARG_DECIDES },
+	{ "agent.model.per_instance_cost_limit", ARG_NUMBER, ARG(cost_limit), ARG_DECIDES },
 	{ "agent.model.prices", ARG_TEXT, ARG(prices) },
-	{ "agent.model.stop", ARG_LIST, ARG(stop) },
+	{ "agent.model.stop", ARG_LIST, ARG(stop), ARG_DECIDES },
 	{ "agent.model.stream", ARG_FLAG, ARG(stream) },
-	{ "agent.model.temperature", ARG_NUMBER, ARG(temperature) },
-	{ "agent.model.top_p", ARG_NUMBER, ARG(top_p) },
+	{ "agent.model.temperature", ARG_NUMBER, ARG(temperature), ARG_DECIDES },
+	{ "agent.model.top_p", ARG_NUMBER, ARG(top_p), ARG_DECIDES },
 	{ "environment", ARG_GROUP },
-	{ "environment.aliases_file", ARG_TEXT, ARG(aliases) },
-	{ "environment.bind", ARG_LIST, ARG(bind) },
-	{ "environment.gpus", ARG_LIST, ARG(gpus) },
-	{ "environment.max_steps", ARG_INT, ARG(max_steps) },
-	{ "environment.memory_enabled", ARG_FLAG, ARG(memory) },
+	{ "environment.aliases_file", ARG_TEXT, ARG(aliases), ARG_DECIDES },
+	{ "environment.bind", ARG_LIST, ARG(bind), ARG_DECIDES },
+	{ "environment.gpus", ARG_LIST, ARG(gpus), ARG_COUNTS },
+	{ "environment.max_steps", ARG_INT, ARG(max_steps), ARG_DECIDES },
+	{ "environment.memory_enabled", ARG_FLAG, ARG(memory), ARG_DECIDES },
 	{ "environment.mlgym_root", ARG_TEXT, ARG(mlgym_root) },
-	{ "environment.reward", ARG_TEXT, ARG(reward) },
+	{ "environment.reward", ARG_TEXT, ARG(reward), ARG_DECIDES },
 	{ "environment.seed", ARG_SEED, ARG(seed) },
-	{ "environment.task", ARG_TEXT, ARG(task) },
+	{ "environment.task", ARG_TEXT, ARG(task), ARG_DECIDES },
 	{ "environment.tasks_dir", ARG_TEXT, ARG(tasks_dir) },
-	{ "environment.web_hosts", ARG_TEXT, ARG(web_hosts) },
+	{ "environment.web_hosts", ARG_TEXT, ARG(web_hosts), ARG_DECIDES },
 	{ "suffix", ARG_TEXT, ARG(suffix) },
 };
 
@@ -190,19 +194,64 @@ static const struct node *find(const struct node *root, const char *path)
 	return node;
 }
 
-int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err)
+static void read_all(struct arena *a, const struct node *root, struct run_args *args)
 {
-	auto_free char *path = path_join(dir, ARGS_FILE);
-	const struct node *root;
-	int r = yaml_load(a, path, &root, err);
-
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
 		const struct node *node = find(root, table[i].path);
 
 		if (node)
 			read_value(a, node, table[i].kind, (char *)args + table[i].offset);
 	}
-	return 0;
+}
+
+int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err)
+{
+	auto_free char *path = path_join(dir, ARGS_FILE);
+	const struct node *root;
+	int r = yaml_load(a, path, &root, err);
+
+	if (r == 0)
+		read_all(a, root, args);
+	return r;
+}
+
+int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
+		struct run_args *args, struct fh_error *err)
+{
+	const struct node *root;
+	int r = yaml_parse(a, name, buf_str(text), text->len, &root, err);
+
+	if (r == 0)
+		read_all(a, root, args);
+	return r;
+}
+
+/* --- comparing -------------------------------------------------------------------------------- */
+
+/* As they are written: one notion of what a value is. */
+static bool is_same(const struct arg *arg, const struct run_args *x, const struct run_args *y)
+{
+	const char *a = (const char *)x + arg->offset, *b = (const char *)y + arg->offset;
+	auto_buf struct buf one = BUF_INIT(YAML_FILE_BYTES_MAX),
+			    other = BUF_INIT(YAML_FILE_BYTES_MAX);
+
+	switch (arg->weight) {
+	case ARG_ANY:
+		return true;
+	case ARG_COUNTS:
+		return ((const struct run_args_list *)a)->n == ((const struct run_args_list *)b)->n;
+	case ARG_DECIDES:
+		break;
+	}
+	add_value(&one, arg->kind, a);
+	add_value(&other, arg->kind, b);
+	return str_eq(buf_str(&one), buf_str(&other));
+}
+
+bool args_yaml_same(const struct run_args *a, const struct run_args *b)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
+		if (!is_same(&table[i], a, b))
+			return false;
+	return true;
 }

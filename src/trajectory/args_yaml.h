@@ -51,8 +51,16 @@ struct run_args {
 
 void args_yaml_add(struct buf *out, const struct run_args *args);
 
+/* Whether what was asked for is the same. Where things were found or served, which is no part of it, may differ, and so
+ * may the seed and the suffix. */
+bool args_yaml_same(const struct run_args *a, const struct run_args *b);
+
 /* What the file in the run's folder says takes the place of what `args` held; it lives in the arena. -ENOENT,
  * -EINVAL. */
 int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err);
+
+/* The same of a text; `name` is for messages. */
+int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
+		struct run_args *args, struct fh_error *err);
 
 #endif

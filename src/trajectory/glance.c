@@ -45,35 +45,35 @@ static void read_head(struct arena *a, int fd, struct glance *out)
 }
 
 /* Its last event is its end, if it has come. */
-static bool is_over(struct arena *a, int fd)
+static const struct pyjson *read_end(struct arena *a, int fd)
 {
 	auto_free char *text = xcalloc(TAIL_BYTES, 1);
-	const struct pyjson *end, *over;
 	const char *line;
 	ssize_t n;
 
 	if (lseek(fd, -TAIL_BYTES, SEEK_END) < 0 && (errno != EINVAL || lseek(fd, 0, SEEK_SET) < 0))
-		return false;
+		return NULL;
 	n = fd_read_full(fd, text, TAIL_BYTES);
 	if (n < 2 || text[n - 1] != '\n')
-		return false;
+		return NULL;
 	line = memrchr(text, '\n', (size_t)n - 1);
 	line = line ? line + 1 : text;
-	end = read_event(a, line, (size_t)(text + n - 1 - line), "end");
-	over = pyjson_get(end, "over");
-	return over && over->kind == PYJSON_BOOL && over->boolean;
+	return read_event(a, line, (size_t)(text + n - 1 - line), "end");
 }
 
 struct glance glance_at(struct arena *a, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_EVENTS);
 	auto_close int fd = fd_open_file(path, NULL);
+	const struct pyjson *over;
 	struct glance g = { 0 };
 
 	if (fd < 0)
 		return g;
 	read_head(a, fd, &g);
-	g.over = is_over(a, fd);
+	g.end = read_end(a, fd);
+	over = pyjson_get(g.end, "over");
+	g.over = over && over->kind == PYJSON_BOOL && over->boolean;
 	return g;
 }
 

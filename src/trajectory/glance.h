@@ -6,7 +6,7 @@
 
 /* What both ends of a run's event log show, without what lies between them: enough to tell many runs apart. */
 struct glance {
-	const struct pyjson *open, *reset; /* events; NULL where there is none */
+	const struct pyjson *open, *reset, *end; /* events; NULL where there is none */
 	bool over; /* it came to an end: neither killed, stopped nor broken */
 };
 

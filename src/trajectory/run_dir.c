@@ -5,12 +5,12 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "trajectory/glance.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -57,6 +57,13 @@ static char *stem(const struct run_name *name)
 			suffix);
 }
 
+char *run_dir_path(const char *out, const struct run_name *name, int number)
+{
+	auto_free char *base = stem(name);
+
+	return xasprintf("%s/%s_run_%d", out, base, number);
+}
+
 int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
 		struct fh_error *err)
 {
@@ -70,7 +77,7 @@ int run_dir_make(const char *out, const struct run_name *name, char **out_path, 
 	if (r < 0)
 		return r;
 	for (int i = 0; i < RUNS_MAX; i++) {
-		auto_free char *path = xasprintf("%s/%s_run_%d", out, base, i);
+		auto_free char *path = run_dir_path(out, name, i);
 
 		if (mkdir(path, 0777) == 0) {
 			*out_path = take_ptr(path);
@@ -83,31 +90,36 @@ int run_dir_make(const char *out, const struct run_name *name, char **out_path, 
 	return error_say(err, EEXIST, "'%s' holds %d runs of '%s'", out, RUNS_MAX, base);
 }
 
-size_t run_dir_seeds_over(const char *out, const struct run_name *name, uint64_t **out_seeds)
+static int compare_numbers(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+
+	return (x > y) - (x < y);
+}
+
+size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_numbers)
 {
 	auto_free char *base = stem(name);
 	auto_free char *prefix = xasprintf("%s_run_", base);
 	DIR *dir = opendir(out);
 	struct dirent *entry;
-	uint64_t *seeds = NULL;
+	int *numbers = NULL;
+	int64_t number;
 	size_t n = 0;
 
 	while (dir && (entry = readdir(dir))) {
-		auto_free char *run = path_join(out, entry->d_name);
-		auto_arena struct arena arena = ARENA_INIT;
-		struct glance g;
-
-		if (!str_starts(entry->d_name, prefix))
+		if (!str_starts(entry->d_name, prefix) ||
+				!str_to_i64(entry->d_name + strlen(prefix), &number) ||
+				number < 0 || number >= RUNS_MAX)
 			continue;
-		g = glance_at(&arena, run);
-		if (!g.over)
-			continue;
-		seeds = xrealloc(seeds, n + 1, sizeof(*seeds));
-		n += glance_seed(&g, &seeds[n]);
+		numbers = xrealloc(numbers, n + 1, sizeof(*numbers));
+		numbers[n++] = (int)number;
 	}
 	if (dir)
 		closedir(dir);
-	*out_seeds = seeds;
+	if (n)
+		qsort(numbers, n, sizeof(*numbers), compare_numbers);
+	*out_numbers = numbers;
 	return n;
 }
 

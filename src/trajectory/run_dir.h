@@ -43,9 +43,11 @@ char *run_dir_part(const char *text);
 int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
 		struct fh_error *err);
 
-/* The seeds of the runs of that name that are over: neither killed, stopped nor broken. *out_seeds is on the heap;
- * returns how many there are. */
-size_t run_dir_seeds_over(const char *out, const struct run_name *name, uint64_t **out_seeds);
+/* The folder of that number, there or not. Heap. */
+char *run_dir_path(const char *out, const struct run_name *name, int number);
+
+/* The numbers of those that are there, in order. *out_numbers is on the heap; returns how many there are. */
+size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_numbers);
 
 /* "<dir>/run-<YYYYmmddTHHMMSS>.log", by the time of now in UTC. Heap. */
 char *run_dir_log(const char *dir);

@@ -159,7 +159,8 @@ def test_what_an_outage_ended_goes_on_as_if_nothing_had_been(
     url = ("--url", serve(turns).url + "/v1")
     (anew,) = fumehood.run_json(*words, *url, "--skip-existing")
     assert Path(anew["trajectory"]).parent != folder
-    assert fumehood.run_json(*words, *url, "--skip-existing") == []
+    (there,) = fumehood.run_json(*words, *url, "--skip-existing")
+    assert there["skipped"] and there["trajectory"] == anew["trajectory"]
     (result,) = fumehood.run_json("--resume", folder, *url, "--api-key", "k")
     assert Path(result["trajectory"]).parent == folder
     assert without_times(result) == without_times(json.loads(uninterrupted.stdout))
@@ -259,14 +260,14 @@ def test_limits_on_costs(fumehood, serve):  # noqa: F811
     assert own["exit_status"].endswith("(exit_cost)") and own["cost"] == 2
     folder = Path(own["trajectory"]).parent
     limit = "--per-instance-cost-limit"
-    assert fumehood.run_json(*words, limit, 1.5, "--skip-existing") == []
+    (there,) = fumehood.run_json(*words, limit, 1.5, "--skip-existing")
+    assert there["skipped"] and there["cost"] == 2
     for more in [(), (limit, 2)]:
         refused = fumehood.run("--resume", folder, "--api-key", "k", *more, status=2).stderr
         assert f"a higher {limit} goes on with it" in refused
     (result,) = fumehood.run_json("--resume", folder, "--api-key", "k", limit, 9)
     assert result["exit_status"] == "submission_not_found (submit)"
     assert (result["steps"], result["cost"]) == (3, 4)
-
 
 
 def test_what_nobody_pays_for_is_not_begun(fumehood, serve):  # noqa: F811

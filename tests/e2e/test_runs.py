@@ -58,22 +58,103 @@ def test_all_tasks(fumehood):
     assert {"battleOfSexes", "titanic", "rows"} <= {r["task"] for r in found}
 
 
+def played(found: list[dict]) -> list[dict]:
+    return [r for r in found if "skipped" not in r]
+
+
 def test_what_is_there_is_not_done_again(fumehood):
     args = ("--task", "titanic:micro", "--model", "baseline,demo", "--skip-existing")
     assert len(results(fumehood, *args, "--runs", 2)) == 4
-    assert results(fumehood, *args, "--runs", 2) == []
+    assert played(results(fumehood, *args, "--runs", 2)) == []
     more = results(fumehood, *args, "--runs", 3)
-    assert [(r["model"], r["seed"]) for r in more] == [("baseline", 2), ("demo", 2)]
+    assert [r["seed"] for r in more] == [0, 1, 2] * 2
+    assert [(r["model"], r["seed"]) for r in played(more)] == [("baseline", 2), ("demo", 2)]
     shutil.rmtree(next(fumehood.out.glob("demo__*_run_1")))
-    assert [r["model"] for r in results(fumehood, *args, "--runs", 3)] == ["demo"]
+    assert [r["model"] for r in played(results(fumehood, *args, "--runs", 3))] == ["demo"]
     assert len(results(fumehood, *args, "--suffix", "new", "--runs", 1)) == 2
     log = next(fumehood.out.glob("baseline__*_run_0")) / "events.jsonl"
     begun, end = log.read_text().rstrip("\n").rsplit("\n", 1)
     for last in ("", json.dumps(json.loads(end) | {"over": False}) + "\n"):
         log.write_text(f"{begun}\n{last}")
-        again = results(fumehood, *args, "--runs", 3)
+        again = played(results(fumehood, *args, "--runs", 3))
         assert [(r["model"], r["seed"]) for r in again] == [("baseline", 0)]
         shutil.rmtree(fumehood.out / max(p.name for p in fumehood.out.glob("baseline__*")))
+
+
+def test_what_is_there_is_told(fumehood):
+    args = ("--task", "titanic:micro", "--model", "baseline,demo", "--runs", 2)
+    first = results(fumehood, *args)
+    told = results(fumehood, *args, "--skip-existing")
+    assert [r.pop("skipped") for r in told] == [True] * 4
+    for r in first + told:
+        assert 0 < r.pop("seconds") < 60
+    assert told == first
+    table = run(fumehood, *args, "--skip-existing")[0]
+    shutil.rmtree(Path(first[3]["trajectory"]).parent)
+    some = run(fumehood, *args, "--skip-existing", "-v")
+    assert "3 of 4 runs are there already\n" in some[1]
+    assert some[1].count("#0, baseline: there already: submitted after") == 1
+    for out in (table, some[0]):
+        assert out.count("\ntitanic:micro  ") == 4 + 2  # runs, and their spread
+    all_there = run(fumehood, *args, "--skip-existing")
+    assert "all 4 runs are there already\n" in all_there[1]
+    quiet = run(fumehood, *args, "--skip-existing", "-q")
+    assert quiet[1] == "" and quiet[0] in all_there[0]
+
+
+AGENT = 'system_template: {}\ntask_template: "{{observation}}"\n'
+
+
+def test_what_was_asked_for_otherwise_is_another_run(fumehood, serve):  # noqa: F811
+    for name in "ab":
+        (fumehood.folder / name).mkdir()
+        (fumehood.folder / name / "mine.yaml").write_text(AGENT.format(name))
+    url = ("--url", serve([act("submit")]).url + "/v1", "--api-key", "k")
+    args = ("--task", "rows", "--model", "openai:m", "--skip-existing", *url)
+    again = ("--agent", fumehood.folder / "a" / "mine.yaml", "-t", 0.001, "--max-tokens", 99)
+    for more in (
+        again,
+        (*again, "--agent", fumehood.folder / "b" / "mine.yaml"),
+        (*again, "-t", 0.002),
+        (*again, "--top-p", 0.951),
+        (*again, "--max-steps", 3),
+        (*again, "--max-tokens", 98),
+        (*again, "--stop", "END"),
+        (*again, "--completion-kwargs", '{"a": "k"}'),
+        (*again, "--reward", "none"),
+        (*again, "--judge-salt", 7),
+        (*again, "--judge-salt", 8),
+        (*again, "--bind", f"{fumehood.folder}:/shown"),
+        (*again, "--suffix", "new"),
+    ):
+        for times in (1, 0):
+            assert len(played(results(fumehood, *args, *more))) == times, (more, times)
+    elsewhere = ("--url", serve([act("submit")]).url + "/v1", "--stream")
+    assert played(results(fumehood, *args, *again, *elsewhere)) == []
+    shutil.copytree(TASKS / "rows", fumehood.folder / "tasks" / "rows")
+    copied = (*again, "--tasks-dir", fumehood.folder / "tasks")
+    assert played(results(fumehood, *args, *copied)) == []
+    (fumehood.folder / "tasks" / "rows" / "task.yaml").open("a").write("# changed\n")
+    assert len(played(results(fumehood, *args, *copied))) == 1
+    (fumehood.folder / "a" / "mine.yaml").write_text(AGENT.format("new"))
+    assert len(played(results(fumehood, *args, *again))) == 1
+
+
+def test_agents_of_one_name_are_told_apart(fumehood, serve):  # noqa: F811
+    for name in ("x/a", "x/b", "y/b"):
+        (fumehood.folder / name).mkdir(parents=True)
+        (fumehood.folder / name / "mine.yaml").write_text(AGENT.format(name))
+    file = fumehood.folder / "sweep.yaml"
+    agents = ("x/a/mine.yaml", "x/b/mine.yaml", "y/b/mine.yaml", "default")
+    names = ["a/mine", "x/b/mine", "y/b/mine", "default"]
+    file.write_text(f"tasks: [rows]\nmodels: ['openai:m']\nagents: [{', '.join(agents)}]\n")
+    args = ("--sweep", file, "--url", serve([act("submit")]).url + "/v1", "--api-key", "k")
+    out, err = run(fumehood, *args)
+    for name in names:
+        assert f"openai:m ({name})  " in out and f"openai:m ({name}, t 0)  " in out
+        assert f", openai:m ({name}): begun\n" in err
+    again = results(fumehood, *args, "--skip-existing")
+    assert [r["agent"] for r in again] == names and not played(again)
 
 
 @pytest.fixture
@@ -156,7 +237,8 @@ def test_a_file_of_many(fumehood, serve):  # noqa: F811
         assert f"\nrows  {who} " in out
         assert f", {who}: begun\n" in err and f", {who}: subm" in err
     more = results(fumehood, *args, "--model", "baseline", "--runs", 3, "--skip-existing")
-    assert [r["seed"] for r in more] == [5, 12]
+    assert [r["seed"] for r in more] == [3, 4, 5, 10, 11, 12]
+    assert [r["seed"] for r in played(more)] == [5, 12]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_existing.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/episode_options.h"
+#include "cmd/run_args.h"
+#include "cmd/run_record.h"
+#include "config/yaml.h"
+#include "trajectory/compare.h"
+#include "trajectory/export.h"
+#include "trajectory/glance.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#define RESULTS_BYTES_MAX (64L * 1024 * 1024)
+
+struct run_found {
+	uint64_t seed;
+	int number;
+	const char *dir;
+	struct glance glance;
+};
+
+static const char *text_of(const struct pyjson *object, const char *key)
+{
+	const struct pyjson *v = pyjson_get(object, key);
+	const char *text = v ? pyjson_string(v) : NULL;
+
+	return text ? text : "";
+}
+
+/* --- whether it is the same ----------------------------------------------------------------------------------- */
+
+/* As they would be written of this one: read back, so that keys are hidden alike. */
+static int read_wanted(struct arena *a, const struct run_wanted *w, const struct run_name *name,
+		struct run_args *out, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(YAML_FILE_BYTES_MAX);
+	const struct episode_plan *p = w->plan;
+	struct run_asked asked = {
+		.plan = p,
+		.name = name,
+		.max_steps = p->env->max_steps ? p->env->max_steps : w->task->max_steps,
+		.n_gpus = p->env->n_gpus,
+	};
+	struct chat_model *chat = NULL;
+	int r = 0;
+
+	if (p->agent && p->agent->chat)
+		r = chat_model_open(p->agent->chat, &p->agent->options, &chat, err);
+	if (r < 0)
+		return r;
+	asked.chat = chat;
+	run_args_add(&text, &asked);
+	chat_model_close(chat);
+	return args_yaml_parse(a, ARGS_FILE, &text, out, err);
+}
+
+static bool has_same_files(const struct run_wanted *w, const struct pyjson *open)
+{
+	const struct run_agent *agent = w->plan->agent;
+
+	return str_eq(text_of(open, "task_hash"), w->task_hash) &&
+			str_eq(text_of(open, "agent_hash"), agent ? agent->config->hash : "");
+}
+
+/* One that nobody asked for is drawn anew in each episode. */
+static bool has_same_salt(const struct run_wanted *w, const struct pyjson *reset)
+{
+	uint64_t wanted = w->plan->env->judge_salt;
+
+	return !wanted || wanted == episode_recorded_salt(reset);
+}
+
+static bool is_same(const struct run_wanted *w, const struct run_args *wanted,
+		const struct run_found *found)
+{
+	const struct glance *g = &found->glance;
+	auto_arena struct arena arena = ARENA_INIT;
+	struct run_args args = { 0 };
+
+	return g->over && has_same_files(w, g->open) && has_same_salt(w, g->reset) &&
+			args_yaml_read(&arena, found->dir, &args, NULL) == 0 &&
+			args_yaml_same(wanted, &args);
+}
+
+int run_existing_read(const struct run_wanted *w, struct run_existing *out, struct fh_error *err)
+{
+	const struct task *task = w->task;
+	auto_free char *id =
+			xasprintf("%s%s%s", task->id, *task->variant ? ":" : "", task->variant);
+	struct run_name name = run_record_name(w->plan, w->label, id);
+	auto_arena struct arena arena = ARENA_INIT;
+	auto_free int *numbers = NULL;
+	struct run_existing all = { .arena = ARENA_INIT };
+	struct run_args wanted = { 0 };
+	int r = read_wanted(&arena, w, &name, &wanted, err);
+	size_t n;
+
+	if (r < 0)
+		return r;
+	n = run_dir_numbers(w->plan->out, &name, &numbers);
+	all.items = arena_array(&all.arena, n + 1, sizeof(*all.items));
+	for (size_t i = 0; i < n; i++) {
+		auto_free char *dir = run_dir_path(w->plan->out, &name, numbers[i]);
+		struct run_found found = { .number = numbers[i],
+			.dir = arena_strdup(&all.arena, dir) };
+
+		found.glance = glance_at(&all.arena, dir);
+		if (is_same(w, &wanted, &found) && glance_seed(&found.glance, &found.seed))
+			all.items[all.n++] = found;
+	}
+	*out = all;
+	return 0;
+}
+
+void run_existing_release(struct run_existing *all)
+{
+	arena_release(&all->arena);
+	*all = (struct run_existing){ 0 };
+}
+
+/* --- what it tells -------------------------------------------------------------------------------------------- */
+
+/* Of its scores; the last line of its log has none. NULL: they can't be read. */
+static const struct pyjson *read_scores(struct arena *a, const char *dir)
+{
+	auto_free char *path = path_join(dir, EXPORT_RESULTS);
+	auto_buf struct buf text = BUF_INIT(RESULTS_BYTES_MAX);
+	const struct pyjson *results;
+
+	if (fd_read_file(path, &text, NULL) < 0 ||
+			pyjson_read(a, &(struct pyjson_source){ path, buf_str(&text), text.len, 0 },
+					&results, NULL) < 0)
+		return NULL;
+	return pyjson_get(results, "agent");
+}
+
+static void put(struct buf *json, const struct pyjson *value)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(json, PYJSON_LINE);
+
+	if (value && value->kind == PYJSON_OBJECT) {
+		buf_clear(json);
+		pyjson_put_value(&w, NULL, value);
+	}
+}
+
+static double value_of(const struct episode *e, const struct pyjson *score)
+{
+	const struct pyjson *m = score && score->kind == PYJSON_OBJECT ? score->first : NULL;
+	double v = NAN;
+
+	for (; m; m = m->next)
+		if (strcasecmp(m->key, e->metric) == 0)
+			pyjson_double(m, &v);
+	return v;
+}
+
+/* The first of the best, as an episode has it. */
+static void take_scores(struct episode *e, const struct pyjson *all)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&e->scores, PYJSON_LINE);
+	const struct pyjson *score = all && all->kind == PYJSON_ARRAY ? all->first : NULL;
+
+	for (; score; score = score->next) {
+		double v = value_of(e, score);
+
+		w.filled = e->scores.len > 0;
+		pyjson_put_value(&w, NULL, score);
+		if (isnan(v) || (e->maximize ? v <= e->best_value : v >= e->best_value))
+			continue;
+		e->best_value = v;
+		put(&e->best, score);
+	}
+}
+
+static int int_of(const struct pyjson *object, const char *key)
+{
+	int64_t v = 0;
+
+	pyjson_i64(pyjson_get(object, key), &v);
+	return v < 0 || v > INT_MAX ? 0 : (int)v;
+}
+
+static void set_text(char **field, const char *text)
+{
+	free(*field);
+	*field = xstrdup(text);
+}
+
+/* Since 1970, of an event. */
+static int64_t time_of(const struct pyjson *event)
+{
+	const char *text = text_of(event, "time");
+	const char *dot = strchr(text, '.');
+	int64_t ms = dot ? strtol(dot + 1, NULL, 10) : 0;
+
+	return compare_time(text) * NS_PER_S + ms * NS_PER_MS;
+}
+
+static void tell(struct episode *e, const struct run_found *found)
+{
+	const struct pyjson *open = found->glance.open, *end = found->glance.end;
+	const struct pyjson *maximize = pyjson_get(open, "maximize");
+	auto_free char *traj = export_traj_name(text_of(open, "task"), text_of(open, "variant"));
+	auto_arena struct arena arena = ARENA_INIT;
+
+	e->number = found->number;
+	e->steps = int_of(end, "steps");
+	e->max_steps = int_of(open, "max_steps");
+	e->maximize = maximize && maximize->boolean;
+	set_text(&e->metric, text_of(open, "metric"));
+	set_text(&e->variant, text_of(open, "variant"));
+	set_text(&e->exit_status, text_of(end, "exit_status"));
+	e->traj = path_join(found->dir, traj);
+	e->recorded = true;
+	e->begun_ns = time_of(open);
+	e->ended_ns = time_of(end);
+	e->stats = run_record_stats(pyjson_get(end, "model_stats"));
+	e->baseline_value = value_of(e, pyjson_get(open, "baseline"));
+	put(&e->baseline, pyjson_get(open, "baseline"));
+	take_scores(e, read_scores(&arena, found->dir));
+}
+
+bool run_existing_take(const struct run_existing *all, struct episode *e)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->items[i].seed != e->plan.seed)
+			continue;
+		tell(e, &all->items[i]);
+		e->phase = EPISODE_FOUND;
+		return true;
+	}
+	return false;
+}
