@@ -12,15 +12,16 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX                                                                          \
-	(128 << 20)  /* of answers: PID 1 writes them, whose memory is not the episode's */
-#define CALLS_MAX 16 /* at the same time, of a process */
-#define PAUSE_MS 50  /* between two calls: an agent's loop must not keep the owner busy */
+	(128 << 20) /* of answers: PID 1 writes them, whose memory is not the episode's */
+#define PAUSE_MS 50 /* between two calls: an agent's loop must not keep the owner busy */
 #define TIMEOUT_MS 60000
+#define ROOM_MS 60000  /* before a call that waits for others' is refused */
 #define FAILURES_MAX 3 /* it may be the machine's fault, which passes, or the agent's */
 
 /* --- services --------------------------------------------------------------------------------- */
@@ -41,6 +42,7 @@ static int begin_fetch(struct fh_env *env, const char *url, const char *key, str
 		return error_say(err, EDQUOT, "this episode has read as much of the web as it may");
 	return fetch_begin(
 			&(struct fetch_request){
+					.who = env->call.who,
 					.hosts = env->web_hosts,
 					.url = url,
 					.key_header = "x-api-key",
@@ -180,7 +182,6 @@ static void end(struct fh_env *env)
 	poller_unwatch_fd(&env->gym->poller, fetch_fd(env->call.fetch));
 	fetch_free(take_ptr(env->call.fetch));
 	env->call.service = NULL;
-	atomic_fetch_sub(&env->gym->n_calls, 1);
 }
 
 /* Nobody waits for its answer; what has come of it counts. */
@@ -200,7 +201,7 @@ static void begin(struct fh_env *env)
 	int r;
 
 	env->call.next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
-	if (!env->call.service && atomic_load(&env->gym->n_calls) >= CALLS_MAX)
+	if (!env->call.service && !fetch_has_room() && clock_now_ns() < env->call.room_ns)
 		return;
 	/* Before the call is read, so that the next one is told. */
 	if (sandbox_clear_requests(env->sb, NULL) < 0 || read_call(env, &call) < 0 ||
@@ -221,12 +222,10 @@ static void begin(struct fh_env *env)
 		r = service->begin(env, text, &err);
 	else
 		r = error_say(&err, ENOSYS, "there is no such service");
-	if (r < 0) {
+	if (r < 0)
 		put_answer(env, r, NULL, &err);
-	} else {
+	else
 		env->call.service = service;
-		atomic_fetch_add(&env->gym->n_calls, 1);
-	}
 }
 
 static void answer(struct fh_env *env)
@@ -244,11 +243,21 @@ static void answer(struct fh_env *env)
 	end(env);
 }
 
+void calls_begin(struct fh_env *env)
+{
+	static atomic_ullong n_episodes;
+
+	env->call.n_bytes = 0;
+	env->call.who = atomic_fetch_add(&n_episodes, 1) + 1;
+}
+
 void calls_advance(struct fh_env *env, bool asked)
 {
 	struct call *call = &env->call;
 
 	if (asked) {
+		if (!call->asked)
+			call->room_ns = clock_now_ns() + ROOM_MS * NS_PER_MS;
 		call->asked = true;
 		call->failures = 0;
 	}

@@ -15,7 +15,7 @@
  * pipe that says so; the answer is another file (proto/guest.h). So nothing in a call is trusted.
  *
  * Nothing here waits. An environment has one call at a time, which ends with its command, or gives way to the next:
- * the tool that made it is gone.
+ * the tool that made it is gone. What of it can't be ended counts on (web/fetch.h), for its episode, too.
  */
 struct fh_env;
 struct fetch;
@@ -25,16 +25,20 @@ struct call {
 	char id[CALL_ID_MAX + 1];
 	const struct call_service *service; /* NULL: none is under way */
 	struct fetch *fetch;
+	uint64_t who;      /* number of the episode, among all of the process */
 	size_t most;       /* papers that are asked for */
 	int64_t n_bytes;   /* of this episode's answers */
 	bool asked;        /* there is another one to look at */
 	struct buf unsaid; /* an answer that could not be put */
 	int failures;      /* to look at a call, or to put its answer */
 	int64_t next_ns;   /* when that is tried, at the earliest */
+	int64_t room_ns;   /* until when it waits for others' to be over */
 };
 
 /* "SERVICE ID\nTEXT", taken apart in place; false for what is none. */
 bool call_split(char *call, char **out_id, char **out_text);
+
+void calls_begin(struct fh_env *env); /* with the episode */
 
 /* Does what can be done; `asked`: a tool says that it has made a call. */
 void calls_advance(struct fh_env *env, bool asked);

@@ -21,7 +21,6 @@ struct fh_gym {
 	char *state_dir, *tasks_dir, *mlgym_root;
 	struct secret secret;
 	struct poller poller;
-	atomic_int n_calls; /* of tools, that are under way: env/calls.c */
 	pthread_mutex_t lock;
 	struct gym_task *tasks; /* under lock */
 	size_t n_tasks;

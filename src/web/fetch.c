@@ -9,7 +9,9 @@
 #include "web/http.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #define TRIES 3
 #define REDIRECTS 5
@@ -17,6 +19,9 @@
 #define PAUSE_ASKED_MS_MAX 10000
 
 struct fetch {
+	TAILQ_ENTRY(fetch) link;
+	uint64_t who;
+	bool is_left; /* of it there is no more than its http, which is asking */
 	struct http *http;
 	struct http_call *call; /* NULL: none is under way */
 	struct http_headers *headers;
@@ -28,6 +33,90 @@ struct fetch {
 	bool over;
 	struct fh_error failure;
 };
+
+/* --- how many there are ----------------------------------------------------------------------- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static TAILQ_HEAD(fetch_list, fetch) fetches = TAILQ_HEAD_INITIALIZER(fetches); /* under lock */
+
+/* Under lock. */
+static void free_those_that_are_over(void)
+{
+	struct fetch *next;
+
+	for (struct fetch *f = TAILQ_FIRST(&fetches); f; f = next) {
+		next = TAILQ_NEXT(f, link);
+		if (!f->is_left)
+			continue;
+		http_advance(f->http);
+		if (http_is_asking(f->http))
+			continue;
+		TAILQ_REMOVE(&fetches, f, link);
+		http_close(f->http);
+		free(f);
+	}
+}
+
+static int count(uint64_t who, int *out_of_who)
+{
+	int n = 0;
+
+	free_those_that_are_over();
+	*out_of_who = 0;
+	for (const struct fetch *f = TAILQ_FIRST(&fetches); f; f = TAILQ_NEXT(f, link)) {
+		n++;
+		*out_of_who += f->who == who;
+	}
+	return n;
+}
+
+static int enter(struct fetch *f, struct fh_error *err)
+{
+	int r = 0, n, n_of_who;
+
+	pthread_mutex_lock(&lock);
+	n = count(f->who, &n_of_who);
+	if (n_of_who >= FETCHES_OF_ONE_MAX)
+		r = error_say(err, EBUSY,
+				"%d earlier requests of this episode still wait for a name server: try "
+				"again in a minute",
+				n_of_who);
+	else if (n >= FETCHES_MAX)
+		r = error_say(err, EBUSY,
+				"%d requests are under way, which is as many as there may be: try again in "
+				"a minute",
+				n);
+	else
+		TAILQ_INSERT_TAIL(&fetches, f, link);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+/* It is freed now, or is left there. */
+static void quit(struct fetch *f)
+{
+	bool is_left = f->http && http_is_asking(f->http);
+
+	pthread_mutex_lock(&lock);
+	f->is_left = is_left;
+	if (!is_left)
+		TAILQ_REMOVE(&fetches, f, link);
+	pthread_mutex_unlock(&lock);
+	if (is_left)
+		return;
+	http_close(f->http);
+	free(f);
+}
+
+bool fetch_has_room(void)
+{
+	int n, n_of_nobody;
+
+	pthread_mutex_lock(&lock);
+	n = count(0, &n_of_nobody);
+	pthread_mutex_unlock(&lock);
+	return n < FETCHES_MAX;
+}
 
 /* --- a URL ------------------------------------------------------------------------------------ */
 
@@ -150,8 +239,15 @@ static void try(struct fetch *f)
 int fetch_begin(const struct fetch_request *request, struct fetch **out, struct fh_error *err)
 {
 	struct fetch *f = xcalloc(1, sizeof(*f));
-	int r = http_open(&f->http, err);
+	int r;
 
+	f->who = request->who;
+	r = enter(f, err);
+	if (r < 0) {
+		free(f);
+		return r;
+	}
+	r = http_open(&f->http, err);
 	f->hosts = request->hosts ? xstrdup(request->hosts) : NULL;
 	f->timeout_ms = request->timeout_ms;
 	buf_init(&f->body, request->bytes_max);
@@ -176,11 +272,10 @@ void fetch_free(struct fetch *f)
 	if (f->call)
 		http_cancel(f->call);
 	http_headers_free(f->headers);
-	http_close(f->http);
 	free(f->hosts);
 	free(f->url);
 	buf_release(&f->body);
-	free(f);
+	quit(f);
 }
 
 int fetch_fd(const struct fetch *f)

@@ -12,10 +12,17 @@
 /*
  * One document of the web, for somebody who is not trusted: places beyond an allow-list (hosts.h) are not asked,
  * wherever a redirect leads. A server that is busy is asked again, twice.
+ *
+ * A process has a few at a time. What was begun counts until it is truly over: where a name server does not answer,
+ * somebody waits for it (http.h) after the fetch was freed, too.
  */
 struct fetch;
 
+#define FETCHES_MAX 16       /* of the process */
+#define FETCHES_OF_ONE_MAX 4 /* of one who asks */
+
 struct fetch_request {
+	uint64_t who; /* asks */
 	const char *hosts;
 	const char *url;
 	const char *key_header,
@@ -24,7 +31,10 @@ struct fetch_request {
 	int64_t timeout_ms; /* of each try */
 };
 
-/* Nothing of the request needs to stay. -EINVAL, -EACCES: not allowed; with a sentence for who asks. */
+/* Whether the process may have another one now. */
+bool fetch_has_room(void);
+
+/* Nothing of the request needs to stay. -EINVAL, -EACCES: not allowed; -EBUSY; with a sentence for who asks. */
 int fetch_begin(const struct fetch_request *request, struct fetch **out, struct fh_error *err);
 void fetch_free(struct fetch *f); /* whatever it is doing; NULL is fine */
 

@@ -1,117 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "web/http.h"
+#include "web/http_inside.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "web/libcurl.h"
 
 #include "fumehood-build.h"
 
 #include <errno.h>
-#include <malloc.h>
-#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
-/* libcurl's multi interface: it says which sockets and which time it waits for, epoll and a timer
- * wait for them, and it is told which of them came. */
+/*
+ * libcurl's multi interface: it says which sockets and which time it waits for, epoll and a timer wait for them,
+ * and it is told which of them came.
+ */
 
 #define EVENTS_MAX 64
 #define CONNECT_MS_MAX 30000
-
-struct http {
-	CURLM *multi;
-	int epoll_fd, timer_fd;
-	int64_t curl_ns, wake_ns; /* when the timer is to fire, for libcurl and for the owner */
-	int64_t armed_ns;
-	struct http_call *unwatched; /* calls whose sockets epoll did not take */
-};
-
-struct http_headers {
-	struct curl_slist *list;
-};
-
-struct http_call {
-	struct http *http;
-	CURL *easy;
-	struct http_request request;
-	char sentence[CURL_ERROR_SIZE];
-	bool is_unwatched;
-	struct http_call *next; /* of those that are */
-};
-
-/* --- memory, and signals ---------------------------------------------------------------------- */
-
-static void wiping_free(void *p)
-{
-	if (p)
-		explicit_bzero(p, malloc_usable_size(p));
-	free(p);
-}
-
-static void *wiping_realloc(void *p, size_t n)
-{
-	size_t old = p ? malloc_usable_size(p) : 0;
-	void *moved = malloc(n);
-
-	if (moved && p)
-		memcpy(moved, p, old < n ? old : n);
-	if (moved)
-		wiping_free(p);
-	return moved;
-}
-
-static CURLcode global_result;
-static struct fh_error load_error; /* code 0: it is loaded */
-
-static void init_once(void)
-{
-	if (libcurl_load(&load_error) < 0)
-		return;
-	global_result = libcurl.global_init_mem(
-			CURL_GLOBAL_DEFAULT, malloc, wiping_free, wiping_realloc, strdup, calloc);
-}
-
-/* A peer that has closed its end must not end this process, whose signals are not ours to set. */
-struct quiet {
-	sigset_t before;
-	bool was_pending;
-};
-
-static void quiet_begin(struct quiet *q)
-{
-	sigset_t pipe, pending;
-
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	sigpending(&pending);
-	q->was_pending = sigismember(&pending, SIGPIPE) == 1;
-	pthread_sigmask(SIG_BLOCK, &pipe, &q->before);
-}
-
-static void quiet_end(struct quiet *q)
-{
-	static const struct timespec now = { 0 };
-	sigset_t pipe, pending;
-
-	sigemptyset(&pipe);
-	sigaddset(&pipe, SIGPIPE);
-	sigpending(&pending);
-	if (!q->was_pending && sigismember(&pending, SIGPIPE) == 1)
-		sigtimedwait(&pipe, NULL, &now);
-	pthread_sigmask(SIG_SETMASK, &q->before, NULL);
-}
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
 static void arm(struct http *h)
 {
+	const struct http_call *asking = TAILQ_FIRST(&h->asking);
 	int64_t first = h->curl_ns < h->wake_ns ? h->curl_ns : h->wake_ns;
 	struct itimerspec t = { 0 };
 
+	if (asking && asking->ask_end_ns < first)
+		first = asking->ask_end_ns;
 	if (first == h->armed_ns)
 		return;
 	h->armed_ns = first;
@@ -166,12 +87,6 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *k
 	return 0;
 }
 
-/* libcurl's own sockets would stay open across exec. */
-static curl_socket_t open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
-{
-	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-}
-
 int http_fd(const struct http *h)
 {
 	return h->epoll_fd;
@@ -207,20 +122,15 @@ static int set_up(struct http *h, struct fh_error *err)
 
 int http_open(struct http **out, struct fh_error *err)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct http *h;
-	int r;
+	int r = libcurl_load(err);
 
-	pthread_once(&once, init_once);
-	if (load_error.code < 0) {
-		if (err)
-			*err = load_error;
-		return load_error.code;
-	}
-	if (global_result != CURLE_OK)
-		return error_say(err, EIO, "libcurl: %s", libcurl.easy_strerror(global_result));
+	if (r < 0)
+		return r;
 	h = xcalloc(1, sizeof(*h));
 	h->epoll_fd = h->timer_fd = -1;
+	TAILQ_INIT(&h->asking);
+	TAILQ_INIT(&h->left);
 	h->curl_ns = h->wake_ns = h->armed_ns = INT64_MAX;
 	r = set_up(h, err);
 	if (r < 0) {
@@ -231,15 +141,38 @@ int http_open(struct http **out, struct fh_error *err)
 	return 0;
 }
 
+static void call_free(struct http_call *call)
+{
+	struct libcurl_quiet q;
+
+	for (struct http_call **at = &call->http->unwatched; *at; at = &(*at)->next) {
+		if (*at == call) {
+			*at = call->next;
+			break;
+		}
+	}
+	names_note_asked(call);
+	if (call->is_left)
+		TAILQ_REMOVE(&call->http->left, call, link);
+	libcurl_quiet_begin(&q);
+	if (call->easy)
+		libcurl.multi_remove_handle(call->http->multi, call->easy);
+	libcurl.easy_cleanup(call->easy);
+	libcurl_quiet_end(&q);
+	free(call);
+}
+
 void http_close(struct http *h)
 {
-	struct quiet q;
+	struct libcurl_quiet q;
 
 	if (!h)
 		return;
-	quiet_begin(&q);
+	while (!TAILQ_EMPTY(&h->left))
+		call_free(TAILQ_FIRST(&h->left));
+	libcurl_quiet_begin(&q);
 	libcurl.multi_cleanup(h->multi);
-	quiet_end(&q);
+	libcurl_quiet_end(&q);
 	close_fd(&h->epoll_fd);
 	close_fd(&h->timer_fd);
 	free(h);
@@ -264,7 +197,7 @@ void http_headers_add(
 	longer = libcurl.slist_append(h->list, line);
 	if (longer)
 		h->list = longer;
-	wiping_free(line);
+	libcurl_wiping_free(line);
 }
 
 void http_headers_free(struct http_headers *h)
@@ -295,6 +228,8 @@ static void set_options(struct http_call *call)
 
 	if (connect_ms > CONNECT_MS_MAX)
 		connect_ms = CONNECT_MS_MAX;
+	/* Before libcurl's own limit, at which it would let go of its thread. */
+	call->ask_end_ns = clock_now_ns() + connect_ms * 9 / 10 * NS_PER_MS;
 	libcurl.easy_setopt(easy, CURLOPT_URL, request->url);
 	libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers->list);
@@ -306,34 +241,21 @@ static void set_options(struct http_call *call)
 	libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 	libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 	libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	/* Whoever cancels does not wait for the thread that asks a name server. */
+	/* Whoever closes does not wait for the threads that ask name servers. */
 	libcurl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+	libcurl.easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, names_on_ask);
+	libcurl.easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, call);
+	libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, names_open_socket);
+	libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
+	libcurl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, names_on_connected);
+	libcurl.easy_setopt(easy, CURLOPT_PREREQDATA, call);
 	libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
 	libcurl.easy_setopt(easy, CURLOPT_WRITEDATA, call);
 	libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, call->sentence);
 	libcurl.easy_setopt(easy, CURLOPT_PRIVATE, call);
 	if (certificates && *certificates)
 		libcurl.easy_setopt(easy, CURLOPT_CAINFO, certificates);
-}
-
-static void call_free(struct http_call *call)
-{
-	struct quiet q;
-
-	for (struct http_call **at = &call->http->unwatched; *at; at = &(*at)->next) {
-		if (*at == call) {
-			*at = call->next;
-			break;
-		}
-	}
-	quiet_begin(&q);
-	if (call->easy)
-		libcurl.multi_remove_handle(call->http->multi, call->easy);
-	libcurl.easy_cleanup(call->easy);
-	quiet_end(&q);
-	free(call);
 }
 
 int http_start(struct http *h, const struct http_request *request, struct http_call **out,
@@ -356,7 +278,10 @@ int http_start(struct http *h, const struct http_request *request, struct http_c
 
 void http_cancel(struct http_call *call)
 {
-	call_free(call);
+	if (!call->is_asking)
+		call_free(call);
+	else if (!call->is_left)
+		names_leave(call);
 }
 
 int http_status(const struct http_call *call)
@@ -413,7 +338,7 @@ static int64_t retry_after_ms(CURL *easy)
 	return seconds < 1000000 ? seconds * 1000 : 1000000000;
 }
 
-static void end_call(struct http_call *call, CURLcode code)
+static void tell_end(struct http_call *call, CURLcode code)
 {
 	struct http_end end = {
 		.error = error_of(code),
@@ -426,7 +351,13 @@ static void end_call(struct http_call *call, CURLcode code)
 	if (code != CURLE_OK)
 		end.sentence = *call->sentence ? call->sentence : libcurl.easy_strerror(code);
 	call->request.end(call->request.user, &end);
-	call_free(call);
+}
+
+static void end_call(struct http_call *call, CURLcode code)
+{
+	if (!call->is_left)
+		tell_end(call, code);
+	http_cancel(call);
 }
 
 static void collect(struct http *h)
@@ -440,14 +371,30 @@ static void collect(struct http *h)
 		if (message->msg != CURLMSG_DONE)
 			continue;
 		libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+		names_note_asked(call);
 		end_call(call, message->data.result);
 	}
 }
 
 static void end_unwatched(struct http *h)
 {
-	while (h->unwatched)
-		end_call(h->unwatched, CURLE_COULDNT_CONNECT);
+	struct http_call *call;
+
+	while ((call = h->unwatched)) {
+		h->unwatched = call->next;
+		end_call(call, CURLE_COULDNT_CONNECT);
+	}
+}
+
+static void end_asking(struct http *h)
+{
+	int64_t now = clock_now_ns();
+	struct http_call *call;
+
+	while ((call = TAILQ_FIRST(&h->asking)) && call->ask_end_ns <= now) {
+		snprintf(call->sentence, sizeof(call->sentence), "no name server answered in time");
+		end_call(call, CURLE_OPERATION_TIMEDOUT);
+	}
 }
 
 static int to_curl(uint32_t events)
@@ -487,11 +434,12 @@ static void run_events(struct http *h)
 
 void http_advance(struct http *h)
 {
-	struct quiet q;
+	struct libcurl_quiet q;
 
-	quiet_begin(&q);
+	end_asking(h);
+	libcurl_quiet_begin(&q);
 	run_events(h);
-	quiet_end(&q);
+	libcurl_quiet_end(&q);
 	collect(h);
 	end_unwatched(h);
 	arm(h);

@@ -23,6 +23,12 @@ struct http_call;
 int http_open(struct http **out, struct fh_error *err);
 void http_close(struct http *h); /* after its calls; NULL is fine */
 
+/*
+ * Whether name servers are still asked for calls that are over, or were cancelled: each in a thread, and nobody can
+ * end these. http_advance() goes on with them; http_close() lets them be.
+ */
+bool http_is_asking(const struct http *h);
+
 /* Readable when http_advance() has something to do. */
 int http_fd(const struct http *h);
 

@@ -3,11 +3,38 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 #define LIBRARY "libcurl.so.4"
 
 struct libcurl libcurl;
+
+/* --- memory ----------------------------------------------------------------------------------- */
+
+void libcurl_wiping_free(void *p)
+{
+	if (p)
+		explicit_bzero(p, malloc_usable_size(p));
+	free(p);
+}
+
+static void *wiping_realloc(void *p, size_t n)
+{
+	size_t old = p ? malloc_usable_size(p) : 0;
+	void *moved = malloc(n);
+
+	if (moved && p)
+		memcpy(moved, p, old < n ? old : n);
+	if (moved)
+		libcurl_wiping_free(p);
+	return moved;
+}
+
+/* --- loading ---------------------------------------------------------------------------------- */
 
 static int find(void *library, const char *name, void *out_function, struct fh_error *err)
 {
@@ -19,7 +46,7 @@ static int find(void *library, const char *name, void *out_function, struct fh_e
 	return 0;
 }
 
-int libcurl_load(struct fh_error *err)
+static int load(struct fh_error *err)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	int r = 0;
@@ -34,4 +61,54 @@ int libcurl_load(struct fh_error *err)
 	LIBCURL_FUNCTIONS(LIBCURL_FIND)
 #undef LIBCURL_FIND
 	return r; /* it stays loaded */
+}
+
+static struct fh_error load_error; /* code 0: it is there */
+
+static void load_once(void)
+{
+	CURLcode result;
+
+	if (load(&load_error) < 0)
+		return;
+	result = libcurl.global_init_mem(CURL_GLOBAL_DEFAULT, malloc, libcurl_wiping_free,
+			wiping_realloc, strdup, calloc);
+	if (result != CURLE_OK)
+		error_say(&load_error, EIO, "libcurl: %s", libcurl.easy_strerror(result));
+}
+
+int libcurl_load(struct fh_error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, load_once);
+	if (load_error.code < 0 && err)
+		*err = load_error;
+	return load_error.code;
+}
+
+/* --- signals ---------------------------------------------------------------------------------- */
+
+void libcurl_quiet_begin(struct libcurl_quiet *q)
+{
+	sigset_t pipe, pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	q->was_pending = sigismember(&pending, SIGPIPE) == 1;
+	pthread_sigmask(SIG_BLOCK, &pipe, &q->before);
+}
+
+void libcurl_quiet_end(struct libcurl_quiet *q)
+{
+	static const struct timespec now = { 0 };
+	sigset_t pipe, pending;
+
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	if (!q->was_pending && sigismember(&pending, SIGPIPE) == 1)
+		sigtimedwait(&pipe, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &q->before, NULL);
 }

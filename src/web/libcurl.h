@@ -8,10 +8,12 @@
 #include "base/error.h"
 
 #include <curl/curl.h>
+#include <signal.h>
+#include <stdbool.h>
 
 /*
  * libcurl, loaded when it is first needed: with all that it brings along it takes three times as long to load as
- * this program takes to start. Of its functions those that are used; `lib` is theirs after libcurl_load().
+ * this program takes to start. Of its functions those that are used; `libcurl` has them after libcurl_load().
  */
 #define LIBCURL_FUNCTIONS(X)                                                                       \
 	X(easy_cleanup)                                                                            \
@@ -45,7 +47,18 @@ struct libcurl {
 
 extern struct libcurl libcurl;
 
-/* -ENOENT if it is not there, or not what this was compiled for. Once is enough; one thread at a time. */
+/* -ENOENT if it is not there, or not what this was compiled for. From any thread; what is loaded stays. */
 int libcurl_load(struct fh_error *err);
+
+void libcurl_wiping_free(void *p); /* as libcurl frees */
+
+/* A peer that has closed its end must not end this process, whose signals are not ours to set. */
+struct libcurl_quiet {
+	sigset_t before;
+	bool was_pending;
+};
+
+void libcurl_quiet_begin(struct libcurl_quiet *q);
+void libcurl_quiet_end(struct libcurl_quiet *q);
 
 #endif

@@ -172,7 +172,7 @@ def test_a_step_that_does_not_wait(door, web):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give it another resolv.conf")
 def test_a_name_server_that_is_silent(fumehood, enter, tmp_path):
-    """Nobody waits for a name longer than for the step."""
+    """Nobody waits for a name longer than for the step; who still asks for it is counted."""
     (tmp_path / "resolv.conf").write_text("nameserver 127.0.0.99\n")
     inside = tmp_path / "inside"
     inside.write_text(
@@ -190,6 +190,15 @@ def test_a_name_server_that_is_silent(fumehood, enter, tmp_path):
         slow = door.step("parse_pdf_url http://x.arxiv.org/y", timeout_s=0.5)
         assert slow["info"]["outcome"] == "timeout"
         assert server.recv(512) and time.monotonic() - began < 3
+        many = "for i in 1 2 3 4 5 6; do timeout 1 parse_pdf_url http://x$i.arxiv.org/y; done"
+        refused = said(door, many)[0].splitlines()
+        assert len(refused) == 3 and refused[0].startswith("4 earlier requests of this episode")
+        assert len(os.listdir(f"/proc/{door.child.pid}/task")) <= 5
+        began = time.monotonic()
+        door.ask(op="reset", seed=1)
+        text, _ = said(door, "timeout 1 parse_pdf_url http://x.arxiv.org/y; echo $?")
+        door.ask(op="close")
+        assert text == "124\n" and time.monotonic() - began < 4
 
 
 def test_what_an_episode_may_read(door, web):
