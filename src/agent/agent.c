@@ -372,7 +372,7 @@ static int take_reply(struct agent *a, const struct chat_reply *reply, struct fh
 	int r;
 
 	keep_reply(a, reply);
-	r = c->parser->parse(&a->turn_arena, &a->reply, &c->commands, &a->parsed, &why);
+	r = output_parse(c->parser, &a->turn_arena, &a->reply, &c->commands, &a->parsed, &why);
 	/* What is longer is no action: an environment would refuse it. */
 	if (r == 0 && strlen(a->parsed.action) > FH_ACTION_BYTES_MAX)
 		r = error_say(&why, E2BIG, "a command has at most %d bytes", FH_ACTION_BYTES_MAX);

@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <string.h>
 
 static const struct output_parser *const parsers[] = {
 	&parser_action,
@@ -20,6 +21,30 @@ static const struct output_parser *const parsers[] = {
 	&parser_tool_call,
 	&parser_tolerant,
 };
+
+const char *parse_lines(struct arena *a, const char *text)
+{
+	char *out, *to;
+
+	if (!strstr(text, "\r\n"))
+		return text;
+	to = out = arena_strdup(a, text);
+	for (const char *from = text; *from; from++)
+		if (from[0] != '\r' || from[1] != '\n')
+			*to++ = *from;
+	*to = '\0';
+	return out;
+}
+
+int output_parse(const struct output_parser *parser, struct arena *a,
+		const struct chat_reply *reply, const struct commands *commands, struct parsed *out,
+		struct fh_error *err)
+{
+	struct chat_reply read = *reply;
+
+	read.content = parse_lines(a, reply->content);
+	return parser->parse(a, &read, commands, out, err);
+}
 
 const struct output_parser *output_parser_find(const char *name, struct fh_error *err)
 {

@@ -23,10 +23,16 @@ struct output_parser {
 	/* What a model is told whose reply is wrong: a template, with the fields of the system's. */
 	const char *format_error;
 	bool wants_tools; /* the model is given tools, and is to use them */
-	/* -EINVAL for a reply in another form: why. */
+	/* As output_parse(); lines end with \n alone. */
 	int (*parse)(struct arena *a, const struct chat_reply *reply,
 			const struct commands *commands, struct parsed *out, struct fh_error *err);
 };
+
+/* -EINVAL for a reply in another form: why. A reply's lines may end with \r\n, too; a shell would take the \r for a
+ * part of the command, so that an action's do not. */
+int output_parse(const struct output_parser *parser, struct arena *a,
+		const struct chat_reply *reply, const struct commands *commands, struct parsed *out,
+		struct fh_error *err);
 
 /* NULL with a sentence that lists all, or names the closest. */
 const struct output_parser *output_parser_find(const char *name, struct fh_error *err);

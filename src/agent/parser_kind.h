@@ -16,6 +16,9 @@ extern const struct output_parser parser_tool_call; /* parser_tool.c */
 /* Between <command> and </command>: the last ones. False if there are none. */
 bool parse_tags(struct arena *a, const char *text, struct parsed *out);
 
+/* The text with \n wherever it has \r\n. */
+const char *parse_lines(struct arena *a, const char *text);
+
 /* A text that is a JSON object; `name` is what messages call it. */
 int parse_object(struct arena *a, const char *name, const char *text, const struct pyjson **out,
 		struct fh_error *err);

@@ -175,9 +175,10 @@ static int tool_action(struct arena *a, const struct chat_use *use, const struct
 			*use->arguments ? use->arguments : "{}", &arguments, err);
 	if (r == 0)
 		r = take_values(a, command, arguments, values, &n, err);
-	if (r == 0)
-		*out = command == &tool_shell ? values[0].value
-					      : command_fill(a, command, values, n);
+	if (r == 0 && command == &tool_shell)
+		*out = parse_lines(a, values[0].value);
+	else if (r == 0)
+		*out = command_fill(a, command, values, n);
 	return r;
 }
 

@@ -69,12 +69,12 @@ const char *fields_get(const struct fields *f, const char *name)
 
 /* --- rendering -------------------------------------------------------------------------------- */
 
-/* A text of several lines is a block, which begins on the line after its key. */
+/* Only a block's lines are those of its file. */
 static int line_of(const struct template *t, const char *at)
 {
-	int line = t->at->line + (strchr(t->text, '\n') != NULL);
+	int line = t->at->line + t->at->block;
 
-	for (const char *s = t->text; s < at; s++)
+	for (const char *s = t->text; s < at && t->at->block; s++)
 		line += *s == '\n';
 	return line;
 }

@@ -23,16 +23,11 @@ const char *episode_aliases(const char *path, const char *mlgym_root, struct are
 	return NULL;
 }
 
-int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
-		struct fh_error *err)
+static int make(struct arena *arena, const struct agent_config *agent, const char *aliases,
+		struct env_setup *out, struct fh_error *err)
 {
-	auto_arena struct arena arena = ARENA_INIT;
 	struct command_setup commands = { .aliases = aliases };
-	struct env_setup setup;
-	int r;
 
-	if (!agent && !aliases)
-		return 0;
 	if (agent) {
 		const struct tools_config *tools = &agent->keys.tools;
 
@@ -43,6 +38,26 @@ int episode_set_up(struct fh_env *env, const struct agent_config *agent, const c
 		commands.state_name = tools->state_command.name;
 		commands.state_code = tools->state_command.code;
 	}
-	r = command_setup_make(&arena, &commands, &setup, err);
+	return command_setup_make(arena, &commands, out, err);
+}
+
+int episode_check_setup(const struct agent_config *agent, const char *aliases, struct fh_error *err)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct env_setup setup;
+
+	return make(&arena, agent, aliases, &setup, err);
+}
+
+int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
+		struct fh_error *err)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct env_setup setup;
+	int r;
+
+	if (!agent && !aliases)
+		return 0;
+	r = make(&arena, agent, aliases, &setup, err);
 	return r < 0 ? r : env_set_setup(env, &setup, err);
 }

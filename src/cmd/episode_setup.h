@@ -17,4 +17,8 @@ const char *episode_aliases(const char *path, const char *mlgym_root, struct are
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
 		struct fh_error *err);
 
+/* Whether that will do, of any episode. -EINVAL. */
+int episode_check_setup(
+		const struct agent_config *agent, const char *aliases, struct fh_error *err);
+
 #endif

@@ -180,8 +180,10 @@ static int check_model(struct planning *p, const struct run_agent *agent, const 
 		.stop_fd = -1,
 	};
 	struct model *model;
-	int r = agent->config ? run_agent_check(agent, task, &p->err) : 0;
+	int r = episode_check_setup(agent->config, p->plan->aliases, &p->err);
 
+	if (r == 0 && agent->config)
+		r = run_agent_check(agent, task, &p->err);
 	if (r < 0)
 		return r;
 	if (agent->chat) {

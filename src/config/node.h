@@ -23,6 +23,7 @@ struct node {
 	/* scalar */
 	const char *text;
 	bool plain; /* neither quoted nor a block: "true" and "~" are not mere text */
+	bool block; /* "|" or ">", which stands at its place: the text begins on the next line */
 	/* list and map */
 	size_t n;
 	const struct node *const *items;

@@ -155,6 +155,8 @@ static int load_scalar(struct loader *l, const yaml_event_t *event, const struct
 	node->text = arena_strndup(l->arena, text, event->data.scalar.length);
 	node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
 			!event->data.scalar.tag;
+	node->block = event->data.scalar.style == YAML_LITERAL_SCALAR_STYLE ||
+			event->data.scalar.style == YAML_FOLDED_SCALAR_STYLE;
 	node->n_nodes = 1;
 	node->n_bytes = event->data.scalar.length;
 	r = add_anchor(l, event->data.scalar.anchor, node);

@@ -18,6 +18,14 @@
 
 /* --- services --------------------------------------------------------------------------------- */
 
+static int check_limit(double limit, struct fh_error *err)
+{
+	if (limit >= 0)
+		return 0;
+	return error_say(err, EINVAL, "a limit on costs is 0, which is none, or more, and not %g",
+			limit);
+}
+
 int chat_service_open(const struct chat_service_options *options, struct chat_service **out,
 		struct fh_error *err)
 {
@@ -30,6 +38,8 @@ int chat_service_open(const struct chat_service_options *options, struct chat_se
 		s->cost_limit = options->total_cost_limit;
 		s->cost = options->spent;
 	}
+	if (r == 0)
+		r = check_limit(s->cost_limit, err);
 	if (r == 0)
 		r = prices_open(options ? options->prices : NULL, &s->prices, err);
 	if (r < 0) {
@@ -245,7 +255,9 @@ static int set_up(struct chat_model *m, const struct chat_options *options, stru
 	if (r < 0)
 		return r;
 	m->name = arena_strdup(&m->arena, name);
-	r = set_extra(m, options->extra, err);
+	r = check_limit(options->cost_limit, err);
+	if (r == 0)
+		r = set_extra(m, options->extra, err);
 	if (r == 0)
 		r = set_url(m, options->url, err);
 	if (r == 0)

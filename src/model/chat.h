@@ -33,7 +33,8 @@ struct chat_service_options {
 	double spent;            /* before, which counts towards it */
 };
 
-/* -EINVAL with "FILE:LINE:COLUMN: ..." for a table of prices that is wrong. Options need not stay. */
+/* -EINVAL with "FILE:LINE:COLUMN: ..." for a table of prices that is wrong, and for a limit below 0. Options need
+ * not stay. */
 int chat_service_open(const struct chat_service_options *options, struct chat_service **out,
 		struct fh_error *err);
 void chat_service_close(struct chat_service *s); /* after its models; NULL is fine */
@@ -83,7 +84,7 @@ bool chat_is_spec(const char *spec);
 
 /*
  * -EINVAL, each with a sentence that says the way out: a spec that nobody knows, no key where the
- * provider's own address wants one, a limit on costs for a model whose price is not known, an `extra`
+ * provider's own address wants one, a limit on costs below 0, or for a model whose price is not known, an `extra`
  * that is no object. Options need not stay. Nothing is sent yet.
  */
 int chat_model_open(struct chat_service *s, const struct chat_options *options,

@@ -308,9 +308,24 @@ static int read_message(struct reply *r, const json_t *message, bool whole, stru
 	return ret;
 }
 
+/* Of several that were asked for the one that is numbered 0, wherever it stands; a server may number none. */
+static const json_t *first_choice(const json_t *root)
+{
+	const json_t *choices = json_object_get(root, "choices");
+	const json_t *choice, *index;
+	size_t i;
+
+	json_array_foreach(choices, i, choice) {
+		index = json_object_get(choice, "index");
+		if (!json_is_integer(index) || json_integer_value(index) == 0)
+			return choice;
+	}
+	return NULL;
+}
+
 static int read_whole(struct reply *r, const json_t *root, struct fh_error *err)
 {
-	const json_t *choice = json_array_get(json_object_get(root, "choices"), 0);
+	const json_t *choice = first_choice(root);
 	const json_t *message = json_object_get(choice, "message");
 
 	if (!json_is_object(message))
@@ -323,7 +338,7 @@ static int read_whole(struct reply *r, const json_t *root, struct fh_error *err)
 
 static int read_event(struct reply *r, const json_t *data, struct fh_error *err)
 {
-	const json_t *choice = json_array_get(json_object_get(data, "choices"), 0);
+	const json_t *choice = first_choice(data);
 
 	if (!json_is_object(data))
 		return reply_broken(err, "an event of its stream is no object");

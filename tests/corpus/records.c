@@ -85,7 +85,7 @@ static void check_reply(const struct output_parser *parser, const struct traj_st
 		tell("parser", "SKIPPED", "step %zu: the model did not act", i);
 		return;
 	}
-	if (parser->parse(&a, &reply, &none, &parsed, &err) < 0)
+	if (output_parse(parser, &a, &reply, &none, &parsed, &err) < 0)
 		tell("parser", "DIFFERENT", "step %zu: %s", i, err.message);
 	else if (!str_eq(parsed.action, text_of(step->action)))
 		tell("parser", "DIFFERENT", "step %zu: another action", i);

@@ -276,22 +276,22 @@ def test_costs(serve, play, tmp_path, fumehood):
     assert both[0]["exit_status"].endswith("(exit_cost)") and both[0]["cost"] == 3
     assert (both[1]["exit_status"], both[1]["trajectory"], both[1]["steps"]) == ("", None, 0)
     assert [r["error"] for r in both] == ["all models have cost $3.0000, and may cost $2.5000"] * 2
-    refused = fumehood(
-        *(
-            "run",
-            "--task",
-            "rows",
-            "--tasks-dir",
-            TASKS,
-            "--model",
-            "openai:m",
-            "--url",
-            server.url,
-        ),
-        *("--per-instance-cost-limit", "1"),
-        status=2,
+    run = (
+        "run",
+        "--task",
+        "rows",
+        "--tasks-dir",
+        TASKS,
+        "--model",
+        "openai:m",
+        "--url",
+        server.url,
     )
+    refused = fumehood(*run, "--per-instance-cost-limit", "1", status=2)
     assert "price" in refused.stderr
+    for option in "--per-instance-cost-limit", "--total-cost-limit":
+        refused = fumehood(*run, option, "-1", status=2)
+        assert "a limit on costs is 0" in refused.stderr
 
 
 def test_commands_see_the_variables(serve, play, tmp_path):
@@ -386,6 +386,16 @@ HEAD = "system_template: s\n"
     [
         (HEAD + "task_template: |-\n  a\n  b {nowhere}\n", ":4: unknown field {nowhere}"),
         (HEAD + "task_template: t\ntools: {native: [fly]}\n", ":3:17: there is no command 'fly'"),
+        (HEAD + "task_template: |-\n  a {nowhere}\n", ":3: unknown field {nowhere}"),
+        (
+            HEAD + "task_template: t\ntools:\n  blocklist_error_template: '{name} {whi}'\n",
+            ":4: unknown field {whi}",
+        ),
+        (HEAD + "task_template: t\nformat_error_template: '{why} {wy}'\n", "field {wy}; did"),
+        (
+            HEAD + "task_template: t\ntools: {env_variables: {a-b: 1}}\n",
+            "'a-b' can't be the name of a variable",
+        ),
         (HEAD, "key 'task_template' is missing"),
     ],
 )

@@ -56,8 +56,8 @@ static void parse_all(const char *text)
 		struct chat_reply reply = { .content = text, .uses = &use, .n_uses = 1 };
 		struct parsed parsed = { 0 };
 
-		if (output_parser_find(parsers[i / 2], NULL)
-						->parse(&a, &reply, &commands, &parsed, NULL) < 0)
+		if (output_parse(output_parser_find(parsers[i / 2], NULL), &a, &reply, &commands,
+				    &parsed, NULL) < 0)
 			continue;
 		if (!parsed.action || !parsed.thought ||
 				strlen(parsed.action) > 8 * strlen(text) + 64)

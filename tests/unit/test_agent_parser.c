@@ -67,6 +67,9 @@ static const struct reply_case cases[] = {
 	{ "ThoughtActionParser", " ```\nls\n ```\n", NULL, NULL },
 	{ "ThoughtActionParser", "```\nls\n```   ", "", "ls\n" },
 	{ "ThoughtActionParser", "```\xc2\xa0\nls\n```\n", "", "ls\n" },
+	{ "ThoughtActionParser", "a\r\n```\r\nls\r\nx\ry\r\n```\r\n", "a\n", "ls\nx\ry\n" },
+	{ "TolerantParser", "a\r\n```sh\r\nls\r\n```", "a\n", "ls\n" },
+	{ "Identity", "ls\r\npwd\r\n", "ls\npwd\n", "ls\npwd\n" },
 	{ "EditFormat", "c\n```\nnew\ntext\n```\n", "c\n", "new\ntext\n" },
 	{ "MLGymThoughtActionParser", "look\n```\nls\n```\n", "look\n", "ls\n" },
 	{ "MLGymThoughtActionParser", "see ```x``` and\n```\nls\n```\n", NULL, NULL },
@@ -119,7 +122,7 @@ static void assert_case(const struct reply_case *c)
 
 	parser = output_parser_find(c->parser, &error);
 	assert_non_null(parser);
-	r = parser->parse(&a, &reply, &commands, &parsed, &error);
+	r = output_parse(parser, &a, &reply, &commands, &parsed, &error);
 	if (r < 0 && c->action)
 		fail_msg("%s refused '%s': %s", c->parser, c->reply, error.message);
 	if (r == 0 && !c->action)
@@ -141,6 +144,7 @@ static const struct {
 	const char *name, *arguments, *action, *why;
 } uses[] = {
 	{ "bash", "{\"command\": \"ls -l\\npwd\"}", "ls -l\npwd" },
+	{ "bash", "{\"command\": \"ls\\r\\npwd\"}", "ls\npwd" },
 	{ "open", "{\"path\": \"it's\", \"line_number\": 4}", "open 'it'\"'\"'s' 4" },
 	{ "submit", "", "submit" },
 	{ "edit", "{\"start\": 1, \"end\": 1, \"text\": \"x = 'y'\"}",
@@ -197,7 +201,7 @@ static void test_tools(void **state)
 		struct chat_reply reply = { .content = "why", .uses = &use, .n_uses = 1 };
 		struct parsed parsed = { 0 };
 
-		assert_int_equal(parser->parse(&a, &reply, &commands, &parsed, &error) == 0,
+		assert_int_equal(output_parse(parser, &a, &reply, &commands, &parsed, &error) == 0,
 				uses[i].action != NULL);
 		if (!uses[i].action) {
 			assert_has(error.message, uses[i].why);
@@ -241,7 +245,7 @@ static double seconds_of(const struct output_parser *parser, const char *text)
 	struct parsed parsed = { 0 };
 	clock_t begin = clock();
 
-	parser->parse(&a, &reply, &commands, &parsed, &error);
+	output_parse(parser, &a, &reply, &commands, &parsed, &error);
 	return (double)(clock() - begin) / CLOCKS_PER_SEC;
 }
 

@@ -49,8 +49,11 @@ static void test_fields(void **state)
 
 static const struct {
 	const char *text, *message;
+	bool block;
 } refused[] = {
-	{ "a\nb {nam}\n", "f.yaml:7: unknown field {nam}; did you mean {name}?" },
+	{ "a\nb {nam}\n", "f.yaml:7: unknown field {nam}; did you mean {name}?", true },
+	{ "b {nam}", "f.yaml:6: unknown field {nam}; did you mean {name}?", true },
+	{ "a\n{nam}", "f.yaml:5: unknown field {nam}; did you mean {name}?" },
 	{ "{zebra}", "f.yaml:5: unknown field {zebra} (a brace that is meant as one is written twice: {{)" },
 	{ "{}", "f.yaml:5: a field is a name" },
 	{ "{name!r}", "f.yaml:5: a field is a name" },
@@ -62,9 +65,9 @@ static void test_unknown_fields(void **state)
 {
 	auto_arena struct arena a = ARENA_INIT;
 	struct fields f = make_fields(&a);
-	struct node node = { .file = "f.yaml", .line = 5 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		struct node node = { .file = "f.yaml", .line = 5, .block = refused[i].block };
 		auto_buf struct buf out = BUF_INIT(1000);
 
 		assert_true(template_render(&out, &(struct template){ refused[i].text, &node }, &f,

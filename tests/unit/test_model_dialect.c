@@ -193,6 +193,17 @@ static void test_odd_replies(void **state)
 		{ &dialect_openai, false,
 				"{\"error\":null,\"choices\":[{\"message\":{\"refusal\":\"no\"}}]}",
 				"no", "", NULL },
+		{ &dialect_openai, false,
+				"{\"choices\":[{\"index\":1,\"message\":{\"content\":\"b\"}},"
+				"{\"index\":0,\"message\":{\"content\":\"a\"}}]}",
+				"a", "", NULL },
+		{ &dialect_openai, true,
+				"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}},"
+				"{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n"
+				"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"},"
+				"\"finish_reason\":\"length\"}]}\n\n"
+				"data: {\"choices\":[{\"index\":0,\"finish_reason\":\"stop\"}]}\n\n",
+				"a", "", NULL },
 		{ &dialect_openai, true,
 				"data: {\"choices\":[{\"delta\":{\"content\":\"a\\u0000b\"}}]}\n\n"
 				"data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n",
