@@ -5,8 +5,6 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/interrupt.h"
-#include "cmd/term.h"
-#include "trajectory/compare.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -19,7 +17,6 @@
  * fumehood replay: the actions of a recorded run, played again in a fresh episode of the same task and seed, and
  * its observations beside the recorded ones.
  */
-#define DIFF_LINES 20
 #define LINE_BYTES_MAX (64L << 20)
 
 /* --- playing it ----------------------------------------------------------------------------------------- */
@@ -84,89 +81,20 @@ static int play(struct replay *r, struct fh_error *err)
 	return n < 0 ? n : 0;
 }
 
-/* --- comparing -------------------------------------------------------------------------------------------- */
+/* --- the end ---------------------------------------------------------------------------------------------- */
 
-static const char *text_of(const struct pyjson *v)
-{
-	const char *text = v ? pyjson_string(v) : NULL;
-
-	return text ? text : "";
-}
-
-struct verdicts {
-	size_t n[3];    /* by enum compare_verdict */
-	size_t missing; /* steps that only one of both has */
-};
-
-static struct compare_text then(const struct replay *r, const struct pyjson *v)
-{
-	return (struct compare_text){ text_of(v), r->recorded_s };
-}
-
-static struct compare_text now(const struct replay *r, const struct pyjson *v)
-{
-	return (struct compare_text){ text_of(v), r->now_s };
-}
-
-/* What a step was like: what it showed, and the state that it began in. */
-static enum compare_verdict compare_step(const struct replay *r, size_t i)
-{
-	const struct traj_step *a = &r->recorded->steps[i], *b = &r->now->steps[i];
-	enum compare_verdict shown = compare_texts(then(r, a->observation), now(r, b->observation));
-	enum compare_verdict state = a->state ? compare_texts(then(r, a->state), now(r, b->state))
-					      : COMPARE_EQUAL;
-
-	return shown > state ? shown : state;
-}
-
-static void print_step(const struct replay *r, size_t i, enum compare_verdict v)
-{
-	const struct traj_step *a = &r->recorded->steps[i], *b = &r->now->steps[i];
-	auto_buf struct buf line = BUF_INIT(LINE_BYTES_MAX), diff = BUF_INIT(LINE_BYTES_MAX);
-	bool colours = term_colours(STDOUT_FILENO);
-	const char *style = v == COMPARE_DIFFERENT ? TERM_RED : TERM_GREEN;
-
-	if (v != COMPARE_DIFFERENT && !r->options->all)
-		return;
-	str_add_printable(&line, text_of(a->action));
-	printf("%4zu %s%-10s%s %.*s\n", i + 1, term_style(colours, style), compare_verdicts[v],
-			term_style(colours, TERM_RESET), (int)strcspn(buf_str(&line), "\n"),
-			buf_str(&line));
-	if (v != COMPARE_DIFFERENT)
-		return;
-	compare_diff(&diff, then(r, a->observation), now(r, b->observation), DIFF_LINES);
-	if (!diff.len)
-		compare_diff(&diff, then(r, a->state), now(r, b->state), DIFF_LINES);
-	buf_clear(&line);
-	str_add_printable(&line, buf_str(&diff));
-	fputs(buf_str(&line), stdout);
-}
-
-static struct verdicts compare(const struct replay *r)
-{
-	size_t a = r->recorded->n_steps, b = r->now->n_steps;
-	struct verdicts all = { .missing = a > b ? a - b : b - a };
-
-	for (size_t i = 0; i < a && i < b; i++) {
-		enum compare_verdict v = compare_step(r, i);
-
-		all.n[v]++;
-		if (!r->ctx->json)
-			print_step(r, i, v);
-	}
-	return all;
-}
-
-static void print_summary(const struct replay *r, const struct verdicts *all)
+static void print_summary(const struct replay *r, const struct replay_verdicts *all)
 {
 	auto_buf struct buf line = BUF_INIT(LINE_BYTES_MAX);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
 
 	if (!r->ctx->json) {
 		if (r->now)
-			printf("%zu steps equal, %zu after normalisation, %zu different, %zu missing\n",
+			printf("%zu steps equal, %zu after normalisation, %zu not comparable, "
+			       "%zu different, %zu missing\n",
 					all->n[COMPARE_EQUAL], all->n[COMPARE_NORMALISED],
-					all->n[COMPARE_DIFFERENT], all->missing);
+					all->n[COMPARE_UNKNOWN], all->n[COMPARE_DIFFERENT],
+					all->missing);
 		printf("%s: %s\n", r->episode.exit_status, r->episode.traj);
 		return;
 	}
@@ -191,14 +119,22 @@ static void release(struct replay *r)
 	run_agent_release(&r->agent);
 	traj_free(r->recorded);
 	traj_free(r->now);
+	free(r->path);
 	free(r->out);
 	arena_release(&r->arena);
+}
+
+/* All that can be compared; where nothing can, nobody knows. */
+static bool all_equal(const struct replay_verdicts *v)
+{
+	return !v->n[COMPARE_DIFFERENT] && !v->missing &&
+			v->n[COMPARE_EQUAL] + v->n[COMPARE_NORMALISED] > 0;
 }
 
 static int run_replay(struct command_context *ctx)
 {
 	__attribute__((cleanup(release))) struct replay r = { .ctx = ctx, .options = ctx->options };
-	struct verdicts all = { 0 };
+	struct replay_verdicts all = { 0 };
 	struct fh_error err;
 
 	log_setup(&(struct log_options){ .level = LOG_WARN, .fd = STDERR_FILENO });
@@ -210,19 +146,19 @@ static int run_replay(struct command_context *ctx)
 	if (r.options->compare && !interrupt_wanted()) {
 		if (traj_read(r.episode.traj, &r.now, &err) < 0)
 			return cmd_fail(&err);
-		all = compare(&r);
+		all = replay_compare(&r);
 	}
 	print_summary(&r, &all);
 	if (interrupt_wanted())
 		return interrupt_status();
-	return all.n[COMPARE_DIFFERENT] || all.missing ? CMD_FAILED : CMD_OK;
+	return r.now && !all_equal(&all) ? CMD_FAILED : CMD_OK;
 }
 
 #define FIELD(f) offsetof(struct replay_options, f)
 
 static const struct cmd_option options[] = {
 	{ "compare", 'c', OPTION_FLAG, FIELD(compare), NULL,
-			"say which observations differ, and how; exit status 1 if any does" },
+			"say which observations differ, and how; exit status 1 if any does, or none can be compared" },
 	{ "all", 'a', OPTION_FLAG, FIELD(all), NULL, "with --compare: name equal steps, too" },
 	{ "task", 0, OPTION_TEXT, FIELD(task), "T[:V]", "instead of the recorded one" },
 	{ "agent", 0, OPTION_TEXT, FIELD(agent), "FILE",
@@ -245,7 +181,8 @@ const struct command command_replay = {
 	.about = "Plays the actions of a recorded run (a .traj, or the folder of a run) in a fresh episode of the "
 		 "same task with the same seed, and records that. No model is asked.\n"
 		 "With --compare observations and states are laid beside the recorded ones. What no two runs have "
-		 "in common, such as times and process ids, is put aside (\"normalised\").",
+		 "in common, such as times and process ids, is put aside (\"normalised\"). Of what MLGym scored, the "
+		 "scores are compared, not its words; reasons in its words can't be (\"unknown\").",
 	.examples = "fumehood replay --compare trajectories/me/*_run_0\n"
 		    "fumehood replay --compare --mlgym-root MLGym --agent configs/agents/default.yaml old.traj",
 	.options = options,

@@ -8,6 +8,7 @@
 #include "cmd/run_agent.h"
 #include "cmd/run_episode.h"
 #include "task/task.h"
+#include "trajectory/compare.h"
 #include "trajectory/traj.h"
 
 /* A recorded run that `fumehood replay` plays again: what its record says of it, and what comes of it. */
@@ -26,7 +27,7 @@ struct replay {
 	struct fh_env_options env;
 	struct run_agent agent;
 	const int *gpus;
-	const char *path; /* of the record: a .traj, or the folder of a run */
+	char *path; /* of the record: a .traj, or the folder of a run */
 	const char *model;
 	char *out;
 	const char *aliases;                /* a file that its shells source; NULL: none */
@@ -44,5 +45,13 @@ struct replay {
  * record can't give is said. -EPERM for a task of the record's own that would give its actions what is this
  * machine's. */
 int replay_prepare(struct replay *r, struct fh_error *err);
+
+struct replay_verdicts {
+	size_t n[COMPARE_VERDICTS]; /* steps, by enum compare_verdict */
+	size_t missing;             /* steps that only one of both has */
+};
+
+/* Both runs side by side. Prints the steps that are not equal, or all that are asked for. */
+struct replay_verdicts replay_compare(const struct replay *r);
 
 #endif

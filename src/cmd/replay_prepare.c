@@ -231,12 +231,14 @@ static int choose_gpus(struct replay *r, struct fh_error *err)
 int replay_prepare(struct replay *r, struct fh_error *err)
 {
 	const struct replay_options *o = r->options;
-	int n;
+	int n = export_record(r->ctx->args[0], &r->path, err);
 
-	r->path = r->ctx->args[0];
-	n = export_traj(r->path, &r->recorded, err);
+	if (n == 0)
+		n = export_traj(r->path, &r->recorded, err);
 	if (n < 0)
 		return n;
+	if (!r->recorded->n_steps)
+		return error_say(err, ENODATA, "there is no step to play in '%s'", r->path);
 	r->model = arena_printf(&r->arena, "replay:%s", r->path);
 	read_events(r);
 	read_args(r);

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/setup.h"
+#include "env/words.h"
 #include "proto/guest.h"
 #include "web/papers.h"
 
@@ -39,7 +40,7 @@ void observe_note(struct fh_env *env, const char *format, ...)
 
 static void add_score_line(struct buf *b, const char *label, const struct score *score)
 {
-	buf_printf(b, "%s: ", label);
+	buf_add_str(b, label);
 	score_add_repr(b, score);
 	buf_add_char(b, '\n');
 }
@@ -86,7 +87,7 @@ char *observe_welcome(const struct fh_env *env)
 	buf_add_char(&b, '\n');
 	add_rules(&b, env);
 	if (env->baseline.n)
-		add_score_line(&b, "Baseline Score", &env->baseline);
+		add_score_line(&b, WORDS_BASELINE, &env->baseline);
 	return buf_take(&b);
 }
 
@@ -117,7 +118,7 @@ static void note_outcome(struct fh_env *env, const struct session_result *result
 	case SESSION_GONE:
 		break;
 	case SESSION_TIMEOUT:
-		observe_note(env, "(The command was still running after %g s and was ended.)",
+		observe_note(env, WORDS_TIMEOUT "%g s and was ended.)",
 				(double)env->timeout_ms / 1e3);
 		break;
 	case SESSION_OUTPUT_LIMIT:
@@ -174,21 +175,20 @@ void observe_grade(struct fh_env *env, const struct grade_result *result)
 {
 	switch (result->verdict) {
 	case GRADE_SCORED:
-		observe_note(env, "Scored a valid submission artefact at %s.",
-				scored_file(env, result));
+		observe_note(env, WORDS_SCORED "%s.", scored_file(env, result));
 		if (env->baseline.n)
-			add_score_line(&env->observation, "Baseline Score", &env->baseline);
-		add_score_line(&env->observation, "Evaluation Score", result->score);
+			add_score_line(&env->observation, WORDS_BASELINE, &env->baseline);
+		add_score_line(&env->observation, WORDS_EVALUATION, result->score);
 		break;
 	case GRADE_NO_SUBMISSION:
-		observe_note(env, "Not scored: %s", result->text);
+		observe_note(env, WORDS_NOT_SCORED "%s", result->text);
 		break;
 	case GRADE_REJECTED:
-		observe_note(env, "Not scored: %s", result->text);
+		observe_note(env, WORDS_NOT_SCORED "%s", result->text);
 		break;
 	case GRADE_BROKEN:
 		/* The details may be about hidden files: they are for people. */
-		observe_note(env, "Not scored: the grader itself failed.");
+		observe_note(env, WORDS_NOT_SCORED "the grader itself failed.");
 		break;
 	}
 }

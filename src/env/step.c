@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/action.h"
+#include "env/words.h"
 #include "grade/key.h"
 #include "proto/guest.h"
 
@@ -120,7 +121,7 @@ static void end_episode(struct fh_env *env, const char *reason, const char *stat
 	vsnprintf(env->exit_status, sizeof(env->exit_status), status_format, ap);
 	va_end(ap);
 	memory_keep(env);
-	observe_note(env, "Exited (%s)", reason);
+	observe_note(env, WORDS_EXITED "%s)", reason);
 	env->episode = EPISODE_OVER;
 	env->step.exit_status = env->exit_status;
 	env->step.truncated = str_eq(reason, REASON_MAX_STEPS) || str_eq(reason, REASON_MAX_TIME);

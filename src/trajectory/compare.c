@@ -14,6 +14,7 @@
 
 const char *const compare_verdicts[] = { [COMPARE_EQUAL] = "equal",
 	[COMPARE_NORMALISED] = "normalised",
+	[COMPARE_UNKNOWN] = "unknown",
 	[COMPARE_DIFFERENT] = "different" };
 
 int64_t compare_time(const char *text)

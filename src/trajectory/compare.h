@@ -13,9 +13,16 @@ struct compare_text {
 	int64_t at_s; /* when it was shown, in seconds since 1970; 0: nobody knows, and no number is a time */
 };
 
-enum compare_verdict { COMPARE_EQUAL, COMPARE_NORMALISED, COMPARE_DIFFERENT };
+/* From good to bad. UNKNOWN is nothing that texts give: who compares them knows that they are in other words. */
+enum compare_verdict {
+	COMPARE_EQUAL,
+	COMPARE_NORMALISED,
+	COMPARE_UNKNOWN,
+	COMPARE_DIFFERENT,
+	COMPARE_VERDICTS /* how many there are */
+};
 
-extern const char *const compare_verdicts[]; /* "equal", "normalised", "different" */
+extern const char *const compare_verdicts[]; /* "equal", "normalised", "unknown", "different" */
 
 enum compare_verdict compare_texts(struct compare_text recorded, struct compare_text now);
 

@@ -5,9 +5,14 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "trajectory/run_dir.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdlib.h>
+
+#define NAMES_BYTES_MAX 1000
 
 /* MLGym's files, from what export.c has read. */
 
@@ -44,14 +49,58 @@ int export_write(const char *dir, const struct exported *e, struct fh_error *err
 	return write_file(dir, EXPORT_RESULTS, &out, err);
 }
 
+static int is_traj(const struct dirent *entry)
+{
+	return str_ends(entry->d_name, ".traj");
+}
+
+static int no_single_traj(const char *dir, struct dirent *const *found, int n, struct fh_error *err)
+{
+	auto_buf struct buf names = BUF_INIT(NAMES_BYTES_MAX);
+
+	if (!n)
+		return error_say(err, ENOENT,
+				"there is neither '" EXPORT_EVENTS "' nor a .traj in '%s'", dir);
+	for (int i = 0; i < n; i++)
+		buf_printf(&names, "%s%s", i ? ", " : "", found[i]->d_name);
+	return error_say(err, EINVAL, "there are several .traj in '%s': %s%s", dir, buf_str(&names),
+			names.truncated ? ", ..." : "");
+}
+
+int export_record(const char *path, char **out, struct fh_error *err)
+{
+	auto_free char *events = path_join(path, EXPORT_EVENTS);
+	struct dirent **found;
+	int n, r = 0;
+
+	if (!path_is_dir(path) || path_exists(events)) {
+		*out = xstrdup(path);
+		return 0;
+	}
+	n = scandir(path, &found, is_traj, alphasort);
+	if (n < 0)
+		return error_set(err, errno, "list '%s'", path);
+	if (n == 1)
+		*out = path_join(path, found[0]->d_name);
+	else
+		r = no_single_traj(path, found, n, err);
+	while (n)
+		free(found[--n]);
+	free(found);
+	return r;
+}
+
 int export_traj(const char *path, struct traj **out, struct fh_error *err)
 {
+	auto_free char *record = NULL;
 	struct exported e = { 0 };
-	int r;
+	int r = export_record(path, &record, err);
 
-	if (!path_is_dir(path))
-		return traj_read(path, out, err);
-	r = export_read(path, &e, err);
+	if (r < 0)
+		return r;
+	if (!path_is_dir(record))
+		return traj_read(record, out, err);
+	r = export_read(record, &e, err);
 	if (r == 0)
 		*out = take_ptr(e.traj);
 	export_release(&e);

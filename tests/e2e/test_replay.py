@@ -159,6 +159,76 @@ def test_differences_are_shown(fumehood):
     assert "2 different" in shown
 
 
+def as_mlgym_s(path, folder, name="rows"):
+    """The record in the original's form: other words around scores, the last one in `info` only, no events."""
+    with open(path) as file:
+        traj = json.load(file)
+    for step in traj["trajectory"]:
+        said = step["observation"]
+        if "Not scored: " in said:
+            said = "No artefact."
+        *_, end = said.splitlines() or [""]
+        said = said[said.find("Scored a valid") :] if "Scored a valid" in said else said
+        step["observation"] = end if "Exited (" in end else said.replace("Scored a", "It made a")
+    folder.mkdir()
+    (folder / f"{name}.traj").write_text(json.dumps(traj))
+    return traj
+
+
+def test_the_record_of_mlgym_is_compared_by_its_scores(fumehood):
+    acts = fumehood.actions("echo 1", "validate", "cp zeros.csv submission.csv; validate", "submit")
+    first = run(fumehood, "--task", "rows", "--model", acts)
+    folder = fumehood.folder / "original"
+    traj = as_mlgym_s(first["trajectory"], folder)
+    second = replay(fumehood, folder)
+    assert [second[k] for k in ("equal", "normalised", "unknown", "different", "missing")] == [
+        *(1, 2, 1, 0, 0)
+    ]
+    assert len(traj["info"]["score"]) == 2
+    text = json.dumps(traj)
+    for spoil in (
+        lambda t: t["info"]["score"][1].update(accuracy=0.75),
+        lambda t: t["info"]["score"].pop(),
+        lambda t: t["trajectory"][2].update(observation="No artefact."),
+        lambda t: t["trajectory"][3].update(observation="Exited (exit_cost)"),
+    ):
+        spoilt = json.loads(text)
+        spoil(spoilt)
+        (folder / "rows.traj").write_text(json.dumps(spoilt))
+        assert replay(fumehood, folder, status=1)["different"] == 1
+
+
+def test_the_last_step_of_mlgym_s_record(fumehood):
+    """It ends with one step more, and scores there."""
+    acts = fumehood.actions("cp zeros.csv submission.csv; echo done", "echo 2")
+    first = run(fumehood, "--task", "rows", "--max-steps", "2", "--model", acts)
+    folder = fumehood.folder / "original"
+    traj = as_mlgym_s(first["trajectory"], folder)
+    traj["trajectory"][1]["observation"] = "2\n"
+    (folder / "rows.traj").write_text(json.dumps(traj))
+    second = replay(fumehood, folder, "--max-steps", "2")
+    assert (second["equal"], second["normalised"], second["different"]) == (2, 1, 0)
+
+
+def test_what_is_nothing_to_play(fumehood):
+    first = run(fumehood, "--task", "rows", "--model", fumehood.actions("validate"))
+    folder = fumehood.folder / "original"
+    traj = as_mlgym_s(first["trajectory"], folder)
+    words = ("replay", "--compare", "--tasks-dir", TASKS, "--out", fumehood.out)
+    (folder / "rows.traj").rename(folder / "b.traj")
+    shutil.copy(folder / "b.traj", folder / "a.traj")
+    assert "several .traj in" in (said := fumehood(*words, folder, status=2).stderr)
+    assert "a.traj, b.traj" in said
+    for path in folder.iterdir():
+        path.unlink()
+    assert "neither 'events.jsonl' nor a .traj" in fumehood(*words, folder, status=2).stderr
+    (folder / "rows.traj").write_text(json.dumps(traj | {"trajectory": []}))
+    assert "there is no step to play" in fumehood(*words, folder, status=2).stderr
+    traj["trajectory"] = traj["trajectory"][:1]
+    (folder / "rows.traj").write_text(json.dumps(traj))
+    assert replay(fumehood, folder, "--max-steps", "9", status=1)["unknown"] == 1
+
+
 def test_it_can_be_interrupted_while_it_compares(fumehood):
     """Even where nobody reads what it says."""
     first = run(fumehood, "--task", "rows", "--model", fumehood.actions("true"))

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENV_WORDS_H
+#define ENV_WORDS_H
+
+/* How sentences of ours begin that others look for in observations: clients by regular expressions, and who compares
+ * a step with one of MLGym's own. */
+#define WORDS_SCORED "Scored a valid submission artefact at "
+#define WORDS_NOT_SCORED "Not scored: "
+#define WORDS_BASELINE "Baseline Score: "
+#define WORDS_EVALUATION "Evaluation Score: "
+#define WORDS_EXITED "Exited ("
+#define WORDS_TIMEOUT "(The command was still running after "
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trajectory/original.h"
+
+#include "base/str.h"
+#include "env/words.h"
+
+#include <string.h>
+
+/* What it calls a file that was scored; a sentence of its own stands before that. */
+#define ARTEFACT " valid submission artefact at "
+#define TIMED_OUT "TIMED OUT"
+
+static const char *text_of(const struct pyjson *v)
+{
+	const char *text = v ? pyjson_string(v) : NULL;
+
+	return text ? text : "";
+}
+
+static const char *next_line(const char *line)
+{
+	const char *end = strchr(line, '\n');
+
+	return end && end[1] ? end + 1 : NULL;
+}
+
+/* --- ours ----------------------------------------------------------------------------------------------- */
+
+/* Of an observation of ours: where what was scored is told; NULL where it isn't. `last` is `first`, or, where the
+ * step was the last one, too, what was scored at its end. */
+struct scorings {
+	const char *first, *last, *exited;
+};
+
+static struct scorings scorings_in(const char *text)
+{
+	struct scorings s = { 0 };
+
+	for (const char *line = text; line; line = next_line(line)) {
+		s.exited = str_starts(line, WORDS_EXITED) ? line : NULL;
+		if (!str_starts(line, WORDS_SCORED) && !str_starts(line, WORDS_NOT_SCORED))
+			continue;
+		s.last = line;
+		if (!s.first)
+			s.first = line;
+	}
+	return s;
+}
+
+static size_t without_newlines(const char *text, size_t n)
+{
+	while (n && text[n - 1] == '\n')
+		n--;
+	return n;
+}
+
+static void add_until(struct buf *out, const char *text, const char *end)
+{
+	buf_add(out, text, without_newlines(text, end ? (size_t)(end - text) : strlen(text)));
+}
+
+static void add_line(struct buf *out, const char *line)
+{
+	buf_add_char(out, '\n');
+	buf_add(out, line, strcspn(line, "\n"));
+}
+
+/* The line that tells the score, from there on; nothing where there is none. */
+static void add_our_score(struct buf *out, const char *at)
+{
+	while (at && !str_starts(at, WORDS_EVALUATION))
+		at = next_line(at);
+	if (at)
+		add_line(out, at);
+}
+
+/* --- what was recorded ------------------------------------------------------------------------------------ */
+
+static const char *recorded_text(const struct traj *t, size_t step)
+{
+	return text_of(t->steps[step].observation);
+}
+
+static const char *artefact_in(const char *text)
+{
+	const char *at = strstr(text, ARTEFACT);
+
+	return at && !memchr(text, '\n', (size_t)(at - text)) ? at : NULL;
+}
+
+/* The score of the episode's end: the one more that `info` has than observations tell. */
+static const struct pyjson *end_score(const struct traj *t)
+{
+	const struct pyjson *score = t->info.score ? t->info.score->first : NULL;
+
+	for (size_t i = 0; score && i < t->n_steps; i++)
+		if (strstr(recorded_text(t, i), WORDS_EVALUATION))
+			score = score->next;
+	return score;
+}
+
+/* Numbers stand in JSON as Python prints them. */
+static void add_recorded_score(struct buf *out, const struct pyjson *score)
+{
+	const char *comma = "";
+
+	if (!score)
+		return;
+	buf_add_str(out, "\n" WORDS_EVALUATION "{");
+	for (const struct pyjson *v = score->first; v; v = v->next, comma = ", ")
+		buf_printf(out, "%s'%s': %s", comma, v->key, v->text ? v->text : "");
+	buf_add_char(out, '}');
+}
+
+/* ---------------------------------------------------------------------------------------------------------- */
+
+enum original_words original_translate(const struct traj *recorded, size_t step, const char *now,
+		struct buf *out_recorded, struct buf *out_now)
+{
+	const char *then = recorded_text(recorded, step), *artefact = artefact_in(then);
+	struct scorings ours = scorings_in(now), theirs = scorings_in(then);
+	bool ends = ours.exited && (!artefact || ours.last != ours.first);
+
+	if (strstr(then, TIMED_OUT) && !strstr(then, WORDS_TIMEOUT) && strstr(now, WORDS_TIMEOUT))
+		return ORIGINAL_UNKNOWN;
+	if (!ours.first || theirs.first)
+		return ORIGINAL_SAME;
+	if (!artefact && !ends)
+		return str_starts(ours.first, WORDS_NOT_SCORED) ? ORIGINAL_UNKNOWN : ORIGINAL_SAME;
+	if (artefact) {
+		buf_add_str(out_recorded, "Scored a");
+		add_until(out_recorded, artefact, NULL);
+		add_until(out_now, ours.first, ends ? ours.last : ours.exited);
+	} else {
+		add_until(out_recorded, then, theirs.exited);
+		add_until(out_now, now, ours.last);
+	}
+	if (ends) {
+		add_recorded_score(out_recorded, end_score(recorded));
+		add_our_score(out_now, ours.last);
+	}
+	/* After the last step that is allowed MLGym says so with one more. */
+	if (ends && theirs.exited) {
+		add_line(out_recorded, theirs.exited);
+		add_line(out_now, ours.exited);
+	}
+	return ORIGINAL_TRANSLATED;
+}
