@@ -62,7 +62,7 @@ char *agent_config_list(void)
 	return xstrdup(buf_str(&list));
 }
 
-static bool is_path(const char *spec)
+bool agent_config_is_path(const char *spec)
 {
 	return strchr(spec, '/') || str_ends(spec, ".yaml");
 }
@@ -73,11 +73,11 @@ static int find(const struct agent_config_options *o, char **out, struct fh_erro
 	const char *spec = o->spec ? o->spec : "default";
 	auto_free char *path = NULL, *list = NULL;
 
-	if (is_path(spec) && o->root && spec[0] != '/')
+	if (agent_config_is_path(spec) && o->root && spec[0] != '/')
 		path = xasprintf("%s/%s", o->root, spec);
 	if (!path || access(path, R_OK) < 0) {
 		free(path);
-		path = is_path(spec)
+		path = agent_config_is_path(spec)
 				? xstrdup(spec)
 				: xasprintf("%s/agents/%s.yaml", places_get()->share_dir, spec);
 	}
@@ -85,7 +85,7 @@ static int find(const struct agent_config_options *o, char **out, struct fh_erro
 		*out = take_ptr(path);
 		return 0;
 	}
-	if (is_path(spec))
+	if (agent_config_is_path(spec))
 		return error_set(err, errno, "read the agent's configuration '%s'", spec);
 	list = agent_config_list();
 	return error_say(err, ENOENT, "no agent '%s'; there are: %s (or give the path of a file)",
@@ -293,7 +293,7 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 	if (r < 0)
 		return r;
 	c->stem = stem_of(c->path);
-	if (o->spec && is_path(o->spec))
+	if (o->spec && agent_config_is_path(o->spec))
 		r = path_absolute(c->path, &c->place, err);
 	if (r < 0)
 		return r;

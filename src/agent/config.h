@@ -68,6 +68,9 @@ struct agent_config_options {
 	struct warnings *warnings; /* NULL: unknown keys are errors */
 };
 
+/* Whether a spec is a path: it has a slash, or ends as files do. */
+bool agent_config_is_path(const char *spec);
+
 /* -ENOENT (it lists what there is), -EINVAL with "FILE:LINE:COLUMN: ...". */
 int agent_config_load(const struct agent_config_options *options, struct agent_config **out,
 		struct fh_error *err);

@@ -2,7 +2,9 @@
 #include "cmd/run_sweep.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "config/yaml.h"
 
 #include <errno.h>
@@ -41,43 +43,139 @@ static const struct field sweep_fields[] = {
 const struct schema sweep_schema = {
 	.name = "sweep",
 	.help = "A file for `fumehood run --sweep`: each model plays each task, led by each agent at each "
-		"temperature, with each seed. Options of the command line win.",
+		"temperature, with each seed. Options of the command line win. Paths in it begin where it lies; no "
+		"list may name the same twice.",
 	.size = sizeof(struct sweep),
 	.fields = sweep_fields,
 };
 
-static void take_list(struct arena *a, const struct texts *from, struct cmd_list *to)
+struct taking {
+	struct arena *arena;
+	const struct node *root;
+	const char *dir; /* of the file */
+	struct run_options *options;
+	struct fh_error *err;
+};
+
+/* --- lists ---------------------------------------------------------------------------------------------------- */
+
+struct item {
+	const char *text;
+	size_t at;
+};
+
+static int compare_items(const void *a, const void *b)
 {
-	*to = (struct cmd_list){ .items = arena_array(a, from->n + 1, sizeof(char *)),
-		.n = from->n };
-	for (size_t i = 0; i < from->n; i++)
-		to->items[i] = from->items[i];
+	const struct item *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
+
+	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-static int take_temperatures(struct arena *a, const struct node *root, const struct sweep *s,
-		struct run_options *o, struct fh_error *err)
+/* What is named twice would be played twice, and counted as two. `texts` are what the items of the key mean. */
+static int check_repeats(
+		const struct taking *t, const char *key, const char *const *texts, size_t n)
 {
-	const struct node *list = node_get(root, "temperatures");
-	double *all = arena_array(a, s->temperatures.n + 1, sizeof(*all));
+	struct item *items = arena_array(t->arena, n + 1, sizeof(*items));
+	const struct node *list = node_get(t->root, key);
 
-	for (size_t i = 0; i < s->temperatures.n; i++) {
-		char *end;
-
-		all[i] = strtod(s->temperatures.items[i], &end);
-		if (*end || end == s->temperatures.items[i] || !(all[i] >= 0 && all[i] <= 100))
-			return node_complain(list->items[i], err, "'%s' is no temperature",
-					s->temperatures.items[i]);
-	}
-	o->temperatures = all;
-	o->n_temperatures = s->temperatures.n;
+	for (size_t i = 0; i < n; i++)
+		items[i] = (struct item){ texts[i], i };
+	qsort(items, n, sizeof(*items), compare_items);
+	for (size_t i = 1; i < n; i++)
+		if (str_eq(items[i].text, items[i - 1].text))
+			return node_complain(list->items[items[i].at], t->err,
+					"'%s' would be played twice", items[i].text);
 	return 0;
 }
 
-static int take_seeds(struct arena *a, const struct node *root, const struct sweep *s,
-		struct run_options *o, struct fh_error *err)
+/* Where a path begins in an item; NULL: it has none. */
+static const char *path_in_task(const char *item)
 {
-	const struct node *list = node_get(root, "seeds");
-	uint64_t *all = arena_array(a, s->seeds.n + 1, sizeof(*all));
+	return strchr(item, '/') ? item : NULL;
+}
+
+static const char *path_in_model(const char *item)
+{
+	static const char *const kinds[] = { "actions:", "replay:" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (str_starts(item, kinds[i]))
+			return item + strlen(kinds[i]);
+	return NULL;
+}
+
+static const char *path_in_agent(const char *item)
+{
+	return agent_config_is_path(item) ? item : NULL;
+}
+
+/* Paths are those beside the file. */
+static const char *beside(
+		const struct taking *t, const char *item, const char *(*path_in)(const char *))
+{
+	const char *path = path_in(item);
+	auto_free char *whole = NULL;
+
+	if (!path || *path == '/' || str_eq(t->dir, "."))
+		return item;
+	whole = path_join(t->dir, path);
+	return arena_printf(t->arena, "%.*s%s", (int)(path - item), item, whole);
+}
+
+static int take_list(const struct taking *t, const char *key, const struct texts *from,
+		const char *(*path_in)(const char *), struct cmd_list *to)
+{
+	const char **items = arena_array(t->arena, from->n + 1, sizeof(*items));
+
+	for (size_t i = 0; i < from->n; i++)
+		items[i] = beside(t, from->items[i], path_in);
+	*to = (struct cmd_list){ .items = items, .n = from->n };
+	return check_repeats(t, key, items, from->n);
+}
+
+static int take_lists(
+		const struct taking *t, const struct command_context *ctx, const struct sweep *s)
+{
+	struct run_options *o = t->options;
+	int r = 0;
+
+	if (!o->tasks.n)
+		r = take_list(t, "tasks", &s->tasks, path_in_task, &o->tasks);
+	if (r == 0 && !cmd_given(ctx, "model"))
+		r = take_list(t, "models", &s->models, path_in_model, &o->models);
+	if (r == 0 && !cmd_given(ctx, "agent"))
+		r = take_list(t, "agents", &s->agents, path_in_agent, &o->agent_configs);
+	return r;
+}
+
+/* --- numbers -------------------------------------------------------------------------------------------------- */
+
+static int take_temperatures(const struct taking *t, const struct sweep *s)
+{
+	const struct texts *texts = &s->temperatures;
+	const struct node *list = node_get(t->root, "temperatures");
+	const char **values = arena_array(t->arena, texts->n + 1, sizeof(*values));
+	double *all = arena_array(t->arena, texts->n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < texts->n; i++) {
+		char *end;
+
+		all[i] = strtod(texts->items[i], &end);
+		if (*end || end == texts->items[i] || !(all[i] >= 0 && all[i] <= 100))
+			return node_complain(list->items[i], t->err, "'%s' is no temperature",
+					texts->items[i]);
+		values[i] = arena_printf(t->arena, "%.15g", all[i]);
+	}
+	t->options->temperatures = all;
+	t->options->n_temperatures = texts->n;
+	return check_repeats(t, "temperatures", values, texts->n);
+}
+
+static int take_seeds(const struct taking *t, const struct sweep *s)
+{
+	const struct node *list = node_get(t->root, "seeds");
+	uint64_t *all = arena_array(t->arena, s->seeds.n + 1, sizeof(*all));
 
 	for (size_t i = 0; i < s->seeds.n; i++) {
 		const char *text = s->seeds.items[i];
@@ -86,10 +184,10 @@ static int take_seeds(struct arena *a, const struct node *root, const struct swe
 		errno = 0;
 		all[i] = strtoull(text, &end, 10);
 		if (*end || *text < '0' || *text > '9' || errno)
-			return node_complain(list->items[i], err, "'%s' is no seed", text);
+			return node_complain(list->items[i], t->err, "'%s' is no seed", text);
 	}
-	o->seeds = all;
-	o->n_seeds = s->seeds.n;
+	t->options->seeds = all;
+	t->options->n_seeds = s->seeds.n;
 	return 0;
 }
 
@@ -101,8 +199,9 @@ static int compare_seeds(const void *a, const void *b)
 }
 
 /* Runs count up from each seed: two that meet would be one episode played twice, and counted as two. */
-static int check_seeds(const struct node *root, const struct run_options *o, struct fh_error *err)
+static int check_seeds(const struct taking *t)
 {
+	const struct run_options *o = t->options;
 	auto_free uint64_t *all = xcalloc(o->n_seeds + 1, sizeof(*all));
 
 	if (o->n_seeds)
@@ -110,44 +209,47 @@ static int check_seeds(const struct node *root, const struct run_options *o, str
 	qsort(all, o->n_seeds, sizeof(*all), compare_seeds);
 	for (size_t i = 1; i < o->n_seeds; i++)
 		if (all[i] - all[i - 1] < (uint64_t)o->runs)
-			return node_complain(node_get(root, "seeds"), err,
+			return node_complain(node_get(t->root, "seeds"), t->err,
 					"seeds %" PRIu64 " and %" PRIu64
 					" with runs: %d play seed %" PRIu64 " twice",
 					all[i - 1], all[i], o->runs, all[i]);
 	return 0;
 }
 
+static int check_names_some(const struct taking *t, const char *key, const struct texts *texts)
+{
+	if (texts->n)
+		return 0;
+	return node_complain(node_get(t->root, key), t->err, "'%s' names none", key);
+}
+
 int run_sweep_apply(struct arena *a, const struct command_context *ctx, struct run_options *o,
 		struct fh_error *err)
 {
-	const struct node *root;
+	auto_free char *dir = path_dirname(o->sweep);
+	struct taking t = { .arena = a, .dir = dir, .options = o, .err = err };
 	struct sweep s = { 0 };
-	int r = yaml_load(a, o->sweep, &root, err);
+	int r = yaml_load(a, o->sweep, &t.root, err);
 
 	if (r == 0)
-		r = schema_read(a, &sweep_schema, root, NULL, &s, err);
-	if (r == 0 && !s.tasks.n)
-		r = node_complain(root, err, "'tasks' names none");
+		r = schema_read(a, &sweep_schema, t.root, NULL, &s, err);
+	if (r == 0)
+		r = check_names_some(&t, "tasks", &s.tasks);
+	if (r == 0)
+		r = check_names_some(&t, "models", &s.models);
 	if (r == 0 && !cmd_given(ctx, "temperature"))
-		r = take_temperatures(a, root, &s, o, err);
+		r = take_temperatures(&t, &s);
 	if (r == 0 && !cmd_given(ctx, "seed"))
-		r = take_seeds(a, root, &s, o, err);
+		r = take_seeds(&t, &s);
+	if (r == 0)
+		r = take_lists(&t, ctx, &s);
 	if (r < 0)
 		return r;
-	if (!o->tasks.n)
-		take_list(a, &s.tasks, &o->tasks);
-	if (!cmd_given(ctx, "model"))
-		take_list(a, &s.models, &o->models);
-	if (!cmd_given(ctx, "agent"))
-		take_list(a, &s.agents, &o->agent_configs);
 	if (!cmd_given(ctx, "runs"))
 		o->runs = (int)s.runs;
-	r = check_seeds(root, o, err);
-	if (r < 0)
-		return r;
 	if (!cmd_given(ctx, "max-steps"))
 		o->episode.max_steps = (int)s.max_steps;
 	if (!cmd_given(ctx, "suffix"))
 		o->suffix = s.suffix;
-	return 0;
+	return check_seeds(&t);
 }

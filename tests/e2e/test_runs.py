@@ -254,12 +254,37 @@ def test_a_file_of_many(fumehood, serve):  # noqa: F811
         ),
         ("tasks: [rows]\ntemperatures: [hot]", "'hot' is no temperature"),
         ("tasks: [rows]\nmodel: [demo]", "models"),
+        ("tasks: [rows]\nmodels: []", "2:9: 'models' names none"),
+        ("tasks: [rows, words, rows]", "sweep.yaml:1:22: 'rows' would be played twice"),
+        ("tasks: [rows]\nmodels: [demo, demo]", "2:16: 'demo' would be played twice"),
+        ("tasks: [rows]\nagents: [a, b, a]", "2:16: 'a' would be played twice"),
+        ("tasks: [rows]\ntemperatures: [0, 0.5, 0.50]", "2:24: '0.5' would be played twice"),
     ],
 )
 def test_a_wrong_file_is_refused(fumehood, text, why):
     file = fumehood.folder / "sweep.yaml"
     file.write_text(text)
     assert why in run(fumehood, "--sweep", file, status=2)[1]
+
+
+def test_paths_in_a_file_begin_where_it_lies(fumehood, serve):  # noqa: F811
+    folder = fumehood.folder / "of" / "mine"
+    shutil.copytree(TASKS / "rows", folder.parent / "rows")
+    (folder / "agents").mkdir(parents=True)
+    (folder / "agents" / "a.yaml").write_text(AGENT.format("a"))
+    (folder / "b.yaml").write_text(AGENT.format("b"))
+    (folder / "played.jsonl").write_text('"ls"\n')
+    (folder / "sweep.yaml").write_text(
+        "tasks: [../rows]\nmodels: [actions:played.jsonl, openai:m]\nagents: [agents/a.yaml, b.yaml]\n"
+    )
+    server = serve([act("submit")])
+    url = ("--url", server.url + "/v1", "--api-key", "k")
+    found = results(fumehood, "--sweep", Path("of", "mine", "sweep.yaml"), *url)
+    assert [r.get("agent") for r in found] == [None, "a", "b"]
+    assert found[0]["steps"] == 2 and found[0]["model"] == "actions:of/mine/played.jsonl"
+    assert [a["body"]["messages"][0]["content"] for a in server.asked()] == ["a", "b"]
+    shutil.move(folder / "sweep.yaml", fumehood.folder)
+    assert "'agents/a.yaml'" in run(fumehood, "--sweep", "sweep.yaml", status=2)[1]
 
 
 def on_terminal(fumehood, lines: int, *args) -> str:
