@@ -3,8 +3,10 @@
 #include "agent/pytext.h"
 #include "agent/template.h"
 #include "base/fd.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "trajectory/export.h"
 #include "trajectory/traj.h"
 
 #include <stdio.h>
@@ -245,6 +247,39 @@ static void check_scores(const struct traj *t)
 				status);
 }
 
+/* --- 5: results.json is what is made of the run's scores ----------------------------------------------- */
+
+static const struct pyjson *baseline_in(struct arena *a, const char *name, const struct buf *bytes)
+{
+	struct pyjson_source source = { .name = name, .data = buf_str(bytes), .n = bytes->len };
+	const struct pyjson *results;
+
+	return pyjson_read(a, &source, &results, NULL) < 0 ? NULL : pyjson_get(results, "baseline");
+}
+
+/* Whether its baseline is the task's, who has read all runs can tell. */
+static void check_results(const struct traj *t)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	auto_buf struct buf bytes = BUF_INIT(FILE_BYTES_MAX), ours = BUF_INIT(FILE_BYTES_MAX);
+	auto_free char *dir = path_dirname(path);
+	auto_free char *name = path_join(dir, EXPORT_RESULTS);
+	const struct pyjson *baseline;
+	struct fh_error err;
+
+	if (fd_read_file(name, &bytes, &err) < 0) {
+		tell("results", "DIFFERENT", "%s", err.message);
+		return;
+	}
+	baseline = baseline_in(&a, name, &bytes);
+	if (baseline)
+		traj_write_results(&ours, t, baseline);
+	if (baseline && buf_equal(&ours, &bytes))
+		tell("results", "EQUAL", "%zu bytes", bytes.len);
+	else
+		tell("results", "DIFFERENT", "%s does not hold the scores of the run", name);
+}
+
 /* -------------------------------------------------------------------------------------------------- */
 
 static void check(const struct output_parser *parser)
@@ -263,6 +298,7 @@ static void check(const struct output_parser *parser)
 		check_reply(parser, &t->steps[i], i);
 	check_messages(t);
 	check_scores(t);
+	check_results(t);
 	traj_free(t);
 }
 

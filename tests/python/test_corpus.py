@@ -22,6 +22,17 @@ def record(**changes) -> str:
     return json.dumps({"trajectory": [STEP | changes], "history": []})
 
 
+def checks_of(folder: Path, *args: str) -> tuple[subprocess.CompletedProcess, dict]:
+    done = subprocess.run(
+        [ROOT / "tests/corpus/run", "--json", *args, folder],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done, json.loads(done.stdout)["checks"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -38,14 +49,38 @@ def test_a_damaged_record(tmp_path, text):
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "rows.traj").write_text(text)
     (tmp_path / "rows.traj").write_text(record(action="cd /tmp"))
-    done = subprocess.run(
-        [ROOT / "tests/corpus/run", "--json", tmp_path],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    done, checks = checks_of(tmp_path)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     assert "a/rows.traj: it can't be played again: " in done.stderr
-    checks = json.loads(done.stdout)["checks"]
     assert checks["damaged"]["different"] == 1 and checks["round_trip"]["different"] >= 1
+
+
+@pytest.mark.parametrize(
+    ("spoil", "results", "baselines"),
+    [
+        (lambda r: None, 0, 0),
+        (lambda r: r["agent"].pop(), 1, 0),
+        (lambda r: r["agent"][0].update(s=0.25), 1, 0),
+        (lambda r: r["baseline"].update(s=0.25), 0, 1),
+        (lambda r: r.pop("baseline"), 1, 1),
+        (dict.clear, 1, 1),
+    ],
+)
+def test_results(tmp_path, spoil, results, baselines):
+    """Of two runs of a task one was shown its baseline."""
+    info = {"exit_status": "submitted", "score": [{"s": 0.75}]}
+    for i, shown in enumerate(["x", "Baseline Score: {'s': 0.5}"]):
+        run = tmp_path / str(i)
+        run.mkdir()
+        traj = {"environment": "e", "trajectory": [STEP | {"observation": shown}]}
+        traj |= {"history": [], "info": info}
+        (run / "rows.traj").write_text(json.dumps(traj))
+        results_json = {"agent": [{"s": 0.75}], "baseline": {"s": 0.5}}
+        if i == 0:
+            spoil(results_json)
+        (run / "results.json").write_text(json.dumps(results_json, indent=2))
+    _, checks = checks_of(tmp_path, "--only", "results,baselines")
+    assert [checks[c]["different"] for c in ("results", "baselines")] == [results, baselines]
+    (tmp_path / "0" / "results.json").unlink()
+    _, checks = checks_of(tmp_path, "--only", "results,baselines")
+    assert [checks[c]["different"] for c in ("results", "baselines")] == [1, 1]
