@@ -140,7 +140,11 @@ def test_memory(door):
         assert door.step(f"memory_write {note}")["info"]["exit_code"] == 0
     lines = door.step("memory_read 'TREES and columns'")["observation"].splitlines()
     assert lines[0].startswith("1. there are 4 columns (score ") and len(lines) == 2
-    assert "Trees gave 0.78 [scores]" in door.step("memory_read scores")["observation"]
+    lines = door.step("memory_read scores")["observation"].splitlines()
+    assert len(lines) == 1 and "Trees gave 0.78 [scores]" in lines[0]
+    lines = door.step("memory_read zebra")["observation"].splitlines()
+    assert lines[0].startswith("No note has a word of that") and len(lines) == 3
+    assert lines[1].startswith("1. a forest") and lines[2].startswith("2. there are 4")
     kept = json.loads(door.step("cat ~/memory.json")["observation"])
     assert kept["tags"] == ["scores", "", "ideas"] and kept["embeddings"] == [[], [], []]
     for text in ("{", "[]", '{"texts": 3}'):

@@ -203,6 +203,37 @@ static void score(struct note *notes, size_t n, const char *query)
 	qsort(notes, n, sizeof(*notes), by_score);
 }
 
+/* With their tags, the best first. */
+static struct note *make_notes(json_t *memory, size_t n, const char *query)
+{
+	struct note *notes = xcalloc(n, sizeof(*notes));
+
+	for (size_t i = 0; i < n; i++) {
+		notes[i].text = xasprintf("%s %s", text_at(member(memory, "texts"), i),
+				text_at(member(memory, "tags"), i));
+		notes[i].words = count_words(notes[i].text);
+		notes[i].index = i;
+	}
+	score(notes, n, query);
+	return notes;
+}
+
+/* What has no word of the query is near to nothing, and shown only where nothing is nearer. */
+static void show(json_t *memory, const struct note *notes, size_t n)
+{
+	bool found = notes[0].score > 0;
+
+	if (!found)
+		puts("No note has a word of that. The latest:");
+	for (size_t i = 0; i < n && i < SHOWN && (notes[i].score > 0 || !found); i++) {
+		const char *tag = text_at(member(memory, "tags"), notes[i].index);
+
+		printf("%zu. %s%s%s%s (score %.2f)\n", i + 1,
+				text_at(member(memory, "texts"), notes[i].index), *tag ? " [" : "",
+				tag, *tag ? "]" : "", notes[i].score);
+	}
+}
+
 static int run_memory_read(int argc, char **argv)
 {
 	auto_json json_t *memory = NULL;
@@ -221,21 +252,8 @@ static int run_memory_read(int argc, char **argv)
 		puts("Nothing is noted yet: memory_write does it.");
 		return 1;
 	}
-	notes = xcalloc(n, sizeof(*notes));
-	for (size_t i = 0; i < n; i++) {
-		notes[i].text = xasprintf("%s %s", text_at(member(memory, "texts"), i),
-				text_at(member(memory, "tags"), i));
-		notes[i].words = count_words(notes[i].text);
-		notes[i].index = i;
-	}
-	score(notes, n, argv[1]);
-	for (size_t i = 0; i < n && i < SHOWN; i++) {
-		const char *tag = text_at(member(memory, "tags"), notes[i].index);
-
-		printf("%zu. %s%s%s%s (score %.2f)\n", i + 1,
-				text_at(member(memory, "texts"), notes[i].index), *tag ? " [" : "",
-				tag, *tag ? "]" : "", notes[i].score);
-	}
+	notes = make_notes(memory, n, argv[1]);
+	show(memory, notes, n);
 	for (size_t i = 0; i < n; i++)
 		free(notes[i].text);
 	free(notes);
