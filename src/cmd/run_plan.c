@@ -9,6 +9,7 @@
 #include "cmd/run_existing.h"
 #include "cmd/run_options.h"
 #include "cmd/run_sweep.h"
+#include "env/memory.h"
 #include "model/dotenv.h"
 #include "task/mlgym.h"
 #include "task/requirements.h"
@@ -327,7 +328,9 @@ static int plan_task(struct planning *p, const char *name)
 	if (r < 0)
 		return r;
 	warn_of_requirements(p, task);
-	if (o->skip_existing)
+	if (o->memory && task->memory && !plan->past.memory)
+		r = memory_check_file(task->memory, &p->err);
+	if (r == 0 && o->skip_existing)
 		r = task_hash(task, p->task_hash, &p->err);
 	for (size_t i = 0; i < plan->n_agents && r == 0; i++)
 		r = plan_model(p, &plan->agents[i], name, task, env);

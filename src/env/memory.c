@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -16,6 +17,21 @@
  * What comes out of a sandbox is the agent's word: it is parsed, and goes nowhere but in again. What is broken is
  * not kept. Episodes may go on at the same time, in other processes too; who keeps a memory holds its folder's lock.
  */
+
+static int read_kept(const char *path, struct buf *out, struct fh_error *err)
+{
+	int r = fd_read_file(path, out, err);
+
+	/* Nor could anything be added to what is none. */
+	return r < 0 ? r : memory_check(out, path, err);
+}
+
+int memory_check_file(const char *path, struct fh_error *err)
+{
+	auto_buf struct buf memory = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
+
+	return path_exists(path) ? read_kept(path, &memory, err) : 0;
+}
 
 int memory_put(struct fh_env *env, struct fh_error *err)
 {
@@ -28,7 +44,7 @@ int memory_put(struct fh_env *env, struct fh_error *err)
 		path = env->memory_file;
 	if (!path || !path_exists(path))
 		return 0;
-	r = fd_read_file(path, &env->memory_began, err);
+	r = read_kept(path, &env->memory_began, err);
 	if (r == 0)
 		r = sandbox_put(env->sb, GUEST_HOME, GUEST_MEMORY, buf_str(&env->memory_began),
 				env->memory_began.len, 0644, err);
@@ -59,7 +75,9 @@ static int lock_folder(const char *folder, struct fh_error *err)
 
 static int add_to_kept(struct fh_env *env, const struct buf *ours, struct fh_error *err)
 {
-	const char *path = env->task->task->memory;
+	const char *named = env->task->task->memory;
+	auto_free char *real = realpath(named, NULL); /* a link stays one */
+	const char *path = real ? real : named;
 	auto_free char *folder = path_dirname(path);
 	auto_buf struct buf now = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
 	auto_buf struct buf whole = BUF_INIT(GUEST_MEMORY_BYTES_MAX);

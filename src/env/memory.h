@@ -15,6 +15,10 @@
 /* What the episode's began as; NULL: there was none. Lives until the next reset. */
 const struct buf *env_memory(const struct fh_env *env);
 
+/* -EINVAL for what is no memory, or is more than one. */
+int memory_check(const struct buf *text, const char *what, struct fh_error *err);
+int memory_check_file(const char *path, struct fh_error *err); /* which need not be there */
+
 /*
  * What is to be kept, in `out`: `ours`, an episode's at its end, which began as `began`. Where another
  * episode was kept meanwhile, so that the memory is `now` something else, its notes stay, and what only `ours` has

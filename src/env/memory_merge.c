@@ -85,6 +85,13 @@ static int read_memory(const struct buf *text, const char *what, json_t **out, s
 	return 0;
 }
 
+int memory_check(const struct buf *text, const char *what, struct fh_error *err)
+{
+	auto_json json_t *memory = NULL;
+
+	return read_memory(text, what, &memory, err);
+}
+
 /* --- notes ------------------------------------------------------------------------------------ */
 
 static const char *text_at(const json_t *memory, const char *key, size_t i)

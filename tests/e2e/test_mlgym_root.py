@@ -234,6 +234,22 @@ def test_episodes_at_the_same_time_add_to_one_memory(fumehood, tmp_path):
     assert memory["tags"] == ["t", "", "", ""] and memory["other"] == 1
 
 
+def test_a_memory_that_is_none_and_one_behind_a_link(fumehood, tmp_path):
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    kept, shared = root / "data/coin/memory.json", tmp_path / "shared.json"
+    kept.symlink_to(shared)
+    model = fumehood.actions("memory_write a", "submit")
+    words = ["--mlgym-root", root, "--task", "coin", "--memory-enabled", "--model", model]
+    shared.write_text("{bad")
+    assert f"{kept}:1:4: " in fumehood.run(*words, status=2).stderr
+    assert not list(fumehood.out.glob("*/*"))
+    assert shared.read_text() == "{bad"
+    shared.write_text("")
+    fumehood.run(*words)
+    assert kept.is_symlink() and json.loads(shared.read_text())["texts"] == ["a"]
+
+
 def test_a_run_that_goes_on_has_the_memory_that_it_began_with(fumehood, tmp_path):
     root = tmp_path / "checkout"
     shutil.copytree(CHECKOUT, root)
