@@ -138,6 +138,29 @@ def test_what_may_not_be_asked(door, action, why):
     assert why in text and status == (2 if why.startswith("Usage") else 1)
 
 
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        ("ln -s workspace ~/.fumehood", "Not a directory"),
+        ("ln -s nowhere ~/.fumehood", "No such file or directory"),
+        ("touch ~/.fumehood", "Not a directory"),
+        ("mkdir -p ~/.fumehood/answer", "Is a directory"),
+        ("mkdir -p ~/.fumehood/call", "Is a directory"),
+        ("mkdir -p ~/.fumehood/lock", "Is a directory"),
+    ],
+)
+def test_a_folder_that_no_answer_can_come_through(door, spoil, why):
+    text, status = said(door, f"rm -rf ~/.fumehood; {spoil}; timeout 5 literature_search x 1")
+    assert (text, status) == (f"no answer came through /home/agent/.fumehood: {why}\n", 1)
+    assert said(door, "rm -rf ~/.fumehood; literature_search nothing")[1] == 0
+
+
+def test_an_answer_s_place_is_cleared(door):
+    for place in ("ln -s nowhere", "mkfifo", "touch"):
+        said(door, f"mkdir -p ~/.fumehood; cd ~/.fumehood; {place} answer")
+        assert said(door, "literature_search nothing") == ("No paper was found.\n", 0)
+
+
 def test_without_a_web(enter, web):
     for door in (enter(), enter("--web-hosts", "none")):
         for action in ("literature_search x", f"parse_pdf_url {web.url}/paper.pdf"):

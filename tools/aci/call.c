@@ -31,8 +31,9 @@
 #define PAUSE_NS_MIN (1000L * 1000)
 #define PAUSE_NS_MAX (50L * 1000 * 1000)
 
-/* Takes the answer's first line off. -EAGAIN if it is not there yet, or not all of it; -ENOENT: a sentence
- * says why there is none. */
+#define REFUSED 1 /* there is no answer: a sentence says why */
+
+/* Takes the answer's first line off: 0 or REFUSED. -EAGAIN if it is not there yet, or not all of it. */
 static int take_head(struct buf *answer, const char *id)
 {
 	static const char *const words[] = { " ok ", " no " };
@@ -47,9 +48,33 @@ static int take_head(struct buf *answer, const char *id)
 		if (*end != '\n' || (size_t)(text + answer->len - end - 1) != size)
 			break;
 		buf_consume(answer, (size_t)(end + 1 - text));
-		return i == 0 ? 0 : -ENOENT;
+		return i == 0 ? 0 : REFUSED;
 	}
 	return -EAGAIN;
+}
+
+/* Whether it can come at all: nobody puts an answer where links lead, and these files are the agent's. */
+static int check_folder(void)
+{
+	struct stat st;
+
+	if (lstat(FOLDER, &st) < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
+/* -EAGAIN while it is not there. */
+static int read_answer(const char *id, struct buf *out)
+{
+	int r = check_folder();
+
+	if (r < 0)
+		return r;
+	buf_clear(out);
+	r = fd_read_file(ANSWER, out, NULL);
+	if (r < 0)
+		return r == -ENOENT ? -EAGAIN : r;
+	return take_head(out, id);
 }
 
 static int await_answer(const char *id, struct buf *out)
@@ -59,11 +84,8 @@ static int await_answer(const char *id, struct buf *out)
 	int r;
 
 	while (clock_now_ns() < end_ns) {
-		buf_clear(out);
-		r = fd_read_file(ANSWER, out, NULL);
-		if (r == 0)
-			r = take_head(out, id);
-		if (r == 0 || (r == -ENOENT && out->len))
+		r = read_answer(id, out);
+		if (r != -EAGAIN)
 			return r;
 		nanosleep(&(struct timespec){ .tv_nsec = pause_ns }, NULL);
 		pause_ns += pause_ns / 4;
@@ -85,6 +107,8 @@ static int exchange(const char *service, const char *text, struct buf *out)
 		return -EIO;
 	snprintf(id, sizeof(id), "%016llx", (unsigned long long)number);
 	buf_printf(&call, "%s %s\n%s", service, id, text);
+	if (unlink(ANSWER) < 0 && errno != ENOENT)
+		return -errno;
 	r = fd_write_file(CALL, buf_str(&call), call.len, 0600, NULL);
 	if (r == 0)
 		r = aci_tell_call() ? await_answer(id, out) : -EPIPE;
@@ -102,11 +126,11 @@ bool aci_call(const char *service, const char *text, struct buf *out)
 	mkdir(FOLDER, 0700);
 	lock = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
 	r = lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno : exchange(service, text, out);
-	if (r == -ENOENT)
+	if (r == REFUSED)
 		fprintf(stderr, "%s\n", buf_str(out));
 	else if (r == -E2BIG)
 		fprintf(stderr, "that is too long to ask for: %d bytes at most\n", CALL_TEXT_MAX);
 	else if (r < 0)
-		fprintf(stderr, "no answer came: %s\n", strerror(-r));
+		fprintf(stderr, "no answer came through %s: %s\n", FOLDER, strerror(-r));
 	return r == 0;
 }
