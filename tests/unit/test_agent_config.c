@@ -86,11 +86,16 @@ static const struct {
 	{ HEAD "tools: {native: [open, fly]}\n", "a.yaml:3:17: there is no command 'fly'" },
 	{ HEAD "tools: {parser: Other}\n", "a.yaml:3:17: " },
 	{ HEAD "demonstrations: [a.traj]\n", "a.yaml:3:17: demonstrations need" },
+	{ HEAD "output_parser: ToolCallParser\ntools: {command_files: [lacking.sh]}\n",
+			"lacking.sh:3:14: the signature of 'c' lacks its argument <b>" },
 	{ HEAD "next_template: x\n", "a.yaml:3:1: key 'next_template': unknown key; did you mean" },
 };
 
 static void test_refused(void **state)
 {
+	put("lacking.sh",
+			"# @yaml\n# signature: c <a>\n# docstring: c\n# arguments:\n"
+			"#   a: {required: true}\n#   b: {required: false}\nc() {\n\techo 1\n}\n");
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		struct agent_config *c = NULL;
 

@@ -1,0 +1,6 @@
+# @yaml
+# signature: c
+# docstring: c
+c() {
+	echo 2
+}
