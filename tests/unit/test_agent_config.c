@@ -170,7 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_those_that_ship),
-		cmocka_unit_test(test_hash),
+		cmocka_unit_test_setup_teardown(test_hash, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_refused, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_blocklist, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_checkout, make_scratch, remove_scratch),

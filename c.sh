@@ -1,6 +1,0 @@
-# @yaml
-# signature: c
-# docstring: c
-c() {
-	echo 2
-}
