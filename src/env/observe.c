@@ -132,7 +132,7 @@ static void note_outcome(struct fh_env *env, const struct session_result *result
 				(double)task->limits.memory_bytes / (1 << 30));
 		break;
 	case SESSION_SYNTAX:
-		observe_note(env, "(Nothing was run: this does not parse as a shell command.)");
+		observe_note(env, WORDS_NO_COMMAND " as a shell command.)");
 		break;
 	}
 	if (env->cancelled)

@@ -384,7 +384,8 @@ static void malformed(struct fh_env *env)
 {
 	env->step.outcome = FH_OUTCOME_MALFORMED_EDIT;
 	observe_note(env,
-			"Nothing was run: `edit N:M` takes its new text from the lines after it, "
+			WORDS_NO_EDIT
+			"edit N:M` takes its new text from the lines after it, "
 			"up to a line that holds only `end_of_edit`, and there is none.");
 	after_action(env, 0);
 }

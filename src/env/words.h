@@ -10,5 +10,7 @@
 #define WORDS_EVALUATION "Evaluation Score: "
 #define WORDS_EXITED "Exited ("
 #define WORDS_TIMEOUT "(The command was still running after "
+#define WORDS_NO_COMMAND "(Nothing was run: this does not parse"
+#define WORDS_NO_EDIT "Nothing was run: `"
 
 #endif

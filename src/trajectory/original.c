@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/original.h"
 
+#include "base/scope.h"
 #include "base/str.h"
 #include "env/words.h"
 
@@ -8,7 +9,15 @@
 
 /* What it calls a file that was scored; a sentence of its own stands before that. */
 #define ARTEFACT " valid submission artefact at "
-#define TIMED_OUT "TIMED OUT"
+
+/* What became of a command, by what is in our words for it, and in its. */
+static const struct {
+	const char *ours, *its;
+} outcomes[] = {
+	{ WORDS_TIMEOUT, "TIMED OUT" },
+	{ WORDS_NO_COMMAND, ": syntax error" },
+	{ WORDS_NO_EDIT, "Malformed" },
+};
 
 static const char *text_of(const struct pyjson *v)
 {
@@ -88,6 +97,15 @@ static const char *artefact_in(const char *text)
 	return at && !memchr(text, '\n', (size_t)(at - text)) ? at : NULL;
 }
 
+static bool is_same_outcome(const char *then, const char *now)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++)
+		if (strstr(then, outcomes[i].its) && !strstr(then, outcomes[i].ours) &&
+				strstr(now, outcomes[i].ours))
+			return true;
+	return false;
+}
+
 /* The score of the episode's end: the one more that `info` has than observations tell. */
 static const struct pyjson *end_score(const struct traj *t)
 {
@@ -121,7 +139,7 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 	struct scorings ours = scorings_in(now), theirs = scorings_in(then);
 	bool ends = ours.exited && (!artefact || ours.last != ours.first);
 
-	if (strstr(then, TIMED_OUT) && !strstr(then, WORDS_TIMEOUT) && strstr(now, WORDS_TIMEOUT))
+	if (is_same_outcome(then, now))
 		return ORIGINAL_UNKNOWN;
 	if (!ours.first || theirs.first)
 		return ORIGINAL_SAME;

@@ -13,7 +13,7 @@
 enum original_words {
 	ORIGINAL_SAME,       /* nothing is known to be said in other words */
 	ORIGINAL_TRANSLATED, /* what the outputs hold can be compared in place of the observations */
-	ORIGINAL_UNKNOWN, /* both give a reason, or say that time was up, in words that can't be compared */
+	ORIGINAL_UNKNOWN, /* the same happened, and both say so in words that can't be compared */
 };
 
 /* Appends to the outputs only what is ORIGINAL_TRANSLATED. */

@@ -44,10 +44,16 @@ static const struct {
 	{ THEIRS SCORE("1.0"), OURS SCORE("1.0") "\n" OURS SCORE("0.75") "\nExited (max_steps)\n",
 			ORIGINAL_TRANSLATED, OURS SCORE("1.0") "\n" SCORE("0.25"),
 			OURS SCORE("1.0") "\n" SCORE("0.75") },
-	/* Time. */
+	/* What was not run, or not to its end. */
 	{ "a\\nIT TIMED OUT.", "a\n(The command was still running after 25 s and was ended.)\n",
 			ORIGINAL_UNKNOWN, "", "" },
 	{ "a\\nIT TIMED OUT.", "a\n", ORIGINAL_SAME, "", "" },
+	{ "sh: line 1: syntax error near `x'",
+			"sh: 1: no\n(Nothing was run: this does not parse.)\n", ORIGINAL_UNKNOWN,
+			"", "" },
+	{ "Malformed.", "Nothing was run: `edit`\n", ORIGINAL_UNKNOWN, "", "" },
+	{ "Nothing was run: `edit` Malformed.", "Nothing was run: `edit`\n", ORIGINAL_SAME, "",
+			"" },
 	{ "", "", ORIGINAL_SAME, "", "" },
 };
 
