@@ -48,7 +48,7 @@ static void pair_set(struct pair *p, const struct replay *r, const struct pyjson
 	p->verdict = compare_texts(p->then, p->now);
 }
 
-/* A record in other words than ours: what both say is compared, and can at best be equal after that. */
+/* A record without a log of ours may be in other words: what both say is compared, and can at best be equal after that. */
 static void translate(struct pair *p, const struct traj *recorded, size_t i)
 {
 	switch (original_translate(
@@ -74,7 +74,7 @@ static void compare_step(struct pair *p, const struct replay *r, size_t i)
 	auto_pair struct pair state = PAIR_INIT;
 
 	pair_set(p, r, a->observation, b->observation);
-	if (p->verdict == COMPARE_DIFFERENT)
+	if (p->verdict == COMPARE_DIFFERENT && !r->task_hash)
 		translate(p, r->recorded, i);
 	if (!a->state)
 		return;

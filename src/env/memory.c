@@ -18,19 +18,12 @@
  * not kept. Episodes may go on at the same time, in other processes too; who keeps a memory holds its folder's lock.
  */
 
-static int read_kept(const char *path, struct buf *out, struct fh_error *err)
-{
-	int r = fd_read_file(path, out, err);
-
-	/* Nor could anything be added to what is none. */
-	return r < 0 ? r : memory_check(out, path, err);
-}
-
 int memory_check_file(const char *path, struct fh_error *err)
 {
 	auto_buf struct buf memory = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
+	int r = path_exists(path) ? fd_read_file(path, &memory, err) : 0;
 
-	return path_exists(path) ? read_kept(path, &memory, err) : 0;
+	return r < 0 ? r : memory_check(&memory, path, err);
 }
 
 int memory_put(struct fh_env *env, struct fh_error *err)
@@ -44,7 +37,9 @@ int memory_put(struct fh_env *env, struct fh_error *err)
 		path = env->memory_file;
 	if (!path || !path_exists(path))
 		return 0;
-	r = read_kept(path, &env->memory_began, err);
+	r = fd_read_file(path, &env->memory_began, err);
+	if (r == 0 && !env->memory_file) /* to what is none, nothing can be added */
+		r = memory_check(&env->memory_began, path, err);
 	if (r == 0)
 		r = sandbox_put(env->sb, GUEST_HOME, GUEST_MEMORY, buf_str(&env->memory_began),
 				env->memory_began.len, 0644, err);

@@ -15,7 +15,8 @@
 #define NAMES_MS 1000
 
 static const char script[] = "compgen -f -- \"$1\" | while IFS= read -r name; do\n"
-			     "[ -d \"$name\" ] && name=$name/\n"
+			     "path=$name; [[ $path = '~/'* ]] && path=$HOME${path#'~'}\n"
+			     "[ -d \"$path\" ] && name=$name/\n"
 			     "printf '%s\\n' \"$name\"\n"
 			     "done";
 

@@ -69,10 +69,11 @@ static void add_choice(struct choices *c, const char *item, const char *start)
 /* What steers a terminal is no name that anybody types. */
 static bool is_plain(const char *name)
 {
-	for (; *name; name++)
-		if ((unsigned char)*name < ' ' || *name == 127)
-			return false;
-	return true;
+	size_t n = 0;
+
+	while ((unsigned char)name[n] >= ' ' && name[n] != 127)
+		n++;
+	return n && !name[n];
 }
 
 static void add_names(struct choices *c, const struct completion_source *source, const char *start)

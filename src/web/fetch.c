@@ -21,7 +21,8 @@
 struct fetch {
 	TAILQ_ENTRY(fetch) link;
 	uint64_t who;
-	bool is_left; /* of it there is no more than its http, which is asking */
+	bool is_left;   /* of it there is no more than its http, which is asking */
+	bool is_copied; /* by a fork: its sockets and threads are the parent's */
 	struct http *http;
 	struct http_call *call; /* NULL: none is under way */
 	struct http_headers *headers;
@@ -38,6 +39,36 @@ struct fetch {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static TAILQ_HEAD(fetch_list, fetch) fetches = TAILQ_HEAD_INITIALIZER(fetches); /* under lock */
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork_in_parent(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_in_child(void)
+{
+	struct fetch *next;
+
+	for (struct fetch *f = TAILQ_FIRST(&fetches); f; f = next) {
+		next = TAILQ_NEXT(f, link);
+		f->is_copied = true;
+		if (!f->is_left)
+			continue;
+		TAILQ_REMOVE(&fetches, f, link);
+		free(f);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
 
 /* Under lock. */
 static void free_those_that_are_over(void)
@@ -72,8 +103,10 @@ static int count(uint64_t who, int *out_of_who)
 
 static int enter(struct fetch *f, struct fh_error *err)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int r = 0, n, n_of_who;
 
+	pthread_once(&once, watch_forks);
 	pthread_mutex_lock(&lock);
 	n = count(f->who, &n_of_who);
 	if (n_of_who >= FETCHES_OF_ONE_MAX)
@@ -95,7 +128,7 @@ static int enter(struct fetch *f, struct fh_error *err)
 /* It is freed now, or is left there. */
 static void quit(struct fetch *f)
 {
-	bool is_left = f->http && http_is_asking(f->http);
+	bool is_left = f->http && !f->is_copied && http_is_asking(f->http);
 
 	pthread_mutex_lock(&lock);
 	f->is_left = is_left;
@@ -104,7 +137,8 @@ static void quit(struct fetch *f)
 	pthread_mutex_unlock(&lock);
 	if (is_left)
 		return;
-	http_close(f->http);
+	if (!f->is_copied)
+		http_close(f->http);
 	free(f);
 }
 
@@ -269,7 +303,7 @@ void fetch_free(struct fetch *f)
 {
 	if (!f)
 		return;
-	if (f->call)
+	if (f->call && !f->is_copied)
 		http_cancel(f->call);
 	http_headers_free(f->headers);
 	free(f->hosts);

@@ -3,10 +3,12 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, TASKS
@@ -196,6 +198,17 @@ def test_the_record_of_mlgym_is_compared_by_its_scores(fumehood):
         spoil(spoilt)
         (folder / "rows.traj").write_text(json.dumps(spoilt))
         assert replay(fumehood, folder, status=1)["different"] == 1
+
+
+def test_a_record_of_ours_is_in_our_words(fumehood):
+    first = run(fumehood, "--task", "rows", "--model", fumehood.actions("validate"))
+    log = Path(first["trajectory"]).parent / "events.jsonl"
+    kept = log.read_text()
+    log.write_text(re.sub(r'"observation":"(Not scored: [^"]*)', '"observation":"Broken.', kept))
+    assert log.read_text() != kept
+    Path(first["trajectory"]).unlink()
+    again = replay(fumehood, log.parent, status=1)
+    assert (again["different"], again["unknown"]) == (2, 0)
 
 
 def test_the_last_step_of_mlgym_s_record(fumehood):

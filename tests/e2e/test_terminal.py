@@ -126,11 +126,13 @@ def test_names_of_files(terminal):
     t.type("ls inner/o\t")
     assert "\033[31m" not in t.expect("one.csv  other.csv")
     t.ask("n\t\r")
+    t.ask("ls ~/work\tdeep/inn\t\r")
     t.ask("trap 'sleep 9' DEBUG; cd .\t/inner\r")  # by a shell of its own
     t.type("\x04")
     assert t.end()[1:] == [
         "cat two\\ words ; ls inner/o",
         "ls inner/one.csv ",
+        "ls ~/workspace/deep/inner/",
         "trap 'sleep 9' DEBUG; cd ./inner",
         "exit_forfeit",
     ]

@@ -27,7 +27,7 @@ static void name_files(void *user, const char *start, struct buf *out)
 		if (part && str_starts(files[i], start) && strlen(files[i]) <= n + part + 1)
 			buf_printf(out, "%s\n", files[i]);
 	}
-	buf_add_str(out, "cut"); /* no whole line */
+	buf_add_str(out, "\ncut"); /* no name, and no whole line */
 }
 
 static void test_completions(void **state)
@@ -57,6 +57,7 @@ static void test_completions(void **state)
 				"es/  donn\xc3\xa9s.txt  " },
 		{ "ls c", "", "" },
 		{ "ls \033", "", "" },
+		{ "ls nothing", "", "" },
 		{ "", "s", "" },
 	};
 	const struct completion_source source = {

@@ -63,7 +63,7 @@ static int check_folder(void)
 	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
-/* -EAGAIN while it is not there. */
+/* -EAGAIN while it is not there, or is there and not ours yet: who makes it gives it away then. */
 static int read_answer(const char *id, struct buf *out)
 {
 	int r = check_folder();
@@ -73,7 +73,7 @@ static int read_answer(const char *id, struct buf *out)
 	buf_clear(out);
 	r = fd_read_file(ANSWER, out, NULL);
 	if (r < 0)
-		return r == -ENOENT ? -EAGAIN : r;
+		return r == -ENOENT || r == -EACCES ? -EAGAIN : r;
 	return take_head(out, id);
 }
 
