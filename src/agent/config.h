@@ -104,7 +104,7 @@ extern const struct agent_command tool_shell;
 const struct agent_command *tool_find(const struct commands *all, const char *name);
 
 /* --- parser_tool.c ------------------------------------------------------------------------------- */
-/* What JSON Schema calls its type; "string" where a command file has a name of its own. */
+/* What JSON Schema calls its type, as Python does or not; "string" where a command file has a name of its own. */
 const char *command_argument_type(const struct command_argument *argument);
 
 #endif

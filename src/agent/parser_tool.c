@@ -16,6 +16,7 @@
  */
 
 #define LIST_BYTES_MAX 256
+#define NAME_BYTES_SHOWN 64           /* of one that a model made up */
 #define WHOLE_MOST 9007199254740992.0 /* 2^53: beyond it a double can't tell whole numbers apart */
 
 /* --- values ------------------------------------------------------------------------------------- */
@@ -53,23 +54,35 @@ static const char *take_string(struct arena *a, const struct pyjson *v)
 	return v->kind == PYJSON_STRING ? pyjson_string(v) : NULL;
 }
 
+/* Of a type that nobody knows: `filename`, or none. */
+static const char *take_any(struct arena *a, const struct pyjson *v)
+{
+	const char *text = take_string(a, v);
+
+	if (!text)
+		text = take_boolean(a, v);
+	return text ? text : take_number(a, v);
+}
+
 static const struct type {
-	const char *name, *said;
+	const char *name, *other_name, *said; /* names: JSON Schema's, Python's */
 	const char *(*take)(
 			struct arena *a, const struct pyjson *v); /* NULL: it is something else */
 } types[] = {
-	{ "integer", "a whole number", take_integer }, { "number", "a number", take_number },
-	{ "boolean", "true or false", take_boolean },
-	{ "string", "a text", take_string }, /* and whatever else a command file says */
+	{ "integer", "int", "a whole number", take_integer },
+	{ "number", "float", "a number", take_number },
+	{ "boolean", "bool", "true or false", take_boolean },
+	{ "string", "str", "a text", take_string },
 };
+static const struct type any_type = { "string", NULL, "a text or a number", take_any };
 
 static const struct type *type_of(const struct command_argument *argument)
 {
-	size_t i = 0;
-
-	while (i + 1 < ARRAY_SIZE(types) && !str_eq(types[i].name, argument->type))
-		i++;
-	return &types[i];
+	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+		if (str_eq(types[i].name, argument->type) ||
+				str_eq(types[i].other_name, argument->type))
+			return &types[i];
+	return &any_type;
 }
 
 const char *command_argument_type(const struct command_argument *argument)
@@ -107,6 +120,11 @@ static int take_value(struct arena *a, const struct agent_command *command,
 
 /* --- calls -------------------------------------------------------------------------------------- */
 
+static int shown(const char *name)
+{
+	return (int)str_utf8_cut(name, strlen(name), NAME_BYTES_SHOWN);
+}
+
 /* What is null is not given. */
 static bool is_given(const struct pyjson *v)
 {
@@ -131,8 +149,8 @@ static int check_names(const struct agent_command *command, const struct pyjson 
 			continue;
 		for (size_t i = 0; i < command->n_arguments; i++)
 			buf_printf(&list, "%s%s", i ? ", " : "", command->arguments[i].name);
-		return error_say(err, EINVAL, "'%s' has no argument '%.64s'; there are: %s",
-				command->name, v->key,
+		return error_say(err, EINVAL, "'%s' has no argument '%.*s'; there are: %s",
+				command->name, shown(v->key), v->key,
 				command->n_arguments ? buf_str(&list) : "none");
 	}
 	return 0;
@@ -169,7 +187,8 @@ static int tool_action(struct arena *a, const struct chat_use *use, const struct
 	int r;
 
 	if (!command)
-		return error_say(err, EINVAL, "there is no tool '%.64s'", use->name);
+		return error_say(err, EINVAL, "there is no tool '%.*s'", shown(use->name),
+				use->name);
 	values = arena_array(a, command->n_arguments + 1, sizeof(*values));
 	r = parse_object(a, arena_printf(a, "arguments of '%s'", use->name),
 			*use->arguments ? use->arguments : "{}", &arguments, err);

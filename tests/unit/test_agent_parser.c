@@ -29,6 +29,15 @@ static const struct command_argument put_arguments[] = {
 	{ "text", "string", "", true },
 };
 
+/* As Python calls them, and as nobody does. */
+static const struct command_argument named_arguments[] = {
+	{ "whole", "int", "", false },
+	{ "ratio", "float", "", false },
+	{ "new", "bool", "", false },
+	{ "text", "str", "", false },
+	{ "any", "filename", "", false },
+};
+
 static const struct agent_command items[] = {
 	{ .name = "open",
 			.signature = "open <path> [<line_number>]",
@@ -44,6 +53,10 @@ static const struct agent_command items[] = {
 			.end_name = "done",
 			.arguments = put_arguments,
 			.n_arguments = 4 },
+	{ .name = "named",
+			.signature = "named [<whole>] [<ratio>] [<new>] [<text>] [<any>]",
+			.arguments = named_arguments,
+			.n_arguments = ARRAY_SIZE(named_arguments) },
 	{ .name = "submit" },
 };
 static const struct commands commands = { items, ARRAY_SIZE(items) };
@@ -139,6 +152,8 @@ static void test_replies(void **state)
 		assert_case(&cases[i]);
 }
 
+#define SIXTY "123456789 123456789 123456789 123456789 123456789 123456789 "
+
 /* Each is the whole of what is run, or is refused with a sentence that has the word. */
 static const struct {
 	const char *name, *arguments, *action, *why;
@@ -162,6 +177,20 @@ static const struct {
 			"put $'a \\x3c\\x3cb' 0.50 true\nx\ndone" },
 	{ "put", "{\"name\": \"a\\ndone\\nls\", \"ratio\": -1, \"new\": false, \"text\": \"x\"}",
 			"put $'a\\ndone\\nls' -1 false\nx\ndone" },
+	{ "named",
+			"{\"whole\": 3.0, \"ratio\": 0.5, \"new\": true, \"text\": \"a\", \"any\": "
+			"\"b c\"}",
+			"named 3 0.5 true a 'b c'" },
+	{ "named", "{\"any\": 1e3}", "named     1e3" },
+	{ "named", "{\"any\": false}", "named     false" },
+	{ "named", "{\"whole\": 1.5}", NULL, "'whole' of 'named' has to be a whole number" },
+	{ "named", "{\"ratio\": true}", NULL, "'ratio' of 'named' has to be a number" },
+	{ "named", "{\"new\": 1}", NULL, "'new' of 'named' has to be true or false" },
+	{ "named", "{\"text\": 1}", NULL, "'text' of 'named' has to be a text" },
+	{ "named", "{\"any\": [1]}", NULL, "'any' of 'named' has to be a text or a number" },
+	{ "named", "{\"" SIXTY "abc\u00e9\": 1}", NULL,
+			"'named' has no argument '" SIXTY "abc'; there are: whole" },
+	{ SIXTY "abc\xc3\xa9", "{}", NULL, "there is no tool '" SIXTY "abc'" },
 	{ "bash", "{\"line\": \"ls\"}", NULL, "'bash' has no argument 'line'; there are: command" },
 	{ "bash", "{}", NULL, "'bash' needs 'command'" },
 	{ "bash", "{\"command\": 1}", NULL, "'command' of 'bash' has to be a text" },
