@@ -37,6 +37,39 @@ bool command_ends_in(const struct agent_command *command, const char *text)
 	return command->end_name && has_line(text, command->end_name);
 }
 
+static bool has_field(struct arena *a, const char *signature, const char *name)
+{
+	return strstr(signature, arena_printf(a, "<%s>", name));
+}
+
+/* "name <a>\n<text>\nend" to "name <a> <b>\n<text>\nend". */
+static const char *add_field(struct arena *a, const char *signature, const char *name)
+{
+	int n = (int)strcspn(signature, "\n");
+
+	return arena_printf(a, "%.*s <%s>%s", n, signature, name, signature + n);
+}
+
+void command_fit(struct arena *a, struct agent_command *command)
+{
+	struct command_argument *kept = arena_array(a, command->n_arguments + 1, sizeof(*kept));
+	const char *signature = command->signature ? command->signature : command->name;
+	size_t n = 0;
+
+	for (size_t i = 0; i < command->n_arguments; i++) {
+		const struct command_argument *argument = &command->arguments[i];
+		bool has = has_field(a, signature, argument->name);
+
+		if (!has && argument->required)
+			signature = add_field(a, signature, argument->name);
+		if (has || argument->required)
+			kept[n++] = *argument;
+	}
+	command->signature = signature;
+	command->arguments = kept;
+	command->n_arguments = n;
+}
+
 /* What else has lines or a `<<` in quotes would be taken for a command of several lines, or for one that has its
  * text already (env/multiline.h). */
 static void add_word(struct buf *out, const char *s)

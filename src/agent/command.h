@@ -31,6 +31,12 @@ struct command_value {
 /* Whether the text has the line by which the command's text ends: it would be cut there, and the rest run. */
 bool command_ends_in(const struct agent_command *command, const char *text);
 
+/*
+ * Has signature and arguments agree, as a tool call needs them: what the signature lacks would be dropped without a
+ * word. An argument that has to be given follows the words of its first line; any other is gone.
+ */
+void command_fit(struct arena *a, struct agent_command *command);
+
 /* The command as a shell reads it: its signature with values in place of <names>; without those that are
  * not given. */
 char *command_fill(struct arena *a, const struct agent_command *command,

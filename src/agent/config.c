@@ -212,6 +212,8 @@ static int gather(struct loading *l, struct command_file *out_all, size_t *out_n
 	for (size_t i = 0; i < *out_n; i++)
 		for (size_t j = 0; j < out_all[i].n_commands; j++)
 			items[n++] = out_all[i].commands[j];
+	for (size_t i = 0; i < n && c->parser->wants_tools; i++)
+		command_fit(&c->arena, &items[i]);
 	c->commands = (struct commands){ items, n };
 	return 0;
 }
@@ -231,31 +233,6 @@ static int load_commands(struct loading *l)
 				&tools->env_variables, l->err);
 	if (r == 0)
 		l->c->command_docs = arena_strdup(&l->c->arena, buf_str(&docs));
-	return r;
-}
-
-static int check_signature(struct loading *l, const struct agent_command *c)
-{
-	for (size_t i = 0; i < c->n_arguments; i++) {
-		const char *field = arena_printf(&l->c->arena, "<%s>", c->arguments[i].name);
-
-		if (!c->signature || !strstr(c->signature, field))
-			return node_complain(c->at ? c->at : l->root, l->err,
-					"the signature of '%s' lacks its argument %s, so that no "
-					"tool call could give it",
-					c->name, field);
-	}
-	return 0;
-}
-
-/* What a tool's schema has and its command not would be dropped without a word. */
-static int check_tools(struct loading *l)
-{
-	const struct commands *all = &l->c->commands;
-	int r = 0;
-
-	for (size_t i = 0; i < all->n && l->c->parser->wants_tools && r == 0; i++)
-		r = check_signature(l, &all->items[i]);
 	return r;
 }
 
@@ -331,8 +308,6 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 		r = check(&l);
 	if (r == 0)
 		r = load_commands(&l);
-	if (r == 0)
-		r = check_tools(&l);
 	if (r < 0)
 		return r;
 	make_templates(&l);

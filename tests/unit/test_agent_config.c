@@ -2,6 +2,7 @@
 #include "task_scratch.h"
 
 #include "agent/config.h"
+#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -86,16 +87,11 @@ static const struct {
 	{ HEAD "tools: {native: [open, fly]}\n", "a.yaml:3:17: there is no command 'fly'" },
 	{ HEAD "tools: {parser: Other}\n", "a.yaml:3:17: " },
 	{ HEAD "demonstrations: [a.traj]\n", "a.yaml:3:17: demonstrations need" },
-	{ HEAD "output_parser: ToolCallParser\ntools: {command_files: [lacking.sh]}\n",
-			"lacking.sh:3:14: the signature of 'c' lacks its argument <b>" },
 	{ HEAD "next_template: x\n", "a.yaml:3:1: key 'next_template': unknown key; did you mean" },
 };
 
 static void test_refused(void **state)
 {
-	put("lacking.sh",
-			"# @yaml\n# signature: c <a>\n# docstring: c\n# arguments:\n"
-			"#   a: {required: true}\n#   b: {required: false}\nc() {\n\techo 1\n}\n");
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
 		struct agent_config *c = NULL;
 
@@ -166,6 +162,64 @@ static void test_checkout(void **state)
 	agent_config_free(c);
 }
 
+#define ARGUMENTS                                                                                  \
+	"# arguments:\n#   a: {type: int, required: true}\n#   b: {required: false}\n"             \
+	"#   c: {required: true}\n"
+
+/* Command files of MLGym's have arguments that their signatures lack: tools take them, or don't have them. */
+static void test_signatures_of_tools(void **state)
+{
+	static const struct {
+		const char *signature, *parser, *fitted;
+		size_t n;
+	} cases[] = {
+		{ "x <a> [<b>] <c>", "ToolCallParser", "x <a> [<b>] <c>", 3 },
+		{ "x <a>", "ToolCallParser", "x <a> <c>", 2 },
+		{ "x", "ToolCallParser", "x <a> <c>", 2 },
+		{ "\"x <a>\\n<b>\\nend\"", "ToolCallParser", "x <a> <c>\n<b>\nend", 3 },
+		{ "x <a>", "TolerantParser", "x <a>", 3 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_free char *file =
+				xasprintf("# @yaml\n# signature: %s\n# docstring: d\n" ARGUMENTS
+					  "x() {\n\ttrue\n}\n",
+						cases[i].signature);
+		auto_free char *config = xasprintf(HEAD
+				"output_parser: %s\ntools: {command_files: [x.sh]}\n",
+				cases[i].parser);
+		struct agent_config *c;
+
+		put("x.sh", file);
+		put("a.yaml", config);
+		c = load_config("a.yaml", NULL, NULL);
+		assert_string_equal(c->commands.items[0].signature, cases[i].fitted);
+		assert_int_equal(c->commands.items[0].n_arguments, cases[i].n);
+		agent_config_free(c);
+	}
+}
+
+/* What is sent of them: the optional `b` is not there, and `int` is what JSON Schema calls it. */
+static void test_schema_of_tools(void **state)
+{
+	auto_arena struct arena a = ARENA_INIT;
+	struct agent_config *c;
+	struct chat_tool *tools;
+	size_t n;
+
+	put("x.sh", "# @yaml\n# signature: x\n# docstring: d\n" ARGUMENTS "x() {\n\ttrue\n}\n");
+	put("a.yaml", HEAD "output_parser: ToolCallParser\ntools: {command_files: [x.sh]}\n");
+	c = load_config("a.yaml", NULL, NULL);
+	tools = command_tools(&a, &c->commands, &n);
+	assert_int_equal(n, 2);
+	assert_string_equal(tools[1].parameters,
+			"{\"type\":\"object\",\"properties\":{"
+			"\"a\":{\"type\":\"integer\",\"description\":\"\"},"
+			"\"c\":{\"type\":\"string\",\"description\":\"\"}},"
+			"\"required\":[\"a\",\"c\"]}");
+	agent_config_free(c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,6 +228,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_refused, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_blocklist, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_checkout, make_scratch, remove_scratch),
+		cmocka_unit_test_setup_teardown(
+				test_signatures_of_tools, make_scratch, remove_scratch),
+		cmocka_unit_test_setup_teardown(test_schema_of_tools, make_scratch, remove_scratch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
