@@ -308,8 +308,11 @@ static int read_message(struct reply *r, const json_t *message, bool whole, stru
 	return ret;
 }
 
-/* Of several that were asked for the one that is numbered 0, wherever it stands; a server may number none. */
-static const json_t *first_choice(const json_t *root)
+/*
+ * Of several that were asked for the one that is numbered 0, wherever it stands; a server may number none, or begin
+ * with another number. Only a whole reply tells that: a stream may have the others' pieces first.
+ */
+static const json_t *first_choice(const json_t *root, bool whole)
 {
 	const json_t *choices = json_object_get(root, "choices");
 	const json_t *choice, *index;
@@ -320,12 +323,12 @@ static const json_t *first_choice(const json_t *root)
 		if (!json_is_integer(index) || json_integer_value(index) == 0)
 			return choice;
 	}
-	return NULL;
+	return whole ? json_array_get(choices, 0) : NULL;
 }
 
 static int read_whole(struct reply *r, const json_t *root, struct fh_error *err)
 {
-	const json_t *choice = first_choice(root);
+	const json_t *choice = first_choice(root, true);
 	const json_t *message = json_object_get(choice, "message");
 
 	if (!json_is_object(message))
@@ -338,7 +341,7 @@ static int read_whole(struct reply *r, const json_t *root, struct fh_error *err)
 
 static int read_event(struct reply *r, const json_t *data, struct fh_error *err)
 {
-	const json_t *choice = first_choice(data);
+	const json_t *choice = first_choice(data, false);
 
 	if (!json_is_object(data))
 		return reply_broken(err, "an event of its stream is no object");

@@ -197,6 +197,10 @@ static void test_odd_replies(void **state)
 				"{\"choices\":[{\"index\":1,\"message\":{\"content\":\"b\"}},"
 				"{\"index\":0,\"message\":{\"content\":\"a\"}}]}",
 				"a", "", NULL },
+		{ &dialect_openai, false,
+				"{\"choices\":[{\"index\":1,\"message\":{\"content\":\"b\"}},"
+				"{\"index\":2,\"message\":{\"content\":\"c\"}}]}",
+				"b", "", NULL },
 		{ &dialect_openai, true,
 				"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}},"
 				"{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n"
