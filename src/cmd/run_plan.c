@@ -23,6 +23,7 @@
 #define EPISODES_MAX 1000000
 #define ALL_TASKS "all"
 #define MISSING_BYTES_MAX 4096
+#define LEFT_OUT_BYTES_MAX 768 /* a message has no room for more */
 
 struct planning {
 	struct run_plan *plan;
@@ -343,10 +344,13 @@ static int load_variables(const struct run_options *o, struct fh_error *err)
 {
 	const char *root = mlgym_root(o->episode.mlgym_root);
 	auto_free char *of_root = root ? path_join(root, ".env") : NULL;
+	auto_buf struct buf left_out = BUF_INIT(LEFT_OUT_BYTES_MAX);
+	int r = dotenv_load(!root || path_exists(".env") ? ".env" : of_root, &left_out, err);
 
-	if (!root || path_exists(".env"))
-		return dotenv_load(".env", err);
-	return dotenv_load(of_root, err);
+	if (r == 0 && left_out.len)
+		cmd_warn("a .env may not set these, so they are left out: %s%s", buf_str(&left_out),
+				left_out.truncated ? "..." : "");
+	return r;
 }
 
 /* Its folder is where it is. */

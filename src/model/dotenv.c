@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct source {
 
 struct setting {
 	const char *name, *value;
+	int line;
 	struct setting *next;
 };
 
@@ -149,6 +151,7 @@ static int read_line(struct source *s, struct setting *out, struct fh_error *err
 	skip_blanks(s);
 	*name_end = '\0';
 	out->name = name;
+	out->line = s->line;
 	if (*s->at == '"' || *s->at == '\'')
 		return read_quoted(s, &out->value, err);
 	read_plain(s, &out->value);
@@ -195,18 +198,42 @@ static bool may_set(const char *name)
 	return vendor_has_variable(name);
 }
 
+/* Who writes such a name into the file expects it to count; all others may be there for other programs. */
+static bool means_something(const char *name)
+{
+	static const char *const patterns[] = { "FUMEHOOD_*", "*_PROXY", "SSL_CERT_*", "CURL_*",
+		"*_API_KEY", "*_API_BASE", "*_API_URL", "*_BASE_URL" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+		if (fnmatch(patterns[i], name, FNM_CASEFOLD) == 0)
+			return true;
+	return false;
+}
+
+static void leave_out(const struct setting *setting, const char *path, struct buf *left_out)
+{
+	if (means_something(setting->name))
+		buf_printf(left_out, "%s%s:%d: %s", left_out->len ? ", " : "", path, setting->line,
+				setting->name);
+}
+
 /* What was set, as long as the process lives. */
 static struct given {
 	char *name, *path;
 	struct given *next;
 } * given;
 
-static int set(const struct setting *setting, const char *path, struct fh_error *err)
+static int set(const struct setting *setting, const char *path, struct buf *left_out,
+		struct fh_error *err)
 {
 	struct given *one;
 
-	if (!may_set(setting->name) || getenv(setting->name))
+	if (getenv(setting->name))
 		return 0;
+	if (!may_set(setting->name)) {
+		leave_out(setting, path, left_out);
+		return 0;
+	}
 	if (setenv(setting->name, setting->value, 0) < 0)
 		return error_set(err, errno, "set %s", setting->name);
 	one = xcalloc(1, sizeof(*one));
@@ -223,7 +250,7 @@ const char *dotenv_source(const char *name)
 	return NULL;
 }
 
-static int load(struct buf *text, const char *path, struct fh_error *err)
+static int load(struct buf *text, const char *path, struct buf *left_out, struct fh_error *err)
 {
 	auto_arena struct arena a = ARENA_INIT;
 	struct source s = { .path = path, .line = 1 };
@@ -239,11 +266,11 @@ static int load(struct buf *text, const char *path, struct fh_error *err)
 		s.at += 3;
 	r = read_settings(&a, &s, &first, err);
 	for (; r == 0 && first; first = first->next)
-		r = set(first, path, err);
+		r = set(first, path, left_out, err);
 	return r;
 }
 
-int dotenv_load(const char *path, struct fh_error *err)
+int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err)
 {
 	struct buf text = BUF_INIT(DOTENV_BYTES_MAX);
 	int r;
@@ -252,7 +279,7 @@ int dotenv_load(const char *path, struct fh_error *err)
 		return 0;
 	/* Room at once: what grows leaves copies of keys behind. */
 	buf_reserve(&text, DOTENV_BYTES_MAX);
-	r = load(&text, path, err);
+	r = load(&text, path, left_out, err);
 	if (text.data)
 		explicit_bzero(text.data, text.size);
 	buf_release(&text);

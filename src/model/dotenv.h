@@ -2,6 +2,7 @@
 #ifndef MODEL_DOTENV_H
 #define MODEL_DOTENV_H
 
+#include "base/buf.h"
 #include "base/error.h"
 
 /*
@@ -14,13 +15,14 @@
  *   export NAME = "two words\n"  \n \r \t \" \\ \$ within double quotes
  *   OTHER='as it is'             quotes may go over many lines
  *
+ * What is left out though it would mean something to this program is listed in left_out, as "FILE:LINE: NAME, ...".
  * Nothing is put in for $NAME. A file that is not there is fine. -EINVAL with "FILE:LINE: ..." for one
  * that is wrong, of which nothing is set then; its values are never shown. For use before there are
  * threads.
  */
 #define DOTENV_BYTES_MAX (64 * 1024)
 
-int dotenv_load(const char *path, struct fh_error *err);
+int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err);
 
 /* The path of the file that a variable has its value from; NULL: from elsewhere, or it has none. */
 const char *dotenv_source(const char *name);

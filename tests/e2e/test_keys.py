@@ -91,6 +91,7 @@ def test_a_key_of_dotenv(fumehood, serve):  # noqa: F811
 def test_an_address_of_dotenv_gets_no_other_key(fumehood, serve):  # noqa: F811
     server = serve(ROWS)
     address = f"OPENAI_BASE_URL={server.url}/v1\nFUMEHOOD_STATE={fumehood.folder}/theirs\n"
+    address += "FUMEHOOD_JUDGE_KEY=/nowhere\n"
     (fumehood.folder / ".env").write_text(address)
     run = ("run", "--task", "rows", "--tasks-dir", TASKS, "--model", "openai:m", "-q")
     fumehood.env["OPENAI_API_KEY"] = "sk-mine-and-real"
@@ -98,7 +99,8 @@ def test_an_address_of_dotenv_gets_no_other_key(fumehood, serve):  # noqa: F811
     assert f"would send a key to {server.url}/v1, the address that .env gives" in refused
     assert ".env" in fumehood(*run, "--api-key", "sk-mine", status=2).stderr
     assert not server.log.exists()
-    fumehood(*run, "--url", server.url + "/v1")
+    warned = fumehood(*run, "--url", server.url + "/v1").stderr
+    assert warned.count("left out: .env:3: FUMEHOOD_JUDGE_KEY\n") == 1
     del fumehood.env["OPENAI_API_KEY"]
     fumehood(*run)
     (fumehood.folder / ".env").write_text(address + "OPENAI_API_KEY=sk-theirs")

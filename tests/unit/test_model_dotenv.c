@@ -12,6 +12,7 @@
 
 static char folder[FOLDER_MAX];
 static struct fh_error error;
+static struct buf left_out = BUF_INIT(4096);
 
 static int load(const char *text, size_t n)
 {
@@ -23,7 +24,8 @@ static int load(const char *text, size_t n)
 	fclose(file);
 	unsetenv("XAI_API_KEY");
 	unsetenv("AZURE_API_BASE");
-	return dotenv_load(path, &error);
+	buf_clear(&left_out);
+	return dotenv_load(path, &left_out, &error);
 }
 
 static void test_taken(void **state)
@@ -84,10 +86,10 @@ static void test_files(void **state)
 	auto_free char *path = xasprintf("%s/none", folder);
 	auto_free char *large = xcalloc(1, DOTENV_BYTES_MAX + 2);
 
-	assert_done(dotenv_load(path, &error));
+	assert_done(dotenv_load(path, &left_out, &error));
 	memset(large, '\n', DOTENV_BYTES_MAX + 1);
 	assert_int_equal(load(large, DOTENV_BYTES_MAX + 1), -EFBIG);
-	assert_int_equal(dotenv_load(folder, &error), -EISDIR);
+	assert_int_equal(dotenv_load(folder, &left_out, &error), -EISDIR);
 }
 
 /* What is set already wins. */
@@ -97,7 +99,7 @@ static void test_set_before(void **state)
 
 	assert_done(load("AZURE_API_BASE=file\n", 20));
 	setenv("AZURE_API_BASE", "before", 1);
-	assert_done(dotenv_load(path, &error));
+	assert_done(dotenv_load(path, &left_out, &error));
 	assert_string_equal(getenv("AZURE_API_BASE"), "before");
 }
 
@@ -122,6 +124,37 @@ static void test_not_allowed(void **state)
 	assert_null(dotenv_source("FUMEHOOD_STATE"));
 }
 
+/* What is left out is told by place and name, if it is one that was meant for this program. */
+static void test_left_out(void **state)
+{
+	static const struct {
+		const char *text, *told; /* told: without the folder */
+	} cases[] = {
+		{ "XAI_API_KEY=x\nWANDB_PROJECT=x\nPATH=x\nPROXY=x\nMLGYM_ENV_TIMEOUT=1\n", "" },
+		{ "XAI_API_KEY=x\n\nFUMEHOOD_X='secret\nA=b'\nexport x_Proxy=secret\n",
+				".env:3: FUMEHOOD_X, .env:5: x_Proxy" },
+		{ "SSL_CERT_X=secret\nCURL_X=secret\nX_API_URL=secret\n",
+				".env:1: SSL_CERT_X, .env:2: CURL_X, "
+				".env:3: X_API_URL" },
+		{ "X_API_KEY=secret\nX_BASE_URL=secret\nX_API_BASE=secret\n",
+				".env:1: X_API_KEY, .env:2: X_BASE_URL, .env:3: X_API_BASE" },
+		{ "LEFT_OUT_PROXY=x\n",
+				"" }, /* it is set, so that the file's does not count anyway */
+	};
+
+	setenv("LEFT_OUT_PROXY", "x", 1);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_buf struct buf told = BUF_INIT(4096);
+		const char *at = cases[i].told;
+
+		assert_done(load(cases[i].text, strlen(cases[i].text)));
+		for (const char *next; (next = strstr(at, ".env")); at = next + 1)
+			buf_printf(&told, "%.*s%s/.", (int)(next - at), at, folder);
+		buf_add_str(&told, at);
+		assert_string_equal(buf_str(&left_out), buf_str(&told));
+	}
+}
+
 static int set_up(void **state)
 {
 	return folder_make(folder);
@@ -129,6 +162,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
+	buf_release(&left_out);
 	return folder_remove(folder);
 }
 
@@ -140,6 +174,7 @@ int main(void)
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_set_before),
 		cmocka_unit_test(test_not_allowed),
+		cmocka_unit_test(test_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);
