@@ -22,6 +22,7 @@
 #include <strings.h>
 
 #define RESULTS_BYTES_MAX (64L * 1024 * 1024)
+#define RESUMED "\n{\"event\":\"resumed\"" /* how such a line begins */
 
 struct run_found {
 	uint64_t seed;
@@ -39,6 +40,15 @@ static const char *text_of(const struct pyjson *object, const char *key)
 }
 
 /* --- whether it is the same ----------------------------------------------------------------------------------- */
+
+/* A model's file, by whatever path it was named. */
+static const char *with_real_path(struct arena *a, const char *model)
+{
+	const char *path = model ? model_path(model) : NULL;
+	auto_free char *real = path ? realpath(path, NULL) : NULL;
+
+	return real ? arena_printf(a, "%.*s%s", (int)(path - model), model, real) : model;
+}
 
 /* As they would be written of this one: read back, so that keys are hidden alike. */
 static int read_wanted(struct arena *a, const struct run_wanted *w, const struct run_name *name,
@@ -62,15 +72,51 @@ static int read_wanted(struct arena *a, const struct run_wanted *w, const struct
 	asked.chat = chat;
 	run_args_add(&text, &asked);
 	chat_model_close(chat);
-	return args_yaml_parse(a, ARGS_FILE, &text, out, err);
+	r = args_yaml_parse(a, ARGS_FILE, &text, out, err);
+	if (r == 0)
+		out->model = with_real_path(a, out->model);
+	return r;
 }
 
-static bool has_same_files(const struct run_wanted *w, const struct pyjson *open)
+/* What an older build did not record is unknown, and so no other. */
+static bool agrees(const struct pyjson *event, const char *key, const char *wanted)
+{
+	const char *recorded = text_of(event, key);
+
+	return !*recorded || str_eq(recorded, wanted);
+}
+
+/* An `open` or `resumed`. */
+static bool has_same_files(const struct run_wanted *w, const struct pyjson *event)
 {
 	const struct run_agent *agent = w->plan->agent;
 
-	return str_eq(text_of(open, "task_hash"), w->task_hash) &&
-			str_eq(text_of(open, "agent_hash"), agent ? agent->config->hash : "");
+	return agrees(event, "task_hash", w->task_hash) &&
+			agrees(event, "agent_hash", agent ? agent->config->hash : "");
+}
+
+/* It may have gone on with others. */
+static bool went_on_with_same_files(const struct run_wanted *w, const char *dir)
+{
+	auto_free char *path = path_join(dir, EXPORT_EVENTS);
+	auto_buf struct buf log = BUF_INIT(EXPORT_EVENTS_BYTES_MAX);
+	auto_arena struct arena arena = ARENA_INIT;
+	const char *line;
+
+	if (!w->plan->agent)
+		return true; /* only runs of language models go on */
+	if (fd_read_file(path, &log, NULL) < 0 || log.truncated)
+		return false;
+	line = buf_str(&log);
+	while ((line = strstr(line, RESUMED))) {
+		struct pyjson_source source = { path, line + 1, strcspn(line + 1, "\n"), 0 };
+		const struct pyjson *event;
+
+		if (pyjson_read(&arena, &source, &event, NULL) < 0 || !has_same_files(w, event))
+			return false;
+		line++;
+	}
+	return true;
 }
 
 /* One that nobody asked for is drawn anew in each episode. */
@@ -86,11 +132,13 @@ static bool is_same(const struct run_wanted *w, const struct run_args *wanted,
 {
 	const struct glance *g = &found->glance;
 	auto_arena struct arena arena = ARENA_INIT;
-	struct run_args args = { 0 };
+	struct run_args args = *wanted; /* what an older build did not record */
 
-	return g->over && has_same_files(w, g->open) && has_same_salt(w, g->reset) &&
-			args_yaml_read(&arena, found->dir, &args, NULL) == 0 &&
-			args_yaml_same(wanted, &args);
+	if (!g->over || !has_same_files(w, g->open) || !has_same_salt(w, g->reset) ||
+			args_yaml_read(&arena, found->dir, &args, NULL) < 0)
+		return false;
+	args.model = with_real_path(&arena, args.model);
+	return args_yaml_same(wanted, &args) && went_on_with_same_files(w, found->dir);
 }
 
 int run_existing_read(const struct run_wanted *w, struct run_existing *out, struct fh_error *err)

@@ -11,6 +11,7 @@
 #include "cmd/run_sweep.h"
 #include "env/memory.h"
 #include "model/dotenv.h"
+#include "task/dataset.h"
 #include "task/mlgym.h"
 #include "task/requirements.h"
 #include "trajectory/run_dir.h"
@@ -306,6 +307,16 @@ static void warn_of_requirements(struct planning *p, const struct task *task)
 			MLGYM_CONDA_ENV);
 }
 
+/* Empty, as no record has it, while data is yet to be made: nothing was played with it. */
+static int hash_task(struct planning *p, const struct task *task)
+{
+	*p->task_hash = '\0';
+	for (size_t i = 0; i < task->n_datasets; i++)
+		if (!dataset_is_there(&task->datasets[i]))
+			return 0;
+	return task_hash(task, p->task_hash, &p->err);
+}
+
 static int plan_task(struct planning *p, const char *name)
 {
 	const struct run_options *o = p->options;
@@ -332,7 +343,7 @@ static int plan_task(struct planning *p, const char *name)
 	if (o->memory && task->memory && !plan->past.memory)
 		r = memory_check_file(task->memory, &p->err);
 	if (r == 0 && o->skip_existing)
-		r = task_hash(task, p->task_hash, &p->err);
+		r = hash_task(p, task);
 	for (size_t i = 0; i < plan->n_agents && r == 0; i++)
 		r = plan_model(p, &plan->agents[i], name, task, env);
 	task_free(task);

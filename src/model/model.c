@@ -53,6 +53,14 @@ bool model_speaks(const char *spec)
 	return backend && backend->speaks;
 }
 
+const char *model_path(const char *spec)
+{
+	const struct model_backend *backend = find(spec);
+	const char *colon = strchr(spec, ':');
+
+	return backend && backend->takes_argument && colon ? colon + 1 : NULL;
+}
+
 /* "actions:dir/games.jsonl" is called "actions-games". */
 static char *make_label(const struct model_backend *backend, const char *argument)
 {

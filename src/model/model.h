@@ -48,6 +48,9 @@ bool model_is_interactive(const struct model *m);
 /* Whether its turns may be what a language model says, which an agent's configuration tells an action from. */
 bool model_speaks(const char *spec);
 
+/* Where the path begins in the spec of one that plays a file ("actions:FILE"); NULL: it is no such. */
+const char *model_path(const char *spec);
+
 /* What a model says. Lives until the next call. */
 struct model_turn {
 	const char *action;             /* NULL: the response is to be parsed */

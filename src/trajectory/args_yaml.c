@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/args_yaml.h"
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
@@ -17,7 +18,13 @@
 enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, ARG_LIST };
 
 /* Whether two runs that differ in it were asked for alike. */
-enum arg_weight { ARG_ANY, ARG_DECIDES, ARG_COUNTS /* its number of items decides */ };
+enum arg_weight {
+	ARG_ANY,
+	ARG_DECIDES,
+	ARG_COUNTS,  /* its number of items decides */
+	ARG_AS_JSON, /* in whatever order its members are */
+	ARG_AS_PATH, /* in a checkout, from there on */
+};
 
 struct arg {
 	const char *path;
@@ -34,7 +41,7 @@ static const struct arg table[] = {
 	{ "agent.agent_config_path", ARG_TEXT, ARG(agent_config_path) },
 	{ "agent.model", ARG_GROUP },
 	{ "agent.model.api_version", ARG_TEXT, ARG(api_version) },
-	{ "agent.model.completion_kwargs", ARG_TEXT, ARG(completion_kwargs), ARG_DECIDES },
+	{ "agent.model.completion_kwargs", ARG_TEXT, ARG(completion_kwargs), ARG_AS_JSON },
 	{ "agent.model.context", ARG_INT, ARG(context_tokens), ARG_DECIDES },
 	{ "agent.model.host_url", ARG_TEXT, ARG(url) },
 	{ "agent.model.max_tokens", ARG_INT, ARG(max_tokens), ARG_DECIDES },
@@ -46,7 +53,7 @@ static const struct arg table[] = {
 	{ "agent.model.temperature", ARG_NUMBER, ARG(temperature), ARG_DECIDES },
 	{ "agent.model.top_p", ARG_NUMBER, ARG(top_p), ARG_DECIDES },
 	{ "environment", ARG_GROUP },
-	{ "environment.aliases_file", ARG_TEXT, ARG(aliases), ARG_DECIDES },
+	{ "environment.aliases_file", ARG_TEXT, ARG(aliases), ARG_AS_PATH },
 	{ "environment.bind", ARG_LIST, ARG(bind), ARG_DECIDES },
 	{ "environment.gpus", ARG_LIST, ARG(gpus), ARG_COUNTS },
 	{ "environment.max_steps", ARG_INT, ARG(max_steps), ARG_DECIDES },
@@ -155,6 +162,8 @@ static void read_value(struct arena *a, const struct node *node, enum arg_kind k
 {
 	if (kind == ARG_LIST)
 		read_list(a, node, out);
+	if (kind == ARG_TEXT && node_is_null(node))
+		*(const char **)out = NULL;
 	if (node->kind != NODE_SCALAR || node_is_null(node))
 		return;
 	switch (kind) {
@@ -228,6 +237,34 @@ int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
+/* False for what is no JSON: there is none, or it is hidden. */
+static bool is_same_json(const char *x, const char *y)
+{
+	auto_json json_t *one = NULL, *other = NULL;
+
+	return x && y && json_parse("", x, strlen(x), &one, NULL) == 0 &&
+			json_parse("", y, strlen(y), &other, NULL) == 0 && json_equal(one, other);
+}
+
+/* Behind the checkout's folder; the whole path if it is elsewhere. NULL stays. The path has no symbolic links. */
+static const char *in_checkout(const char *path, const char *root)
+{
+	auto_free char *real = root && *root ? realpath(root, NULL) : NULL;
+	const char *folder = real ? real : root;
+
+	if (!path || !folder || !*folder || !path_is_within(path, folder))
+		return path;
+	path += strlen(folder);
+	return path + strspn(path, "/");
+}
+
+static bool is_same_path(const char *x, const char *x_root, const char *y, const char *y_root)
+{
+	x = in_checkout(x, x_root);
+	y = in_checkout(y, y_root);
+	return x && y && str_eq(x, y);
+}
+
 /* As they are written: one notion of what a value is. */
 static bool is_same(const struct arg *arg, const struct run_args *x, const struct run_args *y)
 {
@@ -240,6 +277,15 @@ static bool is_same(const struct arg *arg, const struct run_args *x, const struc
 		return true;
 	case ARG_COUNTS:
 		return ((const struct run_args_list *)a)->n == ((const struct run_args_list *)b)->n;
+	case ARG_AS_JSON:
+		if (is_same_json(*(const char *const *)a, *(const char *const *)b))
+			return true;
+		break;
+	case ARG_AS_PATH:
+		if (is_same_path(*(const char *const *)a, x->mlgym_root, *(const char *const *)b,
+				    y->mlgym_root))
+			return true;
+		break;
 	case ARG_DECIDES:
 		break;
 	}

@@ -55,7 +55,8 @@ void args_yaml_add(struct buf *out, const struct run_args *args);
  * may the seed and the suffix. */
 bool args_yaml_same(const struct run_args *a, const struct run_args *b);
 
-/* What the file in the run's folder says takes the place of what `args` held; it lives in the arena. -ENOENT,
+/* What the file in the run's folder says takes the place of what `args` held, null too; what it leaves out stays. It
+ * lives in the arena. -ENOENT,
  * -EINVAL. */
 int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err);
 

@@ -14,8 +14,10 @@ import termios
 from pathlib import Path
 
 import pytest
-from conftest import TASKS
+from conftest import ROOT, TASKS
 from test_agent import act, serve  # noqa: F401
+
+CHECKOUT = ROOT / "tests/fixtures/mlgym-root"
 
 
 def run(fumehood, *args, status=0):
@@ -64,6 +66,7 @@ def played(found: list[dict]) -> list[dict]:
 
 def test_what_is_there_is_not_done_again(fumehood):
     args = ("--task", "titanic:micro", "--model", "baseline,demo", "--skip-existing")
+    fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / "state")  # data is yet to be made
     assert len(results(fumehood, *args, "--runs", 2)) == 4
     assert played(results(fumehood, *args, "--runs", 2)) == []
     more = results(fumehood, *args, "--runs", 3)
@@ -138,6 +141,73 @@ def test_what_was_asked_for_otherwise_is_another_run(fumehood, serve):  # noqa: 
     assert len(played(results(fumehood, *args, *copied))) == 1
     (fumehood.folder / "a" / "mine.yaml").write_text(AGENT.format("new"))
     assert len(played(results(fumehood, *args, *again))) == 1
+
+
+def test_what_was_asked_for_in_other_words_is_the_same_run(fumehood):
+    """First played, then there already, then another run."""
+    for folder in ("", "sub", "a/configs", "b/configs"):
+        (fumehood.folder / folder).mkdir(parents=True, exist_ok=True)
+        (fumehood.folder / folder / "v.jsonl").write_text('"ls"\n')
+        (fumehood.folder / folder / "aliases.sh").write_text("alias two=ls\n")
+    for folder in ("a", "b"):
+        shutil.copytree(CHECKOUT, fumehood.folder / folder, dirs_exist_ok=True)
+        (fumehood.folder / folder / "aliases.sh").write_text("alias two=ls\n")
+    here = fumehood.folder
+    (here / "c").symlink_to("b")
+    aliases = ("--task", "coin", "--aliases-file")
+    rows = ("--task", "rows", "--model")
+    for same, another in [
+        (
+            [
+                (*rows, f"actions:{path}")
+                for path in ("v.jsonl", here / "v.jsonl", "sub/../v.jsonl")
+            ],
+            (*rows, "actions:sub/v.jsonl"),
+        ),
+        (
+            [(*aliases, here / x / "aliases.sh", "--mlgym-root", x) for x in ("a", "b", "c")],
+            (*aliases, "b/configs/aliases.sh", "--mlgym-root", "b"),
+        ),
+    ]:
+        times = [len(played(results(fumehood, "--skip-existing", *x))) for x in (*same, another)]
+        assert times == [1] + [0] * (len(same) - 1) + [1], another
+
+
+# What a record tells of the files that it was played with, and whether it is the same run.
+HASHES = [
+    ("an older build's", {"task_hash": None, "agent_hash": None}, [], True),
+    ("another task", {"task_hash": "0"}, [], False),
+    ("another agent", {"agent_hash": "0"}, [], False),
+    ("went on", {}, [{}, {}], True),
+    ("went on by an older build", {}, [{"task_hash": None, "agent_hash": None}], True),
+    ("went on with another task", {}, [{"task_hash": "0"}], False),
+    ("went on with another agent, and back", {}, [{"agent_hash": "0"}, {}], False),
+]
+
+
+def test_files_of_records(fumehood, serve):  # noqa: F811
+    url = ("--url", serve([act("submit")]).url + "/v1", "--api-key", "k")
+    kwargs = ("--completion-kwargs", '{"a": {"b": 1, "c": 2}, "d": 3}')
+    other = ("--completion-kwargs", '{"d": 3, "a": {"c": 2, "b": 1}}')
+    args = ("--task", "rows", "--model", "openai:m", *url)
+    (first,) = results(fumehood, *args, *kwargs)
+    folder = Path(first["trajectory"]).parent
+    log, asked = folder / "events.jsonl", folder / "args.yaml"
+    opened, *rest, end = log.read_text().splitlines()
+    hashes = {key: json.loads(opened)[key] for key in ("task_hash", "agent_hash")}
+    assert all(hashes.values())
+    for what, change, resumed, same in HASHES:
+        events = [{"event": "resumed", "steps": 0} | hashes | more for more in resumed]
+        lines = [json.dumps(json.loads(opened) | change), *rest]
+        lines += [json.dumps(event, separators=(",", ":")) for event in events]
+        log.write_text("\n".join([*lines, end, ""]))
+        (again,) = results(fumehood, *args, *other, "--skip-existing")
+        assert ("skipped" in again) == same, what
+        if not same:
+            shutil.rmtree(Path(again["trajectory"]).parent)
+    log.write_text("\n".join([opened, *rest, end, ""]))
+    asked.write_text(re.sub("  web_hosts:.*\n", "", asked.read_text()))  # an older build's
+    assert not played(results(fumehood, *args, *other, "--skip-existing"))
 
 
 def test_agents_of_one_name_are_told_apart(fumehood, serve):  # noqa: F811
