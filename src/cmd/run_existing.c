@@ -41,15 +41,6 @@ static const char *text_of(const struct pyjson *object, const char *key)
 
 /* --- whether it is the same ----------------------------------------------------------------------------------- */
 
-/* A model's file, by whatever path it was named. */
-static const char *with_real_path(struct arena *a, const char *model)
-{
-	const char *path = model ? model_path(model) : NULL;
-	auto_free char *real = path ? realpath(path, NULL) : NULL;
-
-	return real ? arena_printf(a, "%.*s%s", (int)(path - model), model, real) : model;
-}
-
 /* As they would be written of this one: read back, so that keys are hidden alike. */
 static int read_wanted(struct arena *a, const struct run_wanted *w, const struct run_name *name,
 		struct run_args *out, struct fh_error *err)
@@ -74,7 +65,7 @@ static int read_wanted(struct arena *a, const struct run_wanted *w, const struct
 	chat_model_close(chat);
 	r = args_yaml_parse(a, ARGS_FILE, &text, out, err);
 	if (r == 0)
-		out->model = with_real_path(a, out->model);
+		out->model = model_resolve(a, out->model);
 	return r;
 }
 
@@ -137,7 +128,7 @@ static bool is_same(const struct run_wanted *w, const struct run_args *wanted,
 	if (!g->over || !has_same_files(w, g->open) || !has_same_salt(w, g->reset) ||
 			args_yaml_read(&arena, found->dir, &args, NULL) < 0)
 		return false;
-	args.model = with_real_path(&arena, args.model);
+	args.model = model_resolve(&arena, args.model);
 	return args_yaml_same(wanted, &args) && went_on_with_same_files(w, found->dir);
 }
 

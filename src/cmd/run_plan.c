@@ -399,7 +399,7 @@ static int take_past(struct planning *p, struct run_options *own)
 
 static int take_sweep(struct planning *p, struct run_options *own)
 {
-	int r = run_sweep_apply(&p->plan->arena, p->ctx, own, &p->err);
+	int r = run_sweep_apply(&p->plan->arena, p->ctx, &p->plan->places, own, &p->err);
 	size_t seeds = own->n_seeds ? own->n_seeds : 1;
 
 	if (r == 0 && (size_t)own->runs * seeds > EPISODES_MAX)
@@ -417,8 +417,6 @@ static int make(struct planning *p)
 
 	if (r < 0)
 		return r;
-	plan->places.tasks_dir = o->episode.tasks_dir;
-	plan->places.mlgym_root = mlgym_root(o->episode.mlgym_root);
 	plan->aliases = episode_aliases(o->episode.aliases, plan->places.mlgym_root, &plan->arena);
 	r = find_tasks(p);
 	if (r == 0)
@@ -442,6 +440,8 @@ int run_plan_make(struct run_plan *plan, struct command_context *ctx)
 		p.runs = o->agents;
 	if (o->resume && take_past(&p, &own) < 0)
 		return cmd_refuse(&p.err);
+	plan->places.tasks_dir = p.options->episode.tasks_dir;
+	plan->places.mlgym_root = mlgym_root(p.options->episode.mlgym_root);
 	if (o->sweep && take_sweep(&p, &own) < 0)
 		return cmd_refuse(&p.err);
 	if (!plan->out)

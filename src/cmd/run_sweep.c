@@ -6,6 +6,8 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "config/yaml.h"
+#include "model/model.h"
+#include "task/find.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -43,8 +45,8 @@ static const struct field sweep_fields[] = {
 const struct schema sweep_schema = {
 	.name = "sweep",
 	.help = "A file for `fumehood run --sweep`: each model plays each task, led by each agent at each "
-		"temperature, with each seed. Options of the command line win. Paths in it begin where it lies; no "
-		"list may name the same twice.",
+		"temperature, with each seed. Options of the command line win. Paths in it begin where it lies, or "
+		"where those of options do if nothing is there; no list may name the same twice.",
 	.size = sizeof(struct sweep),
 	.fields = sweep_fields,
 };
@@ -53,6 +55,7 @@ struct taking {
 	struct arena *arena;
 	const struct node *root;
 	const char *dir; /* of the file */
+	const struct task_places *places;
 	struct run_options *options;
 	struct fh_error *err;
 };
@@ -72,7 +75,8 @@ static int compare_items(const void *a, const void *b)
 	return order ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* What is named twice would be played twice, and counted as two. `texts` are what the items of the key mean. */
+/* What is named twice would be played twice, and counted as two. `texts` are what the items of the key mean, one text
+ * for what is the same. */
 static int check_repeats(
 		const struct taking *t, const char *key, const char *const *texts, size_t n)
 {
@@ -85,32 +89,82 @@ static int check_repeats(
 	for (size_t i = 1; i < n; i++)
 		if (str_eq(items[i].text, items[i - 1].text))
 			return node_complain(list->items[items[i].at], t->err,
-					"'%s' would be played twice", items[i].text);
+					"'%s' would be played twice",
+					list->items[items[i].at]->text);
 	return 0;
 }
 
-/* Where a path begins in an item; NULL: it has none. */
+/* What the items of a list are. */
+struct item_kind {
+	const char *key;
+	const char *(*path_in)(const char *item); /* where a path begins in it; NULL: it has none */
+	const char *(*resolve)(const struct taking *t, const char *item);
+};
+
 static const char *path_in_task(const char *item)
 {
 	return strchr(item, '/') ? item : NULL;
 }
 
-static const char *path_in_model(const char *item)
+/* What is not found is itself: it is complained about where it is wanted. */
+static const char *resolve_task(const struct taking *t, const char *item)
 {
-	static const char *const kinds[] = { "actions:", "replay:" };
+	const char *variant = t->options->episode.variant;
+	const char *text;
+	struct task_found found;
 
-	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
-		if (str_starts(item, kinds[i]))
-			return item + strlen(kinds[i]);
-	return NULL;
+	if (task_find(t->places, item, &found, NULL) < 0)
+		return item;
+	if (found.variant)
+		variant = found.variant;
+	text = arena_printf(t->arena, "%s:%s", found.file, variant ? variant : "");
+	task_found_release(&found);
+	return text;
 }
+
+static const struct item_kind of_tasks = { "tasks", path_in_task, resolve_task };
+
+static const char *resolve_model(const struct taking *t, const char *item)
+{
+	return model_resolve(t->arena, item);
+}
+
+static const struct item_kind of_models = { "models", model_path, resolve_model };
 
 static const char *path_in_agent(const char *item)
 {
 	return agent_config_is_path(item) ? item : NULL;
 }
 
-/* Paths are those beside the file. */
+static const char *resolve_agent(const struct taking *t, const char *item)
+{
+	struct warnings ignored = { 0 };
+	struct agent_config_options options = {
+		.spec = item, .root = t->places->mlgym_root, .warnings = &ignored
+	};
+	struct agent_config *config;
+	auto_free char *real = NULL;
+
+	if (agent_config_load(&options, &config, NULL) < 0)
+		return item;
+	real = realpath(config->path, NULL);
+	agent_config_free(config);
+	return real ? arena_strdup(t->arena, real) : item;
+}
+
+static const struct item_kind of_agents = { "agents", path_in_agent, resolve_agent };
+
+/* A task's path may be followed by its variant. */
+static bool is_there(const char *path)
+{
+	const char *colon = strrchr(path, ':');
+	bool ends = colon && !strchr(colon, '/');
+	auto_free char *bare = ends ? xstrndup(path, (size_t)(colon - path)) : NULL;
+
+	return path_exists(path) || (bare && path_exists(bare));
+}
+
+/* What is not there beside the file is looked up as what an option names: in a checkout of MLGym, too. */
 static const char *beside(
 		const struct taking *t, const char *item, const char *(*path_in)(const char *))
 {
@@ -120,18 +174,22 @@ static const char *beside(
 	if (!path || *path == '/' || str_eq(t->dir, "."))
 		return item;
 	whole = path_join(t->dir, path);
-	return arena_printf(t->arena, "%.*s%s", (int)(path - item), item, whole);
+	return is_there(whole) ? arena_printf(t->arena, "%.*s%s", (int)(path - item), item, whole)
+			       : item;
 }
 
-static int take_list(const struct taking *t, const char *key, const struct texts *from,
-		const char *(*path_in)(const char *), struct cmd_list *to)
+static int take_list(const struct taking *t, const struct item_kind *kind, const struct texts *from,
+		struct cmd_list *to)
 {
 	const char **items = arena_array(t->arena, from->n + 1, sizeof(*items));
+	const char **resolved = arena_array(t->arena, from->n + 1, sizeof(*resolved));
 
-	for (size_t i = 0; i < from->n; i++)
-		items[i] = beside(t, from->items[i], path_in);
+	for (size_t i = 0; i < from->n; i++) {
+		items[i] = beside(t, from->items[i], kind->path_in);
+		resolved[i] = kind->resolve(t, items[i]);
+	}
 	*to = (struct cmd_list){ .items = items, .n = from->n };
-	return check_repeats(t, key, items, from->n);
+	return check_repeats(t, kind->key, resolved, from->n);
 }
 
 static int take_lists(
@@ -141,11 +199,11 @@ static int take_lists(
 	int r = 0;
 
 	if (!o->tasks.n)
-		r = take_list(t, "tasks", &s->tasks, path_in_task, &o->tasks);
+		r = take_list(t, &of_tasks, &s->tasks, &o->tasks);
 	if (r == 0 && !cmd_given(ctx, "model"))
-		r = take_list(t, "models", &s->models, path_in_model, &o->models);
+		r = take_list(t, &of_models, &s->models, &o->models);
 	if (r == 0 && !cmd_given(ctx, "agent"))
-		r = take_list(t, "agents", &s->agents, path_in_agent, &o->agent_configs);
+		r = take_list(t, &of_agents, &s->agents, &o->agent_configs);
 	return r;
 }
 
@@ -223,11 +281,11 @@ static int check_names_some(const struct taking *t, const char *key, const struc
 	return node_complain(node_get(t->root, key), t->err, "'%s' names none", key);
 }
 
-int run_sweep_apply(struct arena *a, const struct command_context *ctx, struct run_options *o,
-		struct fh_error *err)
+int run_sweep_apply(struct arena *a, const struct command_context *ctx,
+		const struct task_places *places, struct run_options *o, struct fh_error *err)
 {
 	auto_free char *dir = path_dirname(o->sweep);
-	struct taking t = { .arena = a, .dir = dir, .options = o, .err = err };
+	struct taking t = { .arena = a, .dir = dir, .places = places, .options = o, .err = err };
 	struct sweep s = { 0 };
 	int r = yaml_load(a, o->sweep, &t.root, err);
 

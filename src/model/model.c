@@ -61,6 +61,14 @@ const char *model_path(const char *spec)
 	return backend && backend->takes_argument && colon ? colon + 1 : NULL;
 }
 
+const char *model_resolve(struct arena *a, const char *spec)
+{
+	const char *path = spec ? model_path(spec) : NULL;
+	auto_free char *real = path ? realpath(path, NULL) : NULL;
+
+	return real ? arena_printf(a, "%.*s%s", (int)(path - spec), spec, real) : spec;
+}
+
 /* "actions:dir/games.jsonl" is called "actions-games". */
 static char *make_label(const struct model_backend *backend, const char *argument)
 {

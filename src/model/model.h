@@ -51,6 +51,10 @@ bool model_speaks(const char *spec);
 /* Where the path begins in the spec of one that plays a file ("actions:FILE"); NULL: it is no such. */
 const char *model_path(const char *spec);
 
+/* One spec for each file, by whatever path it is named: the real one, if there is such a file. It is in the arena, or
+ * `spec`. */
+const char *model_resolve(struct arena *a, const char *spec);
+
 /* What a model says. Lives until the next call. */
 struct model_turn {
 	const char *action;             /* NULL: the response is to be parsed */

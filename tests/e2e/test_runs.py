@@ -328,13 +328,24 @@ def test_a_file_of_many(fumehood, serve):  # noqa: F811
         ("tasks: [rows, words, rows]", "sweep.yaml:1:22: 'rows' would be played twice"),
         ("tasks: [rows]\nmodels: [demo, demo]", "2:16: 'demo' would be played twice"),
         ("tasks: [rows]\nagents: [a, b, a]", "2:16: 'a' would be played twice"),
-        ("tasks: [rows]\ntemperatures: [0, 0.5, 0.50]", "2:24: '0.5' would be played twice"),
+        ("tasks: [rows]\ntemperatures: [0, 0.5, 0.50]", "2:24: '0.50' would be played twice"),
+        ("tasks: [rows, ./rows]", "1:15: './rows' would be played twice"),
+        ("tasks: ['rows:x', './rows:x']", "1:19: './rows:x' would be played twice"),
+        ("tasks: [rows]\nagents: [a.yaml, ./a.yaml]", "2:18: './a.yaml' would be played twice"),
+        (
+            "tasks: [rows]\nmodels: ['actions:v.jsonl', 'actions:./v.jsonl']",
+            "2:29: 'actions:./v.jsonl' would be played twice",
+        ),
     ],
 )
 def test_a_wrong_file_is_refused(fumehood, text, why):
-    file = fumehood.folder / "sweep.yaml"
-    file.write_text(text)
-    assert why in run(fumehood, "--sweep", file, status=2)[1]
+    folder = fumehood.folder / "sweeps"
+    folder.mkdir()
+    (folder / "rows").symlink_to(TASKS / "rows")
+    (folder / "a.yaml").write_text(AGENT.format("a"))
+    (folder / "v.jsonl").write_text('"ls"\n')
+    (folder / "sweep.yaml").write_text(text)
+    assert why in run(fumehood, "--sweep", "sweeps/sweep.yaml", status=2)[1]
 
 
 def test_paths_in_a_file_begin_where_it_lies(fumehood, serve):  # noqa: F811
@@ -355,6 +366,23 @@ def test_paths_in_a_file_begin_where_it_lies(fumehood, serve):  # noqa: F811
     assert [a["body"]["messages"][0]["content"] for a in server.asked()] == ["a", "b"]
     shutil.move(folder / "sweep.yaml", fumehood.folder)
     assert "'agents/a.yaml'" in run(fumehood, "--sweep", "sweep.yaml", status=2)[1]
+
+
+def test_paths_of_a_checkout_in_a_file(fumehood, serve):  # noqa: F811
+    (fumehood.folder / "sweeps" / "own").mkdir(parents=True)
+    file = fumehood.folder / "sweeps" / "m.yaml"
+    file.write_text(
+        "tasks: [tasks/rows.yaml, tasks/coin.yaml]\n"
+        "models: [baseline, openai:m]\nagents: [configs/agents/tiny.yaml, own/b.yaml]\n"
+    )
+    (file.parent / "own" / "b.yaml").write_text(AGENT.format("b"))
+    url = ("--url", serve([act("submit")]).url + "/v1", "--api-key", "k")
+    found = results(fumehood, "--sweep", file, "--mlgym-root", CHECKOUT, *url)
+    tasks = ("tasks/rows.yaml", "tasks/coin.yaml")
+    assert [(r["task"], r.get("agent")) for r in found] == [
+        (task, agent) for task in tasks for agent in (None, "tiny", "b")
+    ]
+    assert "configs/agents/tiny.yaml" in run(fumehood, "--sweep", file, *url, status=2)[1]
 
 
 def on_terminal(fumehood, lines: int, *args) -> str:
