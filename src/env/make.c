@@ -71,14 +71,12 @@ static int start(struct fh_gym *gym, const struct dataset *dataset, struct arena
 		struct program *out, struct fh_error *err)
 {
 	const struct dataset_make *make = dataset->make;
-	const struct sandbox_bind bind = {
-		.source = make->program,
-		.target = arena_printf(a, PROGRAM_DIR "/%s", path_basename(make->program)),
-	};
+	struct sandbox_bind *bind = arena_alloc(a, sizeof(*bind));
+	const char *target = arena_printf(a, PROGRAM_DIR "/%s", path_basename(make->program));
 	const struct program_plan plan = {
-		.sandbox = { .binds = &bind, .n_binds = 1, .limits = limits },
+		.sandbox = { .binds = bind, .n_binds = 1, .limits = limits },
 		.run = {
-			.argv = make_argv(a, bind.target, make->args),
+			.argv = make_argv(a, target, make->args),
 			.env = make_env(a, &gym->secret, dataset->id),
 			.cwd = GUEST_HOME,
 			.program_fd = -1,
@@ -88,6 +86,7 @@ static int start(struct fh_gym *gym, const struct dataset *dataset, struct arena
 		.keep_sandbox = true,
 	};
 
+	*bind = (struct sandbox_bind){ make->program, target };
 	return program_start(out, gym->owner, &plan, err);
 }
 

@@ -55,6 +55,7 @@ int program_start(struct program *p, struct owner *owner, const struct program_p
 	int r;
 
 	*p = (struct program){
+		.owner = owner,
 		.plan = *plan,
 		.guest_ends = { -1, -1, -1 },
 		.log_fd = -1,
@@ -165,6 +166,18 @@ static int run(struct program *p)
 	return sandbox_run(p->sb, &request, &p->id, &p->err);
 }
 
+/* Nothing of the program ran yet. A process that waited for it to be born may have been killed, say. */
+static bool start_again(struct program *p)
+{
+	if (p->state != PROGRAM_STARTING || p->started_again)
+		return false;
+	p->started_again = true;
+	sandbox_close(take_ptr(p->sb));
+	if (sandbox_start(p->owner, &p->plan.sandbox, &p->sb, &p->err) < 0)
+		p->state = PROGRAM_BROKEN;
+	return true;
+}
+
 static void on_event(struct program *p, const struct sandbox_event *event)
 {
 	switch (event->kind) {
@@ -186,7 +199,7 @@ static void on_event(struct program *p, const struct sandbox_event *event)
 		p->state = PROGRAM_ENDED;
 		break;
 	case SANDBOX_GONE:
-		if (program_over(p))
+		if (program_over(p) || start_again(p))
 			break;
 		error_say(&p->err, EIO, "its sandbox ended");
 		p->state = PROGRAM_BROKEN;
@@ -202,7 +215,7 @@ static void on_event(struct program *p, const struct sandbox_event *event)
 /* What the program left running holds its pipes open, which would keep others waiting. */
 static void end(struct program *p)
 {
-	p->out_of_memory = sandbox_oom_kills(p->sb) > 0;
+	p->out_of_memory = p->sb && sandbox_oom_kills(p->sb) > 0;
 	if (!p->plan.keep_sandbox) {
 		sandbox_close(p->sb);
 		p->sb = NULL;

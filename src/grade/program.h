@@ -26,7 +26,7 @@ enum {
 };
 
 /* Descriptors in it are taken over, whatever comes of it. What it points to must stay until the
- * program is over, but for what `sandbox` points to. */
+ * program is over. */
 struct program_plan {
 	struct sandbox_options sandbox;
 	struct run_request run;   /* but for its fds, which come from here: */
@@ -52,7 +52,9 @@ struct program {
 	struct buf log;
 	struct buf result;
 
+	struct owner *owner;
 	struct program_plan plan;
+	bool started_again;
 	struct sandbox *sb;
 	uint32_t id;
 	int guest_ends[3]; /* of PROGRAM_NOTHING, _LOG, _RESULT, until the program has them */
