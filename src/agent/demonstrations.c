@@ -14,23 +14,16 @@ static void scope_traj(struct traj **t)
 	traj_free(*t);
 }
 
-static const char *text_of(const struct pyjson *v)
-{
-	const char *text = v ? pyjson_string(v) : NULL;
-
-	return text ? text : "";
-}
-
 static bool is_shown(const struct traj_message *m)
 {
-	return !str_eq(text_of(m->role), "system");
+	return !str_eq(pyjson_text(m->role), "system");
 }
 
 static void add_messages(const struct traj *t, struct history *h)
 {
 	for (size_t i = 0; i < t->n_history; i++) {
 		const struct traj_message *m = &t->history[i];
-		bool assistant = str_eq(text_of(m->role), "assistant");
+		bool assistant = str_eq(pyjson_text(m->role), "assistant");
 
 		if (!is_shown(m))
 			continue;
@@ -38,9 +31,11 @@ static void add_messages(const struct traj *t, struct history *h)
 				&(struct history_item){
 						.message = { .role = assistant ? CHAT_ASSISTANT
 									       : CHAT_USER,
-								.content = text_of(m->content) },
-						.thought = assistant ? text_of(m->thought) : NULL,
-						.action = assistant ? text_of(m->action) : NULL,
+								.content = pyjson_text(
+										m->content) },
+						.thought = assistant ? pyjson_text(m->thought)
+								     : NULL,
+						.action = assistant ? pyjson_text(m->action) : NULL,
 						.is_demo = true,
 				});
 	}
@@ -57,7 +52,7 @@ static int add_one_message(const struct template *template, const struct traj *t
 		if (!is_shown(&t->history[i]))
 			continue;
 		buf_add_str(&all, all.len ? "\n" : "");
-		buf_add_str(&all, text_of(t->history[i].content));
+		buf_add_str(&all, pyjson_text(t->history[i].content));
 	}
 	fields_set(&fields, "demonstration", buf_str(&all));
 	r = template_render(&out, template, &fields, err);

@@ -8,13 +8,6 @@
 
 #define ARGUMENTS_BYTES_MAX (64L * 1024 * 1024)
 
-static const char *text_of(const struct pyjson *v)
-{
-	const char *text = v ? pyjson_string(v) : NULL;
-
-	return text ? text : "";
-}
-
 static enum chat_role role_of(const char *name)
 {
 	static const char *const roles[] = { [CHAT_SYSTEM] = "system",
@@ -50,10 +43,10 @@ void agent_add_past(const struct agent_past *past, bool tools, struct history *h
 	for (size_t i = 0; i < past->n; i++) {
 		const struct traj_message *m = &past->messages[i];
 		struct history_item item = {
-			.message = { .role = role_of(text_of(m->role)),
-					.content = text_of(m->content) },
-			.thought = m->thought ? text_of(m->thought) : NULL,
-			.action = m->action ? text_of(m->action) : NULL,
+			.message = { .role = role_of(pyjson_text(m->role)),
+					.content = pyjson_text(m->content) },
+			.thought = m->thought ? pyjson_text(m->thought) : NULL,
+			.action = m->action ? pyjson_text(m->action) : NULL,
 			.is_demo = m->is_demo && m->is_demo->boolean,
 		};
 

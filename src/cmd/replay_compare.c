@@ -13,13 +13,6 @@
 #define DIFF_LINES 20
 #define LINE_BYTES_MAX (64L << 20)
 
-static const char *text_of(const struct pyjson *v)
-{
-	const char *text = v ? pyjson_string(v) : NULL;
-
-	return text ? text : "";
-}
-
 /* A step's two texts, and what becomes of them where MLGym recorded one of them. */
 struct pair {
 	struct compare_text then, now;
@@ -43,8 +36,8 @@ static void release_pair(struct pair *p)
 static void pair_set(struct pair *p, const struct replay *r, const struct pyjson *then,
 		const struct pyjson *now)
 {
-	p->then = (struct compare_text){ text_of(then), r->recorded_s };
-	p->now = (struct compare_text){ text_of(now), r->now_s };
+	p->then = (struct compare_text){ pyjson_text(then), r->recorded_s };
+	p->now = (struct compare_text){ pyjson_text(now), r->now_s };
 	p->verdict = compare_texts(p->then, p->now);
 }
 
@@ -99,7 +92,7 @@ static void print_step(const struct replay *r, size_t i, const struct pair *p)
 
 	if (p->verdict < COMPARE_UNKNOWN && !r->options->all)
 		return;
-	str_add_printable(&line, text_of(r->recorded->steps[i].action));
+	str_add_printable(&line, pyjson_text(r->recorded->steps[i].action));
 	printf("%4zu %s%-10s%s %.*s\n", i + 1, term_style(colours, styles[p->verdict]),
 			compare_verdicts[p->verdict], term_style(colours, TERM_RESET),
 			(int)strcspn(buf_str(&line), "\n"), buf_str(&line));

@@ -21,13 +21,6 @@
 /* What a record says of the run that is played again. It may be a stranger's. */
 #define REMAINING "(Current Step: 0, Remaining Steps: "
 
-static const char *text_of(const struct pyjson *v)
-{
-	const char *text = v ? pyjson_string(v) : NULL;
-
-	return text ? text : "";
-}
-
 /* What lies beside the .traj, or the events. */
 static char *folder_of(const struct replay *r)
 {
@@ -37,14 +30,14 @@ static char *folder_of(const struct replay *r)
 static void take_open(struct replay *r, const struct pyjson *event)
 {
 	const char *agent = run_past_agent(event);
-	const char *variant = text_of(pyjson_get(event, "variant"));
-	const char *reward = text_of(pyjson_get(event, "reward"));
+	const char *variant = pyjson_text(pyjson_get(event, "variant"));
+	const char *reward = pyjson_text(pyjson_get(event, "reward"));
 	int64_t max_steps;
 
-	r->env.task = arena_printf(&r->arena, "%s%s%s", text_of(pyjson_get(event, "task")),
+	r->env.task = arena_printf(&r->arena, "%s%s%s", pyjson_text(pyjson_get(event, "task")),
 			*variant ? ":" : "", variant);
-	r->task_hash = arena_strdup(&r->arena, text_of(pyjson_get(event, "task_hash")));
-	r->agent_hash = arena_strdup(&r->arena, text_of(pyjson_get(event, "agent_hash")));
+	r->task_hash = arena_strdup(&r->arena, pyjson_text(pyjson_get(event, "task_hash")));
+	r->agent_hash = arena_strdup(&r->arena, pyjson_text(pyjson_get(event, "agent_hash")));
 	r->agent_spec = agent ? arena_strdup(&r->arena, agent) : NULL;
 	if (pyjson_i64(pyjson_get(event, "max_steps"), &max_steps) && max_steps > 0 &&
 			max_steps <= STEPS_MAX)
@@ -66,7 +59,7 @@ static void read_events(struct replay *r)
 	if (g.open)
 		r->env.memory_file = arena_printf(&r->arena, "%s/%s", dir, RUN_MEMORY_FILE);
 	r->env.judge_salt = episode_recorded_salt(g.reset);
-	r->recorded_s = compare_time(g.reset ? text_of(pyjson_get(g.reset, "time")) : NULL);
+	r->recorded_s = compare_time(g.reset ? pyjson_text(pyjson_get(g.reset, "time")) : NULL);
 }
 
 /* Where it was played, and under which name. What of this machine was shown to the agent, or asked for it, a
@@ -99,8 +92,9 @@ static void read_args(struct replay *r)
 static void read_traj(struct replay *r)
 {
 	const char *name = path_basename(r->path);
-	const char *first = r->recorded->n_history > 1 ? text_of(r->recorded->history[1].content)
-						       : "";
+	const char *first = r->recorded->n_history > 1
+			? pyjson_text(r->recorded->history[1].content)
+			: "";
 	const char *steps = strstr(first, REMAINING);
 
 	if (!r->env.task)

@@ -33,10 +33,7 @@ struct run_found {
 
 static const char *text_of(const struct pyjson *object, const char *key)
 {
-	const struct pyjson *v = pyjson_get(object, key);
-	const char *text = v ? pyjson_string(v) : NULL;
-
-	return text ? text : "";
+	return pyjson_text(pyjson_get(object, key));
 }
 
 /* --- whether it is the same ----------------------------------------------------------------------------------- */

@@ -13,21 +13,14 @@
 #include <string.h>
 #include <time.h>
 
-static const char *text_of(const struct pyjson *v)
-{
-	const char *text = v ? pyjson_string(v) : NULL;
-
-	return text ? text : "";
-}
-
 static const char *opened(const struct run_past *p, const char *key)
 {
-	return text_of(pyjson_get(p->recorded.open, key));
+	return pyjson_text(pyjson_get(p->recorded.open, key));
 }
 
 static bool is_assistant(const struct traj_message *m)
 {
-	return str_eq(text_of(m->role), "assistant") && !(m->is_demo && m->is_demo->boolean);
+	return str_eq(pyjson_text(m->role), "assistant") && !(m->is_demo && m->is_demo->boolean);
 }
 
 /* Up to what led to the last step. */
@@ -52,7 +45,7 @@ static int find_messages(struct run_past *p, struct fh_error *err)
 /* Its own limit on costs ended it, and there is a higher one now. */
 static bool may_cost_more(const struct run_past *p, double cost_limit)
 {
-	const char *status = text_of(p->recorded.traj->info.exit_status);
+	const char *status = pyjson_text(p->recorded.traj->info.exit_status);
 
 	return strstr(status, "(exit_cost)") && cost_limit >= 0 &&
 			(cost_limit == 0 || cost_limit > p->spent.cost);
@@ -60,7 +53,7 @@ static bool may_cost_more(const struct run_past *p, double cost_limit)
 
 static int complain_over(const struct run_past *p, struct fh_error *err)
 {
-	const char *status = text_of(p->recorded.traj->info.exit_status);
+	const char *status = pyjson_text(p->recorded.traj->info.exit_status);
 
 	return error_say(err, EINVAL, "'%s' needs no resuming: it ended as '%s'%s", p->dir, status,
 			strstr(status, "(exit_cost)") ? "; a higher --per-instance-cost-limit "
@@ -251,8 +244,8 @@ static struct cmd_list one(struct arena *a, const char *text)
 
 const char *run_past_agent(const struct pyjson *open)
 {
-	const char *path = text_of(pyjson_get(open, "agent_config_path"));
-	const char *name = text_of(pyjson_get(open, "agent_config"));
+	const char *path = pyjson_text(pyjson_get(open, "agent_config_path"));
+	const char *name = pyjson_text(pyjson_get(open, "agent_config"));
 
 	if (*path)
 		return path;
@@ -294,9 +287,9 @@ struct model_turn run_past_turn(const struct run_past *p, size_t i)
 {
 	const struct traj_step *step = &p->recorded.traj->steps[i];
 
-	return (struct model_turn){ .action = text_of(step->action),
-		.response = text_of(step->response),
-		.thought = text_of(step->thought) };
+	return (struct model_turn){ .action = pyjson_text(step->action),
+		.response = pyjson_text(step->response),
+		.thought = pyjson_text(step->thought) };
 }
 
 bool run_past_differs(const struct run_past *p, const struct fh_step *step)
@@ -305,8 +298,8 @@ bool run_past_differs(const struct run_past *p, const struct fh_step *step)
 			? p->recorded.traj->steps[step->step - 1].observation
 			: pyjson_get(p->recorded.reset, "observation");
 
-	struct compare_text then = { text_of(recorded),
-		compare_time(text_of(pyjson_get(p->recorded.reset, "time"))) };
+	struct compare_text then = { pyjson_text(recorded),
+		compare_time(pyjson_text(pyjson_get(p->recorded.reset, "time"))) };
 	struct compare_text now = { step->observation ? step->observation : "", time(NULL) };
 
 	return compare_texts(then, now) == COMPARE_DIFFERENT;

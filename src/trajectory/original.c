@@ -19,13 +19,6 @@ static const struct {
 	{ WORDS_NO_EDIT, "Malformed" },
 };
 
-static const char *text_of(const struct pyjson *v)
-{
-	const char *text = v ? pyjson_string(v) : NULL;
-
-	return text ? text : "";
-}
-
 static const char *next_line(const char *line)
 {
 	const char *end = strchr(line, '\n');
@@ -87,7 +80,7 @@ static void add_our_score(struct buf *out, const char *at)
 
 static const char *recorded_text(const struct traj *t, size_t step)
 {
-	return text_of(t->steps[step].observation);
+	return pyjson_text(t->steps[step].observation);
 }
 
 static const char *artefact_in(const char *text)

@@ -68,6 +68,9 @@ const struct pyjson *pyjson_get(const struct pyjson *object, const char *key);
 /* The string, NULL if it is none or holds a NUL. */
 const char *pyjson_string(const struct pyjson *v);
 
+/* The same; "" for what is none, and for NULL. */
+const char *pyjson_text(const struct pyjson *v);
+
 /* False (and *out untouched) if it is no number, or not finite, or not whole. */
 bool pyjson_double(const struct pyjson *v, double *out);
 bool pyjson_i64(const struct pyjson *v, int64_t *out);

@@ -424,6 +424,13 @@ const char *pyjson_string(const struct pyjson *v)
 	return v->text;
 }
 
+const char *pyjson_text(const struct pyjson *v)
+{
+	const char *text = pyjson_string(v);
+
+	return text ? text : "";
+}
+
 bool pyjson_double(const struct pyjson *v, double *out)
 {
 	return v && v->kind == PYJSON_NUMBER && str_to_double(v->text, out);
