@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -44,7 +45,8 @@ static void set_gone(struct sandbox *sb, struct sandbox_event *out)
 	*out = (struct sandbox_event){ .kind = SANDBOX_GONE };
 }
 
-static void copy_text(struct wire *w, char *out, size_t size)
+/* Why something failed, which a guest that was taken over may leave out. */
+static void copy_reason(struct wire *w, char *out, size_t size)
 {
 	size_t n;
 	const char *at = wire_get_bytes(w, &n);
@@ -59,6 +61,8 @@ static void copy_text(struct wire *w, char *out, size_t size)
 	out[n] = '\0';
 	for (ssize_t bad; (bad = str_utf8_invalid(out, n)) >= 0;)
 		out[bad] = '?';
+	if (!n)
+		snprintf(out, size, "the sandbox gave no reason");
 }
 
 /* Takes what a message says; false if it is broken. Descriptors that are kept are set to -1. */
@@ -77,7 +81,7 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 	case INIT_FAILED:
 		out->kind = SANDBOX_FAILED;
 		out->status = (int)wire_get_u32(w);
-		copy_text(w, out->text, sizeof(out->text));
+		copy_reason(w, out->text, sizeof(out->text));
 		break;
 	case INIT_EXITED:
 		out->kind = SANDBOX_EXITED;
@@ -99,7 +103,7 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 		answer->came = true;
 		answer->id = wire_get_u32(w);
 		answer->code = (int)wire_get_u32(w);
-		copy_text(w, answer->text, sizeof(answer->text));
+		copy_reason(w, answer->text, sizeof(answer->text));
 		answer->fd = take_fd(fd);
 		break;
 	default:

@@ -58,6 +58,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	do {
 		sandbox_next_event(g.sb, &e);
 		check_text(e.text);
+		if (e.kind == SANDBOX_FAILED && !*e.text)
+			__builtin_trap();
 	} while (e.kind != SANDBOX_NONE && e.kind != SANDBOX_GONE);
 	sandbox_close(g.sb);
 	guest_close(&g);
