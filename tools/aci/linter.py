@@ -31,6 +31,7 @@ def only_what_is_selected() -> None:
     """pycodestyle's other checks take most of the time, and their errors are not selected."""
     import flake8.plugins.pycodestyle as plugin
     import pycodestyle
+    from flake8.checker import FileChecker
 
     if not hasattr(plugin, "pycodestyle_logical") or not hasattr(pycodestyle, "indentation"):
         return
@@ -57,6 +58,26 @@ def only_what_is_selected() -> None:
 
     plugin.pycodestyle_logical = logical
     plugin.pycodestyle_physical = physical
+    FileChecker.check_physical_eol = lambda self, token, prev_physical: None
+
+
+def tokens_only_once() -> None:
+    """Each text is taken apart for pyflakes, and again for pycodestyle."""
+    from flake8.processor import FileProcessor
+
+    if not hasattr(FileProcessor, "file_tokens"):
+        return
+
+    def generate_tokens(self):
+        for token in self.file_tokens:
+            if token.start[0] > self.total_lines:
+                break
+            while self.line_number < token.end[0]:
+                self.next_line()
+            self.tokens.append(token)
+            yield token
+
+    FileProcessor.generate_tokens = generate_tokens
 
 
 class Collector:
@@ -82,6 +103,7 @@ class Collector:
 class Linter:
     def __init__(self, folder: str):
         only_what_is_selected()
+        tokens_only_once()
         from flake8.main.application import Application
 
         self.file = os.path.join(folder, "text.py")

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The warm linter says what flake8 says, which is started for each text."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+LINTER = Path(__file__).resolve().parents[2] / "tools/aci/linter.py"
+PYTHON = "/usr/bin/python3"
+ANSWERS = """
+import json, runpy, sys
+linter = runpy.run_path(sys.argv[1])["Linter"](sys.argv[2])
+json.dump([linter.errors(text.encode("latin-1")) for text in json.load(sys.stdin)], sys.stdout)
+"""
+TEXTS = {
+    "nothing": "",
+    "right": "import os\n\n\ndef f(a):\n    return os.path.join(a, 'b')\n",
+    "unknown name": "def f():\n    return unknown\n",
+    "unknown in __all__": "__all__ = ['unknown']\n",
+    "argument twice": "def f(a, a):\n    return a\n",
+    "three spaces": "if True:\n   x = 1\n",
+    "no block": "if True:\nx = 1\n",
+    "not expected": "x = 1\n    y = 2\n",
+    "block of a comment": "if True:\n# x\n    y = 1\n",
+    "three spaces and a comment": "if True:\n   # x\n    y = 1\n",
+    "a comment not expected": "x = 1\n    # y\n",
+    "syntax": "def f(:\n    pass\n",
+    "no end of brackets": "x = (1,\n",
+    "no end of text": "x = '''\nabc\n",
+    "noqa": "print(unknown)  # noqa\nprint(unknown)  # noqa: F821\nprint(unknown)  # noqa: E501\n",
+    "noqa of several lines": "print('''\n''', unknown,\n      other)  # noqa\n",
+    "whole file": "# flake8: noqa\nprint(unknown)\n",
+    "type comment": "x = []  # type: List[int]\n",
+    "lines go on": "if True:\n    x = 1 + \\\n  2\n    y = '''\n  a\n b'''\n   z = x\n",
+    "in brackets": "x = [\n  1,\n     2,\n]\n  \ny = unknown\n",
+    "no newline": "if True:\n   x = unknown",
+    "tabs": "if True:\n\tx = 1\n\tif x:\n\t    y = 2\n",
+    "form feed": "x = 1\n\x0c\ndef f():\n  return y\n",
+    "carriage returns": "if True:\r\n   x = 1\r\ny = unknown\r\n",
+    "coding": "# -*- coding: latin-1 -*-\nx = '\xe9'\nunknown\n",
+    "not UTF-8": "x = '\xe9'\nunknown\n",
+    "semicolons": "x = 1; y = unknown; del x\n",
+    "decorated": "@unknown\ndef f(): pass\nclass A: x = B\n",
+}
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    done = subprocess.run(
+        [PYTHON, "-I", "-c", ANSWERS, LINTER, tmp_path_factory.mktemp("linter")],
+        input=json.dumps(list(TEXTS.values())),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return dict(zip(TEXTS, json.loads(done.stdout), strict=True))
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_same_as_flake8(answers, name, tmp_path):
+    path = tmp_path / "text.py"
+    path.write_bytes(TEXTS[name].encode("latin-1"))
+    select = "F821,F822,F831,E111,E112,E113,E999,E902"
+    form = "%(row)d:%(col)d: %(code)s %(text)s"
+    cold = subprocess.run(
+        [PYTHON, "-m", "flake8", "--isolated", f"--select={select}", f"--format={form}", path],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert cold.returncode in (0, 1) and cold.stderr == ""
+    assert answers[name] == cold.stdout
+
+
+def test_texts_have_errors(answers):
+    assert answers["right"] == answers["nothing"] == answers["whole file"] == ""
+    codes = {line.split()[1] for text in answers.values() for line in text.splitlines()}
+    assert codes == {"F821", "F822", "F831", "E111", "E999"}  # E112 and E113 are no Python
