@@ -42,10 +42,22 @@ struct runner {
 	struct log_options log;
 };
 
+/* What is named twice would be played twice, and counted as two. */
+static int check_repeats(struct runner *run, const char *option, const struct cmd_list *list)
+{
+	for (size_t i = 1; i < list->n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(list->items[i], list->items[k]))
+				return cmd_misuse(run->ctx, "%s: '%s' would be played twice",
+						option, list->items[i]);
+	return CMD_OK;
+}
+
 static int check_options(struct runner *run)
 {
 	const struct run_options *o = run->options;
 	struct fh_error err;
+	int r;
 
 	if (o->resume && run_past_contradicts(run->ctx, &err))
 		return cmd_misuse(run->ctx, "%s", err.message);
@@ -56,7 +68,8 @@ static int check_options(struct runner *run)
 		return cmd_misuse(run->ctx, "--task_config_path is --task: give one of them");
 	if (o->quiet && o->verbose)
 		return cmd_misuse(run->ctx, "--quiet and --verbose contradict each other");
-	return CMD_OK;
+	r = check_repeats(run, "--task", &o->tasks);
+	return r == CMD_OK ? check_repeats(run, "--model", &o->models) : r;
 }
 
 /* --- playing ---------------------------------------------------------------------------------- */

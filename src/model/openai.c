@@ -308,27 +308,49 @@ static int read_message(struct reply *r, const json_t *message, bool whole, stru
 	return ret;
 }
 
-/*
- * Of several that were asked for the one that is numbered 0, wherever it stands; a server may number none, or begin
- * with another number. Only a whole reply tells that: a stream may have the others' pieces first.
- */
-static const json_t *first_choice(const json_t *root, bool whole)
+/* A server may number none. */
+static int64_t number_of(const json_t *choice)
 {
-	const json_t *choices = json_object_get(root, "choices");
-	const json_t *choice, *index;
+	const json_t *index = json_object_get(choice, "index");
+
+	return json_is_integer(index) ? json_integer_value(index) : 0;
+}
+
+static const json_t *numbered(const json_t *root, int64_t number)
+{
+	const json_t *choice;
 	size_t i;
 
-	json_array_foreach(choices, i, choice) {
-		index = json_object_get(choice, "index");
-		if (!json_is_integer(index) || json_integer_value(index) == 0)
+	json_array_foreach(json_object_get(root, "choices"), i, choice)
+		if (number_of(choice) == number)
 			return choice;
+	return NULL;
+}
+
+/* Of several that were asked for the one that is numbered 0, wherever it stands, or else what comes first: numbers may
+ * begin with another. */
+static const json_t *first_choice(const json_t *root)
+{
+	const json_t *zero = numbered(root, 0);
+
+	return zero ? zero : json_array_get(json_object_get(root, "choices"), 0);
+}
+
+/* The pieces of a stream are all of one choice. */
+static const json_t *same_choice(struct reply *r, const json_t *event)
+{
+	const json_t *choice = r->chosen ? numbered(event, r->choice) : first_choice(event);
+
+	if (choice && !r->chosen) {
+		r->chosen = true;
+		r->choice = number_of(choice);
 	}
-	return whole ? json_array_get(choices, 0) : NULL;
+	return choice;
 }
 
 static int read_whole(struct reply *r, const json_t *root, struct fh_error *err)
 {
-	const json_t *choice = first_choice(root, true);
+	const json_t *choice = first_choice(root);
 	const json_t *message = json_object_get(choice, "message");
 
 	if (!json_is_object(message))
@@ -341,7 +363,7 @@ static int read_whole(struct reply *r, const json_t *root, struct fh_error *err)
 
 static int read_event(struct reply *r, const json_t *data, struct fh_error *err)
 {
-	const json_t *choice = first_choice(data, false);
+	const json_t *choice = same_choice(r, data);
 
 	if (!json_is_object(data))
 		return reply_broken(err, "an event of its stream is no object");

@@ -55,6 +55,13 @@ def test_a_wrong_model_among_others_is_refused_before_anything_runs(fumehood):
     assert "no model 'parrot'" in err and not fumehood.out.exists()
 
 
+def test_what_would_be_played_twice_is_refused(fumehood):
+    _, err = run(fumehood, "--task", "rows", "--model", "baseline,demo,baseline", status=2)
+    assert "--model: 'baseline' would be played twice" in err and not fumehood.out.exists()
+    _, err = run(fumehood, "--task", "rows", "--task", "rows", "--model", "demo", status=2)
+    assert "--task: 'rows' would be played twice" in err and not fumehood.out.exists()
+
+
 def test_all_tasks(fumehood):
     found = results(fumehood, "--task", "all", "--model", "baseline")
     assert {"battleOfSexes", "titanic", "rows"} <= {r["task"] for r in found}

@@ -209,6 +209,12 @@ static void test_odd_replies(void **state)
 				"data: {\"choices\":[{\"index\":0,\"finish_reason\":\"stop\"}]}\n\n",
 				"a", "", NULL },
 		{ &dialect_openai, true,
+				"data: {\"choices\":[]}\n\n"
+				"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}}]}\n\n"
+				"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n"
+				"data: {\"choices\":[{\"index\":1,\"finish_reason\":\"stop\"}]}\n\n",
+				"b", "", NULL },
+		{ &dialect_openai, true,
 				"data: {\"choices\":[{\"delta\":{\"content\":\"a\\u0000b\"}}]}\n\n"
 				"data: {\"choices\":[{\"finish_reason\":\"stop\"}]}\n\n",
 				"a\\x00b", "", NULL },
