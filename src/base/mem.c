@@ -44,6 +44,14 @@ char *xstrndup(const char *s, size_t n)
 	return must(strndup(s, n));
 }
 
+void xstrset(char **field, const char *s)
+{
+	char *copy = xstrdup(s);
+
+	free(*field);
+	*field = copy;
+}
+
 char *xasprintf(const char *format, ...)
 {
 	char *s = NULL;

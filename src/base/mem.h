@@ -12,6 +12,8 @@ void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, nonnull));
+/* A copy takes the place of what is there, which is freed; NULL: nothing is. */
+void xstrset(char **field, const char *s) __attribute__((nonnull));
 char *xasprintf(const char *format, ...)
 		__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 

@@ -66,12 +66,6 @@ void episode_release(struct episode *e)
 	buf_release(&e->best);
 }
 
-static void set_text(char **field, const char *text)
-{
-	free(*field);
-	*field = xstrdup(text);
-}
-
 /* --- scores ----------------------------------------------------------------------------------- */
 
 static void set_metrics(struct buf *json, const struct fh_metric *metrics, size_t n)
@@ -115,7 +109,7 @@ static void finish(struct episode *e, const char *exit_status)
 	if (e->chat)
 		chat_model_stats(e->chat, &e->stats);
 	if (exit_status)
-		set_text(&e->exit_status, exit_status);
+		xstrset(&e->exit_status, exit_status);
 	run_record_end(e, exit_status);
 	e->ended_ns = clock_now_ns();
 	e->phase = EPISODE_ENDED;
@@ -142,8 +136,8 @@ static void note_env(struct episode *e, const struct fh_env_info *info)
 {
 	e->max_steps = info->max_steps;
 	e->maximize = info->maximize;
-	set_text(&e->metric, info->metric);
-	set_text(&e->variant, info->variant);
+	xstrset(&e->metric, info->metric);
+	xstrset(&e->variant, info->variant);
 	set_metrics(&e->baseline, info->baseline, info->n_baseline);
 	e->baseline_value = value_of(info->baseline, info->n_baseline, info->metric);
 }
@@ -216,7 +210,7 @@ static int begin_step(struct episode *e, const struct model_turn *said)
 {
 	struct model_turn turn = *said;
 
-	set_text(&e->action, turn.action);
+	xstrset(&e->action, turn.action);
 	e->turn = (struct recorder_turn){
 		.action = e->action, .response = turn.response, .thought = turn.thought
 	};
@@ -372,7 +366,7 @@ void episode_advance(struct episode *e)
 		return;
 	}
 	if (ends(&step) && step.outcome != FH_OUTCOME_INTERRUPTED) {
-		set_text(&e->exit_status, step.exit_status ? step.exit_status : "");
+		xstrset(&e->exit_status, step.exit_status ? step.exit_status : "");
 		/* It was scored, but an outage, a wrong key or an empty purse is no result of the model's. */
 		e->failed = e->agent && agent_failure(e->agent);
 		if (e->failed)

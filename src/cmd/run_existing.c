@@ -228,12 +228,6 @@ static int int_of(const struct pyjson *object, const char *key)
 	return v < 0 || v > INT_MAX ? 0 : (int)v;
 }
 
-static void set_text(char **field, const char *text)
-{
-	free(*field);
-	*field = xstrdup(text);
-}
-
 /* Since 1970, of an event. */
 static int64_t time_of(const struct pyjson *event)
 {
@@ -255,9 +249,9 @@ static void tell(struct episode *e, const struct run_found *found)
 	e->steps = int_of(end, "steps");
 	e->max_steps = int_of(open, "max_steps");
 	e->maximize = maximize && maximize->boolean;
-	set_text(&e->metric, text_of(open, "metric"));
-	set_text(&e->variant, text_of(open, "variant"));
-	set_text(&e->exit_status, text_of(end, "exit_status"));
+	xstrset(&e->metric, text_of(open, "metric"));
+	xstrset(&e->variant, text_of(open, "variant"));
+	xstrset(&e->exit_status, text_of(end, "exit_status"));
 	e->traj = path_join(found->dir, traj);
 	e->recorded = true;
 	e->begun_ns = time_of(open);

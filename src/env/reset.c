@@ -129,8 +129,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	env->n_scored = 0;
 	env->cpu_ns = 0;
 	env->memory_peak_bytes = -1;
-	free(env->working_dir);
-	env->working_dir = xstrdup(GUEST_WORKSPACE);
+	xstrset(&env->working_dir, GUEST_WORKSPACE);
 	env->started_again = false;
 	step_clear(env);
 	env->step.judge_salt = salt;

@@ -290,8 +290,7 @@ static void set_working_dir(struct fh_env *env, const char *dir)
 {
 	if (str_eq(dir, env->working_dir))
 		return;
-	free(env->working_dir);
-	env->working_dir = xstrdup(dir);
+	xstrset(&env->working_dir, dir);
 }
 
 /* A new shell is in the workspace again, and has new descriptors, maybe with old numbers. */

@@ -216,10 +216,8 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	r->over = (step->terminated || step->truncated) &&
 			step->outcome != FH_OUTCOME_SANDBOX_GONE &&
 			step->outcome != FH_OUTCOME_INTERRUPTED;
-	if (step->exit_status) {
-		free(r->exit_status);
-		r->exit_status = xstrdup(step->exit_status);
-	}
+	if (step->exit_status)
+		xstrset(&r->exit_status, step->exit_status);
 	n = commit(r, err);
 	if (n == 0 && (graded || step->terminated || step->truncated))
 		n = event_log_sync(r->log, err);
