@@ -25,7 +25,7 @@ struct reply {
 	size_t n_uses;
 	json_t *keep; /* an array that the provider wants back with this message; NULL: nothing */
 	struct buf kept_thinking, kept_signature; /* pieces for its last item */
-	bool chosen; /* a piece came, of this choice */
+	bool chosen;                              /* a piece came, of this choice */
 	int64_t choice;
 	enum chat_stop stop;
 	bool stopped;           /* the provider said why it stopped */
