@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gym_fixture.h"
+#include "processes.h"
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 
 /* Graders at work on submissions of every sort: what the agent is told, and what is recorded. */
 
@@ -149,6 +152,62 @@ static void test_memory_of_player(void **state)
 		check("guess", cases, ARRAY_SIZE(cases));
 }
 
+#define STOPPED_MS 200
+
+static struct processes cradles;
+
+/* Their parent's namesakes. */
+static void find_cradles(void)
+{
+	struct processes all;
+	pid_t nursery;
+
+	process_descendants(getpid(), &all);
+	nursery = process_named(&all, "fh-nursery");
+	cradles.n = 0;
+	for (size_t i = 0; i < all.n; i++) {
+		char name[64];
+
+		if (process_parent(all.list[i], name, sizeof(name)) == nursery &&
+				str_eq(name, "fh-nursery"))
+			cradles.list[cradles.n++] = all.list[i];
+	}
+}
+
+static void signal_cradles(int number)
+{
+	for (size_t i = 0; i < cradles.n; i++)
+		kill(cradles.list[i], number);
+}
+
+static void kill_cradles(int number)
+{
+	signal_cradles(SIGKILL);
+}
+
+/* Whoever kills the process in which a grader is to be born costs nobody a score. */
+static void test_born_again(void **state)
+{
+	struct sigaction action = { .sa_handler = kill_cradles, .sa_flags = SA_RESTART };
+	struct itimerval later = { .it_value.tv_usec = STOPPED_MS * 1000 };
+	struct fh_env *env = open_episode("words");
+	int64_t begun_ns;
+
+	act(env, "echo one two three >words.txt");
+	/* Cradles are made in quiet moments. */
+	nanosleep(&(struct timespec){ .tv_nsec = STOPPED_MS * NS_PER_MS }, NULL);
+	find_cradles();
+	assert_true(cradles.n > 0);
+	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+	signal_cradles(SIGSTOP);
+	begun_ns = clock_now_ns();
+	assert_int_equal(setitimer(ITIMER_REAL, &later, NULL), 0);
+	act(env, "validate");
+	assert_true(clock_now_ns() - begun_ns >= STOPPED_MS * NS_PER_MS);
+	assert_has(step.observation, "Evaluation Score: {'words': 3.0");
+	fh_env_close(env);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -156,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_duel),
 		cmocka_unit_test(test_memory_of_player),
+		cmocka_unit_test(test_born_again),
 	};
 
 	return cmocka_run_group_tests(tests, gym_setup, gym_teardown);
