@@ -61,7 +61,7 @@ static void copy_reason(struct wire *w, char *out, size_t size)
 	out[n] = '\0';
 	for (ssize_t bad; (bad = str_utf8_invalid(out, n)) >= 0;)
 		out[bad] = '?';
-	if (!n)
+	if (!*out)
 		snprintf(out, size, "the sandbox gave no reason");
 }
 
