@@ -10,7 +10,7 @@ import signal
 import time
 
 import pytest
-from conftest import KILLS, Process, counts, descendants
+from conftest import OTHER_KILLS, Process, counts, descendants
 
 # How a submission that counts is made, and the scores that it may get.
 TASKS = {
@@ -87,7 +87,7 @@ def try_once(door, task: str, kind: str, phase: str, dice) -> None:
 
 @pytest.mark.parametrize("kind", ["nursery", "cradle", "PID 1", "shell", "program"])
 def test_kills(fumehood, kind, dice):
-    left = max(KILLS // 5, RESETS_EACH)
+    left = max(OTHER_KILLS, RESETS_EACH)
     while left > 0:
         task = dice.choice(list(TASKS))
         door = fumehood.door(task)

@@ -13,7 +13,16 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
-from conftest import KILLS, counts, groups_of, members_of, mounts, notes, wait_until_gone
+from conftest import (
+    KILLS,
+    OTHER_KILLS,
+    counts,
+    groups_of,
+    members_of,
+    mounts,
+    notes,
+    wait_until_gone,
+)
 
 # How a submission that counts is made, and how often a task is drawn.
 RIGHT = {"sums": "cp right.csv submission.csv", "lines": "true", "coins": "true"}
@@ -204,7 +213,7 @@ def check_several(fumehood, actions: list[str]) -> None:
 
 def test_owner_of_several_episodes(fumehood, dice):
     longest = 0.0
-    for _ in range(max(KILLS // 5, 5)):
+    for _ in range(max(OTHER_KILLS, 5)):
         task, words, actions = play_several(fumehood, dice)
         words += ["--tasks-dir", str(Path(__file__).parent / "tasks")]
         child = fumehood.start(*words, stdin=-3, stdout=-3, stderr=-3)
