@@ -42,9 +42,9 @@ int interrupt_setup(struct fh_error *err)
 	return 0;
 }
 
-void interrupt_at_once(void)
+void interrupt_at_once(bool at_once)
 {
-	is_at_once = 1;
+	is_at_once = at_once;
 }
 
 int interrupt_fd(void)

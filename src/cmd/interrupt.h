@@ -16,8 +16,8 @@ int interrupt_setup(struct fh_error *err);
 int interrupt_fd(void);
 bool interrupt_wanted(void);
 
-/* From here on the first ends the process, too: nothing is left that has to end in order. */
-void interrupt_at_once(void);
+/* Whether the first ends the process, too: while nothing is there that has to end in order. */
+void interrupt_at_once(bool at_once);
 
 /* 128 + the signal's number: the exit status to give. */
 int interrupt_status(void);

@@ -99,6 +99,7 @@ static void print_summary(const struct replay *r, const struct replay_verdicts *
 		return;
 	}
 	pyjson_put_object(&w, NULL);
+	pyjson_put_text(&w, "run", r->name);
 	pyjson_put_text(&w, "task", r->env.task);
 	pyjson_put_text(&w, "exit_status", r->episode.exit_status);
 	pyjson_put_i64(&w, "steps", r->episode.steps);
@@ -131,27 +132,49 @@ static bool all_equal(const struct replay_verdicts *v)
 			v->n[COMPARE_EQUAL] + v->n[COMPARE_NORMALISED] > 0;
 }
 
-static int run_replay(struct command_context *ctx)
+static int replay_one(struct command_context *ctx, const char *name)
 {
-	__attribute__((cleanup(release))) struct replay r = { .ctx = ctx, .options = ctx->options };
+	__attribute__((cleanup(release))) struct replay r = {
+		.ctx = ctx, .options = ctx->options, .name = name
+	};
 	struct replay_verdicts all = { 0 };
 	struct fh_error err;
 
-	log_setup(&(struct log_options){ .level = LOG_WARN, .fd = STDERR_FILENO });
 	if (replay_prepare(&r, &err) < 0)
 		return cmd_refuse(&err);
-	if (interrupt_setup(&err) < 0 || play(&r, &err) < 0)
+	interrupt_at_once(false);
+	if (play(&r, &err) < 0)
 		return cmd_fail(&err);
-	interrupt_at_once();
+	interrupt_at_once(true);
 	if (r.options->compare && !interrupt_wanted()) {
 		if (traj_read(r.episode.traj, &r.now, &err) < 0)
 			return cmd_fail(&err);
 		all = replay_compare(&r);
 	}
 	print_summary(&r, &all);
-	if (interrupt_wanted())
-		return interrupt_status();
 	return r.now && !all_equal(&all) ? CMD_FAILED : CMD_OK;
+}
+
+/* One after the other. What can't be played, or differs, keeps no other from its turn. */
+static int run_replay(struct command_context *ctx)
+{
+	int worst = CMD_OK;
+	struct fh_error err;
+
+	log_setup(&(struct log_options){ .level = LOG_WARN, .fd = STDERR_FILENO });
+	if (interrupt_setup(&err) < 0)
+		return cmd_fail(&err);
+	interrupt_at_once(true);
+	for (size_t i = 0; i < ctx->n_args && !interrupt_wanted(); i++) {
+		int status;
+
+		if (ctx->n_args > 1 && !ctx->json)
+			printf("%s%s:\n", i ? "\n" : "", ctx->args[i]);
+		status = replay_one(ctx, ctx->args[i]);
+		worst = status > worst ? status : worst;
+		fflush(stdout);
+	}
+	return interrupt_wanted() ? interrupt_status() : worst;
 }
 
 #define FIELD(f) offsetof(struct replay_options, f)
@@ -175,11 +198,12 @@ static const struct cmd_option options[] = {
 const struct command command_replay = {
 	.name = "replay",
 	.summary = "play the actions of a recorded run again",
-	.arguments = "RUN",
+	.arguments = "RUN...",
 	.min_args = 1,
-	.max_args = 1,
+	.max_args = 1000000,
 	.about = "Plays the actions of a recorded run (a .traj, or the folder of a run) in a fresh episode of the "
-		 "same task with the same seed, and records that. No model is asked.\n"
+		 "same task with the same seed, and records that. No model is asked. Several runs are played one "
+		 "after the other.\n"
 		 "With --compare observations and states are laid beside the recorded ones. What no two runs have "
 		 "in common, such as times and process ids, is put aside (\"normalised\"). Of what MLGym scored, the "
 		 "scores are compared, not its words; reasons in its words can't be (\"unknown\").",

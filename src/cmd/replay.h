@@ -27,7 +27,8 @@ struct replay {
 	struct fh_env_options env;
 	struct run_agent agent;
 	const int *gpus;
-	char *path; /* of the record: a .traj, or the folder of a run */
+	const char *name; /* as the command line has it: a .traj, or the folder of a run */
+	char *path;       /* of the record */
 	const char *model;
 	char *out;
 	const char *aliases;                /* a file that its shells source; NULL: none */
@@ -41,7 +42,7 @@ struct replay {
 	struct episode episode;
 };
 
-/* Reads the record that the command line names, for an episode as it was; what the command line says wins. What the
+/* Reads the record that it names, for an episode as it was; what the command line says wins. What the
  * record can't give is said. -EPERM for a task of the record's own that would give its actions what is this
  * machine's. */
 int replay_prepare(struct replay *r, struct fh_error *err);

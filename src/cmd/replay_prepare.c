@@ -225,7 +225,7 @@ static int choose_gpus(struct replay *r, struct fh_error *err)
 int replay_prepare(struct replay *r, struct fh_error *err)
 {
 	const struct replay_options *o = r->options;
-	int n = export_record(r->ctx->args[0], &r->path, err);
+	int n = export_record(r->name, &r->path, err);
 
 	if (n == 0)
 		n = export_traj(r->path, &r->recorded, err);

@@ -51,6 +51,24 @@ def test_a_demonstration_is_equal_to_the_last_byte(fumehood, task):
         assert old == new
 
 
+def test_several_runs(fumehood):
+    first = [run(fumehood, "--task", "rows", "--model", "baseline") for _ in range(2)]
+    paths = [Path(r["trajectory"]).parent for r in first]
+    words = ["replay", "--compare", "--tasks-dir", TASKS, "--out", fumehood.out / "again"]
+    done = fumehood(*words, "--json", *paths)
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [line["run"] for line in lines if "run" in line] == list(map(str, paths))
+    traj = Path(first[0]["trajectory"])
+    record = json.loads(traj.read_text())
+    record["trajectory"][0]["observation"] += "more"
+    traj.write_text(json.dumps(record))
+    done = fumehood(*words, traj, fumehood.out / "none", paths[1], status=2)
+    assert done.stdout.count("1 different, 0 missing") == 1
+    assert done.stdout.count("0 different, 0 missing") == 1
+    assert "none" in done.stderr and len(done.stderr.splitlines()) == 1
+    fumehood(*words, traj, paths[1], status=1)
+
+
 def test_a_language_model_s_run(fumehood, serve):  # noqa: F811
     words = [
         "ls; echo $RANDOM",
