@@ -60,7 +60,7 @@ char *run_report_scores(const struct episode *e)
 /* More is better: 1, 0 or -1 for better, the same and worse than the baseline; 0 if not known. */
 static int compare(const struct episode *e)
 {
-	double change = e->best_value - e->baseline_value;
+	double change = run_report_result(e) - e->baseline_value;
 
 	if (isnan(change) || change == 0)
 		return 0;
@@ -132,7 +132,7 @@ struct row {
 
 static char *change_of(const struct episode *e)
 {
-	double change = e->best_value - e->baseline_value;
+	double change = run_report_result(e) - e->baseline_value;
 
 	return isnan(change) ? xstrdup("-") : xasprintf("%+.5g %s", change, in_words(e));
 }

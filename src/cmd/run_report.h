@@ -4,7 +4,15 @@
 
 #include "cmd/run_episode.h"
 
+#include <math.h>
+
 /* What `fumehood run` says about its episodes: a sentence, a table, a JSON object. */
+
+/* Its best score; NAN: none, or it broke: what an outage left of a run is no result of the model's. */
+static inline double run_report_result(const struct episode *e)
+{
+	return e->failed ? NAN : e->best_value;
+}
 
 /* "titanic:micro", "titanic" for a task without variants, what was asked for before it is known. */
 char *run_report_task(const struct episode *e); /* heap */

@@ -45,7 +45,7 @@ static struct group *group_of(struct group *groups, size_t *n, const struct epis
 
 static void add(struct group *g, const struct episode *e)
 {
-	double v = e->best_value, before;
+	double v = run_report_result(e), before;
 
 	g->runs++;
 	g->cost += e->stats.cost;

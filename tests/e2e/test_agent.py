@@ -264,6 +264,18 @@ def test_what_a_provider_can_t_do_ends_the_episode_in_order(serve, play, reply, 
     assert actions(result)[-1] == word
 
 
+def test_what_broke_is_no_result(serve, fumehood):
+    server = serve({"tries": [act("ls"), act("submit"), act("ls"), {"status": 500}]})
+    done = fumehood(
+        *("run", "--tasks-dir", TASKS, "--task", "rows", "--model", "openai:m", "--runs", 2, "-q"),
+        *("--url", server.url + "/v1", "--api-key", "k", "--retries", 0, "--out", fumehood.out),
+        status=1,
+    )
+    lines = [line.split() for line in done.stdout.splitlines() if line.startswith("rows")]
+    assert [line[1] for line in lines[:2]] == ["submitted", "failed"]
+    assert "-" in lines[1] and "(1 scored)" in done.stdout
+
+
 def test_costs(serve, play, tmp_path, fumehood):
     prices = tmp_path / "prices.json"
     prices.write_text('{"m": {"input": 10000, "output": 0}}')

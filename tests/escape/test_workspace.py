@@ -79,11 +79,13 @@ SWAPS = [
 def test_a_submission_that_is_swapped(agent, swap):
     """It is scored as it was at one moment, or not; what it never was is not scored."""
     agent.sh(f"{RIGHT}; cp right.csv ~/saved; (while :; do {swap}; done) >/dev/null 2>&1 &")
-    infos = [agent.step("validate")["info"] for _ in range(20)]
-    for info in infos:
+    told = []
+    while len(told) < 20 or (len(set(told)) < 2 and len(told) < 1000):
+        info = agent.step("validate")["info"]
         assert info.get("score", {"accuracy": 1.0}) == {"accuracy": 1.0}, info
         assert "score" in info or info["grade_error"], info
-    assert len({info.get("grade_error") for info in infos}) > 1
+        told.append(info.get("grade_error"))
+    assert len(set(told)) > 1
 
 
 LEFT = [
