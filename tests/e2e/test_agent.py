@@ -265,7 +265,8 @@ def test_what_a_provider_can_t_do_ends_the_episode_in_order(serve, play, reply, 
 
 
 def test_what_broke_is_no_result(serve, fumehood):
-    server = serve({"tries": [act("ls"), act("submit"), act("ls"), {"status": 500}]})
+    scored = act("cp zeros.csv submission.csv")
+    server = serve({"tries": [scored, act("submit"), scored, {"status": 500}]})
     done = fumehood(
         *("run", "--tasks-dir", TASKS, "--task", "rows", "--model", "openai:m", "--runs", 2, "-q"),
         *("--url", server.url + "/v1", "--api-key", "k", "--retries", 0, "--out", fumehood.out),
