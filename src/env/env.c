@@ -232,7 +232,7 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 			return r;
 		env->web_hosts = arena_strdup(&env->arena, options->web_hosts);
 	}
-	env->submission = grade_submission(&env->arena, env->task->task);
+	env->submission = grade_submission_name(&env->arena, env->task->task);
 	init_buffers(env);
 	r = baseline_load(env, err);
 	if (r < 0)

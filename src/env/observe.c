@@ -161,21 +161,11 @@ void observe_command(struct fh_env *env, const struct session_result *result)
 
 /* --- after scoring ---------------------------------------------------------------------------- */
 
-/* As MLGym has it: of its tasks in Python it names a file that is none of theirs. */
-static const char *scored_file(const struct fh_env *env, const struct grade_result *result)
-{
-	const struct task *task = env->task->task;
-
-	if (task->grader.kind == GRADER_MLGYM && task->grader.call == MLGYM_PYTHON)
-		return GUEST_WORKSPACE "/target.py";
-	return result->submission;
-}
-
 void observe_grade(struct fh_env *env, const struct grade_result *result)
 {
 	switch (result->verdict) {
 	case GRADE_SCORED:
-		observe_note(env, WORDS_SCORED "%s.", scored_file(env, result));
+		observe_note(env, WORDS_SCORED "%s.", env->submission);
 		if (env->baseline.n)
 			add_score_line(&env->observation, WORDS_BASELINE, &env->baseline);
 		add_score_line(&env->observation, WORDS_EVALUATION, result->score);

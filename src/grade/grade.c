@@ -152,7 +152,6 @@ static void finish(struct grade *g)
 	r->score = r->verdict == GRADE_SCORED ? &g->score : NULL;
 	r->text = buf_str(&g->text);
 	r->grader_log = buf_str(&g->grader_log);
-	r->submission = g->submission;
 	r->integrity = g->integrity;
 	g->over = true;
 }
@@ -199,6 +198,13 @@ const char *grade_submission(struct arena *a, const struct task *task)
 	const char *submission = task->grader.submission;
 
 	return *submission ? arena_printf(a, GUEST_WORKSPACE "/%s", submission) : GUEST_WORKSPACE;
+}
+
+const char *grade_submission_name(struct arena *a, const struct task *task)
+{
+	if (task->grader.kind == GRADER_MLGYM && task->grader.call == MLGYM_PYTHON)
+		return GUEST_WORKSPACE "/target.py";
+	return grade_submission(a, task);
 }
 
 int grade_begin(const struct grade_request *request, struct grade **out, struct fh_error *err)

@@ -41,7 +41,6 @@ enum grade_verdict {
 struct grade_result {
 	enum grade_verdict verdict;
 	const struct score *score; /* holds the task's metric; NULL unless scored */
-	const char *submission;    /* absolute path inside */
 	const char *text;          /* why there is no score, for the agent; "" when scored */
 	const char *integrity;     /* what was seen of tampering, else NULL */
 	const char *grader_log;    /* the end of what the grader printed, for people; "" */
@@ -49,6 +48,10 @@ struct grade_result {
 
 /* Absolute path inside of what is scored: a file, or the workspace. */
 const char *grade_submission(struct arena *a, const struct task *task);
+
+/* What is said to be scored. It is the same, but of MLGym's tasks in Python, where MLGym names a file that is none of
+ * theirs. */
+const char *grade_submission_name(struct arena *a, const struct task *task);
 
 /* What the request points to, but for the episode, must stay until grade_free(). */
 int grade_begin(const struct grade_request *request, struct grade **out, struct fh_error *err);

@@ -50,15 +50,20 @@ static bool less_is_better(const char *metric)
 	return false;
 }
 
-static void add_metric(struct buf *yaml, const struct node *root)
+/* What the file has of our key goes before it. */
+static int add_metric(struct buf *yaml, struct task_loading *l)
 {
-	const char *metric = metric_of(root);
+	const struct node *name = node_get(node_get(l->root, "metric"), "name");
+	const char *metric = name ? name->text : metric_of(l->root);
 
 	if (!metric)
-		return; /* 'metric' is missed where the file's keys are read */
+		return node_complain(l->root, l->err,
+				"nothing says which of the evaluator's numbers counts: neither "
+				"baseline_scores, nor Fumehood's key, as in metric: {name: accuracy}");
 	buf_add_str(yaml, "metric:\n  name: ");
 	node_print_text(yaml, metric, 4);
 	buf_printf(yaml, "\n  direction: %s\n", less_is_better(metric) ? "minimize" : "maximize");
+	return 0;
 }
 
 int mlgym_complete(struct task_loading *l)
@@ -70,7 +75,9 @@ int mlgym_complete(struct task_loading *l)
 	if (l->root->kind != NODE_MAP)
 		return node_complain(l->root, l->err, "expected a mapping with the keys of a task");
 	buf_add_str(&yaml, "network: host\ngrader: {kind: mlgym, submission: submission.csv}\n");
-	add_metric(&yaml, l->root);
+	r = add_metric(&yaml, l);
+	if (r < 0)
+		return r;
 	r = yaml_parse(&l->task->arena, "MLGym's own", buf_str(&yaml), yaml.len, &base, l->err);
 	if (r == 0)
 		l->root = node_overlay(&l->task->arena, base, l->root);

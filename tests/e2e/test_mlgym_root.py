@@ -46,6 +46,23 @@ def test_baselines(fumehood, task, score):
     assert (done["task"], done["exit_status"]) == (task, "submitted")
     assert done["scores"] == [score]
     assert done["trajectory"].endswith(f"{IDS[task]}.traj")
+    scored = json.loads(Path(done["trajectory"]).read_text())["info"]["submission"]
+    assert scored.endswith("/target.py") == (task == "coin")
+
+
+def test_a_task_that_publishes_no_scores(fumehood, tmp_path):
+    """Its baseline is what its first program comes to."""
+    shutil.copytree(CHECKOUT, tmp_path / "root")
+    path = tmp_path / "root/configs/tasks/coin.yaml"
+    published = "baseline_scores:\n- Score: 0.4\n  Errors: 6\n"
+    text = path.read_text()
+    assert published in text
+    words = ["--mlgym-root", tmp_path / "root", "--task", "coin", "--model", "baseline"]
+    path.write_text(text.replace(published, ""))
+    assert "coin.yaml:1:1: nothing says which" in fumehood.run(*words, status=2).stderr
+    path.write_text(text.replace(published, "metric: {name: Score}\n"))
+    (done,) = fumehood.run_json(*words)
+    assert done["baseline"] == done["best"] == {"Score": 0.4, "Errors": 6}
 
 
 def test_a_variable_names_it(fumehood):

@@ -145,7 +145,8 @@ static void test_files_refused(void **state)
 		const char *keys, *expected;
 	} cases[] = {
 		{ "id: a b\nbaseline_scores: [{m: 1}]\n", "t.yaml:1:5: 'id' can't be the name" },
-		{ "id: t\n", "'metric'" },
+		{ "id: t\n", "t.yaml:1:1: nothing says which of the evaluator's numbers counts" },
+		{ "id: t\nmetric: {name: m}\n", "'evaluation_paths' names no program" },
 		{ "id: t\nbaseline_scores: [{m: 1}]\n", "'evaluation_paths' names no program" },
 		{ "id: t\nbaseline_scores: [{m: 1}]\nevaluation_paths: [e.py]\n",
 				"t.yaml:3:20: 'e.py' is not in starter_code" },
