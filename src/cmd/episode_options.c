@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/episode_options.h"
 
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "sandbox/sandbox.h"
@@ -35,6 +36,27 @@ static int read_bind(
 				text);
 	out->target = arena_strdup(arena, text + n + 1);
 	return 0;
+}
+
+void episode_add_mounts(const struct cmd_list *mounts, struct arena *arena, struct cmd_list *binds)
+{
+	const char **items = arena_array(arena, binds->n + mounts->n, sizeof(*items));
+	size_t n = 0;
+
+	while (n < binds->n) {
+		items[n] = binds->items[n];
+		n++;
+	}
+	for (size_t i = 0; i < mounts->n; i++) {
+		auto_free char *real = realpath(mounts->items[i], NULL);
+
+		if (real)
+			items[n++] = arena_printf(arena, "%s:/%s", real, path_basename(real));
+		else
+			cmd_warn("--container_mounts %s is left out: %s", mounts->items[i],
+					strerror(errno));
+	}
+	*binds = (struct cmd_list){ .items = items, .n = n };
 }
 
 static int check_target(const struct fh_bind *bind, struct fh_error *err)

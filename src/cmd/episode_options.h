@@ -57,6 +57,9 @@ extern const char *const episode_rewards[];
 int episode_binds(const struct cmd_list *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err);
 
+/* MLGym's --container_mounts: binds more, each beneath the root by its own name; what is not there is left out, and said. */
+void episode_add_mounts(const struct cmd_list *mounts, struct arena *arena, struct cmd_list *binds);
+
 /* Of a recorded "reset" event. 0: it has none, and was not made by a judge of ours. */
 uint64_t episode_recorded_salt(const struct pyjson *reset);
 

@@ -95,8 +95,9 @@ const struct cmd_option run_options[] = {
 	{ "log_verbose_to_console", .kind = OPTION_NOTED, .why = "--verbose prints every action" },
 	{ "replay_path", 0, OPTION_TEXT, FIELD(replay_path), "FILE",
 			.why = "`--model replay --replay_path FILE` is `--model replay:FILE`" },
-	{ "container_mounts", 0, OPTION_LIST, FIELD(episode.bind), "SRC[:DST]",
-			.why = "what --bind shows, read-only" },
+	{ "container_mounts", 0, OPTION_LIST, FIELD(mounts), "DIR",
+			.why = "`--container_mounts DIR` is `--bind DIR:/NAME` by the folder's name, so "
+			       "read-only; what is not there is left out" },
 	{ "environment_setup", .kind = OPTION_NOTED,
 			.why = "MLGym names an image after it, and runs nothing" },
 	{},

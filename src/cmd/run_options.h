@@ -14,6 +14,7 @@ struct run_options {
 	const char *task_config; /* MLGym: a task by the path of its file */
 	struct cmd_list models;
 	const char *replay_path; /* MLGym: the file of the model `replay` */
+	struct cmd_list mounts;  /* MLGym: folders that episodes find beneath the root */
 	const char *out, *suffix;
 	const char *sweep; /* a file; what follows is only in one (run_sweep.h), empty: as options say */
 	struct cmd_list agent_configs;

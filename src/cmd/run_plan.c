@@ -444,6 +444,10 @@ int run_plan_make(struct run_plan *plan, struct command_context *ctx)
 	plan->places.mlgym_root = mlgym_root(p.options->episode.mlgym_root);
 	if (o->sweep && take_sweep(&p, &own) < 0)
 		return cmd_refuse(&p.err);
+	if (own.mounts.n) {
+		episode_add_mounts(&own.mounts, &plan->arena, &own.episode.bind);
+		p.options = &own;
+	}
 	if (!plan->out)
 		plan->out = o->out ? xstrdup(o->out) : run_dir_default();
 	return make(&p) < 0 ? cmd_refuse(&p.err) : CMD_OK;

@@ -158,6 +158,17 @@ def test_binds_are_seen_inside_and_read_only(fumehood):
     assert "from outside" in said and "refused" in said
 
 
+def test_mounts_as_in_the_original_lie_beneath_the_root(fumehood):
+    (fumehood.folder / "a/mine").mkdir(parents=True)
+    (fumehood.folder / "a/mine/file").write_text("from outside\n")
+    model = fumehood.actions("cat /mine/file; touch /mine/x || echo refused")
+    words = ["--task", "guess", "--model", model, "--container_mounts", "a/mine", "a/none"]
+    done = fumehood.run(*words, "--json")
+    said = events_of(json.loads(done.stdout))[2]["observation"]
+    assert "from outside" in said and "refused" in said
+    assert "--container_mounts a/none is left out: No such file" in done.stderr
+
+
 BAD_ACTIONS = [
     ('"ls"\n[3]\n', ":2:1: expected an action: a string in double quotes"),
     ('"ls\n', ":1:1: a string that does not end"),
