@@ -115,7 +115,7 @@ static int render_observation(struct agent *a, struct buf *out, struct fh_error 
 	int r;
 
 	if (!nothing_said(a)) {
-		bool blank = pytext_spaces(observation, strlen(observation)) == strlen(observation);
+		bool blank = str_is_blank(observation);
 
 		return template_render(out, blank ? &c->no_output : &c->next_step, &a->fields, err);
 	}
@@ -271,6 +271,20 @@ static void give_up(struct agent *a, const char *action, const char *why)
 	a->decided = true;
 }
 
+/* As MLGym records it: the reply is the last one, with what it would have used. */
+static void give_up_asking(struct agent *a)
+{
+	const struct chat_reply *reply = &a->reply;
+	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
+
+	buf_add_str(&text, reply->content);
+	for (size_t i = 0; i < reply->n_uses; i++)
+		buf_printf(&text, "%s%s %s", text.len ? "\n" : "", reply->uses[i].name,
+				reply->uses[i].arguments);
+	give_up(a, "exit_format", "None of the model's replies could be run.");
+	a->reply.content = arena_strdup(&a->turn_arena, buf_str(&text));
+}
+
 /* What the provider could not do, or what there is no money for. That all models together may cost no more is
  * nothing of this episode's: another time it would go on. */
 static void take_failure(struct agent *a, const struct fh_error *why)
@@ -335,7 +349,7 @@ static int complain(struct agent *a, const struct template *template, const char
 	int r;
 
 	if (a->asked_again++ == ASK_AGAIN_MAX) {
-		give_up(a, "exit_format", "The model's replies could not be understood.");
+		give_up_asking(a);
 		return 0;
 	}
 	if (!a->model)

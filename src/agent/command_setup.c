@@ -22,31 +22,15 @@ static bool is_safe(const char *name)
 	return true;
 }
 
-static bool is_variable(const char *name)
-{
-	if (!isalpha((unsigned char)*name) && *name != '_')
-		return false;
-	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && *name != '_')
-			return false;
-	return true;
-}
-
-static int add_variables(
-		struct buf *script, const struct command_setup *commands, struct fh_error *err)
+static void add_variables(struct buf *script, const struct command_setup *commands)
 {
 	const struct text_map *variables = commands->env_variables;
 
 	for (size_t i = 0; i < variables->n; i++) {
-		if (!is_variable(variables->pairs[i].key))
-			return error_say(err, EINVAL,
-					"env_variables: '%s' can't be the name of a variable",
-					variables->pairs[i].key);
 		buf_printf(script, "%s=%s\n", variables->pairs[i].key, variables->pairs[i].value);
 		if (commands->exported)
 			buf_printf(script, "export %s\n", variables->pairs[i].key);
 	}
-	return 0;
 }
 
 /* MLGym's commands of these names print a marker that asks for a score. Here that is asked for by programs
@@ -186,9 +170,7 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 	if (commands->state_code)
 		buf_printf(&script, "%s\n", commands->state_code);
 	if (commands->env_variables)
-		r = add_variables(&script, commands, err);
-	if (r < 0)
-		return r;
+		add_variables(&script, commands);
 	add_sources(&script, commands);
 	if (script.truncated)
 		return error_say(err, E2BIG,

@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "config/yaml.h"
 
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -153,6 +154,32 @@ static int find_kinds(struct loading *l)
 	if (c->processor->takes_n && !c->args.n)
 		return node_complain(at(l, "history_processor"), l->err,
 				"%s needs history_processor_args: {n: ...}", c->processor->name);
+	return 0;
+}
+
+static bool is_variable(const char *name)
+{
+	if (!isalpha((unsigned char)*name) && *name != '_')
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && *name != '_')
+			return false;
+	return true;
+}
+
+/* What the shell could not set. */
+static int check_variables(struct loading *l)
+{
+	const struct node *map = node_path(l->root, "tools.env_variables");
+
+	for (size_t i = 0; map && map->kind == NODE_MAP && i < map->n; i++) {
+		const struct node *key = map->pairs[i].key;
+
+		if (!is_variable(key->text))
+			return node_complain(key, l->err,
+					"env_variables: '%s' can't be the name of a variable",
+					key->text);
+	}
 	return 0;
 }
 
@@ -306,6 +333,8 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 		r = find_kinds(&l);
 	if (r == 0)
 		r = check(&l);
+	if (r == 0)
+		r = check_variables(&l);
 	if (r == 0)
 		r = load_commands(&l);
 	if (r < 0)

@@ -60,7 +60,7 @@ static const struct schema tools_schema = {
 
 #define FIELD(f) offsetof(struct history_args_config, f)
 static const struct field history_args_fields[] = {
-	{ "n", FIELD_INT, FIELD(n), "`LastNObservations`: how many", .max = 1000000 },
+	{ "n", FIELD_INT, FIELD(n), "`LastNObservations`: how many", .min = 1, .max = 1000000 },
 	{},
 };
 #undef FIELD

@@ -6,14 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* https://docs.python.org/3/library/stdtypes.html#str.isspace */
-bool pytext_is_space(uint32_t c)
-{
-	return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 ||
-			c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
-			c == 0x202f || c == 0x205f || c == 0x3000;
-}
-
 /* https://docs.python.org/3/library/stdtypes.html#str.splitlines */
 static bool ends_line(uint32_t c)
 {
@@ -34,7 +26,7 @@ size_t pytext_spaces(const char *s, size_t n)
 {
 	size_t at = 0, length;
 
-	while (at < n && s[at] && pytext_is_space(character(s + at, n - at, &length)))
+	while (at < n && s[at] && str_is_space(character(s + at, n - at, &length)))
 		at += length;
 	return at;
 }
@@ -44,7 +36,7 @@ static size_t without_spaces_behind(const char *s, size_t n)
 	size_t end = 0, at = 0, length;
 
 	while (at < n) {
-		bool space = pytext_is_space(character(s + at, n - at, &length));
+		bool space = str_is_space(character(s + at, n - at, &length));
 
 		at += length;
 		if (!space)
@@ -86,7 +78,7 @@ const char *pytext_first_word(const char *s, size_t *out_n)
 	size_t begin = pytext_spaces(s, SIZE_MAX), at = begin, length;
 
 	/* No character reads past a NUL. */
-	while (s[at] && !pytext_is_space(character(s + at, SIZE_MAX, &length)))
+	while (s[at] && !str_is_space(character(s + at, SIZE_MAX, &length)))
 		at += length;
 	*out_n = at - begin;
 	return s + begin;

@@ -11,9 +11,6 @@
 
 /* Text as Python's str sees it, since MLGym's formats are defined by its methods. All of it is UTF-8. */
 
-/* str.isspace() of one character. */
-bool pytext_is_space(uint32_t c);
-
 /* Bytes of white space that s begins with, n at most; a NUL ends it. */
 size_t pytext_spaces(const char *s, size_t n);
 

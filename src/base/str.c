@@ -310,6 +310,26 @@ uint32_t str_utf8_decode(const char *s, size_t *out_length)
 	return c;
 }
 
+/* https://docs.python.org/3/library/stdtypes.html#str.isspace */
+bool str_is_space(uint32_t c)
+{
+	return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 ||
+			c == 0x1680 || (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 ||
+			c == 0x202f || c == 0x205f || c == 0x3000;
+}
+
+bool str_is_blank(const char *s)
+{
+	const char *end = s + strlen(s);
+	size_t length;
+
+	for (; s < end; s += length)
+		if (!str_utf8_length(s, (size_t)(end - s)) ||
+				!str_is_space(str_utf8_decode(s, &length)))
+			return false;
+	return true;
+}
+
 ssize_t str_utf8_invalid(const char *s, size_t n)
 {
 	for (size_t at = 0; at < n;) {

@@ -41,6 +41,11 @@ size_t str_utf8_length(const char *s, size_t n);
 /* The character that begins s, which is valid UTF-8 there, and its bytes. */
 uint32_t str_utf8_decode(const char *s, size_t *out_length);
 
+/* What Python's str.isspace() says of a character, and whether a text has no other, or none: what is no UTF-8
+ * is no space. */
+bool str_is_space(uint32_t c);
+bool str_is_blank(const char *s);
+
 /* Offset of the first byte that is no valid UTF-8, -1 if all is. NUL is valid. */
 ssize_t str_utf8_invalid(const char *s, size_t n);
 

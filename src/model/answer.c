@@ -10,6 +10,8 @@
 
 /* A little over the cap of what a reply says, for the JSON around it. */
 #define ANSWER_BYTES_MAX (REPLY_BYTES_MAX + 1024 * 1024)
+/* With an event around each of a million tokens. Of what comes compressed a little on the wire may be much more. */
+#define STREAM_BYTES_MAX (256L * 1024 * 1024)
 #define SENTENCE_MAX 900
 
 void answer_init(struct answer *a, const struct dialect *dialect, const char *secret)
@@ -31,6 +33,11 @@ void answer_release(struct answer *a)
 static int too_much(struct fh_error *err)
 {
 	return error_say(err, EFBIG, "a reply of more than %ld MiB", REPLY_BYTES_MAX >> 20);
+}
+
+static int too_long(struct fh_error *err)
+{
+	return error_say(err, EFBIG, "a stream of more than %ld MiB", STREAM_BYTES_MAX >> 20);
 }
 
 /* Some servers begin well, and say what is wrong where a reply should be. */
@@ -83,6 +90,9 @@ int answer_feed(struct answer *a, const char *data, size_t n, struct fh_error *e
 {
 	a->begun = true;
 	if (a->is_stream) {
+		a->n_streamed += n;
+		if (a->n_streamed > STREAM_BYTES_MAX)
+			return too_long(err);
 		sse_feed(&a->events, data, n);
 		return read_events(a, err);
 	}

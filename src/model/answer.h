@@ -18,6 +18,7 @@ struct answer {
 	bool begun;
 	struct buf whole; /* a body that is no stream */
 	struct sse events;
+	size_t n_streamed; /* bytes that came for them */
 	struct reply reply;
 };
 

@@ -9,7 +9,7 @@
 
 /*
  * Anthropic's messages. The system prompt stands apart, roles alternate, results of tools are parts of
- * what a user says, no text is empty; a limit on the reply is always sent.
+ * what a user says, no text is blank; a limit on the reply is always sent.
  */
 #define DEFAULT_VERSION "2023-06-01"
 #define DEFAULT_TOKENS 8192
@@ -36,7 +36,7 @@ static void add_headers(struct http_headers *h, const char *key, const char *ver
 
 static void add_text(json_t *parts, const char *text)
 {
-	if (*text)
+	if (!str_is_blank(text))
 		json_array_append_new(parts,
 				json_pack("{s:s, s:o}", "type", "text", "text", json_text(text)));
 }

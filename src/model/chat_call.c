@@ -204,8 +204,13 @@ static void on_end(void *user, const struct http_end *end)
 		fail(call, VERDICT_AGAIN, end->sentence, end->retry_after_ms);
 	} else {
 		const struct buf *body = &call->answer.whole;
-		enum verdict verdict = verdict_of_answer(
-				end->status, buf_str(body), body->len, call->model->key, &why);
+		const struct verdict_answer answer = {
+			.status = end->status,
+			.body = buf_str(body),
+			.n_body = body->len,
+			.location = end->location,
+		};
+		enum verdict verdict = verdict_of_answer(&answer, call->model->key, &why);
 
 		fail(call, verdict, buf_str(&why), end->retry_after_ms);
 	}

@@ -131,17 +131,30 @@ enum verdict verdict_of_error(
 	return of_status(status);
 }
 
-enum verdict verdict_of_answer(int status, const char *body, size_t n, const char *secret,
-		struct buf *out_sentence)
+/* What its page says is for people with a browser. */
+static enum verdict of_redirect(
+		const struct verdict_answer *a, const char *secret, struct buf *out_sentence)
+{
+	buf_add_str(out_sentence, "the model is elsewhere, and redirects are not followed: if ");
+	add_sentence(out_sentence, a->location, strlen(a->location), secret);
+	buf_add_str(out_sentence, " is meant, give it by --url");
+	return VERDICT_OVER;
+}
+
+enum verdict verdict_of_answer(
+		const struct verdict_answer *a, const char *secret, struct buf *out_sentence)
 {
 	struct fh_error why = FH_ERROR_INIT;
 	auto_json json_t *root = NULL;
 	const json_t *error;
+	int status = a->status;
 
 	buf_printf(out_sentence, "HTTP %d: ", status);
-	if (json_parse("body", body, n, &root, &why) < 0 || !json_is_object(root)) {
-		if (n)
-			add_sentence(out_sentence, body, n, secret);
+	if (a->location)
+		return of_redirect(a, secret, out_sentence);
+	if (json_parse("body", a->body, a->n_body, &root, &why) < 0 || !json_is_object(root)) {
+		if (a->n_body)
+			add_sentence(out_sentence, a->body, a->n_body, secret);
 		else
 			buf_add_str(out_sentence, "without a word");
 		return of_status(status);

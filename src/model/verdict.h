@@ -16,12 +16,20 @@ enum verdict {
 
 #define VERDICT_SENTENCE_MAX 400
 
+/* An answer whose status is not 200. */
+struct verdict_answer {
+	int status;
+	const char *body; /* n_body bytes */
+	size_t n_body;
+	const char *location; /* where it leads; NULL: nowhere */
+};
+
 /*
- * Of an answer whose status is not 200, and of an `error` within one whose status is (status 200
- * then). Appends what the server says, cut, and in one line, but nothing of the secret (or NULL).
+ * Of such an answer, and of an `error` within one whose status is 200. Appends what the server says, cut, and
+ * in one line, but nothing of the secret (or NULL).
  */
-enum verdict verdict_of_answer(int status, const char *body, size_t n, const char *secret,
-		struct buf *out_sentence);
+enum verdict verdict_of_answer(
+		const struct verdict_answer *answer, const char *secret, struct buf *out_sentence);
 enum verdict verdict_of_error(
 		int status, const json_t *error, const char *secret, struct buf *out_sentence);
 

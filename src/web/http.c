@@ -234,6 +234,8 @@ static void set_options(struct http_call *call)
 	libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers->list);
 	libcurl.easy_setopt(easy, CURLOPT_USERAGENT, "fumehood/" FUMEHOOD_VERSION);
+	/* Compressing holds streams up, and a reply is small: what comes compressed all the same is decoded. */
+	libcurl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity");
 	if (request->body) {
 		libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
 		libcurl.easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);

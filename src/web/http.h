@@ -83,7 +83,7 @@ struct http_request {
 	size_t n_body;
 	int64_t timeout_ms;
 	void *user;
-	/* Some of the answer's body, which nobody keeps. False ends the call: HTTP_REFUSED. */
+	/* Some of the answer's body, which nobody keeps; decoded, so that a little on the wire may be much. False ends the call: HTTP_REFUSED. */
 	bool (*data)(void *user, const char *data, size_t n);
 	/* The call is over, and is freed when this returns. */
 	void (*end)(void *user, const struct http_end *end);

@@ -139,7 +139,7 @@ static void check_message(const struct traj *t, size_t k, const char *message, l
 	struct fields fields = { .arena = &a };
 	struct template prompt = { .text = "{observation}\n" PROMPT };
 	const char *observation = whole_text_of(&a, t->steps[k - 1].observation);
-	bool blank = pytext_spaces(observation, strlen(observation)) == strlen(observation);
+	bool blank = str_is_blank(observation);
 	struct fh_error err;
 
 	if (!set_state(&fields, &a, t->steps[k].state)) {

@@ -130,10 +130,27 @@ def test_wrong_replies_are_asked_again_and_forgotten(serve, play):
     assert "'vim' was not run" in asked[2][3]["content"]
 
 
-def test_too_many_wrong_replies_end_the_episode(serve, play):
-    result = play(serve({"tries": [{"text": "no block"}]}))
+WRONG_USE = {"text": "So.", "uses": [{"id": "a", "name": "fly", "arguments": {"to": "a"}}]}
+
+
+@pytest.mark.parametrize(
+    ("last", "agent", "response"),
+    [
+        ({"text": "no block"}, "default", "no block"),
+        (act("vim a"), "default", "So.\n```\nvim a\n```\n"),
+        ({"text": ""}, "default", ""),
+        (WRONG_USE, "tool_calling", 'So.\nfly {"to": "a"}'),
+    ],
+)
+def test_too_many_wrong_replies_end_the_episode(serve, play, last, agent, response):
+    """The record has the last of them, as MLGym's do."""
+    result = play(serve({"tries": [{"text": "none"}] * 2 + [last]}), "--agent", agent)
     assert actions(result) == ["exit_format"] and result["api_calls"] == 3
     assert result["exit_status"].endswith("(exit_format)")
+    played = trajectory(result)
+    (step,) = played["trajectory"]
+    assert step["response"] == played["history"][-1]["content"] == response
+    assert step["thought"] == "None of the model's replies could be run."
 
 
 def test_an_action_that_is_too_long_is_asked_for_again(serve, play):
@@ -407,7 +424,7 @@ HEAD = "system_template: s\n"
         (HEAD + "task_template: t\nformat_error_template: '{why} {wy}'\n", "field {wy}; did"),
         (
             HEAD + "task_template: t\ntools: {env_variables: {a-b: 1}}\n",
-            "'a-b' can't be the name of a variable",
+            "a.yaml:3:25: env_variables: 'a-b' can't be the name of a variable",
         ),
         (HEAD, "key 'task_template' is missing"),
     ],

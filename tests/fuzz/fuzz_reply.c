@@ -67,7 +67,8 @@ static void read_refusal(int status, const char *text, size_t n)
 {
 	auto_buf struct buf why = BUF_INIT(65536);
 
-	verdict_of_answer(status, text, n, "a longer key", &why);
+	verdict_of_answer(&(struct verdict_answer){ .status = status, .body = text, .n_body = n },
+			"a longer key", &why);
 	check(!why.truncated && why.len < 8 * VERDICT_SENTENCE_MAX);
 	for (size_t i = 0; i < why.len; i++)
 		check((unsigned char)why.data[i] >= ' ');

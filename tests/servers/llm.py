@@ -25,6 +25,7 @@ where a REPLY may hold
     drip                seconds between two pieces of the body
     cut                 how many bytes of the body are sent before the connection breaks
     huge                that many bytes of text
+    gzip                true: the body is compressed, a piece of a stream as soon as it is there
 
 In text, thinking and arguments {KEY} is the key that the request came with, {ESCAPED} the same as JSON may escape it.
 """
@@ -36,6 +37,7 @@ import ssl
 import sys
 import threading
 import time
+import zlib
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -257,29 +259,43 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self, reply: dict, body: str, kind: str):
         data = body.encode("utf-8", "surrogateescape")
+        chunked = kind == "text/event-stream"
+        pieces = self.pieces(reply, data, chunked)
         self.send_response(reply.get("status", 200))
         self.send_header("Content-Type", kind)
-        chunked = kind == "text/event-stream"
+        if reply.get("gzip"):
+            self.send_header("Content-Encoding", "gzip")
         if chunked:
             self.send_header("Transfer-Encoding", "chunked")
         else:
-            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Content-Length", str(sum(map(len, pieces))))
         for name, value in reply.get("headers", {}).items():
             self.send_header(name, value)
         self.end_headers()
-        cut = reply.get("cut")
-        self.send(data if cut is None else data[:cut], chunked, reply.get("drip", 0))
-        if cut is not None:
+        self.send(pieces, chunked, reply)
+
+    def pieces(self, reply: dict, data: bytes, chunked: bool) -> list[bytes]:
+        """What is sent at once."""
+        size = 7 if reply.get("drip") else 65536
+        pieces = [data[i : i + size] for i in range(0, len(data), size)]
+        if reply.get("gzip"):
+            packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+            flush = zlib.Z_SYNC_FLUSH if chunked else zlib.Z_NO_FLUSH
+            pieces = [packer.compress(piece) + packer.flush(flush) for piece in pieces]
+            pieces.append(packer.flush())
+        return pieces
+
+    def send(self, pieces: list[bytes], chunked: bool, reply: dict):
+        left = reply.get("cut", sys.maxsize)
+        for piece in pieces:
+            piece, left = piece[:left], left - len(piece[:left])
+            if piece:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
+            time.sleep(reply.get("drip", 0))
+        if "cut" in reply:
             self.close_connection = True
         elif chunked:
             self.wfile.write(b"0\r\n\r\n")
-
-    def send(self, data: bytes, chunked: bool, drip: float):
-        size = 7 if drip else 65536
-        for i in range(0, len(data), size):
-            piece = data[i : i + size]
-            self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
-            time.sleep(drip)
 
 
 class Server(ThreadingHTTPServer):

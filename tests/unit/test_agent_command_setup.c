@@ -233,8 +233,6 @@ static void test_polled(void **state)
 static void test_refused(void **state)
 {
 	auto_arena struct arena a = ARENA_INIT;
-	static const struct text_pair bad = { "A B", "1" };
-	const struct text_map map = { &bad, 1 };
 	struct command_file files[2];
 	struct env_setup setup;
 
@@ -245,10 +243,6 @@ static void test_refused(void **state)
 					 &setup, &error),
 			-EINVAL);
 	assert_has(error.message, "x/a.sh: 'a.sh' is there already, from a.sh");
-	assert_int_equal(command_setup_make(&a, &(struct command_setup){ .env_variables = &map },
-					 &setup, &error),
-			-EINVAL);
-	assert_has(error.message, "'A B' can't be the name of a variable");
 	parse(&a, "a b.sh", "", &files[0]);
 	assert_int_equal(command_setup_make(&a,
 					 &(struct command_setup){ .files = files, .n_files = 1 },

@@ -310,6 +310,18 @@ static void test_utf8(void **state)
 	assert_int_equal(str_utf8_cut("abc", 3, 2), 2);
 }
 
+static void test_blank(void **state)
+{
+	static const char *const blank[] = { "", " ", "\t\r\n\v\f",
+		"\xc2\xa0 \xe2\x80\x83\xe3\x80\x80" };
+	static const char *const filled[] = { "a", " a ", "\xe2\x80\x8b", " \xc2", "\x80" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(blank); i++)
+		assert_true(str_is_blank(blank[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(filled); i++)
+		assert_false(str_is_blank(filled[i]));
+}
+
 static void test_folding(void **state)
 {
 	static const struct text_case cases[] = {
@@ -380,6 +392,7 @@ int main(void)
 		cmocka_unit_test(test_distance),
 		cmocka_unit_test(test_closest),
 		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_blank),
 		cmocka_unit_test(test_folding),
 		cmocka_unit_test(test_json_strings),
 		cmocka_unit_test(test_printable),

@@ -80,6 +80,7 @@ static void test_replies(void **state)
 		{ "tools", "so", "hm", CHAT_STOP_TOOLS },
 		{ "length", "cut of", NULL, CHAT_STOP_LENGTH },
 		{ "filter", "", NULL, CHAT_STOP_FILTER },
+		{ "gzip", "packed", "hm", CHAT_STOP_END },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases) * ARRAY_SIZE(ways); i++) {
@@ -163,6 +164,9 @@ static void test_refused(void **state)
 		{ "long", -E2BIG, "HTTP 400: no" },
 		{ "prompt", -E2BIG, "prompt is too long" },
 		{ "huge", -EIO, "more than 16 MiB" },
+		{ "bomb", -EIO, "more than 16 MiB" },
+		{ "packed", -EIO, "content encoding" },
+		{ "moved", -EIO, "/v2/x?k=[key] is meant, give it by --url" },
 		{ "always", -EIO, "it is scripted to fail (4 tries)" },
 	};
 

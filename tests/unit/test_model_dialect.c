@@ -148,6 +148,38 @@ static void test_peculiar_bodies(void **state)
 								  "(nothing)") "]}]}");
 }
 
+/* Anthropic's API refuses a part whose text is white space. */
+static void test_blank_texts(void **state)
+{
+	static const char thought[] =
+			"[{\"type\":\"thinking\",\"thinking\":\"t\",\"signature\":\"s\"}]";
+	static const struct chat_message blank[] = {
+		{ .role = CHAT_SYSTEM, .content = " \n" },
+		{ .role = CHAT_USER, .content = "\t" },
+		{ .role = CHAT_ASSISTANT, .content = "\n\n", .keep = thought },
+		{ .role = CHAT_USER, .content = " one" },
+		{ .role = CHAT_USER, .content = "\xc2\xa0" },
+		{ .role = CHAT_ASSISTANT, .content = " ", .uses = uses, .n_uses = 1 },
+		{ .role = CHAT_TOOL, .content = " \r\n", .use_id = "a" },
+	};
+	const struct chat_request chat = { .messages = blank, .n_messages = ARRAY_SIZE(blank) };
+	const struct chat_options options = { .temperature = -1, .top_p = -1, .max_tokens = 7 };
+
+	assert_body(&dialect_anthropic, &(struct dialect_request){ "m", &options, &chat, true },
+			"{\"model\":\"m\",\"max_tokens\":7,\"messages\":["
+			"{\"role\":\"user\",\"content\":[" TEXT(
+					"(nothing)") "]},"
+						     "{\"role\":\"assistant\",\"content\":["
+						     "{\"type\":\"thinking\",\"thinking\":\"t\",\"signature\":\"s\"}]},"
+						     "{\"role\":\"user\",\"content\":[" MARKED(
+								     " one") "]},"
+									     "{\"role\":\"assistant\",\"content\":["
+									     "{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\",\"input\":{\"x\":1}}]},"
+									     "{\"role\":\"user\",\"content\":["
+									     "{\"type\":\"tool_result\",\"tool_use_id\":\"a\",\"content\":[]," MARK
+									     "}]}]}");
+}
+
 static void test_broken_parameters(void **state)
 {
 	const struct chat_tool broken = { .name = "f", .parameters = "{" };
@@ -251,6 +283,25 @@ static void test_odd_replies(void **state)
 	}
 }
 
+/* However little of it is text. */
+static void test_endless_stream(void **state)
+{
+	static char comments[1 << 20];
+	struct answer a;
+	int r = 0, fed = 0;
+
+	memset(comments, ':', sizeof(comments));
+	comments[sizeof(comments) - 1] = '\n';
+	answer_init(&a, &dialect_openai, NULL);
+	a.is_stream = true;
+	for (; r == 0 && fed < 300; fed++)
+		r = answer_feed(&a, comments, sizeof(comments), &error);
+	assert_int_equal(r, -EFBIG);
+	assert_int_equal(fed, 257);
+	assert_has(error.message, "a stream of more than 256 MiB");
+	answer_release(&a);
+}
+
 static void test_broken_replies(void **state)
 {
 	static const struct {
@@ -326,9 +377,11 @@ int main(void)
 		cmocka_unit_test(test_openai_body),
 		cmocka_unit_test(test_anthropic_body),
 		cmocka_unit_test(test_peculiar_bodies),
+		cmocka_unit_test(test_blank_texts),
 		cmocka_unit_test(test_broken_parameters),
 		cmocka_unit_test(test_odd_replies),
 		cmocka_unit_test(test_broken_replies),
+		cmocka_unit_test(test_endless_stream),
 		cmocka_unit_test(test_kept_thoughts),
 	};
 

@@ -12,13 +12,17 @@ static void test_answers(void **state)
 		int status;
 		const char *body;
 		enum verdict verdict;
-		const char *sentence;
+		const char *sentence, *location;
 	} cases[] = {
 		{ 500, "", VERDICT_AGAIN, "HTTP 500: without a word" },
 		{ 529, "{}", VERDICT_AGAIN, "HTTP 529: an error that says nothing" },
 		{ 429, "{\"error\":\"slow down\"}", VERDICT_AGAIN, "HTTP 429: slow down" },
 		{ 425, "early", VERDICT_AGAIN, "HTTP 425: early" },
 		{ 301, "", VERDICT_OVER, "HTTP 301: without a word" },
+		{ 308, "<html>Moved", VERDICT_OVER,
+				"HTTP 308: the model is elsewhere, and redirects are not followed: if "
+				"https://b/\\x1b/v1 is meant, give it by --url",
+				"https://b/\x1b/v1" },
 		{ 403, "{\"detail\":\"no\"}", VERDICT_OVER, "HTTP 403: no" },
 		{ 400, "{\"message\":\"bare\"}", VERDICT_OVER, "HTTP 400: bare" },
 		{ 400, "{\"error\":{\"message\":\"Input is too long for the model\"}}",
@@ -36,9 +40,10 @@ static void test_answers(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		auto_buf struct buf why = BUF_INIT(4096);
 
-		assert_int_equal(verdict_of_answer(cases[i].status, cases[i].body,
-						 strlen(cases[i].body), NULL, &why),
-				cases[i].verdict);
+		const struct verdict_answer answer = { cases[i].status, cases[i].body,
+			strlen(cases[i].body), cases[i].location };
+
+		assert_int_equal(verdict_of_answer(&answer, NULL, &why), cases[i].verdict);
 		assert_string_equal(buf_str(&why), cases[i].sentence);
 	}
 }
@@ -48,8 +53,12 @@ static void test_long_sentences_are_cut(void **state)
 	static char body[100000];
 	auto_buf struct buf why = BUF_INIT(sizeof(body));
 
+	const struct verdict_answer answer = {
+		.status = 500, .body = body, .n_body = sizeof(body)
+	};
+
 	memset(body, 'x', sizeof(body));
-	assert_int_equal(verdict_of_answer(500, body, sizeof(body), NULL, &why), VERDICT_AGAIN);
+	assert_int_equal(verdict_of_answer(&answer, NULL, &why), VERDICT_AGAIN);
 	assert_true(why.len <= VERDICT_SENTENCE_MAX + 32);
 }
 
@@ -60,16 +69,23 @@ static void test_a_key_is_not_said(void **state)
 
 	for (int before = 0; before <= VERDICT_SENTENCE_MAX; before++) {
 		auto_buf struct buf text = BUF_INIT(4096), bare = BUF_INIT(4096),
-				    stream = BUF_INIT(4096);
+				    stream = BUF_INIT(4096), redirect = BUF_INIT(4096);
 		auto_json json_t *error = NULL;
 
 		for (int i = 0; i < before; i++)
 			buf_add_char(&text, 'x');
 		buf_add_str(&text, key);
 		error = json_pack("{ss}", "message", buf_str(&text));
-		verdict_of_answer(401, buf_str(&text), text.len, key, &bare);
+		verdict_of_answer(&(struct verdict_answer){ .status = 401,
+						  .body = buf_str(&text),
+						  .n_body = text.len },
+				key, &bare);
+		verdict_of_answer(&(struct verdict_answer){ .status = 301,
+						  .location = buf_str(&text) },
+				key, &redirect);
 		verdict_of_error(200, error, key, &stream);
 		assert_null(strstr(buf_str(&bare), "sk-"));
+		assert_null(strstr(buf_str(&redirect), "sk-"));
 		assert_null(strstr(buf_str(&stream), "sk-"));
 	}
 }
