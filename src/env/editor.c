@@ -25,12 +25,13 @@ static bool is_shown(const char *path)
 	return path[0] == '/' && str_utf8_invalid(path, strlen(path)) < 0;
 }
 
-/* The second line: the first is where its window is. */
+/* What follows the first line, which is where its window is, up to the newline that ends the text: a name may
+ * have others, and is not shown then. */
 static char *path_of(const char *text)
 {
 	const char *line = strchr(text, '\n');
 
-	return line ? xasprintf("%.*s", (int)strcspn(line + 1, "\n"), line + 1) : NULL;
+	return line ? xstrndup(line + 1, strlen(line + 1) - str_ends(line + 1, "\n")) : NULL;
 }
 
 void editor_note_file(struct fh_env *env)

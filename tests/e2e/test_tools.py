@@ -71,12 +71,53 @@ def test_edit(door):
     seen(door, "insert 0\nfirst\nend_of_insert")
     seen(door, "edit 9:9\nlast\nend_of_edit")
     assert seen(door, "cat f.txt")[0::5] == ["first", "last"]
-    assert door.step("edit x:2\n.\nend_of_edit")["info"]["exit_code"] == 1
+    for action in ("edit x:2", "edit 1:1 2:2", "edit 1:1 text", "insert 1 2"):
+        assert door.step(f"{action} <<< x")["info"]["exit_code"] == 1, action
     assert door.step("edit 1:2\nnever ends")["info"]["outcome"] == "malformed_edit"
     assert door.step("edit 1:1 << 'E'\nother word\nE")["info"]["exit_code"] == 0
     door.step("chmod 400 f.txt")
     assert door.step("edit 1:1\nx\nend_of_edit")["info"]["exit_code"] == 1
     assert seen(door, "stat -c %a f.txt") == ["400"]
+
+
+# Before, the action, and after it. What is written ends as most lines do; others stay as they are.
+ENDINGS = {
+    "edited": ("a\\r\\nb\\r\\nc\\r\\n", "edit 2:2\nx\ny\nend_of_edit", "a\r\nx\r\ny\r\nc\r\n"),
+    "inserted": ("a\\r\\nb\\r\\n", "insert 0\nx\nend_of_insert", "x\r\na\r\nb\r\n"),
+    "anew": ("a\\r\\nb\\r\\n", "edit 1:2\nx\nend_of_edit", "x\r\n"),
+    "nothing left": ("a\\r\\n", "edit 1:1\nend_of_edit", "\r\n"),
+    "no last end": ("a\\r\\nb", "insert 2\nx\nend_of_insert", "a\r\nb\r\nx\r\n"),
+    "a text with its own": ("a\\r\\n", "edit 1:1 <<< $'x\\r\\ny\\r'", "x\r\ny\r\n"),
+    "and where there are none": ("a\\n", "edit 1:1 <<< $'x\\r\\ny\\r'", "x\ny\n"),
+    "mixed": ("a\\r\\nb\\r\\nc\\n", "edit 1:1\nx\nend_of_edit", "x\r\nb\r\nc\n"),
+    "mixed, as many": ("a\\r\\nc\\n", "insert 0\nx\nend_of_insert", "x\na\r\nc\n"),
+}
+
+
+@pytest.mark.parametrize("what", ENDINGS)
+def test_endings_of_lines(door, what):
+    before, action, after = ENDINGS[what]
+    shown = door.step(f"printf '{before}' > f.txt; open f.txt")["observation"]
+    shown += door.step(action)["observation"]
+    assert "The file is changed." in shown and "\r" not in shown
+    assert door.step("od -An -tx1 f.txt")["observation"].split() == [f"{ord(c):02x}" for c in after]
+
+
+def test_endings_of_lines_are_not_searched(door):
+    door.step("printf 'a needle\\r\\n' > f.txt")
+    assert seen(door, "search_file 'needle$' f.txt")[1:] == ["Line 1:a needle"]
+
+
+@pytest.mark.parametrize("name", ["n\\nl.txt", "n\\n", "\\n", "n\\n\\n/x"])
+def test_a_name_of_several_lines(door, name):
+    """What comes before its newline is another file's name; what is told of the state is one line."""
+    door.step(f"mkdir -p $'{name}'; rmdir $'{name}'; echo keep > n; echo inside > $'{name}'")
+    opened = door.step(f"open $'{name}'")
+    assert "1:inside" in opened["observation"]
+    assert opened["info"]["state"]["open_file"] == "n/a"
+    assert door.step("edit 1:1\nmine\nend_of_edit")["info"]["exit_code"] == 0
+    assert door.step(f"cat n $'{name}'")["observation"] == "keep\nmine\n"
+    assert door.step("open n")["info"]["state"]["open_file"] == "/home/agent/workspace/n"
 
 
 def test_text_is_not_mistaken(door):

@@ -74,15 +74,19 @@ static void test_windows(void **state)
 
 static const struct {
 	const char *text;
-	size_t bytes, n, last; /* lines; the last one's length */
+	size_t bytes, n, last, ending; /* lines; the last one's length, and of what ends it */
 } texts[] = {
-	{ "", 0, 0, 0 },
-	{ "\n", 1, 1, 0 },
-	{ "a", 1, 1, 1 },
-	{ "a\nbc", 4, 2, 2 },
-	{ "a\r\nb\r\n", 6, 2, 2 },
-	{ "\n\n\n", 3, 3, 0 },
-	{ "a\0b\n", 4, 1, 3 },
+	{ "", 0, 0, 0, 0 },
+	{ "\n", 1, 1, 0, 1 },
+	{ "\r\n", 2, 1, 0, 2 },
+	{ "a", 1, 1, 1, 0 },
+	{ "a\r", 2, 1, 2, 0 },
+	{ "a\nbc", 4, 2, 2, 0 },
+	{ "a\nb\r\n", 5, 2, 1, 2 },
+	{ "a\r\nb\n", 5, 2, 1, 1 },
+	{ "a\r\r\n", 4, 1, 2, 2 },
+	{ "\n\n\n", 3, 3, 0, 1 },
+	{ "a\0b\n", 4, 1, 3, 1 },
 };
 
 static void test_lines(void **state)
@@ -94,8 +98,10 @@ static void test_lines(void **state)
 		buf_add(&lines.bytes, texts[i].text, texts[i].bytes);
 		lines_split(&lines);
 		assert_int_equal(lines.n, texts[i].n);
-		if (lines.n)
-			assert_int_equal(lines.length[lines.n - 1], texts[i].last);
+		if (!lines.n)
+			continue;
+		assert_int_equal(lines.length[lines.n - 1], texts[i].last);
+		assert_int_equal(lines_ending(&lines, lines.n - 1), texts[i].ending);
 	}
 }
 

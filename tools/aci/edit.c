@@ -23,6 +23,7 @@
 struct change {
 	struct editor editor;
 	struct lines_of before, text, after;
+	const char *ending;  /* of the lines that are written */
 	size_t keep, resume; /* lines before the new ones; the first line after them */
 	/* Where errors of before are looked for: those of these lines are gone, later ones have moved. */
 	long gone_first, gone_last, moved;
@@ -69,11 +70,38 @@ static bool read_text(struct lines_of *out)
 	return true;
 }
 
-static void add_lines(struct buf *out, const struct lines_of *from, size_t first, size_t end)
+/* What is written ends as most lines of the file do. */
+static const char *ending_of(const struct lines_of *lines)
 {
+	size_t n[3] = { 0 };
+
+	for (size_t i = 0; i < lines->n; i++)
+		n[lines_ending(lines, i)]++;
+	return n[2] > n[1] ? "\r\n" : "\n";
+}
+
+static void add_text(struct change *c)
+{
+	struct buf *out = &c->after.bytes;
+
+	for (size_t i = 0; i < c->text.n; i++) {
+		buf_add(out, c->text.at[i], c->text.length[i]);
+		buf_add_str(out, c->ending);
+	}
+}
+
+/* As they are, but for a last one without an end, which gets one. */
+static void add_kept(struct change *c, size_t first, size_t end)
+{
+	const struct lines_of *from = &c->before;
+	struct buf *out = &c->after.bytes;
+
 	for (size_t i = first; i < end && i < from->n; i++) {
-		buf_add(out, from->at[i], from->length[i]);
-		buf_add_char(out, '\n');
+		size_t ending = lines_ending(from, i);
+
+		buf_add(out, from->at[i], from->length[i] + ending);
+		if (!ending)
+			buf_add_str(out, c->ending);
 	}
 }
 
@@ -82,11 +110,12 @@ static bool make_after(struct change *c)
 	struct buf *out = &c->after.bytes;
 
 	buf_init(out, EDITOR_FILE_BYTES_MAX);
-	add_lines(out, &c->before, 0, c->keep);
-	add_lines(out, &c->text, 0, c->text.n);
-	add_lines(out, &c->before, c->resume, c->before.n);
+	c->ending = ending_of(&c->before);
+	add_kept(c, 0, c->keep);
+	add_text(c);
+	add_kept(c, c->resume, c->before.n);
 	if (!out->len)
-		buf_add_char(out, '\n');
+		buf_add_str(out, c->ending);
 	if (out->truncated)
 		puts("The file would be too large to be edited.");
 	lines_split(&c->after);
@@ -279,6 +308,9 @@ static int run_edit(int argc, char **argv)
 	editor_load(&c.editor);
 	if (!editor_has_file(&c.editor))
 		return 1;
+	if (argc > 2)
+		return refuse(aci_edit.help,
+				"One range at a time, and the text on the lines below.");
 	if (!read_range(argc > 1 ? argv[1] : NULL, &start, &end))
 		return refuse(aci_edit.help,
 				"The first and the last line must be numbers from 1 on.");
@@ -308,6 +340,9 @@ static int run_insert(int argc, char **argv)
 	editor_load(&c.editor);
 	if (!editor_has_file(&c.editor))
 		return 1;
+	if (argc > 2)
+		return refuse(aci_insert.help,
+				"One line at a time, and the text on the lines below.");
 	if (!editor_number(argc > 1 ? argv[1] : NULL, &line))
 		return refuse(aci_insert.help, "The line must be a number.");
 	if (!lines_read(c.editor.file, &c.before) || !read_text(&c.text))

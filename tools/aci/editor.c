@@ -30,6 +30,16 @@ static double setting(const char *name, double otherwise)
 	return text && str_to_double(text, &v) && v >= 1 && v <= 1e9 ? v : otherwise;
 }
 
+/* To the newline that ends the text: a name may have others. */
+static void load_path(struct editor *e, const char *text)
+{
+	size_t n = strlen(text);
+
+	n -= str_ends(text, "\n");
+	if (n < sizeof(e->file))
+		snprintf(e->file, sizeof(e->file), "%.*s", (int)n, text);
+}
+
 void editor_load(struct editor *e)
 {
 	auto_buf struct buf text = BUF_INIT(STATE_BYTES_MAX);
@@ -42,7 +52,7 @@ void editor_load(struct editor *e)
 	e->center = strtod(buf_str(&text), &at);
 	e->scrolls = (int)strtol(at, &at, 10);
 	if (at[0] == '\n' && at[1] == '/' && isfinite(e->center))
-		snprintf(e->file, sizeof(e->file), "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+		load_path(e, at + 1);
 }
 
 void editor_save(const struct editor *e)
@@ -82,9 +92,20 @@ void lines_split(struct lines_of *l)
 		const char *stop = newline ? newline : end;
 
 		l->at[l->n] = at;
-		l->length[l->n++] = (size_t)(stop - at);
 		at = stop + 1;
+		stop -= newline && stop > l->at[l->n] && stop[-1] == '\r';
+		l->length[l->n] = (size_t)(stop - l->at[l->n]);
+		l->n++;
 	}
+}
+
+size_t lines_ending(const struct lines_of *l, size_t i)
+{
+	const char *at = l->at[i] + l->length[i];
+
+	if (at == l->bytes.data + l->bytes.len)
+		return 0;
+	return *at == '\r' ? 2 : 1;
 }
 
 bool lines_read(const char *path, struct lines_of *out)

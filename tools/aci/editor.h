@@ -32,7 +32,7 @@ void editor_save(const struct editor *e);
 /* False, with a sentence on stdout, if none is. */
 bool editor_has_file(const struct editor *e);
 
-/* A file's lines, without their newlines; they point into `bytes`. */
+/* A file's lines, without what ends them ("\n" or "\r\n"); they point into `bytes`. */
 struct lines_of {
 	struct buf bytes;
 	const char **at; /* n of them */
@@ -43,6 +43,8 @@ struct lines_of {
 /* False, with a sentence on stdout. */
 bool lines_read(const char *path, struct lines_of *out);
 void lines_split(struct lines_of *l);
+/* Bytes of what ends a line: 2 of "\r\n", 1, or 0 of a last line that has no end. */
+size_t lines_ending(const struct lines_of *l, size_t i);
 void lines_free(struct lines_of *l);
 #define auto_lines __attribute__((cleanup(lines_free)))
 
