@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The agent's commands for data: describe, plot, memory_write and memory_read."""
 
+import bz2
+import gzip
+import io
 import json
+import lzma
 import struct
+import zipfile
 import zlib
 
 import pytest
@@ -20,6 +25,14 @@ def told(door, data: bytes, name="f.csv") -> list[str]:
     put(door, name, data)
     return door.step(f"describe {name}")["observation"].splitlines()
 
+
+def zipped(data: bytes) -> bytes:
+    with zipfile.ZipFile(out := io.BytesIO(), "w") as archive:
+        archive.writestr("f.csv", data)
+    return out.getvalue()
+
+
+NO_COLUMNS = "f.csv has JSON arrays, not JSON lines of objects: it has no columns with names."
 
 CASES = [
     (
@@ -74,6 +87,28 @@ CASES = [
             "d: text, 1 missing; 2 different: 'inf' x1, 'x' x1",
         ],
     ),
+    (
+        b"n,m\n1,1e400\n-1e400,x\n",
+        [
+            "f.csv: 2 rows, 2 columns (CSV)",
+            "n: number, 0 missing; min 1, quartiles 1, 1, 1, max 1, mean 1, 1 infinite",
+            "m: text, 0 missing; 2 different: '1e400' x1, 'x' x1",
+        ],
+    ),
+    (b'\n \t\r\n{"a": 1}\n', ["f.csv: 1 row, 1 column (JSON lines)"]),
+    (b'\xef\xbb\xbf\n  {"a": 1}\n', ["f.csv: 1 row, 1 column (JSON lines)"]),
+    (b"\n\r\na,b\n1,2\n", ["f.csv: 1 row, 2 columns (CSV)", "a: integer, 0 missing; min 1"]),
+    (b"\n\n", ["f.csv is empty."]),
+    (b'\n{"a": 1}\n{"a": 1\n', ["f.csv:3: not a JSON object."]),
+    (b'[1, "\\""]\n[2, "x"]\n', [NO_COLUMNS]),
+    (b'\n[\n  {"a": 1}\n]\n', [NO_COLUMNS]),
+    (b'[{"a": 1},\n{"a": 2}]\n', [NO_COLUMNS]),
+    (b"[a],[b]\n1,2\n", ["f.csv: 1 row, 2 columns (CSV)", "[a]: integer, 0 missing; min 1"]),
+    (gzip.compress(b"a,b\n1,2\n"), ["f.csv is compressed (gzip): unpack it first."]),
+    (bz2.compress(b"a,b\n1,2\n"), ["f.csv is compressed (bzip2): unpack it first."]),
+    (lzma.compress(b"a,b\n1,2\n"), ["f.csv is compressed (xz): unpack it first."]),
+    (zipped(b"a,b\n1,2\n"), ["f.csv is compressed (zip): unpack it first."]),
+    (b"\x28\xb5\x2f\xfd\x04\x00", ["f.csv is compressed (zstd): unpack it first."]),
     (b"n\n1\n", ["f.csv: 1 row, 1 column (CSV)"]),
     (b"", ["f.csv is empty."]),
     (b'{"a": 1}\n[1]\n', ["f.csv:2: not a JSON object."]),
@@ -86,7 +121,8 @@ CASES = [
 def test_describe(door, data, lines):
     shown = [line.replace("\n", "\\x0a") for line in told(door, data)]
     joined = "\n".join(shown).replace("\nc' x1", "\\x0ac' x1")
-    assert joined.splitlines()[: len(lines)] == lines
+    seen = joined.splitlines()[: len(lines)]
+    assert [line[: len(want)] for line, want in zip(seen, lines, strict=True)] == lines
 
 
 def test_a_long_file_is_sampled(door):
@@ -128,6 +164,18 @@ def test_plot(door):
     door.step("(echo x,y; echo 1.7e308,0; echo -1.7e308,5e-324; echo 0,0) > far.csv")
     seen = door.step("plot far.csv x y")
     assert seen["info"]["exit_code"] == 0 and "3 points" in seen["observation"]
+
+
+@pytest.mark.parametrize("path", ["f.csv", "./data/../f.csv", "link.csv", "second.csv"])
+def test_a_plot_spares_its_data(door, path):
+    door.step(
+        "printf 'x,y\\n1,2\\n' > f.csv; mkdir -p data; ln -s f.csv link.csv; ln f.csv second.csv"
+    )
+    for action in (f"plot f.csv x y {path}", f"plot {path} x y f.csv"):
+        step = door.step(action)
+        assert "the data itself" in step["observation"] and step["info"]["exit_code"] == 1
+    assert door.step("cat f.csv; readlink link.csv")["observation"] == "x,y\n1,2\nf.csv\n"
+    assert door.step("plot link.csv x y")["info"]["exit_code"] == 0
 
 
 def test_memory(door):

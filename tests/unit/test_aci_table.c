@@ -53,6 +53,9 @@ static const struct {
 	{ "a,b\n\n\n1,2\n\n", "[1][2]\n", 2, 0, 0, 0 },
 	{ "a\n\n1\n", "[]\n[1]\n", 1, 0, 0, 0 }, /* of one column an empty line is an empty cell */
 	{ "a,b\n\"open,2\n", "[open,2\n]-\n", 2, 0, 1, 0 },
+	{ "\n\na,b\n1,2\n", "[1][2]\n", 2, 0, 0, 0 },
+	{ "\ta\n1\t2\n", "[1][2]\n", 2, 0, 0, 0 }, /* a first column without a name */
+	{ "\n  {\"a\":1}\n", "[1]\n", 1, 0, 0, 0 },
 	{ "{\"a\":1}\n\n{\"b\":[2]}\n", "[1]\n-[[2]]\n", 2, 0, 0, 0 },
 	{ "{\"a\":null,\"b\":\"x\"}\n", "[][x]\n", 2, 0, 0, 0 },
 	{ "{\"a\":1}\n3\n", "[1]\n", 1, 0, 0, -1 },
@@ -76,6 +79,33 @@ static void test_tables(void **state)
 		assert_int_equal(t.n, tables[i].columns);
 		assert_int_equal(t.extra_cells, tables[i].extra);
 		assert_int_equal(t.missing_cells, tables[i].fewer);
+		table_close(&t);
+		close(fd);
+	}
+}
+
+/* However many there are before the first row. */
+static void test_empty_start(void **state)
+{
+	static const char *const texts[] = { "a,b\n1,2\n", "{\"a\":1,\"b\":2}\n" };
+	static const size_t before[] = { 0, 1, TABLE_HEAD_BYTES - 3, TABLE_HEAD_BYTES - 1,
+		TABLE_HEAD_BYTES, TABLE_HEAD_BYTES + 1, 3 * TABLE_HEAD_BYTES };
+	static char blank[3 * TABLE_HEAD_BYTES];
+
+	memset(blank, '\n', sizeof(blank));
+	for (size_t i = 0; i < ARRAY_SIZE(before) * ARRAY_SIZE(texts); i++) {
+		const char *text = texts[i % ARRAY_SIZE(texts)];
+		size_t empty = before[i / ARRAY_SIZE(texts)];
+		int fd = file_of(blank, empty);
+		char path[64];
+		struct table t;
+
+		assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+		path_of(fd, path, sizeof(path));
+		assert_true(table_open(path, &t));
+		assert_int_equal(table_next(&t), 1);
+		assert_string_equal(t.cells[1], "2");
+		assert_int_equal(t.line, empty + (t.json ? 1 : 2));
 		table_close(&t);
 		close(fd);
 	}
@@ -129,6 +159,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_empty_start),
 		cmocka_unit_test(test_empty_lines),
 		cmocka_unit_test(test_columns),
 	};

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* plot: two columns against each other, as points, in a picture and in text. */
 
@@ -174,6 +175,14 @@ static bool draw_picture(const struct points *p, const char *path)
 	return done;
 }
 
+/* By whatever path. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
 static int run_plot(int argc, char **argv)
 {
 	const char *path = argc > 4 ? argv[4] : "plot.png";
@@ -182,6 +191,10 @@ static int run_plot(int argc, char **argv)
 
 	if (argc < 4 || argc > 5) {
 		printf("Usage: %s\n", aci_plot.help);
+		return 1;
+	}
+	if (is_same_file(argv[1], path)) {
+		printf("%s is the data itself: the picture needs another name.\n", path);
 		return 1;
 	}
 	if (read_points(argv[1], argv[2], argv[3], &p)) {

@@ -8,11 +8,18 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 /* --- rows of bytes --------------------------------------------------------------------------------------- */
+
+static int next_byte(struct table *t)
+{
+	return t->head_at < t->head_n ? (unsigned char)t->head[t->head_at++]
+				      : getc_unlocked(t->file);
+}
 
 /* A line, or several while a quote is open; its newline is gone. */
 static int read_row(struct table *t)
@@ -21,7 +28,7 @@ static int read_row(struct table *t)
 	bool quoted = false;
 	int c;
 
-	while ((c = getc_unlocked(t->file)) != EOF) {
+	while ((c = next_byte(t)) != EOF) {
 		if (n + 2 > t->size) {
 			if (t->size == TABLE_ROW_BYTES_MAX) {
 				printf("%s:%zu: a row has more than %d bytes.\n", t->path,
@@ -105,11 +112,31 @@ static char best_separator(const char *header)
 	return best;
 }
 
-static bool read_header(struct table *t)
+/* A line of JSON, or the first of a document that is one array. */
+static bool is_array(const char *line)
 {
-	static const char bom[] = "\xef\xbb\xbf";
-	int r = read_row(t);
+	static const char *const blanks = " \t\r";
+	auto_json json_t *value = NULL;
+	const char *inside = line + strspn(line, blanks) + 1;
 
+	inside += strspn(inside, blanks);
+	if (!*inside || *inside == '{')
+		return true;
+	return json_parse("", line, strlen(line), &value, NULL) == 0 && json_is_array(value);
+}
+
+static bool read_header(struct table *t, bool maybe_array)
+{
+	int r;
+
+	t->json = maybe_array;
+	r = read_row(t);
+	t->json = false;
+	if (r > 0 && maybe_array && is_array(t->row)) {
+		printf("%s has JSON arrays, not JSON lines of objects: it has no columns with names.\n",
+				t->path);
+		return false;
+	}
 	if (r <= 0) {
 		if (r == 0 && ferror(t->file))
 			printf("%s could not be read; is it a file?\n", t->path);
@@ -117,8 +144,6 @@ static bool read_header(struct table *t)
 			printf("%s is empty.\n", t->path);
 		return false;
 	}
-	if (str_starts(t->row, bom))
-		memmove(t->row, t->row + strlen(bom), strlen(t->row) - strlen(bom) + 1);
 	t->separator = best_separator(t->row);
 	t->n = split(t);
 	for (size_t i = 0; i < t->n; i++)
@@ -206,12 +231,78 @@ static int next_json(struct table *t)
 	return 1;
 }
 
-/* -------------------------------------------------------------------------------------------------------- */
+/* --- what a file is ---------------------------------------------------------------------------------------- */
+
+static bool fill_head(struct table *t)
+{
+	t->head_at = 0;
+	t->head_n = fread(t->head, 1, sizeof(t->head), t->file);
+	return t->head_n;
+}
+
+/* NULL: by nothing that is known. */
+static const char *compressed_by(const struct table *t)
+{
+	static const struct {
+		const char *name, *magic;
+		size_t at, n;
+	} kinds[] = {
+		{ "gzip", "\x1f\x8b", 0, 2 }, { "zip", "PK\3\4", 0, 4 },
+		{ "xz",
+				"\xfd"
+				"7zXZ\0",
+				0, 6 },
+		{ "zstd", "\x28\xb5\x2f\xfd", 0, 4 },
+		{ "bzip2", "1AY&SY", 4, 6 }, /* after "BZh" and how hard it tried */
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+		if (t->head_n >= kinds[i].at + kinds[i].n &&
+				memcmp(t->head + kinds[i].at, kinds[i].magic, kinds[i].n) == 0)
+			return kinds[i].name;
+	return NULL;
+}
+
+/* Past empty lines, and blanks only: the byte that tells rows of cells from JSON. 0: there is none. */
+static char first_byte(struct table *t)
+{
+	size_t at = t->head_at;
+
+	do {
+		for (; at < t->head_n; at++) {
+			if (!strchr(" \t\r\n", t->head[at]) || !t->head[at])
+				return t->head[at];
+			if (t->head[at] == '\n') {
+				t->line++;
+				t->head_at = at + 1;
+			}
+		}
+		at = 0;
+	} while (fill_head(t));
+	return '\0';
+}
+
+static bool read_start(struct table *t)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+	const char *packed;
+	char first;
+
+	fill_head(t);
+	packed = compressed_by(t);
+	if (packed) {
+		printf("%s is compressed (%s): unpack it first.\n", t->path, packed);
+		return false;
+	}
+	if (t->head_n >= strlen(bom) && memcmp(t->head, bom, strlen(bom)) == 0)
+		t->head_at = strlen(bom);
+	first = first_byte(t);
+	t->json = first == '{';
+	return t->json || read_header(t, first == '[');
+}
 
 bool table_open(const char *path, struct table *out)
 {
-	int first;
-
 	*out = (struct table){ .path = path, .file = fopen(path, "re") };
 	if (!out->file) {
 		printf("%s: %s\n", path, strerror(errno));
@@ -219,10 +310,7 @@ bool table_open(const char *path, struct table *out)
 	}
 	out->names = xcalloc(TABLE_COLUMNS_MAX, sizeof(*out->names));
 	out->cells = xcalloc(TABLE_COLUMNS_MAX, sizeof(*out->cells));
-	first = getc(out->file);
-	ungetc(first, out->file);
-	out->json = first == '{';
-	if (!out->json && !read_header(out)) {
+	if (!read_start(out)) {
 		table_close(out);
 		return false;
 	}
@@ -272,11 +360,20 @@ bool cell_is_number(const char *cell, double *out)
 	return str_to_double(cell, out);
 }
 
+/* 1e400; strtod() alone would take hexadecimal as well. */
+static bool is_too_large(const char *cell)
+{
+	char *end;
+
+	return !cell[strspn(cell, "0123456789.eE+-")] && isinf(strtod(cell, &end)) && !*end;
+}
+
 bool cell_is_infinite(const char *cell)
 {
 	const char *word = cell + (*cell == '+' || *cell == '-');
 
-	return strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0;
+	return strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0 ||
+			is_too_large(cell);
 }
 
 void print_count(uint64_t n, const char *noun)

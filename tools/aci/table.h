@@ -13,11 +13,15 @@
  */
 #define TABLE_COLUMNS_MAX 4096
 #define TABLE_ROW_BYTES_MAX (4 << 20)
+#define TABLE_HEAD_BYTES 4096
 
 struct table {
-	FILE *file;
+	FILE *file; /* what comes after the head */
 	const char *path;
-	bool json;
+	/* The first bytes, which are looked at before they are read: a file may be a pipe. */
+	char head[TABLE_HEAD_BYTES];
+	size_t head_n, head_at;
+	bool json; /* a row is a line, whatever quotes it has */
 	char separator;
 	char **names; /* of the n columns */
 	size_t n;
@@ -30,7 +34,7 @@ struct table {
 			missing_cells; /* rows that have more, or fewer, cells than the header */
 };
 
-/* Reads the header. False, with a sentence on stdout. */
+/* Reads the header. False, with a sentence on stdout, of what has no columns (compressed, empty) too. */
 bool table_open(const char *path, struct table *out);
 void table_close(struct table *t);
 
@@ -42,7 +46,8 @@ int table_next(struct table *t);
 size_t table_column(const struct table *t, const char *name);
 
 /* A cell is missing when it is empty or one of the usual words for nothing: NA, nan, null, None. Numbers are finite;
- * what a program writes for one that is too large (inf, -Infinity) is infinite, and neither text nor to be drawn. */
+ * one that is too large for a double (1e400), or what a program writes for it (inf, -Infinity), is infinite, and
+ * neither text nor to be drawn. */
 bool cell_is_missing(const char *cell);
 bool cell_is_number(const char *cell, double *out);
 bool cell_is_infinite(const char *cell);
