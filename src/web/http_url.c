@@ -30,7 +30,7 @@ int http_check_url(const char *url, struct fh_error *err)
 	libcurl.url_cleanup(parsed);
 	if (secret)
 		return error_say(err, EINVAL,
-				"a URL with a user or password in it is refused: give a key instead");
+				"a URL with a user or password in it is refused: leave them out");
 	if (code != CURLUE_OK ||
 			(strncasecmp(url, "http://", 7) != 0 &&
 					strncasecmp(url, "https://", 8) != 0))

@@ -124,7 +124,10 @@ def test_a_document(door, web, path, text):
         ("parse_pdf_url https://127.0.0.1/x", "https://127.0.0.1:443 is not among"),
         ("parse_pdf_url http://example.org.evil.net/", "example.org.evil.net:80 is not among"),
         ("parse_pdf_url http://example.org:8080/", "http://example.org:8080 is not among"),
-        ("parse_pdf_url http://user:word@example.org/", "a URL with a user or password"),
+        (
+            "parse_pdf_url http://user:word@example.org/",
+            "password in it is refused: leave them out",
+        ),
         ("parse_pdf_url file:///etc/passwd", "is no http:// or https:// URL"),
         ("parse_pdf_url gopher://example.org/", "is no http:// or https:// URL"),
         ("parse_pdf_url example.org", "is no http:// or https:// URL"),
@@ -135,7 +138,7 @@ def test_a_document(door, web, path, text):
 )
 def test_what_may_not_be_asked(door, action, why):
     text, status = said(door, action)
-    assert why in text and status == (2 if why.startswith("Usage") else 1)
+    assert why in text and status == 1
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ static void test_refused(void **state)
 		{ { .spec = "openai:m", .url = "ftp://x" }, "no http:// or https:// URL" },
 		{ { .spec = "openai:m", .url = "localhost:8000/v1" },
 				"no http:// or https:// URL" },
-		{ { .spec = "openai:m", .url = "http://u:secret@x/" }, "give a key instead" },
+		{ { .spec = "openai:m", .url = "http://u:secret@x/" }, "leave them out" },
 		{ { .spec = "openai:m", .key = "k", .extra = "[]" }, "expected a JSON object" },
 		{ { .spec = "openai:m", .key = "k", .extra = "{" }, "extra fields:1:" },
 		{ { .spec = "openai:m", .url = "http://x", .cost_limit = 1 },

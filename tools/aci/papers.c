@@ -33,7 +33,7 @@ static int run_search(int argc, char **argv)
 		fputs("Usage: " SEARCH_USE
 		      " (a term of several words in quotes; the number is a whole one)\n",
 				stderr);
-		return 2;
+		return 1;
 	}
 	text = xasprintf("%lld %s", (long long)n, argv[1]);
 	if (!aci_call("papers", text, &answer))
@@ -66,7 +66,7 @@ static int run_parse(int argc, char **argv)
 
 	if (argc != 2) {
 		fputs("Usage: " PARSE_USE "\n", stderr);
-		return 2;
+		return 1;
 	}
 	if (!aci_call("document", argv[1], &answer))
 		return 1;
