@@ -92,6 +92,9 @@ struct fh_env_options {
 	/* What judges' random numbers follow from beside the seed: 0, something new for each episode, which its
 	 * reset tells; otherwise at most FH_JUDGE_SALT_MAX, for one that was recorded to be scored the same. */
 	uint64_t judge_salt;
+	/* Bytes, as JSON in ASCII has them, of its actions, what is recorded beside them and its observations, all
+	 * together: the step that passes it is the last one. 0: no limit, for who records nothing. */
+	int64_t max_text_bytes;
 	size_t n_gpus; /* of the gym's, which are this environment's until it is closed; 0: none */
 };
 
@@ -123,6 +126,7 @@ FH_PUBLIC const char *fh_outcome_name(enum fh_outcome outcome);
 struct fh_action {
 	const char *text; /* at most FH_ACTION_BYTES_MAX: a shell command, or lines of them */
 	double timeout_s; /* at least FH_TIMEOUT_S_MIN; 0: the task's own (25 s, or training_timeout for a training command) */
+	int64_t beside_bytes; /* of what the caller records beside it, for max_text_bytes */
 };
 
 /*
@@ -133,7 +137,7 @@ struct fh_step {
 	const char *observation; /* UTF-8 */
 	double reward;
 	bool terminated; /* the episode is over by what was done */
-	bool truncated;  /* the episode is over by max_steps, or by its time */
+	bool truncated;  /* the episode is over by max_steps, max_text_bytes or its time */
 
 	/* info */
 	int step;      /* number of this step, 1 for the first; 0 after reset */

@@ -167,7 +167,8 @@ json_t *json_text(const char *s)
 
 /* jansson's own writer is not used: it gives 17 digits of every real number. */
 
-static void add_escaped(struct buf *out, uint32_t c)
+/* After a backslash; 0: it has none. */
+static char letter_of(uint32_t c)
 {
 	static const char letters[] = { ['\b'] = 'b',
 		['\t'] = 't',
@@ -177,13 +178,31 @@ static void add_escaped(struct buf *out, uint32_t c)
 		['"'] = '"',
 		['\\'] = '\\' };
 
-	if (c < sizeof(letters) && letters[c])
-		buf_printf(out, "\\%c", letters[c]);
+	return c < sizeof(letters) ? letters[c] : '\0';
+}
+
+static void add_escaped(struct buf *out, uint32_t c)
+{
+	char letter = letter_of(c);
+
+	if (letter)
+		buf_printf(out, "\\%c", letter);
 	else if (c < 0x10000)
 		buf_printf(out, "\\u%04x", c);
 	else
 		buf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
 				0xdc00 + ((c - 0x10000) & 0x3ff));
+}
+
+size_t json_text_bytes(const char *s)
+{
+	size_t bytes = 0, n = s ? strlen(s) : 0, length;
+
+	for (size_t at = 0; at < n; at += length) {
+		uint32_t c = str_utf8_decode(s + at, &length);
+		bytes += letter_of(c) ? 2 : c >= 0x20 && c < 0x7f ? 1 : c < 0x10000 ? 6 : 12;
+	}
+	return bytes;
 }
 
 static void add_string(struct buf *out, const char *s, size_t n, bool ascii)

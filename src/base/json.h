@@ -51,6 +51,9 @@ int json_get_array(const json_t *object, const char *key, enum json_presence pre
 /* A string of any bytes: what is no UTF-8 becomes \xNN, so that it can't fail. NULL gives null. */
 json_t *json_text(const char *s);
 
+/* Of a string as json_add() writes it in ASCII, without its quotes. NULL has none. */
+size_t json_text_bytes(const char *s);
+
 /*
  * Appends the value on one line without blanks. Numbers come as Python writes them: the shortest
  * digits, 1.0, 1e-07. `ascii`: what is not ASCII becomes \uNNNN.

@@ -188,6 +188,7 @@ static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 		.reward = (enum fh_reward_kind)e->reward,
 		.max_steps = e->max_steps,
 		.judge_salt = e->judge_salt,
+		.max_text_bytes = d->options->out ? RECORDER_TEXT_BYTES : 0,
 		.n_binds = e->bind.n,
 		.web_hosts = episode_web_hosts(e, NULL),
 		.n_gpus = d->options->gpus.n,

@@ -243,6 +243,7 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 		return n;
 	n = episode_binds(&o->episode.bind, &r->arena, &r->env.binds, err);
 	r->env.n_binds = o->episode.bind.n;
+	r->env.max_text_bytes = RECORDER_TEXT_BYTES;
 	if (n == 0)
 		n = choose_gpus(r, err);
 	if (n == 0)

@@ -2,6 +2,7 @@
 #include "cmd/run_episode.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -209,6 +210,7 @@ void episode_start(struct episode *e)
 static int begin_step(struct episode *e, const struct model_turn *said)
 {
 	struct model_turn turn = *said;
+	struct fh_action action = { 0 };
 
 	xstrset(&e->action, turn.action);
 	e->turn = (struct recorder_turn){
@@ -216,7 +218,10 @@ static int begin_step(struct episode *e, const struct model_turn *said)
 	};
 	e->phase = EPISODE_STEPPING;
 	episode_log_action(&e->log, e->action);
-	return fh_env_step_begin(e->env, &(struct fh_action){ .text = e->action }, &e->error);
+	action.text = e->action;
+	action.beside_bytes =
+			(int64_t)(json_text_bytes(turn.response) + json_text_bytes(turn.thought));
+	return fh_env_step_begin(e->env, &action, &e->error);
 }
 
 /* The conversation begins with the first observation. */

@@ -333,6 +333,7 @@ static int plan_task(struct planning *p, const char *name)
 		.memory = o->memory,
 		.memory_file = plan->past.memory,
 		.judge_salt = o->episode.judge_salt,
+		.max_text_bytes = RECORDER_TEXT_BYTES,
 		.binds = p->binds,
 		.n_binds = o->episode.bind.n,
 		.n_gpus = (size_t)o->gpus_per_agent,

@@ -214,9 +214,9 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 {
 	int r;
 
-	if (!options->task || options->max_steps < 0)
+	if (!options->task || options->max_steps < 0 || options->max_text_bytes < 0)
 		return error_say(err, EINVAL,
-				"an environment needs a task, and max_steps of 0 or more");
+				"an environment needs a task, and max_steps and max_text_bytes of 0 or more");
 	r = gym_task(env->gym, options->task, options->variant, &env->task, err);
 	if (r == 0)
 		r = add_binds(env, options, err);
@@ -246,6 +246,7 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 		env->memory_file = arena_strdup(&env->arena, options->memory_file);
 	env->judge_salt = options->judge_salt;
 	env->reward = options->reward;
+	env->max_text_bytes = options->max_text_bytes;
 	env->max_steps = options->max_steps ? options->max_steps : env->task->task->max_steps;
 	env->welcome = observe_welcome(env);
 	return 0;

@@ -42,6 +42,7 @@ struct fh_env {
 	struct gym_task *task;
 	enum fh_reward_kind reward;
 	int max_steps;
+	int64_t max_text_bytes;     /* 0: no limit */
 	uint64_t judge_salt;        /* of each episode; 0: a new one */
 	bool memory;                /* is carried */
 	const char *memory_file;    /* what it begins as instead; NULL: as it was kept */
@@ -68,6 +69,7 @@ struct fh_env {
 	bool remembers;
 	int64_t wall_end_ns; /* when its time is over; INT64_MAX: never */
 	int n_steps;
+	int64_t text_bytes; /* so far */
 	struct sha256 history; /* of the seed, the salt and the actions so far: see grade/key.h */
 	int n_validated;
 	uint32_t n_scored;         /* those that gave a score */

@@ -123,6 +123,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	setup_drop_state(env);
 	env->seed = seed;
 	env->n_steps = 0;
+	env->text_bytes = 0;
 	calls_begin(env);
 	begin_history(env, salt);
 	env->n_validated = 0;

@@ -2,6 +2,7 @@
 #include "env/env.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -20,8 +21,8 @@
  * A step, in this order: it is counted; words that end the episode do so; a malformed edit is told
  * apart; anything else is run by the shell, for what is left of the episode's time at most. Then,
  * once and for the first of these that holds: the episode is scored and over because the command
- * asked to submit; is scored and over because its time is over, or because this was its last step;
- * is scored because the command asked to validate.
+ * asked to submit; is scored and over because its time is over, because this was its last step, or because
+ * its texts are too much for a record; is scored because the command asked to validate.
  */
 #define TIMEOUT_MS_MAX (30LL * 24 * 3600 * 1000)
 #define KEPT_BYTES                                                                                 \
@@ -32,6 +33,7 @@
 #define REASON_VALIDATE "validate"
 #define REASON_MAX_STEPS "max_steps"
 #define REASON_MAX_TIME "max_time"
+#define REASON_MAX_TEXT "max_text"
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
@@ -124,7 +126,7 @@ static void end_episode(struct fh_env *env, const char *reason, const char *stat
 	observe_note(env, WORDS_EXITED "%s)", reason);
 	env->episode = EPISODE_OVER;
 	env->step.exit_status = env->exit_status;
-	env->step.truncated = str_eq(reason, REASON_MAX_STEPS) || str_eq(reason, REASON_MAX_TIME);
+	env->step.truncated = str_starts(reason, "max_");
 	env->step.terminated = !env->step.truncated;
 	step_finish(env);
 }
@@ -237,6 +239,15 @@ static bool time_is_over(const struct fh_env *env)
 	return env->wall_end_ns != INT64_MAX && clock_now_ns() >= env->wall_end_ns;
 }
 
+/* A record that nobody could write, or read again, would be none. */
+static bool text_is_full(struct fh_env *env)
+{
+	if (!env->max_text_bytes)
+		return false;
+	env->text_bytes += (int64_t)json_text_bytes(buf_str(&env->observation));
+	return env->text_bytes > env->max_text_bytes;
+}
+
 /* The action is done: what comes of it. */
 static void after_action(struct fh_env *env, int requests)
 {
@@ -250,6 +261,8 @@ static void after_action(struct fh_env *env, int requests)
 		score(env, REASON_MAX_TIME);
 	else if (env->n_steps >= env->max_steps)
 		score(env, REASON_MAX_STEPS);
+	else if (text_is_full(env))
+		score(env, REASON_MAX_TEXT);
 	else if (requests & REQUEST_VALIDATE)
 		validate(env);
 	else
@@ -415,6 +428,8 @@ static int check_action(const struct fh_action *action, struct fh_error *err)
 		return error_say(err, EINVAL,
 				"the timeout must be a number of seconds, %g or more, or 0 for the task's own",
 				FH_TIMEOUT_S_MIN);
+	if (action->beside_bytes < 0)
+		return error_say(err, EINVAL, "beside_bytes is 0 or more");
 	return 0;
 }
 
@@ -431,6 +446,8 @@ int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_err
 	env->n_steps++;
 	sha256_add_str(&env->history, action->text);
 	step_clear(env);
+	if (env->max_text_bytes)
+		env->text_bytes += (int64_t)json_text_bytes(action->text) + action->beside_bytes;
 	switch (action_kind(action->text, &word)) {
 	case ACTION_COMMAND:
 		run(env, action);

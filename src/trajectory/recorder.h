@@ -18,6 +18,10 @@
  */
 struct recorder;
 
+/* For fh_env_options.max_text_bytes. A .traj has each text up to four times, and is to stay below
+ * TRAJ_BYTES_MAX whatever the last step brings. */
+#define RECORDER_TEXT_BYTES (64L * 1024 * 1024)
+
 struct recorder_options {
 	const char *dir; /* of the run; there, and without events unless resume is set */
 	const struct fh_env_info *env;

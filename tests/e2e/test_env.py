@@ -175,6 +175,22 @@ def test_each_episode_has_its_own_record(fumehood):
     assert [i["exit_status"] for i in infos] == ["early_exit", "submitted"]
 
 
+def test_an_episode_ends_before_its_record_is_too_large_to_be_read(fumehood):
+    """Control characters take six bytes in JSON, and a .traj has each observation twice."""
+    door = Door(fumehood, "--task", "battleOfSexes", "--out", str(fumehood.out))
+    door.ask(op="reset", seed=1)
+    answers = [door.step("head -c 1000000 /dev/zero | tr '\\0' '\\001'") for _ in range(12)]
+    assert [a["truncated"] for a in answers] == [False] * 11 + [True]
+    info = answers[-1]["info"]
+    assert info["exit_status"] == "autosubmission (max_text)" and info["score"]["Score"] > 0.9
+    assert "observation" in door.ask(op="reset", seed=2)
+    assert door.step("echo on")["observation"] == "on\n"
+    assert door.end() == 0
+    (path,) = fumehood.out.glob("*_run_0/battleOfSexes.traj")
+    assert json.loads(path.read_text())["trajectory"][1]["observation"] == "\1" * 1000000
+    fumehood("export", path.parent)
+
+
 def test_what_can_not_be_opened_is_status_2(fumehood):
     for args, word in ((["--task", "noSuchTask"], "noSuchTask"), (["--task", "rows:no"], "no")):
         done = fumehood("env", "--tasks-dir", TASKS, *args, status=2)

@@ -172,6 +172,22 @@ static void test_text_of_any_bytes(void **state)
 	assert_true(json_is_null(nothing));
 }
 
+static void test_bytes_of_a_text(void **state)
+{
+	static const char *const texts[] = { "", "plain ~", "\"\\\n\t\b\f\r", "\x01\x1f\x7f",
+		"\u00e9\u20ac", "\U0001f600" };
+
+	(void)state;
+	assert_int_equal(json_text_bytes(NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		auto_json json_t *value = json_text(texts[i]);
+		auto_buf struct buf out = BUF_INIT(1000);
+
+		json_add(&out, value, true);
+		assert_int_equal(json_text_bytes(texts[i]) + strlen("\"\""), out.len);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -181,6 +197,7 @@ int main(void)
 		cmocka_unit_test(test_writing),
 		cmocka_unit_test(test_python),
 		cmocka_unit_test(test_text_of_any_bytes),
+		cmocka_unit_test(test_bytes_of_a_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
