@@ -189,6 +189,21 @@ def test_the_linter_is_warm_and_may_die(door):
         assert answer["info"]["exit_code"] == (0 if unlinted else 1), other
 
 
+def test_a_linter_that_is_stopped(door):
+    """It holds up one edit, which may be killed meanwhile, and no other."""
+    wrong, right = "edit 1:1\nx = nowhere\nend_of_edit", "edit 1:1\nx = 1\nend_of_edit"
+    door.step("create a.py")
+    for limit_s, outcome in ((1, "timeout"), (60, "ok")):
+        assert door.step(wrong)["info"]["exit_code"] == 1
+        door.step("pkill -STOP -f linter.py")
+        held_up = door.step(right, timeout_s=limit_s)
+        assert held_up["info"]["outcome"] == outcome
+        again = door.step(wrong)["info"]
+        assert again["exit_code"] == 1 and again["duration_s"] < 5
+    assert "(flake8 gave no answer" in held_up["observation"]
+    assert held_up["info"]["exit_code"] == 0 and 14 < held_up["info"]["duration_s"] < 20
+
+
 def test_searches(door):
     door.step(
         "mkdir -p d/.git; for i in 1 2 3; do printf 'Needle\\nhay\\nneedle\\n' > d/$i.txt; done"

@@ -139,6 +139,7 @@ def test_a_text_against_the_linter(agent, what):
 # What listens in the linter's place, and the status of an edit that is fine.
 SERVERS = {
     "floods": ("while True: c.sendall(b'x' * 65536)", 0),
+    "drips": ("while True: c.sendall(b'1'); time.sleep(0.1)", 0),
     "hangs up": ("c.close()", 0),
     "says too little": ("c.sendall(b'1:1: E9'); c.close()", 0),
     "lies": ("c.sendall(b'\\n1:1: E999 \\x1b[2J' + b'\\xff' * 1000 + b'\\n\\n')", 1),
@@ -152,7 +153,7 @@ def test_a_linter_of_the_agent_s(agent, what):
     action, status = SERVERS[what]
     agent.sh("create a.py; mkdir -p ~/.fumehood")
     agent.sh(
-        "cat >/tmp/server.py <<'E'\nimport os, socket\ns = socket.socket(socket.AF_UNIX)\n"
+        "cat >/tmp/server.py <<'E'\nimport os, socket, time\ns = socket.socket(socket.AF_UNIX)\n"
         "s.bind(os.path.expanduser('~/.fumehood/linter'))\ns.listen()\nopen('/tmp/up', 'w')\n"
         f"while True:\n    c, _ = s.accept()\n    try:\n        c.recv(99)\n        {action}\n"
         "    except OSError:\n        pass\nE\n"

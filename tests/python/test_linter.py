@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The warm linter says what flake8 says, which is started for each text."""
+"""The warm linter says what flake8 says, which is started for each text, and ends once it can't be asked."""
 
 import json
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 LINTER = Path(__file__).resolve().parents[2] / "tools/aci/linter.py"
 PYTHON = "/usr/bin/python3"
+IMPATIENT = """
+import runpy, sys
+main = runpy.run_path(sys.argv.pop(1))["main"]
+main.__globals__["LOOK_S"] = 1
+main()
+"""
 ANSWERS = """
 import json, runpy, sys
 linter = runpy.run_path(sys.argv[1])["Linter"](sys.argv[2])
@@ -78,3 +85,22 @@ def test_texts_have_errors(answers):
     assert answers["right"] == answers["nothing"] == answers["whole file"] == ""
     codes = {line.split()[1] for text in answers.values() for line in text.splitlines()}
     assert codes == {"F821", "F822", "F831", "E111", "E999"}  # E112 and E113 are no Python
+
+
+def test_one_that_is_left_behind_ends(tmp_path):
+    path, ready = tmp_path / "socket", tmp_path / "ready"
+    with subprocess.Popen(
+        ["/bin/bash", "-c", 'exec "$@" 3>"$0"', ready, PYTHON, "-I", "-c", IMPATIENT, LINTER, path]
+    ) as linter:
+        try:
+            while not path.exists():
+                assert linter.poll() is None
+                time.sleep(0.01)
+            with pytest.raises(subprocess.TimeoutExpired):
+                linter.wait(2.5)
+            path.rename(tmp_path / "asked")
+            (tmp_path / "other").touch()
+            (tmp_path / "other").rename(path)
+            assert linter.wait(5) == 0
+        finally:
+            linter.kill()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "editor.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/scope.h"
 #include "linter.h"
@@ -9,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,27 +24,34 @@
  * The linter is a process of the agent's sandbox, and the agent's own: started by the first edit that needs
  * it (linter.py, which is in this program), and warm for the next ones. Where there is no flake8, or no
  * answer, edits go unlinted.
+ *
+ * Its socket is moved away by who asks, and back once there was an answer. So one that is stopped, or hangs,
+ * holds up one edit and no other, even if that one is killed before it has waited long enough: the next finds
+ * none, and starts another.
  */
 #define SOCKET EDITOR_FOLDER "/linter"
+#define ASKED EDITOR_FOLDER "/linter.asked"
 #define PROGRAM EDITOR_FOLDER "/linter.py"
 #define PYTHON "/usr/bin/python3"
 #define FLAKE8 "/usr/lib/python3/dist-packages/flake8"
-#define READY_FD 3     /* of the linter: a byte goes there when it listens */
-#define START_MS 15000 /* some 100 ms are enough, but for a hundred agents who begin at once */
-#define ANSWER_S 20    /* the linter gives up before, after 10 s of CPU time */
+#define READY_FD 3 /* of the linter: a byte goes there when it listens */
+/* For all of it, by the clock: both texts may take the 5 s of CPU time that a text has, and a start some 100 ms,
+ * or as many as there are agents who begin at once. */
+#define TIMEOUT_NS (15 * NS_PER_S)
 
-static int connect_to_it(void)
+static int connect_to(const char *path, int64_t end_ns)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX, .sun_path = SOCKET };
-	struct timeval limit = { .tv_sec = ANSWER_S };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int ms = clock_ms_left(end_ns) + 1; /* 0 were no limit */
+	struct timeval limit = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000L };
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 &&
-			setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) == 0 &&
-			setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)) == 0)
-		return fd;
-	close_fd(&fd);
-	return -1;
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	/* Where too many wait to be accepted it blocks. */
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0 ||
+			connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
+		return -errno;
+	return take_fd(&fd);
 }
 
 /* Away from the step: nothing of it stays open, and it is nobody's job. */
@@ -65,50 +72,105 @@ static _Noreturn void become_linter(int ready)
 	_exit(1);
 }
 
-/* True once it listens; false if it ends before, which closes its end of the pipe. */
-static bool wait_for_it(int pipe)
+/* Once it listens; if it ends before, that closes its end of the pipe. */
+static int wait_for_it(int pipe, int64_t end_ns)
 {
 	struct pollfd p = { .fd = pipe, .events = POLLIN };
 	char byte;
 
-	return poll(&p, 1, START_MS) == 1 && read(pipe, &byte, 1) == 1;
+	if (poll(&p, 1, clock_ms_left(end_ns)) != 1)
+		return -ETIMEDOUT;
+	return read(pipe, &byte, 1) == 1 ? 0 : -ECONNREFUSED;
 }
 
-static int start_it(void)
+static int start_it(int64_t end_ns)
 {
+	auto_close int listens = -1, told = -1;
 	int ends[2];
 	pid_t pid;
-	bool ok;
 
 	mkdir(EDITOR_FOLDER, 0700);
 	unlink(SOCKET);
 	if (pipe(ends) < 0)
-		return -1;
+		return -errno;
+	listens = ends[0];
+	told = ends[1];
 	pid = fork();
 	if (pid == 0)
-		become_linter(ends[1]);
-	close(ends[1]);
-	ok = pid > 0 && waitpid(pid, NULL, 0) == pid && wait_for_it(ends[0]);
-	close(ends[0]);
-	return ok ? connect_to_it() : -1;
+		become_linter(told);
+	close_fd(&told);
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		return -errno;
+	return wait_for_it(listens, end_ns);
 }
 
-static int send_text(int fd, const struct buf *text)
+/* --- asking ------------------------------------------------------------------------------------------- */
+
+/* 0 when there may be something to do. Over is over, however much comes: it may be a drop at a time. */
+static int await(int fd, short events, int64_t end_ns)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	int left = clock_ms_left(end_ns);
+
+	return left > 0 && poll(&p, 1, left) != 0 ? 0 : -ETIMEDOUT;
+}
+
+static bool is_passing(int error)
+{
+	return error == EAGAIN || error == EINTR;
+}
+
+static int send_all(int fd, const void *data, size_t n, int64_t end_ns)
+{
+	size_t done = 0;
+
+	while (done < n) {
+		int r = await(fd, POLLOUT, end_ns);
+		ssize_t sent = 0;
+
+		if (r == 0)
+			sent = send(fd, (const char *)data + done, n - done,
+					MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (r < 0 || (sent < 0 && !is_passing(errno)))
+			return r < 0 ? r : -errno;
+		done += sent > 0 ? (size_t)sent : 0;
+	}
+	return 0;
+}
+
+static int send_text(int fd, const struct buf *text, int64_t end_ns)
 {
 	uint32_t n = htonl((uint32_t)text->len);
-	int r = fd_write_full(fd, &n, sizeof(n));
+	int r = send_all(fd, &n, sizeof(n), end_ns);
 
-	return r < 0 ? r : fd_write_full(fd, buf_str(text), text->len);
+	return r < 0 ? r : send_all(fd, buf_str(text), text->len, end_ns);
+}
+
+/* Some more of what it says. */
+static int receive_part(int fd, struct buf *rest, int64_t end_ns)
+{
+	int r = await(fd, POLLIN, end_ns);
+	char part[4096];
+	ssize_t n;
+
+	if (r < 0)
+		return r;
+	n = recv(fd, part, sizeof(part), MSG_DONTWAIT);
+	if (n == 0)
+		return -ECONNRESET;
+	if (n < 0)
+		return is_passing(errno) ? 0 : -errno;
+	buf_add(rest, part, (size_t)n);
+	return rest->truncated ? -EFBIG : 0;
 }
 
 /* Lines up to an empty one. */
-static int receive(int fd, struct buf *out, struct buf *rest)
+static int receive(int fd, struct buf *out, struct buf *rest, int64_t end_ns)
 {
 	for (;;) {
 		const char *text = buf_str(rest);
 		const char *end = *text == '\n' ? text : strstr(text, "\n\n");
-		char part[4096];
-		ssize_t n;
+		int r;
 
 		if (end) {
 			size_t length = (size_t)(end - text) + (*text != '\n');
@@ -117,47 +179,56 @@ static int receive(int fd, struct buf *out, struct buf *rest)
 			buf_consume(rest, length + 1);
 			return 0;
 		}
-		n = read(fd, part, sizeof(part));
-		if (n <= 0)
-			return n < 0 ? -errno : -ECONNRESET;
-		buf_add(rest, part, (size_t)n);
-		if (rest->truncated)
-			return -EFBIG;
+		r = receive_part(fd, rest, end_ns);
+		if (r < 0)
+			return r;
 	}
 }
 
-/* 0, -EAGAIN if there was no answer in time, or another negative errno. */
-static int ask(int fd, const struct buf *before, const struct buf *after, struct buf *out_before,
-		struct buf *out_after)
+static int ask_about(
+		int fd, const struct buf *text, struct buf *out, struct buf *rest, int64_t end_ns)
+{
+	int r = send_text(fd, text, end_ns);
+
+	buf_clear(out);
+	return r < 0 ? r : receive(fd, out, rest, end_ns);
+}
+
+/* Who gives no answer is left behind: see above. */
+static int ask(const struct buf *before, const struct buf *after, struct buf *out_before,
+		struct buf *out_after, int64_t end_ns)
 {
 	auto_buf struct buf rest = BUF_INIT(EDITOR_FILE_BYTES_MAX);
-	int r = fd < 0 ? -ECONNREFUSED : send_text(fd, before);
+	auto_close int fd = -1;
+	int r;
 
-	buf_clear(out_before);
-	buf_clear(out_after);
+	if (rename(SOCKET, ASKED) < 0)
+		return -errno;
+	fd = connect_to(ASKED, end_ns);
+	r = fd < 0 ? fd : ask_about(fd, before, out_before, &rest, end_ns);
 	if (r == 0)
-		r = receive(fd, out_before, &rest);
+		r = ask_about(fd, after, out_after, &rest, end_ns);
 	if (r == 0)
-		r = send_text(fd, after);
-	if (r == 0)
-		r = receive(fd, out_after, &rest);
+		rename(ASKED, SOCKET);
+	else
+		remove(ASKED);
 	return r;
 }
 
 bool lint_texts(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after)
 {
-	auto_close int warm = -1, fresh = -1;
+	int64_t end_ns = clock_now_ns() + TIMEOUT_NS;
 	int r;
 
 	if (access(FLAKE8, F_OK) < 0)
 		return false;
-	sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
-	warm = connect_to_it();
-	r = ask(warm, before, after, out_before, out_after);
-	if (r < 0 && r != -EAGAIN) { /* it may have ended by the text before, or idle */
-		fresh = start_it();
-		r = ask(fresh, before, after, out_before, out_after);
+	r = ask(before, after, out_before, out_after, end_ns);
+	/* It may have ended by the text before, or idle. */
+	if (r < 0 && clock_ms_left(end_ns) > 0) {
+		r = start_it(end_ns);
+		if (r == 0)
+			r = ask(before, after, out_before, out_after, end_ns);
 	}
 	if (r < 0)
 		puts("(flake8 gave no answer: the change is not checked.)");

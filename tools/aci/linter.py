@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What flake8 says of Python text, for `edit` and `insert`: started once in a sandbox, then warm.
 
-Listens at argv[1], and says so by a byte to descriptor 3. A connection is one request: texts, each as 4 bytes of length (big endian) and its
-bytes. For each the reply has its errors, a line each ("LINE:COLUMN: CODE TEXT"), and an empty line.
+Listens at argv[1], and says so by a byte to descriptor 3. A connection is one request: texts, each as 4 bytes of
+length (big endian) and its bytes. For each the reply has its errors, a line each ("LINE:COLUMN: CODE TEXT"), and an
+empty line.
 
-Ends when nobody has asked for ten minutes, and by a text that takes too long, too much memory or too deep a
-stack: whoever asks next starts another.
+Ends when nobody has asked for ten minutes, or can any more (its socket is not where it was put), and by a text that
+takes too long, too much memory or too deep a stack: whoever asks next starts another.
 """
 
 import hashlib
@@ -19,8 +20,9 @@ import sys
 
 SELECT = "F821,F822,F831,E111,E112,E113,E999,E902"
 IDLE_S = 600
-ASKER_S = 20  # for who has connected and says nothing
-CPU_S = 10  # for a text
+LOOK_S = 10  # between two looks for the socket: it is away while somebody asks
+ASKER_S = 10  # for who has connected and says nothing: others wait for 15
+CPU_S = 5  # for a text
 MEMORY_BYTES = 1 << 30
 READY_FD = 3
 TEXT_BYTES_MAX = 16 << 20
@@ -161,22 +163,38 @@ def answer(linter: Linter, connection: socket.socket) -> None:
         connection.sendall((linter.errors(text) + "\n").encode("utf-8", "backslashreplace"))
 
 
+def is_there(path: str, own: os.stat_result) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), own)
+    except OSError:
+        return False
+
+
+def next_asker(server: socket.socket, path: str, own: os.stat_result) -> socket.socket | None:
+    """None: there will be none."""
+    server.settimeout(LOOK_S)
+    for _ in range(IDLE_S // LOOK_S):
+        try:
+            return server.accept()[0]
+        except TimeoutError:
+            if not is_there(path, own):
+                return None
+    return None
+
+
 def main() -> None:
     path = sys.argv[1]
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     server = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     linter = Linter(os.path.dirname(path))
-    server.bind(path + ".new")
+    new = f"{path}.{os.getpid()}"
+    server.bind(new)
     server.listen(16)
-    server.settimeout(IDLE_S)
-    os.rename(path + ".new", path)
+    own = os.stat(new)
+    os.rename(new, path)
     os.write(READY_FD, b"\n")
     os.close(READY_FD)
-    while True:
-        try:
-            connection, _ = server.accept()
-        except TimeoutError:
-            return
+    while connection := next_asker(server, path, own):
         with connection:
             connection.settimeout(ASKER_S)
             try:
