@@ -14,6 +14,7 @@
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -134,9 +135,15 @@ struct job {
 	struct sandbox *sb;
 	uint32_t id;
 	int signals;
-	struct terminal_relay *relay; /* NULL: it has our own descriptors */
+	struct terminal_relay *relay; /* NULL: none of its ends is a terminal */
 	int64_t deadline_ns;
 	bool timed_out;
+};
+
+/* What becomes 0, 1 and 2 of the program. */
+struct ends {
+	int fds[3];
+	int side, nothing; /* of a relay, /dev/null; -1: not open */
 };
 
 static int open_signals(void)
@@ -214,31 +221,55 @@ static int wait_for(struct job *job)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char *const *argv,
-		bool terminal)
+/* Whoever reads or sets a terminal in the background is stopped. */
+static bool in_foreground(void)
 {
-	int own[] = { 0, 1, 2 }, side;
-	struct run_request request = RUN_REQUEST_INIT;
-	struct job job = { .sb = sb, .deadline_ns = INT64_MAX };
-	struct fh_error err = FH_ERROR_INIT;
-	int terminals[3];
-	int r;
+	pid_t group = tcgetpgrp(0);
 
-	if (terminal) {
-		r = terminal_relay_open(&job.relay, &side, &err);
-		if (r < 0)
-			return cmd_fail(&err);
-		terminals[0] = terminals[1] = terminals[2] = side;
+	return group < 0 || group == getpgrp();
+}
+
+/*
+ * Ours, but for terminals: another stands for them. What is typed reaches the program where it prints on a terminal,
+ * too; else others may read there, as `less` does, and it has no input.
+ */
+static int open_ends(struct job *job, struct ends *ends, struct fh_error *err)
+{
+	bool out = isatty(1), said = isatty(2), typed = isatty(0);
+	bool input = typed && out && in_foreground();
+	int r = 0;
+
+	if (out || said)
+		r = terminal_relay_open(&job->relay, out ? 1 : 2, input, &ends->side, err);
+	if (r == 0 && typed && !input) {
+		ends->nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (ends->nothing < 0)
+			r = error_set(err, errno, "open /dev/null");
 	}
+	ends->fds[0] = input ? ends->side : typed ? ends->nothing : 0;
+	ends->fds[1] = out ? ends->side : 1;
+	ends->fds[2] = said ? ends->side : 2;
+	return r;
+}
+
+static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char *const *argv)
+{
+	struct run_request request = RUN_REQUEST_INIT;
+	struct job job = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
+	struct ends ends = { .side = -1, .nothing = -1 };
+	struct fh_error err = FH_ERROR_INIT;
+	int r = open_ends(&job, &ends, &err);
+
 	request.argv = argv;
 	request.cwd = cli->workdir ? cli->workdir : GUEST_HOME;
 	request.user = USER_AGENT;
-	request.fds = terminal ? terminals : own;
+	request.fds = ends.fds;
 	request.n_fds = 3;
 	job.signals = open_signals();
-	r = sandbox_run(sb, &request, &job.id, &err);
-	if (terminal)
-		close(side);
+	if (r == 0)
+		r = sandbox_run(sb, &request, &job.id, &err);
+	close_fd(&ends.side);
+	close_fd(&ends.nothing);
 	if (cli->timeout_s > 0)
 		job.deadline_ns = clock_now_ns() + (int64_t)(cli->timeout_s * 1e9);
 	r = r < 0 ? cmd_fail(&err) : wait_for(&job);
@@ -247,7 +278,7 @@ static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char 
 	return r;
 }
 
-static int run_program(const struct sandbox_cli *cli, const char *const *argv, bool terminal)
+static int run_program(const struct sandbox_cli *cli, const char *const *argv)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct owner_options options = {
@@ -269,7 +300,7 @@ static int run_program(const struct sandbox_cli *cli, const char *const *argv, b
 	}
 	if (owner_warning(owner))
 		cmd_warn("%s", owner_warning(owner));
-	status = run_in(sb, cli, argv, terminal);
+	status = run_in(sb, cli, argv);
 	sandbox_close(sb);
 	owner_close(owner);
 	return status;
@@ -291,7 +322,7 @@ static int run_exec(struct command_context *ctx)
 		return refuse_json(ctx);
 	for (size_t i = 0; i < ctx->n_args; i++)
 		argv[i] = ctx->args[i];
-	return run_program(ctx->options, argv, false);
+	return run_program(ctx->options, argv);
 }
 
 static int run_shell(struct command_context *ctx)
@@ -301,7 +332,7 @@ static int run_shell(struct command_context *ctx)
 
 	if (ctx->json)
 		return refuse_json(ctx);
-	return run_program(ctx->options, argv, isatty(0) && isatty(1));
+	return run_program(ctx->options, argv);
 }
 
 static int run_gc(struct command_context *ctx)
@@ -323,7 +354,8 @@ static const struct command command_exec = {
 	.max_args = 1000,
 	.args_end_options = true,
 	.about = "Output and exit status are the program's: 128+N after signal N, 124 after the time "
-		 "limit, 127 when there is no such program, 126 when it can't be run. So --json is refused.",
+		 "limit, 127 when there is no such program, 126 when it can't be run. So --json is refused.\n"
+		 "On a terminal it has one of the sandbox's own. What is typed reaches it if its output is on a terminal, too.",
 	.examples = "fumehood sandbox exec -- python3 -c 'print(6 * 7)'\n"
 		    "fumehood sandbox exec --memory 512M --timeout 10 --bind /data -- ./train.sh",
 	.options = exec_options,

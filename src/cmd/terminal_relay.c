@@ -13,8 +13,9 @@
 #include <unistd.h>
 
 struct terminal_relay {
-	int master;
-	bool input_over; /* our terminal has hung up */
+	int master, to;
+	bool raw;   /* our terminal, until the end */
+	bool input; /* ours is read; until it hangs up */
 	struct termios before;
 };
 
@@ -32,11 +33,28 @@ static int open_side(int master, int *out_side, struct fh_error *err)
 	return 0;
 }
 
-int terminal_relay_open(struct terminal_relay **out, int *out_side, struct fh_error *err)
+/* As ours is. Where ours stays so, it does to the output what it does, once. */
+static void set_modes(struct terminal_relay *relay)
+{
+	struct termios raw, other;
+
+	tcgetattr(relay->to, &relay->before);
+	raw = other = relay->before;
+	if (!relay->input)
+		other.c_oflag &= ~(tcflag_t)OPOST;
+	tcsetattr(relay->master, TCSANOW, &other);
+	if (!relay->input)
+		return;
+	cfmakeraw(&raw);
+	tcsetattr(0, TCSADRAIN, &raw);
+	relay->raw = true;
+}
+
+int terminal_relay_open(struct terminal_relay **out, int to, bool input, int *out_side,
+		struct fh_error *err)
 {
 	auto_close int master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
 	struct terminal_relay *relay;
-	struct termios raw;
 	int r;
 
 	if (master < 0)
@@ -45,13 +63,11 @@ int terminal_relay_open(struct terminal_relay **out, int *out_side, struct fh_er
 	if (r < 0)
 		return r;
 	relay = xcalloc(1, sizeof(*relay));
-	tcgetattr(0, &relay->before);
-	raw = relay->before;
-	tcsetattr(master, TCSANOW, &relay->before);
-	cfmakeraw(&raw);
-	tcsetattr(0, TCSADRAIN, &raw);
 	fcntl(master, F_SETFL, O_NONBLOCK);
 	relay->master = take_fd(&master);
+	relay->to = to;
+	relay->input = input;
+	set_modes(relay);
 	terminal_relay_resize(relay);
 	*out = relay;
 	return 0;
@@ -61,7 +77,8 @@ void terminal_relay_close(struct terminal_relay *relay)
 {
 	if (!relay)
 		return;
-	tcsetattr(0, TCSADRAIN, &relay->before);
+	if (relay->raw)
+		tcsetattr(0, TCSADRAIN, &relay->before);
 	close(relay->master);
 	free(relay);
 }
@@ -70,7 +87,7 @@ void terminal_relay_resize(struct terminal_relay *relay)
 {
 	struct winsize size;
 
-	if (relay && ioctl(0, TIOCGWINSZ, &size) == 0)
+	if (relay && ioctl(relay->to, TIOCGWINSZ, &size) == 0)
 		ioctl(relay->master, TIOCSWINSZ, &size);
 }
 
@@ -79,7 +96,7 @@ void terminal_relay_waits(const struct terminal_relay *relay, struct waits *w)
 	if (!relay)
 		return;
 	waits_add(w, relay->master, POLLIN);
-	if (!relay->input_over)
+	if (relay->input)
 		waits_add(w, 0, POLLIN);
 }
 
@@ -105,13 +122,13 @@ void terminal_relay_advance(struct terminal_relay *relay)
 	if (!relay)
 		return;
 	if (readable(relay->master))
-		pass(relay->master, 1);
-	if (!relay->input_over && readable(0) && pass(0, relay->master) <= 0)
-		relay->input_over = true;
+		pass(relay->master, relay->to);
+	if (relay->input && readable(0) && pass(0, relay->master) <= 0)
+		relay->input = false;
 }
 
 void terminal_relay_drain(struct terminal_relay *relay)
 {
-	while (relay && readable(relay->master) && pass(relay->master, 1) > 0)
+	while (relay && readable(relay->master) && pass(relay->master, relay->to) > 0)
 		;
 }

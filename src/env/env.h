@@ -69,7 +69,7 @@ struct fh_env {
 	bool remembers;
 	int64_t wall_end_ns; /* when its time is over; INT64_MAX: never */
 	int n_steps;
-	int64_t text_bytes; /* so far */
+	int64_t text_bytes;    /* so far */
 	struct sha256 history; /* of the seed, the salt and the actions so far: see grade/key.h */
 	int n_validated;
 	uint32_t n_scored;         /* those that gave a score */

@@ -273,23 +273,17 @@ static void after_action(struct fh_env *env, int requests)
 
 static enum fh_outcome outcome_of(enum session_outcome outcome)
 {
-	switch (outcome) {
-	case SESSION_OK:
-		return FH_OUTCOME_OK;
-	case SESSION_TIMEOUT:
-		return FH_OUTCOME_TIMEOUT;
-	case SESSION_OUTPUT_LIMIT:
-		return FH_OUTCOME_OUTPUT_LIMIT;
-	case SESSION_RESTARTED:
-		return FH_OUTCOME_SHELL_RESTARTED;
-	case SESSION_MEMORY_LIMIT:
-		return FH_OUTCOME_MEMORY_LIMIT;
-	case SESSION_SYNTAX:
-		return FH_OUTCOME_SYNTAX_ERROR;
-	case SESSION_GONE:
-		return FH_OUTCOME_SANDBOX_GONE;
-	}
-	return FH_OUTCOME_SANDBOX_GONE;
+	static const enum fh_outcome outcomes[] = {
+		[SESSION_OK] = FH_OUTCOME_OK,
+		[SESSION_TIMEOUT] = FH_OUTCOME_TIMEOUT,
+		[SESSION_OUTPUT_LIMIT] = FH_OUTCOME_OUTPUT_LIMIT,
+		[SESSION_RESTARTED] = FH_OUTCOME_SHELL_RESTARTED,
+		[SESSION_MEMORY_LIMIT] = FH_OUTCOME_MEMORY_LIMIT,
+		[SESSION_SYNTAX] = FH_OUTCOME_SYNTAX_ERROR,
+		[SESSION_GONE] = FH_OUTCOME_SANDBOX_GONE,
+	};
+
+	return outcomes[outcome];
 }
 
 static void gone(struct fh_env *env)

@@ -47,12 +47,21 @@ static int limit(int resource, uint64_t most)
 
 static int set_limits(const struct confinement *c, struct fh_error *err)
 {
-	int r = limit(RLIMIT_CORE, CORE_BYTES);
+	static const struct {
+		int resource;
+		uint64_t most;
+	} always[] = {
+		{ RLIMIT_CORE, CORE_BYTES },
+		{ RLIMIT_SIGPENDING, SIGNALS_PENDING_MAX },
+		{ RLIMIT_NOFILE, DESCRIPTORS_MAX },
+		/* What the owner may put before the rest of the machine, agents may not. */
+		{ RLIMIT_RTPRIO, 0 },
+		{ RLIMIT_NICE, 0 },
+	};
+	int r = 0;
 
-	if (r == 0)
-		r = limit(RLIMIT_SIGPENDING, SIGNALS_PENDING_MAX);
-	if (r == 0)
-		r = limit(RLIMIT_NOFILE, DESCRIPTORS_MAX);
+	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]) && r == 0; i++)
+		r = limit(always[i].resource, always[i].most);
 	if (r == 0 && c->processes)
 		r = limit(RLIMIT_NPROC, c->processes);
 	if (r == 0 && c->memory_bytes)

@@ -352,6 +352,19 @@ static int pause_ms(const struct nursery *n)
 	return n->children ? REAP_MS : -1;
 }
 
+/* An owner may be kept from the kernel's choice when memory runs out; agents are not. */
+static void give_up_preference(void)
+{
+	int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	char sign;
+
+	if (fd < 0)
+		return;
+	if (read(fd, &sign, 1) == 1 && sign == '-' && pwrite(fd, "0", 1, 0) != 1)
+		_exit(1);
+	close(fd);
+}
+
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 {
 	struct nursery n = { .socket = socket,
@@ -363,6 +376,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 
 	umask(022); /* the owner's own may keep sandboxes out of what is made for them */
 	prctl(PR_SET_NAME, "fh-nursery");
+	give_up_preference();
 	for (;;) {
 		struct pollfd fds[2] = { { .fd = n.socket, .events = POLLIN },
 			{ .fd = n.owner, .events = POLLIN } };

@@ -2,6 +2,9 @@
 """Taking all there is of everything: it ends at the episode's limits, or at smaller ones of its own, and
 the neighbour has its share of each kind meanwhile."""
 
+import resource
+from pathlib import Path
+
 import pytest
 from conftest import ATTACK
 
@@ -112,3 +115,28 @@ def test_a_bomb_that_a_step_waits_for(agent, neighbour, bomb):
     assert answer["info"]["outcome"] in ("timeout", "ok"), answer
     neighbour.check()
     agent.sh("until (( $(ls -d /proc/[0-9]* | wc -l) <= 4 )); do :; done 2>/dev/null", timeout_s=20)
+
+
+@pytest.fixture
+def preferred():
+    """An owner who may go before others, and is not the kernel's choice when memory runs out."""
+    limits = {k: resource.getrlimit(k) for k in (resource.RLIMIT_RTPRIO, resource.RLIMIT_NICE)}
+    score = Path("/proc/self/oom_score_adj")
+    before = score.read_text()
+    try:
+        for kind in limits:
+            resource.setrlimit(kind, (30, 30))
+        score.write_text("-500")
+    except (OSError, ValueError) as why:
+        pytest.skip(f"no owner can be preferred here: {why}")
+    yield
+    score.write_text(before)
+    for kind, limit in limits.items():
+        resource.setrlimit(kind, limit)
+
+
+def test_what_an_owner_is_preferred_in(preferred, agent):
+    assert agent.sh("ulimit -Hr; ulimit -He; cat /proc/self/oom_score_adj") == "0\n0\n0\n"
+    assert "not permitted" in agent.sh("chrt -f 1 true 2>&1; true")
+    assert "ermission denied" in agent.sh("nice -n -1 true 2>&1; true")
+    assert agent.sh("cat /proc/1/oom_score_adj") == "0\n"

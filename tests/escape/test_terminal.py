@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tricks with terminals: input forged for whoever reads next, consoles, sessions of others."""
 
+import fcntl
 import os
 import pty
 import select
+import subprocess
 import termios
 
 import pytest
@@ -40,9 +42,12 @@ class Terminal:
     def __init__(self):
         self.master, self.side = pty.openpty()
 
-    def play(self, fumehood, *command) -> str:
-        child = fumehood.start(
-            *command, stdin=self.side, stdout=self.side, stderr=self.side, start_new_session=True
+    def play(self, fumehood, *command, redirected="") -> str:
+        child = subprocess.Popen(
+            ["sh", "-c", f'exec "$@" {redirected}', "sh", fumehood.program, *map(str, command)],
+            env=fumehood.env,
+            **dict.fromkeys(("stdin", "stdout", "stderr"), self.side),
+            start_new_session=True,
         )
         text = b""
         while child.poll() is None or select.select([self.master], [], [], 0)[0]:
@@ -78,3 +83,34 @@ def test_a_terminal_that_it_is_given(fumehood, inside, terminal, neighbour):
     assert tried == {k: v for k, v in {**OPENED, **both}.items() if k in tried}
     assert len(tried) == len(DEVICES) + 2 * len(TRICKS)
     assert not terminal.waiting()
+
+
+SPOILER = """
+import fcntl, os, signal, struct, termios
+signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+for fd in (0, 1, 2):
+    if not os.isatty(fd):
+        continue
+    modes = termios.tcgetattr(fd)
+    modes[3] &= ~(termios.ECHO | termios.ICANON | termios.ISIG)
+    termios.tcsetattr(fd, termios.TCSANOW, modes)
+    fcntl.ioctl(fd, termios.TIOCEXCL)
+    fcntl.ioctl(fd, termios.TIOCSWINSZ, struct.pack("HHHH", 7, 7, 0, 0))
+    fcntl.fcntl(fd, fcntl.F_SETFL, fcntl.fcntl(fd, fcntl.F_GETFL) | os.O_NONBLOCK | os.O_ASYNC)
+    print("spoilt", fd)
+"""
+
+
+@pytest.mark.parametrize("redirected", ["", "</dev/null", ">/dev/null", "2>/dev/null"])
+def test_a_terminal_is_left_as_it_was(fumehood, terminal, redirected):
+    def state() -> tuple:
+        flags = fcntl.fcntl(terminal.side, fcntl.F_GETFL)
+        size = fcntl.ioctl(terminal.side, termios.TIOCGWINSZ, bytes(8))
+        exclusive = fcntl.ioctl(terminal.side, 0x80045440, bytes(4))  # TIOCGEXCL
+        return flags, size, exclusive, termios.tcgetattr(terminal.side)
+
+    before = state()
+    words = ["sandbox", "exec", "--", "python3", "-c", SPOILER]
+    shown = terminal.play(fumehood, *words, redirected=redirected)
+    assert ("spoilt" in shown) == (redirected != ">/dev/null")
+    assert state() == before
