@@ -40,7 +40,7 @@ static int begin_log(struct env_record *r, const char *task, const char *dir, in
 		.task = task,
 		.episode = number,
 		.dir = dir,
-		.warning = r->warning,
+		.warnings = { r->warning },
 	};
 	int n = episode_log_open(&r->log, &place, err);
 

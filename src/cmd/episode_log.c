@@ -108,8 +108,9 @@ int episode_log_open(
 	if (!place->dir)
 		return 0;
 	r = open_file(place->dir, &l->file.fd, err);
-	if (r == 0 && place->warning)
-		log_record(&l->file, LOG_WARN, place->warning, NULL, 0);
+	for (int i = 0; r == 0 && i < LOG_WARNINGS_MAX; i++)
+		if (place->warnings[i])
+			log_record(&l->file, LOG_WARN, place->warnings[i], NULL, 0);
 	return r;
 }
 
@@ -197,6 +198,18 @@ void episode_log_step(struct episode_log *l, const struct fh_step *step)
 		add(&r, "grade_error", step->grade_error);
 	end(l, &r, LOG_INFO, "step");
 	log_events(l, step);
+}
+
+/* The first is for who watches; of an outage each episode has many. */
+void episode_log_retry(struct episode_log *l, const struct chat_retry *retry)
+{
+	struct record r = begin(l);
+
+	add(&r, "model", retry->spec);
+	add(&r, "try", arena_printf(&r.arena, "%d of %d", retry->tries, retry->most));
+	add_number(&r, "pause_s", (double)retry->pause_ms / 1000);
+	add(&r, "why", retry->why);
+	end(l, &r, retry->is_first ? LOG_WARN : LOG_INFO, "no reply, it is asked for again");
 }
 
 void episode_log_failed(struct episode_log *l, const char *why)

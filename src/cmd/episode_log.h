@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "model/chat.h"
 
 #include <fumehood/env.h>
 
@@ -21,11 +22,13 @@ struct episode_log {
 void episode_log_init(struct episode_log *l, const char *task);
 void episode_log_release(struct episode_log *l);
 
+#define LOG_WARNINGS_MAX 2 /* of this machine, and of the model */
+
 struct episode_log_place {
 	const char *task; /* "titanic:micro" */
 	int episode;
-	const char *dir;     /* of the run; NULL: no file */
-	const char *warning; /* of this machine, for the file; NULL: none */
+	const char *dir;                        /* of the run; NULL: no file */
+	const char *warnings[LOG_WARNINGS_MAX]; /* for the file; NULL: none */
 };
 
 /* The episode that comes next. */
@@ -44,6 +47,8 @@ void episode_log_changed(struct episode_log *l, const struct episode_log_change 
 void episode_log_resumed(struct episode_log *l, size_t different);
 void episode_log_action(struct episode_log *l, const char *action);
 void episode_log_step(struct episode_log *l, const struct fh_step *step);
+/* A try to ask the model failed, and another will follow. */
+void episode_log_retry(struct episode_log *l, const struct chat_retry *retry);
 void episode_log_failed(struct episode_log *l, const char *why);
 void episode_log_over(struct episode_log *l, const char *exit_status);
 

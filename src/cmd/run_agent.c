@@ -13,15 +13,6 @@
 
 #define TEXT_BYTES_MAX 65536
 
-/* A limit that nobody asked for holds where the price is known. */
-static double cost_limit(const struct command_context *ctx, const struct run_agent_options *o,
-		struct chat_service *chat, const char *model)
-{
-	if (cmd_given(ctx, "per-instance-cost-limit") || chat_price_is_known(chat, model))
-		return o->cost_limit;
-	return 0;
-}
-
 static struct chat_options make_options(const struct run_agent_options *o, const char *model)
 {
 	return (struct chat_options){
@@ -42,14 +33,33 @@ static struct chat_options make_options(const struct run_agent_options *o, const
 	};
 }
 
-static int check_model(const struct run_agent *agent, struct fh_error *err)
+/* The limit that holds where nobody gives one can't hold without a price: who does not look would pay for it. */
+static bool is_unlimited(const struct command_context *ctx, const struct run_agent *agent)
+{
+	return !cmd_given(ctx, "per-instance-cost-limit") && agent->options.cost_limit > 0 &&
+			!chat_price_is_known(agent->chat, agent->model);
+}
+
+static char *unlimited_warning(const struct run_agent *agent, const char *name)
+{
+	return xasprintf(
+			"the price of '%s' is not known, so that no limit on costs holds: give it in a table "
+			"of prices (--prices FILE), {\"%s\": {\"input\": 0.5, \"output\": 1.5}} (dollars for "
+			"a million tokens), or say that none is wanted (--per-instance-cost-limit 0)",
+			agent->model, name);
+}
+
+static int check_model(struct run_agent *agent, bool unlimited, struct fh_error *err)
 {
 	struct chat_model *model;
 	int r = chat_model_open(agent->chat, &agent->options, &model, err);
 
-	if (r == 0)
-		chat_model_close(model);
-	return r;
+	if (r < 0)
+		return r;
+	if (unlimited)
+		agent->warning = unlimited_warning(agent, chat_model_name(model));
+	chat_model_close(model);
+	return 0;
 }
 
 /* What nobody knows in a configuration of MLGym's is no error. */
@@ -72,30 +82,34 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 	return r;
 }
 
-int run_agent_service(const struct run_agent_options *o, double spent, struct chat_service **out,
-		struct fh_error *err)
+int run_agent_service(const struct run_agent_options *o, double spent, chat_retry_fn *on_retry,
+		struct chat_service **out, struct fh_error *err)
 {
 	return chat_service_open(
 			&(struct chat_service_options){
 					.prices = o->prices,
 					.total_cost_limit = o->total_cost_limit,
 					.spent = spent,
+					.on_retry = on_retry,
 			},
 			out, err);
 }
 
 int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
 		const struct run_agent_options *o, const char *mlgym_root,
-		struct chat_service *chat, const char *model, struct fh_error *err)
+		struct chat_service *chat, struct fh_error *err)
 {
 	int r = run_agent_load(agent, o, mlgym_root, err);
+	bool unlimited;
 
 	if (r < 0)
 		return r;
 	agent->chat = chat;
 	agent->prices = o->prices;
-	agent->options.cost_limit = cost_limit(ctx, o, chat, model);
-	return check_model(agent, err);
+	unlimited = is_unlimited(ctx, agent);
+	if (unlimited)
+		agent->options.cost_limit = 0;
+	return check_model(agent, unlimited, err);
 }
 
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text)
@@ -162,8 +176,21 @@ void run_agent_name_all(struct run_agent *agents, size_t n)
 			agents[i].name = name_of(agents, n, path_of(agents[i].config));
 }
 
+void run_agent_warn_all(const struct run_agent *agents, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		bool said = false;
+
+		for (size_t k = 0; k < i; k++)
+			said = said || str_eq(agents[k].model, agents[i].model);
+		if (agents[i].warning && !said)
+			cmd_warn("%s", agents[i].warning);
+	}
+}
+
 void run_agent_release(struct run_agent *agent)
 {
+	free(agent->warning);
 	free(agent->name);
 	agent_config_free(agent->config);
 	*agent = (struct run_agent){ 0 };

@@ -27,19 +27,20 @@ struct run_agent {
 	struct agent_config *config; /* NULL: no language model plays */
 	char *name; /* what lines call that: as much of its file's path as tells it from others */
 	struct chat_service *chat; /* of all models; not its own */
+	char *warning;             /* of what does not hold for it; NULL: nothing */
 	const char *prices;        /* the file of a table of one's own; NULL: none */
 	struct chat_options options;
 };
 
 /* What all language models share; they have spent so many US dollars before. */
 int run_agent_service(const struct run_agent_options *options, double spent,
-		struct chat_service **out, struct fh_error *err);
+		chat_retry_fn *on_retry, struct chat_service **out, struct fh_error *err);
 
 /* mlgym_root: a checkout that configurations are looked for in, or NULL. -EINVAL, -ENOENT: what was asked for
  * can't be, and why. */
 int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
 		const struct run_agent_options *options, const char *mlgym_root,
-		struct chat_service *chat, const char *model, struct fh_error *err);
+		struct chat_service *chat, struct fh_error *err);
 /* Its configuration alone, for recorded replies. */
 int run_agent_load(struct run_agent *agent, const struct run_agent_options *options,
 		const char *mlgym_root, struct fh_error *err);
@@ -47,6 +48,8 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *opti
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text);
 /* Two whose files are called alike are told apart by their folders: "a/mine", "b/mine". */
 void run_agent_name_all(struct run_agent *agents, size_t n);
+/* Each model once, whatever it is led by. */
+void run_agent_warn_all(const struct run_agent *agents, size_t n);
 void run_agent_release(struct run_agent *agent);
 
 /* Before anything runs: whether the prompts fit the task. */

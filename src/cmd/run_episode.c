@@ -59,6 +59,7 @@ void episode_release(struct episode *e)
 	episode_log_release(&e->log);
 	free(e->metric);
 	free(e->action);
+	free(e->trouble);
 	free(e->exit_status);
 	free(e->traj);
 	free(e->variant);
@@ -169,6 +170,8 @@ static int open_model(struct episode *e)
 		struct chat_options options = p->agent->options;
 
 		options.spent = p->past ? &p->past->spent : NULL;
+		/* None pauses as long as another does, though all were begun alike. */
+		options.seed = (uint64_t)e->begun_ns;
 		return chat_model_open(p->agent->chat, &options, &e->chat, &e->error);
 	}
 	return model_open(&model, &e->model, &e->error);
@@ -306,10 +309,22 @@ static int decide(struct episode *e, const struct fh_step *last)
 	return r < 0 ? r : act(e);
 }
 
+void episode_retried(void *episode, const struct chat_retry *retry)
+{
+	struct episode *e = episode;
+
+	free(e->trouble);
+	e->trouble = xasprintf("retrying, %d of %d: %s", retry->tries, retry->most, retry->why);
+	episode_log_retry(&e->log, retry);
+}
+
 void episode_thought(struct episode *e)
 {
-	int r = agent_advance(e->agent, &e->error);
+	int r;
 
+	free(e->trouble);
+	e->trouble = NULL; /* before the agent asks once more, which may fail at once */
+	r = agent_advance(e->agent, &e->error);
 	if (r == 0)
 		r = run_record_spent(e);
 	if (r == 0)

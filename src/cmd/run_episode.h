@@ -72,6 +72,7 @@ struct episode {
 	char *metric;
 	bool maximize;
 	char *action;      /* the last one, NULL before the first */
+	char *trouble;     /* why its model has to be asked again; NULL: it has not */
 	char *exit_status; /* "" while there is none */
 	char *traj;        /* path of the .traj, NULL until there is a folder */
 	bool recorded;     /* and it is there, with every step */
@@ -112,6 +113,10 @@ void episode_advance(struct episode *e);
 
 /* When its language model's call is over. */
 void episode_thought(struct episode *e);
+
+/* When its language model did not answer, and will be asked again: a chat_retry_fn of calls whose user is the
+ * episode. */
+void episode_retried(void *episode, const struct chat_retry *retry);
 
 /* Ends it in order, as soon as the step that runs can be ended. */
 void episode_stop(struct episode *e);

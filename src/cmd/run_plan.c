@@ -111,11 +111,10 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 	if (!chat_is_spec(model))
 		return 0;
 	if (!plan->chat)
-		r = run_agent_service(
-				&p->options->agent, plan->past.spent.cost, &plan->chat, &p->err);
+		r = run_agent_service(&p->options->agent, plan->past.spent.cost, episode_retried,
+				&plan->chat, &p->err);
 	if (r == 0)
-		r = run_agent_open(agent, p->ctx, o, plan->places.mlgym_root, plan->chat, model,
-				&p->err);
+		r = run_agent_open(agent, p->ctx, o, plan->places.mlgym_root, plan->chat, &p->err);
 	if (r == 0 && run_agent_key_is_in(agent, p->options->suffix))
 		return error_say(&p->err, EINVAL,
 				"--suffix holds the key of %s, and names of folders are no place for it",
@@ -166,6 +165,8 @@ static int open_agents(struct planning *p)
 		r = open_model(p, is_replay ? replay : model);
 	}
 	run_agent_name_all(p->plan->agents, p->plan->n_agents);
+	if (r == 0)
+		run_agent_warn_all(p->plan->agents, p->plan->n_agents);
 	return r;
 }
 

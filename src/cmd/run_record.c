@@ -22,7 +22,8 @@ static int open_log(struct episode *e, const char *task, const char *dir)
 		.task = task,
 		.episode = e->number,
 		.dir = dir,
-		.warning = fh_gym_warning(e->plan.gym),
+		.warnings = { fh_gym_warning(e->plan.gym),
+				e->plan.agent ? e->plan.agent->warning : NULL },
 	};
 
 	return episode_log_open(&e->log, &place, &e->error);

@@ -68,7 +68,9 @@ static void fill(struct line *line, const struct run_view *v, const struct episo
 			xasprintf("%d/%d", e->steps + (e->phase == EPISODE_STEPPING), e->max_steps);
 	line->cells[CELL_SCORES] = run_report_scores(e);
 	line->cells[CELL_TIME] = run_report_time(e);
-	line->cells[CELL_ACTION] = xstrdup(e->action ? e->action : "starting");
+	line->cells[CELL_ACTION] = xstrdup(e->trouble ? e->trouble
+					: e->action   ? e->action
+						      : "starting");
 }
 
 static void add_line(struct buf *out, const struct run_view *v, const struct line *line,

@@ -15,6 +15,7 @@
 #define RETRIES_DEFAULT 10
 #define RETRIES_MOST 1000
 #define KEY_BYTES_MAX 4096
+#define TROUBLE_TOLD_NS (60 * NS_PER_S)
 
 /* --- services --------------------------------------------------------------------------------- */
 
@@ -32,11 +33,13 @@ int chat_service_open(const struct chat_service_options *options, struct chat_se
 	struct chat_service *s = xcalloc(1, sizeof(*s));
 	int r = http_open(&s->http, err);
 
+	SLIST_INIT(&s->troubles);
 	TAILQ_INIT(&s->paused);
 	TAILQ_INIT(&s->done);
 	if (options) {
 		s->cost_limit = options->total_cost_limit;
 		s->cost = options->spent;
+		s->on_retry = options->on_retry;
 	}
 	if (r == 0)
 		r = check_limit(s->cost_limit, err);
@@ -52,8 +55,15 @@ int chat_service_open(const struct chat_service_options *options, struct chat_se
 
 void chat_service_close(struct chat_service *s)
 {
+	struct chat_trouble *trouble;
+
 	if (!s)
 		return;
+	while ((trouble = SLIST_FIRST(&s->troubles))) {
+		SLIST_REMOVE_HEAD(&s->troubles, link);
+		free(trouble->spec);
+		free(trouble);
+	}
 	prices_close(s->prices);
 	http_close(s->http);
 	free(s);
@@ -79,6 +89,25 @@ size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done,
 	}
 	chat_call_set_timer(s);
 	return n;
+}
+
+bool chat_trouble_is_news(struct chat_service *s, const char *spec)
+{
+	int64_t now = clock_now_ns();
+	struct chat_trouble *t;
+
+	SLIST_FOREACH(t, &s->troubles, link)
+	if (str_eq(t->spec, spec))
+		break;
+	if (t && now - t->told_ns < TROUBLE_TOLD_NS)
+		return false;
+	if (!t) {
+		t = xcalloc(1, sizeof(*t));
+		t->spec = xstrdup(spec);
+		SLIST_INSERT_HEAD(&s->troubles, t, link);
+	}
+	t->told_ns = now;
+	return true;
 }
 
 bool chat_service_is_spent(const struct chat_service *s, struct fh_error *err)

@@ -27,10 +27,22 @@ struct chat_service;
 struct chat_model;
 struct chat_call;
 
+/* A try that failed, and that another will follow. */
+struct chat_retry {
+	const char *spec, *why; /* without a key; they live as long as the call of the function */
+	int tries, most;        /* this one's number; how many there may be */
+	int64_t pause_ms;       /* before the next */
+	bool is_first; /* of those of its spec for a minute: it is enough to tell people of this one */
+};
+
+/* `user` is the call's. Runs within chat_begin() and chat_service_advance(); begins and frees no calls. */
+typedef void chat_retry_fn(void *user, const struct chat_retry *retry);
+
 struct chat_service_options {
 	const char *prices; /* a file that adds to the price table and changes it; NULL: none */
 	double total_cost_limit; /* US dollars, of all models together; 0: none */
 	double spent;            /* before, which counts towards it */
+	chat_retry_fn *on_retry; /* NULL: nobody is told */
 };
 
 /* -EINVAL with "FILE:LINE:COLUMN: ..." for a table of prices that is wrong, and for a limit below 0. Options need

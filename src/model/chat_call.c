@@ -154,17 +154,38 @@ static void succeed(struct chat_call *call)
 		finish(call, 0);
 }
 
+static void tell_retry(const struct chat_call *call, const char *why, int64_t pause_ms)
+{
+	const struct chat_model *m = call->model;
+	auto_buf struct buf text = BUF_INIT(SENTENCE_MAX);
+	struct chat_retry retry = { .spec = m->options.spec,
+		.tries = call->tries,
+		.most = m->options.retries + 1,
+		.pause_ms = pause_ms };
+
+	if (!m->service->on_retry)
+		return;
+	buf_add_str(&text, why);
+	hide_in_complaint(&text, m->key);
+	retry.why = buf_str(&text);
+	retry.is_first = chat_trouble_is_news(m->service, m->options.spec);
+	m->service->on_retry(call->user, &retry);
+}
+
 static void fail(struct chat_call *call, enum verdict verdict, const char *why, int64_t asked_ms)
 {
 	struct chat_model *m = call->model;
 	bool again = verdict == VERDICT_AGAIN && call->tries <= m->options.retries;
+	int64_t pause_ms;
 
 	if (!again) {
 		complain(call, verdict == VERDICT_TOO_LONG ? E2BIG : EIO, why);
 		return;
 	}
 	m->stats.retries++;
-	pause_call(call, verdict_pause_ms(call->tries, asked_ms, &m->random));
+	pause_ms = verdict_pause_ms(call->tries, asked_ms, &m->random);
+	tell_retry(call, why, pause_ms);
+	pause_call(call, pause_ms);
 }
 
 static enum verdict verdict_of_code(int code)

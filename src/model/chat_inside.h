@@ -15,10 +15,19 @@
 TAILQ_HEAD(chat_queue, chat_call);
 TAILQ_HEAD(chat_calls, chat_call);
 
+/* When it was last told of a try that failed. */
+struct chat_trouble {
+	SLIST_ENTRY(chat_trouble) link;
+	char *spec;
+	int64_t told_ns;
+};
+
 struct chat_service {
 	struct http *http;
 	struct prices *prices;
 	double cost_limit, cost;
+	chat_retry_fn *on_retry;
+	SLIST_HEAD(, chat_trouble) troubles; /* one for each spec that ever had any */
 	struct chat_queue paused; /* between two tries; that which goes on first comes first */
 	struct chat_queue done;   /* over, and not given out yet */
 };
@@ -70,6 +79,9 @@ struct chat_call {
 /* Goes on with those whose pause is over, and sets the service's timer for the next. */
 void chat_call_resume_paused(struct chat_service *s);
 void chat_call_set_timer(struct chat_service *s);
+
+/* Whether nobody was told of the model's trouble for a minute; now it is told. */
+bool chat_trouble_is_news(struct chat_service *s, const char *spec);
 
 /* True when costs are at a limit, with a sentence that says which. */
 bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err);

@@ -146,7 +146,8 @@ static bool ends_like(const char *s, size_t n, const char *pattern)
 /* The name without a date or what else only says which edition of a model it is. */
 static char *without_date(const char *name)
 {
-	static const char *const endings[] = { "-0000-00-00", "-00000000", "@00000000", "-latest" };
+	static const char *const endings[] = { "-0000-00-00", "-00000000", "@00000000", "-0000",
+		"-latest" };
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)

@@ -288,9 +288,10 @@ class Handler(BaseHTTPRequestHandler):
     def send(self, pieces: list[bytes], chunked: bool, reply: dict):
         left = reply.get("cut", sys.maxsize)
         for piece in pieces:
-            piece, left = piece[:left], left - len(piece[:left])
-            if piece:
-                self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
+            sent = piece[:left]
+            left -= len(sent)
+            if sent:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(sent), sent) if chunked else sent)
             time.sleep(reply.get("drip", 0))
         if "cut" in reply:
             self.close_connection = True

@@ -202,6 +202,47 @@ static void test_nobody_listens(void **state)
 	chat_model_close(m);
 }
 
+static struct {
+	char why[256];
+	int n, n_first, most;
+} told;
+
+static void note_retry(void *user, const struct chat_retry *retry)
+{
+	assert_int_equal(retry->tries, ++told.n % 2 ? 1 : 2);
+	assert_true(retry->pause_ms >= 0 && retry->pause_ms < 500);
+	assert_string_equal(user, retry->spec);
+	told.n_first += retry->is_first;
+	told.most = retry->most;
+	snprintf(told.why, sizeof(told.why), "%s", retry->why);
+}
+
+/* Of each try but the last; as news once for each spec, however many models have it. */
+static void test_retries_are_told(void **state)
+{
+	static char users[][16] = { "openai:always", "openai:always", "openai:keyed" };
+	struct chat_service *before = service;
+	struct chat_call *call, *done;
+	struct chat_model *m;
+
+	assert_done(chat_service_open(&(struct chat_service_options){ .on_retry = note_retry },
+			&service, &error));
+	for (size_t i = 0; i < ARRAY_SIZE(users); i++) {
+		assert_done(open_model(&ways[0], strchr(users[i], ':') + 1,
+				(struct chat_options){ .retries = 2 }, &m));
+		assert_done(chat_begin(m, &simple, users[i], &call, &error));
+		chat_wait(service, &done, 1);
+		chat_call_free(done);
+		chat_model_close(m);
+	}
+	assert_int_equal(told.n, 2 * ARRAY_SIZE(users));
+	assert_int_equal(told.n_first, 2);
+	assert_int_equal(told.most, 3);
+	assert_string_equal(told.why, "HTTP 503: not for [key]");
+	chat_service_close(service);
+	service = before;
+}
+
 /* --- many ------------------------------------------------------------------------------------- */
 
 #define MANY 100
@@ -297,6 +338,7 @@ int main(void)
 		cmocka_unit_test(test_timeouts),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_nobody_listens),
+		cmocka_unit_test(test_retries_are_told),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_many_and_flaky),
 		cmocka_unit_test(test_left),
