@@ -27,6 +27,7 @@ struct fetch {
 	struct http_call *call; /* NULL: none is under way */
 	struct http_headers *headers;
 	char *hosts, *url;
+	bool is_public; /* its name may lead into no network of one's own */
 	int64_t timeout_ms;
 	int tries, redirects;
 	int64_t again_ns; /* when the next try begins; INT64_MAX: no other one */
@@ -167,6 +168,7 @@ static int take_url(struct fetch *f, const char *url, struct fh_error *err)
 	if (r == 0) {
 		free(f->url);
 		f->url = take_ptr(parts.whole);
+		f->is_public = !hosts_allow_private(f->hosts, parts.scheme, parts.host, parts.port);
 	}
 	http_url_release(&parts);
 	return r;
@@ -255,6 +257,7 @@ static void try(struct fetch *f)
 		.url = f->url,
 		.headers = f->headers,
 		.timeout_ms = f->timeout_ms,
+		.is_public = f->is_public,
 		.user = f,
 		.data = on_data,
 		.end = on_end,

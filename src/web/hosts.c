@@ -138,3 +138,13 @@ bool hosts_allow(const char *list, const char *scheme, const char *host, const c
 	}
 	return false;
 }
+
+bool hosts_allow_private(const char *list, const char *scheme, const char *host, const char *port)
+{
+	struct entry e;
+
+	while (next_entry(&list, &e))
+		if (memmem(e.at, e.n, "://", 3) && entry_allows(e, scheme, host, port))
+			return true;
+	return false;
+}

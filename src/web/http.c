@@ -350,7 +350,10 @@ static void tell_end(struct http_call *call, CURLcode code)
 	};
 
 	libcurl.easy_getinfo(call->easy, CURLINFO_REDIRECT_URL, &end.location);
-	if (code != CURLE_OK)
+	if (code != CURLE_OK && call->is_inward) {
+		end.error = HTTP_USELESS;
+		end.sentence = "its name leads into a network of one's own";
+	} else if (code != CURLE_OK)
 		end.sentence = *call->sentence ? call->sentence : libcurl.easy_strerror(code);
 	call->request.end(call->request.user, &end);
 }

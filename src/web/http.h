@@ -82,6 +82,9 @@ struct http_request {
 	const char *body;
 	size_t n_body;
 	int64_t timeout_ms;
+	/* A name that leads into a network of one's own (loopback, private, link-local) is not followed: HTTP_USELESS.
+	 * Where the variables name a proxy, it is the proxy that asks for names. */
+	bool is_public;
 	void *user;
 	/* Some of the answer's body, which nobody keeps; decoded, so that a little on the wire may be much. False ends the call: HTTP_REFUSED. */
 	bool (*data)(void *user, const char *data, size_t n);

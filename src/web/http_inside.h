@@ -31,6 +31,7 @@ struct http_call {
 	struct http_request request;
 	char sentence[CURL_ERROR_SIZE];
 	bool is_unwatched;
+	bool is_inward;         /* its name leads into a network of one's own */
 	struct http_call *next; /* of those that are */
 	bool is_asking, is_left;
 	int64_t ask_end_ns;

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "web/http_inside.h"
 
+#include <arpa/inet.h>
 #include <limits.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 
 /*
@@ -37,6 +41,80 @@ void names_note_asked(struct http_call *call)
 	call->is_asking = false;
 }
 
+static bool is_public4(uint32_t address)
+{
+	/* Of IANA's special-purpose registry (RFC 6890), what is somebody's own or nobody's; from 224 on, all is. */
+	static const struct {
+		uint32_t net;
+		int bits;
+	} others[] = {
+		{ 0x00000000, 8 },
+		{ 0x0a000000, 8 },
+		{ 0x64400000, 10 },
+		{ 0x7f000000, 8 },
+		{ 0xa9fe0000, 16 },
+		{ 0xac100000, 12 },
+		{ 0xc0000000, 24 },
+		{ 0xc0a80000, 16 },
+		{ 0xc6120000, 15 },
+		{ 0xe0000000, 3 },
+	};
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if ((address ^ others[i].net) >> (32 - others[i].bits) == 0)
+			return false;
+	return true;
+}
+
+static uint32_t address4(const uint8_t *bytes)
+{
+	uint32_t address;
+
+	memcpy(&address, bytes, sizeof(address));
+	return ntohl(address);
+}
+
+/* The public ones begin with 001 (RFC 4291); some hold one of version 4. */
+static bool is_public6(const uint8_t *a)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	static const uint8_t translated[12] = { 0x00, 0x64, 0xff, 0x9b };
+
+	if (memcmp(a, mapped, sizeof(mapped)) == 0 ||
+			memcmp(a, translated, sizeof(translated)) == 0)
+		return is_public4(address4(a + 12));
+	if (a[0] == 0x20 && a[1] == 0x02) /* 6to4 */
+		return is_public4(address4(a + 2));
+	return a[0] >> 5 == 1;
+}
+
+static bool is_public(const struct sockaddr *address)
+{
+	struct sockaddr_in in;
+	struct sockaddr_in6 in6;
+
+	switch (address->sa_family) {
+	case AF_INET:
+		memcpy(&in, address, sizeof(in));
+		return is_public4(ntohl(in.sin_addr.s_addr));
+	case AF_INET6:
+		memcpy(&in6, address, sizeof(in6));
+		return is_public6(in6.sin6_addr.s6_addr);
+	}
+	return false;
+}
+
+static bool has_proxy(void)
+{
+	static const char *const names[] = { "http_proxy", "https_proxy", "all_proxy",
+		"HTTPS_PROXY", "ALL_PROXY" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (getenv(names[i]) && *getenv(names[i]))
+			return true;
+	return false;
+}
+
 /* libcurl's own sockets would stay open across exec. */
 curl_socket_t names_open_socket(void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -45,6 +123,10 @@ curl_socket_t names_open_socket(void *user, curlsocktype purpose, struct curl_so
 	names_note_asked(call);
 	if (call->is_left)
 		return CURL_SOCKET_BAD;
+	if (call->request.is_public && !has_proxy() && !is_public(&address->addr)) {
+		call->is_inward = true;
+		return CURL_SOCKET_BAD;
+	}
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 

@@ -196,19 +196,47 @@ def test_a_step_that_does_not_wait(door, web):
     assert TEXT in (text := said(door, both)[0]) and '"x 0"' in text
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give it another resolv.conf")
-def test_a_name_server_that_is_silent(fumehood, enter, tmp_path):
+@pytest.fixture
+def names(fumehood, tmp_path):
+    """Has the program read another /etc/NAME."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can give it another file")
+
+    def replace(name: str, text: str) -> None:
+        (tmp_path / name).write_text(text)
+        inside = tmp_path / "inside"
+        inside.write_text(
+            f'#!/bin/sh\nmount --bind {tmp_path / name} /etc/{name}\nexec {fumehood.program} "$@"\n'
+        )
+        outside = tmp_path / "outside"
+        outside.write_text(f'#!/bin/sh\nexec unshare -m sh {inside} "$@"\n')
+        outside.chmod(0o755)
+        fumehood.program = outside
+
+    return replace
+
+
+INWARD = ["127.0.0.1", "10.1.2.3", "172.31.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1"]
+INWARD += ["0.0.0.0", "::1", "::", "fe80::1", "fd00::1", "::ffff:10.0.0.1", "64:ff9b::a00:1"]
+
+
+def test_a_name_that_leads_inward(names, enter, web):
+    """Where the list has it without its scheme, it means what the world knows by it."""
+    port = web.url.rpartition(":")[2]
+    hosts = [f"{address} n{i}.example.org" for i, address in enumerate(INWARD)]
+    names("hosts", "\n".join(hosts) + "\n")
+    door = enter("--web-hosts", f"*.example.org,http://n0.example.org:{port}")
+    for i in range(len(INWARD)):
+        text, status = said(door, f"parse_pdf_url http://n{i}.example.org/paper.pdf")
+        assert status == 1 and "its name leads into a network of one's own" in text, INWARD[i]
+    assert not web.log.exists() or not web.asked()
+    text, status = said(door, f"parse_pdf_url http://n0.example.org:{port}/paper.pdf")
+    assert status == 0 and web.asked()
+
+
+def test_a_name_server_that_is_silent(names, enter):
     """Nobody waits for a name longer than for the step; who still asks for it is counted."""
-    (tmp_path / "resolv.conf").write_text("nameserver 127.0.0.99\n")
-    inside = tmp_path / "inside"
-    inside.write_text(
-        f"#!/bin/sh\nmount --bind {tmp_path}/resolv.conf /etc/resolv.conf\n"
-        f'exec {fumehood.program} "$@"\n'
-    )
-    outside = tmp_path / "outside"
-    outside.write_text(f'#!/bin/sh\nexec unshare -m sh {inside} "$@"\n')
-    outside.chmod(0o755)
-    fumehood.program = outside
+    names("resolv.conf", "nameserver 127.0.0.99\n")
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.99", 53))
         door = enter("--web-hosts", "papers")
