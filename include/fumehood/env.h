@@ -83,7 +83,8 @@ struct fh_env_options {
 	enum fh_reward_kind reward;
 	int max_steps; /* 0: the task's own (50) */
 	bool memory; /* carry the agent's memory from episode to episode, in the task's memory_path */
-	const char *memory_file; /* what it begins as instead, if this is there; NULL: nothing else */
+	/* What it begins as instead, if this is there, which is no symbolic link; NULL: nothing else. */
+	const char *memory_file;
 	const struct fh_bind *binds;
 	size_t n_binds;
 	/* What literature_search and parse_pdf_url may ask, through this process: hosts with commas between,

@@ -170,12 +170,15 @@ ssize_t fd_recv_message(int sock, void *data, size_t n, int *fds, size_t max_fds
 	return r;
 }
 
-int fd_open_file(const char *path, struct fh_error *err)
+static int open_regular(const char *path, int flags, struct fh_error *err)
 {
 	/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
 	struct stat st;
 
+	if (fd < 0 && errno == ELOOP && (flags & O_NOFOLLOW))
+		return error_say(err, ELOOP, "'%s' is a symbolic link, which is not followed here",
+				path);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_set(err, errno, "open '%s'", path);
 	if (S_ISDIR(st.st_mode))
@@ -185,9 +188,19 @@ int fd_open_file(const char *path, struct fh_error *err)
 	return take_fd(&fd);
 }
 
-int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
+int fd_open_file(const char *path, struct fh_error *err)
 {
-	auto_close int fd = fd_open_file(path, err);
+	return open_regular(path, 0, err);
+}
+
+int fd_open_plain(const char *path, struct fh_error *err)
+{
+	return open_regular(path, O_NOFOLLOW, err);
+}
+
+static int read_regular(const char *path, int flags, struct buf *out, struct fh_error *err)
+{
+	auto_close int fd = open_regular(path, flags, err);
 	int r;
 
 	if (fd < 0)
@@ -198,6 +211,16 @@ int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
 	if (out->truncated)
 		return error_say(err, EFBIG, "'%s' is larger than %zu bytes", path, out->cap);
 	return 0;
+}
+
+int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
+{
+	return read_regular(path, 0, out, err);
+}
+
+int fd_read_plain(const char *path, struct buf *out, struct fh_error *err)
+{
+	return read_regular(path, O_NOFOLLOW, out, err);
 }
 
 /* --- whole files ------------------------------------------------------------------------------- */
@@ -243,6 +266,16 @@ static int put_beside(const char *path, mode_t mode, int *fd, char **out_name)
 	return r;
 }
 
+/* As that of what is written over is: not as the umask has it. */
+static int keep_mode(int fd, const char *path)
+{
+	struct stat st;
+
+	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	return fchmod(fd, st.st_mode & 0777) < 0 ? -errno : 0;
+}
+
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
 {
 	auto_free char *beside = NULL;
@@ -251,7 +284,9 @@ int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, str
 
 	if (r < 0)
 		return error_set(err, -r, "create '%s'", path);
-	r = fd_write_full(fd, data, n);
+	r = keep_mode(fd, path);
+	if (r == 0)
+		r = fd_write_full(fd, data, n);
 	if (r == 0 && !beside) {
 		r = give_name(fd, path);
 		if (r == -EEXIST)

@@ -45,9 +45,14 @@ int fd_open_file(const char *path, struct fh_error *err);
 /* The whole file at path, opened so, an error (EFBIG) if it is larger than out's cap. */
 int fd_read_file(const char *path, struct buf *out, struct fh_error *err);
 
+/* The same of what lies in a folder that may be a stranger's, as that of a record: a symbolic link, which could name any
+ * file of this user's, is refused, too (ELOOP). The folders of path may be links. */
+int fd_open_plain(const char *path, struct fh_error *err);
+int fd_read_plain(const char *path, struct buf *out, struct fh_error *err);
+
 /*
- * Writes path so that it is either whole or as it was. A process that is killed meanwhile leaves nothing
- * beside a path that was not there before, where the file system has files without a name.
+ * Writes path so that it is either whole or as it was; a file that was there keeps its mode. A process that is killed
+ * meanwhile leaves nothing beside a path that was not there before, where the file system has files without a name.
  */
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err);
 

@@ -134,6 +134,28 @@ int path_beneath(const char *folder, const char *path, char **out, struct fh_err
 	return 0;
 }
 
+int path_beneath_new(const char *folder, const char *path, char **out, struct fh_error *err)
+{
+	auto_free char *joined = path_join(folder, path);
+	auto_free char *above = NULL, *real = NULL;
+	struct fh_error why;
+	struct stat st;
+	int r = path_beneath(folder, path, out, &why);
+
+	if (r == 0)
+		return 0;
+	if (r == -ENOENT && lstat(joined, &st) == 0)
+		return error_say(err, EPERM, "'%s' in '%s' is a symbolic link that leads nowhere",
+				path, folder);
+	if (r != -ENOENT || !path_exists(folder))
+		return error_say(err, -r, "%s", why.message);
+	above = path_dirname(path);
+	r = path_beneath_new(folder, above, &real, err);
+	if (r == 0)
+		*out = path_join(real, path_basename(path));
+	return r;
+}
+
 bool path_exists(const char *path)
 {
 	struct stat st;

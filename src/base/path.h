@@ -34,6 +34,10 @@ bool path_stays_inside(const char *path);
  */
 int path_beneath(const char *folder, const char *path, char **out, struct fh_error *err);
 
+/* The same of a path that is to be written, whose last parts need not be there. -EPERM for a link that leads nowhere,
+ * too: who writes there would make what it names. */
+int path_beneath_new(const char *folder, const char *path, char **out, struct fh_error *err);
+
 /* Whether path is folder or lies beneath it, by the text alone: both normalised. */
 bool path_is_within(const char *path, const char *folder);
 

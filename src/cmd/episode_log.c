@@ -87,7 +87,9 @@ void episode_log_release(struct episode_log *l)
 static int open_file(const char *dir, int *out_fd, struct fh_error *err)
 {
 	auto_free char *path = run_dir_log(dir);
-	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	/* In the folder of a run that goes on, a stranger's maybe, a link of that name may lie. */
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+			0666);
 
 	if (fd < 0)
 		return error_set(err, errno, "create '%s'", path);

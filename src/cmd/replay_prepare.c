@@ -70,8 +70,11 @@ static void read_args(struct replay *r)
 	auto_free char *dir = folder_of(r);
 	struct run_args args = { .temperature = 0, .top_p = 0.95, .cost_limit = 3 };
 	const struct run_args_list *bind = &args.bind;
+	struct fh_error why;
+	int n = args_yaml_read(&r->arena, dir, &args, &why);
 
-	args_yaml_read(&r->arena, dir, &args, NULL);
+	if (n < 0 && n != -ENOENT)
+		cmd_warn("what the run was asked for can't be read: %s", why.message);
 	r->agent.options.temperature = args.temperature;
 	r->agent.options.top_p = args.top_p;
 	r->agent.options.cost_limit = args.cost_limit;

@@ -93,7 +93,7 @@ static bool went_on_with_same_files(const struct run_wanted *w, const char *dir)
 
 	if (!w->plan->agent)
 		return true; /* only runs of language models go on */
-	if (fd_read_file(path, &log, NULL) < 0 || log.truncated)
+	if (fd_read_plain(path, &log, NULL) < 0 || log.truncated)
 		return false;
 	line = buf_str(&log);
 	while ((line = strstr(line, RESUMED))) {
@@ -174,7 +174,7 @@ static const struct pyjson *read_scores(struct arena *a, const char *dir)
 	auto_buf struct buf text = BUF_INIT(RESULTS_BYTES_MAX);
 	const struct pyjson *results;
 
-	if (fd_read_file(path, &text, NULL) < 0 ||
+	if (fd_read_plain(path, &text, NULL) < 0 ||
 			pyjson_read(a, &(struct pyjson_source){ path, buf_str(&text), text.len, 0 },
 					&results, NULL) < 0)
 		return NULL;

@@ -343,7 +343,7 @@ static int plan_task(struct planning *p, const char *name)
 		return r;
 	warn_of_requirements(p, task);
 	if (o->memory && task->memory && !plan->past.memory)
-		r = memory_check_file(task->memory, &p->err);
+		r = memory_check_task(task, &p->err);
 	if (r == 0 && o->skip_existing)
 		r = hash_task(p, task);
 	for (size_t i = 0; i < plan->n_agents && r == 0; i++)

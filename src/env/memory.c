@@ -2,6 +2,7 @@
 #include "env/memory.h"
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "env/env.h"
@@ -9,41 +10,59 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
 
 /*
  * What comes out of a sandbox is the agent's word: it is parsed, and goes nowhere but in again. What is broken is
  * not kept. Episodes may go on at the same time, in other processes too; who keeps a memory holds its folder's lock.
+ *
+ * The task may be a stranger's: its memory lies in its folder, wherever links lead.
  */
 
-int memory_check_file(const char *path, struct fh_error *err)
+static int find_kept(const struct task *task, char **out, struct fh_error *err)
+{
+	return path_beneath_new(task->dir, task->memory, out, err);
+}
+
+int memory_check_task(const struct task *task, struct fh_error *err)
 {
 	auto_buf struct buf memory = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
-	int r = path_exists(path) ? fd_read_file(path, &memory, err) : 0;
+	auto_free char *path = NULL;
+	int r = find_kept(task, &path, err);
 
+	if (r == 0 && path_exists(path))
+		r = fd_read_plain(path, &memory, err);
 	return r < 0 ? r : memory_check(&memory, path, err);
+}
+
+/* A record's, or what the task has kept; only that is added to when the episode ends. */
+static int read_began(struct fh_env *env, struct fh_error *err)
+{
+	auto_free char *path = env->memory_file ? xstrdup(env->memory_file) : NULL;
+	int r = 0;
+
+	if (!path && env->memory)
+		r = find_kept(env->task->task, &path, err);
+	if (r < 0 || !path || !path_exists(path))
+		return r;
+	r = fd_read_plain(path, &env->memory_began, err);
+	if (r == 0 && !env->memory_file) /* to what is none, nothing can be added */
+		r = memory_check(&env->memory_began, path, err);
+	env->remembers = r == 0;
+	return r;
 }
 
 int memory_put(struct fh_env *env, struct fh_error *err)
 {
-	const char *path = env->memory ? env->task->task->memory : NULL;
 	int r;
 
 	buf_clear(&env->memory_began);
 	env->remembers = false;
-	if (env->memory_file)
-		path = env->memory_file;
-	if (!path || !path_exists(path))
-		return 0;
-	r = fd_read_file(path, &env->memory_began, err);
-	if (r == 0 && !env->memory_file) /* to what is none, nothing can be added */
-		r = memory_check(&env->memory_began, path, err);
-	if (r == 0)
+	r = read_began(env, err);
+	if (env->remembers)
 		r = sandbox_put(env->sb, GUEST_HOME, GUEST_MEMORY, buf_str(&env->memory_began),
 				env->memory_began.len, 0644, err);
-	env->remembers = r == 0;
 	return r < 0 ? error_wrap(err, "put the agent's memory into the sandbox") : 0;
 }
 
@@ -70,19 +89,20 @@ static int lock_folder(const char *folder, struct fh_error *err)
 
 static int add_to_kept(struct fh_env *env, const struct buf *ours, struct fh_error *err)
 {
-	const char *named = env->task->task->memory;
-	auto_free char *real = realpath(named, NULL); /* a link stays one */
-	const char *path = real ? real : named;
-	auto_free char *folder = path_dirname(path);
+	auto_free char *path = NULL, *folder = NULL;
 	auto_buf struct buf now = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
 	auto_buf struct buf whole = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
 	struct memory_change change = { &env->memory_began, &now, ours };
-	auto_close int lock = lock_folder(folder, err);
-	int r;
+	auto_close int lock = -1;
+	int r = find_kept(env->task->task, &path, err); /* a link stays one */
 
+	if (r < 0)
+		return r;
+	folder = path_dirname(path);
+	lock = lock_folder(folder, err);
 	if (lock < 0)
 		return lock;
-	r = path_exists(path) ? fd_read_file(path, &now, err) : 0;
+	r = path_exists(path) ? fd_read_plain(path, &now, err) : 0;
 	if (r == 0)
 		r = memory_merge(&change, &whole, err);
 	if (r < 0)

@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 
+#include "task/task.h"
+
 #include <fumehood/env.h>
 
 /*
@@ -17,7 +19,8 @@ const struct buf *env_memory(const struct fh_env *env);
 
 /* -EINVAL for what is no memory, or is more than one. */
 int memory_check(const struct buf *text, const char *what, struct fh_error *err);
-int memory_check_file(const char *path, struct fh_error *err); /* which need not be there */
+int memory_check_task(const struct task *task,
+		struct fh_error *err); /* what it has kept, if it is there */
 
 /*
  * What is to be kept, in `out`: `ours`, an episode's at its end, which began as `began`. Where another

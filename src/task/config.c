@@ -207,7 +207,7 @@ static const struct field task_fields[] = {
 	{ "evaluation_read_only", FIELD_BOOL, FIELD(evaluation_read_only), "the same" },
 	{ "memory_path", FIELD_TEXT, FIELD(memory_path),
 			"file that `run --memory-enabled` keeps the agent's memory in; it need not be "
-			"there",
+			"there, and no link in it leads out of the task's folder, or nowhere",
 			.takes = "path" },
 	{ "requirements_path", FIELD_TEXT, FIELD(requirements_path),
 			"of a checkout of MLGym: what this machine lacks of it is said ([mlgym.md](mlgym.md))" },

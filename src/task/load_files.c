@@ -122,17 +122,22 @@ static int load_demo(struct task_loading *l)
 	return task_path(&l->folder, task_at(l, "demo"), l->config.demo, &l->task->demo, l->err);
 }
 
-/* It is written to: a plain path of the folder. */
+/* It is written to, and need not be there yet: who does so looks again. */
 static int load_memory(struct task_loading *l)
 {
-	const char *path = l->config.memory_path;
+	auto_free char *path = NULL, *real = NULL;
+	struct fh_error why;
+	int r;
 
-	if (!path)
+	if (!l->config.memory_path)
 		return 0;
-	if (!path_stays_inside(path))
-		return node_complain(task_at(l, "memory_path"), l->err,
-				"'%s' leads out of its folder", path);
-	l->task->memory = arena_printf(&l->task->arena, "%s/%s", l->task->dir, path);
+	path = path_normalise(l->config.memory_path);
+	r = path_beneath_new(l->task->dir, path, &real, &why);
+	if (r < 0) {
+		node_complain(task_at(l, "memory_path"), l->err, "%s", why.message);
+		return r;
+	}
+	l->task->memory = arena_strdup(&l->task->arena, path);
 	return 0;
 }
 

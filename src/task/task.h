@@ -96,7 +96,7 @@ struct task {
 	size_t n_solution;
 	const char *demo;         /* absolute path of demo.jsonl, NULL: none */
 	const char *requirements; /* of a checkout of MLGym: of an environment of its own. NULL: none */
-	const char *memory;       /* memory_path, absolute; it need not be there. NULL: none */
+	const char *memory;       /* memory_path, of dir; it need not be there. NULL: none */
 	struct task_grader grader;
 	const struct node *keys; /* task.yaml with the variant's keys over it: config/node.h */
 	const struct dataset *datasets; /* task/dataset.h */

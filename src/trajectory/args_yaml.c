@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/args_yaml.h"
 
+#include "base/fd.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -216,12 +217,10 @@ static void read_all(struct arena *a, const struct node *root, struct run_args *
 int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err)
 {
 	auto_free char *path = path_join(dir, ARGS_FILE);
-	const struct node *root;
-	int r = yaml_load(a, path, &root, err);
+	auto_buf struct buf text = BUF_INIT(YAML_FILE_BYTES_MAX);
+	int r = fd_read_plain(path, &text, err);
 
-	if (r == 0)
-		read_all(a, root, args);
-	return r;
+	return r < 0 ? r : args_yaml_parse(a, path, &text, args, err);
 }
 
 int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,

@@ -56,8 +56,7 @@ void args_yaml_add(struct buf *out, const struct run_args *args);
 bool args_yaml_same(const struct run_args *a, const struct run_args *b);
 
 /* What the file in the run's folder says takes the place of what `args` held, null too; what it leaves out stays. It
- * lives in the arena. -ENOENT,
- * -EINVAL. */
+ * lives in the arena. -ENOENT, -EINVAL; -ELOOP for a link. */
 int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err);
 
 /* The same of a text; `name` is for messages. */

@@ -77,7 +77,7 @@ static off_t whole_end(int fd)
 
 int event_log_resume(const char *path, struct event_log **out, struct fh_error *err)
 {
-	auto_close int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC);
+	auto_close int fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
 	struct event_log *log;
 	off_t end;
 	int r;

@@ -480,7 +480,7 @@ int export_read(const char *dir, struct exported *out, struct fh_error *err)
 {
 	auto_buf struct buf data = BUF_INIT(EXPORT_EVENTS_BYTES_MAX);
 	auto_free char *path = path_join(dir, EXPORT_EVENTS);
-	int r = fd_read_file(path, &data, err);
+	int r = fd_read_plain(path, &data, err);
 
 	return r < 0 ? r : export_parse(path, buf_str(&data), data.len, out, err);
 }

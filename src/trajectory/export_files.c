@@ -67,6 +67,18 @@ static int no_single_traj(const char *dir, struct dirent *const *found, int n, s
 			names.truncated ? ", ..." : "");
 }
 
+/* Of a folder that may be a stranger's. */
+static int take_plain(const char *dir, const char *name, char **out, struct fh_error *err)
+{
+	auto_free char *path = path_join(dir, name);
+	auto_close int fd = fd_open_plain(path, err);
+
+	if (fd < 0)
+		return fd;
+	*out = take_ptr(path);
+	return 0;
+}
+
 int export_record(const char *path, char **out, struct fh_error *err)
 {
 	auto_free char *events = path_join(path, EXPORT_EVENTS);
@@ -81,7 +93,7 @@ int export_record(const char *path, char **out, struct fh_error *err)
 	if (n < 0)
 		return error_set(err, errno, "list '%s'", path);
 	if (n == 1)
-		*out = path_join(path, found[0]->d_name);
+		r = take_plain(path, found[0]->d_name, out, err);
 	else
 		r = no_single_traj(path, found, n, err);
 	while (n)

@@ -64,7 +64,7 @@ static const struct pyjson *read_end(struct arena *a, int fd)
 struct glance glance_at(struct arena *a, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_EVENTS);
-	auto_close int fd = fd_open_file(path, NULL);
+	auto_close int fd = fd_open_plain(path, NULL);
 	const struct pyjson *over;
 	struct glance g = { 0 };
 

@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -254,17 +255,45 @@ def test_episodes_at_the_same_time_add_to_one_memory(fumehood, tmp_path):
 def test_a_memory_that_is_none_and_one_behind_a_link(fumehood, tmp_path):
     root = tmp_path / "checkout"
     shutil.copytree(CHECKOUT, root)
-    kept, shared = root / "data/coin/memory.json", tmp_path / "shared.json"
-    kept.symlink_to(shared)
+    kept, shared = root / "data/coin/memory.json", root / "shared.json"
+    kept.symlink_to("../../shared.json")
     model = fumehood.actions("memory_write a", "submit")
     words = ["--mlgym-root", root, "--task", "coin", "--memory-enabled", "--model", model]
     shared.write_text("{bad")
-    assert f"{kept}:1:4: " in fumehood.run(*words, status=2).stderr
+    assert f"{shared}:1:4: " in fumehood.run(*words, status=2).stderr
     assert not list(fumehood.out.glob("*/*"))
     assert shared.read_text() == "{bad"
     shared.write_text("")
+    shared.chmod(0o606)
     fumehood.run(*words)
     assert kept.is_symlink() and json.loads(shared.read_text())["texts"] == ["a"]
+    assert shared.stat().st_mode & 0o777 == 0o606
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_memory_behind_a_link_out_of_the_task(fumehood, tmp_path, there):
+    """A task may be a stranger's: no file of the user's is its memory, and none is made."""
+    root, private = tmp_path / "checkout", tmp_path / "private.json"
+    shutil.copytree(CHECKOUT, root)
+    if there:
+        private.write_text('{"auths": "hush"}')
+    kept = root / "data/coin/memory.json"
+    begun = root / "data/coin/begun"
+    begun.mkdir()
+    words = ["--mlgym-root", root, "--task", "coin", "--memory-enabled", "--bind", f"{begun}:/b"]
+    act = "memory_write a; until test -e /b/go; do sleep 0.1; done; cat ~/memory.json"
+    child = fumehood.start(*fumehood.run_words(*words, "--model", fumehood.actions(act, "submit")))
+    while not any('"event":"reset"' in p.read_text() for p in fumehood.out.glob("*/events.jsonl")):
+        assert child.poll() is None
+        time.sleep(0.02)
+    kept.symlink_to(private)
+    (begun / "go").touch()
+    assert child.wait(60) == 0
+    (log,) = fumehood.out.glob("*/events.jsonl")
+    assert "(The memory was not kept: 'data/coin/memory.json'" in log.read_text()
+    said = fumehood.run(*words, "--model", "baseline", status=2).stderr
+    assert ("by a symbolic link" if there else "a symbolic link that leads nowhere") in said
+    assert private.read_text() == '{"auths": "hush"}' if there else not private.exists()
 
 
 def test_a_run_that_goes_on_has_the_memory_that_it_began_with(fumehood, tmp_path):

@@ -340,6 +340,41 @@ def test_what_a_record_s_task_would_give(fumehood, keys, what):
     fumehood("replay", *words, path)
 
 
+def spoil(path, how, target):
+    """What a stranger may put where a record has a file."""
+    path.unlink(missing_ok=True)
+    if how == "link":
+        path.symlink_to(target)
+    elif how == "fifo":
+        os.mkfifo(path)
+    else:
+        path.mkdir()
+
+
+@pytest.mark.parametrize("how", ["link", "fifo", "folder"])
+@pytest.mark.parametrize("name", ["events.jsonl", "memory.json", "args.yaml", "rows.traj"])
+def test_a_record_s_files_are_files(fumehood, name, how):
+    """Not links to others of the user's, which the actions would be shown."""
+    private = fumehood.folder / "private"
+    model = fumehood.actions("cat ~/memory.json", "submit")
+    folder = Path(run(fumehood, "--task", "rows", "--model", model)["trajectory"]).parent
+    shutil.copy(folder / name if (folder / name).exists() else folder / "rows.traj", private)
+    if name == "rows.traj":
+        (folder / "events.jsonl").unlink()
+    spoil(folder / name, how, private)
+    again = fumehood.folder / "again"
+    words = ("replay", "--tasks-dir", TASKS, "--out", again, folder)
+    # What it was asked for is only said where it can't be read: nothing depends on it.
+    done = fumehood(*words, status=0 if name == "args.yaml" else None, timeout=None)
+    assert (done.returncode != 0) == (name != "args.yaml")
+    why = {"link": "symbolic link", "fifo": "no regular file", "folder": "Is a directory"}[how]
+    assert name in done.stderr and why in done.stderr
+    if name == "memory.json":
+        assert "texts" not in "".join(p.read_text() for p in again.glob("*/events.jsonl"))
+    if name == "events.jsonl":
+        assert why in fumehood("export", folder, status=None).stderr
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [("{", "ends too early"), ('{"trajectory": 1}', "x.traj"), (None, "x.traj")],

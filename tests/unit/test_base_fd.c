@@ -136,7 +136,7 @@ static void test_files(void **state)
 	auto_buf struct buf text = BUF_INIT(10);
 	struct fh_error err = FH_ERROR_INIT;
 	struct stat st;
-	char path[100];
+	char path[100], link[100];
 	DIR *d;
 	int n = 0;
 
@@ -155,8 +155,26 @@ static void test_files(void **state)
 	buf_clear(&text);
 	assert_int_equal(fd_read_file("/dev/zero", &text, &err), -EINVAL);
 	assert_int_equal(fd_read_file(dir, &text, &err), -EISDIR);
+	assert_int_equal(chmod(path, 0604), 0); /* a file that was there keeps its mode */
+	assert_int_equal(fd_write_file(path, "x", 1, 0640, &err), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0604);
+
+	buf_clear(&text);
+	snprintf(link, sizeof(link), "%s/link", dir);
+	assert_int_equal(symlink("file", link), 0);
+	assert_int_equal(fd_read_plain(path, &text, &err), 0);
+	assert_int_equal(fd_read_file(link, &text, &err), 0);
+	assert_string_equal(buf_str(&text), "xx");
+	assert_int_equal(fd_read_plain(link, &text, &err), -ELOOP);
+	assert_int_equal(fd_write_file(link, "y", 1, 0640, &err), 0); /* in its place */
+	assert_int_equal(fd_read_plain(link, &text, &err), 0);
+	assert_string_equal(buf_str(&text), "xxy");
+	unlink(link);
+
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0600), 0); /* which nobody will write to */
+	assert_int_equal(fd_open_plain(path, &err), -EINVAL);
 	assert_int_equal(fd_read_file(path, &text, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "no regular file"));
 	assert_int_equal(fd_write_file("/nowhere/x", "", 0, 0600, &err), -ENOENT);

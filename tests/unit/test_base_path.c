@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
@@ -138,6 +139,18 @@ static void test_mkdirs(void **state)
 	assert_false(path_exists("nothing"));
 }
 
+static void make_root(void)
+{
+	assert_int_equal(path_mkdirs("root/in", 0755, NULL), 0);
+	assert_int_equal(path_mkdirs("rootless", 0755, NULL), 0);
+	assert_int_equal(fd_write_file("root/in/file", "", 0, 0600, NULL), 0);
+	assert_int_equal(fd_write_file("secret", "", 0, 0600, NULL), 0);
+	assert_int_equal(symlink("in", "root/near"), 0);
+	assert_int_equal(symlink("../rootless", "root/out"), 0); /* shares the letters of "root" */
+	assert_int_equal(symlink("/etc/passwd", "root/far"), 0);
+	assert_int_equal(fd_write_file("rootless/x", "", 0, 0600, NULL), 0);
+}
+
 static void test_beneath(void **state)
 {
 	static const char *const outside[] = { "../secret", "/etc/passwd", "out", "out/x", "far",
@@ -147,14 +160,7 @@ static void test_beneath(void **state)
 	auto_free char *expected = path_join(s->dir, "root/in/file");
 	struct fh_error err = FH_ERROR_INIT;
 
-	assert_int_equal(path_mkdirs("root/in", 0755, NULL), 0);
-	assert_int_equal(path_mkdirs("rootless", 0755, NULL), 0);
-	assert_int_equal(fd_write_file("root/in/file", "", 0, 0600, NULL), 0);
-	assert_int_equal(fd_write_file("secret", "", 0, 0600, NULL), 0);
-	assert_int_equal(symlink("in", "root/near"), 0);
-	assert_int_equal(symlink("../rootless", "root/out"), 0); /* shares the letters of "root" */
-	assert_int_equal(symlink("/etc/passwd", "root/far"), 0);
-	assert_int_equal(fd_write_file("rootless/x", "", 0, 0600, NULL), 0);
+	make_root();
 
 	assert_int_equal(path_beneath("root", "near/file", &real, &err), 0);
 	assert_string_equal(real, expected);
@@ -165,6 +171,44 @@ static void test_beneath(void **state)
 		assert_string_equal(untouched, "untouched");
 	}
 	assert_int_equal(path_beneath("root", "none", &real, &err), -ENOENT);
+}
+
+static void test_beneath_new(void **state)
+{
+	static const struct {
+		const char *path, *real; /* beneath the root */
+		int error;
+	} cases[] = {
+		{ "in/file", "in/file", 0 },
+		{ "near/new", "in/new", 0 },
+		{ "a/b/c", "a/b/c", 0 },
+		{ "near/a/b", "in/a/b", 0 },
+		{ "out/new", NULL, -EPERM },
+		{ "out/a/b", NULL, -EPERM },
+		{ "far", NULL, -EPERM },
+		{ "../new", NULL, -EPERM },
+		{ "nowhere", NULL, -EPERM },
+		{ "nowhere/x", NULL, -EPERM },
+		{ "in/file/x", NULL, -ENOTDIR },
+	};
+	const struct scratch *s = *state;
+	struct fh_error err = FH_ERROR_INIT;
+
+	make_root();
+	assert_int_equal(symlink("../yet-to-be-made", "root/nowhere"), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_free char *expected =
+				xasprintf("%s/root/%s", s->dir, cases[i].real ? cases[i].real : "");
+		auto_free char *real = NULL;
+
+		assert_int_equal(path_beneath_new("root", cases[i].path, &real, &err),
+				cases[i].error);
+		if (cases[i].real)
+			assert_string_equal(real, expected);
+		else
+			assert_null(real);
+	}
+	assert_int_equal(path_beneath_new("no-root", "x", &(char *){ NULL }, &err), -ENOENT);
 }
 
 static void test_absolute(void **state)
@@ -250,6 +294,7 @@ int main(void)
 		cmocka_unit_test(test_is_within),
 		cmocka_unit_test_setup_teardown(test_mkdirs, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_beneath, make_scratch, remove_scratch),
+		cmocka_unit_test_setup_teardown(test_beneath_new, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_absolute, make_scratch, remove_scratch),
 		cmocka_unit_test(test_places_of_a_checkout),
 		cmocka_unit_test_setup_teardown(test_state_dir, make_scratch, remove_scratch),
