@@ -9,7 +9,7 @@
 struct command_setup {
 	const struct command_file *files;
 	size_t n_files;
-	const struct text_map *env_variables;
+	const struct text_map *env_variables; /* names that a shell takes: agent_config_load() */
 	bool exported; /* the variables are: our own commands are programs, and see no others */
 	const char *state_name, *state_code; /* state_command; NULL: none */
 	const char *aliases; /* a file that each shell sources first, with aliases switched on; NULL: none */
