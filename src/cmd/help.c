@@ -149,7 +149,7 @@ void cmd_help(struct buf *out, const struct command *c, const char *path, bool c
 	if (c->commands)
 		add_commands(&p, c);
 	add_table(&p, c->options, "Options");
-	add_table(&p, options_common, "Everywhere");
+	add_table(&p, options_common, "After any command");
 	if (c->examples)
 		add_examples(&p, c->examples);
 	if (c->commands)
