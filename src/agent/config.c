@@ -199,6 +199,30 @@ static const char *beside(struct loading *l, const char *path)
 		     : path;
 }
 
+static bool lies_in(const char *real, const char *folder)
+{
+	auto_free char *root = folder ? realpath(folder, NULL) : NULL;
+
+	return root && path_is_within(real, root);
+}
+
+/* After links. What is not there is complained of by who reads it. */
+static int check_place(struct loading *l, const char *key, const char *path)
+{
+	auto_free char *real = realpath(path, NULL);
+	auto_free char *own = path_dirname(l->c->path);
+	auto_free char *installed = xasprintf("%s/agents", places_get()->share_dir);
+
+	if (!l->options->recorded || !real || lies_in(real, own) || lies_in(real, installed) ||
+			lies_in(real, l->options->own_root))
+		return 0;
+	return node_complain(at(l, key), l->err,
+			"'%s' lies outside of the configuration's folder, and a record, which may be a "
+			"stranger's, chose that: --agent %s, or the --mlgym-root that it is of, takes it all "
+			"the same",
+			path, l->c->path);
+}
+
 static int load_files(struct loading *l)
 {
 	const struct texts *names = &l->c->keys.tools.command_files;
@@ -209,9 +233,11 @@ static int load_files(struct loading *l)
 				"more than %d command files", FILES_MAX);
 	c->files = arena_array(&c->arena, names->n + 1, sizeof(*c->files));
 	for (size_t i = 0; i < names->n; i++) {
-		int r = command_file_load(
-				&c->arena, beside(l, names->items[i]), &c->files[i], l->err);
+		const char *path = beside(l, names->items[i]);
+		int r = check_place(l, "tools.command_files", path);
 
+		if (r == 0)
+			r = command_file_load(&c->arena, path, &c->files[i], l->err);
 		if (r < 0)
 			return r;
 		c->n_files++;
@@ -274,14 +300,18 @@ static int check(struct loading *l)
 }
 
 /* What runs while no episode waits for it: paths of demonstrations are made whole. */
-static void resolve_demonstrations(struct loading *l)
+static int resolve_demonstrations(struct loading *l)
 {
 	struct texts *demos = &l->c->keys.demonstrations;
 	const char **own = arena_array(&l->c->arena, demos->n + 1, sizeof(*own));
 
-	for (size_t i = 0; i < demos->n; i++)
+	for (size_t i = 0; i < demos->n; i++) {
 		own[i] = beside(l, demos->items[i]);
+		if (check_place(l, "demonstrations", own[i]) < 0)
+			return -EINVAL;
+	}
 	demos->items = own;
+	return 0;
 }
 
 /* One that can't be read is complained of by who needs it. */
@@ -337,10 +367,11 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 		r = check_variables(&l);
 	if (r == 0)
 		r = load_commands(&l);
+	if (r == 0)
+		r = resolve_demonstrations(&l);
 	if (r < 0)
 		return r;
 	make_templates(&l);
-	resolve_demonstrations(&l);
 	hash_files(c);
 	*out = take_ptr(c);
 	return 0;

@@ -66,6 +66,10 @@ struct agent_config_options {
 	const char *spec; /* a path, or the name of one that is there: "default"; NULL: default */
 	const char *root; /* of an MLGym checkout: paths begin there, unknown keys are warnings; NULL */
 	struct warnings *warnings; /* NULL: unknown keys are errors */
+	/* A record chose it, which may be a stranger's: the files that it names lie beneath its own folder, beside those
+	 * that are installed, or beneath a checkout that this user chose (own_root; NULL: there is none). */
+	bool recorded;
+	const char *own_root;
 };
 
 /* Whether a spec is a path: it has a slash, or ends as files do. */

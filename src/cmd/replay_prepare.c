@@ -9,6 +9,7 @@
 #include "cmd/run_args.h"
 #include "cmd/run_record.h"
 #include "cmd/run_resume.h"
+#include "cmd/stranger.h"
 #include "trajectory/compare.h"
 #include "trajectory/export.h"
 #include "trajectory/glance.h"
@@ -134,7 +135,12 @@ static void take_options(struct replay *r)
  * anew. */
 static int load_agent(struct replay *r, struct fh_error *err)
 {
-	struct agent_config_options o = { .spec = r->agent_spec, .root = r->places.mlgym_root };
+	struct agent_config_options o = {
+		.spec = r->agent_spec,
+		.root = r->places.mlgym_root,
+		.recorded = !r->options->agent,
+		.own_root = mlgym_root(r->options->episode.mlgym_root),
+	};
 	struct warnings warnings = { 0 };
 	int n;
 
@@ -151,64 +157,35 @@ static int load_agent(struct replay *r, struct fh_error *err)
 	return 0;
 }
 
-/* That nothing was asked holds; what was asked is said, as a bind is. */
+/* That nothing was asked holds; what was, or what an agent of the record's would ask, is said, as a bind is. */
 static void choose_web_hosts(struct replay *r)
 {
 	const struct episode_options *o = &r->options->episode;
+	const struct agent_config *agent = r->agent.config;
+	const char *wanted = r->web_hosts ? r->web_hosts : episode_web_hosts(o, agent);
 
-	r->env.web_hosts = episode_web_hosts(o, r->agent.config);
-	if (!r->web_hosts || o->web_hosts || str_eq(r->web_hosts, r->env.web_hosts))
+	r->env.web_hosts = episode_web_hosts(o, r->options->agent ? agent : NULL);
+	if (!wanted || o->web_hosts || str_eq(wanted, r->env.web_hosts))
 		return;
-	if (str_eq(r->web_hosts, "none"))
+	if (str_eq(wanted, "none"))
 		r->env.web_hosts = NULL;
 	else
 		cmd_warn("the run could ask --web-hosts %s: without it there may be differences",
-				r->web_hosts);
+				wanted);
 }
 
-/* Whether the command line, or this machine's own settings, name the place where the task was found. */
-static bool place_is_ours(const struct replay *r, const struct task *task)
-{
-	const struct episode_options *o = &r->options->episode;
-	const char *ours = task->mlgym ? mlgym_root(o->mlgym_root) : o->tasks_dir;
-	auto_free char *real = ours ? realpath(ours, NULL) : NULL;
-
-	if (r->options->task && strchr(r->options->task, '/'))
-		return true;
-	return real && path_is_within(task->dir, real);
-}
-
-static bool shows_the_machine(const struct task *task)
-{
-	for (size_t i = 0; i < task->n_binds; i++)
-		if (!path_is_within(task->binds[i].source, task->dir))
-			return true;
-	return false;
-}
-
-/* Where it was played its actions are played again, and a task of their author's could hand them this machine. One
- * that can't be loaded is complained of later. */
 static int check_task(const struct replay *r, struct fh_error *err)
 {
-	struct task *task;
-	auto_free char *dir = NULL;
-	const char *what = NULL;
-	int n = 0;
+	const char *given = r->options->task;
+	struct stranger_task t = {
+		.places = &r->places,
+		.task = r->env.task,
+		.variant = r->env.variant,
+		.given = &r->options->episode,
+		.is_given = given && strchr(given, '/'),
+	};
 
-	if (task_load(&r->places, r->env.task, r->env.variant, &task, NULL) < 0)
-		return 0;
-	if (task->network == NETWORK_HOST)
-		what = "the network of this machine";
-	else if (shows_the_machine(task))
-		what = "files of this machine";
-	dir = task->mlgym ? xstrdup(task->dir) : path_dirname(task->dir);
-	if (what && !place_is_ours(r, task))
-		n = error_say(err, EPERM,
-				"the record's task '%s' gives its actions %s, and a record may be a "
-				"stranger's: --%s %s plays it all the same",
-				task->id, what, task->mlgym ? "mlgym-root" : "tasks-dir", dir);
-	task_free(task);
-	return n;
+	return stranger_check_task(&t, err);
 }
 
 /* As many as it had, whichever are free. */
@@ -216,6 +193,9 @@ static int choose_gpus(struct replay *r, struct fh_error *err)
 {
 	const struct cmd_list *gpus = &r->options->gpus;
 
+	if (!gpus->n && r->env.n_gpus)
+		cmd_warn("the run had %zu GPUs, and has as many again: --gpus none plays it without",
+				r->env.n_gpus);
 	if (!gpus->n)
 		return 0;
 	r->env.n_gpus = 0;

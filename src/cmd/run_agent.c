@@ -72,6 +72,8 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 					.spec = o->config,
 					.root = mlgym_root,
 					.warnings = mlgym_root ? &warnings : NULL,
+					.recorded = o->recorded,
+					.own_root = o->own_root,
 			},
 			&agent->config, err);
 

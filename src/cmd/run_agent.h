@@ -10,6 +10,8 @@
 /* Language models in `fumehood run`: from the words of the command line to what every episode is led by. */
 struct run_agent_options {
 	const char *config;
+	bool recorded;        /* a record chose the configuration, and not the command line */
+	const char *own_root; /* the checkout that was chosen then; NULL: none */
 	const char *url, *key, *version, *extra, *prices;
 	double temperature, top_p;
 	struct cmd_list stop;

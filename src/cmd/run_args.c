@@ -16,7 +16,7 @@
 /* --- what no file tells ----------------------------------------------------------------------- */
 
 /* Servers that take a key in the address take it behind the question mark. */
-static const char *shown_url(struct arena *a, const char *url)
+const char *run_args_shown_url(struct arena *a, const char *url)
 {
 	size_t n = url ? strcspn(url, "?#") : 0;
 
@@ -139,7 +139,7 @@ static void add_chat(struct arena *a, struct run_args *args, const struct run_ag
 {
 	const struct chat_options *o = &agent->options;
 
-	args->url = shown_url(a, chat_model_base(chat));
+	args->url = run_args_shown_url(a, chat_model_base(chat));
 	args->api_version = o->version;
 	args->completion_kwargs = shown_fields(a, o->extra);
 	args->prices = absolute(a, agent->prices);

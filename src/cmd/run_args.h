@@ -20,6 +20,9 @@ struct run_asked {
 void run_args_add(struct buf *out, const struct run_asked *asked);
 int run_args_write(const char *dir, const struct run_asked *asked, struct fh_error *err);
 
+/* As the file has it. */
+const char *run_args_shown_url(struct arena *a, const char *url);
+
 /* Whether a part of it was left out. */
 bool run_args_is_hidden(const char *text);
 

@@ -9,6 +9,7 @@
 #include "cmd/run_existing.h"
 #include "cmd/run_options.h"
 #include "cmd/run_sweep.h"
+#include "cmd/stranger.h"
 #include "env/memory.h"
 #include "model/dotenv.h"
 #include "task/dataset.h"
@@ -386,12 +387,12 @@ static int take_past(struct planning *p, struct run_options *own)
 	int r = run_past_open(
 			own->resume, given ? own->agent.cost_limit : -1, &plan->past, &p->err);
 
-	if (r == 0)
-		r = run_past_apply(&plan->past, p->ctx, own, &p->err);
 	if (r < 0)
 		return r;
 	plan->out = path_dirname(plan->past.dir);
 	r = check_out(p, own->out);
+	if (r == 0)
+		r = run_past_apply(&plan->past, p->ctx, own, &p->err);
 	if (r < 0)
 		return r;
 	p->runs = 1;
@@ -411,16 +412,29 @@ static int take_sweep(struct planning *p, struct run_options *own)
 	return r;
 }
 
+/* Its place may be the record's word. */
+static int check_past_task(struct planning *p)
+{
+	const struct run_options *given = p->ctx->options;
+	struct stranger_task t = {
+		.places = &p->plan->places,
+		.task = p->tasks.items[0],
+		.given = &given->episode,
+	};
+
+	return stranger_check_task(&t, &p->err);
+}
+
 static int make(struct planning *p)
 {
 	const struct run_options *o = p->options;
 	struct run_plan *plan = p->plan;
-	int r = load_variables(o, &p->err);
+	int r;
 
-	if (r < 0)
-		return r;
 	plan->aliases = episode_aliases(o->episode.aliases, plan->places.mlgym_root, &plan->arena);
 	r = find_tasks(p);
+	if (r == 0 && plan->past.dir)
+		r = check_past_task(p);
 	if (r == 0)
 		r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, &p->err);
 	if (r == 0 && o->episode.judge_salt > FH_JUDGE_SALT_MAX) /* before any episode begins */
@@ -440,7 +454,7 @@ int run_plan_make(struct run_plan *plan, struct command_context *ctx)
 
 	if (cmd_given(ctx, "num_agents") && !cmd_given(ctx, "runs"))
 		p.runs = o->agents;
-	if (o->resume && take_past(&p, &own) < 0)
+	if (load_variables(o, &p.err) < 0 || (o->resume && take_past(&p, &own) < 0))
 		return cmd_refuse(&p.err);
 	plan->places.tasks_dir = p.options->episode.tasks_dir;
 	plan->places.mlgym_root = mlgym_root(p.options->episode.mlgym_root);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "cmd/run_args.h"
 #include "cmd/run_record.h"
+#include "cmd/stranger.h"
 #include "trajectory/compare.h"
 
 #include <errno.h>
@@ -154,7 +155,82 @@ static struct cmd_list list_of(struct arena *a, const struct run_args_list *list
 	return (struct cmd_list){ .items = items, .n = list->n };
 }
 
-/* Where the model is and what else it is asked; the rest of its name tells what it is. */
+/* What is asked for anew: by the record, where the command line says nothing of it. */
+struct asking {
+	struct run_past *past;
+	const struct command_context *ctx;
+	const struct run_args *args;
+	struct buf wishes; /* of the record's, that are not granted by itself */
+};
+
+static bool is_wish(struct asking *q, const char *option, const char *value)
+{
+	if (cmd_given(q->ctx, option) || !value || !*value)
+		return false;
+	stranger_wish(&q->wishes, option, value);
+	return true;
+}
+
+/* That which would be asked without it, too, is the user's own. */
+static bool is_own_address(struct asking *q)
+{
+	struct arena *a = &q->past->arena;
+	const char *own = run_args_shown_url(a, chat_address(opened(q->past, "model")));
+
+	return str_eq(own, q->args->url);
+}
+
+/* Where keys and requests go: fields of a request name other servers, and other models. */
+static void wish_for_places(struct asking *q)
+{
+	if (!is_own_address(q))
+		is_wish(q, "url", q->args->url);
+	is_wish(q, "completion-kwargs", q->args->completion_kwargs);
+}
+
+/* What an agent that the command line names may ask is its own matter. */
+static const char *wish_for_web(struct asking *q)
+{
+	const char *hosts = q->args->web_hosts;
+	bool agent_is_ours = cmd_given(q->ctx, "agent");
+
+	if (agent_is_ours && (!hosts || str_eq(hosts, "papers")))
+		return NULL;
+	if (hosts && !str_eq(hosts, "none"))
+		is_wish(q, "web-hosts", hosts);
+	return "none";
+}
+
+static void wish_for_files(struct asking *q, const struct run_options *o)
+{
+	const char *root = q->args->mlgym_root, *own = mlgym_root(o->episode.mlgym_root);
+	auto_free char *real = own ? realpath(own, NULL) : NULL;
+	auto_free char *recorded = root ? realpath(root, NULL) : NULL;
+
+	is_wish(q, "prices", q->args->prices);
+	is_wish(q, "aliases-file", q->args->aliases);
+	for (size_t i = 0; i < q->args->bind.n && !cmd_given(q->ctx, "container_mounts"); i++)
+		is_wish(q, "bind", q->args->bind.items[i]);
+	if (q->args->memory && !cmd_given(q->ctx, "memory-enabled"))
+		stranger_wish(&q->wishes, "memory-enabled", NULL);
+	if (!real || !str_eq(real, recorded))
+		is_wish(q, "mlgym-root", root);
+}
+
+/* Money is the user's, too. */
+static void take_cost_limit(double limit, struct run_agent_options *o)
+{
+	if (limit <= 0)
+		cmd_warn("by the record there is no limit on costs: --per-instance-cost-limit "
+			 "sets one");
+	else if (limit > o->cost_limit)
+		cmd_warn("by the record the limit on costs is %g dollars: "
+			 "--per-instance-cost-limit sets another",
+				limit);
+	o->cost_limit = limit;
+}
+
+/* What else the model is asked; the rest of its name tells what it is. */
 static void apply_model(struct run_past *p, const struct command_context *ctx,
 		const struct run_args *args, struct run_agent_options *o)
 {
@@ -163,7 +239,7 @@ static void apply_model(struct run_past *p, const struct command_context *ctx,
 	if (!cmd_given(ctx, "top-p"))
 		o->top_p = args->top_p;
 	if (!cmd_given(ctx, "per-instance-cost-limit"))
-		o->cost_limit = args->cost_limit;
+		take_cost_limit(args->cost_limit, o);
 	if (!cmd_given(ctx, "max-tokens"))
 		o->max_tokens = args->max_tokens;
 	if (!cmd_given(ctx, "context"))
@@ -172,39 +248,49 @@ static void apply_model(struct run_past *p, const struct command_context *ctx,
 		o->stop = list_of(&p->arena, &args->stop);
 	if (!cmd_given(ctx, "stream"))
 		o->stream = args->stream;
-	if (!cmd_given(ctx, "url"))
-		o->url = args->url;
 	if (!cmd_given(ctx, "api-version"))
 		o->version = args->api_version;
-	if (!cmd_given(ctx, "completion-kwargs"))
-		o->extra = args->completion_kwargs;
-	if (!cmd_given(ctx, "prices"))
-		o->prices = args->prices;
 }
 
-static void apply_environment(struct run_past *p, const struct command_context *ctx,
-		const struct run_args *args, struct run_options *o)
+/* "": there was none, wherever it goes on. */
+static void apply_environment(struct asking *q, struct run_options *o)
 {
-	if (!cmd_given(ctx, "aliases-file"))
-		o->episode.aliases = args->aliases;
-	if (!cmd_given(ctx, "bind") && !cmd_given(ctx, "container_mounts"))
-		o->episode.bind = list_of(&p->arena, &args->bind);
-	if (!cmd_given(ctx, "gpus-per-agent"))
+	const struct command_context *ctx = q->ctx;
+	const struct run_args *args = q->args;
+
+	if (!cmd_given(ctx, "gpus-per-agent")) {
 		o->gpus_per_agent = (int)args->gpus.n;
-	if (!cmd_given(ctx, "memory-enabled"))
-		o->memory = args->memory;
-	if (!cmd_given(ctx, "mlgym-root"))
-		o->episode.mlgym_root = args->mlgym_root;
+		if (o->gpus_per_agent)
+			cmd_warn("the run had %d GPUs, and has as many again: --gpus-per-agent says "
+				 "how many",
+					o->gpus_per_agent);
+	}
+	if (!cmd_given(ctx, "mlgym-root") && args->mlgym_root && !*args->mlgym_root)
+		o->episode.mlgym_root = "";
 	if (!cmd_given(ctx, "tasks-dir"))
 		o->episode.tasks_dir = args->tasks_dir;
 	if (!cmd_given(ctx, "web-hosts"))
-		o->episode.web_hosts = args->web_hosts;
+		o->episode.web_hosts = wish_for_web(q);
 }
 
 static int complain_hidden(const char *option, struct fh_error *err)
 {
 	return error_say(err, EINVAL, "a record tells no secrets: give --%s again, as it was",
 			option);
+}
+
+static int check_hidden(struct asking *q, struct fh_error *err)
+{
+	const struct run_args *args = q->args;
+
+	if (run_args_is_hidden(args->url) && !cmd_given(q->ctx, "url") && !is_own_address(q))
+		return complain_hidden("url", err);
+	if (run_args_is_hidden(args->completion_kwargs) && !cmd_given(q->ctx, "completion-kwargs"))
+		return complain_hidden("completion-kwargs", err);
+	for (size_t i = 0; i < args->stop.n && !cmd_given(q->ctx, "stop"); i++)
+		if (run_args_is_hidden(args->stop.items[i]))
+			return complain_hidden("stop", err);
+	return 0;
 }
 
 /* As it was asked for, beside the events; what it does not say stays as the command line has it. */
@@ -218,20 +304,22 @@ static int apply_args(struct run_past *p, const struct command_context *ctx, str
 		.cost_limit = agent->cost_limit,
 		.gpus = { .n = (size_t)o->gpus_per_agent },
 	};
+	struct asking q = { .past = p, .ctx = ctx, .args = &args };
 	int r = args_yaml_read(&p->arena, p->dir, &args, err);
 
+	if (r == 0)
+		r = check_hidden(&q, err);
 	if (r < 0)
 		return r;
-	apply_model(p, ctx, &args, &o->agent);
-	apply_environment(p, ctx, &args, o);
-	if (run_args_is_hidden(agent->url))
-		return complain_hidden("url", err);
-	if (run_args_is_hidden(agent->extra))
-		return complain_hidden("completion-kwargs", err);
-	for (size_t i = 0; i < agent->stop.n; i++)
-		if (run_args_is_hidden(agent->stop.items[i]))
-			return complain_hidden("stop", err);
-	return 0;
+	buf_init(&q.wishes, STRANGER_WISHES_BYTES_MAX);
+	wish_for_places(&q);
+	wish_for_files(&q, o);
+	apply_environment(&q, o);
+	r = stranger_refuse(&q.wishes, err);
+	buf_release(&q.wishes);
+	if (r == 0)
+		apply_model(p, ctx, &args, &o->agent);
+	return r;
 }
 
 static struct cmd_list one(struct arena *a, const char *text)
@@ -268,7 +356,9 @@ int run_past_apply(struct run_past *p, const struct command_context *ctx, struct
 	o->runs = 1;
 	o->retry = 0;
 	o->skip_existing = false;
-	if (agent && !cmd_given(ctx, "agent"))
+	o->agent.recorded = agent && !cmd_given(ctx, "agent");
+	o->agent.own_root = mlgym_root(o->episode.mlgym_root);
+	if (o->agent.recorded)
 		o->agent.config = agent;
 	else
 		p->agent_hash = NULL; /* another, by choice */

@@ -143,6 +143,17 @@ static const char *variable(const char *name)
 	return value && *value ? value : NULL;
 }
 
+const char *chat_address(const char *spec)
+{
+	const struct vendor *vendor;
+	const char *name, *url;
+
+	if (vendor_find(spec, &vendor, &name, NULL) < 0)
+		return NULL;
+	url = variable(vendor->url_variable);
+	return url ? url : vendor->url;
+}
+
 static int set_retries(struct chat_model *m, struct fh_error *err)
 {
 	const char *text = variable("MLGYM_MODEL_MAX_RETRIES");

@@ -106,6 +106,10 @@ void chat_model_close(struct chat_model *m); /* ends and frees its calls; NULL i
 /* Whether costs can be told, of a model by its spec. */
 bool chat_price_is_known(const struct chat_service *s, const char *spec);
 
+/* Where requests for a model go when no option says where, by its spec: as a variable or the provider has it. NULL: it
+ * is not known. Lives until the variables change. */
+const char *chat_address(const char *spec);
+
 /* Where it was said to be, by an option or a variable; NULL: at the provider's own address. */
 const char *chat_model_base(const struct chat_model *m);
 

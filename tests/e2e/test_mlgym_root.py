@@ -307,7 +307,10 @@ def test_a_run_that_goes_on_has_the_memory_that_it_began_with(fumehood, tmp_path
     (broken,) = fumehood.run_json(*words, "--api-key", "k", "--retries", 0, status=1)
     kept.write_text(kept.read_text().replace("mine", "theirs"))
     folder = Path(broken["trajectory"]).parent
-    done = fumehood("run", "--resume", folder, "--api-key", "k")
+    again = ["run", "--resume", folder, "--api-key", "k", *words[7:9]]
+    said = fumehood(*again, status=2).stderr
+    assert said.endswith(f"say it again: --memory-enabled --mlgym-root {root}\n")
+    done = fumehood(*again, "--memory-enabled", "--mlgym-root", root)
     server.close()
     assert "different=0" not in done.stderr and "resumed" not in done.stderr
     assert json.loads(kept.read_text())["texts"] == ["theirs", "mine"]

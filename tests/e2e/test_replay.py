@@ -340,6 +340,47 @@ def test_what_a_record_s_task_would_give(fumehood, keys, what):
     fumehood("replay", *words, path)
 
 
+def test_an_agent_that_a_record_chose(fumehood, serve):  # noqa: F811
+    """It gives its actions no files but its own, and nothing of the web."""
+    own, private = fumehood.folder / "own", fumehood.folder / "_private"
+    own.mkdir()
+    private.write_text("hush")
+    (own / "_helper").write_text("helps")
+    agent = own / "mine.yaml"
+    text = 'system_template: s\ntask_template: "{observation}"\ntools:\n'
+    text += "  native: [literature_search]\n  command_files: [_helper]\n"
+    agent.write_text(text)
+    url = serve([act("cat ~/commands/_*; literature_search x"), act("submit")]).url + "/v1"
+    fumehood.env["SEMANTIC_SCHOLAR_API_URL"] = url
+    words = ("--task", "rows", "--model", "openai:m", "--url", url, "--api-key", "k")
+    first = run(fumehood, *words, "--agent", agent, "--web-hosts", "none")
+    folder = Path(first["trajectory"]).parent
+    again = ("replay", "--json", "--tasks-dir", TASKS, "--out", fumehood.out / "again", folder)
+
+    def played(*more):
+        done = fumehood(*again, *more)
+        path = Path(json.loads(done.stdout)["trajectory"])
+        return done.stderr, path.read_text(), (path.parent / "args.yaml").read_text()
+
+    args = folder / "args.yaml"
+    kept = args.read_text()
+    for hosts in ("papers", "evil.example"):
+        args.write_text(kept.replace('web_hosts: "none"', f'web_hosts: "{hosts}"'))
+        said, shown, asked = played()
+        assert f"the run could ask --web-hosts {hosts}: " in said
+        assert 'web_hosts: "none"' in asked and "helps" in shown
+    args.unlink()
+    assert "the run could ask --web-hosts papers: " in played()[0]
+    assert 'web_hosts: "papers"' in played("--agent", agent)[2]
+    (own / "_link").symlink_to(private)
+    for named in (private, "../_private", "_link"):
+        agent.write_text(text.replace("_helper]", f"{named}]"))
+        said, shown, _ = played()
+        assert "can't be used: " in said and f"chose that: --agent {agent}" in said
+        assert "hush" not in shown
+    assert "hush" in played("--agent", agent)[1]
+
+
 def spoil(path, how, target):
     """What a stranger may put where a record has a file."""
     path.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 """Going on with a language model's run: after a kill, a signal, an outage, or the end of its money."""
 
 import json
+import re
 import shutil
 import signal
 import subprocess
@@ -192,7 +193,7 @@ def test_resuming_asks_for_what_a_record_does_not_tell(fumehood, serve):  # noqa
     assert key not in args and "hush" not in args and server.url in args
     assert f'tasks_dir: "{TASKS}"' in args and "gpus: []" in args
 
-    resume = ("run", "--resume", folder, "--api-key", key, "--json")
+    resume = ("run", "--resume", folder, "--api-key", key, "--json", *words[4:6])
     assert "give --completion-kwargs again" in fumehood(*resume, status=2).stderr
     fumehood(*resume, "--completion-kwargs", json.dumps(fields))
     asked = server.asked()[-1]["body"]
@@ -222,7 +223,7 @@ def test_a_step_that_was_cut_is_played_whole(fumehood, serve, how):  # noqa: F81
     assert [e["info"]["outcome"] for e in cut] == ["interrupted"] * (how == signal.SIGINT)
 
     (shown / "go").touch()
-    (result,) = fumehood.run_json("--resume", folder, *url)
+    (result,) = fumehood.run_json("--resume", folder, *words[4:6], *url)
     assert [e["steps"] for e in events(folder) if e["event"] == "resumed"] == [1]
     (whole,) = fumehood.run_json(*words, "--suffix", "whole")
     history = without_times(whole)["history"]
@@ -263,9 +264,9 @@ def test_limits_on_costs(fumehood, serve):  # noqa: F811
     (there,) = fumehood.run_json(*words, limit, 1.5, "--skip-existing")
     assert there["skipped"] and there["cost"] == 2
     for more in [(), (limit, 2)]:
-        refused = fumehood.run("--resume", folder, "--api-key", "k", *more, status=2).stderr
+        refused = fumehood.run("--resume", folder, *words[4:], *more, status=2).stderr
         assert f"a higher {limit} goes on with it" in refused
-    (result,) = fumehood.run_json("--resume", folder, "--api-key", "k", limit, 9)
+    (result,) = fumehood.run_json("--resume", folder, *words[4:], limit, 9)
     assert result["exit_status"] == "submission_not_found (submit)"
     assert (result["steps"], result["cost"]) == (3, 4)
 
@@ -289,7 +290,7 @@ def test_what_nobody_pays_for_is_not_begun(fumehood, serve):  # noqa: F811
     folder = Path(first["trajectory"]).parent
     before = events(folder)
     assert before[-1]["over"] is False
-    resume = ("--resume", folder, "--api-key", "k", "--total-cost-limit")
+    resume = ("--resume", folder, *url, "--total-cost-limit")
     done = fumehood.run(*resume, 1, status=1)
     assert "1 run is not begun: all models have cost $1.0000" in done.stderr and not done.stdout
     assert events(folder) == before
@@ -336,7 +337,8 @@ def test_a_task_that_has_changed_is_said(fumehood, serve):  # noqa: F811
     folder = Path(json.loads(broken.stdout)["trajectory"]).parent
     before = events(folder)[0]["task_hash"]
     (tasks / "rows" / "task.yaml").open("a").write("# changed\n")
-    done = fumehood("run", "--resume", folder, "--api-key", "k", "--json")
+    url = ("--url", server.url + "/v1")
+    done = fumehood("run", "--resume", folder, "--api-key", "k", *url, "--json")
     (now,) = [e["task_hash"] for e in events(folder) if e["event"] == "resumed"]
     assert now != before
     last = max(folder.glob("run-*.log")).read_text()
@@ -345,3 +347,110 @@ def test_a_task_that_has_changed_is_said(fumehood, serve):  # noqa: F811
     again = ("replay", "--out", fumehood.folder / "again", folder)
     assert "have changed" in fumehood(*again).stderr
     assert "have changed" not in fumehood(*again, "--task", "rows").stderr
+
+
+# --- a stranger's record ------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def broken(fumehood, serve):  # noqa: F811
+    """A run that an outage ended: its folder, and its server, which is where it is by the environment."""
+    server = serve([act("ls"), [{"status": 500}, act("submit")]])
+    fumehood.env |= {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url + "/v1"}
+    words = ("--task", "rows", "--model", "openai:m", "--retries", 0)
+    (result,) = fumehood.run_json(*words, status=1)
+    return Path(result["trajectory"]).parent, server
+
+
+WISHES = [
+    ("host_url", "http://127.0.0.1:9/v1", "--url http://127.0.0.1:9/v1"),
+    ("host_url", "http://h/$(touch x)", "--url 'http://h/$(touch x)'"),
+    ("host_url", "http://h/v1?[hidden]", "a record tells no secrets: give --url again"),
+    ("completion_kwargs", '{"model": "dear"}', """--completion-kwargs '{"model": "dear"}'"""),
+    ("prices", "/etc/passwd", "--prices /etc/passwd"),
+    ("aliases_file", "/etc/profile", "--aliases-file /etc/profile"),
+    ("bind", ["/etc:/x", "/root"], "--bind /etc:/x --bind /root"),
+    ("memory_enabled", True, "--memory-enabled"),
+    ("web_hosts", "papers", "--web-hosts papers"),
+    ("web_hosts", "evil.example", "--web-hosts evil.example"),
+    ("mlgym_root", "/etc", "--mlgym-root /etc"),
+]
+
+
+def test_what_a_record_wishes_for_is_said_again(fumehood, broken):
+    """Where keys go, and what is this machine's; in the folder of one's own runs, too."""
+    folder, server = broken
+    args, asked = folder / "args.yaml", len(server.asked())
+    kept = args.read_text()
+    log = (folder / "events.jsonl").read_bytes()
+    for key, value, words in WISHES:
+        args.write_text(re.sub(f"( {key}:).*", lambda m, v=value: f"{m[1]} {json.dumps(v)}", kept))
+        assert args.read_text() != kept
+        said = fumehood("run", "--resume", folder, status=2).stderr
+        assert words in said and said.count("\n") == 1
+    assert len(server.asked()) == asked and (folder / "events.jsonl").read_bytes() == log
+    args.write_text(kept.replace("limit: 0", "limit: 99").replace("gpus: []", 'gpus: ["0"]'))
+    done = fumehood("run", "--resume", folder, status=None)
+    assert "by the record the limit on costs is 99 dollars: " in done.stderr
+    assert "the run had 1 GPUs, and has as many again" in done.stderr
+    args.write_text(kept)
+    (result,) = fumehood.run_json("--resume", folder)
+    assert result["exit_status"] == "submission_not_found (submit)"
+
+
+def test_one_option_goes_on_with_one_s_own_server(fumehood, broken):
+    folder, server = broken
+    del fumehood.env["OPENAI_BASE_URL"]
+    url = f"--url {server.url}/v1"
+    said = fumehood("run", "--resume", folder, status=2).stderr
+    assert said.endswith(f"say it again: {url}\n")
+    fumehood("run", "--resume", folder, *url.split())
+
+
+def test_a_record_s_task_and_agent(fumehood, broken):
+    folder, server = broken
+    asked = len(server.asked())
+    private = fumehood.folder / "_private"
+    private.write_text("hush")
+    own = folder / "agent.yaml"
+    text = 'system_template: s\ntask_template: "{observation}"\ntools: {command_files: ['
+    log, args = folder / "events.jsonl", folder / "args.yaml"
+    kept = log.read_text()
+    log.write_text(kept.replace('"agent_config_path":null', f'"agent_config_path":"{own}"'))
+    assert log.read_text() != kept
+    (folder / "_link").symlink_to(private)
+    for named in (str(private), "../../_private", "_link"):
+        own.write_text(text + named + "]}\n")
+        said = fumehood("run", "--resume", folder, status=2).stderr
+        assert f"a record, which may be a stranger's, chose that: --agent {own}" in said
+    log.write_text(kept)
+    tasks = folder / "tasks"
+    shutil.copytree(TASKS / "rows", tasks / "rows")
+    (tasks / "rows" / "task.yaml").open("a").write("network: host\n")
+    args.write_text(args.read_text().replace(str(TASKS), str(tasks)))
+    said = fumehood("run", "--resume", folder, status=2).stderr
+    assert "gives its actions the network of this machine" in said
+    assert f": --tasks-dir {tasks} plays it all the same" in said
+    assert len(server.asked()) == asked
+
+
+def test_a_record_s_links_are_not_written_through(fumehood, broken):
+    folder, _ = broken
+    private = fumehood.folder / "private"
+    private.write_text("mine\n")
+    for s in range(60):
+        name = time.strftime("run-%Y%m%dT%H%M%S.log", time.gmtime(time.time() + s))
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(private)
+    said = fumehood("run", "--resume", folder, status=1).stderr
+    assert "Too many levels of symbolic links" in said and private.read_text() == "mine\n"
+    for path in folder.glob("run-*.log"):
+        path.unlink()
+    for name in ("events.jsonl", "args.yaml", "memory.json"):
+        (folder / name).touch()
+        (folder / name).rename(private)
+        (folder / name).symlink_to(private)
+        said = fumehood("run", "--resume", folder, status=None)
+        assert said.returncode and f"{name}' is a symbolic link" in said.stderr
+        (folder / name).unlink()
+        private.rename(folder / name)
