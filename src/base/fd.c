@@ -91,6 +91,64 @@ int fd_copy(int from, int to)
 	return 0;
 }
 
+static int copy_range(int from, int to, off_t at, off_t end)
+{
+	char chunk[65536];
+
+	if (lseek(from, at, SEEK_SET) < 0 || lseek(to, at, SEEK_SET) < 0)
+		return -errno;
+	while (at < end) {
+		size_t left = (size_t)(end - at);
+		ssize_t n = fd_read_full(from, chunk, left < sizeof(chunk) ? left : sizeof(chunk));
+		int r = n > 0 ? fd_write_full(to, chunk, (size_t)n) : (int)n;
+
+		if (n <= 0 || r < 0)
+			return r;
+		at += n;
+	}
+	return 0;
+}
+
+/* The kernel's own files know of no holes, nor of their size. */
+static int copy_plain(int from, int to, int64_t most)
+{
+	int r = copy_range(from, to, 0, most);
+	char more;
+
+	if (r < 0)
+		return r;
+	return fd_read_full(from, &more, 1) > 0 ? -EFBIG : 0;
+}
+
+#define DATA_BYTES_MIN 4096 /* whoever changes the file meanwhile does not keep us in one place */
+
+int fd_copy_sparse(int from, int to, int64_t most)
+{
+	off_t at = 0;
+	struct stat st;
+
+	while ((at = lseek(from, at, SEEK_DATA)) >= 0) {
+		off_t end = lseek(from, at, SEEK_HOLE);
+		int r;
+
+		if (end < at + DATA_BYTES_MIN)
+			end = at + DATA_BYTES_MIN;
+		if (at >= most)
+			return -EFBIG;
+		r = copy_range(from, to, at, end < most ? end : most);
+		if (r < 0)
+			return r;
+		at = end;
+	}
+	if (errno == EINVAL)
+		return copy_plain(from, to, most);
+	if (errno != ENXIO || fstat(from, &st) < 0) /* ENXIO: no data follows */
+		return -errno;
+	if (st.st_size > most)
+		return -EFBIG;
+	return ftruncate(to, st.st_size) < 0 ? -errno : 0;
+}
+
 int fd_send_message(int sock, const void *data, size_t n, const int *fds, size_t n_fds, int flags)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(FD_MESSAGE_FDS_MAX * sizeof(int))];

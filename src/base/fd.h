@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -22,6 +23,10 @@ int fd_read_all(int fd, struct buf *out);
 
 /* What is left of the file `from`, by the kernel: nothing of it passes through this process. */
 int fd_copy(int from, int to);
+
+/* The whole file `from` into the empty file `to`, holes as holes: what is long and empty takes neither memory
+ * nor disk. -EFBIG if it is longer than `most`. Where both stand then is not said. */
+int fd_copy_sparse(int from, int to, int64_t most);
 
 /* A pipe, both ends close-on-exec; the reading one never blocks. flags: O_DIRECT for messages. */
 int fd_pipe(int *out_read, int *out_write, int flags);

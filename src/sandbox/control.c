@@ -357,25 +357,16 @@ int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err)
 static int copy_sealed(int from, int64_t most, int *out_fd, struct fh_error *err)
 {
 	auto_close int copy = memfd_create("file", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	char chunk[65536];
-	int64_t total = 0;
-	ssize_t n;
+	int r;
 
 	if (copy < 0)
 		return error_set(err, errno, "make a memory file");
-	while ((n = fd_read_full(from, chunk, sizeof(chunk))) > 0) {
-		int r;
-
-		total += n;
-		if (total > most)
-			return error_say(err, EFBIG, "it grew over %lld bytes while it was read",
-					(long long)most);
-		r = fd_write_full(copy, chunk, (size_t)n);
-		if (r < 0)
-			return error_set(err, -r, "copy a file");
-	}
-	if (n < 0)
-		return error_set(err, (int)-n, "read the file");
+	r = fd_copy_sparse(from, copy, most);
+	if (r == -EFBIG)
+		return error_say(err, EFBIG, "it grew over %lld bytes while it was read",
+				(long long)most);
+	if (r < 0)
+		return error_set(err, -r, "copy the file");
 	if (fcntl(copy, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) <
 					0 ||
 			lseek(copy, 0, SEEK_SET) < 0)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -190,6 +191,80 @@ static void test_files(void **state)
 	rmdir(dir);
 }
 
+/* --- copies ----------------------------------------------------------------------------------- */
+
+#define HOLE (1 << 20)
+
+static int memory_file(void)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* A file of `size` bytes with a letter at each of these places. */
+static int sparse_file(off_t size, const off_t *places)
+{
+	int fd = memory_file();
+
+	assert_int_equal(ftruncate(fd, size), 0);
+	for (; *places >= 0; places++)
+		assert_int_equal(pwrite(fd, "x", 1, *places), 1);
+	return fd;
+}
+
+static void check_same(int a, int b)
+{
+	static char texts[2][5 * HOLE];
+	struct stat st;
+
+	assert_int_equal(fstat(a, &st), 0);
+	assert_true(st.st_size <= (off_t)sizeof(texts[0]));
+	assert_int_equal(pread(a, texts[0], sizeof(texts[0]), 0), st.st_size);
+	assert_int_equal(pread(b, texts[1], sizeof(texts[1]), 0), st.st_size);
+	assert_memory_equal(texts[0], texts[1], (size_t)st.st_size);
+}
+
+static void test_sparse_copies(void **state)
+{
+	static const struct {
+		off_t size, places[4];
+	} cases[] = {
+		{ 0, { -1 } },
+		{ 1, { 0, -1 } },
+		{ 5 * HOLE, { -1 } },
+		{ 4 * HOLE, { 0, HOLE, 3 * HOLE + 5000, -1 } },
+		{ 2 * HOLE + 1, { HOLE - 1, 2 * HOLE, -1 } },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		auto_close int from = sparse_file(cases[i].size, cases[i].places);
+		auto_close int to = memory_file(), less = memory_file();
+		struct stat st;
+
+		assert_int_equal(fd_copy_sparse(from, to, cases[i].size), 0);
+		assert_int_equal(fstat(to, &st), 0);
+		assert_true(st.st_blocks * 512 < HOLE);
+		check_same(from, to);
+		if (cases[i].size)
+			assert_int_equal(fd_copy_sparse(from, less, cases[i].size - 1), -EFBIG);
+	}
+}
+
+/* They say that they are empty. */
+static void test_copies_of_the_kernel_s_files(void **state)
+{
+	auto_close int from = open("/proc/version", O_RDONLY | O_CLOEXEC);
+	auto_close int to = memory_file(), less = memory_file();
+	struct stat st;
+
+	assert_int_equal(fd_copy_sparse(from, to, 4096), 0);
+	assert_int_equal(fstat(to, &st), 0);
+	assert_true(st.st_size > 10);
+	assert_int_equal(fd_copy_sparse(from, less, st.st_size - 1), -EFBIG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +272,8 @@ int main(void)
 		cmocka_unit_test(test_messages),
 		cmocka_unit_test(test_unwanted_descriptors_are_closed),
 		cmocka_unit_test(test_files),
+		cmocka_unit_test(test_sparse_copies),
+		cmocka_unit_test(test_copies_of_the_kernel_s_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
