@@ -171,6 +171,42 @@ bool path_is_within(const char *path, const char *folder)
 			(path[n] == '/' || path[n] == '\0' || (n && folder[n - 1] == '/'));
 }
 
+/* The real path of what is there of it. */
+static char *real_start(const char *path)
+{
+	char *at = xstrdup(path), *real;
+
+	while (!(real = realpath(at, NULL)) && strchr(at, '/') && at[1]) {
+		char *above = path_dirname(at);
+
+		free(at);
+		at = above;
+	}
+	free(at);
+	return real;
+}
+
+bool path_lies_within(const char *path, const char *folder)
+{
+	struct stat wanted, st;
+	auto_free char *at = real_start(path);
+	bool found = false;
+
+	if (!at || stat(folder, &wanted) < 0)
+		return false;
+	for (;;) {
+		char *above;
+
+		found = stat(at, &st) == 0 && st.st_dev == wanted.st_dev &&
+				st.st_ino == wanted.st_ino;
+		if (found || str_eq(at, "/"))
+			return found;
+		above = path_dirname(at);
+		free(at);
+		at = above;
+	}
+}
+
 bool path_is_dir(const char *path)
 {
 	struct stat st;

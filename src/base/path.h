@@ -41,6 +41,10 @@ int path_beneath_new(const char *folder, const char *path, char **out, struct fh
 /* Whether path is folder or lies beneath it, by the text alone: both normalised. */
 bool path_is_within(const char *path, const char *folder);
 
+/* The same as the file system has it, whatever links and mounts either path goes by: is `folder` among the
+ * folders that path lies in? A path that is not there yet lies where it would. */
+bool path_lies_within(const char *path, const char *folder);
+
 bool path_exists(const char *path);
 bool path_is_dir(const char *path);
 

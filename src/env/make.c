@@ -26,7 +26,6 @@
  * takes its name: the data set is there as a whole or not at all.
  */
 #define PROGRAM_DIR "/make"
-#define FILE_BYTES_MAX (4LL << 30)
 #define SHOWN_BYTES 600 /* of what a program that failed has printed */
 
 static const struct sandbox_limits limits = {
@@ -53,12 +52,13 @@ static const char *const *make_argv(struct arena *a, const char *program, const 
 	return argv;
 }
 
-static const char *const *make_env(struct arena *a, const struct secret *secret, const char *id)
+static const char *const *make_env(
+		struct arena *a, const struct secret *secret, const struct dataset *dataset)
 {
 	const char **env = arena_array(a, 6, sizeof(*env));
 	char key[SHA256_HEX_BYTES];
 
-	secret_key(secret, "data", id, "", key);
+	secret_key(secret, "data", dataset->store, dataset->make->recipe, key);
 	env[0] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	env[1] = "HOME=" GUEST_HOME;
 	env[2] = "LANG=C.UTF-8";
@@ -77,7 +77,7 @@ static int start(struct fh_gym *gym, const struct dataset *dataset, struct arena
 		.sandbox = { .binds = bind, .n_binds = 1, .limits = limits },
 		.run = {
 			.argv = make_argv(a, target, make->args),
-			.env = make_env(a, &gym->secret, dataset->id),
+			.env = make_env(a, &gym->secret, dataset),
 			.cwd = GUEST_HOME,
 			.program_fd = -1,
 		},
@@ -132,13 +132,23 @@ static int check_end(const struct program *p, struct fh_error *err)
 
 /* --- what it has written ---------------------------------------------------------------------- */
 
-static int keep_file(struct sandbox *sb, const char *folder, const char *path, struct fh_error *err)
+/*
+ * All files together may have what the program's disk has, by their sizes: a file of holes takes none there,
+ * but is as long as any to whoever reads it.
+ */
+static int keep_file(struct sandbox *sb, const char *folder, const char *path, int64_t *left_bytes,
+		struct fh_error *err)
 {
 	auto_free char *target = path_join(folder, path);
 	auto_free char *dir = path_dirname(target);
 	auto_close int from = -1, to = -1;
-	int r = sandbox_get(sb, GUEST_HOME, path, FILE_BYTES_MAX, &from, err);
+	struct stat st;
+	int r = sandbox_get(sb, GUEST_HOME, path, *left_bytes, &from, err);
 
+	if (r == -EFBIG)
+		return error_say(err, EFBIG,
+				"its files have more than %lld bytes together, with '%s'",
+				(long long)limits.disk_bytes, path);
 	if (r == 0)
 		r = path_mkdirs(dir, 0755, err);
 	if (r < 0)
@@ -147,9 +157,10 @@ static int keep_file(struct sandbox *sb, const char *folder, const char *path, s
 	to = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (to < 0)
 		return error_set(err, errno, "create '%s'", target);
-	if (lseek(from, 0, SEEK_SET) < 0)
-		return error_set(err, errno, "read the copy of '%s'", path);
-	r = fd_copy(from, to);
+	if (fstat(from, &st) < 0)
+		return error_set(err, errno, "look at the copy of '%s'", path);
+	*left_bytes -= st.st_size;
+	r = fd_copy_sparse(from, to, st.st_size);
 	/* A folder that stands is believed for ever after. */
 	if (r == 0 && (fchmod(to, 0644) < 0 || fsync(to) < 0))
 		r = -errno;
@@ -159,12 +170,13 @@ static int keep_file(struct sandbox *sb, const char *folder, const char *path, s
 static int keep_files(struct sandbox *sb, const struct dataset *dataset, const char *folder,
 		struct fh_error *err)
 {
+	int64_t left_bytes = limits.disk_bytes;
 	int r = 0;
 
 	if (mkdir(folder, 0700) < 0)
 		return error_set(err, errno, "make folder '%s'", folder);
 	for (size_t i = 0; i < dataset->n_files && r == 0; i++)
-		r = keep_file(sb, folder, dataset->files[i].path, err);
+		r = keep_file(sb, folder, dataset->files[i].path, &left_bytes, err);
 	if (r == 0 && rename(folder, dataset->dir) < 0)
 		r = error_set(err, errno, "rename '%s' to '%s'", folder, dataset->dir);
 	return r;

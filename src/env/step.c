@@ -187,7 +187,7 @@ static void score(struct fh_env *env, const char *reason)
 	int r;
 
 	env->reason = reason;
-	judge_key(&env->gym->secret, env->task->task->id, &env->history, env->judge_key);
+	judge_key(&env->gym->secret, env->task->hash, &env->history, env->judge_key);
 	r = grade_begin(
 			&(struct grade_request){
 					.owner = env->gym->owner,

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-void judge_key(const struct secret *secret, const char *task, const struct sha256 *history,
+void judge_key(const struct secret *secret, const char *task_hash, const struct sha256 *history,
 		char out_hex[SHA256_HEX_BYTES])
 {
 	struct sha256 so_far = *history;
@@ -13,7 +13,7 @@ void judge_key(const struct secret *secret, const char *task, const struct sha25
 
 	sha256_end(&so_far, digest);
 	sha256_hex(digest, hex);
-	secret_key(secret, "judge", task, hex, out_hex);
+	secret_key(secret, "judge", task_hash, hex, out_hex);
 }
 
 int judge_key_of(const char *grading_key, int submission, char out_hex[SHA256_HEX_BYTES],

@@ -7,16 +7,17 @@
 #include "base/sha256.h"
 
 /*
- * Keys of judges. A judge's random numbers follow from a secret of this machine, the episode's seed and
- * salt, all that was done in the episode so far, and what is judged: a replay, which has the salt, is scored
- * the same, and an agent can't foresee a number. What it saw of them in an earlier validate (in the output of
- * a player that failed) or heard from another episode is of no use: to make use of it, it must do something
- * else than was done then; and another episode has another salt.
+ * Keys of judges. A judge's random numbers follow from a secret of this machine, the task's files, the episode's seed
+ * and salt, all that was done in the episode so far, and what is judged: a replay, which has the salt, is scored the
+ * same, and an agent can't foresee a number. What it saw of them in an earlier validate (in the output of a player that
+ * failed) or heard from another episode is of no use: to make use of it, it must do something else than was done then;
+ * and another episode has another salt. Nor is what a stranger's judge tells: whatever its task is called, its files
+ * are others.
  */
 
 /* The key of one grading, as hexadecimal; judge_key_of() makes the judge's own of it. `history` is of the
  * seed, the salt and all actions of the episode, the one that is graded for included; it may go on after this. */
-void judge_key(const struct secret *secret, const char *task, const struct sha256 *history,
+void judge_key(const struct secret *secret, const char *task_hash, const struct sha256 *history,
 		char out_hex[SHA256_HEX_BYTES]);
 
 /* `submission` is read from its start to its end, by position. */

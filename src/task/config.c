@@ -266,7 +266,7 @@ static const struct schema make_schema = {
 	.name = "make",
 	.help = "How a data set is made at its first use on a machine: in a sandbox without network, "
 		"with `FUMEHOOD_DATA_KEY` in its environment. What it has written into its folder "
-		"and `files` names is kept in `<state>/data/<id>/`.",
+		"and `files` names is kept in `<state>/data`.",
 	.size = sizeof(struct make_config),
 	.fields = make_fields,
 };
@@ -281,7 +281,7 @@ static const struct field dataset_fields[] = {
 	{ "files", FIELD_STRUCTS, FIELD(files), "what it holds", .required = true,
 			.schema = &file_schema },
 	{ "location", FIELD_TEXT, FIELD(location),
-			"its folder, relative to the one that holds `datasets`; not given: `<state>/data/<id>`" },
+			"its folder, relative to the one that holds `datasets`; not given: a folder of `<state>/data`" },
 	{ "make", FIELD_STRUCT, FIELD(make), "the program that makes them, instead of a `location`",
 			.schema = &make_schema },
 	{ "how_to_get", FIELD_TEXT, FIELD(how_to_get),

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "task/dataset.h"
 
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
@@ -14,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define DIR_DIGITS 16 /* of the hash that names the folder of made files */
+#define DIR_DIGITS 16 /* of a hash in a folder's name */
 
 struct loading {
 	struct arena *arena;
@@ -89,33 +90,69 @@ static int dir_that_ships(struct loading *l)
 	return 0;
 }
 
-/* Without a secret nothing was made yet, and the name is of no folder. */
-static int hash_recipe(struct loading *l, const char *state_dir, char out_hex[SHA256_HEX_BYTES])
+char *dataset_store(const char *id, const char *tasks_dir)
 {
-	const struct dataset_make *make = l->dataset->make;
-	const struct data_file_config *files = l->config.files.items;
+	auto_free char *joined = path_join(places_get()->share_dir, "tasks");
+	auto_free char *ours = realpath(joined, NULL);
 	uint8_t digest[SHA256_BYTES];
-	struct secret secret = { 0 };
 	char hex[SHA256_HEX_BYTES];
 	struct sha256 h;
-	int r = secret_read(state_dir, &secret, l->err);
 
-	if (r < 0 && r != -ENOENT)
-		return r;
-	secret_key(&secret, "folder", l->dataset->id, "", hex);
+	if (str_eq(tasks_dir, ours))
+		return xstrdup(id);
 	sha256_init(&h);
-	sha256_add_str(&h, r < 0 ? NULL : hex);
-	r = sha256_file(make->program, hex, l->err);
+	sha256_add_str(&h, tasks_dir);
+	sha256_end(&h, digest);
+	sha256_hex(digest, hex);
+	return xasprintf("%s@%.*s", id, DIR_DIGITS, hex);
+}
+
+static void find_store(struct loading *l)
+{
+	auto_free char *tasks_dir = path_dirname(l->places->task_dir);
+	auto_free char *store = dataset_store(l->dataset->id, tasks_dir);
+
+	l->dataset->store = arena_strdup(l->arena, store);
+}
+
+/* Another program, or one that hides less, is given another key: what it tells is of no use. */
+static int hash_recipe(struct loading *l, const struct dataset_make *make, const char **out)
+{
+	const struct data_file_config *files = l->config.files.items;
+	uint8_t digest[SHA256_BYTES];
+	char hex[SHA256_HEX_BYTES];
+	struct sha256 h;
+	int r = sha256_file(make->program, hex, l->err);
+
 	if (r < 0)
 		return r;
+	sha256_init(&h);
 	sha256_add_str(&h, hex);
 	for (const char *const *arg = make->args; *arg; arg++)
 		sha256_add_str(&h, *arg);
 	sha256_add_str(&h, NULL);
-	for (size_t i = 0; i < l->config.files.n; i++)
+	for (size_t i = 0; i < l->config.files.n; i++) {
 		sha256_add_str(&h, files[i].path);
+		sha256_add_str(&h, files[i].hidden ? "hidden" : NULL);
+	}
 	sha256_end(&h, digest);
-	sha256_hex(digest, out_hex);
+	sha256_hex(digest, hex);
+	*out = arena_strdup(l->arena, hex);
+	return 0;
+}
+
+/* Without a secret nothing was made yet, and the name is of no folder. */
+static int name_made_dir(struct loading *l, const char *state_dir)
+{
+	struct secret secret = { 0 };
+	char hex[SHA256_HEX_BYTES];
+	int r = secret_read(state_dir, &secret, l->err);
+
+	if (r < 0 && r != -ENOENT)
+		return r;
+	secret_key(&secret, "folder", l->dataset->store, l->dataset->make->recipe, hex);
+	l->dataset->dir = arena_printf(
+			l->arena, "%s/data/%s/%.*s", state_dir, l->dataset->store, DIR_DIGITS, hex);
 	return 0;
 }
 
@@ -125,7 +162,6 @@ static int dir_that_is_made(struct loading *l, const char *state_dir)
 	static const char *const none[] = { NULL };
 	struct dataset_make *make = arena_alloc(l->arena, sizeof(*make));
 	auto_free char *program = NULL;
-	char hex[SHA256_HEX_BYTES];
 	int r = path_beneath(l->home, config->program, &program, l->err);
 
 	if (r >= 0) {
@@ -135,13 +171,11 @@ static int dir_that_is_made(struct loading *l, const char *state_dir)
 			.timeout_ms = config->timeout_ms,
 		};
 		l->dataset->make = make;
-		r = hash_recipe(l, state_dir, hex);
+		r = hash_recipe(l, make, &make->recipe);
 	}
-	if (r < 0)
-		return error_wrap(l->err, "how data set '%s' is made", l->dataset->id);
-	l->dataset->dir = arena_printf(
-			l->arena, "%s/data/%s/%.*s", state_dir, l->dataset->id, DIR_DIGITS, hex);
-	return 0;
+	if (r >= 0)
+		r = name_made_dir(l, state_dir);
+	return r < 0 ? error_wrap(l->err, "how data set '%s' is made", l->dataset->id) : 0;
 }
 
 static int find_dir(struct loading *l)
@@ -158,9 +192,10 @@ static int find_dir(struct loading *l)
 	r = places_state_path(l->places->state_dir, &state_dir, l->err);
 	if (r < 0)
 		return r;
+	find_store(l);
 	if (made)
 		return dir_that_is_made(l, state_dir);
-	l->dataset->dir = arena_printf(l->arena, "%s/data/%s", state_dir, l->dataset->id);
+	l->dataset->dir = arena_printf(l->arena, "%s/data/%s", state_dir, l->dataset->store);
 	return 0;
 }
 
@@ -235,6 +270,8 @@ static int add_files(struct loading *l)
 	struct dataset_file *files;
 	int r = 0;
 
+	if (l->config.files.n > DATASET_FILES_MAX)
+		return node_complain(nodes, l->err, "more than %d files", DATASET_FILES_MAX);
 	files = arena_array(l->arena, l->config.files.n, sizeof(*files));
 	for (size_t i = 0; i < l->config.files.n && r >= 0; i++)
 		r = add_file(l, &configs[i], nodes->items[i], &files[i]);

@@ -13,6 +13,8 @@
  * Data sets: datasets/<id>.yaml, and where its files lie. All strings belong to the arena that the
  * data set was loaded into.
  */
+#define DATASET_FILES_MAX 10000
+
 struct dataset_file {
 	const char *path;   /* in the data set's folder */
 	const char *source; /* absolute */
@@ -26,11 +28,13 @@ struct dataset_make {
 	const char *program;     /* absolute */
 	const char *const *args; /* NULL-terminated */
 	int64_t timeout_ms;
+	const char *recipe; /* a hash of all that the files follow from, the machine's secret aside */
 };
 
 struct dataset {
 	const char *id;
 	const char *name, *description;
+	const char *store;               /* names its folder in <state>/data: dataset_store() */
 	const char *dir;                 /* absolute */
 	const struct dataset_make *make; /* NULL: nothing does */
 	const struct dataset_file *files;
@@ -54,6 +58,14 @@ struct dataset_places {
  */
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err);
+
+/*
+ * What is kept in <state>/data belongs to the tasks of one folder, which is named by its real path. Those that
+ * come with us have <state>/data/<id>, those of any other folder <state>/data/<id>@<hash of its path>, of our
+ * data sets, too: whoever wrote a task, or a data set's file, can tell agents all that the data holds, hidden or
+ * not. This is the last part, a heap string.
+ */
+char *dataset_store(const char *id, const char *tasks_dir);
 
 /* True unless it is made and was not yet. */
 bool dataset_is_there(const struct dataset *dataset);

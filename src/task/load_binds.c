@@ -11,14 +11,14 @@
 
 /*
  * sandbox.bind: what every episode of the task sees of this machine, or of the task's own folder. It is
- * mounted where the agent reads, so nothing that scores it may lie there, above or below. The same goes for
- * what a user binds: task_check_bind().
+ * mounted where the agent reads, so nothing that scores it or another may lie there, above or below. The same
+ * goes for what a user binds: task_check_bind().
  */
 #define BINDS_MAX 16
 
 static bool touches(const char *source, const char *secret)
 {
-	return secret && (path_is_within(secret, source) || path_is_within(source, secret));
+	return secret && (path_lies_within(secret, source) || path_lies_within(source, secret));
 }
 
 static bool touches_files(const char *source, const struct task_file *files, size_t n)
@@ -39,16 +39,12 @@ static bool touches_hidden_data(const char *source, const struct task *task)
 	return false;
 }
 
-/* The key from which judges' random numbers follow. */
-static bool touches_key(const char *state_dir, const char *source)
+/* It holds the machine's key, and the data of other tasks. */
+static bool touches_state(const char *state_dir, const char *source)
 {
 	auto_free char *state = NULL;
-	auto_free char *key = NULL;
 
-	if (places_state_path(state_dir, &state, NULL) < 0)
-		return false;
-	key = path_join(state, "judge.key");
-	return touches(source, key);
+	return places_state_path(state_dir, &state, NULL) >= 0 && touches(source, state);
 }
 
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
@@ -58,7 +54,7 @@ int task_check_bind(const struct task *task, const char *state_dir, const char *
 			touches(source, task->demo) ||
 			touches_files(source, task->hidden, task->n_hidden) ||
 			touches_files(source, task->solution, task->n_solution) ||
-			touches_hidden_data(source, task) || touches_key(state_dir, source))
+			touches_hidden_data(source, task) || touches_state(state_dir, source))
 		return error_say(err, EPERM, "the agent would see what is hidden, by '%s'", source);
 	return 0;
 }

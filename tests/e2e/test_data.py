@@ -108,4 +108,5 @@ def test_a_program_that_fails_is_told(machine):
         out.write("dataset_configs: [more]\n")
     done = one("run", "--task", "./mine", "--model", "baseline", status=1)
     assert "make data set 'more': make.py: ended with status 1: no luck" in done.stderr
-    assert not list((one.folder / "state" / "data" / "more").iterdir())
+    (kept,) = (one.folder / "state" / "data").iterdir()
+    assert kept.name.startswith("more@") and not list(kept.iterdir())

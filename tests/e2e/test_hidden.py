@@ -25,6 +25,28 @@ def test_a_bind_of_what_is_not_hidden_is_not(fumehood):
     fumehood("run", "--task", "./mine", "--bind", f"{source}:/x")
 
 
+@pytest.mark.parametrize("spelt", ["real", "link"])
+@pytest.mark.parametrize("what", ["", "judge.key", "data", "titanic-micro/*/answers.csv"])
+def test_a_bind_of_the_state(fumehood, spelt, what):
+    """Wherever that is said to lie."""
+    real = fumehood.folder / "real"
+    real.mkdir()
+    (fumehood.folder / "link").symlink_to("real")
+    fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / spelt)
+    words = ("run", "--task", "titanic:micro", "--model", "baseline")
+    fumehood(*words, "--out", fumehood.out)
+    (source,) = real.glob(f"**/{what}") if "*" in what else [real / what]
+    for path in (source, fumehood.folder / "link" / source.relative_to(real)):
+        done = fumehood(*words, "--bind", f"{path}:/x", status=1)
+        assert "the agent would see what is hidden, by '/" in done.stderr
+    # A stranger's task asks for it itself.
+    fumehood("task", "new", "mine")
+    with (fumehood.folder / "mine/task.yaml").open("a") as out:
+        out.write(f"sandbox: {{bind: ['{source}:/x']}}\n")
+    done = fumehood("run", "--task", "./mine", "--model", "baseline", status=2)
+    assert "the agent would see what is hidden, by '/" in done.stderr
+
+
 # --- beneath a listed path ------------------------------------------------------------------------
 
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "input.h"
+#include "task/dataset.h"
 #include "task/task.h"
 
 #include <ftw.h>
@@ -43,7 +45,6 @@ static const char *const others[] = {
 	"data/train.csv",
 	"data/answers.csv",
 	"data/make.py",
-	"state/data/d/train.csv",
 };
 
 static const struct {
@@ -85,6 +86,15 @@ static void remove_root(void)
 	free(real_root);
 }
 
+static void put_data(void)
+{
+	auto_free char *tasks = path_join(real_root, "tasks");
+	auto_free char *store = dataset_store("d", tasks);
+	auto_free char *path = xasprintf("state/data/%s/train.csv", store);
+
+	put(path, "x\n", 2);
+}
+
 static void make_root(void)
 {
 	const char *tmp = getenv("TMPDIR");
@@ -95,6 +105,7 @@ static void make_root(void)
 	atexit(remove_root);
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		put(others[i], "x\n", 2);
+	put_data();
 	for (size_t i = 0; i < ARRAY_SIZE(links); i++) {
 		auto_free char *link = path_join(real_root, links[i].path);
 

@@ -5,9 +5,11 @@
 #include "fixture.h"
 
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "task/dataset.h"
 #include "task/task.h"
 
 /* Each test has a folder with `tasks`, `datasets` and `state`, and works in it. */
@@ -51,6 +53,23 @@ static inline void put(const char *path, const char *text)
 
 	assert_int_equal(path_mkdirs(dir, 0755, NULL), 0);
 	assert_int_equal(fd_write_file(path, text, strlen(text), 0644, NULL), 0);
+}
+
+/* Where a user puts the data set `id` of these tasks. */
+static inline char *data_dir(const char *id)
+{
+	auto_free char *tasks = realpath("tasks", NULL);
+	auto_free char *store = dataset_store(id, tasks);
+
+	return xasprintf("state/data/%s", store);
+}
+
+static inline void put_data(const char *id, const char *name, const char *text)
+{
+	auto_free char *dir = data_dir(id);
+	auto_free char *path = path_join(dir, name);
+
+	put(path, text);
 }
 
 /* What every task needs; a test adds its own keys. */

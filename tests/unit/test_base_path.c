@@ -122,6 +122,38 @@ static void test_is_within(void **state)
 		assert_int_equal(path_is_within(cases[i].path, cases[i].folder), cases[i].within);
 }
 
+/* As test_is_within(), but by what is there. */
+static void test_lies_within(void **state)
+{
+	static const struct {
+		const char *path, *folder;
+		bool within;
+	} cases[] = {
+		{ "real/a/file", "real/a", true },
+		{ "real/a/file", "real/a/file", true },
+		{ "real/a/file", "hard", true },
+		{ "real/a/file", "link", true },
+		{ "link/file", "real", true },
+		{ "link/file", "/", true },
+		{ "link", "real", true },
+		{ "real/a/not/yet", "link", true },
+		{ "link/not/yet", "real/a", true },
+		{ "real/ab", "real/a", false },
+		{ "real", "real/a", false },
+		{ "link/file", "real/ab", false },
+		{ "real/a/file", "not/there", false },
+	};
+
+	assert_int_equal(path_mkdirs("real/a", 0755, NULL), 0);
+	assert_int_equal(path_mkdirs("real/ab", 0755, NULL), 0);
+	assert_int_equal(fd_write_file("real/a/file", "", 0, 0600, NULL), 0);
+	assert_int_equal(symlink("real/a", "link"), 0);
+	assert_int_equal(link("real/a/file", "hard"), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (path_lies_within(cases[i].path, cases[i].folder) != cases[i].within)
+			fail_msg("%s, %s", cases[i].path, cases[i].folder);
+}
+
 static void test_mkdirs(void **state)
 {
 	struct fh_error err = FH_ERROR_INIT;
@@ -292,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_join),
 		cmocka_unit_test(test_stays_inside),
 		cmocka_unit_test(test_is_within),
+		cmocka_unit_test_setup_teardown(test_lies_within, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_mkdirs, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_beneath, make_scratch, remove_scratch),
 		cmocka_unit_test_setup_teardown(test_beneath_new, make_scratch, remove_scratch),

@@ -2,6 +2,7 @@
 #include "gym_fixture.h"
 
 #include "base/fd.h"
+#include "task/dataset.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -144,18 +145,20 @@ static void test_published(void **state)
 static void test_large_data(void **state)
 {
 	struct fh_env_options options = { .task = "large" };
-	char path[128];
+	auto_free char *tasks = path_join(places_get()->share_dir, "tests/tasks");
+	auto_free char *store = dataset_store("large", tasks);
+	char path[160];
 	struct fh_env *env;
 	int fd;
 
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -ENODATA);
 	assert_has(error.message, "The test that uses it makes large.bin");
 
-	snprintf(path, sizeof(path), "%s/data/large", state_dir);
+	snprintf(path, sizeof(path), "%s/data/%s", state_dir, store);
 	assert_done(path_mkdirs(path, 0755, &error));
-	snprintf(path, sizeof(path), "%s/data/large/small.txt", state_dir);
+	snprintf(path, sizeof(path), "%s/data/%s/small.txt", state_dir, store);
 	write_kept(path, "a b c\n");
-	snprintf(path, sizeof(path), "%s/data/large/large.bin", state_dir);
+	snprintf(path, sizeof(path), "%s/data/%s/large.bin", state_dir, store);
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	assert_int_equal(ftruncate(fd, 70 << 20), 0);
 	close(fd);
@@ -178,10 +181,11 @@ static void test_binds(void **state)
 	struct fh_env_options options = { .task = "rows", .binds = binds, .n_binds = 1 };
 	static const struct fh_bind wrong[] = { { "relative", "/x" }, { "/etc/hostname", "x" },
 		{ "/nothing/there", NULL }, { NULL, NULL } };
-	char path[128];
+	char folder[FOLDER_MAX], path[128];
 	struct fh_env *env;
 
-	snprintf(path, sizeof(path), "%s/bound.txt", state_dir);
+	assert_int_equal(folder_make(folder), 0);
+	snprintf(path, sizeof(path), "%s/bound.txt", folder);
 	write_kept(path, "from outside\n");
 	binds[0].source = path;
 	assert_done(fh_env_open(gym, &options, &env, &error));
@@ -205,6 +209,7 @@ static void test_binds(void **state)
 		assert_true(fh_env_open(gym, &options, &env, &error) < 0);
 		assert_has(error.message, "bind '");
 	}
+	assert_int_equal(folder_remove(folder), 0);
 }
 
 int main(void)

@@ -86,7 +86,7 @@ static size_t find(const char *pattern, char out[256])
 	size_t n;
 	glob_t found;
 
-	snprintf(whole, sizeof(whole), "%s/data/words/%s", state_dir, pattern);
+	snprintf(whole, sizeof(whole), "%s/data/words@*/%s", state_dir, pattern);
 	if (glob(whole, GLOB_PERIOD, NULL, &found) != 0)
 		return 0;
 	n = found.gl_pathc;
@@ -184,6 +184,10 @@ static void test_failures(void **state)
 		{ "import os\nos.symlink('/etc/passwd', 'seen.txt')\n", "take over 'seen.txt'" },
 		{ "import os\nos.mkdir('seen.txt')\n", "take over 'seen.txt'" },
 		{ "import os\nos.mkfifo('seen.txt')\n", "take over 'seen.txt'" },
+		{ "import os\nos.mkdir('more')\n"
+		  "for path in ('seen.txt', 'more/answer.txt'):\n"
+		  "    open(path, 'w').truncate(1500 << 20)\n",
+				"more than 2147483648 bytes together, with 'more/answer.txt'" },
 	};
 	auto_buf struct buf yaml = BUF_INIT(1000);
 	struct fh_env_options options = { .task = "made" };
@@ -203,6 +207,27 @@ static void test_failures(void **state)
 	put("made/make.py", make_py);
 	put("made/datasets/words.yaml", dataset_yaml);
 	fh_env_close(open_env("made"));
+}
+
+/* What is long and empty takes no disk. */
+static void test_holes(void **state)
+{
+	auto_buf struct buf yaml = BUF_INIT(1000), program = BUF_INIT(2000);
+	struct fh_env *env;
+	struct stat st;
+	char path[256];
+
+	buf_printf(&yaml, "%s  - {path: long}\n", dataset_yaml);
+	buf_printf(&program, "%sopen('long', 'w').truncate(1500 << 20)\n", make_py);
+	put("made/datasets/words.yaml", buf_str(&yaml));
+	put("made/make.py", buf_str(&program));
+	env = open_episode("made");
+	act(env, "stat -c %s data/long");
+	assert_string_equal(step.observation, "1572864000\n");
+	fh_env_close(env);
+	assert_int_equal(find("[0-9a-f]*/long", path), 1);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(st.st_blocks < 100);
 }
 
 /* Someone was killed in the middle. */
@@ -274,6 +299,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_made, setup, gym_teardown),
 		cmocka_unit_test_setup_teardown(test_of_what, setup, gym_teardown),
 		cmocka_unit_test_setup_teardown(test_failures, setup, gym_teardown),
+		cmocka_unit_test_setup_teardown(test_holes, setup, gym_teardown),
 		cmocka_unit_test_setup_teardown(test_leftovers, setup, gym_teardown),
 		cmocka_unit_test_setup_teardown(test_side_by_side, setup, gym_teardown),
 	};

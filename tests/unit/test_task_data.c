@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "task_scratch.h"
 
-#include "task/dataset.h"
-
 #include <errno.h>
 
 static const char with_data[] = HEAD BASE
@@ -22,26 +20,29 @@ static const char *const data_targets[] = { "train.csv", "more/test.csv", NULL }
 static void test_data_of_the_user(void **state)
 {
 	const struct scratch *s = *state;
+	auto_free char *dir = data_dir("d");
+	auto_free char *answers = path_join(dir, "answers.csv");
 	struct fh_error err = FH_ERROR_INIT;
 	struct task *t;
 
 	put_task(with_data);
 	put("datasets/d.yaml", DATASET);
-	put("state/data/d/train.csv", "abc");
-	put("state/data/d/test.csv", "");
+	put_data("d", "train.csv", "abc");
+	put_data("d", "test.csv", "");
 	assert_int_equal(task_load(&s->places, "t", NULL, &t, &err), -ENODATA);
 	assert_true(str_starts(err.message, "data set 'd' lacks answers.csv in "));
-	assert_true(str_ends(err.message, "/state/data/d: ask for it"));
+	assert_non_null(strstr(err.message, dir));
+	assert_true(str_ends(err.message, ": ask for it"));
 	put("elsewhere", "x");
 	/* Users may keep large files wherever they like. */
-	assert_int_equal(symlink("../../../elsewhere", "state/data/d/answers.csv"), 0);
+	assert_int_equal(symlink("../../../elsewhere", answers), 0);
 	t = load(s, "t", NULL);
 	check_files(t->data, t->n_data, data_targets);
-	assert_true(str_ends(t->grader.answers, "/state/data/d/answers.csv"));
+	assert_true(str_ends(t->grader.answers, answers));
 	assert_int_equal(dataset_verify(&t->datasets[0], &err), 0);
-	put("state/data/d/train.csv", "abd");
+	put_data("d", "train.csv", "abd");
 	assert_int_equal(dataset_verify(&t->datasets[0], &err), -EBADMSG);
-	assert_non_null(strstr(err.message, "/state/data/d/train.csv has sha256 "));
+	assert_non_null(strstr(err.message, "/train.csv has sha256 "));
 	task_free(t);
 }
 
@@ -91,7 +92,8 @@ static char *made_path(const struct scratch *s, const char *args)
 static void test_data_that_is_made(void **state)
 {
 	const struct scratch *s = *state;
-	char *paths[5];
+	struct task *t;
+	char *paths[7];
 
 	unsetenv("FUMEHOOD_JUDGE_KEY");
 	put_task(with_data);
@@ -104,13 +106,23 @@ static void test_data_that_is_made(void **state)
 	paths[3] = made_path(s, "ab");
 	put("state/judge.key", "00000000000000000000000000000001");
 	paths[4] = made_path(s, "ab");
-	for (int i = 0; i < 5; i++) {
-		assert_non_null(strstr(paths[i], "/state/data/d/"));
+	assert_int_equal(rename("tasks", "elsewhere"), 0);
+	assert_int_equal(symlink("elsewhere", "tasks"), 0);
+	paths[5] = made_path(s, "ab");
+	/* One that hides nothing. */
+	put("tasks/t/datasets/d.yaml",
+			"name: D\ndescription: x\nmake: {program: make.py, args: [ab]}\n"
+			"files: [{path: train.csv}, {path: test.csv}, {path: answers.csv}]\n");
+	t = load(s, "t", NULL);
+	paths[6] = strdup(t->grader.answers);
+	task_free(t);
+	for (int i = 0; i < 7; i++) {
+		assert_non_null(strstr(paths[i], "/state/data/d@"));
 		assert_true(str_ends(paths[i], "/answers.csv"));
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(paths[i], paths[k]);
 	}
-	for (int i = 0; i < 5; i++)
+	for (int i = 0; i < 7; i++)
 		free(paths[i]);
 
 	put("tasks/t/datasets/d.yaml", DATASET "location: files\nmake: {program: make.py}\n");
@@ -143,8 +155,8 @@ static void test_bad_data(void **state)
 	const struct scratch *s = *state;
 
 	put_task(with_data);
-	put("state/data/d/a", "");
-	put("state/data/d/b", "");
+	put_data("d", "a", "");
+	put_data("d", "b", "");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct fh_error err = FH_ERROR_INIT;
 		struct task *task = NULL;
@@ -166,10 +178,10 @@ static void test_dataset_docs(void **state)
 		 "dataset_configs: [datasets/d.yaml, e]\n");
 	put("datasets/d.yaml", DATASET);
 	put("datasets/e.yaml", "name: E\ndescription: Of {dataset_docs}.\nfiles: [{path: e/}]\n");
-	put("state/data/d/train.csv", "");
-	put("state/data/d/test.csv", "");
-	put("state/data/d/answers.csv", "");
-	put("state/data/e/e/x", "");
+	put_data("d", "train.csv", "");
+	put_data("d", "test.csv", "");
+	put_data("d", "answers.csv", "");
+	put_data("e", "e/x", "");
 	t = load(s, "t", NULL);
 	assert_string_equal(t->description,
 			"See:\nData\nWhat it is.\nFiles: `data/train.csv`, `data/more/test.csv`\n\n"

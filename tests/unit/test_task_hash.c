@@ -22,7 +22,7 @@ static void test_hash_changes(void **state)
 		{ "tasks/t/starter/b/new.py", "" },
 		{ "tasks/t/grader/judge.py", "other" },
 		{ "tasks/t/answers.csv", "other" },
-		{ "state/data/d/train.csv", "other" },
+		{ "data/train.csv", "other" },
 		{ "tasks/t/lib/x", "other" },
 		{ "tasks/t/task.yaml", NULL },
 	};
@@ -34,8 +34,10 @@ static void test_hash_changes(void **state)
 				  "dataset_configs: [d]\nvariants: {v: {}}\n"
 				  "sandbox: {bind: ['lib:/data/lib']}\n");
 	put("tasks/t/lib/x", "x");
-	put("datasets/d.yaml", "name: D\ndescription: x\nfiles: [{path: train.csv}]\n");
-	put("state/data/d/train.csv", "abc");
+	put("datasets/d.yaml",
+			"name: D\ndescription: x\nlocation: data\n"
+			"files: [{path: train.csv}]\n");
+	put("data/train.csv", "abc");
 	hash(s, "t", hashes[n++]);
 	hash(s, "t:v", hashes[n++]);
 	for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
