@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DOCS_BYTES_MAX (256 * 1024)
@@ -206,6 +207,14 @@ static bool lies_in(const char *real, const char *folder)
 	return root && path_is_within(real, root);
 }
 
+/* What lies in /tmp, say, is not of one hand. */
+static bool is_everyone_s(const char *folder)
+{
+	struct stat st;
+
+	return stat(folder, &st) == 0 && (st.st_mode & S_IWOTH);
+}
+
 /* After links. What is not there is complained of by who reads it. */
 static int check_place(struct loading *l, const char *key, const char *path)
 {
@@ -213,8 +222,8 @@ static int check_place(struct loading *l, const char *key, const char *path)
 	auto_free char *own = path_dirname(l->c->path);
 	auto_free char *installed = xasprintf("%s/agents", places_get()->share_dir);
 
-	if (!l->options->recorded || !real || lies_in(real, own) || lies_in(real, installed) ||
-			lies_in(real, l->options->own_root))
+	if (!l->options->recorded || !real || (lies_in(real, own) && !is_everyone_s(own)) ||
+			lies_in(real, installed) || lies_in(real, l->options->own_root))
 		return 0;
 	return node_complain(at(l, key), l->err,
 			"'%s' lies outside of the configuration's folder, and a record, which may be a "

@@ -66,7 +66,8 @@ struct agent_config_options {
 	const char *spec; /* a path, or the name of one that is there: "default"; NULL: default */
 	const char *root; /* of an MLGym checkout: paths begin there, unknown keys are warnings; NULL */
 	struct warnings *warnings; /* NULL: unknown keys are errors */
-	/* A record chose it, which may be a stranger's: the files that it names lie beneath its own folder, beside those
+	/* A record chose it, which may be a stranger's: the files that it names lie beneath its own folder (if not
+	 * everyone may write there), beside those
 	 * that are installed, or beneath a checkout that this user chose (own_root; NULL: there is none). */
 	bool recorded;
 	const char *own_root;

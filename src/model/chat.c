@@ -192,6 +192,19 @@ static int copy_options(
 	return set_retries(m, err);
 }
 
+/* It becomes part of a header, or of an address, and nothing else of either. */
+static int check_version(const char *version, struct fh_error *err)
+{
+	static const char letters[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+
+	if (!version || !version[strspn(version, letters)])
+		return 0;
+	return error_say(err, EINVAL,
+			"'%s' is no version of an API: it has letters, digits, '.', '_' and '-'",
+			version);
+}
+
 static int set_extra(struct chat_model *m, const char *extra, struct fh_error *err)
 {
 	int r;
@@ -296,6 +309,8 @@ static int set_up(struct chat_model *m, const struct chat_options *options, stru
 		return r;
 	m->name = arena_strdup(&m->arena, name);
 	r = check_limit(options->cost_limit, err);
+	if (r == 0)
+		r = check_version(m->options.version, err);
 	if (r == 0)
 		r = set_extra(m, options->extra, err);
 	if (r == 0)

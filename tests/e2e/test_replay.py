@@ -369,6 +369,10 @@ def test_an_agent_that_a_record_chose(fumehood, serve):  # noqa: F811
         said, shown, asked = played()
         assert f"the run could ask --web-hosts {hosts}: " in said
         assert 'web_hosts: "none"' in asked and "helps" in shown
+    own.chmod(0o777)
+    said, shown, _ = played()
+    assert "chose that" in said and "helps" not in shown
+    own.chmod(0o755)
     args.unlink()
     assert "the run could ask --web-hosts papers: " in played()[0]
     assert 'web_hosts: "papers"' in played("--agent", agent)[2]
