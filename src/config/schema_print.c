@@ -100,6 +100,8 @@ static void print_scalar(struct buf *out, const struct field *f, const void *at,
 		buf_add_str(out, "null");
 	else if (f->kind == FIELD_BOOL)
 		buf_add_str(out, *(const bool *)at ? "true" : "false");
+	else if (f->kind == FIELD_INT && *(const int64_t *)at == 0 && f->min > 0)
+		buf_add_str(out, "null"); /* not given, and without a default */
 	else if (f->kind == FIELD_INT)
 		buf_printf(out, "%" PRId64, *(const int64_t *)at);
 	else if (f->kind == FIELD_NUMBER)

@@ -297,6 +297,25 @@ static void test_printing(void **state)
 	assert_string_equal(buf_str(&once), buf_str(&twice));
 }
 
+/* 0 is none of the numbers that it may be: so it was not given. */
+static void test_printing_no_number(void **state)
+{
+	static const struct field fields[] = { { "n", FIELD_INT, 0, "", .min = 1, .max = 9 }, {} };
+	static const struct schema schema = { .name = "one", .size = 8, .fields = fields };
+	auto_arena struct arena a = ARENA_INIT;
+	auto_buf struct buf out = BUF_INIT(100);
+	const struct node *root = NULL;
+	int64_t n = 0;
+
+	(void)state;
+	schema_print(&out, &schema, &n);
+	assert_string_equal(buf_str(&out), "n: null\n");
+	assert_int_equal(yaml_parse(&a, "x", buf_str(&out), out.len, &root, NULL), 0);
+	n = 5;
+	assert_int_equal(schema_read(&a, &schema, root, NULL, &n, NULL), 0);
+	assert_int_equal(n, 0);
+}
+
 static void test_documenting(void **state)
 {
 	auto_buf struct buf out = BUF_INIT(10000);
@@ -341,6 +360,7 @@ int main(void)
 		cmocka_unit_test(test_lenient),
 		cmocka_unit_test(test_many_warnings),
 		cmocka_unit_test(test_printing),
+		cmocka_unit_test(test_printing_no_number),
 		cmocka_unit_test(test_documenting),
 	};
 
