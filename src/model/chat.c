@@ -91,21 +91,29 @@ size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done,
 	return n;
 }
 
+/* A new one was never told of. */
+static struct chat_trouble *trouble_of(struct chat_service *s, const char *spec)
+{
+	struct chat_trouble *t = SLIST_FIRST(&s->troubles);
+
+	while (t && !str_eq(t->spec, spec))
+		t = SLIST_NEXT(t, link);
+	if (t)
+		return t;
+	t = xcalloc(1, sizeof(*t));
+	t->spec = xstrdup(spec);
+	t->told_ns = INT64_MIN;
+	SLIST_INSERT_HEAD(&s->troubles, t, link);
+	return t;
+}
+
 bool chat_trouble_is_news(struct chat_service *s, const char *spec)
 {
+	struct chat_trouble *t = trouble_of(s, spec);
 	int64_t now = clock_now_ns();
-	struct chat_trouble *t;
 
-	SLIST_FOREACH(t, &s->troubles, link)
-	if (str_eq(t->spec, spec))
-		break;
-	if (t && now - t->told_ns < TROUBLE_TOLD_NS)
+	if (t->told_ns > now - TROUBLE_TOLD_NS)
 		return false;
-	if (!t) {
-		t = xcalloc(1, sizeof(*t));
-		t->spec = xstrdup(spec);
-		SLIST_INSERT_HEAD(&s->troubles, t, link);
-	}
 	t->told_ns = now;
 	return true;
 }

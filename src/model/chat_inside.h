@@ -22,14 +22,16 @@ struct chat_trouble {
 	int64_t told_ns;
 };
 
+SLIST_HEAD(chat_troubles, chat_trouble);
+
 struct chat_service {
 	struct http *http;
 	struct prices *prices;
 	double cost_limit, cost;
 	chat_retry_fn *on_retry;
-	SLIST_HEAD(, chat_trouble) troubles; /* one for each spec that ever had any */
-	struct chat_queue paused; /* between two tries; that which goes on first comes first */
-	struct chat_queue done;   /* over, and not given out yet */
+	struct chat_troubles troubles; /* one for each spec that ever had any */
+	struct chat_queue paused;      /* between two tries; that which goes on first comes first */
+	struct chat_queue done;        /* over, and not given out yet */
 };
 
 struct chat_model {

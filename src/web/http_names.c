@@ -109,9 +109,12 @@ static bool has_proxy(void)
 	static const char *const names[] = { "http_proxy", "https_proxy", "all_proxy",
 		"HTTPS_PROXY", "ALL_PROXY" };
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (getenv(names[i]) && *getenv(names[i]))
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *proxy = getenv(names[i]);
+
+		if (proxy && *proxy)
 			return true;
+	}
 	return false;
 }
 
