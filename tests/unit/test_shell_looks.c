@@ -200,6 +200,8 @@ static void test_memory_of_processes(void **state)
 	const char *const needles[] = { "key-of-the-first", "text-of-the-first",
 		"secret-of-the-owner", bind.source, places_get()->share_dir, places_get()->aci };
 	static struct processes processes;
+	int64_t deadline;
+	pid_t first;
 
 	if (getuid() != 0) {
 		print_message("skipped: only root may read the memory of such processes\n");
@@ -209,9 +211,13 @@ static void test_memory_of_processes(void **state)
 			.env = env_of_first, .binds = &bind, .n_binds = 1 });
 	act("x=text-of-the-first; cat /data/x");
 	process_descendants(getpid(), &processes);
-	assert_true(memory_has(process_named(&processes, "bash"), "key-of-the-first"));
-	assert_true(memory_has(process_named(&processes, "bash"), "text-of-the-first"));
+	first = process_named(&processes, "bash");
+	assert_true(memory_has(first, "key-of-the-first") &&
+			memory_has(first, "text-of-the-first"));
 	close_session();
+	deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
+	for (; process_parent(first, NULL, 0) > 0; wait_a_little())
+		assert_true(clock_now_ns() < deadline);
 	open_session(&(struct sandbox_options){ 0 });
 	act("x=second");
 	process_descendants(getpid(), &processes);
