@@ -200,6 +200,7 @@ size_t json_text_bytes(const char *s)
 
 	for (size_t at = 0; at < n; at += length) {
 		uint32_t c = str_utf8_decode(s + at, &length);
+
 		bytes += letter_of(c) ? 2 : c >= 0x20 && c < 0x7f ? 1 : c < 0x10000 ? 6 : 12;
 	}
 	return bytes;

@@ -6,6 +6,7 @@
 #include "cmd/cmd.h"
 #include "cmd/gpu_options.h"
 #include "cmd/interrupt.h"
+#include "cmd/repeats.h"
 #include "cmd/run_options.h"
 #include "cmd/run_plan.h"
 #include "cmd/run_report.h"
@@ -42,15 +43,13 @@ struct runner {
 	struct log_options log;
 };
 
-/* What is named twice would be played twice, and counted as two. */
 static int check_repeats(struct runner *run, const char *option, const struct cmd_list *list)
 {
-	for (size_t i = 1; i < list->n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (str_eq(list->items[i], list->items[k]))
-				return cmd_misuse(run->ctx, "%s: '%s' would be played twice",
-						option, list->items[i]);
-	return CMD_OK;
+	size_t at;
+
+	if (!repeats_find(list->items, list->n, &at))
+		return CMD_OK;
+	return cmd_misuse(run->ctx, "%s: '%s' would be played twice", option, list->items[at]);
 }
 
 static int check_options(struct runner *run)

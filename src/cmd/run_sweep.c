@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cmd/repeats.h"
 #include "config/yaml.h"
 #include "model/model.h"
 #include "task/find.h"
@@ -62,36 +63,18 @@ struct taking {
 
 /* --- lists ---------------------------------------------------------------------------------------------------- */
 
-struct item {
-	const char *text;
-	size_t at;
-};
-
-static int compare_items(const void *a, const void *b)
-{
-	const struct item *x = a, *y = b;
-	int order = strcmp(x->text, y->text);
-
-	return order ? order : (x->at > y->at) - (x->at < y->at);
-}
-
-/* What is named twice would be played twice, and counted as two. `texts` are what the items of the key mean, one text
+/* `texts` are what the items of the key mean, one text
  * for what is the same. */
 static int check_repeats(
 		const struct taking *t, const char *key, const char *const *texts, size_t n)
 {
-	struct item *items = arena_array(t->arena, n + 1, sizeof(*items));
 	const struct node *list = node_get(t->root, key);
+	size_t at;
 
-	for (size_t i = 0; i < n; i++)
-		items[i] = (struct item){ texts[i], i };
-	qsort(items, n, sizeof(*items), compare_items);
-	for (size_t i = 1; i < n; i++)
-		if (str_eq(items[i].text, items[i - 1].text))
-			return node_complain(list->items[items[i].at], t->err,
-					"'%s' would be played twice",
-					list->items[items[i].at]->text);
-	return 0;
+	if (!repeats_find(texts, n, &at))
+		return 0;
+	return node_complain(list->items[at], t->err, "'%s' would be played twice",
+			list->items[at]->text);
 }
 
 /* What the items of a list are. */
