@@ -59,6 +59,8 @@ static const char *const etc_folders[] = {
 	"vulkan",
 };
 
+#define OWN_HOST "127.0.1.1 fumehood\n" /* a sandbox's own name, by any network */
+
 /* Those that would tell of the machine, in our words. */
 static const struct {
 	const char *path, *text;
@@ -72,7 +74,7 @@ static const struct {
 			"passwd: files\ngroup: files\nhosts: files dns\n"
 			"services: files\nprotocols: files\n" },
 	{ "etc/hostname", "fumehood\n" },
-	{ "etc/hosts", "127.0.0.1 localhost\n127.0.1.1 fumehood\n::1 localhost\n" },
+	{ "etc/hosts", "127.0.0.1 localhost\n" OWN_HOST "::1 localhost\n" },
 	{ "etc/resolv.conf", "" },
 };
 
@@ -205,6 +207,17 @@ static void copy_etc_file(const char *name, const char *folder)
 		fd_copy(from, to);
 }
 
+/* The machine's hosts don't know the sandbox's own name, which torchrun asks for. */
+static int add_own_host(struct fh_error *err)
+{
+	static const char text[] = "\n" OWN_HOST;
+	auto_close int fd = open("names/hosts", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		return error_set(err, errno, "write 'names/hosts'");
+	return 0;
+}
+
 static int fill_etc(struct fh_error *err)
 {
 	int r = 0;
@@ -213,6 +226,7 @@ static int fill_etc(struct fh_error *err)
 		copy_etc_file(etc_files[i], "root/etc");
 	for (size_t i = 0; i < ARRAY_SIZE(name_files); i++)
 		copy_etc_file(name_files[i], "names");
+	r = add_own_host(err);
 	for (size_t i = 0; i < ARRAY_SIZE(etc_folders) && r == 0; i++) {
 		char path[PATH_MAX];
 		struct stat st;

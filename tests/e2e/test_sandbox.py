@@ -25,6 +25,14 @@ def test_a_folder_is_not_handed_in(fumehood, number):
         assert f"descriptor {number} is a folder" in said
 
 
+@pytest.mark.parametrize("network", ["none", "host"])
+def test_a_sandbox_can_look_up_its_own_name(fumehood, network):
+    """As torchrun does, which otherwise waits until its limit."""
+    words = ["--network", network, "--", "sh", "-c", "getent hosts $(hostname) localhost"]
+    names = [line.split()[1] for line in fumehood("sandbox", "exec", *words).stdout.splitlines()]
+    assert "fumehood" in names and "localhost" in names
+
+
 @pytest.mark.parametrize("words", ["exec --json -- echo hi", "shell --json"])
 def test_the_output_is_not_ours_to_print_as_json(fumehood, words):
     done = fumehood("sandbox", *words.split(), status=2)
