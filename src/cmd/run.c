@@ -470,9 +470,10 @@ const struct command command_run = {
 	.about = "Plays episodes: a model acts in the sandbox of a task until it submits, runs out of "
 		 "steps or is stopped. Every step is recorded before the model sees it. At the end there "
 		 "is a table, or with --json a line for each episode.\n"
-		 "With --model human each line that is typed is an action. Those between a line "
-		 "start_multiline_command and a line end_multiline_command are one together: for a "
-		 "here-document, or a function.\n"
+		 "With --model human each line that is typed is an action. Lines between a line "
+		 "start_multiline_command and a line end_multiline_command are one: for a "
+		 "here-document, or a function. `edit 2:2` goes on up to a line end_of_edit, and so "
+		 "does each command that takes a text.\n"
 		 "Ctrl-C (or TERM, HUP, QUIT) ends the episodes in order, with the exit status early_exit and what they "
 		 "recorded; a second one stops at once.",
 	.options = run_options,

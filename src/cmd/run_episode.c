@@ -9,6 +9,7 @@
 #include "cmd/episode_setup.h"
 #include "cmd/run_record.h"
 #include "env/names.h"
+#include "env/setup.h"
 #include "trajectory/info.h"
 
 #include <errno.h>
@@ -151,6 +152,13 @@ static void complete_name(void *user, const char *start, struct buf *out)
 	env_names(e->env, start, out);
 }
 
+static const char *multiline_end_of(void *user, const char *line)
+{
+	const struct episode *e = user;
+
+	return env_multiline_end(e->env, line);
+}
+
 static int open_model(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
@@ -163,6 +171,8 @@ static int open_model(struct episode *e)
 		.out_fd = p->human_out,
 		.stop_fd = p->stop_fd,
 		.completion = { .names = complete_name, .user = e },
+		.multiline_end = multiline_end_of,
+		.user = e,
 	};
 
 	model.completion.words = native_words(&model.completion.n_words);

@@ -156,3 +156,11 @@ char *multiline_quote(const char *text, const struct multiline *commands, size_t
 	}
 	return changed && !out.truncated ? buf_take(&out) : NULL;
 }
+
+const char *multiline_end(const char *line, const struct multiline *commands, size_t n)
+{
+	const char *name;
+	const struct multiline *command = command_on(line, commands, n, &name);
+
+	return command ? command->end : NULL;
+}

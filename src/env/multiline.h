@@ -21,4 +21,7 @@ struct multiline {
  * redirection of its own, or whose word never comes, stays as it is. */
 char *multiline_quote(const char *text, const struct multiline *commands, size_t n);
 
+/* The word that ends the text of a command on this line, which follows on further lines; NULL: none does. */
+const char *multiline_end(const char *line, const struct multiline *commands, size_t n);
+
 #endif

@@ -93,11 +93,28 @@ int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_e
 	return 0;
 }
 
+static const struct multiline *multiline_of(const struct fh_env *env, size_t *out_n)
+{
+	bool set = env->setup.multiline;
+
+	*out_n = set ? env->setup.n_multiline : ARRAY_SIZE(own_multiline);
+	return set ? env->setup.multiline : own_multiline;
+}
+
 char *setup_quote(const struct fh_env *env, const char *text)
 {
-	if (env->setup.multiline)
-		return multiline_quote(text, env->setup.multiline, env->setup.n_multiline);
-	return multiline_quote(text, own_multiline, ARRAY_SIZE(own_multiline));
+	size_t n;
+	const struct multiline *commands = multiline_of(env, &n);
+
+	return multiline_quote(text, commands, n);
+}
+
+const char *env_multiline_end(const struct fh_env *env, const char *line)
+{
+	size_t n;
+	const struct multiline *commands = multiline_of(env, &n);
+
+	return multiline_end(line, commands, n);
 }
 
 const char *env_state(const struct fh_env *env)

@@ -40,6 +40,10 @@ struct env_setup {
 /* From the next reset on; NULL takes it away. All is copied. -EINVAL, -E2BIG. */
 int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err);
 
+/* The word up to which the lines after this one belong to a command of the environment; NULL: it is complete. Lives
+ * until the next env_set_setup(). */
+const char *env_multiline_end(const struct fh_env *env, const char *line);
+
 /* "[key]" takes its place in all that steps show from now on (base/hide.h): a server that has it can have the agent
  * put it together. It is copied; NULL: there is none. */
 void env_hide(struct fh_env *env, const char *secret);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * human: shows what a step gave and reads the next action, a line, or several between
- * start_multiline_command and end_multiline_command. What is shown comes from a sandbox, so that
+ * human: shows what a step gave and reads the next action: a line, several between start_multiline_command
+ * and end_multiline_command, or a line like `edit 2:2` and what follows up to the word that ends it. What is shown comes from a sandbox, so that
  * nothing in it may steer the terminal. The end of input gives exit_forfeit: the episode ends
  * unscored, since whoever wants a score types submit. On a terminal lines are edited, completed and found again.
  *
@@ -28,7 +28,9 @@
 
 struct human {
 	struct line_editor_request
-			terminal;   /* where lines come from; its history is ours to free */
+			terminal; /* where lines come from; its history is ours to free */
+	const char *(*multiline_end)(void *user, const char *line);
+	void *user;                 /* of multiline_end() */
 	bool thinks, asked;         /* asked: the editor was looked for */
 	struct line_editor *editor; /* NULL: lines come as they are */
 	struct lines lines;
@@ -57,6 +59,8 @@ static int human_open(const struct model_request *request, const char *argument,
 		.completion = request->completion,
 		.history = history_path(request->places),
 	};
+	h->multiline_end = request->multiline_end;
+	h->user = request->user;
 	h->lines = (struct lines)LINES_INIT;
 	buf_init(&h->action, FH_ACTION_BYTES_MAX);
 	buf_init(&h->thought, FH_ACTION_BYTES_MAX);
@@ -156,23 +160,40 @@ static int read_command_line(struct human *h, const char *prompt, const char **o
 	return r;
 }
 
-static int read_block(struct human *h, struct fh_error *err)
+#define BLOCK_END "end_multiline_command"
+
+/* Appends lines to the action, up to `end`, which is part of a command that it ends. */
+static int read_block(struct human *h, const char *end, struct fh_error *err)
 {
 	const char *line;
 	size_t n;
 	int r;
 
-	buf_clear(&h->action);
 	while ((r = read_command_line(h, NULL, &line, &n, err)) > 0) {
-		if (is_word(line, n, "end_multiline_command"))
+		bool ends = is_word(line, n, end);
+
+		if (ends && str_eq(end, BLOCK_END))
 			return 1;
 		buf_add(&h->action, line, n);
 		buf_add_char(&h->action, '\n');
 		if (h->action.truncated)
 			return error_say(err, E2BIG, "a command is longer than %d bytes",
 					FH_ACTION_BYTES_MAX);
+		if (ends)
+			return 1;
 	}
 	return r;
+}
+
+/* What belongs to the command whose first line is the action. */
+static int read_rest(struct human *h, struct fh_error *err)
+{
+	const char *end = h->multiline_end ? h->multiline_end(h->user, buf_str(&h->action)) : NULL;
+
+	if (!end)
+		return 1;
+	buf_add_char(&h->action, '\n');
+	return read_block(h, end, err);
 }
 
 static int read_action(struct human *h, const char *prompt, struct fh_error *err)
@@ -182,13 +203,12 @@ static int read_action(struct human *h, const char *prompt, struct fh_error *err
 	int r;
 
 	while ((r = read_command_line(h, prompt, &line, &n, err)) > 0) {
+		buf_clear(&h->action);
 		if (is_word(line, n, "start_multiline_command"))
-			return read_block(h, err);
-		if (!is_word(line, n, "")) {
-			buf_clear(&h->action);
-			buf_add(&h->action, line, n);
-			return 1;
-		}
+			return read_block(h, BLOCK_END, err);
+		buf_add(&h->action, line, n);
+		if (!is_word(line, n, ""))
+			return read_rest(h, err);
 	}
 	return r;
 }

@@ -31,6 +31,9 @@ struct model_request {
 	const char *variant;                 /* NULL: of `task` */
 	int in_fd, out_fd;                   /* for people */
 	struct completion_source completion; /* of what they type; outlives the model */
+	/* The word that ends a command which this line begins, NULL if it is complete; NULL: each line is a command. */
+	const char *(*multiline_end)(void *user, const char *line);
+	void *user;  /* of multiline_end() */
 	int stop_fd; /* readable when waiting for people should end; -1: none */
 };
 

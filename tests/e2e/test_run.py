@@ -309,6 +309,14 @@ def test_a_person_writes_several_lines(fumehood):
     assert steps[0]["action"] == loop
 
 
+def test_a_person_edits_up_to_the_word_that_ends_it(fumehood):
+    edit, insert = "edit 1:1\none\nend_of_edit", "cd . && insert 1\n\n  two\nend_of_insert  "
+    play_by_hand(fumehood, f"create a.txt\n{edit}\n{insert}\ncat a.txt\nskip\n")
+    steps = only_traj(fumehood)["trajectory"]
+    assert [s["action"] for s in steps[1:4]] == [edit + "\n", insert + "\n", "cat a.txt"]
+    assert steps[3]["observation"] == "one\n\n  two\n"
+
+
 def test_the_end_of_input_leaves_without_a_score(fumehood):
     play_by_hand(fumehood, "cp zeros.csv submission.csv")
     traj = only_traj(fumehood)

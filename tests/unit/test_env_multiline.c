@@ -59,6 +59,27 @@ static void test_cases(void **state)
 	}
 }
 
+static void test_end(void **state)
+{
+	static const struct {
+		const char *line, *end;
+	} rows[] = {
+		{ "edit 1:2", "end_of_edit" },
+		{ "cd x && put a", "done" },
+		{ "edit 1:2 << E", NULL },
+		{ "echo edit 1:2", NULL },
+		{ "ls", NULL },
+		{ "", NULL },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *end = multiline_end(rows[i].line, commands, ARRAY_SIZE(commands));
+
+		if (!str_eq(end, rows[i].end))
+			fail_msg("%zu: '%s'", i, end ? end : "(complete)");
+	}
+}
+
 /* Whatever an agent sends, its owner has others to serve. */
 static void test_time(void **state)
 {
@@ -81,7 +102,7 @@ static void test_time(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_time) };
+		cmocka_unit_test(test_end), cmocka_unit_test(test_time) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
