@@ -147,7 +147,7 @@ static int run(const struct command *c, const char *path, const char *const *wor
 	auto_arena struct arena arena = ARENA_INIT;
 	auto_buf struct buf notes = BUF_INIT(65536);
 	struct parsed_options parsed;
-	struct command_context ctx = { .command = c, .path = path };
+	struct command_context ctx = { .command = c, .path = path, .arena = &arena };
 	struct fh_error err;
 
 	if (options_parse(c, words, n, &arena, &notes, &parsed, &err) < 0)

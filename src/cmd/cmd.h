@@ -2,6 +2,7 @@
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -78,7 +79,8 @@ struct command_context {
 	void *options;    /* the command's struct of options, filled */
 	const char *const *args;
 	size_t n_args;
-	bool json;         /* --json was given */
+	struct arena *arena; /* lives as long as the command runs */
+	bool json;           /* --json was given */
 	const bool *given; /* by index into the table of options */
 };
 

@@ -178,7 +178,6 @@ static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 	const struct episode_options *e = &d->options->episode;
 	struct fh_gym_options gym = {
 		.tasks_dir = e->tasks_dir,
-		.mlgym_root = mlgym_root(e->mlgym_root),
 		.n_gpus = d->options->gpus.n,
 		.n_gpu_numbers = d->options->gpus.n,
 	};
@@ -193,9 +192,10 @@ static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 		.web_hosts = episode_web_hosts(e, NULL),
 		.n_gpus = d->options->gpus.n,
 	};
-	int r;
+	int r = mlgym_root(arena, e->mlgym_root, &gym.mlgym_root, err);
 
-	r = episode_binds(&e->bind, arena, &env.binds, err);
+	if (r == 0)
+		r = episode_binds(&e->bind, arena, &env.binds, err);
 	if (r == 0)
 		r = gpu_options_read(&d->options->gpus, arena, &gym.gpu_numbers, err);
 	if (r == 0)

@@ -1,33 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/mlgym_root.h"
 
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "cmd/cmd.h"
 
-#include <limits.h>
-#include <stdio.h>
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-/* How far below the root the folder is that a variable names. */
-static const struct {
-	const char *name;
-	int depth;
-} variables[] = {
-	{ "MLGYM_CONFIG_ROOT", 1 },
-	{ "MLGYM_TASK_CONFIG_DIR", 2 },
-};
+static const char *const variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR" };
 
-static void keep_above(const char *folder, int depth, char out[PATH_MAX])
+/* The folders of a checkout that are understood as the checkout. */
+static const char *const inside[] = { "", "/configs", "/configs/tasks" };
+
+static bool is_checkout(const char *dir)
+{
+	auto_free char *tasks = path_join(dir, "configs/tasks");
+
+	return path_is_dir(tasks);
+}
+
+int mlgym_root_find(struct arena *arena, const char *name, const char *folder, const char **out,
+		struct fh_error *err)
 {
 	auto_free char *real = realpath(folder, NULL);
 
-	snprintf(out, PATH_MAX, "%s", real ? real : folder);
-	for (int i = 0; i < depth; i++) {
-		auto_free char *above = path_dirname(out);
+	if (!real)
+		return error_say(err, EINVAL, "%s: '%s': %s (--mlgym-root '' uses no checkout)",
+				name, folder, strerrordesc_np(errno));
+	for (size_t i = 0; i < ARRAY_SIZE(inside); i++) {
+		auto_free char *dir = xstrdup(real);
 
-		snprintf(out, PATH_MAX, "%s", above);
+		if (!str_ends(real, inside[i]))
+			continue;
+		dir[strlen(real) - strlen(inside[i])] = '\0';
+		if (!is_checkout(dir))
+			continue;
+		*out = arena_strdup(arena, dir);
+		return 0;
 	}
+	return error_say(err, EINVAL,
+			"%s: '%s' is no checkout of MLGym: it has no folder configs/tasks "
+			"(--mlgym-root '' uses no checkout)",
+			name, folder);
 }
 
 /* MLGym's own command lines are for its folder. */
@@ -46,21 +64,20 @@ static bool is_here(void)
 	return true;
 }
 
-const char *mlgym_root(const char *option)
+int mlgym_root(struct arena *arena, const char *option, const char **out, struct fh_error *err)
 {
-	static char found[PATH_MAX];
-
+	*out = NULL;
 	if (option)
-		return *option ? option : NULL;
+		return *option ? mlgym_root_find(arena, "--mlgym-root", option, out, err)
+			       : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
-		const char *folder = getenv(variables[i].name);
+		const char *folder = getenv(variables[i]);
 
-		if (folder && *folder) {
-			keep_above(folder, variables[i].depth, found);
-			return found;
-		}
+		if (folder && *folder)
+			return mlgym_root_find(arena, arena_printf(arena, "$%s", variables[i]),
+					folder, out, err);
 	}
 	if (is_here())
-		return ".";
-	return NULL;
+		*out = ".";
+	return 0;
 }

@@ -31,10 +31,12 @@ struct replay {
 	char *path;       /* of the record */
 	const char *model;
 	char *out;
+	const char *own_root; /* the checkout that this user chose; NULL: none */
 	const char *aliases;                /* a file that its shells source; NULL: none */
 	const char *agent_spec;             /* NULL: none led it */
 	const char *web_hosts;              /* of the record; NULL: it does not say */
 	const char *task_hash, *agent_hash; /* the same */
+	bool place_is_known;                /* whether its task is of a checkout, or ours */
 	uint64_t seed;
 	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
 	int reward;

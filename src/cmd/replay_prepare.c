@@ -63,9 +63,19 @@ static void read_events(struct replay *r)
 	r->recorded_s = compare_time(g.reset ? pyjson_text(pyjson_get(g.reset, "time")) : NULL);
 }
 
+/* "": it was played without a checkout. */
+static int take_recorded_root(struct replay *r, const char *root, struct fh_error *err)
+{
+	r->places.mlgym_root = NULL;
+	if (!*root)
+		return 0;
+	return mlgym_root_find(
+			&r->arena, "the run's checkout", root, &r->places.mlgym_root, err);
+}
+
 /* Where it was played, and under which name. What of this machine was shown to the agent, or asked for it, a
  * record can't ask for: it may be a stranger's. It is said. */
-static void read_args(struct replay *r)
+static int read_args(struct replay *r, struct fh_error *err)
 {
 	const struct replay_options *o = r->options;
 	auto_free char *dir = folder_of(r);
@@ -79,8 +89,16 @@ static void read_args(struct replay *r)
 	r->agent.options.temperature = args.temperature;
 	r->agent.options.top_p = args.top_p;
 	r->agent.options.cost_limit = args.cost_limit;
-	r->places.mlgym_root =
-			mlgym_root(o->episode.mlgym_root ? o->episode.mlgym_root : args.mlgym_root);
+	n = mlgym_root(&r->arena, o->episode.mlgym_root, &r->own_root, err);
+	if (n < 0)
+		return n;
+	r->places.mlgym_root = r->own_root;
+	if (!o->episode.mlgym_root && args.mlgym_root)
+		n = take_recorded_root(r, args.mlgym_root, err);
+	if (n < 0)
+		return n;
+	r->place_is_known = o->episode.tasks_dir || o->episode.mlgym_root || args.mlgym_root ||
+			r->own_root;
 	r->places.tasks_dir = o->episode.tasks_dir ? o->episode.tasks_dir : args.tasks_dir;
 	r->env.n_gpus = args.gpus.n;
 	for (size_t i = 0; i < bind->n && !o->episode.bind.n; i++)
@@ -90,10 +108,11 @@ static void read_args(struct replay *r)
 		cmd_warn("the run had --aliases-file %s: without it there may be differences",
 				args.aliases);
 	r->web_hosts = args.web_hosts;
+	return 0;
 }
 
 /* A recording of MLGym's is called after its task; how many steps there were its first message says. */
-static void read_traj(struct replay *r)
+static int read_traj(struct replay *r, struct fh_error *err)
 {
 	const char *name = path_basename(r->path);
 	const char *first = r->recorded->n_history > 1
@@ -101,10 +120,17 @@ static void read_traj(struct replay *r)
 			: "";
 	const char *steps = strstr(first, REMAINING);
 
+	if (!r->env.task && !r->options->task && !r->place_is_known)
+		return error_say(err, EINVAL,
+				"'%s' is a recording of MLGym's, since no %s lies beside it: "
+				"--mlgym-root DIR names the checkout that has its task '%.*s'; "
+				"--task T plays one of ours",
+				r->path, EXPORT_EVENTS, (int)strcspn(name, "."), name);
 	if (!r->env.task)
 		r->env.task = arena_strndup(&r->arena, name, strcspn(name, "."));
 	if (!r->env.max_steps && steps)
 		r->env.max_steps = (int)strtol(steps + strlen(REMAINING), NULL, 10);
+	return 0;
 }
 
 /* What the command line says wins over what was recorded. */
@@ -139,7 +165,7 @@ static int load_agent(struct replay *r, struct fh_error *err)
 		.spec = r->agent_spec,
 		.root = r->places.mlgym_root,
 		.recorded = !r->options->agent,
-		.own_root = mlgym_root(r->options->episode.mlgym_root),
+		.own_root = r->own_root,
 	};
 	struct warnings warnings = { 0 };
 	int n;
@@ -218,8 +244,11 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 		return error_say(err, ENODATA, "there is no step to play in '%s'", r->path);
 	r->model = arena_printf(&r->arena, "replay:%s", r->path);
 	read_events(r);
-	read_args(r);
-	read_traj(r);
+	n = read_args(r, err);
+	if (n == 0)
+		n = read_traj(r, err);
+	if (n < 0)
+		return n;
 	take_options(r);
 	n = check_task(r, err);
 	if (n < 0)

@@ -354,13 +354,17 @@ static int plan_task(struct planning *p, const char *name)
 }
 
 /* Keys, most of all; before there are threads. */
-static int load_variables(const struct run_options *o, struct fh_error *err)
+static int load_variables(struct planning *p)
 {
-	const char *root = mlgym_root(o->episode.mlgym_root);
-	auto_free char *of_root = root ? path_join(root, ".env") : NULL;
+	auto_free char *of_root = NULL;
 	auto_buf struct buf left_out = BUF_INIT(LEFT_OUT_BYTES_MAX);
-	int r = dotenv_load(!root || path_exists(".env") ? ".env" : of_root, &left_out, err);
+	const char *root;
+	int r = mlgym_root(&p->plan->arena, p->options->episode.mlgym_root, &root, &p->err);
 
+	if (r < 0)
+		return r;
+	of_root = root ? path_join(root, ".env") : NULL;
+	r = dotenv_load(!root || path_exists(".env") ? ".env" : of_root, &left_out, &p->err);
 	if (r == 0 && left_out.len)
 		cmd_warn("a .env may not set these, so they are left out: %s%s", buf_str(&left_out),
 				left_out.truncated ? "..." : "");
@@ -454,10 +458,12 @@ int run_plan_make(struct run_plan *plan, struct command_context *ctx)
 
 	if (cmd_given(ctx, "num_agents") && !cmd_given(ctx, "runs"))
 		p.runs = o->agents;
-	if (load_variables(o, &p.err) < 0 || (o->resume && take_past(&p, &own) < 0))
+	if (load_variables(&p) < 0 || (o->resume && take_past(&p, &own) < 0))
 		return cmd_refuse(&p.err);
 	plan->places.tasks_dir = p.options->episode.tasks_dir;
-	plan->places.mlgym_root = mlgym_root(p.options->episode.mlgym_root);
+	if (mlgym_root(&plan->arena, p.options->episode.mlgym_root, &plan->places.mlgym_root,
+			    &p.err) < 0)
+		return cmd_refuse(&p.err);
 	if (o->sweep && take_sweep(&p, &own) < 0)
 		return cmd_refuse(&p.err);
 	if (own.mounts.n) {

@@ -203,7 +203,7 @@ static const char *wish_for_web(struct asking *q)
 
 static void wish_for_files(struct asking *q, const struct run_options *o)
 {
-	const char *root = q->args->mlgym_root, *own = mlgym_root(o->episode.mlgym_root);
+	const char *root = q->args->mlgym_root, *own = o->agent.own_root;
 	auto_free char *real = own ? realpath(own, NULL) : NULL;
 	auto_free char *recorded = root ? realpath(root, NULL) : NULL;
 
@@ -357,7 +357,8 @@ int run_past_apply(struct run_past *p, const struct command_context *ctx, struct
 	o->retry = 0;
 	o->skip_existing = false;
 	o->agent.recorded = agent && !cmd_given(ctx, "agent");
-	o->agent.own_root = mlgym_root(o->episode.mlgym_root);
+	if (mlgym_root(&p->arena, o->episode.mlgym_root, &o->agent.own_root, err) < 0)
+		return err->code;
 	if (o->agent.recorded)
 		o->agent.config = agent;
 	else

@@ -36,9 +36,13 @@ int stranger_refuse(const struct buf *wishes, struct fh_error *err)
 
 static bool place_is_given(const struct stranger_task *t, const struct task *task)
 {
-	const char *ours = task->mlgym ? mlgym_root(t->given->mlgym_root) : t->given->tasks_dir;
-	auto_free char *real = ours ? realpath(ours, NULL) : NULL;
+	auto_arena struct arena arena = ARENA_INIT;
+	const char *ours = t->given->tasks_dir;
+	auto_free char *real = NULL;
 
+	if (task->mlgym && mlgym_root(&arena, t->given->mlgym_root, &ours, NULL) < 0)
+		return t->is_given;
+	real = ours ? realpath(ours, NULL) : NULL;
 	return t->is_given || (real && path_is_within(task->dir, real));
 }
 

@@ -17,12 +17,14 @@ struct task_options {
 		"a folder with more tasks, looked up first" },                                     \
 			MLGYM_ROOT_OPTION(offsetof(struct task_options, mlgym_root))
 
-static inline struct task_places task_options_places(const void *options)
+/* -EINVAL: --mlgym-root names no checkout. */
+static inline int task_options_places(
+		const struct command_context *ctx, struct task_places *out, struct fh_error *err)
 {
-	const struct task_options *o = options;
+	const struct task_options *o = ctx->options;
 
-	return (struct task_places){ .tasks_dir = o->tasks_dir,
-		.mlgym_root = mlgym_root(o->mlgym_root) };
+	*out = (struct task_places){ .tasks_dir = o->tasks_dir };
+	return mlgym_root(ctx->arena, o->mlgym_root, &out->mlgym_root, err);
 }
 
 extern const struct command command_task_list, command_task_show, command_task_check,

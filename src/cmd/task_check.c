@@ -107,12 +107,14 @@ static bool check_one(
 static int run_task_check(struct command_context *ctx)
 {
 	const struct check_options *options = ctx->options;
-	const struct task_places places = task_options_places(options);
+	struct fh_error err = FH_ERROR_INIT;
+	struct task_places places;
 	int status = CMD_OK;
 
+	if (task_options_places(ctx, &places, &err) < 0)
+		return cmd_refuse(&err);
 	for (size_t i = 0; i < ctx->n_args; i++) {
 		struct outcome o = { .spec = ctx->args[i] };
-		struct fh_error err = FH_ERROR_INIT;
 
 		if (!check_one(&places, options->run, &o, &err))
 			return cmd_refuse(&err);

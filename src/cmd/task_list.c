@@ -163,12 +163,14 @@ static void print_table(const struct row *rows, size_t n)
 
 static int run_task_list(struct command_context *ctx)
 {
-	const struct task_places places = task_options_places(ctx->options);
 	struct fh_error err = FH_ERROR_INIT;
+	struct task_places places;
 	struct row *rows;
 	char **ids;
 	size_t n = 0;
 
+	if (task_options_places(ctx, &places, &err) < 0)
+		return cmd_refuse(&err);
 	if (task_list(&places, &ids, &err) < 0)
 		return cmd_fail(&err);
 	while (ids[n])

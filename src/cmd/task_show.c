@@ -194,7 +194,7 @@ static int print_text(const struct task *task)
 static int run_task_show(struct command_context *ctx)
 {
 	const struct show_options *o = ctx->options;
-	const struct task_places places = task_options_places(o);
+	struct task_places places;
 	struct fh_error err = FH_ERROR_INIT;
 	struct task *task = NULL;
 	int (*print)(const struct task *) = ctx->json ? print_json
@@ -202,6 +202,8 @@ static int run_task_show(struct command_context *ctx)
 						      : print_text;
 	int status, r;
 
+	if (task_options_places(ctx, &places, &err) < 0)
+		return cmd_refuse(&err);
 	/* The keys are there, whether or not the files are that they name. */
 	r = (o->keys ? task_read : task_load)(&places, ctx->args[0], NULL, &task, &err);
 	if (r < 0)

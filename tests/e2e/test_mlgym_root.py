@@ -77,6 +77,52 @@ def test_a_variable_names_it(fumehood):
     assert "coin" not in fumehood("task", "list").stdout
 
 
+@pytest.mark.parametrize("name", ["--mlgym-root", "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR"])
+@pytest.mark.parametrize("folder", ["nowhere", "README.md", "data", "configs/agents"])
+def test_what_is_no_checkout_is_an_error(fumehood, name, folder):
+    """Not one of our tasks that has the name."""
+    words = ("--mlgym-root", CHECKOUT / folder) if name.startswith("--") else ()
+    if not words:
+        fumehood.env[name] = str(CHECKOUT / folder)
+        name = f"${name}"
+    why = "No such file" if folder == "nowhere" else "is no checkout of MLGym: it has no folder"
+    commands = [("run", "--task"), ("env", "--task"), ("task", "show"), ("task", "check")]
+    for command in [*(c + ("battleOfSexes",) for c in commands), ("task", "list")]:
+        said = fumehood(*command, *words, status=2, input="").stderr
+        assert said.startswith(f"fumehood: {name}: '{CHECKOUT / folder}'") and why in said
+        assert "--mlgym-root '' uses no checkout" in said and said.count("\n") == 1
+    assert fumehood("task", "list", "--mlgym-root", "").stdout
+
+
+def test_folders_of_a_checkout_are_understood(fumehood):
+    for folder in ("configs", "configs/", "configs/tasks", "data/.."):
+        told = fumehood("task", "list", "--mlgym-root", f"{CHECKOUT}/{folder}").stdout
+        assert "coin" in told
+
+
+def test_a_recording_of_mlgym_wants_its_checkout(fumehood, tmp_path):
+    (done,) = fumehood.run_json("--mlgym-root", CHECKOUT, "--task", "coin", "--model", "baseline")
+    alone = tmp_path / "run/coin.traj"
+    alone.parent.mkdir()
+    shutil.copy(done["trajectory"], alone)
+    words = ("replay", "--out", fumehood.out / "again")
+    for path in (alone, alone.parent):
+        said = fumehood(*words, path, status=2).stderr
+        assert "is a recording of MLGym's" in said and "has its task 'coin'" in said
+    fumehood(*words, "--mlgym-root", CHECKOUT, alone)
+    assert "no task 'coin'" in fumehood(*words, "--mlgym-root", "", alone, status=1).stderr
+
+
+def test_a_record_whose_checkout_is_gone(fumehood, tmp_path):
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    (done,) = fumehood.run_json("--mlgym-root", root, "--task", "coin", "--model", "baseline")
+    root.rename(tmp_path / "moved")
+    words = ("replay", "--out", fumehood.out / "again", done["trajectory"])
+    assert f"the run's checkout: '{root}': No such file" in fumehood(*words, status=2).stderr
+    fumehood(*words, "--mlgym-root", tmp_path / "moved")
+
+
 def test_what_is_wrong(fumehood):
     good = fumehood("task", "check", "--mlgym-root", CHECKOUT, "coin", "rows", "model", "words")
     assert "note: " in good.stdout and "some_new_key" in good.stdout
