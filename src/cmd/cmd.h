@@ -81,7 +81,7 @@ struct command_context {
 	size_t n_args;
 	struct arena *arena; /* lives as long as the command runs */
 	bool json;           /* --json was given */
-	const bool *given; /* by index into the table of options */
+	const bool *given;   /* by index into the table of options */
 };
 
 struct command {

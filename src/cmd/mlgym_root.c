@@ -68,8 +68,7 @@ int mlgym_root(struct arena *arena, const char *option, const char **out, struct
 {
 	*out = NULL;
 	if (option)
-		return *option ? mlgym_root_find(arena, "--mlgym-root", option, out, err)
-			       : 0;
+		return *option ? mlgym_root_find(arena, "--mlgym-root", option, out, err) : 0;
 	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
 		const char *folder = getenv(variables[i]);
 

@@ -31,7 +31,7 @@ struct replay {
 	char *path;       /* of the record */
 	const char *model;
 	char *out;
-	const char *own_root; /* the checkout that this user chose; NULL: none */
+	const char *own_root;               /* the checkout that this user chose; NULL: none */
 	const char *aliases;                /* a file that its shells source; NULL: none */
 	const char *agent_spec;             /* NULL: none led it */
 	const char *web_hosts;              /* of the record; NULL: it does not say */

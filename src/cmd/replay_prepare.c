@@ -69,8 +69,7 @@ static int take_recorded_root(struct replay *r, const char *root, struct fh_erro
 	r->places.mlgym_root = NULL;
 	if (!*root)
 		return 0;
-	return mlgym_root_find(
-			&r->arena, "the run's checkout", root, &r->places.mlgym_root, err);
+	return mlgym_root_find(&r->arena, "the run's checkout", root, &r->places.mlgym_root, err);
 }
 
 /* Where it was played, and under which name. What of this machine was shown to the agent, or asked for it, a

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "cmd/run_player.h"
 #include "cmd/term.h"
+#include "grade/score.h"
 
 #include <math.h>
 #include <string.h>
@@ -57,14 +58,10 @@ char *run_report_scores(const struct episode *e)
 	return xasprintf("%s -> %s", baseline, best);
 }
 
-/* More is better: 1, 0 or -1 for better, the same and worse than the baseline; 0 if not known. */
+/* 1, 0 or -1 for better, the same and worse than the baseline; 0 if not known. */
 static int compare(const struct episode *e)
 {
-	double change = run_report_result(e) - e->baseline_value;
-
-	if (isnan(change) || change == 0)
-		return 0;
-	return (change > 0) == e->maximize ? 1 : -1;
+	return score_compare(run_report_result(e), e->baseline_value, e->maximize);
 }
 
 static const char *in_words(const struct episode *e)
@@ -134,7 +131,9 @@ static char *change_of(const struct episode *e)
 {
 	double change = run_report_result(e) - e->baseline_value;
 
-	return isnan(change) ? xstrdup("-") : xasprintf("%+.5g %s", change, in_words(e));
+	if (isnan(change))
+		return xstrdup("-");
+	return xasprintf("%+.5g %s", compare(e) ? change : 0, in_words(e));
 }
 
 /* A cell of the table: one line of limited width, whatever is in it. */

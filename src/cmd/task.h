@@ -33,7 +33,8 @@ extern const struct command command_task_list, command_task_show, command_task_c
 /*
  * Plays the task's baseline and its known good solution. False when one of them can't be scored, or the
  * solution is no better than the baseline. Added to the object `played`: "baseline" and "solution", what
- * each scored by metric, and "problem", a sentence, if there is one.
+ * each scored by metric; "published", the scores that the task itself tells, and "compared", how the
+ * baseline's differ; "note" and "problem", a sentence, if there is one.
  */
 bool task_try(const struct task_places *places, const char *spec, json_t *played);
 

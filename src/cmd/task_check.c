@@ -56,9 +56,11 @@ static void print_line(const char *what, const char *text)
 	printf("  %s: %s\n", what, buf_str(&line));
 }
 
-static void print_scores(const json_t *played, const char *what)
+/* `remark` is the key of what is said behind the scores, if that is there; NULL: nothing is. */
+static void print_scores(const json_t *played, const char *what, const char *remark)
 {
 	json_t *scores = json_object_get(played, what), *value;
+	const char *text = remark ? json_string_value(json_object_get(played, remark)) : NULL;
 	const char *name, *comma = "";
 
 	if (!scores)
@@ -68,7 +70,18 @@ static void print_scores(const json_t *played, const char *what)
 		printf("%s %s %.6g", comma, name, json_real_value(value));
 		comma = ",";
 	}
+	if (text)
+		printf(" (%s)", text);
 	putchar('\n');
+}
+
+/* A member of `played` that is a text, if it is there. */
+static void print_member(const json_t *played, const char *key)
+{
+	const char *text = json_string_value(json_object_get(played, key));
+
+	if (text)
+		print_line(key, text);
 }
 
 static void print_text(const struct outcome *o)
@@ -84,10 +97,11 @@ static void print_text(const struct outcome *o)
 	}
 	if (o->check.n == TASK_REMARKS_MAX)
 		printf("  and more\n");
-	print_scores(o->played, "baseline");
-	print_scores(o->played, "solution");
-	if (json_object_get(o->played, "problem"))
-		print_line("problem", json_string_value(json_object_get(o->played, "problem")));
+	print_scores(o->played, "published", NULL);
+	print_scores(o->played, "baseline", "compared");
+	print_scores(o->played, "solution", NULL);
+	print_member(o->played, "note");
+	print_member(o->played, "problem");
 }
 
 /* False when there is no such task. */
@@ -132,7 +146,8 @@ static int run_task_check(struct command_context *ctx)
 
 static const struct cmd_option options[] = {
 	{ "run", 0, OPTION_FLAG, offsetof(struct check_options, run),
-			.help = "play the baseline and the known good solution, and score both" },
+			.help = "play the baseline and the known good solution, and score both; a "
+				"baseline that the task has published is compared" },
 	TASKS_DIR_OPTION,
 	{},
 };

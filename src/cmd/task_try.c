@@ -6,11 +6,13 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "grade/score.h"
 
 #include <fumehood/env.h>
 
 #include <errno.h>
 #include <fts.h>
+#include <math.h>
 #include <string.h>
 
 /*
@@ -109,14 +111,15 @@ static int put_tree(struct attempt *a, const struct task_file *file)
 	return r;
 }
 
-static int play(struct attempt *a, const struct task *task)
+static int play(struct attempt *a, const struct task *task, const struct task_file *files,
+		size_t n_files, const char *command)
 {
 	int r = fh_env_reset(a->env, 0, &a->step, &a->err);
 
-	for (size_t i = 0; i < task->n_solution && r >= 0; i++)
-		r = put_tree(a, &task->solution[i]);
+	for (size_t i = 0; i < n_files && r >= 0; i++)
+		r = put_tree(a, &files[i]);
 	if (r >= 0)
-		r = do_step(a, task->solution_command, (double)task->training_timeout_ms / 1000);
+		r = do_step(a, command, (double)task->training_timeout_ms / 1000);
 	if (r >= 0)
 		r = fh_env_submit(a->env, &a->step, &a->err);
 	if (r >= 0 && !a->step.score)
@@ -157,25 +160,66 @@ static bool failed(json_t *played, const char *what, const struct fh_error *err)
 static bool try_solution(struct attempt *a, const struct task *task, json_t *played)
 {
 	const double *baseline, *solution;
-	double better;
 
-	if (play(a, task) < 0)
+	if (play(a, task, task->solution, task->n_solution, task->solution_command) < 0)
 		return failed(played, "the solution", &a->err);
 	add_scores(played, "solution", a->step.score, a->step.n_score);
 	baseline = find_metric(a->step.baseline, a->step.n_baseline, task->metric);
 	solution = find_metric(a->step.score, a->step.n_score, task->metric);
-	better = baseline && solution ? *solution - *baseline : 0;
-	if (task->maximize ? better > 0 : better < 0)
+	if (baseline && solution && score_compare(*solution, *baseline, task->maximize) > 0)
 		return true;
 	json_object_set_new(played, "problem",
 			json_text("the solution is no better than the baseline"));
 	return false;
 }
 
+/* "0.15% better than published": by the metric that decides. */
+static void compare_with_published(struct attempt *a, const struct task *task, json_t *played)
+{
+	static const char *const words[] = { "worse than", "equal to", "better than" };
+	const double *now = find_metric(a->step.score, a->step.n_score, task->metric);
+	const double *then = find_metric(task->published, task->n_published, task->metric);
+	auto_buf struct buf text = BUF_INIT(256);
+	int better;
+
+	if (!now || !then)
+		return;
+	better = score_compare(*now, *then, task->maximize);
+	if (better && *then != 0)
+		buf_printf(&text, "%.2g%% ", 100 * fabs((*now - *then) / *then));
+	buf_printf(&text, "%s published", words[better + 1]);
+	json_object_set_new(played, "compared", json_text(buf_str(&text)));
+}
+
+/* A published baseline is one of the machine that it was found on: its program is played here, too. */
+static bool try_published(struct attempt *a, const struct task *task, json_t *played)
+{
+	add_scores(played, "published", task->published, task->n_published);
+	if (!task->baseline_command) {
+		json_object_set_new(played, "note",
+				json_text("the baseline is not played: no 'baseline_paths' name "
+					  "its program"));
+		return true;
+	}
+	if (play(a, task, NULL, 0, task->baseline_command) < 0)
+		return failed(played, "the baseline", &a->err);
+	add_scores(played, "baseline", a->step.score, a->step.n_score);
+	compare_with_published(a, task, played);
+	return true;
+}
+
+/* What fh_env_open() has not played. */
+static bool has_published(const struct task *task)
+{
+	return !task->baseline_command || task->baseline_is_published;
+}
+
 static bool try_task(struct fh_gym *gym, const struct task *task, json_t *played)
 {
 	struct fh_env_options options = {
-		.task = task->dir, .variant = task->variant, .max_steps = STEPS
+		.task = task->mlgym ? task->file : task->dir,
+		.variant = task->variant,
+		.max_steps = STEPS,
 	};
 	struct attempt a = { .err = FH_ERROR_INIT };
 	struct fh_env_info info;
@@ -184,8 +228,11 @@ static bool try_task(struct fh_gym *gym, const struct task *task, json_t *played
 	if (fh_env_open(gym, &options, &a.env, &a.err) < 0)
 		return failed(played, "the baseline", &a.err);
 	fh_env_info(a.env, &info);
-	add_scores(played, "baseline", info.baseline, info.n_baseline);
-	if (task->solution_command)
+	if (has_published(task))
+		ok = try_published(&a, task, played);
+	else
+		add_scores(played, "baseline", info.baseline, info.n_baseline);
+	if (ok && task->solution_command)
 		ok = try_solution(&a, task, played);
 	fh_env_close(a.env);
 	return ok;

@@ -113,6 +113,18 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 	return 0;
 }
 
+/* What sums of the same numbers in another order differ by, as a part of them. */
+#define ROUNDING 1e-9
+
+int score_compare(double value, double other, bool maximize)
+{
+	double difference = value - other;
+
+	if (!(fabs(difference) > ROUNDING * fmax(fabs(value), fabs(other))))
+		return 0;
+	return (difference > 0) == maximize ? 1 : -1;
+}
+
 static json_t *to_object(const struct score *s)
 {
 	json_t *object = json_object();

@@ -43,6 +43,10 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 /* The value of a metric, by its name, or by its name without case; NULL if it isn't there. */
 const double *score_find(const struct score *s, const char *name);
 
+/* 1, 0 or -1: `value` is better than, the same as, or worse than `other`. Values that only rounding tells
+ * apart are the same. 0 where one of them is NaN. */
+int score_compare(double value, double other, bool maximize);
+
 /* As Python prints a dict: {'Score': 1.25}. */
 void score_add_repr(struct buf *out, const struct score *s);
 

@@ -135,6 +135,29 @@ def test_what_is_wrong(fumehood):
     assert "DreamSubmissionTasks" in done.stderr
 
 
+def test_check_plays_the_baseline(fumehood, tmp_path):
+    """What is published was found on another machine; the program is played on this one."""
+    words = ("task", "check", "--run", "--mlgym-root", CHECKOUT)
+    told = fumehood(*words, "coin", "rows", "model", "words").stdout
+    for line in (
+        "published: Score 0.4, Errors 6\n  baseline: Score 0.4, Errors 6 (equal to published)",
+        "published: Accuracy 0.5, loss 0.25\n  baseline: accuracy 0.5 (equal to published)",
+        "published: val_loss 4\n  baseline: val_loss 0.416667 (90% better than published)",
+        "published: val_loss 4\n  note: the baseline is not played: no 'baseline_paths' name",
+    ):
+        assert line in told
+    played = json.loads(fumehood(*words, "--json", "coin").stdout)["played"]
+    assert played["published"] == played["baseline"] == {"Score": 0.4, "Errors": 6}
+    assert played["compared"] == "equal to published"
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    (root / "data/rows/baseline.py").write_text("import no_such_thing")
+    told = fumehood(*words[:-1], root, "rows", status=1).stdout
+    assert "FAIL rows" in told and "published: Accuracy 0.5" in told
+    assert "problem: the baseline: `python3 baseline.py` ended with" in told
+    assert "No module named 'no_such_thing'" in told
+
+
 @pytest.fixture
 def lacking(tmp_path) -> Path:
     """A checkout with a task that wants what the machine has, and what none has."""
@@ -439,6 +462,16 @@ def test_quick_start(fumehood, original):
     assert abs(done["scores"][0]["Score"] - 1.0227) < 0.03
     answer = play(fumehood, "tasks/battleOfSexes.yaml", "validate", root=original)[1]
     assert abs(answer["info"]["score"]["Score"] - 1.0227) < 0.03
+
+
+def test_a_baseline_of_the_original(fumehood, original):
+    words = ("task", "check", "--run", "--json", "--mlgym-root", original)
+    lines = fumehood(*words, "battleOfSexes", "titanic").stdout.splitlines()
+    of_game, of_csv = [json.loads(line)["played"] for line in lines]
+    assert of_game["published"] == {"Score": 1.0226699113845825}
+    assert abs(of_game["baseline"]["Score"] - 1.0227) < 0.03
+    assert of_game["compared"].endswith(" published")
+    assert of_csv["note"].startswith("the baseline is not played")
 
 
 def test_tasks_of_the_original(fumehood, original):

@@ -4,6 +4,7 @@
 #include "grade/score.h"
 
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -140,6 +141,33 @@ static void test_caps(void **state)
 	assert_true(read_text(buf_str(&text), &r) < 0);
 }
 
+/* --- comparing -------------------------------------------------------------------------------- */
+
+static void test_compare(void **state)
+{
+	static const struct {
+		double value, other;
+		int more; /* where more is better */
+	} rows[] = {
+		{ 1.5, 1, 1 },
+		{ 1, 1, 0 },
+		{ 0.1 + 0.2, 0.3, 0 },
+		{ -4.0000000000000009, -4, 0 },
+		{ 1e-12, 0, 1 }, /* as far from it as it can be */
+		{ 1e12 + 1, 1e12, 0 },
+		{ 30340.1119, 30340.1118, 1 },
+		{ NAN, 1, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		double a = rows[i].value, b = rows[i].other;
+
+		assert_int_equal(score_compare(a, b, true), rows[i].more);
+		assert_int_equal(score_compare(a, b, false), -rows[i].more);
+		assert_int_equal(score_compare(b, a, true), -rows[i].more);
+	}
+}
+
 /* --- keys ------------------------------------------------------------------------------------- */
 
 /* Whatever differs, the key differs. */
@@ -175,6 +203,7 @@ int main(void)
 		cmocka_unit_test(test_long_rejection),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_caps),
+		cmocka_unit_test(test_compare),
 		cmocka_unit_test(test_keys),
 	};
 
