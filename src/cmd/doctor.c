@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/chroot.h"
 #include "cmd/cmd.h"
 #include "cmd/term.h"
 
@@ -7,6 +8,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/places.h"
+#include "base/refusal.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "sandbox/gpus.h"
@@ -15,6 +17,7 @@
 #include "shell/session.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,7 +114,13 @@ static void check_user_namespaces(struct finding *f)
 	detail(f, "%s", error ? strerror(error) : "can be made");
 	if (f->ok)
 		return;
-	if (setting("/proc/sys/user/max_user_namespaces") == 0)
+	if (error == EPERM && chroot_here()) {
+		detail(f, "refused, because this is a chroot");
+		fix(f,
+				"make its folder DIR the root of a mount namespace: as root, outside, "
+				"unshare --mount sh -c 'mount --rbind DIR DIR && cd DIR && pivot_root . . "
+				"&& umount -l . && exec bash'");
+	} else if (setting("/proc/sys/user/max_user_namespaces") == 0)
 		fix(f, "as root: sysctl -w user.max_user_namespaces=65536");
 	else if (setting("/proc/sys/kernel/unprivileged_userns_clone") == 0)
 		fix(f, "as root: sysctl -w kernel.unprivileged_userns_clone=1");
@@ -126,6 +135,25 @@ static void check_user_namespaces(struct finding *f)
 				"--security-opt seccomp=unconfined");
 }
 
+static void fix_ids(struct finding *f)
+{
+	int64_t first, last;
+	char name[256];
+
+	if (!idmap_user_name(name, sizeof(name)))
+		fix(f,
+				"newuidmap wants a user with a name: as root, useradd --uid %u NAME, "
+				"which gives subordinate ids, too",
+				(unsigned)geteuid());
+	else if (!idmap_free_range(geteuid(), &first, &last))
+		fix(f, "as root: make room in /etc/subuid and /etc/subgid, where no range is free");
+	else
+		fix(f,
+				"as root: usermod --add-subuids %" PRId64 "-%" PRId64
+				" --add-subgids %" PRId64 "-%" PRId64 " %s",
+				first, last, first, last, name);
+}
+
 static void check_ids(struct finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
@@ -133,11 +161,9 @@ static void check_ids(struct finding *f)
 	f->ok = idmap_check(&err) == 0;
 	detail(f, "%s", f->ok ? "subordinate ids can be mapped" : err.message);
 	if (!f->ok && strstr(err.message, "uidmap"))
-		fix(f, "apt-get install uidmap");
+		fix(f, "as root: apt-get install uidmap");
 	else if (!f->ok)
-		fix(f,
-				"as root: usermod --add-subuids 100000-165535 --add-subgids 100000-165535 "
-				"<user>");
+		fix_ids(f);
 }
 
 static void check_plugin(struct finding *f)
@@ -169,6 +195,9 @@ static const struct {
 			"this root lacks CAP_SETUID, as in a container: run as an ordinary user with "
 			"subordinate ids, or give the container that capability" },
 	{ "bash can't load", "build again with make" },
+	{ "refused to map",
+			"newuidmap and newgidmap must be setuid root, and no_new_privs unset: as root, "
+			"apt-get install --reinstall uidmap" },
 };
 
 static void explain(struct finding *f)
@@ -216,6 +245,14 @@ static struct owner *try_owner(struct fh_error *err)
 	return NULL;
 }
 
+/* Without the advice to run this very program. */
+static void say_here(struct finding *f, const char *message)
+{
+	const char *advice = strstr(message, ERROR_SEE_DOCTOR);
+
+	detail(f, "%.*s", (int)(advice ? (size_t)(advice - message) : strlen(message)), message);
+}
+
 static void check_sandbox(struct finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
@@ -227,7 +264,7 @@ static void check_sandbox(struct finding *f)
 		detail(f, "a sandbox ran a command %.0f ms after this program began one",
 				(double)(clock_now_ns() - began) / 1e6);
 	else
-		detail(f, "%s", err.message);
+		say_here(f, err.message);
 	owner_close(owner);
 	explain(f);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fd.h"
+#include "base/refusal.h"
 #include "base/scope.h"
 #include "guest/nursery.h"
 
@@ -61,8 +62,10 @@ int birth_become_root(struct fh_error *err)
 
 int birth_surroundings(bool own_network, struct fh_error *err)
 {
-	if (unshare(CLONE_NEWIPC | CLONE_NEWUTS) < 0)
-		return error_set(err, errno, "make namespaces");
+	if (unshare(CLONE_NEWIPC | CLONE_NEWUTS) < 0) {
+		error_set(err, errno, "make namespaces");
+		return error_see_doctor(err);
+	}
 	if (sethostname("fumehood", 8) < 0)
 		return error_set(err, errno, "set the host's name");
 	if (confine_drop_bounding() < 0)
@@ -142,7 +145,10 @@ static pid_t clone_child(struct nursery *n, struct birth *b, uint64_t flags, int
 
 	if (pid == 0)
 		child(n, b, mapped);
-	return pid < 0 ? error_set(err, errno, "make namespaces") : pid;
+	if (pid >= 0)
+		return pid;
+	error_set(err, errno, "make namespaces");
+	return error_see_doctor(err);
 }
 
 /* The child waits for a byte, or for the end of who was to write it. */

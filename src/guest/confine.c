@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/refusal.h"
 #include "guest/guest.h"
 
 #include <errno.h>
@@ -113,8 +114,11 @@ int confine(const struct confinement *c, uint8_t user, struct fh_error *err)
 	r = enter_groups(c, err);
 	if (r < 0)
 		return r;
-	if (unshare(CLONE_NEWCGROUP) < 0) /* of which they are the root: nothing above has a name */
-		return error_set(err, errno, "make a control group namespace");
+	if (unshare(CLONE_NEWCGROUP) <
+			0) { /* of which they are the root: nothing above has a name */
+		error_set(err, errno, "make a control group namespace");
+		return error_see_doctor(err);
+	}
 	r = set_limits(c, err);
 	if (r < 0)
 		return r;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/refusal.h"
 #include "base/scope.h"
 #include "guest/guest.h"
 
@@ -51,8 +52,10 @@ static void set_up_tcp(void)
 
 int network_make(struct fh_error *err)
 {
-	if (unshare(CLONE_NEWNET) < 0)
-		return error_set(err, errno, "make a network namespace");
+	if (unshare(CLONE_NEWNET) < 0) {
+		error_set(err, errno, "make a network namespace");
+		return error_see_doctor(err);
+	}
 	set_up_tcp();
 	return loopback_up(err);
 }

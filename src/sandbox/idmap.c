@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pwd.h>
 #include <spawn.h>
 #include <stdint.h>
@@ -22,41 +23,64 @@
 #define SUBID_FILE_MAX (1 << 20)
 
 /* One line of subuid(5): NAME-or-ID:FIRST:COUNT. */
-static bool parse_line(char *line, const char *name, const char *id, int64_t *out_first)
+struct subid_line {
+	const char *owner;
+	int64_t first, count;
+};
+
+static bool parse_line(char *line, struct subid_line *out)
 {
 	char *first = strchr(line, ':');
 	char *count = first ? strchr(first + 1, ':') : NULL;
-	int64_t n, f;
 
-	if (!count)
+	if (!count || *line == ':')
 		return false;
 	*first++ = '\0';
 	*count++ = '\0';
-	if (!str_eq(line, name) && !str_eq(line, id))
+	out->owner = line;
+	return str_to_i64(first, &out->first) && str_to_i64(count, &out->count);
+}
+
+/* The lines of path, one after the other; the text is the caller's and is cut up. */
+static bool next_line(char **rest, struct subid_line *out)
+{
+	char *line;
+
+	while ((line = strsep(rest, "\n")))
+		if (parse_line(line, out))
+			return true;
+	return false;
+}
+
+bool idmap_user_name(char *out, size_t size)
+{
+	struct passwd pw, *found = NULL;
+	char space[4096];
+
+	if (getpwuid_r(geteuid(), &pw, space, sizeof(space), &found) != 0 || !found)
 		return false;
-	if (!str_to_i64(first, &f) || !str_to_i64(count, &n) || n < GUEST_IDS)
-		return false;
-	*out_first = f;
-	return true;
+	return snprintf(out, size, "%s", pw.pw_name) < (int)size;
 }
 
 /* The first range of path that is large enough for this user. */
 static bool find_range(const char *path, int64_t *out_first)
 {
 	auto_buf struct buf text = BUF_INIT(SUBID_FILE_MAX);
-	struct passwd pw, *found = NULL;
-	char space[4096], id[32];
-	char *line, *rest;
+	struct subid_line line;
+	char name[256] = "", id[32];
+	char *rest;
 
-	if (getpwuid_r(geteuid(), &pw, space, sizeof(space), &found) != 0)
-		found = NULL; /* by its number, then */
+	idmap_user_name(name, sizeof(name)); /* by the number alone if there is none */
 	snprintf(id, sizeof(id), "%u", (unsigned)geteuid());
 	if (fd_read_file(path, &text, NULL) < 0)
 		return false;
 	rest = text.data;
-	while ((line = strsep(&rest, "\n")))
-		if (parse_line(line, found ? found->pw_name : id, id, out_first))
-			return true;
+	while (next_line(&rest, &line)) {
+		if (line.count < GUEST_IDS || !(str_eq(line.owner, id) || str_eq(line.owner, name)))
+			continue;
+		*out_first = line.first;
+		return true;
+	}
 	return false;
 }
 
@@ -65,9 +89,7 @@ static int range_of(const char *path, int64_t *out_first, struct fh_error *err)
 	if (find_range(path, out_first))
 		return 0;
 	if (geteuid() != 0)
-		return error_say(err, ENOENT,
-				"this user has no %d subordinate ids in %s: as root, run "
-				"`usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER`",
+		return error_say(err, ENOENT, "this user has no %d subordinate ids in %s",
 				GUEST_IDS, path);
 	*out_first = ROOT_BASE;
 	return 0;
@@ -140,4 +162,67 @@ int idmap_check(struct fh_error *err)
 	if (r == 0 && geteuid() != 0 && access("/usr/bin/newuidmap", X_OK) < 0)
 		r = error_say(err, ENOENT, "newuidmap is not there: install the package uidmap");
 	return r;
+}
+
+/* --- a range for who has none ----------------------------------------------------------------- */
+
+/* Where useradd puts them: its ranges begin at FREE_FIRST and are RANGE_IDS long. */
+#define FREE_FIRST 100000LL
+#define RANGE_IDS 65536LL
+#define RANGES 9155
+#define NEXT_RANGE 997 /* and not 1, where the next user begins */
+
+static bool in_range(int64_t id, int64_t first)
+{
+	return id >= first && id < first + RANGE_IDS;
+}
+
+static bool file_overlaps(const char *path, int64_t first)
+{
+	auto_buf struct buf text = BUF_INIT(SUBID_FILE_MAX);
+	struct subid_line line;
+	char *rest;
+
+	if (fd_read_file(path, &text, NULL) < 0)
+		return false;
+	rest = text.data;
+	while (next_line(&rest, &line))
+		if (line.first < first + RANGE_IDS && first < line.first + line.count)
+			return true;
+	return false;
+}
+
+static bool has_account(int64_t first)
+{
+	struct passwd user = { 0 }, *one_user;
+	struct group group = { 0 }, *one_group;
+	char space[16384];
+	bool found = false;
+
+	setpwent();
+	while (!found && getpwent_r(&user, space, sizeof(space), &one_user) == 0)
+		found = in_range(user.pw_uid, first);
+	endpwent();
+	setgrent();
+	while (!found && getgrent_r(&group, space, sizeof(space), &one_group) == 0)
+		found = in_range(group.gr_gid, first);
+	endgrent();
+	return found;
+}
+
+/* Begins at the user's own number, so that two users who ask before either is given one differ. */
+bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last)
+{
+	for (int64_t i = 0; i < RANGES; i++) {
+		int64_t first = FREE_FIRST +
+				(uid + RANGES - 1000 + i * NEXT_RANGE) % RANGES * RANGE_IDS;
+
+		if (file_overlaps("/etc/subuid", first) || file_overlaps("/etc/subgid", first) ||
+				has_account(first))
+			continue;
+		*out_first = first;
+		*out_last = first + RANGE_IDS - 1;
+		return true;
+	}
+	return false;
 }

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /*
@@ -13,7 +15,16 @@
  */
 int idmap_apply(pid_t pid, struct fh_error *err);
 
-/* Whether idmap_apply can work here; the error says what is missing and how to get it. */
+/* Whether idmap_apply can work here; the error says what is missing. */
 int idmap_check(struct fh_error *err);
+
+/* Of the user who runs this; false if there is none. */
+bool idmap_user_name(char *out, size_t size);
+
+/*
+ * A range for a user who has none: no line of /etc/subuid and /etc/subgid overlaps it, and no user or
+ * group has an id in it. False if all are taken. Walks the users' database: for one thread.
+ */
+bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last);
 
 #endif

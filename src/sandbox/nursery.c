@@ -2,6 +2,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/places.h"
+#include "base/refusal.h"
 #include "base/scope.h"
 #include "proto/guest.h"
 #include "sandbox/idmap.h"
@@ -270,7 +271,7 @@ static int start(struct owner *o, struct nursery_ends *ends, struct fh_error *er
 	r = greet(o, err);
 	if (r == -EPIPE)
 		r = explain(ends->complaints, err);
-	return r < 0 ? r : make_layers(o, err);
+	return r < 0 ? error_see_doctor(err) : make_layers(o, err);
 }
 
 static int nursery_start(struct owner *o, struct fh_error *err)

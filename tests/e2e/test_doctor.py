@@ -5,9 +5,13 @@ import json
 import os
 import shutil
 import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
+HINT = "; run `fumehood doctor`"
 USER = 54321  # who has no subordinate ids
 MOUNTS = "unshare --mount"  # of its own, as root
 USER_NAMESPACE = "unshare --map-root-user"
@@ -27,7 +31,7 @@ LACKS = [
         f"setpriv --reuid={USER} --regid={USER} --clear-groups",
         "",
         "this user has no 65534 subordinate ids",
-        "usermod --add-subuids",
+        f"useradd --uid {USER} NAME",
     ),
     ("sandbox", MOUNTS, "mount -t tmpfs none /proc/sys", "mount '/proc'", "/proc is masked"),
     ("state folder", "env FUMEHOOD_STATE=/proc/x", "", "/proc/x", "set FUMEHOOD_STATE"),
@@ -98,3 +102,158 @@ def test_a_program_without_its_plugin_says_how_to_get_it(fumehood):
     assert lines[at].endswith(" is not there") and "fix: build it: make" in lines[at + 1]
     assert "less control groups   not known without a sandbox" in lines
     assert done.returncode == 1 and lines[-1] == "This machine can't run episodes yet."
+
+
+def as_root(fumehood, script: str, *args, status: int = 0) -> subprocess.CompletedProcess:
+    """Runs a script in a mount namespace of its own; $0 is the program."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can change what a machine has")
+    done = subprocess.run(
+        [*MOUNTS.split(), "bash", "-euc", script, fumehood.program, *map(str, args)],
+        cwd="/",
+        env=fumehood.env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == status, (done.stdout, done.stderr)
+    return done
+
+
+# /etc is changed for this namespace alone. Each of two users asks before either has been given ids.
+TWO_USERS = """
+program=$0
+mount -t tmpfs none /mnt && mkdir -m 1777 /mnt/{up,work,state} && chmod 755 /mnt/up
+mount -t overlay overlay -o lowerdir=/etc,upperdir=/mnt/up,workdir=/mnt/work /etc
+sed -i '/^[^:]*:x:100[01]:/d' /etc/passwd
+echo taken:100000:65536 >/etc/subuid
+echo taken:165545:65536 >/etc/subgid
+add() { useradd -MN -K SUB_UID_COUNT=0 -K SUB_GID_COUNT=0 -u "$@"; }
+add 1000 ann
+add 1001 ben
+add $((100000 + 997 * 65536 + 7)) cat
+doctor() {
+    setpriv --reuid="$1" --regid=100 --clear-groups \\
+        env HOME=/ FUMEHOOD_STATE="/mnt/state/$1" "$program" doctor --json || true
+}
+ask() { doctor "$1" | jq -r '.checks[] | select(.name == "subordinate ids").fix'; }
+ann=$(ask ann) ben=$(ask ben)
+printf '%s\\n' "$ann" "$ben"
+${ann#as root: } && ${ben#as root: }
+cat /etc/subuid
+for user in ann ben; do doctor $user | jq .ok; done
+"""
+
+
+def test_two_users_are_given_different_ids(fumehood):
+    """The advice for each names the user, overlaps nothing that is taken, and works as it stands."""
+    lines = as_root(fumehood, TWO_USERS).stdout.splitlines()
+    advice, given, ok = lines[:2], lines[2:5], lines[5:]
+    ranges = [(100000 + n * 65536, 100000 + n * 65536 + 65535) for n in (2 * 997, 1 + 997)]
+    assert advice == [
+        f"as root: usermod --add-subuids {a}-{b} --add-subgids {a}-{b} {user}"
+        for (a, b), user in zip(ranges, ["ann", "ben"], strict=True)
+    ]
+    assert given[1:] == [f"ann:{ranges[0][0]}:65536", f"ben:{ranges[1][0]}:65536"]
+    assert ok == ["true", "true"]
+
+
+# Makes $1 a root of this machine's own folders.
+A_ROOT = """
+root=$1
+cd "$root" && mkdir proc dev sys usr etc tmp state program && ln -s usr/{bin,sbin,lib,lib64} .
+mount -t proc none proc
+for part in dev sys usr etc; do mount --rbind /$part $part; done
+mount --rbind "$(dirname "$0")/.." program
+export FUMEHOOD_STATE=/state
+"""
+
+
+@pytest.mark.parametrize("before", ["", 'mount --rbind "$root" "$root"'])
+def test_a_chroot_is_said_to_be_one(fumehood, before):
+    """Its root may be a mount, which only a process outside shows. What doctor says of it helps."""
+    program = Path(fumehood.program)
+    run = f"{program.parent.name}/{program.name}"
+    root = fumehood.folder / "root"
+    root.mkdir()
+    script = f'{A_ROOT}\n{before}\nchroot "$root" /program/{run}'
+    said = as_root(fumehood, f"{script} sandbox exec -- true || exit", root, status=1).stderr
+    assert said.endswith(f"make a user namespace: Operation not permitted{HINT}\n")
+    check = checks_of(as_root(fumehood, f"{script} doctor --json || exit", root, status=1))
+    assert check["user namespaces"]["detail"] == "refused, because this is a chroot"
+    assert HINT not in check["sandbox"]["detail"]
+    way = check["user namespaces"]["fix"].split("as root, outside, ")[1].replace("DIR", str(root))
+    as_root(fumehood, f"{A_ROOT}\n{way} <<<'/program/{run} doctor'", root)
+
+
+def limited(fumehood, limit: str, *args) -> subprocess.CompletedProcess:
+    """Runs the program where /proc/sys/user/max_{limit} is too low."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can map all ids into a user namespace")
+    lower = f'echo {limit.replace(" ", " >/proc/sys/user/max_")} && exec "$0" "$@"'
+    with subprocess.Popen(
+        # A shell that is executed once the ids are mapped is root.
+        ["unshare", "--user", "sh", "-c", 'read go && exec sh -c "$@"', "sh"]
+        + [lower, fumehood.program, *map(str, args)],
+        env=fumehood.env,
+        cwd=fumehood.folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as child:
+        proc = Path(f"/proc/{child.pid}")
+        while os.readlink(proc / "ns/user") == os.readlink("/proc/self/ns/user"):
+            time.sleep(0.01)
+        for name in ("uid_map", "gid_map"):
+            (proc / name).write_text("0 0 4294967295\n")
+        out, err = child.communicate("go\n", timeout=120)
+    return subprocess.CompletedProcess(args, child.returncode, out, err)
+
+
+LIMITS = [
+    "0 user_namespaces",
+    "1 user_namespaces",  # the nursery's, and no sandbox'
+    "0 mnt_namespaces",
+    "0 pid_namespaces",
+    "0 ipc_namespaces",
+    "0 uts_namespaces",
+    "0 net_namespaces",
+    "0 cgroup_namespaces",
+]
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_a_missing_namespace_leads_to_doctor(fumehood, limit):
+    done = limited(fumehood, limit, "sandbox", "exec", "--", "true")
+    assert done.returncode in (1, 126) and done.stderr.endswith(f"No space left on device{HINT}\n")
+
+
+COMMANDS = [
+    "sandbox exec -- true",
+    "run --task titanic:micro",
+    "env --task titanic:micro",
+    f"task check --run {ROOT}/tasks/titanic",
+    "bench --only reset",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_without_ids_leads_to_doctor(fumehood, command):
+    if os.geteuid() != 0:
+        pytest.skip("only root can become a user without ids")
+    script = 'mount -t tmpfs -o mode=1777 none /mnt && cd /mnt && HOME=/mnt exec "$@"'
+    done = subprocess.run(
+        [*MOUNTS.split(), "sh", "-c", script, "sh"]
+        + [*f"setpriv --reuid={USER} --regid={USER} --clear-groups".split()]
+        + ["env", "-u", "FUMEHOOD_STATE", fumehood.program, *command.split()],
+        input='{"op":"reset"}\n',
+        env=fumehood.env,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    said = (done.stdout + done.stderr).replace('"', "")
+    assert f"this user has no 65534 subordinate ids in /etc/subuid{HINT}\n" in said

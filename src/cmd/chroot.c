@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/chroot.h"
+
+#include "base/fd.h"
+#include "base/path.h"
+#include "base/str.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/*
+ * The kernel tells nobody directly. If the root is a folder of a file system, our mountinfo has no "/".
+ * If it is a mount, an ancestor outside of the chroot sees that mount elsewhere than at "/".
+ */
+#define MOUNTINFO_MAX (1 << 20)
+
+struct mount {
+	char id[32], where[256];
+};
+
+/* The mount at `where`, or if that is NULL the one with this id; false if there is none. */
+static bool find_mount(const char *mountinfo, const char *where, const char *id, struct mount *out)
+{
+	auto_buf struct buf text = BUF_INIT(MOUNTINFO_MAX);
+	char *rest, *line;
+	bool found = false;
+
+	if (fd_read_file(mountinfo, &text, NULL) < 0)
+		return false;
+	rest = text.data;
+	while ((line = strsep(&rest, "\n"))) {
+		struct mount m;
+
+		if (sscanf(line, "%31s %*s %*s %*s %255s", m.id, m.where) != 2)
+			continue;
+		if (where ? !str_eq(m.where, where) : !str_eq(m.id, id))
+			continue;
+		*out = m; /* the last one covers those before it */
+		found = true;
+	}
+	return found;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	auto_buf struct buf text = BUF_INIT(4096);
+	char path[64];
+	char parent[16];
+	const char *end;
+	int64_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	if (fd_read_file(path, &text, NULL) < 0)
+		return 0;
+	end = strrchr(buf_str(&text), ')'); /* of the name, which may hold anything */
+	if (!end || sscanf(end, ") %*c %15s", parent) != 1 || !str_to_i64(parent, &n))
+		return 0;
+	return (pid_t)n;
+}
+
+bool chroot_here(void)
+{
+	struct mount own, seen;
+
+	if (!path_exists("/proc/self/mountinfo"))
+		return false;
+	if (!find_mount("/proc/self/mountinfo", "/", NULL, &own))
+		return true;
+	for (pid_t pid = getppid(); pid > 0; pid = parent_of(pid)) {
+		char path[64];
+
+		snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
+		if (find_mount(path, NULL, own.id, &seen) && !str_eq(seen.where, "/"))
+			return true;
+	}
+	return false;
+}
