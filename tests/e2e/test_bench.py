@@ -2,6 +2,7 @@
 """`bench`: what it prints, and how it is asked and stopped. How fast anything is, is not tested."""
 
 import json
+import os
 import signal
 import subprocess
 import time
@@ -20,6 +21,9 @@ def bench(fumehood, *args) -> dict:
 def results(report: dict) -> dict:
     for result in report["results"]:
         assert list(result) == FIELDS
+        if result["unit"] == "bytes" and os.getuid() != 0:
+            assert result["n"] == 0 and result["p50"] is None  # only root may read it
+            continue
         assert 0 < result["p50"] <= result["p95"] <= result["p99"]
     return {result["name"]: result for result in report["results"]}
 
@@ -42,9 +46,10 @@ def test_many_alive(fumehood):
         f"{name}@{n}" for n in (1, 3) for name in ("reset", "step", "burst", "memory", "fds")
     ]
     assert found["memory@3"]["unit"] == "bytes"
-    assert found["memory@3"]["n"] == 3
     assert found["memory@3"]["floor_p50"] is None
-    assert found["memory@3"]["p50"] > 100_000
+    if os.getuid() == 0:
+        assert found["memory@3"]["n"] == 3
+        assert found["memory@3"]["p50"] > 100_000
     assert 3 <= found["fds@3"]["p50"] <= 5 + 16 / 3  # and what is kept for episodes to come
 
 

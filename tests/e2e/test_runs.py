@@ -82,7 +82,7 @@ def test_what_is_there_is_not_done_again(fumehood):
     shutil.rmtree(next(fumehood.out.glob("demo__*_run_1")))
     assert [r["model"] for r in played(results(fumehood, *args, "--runs", 3))] == ["demo"]
     assert len(results(fumehood, *args, "--suffix", "new", "--runs", 1)) == 2
-    log = next(fumehood.out.glob("baseline__*_run_0")) / "events.jsonl"
+    log = next(fumehood.out.glob("baseline__*__install-0_run_0")) / "events.jsonl"
     begun, end = log.read_text().rstrip("\n").rsplit("\n", 1)
     for last in ("", json.dumps(json.loads(end) | {"over": False}) + "\n"):
         log.write_text(f"{begun}\n{last}")
