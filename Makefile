@@ -1,6 +1,6 @@
 # Every target is a short script or one meson call; `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: build run test setup bench asan lint fuzz install clean help
+.PHONY: build run check test setup bench asan lint fuzz install clean help
 MAKEFLAGS += --no-print-directory
 SECONDS = 120
 
@@ -11,6 +11,10 @@ run: ## install what is missing, compile, and play two episodes: scripts/demo
 	@scripts/setup build run
 	@scripts/build
 	@scripts/demo
+
+check: ## what a change needs, in a few minutes: scripts/test --check
+	@scripts/setup
+	@scripts/test --check
 
 test: ## install what is missing, compile, and run every check and test: scripts/test
 	@scripts/setup

@@ -24,7 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TASKS = Path(__file__).resolve().parent / "tasks"
 KILLS = int(os.environ.get("FAULT_KILLS", "1000"))
 OTHER_KILLS = KILLS // (5 if "FAULT_ALL" in os.environ else 20)
-SEED = int(os.environ.get("FAULT_SEED", random.SystemRandom().randrange(1 << 32)))
+# Processes that run tests side by side have the environment of the first.
+SEED = int(os.environ.setdefault("FAULT_SEED", str(random.SystemRandom().randrange(1 << 32))))
 
 GONE_S = 2.0  # by when nothing may be left of a killed owner
 ANSWER_S = 60.0  # what takes longer hangs
