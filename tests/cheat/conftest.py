@@ -20,7 +20,7 @@ import yaml
 TASKS = Path(__file__).resolve().parent / "tasks"
 OURS = TASKS.parents[2] / "tasks"
 MLGYM = TASKS.parents[1] / "fixtures/mlgym-root"
-ANSWER_S = 100.0
+ANSWER_S = 700.0
 
 
 @dataclass(frozen=True)

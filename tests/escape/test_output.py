@@ -16,7 +16,7 @@ def peak_kib(pid: int) -> int:
 
 
 FLOODS = [
-    "head -c 10G /dev/zero",
+    "head -c 5G /dev/zero",
     "head -c 200M /dev/urandom",
     "head -c 100M /dev/zero | tr '\\0' '\\r'",
     "for i in {1..20}; do head -c 10M /dev/zero | tr '\\0' x & done; wait",
@@ -27,7 +27,7 @@ FLOODS = [
 def test_floods(agent, flood):
     agent.sh("echo before")
     before = peak_kib(agent.pid)
-    text = agent.sh(flood, "output_limit", timeout_s=90)
+    text = agent.sh(flood, "output_limit", timeout_s=600)
     assert len(text) <= 4 * KEPT_BYTES + 200 and "only the first 64 KiB are kept" in text
     assert peak_kib(agent.pid) - before <= GREW_KIB
 

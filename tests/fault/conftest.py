@@ -27,8 +27,8 @@ OTHER_KILLS = KILLS // (5 if "FAULT_ALL" in os.environ else 20)
 # Processes that run tests side by side have the environment of the first.
 SEED = int(os.environ.setdefault("FAULT_SEED", str(random.SystemRandom().randrange(1 << 32))))
 
-GONE_S = 2.0  # by when nothing may be left of a killed owner
-ANSWER_S = 60.0  # what takes longer hangs
+GONE_S = 20.0  # by when nothing may be left of a killed owner
+ANSWER_S = 120.0  # what takes longer hangs
 WALL = 0x40000000
 PR_SET_CHILD_SUBREAPER = 36
 

@@ -6,7 +6,7 @@
 
 /* What a fault may leave of a test's owners on this machine: nothing. */
 
-#define GONE_MS 2000 /* by when that has to be so */
+#define GONE_MS 20000 /* by when that has to be so */
 
 /* From now on whatever loses its parent beneath this process becomes its child, and can't hide. */
 void machine_watch(void);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SIGKILL of the owner, at any point of an episode's life.
 
-Whatever it was doing: within two seconds no process is left and no group has members, no mount ever
+Whatever it was doing: soon no process is left and no group has members, no mount ever
 shows, what was given out can be read, and the next start or `sandbox gc` removes the rest.
 """
 

@@ -32,7 +32,7 @@ struct chat_server {
 	char *log;
 };
 
-#define WAIT_MS 20000
+#define WAIT_MS 120000
 
 /* Runs a program, whose arguments a NULL ends, with these as its first three descriptors. */
 static inline pid_t chat_spawn(const char *const *argv, int in, int out, int error_fd)

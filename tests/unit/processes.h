@@ -13,7 +13,7 @@
 #define PROCESSES_MAX 4096
 
 /* What is to end has ended by then. */
-#define PATIENCE_S 30
+#define PATIENCE_S 120
 
 static inline void wait_a_little(void)
 {

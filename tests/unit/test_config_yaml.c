@@ -249,7 +249,7 @@ static void test_bombs(void **state)
 
 		refuse(buf_str(&bombs[i].text), bombs[i].text.len, bombs[i].error);
 		/* Sanitizers and a busy machine are slow; what has no cap would take hours. */
-		if (clock_now_ns() - start > 20 * NS_PER_S)
+		if (clock_now_ns() - start > 120 * NS_PER_S)
 			fail_msg("%s took too long", bombs[i].name);
 		buf_release(&bombs[i].text);
 	}

@@ -151,7 +151,7 @@ static void a_large_memory_takes_little(void **state)
 		auto_buf struct buf ours = memory_of(&l->ours);
 		auto_buf struct buf out = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
 		struct fh_error err = FH_ERROR_INIT;
-		int64_t began_ns = clock_now_ns();
+		clock_t start = clock();
 		int r;
 
 		most_bytes = 0;
@@ -162,7 +162,7 @@ static void a_large_memory_takes_little(void **state)
 			assert_has(err.message, l->why);
 		assert_int_equal(n_bytes, 0);
 		assert_in_range(most_bytes, 0, 128 << 20);
-		assert_in_range(clock_now_ns() - began_ns, 0, 5 * NS_PER_S);
+		assert_in_range(clock() - start, 0, 5 * CLOCKS_PER_SEC);
 	}
 }
 

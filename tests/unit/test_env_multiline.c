@@ -88,14 +88,14 @@ static void test_time(void **state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		auto_buf struct buf text = BUF_INIT(1 << 20);
-		int64_t began_ns = clock_now_ns();
+		clock_t began = clock();
 		auto_free char *out = NULL;
 
 		while (text.len + strlen(lines[i]) <= text.cap)
 			buf_add_str(&text, lines[i]);
 		out = multiline_quote(buf_str(&text), commands, ARRAY_SIZE(commands));
 		assert_null(out); /* the last one's would be too long */
-		assert_true(clock_now_ns() - began_ns < 5000 * NS_PER_MS);
+		assert_true(clock() - began < 5 * CLOCKS_PER_SEC);
 	}
 }
 

@@ -9,7 +9,8 @@
 /* Episodes of one owner and one thread: whatever one does, the owner has time for the others. */
 
 #define ATTACK_S 1.5
-#define SLOWEST_MS 1000 /* of a neighbour's step, on a machine that does much else */
+#define SLOWEST_MS 1000 /* of a neighbour's step */
+#define TRIES 5 /* of an attack: a busy machine is slow now and then, one that works is each time */
 
 static const char *const attacks[] = {
 	"yes",
@@ -41,6 +42,26 @@ static bool is_over(struct fh_env *env)
 	return n;
 }
 
+/* The longest of the neighbour's steps while an attack goes on. */
+static int64_t slowest_beside(const char *attack, struct fh_env *neighbour)
+{
+	struct fh_env *attacker = open_episode("rows");
+	int64_t slowest_ns = 0;
+
+	begin(attacker, attack);
+	while (!is_over(attacker)) {
+		int64_t before_ns = clock_now_ns(), took_ns;
+
+		act(neighbour, "echo on");
+		took_ns = clock_now_ns() - before_ns;
+		slowest_ns = took_ns > slowest_ns ? took_ns : slowest_ns;
+		assert_string_equal(step.observation, "on\n");
+	}
+	assert_done(fh_env_end(attacker, &step, &error));
+	fh_env_close(attacker);
+	return slowest_ns;
+}
+
 static void test_neighbours_go_on(void **state)
 {
 	const struct fh_env_options options = { .task = "rows", .max_steps = 1000000 };
@@ -49,23 +70,13 @@ static void test_neighbours_go_on(void **state)
 	assert_done(fh_env_open(gym, &options, &neighbour, &error));
 	assert_done(fh_env_reset(neighbour, 0, &step, &error));
 	for (size_t i = 0; i < ARRAY_SIZE(attacks); i++) {
-		struct fh_env *attacker = open_episode("rows");
-		int64_t slowest_ns = 0;
+		int64_t slowest_ns = INT64_MAX;
 
-		begin(attacker, attacks[i]);
-		while (!is_over(attacker)) {
-			int64_t before_ns = clock_now_ns(), took_ns;
-
-			act(neighbour, "echo on");
-			took_ns = clock_now_ns() - before_ns;
-			slowest_ns = took_ns > slowest_ns ? took_ns : slowest_ns;
-			assert_string_equal(step.observation, "on\n");
-		}
-		assert_done(fh_env_end(attacker, &step, &error));
+		for (int n = 0; n < TRIES && slowest_ns > SLOWEST_MS * NS_PER_MS; n++)
+			slowest_ns = slowest_beside(attacks[i], neighbour);
 		if (slowest_ns > SLOWEST_MS * NS_PER_MS)
 			fail_msg("beside '%s' a step took %lld ms", attacks[i],
 					(long long)(slowest_ns / NS_PER_MS));
-		fh_env_close(attacker);
 	}
 	fh_env_close(neighbour);
 }

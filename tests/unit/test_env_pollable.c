@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gym_fixture.h"
+#include "processes.h"
 
 #include "base/fd.h"
 
@@ -129,7 +130,7 @@ static void test_protocol(void **state)
 	struct fh_env *env = open_polled("rows"), *done;
 
 	assert_int_equal(fh_env_end(env, &step, &error), -EPROTO);
-	begin(env, "sleep 0.2; echo x");
+	begin(env, "sleep 3; echo x");
 	assert_int_equal(fh_env_end(env, &step, &error), -EBUSY);
 	assert_int_equal(fh_env_step_begin(env, &(struct fh_action){ .text = "ls" }, &error),
 			-EBUSY);
@@ -187,9 +188,29 @@ static void test_deadlines(void **state)
 	fh_env_close(quick);
 }
 
-static void *interrupt_later(void *env)
+/* Once a process of that name runs beneath this one. */
+static void await_named(const char *name)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = 200000000 }, NULL);
+	static struct processes all;
+	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
+
+	do {
+		wait_a_little();
+		assert_true(clock_now_ns() < deadline);
+		process_descendants(getpid(), &all);
+	} while (!process_named(&all, name));
+}
+
+static void *interrupt_sleep(void *env)
+{
+	await_named("sleep");
+	fh_env_interrupt(env);
+	return NULL;
+}
+
+static void *interrupt_scoring(void *env)
+{
+	await_named("python3");
 	fh_env_interrupt(env);
 	return NULL;
 }
@@ -199,14 +220,14 @@ static void test_interrupt_from_a_thread(void **state)
 	struct fh_env *env = open_polled("rows");
 	pthread_t thread;
 
-	pthread_create(&thread, NULL, interrupt_later, env);
+	pthread_create(&thread, NULL, interrupt_sleep, env);
 	begin(env, "sleep 100");
 	assert_done(finish(env));
 	pthread_join(thread, NULL);
 	assert_has(step.observation, "interrupted");
 
 	/* The same for the blocking form. */
-	pthread_create(&thread, NULL, interrupt_later, env);
+	pthread_create(&thread, NULL, interrupt_sleep, env);
 	act_within(env, "sleep 100", 60);
 	pthread_join(thread, NULL);
 	assert_has(step.observation, "interrupted");
@@ -220,7 +241,7 @@ static void test_interrupt_scoring(void **state)
 	pthread_t thread;
 
 	poll_act(env, "echo one two three sleep >words.txt");
-	pthread_create(&thread, NULL, interrupt_later, env);
+	pthread_create(&thread, NULL, interrupt_scoring, env);
 	poll_act(env, "validate");
 	pthread_join(thread, NULL);
 	assert_string_equal(step.grade_error, "Scoring was interrupted.");
@@ -245,8 +266,8 @@ static void test_background_output(void **state)
 	assert_string_equal(step.observation, "clean\n");
 
 	/* A pipe that fills up before the step begins must not hold the step's own output. */
-	poll_act(env, "(sleep 0.1; head -c 65536 /dev/zero | tr '\\0' y) &");
-	nanosleep(&(struct timespec){ .tv_nsec = 300000000 }, NULL);
+	poll_act(env, "(sleep 0.1; head -c 65536 /dev/zero | tr '\\0' y; exec tail -f /dev/null) &");
+	await_named("tail");
 	assert_int_equal(fh_gym_wait(gym, 0, &done, 1, &error), 0);
 	poll_act(env, "echo not stuck >&2; exec 1>&-");
 	assert_int_equal(step.exit_code, 0);

@@ -289,8 +289,9 @@ static void test_two_sandboxes(void **state)
 			"echo x >/tmp/x; echo x >/dev/shm/x; echo x >file\n"
 			"python3 -ISc 'import socket, time\n"
 			"s = socket.socket(1); s.bind(\"\\0name\"); s.listen()\n"
-			"t = socket.create_server((\"127.0.0.1\", 7777)); time.sleep(1000)' &\n"
-			"ipcmk -Q >/dev/null; sleep 1000 & sleep 0.3";
+			"t = socket.create_server((\"127.0.0.1\", 7777))\n"
+			"open(\"up\", \"w\"); time.sleep(1000)' &\n"
+			"until [ -e up ]; do :; done; ipcmk -Q >/dev/null; sleep 1000 &";
 
 	run_script(one, leave);
 	assert_string_equal(

