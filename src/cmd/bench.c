@@ -28,6 +28,8 @@
 #define QUIET_TRIES 20
 #define QUIET_MS 200    /* how long the machine is watched while nothing of ours runs */
 #define QUIET_SHARE 0.1 /* of one CPU that others may use */
+#define ROUND_FEWEST 10 /* samples of a round that tell something */
+#define ROUNDS_MOST 2.0 /* times that a floor's slowest round may take its quickest one's time */
 
 struct bench_options {
 	struct cmd_list only, alive;
@@ -37,8 +39,8 @@ struct bench_options {
 struct machine {
 	char cpu[128], kernel[128], date[32];
 	long cores;
-	double load;   /* one minute's average when it began */
-	double others; /* CPUs that others used, at most, when it was looked at */
+	double load, load_after; /* one minute's average when it began and ended */
+	double others;           /* CPUs that others used, at most, when it was looked at */
 };
 
 static const struct suite {
@@ -128,8 +130,8 @@ static double busy_s(void)
 	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* What the kernel still takes apart of the suite before is not others'. */
-static void watch_others(struct machine *m)
+/* CPUs that others use now. What the kernel still takes apart of the suite before is not theirs. */
+static double watch_others(void)
 {
 	double share = 0;
 
@@ -140,8 +142,34 @@ static void watch_others(struct machine *m)
 		nanosleep(&(struct timespec){ .tv_nsec = QUIET_MS * NS_PER_MS }, NULL);
 		share = (busy_s() - before) / ((double)(clock_now_ns() - began) / 1e9);
 	}
-	if (share > m->others)
-		m->others = share;
+	return share;
+}
+
+/* The median of a floor's slowest round in those of its quickest: a load that comes and goes shows there. */
+static double spread_of_rounds(const struct samples *floor)
+{
+	size_t n = floor->n / BENCH_ROUNDS;
+	double quickest = INFINITY, slowest = 0;
+
+	for (size_t i = 0; i < BENCH_ROUNDS && n >= ROUND_FEWEST; i++) {
+		struct samples round = { .values = floor->values + i * n, .n = n };
+		double median;
+
+		sort(&round);
+		median = percentile(&round, 50);
+		quickest = fmin(quickest, median);
+		slowest = fmax(slowest, median);
+	}
+	return n >= ROUND_FEWEST ? slowest / quickest : 1;
+}
+
+/* Of a suite's figures, before their samples are sorted. */
+static void note_others(struct bench *b, size_t first, double others, struct machine *m)
+{
+	for (size_t i = first; i < b->n_figures; i++)
+		b->figures[i].busy = others > QUIET_SHARE ||
+				spread_of_rounds(&b->figures[i].floor) > ROUNDS_MOST;
+	m->others = fmax(m->others, others);
 }
 
 static void find_cpu(char *out, size_t size)
@@ -197,15 +225,20 @@ static json_t *figure_json(const struct figure *f)
 static void print_json(const struct bench *b, const struct machine *m)
 {
 	auto_json json_t *report = json_object();
-	json_t *results = json_array();
+	json_t *results = json_array(), *busy = json_array();
 
-	for (size_t i = 0; i < b->n_figures; i++)
+	for (size_t i = 0; i < b->n_figures; i++) {
 		json_array_append_new(results, figure_json(&b->figures[i]));
+		if (b->figures[i].busy)
+			json_array_append_new(busy, json_string(b->figures[i].name));
+	}
 	json_object_set_new(report, "machine",
-			json_pack("{s:o, s:I, s:s, s:s, s:o, s:o, s:b}", "cpu", json_text(m->cpu),
-					"cores", (json_int_t)m->cores, "kernel", m->kernel, "date",
-					m->date, "load", number(m->load), "others_cpus",
-					number(m->others), "quiet", m->others <= QUIET_SHARE));
+			json_pack("{s:o, s:I, s:s, s:s, s:o, s:o, s:o, s:b, s:o}", "cpu",
+					json_text(m->cpu), "cores", (json_int_t)m->cores, "kernel",
+					m->kernel, "date", m->date, "load", number(m->load),
+					"load_after", number(m->load_after), "others_cpus",
+					number(m->others), "quiet", m->others <= QUIET_SHARE,
+					"busy", busy));
 	json_object_set_new(report, "results", results);
 	cmd_print_json(report);
 }
@@ -267,7 +300,9 @@ static void print_figure(const struct figure *f)
 		printf("%9s", "-");
 	else
 		printf(ratio < 100 ? "%8.2fx" : "%8.0fx", ratio);
-	if (verdict)
+	if (f->busy)
+		printf("   %-18sbusy", goal);
+	else if (verdict)
 		printf("   %-18s%s%s%s", goal,
 				term_style(colours, verdict < 0 ? TERM_RED : TERM_GREEN),
 				verdict > 0 ? "met" : "missed", term_style(colours, TERM_RESET));
@@ -276,10 +311,15 @@ static void print_figure(const struct figure *f)
 
 static void print_table(const struct bench *b, const struct machine *m)
 {
+	bool busy = false;
+
+	for (size_t i = 0; i < b->n_figures; i++)
+		busy = busy || b->figures[i].busy;
 	printf("%s, %ld cores, %s, %s\n", m->cpu, m->cores, m->kernel, m->date);
-	if (m->others > QUIET_SHARE)
-		printf("Others used up to %.1f CPUs meanwhile: compare ratios, not times.\n",
-				m->others);
+	if (busy)
+		printf("Others used up to %.1f CPUs meanwhile (load %.1f before, %.1f after). Lines that end "
+		       "with 'busy' are not judged:\ntheir times are no times of this machine.\n",
+				m->others, m->load, m->load_after);
 	printf("\n%-14s%11s%11s%11s%11s%9s   %s\n", "", "p50", "p95", "p99", "floor p50", "ratio",
 			"goal");
 	for (size_t i = 0; i < b->n_figures; i++)
@@ -336,15 +376,24 @@ static int take_options(struct command_context *ctx, struct bench *b)
 static int measure(struct bench *b, const struct cmd_list *only, struct machine *m,
 		struct fh_error *err)
 {
+	double before, after;
 	int r = interrupt_setup(err);
 
 	look_at_machine(m);
+	before = watch_others();
 	for (size_t i = 0; i < ARRAY_SIZE(suites) && r == 0; i++) {
+		size_t first = b->n_figures;
+
 		if (!wanted(&suites[i], only))
 			continue;
-		watch_others(m);
 		r = suites[i].run(b, err);
+		if (r < 0)
+			break;
+		after = watch_others();
+		note_others(b, first, fmax(before, after), m);
+		before = after;
 	}
+	getloadavg(&m->load_after, 1);
 	/* A floor that the same Ctrl-C ended is no failure. */
 	return r < 0 && interrupt_wanted() ? -EINTR : r;
 }

@@ -6,6 +6,7 @@
 
 #include <fumehood/env.h>
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -33,6 +34,7 @@ struct figure {
 	double most_ratio;            /* goal: p50 below this many times `against`; 0: none */
 	double most_over;             /* goal: p50 below its floor and this; 0: none */
 	const struct figure *against; /* NULL: the floor */
+	bool busy; /* others were at work when it was measured: it is not judged */
 };
 
 struct bench {

@@ -1,17 +1,46 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the end-to-end tests share: the program itself, run as a user runs it."""
 
+import contextlib
 import json
 import os
 import shutil
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 TASKS = ROOT / "tests" / "tasks"
+
+
+PATIENCE_S = 300  # what takes longer hangs
+
+
+def until(condition, what: str) -> None:
+    """Waits for a condition; how long it takes does not matter."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, f"waited too long: {what}"
+        time.sleep(0.02)
+
+
+def beneath(top: int, word: str) -> bool:
+    """Whether a process that descends from this one has the word in its command line."""
+    parents, named = {}, []
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            stat = (path / "stat").read_text().rpartition(")")[2]
+            parents[int(path.name)] = int(stat.split()[1])
+            if word.encode() in (path / "cmdline").read_bytes():
+                named.append(int(path.name))
+    for pid in named:
+        while pid := parents.get(pid, 0):
+            if pid == top:
+                return True
+    return False
 
 
 def default_signals():
@@ -39,7 +68,7 @@ class Fumehood:
             env=self.env,
             capture_output=True,
             text=True,
-            timeout=300,
+            timeout=PATIENCE_S,
             check=False,
             **{k: v for k, v in kwargs.items() if v is not None},
         )
@@ -112,7 +141,7 @@ class Door:
     def end(self) -> int:
         self.child.stdin.close()
         assert self.child.stdout.read() == ""
-        return self.child.wait(300)
+        return self.child.wait(PATIENCE_S)
 
 
 @pytest.fixture

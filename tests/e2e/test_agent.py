@@ -455,6 +455,6 @@ def test_stopped_while_it_thinks(fumehood, serve):
     while len(server.asked()) < 2:
         pass
     child.terminate()
-    out, _ = child.communicate(timeout=30)
+    out, _ = child.communicate(timeout=300)
     result = json.loads(out.splitlines()[-1])
     assert result["exit_status"] == "early_exit" and result["steps"] == 1

@@ -5,9 +5,9 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import pytest
+from conftest import beneath, until
 
 FIELDS = ["name", "unit", "n", "p50", "p95", "p99", "floor_p50", "ratio"]
 
@@ -39,7 +39,26 @@ def test_figures_and_floors(fumehood):
         assert result["ratio"] == pytest.approx(
             result["p50"] / result["floor_p50"], rel=1e-2, abs=1e-3
         )
-    assert {"cpu", "cores", "kernel", "date", "load", "quiet"} <= set(report["machine"])
+    assert {"cpu", "cores", "kernel", "date", "load", "load_after", "quiet"} <= set(
+        report["machine"]
+    )
+
+
+def test_figures_beside_others_are_marked(fumehood):
+    """Whatever uses a CPU while nothing of ours runs; the shape stays as it is."""
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as other:
+        try:
+            report = bench(fumehood, "--only", "teardown,step", "-n", "5")
+            words = ("bench", "--only", "teardown", "-n", "5")
+            table = fumehood(*words).stdout
+        finally:
+            other.kill()
+    machine = report["machine"]
+    assert machine["quiet"] is False and machine["others_cpus"] > 0.1
+    assert machine["busy"] == list(results(report))
+    assert "are not judged" in table and "load " in table
+    lines = [line for line in table.splitlines() if line.startswith(("reset", "teardown"))]
+    assert len(lines) == 2 and all(line.endswith(" busy") for line in lines)
 
 
 def test_many_alive(fumehood):
@@ -85,7 +104,7 @@ def test_interrupted(fumehood):
     running = fumehood.start(
         "bench", "--only", "step", "-n", "100000", stdout=subprocess.PIPE, text=True
     )
-    time.sleep(1)
+    until(lambda: beneath(running.pid, ""), "it measures")
     running.send_signal(signal.SIGINT)
-    assert running.communicate(timeout=60)[0] == ""
+    assert running.communicate(timeout=300)[0] == ""
     assert running.returncode == 130

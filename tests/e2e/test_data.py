@@ -72,7 +72,7 @@ def test_processes_that_come_first_together(machine):
         for i in range(6)
     ]
     for process in started:
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=300)
         assert process.returncode == 0
         assert json.loads(out.splitlines()[-1])["best"] == {"accuracy": 0.78}
     assert answers(one)

@@ -77,10 +77,10 @@ def test_pauses_are_drawn_for_each_episode(fumehood):
 
 
 def test_the_table_says_that_it_is_tried_again(fumehood, serve):  # noqa: F811
-    slow = AGAIN | {"headers": {"retry-after-ms": "700"}}
-    server = serve({"tries": [act("ls"), slow, act("sleep 0.5"), act("submit")]})
+    slow = AGAIN | {"headers": {"retry-after-ms": "3000"}}
+    server = serve({"tries": [act("ls"), slow, act("sleep 3"), act("submit")]})
     url = ("--url", server.url, "--api-key", "k", "--per-instance-cost-limit", 0)
     shown = on_terminal(fumehood, 24, "--task", "rows", "--model", "openai:m", *url)
     lines = re.findall(r"rows #0 +(\d)/6 .* s   (.*?) *[\x1b\r]", shown)
     assert ("1", "retrying, 1 of 11: HTTP 503: too busy") in lines
-    assert ("2", "sleep 0.5") in lines
+    assert ("2", "sleep 3") in lines

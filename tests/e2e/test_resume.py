@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import TASKS
+from conftest import TASKS, beneath, until
 from test_agent import act, serve  # noqa: F401
 
 TEXT = [act("echo $((6*7)) > a; date"), act("pwd; echo half"), act("cat a"), act("submit")]
@@ -207,7 +207,7 @@ def test_a_step_that_was_cut_is_played_whole(fumehood, serve, how):  # noqa: F81
     shown.mkdir()
     turns = [
         act("echo 1 >a; cp zeros.csv submission.csv; validate"),
-        act("echo 2 >>a; test -e /shown/go || sleep 60; cat a; validate"),
+        act("echo 2 >>a; test -e /shown/go || sleep 6000; cat a; validate"),
         act("submit"),
     ]
     url = ("--url", serve(turns).url + "/v1", "--api-key", "k")
@@ -215,7 +215,7 @@ def test_a_step_that_was_cut_is_played_whole(fumehood, serve, how):  # noqa: F81
     child = fumehood.start(*fumehood.run_words(*words), stderr=subprocess.DEVNULL)
     while sum(p.read_text().count('"event":"message"') for p in fumehood.out.glob("*/*.jsonl")) < 5:
         time.sleep(0.02)
-    time.sleep(0.5)
+    until(lambda: beneath(child.pid, "sleep"), "the step sleeps")
     child.send_signal(how)
     child.wait(300)
     (folder,) = fumehood.out.iterdir()
@@ -239,9 +239,9 @@ def test_scoring_that_was_cut_is_no_end(fumehood, serve):  # noqa: F811
     child = fumehood.start(*fumehood.run_words(*words, *url), stderr=subprocess.DEVNULL)
     while not any('"event":"spent"' in p.read_text() for p in fumehood.out.glob("*/*.jsonl")):
         time.sleep(0.02)
-    time.sleep(0.7)
+    until(lambda: beneath(child.pid, "count.py"), "the grader counts")
     child.send_signal(signal.SIGINT)
-    child.wait(60)
+    child.wait(300)
     (folder,) = fumehood.out.iterdir()
     *_, step, score, end = events(folder)
     assert step["info"]["outcome"] == "interrupted" and score["error"]

@@ -408,11 +408,11 @@ def on_terminal(fumehood, lines: int, *args) -> str:
 
 
 def test_more_episodes_than_lines(fumehood):
-    slow = fumehood.actions("sleep 1")
+    slow = fumehood.actions("sleep 5")  # all are at it at the same time
     shown = on_terminal(fumehood, 6, "--task", "rows", "--model", slow, "-n", "8", "-j", "8")
     frames = [frame for frame in re.split(r"\x1b\[J", shown) if "sleep" in frame]
     # Three lines, the count, and the line that the cursor is on: none is scrolled away.
-    assert max(frame.count("sleep 1") for frame in frames) == 3
+    assert max(frame.count("sleep 5") for frame in frames) == 3
     assert any("and 5 more; 0 of 8 ended" in frame for frame in frames)
     assert max(int(n) for n in re.findall(r"\x1b\[(\d+)A", shown)) <= 5
     assert shown.rstrip().count("submission_not_found") == 8

@@ -8,21 +8,10 @@ import shutil
 import signal
 import subprocess
 import threading
-import time
 import uuid
 
 import pytest
-from conftest import TASKS, default_signals
-
-PATIENCE_S = 120
-
-
-def until(condition, what: str) -> None:
-    """Waits for a condition; how long it takes does not matter."""
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < end, f"waited too long: {what}"
-        time.sleep(0.02)
+from conftest import PATIENCE_S, TASKS, default_signals, until
 
 
 def alive_with(mark: str) -> int:

@@ -16,7 +16,7 @@ import pytest
 from conftest import default_signals
 
 UP, HOME, WORD_BACK, KILL_LINE = "\033[A", "\x01", "\x17", "\x15"
-ANSWER_S = 20
+ANSWER_S = 200
 
 
 class Terminal:

@@ -176,7 +176,7 @@ def test_the_linter_is_warm_and_may_die(door):
     for _ in range(3):
         assert door.step("edit 1:1\nx = nowhere\nend_of_edit")["info"]["exit_code"] == 1
         assert len(seen(door, "pgrep -f linter.py")) == 1
-        door.step("pkill -f linter.py; sleep 0.1")
+        door.step("pkill -f linter.py; while pgrep -f linter.py; do sleep 0.01; done")
     for other in (
         "mkfifo",
         "mkdir",
@@ -199,9 +199,9 @@ def test_a_linter_that_is_stopped(door):
         held_up = door.step(right, timeout_s=limit_s)
         assert held_up["info"]["outcome"] == outcome
         again = door.step(wrong)["info"]
-        assert again["exit_code"] == 1 and again["duration_s"] < 5
+        assert again["exit_code"] == 1 and again["duration_s"] < 14
     assert "(flake8 gave no answer" in held_up["observation"]
-    assert held_up["info"]["exit_code"] == 0 and 14 < held_up["info"]["duration_s"] < 20
+    assert held_up["info"]["exit_code"] == 0 and 14 < held_up["info"]["duration_s"] < 60
 
 
 def test_searches(door):

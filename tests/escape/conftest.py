@@ -148,7 +148,7 @@ class Episode:
     def goes_on(self) -> None:
         assert (
             self.over
-            or self.sh("command echo on$((6 * 7))", timeout_s=5).splitlines()[-1] == "on42"
+            or self.sh("command echo on$((6 * 7))", timeout_s=60).splitlines()[-1] == "on42"
         )
 
     def end(self, status: int = 0) -> None:

@@ -148,7 +148,7 @@ SPOILT = [
 def test_a_shell_that_is_of_no_use(agent, action, outcome, printed):
     """The agent's own loss, until it has a new one."""
     agent.step(action, timeout_s=0.3)
-    answer = agent.step("echo on42", timeout_s=0.3)
+    answer = agent.step("echo on42", timeout_s=3)
     assert (answer["info"]["outcome"], answer["observation"].partition("(")[0]) == (
         outcome,
         printed,

@@ -38,13 +38,13 @@ NOTES = {
 def test_what_is_noted(agent, what):
     noted = agent.step("cp none.csv submission.csv; open submission.csv")
     assert noted["info"]["state"]["open_file"] == FILE
-    answer = agent.step(f"rm {STATE}; {NOTES[what]}; {PING}", timeout_s=5)
+    answer = agent.step(f"rm {STATE}; {NOTES[what]}; {PING}", timeout_s=60)
     assert answer["info"]["outcome"] == "ok"
     allowed = ("n/a", "/fine") if what == "none to read" else ("n/a",)
     assert answer["info"]["state"]["open_file"] in allowed
     # The commands themselves are the agent's: they may wait for its FIFO, until they are interrupted.
     agent.step("open submission.csv; goto 1; scroll_down", timeout_s=0.5)
-    agent.step("chmod -R 700 ~/.fumehood; rm -rf ~/.fumehood; open submission.csv", timeout_s=5)
+    agent.step("chmod -R 700 ~/.fumehood; rm -rf ~/.fumehood; open submission.csv", timeout_s=60)
     assert agent.step("goto 1")["info"]["state"]["open_file"] == FILE
 
 
@@ -92,7 +92,7 @@ def test_asking_without_end(agent, neighbour, pipe):
     for _ in range(20):
         agent.goes_on()
         neighbour.check()
-        assert agent.step("literature_search x", timeout_s=5)["observation"] == NO_WEB
+        assert agent.step("literature_search x", timeout_s=60)["observation"] == NO_WEB
 
 
 def test_commands_that_are_functions(agent):

@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 TEXT = "What is attention"
+SLOW_S = 100  # of /slow
 
 
 def pdf(text: str) -> bytes:
@@ -101,7 +102,7 @@ class Handler(BaseHTTPRequestHandler):
         elif what == "large":
             self.give(bytes(16 << 20))
         elif what == "slow":
-            time.sleep(30)
+            time.sleep(SLOW_S)
         else:
             self.give(b"", 404)
 
