@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/cmd.h"
+#include "cmd/help.h"
 
 #include "base/scope.h"
 #include "base/str.h"
@@ -87,7 +87,7 @@ static int show_help(const struct command *c, const char *path, FILE *to)
 	return to == stderr ? CMD_USAGE : CMD_OK;
 }
 
-static const struct command *find(const struct command *group, const char *name)
+const struct command *cmd_find(const struct command *group, const char *name)
 {
 	for (size_t i = 0; group->commands[i]; i++) {
 		if (str_eq(group->commands[i]->name, name))
@@ -132,7 +132,7 @@ int cmd_help_of(const char *const *words, size_t n)
 	auto_buf struct buf path = BUF_INIT(256);
 
 	for (size_t i = 0; i < n; i++) {
-		const struct command *next = c->commands ? find(c, words[i]) : NULL;
+		const struct command *next = c->commands ? cmd_find(c, words[i]) : NULL;
 
 		if (!next)
 			return unknown_command(c, buf_str(&path), words[i]);
@@ -178,7 +178,7 @@ int cmd_main(int argc, const char *const *argv)
 		r = group_option(c, buf_str(&path), argv[at]);
 		if (r >= 0)
 			return r;
-		next = find(c, argv[at]);
+		next = cmd_find(c, argv[at]);
 		if (!next)
 			return unknown_command(c, buf_str(&path), argv[at]);
 		buf_printf(&path, "%s%s", path.len ? " " : "", next->name);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/help.h"
 #include "cmd/options.h"
 #include "cmd/term.h"
 
@@ -29,7 +30,7 @@ static bool shows_preset(const struct cmd_option *o)
 }
 
 /* What the value may be: its name, or the words to choose from. */
-static void add_value(struct buf *out, const struct cmd_option *o)
+void help_add_value(struct buf *out, const struct cmd_option *o)
 {
 	if (o->kind == OPTION_FLAG)
 		return;
@@ -49,7 +50,7 @@ static void add_left(struct buf *out, const struct cmd_option *o)
 	else
 		buf_add_str(out, "      ");
 	buf_printf(out, "--%s", o->name);
-	add_value(out, o);
+	help_add_value(out, o);
 }
 
 /* "  name   what it is", the second part wrapped in its own column. */
@@ -127,7 +128,7 @@ static void add_examples(const struct page *p, const char *examples)
 	}
 }
 
-static void add_usage(struct buf *out, const struct command *c, const char *path)
+void help_add_usage(struct buf *out, const struct command *c, const char *path)
 {
 	buf_printf(out, "fumehood%s%s", *path ? " " : "", path);
 	if (c->commands)
@@ -142,7 +143,7 @@ void cmd_help(struct buf *out, const struct command *c, const char *path, bool c
 	struct page p = { .out = out, .colours = colours, .width = width };
 	auto_buf struct buf usage = BUF_INIT(1024);
 
-	add_usage(&usage, c, path);
+	help_add_usage(&usage, c, path);
 	buf_printf(out, "%sUsage:%s %s\n\n", term_style(colours, TERM_BOLD),
 			term_style(colours, TERM_RESET), buf_str(&usage));
 	add_paragraphs(&p, c->about ? c->about : c->summary);
@@ -179,7 +180,7 @@ static void markdown_option(struct buf *out, const struct cmd_option *o)
 	buf_add_str(out, "| ");
 	if (o->letter)
 		buf_printf(out, "`-%c`, ", o->letter);
-	add_value(&value, o);
+	help_add_value(&value, o);
 	buf_printf(out, "`--%s", o->name);
 	add_plain(out, buf_str(&value));
 	buf_add_str(out, "` | ");
@@ -242,7 +243,7 @@ static void markdown_table(struct buf *out, const struct cmd_option *table)
 static void markdown_command(struct buf *out, const struct command *c, const char *path)
 {
 	buf_printf(out, "\n## fumehood %s\n\n```\n", path);
-	add_usage(out, c, path);
+	help_add_usage(out, c, path);
 	buf_add_str(out, "\n```\n\n");
 	add_plain(out, c->about ? c->about : c->summary);
 	buf_add_char(out, '\n');

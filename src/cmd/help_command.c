@@ -1,45 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/cmd.h"
-#include "cmd/term.h"
-
-#include "base/str.h"
+#include "cmd/help.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 struct help_options {
-	bool markdown;
+	bool markdown, complete;
+	const char *man;
+	int completion;
 };
 
+#define FIELD(f) offsetof(struct help_options, f)
 static const struct cmd_option options[] = {
-	{ "markdown", 0, OPTION_FLAG, offsetof(struct help_options, markdown),
+	{ "markdown", 0, OPTION_FLAG, FIELD(markdown),
 			.help = "every command and option as one Markdown page" },
+	{ "man", 0, OPTION_TEXT, FIELD(man), "DIR",
+			"write fumehood.1 and a manual page of each command into this folder" },
+	{ "completion", 0, OPTION_CHOICE, FIELD(completion), .choices = completion_shells,
+			.help = "the program by which this shell completes command lines" },
+	{ "complete", 0, OPTION_FLAG, FIELD(complete),
+			.help = "what the last of the words after -- can become; shells ask this" },
 	{},
 };
+
+static int write_man(const char *folder)
+{
+	struct fh_error err;
+
+	return cmd_help_man(folder, &err) < 0 ? cmd_fail(&err) : CMD_OK;
+}
 
 static int run_help(struct command_context *ctx)
 {
 	const struct help_options *o = ctx->options;
 	auto_buf struct buf text = BUF_INIT(CMD_HELP_BYTES);
 
-	if (o->markdown || ctx->json) {
-		if (o->markdown)
-			cmd_help_markdown(&text);
-		else
-			cmd_help_json(&text);
-		fputs(buf_str(&text), stdout);
-		return CMD_OK;
-	}
-	return cmd_help_of(ctx->args, ctx->n_args);
+	if (o->man)
+		return write_man(o->man);
+	if (o->complete)
+		cmd_complete(&text, ctx->args, ctx->n_args);
+	else if (cmd_given(ctx, "completion"))
+		buf_add_str(&text, completion_programs[o->completion]);
+	else if (o->markdown)
+		cmd_help_markdown(&text);
+	else if (ctx->json)
+		cmd_help_json(&text);
+	else
+		return cmd_help_of(ctx->args, ctx->n_args);
+	fputs(buf_str(&text), stdout);
+	return CMD_OK;
 }
 
 const struct command command_help = {
 	.name = "help",
 	.summary = "what a command does and takes",
 	.arguments = "[COMMAND...]",
-	.max_args = 4,
+	.max_args = 4096,
 	.options = options,
 	.options_size = sizeof(struct help_options),
-	.examples = "fumehood help run\nfumehood help --json                   # every command and option\nfumehood help --markdown >docs/cli.md",
+	.examples = "fumehood help run\n"
+		    "fumehood help --json                   # every command and option\n"
+		    "fumehood help --markdown >docs/cli.md\n"
+		    "source <(fumehood help --completion bash)",
 	.run = run_help,
 };

@@ -184,7 +184,7 @@ static const struct cmd_option options[] = {
 			"say which observations differ, and how; exit status 1 if any does, or none can be compared" },
 	{ "all", 'a', OPTION_FLAG, FIELD(all), NULL, "with --compare: name equal steps, too" },
 	{ "task", 0, OPTION_TEXT, FIELD(task), "T[:V]", "instead of the recorded one" },
-	{ "agent", 0, OPTION_TEXT, FIELD(agent), "FILE",
+	{ "agent", 0, OPTION_TEXT, FIELD(agent), "AGENT",
 			"the configuration that led it, for its commands and prompts (otherwise the recorded one)" },
 	{ "out", 'o', OPTION_TEXT, FIELD(out), "DIR",
 			"where the folder of the new run goes (otherwise trajectories/<user>)" },

@@ -31,7 +31,7 @@ const struct cmd_option run_options[] = {
 			"human_thought; "
 			"who runs out of actions submits",
 			"baseline", .heading = "Who plays" },
-	{ "agent", 'a', OPTION_TEXT, FIELD(agent.config), "FILE",
+	{ "agent", 'a', OPTION_TEXT, FIELD(agent.config), "AGENT",
 			"how a language model is led: a file, or one of those that are there",
 			"default" },
 	{ "temperature", 't', OPTION_NUMBER, FIELD(agent.temperature), "T", "of its replies", "0" },
@@ -80,7 +80,7 @@ const struct cmd_option run_options[] = {
 	{ "task_config_path", 0, OPTION_TEXT, FIELD(task_config), "FILE",
 			.why = "a task by its file: `tasks/T.yaml` is `--task T`" },
 	{ "model_name", 0, OPTION_LIST, FIELD(models), "M" },
-	{ "agent_config_path", 0, OPTION_TEXT, FIELD(agent.config), "FILE" },
+	{ "agent_config_path", 0, OPTION_TEXT, FIELD(agent.config), "AGENT" },
 	{ "host_url", 0, OPTION_TEXT, FIELD(agent.url), "URL" },
 	{ "num_agents", 0, OPTION_INT, FIELD(agents), "N", .min = 1, .max = 10000,
 			.why = "`--num_agents N` is `--runs N --jobs N`" },

@@ -19,6 +19,9 @@ struct model_backend {
 	void (*close)(void *state);
 };
 
+/* How specs begin: "baseline", "actions:"; NULL at the end (model.c). */
+const char *model_kind(size_t i);
+
 extern const struct model_backend model_baseline;
 extern const struct model_backend model_demo;
 extern const struct model_backend model_actions;

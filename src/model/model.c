@@ -32,6 +32,14 @@ const char *model_list(void)
 	       "openai:NAME, anthropic:NAME, litellm:NAME";
 }
 
+const char *model_kind(size_t i)
+{
+	static const char *const kinds[] = { "baseline", "demo", "actions:", "replay:", "human",
+		"human_thought", "openai:", "anthropic:", "litellm:" };
+
+	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
+}
+
 static const struct model_backend *find(const char *spec)
 {
 	size_t n = strcspn(spec, ":");

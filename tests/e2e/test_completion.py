@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a word on the command line can become, as the program says and as shells show."""
+
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import time
+
+import pytest
+from conftest import TASKS
+
+# The words after "fumehood" (a blank at the end: one more is to come), and what the last one can become.
+CAN_BECOME = [
+    ("ru", ["run"]),
+    ("task ", ["list", "show", "check", "new", "--help"]),
+    ("help task sh", ["show"]),
+    ("run --run", ["--runs"]),
+    ("run --runs 2 --job", ["--jobs"]),
+    ("doctor ", ["--help", "--json"]),
+    ("run --reward ", ["delta", "improvement", "none"]),
+    ("run --reward=n", ["--reward=none"]),
+    ("run --log-format t", ["text"]),
+    ("run --task titanic:m", ["titanic:micro"]),
+    ("run --task=titanic:m", ["--task=titanic:micro"]),
+    ("run --task rows,titanic:m", ["rows,titanic:micro"]),
+    ("run --task rows titanic:m", ["titanic:micro"]),
+    (f"task show --tasks-dir {TASKS} rows:q", ["rows:quick"]),
+    (f"task show --tasks-dir={TASKS} rows:q", ["rows:quick"]),
+    ("task check --run battle", ["battleOfSexes"]),
+    ("task show titanic ", []),
+    ("run --agent too", ["tool_calling", ":files"]),
+    ("run --agent=./a", [":files --agent="]),
+    ("run -m acti", ["actions:"]),
+    ("run --model actions:./a", [":files actions:"]),
+    ("run --model baseline,op", ["baseline,openai:"]),
+    ("run --out ", [":folders"]),
+    ("export --", ["--help", "--json"]),
+    ("replay ", [":files"]),
+    ("sandbox exec -- l", [":files"]),
+    ("sandbox exec ls --n", [":files"]),
+    ("run --max-steps ", []),
+    ("nothing ", []),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), CAN_BECOME)
+def test_what_a_word_can_become(fumehood, words, expected):
+    out = fumehood("help", "--complete", "--", *words.split(" ")).stdout
+    got = [re.sub(r"^(:\w+)\t(.+)", r"\1 \2", line).split("\t")[0] for line in out.splitlines()]
+    assert got == expected
+
+
+class Terminal:
+    """An interactive shell in a pseudo terminal."""
+
+    def __init__(self, argv: list[str], env: dict[str, str], folder):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.execvpe(argv[0], argv, env)
+        self.shown = ""
+
+    def type(self, text: str) -> None:
+        os.write(self.fd, text.encode())
+
+    def wait_for(self, pattern: str) -> re.Match:
+        until = time.monotonic() + 60
+        while not (found := re.search(pattern, self.shown, re.S)):
+            assert time.monotonic() < until, self.shown
+            if select.select([self.fd], [], [], 1)[0]:
+                self.shown += os.read(self.fd, 65536).decode(errors="replace")
+        return found
+
+    def close(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+
+# How each is started, and what makes it complete for us.
+SHELLS = {
+    "bash": (
+        ["bash", "--norc", "--noprofile", "-i"],
+        'source <(fumehood help --completion bash); bind "set bell-style none"',
+    ),
+    "zsh": (
+        ["zsh", "-f", "-i"],
+        "mkdir -p d && fumehood help --completion zsh >d/_fumehood && fpath=($PWD/d $fpath)"
+        " && autoload -Uz compinit && compinit -u -D",
+    ),
+    "fish": (
+        ["fish", "--no-config", "--interactive"],
+        "fumehood help --completion fish | source",
+    ),
+}
+
+# What is typed before a tab, and the words that it becomes.
+TYPED = [
+    ("fumehood sandbox she", "fumehood|sandbox|shell"),
+    ("fumehood run --reward imp", "fumehood|run|--reward|improvement"),
+    ("fumehood run --task titanic:mi", "fumehood|run|--task|titanic:micro"),
+    ("fumehood run --task=titanic:mi", "fumehood|run|--task=titanic:micro"),
+    ("fumehood run --agent tool_c", "fumehood|run|--agent|tool_calling"),
+    ("fumehood run --sweep a\\ fi", "fumehood|run|--sweep|a file.yaml"),
+    ("fumehood run --model actions:pla", "fumehood|run|--model|actions:played.jsonl"),
+    ("fumehood run --agent=./pla", "fumehood|run|--agent=./played.jsonl"),
+    ("fumehood run --out fol", "fumehood|run|--out|folder/"),
+]
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_shell_completes(fumehood, shell):
+    """A tab in a real one, whose line is then printed word by word."""
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    argv, setup = SHELLS[shell]
+    (fumehood.folder / "bin").mkdir()
+    (fumehood.folder / "bin/fumehood").symlink_to(fumehood.program)
+    (fumehood.folder / "a file.yaml").touch()
+    (fumehood.folder / "played.jsonl").touch()
+    (fumehood.folder / "folder").mkdir()
+    env = {k: v for k, v in fumehood.env.items() if k not in ("PROMPT_COMMAND", "PS1")}
+    path = f"{fumehood.folder}/bin:{env['PATH']}"
+    env.update(HOME=str(fumehood.folder), PATH=path, TERM="dumb", LC_ALL="C.UTF-8")
+    terminal = Terminal(argv, env, fumehood.folder)
+    try:
+        terminal.type(f"{setup}\recho rea''dy\r")
+        terminal.wait_for("ready\r?\n")
+        for i, (typed, words) in enumerate(TYPED):
+            # Ctrl-A goes to the line's beginning once the tab is done.
+            terminal.type(f"{typed}\t\x01printf '%s|' {i}: \r")
+            found = terminal.wait_for(rf"\b{i}:\|([^\r\n]*?)\|(?=[^|]*$|\r|\n)")
+            assert found[1].rstrip("|").rstrip("/") == words.rstrip("/")
+    finally:
+        terminal.close()
