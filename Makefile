@@ -1,6 +1,6 @@
 # Every target is a short script or one meson call; `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: build run check test setup bench asan lint fuzz install clean help
+.PHONY: build run check test setup bench asan lint fuzz install uninstall clean help
 MAKEFLAGS += --no-print-directory
 SECONDS = 120
 
@@ -35,8 +35,11 @@ lint: build ## formatting, static analysis and house rules: scripts/lint
 fuzz: ## fuzz all targets for SECONDS seconds (120): scripts/fuzz
 	@scripts/fuzz --seconds $(SECONDS)
 
-install: build ## install under the configured prefix (DESTDIR is honoured)
-	@meson install -C build --no-rebuild
+install: ## install into PREFIX (/usr/local), beneath DESTDIR if that is set: scripts/install
+	@scripts/install
+
+uninstall: ## remove what make install put there
+	@scripts/install --remove
 
 clean: ## remove what the build made
 	@rm -rf build build-asan build-fuzz
