@@ -62,6 +62,13 @@ void process_name(const char *stat, char *out, size_t size)
 	snprintf(out, size, "%.*s", n, n ? open + 1 : "");
 }
 
+bool process_has_ended(const char *stat)
+{
+	const char *at = strrchr(stat, ')');
+
+	return !at || strlen(at) < 3 || at[2] == 'Z' || at[2] == 'X';
+}
+
 int64_t process_start_time(pid_t pid)
 {
 	char stat[PROCESS_STAT_MAX];

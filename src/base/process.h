@@ -20,6 +20,7 @@ bool process_read_stat(pid_t pid, char out[PROCESS_STAT_MAX]);
 /* Some of its fields, as proc(5) counts them. */
 enum process_field {
 	PROCESS_PARENT = 4,
+	PROCESS_FLAGS = 9,  /* the kernel's PF_* */
 	PROCESS_START = 22, /* clock ticks since boot */
 	PROCESS_RESIDENT_PAGES = 24,
 	PROCESS_ARGUMENTS_BEGIN = 48, /* where the command line is in its memory */
@@ -31,6 +32,9 @@ int64_t process_field(const char *stat, enum process_field field);
 
 /* The name in such a text, cut to what out holds; "" if there is none. */
 void process_name(const char *stat, char *out, size_t size);
+
+/* Whether it has ended and only waits to be reaped. */
+bool process_has_ended(const char *stat);
 
 /* Its start: with its pid, the name of a process for all time. -1 if there is none. */
 int64_t process_start_time(pid_t pid);

@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "sandbox/gpus.h"
 #include "sandbox/idmap.h"
+#include "sandbox/leftovers.h"
 #include "sandbox/sandbox.h"
 #include "shell/session.h"
 
@@ -382,6 +383,22 @@ static void check_state(struct finding *f)
 		fix(f, "set FUMEHOOD_STATE to a folder that can be written");
 }
 
+static void check_leftovers(struct finding *f)
+{
+	auto_free pid_t *list = NULL;
+	size_t n = leftovers_find(&list);
+
+	f->ok = n == 0;
+	if (f->ok) {
+		detail(f, "no sandbox lives on without its owner");
+		return;
+	}
+	detail(f, "%zu sandbox%s without an owner, of process %d%s", n,
+			n == 1 ? " lives on" : "es live on", (int)list[0],
+			n == 1 ? "" : " and others");
+	fix(f, "fumehood sandbox gc");
+}
+
 static const struct check checks[] = {
 	{ "kernel", true, check_kernel },
 	{ "user namespaces", true, check_user_namespaces },
@@ -395,6 +412,7 @@ static const struct check checks[] = {
 	{ "linter", false, check_linter },
 	{ "papers", false, check_papers },
 	{ "gpus", false, check_gpus },
+	{ "leftovers", false, check_leftovers },
 };
 
 /* --- telling --------------------------------------------------------------------------------- */

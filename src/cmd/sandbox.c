@@ -11,6 +11,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "proto/guest.h"
+#include "sandbox/leftovers.h"
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
@@ -337,13 +338,19 @@ static int run_shell(struct command_context *ctx)
 
 static int run_gc(struct command_context *ctx)
 {
+	size_t left, ended = leftovers_end(&left); /* first: their groups are empty then */
 	int count = owner_collect();
 
 	if (ctx->json)
-		printf("{\"removed\": %d}\n", count);
+		printf("{\"ended\": %zu, \"left\": %zu, \"removed\": %d}\n", ended, left, count);
 	else
-		printf("removed %d left behind by processes that were killed\n", count);
-	return CMD_OK;
+		printf("ended %zu sandbox%s without an owner, removed %d left behind by processes that "
+		       "were killed\n",
+				ended, ended == 1 ? "" : "es", count);
+	if (left)
+		fprintf(stderr, "fumehood: %zu sandbox%s can't be ended: see `fumehood sandbox ps`\n",
+				left, left == 1 ? "" : "es");
+	return left ? CMD_FAILED : CMD_OK;
 }
 
 static const struct command command_exec = {
@@ -374,9 +381,9 @@ static const struct command command_shell = {
 
 static const struct command command_gc = {
 	.name = "gc",
-	.summary = "remove what killed processes left in file systems",
-	.about = "Processes and mounts of sandboxes always end with their owner. Only empty control "
-		 "groups can stay; each start of fumehood removes them too.",
+	.summary = "end and remove what killed processes left behind",
+	.about = "Sandboxes end with their owner. If one does not, this ends it: your own, or everyone's as root. "
+		 "Empty control groups and folders can stay as well; each start of fumehood removes those too.",
 	.run = run_gc,
 };
 

@@ -7,6 +7,7 @@
 #include "base/process.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "sandbox/leftovers.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@
 
 /*
  * `sandbox ps` reads /proc: there is no registry that could be wrong. A nursery is a process of that
- * name, its children are the PIDs 1 of sandboxes, its parent is their owner.
+ * name, its children are the PIDs 1 of sandboxes, its parent is their owner. Those that outlived their owner
+ * have none, whether their nursery is there or not.
  */
 #define NURSERY_NAME "fh-nursery"
 #define PROCESSES_MAX (1 << 22)
@@ -29,6 +31,8 @@ struct process {
 struct table {
 	struct process *list;
 	size_t n, size;
+	pid_t *leftovers;
+	size_t n_leftovers;
 };
 
 static bool read_process(pid_t pid, struct process *out)
@@ -93,16 +97,24 @@ static double age_s(const struct process *p)
 			(double)p->start_ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-static json_t *describe(
-		const struct table *t, const struct process *sandbox, const struct process *nursery)
+static bool is_leftover(const struct table *t, pid_t pid)
 {
-	const struct process *owner = find(t, nursery->parent);
+	for (size_t i = 0; i < t->n_leftovers; i++)
+		if (t->leftovers[i] == pid)
+			return true;
+	return false;
+}
+
+/* `owner` is 0 for a leftover. */
+static json_t *describe(const struct table *t, const struct process *sandbox, pid_t owner)
+{
+	const struct process *command = find(t, owner);
 	int64_t bytes = 0;
 	int count = 0;
 
 	add_up(t, sandbox->pid, &count, &bytes);
 	return json_pack("{s:i, s:i, s:s, s:f, s:i, s:I}", "pid", (int)sandbox->pid, "owner",
-			(int)nursery->parent, "command", owner ? owner->name : "", "age_s",
+			(int)owner, "command", command ? command->name : "", "age_s",
 			age_s(sandbox), "processes", count, "memory_bytes", (json_int_t)bytes);
 }
 
@@ -111,12 +123,29 @@ static json_t *list_sandboxes(const struct table *t)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < t->n; i++) {
-		const struct process *nursery = find(t, t->list[i].parent);
+		const struct process *p = &t->list[i], *nursery = find(t, p->parent);
 
-		if (nursery && str_eq(nursery->name, NURSERY_NAME) && t->list[i].rss_bytes)
-			json_array_append_new(list, describe(t, &t->list[i], nursery));
+		if (is_leftover(t, p->pid))
+			json_array_append_new(list, describe(t, p, 0));
+		else if (nursery && str_eq(nursery->name, NURSERY_NAME) && p->rss_bytes)
+			json_array_append_new(list, describe(t, p, nursery->parent));
 	}
 	return list;
+}
+
+static void print_item(const json_t *item)
+{
+	long long owner = json_integer_value(json_object_get(item, "owner"));
+	char number[24];
+
+	snprintf(number, sizeof(number), "%lld", owner);
+	printf("%8lld %8s %-16s %8.0fs %5lld %8.1fMB\n",
+			(long long)json_integer_value(json_object_get(item, "pid")),
+			owner ? number : "gone",
+			json_string_value(json_object_get(item, "command")),
+			json_number_value(json_object_get(item, "age_s")),
+			(long long)json_integer_value(json_object_get(item, "processes")),
+			json_number_value(json_object_get(item, "memory_bytes")) / 1e6);
 }
 
 static void print_table(const json_t *list)
@@ -126,13 +155,7 @@ static void print_table(const json_t *list)
 
 	printf("%8s %8s %-16s %9s %5s %10s\n", "PID", "OWNER", "COMMAND", "AGE", "PROCS", "MEMORY");
 	json_array_foreach(list, i, item)
-		printf("%8lld %8lld %-16s %8.0fs %5lld %8.1fMB\n",
-				(long long)json_integer_value(json_object_get(item, "pid")),
-				(long long)json_integer_value(json_object_get(item, "owner")),
-				json_string_value(json_object_get(item, "command")),
-				json_number_value(json_object_get(item, "age_s")),
-				(long long)json_integer_value(json_object_get(item, "processes")),
-				json_number_value(json_object_get(item, "memory_bytes")) / 1e6);
+		print_item(item);
 }
 
 static int run_ps(struct command_context *ctx)
@@ -141,6 +164,7 @@ static int run_ps(struct command_context *ctx)
 	json_t *list;
 
 	read_table(&table);
+	table.n_leftovers = leftovers_find(&table.leftovers);
 	list = list_sandboxes(&table);
 	if (ctx->json)
 		cmd_print_json(list);
@@ -148,6 +172,7 @@ static int run_ps(struct command_context *ctx)
 		print_table(list);
 	json_decref(list);
 	free(table.list);
+	free(table.leftovers);
 	return CMD_OK;
 }
 
@@ -155,6 +180,7 @@ const struct command command_sandbox_ps = {
 	.name = "ps",
 	.summary = "the sandboxes that are alive on this machine",
 	.about = "A line for each: the process on this machine that is its PID 1, the process that "
-		 "owns it, how long it has lived, what it holds.",
+		 "owns it, how long it has lived, what it holds. `gone`: its owner ended and it did not (with --json, "
+		 "owner 0); `fumehood sandbox gc` ends it.",
 	.run = run_ps,
 };

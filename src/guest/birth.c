@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -48,6 +49,7 @@ static void forget(struct nursery *n)
 {
 	binds_forget(n->binds);
 	removals_forget(n->removals);
+	ends_forget(n->ends);
 	close_fd(&n->socket);
 	close_fd(&n->trees.host);
 	close_fd(&n->trees.own);
@@ -97,6 +99,18 @@ static int child_set_up(struct nursery *n, struct birth *b, int mapped, int *out
 				       out_files, err);
 }
 
+/*
+ * PID 1 has changed its ids, so that only who has rights over the whole machine may look at it. The owner's user
+ * must: who joins its pid namespace can end a sandbox whose PID 1 hangs. An agent may not, for its ids differ, and
+ * there is to be no dump.
+ */
+static int let_be_ended(struct fh_error *err)
+{
+	if (confine_dumps() < 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
+		return error_set(err, errno, "let the sandbox be ended from outside");
+	return 0;
+}
+
 _Noreturn static void child(struct nursery *n, struct birth *b, int mapped[2])
 {
 	struct init_start start = { .control = b->fds[0],
@@ -127,6 +141,8 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped[2])
 	for (uint32_t i = 0; i < b->plan.n_groups; i++)
 		start.confinement.groups[i] = b->fds[at++];
 	r = child_set_up(n, b, mapped[0], &start.files, &err);
+	if (r == 0)
+		r = let_be_ended(&err);
 	plan_forget_binds(&b->plan);
 	explicit_bzero(b->message, b->message_bytes);
 	if (r < 0) {
@@ -167,7 +183,7 @@ static pid_t clone_mapped(struct nursery *n, struct birth *b, int mapped[2], str
 	return r < 0 ? r : pid;
 }
 
-pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
+static pid_t clone_as_told(struct nursery *n, struct birth *b, struct fh_error *err)
 {
 	int mapped[2] = { -1, -1 };
 	pid_t pid;
@@ -179,6 +195,15 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 	pid = clone_mapped(n, b, mapped, err);
 	close(mapped[0]);
 	close(mapped[1]);
+	return pid;
+}
+
+pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
+{
+	pid_t pid = clone_as_told(n, b, err);
+
+	if (pid > 0)
+		ends_born(n->ends, b->plan.number, pid);
 	return pid;
 }
 

@@ -46,6 +46,11 @@ static int limit(int resource, uint64_t most)
 	return setrlimit((__rlimit_resource_t)resource, &wanted) < 0 ? -errno : 0;
 }
 
+int confine_dumps(void)
+{
+	return limit(RLIMIT_CORE, CORE_BYTES);
+}
+
 static int set_limits(const struct confinement *c, struct fh_error *err)
 {
 	static const struct {

@@ -42,11 +42,16 @@ static void drop(struct cradle *c)
 	*c = (struct cradle){ 0 };
 }
 
+void cradles_drop(struct nursery *n)
+{
+	for (size_t i = 0; i < CRADLES_MAX; i++)
+		drop(&n->cradles[i]);
+}
+
 static void close_others(struct nursery *n)
 {
 	close_fd(&n->socket); /* its end tells the owner of the nursery's */
-	for (size_t i = 0; i < CRADLES_MAX; i++)
-		drop(&n->cradles[i]);
+	cradles_drop(n);
 }
 
 /*

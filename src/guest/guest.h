@@ -21,6 +21,7 @@
  *   layer.c     copies starting files into it
  *   binds.c     brings paths of the host into it
  *   removals.c  removes the folders of ended episodes
+ *   ends.c      ends sandboxes whose PID 1 can't
  *   mounts.c    a sandbox's own mounts, in its clone
  *   network.c   its network namespace
  *   init.c      its PID 1: the control socket, children, the end of the owner
@@ -190,6 +191,7 @@ _Noreturn void program_become(
 
 /* confine.c */
 int confine_drop_bounding(void);
+int confine_dumps(void); /* there will be none of this process, nor of what it forks */
 pid_t confine_fork(const struct confinement *c);
 int confine(const struct confinement *c, uint8_t user, struct fh_error *err);
 

@@ -37,6 +37,7 @@
  */
 
 #define REAP_MS 500             /* without a message */
+#define RETIRED_MS 100          /* the same, of one that its owner waits for at last */
 #define REAP_PAUSE_MS 20        /* with: the kernel looks at each child, ended or not */
 #define QUIET_MS 2              /* without a message: whoever was to be made stands */
 #define STACK_BYTES (128 << 10) /* more than a layer's copying takes */
@@ -134,14 +135,16 @@ static void handle_hello(struct nursery *n, struct wire *w, const int *fds, size
 {
 	struct fh_error err = FH_ERROR_INIT;
 
-	if (n->owner >= 0 || n_fds < 1 || n_fds > 1 + GUEST_GROUPS_MAX ||
+	if (n->owner >= 0 || n_fds < 2 || n_fds > 2 + GUEST_GROUPS_MAX ||
 			hello_get(w, &n->hello) < 0)
 		_exit(1);
 	n->owner = fds[0];
-	n->n_home = n_fds - 1;
-	memcpy(n->home, fds + 1, n->n_home * sizeof(int));
-	if (unshare(CLONE_NEWUSER) < 0) {
+	n->n_home = n_fds - 2;
+	memcpy(n->home, fds + 2, n->n_home * sizeof(int));
+	if (ends_open(n->ends, fds[1], &err) == 0 && unshare(CLONE_NEWUSER) < 0)
 		error_set(&err, errno, "make a user namespace");
+	close(fds[1]);
+	if (err.code) {
 		guest_fail(n->socket, NURSERY_FAILED, &err);
 		_exit(1);
 	}
@@ -234,6 +237,8 @@ static void handle_plan(struct nursery *n, char *message, size_t size, const int
 		guest_fail(b.fds[0], INIT_FAILED, &err);
 	else
 		n->children++;
+	if (r >= 0)
+		ends_watch(n->ends, b.plan.number);
 	plan_release(&b.plan);
 	explicit_bzero(&b, sizeof(b));
 }
@@ -248,10 +253,12 @@ static void reap(struct nursery *n)
 	while (n->children && (pid = waitpid(-1, &status, __WALL | WNOHANG)) > 0) {
 		n->children--;
 		removals_reaped(n->removals, pid, status);
+		ends_reaped(n->ends, pid);
 	}
 	if (n->children && pid < 0 && errno == ECHILD)
 		n->children = 0; /* a cradle that could not clone what it was given */
 	n->children += (unsigned)removals_turn(n->removals, &n->trees);
+	n->children += (unsigned)ends_turn(n->ends);
 }
 
 static void reap_in_time(struct nursery *n)
@@ -328,6 +335,32 @@ static void handle(struct nursery *n, char *message, size_t size, const int *fds
 		close(fds[i]);
 }
 
+/*
+ * The owner is gone, or needs the nursery no more: what it has not closed then lives on. Either way the nursery stays
+ * until all that it watches has ended.
+ */
+_Noreturn static void retire(struct nursery *n)
+{
+	bool gone = false;
+
+	close_fd(&n->socket);
+	cradles_drop(n);
+	for (;;) {
+		auto_close int next = -1;
+		struct pollfd fds[2] = { { .fd = gone ? -1 : n->owner, .events = POLLIN } };
+
+		if (gone)
+			ends_close_all(n->ends);
+		reap(n);
+		if (!ends_left(n->ends))
+			_exit(0);
+		next = ends_open_next(n->ends);
+		fds[1] = (struct pollfd){ .fd = next, .events = POLLIN };
+		if (poll(fds, 2, ends_pause_ms(n->ends, RETIRED_MS)) > 0 && fds[0].revents)
+			gone = true;
+	}
+}
+
 static void receive(struct nursery *n)
 {
 	static char message[GUEST_MESSAGE_MAX];
@@ -337,7 +370,7 @@ static void receive(struct nursery *n)
 			n->socket, message, sizeof(message), fds, PLAN_FDS_MAX, &n_fds, 0);
 
 	if (size <= 0)
-		_exit(0);
+		retire(n);
 	handle(n, message, (size_t)size, fds, n_fds);
 	explicit_bzero(message, (size_t)size);
 }
@@ -349,7 +382,7 @@ static int pause_ms(const struct nursery *n)
 		return 0;
 	if (cradles_wanted(n))
 		return QUIET_MS;
-	return n->children ? REAP_MS : -1;
+	return n->children ? ends_pause_ms(n->ends, REAP_MS) : -1;
 }
 
 /* An owner may be kept from the kernel's choice when memory runs out; agents are not. */
@@ -372,6 +405,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		.trees = { -1, -1 },
 		.binds = binds_new(),
 		.removals = removals_new(),
+		.ends = ends_new(),
 		.hooks = hooks };
 
 	umask(022); /* the owner's own may keep sandboxes out of what is made for them */
@@ -387,7 +421,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		if (r < 0)
 			continue;
 		if (fds[1].revents)
-			_exit(0); /* the owner is gone */
+			retire(&n); /* the owner is gone */
 		if (fds[0].revents)
 			receive(&n);
 		else if (r == 0)

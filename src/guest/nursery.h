@@ -27,6 +27,7 @@ struct nursery {
 	uint8_t can;        /* NURSERY_CAN_* */
 	struct binds *binds;
 	struct removals *removals;
+	struct ends *ends;
 	struct cradle cradles[CRADLES_MAX];
 	unsigned children, failed_layers;
 	int64_t reaped_ns; /* when it was last looked for ended children */
@@ -58,12 +59,30 @@ int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err);
 /* In the nursery or a cradle: clones PID 1, a child of the nursery in either case. Its pid. */
 pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err);
 
+/* ends.c: sandboxes that should have ended. */
+struct ends *ends_new(void);
+int ends_open(struct ends *e, int roll, struct fh_error *err); /* a memfd of struct roll */
+void ends_forget(struct ends *e);                              /* in a sandbox */
+/* In the nursery: there is a plan with that number; in it or a cradle: its PID 1 was born. */
+void ends_watch(struct ends *e, uint32_t number);
+void ends_born(const struct ends *e, uint32_t number, pid_t pid);
+/* Looks, and starts a worker if one is overdue and none is at it: how many children began. */
+int ends_turn(struct ends *e);
+void ends_reaped(struct ends *e, pid_t pid);
+/* The owner is gone: kills each PID 1; those that have not ended in a moment are overdue. */
+void ends_close_all(struct ends *e);
+bool ends_left(const struct ends *e);
+int ends_pause_ms(const struct ends *e, int quiet_ms); /* until the next turn */
+/* A pidfd of one that was closed and has not ended; -1: there is none. */
+int ends_open_next(const struct ends *e);
+
 /* cradle.c */
 /* Keeps the descriptors. It is made by cradles_make(), or when it is given something. */
 void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_procs);
 bool cradles_wanted(const struct nursery *n); /* some are not made yet */
 bool cradles_hurry(const struct nursery *n);  /* and none is that could be given something */
 void cradles_make(struct nursery *n);         /* one of them */
+void cradles_drop(struct nursery *n);         /* all end that were given nothing */
 /* Hands the birth over to that cradle; false if there is none. */
 bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size);
 

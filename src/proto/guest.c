@@ -190,6 +190,7 @@ void plan_put(struct buf *b, const struct plan *p)
 	wire_put_u32(b, p->flags);
 	wire_put_u32(b, p->n_groups);
 	wire_put_u32(b, p->cradle);
+	wire_put_u32(b, p->number);
 	put_optional(b, p->layer);
 	put_optional(b, p->disk_folder);
 	wire_put_u32(b, p->n_binds);
@@ -214,6 +215,7 @@ int plan_get(struct wire *w, struct plan *out)
 
 	p.n_groups = wire_get_u32(w);
 	p.cradle = wire_get_u32(w);
+	p.number = wire_get_u32(w);
 	if (p.n_groups > GUEST_GROUPS_MAX)
 		w->bad = true;
 	p.layer = get_optional(w, GUEST_PATH_MAX);

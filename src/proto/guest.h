@@ -69,10 +69,10 @@
 
 /* --- owner to nursery ------------------------------------------------------------------------ */
 enum nursery_message {
-	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd, its own groups... */
-	NURSERY_MAPPED,    /* the ids are mapped */
-	NURSERY_LAYER,     /* struct layer */
-	NURSERY_PLAN,      /* struct plan; descriptors: control, [of the shell,] groups... */
+	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd, a roll, its own groups... */
+	NURSERY_MAPPED, /* the ids are mapped */
+	NURSERY_LAYER,  /* struct layer */
+	NURSERY_PLAN,   /* struct plan; descriptors: control, [of the shell,] groups... */
 	NURSERY_CRADLE, /* u32 number, not 0: a process to wait in groups; descriptors: groups... */
 	NURSERY_REMOVE, /* str: the folder of an episode that has ended; removed in its own time */
 	NURSERY_FINISH, /* answered when no folder is left that can be removed */
@@ -102,6 +102,22 @@ struct hello {
 	uint32_t judged_filter_bytes;
 	const char *tool;              /* the agent's commands: one static program; NULL: none */
 	const char *const *tool_names; /* the names that it is called by */
+};
+
+/*
+ * Memory of the owner and its nurseries: what became of each sandbox, by its number (1, 2, ...). No sandbox has it
+ * mapped. A number's entry is another's ROLL_ENTRIES later: the nursery has looked by then.
+ */
+#define ROLL_ENTRIES 8192
+
+struct roll_entry {
+	uint32_t closed; /* the owner's: the last number that is closed */
+	uint32_t born;   /* the nursery's: the last number whose PID 1 was born */
+	int32_t pid;     /* that PID 1, as the nursery sees it */
+};
+
+struct roll {
+	struct roll_entry entries[ROLL_ENTRIES];
 };
 
 struct layer_entry {
@@ -135,6 +151,7 @@ struct plan {
 	uint32_t flags;
 	uint32_t n_groups; /* descriptors of cgroup.procs files (or see flags), after the others */
 	uint32_t cradle;   /* number of the one that waits in these groups; 0: none */
+	uint32_t number;   /* of the sandbox, in the roll */
 	const char *layer; /* NULL: none */
 	const char *disk_folder; /* its files lie here; NULL: in a tmpfs of its own */
 	const struct plan_bind *binds;

@@ -25,6 +25,7 @@ static void after_fork_in_child(void)
 	for (struct owner *o = owners; o; o = o->next) {
 		close_fd(&o->nursery);
 		o->nursery_pid = 0;
+		o->n_retired = 0;
 		o->forked = true;
 		pthread_mutex_init(&o->lock, NULL); /* another thread may have held it */
 		free(take_ptr(o->disk_dir));        /* its owner removes it */
@@ -39,6 +40,7 @@ static void after_fork_in_child(void)
 			close_fd(&sb->output);
 			close_fd(&sb->files);
 			sb->gone = true;
+			sb->number = 0; /* it is not closed by a fork */
 		}
 		o->sandboxes = NULL;
 	}

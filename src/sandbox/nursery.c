@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@
 #define NURSERY_FD 3
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
+#define END_MS 2000     /* of its end: it waits for its sandboxes' */
 #define ANSWER_MS 30000 /* of a nursery; layers have no limit */
 
 /* Of the agent's commands: tools/aci/main.c. */
@@ -174,7 +176,7 @@ static int greet(struct owner *o, struct fh_error *err)
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	const int *home = NULL;
 	size_t n_home = o->cgroups ? cgroups_home(o->cgroups, &home) : 0;
-	int fds[1 + CGROUP_PARTS];
+	int fds[2 + CGROUP_PARTS];
 	size_t n_fds = 0;
 	int r;
 
@@ -190,6 +192,7 @@ static int greet(struct owner *o, struct fh_error *err)
 					.tool = places_get()->aci,
 					.tool_names = tool_names });
 	fds[n_fds++] = o->self;
+	fds[n_fds++] = o->roll_fd;
 	for (size_t i = 0; i < n_home; i++)
 		fds[n_fds++] = home[i];
 	r = send_to(o, &b, fds, n_fds, err);
@@ -305,16 +308,39 @@ static int nursery_start(struct owner *o, struct fh_error *err)
 	return 0;
 }
 
+static bool await_end(pid_t pid, int timeout_ms)
+{
+	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int r;
+
+	while ((r = poll(&p, 1, fd < 0 ? 0 : timeout_ms)) < 0 && errno == EINTR)
+		;
+	return r > 0 && waitpid(pid, NULL, WNOHANG) == pid;
+}
+
+/* It ends once its sandboxes have. One that does not is killed; one that can't be is not waited for. */
+static void reap_nursery(pid_t pid)
+{
+	if (await_end(pid, END_MS))
+		return;
+	kill(pid, SIGKILL);
+	await_end(pid, END_MS);
+}
+
 void nursery_stop(struct owner *o)
 {
 	spares_drop(o);
 	close_fd(&o->nursery);
-	if (o->nursery_pid <= 0)
-		return;
-	kill(o->nursery_pid, SIGKILL); /* it holds nothing that needs an orderly end */
-	while (waitpid(o->nursery_pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	if (o->nursery_pid > 0)
+		reap_nursery(o->nursery_pid);
 	o->nursery_pid = 0;
+}
+
+void nursery_await_retired(struct owner *o)
+{
+	while (o->n_retired)
+		reap_nursery(o->retired[--o->n_retired]);
 }
 
 /* What the nursery would take for a broken message, which ends it. */
@@ -449,7 +475,10 @@ void nursery_finish(struct owner *o)
 void nursery_retire(struct owner *o)
 {
 	finish(o);
-	nursery_stop(o);
+	spares_drop(o);
+	close_fd(&o->nursery);
+	o->retired[o->n_retired++] = o->nursery_pid; /* one for each cover at most */
+	o->nursery_pid = 0;
 }
 
 int owner_send_plan(struct owner *o, const struct buf *message, const int *fds, size_t n_fds,

@@ -33,9 +33,11 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 
 	pthread_mutex_init(&o->lock, NULL);
 	o->label = xstrdup(options && options->label ? options->label : "run");
-	o->nursery = o->disk_claim = -1;
+	o->nursery = o->disk_claim = o->roll_fd = -1;
 	o->self = (int)syscall(SYS_pidfd_open, getpid(), 0);
 	r = o->self < 0 ? error_set(err, errno, "open a pidfd of this process") : 0;
+	if (r == 0)
+		r = roll_open(o, err);
 	if (r == 0)
 		r = cover_own(o, err);
 	if (r == 0 && options && options->gpus.wanted)
@@ -75,6 +77,8 @@ void owner_close(struct owner *o)
 	if (o->disk_folders || o->disk_removals)
 		nursery_finish(o);
 	nursery_stop(o);
+	nursery_await_retired(o);
+	roll_release(o);
 	disk_close(o);
 	gpus_close(o->gpus);
 	close_fd(&o->self);

@@ -36,6 +36,11 @@ struct owner {
 	int self;    /* pidfd of this process, for the guests to see it end */
 	int nursery; /* socket; -1: none runs */
 	pid_t nursery_pid;
+	pid_t retired[COVERS_MAX + 1]; /* nurseries that stay until their sandboxes have ended */
+	size_t n_retired;
+	struct roll *roll; /* of the sandboxes: for nurseries to see which are closed */
+	int roll_fd;
+	atomic_uint numbers;  /* of sandboxes so far */
 	bool forked;          /* this process is a fork of the one that it belongs to */
 	uint8_t can;          /* NURSERY_CAN_* */
 	atomic_bool in_doubt; /* whether the nursery runs: a sandbox or layer of it never stood */
@@ -60,6 +65,7 @@ struct owner {
 
 struct sandbox {
 	struct owner *owner;
+	uint32_t number;          /* in the roll; 0: this process is a fork */
 	int control;              /* -1: none, as the next */
 	struct shell_mail *mail;  /* of its shell: where commands go; NULL: none */
 	int status, output;       /* of its shell: what comes back */
@@ -85,8 +91,16 @@ int nursery_need(struct owner *owner, struct fh_error *err);
 void nursery_stop(struct owner *owner);
 int nursery_make_layer(struct owner *owner, const struct owner_layer *layer, struct fh_error *err);
 
-/* The next sandbox comes from a new one; what this one was told to make is made. Under the lock. */
+/* The next sandbox comes from a new one; what this one was told to make is made, and lives on. Under the lock. */
 void nursery_retire(struct owner *owner);
+void nursery_await_retired(struct owner *owner); /* once no sandbox is left */
+
+/* roll.c */
+int roll_open(struct owner *owner, struct fh_error *err);
+void roll_release(struct owner *owner);
+uint32_t roll_number(struct owner *owner); /* of a new sandbox. Any thread. */
+/* Its nursery ends it if it does not end by itself. Any thread. */
+void roll_close(struct owner *owner, uint32_t number);
 
 /* cover.c: what a sandbox has of this machine, NULL-terminated. */
 extern const char *const listed_paths[];

@@ -159,7 +159,8 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 	static const char *const no_env[] = { NULL };
 	auto_arena struct arena arena = ARENA_INIT;
 	struct plan_bind binds[GUEST_BINDS_MAX];
-	struct plan plan = { .layer = o->layer,
+	struct plan plan = { .number = sb->number = roll_number(sb->owner),
+		.layer = o->layer,
 		.binds = binds,
 		.n_binds = (uint32_t)o->n_binds,
 		.env = o->env ? o->env : no_env,
@@ -231,6 +232,7 @@ void sandbox_close(struct sandbox *sb)
 		return;
 	fork_unwatch_sandbox(sb);
 	close_fd(&sb->control);
+	roll_close(sb->owner, sb->number);
 	close_shell(sb);
 	close_fd(&sb->files);
 	if (sb->group)

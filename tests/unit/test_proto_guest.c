@@ -84,6 +84,7 @@ static void put_plan(struct buf *b)
 			&(struct plan){ .flags = PLAN_SHELL | PLAN_NET_HOST,
 					.n_groups = GUEST_GROUPS_MAX,
 					.cradle = 7,
+					.number = 8,
 					.disk_folder = "/disk",
 					.binds = binds,
 					.n_binds = 2,
@@ -105,6 +106,7 @@ static int get_plan(struct wire *w)
 	assert_int_equal(p.flags, PLAN_SHELL | PLAN_NET_HOST);
 	assert_int_equal(p.n_groups, GUEST_GROUPS_MAX);
 	assert_int_equal(p.cradle, 7);
+	assert_int_equal(p.number, 8);
 	assert_null(p.layer);
 	assert_string_equal(p.disk_folder, "/disk");
 	assert_string_equal(p.binds[1].target, "/d");

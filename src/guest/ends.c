@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/namespace.h"
+#include "base/scope.h"
+#include "guest/nursery.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/*
+ * The end of a sandbox that its PID 1 does not bring about. A PID 1 ends when its owner closes it or is gone; one that
+ * is stopped, or sleeps in the kernel on a lock of the agent's, does not. The nursery knows of each sandbox whether it
+ * was closed (struct roll), and whether its PID 1 has been reaped. After a moment a worker kills what is in its pid
+ * namespace, from inside: a process that hangs in the kernel can't hold up the nursery.
+ *
+ * Only while a sandbox is overdue does this cost more than a look at memory for each that lives.
+ */
+#define WATCHED_MAX 65536
+#define OVERDUE_MS 100
+#define NEVER_BORN_MS 100
+#define RETRY_MS 250
+#define AT_ONCE 16
+#define GIVE_UP_MS 10000 /* the next owner, and `sandbox gc`, may try again */
+#define CLOSED_PAUSE_MS 20
+
+struct watched {
+	uint32_t number;
+	pid_t pid;         /* 0: not known yet, or it was never born */
+	int64_t closed_ns; /* since when it should have ended; 0: it lives */
+};
+
+struct ends {
+	struct roll *roll;       /* NULL: none yet */
+	struct watched *watched; /* of WATCHED_MAX */
+	size_t n;
+	pid_t worker; /* 0: none */
+	int64_t tried_ns;
+};
+
+struct ends *ends_new(void)
+{
+	return xcalloc(1, sizeof(struct ends));
+}
+
+int ends_open(struct ends *e, int roll, struct fh_error *err)
+{
+	size_t bytes = WATCHED_MAX * sizeof(*e->watched);
+	void *p = mmap(NULL, sizeof(*e->roll), PROT_READ | PROT_WRITE, MAP_SHARED, roll, 0);
+
+	if (p == MAP_FAILED)
+		return error_set(err, errno, "map the roll of sandboxes");
+	e->roll = p;
+	p = mem_share(bytes);
+	if (!p || madvise(p, bytes, MADV_DONTFORK) < 0)
+		return error_set(err, errno, "map the list of sandboxes");
+	e->watched = p;
+	return 0;
+}
+
+void ends_forget(struct ends *e)
+{
+	if (e->roll)
+		munmap(e->roll, sizeof(*e->roll));
+}
+
+void ends_born(const struct ends *e, uint32_t number, pid_t pid)
+{
+	struct roll_entry *entry = &e->roll->entries[number % ROLL_ENTRIES];
+
+	entry->pid = pid;
+	__atomic_store_n(&entry->born, number, __ATOMIC_RELEASE);
+}
+
+void ends_watch(struct ends *e, uint32_t number)
+{
+	if (number && e->n < WATCHED_MAX)
+		e->watched[e->n++] = (struct watched){ .number = number };
+}
+
+/* --- looking --------------------------------------------------------------------------------- */
+
+static bool has_ended(const struct watched *w)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	return waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOHANG | WNOWAIT | __WALL) < 0 ||
+			info.si_pid != 0;
+}
+
+/* Notes what was heard of it since; whether it need not be watched any more. */
+static bool is_over(const struct ends *e, struct watched *w, int64_t now)
+{
+	const struct roll_entry *entry = &e->roll->entries[w->number % ROLL_ENTRIES];
+
+	if (!w->pid && __atomic_load_n(&entry->born, __ATOMIC_ACQUIRE) == w->number)
+		w->pid = entry->pid;
+	if (!w->closed_ns && __atomic_load_n(&entry->closed, __ATOMIC_RELAXED) == w->number)
+		w->closed_ns = now;
+	if (!w->closed_ns)
+		return false;
+	if (w->pid && has_ended(w))
+		return true;
+	return now - w->closed_ns > (w->pid ? GIVE_UP_MS : NEVER_BORN_MS) * NS_PER_MS;
+}
+
+static bool is_overdue(const struct watched *w, int64_t now)
+{
+	return w->pid && w->closed_ns && now - w->closed_ns > OVERDUE_MS * NS_PER_MS;
+}
+
+static void look(struct ends *e, int64_t now)
+{
+	for (size_t i = 0; i < e->n;)
+		if (is_over(e, &e->watched[i], now))
+			e->watched[i] = e->watched[--e->n];
+		else
+			i++;
+}
+
+/* --- ending ---------------------------------------------------------------------------------- */
+
+/* A child that was not reaped keeps its pid. So these are the right ones, whoever is reaped from now on. */
+static size_t open_overdue(const struct ends *e, int64_t now, int procs[AT_ONCE])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < e->n && n < AT_ONCE; i++) {
+		char path[32];
+
+		if (!is_overdue(&e->watched[i], now))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d", (int)e->watched[i].pid);
+		procs[n] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		n += procs[n] >= 0;
+	}
+	return n;
+}
+
+int ends_turn(struct ends *e)
+{
+	struct clone_args args = { 0 };
+	int64_t now = clock_now_ns();
+	int procs[AT_ONCE];
+	size_t n;
+	pid_t pid;
+
+	if (!e->n)
+		return 0;
+	look(e, now);
+	if (e->worker || now - e->tried_ns < RETRY_MS * NS_PER_MS)
+		return 0;
+	n = open_overdue(e, now, procs);
+	if (!n)
+		return 0;
+	e->tried_ns = now;
+	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	for (size_t i = 0; i < n; i++) {
+		if (pid == 0)
+			namespace_end(procs[i]);
+		close(procs[i]);
+	}
+	if (pid == 0)
+		_exit(0);
+	e->worker = pid > 0 ? pid : 0;
+	return pid > 0;
+}
+
+void ends_reaped(struct ends *e, pid_t pid)
+{
+	if (pid == e->worker)
+		e->worker = 0;
+}
+
+void ends_close_all(struct ends *e)
+{
+	int64_t now = clock_now_ns();
+
+	look(e, now);
+	for (size_t i = 0; i < e->n; i++) {
+		struct watched *w = &e->watched[i];
+
+		if (!w->closed_ns)
+			w->closed_ns = now;
+		if (w->pid && !has_ended(w))
+			kill(w->pid, SIGKILL);
+	}
+}
+
+bool ends_left(const struct ends *e)
+{
+	return e->n > 0;
+}
+
+int ends_pause_ms(const struct ends *e, int quiet_ms)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (e->watched[i].closed_ns)
+			return CLOSED_PAUSE_MS;
+	return quiet_ms;
+}
+
+int ends_open_next(const struct ends *e)
+{
+	for (size_t i = 0; i < e->n; i++)
+		if (e->watched[i].closed_ns && e->watched[i].pid)
+			return (int)syscall(SYS_pidfd_open, e->watched[i].pid, 0);
+	return -1;
+}
