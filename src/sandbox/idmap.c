@@ -125,6 +125,8 @@ static int run_helper(
 	snprintf(count_text, sizeof(count_text), "%d", GUEST_IDS);
 	r = posix_spawnp(&child, program, NULL, NULL, (char *const *)(uintptr_t)argv,
 			(char *const *)(uintptr_t)env);
+	if (r && r != ENOENT)
+		return error_set(err, r, "start '%s'", program);
 	if (r)
 		return error_say(err, r, "%s is not there: install the package uidmap", program);
 	while (waitpid(child, &status, 0) < 0)

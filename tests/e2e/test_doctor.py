@@ -257,3 +257,21 @@ def test_every_command_without_ids_leads_to_doctor(fumehood, command):
     )
     said = (done.stdout + done.stderr).replace('"', "")
     assert f"this user has no 65534 subordinate ids in /etc/subuid{HINT}\n" in said
+
+
+def test_a_shortage_does_not_lead_to_doctor(fumehood):
+    """It would find nothing. However few descriptors there are, the message ends with the reason."""
+    said = []
+    for most in range(8, 24):
+        done = subprocess.run(
+            ["prlimit", f"--nofile={most}", fumehood.program, "sandbox", "exec", "--", "true"],
+            env=fumehood.env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        said.append(done.stderr)
+    if os.geteuid() == 0:  # who maps the ids itself
+        assert any("/uid_map: Too many open files" in text for text in said), said
+    assert not any(HINT in text for text in said), said
