@@ -97,7 +97,7 @@ FAULTS = {
         "returned 777",
         False,
     ),
-    "late": ("import time\ndef guess(h):\n    time.sleep(60)\n", "no answer within 2 s", False),
+    "late": ("import time\ndef guess(h):\n    time.sleep(60)\n", "no answer within 8 s", False),
     "an end": ("import os\ndef guess(h):\n    os._exit(0)\n", "ended instead of answering", False),
     "an exit": ("def guess(h):\n    raise SystemExit(0)\n", "raised SystemExit", False),
     "another program": (

@@ -49,14 +49,16 @@ def test_swapped_meanwhile(begin, game, swap):
     agent = begin(game.task)
     agent.sh(f"{game.honest}; cp {game.file} honest; echo broken >bad")
     loop = SWAPS[swap].format("honest", "bad", game.file)
-    agent.sh(f"(while :; do {loop}; done) >/dev/null 2>&1 & sleep 0.05")
+    agent.sh(f"set -m; (while :; do {loop}; done) >/dev/null 2>&1 & set +m; sleep 0.05")
     seen = set()
     for _ in range(8):
         answer = agent.validate()
         seen.add("score" in answer["info"])
         if "score" in answer["info"]:
             agent.assert_honest(answer)
-    agent.sh(f"kill $!; wait $! 2>/dev/null; sleep 0.2; rm -f {game.file}; cp honest {game.file}")
+    # The whole group: a program that the loop began last would swap once more, later.
+    agent.sh("kill -9 -- -$!; wait $! 2>/dev/null; while pgrep -g $!; do :; done")
+    agent.sh(f"rm -f {game.file}; cp honest {game.file}")
     agent.assert_honest(agent.validate())
 
 

@@ -166,7 +166,7 @@ def test_limit_of_an_episode(fumehood, groups, limit):
     other = fumehood.door("sums")
     for d in (door, other):
         d.ask(op="reset")
-    answer = door.step(command, timeout_s=4)
+    answer = door.step(command, timeout_s=100)
     if outcome:
         assert answer["info"]["outcome"] == outcome
     else:

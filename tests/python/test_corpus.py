@@ -28,7 +28,7 @@ def checks_of(folder: Path, *args: str) -> tuple[subprocess.CompletedProcess, di
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     return done, json.loads(done.stdout)["checks"]
 

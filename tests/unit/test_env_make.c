@@ -23,7 +23,7 @@ static const char task_yaml[] = "name: Made\n"
 
 static const char dataset_yaml[] = "name: Words\n"
 				   "description: Two files.\n"
-				   "make: {program: make.py, args: [answer.txt], timeout: 10s}\n"
+				   "make: {program: make.py, args: [answer.txt], timeout: 90s}\n"
 				   "files:\n"
 				   "  - {path: seen.txt}\n"
 				   "  - {path: more/answer.txt, hidden: true}\n";
@@ -174,12 +174,13 @@ static void test_failures(void **state)
 {
 	static const struct {
 		const char *program, *error;
+		const char *limit; /* NULL: one that only a hang exceeds */
 	} cases[] = {
 		{ "import sys\nprint('no luck')\nsys.exit(3)\n",
 				"make data set 'words': make.py: ended with status 3: no luck" },
 		{ "import os\nos.kill(os.getpid(), 9)\n", "make.py: was ended by signal 9" },
-		{ "while True: pass\n", "make.py: took longer than 0.5 s and was ended" },
-		{ "while True: print('x' * 1000)\n", "make.py: took longer than 0.5 s" },
+		{ "while True: pass\n", "make.py: took longer than 0.5 s and was ended", "500ms" },
+		{ "while True: print('x' * 1000)\n", "make.py: took longer than 0.5 s", "500ms" },
 		{ "open('seen.txt', 'w')\n", "take over 'more/answer.txt'" },
 		{ "import os\nos.symlink('/etc/passwd', 'seen.txt')\n", "take over 'seen.txt'" },
 		{ "import os\nos.mkdir('seen.txt')\n", "take over 'seen.txt'" },
@@ -189,15 +190,17 @@ static void test_failures(void **state)
 		  "    open(path, 'w').truncate(1500 << 20)\n",
 				"more than 2147483648 bytes together, with 'more/answer.txt'" },
 	};
-	auto_buf struct buf yaml = BUF_INIT(1000);
+	const char *limit = strstr(dataset_yaml, "90s");
 	struct fh_env_options options = { .task = "made" };
 	struct fh_env *env = NULL;
 	char path[256];
 
-	buf_printf(&yaml, "%.*s500ms%s", (int)(strstr(dataset_yaml, "10s") - dataset_yaml),
-			dataset_yaml, strstr(dataset_yaml, "10s") + 3);
-	put("made/datasets/words.yaml", buf_str(&yaml));
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_buf struct buf yaml = BUF_INIT(1000);
+
+		buf_printf(&yaml, "%.*s%s%s", (int)(limit - dataset_yaml), dataset_yaml,
+				cases[i].limit ? cases[i].limit : "90s", limit + strlen("90s"));
+		put("made/datasets/words.yaml", buf_str(&yaml));
 		put("made/make.py", cases[i].program);
 		assert_true(fh_env_open(gym, &options, &env, &error) < 0);
 		assert_has(error.message, cases[i].error);

@@ -16,4 +16,4 @@ def play(player, numbers):
 
 
 if __name__ == "__main__":
-    duel.judge(play, seconds=2)
+    duel.judge(play, seconds=8)
