@@ -217,6 +217,9 @@ struct fh_env_info {
 	size_t n_gpus;
 };
 
+/* What may go wrong in its episodes, a sentence that lives as long as the environment; NULL: nothing. */
+FH_PUBLIC const char *fh_env_warning(const struct fh_env *env);
+
 FH_PUBLIC void fh_env_info(const struct fh_env *env, struct fh_env_info *out);
 
 #endif

@@ -250,6 +250,8 @@ static int run_env(struct command_context *ctx)
 		return cmd_refuse(&err);
 	if (r == 0 && fh_gym_warning(d.gym))
 		log_record(NULL, LOG_WARN, fh_gym_warning(d.gym), NULL, 0);
+	if (r == 0 && fh_env_warning(d.env))
+		log_record(NULL, LOG_WARN, fh_env_warning(d.env), NULL, 0);
 	if (r == 0)
 		r = converse(&d, &err);
 	if (r < 0)

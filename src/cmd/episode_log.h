@@ -22,7 +22,7 @@ struct episode_log {
 void episode_log_init(struct episode_log *l, const char *task);
 void episode_log_release(struct episode_log *l);
 
-#define LOG_WARNINGS_MAX 2 /* of this machine, and of the model */
+#define LOG_WARNINGS_MAX 3 /* of this machine, the model and the task */
 
 struct episode_log_place {
 	const char *task; /* "titanic:micro" */

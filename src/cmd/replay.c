@@ -71,6 +71,8 @@ static int play(struct replay *r, struct fh_error *err)
 	r->now_s = time(NULL);
 	episode_init(&r->episode, &plan);
 	episode_start(&r->episode);
+	if (r->episode.env && fh_env_warning(r->episode.env))
+		cmd_warn("%s", fh_env_warning(r->episode.env));
 	while (r->episode.phase != EPISODE_ENDED && n >= 0)
 		n = wait_for_it(r, plan.gym, err);
 	if (r->episode.failed) {

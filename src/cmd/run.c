@@ -39,6 +39,7 @@ struct runner {
 	size_t n, begun, ended;
 	size_t printed; /* JSON lines of the first so many episodes */
 	bool stopping;
+	const char *warned; /* of this task */
 	struct run_view view;
 	struct log_options log;
 };
@@ -173,6 +174,16 @@ static void give_up_unpaid(struct runner *run)
 		log_record(NULL, LOG_ERROR, sentence, NULL, 0);
 }
 
+/* Once for all episodes of a task, which follow each other. */
+static void warn_of_task(struct runner *run, const struct episode *e)
+{
+	const char *warning = e->env ? fh_env_warning(e->env) : NULL;
+
+	if (warning && run->warned != e->plan.env->task)
+		log_record(NULL, LOG_WARN, warning, NULL, 0);
+	run->warned = e->plan.env->task;
+}
+
 static void begin_next(struct runner *run)
 {
 	struct episode *e = &run->episodes[run->begun];
@@ -187,6 +198,7 @@ static void begin_next(struct runner *run)
 	e->plan.stop_fd = interrupt_fd();
 	run_view_preparing(&run->view, e);
 	episode_start(e);
+	warn_of_task(run, e);
 	if (e->phase != EPISODE_ENDED)
 		run_view_began(&run->view, e);
 	else

@@ -23,7 +23,8 @@ static int open_log(struct episode *e, const char *task, const char *dir)
 		.episode = e->number,
 		.dir = dir,
 		.warnings = { fh_gym_warning(e->plan.gym),
-				e->plan.agent ? e->plan.agent->warning : NULL },
+				e->plan.agent ? e->plan.agent->warning : NULL,
+				fh_env_warning(e->env) },
 	};
 
 	return episode_log_open(&e->log, &place, &e->error);

@@ -228,6 +228,8 @@ static bool try_task(struct fh_gym *gym, const struct task *task, json_t *played
 	if (fh_env_open(gym, &options, &a.env, &a.err) < 0)
 		return failed(played, "the baseline", &a.err);
 	fh_env_info(a.env, &info);
+	if (fh_env_warning(a.env))
+		json_object_set_new(played, "note", json_text(fh_env_warning(a.env)));
 	if (has_published(task))
 		ok = try_published(&a, task, played);
 	else

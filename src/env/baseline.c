@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "env/fingerprint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -152,7 +151,6 @@ int baseline_load(struct fh_env *env, struct fh_error *err)
 	};
 	auto_free char *path = NULL;
 
-	fingerprint(env->binds, env->n_binds, env->n_gpus, env->fingerprint);
 	if (!task->baseline_command || task->baseline_is_published) {
 		score_copy(&env->baseline, &published);
 		return 0;

@@ -4,6 +4,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "env/fingerprint.h"
+#include "env/imports.h"
 #include "proto/guest.h"
 #include "web/hosts.h"
 
@@ -234,7 +236,10 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 	}
 	env->submission = grade_submission_name(&env->arena, env->task->task);
 	init_buffers(env);
-	r = baseline_load(env, err);
+	fingerprint(env->binds, env->n_binds, env->n_gpus, env->fingerprint);
+	r = imports_check(env, err);
+	if (r == 0)
+		r = baseline_load(env, err);
 	if (r < 0)
 		return r;
 	if (options->memory && !env->task->task->memory)
@@ -288,6 +293,11 @@ void fh_env_close(struct fh_env *env)
 	free(env->welcome);
 	free(env->working_dir);
 	free(env);
+}
+
+const char *fh_env_warning(const struct fh_env *env)
+{
+	return env->warning;
 }
 
 /* --- what is fixed ---------------------------------------------------------------------------- */

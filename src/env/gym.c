@@ -5,6 +5,7 @@
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "env/imports.h"
 #include "env/make.h"
 #include "proto/guest.h"
 #include "task/dataset.h"
@@ -83,6 +84,7 @@ int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struc
 static void free_task(struct gym_task *t)
 {
 	task_free(t->task);
+	imports_free(t->imports);
 	free(t->layer);
 	arena_release(&t->arena);
 	free(t);

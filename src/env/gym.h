@@ -35,6 +35,7 @@ struct gym_task {
 	struct task *task;
 	char *layer;
 	char hash[SHA256_HEX_BYTES]; /* of all its files */
+	struct imports *imports;     /* under the gym's lock: env/imports.h */
 	struct sandbox_bind *data_binds;
 	size_t n_data_binds;
 	struct arena arena; /* the targets of the binds */

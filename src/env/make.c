@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/make.h"
 
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -88,23 +87,6 @@ static int start(struct fh_gym *gym, const struct dataset *dataset, struct arena
 
 	*bind = (struct sandbox_bind){ make->program, target };
 	return program_start(out, gym->owner, &plan, err);
-}
-
-static int wait_for_end(struct program *p, int64_t timeout_ms, struct fh_error *err)
-{
-	int64_t deadline = clock_now_ns() + timeout_ms * NS_PER_MS;
-
-	while (!program_advance(p)) {
-		struct waits w = WAITS_INIT;
-
-		if (clock_now_ns() >= deadline)
-			return error_say(err, ETIMEDOUT, "took longer than %g s and was ended",
-					(double)timeout_ms / 1e3);
-		program_waits(p, &w);
-		waits_until(&w, deadline);
-		waits_poll(&w);
-	}
-	return 0;
 }
 
 /* The end of what it printed is where it says what went wrong. */
@@ -198,7 +180,7 @@ static int make(struct fh_gym *gym, const struct dataset *dataset, struct fh_err
 
 	if (r < 0)
 		return r;
-	r = wait_for_end(&program, dataset->make->timeout_ms, err);
+	r = program_wait(&program, dataset->make->timeout_ms, err);
 	if (r == 0)
 		r = check_end(&program, err);
 	if (r < 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "grade/program.h"
 
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/scope.h"
 #include "proto/guest.h"
@@ -239,6 +240,23 @@ bool program_advance(struct program *p)
 	if (program_over(p))
 		end(p);
 	return program_over(p);
+}
+
+int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err)
+{
+	int64_t deadline = clock_now_ns() + timeout_ms * NS_PER_MS;
+
+	while (!program_advance(p)) {
+		struct waits w = WAITS_INIT;
+
+		if (clock_now_ns() >= deadline)
+			return error_say(err, ETIMEDOUT, "took longer than %g s and was ended",
+					(double)timeout_ms / 1e3);
+		program_waits(p, &w);
+		waits_until(&w, deadline);
+		waits_poll(&w);
+	}
+	return 0;
 }
 
 void program_release(struct program *p)

@@ -68,6 +68,9 @@ void program_waits(const struct program *p, struct waits *w);
 bool program_advance(struct program *p); /* true: over */
 bool program_over(const struct program *p);
 
+/* Blocks until it is over. -ETIMEDOUT: it still runs, for program_release() to end. */
+int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err);
+
 /* Ends it, if it runs. */
 void program_release(struct program *p);
 

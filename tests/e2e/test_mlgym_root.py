@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -138,12 +139,11 @@ def test_what_is_wrong(fumehood):
 def test_check_plays_the_baseline(fumehood, tmp_path):
     """What is published was found on another machine; the program is played on this one."""
     words = ("task", "check", "--run", "--mlgym-root", CHECKOUT)
-    told = fumehood(*words, "coin", "rows", "model", "words").stdout
+    told = fumehood(*words, "coin", "rows", "model").stdout
     for line in (
         "published: Score 0.4, Errors 6\n  baseline: Score 0.4, Errors 6 (equal to published)",
         "published: Accuracy 0.5, loss 0.25\n  baseline: accuracy 0.5 (equal to published)",
         "published: val_loss 4\n  baseline: val_loss 0.416667 (90% better than published)",
-        "published: val_loss 4\n  note: the baseline is not played: no 'baseline_paths' name",
     ):
         assert line in told
     played = json.loads(fumehood(*words, "--json", "coin").stdout)["played"]
@@ -153,6 +153,10 @@ def test_check_plays_the_baseline(fumehood, tmp_path):
     shutil.copytree(CHECKOUT, root)
     (root / "data/rows/baseline.py").write_text("import no_such_thing")
     told = fumehood(*words[:-1], root, "rows", status=1).stdout
+    path = root / "configs/tasks/coin.yaml"
+    path.write_text(path.read_text().replace("baseline_paths:", "other:"))
+    without = fumehood(*words[:-1], root, "coin").stdout
+    assert "Errors 6\n  note: the baseline is not played: no 'baseline_paths' name" in without
     assert "FAIL rows" in told and "published: Accuracy 0.5" in told
     assert "problem: the baseline: `python3 baseline.py` ended with" in told
     assert "No module named 'no_such_thing'" in told
@@ -175,6 +179,36 @@ def lacking(tmp_path) -> Path:
     wants += [f"{d.metadata['Name'].upper().replace('-', '_')}==0" for d in installed()]
     (root / "data/model/requirements.txt").write_text("\n".join(wants))
     return root
+
+
+def test_what_programs_import_is_looked_for(fumehood, tmp_path):
+    """Before anything runs: an evaluator that can't be run scores nobody."""
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    folder = root / "data/rows"
+    evaluator = (folder / "evaluate.py").read_text()
+    words = ["--mlgym-root", root, "--task", "rows"]
+    lacks = "which the Python of its episodes lacks (--bind ENV:/home/agent/mini"
+    (folder / "baseline.py").write_text("import no_such_starter, json\n")
+    done = fumehood.run(*words, "--runs", 2, "--model", fumehood.actions("true", "submit"))
+    said = f"rowsOfNumbers: its starter code imports no_such_starter, {lacks}"
+    assert done.stderr.count(said) == 1
+    (folder / "evaluate.py").write_text(f"import sklearn9, yaml9\n{evaluator}")
+    said = f"rowsOfNumbers can't be scored: its evaluator imports sklearn9, yaml9, {lacks}"
+    shutil.rmtree(fumehood.out)
+    done = fumehood.run(*words, "--model", fumehood.actions("submit"), status=1)
+    assert said in done.stderr and "failed" in done.stdout
+    assert not list(fumehood.out.glob("*/*.traj"))
+    assert said in fumehood("env", *words, status=1, input="").stderr
+    assert said in fumehood("task", "check", "--run", *words[:2], "rows", status=1).stdout
+    env = tmp_path / "env"
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", env], check=True)
+    (site,) = env.glob("lib/python3*/site-packages")
+    for name in ("sklearn9", "yaml9", "no_such_starter"):
+        (site / f"{name}.py").touch()
+    bind = f"{env}:/home/agent/miniconda3/envs/mlgym_generic"
+    done = fumehood.run(*words, "--bind", bind, "--model", fumehood.actions("true", "submit"))
+    assert "imports" not in done.stderr
 
 
 def installed():
@@ -257,8 +291,8 @@ def test_evaluators_that_fail(fumehood):
 
 @pytest.mark.skipif(shutil.which("torchrun"), reason="torchrun is on this machine")
 def test_a_language_model_needs_torchrun(fumehood):
-    (answer,) = play(fumehood, "words", "validate")[1:2]
-    assert "Not scored: torchrun can't be run: No such file" in answer["observation"]
+    words = ("env", "--mlgym-root", CHECKOUT, "--task", "words")
+    assert " torchrun, which the Python" in fumehood(*words, status=1, input="").stderr
 
 
 def test_memory(fumehood, tmp_path):
@@ -466,12 +500,10 @@ def test_quick_start(fumehood, original):
 
 def test_a_baseline_of_the_original(fumehood, original):
     words = ("task", "check", "--run", "--json", "--mlgym-root", original)
-    lines = fumehood(*words, "battleOfSexes", "titanic").stdout.splitlines()
-    of_game, of_csv = [json.loads(line)["played"] for line in lines]
-    assert of_game["published"] == {"Score": 1.0226699113845825}
-    assert abs(of_game["baseline"]["Score"] - 1.0227) < 0.03
-    assert of_game["compared"].endswith(" published")
-    assert of_csv["note"].startswith("the baseline is not played")
+    played = json.loads(fumehood(*words, "battleOfSexes").stdout)["played"]
+    assert played["published"] == {"Score": 1.0226699113845825}
+    assert abs(played["baseline"]["Score"] - 1.0227) < 0.03
+    assert played["compared"].endswith(" published")
 
 
 def test_tasks_of_the_original(fumehood, original):

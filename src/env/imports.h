@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENV_IMPORTS_H
+#define ENV_IMPORTS_H
+
+#include "env/env.h"
+
+/*
+ * What the programs of a task of MLGym's import and the Python of its episodes lacks. That Python is asked, in a sandbox
+ * of the task with the environment's binds, once for all environments that have the same ones. Nothing of the task is
+ * run. -ENOPKG: its evaluator can't run. What starter code lacks becomes env->warning.
+ */
+int imports_check(struct fh_env *env, struct fh_error *err);
+
+struct imports;
+void imports_free(struct imports *list); /* NULL is fine */
+
+#endif

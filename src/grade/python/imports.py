@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Says which modules the programs of a task of MLGym's import, and this Python lacks.
+
+    imports.py csv|python|model|lm EVALUATOR [SUBMISSION]
+
+It is run by the Python that will run them, in a sandbox that holds the task's workspace. Programs are parsed, not run.
+{"evaluator": [...], "starter": [...]} goes to descriptor 3.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+RESULT = 3
+WORKSPACE = Path("/home/agent/workspace")
+CONDA = Path("/home/agent/miniconda3/envs/mlgym_generic/bin")
+FILES_MOST = 500
+FILE_BYTES = 1 << 20
+NAMES_MOST = 50
+GUARDS = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
+PACKAGES = {"PIL": "pillow", "cv2": "opencv-python", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+
+
+def is_guarded(tree: ast.Try) -> bool:
+    """Whether the program goes on without what it imports there."""
+    for handler in tree.handlers:
+        names = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)} if handler.type else GUARDS
+        if names & GUARDS:
+            return True
+    return False
+
+
+def is_main(test: ast.expr) -> bool:
+    """`__name__ == "__main__"`."""
+    return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
+
+
+def imports_of(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Those that run whenever the program does. A function may never be called, a branch never taken."""
+    for node in body:
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.If) and is_main(node.test):
+            yield from imports_of(node.body)
+        elif isinstance(node, ast.Try) and not is_guarded(node):
+            yield from imports_of(node.body)
+        elif isinstance(node, ast.With):
+            yield from imports_of(node.body)
+
+
+def parsed(path: Path) -> list[ast.stmt]:
+    """No statements of what can't be read, or is no Python: that is said when it is run."""
+    try:
+        with path.open("rb") as file:
+            return ast.parse(file.read(FILE_BYTES)).body
+    except (OSError, SyntaxError, ValueError, RecursionError):
+        return []
+
+
+def modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Dotted names; of `from a import b`, b may be a module of a."""
+    if isinstance(node, ast.Import):
+        return [name.name for name in node.names]
+    inside = [f"{node.module}.{name.name}" for name in node.names] if node.module else []
+    return [node.module, *inside] if node.module else [name.name for name in node.names]
+
+
+def local_files(folder: Path, module: str) -> list[Path]:
+    """The files of the workspace that importing it would run."""
+    found, path = [], folder
+    for part in module.split("."):
+        path = path / part
+        found += [p for p in (path / "__init__.py", path.with_suffix(".py")) if p.is_file()]
+    return found
+
+
+def is_lacking(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is None
+    except (ImportError, ValueError, AttributeError):
+        return False
+
+
+class Search:
+    """What is lacking of programs, and of what they import of the workspace."""
+
+    def __init__(self, left_out: set[Path]) -> None:
+        self.seen = set(left_out)
+        self.lacking: dict[str, None] = {}
+
+    def add(self, path: Path, home: Path) -> None:
+        """`home` is the folder of the program that is run, which absolute imports begin at."""
+        if path in self.seen or len(self.seen) > FILES_MOST:
+            return
+        self.seen.add(path)
+        for node in imports_of(parsed(path)):
+            level = node.level if isinstance(node, ast.ImportFrom) else 0
+            folder = path.parents[level - 1] if 0 < level <= len(path.parents) else home
+            for module in modules_of(node):
+                self.add_module(folder, module, home, is_relative=level > 0)
+
+    def add_module(self, folder: Path, module: str, home: Path, *, is_relative: bool) -> None:
+        files = local_files(folder, module)
+        for file in files:
+            self.add(file, home)
+        top = module.split(".")[0]
+        if not files and not is_relative and not (folder / top).is_dir() and is_lacking(top):
+            self.lacking[top] = None
+
+
+def shown(names: list[str]) -> list[str]:
+    return [f"{n} (of {PACKAGES[n]})" if n in PACKAGES else n for n in names[:NAMES_MOST]]
+
+
+def main() -> None:
+    kind, evaluator = sys.argv[1], Path(sys.argv[2])
+    submission = {Path(name) for name in sys.argv[3:4]}
+    del sys.path[0]  # this file's folder
+    sys.path.insert(0, str(WORKSPACE))
+    of_evaluator = Search(submission)
+    of_evaluator.add(evaluator, evaluator.parent)
+    if kind == "lm" and not (CONDA / "torchrun").exists() and not shutil.which("torchrun"):
+        of_evaluator.lacking["torchrun"] = None
+    of_starter = Search({evaluator})
+    for path in sorted(WORKSPACE.rglob("*.py")):
+        if path.relative_to(WORKSPACE).parts[0] != "data":
+            of_starter.add(path, path.parent)
+    result = {
+        "evaluator": shown(list(of_evaluator.lacking)),
+        "starter": shown([n for n in of_starter.lacking if n not in of_evaluator.lacking]),
+    }
+    with open(RESULT, "w") as file:
+        json.dump(result, file)
+
+
+if __name__ == "__main__":
+    main()
