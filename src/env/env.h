@@ -52,7 +52,7 @@ struct fh_env {
 	size_t n_gpus;
 	struct score baseline; /* empty: the task has none */
 	char fingerprint[SHA256_HEX_BYTES];
-	const char *warning; /* in the arena; NULL: none */
+	const char *warning;    /* in the arena; NULL: none */
 	const char *submission; /* absolute path inside */
 	const char *web_hosts;  /* what tools may ask: web/hosts.h; NULL: nothing */
 	char *welcome;          /* the first observation; NULL while the baseline is played */

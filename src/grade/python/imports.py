@@ -30,8 +30,9 @@ PACKAGES = {"PIL": "pillow", "cv2": "opencv-python", "sklearn": "scikit-learn", 
 def is_guarded(tree: ast.Try) -> bool:
     """Whether the program goes on without what it imports there."""
     for handler in tree.handlers:
-        names = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)} if handler.type else GUARDS
-        if names & GUARDS:
+        caught = ast.walk(handler.type) if handler.type else []
+        names = {n.id for n in caught if isinstance(n, ast.Name)}
+        if not handler.type or names & GUARDS:
             return True
     return False
 
@@ -41,16 +42,19 @@ def is_main(test: ast.expr) -> bool:
     return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
 
 
+def runs_too(node: ast.stmt) -> bool:
+    """Whether the statements inside run whenever the program does."""
+    if isinstance(node, ast.If):
+        return is_main(node.test)
+    return isinstance(node, ast.With) or (isinstance(node, ast.Try) and not is_guarded(node))
+
+
 def imports_of(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
     """Those that run whenever the program does. A function may never be called, a branch never taken."""
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node
-        elif isinstance(node, ast.If) and is_main(node.test):
-            yield from imports_of(node.body)
-        elif isinstance(node, ast.Try) and not is_guarded(node):
-            yield from imports_of(node.body)
-        elif isinstance(node, ast.With):
+        elif runs_too(node):
             yield from imports_of(node.body)
 
 

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with a checkout of MLGym, and is said: where it lies, what its tasks lack."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from test_mlgym_root import CHECKOUT
+
+
+@pytest.mark.parametrize("name", ["--mlgym-root", "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR"])
+@pytest.mark.parametrize("folder", ["nowhere", "README.md", "data", "configs/agents"])
+def test_what_is_no_checkout_is_an_error(fumehood, name, folder):
+    """Not one of our tasks that has the name."""
+    words = ("--mlgym-root", CHECKOUT / folder) if name.startswith("--") else ()
+    if not words:
+        fumehood.env[name] = str(CHECKOUT / folder)
+        name = f"${name}"
+    why = "No such file" if folder == "nowhere" else "is no checkout of MLGym: it has no folder"
+    commands = [("run", "--task"), ("env", "--task"), ("task", "show"), ("task", "check")]
+    for command in [*(c + ("battleOfSexes",) for c in commands), ("task", "list")]:
+        said = fumehood(*command, *words, status=2, input="").stderr
+        assert said.startswith(f"fumehood: {name}: '{CHECKOUT / folder}'") and why in said
+        assert "--mlgym-root '' uses no checkout" in said and said.count("\n") == 1
+    assert fumehood("task", "list", "--mlgym-root", "").stdout
+
+
+def test_folders_of_a_checkout_are_understood(fumehood):
+    for folder in ("configs", "configs/", "configs/tasks", "data/.."):
+        told = fumehood("task", "list", "--mlgym-root", f"{CHECKOUT}/{folder}").stdout
+        assert "coin" in told
+
+
+def test_a_recording_of_mlgym_wants_its_checkout(fumehood, tmp_path):
+    (done,) = fumehood.run_json("--mlgym-root", CHECKOUT, "--task", "coin", "--model", "baseline")
+    alone = tmp_path / "run/coin.traj"
+    alone.parent.mkdir()
+    shutil.copy(done["trajectory"], alone)
+    words = ("replay", "--out", fumehood.out / "again")
+    for path in (alone, alone.parent):
+        said = fumehood(*words, path, status=2).stderr
+        assert "is a recording of MLGym's" in said and "has its task 'coin'" in said
+    fumehood(*words, "--mlgym-root", CHECKOUT, alone)
+    assert "no task 'coin'" in fumehood(*words, "--mlgym-root", "", alone, status=1).stderr
+
+
+def test_a_record_whose_checkout_is_gone(fumehood, tmp_path):
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    (done,) = fumehood.run_json("--mlgym-root", root, "--task", "coin", "--model", "baseline")
+    root.rename(tmp_path / "moved")
+    words = ("replay", "--out", fumehood.out / "again", done["trajectory"])
+    assert f"the run's checkout: '{root}': No such file" in fumehood(*words, status=2).stderr
+    fumehood(*words, "--mlgym-root", tmp_path / "moved")
+
+
+def test_check_plays_the_baseline(fumehood, tmp_path):
+    """What is published was found on another machine; the program is played on this one."""
+    words = ("task", "check", "--run", "--mlgym-root", CHECKOUT)
+    told = fumehood(*words, "coin", "rows", "model").stdout
+    for line in (
+        "published: Score 0.4, Errors 6\n  baseline: Score 0.4, Errors 6 (equal to published)",
+        "published: Accuracy 0.5, loss 0.25\n  baseline: accuracy 0.5 (equal to published)",
+        "published: val_loss 4\n  baseline: val_loss 0.416667 (90% better than published)",
+    ):
+        assert line in told
+    played = json.loads(fumehood(*words, "--json", "coin").stdout)["played"]
+    assert played["published"] == played["baseline"] == {"Score": 0.4, "Errors": 6}
+    assert played["compared"] == "equal to published"
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    (root / "data/rows/baseline.py").write_text("import no_such_thing")
+    told = fumehood(*words[:-1], root, "rows", status=1).stdout
+    path = root / "configs/tasks/coin.yaml"
+    path.write_text(path.read_text().replace("baseline_paths:", "other:"))
+    without = fumehood(*words[:-1], root, "coin").stdout
+    assert "Errors 6\n  note: the baseline is not played: no 'baseline_paths' name" in without
+    assert "FAIL rows" in told and "published: Accuracy 0.5" in told
+    assert "problem: the baseline: `python3 baseline.py` ended with" in told
+    assert "No module named 'no_such_thing'" in told
+
+
+def test_what_programs_import_is_looked_for(fumehood, tmp_path):
+    """Before anything runs: an evaluator that can't be run scores nobody."""
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    folder = root / "data/rows"
+    evaluator = (folder / "evaluate.py").read_text()
+    words = ["--mlgym-root", root, "--task", "rows"]
+    lacks = "which the Python of its episodes lacks (--bind ENV:/home/agent/mini"
+    (folder / "baseline.py").write_text("import no_such_starter, json\n")
+    done = fumehood.run(*words, "--runs", 2, "--model", fumehood.actions("true", "submit"))
+    said = f"rowsOfNumbers: its starter code imports no_such_starter, {lacks}"
+    assert done.stderr.count(said) == 1
+    (folder / "evaluate.py").write_text(f"import sklearn9, yaml9\n{evaluator}")
+    said = f"rowsOfNumbers can't be scored: its evaluator imports sklearn9, yaml9, {lacks}"
+    shutil.rmtree(fumehood.out)
+    done = fumehood.run(*words, "--model", fumehood.actions("submit"), status=1)
+    assert said in done.stderr and "failed" in done.stdout
+    assert not list(fumehood.out.glob("*/*.traj"))
+    assert said in fumehood("env", *words, status=1, input="").stderr
+    assert said in fumehood("task", "check", "--run", *words[:2], "rows", status=1).stdout
+    env = tmp_path / "env"
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", env], check=True)
+    (site,) = env.glob("lib/python3*/site-packages")
+    for name in ("sklearn9", "yaml9", "no_such_starter"):
+        (site / f"{name}.py").touch()
+    bind = f"{env}:/home/agent/miniconda3/envs/mlgym_generic"
+    done = fumehood.run(*words, "--bind", bind, "--model", fumehood.actions("true", "submit"))
+    assert "imports" not in done.stderr
