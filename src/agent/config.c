@@ -232,6 +232,17 @@ static int check_place(struct loading *l, const char *key, const char *path)
 			path, l->c->path);
 }
 
+/* Its place in the list is where it is named. */
+static int complain_of_file(const struct loading *l, size_t i)
+{
+	const struct node *list = node_path(l->root, "tools.command_files");
+	struct fh_error why = *l->err;
+
+	if (list && list->kind == NODE_LIST && i < list->n)
+		node_complain(list->items[i], l->err, "command_files: %s", why.message);
+	return l->err->code;
+}
+
 static int load_files(struct loading *l)
 {
 	const struct texts *names = &l->c->keys.tools.command_files;
@@ -245,10 +256,11 @@ static int load_files(struct loading *l)
 		const char *path = beside(l, names->items[i]);
 		int r = check_place(l, "tools.command_files", path);
 
-		if (r == 0)
-			r = command_file_load(&c->arena, path, &c->files[i], l->err);
 		if (r < 0)
 			return r;
+		r = command_file_load(&c->arena, path, &c->files[i], l->err);
+		if (r < 0)
+			return complain_of_file(l, i);
 		c->n_files++;
 	}
 	return 0;

@@ -246,7 +246,7 @@ static int run_env(struct command_context *ctx)
 	r = interrupt_setup(&err);
 	if (r == 0)
 		r = open_env(&d, &arena, &err);
-	if (r == -ENOENT || r == -EINVAL)
+	if (r == -ENOENT || r == -EINVAL || r == -ENODATA)
 		return cmd_refuse(&err);
 	if (r == 0 && fh_gym_warning(d.gym))
 		log_record(NULL, LOG_WARN, fh_gym_warning(d.gym), NULL, 0);

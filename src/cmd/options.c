@@ -362,7 +362,7 @@ static void note(struct parser *p, const struct spotted *s)
 {
 	while (!s->value && !takes_arguments(p->command) && value_follows(p))
 		p->at++;
-	buf_printf(p->notes, "%s has no effect: %s\n", s->word, s->option->why);
+	buf_printf(p->notes, "fumehood: %s has no effect: %s\n", s->word, s->option->why);
 }
 
 /* Every spelling of an option counts as the option given. */

@@ -141,12 +141,14 @@ static int replay_one(struct command_context *ctx, const char *name)
 	};
 	struct replay_verdicts all = { 0 };
 	struct fh_error err;
+	int n;
 
 	if (replay_prepare(&r, &err) < 0)
 		return cmd_refuse(&err);
 	interrupt_at_once(false);
-	if (play(&r, &err) < 0)
-		return cmd_fail(&err);
+	n = play(&r, &err);
+	if (n < 0) /* data that is missing is known before anything runs */
+		return n == -ENODATA ? cmd_refuse(&err) : cmd_fail(&err);
 	interrupt_at_once(true);
 	if (r.options->compare && !interrupt_wanted()) {
 		if (traj_read(r.episode.traj, &r.now, &err) < 0)

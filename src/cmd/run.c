@@ -97,7 +97,9 @@ static void again(struct runner *run, struct episode *e)
 {
 	struct episode_plan plan = e->plan;
 	int retried = e->retried + 1;
-	auto_free char *sentence = xasprintf("once more: %s", e->error.message);
+	auto_free char *task = run_report_task(e);
+	auto_free char *sentence =
+			xasprintf("%s #%d: once more: %s", task, e->number, e->error.message);
 
 	run_view_say(&run->view, sentence);
 	episode_release(e);

@@ -44,9 +44,11 @@ struct planning {
 static const char *task_of_file(struct run_plan *plan, const char *path)
 {
 	const char *name = path_basename(path);
+	const char *root = plan->places.mlgym_root;
+	auto_free char *found = root && str_starts(path, "tasks/") ? mlgym_find(root, path) : NULL;
 
-	/* In a checkout any file may be one. */
-	if (plan->places.mlgym_root && !str_starts(path, "tasks/"))
+	/* In a checkout any file may be one, and no task of ours is played in its place. */
+	if (root && !found)
 		return path;
 	return arena_strndup(&plan->arena, name, strcspn(name, "."));
 }
@@ -272,7 +274,6 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	*own = *env;
 	own->web_hosts = episode_web_hosts(&o->episode, agent->config);
 	one.env = own;
-
 	if (r < 0)
 		return r;
 	if (plan->n + (size_t)p->runs > EPISODES_MAX)
@@ -342,6 +343,8 @@ static int plan_task(struct planning *p, const char *name)
 	};
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < task->n_warnings; i++) /* keys that nobody knows */
+		cmd_warn("%s", task->warnings[i]);
 	warn_of_requirements(p, task);
 	if (o->memory && task->memory && !plan->past.memory)
 		r = memory_check_task(task, &p->err);

@@ -31,11 +31,11 @@ extern const struct command command_task_list, command_task_show, command_task_c
 		command_task_new;
 
 /*
- * Plays the task's baseline and its known good solution. False when one of them can't be scored, or the
- * solution is no better than the baseline. Added to the object `played`: "baseline" and "solution", what
+ * Plays the task's baseline and its known good solution. CMD_FAILED when one of them can't be scored, or the
+ * solution is no better than the baseline, CMD_USAGE when the task's data is missing. Added to the object `played`: "baseline" and "solution", what
  * each scored by metric; "published", the scores that the task itself tells, and "compared", how the
  * baseline's differ; "note" and "problem", a sentence, if there is one.
  */
-bool task_try(const struct task_places *places, const char *spec, json_t *played);
+int task_try(const struct task_places *places, const char *spec, json_t *played);
 
 #endif

@@ -23,7 +23,7 @@ struct outcome {
 	const char *spec;
 	struct task_check check;
 	json_t *played; /* as task_try() tells; NULL: it was not played */
-	bool ok;
+	int status;
 };
 
 static json_t *remarks_json(const struct task_check *check, bool problems)
@@ -41,7 +41,7 @@ static void print_json(const struct outcome *o)
 	auto_json json_t *out = json_object();
 
 	json_object_set_new(out, "task", json_text(o->spec));
-	json_object_set_new(out, "ok", json_boolean(o->ok));
+	json_object_set_new(out, "ok", json_boolean(o->status == CMD_OK));
 	json_object_set_new(out, "problems", remarks_json(&o->check, true));
 	json_object_set_new(out, "notes", remarks_json(&o->check, false));
 	json_object_set_new(out, "played", o->played ? json_incref(o->played) : json_null());
@@ -88,8 +88,10 @@ static void print_text(const struct outcome *o)
 {
 	bool colours = term_colours(1);
 
-	printf("%s%s%s %s\n", term_style(colours, o->ok ? TERM_GREEN : TERM_RED),
-			o->ok ? "ok" : "FAIL", term_style(colours, TERM_RESET), o->spec);
+	bool ok = o->status == CMD_OK;
+
+	printf("%s%s%s %s\n", term_style(colours, ok ? TERM_GREEN : TERM_RED), ok ? "ok" : "FAIL",
+			term_style(colours, TERM_RESET), o->spec);
 	for (size_t i = 0; i < o->check.n; i++) {
 		const struct task_remark *remark = &o->check.remarks[i];
 
@@ -110,10 +112,10 @@ static bool check_one(
 {
 	if (task_check(places, o->spec, &o->check, err) < 0)
 		return false;
-	o->ok = o->check.n_problems == 0;
-	if (run && o->ok) {
+	o->status = o->check.n_problems ? CMD_FAILED : CMD_OK;
+	if (run && o->status == CMD_OK) {
 		o->played = json_object();
-		o->ok = task_try(places, o->spec, o->played);
+		o->status = task_try(places, o->spec, o->played);
 	}
 	return true;
 }
@@ -136,8 +138,7 @@ static int run_task_check(struct command_context *ctx)
 			print_json(&o);
 		else
 			print_text(&o);
-		if (!o.ok)
-			status = CMD_FAILED;
+		status = o.status > status ? o.status : status;
 		task_check_release(&o.check);
 		json_decref(o.played);
 	}

@@ -21,7 +21,7 @@ struct show_options {
 
 /* --- as YAML ---------------------------------------------------------------------------------- */
 
-static int print_keys(const struct task *task)
+static int print_keys(const struct task *task, const struct fh_error *problem)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
@@ -94,10 +94,11 @@ static json_t *task_json(const struct task *task)
 	return out;
 }
 
-static int print_json(const struct task *task)
+static int print_json(const struct task *task, const struct fh_error *problem)
 {
 	auto_json json_t *out = task_json(task);
 
+	json_object_set_new(out, "problem", json_text(problem ? problem->message : NULL));
 	cmd_print_json(out);
 	return CMD_OK;
 }
@@ -157,10 +158,12 @@ static void add_facts(struct buf *out, const struct task *task)
 {
 	add_label(out, "metric");
 	buf_printf(out, "%s, %s is better\n", task->metric, task->maximize ? "more" : "less");
-	add_label(out, "scored");
-	buf_printf(out, "%s, by a %s grader\n", task->grader.submission,
-			grader_kinds[task->grader.kind]);
-	add_baseline(out, task);
+	if (task->grader.submission) { /* its files are there */
+		add_label(out, "scored");
+		buf_printf(out, "%s, by a %s grader\n", task->grader.submission,
+				grader_kinds[task->grader.kind]);
+		add_baseline(out, task);
+	}
 	add_label(out, "steps");
 	buf_printf(out, "%d, each at most %g s, with Python %g s\n", task->max_steps,
 			(double)task->short_timeout_ms / 1000,
@@ -173,7 +176,7 @@ static void add_facts(struct buf *out, const struct task *task)
 	buf_add_char(out, '\n');
 }
 
-static int print_text(const struct task *task)
+static int print_text(const struct task *task, const struct fh_error *problem)
 {
 	bool colours = term_colours(1);
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
@@ -183,6 +186,11 @@ static int print_text(const struct task *task)
 	str_add_printable(&text, task->name);
 	buf_add_str(&text, "\n\n");
 	add_facts(&text, task);
+	if (problem) {
+		add_label(&text, "problem");
+		str_add_printable(&text, problem->message);
+		buf_add_char(&text, '\n');
+	}
 	buf_add_char(&text, '\n');
 	str_add_printable(&text, task->description);
 	fputs(buf_str(&text), stdout);
@@ -197,18 +205,21 @@ static int run_task_show(struct command_context *ctx)
 	struct task_places places;
 	struct fh_error err = FH_ERROR_INIT;
 	struct task *task = NULL;
-	int (*print)(const struct task *) = ctx->json ? print_json
-			: o->keys                     ? print_keys
-						      : print_text;
+	int (*print)(const struct task *, const struct fh_error *) = ctx->json ? print_json
+			: o->keys                                              ? print_keys
+									       : print_text;
+	const struct fh_error *problem;
+	struct fh_error why = FH_ERROR_INIT;
 	int status, r;
 
 	if (task_options_places(ctx, &places, &err) < 0)
 		return cmd_refuse(&err);
 	/* The keys are there, whether or not the files are that they name. */
-	r = (o->keys ? task_read : task_load)(&places, ctx->args[0], NULL, &task, &err);
-	if (r < 0)
-		return r == -ENOENT ? cmd_refuse(&err) : cmd_fail(&err);
-	status = print(task);
+	r = o->keys ? -ENODATA : task_load(&places, ctx->args[0], NULL, &task, &err);
+	problem = o->keys || r == 0 ? NULL : &err;
+	if (r < 0 && task_read(&places, ctx->args[0], NULL, &task, &why) < 0)
+		return cmd_refuse(problem ? problem : &why);
+	status = print(task, problem);
 	task_free(task);
 	return status;
 }

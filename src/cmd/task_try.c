@@ -240,7 +240,7 @@ static bool try_task(struct fh_gym *gym, const struct task *task, json_t *played
 	return ok;
 }
 
-bool task_try(const struct task_places *places, const char *spec, json_t *played)
+int task_try(const struct task_places *places, const char *spec, json_t *played)
 {
 	struct fh_gym_options options = { .tasks_dir = places->tasks_dir,
 		.mlgym_root = places->mlgym_root,
@@ -250,13 +250,15 @@ bool task_try(const struct task_places *places, const char *spec, json_t *played
 	struct task *task = NULL;
 	bool ok;
 
-	if (task_load(places, spec, NULL, &task, &err) < 0)
-		return failed(played, "not played", &err);
+	if (task_load(places, spec, NULL, &task, &err) < 0) {
+		failed(played, "not played", &err);
+		return err.code == -ENODATA ? CMD_USAGE : CMD_FAILED;
+	}
 	if (fh_gym_open(&options, &gym, &err) < 0)
 		ok = failed(played, "not played", &err);
 	else
 		ok = try_task(gym, task, played);
 	fh_gym_close(gym);
 	task_free(task);
-	return ok;
+	return ok ? CMD_OK : CMD_FAILED;
 }

@@ -123,6 +123,9 @@ const struct node *node_overlay(struct arena *a, const struct node *base, const 
 			pairs[n++] = over->pairs[i];
 	node = arena_alloc(a, sizeof(*node));
 	*node = *base;
+	node->file = over->file;
+	node->line = over->line;
+	node->column = over->column;
 	node->pairs = pairs;
 	node->n = n;
 	return node;

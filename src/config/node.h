@@ -57,7 +57,8 @@ void node_describe(const struct node *node, char *text, size_t n);
 int node_complain(const struct node *at, struct fh_error *err, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* A tree in which over's keys are put over base's: two maps key by key, anything else whole. */
+/* A tree in which over's keys are put over base's: two maps key by key, anything else whole. A map of both
+ * has over's place. */
 const struct node *node_overlay(struct arena *a, const struct node *base, const struct node *over);
 
 /* Appends the node as YAML, in block form, each line indented by so many blanks. */

@@ -278,6 +278,9 @@ static int unknown_key(const struct reading *r, const struct schema *schema, con
 	if (closest)
 		status = node_complain(key, &error, "key '%s': unknown key; did you mean '%s'?",
 				key->text, closest);
+	else if (r->warnings)
+		status = node_complain(key, &error, "key '%s': unknown key of %s, without effect",
+				key->text, schema->name);
 	else
 		status = node_complain(key, &error, "key '%s': unknown key of %s; there are: %s",
 				key->text, schema->name, buf_str(&known));

@@ -55,7 +55,8 @@ static int start(struct fh_env *env, struct arena *a, struct program *out)
 	};
 	const struct task_grader *grader = &env->task->task->grader;
 	struct sandbox_bind *binds = arena_array(a, env->n_binds + 1, sizeof(*binds));
-	const char *const argv[] = { MLGYM_CONDA_PYTHON, "-s", "-B", PROGRAM, calls[grader->call],
+	static const char python[] = MLGYM_CONDA_PYTHON;
+	const char *const argv[] = { python, "-s", "-B", PROGRAM, calls[grader->call],
 		arena_printf(a, GUEST_WORKSPACE "/%s", grader->evaluators[0].target),
 		*grader->submission ? env->submission : NULL, NULL };
 	const char **words = arena_array(a, ARRAY_SIZE(argv), sizeof(*words));

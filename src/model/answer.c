@@ -2,6 +2,7 @@
 #include "model/answer.h"
 
 #include "base/scope.h"
+#include "base/str.h"
 #include "model/lenient.h"
 #include "model/verdict.h"
 
@@ -56,6 +57,35 @@ static int read_error(const struct answer *a, const json_t *root, struct fh_erro
 	return error_say(err, codes[verdict], "%s", buf_str(&why));
 }
 
+/* An answer in the other protocol, which another try won't change. */
+static int check_protocol(const struct answer *a, const json_t *root, struct fh_error *err)
+{
+	const char *type = json_string_value(json_object_get(root, "type"));
+	bool is_openai = json_is_array(json_object_get(root, "choices"));
+	bool is_anthropic = type && str_starts(type, "message") && !is_openai;
+
+	if (a->dialect == &dialect_openai && is_anthropic)
+		return error_say(err, EIO,
+				"the server speaks Anthropic's protocol: name the model anthropic:NAME");
+	if (a->dialect == &dialect_anthropic && is_openai)
+		return error_say(err, EIO,
+				"the server speaks OpenAI's protocol: name the model openai:NAME");
+	return 0;
+}
+
+/* Of what is no JSON: a page for people is there because the address is another. */
+static int complain_no_json(const struct answer *a, struct fh_error *err)
+{
+	const char *text = buf_str(&a->whole);
+
+	text += strspn(text, " \t\r\n");
+	if (*text == '<')
+		return error_say(err, EIO,
+				"the server gave a web page, no reply of a model: --url should be the "
+				"base of its API, which often ends with /v1");
+	return reply_broken(err, *text ? "it is no JSON" : "it is empty");
+}
+
 static int read_event(struct answer *a, const char *text, size_t n, struct fh_error *err)
 {
 	struct fh_error why = FH_ERROR_INIT;
@@ -69,6 +99,8 @@ static int read_event(struct answer *a, const char *text, size_t n, struct fh_er
 	if (lenient_json("event", text, n, &data, &why) < 0)
 		return reply_broken(err, "an event of its stream is no JSON");
 	r = read_error(a, data, err);
+	if (r == 0)
+		r = check_protocol(a, data, err);
 	return r < 0 ? r : a->dialect->read_event(&a->reply, data, err);
 }
 
@@ -120,7 +152,9 @@ int answer_end(struct answer *a, struct fh_error *err)
 	if (a->is_stream)
 		return end_stream(a, err);
 	if (lenient_json("reply", buf_str(&a->whole), a->whole.len, &root, &why) < 0)
-		return reply_broken(err, a->whole.len ? "it is no JSON" : "it is empty");
+		return complain_no_json(a, err);
 	r = read_error(a, root, err);
+	if (r == 0)
+		r = check_protocol(a, root, err);
 	return r < 0 ? r : a->dialect->read(&a->reply, root, err);
 }

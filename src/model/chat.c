@@ -234,6 +234,9 @@ static int set_url(struct chat_model *m, const char *url, struct fh_error *err)
 	if (!url || !*url)
 		url = variable(m->vendor->url_variable);
 	m->own_address = !url;
+	r = url ? 0 : vendor_check_provider(m->options.spec, err);
+	if (r < 0)
+		return r;
 	if (url)
 		m->options.url = arena_strdup(&m->arena, url);
 	else

@@ -72,6 +72,23 @@ static const struct vendor *by_name(const char *name, const char **out_model)
 	return vendor;
 }
 
+int vendor_check_provider(const char *spec, struct fh_error *err)
+{
+	size_t n = strcspn(spec, ":");
+	const char *name = spec[n] ? spec + n + 1 : "";
+	size_t n_provider = strcspn(name, "/");
+	auto_buf struct buf known = BUF_INIT(512);
+
+	if (!is_litellm(spec, n) || !name[n_provider] || named(name, n_provider))
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++)
+		buf_printf(&known, "%s%s", i ? ", " : "", vendors[i].name);
+	return error_say(err, EINVAL,
+			"'%s': no provider '%.*s' is known; there are: %s (or give the --url of a "
+			"server that has '%s')",
+			spec, (int)n_provider, name, buf_str(&known), name);
+}
+
 int vendor_find(const char *spec, const struct vendor **out, const char **out_model,
 		struct fh_error *err)
 {

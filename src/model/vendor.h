@@ -19,6 +19,9 @@ bool vendor_is_spec(const char *spec);
 /* True for a variable in which people keep an address or a key of one of them. */
 bool vendor_has_variable(const char *name);
 
+/* -EINVAL for "litellm:PROVIDER/NAME" of a provider that is not known: its server needs an address. */
+int vendor_check_provider(const char *spec, struct fh_error *err);
+
 /* Who is meant, and what the model is called there (within spec). -EINVAL. */
 int vendor_find(const char *spec, const struct vendor **out, const char **out_model,
 		struct fh_error *err);

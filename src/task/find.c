@@ -155,6 +155,7 @@ static int not_found(const struct task_places *places, const char *name, struct 
 		for (char **p = more; p && *p; p++)
 			add_name(&names, *p);
 		task_list_free(more);
+		sort_and_drop_doubles(&names);
 	}
 	for (size_t i = 0; i < names.n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names.items[i]);

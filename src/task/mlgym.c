@@ -14,6 +14,8 @@
 
 #define PYTHON "/usr/bin/python3"
 
+#define MISSING_BYTES_MAX 800 /* a message has no room for more */
+
 #define SHORT_TIMEOUT_MS 25000
 #define LONG_TIMEOUT_MS 3600000
 
@@ -157,12 +159,15 @@ static int add_local(struct task_loading *l, const struct mlgym_dataset *config,
 	const char *path = arena_printf(&l->task->arena, "%s/", config->data_path);
 	const struct node *at = task_at(l, "dataset_configs");
 	const struct node list = { .kind = NODE_LIST, .items = &at, .n = 1 };
+	auto_buf struct buf told = BUF_INIT(MISSING_BYTES_MAX);
 	int r;
 
-	if (!path_is_dir(dir))
+	if (!path_is_dir(dir)) {
+		mlgym_say_missing(l, config->data_path, &told);
 		return error_say(l->err, ENODATA,
-				"data set '%s' lacks its files: there is no folder %s",
-				config->name, dir);
+				"data set '%s' lacks its files: there is no folder %s%s",
+				config->name, dir, buf_str(&told));
+	}
 	r = task_files_add(&l->folder, &list, &(struct texts){ .items = &path, .n = 1 }, files,
 			l->err);
 	for (size_t i = 0; i < files->n && r >= 0; i++)

@@ -31,6 +31,10 @@ int mlgym_load_grader(struct task_loading *l); /* after the files */
 int mlgym_load_binds(struct task_loading *l);
 int mlgym_load_description(struct task_loading *l);
 
+/* Appends what the checkout tells of the files of a data set that it lacks: which ones its programs read, and
+ * what makes them. `path` is its folder, from the checkout on. */
+void mlgym_say_missing(const struct task_loading *l, const char *path, struct buf *out);
+
 /* Names of the task classes that are known; NULL-terminated, by enum mlgym_call. */
 extern const char *const mlgym_entrypoints[];
 

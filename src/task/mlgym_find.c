@@ -100,6 +100,8 @@ char *mlgym_find(const char *root, const char *name)
 		auto_free char *configs = path_join(root, "configs");
 
 		found = path_if_there(path_join(configs, name));
+		if (!found)
+			found = path_if_there(path_join(root, name));
 	}
 	return found ? found : path_if_there(xstrdup(name));
 }

@@ -9,6 +9,12 @@ import pytest
 from test_mlgym_root import CHECKOUT
 
 
+@pytest.fixture
+def copy(tmp_path):
+    """A checkout that a test may spoil."""
+    return shutil.copytree(CHECKOUT, tmp_path / "checkout")
+
+
 @pytest.mark.parametrize("name", ["--mlgym-root", "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR"])
 @pytest.mark.parametrize("folder", ["nowhere", "README.md", "data", "configs/agents"])
 def test_what_is_no_checkout_is_an_error(fumehood, name, folder):
@@ -109,3 +115,95 @@ def test_what_programs_import_is_looked_for(fumehood, tmp_path):
     bind = f"{env}:/home/agent/miniconda3/envs/mlgym_generic"
     done = fumehood.run(*words, "--bind", bind, "--model", fumehood.actions("true", "submit"))
     assert "imports" not in done.stderr
+
+
+def test_missing_data(fumehood, copy):
+    """Which files, what makes them, and one exit status."""
+    shutil.move(copy / "data/rows/data", copy / "elsewhere")
+    root = ("--mlgym-root", copy)
+    lacks = f"data set 'rows' lacks its files: there is no folder {copy}/data/rows/data"
+    read = "; its programs read truth.csv there"
+    task = (*root, "rows")
+    for words in (("run", *root, "--task", "rows"), ("env", *root, "--task", "rows")):
+        assert f"{lacks}{read}; no script of" in fumehood(*words, status=2, input="").stderr
+    assert (
+        f"not played: {lacks}{read}" in fumehood("task", "check", "--run", *task, status=2).stdout
+    )
+    assert f"note: not checked: {lacks}{read}" in fumehood("task", "check", *task).stdout
+    helpers = copy / "data/rows/_helpers"
+    helpers.mkdir()
+    for name in ("split.py", "fetch.sh", "README.md"):
+        (helpers / name).touch()
+    made = f"; they are made by fetch.sh, split.py in {helpers}, run in that folder"
+    shown = fumehood("task", "show", *task).stdout
+    assert f"problem     {lacks}{read}{made}\n" in shown
+    assert "metric      Accuracy, more is better" in shown and "scored" not in shown
+    told = json.loads(fumehood("task", "show", "--json", *task).stdout)
+    assert told["problem"] == f"{lacks}{read}{made}"
+    shutil.move(copy / "elsewhere", copy / "data/rows/data")
+    assert "problem" not in fumehood("task", "show", *task).stdout
+
+
+def test_a_replay_without_data(fumehood, copy):
+    (done,) = fumehood.run_json("--mlgym-root", copy, "--task", "rows", "--model", "baseline")
+    shutil.rmtree(copy / "data/rows/data")
+    words = ("replay", "--mlgym-root", copy, "--out", fumehood.out / "again", done["trajectory"])
+    assert "lacks its files" in fumehood(*words, status=2).stderr
+
+
+def test_keys_that_nobody_knows(fumehood, copy):
+    path = copy / "configs/tasks/coin.yaml"
+    path.write_text(path.read_text() + "trainig_timeout: 5\n")
+    words = ["--mlgym-root", copy, "--task", "coin", "--runs", 2]
+    lines = fumehood.run(*words, "--model", fumehood.actions("submit")).stderr.splitlines()
+    said = [line for line in lines if "unknown key" in line]
+    last = len(path.read_text().splitlines())
+    assert said == [
+        f"fumehood: {path}:21:1: key 'some_new_key': unknown key of task, without effect",
+        f"fumehood: {path}:{last}:1: key 'trainig_timeout': unknown key; "
+        "did you mean 'training_timeout'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("had", "has", "said"),
+    [
+        ("name:", "nam:", ":1:1: task: key 'name' is missing"),
+        ("id: coin", "id: coin\ngrader: {submision: a, kind: 7}", ":2:30: 'kind': expected one of"),
+        ("id: coin", "id: coin\nlimits: 7", ":2:9: 'limits': expected a mapping"),
+        ("id: coin", "id: coin\nmetric:\n  direction: up", ":3:14: 'direction': expected one of"),
+    ],
+)
+def test_positions_are_of_the_file(fumehood, copy, had, has, said):
+    path = copy / "configs/tasks/coin.yaml"
+    lines = path.read_text().splitlines()
+    first = [line for line in lines if line.startswith("id:")]
+    text = "\n".join(first + [line for line in lines if line not in first]) + "\n"
+    assert had in text
+    path.write_text(text.replace(had, has, 1))
+    told = fumehood.run("--mlgym-root", copy, "--task", path, status=2).stderr
+    assert f"{path}{said}" in told
+
+
+def test_a_command_file_that_is_not_there(fumehood, copy):
+    path = copy / "configs/agents/tiny.yaml"
+    text = path.read_text()
+    at = next(i for i, line in enumerate(text.splitlines(), 1) if "tools/look.sh" in line)
+    (copy / "tools/look.sh").unlink()
+    words = ["--mlgym-root", copy, "--task", "coin", "--model", "openai:m", "--api-key", "k"]
+    told = fumehood.run(*words, "--agent", path, status=2).stderr
+    assert f"{path}:{at}:" in told and "command_files: open" in told
+
+
+def test_tasks_are_named_by_files_from_any_folder(fumehood):
+    for path in (
+        "configs/tasks/coin.yaml",
+        "tasks/coin.yaml",
+        CHECKOUT / "configs/tasks/coin.yaml",
+    ):
+        fumehood.run("--mlgym-root", CHECKOUT, "--task_config_path", path)
+    words = ["--mlgym-root", CHECKOUT, "--task_config_path", "tasks/battleOfSexes.yaml"]
+    assert "No such file" in fumehood.run(*words, status=2).stderr  # not ours
+    told = fumehood("task", "show", "--mlgym-root", CHECKOUT, "zzzzzz", status=2).stderr
+    names = told.split("there are: ")[1].strip().split(", ")
+    assert "coin" in names and len(names) == len(set(names))

@@ -84,3 +84,27 @@ def test_the_table_says_that_it_is_tried_again(fumehood, serve):  # noqa: F811
     lines = re.findall(r"rows #0 +(\d)/6 .* s   (.*?) *[\x1b\r]", shown)
     assert ("1", "retrying, 1 of 11: HTTP 503: too busy") in lines
     assert ("2", "sleep 3") in lines
+
+
+@pytest.mark.parametrize(
+    ("model", "body", "said"),
+    [
+        (
+            "openai:m",
+            "\n<!doctype html><p>Hello",
+            "a web page, no reply of a model: --url should be",
+        ),
+        ("openai:m", '{"type": "message", "content": [], "usage": {}}', "model anthropic:NAME"),
+        (
+            "anthropic:m",
+            '{"choices": [], "usage": {}}',
+            "OpenAI's protocol: name the model openai:",
+        ),
+    ],
+)
+def test_another_protocol_is_not_tried_again(fumehood, serve, model, body, said):  # noqa: F811
+    server = serve([{"body": body}])
+    words = ["--task", "rows", "--model", model, "--url", server.url, "--api-key", "k"]
+    done = fumehood.run(*words, "--per-instance-cost-limit", 0, status=1)
+    assert said in done.stderr and "tries" not in done.stderr
+    assert len(server.asked()) == 1

@@ -179,7 +179,7 @@ static void test_arguments(void **state)
 static void test_taken_and_told(void **state)
 {
 	assert_done(parse(&plain, "--old 3 --loud"));
-	assert_string_equal(buf_str(&notes), "--old has no effect: it is always so\n");
+	assert_string_equal(buf_str(&notes), "fumehood: --old has no effect: it is always so\n");
 	assert_true(values->loud);
 }
 

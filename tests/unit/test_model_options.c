@@ -29,7 +29,6 @@ static int ask_for(struct chat_model *m, const struct chat_request *request, str
 {
 	struct chat_call *call, *done;
 	int r;
-
 	assert_done(chat_begin(m, request, NULL, &call, &error));
 	chat_wait(service, &done, 1);
 	r = chat_end(done, out, &error);
@@ -67,6 +66,7 @@ static void test_refused(void **state)
 		{ { .spec = "openai:m" }, "'openai:m' needs a key: set OPENAI_API_KEY" },
 		{ { .spec = "litellm:claude-3-opus" }, "set ANTHROPIC_API_KEY" },
 		{ { .spec = "litellm:groq/m" }, "set GROQ_API_KEY" },
+		{ { .spec = "litellm:foo/bar", .key = "k" }, "no provider 'foo' is known" },
 		{ { .spec = "azure:m", .key = "k" }, "needs the URL" },
 		{ { .spec = "openai:m", .key = "a\nb" }, "has a line break" },
 		{ { .spec = "openai:m", .url = "ftp://x" }, "no http:// or https:// URL" },

@@ -112,7 +112,8 @@ static int run_memory_write(int argc, char **argv)
 		puts(err.message);
 		return 1;
 	}
-	printf("Noted; there are %zu notes.\n", json_array_size(member(memory, "texts")));
+	at = json_array_size(member(memory, "texts"));
+	printf(at == 1 ? "Noted; there is 1 note.\n" : "Noted; there are %zu notes.\n", at);
 	return 0;
 }
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "task/mlgym.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * What a checkout tells of the files of a data set that it lacks: its task's programs name those that they read, and
+ * some have a script, in the folder _helpers beside, that makes them.
+ */
+#define PROGRAM_BYTES_MAX (1024 * 1024)
+#define NAMES_BYTES_MAX 300 /* a message has no room for more */
+#define HELPERS "_helpers"
+
+/* --- which files ------------------------------------------------------------------------------ */
+
+/* How many bytes of a text in quotes lead to the workspace's data/; 0: it does not lie there. */
+static size_t prefix_of(const char *text)
+{
+	static const char *const prefixes[] = { "data/", "./data/", "/home/agent/workspace/data/" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+		if (str_starts(text, prefixes[i]))
+			return strlen(prefixes[i]);
+	return 0;
+}
+
+static bool is_named(const struct buf *names, const char *name, size_t n)
+{
+	const char *at = buf_str(names);
+
+	while (*at) {
+		size_t length = strcspn(at, ",");
+
+		if (length == n && memcmp(at, name, n) == 0)
+			return true;
+		at += length;
+		at += strspn(at, ", ");
+	}
+	return false;
+}
+
+/* Of the texts in quotes those that name a file in data/. */
+static void add_names(struct buf *names, const char *program)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				      "0123456789_-./*?";
+
+	for (const char *at = strpbrk(program, "'\""); at; at = strpbrk(at + 1, "'\"")) {
+		size_t skip = prefix_of(at + 1);
+		const char *name = at + 1 + skip;
+		size_t n = strspn(name, allowed);
+
+		if (skip && n && name[n] == *at && !is_named(names, name, n))
+			buf_printf(names, "%s%.*s", names->len ? ", " : "", (int)n, name);
+	}
+}
+
+static void find_names(const struct task_loading *l, struct buf *names)
+{
+	const struct texts *programs = &l->config.starter_code;
+
+	for (size_t i = 0; i < programs->n; i++) {
+		auto_free char *path = path_join(l->task->dir, programs->items[i]);
+		auto_buf struct buf text = BUF_INIT(PROGRAM_BYTES_MAX);
+
+		if (path_stays_inside(programs->items[i]) && str_ends(path, ".py") &&
+				fd_read_file(path, &text, NULL) >= 0)
+			add_names(names, buf_str(&text));
+	}
+}
+
+/* --- what makes them -------------------------------------------------------------------------- */
+
+static int is_script(const struct dirent *entry)
+{
+	return str_ends(entry->d_name, ".py") || str_ends(entry->d_name, ".sh");
+}
+
+/* `path` is the data set's folder, from the checkout on. */
+static void add_scripts(const struct task_loading *l, const char *path, struct buf *out)
+{
+	auto_free char *above = path_dirname(path);
+	auto_free char *dir = xasprintf("%s/%s/" HELPERS, l->task->dir, above);
+	struct dirent **entries = NULL;
+	int n = scandir(dir, &entries, is_script, alphasort);
+
+	for (int i = 0; i < n; i++) {
+		buf_printf(out, "%s%s", i ? ", " : "", entries[i]->d_name);
+		free(entries[i]);
+	}
+	free(entries);
+	if (n > 0)
+		buf_printf(out, " in %s", dir);
+}
+
+void mlgym_say_missing(const struct task_loading *l, const char *path, struct buf *out)
+{
+	auto_buf struct buf names = BUF_INIT(NAMES_BYTES_MAX), scripts = BUF_INIT(NAMES_BYTES_MAX);
+
+	find_names(l, &names);
+	add_scripts(l, path, &scripts);
+	if (names.len)
+		buf_printf(out, "; its programs read %s there", buf_str(&names));
+	if (scripts.len)
+		buf_printf(out, "; they are made by %s, run in that folder", buf_str(&scripts));
+	else
+		buf_add_str(out, "; no script of the checkout makes them");
+}
