@@ -102,19 +102,19 @@ static struct chat_trouble *trouble_of(struct chat_service *s, const char *spec)
 		return t;
 	t = xcalloc(1, sizeof(*t));
 	t->spec = xstrdup(spec);
-	t->told_ns = INT64_MIN;
+	t->told_ns[false] = t->told_ns[true] = INT64_MIN;
 	SLIST_INSERT_HEAD(&s->troubles, t, link);
 	return t;
 }
 
-bool chat_trouble_is_news(struct chat_service *s, const char *spec)
+bool chat_trouble_is_news(struct chat_service *s, const char *spec, bool is_long)
 {
-	struct chat_trouble *t = trouble_of(s, spec);
+	int64_t *told_ns = &trouble_of(s, spec)->told_ns[is_long];
 	int64_t now = clock_now_ns();
 
-	if (t->told_ns > now - TROUBLE_TOLD_NS)
+	if (*told_ns > now - TROUBLE_TOLD_NS)
 		return false;
-	t->told_ns = now;
+	*told_ns = now;
 	return true;
 }
 

@@ -32,7 +32,7 @@ struct chat_retry {
 	const char *spec, *why; /* without a key; they live as long as the call of the function */
 	int tries, most;        /* this one's number; how many there may be */
 	int64_t pause_ms;       /* before the next */
-	bool is_first; /* of those of its spec for a minute: it is enough to tell people of this one */
+	bool is_first; /* of its kind and spec for a minute: it is enough to tell people of this one */
 };
 
 /* `user` is the call's. Runs within chat_begin() and chat_service_advance(); begins and frees no calls. */

@@ -154,7 +154,8 @@ static void succeed(struct chat_call *call)
 		finish(call, 0);
 }
 
-static void tell_retry(const struct chat_call *call, const char *why, int64_t pause_ms)
+static void tell_retry(
+		const struct chat_call *call, const char *why, int64_t asked_ms, int64_t pause_ms)
 {
 	const struct chat_model *m = call->model;
 	auto_buf struct buf text = BUF_INIT(SENTENCE_MAX);
@@ -167,8 +168,12 @@ static void tell_retry(const struct chat_call *call, const char *why, int64_t pa
 		return;
 	buf_add_str(&text, why);
 	hide_in_complaint(&text, m->key);
+	if (asked_ms > PAUSE_ASKED_MOST_MS)
+		buf_printf(&text, " (the server asks for a pause of %lld s, and gets %lld s)",
+				(long long)asked_ms / 1000, (long long)pause_ms / 1000);
 	retry.why = buf_str(&text);
-	retry.is_first = chat_trouble_is_news(m->service, m->options.spec);
+	retry.is_first = chat_trouble_is_news(
+			m->service, m->options.spec, asked_ms > PAUSE_ASKED_MOST_MS);
 	m->service->on_retry(call->user, &retry);
 }
 
@@ -184,7 +189,7 @@ static void fail(struct chat_call *call, enum verdict verdict, const char *why, 
 	}
 	m->stats.retries++;
 	pause_ms = verdict_pause_ms(call->tries, asked_ms, &m->random);
-	tell_retry(call, why, pause_ms);
+	tell_retry(call, why, asked_ms, pause_ms);
 	pause_call(call, pause_ms);
 }
 

@@ -19,7 +19,7 @@ TAILQ_HEAD(chat_calls, chat_call);
 struct chat_trouble {
 	SLIST_ENTRY(chat_trouble) link;
 	char *spec;
-	int64_t told_ns;
+	int64_t told_ns[2]; /* of a pause; of one for which a server wants more than it gets */
 };
 
 SLIST_HEAD(chat_troubles, chat_trouble);
@@ -82,8 +82,8 @@ struct chat_call {
 void chat_call_resume_paused(struct chat_service *s);
 void chat_call_set_timer(struct chat_service *s);
 
-/* Whether nobody was told of the model's trouble for a minute; now it is told. */
-bool chat_trouble_is_news(struct chat_service *s, const char *spec);
+/* Whether nobody was told of this kind of the model's trouble for a minute; now it is told. */
+bool chat_trouble_is_news(struct chat_service *s, const char *spec, bool is_long);
 
 /* True when costs are at a limit, with a sentence that says which. */
 bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err);

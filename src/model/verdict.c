@@ -10,7 +10,6 @@
 
 #define PAUSE_FIRST_MS 500
 #define PAUSE_MOST_MS 60000
-#define PAUSE_ASKED_MOST_MS 120000
 
 /* --- errors ----------------------------------------------------------------------------------- */
 

@@ -15,6 +15,7 @@ enum verdict {
 };
 
 #define VERDICT_SENTENCE_MAX 400
+#define PAUSE_ASKED_MOST_MS 120000 /* what a server may ask for; a pause has a tenth more at most */
 
 /* An answer whose status is not 200. */
 struct verdict_answer {
@@ -33,8 +34,8 @@ enum verdict verdict_of_answer(
 enum verdict verdict_of_error(
 		int status, const json_t *error, const char *secret, struct buf *out_sentence);
 
-/* How long to wait before try number `tries` + 1: what the server asks for (negative: nothing), else up
- * to a time that doubles. *random is the state of a generator. */
+/* How long to wait before try number `tries` + 1: what the server asks for (negative: nothing), at most
+ * PAUSE_ASKED_MOST_MS, else up to a time that doubles. *random is the state of a generator. */
 int64_t verdict_pause_ms(int tries, int64_t asked_ms, uint64_t *random);
 
 #endif

@@ -243,6 +243,55 @@ static void test_retries_are_told(void **state)
 	service = before;
 }
 
+static struct {
+	char why[256];
+	int64_t pause_ms;
+	bool is_first;
+} last_told;
+
+static void note_last(void *user, const struct chat_retry *retry)
+{
+	snprintf(last_told.why, sizeof(last_told.why), "%s", retry->why);
+	last_told.pause_ms = retry->pause_ms;
+	last_told.is_first = retry->is_first;
+}
+
+/* A server that asks for a day, or until the next century, gets two minutes, and it is news each time. */
+static void test_long_pauses_are_told(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "later", "HTTP 429: slow down (the server asks for a pause of 86400 s, and gets 1" },
+		{ "much later", "(the server asks for a pause of " },
+	};
+	struct chat_service *before = service;
+	struct chat_call *call, *done;
+	struct chat_model *m;
+
+	assert_done(chat_service_open(
+			&(struct chat_service_options){ .on_retry = note_last }, &service, &error));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int64_t deadline = clock_now_ns() + WAIT_MS * NS_PER_MS;
+
+		assert_done(open_model(
+				&ways[0], cases[i][0], (struct chat_options){ .retries = 10 }, &m));
+		assert_done(chat_begin(m, &simple, NULL, &call, &error));
+		last_told.pause_ms = 0;
+		while (last_told.pause_ms < 1000 && clock_now_ns() < deadline) {
+			struct pollfd p = { .fd = chat_service_fd(service), .events = POLLIN };
+
+			poll(&p, 1, 1000);
+			assert_int_equal(chat_service_advance(service, &done, 1), 0);
+		}
+		assert_in_range(last_told.pause_ms, 120000, 132000);
+		assert_has(last_told.why, cases[i][1]);
+		assert_true(last_told.is_first);
+		chat_call_free(call);
+		chat_model_close(m);
+	}
+	chat_service_close(service);
+	service = before;
+}
+
 /* --- many ------------------------------------------------------------------------------------- */
 
 #define MANY 100
@@ -339,6 +388,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_nobody_listens),
 		cmocka_unit_test(test_retries_are_told),
+		cmocka_unit_test(test_long_pauses_are_told),
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_many_and_flaky),
 		cmocka_unit_test(test_left),
