@@ -100,3 +100,8 @@ def test_memory_that_the_owner_writes(agent):
         )
         assert agent.step("true")["info"]["outcome"] in ("shell_restarted", "ok")
         agent.goes_on()
+
+
+def test_memory_that_the_owner_writes_has_no_holes(agent):
+    """Whoever touches a page that is being taken away waits for it, the owner too."""
+    assert agent.tried(f"{LOAD}; memory punch") == {"punched": "EPERM"}

@@ -18,7 +18,8 @@ static void test_targets(void **state)
 		"/usr/lib", "/bin", "/sbin", "/lib", "/lib64", "/libx32", "/etc", "/tmp", "/run",
 		"/home", "/home/agent", "/home/agent/", "/home/agent/workspace", "/proc",
 		"/proc/sys", "/dev", "/dev/null", "/fumehood", "/fumehood/bin", "/run/fumehood",
-		"/run/fumehood/request", "/data/..", "/data/../usr", "usr", "" };
+		"/run/fumehood/request", "/data/..", "/data/../usr", "/data/in/..",
+		"/data/in/../out", "usr", "" };
 	static const char *const taken[] = { "/data", "/data/x.csv", "/usr/share/dict",
 		"/usr/lib/mine", "/lib64/libmine.so", "/etc/mine.conf", "/opt", "/opt/conda",
 		"/home/agent/workspace/data", "/home/agent/.cache", "/home/me/env", "/tmp/x",

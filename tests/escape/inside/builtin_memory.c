@@ -2,13 +2,16 @@
 /*
  * A builtin for the shell, which is a child of the nursery's. With words it looks through all memory that
  * the shell has; each byte of them comes with its bits turned, so that it finds no copy of its own.
- * Without any it shows the shell's descriptors, and with `spoil` it overwrites what others read.
+ * Without any it shows the shell's descriptors, with `spoil` it overwrites what others read, and with
+ * `punch` it gives back the pages of the memory that its owner has mapped, too.
  */
 #include <ctype.h>
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -98,6 +101,25 @@ static int spoil(long most)
 	return 0;
 }
 
+static int punch(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "r");
+	uintptr_t from, to;
+	char line[512];
+
+	if (!maps)
+		return 1;
+	while (fgets(line, sizeof(line), maps))
+		if (strstr(line, "memfd:shell") && sscanf(line, "%lx-%lx", &from, &to) == 2)
+			printf("punched %s\n",
+					madvise((void *)from, to - from, MADV_REMOVE) < 0
+							? strerrorname_np(errno)
+							: "done");
+	fclose(maps);
+	fflush(stdout);
+	return 0;
+}
+
 static void show_descriptors(void)
 {
 	static const struct {
@@ -125,6 +147,8 @@ static int memory(WORD_LIST *list)
 		show_descriptors();
 	if (list && list->next && strcmp(list->word->word, "spoil") == 0)
 		return spoil(strtol(list->next->word->word, NULL, 10));
+	if (list && strcmp(list->word->word, "punch") == 0)
+		return punch();
 	for (; list && r == 0; list = list->next)
 		r = look_for(list->word->word);
 	return r;
@@ -132,4 +156,4 @@ static int memory(WORD_LIST *list)
 
 static const char *const documentation[] = { NULL };
 struct builtin memory_struct = { "memory", memory, 1, documentation,
-	"memory [spoil BYTES | WORD...]", NULL };
+	"memory [punch | spoil BYTES | WORD...]", NULL };
