@@ -13,22 +13,21 @@
 /*
  * mlgym: an evaluator of a checkout of MLGym, called as its task class does, in a fresh sandbox of the
  * task's layer. What is scored is put into it: for the first class one file, and nothing that the agent
- * wrote is run; for the others the agent's home as it is, by tar from one sandbox to the other, through a
- * pipe that this process never reads. Over that lie the evaluator's own files, mounted read-only from the
- * checkout, so that no archive can replace them, and the task's data, which no archive brings.
+ * wrote is run; for the others the agent's workspace, from one sandbox to the other through a pipe that this
+ * process never reads. No agent can reach who packs it (src/guest/pack.c); but what comes is checked all the
+ * same, before anything of it is made (src/grade/python/unpack.py). Over it lie the evaluator's own files,
+ * mounted read-only from the checkout, and the task's data, which no packer sends. The interpreter and
+ * what it starts with lie elsewhere.
  *
- * src/grade/python/mlgym.py runs the evaluator and reads what it prints; docs/graders.md says what that
- * can't see: the agent's code in the evaluator's own process.
+ * src/grade/python/mlgym.py has that unpacked, runs the evaluator and reads what it prints; docs/graders.md
+ * says what it can't see: the agent's code in the evaluator's own process.
  */
 #define PROGRAM GRADER_DIR "/mlgym.py"
 
-/* The data and the Python are the task's, and tools are none of a submission. */
-static const char *const pack[] = { "/bin/tar", "-C", GUEST_HOME, "--one-file-system",
-	"--exclude=./workspace/data", "--exclude=./commands", "--exclude=./miniconda3", "-cf", "-",
-	".", NULL };
+static const char *const programs[] = { "mlgym.py", "unpack.py" };
 
-/* An archive that is cut, or has what can't be put there, is what the agent made of it. */
-#define UNPACK "/bin/tar -C " GUEST_HOME " -xf - 2>/dev/null; exec \"$@\" </dev/null"
+/* The data is the task's: LEFT_OUT in mlgym.py. */
+static const char *const pack[] = { GUEST_WORKSPACE, "data", NULL };
 
 static const char *const call_names[] = {
 	[MLGYM_CSV] = "csv",
@@ -42,28 +41,15 @@ static const char *const call_names[] = {
 static const char *const *arguments(struct grade *g)
 {
 	const struct task_grader *grader = &g->request.task->grader;
-	const char *evaluator = grader->evaluators[0].target;
-	const char *const more[] = { call_names[grader->call],
-		arena_printf(&g->arena, "%s/%s", GUEST_WORKSPACE, evaluator),
-		*grader->submission ? g->submission : NULL, NULL };
-
-	return grade_python(g, PROGRAM, NULL, more);
-}
-
-/* The same, once the archive of the standard input is unpacked. */
-static const char *const *arguments_after_unpacking(struct grade *g)
-{
-	static const char *const shell[] = { "/bin/sh", "-c", UNPACK, "sh" };
-	const char *const *argv = arguments(g);
-	const char **all;
+	const char **more = arena_array(&g->arena, grader->n_evaluators + 3, sizeof(*more));
 	size_t n = 0;
 
-	while (argv[n])
-		n++;
-	all = arena_array(&g->arena, ARRAY_SIZE(shell) + n + 1, sizeof(*all));
-	memcpy(all, shell, sizeof(shell));
-	memcpy(all + ARRAY_SIZE(shell), argv, n * sizeof(*argv));
-	return all;
+	more[n++] = call_names[grader->call];
+	if (grader->call == MLGYM_CSV)
+		more[n++] = g->submission;
+	for (size_t i = 0; i < grader->n_evaluators; i++)
+		more[n++] = grader->evaluators[i].target;
+	return grade_python(g, PROGRAM, NULL, more);
 }
 
 static struct grade_binds bind_all(struct grade *g)
@@ -71,8 +57,11 @@ static struct grade_binds bind_all(struct grade *g)
 	const struct task_grader *grader = &g->request.task->grader;
 	struct grade_binds b = grade_binds_new(g);
 
-	grade_bind(g, &b, arena_printf(&g->arena, "%s/mlgym.py", places_get()->graders), GRADER_DIR,
-			"mlgym.py");
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		grade_bind(g, &b,
+				arena_printf(&g->arena, "%s/%s", places_get()->graders,
+						programs[i]),
+				GRADER_DIR, programs[i]);
 	grade_bind_episode(g, &b);
 	for (size_t i = 0; i < grader->n_evaluators; i++)
 		grade_bind(g, &b, grader->evaluators[i].source, GUEST_WORKSPACE,
@@ -98,7 +87,7 @@ static int start_evaluator(struct grade *g, int input, struct fh_error *err)
 			.limits = task->limits,
 		},
 		.run = {
-			.argv = unpacks ? arguments_after_unpacking(g) : arguments(g),
+			.argv = arguments(g),
 			.env = grade_env(g, NULL),
 			.program_fd = -1,
 		},
@@ -110,8 +99,7 @@ static int start_evaluator(struct grade *g, int input, struct fh_error *err)
 	}, err);
 }
 
-/* In the episode, as the agent: it reads what the agent can, and the agent may tamper with no more than
- * with its own files. */
+/* In the episode. It reads what the agent can. */
 static int start_packing(struct grade *g, int output, struct fh_error *err)
 {
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -119,6 +107,7 @@ static int start_packing(struct grade *g, int output, struct fh_error *err)
 	const struct run_request request = {
 		.argv = pack,
 		.cwd = "/",
+		.user = USER_PACKER,
 		.program_fd = -1,
 		.fds = fds,
 		.n_fds = ARRAY_SIZE(fds),

@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -96,14 +97,26 @@ pid_t confine_fork(const struct confinement *c)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 }
 
+/* Root of the sandbox to whoever would signal or trace it, the agent to files. */
+static int read_as_agent(struct fh_error *err)
+{
+	setfsgid(GUEST_AGENT_ID);
+	setfsuid(GUEST_AGENT_ID);
+	if (setfsgid((gid_t)-1) != GUEST_AGENT_ID || setfsuid((uid_t)-1) != GUEST_AGENT_ID)
+		return error_set(err, EPERM, "read as user %u", GUEST_AGENT_ID);
+	return 0;
+}
+
 static int become(uint8_t user, struct fh_error *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { { 0 } };
-	id_t id = user ? GUEST_AGENT_ID : 0;
+	id_t id = user == RUN_AGENT ? GUEST_AGENT_ID : 0;
 
 	if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0)
 		return error_set(err, errno, "become user %u", (unsigned)id);
+	if (user == RUN_PACKER && read_as_agent(err) < 0)
+		return err->code;
 	if (syscall(SYS_capset, &header, none) < 0)
 		return error_set(err, errno, "drop capabilities");
 	return 0;

@@ -28,6 +28,7 @@
  *   requests.c  what the agent can ask PID 1 for
  *   shell.c     what its forks do to become the shell
  *   program.c   or a program
+ *   pack.c      or what packs a folder for another sandbox
  *   files.c     files in and out of it
  *   interrupt.c which processes a step began
  *   confine.c   what the shell and programs lose before they run anything of an agent
@@ -188,6 +189,9 @@ extern const char *const program_environment[];
 /* In a fork of PID 1 that has closed what is PID 1's. */
 _Noreturn void program_become(
 		const struct confinement *c, const struct run *run, const int *fds, size_t n_fds);
+
+/* pack.c: writes the folder `path` to `out`, without these names in it. -errno: nothing was written. */
+int pack_write(const char *path, const char *const *left_out, int out);
 
 /* confine.c */
 int confine_drop_bounding(void);

@@ -59,6 +59,8 @@ _Noreturn void program_become(
 	}
 	if (place_fds(fds + run->has_program, n_fds - run->has_program, &program) < 0)
 		_exit(126);
+	if (run->user == RUN_PACKER)
+		_exit(pack_write(run->argv[0], run->argv + 1, 1) < 0 ? 1 : 0);
 	if (isatty(0))
 		ioctl(0, TIOCSCTTY, 0); /* a terminal made for it, if it is one */
 	if (program >= 0) {

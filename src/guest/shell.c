@@ -65,7 +65,7 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 	if (setsid() < 0)
 		r = error_set(&err, errno, "make the shell's session");
 	if (r == 0)
-		r = confine(c, 1, &err);
+		r = confine(c, RUN_AGENT, &err);
 	if (r == 0)
 		shell.mail = map_mail(ends->mail, &err);
 	if (!shell.mail) {

@@ -185,12 +185,29 @@ enum init_event {
 	INIT_INTERRUPTED, /* the signals are sent */
 };
 
+enum run_user {
+	RUN_ROOT,
+	RUN_AGENT,
+	RUN_PACKER, /* no program: argv is a folder, and names in it that are left out; packed to 1 */
+};
+
 struct run {
 	uint32_t id;
-	uint8_t user;                         /* 0: root of the sandbox, 1: the agent */
+	uint8_t user;                         /* enum run_user */
 	uint8_t has_program;                  /* the first descriptor is the program */
 	const char *cwd;                      /* NULL: the workspace */
 	const char *const *argv, *const *env; /* env NULL: the usual one */
+};
+
+/*
+ * A folder that is packed: this, the path beneath the folder, and the content, one after the other. A folder
+ * comes before what is in it. Numbers are in host order.
+ */
+enum pack_kind { PACK_FILE, PACK_FOLDER, PACK_LINK, PACK_END };
+
+struct pack_entry {
+	uint64_t kind, mode, path_bytes;
+	uint64_t bytes; /* of a file; of a link's target; else 0 */
 };
 
 /* --- owner to shell -------------------------------------------------------------------------- */

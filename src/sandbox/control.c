@@ -300,6 +300,9 @@ static int check_run(const struct run_request *request, struct fh_error *err)
 int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
 		struct fh_error *err)
 {
+	static const uint8_t users[] = {
+		[USER_AGENT] = RUN_AGENT, [USER_ROOT] = RUN_ROOT, [USER_PACKER] = RUN_PACKER
+	};
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	int fds[GUEST_FDS_MAX + 1];
 	size_t n = 0;
@@ -313,7 +316,7 @@ int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t 
 		fds[n++] = request->fds[i];
 	run_put(&b,
 			&(struct run){ .id = ++sb->next_id,
-					.user = request->user == USER_AGENT,
+					.user = users[request->user],
 					.has_program = request->program_fd >= 0,
 					.cwd = request->cwd,
 					.argv = request->argv,

@@ -183,7 +183,10 @@ bool sandbox_has_event(const struct sandbox *sb);
 /* As sandbox_next_event(), waiting at most timeout_ms (-1: for ever). */
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out);
 
-enum sandbox_user { USER_AGENT, USER_ROOT }; /* USER_ROOT: uid 0 of the sandbox, no capabilities */
+/* USER_ROOT: uid 0 of the sandbox, no capabilities. USER_PACKER: the same, with the agent's rights to files; it runs
+ * no program, but writes a folder to descriptor 1 as struct pack_entry tells (proto/guest.h). Its argv is the
+ * folder, and names in it that are left out. */
+enum sandbox_user { USER_AGENT, USER_ROOT, USER_PACKER };
 
 struct run_request {
 	const char *const *argv; /* argv[0] is looked up in PATH inside if it has no slash */

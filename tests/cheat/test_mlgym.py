@@ -33,7 +33,17 @@ REPLACED = {
     "cp forged.py $d/usercustomize.py",
     "a pyvenv.cfg": "mkdir -p ~/miniconda3/envs/mlgym_generic; "
     "echo 'home = /tmp' >~/miniconda3/envs/mlgym_generic/pyvenv.cfg",
-    "tar's options": "touch -- --checkpoint=1 '--checkpoint-action=exec=sh x' x",
+    "a standard library": "mkdir -p ~/lib; cp -r /usr/lib/python3.11 ~/lib/; "
+    "cp forged.py ~/lib/python3.11/os.py",
+    "one that is compiled and fits nothing": "mkdir -p __pycache__; python3 -c 'import py_compile as p; "
+    '[p.compile("forged.py", f"{to}.pyc", invalidation_mode=p.PycInvalidationMode(3)) for to in '
+    '("__pycache__/target.cpython-311", "__pycache__/line.cpython-311", "target")]\'',
+    "a package": "mkdir -p target; cp forged.py target/__init__.py",
+    "a library": "touch target.so target.abi3.so target.cpython-311-x86_64-linux-gnu.so",
+    "names": "touch -- $'a\\nb' $'\\377' '-x' '\\' \"$(printf '%0250d' 0)\"; mkdir -p data/more",
+    "links": "ln -s /etc/passwd a; ln -s . b; ln -s ../../.. c; mkdir -p src; ln -s ../evaluate.py src/d",
+    "what is no file": "mkfifo pipe; python3 -c 'import socket; socket.socket(1).bind(\"s\")'",
+    "a hole": "truncate -s 20M hole; echo end >>hole",
 }
 
 # Of a strategy, and whether it is seen.
@@ -62,10 +72,9 @@ def test_replaced(begin, task, what):
     agent.put("forged.py", EVALUATOR)
     agent.step(REPLACED[what])
     answer = agent.validate()
-    if (
-        what == "a link to the workspace" and task == "model"
-    ):  # what it leads to is not the workspace
-        assert "no .yaml file" in answer["observation"], answer
+    if what == "a link to the workspace":
+        assert "Not scored: The workspace could not be copied" in answer["observation"], answer
+        assert "integrity" not in answer["info"]
     else:
         agent.assert_honest(answer)
 
@@ -97,20 +106,52 @@ def test_while_it_is_copied(begin):
             agent.assert_honest(answer)
 
 
-def test_a_copy_that_never_ends(begin):
-    """The pipe may be kept open from outside; scoring ends with its time (20 s in this task)."""
+# Attacks whoever packs the workspace, and says what came of it.
+ON_THE_PACKER = """
+import os, signal, time
+
+def packer():
+    while True:
+        for pid in range(os.getpid() + 1, os.getpid() + 100):
+            try:
+                with open(f"/proc/{pid}/stat") as file:
+                    above, name = file.read().split(" ")[3], os.path.basename(file.name)
+                if above == "1" and os.stat(f"/proc/{pid}").st_uid != os.getuid():
+                    return pid
+            except OSError:
+                pass
+
+def attack(name, function, *words):
+    try:
+        function(*words)
+        print(name, "done")
+    except OSError as error:
+        print(name, type(error).__name__)
+
+print("ready", flush=True)
+pid = packer()
+attack("stop", os.kill, pid, signal.SIGSTOP)
+attack("kill", os.kill, pid, signal.SIGKILL)
+attack("memory", open, f"/proc/{pid}/mem", "r+b")
+attack("output", os.open, f"/proc/{pid}/fd/1", os.O_WRONLY)
+attack("folder", os.listdir, f"/proc/{pid}/cwd")
+attack("limits", os.setpriority, os.PRIO_PROCESS, pid, 19)
+"""
+
+
+def test_on_who_copies_it(begin):
+    """It was a program of the agent's own user, which could be made to send another archive."""
     agent = begin("coin")
-    agent.sh(
-        "(while :; do for p in $(pgrep -x tar); do exec 9>/proc/$p/fd/1; done; done) "
-        ">/dev/null 2>&1 & sleep 0.05"
-    )
-    answer = agent.validate()
-    if "score" in answer["info"]:
-        agent.assert_honest(answer)
-    else:
-        assert "Not scored" in answer["observation"]
-    agent.sh("kill -9 $! ; wait $! 2>/dev/null; echo; ")
-    agent.assert_honest(agent.validate())
+    agent.put("attack.py", ON_THE_PACKER)
+    agent.sh("head -c 100M /dev/zero >large; python3 attack.py >~/said 2>&1 &")
+    agent.sh("until grep -q ready ~/said; do sleep 0.01; done")
+    for _ in range(10):
+        agent.assert_honest(agent.validate())
+        said = dict(line.split(" ", 1) for line in agent.sh("cat ~/said").splitlines()[1:])
+        if len(said) == 6:
+            break
+    denied = dict.fromkeys(["stop", "kill", "memory", "output", "folder", "limits"])
+    assert said == dict.fromkeys(denied, "PermissionError")
 
 
 def test_another_program_s_data(begin):

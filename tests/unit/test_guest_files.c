@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "guest/guest.h"
 
 #include <errno.h>
@@ -127,12 +128,80 @@ static void test_layer(void **state)
 	assert_has(error.message, "/nowhere/at/all");
 }
 
+/* --- packing ---------------------------------------------------------------------------------- */
+
+/* What is packed, as a line for each entry: "kind path bytes" and what a link leads to. */
+static void read_packed(FILE *from, struct buf *out)
+{
+	static const char kinds[] = "fdl.";
+	struct pack_entry entry;
+	char path[GUEST_PATH_MAX], content[64];
+
+	while (fread(&entry, sizeof(entry), 1, from) == 1) {
+		assert_true(entry.kind <= PACK_END && entry.path_bytes < sizeof(path));
+		assert_true(entry.bytes < sizeof(content) && !(entry.mode & ~0777UL));
+		assert_int_equal(fread(path, 1, entry.path_bytes, from), entry.path_bytes);
+		assert_int_equal(fread(content, 1, entry.bytes, from), entry.bytes);
+		buf_printf(out, "%c %.*s %.*s\n", kinds[entry.kind], (int)entry.path_bytes, path,
+				(int)entry.bytes, content);
+	}
+}
+
+static void pack_into(struct buf *out, const char *top, const char *const *left_out)
+{
+	FILE *file = tmpfile();
+
+	assert_non_null(file);
+	assert_int_equal(pack_write(top, left_out, fileno(file)), 0);
+	rewind(file);
+	read_packed(file, out);
+	fclose(file);
+}
+
+static void make_things_to_pack(void)
+{
+	static const char *const folders[] = { "pack", "pack/data", "pack/deep", "pack/deep/data" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
+		assert_int_equal(mkdir(in_folder(folders[i]), 0755), 0);
+	write_text("pack/file", "text");
+	write_text("pack/data/hidden", "answers");
+	write_text("pack/deep/data/mine", "mine");
+	assert_int_equal(chmod(in_folder("pack/file"), 04755), 0);
+	assert_int_equal(mkfifo(in_folder("pack/pipe"), 0644), 0);
+	assert_int_equal(symlink("/etc", in_folder("pack/link")), 0);
+	assert_int_equal(symlink("pack", in_folder("way-to-pack")), 0);
+}
+
+static void test_pack(void **state)
+{
+	static const char *const left_out[] = { "data", NULL };
+	static const char *const lines[] = { "f file text\n", "d deep \n", "d deep/data \n",
+		"f deep/data/mine mine\n", "l link /etc\n", ".  \n" };
+	auto_buf struct buf packed = BUF_INIT(4096);
+	size_t n = 0;
+
+	make_things_to_pack();
+	pack_into(&packed, in_folder("pack"), left_out);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		assert_has(buf_str(&packed), lines[i]);
+		n += strlen(lines[i]);
+	}
+	assert_int_equal(packed.len, n);
+	assert_true(strstr(buf_str(&packed), lines[1]) < strstr(buf_str(&packed), lines[3]));
+	assert_true(str_ends(buf_str(&packed), lines[5]));
+	assert_int_equal(pack_write(in_folder("way-to-pack"), left_out, -1), -ELOOP);
+	assert_int_equal(pack_write(in_folder("nowhere"), left_out, -1), -ENOENT);
+	assert_int_equal(pack_write(in_folder("pack/file"), left_out, -1), -ENOTDIR);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_get, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_put, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_layer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_pack, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs an evaluator of MLGym's in one of the four ways of its task classes, and reads what it prints.
 
-    mlgym.py csv|python|model|lm EVALUATOR [SUBMISSION]
+    mlgym.py csv SUBMISSION EVALUATOR...
+    mlgym.py python|model|lm EVALUATOR... <WORKSPACE
 
-Metrics, or why there are none, go to descriptor 3. The evaluator runs in a child that says when it has
-come to its end: code of the agent's that it imports can't print a score and leave. What such code can do
-to the evaluator from within, nobody outside can see.
+The first of the files that are the evaluator's own is called; all are paths in the workspace. The agent's
+workspace comes as unpack.py reads it. Metrics, or why there are none, go to descriptor 3.
+
+The evaluator runs in a child that says when it has come to its end: code of the agent's that it imports can't
+print a score and leave. What such code can do to the evaluator from within, nobody outside can see.
 """
 
 from __future__ import annotations
@@ -22,6 +25,8 @@ import traceback
 from pathlib import Path
 from typing import BinaryIO
 
+import unpack
+
 RESULT = 3
 OUTPUT_BYTES = 1 << 20
 TOLD_CHARS = 1500
@@ -29,6 +34,7 @@ WORKSPACE = Path("/home/agent/workspace")
 CONDA = Path("/home/agent/miniconda3/envs/mlgym_generic/bin")  # this machine's, or what was bound
 PR_SET_DUMPABLE = 4
 METRICS_MOST = 64
+LEFT_OUT = ["data"]  # of the workspace: as in src/grade/mlgym.c
 
 
 class Rejected(Exception):
@@ -57,6 +63,7 @@ def without_ours(error: BaseException, evaluator: str) -> str:
 def inside(end_fd: int, evaluator: str, arguments: list[str]) -> None:
     """Runs the evaluator as `python EVALUATOR ARGUMENTS` does, then says that it ended."""
     sys.argv = [evaluator, *arguments]
+    del sys.modules["unpack"]  # a module of this name may be the agent's
     sys.path[0] = str(Path(evaluator).parent)
     try:
         runpy.run_path(evaluator, run_name="__main__")
@@ -67,6 +74,17 @@ def inside(end_fd: int, evaluator: str, arguments: list[str]) -> None:
         raise SystemExit(without_ours(error, evaluator)) from None
     sys.stdout.flush()
     os.write(end_fd, b"end")
+
+
+# --- the workspace ------------------------------------------------------------------------------
+
+
+def take_workspace(own: list[str]) -> None:
+    with open(0, "rb", closefd=False) as source:
+        unpack.unpack(source, str(WORKSPACE), LEFT_OUT, own)
+    null = os.open("/dev/null", os.O_RDONLY)
+    os.dup2(null, 0)  # no code of the agent's has an end of the packer's pipe
+    os.close(null)
 
 
 # --- around it ----------------------------------------------------------------------------------
@@ -166,12 +184,17 @@ def metrics_of(kind: str, out: str) -> dict[str, float]:
     return metrics
 
 
-def result(kind: str, evaluator: str, submission: str | None) -> dict:
+def result(kind: str, words: list[str]) -> dict:
+    submission = words.pop(0) if kind == "csv" else None
     try:
-        return metrics_of(kind, run(kind, evaluator, submission))
+        if kind != "csv":
+            take_workspace(words)
+        return metrics_of(kind, run(kind, str(WORKSPACE / words[0]), submission))
     except Tampered as why:
         return {"error": str(why), "integrity": True}
-    except Rejected as why:
+    except unpack.Forged as why:
+        return {"error": f"The copy of the workspace was tampered with: {why}.", "integrity": True}
+    except (Rejected, unpack.Unfit) as why:
         return {"error": str(why)}
 
 
@@ -183,7 +206,7 @@ def main() -> None:
     # What runs beside it as the same user could open its descriptors.
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     os.set_inheritable(RESULT, False)
-    answer = result(kind, rest[0], rest[1] if len(rest) > 1 else None)
+    answer = result(kind, rest)
     os.write(RESULT, json.dumps(answer).encode())
 
 

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Unpacks a folder of another sandbox, which comes in the form of struct pack_entry (src/proto/guest.h).
+
+An agent has made all that is in it. So nothing is made through a link, outside of the folder, or where a judge's own
+files are. A form that our packer never sends is Forged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import struct
+from collections.abc import Iterator
+from typing import BinaryIO
+
+HEAD = struct.Struct("=4Q")  # kind, mode, bytes of the path, bytes of the content
+FILE, FOLDER, LINK, END = range(4)
+CHUNK_BYTES = 1 << 20
+PATH_BYTES_MAX, NAME_BYTES_MAX = 4095, 255
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+HOLE = bytes(CHUNK_BYTES)
+
+
+class Forged(Exception):
+    """Our packer never sends this."""
+
+
+class Unfit(Exception):
+    """Why what was packed can't be scored."""
+
+
+# --- what came ----------------------------------------------------------------------------------
+
+
+def read(source: BinaryIO, size: int) -> bytes:
+    data = source.read(size)
+    if len(data) != size:
+        raise Unfit("The workspace could not be copied to its end.")
+    return data
+
+
+def read_pieces(source: BinaryIO, size: int) -> Iterator[bytes]:
+    while size:
+        piece = read(source, min(size, CHUNK_BYTES))
+        size -= len(piece)
+        yield piece
+
+
+def is_plain(path: bytes, left_out: list[bytes]) -> bool:
+    parts = path.split(b"/")
+    return parts[0] not in left_out and all(
+        part not in (b"", b".", b"..") and b"\0" not in part and len(part) <= NAME_BYTES_MAX
+        for part in parts
+    )
+
+
+def read_entry(source: BinaryIO, left_out: list[bytes]) -> tuple[int, int, bytes, int]:
+    kind, mode, path_bytes, size = HEAD.unpack(read(source, HEAD.size))
+    if kind > END or mode > 0o777 or path_bytes > PATH_BYTES_MAX:
+        raise Forged(f"an entry has the kind {kind}, the mode {mode:o}, a path of {path_bytes}")
+    path = read(source, path_bytes)
+    if size > {FILE: (1 << 63) - 1, FOLDER: 0, LINK: PATH_BYTES_MAX, END: 0}[kind]:
+        raise Forged(f"an entry of the kind {kind} has {size} bytes")
+    if kind != END and not is_plain(path, left_out):
+        raise Forged(f"it leads to {path[:200]!r}")
+    return kind, mode, path, size
+
+
+# --- what is left out ---------------------------------------------------------------------------
+
+
+def is_code_for(path: bytes, own: bytes) -> bool:
+    """Whether Python would import it in the place of a judge's module."""
+    stem, suffix = os.path.splitext(own)
+    if suffix != b".py":
+        return False
+    compiled = path.startswith(stem + b".") and path.endswith((b".so", b".pyc"))
+    return compiled or path.startswith(stem + b"/")
+
+
+def is_taken(path: bytes, own: list[bytes]) -> bool:
+    """Compiled files need not fit to the source beside them."""
+    return b"__pycache__" in path.split(b"/") or any(
+        (path + b"/").startswith(name + b"/") or is_code_for(path, name) for name in own
+    )
+
+
+def stays_inside(path: bytes, target: bytes, top: bytes) -> bool:
+    folder = os.path.dirname(os.path.join(top, path))
+    return os.path.normpath(os.path.join(folder, target)).startswith(top + b"/")
+
+
+# --- what is made -------------------------------------------------------------------------------
+
+
+def open_folder(top: bytes, parts: list[bytes]) -> int:
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+    at = os.open(top, flags)
+    for part in parts:
+        try:
+            below = os.open(part, flags, dir_fd=at)
+        finally:
+            os.close(at)
+        at = below
+    return at
+
+
+def make(kind: int, mode: int, path: bytes, target: bytes, top: bytes) -> int | None:
+    """Of a file its descriptor. What is there gives way, but for folders."""
+    *above, name = path.split(b"/")
+    at = open_folder(top, above)
+    try:
+        with contextlib.suppress(FileNotFoundError, IsADirectoryError):
+            os.unlink(name, dir_fd=at)
+        if kind == FOLDER:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(name, 0o755, dir_fd=at)
+        elif kind == FILE:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            return os.open(name, flags, mode | 0o600, dir_fd=at)
+        elif stays_inside(path, target, top):
+            os.symlink(target, name, dir_fd=at)
+    finally:
+        os.close(at)
+    return None
+
+
+def write(fd: int, source: BinaryIO, size: int) -> None:
+    for piece in read_pieces(source, size):
+        if piece == HOLE[: len(piece)]:
+            os.lseek(fd, len(piece), os.SEEK_CUR)
+        else:
+            view = memoryview(piece)
+            while view:
+                view = view[os.write(fd, view) :]
+    os.ftruncate(fd, size)
+
+
+def unpack_entry(source: BinaryIO, entry: tuple, top: bytes, own: list[bytes]) -> None:
+    kind, mode, path, size = entry
+    target = read(source, size) if kind == LINK else b""
+    fd = None
+    try:
+        if not is_taken(path, own):
+            fd = make(kind, mode, path, target, top)
+    except OSError as error:  # something is there that stays, or the folder above was left out
+        if error.errno in NO_ROOM:
+            raise
+    if fd is None:
+        for _ in read_pieces(source, size if kind == FILE else 0):
+            pass
+        return
+    try:
+        write(fd, source, size)
+    finally:
+        os.close(fd)
+
+
+def unpack(source: BinaryIO, top: str, left_out: list[str], own: list[str]) -> None:
+    """Into the folder `top`. Nothing that is `left_out` may come; what the judge has itself is passed over."""
+    names = [os.fsencode(name) for name in own]
+    out = [os.fsencode(name) for name in left_out]
+    try:
+        while (entry := read_entry(source, out))[0] != END:
+            unpack_entry(source, entry, os.fsencode(top), names)
+    except OSError as error:
+        raise Unfit(f"The workspace can't be copied: {error.strerror}.") from error
