@@ -150,6 +150,7 @@ struct fh_step {
 	int64_t written_bytes;     /* growth of the episode's files so far; -1 */
 	const char *open_file;     /* "n/a": none */
 	const char *working_dir;
+	const char *tools_state; /* the JSON object that the agent's state command printed; NULL: none */
 	const struct fh_metric *score; /* of this step's validate or submit; NULL: not scored */
 	size_t n_score;
 	const struct fh_metric *baseline;

@@ -30,6 +30,18 @@ static const char *text_of(const struct pyjson *v)
 	return NULL;
 }
 
+/* A thought may be any value: one that is no text is shown as JSON. */
+static const char *thought_of(struct arena *a, const struct pyjson *v)
+{
+	auto_buf struct buf out = BUF_INIT(SIZE_MAX);
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&out, PYJSON_LINE);
+
+	if (text_of(v))
+		return text_of(v);
+	pyjson_put_value(&w, NULL, v);
+	return arena_strdup(a, buf_str(&out));
+}
+
 /* As MLGym fills them in: whatever there is, a text quoted, but not in a command of several lines. */
 static int read_values(const struct pyjson *arguments, const struct agent_command *command,
 		struct command_value *values, size_t *out_n, struct fh_error *err)
@@ -119,11 +131,11 @@ static int json(struct arena *a, const struct chat_reply *reply, const struct co
 	thought = pyjson_get(root, "thought");
 	command = pyjson_get(root, "command");
 	name = command ? pyjson_string(pyjson_get(command, "name")) : NULL;
-	if (!thought || !pyjson_string(thought))
-		return error_say(err, EINVAL, "it has no text 'thought'");
+	if (!thought)
+		return error_say(err, EINVAL, "it has no 'thought'");
 	if (!name)
 		return error_say(err, EINVAL, "it has no object 'command' with a text 'name'");
-	out->thought = pyjson_string(thought);
+	out->thought = thought_of(a, thought);
 	return make_action(a, name, pyjson_get(command, "arguments"), commands, &out->action, err);
 }
 

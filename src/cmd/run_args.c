@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "task/mlgym.h"
 
 #include <string.h>
 #include <strings.h>
@@ -117,6 +118,25 @@ static struct run_args_list gpus_of(struct arena *a, const struct run_asked *ask
 	return (struct run_args_list){ .items = items, .n = asked->n_gpus };
 }
 
+/* The file of a task of MLGym's. */
+static const char *in_checkout(struct arena *a, const struct episode_plan *p)
+{
+	const char *root = p->places->mlgym_root;
+	auto_free char *path = root ? mlgym_find(root, p->env->task) : NULL;
+
+	return path ? absolute(a, path) : NULL;
+}
+
+/* Who is led by no agent has MLGym's default there, since MLGym reads no arguments without one. */
+static const char *agent_path(struct arena *a, const struct episode_plan *p)
+{
+	const char *root = p->places->mlgym_root;
+
+	if (p->agent)
+		return p->agent->config->place;
+	return root ? absolute(a, arena_printf(a, "%s/configs/agents/default.yaml", root)) : NULL;
+}
+
 static void add_environment(struct arena *a, struct run_args *args, const struct run_asked *asked)
 {
 	const struct episode_plan *p = asked->plan;
@@ -130,6 +150,7 @@ static void add_environment(struct arena *a, struct run_args *args, const struct
 	args->memory = p->env->memory;
 	/* "": none, wherever it is played again. */
 	args->mlgym_root = p->places->mlgym_root ? absolute(a, p->places->mlgym_root) : "";
+	args->task_config_path = in_checkout(a, p);
 	args->tasks_dir = absolute(a, p->places->tasks_dir);
 	args->web_hosts = p->env->web_hosts ? p->env->web_hosts : "none";
 }
@@ -156,7 +177,7 @@ void run_args_add(struct buf *out, const struct run_asked *asked)
 	auto_arena struct arena arena = ARENA_INIT;
 	struct run_args args = {
 		.agent_config = name->agent_config,
-		.agent_config_path = agent ? agent->config->place : NULL,
+		.agent_config_path = agent_path(&arena, asked->plan),
 		.model = asked->plan->model,
 		.cost_limit = name->cost_limit,
 		.temperature = name->temperature,

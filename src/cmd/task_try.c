@@ -145,7 +145,7 @@ static void add_scores(json_t *played, const char *what, const struct fh_metric 
 	json_t *scores = json_object();
 
 	for (size_t i = 0; i < n; i++)
-		json_object_set_new(scores, metrics[i].name, json_real(metrics[i].value));
+		json_object_set_new(scores, metrics[i].name, score_json(&metrics[i]));
 	json_object_set_new(played, what, scores);
 }
 

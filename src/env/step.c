@@ -99,6 +99,7 @@ void step_finish(struct fh_env *env)
 	step->observation = buf_str(&env->observation);
 	step->open_file = env->open_file ? env->open_file : "n/a";
 	step->working_dir = env->working_dir;
+	step->tools_state = env->state;
 	step->baseline = env->baseline.metrics;
 	step->n_baseline = env->baseline.n;
 	step->best = env->best.metrics;
@@ -245,6 +246,8 @@ static bool text_is_full(struct fh_env *env)
 	if (!env->max_text_bytes)
 		return false;
 	env->text_bytes += (int64_t)json_text_bytes(buf_str(&env->observation));
+	if (env->state)
+		env->text_bytes += (int64_t)json_text_bytes(env->state);
 	return env->text_bytes > env->max_text_bytes;
 }
 

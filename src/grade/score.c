@@ -18,10 +18,11 @@ void score_release(struct score *s)
 	*s = (struct score){ 0 };
 }
 
-static void add(struct score *s, const char *name, double value)
+static void add(struct score *s, const struct fh_metric *metric)
 {
 	s->metrics = xrealloc(s->metrics, s->n + 1, sizeof(*s->metrics));
-	s->metrics[s->n++] = (struct fh_metric){ .name = xstrdup(name), .value = value };
+	s->metrics[s->n] = *metric;
+	s->metrics[s->n++].name = xstrdup(metric->name);
 }
 
 void score_copy(struct score *to, const struct score *from)
@@ -29,7 +30,7 @@ void score_copy(struct score *to, const struct score *from)
 	struct score copy = { 0 };
 
 	for (size_t i = 0; i < from->n; i++)
-		add(&copy, from->metrics[i].name, from->metrics[i].value);
+		add(&copy, &from->metrics[i]);
 	score_release(to);
 	*to = copy;
 }
@@ -65,7 +66,12 @@ static int add_metric(struct score *s, const char *name, const json_t *value, st
 		return error_say(err, EPROTO, "metric '%s' is no finite number", name);
 	if (s->n == SCORE_METRICS_MAX)
 		return error_say(err, EPROTO, "more than %d metrics", SCORE_METRICS_MAX);
-	add(s, name, json_number_value(value));
+	add(s,
+			&(struct fh_metric){
+					.name = name,
+					.value = json_number_value(value),
+					.whole = json_is_integer(value),
+			});
 	return 0;
 }
 
@@ -125,12 +131,20 @@ int score_compare(double value, double other, bool maximize)
 	return (difference > 0) == maximize ? 1 : -1;
 }
 
+json_t *score_json(const struct fh_metric *metric)
+{
+	bool fits = fabs(metric->value) < 0x1p63;
+
+	return metric->whole && fits ? json_integer((json_int_t)metric->value)
+				     : json_real(metric->value);
+}
+
 static json_t *to_object(const struct score *s)
 {
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < s->n; i++)
-		json_object_set_new(object, s->metrics[i].name, json_real(s->metrics[i].value));
+		json_object_set_new(object, s->metrics[i].name, score_json(&s->metrics[i]));
 	return object;
 }
 

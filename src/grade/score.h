@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <fumehood/metric.h>
+#include <jansson.h>
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,6 +47,9 @@ const double *score_find(const struct score *s, const char *name);
 /* 1, 0 or -1: `value` is better than, the same as, or worse than `other`. Values that only rounding tells
  * apart are the same. 0 where one of them is NaN. */
 int score_compare(double value, double other, bool maximize);
+
+/* A number as it was written: whole, or with a fraction. A new reference. */
+json_t *score_json(const struct fh_metric *metric);
 
 /* As Python prints a dict: {'Score': 1.25}. */
 void score_add_repr(struct buf *out, const struct score *s);

@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+static bool is_whole(const char *text)
+{
+	text += strspn(text, "+-");
+	return *text && !text[strspn(text, "0123456789")];
+}
+
 static int add_published(const struct task_loading *l, const struct node *scores,
 		struct fh_metric *metrics, size_t *n)
 {
@@ -19,6 +25,7 @@ static int add_published(const struct task_loading *l, const struct node *scores
 		if (value->kind != NODE_SCALAR || !str_to_double(value->text, &metric->value))
 			return node_complain(
 					value, l->err, "'%s': expected a number", metric->name);
+		metric->whole = is_whole(value->text);
 	}
 	return 0;
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* One table to write by and to read by, in the order of the file. */
-enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, ARG_LIST };
+enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, ARG_LIST, ARG_JSON };
 
 /* Whether two runs that differ in it were asked for alike. */
 enum arg_weight {
@@ -42,7 +42,7 @@ static const struct arg table[] = {
 	{ "agent.agent_config_path", ARG_TEXT, ARG(agent_config_path) },
 	{ "agent.model", ARG_GROUP },
 	{ "agent.model.api_version", ARG_TEXT, ARG(api_version) },
-	{ "agent.model.completion_kwargs", ARG_TEXT, ARG(completion_kwargs), ARG_AS_JSON },
+	{ "agent.model.completion_kwargs", ARG_JSON, ARG(completion_kwargs), ARG_AS_JSON },
 	{ "agent.model.context", ARG_INT, ARG(context_tokens), ARG_DECIDES },
 	{ "agent.model.host_url", ARG_TEXT, ARG(url) },
 	{ "agent.model.max_tokens", ARG_INT, ARG(max_tokens), ARG_DECIDES },
@@ -63,6 +63,7 @@ static const struct arg table[] = {
 	{ "environment.reward", ARG_TEXT, ARG(reward), ARG_DECIDES },
 	{ "environment.seed", ARG_SEED, ARG(seed) },
 	{ "environment.task", ARG_TEXT, ARG(task), ARG_DECIDES },
+	{ "environment.task_config_path", ARG_TEXT, ARG(task_config_path) },
 	{ "environment.tasks_dir", ARG_TEXT, ARG(tasks_dir) },
 	{ "environment.web_hosts", ARG_TEXT, ARG(web_hosts), ARG_DECIDES },
 	{ "suffix", ARG_TEXT, ARG(suffix) },
@@ -112,6 +113,9 @@ static void add_value(struct buf *out, enum arg_kind kind, const void *value)
 	case ARG_LIST:
 		add_list(out, value);
 		break;
+	case ARG_JSON: /* an object, which is a mapping of YAML too */
+		buf_add_str(out, *(const char *const *)value ? *(const char *const *)value : "{}");
+		break;
 	}
 }
 
@@ -142,6 +146,39 @@ static void read_list(struct arena *a, const struct node *node, struct run_args_
 	*out = (struct run_args_list){ .items = items, .n = node->n };
 }
 
+static void add_json(struct buf *out, const struct node *node)
+{
+	if (node->kind == NODE_SCALAR && node->plain)
+		buf_add_str(out, node->text);
+	else if (node->kind == NODE_SCALAR)
+		str_add_json(out, node->text, strlen(node->text));
+	else
+		buf_add_char(out, node->kind == NODE_MAP ? '{' : '[');
+	for (size_t i = 0; i < node->n && node->kind != NODE_SCALAR; i++) {
+		buf_add_str(out, i ? ", " : "");
+		if (node->kind == NODE_MAP) {
+			str_add_json(out, node->pairs[i].key->text,
+					strlen(node->pairs[i].key->text));
+			buf_add_str(out, ": ");
+		}
+		add_json(out, node->kind == NODE_MAP ? node->pairs[i].value : node->items[i]);
+	}
+	if (node->kind != NODE_SCALAR)
+		buf_add_char(out, node->kind == NODE_MAP ? '}' : ']');
+}
+
+/* An empty object is none; an older version wrote the JSON as a text. */
+static void read_json(struct arena *a, const struct node *node, const char **out)
+{
+	auto_buf struct buf text = BUF_INIT(YAML_FILE_BYTES_MAX);
+
+	*out = node->kind == NODE_SCALAR && !node_is_null(node) ? node->text : NULL;
+	if (node->kind != NODE_MAP || !node->n)
+		return;
+	add_json(&text, node);
+	*out = arena_strdup(a, buf_str(&text));
+}
+
 static void read_number(const char *text, double *out)
 {
 	double v;
@@ -163,6 +200,8 @@ static void read_value(struct arena *a, const struct node *node, enum arg_kind k
 {
 	if (kind == ARG_LIST)
 		read_list(a, node, out);
+	if (kind == ARG_JSON)
+		read_json(a, node, out);
 	if (kind == ARG_TEXT && node_is_null(node))
 		*(const char **)out = NULL;
 	if (node->kind != NODE_SCALAR || node_is_null(node))
@@ -170,6 +209,7 @@ static void read_value(struct arena *a, const struct node *node, enum arg_kind k
 	switch (kind) {
 	case ARG_GROUP:
 	case ARG_LIST:
+	case ARG_JSON:
 		break;
 	case ARG_TEXT:
 		*(const char **)out = node->text;

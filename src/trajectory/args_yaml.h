@@ -35,7 +35,8 @@ struct run_args {
 	bool stream;
 
 	/* environment */
-	const char *task; /* "titanic:micro" */
+	const char *task;             /* "titanic:micro" */
+	const char *task_config_path; /* of a checkout's: where MLGym's own loader finds it */
 	uint64_t seed;
 	int max_steps;
 	const char *reward;

@@ -110,21 +110,29 @@ static struct traj_message *add_message(struct reading *r)
 	return &t->history[t->n_history++];
 }
 
+static void add_state_value(struct buf *out, const struct pyjson *v)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
+
+	if (v->kind == PYJSON_STRING)
+		pyjson_add_ascii(out, v->text, v->len);
+	else
+		pyjson_put_value(&w, NULL, v);
+}
+
 /* The state that the model saw before it acted, as MLGym's state command prints it. */
 static const struct pyjson *state_text(struct reading *r)
 {
-	static const char *const keys[] = { "open_file", "working_dir" };
 	const struct pyjson *state = pyjson_get(pyjson_get(last_told(r), "info"), "state");
 	auto_buf struct buf out = BUF_INIT(256L * 1024);
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-		const struct pyjson *v = pyjson_get(state, keys[i]);
-
-		buf_printf(&out, "%s\"%s\": ", i ? ", " : "{", keys[i]);
-		if (v && v->kind == PYJSON_STRING)
-			pyjson_add_ascii(&out, v->text, v->len);
-		else
-			buf_add_str(&out, "\"n/a\"");
+	if (!state || state->kind != PYJSON_OBJECT || !state->first)
+		return text(r, "{\"open_file\": \"n/a\", \"working_dir\": \"n/a\"}");
+	for (const struct pyjson *v = state->first; v; v = v->next) {
+		buf_add_str(&out, v == state->first ? "{" : ", ");
+		pyjson_add_ascii(&out, v->key, v->key_len);
+		buf_add_str(&out, ": ");
+		add_state_value(&out, v);
 	}
 	buf_add_char(&out, '}');
 	return text(r, buf_str(&out));

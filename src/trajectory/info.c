@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/info.h"
 
+#include "base/scope.h"
+
+#include <math.h>
+#include <string.h>
+
 void info_put_metrics(
 		struct pyjson_writer *w, const char *key, const struct fh_metric *metrics, size_t n)
 {
@@ -9,8 +14,14 @@ void info_put_metrics(
 		return;
 	}
 	pyjson_put_object(w, key);
-	for (size_t i = 0; i < n; i++)
-		pyjson_put_double(w, metrics[i].name, metrics[i].value);
+	for (size_t i = 0; i < n; i++) {
+		const struct fh_metric *m = &metrics[i];
+
+		if (m->whole && fabs(m->value) < 0x1p63)
+			pyjson_put_i64(w, m->name, (int64_t)m->value);
+		else
+			pyjson_put_double(w, m->name, m->value);
+	}
 	pyjson_end_object(w);
 }
 
@@ -23,11 +34,32 @@ static void put_known(struct pyjson_writer *w, const char *key, int64_t v)
 		pyjson_put_i64(w, key, v);
 }
 
+/* What the agent's state command printed; NULL if it gave nothing. */
+static const struct pyjson *read_tools(struct arena *a, const char *text)
+{
+	struct pyjson_source source = {
+		.name = "state", .data = text, .n = text ? strlen(text) : 0
+	};
+	const struct pyjson *object;
+
+	if (!text || pyjson_read(a, &source, &object, NULL) < 0 || object->kind != PYJSON_OBJECT)
+		return NULL;
+	return object;
+}
+
+/* With every key of the state command, in its order. */
 static void put_state(struct pyjson_writer *w, const struct fh_step *step)
 {
+	auto_arena struct arena arena = ARENA_INIT;
+	const struct pyjson *tools = read_tools(&arena, step->tools_state);
+
 	pyjson_put_object(w, "state");
-	pyjson_put_text(w, "open_file", step->open_file ? step->open_file : "n/a");
-	pyjson_put_text(w, "working_dir", step->working_dir);
+	for (const struct pyjson *v = tools ? tools->first : NULL; v; v = v->next)
+		pyjson_put_value(w, v->key, v);
+	if (!pyjson_get(tools, "open_file"))
+		pyjson_put_text(w, "open_file", step->open_file ? step->open_file : "n/a");
+	if (!pyjson_get(tools, "working_dir"))
+		pyjson_put_text(w, "working_dir", step->working_dir);
 	pyjson_end_object(w);
 }
 

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 from conftest import ROOT
 from test_agent import Server, act
 
@@ -46,9 +47,21 @@ def test_baselines(fumehood, task, score):
     (done,) = fumehood.run_json(*words, "--model", "baseline", "--container_type", "docker")
     assert (done["task"], done["exit_status"]) == (task, "submitted")
     assert done["scores"] == [score]
+    results = json.loads((Path(done["trajectory"]).parent / "results.json").read_text())
+    assert json.dumps(results["agent"]) == json.dumps([score])
     assert done["trajectory"].endswith(f"{IDS[task]}.traj")
     scored = json.loads(Path(done["trajectory"]).read_text())["info"]["submission"]
     assert scored.endswith("/target.py") == (task == "coin")
+
+
+def test_arguments_that_the_original_reads(fumehood):
+    """Its loader makes objects of the groups, and fails without a task, an agent or with a text for a mapping."""
+    (done,) = fumehood.run_json("--mlgym-root", CHECKOUT, "--task", "rows", "--model", "baseline")
+    args = yaml.safe_load((Path(done["trajectory"]).parent / "args.yaml").read_text())
+    task, model = args["environment"]["task_config_path"], args["agent"]["model"]
+    assert task == str(CHECKOUT / "configs/tasks/rows.yaml")
+    assert args["agent"]["agent_config_path"] == str(CHECKOUT / "configs/agents/default.yaml")
+    assert model["completion_kwargs"] == {} and model["stop"] == [] and args["suffix"] == ""
 
 
 def test_a_task_that_publishes_no_scores(fumehood, tmp_path):
@@ -355,10 +368,13 @@ def test_command_files(lead):
     assert steps[0]["observation"].startswith("FALLEN = [0, 1")
     assert steps[1]["observation"] == "1"
     assert "Evaluation Score: {'Score': 0.4" in steps[2]["observation"]
-    assert json.loads(steps[1]["state"])["open_file"] == "/home/agent/workspace/target.py"
+    kept = json.loads(steps[1]["state"])
+    assert list(kept) == ["open_file", "files", "working_dir"]
+    assert kept["open_file"] == "/home/agent/workspace/target.py" and kept["files"] == [3, None]
     assert json.loads(steps[4]["state"])["open_file"] == "n/a"  # of a new shell
     assert "(Current Step: 1, Remaining Steps: 49)" in told["history"][3]["content"]
-    assert told["info"]["score"] == [{"Score": 0.4, "Errors": 6.0}] * 2
+    assert json.dumps(told["info"]["score"]) == json.dumps([{"Score": 0.4, "Errors": 6}] * 2)
+    assert "Evaluation Score: {'Score': 0.4, 'Errors': 6}" in steps[2]["observation"]
 
 
 def test_a_checkout_that_is_the_current_folder(fumehood, tmp_path):

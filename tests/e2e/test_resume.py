@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 from conftest import TASKS, beneath, until
 from test_agent import act, serve  # noqa: F401
 
@@ -190,6 +191,8 @@ def test_resuming_asks_for_what_a_record_does_not_tell(fumehood, serve):  # noqa
     )
     folder = Path(broken["trajectory"]).parent
     args = (folder / "args.yaml").read_text()
+    kept = yaml.safe_load(args)["agent"]["model"]["completion_kwargs"]
+    assert kept["user"] == "me" and kept["extra"][1] == "[hidden]"
     assert key not in args and "hush" not in args and server.url in args
     assert f'tasks_dir: "{TASKS}"' in args and "gpus: []" in args
 
