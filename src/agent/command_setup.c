@@ -35,7 +35,7 @@ static void add_variables(struct buf *script, const struct command_setup *comman
 
 /* MLGym's commands of these names print a marker that asks for a score. Here that is asked for by programs
  * of the same names, and a marker in an output is a text like any other. */
-static bool asks_for_score(const char *name)
+bool command_asks_for_score(const char *name)
 {
 	return str_eq(name, "validate") || str_eq(name, "submit");
 }
@@ -58,13 +58,13 @@ static bool gives_way(const struct command_file *file)
 		if (str_eq(file->name, helpless[i].name) &&
 				strstr(file->contents, helpless[i].needs))
 			return true;
-	return asks_for_score(file->name);
+	return command_asks_for_score(file->name);
 }
 
 static void add_unset(struct buf *script, const struct command_file *file)
 {
 	for (size_t i = 0; i < file->n_commands; i++)
-		if (asks_for_score(file->commands[i].name))
+		if (command_asks_for_score(file->commands[i].name))
 			buf_printf(script, " &&\n\tunset -f %s", file->commands[i].name);
 }
 
@@ -123,15 +123,19 @@ static int read_aliases(
 static struct env_setup_file *make_files(struct arena *a, const struct command_setup *commands)
 {
 	struct env_setup_file *files = arena_array(a, commands->n_files + 1, sizeof(*files));
+	bool own = !commands->original_tools && own_tools_fit(commands->files, commands->n_files);
 
-	for (size_t i = 0; i < commands->n_files; i++)
+	for (size_t i = 0; i < commands->n_files; i++) {
+		const struct command_file *file = &commands->files[i];
+		const char *text = own ? own_tools_text(a, file) : NULL;
+
 		files[i] = (struct env_setup_file){
-			.name = commands->files[i].name,
-			.data = commands->files[i].contents,
-			.n = commands->files[i].n_contents,
-			.executable = commands->files[i].kind == COMMAND_FILE_SCRIPT &&
-					!gives_way(&commands->files[i]),
+			.name = file->name,
+			.data = text ? text : file->contents,
+			.n = text ? strlen(text) : file->n_contents,
+			.executable = file->kind == COMMAND_FILE_SCRIPT && !gives_way(file),
 		};
+	}
 	return files;
 }
 

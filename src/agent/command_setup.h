@@ -12,6 +12,7 @@ struct command_setup {
 	const struct text_map *env_variables; /* names that a shell takes: agent_config_load() */
 	bool exported; /* the variables are: our own commands are programs, and see no others */
 	const char *state_name, *state_code; /* state_command; NULL: none */
+	bool original_tools; /* MLGym's tools are played by themselves, though ours are proven equal */
 	const char *aliases; /* a file that each shell sources first, with aliases switched on; NULL: none */
 };
 
@@ -20,9 +21,20 @@ struct command_setup {
  * SETUP_DIR; the shell takes the state command's code, then each variable as `NAME=VALUE`, as it is
  * written (an array is `()`) and not exported unless asked to be, then sources the files. `validate` and
  * `submit` of theirs, and MLGym's own scripts that need more than a sandbox has, give way to our programs of
- * these names; any other command is theirs. Lives in the arena. -EINVAL; -ENOENT and the like for aliases.
+ * these names. MLGym's bash tools do so too, unless original_tools: own_tools_fit(). Any other command is theirs. Lives in the arena. -EINVAL; -ENOENT and the like for aliases.
  */
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err);
+
+/* Of `validate` and `submit`, which are ours whoever defines them. */
+bool command_asks_for_score(const char *name);
+
+/* --- own_tools.c ------------------------------------------------------------------------------ */
+
+/* Whether all functions of these files are MLGym's own, to which our programs of the same names are proven equal. */
+bool own_tools_fit(const struct command_file *files, size_t n);
+
+/* What is sourced in the place of such a file: functions that call our programs. NULL: the file as it is. */
+const char *own_tools_text(struct arena *a, const struct command_file *file);
 
 #endif

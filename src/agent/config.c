@@ -373,6 +373,7 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 	if (r < 0)
 		return r;
 	c->stem = stem_of(c->path);
+	c->original_tools = o->original_tools;
 	if (o->spec && agent_config_is_path(o->spec))
 		r = path_absolute(c->path, &c->place, err);
 	if (r < 0)

@@ -58,6 +58,7 @@ struct agent_config {
 	struct command_file *files; /* of the commands; n_files */
 	size_t n_files;
 	struct commands commands;
+	bool original_tools; /* MLGym's own run, where ours are equal to them */
 	const char *command_docs;
 	struct arena arena;
 };
@@ -66,6 +67,7 @@ struct agent_config_options {
 	const char *spec; /* a path, or the name of one that is there: "default"; NULL: default */
 	const char *root; /* of an MLGym checkout: paths begin there, unknown keys are warnings; NULL */
 	struct warnings *warnings; /* NULL: unknown keys are errors */
+	bool original_tools;
 	/* A record chose it, which may be a stranger's: the files that it names lie beneath its own folder (if not
 	 * everyone may write there), beside those
 	 * that are installed, or beneath a checkout that this user chose (own_root; NULL: there is none). */

@@ -8,6 +8,15 @@
 
 #include <stdlib.h>
 
+const char *const episode_tools[] = { "own", "original", NULL };
+
+void episode_say_tools(const struct agent_config *agent)
+{
+	if (!agent->original_tools && own_tools_fit(agent->files, agent->n_files))
+		cmd_warn("of MLGym's commands (open, edit, ...) our programs run, which do the same in "
+			 "less time: --tools original keeps its own");
+}
+
 const char *episode_aliases(const char *path, const char *mlgym_root, struct arena *arena)
 {
 	auto_free char *in_root = path && mlgym_root ? path_join(mlgym_root, path) : NULL;
@@ -34,6 +43,7 @@ static int make(struct arena *arena, const struct agent_config *agent, const cha
 		commands.files = agent->files;
 		commands.n_files = agent->n_files;
 		commands.env_variables = &tools->env_variables;
+		commands.original_tools = agent->original_tools;
 		commands.exported = tools->native.n > 0;
 		commands.state_name = tools->state_command.name;
 		commands.state_code = tools->state_command.code;

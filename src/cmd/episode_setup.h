@@ -13,6 +13,19 @@
  * named, or it is not there, with a warning: MLGym's own scripts name one that is gone. Lives in the arena. */
 const char *episode_aliases(const char *path, const char *mlgym_root, struct arena *arena);
 
+/* Whose commands run, by the names of the option --tools: [0] ours where they are equal, [1] MLGym's own. */
+extern const char *const episode_tools[];
+#define EPISODE_TOOLS_OPTION(field)                                                                                       \
+	{                                                                                                                 \
+		"tools", 0, OPTION_CHOICE, (field), NULL,                                                                 \
+				"where MLGym's commands (open, edit, ...) are known: our own, which do the same in less " \
+				"time, or the original ones",                                                             \
+				"own", episode_tools                                                                      \
+	}
+
+/* Says that ours run, if they do. */
+void episode_say_tools(const struct agent_config *agent);
+
 /* Before its reset. NULL: no agent leads, no aliases. */
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
 		struct fh_error *err);

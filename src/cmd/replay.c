@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cmd/episode_setup.h"
 #include "cmd/interrupt.h"
 
 #include <errno.h>
@@ -190,6 +191,7 @@ static const struct cmd_option options[] = {
 	{ "task", 0, OPTION_TEXT, FIELD(task), "T[:V]", "instead of the recorded one" },
 	{ "agent", 0, OPTION_TEXT, FIELD(agent), "AGENT",
 			"the configuration that led it, for its commands and prompts (otherwise the recorded one)" },
+	EPISODE_TOOLS_OPTION(FIELD(tools)),
 	{ "out", 'o', OPTION_TEXT, FIELD(out), "DIR",
 			"where the folder of the new run goes (otherwise trajectories/<user>)" },
 	EPISODE_OPTIONS(FIELD(episode)),

@@ -17,6 +17,7 @@ struct replay_options {
 	const char *task, *agent, *out;
 	struct cmd_list gpus;
 	bool compare, all;
+	int tools; /* index into episode_tools */
 };
 
 struct replay {
@@ -40,6 +41,7 @@ struct replay {
 	uint64_t seed;
 	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
 	int reward;
+	bool original_tools;
 	struct traj *recorded, *now; /* now: only where both are compared */
 	struct episode episode;
 };

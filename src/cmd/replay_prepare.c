@@ -107,6 +107,7 @@ static int read_args(struct replay *r, struct fh_error *err)
 		cmd_warn("the run had --aliases-file %s: without it there may be differences",
 				args.aliases);
 	r->web_hosts = args.web_hosts;
+	r->original_tools = cmd_given(r->ctx, "tools") ? o->tools != 0 : args.original_tools;
 	return 0;
 }
 
@@ -164,6 +165,7 @@ static int load_agent(struct replay *r, struct fh_error *err)
 		.spec = r->agent_spec,
 		.root = r->places.mlgym_root,
 		.recorded = !r->options->agent,
+		.original_tools = r->original_tools,
 		.own_root = r->own_root,
 	};
 	struct warnings warnings = { 0 };
@@ -174,6 +176,8 @@ static int load_agent(struct replay *r, struct fh_error *err)
 	if (o.root)
 		o.warnings = &warnings;
 	n = agent_config_load(&o, &r->agent.config, err);
+	if (n == 0)
+		episode_say_tools(r->agent.config);
 	if (n == 0 || r->options->agent)
 		return n;
 	cmd_warn("the agent's configuration can't be used: %s. Without it there are neither its commands nor the "

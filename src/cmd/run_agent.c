@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cmd/episode_setup.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -74,11 +75,14 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 					.warnings = mlgym_root ? &warnings : NULL,
 					.recorded = o->recorded,
 					.own_root = o->own_root,
+					.original_tools = o->tools != 0,
 			},
 			&agent->config, err);
 
 	for (size_t i = 0; r == 0 && i < warnings.n; i++)
 		cmd_warn("%s", warnings.items[i]);
+	if (r == 0)
+		episode_say_tools(agent->config);
 	agent->options = make_options(o, agent->model);
 	agent->options.cost_limit = o->cost_limit;
 	return r;

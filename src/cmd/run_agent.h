@@ -19,6 +19,7 @@ struct run_agent_options {
 	double timeout_s;
 	double cost_limit, total_cost_limit;
 	bool stream;
+	int tools; /* index into episode_tools */
 };
 
 #define RUN_AGENT_COST_LIMIT "3"

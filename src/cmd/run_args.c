@@ -178,6 +178,7 @@ void run_args_add(struct buf *out, const struct run_asked *asked)
 	struct run_args args = {
 		.agent_config = name->agent_config,
 		.agent_config_path = agent_path(&arena, asked->plan),
+		.original_tools = agent && agent->config->original_tools,
 		.model = asked->plan->model,
 		.cost_limit = name->cost_limit,
 		.temperature = name->temperature,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/run_options.h"
 
+#include "cmd/episode_setup.h"
+
 #define FIELD(f) offsetof(struct run_options, f)
 
 #define HAS_NO_CONTAINER "sandboxes are made without a container engine"
@@ -34,6 +36,7 @@ const struct cmd_option run_options[] = {
 	{ "agent", 'a', OPTION_TEXT, FIELD(agent.config), "AGENT",
 			"how a language model is led: a file, or one of those that are there",
 			"default" },
+	EPISODE_TOOLS_OPTION(FIELD(agent.tools)),
 	{ "temperature", 't', OPTION_NUMBER, FIELD(agent.temperature), "T", "of its replies", "0" },
 	{ "top-p", 0, OPTION_NUMBER, FIELD(agent.top_p), "P", "of its replies; negative: not sent",
 			RUN_AGENT_TOP_P },

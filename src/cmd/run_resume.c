@@ -248,6 +248,8 @@ static void apply_model(struct run_past *p, const struct command_context *ctx,
 		o->stop = list_of(&p->arena, &args->stop);
 	if (!cmd_given(ctx, "stream"))
 		o->stream = args->stream;
+	if (!cmd_given(ctx, "tools"))
+		o->tools = args->original_tools;
 	if (!cmd_given(ctx, "api-version"))
 		o->version = args->api_version;
 }

@@ -53,6 +53,7 @@ static const struct arg table[] = {
 	{ "agent.model.stream", ARG_FLAG, ARG(stream) },
 	{ "agent.model.temperature", ARG_NUMBER, ARG(temperature), ARG_DECIDES },
 	{ "agent.model.top_p", ARG_NUMBER, ARG(top_p), ARG_DECIDES },
+	{ "agent.original_tools", ARG_FLAG, ARG(original_tools), ARG_DECIDES },
 	{ "environment", ARG_GROUP },
 	{ "environment.aliases_file", ARG_TEXT, ARG(aliases), ARG_AS_PATH },
 	{ "environment.bind", ARG_LIST, ARG(bind), ARG_DECIDES },

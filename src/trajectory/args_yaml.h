@@ -27,6 +27,7 @@ struct run_args {
 	/* agent */
 	const char *agent_config;      /* stem of its file */
 	const char *agent_config_path; /* as in recorder_options */
+	bool original_tools; /* MLGym's own commands, where ours are equal */
 	const char *model;             /* as it was given: "actions:FILE" */
 	const char *url, *api_version, *completion_kwargs, *prices;
 	double cost_limit, temperature, top_p;

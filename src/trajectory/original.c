@@ -10,6 +10,8 @@
 /* What it calls a file that was scored; a sentence of its own stands before that. */
 #define ARTEFACT " valid submission artefact at "
 
+#define WINDOW "[File: "
+
 /* What became of a command, by what is in our words for it, and in its. */
 static const struct {
 	const char *ours, *its;
@@ -123,6 +125,32 @@ static void add_recorded_score(struct buf *out, const struct pyjson *score)
 	buf_add_char(out, '}');
 }
 
+/* --- files that were shown or changed --------------------------------------------------------------------- */
+
+/* What an editor tells beside its sentences: "[File: ", "(3 more lines above)", "12:text", "- E999 ...". */
+static bool is_of_window(const char *line)
+{
+	size_t digits = strspn(line, "0123456789");
+
+	if (digits && line[digits] == ':')
+		return true;
+	return str_starts(line, WINDOW) || str_starts(line, "- E") || str_starts(line, "- F") ||
+			(*line == '(' && strspn(line + 1, "0123456789"));
+}
+
+static void add_windows(struct buf *out, const char *text)
+{
+	for (const char *line = text; line; line = next_line(line))
+		if (is_of_window(line))
+			add_line(out, line);
+}
+
+/* Its tools may have been ours, in other words. */
+static bool both_show_files(const char *then, const char *now)
+{
+	return strstr(then, WINDOW) && strstr(now, WINDOW);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- */
 
 enum original_words original_translate(const struct traj *recorded, size_t step, const char *now,
@@ -134,6 +162,11 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 
 	if (is_same_outcome(then, now))
 		return ORIGINAL_UNKNOWN;
+	if (!ours.first && both_show_files(then, now)) {
+		add_windows(out_recorded, then);
+		add_windows(out_now, now);
+		return ORIGINAL_TRANSLATED;
+	}
 	if (!ours.first || theirs.first)
 		return ORIGINAL_SAME;
 	if (!artefact && !ends)

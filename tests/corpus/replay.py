@@ -102,9 +102,9 @@ class Run:
         answer = self.env.step(action)
         own = answer["observation"]
         problem, aside = self.compare(kind, step, own)
-        if kind == "searches" and is_refused(recorded) and answer["info"]["exit_code"] == 0:
+        if kind == "searches" and is_refused(recorded) and "matches" in own:
             problem = problem or f"'{own.strip()}', not '{recorded.strip()}'"
-        problem = problem or self.compare_state(i, answer["info"]["state"])
+        problem = problem or self.compare_state(i, self.state(answer))
         verdict = "DIFFERENT" if problem else "NORMALISED" if learnt or aside else "EQUAL"
         if problem:
             self.catch_up(step)
@@ -114,6 +114,11 @@ class Run:
         return Finding(
             kind, verdict, i, problem, step["execution_time"], answer["info"]["duration_s"]
         )
+
+    def state(self, answer: dict) -> dict:
+        """With the variable that MLGym's state command prints."""
+        shown = self.env.step('printf %s "${CURRENT_FILE:-n/a}"')["observation"]
+        return answer["info"]["state"] | {"open_file": shown}
 
     # --- what can be compared -------------------------------------------------------------------------
 

@@ -11,6 +11,9 @@ from pathlib import Path
 from reading import Entry, Listing, Window
 
 WORKSPACE = "/home/agent/workspace"
+# What an agent of MLGym's is given in the place of its bash tools (src/agent/own_tools.c).
+OWN_TOOLS = Path(__file__).resolve().parents[2] / "src/agent/own_tools.c"
+TOOLS = "open goto scroll_down scroll_up create edit insert search_dir search_file find_file"
 STARTER = "/starter"  # where an episode sees the data of MLGym's checkout
 
 
@@ -53,6 +56,11 @@ class Env:
     def __exit__(self, *failure: object) -> None:
         self.child.stdin.close()
         self.child.wait()
+
+
+def own_tools() -> str:
+    """The script in the C file: its lines are strings of JSON, too."""
+    return "".join(map(json.loads, re.findall(r'^\t(".*");?$', OWN_TOOLS.read_text(), re.MULTILINE)))
 
 
 # --- how a task begins --------------------------------------------------------------------------------
@@ -107,6 +115,9 @@ class World:
         self.listed: set[str] = set()
         self.modes = dict.fromkeys(read_only, "444")
         env.ask(op="reset", seed=0)
+        env.step(
+            f"WINDOW=1000\nOVERLAP=2\nCURRENT_FILE=\n{own_tools()}\n_own_tools {TOOLS}"
+        )
         env.step(f"shopt -s expand_aliases\nalias ls='ls -F'\nrm -rf ./* && cd {WORKSPACE}")
         if starter and starter.sources:
             self.begin(starter, shown)

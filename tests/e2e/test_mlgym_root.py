@@ -337,7 +337,7 @@ def lead(fumehood, tmp_path):
     """Has a language model that says these actions play a task, and gives the trajectory."""
     servers = []
 
-    def run(root, task, agent, *said) -> dict:
+    def run(root, task, agent, *said, more=()) -> dict:
         servers.append(Server(tmp_path, {"m": {"turns": [act(action) for action in said]}}))
         fumehood.env.update(OPENAI_API_KEY="sk-none")
         words = ["--mlgym-root", root, "--task_config_path", f"tasks/{task}.yaml"]
@@ -345,7 +345,7 @@ def lead(fumehood, tmp_path):
         words += ["--url", f"{servers[-1].url}/v1", "--per_instance_cost_limit", "0"]
         words += ["--container_type", "docker", "--temp", "1", "--gpus", "0"]
         words += ["--aliases_file", "./dockerfiles/aliases.sh", "--max_steps", "50"]
-        (done,) = fumehood.run_json(*words)
+        (done,) = fumehood.run_json(*words, *more)
         assert done["exit_status"] == "submitted"
         with open(done["trajectory"]) as file:
             return json.load(file)
@@ -440,3 +440,43 @@ def test_quick_start_of_an_agent(lead, original):
     assert 'matches for "def" in /home/agent/workspace/strategy.py' in steps[1]["observation"]
     assert "Evaluation Score: {'Score': " in steps[3]["observation"]
     assert json.loads(steps[4]["state"])["open_file"] == "/home/agent/workspace/strategy.py"
+
+
+def test_its_tools_and_ours(lead, original, fumehood):
+    """Ours run in the place of those that are known, and leave behind what they do."""
+    look = 'type -t open; echo "$CURRENT_FILE $CURRENT_LINE"; bash -c \'echo "$CURRENT_FILE"\''
+    said = [
+        f"open strategy.py 3; {look}",
+        f"edit 9:9\n    row = 1\nend_of_edit\n{look}",
+        "edit 9:9\n    row = (\nend_of_edit\necho $?",
+        f"exit 3\n{look}",
+        "open none && echo went on",
+        "chmod 444 strategy.py; open strategy.py; edit 1:1\nx = 1\nend_of_edit\necho status $?",
+        "search_file def && search_dir row_strategy && find_file strategy.py",
+        "submit",
+    ]
+
+    def told(tools: str) -> list[str]:
+        steps = lead(original, "battleOfSexes", "default", *said, more=("--tools", tools))
+        return [s["observation"] for s in steps["trajectory"][:-1]]
+
+    def shown(text: str) -> list[str]:
+        words = ("/", "[File", "- E", "function", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9")
+        return [t for t in text.splitlines() if t.startswith((*words, "status", "went"))]
+
+    own, theirs = told("own"), told("original")
+    for i in (0, 1, 2, 4, 5):
+        assert shown(own[i]) == shown(theirs[i]) != [], said[i]
+    assert "went on" in own[4] and "status 1" in own[5]
+    assert all('matches for "def"' in t for t in (own[6], theirs[6]))
+    flags = [line for f in fumehood.out.glob("*/args.yaml") for line in f.read_text().splitlines()]
+    assert {"  original_tools: false", "  original_tools: true"} <= set(flags)
+
+
+def test_tools_that_were_changed_are_their_own(lead, original, fumehood, tmp_path):
+    root = tmp_path / "changed"
+    shutil.copytree(original, root, ignore=shutil.ignore_patterns("trajectories", ".git"))
+    with open(root / "tools/defaults.sh", "a") as file:
+        file.write("# mine\n")
+    steps = lead(root, "battleOfSexes", "default", "declare -f _print | head -1", "submit")
+    assert steps["trajectory"][0]["observation"] == "_print () "

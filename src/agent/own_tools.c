@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/command_setup.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/sha256.h"
+#include "base/str.h"
+
+/*
+ * MLGym's bash tools start a dozen programs in each call. For these files of its, as they are at 9d40c1b, the
+ * recorded runs of tests/corpus show that our programs do the same.
+ */
+static const char *const known[] = {
+	"6879b0bba5059f287c2ea82999a82145677f21c5f34810540b41af470c5b25ea", /* defaults.sh */
+	"1deb972bdf05bb5bfd4c7f1b93eb21de1f293c7149110396e602c77bfd333b04", /* edit_linting.sh */
+	"da9c2a496ad51a4e62251710a493a6d631e07f2a87473013d4d439968b572856", /* insert_linting.sh */
+	"908008bf3e45c145d82c773fd8dc4ec8394d82f47e191577f66e465166697c44", /* search.sh */
+	"f3a2f6c90edc3ca683819d52f01f6e28e6156190beba17dd576b785de01f4f01", /* _split_string.py */
+};
+
+/* tests/corpus/world.py reads it from here. */
+/* clang-format off */
+static const char script[] =
+	"# Sourced in the place of MLGym's functions: our programs of the same names, and the variables and the status\n"
+	"# that its functions leave behind.\n"
+	"\n"
+	"_own_tools_note() {\n"
+	"\tlocal noted=/home/agent/.fumehood/editor IFS=$' \\t\\n'\n"
+	"\t[ -r \"$noted\" ] || return 0\n"
+	"\t{\n"
+	"\t\tread -r CURRENT_LINE SCROLL_COUNT\n"
+	"\t\tIFS= read -r CURRENT_FILE\n"
+	"\t} <\"$noted\"\n"
+	"\texport CURRENT_FILE CURRENT_LINE=${CURRENT_LINE%.0} SCROLL_COUNT\n"
+	"}\n"
+	"\n"
+	"# Its functions end with 0 whatever they say, but for an edit of a file that may not be written.\n"
+	"_own_tool() {\n"
+	"\tlocal name=$1 status\n"
+	"\tshift\n"
+	"\tWINDOW=${WINDOW-} OVERLAP=${OVERLAP-} \"/fumehood/bin/$name\" \"$@\"\n"
+	"\tstatus=$?\n"
+	"\t_own_tools_note\n"
+	"\t[ \"$status\" -eq 1 ] || return \"$status\"\n"
+	"\tcase $name in\n"
+	"\tedit | insert) [ -w \"${CURRENT_FILE-}\" ] || [ ! -e \"${CURRENT_FILE-}\" ] ;;\n"
+	"\tesac\n"
+	"}\n"
+	"\n"
+	"_own_tools() {\n"
+	"\tlocal name\n"
+	"\tfor name; do\n"
+	"\t\teval \"$name() { _own_tool $name \\\"\\$@\\\"; }\"\n"
+	"\tdone\n"
+	"\t_own_tools_note\n"
+	"}\n";
+/* clang-format on */
+
+#define TEXT_BYTES_MAX (64 * 1024)
+
+static bool is_known(const struct command_file *file)
+{
+	uint8_t digest[SHA256_BYTES];
+	char hex[SHA256_HEX_BYTES];
+	struct sha256 h;
+
+	sha256_init(&h);
+	sha256_add(&h, file->contents, file->n_contents);
+	sha256_end(&h, digest);
+	sha256_hex(digest, hex);
+	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
+		if (str_eq(known[i], hex))
+			return true;
+	return false;
+}
+
+/* `validate` and `submit` are ours in any case. */
+static bool is_sourced(const struct command_file *file)
+{
+	bool others = !file->n_commands;
+
+	for (size_t i = 0; i < file->n_commands; i++)
+		others = others || !command_asks_for_score(file->commands[i].name);
+	return file->kind == COMMAND_FILE_SOURCED && others;
+}
+
+/* Functions call those of other files, and the scripts that begin with `_`. */
+bool own_tools_fit(const struct command_file *files, size_t n)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		bool helps = *files[i].name == '_';
+
+		any = any || is_sourced(&files[i]);
+		if ((is_sourced(&files[i]) || helps) && !is_known(&files[i]))
+			return false;
+	}
+	return any;
+}
+
+const char *own_tools_text(struct arena *a, const struct command_file *file)
+{
+	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+
+	if (!is_sourced(file))
+		return NULL;
+	buf_add_str(&text, script);
+	buf_add_str(&text, "\n_own_tools");
+	for (size_t i = 0; i < file->n_commands; i++)
+		buf_printf(&text, " %s", file->commands[i].name);
+	buf_add_char(&text, '\n');
+	return arena_strdup(a, buf_str(&text));
+}
