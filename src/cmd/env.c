@@ -197,6 +197,8 @@ static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 	if (r == 0)
 		r = episode_binds(&e->bind, arena, &env.binds, err);
 	if (r == 0)
+		r = episode_python(e->python, arena, &env.python, err);
+	if (r == 0)
 		r = gpu_options_read(&d->options->gpus, arena, &gym.gpu_numbers, err);
 	if (r == 0)
 		r = fh_gym_open(&gym, &d->gym, err);

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "sandbox/python.h"
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
@@ -81,6 +82,16 @@ int episode_binds(const struct cmd_list *list, struct arena *arena, const struct
 	}
 	*out = binds;
 	return 0;
+}
+
+int episode_python(const char *dir, struct arena *arena, const char **out, struct fh_error *err)
+{
+	struct python_env env = { .dir = NULL };
+	int r = dir ? python_env_find(arena, dir, &env, err) : 0;
+
+	if (r == 0)
+		*out = env.dir;
+	return r;
 }
 
 uint64_t episode_recorded_salt(const struct pyjson *reset)

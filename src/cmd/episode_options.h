@@ -17,12 +17,18 @@ struct episode_options {
 	int max_steps;
 	int reward; /* index into episode_rewards; the same as enum fh_reward_kind */
 	struct cmd_list bind;
-	const char *tasks_dir, *mlgym_root, *web_hosts, *aliases;
+	const char *tasks_dir, *mlgym_root, *web_hosts, *aliases, *python;
 };
 
 extern const char *const episode_rewards[];
 
 #define STEPS_MAX 1000000
+
+#define PYTHON_OPTION(field)                                                                                             \
+	{                                                                                                                \
+		"python", 0, OPTION_TEXT, (field), "ENV",                                                                \
+				"a Python environment of this machine (venv, conda), read-only: its programs come first" \
+	}
 
 /* Rows of a table whose struct holds a struct episode_options at the offset `at`. */
 /* clang-format off */
@@ -42,6 +48,7 @@ extern const char *const episode_rewards[];
 	  "baseline, or nothing", "delta", episode_rewards },                                      \
 	{ "bind", 0, OPTION_REPEAT, EPISODE_FIELD(at, bind), "SRC[:DST]",                          \
 	  "show a file or folder of this machine inside, read-only; may be given again" },         \
+	PYTHON_OPTION(EPISODE_FIELD(at, python)),                                                  \
 	{ "aliases-file", 0, OPTION_TEXT, EPISODE_FIELD(at, aliases), "FILE",                      \
 	  "each of an episode's shells sources it first, with aliases switched on" },              \
 	{ "tasks-dir", 0, OPTION_TEXT, EPISODE_FIELD(at, tasks_dir), "DIR",                        \
@@ -59,6 +66,9 @@ int episode_binds(const struct cmd_list *list, struct arena *arena, const struct
 
 /* MLGym's --container_mounts: binds more, each beneath the root by its own name; what is not there is left out, and said. */
 void episode_add_mounts(const struct cmd_list *mounts, struct arena *arena, struct cmd_list *binds);
+
+/* The absolute path of an environment that can be shown; NULL for NULL. In the arena. -EINVAL, -ENOENT. */
+int episode_python(const char *dir, struct arena *arena, const char **out, struct fh_error *err);
 
 /* Of a recorded "reset" event. 0: it has none, and was not made by a judge of ours. */
 uint64_t episode_recorded_salt(const struct pyjson *reset);

@@ -103,6 +103,9 @@ static int read_args(struct replay *r, struct fh_error *err)
 	for (size_t i = 0; i < bind->n && !o->episode.bind.n; i++)
 		cmd_warn("the run was shown --bind %s: without it there may be differences",
 				bind->items[i]);
+	if (args.python && *args.python && !o->episode.python)
+		cmd_warn("the run had --python %s: without it there may be differences",
+				args.python);
 	if (args.aliases && *args.aliases && !o->episode.aliases)
 		cmd_warn("the run had --aliases-file %s: without it there may be differences",
 				args.aliases);
@@ -258,6 +261,8 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 		return n;
 	n = episode_binds(&o->episode.bind, &r->arena, &r->env.binds, err);
 	r->env.n_binds = o->episode.bind.n;
+	if (n == 0)
+		n = episode_python(o->episode.python, &r->arena, &r->env.python, err);
 	r->env.max_text_bytes = RECORDER_TEXT_BYTES;
 	if (n == 0)
 		n = choose_gpus(r, err);

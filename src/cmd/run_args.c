@@ -146,6 +146,7 @@ static void add_environment(struct arena *a, struct run_args *args, const struct
 	args->reward = p->reward;
 	args->aliases = p->aliases;
 	args->bind = binds_of(a, p->env);
+	args->python = p->env->python;
 	args->gpus = gpus_of(a, asked);
 	args->memory = p->env->memory;
 	/* "": none, wherever it is played again. */

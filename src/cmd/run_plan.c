@@ -33,6 +33,7 @@ struct planning {
 	const struct run_options *options;
 	struct cmd_list tasks;
 	const struct fh_bind *binds;
+	const char *python;
 	char task_hash[SHA256_HEX_BYTES]; /* of the task that is planned, with --skip-existing */
 	int runs;
 	struct fh_error err;
@@ -287,6 +288,8 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 
 static bool has_own_python(const struct planning *p)
 {
+	if (p->python)
+		return true;
 	for (size_t i = 0; i < p->options->episode.bind.n; i++) {
 		const struct fh_bind *bind = &p->binds[i];
 
@@ -305,9 +308,8 @@ static void warn_of_requirements(struct planning *p, const struct task *task)
 			requirements_missing(task->requirements, &missing, NULL) < 0 ||
 			!missing.len)
 		return;
-	cmd_warn("%s: this machine's Python lacks %s of %s; --bind ENV:%s shows one that has them",
-			task->id, buf_str(&missing), path_basename(task->requirements),
-			MLGYM_CONDA_ENV);
+	cmd_warn("%s: this machine's Python lacks %s of %s; --python ENV shows one that has them",
+			task->id, buf_str(&missing), path_basename(task->requirements));
 }
 
 /* Empty, as no record has it, while data is yet to be made: nothing was played with it. */
@@ -339,6 +341,7 @@ static int plan_task(struct planning *p, const char *name)
 		.max_text_bytes = RECORDER_TEXT_BYTES,
 		.binds = p->binds,
 		.n_binds = o->episode.bind.n,
+		.python = p->python,
 		.n_gpus = (size_t)o->gpus_per_agent,
 	};
 	if (r < 0)
@@ -444,6 +447,8 @@ static int make(struct planning *p)
 		r = check_past_task(p);
 	if (r == 0)
 		r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, &p->err);
+	if (r == 0)
+		r = episode_python(o->episode.python, &plan->arena, &p->python, &p->err);
 	if (r == 0 && o->episode.judge_salt > FH_JUDGE_SALT_MAX) /* before any episode begins */
 		r = error_say(&p->err, EINVAL, "--judge-salt is at most %llu", FH_JUDGE_SALT_MAX);
 	if (r == 0)

@@ -209,6 +209,7 @@ static void wish_for_files(struct asking *q, const struct run_options *o)
 
 	is_wish(q, "prices", q->args->prices);
 	is_wish(q, "aliases-file", q->args->aliases);
+	is_wish(q, "python", q->args->python);
 	for (size_t i = 0; i < q->args->bind.n && !cmd_given(q->ctx, "container_mounts"); i++)
 		is_wish(q, "bind", q->args->bind.items[i]);
 	if (q->args->memory && !cmd_given(q->ctx, "memory-enabled"))

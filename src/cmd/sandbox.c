@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "proto/guest.h"
 #include "sandbox/leftovers.h"
+#include "sandbox/python.h"
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ struct sandbox_cli {
 	int64_t memory_bytes, disk_bytes;
 	int pids;
 	double cpus, timeout_s;
-	const char *workdir;
+	const char *workdir, *python;
 };
 
 #define FIELD(f) offsetof(struct sandbox_cli, f)
@@ -48,6 +49,7 @@ static const char *const disks[] = { "memory", "disk", NULL };
 #define COMMON_OPTIONS                                                                             \
 	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST]",                                   \
 		"show a file or folder of this machine, read-only" },                              \
+			PYTHON_OPTION(FIELD(python)),                                              \
 			{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",                            \
 				"NVIDIA's GPUs that it has, 2 for /dev/nvidia2, and no run "       \
 				"meanwhile" },                                                     \
@@ -79,11 +81,19 @@ static const struct cmd_option shell_options[] = { COMMON_OPTIONS, {} };
 /* --- the sandbox ----------------------------------------------------------------------------- */
 
 static int read_binds(const struct sandbox_cli *cli, struct arena *arena,
-		const struct sandbox_bind **out, struct fh_error *err)
+		const struct sandbox_bind **out, size_t *out_n, struct fh_error *err)
 {
-	struct sandbox_bind *binds = arena_array(arena, cli->binds.n, sizeof(*binds));
+	struct sandbox_bind *binds =
+			arena_array(arena, cli->binds.n + PYTHON_BINDS_MAX, sizeof(*binds));
+	struct python_env python = { .n_binds = 0 };
 	const struct fh_bind *read;
 	int r = episode_binds(&cli->binds, arena, &read, err);
+
+	if (r == 0 && cli->python)
+		r = python_env_find(arena, cli->python, &python, err);
+	for (size_t i = 0; i < python.n_binds; i++)
+		binds[cli->binds.n + i] = python.binds[i];
+	*out_n = cli->binds.n + python.n_binds;
 
 	for (size_t i = 0; i < cli->binds.n && r == 0; i++)
 		binds[i] = (struct sandbox_bind){ read[i].source,
@@ -107,8 +117,7 @@ static int start(struct owner *owner, const struct sandbox_cli *cli, const int *
 		struct sandbox **out, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	struct sandbox_options options = { .n_binds = cli->binds.n,
-		.gpus = gpus,
+	struct sandbox_options options = { .gpus = gpus,
 		.n_gpus = cli->gpus.n,
 		.network = cli->network ? NETWORK_HOST : NETWORK_NONE,
 		.limits = { .memory_bytes = cli->memory_bytes,
@@ -117,7 +126,7 @@ static int start(struct owner *owner, const struct sandbox_cli *cli, const int *
 				.cpus = cli->cpus,
 				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
 	struct sandbox *sb = NULL;
-	int r = read_binds(cli, &arena, &options.binds, err);
+	int r = read_binds(cli, &arena, &options.binds, &options.n_binds, err);
 
 	if (r == 0)
 		r = sandbox_start(owner, &options, &sb, err);
@@ -279,6 +288,21 @@ static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char 
 	return r;
 }
 
+/* With the environment's programs first, if there is one. */
+static const char *const *with_python(struct arena *a, const char *python, const char *const *argv)
+{
+	size_t n = 0;
+	const char **all;
+
+	while (argv[n])
+		n++;
+	all = arena_array(a, n + 3, sizeof(*all));
+	all[0] = "/usr/bin/env";
+	all[1] = python ? python_env_path(a, python, AGENT_PATH) : NULL;
+	memcpy(all + 2, argv, n * sizeof(*argv));
+	return python ? all : argv;
+}
+
 static int run_program(const struct sandbox_cli *cli, const char *const *argv)
 {
 	auto_arena struct arena arena = ARENA_INIT;
@@ -289,8 +313,11 @@ static int run_program(const struct sandbox_cli *cli, const char *const *argv)
 	struct fh_error err = FH_ERROR_INIT;
 	struct owner *owner;
 	struct sandbox *sb;
+	const char *python = NULL;
 	int status;
 
+	if (episode_python(cli->python, &arena, &python, &err) < 0)
+		return cmd_refuse(&err);
 	if (gpu_options_read(&cli->gpus, &arena, &options.gpus.numbers, &err) < 0)
 		return cmd_refuse(&err);
 	if (owner_open(&options, &owner, &err) < 0)
@@ -301,7 +328,7 @@ static int run_program(const struct sandbox_cli *cli, const char *const *argv)
 	}
 	if (owner_warning(owner))
 		cmd_warn("%s", owner_warning(owner));
-	status = run_in(sb, cli, argv);
+	status = run_in(sb, cli, with_python(&arena, python, argv));
 	sandbox_close(sb);
 	owner_close(owner);
 	return status;

@@ -8,6 +8,8 @@
 #include "env/imports.h"
 #include "proto/guest.h"
 #include "web/hosts.h"
+#include "sandbox/python.h"
+#include "task/mlgym.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -166,6 +168,31 @@ static int add_bind(struct fh_env *env, const struct fh_bind *bind, struct fh_er
 	return 0;
 }
 
+static int add_python_bind(
+		struct fh_env *env, const char *source, const char *target, struct fh_error *err)
+{
+	env->binds[env->n_binds++] =
+			(struct sandbox_bind){ arena_strdup(&env->arena, source), target };
+	return task_check_bind(env->task->task, env->gym->state_dir, source, err);
+}
+
+static int add_python(struct fh_env *env, const char *dir, struct fh_error *err)
+{
+	struct python_env python;
+	auto_free char *real = NULL;
+	int r = python_env_find(&env->arena, dir, &python, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < python.n_binds && r == 0; i++)
+		r = add_python_bind(env, python.binds[i].source, python.binds[i].target, err);
+	real = realpath(dir, NULL);
+	if (r == 0 && real && env->task->task->mlgym)
+		r = add_python_bind(env, real, MLGYM_CONDA_ENV, err);
+	env->python = python.dir;
+	return r;
+}
+
 /* The task's own first, so that a user's may cover them. */
 static int add_binds(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
 {
@@ -174,12 +201,19 @@ static int add_binds(struct fh_env *env, const struct fh_env_options *options, s
 	if (options->n_binds > USER_BINDS_MAX)
 		return error_say(err, E2BIG, "more than %d binds", USER_BINDS_MAX);
 	env->binds = arena_array(&env->arena,
-			task->n_data_binds + task->task->n_binds + options->n_binds,
+			task->n_data_binds + task->task->n_binds + PYTHON_BINDS_MAX + 1 +
+					options->n_binds,
 			sizeof(*env->binds));
 	for (size_t i = 0; i < task->n_data_binds; i++)
 		env->binds[env->n_binds++] = task->data_binds[i];
 	for (size_t i = 0; i < task->task->n_binds; i++)
 		env->binds[env->n_binds++] = task->task->binds[i];
+	if (options->python) {
+		int r = add_python(env, options->python, err);
+
+		if (r < 0)
+			return r;
+	}
 	for (size_t i = 0; i < options->n_binds; i++) {
 		int r = add_bind(env, &options->binds[i], err);
 

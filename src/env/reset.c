@@ -6,6 +6,8 @@
 #include "base/scope.h"
 #include "base/sha256.h"
 #include "proto/guest.h"
+#include "sandbox/python.h"
+#include "task/mlgym.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,9 +15,7 @@
 #include <sys/random.h>
 
 /* MLGym's images have an environment of conda's there; it is this machine's Python, or what was bound. */
-#define MLGYM_PATH                                                                                 \
-	"PATH=/home/agent/miniconda3/envs/mlgym_generic/bin:/fumehood/bin:"                        \
-	"/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define MLGYM_PATH MLGYM_CONDA_ENV "/bin:" AGENT_PATH
 
 /* A sandbox stands after milliseconds; one that takes this long never will. */
 #define START_NS (60 * NS_PER_S)
@@ -57,7 +57,7 @@ static int start_sandbox(struct fh_env *env, struct fh_error *err)
 {
 	const struct task *task = env->task->task;
 	auto_arena struct arena arena = ARENA_INIT;
-	const char *env_list[4];
+	const char *env_list[5];
 	size_t n = 0;
 	char hash_seed[48];
 
@@ -66,8 +66,11 @@ static int start_sandbox(struct fh_env *env, struct fh_error *err)
 	env_list[n++] = hash_seed;
 	if (env->n_gpus)
 		env_list[n++] = sandbox_gpus_variable(&arena, env->n_gpus);
-	if (task->mlgym)
-		env_list[n++] = MLGYM_PATH;
+	if (env->python)
+		env_list[n++] = python_env_path(
+				&arena, env->python, task->mlgym ? MLGYM_PATH : AGENT_PATH);
+	else if (task->mlgym)
+		env_list[n++] = "PATH=" MLGYM_PATH;
 	env_list[n] = NULL;
 	return sandbox_start(env->gym->owner,
 			&(struct sandbox_options){

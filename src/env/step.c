@@ -196,6 +196,7 @@ static void score(struct fh_env *env, const char *reason)
 					.layer = env->task->layer,
 					.binds = env->binds,
 					.n_binds = env->n_binds,
+					.python = env->python,
 					.gpus = env->gpus,
 					.n_gpus = env->n_gpus,
 					.episode = env->sb,

@@ -8,11 +8,14 @@
 #include "base/str.h"
 #include "grade/kind.h"
 #include "proto/guest.h"
+#include "sandbox/python.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/wait.h>
+
+#define USUAL_PATH "/usr/local/bin:/usr/bin:/bin"
 
 #define OWN_BINDS_MAX                                                                              \
 	2 /* a program of the task that is none of its hidden files, and one of ours */
@@ -110,7 +113,7 @@ const char *const *grade_python(
 const char *const *grade_env(struct grade *g, const char *judge_key)
 {
 	static const char *const usual[] = {
-		"PATH=/usr/local/bin:/usr/bin:/bin",
+		"PATH=" USUAL_PATH,
 		"HOME=" GUEST_HOME,
 		"LANG=C.UTF-8",
 		/* The same submission gets the same score. */
@@ -120,6 +123,8 @@ const char *const *grade_env(struct grade *g, const char *judge_key)
 	size_t n = ARRAY_SIZE(usual);
 
 	memcpy(env, usual, sizeof(usual));
+	if (g->request.python)
+		env[0] = python_env_path(&g->arena, g->request.python, USUAL_PATH);
 	if (judge_key)
 		env[n++] = arena_printf(&g->arena, "FUMEHOOD_JUDGE_KEY=%s", judge_key);
 	if (g->request.n_gpus)

@@ -25,7 +25,8 @@ struct grade_request {
 	const char *layer;                /* of the task: what the submission finds around it */
 	const struct sandbox_bind *binds; /* seen by what runs of the agent's */
 	size_t n_binds;
-	const int *gpus; /* the episode's */
+	const char *python; /* an environment among them, which its programs run in; NULL: none */
+	const int *gpus;    /* the episode's */
 	size_t n_gpus;
 	struct sandbox *episode; /* has the submission; needed by grade_begin() only */
 	const char *judge_key;   /* hexadecimal: random numbers that an agent can't foresee */

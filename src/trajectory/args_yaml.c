@@ -61,6 +61,7 @@ static const struct arg table[] = {
 	{ "environment.max_steps", ARG_INT, ARG(max_steps), ARG_DECIDES },
 	{ "environment.memory_enabled", ARG_FLAG, ARG(memory), ARG_DECIDES },
 	{ "environment.mlgym_root", ARG_TEXT, ARG(mlgym_root) },
+	{ "environment.python", ARG_TEXT, ARG(python), ARG_DECIDES },
 	{ "environment.reward", ARG_TEXT, ARG(reward), ARG_DECIDES },
 	{ "environment.seed", ARG_SEED, ARG(seed) },
 	{ "environment.task", ARG_TEXT, ARG(task), ARG_DECIDES },

@@ -27,7 +27,7 @@ struct run_args {
 	/* agent */
 	const char *agent_config;      /* stem of its file */
 	const char *agent_config_path; /* as in recorder_options */
-	bool original_tools; /* MLGym's own commands, where ours are equal */
+	bool original_tools;           /* MLGym's own commands, where ours are equal */
 	const char *model;             /* as it was given: "actions:FILE" */
 	const char *url, *api_version, *completion_kwargs, *prices;
 	double cost_limit, temperature, top_p;
@@ -42,6 +42,7 @@ struct run_args {
 	int max_steps;
 	const char *reward;
 	const char *aliases;       /* a file that its shells sourced */
+	const char *python;        /* an environment */
 	struct run_args_list bind; /* "SRC:DST" */
 	struct run_args_list gpus; /* that it had: "2" is /dev/nvidia2 */
 	bool memory;

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "sandbox/python.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONFIG "pyvenv.cfg"
+#define CONFIG_BYTES_MAX 65536
+#define LINKS_MAX 40 /* as many as the kernel follows */
+
+/* What every sandbox sees at the same place. */
+static const char *const visible[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt" };
+
+struct finding {
+	struct arena *arena;
+	struct python_env *env;
+	struct fh_error *err;
+};
+
+static bool is_visible(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(visible); i++)
+		if (path_is_within(path, visible[i]))
+			return true;
+	return false;
+}
+
+static bool is_shown(const struct python_env *env, const char *path)
+{
+	for (size_t i = 0; i < env->n_binds; i++)
+		if (path_is_within(path, env->binds[i].target))
+			return true;
+	return is_visible(path);
+}
+
+/* An installation and an environment have their packages there; a folder of anything else has not. */
+static bool has_packages(const char *dir)
+{
+	auto_free char *pattern = xasprintf("%s/lib*/python3*", dir);
+	glob_t found = { 0 };
+	bool any = glob(pattern, GLOB_NOSORT | GLOB_ONLYDIR, NULL, &found) == 0;
+	globfree(&found);
+	return any;
+}
+
+/* The home of this user, a folder above it, or one above the sandbox's own home. */
+static bool is_too_much(const char *real)
+{
+	const struct passwd *user = getpwuid(getuid());
+	const char *home = getenv("HOME");
+
+	return str_eq(real, "/") || (home && path_is_within(home, real)) ||
+			(user && path_is_within(user->pw_dir, real));
+}
+
+/* A folder at the place where something looks for it. */
+static int show(struct finding *f, const char *place)
+{
+	struct python_env *env = f->env;
+	auto_free char *real = realpath(place, NULL);
+
+	if (is_shown(env, place))
+		return 0;
+	if (!real)
+		return error_say(f->err, ENOENT,
+				"--python %s: its interpreter's folder '%s' is not there", env->dir,
+				place);
+	if (!has_packages(real) || is_too_much(real))
+		return error_say(f->err, EINVAL,
+				"--python %s: '%s' would be shown whole, and is no folder of a Python "
+				"alone",
+				env->dir, place);
+	if (env->n_binds == PYTHON_BINDS_MAX)
+		return error_say(f->err, ELOOP, "--python %s: too many links to its interpreter",
+				env->dir);
+	env->binds[env->n_binds++] = (struct sandbox_bind){
+		.source = arena_strdup(f->arena, real),
+		.target = arena_strdup(f->arena, place),
+	};
+	return sandbox_bind_check(&env->binds[env->n_binds - 1], f->err);
+}
+
+/* The folder above the `bin` that a program lies in. */
+static int show_around(struct finding *f, const char *program)
+{
+	auto_free char *bin = path_dirname(program);
+	auto_free char *dir = path_dirname(bin);
+
+	return show(f, dir);
+}
+
+/* Each place that the links from the environment's interpreter lead by. */
+static int show_interpreter(struct finding *f)
+{
+	auto_free char *at = path_join(f->env->dir, "bin/python3");
+	char link[PATH_MAX];
+
+	for (int i = 0; i < LINKS_MAX; i++) {
+		ssize_t n = readlink(at, link, sizeof(link) - 1);
+		auto_free char *dir = path_dirname(at);
+		auto_free char *whole = NULL;
+		char *next;
+		int r;
+
+		if (n < 0)
+			return 0;
+		link[n] = '\0';
+		whole = *link == '/' ? xstrdup(link) : path_join(dir, link);
+		next = path_normalise(whole);
+		free(at);
+		at = next;
+		r = show_around(f, at);
+		if (r < 0)
+			return r;
+	}
+	return error_say(f->err, ELOOP, "--python %s: too many links to its interpreter",
+			f->env->dir);
+}
+
+/* Of a venv: `home = FOLDER`, in which the interpreter that it was made by lies. */
+static int show_home(struct finding *f)
+{
+	auto_free char *path = path_join(f->env->dir, CONFIG);
+	auto_buf struct buf text = BUF_INIT(CONFIG_BYTES_MAX);
+
+	if (fd_read_file(path, &text, NULL) < 0)
+		return 0;
+	for (const char *line = buf_str(&text); *line;
+			line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *value = line + 4;
+		auto_free char *home = NULL;
+		auto_free char *dir = NULL;
+		size_t n;
+
+		if (!str_starts(line, "home"))
+			continue;
+		value += strspn(value, " \t");
+		if (*value++ != '=')
+			continue;
+		value += strspn(value, " \t");
+		n = strcspn(value, "\r\n");
+		home = xstrndup(value, n);
+		dir = *home == '/' ? path_dirname(home) : NULL;
+		return dir ? show(f, dir) : 0;
+	}
+	return 0;
+}
+
+static int check(const char *dir, struct fh_error *err)
+{
+	auto_free char *program = path_join(dir, "bin/python3");
+	struct stat st;
+
+	if (stat(dir, &st) < 0)
+		return error_set(err, errno, "--python '%s'", dir);
+	if (!S_ISDIR(st.st_mode))
+		return error_say(err, ENOTDIR, "--python '%s': it is no folder", dir);
+	if (access(program, X_OK) < 0)
+		return error_say(err, ENOENT,
+				"--python '%s': it has no bin/python3, so it is no environment of Python",
+				dir);
+	return 0;
+}
+
+int python_env_find(struct arena *a, const char *dir, struct python_env *out, struct fh_error *err)
+{
+	struct python_env env = { 0 };
+	struct finding f = { .arena = a, .env = &env, .err = err };
+	auto_free char *whole = NULL;
+	auto_free char *real = realpath(dir, NULL);
+	int r = check(dir, err);
+
+	if (r == 0)
+		r = path_absolute(dir, &whole, err);
+	if (r < 0)
+		return r;
+	env.dir = arena_strdup(a, whole);
+	r = show(&f, env.dir);
+	if (r == 0)
+		r = show(&f, real);
+	if (r == 0)
+		r = show_interpreter(&f);
+	if (r == 0)
+		r = show_home(&f);
+	if (r == 0)
+		*out = env;
+	return r;
+}
+
+const char *python_env_path(struct arena *a, const char *dir, const char *rest)
+{
+	return arena_printf(a, "PATH=%s/bin:%s", dir, rest);
+}
