@@ -288,18 +288,13 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 
 static bool has_own_python(const struct planning *p)
 {
-	if (p->python)
-		return true;
-	for (size_t i = 0; i < p->options->episode.bind.n; i++) {
-		const struct fh_bind *bind = &p->binds[i];
+	const struct fh_bind *b = p->binds, *end = b + p->options->episode.bind.n;
 
-		if (path_is_within(MLGYM_CONDA_PYTHON, bind->target ? bind->target : bind->source))
-			return true;
-	}
-	return false;
+	while (b < end && !path_is_within(MLGYM_CONDA_PYTHON, b->target ? b->target : b->source))
+		b++;
+	return p->python || b < end;
 }
 
-/* Before it fails for them. An environment that was bound is its owner's business. */
 static void warn_of_requirements(struct planning *p, const struct task *task)
 {
 	auto_buf struct buf missing = BUF_INIT(MISSING_BYTES_MAX);

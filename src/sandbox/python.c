@@ -58,9 +58,11 @@ static bool has_packages(const char *dir)
 /* The home of this user, a folder above it, or one above the sandbox's own home. */
 static bool is_too_much(const char *real)
 {
-	const struct passwd *user = getpwuid(getuid());
 	const char *home = getenv("HOME");
+	struct passwd entry, *user = NULL;
+	char text[4096];
 
+	(void)getpwuid_r(getuid(), &entry, text, sizeof(text), &user);
 	return str_eq(real, "/") || (home && path_is_within(home, real)) ||
 			(user && path_is_within(user->pw_dir, real));
 }

@@ -114,10 +114,10 @@ static void add_state_value(struct buf *out, const struct pyjson *v)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
 
-	if (v->kind == PYJSON_STRING)
-		pyjson_add_ascii(out, v->text, v->len);
-	else
+	if (v->kind != PYJSON_STRING)
 		pyjson_put_value(&w, NULL, v);
+	else
+		pyjson_add_ascii(out, v->text, v->len);
 }
 
 /* The state that the model saw before it acted, as MLGym's state command prints it. */
@@ -125,7 +125,6 @@ static const struct pyjson *state_text(struct reading *r)
 {
 	const struct pyjson *state = pyjson_get(pyjson_get(last_told(r), "info"), "state");
 	auto_buf struct buf out = BUF_INIT(256L * 1024);
-
 	if (!state || state->kind != PYJSON_OBJECT || !state->first)
 		return text(r, "{\"open_file\": \"n/a\", \"working_dir\": \"n/a\"}");
 	for (const struct pyjson *v = state->first; v; v = v->next) {

@@ -60,7 +60,9 @@ class Env:
 
 def own_tools() -> str:
     """The script in the C file: its lines are strings of JSON, too."""
-    return "".join(map(json.loads, re.findall(r'^\t(".*");?$', OWN_TOOLS.read_text(), re.MULTILINE)))
+    return "".join(
+        map(json.loads, re.findall(r'^\t(".*");?$', OWN_TOOLS.read_text(), re.MULTILINE))
+    )
 
 
 # --- how a task begins --------------------------------------------------------------------------------
@@ -115,9 +117,7 @@ class World:
         self.listed: set[str] = set()
         self.modes = dict.fromkeys(read_only, "444")
         env.ask(op="reset", seed=0)
-        env.step(
-            f"WINDOW=1000\nOVERLAP=2\nCURRENT_FILE=\n{own_tools()}\n_own_tools {TOOLS}"
-        )
+        env.step(f"WINDOW=1000\nOVERLAP=2\nCURRENT_FILE=\n{own_tools()}\n_own_tools {TOOLS}")
         env.step(f"shopt -s expand_aliases\nalias ls='ls -F'\nrm -rf ./* && cd {WORKSPACE}")
         if starter and starter.sources:
             self.begin(starter, shown)

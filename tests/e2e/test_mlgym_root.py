@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# long-file: all that a checkout is used for, with the fixtures that lay one out
 """A checkout of MLGym's own configurations, used as they are: one of ours, laid out like it, and the original
 where FUMEHOOD_MLGYM names it."""
 

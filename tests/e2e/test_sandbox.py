@@ -50,7 +50,7 @@ def test_the_output_is_not_ours_to_print_as_json(fumehood, words):
 @pytest.fixture
 def environment(tmp_path) -> Path:
     """A virtual environment in somebody's home, made by a Python that lies there, too."""
-    home, version = tmp_path / "home", "python%d.%d" % sys.version_info[:2]
+    home, version = tmp_path / "home", f"python{sys.version_info[0]}.{sys.version_info[1]}"
     base, env = home / "python", home / "envs/mine"
     for folder in (
         base / "bin",

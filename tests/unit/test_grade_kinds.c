@@ -65,8 +65,7 @@ static void skip_without_groups(const char *test, const char *so)
 static void test_script(void **state)
 {
 	static const struct grade_case cases[] = {
-		{ "touch left; echo one two three environment >words.txt", "{'words': 4, ",
-				NULL },
+		{ "touch left; echo one two three environment >words.txt", "{'words': 4, ", NULL },
 		{ "echo one >words.txt", "Not scored: 2 words are missing", "2 words are missing" },
 		{ "echo one two three crash >words.txt", FAILED, "exited with status 3" },
 		{ "echo one two three kill >words.txt", FAILED, "ended by signal 9" },
