@@ -184,6 +184,7 @@ static void score_over(struct fh_env *env, const struct grade_result *result)
 
 static void score(struct fh_env *env, const char *reason)
 {
+	struct grade_result result;
 	struct fh_error err;
 	int r;
 
@@ -204,12 +205,9 @@ static void score(struct fh_env *env, const char *reason)
 			},
 			&env->grade, &err);
 	if (r < 0) {
-		score_over(env,
-				&(struct grade_result){
-						.verdict = GRADE_BROKEN,
-						.text = err.message,
-						.grader_log = "",
-				});
+		result = (struct grade_result){ GRADE_BROKEN, .text = err.message,
+			.grader_log = "" };
+		score_over(env, &result);
 		return;
 	}
 	env->work = WORK_GRADE;
@@ -253,10 +251,8 @@ static bool text_is_full(struct fh_env *env)
 }
 
 /* The action is done: what comes of it. */
-static void after_action(struct fh_env *env, int requests)
+static void conclude_action(struct fh_env *env, int requests)
 {
-	if (requests & REQUEST_STATE && !env->setup.state)
-		editor_note_file(env);
 	if (requests && !(requests & (REQUEST_SUBMIT | REQUEST_VALIDATE)))
 		(void)sandbox_clear_requests(env->sb, NULL);
 	if (requests & REQUEST_SUBMIT)
@@ -271,6 +267,15 @@ static void after_action(struct fh_env *env, int requests)
 		validate(env);
 	else
 		step_finish(env);
+}
+
+static void after_action(struct fh_env *env, int requests)
+{
+	env->requests = requests;
+	if (requests & REQUEST_STATE && !env->setup.state && editor_begin(env) == 0)
+		env->work = WORK_EDITOR;
+	else
+		conclude_action(env, requests);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -316,10 +321,7 @@ void step_note_shell(struct fh_env *env, const struct session_result *result)
 
 static void settled(struct fh_env *env, bool alive)
 {
-	if (alive)
-		after_action(env, env->requests);
-	else
-		gone(env);
+	alive ? after_action(env, env->requests) : gone(env);
 }
 
 static void command_over(struct fh_env *env)
@@ -485,6 +487,8 @@ void step_advance(struct fh_env *env)
 		command_over(env);
 	else if (env->work == WORK_COMMAND)
 		calls_advance(env, session_take_request(env->session, REQUEST_CALL));
+	else if (env->work == WORK_EDITOR && editor_advance(env))
+		conclude_action(env, env->requests);
 	else if (env->work == WORK_GRADE && grade_advance(env->grade))
 		score_over(env, grade_result(env->grade));
 }
