@@ -208,6 +208,7 @@ static void begin(struct fh_env *env)
 	call->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
 	if (!call->service && !fetch_has_room() && clock_now_ns() < call->room_ns)
 		return;
+	call->asked = false;
 	/* Before the call is read, so that the next one is told. */
 	if (sandbox_clear_requests(env->sb, NULL) < 0 ||
 			sandbox_get_begin(env->sb, GUEST_HOME, GUEST_CALL, CALL_BYTES_MAX,
@@ -250,8 +251,9 @@ static void read_over(struct fh_env *env)
 	if (r == 0)
 		r = fd_read_all(answer.fd, &text);
 	close_fd(&answer.fd);
-	env->call.asked = (r < 0 || text.truncated) && !failed(&env->call);
-	if (r == 0 && !text.truncated && text.len)
+	if (r < 0 || text.truncated)
+		env->call.asked = !failed(&env->call) || env->call.asked;
+	else if (text.len)
 		serve(env, text.data);
 }
 

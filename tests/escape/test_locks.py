@@ -103,6 +103,7 @@ KINDS = [
     r"/dev/null",
     r"/sys/fs/cgroup/.*",  # counters
     r"mnt:\[\d+\]",
+    r"/memfd:roll \(deleted\)",  # of owner and nursery alone
 ]
 
 
