@@ -61,8 +61,8 @@ static int read_error(const struct answer *a, const json_t *root, struct fh_erro
 static int check_protocol(const struct answer *a, const json_t *root, struct fh_error *err)
 {
 	const char *type = json_string_value(json_object_get(root, "type"));
-	bool is_openai = json_is_array(json_object_get(root, "choices"));
-	bool is_anthropic = type && str_starts(type, "message") && !is_openai;
+	bool is_openai = !type && json_is_array(json_object_get(root, "choices"));
+	bool is_anthropic = type && str_starts(type, "message");
 
 	if (a->dialect == &dialect_openai && is_anthropic)
 		return error_say(err, EIO,
