@@ -40,13 +40,13 @@ static struct confinement confinement_of(const struct init *in)
 
 /* --- the shell ------------------------------------------------------------------------------- */
 
-void ends_close(const struct shell_ends *e)
+void ends_close(struct shell_ends *e)
 {
-	const int fds[] = { e->mail, e->event, e->output, e->drain, e->gate };
-
-	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
-		if (fds[i] >= 0)
-			close(fds[i]);
+	close_fd(&e->mail);
+	close_fd(&e->event);
+	close_fd(&e->output);
+	close_fd(&e->drain);
+	close_fd(&e->gate);
 }
 
 /* The pipe belongs to the agent, so that it can open /dev/stdout. */
@@ -65,7 +65,7 @@ int ends_make(struct shell_ends *e, struct fh_error *err)
 	return e->go < 0 ? error_set(err, errno, "make an eventfd") : 0;
 }
 
-int shell_fork(struct init *in, const struct shell_ends *ends, struct fh_error *err)
+int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
 {
 	pid_t pid = confine_fork(&in->start->confinement);
 
@@ -78,6 +78,9 @@ int shell_fork(struct init *in, const struct shell_ends *ends, struct fh_error *
 	if (pid < 0)
 		return error_set(err, errno, "fork the shell");
 	in->shell = pid;
+	close_fd(&ends->mail);
+	close_fd(&ends->event);
+	close_fd(&ends->output);
 	return 0;
 }
 

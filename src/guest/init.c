@@ -313,26 +313,18 @@ static void keep_own_fds(const struct init_start *s)
 	keep_fds(keep, n);
 }
 
-/*
- * The shell begins first, since it takes longest to get ready. It runs nothing before all stands: its
- * request pipes are there, the owner knows the episode's files, and the porter has its pipe.
- */
-static int begin(struct init *in, struct fh_error *err)
+/* The shell begins first, since it takes longest to get ready. Its request pipes are there before it goes. */
+static int stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIPES],
+		struct fh_error *err)
 {
-	const struct init_start *s = in->start;
-	struct shell_ends ends = { s->shell[0], s->shell[1], -1, -1, -1, -1 };
-	int pipes[REQUEST_PIPES];
 	sigset_t set;
 	int r = 0;
 
-	sigfillset(&set);
-	sigprocmask(SIG_SETMASK, &set, NULL);
-	keep_own_fds(s);
-	prctl(PR_SET_NAME, "init");
-	if (ends.mail >= 0)
-		r = ends_make(&ends, err);
-	if (r == 0 && ends.mail >= 0)
-		r = shell_fork(in, &ends, err);
+	if (ends->mail >= 0) {
+		r = ends_make(ends, err);
+		if (r == 0)
+			r = shell_fork(in, ends, err);
+	}
 	if (r == 0)
 		r = mounts_leave(err);
 	if (r < 0)
@@ -342,9 +334,31 @@ static int begin(struct init *in, struct fh_error *err)
 	in->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (in->signals < 0)
 		return error_set(err, errno, "make a signalfd");
-	r = requests_open(pipes, err);
+	return requests_open(pipes, err);
+}
+
+/*
+ * The porter is forked last, for no first command waits for it. Until then PID 1 has the reading ends of pipes that
+ * the agent may use already. It closes none of them as the last: the porter has them by then.
+ */
+static int begin(struct init *in, struct fh_error *err)
+{
+	const struct init_start *s = in->start;
+	struct shell_ends ends = { s->shell[0], s->shell[1], -1, -1, -1, -1 };
+	int pipes[REQUEST_PIPES];
+	sigset_t set;
+	int r;
+
+	sigfillset(&set);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	keep_own_fds(s);
+	prctl(PR_SET_NAME, "init");
+	r = stand(in, &ends, pipes, err);
 	if (r < 0)
 		return r;
+	tell_ready(in, s->files);
+	if (ends.go >= 0)
+		child_let_go(&ends.go);
 	r = porter_fork(in, pipes, &ends, err);
 	if (r < 0)
 		return r;
@@ -354,12 +368,9 @@ static int begin(struct init *in, struct fh_error *err)
 		close(s->home[i]);
 	close(s->sockets[PLAN_PORTER]);
 	close(s->sockets[PLAN_ERRANDS_PORTER]);
-	ends_close(&ends);
-	tell_ready(in, s->files);
 	if (s->files >= 0)
 		close(s->files);
-	if (ends.go >= 0)
-		child_let_go(&ends.go);
+	ends_close(&ends);
 	return 0;
 }
 
