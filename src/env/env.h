@@ -139,6 +139,11 @@ void step_note_shell(struct fh_env *env, const struct session_result *result);
 /* Fills what every reset and step ends with, and is done. */
 void step_finish(struct fh_env *env);
 
+/* --- limits.c --------------------------------------------------------------------------------- */
+bool limits_time_is_over(const struct fh_env *env);
+/* Counts the observation; true if the record would be too large with it. */
+bool limits_text_is_full(struct fh_env *env);
+
 /* --- setup.c ---------------------------------------------------------------------------------- */
 int setup_put_files(struct fh_env *env, struct fh_error *err);
 

@@ -234,22 +234,6 @@ static void validate(struct fh_env *env)
 	score(env, REASON_VALIDATE);
 }
 
-static bool time_is_over(const struct fh_env *env)
-{
-	return env->wall_end_ns != INT64_MAX && clock_now_ns() >= env->wall_end_ns;
-}
-
-/* A record that nobody could write, or read again, would be none. */
-static bool text_is_full(struct fh_env *env)
-{
-	if (!env->max_text_bytes)
-		return false;
-	env->text_bytes += (int64_t)json_text_bytes(buf_str(&env->observation));
-	if (env->state)
-		env->text_bytes += (int64_t)json_text_bytes(env->state);
-	return env->text_bytes > env->max_text_bytes;
-}
-
 /* The action is done: what comes of it. */
 static void conclude_action(struct fh_env *env, int requests)
 {
@@ -257,11 +241,11 @@ static void conclude_action(struct fh_env *env, int requests)
 		(void)sandbox_clear_requests(env->sb, NULL);
 	if (requests & REQUEST_SUBMIT)
 		score(env, REASON_SUBMIT);
-	else if (time_is_over(env))
+	else if (limits_time_is_over(env))
 		score(env, REASON_MAX_TIME);
 	else if (env->n_steps >= env->max_steps)
 		score(env, REASON_MAX_STEPS);
-	else if (text_is_full(env))
+	else if (limits_text_is_full(env))
 		score(env, REASON_MAX_TEXT);
 	else if (requests & REQUEST_VALIDATE)
 		validate(env);
@@ -378,7 +362,7 @@ static void run(struct fh_env *env, const struct fh_action *action)
 	auto_free char *quoted = NULL;
 	struct fh_error err;
 
-	if (time_is_over(env)) {
+	if (limits_time_is_over(env)) {
 		too_late(env);
 		return;
 	}
