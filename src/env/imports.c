@@ -141,8 +141,7 @@ static const struct imports *find_or_ask(struct fh_env *env)
 }
 
 #define LACKS                                                                                      \
-	"imports %s, which the Python of its episodes lacks (--bind ENV:" MLGYM_CONDA_ENV          \
-	" shows one that has them)"
+	"imports %s, which the Python of its episodes lacks (--python ENV shows one that has them)"
 
 int imports_check(struct fh_env *env, struct fh_error *err)
 {

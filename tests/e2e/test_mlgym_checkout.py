@@ -94,7 +94,7 @@ def test_what_programs_import_is_looked_for(fumehood, tmp_path):
     folder = root / "data/rows"
     evaluator = (folder / "evaluate.py").read_text()
     words = ["--mlgym-root", root, "--task", "rows"]
-    lacks = "which the Python of its episodes lacks (--bind ENV:/home/agent/mini"
+    lacks = "which the Python of its episodes lacks (--python ENV "
     (folder / "baseline.py").write_text("import no_such_starter, json\n")
     done = fumehood.run(*words, "--runs", 2, "--model", fumehood.actions("true", "submit"))
     said = f"rowsOfNumbers: its starter code imports no_such_starter, {lacks}"
