@@ -18,7 +18,7 @@
 
 #define ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX                                                                          \
-	(128 << 20) /* of answers: PID 1 writes them, whose memory is not the episode's */
+	(128 << 20) /* of answers: the porter writes them, whose memory is not the episode's */
 #define PAUSE_MS 50 /* between two calls: an agent's loop must not keep the owner busy */
 #define TIMEOUT_MS 60000
 #define ROOM_MS 60000  /* before a call that waits for others' is refused */

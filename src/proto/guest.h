@@ -220,7 +220,6 @@ enum porter_errand {
 #define RUN_STREAMS_MAX 2
 #define STREAM_OF(id, slot) ((uint32_t)(id)*4 - (uint32_t)(slot)-1) /* slot: SLOT_STREAM_... */
 #define STREAM_SLOT(stream) (-1 - (int)((stream) % 4))
-#define STREAM_ID(stream) (((stream) / 4))
 
 /* What a slot of a program may be, instead of a descriptor. */
 enum { SLOT_NOTHING = -1, SLOT_STREAM_1 = -2, SLOT_STREAM_2 = -3 };
