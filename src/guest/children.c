@@ -86,7 +86,10 @@ int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
 
 void child_let_go(int *go)
 {
-	(void)!write(*go, &(uint64_t){ 1 }, sizeof(uint64_t));
+	int r = fd_write_full(*go, &(uint64_t){ 1 }, sizeof(uint64_t));
+
+	if (r < 0)
+		_exit(1); /* who waits for it would wait for ever */
 	close_fd(go);
 }
 

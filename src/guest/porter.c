@@ -70,25 +70,29 @@ static void tell_done(const struct porter *p, uint32_t id, const struct fh_error
 
 /* --- output ---------------------------------------------------------------------------------- */
 
-/* One read, forwarded: the bytes, 0 at the end of the pipe, -errno. */
+/* One read, forwarded: the bytes, 0 at the end of the pipe, -EAGAIN. A pipe that can't be read ends the
+ * porter, and so the sandbox: nobody is to take what is missing for silence. */
 static ssize_t move_piece(const struct porter *p, const struct stream *s, size_t most)
 {
 	static char message[GUEST_MESSAGE_MAX];
 	struct buf head = BUF_INIT(16);
 	ssize_t n;
-	int r;
+	size_t at;
 
 	wire_put_u8(&head, PORTER_OUTPUT);
 	wire_put_u32(&head, s->number);
-	memcpy(message, head.data, head.len);
-	n = read(s->fd, message + head.len, most < PORTER_CHUNK_MAX ? most : PORTER_CHUNK_MAX);
-	r = n < 0 ? -errno : 0;
-	if (n > 0)
-		r = fd_send_message(p->start->owner, message, head.len + (size_t)n, NULL, 0, 0);
+	at = head.len;
+	memcpy(message, head.data, at);
 	buf_release(&head);
-	if (n > 0 && r < 0)
+	while ((n = read(s->fd, message + at, most < PORTER_CHUNK_MAX ? most : PORTER_CHUNK_MAX)) <
+					0 &&
+			errno == EINTR)
+		;
+	if (n < 0 && errno != EAGAIN)
+		_exit(1);
+	if (n > 0 && fd_send_message(p->start->owner, message, at + (size_t)n, NULL, 0, 0) < 0)
 		_exit(0);
-	return r < 0 ? r : n;
+	return n < 0 ? -EAGAIN : n;
 }
 
 /* False if the command, or a later one, is over: then the shell has what is left. A request to pump may
@@ -113,15 +117,13 @@ static void pump_shell(struct porter *p)
 	if (on)
 		n = move_piece(p, &p->streams[0], PORTER_CHUNK_MAX);
 	gate_leave(p);
-	if (!on || n == 0 || (n < 0 && n != -EAGAIN && n != -EINTR))
+	if (!on || n == 0)
 		p->pumped = 0;
 }
 
 static void pump_program(struct porter *p, struct stream *s)
 {
-	ssize_t n = move_piece(p, s, PORTER_CHUNK_MAX);
-
-	if (n == 0 || (n < 0 && n != -EAGAIN && n != -EINTR))
+	if (move_piece(p, s, PORTER_CHUNK_MAX) == 0)
 		close_fd(&s->fd);
 }
 
@@ -130,14 +132,16 @@ static void drain(const struct porter *p, const struct stream *s)
 {
 	int left = 0;
 
-	if (s->fd < 0 || ioctl(s->fd, FIONREAD, &left) < 0)
+	if (s->fd < 0)
 		return;
+	if (ioctl(s->fd, FIONREAD, &left) < 0)
+		_exit(1);
 	while (left > 0) {
 		ssize_t n = move_piece(p, s, (size_t)left);
 
-		if (n <= 0 && n != -EINTR)
+		if (n <= 0)
 			return;
-		left -= n > 0 ? (int)n : 0;
+		left -= (int)n;
 	}
 }
 

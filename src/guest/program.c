@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
 #include "guest/guest.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ _Noreturn void program_become(const struct program_start *start)
 		error_set(&err, errno, "enter '%s'", run->cwd ? run->cwd : "/");
 		goto failed;
 	}
-	if (read(start->go, &one, sizeof(one)) != sizeof(one) ||
+	if (fd_read_full(start->go, &one, sizeof(one)) != sizeof(one) ||
 			place_fds(start->fds, run->n_slots, &program) < 0)
 		_exit(126);
 	if (run->user == RUN_PACKER)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
 #include "guest/guest.h"
 
 #include <errno.h>
@@ -19,7 +20,7 @@ void shell_await(const struct shell_start *start)
 {
 	uint64_t one;
 
-	if (read(start->ends.go, &one, sizeof(one)) != sizeof(one))
+	if (fd_read_full(start->ends.go, &one, sizeof(one)) != sizeof(one))
 		_exit(1);
 	close(start->ends.go);
 }
@@ -45,20 +46,30 @@ static void take_over(struct shell_gate *gate, uint32_t turn)
 		syscall(SYS_futex, &gate->moving, FUTEX_WAIT, 1, NULL, NULL, 0);
 }
 
+/* One read that goes on after a signal; a pipe that can't be read ends the shell, which is told. */
+static size_t read_some(int drain, char *to, size_t n)
+{
+	ssize_t got;
+
+	while ((got = read(drain, to, n)) < 0 && errno == EINTR)
+		;
+	if (got < 0 && errno != EAGAIN)
+		_exit(125);
+	return got > 0 ? (size_t)got : 0;
+}
+
 /* What the pipe holds now, at most n bytes; background jobs may go on writing. */
 static size_t read_present(int drain, char *to, size_t n)
 {
-	size_t done = 0;
+	size_t done = read_some(drain, to, n < PIPE_BYTES ? n : PIPE_BYTES), got;
 	int left = 0;
-	ssize_t got = read(drain, to, n < PIPE_BYTES ? n : PIPE_BYTES);
 
-	if (got < PIPE_BYTES || ioctl(drain, FIONREAD, &left) < 0)
-		return got > 0 ? (size_t)got : 0;
-	done = (size_t)got;
+	if (done < PIPE_BYTES || ioctl(drain, FIONREAD, &left) < 0)
+		return done;
 	if ((size_t)left > n - done)
 		left = (int)(n - done);
-	while (left > 0 && (got = read(drain, to + done, (size_t)left)) > 0) {
-		done += (size_t)got;
+	while (left > 0 && (got = read_some(drain, to + done, (size_t)left)) > 0) {
+		done += got;
 		left -= (int)got;
 	}
 	return done;
@@ -77,8 +88,9 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 			start->ends.drain, mail->answer + n, SHELL_OUTPUT_MAX);
 	mail->status = *status;
 	__atomic_store_n(&mail->answered, turn, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&mail->listening, __ATOMIC_SEQ_CST))
-		(void)!write(start->ends.event, &(uint64_t){ 1 }, sizeof(uint64_t));
+	if (__atomic_load_n(&mail->listening, __ATOMIC_SEQ_CST) &&
+			fd_write_full(start->ends.event, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
+		_exit(125); /* PID 1 tells of that, which wakes the owner, too */
 }
 
 /* For this process alone, and closed. */
