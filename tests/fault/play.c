@@ -364,6 +364,12 @@ static bool play_act(struct play *p, const struct act *a)
 {
 	enum done done = attempt(p, a);
 	struct fh_error first = p->err;
+	char how[400] = "";
+
+	if (done == OTHER_DONE)
+		snprintf(how, sizeof(how), "%s: '%.150s', '%.150s'",
+				fh_outcome_name(p->step.outcome), p->step.observation,
+				p->step.grade_error ? p->step.grade_error : "");
 
 	if (done == DONE && p->step.score && a->scored && !score_is_right(p))
 		return complain(p, a, "a wrong score, %g", p->step.score[0].value);
@@ -374,12 +380,13 @@ static bool play_act(struct play *p, const struct act *a)
 	p->felt++;
 	p->failed_resets += a->run == reset || a->run == reset_alone;
 	if (a->command && reset(p) < 0)
-		return complain(p, a, "'%s', and then no reset: %s", first.message, p->err.message);
+		return complain(p, a, "'%s%s', and then no reset: %s", first.message, how,
+				p->err.message);
 	done = attempt(p, a);
 	if (done == NOT_DONE)
 		return complain(p, a, "'%s', and again '%s'", first.message, p->err.message);
 	if (done == OTHER_DONE)
-		return complain(p, a, "'%s', and then %s: '%.300s', '%s'", first.message,
+		return complain(p, a, "'%s%s', and then %s: '%.300s', '%s'", first.message, how,
 				fh_outcome_name(p->step.outcome), p->step.observation,
 				p->step.grade_error ? p->step.grade_error : "");
 	return true;
