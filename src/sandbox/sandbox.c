@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -23,13 +22,13 @@
 /* --- starting -------------------------------------------------------------------------------- */
 
 struct ends {
-	int sockets[PLAN_SOCKETS];
-	int shell[SHELL_FDS]; /* mail, event */
+	int control;
+	int shell[SHELL_FDS]; /* mail, status, output */
 };
 
 #define ENDS_INIT                                                                                  \
 	{                                                                                          \
-		.sockets = { -1, -1, -1, -1 }, .shell = { -1, -1 }                                 \
+		.control = -1, .shell = { -1, -1, -1 }                                             \
 	}
 
 static int make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
@@ -43,34 +42,21 @@ static int make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
 	return 0;
 }
 
-static int make_sockets(struct sandbox *sb, int theirs[PLAN_SOCKETS], struct fh_error *err)
-{
-	int r = make_pair(&sb->control, &theirs[PLAN_CONTROL], err);
-
-	if (r == 0)
-		r = make_pair(&sb->porter, &theirs[PLAN_PORTER], err);
-	if (r == 0)
-		r = make_pair(&theirs[PLAN_ERRANDS], &theirs[PLAN_ERRANDS_PORTER], err);
-	return r;
-}
-
 static int make_shell_ends(struct sandbox *sb, struct ends *ends, struct fh_error *err)
 {
 	int r = mail_new(&sb->mail, &ends->shell[0], err);
 
 	if (r < 0)
 		return r;
-	sb->turn = 0;
-	sb->listening = false;
-	sb->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ends->shell[1] = sb->event < 0 ? -1 : fcntl(sb->event, F_DUPFD_CLOEXEC, 3);
-	return ends->shell[1] < 0 ? error_set(err, errno, "make the shell's eventfd") : 0;
+	r = fd_pipe(&sb->status, &ends->shell[1], O_DIRECT);
+	if (r == 0)
+		r = fd_pipe(&sb->output, &ends->shell[2], 0);
+	return r < 0 ? error_set(err, -r, "make the shell's pipes") : 0;
 }
 
 static void close_ends(struct ends *ends)
 {
-	for (size_t i = 0; i < PLAN_SOCKETS; i++)
-		close_fd(&ends->sockets[i]);
+	close_fd(&ends->control);
 	for (size_t i = 0; i < SHELL_FDS; i++)
 		close_fd(&ends->shell[i]);
 }
@@ -78,7 +64,8 @@ static void close_ends(struct ends *ends)
 static void close_shell(struct sandbox *sb)
 {
 	mail_free(take_ptr(sb->mail));
-	close_fd(&sb->event);
+	close_fd(&sb->status);
+	close_fd(&sb->output);
 }
 
 /* Files that fill all of an episode's memory would leave none to the process that removes them. */
@@ -130,10 +117,10 @@ static int send_plan(struct sandbox *sb, const struct plan *plan, const struct e
 		struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	int fds[PLAN_SOCKETS + SHELL_FDS + CGROUP_PARTS];
-	size_t n = PLAN_SOCKETS;
+	int fds[1 + SHELL_FDS + CGROUP_PARTS];
+	size_t n = 0;
 
-	memcpy(fds, ends->sockets, sizeof(ends->sockets));
+	fds[n++] = ends->control;
 	if (plan->flags & PLAN_SHELL) {
 		memcpy(fds + n, ends->shell, sizeof(ends->shell));
 		n += SHELL_FDS;
@@ -194,7 +181,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
 	r = owner_need_nursery(sb->owner, err);
 	if (r == 0)
-		r = make_sockets(sb, ends->sockets, err);
+		r = make_pair(&sb->control, &ends->control, err);
 	if (r == 0 && o->shell)
 		r = make_shell_ends(sb, ends, err);
 	if (r == 0)
@@ -216,8 +203,7 @@ static int start(struct owner *owner, const struct sandbox_options *options, str
 	int r;
 
 	sb->owner = owner;
-	sb->control = sb->porter = sb->event = sb->files = -1;
-	sb->answer_by_ns = INT64_MAX;
+	sb->control = sb->status = sb->output = sb->files = -1;
 	fork_watch_sandbox(sb);
 	r = begin(sb, options, &ends, err);
 	close_ends(&ends);
@@ -245,13 +231,10 @@ void sandbox_close(struct sandbox *sb)
 	if (!sb)
 		return;
 	fork_unwatch_sandbox(sb);
-	porter_drop_answer(sb);
-	/* First, while PID 1 has it mounted: the last to go would have to free its pages. */
-	close_fd(&sb->files);
-	close_shell(sb);
-	close_fd(&sb->porter);
 	close_fd(&sb->control);
 	roll_close(sb->owner, sb->number);
+	close_shell(sb);
+	close_fd(&sb->files);
 	if (sb->group)
 		cgroups_give(sb->group);
 	if (sb->disk_folder)
@@ -261,11 +244,36 @@ void sandbox_close(struct sandbox *sb)
 	free(sb);
 }
 
-void sandbox_fds(const struct sandbox *sb, int out_fds[SANDBOX_FDS])
+int sandbox_fd(const struct sandbox *sb)
 {
-	out_fds[0] = sb->control;
-	out_fds[1] = sb->porter;
-	out_fds[2] = sb->event;
+	return sb->control;
+}
+
+void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, const char *text)
+{
+	struct shell_command command = {
+		.nonce = nonce,
+		.flags = flags,
+		.length = (uint32_t)strlen(text),
+	};
+
+	if (sb->mail)
+		mail_put(sb->mail, &command, text);
+}
+
+bool sandbox_shell_answered(const struct sandbox *sb)
+{
+	return sb->mail && mail_answered(sb->mail);
+}
+
+int sandbox_status_fd(const struct sandbox *sb)
+{
+	return sb->status;
+}
+
+int sandbox_output_fd(const struct sandbox *sb)
+{
+	return sb->output;
 }
 
 int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
@@ -278,7 +286,7 @@ int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
 	wire_put_u8(&b, INIT_SHELL);
 	r = make_shell_ends(sb, &ends, err);
 	if (r == 0)
-		r = control_send(sb, sb->control, &b, ends.shell, SHELL_FDS, err);
+		r = control_send(sb, &b, ends.shell, SHELL_FDS, err);
 	close_ends(&ends);
 	return r < 0 ? error_wrap(err, "start a new shell") : 0;
 }
