@@ -67,7 +67,7 @@ static void print_scores(const json_t *played, const char *what, const char *rem
 		return;
 	printf("  %s:", what);
 	json_object_foreach(scores, name, value) {
-		printf("%s %s %.6g", comma, name, json_real_value(value));
+		printf("%s %s %.6g", comma, name, json_number_value(value));
 		comma = ",";
 	}
 	if (text)
