@@ -123,7 +123,10 @@ static void test_hangs_that_end_the_shell(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
 		act(prepare);
 		act_within(kinds[i], TIMEOUT_MS);
-		if (did->outcome != SESSION_TIMEOUT || (i < 4) != did->restarted)
+		/* printf looks for signals between two numbers: a fast machine is there in time. */
+		bool either = i == 0;
+
+		if (did->outcome != SESSION_TIMEOUT || (!either && (i < 4) != did->restarted))
 			fail_msg("'%s': %s, restarted is %d", kinds[i], outcome_name(did->outcome),
 					did->restarted);
 		act(look);
