@@ -221,7 +221,7 @@ struct fh_env_info {
 	size_t n_gpus;
 };
 
-/* What may go wrong in its episodes, a sentence that lives as long as the environment; NULL: nothing. */
+/* A sentence about what may go wrong in its episodes, or NULL. Lives as long as the environment. */
 FH_PUBLIC const char *fh_env_warning(const struct fh_env *env);
 
 FH_PUBLIC void fh_env_info(const struct fh_env *env, struct fh_env_info *out);

@@ -26,7 +26,7 @@ struct command_setup {
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err);
 
-/* Of `validate` and `submit`, which are ours whoever defines them. */
+/* True for `validate` and `submit`: our programs run, whoever else defines these names. */
 bool command_asks_for_score(const char *name);
 
 /* --- own_tools.c ------------------------------------------------------------------------------ */
@@ -34,7 +34,7 @@ bool command_asks_for_score(const char *name);
 /* Whether all functions of these files are MLGym's own, to which our programs of the same names are proven equal. */
 bool own_tools_fit(const struct command_file *files, size_t n);
 
-/* What is sourced in the place of such a file: functions that call our programs. NULL: the file as it is. */
+/* Functions that call our programs, to source in place of the file. NULL: source the file as it is. */
 const char *own_tools_text(struct arena *a, const struct command_file *file);
 
 #endif

@@ -232,7 +232,7 @@ static int check_place(struct loading *l, const char *key, const char *path)
 			path, l->c->path);
 }
 
-/* Its place in the list is where it is named. */
+/* Names the line of the configuration that lists the file. */
 static int complain_of_file(const struct loading *l, size_t i)
 {
 	const struct node *list = node_path(l->root, "tools.command_files");

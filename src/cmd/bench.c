@@ -163,7 +163,7 @@ static double spread_of_rounds(const struct samples *floor)
 	return n >= ROUND_FEWEST ? slowest / quickest : 1;
 }
 
-/* Of a suite's figures, before their samples are sorted. */
+/* Marks a suite's figures. Call it before their samples are sorted. */
 static void note_others(struct bench *b, size_t first, double others, struct machine *m)
 {
 	for (size_t i = first; i < b->n_figures; i++)

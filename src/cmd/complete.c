@@ -13,7 +13,7 @@
 #include <string.h>
 
 /*
- * What the last word of a command line can become, for the completions of shells. The commands' tables
+ * Candidates for the last word of a command line, for the completions of shells. The commands' tables
  * say it; names of tasks and agents are looked up where the command would. A line for each is
  * "CANDIDATE\tWHAT IT IS". ":files\tPREFIX" and ":folders\tPREFIX" leave paths to the shell, which knows
  * its own quotes; they begin after the prefix.

@@ -4,7 +4,7 @@
 
 #include "cmd/cmd.h"
 
-/* What help on a terminal, as Markdown and as manual pages share. */
+/* Shared by the three forms of help: terminal, Markdown, manual pages. */
 
 /* " VALUE" of an option: its name, or the words to choose from; nothing for a flag. */
 void help_add_value(struct buf *out, const struct cmd_option *o);
@@ -18,7 +18,7 @@ const struct command *cmd_find(const struct command *group, const char *name);
 /* Writes fumehood.1 and a manual page of each command into the folder, which is made if need be. */
 int cmd_help_man(const char *folder, struct fh_error *err);
 
-/* What the last of the words after "fumehood" can become (complete.c). */
+/* Adds the candidates for the last of the words after "fumehood" (complete.c). */
 void cmd_complete(struct buf *out, const char *const *words, size_t n);
 
 /* The shells, NULL-terminated, and the program by which each asks that (completion.c). */

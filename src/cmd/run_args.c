@@ -127,7 +127,7 @@ static const char *in_checkout(struct arena *a, const struct episode_plan *p)
 	return path ? absolute(a, path) : NULL;
 }
 
-/* Who is led by no agent has MLGym's default there, since MLGym reads no arguments without one. */
+/* MLGym reads no arguments without an agent: write its default where a run has none. */
 static const char *agent_path(struct arena *a, const struct episode_plan *p)
 {
 	const char *root = p->places->mlgym_root;

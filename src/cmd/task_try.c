@@ -208,7 +208,7 @@ static bool try_published(struct attempt *a, const struct task *task, json_t *pl
 	return true;
 }
 
-/* What fh_env_open() has not played. */
+/* True if the baseline was published, so that fh_env_open() has not played it. */
 static bool has_published(const struct task *task)
 {
 	return !task->baseline_command || task->baseline_is_published;

@@ -5,7 +5,7 @@
 #include "env/env.h"
 
 /*
- * What the programs of a task of MLGym's import and the Python of its episodes lacks. That Python is asked, in a sandbox
+ * Finds modules that an MLGym task's programs import and its Python lacks. That Python is asked, in a sandbox
  * of the task with the environment's binds, once for all environments that have the same ones. Nothing of the task is
  * run. -ENOPKG: its evaluator can't run. What starter code lacks becomes env->warning.
  */

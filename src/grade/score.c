@@ -119,7 +119,7 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 	return 0;
 }
 
-/* What sums of the same numbers in another order differ by, as a part of them. */
+/* Relative error of summing the same numbers in another order. */
 #define ROUNDING 1e-9
 
 int score_compare(double value, double other, bool maximize)
