@@ -159,8 +159,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 	static const char *const no_env[] = { NULL };
 	auto_arena struct arena arena = ARENA_INIT;
 	struct plan_bind binds[GUEST_BINDS_MAX];
-	struct plan plan = { .number = sb->number = roll_number(sb->owner),
-		.layer = o->layer,
+	struct plan plan = { .layer = o->layer,
 		.binds = binds,
 		.n_binds = (uint32_t)o->n_binds,
 		.env = o->env ? o->env : no_env,
@@ -180,6 +179,8 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 			(o->own_proc ? PLAN_OWN_PROC : 0) | (o->judged ? PLAN_JUDGED : 0) |
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
 	r = owner_need_nursery(sb->owner, err);
+	if (r == 0) /* not before: a fork, which is refused here, would take the next of its parent's */
+		plan.number = sb->number = roll_number(sb->owner);
 	if (r == 0)
 		r = make_pair(&sb->control, &ends->control, err);
 	if (r == 0 && o->shell)

@@ -110,6 +110,8 @@ _Noreturn static void try_in_child(size_t number, enum fault_kind kind)
 	good = play(&p, plays[number].task, plays[number].script);
 	if (good)
 		wrong = leak_of(fds);
+	if (good && !wrong && p.felt && !atomic_load(&fault_page->armed))
+		wrong = "something is felt without a fault";
 	if (good && !wrong && kind == FAULT_KILL && p.failed_resets)
 		wrong = "a death beneath a reset is felt";
 	snprintf(fault_page->trouble, sizeof(fault_page->trouble), "%s",

@@ -207,6 +207,27 @@ static void test_owner_in_a_worker(void **state)
 	sandbox_close(sb);
 }
 
+/* A worker is refused one, and its parent's next is left alone: it outlives the wait for what was closed. */
+static void test_refused_in_a_worker(void **state)
+{
+	const struct sandbox_options options = { .layer = "empty" };
+	struct sandbox *sb = start_sandbox(&options);
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		struct sandbox *refused = NULL;
+
+		_exit(sandbox_start(owner, &options, &refused, &error) == -EPERM ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	sandbox_close(sb);
+	sb = start_sandbox(&options);
+	assert_string_equal(run_script(sb, "sleep 1.5; echo on")->output, "on\n");
+	sandbox_close(sb);
+}
+
 /* --- the nursery ------------------------------------------------------------------------------ */
 
 static void test_killed_nursery(void **state)
@@ -376,6 +397,7 @@ int main(void)
 		cmocka_unit_test(test_killed_while_starting),
 		cmocka_unit_test(test_forked_worker),
 		cmocka_unit_test(test_owner_in_a_worker),
+		cmocka_unit_test(test_refused_in_a_worker),
 		cmocka_unit_test(test_killed_nursery),
 		cmocka_unit_test(test_nursery_killed_at_birth),
 		cmocka_unit_test(test_closed_after_killed_nursery),
