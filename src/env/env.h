@@ -85,7 +85,7 @@ struct fh_env {
 	/* the reset or step that is under way, or was last */
 	enum work work;
 	int64_t started_ns, deadline_ns; /* the deadline is of a reset */
-	bool started_again;              /* the sandbox of a reset */
+	int starts;                      /* of a reset's sandbox, that failed */
 	int64_t timeout_ms;              /* of the command */
 	const char *reason;              /* what it is graded for: a word of an exit status */
 	struct grade *grade;

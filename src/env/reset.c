@@ -134,7 +134,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	env->cpu_ns = 0;
 	env->memory_peak_bytes = -1;
 	xstrset(&env->working_dir, GUEST_WORKSPACE);
-	env->started_again = false;
+	env->starts = 0;
 	step_clear(env);
 	env->step.judge_salt = salt;
 	r = start_sandbox(env, err);
@@ -182,17 +182,16 @@ static void stands(struct fh_env *env)
 	setup_begin(env, true);
 }
 
-/* What is killed while it makes a sandbox takes the plan with it. It is given once more. */
+/* What is killed while it makes a sandbox takes the plan with it. It is given again. */
 static void start_again(struct fh_env *env)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	int r;
 
-	if (env->started_again) {
+	if (++env->starts == SANDBOX_STARTS_MAX) {
 		failed(env, EIO, "it ended at once");
 		return;
 	}
-	env->started_again = true;
 	poller_unwatch(&env->gym->poller, env);
 	sandbox_close(take_ptr(env->sb));
 	r = start_sandbox(env, &err);

@@ -167,12 +167,11 @@ static int run(struct program *p)
 	return sandbox_run(p->sb, &request, &p->id, &p->err);
 }
 
-/* Nothing of the program ran yet. A process that waited for it to be born may have been killed, say. */
+/* Nothing of the program ran yet. */
 static bool start_again(struct program *p)
 {
-	if (p->state != PROGRAM_STARTING || p->started_again)
+	if (p->state != PROGRAM_STARTING || ++p->starts == SANDBOX_STARTS_MAX)
 		return false;
-	p->started_again = true;
 	sandbox_close(take_ptr(p->sb));
 	if (sandbox_start(p->owner, &p->plan.sandbox, &p->sb, &p->err) < 0)
 		p->state = PROGRAM_BROKEN;

@@ -54,7 +54,7 @@ struct program {
 
 	struct owner *owner;
 	struct program_plan plan;
-	bool started_again;
+	int starts; /* of its sandbox, that failed */
 	struct sandbox *sb;
 	uint32_t id;
 	int guest_ends[3]; /* of PROGRAM_NOTHING, _LOG, _RESULT, until the program has them */

@@ -133,6 +133,10 @@ struct sandbox_options {
 	uint32_t random_seed; /* of the shell's RANDOM */
 };
 
+/* How often to start one that is gone before it was ready. Its cradle may have been killed, and so
+ * may all cradles of sandboxes to come. */
+#define SANDBOX_STARTS_MAX 4
+
 int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
 		struct fh_error *err);
 
