@@ -47,13 +47,12 @@ static const struct command_argument find_file_arguments[] = {
 	{ "dir", "string", "the folder; the current one otherwise", false },
 };
 static const struct command_argument describe_arguments[] = {
-	{ "path", "string", "a CSV, JSONL or Parquet file", true },
+	{ "path", "string", "a CSV or JSONL file", true },
 };
 static const struct command_argument plot_arguments[] = {
 	{ "path", "string", "a CSV file", true },
 	{ "x", "string", "the column of the horizontal axis", true },
 	{ "y", "string", "the column of the vertical axis", true },
-	{ "output", "string", "the picture, plot.png otherwise", false },
 };
 static const struct command_argument memory_write_arguments[] = {
 	{ "content_str", "string", "what to remember, in a sentence or a few", true },
@@ -97,8 +96,7 @@ static const struct agent_command natives[] = {
 	{ "describe", "describe <path>",
 			"tells a data file's columns, their types, missing values and quantiles",
 			NULL, ARGUMENTS(describe_arguments) },
-	{ "plot", "plot <path> <x> <y> [<output>]",
-			"draws two columns against each other, as a picture and as text", NULL,
+	{ "plot", "plot <path> <x> <y>", "draws two columns against each other, as text", NULL,
 			ARGUMENTS(plot_arguments) },
 	{ "memory_write", "memory_write <content_str> [<tag>]", "remembers something", NULL,
 			ARGUMENTS(memory_write_arguments) },

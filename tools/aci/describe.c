@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "aci.h"
-#include "parquet.h"
+#include "parquet_program.h"
 #include "table.h"
 
 #include "base/mem.h"
@@ -15,11 +15,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <strings.h>
+#include <unistd.h>
 
 /*
- * describe: what is in the columns of a data file, row by row, or of Parquet files column by column. Of long files
- * quartiles and commonest values are those of a sample, drawn evenly (reservoir sampling; Vitter, Random Sampling with
- * a Reservoir, 1985) and always the same.
+ * describe: what is in the columns of a data file, row by row. Of long files quartiles and commonest values are
+ * those of a sample, drawn evenly (reservoir sampling; Vitter, Random Sampling with a Reservoir, 1985) and always
+ * the same. Parquet files are left to the agent's Python.
  */
 #define SAMPLE_MAX 20000
 #define FEW_COLUMNS 100
@@ -31,7 +32,6 @@
 
 struct column {
 	size_t missing, seen;
-	bool words; /* the file says that they are, whatever they look like */
 	size_t numbers, integers, infinite, truths, dates;
 	double min, max, sum;
 	char **sample;
@@ -98,14 +98,14 @@ static void look(struct column *c, const char *cell, size_t most, uint64_t *stat
 		return;
 	}
 	c->seen++;
-	if (!c->words && cell_is_number(cell, &v)) {
+	if (cell_is_number(cell, &v)) {
 		c->min = c->numbers ? fmin(c->min, v) : v;
 		c->max = c->numbers ? fmax(c->max, v) : v;
 		c->sum += v;
 		c->numbers++;
 		c->integers += floor(v) == v && !strpbrk(cell, ".eE");
 	}
-	c->infinite += !c->words && cell_is_infinite(cell);
+	c->infinite += cell_is_infinite(cell);
 	c->truths += is_truth(cell);
 	c->dates += is_date(cell);
 	sample(c, cell, most, state);
@@ -123,8 +123,6 @@ static const char *type_of(const struct column *c)
 {
 	if (!c->seen)
 		return "empty";
-	if (c->words)
-		return "text";
 	if (c->integers == c->seen)
 		return "integer";
 	if (has_numbers(c))
@@ -257,13 +255,6 @@ static void tell(const char *name, struct column *c)
 	putchar('\n');
 }
 
-static void tell_sampled(uint64_t rows, size_t most)
-{
-	if (rows > most)
-		printf("Quartiles and commonest values are those of %zu rows, drawn evenly.\n",
-				most);
-}
-
 static void forget(struct column *c)
 {
 	for (size_t i = 0; i < c->n_sample; i++)
@@ -284,14 +275,6 @@ static bool is_parquet(const char *path)
 	return is;
 }
 
-static void print_size(const char *path, uint64_t rows, size_t columns)
-{
-	printf("%s: ", path);
-	print_count(rows, "row");
-	fputs(", ", stdout);
-	print_count(columns, "column");
-}
-
 static int describe(struct table *t)
 {
 	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
@@ -308,12 +291,17 @@ static int describe(struct table *t)
 			look(&columns[i], cell_is_missing(cell) ? NULL : cell, most, &state);
 		}
 	}
-	print_size(t->path, rows, t->n);
+	printf("%s: ", t->path);
+	print_count(rows, "row");
+	fputs(", ", stdout);
+	print_count(t->n, "column");
 	printf(" (%s)\n",
 			t->json                                ? "JSON lines"
 					: t->separator == '\t' ? "separated by tabs"
 							       : "CSV");
-	tell_sampled(rows, most);
+	if (rows > most)
+		printf("Quartiles and commonest values are those of %zu rows, drawn evenly.\n",
+				most);
 	for (size_t i = 0; i < t->n; i++) {
 		/* A key that came late was missing before. */
 		columns[i].missing = rows - columns[i].seen;
@@ -330,56 +318,13 @@ static int describe(struct table *t)
 	return r < 0 ? 1 : 0;
 }
 
-/* --- Parquet ---------------------------------------------------------------------------------------------- */
-
-struct looking {
-	struct column column;
-	size_t most;
-	uint64_t state;
-};
-
-static bool look_at(void *user, const char *cell)
-{
-	struct looking *l = user;
-
-	look(&l->column, cell, l->most, &l->state);
-	return true;
-}
-
-static void describe_column(const struct parquet *p, size_t i)
-{
-	const struct parquet_column *c = &p->columns[i];
-	struct looking l = { .column.words = parquet_is_text(c),
-		.most = p->n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX,
-		.state = RANDOM_START };
-	const char *why = parquet_read_column(p, i, look_at, &l);
-
-	if (why) {
-		print_cut(c->name, NAME_BYTES);
-		printf(": %s, not looked into: %s\n", parquet_type_name(c), why);
-	} else {
-		tell(c->name, &l.column);
-	}
-	forget(&l.column);
-}
-
+/* As the agent would: with the python3 that it finds. */
 static int describe_parquet(const char *path)
 {
-	struct parquet p;
-
-	if (!parquet_open(path, &p)) {
-		printf("%s is no whole Parquet file.\n", path);
-		return 1;
-	}
-	print_size(path, (uint64_t)p.rows, p.n);
-	fputs(" (Parquet, ", stdout);
-	print_count(p.n_groups, "row group");
-	puts(")");
-	tell_sampled((uint64_t)p.rows, p.n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX);
-	for (size_t i = 0; i < p.n; i++)
-		describe_column(&p, i);
-	parquet_close(&p);
-	return 0;
+	fflush(stdout);
+	execlp("python3", "python3", "-c", parquet_program, path, (char *)NULL);
+	printf("%s is a Parquet file, which needs python3 and pyarrow.\n", path);
+	return 1;
 }
 
 static int run_describe(int argc, char **argv)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "aci.h"
-#include "png.h"
 #include "table.h"
 
-#include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -12,19 +10,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-/* plot: two columns against each other, as points, in a picture and in text. */
+/* plot: two columns against each other, as points, in text. */
 
 #define POINTS_MAX 1000000
-#define TEXT_COLUMNS 72
-#define TEXT_ROWS 20
-#define WIDTH 720
-#define HEIGHT 480
-#define LEFT 70
-#define BOTTOM 40
-#define MARGIN 20
-#define TICKS 5
+#define COLUMNS 72
+#define ROWS 20
 
 struct point {
 	double x, y;
@@ -103,113 +94,58 @@ static double place(double v, double min, double max)
 	return half > 0 ? (v / 2 - min / 2) / half : 0.5;
 }
 
-/* --- as text ---------------------------------------------------------------------------------------------- */
+/* --- drawing ---------------------------------------------------------------------------------------------- */
 
-static void draw_text(const struct points *p, const char *x_name, const char *y_name)
+static void draw(const struct points *p, const char *x_name, const char *y_name)
 {
-	static char cells[TEXT_ROWS][TEXT_COLUMNS + 1];
+	static char cells[ROWS][COLUMNS + 1];
 
-	for (size_t row = 0; row < TEXT_ROWS; row++)
-		memset(cells[row], ' ', TEXT_COLUMNS);
+	for (size_t row = 0; row < ROWS; row++)
+		memset(cells[row], ' ', COLUMNS);
 	for (size_t i = 0; i < p->n; i++) {
 		size_t column = (size_t)lround(
-				place(p->items[i].x, p->min.x, p->max.x) * (TEXT_COLUMNS - 1));
+				place(p->items[i].x, p->min.x, p->max.x) * (COLUMNS - 1));
 		size_t row = (size_t)lround(
-				(1 - place(p->items[i].y, p->min.y, p->max.y)) * (TEXT_ROWS - 1));
+				(1 - place(p->items[i].y, p->min.y, p->max.y)) * (ROWS - 1));
 		char *cell = &cells[row][column];
 
 		*cell = *cell == ' ' ? '.' : *cell == '.' ? 'o' : '@';
 	}
 	printf("%s\n", y_name);
-	for (size_t row = 0; row < TEXT_ROWS; row++) {
-		if (row == 0 || row == TEXT_ROWS - 1)
+	for (size_t row = 0; row < ROWS; row++) {
+		if (row == 0 || row == ROWS - 1)
 			printf("%10.4g |%s\n", row ? p->min.y : p->max.y, cells[row]);
 		else
 			printf("%10s |%s\n", "", cells[row]);
 	}
 	printf("%10s +", "");
-	for (int i = 0; i < TEXT_COLUMNS; i++)
+	for (int i = 0; i < COLUMNS; i++)
 		putchar('-');
-	printf("\n%12s%-*.4g%.4g  %s\n", "", TEXT_COLUMNS - 8, p->min.x, p->max.x, x_name);
-}
-
-/* --- as a picture ------------------------------------------------------------------------------------------ */
-
-static void draw_axes(struct picture *pic, const struct points *p)
-{
-	picture_line(pic, LEFT, HEIGHT - BOTTOM, WIDTH - MARGIN, HEIGHT - BOTTOM);
-	picture_line(pic, LEFT, MARGIN, LEFT, HEIGHT - BOTTOM);
-	for (int i = 0; i <= TICKS; i++) {
-		double part = (double)i / TICKS;
-		int x = LEFT + (int)(part * (WIDTH - MARGIN - LEFT));
-		int y = HEIGHT - BOTTOM - (int)(part * (HEIGHT - BOTTOM - MARGIN));
-		char text[32];
-
-		picture_line(pic, x, HEIGHT - BOTTOM, x, HEIGHT - BOTTOM + 5);
-		picture_line(pic, LEFT - 5, y, LEFT, y);
-		snprintf(text, sizeof(text), "%.4g", (1 - part) * p->min.x + part * p->max.x);
-		picture_text(pic, x - 4 * (int)strlen(text) / 2, HEIGHT - BOTTOM + 10, text);
-		snprintf(text, sizeof(text), "%.4g", (1 - part) * p->min.y + part * p->max.y);
-		picture_text(pic, LEFT - 10 - 4 * (int)strlen(text), y - 2, text);
-	}
-}
-
-static bool draw_picture(const struct points *p, const char *path)
-{
-	struct picture *pic = picture_new(WIDTH, HEIGHT);
-	bool done;
-
-	draw_axes(pic, p);
-	for (size_t i = 0; i < p->n; i++) {
-		int x = LEFT +
-				(int)(place(p->items[i].x, p->min.x, p->max.x) *
-						(WIDTH - MARGIN - LEFT - 1));
-		int y = HEIGHT - BOTTOM -
-				(int)(place(p->items[i].y, p->min.y, p->max.y) *
-						(HEIGHT - BOTTOM - MARGIN - 1));
-
-		picture_dot(pic, x, y);
-	}
-	done = picture_write(pic, path);
-	picture_free(pic);
-	return done;
-}
-
-/* By whatever path. */
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+	printf("\n%12s%-*.4g%.4g  %s\n", "", COLUMNS - 8, p->min.x, p->max.x, x_name);
 }
 
 static int run_plot(int argc, char **argv)
 {
-	const char *path = argc > 4 ? argv[4] : "plot.png";
 	struct points p = { 0 };
-	int r = 1;
+	bool drawn;
 
-	if (argc < 4 || argc > 5) {
+	if (argc != 4) {
 		printf("Usage: %s\n", aci_plot.help);
 		return 1;
 	}
-	if (is_same_file(argv[1], path)) {
-		printf("%s is the data itself: the picture needs another name.\n", path);
-		return 1;
-	}
-	if (read_points(argv[1], argv[2], argv[3], &p)) {
-		draw_text(&p, argv[2], argv[3]);
+	drawn = read_points(argv[1], argv[2], argv[3], &p);
+	if (drawn) {
+		draw(&p, argv[2], argv[3]);
 		print_count(p.n, "point");
 		if (p.left_out) {
 			fputs(", ", stdout);
 			print_count(p.left_out, "row");
 			fputs(" left out", stdout);
 		}
-		r = draw_picture(&p, path) ? 0 : 1;
-		printf(r ? "; %s could not be written\n" : "; the picture is %s\n", path);
+		putchar('\n');
 	}
 	free(p.items);
-	return r;
+	return drawn ? 0 : 1;
 }
 
-const struct aci_command aci_plot = { "plot", "plot <path> <x> <y> [<output>]", run_plot };
+const struct aci_command aci_plot = { "plot", "plot <path> <x> <y>", run_plot };
