@@ -6,14 +6,12 @@
 #include "base/scope.h"
 #include "base/str.h"
 
-#include <stdarg.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 /* A record that is longer is cut. */
 #define RECORD_BYTES_MAX 65536
-#define FIELDS_MAX 32 /* of log_event(); more are left out */
 
 static const char *const level_names[] = {
 	[LOG_DEBUG] = "debug",
@@ -115,17 +113,4 @@ void log_record(const struct log_options *to, enum log_level level, const char *
 		to->write(to->context, record.data, record.len);
 	else
 		fd_write_full(to->fd, record.data, record.len);
-}
-
-void log_event(enum log_level level, const char *message, ...)
-{
-	struct log_field fields[FIELDS_MAX];
-	size_t n = 0;
-	va_list ap;
-
-	va_start(ap, message);
-	for (const char *key; n < FIELDS_MAX && (key = va_arg(ap, const char *)); n++)
-		fields[n] = (struct log_field){ key, va_arg(ap, const char *) };
-	va_end(ap);
-	log_record(NULL, level, message, fields, n);
 }

@@ -9,8 +9,6 @@
  * The program's log. Only src/cmd and a server's loop log; libraries return errors. A record is a
  * level, a message, and fields as key=value (or one JSON object a line).
  *
- *   log_info("episode over", "task", task->id, "episode", id, NULL);
- *
  * Thread-safe: a record is one write. What can't be written is lost: a log is not worth an error.
  */
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
@@ -31,20 +29,12 @@ void log_setup(const struct log_options *options);
 /* "debug", "info", "warn", "error" to a level; -1 if the name is not one of them. */
 int log_level_of(const char *name);
 
-/* Keys and values as pairs of strings, ended by NULL; a NULL value is written as null. */
-void log_event(enum log_level level, const char *message, ...) __attribute__((sentinel));
-
 struct log_field {
 	const char *key, *value; /* a NULL value is written as null */
 };
 
-/* The same with fields from an array, into a log of its own (NULL: the program's). */
+/* to: a log of its own; NULL: the program's. */
 void log_record(const struct log_options *to, enum log_level level, const char *message,
 		const struct log_field *fields, size_t n);
-
-#define log_debug(...) log_event(LOG_DEBUG, __VA_ARGS__)
-#define log_info(...) log_event(LOG_INFO, __VA_ARGS__)
-#define log_warn(...) log_event(LOG_WARN, __VA_ARGS__)
-#define log_error(...) log_event(LOG_ERROR, __VA_ARGS__)
 
 #endif

@@ -36,15 +36,22 @@ static const char *end(int fd)
 	return text;
 }
 
+static void say(enum log_level level, const char *message)
+{
+	log_record(NULL, level, message, NULL, 0);
+}
+
 static void test_text(void **state)
 {
+	static const struct log_field over[] = { { "task", "titanic" }, { "why", "it is done" },
+		{ "empty", "" }, { "none", NULL }, { "word", "null" } };
+	static const struct log_field odd = { "line", "a\nb" };
 	int fd = begin((struct log_options){ .level = LOG_INFO });
 
 	(void)state;
-	log_debug("dropped", NULL);
-	log_info("episode over", "task", "titanic", "why", "it is done", "empty", "", "none",
-			(const char *)NULL, "word", "null", NULL);
-	log_warn("odd\x1b[31m", "line", "a\nb", NULL);
+	say(LOG_DEBUG, "dropped");
+	log_record(NULL, LOG_INFO, "episode over", over, ARRAY_SIZE(over));
+	log_record(NULL, LOG_WARN, "odd\x1b[31m", &odd, 1);
 	assert_string_equal(end(fd),
 			"info: episode over task=titanic why=\"it is done\" empty=\"\" "
 			"none=null word=\"null\"\n"
@@ -53,11 +60,12 @@ static void test_text(void **state)
 
 static void test_json(void **state)
 {
+	static const struct log_field fields[] = { { "path", "a\xff" }, { "none", NULL } };
 	int fd = begin((struct log_options){ .level = LOG_ERROR, .json = true });
 
 	(void)state;
-	log_warn("dropped", NULL);
-	log_error("it \"broke\"", "path", "a\xff", "none", (const char *)NULL, NULL);
+	say(LOG_WARN, "dropped");
+	log_record(NULL, LOG_ERROR, "it \"broke\"", fields, ARRAY_SIZE(fields));
 	assert_string_equal(end(fd),
 			"{\"level\":\"error\",\"message\":\"it \\\"broke\\\"\","
 			"\"path\":\"a\\\\xff\",\"none\":null}\n");
@@ -71,7 +79,7 @@ static void test_time(void **state)
 	const char *text;
 
 	(void)state;
-	log_debug("now", NULL);
+	say(LOG_DEBUG, "now");
 	text = end(fd);
 	assert_int_equal(json_parse("log", text, strlen(text), &record, NULL), 0);
 	assert_int_equal(json_get_str(record, "time", JSON_REQUIRED, &time, NULL), 0);
@@ -83,11 +91,12 @@ static void test_a_record_is_one_line(void **state)
 {
 	int fd = begin((struct log_options){ .level = LOG_INFO });
 	static char huge[100000];
+	const struct log_field field = { "value", huge };
 	const char *text;
 
 	(void)state;
 	memset(huge, 'x', sizeof(huge) - 1);
-	log_info("huge", "value", huge, NULL);
+	log_record(NULL, LOG_INFO, "huge", &field, 1);
 	text = end(fd);
 	assert_true(strlen(text) <= 65536);
 	assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
