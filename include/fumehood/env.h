@@ -104,7 +104,8 @@ struct fh_env_options {
 
 /* Loads the task, makes its data and plays and scores its baseline if that was never done on this
  * machine, which can take the task's own time (another process that does it already is waited for).
- * Options need not stay. */
+ * Options need not stay. Any thread may call it, also for an environment of the pollable form: it blocks, and
+ * a thread of its own keeps a loop from waiting. */
 FH_PUBLIC int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_env **out, struct fh_error *err);
 FH_PUBLIC void fh_env_close(struct fh_env *env); /* ends the episode; NULL is fine */

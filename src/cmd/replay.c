@@ -22,9 +22,18 @@
 
 /* --- playing it ----------------------------------------------------------------------------------------- */
 
-static int wait_for_it(struct replay *r, struct fh_gym *gym, struct fh_error *err)
+static void opened(struct replay *r)
+{
+	episode_opened(&r->episode);
+	if (r->episode.env && fh_env_warning(r->episode.env))
+		cmd_warn("%s", fh_env_warning(r->episode.env));
+}
+
+static int wait_for_it(struct replay *r, struct fh_gym *gym, struct openings *openings,
+		struct fh_error *err)
 {
 	struct pollfd fds[] = { { .fd = fh_gym_fd(gym), .events = POLLIN },
+		{ .fd = openings->fd, .events = POLLIN },
 		{ .fd = r->episode.stopping ? -1 : interrupt_fd(), .events = POLLIN } };
 	struct fh_env *done;
 	int n;
@@ -33,6 +42,8 @@ static int wait_for_it(struct replay *r, struct fh_gym *gym, struct fh_error *er
 		return error_set(err, errno, "wait for the episode");
 	if (interrupt_wanted() && !r->episode.stopping)
 		episode_stop(&r->episode);
+	if (openings_came(openings) && r->episode.phase == EPISODE_OPENING)
+		opened(r);
 	n = fh_gym_wait(gym, 0, &done, 1, err);
 	if (n > 0)
 		episode_advance(&r->episode);
@@ -41,7 +52,9 @@ static int wait_for_it(struct replay *r, struct fh_gym *gym, struct fh_error *er
 
 static int play(struct replay *r, struct fh_error *err)
 {
+	__attribute__((cleanup(openings_close))) struct openings openings = { .fd = -1 };
 	struct episode_plan plan = {
+		.openings = &openings,
 		.env = &r->env,
 		.places = &r->places,
 		.model = r->model,
@@ -71,11 +84,13 @@ static int play(struct replay *r, struct fh_error *err)
 		return n;
 	r->now_s = time(NULL);
 	episode_init(&r->episode, &plan);
-	episode_start(&r->episode);
-	if (r->episode.env && fh_env_warning(r->episode.env))
-		cmd_warn("%s", fh_env_warning(r->episode.env));
+	n = openings_open(&openings, err);
+	if (n == 0)
+		episode_start(&r->episode);
 	while (r->episode.phase != EPISODE_ENDED && n >= 0)
-		n = wait_for_it(r, plan.gym, err);
+		n = wait_for_it(r, plan.gym, &openings, err);
+	if (openings.n)
+		openings_leave(n < 0 ? cmd_fail(err) : interrupt_status());
 	if (r->episode.failed) {
 		*err = r->episode.error;
 		n = err->code;

@@ -4,15 +4,14 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/cmd.h"
-#include "cmd/gpu_options.h"
 #include "cmd/interrupt.h"
 #include "cmd/repeats.h"
+#include "cmd/run_gym.h"
 #include "cmd/run_options.h"
 #include "cmd/run_plan.h"
 #include "cmd/run_report.h"
 #include "cmd/run_view.h"
 #include "cmd/term.h"
-#include "task/find.h"
 #include "trajectory/run_dir.h"
 
 #include <errno.h>
@@ -33,6 +32,7 @@ struct runner {
 	struct command_context *ctx;
 	const struct run_options *options;
 	struct fh_gym *gym;
+	struct openings openings;
 	struct run_plan plan;
 	int jobs;
 	struct episode *episodes; /* of the plan */
@@ -197,14 +197,18 @@ static void begin_next(struct runner *run)
 		return;
 	}
 	e->plan.gym = run->gym;
+	e->plan.openings = &run->openings;
 	e->plan.stop_fd = interrupt_fd();
-	run_view_preparing(&run->view, e);
 	episode_start(e);
-	warn_of_task(run, e);
-	if (e->phase != EPISODE_ENDED)
-		run_view_began(&run->view, e);
-	else
+	if (e->phase == EPISODE_ENDED)
 		after(run, e);
+}
+
+static bool may_begin(const struct runner *run)
+{
+	return !run->stopping && run->begun < run->n &&
+			run->begun - run->ended < (size_t)run->jobs &&
+			run->openings.n < OPENINGS_MAX;
 }
 
 static void stop_all(struct runner *run)
@@ -214,11 +218,12 @@ static void stop_all(struct runner *run)
 	run->stopping = true;
 	run_view_say(&run->view, "stopping; once more to stop at once");
 	for (size_t i = 0; i < run->begun; i++) {
-		bool thinking = run->episodes[i].phase == EPISODE_THINKING;
+		struct episode *e = &run->episodes[i];
+		bool was_settled = episode_is_settled(e);
 
-		episode_stop(&run->episodes[i]);
-		if (thinking)
-			after(run, &run->episodes[i]);
+		episode_stop(e);
+		if (episode_is_settled(e) && !was_settled)
+			after(run, e);
 	}
 }
 
@@ -229,6 +234,39 @@ static struct episode *episode_of(struct runner *run, const struct fh_env *env)
 			return &run->episodes[i];
 	}
 	return NULL;
+}
+
+static void opened(struct runner *run, struct episode *e)
+{
+	episode_opened(e);
+	warn_of_task(run, e);
+	if (e->phase == EPISODE_ENDED)
+		after(run, e);
+	else
+		run_view_began(&run->view, e);
+}
+
+/* Episodes that differ only in their seeds begin in order: their folders' numbers follow the seeds. */
+static int advance_opened(struct runner *run)
+{
+	const struct fh_env_options *held = NULL;
+	int n = 0;
+
+	if (!openings_came(&run->openings))
+		return 0;
+	for (size_t i = 0; i < run->begun; i++) {
+		struct episode *e = &run->episodes[i];
+
+		if (e->phase != EPISODE_OPENING || e->plan.env == held)
+			continue;
+		if (opening_is_over(e->opening)) {
+			opened(run, e);
+			n++;
+		}
+		if (e->phase == EPISODE_OPENING)
+			held = e->plan.env;
+	}
+	return n;
 }
 
 static int advance_done(struct runner *run, struct fh_error *err)
@@ -267,6 +305,7 @@ static int wait_for_something(struct runner *run, struct fh_error *err)
 		/* Once is enough: it stays readable. */
 		{ .fd = run->stopping ? -1 : interrupt_fd(), .events = POLLIN },
 		{ .fd = run->plan.chat ? chat_service_fd(run->plan.chat) : -1, .events = POLLIN },
+		{ .fd = run->openings.fd, .events = POLLIN },
 	};
 
 	run_view_draw(&run->view, false);
@@ -283,14 +322,13 @@ static int play(struct runner *run, struct fh_error *err)
 
 		if (interrupt_wanted())
 			stop_all(run);
-		if (!run->stopping && run->begun < run->n &&
-				run->begun - run->ended < (size_t)run->jobs) {
+		if (may_begin(run)) {
 			begin_next(run);
 			continue;
 		}
 		r = advance_done(run, err);
 		if (r >= 0)
-			r += advance_thought(run);
+			r += advance_thought(run) + advance_opened(run);
 		if (r == 0 && run->ended < run->begun)
 			r = wait_for_something(run, err);
 		if (r < 0)
@@ -300,69 +338,6 @@ static int play(struct runner *run, struct fh_error *err)
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
-
-/* All that will be played, and what was recorded earlier, before the first agent looks around. Each is
- * hidden anyway once it is opened, but from those that begin then. */
-static int hide_all(struct runner *run, struct fh_error *err)
-{
-	int r = fh_gym_hide(run->gym, run->plan.out, err);
-
-	for (size_t i = 0; i < run->n && r == 0; i++) {
-		const struct fh_env_options *env = run->episodes[i].plan.env;
-		struct task_found found;
-
-		if (i && env == run->episodes[i - 1].plan.env)
-			continue;
-		r = task_find(&run->plan.places, env->task, &found, err);
-		if (r < 0)
-			return r;
-		r = fh_gym_hide(run->gym, found.dir, err);
-		task_found_release(&found);
-	}
-	return r;
-}
-
-/* As many as there will be agents at the same time. */
-static int choose_gpus(struct runner *run, struct fh_gym_options *gym, struct fh_error *err)
-{
-	const struct run_options *o = run->options;
-	size_t n = run->n - run->plan.n_found;
-	size_t agents = n < (size_t)run->jobs ? n : (size_t)run->jobs;
-	int r = gpu_options_read(&o->gpus, &run->plan.arena, &gym->gpu_numbers, err);
-
-	gym->n_gpu_numbers = o->gpus.n;
-	gym->n_gpus = agents * (size_t)o->gpus_per_agent;
-	if (r == 0 && o->gpus.n && o->gpus.n < gym->n_gpus)
-		return error_say(err, EINVAL,
-				"%zu agents at the same time with %d GPUs each need %zu, and --gpus "
-				"names %zu: --jobs may be lower",
-				agents, o->gpus_per_agent, gym->n_gpus, o->gpus.n);
-	if (r == 0 && o->gpus.n && !cmd_given(run->ctx, "gpus-per-agent"))
-		cmd_warn("--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives one to each");
-	return r;
-}
-
-static int open_gym(struct runner *run, struct fh_error *err)
-{
-	struct fh_gym_options gym = { .tasks_dir = run->plan.places.tasks_dir,
-		.mlgym_root = run->plan.places.mlgym_root };
-	const char *warning;
-	int r;
-
-	r = choose_gpus(run, &gym, err);
-	if (r == 0)
-		r = interrupt_setup(err);
-	if (r == 0)
-		r = fh_gym_open(&gym, &run->gym, err);
-	if (r == 0)
-		r = hide_all(run, err);
-	if (r < 0)
-		return r;
-	warning = fh_gym_warning(run->gym);
-	if (warning)
-		log_record(NULL, LOG_WARN, warning, NULL, 0);
-	return 0;
-}
 
 static int start_log(struct runner *run, struct fh_error *err)
 {
@@ -439,15 +414,17 @@ static void release(struct runner *run)
 {
 	run_plan_release_episodes(&run->plan);
 	fh_gym_close(run->gym);
+	openings_close(&run->openings);
 	run_plan_release(&run->plan);
 }
 
 static int run_run(struct command_context *ctx)
 {
-	__attribute__((cleanup(release))) struct runner run = { .ctx = ctx,
-		.options = ctx->options };
+	__attribute__((cleanup(release))) struct runner run = {
+		.ctx = ctx, .options = ctx->options, .openings = { .fd = -1 }
+	};
 	struct fh_error err;
-	int r;
+	int r, status;
 
 	r = check_options(&run);
 	if (r == CMD_OK && start_log(&run, &err) < 0)
@@ -462,7 +439,11 @@ static int run_run(struct command_context *ctx)
 									   : run.options->jobs;
 	if (run.plan.interactive)
 		run.jobs = 1;
-	r = open_gym(&run, &err);
+	r = openings_open(&run.openings, &err);
+	if (r == 0)
+		r = interrupt_setup(&err);
+	if (r == 0)
+		r = run_gym_open(&run.plan, ctx, run.jobs, &run.gym, &err);
 	if (r == -ENOENT || r == -EINVAL)
 		return cmd_refuse(&err);
 	if (r < 0)
@@ -471,10 +452,12 @@ static int run_run(struct command_context *ctx)
 	say_found(&run);
 	r = play(&run, &err);
 	stop_view(&run);
-	if (r < 0)
-		return cmd_fail(&err);
-	print_table(&run);
-	return status_of(&run);
+	if (r == 0)
+		print_table(&run);
+	status = r < 0 ? cmd_fail(&err) : status_of(&run);
+	if (run.openings.n)
+		openings_leave(status);
+	return status;
 }
 
 const struct command command_run = {

@@ -6,7 +6,6 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/episode_setup.h"
 #include "cmd/run_record.h"
 #include "env/names.h"
 #include "env/setup.h"
@@ -159,9 +158,21 @@ static const char *multiline_end_of(void *user, const char *line)
 	return env_multiline_end(e->env, line);
 }
 
-static int open_model(struct episode *e)
+/* None pauses as long as another does, though all were begun alike. */
+static int open_chat(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
+	struct chat_options options = p->agent->options;
+
+	options.spent = p->past ? &p->past->spent : NULL;
+	options.seed = (uint64_t)e->begun_ns;
+	return chat_model_open(p->agent->chat, &options, &e->chat, &e->error);
+}
+
+static int begin_opening(struct episode *e)
+{
+	const struct episode_plan *p = &e->plan;
+	bool chat = p->agent && p->agent->chat;
 	struct model_request model = {
 		.spec = p->model,
 		.places = p->places,
@@ -174,48 +185,45 @@ static int open_model(struct episode *e)
 		.multiline_end = multiline_end_of,
 		.user = e,
 	};
+	struct opening_request opening = {
+		.gym = p->gym,
+		.env = p->env,
+		.model = chat ? NULL : &model,
+		.agent = p->agent ? p->agent->config : NULL,
+		.aliases = p->aliases,
+	};
+	int r = chat ? open_chat(e) : 0;
 
 	model.completion.words = native_words(&model.completion.n_words);
-	if (p->agent && p->agent->chat) {
-		struct chat_options options = p->agent->options;
-
-		options.spent = p->past ? &p->past->spent : NULL;
-		/* None pauses as long as another does, though all were begun alike. */
-		options.seed = (uint64_t)e->begun_ns;
-		return chat_model_open(p->agent->chat, &options, &e->chat, &e->error);
-	}
-	return model_open(&model, &e->model, &e->error);
-}
-
-static int open_all(struct episode *e)
-{
-	const struct episode_plan *p = &e->plan;
-	struct fh_env_info info;
-	int r = open_model(e);
-
-	if (r == 0)
-		r = fh_env_open(p->gym, p->env, &e->env, &e->error);
-	if (r == 0)
-		r = episode_set_up(
-				e->env, p->agent ? p->agent->config : NULL, p->aliases, &e->error);
-	if (r < 0)
-		return r;
-	fh_env_info(e->env, &info);
-	note_env(e, &info);
-	r = run_record_open(e, &info);
-	if (r == 0)
-		r = fh_env_reset_begin(e->env, p->seed, &e->error);
-	return r;
+	return r < 0 ? r : opening_start(p->openings, &opening, &e->opening, &e->error);
 }
 
 void episode_start(struct episode *e)
 {
 	e->begun_ns = clock_now_ns();
-	if (open_all(e) < 0) {
+	e->phase = EPISODE_OPENING;
+	if (begin_opening(e) < 0)
 		fail(e);
-		return;
-	}
+}
+
+static int begin_reset(struct episode *e)
+{
+	struct fh_env_info info;
+	int r = opening_take(take_ptr(e->opening), &e->env, &e->model, &e->error);
+
+	if (r < 0)
+		return r;
+	fh_env_info(e->env, &info);
+	note_env(e, &info);
+	r = run_record_open(e, &info);
+	return r < 0 ? r : fh_env_reset_begin(e->env, e->plan.seed, &e->error);
+}
+
+void episode_opened(struct episode *e)
+{
 	e->phase = EPISODE_RESETTING;
+	if (begin_reset(e) < 0)
+		fail(e);
 }
 
 /* --- step by step ----------------------------------------------------------------------------- */
@@ -414,7 +422,9 @@ void episode_advance(struct episode *e)
 
 void episode_stop(struct episode *e)
 {
-	if (e->phase == EPISODE_THINKING)
+	if (e->phase == EPISODE_OPENING)
+		e->opening = NULL; /* nobody waits for its thread: opening.h */
+	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING)
 		finish(e, "early_exit");
 	if (e->phase != EPISODE_RESETTING && e->phase != EPISODE_STEPPING)
 		return;

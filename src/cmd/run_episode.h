@@ -5,6 +5,7 @@
 #include "agent/agent.h"
 #include "base/buf.h"
 #include "cmd/episode_log.h"
+#include "cmd/opening.h"
 #include "cmd/run_agent.h"
 #include "cmd/run_resume.h"
 #include "model/model.h"
@@ -23,6 +24,7 @@
  */
 struct episode_plan {
 	struct fh_gym *gym;
+	struct openings *openings;
 	const struct fh_env_options *env;
 	const struct task_places *places;
 	const char *model;
@@ -41,6 +43,7 @@ enum episode_phase {
 	EPISODE_PLANNED,
 	EPISODE_GIVEN_UP, /* before it began: `error` says why */
 	EPISODE_FOUND,    /* it was there already, and over: what is kept below is of its record */
+	EPISODE_OPENING,  /* by a thread */
 	EPISODE_RESETTING,
 	EPISODE_THINKING, /* a language model is asked */
 	EPISODE_STEPPING,
@@ -56,6 +59,7 @@ struct episode {
 	struct fh_error error; /* why, if failed */
 
 	/* what is there while it goes on; NULL after it */
+	struct opening *opening; /* which takes this and the next from it, when it is over */
 	struct fh_env *env;
 	struct model *model; /* or these two */
 	struct chat_model *chat;
@@ -104,9 +108,11 @@ void episode_give_up(struct episode *e, const struct fh_error *why);
 void episode_init(struct episode *e, const struct episode_plan *plan);
 void episode_release(struct episode *e);
 
-/* Opens what it needs and begins; this blocks while a baseline is played for the first time. After
- * it, and after each episode_advance(), the phase says whether it goes on. */
+/* Begins to open what it needs. After it, and after each of the next three, the phase says whether it goes on. */
 void episode_start(struct episode *e);
+
+/* When its opening is over. */
+void episode_opened(struct episode *e);
 
 /* When fh_gym_wait() gave its environment. */
 void episode_advance(struct episode *e);

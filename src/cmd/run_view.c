@@ -20,6 +20,7 @@
 #define OTHERWISE_COLUMNS 100
 #define OTHERWISE_LINES 24
 #define PLAYER_COLUMNS 40
+#define PREPARING "preparing; its baseline is scored the first time"
 #define GAP 3 /* columns between cells */
 
 void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
@@ -43,8 +44,8 @@ static void write_out(const struct buf *out)
 
 static bool goes_on(const struct episode *e)
 {
-	return e->phase == EPISODE_RESETTING || e->phase == EPISODE_THINKING ||
-			e->phase == EPISODE_STEPPING;
+	return e->phase == EPISODE_OPENING || e->phase == EPISODE_RESETTING ||
+			e->phase == EPISODE_THINKING || e->phase == EPISODE_STEPPING;
 }
 
 /* "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s   python3 train.py": the last cell takes what is
@@ -55,22 +56,32 @@ struct line {
 	char *cells[N_CELLS];
 };
 
+/* "titanic:micro #0"; without a number while it has no folder. Heap. */
+static char *name_of(const struct episode *e)
+{
+	auto_free char *task = run_report_task(e);
+
+	return e->traj ? xasprintf("%s #%d", task, e->number) : xstrdup(task);
+}
+
 static void fill(struct line *line, const struct run_view *v, const struct episode *e)
 {
 	auto_buf struct buf shown = BUF_INIT(VIEW_BYTES_MAX);
-	auto_free char *task = run_report_task(e);
 	auto_free char *player = run_player(&v->players, e);
 
-	line->cells[CELL_EPISODE] = xasprintf("%s #%d", task, e->number);
+	line->cells[CELL_EPISODE] = name_of(e);
 	term_add_line(&shown, player, PLAYER_COLUMNS);
 	line->cells[CELL_PLAYER] = xstrdup(buf_str(&shown));
-	line->cells[CELL_STEP] =
-			xasprintf("%d/%d", e->steps + (e->phase == EPISODE_STEPPING), e->max_steps);
+	line->cells[CELL_STEP] = e->phase == EPISODE_OPENING
+			? xstrdup("")
+			: xasprintf("%d/%d", e->steps + (e->phase == EPISODE_STEPPING),
+					  e->max_steps);
 	line->cells[CELL_SCORES] = run_report_scores(e);
 	line->cells[CELL_TIME] = run_report_time(e);
-	line->cells[CELL_ACTION] = xstrdup(e->trouble ? e->trouble
-					: e->action   ? e->action
-						      : "starting");
+	line->cells[CELL_ACTION] = xstrdup(e->trouble                 ? e->trouble
+					: e->action                   ? e->action
+					: e->phase == EPISODE_OPENING ? PREPARING
+								      : "starting");
 }
 
 static void add_line(struct buf *out, const struct run_view *v, const struct line *line,
@@ -212,23 +223,10 @@ void run_view_log(void *view, const char *record, size_t n)
 /* "titanic:micro #0", "rows #2, openai:m (memory)": what the line is about. Heap. */
 static char *subject(const struct run_view *v, const struct episode *e)
 {
-	auto_free char *task = run_report_task(e);
+	auto_free char *name = name_of(e);
 	auto_free char *player = run_player(&v->players, e);
 
-	return xasprintf("%s #%d%s%s", task, e->number, *player ? ", " : "", player);
-}
-
-void run_view_preparing(struct run_view *v, const struct episode *e)
-{
-	auto_buf struct buf out = BUF_INIT(VIEW_BYTES_MAX);
-	auto_free char *task = run_report_task(e);
-
-	if (!v->live)
-		return;
-	run_view_draw(v, true);
-	buf_printf(&out, "%s   preparing; its baseline is scored the first time\n", task);
-	v->drawn++;
-	write_out(&out);
+	return xasprintf("%s%s%s", name, *player ? ", " : "", player);
 }
 
 void run_view_began(struct run_view *v, const struct episode *e)

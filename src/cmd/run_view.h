@@ -30,7 +30,6 @@ void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 		const struct episode *episodes, size_t n);
 void run_view_release(struct run_view *v); /* takes away what is drawn */
 
-void run_view_preparing(struct run_view *v, const struct episode *e);
 void run_view_began(struct run_view *v, const struct episode *e);
 void run_view_stepped(struct run_view *v, const struct episode *e);
 void run_view_found(struct run_view *v, const struct episode *e); /* what was there already */

@@ -87,6 +87,7 @@ static void free_task(struct gym_task *t)
 	imports_free(t->imports);
 	free(t->layer);
 	arena_release(&t->arena);
+	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
@@ -189,35 +190,52 @@ static int add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *er
 static struct gym_task *find(const struct fh_gym *gym, const struct task *like)
 {
 	for (struct gym_task *t = gym->tasks; t; t = t->next)
-		if (str_eq(t->task->file, like->file) && str_eq(t->task->variant, like->variant))
+		if (!t->failed && str_eq(t->task->file, like->file) &&
+				str_eq(t->task->variant, like->variant))
 			return t;
 	return NULL;
 }
 
-/* Takes the task over. */
-static int add(struct fh_gym *gym, struct task *task, struct gym_task **out, struct fh_error *err)
+/* The one that is there, or a new one, not prepared yet. Takes `task` over. */
+static struct gym_task *find_or_add(struct fh_gym *gym, struct task *task)
 {
-	struct gym_task *t = xcalloc(1, sizeof(*t));
-	int r;
+	struct gym_task *t;
 
-	t->task = task;
-	t->layer = xasprintf("%zu-%s", gym->n_tasks++, task->id);
-	r = hide_task(gym, task, err);
+	pthread_mutex_lock(&gym->lock);
+	t = find(gym, task);
+	if (t) {
+		task_free(task);
+	} else {
+		t = xcalloc(1, sizeof(*t));
+		pthread_mutex_init(&t->lock, NULL);
+		t->task = task;
+		t->layer = xasprintf("%zu-%s", gym->n_tasks++, task->id);
+		t->next = gym->tasks;
+		gym->tasks = t;
+	}
+	pthread_mutex_unlock(&gym->lock);
+	return t;
+}
+
+/* Under its lock. What failed is left alone: its files may be others next time. */
+static int prepare(struct fh_gym *gym, struct gym_task *t, struct fh_error *err)
+{
+	int r = hide_task(gym, t->task, err);
+
 	if (r == 0)
-		r = make_data(gym, task, err);
+		r = make_data(gym, t->task, err);
 	if (r == 0)
-		r = task_hash(task, t->hash, err);
+		r = task_hash(t->task, t->hash, err);
 	if (r == 0)
 		r = add_layer(gym, t, err);
-	if (r < 0) {
-		error_wrap(err, "prepare task %s", task->id);
-		free_task(t);
-		return r;
+	if (r == 0) {
+		t->ready = true;
+		return 0;
 	}
-	t->next = gym->tasks;
-	gym->tasks = t;
-	*out = t;
-	return 0;
+	pthread_mutex_lock(&gym->lock);
+	t->failed = true;
+	pthread_mutex_unlock(&gym->lock);
+	return error_wrap(err, "prepare task %s", t->task->id);
 }
 
 int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct gym_task **out,
@@ -230,16 +248,16 @@ int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct g
 	struct task *task;
 	int r;
 
-	r = task_load(&places, spec, variant, &task, err);
-	if (r < 0)
-		return r;
-	pthread_mutex_lock(&gym->lock);
-	t = find(gym, task);
-	if (t)
-		task_free(task);
-	else
-		r = add(gym, task, &t, err);
-	pthread_mutex_unlock(&gym->lock);
+	do {
+		r = task_load(&places, spec, variant, &task, err);
+		if (r < 0)
+			return r;
+		t = find_or_add(gym, task);
+		pthread_mutex_lock(&t->lock);
+		if (!t->ready && !t->failed)
+			r = prepare(gym, t, err);
+		pthread_mutex_unlock(&t->lock);
+	} while (r == 0 && !t->ready); /* another thread failed meanwhile */
 	if (r == 0)
 		*out = t;
 	return r;

@@ -14,7 +14,7 @@
 
 /*
  * What the environments of a process share. Tasks are loaded once and stay until the gym is closed,
- * so that any thread may read them; `lock` is held while one is added.
+ * so that any thread may read them.
  */
 struct fh_gym {
 	struct owner *owner;
@@ -28,14 +28,17 @@ struct fh_gym {
 
 /*
  * A task and its layer: starter files and data as every episode's workspace begins. Data that would
- * be large to copy is bound into the sandboxes instead.
+ * be large to copy is bound into the sandboxes instead. Who finds a task that nobody prepared does so under the
+ * task's lock; the others of that task wait for it, those of other tasks don't.
  */
 struct gym_task {
 	struct gym_task *next;
+	pthread_mutex_t lock;
+	bool ready, failed; /* under its lock; failed under the gym's, too: another is tried instead */
 	struct task *task;
 	char *layer;
 	char hash[SHA256_HEX_BYTES]; /* of all its files */
-	struct imports *imports;     /* under the gym's lock: env/imports.h */
+	struct imports *imports;     /* under the task's lock: env/imports.h */
 	struct sandbox_bind *data_binds;
 	size_t n_data_binds;
 	struct arena arena; /* the targets of the binds */

@@ -150,9 +150,9 @@ int imports_check(struct fh_env *env, struct fh_error *err)
 
 	if (task->grader.kind != GRADER_MLGYM)
 		return 0;
-	pthread_mutex_lock(&env->gym->lock);
+	pthread_mutex_lock(&env->task->lock);
 	found = find_or_ask(env);
-	pthread_mutex_unlock(&env->gym->lock);
+	pthread_mutex_unlock(&env->task->lock);
 	if (*found->evaluator)
 		return error_say(err, ENOPKG, "%s can't be scored: its evaluator " LACKS, task->id,
 				found->evaluator);

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_OPENING_H
+#define CMD_OPENING_H
+
+#include "agent/config.h"
+#include "model/model.h"
+
+#include <fumehood/env.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Environments that are opened by threads, a thread for each. To open one may take minutes: a data set is
+ * made, a baseline is played, or another process that does so is waited for. The loop that drives the other
+ * episodes goes on meanwhile.
+ *
+ * A thread can't be stopped. A command that does not want to wait for one ends by openings_leave(). The
+ * kernel and the nursery then end its sandboxes.
+ */
+struct openings {
+	int fd;   /* readable when a thread has ended */
+	size_t n; /* that were started and not taken */
+};
+
+/* More threads would only wait for each other. */
+#define OPENINGS_MAX 64
+
+int openings_open(struct openings *o, struct fh_error *err);
+void openings_close(struct openings *o);
+
+/* Exits with that status, so that nothing is released which a thread uses. */
+_Noreturn void openings_leave(int status);
+
+/* Whether a thread has ended since the last call. */
+bool openings_came(struct openings *o);
+
+struct opening_request {
+	struct fh_gym *gym;
+	const struct fh_env_options *env;
+	const struct model_request *model; /* copied; NULL: none is opened */
+	const struct agent_config *agent;
+	const char *aliases;
+};
+
+struct opening;
+
+/* What the request points to stays until opening_take(). */
+int opening_start(struct openings *o, const struct opening_request *request, struct opening **out,
+		struct fh_error *err);
+bool opening_is_over(const struct opening *opening);
+
+/* Of one that is over: gives the result or its error, and frees it. *out_model is set if one was asked for. */
+int opening_take(struct opening *opening, struct fh_env **out_env, struct model **out_model,
+		struct fh_error *err);
+
+#endif
