@@ -140,7 +140,13 @@ def test_plot(door):
     assert seen["info"]["exit_code"] == 0
     assert "51 points" in seen["observation"]
     assert seen["observation"].splitlines()[1].strip().startswith("50 |")
-    for action in ("plot f.csv x", "plot f.csv x y o.png", "plot f.csv x none", "plot f.csv x z", "plot none x y"):
+    for action in (
+        "plot f.csv x",
+        "plot f.csv x y o.png",
+        "plot f.csv x none",
+        "plot f.csv x z",
+        "plot none x y",
+    ):
         assert door.step(action)["info"]["exit_code"] == 1, action
     door.step("(echo x,y; echo 1,1; echo 2,) > g.csv")
     assert "1 point, 1 row left out" in door.step("plot g.csv x y")["observation"]
