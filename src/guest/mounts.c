@@ -147,9 +147,10 @@ static int add_part(const char *name, struct fh_error *err)
 	return mount_at(from, to, NULL, MS_BIND | MS_REC, NULL, err);
 }
 
+/* Made anew; or left out, so that a bind beneath it has a place. */
 static bool is_own_part(const char *name)
 {
-	static const char *const own[] = { ".", "..", "home", "tmp", "run", "proc", "dev" };
+	static const char *const own[] = { ".", "..", "home", "tmp", "run", "proc", "dev", "mnt" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
 		if (strcmp(name, own[i]) == 0)

@@ -79,6 +79,7 @@ static void test_places(void **state)
 		{ "data", "/usr/share", "cat /usr/share/a", "in a\n" },
 		{ "file", "/etc/hostname", "cat /etc/hostname", "in file\n" },
 		{ "data", "/mnt", "cat /mnt/a", "in a\n" },
+		{ "data", "/mnt/disk/data", "cat /mnt/disk/data/a", "in a\n" },
 		{ "data", "/run/data", "cat /run/data/a; ls /run", "in a\ndata\nfumehood\n" },
 	};
 
