@@ -88,7 +88,9 @@ struct fh_env_options {
 	const struct fh_bind *binds;
 	size_t n_binds;
 	/* A folder with a Python environment, which is first on the agent's and its graders' PATH, and lies at its own place;
-	 * in tasks of MLGym's also where their scripts look. What its interpreter belongs to is shown, too. NULL: none. */
+	 * in tasks of MLGym's also where their scripts look. What its interpreter belongs to is shown, too. NULL: none.
+	 * With ":rw" behind its path the agent can write to it, by `pip install` say: an episode's own, which ends with
+	 * it. Graders have it as it is on this machine. */
 	const char *python;
 	/* What literature_search and parse_pdf_url may ask, through this process: hosts with commas between,
 	 * "papers" for those of papers (docs/tools.md). NULL: nothing. */

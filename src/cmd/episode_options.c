@@ -84,13 +84,13 @@ int episode_binds(const struct cmd_list *list, struct arena *arena, const struct
 	return 0;
 }
 
-int episode_python(const char *dir, struct arena *arena, const char **out, struct fh_error *err)
+int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err)
 {
-	struct python_env env = { .dir = NULL };
-	int r = dir ? python_env_find(arena, dir, &env, err) : 0;
+	struct python_env env = { .spec = NULL };
+	int r = spec ? python_env_find(arena, spec, &env, err) : 0;
 
 	if (r == 0)
-		*out = env.dir;
+		*out = env.spec;
 	return r;
 }
 

@@ -24,10 +24,11 @@ extern const char *const episode_rewards[];
 
 #define STEPS_MAX 1000000
 
-#define PYTHON_OPTION(field)                                                                                             \
-	{                                                                                                                \
-		"python", 0, OPTION_TEXT, (field), "ENV",                                                                \
-				"a Python environment of this machine (venv, conda), read-only: its programs come first" \
+#define PYTHON_OPTION(field)                                                                                          \
+	{                                                                                                             \
+		"python", 0, OPTION_TEXT, (field), "ENV[:rw]",                                                        \
+				"a Python environment of this machine (venv, conda), whose programs come first; rw: " \
+				"inside it can be written to, by `pip install` say, which ends with the episode"      \
 	}
 
 /* Rows of a table whose struct holds a struct episode_options at the offset `at`. */
@@ -67,8 +68,8 @@ int episode_binds(const struct cmd_list *list, struct arena *arena, const struct
 /* MLGym's --container_mounts: binds more, each beneath the root by its own name; what is not there is left out, and said. */
 void episode_add_mounts(const struct cmd_list *mounts, struct arena *arena, struct cmd_list *binds);
 
-/* The absolute path of an environment that can be shown; NULL for NULL. In the arena. -EINVAL, -ENOENT. */
-int episode_python(const char *dir, struct arena *arena, const char **out, struct fh_error *err);
+/* Of "ENV", "ENV:rw" that can be shown, the same with an absolute path; NULL for NULL. In the arena. -EINVAL, -ENOENT. */
+int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err);
 
 /* Of a recorded "reset" event. 0: it has none, and was not made by a judge of ours. */
 uint64_t episode_recorded_salt(const struct pyjson *reset);

@@ -80,20 +80,18 @@ static const struct cmd_option shell_options[] = { COMMON_OPTIONS, {} };
 
 /* --- the sandbox ----------------------------------------------------------------------------- */
 
-static int read_binds(const struct sandbox_cli *cli, struct arena *arena,
-		const struct sandbox_bind **out, size_t *out_n, struct fh_error *err)
+static int read_binds(const struct sandbox_cli *cli, const struct python_env *python,
+		struct arena *arena, const struct sandbox_bind **out, size_t *out_n,
+		struct fh_error *err)
 {
 	struct sandbox_bind *binds =
 			arena_array(arena, cli->binds.n + PYTHON_BINDS_MAX, sizeof(*binds));
-	struct python_env python = { .n_binds = 0 };
 	const struct fh_bind *read;
 	int r = episode_binds(&cli->binds, arena, &read, err);
 
-	if (r == 0 && cli->python)
-		r = python_env_find(arena, cli->python, &python, err);
-	for (size_t i = 0; i < python.n_binds; i++)
-		binds[cli->binds.n + i] = python.binds[i];
-	*out_n = cli->binds.n + python.n_binds;
+	for (size_t i = 0; i < python->n_binds; i++)
+		binds[cli->binds.n + i] = python->binds[i];
+	*out_n = cli->binds.n + python->n_binds;
 
 	for (size_t i = 0; i < cli->binds.n && r == 0; i++)
 		binds[i] = (struct sandbox_bind){ read[i].source,
@@ -113,12 +111,14 @@ static int wait_ready(struct sandbox *sb, struct fh_error *err)
 			e.kind == SANDBOX_FAILED ? e.text : "the sandbox is gone");
 }
 
-static int start(struct owner *owner, const struct sandbox_cli *cli, const int *gpus,
-		struct sandbox **out, struct fh_error *err)
+static int start(struct owner *owner, const struct sandbox_cli *cli,
+		const struct python_env *python, const int *gpus, struct sandbox **out,
+		struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct sandbox_options options = { .gpus = gpus,
 		.n_gpus = cli->gpus.n,
+		.writable = python->writable,
 		.network = cli->network ? NETWORK_HOST : NETWORK_NONE,
 		.limits = { .memory_bytes = cli->memory_bytes,
 				.disk_bytes = cli->disk_bytes,
@@ -126,8 +126,10 @@ static int start(struct owner *owner, const struct sandbox_cli *cli, const int *
 				.cpus = cli->cpus,
 				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
 	struct sandbox *sb = NULL;
-	int r = read_binds(cli, &arena, &options.binds, &options.n_binds, err);
+	int r = read_binds(cli, python, &arena, &options.binds, &options.n_binds, err);
 
+	if (r == 0 && python->writable)
+		r = owner_add_folders(owner, python->writable, err);
 	if (r == 0)
 		r = sandbox_start(owner, &options, &sb, err);
 	if (r == 0)
@@ -313,22 +315,22 @@ static int run_program(const struct sandbox_cli *cli, const char *const *argv)
 	struct fh_error err = FH_ERROR_INIT;
 	struct owner *owner;
 	struct sandbox *sb;
-	const char *python = NULL;
+	struct python_env python = { .dir = NULL };
 	int status;
 
-	if (episode_python(cli->python, &arena, &python, &err) < 0)
+	if (cli->python && python_env_find(&arena, cli->python, &python, &err) < 0)
 		return cmd_refuse(&err);
 	if (gpu_options_read(&cli->gpus, &arena, &options.gpus.numbers, &err) < 0)
 		return cmd_refuse(&err);
 	if (owner_open(&options, &owner, &err) < 0)
 		return cmd_fail(&err);
-	if (start(owner, cli, options.gpus.numbers, &sb, &err) < 0) {
+	if (start(owner, cli, &python, options.gpus.numbers, &sb, &err) < 0) {
 		owner_close(owner);
 		return cmd_fail(&err);
 	}
 	if (owner_warning(owner))
 		cmd_warn("%s", owner_warning(owner));
-	status = run_in(sb, cli, with_python(&arena, python, argv));
+	status = run_in(sb, cli, with_python(&arena, python.dir, argv));
 	sandbox_close(sb);
 	owner_close(owner);
 	return status;

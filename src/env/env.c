@@ -176,20 +176,23 @@ static int add_python_bind(
 	return task_check_bind(env->task->task, env->gym->state_dir, source, err);
 }
 
-static int add_python(struct fh_env *env, const char *dir, struct fh_error *err)
+static int add_python(struct fh_env *env, const char *spec, struct fh_error *err)
 {
 	struct python_env python;
 	auto_free char *real = NULL;
-	int r = python_env_find(&env->arena, dir, &python, err);
+	int r = python_env_find(&env->arena, spec, &python, err);
 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < python.n_binds && r == 0; i++)
 		r = add_python_bind(env, python.binds[i].source, python.binds[i].target, err);
-	real = realpath(dir, NULL);
+	real = realpath(python.dir, NULL);
 	if (r == 0 && real && env->task->task->mlgym)
 		r = add_python_bind(env, real, MLGYM_CONDA_ENV, err);
+	if (r == 0 && python.writable)
+		r = owner_add_folders(env->gym->owner, python.writable, err);
 	env->python = python.dir;
+	env->writable = python.writable;
 	return r;
 }
 

@@ -48,8 +48,9 @@ struct fh_env {
 	const char *memory_file;    /* what it begins as instead; NULL: as it was kept */
 	struct sandbox_bind *binds; /* the task's data and its own, and the user's */
 	size_t n_binds;
-	const char *python; /* an environment of the user's; NULL: the machine's */
-	int *gpus;          /* of the owner's, as long as it is open */
+	const char *python;   /* an environment of the user's; NULL: the machine's */
+	const char *writable; /* source of its binds, which an episode may write to; NULL */
+	int *gpus;            /* of the owner's, as long as it is open */
 	size_t n_gpus;
 	struct score baseline; /* empty: the task has none */
 	char fingerprint[SHA256_HEX_BYTES];

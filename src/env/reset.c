@@ -77,6 +77,7 @@ static int start_sandbox(struct fh_env *env, struct fh_error *err)
 					.layer = env->task->layer,
 					.binds = env->binds,
 					.n_binds = env->n_binds,
+					.writable = env->writable,
 					.gpus = env->gpus,
 					.n_gpus = env->n_gpus,
 					.network = task->network,

@@ -15,6 +15,10 @@
  * Layers: starting files, copied once from the owner's folders into the nursery's tree. The owner's
  * own files are trusted; of their attributes only "executable" is kept, everything belongs to the agent
  * (or, when read-only, to root: the agent may then delete or replace it, but not write in it).
+ *
+ * A layer of folders only lies between a folder of the host and an overlay's upper: who owns its files isn't
+ * mapped in a sandbox, and so nobody could write anywhere in it. A folder that others may not read is left out,
+ * and stays as it is.
  */
 
 #define LAYER_DEPTH_MAX 64
@@ -25,6 +29,7 @@ struct copy {
 	id_t owner;
 	mode_t mask;    /* taken off a file's mode */
 	enum keep keep; /* ids and modes of the source instead */
+	bool folders_only;
 };
 
 static int copy_tree(int from, int to, const struct copy *how, int depth, struct fh_error *err);
@@ -109,6 +114,8 @@ static int copy_any(int from_dir, const char *from_name, int to_dir, const char 
 
 	if (fstatat(from_dir, from_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return error_set(err, errno, "look at '%s'", from_name);
+	if (how->folders_only && (!S_ISDIR(st.st_mode) || (st.st_mode & 05) != 05))
+		return 0;
 	if (S_ISDIR(st.st_mode))
 		return copy_folder(from_dir, from_name, to_dir, name, &st, how, depth, err);
 	if (S_ISREG(st.st_mode))
@@ -116,6 +123,13 @@ static int copy_any(int from_dir, const char *from_name, int to_dir, const char 
 	else if (S_ISLNK(st.st_mode))
 		r = copy_link(from_dir, from_name, to_dir, name, &st, how);
 	return r < 0 ? error_set(err, -r, "copy '%s'", from_name) : 0;
+}
+
+static bool is_copied(const struct dirent *e, const struct copy *how)
+{
+	if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+		return false;
+	return !how->folders_only || e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
 }
 
 static int copy_tree(int from, int to, const struct copy *how, int depth, struct fh_error *err)
@@ -133,7 +147,7 @@ static int copy_tree(int from, int to, const struct copy *how, int depth, struct
 	if (!dir)
 		return error_set(err, errno, "read a folder");
 	while (r == 0 && (e = readdir(dir)))
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+		if (is_copied(e, how))
 			r = copy_any(from, e->d_name, to, e->d_name, how, depth, err);
 	closedir(dir);
 	return r;
@@ -145,14 +159,25 @@ static int give_to_agent(int folder, const char *name)
 			AT_SYMLINK_NOFOLLOW);
 }
 
+static int copy_folders(int to, const char *source, struct fh_error *err)
+{
+	auto_close int from = open(source, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (from < 0)
+		return error_set(err, errno, "open '%s'", source);
+	return copy_tree(from, to, &(struct copy){ .folders_only = true }, 0, err);
+}
+
 static int copy_entry(int to, const struct layer_entry *entry, struct fh_error *err)
 {
 	struct copy how = { .owner = NURSERY_ID(entry->read_only ? 0 : GUEST_AGENT_ID),
 		.mask = entry->read_only ? 0222 : 0 };
 	const char *name;
-	auto_close int dir =
-			files_make_folders(to, entry->target, NURSERY_ID(GUEST_AGENT_ID), &name);
+	auto_close int dir = -1;
 
+	if (entry->folders_only)
+		return copy_folders(to, entry->source, err);
+	dir = files_make_folders(to, entry->target, NURSERY_ID(GUEST_AGENT_ID), &name);
 	if (dir < 0)
 		return error_set(err, -dir, "make the folders of '%s'", entry->target);
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)

@@ -101,21 +101,28 @@ static int copy_layer(const char *layer, struct fh_error *err)
 	return layer_clone(from, to, err);
 }
 
+/* `upper` and `work` are folders of the episode's files. */
+static int mount_overlay(const char *lower, const char *upper, const char *work, const char *target,
+		struct fh_error *err)
+{
+	char data[PATH_MAX + 256];
+
+	snprintf(data, sizeof(data),
+			"lowerdir=%s,upperdir=" TREE_FILES "%s,workdir=" TREE_FILES "%s,userxattr",
+			lower, upper, work);
+	return mount_at("overlay", target, "overlay", NOTHING, data, err);
+}
+
 static int mount_home(const struct mounts_request *q, struct fh_error *err)
 {
-	char layer[PATH_MAX], data[PATH_MAX + 128];
+	char layer[PATH_MAX];
 	int r;
 
 	if (!q->plan->layer)
 		return mount_at(TREE_FILES "/home", TREE_NEXT GUEST_HOME, NULL, MS_BIND, NULL, err);
 	snprintf(layer, sizeof(layer), TREE_LAYERS "/%s", q->plan->layer);
-	if (q->can & NURSERY_CAN_OVERLAY || q->disk_number >= 0) {
-		snprintf(data, sizeof(data),
-				"lowerdir=%s,upperdir=" TREE_FILES "/home,workdir=" TREE_FILES
-				"/work,userxattr",
-				layer);
-		return mount_at("overlay", TREE_NEXT GUEST_HOME, "overlay", NOTHING, data, err);
-	}
+	if (q->can & NURSERY_CAN_OVERLAY || q->disk_number >= 0)
+		return mount_overlay(layer, "/home", "/work", TREE_NEXT GUEST_HOME, err);
 	r = copy_layer(layer, err);
 	if (r < 0)
 		return r;
@@ -312,9 +319,46 @@ static int make_place(int root, const char *target, bool folder, struct fh_error
 	return 0;
 }
 
+/* Before Linux 6.6 the episode's files lie on a disk (sandbox.c), for a tmpfs can't be an upper there. */
+static int mount_writable(const char *layer, const char *from, const char *to, struct fh_error *err)
+{
+	char lower[PATH_MAX + 128];
+	int r = make_folder(TREE_FILES "/over", 0755, GUEST_AGENT_ID, err);
+
+	if (r == 0)
+		r = make_folder(TREE_FILES "/over-work", 0755, 0, err);
+	if (r < 0)
+		return r;
+	snprintf(lower, sizeof(lower), TREE_LAYERS "/%s:%s", layer, from);
+	r = mount_overlay(lower, "/over", "/over-work", to, err);
+	return r < 0 ? error_wrap(err, "make a bind writable") : 0;
+}
+
+static bool is_writable(const struct plan *plan, const struct plan_bind *bind)
+{
+	return plan->writable && strcmp(bind->source, plan->writable) == 0;
+}
+
+/* `writable` is where the overlay lies, once it does: other binds of its source show the same one. */
+static int mount_bind(const struct plan *plan, const struct plan_bind *bind, const char *from,
+		const char *to, char writable[PATH_MAX], struct fh_error *err)
+{
+	int r;
+
+	if (!is_writable(plan, bind))
+		return mount_at(from, to, NULL, MS_BIND | MS_REC, NULL, err);
+	if (*writable)
+		return mount_at(writable, to, NULL, MS_BIND, NULL, err);
+	r = mount_writable(plan->writable_layer, from, to, err);
+	if (r == 0)
+		snprintf(writable, PATH_MAX, "%s", to);
+	return r;
+}
+
 static int mount_binds(const struct mounts_request *q, struct fh_error *err)
 {
 	auto_close int root = open(TREE_NEXT, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	char writable[PATH_MAX] = "";
 
 	if (root < 0)
 		return error_set(err, errno, "open the root");
@@ -332,7 +376,7 @@ static int mount_binds(const struct mounts_request *q, struct fh_error *err)
 			return error_set(err, errno, "look at the bind '%s'", target);
 		r = make_place(root, target, S_ISDIR(st.st_mode), err);
 		if (r == 0)
-			r = mount_at(from, to, NULL, MS_BIND | MS_REC, NULL, err);
+			r = mount_bind(q->plan, &q->plan->binds[i], from, to, writable, err);
 		if (r < 0)
 			return r;
 	}

@@ -143,6 +143,7 @@ void layer_put(struct buf *b, const struct layer *l)
 		put_optional(b, l->entries[i].source);
 		wire_put_str(b, l->entries[i].target);
 		wire_put_u8(b, l->entries[i].read_only);
+		wire_put_u8(b, l->entries[i].folders_only);
 	}
 }
 
@@ -164,6 +165,7 @@ int layer_get(struct wire *w, struct layer *out)
 		entries[i].source = get_optional(w, GUEST_PATH_MAX);
 		entries[i].target = wire_get_str(w, GUEST_PATH_MAX);
 		entries[i].read_only = wire_get_u8(w);
+		entries[i].folders_only = wire_get_u8(w);
 	}
 	r = finish(w);
 	if (r < 0)
@@ -199,6 +201,8 @@ void plan_put(struct buf *b, const struct plan *p)
 		wire_put_str(b, p->binds[i].target);
 		wire_put_u8(b, p->binds[i].device);
 	}
+	put_optional(b, p->writable);
+	put_optional(b, p->writable_layer);
 	put_list(b, p->env);
 	wire_put_u32(b, p->random_seed);
 	wire_put_u64(b, p->disk_bytes);
@@ -232,6 +236,8 @@ int plan_get(struct wire *w, struct plan *out)
 		binds[i].target = wire_get_str(w, GUEST_PATH_MAX);
 		binds[i].device = wire_get_u8(w);
 	}
+	p.writable = get_optional(w, GUEST_PATH_MAX);
+	p.writable_layer = get_optional(w, GUEST_PATH_MAX);
 	p.env = get_list(w, GUEST_ENV_MAX);
 	p.random_seed = wire_get_u32(w);
 	p.disk_bytes = wire_get_u64(w);
@@ -255,7 +261,9 @@ void plan_forget_binds(struct plan *p)
 	free((void *)(uintptr_t)p->binds);
 	p->binds = NULL;
 	wipe_str(p->disk_folder);
-	p->disk_folder = NULL;
+	wipe_str(p->writable);
+	wipe_str(p->writable_layer);
+	p->disk_folder = p->writable = p->writable_layer = NULL;
 	p->n_binds = 0;
 }
 

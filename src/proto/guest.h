@@ -124,6 +124,7 @@ struct layer_entry {
 	const char *source; /* NULL: an empty folder */
 	const char *target;
 	bool read_only;
+	bool folders_only; /* what is in `source`, but no file: into the layer itself */
 };
 
 struct layer {
@@ -156,6 +157,8 @@ struct plan {
 	const char *disk_folder; /* its files lie here; NULL: in a tmpfs of its own */
 	const struct plan_bind *binds;
 	uint32_t n_binds;
+	/* Binds of this source are an overlay, with the folders of this layer. NULL: none is. */
+	const char *writable, *writable_layer;
 	const char *const *env; /* NULL-terminated, never NULL */
 	uint32_t random_seed;
 	uint64_t disk_bytes, disk_files; /* 0: half of the machine's memory, the kernel's default */

@@ -372,7 +372,8 @@ int nursery_make_layer(struct owner *o, const struct owner_layer *layer, struct 
 	for (size_t i = 0; i < layer->n; i++)
 		entries[i] = (struct layer_entry){ .source = layer->items[i].source,
 			.target = layer->items[i].target,
-			.read_only = layer->items[i].read_only };
+			.read_only = layer->items[i].read_only,
+			.folders_only = layer->items[i].folders_only };
 	layer_put(&b,
 			&(struct layer){ .name = layer->name,
 					.entries = entries,

@@ -4,11 +4,13 @@
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/scope.h"
+#include "base/sha256.h"
 #include "base/str.h"
 #include "proto/guest.h"
 #include "sandbox/seccomp.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -166,7 +168,8 @@ static struct owner_layer *copy_layer(const char *name, const struct layer_item 
 		l->items[i] = (struct layer_item){
 			.source = items[i].source ? xstrdup(items[i].source) : NULL,
 			.target = xstrdup(items[i].target),
-			.read_only = items[i].read_only
+			.read_only = items[i].read_only,
+			.folders_only = items[i].folders_only,
 		};
 	return l;
 }
@@ -200,4 +203,28 @@ out:
 	if (r == 0)
 		spares_refill(o);
 	return r;
+}
+
+void owner_folders_name(const char *source, char out[FOLDERS_NAME_BYTES])
+{
+	uint8_t digest[SHA256_BYTES];
+	char hex[SHA256_HEX_BYTES];
+	struct sha256 h;
+
+	sha256_init(&h);
+	sha256_add_str(&h, source);
+	sha256_end(&h, digest);
+	sha256_hex(digest, hex);
+	snprintf(out, FOLDERS_NAME_BYTES, "folders-%.16s", hex);
+}
+
+int owner_add_folders(struct owner *o, const char *source, struct fh_error *err)
+{
+	const struct layer_item item = { .source = source, .target = "", .folders_only = true };
+	char name[FOLDERS_NAME_BYTES];
+	int r;
+
+	owner_folders_name(source, name);
+	r = owner_add_layer(o, name, &item, 1, err);
+	return r == -EEXIST ? 0 : r;
 }

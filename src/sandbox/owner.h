@@ -104,6 +104,10 @@ void roll_close(struct owner *owner, uint32_t number);
 
 /* cover.c: what a sandbox has of this machine, NULL-terminated. */
 extern const char *const listed_paths[];
+/* owner.c: the layer that owner_add_folders() makes. */
+#define FOLDERS_NAME_BYTES 32
+void owner_folders_name(const char *source, char out[FOLDERS_NAME_BYTES]);
+
 /* bind.c: whether a sandbox can't do without what lies at this place or beneath. */
 bool bind_hides_something(const char *target);
 

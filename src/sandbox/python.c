@@ -67,6 +67,22 @@ static bool is_too_much(const char *real)
 			(user && path_is_within(user->pw_dir, real));
 }
 
+static int add_bind(struct finding *f, const char *source, const char *target)
+{
+	struct python_env *env = f->env;
+	int r;
+
+	if (env->n_binds == PYTHON_BINDS_MAX)
+		return error_say(f->err, ELOOP, "--python %s: too many links to its interpreter",
+				env->dir);
+	env->binds[env->n_binds++] = (struct sandbox_bind){
+		.source = arena_strdup(f->arena, source),
+		.target = arena_strdup(f->arena, target),
+	};
+	r = sandbox_bind_check(&env->binds[env->n_binds - 1], f->err);
+	return r < 0 ? error_wrap(f->err, "--python %s", env->spec) : 0;
+}
+
 /* A folder at the place where something looks for it. */
 static int show(struct finding *f, const char *place)
 {
@@ -84,14 +100,28 @@ static int show(struct finding *f, const char *place)
 				"--python %s: '%s' would be shown whole, and is no folder of a Python "
 				"alone",
 				env->dir, place);
-	if (env->n_binds == PYTHON_BINDS_MAX)
-		return error_say(f->err, ELOOP, "--python %s: too many links to its interpreter",
-				env->dir);
-	env->binds[env->n_binds++] = (struct sandbox_bind){
-		.source = arena_strdup(f->arena, real),
-		.target = arena_strdup(f->arena, place),
-	};
-	return sandbox_bind_check(&env->binds[env->n_binds - 1], f->err);
+	return add_bind(f, real, place);
+}
+
+/* At the place by which it was named, and where links lead from there: a place that every sandbox sees has them. */
+static int show_itself(struct finding *f, const char *real)
+{
+	int r = show(f, f->env->dir);
+
+	if (r < 0)
+		return r;
+	return f->env->writable && is_visible(real) ? add_bind(f, real, real) : show(f, real);
+}
+
+/* Last, or a folder around it that is shown, too, would lie over it. */
+static void move_to_end(struct python_env *env, size_t n_own)
+{
+	struct sandbox_bind own[PYTHON_BINDS_MAX];
+	size_t n_others = env->n_binds - n_own;
+
+	memcpy(own, env->binds, n_own * sizeof(*own));
+	memmove(env->binds, env->binds + n_own, n_others * sizeof(*own));
+	memcpy(env->binds + n_others, own, n_own * sizeof(*own));
 }
 
 /* The folder above the `bin` that a program lies in. */
@@ -169,6 +199,10 @@ static int check(const char *dir, struct fh_error *err)
 		return error_set(err, errno, "--python '%s'", dir);
 	if (!S_ISDIR(st.st_mode))
 		return error_say(err, ENOTDIR, "--python '%s': it is no folder", dir);
+	if ((st.st_mode & 05) != 05)
+		return error_say(err, EACCES,
+				"--python '%s': others may not read it, as a sandbox would: chmod -R o+rX",
+				dir);
 	if (access(program, X_OK) < 0)
 		return error_say(err, ENOENT,
 				"--python '%s': it has no bin/python3, so it is no environment of Python",
@@ -176,29 +210,51 @@ static int check(const char *dir, struct fh_error *err)
 	return 0;
 }
 
-int python_env_find(struct arena *a, const char *dir, struct python_env *out, struct fh_error *err)
+/* "ENV", "ENV:rw". No environment has a colon in its path, which stands in PATH. */
+static int read_spec(
+		struct arena *a, const char *spec, struct python_env *env, struct fh_error *err)
 {
-	struct python_env env = { 0 };
-	struct finding f = { .arena = a, .env = &env, .err = err };
+	const char *colon = strrchr(spec, ':');
+	const char *dir = colon ? arena_strndup(a, spec, (size_t)(colon - spec)) : spec;
 	auto_free char *whole = NULL;
 	auto_free char *real = realpath(dir, NULL);
-	int r = check(dir, err);
+	int r;
 
+	if (colon && !str_eq(colon, ":rw"))
+		return error_say(err, EINVAL, "--python wants ENV or ENV:rw, not '%s'", spec);
+	r = check(dir, err);
 	if (r == 0)
 		r = path_absolute(dir, &whole, err);
 	if (r < 0)
 		return r;
-	env.dir = arena_strdup(a, whole);
-	r = show(&f, env.dir);
-	if (r == 0)
-		r = show(&f, real);
+	env->dir = arena_strdup(a, whole);
+	env->writable = colon ? arena_strdup(a, real) : NULL;
+	env->spec = colon ? arena_printf(a, "%s:rw", whole) : env->dir;
+	return 0;
+}
+
+int python_env_find(struct arena *a, const char *spec, struct python_env *out, struct fh_error *err)
+{
+	struct python_env env = { 0 };
+	struct finding f = { .arena = a, .env = &env, .err = err };
+	auto_free char *real = NULL;
+	size_t n_own;
+	int r = read_spec(a, spec, &env, err);
+
+	if (r < 0)
+		return r;
+	real = realpath(env.dir, NULL);
+	r = real ? show_itself(&f, real) : error_set(err, errno, "--python '%s'", env.dir);
+	n_own = env.n_binds;
 	if (r == 0)
 		r = show_interpreter(&f);
 	if (r == 0)
 		r = show_home(&f);
-	if (r == 0)
-		*out = env;
-	return r;
+	if (r < 0)
+		return r;
+	move_to_end(&env, n_own);
+	*out = env;
+	return 0;
 }
 
 const char *python_env_path(struct arena *a, const char *dir, const char *rest)

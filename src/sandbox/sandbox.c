@@ -153,12 +153,30 @@ static int check_options(
 	return 0;
 }
 
+/* An overlay's upper can't lie in a tmpfs before Linux 6.6: then the sandbox' files lie on a disk. */
+static int plan_writable(struct sandbox *sb, const char *source, char layer[FOLDERS_NAME_BYTES],
+		struct sandbox_limits *limits, struct plan *plan, struct fh_error *err)
+{
+	if (!source)
+		return 0;
+	owner_folders_name(source, layer);
+	if (!owner_has_layer(sb->owner, layer))
+		return error_say(err, ENOENT, "there is no layer of the folders of '%s'", source);
+	plan->writable = source;
+	plan->writable_layer = layer;
+	if (!(sb->owner->can & NURSERY_CAN_OVERLAY))
+		limits->disk_on = DISK_DISK;
+	return 0;
+}
+
 static int begin(struct sandbox *sb, const struct sandbox_options *o, struct ends *ends,
 		struct fh_error *err)
 {
 	static const char *const no_env[] = { NULL };
 	auto_arena struct arena arena = ARENA_INIT;
 	struct plan_bind binds[GUEST_BINDS_MAX];
+	struct sandbox_limits limits = o->limits;
+	char folders[FOLDERS_NAME_BYTES];
 	struct plan plan = { .layer = o->layer,
 		.binds = binds,
 		.n_binds = (uint32_t)o->n_binds,
@@ -186,7 +204,9 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 	if (r == 0 && o->shell)
 		r = make_shell_ends(sb, ends, err);
 	if (r == 0)
-		r = set_limits(sb, &o->limits, &plan, err);
+		r = plan_writable(sb, o->writable, folders, &limits, &plan, err);
+	if (r == 0)
+		r = set_limits(sb, &limits, &plan, err);
 	if (r == 0)
 		r = send_plan(sb, &plan, ends, err);
 	if (sb->group)

@@ -87,12 +87,17 @@ int owner_collect(void);
 struct layer_item {
 	const char *source; /* absolute path here; NULL makes an empty folder */
 	const char *target;
-	bool read_only; /* not writable by the agent (who may still replace it) */
+	bool read_only;    /* not writable by the agent (who may still replace it) */
+	bool folders_only; /* see owner_add_folders(); there is no target */
 };
 
 int owner_add_layer(struct owner *owner, const char *name, const struct layer_item *items, size_t n,
 		struct fh_error *err);
 bool owner_has_layer(const struct owner *owner, const char *name);
+
+/* For sandboxes to which binds of `source`, an absolute path, are writable. Reads all its folders, the first time
+ * that it is called for it; blocks meanwhile. */
+int owner_add_folders(struct owner *owner, const char *source, struct fh_error *err);
 
 enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
 enum sandbox_disk { DISK_MEMORY, DISK_DISK };
@@ -120,6 +125,12 @@ struct sandbox_options {
 	const char *layer; /* name; NULL: an empty home */
 	const struct sandbox_bind *binds;
 	size_t n_binds;
+	/*
+	 * Binds of this folder can be written to: what is written lies among the sandbox' own files, and ends with it.
+	 * Its agent may make, replace and remove files there, and change none in place, for they are not its own.
+	 * Needs owner_add_folders(). NULL: none.
+	 */
+	const char *writable;
 	const int *gpus; /* numbers that the owner has; their devices are in /dev */
 	size_t n_gpus;
 	enum sandbox_network network;

@@ -6,10 +6,11 @@ import os
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, TASKS
+from conftest import ROOT, TASKS, Door
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
@@ -98,7 +99,9 @@ def test_an_environment_by_a_link(fumehood, environment):
     assert shown == f"here {environment}\n"
 
 
-@pytest.mark.parametrize("kind", ["missing", "file", "empty", "home", "base is home", "root"])
+@pytest.mark.parametrize(
+    "kind", ["missing", "file", "empty", "home", "base is home", "root", "closed", "rx", "usr"]
+)
 def test_what_is_no_environment_is_refused(fumehood, environment, kind):
     home = environment.parent.parent
     fumehood.env["HOME"] = str(home)
@@ -115,6 +118,12 @@ def test_what_is_no_environment_is_refused(fumehood, environment, kind):
         (environment / "bin/python3").symlink_to(home / "bin/python3")
     if kind == "root":
         env = "/"
+    if kind == "closed":
+        env.chmod(0o750)
+    if kind == "rx":
+        env = f"{env}:rx"
+    if kind == "usr":
+        env = "/usr:rw"
     for words in (["sandbox", "exec", "--python", env, "--", "true"], ["run", "--task", "rows"]):
         more = [] if words[0] == "sandbox" else ["--tasks-dir", TASKS, "--python", env]
         done = fumehood(*words, *more, status=2)
@@ -137,3 +146,143 @@ def test_an_environment_is_the_agents_and_the_graders(fumehood, environment, tmp
     assert f'python: "{environment}"' in (folder / "args.yaml").read_text()
     said = fumehood("replay", folder, "--mlgym-root", root, status=None).stderr
     assert f"the run had --python {environment}" in said
+
+
+# --- Python that is written to ------------------------------------------------------------------------
+
+
+def tree(folder: Path) -> dict:
+    """What lies in a folder: by path the mode, and the content of files."""
+    found = sorted(p for p in folder.rglob("*") if p.name != "__pycache__")
+    return {
+        str(p): (p.lstat().st_mode, p.read_bytes() if p.is_file() else None)
+        for p in found
+        if "__pycache__" not in p.parts
+    }
+
+
+def site_of(environment: Path) -> Path:
+    (site,) = environment.glob("lib/python3*/site-packages")
+    return site
+
+
+@pytest.mark.parametrize("disk", ["memory", "disk"])
+def test_an_environment_can_be_written_to(fumehood, environment, disk):
+    """At its own place, and on this machine nothing changes."""
+    site = site_of(environment)
+    closed = environment / "private"
+    closed.mkdir()
+    (closed / "file").write_text("mine")
+    closed.chmod(0o700)
+    (site / "part").mkdir()
+    (site / "part/old.py").write_text("A = 1\n")
+    link = environment.parent.parent.parent / "link"
+    link.symlink_to(environment)
+    before = tree(environment)
+
+    def run(*lines: str, env: object = environment, more=()) -> list:
+        script = ["exec 2>&1", f"cd {site}", *lines]
+        words = ["sandbox", "exec", "--disk-on", disk, "--python", f"{env}:rw", *more]
+        done = fumehood(*words, "--", "bash", "-c", "\n".join(script), status=None)
+        return done.stdout.splitlines()
+
+    assert run(f"touch new {environment}/bin/tool", "ls -d new", f"ls {environment}/bin") == [
+        *("new", "hello", "python", "python3", "tool")
+    ]
+    assert run("ls new") == ["ls: cannot access 'new': No such file or directory"]
+    assert run("sed -i s/here/there/ only_there.py", "hello") == [f"there {environment}"]
+    assert run("rm -r part", "mkdir part", "ls part", "echo x >part/a", "cat part/a") == ["x"]
+    assert run("mv part other", "ls other") == ["old.py"]
+    assert run(f"touch new; ls {link}/{site.relative_to(environment)}/new", env=link) == [
+        f"{link}/{site.relative_to(environment)}/new"
+    ]
+    # Files are another's: they can be replaced, and not changed.
+    assert "Permission denied" in run("echo x >>only_there.py")[0]
+    assert "Operation not permitted" in run("chmod 777 only_there.py")[0]
+    # What others may not read stays so.
+    assert all("Permission denied" in line for line in run(f"cat {closed}/file; ls {closed}"))
+    if disk == "memory":
+        full = run("head -c 9M /dev/zero >big; wc -c <big", more=("--disk", "4M"))
+        assert "No space left on device" in full[0] and int(full[1]) < 5 << 20
+    assert tree(environment) == before
+
+
+def test_an_environment_inside_its_base_is_written_to(fumehood, environment):
+    """The installation that it was made by is shown around it, and lies not over it."""
+    base = environment.parent.parent / "python"
+    inside = base / "envs/mine"
+    shutil.copytree(environment, inside, symlinks=True)
+    script = f"touch {inside}/new && ls {inside}/new; touch {base}/new"
+    words = ["sandbox", "exec", "--python", f"{inside}:rw", "--", "sh", "-c", script]
+    done = fumehood(*words, status=1)
+    assert done.stdout == f"{inside}/new\n" and "Read-only file system" in done.stderr
+    assert not (inside / "new").exists()
+
+
+def wheel(folder: Path, version: str) -> Path:
+    path = folder / f"tiny-{version}-py3-none-any.whl"
+    info = f"tiny-{version}.dist-info"
+    files = {
+        "tiny/__init__.py": f"V = {version!r}\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: tiny\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
+    with zipfile.ZipFile(path, "w") as out:
+        for name, text in files.items():
+            out.writestr(name, text)
+    return path
+
+
+def test_pip_installs_for_an_episode(fumehood, tmp_path):
+    """It lasts as long as the episode; what was there before can be replaced and removed, too."""
+    env, wheels = tmp_path / "env", tmp_path / "wheels"
+    wheels.mkdir()
+    old, new = wheel(wheels, "1.0"), wheel(wheels, "2.0")
+    subprocess.run(["/usr/bin/python3", "-m", "venv", env], check=True)
+    pip = [env / "bin/pip", "install", "-q", "--no-index", "--no-compile"]
+    subprocess.run([*pip, old], check=True)
+    before = tree(env)
+    words = ["--task", "rows", "--max-steps", "100", "--bind", wheels, "--python", f"{env}:rw"]
+    door = Door(fumehood, *words)
+    shown = "python -c 'import tiny; print(tiny.V)'"
+    gone = "ModuleNotFoundError: No module named 'tiny'"
+    for _ in range(2):
+        door.ask(op="reset", seed=0)
+        assert door.step(shown)["observation"] == "1.0\n"
+        assert door.step(f"touch {site_of(env)}/new")["info"]["exit_code"] == 0
+        step = door.step(f"pip install -q --no-index -U {new} && {shown}")
+        assert step["observation"] == "2.0\n"
+        assert door.step(f"ls {site_of(env)}/new && {shown}")["observation"].endswith("new\n2.0\n")
+        assert gone in door.step(f"pip uninstall -qy tiny && {shown}")["observation"]
+    assert door.end() == 0
+    assert tree(env) == before
+
+
+def test_graders_have_the_environment_as_it_is_on_disk(fumehood, environment, tmp_path):
+    """Whatever an agent puts into its own: modules, what Python starts with, the interpreter."""
+    root = tmp_path / "checkout"
+    shutil.copytree(ROOT / "tests/fixtures/mlgym-root", root)
+    evaluator = root / "data/coin/evaluate.py"
+    looks = "import only_there, sys, importlib.util as u\nassert only_there.HERE == 'here'\n"
+    looks += "assert not u.find_spec('planted')\n"
+    evaluator.write_text(looks + evaluator.read_text())
+    site = site_of(environment)
+    cheat = "print('{\"Score\": 99}'); import os; os._exit(0)"
+    plant = f"""cd {site}; echo "HERE = 'planted'" >/tmp/x; mv /tmp/x only_there.py
+echo 1 >planted.py; printf '%s' {json.dumps(cheat).replace("$", "")} >/tmp/cheat
+cp /tmp/cheat sitecustomize.py; cp /tmp/cheat usercustomize.py
+echo 'import planted' >planted.pth
+rm {environment}/bin/python3; printf '#!/bin/sh\necho cheat\n' >{environment}/bin/python3
+chmod 755 {environment}/bin/python3; cat only_there.py; python3"""
+    actions = fumehood.actions(plant, "submit")
+    words = ["--mlgym-root", root, "--task", "coin", "--model", actions]
+    (done,) = fumehood.run_json(*words, "--python", f"{environment}:rw")
+    assert done["exit_status"] == "submitted" and done["scores"][0]["Score"] == 0.4
+    folder = Path(done["trajectory"]).parent
+    steps = json.loads(Path(done["trajectory"]).read_text())["trajectory"]
+    assert steps[0]["observation"] == "HERE = 'planted'\ncheat"
+    assert f'python: "{environment}:rw"' in (folder / "args.yaml").read_text()
+    again = ["replay", folder, "--mlgym-root", root, "--out", tmp_path / "again"]
+    assert f"the run had --python {environment}:rw" in fumehood(*again, status=None).stderr
+    assert not fumehood(*again, "--python", f"{environment}:rw").stderr

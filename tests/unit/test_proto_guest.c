@@ -88,6 +88,8 @@ static void put_plan(struct buf *b)
 					.disk_folder = "/disk",
 					.binds = binds,
 					.n_binds = 2,
+					.writable = "/a",
+					.writable_layer = "folders",
 					.env = words,
 					.random_seed = ~0U,
 					.disk_bytes = 1ULL << 40,
@@ -110,12 +112,16 @@ static int get_plan(struct wire *w)
 	assert_null(p.layer);
 	assert_string_equal(p.disk_folder, "/disk");
 	assert_string_equal(p.binds[1].target, "/d");
+	assert_string_equal(p.writable, "/a");
+	assert_string_equal(p.writable_layer, "folders");
 	assert_words(p.env);
 	assert_true(p.random_seed == ~0U && p.disk_bytes == 1ULL << 40 && p.disk_files == 3);
 	assert_true(p.processes == 512 && p.memory_bytes == 1ULL << 33);
 	plan_forget_binds(&p);
 	assert_int_equal(p.n_binds, 0);
 	assert_null(p.disk_folder);
+	assert_null(p.writable);
+	assert_null(p.writable_layer);
 	plan_release(&p);
 	return 0;
 }
