@@ -300,7 +300,7 @@ static void warn_of_requirements(struct planning *p, const struct task *task)
 	auto_buf struct buf missing = BUF_INIT(MISSING_BYTES_MAX);
 
 	if (!task->requirements || has_own_python(p) ||
-			requirements_missing(task->requirements, &missing, NULL) < 0 ||
+			requirements_missing(task->requirements, NULL, &missing, NULL) < 0 ||
 			!missing.len)
 		return;
 	cmd_warn("%s: this machine's Python lacks %s of %s; --python ENV shows one that has them",

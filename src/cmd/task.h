@@ -4,6 +4,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/mlgym_root.h"
+#include "task/check.h"
 #include "task/task.h"
 
 /* What the commands of `fumehood task` have in common. */
@@ -30,12 +31,21 @@ static inline int task_options_places(
 extern const struct command command_task_list, command_task_show, command_task_check,
 		command_task_new;
 
+/* How a task is tried: with a Python environment of the user's, "ENV" or "ENV:rw"; NULL: this machine's Python. */
+struct task_trial {
+	const struct task_places *places;
+	const char *spec, *python;
+};
+
+/* Adds to the check which modules a task of MLGym's imports, and that Python lacks. Nothing of the task is run. */
+void task_try_imports(const struct task_trial *trial, struct task_check *check);
+
 /*
  * Plays the task's baseline and its known good solution. CMD_FAILED when one of them can't be scored, or the
  * solution is no better than the baseline, CMD_USAGE when the task's data is missing. Added to the object `played`: "baseline" and "solution", what
  * each scored by metric; "published", the scores that the task itself tells, and "compared", how the
  * baseline's differ; "note" and "problem", a sentence, if there is one.
  */
-int task_try(const struct task_places *places, const char *spec, json_t *played);
+int task_try(const struct task_trial *trial, json_t *played);
 
 #endif

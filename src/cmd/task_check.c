@@ -4,8 +4,9 @@
 #include "base/json.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cmd/episode_options.h"
 #include "cmd/term.h"
-#include "task/check.h"
+#include "sandbox/python.h"
 
 #include <stdio.h>
 
@@ -16,6 +17,7 @@
 struct check_options {
 	struct task_options task;
 	bool run;
+	const char *python;
 };
 
 /* What was found of one task. */
@@ -107,15 +109,19 @@ static void print_text(const struct outcome *o)
 }
 
 /* False when there is no such task. */
-static bool check_one(
-		const struct task_places *places, bool run, struct outcome *o, struct fh_error *err)
+static bool check_one(const struct task_places *places, const struct python_env *python, bool run,
+		struct outcome *o, struct fh_error *err)
 {
-	if (task_check(places, o->spec, &o->check, err) < 0)
+	struct task_trial trial = { .places = places, .spec = o->spec, .python = python->spec };
+
+	if (task_check(places, o->spec, python->dir, &o->check, err) < 0)
 		return false;
+	if (python->spec && !run) /* who plays it looks, too */
+		task_try_imports(&trial, &o->check);
 	o->status = o->check.n_problems ? CMD_FAILED : CMD_OK;
 	if (run && o->status == CMD_OK) {
 		o->played = json_object();
-		o->status = task_try(places, o->spec, o->played);
+		o->status = task_try(&trial, o->played);
 	}
 	return true;
 }
@@ -124,15 +130,18 @@ static int run_task_check(struct command_context *ctx)
 {
 	const struct check_options *options = ctx->options;
 	struct fh_error err = FH_ERROR_INIT;
+	struct python_env python = { .spec = NULL };
 	struct task_places places;
 	int status = CMD_OK;
 
 	if (task_options_places(ctx, &places, &err) < 0)
 		return cmd_refuse(&err);
+	if (options->python && python_env_find(ctx->arena, options->python, &python, &err) < 0)
+		return cmd_refuse(&err);
 	for (size_t i = 0; i < ctx->n_args; i++) {
 		struct outcome o = { .spec = ctx->args[i] };
 
-		if (!check_one(&places, options->run, &o, &err))
+		if (!check_one(&places, &python, options->run, &o, &err))
 			return cmd_refuse(&err);
 		if (ctx->json)
 			print_json(&o);
@@ -149,6 +158,7 @@ static const struct cmd_option options[] = {
 	{ "run", 0, OPTION_FLAG, offsetof(struct check_options, run),
 			.help = "play the baseline and the known good solution, and score both; a "
 				"baseline that the task has published is compared" },
+	PYTHON_OPTION(offsetof(struct check_options, python)),
 	TASKS_DIR_OPTION,
 	{},
 };
@@ -162,7 +172,9 @@ const struct command command_task_check = {
 	.about = "Reads the task with each of its variants, compares data with its hashes, and looks "
 		 "whether the agent would see what it must not. A problem makes the exit status 1; a "
 		 "note does no harm.\n"
-		 "With --run the variant that is named, or the default one, is played too.",
+		 "With --run the variant that is named, or the default one, is played too.\n"
+		 "With --python the packages that a task of MLGym's wants, and the modules that its programs "
+		 "import, are looked for in that environment, and --run plays and scores with it.",
 	.options = options,
 	.options_size = sizeof(struct check_options),
 	.run = run_task_check,

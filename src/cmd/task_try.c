@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "env/imports.h"
 #include "grade/score.h"
 
 #include <fumehood/env.h>
@@ -208,19 +209,26 @@ static bool try_published(struct attempt *a, const struct task *task, json_t *pl
 	return true;
 }
 
+static struct fh_env_options options_of(const struct task *task, const char *python)
+{
+	return (struct fh_env_options){
+		.task = task->mlgym ? task->file : task->dir,
+		.variant = task->variant,
+		.max_steps = STEPS,
+		.python = python,
+	};
+}
+
 /* True if the baseline was published, so that fh_env_open() has not played it. */
 static bool has_published(const struct task *task)
 {
 	return !task->baseline_command || task->baseline_is_published;
 }
 
-static bool try_task(struct fh_gym *gym, const struct task *task, json_t *played)
+static bool try_task(
+		struct fh_gym *gym, const struct task *task, const char *python, json_t *played)
 {
-	struct fh_env_options options = {
-		.task = task->mlgym ? task->file : task->dir,
-		.variant = task->variant,
-		.max_steps = STEPS,
-	};
+	struct fh_env_options options = options_of(task, python);
 	struct attempt a = { .err = FH_ERROR_INIT };
 	struct fh_env_info info;
 	bool ok = true;
@@ -240,24 +248,53 @@ static bool try_task(struct fh_gym *gym, const struct task *task, json_t *played
 	return ok;
 }
 
-int task_try(const struct task_places *places, const char *spec, json_t *played)
+static int open_gym(const struct task_places *places, struct fh_gym **out, struct fh_error *err)
 {
 	struct fh_gym_options options = { .tasks_dir = places->tasks_dir,
 		.mlgym_root = places->mlgym_root,
 		.state_dir = places->state_dir };
+
+	return fh_gym_open(&options, out, err);
+}
+
+void task_try_imports(const struct task_trial *trial, struct task_check *check)
+{
+	struct fh_env_options options;
+	auto_free char *warning = NULL;
+	struct fh_gym *gym = NULL;
+	struct task *task = NULL;
+	struct fh_error err;
+	int r;
+
+	if (task_load(trial->places, trial->spec, NULL, &task, NULL) < 0)
+		return; /* the check has said so */
+	options = options_of(task, trial->python);
+	r = task->mlgym ? open_gym(trial->places, &gym, &err) : 0;
+	if (r == 0 && gym)
+		r = env_look_at_imports(gym, &options, &warning, &err);
+	if (r < 0)
+		task_check_remark(check, true, "%s", err.message);
+	else if (warning)
+		task_check_remark(check, false, "%s", warning);
+	fh_gym_close(gym);
+	task_free(task);
+}
+
+int task_try(const struct task_trial *trial, json_t *played)
+{
 	struct fh_error err = FH_ERROR_INIT;
 	struct fh_gym *gym = NULL;
 	struct task *task = NULL;
 	bool ok;
 
-	if (task_load(places, spec, NULL, &task, &err) < 0) {
+	if (task_load(trial->places, trial->spec, NULL, &task, &err) < 0) {
 		failed(played, "not played", &err);
 		return err.code == -ENODATA ? CMD_USAGE : CMD_FAILED;
 	}
-	if (fh_gym_open(&options, &gym, &err) < 0)
+	if (open_gym(trial->places, &gym, &err) < 0)
 		ok = failed(played, "not played", &err);
 	else
-		ok = try_task(gym, task, played);
+		ok = try_task(gym, task, trial->python, played);
 	fh_gym_close(gym);
 	task_free(task);
 	return ok ? CMD_OK : CMD_FAILED;

@@ -249,6 +249,23 @@ static void init_buffers(struct fh_env *env)
 	buf_init(&env->memory_began, GUEST_MEMORY_BYTES_MAX);
 }
 
+/* Its task, and what its sandboxes see. */
+static int prepare_task(
+		struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
+{
+	int r = gym_task(env->gym, options->task, options->variant, &env->task, err);
+
+	if (r == 0)
+		r = add_binds(env, options, err);
+	if (r == 0 && options->n_gpus)
+		r = take_gpus(env, options->n_gpus, err);
+	if (r < 0)
+		return r;
+	env->submission = grade_submission_name(&env->arena, env->task->task);
+	fingerprint(env->binds, env->n_binds, env->n_gpus, env->fingerprint);
+	return 0;
+}
+
 static int prepare(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
 {
 	int r;
@@ -256,11 +273,7 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 	if (!options->task || options->max_steps < 0 || options->max_text_bytes < 0)
 		return error_say(err, EINVAL,
 				"an environment needs a task, and max_steps and max_text_bytes of 0 or more");
-	r = gym_task(env->gym, options->task, options->variant, &env->task, err);
-	if (r == 0)
-		r = add_binds(env, options, err);
-	if (r == 0 && options->n_gpus)
-		r = take_gpus(env, options->n_gpus, err);
+	r = prepare_task(env, options, err);
 	if (r < 0)
 		return r;
 	if (options->judge_salt > FH_JUDGE_SALT_MAX)
@@ -271,9 +284,7 @@ static int prepare(struct fh_env *env, const struct fh_env_options *options, str
 			return r;
 		env->web_hosts = arena_strdup(&env->arena, options->web_hosts);
 	}
-	env->submission = grade_submission_name(&env->arena, env->task->task);
 	init_buffers(env);
-	fingerprint(env->binds, env->n_binds, env->n_gpus, env->fingerprint);
 	r = imports_check(env, err);
 	if (r == 0)
 		r = baseline_load(env, err);
@@ -330,6 +341,22 @@ void fh_env_close(struct fh_env *env)
 	free(env->welcome);
 	free(env->working_dir);
 	free(env);
+}
+
+int env_look_at_imports(struct fh_gym *gym, const struct fh_env_options *options,
+		char **out_warning, struct fh_error *err)
+{
+	struct fh_env *env = xcalloc(1, sizeof(*env));
+	int r;
+
+	env->gym = gym;
+	r = prepare_task(env, options, err);
+	if (r == 0)
+		r = imports_check(env, err);
+	if (r == 0)
+		*out_warning = env->warning ? xstrdup(env->warning) : NULL;
+	fh_env_close(env);
+	return r;
 }
 
 const char *fh_env_warning(const struct fh_env *env)

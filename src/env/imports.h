@@ -11,6 +11,11 @@
  */
 int imports_check(struct fh_env *env, struct fh_error *err);
 
+/* The same for a task that is not to be played: its baseline is not. *out_warning is the caller's; NULL: there is none. In
+ * env.c. */
+int env_look_at_imports(struct fh_gym *gym, const struct fh_env_options *options,
+		char **out_warning, struct fh_error *err);
+
 struct imports;
 void imports_free(struct imports *list); /* NULL is fine */
 

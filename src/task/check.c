@@ -22,10 +22,7 @@
 #define REQUIREMENTS_BYTES_MAX 65536
 
 /* Variants have most of their remarks in common: each is said once. */
-static void remark(struct task_check *check, bool problem, const char *format, ...)
-		__attribute__((format(printf, 3, 4)));
-
-static void remark(struct task_check *check, bool problem, const char *format, ...)
+void task_check_remark(struct task_check *check, bool problem, const char *format, ...)
 {
 	char text[FH_ERROR_MESSAGE_MAX];
 	va_list ap;
@@ -44,8 +41,8 @@ static void remark(struct task_check *check, bool problem, const char *format, .
 		};
 }
 
-#define problem(check, ...) remark(check, true, __VA_ARGS__)
-#define note(check, ...) remark(check, false, __VA_ARGS__)
+#define problem(check, ...) task_check_remark(check, true, __VA_ARGS__)
+#define note(check, ...) task_check_remark(check, false, __VA_ARGS__)
 
 /* --- data ------------------------------------------------------------------------------------- */
 
@@ -214,11 +211,12 @@ static void check_requirements(struct task_check *check, const struct task *task
 
 	if (!task->requirements)
 		return;
-	if (requirements_missing(task->requirements, &missing, &err) < 0)
+	if (requirements_missing(task->requirements, check->python, &missing, &err) < 0)
 		problem(check, "%s", err.message);
 	else if (missing.len)
-		note(check, "this machine's Python lacks %s of %s", buf_str(&missing),
-				path_basename(task->requirements));
+		note(check, "%s lacks %s of %s",
+				check->python ? check->python : "this machine's Python",
+				buf_str(&missing), path_basename(task->requirements));
 }
 
 static void check_keys(struct task_check *check, const struct task *task)
@@ -258,8 +256,8 @@ static void check_variant(const struct task_places *places, const char *spec, co
 
 	if (r < 0) {
 		/* What is not here can't be wrong. */
-		remark(check, r != -ENODATA, "%s%s", r == -ENODATA ? "not checked: " : "",
-				err.message);
+		task_check_remark(check, r != -ENODATA, "%s%s",
+				r == -ENODATA ? "not checked: " : "", err.message);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
@@ -267,8 +265,8 @@ static void check_variant(const struct task_places *places, const char *spec, co
 	task_free(task);
 }
 
-int task_check(const struct task_places *places, const char *spec, struct task_check *out,
-		struct fh_error *err)
+int task_check(const struct task_places *places, const char *spec, const char *python,
+		struct task_check *out, struct fh_error *err)
 {
 	struct task_found found;
 	struct fh_error why;
@@ -276,7 +274,7 @@ int task_check(const struct task_places *places, const char *spec, struct task_c
 	char **variants;
 	int r;
 
-	*out = (struct task_check){ .n = 0 };
+	*out = (struct task_check){ .python = python };
 	r = task_find(places, spec, &found, err);
 	if (r < 0)
 		return r;

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define PYTHON "/usr/bin/python3"
+#define HAS_MACHINES "include-system-site-packages = true" /* as venv writes it */
 #define FILE_BYTES_MAX (1 << 20)
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
@@ -33,13 +35,12 @@ static char *normal_name(struct arena *a, const char *name, size_t n)
 }
 
 /* What is installed is a folder or file "Name-1.0.dist-info", "Name-1.0-py3.11.egg-info". */
-static void find_installed(glob_t *out)
+static void find_of_machine(int flags, glob_t *out)
 {
 	static const char *const homes[] = { "/usr/lib", "/usr/lib64", "/usr/local/lib",
 		"/usr/local/lib64" };
 	auto_free char *real = realpath(PYTHON, NULL);
 	const char *const versions[] = { "python3", real ? path_basename(real) : "python3" };
-	int flags = GLOB_NOSORT;
 
 	for (size_t i = 0; i < ARRAY_SIZE(homes); i++) {
 		for (size_t k = 0; k < ARRAY_SIZE(versions); k++) {
@@ -51,6 +52,28 @@ static void find_installed(glob_t *out)
 			flags |= GLOB_APPEND;
 		}
 	}
+}
+
+static bool has_machines(const char *python)
+{
+	auto_free char *path = path_join(python, "pyvenv.cfg");
+	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
+
+	return fd_read_file(path, &text, NULL) == 0 && strstr(buf_str(&text), HAS_MACHINES);
+}
+
+static void find_installed(const char *python, glob_t *out)
+{
+	auto_free char *pattern = NULL;
+
+	if (!python) {
+		find_of_machine(GLOB_NOSORT, out);
+		return;
+	}
+	pattern = xasprintf("%s/lib*/python3*/site-packages/*-info", python);
+	glob(pattern, GLOB_NOSORT, NULL, out);
+	if (has_machines(python))
+		find_of_machine(GLOB_NOSORT | GLOB_APPEND, out);
 }
 
 static bool is_installed(const glob_t *installed, const char *name)
@@ -76,7 +99,8 @@ static size_t name_length(const char *line, size_t n)
 	return length;
 }
 
-int requirements_missing(const char *path, struct buf *out, struct fh_error *err)
+int requirements_missing(
+		const char *path, const char *python, struct buf *out, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
 	auto_arena struct arena arena = ARENA_INIT;
@@ -86,7 +110,7 @@ int requirements_missing(const char *path, struct buf *out, struct fh_error *err
 
 	if (r < 0)
 		return r;
-	find_installed(&installed);
+	find_installed(python, &installed);
 	for (const char *line = buf_str(&text); *line;) {
 		size_t length, n;
 

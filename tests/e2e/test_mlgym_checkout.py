@@ -117,6 +117,48 @@ def test_what_programs_import_is_looked_for(fumehood, tmp_path):
     assert "imports" not in done.stderr
 
 
+def test_check_with_a_python(fumehood, tmp_path):
+    """Imports and packages are looked for in that environment, and programs run with it."""
+    root = tmp_path / "checkout"
+    shutil.copytree(CHECKOUT, root)
+    folder, model = root / "data/rows", root / "data/model"
+    for name, module in (("evaluate.py", "sklearn9"), ("baseline.py", "yaml9")):
+        (folder / name).write_text(f"import {module}\n" + (folder / name).read_text())
+    (model / "requirements.txt").write_text("Only.Here>=1\nnowhere9\n")
+    env = tmp_path / "env"
+    subprocess.run(["/usr/bin/python3", "-m", "venv", "--without-pip", env], check=True)
+    (site,) = env.glob("lib/python3*/site-packages")
+    (site / "only_here-1.0.dist-info").mkdir()
+    words = ("task", "check", "--mlgym-root", root)
+    lacks = "which the Python of its episodes lacks"
+    told = fumehood(*words, "--python", env, "rows", status=1).stdout
+    assert (
+        f"problem: rowsOfNumbers can't be scored: its evaluator imports sklearn9, {lacks}" in told
+    )
+    (site / "sklearn9.py").touch()
+    told = fumehood(*words, "--python", env, "rows").stdout
+    assert f"note: rowsOfNumbers: its starter code imports yaml9, {lacks}" in told
+    assert "baseline" not in told.replace("baseline.py", "")
+    notes = json.loads(fumehood(*words, "--python", f"{env}:rw", "--json", "rows").stdout)["notes"]
+    assert any("yaml9" in note for note in notes)
+    assert (
+        "No module named 'yaml9'"
+        in fumehood(*words, "--run", "--python", env, "rows", status=1).stdout
+    )
+    (site / "yaml9.py").write_text("open('/tmp/yaml9', 'w').write('run')\n")
+    for spec in (env, f"{env}:rw"):
+        told = fumehood(*words, "--run", "--python", spec, "rows").stdout
+        assert "baseline: accuracy 0.5 (equal to published)" in told and "yaml9" not in told
+    assert "imports" not in fumehood(*words, "--python", env, "rows").stdout
+    told = fumehood(*words, "--python", env, "model").stdout
+    assert f"note: {env} lacks nowhere9 of requirements.txt\n" in told
+    told = fumehood(*words, "model").stdout
+    assert "note: this machine's Python lacks Only.Here, nowhere9 of requirements.txt\n" in told
+    for wrong in (f"{env}:rx", tmp_path, tmp_path / "none"):
+        done = fumehood(*words, "--python", wrong, "rows", status=2)
+        assert done.stderr.count("\n") == 1 and "--python" in done.stderr
+
+
 def test_missing_data(fumehood, copy):
     """Which files, what makes them, and one exit status."""
     shutil.move(copy / "data/rows/data", copy / "elsewhere")
