@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, TASKS, Door
+
+KERNEL = [int(number) for number in re.findall(r"\d+", os.uname().release)[:2]]
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
@@ -201,7 +204,7 @@ def test_an_environment_can_be_written_to(fumehood, environment, disk):
     assert "Operation not permitted" in run("chmod 777 only_there.py")[0]
     # What others may not read stays so.
     assert all("Permission denied" in line for line in run(f"cat {closed}/file; ls {closed}"))
-    if disk == "memory":
+    if disk == "memory" and KERNEL >= [6, 6]:  # before that it lies on the disk, too
         full = run("head -c 9M /dev/zero >big; wc -c <big", more=("--disk", "4M"))
         assert "No space left on device" in full[0] and int(full[1]) < 5 << 20
     assert tree(environment) == before
