@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "proto/guest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -120,10 +121,10 @@ static int read_aliases(
 }
 
 /* There is room for one more. */
-static struct env_setup_file *make_files(struct arena *a, const struct command_setup *commands)
+static struct env_setup_file *make_files(
+		struct arena *a, const struct command_setup *commands, bool own)
 {
 	struct env_setup_file *files = arena_array(a, commands->n_files + 1, sizeof(*files));
-	bool own = !commands->original_tools && own_tools_fit(commands->files, commands->n_files);
 
 	for (size_t i = 0; i < commands->n_files; i++) {
 		const struct command_file *file = &commands->files[i];
@@ -159,7 +160,8 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 		struct fh_error *err)
 {
 	auto_buf struct buf script = BUF_INIT(SCRIPT_BYTES_MAX);
-	struct env_setup_file *files = make_files(a, commands);
+	bool own = !commands->original_tools && own_tools_fit(commands->files, commands->n_files);
+	struct env_setup_file *files = make_files(a, commands, own);
 	size_t n = commands->n_files;
 	int r = check_files(commands, err);
 
@@ -175,6 +177,8 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 		buf_printf(&script, "%s\n", commands->state_code);
 	if (commands->env_variables)
 		add_variables(&script, commands);
+	if (commands->edits_at_once && (own || !commands->n_files))
+		buf_add_str(&script, "/fumehood/bin/edit " GUEST_EDIT_READY "\n");
 	add_sources(&script, commands);
 	if (script.truncated)
 		return error_say(err, E2BIG,

@@ -13,6 +13,7 @@ struct command_setup {
 	bool exported; /* the variables are: our own commands are programs, and see no others */
 	const char *state_name, *state_code; /* state_command; NULL: none */
 	bool original_tools; /* MLGym's tools are played by themselves, though ours are proven equal */
+	bool edits_at_once; /* edits follow without a pause in which their linter could start: start it first */
 	const char *aliases; /* a file that each shell sources first, with aliases switched on; NULL: none */
 };
 

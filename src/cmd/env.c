@@ -208,7 +208,7 @@ static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 		r = fh_env_open(d->gym, &env, &d->env, err);
 	if (r == 0)
 		r = episode_set_up(d->env, NULL, episode_aliases(e->aliases, gym.mlgym_root, arena),
-				err);
+				false, err);
 	if (r < 0)
 		return r;
 	fh_env_info(d->env, &d->info);

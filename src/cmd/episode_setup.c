@@ -33,9 +33,9 @@ const char *episode_aliases(const char *path, const char *mlgym_root, struct are
 }
 
 static int make(struct arena *arena, const struct agent_config *agent, const char *aliases,
-		struct env_setup *out, struct fh_error *err)
+		bool edits_at_once, struct env_setup *out, struct fh_error *err)
 {
-	struct command_setup commands = { .aliases = aliases };
+	struct command_setup commands = { .aliases = aliases, .edits_at_once = edits_at_once };
 
 	if (agent) {
 		const struct tools_config *tools = &agent->keys.tools;
@@ -56,11 +56,11 @@ int episode_check_setup(const struct agent_config *agent, const char *aliases, s
 	auto_arena struct arena arena = ARENA_INIT;
 	struct env_setup setup;
 
-	return make(&arena, agent, aliases, &setup, err);
+	return make(&arena, agent, aliases, false, &setup, err);
 }
 
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
-		struct fh_error *err)
+		bool edits_at_once, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct env_setup setup;
@@ -68,6 +68,6 @@ int episode_set_up(struct fh_env *env, const struct agent_config *agent, const c
 
 	if (!agent && !aliases)
 		return 0;
-	r = make(&arena, agent, aliases, &setup, err);
+	r = make(&arena, agent, aliases, edits_at_once, &setup, err);
 	return r < 0 ? r : env_set_setup(env, &setup, err);
 }

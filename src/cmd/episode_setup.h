@@ -26,9 +26,9 @@ extern const char *const episode_tools[];
 /* Says that ours run, if they do. */
 void episode_say_tools(const struct agent_config *agent);
 
-/* Before its reset. NULL: no agent leads, no aliases. */
+/* Before its reset. NULL: no agent leads, no aliases. edits_at_once: see struct command_setup. */
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
-		struct fh_error *err);
+		bool edits_at_once, struct fh_error *err);
 
 /* Whether that will do, of any episode. -EINVAL. */
 int episode_check_setup(

@@ -66,7 +66,7 @@ static void *open_all(void *arg)
 	if (o->r == 0)
 		o->r = fh_env_open(q->gym, q->env, &o->env, &o->error);
 	if (o->r == 0)
-		o->r = episode_set_up(o->env, q->agent, q->aliases, &o->error);
+		o->r = episode_set_up(o->env, q->agent, q->aliases, q->edits_at_once, &o->error);
 	atomic_store(&o->over, true);
 	(void)!write(wake_fd, &one, sizeof(one)); /* the opening may be freed by now */
 	return NULL;

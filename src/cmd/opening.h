@@ -41,6 +41,7 @@ struct opening_request {
 	const struct model_request *model; /* copied; NULL: none is opened */
 	const struct agent_config *agent;
 	const char *aliases;
+	bool edits_at_once; /* see struct command_setup */
 };
 
 struct opening;

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -50,6 +51,21 @@ static int wait_for_it(struct replay *r, struct fh_gym *gym, struct openings *op
 	return n;
 }
 
+/* A line of an action begins with it. */
+static bool has_command(const struct traj *t, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < t->n_steps; i++)
+		for (const char *at = pyjson_text(t->steps[i].action); *at;) {
+			if (strncmp(at, name, n) == 0 && at[n] == ' ')
+				return true;
+			at += strcspn(at, "\n");
+			at += *at == '\n';
+		}
+	return false;
+}
+
 static int play(struct replay *r, struct fh_error *err)
 {
 	__attribute__((cleanup(openings_close))) struct openings openings = { .fd = -1 };
@@ -61,6 +77,8 @@ static int play(struct replay *r, struct fh_error *err)
 		.agent = r->agent.config ? &r->agent : NULL,
 		.out = r->out,
 		.aliases = r->aliases,
+		.edits_at_once = has_command(r->recorded, "edit") ||
+				has_command(r->recorded, "insert"),
 		.suffix = "replay",
 		.reward = episode_rewards[r->reward],
 		.seed = r->seed,

@@ -191,6 +191,7 @@ static int begin_opening(struct episode *e)
 		.model = chat ? NULL : &model,
 		.agent = p->agent ? p->agent->config : NULL,
 		.aliases = p->aliases,
+		.edits_at_once = p->edits_at_once,
 	};
 	int r = chat ? open_chat(e) : 0;
 

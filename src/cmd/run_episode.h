@@ -30,6 +30,7 @@ struct episode_plan {
 	const char *model;
 	const struct run_agent *agent; /* of a language model; NULL: another plays */
 	const char *aliases;           /* a file that its shells source; NULL: none */
+	bool edits_at_once;            /* see struct command_setup */
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;

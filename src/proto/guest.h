@@ -56,6 +56,7 @@
 /* What tools/aci notes of the open file: beneath GUEST_HOME, and beside it whatever else it keeps. */
 #define GUEST_EDITOR_FOLDER ".fumehood"
 #define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"
+#define GUEST_EDIT_READY "--ready" /* of `edit`: it waits until its linter answers */
 /*
  * A call of a tool to its environment, by files: "SERVICE ID\n" and what it is about; the answer is
  * "ID ok BYTES\n" or "ID no BYTES\n" and as many bytes, of what was asked for or of a sentence that says why not.

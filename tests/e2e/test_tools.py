@@ -189,6 +189,20 @@ def test_the_linter_is_warm_and_may_die(door):
         assert answer["info"]["exit_code"] == (0 if unlinted else 1), other
 
 
+def test_the_linter_starts_before_an_edit(door):
+    """With the first Python file that is opened, by nobody's waiting. An edit starts no process but itself."""
+    last = "sh -c 'echo $$'"
+    door.step(f"{HUNDRED}; open long.txt; create other.txt; open nowhere.py")
+    assert seen(door, "pgrep -f linter.py") == []
+    door.step("create a.py; open a.py")
+    (linter,) = seen(door, "until pgrep -f linter.py; do sleep 0.01; done")
+    (before,) = seen(door, last)
+    assert door.step("edit 1:1\nx = nowhere\nend_of_edit")["info"]["exit_code"] == 1
+    (after,) = seen(door, last)
+    assert int(after) - int(before) == 2
+    assert seen(door, "pgrep -f linter.py") == [linter]
+
+
 def test_a_linter_that_is_stopped(door):
     """It holds up one edit, which may be killed meanwhile, and no other."""
     wrong, right = "edit 1:1\nx = nowhere\nend_of_edit", "edit 1:1\nx = 1\nend_of_edit"

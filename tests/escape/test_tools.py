@@ -154,7 +154,8 @@ def test_a_linter_of_the_agent_s(agent, what):
     agent.sh("create a.py; mkdir -p ~/.fumehood")
     agent.sh(
         "cat >/tmp/server.py <<'E'\nimport os, socket, time\ns = socket.socket(socket.AF_UNIX)\n"
-        "s.bind(os.path.expanduser('~/.fumehood/linter'))\ns.listen()\nopen('/tmp/up', 'w')\n"
+        "p = os.path.expanduser('~/.fumehood/linter')\nos.path.exists(p) and os.unlink(p)\n"
+        "s.bind(p)\ns.listen()\nopen('/tmp/up', 'w')\n"
         f"while True:\n    c, _ = s.accept()\n    try:\n        c.recv(99)\n        {action}\n"
         "    except OSError:\n        pass\nE\n"
         "python3 /tmp/server.py >/dev/null 2>&1 & disown; until [ -e /tmp/up ]; do sleep 0.01; done"

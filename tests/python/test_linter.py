@@ -2,8 +2,9 @@
 """The warm linter says what flake8 says, which is started for each text, and ends once it can't be asked."""
 
 import json
+import os
+import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,17 @@ TEXTS = {
     "coding": "# -*- coding: latin-1 -*-\nx = '\xe9'\nunknown\n",
     "not UTF-8": "x = '\xe9'\nunknown\n",
     "semicolons": "x = 1; y = unknown; del x\n",
+    "lines go on unevenly": "x = f(1,\n      unknown)\nif x:\n    y = [\n  1,\n    ]\n",
+    "uneven block": "def f():\n    if x:\n      return y\n    else:\n      z = 1\n",
+    "uneven handler": "try:\n    x = 1\nexcept OSError:\n   x = 2\n",
+    "uneven case": "match 1:\n   case 1:\n       x = 2\n",
+    "uneven inline": "if 1: x = 2; y = 3\nfor i in (): pass\n",
+    "a line of a backslash": "x = 1\n\\\n    y = 2\n",
+    "uneven by a backslash": "if 1:\n    \\\n  y = 2\n",
+    "type comments": "x = []  # type: List[int]\ny = 'type: ' + z\n",
+    "no type comment": "x = {'type:': 1}  # the type: of it\ny = unknown  # noqa\nz = unknown\n",
+    "printable": "x = '\xc3\xa9'  # \xc3\xa9\n\xc3\xa9 = \xc3\xa8\n",
+    "not printable": "x = 1\xc2\xa0\nif x:\n   y = '\xe2\x80\xa8'\n",
     "decorated": "@unknown\ndef f(): pass\nclass A: x = B\n",
 }
 
@@ -87,20 +99,43 @@ def test_texts_have_errors(answers):
     assert codes == {"F821", "F822", "F831", "E111", "E999"}  # E112 and E113 are no Python
 
 
-def test_one_that_is_left_behind_ends(tmp_path):
-    path, ready = tmp_path / "socket", tmp_path / "ready"
-    with subprocess.Popen(
-        ["/bin/bash", "-c", 'exec "$@" 3>"$0"', ready, PYTHON, "-I", "-c", IMPATIENT, LINTER, path]
-    ) as linter:
+def start(path: Path, program: list) -> subprocess.Popen:
+    """As tools/aci/lint.c does: descriptor 3 listens at the path."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(str(path))
+        server.listen()
+        return subprocess.Popen(
+            ["/bin/bash", "-c", f'exec "$@" 3<&{server.fileno()}', "-", *program, path]
+            + [str(os.stat(path).st_ino)],
+            pass_fds=[server.fileno()],
+        )
+
+
+def test_who_asks_before_it_runs_is_answered(tmp_path):
+    path = tmp_path / "socket"
+    with start(path, [PYTHON, "-I", LINTER]) as linter:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asker:
+            asker.connect(str(path))
+            asker.sendall(b"\0\0\0\x02x\n")
+            answer = asker.recv(1000)
+        linter.kill()
+    assert answer.startswith(b"1:1: F821 undefined name 'x'")
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_one_that_is_left_behind_ends(tmp_path, taken):
+    """By itself, and its socket with it; but not what is there in its place."""
+    path = tmp_path / "socket"
+    idle = IMPATIENT if taken else IMPATIENT.replace("= 1", '= main.__globals__["UNASKED_S"] = 1')
+    with start(path, [PYTHON, "-I", "-c", idle, LINTER]) as linter:
         try:
-            while not path.exists():
-                assert linter.poll() is None
-                time.sleep(0.01)
-            with pytest.raises(subprocess.TimeoutExpired):
-                linter.wait(2.5)
-            path.rename(tmp_path / "asked")
-            (tmp_path / "other").touch()
-            (tmp_path / "other").rename(path)
-            assert linter.wait(5) == 0
+            if taken:
+                with pytest.raises(subprocess.TimeoutExpired):
+                    linter.wait(2.5)
+                path.rename(tmp_path / "asked")
+                (tmp_path / "other").touch()
+                (tmp_path / "other").rename(path)
+            assert linter.wait(60) == 0
         finally:
             linter.kill()
+    assert path.exists() == taken

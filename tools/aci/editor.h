@@ -58,6 +58,10 @@ void editor_show(const char *path, const struct lines_of *lines, double center, 
 bool editor_number(const char *text, long *out);
 
 /* --- lint.c --------------------------------------------------------------------------------------- */
+/* Has a linter start if the file is Python, and waits for nothing. It need not succeed. */
+void lint_prepare(const char *path);
+/* Waits until one answers, or for some seconds. */
+void lint_ready(void);
 /* What flake8 says of a text, a line each: "LINE:COLUMN: CODE TEXT". False if it can't be asked; where it is
  * there but gives no answer, with a sentence on stdout. */
 bool lint_texts(const struct buf *before, const struct buf *after, struct buf *out_before,

@@ -3,7 +3,9 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/mem.h"
 #include "base/scope.h"
+#include "base/str.h"
 #include "linter.h"
 
 #include <arpa/inet.h>
@@ -21,8 +23,9 @@
 #include <unistd.h>
 
 /*
- * The linter is a process of the agent's sandbox, and the agent's own: started by the first edit that needs
- * it (linter.py, which is in this program), and warm for the next ones. Where there is no flake8, or no
+ * The linter is a process of the agent's sandbox, and the agent's own: started when a Python file is opened, since
+ * an edit mostly follows, or else by the first edit (linter.py, which is in this program), and warm for the next
+ * ones. Nobody waits for its start but who asks: its socket listens before it runs. Where there is no flake8, or no
  * answer, edits go unlinted.
  *
  * Its socket is moved away by who asks, and back once there was an answer. So one that is stopped, or hangs,
@@ -34,19 +37,28 @@
 #define PROGRAM EDITOR_FOLDER "/linter.py"
 #define PYTHON "/usr/bin/python3"
 #define FLAKE8 "/usr/lib/python3/dist-packages/flake8"
-#define READY_FD 3 /* of the linter: a byte goes there when it listens */
+#define SOCKET_FD 3 /* of the linter: listens already */
+#define WAITING_MAX 16
 /* For all of it, by the clock: both texts may take the 5 s of CPU time that a text has, and a start some 100 ms,
  * or as many as there are agents who begin at once. */
 #define TIMEOUT_NS (15 * NS_PER_S)
+#define READY_NS (5 * NS_PER_S) /* less than the script of an episode's reset has */
+
+static struct sockaddr_un address_of(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	return address;
+}
 
 static int connect_to(const char *path, int64_t end_ns)
 {
 	int ms = clock_ms_left(end_ns) + 1; /* 0 were no limit */
 	struct timeval limit = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000L };
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct sockaddr_un address = address_of(path);
 	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	/* Where too many wait to be accepted it blocks. */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0 ||
 			connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
@@ -55,53 +67,68 @@ static int connect_to(const char *path, int64_t end_ns)
 }
 
 /* Away from the step: nothing of it stays open, and it is nobody's job. */
-static _Noreturn void become_linter(int ready)
+static _Noreturn void become_linter(int server, const char *inode)
 {
 	int null = open("/dev/null", O_RDWR);
 
 	setsid();
-	if (null < 0 || fork() != 0)
+	server = fcntl(server, F_DUPFD, SOCKET_FD + 1);
+	if (null < 0 || server < 0 || fork() != 0)
 		_exit(0);
-	for (int fd = 0; fd < READY_FD; fd++)
+	for (int fd = 0; fd < SOCKET_FD; fd++)
 		dup2(null, fd);
-	if (dup2(ready, READY_FD) == READY_FD && close_range(READY_FD + 1, ~0U, 0) == 0 &&
+	if (dup2(server, SOCKET_FD) == SOCKET_FD && close_range(SOCKET_FD + 1, ~0U, 0) == 0 &&
 			chdir("/") == 0 &&
 			fd_write_file(PROGRAM, linter_program, sizeof(linter_program) - 1, 0600,
 					NULL) == 0)
-		execl(PYTHON, "python3", "-I", PROGRAM, SOCKET, (char *)NULL);
+		execl(PYTHON, "python3", "-I", PROGRAM, SOCKET, inode, (char *)NULL);
 	_exit(1);
 }
 
-/* Once it listens; if it ends before, that closes its end of the pipe. */
-static int wait_for_it(int pipe, int64_t end_ns)
+/* It appears at its path when it listens: who finds it there is answered, or told that nobody is left. */
+static int listen_there(int *out_fd, ino_t *out_inode)
 {
-	struct pollfd p = { .fd = pipe, .events = POLLIN };
-	char byte;
-
-	if (poll(&p, 1, clock_ms_left(end_ns)) != 1)
-		return -ETIMEDOUT;
-	return read(pipe, &byte, 1) == 1 ? 0 : -ECONNREFUSED;
-}
-
-static int start_it(int64_t end_ns)
-{
-	auto_close int listens = -1, told = -1;
-	int ends[2];
-	pid_t pid;
+	auto_free char *new = xasprintf(SOCKET ".%d", getpid());
+	struct sockaddr_un address = address_of(new);
+	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct stat st;
 
 	mkdir(EDITOR_FOLDER, 0700);
-	unlink(SOCKET);
-	if (pipe(ends) < 0)
+	if (fd < 0 || bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
-	listens = ends[0];
-	told = ends[1];
+	if (listen(fd, WAITING_MAX) < 0 || lstat(new, &st) < 0 || rename(new, SOCKET) < 0) {
+		int error = errno;
+
+		unlink(new);
+		return -error;
+	}
+	*out_inode = st.st_ino;
+	*out_fd = take_fd(&fd);
+	return 0;
+}
+
+static int start_it(void)
+{
+	auto_close int server = -1;
+	char inode[24];
+	ino_t number = 0;
+	pid_t pid;
+	int r = listen_there(&server, &number);
+
+	if (r < 0)
+		return r;
+	snprintf(inode, sizeof(inode), "%llu", (unsigned long long)number);
 	pid = fork();
 	if (pid == 0)
-		become_linter(told);
-	close_fd(&told);
-	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
-		return -errno;
-	return wait_for_it(listens, end_ns);
+		become_linter(server, inode);
+	return pid < 0 || waitpid(pid, NULL, 0) != pid ? -errno : 0;
+}
+
+void lint_prepare(const char *path)
+{
+	if (str_ends(path, ".py") && access(FLAKE8, F_OK) == 0 && access(SOCKET, F_OK) < 0 &&
+			access(ASKED, F_OK) < 0)
+		start_it();
 }
 
 /* --- asking ------------------------------------------------------------------------------------------- */
@@ -215,22 +242,37 @@ static int ask(const struct buf *before, const struct buf *after, struct buf *ou
 	return r;
 }
 
+static int lint_until(int64_t end_ns, const struct buf *before, const struct buf *after,
+		struct buf *out_before, struct buf *out_after)
+{
+	int r = ask(before, after, out_before, out_after, end_ns);
+
+	/* It may have ended by the text before, or idle. */
+	if (r < 0 && clock_ms_left(end_ns) > 0) {
+		r = start_it();
+		if (r == 0)
+			r = ask(before, after, out_before, out_after, end_ns);
+	}
+	return r;
+}
+
 bool lint_texts(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after)
 {
-	int64_t end_ns = clock_now_ns() + TIMEOUT_NS;
 	int r;
 
 	if (access(FLAKE8, F_OK) < 0)
 		return false;
-	r = ask(before, after, out_before, out_after, end_ns);
-	/* It may have ended by the text before, or idle. */
-	if (r < 0 && clock_ms_left(end_ns) > 0) {
-		r = start_it(end_ns);
-		if (r == 0)
-			r = ask(before, after, out_before, out_after, end_ns);
-	}
+	r = lint_until(clock_now_ns() + TIMEOUT_NS, before, after, out_before, out_after);
 	if (r < 0)
 		puts("(flake8 gave no answer: the change is not checked.)");
 	return r == 0;
+}
+
+void lint_ready(void)
+{
+	auto_buf struct buf none = BUF_INIT(1), out = BUF_INIT(EDITOR_FILE_BYTES_MAX);
+
+	if (access(FLAKE8, F_OK) == 0)
+		lint_until(clock_now_ns() + READY_NS, &none, &none, &out, &out);
 }

@@ -101,7 +101,9 @@ static int open_at(const char *path, const char *line_text)
 		return 1;
 	}
 	e.scrolls = 0;
-	return show(&e, &lines);
+	show(&e, &lines);
+	lint_prepare(e.file);
+	return 0;
 }
 
 static int run_open(int argc, char **argv)
