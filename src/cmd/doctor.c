@@ -150,8 +150,12 @@ static void fix_ids(struct finding *f)
 		fix(f, "as root: make room in /etc/subuid and /etc/subgid, where no range is free");
 	else
 		fix(f,
-				"as root: usermod --add-subuids %" PRId64 "-%" PRId64
+				"as root: %susermod --add-subuids %" PRId64 "-%" PRId64
 				" --add-subgids %" PRId64 "-%" PRId64 " %s",
+				/* usermod takes these options only where the files are there. */
+				path_exists("/etc/subuid") && path_exists("/etc/subgid")
+						? ""
+						: "touch /etc/subuid /etc/subgid && ",
 				first, last, first, last, name);
 }
 

@@ -48,6 +48,17 @@ int mlgym_root_find(struct arena *arena, const char *name, const char *folder, c
 			name, folder);
 }
 
+char *mlgym_root_of_file(const char *path)
+{
+	auto_free char *dir = path_dirname(path);
+	const char *tasks = inside[ARRAY_SIZE(inside) - 1];
+
+	if (!str_ends(dir, tasks))
+		return NULL;
+	dir[strlen(dir) - strlen(tasks)] = '\0';
+	return is_checkout(dir) ? take_ptr(dir) : NULL;
+}
+
 /* MLGym's own command lines are for its folder. */
 static bool is_here(void)
 {

@@ -15,6 +15,9 @@ int mlgym_root(struct arena *arena, const char *option, const char **out, struct
 int mlgym_root_find(struct arena *arena, const char *name, const char *folder, const char **out,
 		struct fh_error *err);
 
+/* The checkout in whose configs/tasks a file lies, by its real path; heap, NULL: none. */
+char *mlgym_root_of_file(const char *path);
+
 #define MLGYM_ROOT_OPTION(at)                                                                        \
 	{                                                                                            \
 		"mlgym-root", 0, OPTION_TEXT, at, "DIR",                                             \

@@ -88,6 +88,25 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 	return r;
 }
 
+int run_agent_check_config(
+		const struct run_agent_options *o, const char *mlgym_root, struct fh_error *err)
+{
+	struct agent_config *config = NULL;
+	struct warnings warnings = { 0 }; /* nobody is led by it: they are not said */
+	int r = agent_config_load(
+			&(struct agent_config_options){
+					.spec = o->config,
+					.root = mlgym_root,
+					.warnings = mlgym_root ? &warnings : NULL,
+					.own_root = o->own_root,
+					.recorded = o->recorded,
+			},
+			&config, err);
+
+	agent_config_free(config);
+	return r;
+}
+
 int run_agent_service(const struct run_agent_options *o, double spent, chat_retry_fn *on_retry,
 		struct chat_service **out, struct fh_error *err)
 {

@@ -9,6 +9,7 @@
 #include "cmd/run_existing.h"
 #include "cmd/run_options.h"
 #include "cmd/run_sweep.h"
+#include "cmd/run_tasks.h"
 #include "cmd/stranger.h"
 #include "env/memory.h"
 #include "model/dotenv.h"
@@ -23,7 +24,6 @@
 #include <unistd.h>
 
 #define EPISODES_MAX 1000000
-#define ALL_TASKS "all"
 #define MISSING_BYTES_MAX 4096
 #define LEFT_OUT_BYTES_MAX 768 /* a message has no room for more */
 
@@ -32,72 +32,13 @@ struct planning {
 	struct command_context *ctx;
 	const struct run_options *options;
 	struct cmd_list tasks;
+	bool all_tasks;
 	const struct fh_bind *binds;
 	const char *python;
 	char task_hash[SHA256_HEX_BYTES]; /* of the task that is planned, with --skip-existing */
 	int runs;
 	struct fh_error err;
 };
-
-/* --- tasks -------------------------------------------------------------------------------------------------- */
-
-/* MLGym names a task by its file; ours has the name of the file. */
-static const char *task_of_file(struct run_plan *plan, const char *path)
-{
-	const char *name = path_basename(path);
-	const char *root = plan->places.mlgym_root;
-	auto_free char *found = root && str_starts(path, "tasks/") ? mlgym_find(root, path) : NULL;
-
-	/* In a checkout any file may be one, and no task of ours is played in its place. */
-	if (root && !found)
-		return path;
-	return arena_strndup(&plan->arena, name, strcspn(name, "."));
-}
-
-/* All whose data is there; of the others it is said why they are not played. */
-static int list_all(struct planning *p)
-{
-	struct run_plan *plan = p->plan;
-	char **ids;
-	size_t n = 0;
-	int r = task_list(&plan->places, &ids, &p->err);
-
-	if (r < 0)
-		return r;
-	while (ids[n])
-		n++;
-	p->tasks = (struct cmd_list){ .items = arena_array(&plan->arena, n + 1, sizeof(char *)) };
-	for (size_t i = 0; i < n; i++) {
-		struct fh_error why;
-		struct task *task;
-
-		if (task_load(&plan->places, ids[i], p->options->episode.variant, &task, &why) <
-				0) {
-			cmd_warn("%s is left out: %s", ids[i], why.message);
-			continue;
-		}
-		task_free(task);
-		p->tasks.items[p->tasks.n++] = arena_strdup(&plan->arena, ids[i]);
-	}
-	task_list_free(ids);
-	return p->tasks.n ? 0 : error_say(&p->err, ENOENT, "there is no task that could be played");
-}
-
-static int find_tasks(struct planning *p)
-{
-	const struct run_options *o = p->options;
-	const char **one;
-
-	p->tasks = o->tasks;
-	if (o->task_config) {
-		one = arena_alloc(&p->plan->arena, sizeof(*one));
-		*one = task_of_file(p->plan, o->task_config);
-		p->tasks = (struct cmd_list){ .items = one, .n = 1 };
-	}
-	if (p->tasks.n == 1 && str_eq(p->tasks.items[0], ALL_TASKS))
-		return list_all(p);
-	return 0;
-}
 
 /* --- models ------------------------------------------------------------------------------------------------- */
 
@@ -113,7 +54,7 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 	if (model_speaks(model))
 		return run_agent_load(agent, o, plan->places.mlgym_root, &p->err);
 	if (!chat_is_spec(model))
-		return 0;
+		return o->config ? run_agent_check_config(o, plan->places.mlgym_root, &p->err) : 0;
 	if (!plan->chat)
 		r = run_agent_service(&p->options->agent, plan->past.spent.cost, episode_retried,
 				&plan->chat, &p->err);
@@ -286,6 +227,18 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	return r;
 }
 
+/* Of all tasks, those that a model can't play are left out. */
+static int plan_one(struct planning *p, const struct run_agent *agent, const char *name,
+		const struct task *task, const struct fh_env_options *env)
+{
+	int r = plan_model(p, agent, name, task, env);
+
+	if (r == 0 || !p->all_tasks)
+		return r;
+	cmd_warn("%s is left out for %s: %s", name, agent->model, p->err.message);
+	return 0;
+}
+
 static bool has_own_python(const struct planning *p)
 {
 	const struct fh_bind *b = p->binds, *end = b + p->options->episode.bind.n;
@@ -349,7 +302,7 @@ static int plan_task(struct planning *p, const char *name)
 	if (r == 0 && o->skip_existing)
 		r = hash_task(p, task);
 	for (size_t i = 0; i < plan->n_agents && r == 0; i++)
-		r = plan_model(p, &plan->agents[i], name, task, env);
+		r = plan_one(p, &plan->agents[i], name, task, env);
 	task_free(task);
 	return r;
 }
@@ -437,7 +390,7 @@ static int make(struct planning *p)
 	int r;
 
 	plan->aliases = episode_aliases(o->episode.aliases, plan->places.mlgym_root, &plan->arena);
-	r = find_tasks(p);
+	r = run_tasks_find(o, &plan->places, &plan->arena, &p->tasks, &p->all_tasks, &p->err);
 	if (r == 0 && plan->past.dir)
 		r = check_past_task(p);
 	if (r == 0)
@@ -450,6 +403,8 @@ static int make(struct planning *p)
 		r = open_agents(p);
 	for (size_t i = 0; i < p->tasks.n && r == 0; i++)
 		r = plan_task(p, p->tasks.items[i]);
+	if (r == 0 && !plan->n)
+		r = error_say(&p->err, ENOENT, "there is no task that could be played");
 	return r;
 }
 
@@ -465,7 +420,9 @@ int run_plan_make(struct run_plan *plan, struct command_context *ctx)
 		return cmd_refuse(&p.err);
 	plan->places.tasks_dir = p.options->episode.tasks_dir;
 	if (mlgym_root(&plan->arena, p.options->episode.mlgym_root, &plan->places.mlgym_root,
-			    &p.err) < 0)
+			    &p.err) < 0 ||
+			run_tasks_root(p.options, &plan->arena, &plan->places.mlgym_root, &p.err) <
+					0)
 		return cmd_refuse(&p.err);
 	if (o->sweep && take_sweep(&p, &own) < 0)
 		return cmd_refuse(&p.err);

@@ -73,6 +73,20 @@ static int check_protocol(const struct answer *a, const json_t *root, struct fh_
 	return 0;
 }
 
+/* JSON of another kind of server, which has nothing that a reply of either protocol may have. */
+static int check_is_reply(const json_t *root, struct fh_error *err)
+{
+	static const char *const keys[] = { "choices", "type", "content", "id", "object", "model",
+		"usage", "error" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (json_object_get(root, keys[i]))
+			return 0;
+	return error_say(err, EIO,
+			"the server gave JSON that is no reply of a model: --url should be the base of "
+			"its API, which often ends with /v1");
+}
+
 /* Of what is no JSON: a page for people is there because the address is another. */
 static int complain_no_json(const struct answer *a, struct fh_error *err)
 {
@@ -156,5 +170,7 @@ int answer_end(struct answer *a, struct fh_error *err)
 	r = read_error(a, root, err);
 	if (r == 0)
 		r = check_protocol(a, root, err);
+	if (r == 0)
+		r = check_is_reply(root, err);
 	return r < 0 ? r : a->dialect->read(&a->reply, root, err);
 }

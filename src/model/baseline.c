@@ -17,7 +17,7 @@ static int baseline_open(const struct model_request *request, const char *argume
 	if (r < 0)
 		return r;
 	if (!task->baseline_command) {
-		r = error_say(err, EINVAL, "the task '%s' has no baseline", task->id);
+		r = error_say(err, EINVAL, "the task '%s' has no baseline", request->task);
 		task_free(task);
 		return r;
 	}

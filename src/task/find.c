@@ -191,9 +191,12 @@ static int find_dir(const struct task_places *places, const char *name, char **o
 		struct fh_error *err)
 {
 	bool is_path = strchr(name, '/');
+	const char *own = places ? places->tasks_dir : NULL;
 	auto_free char *dir = NULL;
 	char *real;
 
+	if (own && !path_is_dir(own))
+		return error_say(err, ENOENT, "there is no folder of tasks '%s'", own);
 	if (!is_path && !task_name_is_valid(name))
 		return error_say(err, EINVAL, "'%s' can't be the name of a task", name);
 	dir = is_path ? xstrdup(name) : dir_by_name(places, name);
@@ -202,6 +205,13 @@ static int find_dir(const struct task_places *places, const char *name, char **o
 	real = realpath(dir, NULL);
 	if (!real)
 		return error_set(err, errno, "find task '%s'", name);
+	if (!path_is_dir(real)) {
+		free(real);
+		return error_say(err, ENOTDIR,
+				"'%s' is a file: a task is named by its folder, or, if it is MLGym's, by its "
+				"name and --mlgym-root",
+				name);
+	}
 	*out = real;
 	return 0;
 }

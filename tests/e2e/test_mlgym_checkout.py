@@ -4,8 +4,10 @@
 import json
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
+import yaml
 from test_mlgym_root import CHECKOUT
 
 
@@ -249,3 +251,41 @@ def test_tasks_are_named_by_files_from_any_folder(fumehood):
     told = fumehood("task", "show", "--mlgym-root", CHECKOUT, "zzzzzz", status=2).stderr
     names = told.split("there are: ")[1].strip().split(", ")
     assert "coin" in names and len(names) == len(set(names))
+
+
+def test_a_file_of_a_checkout_says_which(fumehood, copy):
+    """No task of ours is played in its place."""
+    path = copy / "configs/tasks/coin.yaml"
+    (done,) = fumehood.run_json("--task_config_path", path, "--model", "baseline")
+    args = yaml.safe_load((Path(done["trajectory"]).parent / "args.yaml").read_text())
+    assert done["task"] == "coin" and args["environment"]["mlgym_root"] == str(copy)
+    told = fumehood.run("--mlgym-root", "", "--task_config_path", path, status=2).stderr
+    assert f"is a task of the checkout '{copy}'" in told
+    told = fumehood.run("--task", path, status=2).stderr
+    assert "is a file: a task is named by its folder" in told
+
+
+@pytest.mark.parametrize("path", ["/nowhere/rows.yaml", "../../rows.yaml", "other/rows.yaml"])
+def test_a_file_that_is_not_there(fumehood, path):
+    told = fumehood.run("--task_config_path", path, status=2).stderr
+    assert f"there is no file '{path}'" in told
+
+
+def test_options_that_can_not_be_honoured(fumehood, tmp_path):
+    words = ["run", "--task", "titanic", "--tasks-dir", tmp_path / "none"]
+    assert "there is no folder of tasks" in fumehood(*words, status=2).stderr
+    words = ["--task", "rows", "--model", "baseline", "--agent", "nope.yaml"]
+    assert "'nope.yaml': No such file" in fumehood.run(*words, status=2).stderr
+
+
+def test_all_leaves_out_what_has_no_baseline(fumehood, copy):
+    task = yaml.safe_load((copy / "configs/tasks/coin.yaml").read_text())
+    task |= {"id": "plain", "baseline_paths": []}
+    (copy / "configs/tasks/plain.yaml").write_text(yaml.safe_dump(task))
+    for path in (copy / "configs/tasks").glob("*.yaml"):
+        if path.stem not in ("coin", "plain"):
+            path.unlink()
+    words = ["--mlgym-root", copy, "--task", "all", "--model", "baseline", "--json"]
+    done = fumehood.run(*words)
+    assert [json.loads(line)["task"] for line in done.stdout.splitlines()] == ["coin"]
+    assert "plain is left out for baseline: the task 'plain' has no baseline" in done.stderr

@@ -310,8 +310,8 @@ static void test_broken_replies(void **state)
 		const char *text;
 		int code;
 	} cases[] = {
-		{ &dialect_openai, false, "{}", -EBADMSG },
-		{ &dialect_openai, false, "[]", -EBADMSG },
+		{ &dialect_openai, false, "{}", -EIO },
+		{ &dialect_openai, false, "[]", -EIO },
 		{ &dialect_openai, false, "{\"choices\":[]}", -EBADMSG },
 		{ &dialect_openai, false, "{\"choices\":[{\"message\":7}]}", -EBADMSG },
 		{ &dialect_openai, true, "", -EBADMSG },

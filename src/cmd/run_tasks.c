@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/run_tasks.h"
+
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/mlgym_root.h"
+#include "task/load.h"
+#include "task/mlgym.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALL_TASKS "all"
+#define TASK_FILE "task.yaml"
+#define MLGYM_TASKS "tasks/"
+#define MLGYM_CONFIGS "configs/"
+
+int run_tasks_root(const struct run_options *o, struct arena *arena, const char **root,
+		struct fh_error *err)
+{
+	auto_free char *real = o->task_config ? realpath(o->task_config, NULL) : NULL;
+	auto_free char *found = real ? mlgym_root_of_file(real) : NULL;
+
+	if (*root || !found)
+		return 0;
+	if (o->episode.mlgym_root)
+		return error_say(err, EINVAL,
+				"--task_config_path: '%s' is a task of the checkout '%s', and --mlgym-root '' "
+				"uses none",
+				o->task_config, found);
+	*root = arena_strdup(arena, found);
+	return 0;
+}
+
+/* MLGym names a task by its file, from its folder of configurations on; ours has the name of the file. */
+static const char *name_of(const char *path)
+{
+	if (str_starts(path, MLGYM_CONFIGS))
+		path += strlen(MLGYM_CONFIGS);
+	if (str_starts(path, MLGYM_TASKS))
+		path += strlen(MLGYM_TASKS);
+	return strchr(path, '/') ? NULL : path;
+}
+
+static int task_of_file(const struct task_places *places, const char *path, struct arena *arena,
+		const char **out, struct fh_error *err)
+{
+	const char *root = places->mlgym_root;
+	auto_free char *found = root ? mlgym_find(root, path) : NULL;
+	auto_free char *real = realpath(found ? found : path, NULL);
+	auto_free char *of = found ? mlgym_root_of_file(real) : NULL;
+	auto_free char *real_root = root ? realpath(root, NULL) : NULL;
+	const char *name = of ? path_basename(path) : name_of(path);
+
+	/* In a checkout any file may be one, and no task of ours is played in its place. */
+	if (root && !(of && str_eq(of, real_root))) {
+		*out = path;
+		return 0;
+	}
+	if (real && !of) {
+		auto_free char *dir = path_dirname(real);
+
+		*out = arena_strdup(arena, dir);
+		if (str_eq(path_basename(real), TASK_FILE))
+			return 0;
+		return error_say(err, EINVAL,
+				"--task_config_path: '%s' is no " TASK_FILE
+				", and lies in no checkout of MLGym",
+				path);
+	}
+	if (!name)
+		return error_say(err, ENOENT, "--task_config_path: there is no file '%s'", path);
+	*out = arena_strndup(arena, name, strcspn(name, "."));
+	return 0;
+}
+
+/* All whose data is there. */
+static int list_all(const struct run_options *o, const struct task_places *places,
+		struct arena *arena, struct cmd_list *out, struct fh_error *err)
+{
+	char **ids;
+	size_t n = 0;
+	int r = task_list(places, &ids, err);
+
+	if (r < 0)
+		return r;
+	while (ids[n])
+		n++;
+	*out = (struct cmd_list){ .items = arena_array(arena, n + 1, sizeof(char *)) };
+	for (size_t i = 0; i < n; i++) {
+		struct fh_error why;
+		struct task *task;
+
+		if (task_load(places, ids[i], o->episode.variant, &task, &why) < 0) {
+			cmd_warn("%s is left out: %s", ids[i], why.message);
+			continue;
+		}
+		task_free(task);
+		out->items[out->n++] = arena_strdup(arena, ids[i]);
+	}
+	task_list_free(ids);
+	return out->n ? 0 : error_say(err, ENOENT, "there is no task that could be played");
+}
+
+int run_tasks_find(const struct run_options *o, const struct task_places *places,
+		struct arena *arena, struct cmd_list *out, bool *out_all, struct fh_error *err)
+{
+	*out = o->tasks;
+	*out_all = o->tasks.n == 1 && str_eq(o->tasks.items[0], ALL_TASKS);
+	if (*out_all)
+		return list_all(o, places, arena, out, err);
+	if (!o->task_config)
+		return 0;
+	*out = (struct cmd_list){ .items = arena_alloc(arena, sizeof(char *)), .n = 1 };
+	return task_of_file(places, o->task_config, arena, &out->items[0], err);
+}
