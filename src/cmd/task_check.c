@@ -116,7 +116,7 @@ static bool check_one(const struct task_places *places, const struct python_env 
 
 	if (task_check(places, o->spec, python->dir, &o->check, err) < 0)
 		return false;
-	if (python->spec && !run) /* who plays it looks, too */
+	if (!run) /* who plays it looks, too */
 		task_try_imports(&trial, &o->check);
 	o->status = o->check.n_problems ? CMD_FAILED : CMD_OK;
 	if (run && o->status == CMD_OK) {
@@ -173,8 +173,9 @@ const struct command command_task_check = {
 		 "whether the agent would see what it must not. A problem makes the exit status 1; a "
 		 "note does no harm.\n"
 		 "With --run the variant that is named, or the default one, is played too.\n"
-		 "With --python the packages that a task of MLGym's wants, and the modules that its programs "
-		 "import, are looked for in that environment, and --run plays and scores with it.",
+		 "Modules that a task of MLGym's imports and this machine's Python lacks are a note. With "
+		 "--python they, and the packages that it wants, are looked for in that environment, where "
+		 "one that is missing is a problem, and --run plays and scores with it.",
 	.options = options,
 	.options_size = sizeof(struct check_options),
 	.run = run_task_check,

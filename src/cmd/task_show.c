@@ -160,7 +160,8 @@ static void add_facts(struct buf *out, const struct task *task)
 	buf_printf(out, "%s, %s is better\n", task->metric, task->maximize ? "more" : "less");
 	if (task->grader.submission) { /* its files are there */
 		add_label(out, "scored");
-		buf_printf(out, "%s, by a %s grader\n", task->grader.submission,
+		buf_printf(out, "%s%sby a %s grader\n", task->grader.submission,
+				*task->grader.submission ? ", " : "",
 				grader_kinds[task->grader.kind]);
 		add_baseline(out, task);
 	}
