@@ -33,25 +33,26 @@
  * which every sandbox begins as a copy of, so that a reset does not grow with the host's mounts.
  *
  * Children are cloned without an exit signal, so that bash's handling of SIGCHLD stays as it is, and
- * are reaped now and then.
+ * are reaped now and then. What takes longer than the making of a sandbox (copies, removals) they do.
  */
 
 #define REAP_MS 500             /* without a message */
 #define RETIRED_MS 100          /* the same, of one that its owner waits for at last */
 #define REAP_PAUSE_MS 20        /* with: the kernel looks at each child, ended or not */
 #define QUIET_MS 2              /* without a message: whoever was to be made stands */
-#define STACK_BYTES (128 << 10) /* more than a layer's copying takes */
+#define STACK_BYTES (128 << 10) /* more than setting up takes */
 
 /* An owner that waits for an answer which can't be sent must see that there is nobody. */
-static void answer(const struct nursery *n, const void *data, size_t size)
+static void answer_owner(const struct nursery *n, const void *data, size_t size)
 {
 	if (fd_send_message(n->socket, data, size, NULL, 0, 0) < 0)
 		_exit(1);
 }
 
-static void answer_kind(const struct nursery *n, uint8_t kind)
+/* On the socket of a request, which is closed after this. */
+static void answer_kind(int socket, uint8_t kind)
 {
-	answer(n, &kind, sizeof(kind));
+	fd_send_message(socket, &kind, sizeof(kind), NULL, 0, 0);
 }
 
 int guest_fail(int socket, uint8_t kind, const struct fh_error *err)
@@ -128,11 +129,12 @@ static void handle_mapped(struct nursery *n)
 		_exit(1);
 	}
 	stands[1] = n->can;
-	answer(n, stands, sizeof(stands));
+	answer_owner(n, stands, sizeof(stands));
 }
 
 static void handle_hello(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
 {
+	static const uint8_t unshared = NURSERY_UNSHARED;
 	struct fh_error err = FH_ERROR_INIT;
 
 	if (n->owner >= 0 || n_fds < 2 || n_fds > 2 + GUEST_GROUPS_MAX ||
@@ -148,12 +150,13 @@ static void handle_hello(struct nursery *n, struct wire *w, const int *fds, size
 		guest_fail(n->socket, NURSERY_FAILED, &err);
 		_exit(1);
 	}
-	answer_kind(n, NURSERY_UNSHARED);
+	answer_owner(n, &unshared, sizeof(unshared));
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
-static int fill_layer(struct nursery *n, const struct layer *layer, const char *path,
+/* For good: who calls this makes no sandbox. */
+static int fill_layer(const struct nursery *n, const struct layer *layer, const char *path,
 		struct fh_error *err)
 {
 	auto_close int to = -1;
@@ -165,46 +168,66 @@ static int fill_layer(struct nursery *n, const struct layer *layer, const char *
 	if (to < 0)
 		return error_set(err, errno, "open layer '%s'", layer->name);
 	r = tree_enter(n->trees.host, err);
-	if (r == 0)
-		r = layer_copy(to, layer, err);
-	if (tree_enter(n->trees.own, NULL) < 0)
-		_exit(1); /* no sandbox may begin in the host's tree */
-	return r;
+	return r < 0 ? r : layer_copy(to, layer, err);
 }
 
-static int make_layer(struct nursery *n, const struct layer *layer, struct fh_error *err)
+/* It is made aside, and takes its name as a whole. One that failed stays there. */
+static int make_layer(const struct nursery *n, const struct layer *layer, struct fh_error *err)
 {
-	char path[PATH_MAX], aside[PATH_MAX];
+	auto_close int layers = open(TREE_LAYERS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	char aside[32], path[PATH_MAX];
 	int r;
 
 	/* It is a folder's, and stands among the options of an overlay. */
 	if (!*layer->name || strpbrk(layer->name, "/,:\\") || layer->name[0] == '.')
 		return error_say(err, EINVAL, "'%s' is no name of a layer", layer->name);
-	snprintf(path, sizeof(path), TREE_LAYERS "/%s", layer->name);
-	if (mkdir(path, 0755) < 0)
+	snprintf(aside, sizeof(aside), ".new-%u", n->layers);
+	snprintf(path, sizeof(path), TREE_LAYERS "/%s", aside);
+	if (layers < 0 || mkdir(path, 0755) < 0)
 		return error_set(err, errno, "make layer '%s'", layer->name);
 	r = fill_layer(n, layer, path, err);
-	if (r < 0) { /* its name is free again */
-		snprintf(aside, sizeof(aside), TREE_LAYERS "/.failed-%u", n->failed_layers++);
-		rename(path, aside);
-	}
+	if (r == 0 && renameat2(layers, aside, layers, layer->name, RENAME_NOREPLACE) < 0)
+		r = error_set(err, errno, "name layer '%s'", layer->name);
 	return r;
 }
 
-static void handle_layer(struct nursery *n, struct wire *w)
+/*
+ * A child copies, so that sandboxes are made meanwhile. It alone enters the host's tree, and knows the
+ * owner's paths. It ends with the nursery.
+ */
+_Noreturn static void copy_layer(struct nursery *n, pid_t nursery, struct wire *w, int answer_to)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct layer layer;
-	int r;
 
-	if (layer_get(w, &layer) < 0)
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != nursery ||
+			layer_get(w, &layer) < 0)
 		_exit(1);
-	r = make_layer(n, &layer, &err);
-	layer_release(&layer);
-	if (r < 0 && guest_fail(n->socket, NURSERY_FAILED, &err) < 0)
-		_exit(1);
-	if (r == 0)
-		answer_kind(n, NURSERY_LAYER_MADE);
+	close_fd(&n->socket); /* its end tells the owner of the nursery's */
+	cradles_drop(n);
+	if (make_layer(n, &layer, &err) < 0)
+		guest_fail(answer_to, NURSERY_FAILED, &err);
+	else
+		answer_kind(answer_to, NURSERY_LAYER_MADE);
+	_exit(0);
+}
+
+static void handle_layer(struct nursery *n, struct wire *w, int answer_to)
+{
+	struct clone_args args = { 0 };
+	struct fh_error err = FH_ERROR_INIT;
+	pid_t self = getpid();
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	if (pid == 0)
+		copy_layer(n, self, w, answer_to);
+	n->layers++;
+	if (pid > 0) {
+		n->children++;
+		return;
+	}
+	error_set(&err, errno, "start a process that copies a layer");
+	guest_fail(answer_to, NURSERY_FAILED, &err);
 }
 
 /* --- sandboxes ------------------------------------------------------------------------------- */
@@ -281,11 +304,11 @@ static void handle_remove(struct nursery *n, struct wire *w)
 	removals_add(n->removals, path);
 }
 
-static void handle_finish(struct nursery *n)
+static void handle_finish(struct nursery *n, int answer_to)
 {
 	for (reap(n); removals_left(n->removals); reap(n))
 		removals_pause();
-	answer_kind(n, NURSERY_FINISHED);
+	answer_kind(answer_to, NURSERY_FINISHED);
 }
 
 /* What deeper calls left on the stack: paths of the owner's, which every clone would have. */
@@ -297,6 +320,13 @@ __attribute__((noinline)) static void wipe_stack(void)
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
+
+static int answer_fd(const int *fds, size_t n_fds)
+{
+	if (n_fds != 1)
+		_exit(1);
+	return fds[0];
+}
 
 static void handle(struct nursery *n, char *message, size_t size, const int *fds, size_t n_fds)
 {
@@ -312,8 +342,7 @@ static void handle(struct nursery *n, char *message, size_t size, const int *fds
 		wipe_stack();
 		break;
 	case NURSERY_LAYER:
-		handle_layer(n, &w);
-		wipe_stack();
+		handle_layer(n, &w, answer_fd(fds, n_fds));
 		break;
 	case NURSERY_PLAN:
 		handle_plan(n, message, size, fds, n_fds);
@@ -325,10 +354,10 @@ static void handle(struct nursery *n, char *message, size_t size, const int *fds
 		handle_remove(n, &w);
 		break;
 	case NURSERY_FINISH:
-		handle_finish(n);
+		handle_finish(n, answer_fd(fds, n_fds));
 		break;
 	case NURSERY_PING:
-		answer_kind(n, NURSERY_RUNS);
+		answer_kind(answer_fd(fds, n_fds), NURSERY_RUNS);
 		break;
 	}
 	for (size_t i = 0; i < n_fds; i++)

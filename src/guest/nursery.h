@@ -29,7 +29,7 @@ struct nursery {
 	struct removals *removals;
 	struct ends *ends;
 	struct cradle cradles[CRADLES_MAX];
-	unsigned children, failed_layers;
+	unsigned children, layers;
 	int64_t reaped_ns; /* when it was last looked for ended children */
 	const struct guest_hooks *hooks;
 };

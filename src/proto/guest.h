@@ -72,12 +72,12 @@
 enum nursery_message {
 	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd, a roll, its own groups... */
 	NURSERY_MAPPED, /* the ids are mapped */
-	NURSERY_LAYER,  /* struct layer */
+	NURSERY_LAYER,  /* struct layer; descriptor: a socket for the answer, as of the two below */
 	NURSERY_PLAN,   /* struct plan; descriptors: control, [of the shell,] groups... */
 	NURSERY_CRADLE, /* u32 number, not 0: a process to wait in groups; descriptors: groups... */
 	NURSERY_REMOVE, /* str: the folder of an episode that has ended; removed in its own time */
-	NURSERY_FINISH, /* answered when no folder is left that can be removed */
-	NURSERY_PING,   /* answered */
+	NURSERY_FINISH, /* descriptor; answered when no folder is left that can be removed */
+	NURSERY_PING,   /* descriptor; answered */
 };
 
 /* nursery to owner */

@@ -3,7 +3,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "sandbox/owner.h"
+#include "sandbox/nursery.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ int sandbox_cover_check(const char *folder, struct fh_error *err)
 	return 0;
 }
 
-/* Under the lock. */
+/* Under `changing`. */
 static int add(struct owner *o, const char *real, struct fh_error *err)
 {
 	if (is_covered(o, real))
@@ -67,9 +67,10 @@ static int add(struct owner *o, const char *real, struct fh_error *err)
 				"/usr and /opt: name the folder above them by --tasks-dir, or put "
 				"it elsewhere",
 				real, COVERS_MAX);
+	pthread_mutex_lock(&o->lock);
 	o->covers[o->n_covers++] = xstrdup(real);
-	if (o->nursery >= 0)
-		nursery_retire(o);
+	pthread_mutex_unlock(&o->lock);
+	nursery_retire(o);
 	return 0;
 }
 
@@ -78,11 +79,17 @@ int owner_cover(struct owner *o, const char *folder, struct fh_error *err)
 	/* Links would make a cover miss what it is for. */
 	auto_free char *real = realpath(folder, NULL);
 	int r = sandbox_cover_check(folder, err);
+	bool covered;
 
 	if (r < 0 || !real || !is_listed(real))
 		return r;
 	pthread_mutex_lock(&o->lock);
-	r = add(o, real, err);
+	covered = is_covered(o, real);
 	pthread_mutex_unlock(&o->lock);
+	if (covered)
+		return 0;
+	pthread_mutex_lock(&o->changing);
+	r = add(o, real, err);
+	pthread_mutex_unlock(&o->changing);
 	return r;
 }

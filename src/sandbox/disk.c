@@ -155,7 +155,7 @@ int disk_collect(struct owner *o)
 		folder = path_join(dir, e->d_name);
 		if (!process_folder_is_stale(folder))
 			continue;
-		if (owner_need_nursery(o, NULL) < 0)
+		if (!atomic_load(&o->had_nursery) && owner_need_nursery(o, NULL) < 0)
 			break;
 		nursery_remove(o, folder);
 		o->disk_removals++;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
-#include "sandbox/owner.h"
+#include "sandbox/nursery.h"
 
 /*
  * All owners and sandboxes of this process, so that a child of fork() can close what it must not hold.
@@ -28,7 +28,9 @@ static void after_fork_in_child(void)
 		o->n_retired = 0;
 		o->forked = true;
 		pthread_mutex_init(&o->lock, NULL); /* another thread may have held it */
-		free(take_ptr(o->disk_dir));        /* its owner removes it */
+		pthread_mutex_init(&o->changing, NULL);
+		errands_forget(o);
+		free(take_ptr(o->disk_dir)); /* its owner removes it */
 		close_fd(&o->disk_claim);
 		gpus_disown(o->gpus);
 		if (o->cgroups)

@@ -6,7 +6,7 @@
 #include "base/scope.h"
 #include "proto/guest.h"
 #include "sandbox/idmap.h"
-#include "sandbox/owner.h"
+#include "sandbox/nursery.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,13 +27,15 @@
  * The owner's side of the nursery: a bash that loads our plugin. It is spawned with a fixed environment,
  * and loads the plugin from memory, so that nothing of the owner's (a key, a proxy, a path) is in the
  * memory that all sandboxes are cloned from.
+ *
+ * To start, ask or end one takes a while. Whoever does so holds the owner's `changing`, which a loop over many
+ * episodes never waits for, and takes `lock` only to show what it has done.
  */
 #define BASH "/bin/bash"
 #define NURSERY_FD 3
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
-#define END_MS 2000     /* of its end: it waits for its sandboxes' */
-#define ANSWER_MS 30000 /* of a nursery; layers have no limit */
+#define END_MS 2000 /* of its end: it waits for its sandboxes' */
 
 /* Of the agent's commands: tools/aci/main.c. */
 static const char *const tool_names[] = { "validate", "submit", "open", "goto", "scroll_down",
@@ -41,59 +43,17 @@ static const char *const tool_names[] = { "validate", "submit", "open", "goto", 
 	"memory_write", "memory_read", "describe", "plot", "literature_search", "parse_pdf_url",
 	NULL };
 
-/* --- messages -------------------------------------------------------------------------------- */
-
-static int send_to(const struct owner *o, const struct buf *b, const int *fds, size_t n,
-		struct fh_error *err)
-{
-	int r = wire_send(o->nursery, b, fds, n);
-
-	return r < 0 ? error_set(err, -r, "send to the nursery") : 0;
-}
-
-static int failed(struct wire *w, struct fh_error *err)
-{
-	uint32_t code = wire_get_u32(w);
-	auto_free char *text = wire_get_str(w, GUEST_TEXT_MAX);
-
-	if (!wire_done(w) || !code || code > 4095)
-		return error_say(err, EPROTO, "the nursery sent a broken error");
-	return error_say(err, (int)code, "%s", text);
-}
-
-/* Waits for an answer of this kind; *out_bits is its u8 if it has one. */
-static int await(const struct owner *o, uint8_t kind, int timeout_ms, uint8_t *out_bits,
-		struct fh_error *err)
-{
-	struct pollfd p = { .fd = o->nursery, .events = POLLIN };
-	char message[GUEST_TEXT_MAX + 64];
-	size_t n_fds;
-	struct wire w;
-	ssize_t n;
-	uint8_t got;
-
-	while ((n = poll(&p, 1, timeout_ms)) < 0 && errno == EINTR)
-		;
-	if (n == 0)
-		return error_say(err, ETIMEDOUT, "the nursery does not answer");
-	n = fd_recv_message(o->nursery, message, sizeof(message), NULL, 0, &n_fds, 0);
-	if (n <= 0)
-		return error_say(err, EPIPE, "the nursery ended");
-	w = wire_open(message, (size_t)n);
-	got = wire_get_u8(&w);
-	if (got == NURSERY_FAILED)
-		return failed(&w, err);
-	if (out_bits)
-		*out_bits = wire_get_u8(&w);
-	if (got != kind || !wire_done(&w))
-		return error_say(err, EPROTO, "the nursery sent something else than was asked for");
-	return 0;
-}
-
 /* --- starting -------------------------------------------------------------------------------- */
 
 struct nursery_ends {
 	int socket, plugin, complaints;
+};
+
+/* One that is not the owner's yet, or no more. */
+struct standing {
+	int socket;
+	pid_t pid;
+	uint8_t can;
 };
 
 static int set_actions(posix_spawn_file_actions_t *actions, const struct nursery_ends *ends)
@@ -171,7 +131,7 @@ static int explain(int complaints, struct fh_error *err)
 			err, ENOEXEC, "bash can't load '%s': %s", places_get()->guest_plugin, text);
 }
 
-static int greet(struct owner *o, struct fh_error *err)
+static int greet(const struct owner *o, struct standing *s, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	const int *home = NULL;
@@ -195,23 +155,26 @@ static int greet(struct owner *o, struct fh_error *err)
 	fds[n_fds++] = o->roll_fd;
 	for (size_t i = 0; i < n_home; i++)
 		fds[n_fds++] = home[i];
-	r = send_to(o, &b, fds, n_fds, err);
+	r = nursery_send(s->socket, &b, fds, n_fds);
+	if (r < 0)
+		return error_set(err, -r, "send to the nursery");
+	r = nursery_await(s->socket, NURSERY_UNSHARED, NURSERY_ANSWER_MS, NULL, err);
 	if (r == 0)
-		r = await(o, NURSERY_UNSHARED, ANSWER_MS, NULL, err);
-	if (r == 0)
-		r = idmap_apply(o->nursery_pid, err);
+		r = idmap_apply(s->pid, err);
 	if (r < 0)
 		return r;
 	buf_clear(&b);
 	wire_put_u8(&b, NURSERY_MAPPED);
-	r = send_to(o, &b, NULL, 0, err);
-	return r < 0 ? r : await(o, NURSERY_STANDS, ANSWER_MS, &o->can, err);
+	r = nursery_send(s->socket, &b, NULL, 0);
+	if (r < 0)
+		return error_set(err, -r, "send to the nursery");
+	return nursery_await(s->socket, NURSERY_STANDS, NURSERY_ANSWER_MS, &s->can, err);
 }
 
-static int make_layers(struct owner *o, struct fh_error *err)
+static int make_layers(const struct owner *o, int nursery, struct fh_error *err)
 {
 	for (const struct owner_layer *l = o->layers; l; l = l->next) {
-		int r = nursery_make_layer(o, l, err);
+		int r = nursery_make_layer(nursery, l, err);
 
 		if (r < 0)
 			return r;
@@ -247,67 +210,6 @@ static int load_plugin(int *out_fd, struct fh_error *err)
 	return 0;
 }
 
-/* Those of the last nursery, or new ones where a new process can't get at them. */
-static void open_groups(struct owner *o)
-{
-	auto_free char *why = NULL;
-
-	if (o->cgroups && cgroups_adopt(o->cgroups, o->nursery_pid, NULL) == 0)
-		return;
-	cgroups_close(o->cgroups);
-	o->cgroups = cgroups_open(o->label, o->nursery_pid, &why);
-	if (o->cgroups || o->no_cgroups)
-		return;
-	o->no_cgroups = xasprintf("memory is limited for each process, not for the episode, "
-				  "and cpu time is not limited: no control groups (%s)",
-			why);
-}
-
-static int start(struct owner *o, struct nursery_ends *ends, struct fh_error *err)
-{
-	int r = spawn(&o->nursery_pid, ends, err);
-
-	close_fd(&ends->socket); /* else the end of a bash that could not load it is not seen */
-	if (r < 0)
-		return r;
-	open_groups(o);
-	r = greet(o, err);
-	if (r == -EPIPE)
-		r = explain(ends->complaints, err);
-	return r < 0 ? error_see_doctor(err) : make_layers(o, err);
-}
-
-static int nursery_start(struct owner *o, struct fh_error *err)
-{
-	struct nursery_ends ends = { -1, -1, -1 };
-	int pair[2];
-	int r;
-
-	nursery_stop(o);
-	r = load_plugin(&ends.plugin, err);
-	if (r < 0)
-		return r;
-	ends.complaints = high(memfd_create("complaints", MFD_CLOEXEC));
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		r = error_set(err, errno, "make the nursery's socket");
-	} else {
-		o->nursery = pair[0];
-		ends.socket = high(pair[1]);
-	}
-	if (r == 0 && (ends.socket < 0 || ends.complaints < 0))
-		r = error_set(err, errno, "make the nursery's descriptors");
-	if (r == 0)
-		r = start(o, &ends, err);
-	close_fd(&ends.socket);
-	close_fd(&ends.plugin);
-	close_fd(&ends.complaints);
-	if (r < 0) {
-		nursery_stop(o);
-		return error_wrap(err, "start the nursery of sandboxes");
-	}
-	return 0;
-}
-
 static bool await_end(pid_t pid, int timeout_ms)
 {
 	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -328,13 +230,114 @@ static void reap_nursery(pid_t pid)
 	await_end(pid, END_MS);
 }
 
+/* Its sandboxes live on. */
+static void end(struct standing *s)
+{
+	close_fd(&s->socket);
+	if (s->pid > 0)
+		reap_nursery(s->pid);
+}
+
+/* Nobody else finds it any more. */
+static struct standing take_standing(struct owner *o)
+{
+	struct standing s;
+
+	pthread_mutex_lock(&o->lock);
+	spares_drop(o);
+	s = (struct standing){ .socket = take_fd(&o->nursery), .pid = o->nursery_pid };
+	o->nursery_pid = 0;
+	pthread_mutex_unlock(&o->lock);
+	return s;
+}
+
 void nursery_stop(struct owner *o)
 {
-	spares_drop(o);
-	close_fd(&o->nursery);
-	if (o->nursery_pid > 0)
-		reap_nursery(o->nursery_pid);
-	o->nursery_pid = 0;
+	struct standing s = take_standing(o);
+
+	end(&s);
+}
+
+/* Those of the last nursery, or new ones where a new process can't get at them. */
+static void open_groups(struct owner *o, pid_t pid)
+{
+	auto_free char *why = NULL;
+	struct cgroups *last = o->cgroups;
+	struct cgroups *groups;
+
+	if (last && cgroups_adopt(last, pid, NULL) == 0)
+		return;
+	groups = cgroups_open(o->label, pid, &why);
+	pthread_mutex_lock(&o->lock);
+	o->cgroups = groups;
+	pthread_mutex_unlock(&o->lock);
+	cgroups_close(last);
+	if (groups || o->no_cgroups)
+		return;
+	o->no_cgroups = xasprintf("memory is limited for each process, not for the episode, "
+				  "and cpu time is not limited: no control groups (%s)",
+			why);
+}
+
+static int start(struct owner *o, struct nursery_ends *ends, struct standing *s,
+		struct fh_error *err)
+{
+	int r = spawn(&s->pid, ends, err);
+
+	close_fd(&ends->socket); /* else the end of a bash that could not load it is not seen */
+	if (r < 0)
+		return r;
+	open_groups(o, s->pid);
+	r = greet(o, s, err);
+	if (r == -EPIPE)
+		r = explain(ends->complaints, err);
+	return r < 0 ? error_see_doctor(err) : make_layers(o, s->socket, err);
+}
+
+static int start_with_ends(struct owner *o, struct standing *s, struct fh_error *err)
+{
+	struct nursery_ends ends = { -1, -1, -1 };
+	int pair[2];
+	int r = load_plugin(&ends.plugin, err);
+
+	if (r < 0)
+		return r;
+	ends.complaints = high(memfd_create("complaints", MFD_CLOEXEC));
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
+		r = error_set(err, errno, "make the nursery's socket");
+	} else {
+		s->socket = pair[0];
+		ends.socket = high(pair[1]);
+	}
+	if (r == 0 && (ends.socket < 0 || ends.complaints < 0))
+		r = error_set(err, errno, "make the nursery's descriptors");
+	if (r == 0)
+		r = start(o, &ends, s, err);
+	close_fd(&ends.socket);
+	close_fd(&ends.plugin);
+	close_fd(&ends.complaints);
+	return r;
+}
+
+/* Nobody sees it before it stands with all its layers. */
+static int nursery_start(struct owner *o, struct fh_error *err)
+{
+	struct standing s = { .socket = -1 };
+	int r;
+
+	nursery_stop(o);
+	r = start_with_ends(o, &s, err);
+	if (r < 0) {
+		end(&s);
+		return error_wrap(err, "start the nursery of sandboxes");
+	}
+	pthread_mutex_lock(&o->lock);
+	o->nursery = s.socket;
+	o->nursery_pid = s.pid;
+	o->can = s.can;
+	o->had_nursery = true;
+	pthread_mutex_unlock(&o->lock);
+	return 0;
 }
 
 void nursery_await_retired(struct owner *o)
@@ -343,58 +346,19 @@ void nursery_await_retired(struct owner *o)
 		reap_nursery(o->retired[--o->n_retired]);
 }
 
-/* What the nursery would take for a broken message, which ends it. */
-static int check_layer(const struct owner_layer *layer, struct fh_error *err)
+void nursery_retire(struct owner *o)
 {
-	bool long_path = strlen(layer->name) > GUEST_PATH_MAX;
+	struct standing s;
 
-	if (layer->n > GUEST_ITEMS_MAX)
-		return error_say(err, E2BIG, "a layer has more than %d items", GUEST_ITEMS_MAX);
-	for (size_t i = 0; i < layer->n && !long_path; i++) {
-		const struct layer_item *item = &layer->items[i];
-
-		long_path = (item->source && strlen(item->source) > GUEST_PATH_MAX) ||
-				strlen(item->target) > GUEST_PATH_MAX;
-	}
-	return long_path ? error_say(err, ENAMETOOLONG, "a layer with a path of more than %d bytes",
-					   GUEST_PATH_MAX)
-			 : 0;
+	if (o->nursery < 0)
+		return;
+	nursery_do_all(o->nursery);
+	s = take_standing(o);
+	close_fd(&s.socket);
+	o->retired[o->n_retired++] = s.pid; /* one for each cover at most */
 }
 
-int nursery_make_layer(struct owner *o, const struct owner_layer *layer, struct fh_error *err)
-{
-	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	auto_free struct layer_entry *entries = xcalloc(layer->n, sizeof(*entries));
-	int r = check_layer(layer, err);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < layer->n; i++)
-		entries[i] = (struct layer_entry){ .source = layer->items[i].source,
-			.target = layer->items[i].target,
-			.read_only = layer->items[i].read_only,
-			.folders_only = layer->items[i].folders_only };
-	layer_put(&b,
-			&(struct layer){ .name = layer->name,
-					.entries = entries,
-					.n_entries = (uint32_t)layer->n });
-	r = send_to(o, &b, NULL, 0, err);
-	if (r == 0)
-		r = await(o, NURSERY_LAYER_MADE, -1, NULL, err);
-	/* Its socket is closed a moment before the process can be seen to have ended. */
-	if (r == -EPIPE)
-		atomic_store(&o->in_doubt, true);
-	return r;
-}
-
-static bool answers(const struct owner *o)
-{
-	auto_buf struct buf b = BUF_INIT(8);
-
-	wire_put_u8(&b, NURSERY_PING);
-	return send_to(o, &b, NULL, 0, NULL) == 0 &&
-			await(o, NURSERY_RUNS, ANSWER_MS, NULL, NULL) == 0;
-}
+/* --- whether it runs ------------------------------------------------------------------------- */
 
 /* Whether the process has ended; not whether it is about to. */
 static bool has_ended(const struct owner *o)
@@ -414,7 +378,7 @@ static bool runs(struct owner *o)
 {
 	if (o->nursery < 0 || has_ended(o))
 		return false;
-	return !atomic_exchange(&o->in_doubt, false) || answers(o);
+	return !atomic_exchange(&o->in_doubt, false) || nursery_answers(o->nursery);
 }
 
 int nursery_need(struct owner *o, struct fh_error *err)
@@ -428,67 +392,14 @@ int owner_need_nursery(struct owner *o, struct fh_error *err)
 {
 	int r;
 
-	pthread_mutex_lock(&o->lock);
+	pthread_mutex_lock(&o->changing);
 	r = nursery_need(o, err);
-	pthread_mutex_unlock(&o->lock);
+	pthread_mutex_unlock(&o->changing);
 	return r;
 }
 
-int nursery_add_cradle(struct owner *o, uint32_t number, const struct cgroup *group)
+bool nursery_is_ready(const struct owner *o)
 {
-	auto_buf struct buf b = BUF_INIT(16);
-
-	wire_put_u8(&b, NURSERY_CRADLE);
-	wire_put_u32(&b, number);
-	return send_to(o, &b, group->parts, cgroups_born_into(group->pool) ? 0 : group->n_parts,
-			NULL);
-}
-
-void nursery_remove(struct owner *o, const char *folder)
-{
-	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-
-	wire_put_u8(&b, NURSERY_REMOVE);
-	wire_put_str(&b, folder);
-	pthread_mutex_lock(&o->lock);
-	if (o->nursery >= 0)
-		send_to(o, &b, NULL, 0, NULL);
-	pthread_mutex_unlock(&o->lock);
-}
-
-/* It answers once it has done all that it was told before. Under the lock. */
-static void finish(struct owner *o)
-{
-	auto_buf struct buf b = BUF_INIT(8);
-
-	wire_put_u8(&b, NURSERY_FINISH);
-	if (o->nursery >= 0 && send_to(o, &b, NULL, 0, NULL) == 0)
-		await(o, NURSERY_FINISHED, ANSWER_MS, NULL, NULL);
-}
-
-void nursery_finish(struct owner *o)
-{
-	pthread_mutex_lock(&o->lock);
-	finish(o);
-	pthread_mutex_unlock(&o->lock);
-}
-
-void nursery_retire(struct owner *o)
-{
-	finish(o);
-	spares_drop(o);
-	close_fd(&o->nursery);
-	o->retired[o->n_retired++] = o->nursery_pid; /* one for each cover at most */
-	o->nursery_pid = 0;
-}
-
-int owner_send_plan(struct owner *o, const struct buf *message, const int *fds, size_t n_fds,
-		struct fh_error *err)
-{
-	int r;
-
-	pthread_mutex_lock(&o->lock);
-	r = send_to(o, message, fds, n_fds, err);
-	pthread_mutex_unlock(&o->lock);
-	return r;
+	return o->nursery >= 0 && !has_ended(o) && !atomic_load(&o->in_doubt) &&
+			nursery_has_room(o->nursery, 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sandbox/owner.h"
+#include "sandbox/nursery.h"
 
 #include "base/mem.h"
 #include "base/places.h"
@@ -33,7 +33,9 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 	struct owner *o = xcalloc(1, sizeof(*o));
 	int r;
 
+	pthread_mutex_init(&o->changing, NULL);
 	pthread_mutex_init(&o->lock, NULL);
+	pthread_cond_init(&o->errand_settled, NULL);
 	o->label = xstrdup(options && options->label ? options->label : "run");
 	o->nursery = o->disk_claim = o->roll_fd = -1;
 	o->self = (int)syscall(SYS_pidfd_open, getpid(), 0);
@@ -55,12 +57,11 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 	return 0;
 }
 
-static void free_layers(struct owner *o)
+static void free_layers(struct owner_layer *l)
 {
-	while (o->layers) {
-		struct owner_layer *l = o->layers;
+	while (l) {
+		struct owner_layer *next = l->next;
 
-		o->layers = l->next;
 		for (size_t i = 0; i < l->n; i++) {
 			free((char *)(uintptr_t)l->items[i].source);
 			free((char *)(uintptr_t)l->items[i].target);
@@ -68,6 +69,7 @@ static void free_layers(struct owner *o)
 		free(l->items);
 		free(l->name);
 		free(l);
+		l = next;
 	}
 }
 
@@ -76,8 +78,9 @@ void owner_close(struct owner *o)
 	if (!o)
 		return;
 	fork_unwatch_owner(o);
+	errands_finish(o);
 	if (o->disk_folders || o->disk_removals)
-		nursery_finish(o);
+		nursery_do_all(o->nursery);
 	nursery_stop(o);
 	nursery_await_retired(o);
 	roll_release(o);
@@ -85,11 +88,13 @@ void owner_close(struct owner *o)
 	gpus_close(o->gpus);
 	close_fd(&o->self);
 	cgroups_close(o->cgroups);
-	free_layers(o);
+	free_layers(o->layers);
 	buf_release(&o->base_filter);
 	buf_release(&o->agent_filter);
 	buf_release(&o->judged_filter);
+	pthread_cond_destroy(&o->errand_settled);
 	pthread_mutex_destroy(&o->lock);
+	pthread_mutex_destroy(&o->changing);
 	free(o->no_cgroups);
 	for (size_t i = 0; i < o->n_covers; i++)
 		free(o->covers[i]);
@@ -174,33 +179,52 @@ static struct owner_layer *copy_layer(const char *name, const struct layer_item 
 	return l;
 }
 
-/* The list is complete before a nursery starts, so that a new one makes them all. */
+/* A nursery that was killed as it copied, or the process that copied, is no reason to fail. */
+static int make_layer(struct owner *o, const struct owner_layer *layer, struct fh_error *err)
+{
+	int r = 0;
+
+	for (int i = 0; i < SANDBOX_STARTS_MAX; i++) {
+		r = nursery_need(o, err);
+		if (r == 0)
+			r = nursery_make_layer(o->nursery, layer, err);
+		if (!nursery_is_lost(r))
+			return r;
+		/* Its socket is closed a moment before the process can be seen to have ended. */
+		atomic_store(&o->in_doubt, true);
+	}
+	return r;
+}
+
+/* Under `changing`: it is in the list before another nursery is started, which makes it too. */
+static int add_layer(struct owner *o, struct owner_layer *layer, struct fh_error *err)
+{
+	int r;
+
+	if (find_layer(o, layer->name))
+		return error_say(err, EEXIST, "the layer '%s' is there already", layer->name);
+	r = make_layer(o, layer, err);
+	if (r < 0)
+		return r;
+	pthread_mutex_lock(&o->lock);
+	layer->next = o->layers;
+	o->layers = layer;
+	pthread_mutex_unlock(&o->lock);
+	return 0;
+}
+
 int owner_add_layer(struct owner *o, const char *name, const struct layer_item *items, size_t n,
 		struct fh_error *err)
 {
-	struct owner_layer *layer;
-	int r = 0;
+	struct owner_layer *layer = copy_layer(name, items, n);
+	int r;
 
-	pthread_mutex_lock(&o->lock);
-	if (find_layer(o, name)) {
-		r = error_say(err, EEXIST, "the layer '%s' is there already", name);
-		goto out;
-	}
-	r = nursery_need(o, err);
+	pthread_mutex_lock(&o->changing);
+	r = add_layer(o, layer, err);
+	pthread_mutex_unlock(&o->changing);
 	if (r < 0)
-		goto out;
-	layer = copy_layer(name, items, n);
-	layer->next = o->layers;
-	o->layers = layer;
-	r = nursery_make_layer(o, layer, err);
-	if (r < 0) {
-		o->layers = layer->next;
-		layer->next = NULL;
-		free_layers(&(struct owner){ .layers = layer });
-	}
-out:
-	pthread_mutex_unlock(&o->lock);
-	if (r == 0)
+		free_layers(layer);
+	else
 		spares_refill(o);
 	return r;
 }

@@ -28,8 +28,22 @@ struct owner_layer {
 	struct owner_layer *next;
 };
 
+/* What its PID 1 and its shell get. */
+struct sandbox_ends {
+	int control;
+	int shell[SHELL_FDS]; /* mail, status, output */
+};
+
+#define SANDBOX_ENDS_INIT                                                                          \
+	{                                                                                          \
+		.control = -1, .shell = { -1, -1, -1 }                                             \
+	}
+
 struct owner {
-	pthread_mutex_t lock; /* of the nursery's socket, and of all below */
+	/* Who starts, asks or ends a nursery, or adds a layer or a cover, holds this. It may take long: a sandbox's start
+	 * or end never waits for it. */
+	pthread_mutex_t changing;
+	pthread_mutex_t lock; /* of all below; held for moments, inside of `changing` */
 	char *label;
 	char *covers[COVERS_MAX + 1]; /* real paths, NULL-terminated: see cover.c */
 	size_t n_covers;
@@ -42,8 +56,13 @@ struct owner {
 	int roll_fd;
 	atomic_uint numbers;  /* of sandboxes so far */
 	bool forked;          /* this process is a fork of the one that it belongs to */
-	uint8_t can;          /* NURSERY_CAN_* */
+	atomic_uchar can;     /* NURSERY_CAN_* */
 	atomic_bool in_doubt; /* whether the nursery runs: a sandbox or layer of it never stood */
+	atomic_bool had_nursery;
+	struct errand *errands, *errand_in_hand; /* errands.c */
+	pthread_cond_t errand_settled;
+	pthread_t errand_thread;
+	bool runs_errands, ran_errands; /* ran: it is to be joined */
 	struct buf base_filter, agent_filter, judged_filter;
 	struct cgroups *cgroups; /* of the nursery that runs; NULL: none on this machine */
 	struct spare spares[SPARES_MAX];
@@ -79,21 +98,9 @@ struct sandbox {
 	size_t n_queue;
 	size_t n_unasked; /* messages that came since there was none, or since the last request */
 	bool stood, gone;
+	bool is_errand;                   /* or was: errands.c */
 	struct sandbox *next, **previous; /* in owner->sandboxes */
 };
-
-/* Sends a plan to the nursery. Takes the lock. */
-int owner_send_plan(struct owner *owner, const struct buf *message, const int *fds, size_t n_fds,
-		struct fh_error *err);
-
-/* nursery.c: starts one if none runs, waits until it stands; gives it the layers there are. */
-int nursery_need(struct owner *owner, struct fh_error *err);
-void nursery_stop(struct owner *owner);
-int nursery_make_layer(struct owner *owner, const struct owner_layer *layer, struct fh_error *err);
-
-/* The next sandbox comes from a new one; what this one was told to make is made, and lives on. Under the lock. */
-void nursery_retire(struct owner *owner);
-void nursery_await_retired(struct owner *owner); /* once no sandbox is left */
 
 /* roll.c */
 int roll_open(struct owner *owner, struct fh_error *err);
@@ -120,15 +127,13 @@ void spares_refill(struct owner *owner);
 /* The nursery that they waited in is gone. Under the lock. */
 void spares_drop(struct owner *owner);
 
-/* Starts one if none runs; its groups are there then. Takes the lock. */
+/* Starts one if none runs; its groups are there then. Takes `changing`. */
 int owner_need_nursery(struct owner *owner, struct fh_error *err);
 
 /* The folder's episode has ended: it goes, in the nursery's own time. */
 void nursery_remove(struct owner *owner, const char *folder);
 /* A process is to wait in a group for the plan that names this number. Under the lock. */
 int nursery_add_cradle(struct owner *owner, uint32_t number, const struct cgroup *group);
-/* Waits until all such are gone. */
-void nursery_finish(struct owner *owner);
 
 /* control.c: a message to PID 1. One that leaves its socket full for seconds is gone, as far as its owner
  * is concerned. */

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "proto/guest.h"
-#include "sandbox/owner.h"
+#include "sandbox/nursery.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,16 +21,6 @@
 
 /* --- starting -------------------------------------------------------------------------------- */
 
-struct ends {
-	int control;
-	int shell[SHELL_FDS]; /* mail, status, output */
-};
-
-#define ENDS_INIT                                                                                  \
-	{                                                                                          \
-		.control = -1, .shell = { -1, -1, -1 }                                             \
-	}
-
 static int make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
 {
 	int pair[2];
@@ -42,7 +32,7 @@ static int make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
 	return 0;
 }
 
-static int make_shell_ends(struct sandbox *sb, struct ends *ends, struct fh_error *err)
+static int make_shell_ends(struct sandbox *sb, struct sandbox_ends *ends, struct fh_error *err)
 {
 	int r = mail_new(&sb->mail, &ends->shell[0], err);
 
@@ -54,7 +44,7 @@ static int make_shell_ends(struct sandbox *sb, struct ends *ends, struct fh_erro
 	return r < 0 ? error_set(err, -r, "make the shell's pipes") : 0;
 }
 
-static void close_ends(struct ends *ends)
+void sandbox_close_ends(struct sandbox_ends *ends)
 {
 	close_fd(&ends->control);
 	for (size_t i = 0; i < SHELL_FDS; i++)
@@ -88,13 +78,15 @@ static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct
 {
 	plan->disk_bytes = (uint64_t)disk_bytes(l);
 	plan->disk_files = (uint64_t)l->disk_files;
-	if (l->disk_on == DISK_DISK) {
+	if (l->disk_on == DISK_DISK && !sb->disk_folder) {
 		int r = disk_folder_new(sb->owner, l, &sb->disk_folder, &sb->disk_counted, err);
 
 		if (r < 0)
 			return r;
-		plan->disk_folder = sb->disk_folder;
 	}
+	plan->disk_folder = sb->disk_folder;
+	if (sb->group) /* of a try before, whose nursery was lost */
+		cgroups_give(take_ptr(sb->group));
 	if (!(plan->flags & PLAN_BARE)) {
 		int r = spares_take(sb->owner, l, &sb->group, &plan->cradle, err);
 
@@ -113,8 +105,8 @@ static int set_limits(struct sandbox *sb, const struct sandbox_limits *l, struct
 	return 0;
 }
 
-static int send_plan(struct sandbox *sb, const struct plan *plan, const struct ends *ends,
-		struct fh_error *err)
+static int send_limited(
+		struct sandbox *sb, const struct plan *plan, const struct sandbox_ends *ends)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	int fds[1 + SHELL_FDS + CGROUP_PARTS];
@@ -128,7 +120,55 @@ static int send_plan(struct sandbox *sb, const struct plan *plan, const struct e
 	for (uint32_t i = 0; i < plan->n_groups; i++)
 		fds[n++] = sb->group->parts[i];
 	plan_put(&b, plan);
-	return owner_send_plan(sb->owner, &b, fds, n, err);
+	return nursery_send_plan(sb->owner, &b, fds, n);
+}
+
+int sandbox_send_plan(struct sandbox *sb, const struct plan *plan,
+		const struct sandbox_limits *limits, const struct sandbox_ends *ends,
+		struct fh_error *err)
+{
+	struct plan limited = *plan;
+	int r = set_limits(sb, limits, &limited, err);
+
+	if (r < 0)
+		return r;
+	r = send_limited(sb, &limited, ends);
+	if (sb->group)
+		cgroup_sent(sb->group);
+	return r < 0 ? error_set(err, -r, "send to the nursery") : 0;
+}
+
+/* Only an owner's first sandbox or layer waits for its nursery, so that an error of the machine is told at once. */
+static int check_nursery(struct owner *o, struct fh_error *err)
+{
+	if (o->forked || !atomic_load(&o->had_nursery))
+		return owner_need_nursery(o, err);
+	return 0;
+}
+
+static bool is_ready(struct owner *o)
+{
+	bool ready;
+
+	pthread_mutex_lock(&o->lock);
+	ready = errands_none(o) && nursery_is_ready(o);
+	pthread_mutex_unlock(&o->lock);
+	return ready;
+}
+
+/* At once, or by an errand. */
+static int give_plan(struct sandbox *sb, const struct plan *plan,
+		const struct sandbox_limits *limits, struct sandbox_ends *ends,
+		struct fh_error *err)
+{
+	struct owner *o = sb->owner;
+	int r = -EAGAIN;
+
+	if (is_ready(o))
+		r = sandbox_send_plan(sb, plan, limits, ends, err);
+	if (r == -EPIPE || r == -ECONNRESET) /* the nursery was killed just then */
+		atomic_store(&o->in_doubt, true);
+	return nursery_is_lost(r) ? errand_sandbox(sb, plan, limits, ends, err) : r;
 }
 
 /* What the nursery could not make, or would take for a broken message, which ends it. */
@@ -169,7 +209,7 @@ static int plan_writable(struct sandbox *sb, const char *source, char layer[FOLD
 	return 0;
 }
 
-static int begin(struct sandbox *sb, const struct sandbox_options *o, struct ends *ends,
+static int begin(struct sandbox *sb, const struct sandbox_options *o, struct sandbox_ends *ends,
 		struct fh_error *err)
 {
 	static const char *const no_env[] = { NULL };
@@ -196,7 +236,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 	plan.flags = (o->shell ? PLAN_SHELL : 0) | (o->bare ? PLAN_BARE : 0) |
 			(o->own_proc ? PLAN_OWN_PROC : 0) | (o->judged ? PLAN_JUDGED : 0) |
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
-	r = owner_need_nursery(sb->owner, err);
+	r = check_nursery(sb->owner, err);
 	if (r == 0) /* not before: a fork, which is refused here, would take the next of its parent's */
 		plan.number = sb->number = roll_number(sb->owner);
 	if (r == 0)
@@ -206,11 +246,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct end
 	if (r == 0)
 		r = plan_writable(sb, o->writable, folders, &limits, &plan, err);
 	if (r == 0)
-		r = set_limits(sb, &limits, &plan, err);
-	if (r == 0)
-		r = send_plan(sb, &plan, ends, err);
-	if (sb->group)
-		cgroup_sent(sb->group);
+		r = give_plan(sb, &plan, &limits, ends, err);
 	if (r == 0)
 		spares_refill(sb->owner);
 	return r;
@@ -220,14 +256,14 @@ static int start(struct owner *owner, const struct sandbox_options *options, str
 		struct fh_error *err)
 {
 	struct sandbox *sb = xcalloc(1, sizeof(*sb));
-	struct ends ends = ENDS_INIT;
+	struct sandbox_ends ends = SANDBOX_ENDS_INIT;
 	int r;
 
 	sb->owner = owner;
 	sb->control = sb->status = sb->output = sb->files = -1;
 	fork_watch_sandbox(sb);
 	r = begin(sb, options, &ends, err);
-	close_ends(&ends);
+	sandbox_close_ends(&ends);
 	if (r < 0)
 		sandbox_close(sb);
 	else
@@ -240,10 +276,6 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 {
 	int r = start(owner, options, out, err);
 
-	if (r == -EPIPE || r == -ECONNRESET) { /* the nursery was killed just then: by a new one */
-		atomic_store(&owner->in_doubt, true);
-		r = start(owner, options, out, err);
-	}
 	return r < 0 ? error_wrap(err, "start a sandbox") : 0;
 }
 
@@ -251,6 +283,7 @@ void sandbox_close(struct sandbox *sb)
 {
 	if (!sb)
 		return;
+	errand_drop(sb);
 	fork_unwatch_sandbox(sb);
 	close_fd(&sb->control);
 	roll_close(sb->owner, sb->number);
@@ -300,7 +333,7 @@ int sandbox_output_fd(const struct sandbox *sb)
 int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(64);
-	struct ends ends = ENDS_INIT;
+	struct sandbox_ends ends = SANDBOX_ENDS_INIT;
 	int r;
 
 	close_shell(sb);
@@ -308,7 +341,7 @@ int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
 	r = make_shell_ends(sb, &ends, err);
 	if (r == 0)
 		r = control_send(sb, &b, ends.shell, SHELL_FDS, err);
-	close_ends(&ends);
+	sandbox_close_ends(&ends);
 	return r < 0 ? error_wrap(err, "start a new shell") : 0;
 }
 

@@ -21,7 +21,8 @@
  * process and mount of its sandboxes ends.
  *
  * Starting does not wait: sandbox_start() sends the plan, and SANDBOX_READY or SANDBOX_FAILED comes
- * as an event on sandbox_fd(). Nothing that a guest sends is trusted beyond its own sandbox.
+ * as an event on sandbox_fd(). Where the nursery was killed, or is full of plans, a thread sees to it
+ * (errands.c). Only the owner's first layer or sandbox waits for its nursery. Nothing that a guest sends is trusted beyond its own sandbox.
  */
 
 struct owner;
@@ -82,7 +83,7 @@ int owner_collect(void);
  * A layer is a folder tree that many sandboxes share read-only under their own: it becomes the
  * workspace's starting state. Made once per name, by copying; files belong to the agent. `target` is
  * relative to /home/agent ("workspace/data/train.csv"); a source folder is copied whole, symbolic
- * links as links. Blocks until it is made. -EEXIST when the name is taken.
+ * links as links. Blocks until it is made, and holds up no sandbox meanwhile. -EEXIST when the name is taken.
  */
 struct layer_item {
 	const char *source; /* absolute path here; NULL makes an empty folder */
