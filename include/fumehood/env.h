@@ -189,7 +189,8 @@ FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_e
  * fh_gym_wait() does it and gives at most max environments whose reset or step is over (0 when
  * timeout_ms ran out or a signal came; -1 waits for ever); then fh_env_end() gives the result. All
  * environments of a gym that are used in this form belong to one thread, which alone begins, waits,
- * ends and closes.
+ * ends and closes. A begin never waits, not even for a nursery of sandboxes that was killed: the reset ends
+ * later then, and the steps of others go on.
  */
 FH_PUBLIC int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
 FH_PUBLIC int fh_env_step_begin(

@@ -252,7 +252,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct san
 	return r;
 }
 
-static int start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
+int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
 		struct fh_error *err)
 {
 	struct sandbox *sb = xcalloc(1, sizeof(*sb));
@@ -264,19 +264,12 @@ static int start(struct owner *owner, const struct sandbox_options *options, str
 	fork_watch_sandbox(sb);
 	r = begin(sb, options, &ends, err);
 	sandbox_close_ends(&ends);
-	if (r < 0)
+	if (r < 0) {
 		sandbox_close(sb);
-	else
-		*out = sb;
-	return r;
-}
-
-int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
-		struct fh_error *err)
-{
-	int r = start(owner, options, out, err);
-
-	return r < 0 ? error_wrap(err, "start a sandbox") : 0;
+		return error_wrap(err, "start a sandbox");
+	}
+	*out = sb;
+	return 0;
 }
 
 void sandbox_close(struct sandbox *sb)
