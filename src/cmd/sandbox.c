@@ -217,7 +217,7 @@ static int wait_for(struct job *job)
 	while (!ended(job, &status)) {
 		struct waits w = WAITS_INIT;
 
-		waits_add(&w, sandbox_fd(job->sb), POLLIN);
+		sandbox_waits(job->sb, &w);
 		waits_add(&w, job->signals, POLLIN);
 		terminal_relay_waits(job->relay, &w);
 		waits_until(&w, job->deadline_ns);

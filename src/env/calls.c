@@ -18,7 +18,7 @@
 
 #define ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX                                                                          \
-	(128 << 20) /* of answers: PID 1 writes them, whose memory is not the episode's */
+	(128 << 20) /* of answers: the porter writes them, whose memory is not the episode's */
 #define PAUSE_MS 50 /* between two calls: an agent's loop must not keep the owner busy */
 #define TIMEOUT_MS 60000
 #define ROOM_MS 60000  /* before a call that waits for others' is refused */
@@ -117,14 +117,6 @@ bool call_split(char *call, char **out_id, char **out_text)
 	return is_id(*out_id);
 }
 
-static int read_call(struct fh_env *env, struct buf *out)
-{
-	auto_close int fd = -1;
-	int r = sandbox_get(env->sb, GUEST_HOME, GUEST_CALL, CALL_BYTES_MAX, &fd, NULL);
-
-	return r < 0 ? r : fd_read_all(fd, out);
-}
-
 static bool failed(struct call *call)
 {
 	call->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
@@ -132,15 +124,31 @@ static bool failed(struct call *call)
 }
 
 /* If it can't be put, the tool hears nothing, and gives up in time. */
+static void put_failed(struct call *call)
+{
+	if (failed(call))
+		buf_release(&call->unsaid);
+}
+
 static void put_unsaid(struct fh_env *env)
 {
 	struct call *call = &env->call;
 	struct buf *text = &call->unsaid;
 
-	if (sandbox_put(env->sb, GUEST_HOME, GUEST_ANSWER, buf_str(text), text->len, 0600, NULL) ==
-					0 ||
-			failed(call))
-		buf_release(text);
+	if (sandbox_put_text_begin(env->sb, GUEST_HOME, GUEST_ANSWER, buf_str(text), text->len,
+			    0600, &call->putting, NULL) < 0)
+		put_failed(call);
+}
+
+static void put_over(struct fh_env *env)
+{
+	struct sandbox_answer answer = { .fd = -1 };
+
+	env->call.putting = 0;
+	if (sandbox_take(env->sb, &answer, NULL) < 0)
+		put_failed(&env->call);
+	else
+		buf_release(&env->call.unsaid);
 }
 
 static void set_unsaid(struct call *call, const char *word, const struct buf *said)
@@ -172,7 +180,8 @@ static void put_answer(
 	}
 	call->n_bytes += (int64_t)call->unsaid.len;
 	call->failures = 0;
-	put_unsaid(env);
+	if (!call->reading) /* else in its turn */
+		put_unsaid(env);
 }
 
 /* --- a call ----------------------------------------------------------------------------------- */
@@ -191,41 +200,61 @@ static void abandon(struct fh_env *env)
 	end(env);
 }
 
-/* A tool has one call at a time: who makes another one was ended while it waited for the one before. */
+/* Looks at what a tool asks. */
 static void begin(struct fh_env *env)
 {
-	auto_buf struct buf call = BUF_INIT(CALL_BYTES_MAX);
+	struct call *call = &env->call;
+
+	call->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
+	if (!call->service && !fetch_has_room() && clock_now_ns() < call->room_ns)
+		return;
+	call->asked = false;
+	/* Before the call is read, so that the next one is told. */
+	if (sandbox_clear_requests(env->sb, NULL) < 0 ||
+			sandbox_get_begin(env->sb, GUEST_HOME, GUEST_CALL, CALL_BYTES_MAX,
+					&call->reading, NULL) < 0)
+		call->asked = !failed(call);
+}
+
+/* A tool has one call at a time: who makes another one was ended while it waited for the one before. */
+static void serve(struct fh_env *env, char *text)
+{
 	const struct call_service *service;
 	struct fh_error err = FH_ERROR_INIT;
-	char *id, *text;
+	char *id, *about;
 	int r;
 
-	env->call.next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
-	if (!env->call.service && !fetch_has_room() && clock_now_ns() < env->call.room_ns)
-		return;
-	/* Before the call is read, so that the next one is told. */
-	if (sandbox_clear_requests(env->sb, NULL) < 0 || read_call(env, &call) < 0 ||
-			call.truncated) {
-		env->call.asked = !failed(&env->call);
-		return;
-	}
-	env->call.asked = false;
-	if (!call.len || !call_split(call.data, &id, &text))
-		return;
-	if (str_eq(id, env->call.id)) /* it was told twice */
+	if (!call_split(text, &id, &about) || str_eq(id, env->call.id)) /* it was told twice */
 		return;
 	if (env->call.service)
 		abandon(env);
 	snprintf(env->call.id, sizeof(env->call.id), "%s", id);
-	service = find_service(call.data);
+	service = find_service(text);
 	if (service)
-		r = service->begin(env, text, &err);
+		r = service->begin(env, about, &err);
 	else
 		r = error_say(&err, ENOSYS, "there is no such service");
 	if (r < 0)
 		put_answer(env, r, NULL, &err);
 	else
 		env->call.service = service;
+}
+
+static void read_over(struct fh_env *env)
+{
+	auto_buf struct buf text = BUF_INIT(CALL_BYTES_MAX);
+	struct sandbox_answer answer = { .fd = -1 };
+	int r;
+
+	env->call.reading = 0;
+	r = sandbox_take(env->sb, &answer, NULL);
+	if (r == 0)
+		r = fd_read_all(answer.fd, &text);
+	close_fd(&answer.fd);
+	if (r < 0 || text.truncated)
+		env->call.asked = !failed(&env->call) || env->call.asked;
+	else if (text.len)
+		serve(env, text.data);
 }
 
 static void answer(struct fh_env *env)
@@ -263,7 +292,11 @@ void calls_advance(struct fh_env *env, bool asked)
 	}
 	if (call->service && fetch_advance(call->fetch))
 		answer(env);
-	if (clock_now_ns() < call->next_ns)
+	if (call->reading && sandbox_answered(env->sb, call->reading))
+		read_over(env);
+	if (call->putting && sandbox_answered(env->sb, call->putting))
+		put_over(env);
+	if (call->reading || call->putting || clock_now_ns() < call->next_ns)
 		return;
 	if (call->unsaid.len)
 		put_unsaid(env);
@@ -275,6 +308,8 @@ void calls_waits(const struct fh_env *env, struct waits *w)
 {
 	if (env->call.service)
 		fetch_waits(env->call.fetch, w);
+	if (env->call.reading || env->call.putting)
+		return; /* the session waits for all that comes */
 	if (env->call.asked || env->call.unsaid.len)
 		waits_until(w, env->call.next_ns);
 }
@@ -286,5 +321,6 @@ void calls_drop(struct fh_env *env)
 	if (env->call.asked) /* or the next one would not be told */
 		(void)sandbox_clear_requests(env->sb, NULL);
 	env->call.asked = false;
+	env->call.reading = env->call.putting = 0;
 	buf_release(&env->call.unsaid);
 }

@@ -29,10 +29,12 @@ struct call {
 	size_t most;       /* papers that are asked for */
 	int64_t n_bytes;   /* of this episode's answers */
 	bool asked;        /* there is another one to look at */
-	struct buf unsaid; /* an answer that could not be put */
-	int failures;      /* to look at a call, or to put its answer */
-	int64_t next_ns;   /* when that is tried, at the earliest */
-	int64_t room_ns;   /* until when it waits for others' to be over */
+	uint32_t reading;  /* that one, until it is here; as `putting`, what the porter was asked */
+	struct buf unsaid; /* an answer that is not put yet */
+	uint32_t putting;
+	int failures;    /* to look at a call, or to put its answer */
+	int64_t next_ns; /* when that is tried, at the earliest */
+	int64_t room_ns; /* until when it waits for others' to be over */
 };
 
 /* "SERVICE ID\nTEXT", taken apart in place; false for what is none. */

@@ -9,10 +9,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /*
- * Which file our own tools have open (tools/aci/editor.c): they note it in a file of the agent's, and ask PID 1
+ * Which file our own tools have open (tools/aci/editor.c): they note it in a file of the agent's, and ask the porter
  * to tell that it has changed. It is the agent's word, and nothing but what is shown relies on it.
  */
 #define STATE_BYTES_MAX 8192
@@ -34,17 +33,25 @@ static char *path_of(const char *text)
 	return line ? xstrndup(line + 1, strlen(line + 1) - str_ends(line + 1, "\n")) : NULL;
 }
 
-void editor_note_file(struct fh_env *env)
+int editor_begin(struct fh_env *env)
+{
+	return sandbox_get_begin(env->sb, GUEST_HOME, GUEST_EDITOR_STATE, STATE_BYTES_MAX,
+			&env->editor, NULL);
+}
+
+bool editor_advance(struct fh_env *env)
 {
 	auto_buf struct buf text = BUF_INIT(STATE_BYTES_MAX);
+	struct sandbox_answer answer = { .fd = -1 };
 	auto_free char *path = NULL;
-	auto_close int fd = -1;
 
+	if (!sandbox_answered(env->sb, env->editor))
+		return false;
 	free(take_ptr(env->open_file));
-	if (sandbox_get(env->sb, GUEST_HOME, GUEST_EDITOR_STATE, STATE_BYTES_MAX, &fd, NULL) < 0 ||
-			lseek(fd, 0, SEEK_SET) < 0 || fd_read_all(fd, &text) < 0)
-		return;
-	path = path_of(buf_str(&text));
+	if (sandbox_take(env->sb, &answer, NULL) == 0 && fd_read_all(answer.fd, &text) == 0)
+		path = path_of(buf_str(&text));
+	close_fd(&answer.fd);
 	if (path && is_shown(path))
 		env->open_file = take_ptr(path);
+	return true;
 }

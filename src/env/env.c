@@ -28,7 +28,7 @@ void env_waits(const struct fh_env *env, struct waits *w)
 {
 	switch (env->work) {
 	case WORK_START:
-		waits_add(w, sandbox_fd(env->sb), POLLIN);
+		sandbox_waits(env->sb, w);
 		waits_until(w, env->deadline_ns);
 		break;
 	case WORK_COMMAND:
@@ -38,6 +38,9 @@ void env_waits(const struct fh_env *env, struct waits *w)
 	case WORK_SCRIPT:
 	case WORK_STATE:
 		session_waits(env->session, w);
+		break;
+	case WORK_EDITOR:
+		sandbox_answer_waits(env->sb, w);
 		break;
 	case WORK_GRADE:
 		grade_waits(env->grade, w);
@@ -59,6 +62,7 @@ bool env_advance(struct fh_env *env)
 		reset_advance(env);
 		break;
 	case WORK_COMMAND:
+	case WORK_EDITOR:
 	case WORK_GRADE:
 		step_advance(env);
 		break;

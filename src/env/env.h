@@ -20,10 +20,10 @@
  * `work`; env_advance() is called whenever env_waits() came, and moves it on until WORK_DONE:
  *
  *   reset:  START -> [SCRIPT] -> [STATE] -> DONE
- *   step:   COMMAND -> [SCRIPT] -> [STATE] -> [GRADE] -> DONE, and for actions that are not run:
- *           [GRADE] -> DONE
+ *   step:   COMMAND -> [SCRIPT] -> [STATE] -> [EDITOR] -> [GRADE] -> DONE, and for actions that are not
+ *           run: [GRADE] -> DONE
  *
- * SCRIPT and STATE are what an agent's tools need: setup.h. env_take() gives the result, and it is WORK_NONE again.
+ * SCRIPT and STATE are what an agent's tools need: setup.h. EDITOR asks which file ours have open. env_take() gives the result, and it is WORK_NONE again.
  */
 enum work {
 	WORK_NONE,
@@ -31,6 +31,7 @@ enum work {
 	WORK_COMMAND,
 	WORK_SCRIPT,
 	WORK_STATE,
+	WORK_EDITOR,
 	WORK_GRADE,
 	WORK_DONE,
 };
@@ -93,6 +94,7 @@ struct fh_env {
 	char judge_key[SHA256_HEX_BYTES];
 	int requests;                                    /* of the command: REQUEST_* */
 	void (*settled)(struct fh_env *env, bool alive); /* after SCRIPT and STATE */
+	uint32_t editor;                                 /* what the porter was asked by EDITOR */
 	struct call call;                                /* of a tool, while the command runs */
 	int n_scripts;                                   /* run in this reset or step */
 	int n_state_hangs;                               /* of the state command, in a row */
@@ -138,6 +140,11 @@ void step_note_shell(struct fh_env *env, const struct session_result *result);
 /* Fills what every reset and step ends with, and is done. */
 void step_finish(struct fh_env *env);
 
+/* --- limits.c --------------------------------------------------------------------------------- */
+bool limits_time_is_over(const struct fh_env *env);
+/* Counts the observation; true if the record would be too large with it. */
+bool limits_text_is_full(struct fh_env *env);
+
 /* --- setup.c ---------------------------------------------------------------------------------- */
 int setup_put_files(struct fh_env *env, struct fh_error *err);
 
@@ -145,8 +152,9 @@ int setup_put_files(struct fh_env *env, struct fh_error *err);
 void setup_begin(struct fh_env *env, bool new_shell);
 void setup_advance(struct fh_env *env);
 /* --- editor.c --------------------------------------------------------------------------------- */
-/* After a command that asked for it. */
-void editor_note_file(struct fh_env *env);
+/* After a command that asked for it: true once env->open_file is what the tools have open. */
+int editor_begin(struct fh_env *env);
+bool editor_advance(struct fh_env *env);
 
 /* The action with its commands of several lines quoted; heap, NULL: it has none. */
 char *setup_quote(const struct fh_env *env, const char *text);

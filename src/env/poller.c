@@ -200,13 +200,10 @@ void poller_unwatch_fd(struct poller *p, int fd)
 
 void poller_unwatch(struct poller *p, const struct fh_env *env)
 {
-	int fds[] = { -1, -1, -1 };
+	int fds[SANDBOX_FDS] = { -1, -1, -1 };
 
-	if (env->slot.polled && env->sb) {
-		fds[0] = sandbox_fd(env->sb);
-		fds[1] = sandbox_status_fd(env->sb);
-		fds[2] = sandbox_output_fd(env->sb);
-	}
+	if (env->slot.polled && env->sb)
+		sandbox_fds(env->sb, fds);
 	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
 		if (fds[i] >= 0)
 			poller_unwatch_fd(p, fds[i]);

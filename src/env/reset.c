@@ -221,6 +221,7 @@ void reset_advance(struct fh_env *env)
 		case SANDBOX_SHELL:
 		case SANDBOX_REQUEST:
 		case SANDBOX_INTERRUPTED:
+		case SANDBOX_DONE:
 			break;
 		}
 	} while (event.kind != SANDBOX_NONE);

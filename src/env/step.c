@@ -184,6 +184,7 @@ static void score_over(struct fh_env *env, const struct grade_result *result)
 
 static void score(struct fh_env *env, const char *reason)
 {
+	struct grade_result result;
 	struct fh_error err;
 	int r;
 
@@ -204,12 +205,9 @@ static void score(struct fh_env *env, const char *reason)
 			},
 			&env->grade, &err);
 	if (r < 0) {
-		score_over(env,
-				&(struct grade_result){
-						.verdict = GRADE_BROKEN,
-						.text = err.message,
-						.grader_log = "",
-				});
+		result = (struct grade_result){ GRADE_BROKEN, .text = err.message,
+			.grader_log = "" };
+		score_over(env, &result);
 		return;
 	}
 	env->work = WORK_GRADE;
@@ -236,41 +234,32 @@ static void validate(struct fh_env *env)
 	score(env, REASON_VALIDATE);
 }
 
-static bool time_is_over(const struct fh_env *env)
-{
-	return env->wall_end_ns != INT64_MAX && clock_now_ns() >= env->wall_end_ns;
-}
-
-/* A record that nobody could write, or read again, would be none. */
-static bool text_is_full(struct fh_env *env)
-{
-	if (!env->max_text_bytes)
-		return false;
-	env->text_bytes += (int64_t)json_text_bytes(buf_str(&env->observation));
-	if (env->state)
-		env->text_bytes += (int64_t)json_text_bytes(env->state);
-	return env->text_bytes > env->max_text_bytes;
-}
-
 /* The action is done: what comes of it. */
-static void after_action(struct fh_env *env, int requests)
+static void conclude_action(struct fh_env *env, int requests)
 {
-	if (requests & REQUEST_STATE && !env->setup.state)
-		editor_note_file(env);
 	if (requests && !(requests & (REQUEST_SUBMIT | REQUEST_VALIDATE)))
 		(void)sandbox_clear_requests(env->sb, NULL);
 	if (requests & REQUEST_SUBMIT)
 		score(env, REASON_SUBMIT);
-	else if (time_is_over(env))
+	else if (limits_time_is_over(env))
 		score(env, REASON_MAX_TIME);
 	else if (env->n_steps >= env->max_steps)
 		score(env, REASON_MAX_STEPS);
-	else if (text_is_full(env))
+	else if (limits_text_is_full(env))
 		score(env, REASON_MAX_TEXT);
 	else if (requests & REQUEST_VALIDATE)
 		validate(env);
 	else
 		step_finish(env);
+}
+
+static void after_action(struct fh_env *env, int requests)
+{
+	env->requests = requests;
+	if (requests & REQUEST_STATE && !env->setup.state && editor_begin(env) == 0)
+		env->work = WORK_EDITOR;
+	else
+		conclude_action(env, requests);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
@@ -316,10 +305,7 @@ void step_note_shell(struct fh_env *env, const struct session_result *result)
 
 static void settled(struct fh_env *env, bool alive)
 {
-	if (alive)
-		after_action(env, env->requests);
-	else
-		gone(env);
+	alive ? after_action(env, env->requests) : gone(env);
 }
 
 static void command_over(struct fh_env *env)
@@ -376,7 +362,7 @@ static void run(struct fh_env *env, const struct fh_action *action)
 	auto_free char *quoted = NULL;
 	struct fh_error err;
 
-	if (time_is_over(env)) {
+	if (limits_time_is_over(env)) {
 		too_late(env);
 		return;
 	}
@@ -485,6 +471,8 @@ void step_advance(struct fh_env *env)
 		command_over(env);
 	else if (env->work == WORK_COMMAND)
 		calls_advance(env, session_take_request(env->session, REQUEST_CALL));
+	else if (env->work == WORK_EDITOR && editor_advance(env))
+		conclude_action(env, env->requests);
 	else if (env->work == WORK_GRADE && grade_advance(env->grade))
 		score_over(env, grade_result(env->grade));
 }

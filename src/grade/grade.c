@@ -188,14 +188,27 @@ static void no_submission(struct grade *g, const struct fh_error *why)
 	finish(g);
 }
 
-static int start(struct grade *g, struct fh_error *err)
+static void broken(struct grade *g, const char *why)
 {
-	int r = 0;
+	conclude(g, GRADE_BROKEN, why);
+	finish(g);
+}
 
-	/* What takes no file has no use for the key of one. */
-	if (!grade_takes_all(g->request.task))
-		r = judge_key_of(g->request.judge_key, g->submission_fd, g->judge_key, err);
-	return r < 0 ? r : g->kind->start(g, err);
+/* The submission is there: its programs are started. */
+static void on_submission(struct grade *g)
+{
+	struct sandbox_answer answer = { .fd = -1 };
+	struct fh_error err;
+
+	g->getting = 0;
+	if (sandbox_take(g->request.episode, &answer, &err) < 0) {
+		no_submission(g, &err);
+		return;
+	}
+	g->submission_fd = answer.fd;
+	judge_key_of(g->request.judge_key, answer.digest, g->judge_key);
+	if (g->kind->start(g, &err) < 0)
+		broken(g, err.message);
 }
 
 const char *grade_submission(struct arena *a, const struct task *task)
@@ -216,8 +229,7 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 {
 	const struct task_grader *grader = &request->task->grader;
 	struct grade *g = xcalloc(1, sizeof(*g));
-	struct fh_error why;
-	int r = 0;
+	int r;
 
 	g->request = *request;
 	g->kind = kinds[grader->kind];
@@ -228,16 +240,15 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 	g->deadline_ns = clock_now_ns() + grader->timeout_ms * NS_PER_MS;
 	buf_init(&g->text, GRADE_TEXT_BYTES);
 	buf_init(&g->grader_log, GRADE_TEXT_BYTES);
-	if (!grade_takes_all(request->task))
-		r = sandbox_get(request->episode, GUEST_WORKSPACE, grader->submission,
-				grader->submission_bytes, &g->submission_fd, &why);
+	if (grade_takes_all(request->task))
+		r = g->kind->start(g, err);
+	else
+		r = sandbox_get_begin(request->episode, GUEST_WORKSPACE, grader->submission,
+				grader->submission_bytes, &g->getting, err);
 	if (r < 0) {
-		no_submission(g, &why);
-	} else if (start(g, err) < 0) {
 		grade_free(g);
 		return error_wrap(err, "start the grader of %s", request->task->id);
 	}
-	g->request.episode = NULL;
 	*out = g;
 	return 0;
 }
@@ -319,23 +330,24 @@ static void time_out(struct grade *g)
 
 bool grade_advance(struct grade *g)
 {
-	const struct program *broken;
+	const struct program *bad;
 	int64_t now;
 
+	if (!g->over && g->getting && sandbox_answered(g->request.episode, g->getting))
+		on_submission(g);
 	if (g->over)
 		return true;
 	for (size_t i = 0; i < g->n_programs; i++)
 		program_advance(&g->programs[i]);
 	now = clock_now_ns();
-	if (!g->judged && g->programs[0].state == PROGRAM_ENDED) {
+	if (!g->getting && !g->judged && g->programs[0].state == PROGRAM_ENDED) {
 		judge(g);
 		if (g->deadline_ns > now + PATIENCE_NS)
 			g->deadline_ns = now + PATIENCE_NS;
 	}
-	broken = broken_program(g);
-	if (broken && !scored(g)) { /* what the judge held against the player may be our own failure */
-		conclude(g, GRADE_BROKEN, broken->err.message);
-		finish(g);
+	bad = broken_program(g);
+	if (bad && !scored(g)) { /* what the judge held against the player may be our own failure */
+		broken(g, bad->err.message);
 		return true;
 	}
 	if (!g->judged && now >= g->deadline_ns) {
@@ -353,6 +365,8 @@ void grade_waits(const struct grade *g, struct waits *w)
 {
 	if (g->over)
 		return;
+	if (g->getting)
+		sandbox_answer_waits(g->request.episode, w);
 	for (size_t i = 0; i < g->n_programs; i++)
 		program_waits(&g->programs[i], w);
 	waits_until(w, g->deadline_ns);

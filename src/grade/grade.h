@@ -28,8 +28,8 @@ struct grade_request {
 	const char *python; /* an environment among them, which its programs run in; NULL: none */
 	const int *gpus;    /* the episode's */
 	size_t n_gpus;
-	struct sandbox *episode; /* has the submission; needed by grade_begin() only */
-	const char *judge_key;   /* hexadecimal: random numbers that an agent can't foresee */
+	struct sandbox *episode; /* has the submission; asked for it, so it stays until grade_free() */
+	const char *judge_key; /* hexadecimal: random numbers that an agent can't foresee */
 };
 
 enum grade_verdict {
@@ -54,7 +54,7 @@ const char *grade_submission(struct arena *a, const struct task *task);
  * theirs. */
 const char *grade_submission_name(struct arena *a, const struct task *task);
 
-/* What the request points to, but for the episode, must stay until grade_free(). */
+/* What the request points to must stay until grade_free(). */
 int grade_begin(const struct grade_request *request, struct grade **out, struct fh_error *err);
 void grade_waits(const struct grade *g, struct waits *w);
 bool grade_advance(struct grade *g); /* true: over */

@@ -20,8 +20,8 @@
 void judge_key(const struct secret *secret, const char *task_hash, const struct sha256 *history,
 		char out_hex[SHA256_HEX_BYTES]);
 
-/* `submission` is read from its start to its end, by position. */
-int judge_key_of(const char *grading_key, int submission, char out_hex[SHA256_HEX_BYTES],
-		struct fh_error *err);
+/* `submission` is the hash of what is judged, as sandbox_take() gives it. */
+void judge_key_of(const char *grading_key, const uint8_t submission[SHA256_BYTES],
+		char out_hex[SHA256_HEX_BYTES]);
 
 #endif

@@ -37,6 +37,7 @@ bool grade_takes_all(const struct task *task);
 struct grade {
 	struct grade_request request;
 	const struct grade_kind *kind;
+	uint32_t getting; /* the submission, until it is there: what the episode's porter was asked */
 	int submission_fd; /* sealed copy */
 	char judge_key[SHA256_HEX_BYTES];
 	struct program programs[GRADE_PROGRAMS_MAX];

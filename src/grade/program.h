@@ -20,9 +20,10 @@
 
 /* In program_plan.fds, instead of a descriptor. */
 enum {
-	PROGRAM_NOTHING = -1, /* /dev/null */
-	PROGRAM_LOG = -2,     /* what people read: the last of it is kept */
-	PROGRAM_RESULT = -3,  /* what is parsed: more than PROGRAM_RESULT_BYTES sets `truncated` */
+	PROGRAM_NOTHING = RUN_NOTHING,
+	PROGRAM_LOG = RUN_STREAM_1, /* what people read: the last of it is kept */
+	PROGRAM_RESULT =
+			RUN_STREAM_2, /* what is parsed: over PROGRAM_RESULT_BYTES sets `truncated` */
 };
 
 /* Descriptors in it are taken over, whatever comes of it. What it points to must stay until the
@@ -33,15 +34,17 @@ struct program_plan {
 	int fds[PROGRAM_FDS_MAX]; /* become 0, 1, 2, ... */
 	size_t n_fds;
 	const char *put_path; /* this file of the workspace is written first; NULL: none */
-	int put_fd;           /* its content; not taken over */
+	int put_fd;           /* its content, sealed; not taken over */
 	bool keep_sandbox;    /* until program_release(), for what is to be fetched from it */
 };
 
 enum program_state {
 	PROGRAM_STARTING, /* the sandbox */
+	PROGRAM_PUTTING,  /* the file into it */
 	PROGRAM_RUNNING,
-	PROGRAM_ENDED,  /* `status` is its end */
-	PROGRAM_BROKEN, /* it could not be run to its end; `err` says why */
+	PROGRAM_DRAINING, /* it has ended; what it printed last is on its way */
+	PROGRAM_ENDED,    /* `status` is its end */
+	PROGRAM_BROKEN,   /* it could not be run to its end; `err` says why */
 };
 
 struct program {
@@ -56,9 +59,8 @@ struct program {
 	struct program_plan plan;
 	int starts; /* of its sandbox, that failed */
 	struct sandbox *sb;
-	uint32_t id;
-	int guest_ends[3]; /* of PROGRAM_NOTHING, _LOG, _RESULT, until the program has them */
-	int log_fd, result_fd;
+	uint32_t id;      /* of the program */
+	uint32_t request; /* of what the porter does */
 };
 
 /* On failure nothing is left to release. */
@@ -70,6 +72,9 @@ bool program_over(const struct program *p);
 
 /* Blocks until it is over. -ETIMEDOUT: it still runs, for program_release() to end. */
 int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err);
+
+/* For the fuzzer, which has a sandbox already: what its program prints is kept. */
+void program_listen(struct program *p);
 
 /* Ends it, if it runs. */
 void program_release(struct program *p);

@@ -113,24 +113,24 @@ static int let_be_ended(struct fh_error *err)
 
 _Noreturn static void child(struct nursery *n, struct birth *b, int mapped[2])
 {
-	struct init_start start = { .control = b->fds[0],
+	struct init_start start = { .sockets = b->fds,
 		.owner = n->owner,
-		.shell = { -1, -1, -1 },
+		.shell = { -1, -1 },
+		.home = n->home,
+		.n_home = b->moved_out ? n->n_home : 0,
 		.plan = &b->plan,
 		.moved_out = b->moved_out,
 		.hooks = n->hooks };
 	struct fh_error err = FH_ERROR_INIT;
-	size_t at = 1;
+	size_t at = PLAN_SOCKETS;
 	int r;
 
 	bool judged = b->plan.flags & PLAN_JUDGED;
 
 	close_fd(&mapped[1]);
 	forget(n);
-	if (b->plan.flags & PLAN_SHELL) {
-		start.shell = (struct shell_ends){ b->fds[1], b->fds[2], b->fds[3] };
-		at += SHELL_FDS;
-	}
+	for (size_t i = 0; b->plan.flags & PLAN_SHELL && i < SHELL_FDS; i++)
+		start.shell[i] = b->fds[at++];
 	start.confinement = (struct confinement){ .n_groups = b->plan.n_groups,
 		.born_in_group = b->plan.flags & PLAN_BORN_IN_GROUP,
 		.processes = b->plan.processes,
@@ -146,7 +146,7 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped[2])
 	plan_forget_binds(&b->plan);
 	explicit_bzero(b->message, b->message_bytes);
 	if (r < 0) {
-		guest_fail(start.control, INIT_FAILED, &err);
+		guest_fail(b->fds[PLAN_CONTROL], INIT_FAILED, &err);
 		_exit(1);
 	}
 	init_main(&start);
@@ -238,16 +238,12 @@ static int give_group(int group, struct fh_error *err)
 
 int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err)
 {
-	size_t need = 1 + (b->plan.flags & PLAN_SHELL ? SHELL_FDS : 0) + b->plan.n_groups;
+	size_t need = PLAN_SOCKETS + (b->plan.flags & PLAN_SHELL ? SHELL_FDS : 0) +
+			b->plan.n_groups;
 
 	if (b->n_fds != need)
 		return error_say(err, EPROTO, "a plan with %zu descriptors instead of %zu",
 				b->n_fds, need);
-	/* So that /dev/stdout can be opened by the agent, whose pipe it is. */
-	if (b->plan.flags & PLAN_SHELL &&
-			fchown(b->fds[3], NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID)) <
-					0)
-		return error_set(err, errno, "give the output to the agent");
 	if (b->plan.flags & PLAN_BORN_IN_GROUP && b->plan.n_groups == 1) {
 		int r = give_group(b->fds[b->n_fds - 1], err);
 

@@ -8,17 +8,20 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /*
- * Files in and out of a sandbox, by its PID 1. The agent may move, link and swap whatever it can write
+ * Files in and out of a sandbox, by its porter. The agent may move, link and swap whatever it can write
  * while this runs: every path is opened by openat2 beneath its folder, through no link of any kind,
- * without blocking on a FIFO, and only what was opened is looked at.
+ * without blocking on a FIFO, and only what was opened is looked at. The owner gets no descriptor of
+ * an agent's file: it gets a copy in memory that nobody can change.
  */
 
 #define TRIES_MAX 64
+#define HASH_BLOCK 65536
 
 static int open_beneath(int folder, const char *path, uint64_t flags, mode_t mode)
 {
@@ -69,7 +72,8 @@ static int say_get(struct fh_error *err, int error, const char *path)
 	}
 }
 
-int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
+/* *out_fd: opened, and found to be what may be copied. */
+static int open_to_copy(const char *folder, const char *path, uint64_t most, int *out_fd,
 		struct fh_error *err)
 {
 	auto_close int dir = open_folder(folder);
@@ -93,6 +97,74 @@ int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
 				"'%s' has %lld bytes, more than the %llu that are allowed", path,
 				(long long)st.st_size, (unsigned long long)most);
 	*out_fd = take_fd(&fd);
+	return 0;
+}
+
+/* From where on a file holds data; its size if it has none after `at`. */
+static off_t next_data(int fd, off_t at, off_t size)
+{
+	off_t data = lseek(fd, at, SEEK_DATA);
+
+	return data < 0 ? size : data - data % HASH_BLOCK;
+}
+
+static bool is_zero(const char *block, size_t n)
+{
+	return block[0] == 0 && memcmp(block, block + 1, n - 1) == 0;
+}
+
+/*
+ * The SHA-256 of a file's blocks that are not all zero. One that follows others that are has its number
+ * before it; so a file without empty blocks has the hash of its content, and a long empty one is cheap.
+ */
+static int hash_blocks(int fd, uint8_t digest[SHA256_BYTES])
+{
+	char block[HASH_BLOCK];
+	off_t size = lseek(fd, 0, SEEK_END), expected = 0;
+	struct sha256 h;
+
+	sha256_init(&h);
+	for (off_t at = next_data(fd, 0, size); at < size; at = next_data(fd, at, size)) {
+		ssize_t n = pread(fd, block, sizeof(block), at);
+
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		if (!is_zero(block, (size_t)n)) {
+			if (at != expected)
+				sha256_add(&h, &at, sizeof(at));
+			sha256_add(&h, block, (size_t)n);
+			expected = at + n;
+		}
+		at += HASH_BLOCK;
+	}
+	if (expected != size)
+		sha256_add(&h, &size, sizeof(size));
+	sha256_end(&h, digest);
+	return 0;
+}
+
+int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
+		uint8_t out_digest[SHA256_BYTES], struct fh_error *err)
+{
+	auto_close int from = -1;
+	auto_close int copy = memfd_create("file", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int r = open_to_copy(folder, path, most, &from, err);
+
+	if (r < 0)
+		return r;
+	if (copy < 0)
+		return error_set(err, errno, "make a memory file");
+	r = fd_copy_sparse(from, copy, (int64_t)most);
+	if (r == -EFBIG)
+		return error_say(err, EFBIG, "'%s' grew over %llu bytes while it was read", path,
+				(unsigned long long)most);
+	if (r == 0)
+		r = hash_blocks(copy, out_digest);
+	if (r < 0)
+		return error_set(err, -r, "copy '%s'", path);
+	if (fcntl(copy, F_ADD_SEALS, GUEST_SEALS) < 0 || lseek(copy, 0, SEEK_SET) < 0)
+		return error_set(err, errno, "seal the copy of '%s'", path);
+	*out_fd = take_fd(&copy);
 	return 0;
 }
 
@@ -167,6 +239,6 @@ int files_put(const char *folder, const char *path, mode_t mode, int from, struc
 		return fd;
 	if (fchown(fd, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0 || fchmod(fd, mode & 0777) < 0)
 		return error_set(err, errno, "prepare '%s'", path);
-	r = fd_copy(from, fd);
+	r = fd_copy_sparse(from, fd, INT64_MAX);
 	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;
 }

@@ -42,9 +42,16 @@ extern void set_signal_hard_ignored(int);
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
 
 /* Where the loop keeps its descriptors: far from what scripts use. */
-enum { FD_STATUS = 250, FD_OUTPUT = 251, FD_NULL = 252, FD_LAST_PID = 253 };
+enum {
+	FD_DRAIN = 249,
+	FD_EVENT = 250,
+	FD_OUTPUT = 251,
+	FD_NULL = 252,
+	FD_LAST_PID = 253,
+	FD_GO = 254
+}; /* until it goes */
 
-static const int kept_fds[] = { FD_STATUS, FD_OUTPUT, FD_NULL };
+static const int kept_fds[] = { FD_DRAIN, FD_EVENT, FD_OUTPUT, FD_NULL };
 #define KEPT (sizeof(kept_fds) / sizeof(kept_fds[0]))
 static struct stat kept[KEPT]; /* what these descriptors are */
 static volatile sig_atomic_t interrupted;
@@ -90,15 +97,15 @@ static void arm(void)
 	left_by_jump = false;
 }
 
-/* --- frames ---------------------------------------------------------------------------------- */
+/* --- commands -------------------------------------------------------------------------------- */
 
 /* The text, from malloc of bash. */
-static char *receive_command(const struct shell_start *start, struct shell_command *out)
+static char *receive_command(
+		const struct shell_start *start, uint32_t *turn, struct shell_command *out)
 {
-	static uint32_t turn;
 	char *text;
 
-	while (!shell_wait(start->mail, &turn))
+	while (!shell_wait(start->mail, turn))
 		interrupt_state = 0;
 	interrupt_state = 0;
 	*out = start->mail->command;
@@ -108,20 +115,6 @@ static char *receive_command(const struct shell_start *start, struct shell_comma
 	memcpy(text, start->mail->text, out->length);
 	text[out->length] = '\0';
 	return text;
-}
-
-static void send_status(const struct shell_start *start, const struct shell_status *status)
-{
-	char frame[SHELL_STATUS_MAX];
-	const char *cwd = the_current_working_directory ? the_current_working_directory : "";
-	size_t n = strnlen(cwd, sizeof(frame) - sizeof(*status));
-
-	memcpy(frame, status, sizeof(*status));
-	memcpy(frame + sizeof(*status), cwd, n);
-	while (write(FD_STATUS, frame, sizeof(*status) + n) < 0)
-		if (errno != EINTR)
-			_exit(125);
-	__atomic_store_n(&start->mail->answered, start->mail->turn, __ATOMIC_RELEASE);
 }
 
 /* --- one command ----------------------------------------------------------------------------- */
@@ -169,8 +162,8 @@ static int32_t newest_pid(void)
 	return n > 0 ? (int32_t)strtol(text, NULL, 10) : 0;
 }
 
-/* What PID 1 needs to know if it has to end what this step began. */
-static void mark_step(volatile struct step_mark *mark)
+/* For the owner, if it has to end what this step began. */
+static void mark_step(struct shell_mark *mark)
 {
 	static pid_t seen = -2; /* none is, not even none */
 	struct timespec now;
@@ -283,11 +276,12 @@ static void one_command(const struct shell_start *start)
 	struct shell_command command;
 	struct shell_status status = { 0 };
 	int value = 0;
-	char *text = receive_command(start, &command);
+	static uint32_t turn;
+	char *text = receive_command(start, &turn, &command);
 	int before = last_command_exit_value;
 
 	let_output_block();
-	mark_step(start->mark);
+	mark_step(&start->mail->mark);
 	if (left_by_jump || interrupted)
 		arm();
 	in_command = 1;
@@ -305,37 +299,50 @@ static void one_command(const struct shell_start *start)
 	free(text);
 	status.nonce = command.nonce;
 	status.status = (uint32_t)value & 0xff;
-	send_status(start, &status);
+	shell_answer(start, turn, &status,
+			the_current_working_directory ? the_current_working_directory : "");
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-static void keep_fds(const struct shell_start *start)
+static void place_fds(struct shell_start *start)
 {
 	int null = open("/dev/null", O_RDWR);
 	int last_pid = open("/proc/sys/kernel/ns_last_pid", O_RDONLY);
 
-	if (null < 0 || dup3(start->status, FD_STATUS, O_CLOEXEC) < 0 ||
-			dup3(start->output, FD_OUTPUT, O_CLOEXEC) < 0 ||
-			dup3(null, FD_NULL, O_CLOEXEC) < 0)
+	if (null < 0 || dup3(start->ends.drain, FD_DRAIN, O_CLOEXEC) < 0 ||
+			dup3(start->ends.event, FD_EVENT, O_CLOEXEC) < 0 ||
+			dup3(start->ends.output, FD_OUTPUT, O_CLOEXEC) < 0 ||
+			dup3(null, FD_NULL, O_CLOEXEC) < 0 ||
+			dup3(start->ends.go, FD_GO, O_CLOEXEC) < 0)
 		_exit(125);
+	start->ends.go = FD_GO;
+	start->ends.drain = FD_DRAIN;
+	start->ends.event = FD_EVENT;
+	start->ends.output = FD_OUTPUT;
 	for (size_t i = 0; i < KEPT; i++)
 		if (fstat(kept_fds[i], &kept[i]) < 0)
 			_exit(125);
 	if (last_pid >= 0)
 		dup3(last_pid, FD_LAST_PID, O_CLOEXEC);
-	close_range(3, FD_STATUS - 1, 0);
-	close_range(last_pid >= 0 ? FD_LAST_PID + 1 : FD_NULL + 1, ~0U, 0);
+	else
+		close(FD_LAST_PID);
+	close_range(3, FD_DRAIN - 1, 0);
+	close_range(FD_GO + 1, ~0U, 0);
 }
 
-_Noreturn static void shell_main(const struct shell_start *start)
+_Noreturn static void shell_main(const struct shell_start *given)
 {
-	keep_fds(start);
+	static struct shell_start own;
+	const struct shell_start *start = &own;
+
+	own = *given;
+	place_fds(&own);
 	look_new(start);
 	clear_unwind_protect_list(0);
 	parse_and_execute_level = indirection_level = 0;
 	startup_state = 0;
-	shell_await(start->mark);
+	shell_await(start);
 	for (;;) {
 		put_fds_right(); /* before the next command comes, when nobody waits for it */
 		one_command(start);

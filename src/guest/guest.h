@@ -3,6 +3,7 @@
 #define GUEST_GUEST_H
 
 #include "base/error.h"
+#include "base/sha256.h"
 #include "proto/guest.h"
 
 #include <signal.h>
@@ -24,12 +25,14 @@
  *   ends.c      ends sandboxes whose PID 1 can't
  *   mounts.c    a sandbox's own mounts, in its clone
  *   network.c   its network namespace
- *   init.c      its PID 1: the control socket, children, the end of the owner
- *   requests.c  what the agent can ask PID 1 for
- *   shell.c     what its forks do to become the shell
+ *   init.c      its PID 1: the control socket, ends of processes, the end of the owner
+ *   children.c  how that makes its children
+ *   porter.c    the child of PID 1 that touches what agents can lock: output, files, requests
+ *   requests.c  what the agent can ask the porter for
+ *   shell.c     what forks of PID 1 do to become the shell
  *   program.c   or a program
  *   pack.c      or what packs a folder for another sandbox
- *   files.c     files in and out of it
+ *   files.c     files in and out of it, by the porter
  *   interrupt.c which processes a step began
  *   confine.c   what the shell and programs lose before they run anything of an agent
  *   glue.c      knows bash: the builtin and the shell's loop
@@ -49,27 +52,23 @@
 /* Ids of a sandbox as the nursery sees them. */
 #define NURSERY_ID(id) ((id) + 1)
 
-/* Shared memory of a shell and its PID 1. What a shell says there is the agent's word. */
-struct step_mark {
-	int64_t began_ns; /* of the step, CLOCK_BOOTTIME */
-	int32_t last_pid; /* the newest process of the sandbox by then */
-	uint32_t stands;  /* a futex: 1 once the first shell may run commands */
-};
-
-/* The guest's ends, in the order in which they travel; -1: no shell. */
+/* What a shell has, -1: nothing. The first two come from the owner, PID 1 makes the others. */
 struct shell_ends {
-	int mail, status, output; /* memory (struct shell_mail), a pipe of messages, a pipe */
+	int mail, event;   /* memory (struct shell_mail), an eventfd */
+	int output, drain; /* the ends of its pipe: to write and to read */
+	int gate;          /* memory (struct shell_gate) */
+	int go;            /* an eventfd: it may run commands once PID 1 has closed the others */
 };
 
 /* From PID 1 to a shell's loop: end the command. */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
 struct shell_start {
-	int status, output; /* moved to where bash leaves them alone by the shell itself */
+	struct shell_ends ends; /* moved to where bash leaves them alone by the shell itself */
 	struct shell_mail *mail;
+	struct shell_gate *gate;
 	uint32_t random_seed;
 	const char *const *env;
-	volatile struct step_mark *mark;
 };
 
 /* Runs the commands that come; never returns. The process is already confined. */
@@ -151,11 +150,21 @@ int mounts_leave(struct fh_error *err);
 /* network.c: moves the process into a fresh network namespace with a loopback device. */
 int network_make(struct fh_error *err);
 
+/* requests.c: bit 1 << i of a request is asked for by the pipe i. */
+#define REQUEST_PIPES 4
+
+/* Makes the pipes, each -1 if there are none yet. */
+int requests_open(int pipes[REQUEST_PIPES], struct fh_error *err);
+/* Once the owner was told of what this pipe asks for: lets go who waits for that. */
+void requests_answer(int pipe);
+
 /* init.c: PID 1 of a sandbox, after mounts_build. */
 struct init_start {
-	int control, owner; /* socket, pidfd */
-	int files;          /* -1: none */
-	struct shell_ends shell;
+	const int *sockets;   /* PLAN_SOCKETS of them */
+	int owner, files;     /* a pidfd; the episode's file system, -1: none */
+	int shell[SHELL_FDS]; /* -1: none */
+	const int *home;      /* cgroup.procs of the owner's own groups; see porter.c */
+	size_t n_home;
 	const struct plan *plan;
 	struct confinement confinement;
 	/* NULL: PID 1 is outside of its groups. Else shared memory, 0 as long as it is in them, and so
@@ -166,29 +175,45 @@ struct init_start {
 
 _Noreturn void init_main(const struct init_start *start);
 
-/* requests.c: bit 1 << i of a request is asked for by the pipe i. */
-#define REQUEST_PIPES 4
+/* porter.c: in a fork of PID 1 that keeps only these; never returns. */
+struct porter_start {
+	int owner, init; /* sockets */
+	int pipes[REQUEST_PIPES];
+	struct shell_ends shell; /* drain and gate; -1: none */
+	const int *home;         /* groups to move into, when it is in those of the episode */
+	size_t n_home;
+};
 
-/* Makes the pipes, each -1 if there are none yet. */
-int requests_open(int pipes[REQUEST_PIPES], struct fh_error *err);
-/* Once the owner was told of what this pipe asks for: lets go who waits for that. */
-void requests_answer(int pipe);
+_Noreturn void porter_main(const struct porter_start *start);
 
-/* shell.c: in a fork of PID 1 that has closed what is PID 1's. */
+/* Closes all descriptors from 3 on but these; -1 is none. */
+void keep_fds(const int *keep, size_t n);
+
+/* shell.c: in a fork of PID 1. */
 _Noreturn void shell_become(const struct init_start *start, const struct confinement *c,
-		const struct shell_ends *ends, struct step_mark *mark);
-/* In PID 1: shells may run commands from now on; in a shell that is ready to: waits for that. */
-void shell_let_go(struct step_mark *mark);
-void shell_await(const volatile struct step_mark *mark);
+		const struct shell_ends *ends);
+/* In a shell that is ready for commands: waits until it may run them. */
+void shell_await(const struct shell_start *start);
 /* In a shell: waits for a command later than *turn, which it sets; false if a signal came instead. */
 bool shell_wait(const struct shell_mail *mail, uint32_t *turn);
+/* In a shell, once the command of that turn is over: writes status, working directory and the rest of the
+ * output into the mail, and wakes the owner. */
+void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_status *status,
+		const char *cwd);
 
 /* program.c: what a program or shell finds in its environment if nothing else is said. */
 extern const char *const program_environment[];
 
-/* In a fork of PID 1 that has closed what is PID 1's. */
-_Noreturn void program_become(
-		const struct confinement *c, const struct run *run, const int *fds, size_t n_fds);
+struct program_start {
+	const struct run *run;
+	const struct confinement *confinement;
+	int program;    /* -1: look it up */
+	const int *fds; /* of its slots; -1: /dev/null */
+	int go;         /* an eventfd: it may begin once the others have closed these */
+};
+
+/* In a fork of PID 1. */
+_Noreturn void program_become(const struct program_start *start);
 
 /* pack.c: writes the folder `path` to `out`, without these names in it. -errno: nothing was written. */
 int pack_write(const char *path, const char *const *left_out, int out);
@@ -199,15 +224,17 @@ int confine_dumps(void); /* there will be none of this process, nor of what it f
 pid_t confine_fork(const struct confinement *c);
 int confine(const struct confinement *c, uint8_t user, struct fh_error *err);
 
-/* files.c: opens a regular file beneath folder, following no link; *out_fd. */
+/* files.c: a sealed copy in memory of a regular file beneath folder, following no link, and its hash. */
 int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
-		struct fh_error *err);
+		uint8_t out_digest[SHA256_BYTES], struct fh_error *err);
 int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err);
 /* Makes the folders of a path beneath `top`, through no link; what is new is the owner's. Returns a
  * descriptor (O_PATH) of the last or -errno; *out_name is what follows it in path. */
 int files_make_folders(int top, const char *path, id_t owner, const char **out_name);
 
-/* interrupt.c: sends a signal to all processes born since the mark, except PID 1 and `shell`. */
-int interrupt_born_since(const struct step_mark *mark, pid_t shell, int signal_number);
+/* interrupt.c: sends a signal to all processes that began since the mark, except PID 1 and two of its
+ * children. */
+int interrupt_born_since(
+		const struct shell_mark *mark, pid_t shell, pid_t porter, int signal_number);
 
 #endif

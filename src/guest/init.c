@@ -2,7 +2,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "guest/init.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,48 +11,35 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sched.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /*
  * PID 1 of a sandbox. It does what the owner asks over the control socket, reaps, and tells the owner
- * what ended and what the agent asked for. It is root of the sandbox only, is outside its limits, and
- * has every signal blocked. It ends when the owner closes the socket or is gone; the kernel then ends
- * all that runs here.
+ * what ended. It is root of the sandbox only, is outside its limits, and has every signal blocked. It
+ * ends when the owner closes the socket or is gone, or when the porter ends; the kernel then ends all
+ * that runs here.
  *
- * Nothing that an agent does makes it wait or grow: requests are bits that are told once until the owner
- * clears them, and what else comes from the agent is a child's end.
+ * Nothing that an agent does makes it wait or grow. It holds no descriptor of an inode or a pipe that an
+ * agent can reach while code of that agent runs: the pipes of the shell and of programs are closed here
+ * before these may go on. All that comes from an agent is a child's end.
  */
 
-#define PROGRAMS_MAX 32
 #define REAP_MAX 64        /* at a time: an agent may make orphans as fast as they are reaped */
 #define INTERRUPT_PASSES 5 /* a fork bomb is killed as long as it shrinks */
-
-struct program {
-	uint32_t id;
-	pid_t pid; /* 0: free */
-};
-
-struct init {
-	const struct init_start *start;
-	int signals;
-	bool unreaped;            /* children may have ended whose signal was read */
-	int pipes[REQUEST_PIPES]; /* of the agent's requests; -1: none */
-	struct program programs[PROGRAMS_MAX];
-	pid_t shell;
-	uint8_t requests;
-	struct step_mark *mark;
-};
 
 /* --- telling the owner ----------------------------------------------------------------------- */
 
 static void tell(const struct init *in, const struct buf *b, const int *fd)
 {
-	if (wire_send(in->start->control, b, fd, fd ? 1 : 0) < 0)
+	if (wire_send(in->start->sockets[PLAN_CONTROL], b, fd, fd ? 1 : 0) < 0)
 		_exit(0);
 }
 
@@ -67,105 +54,21 @@ static void tell_status(const struct init *in, uint8_t kind, const uint32_t *id,
 	tell(in, &b, NULL);
 }
 
-static void tell_done(const struct init *in, uint32_t id, const struct fh_error *err, const int *fd)
-{
-	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-
-	wire_put_u8(&b, INIT_DONE);
-	wire_put_u32(&b, id);
-	wire_put_u32(&b, (uint32_t)-err->code);
-	wire_put_bytes(&b, err->message, strnlen(err->message, GUEST_TEXT_MAX - 1));
-	tell(in, &b, fd);
-}
-
-static void tell_ready(const struct init *in)
+static void tell_ready(const struct init *in, int files)
 {
 	uint8_t kind = INIT_READY;
-	int files = in->start->files;
 
-	if (fd_send_message(in->start->control, &kind, 1, &files, files >= 0 ? 1 : 0, 0) < 0)
+	if (fd_send_message(in->start->sockets[PLAN_CONTROL], &kind, 1, &files, files >= 0 ? 1 : 0,
+			    0) < 0)
 		_exit(1);
 }
 
 /* --- children -------------------------------------------------------------------------------- */
 
-/* In a fork of PID 1: what only PID 1 may hold goes, signals are as in a new process. */
-static void become_child(const struct init *in)
-{
-	sigset_t none;
-
-	sigemptyset(&none);
-	close(in->signals);
-	for (size_t i = 0; i < REQUEST_PIPES; i++)
-		if (in->pipes[i] >= 0)
-			close(in->pipes[i]);
-	close(in->start->owner);
-	if (in->start->files >= 0)
-		close(in->start->files);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-/* Asked after the fork: who was born while PID 1 was in the groups is in them. */
-static struct confinement confinement_of(const struct init *in)
-{
-	struct confinement c = in->start->confinement;
-
-	if (in->start->moved_out && !*in->start->moved_out)
-		c.n_groups = 0;
-	return c;
-}
-
-static int start_shell(struct init *in, const struct shell_ends *ends)
-{
-	pid_t pid = confine_fork(&in->start->confinement);
-
-	if (pid == 0) {
-		struct confinement c = confinement_of(in);
-
-		become_child(in);
-		shell_become(in->start, &c, ends, in->mark);
-	}
-	close(ends->mail);
-	close(ends->status);
-	close(ends->output);
-	if (pid < 0)
-		return -errno;
-	in->shell = pid;
-	return 0;
-}
-
-static struct program *free_program(struct init *in)
-{
-	for (size_t i = 0; i < PROGRAMS_MAX; i++)
-		if (!in->programs[i].pid)
-			return &in->programs[i];
-	return NULL;
-}
-
-static void handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
-{
-	struct program *p = free_program(in);
-	struct run run;
-	pid_t pid;
-
-	if (run_get(w, &run) < 0 || n_fds < run.has_program)
-		_exit(1);
-	pid = p ? confine_fork(&in->start->confinement) : -1;
-	if (pid == 0) {
-		struct confinement c = confinement_of(in);
-
-		become_child(in);
-		program_become(&c, &run, fds, n_fds);
-	}
-	if (pid < 0)
-		tell_status(in, INIT_EXITED, &run.id, 126 << 8);
-	else
-		*p = (struct program){ .id = run.id, .pid = pid };
-	run_release(&run);
-}
-
 static void reaped(struct init *in, pid_t pid, int status)
 {
+	if (pid == in->porter)
+		_exit(0); /* nobody is left to touch what agents can lock */
 	if (pid == in->shell) {
 		if (WIFSTOPPED(status)) { /* a shell that stopped itself would be deaf */
 			kill(pid, SIGCONT);
@@ -182,6 +85,7 @@ static void reaped(struct init *in, pid_t pid, int status)
 
 		if (p->pid == pid) {
 			p->pid = 0;
+			close_fd(&p->go);
 			tell_status(in, INIT_EXITED, &p->id, status);
 			return;
 		}
@@ -205,6 +109,51 @@ static void reap(struct init *in)
 	}
 }
 
+/* --- programs -------------------------------------------------------------------------------- */
+
+static struct program *free_program(struct init *in)
+{
+	for (size_t i = 0; i < PROGRAMS_MAX; i++)
+		if (!in->programs[i].pid)
+			return &in->programs[i];
+	return NULL;
+}
+
+/* The message's descriptors are closed by the caller, before INIT_GO comes. */
+static void handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
+{
+	struct program *p = free_program(in);
+	int go = p ? eventfd(0, EFD_CLOEXEC) : -1;
+	struct run run;
+	pid_t pid = -1;
+
+	if (run_get(w, &run) < 0 || n_fds != run_fds(&run))
+		_exit(1);
+	if (go >= 0)
+		pid = program_fork(in, &run, fds, go);
+	if (pid < 0) {
+		close_fd(&go);
+		tell_status(in, INIT_EXITED, &run.id, 126 << 8);
+	} else {
+		*p = (struct program){ .id = run.id, .pid = pid, .go = go };
+	}
+	run_release(&run);
+}
+
+static void handle_go(struct init *in, struct wire *w)
+{
+	uint32_t id = wire_get_u32(w);
+
+	if (!wire_done(w))
+		_exit(1);
+	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
+		struct program *p = &in->programs[i];
+
+		if (p->pid && p->id == id && p->go >= 0)
+			child_let_go(&p->go);
+	}
+}
+
 /* --- signals --------------------------------------------------------------------------------- */
 
 static void handle_signal(const struct init *in, struct wire *w)
@@ -224,12 +173,11 @@ static void handle_signal(const struct init *in, struct wire *w)
 	}
 }
 
-static void signal_born(const struct init *in, int number)
+static void signal_born(const struct init *in, const struct shell_mark *mark, int number)
 {
-	struct step_mark mark = *in->mark; /* the agent may write it meanwhile */
-
 	for (int i = 0; i < INTERRUPT_PASSES; i++)
-		if (interrupt_born_since(&mark, in->shell, number) <= 0 || number != SIGKILL)
+		if (interrupt_born_since(mark, in->shell, in->porter, number) <= 0 ||
+				number != SIGKILL)
 			break;
 }
 
@@ -241,68 +189,25 @@ static void signal_shell(const struct init *in, int number)
 	}
 }
 
-/* levels as in sandbox.h: ask, kill, and the shell as well */
+/* levels as in sandbox.h: ask, kill, and the shell as well, and all that ever began */
 static void handle_interrupt(const struct init *in, struct wire *w)
 {
 	auto_buf struct buf b = BUF_INIT(8);
 	uint8_t level = wire_get_u8(w);
+	struct shell_mark mark;
 
+	mark.began_ns = (int64_t)wire_get_u64(w);
+	mark.last_pid = (int32_t)wire_get_u32(w);
 	if (!wire_done(w))
 		_exit(1);
+	if (level >= 3)
+		mark = (struct shell_mark){ 0, 0 };
 	signal_shell(in, level >= 2 ? SIGKILL : INTERRUPT_SIGNAL);
-	signal_born(in, level >= 1 ? SIGKILL : SIGCONT);
+	signal_born(in, &mark, level >= 1 ? SIGKILL : SIGCONT);
 	if (level == 0)
-		signal_born(in, SIGINT);
+		signal_born(in, &mark, SIGINT);
 	wire_put_u8(&b, INIT_INTERRUPTED);
 	tell(in, &b, NULL);
-}
-
-/* --- files ----------------------------------------------------------------------------------- */
-
-static void handle_get(const struct init *in, struct wire *w)
-{
-	uint32_t id = wire_get_u32(w);
-	auto_free char *folder = wire_get_str(w, GUEST_PATH_MAX);
-	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
-	uint64_t most = wire_get_u64(w);
-	struct fh_error err = FH_ERROR_INIT;
-	auto_close int fd = -1;
-
-	if (!wire_done(w))
-		_exit(1);
-	files_get(folder, path, most, &fd, &err);
-	tell_done(in, id, &err, fd >= 0 ? &fd : NULL);
-}
-
-static void handle_put(const struct init *in, struct wire *w, const int *fds, size_t n_fds)
-{
-	uint32_t id = wire_get_u32(w);
-	auto_free char *folder = wire_get_str(w, GUEST_PATH_MAX);
-	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
-	uint32_t mode = wire_get_u32(w);
-	struct fh_error err = FH_ERROR_INIT;
-
-	if (!wire_done(w) || n_fds != 1)
-		_exit(1);
-	files_put(folder, path, (mode_t)mode, fds[0], &err);
-	tell_done(in, id, &err, NULL);
-}
-
-/* --- the agent's requests -------------------------------------------------------------------- */
-
-static void serve_request(struct init *in, size_t i)
-{
-	uint8_t bit = (uint8_t)(1u << i);
-
-	if (!(in->requests & bit)) {
-		auto_buf struct buf b = BUF_INIT(8);
-
-		in->requests |= bit;
-		wire_put_u8(&b, INIT_REQUEST);
-		wire_put_u8(&b, in->requests);
-		tell(in, &b, NULL);
-	}
-	requests_answer(in->pipes[i]);
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -322,19 +227,12 @@ static void handle(struct init *in, const char *message, size_t size, int *fds, 
 		handle_interrupt(in, &w);
 		break;
 	case INIT_SHELL:
-		if (n_fds != SHELL_FDS ||
-				start_shell(in, &(struct shell_ends){ fds[0], fds[1], fds[2] }) < 0)
+		if (n_fds != SHELL_FDS || shell_replace(in, fds) < 0)
 			_exit(1);
-		tell_ready(in);
+		tell_ready(in, -1);
 		return; /* they are closed */
-	case INIT_CLEAR:
-		in->requests = 0;
-		break;
-	case INIT_GET:
-		handle_get(in, &w);
-		break;
-	case INIT_PUT:
-		handle_put(in, &w, fds, n_fds);
+	case INIT_GO:
+		handle_go(in, &w);
 		break;
 	}
 	for (size_t i = 0; i < n_fds; i++)
@@ -347,8 +245,8 @@ static bool receive(struct init *in)
 	static char message[GUEST_MESSAGE_MAX];
 	int fds[GUEST_FDS_MAX + 1];
 	size_t n_fds = 0;
-	ssize_t size = fd_recv_message(in->start->control, message, sizeof(message), fds,
-			GUEST_FDS_MAX + 1, &n_fds, MSG_DONTWAIT);
+	ssize_t size = fd_recv_message(in->start->sockets[PLAN_CONTROL], message, sizeof(message),
+			fds, GUEST_FDS_MAX + 1, &n_fds, MSG_DONTWAIT);
 
 	if (size == -EAGAIN)
 		return false;
@@ -358,41 +256,29 @@ static bool receive(struct init *in)
 	return true;
 }
 
-/* Requests are looked for first and served last: the owner has dealt with the ones before them, and that
- * it says so must not be read after them. */
 static void turn(struct init *in)
 {
-	struct pollfd fds[REQUEST_PIPES + 3], *others = fds + REQUEST_PIPES;
+	struct pollfd fds[] = {
+		{ .fd = in->signals, .events = POLLIN },
+		{ .fd = in->start->owner, .events = POLLIN },
+		{ .fd = in->start->sockets[PLAN_CONTROL], .events = POLLIN },
+	};
 
-	for (size_t i = 0; i < REQUEST_PIPES; i++)
-		fds[i] = (struct pollfd){ .fd = in->pipes[i], .events = POLLIN };
-	others[0] = (struct pollfd){ .fd = in->signals, .events = POLLIN };
-	others[1] = (struct pollfd){ .fd = in->start->owner, .events = POLLIN };
-	others[2] = (struct pollfd){ .fd = in->start->control, .events = POLLIN };
 	if (poll(fds, ARRAY_SIZE(fds), in->unreaped ? 0 : -1) < 0)
 		return;
-	if (others[1].revents || others[2].revents & (POLLHUP | POLLERR))
+	if (fds[1].revents || fds[2].revents & (POLLHUP | POLLERR))
 		_exit(0); /* the kernel ends everything here */
-	if (others[0].revents || in->unreaped)
+	if (fds[0].revents || in->unreaped)
 		reap(in);
-	if (others[2].revents)
+	if (fds[2].revents)
 		while (receive(in))
 			;
-	for (size_t i = 0; i < REQUEST_PIPES; i++)
-		if (fds[i].revents)
-			serve_request(in, i);
 }
 
-/* Closes all that a clone of the nursery has and PID 1 must not. */
-static void keep_own_fds(const struct init_start *s)
+void keep_fds(const int *keep, size_t n)
 {
-	int keep[3 + SHELL_FDS + GUEST_GROUPS_MAX] = { s->control, s->owner, s->files,
-		s->shell.mail, s->shell.status, s->shell.output };
-	size_t n = 3 + SHELL_FDS;
 	unsigned from = 3; /* 0, 1 and 2 are /dev/null */
 
-	for (uint32_t i = 0; i < s->confinement.n_groups; i++)
-		keep[n++] = s->confinement.groups[i];
 	for (;;) {
 		unsigned next = ~0U;
 
@@ -408,28 +294,37 @@ static void keep_own_fds(const struct init_start *s)
 	close_range(from, ~0U, 0);
 }
 
-static int begin_shell(struct init *in, struct fh_error *err)
+/* Of all that a clone of the nursery has. */
+static void keep_own_fds(const struct init_start *s)
 {
-	const struct init_start *start = in->start;
-	int r;
+	int keep[PLAN_SOCKETS + 2 + SHELL_FDS + 2 * GUEST_GROUPS_MAX];
+	size_t n = 0;
 
-	in->mark = mem_share(sizeof(*in->mark));
-	if (!in->mark)
-		return error_set(err, errno, "map shared memory");
-	r = start->shell.mail >= 0 ? start_shell(in, &start->shell) : 0;
-	return r < 0 ? error_set(err, -r, "fork the shell") : 0;
+	for (size_t i = 0; i < PLAN_SOCKETS; i++)
+		keep[n++] = s->sockets[i];
+	for (size_t i = 0; i < SHELL_FDS; i++)
+		keep[n++] = s->shell[i];
+	keep[n++] = s->owner;
+	keep[n++] = s->files;
+	for (uint32_t i = 0; i < s->confinement.n_groups; i++)
+		keep[n++] = s->confinement.groups[i];
+	for (size_t i = 0; i < s->n_home; i++)
+		keep[n++] = s->home[i];
+	keep_fds(keep, n);
 }
 
-static int begin(struct init *in, struct fh_error *err)
+/* The shell begins first, since it takes longest to get ready. Its request pipes are there before it goes. */
+static int stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIPES],
+		struct fh_error *err)
 {
 	sigset_t set;
-	int r;
+	int r = 0;
 
-	sigfillset(&set);
-	sigprocmask(SIG_SETMASK, &set, NULL);
-	keep_own_fds(in->start);
-	prctl(PR_SET_NAME, "init");
-	r = begin_shell(in, err); /* first, since it takes longer than all below */
+	if (ends->mail >= 0) {
+		r = ends_make(ends, err);
+		if (r == 0)
+			r = shell_fork(in, ends, err);
+	}
 	if (r == 0)
 		r = mounts_leave(err);
 	if (r < 0)
@@ -439,7 +334,44 @@ static int begin(struct init *in, struct fh_error *err)
 	in->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (in->signals < 0)
 		return error_set(err, errno, "make a signalfd");
-	return requests_open(in->pipes, err);
+	return requests_open(pipes, err);
+}
+
+/*
+ * The porter is forked last, for no first command waits for it. Until then PID 1 has the reading ends of pipes that
+ * the agent may use already. It closes none of them as the last: the porter has them by then.
+ */
+static int begin(struct init *in, struct fh_error *err)
+{
+	const struct init_start *s = in->start;
+	struct shell_ends ends = { s->shell[0], s->shell[1], -1, -1, -1, -1 };
+	int pipes[REQUEST_PIPES];
+	sigset_t set;
+	int r;
+
+	sigfillset(&set);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	keep_own_fds(s);
+	prctl(PR_SET_NAME, "init");
+	r = stand(in, &ends, pipes, err);
+	if (r < 0)
+		return r;
+	tell_ready(in, s->files);
+	if (ends.go >= 0)
+		child_let_go(&ends.go);
+	r = porter_fork(in, pipes, &ends, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < REQUEST_PIPES; i++)
+		close(pipes[i]);
+	for (size_t i = 0; i < s->n_home; i++)
+		close(s->home[i]);
+	close(s->sockets[PLAN_PORTER]);
+	close(s->sockets[PLAN_ERRANDS_PORTER]);
+	if (s->files >= 0)
+		close(s->files);
+	ends_close(&ends);
+	return 0;
 }
 
 _Noreturn void init_main(const struct init_start *start)
@@ -449,14 +381,12 @@ _Noreturn void init_main(const struct init_start *start)
 
 	in.start = start;
 	in.signals = -1;
-	for (size_t i = 0; i < REQUEST_PIPES; i++)
-		in.pipes[i] = -1;
+	for (size_t i = 0; i < PROGRAMS_MAX; i++)
+		in.programs[i].go = -1;
 	if (begin(&in, &err) < 0) {
-		guest_fail(start->control, INIT_FAILED, &err);
+		guest_fail(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
 		_exit(1);
 	}
-	tell_ready(&in); /* first, so that who sees an answer of the shell knows of its files */
-	shell_let_go(in.mark);
 	for (;;)
 		turn(&in);
 }

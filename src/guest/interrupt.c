@@ -13,7 +13,7 @@
  * alone wrap.
  */
 
-static bool born_since(pid_t pid, const struct step_mark *mark)
+static bool born_since(pid_t pid, const struct shell_mark *mark)
 {
 	int64_t start = process_start_time(pid);
 	int64_t step = mark->began_ns / (1000000000 / sysconf(_SC_CLK_TCK));
@@ -21,7 +21,8 @@ static bool born_since(pid_t pid, const struct step_mark *mark)
 	return start > step || (start == step && pid > mark->last_pid);
 }
 
-int interrupt_born_since(const struct step_mark *mark, pid_t shell, int signal_number)
+int interrupt_born_since(
+		const struct shell_mark *mark, pid_t shell, pid_t porter, int signal_number)
 {
 	DIR *proc = opendir("/proc");
 	int count = 0;
@@ -30,7 +31,7 @@ int interrupt_born_since(const struct step_mark *mark, pid_t shell, int signal_n
 	if (!proc)
 		return -errno;
 	while ((pid = process_next(proc))) {
-		if (pid == 1 || pid == shell || !born_since(pid, mark))
+		if (pid == 1 || pid == shell || pid == porter || !born_since(pid, mark))
 			continue;
 		if (kill(pid, signal_number) == 0)
 			count++;

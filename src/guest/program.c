@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
 #include "guest/guest.h"
 
 #include <errno.h>
@@ -15,8 +16,8 @@ static int place_fds(const int *fds, size_t n, int *program)
 {
 	int moved[GUEST_FDS_MAX];
 
-	for (size_t i = 0; i < n; i++) { /* out of the way of their places */
-		moved[i] = fcntl(fds[i], F_DUPFD, 64);
+	for (size_t i = 0; i < n; i++) { /* out of the way of their places; 0 is /dev/null */
+		moved[i] = fcntl(fds[i] >= 0 ? fds[i] : 0, F_DUPFD, 64);
 		if (moved[i] < 0)
 			return -errno;
 	}
@@ -43,21 +44,23 @@ const char *const program_environment[] = {
 	NULL,
 };
 
-_Noreturn void program_become(
-		const struct confinement *c, const struct run *run, const int *fds, size_t n_fds)
+_Noreturn void program_become(const struct program_start *start)
 {
+	const struct run *run = start->run;
 	const char *const *env = run->env ? run->env : program_environment;
-	int program = run->has_program ? fds[0] : -1;
+	int program = start->program;
+	uint64_t one;
 	int error;
 	struct fh_error err = FH_ERROR_INIT;
 
-	if (setsid() < 0 || confine(c, run->user, &err) < 0)
+	if (setsid() < 0 || confine(start->confinement, run->user, &err) < 0)
 		goto failed;
 	if (chdir(run->cwd ? run->cwd : GUEST_WORKSPACE) < 0 && (run->cwd || chdir("/") < 0)) {
 		error_set(&err, errno, "enter '%s'", run->cwd ? run->cwd : "/");
 		goto failed;
 	}
-	if (place_fds(fds + run->has_program, n_fds - run->has_program, &program) < 0)
+	if (fd_read_full(start->go, &one, sizeof(one)) != sizeof(one) ||
+			place_fds(start->fds, run->n_slots, &program) < 0)
 		_exit(126);
 	if (run->user == RUN_PACKER)
 		_exit(pack_write(run->argv[0], run->argv + 1, 1) < 0 ? 1 : 0);
@@ -73,7 +76,7 @@ _Noreturn void program_become(
 	dprintf(2, "fumehood: can't run '%s': %s\n", run->argv[0], strerror(error));
 	_exit(error == ENOENT ? 127 : 126);
 failed:
-	dprintf(n_fds > 2u + run->has_program ? fds[2 + run->has_program] : 2, "fumehood: %s\n",
+	dprintf(run->n_slots > 2 && start->fds[2] >= 0 ? start->fds[2] : 2, "fumehood: %s\n",
 			err.message);
 	_exit(126);
 }

@@ -10,7 +10,7 @@
 /*
  * The agent's requests: `validate`, `submit` and the editor (tools/aci/request.c) write a byte into a named pipe. Its
  * room is one page, which counts as full with the first byte, so that who asked can wait until it may
- * write again: then PID 1 has read it, and has told the owner before.
+ * write again: then the porter has read it, and has told the owner before.
  *
  * It is no socket. What an agent sends over one may be a descriptor, and to close that can take as long
  * as the agent likes.

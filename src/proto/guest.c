@@ -281,11 +281,38 @@ void run_put(struct buf *b, const struct run *r)
 	wire_put_u32(b, r->id);
 	wire_put_u8(b, r->user);
 	wire_put_u8(b, r->has_program);
+	wire_put_bytes(b, r->slots, r->n_slots);
 	put_optional(b, r->cwd);
 	put_list(b, r->argv);
 	wire_put_u8(b, r->env != NULL);
 	if (r->env)
 		put_list(b, r->env);
+}
+
+static void get_slots(struct wire *w, struct run *out)
+{
+	size_t n;
+	const char *slots = wire_get_bytes(w, &n);
+
+	if (!slots || n > GUEST_FDS_MAX) {
+		w->bad = true;
+		return;
+	}
+	memcpy(out->slots, slots, n);
+	out->n_slots = (uint32_t)n;
+	for (size_t i = 0; i < n; i++)
+		if (out->slots[i] > 0 || out->slots[i] < SLOT_STREAM_2)
+			w->bad = true;
+}
+
+/* How many of its descriptors a message of it has. */
+size_t run_fds(const struct run *r)
+{
+	size_t n = r->has_program;
+
+	for (uint32_t i = 0; i < r->n_slots; i++)
+		n += r->slots[i] == 0;
+	return n;
 }
 
 int run_get(struct wire *w, struct run *out)
@@ -295,6 +322,7 @@ int run_get(struct wire *w, struct run *out)
 
 	run.user = wire_get_u8(w);
 	run.has_program = wire_get_u8(w);
+	get_slots(w, &run);
 	run.cwd = get_optional(w, GUEST_PATH_MAX);
 	run.argv = get_list(w, GUEST_ARGS_MAX);
 	if (wire_get_u8(w))

@@ -10,20 +10,25 @@
 #include <stdint.h>
 
 /*
- * The words between an owner and its guests. Two kinds of sockets, SOCK_SEQPACKET, so that a message
- * is whole or is not there:
+ * The messages between an owner and its guests. All sockets are SOCK_SEQPACKET, so that a message is
+ * whole or is not there:
  *
  *   owner <-> nursery   one per owner: makes layers and sandboxes
- *   owner <-> PID 1     one per sandbox, "control": programs, files, signals, events
+ *   owner <-> PID 1     one per sandbox, "control": programs, signals, ends of processes
+ *   owner <-> porter    one per sandbox: files, output of programs, the agent's requests
+ *   PID 1  -> porter    one per sandbox: pipes to read from
  *
  * A message is a u8 kind and its fields in the form of base/wire.h; descriptors travel beside it.
  * Nobody speaks an older version: owner and guest are built together, and the first message says so.
- * A shell gets its commands through memory, see struct shell_mail.
+ * A shell's commands and answers go through memory: see struct shell_mail.
  *
- * From what an agent can reach, only bytes come, through pipes: a socket would bring descriptors, and
- * closing one can take its receiver as long as its maker likes (a connection that lingers).
+ * An agent can hold the lock of each inode and pipe that it can reach for as long as it likes: by
+ * splice() from an empty socket, say. Whoever touches such an object sleeps until then, past SIGKILL,
+ * and so does who closes the last reference to it. So owner, nursery and PID 1 hold no descriptor of
+ * one while code of an agent runs. The porter alone does: if it hangs, PID 1 ends, the kernel kills
+ * all of the sandbox, and the lock is free.
  */
-#define GUEST_VERSION 1
+#define GUEST_VERSION 2
 #define GUEST_MESSAGE_MAX 65536 /* bytes of any message */
 #define GUEST_PATH_MAX 4096
 #define GUEST_TEXT_MAX 512 /* of an error's text */
@@ -31,7 +36,7 @@
 #define GUEST_ITEMS_MAX 1024
 #define GUEST_ENV_MAX 256
 #define GUEST_ARGS_MAX 1024
-#define SHELL_FDS 3        /* of a shell: mail, status, output */
+#define SHELL_FDS 2        /* of a shell: mail, event */
 #define GUEST_FDS_MAX 16   /* descriptors of a program */
 #define GUEST_GROUPS_MAX 4 /* control groups that a process is put into */
 
@@ -73,7 +78,7 @@ enum nursery_message {
 	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd, a roll, its own groups... */
 	NURSERY_MAPPED, /* the ids are mapped */
 	NURSERY_LAYER,  /* struct layer; descriptor: a socket for the answer, as of the two below */
-	NURSERY_PLAN,   /* struct plan; descriptors: control, [of the shell,] groups... */
+	NURSERY_PLAN,   /* struct plan; descriptors: PLAN_SOCKETS, [of the shell,] groups... */
 	NURSERY_CRADLE, /* u32 number, not 0: a process to wait in groups; descriptors: groups... */
 	NURSERY_REMOVE, /* str: the folder of an episode that has ended; removed in its own time */
 	NURSERY_FINISH, /* descriptor; answered when no folder is left that can be removed */
@@ -136,13 +141,17 @@ struct layer {
 
 /* Flags of a plan. */
 enum {
-	PLAN_SHELL = 1,         /* descriptors 1 to 3 are the shell's */
+	PLAN_SHELL = 1,         /* there are descriptors of a shell */
 	PLAN_BARE = 2,          /* no root of the host */
 	PLAN_NET_HOST = 4,      /* the owner's network */
 	PLAN_BORN_IN_GROUP = 8, /* the group's descriptor is its folder, for clone3 */
 	PLAN_OWN_PROC = 16,     /* of /proc its processes only */
 	PLAN_JUDGED = 32,       /* the stricter filter */
 };
+
+/* The guest's ends of "control" and of the porter's socket, and a pair for the two: one that was made
+ * inside would be seen in /proc/net/unix. */
+enum { PLAN_CONTROL, PLAN_PORTER, PLAN_ERRANDS, PLAN_ERRANDS_PORTER, PLAN_SOCKETS };
 
 struct plan_bind {
 	const char *source, *target;
@@ -169,25 +178,55 @@ struct plan {
 
 /* --- owner to PID 1 -------------------------------------------------------------------------- */
 enum init_message {
-	INIT_RUN = 1,   /* struct run; descriptors: [program,] 0, 1, 2, ... */
-	INIT_SIGNAL,    /* u32 id, u32 signal */
-	INIT_INTERRUPT, /* u8 level; answered by INIT_INTERRUPTED */
+	INIT_RUN = 1, /* struct run; descriptors: [program,] those of its slots */
+	INIT_GO,      /* u32 id: the program of INIT_RUN may begin; the owner has closed its ends */
+	INIT_SIGNAL,  /* u32 id, u32 signal */
+	INIT_INTERRUPT, /* u8 level, u64 began_ns, u32 last_pid (shell_mark); answered */
 	INIT_SHELL,     /* a new shell; its descriptors: SHELL_FDS */
-	INIT_CLEAR,     /* requests were dealt with */
-	INIT_GET,       /* u32 id, str folder, str path, u64 most bytes */
-	INIT_PUT, /* u32 id, str folder, str path, u32 mode; descriptor: a memfd with the bytes */
 };
 
 /* PID 1 to owner */
 enum init_event {
-	INIT_READY = 1, /* descriptor: the episode's file system (O_PATH), if it has one */
-	INIT_FAILED,    /* u32 errno, text; and it exits */
-	INIT_EXITED,    /* u32 id, u32 wait status */
-	INIT_SHELL_END, /* u32 wait status */
-	INIT_REQUEST,   /* u8 bits */
-	INIT_DONE, /* u32 id, u32 errno (0: done), text; of GET (with its descriptor) and PUT */
+	INIT_READY = 1,   /* descriptor: the episode's file system (O_PATH), if it has one */
+	INIT_FAILED,      /* u32 errno, text; and it exits */
+	INIT_EXITED,      /* u32 id, u32 wait status */
+	INIT_SHELL_END,   /* u32 wait status */
 	INIT_INTERRUPTED, /* the signals are sent */
 };
+
+/* --- owner to porter ------------------------------------------------------------------------- */
+enum porter_message {
+	PORTER_GET = 1, /* u32 id, str folder, str path, u64 most bytes */
+	PORTER_PUT, /* u32 id, str folder, str path, u32 mode; descriptor: a memfd with the bytes */
+	PORTER_PUMP,  /* u32 turn: forward the shell's output until that command is over */
+	PORTER_DRAIN, /* u32 id: forward what all pipes hold now, and pump the shell's no more */
+	PORTER_CLEAR, /* requests were dealt with: the next ones are told again */
+};
+
+/* porter to owner */
+enum porter_event {
+	PORTER_OUTPUT = 1, /* u32 stream, then the bytes, to the end of the message */
+	PORTER_REQUEST,    /* u8 bits */
+	PORTER_DONE, /* u32 id, u32 errno (0: done), text, and the SHA-256 of what GET's descriptor holds */
+};
+
+/* Of a copy that comes with PORTER_DONE: nobody can change it, nor take a lock to do so. */
+#define GUEST_SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
+
+#define PORTER_CHUNK_MAX                                                                           \
+	65000 /* bytes of output in a message, which is GUEST_MESSAGE_MAX at most */
+
+/* PID 1 to porter: a pipe to read from. A stream is 0 for the shell, else STREAM_OF a program. */
+enum porter_errand {
+	PORTER_STREAM = 1, /* u32 stream; descriptor: reading end; and of the shell's: its gate */
+};
+
+#define RUN_STREAMS_MAX 2
+#define STREAM_OF(id, slot) ((uint32_t)(id)*4 - (uint32_t)(slot)-1) /* slot: SLOT_STREAM_... */
+#define STREAM_SLOT(stream) (-1 - (int)((stream) % 4))
+
+/* What a slot of a program may be, instead of a descriptor. */
+enum { SLOT_NOTHING = -1, SLOT_STREAM_1 = -2, SLOT_STREAM_2 = -3 };
 
 enum run_user {
 	RUN_ROOT,
@@ -197,8 +236,10 @@ enum run_user {
 
 struct run {
 	uint32_t id;
-	uint8_t user;                         /* enum run_user */
-	uint8_t has_program;                  /* the first descriptor is the program */
+	uint8_t user;                /* enum run_user */
+	uint8_t has_program;         /* the first descriptor is the program */
+	int8_t slots[GUEST_FDS_MAX]; /* 0, 1, 2, ... of the program: SLOT_..., or 0: the next descriptor */
+	uint32_t n_slots;
 	const char *cwd;                      /* NULL: the workspace */
 	const char *const *argv, *const *env; /* env NULL: the usual one */
 };
@@ -214,14 +255,18 @@ struct pack_entry {
 	uint64_t bytes; /* of a file; of a link's target; else 0 */
 };
 
-/* --- owner to shell -------------------------------------------------------------------------- */
+/* --- owner and shell -------------------------------------------------------------------------- */
 /*
- * A command lies in memory that the owner and the shell have mapped: a memfd of SHELL_MAIL_BYTES, sealed
- * to keep its size. Its status comes through a pipe: struct shell_status and the working directory, cut to
- * what the pipe takes as one.
+ * A command and its answer lie in memory that the owner and the shell have mapped: a memfd of
+ * SHELL_MAIL_BYTES, sealed to keep its size and its pages. The shell reads its own output from its
+ * pipe, as much as is there when the command is over, and puts it into the answer; what did not fit into the
+ * pipe, the porter has forwarded before. An eventfd wakes an owner that sleeps.
+ *
+ * All that the shell writes here is the agent's word: the owner copies it within bounds, once.
  */
 #define SHELL_COMMAND_MAX (8 << 20)
-#define SHELL_STATUS_MAX 4096 /* PIPE_BUF */
+#define SHELL_OUTPUT_MAX (1 << 20) /* a pipe holds no more */
+#define SHELL_CWD_MAX GUEST_PATH_MAX
 
 enum {
 	SHELL_CHECK_SYNTAX = 1,
@@ -234,15 +279,11 @@ struct shell_command {
 	uint32_t length; /* of the text */
 };
 
-/* The owner writes; what the shell could write here is the agent's word. */
-struct shell_mail {
-	uint32_t turn;     /* the number of the last command; a futex that the shell waits for */
-	uint32_t answered; /* the shell's: whose status is in the pipe. A hint. */
-	struct shell_command command;
-	char text[];
+/* When a command began, so that what it started can be told from what was there. */
+struct shell_mark {
+	int64_t began_ns; /* CLOCK_BOOTTIME */
+	int32_t last_pid; /* the newest process of the sandbox by then */
 };
-
-#define SHELL_MAIL_BYTES (sizeof(struct shell_mail) + SHELL_COMMAND_MAX)
 
 enum shell_end {
 	SHELL_RAN,
@@ -254,6 +295,30 @@ struct shell_status {
 	uint64_t nonce;
 	uint32_t end;
 	uint32_t status; /* 0 to 255 */
+	uint32_t cwd_bytes, output_bytes;
+};
+
+struct shell_mail {
+	uint32_t turn;      /* the owner's: the number of the last command; a futex */
+	uint32_t listening; /* the owner's: it sleeps, and wants the event */
+	uint32_t answered;  /* the shell's: the turn whose status is below; set last */
+	struct shell_mark mark;
+	struct shell_status status;
+	struct shell_command command;
+	char text[SHELL_COMMAND_MAX];
+	char answer[SHELL_CWD_MAX + SHELL_OUTPUT_MAX]; /* the working directory, then output */
+};
+
+#define SHELL_MAIL_BYTES sizeof(struct shell_mail)
+
+/*
+ * Memory of a shell and its porter, which take turns in reading the shell's pipe. The shell says which
+ * command is over, and waits for the end of the piece that the porter may be moving; the porter moves
+ * none after that.
+ */
+struct shell_gate {
+	uint32_t over;   /* the shell's: the turn of the last command that is over */
+	uint32_t moving; /* the porter's: 1 while it moves a piece; a futex */
 };
 
 /* --- forms ----------------------------------------------------------------------------------- */
@@ -279,6 +344,7 @@ void plan_forget_binds(struct plan *p); /* as hello_forget_names */
 
 void run_put(struct buf *b, const struct run *r);
 int run_get(struct wire *w, struct run *out);
+size_t run_fds(const struct run *r); /* descriptors that its message has */
 void run_release(struct run *r);
 
 #endif

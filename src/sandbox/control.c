@@ -21,21 +21,11 @@
 
 /*
  * The owner's side of a sandbox' PID 1. The guest may be taken over by its agent: every message is
- * checked whole, requests are sent and their answers awaited for a limited time, and whatever breaks the
- * protocol makes the sandbox "gone", which only it feels.
+ * checked whole, and whatever breaks the protocol makes the sandbox "gone", which only it feels.
  */
 #define ANSWER_MS 5000
 #define QUEUE_MAX 256 /* events that may come while an answer is awaited, or without a pause */
 #define EVENT_BYTES_MAX 1024
-
-/* An answer (INIT_DONE) is no event: it goes to whoever awaits it. */
-struct answer {
-	bool came;
-	uint32_t id; /* of the request */
-	int code;
-	char text[GUEST_TEXT_MAX];
-	int fd;
-};
 
 static void set_gone(struct sandbox *sb, struct sandbox_event *out)
 {
@@ -45,8 +35,7 @@ static void set_gone(struct sandbox *sb, struct sandbox_event *out)
 	*out = (struct sandbox_event){ .kind = SANDBOX_GONE };
 }
 
-/* Why something failed, which a guest that was taken over may leave out. */
-static void copy_reason(struct wire *w, char *out, size_t size)
+void control_copy_reason(struct wire *w, char *out, size_t size)
 {
 	size_t n;
 	const char *at = wire_get_bytes(w, &n);
@@ -66,8 +55,7 @@ static void copy_reason(struct wire *w, char *out, size_t size)
 }
 
 /* Takes what a message says; false if it is broken. Descriptors that are kept are set to -1. */
-static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out,
-		struct answer *answer)
+static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
 {
 	switch ((enum init_event)wire_get_u8(w)) {
 	case INIT_READY:
@@ -81,7 +69,7 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 	case INIT_FAILED:
 		out->kind = SANDBOX_FAILED;
 		out->status = (int)wire_get_u32(w);
-		copy_reason(w, out->text, sizeof(out->text));
+		control_copy_reason(w, out->text, sizeof(out->text));
 		break;
 	case INIT_EXITED:
 		out->kind = SANDBOX_EXITED;
@@ -92,19 +80,8 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 		out->kind = SANDBOX_SHELL;
 		out->status = (int)wire_get_u32(w);
 		break;
-	case INIT_REQUEST:
-		out->kind = SANDBOX_REQUEST;
-		out->status = wire_get_u8(w);
-		break;
 	case INIT_INTERRUPTED:
 		out->kind = SANDBOX_INTERRUPTED;
-		break;
-	case INIT_DONE:
-		answer->came = true;
-		answer->id = wire_get_u32(w);
-		answer->code = (int)wire_get_u32(w);
-		copy_reason(w, answer->text, sizeof(answer->text));
-		answer->fd = take_fd(fd);
 		break;
 	default:
 		return false;
@@ -112,15 +89,8 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 	return wire_done(w);
 }
 
-static void drop_answer(struct answer *answer)
-{
-	if (answer->came)
-		close_fd(&answer->fd);
-	*answer = (struct answer){ .fd = -1 };
-}
-
-/* The next message without waiting; SANDBOX_NONE with answer->came for an answer. */
-static void receive(struct sandbox *sb, struct sandbox_event *out, struct answer *answer)
+/* The next message of PID 1 without waiting, or SANDBOX_NONE. */
+static void receive(struct sandbox *sb, struct sandbox_event *out)
 {
 	char message[EVENT_BYTES_MAX];
 	auto_close int fd = -1;
@@ -140,25 +110,20 @@ static void receive(struct sandbox *sb, struct sandbox_event *out, struct answer
 	}
 	w = wire_open(message, n > 0 ? (size_t)n : 0);
 	/* One that never pauses would keep its owner from all others. */
-	if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !parse(sb, &w, &fd, out, answer)) {
-		drop_answer(answer);
+	if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !parse(sb, &w, &fd, out))
 		set_gone(sb, out);
-	}
 }
 
 void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out)
 {
-	struct answer late = { .fd = -1 };
-
 	if (sb->n_queue) {
 		*out = sb->queue[0];
 		memmove(sb->queue, sb->queue + 1, --sb->n_queue * sizeof(*sb->queue));
 		return;
 	}
-	do { /* an answer that nobody awaits any more */
-		drop_answer(&late);
-		receive(sb, out, &late);
-	} while (late.came);
+	receive(sb, out);
+	if (out->kind == SANDBOX_NONE && !porter_next_event(sb, out))
+		set_gone(sb, out);
 }
 
 static int wait_ready(int fd, short events, int64_t deadline_ns)
@@ -170,7 +135,15 @@ static int wait_ready(int fd, short events, int64_t deadline_ns)
 
 bool sandbox_has_event(const struct sandbox *sb)
 {
-	return sb->n_queue > 0;
+	return sb->n_queue > 0 || sb->more;
+}
+
+void sandbox_waits(const struct sandbox *sb, struct waits *w)
+{
+	waits_add(w, sb->control, POLLIN);
+	if (!sb->porter_ended)
+		waits_add(w, sb->porter, POLLIN);
+	waits_until(w, sandbox_has_event(sb) ? 0 : sb->answer_by_ns);
 }
 
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out)
@@ -178,53 +151,18 @@ void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event
 	int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
 
 	for (;;) {
+		struct waits w = WAITS_INIT;
+
 		sandbox_next_event(sb, out);
-		if (out->kind != SANDBOX_NONE)
+		if (out->kind != SANDBOX_NONE || clock_now_ns() >= deadline)
 			return;
-		if (wait_ready(sb->control, POLLIN, deadline) == 0)
-			return;
+		sandbox_waits(sb, &w);
+		waits_until(&w, deadline);
+		waits_poll(&w);
 	}
 }
 
-static void put_in_queue(struct sandbox *sb, const struct sandbox_event *event)
-{
-	if (sb->n_queue == QUEUE_MAX) { /* no honest guest sends so many */
-		sb->gone = true;
-		return;
-	}
-	sb->queue = xrealloc(sb->queue, sb->n_queue + 1, sizeof(*sb->queue));
-	sb->queue[sb->n_queue++] = *event;
-}
-
-/* The answer to the request with the last id; one to an earlier request came too late for it. */
-static int await(struct sandbox *sb, struct answer *out, struct fh_error *err)
-{
-	int64_t deadline = clock_now_ns() + ANSWER_MS * NS_PER_MS;
-	struct answer answer = { .fd = -1 };
-	struct sandbox_event event;
-
-	for (;;) {
-		receive(sb, &event, &answer);
-		if (answer.came && answer.id == sb->next_id)
-			break;
-		drop_answer(&answer);
-		if (event.kind == SANDBOX_GONE)
-			return error_say(err, EPIPE, "the sandbox is gone");
-		if (event.kind != SANDBOX_NONE)
-			put_in_queue(sb, &event);
-		else if (wait_ready(sb->control, POLLIN, deadline) == 0)
-			return error_say(err, ETIMEDOUT, "the sandbox does not answer");
-	}
-	if (answer.code) {
-		close_fd(&answer.fd);
-		return error_say(err, answer.code > 0 && answer.code < 4096 ? answer.code : EIO,
-				"%s", answer.text);
-	}
-	*out = answer;
-	return 0;
-}
-
-int control_send(struct sandbox *sb, const struct buf *b, const int *fds, size_t n,
+int control_send(struct sandbox *sb, int socket, const struct buf *b, const int *fds, size_t n,
 		struct fh_error *err)
 {
 	int64_t deadline = clock_now_ns() + ANSWER_MS * NS_PER_MS;
@@ -233,10 +171,10 @@ int control_send(struct sandbox *sb, const struct buf *b, const int *fds, size_t
 	if (b->truncated)
 		return error_say(err, E2BIG, "the request is larger than %zu bytes", b->cap);
 	sb->n_unasked = 0;
-	r = sb->gone ? -EPIPE : fd_send_message(sb->control, b->data, b->len, fds, n, MSG_DONTWAIT);
+	r = sb->gone ? -EPIPE : fd_send_message(socket, b->data, b->len, fds, n, MSG_DONTWAIT);
 	while (r == -EAGAIN && clock_now_ns() < deadline) { /* it has not read the last ones */
-		wait_ready(sb->control, POLLOUT, deadline);
-		r = fd_send_message(sb->control, b->data, b->len, fds, n, MSG_DONTWAIT);
+		wait_ready(socket, POLLOUT, deadline);
+		r = fd_send_message(socket, b->data, b->len, fds, n, MSG_DONTWAIT);
 	}
 	if (r == -EAGAIN)
 		sb->gone = true;
@@ -254,7 +192,7 @@ static size_t count(const char *const *list)
 	return n;
 }
 
-static int check_path(const char *path, struct fh_error *err)
+int control_check_path(const char *path, struct fh_error *err)
 {
 	if (path && strlen(path) > GUEST_PATH_MAX)
 		return error_say(err, ENAMETOOLONG, "a path of more than %d bytes", GUEST_PATH_MAX);
@@ -287,15 +225,19 @@ static int check_run(const struct run_request *request, struct fh_error *err)
 	if (request->n_fds > GUEST_FDS_MAX)
 		return error_say(err, E2BIG, "more than %d descriptors", GUEST_FDS_MAX);
 	for (size_t i = 0; i < request->n_fds; i++) {
-		int r = check_fd(request->fds, i, err);
+		int r = request->fds[i] < 0 ? 0 : check_fd(request->fds, i, err);
 
 		if (r < 0)
 			return r;
 	}
-	return check_path(request->cwd, err);
+	return control_check_path(request->cwd, err);
 }
 
 /* --- requests without an answer -------------------------------------------------------------- */
+
+_Static_assert((int)RUN_NOTHING == (int)SLOT_NOTHING && (int)RUN_STREAM_1 == (int)SLOT_STREAM_1 &&
+				(int)RUN_STREAM_2 == (int)SLOT_STREAM_2,
+		"the guest has the same numbers");
 
 int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
 		struct fh_error *err)
@@ -305,6 +247,13 @@ int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t 
 	};
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	int fds[GUEST_FDS_MAX + 1];
+	struct run run = { .id = sb->next_id + 1,
+		.user = users[request->user],
+		.has_program = request->program_fd >= 0,
+		.n_slots = (uint32_t)request->n_fds,
+		.cwd = request->cwd,
+		.argv = request->argv,
+		.env = request->env };
 	size_t n = 0;
 	int r = check_run(request, err);
 
@@ -312,19 +261,29 @@ int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t 
 		return r;
 	if (request->program_fd >= 0)
 		fds[n++] = request->program_fd;
-	for (size_t i = 0; i < request->n_fds; i++)
-		fds[n++] = request->fds[i];
-	run_put(&b,
-			&(struct run){ .id = ++sb->next_id,
-					.user = users[request->user],
-					.has_program = request->program_fd >= 0,
-					.cwd = request->cwd,
-					.argv = request->argv,
-					.env = request->env });
-	r = control_send(sb, &b, fds, n, err);
+	for (size_t i = 0; i < request->n_fds; i++) {
+		if (request->fds[i] >= 0)
+			fds[n++] = request->fds[i];
+		else
+			run.slots[i] = (int8_t)request->fds[i];
+	}
+	sb->next_id++;
+	run_put(&b, &run);
+	r = control_send(sb, sb->control, &b, fds, n, err);
+	if (r == 0 && !request->held)
+		r = sandbox_go(sb, run.id, err);
 	if (r == 0)
-		*out_id = sb->next_id;
+		*out_id = run.id;
 	return r;
+}
+
+int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(64);
+
+	wire_put_u8(&b, INIT_GO);
+	wire_put_u32(&b, id);
+	return control_send(sb, sb->control, &b, NULL, 0, err);
 }
 
 int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh_error *err)
@@ -334,101 +293,19 @@ int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh
 	wire_put_u8(&b, INIT_SIGNAL);
 	wire_put_u32(&b, id);
 	wire_put_u32(&b, (uint32_t)signal_number);
-	return control_send(sb, &b, NULL, 0, err);
+	return control_send(sb, sb->control, &b, NULL, 0, err);
 }
 
 int sandbox_interrupt(struct sandbox *sb, enum interrupt_level level, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(64);
+	struct shell_mark mark = { .began_ns = INT64_MAX };
 
+	if (sb->mail)
+		mark = *(const volatile struct shell_mark *)&sb->mail->mark;
 	wire_put_u8(&b, INIT_INTERRUPT);
 	wire_put_u8(&b, (uint8_t)level);
-	return control_send(sb, &b, NULL, 0, err);
-}
-
-int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err)
-{
-	auto_buf struct buf b = BUF_INIT(64);
-
-	wire_put_u8(&b, INIT_CLEAR);
-	return control_send(sb, &b, NULL, 0, err);
-}
-
-/* --- files ----------------------------------------------------------------------------------- */
-
-/* What the agent may still write to becomes a copy that nobody can. */
-static int copy_sealed(int from, int64_t most, int *out_fd, struct fh_error *err)
-{
-	auto_close int copy = memfd_create("file", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int r;
-
-	if (copy < 0)
-		return error_set(err, errno, "make a memory file");
-	r = fd_copy_sparse(from, copy, most);
-	if (r == -EFBIG)
-		return error_say(err, EFBIG, "it grew over %lld bytes while it was read",
-				(long long)most);
-	if (r < 0)
-		return error_set(err, -r, "copy the file");
-	if (fcntl(copy, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) <
-					0 ||
-			lseek(copy, 0, SEEK_SET) < 0)
-		return error_set(err, errno, "seal a file");
-	*out_fd = take_fd(&copy);
-	return 0;
-}
-
-int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
-		int *out_fd, struct fh_error *err)
-{
-	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	struct answer answer = { .fd = -1 };
-	auto_close int fd = -1;
-	struct stat st;
-	int r = check_path(path, err);
-
-	if (r < 0)
-		return r;
-	wire_put_u8(&b, INIT_GET);
-	wire_put_u32(&b, ++sb->next_id);
-	wire_put_str(&b, folder);
-	wire_put_str(&b, path);
-	wire_put_u64(&b, (uint64_t)max_bytes);
-	r = control_send(sb, &b, NULL, 0, err);
-	if (r == 0)
-		r = await(sb, &answer, err);
-	if (r < 0)
-		return r;
-	fd = answer.fd;
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
-		return error_say(err, EPROTO, "the sandbox answered without a file");
-	return copy_sealed(fd, max_bytes, out_fd, err);
-}
-
-int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const void *data,
-		size_t n, mode_t mode, struct fh_error *err)
-{
-	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	auto_close int from = memfd_create("file", MFD_CLOEXEC);
-	struct answer answer = { .fd = -1 };
-	int r = check_path(path, err);
-
-	if (r < 0)
-		return r;
-	if (from < 0)
-		return error_set(err, errno, "make a memory file");
-	r = fd_write_full(from, data, n);
-	if (r < 0 || lseek(from, 0, SEEK_SET) < 0)
-		return error_set(err, r < 0 ? -r : errno, "fill a memory file");
-	wire_put_u8(&b, INIT_PUT);
-	wire_put_u32(&b, ++sb->next_id);
-	wire_put_str(&b, folder);
-	wire_put_str(&b, path);
-	wire_put_u32(&b, (uint32_t)mode);
-	r = control_send(sb, &b, &from, 1, err);
-	if (r == 0)
-		r = await(sb, &answer, err);
-	if (r == 0)
-		close_fd(&answer.fd);
-	return r;
+	wire_put_u64(&b, (uint64_t)mark.began_ns);
+	wire_put_u32(&b, (uint32_t)mark.last_pid);
+	return control_send(sb, sb->control, &b, NULL, 0, err);
 }

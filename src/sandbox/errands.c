@@ -60,7 +60,7 @@ static void tell_failure(const struct errand *e, const struct fh_error *err)
 	wire_put_u8(&b, INIT_FAILED);
 	wire_put_u32(&b, (uint32_t)-err->code);
 	wire_put_bytes(&b, err->message, strnlen(err->message, GUEST_TEXT_MAX - 1));
-	fd_send_message(e->ends.control, b.data, b.len, NULL, 0, MSG_DONTWAIT);
+	fd_send_message(e->ends.sockets[PLAN_CONTROL], b.data, b.len, NULL, 0, MSG_DONTWAIT);
 }
 
 static struct errand *take_first(struct owner *o)

@@ -37,9 +37,9 @@ static void after_fork_in_child(void)
 			cgroups_unclaim(o->cgroups);
 		for (struct sandbox *sb = o->sandboxes; sb; sb = sb->next) {
 			close_fd(&sb->control);
+			close_fd(&sb->porter);
 			mail_free(take_ptr(sb->mail));
-			close_fd(&sb->status);
-			close_fd(&sb->output);
+			close_fd(&sb->event);
 			close_fd(&sb->files);
 			sb->gone = true;
 			sb->number = 0; /* it is not closed by a fork */

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 /*
- * The memory through which a shell gets its commands. Only pages that were written are there: most
- * commands need one. The shell may write, too, so that nothing is read from it but a hint; and it may map
- * it a million times, so that no page is ever given back here: the kernel would look through all of its
- * maps, in our time. Nor can it punch holes, behind which we would wait: once it has mapped it, the shell
- * seals it against whatever else writes.
+ * The memory through which a shell gets its commands and answers them. Only pages that were written are
+ * there: most commands need two. The shell may write anything there at any time, so that what is read
+ * is copied once and checked then. It may map it a million times, so that no page is ever given back
+ * here: the kernel would look through all of its maps, in our time. Nor can it punch holes, behind
+ * which we would wait: once it has mapped it, the shell seals it against whatever else writes.
  */
 static int map(int fd, struct shell_mail **out, struct fh_error *err)
 {
@@ -54,15 +54,68 @@ void mail_free(struct shell_mail *mail)
 		munmap(mail, SHELL_MAIL_BYTES);
 }
 
-void mail_put(struct shell_mail *mail, const struct shell_command *command, const char *text)
+void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, const char *text)
 {
-	mail->command = *command;
-	memcpy(mail->text, text, command->length);
-	__atomic_add_fetch(&mail->turn, 1, __ATOMIC_RELEASE);
+	struct shell_mail *mail = sb->mail;
+	size_t n = strlen(text);
+
+	if (!mail)
+		return;
+	mail->command = (struct shell_command){
+		.nonce = nonce, .flags = flags, .length = (uint32_t)n
+	};
+	memcpy(mail->text, text, n);
+	__atomic_store_n(&mail->listening, 0, __ATOMIC_RELAXED);
+	sb->listening = false;
+	__atomic_store_n(&mail->turn, ++sb->turn, __ATOMIC_RELEASE);
 	syscall(SYS_futex, &mail->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-bool mail_answered(const struct shell_mail *mail)
+bool sandbox_shell_answered(const struct sandbox *sb)
 {
-	return __atomic_load_n(&mail->answered, __ATOMIC_ACQUIRE) == mail->turn;
+	return sb->mail && __atomic_load_n(&sb->mail->answered, __ATOMIC_ACQUIRE) == sb->turn;
+}
+
+/* It is said to listen before it is looked whether the answer came, as the shell answers before it looks
+ * whether somebody listens: one of the two sees the other. */
+bool sandbox_shell_waits(struct sandbox *sb, struct waits *w)
+{
+	if (!sb->mail)
+		return true;
+	if (!sb->listening)
+		__atomic_store_n(&sb->mail->listening, 1, __ATOMIC_SEQ_CST);
+	sb->listening = true;
+	waits_add(w, sb->event, POLLIN);
+	return __atomic_load_n(&sb->mail->answered, __ATOMIC_SEQ_CST) != sb->turn;
+}
+
+void sandbox_hush_shell(struct sandbox *sb)
+{
+	uint64_t count;
+
+	if (sb->listening)
+		(void)!read(sb->event, &count, sizeof(count));
+}
+
+int sandbox_shell_status(
+		const struct sandbox *sb, struct shell_status *out, char *cwd, size_t cwd_size)
+{
+	struct shell_status status = *(const volatile struct shell_status *)&sb->mail->status;
+
+	if (status.cwd_bytes > SHELL_CWD_MAX || status.cwd_bytes >= cwd_size ||
+			status.output_bytes > SHELL_OUTPUT_MAX)
+		return -EPROTO;
+	memcpy(cwd, sb->mail->answer, status.cwd_bytes);
+	cwd[status.cwd_bytes] = '\0';
+	*out = status;
+	return 0;
+}
+
+void sandbox_shell_output(const struct sandbox *sb, const struct shell_status *status,
+		struct buf *output, bool *out_cut)
+{
+	size_t n = status->output_bytes, room = output->cap - output->len;
+
+	buf_add(output, sb->mail->answer + status->cwd_bytes, n < room ? n : room);
+	*out_cut = n > room;
 }

@@ -30,13 +30,13 @@ struct owner_layer {
 
 /* What its PID 1 and its shell get. */
 struct sandbox_ends {
-	int control;
-	int shell[SHELL_FDS]; /* mail, status, output */
+	int sockets[PLAN_SOCKETS];
+	int shell[SHELL_FDS]; /* mail, event */
 };
 
 #define SANDBOX_ENDS_INIT                                                                          \
 	{                                                                                          \
-		.control = -1, .shell = { -1, -1, -1 }                                             \
+		.sockets = { -1, -1, -1, -1 }, .shell = { -1, -1 }                                 \
 	}
 
 struct owner {
@@ -84,12 +84,22 @@ struct owner {
 
 struct sandbox {
 	struct owner *owner;
-	uint32_t number;          /* in the roll; 0: this process is a fork */
-	int control;              /* -1: none, as the next */
-	struct shell_mail *mail;  /* of its shell: where commands go; NULL: none */
-	int status, output;       /* of its shell: what comes back */
-	int files;                /* O_PATH of its file system, once ready; -1 */
-	int64_t files_base_bytes; /* used when it was ready */
+	uint32_t number;         /* in the roll; 0: this process is a fork */
+	int control, porter;     /* sockets; -1: none, as the next */
+	struct shell_mail *mail; /* of its shell: where commands and answers lie; NULL: none */
+	int event;               /* of its shell: an eventfd */
+	uint32_t turn;           /* number of the shell's last command */
+	bool listening;          /* to the eventfd */
+	sandbox_take_output *take_output;
+	void *output_arg;
+	struct porter_answer *answer; /* that nobody has taken; NULL: none */
+	uint32_t asked;               /* what the porter was asked last */
+	int64_t asked_bytes;          /* most that its answer may have; -1: none has any */
+	int64_t answer_by_ns;         /* when it hangs; INT64_MAX: nothing was asked */
+	bool porter_ended, more;      /* more may be there to read from it */
+	size_t n_told;                /* its events since there was none */
+	int files;                    /* O_PATH of its file system, once ready; -1 */
+	int64_t files_base_bytes;     /* used when it was ready */
 	struct cgroup *group;
 	char *disk_folder; /* its files on the disk; NULL: in memory */
 	bool disk_counted; /* by a quota: what its file system says is its own */
@@ -135,17 +145,21 @@ void nursery_remove(struct owner *owner, const char *folder);
 /* A process is to wait in a group for the plan that names this number. Under the lock. */
 int nursery_add_cradle(struct owner *owner, uint32_t number, const struct cgroup *group);
 
-/* control.c: a message to PID 1. One that leaves its socket full for seconds is gone, as far as its owner
- * is concerned. */
-int control_send(struct sandbox *sb, const struct buf *b, const int *fds, size_t n,
+/* control.c: a message to PID 1 or to the porter, by its socket. One that leaves it full for seconds is
+ * gone, as far as its owner is concerned. */
+int control_send(struct sandbox *sb, int socket, const struct buf *b, const int *fds, size_t n,
 		struct fh_error *err);
+int control_check_path(const char *path, struct fh_error *err);
+/* The reason in a message for something that failed, which a guest that was taken over may leave out. */
+void control_copy_reason(struct wire *w, char *out, size_t size);
 
-/* mail.c: memory for a shell's commands, and the descriptor by which the shell gets it. */
+/* porter.c: the next event of the porter, without waiting; false if its message is broken, or it hangs. */
+bool porter_next_event(struct sandbox *sb, struct sandbox_event *out);
+void porter_drop_answer(struct sandbox *sb);
+
+/* mail.c: memory for a shell's commands and answers, and the descriptor by which the shell gets it. */
 int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err);
 void mail_free(struct shell_mail *mail); /* NULL is fine */
-void mail_put(struct shell_mail *mail, const struct shell_command *command, const char *text);
-/* The shell says that it has answered the last command. */
-bool mail_answered(const struct shell_mail *mail);
 
 /* disk.c: a new folder for an episode's files (heap), limited where the file system can do it. */
 int disk_folder_new(struct owner *owner, const struct sandbox_limits *limits, char **out,

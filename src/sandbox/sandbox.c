@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -32,21 +33,34 @@ static int make_pair(int *out_ours, int *out_theirs, struct fh_error *err)
 	return 0;
 }
 
+static int make_sockets(struct sandbox *sb, int theirs[PLAN_SOCKETS], struct fh_error *err)
+{
+	int r = make_pair(&sb->control, &theirs[PLAN_CONTROL], err);
+
+	if (r == 0)
+		r = make_pair(&sb->porter, &theirs[PLAN_PORTER], err);
+	if (r == 0)
+		r = make_pair(&theirs[PLAN_ERRANDS], &theirs[PLAN_ERRANDS_PORTER], err);
+	return r;
+}
+
 static int make_shell_ends(struct sandbox *sb, struct sandbox_ends *ends, struct fh_error *err)
 {
 	int r = mail_new(&sb->mail, &ends->shell[0], err);
 
 	if (r < 0)
 		return r;
-	r = fd_pipe(&sb->status, &ends->shell[1], O_DIRECT);
-	if (r == 0)
-		r = fd_pipe(&sb->output, &ends->shell[2], 0);
-	return r < 0 ? error_set(err, -r, "make the shell's pipes") : 0;
+	sb->turn = 0;
+	sb->listening = false;
+	sb->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ends->shell[1] = sb->event < 0 ? -1 : fcntl(sb->event, F_DUPFD_CLOEXEC, 3);
+	return ends->shell[1] < 0 ? error_set(err, errno, "make the shell's eventfd") : 0;
 }
 
 void sandbox_close_ends(struct sandbox_ends *ends)
 {
-	close_fd(&ends->control);
+	for (size_t i = 0; i < PLAN_SOCKETS; i++)
+		close_fd(&ends->sockets[i]);
 	for (size_t i = 0; i < SHELL_FDS; i++)
 		close_fd(&ends->shell[i]);
 }
@@ -54,8 +68,7 @@ void sandbox_close_ends(struct sandbox_ends *ends)
 static void close_shell(struct sandbox *sb)
 {
 	mail_free(take_ptr(sb->mail));
-	close_fd(&sb->status);
-	close_fd(&sb->output);
+	close_fd(&sb->event);
 }
 
 /* Files that fill all of an episode's memory would leave none to the process that removes them. */
@@ -109,10 +122,10 @@ static int send_limited(
 		struct sandbox *sb, const struct plan *plan, const struct sandbox_ends *ends)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	int fds[1 + SHELL_FDS + CGROUP_PARTS];
-	size_t n = 0;
+	int fds[PLAN_SOCKETS + SHELL_FDS + CGROUP_PARTS];
+	size_t n = PLAN_SOCKETS;
 
-	fds[n++] = ends->control;
+	memcpy(fds, ends->sockets, sizeof(ends->sockets));
 	if (plan->flags & PLAN_SHELL) {
 		memcpy(fds + n, ends->shell, sizeof(ends->shell));
 		n += SHELL_FDS;
@@ -240,7 +253,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct san
 	if (r == 0) /* not before: a fork, which is refused here, would take the next of its parent's */
 		plan.number = sb->number = roll_number(sb->owner);
 	if (r == 0)
-		r = make_pair(&sb->control, &ends->control, err);
+		r = make_sockets(sb, ends->sockets, err);
 	if (r == 0 && o->shell)
 		r = make_shell_ends(sb, ends, err);
 	if (r == 0)
@@ -260,7 +273,8 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 	int r;
 
 	sb->owner = owner;
-	sb->control = sb->status = sb->output = sb->files = -1;
+	sb->control = sb->porter = sb->event = sb->files = -1;
+	sb->answer_by_ns = INT64_MAX;
 	fork_watch_sandbox(sb);
 	r = begin(sb, options, &ends, err);
 	sandbox_close_ends(&ends);
@@ -278,10 +292,13 @@ void sandbox_close(struct sandbox *sb)
 		return;
 	errand_drop(sb);
 	fork_unwatch_sandbox(sb);
+	porter_drop_answer(sb);
+	/* First, while PID 1 has it mounted: the last to go would have to free its pages. */
+	close_fd(&sb->files);
+	close_shell(sb);
+	close_fd(&sb->porter);
 	close_fd(&sb->control);
 	roll_close(sb->owner, sb->number);
-	close_shell(sb);
-	close_fd(&sb->files);
 	if (sb->group)
 		cgroups_give(sb->group);
 	if (sb->disk_folder)
@@ -291,36 +308,11 @@ void sandbox_close(struct sandbox *sb)
 	free(sb);
 }
 
-int sandbox_fd(const struct sandbox *sb)
+void sandbox_fds(const struct sandbox *sb, int out_fds[SANDBOX_FDS])
 {
-	return sb->control;
-}
-
-void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, const char *text)
-{
-	struct shell_command command = {
-		.nonce = nonce,
-		.flags = flags,
-		.length = (uint32_t)strlen(text),
-	};
-
-	if (sb->mail)
-		mail_put(sb->mail, &command, text);
-}
-
-bool sandbox_shell_answered(const struct sandbox *sb)
-{
-	return sb->mail && mail_answered(sb->mail);
-}
-
-int sandbox_status_fd(const struct sandbox *sb)
-{
-	return sb->status;
-}
-
-int sandbox_output_fd(const struct sandbox *sb)
-{
-	return sb->output;
+	out_fds[0] = sb->control;
+	out_fds[1] = sb->porter;
+	out_fds[2] = sb->event;
 }
 
 int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
@@ -333,7 +325,7 @@ int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
 	wire_put_u8(&b, INIT_SHELL);
 	r = make_shell_ends(sb, &ends, err);
 	if (r == 0)
-		r = control_send(sb, &b, ends.shell, SHELL_FDS, err);
+		r = control_send(sb, sb->control, &b, ends.shell, SHELL_FDS, err);
 	sandbox_close_ends(&ends);
 	return r < 0 ? error_wrap(err, "start a new shell") : 0;
 }

@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/sha256.h"
+#include "base/waits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -155,18 +157,40 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 /* Ends it: the kernel ends its processes and mounts, without waiting for them. NULL is fine. */
 void sandbox_close(struct sandbox *sb);
 
+/* Adds what the next event may come by. */
+void sandbox_waits(const struct sandbox *sb, struct waits *w);
+#define SANDBOX_FDS 3
+/* The descriptors that sandbox_waits() and sandbox_shell_waits() ever add; -1: none. */
+void sandbox_fds(const struct sandbox *sb, int out_fds[SANDBOX_FDS]);
+
+/*
+ * Output of the shell and of programs comes as bytes in between events, while sandbox_next_event() is
+ * called: `slot` is 0 for the shell, else what stood in run_request.fds. `take` must copy them.
+ */
+typedef void sandbox_take_output(void *arg, int slot, const char *data, size_t n);
+void sandbox_on_output(struct sandbox *sb, sandbox_take_output *take, void *arg);
+
+/* --- the shell: proto/guest.h has the whole story ------------------------------------------------ */
+
 /* Hands the shell its next command, of at most SHELL_COMMAND_MAX bytes, once it has answered the last
- * one: see proto/guest.h. One that is gone gets nothing; events tell of it. */
+ * one. One that is gone gets nothing; events tell of it. */
 void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, const char *text);
 /* Whether the shell says that its answer is there: the agent's word, and sooner known than by a
  * descriptor. */
 bool sandbox_shell_answered(const struct sandbox *sb);
-
-/* Descriptors: of events; of the shell, pipes to read status (a message a time) and output from, which
- * do not block. -1 when there is none. Those of the shell change when it is started anew. */
-int sandbox_fd(const struct sandbox *sb);
-int sandbox_status_fd(const struct sandbox *sb);
-int sandbox_output_fd(const struct sandbox *sb);
+/* Adds the descriptor by which it says so. False: it has said so just now, and will not again. */
+bool sandbox_shell_waits(struct sandbox *sb, struct waits *w);
+/* The descriptor has said what it had to: it is quiet again. */
+void sandbox_hush_shell(struct sandbox *sb);
+/* Copies the answer, which the agent may have written: its output is added to `output`, the bytes of
+ * `cwd` get a NUL after them. -EPROTO if its lengths are none. */
+struct shell_status;
+int sandbox_shell_status(
+		const struct sandbox *sb, struct shell_status *out, char *cwd, size_t cwd_size);
+void sandbox_shell_output(const struct sandbox *sb, const struct shell_status *status,
+		struct buf *output, bool *out_cut);
+/* From now on until the end of the command its output comes while it runs. */
+int sandbox_pump_shell(struct sandbox *sb, struct fh_error *err);
 
 enum sandbox_event_kind {
 	SANDBOX_NONE,   /* nothing there now */
@@ -176,6 +200,7 @@ enum sandbox_event_kind {
 	SANDBOX_SHELL,       /* the shell has ended: `status` */
 	SANDBOX_REQUEST,     /* the agent asked for REQUEST_* (bits in `status`) */
 	SANDBOX_INTERRUPTED, /* what sandbox_interrupt() asked for is done: one for each */
+	SANDBOX_DONE,        /* what sandbox_..._begin() asked for: `id`; sandbox_take() has it */
 	SANDBOX_GONE,        /* PID 1 is gone: only sandbox_close() is left */
 };
 
@@ -193,7 +218,7 @@ struct sandbox_event {
 /* The next event, without waiting (SANDBOX_NONE). A guest that breaks the protocol is SANDBOX_GONE. */
 void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out);
 
-/* One came with the answer to something else: no descriptor will say so. */
+/* One can be had that no descriptor will tell of. */
 bool sandbox_has_event(const struct sandbox *sb);
 
 /* As sandbox_next_event(), waiting at most timeout_ms (-1: for ever). */
@@ -210,8 +235,15 @@ struct run_request {
 	const char *const *env;  /* the whole environment; NULL: the usual one of the agent */
 	const char *cwd;         /* NULL: /home/agent/workspace if it is there, else / */
 	enum sandbox_user user;
-	const int *fds; /* become 0, 1, 2, ... of the program; the caller keeps its own */
+	const int *fds; /* become 0, 1, 2, ... of the program; the caller keeps its own. Or RUN_... */
 	size_t n_fds;
+	bool held; /* it begins with sandbox_go(): until then the caller can close its pipes */
+};
+
+enum {
+	RUN_NOTHING = -1,  /* /dev/null */
+	RUN_STREAM_1 = -2, /* a pipe, which comes by sandbox_on_output() */
+	RUN_STREAM_2 = -3,
 };
 
 #define RUN_REQUEST_INIT                                                                           \
@@ -223,13 +255,16 @@ struct run_request {
 int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
 		struct fh_error *err);
 
+int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err);
+
 /* Sends a signal to a program that sandbox_run() started, and to its process group. */
 int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh_error *err);
 
 /* Interrupts the shell's command. How hard: CONT and the loop's own signal and INT to what was born
- * since the step began; then KILL to that; then the shell itself and all that is left of the step.
+ * since the step began; then KILL to that; then the shell itself and all that is left of the step; then
+ * whatever runs in the sandbox, which may hold a lock that the shell waits for.
  * SANDBOX_INTERRUPTED follows; until then the signals may still hit what comes next. */
-enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL };
+enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL, INTERRUPT_ALL };
 
 int sandbox_interrupt(struct sandbox *sb, enum interrupt_level level, struct fh_error *err);
 
@@ -240,15 +275,40 @@ int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err);
 int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err);
 
 /*
- * Opens a file of the sandbox for reading: a regular file of at most max_bytes, beneath `folder`
- * (absolute), through no symbolic link. Blocks for PID 1's answer (5 s at most). What comes back is a
- * sealed copy in memory, which the agent can't change. -ENOENT, -ELOOP (a link), -EINVAL (no regular
- * file), -EFBIG, with a sentence that may be shown to the agent.
+ * Work of the porter (guest/porter.c), which an agent can make wait: so it is begun, and its end comes as
+ * SANDBOX_DONE. One at a time: a second one makes the first be forgotten. A porter that takes longer than
+ * the size allows (5 s and more) hangs: the sandbox is gone then, which ends what it waits for.
+ *
+ * get: copies a regular file of the sandbox of at most max_bytes, beneath `folder` (absolute), through no
+ * symbolic link. What comes is a sealed copy in memory, and its hash (guest/files.c says of what).
+ * -ENOENT, -ELOOP (a link), -EINVAL (no regular file), -EFBIG, with a sentence that may be shown to
+ * the agent.
+ * put: writes a file of the sandbox as its agent would (same rules about links); folders are made.
+ * `from` has its content, from its beginning, and is the caller's.
+ * drain: all that shell and programs have printed by now comes as output before SANDBOX_DONE does.
  */
+struct sandbox_answer {
+	int fd; /* of get, the caller's to close */
+	uint8_t digest[SHA256_BYTES];
+};
+
+int sandbox_get_begin(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
+		uint32_t *out_id, struct fh_error *err);
+int sandbox_put_begin(struct sandbox *sb, const char *folder, const char *path, int from,
+		mode_t mode, uint32_t *out_id, struct fh_error *err);
+int sandbox_put_text_begin(struct sandbox *sb, const char *folder, const char *path,
+		const void *data, size_t n, mode_t mode, uint32_t *out_id, struct fh_error *err);
+int sandbox_drain_begin(struct sandbox *sb, uint32_t *out_id, struct fh_error *err);
+/* How it went, once SANDBOX_DONE came; -EPIPE if the sandbox is gone. */
+int sandbox_take(struct sandbox *sb, struct sandbox_answer *out, struct fh_error *err);
+
+/* For who waits for the answer alone: whether it is there, or never will be. Other events are kept. */
+bool sandbox_answered(struct sandbox *sb, uint32_t id);
+void sandbox_answer_waits(const struct sandbox *sb, struct waits *w);
+
+/* The same, waiting: for what is not done while others wait. */
 int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
 		int *out_fd, struct fh_error *err);
-
-/* Writes a file of the sandbox as its agent would (same rules about links); folders are made. */
 int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const void *data,
 		size_t n, mode_t mode, struct fh_error *err);
 

@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/random.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,7 +18,9 @@
 /*
  * A command is over when the shell's status came (with the command's own random number, so that none
  * can be sent ahead of time), or when the shell ended. What the output's pipe holds at that moment is
- * the command's; what comes later, from background jobs, is the next one's.
+ * the command's; what comes later, from background jobs, is the next one's. The shell brings it with
+ * its status. A shell that ended can't: then the porter does. It also forwards the output of a command
+ * that lasts, which would wait for ever if nobody emptied the pipe.
  *
  * A timeout is driven from here, a level of force at a time, until the status comes; what does not
  * answer to any is killed with its shell. Whatever the command left running is killed at last.
@@ -36,10 +37,11 @@ static const struct {
 	{ 500, INTERRUPT_KILL },
 	{ 500, INTERRUPT_KILL },
 	{ 600, INTERRUPT_SHELL },
+	{ 1000, INTERRUPT_ALL },
 };
-#define LAST_WAIT_MS 3000 /* for the end of a killed shell to be told */
-#define READ_BYTES 65536
-#define NONCES 32 /* of 256 bytes, getrandom() gives all or nothing */
+#define LAST_WAIT_MS 3000 /* for the end of a killed shell to be told, or for the porter */
+#define PUMP_NS 2000000   /* a command that lasts longer has its output forwarded */
+#define NONCES 32         /* of 256 bytes, getrandom() gives all or nothing */
 
 /* A process that sleeps takes as long to be woken as a quick command takes to run. Where that does not
  * come (other commands, one CPU for both), more and more of them go without. */
@@ -49,8 +51,9 @@ static const struct {
 enum state {
 	IDLE,
 	RUNNING,
-	ENDING,   /* the shell was lost sight of: PID 1 will say how it ended */
+	ENDING,   /* the shell can't be believed: PID 1 will say how it ended */
 	SETTLING, /* the status is there; if it was interrupted, no signal may hit the next one */
+	DRAINING, /* the shell has ended: the porter brings what it printed last */
 };
 
 struct session {
@@ -58,7 +61,8 @@ struct session {
 	enum state state;
 	struct buf output;
 	bool more_output; /* than the cap */
-	bool output_over; /* nobody is left who could write */
+	bool pumped;      /* the porter forwards this command's */
+	uint32_t drain;   /* when DRAINING: what the porter was asked */
 
 	uint64_t nonce;
 	uint64_t nonces[NONCES]; /* the next ones */
@@ -81,12 +85,25 @@ struct session {
 	struct session_result result;
 };
 
+/* Of the porter's. What comes between two commands is the next one's. */
+static void take_output(void *arg, int slot, const char *data, size_t n)
+{
+	struct session *s = arg;
+	size_t room = s->output.cap - s->output.len;
+
+	if (slot)
+		return;
+	buf_add(&s->output, data, n < room ? n : room);
+	s->more_output = s->more_output || n > room;
+}
+
 struct session *session_new(struct sandbox *sb, size_t output_bytes)
 {
 	struct session *s = xcalloc(1, sizeof(*s));
 
 	s->sb = sb;
 	buf_init(&s->output, output_bytes);
+	sandbox_on_output(sb, take_output, s);
 	s->cwd[0] = '/';
 	s->oom_kills = -1;
 	return s;
@@ -103,58 +120,6 @@ void session_free(struct session *s)
 const struct session_result *session_result(const struct session *s)
 {
 	return &s->result;
-}
-
-/* --- output ---------------------------------------------------------------------------------- */
-
-/* Reads what is there, at most n bytes; keeps what the cap allows and drops the rest. */
-static void drain(struct session *s, size_t n)
-{
-	int fd = sandbox_output_fd(s->sb);
-	char dropped[READ_BYTES];
-
-	while (n) {
-		size_t chunk = n < READ_BYTES ? n : READ_BYTES;
-		size_t left = s->output.cap - s->output.len;
-		size_t room = buf_reserve(&s->output, chunk < left ? chunk : left);
-		ssize_t got = room ? read(fd, s->output.data + s->output.len, room)
-				   : read(fd, dropped, chunk);
-
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0) {
-			/* EAGAIN: an agent may read its own pipe. */
-			s->more_output = s->more_output || (got < 0 && errno != EAGAIN);
-			return;
-		}
-		n -= (size_t)got;
-		if (room) {
-			s->output.len += (size_t)got;
-			s->output.data[s->output.len] = '\0';
-		} else {
-			s->more_output = true;
-		}
-	}
-}
-
-/* What the pipe holds now, not until it is empty: background jobs may go on writing. */
-static void drain_present(struct session *s)
-{
-	int n = 0;
-
-	if (ioctl(sandbox_output_fd(s->sb), FIONREAD, &n) < 0)
-		s->more_output = true;
-	else if (n > 0)
-		drain(s, (size_t)n);
-}
-
-/* A pipe without a writer would wake us for ever. Nobody opens it again: there is no way to it left. */
-static void note_end_of_output(struct session *s)
-{
-	struct pollfd p = { .fd = sandbox_output_fd(s->sb), .events = POLLIN };
-
-	if (poll(&p, 1, 0) == 1 && p.revents == POLLHUP)
-		s->output_over = true;
 }
 
 /* --- the end of a command -------------------------------------------------------------------- */
@@ -206,18 +171,26 @@ static void interrupt(struct session *s, enum interrupt_level level)
 		s->interruptions++;
 }
 
+/* The shell has ended; what it has printed comes first. */
+static void drain(struct session *s)
+{
+	if (s->next_force)
+		interrupt(s, INTERRUPT_KILL);
+	s->shell_ended = false;
+	s->state = DRAINING;
+	s->deadline_ns = clock_now_ns() + LAST_WAIT_MS * NS_PER_MS;
+	if (sandbox_drain_begin(s->sb, &s->drain, NULL) < 0)
+		finish(s, SESSION_GONE, -1);
+}
+
 static void restart(struct session *s)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	int status = s->shell_status;
 	int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 
-	if (s->next_force)
-		interrupt(s, INTERRUPT_KILL);
-	drain_present(s);
 	s->result.restarted = true;
 	s->result.shell_status = status;
-	s->shell_ended = s->output_over = false;
 	snprintf(s->cwd, sizeof(s->cwd), "%s", GUEST_WORKSPACE); /* where a new one begins */
 	if (sandbox_restart_shell(s->sb, &err) < 0)
 		finish(s, SESSION_GONE, -1);
@@ -225,12 +198,8 @@ static void restart(struct session *s)
 		finish(s, SESSION_RESTARTED, code);
 }
 
-static void take_status(
-		struct session *s, const struct shell_status *status, const char *cwd, size_t n)
+static void take_status(struct session *s)
 {
-	memcpy(s->cwd, cwd, n);
-	s->cwd[n] = '\0';
-	s->status = *status;
 	s->state = SETTLING;
 	if (s->next_force) {
 		interrupt(s, INTERRUPT_KILL);
@@ -238,17 +207,21 @@ static void take_status(
 	}
 }
 
+/* All that the porter has sent before the status is read, too. */
 static bool settled(const struct session *s)
 {
+	if (sandbox_has_event(s->sb))
+		return false;
 	return !s->next_force || s->interruptions <= 0 || clock_now_ns() >= s->deadline_ns;
 }
 
 /* With the command's status in hand. */
 static void conclude(struct session *s)
 {
-	bool syntax = s->status.end == SHELL_SYNTAX;
+	bool syntax = s->status.end == SHELL_SYNTAX, cut;
 
-	drain_present(s);
+	sandbox_shell_output(s->sb, &s->status, &s->output, &cut);
+	s->more_output = s->more_output || cut;
 	finish(s, syntax ? SESSION_SYNTAX : SESSION_OK, (int)(s->status.status & 0xff));
 }
 
@@ -260,10 +233,10 @@ static void end_shell(struct session *s)
 	s->deadline_ns = clock_now_ns() + LAST_WAIT_MS * NS_PER_MS;
 }
 
-/* A frame that no honest loop sends. */
+/* An answer that no honest loop gives. */
 static void distrust(struct session *s, const char *what)
 {
-	snprintf(s->integrity, sizeof(s->integrity), "the shell's frames were tampered with: %s",
+	snprintf(s->integrity, sizeof(s->integrity), "the shell's answer was tampered with: %s",
 			what);
 	end_shell(s);
 }
@@ -272,37 +245,20 @@ static void distrust(struct session *s, const char *what)
 
 static void read_shell(struct session *s)
 {
-	char frame[SHELL_STATUS_MAX + 1];
-	struct shell_status status;
-	ssize_t n = read(sandbox_status_fd(s->sb), frame, sizeof(frame));
-
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	sandbox_hush_shell(s->sb);
+	if (!sandbox_shell_answered(s->sb))
 		return;
-	if (n == 0) { /* exit, exec, killed: PID 1 says which */
-		s->state = ENDING;
-		return;
-	}
-	if (n < 0) {
-		end_shell(s);
-		return;
-	}
-	if ((size_t)n > SHELL_STATUS_MAX || (size_t)n < sizeof(status)) {
+	if (sandbox_shell_status(s->sb, &s->status, s->cwd, sizeof(s->cwd)) < 0)
 		distrust(s, "wrong size");
-		return;
-	}
-	memcpy(&status, frame, sizeof(status));
-	if (status.nonce != s->nonce) {
+	else if (s->status.nonce != s->nonce)
 		distrust(s, "wrong number");
-		return;
-	}
-	if (memchr(frame + sizeof(status), '\0', (size_t)n - sizeof(status))) {
+	else if (strlen(s->cwd) != s->status.cwd_bytes)
 		distrust(s, "wrong working directory");
-		return;
-	}
-	take_status(s, &status, frame + sizeof(status), (size_t)n - sizeof(status));
+	else
+		take_status(s);
 }
 
-/* Events of PID 1; false when the sandbox is gone. */
+/* False when the sandbox is gone. */
 static bool read_events(struct session *s)
 {
 	struct sandbox_event e;
@@ -327,6 +283,10 @@ static bool read_events(struct session *s)
 			break;
 		case SANDBOX_REQUEST:
 			s->result.requests |= e.status & REQUEST_ALL;
+			break;
+		case SANDBOX_DONE:
+			if (s->state == DRAINING && e.id == s->drain)
+				s->drain = 0;
 			break;
 		case SANDBOX_READY:
 		case SANDBOX_EXITED:
@@ -369,7 +329,7 @@ static int begin(struct session *s, const char *command, int64_t timeout_ms, uin
 	if (r < 0)
 		return error_set(err, -r, "get random numbers");
 	buf_clear(&s->output);
-	s->more_output = s->cancelled = s->spun = false;
+	s->more_output = s->pumped = s->cancelled = s->spun = false;
 	s->next_force = 0;
 	s->integrity[0] = '\0';
 	s->result = (struct session_result){ .output = &s->output, .cwd = s->cwd };
@@ -394,12 +354,14 @@ int session_begin_aside(
 
 void session_waits(const struct session *s, struct waits *w)
 {
-	waits_add(w, sandbox_fd(s->sb), POLLIN);
-	if (s->state == RUNNING)
-		waits_add(w, sandbox_status_fd(s->sb), POLLIN);
-	if (!s->output_over)
-		waits_add(w, sandbox_output_fd(s->sb), POLLIN);
-	waits_until(w, sandbox_has_event(s->sb) ? 0 : s->deadline_ns);
+	sandbox_waits(s->sb, w);
+	waits_until(w, s->deadline_ns);
+	if (s->state != RUNNING)
+		return;
+	if (!sandbox_shell_waits(s->sb, w))
+		waits_until(w, 0);
+	if (!s->pumped)
+		waits_until(w, s->began_ns + PUMP_NS);
 }
 
 /* --- advancing ------------------------------------------------------------------------------- */
@@ -420,6 +382,21 @@ static void on_time(struct session *s)
 					NS_PER_MS;
 }
 
+/* What is to be done once its time has come. */
+static void check_time(struct session *s)
+{
+	int64_t now = clock_now_ns();
+
+	if (s->state == RUNNING && !s->pumped && now >= s->began_ns + PUMP_NS) {
+		s->pumped = true;
+		(void)sandbox_pump_shell(s->sb, NULL); /* one that is gone tells so */
+	}
+	if (now >= s->deadline_ns && s->state == DRAINING)
+		finish(s, SESSION_GONE, -1); /* the porter hangs */
+	else if (now >= s->deadline_ns)
+		on_time(s);
+}
+
 bool session_advance(struct session *s)
 {
 	if (s->state == IDLE)
@@ -430,20 +407,18 @@ bool session_advance(struct session *s)
 		return true;
 	if (s->state == SETTLING && settled(s))
 		conclude(s);
-	else if (s->shell_ended)
+	else if (s->state == DRAINING && !s->drain)
 		restart(s);
-	else if (clock_now_ns() >= s->deadline_ns)
-		on_time(s);
-	if (s->state != IDLE) {
-		drain_present(s);
-		note_end_of_output(s);
-	}
+	else if (s->shell_ended && s->state != SETTLING)
+		drain(s);
+	else
+		check_time(s);
 	return s->state == IDLE;
 }
 
 void session_cancel(struct session *s)
 {
-	if (s->state == IDLE || s->next_force)
+	if (s->state == IDLE || s->state == DRAINING || s->next_force)
 		return;
 	s->cancelled = true;
 	s->deadline_ns = clock_now_ns();

@@ -31,8 +31,10 @@ HARMLESS = {
         "try: open('/grader/player.py', 'a'); raise SystemError('opened')\nexcept OSError: pass\n"
     ),
     "processes": (
-        "import os\nif any(p.isdigit() and int(p) not in (1, os.getpid()) for p in os.listdir('/proc')):\n"
-        "    raise SystemError('another process')\n"
+        "import os\nfor p in os.listdir('/proc'):\n"
+        "    if p.isdigit() and int(p) not in (1, os.getpid()) and 'porter' not in "
+        "open(f'/proc/{p}/comm').read():\n"
+        "        raise SystemError('another process')\n"
     ),
     "descriptors": (
         "import os\nif sorted(map(int, os.listdir('/proc/self/fd')))[:5] != [0, 1, 2, 3, 4]:\n"

@@ -100,6 +100,7 @@ class Episode:
         self.child = fumehood.start(
             *words, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0, pass_fds=pass_fds
         )
+        self.state = fumehood.state
         self.data = bytearray()
         self.over = False
         self.reset()

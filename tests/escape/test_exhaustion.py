@@ -115,7 +115,7 @@ def test_a_bomb_that_a_step_waits_for(agent, neighbour, bomb):
     assert answer["info"]["outcome"] in ("timeout", "ok"), answer
     neighbour.check()
     agent.sh(
-        "until (( $(ls -d /proc/[0-9]* | wc -l) <= 4 )); do :; done 2>/dev/null", timeout_s=200
+        "until (( $(ls -d /proc/[0-9]* | wc -l) <= 5 )); do :; done 2>/dev/null", timeout_s=200
     )
 
 

@@ -36,7 +36,7 @@ ENDS = [
 GOES_ON = [
     ("(exit 9)", 9),
     ("kill -9 1", 1),
-    ("kill -9 -1", 1),
+    ("kill -9 -1", 0),
     ("for s in {1..64}; do kill -$s 1 || x=$x.; done; (( ${#x} == 64 ))", 0),
     ("kill -STOP $$", 0),
     ("bash -c 'kill -STOP $PPID'", 0),
@@ -51,6 +51,10 @@ GOES_ON = [
     ("exec 253<&-", 0),
     ("read -t 0.1 -u 250 y; true", 0),
     ("echo forged >&253", 1),
+    ("echo forged >&250", 1),
+    ("head -c 8 /dev/zero >&250", 0),
+    ("head -c 8 /dev/zero | tr '\\0' '\\1' >&250; (while :; do printf 12345678; done >&250) &", 0),
+    ("read -t 0.1 -u 249 stolen; true", 0),
     ("python3 -c 'import fcntl; fcntl.fcntl(1, fcntl.F_SETFL, 2048)'", 0),
     ("python3 -c 'import fcntl; fcntl.fcntl(1, 1031, 4096)'", 0),
     ("set -n", 0),
@@ -154,17 +158,3 @@ def test_a_shell_that_is_of_no_use(agent, action, outcome, printed):
         printed,
     )
     agent.reset()
-
-
-FORGED = [
-    ("echo forged >&250", "wrong size"),
-    ("printf '%032d' 0 >&250", "wrong number"),
-    ("head -c 65536 /dev/zero >&250", "wrong number"),
-]
-
-
-@pytest.mark.parametrize("action,what", FORGED)
-def test_a_status_that_is_forged(agent, action, what):
-    info = agent.step(action)["info"]
-    assert (info["outcome"], info["exit_code"]) == ("shell_restarted", 137)
-    assert what in info["integrity"]

@@ -7,14 +7,14 @@
 #include <string.h>
 
 /*
- * A guest that was taken over, against its owner: any bytes as the messages of PID 1, some with a
- * descriptor. The owner takes events or calls the sandbox gone; it never crashes, waits or leaks.
+ * A guest that was taken over, against its owner: any bytes as the messages of PID 1 and of the porter, some
+ * with a descriptor. The owner takes events or calls the sandbox gone; it never crashes, waits or leaks.
  * The first byte says what the owner asks for in the meantime.
  */
 #define MORE_THAN_A_SOCKET_HOLDS 400
 #define FILE_BYTES 64
 
-enum { ASK_GET = 1, ASK_PUT = 2, ASK_SIGNALS = 4, HEARD = 8, HUNG_UP = 16 };
+enum { ASK_GET = 1, ASK_PUT = 2, ASK_SIGNALS = 4, HEARD = 8, HUNG_UP = 16, AS_PORTER = 32 };
 
 /* Agents may be shown it. */
 static void check_text(const char *text)
@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	while (in.n) {
 		const uint8_t *bytes = input_bytes(&in, &n);
 
-		guest_say(&g, bytes, n);
+		guest_say(what & AS_PORTER ? g.porter : g.control, bytes, n);
 	}
 	if (what & HUNG_UP)
 		guest_close(&g);

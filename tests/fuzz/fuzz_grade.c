@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -23,7 +22,6 @@ struct play {
 	struct input in;
 	struct grade *g;
 	struct guest guests[GRADE_PROGRAMS_MAX];
-	int log[GRADE_PROGRAMS_MAX], result[GRADE_PROGRAMS_MAX]; /* the programs' ends */
 };
 
 static const struct task task = {
@@ -48,14 +46,12 @@ static void open_program(struct play *p, size_t i)
 	*program = (struct program){
 		.state = PROGRAM_RUNNING,
 		.plan.run.program_fd = -1,
-		.guest_ends = { -1, -1, -1 },
 		.log = BUF_INIT(2 * PROGRAM_LOG_BYTES),
 		.result = BUF_INIT(PROGRAM_RESULT_BYTES),
 		.sb = p->guests[i].sb,
 		.id = 1,
 	};
-	check(fd_pipe(&program->log_fd, &p->log[i], 0) == 0);
-	check(fd_pipe(&program->result_fd, &p->result[i], 0) == 0);
+	program_listen(program);
 	p->g->n_programs++;
 }
 
@@ -84,22 +80,22 @@ static size_t pick(struct play *p)
 
 static void print(struct play *p)
 {
-	int to = p->log[pick(p)];
+	struct guest *guest = &p->guests[pick(p)];
 	size_t n;
 	const uint8_t *bytes = input_bytes(&p->in, &n);
 
-	guest_write(to, bytes, n);
+	guest_print(guest, STREAM_OF(1, PROGRAM_LOG), bytes, n);
 }
 
 static void give(struct play *p)
 {
-	int to = p->result[pick(p)];
+	struct guest *guest = &p->guests[pick(p)];
 	size_t times = 1u << (input_u8(&p->in) & 15);
 	size_t n;
 	const uint8_t *bytes = input_bytes(&p->in, &n);
 
 	while (times--)
-		guest_write(to, bytes, n);
+		guest_print(guest, STREAM_OF(1, PROGRAM_RESULT), bytes, n);
 }
 
 static void say(struct play *p)
@@ -108,7 +104,7 @@ static void say(struct play *p)
 	size_t n;
 	const uint8_t *bytes = input_bytes(&p->in, &n);
 
-	guest_say(guest, bytes, n);
+	guest_say(input_u8(&p->in) & 1 ? guest->porter : guest->control, bytes, n);
 }
 
 static void end(struct play *p)
@@ -118,7 +114,7 @@ static void end(struct play *p)
 	uint8_t message[1 + sizeof(words)] = { INIT_EXITED };
 
 	memcpy(message + 1, words, sizeof(words));
-	guest_say(guest, message, sizeof(message));
+	guest_say(guest->control, message, sizeof(message));
 }
 
 static void advance(struct play *p)
@@ -136,8 +132,11 @@ static void hang_up(struct play *p)
 	size_t i = pick(p);
 
 	guest_close(&p->guests[i]);
-	close_fd(&p->log[i]);
-	close_fd(&p->result[i]);
+}
+
+static void listen(struct play *p)
+{
+	guest_listen(&p->guests[pick(p)]);
 }
 
 static void (*const acts[])(struct play *p) = {
@@ -148,6 +147,7 @@ static void (*const acts[])(struct play *p) = {
 	advance,
 	sleep_on,
 	hang_up,
+	listen,
 };
 
 static void check_text(const char *text)
@@ -175,21 +175,16 @@ static void check_verdict(const struct grade_result *r)
 static void close_all(struct play *p)
 {
 	grade_free(p->g);
-	for (size_t i = 0; i < GRADE_PROGRAMS_MAX; i++) {
+	for (size_t i = 0; i < GRADE_PROGRAMS_MAX; i++)
 		guest_close(&p->guests[i]);
-		close_fd(&p->log[i]);
-		close_fd(&p->result[i]);
-	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct play p = { .in = { data, n } };
 
-	for (size_t i = 0; i < GRADE_PROGRAMS_MAX; i++) {
+	for (size_t i = 0; i < GRADE_PROGRAMS_MAX; i++)
 		p.guests[i] = GUEST_NONE;
-		p.log[i] = p.result[i] = -1;
-	}
 	open_grade(&p);
 	while (p.in.n)
 		acts[input_u8(&p.in) % ARRAY_SIZE(acts)](&p);

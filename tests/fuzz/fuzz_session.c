@@ -5,8 +5,9 @@
 #include "guest.h"
 #include "shell/session.h"
 
-#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /*
  * A hostile guest on a shell's descriptors, against the session that drives it. Whatever comes, and in
@@ -39,7 +40,7 @@ static void check_result(const struct play *p)
 			r->outcome == SESSION_OUTPUT_LIMIT;
 
 	check(r->exit_code >= -1 && r->exit_code <= 255);
-	check(r->output->len <= OUTPUT_BYTES && strlen(r->cwd) <= SHELL_STATUS_MAX);
+	check(r->output->len <= OUTPUT_BYTES && strlen(r->cwd) <= SHELL_CWD_MAX);
 	check(!(r->requests & ~REQUEST_ALL));
 	check(!believed || (p->answered && !r->integrity && !r->restarted));
 	check(!r->integrity || r->restarted || r->outcome == SESSION_GONE);
@@ -73,30 +74,61 @@ static void say(struct play *p)
 	size_t n;
 	const uint8_t *bytes = input_bytes(&p->in, &n);
 
-	guest_say(&p->guest, bytes, n);
+	guest_say(p->guest.control, bytes, n);
 }
 
-static void send_frame(struct play *p)
+static void say_as_porter(struct play *p)
 {
 	size_t n;
 	const uint8_t *bytes = input_bytes(&p->in, &n);
 
-	guest_write(p->guest.shell[GUEST_STATUS], bytes, n);
+	guest_say(p->guest.porter, bytes, n);
 }
 
-/* A frame with the number that is in the mail, as the loop's own are. */
-static void send_status(struct play *p)
+static struct shell_mail *map_mail(const struct play *p)
 {
-	char frame[sizeof(uint64_t) + UINT8_MAX];
+	void *mail;
+
+	if (p->guest.shell[GUEST_MAIL] < 0)
+		return NULL;
+	mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
+			p->guest.shell[GUEST_MAIL], 0);
+	check(mail != MAP_FAILED);
+	return mail;
+}
+
+/* An answer with lengths of the input's, to a command of the input's. */
+static void answer(struct play *p, bool honest)
+{
+	uint32_t cwd_bytes = input_u8(&p->in), output_bytes = input_u8(&p->in);
+	struct shell_mail *mail = map_mail(p);
 	size_t n;
 	const uint8_t *bytes = input_bytes(&p->in, &n);
 
-	if (pread(p->guest.shell[GUEST_MAIL], frame, sizeof(uint64_t),
-			    offsetof(struct shell_mail, command.nonce)) < 0)
+	if (!mail)
 		return;
-	memcpy(frame + sizeof(uint64_t), bytes, n);
-	guest_write(p->guest.shell[GUEST_STATUS], frame, sizeof(uint64_t) + n);
-	p->answered = true;
+	mail->status = (struct shell_status){ .nonce = mail->command.nonce + !honest,
+		.end = cwd_bytes & 3,
+		.status = output_bytes,
+		.cwd_bytes = cwd_bytes == UINT8_MAX ? SHELL_CWD_MAX + 1 : cwd_bytes,
+		.output_bytes = output_bytes == UINT8_MAX ? UINT32_MAX : output_bytes };
+	memcpy(mail->answer, bytes, n);
+	mail->answered = mail->turn;
+	munmap(mail, SHELL_MAIL_BYTES);
+	if (p->guest.shell[GUEST_EVENT] >= 0)
+		(void)!write(p->guest.shell[GUEST_EVENT], &(uint64_t){ 1 }, sizeof(uint64_t));
+	p->answered = p->answered || honest;
+}
+
+static void answer_falsely(struct play *p)
+{
+	answer(p, false);
+}
+
+/* With the number that is in the mail, as the loop's own are. */
+static void answer_honestly(struct play *p)
+{
+	answer(p, true);
 }
 
 static void print(struct play *p)
@@ -106,7 +138,7 @@ static void print(struct play *p)
 	const uint8_t *bytes = input_bytes(&p->in, &n);
 
 	while (times--)
-		guest_write(p->guest.shell[GUEST_OUTPUT], bytes, n);
+		guest_print(&p->guest, 0, bytes, n);
 }
 
 static void scribble(struct play *p)
@@ -142,15 +174,16 @@ static void spin(struct play *p)
 static void hang_up(struct play *p)
 {
 	uint8_t which = input_u8(&p->in) & 7;
+	int *socket = which & 1 ? &p->guest.porter : &p->guest.control;
 
-	close_fd(which < SHELL_FDS ? &p->guest.shell[which] : &p->guest.control);
+	close_fd(which < SHELL_FDS ? &p->guest.shell[which] : socket);
 }
 
 static void (*const acts[])(struct play *p) = {
 	begin,
 	advance,
-	send_status,
-	send_frame,
+	answer_honestly,
+	answer_falsely,
 	print,
 	say,
 	listen,
@@ -159,6 +192,7 @@ static void (*const acts[])(struct play *p) = {
 	cancel,
 	spin,
 	hang_up,
+	say_as_porter,
 };
 
 /* As one that waits for it would. */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -22,6 +23,8 @@ int __real_clock_gettime(clockid_t id, struct timespec *out);
 int __real_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 int __wrap_clock_gettime(clockid_t id, struct timespec *out);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
+int __wrap_ppoll(
+		struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask);
 
 static int64_t now_ns = NS_PER_S;
 
@@ -45,6 +48,14 @@ int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout_ms)
 	return r;
 }
 
+int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask)
+{
+	(void)mask;
+	return __wrap_poll(fds, n,
+			timeout ? (int)(timeout->tv_sec * 1000 + timeout->tv_nsec / NS_PER_MS) + 1
+				: -1);
+}
+
 void guest_sleep_ns(int64_t ns)
 {
 	now_ns += ns;
@@ -55,16 +66,21 @@ void guest_sleep_ns(int64_t ns)
 void guest_open(struct guest *g, bool shell)
 {
 	static struct owner owner;
-	int pair[2];
+	int pair[2], other[2];
 
 	*g = GUEST_NONE;
 	g->sb = xcalloc(1, sizeof(*g->sb));
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
+			socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, other) < 0)
 		abort();
 	g->control = pair[1];
-	*g->sb = (struct sandbox){
-		.owner = &owner, .control = pair[0], .status = -1, .output = -1, .files = -1
-	};
+	g->porter = other[1];
+	*g->sb = (struct sandbox){ .owner = &owner,
+		.control = pair[0],
+		.porter = other[0],
+		.event = -1,
+		.answer_by_ns = INT64_MAX,
+		.files = -1 };
 	if (shell && sandbox_restart_shell(g->sb, NULL) < 0)
 		abort();
 }
@@ -78,35 +94,40 @@ static void close_shell(struct guest *g)
 void guest_close(struct guest *g)
 {
 	close_fd(&g->control);
+	close_fd(&g->porter);
 	close_shell(g);
 }
 
 static int open_file(const void *data, size_t n)
 {
-	int fd = memfd_create("guest", MFD_CLOEXEC);
+	int fd = memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
 	if (fd < 0 || pwrite(fd, data, n, 0) < 0)
+		abort();
+	if (n & 4 && fcntl(fd, F_ADD_SEALS, GUEST_SEALS) < 0)
 		abort();
 	return fd;
 }
 
-void guest_say(struct guest *g, const void *data, size_t n)
+void guest_say(int socket, const void *data, size_t n)
 {
 	auto_close int fd = -1;
 
 	if (n & 1)
 		fd = n & 2 ? open_file(data, n) : open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (g->control >= 0)
-		fd_send_message(g->control, data, n, &fd, fd >= 0, MSG_DONTWAIT);
+	if (socket >= 0)
+		fd_send_message(socket, data, n, &fd, fd >= 0, MSG_DONTWAIT);
 }
 
-void guest_write(int fd, const void *data, size_t n)
+void guest_print(struct guest *g, uint32_t stream, const void *data, size_t n)
 {
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 
-	/* A pipe that can be written to has room for PIPE_BUF, and an input's piece is less. */
-	if (fd >= 0 && __real_poll(&p, 1, 0) > 0 && (p.revents & (POLLOUT | POLLERR)) == POLLOUT)
-		(void)!write(fd, data, n);
+	wire_put_u8(&b, PORTER_OUTPUT);
+	wire_put_u32(&b, stream);
+	buf_add(&b, data, n);
+	if (g->porter >= 0)
+		fd_send_message(g->porter, b.data, b.len, NULL, 0, MSG_DONTWAIT);
 }
 
 static void take_shell(struct guest *g, int *fds)
@@ -116,7 +137,7 @@ static void take_shell(struct guest *g, int *fds)
 		g->shell[i] = take_fd(&fds[i]);
 }
 
-void guest_listen(struct guest *g)
+static void answer_control(struct guest *g)
 {
 	static const uint8_t interrupted = INIT_INTERRUPTED;
 	char message[GUEST_MESSAGE_MAX];
@@ -133,4 +154,39 @@ void guest_listen(struct guest *g)
 		if (message[0] == INIT_INTERRUPT)
 			fd_send_message(g->control, &interrupted, 1, NULL, 0, MSG_DONTWAIT);
 	}
+}
+
+/* All that is asked with an id is done, without a file. */
+static void answer_porter(struct guest *g)
+{
+	static const uint8_t digest[SHA256_BYTES];
+	char message[GUEST_MESSAGE_MAX];
+	int fd = -1;
+	size_t n = 0;
+	ssize_t size;
+
+	while (g->porter >= 0 &&
+			(size = fd_recv_message(g->porter, message, sizeof(message), &fd, 1, &n,
+					 MSG_DONTWAIT)) > 0) {
+		struct wire w = wire_open(message, (size_t)size);
+		uint8_t kind = wire_get_u8(&w);
+		auto_buf struct buf b = BUF_INIT(64);
+
+		if (n)
+			close_fd(&fd);
+		if (kind == PORTER_PUMP || kind == PORTER_CLEAR)
+			continue;
+		wire_put_u8(&b, PORTER_DONE);
+		wire_put_u32(&b, wire_get_u32(&w));
+		wire_put_u32(&b, 0);
+		wire_put_bytes(&b, "", 0);
+		wire_put_bytes(&b, digest, sizeof(digest));
+		fd_send_message(g->porter, b.data, b.len, NULL, 0, MSG_DONTWAIT);
+	}
+}
+
+void guest_listen(struct guest *g)
+{
+	answer_control(g);
+	answer_porter(g);
 }

@@ -16,23 +16,24 @@
  */
 struct guest {
 	struct sandbox *sb;   /* the owner's; sandbox_close() may have been called */
-	int control;          /* -1: closed, as the next */
-	int shell[SHELL_FDS]; /* mail, status, output */
+	int control, porter;  /* -1: closed, as the next */
+	int shell[SHELL_FDS]; /* mail, event */
 };
 
-#define GUEST_NONE ((struct guest){ .control = -1, .shell = { -1, -1, -1 } })
+#define GUEST_NONE ((struct guest){ .control = -1, .porter = -1, .shell = { -1, -1 } })
 
-enum { GUEST_MAIL, GUEST_STATUS, GUEST_OUTPUT };
+enum { GUEST_MAIL, GUEST_EVENT };
 
 /* With a shell: its descriptors are taken by the first guest_listen(). */
 void guest_open(struct guest *g, bool shell);
 /* Its ends alone. */
 void guest_close(struct guest *g);
 
-/* Sends bytes as a message of PID 1, an odd number of them with a descriptor: of a file that holds them, or
- * of what is none. Never blocks. */
-void guest_say(struct guest *g, const void *data, size_t n);
-void guest_write(int fd, const void *data, size_t n); /* what there is room for */
+/* Sends bytes as a message by one of the guest's sockets, an odd number of them with a descriptor: of a file
+ * that holds them, sealed or not, or of what is none. Never blocks. */
+void guest_say(int socket, const void *data, size_t n);
+/* As a porter would: output of a stream. */
+void guest_print(struct guest *g, uint32_t stream, const void *data, size_t n);
 
 /* Reads what the owner has sent: takes a shell's descriptors, and answers as PID 1 would. */
 void guest_listen(struct guest *g);

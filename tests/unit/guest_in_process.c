@@ -64,12 +64,11 @@ __attribute__((destructor)) static void judge(void)
 /* --- a shell ---------------------------------------------------------------------------------- */
 
 /* The text of the next command. */
-static char *receive(const struct shell_mail *mail, struct shell_command *out)
+static char *receive(const struct shell_mail *mail, uint32_t *turn, struct shell_command *out)
 {
-	static uint32_t turn;
 	char *text;
 
-	while (!shell_wait(mail, &turn))
+	while (!shell_wait(mail, turn))
 		;
 	*out = mail->command;
 	text = calloc(1, (size_t)out->length + 1);
@@ -102,29 +101,31 @@ static void take_places(const struct shell_start *start)
 		putenv((char *)(uintptr_t)*e);
 	for (const char *const *e = start->env; *e; e++)
 		putenv((char *)(uintptr_t)*e);
-	if (dup2(null, 0) < 0 || dup2(start->output, 1) < 0 || dup2(start->output, 2) < 0)
+	if (dup2(null, 0) < 0 || dup2(start->ends.output, 1) < 0 || dup2(start->ends.output, 2) < 0)
 		_exit(1);
-	fcntl(start->status, F_SETFD, FD_CLOEXEC);
-	fcntl(start->output, F_SETFD, FD_CLOEXEC);
+	fcntl(start->ends.event, F_SETFD, FD_CLOEXEC);
+	fcntl(start->ends.drain, F_SETFD, FD_CLOEXEC);
+	fcntl(start->ends.output, F_SETFD, FD_CLOEXEC);
 	if (chdir(GUEST_WORKSPACE) < 0 && chdir("/") < 0)
 		_exit(1);
 }
 
 _Noreturn static void shell_loop(const struct shell_start *start)
 {
+	uint32_t turn = 0;
+
 	take_places(start);
-	shell_await(start->mark);
+	shell_await(start);
 	for (;;) {
 		struct shell_command command;
-		auto_free char *text = receive(start->mail, &command);
+		auto_free char *text = receive(start->mail, &turn, &command);
 		struct shell_status status = { .nonce = command.nonce };
 		struct timespec now;
 
 		clock_gettime(CLOCK_BOOTTIME, &now);
-		start->mark->began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+		start->mail->mark.began_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 		status.status = (uint32_t)run(text);
-		if (write(start->status, &status, sizeof(status)) != sizeof(status))
-			_exit(1);
+		shell_answer(start, turn, &status, "");
 	}
 }
 

@@ -12,6 +12,11 @@
 #define SLOWEST_MS 1000 /* of a neighbour's step */
 #define TRIES 5 /* of an attack: a busy machine is slow now and then, one that works is each time */
 
+/* The lock of a pipe, for as long as nothing comes from a socket. */
+#define HOLD(fd)                                                                                   \
+	"python3 -ISc 'import os, socket; a, b = socket.socketpair(); os.splice(a.fileno(), " fd   \
+	", 9)'"
+
 static const char *const attacks[] = {
 	"yes",
 	"while :; do echo x >&251; done",
@@ -21,6 +26,10 @@ static const char *const attacks[] = {
 	"exec >/dev/null 2>&1 250>&- 251>&-; while :; do :; done",
 	"trap '' INT TERM; while :; do sleep 0.01 & done",
 	"while :; do kill -STOP $$; done",
+	HOLD("1"),
+	HOLD("249") " & sleep 0.3; echo x",
+	HOLD("os.open(\"/run/fumehood/validate\", 2049)") " & sleep 0.3; validate",
+	HOLD("os.open(\"/run/fumehood/call\", 2049)") " & sleep 0.3; echo x >/run/fumehood/call",
 	"rm -rf ~/.fumehood; ln -s / ~/.fumehood; while :; do echo x >/run/fumehood/call; done",
 };
 

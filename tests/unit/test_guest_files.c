@@ -53,7 +53,8 @@ static void test_get(void **state)
 		{ "large", -EFBIG, "more than the 4" },
 		{ "../x", -ELOOP, "leads out" },
 	};
-	char text[8] = "";
+	uint8_t digest[SHA256_BYTES];
+	char text[8] = "", hex[SHA256_HEX_BYTES], expected[SHA256_HEX_BYTES];
 	int fd = -1;
 
 	write_text("file", "text");
@@ -63,15 +64,45 @@ static void test_get(void **state)
 	assert_int_equal(symlink("file", in_folder("link")), 0);
 	assert_int_equal(symlink(".", in_folder("way")), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
-		assert_int_equal(files_get(folder, refused[i].path, 4, &fd, &error),
+		assert_int_equal(files_get(folder, refused[i].path, 4, &fd, digest, &error),
 				refused[i].code);
 		assert_has(error.message, refused[i].says);
 		assert_int_equal(fd, -1);
 	}
-	assert_done(files_get(folder, "file", 4, &fd, &error));
+	assert_done(files_get(folder, "file", 4, &fd, digest, &error));
 	assert_int_equal(read(fd, text, sizeof(text)), 4);
 	assert_string_equal(text, "text");
+	assert_int_equal(fcntl(fd, F_GET_SEALS) & GUEST_SEALS, GUEST_SEALS);
+	assert_true(write(fd, "x", 1) < 0);
 	close(fd);
+	assert_done(sha256_file(in_folder("file"), expected, &error));
+	sha256_hex(digest, hex);
+	assert_string_equal(hex, expected);
+}
+
+/* A file of holes is copied as one, and costs no more than what it holds. */
+static void test_get_sparse(void **state)
+{
+	static const off_t size = 1LL << 40;
+	uint8_t empty[SHA256_BYTES], one[SHA256_BYTES], other[SHA256_BYTES];
+	auto_close int file = open(in_folder("sparse"), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	auto_close int copy = -1, again = -1, third = -1;
+	char byte = 0;
+	struct stat st;
+
+	assert_int_equal(ftruncate(file, size), 0);
+	assert_done(files_get(folder, "sparse", (uint64_t)size, &copy, empty, &error));
+	assert_int_equal(fstat(copy, &st), 0);
+	assert_int_equal(st.st_size, size);
+	assert_true(st.st_blocks * 512 < 1 << 20);
+	assert_int_equal(pwrite(file, "x", 1, size / 2), 1);
+	assert_done(files_get(folder, "sparse", (uint64_t)size, &again, one, &error));
+	assert_int_equal(pread(again, &byte, 1, size / 2), 1);
+	assert_int_equal(byte, 'x');
+	assert_int_equal(pwrite(file, "\0x", 2, size / 2), 2); /* a byte further */
+	assert_done(files_get(folder, "sparse", (uint64_t)size, &third, other, &error));
+	assert_memory_not_equal(empty, one, sizeof(empty));
+	assert_memory_not_equal(one, other, sizeof(one));
 }
 
 /* What is put belongs to the agent: only root can give it away here. */
@@ -199,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_get, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_get_sparse, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_put, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_layer, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_pack, set_up, tear_down),

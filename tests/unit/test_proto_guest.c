@@ -132,6 +132,8 @@ static void put_run(struct buf *b)
 			&(struct run){ .id = 9,
 					.user = 1,
 					.has_program = 1,
+					.slots = { SLOT_NOTHING, SLOT_STREAM_1, SLOT_STREAM_2, 0 },
+					.n_slots = 4,
 					.cwd = "/x",
 					.argv = words });
 }
@@ -144,6 +146,9 @@ static int get_run(struct wire *w)
 	if (r < 0)
 		return r;
 	assert_true(run.id == 9 && run.user == 1 && run.has_program == 1);
+	assert_int_equal(run.n_slots, 4);
+	assert_int_equal(run.slots[2], SLOT_STREAM_2);
+	assert_int_equal(run_fds(&run), 2); /* the program and the last */
 	assert_string_equal(run.cwd, "/x");
 	assert_words(run.argv);
 	assert_null(run.env);
@@ -222,12 +227,49 @@ static void test_too_many(void **state)
 		wire_put_u32(&b, 1);
 		wire_put_u8(&b, 1);
 		wire_put_u8(&b, 0);
-		wire_put_u8(&b, 0); /* no folder */
+		wire_put_u32(&b, 0); /* no descriptors */
+		wire_put_u8(&b, 0);  /* no folder */
 		fill_list(&b, n);
 		wire_put_u8(&b, 0);
 		w = wire_open(b.data, b.len);
 		assert_int_equal(run_get(&w, &run) == 0, n == GUEST_ARGS_MAX);
 		if (n == GUEST_ARGS_MAX)
+			run_release(&run);
+	}
+}
+
+/* A number that is no slot, and more of them than a program may have. */
+static void test_slots(void **state)
+{
+	static const struct {
+		int8_t first;
+		uint32_t n;
+		bool good;
+	} cases[] = {
+		{ 0, 1, true },
+		{ SLOT_STREAM_2, GUEST_FDS_MAX, true },
+		{ SLOT_STREAM_2 - 1, 1, false },
+		{ 1, 1, false },
+		{ 0, GUEST_FDS_MAX + 1, false },
+	};
+	int8_t slots[GUEST_FDS_MAX + 1] = { 0 };
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		auto_buf struct buf b = BUF_INIT(1024);
+		struct wire w;
+		struct run run;
+
+		slots[0] = cases[i].first;
+		wire_put_u32(&b, 1);
+		wire_put_u8(&b, 1);
+		wire_put_u8(&b, 0);
+		wire_put_bytes(&b, slots, cases[i].n);
+		wire_put_u8(&b, 0);
+		fill_list(&b, 1);
+		wire_put_u8(&b, 0);
+		w = wire_open(b.data, b.len);
+		assert_int_equal(run_get(&w, &run) == 0, cases[i].good);
+		if (cases[i].good)
 			run_release(&run);
 	}
 }
@@ -238,6 +280,7 @@ int main(void)
 		cmocka_unit_test(test_whole),
 		cmocka_unit_test(test_cut_or_too_long),
 		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_slots),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

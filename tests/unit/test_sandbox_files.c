@@ -371,13 +371,14 @@ static void test_after_its_end(void **state)
 	struct sandbox_event event;
 	uint32_t id;
 	struct run_request request = RUN_REQUEST_INIT;
-	int fd = -1;
+	int fds[SANDBOX_FDS], fd = -1;
 
 	request.user = USER_ROOT;
 	request.argv = (const char *const[]){ "true", NULL };
 	assert_done(sandbox_run(sb, &request, &id, &error));
 	assert_int_equal(wait_exit(sb, id), 0);
-	shutdown(sandbox_fd(sb), SHUT_WR); /* PID 1 takes it for the owner's end */
+	sandbox_fds(sb, fds);
+	shutdown(fds[0], SHUT_WR); /* PID 1 takes it for the owner's end */
 	sandbox_wait_event(sb, 60000, &event);
 	assert_int_equal(event.kind, SANDBOX_GONE);
 	assert_int_equal(sandbox_get(sb, WORK, "x", 10, &fd, &error), -EPIPE);

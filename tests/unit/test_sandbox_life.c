@@ -191,9 +191,11 @@ static void test_owner_in_a_worker(void **state)
 
 	if (pid == 0) {
 		struct sandbox_event event;
+		int fds[SANDBOX_FDS];
 
 		sandbox_next_event(sb, &event);
-		if (event.kind != SANDBOX_GONE || sandbox_fd(sb) != -1)
+		sandbox_fds(sb, fds);
+		if (event.kind != SANDBOX_GONE || fds[0] != -1 || fds[1] != -1 || fds[2] != -1)
 			_exit(1);
 		sandbox_close(sb);
 		if (owner_open(NULL, &owner, &error) < 0)

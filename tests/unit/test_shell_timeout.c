@@ -18,15 +18,15 @@ static const char prepare[] = "trap - INT EXIT DEBUG ERR RTMAX-1 TERM HUP; set +
 			      "sleep 100000 & echo $! >/tmp/earlier";
 
 /*
- * PID 1, the shell and the earlier job are left; what was killed takes a moment. A `wait` that was left by a jump keeps
+ * PID 1, the porter, the shell and the earlier job are left; what was killed takes a moment. A `wait` that was left by a jump keeps
  * bash from reaping until it next waits for a child.
  */
 static const char look[] =
 		"trap - DEBUG EXIT ERR\n"
 		"for ((i = 0; i < 1000; i++)); do\n"
-		"\tset -- /proc/[0-9]*; (($# == 3)) && break; (:); read -t 0.01 <>/tmp/fifo\n"
+		"\tset -- /proc/[0-9]*; (($# == 4)) && break; (:); read -t 0.01 <>/tmp/fifo\n"
 		"done\n"
-		"(($# == 3)) || for p; do read -r l <$p/stat && echo \"$l\"; done\n"
+		"(($# == 4)) || for p; do read -r l <$p/stat && echo \"$l\"; done\n"
 		"kill -9 $(</tmp/earlier) && echo $# && f";
 
 static const char *const hangs[] = {
@@ -99,7 +99,7 @@ static void test_hangs(void **state)
 			fail_msg("'%s': %s %d, restarted is %d", hangs[i],
 					outcome_name(did->outcome), did->exit_code, did->restarted);
 		act(look);
-		if (!strstr(buf_str(did->output), "3\nf7\n"))
+		if (!strstr(buf_str(did->output), "4\nf7\n"))
 			fail_msg("after '%s': '%s'", hangs[i], buf_str(did->output));
 	}
 	close_session();
@@ -130,9 +130,9 @@ static void test_hangs_that_end_the_shell(void **state)
 			fail_msg("'%s': %s, restarted is %d", kinds[i], outcome_name(did->outcome),
 					did->restarted);
 		act(look);
-		if (!strstr(buf_str(did->output), "3\n")) /* a thief of commands may die late */
+		if (!strstr(buf_str(did->output), "4\n")) /* a thief of commands may die late */
 			act(look);
-		assert_has(buf_str(did->output), "3\n");
+		assert_has(buf_str(did->output), "4\n");
 	}
 	close_session();
 }

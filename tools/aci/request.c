@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * `validate` and `submit` only ask: PID 1 passes the request on, and the episode is scored outside of
+ * `validate` and `submit` only ask: the porter passes the request on, and the episode is scored outside of
  * this sandbox once the command that asked has ended. A byte goes into a pipe that is full with it, and
- * takes another once PID 1 has read it: the owner has been told by then.
+ * takes another once the porter has read it: the owner has been told by then.
  */
 static bool ask(int pipe)
 {

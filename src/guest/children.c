@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/fd.h"
+#include "base/scope.h"
+#include "guest/init.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * The children of a PID 1: its porter, the shell, programs. Each is forked with all that PID 1 has, and
+ * closes what is not its own. A child that runs something of an agent waits, with its pipes, until
+ * PID 1 has closed its copies: from then on a pipe's last end is never closed by PID 1.
+ */
+
+/* In a fork of PID 1: signals are as in a new process. Its descriptors go where it becomes what it is. */
+static void become_child(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* Asked after the fork: who was born while PID 1 was in the groups is in them. */
+static struct confinement confinement_of(const struct init *in)
+{
+	struct confinement c = in->start->confinement;
+
+	if (in->start->moved_out && !*in->start->moved_out)
+		c.n_groups = 0;
+	return c;
+}
+
+/* --- the shell ------------------------------------------------------------------------------- */
+
+void ends_close(struct shell_ends *e)
+{
+	close_fd(&e->mail);
+	close_fd(&e->event);
+	close_fd(&e->output);
+	close_fd(&e->drain);
+	close_fd(&e->gate);
+}
+
+/* The pipe belongs to the agent, so that it can open /dev/stdout. */
+int ends_make(struct shell_ends *e, struct fh_error *err)
+{
+	int r = fd_pipe(&e->drain, &e->output, 0);
+
+	if (r < 0)
+		return error_set(err, -r, "make the shell's pipe");
+	if (fchown(e->output, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0)
+		return error_set(err, errno, "give the output to the agent");
+	e->gate = memfd_create("gate", MFD_CLOEXEC);
+	if (e->gate < 0 || ftruncate(e->gate, sizeof(struct shell_gate)) < 0)
+		return error_set(err, errno, "make the shell's gate");
+	e->go = eventfd(0, EFD_CLOEXEC);
+	return e->go < 0 ? error_set(err, errno, "make an eventfd") : 0;
+}
+
+int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
+{
+	pid_t pid = confine_fork(&in->start->confinement);
+
+	if (pid == 0) {
+		struct confinement c = confinement_of(in);
+
+		become_child();
+		shell_become(in->start, &c, ends);
+	}
+	if (pid < 0)
+		return error_set(err, errno, "fork the shell");
+	in->shell = pid;
+	close_fd(&ends->mail);
+	close_fd(&ends->event);
+	close_fd(&ends->output);
+	return 0;
+}
+
+void child_let_go(int *go)
+{
+	int r = fd_write_full(*go, &(uint64_t){ 1 }, sizeof(uint64_t));
+
+	if (r < 0)
+		_exit(1); /* who waits for it would wait for ever */
+	close_fd(go);
+}
+
+/* --- the porter ------------------------------------------------------------------------------ */
+
+/* A number that no process of an agent gets instead, so that those are the same in each episode. */
+#define PORTER_PID 32767
+
+static pid_t fork_at(pid_t number)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1
+	};
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	return pid < 0 ? fork() : pid;
+}
+
+int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
+		struct fh_error *err)
+{
+	const struct init_start *s = in->start;
+	struct porter_start start = { .owner = s->sockets[PLAN_PORTER],
+		.init = s->sockets[PLAN_ERRANDS_PORTER],
+		.shell = *shell,
+		.home = s->home,
+		.n_home = s->n_home };
+
+	memcpy(start.pipes, pipes, sizeof(start.pipes));
+	in->porter = fork_at(PORTER_PID);
+	if (in->porter == 0) {
+		int keep[4 + REQUEST_PIPES + GUEST_GROUPS_MAX] = { start.owner, start.init,
+			shell->drain, shell->gate };
+		size_t n = 4;
+
+		for (size_t i = 0; i < REQUEST_PIPES; i++)
+			keep[n++] = pipes[i];
+		for (size_t i = 0; i < s->n_home; i++)
+			keep[n++] = s->home[i];
+		keep_fds(keep, n);
+		porter_main(&start);
+	}
+	return in->porter < 0 ? error_set(err, errno, "fork the porter") : 0;
+}
+
+static void tell_porter(const struct init *in, uint32_t stream, const int *fds, size_t n_fds)
+{
+	auto_buf struct buf b = BUF_INIT(16);
+
+	wire_put_u8(&b, PORTER_STREAM);
+	wire_put_u32(&b, stream);
+	if (wire_send(in->start->sockets[PLAN_ERRANDS], &b, fds, n_fds) < 0)
+		_exit(0);
+}
+
+int shell_replace(struct init *in, const int fds[SHELL_FDS])
+{
+	struct shell_ends ends = { fds[0], fds[1], -1, -1, -1, -1 };
+	int r = ends_make(&ends, NULL);
+
+	if (r == 0)
+		r = shell_fork(in, &ends, NULL);
+	if (r == 0)
+		tell_porter(in, 0, (const int[]){ ends.drain, ends.gate }, 2);
+	ends_close(&ends);
+	if (r == 0)
+		child_let_go(&ends.go);
+	return r;
+}
+
+/* --- programs -------------------------------------------------------------------------------- */
+
+/* The reading ends of what it prints go to the porter; false if there is no pipe to be had. */
+static bool open_streams(const struct init *in, const struct run *run, int streams[RUN_STREAMS_MAX])
+{
+	for (uint32_t i = 0; i < run->n_slots; i++) {
+		int k = SLOT_STREAM_1 - run->slots[i];
+		auto_close int from = -1;
+
+		if (k < 0 || streams[k] >= 0)
+			continue;
+		if (fd_pipe(&from, &streams[k], 0) < 0 ||
+				fchown(streams[k], GUEST_AGENT_ID, GUEST_AGENT_ID) < 0)
+			return false;
+		tell_porter(in, STREAM_OF(run->id, run->slots[i]), &from, 1);
+	}
+	return true;
+}
+
+/* fds[i]: what becomes descriptor i; -1: /dev/null. The first `next` of the message's are taken. */
+static void place_slots(const struct run *run, const int *sent, const int streams[RUN_STREAMS_MAX],
+		int fds[GUEST_FDS_MAX])
+{
+	size_t next = run->has_program;
+
+	for (uint32_t i = 0; i < run->n_slots; i++) {
+		int slot = run->slots[i];
+
+		fds[i] = slot == 0                     ? sent[next++]
+				: slot == SLOT_NOTHING ? -1
+						       : streams[SLOT_STREAM_1 - slot];
+	}
+}
+
+pid_t program_fork(struct init *in, const struct run *run, const int *sent, int go)
+{
+	int streams[RUN_STREAMS_MAX] = { -1, -1 }, fds[GUEST_FDS_MAX];
+	pid_t pid = -1;
+
+	if (open_streams(in, run, streams)) {
+		place_slots(run, sent, streams, fds);
+		pid = confine_fork(&in->start->confinement);
+	}
+	if (pid == 0) {
+		struct confinement c = confinement_of(in);
+
+		become_child();
+		program_become(&(struct program_start){ .run = run,
+				.confinement = &c,
+				.program = run->has_program ? sent[0] : -1,
+				.fds = fds,
+				.go = go });
+	}
+	for (size_t i = 0; i < RUN_STREAMS_MAX; i++)
+		if (streams[i] >= 0)
+			close(streams[i]);
+	return pid;
+}

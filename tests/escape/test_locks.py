@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel locks that an agent holds: whoever touches such a pipe or file sleeps until it lets go.
+
+Only the episode's own processes may do so. The owner answers, is killed as any process is, and leaves
+nothing behind; the episode goes on, or is over.
+"""
+
+import os
+import re
+import signal
+import stat
+import time
+from pathlib import Path
+
+import pytest
+from conftest import beneath
+
+LOCK = "python3 ~/attack/lock.py"
+WAIT = "until grep -q held said; do sleep 0.01; done"
+PATIENCE_S = 20.0  # the porter hangs after 5 s, which ends the episode
+
+
+def timed(agent, action: str, **more) -> dict:
+    began = time.monotonic()
+    answer = agent.step(action, **more)
+    assert time.monotonic() - began < PATIENCE_S
+    return answer
+
+
+@pytest.mark.parametrize("fd", [1, 249, 251])
+def test_the_shells_pipe(agent, fd):
+    """In the foreground it is a command that hangs; a job that goes on takes the next command with it."""
+    answer = timed(agent, f"{LOCK} pipe {fd} 60", timeout_s=0.5)
+    assert answer["info"]["outcome"] in ("timeout", "ok")
+    timed(agent, f"{LOCK} pipe {fd} 60 & sleep 0.4", timeout_s=1)
+    if not agent.over:
+        timed(agent, "echo more", timeout_s=1)
+    agent.goes_on()
+
+
+@pytest.mark.parametrize("name", ["validate", "submit", "state", "call"])
+def test_a_request_pipe(agent, name):
+    agent.sh(f"{LOCK} pipe /run/fumehood/{name} 60 >said & {WAIT}")
+    timed(agent, "validate", timeout_s=1)
+    if not agent.over:
+        timed(agent, "echo x >f; python3 -c 'print(1)'", timeout_s=1)
+    agent.end()
+
+
+def test_an_answers_file(agent):
+    agent.sh(
+        f"mkdir -p ~/.fumehood; {LOCK} file ~/.fumehood/answer 60 >said & {WAIT}", timeout_s=15
+    )
+    timed(agent, "literature_search x", timeout_s=12)
+    agent.end()
+
+
+def test_a_submission(agent):
+    agent.sh(
+        f"cp none.csv submission.csv; {LOCK} file submission.csv 60 >said & {WAIT}", timeout_s=15
+    )
+    timed(agent, "validate")
+    agent.end()
+
+
+def test_a_submission_of_holes(agent):
+    """It is refused, or copied and hashed, by what it holds."""
+    answer = timed(agent, "truncate -s 60M submission.csv; validate")
+    assert "score" not in answer["info"] and answer["info"]["duration_s"] < 5
+    answer = timed(agent, "truncate -s 1T submission.csv; validate")
+    assert "score" not in answer["info"] and answer["info"]["duration_s"] < 5
+    agent.goes_on()
+
+
+TARGETS = [
+    "pipe /run/fumehood/validate",
+    "pipe /run/fumehood/call",
+    "pipe 1",
+    "pipe 249",
+    "file ~/.fumehood/answer",
+    "file submission.csv",
+]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_killed_owner(begin, target):
+    """What its end takes with it is looked at by the fixture."""
+    agent = begin()
+    agent.sh("mkdir -p ~/.fumehood; cp none.csv submission.csv")
+    agent.step(f"{LOCK} {target} 1000 >said & {WAIT}", timeout_s=15)
+    agent.child.stdin.write(b'{"op":"step","action":"validate","timeout_s":2}\n')
+    time.sleep(0.3)
+    agent.child.kill()
+    agent.end(status=-signal.SIGKILL)
+
+
+# --- descriptors ------------------------------------------------------------------------------------
+
+KINDS = [
+    r"socket:\[\d+\]",
+    r"anon_inode:\[(eventfd|signalfd|pidfd|eventpoll|timerfd)\]",
+    r"pidfd:\[\d+\]",
+    r"/dev/null",
+    r"/sys/fs/cgroup/.*",  # counters
+    r"mnt:\[\d+\]",
+    r"/memfd:roll \(deleted\)",  # of owner and nursery alone
+]
+
+
+def kinds_of(pid: int) -> dict[int, str]:
+    folder = Path(f"/proc/{pid}/fd")
+    return {int(name): os.readlink(folder / name) for name in os.listdir(folder)}
+
+
+def comm(pid: int) -> str:
+    return Path(f"/proc/{pid}/comm").read_text().strip()
+
+
+def is_root_of_files(pid: int, fd: int) -> bool:
+    """The counter of what the episode wrote: a folder, by which nothing is read or written."""
+    info = Path(f"/proc/{pid}/fdinfo/{fd}").read_text()
+    flags = int(re.search(r"flags:\s*(\d+)", info)[1], 8)
+    return bool(flags & os.O_PATH) and stat.S_ISDIR(os.stat(f"/proc/{pid}/fd/{fd}").st_mode)
+
+
+def test_descriptors_of_the_trusted(begin):
+    """Owner, nursery and PID 1 hold none of what an agent can lock, while its code runs."""
+    agent = begin()
+    agent.step("sleep 100 & cat & yes | head -c 200000 >/dev/null; echo x; validate")
+    seen = set()
+    for pid in [agent.pid, *beneath(agent.pid)]:
+        name = comm(pid)
+        if name not in ("fumehood", "fh-nursery", "init"):
+            continue
+        seen.add(name)
+        for fd, kind in kinds_of(pid).items():
+            if name == "fumehood" and (fd <= 2 or is_root_of_files(pid, fd)):
+                continue
+            if name == "fumehood" and kind.startswith(str(agent.state)):
+                continue  # a claim, a lock of its own
+            assert any(re.fullmatch(k, kind) for k in KINDS), (name, fd, kind)
+    assert seen == {"fumehood", "fh-nursery", "init"}
