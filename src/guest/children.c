@@ -186,7 +186,7 @@ static void place_slots(const struct run *run, const int *sent, const int stream
 	size_t next = run->has_program;
 
 	for (uint32_t i = 0; i < run->n_slots; i++) {
-		int slot = run->slots[i];
+		int8_t slot = run->slots[i];
 
 		fds[i] = slot == 0                     ? sent[next++]
 				: slot == SLOT_NOTHING ? -1

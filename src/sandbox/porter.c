@@ -108,7 +108,16 @@ static bool hangs(const struct sandbox *sb)
 	return sb->answer_by_ns != INT64_MAX && clock_now_ns() >= sb->answer_by_ns;
 }
 
-/* The end of a porter is followed by that of PID 1, which may have said why before. */
+/* PID 1 ends with its porter, and may say why. One that stays has a deadline to do so. */
+static void end_porter(struct sandbox *sb)
+{
+	int64_t deadline_ns = clock_now_ns() + ANSWER_MS * NS_PER_MS;
+
+	sb->porter_ended = true;
+	if (deadline_ns < sb->answer_by_ns)
+		sb->answer_by_ns = deadline_ns;
+}
+
 bool porter_next_event(struct sandbox *sb, struct sandbox_event *out)
 {
 	char message[GUEST_MESSAGE_MAX];
@@ -126,7 +135,7 @@ bool porter_next_event(struct sandbox *sb, struct sandbox_event *out)
 			return !hangs(sb);
 		}
 		if (n <= 0)
-			sb->porter_ended = true;
+			end_porter(sb);
 		else if (!parse(sb, &w, &fd, out) || sb->n_told > QUEUE_MAX)
 			return false;
 		sb->n_told += out->kind != SANDBOX_NONE;
@@ -134,7 +143,7 @@ bool porter_next_event(struct sandbox *sb, struct sandbox_event *out)
 			return true;
 	}
 	sb->more = !sb->porter_ended;
-	return true;
+	return !hangs(sb);
 }
 
 void sandbox_on_output(struct sandbox *sb, sandbox_take_output *take, void *arg)

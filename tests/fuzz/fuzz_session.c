@@ -198,15 +198,18 @@ static void (*const acts[])(struct play *p) = {
 /* As one that waits for it would. */
 static void await(struct play *p)
 {
-	for (int i = 0; p->running; i++) {
+	int waited = 0;
+
+	while (p->running) {
 		struct waits w = WAITS_INIT;
 		int64_t now = clock_now_ns();
 
-		check(i < WAITS_OF_A_COMMAND);
 		session_waits(p->session, &w);
 		check(w.deadline_ns != INT64_MAX);
-		if (w.deadline_ns > now)
+		if (w.deadline_ns > now) { /* else more output is there */
+			check(waited++ < WAITS_OF_A_COMMAND);
 			guest_sleep_ns(w.deadline_ns - now);
+		}
 		advance(p);
 	}
 }
