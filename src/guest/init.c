@@ -338,8 +338,8 @@ static int stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIP
 }
 
 /*
- * The porter is forked last, for no first command waits for it. Until then PID 1 has the reading ends of pipes that
- * the agent may use already. It closes none of them as the last: the porter has them by then.
+ * The porter is forked last, while the shell gets ready. Until then PID 1 has the reading ends of pipes that the agent
+ * can reach. It closes none of them as the last: the porter has them by then. READY says that all this is done.
  */
 static int begin(struct init *in, struct fh_error *err)
 {
@@ -356,7 +356,6 @@ static int begin(struct init *in, struct fh_error *err)
 	r = stand(in, &ends, pipes, err);
 	if (r < 0)
 		return r;
-	tell_ready(in, s->files);
 	if (ends.go >= 0)
 		child_let_go(&ends.go);
 	r = porter_fork(in, pipes, &ends, err);
@@ -368,9 +367,10 @@ static int begin(struct init *in, struct fh_error *err)
 		close(s->home[i]);
 	close(s->sockets[PLAN_PORTER]);
 	close(s->sockets[PLAN_ERRANDS_PORTER]);
+	ends_close(&ends);
+	tell_ready(in, s->files);
 	if (s->files >= 0)
 		close(s->files);
-	ends_close(&ends);
 	return 0;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -30,6 +31,7 @@
  */
 #define STREAMS_MAX 16
 #define MOVE_OUT_MS 20 /* see cradle.c */
+#define STAY_MS 100    /* at most, however much there is to do */
 
 struct stream {
 	uint32_t number;
@@ -42,7 +44,8 @@ struct porter {
 	struct shell_gate *gate;
 	uint32_t pumped; /* the turn of the command whose output is forwarded; 0: none */
 	uint8_t requests;
-	bool in_groups; /* of the episode, still */
+	bool in_groups;   /* of the episode, still */
+	int64_t leave_ns; /* when it leaves them at the latest */
 };
 
 /* --- telling the owner ----------------------------------------------------------------------- */
@@ -302,8 +305,8 @@ static bool receive(struct porter *p, int socket)
 	return true;
 }
 
-/* PID 1 was born in the episode's groups, and so was its porter: it leaves them as soon as it has nothing
- * to do, since the kernel takes its time for that. */
+/* PID 1 was born in the episode's groups, and so was its porter. Leaving them takes the kernel up to 20 ms,
+ * so the porter waits for a pause. It waits STAY_MS at most: their limits are the agent's. */
 static void leave_groups(struct porter *p)
 {
 	for (size_t i = 0; i < p->start->n_home; i++) {
@@ -330,7 +333,7 @@ static void turn(struct porter *p)
 	if (!p->pumped)
 		streams[0].fd = -1;
 	r = poll(fds, ARRAY_SIZE(fds), p->in_groups ? MOVE_OUT_MS : -1);
-	if (r == 0)
+	if (p->in_groups && (r == 0 || clock_now_ns() >= p->leave_ns))
 		leave_groups(p);
 	if (r <= 0)
 		return;
@@ -354,6 +357,7 @@ _Noreturn void porter_main(const struct porter_start *start)
 	prctl(PR_SET_NAME, "porter");
 	p.start = start;
 	p.in_groups = start->n_home > 0;
+	p.leave_ns = clock_now_ns() + STAY_MS * NS_PER_MS;
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		p.streams[i].fd = -1;
 	if (start->shell.drain >= 0)
