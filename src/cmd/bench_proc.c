@@ -8,6 +8,7 @@
 #include "base/str.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,24 +76,31 @@ static double kilobytes(const struct buf *text, const char *name)
 	return at ? (double)strtoll(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
+/* NAN: this user may not look. */
 static double own_memory(pid_t pid)
 {
 	auto_free char *path = xasprintf("/proc/%d/smaps_rollup", pid);
 	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
+	int r = fd_read_file(path, &text, NULL);
 
-	fd_read_file(path, &text, NULL);
-	return kilobytes(&text, "Pss:");
+	return r == -EACCES || r == -EPERM ? NAN : kilobytes(&text, "Pss:");
+}
+
+/* Of a process and all beneath it; `unknown` for each that this user may not look at. */
+static double memory_beneath(pid_t pid, double unknown)
+{
+	auto_free pid_t *children = NULL;
+	size_t n = children_of(pid, &children);
+	double own = own_memory(pid), bytes = isnan(own) ? unknown : own;
+
+	for (size_t i = 0; i < n; i++)
+		bytes += memory_beneath(children[i], unknown);
+	return bytes;
 }
 
 double proc_memory_bytes(pid_t init)
 {
-	auto_free pid_t *children = NULL;
-	size_t n = children_of(init, &children);
-	double bytes = own_memory(init);
-
-	for (size_t i = 0; i < n; i++)
-		bytes += proc_memory_bytes(children[i]);
-	return bytes;
+	return memory_beneath(init, NAN);
 }
 
 double proc_kernel_bytes(void)
@@ -111,7 +119,7 @@ double proc_kernel_bytes(void)
 
 double proc_own_bytes(void)
 {
-	return proc_memory_bytes(getpid());
+	return memory_beneath(getpid(), 0);
 }
 
 double proc_descriptors(void)
