@@ -197,6 +197,7 @@ static void test_start_waits_for_no_reader(void **state)
 	struct sandbox *all[120];
 	pid_t nursery = nursery_pid();
 
+	assert_true(nursery > 0);
 	assert_int_equal(kill(nursery, SIGSTOP), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
 		all[i] = begin_sandbox(&(struct sandbox_options){ .layer = "empty" });
