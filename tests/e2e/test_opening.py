@@ -42,8 +42,9 @@ class Slow:
         """The seeds of the ended runs of a task, by the numbers of their folders."""
         seeds = []
         for log in sorted(self.fumehood.out.glob(f"*{task}*/events.jsonl")):
-            events = [json.loads(line) for line in log.read_text().splitlines()]
-            if events[-1]["event"] == "end":
+            lines = log.read_text().rpartition("\n")[0].splitlines()  # the last may be half there
+            events = [json.loads(line) for line in lines]
+            if events and events[-1]["event"] == "end":
                 seeds.append(events[1]["seed"])
         return seeds
 
