@@ -11,7 +11,11 @@
  * little longer than beside ten that only compute.
  */
 #define ATTACKERS 10
+#ifdef __SANITIZE_ADDRESS__
+#define NEIGHBOURS 190 /* it has work with each */
+#else
 #define NEIGHBOURS 990
+#endif
 #define STEPS (NEIGHBOURS / 2) /* of every second neighbour, one after the other */
 #define ATTACK_S 1.0
 #define TIMES_SLOWER 2
