@@ -47,7 +47,7 @@ struct opening_request {
 struct opening;
 
 /* What the request points to stays until opening_take(). */
-int opening_start(struct openings *o, const struct opening_request *request, struct opening **out,
+int opening_start(struct openings *all, const struct opening_request *request, struct opening **out,
 		struct fh_error *err);
 bool opening_is_over(const struct opening *opening);
 

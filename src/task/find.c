@@ -195,7 +195,7 @@ static int find_dir(const struct task_places *places, const char *name, char **o
 	auto_free char *dir = NULL;
 	char *real;
 
-	if (own && !path_is_dir(own))
+	if (own && !is_path && !path_is_dir(own))
 		return error_say(err, ENOENT, "there is no folder of tasks '%s'", own);
 	if (!is_path && !task_name_is_valid(name))
 		return error_say(err, EINVAL, "'%s' can't be the name of a task", name);
