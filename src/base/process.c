@@ -79,9 +79,11 @@ int64_t process_start_time(pid_t pid)
 char *process_own_name(const char *prefix)
 {
 	static atomic_uint names;
+	int64_t start = process_start_time(getpid());
 
+	/* Where /proc is not there: 0, when no process began, so that its claim alone keeps the folder. */
 	return xasprintf("%s-%u-%d-%lld", prefix, atomic_fetch_add(&names, 1), (int)getpid(),
-			(long long)process_start_time(getpid()));
+			(long long)(start < 0 ? 0 : start));
 }
 
 static int open_folder(const char *folder)

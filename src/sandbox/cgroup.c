@@ -194,10 +194,16 @@ static void remove_own_folders(const struct cgroups *pool)
 			nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
 }
 
-void cgroups_unclaim(struct cgroups *pool)
+static void unclaim(struct cgroups *pool)
 {
 	while (pool->n_claims)
 		close(pool->claims[--pool->n_claims]);
+}
+
+void cgroups_forked(struct cgroups *pool)
+{
+	pthread_mutex_init(&pool->lock, NULL); /* another thread may have held it */
+	unclaim(pool);
 }
 
 static void destroy(struct cgroups *pool)
@@ -211,7 +217,7 @@ static void destroy(struct cgroups *pool)
 	for (size_t i = 0; i < pool->n_home; i++)
 		close(pool->home[i]);
 	remove_own_folders(pool);
-	cgroups_unclaim(pool);
+	unclaim(pool);
 	cgroup_tree_release(&pool->tree);
 	pthread_mutex_destroy(&pool->lock);
 	free(pool);

@@ -50,7 +50,7 @@ void cgroups_close(struct cgroups *pool);
 bool cgroups_born_into(const struct cgroups *pool);
 
 /* In a fork of its process, which must not prolong its life. */
-void cgroups_unclaim(struct cgroups *pool);
+void cgroups_forked(struct cgroups *pool);
 
 /* A group without processes, ready to be sent. cgroups_limit() comes before its first use, and may come
  * ahead of it, too: the same limits once more take no time. */

@@ -32,9 +32,9 @@ static void after_fork_in_child(void)
 		errands_forget(o);
 		free(take_ptr(o->disk_dir)); /* its owner removes it */
 		close_fd(&o->disk_claim);
-		gpus_disown(o->gpus);
+		gpus_forked(o->gpus);
 		if (o->cgroups)
-			cgroups_unclaim(o->cgroups);
+			cgroups_forked(o->cgroups);
 		for (struct sandbox *sb = o->sandboxes; sb; sb = sb->next) {
 			close_fd(&sb->control);
 			close_fd(&sb->porter);

@@ -199,17 +199,25 @@ int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_err
 	return 0;
 }
 
-void gpus_disown(struct gpus *g)
+static void give_up_leases(struct gpus *g)
 {
-	for (size_t i = 0; g && i < g->n; i++)
+	for (size_t i = 0; i < g->n; i++)
 		close_fd(&g->all[i].lease);
+}
+
+void gpus_forked(struct gpus *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_init(&g->lock, NULL); /* another thread may have held it */
+	give_up_leases(g);
 }
 
 void gpus_close(struct gpus *g)
 {
 	if (!g)
 		return;
-	gpus_disown(g);
+	give_up_leases(g);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
 }

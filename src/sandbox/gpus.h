@@ -17,7 +17,7 @@ struct gpus;
  * -EACCES for one that an agent could not open. */
 int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_error *err);
 void gpus_close(struct gpus *gpus);  /* NULL is fine */
-void gpus_disown(struct gpus *gpus); /* in a fork, which is not to keep the leases */
+void gpus_forked(struct gpus *gpus); /* in a fork, which is not to keep the leases; NULL is fine */
 
 /* Numbers of those that are there, to tell of: none is opened or leased. `err` tells what stands in the way of the
  * first that an agent could not open, code 0: nothing does. */
