@@ -132,7 +132,9 @@ def test_a_shell_completes(fumehood, shell):
         for i, (typed, words) in enumerate(TYPED):
             # Ctrl-A goes to the line's beginning once the tab is done.
             terminal.type(f"{typed}\t\x01printf '%s|' {i}: \r")
-            found = terminal.wait_for(rf"\b{i}:\|([^\r\n]*?)\|(?=[^|]*$|\r|\n)")
+            terminal.wait_for(rf"\b{i}:\|")
+            terminal.type(f"echo over''{i}\r")  # all of the words are there before it
+            found = terminal.wait_for(rf"\b{i}:\|([^\r\n]*)\|.*over{i}\r?\n")
             assert found[1].rstrip("|").rstrip("/") == words.rstrip("/")
     finally:
         terminal.close()
