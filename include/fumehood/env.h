@@ -110,7 +110,9 @@ struct fh_env_options {
  * a thread of its own keeps a loop from waiting. */
 FH_PUBLIC int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_env **out, struct fh_error *err);
-FH_PUBLIC void fh_env_close(struct fh_env *env); /* ends the episode; NULL is fine */
+/* Ends the episode; NULL is fine. It waits for nothing, unless an agent's memory is to be kept: for one of an episode
+ * that goes on it waits until that is read, for seconds if the agent is in the way. */
+FH_PUBLIC void fh_env_close(struct fh_env *env);
 
 enum fh_outcome {
 	FH_OUTCOME_OK,

@@ -129,8 +129,8 @@ static bool is_begun_again(const struct runner *run, const struct episode *e)
 
 static void after(struct runner *run, struct episode *e)
 {
-	if (e->phase == EPISODE_THINKING)
-		return; /* it will be said what it does */
+	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_LEAVING)
+		return; /* it will be said what it does, or that it is over */
 	if (e->phase != EPISODE_ENDED) {
 		run_view_stepped(&run->view, e);
 		return;

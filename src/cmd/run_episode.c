@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/run_record.h"
+#include "env/memory.h"
 #include "env/names.h"
 #include "env/setup.h"
 #include "trajectory/info.h"
@@ -45,17 +46,22 @@ static void let_go(struct episode *e)
 	agent_close(e->agent);
 	chat_model_close(e->chat);
 	model_close(e->model);
-	fh_env_close(e->env);
 	e->recorder = NULL;
 	e->agent = NULL;
 	e->chat = NULL;
 	e->model = NULL;
-	e->env = NULL;
+}
+
+static void end(struct episode *e)
+{
+	e->phase = EPISODE_ENDED;
+	fh_env_close(take_ptr(e->env));
 }
 
 void episode_release(struct episode *e)
 {
 	let_go(e);
+	fh_env_close(e->env);
 	episode_log_release(&e->log);
 	free(e->metric);
 	free(e->action);
@@ -114,12 +120,15 @@ static void finish(struct episode *e, const char *exit_status)
 		xstrset(&e->exit_status, exit_status);
 	run_record_end(e, exit_status);
 	e->ended_ns = clock_now_ns();
-	e->phase = EPISODE_ENDED;
 	if (e->failed)
 		episode_log_failed(&e->log, e->error.message);
 	episode_log_over(&e->log, e->exit_status);
 	episode_log_release(&e->log);
 	let_go(e);
+	if (e->env && env_leave_begin(e->env))
+		e->phase = EPISODE_LEAVING;
+	else
+		end(e);
 }
 
 static void fail(struct episode *e)
@@ -400,6 +409,10 @@ void episode_advance(struct episode *e)
 	struct fh_step step;
 	int r;
 
+	if (e->phase == EPISODE_LEAVING) {
+		end(e);
+		return;
+	}
 	if (take_result(e, &step) < 0) {
 		fail(e);
 		return;

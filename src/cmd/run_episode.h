@@ -48,7 +48,8 @@ enum episode_phase {
 	EPISODE_RESETTING,
 	EPISODE_THINKING, /* a language model is asked */
 	EPISODE_STEPPING,
-	EPISODE_ENDED, /* with an exit status, or by an error: `failed` */
+	EPISODE_LEAVING, /* it has ended in the middle, and its memory is kept */
+	EPISODE_ENDED,   /* with an exit status, or by an error: `failed` */
 };
 
 struct episode {

@@ -45,7 +45,8 @@ static void write_out(const struct buf *out)
 static bool goes_on(const struct episode *e)
 {
 	return e->phase == EPISODE_OPENING || e->phase == EPISODE_RESETTING ||
-			e->phase == EPISODE_THINKING || e->phase == EPISODE_STEPPING;
+			e->phase == EPISODE_THINKING || e->phase == EPISODE_STEPPING ||
+			e->phase == EPISODE_LEAVING;
 }
 
 /* "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s   python3 train.py": the last cell takes what is

@@ -36,7 +36,7 @@ static char *path_of(const char *text)
 int editor_begin(struct fh_env *env)
 {
 	return sandbox_get_begin(env->sb, GUEST_HOME, GUEST_EDITOR_STATE, STATE_BYTES_MAX,
-			&env->editor, NULL);
+			&env->asked, NULL);
 }
 
 bool editor_advance(struct fh_env *env)
@@ -45,7 +45,7 @@ bool editor_advance(struct fh_env *env)
 	struct sandbox_answer answer = { .fd = -1 };
 	auto_free char *path = NULL;
 
-	if (!sandbox_answered(env->sb, env->editor))
+	if (!sandbox_answered(env->sb, env->asked))
 		return false;
 	free(take_ptr(env->open_file));
 	if (sandbox_take(env->sb, &answer, NULL) == 0 && fd_read_all(answer.fd, &text) == 0)

@@ -31,6 +31,10 @@ void env_waits(const struct fh_env *env, struct waits *w)
 		sandbox_waits(env->sb, w);
 		waits_until(w, env->deadline_ns);
 		break;
+	case WORK_FILES:
+		sandbox_answer_waits(env->sb, w);
+		waits_until(w, env->deadline_ns);
+		break;
 	case WORK_COMMAND:
 		session_waits(env->session, w);
 		calls_waits(env, w);
@@ -40,6 +44,7 @@ void env_waits(const struct fh_env *env, struct waits *w)
 		session_waits(env->session, w);
 		break;
 	case WORK_EDITOR:
+	case WORK_MEMORY:
 		sandbox_answer_waits(env->sb, w);
 		break;
 	case WORK_GRADE:
@@ -59,6 +64,7 @@ bool env_advance(struct fh_env *env)
 	}
 	switch (env->work) {
 	case WORK_START:
+	case WORK_FILES:
 		reset_advance(env);
 		break;
 	case WORK_COMMAND:
@@ -69,6 +75,10 @@ bool env_advance(struct fh_env *env)
 	case WORK_SCRIPT:
 	case WORK_STATE:
 		setup_advance(env);
+		break;
+	case WORK_MEMORY:
+		if (memory_advance(env))
+			env->kept(env);
 		break;
 	case WORK_NONE:
 	case WORK_DONE:
@@ -329,6 +339,7 @@ void fh_env_close(struct fh_env *env)
 {
 	if (!env)
 		return;
+	memory_keep(env);
 	reset_drop(env);
 	owner_give_gpus(env->gym->owner, env->gpus, env->n_gpus);
 	score_release(&env->baseline);

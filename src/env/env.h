@@ -19,20 +19,24 @@
  * The inside of an environment: one state machine, which both forms of the API drive. A begin sets
  * `work`; env_advance() is called whenever env_waits() came, and moves it on until WORK_DONE:
  *
- *   reset:  START -> [SCRIPT] -> [STATE] -> DONE
- *   step:   COMMAND -> [SCRIPT] -> [STATE] -> [EDITOR] -> [GRADE] -> DONE, and for actions that are not
- *           run: [GRADE] -> DONE
+ *   reset:  [MEMORY] -> START -> [FILES] -> [SCRIPT] -> [STATE] -> DONE
+ *   step:   COMMAND -> [SCRIPT] -> [STATE] -> [EDITOR] -> [GRADE] -> [MEMORY] -> DONE, and for actions that
+ *           are not run: [GRADE] -> [MEMORY] -> DONE
  *
- * SCRIPT and STATE are what an agent's tools need: setup.h. EDITOR asks which file ours have open. env_take() gives the result, and it is WORK_NONE again.
+ * SCRIPT and STATE are what an agent's tools need: setup.h. EDITOR asks which file ours have open. FILES puts what
+ * an episode begins with (files.c), MEMORY gets what is kept of one that ends (memory.c). env_take() gives the
+ * result, and it is WORK_NONE again.
  */
 enum work {
 	WORK_NONE,
 	WORK_START,
+	WORK_FILES,
 	WORK_COMMAND,
 	WORK_SCRIPT,
 	WORK_STATE,
 	WORK_EDITOR,
 	WORK_GRADE,
+	WORK_MEMORY,
 	WORK_DONE,
 };
 enum episode { EPISODE_NONE, EPISODE_ON, EPISODE_OVER };
@@ -94,12 +98,14 @@ struct fh_env {
 	char judge_key[SHA256_HEX_BYTES];
 	int requests;                                    /* of the command: REQUEST_* */
 	void (*settled)(struct fh_env *env, bool alive); /* after SCRIPT and STATE */
-	uint32_t editor;                                 /* what the porter was asked by EDITOR */
-	struct call call;                                /* of a tool, while the command runs */
-	int n_scripts;                                   /* run in this reset or step */
-	int n_state_hangs;                               /* of the state command, in a row */
-	char *hidden;                                    /* a key; NULL: none */
-	char *state, *open_file;                         /* as the tools have it; NULL: not known */
+	uint32_t asked;                   /* of the porter: by FILES, EDITOR, MEMORY */
+	size_t n_put;                     /* of FILES, so far */
+	void (*kept)(struct fh_env *env); /* after MEMORY */
+	struct call call;                 /* of a tool, while the command runs */
+	int n_scripts;                    /* run in this reset or step */
+	int n_state_hangs;                /* of the state command, in a row */
+	char *hidden;                     /* a key; NULL: none */
+	char *state, *open_file;          /* as the tools have it; NULL: not known */
 	struct fh_step step;
 	struct fh_error failure; /* of a reset; code 0: none */
 	struct buf observation, folded, integrity, grade_error;
@@ -146,8 +152,6 @@ bool limits_time_is_over(const struct fh_env *env);
 bool limits_text_is_full(struct fh_env *env);
 
 /* --- setup.c ---------------------------------------------------------------------------------- */
-int setup_put_files(struct fh_env *env, struct fh_error *err);
-
 /* Has the shell do what is left to do for the tools; env->settled() follows, at once if it is nothing. */
 void setup_begin(struct fh_env *env, bool new_shell);
 void setup_advance(struct fh_env *env);
@@ -161,9 +165,20 @@ char *setup_quote(const struct fh_env *env, const char *text);
 
 void setup_drop_state(struct fh_env *env);
 
+/* --- files.c ---------------------------------------------------------------------------------- */
+/* Puts what an episode begins with into its sandbox: 1 if that is under way, 0 if it is done, or nothing is to
+ * be put. */
+int files_begin(struct fh_env *env, struct fh_error *err);
+int files_advance(struct fh_env *env, struct fh_error *err);
+
 /* --- memory.c --------------------------------------------------------------------------------- */
-int memory_put(struct fh_env *env, struct fh_error *err); /* into an episode that begins */
-void memory_keep(struct fh_env *env);                     /* of one that is about to end */
+int memory_read(struct fh_env *env, struct fh_error *err); /* what the episode's begins as */
+
+/* Begins to keep the memory of an episode that is about to end: env->kept() follows. False if nothing is to be kept. */
+bool memory_begin(struct fh_env *env, void (*kept)(struct fh_env *env));
+bool memory_advance(struct fh_env *env); /* true: it is kept, or a note says why not */
+/* Waits for both: for an episode that nobody steps any more. */
+void memory_keep(struct fh_env *env);
 
 /* --- observe.c -------------------------------------------------------------------------------- */
 char *observe_welcome(const struct fh_env *env); /* heap string */

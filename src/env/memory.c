@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -53,17 +54,11 @@ static int read_began(struct fh_env *env, struct fh_error *err)
 	return r;
 }
 
-int memory_put(struct fh_env *env, struct fh_error *err)
+int memory_read(struct fh_env *env, struct fh_error *err)
 {
-	int r;
-
 	buf_clear(&env->memory_began);
 	env->remembers = false;
-	r = read_began(env, err);
-	if (env->remembers)
-		r = sandbox_put(env->sb, GUEST_HOME, GUEST_MEMORY, buf_str(&env->memory_began),
-				env->memory_began.len, 0644, err);
-	return r < 0 ? error_wrap(err, "put the agent's memory into the sandbox") : 0;
+	return read_began(env, err);
 }
 
 const struct buf *env_memory(const struct fh_env *env)
@@ -113,25 +108,77 @@ static int add_to_kept(struct fh_env *env, const struct buf *ours, struct fh_err
 static int keep(struct fh_env *env, struct fh_error *err)
 {
 	auto_buf struct buf ours = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
-	auto_close int fd = -1;
-	int r = sandbox_get(env->sb, GUEST_HOME, GUEST_MEMORY, GUEST_MEMORY_BYTES_MAX, &fd, err);
+	struct sandbox_answer answer = { .fd = -1 };
+	int r = sandbox_take(env->sb, &answer, err);
 
 	if (r == -ENOENT) /* nothing was remembered */
 		return 0;
 	if (r == 0)
-		r = fd_read_all(fd, &ours);
+		r = fd_read_all(answer.fd, &ours);
+	close_fd(&answer.fd);
 	/* What nothing was added to has nothing to add. */
 	if (r < 0 || (env->remembers && buf_equal(&ours, &env->memory_began)))
 		return r;
 	return add_to_kept(env, &ours, err);
 }
 
-void memory_keep(struct fh_env *env)
+static void note_not_kept(struct fh_env *env, const struct fh_error *err)
+{
+	observe_note(env, "(The memory was not kept: %s)", err->message);
+}
+
+bool memory_begin(struct fh_env *env, void (*kept)(struct fh_env *env))
 {
 	struct fh_error err = FH_ERROR_INIT;
 
-	if (!env->memory || env->episode != EPISODE_ON || !env->sb)
-		return;
+	if (!env->memory || env->episode != EPISODE_ON)
+		return false;
+	if (sandbox_get_begin(env->sb, GUEST_HOME, GUEST_MEMORY, GUEST_MEMORY_BYTES_MAX,
+			    &env->asked, &err) < 0) {
+		note_not_kept(env, &err);
+		return false;
+	}
+	env->kept = kept;
+	env->work = WORK_MEMORY;
+	return true;
+}
+
+bool memory_advance(struct fh_env *env)
+{
+	struct fh_error err = FH_ERROR_INIT;
+
+	if (!sandbox_answered(env->sb, env->asked))
+		return false;
 	if (keep(env, &err) < 0)
-		observe_note(env, "(The memory was not kept: %s)", err.message);
+		note_not_kept(env, &err);
+	return true;
+}
+
+/* What is asked already is waited for, and has a deadline. */
+void memory_keep(struct fh_env *env)
+{
+	if (env->work != WORK_MEMORY && !memory_begin(env, NULL))
+		return;
+	while (!memory_advance(env)) {
+		struct waits w = WAITS_INIT;
+
+		sandbox_answer_waits(env->sb, &w);
+		waits_poll(&w);
+	}
+}
+
+static void left(struct fh_env *env)
+{
+	env->episode = EPISODE_OVER;
+	env->work = WORK_DONE;
+}
+
+bool env_leave_begin(struct fh_env *env)
+{
+	if (env->work != WORK_NONE || !memory_begin(env, left))
+		return false;
+	env->failure.code = 0;
+	snprintf(env->exit_status, sizeof(env->exit_status), "early_exit");
+	poller_add(&env->gym->poller, env);
+	return true;
 }

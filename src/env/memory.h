@@ -17,6 +17,12 @@
 /* What the episode's began as; NULL: there was none. Lives until the next reset. */
 const struct buf *env_memory(const struct fh_env *env);
 
+/*
+ * Begins to end an episode that is to be closed in the middle, in the pollable form: its memory is kept. False if
+ * there is nothing to wait for. It comes out of fh_gym_wait(), and fh_env_end() takes it, after seconds at most.
+ */
+bool env_leave_begin(struct fh_env *env);
+
 /* -EINVAL for what is no memory, or is more than one. */
 int memory_check(const struct buf *text, const char *what, struct fh_error *err);
 int memory_check_task(const struct task *task,

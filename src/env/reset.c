@@ -20,10 +20,8 @@
 /* A sandbox stands after milliseconds; one that takes this long never will. */
 #define START_NS (60 * NS_PER_S)
 
-void reset_drop(struct fh_env *env)
+static void drop(struct fh_env *env)
 {
-	poller_forget(&env->gym->poller, env);
-	memory_keep(env);
 	grade_free(env->grade);
 	env->grade = NULL;
 	calls_drop(env);
@@ -33,6 +31,12 @@ void reset_drop(struct fh_env *env)
 	env->sb = NULL;
 	env->episode = EPISODE_NONE;
 	env->work = WORK_NONE;
+}
+
+void reset_drop(struct fh_env *env)
+{
+	poller_forget(&env->gym->poller, env);
+	drop(env);
 }
 
 /* A number for one use that follows from the episode's seed; neighbouring seeds give unlike
@@ -111,24 +115,13 @@ static void begin_history(struct fh_env *env, uint64_t salt)
 	sha256_add(&env->history, &salt, sizeof(salt));
 }
 
-int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
+static void clear_episode(struct fh_env *env, uint64_t seed, uint64_t salt)
 {
-	uint64_t salt;
-	int r;
-
-	if (env->work != WORK_NONE)
-		return error_say(err, EBUSY, "a reset or step of this environment is under way");
-	/* The old sandbox ends by itself; nobody waits for it. */
-	reset_drop(env);
-	r = draw_salt(env, &salt, err);
-	if (r < 0)
-		return r;
 	score_release(&env->best);
 	setup_drop_state(env);
 	env->seed = seed;
 	env->n_steps = 0;
 	env->text_bytes = 0;
-	calls_begin(env);
 	begin_history(env, salt);
 	env->n_validated = 0;
 	env->n_scored = 0;
@@ -138,11 +131,22 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	env->starts = 0;
 	step_clear(env);
 	env->step.judge_salt = salt;
+}
+
+/* The old sandbox ends by itself; nobody waits for it. */
+static int start_new(struct fh_env *env, struct fh_error *err)
+{
+	int r;
+
+	poller_unwatch(&env->gym->poller, env);
+	drop(env);
+	buf_clear(&env->observation); /* a note about the episode before */
+	calls_begin(env);
 	r = start_sandbox(env, err);
 	if (r < 0)
 		return error_wrap(err, "start the sandbox of %s", env->task->task->id);
 	env->work = WORK_START;
-	env->deadline_ns = env->started_ns + START_NS;
+	env->deadline_ns = clock_now_ns() + START_NS;
 	return 0;
 }
 
@@ -156,6 +160,30 @@ static void failed(struct fh_env *env, int error, const char *why)
 	env->work = WORK_DONE;
 }
 
+/* The memory of the episode before is kept. */
+static void is_kept(struct fh_env *env)
+{
+	if (start_new(env, &env->failure) < 0)
+		env->work = WORK_DONE;
+}
+
+int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
+{
+	uint64_t salt;
+	int r;
+
+	if (env->work != WORK_NONE)
+		return error_say(err, EBUSY, "a reset or step of this environment is under way");
+	r = draw_salt(env, &salt, err);
+	if (r < 0) {
+		reset_drop(env);
+		return r;
+	}
+	poller_forget(&env->gym->poller, env);
+	clear_episode(env, seed, salt);
+	return memory_begin(env, is_kept) ? 0 : start_new(env, err);
+}
+
 static void settled(struct fh_env *env, bool alive)
 {
 	if (alive)
@@ -166,21 +194,30 @@ static void settled(struct fh_env *env, bool alive)
 		failed(env, EIO, "it ended when the agent's commands were set up");
 }
 
+/* `r` is what files.c says: an error, 1 while they are put, 0 if they are there. */
+static void files_over(struct fh_env *env, int r)
+{
+	if (r < 0) {
+		failed(env, -env->failure.code, env->failure.message);
+		return;
+	}
+	env->work = WORK_FILES;
+	if (r > 0)
+		return;
+	env->episode = EPISODE_ON;
+	env->settled = settled;
+	setup_begin(env, true);
+}
+
 static void stands(struct fh_env *env)
 {
 	env->session = session_new(env->sb, (size_t)env->task->task->output_bytes);
-	env->episode = EPISODE_ON;
 	env->wall_end_ns = INT64_MAX;
 	if (env->task->task->wall_ms)
 		env->wall_end_ns = clock_now_ns() + env->task->task->wall_ms * NS_PER_MS;
 	if (env->welcome)
 		buf_add_str(&env->observation, env->welcome);
-	if (memory_put(env, &env->failure) < 0 || setup_put_files(env, &env->failure) < 0) {
-		failed(env, -env->failure.code, env->failure.message);
-		return;
-	}
-	env->settled = settled;
-	setup_begin(env, true);
+	files_over(env, files_begin(env, &env->failure));
 }
 
 /* What is killed while it makes a sandbox takes the plan with it. It is given again. */
@@ -200,7 +237,7 @@ static void start_again(struct fh_env *env)
 		failed(env, -r, err.message);
 }
 
-void reset_advance(struct fh_env *env)
+static void start_advance(struct fh_env *env)
 {
 	struct sandbox_event event;
 
@@ -225,6 +262,15 @@ void reset_advance(struct fh_env *env)
 			break;
 		}
 	} while (event.kind != SANDBOX_NONE);
-	if (clock_now_ns() >= env->deadline_ns)
+}
+
+void reset_advance(struct fh_env *env)
+{
+	if (env->work == WORK_START)
+		start_advance(env);
+	else
+		files_over(env, files_advance(env, &env->failure));
+	if ((env->work == WORK_START || env->work == WORK_FILES) &&
+			clock_now_ns() >= env->deadline_ns)
 		failed(env, ETIMEDOUT, "it did not stand in time");
 }

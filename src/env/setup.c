@@ -122,21 +122,6 @@ const char *env_state(const struct fh_env *env)
 	return env->state;
 }
 
-int setup_put_files(struct fh_env *env, struct fh_error *err)
-{
-	for (size_t i = 0; i < env->setup.n_files; i++) {
-		const struct env_setup_file *file = &env->setup.files[i];
-		auto_free char *path =
-				xasprintf("%s/%s", &SETUP_DIR[sizeof(GUEST_HOME)], file->name);
-		int r = sandbox_put(env->sb, GUEST_HOME, path, file->data, file->n,
-				file->executable ? 0755 : 0644, err);
-
-		if (r < 0)
-			return error_wrap(err, "put '%s' into the sandbox", file->name);
-	}
-	return 0;
-}
-
 /* --- the script ------------------------------------------------------------------------------- */
 
 static void begin(struct fh_env *env, enum work work, const char *text, int64_t timeout_ms)

@@ -115,6 +115,18 @@ static void note_integrity(struct fh_env *env, const char *what)
 	buf_printf(&env->integrity, "%s%s", env->integrity.len ? "; " : "", what);
 }
 
+static void is_kept(struct fh_env *env)
+{
+	const char *reason = env->reason;
+
+	observe_note(env, WORDS_EXITED "%s)", reason);
+	env->episode = EPISODE_OVER;
+	env->step.exit_status = env->exit_status;
+	env->step.truncated = str_starts(reason, "max_");
+	env->step.terminated = !env->step.truncated;
+	step_finish(env);
+}
+
 /* `reason` is what the observation says, `status` what the run's records say. */
 static void end_episode(struct fh_env *env, const char *reason, const char *status_format, ...)
 {
@@ -123,13 +135,10 @@ static void end_episode(struct fh_env *env, const char *reason, const char *stat
 	va_start(ap, status_format);
 	vsnprintf(env->exit_status, sizeof(env->exit_status), status_format, ap);
 	va_end(ap);
-	memory_keep(env);
-	observe_note(env, WORDS_EXITED "%s)", reason);
-	env->episode = EPISODE_OVER;
-	env->step.exit_status = env->exit_status;
-	env->step.truncated = str_starts(reason, "max_");
-	env->step.terminated = !env->step.truncated;
-	step_finish(env);
+	env->reason = reason;
+	/* What came before it was asked for is read at once: no descriptor tells of it again. */
+	if (!memory_begin(env, is_kept) || memory_advance(env))
+		is_kept(env);
 }
 
 /* --- scoring ---------------------------------------------------------------------------------- */

@@ -306,7 +306,7 @@ int sandbox_take(struct sandbox *sb, struct sandbox_answer *out, struct fh_error
 bool sandbox_answered(struct sandbox *sb, uint32_t id);
 void sandbox_answer_waits(const struct sandbox *sb, struct waits *w);
 
-/* The same, waiting: for what is not done while others wait. */
+/* The same, waiting: for the thread of an opening (env/make.c), and for tests. No episode's loop calls them. */
 int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
 		int *out_fd, struct fh_error *err);
 int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const void *data,

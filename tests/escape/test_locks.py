@@ -5,15 +5,17 @@ Only the episode's own processes may do so. The owner answers, is killed as any 
 nothing behind; the episode goes on, or is over.
 """
 
+import json
 import os
 import re
+import shutil
 import signal
 import stat
 import time
 from pathlib import Path
 
 import pytest
-from conftest import beneath
+from conftest import ATTACK, TASKS, beneath, wait_until_gone
 
 LOCK = "python3 ~/attack/lock.py"
 WAIT = "until grep -q held said; do sleep 0.01; done"
@@ -140,3 +142,31 @@ def test_descriptors_of_the_trusted(begin):
                 continue  # a claim, a lock of its own
             assert any(re.fullmatch(k, kind) for k in KINDS), (name, fd, kind)
     assert seen == {"fumehood", "fh-nursery", "init"}
+
+
+# --- at an episode's end ----------------------------------------------------------------------------
+
+
+def test_a_memory(fumehood, inside, neighbour, tmp_path):
+    """It is not kept, which is said once; an episode in the same loop does not wait for it."""
+    tasks = tmp_path / "tasks"
+    shutil.copytree(TASKS, tasks)
+    with open(tasks / "prey/task.yaml", "a") as file:
+        file.write("memory_path: memory.json\n")
+    attack = [f"{LOCK} file ~/memory.json 60 >said & {WAIT}", "exit_forfeit"]
+    steps = ["sleep 0.1; echo on"] * 80
+    models = []
+    for name, actions in (("attack", attack), ("beside", [*steps, "exit_forfeit"])):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text("".join(json.dumps(a) + "\n" for a in actions))
+        models += ["--model", f"actions:{path}"]
+    words = ["--tasks-dir", tasks, "--task", "prey", "--bind", f"{inside}:{ATTACK}", *models]
+    words += ["--jobs", 2, "--out", tmp_path / "runs", "--memory-enabled", "--json"]
+    done = [json.loads(line) for line in fumehood("run", *words).stdout.splitlines()]
+    attacked, beside = (json.loads(Path(d["trajectory"]).read_text()) for d in done)
+    last = attacked["trajectory"][-1]["observation"]
+    assert last.count("(The memory was not kept: ") == 1 and "Exited (exit_forfeit)" in last
+    assert not (tasks / "prey/memory.json").exists()
+    took = [float(step["execution_time"]) for step in beside["trajectory"][: len(steps)]]
+    assert len(took) == len(steps) and max(took) < 2
+    wait_until_gone(neighbour.pid)

@@ -1,0 +1,394 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gym_fixture.h"
+#include "processes.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "env/env.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What an episode begins with and leaves: an agent's memory, and files. While it comes or goes, others go on. */
+
+#define N_FILES SETUP_FILES_MAX
+#define SLOWEST_MS 1000 /* of a neighbour's step, on a busy machine */
+#define HANGS_MS 4000   /* at least: until the porter is given up */
+
+static const char yaml[] =
+		"name: Notes\n"
+		"description: Note it.\n"
+		"metric: {name: accuracy, direction: maximize}\n"
+		"memory_path: memory.json\n"
+		"max_steps: 1000000\n"
+		"baseline_scores: [{accuracy: 0.5}]\n"
+		"grader: {kind: csv, submission: s.csv, answers: a.csv, id: id, target: y, "
+		"metric: accuracy}\n";
+
+static char *in_task(const char *name)
+{
+	return xasprintf("%s/tasks/notes/%s", state_dir, name);
+}
+
+static void write_in_task(const char *name, const char *text)
+{
+	auto_free char *path = in_task(name);
+
+	assert_done(fd_write_file(path, text, strlen(text), 0644, &error));
+}
+
+static int notes_setup(void **state)
+{
+	auto_free char *tasks = NULL, *folder = NULL;
+	struct fh_gym_options options = { .state_dir = state_dir };
+
+	assert_int_equal(folder_make(state_dir), 0);
+	tasks = path_join(state_dir, "tasks");
+	folder = in_task("");
+	assert_done(path_mkdirs(folder, 0755, &error));
+	write_in_task("task.yaml", yaml);
+	write_in_task("a.csv", "id,y\n1,1\n");
+	options.tasks_dir = tasks;
+	assert_done(fh_gym_open(&options, &gym, &error));
+	return 0;
+}
+
+static struct fh_env *open_notes(void)
+{
+	const struct fh_env_options options = { .task = "notes", .memory = true };
+	struct fh_env *env;
+
+	assert_done(fh_env_open(gym, &options, &env, &error));
+	return env;
+}
+
+static struct fh_env *begin_notes(void)
+{
+	struct fh_env *env = open_notes();
+
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	return env;
+}
+
+static struct fh_env *begin_neighbour(void)
+{
+	const struct fh_env_options options = { .task = "notes" };
+	struct fh_env *env;
+
+	assert_done(fh_env_open(gym, &options, &env, &error));
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	return env;
+}
+
+/* A file of 64 kB, many times: more than a moment's work. */
+static void set_files(struct fh_env *env)
+{
+	static char names[N_FILES][8], text[65536];
+	struct env_setup_file files[N_FILES];
+
+	memset(text, 'x', sizeof(text));
+	for (size_t i = 0; i < N_FILES; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%zu", i);
+		files[i] = (struct env_setup_file){ names[i], text, sizeof(text), i % 2 };
+	}
+	assert_done(env_set_setup(
+			env, &(struct env_setup){ .files = files, .n_files = N_FILES }, &error));
+}
+
+static void assert_kept(const char *text)
+{
+	auto_free char *path = in_task("memory.json");
+	auto_buf struct buf kept = BUF_INIT(4096);
+
+	assert_done(fd_read_plain(path, &kept, &error));
+	assert_string_equal(buf_str(&kept), text);
+}
+
+/* --- the usual way ---------------------------------------------------------------------------- */
+
+static void wait_for(struct fh_env *env)
+{
+	struct fh_env *done = NULL;
+
+	assert_int_equal(fh_gym_wait(gym, 60000, &done, 1, &error), 1);
+	assert_ptr_equal(done, env);
+}
+
+/* By a step, by the next reset, by what ends it in the middle, and as it is closed. */
+static void test_each_end_keeps_it(void **state)
+{
+	struct fh_env *env = begin_notes();
+
+	act(env, "echo '{\"texts\":[\"a\"]}' >~/memory.json");
+	act(env, "exit_forfeit");
+	assert_lacks(step.observation, "not kept");
+	assert_has(step.observation, "Exited (");
+	assert_kept("{\"texts\":[\"a\"]}\n");
+
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	act(env, "cat ~/memory.json");
+	assert_string_equal(step.observation, "{\"texts\":[\"a\"]}\n");
+	act(env, "echo '{\"texts\":[\"b\"]}' >~/memory.json");
+	assert_done(fh_env_reset_begin(env, 1, &error));
+	wait_for(env);
+	assert_done(fh_env_end(env, &step, &error));
+	assert_kept("{\"texts\":[\"b\"]}\n");
+
+	act(env, "echo '{\"texts\":[\"c\"]}' >~/memory.json");
+	assert_true(env_leave_begin(env));
+	wait_for(env);
+	assert_done(fh_env_end(env, &step, &error));
+	assert_false(env_leave_begin(env));
+	fh_env_close(env);
+	assert_kept("{\"texts\":[\"c\"]}\n");
+
+	env = begin_notes();
+	act(env, "cat ~/memory.json; echo '{\"texts\":[\"d\"]}' >~/memory.json");
+	assert_string_equal(step.observation, "{\"texts\":[\"c\"]}\n");
+	fh_env_close(env);
+	assert_kept("{\"texts\":[\"d\"]}\n");
+}
+
+static void test_all_files_are_put(void **state)
+{
+	struct fh_env *env = open_notes();
+
+	write_in_task("memory.json", "{}");
+	set_files(env);
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	act(env, "cd ~/commands; ls | wc -l; cat * | wc -c; ls -l f62 f63 | cut -c1-10; cat ../memory.json");
+	assert_string_equal(step.observation, "64\n4194304\n-rw-r--r--\n-rwxr-xr-x\n{}");
+	fh_env_close(env);
+}
+
+/* --- a porter that hangs ---------------------------------------------------------------------- */
+
+/* The one of the only sandbox that there is, as if it waited for a lock: a tracer keeps it. PID 1 does not see it. */
+static pid_t stop_porter(void)
+{
+	static struct processes all;
+	int64_t end_ns = clock_now_ns() + PATIENCE_S * NS_PER_S;
+	pid_t pid;
+	int status;
+
+	do {
+		process_descendants(getpid(), &all);
+		pid = process_named(&all, "porter");
+	} while (!pid && clock_now_ns() < end_ns); /* it takes its name in its own time */
+	assert_int_not_equal(pid, 0);
+	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
+	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);
+	assert_int_equal(waitpid(pid, &status, __WALL), pid);
+	assert_true(WIFSTOPPED(status));
+	return pid;
+}
+
+/* Its sandbox is closed, which ends it. */
+static void assert_ended(pid_t porter)
+{
+	int status;
+
+	assert_int_equal(waitpid(porter, &status, __WALL), porter);
+	assert_true(WIFSIGNALED(status));
+}
+
+static bool is_over(struct fh_env *env)
+{
+	struct fh_env *done = NULL;
+	int n = fh_gym_wait(gym, 0, &done, 1, &error);
+
+	assert_done(n);
+	if (n)
+		assert_ptr_equal(done, env);
+	return n;
+}
+
+/* The neighbour steps until the other's work is over, which takes as long as a porter may. */
+static void assert_neighbour_steps(struct fh_env *env, struct fh_env *neighbour)
+{
+	int64_t began_ns = clock_now_ns(), slowest_ns = 0;
+
+	while (!is_over(env)) {
+		int64_t before_ns = clock_now_ns(), took_ns;
+
+		act(neighbour, "echo on");
+		assert_string_equal(step.observation, "on\n");
+		took_ns = clock_now_ns() - before_ns;
+		slowest_ns = took_ns > slowest_ns ? took_ns : slowest_ns;
+	}
+	assert_in_range(slowest_ns / NS_PER_MS, 0, SLOWEST_MS);
+	assert_in_range((clock_now_ns() - began_ns) / NS_PER_MS, HANGS_MS, 60000);
+}
+
+static size_t count(const char *text, const char *what)
+{
+	size_t n = 0;
+
+	for (; (text = strstr(text, what)); text++)
+		n++;
+	return n;
+}
+
+static void test_an_end_that_hangs(void **state)
+{
+	struct fh_env *env = begin_notes(), *neighbour;
+	pid_t porter;
+
+	act(env, "echo '{\"texts\":[\"a\"]}' >~/memory.json");
+	porter = stop_porter();
+	neighbour = begin_neighbour();
+	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = "exit_forfeit" }, &error));
+	fh_env_interrupt(env); /* nothing runs that it could end */
+	assert_neighbour_steps(env, neighbour);
+	assert_done(fh_env_end(env, &step, &error));
+	assert_int_equal(count(step.observation, "(The memory was not kept: the sandbox "), 1);
+	assert_has(step.observation, "Exited (");
+	assert_true(step.terminated);
+
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	act(env, "ls ~/memory.json");
+	assert_has(step.observation, "No such file");
+	assert_ended(porter);
+	fh_env_close(env);
+	fh_env_close(neighbour);
+}
+
+static void test_a_reset_after_one_that_hangs(void **state)
+{
+	struct fh_env *env = begin_notes(), *neighbour;
+	pid_t porter;
+
+	porter = stop_porter();
+	neighbour = begin_neighbour();
+	assert_done(fh_env_reset_begin(env, 1, &error));
+	assert_neighbour_steps(env, neighbour);
+	assert_done(fh_env_end(env, &step, &error));
+	assert_lacks(step.observation, "not kept");
+	act(env, "echo it goes on");
+	assert_string_equal(step.observation, "it goes on\n");
+	assert_ended(porter);
+	fh_env_close(env);
+	fh_env_close(neighbour);
+}
+
+/* As far as where its files are put. */
+static void begin_files(struct fh_env *env)
+{
+	int64_t end_ns = clock_now_ns() + 60 * NS_PER_S;
+
+	set_files(env);
+	assert_done(fh_env_reset_begin(env, 1, &error));
+	while (env->work == WORK_START && clock_now_ns() < end_ns)
+		assert_int_equal(fh_gym_wait(gym, 0, &(struct fh_env *){ NULL }, 1, &error), 0);
+	assert_int_equal(env->work, WORK_FILES);
+}
+
+static void test_files_that_hang(void **state)
+{
+	struct fh_env *env = open_notes(), *neighbour;
+	pid_t porter;
+
+	begin_files(env);
+	porter = stop_porter();
+	neighbour = begin_neighbour();
+	assert_neighbour_steps(env, neighbour);
+	assert_int_equal(fh_env_end(env, &step, &error), -EPIPE);
+	assert_has(error.message, "put 'f");
+	assert_done(fh_env_reset(env, 1, &step, &error));
+	assert_ended(porter);
+	fh_env_close(env);
+	fh_env_close(neighbour);
+}
+
+/* --- closed in the middle --------------------------------------------------------------------- */
+
+static size_t n_descriptors(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+static void assert_no_porter(void)
+{
+	static struct processes all;
+	int64_t end_ns = clock_now_ns() + PATIENCE_S * NS_PER_S;
+
+	do {
+		process_descendants(getpid(), &all);
+		if (!process_named(&all, "porter"))
+			return;
+		wait_a_little();
+	} while (clock_now_ns() < end_ns);
+	fail_msg("a sandbox is left");
+}
+
+#define ROUNDS 20
+#define SPARE_FDS 10 /* the owner has more or fewer groups ready */
+
+/* While files are put, as a step ends, and as a reset begins. */
+static void close_in_the_middle(void)
+{
+	struct fh_env *env = open_notes();
+
+	begin_files(env);
+	fh_env_close(env);
+
+	env = begin_notes();
+	act(env, "echo '{\"texts\":[\"a\"]}' >~/memory.json");
+	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = "exit_forfeit" }, &error));
+	fh_env_close(env);
+	assert_kept("{\"texts\":[\"a\"]}\n");
+
+	env = begin_notes();
+	act(env, "echo '{\"texts\":[\"b\"]}' >~/memory.json");
+	assert_done(fh_env_reset_begin(env, 1, &error));
+	fh_env_close(env);
+	assert_kept("{\"texts\":[\"b\"]}\n");
+}
+
+static void test_closed_in_the_middle(void **state)
+{
+	size_t before;
+
+	close_in_the_middle();
+	before = n_descriptors();
+	for (int i = 0; i < ROUNDS; i++)
+		close_in_the_middle();
+	assert_in_range(n_descriptors(), 0, before + SPARE_FDS);
+	assert_no_porter();
+}
+
+static void test_closed_while_it_hangs(void **state)
+{
+	struct fh_env *env = begin_notes();
+	pid_t porter = stop_porter();
+
+	assert_done(fh_env_reset_begin(env, 1, &error));
+	fh_env_close(env);
+	assert_ended(porter);
+	assert_no_porter();
+}
+
+#define notes_test(f) cmocka_unit_test_setup_teardown(f, notes_setup, gym_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		notes_test(test_each_end_keeps_it),
+		notes_test(test_all_files_are_put),
+		notes_test(test_an_end_that_hangs),
+		notes_test(test_a_reset_after_one_that_hangs),
+		notes_test(test_files_that_hang),
+		notes_test(test_closed_in_the_middle),
+		notes_test(test_closed_while_it_hangs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
