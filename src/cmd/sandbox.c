@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 #include "cmd/episode_options.h"
 #include "cmd/gpu_options.h"
+#include "cmd/pipe_relay.h"
 #include "cmd/sandbox_ps.h"
 #include "cmd/terminal_relay.h"
 
@@ -22,15 +23,17 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /*
- * `sandbox exec` and `sandbox shell`: a program in a sandbox of its own, with this terminal or these
- * pipes. Its end, a signal and the time limit are waited for in one loop.
+ * `sandbox exec` and `sandbox shell`: a program in a sandbox of its own, with a terminal or pipes that stand for ours.
+ * Its output, its end, a signal and the time limit are waited for in one loop.
  */
-#define KILL_AFTER_MS 1000 /* TERM at the time limit, then KILL */
-#define TIMED_OUT 124      /* as timeout(1) */
+#define KILL_AFTER_MS 1000  /* TERM at the time limit, then KILL */
+#define LEAVE_AFTER_MS 1000 /* of its end, once it was told to: nobody may read its output */
+#define TIMED_OUT 124       /* as timeout(1) */
 
 struct sandbox_cli {
 	struct cmd_list binds, gpus;
@@ -148,8 +151,13 @@ struct job {
 	uint32_t id;
 	int signals;
 	struct terminal_relay *relay; /* NULL: none of its ends is a terminal */
+	struct pipe_relay *pipes;
 	int64_t deadline_ns;
-	bool timed_out;
+	bool told, timed_out; /* to end: by a signal, by the deadline */
+	bool ended, drained;  /* the program; and its pipes */
+	bool leave;           /* what they held is not waited for */
+	int status;
+	uint32_t drain;
 };
 
 /* What becomes 0, 1 and 2 of the program. */
@@ -177,10 +185,13 @@ static void pass_signals(struct job *job)
 	struct signalfd_siginfo info;
 
 	while (read(job->signals, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGWINCH)
+		if (info.ssi_signo == SIGWINCH) {
 			terminal_relay_resize(job->relay);
-		else
+		} else {
 			sandbox_signal(job->sb, job->id, (int)info.ssi_signo, NULL);
+			job->told = true;
+			job->leave = job->ended;
+		}
 	}
 }
 
@@ -188,49 +199,76 @@ static void on_deadline(struct job *job)
 {
 	sandbox_signal(job->sb, job->id, job->timed_out ? SIGKILL : SIGTERM, NULL);
 	job->deadline_ns = clock_now_ns() + KILL_AFTER_MS * NS_PER_MS;
-	job->timed_out = true;
+	job->timed_out = job->timed_out || !job->told || !job->ended;
+	job->leave = job->ended;
 }
 
-/* True with *out_status once it has ended. */
-static bool ended(struct job *job, int *out_status)
+/* What is still in its pipes comes before SANDBOX_DONE. */
+static void on_end(struct job *job, int status)
 {
-	struct sandbox_event e;
+	job->ended = true;
+	job->status = status;
+	if (job->told || job->timed_out)
+		job->deadline_ns = clock_now_ns() + LEAVE_AFTER_MS * NS_PER_MS;
+	job->drained = sandbox_drain_begin(job->sb, &job->drain, NULL) < 0;
+}
 
-	do {
+static void on_gone(struct job *job)
+{
+	if (!job->ended)
+		job->status = SIGKILL;
+	job->ended = job->drained = true;
+}
+
+static void take_events(struct job *job)
+{
+	struct sandbox_event e = { .kind = SANDBOX_HUNGRY };
+
+	while (e.kind != SANDBOX_NONE && !job->drained) {
 		sandbox_next_event(job->sb, &e);
-		if (e.kind == SANDBOX_EXITED && e.id == job->id) {
-			*out_status = e.status;
-			return true;
-		}
-		if (e.kind == SANDBOX_GONE) {
-			*out_status = SIGKILL;
-			return true;
-		}
-	} while (e.kind != SANDBOX_NONE);
-	return false;
+		if (e.kind == SANDBOX_EXITED && e.id == job->id)
+			on_end(job, e.status);
+		else if (e.kind == SANDBOX_DONE && job->ended && e.id == job->drain)
+			job->drained = true;
+		else if (e.kind == SANDBOX_HUNGRY)
+			pipe_relay_hungry(job->pipes);
+		else if (e.kind == SANDBOX_GONE)
+			on_gone(job);
+	}
+}
+
+static bool is_over(const struct job *job)
+{
+	return job->leave || (job->drained && !pipe_relay_pending(job->pipes));
+}
+
+static void wait_once(struct job *job)
+{
+	struct waits w = WAITS_INIT;
+
+	if (!job->drained)
+		sandbox_waits(job->sb, &w);
+	waits_add(&w, job->signals, POLLIN);
+	terminal_relay_waits(job->relay, &w);
+	pipe_relay_waits(job->pipes, &w);
+	waits_until(&w, job->deadline_ns);
+	waits_poll(&w);
 }
 
 static int wait_for(struct job *job)
 {
-	int status;
-
-	while (!ended(job, &status)) {
-		struct waits w = WAITS_INIT;
-
-		sandbox_waits(job->sb, &w);
-		waits_add(&w, job->signals, POLLIN);
-		terminal_relay_waits(job->relay, &w);
-		waits_until(&w, job->deadline_ns);
-		waits_poll(&w);
+	while (take_events(job), !is_over(job)) {
+		wait_once(job);
 		pass_signals(job);
 		terminal_relay_advance(job->relay);
+		pipe_relay_advance(job->pipes);
 		if (clock_now_ns() >= job->deadline_ns)
 			on_deadline(job);
 	}
 	terminal_relay_drain(job->relay);
 	if (job->timed_out)
 		return TIMED_OUT;
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) : 128 + WTERMSIG(job->status);
 }
 
 /* Whoever reads or sets a terminal in the background is stopped. */
@@ -264,6 +302,35 @@ static int open_ends(struct job *job, struct ends *ends, struct fh_error *err)
 	return r;
 }
 
+/* The program has it now, and may hold its lock: nothing of ours touches it from here on. */
+static void forget_files(const struct ends *ends)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 3; i++) {
+		struct stat st;
+
+		if (ends->fds[i] == i && fstat(i, &st) == 0 && S_ISREG(st.st_mode))
+			dup2(nothing, i);
+	}
+	close_fd(&nothing);
+}
+
+/* It begins once our copies of what it has are closed. */
+static int begin(struct job *job, struct run_request *request, struct ends *ends,
+		struct fh_error *err)
+{
+	int r = sandbox_run(job->sb, request, &job->id, err);
+
+	close_fd(&ends->side);
+	close_fd(&ends->nothing);
+	if (r < 0)
+		return r;
+	pipe_relay_begin(job->pipes, job->id);
+	forget_files(ends);
+	return sandbox_go(job->sb, job->id, err);
+}
+
 static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char *const *argv)
 {
 	struct run_request request = RUN_REQUEST_INIT;
@@ -272,20 +339,21 @@ static int run_in(struct sandbox *sb, const struct sandbox_cli *cli, const char 
 	struct fh_error err = FH_ERROR_INIT;
 	int r = open_ends(&job, &ends, &err);
 
+	job.pipes = pipe_relay_new(sb, ends.fds);
 	request.argv = argv;
 	request.cwd = cli->workdir ? cli->workdir : GUEST_HOME;
 	request.user = USER_AGENT;
 	request.fds = ends.fds;
 	request.n_fds = 3;
+	request.held = true;
 	job.signals = open_signals();
 	if (r == 0)
-		r = sandbox_run(sb, &request, &job.id, &err);
-	close_fd(&ends.side);
-	close_fd(&ends.nothing);
+		r = begin(&job, &request, &ends, &err);
 	if (cli->timeout_s > 0)
 		job.deadline_ns = clock_now_ns() + (int64_t)(cli->timeout_s * 1e9);
 	r = r < 0 ? cmd_fail(&err) : wait_for(&job);
 	terminal_relay_close(job.relay);
+	pipe_relay_free(job.pipes);
 	close_fd(&job.signals);
 	return r;
 }
@@ -391,7 +459,8 @@ static const struct command command_exec = {
 	.args_end_options = true,
 	.about = "Output and exit status are the program's: 128+N after signal N, 124 after the time "
 		 "limit, 127 when there is no such program, 126 when it can't be run. So --json is refused.\n"
-		 "On a terminal it has one of the sandbox's own. What is typed reaches it if its output is on a terminal, too.",
+		 "On a terminal it has one of the sandbox's own. What is typed reaches it if its output is on a terminal, too.\n"
+		 "Pipes and sockets are relayed, files are handed over. Input is read ahead: give it /dev/null where others read the same pipe.",
 	.examples = "fumehood sandbox exec -- python3 -c 'print(6 * 7)'\n"
 		    "fumehood sandbox exec --memory 512M --timeout 10 --bind /data -- ./train.sh",
 	.options = exec_options,

@@ -259,6 +259,7 @@ static void start_advance(struct fh_env *env)
 		case SANDBOX_REQUEST:
 		case SANDBOX_INTERRUPTED:
 		case SANDBOX_DONE:
+		case SANDBOX_HUNGRY:
 			break;
 		}
 	} while (event.kind != SANDBOX_NONE);

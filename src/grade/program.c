@@ -163,6 +163,7 @@ static int on_event(struct program *p, const struct sandbox_event *event)
 	case SANDBOX_SHELL:
 	case SANDBOX_REQUEST:
 	case SANDBOX_INTERRUPTED:
+	case SANDBOX_HUNGRY:
 		break;
 	}
 	return 0;

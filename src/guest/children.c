@@ -4,6 +4,7 @@
 #include "guest/init.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/sched.h>
 #include <signal.h>
 #include <string.h>
@@ -162,19 +163,37 @@ int shell_replace(struct init *in, const int fds[SHELL_FDS])
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-/* The reading ends of what it prints go to the porter; false if there is no pipe to be had. */
+/* A pipe of the agent's between a program and the porter, whose end never blocks. */
+static int open_stream(int slot, int *out_porters, int *out_programs)
+{
+	bool input = slot == SLOT_INPUT;
+	auto_close int from = -1, to = -1;
+	int pair[2];
+
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return -errno;
+	from = pair[0];
+	to = pair[1];
+	if (fchown(to, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0 ||
+			fcntl(input ? to : from, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	*out_porters = input ? take_fd(&to) : take_fd(&from);
+	*out_programs = input ? take_fd(&from) : take_fd(&to);
+	return 0;
+}
+
+/* The other ends go to the porter; false if there is no pipe to be had. */
 static bool open_streams(const struct init *in, const struct run *run, int streams[RUN_STREAMS_MAX])
 {
 	for (uint32_t i = 0; i < run->n_slots; i++) {
 		int k = SLOT_STREAM_1 - run->slots[i];
-		auto_close int from = -1;
+		auto_close int porters = -1;
 
 		if (k < 0 || streams[k] >= 0)
 			continue;
-		if (fd_pipe(&from, &streams[k], 0) < 0 ||
-				fchown(streams[k], GUEST_AGENT_ID, GUEST_AGENT_ID) < 0)
+		if (open_stream(run->slots[i], &porters, &streams[k]) < 0)
 			return false;
-		tell_porter(in, STREAM_OF(run->id, run->slots[i]), &from, 1);
+		tell_porter(in, STREAM_OF(run->id, run->slots[i]), &porters, 1);
 	}
 	return true;
 }
@@ -196,7 +215,7 @@ static void place_slots(const struct run *run, const int *sent, const int stream
 
 pid_t program_fork(struct init *in, const struct run *run, const int *sent, int go)
 {
-	int streams[RUN_STREAMS_MAX] = { -1, -1 }, fds[GUEST_FDS_MAX];
+	int streams[RUN_STREAMS_MAX] = { -1, -1, -1 }, fds[GUEST_FDS_MAX];
 	pid_t pid = -1;
 
 	if (open_streams(in, run, streams)) {

@@ -19,8 +19,8 @@
 
 /*
  * The porter: a child of PID 1 that does what can wait for an agent, so that neither PID 1 nor the
- * owner has to. It reads the pipes that the shell and programs print to, hears the agent's requests,
- * and carries files in and out. It is root of the sandbox, is outside its limits, runs nothing of an
+ * owner has to. It reads the pipes that the shell and programs print to, writes to a program's input, hears the
+ * agent's requests, and carries files in and out. It is root of the sandbox, is outside its limits, runs nothing of an
  * agent, and shares neither memory nor descriptors with PID 1.
  *
  * An agent may make it hang, by the lock of a pipe or a file. Then it does not answer, the owner ends
@@ -30,6 +30,7 @@
  * itself: see struct shell_gate. All other pipes are read as long as somebody may write to them.
  */
 #define STREAMS_MAX 16
+#define PIECES_MAX 4   /* of a program's output at a time */
 #define MOVE_OUT_MS 20 /* see cradle.c */
 #define STAY_MS 100    /* at most, however much there is to do */
 
@@ -38,8 +39,16 @@ struct stream {
 	int fd; /* -1: free */
 };
 
+/* Of a program. The owner sends a piece after it was told that there is room, so one is enough. */
+struct input {
+	int fd; /* -1: none */
+	size_t at, n;
+	char piece[PORTER_CHUNK_MAX];
+};
+
 struct porter {
 	const struct porter_start *start;
+	struct input input;
 	struct stream streams[STREAMS_MAX]; /* the first is the shell's */
 	struct shell_gate *gate;
 	uint32_t pumped; /* the turn of the command whose output is forwarded; 0: none */
@@ -126,7 +135,11 @@ static void pump_shell(struct porter *p)
 
 static void pump_program(struct porter *p, struct stream *s)
 {
-	if (move_piece(p, s, PORTER_CHUNK_MAX) == 0)
+	ssize_t n = 1;
+
+	for (int i = 0; i < PIECES_MAX && n > 0; i++)
+		n = move_piece(p, s, PORTER_CHUNK_MAX);
+	if (n == 0)
 		close_fd(&s->fd);
 }
 
@@ -166,6 +179,67 @@ static void handle_pump(struct porter *p, struct wire *w)
 	p->pumped = wire_get_u32(w);
 	if (!wire_done(w))
 		_exit(1);
+}
+
+static void handle_shut(struct porter *p, struct wire *w)
+{
+	uint32_t number = wire_get_u32(w);
+
+	if (!wire_done(w) || !number)
+		_exit(1);
+	for (size_t i = 1; i < STREAMS_MAX; i++)
+		if (p->streams[i].number == number)
+			close_fd(&p->streams[i].fd);
+}
+
+/* --- input ----------------------------------------------------------------------------------- */
+
+static void tell_hungry(const struct porter *p)
+{
+	auto_buf struct buf b = BUF_INIT(8);
+
+	wire_put_u8(&b, PORTER_HUNGRY);
+	tell(p, &b, NULL);
+}
+
+static void begin_input(struct porter *p, int fd)
+{
+	close_fd(&p->input.fd);
+	p->input.fd = fd;
+	p->input.at = p->input.n = 0;
+	tell_hungry(p);
+}
+
+/* As much as there is room for. If nobody reads it, no more is asked for. */
+static void feed(struct porter *p)
+{
+	struct input *in = &p->input;
+	ssize_t n = write(in->fd, in->piece + in->at, in->n - in->at);
+
+	if (n > 0)
+		in->at += (size_t)n;
+	else if (n < 0 && errno != EAGAIN && errno != EINTR)
+		close_fd(&in->fd);
+	if (in->fd >= 0 && in->at == in->n)
+		tell_hungry(p);
+}
+
+static void handle_input(struct porter *p, const struct wire *w)
+{
+	struct input *in = &p->input;
+
+	if (in->fd < 0)
+		return;
+	if (w->left > sizeof(in->piece) || in->at < in->n)
+		_exit(1);
+	if (!w->left) {
+		close_fd(&in->fd);
+		return;
+	}
+	memcpy(in->piece, w->at, w->left);
+	in->at = 0;
+	in->n = w->left;
+	feed(p);
 }
 
 /* --- files ----------------------------------------------------------------------------------- */
@@ -245,6 +319,10 @@ static void add_stream(struct porter *p, uint32_t number, const int *fds, size_t
 {
 	struct stream *s = number ? free_stream(p) : &p->streams[0];
 
+	if (number && STREAM_SLOT(number) == SLOT_INPUT && n_fds == 1) {
+		begin_input(p, fds[0]);
+		return;
+	}
 	if (!s || n_fds != (number ? 1 : 2))
 		_exit(1);
 	close_fd(&s->fd);
@@ -274,6 +352,12 @@ static void handle(struct porter *p, const char *message, size_t size, int *fds,
 		break;
 	case PORTER_CLEAR:
 		p->requests = 0;
+		break;
+	case PORTER_INPUT:
+		handle_input(p, &w);
+		break;
+	case PORTER_SHUT:
+		handle_shut(p, &w);
 		break;
 	}
 	for (size_t i = 0; i < n_fds; i++)
@@ -320,12 +404,14 @@ static void leave_groups(struct porter *p)
  * it says so must not be read after them. */
 static void turn(struct porter *p)
 {
-	struct pollfd fds[2 + REQUEST_PIPES + STREAMS_MAX];
-	struct pollfd *requests = fds + 2, *streams = requests + REQUEST_PIPES;
+	struct pollfd fds[3 + REQUEST_PIPES + STREAMS_MAX];
+	struct pollfd *requests = fds + 3, *streams = requests + REQUEST_PIPES;
+	bool feeds = p->input.at < p->input.n;
 	int r;
 
 	fds[0] = (struct pollfd){ .fd = p->start->init, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = p->start->owner, .events = POLLIN };
+	fds[2] = (struct pollfd){ .fd = feeds ? p->input.fd : -1, .events = POLLOUT };
 	for (size_t i = 0; i < REQUEST_PIPES; i++)
 		requests[i] = (struct pollfd){ .fd = p->start->pipes[i], .events = POLLIN };
 	for (size_t i = 0; i < STREAMS_MAX; i++)
@@ -340,6 +426,8 @@ static void turn(struct porter *p)
 	for (size_t i = 0; i < 2; i++)
 		while (fds[i].revents && receive(p, fds[i].fd))
 			;
+	if (fds[2].revents && fds[2].fd == p->input.fd)
+		feed(p);
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		if (streams[i].revents && streams[i].fd == p->streams[i].fd && i)
 			pump_program(p, &p->streams[i]);
@@ -357,6 +445,7 @@ _Noreturn void porter_main(const struct porter_start *start)
 	prctl(PR_SET_NAME, "porter");
 	p.start = start;
 	p.in_groups = start->n_home > 0;
+	p.input.fd = -1;
 	p.leave_ns = clock_now_ns() + STAY_MS * NS_PER_MS;
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		p.streams[i].fd = -1;

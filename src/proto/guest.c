@@ -301,7 +301,7 @@ static void get_slots(struct wire *w, struct run *out)
 	memcpy(out->slots, slots, n);
 	out->n_slots = (uint32_t)n;
 	for (size_t i = 0; i < n; i++)
-		if (out->slots[i] > 0 || out->slots[i] < SLOT_STREAM_2)
+		if (out->slots[i] > 0 || out->slots[i] < SLOT_INPUT)
 			w->bad = true;
 }
 

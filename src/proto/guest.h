@@ -201,6 +201,8 @@ enum porter_message {
 	PORTER_PUMP,  /* u32 turn: forward the shell's output until that command is over */
 	PORTER_DRAIN, /* u32 id: forward what all pipes hold now, and pump the shell's no more */
 	PORTER_CLEAR, /* requests were dealt with: the next ones are told again */
+	PORTER_INPUT, /* bytes for a program, to the end of the message, after PORTER_HUNGRY; none: their end */
+	PORTER_SHUT, /* u32 stream: nobody reads it any more, so its program is to get SIGPIPE */
 };
 
 /* porter to owner */
@@ -208,25 +210,27 @@ enum porter_event {
 	PORTER_OUTPUT = 1, /* u32 stream, then the bytes, to the end of the message */
 	PORTER_REQUEST,    /* u8 bits */
 	PORTER_DONE, /* u32 id, u32 errno (0: done), text, and the SHA-256 of what GET's descriptor holds */
+	PORTER_HUNGRY, /* the program's input has taken all bytes so far */
 };
 
 /* Of a copy that comes with PORTER_DONE: nobody can change it, nor take a lock to do so. */
 #define GUEST_SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
 #define PORTER_CHUNK_MAX                                                                           \
-	65000 /* bytes of output in a message, which is GUEST_MESSAGE_MAX at most */
+	61440 /* bytes of output in a message of GUEST_MESSAGE_MAX at most: whole pages, as pipes have them */
 
-/* PID 1 to porter: a pipe to read from. A stream is 0 for the shell, else STREAM_OF a program. */
+/* PID 1 to porter: a pipe to read from, or to write a program's input to. A stream is 0 for the shell, else
+ * STREAM_OF a program. */
 enum porter_errand {
-	PORTER_STREAM = 1, /* u32 stream; descriptor: reading end; and of the shell's: its gate */
+	PORTER_STREAM = 1, /* u32 stream; descriptor: our end; and of the shell's: its gate */
 };
 
-#define RUN_STREAMS_MAX 2
-#define STREAM_OF(id, slot) ((uint32_t)(id)*4 - (uint32_t)(slot)-1) /* slot: SLOT_STREAM_... */
+#define RUN_STREAMS_MAX 3
+#define STREAM_OF(id, slot) ((uint32_t)(id)*4 - (uint32_t)(slot)-1) /* slot: SLOT_STREAM_1, ... */
 #define STREAM_SLOT(stream) (-1 - (int)((stream) % 4))
 
 /* What a slot of a program may be, instead of a descriptor. */
-enum { SLOT_NOTHING = -1, SLOT_STREAM_1 = -2, SLOT_STREAM_2 = -3 };
+enum { SLOT_NOTHING = -1, SLOT_STREAM_1 = -2, SLOT_STREAM_2 = -3, SLOT_INPUT = -4 };
 
 enum run_user {
 	RUN_ROOT,

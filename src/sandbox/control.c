@@ -122,7 +122,7 @@ void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out)
 		return;
 	}
 	receive(sb, out);
-	if (out->kind == SANDBOX_NONE && !porter_next_event(sb, out))
+	if (out->kind == SANDBOX_NONE && !sb->held && !porter_next_event(sb, out))
 		set_gone(sb, out);
 }
 
@@ -135,15 +135,15 @@ static int wait_ready(int fd, short events, int64_t deadline_ns)
 
 bool sandbox_has_event(const struct sandbox *sb)
 {
-	return sb->n_queue > 0 || sb->more;
+	return sb->n_queue > 0 || (sb->more && !sb->held);
 }
 
 void sandbox_waits(const struct sandbox *sb, struct waits *w)
 {
 	waits_add(w, sb->control, POLLIN);
-	if (!sb->porter_ended)
+	if (!sb->porter_ended && !sb->held)
 		waits_add(w, sb->porter, POLLIN);
-	waits_until(w, sandbox_has_event(sb) ? 0 : sb->answer_by_ns);
+	waits_until(w, sandbox_has_event(sb) ? 0 : sb->held ? INT64_MAX : sb->answer_by_ns);
 }
 
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out)
@@ -236,7 +236,8 @@ static int check_run(const struct run_request *request, struct fh_error *err)
 /* --- requests without an answer -------------------------------------------------------------- */
 
 _Static_assert((int)RUN_NOTHING == (int)SLOT_NOTHING && (int)RUN_STREAM_1 == (int)SLOT_STREAM_1 &&
-				(int)RUN_STREAM_2 == (int)SLOT_STREAM_2,
+				(int)RUN_STREAM_2 == (int)SLOT_STREAM_2 &&
+				(int)RUN_INPUT == (int)SLOT_INPUT,
 		"the guest has the same numbers");
 
 int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,

@@ -97,6 +97,7 @@ struct sandbox {
 	int64_t asked_bytes;          /* most that its answer may have; -1: none has any */
 	int64_t answer_by_ns;         /* when it hangs; INT64_MAX: nothing was asked */
 	bool porter_ended, more;      /* more may be there to read from it */
+	bool held;                    /* sandbox_hold_output() */
 	size_t n_told;                /* its events since there was none */
 	int files;                    /* O_PATH of its file system, once ready; -1 */
 	int64_t files_base_bytes;     /* used when it was ready */

@@ -97,6 +97,9 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 		*out = (struct sandbox_event){ .kind = SANDBOX_REQUEST };
 		out->status = wire_get_u8(w);
 		return wire_done(w);
+	case PORTER_HUNGRY:
+		*out = (struct sandbox_event){ .kind = SANDBOX_HUNGRY };
+		return wire_done(w);
 	case PORTER_DONE:
 		return take_done(sb, w, fd, out);
 	}
@@ -123,7 +126,7 @@ bool porter_next_event(struct sandbox *sb, struct sandbox_event *out)
 	char message[GUEST_MESSAGE_MAX];
 
 	sb->more = false;
-	for (int i = 0; i < PIECES_MAX && !sb->porter_ended; i++) {
+	for (int i = 0; i < PIECES_MAX && !sb->porter_ended && !sb->held; i++) {
 		auto_close int fd = -1;
 		size_t n_fds = 0;
 		ssize_t n = fd_recv_message(
@@ -152,6 +155,13 @@ void sandbox_on_output(struct sandbox *sb, sandbox_take_output *take, void *arg)
 	sb->output_arg = arg;
 }
 
+void sandbox_hold_output(struct sandbox *sb, bool hold)
+{
+	if (sb->held && !hold && sb->answer_by_ns != INT64_MAX)
+		sb->answer_by_ns = clock_now_ns() + ANSWER_MS * NS_PER_MS;
+	sb->held = hold;
+}
+
 /* --- requests -------------------------------------------------------------------------------- */
 
 static int send_to(struct sandbox *sb, const struct buf *b, const int *fd, struct fh_error *err)
@@ -164,6 +174,27 @@ int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err)
 	auto_buf struct buf b = BUF_INIT(64);
 
 	wire_put_u8(&b, PORTER_CLEAR);
+	return send_to(sb, &b, NULL, err);
+}
+
+int sandbox_shut_output(struct sandbox *sb, uint32_t id, int slot, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(64);
+
+	wire_put_u8(&b, PORTER_SHUT);
+	wire_put_u32(&b, STREAM_OF(id, slot));
+	return send_to(sb, &b, NULL, err);
+}
+
+_Static_assert(SANDBOX_FEED_MAX <= PORTER_CHUNK_MAX, "it fits into a message");
+
+int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+
+	sb->n_told = 0; /* it asks once for each */
+	wire_put_u8(&b, PORTER_INPUT);
+	buf_add(&b, data, n);
 	return send_to(sb, &b, NULL, err);
 }
 

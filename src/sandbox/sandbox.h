@@ -169,6 +169,15 @@ void sandbox_fds(const struct sandbox *sb, int out_fds[SANDBOX_FDS]);
  */
 typedef void sandbox_take_output(void *arg, int slot, const char *data, size_t n);
 void sandbox_on_output(struct sandbox *sb, sandbox_take_output *take, void *arg);
+/* As long as it is held back nothing comes from the porter: output waits in its pipe, and so does who writes it. The
+ * porter is no later for that. `take` may call it. */
+void sandbox_hold_output(struct sandbox *sb, bool hold);
+/* Nobody wants what this program prints to `slot` any more: it gets SIGPIPE, as by a pipe without a reader. */
+int sandbox_shut_output(struct sandbox *sb, uint32_t id, int slot, struct fh_error *err);
+
+/* Bytes for what is RUN_INPUT, once after each SANDBOX_HUNGRY; none is the end of the input. */
+#define SANDBOX_FEED_MAX 61440
+int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error *err);
 
 /* --- the shell: proto/guest.h has the whole story ------------------------------------------------ */
 
@@ -201,6 +210,7 @@ enum sandbox_event_kind {
 	SANDBOX_REQUEST,     /* the agent asked for REQUEST_* (bits in `status`) */
 	SANDBOX_INTERRUPTED, /* what sandbox_interrupt() asked for is done: one for each */
 	SANDBOX_DONE,        /* what sandbox_..._begin() asked for: `id`; sandbox_take() has it */
+	SANDBOX_HUNGRY,      /* the program's input waits for sandbox_feed() */
 	SANDBOX_GONE,        /* PID 1 is gone: only sandbox_close() is left */
 };
 
@@ -244,6 +254,7 @@ enum {
 	RUN_NOTHING = -1,  /* /dev/null */
 	RUN_STREAM_1 = -2, /* a pipe, which comes by sandbox_on_output() */
 	RUN_STREAM_2 = -3,
+	RUN_INPUT = -4, /* a pipe, which sandbox_feed() writes to; of one program at a time */
 };
 
 #define RUN_REQUEST_INIT                                                                           \

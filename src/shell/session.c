@@ -290,6 +290,7 @@ static bool read_events(struct session *s)
 			break;
 		case SANDBOX_READY:
 		case SANDBOX_EXITED:
+		case SANDBOX_HUNGRY:
 			break;
 		}
 	}

@@ -5,12 +5,16 @@ Only the episode's own processes may do so. The owner answers, is killed as any 
 nothing behind; the episode goes on, or is over.
 """
 
+import fcntl
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import stat
+import subprocess
+import termios
 import time
 from pathlib import Path
 
@@ -94,6 +98,81 @@ def test_a_killed_owner(begin, target):
     time.sleep(0.3)
     agent.child.kill()
     agent.end(status=-signal.SIGKILL)
+
+
+# --- what `sandbox exec` is given -------------------------------------------------------------------
+
+# splice() into a full socket keeps the lock of the pipe that it reads from.
+HOLD_INPUT = """
+import os, socket, threading, time
+full, other = socket.socketpair()
+full.setblocking(False)
+try:
+    while True:
+        full.send(bytes(4096))
+except BlockingIOError:
+    full.setblocking(True)
+threading.Thread(target=os.splice, args=(0, full.fileno(), 1 << 16), daemon=True).start()
+time.sleep(0.3)
+os.write(2, b"held\\n")
+time.sleep(60)
+"""
+# It would hang itself by saying what interrupted it.
+HOLD_STDERR = f"""
+import runpy, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
+sys.argv[1:] = ["pipe", "2", "60"]
+runpy.run_path("{ATTACK}/lock.py")
+"""
+HOLDERS = {
+    "stdin": ["python3", "-c", HOLD_INPUT],
+    "stdout": ["sh", "-c", f"exec python3 {ATTACK}/lock.py pipe 3 60 3>&1 >&2"],
+    "stderr": ["python3", "-c", HOLD_STDERR],
+    "left behind": ["sh", "-c", f"setsid python3 {ATTACK}/lock.py pipe 3 60 3>&1 >&2 & sleep 60"],
+}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("which", HOLDERS)
+def test_a_pipe_that_exec_was_given(fumehood, inside, neighbour, which, number):
+    """Its user's ends stay free, and are at their end when fumehood is told to end."""
+    words = ["sandbox", "exec", "--bind", f"{inside}:{ATTACK}", "--", *HOLDERS[which]]
+    ends = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    child = fumehood.start(*words, **ends, bufsize=0)
+    told = child.stdout if which == "stderr" else child.stderr
+    os.write(child.stdin.fileno(), b"x" * 100)
+    assert select.select([told], [], [], PATIENCE_S)[0] and told.read(5) == b"held\n"
+    os.write(child.stdin.fileno(), b"x" * 100)
+    began = time.monotonic()
+    for end in (child.stdin, child.stdout, child.stderr):
+        fcntl.ioctl(end, termios.FIONREAD, bytes(4))
+    time.sleep(0.2)
+    child.send_signal(number)
+    status = child.wait(PATIENCE_S)
+    assert status == -number if number == signal.SIGKILL else status != 0
+    for end in (child.stdout, child.stderr):
+        while select.select([end], [], [], PATIENCE_S)[0] and end.read(1 << 16):
+            pass
+        assert end.read() == b""
+    assert time.monotonic() - began < (8 if which == "left behind" else 4)
+    child.stdin.close()
+    wait_until_gone(neighbour.pid)
+
+
+def test_exec_hands_out_no_pipe(fumehood, neighbour):
+    """Neither the flags of its user's pipes can be changed, nor are they the program's."""
+    script = "import fcntl, os\nfor fd in range(3):\n fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK)"
+    script += "\nprint(*(os.fstat(fd).st_ino for fd in range(3)))"
+    pairs = [os.pipe() for _ in range(3)]
+    ours = [pairs[0][0], pairs[1][1], pairs[2][1]]
+    ends = dict(zip(("stdin", "stdout", "stderr"), ours, strict=True))
+    child = fumehood.start("sandbox", "exec", "--", "python3", "-c", script, **ends)
+    assert child.wait(PATIENCE_S) == 0
+    assert not any(fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_NONBLOCK for fd in ours)
+    has = {int(number) for number in os.read(pairs[1][0], 100).split()}
+    assert len(has) == 3 and not has & {os.fstat(fd).st_ino for fd in ours}
+    for fd in (fd for pair in pairs for fd in pair):
+        os.close(fd)
 
 
 # --- descriptors ------------------------------------------------------------------------------------

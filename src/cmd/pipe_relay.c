@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/pipe_relay.h"
+
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "proto/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* One of our own descriptors. */
+struct end {
+	int number; /* 0, 1 or 2; -1: it is not relayed, or no more */
+	int again;  /* the same pipe, opened so that it never blocks; -1: it can't be */
+	bool is_socket;
+};
+
+struct sink {
+	struct end end;
+	int slot;
+	struct buf pending;
+};
+
+struct pipe_relay {
+	struct sandbox *sb;
+	uint32_t id;
+	struct end source;
+	bool hungry;
+	struct sink sinks[2];
+};
+
+/* --- our own ends ---------------------------------------------------------------------------- */
+
+/* Our flags are shared with other processes, so O_NONBLOCK is set on a description of our own. Another user's pipe can't
+ * be opened: then poll() says when a piece of PIPE_BUF bytes goes through. */
+static void end_open(struct end *end, int number, int flags)
+{
+	char path[32];
+	struct stat st;
+
+	end->number = end->again = -1;
+	if (fstat(number, &st) < 0 || !(S_ISFIFO(st.st_mode) || S_ISSOCK(st.st_mode)))
+		return;
+	end->number = number;
+	end->is_socket = S_ISSOCK(st.st_mode);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", number);
+	if (!end->is_socket)
+		end->again = open(path, flags | O_NONBLOCK | O_CLOEXEC);
+}
+
+static void end_close(struct end *end)
+{
+	close_fd(&end->again);
+	end->number = -1;
+}
+
+static bool end_is_ready(const struct end *end, short events)
+{
+	struct pollfd p = { .fd = end->number, .events = events };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+/* Bytes, 0 if there is no room now, -errno. */
+static ssize_t end_write(const struct end *end, const char *data, size_t n)
+{
+	ssize_t r;
+
+	if (end->is_socket)
+		r = send(end->number, data, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	else if (end->again >= 0)
+		r = write(end->again, data, n);
+	else if (end_is_ready(end, POLLOUT))
+		r = write(end->number, data, n < PIPE_BUF ? n : PIPE_BUF);
+	else
+		return 0;
+	if (r < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	return r;
+}
+
+/* Bytes, 0 at the end, -EAGAIN if there are none now, -errno. */
+static ssize_t end_read(const struct end *end, char *data, size_t n)
+{
+	ssize_t r;
+
+	if (end->is_socket)
+		r = recv(end->number, data, n, MSG_DONTWAIT);
+	else if (end->again >= 0)
+		r = read(end->again, data, n);
+	else if (end_is_ready(end, POLLIN))
+		r = read(end->number, data, n);
+	else
+		return -EAGAIN;
+	if (r < 0)
+		return errno == EINTR ? -EAGAIN : -errno;
+	return r;
+}
+
+/* --- output ---------------------------------------------------------------------------------- */
+
+static void sink_shut(struct pipe_relay *relay, struct sink *s)
+{
+	end_close(&s->end);
+	buf_clear(&s->pending);
+	sandbox_shut_output(relay->sb, relay->id, s->slot, NULL);
+}
+
+/* How many of these bytes are done with. */
+static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *data, size_t n)
+{
+	size_t at = 0;
+	ssize_t r = 1;
+
+	while (at < n && r > 0 && s->end.number >= 0) {
+		r = end_write(&s->end, data + at, n - at);
+		at += r > 0 ? (size_t)r : 0;
+		if (r < 0)
+			sink_shut(relay, s);
+	}
+	return s->end.number < 0 ? n : at;
+}
+
+/* What does not go through stays here, and nothing comes meanwhile: one piece at most. */
+static void take_output(void *arg, int slot, const char *data, size_t n)
+{
+	struct pipe_relay *relay = arg;
+	struct sink *s = &relay->sinks[slot == RUN_STREAM_1 ? 0 : 1];
+	size_t done = sink_put(relay, s, data, n);
+
+	if (done == n)
+		return;
+	buf_add(&s->pending, data + done, n - done);
+	sandbox_hold_output(relay->sb, true);
+}
+
+bool pipe_relay_pending(const struct pipe_relay *relay)
+{
+	return relay->sinks[0].pending.len || relay->sinks[1].pending.len;
+}
+
+static void flush(struct pipe_relay *relay)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(relay->sinks); i++) {
+		struct sink *s = &relay->sinks[i];
+		size_t done = sink_put(relay, s, s->pending.data, s->pending.len);
+
+		if (s->pending.len)
+			buf_consume(&s->pending, done);
+	}
+	sandbox_hold_output(relay->sb, pipe_relay_pending(relay));
+}
+
+/* --- input ----------------------------------------------------------------------------------- */
+
+void pipe_relay_hungry(struct pipe_relay *relay)
+{
+	relay->hungry = true;
+}
+
+static void feed(struct pipe_relay *relay)
+{
+	static char piece[SANDBOX_FEED_MAX];
+	ssize_t n = end_read(&relay->source, piece, sizeof(piece));
+
+	if (n == -EAGAIN)
+		return;
+	relay->hungry = false;
+	sandbox_feed(relay->sb, piece, n > 0 ? (size_t)n : 0, NULL);
+	if (n <= 0)
+		end_close(&relay->source);
+}
+
+/* --- both ------------------------------------------------------------------------------------ */
+
+static bool is_same(int a, int b)
+{
+	struct stat x, y;
+
+	return fstat(a, &x) == 0 && fstat(b, &y) == 0 && x.st_dev == y.st_dev &&
+			x.st_ino == y.st_ino;
+}
+
+/* A reader that has gone is told of by EPIPE, and not by the end of this process. */
+static void block_sigpipe(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
+{
+	struct pipe_relay *relay = xcalloc(1, sizeof(*relay));
+	bool one = fds[1] == 1 && fds[2] == 2 && is_same(1, 2);
+
+	relay->sb = sb;
+	relay->source.number = relay->source.again = -1;
+	for (int i = 0; i < 2; i++) {
+		relay->sinks[i] = (struct sink){ .end = { -1, -1, false },
+			.slot = i ? RUN_STREAM_2 : RUN_STREAM_1,
+			.pending = BUF_INIT(GUEST_MESSAGE_MAX) };
+		if (fds[i + 1] == i + 1 && !(i && one))
+			end_open(&relay->sinks[i].end, i + 1, O_WRONLY);
+		if (relay->sinks[i].end.number >= 0)
+			fds[i + 1] = relay->sinks[i].slot;
+	}
+	if (one && fds[1] < 0) /* one pipe, so that all comes in its order */
+		fds[2] = fds[1];
+	if (fds[0] == 0)
+		end_open(&relay->source, 0, O_RDONLY);
+	if (relay->source.number >= 0)
+		fds[0] = RUN_INPUT;
+	block_sigpipe();
+	sandbox_on_output(sb, take_output, relay);
+	return relay;
+}
+
+void pipe_relay_free(struct pipe_relay *relay)
+{
+	sandbox_on_output(relay->sb, NULL, NULL);
+	end_close(&relay->source);
+	for (size_t i = 0; i < ARRAY_SIZE(relay->sinks); i++) {
+		end_close(&relay->sinks[i].end);
+		buf_release(&relay->sinks[i].pending);
+	}
+	free(relay);
+}
+
+void pipe_relay_begin(struct pipe_relay *relay, uint32_t id)
+{
+	relay->id = id;
+}
+
+void pipe_relay_waits(const struct pipe_relay *relay, struct waits *w)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(relay->sinks); i++)
+		if (relay->sinks[i].pending.len)
+			waits_add(w, relay->sinks[i].end.number, POLLOUT);
+	if (relay->hungry)
+		waits_add(w, relay->source.number, POLLIN);
+}
+
+void pipe_relay_advance(struct pipe_relay *relay)
+{
+	if (pipe_relay_pending(relay))
+		flush(relay);
+	if (relay->hungry && relay->source.number >= 0)
+		feed(relay);
+}
