@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /*
@@ -68,7 +69,8 @@ void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, cons
 	__atomic_store_n(&mail->listening, 0, __ATOMIC_RELAXED);
 	sb->listening = false;
 	__atomic_store_n(&mail->turn, ++sb->turn, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &mail->turn, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+	/* Only the shell waits for it: to wake all would take as long as the agent has others wait. */
+	syscall(SYS_futex, &mail->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 bool sandbox_shell_answered(const struct sandbox *sb)
@@ -92,9 +94,11 @@ bool sandbox_shell_waits(struct sandbox *sb, struct waits *w)
 void sandbox_hush_shell(struct sandbox *sb)
 {
 	uint64_t count;
+	const struct iovec to = { &count, sizeof(count) };
 
+	/* The agent shares its flags, and may have taken O_NONBLOCK away. */
 	if (sb->listening)
-		(void)!read(sb->event, &count, sizeof(count));
+		(void)!preadv2(sb->event, &to, 1, -1, RWF_NOWAIT);
 }
 
 int sandbox_shell_status(

@@ -44,6 +44,13 @@ def test_the_shells_pipe(agent, fd):
     agent.goes_on()
 
 
+def test_an_eventfd_that_was_made_to_block(agent):
+    """It is the owner's, too, and so are its flags."""
+    agent.sh("python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETFL, 0)' 0<&250")
+    assert timed(agent, "sleep 1000", timeout_s=0.5)["info"]["outcome"] == "timeout"
+    agent.goes_on()
+
+
 @pytest.mark.parametrize("name", ["validate", "submit", "state", "call"])
 def test_a_request_pipe(agent, name):
     agent.sh(f"{LOCK} pipe /run/fumehood/{name} 60 >said & {WAIT}")
