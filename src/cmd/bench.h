@@ -98,15 +98,15 @@ int suite_agent(struct bench *b, struct fh_error *err); /* agent_prompt, _call, 
 /* PIDs 1 of the sandboxes of the gym that was opened last, oldest first; heap array. */
 size_t proc_sandboxes(pid_t **out);
 
-/* What the processes of a sandbox take: their share of memory that they have in common. NAN where this user may
- * not look at each. */
+/* The memory of a sandbox's processes, with their shares of common pages. NAN if this user may not read one of
+ * them. */
 double proc_memory_bytes(pid_t init);
 
 /* What the kernel takes for itself, and files in memory. */
 double proc_kernel_bytes(void);
 
-/* Of this process, its nursery and all sandboxes: memory that this user may look at, and NAN where /proc does not
- * say. */
+/* The memory of this process, its nursery and all sandboxes, as far as this user may read it. The others give NAN
+ * where /proc does not say. */
 double proc_own_bytes(void);
 double proc_descriptors(void); /* of this process alone */
 double proc_mounts(void);      /* of the nursery */

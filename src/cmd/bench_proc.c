@@ -86,7 +86,8 @@ static double own_memory(pid_t pid)
 	return r == -EACCES || r == -EPERM ? NAN : kilobytes(&text, "Pss:");
 }
 
-/* Of a process and all beneath it; `unknown` for each that this user may not look at. */
+/* Sums up the memory of a process and its descendants. A process whose memory this user may not read counts as
+ * `unknown`. */
 static double memory_beneath(pid_t pid, double unknown)
 {
 	auto_free pid_t *children = NULL;

@@ -68,7 +68,8 @@ int episode_binds(const struct cmd_list *list, struct arena *arena, const struct
 /* MLGym's --container_mounts: binds more, each beneath the root by its own name; what is not there is left out, and said. */
 void episode_add_mounts(const struct cmd_list *mounts, struct arena *arena, struct cmd_list *binds);
 
-/* Of "ENV", "ENV:rw" that can be shown, the same with an absolute path; NULL for NULL. In the arena. -EINVAL, -ENOENT. */
+/* Checks --python: "ENV" or "ENV:rw". *out is the same with an absolute path, in the arena; NULL for NULL.
+ * -EINVAL, -ENOENT. */
 int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err);
 
 /* Of a recorded "reset" event. 0: it has none, and was not made by a judge of ours. */

@@ -46,12 +46,13 @@ struct opening_request {
 
 struct opening;
 
-/* What the request points to stays until opening_take(). */
+/* Starts the thread. The caller keeps what the request points to until opening_take(). */
 int opening_start(struct openings *all, const struct opening_request *request, struct opening **out,
 		struct fh_error *err);
 bool opening_is_over(const struct opening *opening);
 
-/* Of one that is over: gives the result or its error, and frees it. *out_model is set if one was asked for. */
+/* Call when it is over: gives the result or its error, and frees the opening. *out_model is set if the request
+ * had a model. */
 int opening_take(struct opening *opening, struct fh_env **out_env, struct model **out_model,
 		struct fh_error *err);
 

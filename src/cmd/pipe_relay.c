@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One of our own descriptors. */
+/* A descriptor of this process that is relayed. */
 struct end {
 	int number; /* 0, 1 or 2; -1: it is not relayed, or no more */
 	int again;  /* the same pipe, opened so that it never blocks; -1: it can't be */
@@ -130,7 +130,7 @@ static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *dat
 	return s->end.number < 0 ? n : at;
 }
 
-/* What does not go through stays here, and nothing comes meanwhile: one piece at most. */
+/* Keeps the rest of a piece that the user does not read yet. No further piece comes until it is written. */
 static void take_output(void *arg, int slot, const char *data, size_t n)
 {
 	struct pipe_relay *relay = arg;

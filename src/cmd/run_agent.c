@@ -63,21 +63,27 @@ static int check_model(struct run_agent *agent, bool unlimited, struct fh_error 
 	return 0;
 }
 
-/* What nobody knows in a configuration of MLGym's is no error. */
-int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
-		const char *mlgym_root, struct fh_error *err)
+/* In a configuration of MLGym's an unknown key is a warning; in ours it is an error. */
+static int load_config(const struct run_agent_options *o, const char *mlgym_root,
+		struct warnings *warnings, struct agent_config **out, struct fh_error *err)
 {
-	struct warnings warnings = { 0 };
-	int r = agent_config_load(
+	return agent_config_load(
 			&(struct agent_config_options){
 					.spec = o->config,
 					.root = mlgym_root,
-					.warnings = mlgym_root ? &warnings : NULL,
+					.warnings = mlgym_root ? warnings : NULL,
 					.recorded = o->recorded,
 					.own_root = o->own_root,
 					.original_tools = o->tools != 0,
 			},
-			&agent->config, err);
+			out, err);
+}
+
+int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
+		const char *mlgym_root, struct fh_error *err)
+{
+	struct warnings warnings = { 0 };
+	int r = load_config(o, mlgym_root, &warnings, &agent->config, err);
 
 	for (size_t i = 0; r == 0 && i < warnings.n; i++)
 		cmd_warn("%s", warnings.items[i]);
@@ -92,16 +98,8 @@ int run_agent_check_config(
 		const struct run_agent_options *o, const char *mlgym_root, struct fh_error *err)
 {
 	struct agent_config *config = NULL;
-	struct warnings warnings = { 0 }; /* nobody is led by it: they are not said */
-	int r = agent_config_load(
-			&(struct agent_config_options){
-					.spec = o->config,
-					.root = mlgym_root,
-					.warnings = mlgym_root ? &warnings : NULL,
-					.own_root = o->own_root,
-					.recorded = o->recorded,
-			},
-			&config, err);
+	struct warnings warnings = { 0 }; /* not printed: no model follows this configuration */
+	int r = load_config(o, mlgym_root, &warnings, &config, err);
 
 	agent_config_free(config);
 	return r;

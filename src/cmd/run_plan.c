@@ -227,7 +227,7 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	return r;
 }
 
-/* Of all tasks, those that a model can't play are left out. */
+/* With `--task all`, a task that the model can't play is left out with a warning. */
 static int plan_one(struct planning *p, const struct run_agent *agent, const char *name,
 		const struct task *task, const struct fh_env_options *env)
 {

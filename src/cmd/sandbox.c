@@ -29,7 +29,7 @@
 
 /*
  * `sandbox exec` and `sandbox shell`: a program in a sandbox of its own, with a terminal or pipes that stand for ours.
- * Its output, its end, a signal and the time limit are waited for in one loop.
+ * One loop waits for its output, its end, a signal and the time limit.
  */
 #define KILL_AFTER_MS 1000  /* TERM at the time limit, then KILL */
 #define LEAVE_AFTER_MS 1000 /* of its end, once it was told to: nobody may read its output */
@@ -203,7 +203,7 @@ static void on_deadline(struct job *job)
 	job->leave = job->ended;
 }
 
-/* What is still in its pipes comes before SANDBOX_DONE. */
+/* The porter sends what is left in the pipes before SANDBOX_DONE. */
 static void on_end(struct job *job, int status)
 {
 	job->ended = true;

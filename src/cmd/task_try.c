@@ -273,7 +273,7 @@ void task_try_imports(const struct task_trial *trial, struct task_check *check)
 	if (r == 0 && gym)
 		r = env_look_at_imports(gym, &options, &warning, &err);
 	if (r < 0)
-		/* Of this machine's Python it says nothing about the task. */
+		/* A module that only this machine's Python lacks is no fault of the task. */
 		task_check_remark(check, trial->python != NULL, "%s", err.message);
 	else if (warning)
 		task_check_remark(check, false, "%s", warning);
