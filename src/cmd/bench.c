@@ -8,9 +8,9 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/cmd.h"
-#include "cmd/interrupt.h"
-#include "cmd/term.h"
+#include "cli/cmd.h"
+#include "cli/interrupt.h"
+#include "cli/term.h"
 
 #include <errno.h>
 #include <math.h>

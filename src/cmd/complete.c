@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/help.h"
+#include "cmd/complete.h"
+
+#include "cli/help.h"
+#include "cli/options.h"
 #include "cmd/mlgym_root.h"
-#include "cmd/options.h"
 
 #include "agent/config.h"
 #include "base/mem.h"

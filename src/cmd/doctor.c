@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/cmd.h"
+#include "cli/term.h"
 #include "cmd/chroot.h"
-#include "cmd/cmd.h"
-#include "cmd/term.h"
 
 #include "base/clock.h"
 #include "base/fd.h"

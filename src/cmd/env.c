@@ -3,13 +3,13 @@
 #include "base/lines.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
+#include "cli/interrupt.h"
 #include "cmd/env_protocol.h"
 #include "cmd/env_record.h"
 #include "cmd/episode_options.h"
 #include "cmd/episode_setup.h"
 #include "cmd/gpu_options.h"
-#include "cmd/interrupt.h"
 #include "cmd/log_options.h"
 
 #include <errno.h>

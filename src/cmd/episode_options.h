@@ -4,7 +4,7 @@
 
 #include "agent/config.h"
 #include "base/arena.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 #include "cmd/mlgym_root.h"
 #include "trajectory/pyjson.h"
 

@@ -4,7 +4,7 @@
 #include "agent/command_setup.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 
 #include <stdlib.h>
 

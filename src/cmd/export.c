@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/path.h"
 #include "base/scope.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 #include "trajectory/export.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define CMD_GPU_OPTIONS_H
 
 #include "base/arena.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 
 /* The values of --gpus: numbers, each once. The array lives in the arena; NULL for an empty list. -EINVAL. */
 int gpu_options_read(const struct cmd_list *list, struct arena *arena, const int **out,

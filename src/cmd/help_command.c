@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/help.h"
+#include "cmd/complete.h"
+
+#include "cli/help.h"
 
 #include <stdio.h>
 

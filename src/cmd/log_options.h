@@ -3,7 +3,7 @@
 #define CMD_LOG_OPTIONS_H
 
 #include "base/log.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 
 /* What commands that log have in common: rows of their tables of options, and how they are read. */
 struct log_choice {

@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cli/interrupt.h"
 #include "cmd/episode_setup.h"
-#include "cmd/interrupt.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
 #define CMD_REPLAY_H
 
 #include "base/arena.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 #include "cmd/episode_options.h"
 #include "cmd/run_agent.h"
 #include "cmd/run_episode.h"

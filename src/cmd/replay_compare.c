@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
 #include "base/str.h"
+#include "cli/term.h"
 #include "cmd/replay.h"
-#include "cmd/term.h"
 #include "trajectory/original.h"
 
 #include <stdio.h>

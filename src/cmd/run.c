@@ -3,15 +3,15 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/cmd.h"
-#include "cmd/interrupt.h"
+#include "cli/cmd.h"
+#include "cli/interrupt.h"
+#include "cli/term.h"
 #include "cmd/repeats.h"
 #include "cmd/run_gym.h"
 #include "cmd/run_options.h"
 #include "cmd/run_plan.h"
 #include "cmd/run_report.h"
 #include "cmd/run_view.h"
-#include "cmd/term.h"
 #include "trajectory/run_dir.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #define CMD_RUN_AGENT_H
 
 #include "agent/config.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 #include "model/chat.h"
 #include "task/task.h"
 

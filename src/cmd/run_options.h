@@ -2,7 +2,7 @@
 #ifndef CMD_RUN_OPTIONS_H
 #define CMD_RUN_OPTIONS_H
 
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 #include "cmd/episode_options.h"
 #include "cmd/log_options.h"
 #include "cmd/run_agent.h"

@@ -2,7 +2,7 @@
 #ifndef CMD_RUN_PLAN_H
 #define CMD_RUN_PLAN_H
 
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 #include "cmd/run_agent.h"
 #include "cmd/run_episode.h"
 #include "cmd/run_resume.h"

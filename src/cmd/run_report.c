@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "cli/term.h"
 #include "cmd/run_player.h"
-#include "cmd/term.h"
 #include "grade/score.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cli/term.h"
 #include "cmd/run_report.h"
-#include "cmd/term.h"
 
 #include <math.h>
 #include <stdlib.h>

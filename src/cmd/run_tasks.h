@@ -2,8 +2,8 @@
 #ifndef CMD_RUN_TASKS_H
 #define CMD_RUN_TASKS_H
 
-#include "cmd/cmd.h"
-#include "cmd/options.h"
+#include "cli/cmd.h"
+#include "cli/options.h"
 #include "cmd/run_options.h"
 #include "task/find.h"
 

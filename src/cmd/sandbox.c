@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 #include "cmd/episode_options.h"
 #include "cmd/gpu_options.h"
 #include "cmd/pipe_relay.h"

@@ -2,7 +2,7 @@
 #ifndef CMD_SANDBOX_PS_H
 #define CMD_SANDBOX_PS_H
 
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 
 extern const struct command command_sandbox_ps;
 

@@ -2,7 +2,7 @@
 #ifndef CMD_TASK_H
 #define CMD_TASK_H
 
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 #include "cmd/mlgym_root.h"
 #include "task/check.h"
 #include "task/task.h"

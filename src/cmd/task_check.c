@@ -4,8 +4,8 @@
 #include "base/json.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cli/term.h"
 #include "cmd/episode_options.h"
-#include "cmd/term.h"
 #include "sandbox/python.h"
 
 #include <stdio.h>

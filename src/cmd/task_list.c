@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/term.h"
+#include "cli/term.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/term.h"
+#include "cli/term.h"
 #include "task/config.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/help.h"
-#include "cmd/options.h"
+#include "cli/help.h"
+#include "cli/options.h"
 
 #include "base/fd.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/interrupt.h"
+#include "cli/interrupt.h"
 
 #include <errno.h>
 #include <signal.h>

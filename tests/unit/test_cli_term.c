@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 #include "base/scope.h"
-#include "cmd/term.h"
+#include "cli/term.h"
 
 #include <fcntl.h>
 #include <locale.h>

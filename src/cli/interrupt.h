@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_INTERRUPT_H
-#define CMD_INTERRUPT_H
+#ifndef CLI_INTERRUPT_H
+#define CLI_INTERRUPT_H
 
 #include "base/error.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_OPTIONS_H
-#define CMD_OPTIONS_H
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
 
 #include "base/arena.h"
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 
 /* A command line read against the tables of a command. Everything lives in the arena or in argv. */
 struct parsed_options {

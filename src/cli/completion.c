@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/help.h"
+#include "cli/help.h"
 
 #include "completion.bash.h"
 #include "completion.fish.h"

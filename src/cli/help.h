@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_HELP_H
-#define CMD_HELP_H
+#ifndef CLI_HELP_H
+#define CLI_HELP_H
 
-#include "cmd/cmd.h"
+#include "cli/cmd.h"
 
 /* Shared by the three forms of help: terminal, Markdown, manual pages. */
 
@@ -18,13 +18,8 @@ const struct command *cmd_find(const struct command *group, const char *name);
 /* Writes fumehood.1 and a manual page of each command into the folder, which is made if need be. */
 int cmd_help_man(const char *folder, struct fh_error *err);
 
-/* Adds the candidates for the last of the words after "fumehood" (complete.c). */
-void cmd_complete(struct buf *out, const char *const *words, size_t n);
-
 /* The shells, NULL-terminated, and the program by which each asks that (completion.c). */
 extern const char *const completion_shells[];
 extern const char *const completion_programs[];
-
-extern const struct command command_help;
 
 #endif

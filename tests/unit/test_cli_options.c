@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 #include "base/scope.h"
-#include "cmd/options.h"
+#include "cli/options.h"
 
 #include <errno.h>
 

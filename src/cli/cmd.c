@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/help.h"
+#include "cli/help.h"
 
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/options.h"
-#include "cmd/term.h"
+#include "cli/options.h"
+#include "cli/term.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/help.h"
-#include "cmd/options.h"
-#include "cmd/term.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/term.h"
 
 #include "base/scope.h"
 #include "base/str.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_CMD_H
-#define CMD_CMD_H
+#ifndef CLI_CMD_H
+#define CLI_CMD_H
 
 #include "base/arena.h"
 #include "base/buf.h"

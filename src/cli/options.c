@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/options.h"
+#include "cli/options.h"
 
 #include "base/mem.h"
 #include "base/scope.h"

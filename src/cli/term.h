@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_TERM_H
-#define CMD_TERM_H
+#ifndef CLI_TERM_H
+#define CLI_TERM_H
 
 #include "base/buf.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/term.h"
+#include "cli/term.h"
 
 #include "base/str.h"
 
