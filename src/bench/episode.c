@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/bench.h"
+#include "bench/bench.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/env.h"
+#include "task/task.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -248,73 +248,86 @@ int suite_step(struct bench *b, struct fh_error *err)
 
 /* --- scoring ---------------------------------------------------------------------------------- */
 
-static int submission(struct fh_env *env, struct fh_error *err)
+/* Episodes of the task, one after another: each may validate only so often. */
+struct scoring {
+	struct fh_env *env;
+	struct task *task;
+	int n_validated; /* in this episode */
+};
+
+static int scoring_submit(struct scoring *s, struct fh_error *err)
 {
 	double us;
 
-	return bench_step(env, "cp data/sample_submission.csv submission.csv", &us, err);
+	s->n_validated = 0;
+	return bench_step(s->env, "cp data/sample_submission.csv submission.csv", &us, err);
 }
 
 /* Another episode, once this one may validate no more. */
-static int renew(struct fh_env *env, struct fh_error *err)
+static int scoring_renew(struct scoring *s, struct fh_error *err)
 {
-	int most = env->task->task->grader.validations;
+	int most = s->task->grader.validations;
 	struct fh_step step;
 	int r;
 
-	if (!most || env->n_validated < most)
+	if (!most || s->n_validated < most)
 		return 0;
-	r = fh_env_reset(env, 0, &step, err);
-	return r < 0 ? r : submission(env, err);
+	r = fh_env_reset(s->env, 0, &step, err);
+	return r < 0 ? r : scoring_submit(s, err);
 }
 
-static int validate(struct fh_env *env, struct samples *out, struct fh_error *err)
+static int scoring_validate(struct scoring *s, struct samples *out, struct fh_error *err)
 {
 	struct fh_step step;
 	int64_t began;
-	int r = renew(env, err);
+	int r = scoring_renew(s, err);
 
+	if (r < 0)
+		return r;
 	began = clock_now_ns();
-	if (r == 0)
-		r = fh_env_validate(env, &step, err);
+	r = fh_env_validate(s->env, &step, err);
 	if (r < 0)
 		return r;
 	if (!step.n_score)
 		return error_say(err, EIO, "not scored: %s", step.observation);
+	s->n_validated++;
 	samples_add(out, us_since(began));
 	return bench_go_on(err);
 }
 
-static int validate_rounds(struct bench *b, struct fh_env *env, struct fh_error *err)
+static int scoring_rounds(struct scoring *s, struct bench *b, struct fh_error *err)
 {
-	const char *answers = env->task->task->grader.answers;
+	const char *answers = s->task->grader.answers;
 	auto_free char *data = path_dirname(answers);
 	auto_free char *sample = path_join(data, "sample_submission.csv");
 	struct figure *f = bench_figure(b, "us", "validate_csv");
-	int r = submission(env, err);
+	int r = scoring_submit(s, err);
 
 	f->most = 5000;
 	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
 		r = floor_run("files", bench_batch(b), (const char *[]){ sample, answers, NULL },
 				&f->floor, err);
 		for (int i = 0; i < bench_batch(b) && r == 0; i++)
-			r = validate(env, &f->ours, err);
+			r = scoring_validate(s, &f->ours, err);
 	}
 	return r;
 }
 
 int suite_validate(struct bench *b, struct fh_error *err)
 {
+	struct scoring s = { 0 };
 	struct fh_gym *gym;
-	struct fh_env *env = NULL;
 	int r = fh_gym_open(NULL, &gym, err);
 
 	if (r < 0)
 		return r;
-	r = bench_start(gym, &env, err);
+	r = bench_start(gym, &s.env, err);
 	if (r == 0)
-		r = validate_rounds(b, env, err);
-	fh_env_close(env);
+		r = task_load(NULL, BENCH_TASK, NULL, &s.task, err);
+	if (r == 0)
+		r = scoring_rounds(&s, b, err);
+	task_free(s.task);
+	fh_env_close(s.env);
 	fh_gym_close(gym);
 	return r;
 }

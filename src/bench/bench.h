@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_BENCH_H
-#define CMD_BENCH_H
+#ifndef BENCH_BENCH_H
+#define BENCH_BENCH_H
 
 #include "base/error.h"
 
@@ -57,12 +57,12 @@ void samples_add(struct samples *s, double value);
 int bench_batch(const struct bench *b);
 int bench_go_on(struct fh_error *err);
 
-/* --- bench_floor.c ---------------------------------------------------------------------------- */
+/* --- floor.c ---------------------------------------------------------------------------------- */
 /* Runs the bare program build/bench/floor_NAME and adds its samples. args ends with NULL. */
 int floor_run(const char *name, int n, const char *const *args, struct samples *out,
 		struct fh_error *err);
 
-/* --- bench_episode.c -------------------------------------------------------------------------- */
+/* --- episode.c -------------------------------------------------------------------------------- */
 /* An environment with a fresh episode. */
 int bench_start(struct fh_gym *gym, struct fh_env **out, struct fh_error *err);
 
@@ -83,18 +83,18 @@ int suite_reset(struct bench *b, struct fh_error *err);    /* reset, observation
 int suite_step(struct bench *b, struct fh_error *err);     /* step, step_one_cpu, step_two_cpus */
 int suite_validate(struct bench *b, struct fh_error *err); /* validate_csv */
 
-/* --- bench_alive.c ---------------------------------------------------------------------------- */
+/* --- alive.c ---------------------------------------------------------------------------------- */
 /* reset@N, step@N, burst@N, memory@N, fds@N */
 int suite_alive(struct bench *b, struct fh_error *err);
 
-/* --- bench_soak.c ----------------------------------------------------------------------------- */
+/* --- soak.c ----------------------------------------------------------------------------------- */
 int suite_soak(struct bench *b, struct fh_error *err); /* sustained, soak and what grows by it */
 
-/* --- bench_agent.c ---------------------------------------------------------------------------- */
+/* --- agent.c ---------------------------------------------------------------------------------- */
 int suite_tools(struct bench *b, struct fh_error *err); /* aci_open, edit_python */
 int suite_agent(struct bench *b, struct fh_error *err); /* agent_prompt, _call, _act, _step */
 
-/* --- bench_proc.c ----------------------------------------------------------------------------- */
+/* --- proc.c ----------------------------------------------------------------------------------- */
 /* PIDs 1 of the sandboxes of the gym that was opened last, oldest first; heap array. */
 size_t proc_sandboxes(pid_t **out);
 

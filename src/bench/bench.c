@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/bench.h"
+#include "bench/bench.h"
 
 #include "base/buf.h"
 #include "base/clock.h"

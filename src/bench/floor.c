@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/bench.h"
+#include "bench/bench.h"
 
 #include "base/fd.h"
 #include "base/json.h"
