@@ -150,8 +150,11 @@ static int run(const struct command *c, const char *path, const char *const *wor
 	struct command_context ctx = { .command = c, .path = path, .arena = &arena };
 	struct fh_error err;
 
-	if (options_parse(c, words, n, &arena, &notes, &parsed, &err) < 0)
-		return misuse(path, err.message);
+	if (options_parse(c, words, n, &arena, &notes, &parsed, &err) < 0) {
+		int status = misuse(path, err.message);
+
+		return c->misuse_status ? c->misuse_status : status;
+	}
 	if (parsed.help)
 		return show_help(c, path, stdout);
 	fputs(buf_str(&notes), stderr);

@@ -90,6 +90,7 @@ struct command {
 	const char *arguments; /* what follows the options in the usage line; NULL: nothing */
 	size_t min_args, max_args;
 	bool args_end_options;            /* the first argument ends the options: `exec ls -l` */
+	int misuse_status;                /* of wrong options; 0: CMD_USAGE */
 	const char *about;                /* paragraphs beneath the usage line, may be NULL */
 	const char *examples;             /* lines of "command   # what it does", may be NULL */
 	const struct cmd_option *options; /* ends with {}; NULL: only --help and --json */

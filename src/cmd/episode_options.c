@@ -18,24 +18,33 @@ const char *const episode_rewards[] = {
 	NULL,
 };
 
-static int read_bind(
-		const char *text, struct arena *arena, struct fh_bind *out, struct fh_error *err)
+int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out,
+		bool *out_writable, struct fh_error *err)
 {
-	size_t n = strcspn(text, ":");
-	auto_free char *source = strndup(text, n);
+	const char *inside = text + strcspn(text, ":");
+	const char *mode = *inside ? inside + 1 + strcspn(inside + 1, ":") : inside;
+	auto_free char *source = strndup(text, (size_t)(inside - text));
 	auto_free char *real = source ? realpath(source, NULL) : NULL;
+	bool writable = str_eq(mode, ":rw");
 
-	if (!n)
-		return error_say(err, EINVAL, "--bind wants SRC[:DST], not '%s'", text);
+	if (inside == text)
+		return error_say(err, EINVAL, "--bind wants SRC[:DST[:ro]], not '%s'", text);
 	if (!real)
 		return error_set(err, errno, "--bind '%s'", text);
-	out->source = arena_strdup(arena, real);
-	if (!text[n])
-		return 0;
-	if (text[n + 1] != '/')
+	if (*mode && !writable && !str_eq(mode, ":ro"))
+		return error_say(err, EINVAL, "--bind '%s': '%s' should be ro or rw", text,
+				mode + 1);
+	if (*inside && inside[1] != '/')
 		return error_say(err, EINVAL, "--bind '%s': the path inside should begin with '/'",
 				text);
-	out->target = arena_strdup(arena, text + n + 1);
+	if (writable && !out_writable)
+		return error_say(err, EINVAL,
+				"--bind '%s': only `fumehood sandbox` can bind with rw", text);
+	out->source = arena_strdup(arena, real);
+	if (*inside)
+		out->target = arena_strndup(arena, inside + 1, (size_t)(mode - inside - 1));
+	if (out_writable)
+		*out_writable = writable;
 	return 0;
 }
 
@@ -73,7 +82,7 @@ int episode_binds(const struct cmd_list *list, struct arena *arena, const struct
 	struct fh_bind *binds = arena_array(arena, list->n, sizeof(*binds));
 
 	for (size_t i = 0; i < list->n; i++) {
-		int r = read_bind(list->items[i], arena, &binds[i], err);
+		int r = episode_read_bind(list->items[i], arena, &binds[i], NULL, err);
 
 		if (r == 0)
 			r = check_target(&binds[i], err);

@@ -65,6 +65,10 @@ extern const char *const episode_rewards[];
 int episode_binds(const struct cmd_list *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err);
 
+/* One bind: SRC[:DST[:ro|rw]]. out_writable: whether it ends with ":rw"; NULL refuses that. Strings are in the arena. */
+int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out,
+		bool *out_writable, struct fh_error *err);
+
 /* MLGym's --container_mounts: binds more, each beneath the root by its own name; what is not there is left out, and said. */
 void episode_add_mounts(const struct cmd_list *mounts, struct arena *arena, struct cmd_list *binds);
 

@@ -178,7 +178,7 @@ def test_a_chroot_is_said_to_be_one(fumehood, before):
     root = fumehood.folder / "root"
     root.mkdir()
     script = f'{A_ROOT}\n{before}\nchroot "$root" /program/{run}'
-    said = as_root(fumehood, f"{script} sandbox exec -- true || exit", root, status=1).stderr
+    said = as_root(fumehood, f"{script} sandbox exec -- true || exit", root, status=125).stderr
     assert said.endswith(f"make a user namespace: Operation not permitted{HINT}\n")
     check = checks_of(as_root(fumehood, f"{script} doctor --json || exit", root, status=1))
     assert check["user namespaces"]["detail"] == "refused, because this is a chroot"
@@ -227,7 +227,9 @@ LIMITS = [
 @pytest.mark.parametrize("limit", LIMITS)
 def test_a_missing_namespace_leads_to_doctor(fumehood, limit):
     done = limited(fumehood, limit, "sandbox", "exec", "--", "true")
-    assert done.returncode in (1, 126) and done.stderr.endswith(f"No space left on device{HINT}\n")
+    assert done.returncode in (125, 126) and done.stderr.endswith(
+        f"No space left on device{HINT}\n"
+    )
 
 
 COMMANDS = [

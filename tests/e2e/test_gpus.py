@@ -97,12 +97,16 @@ def test_devices_stay_as_they_are(machine):
 
 
 REFUSED = [
-    ("sandbox exec --gpus x -- true", 2, "--gpus 'x': a GPU is a number, as 0 is for /dev/nvidia0"),
-    ("sandbox exec --gpus 255 -- true", 2, "--gpus '255': a GPU is a number"),
-    ("sandbox exec --gpus 1,1 -- true", 2, "--gpus names GPU 1 twice"),
-    ("sandbox exec --gpus 4 -- true", 1, "there is no GPU 4: no /dev/nvidia4"),
-    ("sandbox exec --gpus 8 -- true", 1, "there is no GPU 8: '/dev/nvidia8' is no device"),
-    ("sandbox exec --gpus 7 -- true", 1, "an agent could not open GPU 7: the mode of"),
+    (
+        "sandbox exec --gpus x -- true",
+        125,
+        "--gpus 'x': a GPU is a number, as 0 is for /dev/nvidia0",
+    ),
+    ("sandbox exec --gpus 255 -- true", 125, "--gpus '255': a GPU is a number"),
+    ("sandbox exec --gpus 1,1 -- true", 125, "--gpus names GPU 1 twice"),
+    ("sandbox exec --gpus 4 -- true", 125, "there is no GPU 4: no /dev/nvidia4"),
+    ("sandbox exec --gpus 8 -- true", 125, "there is no GPU 8: '/dev/nvidia8' is no device"),
+    ("sandbox exec --gpus 7 -- true", 125, "an agent could not open GPU 7: the mode of"),
     ("env --task rows --gpus 4", 2, "there is no GPU 4"),
     ("run --task rows --gpus 4 --gpus-per-agent 1", 2, "there is no GPU 4"),
     (
@@ -125,7 +129,7 @@ def test_a_gpu_is_one_run_s_until_it_ends_however_it_ends(machine):
     words = ["sandbox", "exec", "--gpus", "1", "--", "sh", "-c", "echo stands; exec sleep 60"]
     first = machine.start(*words, stdout=subprocess.PIPE, text=True)
     assert first.stdout.readline() == "stands\n"
-    refused = machine("sandbox", "exec", "--gpus", "0,1", "--", "true", status=1)
+    refused = machine("sandbox", "exec", "--gpus", "0,1", "--", "true", status=125)
     assert "of 2 GPUs 1 are free, and 2 wanted" in refused.stderr
     assert f"GPU 1 is in use by process {first.pid}\n" in refused.stderr
     assert numbers_in(machine("sandbox", "exec", "--gpus", "0", "--", "ls", "/dev").stdout) == [0]

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/sandbox_exec.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cmd/episode_options.h"
+#include "cmd/gpu_options.h"
+#include "cmd/sandbox_job.h"
+#include "proto/guest.h"
+#include "sandbox/python.h"
+#include "sandbox/sandbox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* `sandbox exec` and `sandbox shell`: a program in a sandbox of its own. */
+#define EXEC_FAILED 125 /* as docker and env(1): told apart from the program's exit status */
+
+struct sandbox_cli {
+	struct cmd_list binds, gpus, env;
+	int network, disk_on;
+	int64_t memory_bytes, disk_bytes;
+	int pids;
+	double cpus, timeout_s;
+	const char *workdir, *folder, *python;
+};
+
+#define FIELD(f) offsetof(struct sandbox_cli, f)
+
+static const char *const networks[] = { "none", "host", NULL };
+static const char *const disks[] = { "memory", "disk", NULL };
+
+#define COMMON_OPTIONS                                                                             \
+	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST[:rw]]",                              \
+		"show a file or folder of this machine, read-only; rw: a folder can be written "   \
+		"to inside, and what is written ends with the sandbox" },                          \
+			{ "env", 'e', OPTION_REPEAT, FIELD(env), "K=V",                            \
+				"a variable of its environment" },                                 \
+			PYTHON_OPTION(FIELD(python)),                                              \
+			{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",                            \
+				"NVIDIA's GPUs that it has, 2 for /dev/nvidia2, and no run "       \
+				"meanwhile" },                                                     \
+			{ "network", 0, OPTION_CHOICE, FIELD(network), "none|host",                \
+				"which network it has", .preset = "none", .choices = networks },   \
+			{ "memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE",                \
+				"most memory: 512M, 2G" },                                         \
+			{ "disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE",                      \
+				"most space for the files it writes" },                            \
+			{ "disk-on", 0, OPTION_CHOICE, FIELD(disk_on), "memory|disk",              \
+				"where those files lie", .preset = "memory", .choices = disks },   \
+			{ "pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,     \
+				.max = 1 << 22 },                                                  \
+			{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N",                              \
+				"most cores' worth of time" },                                     \
+			{ "workdir", 'w', OPTION_TEXT, FIELD(workdir), "DIR",                      \
+				"folder inside to start in" },                                     \
+	{                                                                                          \
+		"folder", 'C', OPTION_TEXT, FIELD(folder), "DIR",                                  \
+				"show this folder of this machine, read-only, and start in it; "   \
+				"`here` is the current one"                                        \
+	}
+
+static const struct cmd_option exec_options[] = {
+	COMMON_OPTIONS,
+	{ "timeout", 't', OPTION_SECONDS, FIELD(timeout_s), "TIME",
+			"end it after this time: 10, 5m; 0: never" },
+	{},
+};
+
+static const struct cmd_option shell_options[] = { COMMON_OPTIONS, {} };
+
+/* --- what the options ask for ------------------------------------------------------------------ */
+
+struct exec_plan {
+	struct arena arena;
+	struct python_env python;
+	struct sandbox_bind *binds;
+	size_t n_binds;
+	const char *writable; /* source of the one bind that can be written to; NULL */
+	const int *gpus;
+	struct sandbox_job job;
+};
+
+static int exec_add_bind(struct exec_plan *plan, const char *text, struct fh_error *err)
+{
+	struct fh_bind bind = { .source = NULL };
+	bool writable;
+	int r = episode_read_bind(text, &plan->arena, &bind, &writable, err);
+
+	if (r < 0)
+		return r;
+	if (writable && !path_is_dir(bind.source))
+		return error_say(err, ENOTDIR, "--bind '%s': only a folder can be rw", text);
+	if (writable && plan->writable && !str_eq(plan->writable, bind.source))
+		return error_say(err, EINVAL, "'%s' and '%s': only one folder can be rw",
+				plan->writable, bind.source);
+	if (writable)
+		plan->writable = bind.source;
+	plan->binds[plan->n_binds] = (struct sandbox_bind){ bind.source,
+		bind.target ? bind.target : bind.source };
+	return sandbox_bind_check(&plan->binds[plan->n_binds++], err);
+}
+
+static int exec_read_binds(
+		const struct sandbox_cli *cli, struct exec_plan *plan, struct fh_error *err)
+{
+	plan->binds = arena_array(
+			&plan->arena, cli->binds.n + 1 + PYTHON_BINDS_MAX, sizeof(*plan->binds));
+	plan->writable = plan->python.writable;
+	for (size_t i = 0; i < cli->binds.n; i++) {
+		int r = exec_add_bind(plan, cli->binds.items[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < plan->python.n_binds; i++)
+		plan->binds[plan->n_binds++] = plan->python.binds[i];
+	return 0;
+}
+
+/* The folder of -C is one more bind, at its own place. */
+static int exec_read_folder(
+		const struct sandbox_cli *cli, struct exec_plan *plan, struct fh_error *err)
+{
+	auto_free char *real = NULL;
+
+	plan->job.cwd = cli->workdir ? cli->workdir : GUEST_HOME;
+	if (!cli->folder)
+		return 0;
+	if (cli->workdir)
+		return error_say(err, EINVAL, "--workdir and -C both say where to start");
+	real = realpath(str_eq(cli->folder, "here") ? "." : cli->folder, NULL);
+	if (!real)
+		return error_set(err, errno, "-C '%s'", cli->folder);
+	if (!path_is_dir(real))
+		return error_say(err, ENOTDIR, "-C '%s': it is no folder", cli->folder);
+	plan->job.cwd = arena_strdup(&plan->arena, real);
+	plan->binds[plan->n_binds] = (struct sandbox_bind){ plan->job.cwd, plan->job.cwd };
+	return sandbox_bind_check(&plan->binds[plan->n_binds++], err);
+}
+
+static bool exec_is_variable(const char *text)
+{
+	size_t n = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789");
+
+	return n && text[n] == '=' && !(*text >= '0' && *text <= '9');
+}
+
+static int exec_read_env(
+		const struct sandbox_cli *cli, struct exec_plan *plan, struct fh_error *err)
+{
+	const char **env = arena_array(&plan->arena, cli->env.n + 1, sizeof(*env));
+
+	if (plan->python.dir)
+		env[plan->job.n_env++] =
+				python_env_path(&plan->arena, plan->python.dir, AGENT_PATH);
+	for (size_t i = 0; i < cli->env.n; i++) {
+		if (!exec_is_variable(cli->env.items[i]))
+			return error_say(err, EINVAL, "--env wants K=V, not '%s'",
+					cli->env.items[i]);
+		env[plan->job.n_env++] = cli->env.items[i];
+	}
+	plan->job.env = env;
+	return 0;
+}
+
+static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, struct fh_error *err)
+{
+	int r = cli->python ? python_env_find(&plan->arena, cli->python, &plan->python, err) : 0;
+
+	if (r == 0)
+		r = gpu_options_read(&cli->gpus, &plan->arena, &plan->gpus, err);
+	if (r == 0)
+		r = exec_read_binds(cli, plan, err);
+	if (r == 0)
+		r = exec_read_folder(cli, plan, err);
+	if (r == 0)
+		r = exec_read_env(cli, plan, err);
+	plan->job.timeout_s = cli->timeout_s;
+	return r;
+}
+
+/* --- the sandbox ----------------------------------------------------------------------------- */
+
+static int exec_wait_ready(struct sandbox *sb, struct fh_error *err)
+{
+	struct sandbox_event e;
+
+	sandbox_wait_event(sb, -1, &e);
+	if (e.kind == SANDBOX_READY)
+		return 0;
+	return error_say(err, e.status ? e.status : EPIPE, "%s",
+			e.kind == SANDBOX_FAILED ? e.text : "the sandbox is gone");
+}
+
+static int exec_start(struct owner *owner, const struct sandbox_cli *cli,
+		const struct exec_plan *plan, struct sandbox **out, struct fh_error *err)
+{
+	struct sandbox_options options = { .binds = plan->binds,
+		.n_binds = plan->n_binds,
+		.gpus = plan->gpus,
+		.n_gpus = cli->gpus.n,
+		.writable = plan->writable,
+		.network = cli->network ? NETWORK_HOST : NETWORK_NONE,
+		.limits = { .memory_bytes = cli->memory_bytes,
+				.disk_bytes = cli->disk_bytes,
+				.pids = cli->pids,
+				.cpus = cli->cpus,
+				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
+	struct sandbox *sb = NULL;
+	int r = plan->writable ? owner_add_folders(owner, plan->writable, err) : 0;
+
+	if (r == 0)
+		r = sandbox_start(owner, &options, &sb, err);
+	if (r == 0)
+		r = exec_wait_ready(sb, err);
+	if (r < 0)
+		sandbox_close(sb);
+	else
+		*out = sb;
+	return r;
+}
+
+static int exec_play(struct owner *owner, const struct sandbox_cli *cli,
+		const struct exec_plan *plan, int *out_status, struct fh_error *err)
+{
+	struct sandbox *sb;
+	int r = exec_start(owner, cli, plan, &sb, err);
+
+	if (r < 0)
+		return r;
+	if (owner_warning(owner))
+		cmd_warn("%s", owner_warning(owner));
+	r = sandbox_job_run(sb, &plan->job, out_status, err);
+	sandbox_close(sb);
+	return r;
+}
+
+static int exec_program(const struct sandbox_cli *cli, const char *const *argv)
+{
+	struct exec_plan plan = { .arena = ARENA_INIT, .job = { .argv = argv } };
+	struct owner_options options = { .label = "exec" };
+	struct fh_error err = FH_ERROR_INIT;
+	struct owner *owner = NULL;
+	int status = EXEC_FAILED;
+	int r = exec_read(cli, &plan, &err);
+
+	options.gpus = (struct owner_gpus){ cli->gpus.n, plan.gpus, cli->gpus.n };
+	if (r == 0)
+		r = owner_open(&options, &owner, &err);
+	if (r == 0)
+		r = exec_play(owner, cli, &plan, &status, &err);
+	if (r < 0)
+		cmd_fail(&err);
+	owner_close(owner);
+	arena_release(&plan.arena);
+	return status;
+}
+
+/* --- the commands ---------------------------------------------------------------------------- */
+
+/* The program alone prints: nothing of ours may stand between. */
+static int exec_refuse_json(const struct command_context *ctx)
+{
+	cmd_misuse(ctx,
+			"--json: output and exit status are the program's, so there is nothing "
+			"to print as JSON");
+	return EXEC_FAILED;
+}
+
+static int run_exec(struct command_context *ctx)
+{
+	auto_free const char **argv = xcalloc(ctx->n_args + 1, sizeof(*argv));
+
+	if (ctx->json)
+		return exec_refuse_json(ctx);
+	for (size_t i = 0; i < ctx->n_args; i++)
+		argv[i] = ctx->args[i];
+	return exec_program(ctx->options, argv);
+}
+
+static int run_shell(struct command_context *ctx)
+{
+	static const char *const argv[] = { "env", "PS1=\\u@fumehood:\\w\\$ ", "bash", "--norc",
+		NULL };
+
+	if (ctx->json)
+		return exec_refuse_json(ctx);
+	return exec_program(ctx->options, argv);
+}
+
+const struct command command_sandbox_exec = {
+	.name = "exec",
+	.summary = "run a program in a sandbox of its own",
+	.arguments = "-- COMMAND...",
+	.min_args = 1,
+	.max_args = 1000,
+	.args_end_options = true,
+	.misuse_status = EXEC_FAILED,
+	.about = "Output and exit status are the program's: 128+N after signal N, 124 after the time "
+		 "limit, 127 when there is no such program, 126 when it can't be run. 125: a wrong "
+		 "option, or no sandbox could be made. So --json is refused.\n"
+		 "On a terminal it has one of the sandbox's own, of the same TERM and size. What is typed reaches it if its output is on a terminal, too.\n"
+		 "Pipes and sockets are relayed, files are handed over. Input is read ahead: give it /dev/null where others read the same pipe.",
+	.examples = "fumehood sandbox exec -- python3 -c 'print(6 * 7)'\n"
+		    "fumehood sandbox exec --memory 512M --timeout 10 -C here -- ls -l\n"
+		    "fumehood sandbox exec --env LR=0.1 --bind .:/work:rw -w /work -- sh -c 'echo $LR >lr; cat lr'",
+	.options = exec_options,
+	.options_size = sizeof(struct sandbox_cli),
+	.run = run_exec,
+};
+
+const struct command command_sandbox_shell = {
+	.name = "shell",
+	.summary = "an interactive shell in a sandbox of its own",
+	.about = "What an agent would see. Everything is gone when the shell ends. Exit status 125: "
+		 "a wrong option, or no sandbox could be made.",
+	.misuse_status = EXEC_FAILED,
+	.options = shell_options,
+	.options_size = sizeof(struct sandbox_cli),
+	.run = run_shell,
+};

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/sandbox_job.h"
+
+#include "base/clock.h"
+#include "base/scope.h"
+#include "cmd/pipe_relay.h"
+#include "cmd/terminal_relay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One loop waits for the program's output, its end, a signal and the time limit. */
+#define KILL_AFTER_MS 1000  /* TERM at the time limit, then KILL */
+#define LEAVE_AFTER_MS 1000 /* of its end, once it was told to: nobody may read its output */
+#define TIMED_OUT 124       /* as timeout(1) */
+
+struct job {
+	struct sandbox *sb;
+	uint32_t id;
+	int signals;
+	struct terminal_relay *relay; /* NULL: none of its ends is a terminal */
+	struct pipe_relay *pipes;
+	int64_t deadline_ns;
+	bool told, timed_out; /* to end: by a signal, by the deadline */
+	bool ended, drained;  /* the program; and its pipes */
+	bool leave;           /* what they held is not waited for */
+	int status;
+	uint32_t drain;
+};
+
+/* What becomes 0, 1 and 2 of the program. */
+struct ends {
+	int fds[3];
+	int side, nothing; /* of a relay, /dev/null; -1: not open */
+};
+
+static int job_open_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigaddset(&set, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void job_pass_signals(struct job *job)
+{
+	struct signalfd_siginfo info;
+
+	while (read(job->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGWINCH) {
+			terminal_relay_resize(job->relay);
+		} else {
+			sandbox_signal(job->sb, job->id, (int)info.ssi_signo, NULL);
+			job->told = true;
+			job->leave = job->ended;
+		}
+	}
+}
+
+static void job_on_deadline(struct job *job)
+{
+	sandbox_signal(job->sb, job->id, job->timed_out ? SIGKILL : SIGTERM, NULL);
+	job->deadline_ns = clock_now_ns() + KILL_AFTER_MS * NS_PER_MS;
+	job->timed_out = job->timed_out || !job->told || !job->ended;
+	job->leave = job->ended;
+}
+
+/* The porter sends what is left in the pipes before SANDBOX_DONE. */
+static void job_on_end(struct job *job, int status)
+{
+	job->ended = true;
+	job->status = status;
+	if (job->told || job->timed_out)
+		job->deadline_ns = clock_now_ns() + LEAVE_AFTER_MS * NS_PER_MS;
+	job->drained = sandbox_drain_begin(job->sb, &job->drain, NULL) < 0;
+}
+
+static void job_on_gone(struct job *job)
+{
+	if (!job->ended)
+		job->status = SIGKILL;
+	job->ended = job->drained = true;
+}
+
+static void job_take_events(struct job *job)
+{
+	struct sandbox_event e = { .kind = SANDBOX_HUNGRY };
+
+	while (e.kind != SANDBOX_NONE && !job->drained) {
+		sandbox_next_event(job->sb, &e);
+		if (e.kind == SANDBOX_EXITED && e.id == job->id)
+			job_on_end(job, e.status);
+		else if (e.kind == SANDBOX_DONE && job->ended && e.id == job->drain)
+			job->drained = true;
+		else if (e.kind == SANDBOX_HUNGRY)
+			pipe_relay_hungry(job->pipes);
+		else if (e.kind == SANDBOX_GONE)
+			job_on_gone(job);
+	}
+}
+
+static bool job_is_over(const struct job *job)
+{
+	return job->leave || (job->drained && !pipe_relay_pending(job->pipes));
+}
+
+static void job_wait_once(struct job *job)
+{
+	struct waits w = WAITS_INIT;
+
+	if (!job->drained)
+		sandbox_waits(job->sb, &w);
+	waits_add(&w, job->signals, POLLIN);
+	terminal_relay_waits(job->relay, &w);
+	pipe_relay_waits(job->pipes, &w);
+	waits_until(&w, job->deadline_ns);
+	waits_poll(&w);
+}
+
+static int job_wait(struct job *job)
+{
+	while (job_take_events(job), !job_is_over(job)) {
+		job_wait_once(job);
+		job_pass_signals(job);
+		terminal_relay_advance(job->relay);
+		pipe_relay_advance(job->pipes);
+		if (clock_now_ns() >= job->deadline_ns)
+			job_on_deadline(job);
+	}
+	terminal_relay_drain(job->relay);
+	if (job->timed_out)
+		return TIMED_OUT;
+	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) : 128 + WTERMSIG(job->status);
+}
+
+/* Whoever reads or sets a terminal in the background is stopped. */
+static bool job_in_foreground(void)
+{
+	pid_t group = tcgetpgrp(0);
+
+	return group < 0 || group == getpgrp();
+}
+
+/*
+ * Ours, but for terminals: another stands for them. What is typed reaches the program where it prints on a terminal,
+ * too; else others may read there, as `less` does, and it has no input.
+ */
+static int job_open_ends(struct job *job, struct ends *ends, struct fh_error *err)
+{
+	bool out = isatty(1), said = isatty(2), typed = isatty(0);
+	bool input = typed && out && job_in_foreground();
+	int r = 0;
+
+	if (out || said)
+		r = terminal_relay_open(&job->relay, out ? 1 : 2, input, &ends->side, err);
+	if (r == 0 && typed && !input) {
+		ends->nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (ends->nothing < 0)
+			r = error_set(err, errno, "open /dev/null");
+	}
+	ends->fds[0] = input ? ends->side : typed ? ends->nothing : 0;
+	ends->fds[1] = out ? ends->side : 1;
+	ends->fds[2] = said ? ends->side : 2;
+	return r;
+}
+
+/* The program has it now, and may hold its lock: nothing of ours touches it from here on. */
+static void job_forget_files(const struct ends *ends)
+{
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 3; i++) {
+		struct stat st;
+
+		if (ends->fds[i] == i && fstat(i, &st) == 0 && S_ISREG(st.st_mode))
+			dup2(nothing, i);
+	}
+	close_fd(&nothing);
+}
+
+/* It begins once our copies of what it has are closed. */
+static int job_begin(struct job *job, struct run_request *request, struct ends *ends,
+		struct fh_error *err)
+{
+	int r = sandbox_run(job->sb, request, &job->id, err);
+
+	close_fd(&ends->side);
+	close_fd(&ends->nothing);
+	if (r < 0)
+		return r;
+	pipe_relay_begin(job->pipes, job->id);
+	job_forget_files(ends);
+	return sandbox_go(job->sb, job->id, err);
+}
+
+#define ENV_PROGRAM "/usr/bin/env"
+
+/* The program by env(1), if it has variables beside the usual ones. A terminal's name goes with the terminal. */
+static const char *const *job_argv(struct arena *a, const struct sandbox_job *wanted,
+		const struct terminal_relay *relay)
+{
+	const char *term = getenv("TERM");
+	size_t n_env = wanted->n_env, n_argv = 0, n = 0;
+	const char **all;
+
+	if (!relay && !n_env)
+		return wanted->argv;
+	while (wanted->argv[n_argv])
+		n_argv++;
+	all = arena_array(a, n_env + n_argv + 3, sizeof(*all));
+	all[n++] = ENV_PROGRAM;
+	if (relay)
+		all[n++] = arena_printf(a, "TERM=%s", term && *term ? term : "dumb");
+	for (size_t i = 0; i < n_env; i++)
+		all[n++] = wanted->env[i];
+	memcpy(all + n, wanted->argv, n_argv * sizeof(*all));
+	return all;
+}
+
+int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *out_status,
+		struct fh_error *err)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct run_request request = RUN_REQUEST_INIT;
+	struct job job = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
+	struct ends ends = { .side = -1, .nothing = -1 };
+	int r = job_open_ends(&job, &ends, err);
+
+	job.pipes = pipe_relay_new(sb, ends.fds);
+	request.argv = job_argv(&arena, wanted, job.relay);
+	request.cwd = wanted->cwd;
+	request.user = USER_AGENT;
+	request.fds = ends.fds;
+	request.n_fds = 3;
+	request.held = true;
+	job.signals = job_open_signals();
+	if (r == 0)
+		r = job_begin(&job, &request, &ends, err);
+	if (wanted->timeout_s > 0)
+		job.deadline_ns = clock_now_ns() + (int64_t)(wanted->timeout_s * 1e9);
+	if (r == 0)
+		*out_status = job_wait(&job);
+	terminal_relay_close(job.relay);
+	pipe_relay_free(job.pipes);
+	close_fd(&job.signals);
+	return r;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef CMD_SANDBOX_JOB_H
+#define CMD_SANDBOX_JOB_H
+
+#include "sandbox/sandbox.h"
+
+/* A program in a sandbox, with a terminal or pipes that stand for ours. */
+struct sandbox_job {
+	const char *const *argv; /* NULL-terminated */
+	const char *const *env;  /* "K=V", beside the usual ones and TERM of a terminal */
+	size_t n_env;
+	const char *cwd;
+	double timeout_s; /* 0: none */
+};
+
+/* Runs it to its end. *out_status is its exit status, 128+N after signal N, 124 after the timeout. */
+int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *job, int *out_status,
+		struct fh_error *err);
+
+#endif

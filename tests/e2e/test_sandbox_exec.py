@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""fumehood sandbox exec: variables, binds, where it starts, and whose an exit status is."""
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import termios
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture
+def folder(fumehood) -> Path:
+    """The current folder of what a test starts, which a sandbox may read."""
+    fumehood.folder = fumehood.folder / "folder"
+    fumehood.folder.mkdir()
+    fumehood.folder.chmod(0o755)
+    (fumehood.folder / "file").write_text("mine\n")
+    return fumehood.folder
+
+
+def test_the_examples_of_the_help_work(fumehood, folder):
+    text = fumehood("sandbox", "exec", "--help").stdout.split("Examples\n")[1]
+    fumehood.env["PATH"] = f"{Path(fumehood.program).parent}:{os.environ['PATH']}"
+    shown = []
+    for line in text.strip().splitlines():
+        done = subprocess.run(
+            ["bash", "-c", line],
+            cwd=folder,
+            env=fumehood.env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, (line, done.stderr)
+        shown.append(done.stdout)
+    assert shown[0] == "42\n" and "file" in shown[1] and shown[2:] == ["0.1\n"]
+    assert sorted(p.name for p in folder.iterdir()) == ["file"]
+
+
+WRONG = [
+    ("--no-such-flag", "unknown option --no-such-flag"),
+    ("--memory 9999999999T", "--memory wants a size such as 512M or 2G, of less than 8 EiB"),
+    ("--bind .:/in:rx", "--bind '.:/in:rx': 'rx' should be ro or rw"),
+    ("--bind .:/in:rw:ro", "'rw:ro' should be ro or rw"),
+    ("--bind .:in", "the path inside should begin with '/'"),
+    ("--bind file:/in:rw", "--bind 'file:/in:rw': only a folder can be rw"),
+    ("--bind .:/a:rw --bind /opt:/b:rw", "only one folder can be rw"),
+    ("--bind none", "--bind 'none': No such file or directory"),
+    ("--env A", "--env wants K=V, not 'A'"),
+    ("--env -i=1", "--env wants a value (K=V)"),
+    ("--env=-i=1", "--env wants K=V, not '-i=1'"),
+    ("--env 1A=1", "--env wants K=V, not '1A=1'"),
+    ("-C none", "-C 'none': No such file or directory"),
+    ("-C file", "-C 'file': it is no folder"),
+    ("-C here --workdir /tmp", "--workdir and -C both say where to start"),
+]
+
+
+@pytest.mark.parametrize("words,message", WRONG)
+def test_wrong_options_have_status_125(fumehood, folder, words, message):
+    done = fumehood("sandbox", "exec", *words.split(), "--", "true", status=125)
+    assert message in done.stderr and done.stderr.splitlines()[0].startswith("fumehood: ")
+
+
+def test_a_run_can_not_bind_for_writing(fumehood, folder):
+    words = ["--task", "rows", "--model", "baseline", "--bind"]
+    done = fumehood.run(*words, ".:/in:rw", status=2)
+    assert "only `fumehood sandbox` can bind with rw" in done.stderr
+    assert "'rx' should be ro or rw" in fumehood.run(*words, ".:/in:rx", status=2).stderr
+
+
+STATUSES = [
+    ("exit 2", 2),
+    ("exit 125", 125),
+    ("kill -9 $$", 128 + 9),
+    ("/file", 127),
+    ("/etc/passwd", 126),
+]
+
+
+@pytest.mark.parametrize("script,status", STATUSES)
+def test_the_program_s_status_is_its_own(fumehood, script, status):
+    done = fumehood("sandbox", "exec", "--", "sh", "-c", script, status=status)
+    assert "fumehood:" not in done.stderr
+
+
+def test_variables_and_folders(fumehood, folder):
+    def run(*words: str, status=0) -> str:
+        return fumehood("sandbox", "exec", *words, status=status).stdout
+
+    assert run("--env", "A=b c=d,e", "-e", "PATH=/x", "--", "/usr/bin/printenv", "A", "PATH") == (
+        "b c=d,e\n/x\n"
+    )
+    assert run("--", "sh", "-c", "echo $TERM") == "\n"  # no terminal, no name of one
+    assert run("-C", "here", "--", "sh", "-c", "pwd; cat file") == f"{folder}\nmine\n"
+    (folder / "deep").mkdir()
+    assert run("-C", "deep", "--", "pwd") == f"{folder}/deep\n"
+    run("-C", "here", "--", "touch", "new", status=1)
+    read_only = ["--bind", ".:/in:ro", "--", "touch", "/in/new"]
+    run(*read_only, status=1)
+    script = "cd /in; cat file; echo changed >new; mv new file; cat file"
+    assert run("--bind", ".:/in:rw", "--", "sh", "-c", script) == "mine\nchanged\n"
+    assert (folder / "file").read_text() == "mine\n" and not (folder / "new").exists()
+
+
+@pytest.mark.parametrize("term,shown", [("vt100", "vt100"), ("", "dumb")])
+def test_a_terminal_has_its_name_and_size(fumehood, term, shown):
+    master, slave = pty.openpty()
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 33, 77, 0, 0))
+    script = "stty size; echo $TERM; trap 'stty size; exit' WINCH; echo waits; while :; do sleep .1; done"
+    child = fumehood.start(
+        *["sandbox", "exec", "--", "sh", "-c", script],
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        env={**fumehood.env, "TERM": term},
+        preexec_fn=lambda: (os.setsid(), fcntl.ioctl(0, termios.TIOCSCTTY)),
+    )
+    os.close(slave)
+    said = b""
+    while b"waits" not in said:
+        said += os.read(master, 4096)
+    assert said.decode().split() == ["33", "77", shown, "waits"]
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 44, 88, 0, 0))
+    said = b""
+    while b"\n" not in said:
+        said += os.read(master, 4096)
+    assert said.decode().split() == ["44", "88"]
+    assert child.wait(60) == 0
+    os.close(master)
