@@ -189,6 +189,26 @@ static bool memory_has(pid_t pid, const char *text)
 	return found;
 }
 
+/* Until only the nursery is left: the processes of a closed sandbox end a moment later. */
+static void await_no_sandboxes(void)
+{
+	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
+	static struct processes all;
+
+	for (;; wait_a_little()) {
+		char name[64] = "fh-nursery";
+		size_t i = 0;
+
+		process_descendants(getpid(), &all);
+		while (i < all.n && str_eq(name, "fh-nursery"))
+			process_parent(all.list[i++], name, sizeof(name));
+		if (str_eq(name, "fh-nursery"))
+			return;
+		if (clock_now_ns() > deadline)
+			fail_msg("'%s' is still there", name);
+	}
+}
+
 /*
  * Nothing is exec'd between the nursery and a shell, so its memory is every sandbox', and an agent's own
  * builtins can read that of its shell.
@@ -200,13 +220,13 @@ static void test_memory_of_processes(void **state)
 	const char *const needles[] = { "key-of-the-first", "text-of-the-first",
 		"secret-of-the-owner", bind.source, places_get()->share_dir, places_get()->aci };
 	static struct processes processes;
-	int64_t deadline;
 	pid_t first;
 
 	if (getuid() != 0) {
 		print_message("skipped: only root may read the memory of such processes\n");
 		skip();
 	}
+	await_no_sandboxes();
 	open_session(&(struct sandbox_options){
 			.env = env_of_first, .binds = &bind, .n_binds = 1 });
 	act("x=text-of-the-first; cat /data/x");
@@ -215,9 +235,7 @@ static void test_memory_of_processes(void **state)
 	assert_true(memory_has(first, "key-of-the-first") &&
 			memory_has(first, "text-of-the-first"));
 	close_session();
-	deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
-	for (; process_parent(first, NULL, 0) > 0; wait_a_little())
-		assert_true(clock_now_ns() < deadline);
+	await_no_sandboxes();
 	open_session(&(struct sandbox_options){ 0 });
 	act("x=second");
 	process_descendants(getpid(), &processes);
