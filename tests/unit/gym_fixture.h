@@ -71,4 +71,16 @@ static inline void act_within(struct fh_env *env, const char *text, double timeo
 	assert_done(fh_env_step(env, &action, &step, &error));
 }
 
+/* Whether the only operation that goes on, that of `env`, has ended. */
+static inline bool is_over(struct fh_env *env)
+{
+	struct fh_env *done = NULL;
+	int n = fh_gym_wait(gym, 0, &done, 1, &error);
+
+	assert_done(n);
+	if (n)
+		assert_ptr_equal(done, env);
+	return n;
+}
+
 #endif

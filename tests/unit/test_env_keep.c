@@ -196,17 +196,6 @@ static void assert_ended(pid_t porter)
 	assert_true(WIFSIGNALED(status));
 }
 
-static bool is_over(struct fh_env *env)
-{
-	struct fh_env *done = NULL;
-	int n = fh_gym_wait(gym, 0, &done, 1, &error);
-
-	assert_done(n);
-	if (n)
-		assert_ptr_equal(done, env);
-	return n;
-}
-
 /* The neighbour steps until the other's work is over, which takes as long as a porter may. */
 static void assert_neighbour_steps(struct fh_env *env, struct fh_env *neighbour)
 {

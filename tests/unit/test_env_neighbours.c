@@ -40,17 +40,6 @@ static void begin(struct fh_env *env, const char *text)
 	assert_done(fh_env_step_begin(env, &action, &error));
 }
 
-static bool is_over(struct fh_env *env)
-{
-	struct fh_env *done = NULL;
-	int n = fh_gym_wait(gym, 0, &done, 1, &error);
-
-	assert_done(n);
-	if (n)
-		assert_ptr_equal(done, env);
-	return n;
-}
-
 /* The longest of the neighbour's steps while an attack goes on. */
 static int64_t slowest_beside(const char *attack, struct fh_env *neighbour)
 {
