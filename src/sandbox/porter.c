@@ -121,6 +121,12 @@ static void end_porter(struct sandbox *sb)
 		sb->answer_by_ns = deadline_ns;
 }
 
+bool sandbox_is_ending(const struct sandbox *sb)
+{
+	return sb->porter_ended;
+}
+
+/* A message that can't be received is lost, and output with it: the sandbox is gone then, too. */
 bool porter_next_event(struct sandbox *sb, struct sandbox_event *out)
 {
 	char message[GUEST_MESSAGE_MAX];
@@ -137,9 +143,9 @@ bool porter_next_event(struct sandbox *sb, struct sandbox_event *out)
 			sb->n_told = 0;
 			return !hangs(sb);
 		}
-		if (n <= 0)
+		if (n == 0 || n == -ECONNRESET)
 			end_porter(sb);
-		else if (!parse(sb, &w, &fd, out) || sb->n_told > QUEUE_MAX)
+		else if (n < 0 || !parse(sb, &w, &fd, out) || sb->n_told > QUEUE_MAX)
 			return false;
 		sb->n_told += out->kind != SANDBOX_NONE;
 		if (out->kind != SANDBOX_NONE)

@@ -230,6 +230,8 @@ void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out);
 
 /* One can be had that no descriptor will tell of. */
 bool sandbox_has_event(const struct sandbox *sb);
+/* Its porter has ended, so output may be lost. SANDBOX_GONE or SANDBOX_FAILED comes soon. */
+bool sandbox_is_ending(const struct sandbox *sb);
 
 /* As sandbox_next_event(), waiting at most timeout_ms (-1: for ever). */
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out);

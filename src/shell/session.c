@@ -207,10 +207,10 @@ static void take_status(struct session *s)
 	}
 }
 
-/* All that the porter has sent before the status is read, too. */
+/* All that the porter has sent before the status is read, too. Without a porter some of it may be lost. */
 static bool settled(const struct session *s)
 {
-	if (sandbox_has_event(s->sb))
+	if (sandbox_has_event(s->sb) || sandbox_is_ending(s->sb))
 		return false;
 	return !s->next_force || s->interruptions <= 0 || clock_now_ns() >= s->deadline_ns;
 }

@@ -8,6 +8,7 @@
 
 #include <string.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /* For tests that look at processes of this machine, those of sandboxes among them. */
 #define PROCESSES_MAX 4096
@@ -81,6 +82,21 @@ static inline pid_t process_named(const struct processes *p, const char *name)
 		if (process_parent(p->list[i], own, sizeof(own)) > 0 && str_eq(own, name))
 			return p->list[i];
 	return 0;
+}
+
+/* Waits until a process of that name runs beneath this one: it takes its name in its own time. */
+static inline pid_t process_await(const char *name)
+{
+	static struct processes all;
+	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
+	pid_t pid;
+
+	do {
+		wait_a_little();
+		process_descendants(getpid(), &all);
+		pid = process_named(&all, name);
+	} while (!pid && clock_now_ns() < deadline);
+	return pid;
 }
 
 #endif

@@ -170,15 +170,9 @@ static void test_all_files_are_put(void **state)
 /* The one of the only sandbox that there is, as if it waited for a lock: a tracer keeps it. PID 1 does not see it. */
 static pid_t stop_porter(void)
 {
-	static struct processes all;
-	int64_t end_ns = clock_now_ns() + PATIENCE_S * NS_PER_S;
-	pid_t pid;
+	pid_t pid = process_await("porter");
 	int status;
 
-	do {
-		process_descendants(getpid(), &all);
-		pid = process_named(&all, "porter");
-	} while (!pid && clock_now_ns() < end_ns); /* it takes its name in its own time */
 	assert_int_not_equal(pid, 0);
 	assert_int_equal(ptrace(PTRACE_SEIZE, pid, NULL, NULL), 0);
 	assert_int_equal(ptrace(PTRACE_INTERRUPT, pid, NULL, NULL), 0);

@@ -188,29 +188,16 @@ static void test_deadlines(void **state)
 	fh_env_close(quick);
 }
 
-/* Once a process of that name runs beneath this one. */
-static void await_named(const char *name)
-{
-	static struct processes all;
-	int64_t deadline = clock_now_ns() + PATIENCE_S * NS_PER_S;
-
-	do {
-		wait_a_little();
-		assert_true(clock_now_ns() < deadline);
-		process_descendants(getpid(), &all);
-	} while (!process_named(&all, name));
-}
-
 static void *interrupt_sleep(void *env)
 {
-	await_named("sleep");
+	assert_true(process_await("sleep") > 0);
 	fh_env_interrupt(env);
 	return NULL;
 }
 
 static void *interrupt_scoring(void *env)
 {
-	await_named("python3");
+	assert_true(process_await("python3") > 0);
 	fh_env_interrupt(env);
 	return NULL;
 }
@@ -269,7 +256,7 @@ static void test_background_output(void **state)
 	 * sandboxes live: pipe(7), /proc/sys/fs/pipe-user-pages-soft. */
 	poll_act(env, "room=$(python3 -c 'import fcntl; print(fcntl.fcntl(2, fcntl.F_GETPIPE_SZ))')");
 	poll_act(env, "(sleep 0.1; head -c $room /dev/zero | tr '\\0' y; exec tail -f /dev/null) &");
-	await_named("tail");
+	assert_true(process_await("tail") > 0);
 	assert_int_equal(fh_gym_wait(gym, 0, &done, 1, &error), 0);
 	poll_act(env, "echo not stuck >&2; exec 1>&-");
 	assert_int_equal(step.exit_code, 0);

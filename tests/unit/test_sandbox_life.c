@@ -360,6 +360,33 @@ static void test_killed_init(void **state)
 	close_session();
 }
 
+/* Until its PID 1 tells the end: some of what the command printed may have been lost with the porter. */
+static void test_killed_porter(void **state)
+{
+	pid_t porter, init;
+
+	if (getuid() != 0) {
+		print_message("skipped: only root may kill a sandbox' porter\n");
+		skip();
+	}
+	open_session(&(struct sandbox_options){ 0 });
+	porter = process_await("porter");
+	init = process_await("init");
+	assert_true(porter > 0 && init > 0);
+	assert_int_equal(kill(init, SIGSTOP), 0);
+	assert_int_equal(kill(porter, SIGKILL), 0);
+	await_end(&(struct processes){ .list = { porter }, .n = 1 });
+	assert_done(session_begin(session, "echo here", PATIENCE_MS, false, &error));
+	while (!sandbox_shell_answered(shell_sandbox))
+		wait_a_little();
+	assert_false(session_advance(session));
+	assert_int_equal(kill(init, SIGCONT), 0);
+	while (!session_advance(session))
+		wait_a_little();
+	assert_int_equal(session_result(session)->outcome, SESSION_GONE);
+	close_session();
+}
+
 static void test_closed_at_any_time(void **state)
 {
 	for (int i = 0; i < 50; i++) {
@@ -405,6 +432,7 @@ int main(void)
 		cmocka_unit_test(test_closed_after_killed_nursery),
 		cmocka_unit_test(test_close_ends_all),
 		cmocka_unit_test(test_killed_init),
+		cmocka_unit_test(test_killed_porter),
 		cmocka_unit_test(test_closed_at_any_time),
 		cmocka_unit_test(test_owner_closed_first),
 	};
