@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /*
- * The program's log. Only src/cmd and a server's loop log; libraries return errors. A record is a
+ * The program's log. Only src/run and src/cmd log; other layers return errors. A record is a
  * level, a message, and fields as key=value (or one JSON object a line).
  *
  * Thread-safe: a record is one write. What can't be written is lost: a log is not worth an error.

@@ -11,6 +11,12 @@
 
 /* Text: comparing, parsing of numbers with units, and making bytes safe to show. */
 
+/* A list of texts. In one that a configuration gives, a NULL follows the last. */
+struct texts {
+	const char **items;
+	size_t n;
+};
+
 bool str_eq(const char *a, const char *b); /* NULL equals NULL only */
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);

@@ -32,7 +32,7 @@
 #define ROUNDS_MOST 2.0 /* times that a floor's slowest round may take its quickest one's time */
 
 struct bench_options {
-	struct cmd_list only, alive;
+	struct texts only, alive;
 	int n;
 };
 
@@ -328,7 +328,7 @@ static void print_table(const struct bench *b, const struct machine *m)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static bool wanted(const struct suite *suite, const struct cmd_list *only)
+static bool wanted(const struct suite *suite, const struct texts *only)
 {
 	bool any = only->n == 0;
 
@@ -373,8 +373,8 @@ static int take_options(struct command_context *ctx, struct bench *b)
 	return CMD_OK;
 }
 
-static int measure(struct bench *b, const struct cmd_list *only, struct machine *m,
-		struct fh_error *err)
+static int measure(
+		struct bench *b, const struct texts *only, struct machine *m, struct fh_error *err)
 {
 	double before, after;
 	int r = interrupt_setup(err);

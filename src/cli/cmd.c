@@ -36,6 +36,17 @@ void cmd_print_json(const json_t *value)
 	puts(buf_str(&text));
 }
 
+bool cmd_given(const struct command_context *ctx, const char *option)
+{
+	const struct cmd_option *table = ctx->command->options;
+
+	for (size_t i = 0; table && table[i].kind; i++) {
+		if (str_eq(table[i].name, option))
+			return ctx->given[i];
+	}
+	return false;
+}
+
 int cmd_fail(const struct fh_error *err)
 {
 	complain(err->message);

@@ -6,6 +6,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,16 +48,10 @@ enum cmd_option_kind {
 	OPTION_SECONDS, /* double: "25", "2.5s", "300ms", "5m" */
 	OPTION_BYTES,   /* int64_t: "512M", "2GiB" */
 	OPTION_CHOICE,  /* int: index into choices */
-	OPTION_LIST,   /* struct cmd_list: `a,b`, repeated, or `a b` where no arguments are taken */
-	OPTION_REPEAT, /* struct cmd_list: the same, but commas are kept */
-	OPTION_NOTED,  /* taken with its values and not used; `why` is said on stderr */
+	OPTION_LIST,    /* struct texts: `a,b`, repeated, or `a b` where no arguments are taken */
+	OPTION_REPEAT,  /* struct texts: the same, but commas are kept */
+	OPTION_NOTED,   /* taken with its values and not used; `why` is said on stderr */
 	OPTION_REFUSED, /* an error; `why` ends the sentence "--name <why>" */
-};
-
-/* Points into argv and memory that lives as long as the command runs. */
-struct cmd_list {
-	const char **items;
-	size_t n;
 };
 
 struct cmd_option {
@@ -71,6 +66,7 @@ struct cmd_option {
 	int64_t min, max;           /* OPTION_INT: both 0 is any */
 	const char *heading;        /* starts a new group of options in help */
 	const char *why;            /* OPTION_NOTED, OPTION_REFUSED */
+	size_t given; /* of a bool in that struct, which is set if it stands on the command line; 0: none */
 };
 
 struct command_context {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -60,4 +61,10 @@ bool interrupt_wanted(void)
 int interrupt_status(void)
 {
 	return 128 + first_signal;
+}
+
+void interrupt_leave(int status)
+{
+	fflush(stdout);
+	_exit(status);
 }

@@ -22,4 +22,7 @@ void interrupt_at_once(bool at_once);
 /* 128 + the signal's number: the exit status to give. */
 int interrupt_status(void);
 
+/* Exits with that status at once: nothing is released which a thread may still use. */
+_Noreturn void interrupt_leave(int status);
+
 #endif

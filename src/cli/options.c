@@ -274,7 +274,7 @@ static int set_seconds(
 	return 0;
 }
 
-static int list_add(struct parser *p, struct cmd_list *list, const char *item, struct fh_error *err)
+static int list_add(struct parser *p, struct texts *list, const char *item, struct fh_error *err)
 {
 	const char **items;
 
@@ -294,7 +294,7 @@ static int list_add(struct parser *p, struct cmd_list *list, const char *item, s
 static int list_split(
 		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
 {
-	struct cmd_list *list = (struct cmd_list *)((char *)s->base + s->option->offset);
+	struct texts *list = (struct texts *)((char *)s->base + s->option->offset);
 	bool whole = s->option->kind == OPTION_REPEAT;
 
 	for (;;) {
@@ -369,8 +369,13 @@ static void note(struct parser *p, const struct spotted *s)
 static void mark_given(struct parser *p, const struct cmd_option *option)
 {
 	for (size_t i = 0; p->command->options && p->command->options[i].kind; i++) {
-		if (option_same(&p->command->options[i], option))
-			p->given[i] = true;
+		const struct cmd_option *o = &p->command->options[i];
+
+		if (!option_same(o, option))
+			continue;
+		p->given[i] = true;
+		if (o->given)
+			*((bool *)p->values + o->given) = true;
 	}
 }
 
@@ -434,8 +439,7 @@ static int set_presets(struct parser *p, struct fh_error *err)
 	return 0;
 }
 
-static int check_arguments(
-		const struct command *c, const struct cmd_list *args, struct fh_error *err)
+static int check_arguments(const struct command *c, const struct texts *args, struct fh_error *err)
 {
 	if (args->n < c->min_args)
 		return error_say(err, EINVAL, "%s is missing",
@@ -450,7 +454,7 @@ int options_parse(const struct command *command, const char *const *words, size_
 		struct fh_error *err)
 {
 	struct parser p = { .command = command, .words = words, .n = n_words, .arena = arena };
-	struct cmd_list args = {};
+	struct texts args = {};
 	bool only_args = false;
 	int r = 0;
 
@@ -484,15 +488,4 @@ int options_parse(const struct command *command, const char *const *words, size_
 		.help = p.common.help,
 		.json = p.common.json };
 	return 0;
-}
-
-bool cmd_given(const struct command_context *ctx, const char *option)
-{
-	const struct cmd_option *table = ctx->command->options;
-
-	for (size_t i = 0; table && table[i].kind; i++) {
-		if (str_eq(table[i].name, option))
-			return ctx->given[i];
-	}
-	return false;
 }

@@ -3,7 +3,7 @@
 
 #include "cli/help.h"
 #include "cli/options.h"
-#include "cmd/mlgym_root.h"
+#include "run/mlgym_root.h"
 
 #include "agent/config.h"
 #include "base/mem.h"
@@ -74,7 +74,7 @@ static void add_tasks(const struct line *l)
 	struct task_places places = { .tasks_dir = l->tasks_dir };
 	char **ids = NULL;
 
-	if (mlgym_root(&arena, l->mlgym_root, &places.mlgym_root, NULL) < 0 ||
+	if (mlgym_root(&arena, l->mlgym_root, NULL, &places.mlgym_root, NULL) < 0 ||
 			task_list(&places, &ids, NULL) < 0)
 		return;
 	for (char **id = ids; *id; id++) {

@@ -5,12 +5,12 @@
 #include "base/scope.h"
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
-#include "cmd/env_protocol.h"
-#include "cmd/env_record.h"
 #include "cmd/episode_options.h"
-#include "cmd/episode_setup.h"
-#include "cmd/gpu_options.h"
 #include "cmd/log_options.h"
+#include "run/env_protocol.h"
+#include "run/env_record.h"
+#include "run/gpu_list.h"
+#include "run/mlgym_root.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -26,7 +26,7 @@ struct env_options {
 	const char *task;
 	const char *out;
 	const char *suffix;
-	struct cmd_list gpus;
+	struct texts gpus;
 	struct log_choice log;
 };
 
@@ -192,14 +192,14 @@ static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 		.web_hosts = episode_web_hosts(e, NULL),
 		.n_gpus = d->options->gpus.n,
 	};
-	int r = mlgym_root(arena, e->mlgym_root, &gym.mlgym_root, err);
+	int r = mlgym_root(arena, e->mlgym_root, &cmd_warner, &gym.mlgym_root, err);
 
 	if (r == 0)
 		r = episode_binds(&e->bind, arena, &env.binds, err);
 	if (r == 0)
 		r = episode_python(e->python, arena, &env.python, err);
 	if (r == 0)
-		r = gpu_options_read(&d->options->gpus, arena, &gym.gpu_numbers, err);
+		r = gpu_list_read(&d->options->gpus, arena, &gym.gpu_numbers, err);
 	if (r == 0)
 		r = fh_gym_open(&gym, &d->gym, err);
 	if (r == 0 && d->options->out)
@@ -207,7 +207,8 @@ static int open_env(struct door *d, struct arena *arena, struct fh_error *err)
 	if (r == 0)
 		r = fh_env_open(d->gym, &env, &d->env, err);
 	if (r == 0)
-		r = episode_set_up(d->env, NULL, episode_aliases(e->aliases, gym.mlgym_root, arena),
+		r = episode_set_up(d->env, NULL,
+				episode_aliases(e->aliases, gym.mlgym_root, &cmd_warner, arena),
 				false, err);
 	if (r < 0)
 		return r;

@@ -5,7 +5,6 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cli/interrupt.h"
-#include "cmd/episode_setup.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -108,7 +107,7 @@ static int play(struct replay *r, struct fh_error *err)
 	while (r->episode.phase != EPISODE_ENDED && n >= 0)
 		n = wait_for_it(r, plan.gym, &openings, err);
 	if (openings.n)
-		openings_leave(n < 0 ? cmd_fail(err) : interrupt_status());
+		interrupt_leave(n < 0 ? cmd_fail(err) : interrupt_status());
 	if (r->episode.failed) {
 		*err = r->episode.error;
 		n = err->code;
@@ -168,10 +167,10 @@ static bool all_equal(const struct replay_verdicts *v)
 			v->n[COMPARE_EQUAL] + v->n[COMPARE_NORMALISED] > 0;
 }
 
-static int replay_one(struct command_context *ctx, const char *name)
+static int replay_one(struct command_context *ctx, size_t i)
 {
 	__attribute__((cleanup(release))) struct replay r = {
-		.ctx = ctx, .options = ctx->options, .name = name
+		.ctx = ctx, .options = ctx->options, .name = ctx->args[i], .is_next = i > 0
 	};
 	struct replay_verdicts all = { 0 };
 	struct fh_error err;
@@ -208,7 +207,7 @@ static int run_replay(struct command_context *ctx)
 
 		if (ctx->n_args > 1 && !ctx->json)
 			printf("%s%s:\n", i ? "\n" : "", ctx->args[i]);
-		status = replay_one(ctx, ctx->args[i]);
+		status = replay_one(ctx, i);
 		worst = status > worst ? status : worst;
 		fflush(stdout);
 	}

@@ -3,13 +3,13 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/episode_setup.h"
-#include "cmd/gpu_options.h"
 #include "cmd/replay.h"
 #include "cmd/run_args.h"
 #include "cmd/run_record.h"
 #include "cmd/run_resume.h"
-#include "cmd/stranger.h"
+#include "run/gpu_list.h"
+#include "run/mlgym_root.h"
+#include "run/stranger.h"
 #include "trajectory/compare.h"
 #include "trajectory/export.h"
 #include "trajectory/glance.h"
@@ -88,7 +88,8 @@ static int read_args(struct replay *r, struct fh_error *err)
 	r->agent.options.temperature = args.temperature;
 	r->agent.options.top_p = args.top_p;
 	r->agent.options.cost_limit = args.cost_limit;
-	n = mlgym_root(&r->arena, o->episode.mlgym_root, &r->own_root, err);
+	n = mlgym_root(&r->arena, o->episode.mlgym_root, r->is_next ? NULL : &cmd_warner,
+			&r->own_root, err);
 	if (n < 0)
 		return n;
 	r->places.mlgym_root = r->own_root;
@@ -146,7 +147,8 @@ static void take_options(struct replay *r)
 		r->env.task = o->task;
 	if (o->agent)
 		r->agent_spec = o->agent;
-	r->aliases = episode_aliases(o->episode.aliases, r->places.mlgym_root, &r->arena);
+	r->aliases = episode_aliases(
+			o->episode.aliases, r->places.mlgym_root, &cmd_warner, &r->arena);
 	if (o->episode.max_steps)
 		r->env.max_steps = o->episode.max_steps;
 	if (cmd_given(ctx, "seed"))
@@ -180,7 +182,7 @@ static int load_agent(struct replay *r, struct fh_error *err)
 		o.warnings = &warnings;
 	n = agent_config_load(&o, &r->agent.config, err);
 	if (n == 0)
-		episode_say_tools(r->agent.config);
+		episode_say_tools(r->agent.config, &cmd_warner);
 	if (n == 0 || r->options->agent)
 		return n;
 	cmd_warn("the agent's configuration can't be used: %s. Without it there are neither its commands nor the "
@@ -223,7 +225,7 @@ static int check_task(const struct replay *r, struct fh_error *err)
 /* As many as it had, whichever are free. */
 static int choose_gpus(struct replay *r, struct fh_error *err)
 {
-	const struct cmd_list *gpus = &r->options->gpus;
+	const struct texts *gpus = &r->options->gpus;
 
 	if (!gpus->n && r->env.n_gpus)
 		cmd_warn("the run had %zu GPUs, and has as many again: --gpus none plays it without",
@@ -234,7 +236,7 @@ static int choose_gpus(struct replay *r, struct fh_error *err)
 	if (gpus->n == 1 && str_eq(gpus->items[0], "none"))
 		return 0;
 	r->env.n_gpus = gpus->n;
-	return gpu_options_read(gpus, &r->arena, &r->gpus, err);
+	return gpu_list_read(gpus, &r->arena, &r->gpus, err);
 }
 
 int replay_prepare(struct replay *r, struct fh_error *err)

@@ -6,12 +6,12 @@
 #include "cli/cmd.h"
 #include "cli/interrupt.h"
 #include "cli/term.h"
-#include "cmd/repeats.h"
 #include "cmd/run_gym.h"
 #include "cmd/run_options.h"
 #include "cmd/run_plan.h"
 #include "cmd/run_report.h"
 #include "cmd/run_view.h"
+#include "run/repeats.h"
 #include "trajectory/run_dir.h"
 
 #include <errno.h>
@@ -44,7 +44,7 @@ struct runner {
 	struct log_options log;
 };
 
-static int check_repeats(struct runner *run, const char *option, const struct cmd_list *list)
+static int check_repeats(struct runner *run, const char *option, const struct texts *list)
 {
 	size_t at;
 
@@ -456,7 +456,7 @@ static int run_run(struct command_context *ctx)
 		print_table(&run);
 	status = r < 0 ? cmd_fail(&err) : status_of(&run);
 	if (run.openings.n)
-		openings_leave(status);
+		interrupt_leave(status);
 	return status;
 }
 

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/episode_setup.h"
+#include "cmd/episode_options.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 	for (size_t i = 0; r == 0 && i < warnings.n; i++)
 		cmd_warn("%s", warnings.items[i]);
 	if (r == 0)
-		episode_say_tools(agent->config);
+		episode_say_tools(agent->config, &cmd_warner);
 	agent->options = make_options(o, agent->model);
 	agent->options.cost_limit = o->cost_limit;
 	return r;

@@ -14,7 +14,7 @@ struct run_agent_options {
 	const char *own_root; /* the checkout that was chosen then; NULL: none */
 	const char *url, *key, *version, *extra, *prices;
 	double temperature, top_p;
-	struct cmd_list stop;
+	struct texts stop;
 	int max_tokens, context, retries;
 	double timeout_s;
 	double cost_limit, total_cost_limit;

@@ -4,11 +4,11 @@
 
 #include "agent/agent.h"
 #include "base/buf.h"
-#include "cmd/episode_log.h"
-#include "cmd/opening.h"
 #include "cmd/run_agent.h"
 #include "cmd/run_resume.h"
 #include "model/model.h"
+#include "run/episode_log.h"
+#include "run/opening.h"
 #include "trajectory/recorder.h"
 #include "trajectory/run_dir.h"
 

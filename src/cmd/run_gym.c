@@ -2,8 +2,8 @@
 #include "cmd/run_gym.h"
 
 #include "base/log.h"
-#include "cmd/gpu_options.h"
 #include "cmd/run_options.h"
+#include "run/gpu_list.h"
 #include "task/find.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static int choose_gpus(struct run_plan *plan, const struct command_context *ctx,
 	const struct run_options *o = ctx->options;
 	size_t n = plan->n - plan->n_found;
 	size_t agents = n < (size_t)jobs ? n : (size_t)jobs;
-	int r = gpu_options_read(&o->gpus, &plan->arena, &gym->gpu_numbers, err);
+	int r = gpu_list_read(&o->gpus, &plan->arena, &gym->gpu_numbers, err);
 
 	gym->n_gpu_numbers = o->gpus.n;
 	gym->n_gpus = agents * (size_t)o->gpus_per_agent;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/run_options.h"
 
-#include "cmd/episode_setup.h"
-
 #define FIELD(f) offsetof(struct run_options, f)
 
 #define HAS_NO_CONTAINER "sandboxes are made without a container engine"

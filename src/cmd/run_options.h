@@ -10,21 +10,21 @@
 /* What `fumehood run` takes: its own options, and MLGym's spellings of them. */
 struct run_options {
 	struct episode_options episode;
-	struct cmd_list tasks;
+	struct texts tasks;
 	const char *task_config; /* MLGym: a task by the path of its file */
-	struct cmd_list models;
+	struct texts models;
 	const char *replay_path; /* MLGym: the file of the model `replay` */
-	struct cmd_list mounts;  /* MLGym: folders that episodes find beneath the root */
+	struct texts mounts;     /* MLGym: folders that episodes find beneath the root */
 	const char *out, *suffix;
 	const char *sweep; /* a file; what follows is only in one (run_sweep.h), empty: as options say */
-	struct cmd_list agent_configs;
+	struct texts agent_configs;
 	const double *temperatures;
 	const uint64_t *seeds;
 	size_t n_temperatures, n_seeds;
 	int runs, jobs;
 	int agents; /* MLGym: so many runs side by side; 0: not given */
 	int gpus_per_agent;
-	struct cmd_list gpus;
+	struct texts gpus;
 	bool quiet, verbose;
 	bool memory, skip_existing;
 	const char *resume; /* the folder of a run that goes on */

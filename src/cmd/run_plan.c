@@ -5,14 +5,14 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/episode_setup.h"
 #include "cmd/run_existing.h"
 #include "cmd/run_options.h"
 #include "cmd/run_sweep.h"
 #include "cmd/run_tasks.h"
-#include "cmd/stranger.h"
 #include "env/memory.h"
 #include "model/dotenv.h"
+#include "run/mlgym_root.h"
+#include "run/stranger.h"
 #include "task/dataset.h"
 #include "task/mlgym.h"
 #include "task/requirements.h"
@@ -31,7 +31,7 @@ struct planning {
 	struct run_plan *plan;
 	struct command_context *ctx;
 	const struct run_options *options;
-	struct cmd_list tasks;
+	struct texts tasks;
 	bool all_tasks;
 	const struct fh_bind *binds;
 	const char *python;
@@ -313,7 +313,8 @@ static int load_variables(struct planning *p)
 	auto_free char *of_root = NULL;
 	auto_buf struct buf left_out = BUF_INIT(LEFT_OUT_BYTES_MAX);
 	const char *root;
-	int r = mlgym_root(&p->plan->arena, p->options->episode.mlgym_root, &root, &p->err);
+	int r = mlgym_root(&p->plan->arena, p->options->episode.mlgym_root, &cmd_warner, &root,
+			&p->err);
 
 	if (r < 0)
 		return r;
@@ -389,7 +390,8 @@ static int make(struct planning *p)
 	struct run_plan *plan = p->plan;
 	int r;
 
-	plan->aliases = episode_aliases(o->episode.aliases, plan->places.mlgym_root, &plan->arena);
+	plan->aliases = episode_aliases(
+			o->episode.aliases, plan->places.mlgym_root, &cmd_warner, &plan->arena);
 	r = run_tasks_find(o, &plan->places, &plan->arena, &p->tasks, &p->all_tasks, &p->err);
 	if (r == 0 && plan->past.dir)
 		r = check_past_task(p);
@@ -419,7 +421,7 @@ int run_plan_make(struct run_plan *plan, struct command_context *ctx)
 	if (load_variables(&p) < 0 || (o->resume && take_past(&p, &own) < 0))
 		return cmd_refuse(&p.err);
 	plan->places.tasks_dir = p.options->episode.tasks_dir;
-	if (mlgym_root(&plan->arena, p.options->episode.mlgym_root, &plan->places.mlgym_root,
+	if (mlgym_root(&plan->arena, p.options->episode.mlgym_root, NULL, &plan->places.mlgym_root,
 			    &p.err) < 0 ||
 			run_tasks_root(p.options, &plan->arena, &plan->places.mlgym_root, &p.err) <
 					0)
@@ -427,7 +429,7 @@ int run_plan_make(struct run_plan *plan, struct command_context *ctx)
 	if (o->sweep && take_sweep(&p, &own) < 0)
 		return cmd_refuse(&p.err);
 	if (own.mounts.n) {
-		episode_add_mounts(&own.mounts, &plan->arena, &own.episode.bind);
+		episode_add_mounts(&own.mounts, &cmd_warner, &plan->arena, &own.episode.bind);
 		p.options = &own;
 	}
 	if (!plan->out)

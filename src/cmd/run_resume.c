@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "cmd/run_args.h"
 #include "cmd/run_record.h"
-#include "cmd/stranger.h"
+#include "run/mlgym_root.h"
+#include "run/stranger.h"
 #include "trajectory/compare.h"
 
 #include <errno.h>
@@ -146,13 +147,13 @@ bool run_past_contradicts(const struct command_context *ctx, struct fh_error *er
 	return false;
 }
 
-static struct cmd_list list_of(struct arena *a, const struct run_args_list *list)
+static struct texts list_of(struct arena *a, const struct run_args_list *list)
 {
 	const char **items = arena_array(a, list->n + 1, sizeof(*items));
 
 	for (size_t i = 0; i < list->n; i++)
 		items[i] = list->items[i];
-	return (struct cmd_list){ .items = items, .n = list->n };
+	return (struct texts){ .items = items, .n = list->n };
 }
 
 /* What is asked for anew: by the record, where the command line says nothing of it. */
@@ -325,12 +326,12 @@ static int apply_args(struct run_past *p, const struct command_context *ctx, str
 	return r;
 }
 
-static struct cmd_list one(struct arena *a, const char *text)
+static struct texts one(struct arena *a, const char *text)
 {
 	const char **items = arena_alloc(a, sizeof(*items));
 
 	*items = text;
-	return (struct cmd_list){ .items = items, .n = 1 };
+	return (struct texts){ .items = items, .n = 1 };
 }
 
 const char *run_past_agent(const struct pyjson *open)
@@ -360,7 +361,7 @@ int run_past_apply(struct run_past *p, const struct command_context *ctx, struct
 	o->retry = 0;
 	o->skip_existing = false;
 	o->agent.recorded = agent && !cmd_given(ctx, "agent");
-	if (mlgym_root(&p->arena, o->episode.mlgym_root, &o->agent.own_root, err) < 0)
+	if (mlgym_root(&p->arena, o->episode.mlgym_root, NULL, &o->agent.own_root, err) < 0)
 		return err->code;
 	if (o->agent.recorded)
 		o->agent.config = agent;

@@ -5,9 +5,9 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/repeats.h"
 #include "config/yaml.h"
 #include "model/model.h"
+#include "run/repeats.h"
 #include "task/find.h"
 
 #include <errno.h>
@@ -162,7 +162,7 @@ static const char *beside(
 }
 
 static int take_list(const struct taking *t, const struct item_kind *kind, const struct texts *from,
-		struct cmd_list *to)
+		struct texts *to)
 {
 	const char **items = arena_array(t->arena, from->n + 1, sizeof(*items));
 	const char **resolved = arena_array(t->arena, from->n + 1, sizeof(*resolved));
@@ -171,7 +171,7 @@ static int take_list(const struct taking *t, const struct item_kind *kind, const
 		items[i] = beside(t, from->items[i], kind->path_in);
 		resolved[i] = kind->resolve(t, items[i]);
 	}
-	*to = (struct cmd_list){ .items = items, .n = from->n };
+	*to = (struct texts){ .items = items, .n = from->n };
 	return check_repeats(t, kind->key, resolved, from->n);
 }
 

@@ -4,7 +4,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/mlgym_root.h"
+#include "run/mlgym_root.h"
 #include "task/load.h"
 #include "task/mlgym.h"
 
@@ -78,7 +78,7 @@ static int task_of_file(const struct task_places *places, const char *path, stru
 
 /* All whose data is there. */
 static int list_all(const struct run_options *o, const struct task_places *places,
-		struct arena *arena, struct cmd_list *out, struct fh_error *err)
+		struct arena *arena, struct texts *out, struct fh_error *err)
 {
 	char **ids;
 	size_t n = 0;
@@ -88,7 +88,7 @@ static int list_all(const struct run_options *o, const struct task_places *place
 		return r;
 	while (ids[n])
 		n++;
-	*out = (struct cmd_list){ .items = arena_array(arena, n + 1, sizeof(char *)) };
+	*out = (struct texts){ .items = arena_array(arena, n + 1, sizeof(char *)) };
 	for (size_t i = 0; i < n; i++) {
 		struct fh_error why;
 		struct task *task;
@@ -105,7 +105,7 @@ static int list_all(const struct run_options *o, const struct task_places *place
 }
 
 int run_tasks_find(const struct run_options *o, const struct task_places *places,
-		struct arena *arena, struct cmd_list *out, bool *out_all, struct fh_error *err)
+		struct arena *arena, struct texts *out, bool *out_all, struct fh_error *err)
 {
 	*out = o->tasks;
 	*out_all = o->tasks.n == 1 && str_eq(o->tasks.items[0], ALL_TASKS);
@@ -113,6 +113,6 @@ int run_tasks_find(const struct run_options *o, const struct task_places *places
 		return list_all(o, places, arena, out, err);
 	if (!o->task_config)
 		return 0;
-	*out = (struct cmd_list){ .items = arena_alloc(arena, sizeof(char *)), .n = 1 };
+	*out = (struct texts){ .items = arena_alloc(arena, sizeof(char *)), .n = 1 };
 	return task_of_file(places, o->task_config, arena, &out->items[0], err);
 }

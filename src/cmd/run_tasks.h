@@ -17,6 +17,6 @@ int run_tasks_root(const struct run_options *o, struct arena *arena, const char 
 /* The names of the tasks. *out_all: they are those of `--task all`, which leaves out what can't be played and
  * says why. */
 int run_tasks_find(const struct run_options *o, const struct task_places *places,
-		struct arena *arena, struct cmd_list *out, bool *out_all, struct fh_error *err);
+		struct arena *arena, struct texts *out, bool *out_all, struct fh_error *err);
 
 #endif

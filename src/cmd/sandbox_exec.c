@@ -6,9 +6,9 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/episode_options.h"
-#include "cmd/gpu_options.h"
 #include "cmd/sandbox_job.h"
 #include "proto/guest.h"
+#include "run/gpu_list.h"
 #include "sandbox/python.h"
 #include "sandbox/sandbox.h"
 
@@ -20,7 +20,7 @@
 #define EXEC_FAILED 125 /* as docker and env(1): told apart from the program's exit status */
 
 struct sandbox_cli {
-	struct cmd_list binds, gpus, env;
+	struct texts binds, gpus, env;
 	int network, disk_on;
 	int64_t memory_bytes, disk_bytes;
 	int pids;
@@ -172,7 +172,7 @@ static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, stru
 	int r = cli->python ? python_env_find(&plan->arena, cli->python, &plan->python, err) : 0;
 
 	if (r == 0)
-		r = gpu_options_read(&cli->gpus, &plan->arena, &plan->gpus, err);
+		r = gpu_list_read(&cli->gpus, &plan->arena, &plan->gpus, err);
 	if (r == 0)
 		r = exec_read_binds(cli, plan, err);
 	if (r == 0)

@@ -3,7 +3,8 @@
 #define CMD_TASK_H
 
 #include "cli/cmd.h"
-#include "cmd/mlgym_root.h"
+#include "cmd/episode_options.h"
+#include "run/mlgym_root.h"
 #include "task/check.h"
 #include "task/task.h"
 
@@ -25,7 +26,7 @@ static inline int task_options_places(
 	const struct task_options *o = ctx->options;
 
 	*out = (struct task_places){ .tasks_dir = o->tasks_dir };
-	return mlgym_root(ctx->arena, o->mlgym_root, &out->mlgym_root, err);
+	return mlgym_root(ctx->arena, o->mlgym_root, &cmd_warner, &out->mlgym_root, err);
 }
 
 extern const struct command command_task_list, command_task_show, command_task_check,

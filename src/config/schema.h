@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/str.h"
 #include "config/node.h"
 
 #include <stdbool.h>
@@ -39,11 +40,6 @@ enum field_kind {
 	FIELD_STRUCT,   /* the struct itself, of `schema`; its presets hold where it is not given */
 	FIELD_STRUCTS,  /* struct struct_list: a list of structs of `schema` */
 	FIELD_NODE,     /* const struct node *, anything; NULL: not given */
-};
-
-struct texts {
-	const char *const *items; /* a NULL follows the last */
-	size_t n;
 };
 
 struct text_map {

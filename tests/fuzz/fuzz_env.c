@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/env_protocol.h"
+#include "run/env_protocol.h"
 
 #include <errno.h>
 #include <math.h>

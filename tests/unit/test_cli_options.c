@@ -16,7 +16,8 @@ struct values {
 	double temperature, seconds;
 	int64_t size;
 	int colour;
-	struct cmd_list tasks, binds;
+	struct texts tasks, binds;
+	bool seed_given, colour_given;
 };
 
 #define FIELD(f) offsetof(struct values, f)
@@ -28,12 +29,14 @@ static const struct cmd_option options[] = {
 	{ "name", 0, OPTION_TEXT, FIELD(name), "NAME", "whose" },
 	{ "lines", 'n', OPTION_INT, FIELD(lines), "N", "how many", .preset = "10", .min = 1,
 			.max = 99 },
-	{ "seed", 0, OPTION_UINT64, FIELD(seed), "N", "what is random" },
+	{ "seed", 0, OPTION_UINT64, FIELD(seed), "N", "what is random",
+			.given = FIELD(seed_given) },
+	{ "random_seed", 0, OPTION_UINT64, FIELD(seed), "N" },
 	{ "temperature", 0, OPTION_NUMBER, FIELD(temperature), "T", "how random" },
 	{ "time-out", 0, OPTION_SECONDS, FIELD(seconds), "TIME", "how long" },
 	{ "size", 0, OPTION_BYTES, FIELD(size), "SIZE", "how large" },
 	{ "colour", 0, OPTION_CHOICE, FIELD(colour), "red|green", "which", .preset = "green",
-			.choices = colours },
+			.choices = colours, .given = FIELD(colour_given) },
 	{ "task", 0, OPTION_LIST, FIELD(tasks), "T,...", "which" },
 	{ "bind", 0, OPTION_REPEAT, FIELD(binds), "PATH", "what" },
 	{ "old", 0, OPTION_NOTED, 0, "X", NULL, .why = "it is always so" },
@@ -108,6 +111,7 @@ static void test_presets(void **state)
 	assert_done(parse(&plain, ""));
 	assert_int_equal(values->lines, 10);
 	assert_int_equal(values->colour, 1);
+	assert_false(values->seed_given || values->colour_given);
 	assert_true(!values->loud && !values->name && !values->tasks.n && !parsed.help);
 	for (size_t i = 0; options[i].kind; i++)
 		assert_false(parsed.given[i]);
@@ -122,7 +126,10 @@ static void test_kinds(void **state)
 	assert_string_equal(values->name, "x=y");
 	assert_true(values->temperature == 0.5 && values->seconds == 2.5);
 	assert_true(values->size == 2048 && values->colour == 0);
-	assert_true(parsed.given[0] && parsed.given[2] && !parsed.given[8]);
+	assert_true(parsed.given[0] && parsed.given[2] && !parsed.given[9]);
+	assert_true(values->seed_given && values->colour_given);
+	assert_done(parse(&plain, "--random_seed 1")); /* another spelling */
+	assert_true(values->seed_given && !values->colour_given);
 	assert_done(parse(&plain, "--task a,b --bind x,y --task=c --bind z w --task d e --json"));
 	assert_int_equal(values->tasks.n, 5);
 	assert_string_equal(values->tasks.items[4], "e");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_ENV_PROTOCOL_H
-#define CMD_ENV_PROTOCOL_H
+#ifndef RUN_ENV_PROTOCOL_H
+#define RUN_ENV_PROTOCOL_H
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/episode_log.h"
+#include "run/episode_log.h"
 
 #include "base/arena.h"
 #include "base/buf.h"

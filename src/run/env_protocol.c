@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/env_protocol.h"
+#include "run/env_protocol.h"
 
 #include "base/scope.h"
 #include "base/str.h"

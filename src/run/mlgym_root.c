@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/mlgym_root.h"
+#include "run/mlgym_root.h"
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cli/cmd.h"
+#include "run/warner.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -60,22 +60,21 @@ char *mlgym_root_of_file(const char *path)
 }
 
 /* MLGym's own command lines are for its folder. */
-static bool is_here(void)
+static bool is_here(const struct warner *warner)
 {
 	static const char *const parts[] = { "mlgym", "configs/tasks", "configs/agents" };
-	static bool said;
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (!path_is_dir(parts[i]))
 			return false;
-	if (!said)
-		cmd_warn("this folder is a checkout of MLGym: its tasks and agents are used, as by "
-			 "--mlgym-root . (--mlgym-root '' uses none)");
-	said = true;
+	warner_say(warner,
+			"this folder is a checkout of MLGym: its tasks and agents are used, as by "
+			"--mlgym-root . (--mlgym-root '' uses none)");
 	return true;
 }
 
-int mlgym_root(struct arena *arena, const char *option, const char **out, struct fh_error *err)
+int mlgym_root(struct arena *arena, const char *option, const struct warner *warner,
+		const char **out, struct fh_error *err)
 {
 	*out = NULL;
 	if (option)
@@ -87,7 +86,7 @@ int mlgym_root(struct arena *arena, const char *option, const char **out, struct
 			return mlgym_root_find(arena, arena_printf(arena, "$%s", variables[i]),
 					folder, out, err);
 	}
-	if (is_here())
+	if (is_here(warner))
 		*out = ".";
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_STRANGER_H
-#define CMD_STRANGER_H
+#ifndef RUN_STRANGER_H
+#define RUN_STRANGER_H
 
 #include "base/buf.h"
-#include "cmd/episode_options.h"
+#include "run/episode_options.h"
 #include "task/task.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/repeats.h"
+#include "run/repeats.h"
 
 #include "base/mem.h"
 #include "base/scope.h"

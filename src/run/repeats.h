@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_REPEATS_H
-#define CMD_REPEATS_H
+#ifndef RUN_REPEATS_H
+#define RUN_REPEATS_H
 
 #include <stdbool.h>
 #include <stddef.h>

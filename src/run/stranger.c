@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/stranger.h"
+#include "run/stranger.h"
 
 #include "agent/pytext.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "run/mlgym_root.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static bool place_is_given(const struct stranger_task *t, const struct task *tas
 	const char *ours = t->given->tasks_dir;
 	auto_free char *real = NULL;
 
-	if (task->mlgym && mlgym_root(&arena, t->given->mlgym_root, &ours, NULL) < 0)
+	if (task->mlgym && mlgym_root(&arena, t->given->mlgym_root, NULL, &ours, NULL) < 0)
 		return t->is_given;
 	real = ours ? realpath(ours, NULL) : NULL;
 	return t->is_given || (real && path_is_within(task->dir, real));

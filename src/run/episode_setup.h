@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_EPISODE_SETUP_H
-#define CMD_EPISODE_SETUP_H
+#ifndef RUN_EPISODE_SETUP_H
+#define RUN_EPISODE_SETUP_H
 
 #include "agent/config.h"
 #include "base/arena.h"
+#include "run/warner.h"
 
 #include <fumehood/env.h>
 
@@ -11,20 +12,14 @@
 
 /* The absolute path of a file of aliases, which MLGym's command lines name as it lies in a checkout. NULL: none was
  * named, or it is not there, with a warning: MLGym's own scripts name one that is gone. Lives in the arena. */
-const char *episode_aliases(const char *path, const char *mlgym_root, struct arena *arena);
+const char *episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
+		struct arena *arena);
 
 /* Whose commands run, by the names of the option --tools: [0] ours where they are equal, [1] MLGym's own. */
 extern const char *const episode_tools[];
-#define EPISODE_TOOLS_OPTION(field)                                                                                       \
-	{                                                                                                                 \
-		"tools", 0, OPTION_CHOICE, (field), NULL,                                                                 \
-				"where MLGym's commands (open, edit, ...) are known: our own, which do the same in less " \
-				"time, or the original ones",                                                             \
-				"own", episode_tools                                                                      \
-	}
 
 /* Says that ours run, if they do. */
-void episode_say_tools(const struct agent_config *agent);
+void episode_say_tools(const struct agent_config *agent, const struct warner *warner);
 
 /* Before its reset. NULL: no agent leads, no aliases. edits_at_once: see struct command_setup. */
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_OPENING_H
-#define CMD_OPENING_H
+#ifndef RUN_OPENING_H
+#define RUN_OPENING_H
 
 #include "agent/config.h"
 #include "model/model.h"
@@ -15,8 +15,8 @@
  * made, a baseline is played, or another process that does so is waited for. The loop that drives the other
  * episodes goes on meanwhile.
  *
- * A thread can't be stopped. A command that does not want to wait for one ends by openings_leave(). The
- * kernel and the nursery then end its sandboxes.
+ * A thread can't be stopped. Who does not want to wait for one ends the process without releasing anything (_exit()).
+ * The kernel and the nursery then end its sandboxes.
  */
 struct openings {
 	int fd;   /* readable when a thread has ended */
@@ -28,9 +28,6 @@ struct openings {
 
 int openings_open(struct openings *o, struct fh_error *err);
 void openings_close(struct openings *o);
-
-/* Exits with that status, so that nothing is released which a thread uses. */
-_Noreturn void openings_leave(int status);
 
 /* Whether a thread has ended since the last call. */
 bool openings_came(struct openings *o);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/opening.h"
+#include "run/opening.h"
 
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "cmd/episode_setup.h"
+#include "run/episode_setup.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -39,12 +38,6 @@ int openings_open(struct openings *o, struct fh_error *err)
 void openings_close(struct openings *o)
 {
 	close_fd(&o->fd);
-}
-
-void openings_leave(int status)
-{
-	fflush(stdout);
-	_exit(status);
 }
 
 bool openings_came(struct openings *o)

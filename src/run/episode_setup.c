@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/episode_setup.h"
+#include "run/episode_setup.h"
 
 #include "agent/command_setup.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "cli/cmd.h"
 
 #include <stdlib.h>
 
 const char *const episode_tools[] = { "own", "original", NULL };
 
-void episode_say_tools(const struct agent_config *agent)
+void episode_say_tools(const struct agent_config *agent, const struct warner *warner)
 {
 	if (!agent->original_tools && own_tools_fit(agent->files, agent->n_files))
-		cmd_warn("of MLGym's commands (open, edit, ...) our programs run, which do the same in "
-			 "less time: --tools original keeps its own");
+		warner_say(warner,
+				"of MLGym's commands (open, edit, ...) our programs run, which do the same in "
+				"less time: --tools original keeps its own");
 }
 
-const char *episode_aliases(const char *path, const char *mlgym_root, struct arena *arena)
+const char *episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
+		struct arena *arena)
 {
 	auto_free char *in_root = path && mlgym_root ? path_join(mlgym_root, path) : NULL;
 	auto_free char *real = path && *path ? realpath(path, NULL) : NULL;
@@ -28,7 +29,7 @@ const char *episode_aliases(const char *path, const char *mlgym_root, struct are
 		real = realpath(in_root, NULL);
 	if (real)
 		return arena_strdup(arena, real);
-	cmd_warn("there is no file '%s': the shell has no aliases", path);
+	warner_say(warner, "there is no file '%s': the shell has no aliases", path);
 	return NULL;
 }
 

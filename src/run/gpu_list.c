@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/gpu_options.h"
+#include "run/gpu_list.h"
 
 #include "base/str.h"
 #include "sandbox/sandbox.h"
 
 #include <errno.h>
 
-int gpu_options_read(const struct cmd_list *list, struct arena *arena, const int **out,
+int gpu_list_read(const struct texts *list, struct arena *arena, const int **out,
 		struct fh_error *err)
 {
 	int *numbers = list->n ? arena_array(arena, list->n, sizeof(*numbers)) : NULL;

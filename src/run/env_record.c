@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/env_record.h"
+#include "run/env_record.h"
 
 #include "base/mem.h"
 #include "base/scope.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_ENV_RECORD_H
-#define CMD_ENV_RECORD_H
+#ifndef RUN_ENV_RECORD_H
+#define RUN_ENV_RECORD_H
 
-#include "cmd/episode_log.h"
+#include "run/episode_log.h"
 #include "trajectory/recorder.h"
 
 /* What `fumehood env` writes of its episodes, one after the other: the log, and with `out` a folder

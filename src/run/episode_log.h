@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_EPISODE_LOG_H
-#define CMD_EPISODE_LOG_H
+#ifndef RUN_EPISODE_LOG_H
+#define RUN_EPISODE_LOG_H
 
 #include "base/error.h"
 #include "base/log.h"

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/episode_options.h"
+
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "sandbox/python.h"
+#include "sandbox/sandbox.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const episode_rewards[] = {
+	[FH_REWARD_DELTA] = "delta",
+	[FH_REWARD_IMPROVEMENT] = "improvement",
+	[FH_REWARD_NONE] = "none",
+	NULL,
+};
+
+int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out,
+		bool *out_writable, struct fh_error *err)
+{
+	const char *inside = text + strcspn(text, ":");
+	const char *mode = *inside ? inside + 1 + strcspn(inside + 1, ":") : inside;
+	auto_free char *source = strndup(text, (size_t)(inside - text));
+	auto_free char *real = source ? realpath(source, NULL) : NULL;
+	bool writable = str_eq(mode, ":rw");
+
+	if (inside == text)
+		return error_say(err, EINVAL, "--bind wants SRC[:DST[:ro]], not '%s'", text);
+	if (!real)
+		return error_set(err, errno, "--bind '%s'", text);
+	if (*mode && !writable && !str_eq(mode, ":ro"))
+		return error_say(err, EINVAL, "--bind '%s': '%s' should be ro or rw", text,
+				mode + 1);
+	if (*inside && inside[1] != '/')
+		return error_say(err, EINVAL, "--bind '%s': the path inside should begin with '/'",
+				text);
+	if (writable && !out_writable)
+		return error_say(err, EINVAL,
+				"--bind '%s': only `fumehood sandbox` can bind with rw", text);
+	out->source = arena_strdup(arena, real);
+	if (*inside)
+		out->target = arena_strndup(arena, inside + 1, (size_t)(mode - inside - 1));
+	if (out_writable)
+		*out_writable = writable;
+	return 0;
+}
+
+void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
+		struct arena *arena, struct texts *binds)
+{
+	const char **items = arena_array(arena, binds->n + mounts->n, sizeof(*items));
+	size_t n = 0;
+
+	while (n < binds->n) {
+		items[n] = binds->items[n];
+		n++;
+	}
+	for (size_t i = 0; i < mounts->n; i++) {
+		auto_free char *real = realpath(mounts->items[i], NULL);
+
+		if (real)
+			items[n++] = arena_printf(arena, "%s:/%s", real, path_basename(real));
+		else
+			warner_say(warner, "--container_mounts %s is left out: %s",
+					mounts->items[i], strerror(errno));
+	}
+	*binds = (struct texts){ .items = items, .n = n };
+}
+
+static int check_target(const struct fh_bind *bind, struct fh_error *err)
+{
+	struct sandbox_bind b = { bind->source, bind->target ? bind->target : bind->source };
+
+	return sandbox_bind_check(&b, err);
+}
+
+int episode_binds(const struct texts *list, struct arena *arena, const struct fh_bind **out,
+		struct fh_error *err)
+{
+	struct fh_bind *binds = arena_array(arena, list->n, sizeof(*binds));
+
+	for (size_t i = 0; i < list->n; i++) {
+		int r = episode_read_bind(list->items[i], arena, &binds[i], NULL, err);
+
+		if (r == 0)
+			r = check_target(&binds[i], err);
+		if (r < 0)
+			return r;
+	}
+	*out = binds;
+	return 0;
+}
+
+int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err)
+{
+	struct python_env env = { .spec = NULL };
+	int r = spec ? python_env_find(arena, spec, &env, err) : 0;
+
+	if (r == 0)
+		*out = env.spec;
+	return r;
+}
+
+uint64_t episode_recorded_salt(const struct pyjson *reset)
+{
+	int64_t salt;
+
+	if (!pyjson_i64(pyjson_get(pyjson_get(reset, "info"), "judge_salt"), &salt) || salt < 0)
+		return 0;
+	return (uint64_t)salt;
+}
+
+const char *episode_web_hosts(
+		const struct episode_options *options, const struct agent_config *agent)
+{
+	if (!options->web_hosts)
+		return agent && agent_config_needs_web(agent) ? "papers" : NULL;
+	return str_eq(options->web_hosts, "none") ? NULL : options->web_hosts;
+}
