@@ -16,13 +16,14 @@ extern const struct command command_env;
 extern const struct command command_replay;
 extern const struct command command_export;
 extern const struct command command_help;
-extern const struct command command_run;
+extern const struct command command_run, command_show;
 extern const struct command command_task;
 extern const struct command command_doctor, command_sandbox;
 
 static const struct command *const commands[] = {
 	&command_run,
 	&command_env,
+	&command_show,
 	&command_replay,
 	&command_export,
 	&command_task,

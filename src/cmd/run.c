@@ -373,6 +373,10 @@ static void start_view(struct runner *run)
 	bool live = term_redraws(STDERR_FILENO) && !run->plan.interactive;
 
 	run_view_init(&run->view, verbosity, live, run->episodes, run->n);
+	for (size_t i = 0; i < run->n && o->verbose && !run->plan.interactive; i++) {
+		run->episodes[i].plan.played = run_view_played;
+		run->episodes[i].plan.played_user = &run->view;
+	}
 	log_above_view(run);
 }
 

@@ -394,7 +394,10 @@ static int record(struct episode *e, const struct fh_step *step)
 	note_scores(e, step);
 	if (again)
 		return check_goes_on(e, step);
-	return recorder_step(e->recorder, &e->turn, step, &e->error);
+	r = recorder_step(e->recorder, &e->turn, step, &e->error);
+	if (r == 0 && e->plan.played)
+		e->plan.played(e->plan.played_user, e, step);
+	return r;
 }
 
 static int take_result(struct episode *e, struct fh_step *step)

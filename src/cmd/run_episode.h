@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct episode;
+
 /*
  * One episode of `fumehood run`, from its folder to its files: a model acts in an environment, and
  * everything is recorded before the model sees it. Many of them go on in one thread: each does what
@@ -38,6 +40,9 @@ struct episode_plan {
 	const char *task_hash, *agent_hash;
 	const struct run_past *past; /* what it goes on from; NULL: it begins */
 	int human_in, human_out, stop_fd;
+	/* Called with what reset or a step gave, once it is recorded; NULL: nobody looks. */
+	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
+	void *played_user;
 };
 
 enum episode_phase {

@@ -74,7 +74,8 @@ const struct cmd_option run_options[] = {
 			.heading = "What comes of it" },
 	{ "suffix", 0, OPTION_TEXT, FIELD(suffix), "TEXT", "end of the folders' names" },
 	{ "quiet", 'q', OPTION_FLAG, FIELD(quiet), NULL, "print nothing but the results" },
-	{ "verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL, "print every action" },
+	{ "verbose", 'v', OPTION_FLAG, FIELD(verbose), NULL,
+			"print every thought, action and output" },
 	LOG_OPTIONS(FIELD(log)),
 
 	/* MLGym's. */
@@ -94,7 +95,8 @@ const struct cmd_option run_options[] = {
 	{ "benchmark", .kind = OPTION_NOTED, .why = "tasks are named by --task" },
 	{ "print_config", .kind = OPTION_NOTED, .why = "a run keeps its settings in args.yaml" },
 	{ "raise_exceptions", .kind = OPTION_NOTED, .why = "what fails is always said" },
-	{ "log_verbose_to_console", .kind = OPTION_NOTED, .why = "--verbose prints every action" },
+	{ "log_verbose_to_console", .kind = OPTION_NOTED,
+			.why = "--verbose prints every thought, action and output" },
 	{ "replay_path", 0, OPTION_TEXT, FIELD(replay_path), "FILE",
 			.why = "`--model replay --replay_path FILE` is `--model replay:FILE`" },
 	{ "container_mounts", 0, OPTION_LIST, FIELD(mounts), "DIR",

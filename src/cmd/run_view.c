@@ -8,10 +8,12 @@
 #include "base/str.h"
 #include "cli/term.h"
 #include "cmd/run_report.h"
+#include "cmd/transcript.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define VIEW_BYTES_MAX (4L * 1024 * 1024)
@@ -195,16 +197,21 @@ void run_view_release(struct run_view *v)
 
 /* --- the lines that stay ---------------------------------------------------------------------- */
 
-static void stay(struct run_view *v, const char *text)
+static void run_view_flush(struct run_view *v)
 {
-	str_add_printable(&v->above, text);
-	buf_add_char(&v->above, '\n');
 	if (v->live) {
 		run_view_draw(v, true);
 		return;
 	}
 	write_out(&v->above);
 	buf_clear(&v->above);
+}
+
+static void stay(struct run_view *v, const char *text)
+{
+	str_add_printable(&v->above, text);
+	buf_add_char(&v->above, '\n');
+	run_view_flush(v);
 }
 
 void run_view_say(struct run_view *v, const char *sentence)
@@ -241,6 +248,40 @@ void run_view_began(struct run_view *v, const struct episode *e)
 		run_view_say(v, line);
 }
 
+#define INDENT "    "
+
+void run_view_played(void *view, const struct episode *e, const struct fh_step *step)
+{
+	struct run_view *v = view;
+	const struct transcript_step shown = {
+		.output = step->observation,
+		.duration_s = step->duration_s,
+		.exit_code = step->exit_code,
+		.outcome = fh_outcome_name(step->outcome),
+		.refused = step->grade_error,
+		.integrity = step->integrity,
+	};
+
+	transcript_add_result(&v->above, (struct transcript_style){ .indent = INDENT }, &shown);
+	run_view_flush(v);
+}
+
+/* The thought, and what the one line of the action leaves out. */
+static void add_turn(struct run_view *v, const struct episode *e)
+{
+	const char *thought = e->turn.thought, *said = e->turn.response;
+	bool in_one_line = !strchr(e->action, '\n') && strlen(e->action) < OTHERWISE_COLUMNS;
+	const struct transcript_step turn = {
+		.thought = thought && *thought                     ? thought
+				: said && !str_eq(said, e->action) ? said
+								   : NULL,
+		.action = in_one_line ? NULL : e->action,
+	};
+
+	transcript_add_turn(&v->above, (struct transcript_style){ .indent = INDENT }, &turn);
+	run_view_flush(v);
+}
+
 static void say_score(struct run_view *v, const struct episode *e, const char *what)
 {
 	auto_free char *line = xasprintf("%s: %s %.5g", what, e->metric, e->score_value);
@@ -262,6 +303,7 @@ void run_view_stepped(struct run_view *v, const struct episode *e)
 	buf_printf(&line, "%s: %d/%d: ", what, e->steps + 1, e->max_steps);
 	term_add_line(&line, e->action, OTHERWISE_COLUMNS);
 	stay(v, buf_str(&line));
+	add_turn(v, e);
 }
 
 void run_view_found(struct run_view *v, const struct episode *e)

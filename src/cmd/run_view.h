@@ -32,6 +32,8 @@ void run_view_release(struct run_view *v); /* takes away what is drawn */
 
 void run_view_began(struct run_view *v, const struct episode *e);
 void run_view_stepped(struct run_view *v, const struct episode *e);
+/* The plan's `played`, whose user is the view: output of the step, and why it went as it did. */
+void run_view_played(void *view, const struct episode *e, const struct fh_step *step);
 void run_view_found(struct run_view *v, const struct episode *e); /* what was there already */
 void run_view_ended(struct run_view *v, const struct episode *e);
 void run_view_say(struct run_view *v, const char *sentence);

@@ -25,14 +25,10 @@ struct reading {
 	struct arena *arena; /* of traj */
 	const struct pyjson *open, *end;
 	const struct pyjson *stats; /* the last ones that were told */
-	struct told *told;          /* the reset, if there was one, and as many steps as traj has */
+	const struct pyjson **told; /* the reset, if there was one, and as many steps as traj has */
 	struct score *scores;
 	size_t n_scores, messages;                               /* message events seen */
 	size_t told_size, steps_size, history_size, scores_size; /* room in the arrays */
-};
-
-struct told {
-	const struct pyjson *event;
 };
 
 struct score {
@@ -89,7 +85,7 @@ static struct traj_step *add_step(struct reading *r)
 /* The event of the last step, or of the reset; NULL before it. */
 static const struct pyjson *last_told(const struct reading *r)
 {
-	return r->told ? r->told[r->traj->n_steps].event : NULL;
+	return r->told ? r->told[r->traj->n_steps] : NULL;
 }
 
 /* At the place that the steps so far give it. */
@@ -98,7 +94,7 @@ static void set_told(struct reading *r, const struct pyjson *event)
 	size_t at = r->traj->n_steps;
 
 	r->told = grown(r->arena, r->told, at, &r->told_size, sizeof(*r->told));
-	r->told[at].event = event;
+	r->told[at] = event;
 }
 
 static struct traj_message *add_message(struct reading *r)
@@ -177,7 +173,7 @@ static void say_step(struct reading *r, const struct traj_step *step)
 
 static void make_history(struct reading *r)
 {
-	say(r, "user", text_of(r->told ? r->told[0].event : NULL, "observation", text(r, "")));
+	say(r, "user", text_of(r->told ? r->told[0] : NULL, "observation", text(r, "")));
 	for (size_t i = 0; i < r->traj->n_steps; i++) {
 		say_step(r, &r->traj->steps[i]);
 		if (i + 1 < r->traj->n_steps)
@@ -464,7 +460,9 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 		return result;
 	out->n_played = count_played(&r);
 	out->over = is_true(r.end, "over");
-	out->reset = r.told ? r.told[0].event : NULL;
+	out->reset = r.told ? r.told[0] : NULL;
+	out->told = r.told;
+	out->n_told = r.told ? t->n_steps + 1 : 0;
 	status = exit_status(&r);
 	if (is_at_limit(&r))
 		add_limit_step(&r);

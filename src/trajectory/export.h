@@ -22,10 +22,12 @@ struct exported {
 	struct traj *traj;
 	const struct pyjson *baseline;     /* these live as long as traj */
 	const struct pyjson *open, *reset; /* events; reset may be NULL */
-	size_t n_messages;                 /* of traj->history; 0: it was made of the steps */
-	size_t n_played; /* steps that were played whole, and did not end what is not over */
-	bool over;       /* it came to an end: neither killed, stopped nor broken */
-	char *traj_name; /* heap */
+	const struct pyjson *const *told;  /* events: the reset, then the steps */
+	size_t n_told;
+	size_t n_messages; /* of traj->history; 0: it was made of the steps */
+	size_t n_played;   /* steps that were played whole, and did not end what is not over */
+	bool over;         /* it came to an end: neither killed, stopped nor broken */
+	char *traj_name;   /* heap */
 };
 
 int export_read(const char *dir, struct exported *out, struct fh_error *err);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cli/cmd.h"
+#include "cli/pager.h"
+#include "cli/term.h"
+#include "cmd/transcript.h"
+#include "trajectory/export.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* fumehood show: a record as people read it. Of a .traj there is less to tell: it has no exit codes or reasons. */
+
+#define SHOWN_BYTES_MAX (1024L * 1024 * 1024)
+
+struct show_options {
+	int step;
+	bool full;
+};
+
+#define FIELD(f) offsetof(struct show_options, f)
+
+static const struct cmd_option options[] = {
+	{ "step", 's', OPTION_INT, FIELD(step), "N", "only this step, with its whole text",
+			.min = 1, .max = 1000000 },
+	{ "full", 'f', OPTION_FLAG, FIELD(full), NULL,
+			"texts of more than 20 lines with all of them" },
+	{},
+};
+
+struct show {
+	char *path; /* of the record */
+	struct exported run;
+	struct arena arena;
+	struct transcript_style style;
+};
+
+static int show_open(const char *name, struct show *s, struct fh_error *err)
+{
+	int r = export_record(name, &s->path, err);
+
+	if (r < 0)
+		return r;
+	return path_is_dir(s->path) ? export_read(s->path, &s->run, err)
+				    : traj_read(s->path, &s->run.traj, err);
+}
+
+static void show_release(struct show *s)
+{
+	export_release(&s->run);
+	arena_release(&s->arena);
+	free(s->path);
+}
+
+/* "accuracy 0.79, f1 0.5"; NULL for what is no score. */
+static const char *show_metrics(struct show *s, const struct pyjson *score)
+{
+	auto_buf struct buf out = BUF_INIT(65536);
+
+	if (!score || score->kind != PYJSON_OBJECT || !score->first)
+		return NULL;
+	for (const struct pyjson *v = score->first; v; v = v->next) {
+		double value;
+
+		buf_printf(&out, "%s%s ", out.len ? ", " : "", v->key);
+		if (pyjson_double(v, &value))
+			buf_printf(&out, "%.5g", value);
+		else
+			buf_add_str(&out, v->text ? v->text : "?");
+	}
+	return arena_strdup(&s->arena, buf_str(&out));
+}
+
+/* The event of a step, from 0 on; NULL: the record has none. */
+static const struct pyjson *show_info(const struct show *s, size_t step)
+{
+	return step + 1 < s->run.n_told ? pyjson_get(s->run.told[step + 1], "info") : NULL;
+}
+
+static struct transcript_step show_step_of(struct show *s, size_t i)
+{
+	const struct traj_step *step = &s->run.traj->steps[i];
+	const struct pyjson *info = show_info(s, i);
+	const char *thought = pyjson_text(step->thought), *said = pyjson_text(step->response);
+	struct transcript_step out = {
+		.thought = *thought || str_eq(said, pyjson_text(step->action)) ? thought : said,
+		.action = pyjson_text(step->action),
+		.output = pyjson_text(step->observation),
+		.duration_s = -1,
+		.exit_code = -1,
+		.outcome = pyjson_string(pyjson_get(info, "outcome")),
+		.score = show_metrics(s, pyjson_get(info, "score")),
+		.refused = pyjson_string(pyjson_get(info, "grade_error")),
+		.integrity = pyjson_string(pyjson_get(info, "integrity")),
+	};
+	int64_t code;
+
+	pyjson_double(step->execution_time, &out.duration_s);
+	if (pyjson_i64(pyjson_get(info, "exit_code"), &code))
+		out.exit_code = (int)code;
+	return out;
+}
+
+/* --- for people ------------------------------------------------------------------------------ */
+
+static void show_add_heading(struct buf *out, const struct show *s, const char *text)
+{
+	buf_printf(out, "\n%s--- %s ---%s\n", term_style(s->style.colours, TERM_YELLOW), text,
+			term_style(s->style.colours, TERM_RESET));
+}
+
+static char *show_task(const struct show *s)
+{
+	const char *variant = pyjson_text(pyjson_get(s->run.open, "variant"));
+	const char *task = pyjson_string(pyjson_get(s->run.open, "task"));
+
+	if (!task)
+		return xasprintf("%s", path_basename(s->path));
+	return xasprintf("%s%s%s", task, *variant ? ":" : "", variant);
+}
+
+static const char *show_ending(const struct show *s)
+{
+	const char *status = pyjson_text(s->run.traj->info.exit_status);
+
+	return *status ? status : "without an end";
+}
+
+/* "rows, played by openai:m: submitted", then the scores. */
+static void show_add_summary(struct buf *out, struct show *s)
+{
+	const struct traj *t = s->run.traj;
+	const char *model = pyjson_string(pyjson_get(s->run.open, "model"));
+	const char *baseline = show_metrics(s, s->run.baseline);
+	auto_free char *task = show_task(s);
+	auto_buf struct buf text = BUF_INIT(SHOWN_BYTES_MAX);
+
+	buf_printf(&text, "%s%s%s: %s after %zu step%s\n", task, model ? ", played by " : "",
+			model ? model : "", show_ending(s), t->n_steps, t->n_steps == 1 ? "" : "s");
+	if (baseline)
+		buf_printf(&text, "baseline: %s\n", baseline);
+	for (const struct pyjson *v = t->info.score ? t->info.score->first : NULL; v; v = v->next) {
+		const char *score = show_metrics(s, v);
+
+		if (score)
+			buf_printf(&text, "score: %s\n", score);
+	}
+	buf_add_str(out, term_style(s->style.colours, TERM_BOLD));
+	transcript_add_text(out, s->style, buf_str(&text), "", "");
+	buf_add_str(out, term_style(s->style.colours, TERM_RESET));
+}
+
+/* What the player was told before its first step: of a conversation the first message that is no demonstration. */
+static const char *show_assignment(const struct show *s)
+{
+	const struct traj *t = s->run.traj;
+
+	if (s->run.reset)
+		return pyjson_text(pyjson_get(s->run.reset, "observation"));
+	for (size_t i = 0; i < t->n_history; i++) {
+		const struct traj_message *m = &t->history[i];
+
+		if (str_eq(pyjson_text(m->role), "user") && !(m->is_demo && m->is_demo->boolean))
+			return pyjson_text(m->content);
+	}
+	return "";
+}
+
+static void show_add_step(struct buf *out, struct show *s, size_t i)
+{
+	struct transcript_step step = show_step_of(s, i);
+	auto_free char *heading = xasprintf("step %zu of %zu", i + 1, s->run.traj->n_steps);
+
+	show_add_heading(out, s, heading);
+	transcript_add_turn(out, s->style, &step);
+	transcript_add_result(out, s->style, &step);
+}
+
+static void show_add_run(struct buf *out, struct show *s)
+{
+	show_add_summary(out, s);
+	show_add_heading(out, s, "task");
+	transcript_add_text(out, s->style, show_assignment(s), "", "");
+	for (size_t i = 0; i < s->run.traj->n_steps; i++)
+		show_add_step(out, s, i);
+}
+
+/* --- for programs ---------------------------------------------------------------------------- */
+
+static void show_put_step(struct pyjson_writer *w, struct show *s, size_t i)
+{
+	const struct traj_step *step = &s->run.traj->steps[i];
+	const struct pyjson *info = show_info(s, i);
+
+	pyjson_put_object(w, NULL);
+	pyjson_put_i64(w, "step", (int64_t)i + 1);
+	pyjson_put_value(w, "thought", step->thought);
+	pyjson_put_value(w, "action", step->action);
+	pyjson_put_value(w, "observation", step->observation);
+	pyjson_put_value(w, "duration_s", step->execution_time);
+	if (info)
+		pyjson_put_value(w, "info", info);
+	else
+		pyjson_put_null(w, "info");
+	pyjson_end_object(w);
+}
+
+static void show_add_json(struct buf *out, struct show *s, size_t first, size_t end)
+{
+	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
+	const struct traj *t = s->run.traj;
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_text(&w, "record", s->path);
+	pyjson_put_text(&w, "exit_status", pyjson_string(t->info.exit_status));
+	if (t->info.score)
+		pyjson_put_value(&w, "scores", t->info.score);
+	else
+		pyjson_put_null(&w, "scores");
+	pyjson_put_array(&w, "steps");
+	for (size_t i = first; i < end; i++)
+		show_put_step(&w, s, i);
+	pyjson_end_array(&w);
+	pyjson_end_object(&w);
+	buf_add_char(out, '\n');
+}
+
+/* --- the command ----------------------------------------------------------------------------- */
+
+static int show_print(struct command_context *ctx, struct show *s)
+{
+	const struct show_options *o = ctx->options;
+	size_t n = s->run.traj->n_steps, first = o->step ? (size_t)o->step - 1 : 0;
+	auto_buf struct buf out = BUF_INIT(SHOWN_BYTES_MAX);
+	struct fh_error err;
+
+	if (o->step && first >= n) {
+		error_say(&err, EINVAL, "--step %d: there are %zu steps in '%s'", o->step, n,
+				s->path);
+		return cmd_refuse(&err);
+	}
+	s->style = (struct transcript_style){ .colours = term_colours(STDOUT_FILENO),
+		.full = o->full || o->step };
+	if (ctx->json)
+		show_add_json(&out, s, first, o->step ? first + 1 : n);
+	else if (o->step)
+		show_add_step(&out, s, first);
+	else
+		show_add_run(&out, s);
+	if (ctx->json)
+		fwrite(buf_str(&out), 1, out.len, stdout);
+	else
+		pager_print(&out);
+	return CMD_OK;
+}
+
+static int run_show(struct command_context *ctx)
+{
+	struct show s = { .arena = ARENA_INIT };
+	struct fh_error err;
+	int status = show_open(ctx->args[0], &s, &err) < 0 ? cmd_refuse(&err) : show_print(ctx, &s);
+
+	show_release(&s);
+	return status;
+}
+
+const struct command command_show = {
+	.name = "show",
+	.summary = "a recorded run as a conversation",
+	.arguments = "RUN",
+	.min_args = 1,
+	.max_args = 1,
+	.about = "RUN is the folder of a run, one that goes on or was killed too, or a .traj, MLGym's too. Shows each "
+		 "step's thought, action and output, its exit code, time and score, and why a validate "
+		 "gave none. On a terminal it is shown by $PAGER (default: less).",
+	.examples = "fumehood show trajectories/me/demo__rows__*_run_0\n"
+		    "fumehood show --step 3 rows.traj   # the third step with its whole output",
+	.options = options,
+	.options_size = sizeof(struct show_options),
+	.run = run_show,
+};
