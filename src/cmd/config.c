@@ -4,7 +4,7 @@
 #include "agent/config.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/run_sweep.h"
+#include "run/sweep.h"
 #include "task/config.h"
 #include "trajectory/pyjson.h"
 

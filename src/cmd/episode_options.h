@@ -25,13 +25,12 @@ extern const struct warner cmd_warner;
 				"(otherwise what $MLGYM_CONFIG_ROOT lies in, or the current folder)" \
 	}
 
-#define EPISODE_TOOLS_OPTION(field)                                                                                       \
-	{                                                                                                                 \
-		"tools", 0, OPTION_CHOICE, (field), NULL,                                                                 \
-				"where MLGym's commands (open, edit, ...) are known: our own, which do the same in less " \
-				"time, or the original ones",                                                             \
-				"own", episode_tools                                                                      \
-	}
+/* clang-format off */
+#define EPISODE_TOOLS_OPTION(field, is_given)                                                      \
+	{ "tools", 0, OPTION_CHOICE, (field), NULL,                                                \
+	  "where MLGym's commands (open, edit, ...) are known: our own, which do the same in "     \
+	  "less time, or the original ones", "own", episode_tools, .given = (is_given) }
+/* clang-format on */
 
 /* Rows of a table whose struct holds a struct episode_options at the offset `at`. */
 /* clang-format off */

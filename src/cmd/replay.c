@@ -223,7 +223,7 @@ static const struct cmd_option options[] = {
 	{ "task", 0, OPTION_TEXT, FIELD(task), "T[:V]", "instead of the recorded one" },
 	{ "agent", 0, OPTION_TEXT, FIELD(agent), "AGENT",
 			"the configuration that led it, for its commands and prompts (otherwise the recorded one)" },
-	EPISODE_TOOLS_OPTION(FIELD(tools)),
+	EPISODE_TOOLS_OPTION(FIELD(tools), FIELD(tools_given)),
 	{ "out", 'o', OPTION_TEXT, FIELD(out), "DIR",
 			"where the folder of the new run goes (otherwise trajectories/<user>)" },
 	EPISODE_OPTIONS(FIELD(episode)),

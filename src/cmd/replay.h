@@ -5,8 +5,8 @@
 #include "base/arena.h"
 #include "cli/cmd.h"
 #include "cmd/episode_options.h"
-#include "cmd/run_agent.h"
-#include "cmd/run_episode.h"
+#include "run/agent.h"
+#include "run/episode.h"
 #include "task/task.h"
 #include "trajectory/compare.h"
 #include "trajectory/traj.h"
@@ -18,6 +18,7 @@ struct replay_options {
 	struct texts gpus;
 	bool compare, all;
 	int tools; /* index into episode_tools */
+	bool tools_given;
 };
 
 struct replay {

@@ -4,11 +4,11 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "cmd/replay.h"
-#include "cmd/run_args.h"
-#include "cmd/run_record.h"
-#include "cmd/run_resume.h"
+#include "run/args.h"
 #include "run/gpu_list.h"
 #include "run/mlgym_root.h"
+#include "run/past.h"
+#include "run/record.h"
 #include "run/stranger.h"
 #include "trajectory/compare.h"
 #include "trajectory/export.h"
@@ -111,7 +111,7 @@ static int read_args(struct replay *r, struct fh_error *err)
 		cmd_warn("the run had --aliases-file %s: without it there may be differences",
 				args.aliases);
 	r->web_hosts = args.web_hosts;
-	r->original_tools = cmd_given(r->ctx, "tools") ? o->tools != 0 : args.original_tools;
+	r->original_tools = o->tools_given ? o->tools != 0 : args.original_tools;
 	return 0;
 }
 
@@ -141,7 +141,6 @@ static int read_traj(struct replay *r, struct fh_error *err)
 static void take_options(struct replay *r)
 {
 	const struct replay_options *o = r->options;
-	const struct command_context *ctx = r->ctx;
 
 	if (o->task)
 		r->env.task = o->task;
@@ -151,11 +150,11 @@ static void take_options(struct replay *r)
 			o->episode.aliases, r->places.mlgym_root, &cmd_warner, &r->arena);
 	if (o->episode.max_steps)
 		r->env.max_steps = o->episode.max_steps;
-	if (cmd_given(ctx, "seed"))
+	if (o->episode.given.seed)
 		r->seed = o->episode.seed;
 	if (o->episode.judge_salt)
 		r->env.judge_salt = o->episode.judge_salt;
-	if (cmd_given(ctx, "reward"))
+	if (o->episode.given.reward)
 		r->reward = o->episode.reward;
 	r->env.variant = o->episode.variant;
 	r->env.reward = (enum fh_reward_kind)r->reward;

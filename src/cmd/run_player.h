@@ -2,7 +2,7 @@
 #ifndef CMD_RUN_PLAYER_H
 #define CMD_RUN_PLAYER_H
 
-#include "cmd/run_episode.h"
+#include "run/episode.h"
 
 /* Who plays an episode, as far as it takes to tell those of one run apart. */
 struct run_players {

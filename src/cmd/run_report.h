@@ -2,7 +2,7 @@
 #ifndef CMD_RUN_REPORT_H
 #define CMD_RUN_REPORT_H
 
-#include "cmd/run_episode.h"
+#include "run/episode.h"
 
 #include <math.h>
 

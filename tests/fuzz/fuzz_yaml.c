@@ -2,7 +2,7 @@
 #include "agent/config.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/run_sweep.h"
+#include "run/sweep.h"
 #include "config/schema.h"
 #include "config/yaml.h"
 #include "task/config.h"

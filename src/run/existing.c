@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_existing.h"
+#include "run/existing.h"
 
 #include "base/clock.h"
 #include "base/fd.h"
@@ -7,10 +7,10 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/run_args.h"
-#include "cmd/run_record.h"
 #include "config/yaml.h"
+#include "run/args.h"
 #include "run/episode_options.h"
+#include "run/record.h"
 #include "trajectory/compare.h"
 #include "trajectory/export.h"
 #include "trajectory/glance.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_gym.h"
+#include "run/gym.h"
 
 #include "base/log.h"
-#include "cmd/run_options.h"
 #include "run/gpu_list.h"
+#include "run/options.h"
 #include "task/find.h"
 
 #include <errno.h>
@@ -30,10 +30,9 @@ static int hide_all(const struct run_plan *plan, struct fh_gym *gym, struct fh_e
 }
 
 /* As many as there will be agents at the same time. */
-static int choose_gpus(struct run_plan *plan, const struct command_context *ctx, int jobs,
+static int choose_gpus(struct run_plan *plan, const struct run_options *o, int jobs,
 		struct fh_gym_options *gym, struct fh_error *err)
 {
-	const struct run_options *o = ctx->options;
 	size_t n = plan->n - plan->n_found;
 	size_t agents = n < (size_t)jobs ? n : (size_t)jobs;
 	int r = gpu_list_read(&o->gpus, &plan->arena, &gym->gpu_numbers, err);
@@ -45,12 +44,13 @@ static int choose_gpus(struct run_plan *plan, const struct command_context *ctx,
 				"%zu agents at the same time with %d GPUs each need %zu, and --gpus "
 				"names %zu: --jobs may be lower",
 				agents, o->gpus_per_agent, gym->n_gpus, o->gpus.n);
-	if (r == 0 && o->gpus.n && !cmd_given(ctx, "gpus-per-agent"))
-		cmd_warn("--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives one to each");
+	if (r == 0 && o->gpus.n && !o->given.gpus_per_agent)
+		warner_say(o->warner,
+				"--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives one to each");
 	return r;
 }
 
-int run_gym_open(struct run_plan *plan, const struct command_context *ctx, int jobs,
+int run_gym_open(struct run_plan *plan, const struct run_options *options, int jobs,
 		struct fh_gym **out, struct fh_error *err)
 {
 	struct fh_gym_options gym = { .tasks_dir = plan->places.tasks_dir,
@@ -58,7 +58,7 @@ int run_gym_open(struct run_plan *plan, const struct command_context *ctx, int j
 	const char *warning;
 	int r;
 
-	r = choose_gpus(plan, ctx, jobs, &gym, err);
+	r = choose_gpus(plan, options, jobs, &gym, err);
 	if (r == 0)
 		r = fh_gym_open(&gym, out, err);
 	if (r == 0)

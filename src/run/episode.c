@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_episode.h"
+#include "run/episode.h"
 
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/run_record.h"
 #include "env/memory.h"
 #include "env/names.h"
 #include "env/setup.h"
+#include "run/record.h"
 #include "trajectory/info.h"
 
 #include <errno.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_RUN_EPISODE_H
-#define CMD_RUN_EPISODE_H
+#ifndef RUN_EPISODE_H
+#define RUN_EPISODE_H
 
 #include "agent/agent.h"
 #include "base/buf.h"
-#include "cmd/run_agent.h"
-#include "cmd/run_resume.h"
 #include "model/model.h"
+#include "run/agent.h"
 #include "run/episode_log.h"
 #include "run/opening.h"
+#include "run/past.h"
 #include "trajectory/recorder.h"
 #include "trajectory/run_dir.h"
 

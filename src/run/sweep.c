@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_sweep.h"
+#include "run/sweep.h"
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -175,17 +175,16 @@ static int take_list(const struct taking *t, const struct item_kind *kind, const
 	return check_repeats(t, kind->key, resolved, from->n);
 }
 
-static int take_lists(
-		const struct taking *t, const struct command_context *ctx, const struct sweep *s)
+static int take_lists(const struct taking *t, const struct sweep *s)
 {
 	struct run_options *o = t->options;
 	int r = 0;
 
 	if (!o->tasks.n)
 		r = take_list(t, &of_tasks, &s->tasks, &o->tasks);
-	if (r == 0 && !cmd_given(ctx, "model"))
+	if (r == 0 && !o->given.models)
 		r = take_list(t, &of_models, &s->models, &o->models);
-	if (r == 0 && !cmd_given(ctx, "agent"))
+	if (r == 0 && !o->agent.given.config)
 		r = take_list(t, &of_agents, &s->agents, &o->agent_configs);
 	return r;
 }
@@ -264,8 +263,8 @@ static int check_names_some(const struct taking *t, const char *key, const struc
 	return node_complain(node_get(t->root, key), t->err, "'%s' names none", key);
 }
 
-int run_sweep_apply(struct arena *a, const struct command_context *ctx,
-		const struct task_places *places, struct run_options *o, struct fh_error *err)
+int run_sweep_apply(struct arena *a, const struct task_places *places, struct run_options *o,
+		struct fh_error *err)
 {
 	auto_free char *dir = path_dirname(o->sweep);
 	struct taking t = { .arena = a, .dir = dir, .places = places, .options = o, .err = err };
@@ -278,19 +277,19 @@ int run_sweep_apply(struct arena *a, const struct command_context *ctx,
 		r = check_names_some(&t, "tasks", &s.tasks);
 	if (r == 0)
 		r = check_names_some(&t, "models", &s.models);
-	if (r == 0 && !cmd_given(ctx, "temperature"))
+	if (r == 0 && !o->agent.given.temperature)
 		r = take_temperatures(&t, &s);
-	if (r == 0 && !cmd_given(ctx, "seed"))
+	if (r == 0 && !o->episode.given.seed)
 		r = take_seeds(&t, &s);
 	if (r == 0)
-		r = take_lists(&t, ctx, &s);
+		r = take_lists(&t, &s);
 	if (r < 0)
 		return r;
-	if (!cmd_given(ctx, "runs"))
+	if (!o->given.runs)
 		o->runs = (int)s.runs;
-	if (!cmd_given(ctx, "max-steps"))
+	if (!o->episode.max_steps)
 		o->episode.max_steps = (int)s.max_steps;
-	if (!cmd_given(ctx, "suffix"))
+	if (!o->suffix)
 		o->suffix = s.suffix;
 	return check_seeds(&t);
 }

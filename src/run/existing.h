@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_RUN_EXISTING_H
-#define CMD_RUN_EXISTING_H
+#ifndef RUN_EXISTING_H
+#define RUN_EXISTING_H
 
-#include "cmd/run_episode.h"
+#include "run/episode.h"
 
 /*
  * Runs that are there already and over, and so need not be played again. The same run is one that was asked for alike

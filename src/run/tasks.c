@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_tasks.h"
+#include "run/tasks.h"
 
 #include "base/path.h"
 #include "base/scope.h"
@@ -94,7 +94,7 @@ static int list_all(const struct run_options *o, const struct task_places *place
 		struct task *task;
 
 		if (task_load(places, ids[i], o->episode.variant, &task, &why) < 0) {
-			cmd_warn("%s is left out: %s", ids[i], why.message);
+			warner_say(o->warner, "%s is left out: %s", ids[i], why.message);
 			continue;
 		}
 		task_free(task);

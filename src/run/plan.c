@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_plan.h"
+#include "run/plan.h"
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/run_existing.h"
-#include "cmd/run_options.h"
-#include "cmd/run_sweep.h"
-#include "cmd/run_tasks.h"
 #include "env/memory.h"
 #include "model/dotenv.h"
+#include "run/episode_setup.h"
+#include "run/existing.h"
 #include "run/mlgym_root.h"
 #include "run/stranger.h"
+#include "run/sweep.h"
+#include "run/tasks.h"
 #include "task/dataset.h"
 #include "task/mlgym.h"
 #include "task/requirements.h"
@@ -29,7 +29,7 @@
 
 struct planning {
 	struct run_plan *plan;
-	struct command_context *ctx;
+	const struct run_options *given; /* as they were asked for */
 	const struct run_options *options;
 	struct texts tasks;
 	bool all_tasks;
@@ -37,7 +37,7 @@ struct planning {
 	const char *python;
 	char task_hash[SHA256_HEX_BYTES]; /* of the task that is planned, with --skip-existing */
 	int runs;
-	struct fh_error err;
+	struct fh_error *err;
 };
 
 /* --- models ------------------------------------------------------------------------------------------------- */
@@ -52,16 +52,18 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 	agent = &plan->agents[plan->n_agents++];
 	*agent = (struct run_agent){ .model = model };
 	if (model_speaks(model))
-		return run_agent_load(agent, o, plan->places.mlgym_root, &p->err);
+		return run_agent_load(
+				agent, o, plan->places.mlgym_root, p->options->warner, p->err);
 	if (!chat_is_spec(model))
-		return o->config ? run_agent_check_config(o, plan->places.mlgym_root, &p->err) : 0;
+		return o->config ? run_agent_check_config(o, plan->places.mlgym_root, p->err) : 0;
 	if (!plan->chat)
 		r = run_agent_service(&p->options->agent, plan->past.spent.cost, episode_retried,
-				&plan->chat, &p->err);
+				&plan->chat, p->err);
 	if (r == 0)
-		r = run_agent_open(agent, p->ctx, o, plan->places.mlgym_root, plan->chat, &p->err);
+		r = run_agent_open(agent, o, plan->places.mlgym_root, p->options->warner,
+				plan->chat, p->err);
 	if (r == 0 && run_agent_key_is_in(agent, p->options->suffix))
-		return error_say(&p->err, EINVAL,
+		return error_say(p->err, EINVAL,
 				"--suffix holds the key of %s, and names of folders are no place for it",
 				model);
 	return r;
@@ -105,13 +107,13 @@ static int open_agents(struct planning *p)
 		bool is_replay = replay && str_eq(model, "replay");
 
 		if (replay && !is_replay)
-			return error_say(&p->err, EINVAL,
+			return error_say(p->err, EINVAL,
 					"--replay_path wants --model replay, not %s", model);
 		r = open_model(p, is_replay ? replay : model);
 	}
 	run_agent_name_all(p->plan->agents, p->plan->n_agents);
 	if (r == 0)
-		run_agent_warn_all(p->plan->agents, p->plan->n_agents);
+		run_agent_warn_all(p->plan->agents, p->plan->n_agents, o->warner);
 	return r;
 }
 
@@ -124,22 +126,22 @@ static int check_model(struct planning *p, const struct run_agent *agent, const 
 		.places = &p->plan->places,
 		.task = name,
 		.variant = p->options->episode.variant,
-		.in_fd = STDIN_FILENO,
-		.out_fd = STDOUT_FILENO,
+		.in_fd = p->options->human_in,
+		.out_fd = p->options->human_out,
 		.stop_fd = -1,
 	};
 	struct model *model;
-	int r = episode_check_setup(agent->config, p->plan->aliases, &p->err);
+	int r = episode_check_setup(agent->config, p->plan->aliases, p->err);
 
 	if (r == 0 && agent->config)
-		r = run_agent_check(agent, task, &p->err);
+		r = run_agent_check(agent, task, p->err);
 	if (r < 0)
 		return r;
 	if (agent->chat) {
 		*out_label = xstrdup(request.spec);
 		return 0;
 	}
-	r = model_open(&request, &model, &p->err);
+	r = model_open(&request, &model, p->err);
 	if (r < 0)
 		return r;
 	if (model_is_interactive(model))
@@ -169,7 +171,7 @@ static int find_existing(struct planning *p, const struct episode_plan *plan,
 
 	if (!p->options->skip_existing)
 		return 0;
-	return run_existing_read(&wanted, out, &p->err);
+	return run_existing_read(&wanted, out, p->err);
 }
 
 static void add_episodes(struct planning *p, const struct episode_plan *one,
@@ -205,8 +207,8 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 		.task_hash = plan->past.task_hash,
 		.agent_hash = plan->past.agent_hash,
 		.past = plan->past.dir ? &plan->past : NULL,
-		.human_in = STDIN_FILENO,
-		.human_out = p->ctx->json ? STDERR_FILENO : STDOUT_FILENO,
+		.human_in = o->human_in,
+		.human_out = o->human_out,
 	};
 	struct fh_env_options *own = arena_alloc(&plan->arena, sizeof(*own));
 	auto_free char *label = NULL;
@@ -219,7 +221,7 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	if (r < 0)
 		return r;
 	if (plan->n + (size_t)p->runs > EPISODES_MAX)
-		return error_say(&p->err, E2BIG, "more than %d episodes", EPISODES_MAX);
+		return error_say(p->err, E2BIG, "more than %d episodes", EPISODES_MAX);
 	r = find_existing(p, &one, task, label, &existing);
 	if (r == 0)
 		add_episodes(p, &one, &existing);
@@ -235,7 +237,8 @@ static int plan_one(struct planning *p, const struct run_agent *agent, const cha
 
 	if (r == 0 || !p->all_tasks)
 		return r;
-	cmd_warn("%s is left out for %s: %s", name, agent->model, p->err.message);
+	warner_say(p->options->warner, "%s is left out for %s: %s", name, agent->model,
+			p->err->message);
 	return 0;
 }
 
@@ -256,7 +259,8 @@ static void warn_of_requirements(struct planning *p, const struct task *task)
 			requirements_missing(task->requirements, NULL, &missing, NULL) < 0 ||
 			!missing.len)
 		return;
-	cmd_warn("%s: this machine's Python lacks %s of %s; --python ENV shows one that has them",
+	warner_say(p->options->warner,
+			"%s: this machine's Python lacks %s of %s; --python ENV shows one that has them",
 			task->id, buf_str(&missing), path_basename(task->requirements));
 }
 
@@ -267,7 +271,7 @@ static int hash_task(struct planning *p, const struct task *task)
 	for (size_t i = 0; i < task->n_datasets; i++)
 		if (!dataset_is_there(&task->datasets[i]))
 			return 0;
-	return task_hash(task, p->task_hash, &p->err);
+	return task_hash(task, p->task_hash, p->err);
 }
 
 static int plan_task(struct planning *p, const char *name)
@@ -276,7 +280,7 @@ static int plan_task(struct planning *p, const char *name)
 	struct run_plan *plan = p->plan;
 	struct fh_env_options *env = arena_alloc(&plan->arena, sizeof(*env));
 	struct task *task;
-	int r = task_load(&plan->places, name, o->episode.variant, &task, &p->err);
+	int r = task_load(&plan->places, name, o->episode.variant, &task, p->err);
 
 	*env = (struct fh_env_options){
 		.task = name,
@@ -295,10 +299,10 @@ static int plan_task(struct planning *p, const char *name)
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < task->n_warnings; i++) /* keys that nobody knows */
-		cmd_warn("%s", task->warnings[i]);
+		warner_say(o->warner, "%s", task->warnings[i]);
 	warn_of_requirements(p, task);
 	if (o->memory && task->memory && !plan->past.memory)
-		r = memory_check_task(task, &p->err);
+		r = memory_check_task(task, p->err);
 	if (r == 0 && o->skip_existing)
 		r = hash_task(p, task);
 	for (size_t i = 0; i < plan->n_agents && r == 0; i++)
@@ -313,16 +317,16 @@ static int load_variables(struct planning *p)
 	auto_free char *of_root = NULL;
 	auto_buf struct buf left_out = BUF_INIT(LEFT_OUT_BYTES_MAX);
 	const char *root;
-	int r = mlgym_root(&p->plan->arena, p->options->episode.mlgym_root, &cmd_warner, &root,
-			&p->err);
+	const struct run_options *o = p->options;
+	int r = mlgym_root(&p->plan->arena, o->episode.mlgym_root, o->warner, &root, p->err);
 
 	if (r < 0)
 		return r;
 	of_root = root ? path_join(root, ".env") : NULL;
-	r = dotenv_load(!root || path_exists(".env") ? ".env" : of_root, &left_out, &p->err);
+	r = dotenv_load(!root || path_exists(".env") ? ".env" : of_root, &left_out, p->err);
 	if (r == 0 && left_out.len)
-		cmd_warn("a .env may not set these, so they are left out: %s%s", buf_str(&left_out),
-				left_out.truncated ? "..." : "");
+		warner_say(o->warner, "a .env may not set these, so they are left out: %s%s",
+				buf_str(&left_out), left_out.truncated ? "..." : "");
 	return r;
 }
 
@@ -334,7 +338,7 @@ static int check_out(struct planning *p, const char *out)
 
 	if (!out || (given && own && str_eq(given, own)))
 		return 0;
-	return error_say(&p->err, EINVAL,
+	return error_say(p->err, EINVAL,
 			"--resume goes on in the run's own folder: leave --out out");
 }
 
@@ -342,16 +346,15 @@ static int check_out(struct planning *p, const char *out)
 static int take_past(struct planning *p, struct run_options *own)
 {
 	struct run_plan *plan = p->plan;
-	bool given = cmd_given(p->ctx, "per-instance-cost-limit");
-	int r = run_past_open(
-			own->resume, given ? own->agent.cost_limit : -1, &plan->past, &p->err);
+	double limit = own->agent.given.cost_limit ? own->agent.cost_limit : -1;
+	int r = run_past_open(own->resume, limit, &plan->past, p->err);
 
 	if (r < 0)
 		return r;
 	plan->out = path_dirname(plan->past.dir);
 	r = check_out(p, own->out);
 	if (r == 0)
-		r = run_past_apply(&plan->past, p->ctx, own, &p->err);
+		r = run_past_apply(&plan->past, own, p->err);
 	if (r < 0)
 		return r;
 	p->runs = 1;
@@ -361,11 +364,11 @@ static int take_past(struct planning *p, struct run_options *own)
 
 static int take_sweep(struct planning *p, struct run_options *own)
 {
-	int r = run_sweep_apply(&p->plan->arena, p->ctx, &p->plan->places, own, &p->err);
+	int r = run_sweep_apply(&p->plan->arena, &p->plan->places, own, p->err);
 	size_t seeds = own->n_seeds ? own->n_seeds : 1;
 
 	if (r == 0 && (size_t)own->runs * seeds > EPISODES_MAX)
-		return error_say(&p->err, E2BIG, "more than %d episodes", EPISODES_MAX);
+		return error_say(p->err, E2BIG, "more than %d episodes", EPISODES_MAX);
 	p->runs = own->runs * (int)seeds;
 	p->options = own;
 	return r;
@@ -374,14 +377,13 @@ static int take_sweep(struct planning *p, struct run_options *own)
 /* Its place may be the record's word. */
 static int check_past_task(struct planning *p)
 {
-	const struct run_options *given = p->ctx->options;
 	struct stranger_task t = {
 		.places = &p->plan->places,
 		.task = p->tasks.items[0],
-		.given = &given->episode,
+		.given = &p->given->episode,
 	};
 
-	return stranger_check_task(&t, &p->err);
+	return stranger_check_task(&t, p->err);
 }
 
 static int make(struct planning *p)
@@ -391,50 +393,52 @@ static int make(struct planning *p)
 	int r;
 
 	plan->aliases = episode_aliases(
-			o->episode.aliases, plan->places.mlgym_root, &cmd_warner, &plan->arena);
-	r = run_tasks_find(o, &plan->places, &plan->arena, &p->tasks, &p->all_tasks, &p->err);
+			o->episode.aliases, plan->places.mlgym_root, o->warner, &plan->arena);
+	r = run_tasks_find(o, &plan->places, &plan->arena, &p->tasks, &p->all_tasks, p->err);
 	if (r == 0 && plan->past.dir)
 		r = check_past_task(p);
 	if (r == 0)
-		r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, &p->err);
+		r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, p->err);
 	if (r == 0)
-		r = episode_python(o->episode.python, &plan->arena, &p->python, &p->err);
+		r = episode_python(o->episode.python, &plan->arena, &p->python, p->err);
 	if (r == 0 && o->episode.judge_salt > FH_JUDGE_SALT_MAX) /* before any episode begins */
-		r = error_say(&p->err, EINVAL, "--judge-salt is at most %llu", FH_JUDGE_SALT_MAX);
+		r = error_say(p->err, EINVAL, "--judge-salt is at most %llu", FH_JUDGE_SALT_MAX);
 	if (r == 0)
 		r = open_agents(p);
 	for (size_t i = 0; i < p->tasks.n && r == 0; i++)
 		r = plan_task(p, p->tasks.items[i]);
 	if (r == 0 && !plan->n)
-		r = error_say(&p->err, ENOENT, "there is no task that could be played");
+		r = error_say(p->err, ENOENT, "there is no task that could be played");
 	return r;
 }
 
-int run_plan_make(struct run_plan *plan, struct command_context *ctx)
+int run_plan_make(struct run_plan *plan, const struct run_options *o, struct fh_error *err)
 {
-	const struct run_options *o = ctx->options;
 	struct run_options own = *o;
-	struct planning p = { .plan = plan, .ctx = ctx, .options = o, .runs = o->runs };
+	struct planning p = { .plan = plan, .given = o, .options = o, .runs = o->runs, .err = err };
+	int r = load_variables(&p);
 
-	if (cmd_given(ctx, "num_agents") && !cmd_given(ctx, "runs"))
-		p.runs = o->agents;
-	if (load_variables(&p) < 0 || (o->resume && take_past(&p, &own) < 0))
-		return cmd_refuse(&p.err);
+	if (r == 0 && o->resume)
+		r = take_past(&p, &own);
+	if (r < 0)
+		return r;
 	plan->places.tasks_dir = p.options->episode.tasks_dir;
-	if (mlgym_root(&plan->arena, p.options->episode.mlgym_root, NULL, &plan->places.mlgym_root,
-			    &p.err) < 0 ||
-			run_tasks_root(p.options, &plan->arena, &plan->places.mlgym_root, &p.err) <
-					0)
-		return cmd_refuse(&p.err);
-	if (o->sweep && take_sweep(&p, &own) < 0)
-		return cmd_refuse(&p.err);
+	r = mlgym_root(&plan->arena, p.options->episode.mlgym_root, NULL, &plan->places.mlgym_root,
+			err);
+	if (r < 0)
+		return r;
+	r = run_tasks_root(p.options, &plan->arena, &plan->places.mlgym_root, err);
+	if (r == 0 && o->sweep)
+		r = take_sweep(&p, &own);
+	if (r < 0)
+		return r;
 	if (own.mounts.n) {
-		episode_add_mounts(&own.mounts, &cmd_warner, &plan->arena, &own.episode.bind);
+		episode_add_mounts(&own.mounts, o->warner, &plan->arena, &own.episode.bind);
 		p.options = &own;
 	}
 	if (!plan->out)
 		plan->out = o->out ? xstrdup(o->out) : run_dir_default();
-	return make(&p) < 0 ? cmd_refuse(&p.err) : CMD_OK;
+	return make(&p);
 }
 
 void run_plan_release_episodes(struct run_plan *plan)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_args.h"
+#include "run/args.h"
 
 #include "base/fd.h"
 #include "base/json.h"

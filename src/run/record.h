@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_RUN_RECORD_H
-#define CMD_RUN_RECORD_H
+#ifndef RUN_RECORD_H
+#define RUN_RECORD_H
 
-#include "cmd/run_episode.h"
+#include "run/episode.h"
 
 /* How the record of an episode begins and ends: the folder of its run with the log, how it was asked for, and the
  * events; and what its end says. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_agent.h"
+#include "run/agent.h"
 
 #include "agent/agent.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/episode_options.h"
+#include "run/episode_setup.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,9 +35,9 @@ static struct chat_options make_options(const struct run_agent_options *o, const
 }
 
 /* The limit that holds where nobody gives one can't hold without a price: who does not look would pay for it. */
-static bool is_unlimited(const struct command_context *ctx, const struct run_agent *agent)
+static bool is_unlimited(const struct run_agent_options *o, const struct run_agent *agent)
 {
-	return !cmd_given(ctx, "per-instance-cost-limit") && agent->options.cost_limit > 0 &&
+	return !o->given.cost_limit && agent->options.cost_limit > 0 &&
 			!chat_price_is_known(agent->chat, agent->model);
 }
 
@@ -80,15 +80,15 @@ static int load_config(const struct run_agent_options *o, const char *mlgym_root
 }
 
 int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
-		const char *mlgym_root, struct fh_error *err)
+		const char *mlgym_root, const struct warner *warner, struct fh_error *err)
 {
 	struct warnings warnings = { 0 };
 	int r = load_config(o, mlgym_root, &warnings, &agent->config, err);
 
 	for (size_t i = 0; r == 0 && i < warnings.n; i++)
-		cmd_warn("%s", warnings.items[i]);
+		warner_say(warner, "%s", warnings.items[i]);
 	if (r == 0)
-		episode_say_tools(agent->config, &cmd_warner);
+		episode_say_tools(agent->config, warner);
 	agent->options = make_options(o, agent->model);
 	agent->options.cost_limit = o->cost_limit;
 	return r;
@@ -118,18 +118,18 @@ int run_agent_service(const struct run_agent_options *o, double spent, chat_retr
 			out, err);
 }
 
-int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
-		const struct run_agent_options *o, const char *mlgym_root,
-		struct chat_service *chat, struct fh_error *err)
+int run_agent_open(struct run_agent *agent, const struct run_agent_options *o,
+		const char *mlgym_root, const struct warner *warner, struct chat_service *chat,
+		struct fh_error *err)
 {
-	int r = run_agent_load(agent, o, mlgym_root, err);
+	int r = run_agent_load(agent, o, mlgym_root, warner, err);
 	bool unlimited;
 
 	if (r < 0)
 		return r;
 	agent->chat = chat;
 	agent->prices = o->prices;
-	unlimited = is_unlimited(ctx, agent);
+	unlimited = is_unlimited(o, agent);
 	if (unlimited)
 		agent->options.cost_limit = 0;
 	return check_model(agent, unlimited, err);
@@ -199,7 +199,7 @@ void run_agent_name_all(struct run_agent *agents, size_t n)
 			agents[i].name = name_of(agents, n, path_of(agents[i].config));
 }
 
-void run_agent_warn_all(const struct run_agent *agents, size_t n)
+void run_agent_warn_all(const struct run_agent *agents, size_t n, const struct warner *warner)
 {
 	for (size_t i = 0; i < n; i++) {
 		bool said = false;
@@ -207,7 +207,7 @@ void run_agent_warn_all(const struct run_agent *agents, size_t n)
 		for (size_t k = 0; k < i; k++)
 			said = said || str_eq(agents[k].model, agents[i].model);
 		if (agents[i].warning && !said)
-			cmd_warn("%s", agents[i].warning);
+			warner_say(warner, "%s", agents[i].warning);
 	}
 }
 

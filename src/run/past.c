@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_resume.h"
+#include "run/past.h"
 
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/run_args.h"
-#include "cmd/run_record.h"
+#include "run/args.h"
 #include "run/mlgym_root.h"
+#include "run/record.h"
 #include "run/stranger.h"
 #include "trajectory/compare.h"
 
@@ -131,22 +131,6 @@ void run_past_release(struct run_past *p)
 
 /* --- as it was asked for ------------------------------------------------------------------------------------- */
 
-bool run_past_contradicts(const struct command_context *ctx, struct fh_error *err)
-{
-	static const char *const fixed[] = { "task", "task_config_path", "sweep", "model",
-		"replay_path", "variant", "seed", "judge-salt", "max-steps", "reward", "runs",
-		"num_agents", "skip-existing", "retry-failed", "suffix" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++) {
-		if (!cmd_given(ctx, fixed[i]))
-			continue;
-		error_say(err, EINVAL, "--resume goes on with one run as it began: leave --%s out",
-				fixed[i]);
-		return true;
-	}
-	return false;
-}
-
 static struct texts list_of(struct arena *a, const struct run_args_list *list)
 {
 	const char **items = arena_array(a, list->n + 1, sizeof(*items));
@@ -156,20 +140,19 @@ static struct texts list_of(struct arena *a, const struct run_args_list *list)
 	return (struct texts){ .items = items, .n = list->n };
 }
 
-/* What is asked for anew: by the record, where the command line says nothing of it. */
+/* What is asked for anew: by the record, where the user says nothing of it. */
 struct asking {
 	struct run_past *past;
-	const struct command_context *ctx;
+	struct run_options *options; /* the user's; the record's are filled in */
 	const struct run_args *args;
 	struct buf wishes; /* of the record's, that are not granted by itself */
 };
 
-static bool is_wish(struct asking *q, const char *option, const char *value)
+/* Nothing where the user says it, too. */
+static void wish(struct asking *q, const char *option, const char *given, const char *value)
 {
-	if (cmd_given(q->ctx, option) || !value || !*value)
-		return false;
-	stranger_wish(&q->wishes, option, value);
-	return true;
+	if (!given && value && *value)
+		stranger_wish(&q->wishes, option, value);
 }
 
 /* That which would be asked without it, too, is the user's own. */
@@ -184,96 +167,104 @@ static bool is_own_address(struct asking *q)
 /* Where keys and requests go: fields of a request name other servers, and other models. */
 static void wish_for_places(struct asking *q)
 {
+	const struct run_agent_options *agent = &q->options->agent;
+
 	if (!is_own_address(q))
-		is_wish(q, "url", q->args->url);
-	is_wish(q, "completion-kwargs", q->args->completion_kwargs);
+		wish(q, "url", agent->url, q->args->url);
+	wish(q, "completion-kwargs", agent->extra, q->args->completion_kwargs);
 }
 
-/* What an agent that the command line names may ask is its own matter. */
+/* What an agent that the user names may ask is its own matter. */
 static const char *wish_for_web(struct asking *q)
 {
 	const char *hosts = q->args->web_hosts;
-	bool agent_is_ours = cmd_given(q->ctx, "agent");
 
-	if (agent_is_ours && (!hosts || str_eq(hosts, "papers")))
+	if (q->options->agent.given.config && (!hosts || str_eq(hosts, "papers")))
 		return NULL;
 	if (hosts && !str_eq(hosts, "none"))
-		is_wish(q, "web-hosts", hosts);
+		wish(q, "web-hosts", NULL, hosts);
 	return "none";
 }
 
-static void wish_for_files(struct asking *q, const struct run_options *o)
+static void wish_for_files(struct asking *q)
 {
+	const struct run_options *o = q->options;
+	const struct episode_options *e = &o->episode;
 	const char *root = q->args->mlgym_root, *own = o->agent.own_root;
 	auto_free char *real = own ? realpath(own, NULL) : NULL;
 	auto_free char *recorded = root ? realpath(root, NULL) : NULL;
 
-	is_wish(q, "prices", q->args->prices);
-	is_wish(q, "aliases-file", q->args->aliases);
-	is_wish(q, "python", q->args->python);
-	for (size_t i = 0; i < q->args->bind.n && !cmd_given(q->ctx, "container_mounts"); i++)
-		is_wish(q, "bind", q->args->bind.items[i]);
-	if (q->args->memory && !cmd_given(q->ctx, "memory-enabled"))
+	wish(q, "prices", o->agent.prices, q->args->prices);
+	wish(q, "aliases-file", e->aliases, q->args->aliases);
+	wish(q, "python", e->python, q->args->python);
+	for (size_t i = 0; i < q->args->bind.n && !o->mounts.n && !e->bind.n; i++)
+		wish(q, "bind", NULL, q->args->bind.items[i]);
+	if (q->args->memory && !o->given.memory)
 		stranger_wish(&q->wishes, "memory-enabled", NULL);
 	if (!real || !str_eq(real, recorded))
-		is_wish(q, "mlgym-root", root);
+		wish(q, "mlgym-root", e->mlgym_root, root);
 }
 
 /* Money is the user's, too. */
-static void take_cost_limit(double limit, struct run_agent_options *o)
+static void take_cost_limit(const struct warner *warner, double limit, struct run_agent_options *o)
 {
 	if (limit <= 0)
-		cmd_warn("by the record there is no limit on costs: --per-instance-cost-limit "
-			 "sets one");
+		warner_say(warner,
+				"by the record there is no limit on costs: --per-instance-cost-limit "
+				"sets one");
 	else if (limit > o->cost_limit)
-		cmd_warn("by the record the limit on costs is %g dollars: "
-			 "--per-instance-cost-limit sets another",
+		warner_say(warner,
+				"by the record the limit on costs is %g dollars: "
+				"--per-instance-cost-limit sets another",
 				limit);
 	o->cost_limit = limit;
 }
 
 /* What else the model is asked; the rest of its name tells what it is. */
-static void apply_model(struct run_past *p, const struct command_context *ctx,
-		const struct run_args *args, struct run_agent_options *o)
+static void apply_model(struct asking *q)
 {
-	if (!cmd_given(ctx, "temperature"))
+	struct run_agent_options *o = &q->options->agent;
+	const struct run_args *args = q->args;
+
+	if (!o->given.temperature)
 		o->temperature = args->temperature;
-	if (!cmd_given(ctx, "top-p"))
+	if (!o->given.top_p)
 		o->top_p = args->top_p;
-	if (!cmd_given(ctx, "per-instance-cost-limit"))
-		take_cost_limit(args->cost_limit, o);
-	if (!cmd_given(ctx, "max-tokens"))
+	if (!o->given.cost_limit)
+		take_cost_limit(q->options->warner, args->cost_limit, o);
+	if (!o->max_tokens)
 		o->max_tokens = args->max_tokens;
-	if (!cmd_given(ctx, "context"))
+	if (!o->context)
 		o->context = args->context_tokens;
-	if (!cmd_given(ctx, "stop"))
-		o->stop = list_of(&p->arena, &args->stop);
-	if (!cmd_given(ctx, "stream"))
+	if (!o->stop.n)
+		o->stop = list_of(&q->past->arena, &args->stop);
+	if (!o->given.stream)
 		o->stream = args->stream;
-	if (!cmd_given(ctx, "tools"))
+	if (!o->given.tools)
 		o->tools = args->original_tools;
-	if (!cmd_given(ctx, "api-version"))
+	if (!o->version)
 		o->version = args->api_version;
 }
 
 /* "": there was none, wherever it goes on. */
-static void apply_environment(struct asking *q, struct run_options *o)
+static void apply_environment(struct asking *q)
 {
-	const struct command_context *ctx = q->ctx;
+	struct run_options *o = q->options;
 	const struct run_args *args = q->args;
 
-	if (!cmd_given(ctx, "gpus-per-agent")) {
+	if (!o->given.gpus_per_agent) {
 		o->gpus_per_agent = (int)args->gpus.n;
 		if (o->gpus_per_agent)
-			cmd_warn("the run had %d GPUs, and has as many again: --gpus-per-agent says "
-				 "how many",
+			warner_say(o->warner,
+					"the run had %d GPUs, and has as many again: --gpus-per-agent says "
+					"how many",
 					o->gpus_per_agent);
 	}
-	if (!cmd_given(ctx, "mlgym-root") && args->mlgym_root && !*args->mlgym_root)
+	if (!o->episode.mlgym_root && args->mlgym_root && !*args->mlgym_root)
 		o->episode.mlgym_root = "";
-	if (!cmd_given(ctx, "tasks-dir"))
+	if (!o->episode.tasks_dir)
 		o->episode.tasks_dir = args->tasks_dir;
-	if (!cmd_given(ctx, "web-hosts"))
+	if (!o->episode.web_hosts)
 		o->episode.web_hosts = wish_for_web(q);
 }
 
@@ -285,21 +276,21 @@ static int complain_hidden(const char *option, struct fh_error *err)
 
 static int check_hidden(struct asking *q, struct fh_error *err)
 {
+	const struct run_agent_options *o = &q->options->agent;
 	const struct run_args *args = q->args;
 
-	if (run_args_is_hidden(args->url) && !cmd_given(q->ctx, "url") && !is_own_address(q))
+	if (run_args_is_hidden(args->url) && !o->url && !is_own_address(q))
 		return complain_hidden("url", err);
-	if (run_args_is_hidden(args->completion_kwargs) && !cmd_given(q->ctx, "completion-kwargs"))
+	if (run_args_is_hidden(args->completion_kwargs) && !o->extra)
 		return complain_hidden("completion-kwargs", err);
-	for (size_t i = 0; i < args->stop.n && !cmd_given(q->ctx, "stop"); i++)
+	for (size_t i = 0; i < args->stop.n && !o->stop.n; i++)
 		if (run_args_is_hidden(args->stop.items[i]))
 			return complain_hidden("stop", err);
 	return 0;
 }
 
-/* As it was asked for, beside the events; what it does not say stays as the command line has it. */
-static int apply_args(struct run_past *p, const struct command_context *ctx, struct run_options *o,
-		struct fh_error *err)
+/* As it was asked for, beside the events; what it does not say stays as the options have it. */
+static int apply_args(struct run_past *p, struct run_options *o, struct fh_error *err)
 {
 	const struct run_agent_options *agent = &o->agent;
 	struct run_args args = {
@@ -308,7 +299,7 @@ static int apply_args(struct run_past *p, const struct command_context *ctx, str
 		.cost_limit = agent->cost_limit,
 		.gpus = { .n = (size_t)o->gpus_per_agent },
 	};
-	struct asking q = { .past = p, .ctx = ctx, .args = &args };
+	struct asking q = { .past = p, .options = o, .args = &args };
 	int r = args_yaml_read(&p->arena, p->dir, &args, err);
 
 	if (r == 0)
@@ -317,12 +308,12 @@ static int apply_args(struct run_past *p, const struct command_context *ctx, str
 		return r;
 	buf_init(&q.wishes, STRANGER_WISHES_BYTES_MAX);
 	wish_for_places(&q);
-	wish_for_files(&q, o);
-	apply_environment(&q, o);
+	wish_for_files(&q);
+	apply_environment(&q);
 	r = stranger_refuse(&q.wishes, err);
 	buf_release(&q.wishes);
 	if (r == 0)
-		apply_model(p, ctx, &args, &o->agent);
+		apply_model(&q);
 	return r;
 }
 
@@ -344,8 +335,7 @@ const char *run_past_agent(const struct pyjson *open)
 	return *name ? name : NULL;
 }
 
-int run_past_apply(struct run_past *p, const struct command_context *ctx, struct run_options *o,
-		struct fh_error *err)
+int run_past_apply(struct run_past *p, struct run_options *o, struct fh_error *err)
 {
 	const char *variant = opened(p, "variant");
 	const char *agent = run_past_agent(p->recorded.open);
@@ -360,7 +350,7 @@ int run_past_apply(struct run_past *p, const struct command_context *ctx, struct
 	o->runs = 1;
 	o->retry = 0;
 	o->skip_existing = false;
-	o->agent.recorded = agent && !cmd_given(ctx, "agent");
+	o->agent.recorded = agent && !o->agent.given.config;
 	if (mlgym_root(&p->arena, o->episode.mlgym_root, NULL, &o->agent.own_root, err) < 0)
 		return err->code;
 	if (o->agent.recorded)
@@ -373,7 +363,7 @@ int run_past_apply(struct run_past *p, const struct command_context *ctx, struct
 	for (int i = 0; episode_rewards[i]; i++)
 		if (str_eq(episode_rewards[i], opened(p, "reward")))
 			o->episode.reward = i;
-	return apply_args(p, ctx, o, err);
+	return apply_args(p, o, err);
 }
 
 /* --- while it is played again -------------------------------------------------------------------------------- */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_RUN_PLAN_H
-#define CMD_RUN_PLAN_H
+#ifndef RUN_PLAN_H
+#define RUN_PLAN_H
 
-#include "cli/cmd.h"
-#include "cmd/run_agent.h"
-#include "cmd/run_episode.h"
-#include "cmd/run_resume.h"
+#include "run/agent.h"
+#include "run/episode.h"
+#include "run/past.h"
 
-/* What `fumehood run` plays: each model with each task, so many times. */
+/* What a run plays: each model with each task, so many times. */
 struct run_plan {
 	struct arena arena;
 	struct task_places places;
@@ -22,8 +21,8 @@ struct run_plan {
 	size_t n, n_found; /* of them, so many are there already (--skip-existing) */
 };
 
-/* From the command line. What can't be played is said before anything runs: the exit status. */
-int run_plan_make(struct run_plan *plan, struct command_context *ctx);
+/* What can't be played is an error before anything runs. The plan keeps what the options point to. */
+int run_plan_make(struct run_plan *plan, const struct run_options *options, struct fh_error *err);
 /* Before the gym that they played in is closed. */
 void run_plan_release_episodes(struct run_plan *plan);
 void run_plan_release(struct run_plan *plan);

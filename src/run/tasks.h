@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_RUN_TASKS_H
-#define CMD_RUN_TASKS_H
+#ifndef RUN_TASKS_H
+#define RUN_TASKS_H
 
-#include "cli/cmd.h"
-#include "cli/options.h"
-#include "cmd/run_options.h"
+#include "run/options.h"
 #include "task/find.h"
 
-/* Which tasks `fumehood run` plays: --task, or --task_config_path, which is a file. */
+/* Which tasks a run plays: --task, or --task_config_path, which is a file. */
 
 /* The checkout of MLGym that --task_config_path lies in, where --mlgym-root and its variables name none; in the
  * arena. *root is left alone if the file lies in none. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_RUN_AGENT_H
-#define CMD_RUN_AGENT_H
+#ifndef RUN_AGENT_H
+#define RUN_AGENT_H
 
 #include "agent/config.h"
-#include "cli/cmd.h"
+#include "base/str.h"
 #include "model/chat.h"
+#include "run/warner.h"
 #include "task/task.h"
 
-/* Language models in `fumehood run`: from the words of the command line to what every episode is led by. */
+/* Language models: from what was asked for to what every episode is led by. */
 struct run_agent_options {
 	const char *config;
 	bool recorded;        /* a record chose the configuration, and not the command line */
@@ -20,6 +21,9 @@ struct run_agent_options {
 	double cost_limit, total_cost_limit;
 	bool stream;
 	int tools; /* index into episode_tools */
+	struct {
+		bool config, temperature, top_p, cost_limit, stream, tools;
+	} given; /* what was asked for, and is no default */
 };
 
 #define RUN_AGENT_COST_LIMIT "3"
@@ -41,12 +45,12 @@ int run_agent_service(const struct run_agent_options *options, double spent,
 
 /* mlgym_root: a checkout that configurations are looked for in, or NULL. -EINVAL, -ENOENT: what was asked for
  * can't be, and why. */
-int run_agent_open(struct run_agent *agent, const struct command_context *ctx,
-		const struct run_agent_options *options, const char *mlgym_root,
-		struct chat_service *chat, struct fh_error *err);
+int run_agent_open(struct run_agent *agent, const struct run_agent_options *options,
+		const char *mlgym_root, const struct warner *warner, struct chat_service *chat,
+		struct fh_error *err);
 /* Its configuration alone, for recorded replies. */
 int run_agent_load(struct run_agent *agent, const struct run_agent_options *options,
-		const char *mlgym_root, struct fh_error *err);
+		const char *mlgym_root, const struct warner *warner, struct fh_error *err);
 /* The same for what is led by none: a file that was named is read all the same. */
 int run_agent_check_config(const struct run_agent_options *options, const char *mlgym_root,
 		struct fh_error *err);
@@ -55,7 +59,7 @@ bool run_agent_key_is_in(const struct run_agent *agent, const char *text);
 /* Two whose files are called alike are told apart by their folders: "a/mine", "b/mine". */
 void run_agent_name_all(struct run_agent *agents, size_t n);
 /* Each model once, whatever it is led by. */
-void run_agent_warn_all(const struct run_agent *agents, size_t n);
+void run_agent_warn_all(const struct run_agent *agents, size_t n, const struct warner *warner);
 void run_agent_release(struct run_agent *agent);
 
 /* Before anything runs: whether the prompts fit the task. */

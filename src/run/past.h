@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_RUN_RESUME_H
-#define CMD_RUN_RESUME_H
+#ifndef RUN_PAST_H
+#define RUN_PAST_H
 
 #include "agent/agent.h"
-#include "cmd/run_options.h"
+#include "run/options.h"
 #include "trajectory/export.h"
 
 /*
@@ -29,12 +29,8 @@ struct run_past {
 int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err);
 void run_past_release(struct run_past *past);
 
-/* Whether the command line asks, beside --resume, for what can't be had in a run that has begun. */
-bool run_past_contradicts(const struct command_context *ctx, struct fh_error *err);
-
-/* What was asked for then; what the command line says of the model itself wins. */
-int run_past_apply(struct run_past *past, const struct command_context *ctx,
-		struct run_options *options, struct fh_error *err);
+/* Fills the options with what was asked for then. What they say of the model itself wins. */
+int run_past_apply(struct run_past *past, struct run_options *options, struct fh_error *err);
 
 /* What finds the agent's configuration again, by the `open` of a record: its file, or the name of one that is
  * installed. NULL: none led the run. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef CMD_RUN_ARGS_H
-#define CMD_RUN_ARGS_H
+#ifndef RUN_ARGS_H
+#define RUN_ARGS_H
 
-#include "cmd/run_episode.h"
+#include "run/episode.h"
 #include "trajectory/args_yaml.h"
 
 /* What a run is asked for. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/run_record.h"
+#include "run/record.h"
 
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/run_args.h"
 #include "env/memory.h"
+#include "run/args.h"
 #include "trajectory/run_dir.h"
 
 #include <stdlib.h>

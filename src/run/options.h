@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RUN_OPTIONS_H
+#define RUN_OPTIONS_H
+
+#include "run/agent.h"
+#include "run/episode_options.h"
+
+/* What is asked of a run. NULL, 0 and an empty list mean the default, except where `given` tells. */
+struct run_options {
+	struct episode_options episode;
+	struct texts tasks;
+	const char *task_config; /* MLGym: a task by the path of its file */
+	struct texts models;
+	const char *replay_path; /* MLGym: the file of the model `replay` */
+	struct texts mounts;     /* MLGym: folders that episodes find beneath the root */
+	const char *out, *suffix;
+	const char *sweep; /* a file; what follows is only in one (sweep.h), empty: as options say */
+	struct texts agent_configs;
+	const double *temperatures;
+	const uint64_t *seeds;
+	size_t n_temperatures, n_seeds;
+	int runs, jobs;
+	int gpus_per_agent;
+	struct texts gpus;
+	bool memory, skip_existing;
+	const char *resume; /* the folder of a run that goes on */
+	int retry;          /* how often an episode that broke is begun again */
+	struct run_agent_options agent;
+	struct {
+		bool models, runs, memory, gpus_per_agent;
+	} given;
+	int human_in, human_out; /* where a person plays */
+	const struct warner *warner;
+};
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RUN_SWEEP_H
+#define RUN_SWEEP_H
+
+#include "config/schema.h"
+#include "run/options.h"
+#include "task/task.h"
+
+/* A file of many runs: each model with each task, agent, temperature and seed. */
+extern const struct schema sweep_schema;
+
+/* Reads the file at options->sweep into the options; what was given there already wins. Lists live in the arena.
+ * `places` are those that tasks will be looked up in. */
+int run_sweep_apply(struct arena *arena, const struct task_places *places,
+		struct run_options *options, struct fh_error *err);
+
+#endif
