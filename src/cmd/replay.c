@@ -1,129 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/replay.h"
+#include "run/replay.h"
 
 #include "base/log.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "cli/interrupt.h"
+#include "cli/term.h"
+#include "cmd/episode_options.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
- * fumehood replay: the actions of a recorded run, played again in a fresh episode of the same task and seed, and
- * its observations beside the recorded ones.
+ * fumehood replay: the actions of a recorded run, played again (run/replay.h), and its observations beside the
+ * recorded ones.
  */
+#define DIFF_LINES 20
 #define LINE_BYTES_MAX (64L << 20)
 
-/* --- playing it ----------------------------------------------------------------------------------------- */
+struct replay_command {
+	struct replay_options replay;
+	bool compare, all;
+};
 
-static void opened(struct replay *r)
+struct replaying {
+	const struct command_context *ctx;
+	const struct replay_command *command;
+	struct replay replay;
+};
+
+static void release(struct replaying *p)
 {
-	episode_opened(&r->episode);
-	if (r->episode.env && fh_env_warning(r->episode.env))
-		cmd_warn("%s", fh_env_warning(r->episode.env));
+	replay_close(&p->replay);
 }
 
-static int wait_for_it(struct replay *r, struct fh_gym *gym, struct openings *openings,
-		struct fh_error *err)
+/* --- what is shown ---------------------------------------------------------------------------------------- */
+
+static void print_step(void *user, size_t i, const struct replay_step *step)
 {
-	struct pollfd fds[] = { { .fd = fh_gym_fd(gym), .events = POLLIN },
-		{ .fd = openings->fd, .events = POLLIN },
-		{ .fd = r->episode.stopping ? -1 : interrupt_fd(), .events = POLLIN } };
-	struct fh_env *done;
-	int n;
-
-	if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
-		return error_set(err, errno, "wait for the episode");
-	if (interrupt_wanted() && !r->episode.stopping)
-		episode_stop(&r->episode);
-	if (openings_came(openings) && r->episode.phase == EPISODE_OPENING)
-		opened(r);
-	n = fh_gym_wait(gym, 0, &done, 1, err);
-	if (n > 0)
-		episode_advance(&r->episode);
-	return n;
-}
-
-/* A line of an action begins with it. */
-static bool has_command(const struct traj *t, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < t->n_steps; i++)
-		for (const char *at = pyjson_text(t->steps[i].action); *at;) {
-			if (strncmp(at, name, n) == 0 && at[n] == ' ')
-				return true;
-			at += strcspn(at, "\n");
-			at += *at == '\n';
-		}
-	return false;
-}
-
-static int play(struct replay *r, struct fh_error *err)
-{
-	__attribute__((cleanup(openings_close))) struct openings openings = { .fd = -1 };
-	struct episode_plan plan = {
-		.openings = &openings,
-		.env = &r->env,
-		.places = &r->places,
-		.model = r->model,
-		.agent = r->agent.config ? &r->agent : NULL,
-		.out = r->out,
-		.aliases = r->aliases,
-		.edits_at_once = has_command(r->recorded, "edit") ||
-				has_command(r->recorded, "insert"),
-		.suffix = "replay",
-		.reward = episode_rewards[r->reward],
-		.seed = r->seed,
-		.task_hash = r->options->task ? NULL : r->task_hash,
-		.agent_hash = r->options->agent ? NULL : r->agent_hash,
-		.stop_fd = -1,
+	const struct replaying *r = user;
+	static const char *const styles[] = {
+		[COMPARE_EQUAL] = TERM_GREEN,
+		[COMPARE_NORMALISED] = TERM_GREEN,
+		[COMPARE_UNKNOWN] = TERM_YELLOW,
+		[COMPARE_DIFFERENT] = TERM_RED,
 	};
-	struct fh_gym_options options = {
-		.tasks_dir = r->places.tasks_dir,
-		.mlgym_root = r->places.mlgym_root,
-		.n_gpus = r->env.n_gpus,
-		.gpu_numbers = r->gpus,
-		.n_gpu_numbers = r->gpus ? r->env.n_gpus : 0,
-	};
-	int n = fh_gym_open(&options, &plan.gym, err);
+	auto_buf struct buf line = BUF_INIT(LINE_BYTES_MAX), diff = BUF_INIT(LINE_BYTES_MAX);
+	bool colours = term_colours(STDOUT_FILENO);
 
-	if (n < 0 && r->env.n_gpus && !r->gpus)
-		return error_wrap(err, "the run had %zu GPUs (--gpus none plays it without)",
-				r->env.n_gpus);
-	if (n < 0)
-		return n;
-	r->now_s = time(NULL);
-	episode_init(&r->episode, &plan);
-	n = openings_open(&openings, err);
-	if (n == 0)
-		episode_start(&r->episode);
-	while (r->episode.phase != EPISODE_ENDED && n >= 0)
-		n = wait_for_it(r, plan.gym, &openings, err);
-	if (openings.n)
-		interrupt_leave(n < 0 ? cmd_fail(err) : interrupt_status());
-	if (r->episode.failed) {
-		*err = r->episode.error;
-		n = err->code;
-	}
-	fh_gym_close(plan.gym);
-	return n < 0 ? n : 0;
+	if (r->ctx->json || (step->verdict < COMPARE_UNKNOWN && !r->command->all))
+		return;
+	str_add_printable(&line, step->action);
+	printf("%4zu %s%-10s%s %.*s\n", i + 1, term_style(colours, styles[step->verdict]),
+			compare_verdicts[step->verdict], term_style(colours, TERM_RESET),
+			(int)strcspn(buf_str(&line), "\n"), buf_str(&line));
+	if (step->verdict != COMPARE_DIFFERENT)
+		return;
+	compare_diff(&diff, step->then, step->now, DIFF_LINES);
+	buf_clear(&line);
+	str_add_printable(&line, buf_str(&diff));
+	fputs(buf_str(&line), stdout);
 }
 
-/* --- the end ---------------------------------------------------------------------------------------------- */
-
-static void print_summary(const struct replay *r, const struct replay_verdicts *all)
+static void print_summary(const struct replaying *p, const struct replay_verdicts *all)
 {
+	const struct replay *r = &p->replay;
 	auto_buf struct buf line = BUF_INIT(LINE_BYTES_MAX);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
 
-	if (!r->ctx->json) {
+	if (!p->ctx->json) {
 		if (r->now)
 			printf("%zu steps equal, %zu after normalisation, %zu not comparable, "
 			       "%zu different, %zu missing\n",
@@ -149,17 +96,6 @@ static void print_summary(const struct replay *r, const struct replay_verdicts *
 
 /* --- the command -------------------------------------------------------------------------------------------- */
 
-static void release(struct replay *r)
-{
-	episode_release(&r->episode);
-	run_agent_release(&r->agent);
-	traj_free(r->recorded);
-	traj_free(r->now);
-	free(r->path);
-	free(r->out);
-	arena_release(&r->arena);
-}
-
 /* All that can be compared; where nothing can, nobody knows. */
 static bool all_equal(const struct replay_verdicts *v)
 {
@@ -167,37 +103,50 @@ static bool all_equal(const struct replay_verdicts *v)
 			v->n[COMPARE_EQUAL] + v->n[COMPARE_NORMALISED] > 0;
 }
 
+static int play(struct replaying *p, struct fh_error *err)
+{
+	int n = replay_prepare(&p->replay, err);
+
+	if (n < 0)
+		return cmd_refuse(err);
+	interrupt_at_once(false);
+	n = replay_play(&p->replay, interrupt_fd(), err);
+	if (replay_is_opening(&p->replay))
+		interrupt_leave(n < 0 ? cmd_fail(err) : interrupt_status());
+	if (n < 0) /* data that is missing is known before anything runs */
+		return n == -ENODATA ? cmd_refuse(err) : cmd_fail(err);
+	interrupt_at_once(true);
+	return CMD_OK;
+}
+
 static int replay_one(struct command_context *ctx, size_t i)
 {
-	__attribute__((cleanup(release))) struct replay r = {
-		.ctx = ctx, .options = ctx->options, .name = ctx->args[i], .is_next = i > 0
-	};
+	__attribute__((cleanup(release))) struct replaying p = { .ctx = ctx,
+		.command = ctx->options };
 	struct replay_verdicts all = { 0 };
 	struct fh_error err;
-	int n;
+	int status;
 
-	if (replay_prepare(&r, &err) < 0)
-		return cmd_refuse(&err);
-	interrupt_at_once(false);
-	n = play(&r, &err);
-	if (n < 0) /* data that is missing is known before anything runs */
-		return n == -ENODATA ? cmd_refuse(&err) : cmd_fail(&err);
-	interrupt_at_once(true);
-	if (r.options->compare && !interrupt_wanted()) {
-		if (traj_read(r.episode.traj, &r.now, &err) < 0)
-			return cmd_fail(&err);
-		all = replay_compare(&r);
-	}
-	print_summary(&r, &all);
-	return r.now && !all_equal(&all) ? CMD_FAILED : CMD_OK;
+	replay_init(&p.replay, &p.command->replay, ctx->args[i]);
+	p.replay.is_next = i > 0;
+	status = play(&p, &err);
+	if (status != CMD_OK)
+		return status;
+	if (p.command->compare && !interrupt_wanted() &&
+			replay_compare(&p.replay, print_step, &p, &all, &err) < 0)
+		return cmd_fail(&err);
+	print_summary(&p, &all);
+	return p.replay.now && !all_equal(&all) ? CMD_FAILED : CMD_OK;
 }
 
 /* One after the other. What can't be played, or differs, keeps no other from its turn. */
 static int run_replay(struct command_context *ctx)
 {
+	struct replay_command *command = ctx->options;
 	int worst = CMD_OK;
 	struct fh_error err;
 
+	command->replay.warner = &cmd_warner;
 	log_setup(&(struct log_options){ .level = LOG_WARN, .fd = STDERR_FILENO });
 	if (interrupt_setup(&err) < 0)
 		return cmd_fail(&err);
@@ -214,20 +163,21 @@ static int run_replay(struct command_context *ctx)
 	return interrupt_wanted() ? interrupt_status() : worst;
 }
 
-#define FIELD(f) offsetof(struct replay_options, f)
+#define FIELD(f) offsetof(struct replay_command, f)
+#define REPLAY(f) FIELD(replay.f)
 
 static const struct cmd_option options[] = {
 	{ "compare", 'c', OPTION_FLAG, FIELD(compare), NULL,
 			"say which observations differ, and how; exit status 1 if any does, or none can be compared" },
 	{ "all", 'a', OPTION_FLAG, FIELD(all), NULL, "with --compare: name equal steps, too" },
-	{ "task", 0, OPTION_TEXT, FIELD(task), "T[:V]", "instead of the recorded one" },
-	{ "agent", 0, OPTION_TEXT, FIELD(agent), "AGENT",
+	{ "task", 0, OPTION_TEXT, REPLAY(task), "T[:V]", "instead of the recorded one" },
+	{ "agent", 0, OPTION_TEXT, REPLAY(agent), "AGENT",
 			"the configuration that led it, for its commands and prompts (otherwise the recorded one)" },
-	EPISODE_TOOLS_OPTION(FIELD(tools), FIELD(tools_given)),
-	{ "out", 'o', OPTION_TEXT, FIELD(out), "DIR",
+	EPISODE_TOOLS_OPTION(REPLAY(tools), REPLAY(tools_given)),
+	{ "out", 'o', OPTION_TEXT, REPLAY(out), "DIR",
 			"where the folder of the new run goes (otherwise trajectories/<user>)" },
-	EPISODE_OPTIONS(FIELD(episode)),
-	{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",
+	EPISODE_OPTIONS(REPLAY(episode)),
+	{ "gpus", 0, OPTION_LIST, REPLAY(gpus), "N,...",
 			"NVIDIA's GPUs that the episode has, 2 for /dev/nvidia2; none: it has none (otherwise "
 			"as many as the run had, any that are free)" },
 	{},
@@ -248,6 +198,6 @@ const struct command command_replay = {
 	.examples = "fumehood replay --compare trajectories/me/*_run_0\n"
 		    "fumehood replay --compare --mlgym-root MLGym --agent configs/agents/default.yaml old.traj",
 	.options = options,
-	.options_size = sizeof(struct replay_options),
+	.options_size = sizeof(struct replay_command),
 	.run = run_replay,
 };

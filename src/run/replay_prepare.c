@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "run/replay.h"
+
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "cmd/replay.h"
 #include "run/args.h"
+#include "run/episode_setup.h"
 #include "run/gpu_list.h"
 #include "run/mlgym_root.h"
 #include "run/past.h"
@@ -84,11 +86,12 @@ static int read_args(struct replay *r, struct fh_error *err)
 	int n = args_yaml_read(&r->arena, dir, &args, &why);
 
 	if (n < 0 && n != -ENOENT)
-		cmd_warn("what the run was asked for can't be read: %s", why.message);
+		warner_say(r->options->warner, "what the run was asked for can't be read: %s",
+				why.message);
 	r->agent.options.temperature = args.temperature;
 	r->agent.options.top_p = args.top_p;
 	r->agent.options.cost_limit = args.cost_limit;
-	n = mlgym_root(&r->arena, o->episode.mlgym_root, r->is_next ? NULL : &cmd_warner,
+	n = mlgym_root(&r->arena, o->episode.mlgym_root, r->is_next ? NULL : r->options->warner,
 			&r->own_root, err);
 	if (n < 0)
 		return n;
@@ -102,13 +105,16 @@ static int read_args(struct replay *r, struct fh_error *err)
 	r->places.tasks_dir = o->episode.tasks_dir ? o->episode.tasks_dir : args.tasks_dir;
 	r->env.n_gpus = args.gpus.n;
 	for (size_t i = 0; i < bind->n && !o->episode.bind.n; i++)
-		cmd_warn("the run was shown --bind %s: without it there may be differences",
+		warner_say(r->options->warner,
+				"the run was shown --bind %s: without it there may be differences",
 				bind->items[i]);
 	if (args.python && *args.python && !o->episode.python)
-		cmd_warn("the run had --python %s: without it there may be differences",
+		warner_say(r->options->warner,
+				"the run had --python %s: without it there may be differences",
 				args.python);
 	if (args.aliases && *args.aliases && !o->episode.aliases)
-		cmd_warn("the run had --aliases-file %s: without it there may be differences",
+		warner_say(r->options->warner,
+				"the run had --aliases-file %s: without it there may be differences",
 				args.aliases);
 	r->web_hosts = args.web_hosts;
 	r->original_tools = o->tools_given ? o->tools != 0 : args.original_tools;
@@ -137,7 +143,7 @@ static int read_traj(struct replay *r, struct fh_error *err)
 	return 0;
 }
 
-/* What the command line says wins over what was recorded. */
+/* What the options say wins over what was recorded. */
 static void take_options(struct replay *r)
 {
 	const struct replay_options *o = r->options;
@@ -147,7 +153,7 @@ static void take_options(struct replay *r)
 	if (o->agent)
 		r->agent_spec = o->agent;
 	r->aliases = episode_aliases(
-			o->episode.aliases, r->places.mlgym_root, &cmd_warner, &r->arena);
+			o->episode.aliases, r->places.mlgym_root, r->options->warner, &r->arena);
 	if (o->episode.max_steps)
 		r->env.max_steps = o->episode.max_steps;
 	if (o->episode.given.seed)
@@ -181,11 +187,12 @@ static int load_agent(struct replay *r, struct fh_error *err)
 		o.warnings = &warnings;
 	n = agent_config_load(&o, &r->agent.config, err);
 	if (n == 0)
-		episode_say_tools(r->agent.config, &cmd_warner);
+		episode_say_tools(r->agent.config, r->options->warner);
 	if (n == 0 || r->options->agent)
 		return n;
-	cmd_warn("the agent's configuration can't be used: %s. Without it there are neither its commands nor the "
-		 "conversation; --agent gives another",
+	warner_say(r->options->warner,
+			"the agent's configuration can't be used: %s. Without it there are neither its commands nor the "
+			"conversation; --agent gives another",
 			err->message);
 	return 0;
 }
@@ -203,7 +210,8 @@ static void choose_web_hosts(struct replay *r)
 	if (str_eq(wanted, "none"))
 		r->env.web_hosts = NULL;
 	else
-		cmd_warn("the run could ask --web-hosts %s: without it there may be differences",
+		warner_say(r->options->warner,
+				"the run could ask --web-hosts %s: without it there may be differences",
 				wanted);
 }
 
@@ -227,7 +235,8 @@ static int choose_gpus(struct replay *r, struct fh_error *err)
 	const struct texts *gpus = &r->options->gpus;
 
 	if (!gpus->n && r->env.n_gpus)
-		cmd_warn("the run had %zu GPUs, and has as many again: --gpus none plays it without",
+		warner_say(r->options->warner,
+				"the run had %zu GPUs, and has as many again: --gpus none plays it without",
 				r->env.n_gpus);
 	if (!gpus->n)
 		return 0;

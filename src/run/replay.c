@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/replay.h"
+
+#include "base/scope.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void replay_opened(struct replay *r)
+{
+	const char *warning;
+
+	episode_opened(&r->episode);
+	warning = r->episode.env ? fh_env_warning(r->episode.env) : NULL;
+	if (warning)
+		warner_say(r->options->warner, "%s", warning);
+}
+
+static int replay_wait(struct replay *r, int stop_fd, struct fh_error *err)
+{
+	struct pollfd fds[] = { { .fd = r->episode.stopping ? -1 : stop_fd, .events = POLLIN },
+		{ .fd = fh_gym_fd(r->gym), .events = POLLIN },
+		{ .fd = r->openings.fd, .events = POLLIN } };
+	struct fh_env *done;
+	int n;
+
+	if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
+		return error_set(err, errno, "wait for the episode");
+	if (fds[0].revents)
+		episode_stop(&r->episode);
+	if (openings_came(&r->openings) && r->episode.phase == EPISODE_OPENING)
+		replay_opened(r);
+	n = fh_gym_wait(r->gym, 0, &done, 1, err);
+	if (n > 0)
+		episode_advance(&r->episode);
+	return n;
+}
+
+/* A line of an action begins with it. */
+static bool replay_has_command(const struct traj *t, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < t->n_steps; i++)
+		for (const char *at = pyjson_text(t->steps[i].action); *at;) {
+			if (strncmp(at, name, n) == 0 && at[n] == ' ')
+				return true;
+			at += strcspn(at, "\n");
+			at += *at == '\n';
+		}
+	return false;
+}
+
+static int replay_open(struct replay *r, struct fh_error *err)
+{
+	struct fh_gym_options options = {
+		.tasks_dir = r->places.tasks_dir,
+		.mlgym_root = r->places.mlgym_root,
+		.n_gpus = r->env.n_gpus,
+		.gpu_numbers = r->gpus,
+		.n_gpu_numbers = r->gpus ? r->env.n_gpus : 0,
+	};
+	int n = fh_gym_open(&options, &r->gym, err);
+
+	if (n < 0 && r->env.n_gpus && !r->gpus)
+		return error_wrap(err, "the run had %zu GPUs (--gpus none plays it without)",
+				r->env.n_gpus);
+	return n < 0 ? n : openings_open(&r->openings, err);
+}
+
+int replay_play(struct replay *r, int stop_fd, struct fh_error *err)
+{
+	struct episode_plan plan = {
+		.openings = &r->openings,
+		.env = &r->env,
+		.places = &r->places,
+		.model = r->model,
+		.agent = r->agent.config ? &r->agent : NULL,
+		.out = r->out,
+		.aliases = r->aliases,
+		.edits_at_once = replay_has_command(r->recorded, "edit") ||
+				replay_has_command(r->recorded, "insert"),
+		.suffix = "replay",
+		.reward = episode_rewards[r->reward],
+		.seed = r->seed,
+		.task_hash = r->options->task ? NULL : r->task_hash,
+		.agent_hash = r->options->agent ? NULL : r->agent_hash,
+		.stop_fd = -1,
+	};
+	int n = replay_open(r, err);
+
+	if (n < 0)
+		return n;
+	plan.gym = r->gym;
+	r->now_s = time(NULL);
+	episode_init(&r->episode, &plan);
+	episode_start(&r->episode);
+	while (r->episode.phase != EPISODE_ENDED) {
+		n = replay_wait(r, stop_fd, err);
+		if (n < 0)
+			return n;
+	}
+	if (!r->episode.failed)
+		return 0;
+	*err = r->episode.error;
+	return err->code;
+}
+
+bool replay_is_opening(const struct replay *r)
+{
+	return r->openings.n > 0;
+}
+
+void replay_init(struct replay *r, const struct replay_options *options, const char *name)
+{
+	*r = (struct replay){ .options = options, .name = name, .openings = { .fd = -1 } };
+	r->episode.log.file.fd = -1; /* as of one that was initialised: there may be none */
+}
+
+void replay_close(struct replay *r)
+{
+	episode_release(&r->episode);
+	fh_gym_close(r->gym);
+	openings_close(&r->openings);
+	run_agent_release(&r->agent);
+	traj_free(r->recorded);
+	traj_free(r->now);
+	free(r->path);
+	free(r->out);
+	arena_release(&r->arena);
+}

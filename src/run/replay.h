@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RUN_REPLAY_H
+#define RUN_REPLAY_H
+
+#include "base/arena.h"
+#include "run/agent.h"
+#include "run/episode.h"
+#include "run/episode_options.h"
+#include "task/task.h"
+#include "trajectory/compare.h"
+#include "trajectory/traj.h"
+
+/*
+ * A recorded run that is played again in a fresh episode of the same task and seed: what its record says of it, and
+ * what comes of it. Nothing is printed.
+ */
+struct replay_options {
+	struct episode_options episode;
+	const char *task, *agent, *out; /* NULL: as recorded; a folder of one's own */
+	struct texts gpus;
+	int tools; /* index into episode_tools */
+	bool tools_given;
+	const struct warner *warner;
+};
+
+struct replay {
+	const struct replay_options *options;
+	struct arena arena;
+	struct task_places places;
+	struct fh_env_options env;
+	struct run_agent agent;
+	const int *gpus;
+	const char *name; /* of a .traj, or the folder of a run */
+	char *path;       /* of the record */
+	const char *model;
+	char *out;
+	const char *own_root;               /* the checkout that this user chose; NULL: none */
+	const char *aliases;                /* a file that its shells source; NULL: none */
+	const char *agent_spec;             /* NULL: none led it */
+	const char *web_hosts;              /* of the record; NULL: it does not say */
+	const char *task_hash, *agent_hash; /* the same */
+	bool is_next;        /* others were prepared before: of the folder is warned once */
+	bool place_is_known; /* whether its task is of a checkout, or ours */
+	uint64_t seed;
+	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
+	int reward;
+	bool original_tools;
+	struct traj *recorded, *now; /* now: only where both are compared */
+	struct episode episode;
+	struct fh_gym *gym;
+	struct openings openings;
+};
+
+/* The name is that of a .traj, or of the folder of a run. Both stay the caller's. */
+void replay_init(struct replay *r, const struct replay_options *options, const char *name);
+
+/* Reads the record that it names, for an episode as it was; what the options say wins. What the
+ * record can't give is warned of. -EPERM for a task of the record's own that would give its actions what is this
+ * machine's. */
+int replay_prepare(struct replay *r, struct fh_error *err);
+
+/* Plays it, until stop_fd becomes readable. */
+int replay_play(struct replay *r, int stop_fd, struct fh_error *err);
+
+/* Whether a thread still opens the task after a stop: then nothing may be closed, and only _exit() ends the process. */
+bool replay_is_opening(const struct replay *r);
+
+struct replay_verdicts {
+	size_t n[COMPARE_VERDICTS]; /* steps, by enum compare_verdict */
+	size_t missing;             /* steps that only one of both has */
+};
+
+/* One step of both runs: what it showed then and now, or, where that differs more, the state. */
+struct replay_step {
+	const char *action;
+	struct compare_text then, now;
+	enum compare_verdict verdict;
+};
+
+/* Both runs side by side, after replay_play(). `on` is called with each step that both have, from 0. */
+int replay_compare(struct replay *r,
+		void (*on)(void *user, size_t i, const struct replay_step *step), void *user,
+		struct replay_verdicts *out, struct fh_error *err);
+
+void replay_close(struct replay *r);
+
+#endif
