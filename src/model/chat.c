@@ -213,15 +213,26 @@ static int check_version(const char *version, struct fh_error *err)
 			version);
 }
 
-static int set_extra(struct chat_model *m, const char *extra, struct fh_error *err)
+static int read_extra(const char *extra, json_t **out, struct fh_error *err)
 {
 	int r;
 
 	if (!extra || !*extra)
 		return 0;
-	r = json_parse("extra fields", extra, strlen(extra), &m->extra, err);
-	if (r == 0 && !json_is_object(m->extra))
+	r = json_parse("extra fields", extra, strlen(extra), out, err);
+	if (r == 0 && !json_is_object(*out))
 		r = error_say(err, EINVAL, "extra fields: expected a JSON object");
+	return r;
+}
+
+int chat_check_options(const struct chat_options *options, struct fh_error *err)
+{
+	json_t *extra = NULL;
+	int r = check_version(options->version, err);
+
+	if (r == 0)
+		r = read_extra(options->extra, &extra, err);
+	json_decref(extra);
 	return r;
 }
 
@@ -323,7 +334,7 @@ static int set_up(struct chat_model *m, const struct chat_options *options, stru
 	if (r == 0)
 		r = check_version(m->options.version, err);
 	if (r == 0)
-		r = set_extra(m, options->extra, err);
+		r = read_extra(options->extra, &m->extra, err);
 	if (r == 0)
 		r = set_url(m, options->url, err);
 	if (r == 0)

@@ -94,6 +94,9 @@ struct chat_options {
 /* True for a spec that is a language model's: the part before the ":" is one of the providers. */
 bool chat_is_spec(const char *spec);
 
+/* -EINVAL: its version or its `extra` is none, whoever the model is. For options that no model gets. */
+int chat_check_options(const struct chat_options *options, struct fh_error *err);
+
 /*
  * -EINVAL, each with a sentence that says the way out: a spec that nobody knows, no key where the
  * provider's own address wants one, a limit on costs below 0, or for a model whose price is not known, an `extra`

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "model/prices.h"
 #include "run/episode_setup.h"
 
 #include <errno.h>
@@ -102,6 +103,18 @@ int run_agent_check_config(
 	int r = load_config(o, mlgym_root, &warnings, &config, err);
 
 	agent_config_free(config);
+	return r;
+}
+
+int run_agent_check_options(const struct run_agent_options *o, struct fh_error *err)
+{
+	struct chat_options options = make_options(o, NULL);
+	struct prices *prices = NULL;
+	int r = chat_check_options(&options, err);
+
+	if (r == 0 && o->prices)
+		r = prices_open(o->prices, &prices, err);
+	prices_close(prices);
 	return r;
 }
 

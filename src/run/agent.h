@@ -54,6 +54,8 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *opti
 /* The same for what is led by none: a file that was named is read all the same. */
 int run_agent_check_config(const struct run_agent_options *options, const char *mlgym_root,
 		struct fh_error *err);
+/* Options of requests, for what sends none: -EINVAL, -ENOENT as if it did. */
+int run_agent_check_options(const struct run_agent_options *options, struct fh_error *err);
 /* Whether a text holds the model's key, as its replies are looked through for it. */
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text);
 /* Two whose files are called alike are told apart by their folders: "a/mine", "b/mine". */

@@ -42,6 +42,20 @@ struct planning {
 
 /* --- models ------------------------------------------------------------------------------------------------- */
 
+/* What is no language model: options that only one heeds are checked all the same. */
+static int open_other(
+		struct planning *p, struct run_agent *agent, const struct run_agent_options *o)
+{
+	const char *root = p->plan->places.mlgym_root;
+	int r = run_agent_check_options(o, p->err);
+
+	if (r < 0)
+		return r;
+	if (model_speaks(agent->model))
+		return run_agent_load(agent, o, root, p->options->warner, p->err);
+	return o->config ? run_agent_check_config(o, root, p->err) : 0;
+}
+
 static int open_agent(struct planning *p, const struct run_agent_options *o, const char *model)
 {
 	struct run_plan *plan = p->plan;
@@ -51,11 +65,8 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 	plan->agents = xrealloc(plan->agents, plan->n_agents + 1, sizeof(*plan->agents));
 	agent = &plan->agents[plan->n_agents++];
 	*agent = (struct run_agent){ .model = model };
-	if (model_speaks(model))
-		return run_agent_load(
-				agent, o, plan->places.mlgym_root, p->options->warner, p->err);
 	if (!chat_is_spec(model))
-		return o->config ? run_agent_check_config(o, plan->places.mlgym_root, p->err) : 0;
+		return open_other(p, agent, o);
 	if (!plan->chat)
 		r = run_agent_service(&p->options->agent, plan->past.spent.cost, episode_retried,
 				&plan->chat, p->err);

@@ -39,7 +39,7 @@ struct replay {
 	const char *agent_spec;             /* NULL: none led it */
 	const char *web_hosts;              /* of the record; NULL: it does not say */
 	const char *task_hash, *agent_hash; /* the same */
-	bool is_next;        /* others were prepared before: of the folder is warned once */
+	bool is_next;        /* others were prepared before: some warnings are said once */
 	bool place_is_known; /* whether its task is of a checkout, or ours */
 	uint64_t seed;
 	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */

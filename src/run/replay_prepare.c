@@ -187,7 +187,7 @@ static int load_agent(struct replay *r, struct fh_error *err)
 		o.warnings = &warnings;
 	n = agent_config_load(&o, &r->agent.config, err);
 	if (n == 0)
-		episode_say_tools(r->agent.config, r->options->warner);
+		episode_say_tools(r->agent.config, r->is_next ? NULL : r->options->warner);
 	if (n == 0 || r->options->agent)
 		return n;
 	warner_say(r->options->warner,

@@ -26,11 +26,20 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+/* A link that leads nowhere is no task. */
+static bool is_file(const char *dir, const char *name)
+{
+	auto_free char *path = path_join(dir, name);
+
+	return path_exists(path) && !path_is_dir(path);
+}
+
 int mlgym_list(const char *root, char ***out, struct fh_error *err)
 {
 	auto_free char *dir = path_join(root, TASKS_DIR);
 	struct dirent **entries = NULL;
 	int n = scandir(dir, &entries, is_task, by_name);
+	size_t n_names = 0;
 	char **names;
 
 	if (n < 0)
@@ -39,8 +48,8 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 	for (int i = 0; i < n; i++) {
 		const char *name = entries[i]->d_name;
 
-		if (i < TASKS_MAX)
-			names[i] = xstrndup(name, strlen(name) - strlen(YAML));
+		if (n_names < TASKS_MAX && is_file(dir, name))
+			names[n_names++] = xstrndup(name, strlen(name) - strlen(YAML));
 		free(entries[i]);
 	}
 	free(entries);

@@ -271,11 +271,39 @@ def test_a_file_that_is_not_there(fumehood, path):
     assert f"there is no file '{path}'" in told
 
 
+def test_links_that_lead_nowhere_are_no_tasks(fumehood, copy):
+    (copy / "configs/tasks/cowns.yaml").symlink_to("nowhere.yaml")
+    root = ("--mlgym-root", copy)
+    assert "cowns" not in fumehood("task", "list", *root).stdout
+    for typed in ("cown", "cowns"):
+        assert "did you mean 'coin'" in fumehood("task", "show", *root, typed, status=2).stderr
+
+
 def test_options_that_can_not_be_honoured(fumehood, tmp_path):
     words = ["run", "--task", "titanic", "--tasks-dir", tmp_path / "none"]
     assert "there is no folder of tasks" in fumehood(*words, status=2).stderr
     words = ["--task", "rows", "--model", "baseline", "--agent", "nope.yaml"]
     assert "'nope.yaml': No such file" in fumehood.run(*words, status=2).stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("--prices", "nowhere.json", "'nowhere.json': No such file"),
+        ("--prices", "wrong.json", "wrong.json:1:"),
+        ("--completion-kwargs", "{seed: 1}", "extra fields"),
+        ("--completion-kwargs", "[1]", "expected a JSON object"),
+        ("--api-version", "a b", "no version of an API"),
+    ],
+)
+def test_options_of_language_models_are_checked(fumehood, tmp_path, name, value, why):
+    """Where none plays, too: whoever adds one would find out late."""
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text('{"m": {"input": 1}}')
+    value = str(wrong) if value == wrong.name else value
+    for model in ("baseline", f"actions:{tmp_path / 'actions'}"):
+        words = ("--task", "rows", "--model", model, name, value)
+        assert why in fumehood.run(*words, status=2).stderr
 
 
 def test_all_leaves_out_what_has_no_baseline(fumehood, copy):

@@ -475,6 +475,13 @@ def test_its_tools_and_ours(lead, original, fumehood):
     assert {"  original_tools: false", "  original_tools: true"} <= set(flags)
 
 
+def test_a_replay_says_once_that_ours_run(lead, original, fumehood):
+    lead(original, "battleOfSexes", "default", "open strategy.py", "submit")
+    (run,) = fumehood.out.glob("*_run_0")
+    words = ("replay", "--mlgym-root", original, "--out", fumehood.out / "again", run, run)
+    assert fumehood(*words).stderr.count("our programs run") == 1
+
+
 def test_tools_that_were_changed_are_their_own(lead, original, fumehood, tmp_path):
     root = tmp_path / "changed"
     shutil.copytree(original, root, ignore=shutil.ignore_patterns("trajectories", ".git"))
