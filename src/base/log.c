@@ -8,7 +8,6 @@
 
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* A record that is longer is cut. */
 #define RECORD_BYTES_MAX 65536
@@ -20,7 +19,7 @@ static const char *const level_names[] = {
 	[LOG_ERROR] = "error",
 };
 
-static struct log_options current = { .level = LOG_INFO, .fd = STDERR_FILENO };
+static struct log_options current = { .fd = -1 };
 
 void log_setup(const struct log_options *options)
 {
@@ -97,7 +96,7 @@ void log_record(const struct log_options *to, enum log_level level, const char *
 
 	if (!to)
 		to = &current;
-	if (level < to->level)
+	if (level < to->level || (to->fd < 0 && !to->write))
 		return;
 	add_head(&record, to, level, message);
 	for (size_t i = 0; i < n; i++) {

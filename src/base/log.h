@@ -16,14 +16,14 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 struct log_options {
 	enum log_level level; /* what is below is dropped */
 	bool json;
-	int fd;    /* where records go */
+	int fd;    /* where records go; -1: nowhere */
 	bool time; /* put a UTC time first */
 	/* What writes a record instead, a line with its newline; NULL: into fd. */
 	void (*write)(void *context, const char *record, size_t n);
 	void *context;
 };
 
-/* Before the first thread. Without it: LOG_INFO and above, as text, without a time, on stderr. */
+/* Before the first thread. Without it there is no log. */
 void log_setup(const struct log_options *options);
 
 /* "debug", "info", "warn", "error" to a level; -1 if the name is not one of them. */
