@@ -309,7 +309,7 @@ static int plan_task(struct planning *p, const char *name)
 	};
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < task->n_warnings; i++) /* keys that nobody knows */
+	for (size_t i = 0; i < task->n_warnings; i++)
 		warner_say(o->warner, "%s", task->warnings[i]);
 	warn_of_requirements(p, task);
 	if (o->memory && task->memory && !plan->past.memory)

@@ -175,6 +175,22 @@ static int add_local(struct task_loading *l, const struct mlgym_dataset *config,
 	return r;
 }
 
+/* What is not local is asked of the network by the task's programs: no file tells whether it can be had. */
+static void warn_of_remote(struct task *task, const struct mlgym_dataset *config)
+{
+	size_t n = task->n_warnings;
+	const char **all = arena_array(&task->arena, n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = task->warnings[i];
+	all[n] = arena_printf(&task->arena,
+			"data set '%s' is not in the checkout: programs load '%s' from Hugging Face, into "
+			"$HF_HUB_CACHE or $HF_HOME, else ~/.cache/huggingface, of each episode",
+			config->name, config->data_path);
+	task->warnings = all;
+	task->n_warnings = n + 1;
+}
+
 static int add_dataset(
 		struct task_loading *l, size_t i, struct dataset *out, struct task_files *files)
 {
@@ -201,8 +217,10 @@ static int add_dataset(
 		.description = config.description,
 		.dir = l->task->dir,
 	};
-	if (!config.is_local)
+	if (!config.is_local) {
+		warn_of_remote(l->task, &config);
 		return 0;
+	}
 	out->dir = arena_printf(arena, "%s/%s", l->task->dir, config.data_path);
 	return add_local(l, &config, out->dir, files);
 }

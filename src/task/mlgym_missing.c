@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * What a checkout tells of the files of a data set that it lacks: its task's programs name those that they read, and
- * some have a script, in the folder _helpers beside, that makes them.
+ * What is known of the files of a data set that a checkout lacks: its task's programs, and those beside the folder,
+ * name those that they read. MLGym's own have a known format. Some have a script, in the folder _helpers beside, that
+ * makes them.
  */
 #define PROGRAM_BYTES_MAX (1024 * 1024)
 #define NAMES_BYTES_MAX 300 /* a message has no room for more */
@@ -63,18 +64,70 @@ static void add_names(struct buf *names, const char *program)
 	}
 }
 
-static void find_names(const struct task_loading *l, struct buf *names)
+static void read_program(const char *path, struct buf *names)
+{
+	auto_buf struct buf text = BUF_INIT(PROGRAM_BYTES_MAX);
+
+	if (fd_read_file(path, &text, NULL) >= 0)
+		add_names(names, buf_str(&text));
+}
+
+static int is_program(const struct dirent *entry)
+{
+	return str_ends(entry->d_name, ".py");
+}
+
+/* In a task's starter code may be its evaluator alone: programs that it leaves out are read, too. */
+static void find_names(const struct task_loading *l, const char *beside, struct buf *names)
 {
 	const struct texts *programs = &l->config.starter_code;
+	struct dirent **entries = NULL;
+	int n;
 
 	for (size_t i = 0; i < programs->n; i++) {
 		auto_free char *path = path_join(l->task->dir, programs->items[i]);
-		auto_buf struct buf text = BUF_INIT(PROGRAM_BYTES_MAX);
 
-		if (path_stays_inside(programs->items[i]) && str_ends(path, ".py") &&
-				fd_read_file(path, &text, NULL) >= 0)
-			add_names(names, buf_str(&text));
+		if (path_stays_inside(programs->items[i]) && str_ends(path, ".py"))
+			read_program(path, names);
 	}
+	n = scandir(beside, &entries, is_program, alphasort);
+	for (int i = 0; i < n; i++) {
+		auto_free char *path = path_join(beside, entries[i]->d_name);
+
+		read_program(path, names);
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+/* --- in which format -------------------------------------------------------------------------- */
+
+/* By the data set's folder. */
+static const struct {
+	const char *path, *format;
+} formats[] = {
+	{ "data/3SATTime/data",
+			"dataset.pkl is a pickled list of (number, variables, clauses, formula, satisfiable, "
+			"anything), whose first three are skipped" },
+	{ "data/imageCaptioningCOCO/data",
+			"each .parquet has the columns file_name and anns (a list of {caption}); the images "
+			"are in train/ and val/" },
+	{ "data/languageModelingFineWeb/data",
+			"each .bin has 256 int32 (20240520, 1, the number of tokens, ...), then the tokens "
+			"as uint16" },
+	{ "data/regressionKaggleHousePrice/data",
+			"train.csv and validation.csv have Kaggle's columns, Id and SalePrice among them; "
+			"test.csv lacks SalePrice; answer.csv has Id and SalePrice" },
+	{ "data/titanic/data",
+			"train.csv has Kaggle's columns, test.csv the same without Survived, ground_truth.csv "
+			"PassengerId and Survived" },
+};
+
+static void add_format(const char *path, struct buf *out)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (str_eq(path, formats[i].path))
+			buf_printf(out, "; %s", formats[i].format);
 }
 
 /* --- what makes them -------------------------------------------------------------------------- */
@@ -84,11 +137,9 @@ static int is_script(const struct dirent *entry)
 	return str_ends(entry->d_name, ".py") || str_ends(entry->d_name, ".sh");
 }
 
-/* `path` is the data set's folder, from the checkout on. */
-static void add_scripts(const struct task_loading *l, const char *path, struct buf *out)
+static void add_scripts(const char *beside, struct buf *out)
 {
-	auto_free char *above = path_dirname(path);
-	auto_free char *dir = xasprintf("%s/%s/" HELPERS, l->task->dir, above);
+	auto_free char *dir = path_join(beside, HELPERS);
 	struct dirent **entries = NULL;
 	int n = scandir(dir, &entries, is_script, alphasort);
 
@@ -104,11 +155,14 @@ static void add_scripts(const struct task_loading *l, const char *path, struct b
 void mlgym_say_missing(const struct task_loading *l, const char *path, struct buf *out)
 {
 	auto_buf struct buf names = BUF_INIT(NAMES_BYTES_MAX), scripts = BUF_INIT(NAMES_BYTES_MAX);
+	auto_free char *above = path_dirname(path);
+	auto_free char *beside = path_join(l->task->dir, above);
 
-	find_names(l, &names);
-	add_scripts(l, path, &scripts);
+	find_names(l, beside, &names);
+	add_scripts(beside, &scripts);
 	if (names.len)
 		buf_printf(out, "; its programs read %s there", buf_str(&names));
+	add_format(path, out);
 	if (scripts.len)
 		buf_printf(out, "; they are made by %s, run in that folder", buf_str(&scripts));
 	else

@@ -65,7 +65,7 @@ struct task {
 	const char *dir;             /* absolute; of an MLGym task: the checkout */
 	const char *file;            /* absolute: its YAML */
 	bool mlgym;                  /* of a checkout of MLGym: observations follow its rules */
-	const char *const *warnings; /* about keys that nobody knows */
+	const char *const *warnings; /* about keys that nobody knows, and data from elsewhere */
 	size_t n_warnings;
 	const char *metric;
 	bool maximize;

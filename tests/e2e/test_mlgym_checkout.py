@@ -184,8 +184,25 @@ def test_missing_data(fumehood, copy):
     assert "metric      Accuracy, more is better" in shown and "scored" not in shown
     told = json.loads(fumehood("task", "show", "--json", *task).stdout)
     assert told["problem"] == f"{lacks}{read}{made}"
+    (copy / "data/rows/more.py").write_text("open('data/more.csv')\n")  # no starter code
+    assert "; its programs read truth.csv, more.csv there" in fumehood("task", "show", *task).stdout
     shutil.move(copy / "elsewhere", copy / "data/rows/data")
     assert "problem" not in fumehood("task", "show", *task).stdout
+
+
+def test_the_format_of_data_that_is_known(fumehood, copy):
+    path = copy / "configs/datasets/rows.yaml"
+    path.write_text(path.read_text().replace("data/rows/data", "data/3SATTime/data"))
+    said = fumehood("run", "--mlgym-root", copy, "--task", "rows", status=2).stderr
+    assert f"{copy}/data/3SATTime/data; " in said and "dataset.pkl is a pickled list of " in said
+
+
+def test_data_from_elsewhere(fumehood, copy):
+    path = copy / "configs/datasets/rows.yaml"
+    path.write_text("name: far\ndescription: Far.\ndata_path: some/far\nis_local: false\n")
+    said = fumehood("task", "check", "--mlgym-root", copy, "rows").stdout
+    assert "note: data set 'far' is not in the checkout: programs load 'some/far' from" in said
+    assert "$HF_HUB_CACHE or $HF_HOME, else ~/.cache/huggingface" in said
 
 
 def test_a_replay_without_data(fumehood, copy):
