@@ -14,7 +14,9 @@ static int hide_all(const struct run_plan *plan, struct fh_gym *gym, struct fh_e
 {
 	int r = fh_gym_hide(gym, plan->out, err);
 
-	for (size_t i = 0; i < plan->n && r == 0; i++) {
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < plan->n; i++) {
 		const struct fh_env_options *env = plan->episodes[i].plan.env;
 		struct task_found found;
 
@@ -25,8 +27,10 @@ static int hide_all(const struct run_plan *plan, struct fh_gym *gym, struct fh_e
 			return r;
 		r = fh_gym_hide(gym, found.dir, err);
 		task_found_release(&found);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 /* As many as there will be agents at the same time. */
@@ -37,17 +41,19 @@ static int choose_gpus(struct run_plan *plan, const struct run_options *o, int j
 	size_t agents = n < (size_t)jobs ? n : (size_t)jobs;
 	int r = gpu_list_read(&o->gpus, &plan->arena, &gym->gpu_numbers, err);
 
+	if (r < 0)
+		return r;
 	gym->n_gpu_numbers = o->gpus.n;
 	gym->n_gpus = agents * (size_t)o->gpus_per_agent;
-	if (r == 0 && o->gpus.n && o->gpus.n < gym->n_gpus)
+	if (o->gpus.n && o->gpus.n < gym->n_gpus)
 		return error_say(err, EINVAL,
 				"%zu agents at the same time with %d GPUs each need %zu, and --gpus "
 				"names %zu: --jobs may be lower",
 				agents, o->gpus_per_agent, gym->n_gpus, o->gpus.n);
-	if (r == 0 && o->gpus.n && !o->given.gpus_per_agent)
+	if (o->gpus.n && !o->given.gpus_per_agent)
 		warner_say(o->warner,
 				"--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives one to each");
-	return r;
+	return 0;
 }
 
 int run_gym_open(struct run_plan *plan, const struct run_options *options, int jobs,
@@ -56,13 +62,14 @@ int run_gym_open(struct run_plan *plan, const struct run_options *options, int j
 	struct fh_gym_options gym = { .tasks_dir = plan->places.tasks_dir,
 		.mlgym_root = plan->places.mlgym_root };
 	const char *warning;
-	int r;
+	int r = choose_gpus(plan, options, jobs, &gym, err);
 
-	r = choose_gpus(plan, options, jobs, &gym, err);
-	if (r == 0)
-		r = fh_gym_open(&gym, out, err);
-	if (r == 0)
-		r = hide_all(plan, *out, err);
+	if (r < 0)
+		return r;
+	r = fh_gym_open(&gym, out, err);
+	if (r < 0)
+		return r;
+	r = hide_all(plan, *out, err);
 	if (r < 0)
 		return r;
 	warning = fh_gym_warning(*out);

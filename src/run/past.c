@@ -88,10 +88,11 @@ static int read_past(struct run_past *p, double cost_limit, struct fh_error *err
 	/* All but a reply that was on its way to a process that was killed. */
 	p->spent = run_record_stats(p->recorded.traj->info.model_stats);
 	r = check(p, cost_limit, err);
+	if (r < 0)
+		return r;
 	/* The step that ended what was over was nobody's move. */
 	p->n_steps = p->recorded.n_played - p->recorded.over;
-	if (r == 0)
-		r = find_messages(p, err);
+	r = find_messages(p, err);
 	if (r < 0)
 		return r;
 	seed = pyjson_get(p->recorded.reset, "seed");
@@ -302,8 +303,9 @@ static int apply_args(struct run_past *p, struct run_options *o, struct fh_error
 	struct asking q = { .past = p, .options = o, .args = &args };
 	int r = args_yaml_read(&p->arena, p->dir, &args, err);
 
-	if (r == 0)
-		r = check_hidden(&q, err);
+	if (r < 0)
+		return r;
+	r = check_hidden(&q, err);
 	if (r < 0)
 		return r;
 	buf_init(&q.wishes, STRANGER_WISHES_BYTES_MAX);
@@ -312,9 +314,10 @@ static int apply_args(struct run_past *p, struct run_options *o, struct fh_error
 	apply_environment(&q);
 	r = stranger_refuse(&q.wishes, err);
 	buf_release(&q.wishes);
-	if (r == 0)
-		apply_model(&q);
-	return r;
+	if (r < 0)
+		return r;
+	apply_model(&q);
+	return 0;
 }
 
 static struct texts one(struct arena *a, const char *text)

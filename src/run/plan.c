@@ -87,45 +87,48 @@ static int open_model(struct planning *p, const char *model)
 	const struct run_options *o = p->options;
 	size_t configs = o->agent_configs.n;
 	size_t temperatures = chat_is_spec(model) ? o->n_temperatures : 0;
-	int r = 0;
 
 	if (!chat_is_spec(model) && !model_speaks(model))
 		return open_agent(p, &o->agent, model);
-	for (size_t i = 0; i < (configs ? configs : 1) && r == 0; i++) {
-		for (size_t k = 0; k < (temperatures ? temperatures : 1) && r == 0; k++) {
+	for (size_t i = 0; i < (configs ? configs : 1); i++) {
+		for (size_t k = 0; k < (temperatures ? temperatures : 1); k++) {
 			struct run_agent_options own = o->agent;
+			int r;
 
 			if (configs)
 				own.config = o->agent_configs.items[i];
 			if (temperatures)
 				own.temperature = o->temperatures[k];
 			r = open_agent(p, &own, model);
+			if (r < 0)
+				return r;
 		}
 	}
-	return r;
+	return 0;
 }
 
 static int open_agents(struct planning *p)
 {
 	const struct run_options *o = p->options;
 	const char *replay = NULL;
-	int r = 0;
 
 	if (o->replay_path)
 		replay = arena_printf(&p->plan->arena, "replay:%s", o->replay_path);
-	for (size_t i = 0; i < o->models.n && r == 0; i++) {
+	for (size_t i = 0; i < o->models.n; i++) {
 		const char *model = o->models.items[i];
 		bool is_replay = replay && str_eq(model, "replay");
+		int r;
 
 		if (replay && !is_replay)
 			return error_say(p->err, EINVAL,
 					"--replay_path wants --model replay, not %s", model);
 		r = open_model(p, is_replay ? replay : model);
+		if (r < 0)
+			return r;
 	}
 	run_agent_name_all(p->plan->agents, p->plan->n_agents);
-	if (r == 0)
-		run_agent_warn_all(p->plan->agents, p->plan->n_agents, o->warner);
-	return r;
+	run_agent_warn_all(p->plan->agents, p->plan->n_agents, o->warner);
+	return 0;
 }
 
 /* A model that can't play this task is said before anything runs; *out_label is on the heap. */
@@ -406,21 +409,28 @@ static int make(struct planning *p)
 	plan->aliases = episode_aliases(
 			o->episode.aliases, plan->places.mlgym_root, o->warner, &plan->arena);
 	r = run_tasks_find(o, &plan->places, &plan->arena, &p->tasks, &p->all_tasks, p->err);
-	if (r == 0 && plan->past.dir)
-		r = check_past_task(p);
-	if (r == 0)
-		r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, p->err);
-	if (r == 0)
-		r = episode_python(o->episode.python, &plan->arena, &p->python, p->err);
-	if (r == 0 && o->episode.judge_salt > FH_JUDGE_SALT_MAX) /* before any episode begins */
-		r = error_say(p->err, EINVAL, "--judge-salt is at most %llu", FH_JUDGE_SALT_MAX);
-	if (r == 0)
-		r = open_agents(p);
-	for (size_t i = 0; i < p->tasks.n && r == 0; i++)
+	if (r < 0)
+		return r;
+	r = plan->past.dir ? check_past_task(p) : 0;
+	if (r < 0)
+		return r;
+	r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, p->err);
+	if (r < 0)
+		return r;
+	r = episode_python(o->episode.python, &plan->arena, &p->python, p->err);
+	if (r < 0)
+		return r;
+	if (o->episode.judge_salt > FH_JUDGE_SALT_MAX) /* before any episode begins */
+		return error_say(p->err, EINVAL, "--judge-salt is at most %llu", FH_JUDGE_SALT_MAX);
+	r = open_agents(p);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < p->tasks.n; i++) {
 		r = plan_task(p, p->tasks.items[i]);
-	if (r == 0 && !plan->n)
-		r = error_say(p->err, ENOENT, "there is no task that could be played");
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return plan->n ? 0 : error_say(p->err, ENOENT, "there is no task that could be played");
 }
 
 int run_plan_make(struct run_plan *plan, const struct run_options *o, struct fh_error *err)

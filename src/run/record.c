@@ -88,18 +88,22 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 	}
 	name = run_record_name(p, o.model, task);
 	r = make_dir(e, &name, &dir);
-	if (r == 0)
-		r = fh_gym_hide(p->gym, p->out, &e->error);
+	if (r < 0)
+		return r;
+	r = fh_gym_hide(p->gym, p->out, &e->error);
+	if (r < 0)
+		return r;
 	o.dir = dir;
 	o.run = e->number;
 	o.resume = p->past != NULL;
-	if (r == 0 && !o.resume)
-		r = run_args_write(dir, &asked, &e->error);
+	r = o.resume ? 0 : run_args_write(dir, &asked, &e->error);
+	if (r < 0)
+		return r;
 	/* Before anything is written into the folder of a run that goes on: another process may play it. */
-	if (r == 0)
-		r = recorder_open(&o, &e->recorder, &e->error);
-	if (r == 0)
-		r = open_log(e, task, dir);
+	r = recorder_open(&o, &e->recorder, &e->error);
+	if (r < 0)
+		return r;
+	r = open_log(e, task, dir);
 	if (r < 0)
 		return r;
 	e->traj = xstrdup(recorder_traj(e->recorder));

@@ -252,8 +252,9 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 	const struct replay_options *o = r->options;
 	int n = export_record(r->name, &r->path, err);
 
-	if (n == 0)
-		n = export_traj(r->path, &r->recorded, err);
+	if (n < 0)
+		return n;
+	n = export_traj(r->path, &r->recorded, err);
 	if (n < 0)
 		return n;
 	if (!r->recorded->n_steps)
@@ -261,8 +262,9 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 	r->model = arena_printf(&r->arena, "replay:%s", r->path);
 	read_events(r);
 	n = read_args(r, err);
-	if (n == 0)
-		n = read_traj(r, err);
+	if (n < 0)
+		return n;
+	n = read_traj(r, err);
 	if (n < 0)
 		return n;
 	take_options(r);
@@ -270,14 +272,19 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 	if (n < 0)
 		return n;
 	n = episode_binds(&o->episode.bind, &r->arena, &r->env.binds, err);
+	if (n < 0)
+		return n;
+	n = episode_python(o->episode.python, &r->arena, &r->env.python, err);
+	if (n < 0)
+		return n;
+	n = choose_gpus(r, err);
+	if (n < 0)
+		return n;
+	n = load_agent(r, err);
+	if (n < 0)
+		return n;
 	r->env.n_binds = o->episode.bind.n;
-	if (n == 0)
-		n = episode_python(o->episode.python, &r->arena, &r->env.python, err);
 	r->env.max_text_bytes = RECORDER_TEXT_BYTES;
-	if (n == 0)
-		n = choose_gpus(r, err);
-	if (n == 0)
-		n = load_agent(r, err);
 	choose_web_hosts(r);
-	return n;
+	return 0;
 }

@@ -178,15 +178,14 @@ static int take_list(const struct taking *t, const struct item_kind *kind, const
 static int take_lists(const struct taking *t, const struct sweep *s)
 {
 	struct run_options *o = t->options;
-	int r = 0;
+	int r = o->tasks.n ? 0 : take_list(t, &of_tasks, &s->tasks, &o->tasks);
 
-	if (!o->tasks.n)
-		r = take_list(t, &of_tasks, &s->tasks, &o->tasks);
-	if (r == 0 && !o->given.models)
-		r = take_list(t, &of_models, &s->models, &o->models);
-	if (r == 0 && !o->agent.given.config)
-		r = take_list(t, &of_agents, &s->agents, &o->agent_configs);
-	return r;
+	if (r < 0)
+		return r;
+	r = o->given.models ? 0 : take_list(t, &of_models, &s->models, &o->models);
+	if (r < 0 || o->agent.given.config)
+		return r;
+	return take_list(t, &of_agents, &s->agents, &o->agent_configs);
 }
 
 /* --- numbers -------------------------------------------------------------------------------------------------- */
@@ -271,18 +270,24 @@ int run_sweep_apply(struct arena *a, const struct task_places *places, struct ru
 	struct sweep s = { 0 };
 	int r = yaml_load(a, o->sweep, &t.root, err);
 
-	if (r == 0)
-		r = schema_read(a, &sweep_schema, t.root, NULL, &s, err);
-	if (r == 0)
-		r = check_names_some(&t, "tasks", &s.tasks);
-	if (r == 0)
-		r = check_names_some(&t, "models", &s.models);
-	if (r == 0 && !o->agent.given.temperature)
-		r = take_temperatures(&t, &s);
-	if (r == 0 && !o->episode.given.seed)
-		r = take_seeds(&t, &s);
-	if (r == 0)
-		r = take_lists(&t, &s);
+	if (r < 0)
+		return r;
+	r = schema_read(a, &sweep_schema, t.root, NULL, &s, err);
+	if (r < 0)
+		return r;
+	r = check_names_some(&t, "tasks", &s.tasks);
+	if (r < 0)
+		return r;
+	r = check_names_some(&t, "models", &s.models);
+	if (r < 0)
+		return r;
+	r = o->agent.given.temperature ? 0 : take_temperatures(&t, &s);
+	if (r < 0)
+		return r;
+	r = o->episode.given.seed ? 0 : take_seeds(&t, &s);
+	if (r < 0)
+		return r;
+	r = take_lists(&t, &s);
 	if (r < 0)
 		return r;
 	if (!o->given.runs)
