@@ -15,7 +15,8 @@
 
 #define TEXT_BYTES_MAX 65536
 
-static struct chat_options make_options(const struct run_agent_options *o, const char *model)
+static struct chat_options run_agent_make_options(
+		const struct run_agent_options *o, const char *model)
 {
 	return (struct chat_options){
 		.spec = model,
@@ -36,13 +37,13 @@ static struct chat_options make_options(const struct run_agent_options *o, const
 }
 
 /* The limit that holds where nobody gives one can't hold without a price: who does not look would pay for it. */
-static bool is_unlimited(const struct run_agent_options *o, const struct run_agent *agent)
+static bool run_agent_is_unlimited(const struct run_agent_options *o, const struct run_agent *agent)
 {
 	return !o->given.cost_limit && agent->options.cost_limit > 0 &&
 			!chat_price_is_known(agent->chat, agent->model);
 }
 
-static char *unlimited_warning(const struct run_agent *agent, const char *name)
+static char *run_agent_unlimited_warning(const struct run_agent *agent, const char *name)
 {
 	return xasprintf(
 			"the price of '%s' is not known, so that no limit on costs holds: give it in a table "
@@ -51,7 +52,7 @@ static char *unlimited_warning(const struct run_agent *agent, const char *name)
 			agent->model, name);
 }
 
-static int check_model(struct run_agent *agent, bool unlimited, struct fh_error *err)
+static int run_agent_check_model(struct run_agent *agent, bool unlimited, struct fh_error *err)
 {
 	struct chat_model *model;
 	int r = chat_model_open(agent->chat, &agent->options, &model, err);
@@ -59,13 +60,13 @@ static int check_model(struct run_agent *agent, bool unlimited, struct fh_error 
 	if (r < 0)
 		return r;
 	if (unlimited)
-		agent->warning = unlimited_warning(agent, chat_model_name(model));
+		agent->warning = run_agent_unlimited_warning(agent, chat_model_name(model));
 	chat_model_close(model);
 	return 0;
 }
 
 /* In a configuration of MLGym's an unknown key is a warning; in ours it is an error. */
-static int load_config(const struct run_agent_options *o, const char *mlgym_root,
+static int run_agent_load_config(const struct run_agent_options *o, const char *mlgym_root,
 		struct warnings *warnings, struct agent_config **out, struct fh_error *err)
 {
 	return agent_config_load(
@@ -84,13 +85,13 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 		const char *mlgym_root, const struct warner *warner, struct fh_error *err)
 {
 	struct warnings warnings = { 0 };
-	int r = load_config(o, mlgym_root, &warnings, &agent->config, err);
+	int r = run_agent_load_config(o, mlgym_root, &warnings, &agent->config, err);
 
 	for (size_t i = 0; r == 0 && i < warnings.n; i++)
 		warner_say(warner, "%s", warnings.items[i]);
 	if (r == 0)
 		episode_say_tools(agent->config, warner);
-	agent->options = make_options(o, agent->model);
+	agent->options = run_agent_make_options(o, agent->model);
 	agent->options.cost_limit = o->cost_limit;
 	return r;
 }
@@ -100,7 +101,7 @@ int run_agent_check_config(
 {
 	struct agent_config *config = NULL;
 	struct warnings warnings = { 0 }; /* not printed: no model follows this configuration */
-	int r = load_config(o, mlgym_root, &warnings, &config, err);
+	int r = run_agent_load_config(o, mlgym_root, &warnings, &config, err);
 
 	agent_config_free(config);
 	return r;
@@ -108,7 +109,7 @@ int run_agent_check_config(
 
 int run_agent_check_options(const struct run_agent_options *o, struct fh_error *err)
 {
-	struct chat_options options = make_options(o, NULL);
+	struct chat_options options = run_agent_make_options(o, NULL);
 	struct prices *prices = NULL;
 	int r = chat_check_options(&options, err);
 
@@ -142,10 +143,10 @@ int run_agent_open(struct run_agent *agent, const struct run_agent_options *o,
 		return r;
 	agent->chat = chat;
 	agent->prices = o->prices;
-	unlimited = is_unlimited(o, agent);
+	unlimited = run_agent_is_unlimited(o, agent);
 	if (unlimited)
 		agent->options.cost_limit = 0;
-	return check_model(agent, unlimited, err);
+	return run_agent_check_model(agent, unlimited, err);
 }
 
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text)
@@ -161,14 +162,14 @@ bool run_agent_key_is_in(const struct run_agent *agent, const char *text)
 	return !str_eq(buf_str(&shown), text);
 }
 
-static const char *path_of(const struct agent_config *config)
+static const char *run_agent_path_of(const struct agent_config *config)
 {
 	return config->place ? config->place : config->path;
 }
 
 /* The end of a path, of so many folders and the file's name without what follows its dot. Heap; NULL: there are not
  * so many. */
-static char *tail_of(const char *path, int folders)
+static char *run_agent_tail_of(const char *path, int folders)
 {
 	const char *at = path + strlen(path);
 	const char *dot = strrchr(path_basename(path), '.');
@@ -180,12 +181,12 @@ static char *tail_of(const char *path, int folders)
 }
 
 /* What is called so is no other's. */
-static bool tells(const char *name, const char *path, int folders, const struct run_agent *agents,
-		size_t n)
+static bool run_agent_tells(const char *name, const char *path, int folders,
+		const struct run_agent *agents, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
-		const char *other = agents[i].config ? path_of(agents[i].config) : path;
-		auto_free char *tail = tail_of(other, folders);
+		const char *other = agents[i].config ? run_agent_path_of(agents[i].config) : path;
+		auto_free char *tail = run_agent_tail_of(other, folders);
 
 		if (!str_eq(other, path) && str_eq(tail, name))
 			return false;
@@ -193,12 +194,12 @@ static bool tells(const char *name, const char *path, int folders, const struct 
 	return true;
 }
 
-static char *name_of(const struct run_agent *agents, size_t n, const char *path)
+static char *run_agent_name_of(const struct run_agent *agents, size_t n, const char *path)
 {
 	char *name;
 
-	for (int folders = 0; (name = tail_of(path, folders)); folders++) {
-		if (tells(name, path, folders, agents, n))
+	for (int folders = 0; (name = run_agent_tail_of(path, folders)); folders++) {
+		if (run_agent_tells(name, path, folders, agents, n))
 			return name;
 		free(name);
 	}
@@ -209,7 +210,8 @@ void run_agent_name_all(struct run_agent *agents, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (agents[i].config)
-			agents[i].name = name_of(agents, n, path_of(agents[i].config));
+			agents[i].name = run_agent_name_of(
+					agents, n, run_agent_path_of(agents[i].config));
 }
 
 void run_agent_warn_all(const struct run_agent *agents, size_t n, const struct warner *warner)

@@ -24,27 +24,27 @@ const char *run_args_shown_url(struct arena *a, const char *url)
 	return url && url[n] ? arena_printf(a, "%.*s%c" ARGS_HIDDEN, (int)n, url, url[n]) : url;
 }
 
-static bool ends_with(const char *text, const char *end)
+static bool args_ends_with(const char *text, const char *end)
 {
 	size_t n = strlen(text), k = strlen(end);
 
 	return n >= k && strcasecmp(text + n - k, end) == 0;
 }
 
-static bool names_a_secret(const char *key)
+static bool args_names_a_secret(const char *key)
 {
 	static const char *const words[] = { "key", "keys", "token", "secret", "secrets",
 		"password", "passwd", "passphrase", "pass", "pwd", "credential", "credentials",
 		"authorization", "auth", "cookie", "cookies" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (ends_with(key, words[i]))
+		if (args_ends_with(key, words[i]))
 			return true;
 	return false;
 }
 
 /* As HTTP's Authorization has it, wherever it stands. */
-static bool is_a_credential(const char *value)
+static bool args_is_a_credential(const char *value)
 {
 	static const char *const schemes[] = { "Bearer ", "Basic " };
 
@@ -55,28 +55,28 @@ static bool is_a_credential(const char *value)
 }
 
 /* All texts in what has the name of a secret. */
-static void hide(json_t *value, bool secret)
+static void args_hide(json_t *value, bool secret)
 {
 	json_t *member;
 	const char *key;
 	size_t i;
 
-	if (json_is_string(value) && (secret || is_a_credential(json_string_value(value))))
+	if (json_is_string(value) && (secret || args_is_a_credential(json_string_value(value))))
 		json_string_set(value, ARGS_HIDDEN);
 	json_array_foreach(value, i, member)
-		hide(member, secret);
+		args_hide(member, secret);
 	json_object_foreach(value, key, member)
-		hide(member, secret || names_a_secret(key));
+		args_hide(member, secret || args_names_a_secret(key));
 }
 
-static const char *shown_fields(struct arena *a, const char *extra)
+static const char *args_shown_fields(struct arena *a, const char *extra)
 {
 	auto_json json_t *object = NULL;
 	auto_buf struct buf out = BUF_INIT(ARGS_BYTES_MAX);
 
 	if (!extra || json_parse("fields", extra, strlen(extra), &object, NULL) < 0)
 		return NULL;
-	hide(object, false);
+	args_hide(object, false);
 	json_add(&out, object, false);
 	return out.truncated ? ARGS_HIDDEN : arena_strdup(a, buf_str(&out));
 }
@@ -88,7 +88,7 @@ bool run_args_is_hidden(const char *text)
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-static const char *absolute(struct arena *a, const char *path)
+static const char *args_absolute(struct arena *a, const char *path)
 {
 	auto_free char *whole = NULL;
 
@@ -97,7 +97,7 @@ static const char *absolute(struct arena *a, const char *path)
 	return arena_strdup(a, whole);
 }
 
-static struct run_args_list binds_of(struct arena *a, const struct fh_env_options *env)
+static struct run_args_list args_binds_of(struct arena *a, const struct fh_env_options *env)
 {
 	const char **items = arena_array(a, env->n_binds + 1, sizeof(*items));
 
@@ -109,7 +109,7 @@ static struct run_args_list binds_of(struct arena *a, const struct fh_env_option
 	return (struct run_args_list){ .items = items, .n = env->n_binds };
 }
 
-static struct run_args_list gpus_of(struct arena *a, const struct run_asked *asked)
+static struct run_args_list args_gpus_of(struct arena *a, const struct run_asked *asked)
 {
 	const char **items = arena_array(a, asked->n_gpus + 1, sizeof(*items));
 
@@ -119,25 +119,27 @@ static struct run_args_list gpus_of(struct arena *a, const struct run_asked *ask
 }
 
 /* The file of a task of MLGym's. */
-static const char *in_checkout(struct arena *a, const struct episode_plan *p)
+static const char *args_in_checkout(struct arena *a, const struct episode_plan *p)
 {
 	const char *root = p->places->mlgym_root;
 	auto_free char *path = root ? mlgym_find(root, p->env->task) : NULL;
 
-	return path ? absolute(a, path) : NULL;
+	return path ? args_absolute(a, path) : NULL;
 }
 
 /* MLGym reads no arguments without an agent: write its default where a run has none. */
-static const char *agent_path(struct arena *a, const struct episode_plan *p)
+static const char *args_agent_path(struct arena *a, const struct episode_plan *p)
 {
 	const char *root = p->places->mlgym_root;
 
 	if (p->agent)
 		return p->agent->config->place;
-	return root ? absolute(a, arena_printf(a, "%s/configs/agents/default.yaml", root)) : NULL;
+	return root ? args_absolute(a, arena_printf(a, "%s/configs/agents/default.yaml", root))
+		    : NULL;
 }
 
-static void add_environment(struct arena *a, struct run_args *args, const struct run_asked *asked)
+static void args_add_environment(
+		struct arena *a, struct run_args *args, const struct run_asked *asked)
 {
 	const struct episode_plan *p = asked->plan;
 
@@ -145,26 +147,26 @@ static void add_environment(struct arena *a, struct run_args *args, const struct
 	args->max_steps = asked->max_steps;
 	args->reward = p->reward;
 	args->aliases = p->aliases;
-	args->bind = binds_of(a, p->env);
+	args->bind = args_binds_of(a, p->env);
 	args->python = p->env->python;
-	args->gpus = gpus_of(a, asked);
+	args->gpus = args_gpus_of(a, asked);
 	args->memory = p->env->memory;
 	/* "": none, wherever it is played again. */
-	args->mlgym_root = p->places->mlgym_root ? absolute(a, p->places->mlgym_root) : "";
-	args->task_config_path = in_checkout(a, p);
-	args->tasks_dir = absolute(a, p->places->tasks_dir);
+	args->mlgym_root = p->places->mlgym_root ? args_absolute(a, p->places->mlgym_root) : "";
+	args->task_config_path = args_in_checkout(a, p);
+	args->tasks_dir = args_absolute(a, p->places->tasks_dir);
 	args->web_hosts = p->env->web_hosts ? p->env->web_hosts : "none";
 }
 
-static void add_chat(struct arena *a, struct run_args *args, const struct run_agent *agent,
+static void args_add_chat(struct arena *a, struct run_args *args, const struct run_agent *agent,
 		const struct chat_model *chat)
 {
 	const struct chat_options *o = &agent->options;
 
 	args->url = run_args_shown_url(a, chat_model_base(chat));
 	args->api_version = o->version;
-	args->completion_kwargs = shown_fields(a, o->extra);
-	args->prices = absolute(a, agent->prices);
+	args->completion_kwargs = args_shown_fields(a, o->extra);
+	args->prices = args_absolute(a, agent->prices);
 	args->max_tokens = (int)o->max_tokens;
 	args->context_tokens = (int)o->context_tokens;
 	args->stop = (struct run_args_list){ .items = o->stop, .n = o->n_stop };
@@ -178,7 +180,7 @@ void run_args_add(struct buf *out, const struct run_asked *asked)
 	auto_arena struct arena arena = ARENA_INIT;
 	struct run_args args = {
 		.agent_config = name->agent_config,
-		.agent_config_path = agent_path(&arena, asked->plan),
+		.agent_config_path = args_agent_path(&arena, asked->plan),
 		.original_tools = agent && agent->config->original_tools,
 		.model = asked->plan->model,
 		.cost_limit = name->cost_limit,
@@ -189,8 +191,8 @@ void run_args_add(struct buf *out, const struct run_asked *asked)
 	};
 
 	if (agent && asked->chat)
-		add_chat(&arena, &args, agent, asked->chat);
-	add_environment(&arena, &args, asked);
+		args_add_chat(&arena, &args, agent, asked->chat);
+	args_add_environment(&arena, &args, asked);
 	args_yaml_add(out, &args);
 	if (asked->chat)
 		chat_model_hide(asked->chat, out);

@@ -26,7 +26,7 @@ void env_protocol_release(struct env_protocol *p)
 
 /* --- answers ---------------------------------------------------------------------------------- */
 
-static int answer_error(struct env_protocol *p, const char *code, const char *message)
+static int env_protocol_answer_error(struct env_protocol *p, const char *code, const char *message)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&p->answer, PYJSON_LINE);
 
@@ -41,15 +41,15 @@ static int answer_error(struct env_protocol *p, const char *code, const char *me
 }
 
 /* -EINVAL and -E2BIG are the asker's; anything else is ours. */
-static int answer_failure(struct env_protocol *p, int r, const struct fh_error *err)
+static int env_protocol_answer_failure(struct env_protocol *p, int r, const struct fh_error *err)
 {
 	bool asked_wrongly = r == -EINVAL || r == -E2BIG;
 
-	answer_error(p, asked_wrongly ? "bad_argument" : "failed", err->message);
+	env_protocol_answer_error(p, asked_wrongly ? "bad_argument" : "failed", err->message);
 	return asked_wrongly ? 0 : r;
 }
 
-static void answer_step(struct env_protocol *p, const struct fh_step *step,
+static void env_protocol_answer_step(struct env_protocol *p, const struct fh_step *step,
 		void (*put)(struct pyjson_writer *w, const struct fh_step *step))
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&p->answer, PYJSON_LINE);
@@ -61,7 +61,8 @@ static void answer_step(struct env_protocol *p, const struct fh_step *step,
 
 /* --- what can be asked ------------------------------------------------------------------------ */
 
-static int read_seed(const struct pyjson *request, uint64_t *seed, struct fh_error *err)
+static int env_protocol_read_seed(
+		const struct pyjson *request, uint64_t *seed, struct fh_error *err)
 {
 	const struct pyjson *v = pyjson_get(request, "seed");
 	int64_t number;
@@ -75,11 +76,12 @@ static int read_seed(const struct pyjson *request, uint64_t *seed, struct fh_err
 	return 0;
 }
 
-static int do_reset(struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
+static int env_protocol_do_reset(
+		struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
 {
 	uint64_t seed = p->next_seed;
 	struct fh_step step = { 0 };
-	int r = read_seed(request, &seed, err);
+	int r = env_protocol_read_seed(request, &seed, err);
 
 	if (r < 0)
 		return r;
@@ -89,11 +91,12 @@ static int do_reset(struct env_protocol *p, const struct pyjson *request, struct
 		return r;
 	p->state = ENV_GOING_ON;
 	p->next_seed = seed + 1;
-	answer_step(p, &step, info_put_reset);
+	env_protocol_answer_step(p, &step, info_put_reset);
 	return 0;
 }
 
-static int read_action(const struct pyjson *request, struct fh_action *out, struct fh_error *err)
+static int env_protocol_read_action(
+		const struct pyjson *request, struct fh_action *out, struct fh_error *err)
 {
 	const struct pyjson *action = pyjson_get(request, "action");
 	const struct pyjson *timeout = pyjson_get(request, "timeout_s");
@@ -113,28 +116,32 @@ static int read_action(const struct pyjson *request, struct fh_action *out, stru
 	return 0;
 }
 
-static int do_step(struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
+static int env_protocol_do_step(
+		struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
 {
 	struct fh_action action = { 0 };
 	struct fh_step step = { 0 };
 	int r;
 
 	if (p->state == ENV_NOT_RESET)
-		return answer_error(p, "not_reset", "there is no episode yet: ask for a reset");
+		return env_protocol_answer_error(
+				p, "not_reset", "there is no episode yet: ask for a reset");
 	if (p->state == ENV_OVER)
-		return answer_error(p, "episode_over", "the episode is over: ask for a reset");
-	r = read_action(request, &action, err);
+		return env_protocol_answer_error(
+				p, "episode_over", "the episode is over: ask for a reset");
+	r = env_protocol_read_action(request, &action, err);
 	if (r == 0)
 		r = p->service->step(p->data, &action, &step, err);
 	if (r < 0)
 		return r;
 	if (step.terminated || step.truncated)
 		p->state = ENV_OVER;
-	answer_step(p, &step, info_put_step);
+	env_protocol_answer_step(p, &step, info_put_step);
 	return 0;
 }
 
-static int do_close(struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
+static int env_protocol_do_close(
+		struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
 {
 	int r = p->service->close(p->data, err);
 
@@ -152,12 +159,12 @@ struct op {
 };
 
 static const struct op ops[] = {
-	{ "reset", { "seed" }, do_reset },
-	{ "step", { "action", "timeout_s" }, do_step },
-	{ "close", { NULL }, do_close },
+	{ "reset", { "seed" }, env_protocol_do_reset },
+	{ "step", { "action", "timeout_s" }, env_protocol_do_step },
+	{ "close", { NULL }, env_protocol_do_close },
 };
 
-static const struct op *find_op(const char *name)
+static const struct op *env_protocol_find_op(const char *name)
 {
 	for (size_t i = 0; name && i < ARRAY_SIZE(ops); i++) {
 		if (str_eq(ops[i].name, name))
@@ -166,7 +173,7 @@ static const struct op *find_op(const char *name)
 	return NULL;
 }
 
-static size_t count(const struct pyjson *request, const char *key)
+static size_t env_protocol_count(const struct pyjson *request, const char *key)
 {
 	size_t n = 0;
 
@@ -176,15 +183,17 @@ static size_t count(const struct pyjson *request, const char *key)
 }
 
 /* Which of two is meant, nobody knows. */
-static int check_once(const struct pyjson *request, const char *key, struct fh_error *err)
+static int env_protocol_check_once(
+		const struct pyjson *request, const char *key, struct fh_error *err)
 {
-	if (count(request, key) > 1)
+	if (env_protocol_count(request, key) > 1)
 		return error_say(err, EINVAL, "'%s' is given twice", key);
 	return 0;
 }
 
 /* A member that nobody reads is a misspelt one. */
-static int check_members(const struct op *op, const struct pyjson *request, struct fh_error *err)
+static int env_protocol_check_members(
+		const struct op *op, const struct pyjson *request, struct fh_error *err)
 {
 	int r = 0;
 
@@ -197,13 +206,14 @@ static int check_members(const struct op *op, const struct pyjson *request, stru
 			return error_say(err, EINVAL, "'%s' takes no '%s'", op->name, m->key);
 	}
 	for (size_t i = 0; op->members[i] && r == 0; i++)
-		r = check_once(request, op->members[i], err);
+		r = env_protocol_check_once(request, op->members[i], err);
 	return r;
 }
 
 /* --- a line ----------------------------------------------------------------------------------- */
 
-static int serve(struct env_protocol *p, const char *line, size_t n, struct fh_error *err)
+static int env_protocol_serve(
+		struct env_protocol *p, const char *line, size_t n, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct pyjson_source source = { .name = "request", .data = line, .n = n };
@@ -212,26 +222,26 @@ static int serve(struct env_protocol *p, const char *line, size_t n, struct fh_e
 	int r;
 
 	if (pyjson_read(&arena, &source, &request, err) < 0)
-		return answer_error(p, "bad_json", err->message);
-	r = request->kind == PYJSON_OBJECT ? check_once(request, "op", err) : 0;
+		return env_protocol_answer_error(p, "bad_json", err->message);
+	r = request->kind == PYJSON_OBJECT ? env_protocol_check_once(request, "op", err) : 0;
 	if (r < 0)
-		return answer_failure(p, r, err);
-	op = find_op(pyjson_string(pyjson_get(request, "op")));
+		return env_protocol_answer_failure(p, r, err);
+	op = env_protocol_find_op(pyjson_string(pyjson_get(request, "op")));
 	if (!op)
-		return answer_error(
+		return env_protocol_answer_error(
 				p, "unknown_op", "'op' should be \"reset\", \"step\" or \"close\"");
-	r = check_members(op, request, err);
+	r = env_protocol_check_members(op, request, err);
 	if (r == 0)
 		r = op->run(p, request, err);
-	return r < 0 ? answer_failure(p, r, err) : 0;
+	return r < 0 ? env_protocol_answer_failure(p, r, err) : 0;
 }
 
-static void end_answer(struct env_protocol *p)
+static void env_protocol_end_answer(struct env_protocol *p)
 {
 	buf_add_char(&p->answer, '\n');
 	if (!p->answer.truncated)
 		return;
-	answer_error(p, "failed", "the answer is too large");
+	env_protocol_answer_error(p, "failed", "the answer is too large");
 	buf_add_char(&p->answer, '\n');
 }
 
@@ -240,13 +250,13 @@ int env_protocol_line(struct env_protocol *p, const char *line, size_t n, struct
 	int r;
 
 	buf_clear(&p->answer);
-	r = serve(p, line, n, err);
-	end_answer(p);
+	r = env_protocol_serve(p, line, n, err);
+	env_protocol_end_answer(p);
 	return r;
 }
 
 void env_protocol_too_long(struct env_protocol *p)
 {
-	answer_error(p, "too_long", "a line is longer than 16 MiB");
-	end_answer(p);
+	env_protocol_answer_error(p, "too_long", "a line is longer than 16 MiB");
+	env_protocol_end_answer(p);
 }

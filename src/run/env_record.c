@@ -33,7 +33,7 @@ int env_record_end(struct env_record *r, const char *exit_status, struct fh_erro
 	return n;
 }
 
-static int begin_log(struct env_record *r, const char *task, const char *dir, int number,
+static int env_record_begin_log(struct env_record *r, const char *task, const char *dir, int number,
 		uint64_t seed, struct fh_error *err)
 {
 	struct episode_log_place place = {
@@ -52,8 +52,8 @@ static int begin_log(struct env_record *r, const char *task, const char *dir, in
 }
 
 /* Opens the record in its folder, which is made. */
-static int open_recorder(struct env_record *r, const char *task, char **out_dir, int *out_number,
-		struct fh_error *err)
+static int env_record_open_recorder(struct env_record *r, const char *task, char **out_dir,
+		int *out_number, struct fh_error *err)
 {
 	struct run_name name = RUN_NAME_INIT;
 	struct recorder_options o = { .env = r->info, .model = "env" };
@@ -81,9 +81,9 @@ int env_record_begin(struct env_record *r, uint64_t seed, const struct fh_step *
 	int n = 0;
 
 	if (r->out)
-		n = open_recorder(r, task, &dir, &number, err);
+		n = env_record_open_recorder(r, task, &dir, &number, err);
 	if (n == 0)
-		n = begin_log(r, task, dir, number, seed, err);
+		n = env_record_begin_log(r, task, dir, number, seed, err);
 	if (n < 0)
 		return n;
 	episode_log_reset(&r->log, step);

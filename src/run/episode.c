@@ -40,7 +40,7 @@ void episode_give_up(struct episode *e, const struct fh_error *why)
 	e->error = *why;
 }
 
-static void let_go(struct episode *e)
+static void episode_let_go(struct episode *e)
 {
 	recorder_close(e->recorder);
 	agent_close(e->agent);
@@ -52,7 +52,7 @@ static void let_go(struct episode *e)
 	e->model = NULL;
 }
 
-static void end(struct episode *e)
+static void episode_end(struct episode *e)
 {
 	e->phase = EPISODE_ENDED;
 	fh_env_close(take_ptr(e->env));
@@ -60,7 +60,7 @@ static void end(struct episode *e)
 
 void episode_release(struct episode *e)
 {
-	let_go(e);
+	episode_let_go(e);
 	fh_env_close(e->env);
 	episode_log_release(&e->log);
 	free(e->metric);
@@ -76,7 +76,7 @@ void episode_release(struct episode *e)
 
 /* --- scores ----------------------------------------------------------------------------------- */
 
-static void set_metrics(struct buf *json, const struct fh_metric *metrics, size_t n)
+static void episode_set_metrics(struct buf *json, const struct fh_metric *metrics, size_t n)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(json, PYJSON_LINE);
 
@@ -85,7 +85,7 @@ static void set_metrics(struct buf *json, const struct fh_metric *metrics, size_
 }
 
 /* Evaluators don't always write a metric's name in the same case. */
-static double value_of(const struct fh_metric *metrics, size_t n, const char *name)
+static double episode_value_of(const struct fh_metric *metrics, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (strcasecmp(metrics[i].name, name) == 0)
@@ -94,25 +94,25 @@ static double value_of(const struct fh_metric *metrics, size_t n, const char *na
 	return NAN;
 }
 
-static void note_scores(struct episode *e, const struct fh_step *step)
+static void episode_note_scores(struct episode *e, const struct fh_step *step)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&e->scores, PYJSON_LINE);
 
-	e->score_value = value_of(step->score, step->n_score, e->metric);
+	e->score_value = episode_value_of(step->score, step->n_score, e->metric);
 	if (step->score) {
 		w.filled = e->scores.len > 0;
 		info_put_metrics(&w, NULL, step->score, step->n_score);
 	}
 	if (step->best) {
-		set_metrics(&e->best, step->best, step->n_best);
-		e->best_value = value_of(step->best, step->n_best, e->metric);
+		episode_set_metrics(&e->best, step->best, step->n_best);
+		e->best_value = episode_value_of(step->best, step->n_best, e->metric);
 	}
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
 /* Whatever happened: what was recorded becomes files, and everything is let go. */
-static void finish(struct episode *e, const char *exit_status)
+static void episode_finish(struct episode *e, const char *exit_status)
 {
 	if (e->chat)
 		chat_model_stats(e->chat, &e->stats);
@@ -124,43 +124,43 @@ static void finish(struct episode *e, const char *exit_status)
 		episode_log_failed(&e->log, e->error.message);
 	episode_log_over(&e->log, e->exit_status);
 	episode_log_release(&e->log);
-	let_go(e);
+	episode_let_go(e);
 	if (e->env && env_leave_begin(e->env))
 		e->phase = EPISODE_LEAVING;
 	else
-		end(e);
+		episode_end(e);
 }
 
-static void fail(struct episode *e)
+static void episode_fail(struct episode *e)
 {
 	/* In the form that MLGym gives to exceptions. */
 	auto_free char *status = xasprintf("environment_error, %s, (%s)", e->error.message,
 			e->action ? e->action : "");
 
 	e->failed = true;
-	finish(e, status);
+	episode_finish(e, status);
 }
 
 /* --- the beginning ---------------------------------------------------------------------------- */
 
-static void note_env(struct episode *e, const struct fh_env_info *info)
+static void episode_note_env(struct episode *e, const struct fh_env_info *info)
 {
 	e->max_steps = info->max_steps;
 	e->maximize = info->maximize;
 	xstrset(&e->metric, info->metric);
 	xstrset(&e->variant, info->variant);
-	set_metrics(&e->baseline, info->baseline, info->n_baseline);
-	e->baseline_value = value_of(info->baseline, info->n_baseline, info->metric);
+	episode_set_metrics(&e->baseline, info->baseline, info->n_baseline);
+	e->baseline_value = episode_value_of(info->baseline, info->n_baseline, info->metric);
 }
 
-static void complete_name(void *user, const char *start, struct buf *out)
+static void episode_complete_name(void *user, const char *start, struct buf *out)
 {
 	const struct episode *e = user;
 
 	env_names(e->env, start, out);
 }
 
-static const char *multiline_end_of(void *user, const char *line)
+static const char *episode_multiline_end_of(void *user, const char *line)
 {
 	const struct episode *e = user;
 
@@ -168,7 +168,7 @@ static const char *multiline_end_of(void *user, const char *line)
 }
 
 /* None pauses as long as another does, though all were begun alike. */
-static int open_chat(struct episode *e)
+static int episode_open_chat(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
 	struct chat_options options = p->agent->options;
@@ -178,7 +178,7 @@ static int open_chat(struct episode *e)
 	return chat_model_open(p->agent->chat, &options, &e->chat, &e->error);
 }
 
-static int begin_opening(struct episode *e)
+static int episode_begin_opening(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
 	bool chat = p->agent && p->agent->chat;
@@ -190,8 +190,8 @@ static int begin_opening(struct episode *e)
 		.in_fd = p->human_in,
 		.out_fd = p->human_out,
 		.stop_fd = p->stop_fd,
-		.completion = { .names = complete_name, .user = e },
-		.multiline_end = multiline_end_of,
+		.completion = { .names = episode_complete_name, .user = e },
+		.multiline_end = episode_multiline_end_of,
 		.user = e,
 	};
 	struct opening_request opening = {
@@ -202,7 +202,7 @@ static int begin_opening(struct episode *e)
 		.aliases = p->aliases,
 		.edits_at_once = p->edits_at_once,
 	};
-	int r = chat ? open_chat(e) : 0;
+	int r = chat ? episode_open_chat(e) : 0;
 
 	model.completion.words = native_words(&model.completion.n_words);
 	return r < 0 ? r : opening_start(p->openings, &opening, &e->opening, &e->error);
@@ -212,11 +212,11 @@ void episode_start(struct episode *e)
 {
 	e->begun_ns = clock_now_ns();
 	e->phase = EPISODE_OPENING;
-	if (begin_opening(e) < 0)
-		fail(e);
+	if (episode_begin_opening(e) < 0)
+		episode_fail(e);
 }
 
-static int begin_reset(struct episode *e)
+static int episode_begin_reset(struct episode *e)
 {
 	struct fh_env_info info;
 	int r = opening_take(take_ptr(e->opening), &e->env, &e->model, &e->error);
@@ -224,7 +224,7 @@ static int begin_reset(struct episode *e)
 	if (r < 0)
 		return r;
 	fh_env_info(e->env, &info);
-	note_env(e, &info);
+	episode_note_env(e, &info);
 	r = run_record_open(e, &info);
 	return r < 0 ? r : fh_env_reset_begin(e->env, e->plan.seed, &e->error);
 }
@@ -232,13 +232,13 @@ static int begin_reset(struct episode *e)
 void episode_opened(struct episode *e)
 {
 	e->phase = EPISODE_RESETTING;
-	if (begin_reset(e) < 0)
-		fail(e);
+	if (episode_begin_reset(e) < 0)
+		episode_fail(e);
 }
 
 /* --- step by step ----------------------------------------------------------------------------- */
 
-static int begin_step(struct episode *e, const struct model_turn *said)
+static int episode_begin_step(struct episode *e, const struct model_turn *said)
 {
 	struct model_turn turn = *said;
 	struct fh_action action = { 0 };
@@ -256,7 +256,7 @@ static int begin_step(struct episode *e, const struct model_turn *said)
 }
 
 /* The conversation begins with the first observation. */
-static int open_agent(struct episode *e)
+static int episode_open_agent(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
 	struct agent_request request = {
@@ -282,7 +282,7 @@ static int open_agent(struct episode *e)
 }
 
 /* As soon as it is decided what to do, it is done. */
-static int act(struct episode *e)
+static int episode_act(struct episode *e)
 {
 	struct model_turn turn;
 	int r;
@@ -291,11 +291,11 @@ static int act(struct episode *e)
 	if (!agent_decided(e->agent))
 		return 0;
 	r = agent_take(e->agent, &turn, &e->error);
-	return r < 0 ? r : begin_step(e, &turn);
+	return r < 0 ? r : episode_begin_step(e, &turn);
 }
 
 /* What was recorded is there again: from here on the model decides. */
-static int go_on(struct episode *e)
+static int episode_go_on(struct episode *e)
 {
 	struct recorder_resumed resumed = {
 		.steps = e->steps,
@@ -312,7 +312,7 @@ static int go_on(struct episode *e)
 	return recorder_resumed(e->recorder, &resumed, &e->error);
 }
 
-static int decide(struct episode *e, const struct fh_step *last)
+static int episode_decide(struct episode *e, const struct fh_step *last)
 {
 	const struct run_past *past = e->plan.past;
 	struct model_turn turn;
@@ -320,21 +320,21 @@ static int decide(struct episode *e, const struct fh_step *last)
 
 	if (past && (size_t)e->steps < past->n_steps) {
 		turn = run_past_turn(past, (size_t)e->steps);
-		return begin_step(e, &turn);
+		return episode_begin_step(e, &turn);
 	}
 	if (past && !e->resumed)
-		r = go_on(e);
+		r = episode_go_on(e);
 	if (r < 0)
 		return r;
 	if (!e->plan.agent) {
 		r = model_next(e->model, last, &turn, &e->error);
-		return r < 0 ? r : begin_step(e, &turn);
+		return r < 0 ? r : episode_begin_step(e, &turn);
 	}
 	if (!e->agent)
-		r = open_agent(e);
+		r = episode_open_agent(e);
 	if (r == 0)
 		r = agent_begin(e->agent, last, &e->error);
-	return r < 0 ? r : act(e);
+	return r < 0 ? r : episode_act(e);
 }
 
 void episode_retried(void *episode, const struct chat_retry *retry)
@@ -356,26 +356,26 @@ void episode_thought(struct episode *e)
 	if (r == 0)
 		r = run_record_spent(e);
 	if (r == 0)
-		r = act(e);
+		r = episode_act(e);
 	if (r < 0)
-		fail(e);
+		episode_fail(e);
 }
 
-static bool ends(const struct fh_step *step)
+static bool episode_step_ends(const struct fh_step *step)
 {
 	return step->terminated || step->truncated;
 }
 
-static int check_goes_on(struct episode *e, const struct fh_step *step)
+static int episode_check_goes_on(struct episode *e, const struct fh_step *step)
 {
-	if (!ends(step) || step->outcome == FH_OUTCOME_INTERRUPTED)
+	if (!episode_step_ends(step) || step->outcome == FH_OUTCOME_INTERRUPTED)
 		return 0;
 	return error_say(&e->error, EINVAL,
 			"the run can't go on: played again, it ended with step %d", step->step);
 }
 
 /* What reset or a step gave, before anybody else sees it. */
-static int record(struct episode *e, const struct fh_step *step)
+static int episode_record(struct episode *e, const struct fh_step *step)
 {
 	bool again = e->plan.past && !e->resumed;
 	int r;
@@ -391,20 +391,20 @@ static int record(struct episode *e, const struct fh_step *step)
 	}
 	episode_log_step(&e->log, step);
 	e->steps = step->step;
-	note_scores(e, step);
+	episode_note_scores(e, step);
 	if (again)
-		return check_goes_on(e, step);
+		return episode_check_goes_on(e, step);
 	r = recorder_step(e->recorder, &e->turn, step, &e->error);
 	if (r == 0 && e->plan.played)
 		e->plan.played(e->plan.played_user, e, step);
 	return r;
 }
 
-static int take_result(struct episode *e, struct fh_step *step)
+static int episode_take_result(struct episode *e, struct fh_step *step)
 {
 	int r = fh_env_end(e->env, step, &e->error);
 
-	return r < 0 ? r : record(e, step);
+	return r < 0 ? r : episode_record(e, step);
 }
 
 void episode_advance(struct episode *e)
@@ -413,28 +413,28 @@ void episode_advance(struct episode *e)
 	int r;
 
 	if (e->phase == EPISODE_LEAVING) {
-		end(e);
+		episode_end(e);
 		return;
 	}
-	if (take_result(e, &step) < 0) {
-		fail(e);
+	if (episode_take_result(e, &step) < 0) {
+		episode_fail(e);
 		return;
 	}
-	if (ends(&step) && step.outcome != FH_OUTCOME_INTERRUPTED) {
+	if (episode_step_ends(&step) && step.outcome != FH_OUTCOME_INTERRUPTED) {
 		xstrset(&e->exit_status, step.exit_status ? step.exit_status : "");
 		/* It was scored, but an outage, a wrong key or an empty purse is no result of the model's. */
 		e->failed = e->agent && agent_failure(e->agent);
 		if (e->failed)
 			e->error = *agent_failure(e->agent);
-		finish(e, NULL);
+		episode_finish(e, NULL);
 		return;
 	}
 	/* A step that was cut ends nothing but the run. */
-	r = e->stopping || ends(&step) ? -EINTR : decide(e, &step);
+	r = e->stopping || episode_step_ends(&step) ? -EINTR : episode_decide(e, &step);
 	if (r == -EINTR)
-		finish(e, "early_exit");
+		episode_finish(e, "early_exit");
 	else if (r < 0)
-		fail(e);
+		episode_fail(e);
 }
 
 void episode_stop(struct episode *e)
@@ -442,7 +442,7 @@ void episode_stop(struct episode *e)
 	if (e->phase == EPISODE_OPENING)
 		e->opening = NULL; /* nobody waits for its thread: opening.h */
 	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING)
-		finish(e, "early_exit");
+		episode_finish(e, "early_exit");
 	if (e->phase != EPISODE_RESETTING && e->phase != EPISODE_STEPPING)
 		return;
 	e->stopping = true;

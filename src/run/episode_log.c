@@ -24,42 +24,42 @@ struct record {
 
 /* --- one record ------------------------------------------------------------------------------- */
 
-static void add(struct record *r, const char *key, const char *value)
+static void episode_log_add(struct record *r, const char *key, const char *value)
 {
 	r->fields[r->n++] = (struct log_field){ key, value };
 }
 
-static void add_int(struct record *r, const char *key, int64_t v)
+static void episode_log_add_int(struct record *r, const char *key, int64_t v)
 {
-	add(r, key, arena_printf(&r->arena, "%" PRId64, v));
+	episode_log_add(r, key, arena_printf(&r->arena, "%" PRId64, v));
 }
 
-static void add_number(struct record *r, const char *key, double v)
+static void episode_log_add_number(struct record *r, const char *key, double v)
 {
-	add(r, key, arena_printf(&r->arena, "%.6g", v));
+	episode_log_add(r, key, arena_printf(&r->arena, "%.6g", v));
 }
 
-static void add_score(struct record *r, const struct fh_step *step)
+static void episode_log_add_score(struct record *r, const struct fh_step *step)
 {
 	auto_buf struct buf text = BUF_INIT(SCORE_SHOWN);
 
 	for (size_t i = 0; i < step->n_score; i++)
 		buf_printf(&text, "%s%s %.6g", i ? ", " : "", step->score[i].name,
 				step->score[i].value);
-	add(r, "score", arena_strdup(&r->arena, buf_str(&text)));
+	episode_log_add(r, "score", arena_strdup(&r->arena, buf_str(&text)));
 }
 
-static struct record begin(const struct episode_log *l)
+static struct record episode_log_record(const struct episode_log *l)
 {
 	struct record r = { .arena = ARENA_INIT };
 
-	add(&r, "task", l->task);
-	add_int(&r, "episode", l->episode);
-	add_int(&r, "step", l->step);
+	episode_log_add(&r, "task", l->task);
+	episode_log_add_int(&r, "episode", l->episode);
+	episode_log_add_int(&r, "step", l->step);
 	return r;
 }
 
-static void end(const struct episode_log *l, struct record *r, enum log_level level,
+static void episode_log_write(const struct episode_log *l, struct record *r, enum log_level level,
 		const char *message)
 {
 	log_record(NULL, level, message, r->fields, r->n);
@@ -84,7 +84,7 @@ void episode_log_release(struct episode_log *l)
 	l->task = NULL;
 }
 
-static int open_file(const char *dir, int *out_fd, struct fh_error *err)
+static int episode_log_open_file(const char *dir, int *out_fd, struct fh_error *err)
 {
 	auto_free char *path = run_dir_log(dir);
 	/* In the folder of a run that goes on, a stranger's maybe, a link of that name may lie. */
@@ -109,7 +109,7 @@ int episode_log_open(
 	l->file.time = true;
 	if (!place->dir)
 		return 0;
-	r = open_file(place->dir, &l->file.fd, err);
+	r = episode_log_open_file(place->dir, &l->file.fd, err);
 	for (int i = 0; r == 0 && i < LOG_WARNINGS_MAX; i++)
 		if (place->warnings[i])
 			log_record(&l->file, LOG_WARN, place->warnings[i], NULL, 0);
@@ -118,51 +118,52 @@ int episode_log_open(
 
 void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, int max_steps)
 {
-	struct record r = begin(l);
+	struct record r = episode_log_record(l);
 
-	add(&r, "model", model);
-	add(&r, "seed", arena_printf(&r.arena, "%" PRIu64, seed));
-	add_int(&r, "max_steps", max_steps);
-	end(l, &r, LOG_INFO, "episode begun");
+	episode_log_add(&r, "model", model);
+	episode_log_add(&r, "seed", arena_printf(&r.arena, "%" PRIu64, seed));
+	episode_log_add_int(&r, "max_steps", max_steps);
+	episode_log_write(l, &r, LOG_INFO, "episode begun");
 }
 
-static void log_events(struct episode_log *l, const struct fh_step *step)
+static void episode_log_events(struct episode_log *l, const struct fh_step *step)
 {
 	if (step->restarted) {
-		struct record r = begin(l);
+		struct record r = episode_log_record(l);
 
-		end(l, &r, LOG_INFO, "shell restarted");
+		episode_log_write(l, &r, LOG_INFO, "shell restarted");
 	}
 	if (step->integrity) {
-		struct record r = begin(l);
+		struct record r = episode_log_record(l);
 
-		add(&r, "what", step->integrity);
-		end(l, &r, LOG_WARN, "integrity");
+		episode_log_add(&r, "what", step->integrity);
+		episode_log_write(l, &r, LOG_WARN, "integrity");
 	}
 	if (step->state_error) {
-		struct record r = begin(l);
+		struct record r = episode_log_record(l);
 
-		add(&r, "what", step->state_error);
-		end(l, &r, LOG_WARN, "state");
+		episode_log_add(&r, "what", step->state_error);
+		episode_log_write(l, &r, LOG_WARN, "state");
 	}
 }
 
 void episode_log_reset(struct episode_log *l, const struct fh_step *step)
 {
-	struct record r = begin(l);
+	struct record r = episode_log_record(l);
 
-	add_number(&r, "duration_s", step->duration_s);
-	end(l, &r, LOG_INFO, "reset");
-	log_events(l, step);
+	episode_log_add_number(&r, "duration_s", step->duration_s);
+	episode_log_write(l, &r, LOG_INFO, "reset");
+	episode_log_events(l, step);
 }
 
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change)
 {
-	struct record r = begin(l);
+	struct record r = episode_log_record(l);
 
-	add(&r, arena_printf(&r.arena, "recorded_%s_hash", change->what), change->recorded);
-	add(&r, arena_printf(&r.arena, "%s_hash", change->what), change->now);
-	end(l, &r, LOG_WARN,
+	episode_log_add(&r, arena_printf(&r.arena, "recorded_%s_hash", change->what),
+			change->recorded);
+	episode_log_add(&r, arena_printf(&r.arena, "%s_hash", change->what), change->now);
+	episode_log_write(l, &r, LOG_WARN,
 			arena_printf(&r.arena,
 					"the %s's files have changed since the run was recorded",
 					change->what));
@@ -170,18 +171,18 @@ void episode_log_changed(struct episode_log *l, const struct episode_log_change 
 
 void episode_log_resumed(struct episode_log *l, size_t different)
 {
-	struct record r = begin(l);
+	struct record r = episode_log_record(l);
 
-	add_int(&r, "different", (int64_t)different);
-	end(l, &r, different ? LOG_WARN : LOG_INFO, "resumed");
+	episode_log_add_int(&r, "different", (int64_t)different);
+	episode_log_write(l, &r, different ? LOG_WARN : LOG_INFO, "resumed");
 }
 
 void episode_log_action(struct episode_log *l, const char *action)
 {
-	struct record r = begin(l);
+	struct record r = episode_log_record(l);
 
-	add(&r, "action", arena_printf(&r.arena, "%.*s", ACTION_SHOWN, action));
-	end(l, &r, LOG_DEBUG, "action");
+	episode_log_add(&r, "action", arena_printf(&r.arena, "%.*s", ACTION_SHOWN, action));
+	episode_log_write(l, &r, LOG_DEBUG, "action");
 }
 
 void episode_log_step(struct episode_log *l, const struct fh_step *step)
@@ -189,43 +190,44 @@ void episode_log_step(struct episode_log *l, const struct fh_step *step)
 	struct record r;
 
 	l->step = step->step;
-	r = begin(l);
-	add(&r, "outcome", fh_outcome_name(step->outcome));
+	r = episode_log_record(l);
+	episode_log_add(&r, "outcome", fh_outcome_name(step->outcome));
 	if (step->exit_code >= 0)
-		add_int(&r, "exit_code", step->exit_code);
-	add_number(&r, "duration_s", step->duration_s);
+		episode_log_add_int(&r, "exit_code", step->exit_code);
+	episode_log_add_number(&r, "duration_s", step->duration_s);
 	if (step->score)
-		add_score(&r, step);
+		episode_log_add_score(&r, step);
 	if (step->grade_error)
-		add(&r, "grade_error", step->grade_error);
-	end(l, &r, LOG_INFO, "step");
-	log_events(l, step);
+		episode_log_add(&r, "grade_error", step->grade_error);
+	episode_log_write(l, &r, LOG_INFO, "step");
+	episode_log_events(l, step);
 }
 
 /* The first is for who watches; of an outage each episode has many. */
 void episode_log_retry(struct episode_log *l, const struct chat_retry *retry)
 {
-	struct record r = begin(l);
+	struct record r = episode_log_record(l);
 
-	add(&r, "model", retry->spec);
-	add(&r, "try", arena_printf(&r.arena, "%d of %d", retry->tries, retry->most));
-	add_number(&r, "pause_s", (double)retry->pause_ms / 1000);
-	add(&r, "why", retry->why);
-	end(l, &r, retry->is_first ? LOG_WARN : LOG_INFO, "no reply, it is asked for again");
+	episode_log_add(&r, "model", retry->spec);
+	episode_log_add(&r, "try", arena_printf(&r.arena, "%d of %d", retry->tries, retry->most));
+	episode_log_add_number(&r, "pause_s", (double)retry->pause_ms / 1000);
+	episode_log_add(&r, "why", retry->why);
+	episode_log_write(l, &r, retry->is_first ? LOG_WARN : LOG_INFO,
+			"no reply, it is asked for again");
 }
 
 void episode_log_failed(struct episode_log *l, const char *why)
 {
-	struct record r = begin(l);
+	struct record r = episode_log_record(l);
 
-	add(&r, "error", why);
-	end(l, &r, LOG_ERROR, "episode failed");
+	episode_log_add(&r, "error", why);
+	episode_log_write(l, &r, LOG_ERROR, "episode failed");
 }
 
 void episode_log_over(struct episode_log *l, const char *exit_status)
 {
-	struct record r = begin(l);
+	struct record r = episode_log_record(l);
 
-	add(&r, "exit_status", exit_status);
-	end(l, &r, LOG_INFO, "episode over");
+	episode_log_add(&r, "exit_status", exit_status);
+	episode_log_write(l, &r, LOG_INFO, "episode over");
 }

@@ -70,7 +70,7 @@ void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
 	*binds = (struct texts){ .items = items, .n = n };
 }
 
-static int check_target(const struct fh_bind *bind, struct fh_error *err)
+static int episode_check_target(const struct fh_bind *bind, struct fh_error *err)
 {
 	struct sandbox_bind b = { bind->source, bind->target ? bind->target : bind->source };
 
@@ -86,7 +86,7 @@ int episode_binds(const struct texts *list, struct arena *arena, const struct fh
 		int r = episode_read_bind(list->items[i], arena, &binds[i], NULL, err);
 
 		if (r == 0)
-			r = check_target(&binds[i], err);
+			r = episode_check_target(&binds[i], err);
 		if (r < 0)
 			return r;
 	}

@@ -33,8 +33,9 @@ const char *episode_aliases(const char *path, const char *mlgym_root, const stru
 	return NULL;
 }
 
-static int make(struct arena *arena, const struct agent_config *agent, const char *aliases,
-		bool edits_at_once, struct env_setup *out, struct fh_error *err)
+static int episode_setup_make(struct arena *arena, const struct agent_config *agent,
+		const char *aliases, bool edits_at_once, struct env_setup *out,
+		struct fh_error *err)
 {
 	struct command_setup commands = { .aliases = aliases, .edits_at_once = edits_at_once };
 
@@ -57,7 +58,7 @@ int episode_check_setup(const struct agent_config *agent, const char *aliases, s
 	auto_arena struct arena arena = ARENA_INIT;
 	struct env_setup setup;
 
-	return make(&arena, agent, aliases, false, &setup, err);
+	return episode_setup_make(&arena, agent, aliases, false, &setup, err);
 }
 
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
@@ -69,6 +70,6 @@ int episode_set_up(struct fh_env *env, const struct agent_config *agent, const c
 
 	if (!agent && !aliases)
 		return 0;
-	r = make(&arena, agent, aliases, edits_at_once, &setup, err);
+	r = episode_setup_make(&arena, agent, aliases, edits_at_once, &setup, err);
 	return r < 0 ? r : env_set_setup(env, &setup, err);
 }

@@ -31,7 +31,7 @@ struct run_found {
 	struct glance glance;
 };
 
-static const char *text_of(const struct pyjson *object, const char *key)
+static const char *existing_text_of(const struct pyjson *object, const char *key)
 {
 	return pyjson_text(pyjson_get(object, key));
 }
@@ -39,8 +39,8 @@ static const char *text_of(const struct pyjson *object, const char *key)
 /* --- whether it is the same ----------------------------------------------------------------------------------- */
 
 /* As they would be written of this one: read back, so that keys are hidden alike. */
-static int read_wanted(struct arena *a, const struct run_wanted *w, const struct run_name *name,
-		struct run_args *out, struct fh_error *err)
+static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
+		const struct run_name *name, struct run_args *out, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(YAML_FILE_BYTES_MAX);
 	const struct episode_plan *p = w->plan;
@@ -67,24 +67,24 @@ static int read_wanted(struct arena *a, const struct run_wanted *w, const struct
 }
 
 /* What an older build did not record is unknown, and so no other. */
-static bool agrees(const struct pyjson *event, const char *key, const char *wanted)
+static bool existing_agrees(const struct pyjson *event, const char *key, const char *wanted)
 {
-	const char *recorded = text_of(event, key);
+	const char *recorded = existing_text_of(event, key);
 
 	return !*recorded || str_eq(recorded, wanted);
 }
 
 /* An `open` or `resumed`. */
-static bool has_same_files(const struct run_wanted *w, const struct pyjson *event)
+static bool existing_has_same_files(const struct run_wanted *w, const struct pyjson *event)
 {
 	const struct run_agent *agent = w->plan->agent;
 
-	return agrees(event, "task_hash", w->task_hash) &&
-			agrees(event, "agent_hash", agent ? agent->config->hash : "");
+	return existing_agrees(event, "task_hash", w->task_hash) &&
+			existing_agrees(event, "agent_hash", agent ? agent->config->hash : "");
 }
 
 /* It may have gone on with others. */
-static bool went_on_with_same_files(const struct run_wanted *w, const char *dir)
+static bool existing_went_on_with_same_files(const struct run_wanted *w, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_EVENTS);
 	auto_buf struct buf log = BUF_INIT(EXPORT_EVENTS_BYTES_MAX);
@@ -100,7 +100,8 @@ static bool went_on_with_same_files(const struct run_wanted *w, const char *dir)
 		struct pyjson_source source = { path, line + 1, strcspn(line + 1, "\n"), 0 };
 		const struct pyjson *event;
 
-		if (pyjson_read(&arena, &source, &event, NULL) < 0 || !has_same_files(w, event))
+		if (pyjson_read(&arena, &source, &event, NULL) < 0 ||
+				!existing_has_same_files(w, event))
 			return false;
 		line++;
 	}
@@ -108,25 +109,26 @@ static bool went_on_with_same_files(const struct run_wanted *w, const char *dir)
 }
 
 /* One that nobody asked for is drawn anew in each episode. */
-static bool has_same_salt(const struct run_wanted *w, const struct pyjson *reset)
+static bool existing_has_same_salt(const struct run_wanted *w, const struct pyjson *reset)
 {
 	uint64_t wanted = w->plan->env->judge_salt;
 
 	return !wanted || wanted == episode_recorded_salt(reset);
 }
 
-static bool is_same(const struct run_wanted *w, const struct run_args *wanted,
+static bool existing_is_same(const struct run_wanted *w, const struct run_args *wanted,
 		const struct run_found *found)
 {
 	const struct glance *g = &found->glance;
 	auto_arena struct arena arena = ARENA_INIT;
 	struct run_args args = *wanted; /* what an older build did not record */
 
-	if (!g->over || !has_same_files(w, g->open) || !has_same_salt(w, g->reset) ||
+	if (!g->over || !existing_has_same_files(w, g->open) ||
+			!existing_has_same_salt(w, g->reset) ||
 			args_yaml_read(&arena, found->dir, &args, NULL) < 0)
 		return false;
 	args.model = model_resolve(&arena, args.model);
-	return args_yaml_same(wanted, &args) && went_on_with_same_files(w, found->dir);
+	return args_yaml_same(wanted, &args) && existing_went_on_with_same_files(w, found->dir);
 }
 
 int run_existing_read(const struct run_wanted *w, struct run_existing *out, struct fh_error *err)
@@ -139,7 +141,7 @@ int run_existing_read(const struct run_wanted *w, struct run_existing *out, stru
 	auto_free int *numbers = NULL;
 	struct run_existing all = { .arena = ARENA_INIT };
 	struct run_args wanted = { 0 };
-	int r = read_wanted(&arena, w, &name, &wanted, err);
+	int r = existing_read_wanted(&arena, w, &name, &wanted, err);
 	size_t n;
 
 	if (r < 0)
@@ -152,7 +154,7 @@ int run_existing_read(const struct run_wanted *w, struct run_existing *out, stru
 			.dir = arena_strdup(&all.arena, dir) };
 
 		found.glance = glance_at(&all.arena, dir);
-		if (is_same(w, &wanted, &found) && glance_seed(&found.glance, &found.seed))
+		if (existing_is_same(w, &wanted, &found) && glance_seed(&found.glance, &found.seed))
 			all.items[all.n++] = found;
 	}
 	*out = all;
@@ -168,7 +170,7 @@ void run_existing_release(struct run_existing *all)
 /* --- what it tells -------------------------------------------------------------------------------------------- */
 
 /* Of its scores; the last line of its log has none. NULL: they can't be read. */
-static const struct pyjson *read_scores(struct arena *a, const char *dir)
+static const struct pyjson *existing_read_scores(struct arena *a, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_RESULTS);
 	auto_buf struct buf text = BUF_INIT(RESULTS_BYTES_MAX);
@@ -181,7 +183,7 @@ static const struct pyjson *read_scores(struct arena *a, const char *dir)
 	return pyjson_get(results, "agent");
 }
 
-static void put(struct buf *json, const struct pyjson *value)
+static void existing_put(struct buf *json, const struct pyjson *value)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(json, PYJSON_LINE);
 
@@ -191,7 +193,7 @@ static void put(struct buf *json, const struct pyjson *value)
 	}
 }
 
-static double value_of(const struct episode *e, const struct pyjson *score)
+static double existing_value_of(const struct episode *e, const struct pyjson *score)
 {
 	const struct pyjson *m = score && score->kind == PYJSON_OBJECT ? score->first : NULL;
 	double v = NAN;
@@ -203,24 +205,24 @@ static double value_of(const struct episode *e, const struct pyjson *score)
 }
 
 /* The first of the best, as an episode has it. */
-static void take_scores(struct episode *e, const struct pyjson *all)
+static void existing_take_scores(struct episode *e, const struct pyjson *all)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&e->scores, PYJSON_LINE);
 	const struct pyjson *score = all && all->kind == PYJSON_ARRAY ? all->first : NULL;
 
 	for (; score; score = score->next) {
-		double v = value_of(e, score);
+		double v = existing_value_of(e, score);
 
 		w.filled = e->scores.len > 0;
 		pyjson_put_value(&w, NULL, score);
 		if (isnan(v) || (e->maximize ? v <= e->best_value : v >= e->best_value))
 			continue;
 		e->best_value = v;
-		put(&e->best, score);
+		existing_put(&e->best, score);
 	}
 }
 
-static int int_of(const struct pyjson *object, const char *key)
+static int existing_int_of(const struct pyjson *object, const char *key)
 {
 	int64_t v = 0;
 
@@ -229,37 +231,38 @@ static int int_of(const struct pyjson *object, const char *key)
 }
 
 /* Since 1970, of an event. */
-static int64_t time_of(const struct pyjson *event)
+static int64_t existing_time_of(const struct pyjson *event)
 {
-	const char *text = text_of(event, "time");
+	const char *text = existing_text_of(event, "time");
 	const char *dot = strchr(text, '.');
 	int64_t ms = dot ? strtol(dot + 1, NULL, 10) : 0;
 
 	return compare_time(text) * NS_PER_S + ms * NS_PER_MS;
 }
 
-static void tell(struct episode *e, const struct run_found *found)
+static void existing_tell(struct episode *e, const struct run_found *found)
 {
 	const struct pyjson *open = found->glance.open, *end = found->glance.end;
 	const struct pyjson *maximize = pyjson_get(open, "maximize");
-	auto_free char *traj = export_traj_name(text_of(open, "task"), text_of(open, "variant"));
+	auto_free char *traj = export_traj_name(
+			existing_text_of(open, "task"), existing_text_of(open, "variant"));
 	auto_arena struct arena arena = ARENA_INIT;
 
 	e->number = found->number;
-	e->steps = int_of(end, "steps");
-	e->max_steps = int_of(open, "max_steps");
+	e->steps = existing_int_of(end, "steps");
+	e->max_steps = existing_int_of(open, "max_steps");
 	e->maximize = maximize && maximize->boolean;
-	xstrset(&e->metric, text_of(open, "metric"));
-	xstrset(&e->variant, text_of(open, "variant"));
-	xstrset(&e->exit_status, text_of(end, "exit_status"));
+	xstrset(&e->metric, existing_text_of(open, "metric"));
+	xstrset(&e->variant, existing_text_of(open, "variant"));
+	xstrset(&e->exit_status, existing_text_of(end, "exit_status"));
 	e->traj = path_join(found->dir, traj);
 	e->recorded = true;
-	e->begun_ns = time_of(open);
-	e->ended_ns = time_of(end);
+	e->begun_ns = existing_time_of(open);
+	e->ended_ns = existing_time_of(end);
 	e->stats = run_record_stats(pyjson_get(end, "model_stats"));
-	e->baseline_value = value_of(e, pyjson_get(open, "baseline"));
-	put(&e->baseline, pyjson_get(open, "baseline"));
-	take_scores(e, read_scores(&arena, found->dir));
+	e->baseline_value = existing_value_of(e, pyjson_get(open, "baseline"));
+	existing_put(&e->baseline, pyjson_get(open, "baseline"));
+	existing_take_scores(e, existing_read_scores(&arena, found->dir));
 }
 
 bool run_existing_take(const struct run_existing *all, struct episode *e)
@@ -267,7 +270,7 @@ bool run_existing_take(const struct run_existing *all, struct episode *e)
 	for (size_t i = 0; i < all->n; i++) {
 		if (all->items[i].seed != e->plan.seed)
 			continue;
-		tell(e, &all->items[i]);
+		existing_tell(e, &all->items[i]);
 		e->phase = EPISODE_FOUND;
 		return true;
 	}

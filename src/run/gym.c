@@ -10,7 +10,7 @@
 
 /* All that will be played, and what was recorded earlier, before the first agent looks around. Each is
  * hidden anyway once it is opened, but from those that begin then. */
-static int hide_all(const struct run_plan *plan, struct fh_gym *gym, struct fh_error *err)
+static int run_gym_hide_all(const struct run_plan *plan, struct fh_gym *gym, struct fh_error *err)
 {
 	int r = fh_gym_hide(gym, plan->out, err);
 
@@ -34,7 +34,7 @@ static int hide_all(const struct run_plan *plan, struct fh_gym *gym, struct fh_e
 }
 
 /* As many as there will be agents at the same time. */
-static int choose_gpus(struct run_plan *plan, const struct run_options *o, int jobs,
+static int run_gym_choose_gpus(struct run_plan *plan, const struct run_options *o, int jobs,
 		struct fh_gym_options *gym, struct fh_error *err)
 {
 	size_t n = plan->n - plan->n_found;
@@ -62,14 +62,14 @@ int run_gym_open(struct run_plan *plan, const struct run_options *options, int j
 	struct fh_gym_options gym = { .tasks_dir = plan->places.tasks_dir,
 		.mlgym_root = plan->places.mlgym_root };
 	const char *warning;
-	int r = choose_gpus(plan, options, jobs, &gym, err);
+	int r = run_gym_choose_gpus(plan, options, jobs, &gym, err);
 
 	if (r < 0)
 		return r;
 	r = fh_gym_open(&gym, out, err);
 	if (r < 0)
 		return r;
-	r = hide_all(plan, *out, err);
+	r = run_gym_hide_all(plan, *out, err);
 	if (r < 0)
 		return r;
 	warning = fh_gym_warning(*out);

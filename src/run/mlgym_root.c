@@ -16,7 +16,7 @@ static const char *const variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG
 /* The folders of a checkout that are understood as the checkout. */
 static const char *const inside[] = { "", "/configs", "/configs/tasks" };
 
-static bool is_checkout(const char *dir)
+static bool mlgym_root_is_checkout(const char *dir)
 {
 	auto_free char *tasks = path_join(dir, "configs/tasks");
 
@@ -37,7 +37,7 @@ int mlgym_root_find(struct arena *arena, const char *name, const char *folder, c
 		if (!str_ends(real, inside[i]))
 			continue;
 		dir[strlen(real) - strlen(inside[i])] = '\0';
-		if (!is_checkout(dir))
+		if (!mlgym_root_is_checkout(dir))
 			continue;
 		*out = arena_strdup(arena, dir);
 		return 0;
@@ -56,11 +56,11 @@ char *mlgym_root_of_file(const char *path)
 	if (!str_ends(dir, tasks))
 		return NULL;
 	dir[strlen(dir) - strlen(tasks)] = '\0';
-	return is_checkout(dir) ? take_ptr(dir) : NULL;
+	return mlgym_root_is_checkout(dir) ? take_ptr(dir) : NULL;
 }
 
 /* MLGym's own command lines are for its folder. */
-static bool is_here(const struct warner *warner)
+static bool mlgym_root_is_here(const struct warner *warner)
 {
 	static const char *const parts[] = { "mlgym", "configs/tasks", "configs/agents" };
 
@@ -86,7 +86,7 @@ int mlgym_root(struct arena *arena, const char *option, const struct warner *war
 			return mlgym_root_find(arena, arena_printf(arena, "$%s", variables[i]),
 					folder, out, err);
 	}
-	if (is_here(warner))
+	if (mlgym_root_is_here(warner))
 		*out = ".";
 	return 0;
 }

@@ -47,7 +47,7 @@ bool openings_came(struct openings *o)
 	return read(o->fd, &count, sizeof(count)) == sizeof(count);
 }
 
-static void *open_all(void *arg)
+static void *opening_run(void *arg)
 {
 	struct opening *o = arg;
 	const struct opening_request *q = &o->request;
@@ -80,7 +80,7 @@ int opening_start(struct openings *all, const struct opening_request *request, s
 	}
 	sigfillset(&every);
 	pthread_sigmask(SIG_SETMASK, &every, &before);
-	r = pthread_create(&o->thread, NULL, open_all, o);
+	r = pthread_create(&o->thread, NULL, opening_run, o);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r) {
 		free(o);

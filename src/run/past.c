@@ -15,25 +15,25 @@
 #include <string.h>
 #include <time.h>
 
-static const char *opened(const struct run_past *p, const char *key)
+static const char *past_opened(const struct run_past *p, const char *key)
 {
 	return pyjson_text(pyjson_get(p->recorded.open, key));
 }
 
-static bool is_assistant(const struct traj_message *m)
+static bool past_is_assistant(const struct traj_message *m)
 {
 	return str_eq(pyjson_text(m->role), "assistant") && !(m->is_demo && m->is_demo->boolean);
 }
 
 /* Up to what led to the last step. */
-static int find_messages(struct run_past *p, struct fh_error *err)
+static int past_find_messages(struct run_past *p, struct fh_error *err)
 {
 	const struct traj *t = p->recorded.traj;
 	size_t said = 0;
 
 	p->messages.messages = t->history;
 	for (size_t i = 0; i < p->recorded.n_messages && said < p->n_steps; i++) {
-		said += is_assistant(&t->history[i]);
+		said += past_is_assistant(&t->history[i]);
 		p->messages.n = i + 1;
 	}
 	if (said < p->n_steps)
@@ -45,7 +45,7 @@ static int find_messages(struct run_past *p, struct fh_error *err)
 }
 
 /* Its own limit on costs ended it, and there is a higher one now. */
-static bool may_cost_more(const struct run_past *p, double cost_limit)
+static bool past_may_cost_more(const struct run_past *p, double cost_limit)
 {
 	const char *status = pyjson_text(p->recorded.traj->info.exit_status);
 
@@ -53,7 +53,7 @@ static bool may_cost_more(const struct run_past *p, double cost_limit)
 			(cost_limit == 0 || cost_limit > p->spent.cost);
 }
 
-static int complain_over(const struct run_past *p, struct fh_error *err)
+static int past_complain_over(const struct run_past *p, struct fh_error *err)
 {
 	const char *status = pyjson_text(p->recorded.traj->info.exit_status);
 
@@ -63,21 +63,21 @@ static int complain_over(const struct run_past *p, struct fh_error *err)
 						      : "");
 }
 
-static int check(const struct run_past *p, double cost_limit, struct fh_error *err)
+static int past_check(const struct run_past *p, double cost_limit, struct fh_error *err)
 {
-	if (!chat_is_spec(opened(p, "model")))
+	if (!chat_is_spec(past_opened(p, "model")))
 		return error_say(err, EINVAL,
 				"only runs of language models are resumed: '%s' was played by %s",
-				p->dir, opened(p, "model"));
-	if (p->recorded.over && !may_cost_more(p, cost_limit))
-		return complain_over(p, err);
+				p->dir, past_opened(p, "model"));
+	if (p->recorded.over && !past_may_cost_more(p, cost_limit))
+		return past_complain_over(p, err);
 	if (!p->recorded.reset)
 		return error_say(err, EINVAL,
 				"'%s' had not begun when it was stopped: run it again", p->dir);
 	return 0;
 }
 
-static int read_past(struct run_past *p, double cost_limit, struct fh_error *err)
+static int past_read(struct run_past *p, double cost_limit, struct fh_error *err)
 {
 	const struct pyjson *seed;
 	int64_t number;
@@ -87,12 +87,12 @@ static int read_past(struct run_past *p, double cost_limit, struct fh_error *err
 		return r;
 	/* All but a reply that was on its way to a process that was killed. */
 	p->spent = run_record_stats(p->recorded.traj->info.model_stats);
-	r = check(p, cost_limit, err);
+	r = past_check(p, cost_limit, err);
 	if (r < 0)
 		return r;
 	/* The step that ended what was over was nobody's move. */
 	p->n_steps = p->recorded.n_played - p->recorded.over;
-	r = find_messages(p, err);
+	r = past_find_messages(p, err);
 	if (r < 0)
 		return r;
 	seed = pyjson_get(p->recorded.reset, "seed");
@@ -101,8 +101,8 @@ static int read_past(struct run_past *p, double cost_limit, struct fh_error *err
 	if (pyjson_i64(pyjson_get(p->recorded.open, "run"), &number) && number >= 0 &&
 			number < INT32_MAX)
 		p->number = (int)number;
-	p->task_hash = opened(p, "task_hash");
-	p->agent_hash = opened(p, "agent_hash");
+	p->task_hash = past_opened(p, "task_hash");
+	p->agent_hash = past_opened(p, "agent_hash");
 	p->memory = arena_printf(&p->arena, "%s/%s", p->dir, RUN_MEMORY_FILE);
 	return 0;
 }
@@ -113,7 +113,7 @@ int run_past_open(const char *dir, double cost_limit, struct run_past *out, stru
 	int r = path_absolute(dir, &p.dir, err);
 
 	if (r == 0)
-		r = read_past(&p, cost_limit, err);
+		r = past_read(&p, cost_limit, err);
 	if (r < 0) {
 		run_past_release(&p);
 		return r;
@@ -132,7 +132,7 @@ void run_past_release(struct run_past *p)
 
 /* --- as it was asked for ------------------------------------------------------------------------------------- */
 
-static struct texts list_of(struct arena *a, const struct run_args_list *list)
+static struct texts past_list_of(struct arena *a, const struct run_args_list *list)
 {
 	const char **items = arena_array(a, list->n + 1, sizeof(*items));
 
@@ -150,44 +150,44 @@ struct asking {
 };
 
 /* Nothing where the user says it, too. */
-static void wish(struct asking *q, const char *option, const char *given, const char *value)
+static void past_wish(struct asking *q, const char *option, const char *given, const char *value)
 {
 	if (!given && value && *value)
 		stranger_wish(&q->wishes, option, value);
 }
 
 /* That which would be asked without it, too, is the user's own. */
-static bool is_own_address(struct asking *q)
+static bool past_is_own_address(struct asking *q)
 {
 	struct arena *a = &q->past->arena;
-	const char *own = run_args_shown_url(a, chat_address(opened(q->past, "model")));
+	const char *own = run_args_shown_url(a, chat_address(past_opened(q->past, "model")));
 
 	return str_eq(own, q->args->url);
 }
 
 /* Where keys and requests go: fields of a request name other servers, and other models. */
-static void wish_for_places(struct asking *q)
+static void past_wish_for_places(struct asking *q)
 {
 	const struct run_agent_options *agent = &q->options->agent;
 
-	if (!is_own_address(q))
-		wish(q, "url", agent->url, q->args->url);
-	wish(q, "completion-kwargs", agent->extra, q->args->completion_kwargs);
+	if (!past_is_own_address(q))
+		past_wish(q, "url", agent->url, q->args->url);
+	past_wish(q, "completion-kwargs", agent->extra, q->args->completion_kwargs);
 }
 
 /* What an agent that the user names may ask is its own matter. */
-static const char *wish_for_web(struct asking *q)
+static const char *past_wish_for_web(struct asking *q)
 {
 	const char *hosts = q->args->web_hosts;
 
 	if (q->options->agent.given.config && (!hosts || str_eq(hosts, "papers")))
 		return NULL;
 	if (hosts && !str_eq(hosts, "none"))
-		wish(q, "web-hosts", NULL, hosts);
+		past_wish(q, "web-hosts", NULL, hosts);
 	return "none";
 }
 
-static void wish_for_files(struct asking *q)
+static void past_wish_for_files(struct asking *q)
 {
 	const struct run_options *o = q->options;
 	const struct episode_options *e = &o->episode;
@@ -195,19 +195,20 @@ static void wish_for_files(struct asking *q)
 	auto_free char *real = own ? realpath(own, NULL) : NULL;
 	auto_free char *recorded = root ? realpath(root, NULL) : NULL;
 
-	wish(q, "prices", o->agent.prices, q->args->prices);
-	wish(q, "aliases-file", e->aliases, q->args->aliases);
-	wish(q, "python", e->python, q->args->python);
+	past_wish(q, "prices", o->agent.prices, q->args->prices);
+	past_wish(q, "aliases-file", e->aliases, q->args->aliases);
+	past_wish(q, "python", e->python, q->args->python);
 	for (size_t i = 0; i < q->args->bind.n && !o->mounts.n && !e->bind.n; i++)
-		wish(q, "bind", NULL, q->args->bind.items[i]);
+		past_wish(q, "bind", NULL, q->args->bind.items[i]);
 	if (q->args->memory && !o->given.memory)
 		stranger_wish(&q->wishes, "memory-enabled", NULL);
 	if (!real || !str_eq(real, recorded))
-		wish(q, "mlgym-root", e->mlgym_root, root);
+		past_wish(q, "mlgym-root", e->mlgym_root, root);
 }
 
 /* Money is the user's, too. */
-static void take_cost_limit(const struct warner *warner, double limit, struct run_agent_options *o)
+static void past_take_cost_limit(
+		const struct warner *warner, double limit, struct run_agent_options *o)
 {
 	if (limit <= 0)
 		warner_say(warner,
@@ -222,7 +223,7 @@ static void take_cost_limit(const struct warner *warner, double limit, struct ru
 }
 
 /* What else the model is asked; the rest of its name tells what it is. */
-static void apply_model(struct asking *q)
+static void past_apply_model(struct asking *q)
 {
 	struct run_agent_options *o = &q->options->agent;
 	const struct run_args *args = q->args;
@@ -232,13 +233,13 @@ static void apply_model(struct asking *q)
 	if (!o->given.top_p)
 		o->top_p = args->top_p;
 	if (!o->given.cost_limit)
-		take_cost_limit(q->options->warner, args->cost_limit, o);
+		past_take_cost_limit(q->options->warner, args->cost_limit, o);
 	if (!o->max_tokens)
 		o->max_tokens = args->max_tokens;
 	if (!o->context)
 		o->context = args->context_tokens;
 	if (!o->stop.n)
-		o->stop = list_of(&q->past->arena, &args->stop);
+		o->stop = past_list_of(&q->past->arena, &args->stop);
 	if (!o->given.stream)
 		o->stream = args->stream;
 	if (!o->given.tools)
@@ -248,7 +249,7 @@ static void apply_model(struct asking *q)
 }
 
 /* "": there was none, wherever it goes on. */
-static void apply_environment(struct asking *q)
+static void past_apply_environment(struct asking *q)
 {
 	struct run_options *o = q->options;
 	const struct run_args *args = q->args;
@@ -266,32 +267,32 @@ static void apply_environment(struct asking *q)
 	if (!o->episode.tasks_dir)
 		o->episode.tasks_dir = args->tasks_dir;
 	if (!o->episode.web_hosts)
-		o->episode.web_hosts = wish_for_web(q);
+		o->episode.web_hosts = past_wish_for_web(q);
 }
 
-static int complain_hidden(const char *option, struct fh_error *err)
+static int past_complain_hidden(const char *option, struct fh_error *err)
 {
 	return error_say(err, EINVAL, "a record tells no secrets: give --%s again, as it was",
 			option);
 }
 
-static int check_hidden(struct asking *q, struct fh_error *err)
+static int past_check_hidden(struct asking *q, struct fh_error *err)
 {
 	const struct run_agent_options *o = &q->options->agent;
 	const struct run_args *args = q->args;
 
-	if (run_args_is_hidden(args->url) && !o->url && !is_own_address(q))
-		return complain_hidden("url", err);
+	if (run_args_is_hidden(args->url) && !o->url && !past_is_own_address(q))
+		return past_complain_hidden("url", err);
 	if (run_args_is_hidden(args->completion_kwargs) && !o->extra)
-		return complain_hidden("completion-kwargs", err);
+		return past_complain_hidden("completion-kwargs", err);
 	for (size_t i = 0; i < args->stop.n && !o->stop.n; i++)
 		if (run_args_is_hidden(args->stop.items[i]))
-			return complain_hidden("stop", err);
+			return past_complain_hidden("stop", err);
 	return 0;
 }
 
 /* As it was asked for, beside the events; what it does not say stays as the options have it. */
-static int apply_args(struct run_past *p, struct run_options *o, struct fh_error *err)
+static int past_apply_args(struct run_past *p, struct run_options *o, struct fh_error *err)
 {
 	const struct run_agent_options *agent = &o->agent;
 	struct run_args args = {
@@ -305,22 +306,22 @@ static int apply_args(struct run_past *p, struct run_options *o, struct fh_error
 
 	if (r < 0)
 		return r;
-	r = check_hidden(&q, err);
+	r = past_check_hidden(&q, err);
 	if (r < 0)
 		return r;
 	buf_init(&q.wishes, STRANGER_WISHES_BYTES_MAX);
-	wish_for_places(&q);
-	wish_for_files(&q);
-	apply_environment(&q);
+	past_wish_for_places(&q);
+	past_wish_for_files(&q);
+	past_apply_environment(&q);
 	r = stranger_refuse(&q.wishes, err);
 	buf_release(&q.wishes);
 	if (r < 0)
 		return r;
-	apply_model(&q);
+	past_apply_model(&q);
 	return 0;
 }
 
-static struct texts one(struct arena *a, const char *text)
+static struct texts past_list_of_one(struct arena *a, const char *text)
 {
 	const char **items = arena_alloc(a, sizeof(*items));
 
@@ -340,14 +341,14 @@ const char *run_past_agent(const struct pyjson *open)
 
 int run_past_apply(struct run_past *p, struct run_options *o, struct fh_error *err)
 {
-	const char *variant = opened(p, "variant");
+	const char *variant = past_opened(p, "variant");
 	const char *agent = run_past_agent(p->recorded.open);
 	int64_t max_steps;
 
-	o->tasks = one(&p->arena,
-			arena_printf(&p->arena, "%s%s%s", opened(p, "task"), *variant ? ":" : "",
-					variant));
-	o->models = one(&p->arena, opened(p, "model"));
+	o->tasks = past_list_of_one(&p->arena,
+			arena_printf(&p->arena, "%s%s%s", past_opened(p, "task"),
+					*variant ? ":" : "", variant));
+	o->models = past_list_of_one(&p->arena, past_opened(p, "model"));
 	o->episode.seed = p->seed;
 	o->episode.judge_salt = episode_recorded_salt(p->recorded.reset);
 	o->runs = 1;
@@ -364,9 +365,9 @@ int run_past_apply(struct run_past *p, struct run_options *o, struct fh_error *e
 			max_steps <= STEPS_MAX)
 		o->episode.max_steps = (int)max_steps;
 	for (int i = 0; episode_rewards[i]; i++)
-		if (str_eq(episode_rewards[i], opened(p, "reward")))
+		if (str_eq(episode_rewards[i], past_opened(p, "reward")))
 			o->episode.reward = i;
-	return apply_args(p, o, err);
+	return past_apply_args(p, o, err);
 }
 
 /* --- while it is played again -------------------------------------------------------------------------------- */

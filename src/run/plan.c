@@ -43,7 +43,7 @@ struct planning {
 /* --- models ------------------------------------------------------------------------------------------------- */
 
 /* What is no language model: options that only one heeds are checked all the same. */
-static int open_other(
+static int plan_open_other(
 		struct planning *p, struct run_agent *agent, const struct run_agent_options *o)
 {
 	const char *root = p->plan->places.mlgym_root;
@@ -56,7 +56,7 @@ static int open_other(
 	return o->config ? run_agent_check_config(o, root, p->err) : 0;
 }
 
-static int open_agent(struct planning *p, const struct run_agent_options *o, const char *model)
+static int plan_open_agent(struct planning *p, const struct run_agent_options *o, const char *model)
 {
 	struct run_plan *plan = p->plan;
 	struct run_agent *agent;
@@ -66,7 +66,7 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 	agent = &plan->agents[plan->n_agents++];
 	*agent = (struct run_agent){ .model = model };
 	if (!chat_is_spec(model))
-		return open_other(p, agent, o);
+		return plan_open_other(p, agent, o);
 	if (!plan->chat)
 		r = run_agent_service(&p->options->agent, plan->past.spent.cost, episode_retried,
 				&plan->chat, p->err);
@@ -82,14 +82,14 @@ static int open_agent(struct planning *p, const struct run_agent_options *o, con
 
 /* Led by each agent, at each temperature; what is no language model has neither, and recorded replies are what
  * they are at any temperature. */
-static int open_model(struct planning *p, const char *model)
+static int plan_open_model(struct planning *p, const char *model)
 {
 	const struct run_options *o = p->options;
 	size_t configs = o->agent_configs.n;
 	size_t temperatures = chat_is_spec(model) ? o->n_temperatures : 0;
 
 	if (!chat_is_spec(model) && !model_speaks(model))
-		return open_agent(p, &o->agent, model);
+		return plan_open_agent(p, &o->agent, model);
 	for (size_t i = 0; i < (configs ? configs : 1); i++) {
 		for (size_t k = 0; k < (temperatures ? temperatures : 1); k++) {
 			struct run_agent_options own = o->agent;
@@ -99,7 +99,7 @@ static int open_model(struct planning *p, const char *model)
 				own.config = o->agent_configs.items[i];
 			if (temperatures)
 				own.temperature = o->temperatures[k];
-			r = open_agent(p, &own, model);
+			r = plan_open_agent(p, &own, model);
 			if (r < 0)
 				return r;
 		}
@@ -107,7 +107,7 @@ static int open_model(struct planning *p, const char *model)
 	return 0;
 }
 
-static int open_agents(struct planning *p)
+static int plan_open_agents(struct planning *p)
 {
 	const struct run_options *o = p->options;
 	const char *replay = NULL;
@@ -122,7 +122,7 @@ static int open_agents(struct planning *p)
 		if (replay && !is_replay)
 			return error_say(p->err, EINVAL,
 					"--replay_path wants --model replay, not %s", model);
-		r = open_model(p, is_replay ? replay : model);
+		r = plan_open_model(p, is_replay ? replay : model);
 		if (r < 0)
 			return r;
 	}
@@ -132,7 +132,7 @@ static int open_agents(struct planning *p)
 }
 
 /* A model that can't play this task is said before anything runs; *out_label is on the heap. */
-static int check_model(struct planning *p, const struct run_agent *agent, const char *name,
+static int plan_check_model(struct planning *p, const struct run_agent *agent, const char *name,
 		const struct task *task, char **out_label)
 {
 	struct model_request request = {
@@ -168,7 +168,7 @@ static int check_model(struct planning *p, const struct run_agent *agent, const 
 /* --- episodes ----------------------------------------------------------------------------------------------- */
 
 /* Run i of all those that differ in nothing else. */
-static uint64_t seed_of(const struct planning *p, int i)
+static uint64_t plan_seed_of(const struct planning *p, int i)
 {
 	const struct run_options *o = p->options;
 	int of_each = o->n_seeds ? p->runs / (int)o->n_seeds : p->runs;
@@ -176,7 +176,7 @@ static uint64_t seed_of(const struct planning *p, int i)
 	return (o->n_seeds ? o->seeds[i / of_each] : o->episode.seed) + (uint64_t)(i % of_each);
 }
 
-static int find_existing(struct planning *p, const struct episode_plan *plan,
+static int plan_find_existing(struct planning *p, const struct episode_plan *plan,
 		const struct task *task, const char *label, struct run_existing *out)
 {
 	struct run_wanted wanted = {
@@ -188,7 +188,7 @@ static int find_existing(struct planning *p, const struct episode_plan *plan,
 	return run_existing_read(&wanted, out, p->err);
 }
 
-static void add_episodes(struct planning *p, const struct episode_plan *one,
+static void plan_add_episodes(struct planning *p, const struct episode_plan *one,
 		const struct run_existing *existing)
 {
 	struct run_plan *plan = p->plan;
@@ -199,7 +199,7 @@ static void add_episodes(struct planning *p, const struct episode_plan *one,
 		struct episode *e = &plan->episodes[plan->n++];
 		struct episode_plan own = *one;
 
-		own.seed = seed_of(p, i);
+		own.seed = plan_seed_of(p, i);
 		episode_init(e, &own);
 		plan->n_found += run_existing_take(existing, e);
 	}
@@ -227,7 +227,7 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	struct fh_env_options *own = arena_alloc(&plan->arena, sizeof(*own));
 	auto_free char *label = NULL;
 	struct run_existing existing = { .arena = ARENA_INIT };
-	int r = check_model(p, agent, name, task, &label);
+	int r = plan_check_model(p, agent, name, task, &label);
 
 	*own = *env;
 	own->web_hosts = episode_web_hosts(&o->episode, agent->config);
@@ -236,9 +236,9 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 		return r;
 	if (plan->n + (size_t)p->runs > EPISODES_MAX)
 		return error_say(p->err, E2BIG, "more than %d episodes", EPISODES_MAX);
-	r = find_existing(p, &one, task, label, &existing);
+	r = plan_find_existing(p, &one, task, label, &existing);
 	if (r == 0)
-		add_episodes(p, &one, &existing);
+		plan_add_episodes(p, &one, &existing);
 	run_existing_release(&existing);
 	return r;
 }
@@ -256,7 +256,7 @@ static int plan_one(struct planning *p, const struct run_agent *agent, const cha
 	return 0;
 }
 
-static bool has_own_python(const struct planning *p)
+static bool plan_has_own_python(const struct planning *p)
 {
 	const struct fh_bind *b = p->binds, *end = b + p->options->episode.bind.n;
 
@@ -265,11 +265,11 @@ static bool has_own_python(const struct planning *p)
 	return p->python || b < end;
 }
 
-static void warn_of_requirements(struct planning *p, const struct task *task)
+static void plan_warn_of_requirements(struct planning *p, const struct task *task)
 {
 	auto_buf struct buf missing = BUF_INIT(MISSING_BYTES_MAX);
 
-	if (!task->requirements || has_own_python(p) ||
+	if (!task->requirements || plan_has_own_python(p) ||
 			requirements_missing(task->requirements, NULL, &missing, NULL) < 0 ||
 			!missing.len)
 		return;
@@ -279,7 +279,7 @@ static void warn_of_requirements(struct planning *p, const struct task *task)
 }
 
 /* Empty, as no record has it, while data is yet to be made: nothing was played with it. */
-static int hash_task(struct planning *p, const struct task *task)
+static int plan_hash_task(struct planning *p, const struct task *task)
 {
 	*p->task_hash = '\0';
 	for (size_t i = 0; i < task->n_datasets; i++)
@@ -314,11 +314,11 @@ static int plan_task(struct planning *p, const char *name)
 		return r;
 	for (size_t i = 0; i < task->n_warnings; i++)
 		warner_say(o->warner, "%s", task->warnings[i]);
-	warn_of_requirements(p, task);
+	plan_warn_of_requirements(p, task);
 	if (o->memory && task->memory && !plan->past.memory)
 		r = memory_check_task(task, p->err);
 	if (r == 0 && o->skip_existing)
-		r = hash_task(p, task);
+		r = plan_hash_task(p, task);
 	for (size_t i = 0; i < plan->n_agents && r == 0; i++)
 		r = plan_one(p, &plan->agents[i], name, task, env);
 	task_free(task);
@@ -326,7 +326,7 @@ static int plan_task(struct planning *p, const char *name)
 }
 
 /* Keys, most of all; before there are threads. */
-static int load_variables(struct planning *p)
+static int plan_load_variables(struct planning *p)
 {
 	auto_free char *of_root = NULL;
 	auto_buf struct buf left_out = BUF_INIT(LEFT_OUT_BYTES_MAX);
@@ -345,7 +345,7 @@ static int load_variables(struct planning *p)
 }
 
 /* Its folder is where it is. */
-static int check_out(struct planning *p, const char *out)
+static int plan_check_out(struct planning *p, const char *out)
 {
 	auto_free char *given = out ? realpath(out, NULL) : NULL;
 	auto_free char *own = realpath(p->plan->out, NULL);
@@ -357,7 +357,7 @@ static int check_out(struct planning *p, const char *out)
 }
 
 /* A run that goes on was asked for when it began. */
-static int take_past(struct planning *p, struct run_options *own)
+static int plan_take_past(struct planning *p, struct run_options *own)
 {
 	struct run_plan *plan = p->plan;
 	double limit = own->agent.given.cost_limit ? own->agent.cost_limit : -1;
@@ -366,7 +366,7 @@ static int take_past(struct planning *p, struct run_options *own)
 	if (r < 0)
 		return r;
 	plan->out = path_dirname(plan->past.dir);
-	r = check_out(p, own->out);
+	r = plan_check_out(p, own->out);
 	if (r == 0)
 		r = run_past_apply(&plan->past, own, p->err);
 	if (r < 0)
@@ -376,7 +376,7 @@ static int take_past(struct planning *p, struct run_options *own)
 	return 0;
 }
 
-static int take_sweep(struct planning *p, struct run_options *own)
+static int plan_take_sweep(struct planning *p, struct run_options *own)
 {
 	int r = run_sweep_apply(&p->plan->arena, &p->plan->places, own, p->err);
 	size_t seeds = own->n_seeds ? own->n_seeds : 1;
@@ -389,7 +389,7 @@ static int take_sweep(struct planning *p, struct run_options *own)
 }
 
 /* Its place may be the record's word. */
-static int check_past_task(struct planning *p)
+static int plan_check_past_task(struct planning *p)
 {
 	struct stranger_task t = {
 		.places = &p->plan->places,
@@ -400,7 +400,7 @@ static int check_past_task(struct planning *p)
 	return stranger_check_task(&t, p->err);
 }
 
-static int make(struct planning *p)
+static int plan_make(struct planning *p)
 {
 	const struct run_options *o = p->options;
 	struct run_plan *plan = p->plan;
@@ -411,7 +411,7 @@ static int make(struct planning *p)
 	r = run_tasks_find(o, &plan->places, &plan->arena, &p->tasks, &p->all_tasks, p->err);
 	if (r < 0)
 		return r;
-	r = plan->past.dir ? check_past_task(p) : 0;
+	r = plan->past.dir ? plan_check_past_task(p) : 0;
 	if (r < 0)
 		return r;
 	r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, p->err);
@@ -422,7 +422,7 @@ static int make(struct planning *p)
 		return r;
 	if (o->episode.judge_salt > FH_JUDGE_SALT_MAX) /* before any episode begins */
 		return error_say(p->err, EINVAL, "--judge-salt is at most %llu", FH_JUDGE_SALT_MAX);
-	r = open_agents(p);
+	r = plan_open_agents(p);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < p->tasks.n; i++) {
@@ -437,10 +437,10 @@ int run_plan_make(struct run_plan *plan, const struct run_options *o, struct fh_
 {
 	struct run_options own = *o;
 	struct planning p = { .plan = plan, .given = o, .options = o, .runs = o->runs, .err = err };
-	int r = load_variables(&p);
+	int r = plan_load_variables(&p);
 
 	if (r == 0 && o->resume)
-		r = take_past(&p, &own);
+		r = plan_take_past(&p, &own);
 	if (r < 0)
 		return r;
 	plan->places.tasks_dir = p.options->episode.tasks_dir;
@@ -450,7 +450,7 @@ int run_plan_make(struct run_plan *plan, const struct run_options *o, struct fh_
 		return r;
 	r = run_tasks_root(p.options, &plan->arena, &plan->places.mlgym_root, err);
 	if (r == 0 && o->sweep)
-		r = take_sweep(&p, &own);
+		r = plan_take_sweep(&p, &own);
 	if (r < 0)
 		return r;
 	if (own.mounts.n) {
@@ -459,7 +459,7 @@ int run_plan_make(struct run_plan *plan, const struct run_options *o, struct fh_
 	}
 	if (!plan->out)
 		plan->out = o->out ? xstrdup(o->out) : run_dir_default();
-	return make(&p);
+	return plan_make(&p);
 }
 
 void run_plan_release_episodes(struct run_plan *plan)

@@ -16,7 +16,7 @@
 
 /* --- the beginning ---------------------------------------------------------------------------- */
 
-static int open_log(struct episode *e, const char *task, const char *dir)
+static int record_open_log(struct episode *e, const char *task, const char *dir)
 {
 	struct episode_log_place place = {
 		.task = task,
@@ -46,7 +46,7 @@ struct run_name run_record_name(const struct episode_plan *p, const char *model,
 	return name;
 }
 
-static int make_dir(struct episode *e, const struct run_name *name, char **out_dir)
+static int record_make_dir(struct episode *e, const struct run_name *name, char **out_dir)
 {
 	const struct run_past *past = e->plan.past;
 
@@ -58,7 +58,8 @@ static int make_dir(struct episode *e, const struct run_name *name, char **out_d
 }
 
 /* Where the record does not say, or nothing is played again, there is nothing to compare. */
-static void say_change(struct episode *e, const char *what, const char *recorded, const char *now)
+static void record_say_change(
+		struct episode *e, const char *what, const char *recorded, const char *now)
 {
 	if (recorded && *recorded && now && !str_eq(recorded, now))
 		episode_log_changed(&e->log, &(struct episode_log_change){ what, recorded, now });
@@ -87,7 +88,7 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 		o.agent_hash = p->agent->config->hash;
 	}
 	name = run_record_name(p, o.model, task);
-	r = make_dir(e, &name, &dir);
+	r = record_make_dir(e, &name, &dir);
 	if (r < 0)
 		return r;
 	r = fh_gym_hide(p->gym, p->out, &e->error);
@@ -103,13 +104,13 @@ int run_record_open(struct episode *e, const struct fh_env_info *info)
 	r = recorder_open(&o, &e->recorder, &e->error);
 	if (r < 0)
 		return r;
-	r = open_log(e, task, dir);
+	r = record_open_log(e, task, dir);
 	if (r < 0)
 		return r;
 	e->traj = xstrdup(recorder_traj(e->recorder));
 	episode_log_begun(&e->log, o.model, p->seed, info->max_steps);
-	say_change(e, "task", p->task_hash, info->task_hash);
-	say_change(e, "agent", p->agent_hash, o.agent_hash);
+	record_say_change(e, "task", p->task_hash, info->task_hash);
+	record_say_change(e, "agent", p->agent_hash, o.agent_hash);
 	return 0;
 }
 
@@ -124,7 +125,7 @@ int run_record_memory(struct episode *e)
 
 /* --- what it costs, and the end ---------------------------------------------------------------------------------- */
 
-static const struct pyjson *make_stats(struct arena *arena, const struct chat_stats *stats)
+static const struct pyjson *record_make_stats(struct arena *arena, const struct chat_stats *stats)
 {
 	auto_buf struct buf text = BUF_INIT(STATS_BYTES_MAX);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&text, PYJSON_LINE);
@@ -161,7 +162,7 @@ int run_record_spent(struct episode *e)
 	chat_model_stats(e->chat, &e->stats);
 	if (e->stats.calls == calls)
 		return 0;
-	return recorder_spent(e->recorder, make_stats(&arena, &e->stats), &e->error);
+	return recorder_spent(e->recorder, record_make_stats(&arena, &e->stats), &e->error);
 }
 
 void run_record_end(struct episode *e, const char *exit_status)
@@ -174,7 +175,7 @@ void run_record_end(struct episode *e, const char *exit_status)
 	struct fh_error err;
 
 	if (e->chat)
-		end.model_stats = make_stats(&arena, &e->stats);
+		end.model_stats = record_make_stats(&arena, &e->stats);
 	/* What could not be resumed stays as it was. */
 	if (e->plan.past && !e->resumed) {
 		recorder_close(e->recorder);

@@ -13,7 +13,7 @@ struct item {
 	size_t at;
 };
 
-static int compare_items(const void *a, const void *b)
+static int repeats_compare(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
 	int order = strcmp(x->text, y->text);
@@ -27,7 +27,7 @@ bool repeats_find(const char *const *texts, size_t n, size_t *out_at)
 
 	for (size_t i = 0; i < n; i++)
 		items[i] = (struct item){ texts[i], i };
-	qsort(items, n, sizeof(*items), compare_items);
+	qsort(items, n, sizeof(*items), repeats_compare);
 	for (size_t i = 1; i < n; i++) {
 		if (!str_eq(items[i].text, items[i - 1].text))
 			continue;

@@ -12,7 +12,7 @@ struct pair {
 	struct buf translated_then, translated_now;
 };
 
-static void release_pair(struct pair *p)
+static void replay_pair_release(struct pair *p)
 {
 	buf_release(&p->translated_then);
 	buf_release(&p->translated_now);
@@ -23,9 +23,9 @@ static void release_pair(struct pair *p)
 		.translated_then = BUF_INIT(TRAJ_BYTES_MAX),                                       \
 		.translated_now = BUF_INIT(TRAJ_BYTES_MAX)                                         \
 	}
-#define auto_pair __attribute__((cleanup(release_pair)))
+#define auto_pair __attribute__((cleanup(replay_pair_release)))
 
-static void pair_set(struct pair *p, const struct replay *r, const struct pyjson *then,
+static void replay_pair_set(struct pair *p, const struct replay *r, const struct pyjson *then,
 		const struct pyjson *now)
 {
 	p->step.then = (struct compare_text){ pyjson_text(then), r->recorded_s };
@@ -34,7 +34,7 @@ static void pair_set(struct pair *p, const struct replay *r, const struct pyjson
 }
 
 /* A record without a log of ours may be in other words: what both say is compared, and can at best be equal after that. */
-static void translate(struct pair *p, const struct traj *recorded, size_t i)
+static void replay_translate(struct pair *p, const struct traj *recorded, size_t i)
 {
 	switch (original_translate(
 			recorded, i, p->step.now.text, &p->translated_then, &p->translated_now)) {
@@ -53,17 +53,17 @@ static void translate(struct pair *p, const struct traj *recorded, size_t i)
 }
 
 /* What it showed, or, where that is worse, the state. */
-static void compare_step(struct pair *p, const struct replay *r, size_t i)
+static void replay_compare_step(struct pair *p, const struct replay *r, size_t i)
 {
 	const struct traj_step *a = &r->recorded->steps[i], *b = &r->now->steps[i];
 	auto_pair struct pair state = PAIR_INIT;
 
-	pair_set(p, r, a->observation, b->observation);
+	replay_pair_set(p, r, a->observation, b->observation);
 	if (p->step.verdict == COMPARE_DIFFERENT && !r->task_hash)
-		translate(p, r->recorded, i);
+		replay_translate(p, r->recorded, i);
 	if (!a->state)
 		return;
-	pair_set(&state, r, a->state, b->state);
+	replay_pair_set(&state, r, a->state, b->state);
 	if (state.step.verdict <= p->step.verdict)
 		return;
 	p->step.then = state.step.then;
@@ -88,7 +88,7 @@ int replay_compare(struct replay *r,
 		auto_pair struct pair p = PAIR_INIT;
 
 		p.step.action = pyjson_text(r->recorded->steps[i].action);
-		compare_step(&p, r, i);
+		replay_compare_step(&p, r, i);
 		all.n[p.step.verdict]++;
 		on(user, i, &p.step);
 	}

@@ -25,12 +25,12 @@
 #define REMAINING "(Current Step: 0, Remaining Steps: "
 
 /* What lies beside the .traj, or the events. */
-static char *folder_of(const struct replay *r)
+static char *replay_folder_of(const struct replay *r)
 {
 	return path_is_dir(r->path) ? xstrdup(r->path) : path_dirname(r->path);
 }
 
-static void take_open(struct replay *r, const struct pyjson *event)
+static void replay_take_open(struct replay *r, const struct pyjson *event)
 {
 	const char *agent = run_past_agent(event);
 	const char *variant = pyjson_text(pyjson_get(event, "variant"));
@@ -51,13 +51,13 @@ static void take_open(struct replay *r, const struct pyjson *event)
 }
 
 /* Its log, if it lies there: which task it was, and what was random. */
-static void read_events(struct replay *r)
+static void replay_read_events(struct replay *r)
 {
-	auto_free char *dir = folder_of(r);
+	auto_free char *dir = replay_folder_of(r);
 	struct glance g = glance_at(&r->arena, dir);
 
 	if (g.open)
-		take_open(r, g.open);
+		replay_take_open(r, g.open);
 	glance_seed(&g, &r->seed);
 	if (g.open)
 		r->env.memory_file = arena_printf(&r->arena, "%s/%s", dir, RUN_MEMORY_FILE);
@@ -66,7 +66,7 @@ static void read_events(struct replay *r)
 }
 
 /* "": it was played without a checkout. */
-static int take_recorded_root(struct replay *r, const char *root, struct fh_error *err)
+static int replay_take_recorded_root(struct replay *r, const char *root, struct fh_error *err)
 {
 	r->places.mlgym_root = NULL;
 	if (!*root)
@@ -76,10 +76,10 @@ static int take_recorded_root(struct replay *r, const char *root, struct fh_erro
 
 /* Where it was played, and under which name. What of this machine was shown to the agent, or asked for it, a
  * record can't ask for: it may be a stranger's. It is said. */
-static int read_args(struct replay *r, struct fh_error *err)
+static int replay_read_args(struct replay *r, struct fh_error *err)
 {
 	const struct replay_options *o = r->options;
-	auto_free char *dir = folder_of(r);
+	auto_free char *dir = replay_folder_of(r);
 	struct run_args args = { .temperature = 0, .top_p = 0.95, .cost_limit = 3 };
 	const struct run_args_list *bind = &args.bind;
 	struct fh_error why;
@@ -97,7 +97,7 @@ static int read_args(struct replay *r, struct fh_error *err)
 		return n;
 	r->places.mlgym_root = r->own_root;
 	if (!o->episode.mlgym_root && args.mlgym_root)
-		n = take_recorded_root(r, args.mlgym_root, err);
+		n = replay_take_recorded_root(r, args.mlgym_root, err);
 	if (n < 0)
 		return n;
 	r->place_is_known = o->episode.tasks_dir || o->episode.mlgym_root || args.mlgym_root ||
@@ -122,7 +122,7 @@ static int read_args(struct replay *r, struct fh_error *err)
 }
 
 /* A recording of MLGym's is called after its task; how many steps there were its first message says. */
-static int read_traj(struct replay *r, struct fh_error *err)
+static int replay_read_traj(struct replay *r, struct fh_error *err)
 {
 	const char *name = path_basename(r->path);
 	const char *first = r->recorded->n_history > 1
@@ -144,7 +144,7 @@ static int read_traj(struct replay *r, struct fh_error *err)
 }
 
 /* What the options say wins over what was recorded. */
-static void take_options(struct replay *r)
+static void replay_take_options(struct replay *r)
 {
 	const struct replay_options *o = r->options;
 
@@ -169,7 +169,7 @@ static void take_options(struct replay *r)
 
 /* Who was led by a configuration is led by it again: its commands are there, and the conversation is made
  * anew. */
-static int load_agent(struct replay *r, struct fh_error *err)
+static int replay_load_agent(struct replay *r, struct fh_error *err)
 {
 	struct agent_config_options o = {
 		.spec = r->agent_spec,
@@ -198,7 +198,7 @@ static int load_agent(struct replay *r, struct fh_error *err)
 }
 
 /* That nothing was asked holds; what was, or what an agent of the record's would ask, is said, as a bind is. */
-static void choose_web_hosts(struct replay *r)
+static void replay_choose_web_hosts(struct replay *r)
 {
 	const struct episode_options *o = &r->options->episode;
 	const struct agent_config *agent = r->agent.config;
@@ -215,7 +215,7 @@ static void choose_web_hosts(struct replay *r)
 				wanted);
 }
 
-static int check_task(const struct replay *r, struct fh_error *err)
+static int replay_check_task(const struct replay *r, struct fh_error *err)
 {
 	const char *given = r->options->task;
 	struct stranger_task t = {
@@ -230,7 +230,7 @@ static int check_task(const struct replay *r, struct fh_error *err)
 }
 
 /* As many as it had, whichever are free. */
-static int choose_gpus(struct replay *r, struct fh_error *err)
+static int replay_choose_gpus(struct replay *r, struct fh_error *err)
 {
 	const struct texts *gpus = &r->options->gpus;
 
@@ -260,15 +260,15 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 	if (!r->recorded->n_steps)
 		return error_say(err, ENODATA, "there is no step to play in '%s'", r->path);
 	r->model = arena_printf(&r->arena, "replay:%s", r->path);
-	read_events(r);
-	n = read_args(r, err);
+	replay_read_events(r);
+	n = replay_read_args(r, err);
 	if (n < 0)
 		return n;
-	n = read_traj(r, err);
+	n = replay_read_traj(r, err);
 	if (n < 0)
 		return n;
-	take_options(r);
-	n = check_task(r, err);
+	replay_take_options(r);
+	n = replay_check_task(r, err);
 	if (n < 0)
 		return n;
 	n = episode_binds(&o->episode.bind, &r->arena, &r->env.binds, err);
@@ -277,14 +277,14 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 	n = episode_python(o->episode.python, &r->arena, &r->env.python, err);
 	if (n < 0)
 		return n;
-	n = choose_gpus(r, err);
+	n = replay_choose_gpus(r, err);
 	if (n < 0)
 		return n;
-	n = load_agent(r, err);
+	n = replay_load_agent(r, err);
 	if (n < 0)
 		return n;
 	r->env.n_binds = o->episode.bind.n;
 	r->env.max_text_bytes = RECORDER_TEXT_BYTES;
-	choose_web_hosts(r);
+	replay_choose_web_hosts(r);
 	return 0;
 }

@@ -35,7 +35,7 @@ int stranger_refuse(const struct buf *wishes, struct fh_error *err)
 
 /* --- its task --------------------------------------------------------------------------------- */
 
-static bool place_is_given(const struct stranger_task *t, const struct task *task)
+static bool stranger_place_is_given(const struct stranger_task *t, const struct task *task)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	const char *ours = t->given->tasks_dir;
@@ -47,7 +47,7 @@ static bool place_is_given(const struct stranger_task *t, const struct task *tas
 	return t->is_given || (real && path_is_within(task->dir, real));
 }
 
-static bool shows_the_machine(const struct task *task)
+static bool stranger_shows_the_machine(const struct task *task)
 {
 	for (size_t i = 0; i < task->n_binds; i++)
 		if (!path_is_within(task->binds[i].source, task->dir))
@@ -67,11 +67,11 @@ int stranger_check_task(const struct stranger_task *t, struct fh_error *err)
 		return 0;
 	if (task->network == NETWORK_HOST)
 		what = "the network of this machine";
-	else if (shows_the_machine(task))
+	else if (stranger_shows_the_machine(task))
 		what = "files of this machine";
 	dir = task->mlgym ? xstrdup(task->dir) : path_dirname(task->dir);
 	stranger_wish(&option, task->mlgym ? "mlgym-root" : "tasks-dir", dir);
-	if (what && !place_is_given(t, task))
+	if (what && !stranger_place_is_given(t, task))
 		r = error_say(err, EPERM,
 				"the record's task '%s' gives its actions %s, and a record may be a "
 				"stranger's:%s plays it all the same",

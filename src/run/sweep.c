@@ -65,7 +65,7 @@ struct taking {
 
 /* `texts` are what the items of the key mean, one text
  * for what is the same. */
-static int check_repeats(
+static int sweep_check_repeats(
 		const struct taking *t, const char *key, const char *const *texts, size_t n)
 {
 	const struct node *list = node_get(t->root, key);
@@ -84,13 +84,13 @@ struct item_kind {
 	const char *(*resolve)(const struct taking *t, const char *item);
 };
 
-static const char *path_in_task(const char *item)
+static const char *sweep_path_in_task(const char *item)
 {
 	return strchr(item, '/') ? item : NULL;
 }
 
 /* What is not found is itself: it is complained about where it is wanted. */
-static const char *resolve_task(const struct taking *t, const char *item)
+static const char *sweep_resolve_task(const struct taking *t, const char *item)
 {
 	const char *variant = t->options->episode.variant;
 	const char *text;
@@ -105,21 +105,21 @@ static const char *resolve_task(const struct taking *t, const char *item)
 	return text;
 }
 
-static const struct item_kind of_tasks = { "tasks", path_in_task, resolve_task };
+static const struct item_kind of_tasks = { "tasks", sweep_path_in_task, sweep_resolve_task };
 
-static const char *resolve_model(const struct taking *t, const char *item)
+static const char *sweep_resolve_model(const struct taking *t, const char *item)
 {
 	return model_resolve(t->arena, item);
 }
 
-static const struct item_kind of_models = { "models", model_path, resolve_model };
+static const struct item_kind of_models = { "models", model_path, sweep_resolve_model };
 
-static const char *path_in_agent(const char *item)
+static const char *sweep_path_in_agent(const char *item)
 {
 	return agent_config_is_path(item) ? item : NULL;
 }
 
-static const char *resolve_agent(const struct taking *t, const char *item)
+static const char *sweep_resolve_agent(const struct taking *t, const char *item)
 {
 	struct warnings ignored = { 0 };
 	struct agent_config_options options = {
@@ -135,10 +135,10 @@ static const char *resolve_agent(const struct taking *t, const char *item)
 	return real ? arena_strdup(t->arena, real) : item;
 }
 
-static const struct item_kind of_agents = { "agents", path_in_agent, resolve_agent };
+static const struct item_kind of_agents = { "agents", sweep_path_in_agent, sweep_resolve_agent };
 
 /* A task's path may be followed by its variant. */
-static bool is_there(const char *path)
+static bool sweep_is_there(const char *path)
 {
 	const char *colon = strrchr(path, ':');
 	bool ends = colon && !strchr(colon, '/');
@@ -148,7 +148,7 @@ static bool is_there(const char *path)
 }
 
 /* What is not there beside the file is looked up as what an option names: in a checkout of MLGym, too. */
-static const char *beside(
+static const char *sweep_beside(
 		const struct taking *t, const char *item, const char *(*path_in)(const char *))
 {
 	const char *path = path_in(item);
@@ -157,40 +157,41 @@ static const char *beside(
 	if (!path || *path == '/' || str_eq(t->dir, "."))
 		return item;
 	whole = path_join(t->dir, path);
-	return is_there(whole) ? arena_printf(t->arena, "%.*s%s", (int)(path - item), item, whole)
-			       : item;
+	return sweep_is_there(whole)
+			? arena_printf(t->arena, "%.*s%s", (int)(path - item), item, whole)
+			: item;
 }
 
-static int take_list(const struct taking *t, const struct item_kind *kind, const struct texts *from,
-		struct texts *to)
+static int sweep_take_list(const struct taking *t, const struct item_kind *kind,
+		const struct texts *from, struct texts *to)
 {
 	const char **items = arena_array(t->arena, from->n + 1, sizeof(*items));
 	const char **resolved = arena_array(t->arena, from->n + 1, sizeof(*resolved));
 
 	for (size_t i = 0; i < from->n; i++) {
-		items[i] = beside(t, from->items[i], kind->path_in);
+		items[i] = sweep_beside(t, from->items[i], kind->path_in);
 		resolved[i] = kind->resolve(t, items[i]);
 	}
 	*to = (struct texts){ .items = items, .n = from->n };
-	return check_repeats(t, kind->key, resolved, from->n);
+	return sweep_check_repeats(t, kind->key, resolved, from->n);
 }
 
-static int take_lists(const struct taking *t, const struct sweep *s)
+static int sweep_take_lists(const struct taking *t, const struct sweep *s)
 {
 	struct run_options *o = t->options;
-	int r = o->tasks.n ? 0 : take_list(t, &of_tasks, &s->tasks, &o->tasks);
+	int r = o->tasks.n ? 0 : sweep_take_list(t, &of_tasks, &s->tasks, &o->tasks);
 
 	if (r < 0)
 		return r;
-	r = o->given.models ? 0 : take_list(t, &of_models, &s->models, &o->models);
+	r = o->given.models ? 0 : sweep_take_list(t, &of_models, &s->models, &o->models);
 	if (r < 0 || o->agent.given.config)
 		return r;
-	return take_list(t, &of_agents, &s->agents, &o->agent_configs);
+	return sweep_take_list(t, &of_agents, &s->agents, &o->agent_configs);
 }
 
 /* --- numbers -------------------------------------------------------------------------------------------------- */
 
-static int take_temperatures(const struct taking *t, const struct sweep *s)
+static int sweep_take_temperatures(const struct taking *t, const struct sweep *s)
 {
 	const struct texts *texts = &s->temperatures;
 	const struct node *list = node_get(t->root, "temperatures");
@@ -208,10 +209,10 @@ static int take_temperatures(const struct taking *t, const struct sweep *s)
 	}
 	t->options->temperatures = all;
 	t->options->n_temperatures = texts->n;
-	return check_repeats(t, "temperatures", values, texts->n);
+	return sweep_check_repeats(t, "temperatures", values, texts->n);
 }
 
-static int take_seeds(const struct taking *t, const struct sweep *s)
+static int sweep_take_seeds(const struct taking *t, const struct sweep *s)
 {
 	const struct node *list = node_get(t->root, "seeds");
 	uint64_t *all = arena_array(t->arena, s->seeds.n + 1, sizeof(*all));
@@ -230,7 +231,7 @@ static int take_seeds(const struct taking *t, const struct sweep *s)
 	return 0;
 }
 
-static int compare_seeds(const void *a, const void *b)
+static int sweep_compare_seeds(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -238,14 +239,14 @@ static int compare_seeds(const void *a, const void *b)
 }
 
 /* Runs count up from each seed: two that meet would be one episode played twice, and counted as two. */
-static int check_seeds(const struct taking *t)
+static int sweep_check_seeds(const struct taking *t)
 {
 	const struct run_options *o = t->options;
 	auto_free uint64_t *all = xcalloc(o->n_seeds + 1, sizeof(*all));
 
 	if (o->n_seeds)
 		memcpy(all, o->seeds, o->n_seeds * sizeof(*all));
-	qsort(all, o->n_seeds, sizeof(*all), compare_seeds);
+	qsort(all, o->n_seeds, sizeof(*all), sweep_compare_seeds);
 	for (size_t i = 1; i < o->n_seeds; i++)
 		if (all[i] - all[i - 1] < (uint64_t)o->runs)
 			return node_complain(node_get(t->root, "seeds"), t->err,
@@ -255,7 +256,8 @@ static int check_seeds(const struct taking *t)
 	return 0;
 }
 
-static int check_names_some(const struct taking *t, const char *key, const struct texts *texts)
+static int sweep_check_names_some(
+		const struct taking *t, const char *key, const struct texts *texts)
 {
 	if (texts->n)
 		return 0;
@@ -275,19 +277,19 @@ int run_sweep_apply(struct arena *a, const struct task_places *places, struct ru
 	r = schema_read(a, &sweep_schema, t.root, NULL, &s, err);
 	if (r < 0)
 		return r;
-	r = check_names_some(&t, "tasks", &s.tasks);
+	r = sweep_check_names_some(&t, "tasks", &s.tasks);
 	if (r < 0)
 		return r;
-	r = check_names_some(&t, "models", &s.models);
+	r = sweep_check_names_some(&t, "models", &s.models);
 	if (r < 0)
 		return r;
-	r = o->agent.given.temperature ? 0 : take_temperatures(&t, &s);
+	r = o->agent.given.temperature ? 0 : sweep_take_temperatures(&t, &s);
 	if (r < 0)
 		return r;
-	r = o->episode.given.seed ? 0 : take_seeds(&t, &s);
+	r = o->episode.given.seed ? 0 : sweep_take_seeds(&t, &s);
 	if (r < 0)
 		return r;
-	r = take_lists(&t, &s);
+	r = sweep_take_lists(&t, &s);
 	if (r < 0)
 		return r;
 	if (!o->given.runs)
@@ -296,5 +298,5 @@ int run_sweep_apply(struct arena *a, const struct task_places *places, struct ru
 		o->episode.max_steps = (int)s.max_steps;
 	if (!o->suffix)
 		o->suffix = s.suffix;
-	return check_seeds(&t);
+	return sweep_check_seeds(&t);
 }

@@ -35,7 +35,7 @@ int run_tasks_root(const struct run_options *o, struct arena *arena, const char 
 }
 
 /* MLGym names a task by its file, from its folder of configurations on; ours has the name of the file. */
-static const char *name_of(const char *path)
+static const char *tasks_name_of(const char *path)
 {
 	if (str_starts(path, MLGYM_CONFIGS))
 		path += strlen(MLGYM_CONFIGS);
@@ -44,7 +44,7 @@ static const char *name_of(const char *path)
 	return strchr(path, '/') ? NULL : path;
 }
 
-static int task_of_file(const struct task_places *places, const char *path, struct arena *arena,
+static int tasks_of_file(const struct task_places *places, const char *path, struct arena *arena,
 		const char **out, struct fh_error *err)
 {
 	const char *root = places->mlgym_root;
@@ -52,7 +52,7 @@ static int task_of_file(const struct task_places *places, const char *path, stru
 	auto_free char *real = realpath(found ? found : path, NULL);
 	auto_free char *of = found ? mlgym_root_of_file(real) : NULL;
 	auto_free char *real_root = root ? realpath(root, NULL) : NULL;
-	const char *name = of ? path_basename(path) : name_of(path);
+	const char *name = of ? path_basename(path) : tasks_name_of(path);
 
 	/* In a checkout any file may be one, and no task of ours is played in its place. */
 	if (root && !(of && str_eq(of, real_root))) {
@@ -77,7 +77,7 @@ static int task_of_file(const struct task_places *places, const char *path, stru
 }
 
 /* All whose data is there. */
-static int list_all(const struct run_options *o, const struct task_places *places,
+static int tasks_list_all(const struct run_options *o, const struct task_places *places,
 		struct arena *arena, struct texts *out, struct fh_error *err)
 {
 	char **ids;
@@ -110,9 +110,9 @@ int run_tasks_find(const struct run_options *o, const struct task_places *places
 	*out = o->tasks;
 	*out_all = o->tasks.n == 1 && str_eq(o->tasks.items[0], ALL_TASKS);
 	if (*out_all)
-		return list_all(o, places, arena, out, err);
+		return tasks_list_all(o, places, arena, out, err);
 	if (!o->task_config)
 		return 0;
 	*out = (struct texts){ .items = arena_alloc(arena, sizeof(char *)), .n = 1 };
-	return task_of_file(places, o->task_config, arena, &out->items[0], err);
+	return tasks_of_file(places, o->task_config, arena, &out->items[0], err);
 }
