@@ -9,13 +9,18 @@
 #include <unistd.h>
 
 static volatile sig_atomic_t first_signal, is_at_once;
-static int event_fd = -1;
+static volatile sig_atomic_t is_soft;
+static int event_fd = -1, soft_fd = -1;
 
 static void on_signal(int number)
 {
 	static const uint64_t one = 1;
 	int saved = errno;
 
+	if (number == SIGINT && is_soft && write(soft_fd, &one, sizeof(one)) > 0) {
+		errno = saved;
+		return;
+	}
 	if (first_signal || is_at_once)
 		_exit(128 + number);
 	first_signal = number;
@@ -30,7 +35,8 @@ int interrupt_setup(struct fh_error *err)
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
 	event_fd = eventfd(0, EFD_CLOEXEC);
-	if (event_fd < 0)
+	soft_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (event_fd < 0 || soft_fd < 0)
 		return error_set(err, errno, "create an eventfd");
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct sigaction before;
@@ -46,6 +52,23 @@ int interrupt_setup(struct fh_error *err)
 void interrupt_at_once(bool at_once)
 {
 	is_at_once = at_once;
+}
+
+void interrupt_soft(bool soft)
+{
+	is_soft = soft;
+}
+
+int interrupt_soft_fd(void)
+{
+	return soft_fd;
+}
+
+bool interrupt_take_soft(void)
+{
+	eventfd_t times;
+
+	return soft_fd >= 0 && eventfd_read(soft_fd, &times) == 0;
 }
 
 int interrupt_fd(void)

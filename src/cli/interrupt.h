@@ -16,6 +16,11 @@ int interrupt_setup(struct fh_error *err);
 int interrupt_fd(void);
 bool interrupt_wanted(void);
 
+/* While it is soft, SIGINT ends nothing: it makes a descriptor readable, until it is taken. */
+void interrupt_soft(bool soft);
+int interrupt_soft_fd(void);
+bool interrupt_take_soft(void);
+
 /* Whether the first ends the process, too: while nothing is there that has to end in order. */
 void interrupt_at_once(bool at_once);
 

@@ -7,6 +7,7 @@
 #include "cli/interrupt.h"
 #include "cli/term.h"
 #include "cmd/run_options.h"
+#include "cmd/run_person.h"
 #include "cmd/run_report.h"
 #include "cmd/run_view.h"
 #include "run/repeats.h"
@@ -108,6 +109,7 @@ static void on_event(void *user, enum run_event event, const struct episode *e)
 		run_view_began(&r->view, e);
 		return;
 	case RUN_STEPPED:
+		interrupt_take_soft(); /* older than this step */
 		run_view_stepped(&r->view, e);
 		return;
 	case RUN_AGAIN:
@@ -125,6 +127,7 @@ static void on_event(void *user, enum run_event event, const struct episode *e)
 		run_view_say(&r->view, "stopping; once more to stop at once");
 		return;
 	case RUN_WAITS:
+		run_person_serve(&r->run);
 		run_view_draw(&r->view, false);
 	}
 }
@@ -232,7 +235,10 @@ static void set_options(struct command_context *ctx)
 
 static int run_until_ended(struct runner *run)
 {
-	struct run_play play = { .on = on_event, .user = run, .stop_fd = interrupt_fd() };
+	struct run_play play = { .on = on_event,
+		.user = run,
+		.stop_fd = interrupt_fd(),
+		.wake_fd = interrupt_soft_fd() };
 	struct fh_error err;
 	int r, status;
 
@@ -280,10 +286,9 @@ const struct command command_run = {
 	.about = "Plays episodes: a model acts in the sandbox of a task until it submits, runs out of "
 		 "steps or is stopped. Every step is recorded before the model sees it. At the end there "
 		 "is a table, or with --json a line for each episode.\n"
-		 "With --model human each line that is typed is an action. Lines between a line "
-		 "start_multiline_command and a line end_multiline_command are one: for a "
-		 "here-document, or a function. `edit 2:2` goes on up to a line end_of_edit, and so "
-		 "does each command that takes a text.\n"
+		 "With --model human each line that is typed is an action. A command that is not finished, as `for` "
+		 "without `done` or `edit 2:2` without end_of_edit, goes on with the next line. At a terminal Ctrl-C "
+		 "clears the line or ends the command that runs; twice in a row it asks whether to submit or leave.\n"
 		 "Ctrl-C (or TERM, HUP, QUIT) ends the episodes in order, with the exit status early_exit and what they "
 		 "recorded; a second one stops at once.",
 	.options = run_options,

@@ -16,6 +16,8 @@ struct model_backend {
 			struct fh_error *err);
 	int (*next)(void *state, const struct fh_step *step, struct model_turn *out,
 			struct fh_error *err);
+	/* What the last action's command has printed so far. NULL: it is not of interest. */
+	void (*watch)(void *state, const struct buf *output);
 	void (*close)(void *state);
 };
 

@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "model/line_editor.h"
+#include "model/typed.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +18,8 @@
  * human: shows what a step gave and reads the next action: a line, several between start_multiline_command
  * and end_multiline_command, or a line like `edit 2:2` and what follows up to the word that ends it. What is shown comes from a sandbox, so that
  * nothing in it may steer the terminal. The end of input gives exit_forfeit: the episode ends
- * unscored, since whoever wants a score types submit. On a terminal lines are edited, completed and found again.
+ * unscored, since whoever wants a score types submit. A command that bash would find unfinished goes on with the next
+ * line. On a terminal lines are edited, completed and found again.
  *
  * human_thought: before each action asks what is thought, in lines up to one that ends with END_THOUGHT, and
  * records both, as a language model's reply would be.
@@ -35,6 +37,8 @@ struct human {
 	struct line_editor *editor; /* NULL: lines come as they are */
 	struct lines lines;
 	struct buf action, thought, response;
+	struct buf watched; /* what was shown of a command's output while it ran */
+	int interrupts;     /* Ctrl-C in a row, without a command between them */
 };
 
 /* Heap; NULL if there is no folder for it. */
@@ -65,6 +69,7 @@ static int human_open(const struct model_request *request, const char *argument,
 	buf_init(&h->action, FH_ACTION_BYTES_MAX);
 	buf_init(&h->thought, FH_ACTION_BYTES_MAX);
 	buf_init(&h->response, 3L * FH_ACTION_BYTES_MAX);
+	buf_init(&h->watched, SHOWN_BYTES_MAX);
 	*out_state = h;
 	return 0;
 }
@@ -89,6 +94,7 @@ static void human_close(void *state)
 	buf_release(&h->action);
 	buf_release(&h->thought);
 	buf_release(&h->response);
+	buf_release(&h->watched);
 	free(h);
 }
 
@@ -155,12 +161,20 @@ static int read_command_line(struct human *h, const char *prompt, const char **o
 {
 	int r = read_line(h, prompt, out, out_n, err);
 
-	if (r > 0 && h->editor && !is_word(*out, *out_n, ""))
+	if (r == 1 && h->editor && !is_word(*out, *out_n, ""))
 		line_editor_remember(h->editor, *out, *out_n);
 	return r;
 }
 
 #define BLOCK_END "end_multiline_command"
+
+static int check_length(const struct human *h, struct fh_error *err)
+{
+	if (h->action.truncated)
+		return error_say(err, E2BIG, "a command is longer than %d bytes",
+				FH_ACTION_BYTES_MAX);
+	return 1;
+}
 
 /* Appends lines to the action, up to `end`, which is part of a command that it ends. */
 static int read_block(struct human *h, const char *end, struct fh_error *err)
@@ -169,18 +183,34 @@ static int read_block(struct human *h, const char *end, struct fh_error *err)
 	size_t n;
 	int r;
 
-	while ((r = read_command_line(h, NULL, &line, &n, err)) > 0) {
+	while ((r = read_command_line(h, NULL, &line, &n, err)) == 1) {
 		bool ends = is_word(line, n, end);
 
 		if (ends && str_eq(end, BLOCK_END))
 			return 1;
 		buf_add(&h->action, line, n);
 		buf_add_char(&h->action, '\n');
-		if (h->action.truncated)
-			return error_say(err, E2BIG, "a command is longer than %d bytes",
-					FH_ACTION_BYTES_MAX);
-		if (ends)
-			return 1;
+		r = check_length(h, err);
+		if (r < 0 || ends)
+			return r;
+	}
+	return r;
+}
+
+/* Lines for as long as bash would ask for more. */
+static int read_until_finished(struct human *h, struct fh_error *err)
+{
+	const char *line;
+	size_t n;
+	int r = 1;
+
+	while (r == 1 && typed_is_unfinished(buf_str(&h->action))) {
+		r = read_command_line(h, h->editor ? NULL : "> ", &line, &n, err);
+		if (r != 1)
+			return r;
+		buf_add_char(&h->action, '\n');
+		buf_add(&h->action, line, n);
+		r = check_length(h, err);
 	}
 	return r;
 }
@@ -191,18 +221,19 @@ static int read_rest(struct human *h, struct fh_error *err)
 	const char *end = h->multiline_end ? h->multiline_end(h->user, buf_str(&h->action)) : NULL;
 
 	if (!end)
-		return 1;
+		return read_until_finished(h, err);
 	buf_add_char(&h->action, '\n');
 	return read_block(h, end, err);
 }
 
-static int read_action(struct human *h, const char *prompt, struct fh_error *err)
+/* 1 with an action, 0 at the end of input, LINE_EDITOR_CLEARED after Ctrl-C. */
+static int read_command(struct human *h, const char *prompt, struct fh_error *err)
 {
 	const char *line;
 	size_t n;
 	int r;
 
-	while ((r = read_command_line(h, prompt, &line, &n, err)) > 0) {
+	while ((r = read_command_line(h, prompt, &line, &n, err)) == 1) {
 		buf_clear(&h->action);
 		if (is_word(line, n, "start_multiline_command"))
 			return read_block(h, BLOCK_END, err);
@@ -211,6 +242,56 @@ static int read_action(struct human *h, const char *prompt, struct fh_error *err
 			return read_rest(h, err);
 	}
 	return r;
+}
+
+/* 1 with an action; 2 to go on; 0 at the end of input. */
+static int ask_how_to_end(struct human *h, struct fh_error *err)
+{
+	const char *line;
+	size_t n;
+	int r = read_line(h,
+			"submit what is there (s), leave without a score (l), or go on (Enter)? ",
+			&line, &n, err);
+
+	h->interrupts = 0;
+	if (r != 1)
+		return r;
+	buf_clear(&h->action);
+	if (is_word(line, n, "s") || is_word(line, n, "submit"))
+		buf_add_str(&h->action, "submit");
+	else if (is_word(line, n, "l") || is_word(line, n, "leave"))
+		buf_add_str(&h->action, "exit_forfeit");
+	return h->action.len ? 1 : LINE_EDITOR_CLEARED;
+}
+
+/* A command that would wait for keys which nobody can press is not begun. */
+static bool refuse_full_screen(struct human *h)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	const char *name = typed_full_screen(&arena, buf_str(&h->action));
+	auto_free char *why = NULL;
+
+	if (!name)
+		return false;
+	why = xasprintf("%s needs a whole screen, and a command has none here: look at files with "
+			"cat, head or open; change them with edit, sed or cat >FILE <<'EOF'.",
+			name);
+	show(h, why, "");
+	return true;
+}
+
+static int read_action(struct human *h, const char *prompt, struct fh_error *err)
+{
+	for (;;) {
+		int r = read_command(h, prompt, err);
+
+		if (r == LINE_EDITOR_CLEARED && ++h->interrupts >= 2)
+			r = ask_how_to_end(h, err);
+		if (r == LINE_EDITOR_CLEARED || (r == 1 && refuse_full_screen(h)))
+			continue;
+		h->interrupts = 0;
+		return r;
+	}
 }
 
 #define END_THOUGHT "END_THOUGHT"
@@ -224,6 +305,10 @@ static int read_thought(struct human *h, struct fh_error *err)
 
 	buf_clear(&h->thought);
 	while (!end && (r = read_line(h, prompt, &line, &n, err)) > 0) {
+		if (r == LINE_EDITOR_CLEARED) {
+			buf_clear(&h->thought);
+			continue;
+		}
 		prompt = NULL;
 		end = memmem(line, n, END_THOUGHT, strlen(END_THOUGHT));
 		buf_add(&h->thought, line, end ? (size_t)(end - line) : n);
@@ -244,6 +329,46 @@ static void answer_in_full(struct human *h, struct model_turn *out)
 	out->response = buf_str(&h->response);
 }
 
+/* Bytes of whole lines in which nothing draws over what was there: an observation has them as they are. */
+static size_t plain_lines(const char *text, size_t n)
+{
+	size_t end = 0;
+
+	for (size_t i = 0; i < n && text[i] && !strchr("\r\b\f", text[i]); i++)
+		if (text[i] == '\n')
+			end = i + 1;
+	return end;
+}
+
+static void human_watch(void *state, const struct buf *output)
+{
+	struct human *h = state;
+	const char *more = buf_str(output) + h->watched.len;
+	size_t n = output->len > h->watched.len ? plain_lines(more, output->len - h->watched.len)
+						: 0;
+	auto_free char *lines = xstrndup(more, n);
+
+	if (!n)
+		return;
+	buf_add(&h->watched, more, n);
+	show(h, lines, "");
+}
+
+/* What of an observation is not on the screen yet. */
+static void show_rest(struct human *h, const char *observation)
+{
+	size_t n = h->watched.len;
+
+	if (n && strncmp(observation, buf_str(&h->watched), n) == 0)
+		observation += n;
+	buf_clear(&h->watched);
+	show(h, observation, "");
+}
+
+#define HELP                                                                                       \
+	"(validate: score what is there. submit: score it and end the episode.\n"                  \
+	" Ctrl-C: clear the line or end the command. Ctrl-D: leave without a score.)\n"
+
 static int human_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)
 {
@@ -251,7 +376,11 @@ static int human_next(void *state, const struct fh_step *step, struct model_turn
 	auto_free char *prompt = xasprintf("[step %d] %s $ ", step->step + 1, step->working_dir);
 	int r;
 
-	show(h, step->observation, "");
+	show_rest(h, step->observation);
+	if (step->step == 0)
+		show(h, HELP, "");
+	if (step->outcome == FH_OUTCOME_INTERRUPTED)
+		h->interrupts = 1;
 	r = h->thinks ? read_thought(h, err) : 1;
 	if (r > 0)
 		r = read_action(h, prompt, err);
@@ -268,6 +397,7 @@ const struct model_backend model_human = {
 	.interactive = true,
 	.open = human_open,
 	.next = human_next,
+	.watch = human_watch,
 	.close = human_close,
 };
 
@@ -276,5 +406,6 @@ const struct model_backend model_human_thought = {
 	.interactive = true,
 	.open = human_thought_open,
 	.next = human_next,
+	.watch = human_watch,
 	.close = human_close,
 };

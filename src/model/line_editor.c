@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -30,7 +31,7 @@ struct line_editor {
 	FILE *in, *out;
 	const char *prompt;
 	char *path; /* of the history; NULL: none */
-	bool stopped;
+	bool stopped, cleared;
 };
 
 static struct line_editor *editor_of(EditLine *edit)
@@ -59,11 +60,23 @@ static void on_change(int number)
 	errno = before;
 }
 
+/* libedit's modes, but for Ctrl-C: that is a key. */
+static void make_raw(struct line_editor *ed)
+{
+	struct termios modes;
+
+	libedit.el_set(ed->edit, EL_PREP_TERM, 1);
+	if (tcgetattr(ed->request.in_fd, &modes) < 0)
+		return;
+	modes.c_cc[VINTR] = _POSIX_VDISABLE;
+	tcsetattr(ed->request.in_fd, TCSADRAIN, &modes);
+}
+
 /* The window has another size, or a shell that was in front meanwhile left the terminal its own way. */
 static void look_again(struct line_editor *ed)
 {
 	libedit.el_set(ed->edit, EL_PREP_TERM, 0);
-	libedit.el_set(ed->edit, EL_PREP_TERM, 1);
+	make_raw(ed);
 	libedit.el_resize(ed->edit);
 	libedit.el_set(ed->edit, EL_REFRESH);
 }
@@ -134,6 +147,16 @@ static unsigned char complete(EditLine *edit, int key)
 	return next;
 }
 
+/* Ctrl-C ends the reading of a line without one. */
+static unsigned char clear_line(EditLine *edit, int key)
+{
+	struct line_editor *ed = editor_of(edit);
+
+	fputs("^C", ed->out);
+	ed->cleared = true;
+	return CC_EOF;
+}
+
 /* --- lines ------------------------------------------------------------------------------------ */
 
 struct handlers {
@@ -162,8 +185,9 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	int n = 0;
 
 	ed->prompt = prompt;
+	ed->cleared = false;
 	/* Before the prompt is seen, or the first keys after it were the kernel's. */
-	libedit.el_set(ed->edit, EL_PREP_TERM, 1);
+	make_raw(ed);
 	watch(&before);
 	line = libedit.el_gets(ed->edit, &n);
 	watch_no_more(&before);
@@ -171,7 +195,9 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	if (!line || n <= 0) {
 		fputc('\n', ed->out); /* what is shown next begins a line */
 		fflush(ed->out);
-		return ed->stopped ? error_say(err, EINTR, "interrupted") : 0;
+		if (ed->stopped)
+			return error_say(err, EINTR, "interrupted");
+		return ed->cleared ? LINE_EDITOR_CLEARED : 0;
 	}
 	*out = line;
 	*out_n = (size_t)n - (line[n - 1] == '\n');
@@ -208,6 +234,7 @@ static bool can_edit(const struct line_editor_request *request)
 static void set_up(struct line_editor *ed)
 {
 	static const char *const keys[][2] = {
+		{ "^C", "clear-line" },
 		{ "^I", "complete-word" },
 		{ "^R", "em-inc-search-prev" },
 		{ "^W", "ed-delete-prev-word" },
@@ -224,6 +251,7 @@ static void set_up(struct line_editor *ed)
 	libedit.el_set(edit, EL_EDITOR, "emacs");
 	/* Of narrow names it would keep copies for ever. */
 	libedit.el_wset(edit, EL_ADDFN, L"complete-word", L"completes a word", complete);
+	libedit.el_wset(edit, EL_ADDFN, L"clear-line", L"gives up a line", clear_line);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		libedit.el_set(edit, EL_BIND, keys[i][0], keys[i][1], NULL);
 	libedit.el_source(edit, NULL); /* the person's own ~/.editrc */

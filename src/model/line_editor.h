@@ -26,7 +26,10 @@ struct line_editor_request {
 struct line_editor *line_editor_new(const struct line_editor_request *request);
 void line_editor_free(struct line_editor *ed); /* NULL is fine */
 
-/* 1 with a line without its end, which lives until the next call; 0 at the end of input; -EINTR when stop_fd ended it.
+enum { LINE_EDITOR_CLEARED = 2 };
+
+/* 1 with a line without its end, which lives until the next call; 0 at the end of input; LINE_EDITOR_CLEARED after
+ * Ctrl-C, which is a key here and no signal; -EINTR when stop_fd ended it.
  * `prompt` holds nothing that steers a terminal. */
 int line_editor_read(struct line_editor *ed, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err);

@@ -133,6 +133,12 @@ bool model_is_interactive(const struct model *m)
 	return m->backend->interactive;
 }
 
+void model_watch(struct model *m, const struct buf *output)
+{
+	if (m->backend->watch)
+		m->backend->watch(m->state, output);
+}
+
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)
 {

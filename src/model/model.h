@@ -2,6 +2,7 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "model/completion.h"
 #include "task/task.h"
@@ -67,6 +68,9 @@ struct model_turn {
 /* `step` is what reset or the last step gave. -EINTR when stop_fd ended it. */
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err);
+
+/* Shows a person what the last action's command has printed so far: the beginning is the same each time. */
+void model_watch(struct model *m, const struct buf *output);
 
 /* The specs of all models, for help and messages: "baseline, demo, actions:FILE, ...". */
 const char *model_list(void);

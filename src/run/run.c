@@ -228,6 +228,7 @@ static int run_wait(struct run *run, struct fh_error *err)
 		{ .fd = run->stopping ? -1 : run->play.stop_fd, .events = POLLIN },
 		{ .fd = run->plan.chat ? chat_service_fd(run->plan.chat) : -1, .events = POLLIN },
 		{ .fd = run->openings.fd, .events = POLLIN },
+		{ .fd = run->play.wake_fd, .events = POLLIN },
 	};
 
 	run_on(run, RUN_WAITS, NULL);

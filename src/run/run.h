@@ -26,6 +26,7 @@ struct run_play {
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
 	void *user;      /* of both */
 	int stop_fd;     /* readable: the episodes end in order; -1: never */
+	int wake_fd;     /* readable: RUN_WAITS comes, which is to make it quiet again; -1: never */
 	int interval_ms; /* RUN_WAITS comes at least so often; -1: when there is something to do */
 };
 

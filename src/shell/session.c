@@ -122,6 +122,11 @@ const struct session_result *session_result(const struct session *s)
 	return &s->result;
 }
 
+const struct buf *session_output(const struct session *s)
+{
+	return &s->output;
+}
+
 /* --- the end of a command -------------------------------------------------------------------- */
 
 static bool was_quick(const struct session *s)

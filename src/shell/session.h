@@ -67,6 +67,9 @@ bool session_take_request(struct session *s, int request);
 /* Of the last command that is over; valid until the next session_begin(). */
 const struct session_result *session_result(const struct session *s);
 
+/* Output of the command so far, of one that lasts longer than some milliseconds; raw, and it only grows. */
+const struct buf *session_output(const struct session *s);
+
 /* Ends the command that runs as a timeout would. */
 void session_cancel(struct session *s);
 

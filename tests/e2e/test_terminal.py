@@ -38,7 +38,7 @@ class Terminal:
         self.slave = slave
         self.shown = b""
         self.steps = 1
-        self.expect("[step 1]" if "human" in args else "what you think")
+        self.begin = self.expect("[step 1]" if "human" in args else "what you think")
 
     def resize(self, columns: int):
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
@@ -183,13 +183,106 @@ def test_stopped_and_resumed(terminal):
     assert t.end() == ["echo now; echo later", "exit_forfeit"]
 
 
-def test_interrupted_within_a_line(terminal):
+def test_ctrl_c_clears_the_line(terminal):
     t = terminal()
+    assert "Ctrl-C: clear the line or end the command. Ctrl-D: leave without a score." in t.begin
     t.type("rm -r")
     t.expect("rm -r")
     t.type("\x03")
-    assert t.end(130) == []
+    t.expect("^C")
+    t.ask("echo a\r")
+    t.type("for i in 1; do\r")
+    t.expect("> ")
+    t.type("echo\x03")
+    t.expect("^C")
+    t.ask("echo b\r")
+    t.type("\x04")
+    assert t.end() == ["echo a", "echo b", "exit_forfeit"]
+
+
+@pytest.mark.parametrize("answer,action", [("s", "submit"), ("l", "exit_forfeit"), ("", None)])
+def test_ctrl_c_twice_asks(terminal, answer, action):
+    t = terminal()
+    t.type("\x03")
+    t.expect("[step 1]")
+    t.type("\x03")
+    t.expect("submit what is there (s), leave without a score (l), or go on (Enter)?")
+    t.type(answer + "\r")
+    if not action:
+        t.expect("[step 1]")
+        t.ask("echo on\r")
+        t.type("\x04")
+    assert t.end() == [action] if action else ["echo on", "exit_forfeit"]
+
+
+def test_ctrl_c_ends_a_command(terminal):
+    t = terminal()
+    t.type("echo begun; sleep 1000\r")
+    t.expect("begun\r\n")
+    t.type("\x03")
+    said = t.expect("[step 2]")
+    assert "(The command was interrupted.)" in said and "begun" not in said
+    t.type("\x03")  # the second in a row
+    t.expect("go on (Enter)?")
+    t.type("\r")
+    t.steps = int(t.expect("[step 2]")[-2])
+    t.ask("echo $((6 * 7)) >a; cat a\r")
+    t.type("\x04")
+    assert t.end() == ["echo begun; sleep 1000", "echo $((6 * 7)) >a; cat a", "exit_forfeit"]
+
+
+def test_a_signal_ends_the_run(terminal):
+    t = terminal()
+    t.child.send_signal(signal.SIGTERM)
+    assert t.end(128 + signal.SIGTERM) == []
     assert b"early_exit" in t.shown
+
+
+# What is typed, a line each, and the action that it makes.
+UNFINISHED = [
+    ("for i in 1 2; do", "echo $i", "done"),
+    ("cat <<EOF", "$(", "EOF"),
+    ("echo 'one", "two'"),
+    ("if true; then", "echo yes; fi"),
+    ("f() {", ":; }"),
+    ("echo one \\", "two"),
+    ("true &&", "echo two"),
+]
+
+
+def test_unfinished_commands_go_on(terminal):
+    t = terminal("--model", "human", "--max-steps", "50")
+    for lines in UNFINISHED:
+        for line in lines[:-1]:
+            t.type(line + "\r")
+            t.expect(line + "\r\n")
+            t.expect("> ")
+        t.ask(lines[-1] + "\r")
+    t.ask("fi\r")  # wrong, and not unfinished
+    t.type("\x04")
+    assert t.end() == ["\n".join(lines) for lines in UNFINISHED] + ["fi", "exit_forfeit"]
+
+
+def test_full_screen_programs_are_refused(terminal):
+    t = terminal("--model", "human", "--max-steps", "50")
+    for line in ("vim a.py", "cd /; top", "LINES=3 /usr/bin/less a"):
+        t.type(line + "\r")
+        said = t.expect("[step 1]")
+        assert " needs a whole screen, and a command has none here" in said
+    t.ask("echo a | less\r")
+    t.ask("echo vim\r")
+    t.type("\x04")
+    assert t.end() == ["echo a | less", "echo vim", "exit_forfeit"]
+
+
+def test_output_is_shown_once(terminal):
+    """Whole lines as they come, the rest at the end of the command."""
+    t = terminal()
+    t.type("printf 'one\\ntwo\\n\\e[31mred\\r\\nfour'; sleep .3; echo; echo end\r")
+    t.expect("echo end\r\n")
+    assert t.expect("[step 2]") == "one\r\ntwo\r\n\\x1b[31mred\r\nfour\r\nend\r\n[step 2]"
+    t.type("\x04")
+    t.end()
 
 
 def test_several_lines_and_thoughts(terminal):

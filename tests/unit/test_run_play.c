@@ -92,6 +92,7 @@ static struct run_options asked_for(const char *task)
 static void play(const struct run_options *options)
 {
 	struct run_play how = { .on = on_event,
+		.wake_fd = -1,
 		.played = on_played,
 		.user = &seen,
 		.stop_fd = stop_fd,
