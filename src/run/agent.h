@@ -8,7 +8,7 @@
 #include "run/warner.h"
 #include "task/task.h"
 
-/* Language models: from what was asked for to what every episode is led by. */
+/* A language model and the agent's configuration that leads it, made from the options of a run. */
 struct run_agent_options {
 	const char *config;
 	bool recorded;        /* a record chose the configuration, and not the command line */
@@ -39,7 +39,7 @@ struct run_agent {
 	struct chat_options options;
 };
 
-/* What all language models share; they have spent so many US dollars before. */
+/* Opens the service that all language models share. `spent`: US dollars that count against the limit already. */
 int run_agent_service(const struct run_agent_options *options, double spent,
 		chat_retry_fn *on_retry, struct chat_service **out, struct fh_error *err);
 
@@ -48,23 +48,23 @@ int run_agent_service(const struct run_agent_options *options, double spent,
 int run_agent_open(struct run_agent *agent, const struct run_agent_options *options,
 		const char *mlgym_root, const struct warner *warner, struct chat_service *chat,
 		struct fh_error *err);
-/* Its configuration alone, for recorded replies. */
+/* Loads only the configuration: recorded replies need no model. */
 int run_agent_load(struct run_agent *agent, const struct run_agent_options *options,
 		const char *mlgym_root, const struct warner *warner, struct fh_error *err);
-/* The same for what is led by none: a file that was named is read all the same. */
+/* Checks a configuration that was named, although no language model plays. */
 int run_agent_check_config(const struct run_agent_options *options, const char *mlgym_root,
 		struct fh_error *err);
 /* Options of requests, for what sends none: -EINVAL, -ENOENT as if it did. */
 int run_agent_check_options(const struct run_agent_options *options, struct fh_error *err);
-/* Whether a text holds the model's key, as its replies are looked through for it. */
+/* Whether a text contains the model's API key. */
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text);
-/* Two whose files are called alike are told apart by their folders: "a/mine", "b/mine". */
+/* Names all agents. Files with the same name get as many folders as tell them apart: "a/mine", "b/mine". */
 void run_agent_name_all(struct run_agent *agents, size_t n);
-/* Each model once, whatever it is led by. */
+/* Warns once for each model. */
 void run_agent_warn_all(const struct run_agent *agents, size_t n, const struct warner *warner);
 void run_agent_release(struct run_agent *agent);
 
-/* Before anything runs: whether the prompts fit the task. */
+/* Checks, before anything runs, that the prompts fit the task. */
 int run_agent_check(const struct run_agent *agent, const struct task *task, struct fh_error *err);
 
 #endif

@@ -20,10 +20,10 @@ struct run_asked {
 void run_args_add(struct buf *out, const struct run_asked *asked);
 int run_args_write(const char *dir, const struct run_asked *asked, struct fh_error *err);
 
-/* As the file has it. */
+/* The URL as args.yaml shows it: without a query, which may hold a key. */
 const char *run_args_shown_url(struct arena *a, const char *url);
 
-/* Whether a part of it was left out. */
+/* Whether a part of the text was hidden. */
 bool run_args_is_hidden(const char *text);
 
 #endif

@@ -12,9 +12,8 @@
 #include <stdint.h>
 
 /*
- * What `fumehood env` is asked and answers: a JSON object a line each way, in order. Whatever is wrong
- * with a line is an answer too, and the episode goes on. What it asks for is done by a service: the
- * environment and its record, in env_server.c.
+ * The protocol of `fumehood env`: one JSON object a line each way, answered in order. A line that is wrong is
+ * answered with an error, and the episode goes on. A service does what is asked for: env_server.c.
  */
 struct env_service {
 	/* Each gives 0 or a negative errno: -EINVAL and -E2BIG for what the asker did wrong, when nothing

@@ -5,8 +5,7 @@
 #include "run/episode_log.h"
 #include "trajectory/recorder.h"
 
-/* What `fumehood env` writes of its episodes, one after the other: the log, and with `out` a folder
- * for each. */
+/* The records of a served environment, one episode after the other: the log, and with `out` a folder for each. */
 struct env_record {
 	const char *out, *suffix, *reward; /* out NULL: only the log */
 	const char *warning;               /* of this machine; NULL: none */

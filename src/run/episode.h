@@ -20,7 +20,7 @@
 struct episode;
 
 /*
- * One episode of `fumehood run`, from its folder to its files: a model acts in an environment, and
+ * One episode of a run, from its folder to its files: a model acts in an environment, and
  * everything is recorded before the model sees it. Many of them go on in one thread: each does what
  * can be done when its environment is ready, and never waits but for a person.
  */
@@ -96,20 +96,20 @@ struct episode {
 	struct chat_stats stats;           /* of a language model, at the end */
 };
 
-/* Whether there is a run to tell of. */
+/* Whether the episode has begun, or was found: there is something to report. */
 static inline bool episode_was_begun(const struct episode *e)
 {
 	return e->phase > EPISODE_GIVEN_UP;
 }
 
-/* Whether nothing more will come of it. */
+/* Whether the episode will not change any more. */
 static inline bool episode_is_settled(const struct episode *e)
 {
 	return e->phase == EPISODE_GIVEN_UP || e->phase == EPISODE_FOUND ||
 			e->phase == EPISODE_ENDED;
 }
 
-/* Of one that was planned: it will leave nothing. */
+/* Ends an episode that was only planned: it leaves no folder. */
 void episode_give_up(struct episode *e, const struct fh_error *why);
 
 void episode_init(struct episode *e, const struct episode_plan *plan);
@@ -118,13 +118,13 @@ void episode_release(struct episode *e);
 /* Begins to open what it needs. After it, and after each of the next three, the phase says whether it goes on. */
 void episode_start(struct episode *e);
 
-/* When its opening is over. */
+/* Call when its opening is over. */
 void episode_opened(struct episode *e);
 
-/* When fh_gym_wait() gave its environment. */
+/* Call when fh_gym_wait() returned its environment. */
 void episode_advance(struct episode *e);
 
-/* When its language model's call is over. */
+/* Call when its language model has answered. */
 void episode_thought(struct episode *e);
 
 /* When its language model did not answer, and will be asked again: a chat_retry_fn of calls whose user is the

@@ -31,19 +31,19 @@ struct episode_log_place {
 	const char *warnings[LOG_WARNINGS_MAX]; /* for the file; NULL: none */
 };
 
-/* The episode that comes next. */
+/* Begins the log of the next episode. */
 int episode_log_open(
 		struct episode_log *l, const struct episode_log_place *place, struct fh_error *err);
 
 void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, int max_steps);
 void episode_log_reset(struct episode_log *l, const struct fh_step *step);
-/* What is played again was recorded of another version of the task, or led by one of the agent. */
+/* The task or the agent has changed since the run was recorded. */
 struct episode_log_change {
 	const char *what;           /* "task", "agent" */
 	const char *recorded, *now; /* hashes */
 };
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change);
-/* So many observations were others than those that were recorded. */
+/* All recorded steps were played again; `different` observations were not as recorded. */
 void episode_log_resumed(struct episode_log *l, size_t different);
 void episode_log_action(struct episode_log *l, const char *action);
 void episode_log_step(struct episode_log *l, const struct fh_step *step);

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-/* What is asked of an episode, whoever plays it. */
+/* Options of an episode. */
 struct episode_options {
 	const char *variant;
 	uint64_t seed, judge_salt;
@@ -22,7 +22,7 @@ struct episode_options {
 	const char *tasks_dir, *mlgym_root, *web_hosts, *aliases, *python;
 	struct {
 		bool seed, reward;
-	} given; /* what was asked for, and is no default */
+	} given; /* the user set these: they are no defaults */
 };
 
 extern const char *const episode_rewards[];
@@ -37,7 +37,7 @@ int episode_binds(const struct texts *list, struct arena *arena, const struct fh
 int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out,
 		bool *out_writable, struct fh_error *err);
 
-/* MLGym's --container_mounts: binds more, each beneath the root by its own name; what is not there is left out, and said. */
+/* Adds MLGym's --container_mounts to the binds, each as /NAME. Warns of a folder that is missing, and leaves it out. */
 void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
 		struct arena *arena, struct texts *binds);
 
@@ -45,10 +45,11 @@ void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
  * -EINVAL, -ENOENT. */
 int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err);
 
-/* Of a recorded "reset" event. 0: it has none, and was not made by a judge of ours. */
+/* The judge's salt of a recorded "reset" event; 0: the event has none. */
 uint64_t episode_recorded_salt(const struct pyjson *reset);
 
-/* For whom `agent` leads, or NULL: what was given; otherwise papers for who has commands that read them. */
+/* The hosts that the tools may ask: those of the options, else "papers" if the agent (may be NULL) has tools that
+ * read papers. NULL: none. */
 const char *episode_web_hosts(
 		const struct episode_options *options, const struct agent_config *agent);
 

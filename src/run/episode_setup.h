@@ -8,7 +8,7 @@
 
 #include <fumehood/env.h>
 
-/* What an episode's shells begin with, beside the task: the commands of an agent, and aliases. */
+/* The setup of an episode's shells: the agent's commands, and aliases. */
 
 /* The absolute path of a file of aliases, which MLGym's command lines name as it lies in a checkout. NULL: none was
  * named, or it is not there, with a warning: MLGym's own scripts name one that is gone. Lives in the arena. */
@@ -18,14 +18,14 @@ const char *episode_aliases(const char *path, const char *mlgym_root, const stru
 /* Whose commands run, by the names of the option --tools: [0] ours where they are equal, [1] MLGym's own. */
 extern const char *const episode_tools[];
 
-/* Says that ours run, if they do. */
+/* Warns that our programs run in place of MLGym's commands, if they do. */
 void episode_say_tools(const struct agent_config *agent, const struct warner *warner);
 
-/* Before its reset. NULL: no agent leads, no aliases. edits_at_once: see struct command_setup. */
+/* Call before the reset. agent and aliases may be NULL. edits_at_once: see struct command_setup. */
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
 		bool edits_at_once, struct fh_error *err);
 
-/* Whether that will do, of any episode. -EINVAL. */
+/* Checks the same without an environment. -EINVAL. */
 int episode_check_setup(
 		const struct agent_config *agent, const char *aliases, struct fh_error *err);
 

@@ -5,9 +5,8 @@
 #include "run/episode.h"
 
 /*
- * Runs that are there already and over, and so need not be played again. The same run is one that was asked for alike
- * (args_yaml_same()), of the same task and led by the same agent, by what was in their files then, with the same
- * seed.
+ * Finished runs in the output folder, which --skip-existing need not play again. A run is the same if its arguments
+ * (args_yaml_same()), its seed, and the hashes of its task and agent are the same.
  */
 struct run_existing {
 	struct arena arena;
@@ -26,7 +25,7 @@ int run_existing_read(
 		const struct run_wanted *wanted, struct run_existing *out, struct fh_error *err);
 void run_existing_release(struct run_existing *all);
 
-/* Whether the episode's run is among them: then it is EPISODE_FOUND, and tells what its record says. */
+/* Whether the episode's run is among them. If so, the episode becomes EPISODE_FOUND, with the results of its record. */
 bool run_existing_take(const struct run_existing *all, struct episode *e);
 
 #endif

@@ -15,7 +15,7 @@
  * made, a baseline is played, or another process that does so is waited for. The loop that drives the other
  * episodes goes on meanwhile.
  *
- * A thread can't be stopped. Who does not want to wait for one ends the process without releasing anything (_exit()).
+ * A thread can't be stopped. To leave without waiting for one, end the process with _exit() and release nothing.
  * The kernel and the nursery then end its sandboxes.
  */
 struct openings {
@@ -23,7 +23,7 @@ struct openings {
 	size_t n; /* that were started and not taken */
 };
 
-/* More threads would only wait for each other. */
+/* Limit of threads: more would only wait for each other. */
 #define OPENINGS_MAX 64
 
 int openings_open(struct openings *o, struct fh_error *err);

@@ -5,7 +5,7 @@
 #include "run/agent.h"
 #include "run/episode_options.h"
 
-/* What is asked of a run. NULL, 0 and an empty list mean the default, except where `given` tells. */
+/* Options of a run. NULL, 0 and an empty list mean the default; `given` tells what else the user set. */
 struct run_options {
 	struct episode_options episode;
 	struct texts tasks;
@@ -14,7 +14,7 @@ struct run_options {
 	const char *replay_path; /* MLGym: the file of the model `replay` */
 	struct texts mounts;     /* MLGym: folders that episodes find beneath the root */
 	const char *out, *suffix;
-	const char *sweep; /* a file; what follows is only in one (sweep.h), empty: as options say */
+	const char *sweep; /* a file (sweep.h), which alone fills the lists that follow */
 	struct texts agent_configs;
 	const double *temperatures;
 	const uint64_t *seeds;
@@ -23,8 +23,8 @@ struct run_options {
 	int gpus_per_agent;
 	struct texts gpus;
 	bool memory, skip_existing;
-	const char *resume; /* the folder of a run that goes on */
-	int retry;          /* how often an episode that broke is begun again */
+	const char *resume; /* the folder of a run to resume */
+	int retry;          /* how often a failed episode is played again */
 	struct run_agent_options agent;
 	struct {
 		bool models, runs, memory, gpus_per_agent;

@@ -7,9 +7,9 @@
 #include "trajectory/export.h"
 
 /*
- * A run that was killed, stopped or broke, read from its folder to go on there: its actions are played again in a
- * fresh episode, what they show is compared with what was recorded, and then its model is asked on with the recorded
- * conversation. What was said after the last recorded step is said again.
+ * A run to resume, read from its folder. Its actions are played again in a fresh episode, and the observations are
+ * compared with the recorded ones. Then the model goes on from the recorded conversation. Messages after the last
+ * recorded step are dropped.
  */
 struct run_past {
 	char *dir;
@@ -29,7 +29,7 @@ struct run_past {
 int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err);
 void run_past_release(struct run_past *past);
 
-/* Fills the options with what was asked for then. What they say of the model itself wins. */
+/* Fills the options from the record. Those of the model that the user set stay. */
 int run_past_apply(struct run_past *past, struct run_options *options, struct fh_error *err);
 
 /* What finds the agent's configuration again, by the `open` of a record: its file, or the name of one that is
@@ -39,7 +39,7 @@ const char *run_past_agent(const struct pyjson *open);
 /* Step i of those that are played again, from 0. */
 struct model_turn run_past_turn(const struct run_past *past, size_t i);
 
-/* Whether the reset (0) or a step showed something else than what was recorded. */
+/* Whether the observation of the reset (step 0) or of a step differs from the recorded one. */
 bool run_past_differs(const struct run_past *past, const struct fh_step *step);
 
 #endif

@@ -6,7 +6,7 @@
 #include "run/episode.h"
 #include "run/past.h"
 
-/* What a run plays: each model with each task, so many times. */
+/* All episodes of a run: each model with each task, as often as --runs says. */
 struct run_plan {
 	struct arena arena;
 	struct task_places places;
@@ -21,9 +21,9 @@ struct run_plan {
 	size_t n, n_found; /* of them, so many are there already (--skip-existing) */
 };
 
-/* What can't be played is an error before anything runs. The plan keeps what the options point to. */
+/* Checks everything that can be checked before the first episode. The plan points into the options. */
 int run_plan_make(struct run_plan *plan, const struct run_options *options, struct fh_error *err);
-/* Before the gym that they played in is closed. */
+/* Call this before the gym is closed. */
 void run_plan_release_episodes(struct run_plan *plan);
 void run_plan_release(struct run_plan *plan);
 

@@ -7,7 +7,7 @@
 /* How the record of an episode begins and ends: the folder of its run with the log, how it was asked for, and the
  * events; and what its end says. */
 
-/* What its folder is called after, of a model ("actions-games") and a task ("titanic:micro"). */
+/* The parts of the folder's name, for a model ("actions-games") and a task ("titanic:micro"). */
 struct run_name run_record_name(
 		const struct episode_plan *plan, const char *model, const char *task);
 
@@ -18,13 +18,13 @@ int run_record_open(struct episode *e, const struct fh_env_info *info);
 #define RUN_MEMORY_FILE "memory.json"
 int run_record_memory(struct episode *e);
 
-/* What a record says that its language model has cost; nothing without one. */
+/* Cost and calls of the language model, from its record; zeros for NULL. */
 struct chat_stats run_record_stats(const struct pyjson *model_stats);
 
-/* What its language model has cost, if that is more than it was. */
+/* Records the cost of the language model, if it has made another call. */
 int run_record_spent(struct episode *e);
 
-/* NULL: the exit status is that of the last step. What can't be written makes the episode one that failed. */
+/* Ends the record. exit_status NULL: that of the last step. A record that can't be written fails the episode. */
 void run_record_end(struct episode *e, const char *exit_status);
 
 #endif

@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is named twice would be played twice, and counted as two: whether one of the texts is there before, and where
- * it is again. */
+/* Whether a text is in the list twice; *out_at is where it is for the second time. */
 bool repeats_find(const char *const *texts, size_t n, size_t *out_at);
 
 #endif

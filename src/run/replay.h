@@ -11,12 +11,12 @@
 #include "trajectory/traj.h"
 
 /*
- * A recorded run that is played again in a fresh episode of the same task and seed: what its record says of it, and
- * what comes of it. Nothing is printed.
+ * Plays the actions of a recorded run again, in a fresh episode of the same task and seed, and compares both.
+ * Nothing is printed.
  */
 struct replay_options {
 	struct episode_options episode;
-	const char *task, *agent, *out; /* NULL: as recorded; a folder of one's own */
+	const char *task, *agent, *out; /* NULL: as recorded; out: the default folder */
 	struct texts gpus;
 	int tools; /* index into episode_tools */
 	bool tools_given;
@@ -54,9 +54,8 @@ struct replay {
 /* The name is that of a .traj, or of the folder of a run. Both stay the caller's. */
 void replay_init(struct replay *r, const struct replay_options *options, const char *name);
 
-/* Reads the record that it names, for an episode as it was; what the options say wins. What the
- * record can't give is warned of. -EPERM for a task of the record's own that would give its actions what is this
- * machine's. */
+/* Reads the record and plans the episode; options win over the record. Warns of binds and the like, which a record
+ * can't ask for. -EPERM: the record's own task would give its actions files or the network of this machine. */
 int replay_prepare(struct replay *r, struct fh_error *err);
 
 /* Plays it, until stop_fd becomes readable. */

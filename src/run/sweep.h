@@ -6,7 +6,7 @@
 #include "run/options.h"
 #include "task/task.h"
 
-/* A file of many runs: each model with each task, agent, temperature and seed. */
+/* A sweep file: each model plays each task with each agent, temperature and seed. */
 extern const struct schema sweep_schema;
 
 /* Reads the file at options->sweep into the options; what was given there already wins. Lists live in the arena.
