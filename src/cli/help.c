@@ -274,6 +274,7 @@ void cmd_help_markdown(struct buf *out)
 			"Made from the tables of the program: `fumehood help --markdown >docs/cli.md`.\n\n");
 	add_plain(out, cmd_root.about);
 	buf_add_char(out, '\n');
+	markdown_table(out, cmd_root.options);
 	markdown_table(out, options_common);
 	markdown_group(out, &cmd_root, "");
 }

@@ -29,6 +29,7 @@ struct parser {
 	size_t n, at;
 	struct arena *arena;
 	struct buf *notes;
+	const char *bundle; /* "-j2" of "-qj2", to be read next; NULL */
 	bool *given;
 	void *values;
 	struct common common;
@@ -152,7 +153,10 @@ static int spot_short(struct parser *p, const char *word, struct spotted *out, s
 				continue;
 			*out = (struct spotted){ .option = o, .base = bases[t] };
 			out->word = arena_strndup(p->arena, word, 2);
-			out->value = word[2] ? word + 2 + (word[2] == '=') : NULL;
+			if (o->kind == OPTION_FLAG && word[2] && word[2] != '=')
+				p->bundle = arena_printf(p->arena, "-%s", word + 2);
+			else if (word[2])
+				out->value = word + 2 + (word[2] == '=');
 			return 0;
 		}
 	}
@@ -204,7 +208,7 @@ static int set_flag(struct parser *p, const struct spotted *s, struct fh_error *
 	if (s->value && !flag_value(s->value, &value))
 		return bad_value(s, s->value, "no value, or true or false", err);
 	/* `--verbose True`: only these two words, and only where no word can be an argument. */
-	if (!s->value && !takes_arguments(p->command) && p->at < p->n &&
+	if (!s->value && !p->bundle && !takes_arguments(p->command) && p->at < p->n &&
 			(str_eq(p->words[p->at], "True") || str_eq(p->words[p->at], "False")))
 		flag_value(p->words[p->at++], &value);
 	*field = value;
@@ -381,10 +385,11 @@ static void mark_given(struct parser *p, const struct cmd_option *option)
 
 static int take_option(struct parser *p, struct fh_error *err)
 {
-	const char *word = p->words[p->at++];
+	const char *word = p->bundle ? p->bundle : p->words[p->at++];
 	struct spotted s = { 0 };
 	int r;
 
+	p->bundle = NULL;
 	r = word[1] == '-' ? spot_long(p, word, &s, err) : spot_short(p, word, &s, err);
 	if (r < 0 || !s.option)
 		return r;
@@ -439,16 +444,6 @@ static int set_presets(struct parser *p, struct fh_error *err)
 	return 0;
 }
 
-static int check_arguments(const struct command *c, const struct texts *args, struct fh_error *err)
-{
-	if (args->n < c->min_args)
-		return error_say(err, EINVAL, "%s is missing",
-				c->arguments ? c->arguments : "an argument");
-	if (args->n > c->max_args)
-		return error_say(err, EINVAL, "unexpected argument '%s'", args->items[c->max_args]);
-	return 0;
-}
-
 int options_parse(const struct command *command, const char *const *words, size_t n_words,
 		struct arena *arena, struct buf *notes, struct parsed_options *out,
 		struct fh_error *err)
@@ -461,10 +456,12 @@ int options_parse(const struct command *command, const char *const *words, size_
 	p.notes = notes;
 	p.values = arena_alloc(arena, command->options_size + 1);
 	p.given = arena_array(arena, OPTIONS_MAX, sizeof(bool));
-	while (r == 0 && p.at < p.n) {
-		const char *word = p.words[p.at];
+	while (r == 0 && (p.bundle || p.at < p.n)) {
+		const char *word = p.bundle ? p.bundle : p.words[p.at];
 
-		if (only_args || !is_option(word)) {
+		if (p.bundle) {
+			r = take_option(&p, err);
+		} else if (only_args || !is_option(word)) {
 			only_args = only_args || command->args_end_options;
 			p.at++;
 			r = list_add(&p, &args, word, err);
@@ -478,7 +475,7 @@ int options_parse(const struct command *command, const char *const *words, size_
 	if (r == 0)
 		r = set_presets(&p, err);
 	if (r == 0 && !p.common.help)
-		r = check_arguments(command, &args, err);
+		r = options_check_arguments(command, &args, err);
 	if (r < 0)
 		return r;
 	*out = (struct parsed_options){ .values = p.values,

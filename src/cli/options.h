@@ -28,4 +28,8 @@ extern const struct cmd_option options_common[];
 /* True if b is another spelling of a. */
 bool option_same(const struct cmd_option *a, const struct cmd_option *b);
 
+/* Whether a command takes as many arguments. -EINVAL. */
+int options_check_arguments(
+		const struct command *c, const struct texts *args, struct fh_error *err);
+
 #endif

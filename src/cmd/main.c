@@ -35,6 +35,12 @@ static const struct command *const commands[] = {
 	NULL,
 };
 
+/* Beside --help: cmd_main() looks for it before a command's name. */
+static const struct cmd_option options[] = {
+	{ "version", 'V', OPTION_FLAG, 0, .help = "print the version" },
+	{},
+};
+
 const struct command cmd_root = {
 	.name = "fumehood",
 	.summary = "a gym for agents that do machine-learning research",
@@ -47,6 +53,7 @@ const struct command cmd_root = {
 	.examples = "fumehood run --task titanic:micro --model baseline   # play the task's baseline\n"
 		    "fumehood task list                                   # what there is to play\n"
 		    "fumehood doctor                                      # what this machine can do",
+	.options = options,
 	.commands = commands,
 };
 

@@ -16,6 +16,8 @@ struct model {
 	char *label;
 };
 
+#define KINDS_MAX 32
+
 static const struct model_backend *const backends[] = {
 	&model_baseline,
 	&model_demo,
@@ -88,6 +90,23 @@ static char *make_label(const struct model_backend *backend, const char *argumen
 	return xasprintf("%s-%.*s", backend->name, (int)n, file);
 }
 
+static int say_unknown(const char *spec, struct fh_error *err)
+{
+	size_t n = strcspn(spec, ":"), n_kinds = 0;
+	const char *argument = spec[n] ? spec + n + 1 : "", *kinds[KINDS_MAX], *close;
+	auto_free char *typed = xstrndup(spec, n + (spec[n] != '\0'));
+
+	while (n_kinds < KINDS_MAX && model_kind(n_kinds)) {
+		kinds[n_kinds] = model_kind(n_kinds);
+		n_kinds++;
+	}
+	close = str_closest(typed, kinds, n_kinds);
+	if (!close)
+		return error_say(err, EINVAL, "no model '%s'; there are: %s", spec, model_list());
+	return error_say(err, EINVAL, "no model '%s'; did you mean '%s%s'?", spec, close,
+			str_ends(close, ":") && !*argument ? "NAME" : argument);
+}
+
 int model_open(const struct model_request *request, struct model **out, struct fh_error *err)
 {
 	const char *spec = request->spec;
@@ -99,7 +118,7 @@ int model_open(const struct model_request *request, struct model **out, struct f
 	int r;
 
 	if (!backend)
-		return error_say(err, EINVAL, "no model '%s'; there are: %s", spec, model_list());
+		return say_unknown(spec, err);
 	if (spec[n] && !backend->takes_argument)
 		return error_say(err, EINVAL, "the model '%s' takes nothing after ':'",
 				backend->name);

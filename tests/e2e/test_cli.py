@@ -55,7 +55,17 @@ def test_every_option_is_there_for_programs(fumehood):
     assert reward["choices"] == ["delta", "improvement", "none"]
 
 
+def test_short_options_in_one_word(fumehood):
+    for words in (["-qj2"], ["-q", "-j=2"], ["-qm", "baseline"]):
+        done = fumehood.run(*words, "--task", "rows")
+        assert done.stderr == "" and "submitted" in done.stdout
+    for word in ("-hq", "-qh"):
+        assert fumehood("run", word).stdout.startswith("Usage: fumehood run")
+
+
 def test_version(fumehood):
+    assert "-V, --version" in fumehood("--help").stdout
+    assert "--version" not in fumehood("run", "--help").stdout
     for flag in ("--version", "-V"):
         assert re.fullmatch(r"fumehood \d+\.\d+\.\d+\n", fumehood(flag).stdout)
 
@@ -83,7 +93,12 @@ WRONG = [
     ("run --quiet=maybe", "--quiet wants no value, or true or false, not 'maybe'"),
     ("run --task a -q -v", "--quiet and --verbose contradict each other"),
     ("run --task a --task_config_path b", "--task_config_path is --task: give one of them"),
-    ("run -- stray", "unexpected argument 'stray'"),
+    ("run -- stray", "unexpected argument 'stray'; did you mean --task stray?"),
+    ("run titanic", "unexpected argument 'titanic'; did you mean --task titanic?"),
+    ("doctor stray", "unexpected argument 'stray'"),
+    ("run -qz", "unknown option -z"),
+    ("run -qj0 --task a", "-j wants a whole number from 1 to 10000, not '0'"),
+    ("run -qv --task a", "--quiet and --verbose contradict each other"),
     ("env", "--task is missing; `fumehood task list` shows what there is"),
     ("help frobnicate", "unknown command 'frobnicate'"),
     ("help run foo", "unknown command 'run foo'"),

@@ -66,6 +66,9 @@ static void test_refused(void **state)
 	} cases[] = {
 		{ "gpt", NULL, "no model 'gpt'; there are: baseline, demo, actions:FILE, replay:" },
 		{ "base", NULL, "no model 'base'" },
+		{ "opnai:x", NULL, "no model 'opnai:x'; did you mean 'openai:x'?" },
+		{ "openia", NULL, "no model 'openia'; did you mean 'openai:NAME'?" },
+		{ "baselin", NULL, "no model 'baselin'; did you mean 'baseline'?" },
 		{ "", NULL, "no model ''" },
 		{ "demo:x", NULL, "the model 'demo' takes nothing after ':'" },
 		{ "demo", NULL, "has no demonstration" },
