@@ -13,8 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* Ctrl-C is the pager's, and a pager that is left early is no failure. */
 static const sigset_t *pager_signals(sigset_t *set)
 {
