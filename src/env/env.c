@@ -117,7 +117,7 @@ static int block(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 	while (env->work != WORK_DONE) {
 		struct waits w = WAITS_INIT;
 
-		if (!env_is_in_shell(env) || !session_spin(env->session)) {
+		if (!env_is_in_shell(env) || !session_await_quick(env->session)) {
 			env_waits(env, &w);
 			waits_until(&w, clock_now_ns() + SLICE_NS);
 			waits_poll(&w);

@@ -13,6 +13,7 @@
 #include <sys/timerfd.h>
 
 #define EVENTS_MAX 64
+#define QUICK_NS 20000
 
 /* --- open and close --------------------------------------------------------------------------- */
 
@@ -126,6 +127,25 @@ static void arm(struct poller *p)
 
 /* --- environments ----------------------------------------------------------------------------- */
 
+static void drop_fresh(struct poller *p, const struct fh_env *env)
+{
+	for (size_t i = 0; i < p->n_fresh; i++)
+		if (p->fresh[i] == env)
+			p->fresh[i--] = p->fresh[--p->n_fresh];
+}
+
+/* From now on their ends wake the epoll; those that are over are due at once. */
+static void listen_to_fresh(struct poller *p)
+{
+	while (p->n_fresh) {
+		struct fh_env *env = p->fresh[--p->n_fresh];
+		struct waits w = WAITS_INIT;
+
+		env_waits(env, &w);
+		deadlines_put(p, env, w.deadline_ns);
+	}
+}
+
 /* A descriptor that is there already says EEXIST, and all is well. */
 static void watch(struct poller *p, struct fh_env *env, const struct waits *w)
 {
@@ -142,6 +162,7 @@ static void watch(struct poller *p, struct fh_env *env, const struct waits *w)
 static void over(struct poller *p, struct fh_env *env)
 {
 	deadlines_remove(p, env);
+	drop_fresh(p, env);
 	unqueue(env);
 	enqueue(&p->done, env);
 }
@@ -178,10 +199,15 @@ void poller_add(struct poller *p, struct fh_env *env)
 		wake(p);
 		return;
 	}
-	env_waits(env, &w);
 	/* A session's descriptors stay from step to step; any other work brings its own. */
-	if (!env->slot.registered || env->work != WORK_COMMAND)
+	if (env->slot.registered && env->work == WORK_COMMAND && p->n_fresh < FRESH_MAX &&
+			!p->fd_given) {
+		session_waits_awake(env->session, &w);
+		p->fresh[p->n_fresh++] = env;
+	} else {
+		env_waits(env, &w);
 		watch(p, env, &w);
+	}
 	env->slot.registered = env->work == WORK_COMMAND || env->slot.registered;
 	deadlines_put(p, env, w.deadline_ns);
 	if (env->slot.missed) {
@@ -200,7 +226,7 @@ void poller_unwatch_fd(struct poller *p, int fd)
 
 void poller_unwatch(struct poller *p, const struct fh_env *env)
 {
-	int fds[SANDBOX_FDS] = { -1, -1, -1 };
+	int fds[SANDBOX_FDS] = { -1, -1 };
 
 	if (env->slot.polled && env->sb)
 		sandbox_fds(env->sb, fds);
@@ -212,6 +238,7 @@ void poller_unwatch(struct poller *p, const struct fh_env *env)
 void poller_forget(struct poller *p, struct fh_env *env)
 {
 	deadlines_remove(p, env);
+	drop_fresh(p, env);
 	unqueue(env);
 	poller_unwatch(p, env);
 	env->slot = (struct poll_slot){ 0 };
@@ -262,6 +289,27 @@ static void run_expired(struct poller *p)
 	run_kicked(p);
 }
 
+/*
+ * Before a sleep: commands that were begun since the last one may be over by now, or in a moment. A shell that
+ * has to wake this process takes longer for that than for a quick command.
+ */
+static void look_out(struct poller *p, int64_t deadline_ns)
+{
+	int64_t end_ns = clock_now_ns() + QUICK_NS;
+
+	if (p->n_fresh == 1 && p->n_heap == 1 && deadline_ns == INT64_MAX)
+		session_await_quick(p->fresh[0]->session); /* there is nothing else to hear */
+	while (p->n_fresh && !p->kicked.first && !p->done.first) {
+		for (size_t i = p->n_fresh; i-- > 0;)
+			if (session_answered(p->fresh[i]->session)) {
+				enqueue(&p->kicked, p->fresh[i]);
+				p->fresh[i] = p->fresh[--p->n_fresh];
+			}
+		if (clock_now_ns() >= end_ns)
+			listen_to_fresh(p);
+	}
+}
+
 /* False if a signal came instead. */
 static bool run_events(struct poller *p, int timeout_ms)
 {
@@ -296,7 +344,19 @@ static int give_out(struct poller *p, struct fh_env **out_done, size_t max)
 
 int fh_gym_fd(struct fh_gym *gym)
 {
-	return gym->poller.epoll_fd;
+	struct poller *p = &gym->poller;
+
+	p->fd_given = true;
+	listen_to_fresh(p);
+	arm(p);
+	return p->epoll_fd;
+}
+
+static int sleep_ms(const struct poller *p, int64_t deadline_ns)
+{
+	bool idle = !p->done.first && !p->kicked.first && deadlines_first(p) > 0;
+
+	return idle ? clock_ms_left(deadline_ns) : 0;
 }
 
 int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
@@ -311,9 +371,10 @@ int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, si
 	if (timeout_ms >= 0)
 		deadline_ns = clock_now_ns() + timeout_ms * NS_PER_MS;
 	for (;;) {
-		bool idle = !p->done.first && !p->kicked.first;
-		bool quiet = run_events(p, idle ? clock_ms_left(deadline_ns) : 0);
+		bool quiet;
 
+		look_out(p, deadline_ns);
+		quiet = run_events(p, sleep_ms(p, deadline_ns));
 		run_interrupted(p);
 		run_expired(p);
 		arm(p);

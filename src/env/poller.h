@@ -20,6 +20,8 @@
  * an edge may hide (bytes that came before, bytes left unread) is looked for with poll(2) after
  * each advance that did not end the work.
  */
+#define FRESH_MAX 64
+
 struct poller {
 	int epoll_fd;
 	int timer_fd;
@@ -30,6 +32,9 @@ struct poller {
 	struct poll_queue {
 		struct fh_env *first, *last;
 	} kicked, done;          /* to be advanced; to be given out */
+	struct fh_env *fresh[FRESH_MAX]; /* whose shells wake nobody yet: see look_out() */
+	size_t n_fresh;
+	bool fd_given; /* others may wait for it, so that no environment is fresh */
 	atomic_bool interrupted; /* some environment was asked to end its work */
 };
 

@@ -115,7 +115,7 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped[2])
 {
 	struct init_start start = { .sockets = b->fds,
 		.owner = n->owner,
-		.shell = { -1, -1 },
+		.mail = -1,
 		.home = n->home,
 		.n_home = b->moved_out ? n->n_home : 0,
 		.plan = &b->plan,
@@ -129,8 +129,8 @@ _Noreturn static void child(struct nursery *n, struct birth *b, int mapped[2])
 
 	close_fd(&mapped[1]);
 	forget(n);
-	for (size_t i = 0; b->plan.flags & PLAN_SHELL && i < SHELL_FDS; i++)
-		start.shell[i] = b->fds[at++];
+	if (b->plan.flags & PLAN_SHELL)
+		start.mail = b->fds[at++];
 	start.confinement = (struct confinement){ .n_groups = b->plan.n_groups,
 		.born_in_group = b->plan.flags & PLAN_BORN_IN_GROUP,
 		.processes = b->plan.processes,
@@ -238,8 +238,7 @@ static int give_group(int group, struct fh_error *err)
 
 int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err)
 {
-	size_t need = PLAN_SOCKETS + (b->plan.flags & PLAN_SHELL ? SHELL_FDS : 0) +
-			b->plan.n_groups;
+	size_t need = PLAN_SOCKETS + (b->plan.flags & PLAN_SHELL ? 1 : 0) + b->plan.n_groups;
 
 	if (b->n_fds != need)
 		return error_say(err, EPROTO, "a plan with %zu descriptors instead of %zu",

@@ -63,7 +63,8 @@ int ends_make(struct shell_ends *e, struct fh_error *err)
 	if (e->gate < 0 || ftruncate(e->gate, sizeof(struct shell_gate)) < 0)
 		return error_set(err, errno, "make the shell's gate");
 	e->go = eventfd(0, EFD_CLOEXEC);
-	return e->go < 0 ? error_set(err, errno, "make an eventfd") : 0;
+	e->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return e->go < 0 || e->event < 0 ? error_set(err, errno, "make an eventfd") : 0;
 }
 
 int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
@@ -80,7 +81,6 @@ int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
 		return error_set(err, errno, "fork the shell");
 	in->shell = pid;
 	close_fd(&ends->mail);
-	close_fd(&ends->event);
 	close_fd(&ends->output);
 	return 0;
 }
@@ -122,9 +122,9 @@ int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct sh
 	memcpy(start.pipes, pipes, sizeof(start.pipes));
 	in->porter = fork_at(PORTER_PID);
 	if (in->porter == 0) {
-		int keep[4 + REQUEST_PIPES + GUEST_GROUPS_MAX] = { start.owner, start.init,
-			shell->drain, shell->gate };
-		size_t n = 4;
+		int keep[5 + REQUEST_PIPES + GUEST_GROUPS_MAX] = { start.owner, start.init,
+			shell->drain, shell->gate, shell->event };
+		size_t n = 5;
 
 		for (size_t i = 0; i < REQUEST_PIPES; i++)
 			keep[n++] = pipes[i];
@@ -146,15 +146,15 @@ static void tell_porter(const struct init *in, uint32_t stream, const int *fds, 
 		_exit(0);
 }
 
-int shell_replace(struct init *in, const int fds[SHELL_FDS])
+int shell_replace(struct init *in, int mail)
 {
-	struct shell_ends ends = { fds[0], fds[1], -1, -1, -1, -1 };
+	struct shell_ends ends = SHELL_ENDS_INIT(mail);
 	int r = ends_make(&ends, NULL);
 
 	if (r == 0)
 		r = shell_fork(in, &ends, NULL);
 	if (r == 0)
-		tell_porter(in, 0, (const int[]){ ends.drain, ends.gate }, 2);
+		tell_porter(in, 0, (const int[]){ ends.drain, ends.gate, ends.event }, 3);
 	ends_close(&ends);
 	if (r == 0)
 		child_let_go(&ends.go);

@@ -52,13 +52,19 @@
 /* Ids of a sandbox as the nursery sees them. */
 #define NURSERY_ID(id) ((id) + 1)
 
-/* What a shell has, -1: nothing. The first two come from the owner, PID 1 makes the others. */
+/* What a shell has, -1: nothing. Its mail comes from the owner, PID 1 makes the others. */
 struct shell_ends {
-	int mail, event;   /* memory (struct shell_mail), an eventfd */
+	int mail;          /* memory (struct shell_mail) */
 	int output, drain; /* the ends of its pipe: to write and to read */
 	int gate;          /* memory (struct shell_gate) */
+	int event;         /* an eventfd, to wake the porter */
 	int go;            /* an eventfd: it may run commands once PID 1 has closed the others */
 };
+
+#define SHELL_ENDS_INIT(its_mail)                                                                  \
+	{                                                                                          \
+		.mail = (its_mail), .output = -1, .drain = -1, .gate = -1, .event = -1, .go = -1   \
+	}
 
 /* From PID 1 to a shell's loop: end the command. */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
@@ -162,7 +168,7 @@ void requests_answer(int pipe);
 struct init_start {
 	const int *sockets;   /* PLAN_SOCKETS of them */
 	int owner, files;     /* a pidfd; the episode's file system, -1: none */
-	int shell[SHELL_FDS]; /* -1: none */
+	int mail; /* of its shell; -1: it has none */
 	const int *home;      /* cgroup.procs of the owner's own groups; see porter.c */
 	size_t n_home;
 	const struct plan *plan;

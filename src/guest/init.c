@@ -227,10 +227,10 @@ static void handle(struct init *in, const char *message, size_t size, int *fds, 
 		handle_interrupt(in, &w);
 		break;
 	case INIT_SHELL:
-		if (n_fds != SHELL_FDS || shell_replace(in, fds) < 0)
+		if (n_fds != 1 || shell_replace(in, fds[0]) < 0)
 			_exit(1);
 		tell_ready(in, -1);
-		return; /* they are closed */
+		return; /* it is closed */
 	case INIT_GO:
 		handle_go(in, &w);
 		break;
@@ -297,13 +297,12 @@ void keep_fds(const int *keep, size_t n)
 /* Of all that a clone of the nursery has. */
 static void keep_own_fds(const struct init_start *s)
 {
-	int keep[PLAN_SOCKETS + 2 + SHELL_FDS + 2 * GUEST_GROUPS_MAX];
+	int keep[PLAN_SOCKETS + 3 + 2 * GUEST_GROUPS_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < PLAN_SOCKETS; i++)
 		keep[n++] = s->sockets[i];
-	for (size_t i = 0; i < SHELL_FDS; i++)
-		keep[n++] = s->shell[i];
+	keep[n++] = s->mail;
 	keep[n++] = s->owner;
 	keep[n++] = s->files;
 	for (uint32_t i = 0; i < s->confinement.n_groups; i++)
@@ -344,7 +343,7 @@ static int stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIP
 static int begin(struct init *in, struct fh_error *err)
 {
 	const struct init_start *s = in->start;
-	struct shell_ends ends = { s->shell[0], s->shell[1], -1, -1, -1, -1 };
+	struct shell_ends ends = SHELL_ENDS_INIT(s->mail);
 	int pipes[REQUEST_PIPES];
 	sigset_t set;
 	int r;

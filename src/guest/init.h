@@ -21,15 +21,15 @@ struct init {
 	pid_t shell, porter;
 };
 
-/* The owner's pipes and memory for a shell, and those of PID 1's own making. */
+/* Pipe, memory and eventfds of a shell, of PID 1's own making. */
 int ends_make(struct shell_ends *ends, struct fh_error *err);
 void ends_close(struct shell_ends *ends); /* all but `go` */
 
 /* The shell gets ready, and runs nothing before ends->go is set by child_let_go(). What the shell alone has is closed
- * here; `drain` and `gate` are the porter's, too. */
+ * here; `drain`, `gate` and `event` are the porter's, too. */
 int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err);
-/* A shell in the place of one that has ended, of the owner's descriptors, which are closed here. */
-int shell_replace(struct init *in, const int fds[SHELL_FDS]);
+/* A shell in the place of one that has ended; its mail is closed here. */
+int shell_replace(struct init *in, int mail);
 
 /* The porter has the request pipes, and what the shell shares with it. */
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,

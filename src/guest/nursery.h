@@ -8,7 +8,7 @@
  * What nursery.c, birth.c and cradle.c share: the nursery's state, which a clone begins with a copy of,
  * and the making of one sandbox.
  */
-#define PLAN_FDS_MAX (PLAN_SOCKETS + SHELL_FDS + GUEST_GROUPS_MAX)
+#define PLAN_FDS_MAX (PLAN_SOCKETS + 1 + GUEST_GROUPS_MAX)
 #define CRADLES_MAX 16
 
 struct cradle {

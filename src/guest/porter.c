@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/futex.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "guest/guest.h"
 
 #include <errno.h>
-#include <linux/futex.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /*
@@ -30,6 +29,7 @@
  * itself: see struct shell_gate. All other pipes are read as long as somebody may write to them.
  */
 #define STREAMS_MAX 16
+#define SHELL_STREAM_FDS 3 /* its pipe, its gate, its eventfd */
 #define PIECES_MAX 4   /* of a program's output at a time */
 #define MOVE_OUT_MS 20 /* see cradle.c */
 #define STAY_MS 100    /* at most, however much there is to do */
@@ -51,6 +51,7 @@ struct porter {
 	struct input input;
 	struct stream streams[STREAMS_MAX]; /* the first is the shell's */
 	struct shell_gate *gate;
+	int event; /* by which the shell wakes the owner; -1: there is no shell */
 	uint32_t pumped; /* the turn of the command whose output is forwarded; 0: none */
 	uint8_t requests;
 	bool in_groups;   /* of the episode, still */
@@ -63,6 +64,14 @@ static void tell(const struct porter *p, const struct buf *b, const int *fd)
 {
 	if (wire_send(p->start->owner, b, fd, fd ? 1 : 0) < 0)
 		_exit(0);
+}
+
+static void tell_that(const struct porter *p, enum porter_event event)
+{
+	auto_buf struct buf b = BUF_INIT(8);
+
+	wire_put_u8(&b, (uint8_t)event);
+	tell(p, &b, NULL);
 }
 
 static const uint8_t no_digest[SHA256_BYTES];
@@ -118,7 +127,7 @@ static bool gate_enter(struct porter *p)
 static void gate_leave(struct porter *p)
 {
 	__atomic_store_n(&p->gate->moving, 0, __ATOMIC_SEQ_CST);
-	syscall(SYS_futex, &p->gate->moving, FUTEX_WAKE, 1, NULL, NULL, 0);
+	futex_wake(&p->gate->moving);
 }
 
 static void pump_shell(struct porter *p)
@@ -179,6 +188,15 @@ static void handle_pump(struct porter *p, struct wire *w)
 	p->pumped = wire_get_u32(w);
 	if (!wire_done(w))
 		_exit(1);
+	tell_that(p, PORTER_PUMPS);
+}
+
+static void ring(const struct porter *p)
+{
+	uint64_t times;
+
+	if (read(p->event, &times, sizeof(times)) > 0)
+		tell_that(p, PORTER_RING);
 }
 
 static void handle_shut(struct porter *p, struct wire *w)
@@ -194,20 +212,12 @@ static void handle_shut(struct porter *p, struct wire *w)
 
 /* --- input ----------------------------------------------------------------------------------- */
 
-static void tell_hungry(const struct porter *p)
-{
-	auto_buf struct buf b = BUF_INIT(8);
-
-	wire_put_u8(&b, PORTER_HUNGRY);
-	tell(p, &b, NULL);
-}
-
 static void begin_input(struct porter *p, int fd)
 {
 	close_fd(&p->input.fd);
 	p->input.fd = fd;
 	p->input.at = p->input.n = 0;
-	tell_hungry(p);
+	tell_that(p, PORTER_HUNGRY);
 }
 
 /* As much as there is room for. If nobody reads it, no more is asked for. */
@@ -221,7 +231,7 @@ static void feed(struct porter *p)
 	else if (n < 0 && errno != EAGAIN && errno != EINTR)
 		close_fd(&in->fd);
 	if (in->fd >= 0 && in->at == in->n)
-		tell_hungry(p);
+		tell_that(p, PORTER_HUNGRY);
 }
 
 static void handle_input(struct porter *p, const struct wire *w)
@@ -323,12 +333,15 @@ static void add_stream(struct porter *p, uint32_t number, const int *fds, size_t
 		begin_input(p, fds[0]);
 		return;
 	}
-	if (!s || n_fds != (number ? 1 : 2))
+	if (!s || n_fds != (number ? 1 : SHELL_STREAM_FDS))
 		_exit(1);
 	close_fd(&s->fd);
 	*s = (struct stream){ number, fds[0] };
-	if (!number)
-		set_gate(p, fds[1]);
+	if (number)
+		return;
+	set_gate(p, fds[1]);
+	close_fd(&p->event);
+	p->event = fds[2];
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
@@ -368,10 +381,10 @@ static void handle(struct porter *p, const char *message, size_t size, int *fds,
 static bool receive(struct porter *p, int socket)
 {
 	static char message[GUEST_MESSAGE_MAX];
-	int fds[2];
+	int fds[SHELL_STREAM_FDS];
 	size_t n_fds = 0;
 	ssize_t size = fd_recv_message(
-			socket, message, sizeof(message), fds, 2, &n_fds, MSG_DONTWAIT);
+			socket, message, sizeof(message), fds, SHELL_STREAM_FDS, &n_fds, MSG_DONTWAIT);
 	struct wire w;
 
 	if (size == -EAGAIN)
@@ -404,14 +417,15 @@ static void leave_groups(struct porter *p)
  * it says so must not be read after them. */
 static void turn(struct porter *p)
 {
-	struct pollfd fds[3 + REQUEST_PIPES + STREAMS_MAX];
-	struct pollfd *requests = fds + 3, *streams = requests + REQUEST_PIPES;
+	struct pollfd fds[4 + REQUEST_PIPES + STREAMS_MAX];
+	struct pollfd *requests = fds + 4, *streams = requests + REQUEST_PIPES;
 	bool feeds = p->input.at < p->input.n;
 	int r;
 
 	fds[0] = (struct pollfd){ .fd = p->start->init, .events = POLLIN };
 	fds[1] = (struct pollfd){ .fd = p->start->owner, .events = POLLIN };
 	fds[2] = (struct pollfd){ .fd = feeds ? p->input.fd : -1, .events = POLLOUT };
+	fds[3] = (struct pollfd){ .fd = p->event, .events = POLLIN };
 	for (size_t i = 0; i < REQUEST_PIPES; i++)
 		requests[i] = (struct pollfd){ .fd = p->start->pipes[i], .events = POLLIN };
 	for (size_t i = 0; i < STREAMS_MAX; i++)
@@ -426,6 +440,8 @@ static void turn(struct porter *p)
 	for (size_t i = 0; i < 2; i++)
 		while (fds[i].revents && receive(p, fds[i].fd))
 			;
+	if (fds[3].revents && fds[3].fd == p->event)
+		ring(p);
 	if (fds[2].revents && fds[2].fd == p->input.fd)
 		feed(p);
 	for (size_t i = 0; i < STREAMS_MAX; i++)
@@ -445,12 +461,15 @@ _Noreturn void porter_main(const struct porter_start *start)
 	prctl(PR_SET_NAME, "porter");
 	p.start = start;
 	p.in_groups = start->n_home > 0;
-	p.input.fd = -1;
+	p.input.fd = p.event = -1;
 	p.leave_ns = clock_now_ns() + STAY_MS * NS_PER_MS;
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		p.streams[i].fd = -1;
 	if (start->shell.drain >= 0)
-		add_stream(&p, 0, (const int[]){ start->shell.drain, start->shell.gate }, 2);
+		add_stream(&p, 0,
+				(const int[]){ start->shell.drain, start->shell.gate,
+						start->shell.event },
+				SHELL_STREAM_FDS);
 	for (;;)
 		turn(&p);
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fd.h"
+#include "base/futex.h"
 #include "guest/guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* What a fork of PID 1 does until it is a shell, and how that speaks to its owner. The first shell gets
@@ -30,7 +29,7 @@ bool shell_wait(const struct shell_mail *mail, uint32_t *turn)
 	uint32_t now = __atomic_load_n(&mail->turn, __ATOMIC_ACQUIRE);
 
 	if (now == *turn)
-		syscall(SYS_futex, &mail->turn, FUTEX_WAIT, now, NULL, NULL, 0);
+		futex_wait(&mail->turn, now, INT64_MAX);
 	now = __atomic_load_n(&mail->turn, __ATOMIC_ACQUIRE);
 	if (now == *turn)
 		return false;
@@ -43,7 +42,7 @@ static void take_over(struct shell_gate *gate, uint32_t turn)
 {
 	__atomic_store_n(&gate->over, turn, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&gate->moving, __ATOMIC_SEQ_CST))
-		syscall(SYS_futex, &gate->moving, FUTEX_WAIT, 1, NULL, NULL, 0);
+		futex_wait(&gate->moving, 1, INT64_MAX);
 }
 
 /* One read that goes on after a signal; a pipe that can't be read ends the shell, which is told. */
@@ -75,6 +74,17 @@ static size_t read_present(int drain, char *to, size_t n)
 	return done;
 }
 
+static void wake_owner(const struct shell_start *start)
+{
+	uint32_t listening = __atomic_load_n(&start->mail->listening, __ATOMIC_SEQ_CST);
+
+	if (listening == SHELL_LISTENS_HERE)
+		futex_wake(&start->mail->answered);
+	else if (listening == SHELL_LISTENS_TO_PORTER &&
+			fd_write_full(start->ends.event, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
+		_exit(125); /* PID 1 tells of that, which wakes the owner, too */
+}
+
 void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_status *status,
 		const char *cwd)
 {
@@ -88,9 +98,7 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 			start->ends.drain, mail->answer + n, SHELL_OUTPUT_MAX);
 	mail->status = *status;
 	__atomic_store_n(&mail->answered, turn, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(&mail->listening, __ATOMIC_SEQ_CST) &&
-			fd_write_full(start->ends.event, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
-		_exit(125); /* PID 1 tells of that, which wakes the owner, too */
+	wake_owner(start);
 }
 
 /* For this process alone, and closed. */

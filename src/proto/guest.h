@@ -28,7 +28,7 @@
  * one while code of an agent runs. The porter alone does: if it hangs, PID 1 ends, the kernel kills
  * all of the sandbox, and the lock is free.
  */
-#define GUEST_VERSION 2
+#define GUEST_VERSION 3
 #define GUEST_MESSAGE_MAX 65536 /* bytes of any message */
 #define GUEST_PATH_MAX 4096
 #define GUEST_TEXT_MAX 512 /* of an error's text */
@@ -36,7 +36,6 @@
 #define GUEST_ITEMS_MAX 1024
 #define GUEST_ENV_MAX 256
 #define GUEST_ARGS_MAX 1024
-#define SHELL_FDS 2        /* of a shell: mail, event */
 #define GUEST_FDS_MAX 16   /* descriptors of a program */
 #define GUEST_GROUPS_MAX 4 /* control groups that a process is put into */
 
@@ -182,7 +181,7 @@ enum init_message {
 	INIT_GO,      /* u32 id: the program of INIT_RUN may begin; the owner has closed its ends */
 	INIT_SIGNAL,  /* u32 id, u32 signal */
 	INIT_INTERRUPT, /* u8 level, u64 began_ns, u32 last_pid (shell_mark); answered */
-	INIT_SHELL,     /* a new shell; its descriptors: SHELL_FDS */
+	INIT_SHELL,     /* a new shell; descriptor: its memory (struct shell_mail) */
 };
 
 /* PID 1 to owner */
@@ -198,7 +197,7 @@ enum init_event {
 enum porter_message {
 	PORTER_GET = 1, /* u32 id, str folder, str path, u64 most bytes */
 	PORTER_PUT, /* u32 id, str folder, str path, u32 mode; descriptor: a memfd with the bytes */
-	PORTER_PUMP,  /* u32 turn: forward the shell's output until that command is over */
+	PORTER_PUMP,  /* u32 turn: forward the shell's output until that command is over; answered */
 	PORTER_DRAIN, /* u32 id: forward what all pipes hold now, and pump the shell's no more */
 	PORTER_CLEAR, /* requests were dealt with: the next ones are told again */
 	PORTER_INPUT, /* bytes for a program, to the end of the message, after PORTER_HUNGRY; none: their end */
@@ -211,6 +210,8 @@ enum porter_event {
 	PORTER_REQUEST,    /* u8 bits */
 	PORTER_DONE, /* u32 id, u32 errno (0: done), text, and the SHA-256 of what GET's descriptor holds */
 	PORTER_HUNGRY, /* the program's input has taken all bytes so far */
+	PORTER_PUMPS,  /* PORTER_PUMP was heard: the porter does not hang */
+	PORTER_RING,   /* the shell has answered, and its owner had said that it listens */
 };
 
 /* Of a copy that comes with PORTER_DONE: nobody can change it, nor take a lock to do so. */
@@ -222,7 +223,7 @@ enum porter_event {
 /* PID 1 to porter: a pipe to read from, or to write a program's input to. A stream is 0 for the shell, else
  * STREAM_OF a program. */
 enum porter_errand {
-	PORTER_STREAM = 1, /* u32 stream; descriptor: our end; and of the shell's: its gate */
+	PORTER_STREAM = 1, /* u32 stream; descriptor: our end; and of the shell's: its gate, its eventfd */
 };
 
 #define RUN_STREAMS_MAX 3
@@ -264,7 +265,9 @@ struct pack_entry {
  * A command and its answer lie in memory that the owner and the shell have mapped: a memfd of
  * SHELL_MAIL_BYTES, sealed to keep its size and its pages. The shell reads its own output from its
  * pipe, as much as is there when the command is over, and puts it into the answer; what did not fit into the
- * pipe, the porter has forwarded before. An eventfd wakes an owner that sleeps.
+ * pipe, the porter has forwarded before. An owner that sleeps is woken by the porter, which the shell
+ * wakes by an eventfd: who holds an eventfd can have a million watches on it, each of which costs time
+ * in every read, write and close.
  *
  * All that the shell writes here is the agent's word: the owner copies it within bounds, once.
  */
@@ -289,6 +292,13 @@ struct shell_mark {
 	int32_t last_pid; /* the newest process of the sandbox by then */
 };
 
+/* How an owner that sleeps is to be woken. */
+enum shell_listening {
+	SHELL_LISTENS_NOT,
+	SHELL_LISTENS_HERE,      /* it waits for `answered` */
+	SHELL_LISTENS_TO_PORTER, /* it waits for much: the shell sets its eventfd, the porter sends PORTER_RING */
+};
+
 enum shell_end {
 	SHELL_RAN,
 	SHELL_SYNTAX,      /* it does not parse, nothing was run */
@@ -304,8 +314,8 @@ struct shell_status {
 
 struct shell_mail {
 	uint32_t turn;      /* the owner's: the number of the last command; a futex */
-	uint32_t listening; /* the owner's: it sleeps, and wants the event */
-	uint32_t answered;  /* the shell's: the turn whose status is below; set last */
+	uint32_t listening; /* the owner's: enum shell_listening */
+	uint32_t answered;  /* the shell's: the turn whose status is below; set last; a futex */
 	struct shell_mark mark;
 	struct shell_status status;
 	struct shell_command command;

@@ -23,7 +23,6 @@
  * The owner's side of a sandbox' PID 1. The guest may be taken over by its agent: every message is
  * checked whole, and whatever breaks the protocol makes the sandbox "gone", which only it feels.
  */
-#define ANSWER_MS 5000
 #define QUEUE_MAX 256 /* events that may come while an answer is awaited, or without a pause */
 #define EVENT_BYTES_MAX 1024
 
@@ -126,13 +125,6 @@ void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out)
 		set_gone(sb, out);
 }
 
-static int wait_ready(int fd, short events, int64_t deadline_ns)
-{
-	struct pollfd p = { .fd = fd, .events = events };
-
-	return poll(&p, 1, clock_ms_left(deadline_ns));
-}
-
 bool sandbox_has_event(const struct sandbox *sb)
 {
 	return sb->n_queue > 0 || (sb->more && !sb->held);
@@ -143,7 +135,7 @@ void sandbox_waits(const struct sandbox *sb, struct waits *w)
 	waits_add(w, sb->control, POLLIN);
 	if (!sb->porter_ended && !sb->held)
 		waits_add(w, sb->porter, POLLIN);
-	waits_until(w, sandbox_has_event(sb) ? 0 : sb->held ? INT64_MAX : sb->answer_by_ns);
+	waits_until(w, sandbox_has_event(sb) ? 0 : sb->held ? INT64_MAX : porter_hangs_at(sb));
 }
 
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out)
@@ -165,18 +157,13 @@ void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event
 int control_send(struct sandbox *sb, int socket, const struct buf *b, const int *fds, size_t n,
 		struct fh_error *err)
 {
-	int64_t deadline = clock_now_ns() + ANSWER_MS * NS_PER_MS;
 	int r;
 
 	if (b->truncated)
 		return error_say(err, E2BIG, "the request is larger than %zu bytes", b->cap);
 	sb->n_unasked = 0;
 	r = sb->gone ? -EPIPE : fd_send_message(socket, b->data, b->len, fds, n, MSG_DONTWAIT);
-	while (r == -EAGAIN && clock_now_ns() < deadline) { /* it has not read the last ones */
-		wait_ready(socket, POLLOUT, deadline);
-		r = fd_send_message(socket, b->data, b->len, fds, n, MSG_DONTWAIT);
-	}
-	if (r == -EAGAIN)
+	if (r == -EAGAIN) /* it has not read hundreds before it: it hangs */
 		sb->gone = true;
 	return r < 0 ? error_set(err, -r, "send to the sandbox") : 0;
 }

@@ -39,7 +39,6 @@ static void after_fork_in_child(void)
 			close_fd(&sb->control);
 			close_fd(&sb->porter);
 			mail_free(take_ptr(sb->mail));
-			close_fd(&sb->event);
 			close_fd(&sb->files);
 			sb->gone = true;
 			sb->number = 0; /* it is not closed by a fork */

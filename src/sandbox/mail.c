@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
+#include "base/futex.h"
 #include "base/scope.h"
 #include "proto/guest.h"
 #include "sandbox/owner.h"
@@ -7,19 +8,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /*
  * The memory through which a shell gets its commands and answers them. Only pages that were written are
  * there: most commands need two. The shell may write anything there at any time, so that what is read
- * is copied once and checked then. It may map it a million times, so that no page is ever given back
- * here: the kernel would look through all of its maps, in our time. Nor can it punch holes, behind
- * which we would wait: once it has mapped it, the shell seals it against whatever else writes.
+ * is copied once and checked then. No page is ever given back here: the kernel would look through all
+ * maps of it in our time. An agent has at most one for each of its processes, since it has no descriptor
+ * of it and seccomp.c refuses copies of a map. Nor can it punch holes, behind which we would wait: once
+ * it has mapped it, the shell seals it against whatever else writes.
  */
 static int map(int fd, struct shell_mail **out, struct fh_error *err)
 {
@@ -66,11 +65,10 @@ void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, cons
 		.nonce = nonce, .flags = flags, .length = (uint32_t)n
 	};
 	memcpy(mail->text, text, n);
-	__atomic_store_n(&mail->listening, 0, __ATOMIC_RELAXED);
-	sb->listening = false;
+	sb->listening = SHELL_LISTENS_NOT;
+	__atomic_store_n(&mail->listening, sb->listening, __ATOMIC_RELAXED);
 	__atomic_store_n(&mail->turn, ++sb->turn, __ATOMIC_RELEASE);
-	/* Only the shell waits for it: to wake all would take as long as the agent has others wait. */
-	syscall(SYS_futex, &mail->turn, FUTEX_WAKE, 1, NULL, NULL, 0);
+	futex_wake(&mail->turn);
 }
 
 bool sandbox_shell_answered(const struct sandbox *sb)
@@ -79,26 +77,30 @@ bool sandbox_shell_answered(const struct sandbox *sb)
 }
 
 /* It is said to listen before it is looked whether the answer came, as the shell answers before it looks
- * whether somebody listens: one of the two sees the other. */
-bool sandbox_shell_waits(struct sandbox *sb, struct waits *w)
+ * whether somebody listens: one of the two sees the other. False: it is there. */
+static bool listen(struct sandbox *sb, enum shell_listening how)
 {
-	if (!sb->mail)
-		return true;
-	if (!sb->listening)
-		__atomic_store_n(&sb->mail->listening, 1, __ATOMIC_SEQ_CST);
-	sb->listening = true;
-	waits_add(w, sb->event, POLLIN);
+	if (sb->listening != how)
+		__atomic_store_n(&sb->mail->listening, how, __ATOMIC_SEQ_CST);
+	sb->listening = how;
 	return __atomic_load_n(&sb->mail->answered, __ATOMIC_SEQ_CST) != sb->turn;
 }
 
-void sandbox_hush_shell(struct sandbox *sb)
+bool sandbox_shell_listen(struct sandbox *sb)
 {
-	uint64_t count;
-	const struct iovec to = { &count, sizeof(count) };
+	return !sb->mail || listen(sb, SHELL_LISTENS_TO_PORTER);
+}
 
-	/* The agent shares its flags, and may have taken O_NONBLOCK away. */
-	if (sb->listening)
-		(void)!preadv2(sb->event, &to, 1, -1, RWF_NOWAIT);
+bool sandbox_shell_await(struct sandbox *sb, int64_t timeout_ns)
+{
+	uint32_t before;
+
+	if (!sb->mail)
+		return false;
+	before = __atomic_load_n(&sb->mail->answered, __ATOMIC_ACQUIRE);
+	if (listen(sb, SHELL_LISTENS_HERE) && before != sb->turn && timeout_ns > 0)
+		futex_wait(&sb->mail->answered, before, timeout_ns);
+	return sandbox_shell_answered(sb);
 }
 
 int sandbox_shell_status(

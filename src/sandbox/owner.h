@@ -31,12 +31,12 @@ struct owner_layer {
 /* What its PID 1 and its shell get. */
 struct sandbox_ends {
 	int sockets[PLAN_SOCKETS];
-	int shell[SHELL_FDS]; /* mail, event */
+	int mail; /* of the shell */
 };
 
 #define SANDBOX_ENDS_INIT                                                                          \
 	{                                                                                          \
-		.sockets = { -1, -1, -1, -1 }, .shell = { -1, -1 }                                 \
+		.sockets = { -1, -1, -1, -1 }, .mail = -1                                 \
 	}
 
 struct owner {
@@ -87,15 +87,15 @@ struct sandbox {
 	uint32_t number;         /* in the roll; 0: this process is a fork */
 	int control, porter;     /* sockets; -1: none, as the next */
 	struct shell_mail *mail; /* of its shell: where commands and answers lie; NULL: none */
-	int event;               /* of its shell: an eventfd */
 	uint32_t turn;           /* number of the shell's last command */
-	bool listening;          /* to the eventfd */
+	enum shell_listening listening; /* what the shell was told of this command */
 	sandbox_take_output *take_output;
 	void *output_arg;
 	struct porter_answer *answer; /* that nobody has taken; NULL: none */
 	uint32_t asked;               /* what the porter was asked last */
 	int64_t asked_bytes;          /* most that its answer may have; -1: none has any */
 	int64_t answer_by_ns;         /* when it hangs; INT64_MAX: nothing was asked */
+	int64_t pump_by_ns;           /* the same, of PORTER_PUMP */
 	bool porter_ended, more;      /* more may be there to read from it */
 	bool held;                    /* sandbox_hold_output() */
 	size_t n_told;                /* its events since there was none */
@@ -156,6 +156,7 @@ void control_copy_reason(struct wire *w, char *out, size_t size);
 
 /* porter.c: the next event of the porter, without waiting; false if its message is broken, or it hangs. */
 bool porter_next_event(struct sandbox *sb, struct sandbox_event *out);
+int64_t porter_hangs_at(const struct sandbox *sb); /* unless it says something sooner; INT64_MAX: nothing is awaited */
 void porter_drop_answer(struct sandbox *sb);
 
 /* mail.c: memory for a shell's commands and answers, and the descriptor by which the shell gets it. */

@@ -20,6 +20,7 @@
  * What it sends is checked as what PID 1 sends; a file must come sealed.
  */
 #define ANSWER_MS 5000
+#define PUMP_MS 15000 /* until it hears PORTER_PUMP: a machine may be busy with a thousand episodes */
 #define BYTES_PER_MS (50 << 10) /* of a file that is copied, hashed, and on a slow disk */
 #define PIECES_MAX 4  /* of output at a time, so that a loud sandbox keeps nobody waiting */
 #define QUEUE_MAX 256 /* events that may come while an answer is awaited, or without a pause */
@@ -87,7 +88,7 @@ static bool take_output(struct sandbox *sb, struct wire *w)
 	return true;
 }
 
-/* False if it is broken. Output gives no event. */
+/* False if it is broken. What only wakes or brings output gives no event. */
 static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
 {
 	switch ((enum porter_event)wire_get_u8(w)) {
@@ -96,6 +97,11 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 	case PORTER_REQUEST:
 		*out = (struct sandbox_event){ .kind = SANDBOX_REQUEST };
 		out->status = wire_get_u8(w);
+		return wire_done(w);
+	case PORTER_PUMPS:
+		sb->pump_by_ns = INT64_MAX;
+		return wire_done(w);
+	case PORTER_RING: /* who waits is awake, and looks at the mail */
 		return wire_done(w);
 	case PORTER_HUNGRY:
 		*out = (struct sandbox_event){ .kind = SANDBOX_HUNGRY };
@@ -106,9 +112,16 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 	return false;
 }
 
+int64_t porter_hangs_at(const struct sandbox *sb)
+{
+	return sb->pump_by_ns < sb->answer_by_ns ? sb->pump_by_ns : sb->answer_by_ns;
+}
+
 static bool hangs(const struct sandbox *sb)
 {
-	return sb->answer_by_ns != INT64_MAX && clock_now_ns() >= sb->answer_by_ns;
+	int64_t at = porter_hangs_at(sb);
+
+	return at != INT64_MAX && clock_now_ns() >= at;
 }
 
 /* PID 1 ends with its porter, and may say why. One that stays has a deadline to do so. */
@@ -208,6 +221,9 @@ int sandbox_pump_shell(struct sandbox *sb, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(64);
 
+	if (sb->pump_by_ns != INT64_MAX) /* the one before was not heard yet */
+		return 0;
+	sb->pump_by_ns = clock_now_ns() + PUMP_MS * NS_PER_MS;
 	wire_put_u8(&b, PORTER_PUMP);
 	wire_put_u32(&b, sb->turn);
 	return send_to(sb, &b, NULL, err);
@@ -340,7 +356,7 @@ void sandbox_answer_waits(const struct sandbox *sb, struct waits *w)
 	waits_add(w, sb->control, POLLIN);
 	if (!sb->porter_ended)
 		waits_add(w, sb->porter, POLLIN);
-	waits_until(w, sb->more ? 0 : sb->answer_by_ns);
+	waits_until(w, sb->more ? 0 : porter_hangs_at(sb));
 }
 
 static int await(struct sandbox *sb, uint32_t id, struct sandbox_answer *out, struct fh_error *err)

@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/statfs.h>
 #include <unistd.h>
@@ -44,31 +43,18 @@ static int make_sockets(struct sandbox *sb, int theirs[PLAN_SOCKETS], struct fh_
 	return r;
 }
 
-static int make_shell_ends(struct sandbox *sb, struct sandbox_ends *ends, struct fh_error *err)
+static int make_mail(struct sandbox *sb, int *out_fd, struct fh_error *err)
 {
-	int r = mail_new(&sb->mail, &ends->shell[0], err);
-
-	if (r < 0)
-		return r;
 	sb->turn = 0;
-	sb->listening = false;
-	sb->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	ends->shell[1] = sb->event < 0 ? -1 : fcntl(sb->event, F_DUPFD_CLOEXEC, 3);
-	return ends->shell[1] < 0 ? error_set(err, errno, "make the shell's eventfd") : 0;
+	sb->listening = SHELL_LISTENS_NOT;
+	return mail_new(&sb->mail, out_fd, err);
 }
 
 void sandbox_close_ends(struct sandbox_ends *ends)
 {
 	for (size_t i = 0; i < PLAN_SOCKETS; i++)
 		close_fd(&ends->sockets[i]);
-	for (size_t i = 0; i < SHELL_FDS; i++)
-		close_fd(&ends->shell[i]);
-}
-
-static void close_shell(struct sandbox *sb)
-{
-	mail_free(take_ptr(sb->mail));
-	close_fd(&sb->event);
+	close_fd(&ends->mail);
 }
 
 /* Files that fill all of an episode's memory would leave none to the process that removes them. */
@@ -122,14 +108,12 @@ static int send_limited(
 		struct sandbox *sb, const struct plan *plan, const struct sandbox_ends *ends)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	int fds[PLAN_SOCKETS + SHELL_FDS + CGROUP_PARTS];
+	int fds[PLAN_SOCKETS + 1 + CGROUP_PARTS];
 	size_t n = PLAN_SOCKETS;
 
 	memcpy(fds, ends->sockets, sizeof(ends->sockets));
-	if (plan->flags & PLAN_SHELL) {
-		memcpy(fds + n, ends->shell, sizeof(ends->shell));
-		n += SHELL_FDS;
-	}
+	if (plan->flags & PLAN_SHELL)
+		fds[n++] = ends->mail;
 	for (uint32_t i = 0; i < plan->n_groups; i++)
 		fds[n++] = sb->group->parts[i];
 	plan_put(&b, plan);
@@ -255,7 +239,7 @@ static int begin(struct sandbox *sb, const struct sandbox_options *o, struct san
 	if (r == 0)
 		r = make_sockets(sb, ends->sockets, err);
 	if (r == 0 && o->shell)
-		r = make_shell_ends(sb, ends, err);
+		r = make_mail(sb, &ends->mail, err);
 	if (r == 0)
 		r = plan_writable(sb, o->writable, folders, &limits, &plan, err);
 	if (r == 0)
@@ -273,8 +257,8 @@ int sandbox_start(struct owner *owner, const struct sandbox_options *options, st
 	int r;
 
 	sb->owner = owner;
-	sb->control = sb->porter = sb->event = sb->files = -1;
-	sb->answer_by_ns = INT64_MAX;
+	sb->control = sb->porter = sb->files = -1;
+	sb->answer_by_ns = sb->pump_by_ns = INT64_MAX;
 	fork_watch_sandbox(sb);
 	r = begin(sb, options, &ends, err);
 	sandbox_close_ends(&ends);
@@ -295,7 +279,7 @@ void sandbox_close(struct sandbox *sb)
 	porter_drop_answer(sb);
 	/* First, while PID 1 has it mounted: the last to go would have to free its pages. */
 	close_fd(&sb->files);
-	close_shell(sb);
+	mail_free(take_ptr(sb->mail));
 	close_fd(&sb->porter);
 	close_fd(&sb->control);
 	roll_close(sb->owner, sb->number);
@@ -312,21 +296,19 @@ void sandbox_fds(const struct sandbox *sb, int out_fds[SANDBOX_FDS])
 {
 	out_fds[0] = sb->control;
 	out_fds[1] = sb->porter;
-	out_fds[2] = sb->event;
 }
 
 int sandbox_restart_shell(struct sandbox *sb, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(64);
-	struct sandbox_ends ends = SANDBOX_ENDS_INIT;
+	auto_close int mail = -1;
 	int r;
 
-	close_shell(sb);
+	mail_free(take_ptr(sb->mail));
 	wire_put_u8(&b, INIT_SHELL);
-	r = make_shell_ends(sb, &ends, err);
+	r = make_mail(sb, &mail, err);
 	if (r == 0)
-		r = control_send(sb, sb->control, &b, ends.shell, SHELL_FDS, err);
-	sandbox_close_ends(&ends);
+		r = control_send(sb, sb->control, &b, &mail, 1, err);
 	return r < 0 ? error_wrap(err, "start a new shell") : 0;
 }
 

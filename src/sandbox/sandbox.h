@@ -159,8 +159,8 @@ void sandbox_close(struct sandbox *sb);
 
 /* Adds what the next event may come by. */
 void sandbox_waits(const struct sandbox *sb, struct waits *w);
-#define SANDBOX_FDS 3
-/* The descriptors that sandbox_waits() and sandbox_shell_waits() ever add; -1: none. */
+#define SANDBOX_FDS 2
+/* The descriptors that sandbox_waits() ever adds; -1: none. */
 void sandbox_fds(const struct sandbox *sb, int out_fds[SANDBOX_FDS]);
 
 /*
@@ -187,10 +187,10 @@ void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, cons
 /* Whether the shell says that its answer is there: the agent's word, and sooner known than by a
  * descriptor. */
 bool sandbox_shell_answered(const struct sandbox *sb);
-/* Adds the descriptor by which it says so. False: it has said so just now, and will not again. */
-bool sandbox_shell_waits(struct sandbox *sb, struct waits *w);
-/* The descriptor has said what it had to: it is quiet again. */
-void sandbox_hush_shell(struct sandbox *sb);
+/* Waits for it, deaf to all else: for moments. */
+bool sandbox_shell_await(struct sandbox *sb, int64_t timeout_ns);
+/* From now on its answer wakes who waits by sandbox_waits(). False: it is there already, and will not. */
+bool sandbox_shell_listen(struct sandbox *sb);
 /* Copies the answer, which the agent may have written: its output is added to `output`, the bytes of
  * `cwd` get a NUL after them. -EPROTO if its lengths are none. */
 struct shell_status;
@@ -198,7 +198,8 @@ int sandbox_shell_status(
 		const struct sandbox *sb, struct shell_status *out, char *cwd, size_t cwd_size);
 void sandbox_shell_output(const struct sandbox *sb, const struct shell_status *status,
 		struct buf *output, bool *out_cut);
-/* From now on until the end of the command its output comes while it runs. */
+/* From now on until the end of the command its output comes while it runs. Asked again now and then, since a
+ * porter that does not hear it in time hangs: the sandbox is gone then. */
 int sandbox_pump_shell(struct sandbox *sb, struct fh_error *err);
 
 enum sandbox_event_kind {

@@ -72,6 +72,7 @@ static const struct {
 	{ SCMP_SYS(quotactl), EPERM },
 	{ SCMP_SYS(quotactl_fd), EPERM },
 	{ SCMP_SYS(reboot), EPERM },
+	{ SCMP_SYS(remap_file_pages), ENOSYS }, /* see refuse_second_maps() */
 	{ SCMP_SYS(request_key), EPERM },
 	{ SCMP_SYS(settimeofday), EPERM },
 	{ SCMP_SYS(swapoff), EPERM },
@@ -233,6 +234,17 @@ static int refuse_huge_pages(scmp_filter_ctx filter)
 	return r;
 }
 
+/*
+ * A shell has the memory that it shares with its owner mapped, and no descriptor to map it again. With a thousand
+ * maps of one page, the kernel would look through all of them to take that page away, and whoever unmaps it, the
+ * owner too, would wait for the end of that.
+ */
+static int refuse_second_maps(scmp_filter_ctx filter)
+{
+	return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(mremap), 1,
+			SCMP_A1(SCMP_CMP_EQ, 0)); /* from no bytes: a copy of a shared map */
+}
+
 static int refuse_namespaces(scmp_filter_ctx filter)
 {
 	/* Its flags are behind a pointer: ENOSYS makes the C library use clone instead. */
@@ -308,6 +320,8 @@ static int add_agent(scmp_filter_ctx filter)
 
 	if (r == 0)
 		r = refuse_fcntls(filter);
+	if (r == 0)
+		r = refuse_second_maps(filter);
 	if (r == 0)
 		r = refuse_filters(filter);
 	return r == 0 ? keep_core_limit(filter) : r;

@@ -41,6 +41,7 @@ static const struct {
 };
 #define LAST_WAIT_MS 3000 /* for the end of a killed shell to be told, or for the porter */
 #define PUMP_NS 2000000   /* a command that lasts longer has its output forwarded */
+#define PUMP_AGAIN_NS (5 * NS_PER_S) /* and one that lasts so long is asked about again */
 #define NONCES 32         /* of 256 bytes, getrandom() gives all or nothing */
 
 /* A process that sleeps takes as long to be woken as a quick command takes to run. Where that does not
@@ -61,14 +62,14 @@ struct session {
 	enum state state;
 	struct buf output;
 	bool more_output; /* than the cap */
-	bool pumped;      /* the porter forwards this command's */
 	uint32_t drain;   /* when DRAINING: what the porter was asked */
 
 	uint64_t nonce;
 	uint64_t nonces[NONCES]; /* the next ones */
 	size_t n_nonces;
 	int64_t began_ns, deadline_ns;
-	bool spun;                    /* for this command */
+	int64_t pump_ns;              /* when the porter is told to forward its output, next */
+	bool awaited;                 /* session_await_quick(), for this command */
 	bool warm;                    /* the shell has run a command */
 	unsigned leave_out, left_out; /* commands that go without, and have gone, since one */
 	size_t next_force;            /* index in force[]; 0: not timed out */
@@ -250,7 +251,6 @@ static void distrust(struct session *s, const char *what)
 
 static void read_shell(struct session *s)
 {
-	sandbox_hush_shell(s->sb);
 	if (!sandbox_shell_answered(s->sb))
 		return;
 	if (sandbox_shell_status(s->sb, &s->status, s->cwd, sizeof(s->cwd)) < 0)
@@ -335,12 +335,13 @@ static int begin(struct session *s, const char *command, int64_t timeout_ms, uin
 	if (r < 0)
 		return error_set(err, -r, "get random numbers");
 	buf_clear(&s->output);
-	s->more_output = s->pumped = s->cancelled = s->spun = false;
+	s->more_output = s->cancelled = s->awaited = false;
 	s->next_force = 0;
 	s->integrity[0] = '\0';
 	s->result = (struct session_result){ .output = &s->output, .cwd = s->cwd };
 	s->began_ns = clock_now_ns();
 	s->deadline_ns = timeout_ms > 0 ? s->began_ns + timeout_ms * NS_PER_MS : INT64_MAX;
+	s->pump_ns = s->began_ns + PUMP_NS;
 	s->state = RUNNING;
 	sandbox_tell_shell(s->sb, s->nonce, flags, command);
 	return 0;
@@ -358,16 +359,19 @@ int session_begin_aside(
 	return begin(s, command, timeout_ms, SHELL_ASIDE, err);
 }
 
-void session_waits(const struct session *s, struct waits *w)
+void session_waits_awake(const struct session *s, struct waits *w)
 {
 	sandbox_waits(s->sb, w);
 	waits_until(w, s->deadline_ns);
-	if (s->state != RUNNING)
-		return;
-	if (!sandbox_shell_waits(s->sb, w))
+	if (s->state == RUNNING)
+		waits_until(w, s->pump_ns);
+}
+
+void session_waits(const struct session *s, struct waits *w)
+{
+	session_waits_awake(s, w);
+	if (s->state == RUNNING && !sandbox_shell_listen(s->sb))
 		waits_until(w, 0);
-	if (!s->pumped)
-		waits_until(w, s->began_ns + PUMP_NS);
 }
 
 /* --- advancing ------------------------------------------------------------------------------- */
@@ -393,8 +397,8 @@ static void check_time(struct session *s)
 {
 	int64_t now = clock_now_ns();
 
-	if (s->state == RUNNING && !s->pumped && now >= s->began_ns + PUMP_NS) {
-		s->pumped = true;
+	if (s->state == RUNNING && now >= s->pump_ns) {
+		s->pump_ns = now + PUMP_AGAIN_NS;
 		(void)sandbox_pump_shell(s->sb, NULL); /* one that is gone tells so */
 	}
 	if (now >= s->deadline_ns && s->state == DRAINING)
@@ -430,34 +434,42 @@ void session_cancel(struct session *s)
 	s->deadline_ns = clock_now_ns();
 }
 
-bool session_spin(struct session *s)
+bool session_answered(const struct session *s)
 {
-	int64_t end_ns;
+	return s->state == RUNNING && sandbox_shell_answered(s->sb);
+}
 
-	if (s->state != RUNNING || s->spun)
+static void spin(struct session *s)
+{
+	int64_t end_ns = clock_now_ns() + SPIN_NS;
+
+	while (!sandbox_shell_answered(s->sb))
+		if (clock_now_ns() >= end_ns) {
+			s->leave_out = s->leave_out < LEAVE_OUT_MAX ? 2 * s->leave_out + 1
+								    : LEAVE_OUT_MAX;
+			return;
+		}
+	s->leave_out /= 2;
+}
+
+bool session_await_quick(struct session *s)
+{
+	int64_t until_ns = s->pump_ns < s->deadline_ns ? s->pump_ns : s->deadline_ns;
+
+	if (s->state != RUNNING || s->awaited)
 		return false;
-	s->spun = true;                    /* an agent that says so may not have answered */
+	s->awaited = true;                 /* an agent that says so may not have answered */
 	if (sandbox_shell_answered(s->sb)) /* it has run in our place */
 		return true;
 	if (!s->warm) { /* the first takes longer, and the shell may be on this CPU */
 		s->warm = true;
-		return false;
-	}
-	if (s->left_out < s->leave_out) {
+	} else if (s->left_out < s->leave_out) {
 		s->left_out++;
-		return false;
+	} else {
+		s->left_out = 0;
+		spin(s);
 	}
-	s->left_out = 0;
-	end_ns = clock_now_ns() + SPIN_NS;
-	while (!sandbox_shell_answered(s->sb)) {
-		if (clock_now_ns() >= end_ns) {
-			s->leave_out = s->leave_out < LEAVE_OUT_MAX ? 2 * s->leave_out + 1
-								    : LEAVE_OUT_MAX;
-			return false;
-		}
-	}
-	s->leave_out /= 2;
-	return true;
+	return sandbox_shell_await(s->sb, until_ns - clock_now_ns());
 }
 
 int session_command(struct session *s, const char *command, int64_t timeout_ms, bool check_syntax,
@@ -468,7 +480,7 @@ int session_command(struct session *s, const char *command, int64_t timeout_ms, 
 	while (r == 0 && !session_advance(s)) {
 		struct waits w = WAITS_INIT;
 
-		if (session_spin(s))
+		if (session_await_quick(s))
 			continue;
 		session_waits(s, &w);
 		waits_poll(&w);

@@ -57,9 +57,13 @@ int session_begin_aside(
 void session_waits(const struct session *s, struct waits *w);
 bool session_advance(struct session *s);
 
-/* For who has nothing to do but to wait for this command, before it waits: looks for the answer for some
- * microseconds, without sleeping, where that was worth it lately. True: it seems to be there. */
-bool session_spin(struct session *s); /* true: over */
+/* Whether the shell says that the command is over: the agent's word. */
+bool session_answered(const struct session *s);
+/* For who has nothing to do but to wait for this command, before it waits: 2 ms at most, once for each command. True:
+ * session_answered(). The first microseconds it stays awake, where that was worth it lately. */
+bool session_await_quick(struct session *s);
+/* As session_waits(), for who looks at session_answered() all the time: the shell need wake nobody. */
+void session_waits_awake(const struct session *s, struct waits *w);
 
 /* Whether the command has asked for this (one of REQUEST_*), which is forgotten with it. */
 bool session_take_request(struct session *s, int request);

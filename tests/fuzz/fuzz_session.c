@@ -89,10 +89,10 @@ static struct shell_mail *map_mail(const struct play *p)
 {
 	void *mail;
 
-	if (p->guest.shell[GUEST_MAIL] < 0)
+	if (p->guest.mail < 0)
 		return NULL;
 	mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			p->guest.shell[GUEST_MAIL], 0);
+			p->guest.mail, 0);
 	check(mail != MAP_FAILED);
 	return mail;
 }
@@ -102,6 +102,7 @@ static void answer(struct play *p, bool honest)
 {
 	uint32_t cwd_bytes = input_u8(&p->in), output_bytes = input_u8(&p->in);
 	struct shell_mail *mail = map_mail(p);
+	static const uint16_t ring = PORTER_RING;
 	size_t n;
 	const uint8_t *bytes = input_bytes(&p->in, &n);
 
@@ -115,8 +116,7 @@ static void answer(struct play *p, bool honest)
 	memcpy(mail->answer, bytes, n);
 	mail->answered = mail->turn;
 	munmap(mail, SHELL_MAIL_BYTES);
-	if (p->guest.shell[GUEST_EVENT] >= 0)
-		(void)!write(p->guest.shell[GUEST_EVENT], &(uint64_t){ 1 }, sizeof(uint64_t));
+	guest_say(p->guest.porter, &ring, sizeof(ring));
 	p->answered = p->answered || honest;
 }
 
@@ -147,8 +147,8 @@ static void scribble(struct play *p)
 	size_t n;
 	const uint8_t *bytes = input_bytes(&p->in, &n);
 
-	if (p->guest.shell[GUEST_MAIL] >= 0)
-		(void)!pwrite(p->guest.shell[GUEST_MAIL], bytes, n, at);
+	if (p->guest.mail >= 0)
+		(void)!pwrite(p->guest.mail, bytes, n, at);
 }
 
 static void listen(struct play *p)
@@ -166,9 +166,9 @@ static void cancel(struct play *p)
 	session_cancel(p->session);
 }
 
-static void spin(struct play *p)
+static void await_quick(struct play *p)
 {
-	session_spin(p->session);
+	session_await_quick(p->session);
 }
 
 static void hang_up(struct play *p)
@@ -176,7 +176,7 @@ static void hang_up(struct play *p)
 	uint8_t which = input_u8(&p->in) & 7;
 	int *socket = which & 1 ? &p->guest.porter : &p->guest.control;
 
-	close_fd(which < SHELL_FDS ? &p->guest.shell[which] : socket);
+	close_fd(which ? socket : &p->guest.mail);
 }
 
 static void (*const acts[])(struct play *p) = {
@@ -190,7 +190,7 @@ static void (*const acts[])(struct play *p) = {
 	sleep_on,
 	scribble,
 	cancel,
-	spin,
+	await_quick,
 	hang_up,
 	say_as_porter,
 };

@@ -23,6 +23,7 @@ int __real_clock_gettime(clockid_t id, struct timespec *out);
 int __real_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
 int __wrap_clock_gettime(clockid_t id, struct timespec *out);
 int __wrap_poll(struct pollfd *fds, nfds_t n, int timeout_ms);
+void __wrap_futex_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns);
 int __wrap_ppoll(
 		struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *mask);
 
@@ -56,6 +57,13 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, c
 				: -1);
 }
 
+void __wrap_futex_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns)
+{
+	if (timeout_ns == INT64_MAX)
+		abort();
+	now_ns += timeout_ns;
+}
+
 void guest_sleep_ns(int64_t ns)
 {
 	now_ns += ns;
@@ -78,24 +86,18 @@ void guest_open(struct guest *g, bool shell)
 	*g->sb = (struct sandbox){ .owner = &owner,
 		.control = pair[0],
 		.porter = other[0],
-		.event = -1,
 		.answer_by_ns = INT64_MAX,
+		.pump_by_ns = INT64_MAX,
 		.files = -1 };
 	if (shell && sandbox_restart_shell(g->sb, NULL) < 0)
 		abort();
-}
-
-static void close_shell(struct guest *g)
-{
-	for (size_t i = 0; i < SHELL_FDS; i++)
-		close_fd(&g->shell[i]);
 }
 
 void guest_close(struct guest *g)
 {
 	close_fd(&g->control);
 	close_fd(&g->porter);
-	close_shell(g);
+	close_fd(&g->mail);
 }
 
 static int open_file(const void *data, size_t n)
@@ -130,11 +132,10 @@ void guest_print(struct guest *g, uint32_t stream, const void *data, size_t n)
 		fd_send_message(g->porter, b.data, b.len, NULL, 0, MSG_DONTWAIT);
 }
 
-static void take_shell(struct guest *g, int *fds)
+static void take_mail(struct guest *g, int *fd)
 {
-	close_shell(g);
-	for (size_t i = 0; i < SHELL_FDS; i++)
-		g->shell[i] = take_fd(&fds[i]);
+	close_fd(&g->mail);
+	g->mail = take_fd(fd);
 }
 
 static void answer_control(struct guest *g)
@@ -147,8 +148,8 @@ static void answer_control(struct guest *g)
 	while (g->control >= 0 &&
 			fd_recv_message(g->control, message, sizeof(message), fds, ARRAY_SIZE(fds),
 					&n, MSG_DONTWAIT) > 0) {
-		if (message[0] == INIT_SHELL && n == SHELL_FDS)
-			take_shell(g, fds);
+		if (message[0] == INIT_SHELL && n == 1)
+			take_mail(g, &fds[0]);
 		for (size_t i = 0; i < n; i++)
 			close_fd(&fds[i]);
 		if (message[0] == INIT_INTERRUPT)
@@ -156,10 +157,10 @@ static void answer_control(struct guest *g)
 	}
 }
 
-/* All that is asked with an id is done, without a file. */
+/* All that is asked with an id is done, without a file; the shell's output is pumped. */
 static void answer_porter(struct guest *g)
 {
-	static const uint8_t digest[SHA256_BYTES];
+	static const uint8_t digest[SHA256_BYTES], pumps = PORTER_PUMPS;
 	char message[GUEST_MESSAGE_MAX];
 	int fd = -1;
 	size_t n = 0;
@@ -174,6 +175,8 @@ static void answer_porter(struct guest *g)
 
 		if (n)
 			close_fd(&fd);
+		if (kind == PORTER_PUMP)
+			fd_send_message(g->porter, &pumps, 1, NULL, 0, MSG_DONTWAIT);
 		if (kind == PORTER_PUMP || kind == PORTER_CLEAR)
 			continue;
 		wire_put_u8(&b, PORTER_DONE);

@@ -17,14 +17,12 @@
 struct guest {
 	struct sandbox *sb;   /* the owner's; sandbox_close() may have been called */
 	int control, porter;  /* -1: closed, as the next */
-	int shell[SHELL_FDS]; /* mail, event */
+	int mail;
 };
 
-#define GUEST_NONE ((struct guest){ .control = -1, .porter = -1, .shell = { -1, -1 } })
+#define GUEST_NONE ((struct guest){ .control = -1, .porter = -1, .mail = -1 })
 
-enum { GUEST_MAIL, GUEST_EVENT };
-
-/* With a shell: its descriptors are taken by the first guest_listen(). */
+/* With a shell: its mail is taken by the first guest_listen(). */
 void guest_open(struct guest *g, bool shell);
 /* Its ends alone. */
 void guest_close(struct guest *g);
@@ -35,7 +33,7 @@ void guest_say(int socket, const void *data, size_t n);
 /* As a porter would: output of a stream. */
 void guest_print(struct guest *g, uint32_t stream, const void *data, size_t n);
 
-/* Reads what the owner has sent: takes a shell's descriptors, and answers as PID 1 would. */
+/* Reads what the owner has sent: takes a shell's mail, and answers as PID 1 would. */
 void guest_listen(struct guest *g);
 
 void guest_sleep_ns(int64_t ns);
