@@ -31,10 +31,10 @@ struct poller {
 	size_t n_heap, heap_size;
 	struct poll_queue {
 		struct fh_env *first, *last;
-	} kicked, done;          /* to be advanced; to be given out */
+	} kicked, done;                  /* to be advanced; to be given out */
 	struct fh_env *fresh[FRESH_MAX]; /* whose shells wake nobody yet: see look_out() */
 	size_t n_fresh;
-	bool fd_given; /* others may wait for it, so that no environment is fresh */
+	bool fd_given;           /* others may wait for it, so that no environment is fresh */
 	atomic_bool interrupted; /* some environment was asked to end its work */
 };
 

@@ -166,10 +166,10 @@ void requests_answer(int pipe);
 
 /* init.c: PID 1 of a sandbox, after mounts_build. */
 struct init_start {
-	const int *sockets;   /* PLAN_SOCKETS of them */
-	int owner, files;     /* a pidfd; the episode's file system, -1: none */
-	int mail; /* of its shell; -1: it has none */
-	const int *home;      /* cgroup.procs of the owner's own groups; see porter.c */
+	const int *sockets; /* PLAN_SOCKETS of them */
+	int owner, files;   /* a pidfd; the episode's file system, -1: none */
+	int mail;           /* of its shell; -1: it has none */
+	const int *home;    /* cgroup.procs of the owner's own groups; see porter.c */
 	size_t n_home;
 	const struct plan *plan;
 	struct confinement confinement;

@@ -30,9 +30,9 @@
  */
 #define STREAMS_MAX 16
 #define SHELL_STREAM_FDS 3 /* its pipe, its gate, its eventfd */
-#define PIECES_MAX 4   /* of a program's output at a time */
-#define MOVE_OUT_MS 20 /* see cradle.c */
-#define STAY_MS 100    /* at most, however much there is to do */
+#define PIECES_MAX 4       /* of a program's output at a time */
+#define MOVE_OUT_MS 20     /* see cradle.c */
+#define STAY_MS 100        /* at most, however much there is to do */
 
 struct stream {
 	uint32_t number;
@@ -51,7 +51,7 @@ struct porter {
 	struct input input;
 	struct stream streams[STREAMS_MAX]; /* the first is the shell's */
 	struct shell_gate *gate;
-	int event; /* by which the shell wakes the owner; -1: there is no shell */
+	int event;       /* by which the shell wakes the owner; -1: there is no shell */
 	uint32_t pumped; /* the turn of the command whose output is forwarded; 0: none */
 	uint8_t requests;
 	bool in_groups;   /* of the episode, still */
@@ -383,8 +383,8 @@ static bool receive(struct porter *p, int socket)
 	static char message[GUEST_MESSAGE_MAX];
 	int fds[SHELL_STREAM_FDS];
 	size_t n_fds = 0;
-	ssize_t size = fd_recv_message(
-			socket, message, sizeof(message), fds, SHELL_STREAM_FDS, &n_fds, MSG_DONTWAIT);
+	ssize_t size = fd_recv_message(socket, message, sizeof(message), fds, SHELL_STREAM_FDS,
+			&n_fds, MSG_DONTWAIT);
 	struct wire w;
 
 	if (size == -EAGAIN)

@@ -197,7 +197,7 @@ enum init_event {
 enum porter_message {
 	PORTER_GET = 1, /* u32 id, str folder, str path, u64 most bytes */
 	PORTER_PUT, /* u32 id, str folder, str path, u32 mode; descriptor: a memfd with the bytes */
-	PORTER_PUMP,  /* u32 turn: forward the shell's output until that command is over; answered */
+	PORTER_PUMP, /* u32 turn: forward the shell's output until that command is over; answered */
 	PORTER_DRAIN, /* u32 id: forward what all pipes hold now, and pump the shell's no more */
 	PORTER_CLEAR, /* requests were dealt with: the next ones are told again */
 	PORTER_INPUT, /* bytes for a program, to the end of the message, after PORTER_HUNGRY; none: their end */
@@ -295,7 +295,7 @@ struct shell_mark {
 /* How an owner that sleeps is to be woken. */
 enum shell_listening {
 	SHELL_LISTENS_NOT,
-	SHELL_LISTENS_HERE,      /* it waits for `answered` */
+	SHELL_LISTENS_HERE, /* it waits for `answered` */
 	SHELL_LISTENS_TO_PORTER, /* it waits for much: the shell sets its eventfd, the porter sends PORTER_RING */
 };
 

@@ -36,7 +36,7 @@ struct sandbox_ends {
 
 #define SANDBOX_ENDS_INIT                                                                          \
 	{                                                                                          \
-		.sockets = { -1, -1, -1, -1 }, .mail = -1                                 \
+		.sockets = { -1, -1, -1, -1 }, .mail = -1                                          \
 	}
 
 struct owner {
@@ -156,7 +156,8 @@ void control_copy_reason(struct wire *w, char *out, size_t size);
 
 /* porter.c: the next event of the porter, without waiting; false if its message is broken, or it hangs. */
 bool porter_next_event(struct sandbox *sb, struct sandbox_event *out);
-int64_t porter_hangs_at(const struct sandbox *sb); /* unless it says something sooner; INT64_MAX: nothing is awaited */
+int64_t porter_hangs_at(const struct
+		sandbox *sb); /* unless it says something sooner; INT64_MAX: nothing is awaited */
 void porter_drop_answer(struct sandbox *sb);
 
 /* mail.c: memory for a shell's commands and answers, and the descriptor by which the shell gets it. */

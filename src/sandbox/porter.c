@@ -20,7 +20,8 @@
  * What it sends is checked as what PID 1 sends; a file must come sealed.
  */
 #define ANSWER_MS 5000
-#define PUMP_MS 15000 /* until it hears PORTER_PUMP: a machine may be busy with a thousand episodes */
+#define PUMP_MS                                                                                    \
+	15000 /* until it hears PORTER_PUMP: a machine may be busy with a thousand episodes */
 #define BYTES_PER_MS (50 << 10) /* of a file that is copied, hashed, and on a slow disk */
 #define PIECES_MAX 4  /* of output at a time, so that a loud sandbox keeps nobody waiting */
 #define QUEUE_MAX 256 /* events that may come while an answer is awaited, or without a pause */

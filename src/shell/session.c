@@ -42,7 +42,7 @@ static const struct {
 #define LAST_WAIT_MS 3000 /* for the end of a killed shell to be told, or for the porter */
 #define PUMP_NS 2000000   /* a command that lasts longer has its output forwarded */
 #define PUMP_AGAIN_NS (5 * NS_PER_S) /* and one that lasts so long is asked about again */
-#define NONCES 32         /* of 256 bytes, getrandom() gives all or nothing */
+#define NONCES 32                    /* of 256 bytes, getrandom() gives all or nothing */
 
 /* A process that sleeps takes as long to be woken as a quick command takes to run. Where that does not
  * come (other commands, one CPU for both), more and more of them go without. */

@@ -13,13 +13,13 @@ REFUSED = {
         finit_module settimeofday clock_settime adjtimex iopl ioperm vhangup sethostname setuid
         setgid setgroups mknod-disk mknod-mem socket-raw socket-raw-high socket-raw6 lease notify shm-lock""",
     "ENOSYS": """clone3 io_setup io_uring_setup io_uring_enter io_uring_register inotify_init1 mq_open
-        modify_ldt seccomp beyond-the-known x32-getpid x32-ptrace int80-getpid""",
+        modify_ldt remap_file_pages seccomp beyond-the-known x32-getpid x32-ptrace int80-getpid""",
     "EAFNOSUPPORT": """socket-family-high socket-packet socket-vsock socket-alg socket-can socket-tipc socket-xdp
         socket-netlink-nf socket-netlink-audit socket-netlink-uevent socketpair-tipc""",
     "EPROTONOSUPPORT": "socket-sctp socket-mptcp",
     "ENOPROTOOPT": "socket-filter socket-filter-high socket-bpf socket-port-filter socket-port-bpf",
     "ENOMEM": "memfd-huge",
-    "EINVAL": "seccomp-prctl",
+    "EINVAL": "seccomp-prctl mremap-copy",
     "done": "getpid",
 }
 EXPECTED = {name: error for error, names in REFUSED.items() for name in names.split()}

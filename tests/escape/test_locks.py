@@ -33,19 +33,72 @@ def timed(agent, action: str, **more) -> dict:
     return answer
 
 
-@pytest.mark.parametrize("fd", [1, 249, 251])
-def test_the_shells_pipe(agent, fd):
+# What the shell keeps for itself is closed in what it runs, but for a copy as descriptor 0, 1 or 2.
+SHELLS_PIPE = {
+    "output": "pipe 1 60",
+    "kept output": "pipe 0 60 0>&251",
+    "drain": "drain 0 60 0<&249",
+}
+
+
+@pytest.mark.parametrize("which", SHELLS_PIPE)
+def test_the_shells_pipe(agent, which):
     """In the foreground it is a command that hangs; a job that goes on takes the next command with it."""
-    answer = timed(agent, f"{LOCK} pipe {fd} 60", timeout_s=0.5)
+    hold = f"{LOCK} {SHELLS_PIPE[which]}"
+    answer = timed(agent, hold, timeout_s=0.5)
     assert answer["info"]["outcome"] in ("timeout", "ok")
-    timed(agent, f"{LOCK} pipe {fd} 60 & sleep 0.4", timeout_s=1)
+    timed(agent, f"{hold} & sleep 0.4", timeout_s=1)
     if not agent.over:
         timed(agent, "echo more", timeout_s=1)
     agent.goes_on()
 
 
+def test_a_porter_that_hangs(agent):
+    """A command that would last for long ends with the episode, once the porter is not heard."""
+    agent.step("python3 -c 'import time; time.sleep(1e6)' & sleep 0.1")
+    began = time.monotonic()
+    hold = f"{LOCK} drain 0 1000 0<&249 & while :; do echo x; sleep 0.01; done"
+    agent.step(hold, timeout_s=1000)
+    assert agent.over and time.monotonic() - began < 40
+
+
+def cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+WATCHES = """
+import os, select, time
+fds = [os.dup(0) for _ in range(1000)]
+polls = [select.epoll() for _ in range(300)]
+for poll in polls:
+    for fd in fds:
+        poll.register(fd, select.EPOLLOUT | select.EPOLLIN | select.EPOLLET)
+print("watched", flush=True)
+time.sleep(1000)
+"""
+
+
+def test_watches_on_what_wakes_the_owner(agent):
+    """Each wake walks them all, and the owner does not pay for it."""
+    agent.sh(f"cat >watch.py <<'EOF'{WATCHES}EOF\ntrue")
+    agent.sh(
+        "python3 watch.py <&250 >said & until grep -q watched said; do sleep 0.1; done",
+        timeout_s=60,
+    )
+    before = cpu_s(agent.pid)
+    for _ in range(20):
+        agent.sh("sleep 0.01", timeout_s=30)
+    assert cpu_s(agent.pid) - before < 0.2
+    began = time.monotonic()
+    agent.child.kill()
+    agent.child.wait()
+    assert time.monotonic() - began < 1
+    agent.end(status=-signal.SIGKILL)
+
+
 def test_an_eventfd_that_was_made_to_block(agent):
-    """It is the owner's, too, and so are its flags."""
+    """The porter has it, too, and so it has its flags."""
     agent.sh("python3 -c 'import fcntl; fcntl.fcntl(0, fcntl.F_SETFL, 0)' 0<&250")
     assert timed(agent, "sleep 1000", timeout_s=0.5)["info"]["outcome"] == "timeout"
     agent.goes_on()

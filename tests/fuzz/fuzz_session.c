@@ -91,8 +91,7 @@ static struct shell_mail *map_mail(const struct play *p)
 
 	if (p->guest.mail < 0)
 		return NULL;
-	mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED,
-			p->guest.mail, 0);
+	mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, p->guest.mail, 0);
 	check(mail != MAP_FAILED);
 	return mail;
 }

@@ -15,8 +15,8 @@
  * guest_sleep_ns() and where somebody waits, so that no timeout takes its time.
  */
 struct guest {
-	struct sandbox *sb;   /* the owner's; sandbox_close() may have been called */
-	int control, porter;  /* -1: closed, as the next */
+	struct sandbox *sb;  /* the owner's; sandbox_close() may have been called */
+	int control, porter; /* -1: closed, as the next */
 	int mail;
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes system calls that would lead out, or to the kernel's less travelled parts, and prints
  * `NAME ERRNO` of each; `done` if one is not refused. */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -13,6 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -26,6 +28,7 @@
 #define P(x) ((long)(uintptr_t)(x))
 #define HIGH (1L << 32) /* above what the kernel looks at: a filter must not look there either */
 #define X32 0x40000000L
+#define SHARED_AT 0x20000000L /* a page of shared memory: see main() */
 
 static char room[4096];
 static struct clone_args in_new_user = { .flags = CLONE_NEWUSER, .exit_signal = SIGCHLD };
@@ -128,6 +131,8 @@ static const struct {
 	{ "socket-netlink-uevent", SYS_socket, { AF_NETLINK, SOCK_RAW, 15 } },
 	{ "socketpair-tipc", SYS_socketpair, { AF_TIPC, SOCK_STREAM, 0, P(room) } },
 	{ "memfd-huge", SYS_memfd_create, { P("x"), 4 } },
+	{ "mremap-copy", SYS_mremap, { SHARED_AT, 0, 4096, MREMAP_MAYMOVE } },
+	{ "remap_file_pages", SYS_remap_file_pages, { SHARED_AT, 4096 } },
 	{ "lease", SYS_fcntl, { 0, F_SETLEASE, F_RDLCK } },
 	{ "notify", SYS_fcntl, { 0, F_NOTIFY, DN_ACCESS | DN_MULTISHOT } },
 	{ "seccomp", SYS_seccomp, { 1, 0, P(room) } },
@@ -160,6 +165,9 @@ static void show(const char *name, long error)
 
 int main(void)
 {
+	if (mmap((void *)SHARED_AT, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED, -1,
+			    0) == MAP_FAILED)
+		return 1;
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		const long *a = calls[i].a;
 		pid_t self = getpid();

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the kernel's lock of a pipe or of a file for SECONDS: lock.py pipe FD|PATH | file PATH SECONDS.
+"""Holds the kernel's lock of a pipe or of a file for SECONDS: lock.py pipe FD|PATH | drain FD | file PATH SECONDS.
 
-splice() from an empty socket keeps the lock of its pipe for as long as nothing comes. Taking a page away
+splice() from an empty socket keeps the lock of its pipe for as long as nothing comes, and into a full
+one for as long as nothing is read. Taking a page away
 from a file that is mapped there tens of thousands of times keeps the file's for seconds, again and again.
 """
 
@@ -22,6 +23,19 @@ def hold_pipe(to: int) -> None:
     other.close()
 
 
+def hold_drain(fd: int) -> None:
+    full, other = socket.socketpair()
+    full.setblocking(False)
+    try:
+        while True:
+            full.send(bytes(4096))
+    except BlockingIOError:
+        full.setblocking(True)
+    os.set_blocking(fd, True)  # for whoever else has it, too
+    os.splice(fd, full.fileno(), 1 << 16)
+    other.close()
+
+
 def hold_file(path: str) -> None:
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     os.truncate(fd, max(mmap.PAGESIZE, os.fstat(fd).st_size))
@@ -35,6 +49,8 @@ def hold_file(path: str) -> None:
 kind, target, seconds = sys.argv[1:]
 if kind == "file":
     work, what = hold_file, target
+elif kind == "drain":
+    work, what = hold_drain, int(target)
 elif target.isdigit():
     work, what = hold_pipe, int(target)
 else:
