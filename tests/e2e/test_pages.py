@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pages for the first hour: their commands run, and the protocol's has every field."""
+
+import getpass
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import PATIENCE_S, ROOT
+
+sys.path.append(str(ROOT / "tests/clean"))
+import readme
+
+DOCS = ROOT / "docs"
+SUBMITS = {"gpt-4o-mini": {"turns": [{"text": "So.\n```\npython3 baseline.py && submit\n```\n"}]}}
+
+
+@pytest.fixture
+def model_server(tmp_path):
+    """A server of ours plays the language model."""
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps(SUBMITS))
+    pipe = subprocess.PIPE
+    words = [sys.executable, ROOT / "tests/servers/llm.py", script]
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) as server:
+        yield f"http://127.0.0.1:{int(server.stdout.readline())}/v1"
+        server.stdin.close()
+
+
+@pytest.mark.parametrize("page", ["tutorial", "protocol"])
+def test_the_commands_of_a_page(fumehood, model_server, page):
+    folder = fumehood.folder / "clone"
+    folder.mkdir()
+    folder.chmod(0o755)
+    (folder / "build").symlink_to(Path(fumehood.program).parent)
+    (folder / "examples").symlink_to(ROOT / "examples")
+    user = getpass.getuser()
+    before, played = "", 0
+    for session in readme.sessions(DOCS / f"{page}.md"):
+        for example in session:
+            command = example.command.replace("/you/", f"/{user}/")
+            done = subprocess.run(
+                ["bash", "-c", before + command],
+                cwd=folder,
+                env={**fumehood.env, "OPENAI_BASE_URL": model_server, "USER": user},
+                input=example.typed,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE_S,
+                check=False,
+            )
+            assert done.returncode == 0, (command, done.stdout, done.stderr)
+            why = readme.difference(example.shown, done.stdout, user)
+            assert not why, (command, why)
+            if command.startswith("export "):
+                before += command + " && "
+            played += 1
+    assert played == len(re.findall(r"^\$ ", (DOCS / f"{page}.md").read_text(), re.MULTILINE)) > 0
+
+
+def test_the_tutorial_begins_as_the_readme_does():
+    assert readme.blocks(DOCS / "tutorial.md")[0] == readme.blocks(ROOT / "README.md")[0]
+
+
+def table(text: str, heading: str) -> set[str]:
+    """The names in the first column of the first table behind these words."""
+    rows = text.split(heading, 1)[1].split("\n\n", 1)[0]
+    return {
+        name for row in rows.splitlines() for name in re.findall(r"`([^`]+)`", row.split("|")[1])
+    }
+
+
+def test_the_protocol_s_page_has_every_field(fumehood):
+    requests = [
+        {"op": "step", "action": "ls"},
+        {"op": "reset", "seed": 0},
+        {"op": "dance"},
+        {"op": "step"},
+        {"op": "step", "action": "validate", "timeout_s": 9},
+        {
+            "op": "step",
+            "action": "rm -f submission.csv; ln -s /etc/passwd submission.csv; validate",
+        },
+        {"op": "step", "action": "rm submission.csv; python3 baseline.py; submit"},
+        {"op": "step", "action": "ls"},
+        {"op": "close"},
+    ]
+    lines = "no json\n" + "".join(json.dumps(r) + "\n" for r in requests)
+    shown = fumehood("env", "--task", "titanic:micro", input=lines).stdout
+    answers = [json.loads(line) for line in shown.splitlines()]
+    assert answers.pop() == {"closed": True}
+    text = (DOCS / "protocol.md").read_text()
+    steps = [a for a in answers if "error" not in a]
+    assert table(text, "| member | of | |\n") == {name for a in steps for name in a}
+    assert table(text, "| member of `info` | |\n") == {name for a in steps for name in a["info"]}
+    codes = {a["error"]["code"] for a in answers if "error" in a}
+    assert table(text, "| `code` | |\n") == codes | {"too_long", "failed"}
