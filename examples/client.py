@@ -6,29 +6,24 @@ import json
 import subprocess
 import sys
 
-ACTIONS = ["ls", "python3 baseline.py", "validate", "submit"]
+
+def ask(door: subprocess.Popen, **request: object) -> dict:
+    print(json.dumps(request), file=door.stdin, flush=True)
+    answer = json.loads(door.stdout.readline())
+    if "error" in answer:
+        raise RuntimeError(answer["error"]["message"])
+    return answer
 
 
 def main(program: str = "fumehood", task: str = "titanic:micro") -> None:
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [program, "env", "--task", task], stdin=pipe, stdout=pipe, text=True
-    ) as door:
-
-        def ask(**request: object) -> dict:
-            print(json.dumps(request), file=door.stdin, flush=True)
-            answer = json.loads(door.stdout.readline())
-            if "error" in answer:
-                raise RuntimeError(answer["error"]["message"])
-            return answer
-
-        print(ask(op="reset", seed=0)["observation"])
-        for action in ACTIONS:
-            step = ask(op="step", action=action)
+    words, pipe = [program, "env", "--task", task], subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) as door:
+        print(ask(door, op="reset", seed=0)["observation"])
+        for action in ["ls", "python3 baseline.py", "validate", "submit"]:
+            step = ask(door, op="step", action=action)
             print(f"$ {action}\n{step['observation']}reward {step['reward']:.3f}")
             if step["terminated"] or step["truncated"]:
                 break
-        ask(op="close")
 
 
 main(*sys.argv[1:])

@@ -98,3 +98,14 @@ def test_the_protocol_s_page_has_every_field(fumehood):
     assert table(text, "| member of `info` | |\n") == {name for a in steps for name in a["info"]}
     codes = {a["error"]["code"] for a in answers if "error" in a}
     assert table(text, "| `code` | |\n") == codes | {"too_long", "failed"}
+
+
+def test_the_client_is_short_and_scores(fumehood):
+    client = ROOT / "examples/client.py"
+    assert len(client.read_text().splitlines()) <= 30
+    words = [sys.executable, client, fumehood.program]
+    shown = subprocess.run(words, env=fumehood.env, capture_output=True, text=True, check=True)
+    assert "Evaluation Score: {'accuracy': 0.78}" in shown.stdout
+    assert shown.stdout.splitlines()[-1] == "reward 0.000"
+    done = subprocess.run([*words, "noTask"], env=fumehood.env, capture_output=True, check=False)
+    assert done.returncode != 0
