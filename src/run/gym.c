@@ -44,13 +44,13 @@ static int run_gym_choose_gpus(struct run_plan *plan, const struct run_options *
 	if (r < 0)
 		return r;
 	gym->n_gpu_numbers = o->gpus.n;
-	gym->n_gpus = agents * (size_t)o->gpus_per_agent;
+	gym->n_gpus = agents * (size_t)plan->gpus_per_agent;
 	if (o->gpus.n && o->gpus.n < gym->n_gpus)
 		return error_say(err, EINVAL,
 				"%zu agents at the same time with %d GPUs each need %zu, and --gpus "
 				"names %zu: --jobs may be lower",
-				agents, o->gpus_per_agent, gym->n_gpus, o->gpus.n);
-	if (o->gpus.n && !o->given.gpus_per_agent)
+				agents, plan->gpus_per_agent, gym->n_gpus, o->gpus.n);
+	if (o->gpus.n && !plan->gpus_per_agent && !o->given.gpus_per_agent)
 		warner_say(o->warner,
 				"--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives one to each");
 	return 0;

@@ -430,6 +430,7 @@ static int plan_make(struct planning *p)
 		if (r < 0)
 			return r;
 	}
+	plan->gpus_per_agent = o->gpus_per_agent;
 	return plan->n ? 0 : error_say(p->err, ENOENT, "there is no task that could be played");
 }
 

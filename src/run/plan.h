@@ -11,8 +11,9 @@ struct run_plan {
 	struct arena arena;
 	struct task_places places;
 	char *out;
-	const char *aliases;       /* a file that shells source; NULL: none */
-	bool interactive;          /* a person plays: one episode at a time */
+	const char *aliases; /* a file that shells source; NULL: none */
+	int gpus_per_agent;  /* of each episode; those of a resumed run are as many as it had */
+	bool interactive;    /* a person plays: one episode at a time */
 	struct chat_service *chat; /* of all language models; NULL: none plays */
 	struct run_agent *agents;  /* one for each model, or more in a sweep */
 	size_t n_agents;

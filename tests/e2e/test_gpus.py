@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import TASKS
+from test_agent import act, serve  # noqa: F401
 
 DEVICES = """
 mount -t tmpfs -o mode=755 none /dev
@@ -187,6 +188,17 @@ def test_a_replay_has_as_many(machine, program):
             "the run had 1 GPUs (--gpus none plays it without): open the gym: there is no GPU"
             in refused
         )
+
+
+def test_a_run_that_goes_on_has_as_many(machine, serve):  # noqa: F811
+    server = serve([act(SHOWN), [{"status": 500}, act("submit")]])
+    machine.env |= {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.url + "/v1"}
+    words = ("--task", "rows", "--model", "openai:m", "--retries", 0, "--gpus-per-agent", "1")
+    (broken,) = machine.run_json(*words, status=1)
+    (result,) = machine.run_json("--resume", Path(broken["trajectory"]).parent)
+    assert result["exit_status"] == "submission_not_found (submit)"
+    (shown, *_) = json.loads(Path(result["trajectory"]).read_text())["trajectory"]
+    assert numbers_in(shown["observation"]) == [0]
 
 
 def test_without_a_number_for_each_nobody_has_any(machine):
