@@ -14,7 +14,7 @@ struct sandbox_job {
 };
 
 /* Runs it to its end. *out_status is its exit status, 128+N after signal N, 124 after the timeout. */
-int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *job, int *out_status,
+int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *out_status,
 		struct fh_error *err);
 
 #endif
