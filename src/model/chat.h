@@ -78,7 +78,7 @@ struct chat_options {
 	const char *version; /* api-version, as Azure wants it; NULL: none */
 	double temperature, top_p; /* negative: not sent */
 	int64_t max_tokens; /* of a reply; 0: the provider's own (Anthropic must be told: 8192) */
-	const char *const *stop; /* sequences that end a reply; n_stop of them */
+	const char **stop;  /* sequences that end a reply; n_stop of them */
 	size_t n_stop;
 	/* a JSON object whose members go into each request's body, a null takes one out; NULL: none */
 	const char *extra;

@@ -97,7 +97,7 @@ static const char *args_absolute(struct arena *a, const char *path)
 	return arena_strdup(a, whole);
 }
 
-static struct run_args_list args_binds_of(struct arena *a, const struct fh_env_options *env)
+static struct texts args_binds_of(struct arena *a, const struct fh_env_options *env)
 {
 	const char **items = arena_array(a, env->n_binds + 1, sizeof(*items));
 
@@ -106,16 +106,16 @@ static struct run_args_list args_binds_of(struct arena *a, const struct fh_env_o
 
 		items[i] = arena_printf(a, "%s:%s", b->source, b->target ? b->target : b->source);
 	}
-	return (struct run_args_list){ .items = items, .n = env->n_binds };
+	return (struct texts){ .items = items, .n = env->n_binds };
 }
 
-static struct run_args_list args_gpus_of(struct arena *a, const struct run_asked *asked)
+static struct texts args_gpus_of(struct arena *a, const struct run_asked *asked)
 {
 	const char **items = arena_array(a, asked->n_gpus + 1, sizeof(*items));
 
 	for (size_t i = 0; i < asked->n_gpus; i++)
 		items[i] = asked->gpus ? arena_printf(a, "%d", asked->gpus[i]) : "any";
-	return (struct run_args_list){ .items = items, .n = asked->n_gpus };
+	return (struct texts){ .items = items, .n = asked->n_gpus };
 }
 
 /* The file of a task of MLGym's. */
@@ -169,7 +169,7 @@ static void args_add_chat(struct arena *a, struct run_args *args, const struct r
 	args->prices = args_absolute(a, agent->prices);
 	args->max_tokens = (int)o->max_tokens;
 	args->context_tokens = (int)o->context_tokens;
-	args->stop = (struct run_args_list){ .items = o->stop, .n = o->n_stop };
+	args->stop = (struct texts){ .items = o->stop, .n = o->n_stop };
 	args->stream = o->stream;
 }
 

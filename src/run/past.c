@@ -132,15 +132,6 @@ void run_past_release(struct run_past *p)
 
 /* --- as it was asked for ------------------------------------------------------------------------------------- */
 
-static struct texts past_list_of(struct arena *a, const struct run_args_list *list)
-{
-	const char **items = arena_array(a, list->n + 1, sizeof(*items));
-
-	for (size_t i = 0; i < list->n; i++)
-		items[i] = list->items[i];
-	return (struct texts){ .items = items, .n = list->n };
-}
-
 /* What is asked for anew: by the record, where the user says nothing of it. */
 struct asking {
 	struct run_past *past;
@@ -239,7 +230,7 @@ static void past_apply_model(struct asking *q)
 	if (!o->context)
 		o->context = args->context_tokens;
 	if (!o->stop.n)
-		o->stop = past_list_of(&q->past->arena, &args->stop);
+		o->stop = args->stop;
 	if (!o->given.stream)
 		o->stream = args->stream;
 	if (!o->given.tools)
@@ -321,7 +312,7 @@ static int past_apply_args(struct run_past *p, struct run_options *o, struct fh_
 	return 0;
 }
 
-static struct texts past_list_of_one(struct arena *a, const char *text)
+static struct texts past_list_of(struct arena *a, const char *text)
 {
 	const char **items = arena_alloc(a, sizeof(*items));
 
@@ -345,10 +336,10 @@ int run_past_apply(struct run_past *p, struct run_options *o, struct fh_error *e
 	const char *agent = run_past_agent(p->recorded.open);
 	int64_t max_steps;
 
-	o->tasks = past_list_of_one(&p->arena,
+	o->tasks = past_list_of(&p->arena,
 			arena_printf(&p->arena, "%s%s%s", past_opened(p, "task"),
 					*variant ? ":" : "", variant));
-	o->models = past_list_of_one(&p->arena, past_opened(p, "model"));
+	o->models = past_list_of(&p->arena, past_opened(p, "model"));
 	o->episode.seed = p->seed;
 	o->episode.judge_salt = episode_recorded_salt(p->recorded.reset);
 	o->runs = 1;

@@ -81,7 +81,7 @@ static int replay_read_args(struct replay *r, struct fh_error *err)
 	const struct replay_options *o = r->options;
 	auto_free char *dir = replay_folder_of(r);
 	struct run_args args = { .temperature = 0, .top_p = 0.95, .cost_limit = 3 };
-	const struct run_args_list *bind = &args.bind;
+	const struct texts *bind = &args.bind;
 	struct fh_error why;
 	int n = args_yaml_read(&r->arena, dir, &args, &why);
 

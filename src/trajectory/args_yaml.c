@@ -82,7 +82,7 @@ static void add_text(struct buf *out, const char *text)
 		buf_add_str(out, "null");
 }
 
-static void add_list(struct buf *out, const struct run_args_list *list)
+static void add_list(struct buf *out, const struct texts *list)
 {
 	buf_add_char(out, '[');
 	for (size_t i = 0; i < list->n; i++) {
@@ -136,7 +136,7 @@ void args_yaml_add(struct buf *out, const struct run_args *args)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static void read_list(struct arena *a, const struct node *node, struct run_args_list *out)
+static void read_list(struct arena *a, const struct node *node, struct texts *out)
 {
 	const char **items;
 
@@ -145,7 +145,7 @@ static void read_list(struct arena *a, const struct node *node, struct run_args_
 	items = arena_array(a, node->n + 1, sizeof(*items));
 	for (size_t i = 0; i < node->n; i++)
 		items[i] = node->items[i]->kind == NODE_SCALAR ? node->items[i]->text : "";
-	*out = (struct run_args_list){ .items = items, .n = node->n };
+	*out = (struct texts){ .items = items, .n = node->n };
 }
 
 static void add_json(struct buf *out, const struct node *node)
@@ -317,7 +317,7 @@ static bool is_same(const struct arg *arg, const struct run_args *x, const struc
 	case ARG_ANY:
 		return true;
 	case ARG_COUNTS:
-		return ((const struct run_args_list *)a)->n == ((const struct run_args_list *)b)->n;
+		return ((const struct texts *)a)->n == ((const struct texts *)b)->n;
 	case ARG_AS_JSON:
 		if (is_same_json(*(const char *const *)a, *(const char *const *)b))
 			return true;

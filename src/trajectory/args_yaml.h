@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/str.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,11 +18,6 @@
 #define ARGS_FILE "args.yaml"
 #define ARGS_HIDDEN "[hidden]"
 
-struct run_args_list {
-	const char *const *items;
-	size_t n;
-};
-
 /* NULL, "": none, or nobody said. */
 struct run_args {
 	/* agent */
@@ -32,7 +28,7 @@ struct run_args {
 	const char *url, *api_version, *completion_kwargs, *prices;
 	double cost_limit, temperature, top_p;
 	int max_tokens, context_tokens; /* 0: none */
-	struct run_args_list stop;
+	struct texts stop;
 	bool stream;
 
 	/* environment */
@@ -41,10 +37,10 @@ struct run_args {
 	uint64_t seed;
 	int max_steps;
 	const char *reward;
-	const char *aliases;       /* a file that its shells sourced */
-	const char *python;        /* an environment */
-	struct run_args_list bind; /* "SRC:DST" */
-	struct run_args_list gpus; /* that it had: "2" is /dev/nvidia2 */
+	const char *aliases; /* a file that its shells sourced */
+	const char *python;  /* an environment */
+	struct texts bind;   /* "SRC:DST" */
+	struct texts gpus;   /* that it had: "2" is /dev/nvidia2 */
 	bool memory;
 	const char *mlgym_root, *tasks_dir;
 	const char *web_hosts; /* "none": it might ask nothing */

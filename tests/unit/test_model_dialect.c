@@ -41,7 +41,7 @@ static const struct chat_tool tools[] = {
 	{ .name = "g" },
 };
 
-static const char *const stops[] = { "END" };
+static const char *stops[] = { "END" };
 
 static void assert_body(const struct dialect *dialect, const struct dialect_request *request,
 		const char *expected)
