@@ -93,7 +93,7 @@ static void set_told(struct reading *r, const struct pyjson *event)
 {
 	size_t at = r->traj->n_steps;
 
-	r->told = grown(r->arena, r->told, at, &r->told_size, sizeof(*r->told));
+	r->told = grown(r->arena, r->told, at, &r->told_size, sizeof(const struct pyjson *));
 	r->told[at] = event;
 }
 
