@@ -32,7 +32,7 @@ void env_waits(const struct fh_env *env, struct waits *w)
 		waits_until(w, env->deadline_ns);
 		break;
 	case WORK_FILES:
-		sandbox_answer_waits(env->sb, w);
+		memory_waits(env, w);
 		waits_until(w, env->deadline_ns);
 		break;
 	case WORK_COMMAND:
@@ -44,8 +44,10 @@ void env_waits(const struct fh_env *env, struct waits *w)
 		session_waits(env->session, w);
 		break;
 	case WORK_EDITOR:
-	case WORK_MEMORY:
 		sandbox_answer_waits(env->sb, w);
+		break;
+	case WORK_MEMORY:
+		memory_waits(env, w);
 		break;
 	case WORK_GRADE:
 		grade_waits(env->grade, w);
@@ -340,6 +342,7 @@ void fh_env_close(struct fh_env *env)
 	if (!env)
 		return;
 	memory_keep(env);
+	memory_drop_job(env);
 	reset_drop(env);
 	owner_give_gpus(env->gym->owner, env->gpus, env->n_gpus);
 	score_release(&env->baseline);

@@ -98,7 +98,9 @@ struct fh_env {
 	char judge_key[SHA256_HEX_BYTES];
 	int requests;                                    /* of the command: REQUEST_* */
 	void (*settled)(struct fh_env *env, bool alive); /* after SCRIPT and STATE */
-	uint32_t asked;                   /* of the porter: by FILES, EDITOR, MEMORY */
+	uint32_t asked;  /* of the porter: by FILES, EDITOR, MEMORY */
+	struct job *job; /* of FILES, MEMORY: what takes too long for the loop; NULL: none */
+	struct keeping *keeping;          /* what the job of MEMORY works on */
 	size_t n_put;                     /* of FILES, so far */
 	void (*kept)(struct fh_env *env); /* after MEMORY */
 	struct call call;                 /* of a tool, while the command runs */
@@ -172,11 +174,16 @@ int files_begin(struct fh_env *env, struct fh_error *err);
 int files_advance(struct fh_env *env, struct fh_error *err);
 
 /* --- memory.c --------------------------------------------------------------------------------- */
-int memory_read(struct fh_env *env, struct fh_error *err); /* what the episode's begins as */
+/* What the episode's begins as. With env->job set it is known after memory_read_end(). */
+int memory_read(struct fh_env *env, struct fh_error *err);
+int memory_read_end(struct fh_env *env, struct fh_error *err);
 
 /* Begins to keep the memory of an episode that is about to end: env->kept() follows. False if nothing is to be kept. */
 bool memory_begin(struct fh_env *env, void (*kept)(struct fh_env *env));
 bool memory_advance(struct fh_env *env); /* true: it is kept, or a note says why not */
+/* What FILES and MEMORY wait for: the job, or else the porter. */
+void memory_waits(const struct fh_env *env, struct waits *w);
+void memory_drop_job(struct fh_env *env); /* as the environment is closed */
 /* Waits for both: for an episode that nobody steps any more. */
 void memory_keep(struct fh_env *env);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/job.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "env/env.h"
@@ -59,6 +60,16 @@ int files_begin(struct fh_env *env, struct fh_error *err)
 	if (r < 0)
 		return error_wrap(err, "put the agent's memory into the sandbox");
 	env->n_put = 0;
+	return env->job ? 1 : put_next(env, err);
+}
+
+/* The memory has been checked. */
+static int begin_putting(struct fh_env *env, struct fh_error *err)
+{
+	int r = memory_read_end(env, err);
+
+	if (r < 0)
+		return error_wrap(err, "put the agent's memory into the sandbox");
 	return put_next(env, err);
 }
 
@@ -67,7 +78,9 @@ int files_advance(struct fh_env *env, struct fh_error *err)
 	struct sandbox_answer answer = { .fd = -1 };
 	int r = 1;
 
-	while (r > 0 && sandbox_answered(env->sb, env->asked)) {
+	if (env->job && job_is_over(env->job))
+		r = begin_putting(env, err);
+	while (r > 0 && !env->job && sandbox_answered(env->sb, env->asked)) {
 		r = sandbox_take(env->sb, &answer, err);
 		close_fd(&answer.fd);
 		if (r < 0)

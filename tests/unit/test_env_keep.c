@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -287,6 +288,63 @@ static void test_files_that_hang(void **state)
 	fh_env_close(neighbour);
 }
 
+/* --- what takes long by itself ---------------------------------------------------------------- */
+
+static int lock_notes(void)
+{
+	auto_free char *folder = in_task("");
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	return fd;
+}
+
+static void test_a_folder_that_stays_locked(void **state)
+{
+	struct fh_env *env = begin_notes(), *neighbour = begin_neighbour();
+	int lock;
+
+	act(env, "echo '{\"texts\":[\"late\"]}' >~/memory.json");
+	lock = lock_notes();
+	assert_done(fh_env_step_begin(env, &(struct fh_action){ .text = "exit_forfeit" }, &error));
+	assert_neighbour_steps(env, neighbour);
+	assert_done(fh_env_end(env, &step, &error));
+	assert_has(step.observation, "(The memory was not kept: another process keeps '");
+	close(lock);
+	fh_env_close(env);
+	fh_env_close(neighbour);
+}
+
+/* A thread looks through it. */
+static void test_a_large_memory(void **state)
+{
+	auto_buf struct buf text = BUF_INIT(1 << 20);
+	struct fh_env *env;
+
+	buf_add_str(&text, "{\"texts\":[\"");
+	for (int i = 0; i < 300000; i++)
+		buf_add_str(&text, "x");
+	buf_add_str(&text, "\"]}\n");
+	write_in_task("memory.json", buf_str(&text));
+	env = begin_notes();
+	act(env, "wc -c <~/memory.json; sed -i 's/\"]/\",\"y\"]/' ~/memory.json");
+	assert_string_equal(step.observation, "300015\n");
+	assert_done(fh_env_reset(env, 1, &step, &error));
+	act(env, "tail -c 10 ~/memory.json");
+	assert_string_equal(step.observation, "xxx\",\"y\"]}\n" + 1);
+	fh_env_close(env);
+
+	write_in_task("memory.json", "[]");
+	text.data[0] = '[';
+	write_in_task("memory.json", buf_str(&text));
+	env = open_notes();
+	assert_int_equal(fh_env_reset(env, 0, &step, &error), -EINVAL);
+	assert_has(error.message, "memory");
+	fh_env_close(env);
+	write_in_task("memory.json", "{}");
+}
+
 /* --- closed in the middle --------------------------------------------------------------------- */
 
 static size_t n_descriptors(void)
@@ -369,6 +427,8 @@ int main(void)
 		notes_test(test_an_end_that_hangs),
 		notes_test(test_a_reset_after_one_that_hangs),
 		notes_test(test_files_that_hang),
+		notes_test(test_a_folder_that_stays_locked),
+		notes_test(test_a_large_memory),
 		notes_test(test_closed_in_the_middle),
 		notes_test(test_closed_while_it_hangs),
 	};
