@@ -241,8 +241,13 @@ static int refuse_huge_pages(scmp_filter_ctx filter)
  */
 static int refuse_second_maps(scmp_filter_ctx filter)
 {
-	return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(mremap), 1,
+	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(mremap), 1,
 			SCMP_A1(SCMP_CMP_EQ, 0)); /* from no bytes: a copy of a shared map */
+
+	if (r == 0) /* it leaves a map of the same where it was */
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(mremap), 1,
+				SCMP_A3(SCMP_CMP_MASKED_EQ, MREMAP_DONTUNMAP, MREMAP_DONTUNMAP));
+	return r;
 }
 
 static int refuse_namespaces(scmp_filter_ctx filter)

@@ -19,7 +19,7 @@ REFUSED = {
     "EPROTONOSUPPORT": "socket-sctp socket-mptcp",
     "ENOPROTOOPT": "socket-filter socket-filter-high socket-bpf socket-port-filter socket-port-bpf",
     "ENOMEM": "memfd-huge",
-    "EINVAL": "seccomp-prctl mremap-copy",
+    "EINVAL": "seccomp-prctl mremap-copy mremap-keep",
     "done": "getpid",
 }
 EXPECTED = {name: error for error, names in REFUSED.items() for name in names.split()}

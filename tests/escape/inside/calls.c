@@ -132,6 +132,7 @@ static const struct {
 	{ "socketpair-tipc", SYS_socketpair, { AF_TIPC, SOCK_STREAM, 0, P(room) } },
 	{ "memfd-huge", SYS_memfd_create, { P("x"), 4 } },
 	{ "mremap-copy", SYS_mremap, { SHARED_AT, 0, 4096, MREMAP_MAYMOVE } },
+	{ "mremap-keep", SYS_mremap, { SHARED_AT, 4096, 4096, MREMAP_MAYMOVE | MREMAP_DONTUNMAP } },
 	{ "remap_file_pages", SYS_remap_file_pages, { SHARED_AT, 4096 } },
 	{ "lease", SYS_fcntl, { 0, F_SETLEASE, F_RDLCK } },
 	{ "notify", SYS_fcntl, { 0, F_NOTIFY, DN_ACCESS | DN_MULTISHOT } },
