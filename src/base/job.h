@@ -21,7 +21,7 @@ int job_begin(job_work *work, void *arg, const char *what, struct job **out, str
 int job_fd(const struct job *job); /* readable once it is over */
 bool job_is_over(const struct job *job);
 
-/* What the work returned; waits for it if it is not over. Frees the job. */
+/* Waits for the work if it is not over, frees the job, and returns the work's result. */
 int job_end(struct job *job, struct fh_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "run/episode_options.h"
 #include "run/episode_setup.h"
 
-/* What commands that play episodes have in common: rows of their tables of options. */
+/* Rows for the option tables of all commands that play episodes. */
 
 /* Prints what src/run warns of. */
 extern const struct warner cmd_warner;

@@ -31,7 +31,7 @@ struct runner {
 
 /* --- what is asked for ------------------------------------------------------------------------ */
 
-/* What can't be had in a run that has begun. */
+/* Refuses options that can't be changed in a run that has begun. */
 static int check_resume(struct runner *run)
 {
 	static const char *const fixed[] = { "task", "task_config_path", "sweep", "model",
@@ -219,7 +219,7 @@ static void release(struct runner *run)
 	run_close(&run->run);
 }
 
-/* What the tables can't say. MLGym's --num_agents N is --runs N --jobs N. */
+/* Sets options that follow from others: MLGym's --num_agents N is --runs N --jobs N. */
 static void set_options(struct command_context *ctx)
 {
 	struct run_command *c = ctx->options;

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* One loop waits for the program's output, its end, a signal and the time limit. */
+/* The loop of `sandbox exec`. It waits for the program's output and end, a signal, and the time limit. */
 #define KILL_AFTER_MS 1000  /* TERM at the time limit, then KILL */
 #define LEAVE_AFTER_MS 1000 /* of its end, once it was told to: nobody may read its output */
 #define TIMED_OUT 124       /* as timeout(1) */
@@ -35,7 +35,7 @@ struct job {
 	uint32_t drain;
 };
 
-/* What becomes 0, 1 and 2 of the program. */
+/* The program's descriptors 0, 1 and 2. */
 struct ends {
 	int fds[3];
 	int side, nothing; /* of a relay, /dev/null; -1: not open */
@@ -146,7 +146,7 @@ static int job_wait(struct job *job)
 	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) : 128 + WTERMSIG(job->status);
 }
 
-/* Whoever reads or sets a terminal in the background is stopped. */
+/* The kernel stops a background process that reads or sets its terminal. */
 static bool job_in_foreground(void)
 {
 	pid_t group = tcgetpgrp(0);

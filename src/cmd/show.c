@@ -155,7 +155,7 @@ static void show_add_summary(struct buf *out, struct show *s)
 	buf_add_str(out, term_style(s->style.colours, TERM_RESET));
 }
 
-/* What the player was told before its first step: of a conversation the first message that is no demonstration. */
+/* The task as the player got it. In a conversation it is the first message that is no demonstration. */
 static const char *show_assignment(const struct show *s)
 {
 	const struct traj *t = s->run.traj;

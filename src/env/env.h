@@ -174,14 +174,14 @@ int files_begin(struct fh_env *env, struct fh_error *err);
 int files_advance(struct fh_env *env, struct fh_error *err);
 
 /* --- memory.c --------------------------------------------------------------------------------- */
-/* What the episode's begins as. With env->job set it is known after memory_read_end(). */
+/* Reads the memory that the episode begins with. A large one is read by env->job; memory_read_end() ends that. */
 int memory_read(struct fh_env *env, struct fh_error *err);
 int memory_read_end(struct fh_env *env, struct fh_error *err);
 
 /* Begins to keep the memory of an episode that is about to end: env->kept() follows. False if nothing is to be kept. */
 bool memory_begin(struct fh_env *env, void (*kept)(struct fh_env *env));
 bool memory_advance(struct fh_env *env); /* true: it is kept, or a note says why not */
-/* What FILES and MEMORY wait for: the job, or else the porter. */
+/* In WORK_FILES and WORK_MEMORY: adds the job's descriptor if there is a job, else the porter's. */
 void memory_waits(const struct fh_env *env, struct waits *w);
 void memory_drop_job(struct fh_env *env); /* as the environment is closed */
 /* Waits for both: for an episode that nobody steps any more. */

@@ -6,7 +6,7 @@
 #include "proto/guest.h"
 
 /*
- * What an episode begins with: the agent's memory, and the files of its commands. The porter takes one at a time.
+ * Puts the agent's memory and the files of its commands into a new episode, one at a time.
  */
 
 static int put_memory(struct fh_env *env, struct fh_error *err)

@@ -162,21 +162,6 @@ def test_a_killed_owner(begin, target):
 
 # --- what `sandbox exec` is given -------------------------------------------------------------------
 
-# splice() into a full socket keeps the lock of the pipe that it reads from.
-HOLD_INPUT = """
-import os, socket, threading, time
-full, other = socket.socketpair()
-full.setblocking(False)
-try:
-    while True:
-        full.send(bytes(4096))
-except BlockingIOError:
-    full.setblocking(True)
-threading.Thread(target=os.splice, args=(0, full.fileno(), 1 << 16), daemon=True).start()
-time.sleep(0.3)
-os.write(2, b"held\\n")
-time.sleep(60)
-"""
 # It would hang itself by saying what interrupted it.
 HOLD_STDERR = f"""
 import runpy, signal, sys
@@ -185,7 +170,7 @@ sys.argv[1:] = ["pipe", "2", "60"]
 runpy.run_path("{ATTACK}/lock.py")
 """
 HOLDERS = {
-    "stdin": ["python3", "-c", HOLD_INPUT],
+    "stdin": ["sh", "-c", f"exec python3 {ATTACK}/lock.py drain 0 60 >&2"],
     "stdout": ["sh", "-c", f"exec python3 {ATTACK}/lock.py pipe 3 60 3>&1 >&2"],
     "stderr": ["python3", "-c", HOLD_STDERR],
     "left behind": ["sh", "-c", f"setsid python3 {ATTACK}/lock.py pipe 3 60 3>&1 >&2 & sleep 60"],
