@@ -153,7 +153,7 @@ static void map_ids(pid_t pid)
 	write_file(path, "0 0 1");
 }
 
-/* What the kernel does after one's end does not count for the next; the same in src/bench/episode.c. */
+/* A pause, so that the kernel has cleaned up after one life before the next is timed: src/bench/episode.c has the same. */
 #define REST_US 5000
 
 static double one_reset(void)
