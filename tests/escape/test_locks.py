@@ -239,7 +239,11 @@ def kinds_of(pid: int) -> dict[int, str]:
 
 
 def comm(pid: int) -> str:
-    return Path(f"/proc/{pid}/comm").read_text().strip()
+    """The process' name, or "" when it has ended since it was listed."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
 
 
 def is_root_of_files(pid: int, fd: int) -> bool:
