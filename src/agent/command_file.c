@@ -11,14 +11,14 @@
 #include <errno.h>
 #include <string.h>
 
-struct reading {
+struct command_file_reading {
 	struct arena *arena;
 	struct command_file *file;
 	struct agent_command *commands;
 	struct fh_error *err;
 };
 
-struct line {
+struct command_file_line {
 	const char *text;
 	size_t n;
 	int number; /* from 1 */
@@ -27,7 +27,7 @@ struct line {
 /* --- lines ------------------------------------------------------------------------------------ */
 
 /* The line that begins at *at, which moves behind it; false at the end. */
-static bool next_line(const char **at, const char *end, struct line *line)
+static bool next_line(const char **at, const char *end, struct command_file_line *line)
 {
 	const char *stop;
 
@@ -42,7 +42,7 @@ static bool next_line(const char **at, const char *end, struct line *line)
 }
 
 /* Without the blanks around it. */
-static struct line stripped(struct line line)
+static struct command_file_line stripped(struct command_file_line line)
 {
 	while (line.n && isspace((unsigned char)*line.text)) {
 		line.text++;
@@ -53,12 +53,12 @@ static struct line stripped(struct line line)
 	return line;
 }
 
-static bool is(struct line line, const char *text)
+static bool is(struct command_file_line line, const char *text)
 {
 	return line.n == strlen(text) && memcmp(line.text, text, line.n) == 0;
 }
 
-static bool is_yaml_mark(struct line line)
+static bool is_yaml_mark(struct command_file_line line)
 {
 	if (!line.n || *line.text != '#')
 		return false;
@@ -67,20 +67,20 @@ static bool is_yaml_mark(struct line line)
 	return is(stripped(line), "@yaml");
 }
 
-static bool is_comment(struct line line)
+static bool is_comment(struct command_file_line line)
 {
 	return line.n && *line.text == '#';
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-static int complain(const struct reading *r, int line, int column, const char *what)
+static int complain(const struct command_file_reading *r, int line, int column, const char *what)
 {
 	return error_say(r->err, EINVAL, "%s:%d:%d: %s", r->file->path, line, column, what);
 }
 
 /* One that begins with an underscore is for the others of its file. */
-static int add(struct reading *r, const char *name, const struct command_doc *doc)
+static int add(struct command_file_reading *r, const char *name, const struct command_doc *doc)
 {
 	struct agent_command command = { .name = name };
 	int result = command_doc_read(r->arena, doc, &command, r->err);
@@ -97,10 +97,10 @@ static int add(struct reading *r, const char *name, const struct command_doc *do
 /* --- functions -------------------------------------------------------------------------------- */
 
 /* Of "name() {", with blanks or `function` about it; NULL for any other line. */
-static const char *function_name(struct arena *a, struct line line)
+static const char *function_name(struct arena *a, struct command_file_line line)
 {
 	static const char opening[] = "() {", word[] = "function ";
-	struct line name = stripped(line);
+	struct command_file_line name = stripped(line);
 
 	if (name.n < strlen(opening) ||
 			memcmp(name.text + name.n - strlen(opening), opening, strlen(opening)) != 0)
@@ -117,7 +117,8 @@ static const char *function_name(struct arena *a, struct line line)
 }
 
 /* Behind the line that closes the function. */
-static int skip_body(const struct reading *r, const char **at, const char *end, struct line *line)
+static int skip_body(const struct command_file_reading *r, const char **at, const char *end,
+		struct command_file_line *line)
 {
 	int first = line->number;
 
@@ -127,11 +128,11 @@ static int skip_body(const struct reading *r, const char **at, const char *end, 
 	return complain(r, first, 1, "a function without a line that is '}'");
 }
 
-static int read_functions(struct reading *r)
+static int read_functions(struct command_file_reading *r)
 {
 	const char *at = r->file->contents, *end = at + r->file->n_contents;
 	struct command_doc doc = { .file = r->file->path };
-	struct line line = { 0 };
+	struct command_file_line line = { 0 };
 	int result;
 
 	while (next_line(&at, end, &line)) {
@@ -162,10 +163,10 @@ static int read_functions(struct reading *r)
 /* --- scripts ---------------------------------------------------------------------------------- */
 
 /* The one block of comment lines below a `# @yaml`. */
-static int find_block(const struct reading *r, struct command_doc *doc)
+static int find_block(const struct command_file_reading *r, struct command_doc *doc)
 {
 	const char *at = r->file->contents, *end = at + r->file->n_contents;
-	struct line line = { 0 };
+	struct command_file_line line = { 0 };
 	bool within = false;
 
 	while (next_line(&at, end, &line)) {
@@ -185,7 +186,7 @@ static int find_block(const struct reading *r, struct command_doc *doc)
 	return 0;
 }
 
-static int read_script(struct reading *r)
+static int read_script(struct command_file_reading *r)
 {
 	struct command_doc doc = { .file = r->file->path, .script = true };
 	int result = find_block(r, &doc);
@@ -210,7 +211,7 @@ static bool has_shebang(const char *text)
 	return str_starts(text, "#!");
 }
 
-static int find_kind(const struct reading *r)
+static int find_kind(const struct command_file_reading *r)
 {
 	struct command_file *file = r->file;
 	const char *base = path_basename(file->path);
@@ -238,7 +239,7 @@ int command_file_parse(struct arena *a, const char *path, const char *text, size
 		struct command_file *out, struct fh_error *err)
 {
 	struct command_file file = { .path = arena_strdup(a, path), .n_contents = n };
-	struct reading r = { .arena = a, .file = &file, .err = err };
+	struct command_file_reading r = { .arena = a, .file = &file, .err = err };
 	int result;
 
 	if (n > COMMAND_FILE_BYTES_MAX)

@@ -20,7 +20,7 @@
 #define DOCS_BYTES_MAX (256 * 1024)
 #define FILES_MAX 64
 
-struct loading {
+struct agent_loading {
 	const struct agent_config_options *options;
 	struct agent_config *c;
 	const struct node *root;
@@ -104,7 +104,7 @@ static char *stem_of(const char *path)
 
 /* --- its parts ------------------------------------------------------------------------------------ */
 
-static const struct node *at(const struct loading *l, const char *key)
+static const struct node *at(const struct agent_loading *l, const char *key)
 {
 	const struct node *node = node_path(l->root, key);
 
@@ -112,12 +112,13 @@ static const struct node *at(const struct loading *l, const char *key)
 }
 
 /* `text` may be the preset of another key: then there is no place to name. */
-static struct template make_template(const struct loading *l, const char *key, const char *text)
+static struct template make_template(
+		const struct agent_loading *l, const char *key, const char *text)
 {
 	return (struct template){ .text = text, .at = node_get(l->root, key) };
 }
 
-static void make_templates(struct loading *l)
+static void make_templates(struct agent_loading *l)
 {
 	struct agent_config *c = l->c;
 	const struct agent_keys *k = &c->keys;
@@ -140,7 +141,7 @@ static void make_templates(struct loading *l)
 		.at = node_get(node_get(l->root, "tools"), "blocklist_error_template") };
 }
 
-static int find_kinds(struct loading *l)
+static int find_kinds(struct agent_loading *l)
 {
 	struct agent_config *c = l->c;
 	struct fh_error why;
@@ -169,7 +170,7 @@ static bool is_variable(const char *name)
 }
 
 /* What the shell could not set. */
-static int check_variables(struct loading *l)
+static int check_variables(struct agent_loading *l)
 {
 	const struct node *map = node_path(l->root, "tools.env_variables");
 
@@ -185,7 +186,7 @@ static int check_variables(struct loading *l)
 }
 
 /* A path of the configuration: beneath the checkout, else beside the file. */
-static const char *beside(struct loading *l, const char *path)
+static const char *beside(struct agent_loading *l, const char *path)
 {
 	auto_free char *dir = NULL;
 	const char *slash;
@@ -216,7 +217,7 @@ static bool is_everyone_s(const char *folder)
 }
 
 /* After links. What is not there is complained of by who reads it. */
-static int check_place(struct loading *l, const char *key, const char *path)
+static int check_place(struct agent_loading *l, const char *key, const char *path)
 {
 	auto_free char *real = realpath(path, NULL);
 	auto_free char *own = path_dirname(l->c->path);
@@ -233,7 +234,7 @@ static int check_place(struct loading *l, const char *key, const char *path)
 }
 
 /* Names the line of the configuration that lists the file. */
-static int complain_of_file(const struct loading *l, size_t i)
+static int complain_of_file(const struct agent_loading *l, size_t i)
 {
 	const struct node *list = node_path(l->root, "tools.command_files");
 	struct fh_error why = *l->err;
@@ -243,7 +244,7 @@ static int complain_of_file(const struct loading *l, size_t i)
 	return l->err->code;
 }
 
-static int load_files(struct loading *l)
+static int load_files(struct agent_loading *l)
 {
 	const struct texts *names = &l->c->keys.tools.command_files;
 	struct agent_config *c = l->c;
@@ -267,7 +268,7 @@ static int load_files(struct loading *l)
 }
 
 /* Our own stand in front, as if they were a file of their own. */
-static int gather(struct loading *l, struct command_file *out_all, size_t *out_n)
+static int gather(struct agent_loading *l, struct command_file *out_all, size_t *out_n)
 {
 	struct agent_config *c = l->c;
 	struct commands own;
@@ -292,7 +293,7 @@ static int gather(struct loading *l, struct command_file *out_all, size_t *out_n
 	return 0;
 }
 
-static int load_commands(struct loading *l)
+static int load_commands(struct agent_loading *l)
 {
 	auto_buf struct buf docs = BUF_INIT(DOCS_BYTES_MAX);
 	struct command_file all[FILES_MAX + 1];
@@ -310,7 +311,7 @@ static int load_commands(struct loading *l)
 	return r;
 }
 
-static int check(struct loading *l)
+static int check(struct agent_loading *l)
 {
 	const struct agent_keys *k = &l->c->keys;
 
@@ -321,7 +322,7 @@ static int check(struct loading *l)
 }
 
 /* What runs while no episode waits for it: paths of demonstrations are made whole. */
-static int resolve_demonstrations(struct loading *l)
+static int resolve_demonstrations(struct agent_loading *l)
 {
 	struct texts *demos = &l->c->keys.demonstrations;
 	const char **own = arena_array(&l->c->arena, demos->n + 1, sizeof(*own));
@@ -367,7 +368,7 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 		struct fh_error *err)
 {
 	__attribute__((cleanup(scope_config))) struct agent_config *c = xcalloc(1, sizeof(*c));
-	struct loading l = { .options = o, .c = c, .err = err };
+	struct agent_loading l = { .options = o, .c = c, .err = err };
 	int r = find(o, &c->path, err);
 
 	if (r < 0)

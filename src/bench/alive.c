@@ -29,7 +29,7 @@ struct alive {
 };
 
 /* The figures of one number of episodes. */
-struct row {
+struct alive_row {
 	struct figure *reset, *step, *burst, *memory, *fds;
 };
 
@@ -177,9 +177,9 @@ static void memory(struct alive *a, struct samples *out)
 
 /* --- the suite -------------------------------------------------------------------------------- */
 
-static struct row make_row(struct bench *b, int n, const struct row *first)
+static struct alive_row make_row(struct bench *b, int n, const struct alive_row *first)
 {
-	struct row row = {
+	struct alive_row row = {
 		.reset = bench_figure(b, "us", "reset@%d", n),
 		.step = bench_figure(b, "us", "step@%d", n),
 		.burst = bench_figure(b, "us", "burst@%d", n),
@@ -203,7 +203,7 @@ static struct row make_row(struct bench *b, int n, const struct row *first)
 	return row;
 }
 
-static int measure(struct alive *a, const struct row *row, struct fh_error *err)
+static int measure(struct alive *a, const struct alive_row *row, struct fh_error *err)
 {
 	char shells[16];
 	int r = 0;
@@ -229,7 +229,7 @@ static int measure(struct alive *a, const struct row *row, struct fh_error *err)
 
 static int rows(struct bench *b, struct alive *a, struct fh_error *err)
 {
-	struct row first = { 0 };
+	struct alive_row first = { 0 };
 	struct life warm;
 	int r = 0;
 
@@ -241,7 +241,7 @@ static int rows(struct bench *b, struct alive *a, struct fh_error *err)
 	a->kernel_bytes = proc_kernel_bytes();
 	a->descriptors = proc_descriptors();
 	for (size_t i = 0; i < b->n_alive && r == 0; i++) {
-		struct row row = make_row(b, b->alive[i], &first);
+		struct alive_row row = make_row(b, b->alive[i], &first);
 
 		if (i == 0)
 			first = row;

@@ -20,7 +20,7 @@
  * "CANDIDATE\tWHAT IT IS". ":files\tPREFIX" and ":folders\tPREFIX" leave paths to the shell, which knows
  * its own quotes; they begin after the prefix.
  */
-struct line {
+struct completion_line {
 	struct buf *out;
 	const struct command *command;
 	const struct cmd_option *open; /* whose value comes next; NULL: none */
@@ -32,29 +32,30 @@ struct line {
 	const char *rest; /* what is to be completed */
 };
 
-static void add(const struct line *l, const char *candidate, const char *what)
+static void add(const struct completion_line *l, const char *candidate, const char *what)
 {
 	if (str_starts(candidate, l->rest))
 		buf_printf(l->out, "%.*s%s\t%.*s\n", (int)l->n_kept, l->kept, candidate,
 				(int)strcspn(what, "\n"), what);
 }
 
-static void add_paths(const struct line *l, const char *kind)
+static void add_paths(const struct completion_line *l, const char *kind)
 {
 	buf_printf(l->out, ":%s\t%.*s\n", kind, (int)l->n_kept, l->kept);
 }
 
-static void add_files(const struct line *l)
+static void add_files(const struct completion_line *l)
 {
 	add_paths(l, "files");
 }
 
-static void add_folders(const struct line *l)
+static void add_folders(const struct completion_line *l)
 {
 	add_paths(l, "folders");
 }
 
-static void add_variants(const struct line *l, const struct task_places *places, const char *task)
+static void add_variants(
+		const struct completion_line *l, const struct task_places *places, const char *task)
 {
 	char **variants = NULL;
 
@@ -68,7 +69,7 @@ static void add_variants(const struct line *l, const struct task_places *places,
 	task_list_free(variants);
 }
 
-static void add_tasks(const struct line *l)
+static void add_tasks(const struct completion_line *l)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct task_places places = { .tasks_dir = l->tasks_dir };
@@ -84,7 +85,7 @@ static void add_tasks(const struct line *l)
 	task_list_free(ids);
 }
 
-static void add_agents(const struct line *l)
+static void add_agents(const struct completion_line *l)
 {
 	auto_free char *names = agent_config_list();
 	char *rest = names, *name;
@@ -95,13 +96,13 @@ static void add_agents(const struct line *l)
 }
 
 /* Once a kind that plays a file is named, the file follows. */
-static void add_models(const struct line *l)
+static void add_models(const struct completion_line *l)
 {
 	const char *path = model_path(l->rest);
 	const char *name;
 
 	if (path) {
-		struct line after = *l;
+		struct completion_line after = *l;
 
 		after.n_kept += (size_t)(path - l->rest);
 		add_files(&after);
@@ -114,7 +115,7 @@ static void add_models(const struct line *l)
 /* By how the value is called in the tables. */
 static const struct {
 	const char *value;
-	void (*add)(const struct line *l);
+	void (*add)(const struct completion_line *l);
 } values[] = {
 	{ "T[:V]", add_tasks },
 	{ "M", add_models },
@@ -126,7 +127,7 @@ static const struct {
 	{ "DIR", add_folders },
 };
 
-static void add_value(const struct line *l, const char *value)
+static void add_value(const struct completion_line *l, const char *value)
 {
 	for (size_t i = 0; value && i < ARRAY_SIZE(values); i++) {
 		size_t n = strlen(values[i].value);
@@ -140,7 +141,8 @@ static void add_value(const struct line *l, const char *value)
 }
 
 /* The value of an option begins at `text`, in or as the last word. */
-static void add_option_value(struct line *l, const struct cmd_option *o, const char *text)
+static void add_option_value(
+		struct completion_line *l, const struct cmd_option *o, const char *text)
 {
 	const char *comma = o->kind == OPTION_LIST ? strrchr(text, ',') : NULL;
 
@@ -152,7 +154,7 @@ static void add_option_value(struct line *l, const struct cmd_option *o, const c
 		add_value(l, o->value);
 }
 
-static void add_options(const struct line *l, const struct cmd_option *table)
+static void add_options(const struct completion_line *l, const struct cmd_option *table)
 {
 	for (const struct cmd_option *o = table; o && o->kind; o++) {
 		auto_free char *name = o->help ? xasprintf("--%s", o->name) : NULL;
@@ -162,7 +164,7 @@ static void add_options(const struct line *l, const struct cmd_option *table)
 	}
 }
 
-static void add_commands(const struct line *l, const struct command *group)
+static void add_commands(const struct completion_line *l, const struct command *group)
 {
 	for (size_t i = 0; group->commands[i]; i++)
 		add(l, group->commands[i]->name, group->commands[i]->summary);
@@ -196,14 +198,14 @@ static bool takes_value(const struct cmd_option *o)
 	return o && o->kind != OPTION_FLAG && o->kind != OPTION_NOTED && o->kind != OPTION_REFUSED;
 }
 
-static bool takes_many(const struct line *l)
+static bool takes_many(const struct completion_line *l)
 {
 	return !l->command->max_args &&
 			(l->open->kind == OPTION_LIST || l->open->kind == OPTION_REPEAT);
 }
 
 /* Where tasks are looked up depends on two options. */
-static void note_value(struct line *l, const struct cmd_option *o, const char *value)
+static void note_value(struct completion_line *l, const struct cmd_option *o, const char *value)
 {
 	if (str_eq(o->name, "tasks-dir"))
 		l->tasks_dir = value;
@@ -211,7 +213,7 @@ static void note_value(struct line *l, const struct cmd_option *o, const char *v
 		l->mlgym_root = value;
 }
 
-static void pass_option(struct line *l, const char *word)
+static void pass_option(struct completion_line *l, const char *word)
 {
 	const struct cmd_option *o = find_option(l->command, word);
 	const char *equals = strchr(word, '=');
@@ -221,7 +223,7 @@ static void pass_option(struct line *l, const char *word)
 		note_value(l, o, equals + 1);
 }
 
-static void pass(struct line *l, const char *word)
+static void pass(struct completion_line *l, const char *word)
 {
 	if (l->only_args || (word[0] != '-' && !l->open)) {
 		l->n_args++;
@@ -236,7 +238,7 @@ static void pass(struct line *l, const char *word)
 	}
 }
 
-static void add_last(struct line *l, const char *word)
+static void add_last(struct completion_line *l, const char *word)
 {
 	const char *equals = strchr(word, '=');
 	const struct cmd_option *o = NULL;
@@ -260,7 +262,9 @@ static void add_last(struct line *l, const char *word)
 
 void cmd_complete(struct buf *out, const char *const *words, size_t n)
 {
-	struct line l = { .out = out, .command = &cmd_root, .rest = n ? words[n - 1] : "" };
+	struct completion_line l = {
+		.out = out, .command = &cmd_root, .rest = n ? words[n - 1] : ""
+	};
 	bool of_help = false;
 	size_t at = 0;
 

@@ -31,7 +31,7 @@
  * `doctor`: each thing that a sandbox needs, tried for real, with the way out of the refusals that
  * machines are known for. A check is a function and a line in the table.
  */
-struct finding {
+struct doctor_finding {
 	bool ok;
 	char detail[640];
 	char fix[640]; /* "" when there is nothing to do */
@@ -40,10 +40,11 @@ struct finding {
 struct check {
 	const char *name;
 	bool required; /* without it there are no sandboxes */
-	void (*run)(struct finding *f);
+	void (*run)(struct doctor_finding *f);
 };
 
-__attribute__((format(printf, 2, 3))) static void detail(struct finding *f, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void detail(
+		struct doctor_finding *f, const char *format, ...)
 {
 	va_list ap;
 
@@ -52,7 +53,8 @@ __attribute__((format(printf, 2, 3))) static void detail(struct finding *f, cons
 	va_end(ap);
 }
 
-__attribute__((format(printf, 2, 3))) static void fix(struct finding *f, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void fix(
+		struct doctor_finding *f, const char *format, ...)
 {
 	va_list ap;
 
@@ -78,7 +80,7 @@ static int64_t setting(const char *path)
 #define KERNEL_MAJOR 6
 #define KERNEL_MINOR 1
 
-static void check_kernel(struct finding *f)
+static void check_kernel(struct doctor_finding *f)
 {
 	struct utsname u;
 	long major, minor;
@@ -107,7 +109,7 @@ static int try_user_namespace(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
-static void check_user_namespaces(struct finding *f)
+static void check_user_namespaces(struct doctor_finding *f)
 {
 	int error = try_user_namespace();
 
@@ -136,7 +138,7 @@ static void check_user_namespaces(struct finding *f)
 				"--security-opt seccomp=unconfined");
 }
 
-static void fix_ids(struct finding *f)
+static void fix_ids(struct doctor_finding *f)
 {
 	int64_t first, last;
 	char name[256];
@@ -159,7 +161,7 @@ static void fix_ids(struct finding *f)
 				first, last, first, last, name);
 }
 
-static void check_ids(struct finding *f)
+static void check_ids(struct doctor_finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
 
@@ -171,7 +173,7 @@ static void check_ids(struct finding *f)
 		fix_ids(f);
 }
 
-static void check_plugin(struct finding *f)
+static void check_plugin(struct doctor_finding *f)
 {
 	const char *plugin = places_get()->guest_plugin;
 
@@ -205,7 +207,7 @@ static const struct {
 			"apt-get install --reinstall uidmap" },
 };
 
-static void explain(struct finding *f)
+static void explain(struct doctor_finding *f)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(refusals) && !f->fix[0]; i++)
 		if (strstr(f->detail, refusals[i].says))
@@ -251,14 +253,14 @@ static struct owner *try_owner(struct fh_error *err)
 }
 
 /* Without the advice to run this very program. */
-static void say_here(struct finding *f, const char *message)
+static void say_here(struct doctor_finding *f, const char *message)
 {
 	const char *advice = strstr(message, ERROR_SEE_DOCTOR);
 
 	detail(f, "%.*s", (int)(advice ? (size_t)(advice - message) : strlen(message)), message);
 }
 
-static void check_sandbox(struct finding *f)
+static void check_sandbox(struct doctor_finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	int64_t began = clock_now_ns();
@@ -274,7 +276,7 @@ static void check_sandbox(struct finding *f)
 	explain(f);
 }
 
-static void judge_overlay(struct finding *f, const struct owner_abilities *can)
+static void judge_overlay(struct doctor_finding *f, const struct owner_abilities *can)
 {
 	f->ok = can->overlay;
 	if (f->ok) {
@@ -285,7 +287,7 @@ static void judge_overlay(struct finding *f, const struct owner_abilities *can)
 	fix(f, "a kernel of 6.6 or later lets them be shared (attributes on tmpfs)");
 }
 
-static void judge_groups(struct finding *f, const struct owner_abilities *can)
+static void judge_groups(struct doctor_finding *f, const struct owner_abilities *can)
 {
 	f->ok = can->groups;
 	if (f->ok) {
@@ -301,8 +303,8 @@ static void judge_groups(struct finding *f, const struct owner_abilities *can)
 		fix(f, "run under `systemd-run --user --scope -p Delegate=yes`, or as root");
 }
 
-static void judge(struct finding *f,
-		void (*judge_one)(struct finding *f, const struct owner_abilities *can))
+static void judge(struct doctor_finding *f,
+		void (*judge_one)(struct doctor_finding *f, const struct owner_abilities *can))
 {
 	struct owner_abilities can;
 	struct owner *owner = try_owner(NULL);
@@ -316,17 +318,17 @@ static void judge(struct finding *f,
 	owner_close(owner);
 }
 
-static void check_overlay(struct finding *f)
+static void check_overlay(struct doctor_finding *f)
 {
 	judge(f, judge_overlay);
 }
 
-static void check_groups(struct finding *f)
+static void check_groups(struct doctor_finding *f)
 {
 	judge(f, judge_groups);
 }
 
-static void check_python(struct finding *f)
+static void check_python(struct doctor_finding *f)
 {
 	f->ok = access("/usr/bin/python3", X_OK) == 0;
 	detail(f, "/usr/bin/python3%s", f->ok ? "" : " can't be run");
@@ -334,7 +336,7 @@ static void check_python(struct finding *f)
 		fix(f, "apt-get install python3");
 }
 
-static void check_linter(struct finding *f)
+static void check_linter(struct doctor_finding *f)
 {
 	f->ok = access("/usr/lib/python3/dist-packages/flake8", R_OK) == 0;
 	detail(f, "flake8 for %s",
@@ -344,7 +346,7 @@ static void check_linter(struct finding *f)
 		fix(f, "apt-get install flake8");
 }
 
-static void check_papers(struct finding *f)
+static void check_papers(struct doctor_finding *f)
 {
 	f->ok = access("/usr/bin/pdftotext", X_OK) == 0;
 	detail(f, "pdftotext%s", f->ok ? "" : " is missing: parse_pdf_url keeps PDFs as they are");
@@ -353,7 +355,7 @@ static void check_papers(struct finding *f)
 }
 
 /* None is fine. A driver whose devices nobody has made yet is not: a program of its own makes them. */
-static void check_gpus(struct finding *f)
+static void check_gpus(struct doctor_finding *f)
 {
 	auto_buf struct buf list = BUF_INIT(sizeof(f->detail) / 2);
 	struct fh_error err = FH_ERROR_INIT;
@@ -376,7 +378,7 @@ static void check_gpus(struct finding *f)
 		fix(f, "there is a driver: nvidia-smi or nvidia-modprobe, as root, makes its devices");
 }
 
-static void check_state(struct finding *f)
+static void check_state(struct doctor_finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	auto_free char *dir = NULL;
@@ -387,7 +389,7 @@ static void check_state(struct finding *f)
 		fix(f, "set FUMEHOOD_STATE to a folder that can be written");
 }
 
-static void check_leftovers(struct finding *f)
+static void check_leftovers(struct doctor_finding *f)
 {
 	auto_free pid_t *list = NULL;
 	size_t n = leftovers_find(&list);
@@ -421,7 +423,7 @@ static const struct check checks[] = {
 
 /* --- telling --------------------------------------------------------------------------------- */
 
-static void print_finding(const struct check *check, const struct finding *f)
+static void print_finding(const struct check *check, const struct doctor_finding *f)
 {
 	bool colours = term_colours(1);
 	const char *mark = f->ok ? "ok" : check->required ? "FAIL" : "less";
@@ -440,7 +442,7 @@ static int run_doctor(struct command_context *ctx)
 	bool ok = true;
 
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
-		struct finding f = { 0 };
+		struct doctor_finding f = { 0 };
 
 		checks[i].run(&f);
 		ok = ok && (f.ok || !checks[i].required);

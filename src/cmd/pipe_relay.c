@@ -18,14 +18,14 @@
 #include <unistd.h>
 
 /* A descriptor of this process that is relayed. */
-struct end {
+struct relay_end {
 	int number; /* 0, 1 or 2; -1: it is not relayed, or no more */
 	int again;  /* the same pipe, opened so that it never blocks; -1: it can't be */
 	bool is_socket;
 };
 
 struct sink {
-	struct end end;
+	struct relay_end end;
 	int slot;
 	struct buf pending;
 };
@@ -33,7 +33,7 @@ struct sink {
 struct pipe_relay {
 	struct sandbox *sb;
 	uint32_t id;
-	struct end source;
+	struct relay_end source;
 	bool hungry;
 	struct sink sinks[2];
 };
@@ -42,7 +42,7 @@ struct pipe_relay {
 
 /* Our flags are shared with other processes, so O_NONBLOCK is set on a description of our own. Another user's pipe can't
  * be opened: then poll() says when a piece of PIPE_BUF bytes goes through. */
-static void end_open(struct end *end, int number, int flags)
+static void end_open(struct relay_end *end, int number, int flags)
 {
 	char path[32];
 	struct stat st;
@@ -57,13 +57,13 @@ static void end_open(struct end *end, int number, int flags)
 		end->again = open(path, flags | O_NONBLOCK | O_CLOEXEC);
 }
 
-static void end_close(struct end *end)
+static void end_close(struct relay_end *end)
 {
 	close_fd(&end->again);
 	end->number = -1;
 }
 
-static bool end_is_ready(const struct end *end, short events)
+static bool end_is_ready(const struct relay_end *end, short events)
 {
 	struct pollfd p = { .fd = end->number, .events = events };
 
@@ -71,7 +71,7 @@ static bool end_is_ready(const struct end *end, short events)
 }
 
 /* Bytes, 0 if there is no room now, -errno. */
-static ssize_t end_write(const struct end *end, const char *data, size_t n)
+static ssize_t end_write(const struct relay_end *end, const char *data, size_t n)
 {
 	ssize_t r;
 
@@ -89,7 +89,7 @@ static ssize_t end_write(const struct end *end, const char *data, size_t n)
 }
 
 /* Bytes, 0 at the end, -EAGAIN if there are none now, -errno. */
-static ssize_t end_read(const struct end *end, char *data, size_t n)
+static ssize_t end_read(const struct relay_end *end, char *data, size_t n)
 {
 	ssize_t r;
 

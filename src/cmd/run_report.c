@@ -99,7 +99,7 @@ void run_report_sentence(struct buf *out, const struct episode *e)
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-enum column {
+enum report_column {
 	COLUMN_TASK,
 	COLUMN_PLAYER,
 	COLUMN_STATUS,
@@ -122,7 +122,7 @@ static const char *const titles[N_COLUMNS] = {
 	[COLUMN_TIME] = "Time",
 };
 
-struct row {
+struct report_row {
 	char *cells[N_COLUMNS];
 	const char *style;
 };
@@ -145,11 +145,11 @@ static char *cell(const char *text)
 	return buf_take(&out);
 }
 
-static struct row make_row(const struct run_players *players, const struct episode *e)
+static struct report_row make_row(const struct run_players *players, const struct episode *e)
 {
 	auto_free char *task = run_report_task(e);
 	auto_free char *player = run_player(players, e);
-	struct row row = {
+	struct report_row row = {
 		.cells = {
 			[COLUMN_TASK] = cell(task),
 			[COLUMN_PLAYER] = cell(player),
@@ -187,8 +187,8 @@ static void add_cells(struct buf *out, const char *const *cells, const int *widt
 	buf_add_char(out, '\n');
 }
 
-static void add_rows(struct buf *out, const struct run_players *players, struct row *rows, size_t n,
-		bool colours)
+static void add_rows(struct buf *out, const struct run_players *players, struct report_row *rows,
+		size_t n, bool colours)
 {
 	int widths[N_COLUMNS] = { 0 };
 
@@ -235,7 +235,7 @@ static void add_paths(struct buf *out, const struct episode *episodes, size_t n)
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours)
 {
 	struct run_players players = run_players_of(episodes, n);
-	struct row *rows = xcalloc(n + 1, sizeof(*rows));
+	struct report_row *rows = xcalloc(n + 1, sizeof(*rows));
 	size_t n_rows = 0;
 
 	for (size_t i = 0; i < n; i++)

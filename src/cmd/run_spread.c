@@ -11,7 +11,7 @@
 
 /* Scores over runs: a line for each task and model, its best scores' mean and spread beside the baseline. */
 
-enum column { TASK, MODEL, RUNS, BASELINE, MEAN, DEVIATION, BEST, COST, N_COLUMNS };
+enum spread_column { TASK, MODEL, RUNS, BASELINE, MEAN, DEVIATION, BEST, COST, N_COLUMNS };
 
 static const char *const titles[N_COLUMNS] = { "Task", "Model", "Runs", "Baseline", "Mean", "Std",
 	"Best", "Cost" };

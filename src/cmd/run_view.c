@@ -55,7 +55,7 @@ static bool goes_on(const struct episode *e)
  * left of a line. */
 enum cell { CELL_EPISODE, CELL_PLAYER, CELL_STEP, CELL_SCORES, CELL_TIME, CELL_ACTION, N_CELLS };
 
-struct line {
+struct view_line {
 	char *cells[N_CELLS];
 };
 
@@ -67,7 +67,7 @@ static char *name_of(const struct episode *e)
 	return e->traj ? xasprintf("%s #%d", task, e->number) : xstrdup(task);
 }
 
-static void fill(struct line *line, const struct run_view *v, const struct episode *e)
+static void fill(struct view_line *line, const struct run_view *v, const struct episode *e)
 {
 	auto_buf struct buf shown = BUF_INIT(VIEW_BYTES_MAX);
 	auto_free char *player = run_player(&v->players, e);
@@ -87,7 +87,7 @@ static void fill(struct line *line, const struct run_view *v, const struct episo
 								      : "starting");
 }
 
-static void add_line(struct buf *out, const struct run_view *v, const struct line *line,
+static void add_line(struct buf *out, const struct run_view *v, const struct view_line *line,
 		const int *widths, int columns)
 {
 	auto_buf struct buf text = BUF_INIT(VIEW_BYTES_MAX);
@@ -142,7 +142,7 @@ static int add_count(struct buf *out, const struct run_view *v, size_t more)
 static int add_live(struct buf *out, const struct run_view *v)
 {
 	int columns = term_width(STDERR_FILENO, OTHERWISE_COLUMNS) - 1;
-	struct line lines[LIVE_LINES_MAX];
+	struct view_line lines[LIVE_LINES_MAX];
 	int widths[N_CELLS] = { 0 }, n = 0, most = room();
 	size_t more = 0;
 

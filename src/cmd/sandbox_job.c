@@ -21,7 +21,7 @@
 #define LEAVE_AFTER_MS 1000 /* of its end, once it was told to: nobody may read its output */
 #define TIMED_OUT 124       /* as timeout(1) */
 
-struct job {
+struct running_job {
 	struct sandbox *sb;
 	uint32_t id;
 	int signals;
@@ -36,7 +36,7 @@ struct job {
 };
 
 /* The program's descriptors 0, 1 and 2. */
-struct ends {
+struct job_ends {
 	int fds[3];
 	int side, nothing; /* of a relay, /dev/null; -1: not open */
 };
@@ -55,7 +55,7 @@ static int job_open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void job_pass_signals(struct job *job)
+static void job_pass_signals(struct running_job *job)
 {
 	struct signalfd_siginfo info;
 
@@ -70,7 +70,7 @@ static void job_pass_signals(struct job *job)
 	}
 }
 
-static void job_on_deadline(struct job *job)
+static void job_on_deadline(struct running_job *job)
 {
 	sandbox_signal(job->sb, job->id, job->timed_out ? SIGKILL : SIGTERM, NULL);
 	job->deadline_ns = clock_now_ns() + KILL_AFTER_MS * NS_PER_MS;
@@ -79,7 +79,7 @@ static void job_on_deadline(struct job *job)
 }
 
 /* The porter sends what is left in the pipes before SANDBOX_DONE. */
-static void job_on_end(struct job *job, int status)
+static void job_on_end(struct running_job *job, int status)
 {
 	job->ended = true;
 	job->status = status;
@@ -88,14 +88,14 @@ static void job_on_end(struct job *job, int status)
 	job->drained = sandbox_drain_begin(job->sb, &job->drain, NULL) < 0;
 }
 
-static void job_on_gone(struct job *job)
+static void job_on_gone(struct running_job *job)
 {
 	if (!job->ended)
 		job->status = SIGKILL;
 	job->ended = job->drained = true;
 }
 
-static void job_take_events(struct job *job)
+static void job_take_events(struct running_job *job)
 {
 	struct sandbox_event e = { .kind = SANDBOX_HUNGRY };
 
@@ -112,12 +112,12 @@ static void job_take_events(struct job *job)
 	}
 }
 
-static bool job_is_over(const struct job *job)
+static bool job_is_over(const struct running_job *job)
 {
 	return job->leave || (job->drained && !pipe_relay_pending(job->pipes));
 }
 
-static void job_wait_once(struct job *job)
+static void job_wait_once(struct running_job *job)
 {
 	struct waits w = WAITS_INIT;
 
@@ -130,7 +130,7 @@ static void job_wait_once(struct job *job)
 	waits_poll(&w);
 }
 
-static int job_wait(struct job *job)
+static int job_wait(struct running_job *job)
 {
 	while (job_take_events(job), !job_is_over(job)) {
 		job_wait_once(job);
@@ -158,7 +158,7 @@ static bool job_in_foreground(void)
  * Ours, but for terminals: another stands for them. What is typed reaches the program where it prints on a terminal,
  * too; else others may read there, as `less` does, and it has no input.
  */
-static int job_open_ends(struct job *job, struct ends *ends, struct fh_error *err)
+static int job_open_ends(struct running_job *job, struct job_ends *ends, struct fh_error *err)
 {
 	bool out = isatty(1), said = isatty(2), typed = isatty(0);
 	bool input = typed && out && job_in_foreground();
@@ -178,7 +178,7 @@ static int job_open_ends(struct job *job, struct ends *ends, struct fh_error *er
 }
 
 /* The program has it now, and may hold its lock: nothing of ours touches it from here on. */
-static void job_forget_files(const struct ends *ends)
+static void job_forget_files(const struct job_ends *ends)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -192,7 +192,7 @@ static void job_forget_files(const struct ends *ends)
 }
 
 /* It begins once our copies of what it has are closed. */
-static int job_begin(struct job *job, struct run_request *request, struct ends *ends,
+static int job_begin(struct running_job *job, struct run_request *request, struct job_ends *ends,
 		struct fh_error *err)
 {
 	int r = sandbox_run(job->sb, request, &job->id, err);
@@ -235,8 +235,8 @@ int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *o
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct run_request request = RUN_REQUEST_INIT;
-	struct job job = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
-	struct ends ends = { .side = -1, .nothing = -1 };
+	struct running_job job = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
+	struct job_ends ends = { .side = -1, .nothing = -1 };
 	int r = job_open_ends(&job, &ends, err);
 
 	job.pipes = pipe_relay_new(sb, ends.fds);

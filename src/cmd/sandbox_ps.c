@@ -28,7 +28,7 @@ struct process {
 	int64_t start_ticks, rss_bytes;
 };
 
-struct table {
+struct ps_table {
 	struct process *list;
 	size_t n, size;
 	pid_t *leftovers;
@@ -49,7 +49,7 @@ static bool read_process(pid_t pid, struct process *out)
 	return true;
 }
 
-static void read_table(struct table *t)
+static void read_table(struct ps_table *t)
 {
 	DIR *proc = opendir("/proc");
 	struct process p;
@@ -68,7 +68,7 @@ static void read_table(struct table *t)
 		closedir(proc);
 }
 
-static const struct process *find(const struct table *t, pid_t pid)
+static const struct process *find(const struct ps_table *t, pid_t pid)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->list[i].pid == pid)
@@ -77,7 +77,7 @@ static const struct process *find(const struct table *t, pid_t pid)
 }
 
 /* All that descends from `root`, itself included. Orphans of a sandbox are its PID 1's children. */
-static void add_up(const struct table *t, pid_t root, int *out_count, int64_t *out_bytes)
+static void add_up(const struct ps_table *t, pid_t root, int *out_count, int64_t *out_bytes)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct process *p = &t->list[i];
@@ -97,7 +97,7 @@ static double age_s(const struct process *p)
 			(double)p->start_ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-static bool is_leftover(const struct table *t, pid_t pid)
+static bool is_leftover(const struct ps_table *t, pid_t pid)
 {
 	for (size_t i = 0; i < t->n_leftovers; i++)
 		if (t->leftovers[i] == pid)
@@ -106,7 +106,7 @@ static bool is_leftover(const struct table *t, pid_t pid)
 }
 
 /* `owner` is 0 for a leftover. */
-static json_t *describe(const struct table *t, const struct process *sandbox, pid_t owner)
+static json_t *describe(const struct ps_table *t, const struct process *sandbox, pid_t owner)
 {
 	const struct process *command = find(t, owner);
 	int64_t bytes = 0;
@@ -118,7 +118,7 @@ static json_t *describe(const struct table *t, const struct process *sandbox, pi
 			age_s(sandbox), "processes", count, "memory_bytes", (json_int_t)bytes);
 }
 
-static json_t *list_sandboxes(const struct table *t)
+static json_t *list_sandboxes(const struct ps_table *t)
 {
 	json_t *list = json_array();
 
@@ -160,7 +160,7 @@ static void print_table(const json_t *list)
 
 static int run_ps(struct command_context *ctx)
 {
-	struct table table = { 0 };
+	struct ps_table table = { 0 };
 	json_t *list;
 
 	read_table(&table);

@@ -11,14 +11,14 @@
 
 /* fumehood task list: a line for each task. */
 
-enum column { COLUMN_TASK, COLUMN_VARIANTS, COLUMN_METRIC, COLUMN_NAME, N_COLUMNS };
+enum list_column { COLUMN_TASK, COLUMN_VARIANTS, COLUMN_METRIC, COLUMN_NAME, N_COLUMNS };
 
 static const char *const titles[N_COLUMNS] = { "task", "variants", "metric", "name" };
 
 #define CELL_COLUMNS 60
 
 /* A task of the list. Everything but the id is its own. */
-struct row {
+struct list_row {
 	const char *id;
 	struct task *task;       /* NULL: its file can't be read */
 	char **variants;         /* NULL: the same */
@@ -26,7 +26,7 @@ struct row {
 	char *cells[N_COLUMNS];
 };
 
-static void release_row(struct row *row)
+static void release_row(struct list_row *row)
 {
 	task_free(row->task);
 	task_list_free(row->variants);
@@ -34,13 +34,13 @@ static void release_row(struct row *row)
 		free(row->cells[c]);
 }
 
-static const char *default_variant(const struct row *row)
+static const char *default_variant(const struct list_row *row)
 {
 	return row->task && *row->task->variant ? row->task->variant : TASK_FULL;
 }
 
 /* What may follow the task's name; the one that is played when none does comes first. */
-static json_t *variants_of(const struct row *row)
+static json_t *variants_of(const struct list_row *row)
 {
 	const char *first = default_variant(row);
 	json_t *list = json_array();
@@ -56,7 +56,7 @@ static json_t *variants_of(const struct row *row)
 	return list;
 }
 
-static char *variants_cell(const struct row *row)
+static char *variants_cell(const struct list_row *row)
 {
 	auto_buf struct buf out = BUF_INIT(4096);
 	auto_json json_t *list = variants_of(row);
@@ -74,7 +74,7 @@ static char *cell(const char *text)
 	return buf_take(&out);
 }
 
-static char *metric_cell(const struct row *row)
+static char *metric_cell(const struct list_row *row)
 {
 	auto_free char *text = NULL;
 
@@ -84,9 +84,9 @@ static char *metric_cell(const struct row *row)
 	return cell(text ? text : "");
 }
 
-static struct row make_row(const struct task_places *places, const char *id)
+static struct list_row make_row(const struct task_places *places, const char *id)
 {
-	struct row row = { .id = id };
+	struct list_row row = { .id = id };
 	struct task *loaded = NULL;
 
 	task_load(places, id, NULL, &loaded, &row.problem);
@@ -102,7 +102,7 @@ static struct row make_row(const struct task_places *places, const char *id)
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-static json_t *row_json(const struct row *row)
+static json_t *row_json(const struct list_row *row)
 {
 	json_t *out = json_object();
 
@@ -122,7 +122,7 @@ static json_t *row_json(const struct row *row)
 	return out;
 }
 
-static void print_json(const struct row *rows, size_t n)
+static void print_json(const struct list_row *rows, size_t n)
 {
 	auto_json json_t *out = json_object();
 	json_t *list = json_array();
@@ -146,7 +146,7 @@ static void print_cells(const char *const *cells, const int *widths, const char 
 	printf("%s%s%s\n", style, buf_str(&line), *style ? TERM_RESET : "");
 }
 
-static void print_table(const struct row *rows, size_t n)
+static void print_table(const struct list_row *rows, size_t n)
 {
 	int widths[N_COLUMNS] = { 0 };
 
@@ -165,7 +165,7 @@ static int run_task_list(struct command_context *ctx)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct task_places places;
-	struct row *rows;
+	struct list_row *rows;
 	char **ids;
 	size_t n = 0;
 

@@ -14,7 +14,7 @@
 
 #define TEXT_BYTES_MAX (16 * 1024 * 1024)
 
-struct show_options {
+struct task_show_options {
 	struct task_options task;
 	bool keys;
 };
@@ -202,7 +202,7 @@ static int print_text(const struct task *task, const struct fh_error *problem)
 
 static int run_task_show(struct command_context *ctx)
 {
-	const struct show_options *o = ctx->options;
+	const struct task_show_options *o = ctx->options;
 	struct task_places places;
 	struct fh_error err = FH_ERROR_INIT;
 	struct task *task = NULL;
@@ -226,7 +226,7 @@ static int run_task_show(struct command_context *ctx)
 }
 
 static const struct cmd_option options[] = {
-	{ "keys", 0, OPTION_FLAG, offsetof(struct show_options, keys),
+	{ "keys", 0, OPTION_FLAG, offsetof(struct task_show_options, keys),
 			.help = "every key of task.yaml with its value, whether given or not, as YAML" },
 	TASKS_DIR_OPTION,
 	{},
@@ -239,7 +239,7 @@ const struct command command_task_show = {
 	.min_args = 1,
 	.max_args = 1,
 	.options = options,
-	.options_size = sizeof(struct show_options),
+	.options_size = sizeof(struct task_show_options),
 	.examples = "fumehood task show titanic\nfumehood task show --keys titanic:full",
 	.run = run_task_show,
 };

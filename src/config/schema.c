@@ -8,13 +8,13 @@
 #include <errno.h>
 #include <string.h>
 
-struct reading {
+struct schema_reading {
 	struct arena *arena;
 	struct warnings *warnings; /* NULL: strict */
 	struct fh_error *err;
 };
 
-static int wrong(const struct reading *r, const struct field *field, const struct node *node,
+static int wrong(const struct schema_reading *r, const struct field *field, const struct node *node,
 		const char *expected)
 {
 	char found[96];
@@ -31,8 +31,8 @@ static bool in_range(const struct field *field, double v)
 	return (!field->min && !field->max) || (v >= field->min && v <= field->max);
 }
 
-static int check_range(const struct reading *r, const struct field *field, const struct node *node,
-		double v)
+static int check_range(const struct schema_reading *r, const struct field *field,
+		const struct node *node, double v)
 {
 	auto_buf struct buf range = BUF_INIT(128);
 
@@ -45,8 +45,8 @@ static int check_range(const struct reading *r, const struct field *field, const
 			buf_str(&range));
 }
 
-static int read_int(const struct reading *r, const struct field *field, const struct node *node,
-		int64_t *out)
+static int read_int(const struct schema_reading *r, const struct field *field,
+		const struct node *node, int64_t *out)
 {
 	int64_t v;
 	int status;
@@ -60,8 +60,8 @@ static int read_int(const struct reading *r, const struct field *field, const st
 	return 0;
 }
 
-static int read_number(const struct reading *r, const struct field *field, const struct node *node,
-		double *out)
+static int read_number(const struct schema_reading *r, const struct field *field,
+		const struct node *node, double *out)
 {
 	double v;
 	int status;
@@ -75,7 +75,7 @@ static int read_number(const struct reading *r, const struct field *field, const
 	return 0;
 }
 
-static int read_quantity(const struct reading *r, const struct field *field,
+static int read_quantity(const struct schema_reading *r, const struct field *field,
 		const struct node *node, int64_t *out)
 {
 	bool bytes = field->kind == FIELD_BYTES;
@@ -97,8 +97,8 @@ static int read_quantity(const struct reading *r, const struct field *field,
 /* --- text ------------------------------------------------------------------------------------- */
 
 /* A boolean is refused: whoever wrote `command: true` may have meant either. */
-static int read_text(const struct reading *r, const struct field *field, const struct node *node,
-		const char **out)
+static int read_text(const struct schema_reading *r, const struct field *field,
+		const struct node *node, const char **out)
 {
 	bool truth;
 
@@ -110,16 +110,16 @@ static int read_text(const struct reading *r, const struct field *field, const s
 	return 0;
 }
 
-static int read_bool(const struct reading *r, const struct field *field, const struct node *node,
-		bool *out)
+static int read_bool(const struct schema_reading *r, const struct field *field,
+		const struct node *node, bool *out)
 {
 	if (!node_to_bool(node, out))
 		return wrong(r, field, node, "true or false");
 	return 0;
 }
 
-static int read_choice(const struct reading *r, const struct field *field, const struct node *node,
-		int *out)
+static int read_choice(const struct schema_reading *r, const struct field *field,
+		const struct node *node, int *out)
 {
 	auto_buf struct buf expected = BUF_INIT(512);
 
@@ -135,8 +135,8 @@ static int read_choice(const struct reading *r, const struct field *field, const
 	return wrong(r, field, node, buf_str(&expected));
 }
 
-static int read_texts(const struct reading *r, const struct field *field, const struct node *node,
-		struct texts *out)
+static int read_texts(const struct schema_reading *r, const struct field *field,
+		const struct node *node, struct texts *out)
 {
 	const char **items;
 
@@ -153,7 +153,7 @@ static int read_texts(const struct reading *r, const struct field *field, const 
 	return 0;
 }
 
-static int read_text_map(const struct reading *r, const struct field *field,
+static int read_text_map(const struct schema_reading *r, const struct field *field,
 		const struct node *node, struct text_map *out)
 {
 	struct text_pair *pairs;
@@ -174,11 +174,11 @@ static int read_text_map(const struct reading *r, const struct field *field,
 
 /* --- structs ---------------------------------------------------------------------------------- */
 
-static int read_struct(const struct reading *r, const struct schema *schema,
+static int read_struct(const struct schema_reading *r, const struct schema *schema,
 		const struct node *node, void *out);
 
-static int read_structs(const struct reading *r, const struct field *field, const struct node *node,
-		struct struct_list *out)
+static int read_structs(const struct schema_reading *r, const struct field *field,
+		const struct node *node, struct struct_list *out)
 {
 	const struct schema *schema = field->schema;
 	char *items;
@@ -196,8 +196,8 @@ static int read_structs(const struct reading *r, const struct field *field, cons
 	return 0;
 }
 
-static int read_field(const struct reading *r, const struct field *field, const struct node *node,
-		void *at)
+static int read_field(const struct schema_reading *r, const struct field *field,
+		const struct node *node, void *at)
 {
 	switch (field->kind) {
 	case FIELD_TEXT:
@@ -231,7 +231,7 @@ static int read_field(const struct reading *r, const struct field *field, const 
 }
 
 /* Presets are ours: they can be read. */
-static void set_preset(const struct reading *r, const struct field *f, char *out)
+static void set_preset(const struct schema_reading *r, const struct field *f, char *out)
 {
 	struct node scalar = { .kind = NODE_SCALAR, .plain = true, .text = f->preset };
 	const struct node *preset = &scalar;
@@ -241,7 +241,7 @@ static void set_preset(const struct reading *r, const struct field *f, char *out
 	read_field(r, f, preset, out);
 }
 
-static void set_presets(const struct reading *r, const struct schema *schema, char *out)
+static void set_presets(const struct schema_reading *r, const struct schema *schema, char *out)
 {
 	for (const struct field *f = schema->fields; f->name; f++) {
 		if (f->kind == FIELD_STRUCT)
@@ -261,7 +261,8 @@ static const struct field *find_field(const struct schema *schema, const char *n
 
 #define FIELDS_MAX 64
 
-static int unknown_key(const struct reading *r, const struct schema *schema, const struct node *key)
+static int unknown_key(
+		const struct schema_reading *r, const struct schema *schema, const struct node *key)
 {
 	const char *names[FIELDS_MAX];
 	auto_buf struct buf known = BUF_INIT(512);
@@ -294,8 +295,8 @@ static int unknown_key(const struct reading *r, const struct schema *schema, con
 	return 0;
 }
 
-static int check_required(
-		const struct reading *r, const struct schema *schema, const struct node *node)
+static int check_required(const struct schema_reading *r, const struct schema *schema,
+		const struct node *node)
 {
 	for (const struct field *f = schema->fields; f->name; f++) {
 		const struct node *value = f->required ? node_get(node, f->name) : NULL;
@@ -307,7 +308,7 @@ static int check_required(
 	return 0;
 }
 
-static int read_struct(const struct reading *r, const struct schema *schema,
+static int read_struct(const struct schema_reading *r, const struct schema *schema,
 		const struct node *node, void *out)
 {
 	char found[96];
@@ -336,7 +337,7 @@ static int read_struct(const struct reading *r, const struct schema *schema,
 int schema_read(struct arena *a, const struct schema *schema, const struct node *node,
 		struct warnings *warnings, void *out, struct fh_error *err)
 {
-	const struct reading r = { .arena = a, .warnings = warnings, .err = err };
+	const struct schema_reading r = { .arena = a, .warnings = warnings, .err = err };
 	void *value = arena_alloc(a, schema->size);
 	int status = read_struct(&r, schema, node, value);
 

@@ -39,7 +39,7 @@ enum work {
 	WORK_MEMORY,
 	WORK_DONE,
 };
-enum episode { EPISODE_NONE, EPISODE_ON, EPISODE_OVER };
+enum env_episode { EPISODE_NONE, EPISODE_ON, EPISODE_OVER };
 
 struct fh_env {
 	/* fixed by fh_env_open() */
@@ -69,7 +69,7 @@ struct fh_env {
 	struct arena setup_arena;
 
 	/* the episode */
-	enum episode episode;
+	enum env_episode episode;
 	uint64_t seed;
 	struct sandbox *sb;
 	struct session *session;

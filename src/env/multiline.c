@@ -63,14 +63,14 @@ static const struct multiline *command_on(
 }
 
 /* A line that is a word and nothing more, but for blanks. */
-struct end {
+struct multiline_end {
 	const char *word;
 	size_t n;
 	const char *before, *behind; /* these blanks */
 };
 
 /* The line, from `at` on; NULL if there is none, which costs a try, or no try is left. */
-static const char *find_end(const char *at, const struct end *end, int *tries)
+static const char *find_end(const char *at, const struct multiline_end *end, int *tries)
 {
 	if (*tries == 0)
 		return NULL;
@@ -106,12 +106,12 @@ static const char *quote(struct buf *out, const char *at, const char *name_at, c
 /* --- here-documents of the agent's own ---------------------------------------------------------- */
 
 /* What ends the here-document that `<<` begins, before `at`; no word: none. */
-static struct end end_of_here_document(const char *at)
+static struct multiline_end end_of_here_document(const char *at)
 {
 	at += strspn(at, "-");
 	at += strspn(at, " \t");
 	at += strspn(at, "'\"\\");
-	return (struct end){ at, strcspn(at, "'\"\\<>|&;()" BLANKS "\n"), "\t", "" };
+	return (struct multiline_end){ at, strcspn(at, "'\"\\<>|&;()" BLANKS "\n"), "\t", "" };
 }
 
 /* Behind this line, and behind the here-documents that it begins: their text is text. */
@@ -120,7 +120,7 @@ static const char *next_command(const char *at, int *tries)
 	const char *next = next_line(at), *stop = next;
 
 	while ((at = memmem(at, (size_t)(stop - at), "<<", 2))) {
-		struct end end = end_of_here_document(at += 2);
+		struct multiline_end end = end_of_here_document(at += 2);
 		const char *line = end.n ? find_end(next, &end, tries) : NULL;
 
 		next = line ? next_line(line) : next; /* `1 << 2` has none */
@@ -142,8 +142,8 @@ char *multiline_quote(const char *text, const struct multiline *commands, size_t
 
 		if (command)
 			line = find_end(next_line(at),
-					&(struct end){ command->end, strlen(command->end), "",
-							BLANKS },
+					&(struct multiline_end){ command->end, strlen(command->end),
+							"", BLANKS },
 					&tries);
 		if (line) {
 			at = quote(&out, at, name, line, command);

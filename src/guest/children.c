@@ -183,7 +183,8 @@ static int open_stream(int slot, int *out_porters, int *out_programs)
 }
 
 /* The other ends go to the porter; false if there is no pipe to be had. */
-static bool open_streams(const struct init *in, const struct run *run, int streams[RUN_STREAMS_MAX])
+static bool open_streams(
+		const struct init *in, const struct init_run *run, int streams[RUN_STREAMS_MAX])
 {
 	for (uint32_t i = 0; i < run->n_slots; i++) {
 		int k = SLOT_STREAM_1 - run->slots[i];
@@ -199,8 +200,8 @@ static bool open_streams(const struct init *in, const struct run *run, int strea
 }
 
 /* fds[i]: what becomes descriptor i; -1: /dev/null. The first `next` of the message's are taken. */
-static void place_slots(const struct run *run, const int *sent, const int streams[RUN_STREAMS_MAX],
-		int fds[GUEST_FDS_MAX])
+static void place_slots(const struct init_run *run, const int *sent,
+		const int streams[RUN_STREAMS_MAX], int fds[GUEST_FDS_MAX])
 {
 	size_t next = run->has_program;
 
@@ -213,7 +214,7 @@ static void place_slots(const struct run *run, const int *sent, const int stream
 	}
 }
 
-pid_t program_fork(struct init *in, const struct run *run, const int *sent, int go)
+pid_t program_fork(struct init *in, const struct init_run *run, const int *sent, int go)
 {
 	int streams[RUN_STREAMS_MAX] = { -1, -1, -1 }, fds[GUEST_FDS_MAX];
 	pid_t pid = -1;

@@ -28,7 +28,7 @@
 #define MOVE_OUT_MS 20
 
 /* What the nursery adds to a plan for its cradle: where the binds are. */
-struct places {
+struct cradle_places {
 	int slots[GUEST_BINDS_MAX];
 	int disk;
 };
@@ -79,7 +79,7 @@ static void give_birth(struct nursery *n, bool in_groups, char *message, size_t 
 	struct birth b = {
 		.message = message, .message_bytes = size, .n_fds = n_fds, .in_cradle = true
 	};
-	struct places places;
+	struct cradle_places places;
 	struct wire w;
 	pid_t pid;
 
@@ -126,7 +126,7 @@ static int get_ready(int socket, const int *procs, size_t n_procs)
 
 _Noreturn static void cradle_main(struct nursery *n, int socket, const struct cradle *c)
 {
-	static char message[sizeof(struct places) + GUEST_MESSAGE_MAX];
+	static char message[sizeof(struct cradle_places) + GUEST_MESSAGE_MAX];
 	const struct cradle own = *c;
 	int fds[PLAN_FDS_MAX];
 	size_t n_fds = 0;
@@ -231,9 +231,9 @@ void cradles_make(struct nursery *n)
 
 bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size)
 {
-	static char parcel[sizeof(struct places) + GUEST_MESSAGE_MAX];
+	static char parcel[sizeof(struct cradle_places) + GUEST_MESSAGE_MAX];
 	struct cradle *c = b->plan.cradle ? find(n, b->plan.cradle) : NULL;
-	struct places places = { .disk = b->disk };
+	struct cradle_places places = { .disk = b->disk };
 	int r = -ENOENT;
 
 	if (!c)

@@ -211,7 +211,7 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 extern const char *const program_environment[];
 
 struct program_start {
-	const struct run *run;
+	const struct init_run *run;
 	const struct confinement *confinement;
 	int program;    /* -1: look it up */
 	const int *fds; /* of its slots; -1: /dev/null */

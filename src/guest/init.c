@@ -81,7 +81,7 @@ static void reaped(struct init *in, pid_t pid, int status)
 	if (WIFSTOPPED(status))
 		return;
 	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
-		struct program *p = &in->programs[i];
+		struct init_program *p = &in->programs[i];
 
 		if (p->pid == pid) {
 			p->pid = 0;
@@ -111,7 +111,7 @@ static void reap(struct init *in)
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-static struct program *free_program(struct init *in)
+static struct init_program *free_program(struct init *in)
 {
 	for (size_t i = 0; i < PROGRAMS_MAX; i++)
 		if (!in->programs[i].pid)
@@ -122,12 +122,12 @@ static struct program *free_program(struct init *in)
 /* The message's descriptors are closed by the caller, before INIT_GO comes. */
 static void handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
 {
-	struct program *p = free_program(in);
+	struct init_program *p = free_program(in);
 	int go = p ? eventfd(0, EFD_CLOEXEC) : -1;
-	struct run run;
+	struct init_run run;
 	pid_t pid = -1;
 
-	if (run_get(w, &run) < 0 || n_fds != run_fds(&run))
+	if (init_run_get(w, &run) < 0 || n_fds != init_run_fds(&run))
 		_exit(1);
 	if (go >= 0)
 		pid = program_fork(in, &run, fds, go);
@@ -135,9 +135,9 @@ static void handle_run(struct init *in, struct wire *w, const int *fds, size_t n
 		close_fd(&go);
 		tell_status(in, INIT_EXITED, &run.id, 126 << 8);
 	} else {
-		*p = (struct program){ .id = run.id, .pid = pid, .go = go };
+		*p = (struct init_program){ .id = run.id, .pid = pid, .go = go };
 	}
-	run_release(&run);
+	init_run_release(&run);
 }
 
 static void handle_go(struct init *in, struct wire *w)
@@ -147,7 +147,7 @@ static void handle_go(struct init *in, struct wire *w)
 	if (!wire_done(w))
 		_exit(1);
 	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
-		struct program *p = &in->programs[i];
+		struct init_program *p = &in->programs[i];
 
 		if (p->pid && p->id == id && p->go >= 0)
 			child_let_go(&p->go);
@@ -164,7 +164,7 @@ static void handle_signal(const struct init *in, struct wire *w)
 	if (!wire_done(w) || number > (uint32_t)SIGRTMAX)
 		_exit(1);
 	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
-		const struct program *p = &in->programs[i];
+		const struct init_program *p = &in->programs[i];
 
 		if (p->pid && p->id == id) {
 			kill(-p->pid, (int)number); /* its group; it made one with setsid() */

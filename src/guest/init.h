@@ -7,7 +7,7 @@
 /* What init.c and children.c share: the state of PID 1, and how it makes its children. */
 #define PROGRAMS_MAX 32
 
-struct program {
+struct init_program {
 	uint32_t id;
 	pid_t pid; /* 0: free */
 	int go;    /* eventfd: the program waits for it; -1 once it runs */
@@ -17,7 +17,7 @@ struct init {
 	const struct init_start *start;
 	int signals;
 	bool unreaped; /* children may have ended whose signal was read */
-	struct program programs[PROGRAMS_MAX];
+	struct init_program programs[PROGRAMS_MAX];
 	pid_t shell, porter;
 };
 
@@ -37,7 +37,7 @@ int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct sh
 
 /* Begins a program that waits for its `go`; its descriptors are closed by the caller before that. A
  * pid, or -1. */
-pid_t program_fork(struct init *in, const struct run *run, const int *sent, int go);
+pid_t program_fork(struct init *in, const struct init_run *run, const int *sent, int go);
 
 void child_let_go(int *go);
 

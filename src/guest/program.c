@@ -46,7 +46,7 @@ const char *const program_environment[] = {
 
 _Noreturn void program_become(const struct program_start *start)
 {
-	const struct run *run = start->run;
+	const struct init_run *run = start->run;
 	const char *const *env = run->env ? run->env : program_environment;
 	int program = start->program;
 	uint64_t one;

@@ -40,25 +40,25 @@ static const struct schema price_schema = {
 	.fields = price_fields,
 };
 
-struct entry {
+struct price_entry {
 	const char *name;
 	struct price price;
 };
 
 /* Few tables, looked into once for each model: in order, the user's first. */
-struct table {
-	struct entry *entries;
+struct price_table {
+	struct price_entry *entries;
 	size_t n;
 };
 
 struct prices {
 	struct arena arena;
-	struct table user, own;
+	struct price_table user, own;
 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int load(struct arena *a, const char *path, struct table *out, struct fh_error *err)
+static int load(struct arena *a, const char *path, struct price_table *out, struct fh_error *err)
 {
 	const struct node *root;
 	int r = yaml_load(a, path, &root, err);
@@ -67,9 +67,9 @@ static int load(struct arena *a, const char *path, struct table *out, struct fh_
 		return r;
 	if (root->kind != NODE_MAP)
 		return node_complain(root, err, "expected an object of models and their prices");
-	out->entries = arena_array(a, root->n, sizeof(struct entry));
+	out->entries = arena_array(a, root->n, sizeof(struct price_entry));
 	for (size_t i = 0; i < root->n; i++) {
-		struct entry *entry = &out->entries[i];
+		struct price_entry *entry = &out->entries[i];
 
 		entry->name = root->pairs[i].key->text;
 		r = schema_read(a, &price_schema, root->pairs[i].value, NULL, &entry->price, err);
@@ -106,7 +106,7 @@ void prices_close(struct prices *p)
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-static const struct price *in_table(const struct table *t, const char *name)
+static const struct price *in_table(const struct price_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (str_eq(t->entries[i].name, name))
@@ -118,7 +118,7 @@ static const struct price *exact(const struct prices *p, const char *vendor, con
 {
 	auto_free char *full = xasprintf("%s/%s", vendor, name);
 	const char *const names[] = { full, name };
-	const struct table *const tables[] = { &p->user, &p->own };
+	const struct price_table *const tables[] = { &p->user, &p->own };
 
 	for (size_t t = 0; t < ARRAY_SIZE(tables); t++)
 		for (size_t i = 0; i < ARRAY_SIZE(names); i++)

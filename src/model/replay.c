@@ -8,7 +8,7 @@
 
 /* replay:FILE.traj, or a run's folder: what a recorded agent said and did, step by step. Where the record ends, the episode is
  * left. */
-struct replay {
+struct replay_model {
 	struct traj *traj;
 	size_t next;
 };
@@ -27,7 +27,7 @@ static int check(const char *path, const struct traj *t, struct fh_error *err)
 
 static void replay_close(void *state)
 {
-	struct replay *r = state;
+	struct replay_model *r = state;
 
 	traj_free(r->traj);
 	free(r);
@@ -36,7 +36,7 @@ static void replay_close(void *state)
 static int replay_open(const struct model_request *request, const char *argument, void **out_state,
 		struct fh_error *err)
 {
-	struct replay *r;
+	struct replay_model *r;
 	struct traj *traj;
 	int n;
 
@@ -65,7 +65,7 @@ static const char *text_of(const struct pyjson *v)
 static int replay_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)
 {
-	struct replay *r = state;
+	struct replay_model *r = state;
 	const struct traj_step *s;
 
 	if (r->next == r->traj->n_steps)

@@ -22,7 +22,7 @@ struct responses {
 };
 
 /* The file while it is read. */
-struct reading {
+struct responses_reading {
 	struct responses *r;
 	const struct task *task;
 	const char *spec; /* of the task, as it was named */
@@ -30,7 +30,7 @@ struct reading {
 	bool found; /* the task's line: the first of that name */
 };
 
-static bool is_of_task(const struct reading *reading, const char *name)
+static bool is_of_task(const struct responses_reading *reading, const char *name)
 {
 	const struct task *task = reading->task;
 	auto_free char *whole = xasprintf("%s:%s", task->id, task->variant);
@@ -58,7 +58,7 @@ static int keep(struct responses *r, const char *path, const struct pyjson *list
 /* A line of another task counts only where it is the only one: MLGym goes by their order alone. */
 static int take_line(void *data, const char *path, const struct pyjson *v, struct fh_error *err)
 {
-	struct reading *reading = data;
+	struct responses_reading *reading = data;
 	const struct pyjson *list = v->first;
 
 	if (v->kind != PYJSON_OBJECT || v->n != 1 || list->kind != PYJSON_ARRAY)
@@ -79,7 +79,7 @@ static void responses_close(void *state)
 	free(r);
 }
 
-static int read_file(struct reading *reading, const char *path, struct fh_error *err)
+static int read_file(struct responses_reading *reading, const char *path, struct fh_error *err)
 {
 	int r = json_lines_read(path, take_line, reading, err);
 
@@ -96,7 +96,7 @@ static int read_file(struct reading *reading, const char *path, struct fh_error 
 static int responses_open(const struct model_request *request, const char *argument,
 		void **out_state, struct fh_error *err)
 {
-	struct reading reading = { .spec = request->task };
+	struct responses_reading reading = { .spec = request->task };
 	struct task *task;
 	int r = task_load(request->places, request->task, request->variant, &task, err);
 

@@ -275,7 +275,7 @@ void plan_release(struct plan *p)
 	*p = (struct plan){ 0 };
 }
 
-void run_put(struct buf *b, const struct run *r)
+void init_run_put(struct buf *b, const struct init_run *r)
 {
 	wire_put_u8(b, INIT_RUN);
 	wire_put_u32(b, r->id);
@@ -289,7 +289,7 @@ void run_put(struct buf *b, const struct run *r)
 		put_list(b, r->env);
 }
 
-static void get_slots(struct wire *w, struct run *out)
+static void get_slots(struct wire *w, struct init_run *out)
 {
 	size_t n;
 	const char *slots = wire_get_bytes(w, &n);
@@ -306,7 +306,7 @@ static void get_slots(struct wire *w, struct run *out)
 }
 
 /* How many of its descriptors a message of it has. */
-size_t run_fds(const struct run *r)
+size_t init_run_fds(const struct init_run *r)
 {
 	size_t n = r->has_program;
 
@@ -315,9 +315,9 @@ size_t run_fds(const struct run *r)
 	return n;
 }
 
-int run_get(struct wire *w, struct run *out)
+int init_run_get(struct wire *w, struct init_run *out)
 {
-	struct run run = { .id = wire_get_u32(w) };
+	struct init_run run = { .id = wire_get_u32(w) };
 	int r;
 
 	run.user = wire_get_u8(w);
@@ -331,16 +331,16 @@ int run_get(struct wire *w, struct run *out)
 		w->bad = true;
 	r = finish(w);
 	if (r < 0)
-		run_release(&run);
+		init_run_release(&run);
 	else
 		*out = run;
 	return r;
 }
 
-void run_release(struct run *r)
+void init_run_release(struct init_run *r)
 {
 	wipe_str(r->cwd);
 	free_list(r->argv);
 	free_list(r->env);
-	*r = (struct run){ 0 };
+	*r = (struct init_run){ 0 };
 }

@@ -177,7 +177,7 @@ struct plan {
 
 /* --- owner to PID 1 -------------------------------------------------------------------------- */
 enum init_message {
-	INIT_RUN = 1, /* struct run; descriptors: [program,] those of its slots */
+	INIT_RUN = 1, /* struct init_run; descriptors: [program,] those of its slots */
 	INIT_GO,      /* u32 id: the program of INIT_RUN may begin; the owner has closed its ends */
 	INIT_SIGNAL,  /* u32 id, u32 signal */
 	INIT_INTERRUPT, /* u8 level, u64 began_ns, u32 last_pid (shell_mark); answered */
@@ -239,7 +239,7 @@ enum run_user {
 	RUN_PACKER, /* no program: argv is a folder, and names in it that are left out; packed to 1 */
 };
 
-struct run {
+struct init_run {
 	uint32_t id;
 	uint8_t user;                /* enum run_user */
 	uint8_t has_program;         /* the first descriptor is the program */
@@ -356,9 +356,9 @@ int plan_get(struct wire *w, struct plan *out);
 void plan_release(struct plan *p);
 void plan_forget_binds(struct plan *p); /* as hello_forget_names */
 
-void run_put(struct buf *b, const struct run *r);
-int run_get(struct wire *w, struct run *out);
-size_t run_fds(const struct run *r); /* descriptors that its message has */
-void run_release(struct run *r);
+void init_run_put(struct buf *b, const struct init_run *r);
+int init_run_get(struct wire *w, struct init_run *out);
+size_t init_run_fds(const struct init_run *r); /* descriptors that its message has */
+void init_run_release(struct init_run *r);
 
 #endif

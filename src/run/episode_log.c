@@ -16,7 +16,7 @@
 #define SCORE_SHOWN 2000 /* bytes of all metrics */
 #define ACTION_SHOWN 200 /* bytes of an action; the record of the run has all of it */
 
-struct record {
+struct log_record {
 	struct arena arena;
 	struct log_field fields[FIELDS_MAX];
 	size_t n;
@@ -24,22 +24,22 @@ struct record {
 
 /* --- one record ------------------------------------------------------------------------------- */
 
-static void episode_log_add(struct record *r, const char *key, const char *value)
+static void episode_log_add(struct log_record *r, const char *key, const char *value)
 {
 	r->fields[r->n++] = (struct log_field){ key, value };
 }
 
-static void episode_log_add_int(struct record *r, const char *key, int64_t v)
+static void episode_log_add_int(struct log_record *r, const char *key, int64_t v)
 {
 	episode_log_add(r, key, arena_printf(&r->arena, "%" PRId64, v));
 }
 
-static void episode_log_add_number(struct record *r, const char *key, double v)
+static void episode_log_add_number(struct log_record *r, const char *key, double v)
 {
 	episode_log_add(r, key, arena_printf(&r->arena, "%.6g", v));
 }
 
-static void episode_log_add_score(struct record *r, const struct fh_step *step)
+static void episode_log_add_score(struct log_record *r, const struct fh_step *step)
 {
 	auto_buf struct buf text = BUF_INIT(SCORE_SHOWN);
 
@@ -49,9 +49,9 @@ static void episode_log_add_score(struct record *r, const struct fh_step *step)
 	episode_log_add(r, "score", arena_strdup(&r->arena, buf_str(&text)));
 }
 
-static struct record episode_log_record(const struct episode_log *l)
+static struct log_record episode_log_record(const struct episode_log *l)
 {
-	struct record r = { .arena = ARENA_INIT };
+	struct log_record r = { .arena = ARENA_INIT };
 
 	episode_log_add(&r, "task", l->task);
 	episode_log_add_int(&r, "episode", l->episode);
@@ -59,8 +59,8 @@ static struct record episode_log_record(const struct episode_log *l)
 	return r;
 }
 
-static void episode_log_write(const struct episode_log *l, struct record *r, enum log_level level,
-		const char *message)
+static void episode_log_write(const struct episode_log *l, struct log_record *r,
+		enum log_level level, const char *message)
 {
 	log_record(NULL, level, message, r->fields, r->n);
 	if (l->file.fd >= 0)
@@ -118,7 +118,7 @@ int episode_log_open(
 
 void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, int max_steps)
 {
-	struct record r = episode_log_record(l);
+	struct log_record r = episode_log_record(l);
 
 	episode_log_add(&r, "model", model);
 	episode_log_add(&r, "seed", arena_printf(&r.arena, "%" PRIu64, seed));
@@ -129,18 +129,18 @@ void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, 
 static void episode_log_events(struct episode_log *l, const struct fh_step *step)
 {
 	if (step->restarted) {
-		struct record r = episode_log_record(l);
+		struct log_record r = episode_log_record(l);
 
 		episode_log_write(l, &r, LOG_INFO, "shell restarted");
 	}
 	if (step->integrity) {
-		struct record r = episode_log_record(l);
+		struct log_record r = episode_log_record(l);
 
 		episode_log_add(&r, "what", step->integrity);
 		episode_log_write(l, &r, LOG_WARN, "integrity");
 	}
 	if (step->state_error) {
-		struct record r = episode_log_record(l);
+		struct log_record r = episode_log_record(l);
 
 		episode_log_add(&r, "what", step->state_error);
 		episode_log_write(l, &r, LOG_WARN, "state");
@@ -149,7 +149,7 @@ static void episode_log_events(struct episode_log *l, const struct fh_step *step
 
 void episode_log_reset(struct episode_log *l, const struct fh_step *step)
 {
-	struct record r = episode_log_record(l);
+	struct log_record r = episode_log_record(l);
 
 	episode_log_add_number(&r, "duration_s", step->duration_s);
 	episode_log_write(l, &r, LOG_INFO, "reset");
@@ -158,7 +158,7 @@ void episode_log_reset(struct episode_log *l, const struct fh_step *step)
 
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change)
 {
-	struct record r = episode_log_record(l);
+	struct log_record r = episode_log_record(l);
 
 	episode_log_add(&r, arena_printf(&r.arena, "recorded_%s_hash", change->what),
 			change->recorded);
@@ -171,7 +171,7 @@ void episode_log_changed(struct episode_log *l, const struct episode_log_change 
 
 void episode_log_resumed(struct episode_log *l, size_t different)
 {
-	struct record r = episode_log_record(l);
+	struct log_record r = episode_log_record(l);
 
 	episode_log_add_int(&r, "different", (int64_t)different);
 	episode_log_write(l, &r, different ? LOG_WARN : LOG_INFO, "resumed");
@@ -179,7 +179,7 @@ void episode_log_resumed(struct episode_log *l, size_t different)
 
 void episode_log_action(struct episode_log *l, const char *action)
 {
-	struct record r = episode_log_record(l);
+	struct log_record r = episode_log_record(l);
 
 	episode_log_add(&r, "action", arena_printf(&r.arena, "%.*s", ACTION_SHOWN, action));
 	episode_log_write(l, &r, LOG_DEBUG, "action");
@@ -187,7 +187,7 @@ void episode_log_action(struct episode_log *l, const char *action)
 
 void episode_log_step(struct episode_log *l, const struct fh_step *step)
 {
-	struct record r;
+	struct log_record r;
 
 	l->step = step->step;
 	r = episode_log_record(l);
@@ -206,7 +206,7 @@ void episode_log_step(struct episode_log *l, const struct fh_step *step)
 /* The first is for who watches; of an outage each episode has many. */
 void episode_log_retry(struct episode_log *l, const struct chat_retry *retry)
 {
-	struct record r = episode_log_record(l);
+	struct log_record r = episode_log_record(l);
 
 	episode_log_add(&r, "model", retry->spec);
 	episode_log_add(&r, "try", arena_printf(&r.arena, "%d of %d", retry->tries, retry->most));
@@ -218,7 +218,7 @@ void episode_log_retry(struct episode_log *l, const struct chat_retry *retry)
 
 void episode_log_failed(struct episode_log *l, const char *why)
 {
-	struct record r = episode_log_record(l);
+	struct log_record r = episode_log_record(l);
 
 	episode_log_add(&r, "error", why);
 	episode_log_write(l, &r, LOG_ERROR, "episode failed");
@@ -226,7 +226,7 @@ void episode_log_failed(struct episode_log *l, const char *why)
 
 void episode_log_over(struct episode_log *l, const char *exit_status)
 {
-	struct record r = episode_log_record(l);
+	struct log_record r = episode_log_record(l);
 
 	episode_log_add(&r, "exit_status", exit_status);
 	episode_log_write(l, &r, LOG_INFO, "episode over");

@@ -133,7 +133,7 @@ void run_past_release(struct run_past *p)
 /* --- as it was asked for ------------------------------------------------------------------------------------- */
 
 /* What is asked for anew: by the record, where the user says nothing of it. */
-struct asking {
+struct past_asking {
 	struct run_past *past;
 	struct run_options *options; /* the user's; the record's are filled in */
 	const struct run_args *args;
@@ -141,14 +141,15 @@ struct asking {
 };
 
 /* Nothing where the user says it, too. */
-static void past_wish(struct asking *q, const char *option, const char *given, const char *value)
+static void past_wish(
+		struct past_asking *q, const char *option, const char *given, const char *value)
 {
 	if (!given && value && *value)
 		stranger_wish(&q->wishes, option, value);
 }
 
 /* That which would be asked without it, too, is the user's own. */
-static bool past_is_own_address(struct asking *q)
+static bool past_is_own_address(struct past_asking *q)
 {
 	struct arena *a = &q->past->arena;
 	const char *own = run_args_shown_url(a, chat_address(past_opened(q->past, "model")));
@@ -157,7 +158,7 @@ static bool past_is_own_address(struct asking *q)
 }
 
 /* Where keys and requests go: fields of a request name other servers, and other models. */
-static void past_wish_for_places(struct asking *q)
+static void past_wish_for_places(struct past_asking *q)
 {
 	const struct run_agent_options *agent = &q->options->agent;
 
@@ -167,7 +168,7 @@ static void past_wish_for_places(struct asking *q)
 }
 
 /* What an agent that the user names may ask is its own matter. */
-static const char *past_wish_for_web(struct asking *q)
+static const char *past_wish_for_web(struct past_asking *q)
 {
 	const char *hosts = q->args->web_hosts;
 
@@ -178,7 +179,7 @@ static const char *past_wish_for_web(struct asking *q)
 	return "none";
 }
 
-static void past_wish_for_files(struct asking *q)
+static void past_wish_for_files(struct past_asking *q)
 {
 	const struct run_options *o = q->options;
 	const struct episode_options *e = &o->episode;
@@ -214,7 +215,7 @@ static void past_take_cost_limit(
 }
 
 /* What else the model is asked; the rest of its name tells what it is. */
-static void past_apply_model(struct asking *q)
+static void past_apply_model(struct past_asking *q)
 {
 	struct run_agent_options *o = &q->options->agent;
 	const struct run_args *args = q->args;
@@ -240,7 +241,7 @@ static void past_apply_model(struct asking *q)
 }
 
 /* "": there was none, wherever it goes on. */
-static void past_apply_environment(struct asking *q)
+static void past_apply_environment(struct past_asking *q)
 {
 	struct run_options *o = q->options;
 	const struct run_args *args = q->args;
@@ -267,7 +268,7 @@ static int past_complain_hidden(const char *option, struct fh_error *err)
 			option);
 }
 
-static int past_check_hidden(struct asking *q, struct fh_error *err)
+static int past_check_hidden(struct past_asking *q, struct fh_error *err)
 {
 	const struct run_agent_options *o = &q->options->agent;
 	const struct run_args *args = q->args;
@@ -292,7 +293,7 @@ static int past_apply_args(struct run_past *p, struct run_options *o, struct fh_
 		.cost_limit = agent->cost_limit,
 		.gpus = { .n = (size_t)o->gpus_per_agent },
 	};
-	struct asking q = { .past = p, .options = o, .args = &args };
+	struct past_asking q = { .past = p, .options = o, .args = &args };
 	int r = args_yaml_read(&p->arena, p->dir, &args, err);
 
 	if (r < 0)

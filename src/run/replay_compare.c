@@ -7,12 +7,12 @@
 /* Both runs side by side, step by step: what a step showed, and the state that it began in. */
 
 /* A step's two texts, and what becomes of them where MLGym recorded one of them. */
-struct pair {
+struct replay_pair {
 	struct replay_step step;
 	struct buf translated_then, translated_now;
 };
 
-static void replay_pair_release(struct pair *p)
+static void replay_pair_release(struct replay_pair *p)
 {
 	buf_release(&p->translated_then);
 	buf_release(&p->translated_now);
@@ -25,8 +25,8 @@ static void replay_pair_release(struct pair *p)
 	}
 #define auto_pair __attribute__((cleanup(replay_pair_release)))
 
-static void replay_pair_set(struct pair *p, const struct replay *r, const struct pyjson *then,
-		const struct pyjson *now)
+static void replay_pair_set(struct replay_pair *p, const struct replay *r,
+		const struct pyjson *then, const struct pyjson *now)
 {
 	p->step.then = (struct compare_text){ pyjson_text(then), r->recorded_s };
 	p->step.now = (struct compare_text){ pyjson_text(now), r->now_s };
@@ -34,7 +34,7 @@ static void replay_pair_set(struct pair *p, const struct replay *r, const struct
 }
 
 /* A record without a log of ours may be in other words: what both say is compared, and can at best be equal after that. */
-static void replay_translate(struct pair *p, const struct traj *recorded, size_t i)
+static void replay_translate(struct replay_pair *p, const struct traj *recorded, size_t i)
 {
 	switch (original_translate(
 			recorded, i, p->step.now.text, &p->translated_then, &p->translated_now)) {
@@ -53,10 +53,10 @@ static void replay_translate(struct pair *p, const struct traj *recorded, size_t
 }
 
 /* What it showed, or, where that is worse, the state. */
-static void replay_compare_step(struct pair *p, const struct replay *r, size_t i)
+static void replay_compare_step(struct replay_pair *p, const struct replay *r, size_t i)
 {
 	const struct traj_step *a = &r->recorded->steps[i], *b = &r->now->steps[i];
-	auto_pair struct pair state = PAIR_INIT;
+	auto_pair struct replay_pair state = PAIR_INIT;
 
 	replay_pair_set(p, r, a->observation, b->observation);
 	if (p->step.verdict == COMPARE_DIFFERENT && !r->task_hash)
@@ -85,7 +85,7 @@ int replay_compare(struct replay *r,
 	b = r->now->n_steps;
 	all.missing = a > b ? a - b : b - a;
 	for (size_t i = 0; i < a && i < b; i++) {
-		auto_pair struct pair p = PAIR_INIT;
+		auto_pair struct replay_pair p = PAIR_INIT;
 
 		p.step.action = pyjson_text(r->recorded->steps[i].action);
 		replay_compare_step(&p, r, i);

@@ -235,7 +235,7 @@ int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t 
 	};
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	int fds[GUEST_FDS_MAX + 1];
-	struct run run = { .id = sb->next_id + 1,
+	struct init_run run = { .id = sb->next_id + 1,
 		.user = users[request->user],
 		.has_program = request->program_fd >= 0,
 		.n_slots = (uint32_t)request->n_fds,
@@ -256,7 +256,7 @@ int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t 
 			run.slots[i] = (int8_t)request->fds[i];
 	}
 	sb->next_id++;
-	run_put(&b, &run);
+	init_run_put(&b, &run);
 	r = control_send(sb, sb->control, &b, fds, n, err);
 	if (r == 0 && !request->held)
 		r = sandbox_go(sb, run.id, err);

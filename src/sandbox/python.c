@@ -23,7 +23,7 @@
 /* What every sandbox sees at the same place. */
 static const char *const visible[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt" };
 
-struct finding {
+struct python_finding {
 	struct arena *arena;
 	struct python_env *env;
 	struct fh_error *err;
@@ -67,7 +67,7 @@ static bool is_too_much(const char *real)
 			(user && path_is_within(user->pw_dir, real));
 }
 
-static int add_bind(struct finding *f, const char *source, const char *target)
+static int add_bind(struct python_finding *f, const char *source, const char *target)
 {
 	struct python_env *env = f->env;
 	int r;
@@ -84,7 +84,7 @@ static int add_bind(struct finding *f, const char *source, const char *target)
 }
 
 /* A folder at the place where something looks for it. */
-static int show(struct finding *f, const char *place)
+static int show(struct python_finding *f, const char *place)
 {
 	struct python_env *env = f->env;
 	auto_free char *real = realpath(place, NULL);
@@ -104,7 +104,7 @@ static int show(struct finding *f, const char *place)
 }
 
 /* At the place by which it was named, and where links lead from there: a place that every sandbox sees has them. */
-static int show_itself(struct finding *f, const char *real)
+static int show_itself(struct python_finding *f, const char *real)
 {
 	int r = show(f, f->env->dir);
 
@@ -125,7 +125,7 @@ static void move_to_end(struct python_env *env, size_t n_own)
 }
 
 /* The folder above the `bin` that a program lies in. */
-static int show_around(struct finding *f, const char *program)
+static int show_around(struct python_finding *f, const char *program)
 {
 	auto_free char *bin = path_dirname(program);
 	auto_free char *dir = path_dirname(bin);
@@ -134,7 +134,7 @@ static int show_around(struct finding *f, const char *program)
 }
 
 /* Each place that the links from the environment's interpreter lead by. */
-static int show_interpreter(struct finding *f)
+static int show_interpreter(struct python_finding *f)
 {
 	auto_free char *at = path_join(f->env->dir, "bin/python3");
 	char link[PATH_MAX];
@@ -162,7 +162,7 @@ static int show_interpreter(struct finding *f)
 }
 
 /* Of a venv: `home = FOLDER`, in which the interpreter that it was made by lies. */
-static int show_home(struct finding *f)
+static int show_home(struct python_finding *f)
 {
 	auto_free char *path = path_join(f->env->dir, CONFIG);
 	auto_buf struct buf text = BUF_INIT(CONFIG_BYTES_MAX);
@@ -236,7 +236,7 @@ static int read_spec(
 int python_env_find(struct arena *a, const char *spec, struct python_env *out, struct fh_error *err)
 {
 	struct python_env env = { 0 };
-	struct finding f = { .arena = a, .env = &env, .err = err };
+	struct python_finding f = { .arena = a, .env = &env, .err = err };
 	auto_free char *real = NULL;
 	size_t n_own;
 	int r = read_spec(a, spec, &env, err);

@@ -17,7 +17,7 @@
 
 #define DIR_DIGITS 16 /* of a hash in a folder's name */
 
-struct loading {
+struct dataset_loading {
 	struct arena *arena;
 	const struct dataset_places *places;
 	struct dataset *dataset;
@@ -40,7 +40,7 @@ static const char *id_of(struct arena *a, const char *name)
 	return arena_strndup(a, name, n);
 }
 
-static int find_file(struct loading *l, const char **out_path)
+static int find_file(struct dataset_loading *l, const char **out_path)
 {
 	const char *homes[] = { l->places->task_dir, l->places->root, places_get()->share_dir };
 
@@ -60,7 +60,7 @@ static int find_file(struct loading *l, const char **out_path)
 			l->dataset->id, l->dataset->id);
 }
 
-static int read_file(struct loading *l, const char *path)
+static int read_file(struct dataset_loading *l, const char *path)
 {
 	int r = yaml_load(l->arena, path, &l->root, l->err);
 
@@ -79,7 +79,7 @@ static int read_file(struct loading *l, const char *path)
 
 /* --- where its files are ---------------------------------------------------------------------- */
 
-static int dir_that_ships(struct loading *l)
+static int dir_that_ships(struct dataset_loading *l)
 {
 	auto_free char *dir = NULL;
 	int r = path_beneath(l->home, l->config.location, &dir, l->err);
@@ -107,7 +107,7 @@ char *dataset_store(const char *id, const char *tasks_dir)
 	return xasprintf("%s@%.*s", id, DIR_DIGITS, hex);
 }
 
-static void find_store(struct loading *l)
+static void find_store(struct dataset_loading *l)
 {
 	auto_free char *tasks_dir = path_dirname(l->places->task_dir);
 	auto_free char *store = dataset_store(l->dataset->id, tasks_dir);
@@ -116,7 +116,7 @@ static void find_store(struct loading *l)
 }
 
 /* Another program, or one that hides less, is given another key: what it tells is of no use. */
-static int hash_recipe(struct loading *l, const struct dataset_make *make, const char **out)
+static int hash_recipe(struct dataset_loading *l, const struct dataset_make *make, const char **out)
 {
 	const struct data_file_config *files = l->config.files.items;
 	uint8_t digest[SHA256_BYTES];
@@ -142,7 +142,7 @@ static int hash_recipe(struct loading *l, const struct dataset_make *make, const
 }
 
 /* Without a secret nothing was made yet, and the name is of no folder. */
-static int name_made_dir(struct loading *l, const char *state_dir)
+static int name_made_dir(struct dataset_loading *l, const char *state_dir)
 {
 	struct secret secret = { 0 };
 	char hex[SHA256_HEX_BYTES];
@@ -156,7 +156,7 @@ static int name_made_dir(struct loading *l, const char *state_dir)
 	return 0;
 }
 
-static int dir_that_is_made(struct loading *l, const char *state_dir)
+static int dir_that_is_made(struct dataset_loading *l, const char *state_dir)
 {
 	const struct make_config *config = &l->config.make;
 	static const char *const none[] = { NULL };
@@ -178,7 +178,7 @@ static int dir_that_is_made(struct loading *l, const char *state_dir)
 	return r < 0 ? error_wrap(l->err, "how data set '%s' is made", l->dataset->id) : 0;
 }
 
-static int find_dir(struct loading *l)
+static int find_dir(struct dataset_loading *l)
 {
 	bool made = l->config.make.program != NULL;
 	auto_free char *state_dir = NULL;
@@ -204,7 +204,7 @@ static int find_dir(struct loading *l)
 #define HOME "{home}"
 
 /* A program that helps lies where the data set does, wherever that was installed. */
-static const char *how_to_get(const struct loading *l)
+static const char *how_to_get(const struct dataset_loading *l)
 {
 	const char *how = l->config.how_to_get;
 	const char *at = how ? strstr(how, HOME) : NULL;
@@ -214,7 +214,7 @@ static const char *how_to_get(const struct loading *l)
 	return arena_printf(l->arena, "%.*s%s%s", (int)(at - how), how, l->home, at + strlen(HOME));
 }
 
-static int missing(const struct loading *l, const char *path)
+static int missing(const struct dataset_loading *l, const char *path)
 {
 	const char *how = how_to_get(l);
 
@@ -224,7 +224,7 @@ static int missing(const struct loading *l, const char *path)
 
 /* In a folder of ours a path may not lead out; what users put into their own state is theirs to
  * link as they like. */
-static int find_source(struct loading *l, const char *path, const char **out)
+static int find_source(struct dataset_loading *l, const char *path, const char **out)
 {
 	auto_free char *source = path_join(l->dataset->dir, path);
 	auto_free char *real = NULL;
@@ -245,8 +245,8 @@ static int find_source(struct loading *l, const char *path, const char **out)
 	return 0;
 }
 
-static int add_file(struct loading *l, const struct data_file_config *config, const struct node *at,
-		struct dataset_file *out)
+static int add_file(struct dataset_loading *l, const struct data_file_config *config,
+		const struct node *at, struct dataset_file *out)
 {
 	const char *target = config->target ? config->target : config->path;
 	auto_free char *normal = path_normalise(target);
@@ -263,7 +263,7 @@ static int add_file(struct loading *l, const struct data_file_config *config, co
 	return find_source(l, config->path, &out->source);
 }
 
-static int add_files(struct loading *l)
+static int add_files(struct dataset_loading *l)
 {
 	const struct data_file_config *configs = l->config.files.items;
 	const struct node *nodes = node_path(l->root, "files");
@@ -286,7 +286,9 @@ int dataset_load(struct arena *a, const struct dataset_places *places, const cha
 		struct dataset *out, struct fh_error *err)
 {
 	struct dataset dataset = { .id = id_of(a, name) };
-	struct loading l = { .arena = a, .places = places, .dataset = &dataset, .err = err };
+	struct dataset_loading l = {
+		.arena = a, .places = places, .dataset = &dataset, .err = err
+	};
 	const char *path = NULL;
 	int r;
 

@@ -19,31 +19,31 @@
 #define STEPS_MAX 1000000 /* of one run */
 
 /* What is known of the run while its events are read, one after the other. */
-struct reading {
+struct export_reading {
 	const char *path;
 	struct traj *traj;
 	struct arena *arena; /* of traj */
 	const struct pyjson *open, *end;
 	const struct pyjson *stats; /* the last ones that were told */
 	const struct pyjson **told; /* the reset, if there was one, and as many steps as traj has */
-	struct score *scores;
+	struct export_score *scores;
 	size_t n_scores, messages;                               /* message events seen */
 	size_t told_size, steps_size, history_size, scores_size; /* room in the arrays */
 };
 
-struct score {
+struct export_score {
 	int64_t step;
 	const struct pyjson *metrics;
 };
 
 /* --- pieces of the trajectory ----------------------------------------------------------------- */
 
-static const struct pyjson *text(struct reading *r, const char *s)
+static const struct pyjson *text(struct export_reading *r, const char *s)
 {
 	return pyjson_make_text(r->arena, s);
 }
 
-static const struct pyjson *number(struct reading *r, const char *digits)
+static const struct pyjson *number(struct export_reading *r, const char *digits)
 {
 	struct pyjson *v = arena_alloc(r->arena, sizeof(*v));
 
@@ -53,7 +53,7 @@ static const struct pyjson *number(struct reading *r, const char *digits)
 	return v;
 }
 
-static struct pyjson *container(struct reading *r, enum pyjson_kind kind)
+static struct pyjson *container(struct export_reading *r, enum pyjson_kind kind)
 {
 	struct pyjson *v = arena_alloc(r->arena, sizeof(*v));
 
@@ -74,7 +74,7 @@ static void *grown(struct arena *a, const void *old, size_t n, size_t *size, siz
 	return bigger;
 }
 
-static struct traj_step *add_step(struct reading *r)
+static struct traj_step *add_step(struct export_reading *r)
 {
 	struct traj *t = r->traj;
 
@@ -83,13 +83,13 @@ static struct traj_step *add_step(struct reading *r)
 }
 
 /* The event of the last step, or of the reset; NULL before it. */
-static const struct pyjson *last_told(const struct reading *r)
+static const struct pyjson *last_told(const struct export_reading *r)
 {
 	return r->told ? r->told[r->traj->n_steps] : NULL;
 }
 
 /* At the place that the steps so far give it. */
-static void set_told(struct reading *r, const struct pyjson *event)
+static void set_told(struct export_reading *r, const struct pyjson *event)
 {
 	size_t at = r->traj->n_steps;
 
@@ -97,7 +97,7 @@ static void set_told(struct reading *r, const struct pyjson *event)
 	r->told[at] = event;
 }
 
-static struct traj_message *add_message(struct reading *r)
+static struct traj_message *add_message(struct export_reading *r)
 {
 	struct traj *t = r->traj;
 
@@ -117,7 +117,7 @@ static void add_state_value(struct buf *out, const struct pyjson *v)
 }
 
 /* The state that the model saw before it acted, as MLGym's state command prints it. */
-static const struct pyjson *state_text(struct reading *r)
+static const struct pyjson *state_text(struct export_reading *r)
 {
 	const struct pyjson *state = pyjson_get(pyjson_get(last_told(r), "info"), "state");
 	auto_buf struct buf out = BUF_INIT(256L * 1024);
@@ -142,7 +142,7 @@ static const struct pyjson *text_of(
 	return v && v->kind == PYJSON_STRING ? v : otherwise;
 }
 
-static const struct pyjson *agent_name(struct reading *r)
+static const struct pyjson *agent_name(struct export_reading *r)
 {
 	const struct pyjson *run = pyjson_get(r->open, "run");
 
@@ -153,14 +153,14 @@ static const struct pyjson *agent_name(struct reading *r)
 
 /* --- the history of a run without a conversation ---------------------------------------------- */
 
-static void say(struct reading *r, const char *role, const struct pyjson *content)
+static void say(struct export_reading *r, const char *role, const struct pyjson *content)
 {
 	*add_message(r) = (struct traj_message){
 		.role = text(r, role), .content = content, .agent = agent_name(r)
 	};
 }
 
-static void say_step(struct reading *r, const struct traj_step *step)
+static void say_step(struct export_reading *r, const struct traj_step *step)
 {
 	*add_message(r) = (struct traj_message){
 		.role = text(r, "assistant"),
@@ -171,7 +171,7 @@ static void say_step(struct reading *r, const struct traj_step *step)
 	};
 }
 
-static void make_history(struct reading *r)
+static void make_history(struct export_reading *r)
 {
 	say(r, "user", text_of(r->told ? r->told[0] : NULL, "observation", text(r, "")));
 	for (size_t i = 0; i < r->traj->n_steps; i++) {
@@ -183,7 +183,7 @@ static void make_history(struct reading *r)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static int on_open(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int on_open(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *format = pyjson_get(event, "format");
 
@@ -196,7 +196,7 @@ static int on_open(struct reading *r, const struct pyjson *event, struct fh_erro
 	return 0;
 }
 
-static int on_reset(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int on_reset(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	if (r->traj->n_steps)
 		return pyjson_complain(r->path, event, err, "a reset after a step");
@@ -204,7 +204,7 @@ static int on_reset(struct reading *r, const struct pyjson *event, struct fh_err
 	return 0;
 }
 
-static int on_step(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int on_step(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *action = pyjson_get(event, "action");
 	const struct pyjson *seconds = pyjson_get(pyjson_get(event, "info"), "duration_s");
@@ -230,20 +230,20 @@ static int on_step(struct reading *r, const struct pyjson *event, struct fh_erro
 	return 0;
 }
 
-static int on_score(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int on_score(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *metrics = pyjson_get(event, "score");
-	struct score *score;
+	struct export_score *score;
 
 	if (!metrics || metrics->kind != PYJSON_OBJECT)
 		return 0;
 	r->scores = grown(r->arena, r->scores, r->n_scores, &r->scores_size, sizeof(*r->scores));
 	score = &r->scores[r->n_scores++];
-	*score = (struct score){ .step = (int64_t)r->traj->n_steps, .metrics = metrics };
+	*score = (struct export_score){ .step = (int64_t)r->traj->n_steps, .metrics = metrics };
 	return 0;
 }
 
-static int on_message(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int on_message(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *role = pyjson_get(event, "role");
 	const struct pyjson *is_demo = pyjson_get(event, "is_demo");
@@ -262,7 +262,7 @@ static int on_message(struct reading *r, const struct pyjson *event, struct fh_e
 	return 0;
 }
 
-static int on_spent(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int on_spent(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *stats = pyjson_get(event, "model_stats");
 
@@ -271,14 +271,14 @@ static int on_spent(struct reading *r, const struct pyjson *event, struct fh_err
 	return 0;
 }
 
-static int on_end(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int on_end(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	r->end = event;
 	return on_spent(r, event, err);
 }
 
 /* What was done and said after the last step that holds is done and said again. */
-static int on_resumed(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int on_resumed(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	struct traj *t = r->traj;
 	int64_t steps, messages;
@@ -299,7 +299,7 @@ static int on_resumed(struct reading *r, const struct pyjson *event, struct fh_e
 
 struct event_kind {
 	const char *name;
-	int (*read)(struct reading *r, const struct pyjson *event, struct fh_error *err);
+	int (*read)(struct export_reading *r, const struct pyjson *event, struct fh_error *err);
 };
 
 /* Kinds that are not here (integrity, and those of later versions) say nothing about these files. */
@@ -314,7 +314,7 @@ static const struct event_kind kinds[] = {
 	{ "resumed", on_resumed },
 };
 
-static int read_event(struct reading *r, const struct pyjson *event, struct fh_error *err)
+static int read_event(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const char *name = pyjson_string(pyjson_get(event, "event"));
 
@@ -329,7 +329,8 @@ static int read_event(struct reading *r, const struct pyjson *event, struct fh_e
 	return 0;
 }
 
-static int read_lines(struct reading *r, const char *at, const char *end, struct fh_error *err)
+static int read_lines(
+		struct export_reading *r, const char *at, const char *end, struct fh_error *err)
 {
 	unsigned line = 1;
 
@@ -359,7 +360,7 @@ static bool is_true(const struct pyjson *object, const char *key)
 	return v && v->kind == PYJSON_BOOL && v->boolean;
 }
 
-static const char *exit_status(const struct reading *r)
+static const char *exit_status(const struct export_reading *r)
 {
 	const char *ended = pyjson_string(pyjson_get(r->end, "exit_status"));
 	const char *step =
@@ -369,14 +370,14 @@ static const char *exit_status(const struct reading *r)
 }
 
 /* An episode whose time is over is truncated as well, and nothing was asked after it. */
-static bool is_at_limit(const struct reading *r)
+static bool is_at_limit(const struct export_reading *r)
 {
 	return is_true(last_told(r), "truncated") && strstr(exit_status(r), "(max_steps)");
 }
 
 /* What ended an episode that is not over, a provider's outage say, was nobody's move; and of a step that was cut
  * half is done. */
-static size_t count_played(const struct reading *r)
+static size_t count_played(const struct export_reading *r)
 {
 	const struct pyjson *last = last_told(r);
 	bool ended = is_true(last, "terminated") || is_true(last, "truncated");
@@ -388,7 +389,7 @@ static size_t count_played(const struct reading *r)
 }
 
 /* MLGym asks once more after the last step, and records that it ended there. */
-static void add_limit_step(struct reading *r)
+static void add_limit_step(struct export_reading *r)
 {
 	const struct pyjson *state = state_text(r);
 	struct traj_step *step = add_step(r);
@@ -401,7 +402,7 @@ static void add_limit_step(struct reading *r)
 	step->observation = text(r, "Exited (max_steps)");
 }
 
-static const struct pyjson *no_costs(struct reading *r)
+static const struct pyjson *no_costs(struct export_reading *r)
 {
 	static const char zeros[] = "{\"total_cost\": 0.0, \"task_cost\": 0.0, \"tokens_sent\": 0, "
 				    "\"tokens_received\": 0, \"api_calls\": 0}";
@@ -412,7 +413,7 @@ static const struct pyjson *no_costs(struct reading *r)
 	return v;
 }
 
-static const struct pyjson *score_list(struct reading *r)
+static const struct pyjson *score_list(struct export_reading *r)
 {
 	struct pyjson *list = container(r, PYJSON_ARRAY);
 	const struct pyjson **tail = &list->first;
@@ -429,7 +430,7 @@ static const struct pyjson *score_list(struct reading *r)
 	return list;
 }
 
-static void fill_info(struct reading *r, const char *status)
+static void fill_info(struct export_reading *r, const char *status)
 {
 	struct traj_info *info = &r->traj->info;
 	bool graded = str_eq(status, "submitted") || str_starts(status, "autosubmission");
@@ -450,7 +451,7 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 		struct fh_error *err)
 {
 	__attribute__((cleanup(scope_traj))) struct traj *t = traj_new();
-	struct reading r = { .path = name, .traj = t, .arena = &t->arena };
+	struct export_reading r = { .path = name, .traj = t, .arena = &t->arena };
 	const char *variant, *status;
 	int result;
 

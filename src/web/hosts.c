@@ -24,13 +24,13 @@ static const char papers[] =
 
 /* --- an entry --------------------------------------------------------------------------------- */
 
-struct entry {
+struct host_entry {
 	const char *at;
 	size_t n;
 };
 
 /* The next one of the list; false at its end. */
-static bool next_entry(const char **list, struct entry *out)
+static bool next_entry(const char **list, struct host_entry *out)
 {
 	if (!*list)
 		return false;
@@ -40,12 +40,12 @@ static bool next_entry(const char **list, struct entry *out)
 	return true;
 }
 
-static bool is(const struct entry *e, const char *text)
+static bool is(const struct host_entry *e, const char *text)
 {
 	return strlen(text) == e->n && strncasecmp(e->at, text, e->n) == 0;
 }
 
-static bool skip(struct entry *e, const char *prefix)
+static bool skip(struct host_entry *e, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -56,7 +56,7 @@ static bool skip(struct entry *e, const char *prefix)
 	return true;
 }
 
-static size_t span_host(const struct entry *e)
+static size_t span_host(const struct host_entry *e)
 {
 	size_t n = 0;
 
@@ -73,7 +73,7 @@ static bool is_port(const char *text, size_t n)
 	return isdigit((unsigned char)*copy) && str_to_i64(copy, &port) && port > 0 && port < 65536;
 }
 
-static bool is_entry(struct entry e)
+static bool is_entry(struct host_entry e)
 {
 	bool has_scheme = skip(&e, "https://") || skip(&e, "http://");
 	size_t n;
@@ -88,7 +88,7 @@ static bool is_entry(struct entry e)
 
 int hosts_check(const char *list, struct fh_error *err)
 {
-	struct entry e;
+	struct host_entry e;
 
 	while (next_entry(&list, &e))
 		if (!is_entry(e))
@@ -106,7 +106,8 @@ static const char *usual_port(const char *scheme)
 	return str_eq(scheme, "https") ? "443" : "80";
 }
 
-static bool entry_allows(struct entry e, const char *scheme, const char *host, const char *port)
+static bool entry_allows(
+		struct host_entry e, const char *scheme, const char *host, const char *port)
 {
 	auto_free char *prefix = xasprintf("%s://", scheme);
 	auto_free char *full = xasprintf("%s:%s", host, port);
@@ -124,12 +125,12 @@ static bool entry_allows(struct entry e, const char *scheme, const char *host, c
 
 bool hosts_allow(const char *list, const char *scheme, const char *host, const char *port)
 {
-	struct entry e;
+	struct host_entry e;
 
 	if (!str_eq(scheme, "http") && !str_eq(scheme, "https"))
 		return false;
 	/* What is asked for a name in other letters is another name: IDNA. */
-	if (span_host(&(struct entry){ host, strlen(host) }) != strlen(host))
+	if (span_host(&(struct host_entry){ host, strlen(host) }) != strlen(host))
 		return false;
 	while (next_entry(&list, &e)) {
 		if (is(&e, PAPERS) ? hosts_allow(papers, scheme, host, port)
@@ -141,7 +142,7 @@ bool hosts_allow(const char *list, const char *scheme, const char *host, const c
 
 bool hosts_allow_private(const char *list, const char *scheme, const char *host, const char *port)
 {
-	struct entry e;
+	struct host_entry e;
 
 	while (next_entry(&list, &e))
 		if (memmem(e.at, e.n, "://", 3) && entry_allows(e, scheme, host, port))

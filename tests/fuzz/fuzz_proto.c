@@ -18,11 +18,11 @@ static void rewrite(const uint8_t *data, size_t n, bool of_init, struct buf *out
 	struct hello hello;
 	struct layer layer;
 	struct plan plan;
-	struct run run;
+	struct init_run run;
 
-	if (of_init && run_get(&w, &run) == 0) {
-		run_put(out, &run);
-		run_release(&run);
+	if (of_init && init_run_get(&w, &run) == 0) {
+		init_run_put(out, &run);
+		init_run_release(&run);
 	} else if (!of_init && kind == NURSERY_HELLO && hello_get(&w, &hello) == 0) {
 		hello_put(out, &hello);
 		hello_release(&hello);

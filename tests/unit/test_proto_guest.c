@@ -128,8 +128,8 @@ static int get_plan(struct wire *w)
 
 static void put_run(struct buf *b)
 {
-	run_put(b,
-			&(struct run){ .id = 9,
+	init_run_put(b,
+			&(struct init_run){ .id = 9,
 					.user = 1,
 					.has_program = 1,
 					.slots = { SLOT_NOTHING, SLOT_STREAM_1, SLOT_STREAM_2, 0 },
@@ -140,19 +140,19 @@ static void put_run(struct buf *b)
 
 static int get_run(struct wire *w)
 {
-	struct run run;
-	int r = run_get(w, &run);
+	struct init_run run;
+	int r = init_run_get(w, &run);
 
 	if (r < 0)
 		return r;
 	assert_true(run.id == 9 && run.user == 1 && run.has_program == 1);
 	assert_int_equal(run.n_slots, 4);
 	assert_int_equal(run.slots[2], SLOT_STREAM_2);
-	assert_int_equal(run_fds(&run), 2); /* the program and the last */
+	assert_int_equal(init_run_fds(&run), 2); /* the program and the last */
 	assert_string_equal(run.cwd, "/x");
 	assert_words(run.argv);
 	assert_null(run.env);
-	run_release(&run);
+	init_run_release(&run);
 	return 0;
 }
 
@@ -217,7 +217,7 @@ static void test_too_many(void **state)
 	auto_buf struct buf b = BUF_INIT(1 << 20);
 	struct plan plan = { .env = words, .n_groups = GUEST_GROUPS_MAX + 1 };
 	struct wire w;
-	struct run run;
+	struct init_run run;
 
 	plan_put(&b, &plan);
 	w = wire_open(b.data + 1, b.len - 1);
@@ -232,9 +232,9 @@ static void test_too_many(void **state)
 		fill_list(&b, n);
 		wire_put_u8(&b, 0);
 		w = wire_open(b.data, b.len);
-		assert_int_equal(run_get(&w, &run) == 0, n == GUEST_ARGS_MAX);
+		assert_int_equal(init_run_get(&w, &run) == 0, n == GUEST_ARGS_MAX);
 		if (n == GUEST_ARGS_MAX)
-			run_release(&run);
+			init_run_release(&run);
 	}
 }
 
@@ -257,7 +257,7 @@ static void test_slots(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		auto_buf struct buf b = BUF_INIT(1024);
 		struct wire w;
-		struct run run;
+		struct init_run run;
 
 		slots[0] = cases[i].first;
 		wire_put_u32(&b, 1);
@@ -268,9 +268,9 @@ static void test_slots(void **state)
 		fill_list(&b, 1);
 		wire_put_u8(&b, 0);
 		w = wire_open(b.data, b.len);
-		assert_int_equal(run_get(&w, &run) == 0, cases[i].good);
+		assert_int_equal(init_run_get(&w, &run) == 0, cases[i].good);
 		if (cases[i].good)
-			run_release(&run);
+			init_run_release(&run);
 	}
 }
 

@@ -12,12 +12,12 @@
 #define SHOWN_BYTES 40
 #define SHOWN_COLUMNS 8
 
-struct reader {
+struct csv_reader {
 	char *at, *end;
 	size_t line; /* of what comes next */
 };
 
-struct record {
+struct csv_record {
 	struct csv_field fields[CSV_COLUMNS_MAX];
 	size_t n;
 	size_t line;
@@ -46,12 +46,12 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-static bool at_line_end(const struct reader *r)
+static bool at_line_end(const struct csv_reader *r)
 {
 	return r->at == r->end || *r->at == '\n' || *r->at == '\r';
 }
 
-static void skip_line_end(struct reader *r)
+static void skip_line_end(struct csv_reader *r)
 {
 	if (r->at < r->end && *r->at == '\r')
 		r->at++;
@@ -60,14 +60,14 @@ static void skip_line_end(struct reader *r)
 	r->line++;
 }
 
-static void skip_blanks(struct reader *r)
+static void skip_blanks(struct csv_reader *r)
 {
 	while (r->at < r->end && is_blank(*r->at))
 		r->at++;
 }
 
 /* From an opening quote to behind the blanks after the closing one. */
-static int read_quoted(struct reader *r, struct csv_field *out, struct fh_error *err)
+static int read_quoted(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
 {
 	size_t line = r->line;
 	char *from = ++r->at;
@@ -94,7 +94,7 @@ static int read_quoted(struct reader *r, struct csv_field *out, struct fh_error 
 	return 0;
 }
 
-static void read_bare(struct reader *r, struct csv_field *out)
+static void read_bare(struct csv_reader *r, struct csv_field *out)
 {
 	const char *from = r->at;
 	const char *to;
@@ -107,7 +107,7 @@ static void read_bare(struct reader *r, struct csv_field *out)
 	*out = (struct csv_field){ .text = from, .len = (size_t)(to - from) };
 }
 
-static int read_field(struct reader *r, struct csv_field *out, struct fh_error *err)
+static int read_field(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
 {
 	size_t line = r->line;
 	int result = 0;
@@ -126,7 +126,7 @@ static int read_field(struct reader *r, struct csv_field *out, struct fh_error *
 }
 
 /* The next line that isn't blank: 1, or 0 at the end of the file. */
-static int read_record(struct reader *r, struct record *out, struct fh_error *err)
+static int read_record(struct csv_reader *r, struct csv_record *out, struct fh_error *err)
 {
 	for (;; skip_line_end(r)) {
 		skip_blanks(r);
@@ -153,7 +153,7 @@ static int read_record(struct reader *r, struct record *out, struct fh_error *er
 	return 1;
 }
 
-static int say_no_column(const struct record *header, const char *name, struct fh_error *err)
+static int say_no_column(const struct csv_record *header, const char *name, struct fh_error *err)
 {
 	auto_buf struct buf names = BUF_INIT(1024);
 	size_t shown = header->n < SHOWN_COLUMNS ? header->n : SHOWN_COLUMNS;
@@ -169,8 +169,8 @@ static int say_no_column(const struct record *header, const char *name, struct f
 			buf_str(&names));
 }
 
-static int find_column(
-		const struct record *header, const char *name, size_t *out, struct fh_error *err)
+static int find_column(const struct csv_record *header, const char *name, size_t *out,
+		struct fh_error *err)
 {
 	size_t len = strlen(name);
 	size_t found = header->n;
@@ -214,10 +214,10 @@ static void add_row(struct csv *csv, size_t *room, const struct csv_row *row)
 	csv->rows[csv->n++] = *row;
 }
 
-static int read_rows(struct reader *r, const struct csv_columns *columns, size_t max_rows,
+static int read_rows(struct csv_reader *r, const struct csv_columns *columns, size_t max_rows,
 		struct csv *csv, struct fh_error *err)
 {
-	struct record record;
+	struct csv_record record;
 	size_t n_columns, id, target;
 	size_t room = 0;
 	int found = read_record(r, &record, err);
@@ -244,7 +244,7 @@ static int read_rows(struct reader *r, const struct csv_columns *columns, size_t
 int csv_read(char *data, size_t n, const struct csv_columns *columns, size_t max_rows,
 		struct csv *out, struct fh_error *err)
 {
-	struct reader reader = { .at = data, .end = data + n, .line = 1 };
+	struct csv_reader reader = { .at = data, .end = data + n, .line = 1 };
 	struct csv csv = { .rows = NULL };
 	int r = check_bytes(data, n, err);
 

@@ -43,11 +43,11 @@ static bool field_to_double(const struct csv_field *field, double *out)
 	return str_to_double(text, out);
 }
 
-struct pair {
+struct metric_pair {
 	double truth, prediction;
 };
 
-static int to_pair(const struct scored *s, size_t i, struct pair *out, struct fh_error *err)
+static int to_pair(const struct scored *s, size_t i, struct metric_pair *out, struct fh_error *err)
 {
 	auto_buf struct buf shown = BUF_INIT(256);
 
@@ -61,9 +61,9 @@ static int to_pair(const struct scored *s, size_t i, struct pair *out, struct fh
 }
 
 /* Heap array of s->n pairs. */
-static int to_pairs(const struct scored *s, struct pair **out, struct fh_error *err)
+static int to_pairs(const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {
-	auto_free struct pair *pairs = xcalloc(s->n, sizeof(*pairs));
+	auto_free struct metric_pair *pairs = xcalloc(s->n, sizeof(*pairs));
 
 	for (size_t i = 0; i < s->n; i++) {
 		int r = to_pair(s, i, &pairs[i], err);
@@ -76,9 +76,9 @@ static int to_pairs(const struct scored *s, struct pair **out, struct fh_error *
 }
 
 /* The same, where the truth is 0 or 1. */
-static int to_binary_pairs(const struct scored *s, struct pair **out, struct fh_error *err)
+static int to_binary_pairs(const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {
-	auto_free struct pair *pairs = NULL;
+	auto_free struct metric_pair *pairs = NULL;
 	int r = to_pairs(s, &pairs, err);
 
 	if (r < 0)
@@ -92,7 +92,7 @@ static int to_binary_pairs(const struct scored *s, struct pair **out, struct fh_
 	return 0;
 }
 
-static long double squared_error(const struct pair *pairs, size_t n)
+static long double squared_error(const struct metric_pair *pairs, size_t n)
 {
 	long double sum = 0;
 
@@ -106,7 +106,7 @@ static long double squared_error(const struct pair *pairs, size_t n)
 
 static int score_rmse(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
-	auto_free struct pair *pairs = NULL;
+	auto_free struct metric_pair *pairs = NULL;
 	int r = to_pairs(s, &pairs, err);
 
 	return r < 0 ? r : one_value(out, "rmse", sqrtl(squared_error(pairs, s->n) / s->n), err);
@@ -114,7 +114,7 @@ static int score_rmse(const struct scored *s, struct metric_values *out, struct 
 
 static int score_mae(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
-	auto_free struct pair *pairs = NULL;
+	auto_free struct metric_pair *pairs = NULL;
 	long double sum = 0;
 	int r = to_pairs(s, &pairs, err);
 
@@ -125,7 +125,7 @@ static int score_mae(const struct scored *s, struct metric_values *out, struct f
 	return one_value(out, "mae", sum / s->n, err);
 }
 
-static long double squared_spread(const struct pair *pairs, size_t n)
+static long double squared_spread(const struct metric_pair *pairs, size_t n)
 {
 	long double mean = 0;
 	long double sum = 0;
@@ -139,7 +139,7 @@ static long double squared_spread(const struct pair *pairs, size_t n)
 
 static int score_r2(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
-	auto_free struct pair *pairs = NULL;
+	auto_free struct metric_pair *pairs = NULL;
 	long double spread, wrong, r2;
 	int r = to_pairs(s, &pairs, err);
 
@@ -157,7 +157,7 @@ static int score_r2(const struct scored *s, struct metric_values *out, struct fh
 
 static int score_log_loss(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
-	auto_free struct pair *pairs = NULL;
+	auto_free struct metric_pair *pairs = NULL;
 	long double sum = 0;
 	int r = to_binary_pairs(s, &pairs, err);
 
@@ -179,8 +179,8 @@ static int score_log_loss(const struct scored *s, struct metric_values *out, str
 
 static int compare_predictions(const void *a, const void *b)
 {
-	const struct pair *x = a;
-	const struct pair *y = b;
+	const struct metric_pair *x = a;
+	const struct metric_pair *y = b;
 
 	return (x->prediction > y->prediction) - (x->prediction < y->prediction);
 }
@@ -188,7 +188,7 @@ static int compare_predictions(const void *a, const void *b)
 /* The share of pairs of a 1 and a 0 where the 1 is rated higher; equal ratings count half. */
 static int score_auc(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
-	auto_free struct pair *pairs = NULL;
+	auto_free struct metric_pair *pairs = NULL;
 	long double zeros = 0, ones = 0, won = 0;
 	int r = to_binary_pairs(s, &pairs, err);
 
