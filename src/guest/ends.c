@@ -20,7 +20,8 @@
  * The end of a sandbox that its PID 1 does not bring about. A PID 1 ends when its owner closes it or is gone; one that
  * is stopped, or sleeps in the kernel on a lock of the agent's, does not. The nursery knows of each sandbox whether it
  * was closed (struct roll), and whether its PID 1 has been reaped. After a moment a worker kills what is in its pid
- * namespace, from inside: a process that hangs in the kernel can't hold up the nursery.
+ * namespace, from inside: a process that hangs in the kernel can't hold up the nursery. A worker tries again until PID 1
+ * has ended, and the nursery stays as long; it polls, and waits for nothing that an agent can hold.
  *
  * Only while a sandbox is overdue does this cost more than a look at memory for each that lives.
  */
@@ -29,7 +30,6 @@
 #define NEVER_BORN_MS 100
 #define RETRY_MS 250
 #define AT_ONCE 16
-#define GIVE_UP_MS 10000 /* the next owner, and `sandbox gc`, may try again */
 #define CLOSED_PAUSE_MS 20
 
 struct watched {
@@ -107,9 +107,8 @@ static bool is_over(const struct ends *e, struct watched *w, int64_t now)
 		w->closed_ns = now;
 	if (!w->closed_ns)
 		return false;
-	if (w->pid && has_ended(w))
-		return true;
-	return now - w->closed_ns > (w->pid ? GIVE_UP_MS : NEVER_BORN_MS) * NS_PER_MS;
+	/* Unmapping what an agent mapped may take PID 1 10 s and more: it is watched until it has ended. */
+	return w->pid ? has_ended(w) : now - w->closed_ns > NEVER_BORN_MS * NS_PER_MS;
 }
 
 static bool is_overdue(const struct watched *w, int64_t now)

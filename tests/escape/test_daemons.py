@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Processes that are to outlive their step, their episode or their owner. They may outlive the step."""
 
+import ctypes
 import os
 import secrets
 import signal
@@ -8,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import GONE_S, parents
+from conftest import GONE_S, WALL, parents
 
 DEAF = "trap '' {1..64}; while :; do exec -a MARK sleep 600; done"
 DAEMONS = [
@@ -84,6 +85,34 @@ def test_ends_with_its_owner(begin, mark):
     assert comes_to(len(DAEMONS), mark)
     os.kill(episode.pid, signal.SIGKILL)
     assert comes_to(0, mark)
+    episode.end(-signal.SIGKILL)
+
+
+PTRACE_SEIZE = 0x4206
+
+
+def state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def test_ends_before_its_nursery(begin, mark):
+    """The nursery stays until the kernel has ended its sandboxes, even if that takes more than 10 s.
+
+    A traced process stays until its tracer waits for it, and its PID 1 stays with it.
+    """
+    episode = begin()
+    episode.step(DAEMONS[0].replace("MARK", mark))
+    assert comes_to(1, mark)
+    (pid,) = living(mark)
+    init = init_of(pid)
+    nursery = parents()[init]
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.ptrace(PTRACE_SEIZE, pid, None, None) == 0, os.strerror(ctypes.get_errno())
+    os.kill(episode.pid, signal.SIGKILL)
+    assert comes_to(0, mark)  # a zombie has no command line
+    time.sleep(12)
+    assert state(pid) == "Z" and state(init) != "Z" and state(nursery) != "Z"
+    assert os.waitpid(pid, WALL)[1] == signal.SIGKILL
     episode.end(-signal.SIGKILL)
 
 
