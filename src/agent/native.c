@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include <errno.h>
 

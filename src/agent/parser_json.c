@@ -3,7 +3,7 @@
 #include "agent/pytext.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include <errno.h>
 #include <string.h>

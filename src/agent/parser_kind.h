@@ -3,7 +3,7 @@
 #define AGENT_PARSER_KIND_H
 
 #include "agent/parser.h"
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 /* The parsers: each is a const struct at the end of its file, and a line in parser.c's table. */
 extern const struct output_parser parser_thought_action, parser_mlgym_thought_action,

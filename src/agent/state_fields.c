@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "cli/cmd.h"
 
 #include "base/scope.h"
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 /* The tables of the commands for programs: completions, other manuals. */
 

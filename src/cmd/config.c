@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "run/sweep.h"
 #include "task/config.h"
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include <stdio.h>
 

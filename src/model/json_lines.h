@@ -2,7 +2,7 @@
 #ifndef MODEL_JSON_LINES_H
 #define MODEL_JSON_LINES_H
 
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #define JSON_LINES_BYTES_MAX (64L * 1024 * 1024)
 

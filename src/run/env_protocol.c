@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "trajectory/info.h"
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include <errno.h>
 #include <inttypes.h>

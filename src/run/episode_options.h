@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "run/warner.h"
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include <fumehood/env.h>
 

@@ -2,7 +2,7 @@
 #ifndef TRAJECTORY_GLANCE_H
 #define TRAJECTORY_GLANCE_H
 
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 /* What both ends of a run's event log show, without what lies between them: enough to tell many runs apart. */
 struct glance {

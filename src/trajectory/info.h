@@ -2,7 +2,7 @@
 #ifndef TRAJECTORY_INFO_H
 #define TRAJECTORY_INFO_H
 
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include <fumehood/env.h>
 

@@ -2,7 +2,7 @@
 #ifndef TRAJECTORY_RECORDER_H
 #define TRAJECTORY_RECORDER_H
 
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include <fumehood/env.h>
 

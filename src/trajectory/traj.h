@@ -3,7 +3,7 @@
 #define TRAJECTORY_TRAJ_H
 
 #include "base/arena.h"
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include <stdbool.h>
 #include <stddef.h>

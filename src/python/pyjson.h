@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef TRAJECTORY_PYJSON_H
-#define TRAJECTORY_PYJSON_H
+#ifndef PYTHON_PYJSON_H
+#define PYTHON_PYJSON_H
 
 #include "base/arena.h"
 #include "base/buf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "trajectory/pyjson.h"
+#include "python/pyjson.h"
 
 #include "base/str.h"
 
