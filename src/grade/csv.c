@@ -13,7 +13,7 @@
  */
 #define MEMORY_BYTES (1LL << 30)
 
-static const char *const *arguments(struct grade *g)
+static const char *const *csv_arguments(struct grade *g)
 {
 	const struct task_grader *grader = &g->request.task->grader;
 	const char *argv[] = { "fh-grade-csv", "--id", grader->id_column, "--target",
@@ -25,7 +25,7 @@ static const char *const *arguments(struct grade *g)
 	return copy;
 }
 
-static int start(struct grade *g, struct fh_error *err)
+static int csv_start(struct grade *g, struct fh_error *err)
 {
 	auto_close int program = fd_open_file(places_get()->grade_csv, err);
 	auto_close int answers = -1;
@@ -41,7 +41,7 @@ static int start(struct grade *g, struct fh_error *err)
 			.limits = { .memory_bytes = MEMORY_BYTES, .pids = 16 },
 		},
 		.run = {
-			.argv = arguments(g),
+			.argv = csv_arguments(g),
 			.env = grade_env(g, NULL),
 			.program_fd = take_fd(&program),
 		},
@@ -51,4 +51,4 @@ static int start(struct grade *g, struct fh_error *err)
 	}, err);
 }
 
-const struct grade_kind grade_csv = { .start = start };
+const struct grade_kind grade_csv = { .start = csv_start };

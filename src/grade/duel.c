@@ -23,7 +23,7 @@
 
 enum { JUDGE, PLAYER };
 
-static int open_line(int *out_read, int *out_write, struct fh_error *err)
+static int duel_open_pipe(int *out_read, int *out_write, struct fh_error *err)
 {
 	int ends[2];
 
@@ -34,7 +34,7 @@ static int open_line(int *out_read, int *out_write, struct fh_error *err)
 	return 0;
 }
 
-static int start_judge(struct grade *g, int to_player, int from_player, struct fh_error *err)
+static int duel_start_judge(struct grade *g, int to_player, int from_player, struct fh_error *err)
 {
 	struct grade_binds b = grade_binds_new(g);
 	const char *program = grade_bind_hidden(g, &b);
@@ -58,7 +58,7 @@ static int start_judge(struct grade *g, int to_player, int from_player, struct f
 	}, err);
 }
 
-static int start_player(struct grade *g, int questions, int answers, struct fh_error *err)
+static int duel_start_player(struct grade *g, int questions, int answers, struct fh_error *err)
 {
 	const struct task *task = g->request.task;
 	struct grade_binds b = grade_binds_new(g);
@@ -89,24 +89,24 @@ static int start_player(struct grade *g, int questions, int answers, struct fh_e
 	}, err);
 }
 
-static int start(struct grade *g, struct fh_error *err)
+static int duel_start(struct grade *g, struct fh_error *err)
 {
 	auto_close int questions = -1, ask = -1;
 	auto_close int answers = -1, answer = -1;
 	int r;
 
-	r = open_line(&questions, &ask, err);
+	r = duel_open_pipe(&questions, &ask, err);
 	if (r == 0)
-		r = open_line(&answers, &answer, err);
+		r = duel_open_pipe(&answers, &answer, err);
 	if (r == 0)
-		r = start_judge(g, take_fd(&ask), take_fd(&answers), err);
+		r = duel_start_judge(g, take_fd(&ask), take_fd(&answers), err);
 	if (r == 0)
-		r = start_player(g, take_fd(&questions), take_fd(&answer), err);
+		r = duel_start_player(g, take_fd(&questions), take_fd(&answer), err);
 	return r;
 }
 
 /* Why the player has ended, if it was not by its own last line. */
-static void add_end(const struct grade *g, const struct program *player, struct buf *text)
+static void duel_add_end(const struct grade *g, const struct program *player, struct buf *text)
 {
 	double memory = (double)g->request.task->limits.memory_bytes / (1 << 30);
 
@@ -124,7 +124,7 @@ static void add_end(const struct grade *g, const struct program *player, struct 
 }
 
 /* Each line behind a bar, so that nothing a player prints reads as a line of ours. */
-static void add_quoted(struct buf *text, const char *log, size_t n)
+static void duel_add_quoted(struct buf *text, const char *log, size_t n)
 {
 	while (n) {
 		const char *end = memchr(log, '\n', n);
@@ -142,18 +142,18 @@ static void add_quoted(struct buf *text, const char *log, size_t n)
 	}
 }
 
-static void explain(struct grade *g, struct buf *text)
+static void duel_explain(struct grade *g, struct buf *text)
 {
 	const struct program *player = &g->programs[PLAYER];
 	size_t n = player->log.len;
 
-	add_end(g, player, text);
+	duel_add_end(g, player, text);
 	while (n && player->log.data[n - 1] == '\n')
 		n--;
 	if (!n)
 		return;
 	buf_add_str(text, "\nThe last that it printed:\n");
-	add_quoted(text, player->log.data, n);
+	duel_add_quoted(text, player->log.data, n);
 }
 
-const struct grade_kind grade_duel = { .start = start, .explain = explain };
+const struct grade_kind grade_duel = { .start = duel_start, .explain = duel_explain };

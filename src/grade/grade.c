@@ -134,7 +134,7 @@ const char *const *grade_env(struct grade *g, const char *judge_key)
 
 /* --- the submission --------------------------------------------------------------------------- */
 
-static void conclude(struct grade *g, enum grade_verdict verdict, const char *text)
+static void grade_conclude(struct grade *g, enum grade_verdict verdict, const char *text)
 {
 	g->result.verdict = verdict;
 	buf_clear(&g->text);
@@ -142,7 +142,7 @@ static void conclude(struct grade *g, enum grade_verdict verdict, const char *te
 }
 
 /* Releases what runs and fixes the result. */
-static void finish(struct grade *g)
+static void grade_finish(struct grade *g)
 {
 	struct grade_result *r = &g->result;
 
@@ -162,53 +162,53 @@ static void finish(struct grade *g)
 }
 
 /* What the episode has instead of a submission decides the verdict. */
-static void no_submission(struct grade *g, const struct fh_error *why)
+static void grade_no_submission(struct grade *g, const struct fh_error *why)
 {
 	const char *name = g->request.task->grader.submission;
 
 	switch (why->code) {
 	case -ENOENT:
-		conclude(g, GRADE_NO_SUBMISSION, "");
+		grade_conclude(g, GRADE_NO_SUBMISSION, "");
 		buf_printf(&g->text, "There is no file %s, which is what is scored.",
 				g->submission);
 		break;
 	case -ELOOP:
 	case -EINVAL:
-		conclude(g, GRADE_REJECTED, why->message);
+		grade_conclude(g, GRADE_REJECTED, why->message);
 		g->integrity = xasprintf(
 				"the submission %s is no regular file: %s", name, why->message);
 		break;
 	case -EFBIG:
-		conclude(g, GRADE_REJECTED, why->message);
+		grade_conclude(g, GRADE_REJECTED, why->message);
 		break;
 	default:
-		conclude(g, GRADE_BROKEN, why->message);
+		grade_conclude(g, GRADE_BROKEN, why->message);
 		break;
 	}
-	finish(g);
+	grade_finish(g);
 }
 
-static void broken(struct grade *g, const char *why)
+static void grade_break(struct grade *g, const char *why)
 {
-	conclude(g, GRADE_BROKEN, why);
-	finish(g);
+	grade_conclude(g, GRADE_BROKEN, why);
+	grade_finish(g);
 }
 
 /* The submission is there: its programs are started. */
-static void on_submission(struct grade *g)
+static void grade_on_submission(struct grade *g)
 {
 	struct sandbox_answer answer = { .fd = -1 };
 	struct fh_error err;
 
 	g->getting = 0;
 	if (sandbox_take(g->request.episode, &answer, &err) < 0) {
-		no_submission(g, &err);
+		grade_no_submission(g, &err);
 		return;
 	}
 	g->submission_fd = answer.fd;
 	judge_key_of(g->request.judge_key, answer.digest, g->judge_key);
 	if (g->kind->start(g, &err) < 0)
-		broken(g, err.message);
+		grade_break(g, err.message);
 }
 
 const char *grade_submission(struct arena *a, const struct task *task)
@@ -256,7 +256,7 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 /* --- the result ------------------------------------------------------------------------------- */
 
 /* The first program has ended: why it gave nothing that can be read, in text; false if it did. */
-static bool failed(const struct program *p, struct buf *text)
+static bool grade_failed(const struct program *p, struct buf *text)
 {
 	if (p->out_of_memory)
 		buf_add_str(text, "the grader was ended for using too much memory");
@@ -270,7 +270,7 @@ static bool failed(const struct program *p, struct buf *text)
 }
 
 /* What the first program wrote is the verdict. */
-static void judge(struct grade *g)
+static void grade_judge(struct grade *g)
 {
 	const struct program *p = &g->programs[0];
 	const char *metric = g->request.task->metric;
@@ -278,8 +278,8 @@ static void judge(struct grade *g)
 	struct fh_error err;
 
 	g->judged = true;
-	conclude(g, GRADE_BROKEN, "");
-	if (failed(p, &g->text))
+	grade_conclude(g, GRADE_BROKEN, "");
+	if (grade_failed(p, &g->text))
 		return;
 	if (score_read(buf_str(&p->result), p->result.len, &reading, &err) < 0) {
 		buf_printf(&g->text, "the grader's result can't be read: %s", err.message);
@@ -287,9 +287,9 @@ static void judge(struct grade *g)
 	}
 	g->score = reading.score;
 	if (reading.rejection)
-		conclude(g, GRADE_REJECTED, reading.rejection);
+		grade_conclude(g, GRADE_REJECTED, reading.rejection);
 	else if (score_find(&g->score, metric))
-		conclude(g, GRADE_SCORED, "");
+		grade_conclude(g, GRADE_SCORED, "");
 	else
 		buf_printf(&g->text, "the grader gave no metric '%s'", metric);
 	if (reading.tampering)
@@ -298,7 +298,7 @@ static void judge(struct grade *g)
 	free(reading.rejection);
 }
 
-static bool all_over(const struct grade *g)
+static bool grade_all_over(const struct grade *g)
 {
 	for (size_t i = 0; i < g->n_programs; i++)
 		if (!program_over(&g->programs[i]))
@@ -306,12 +306,12 @@ static bool all_over(const struct grade *g)
 	return true;
 }
 
-static bool scored(const struct grade *g)
+static bool grade_is_scored(const struct grade *g)
 {
 	return g->judged && g->result.verdict == GRADE_SCORED;
 }
 
-static const struct program *broken_program(const struct grade *g)
+static const struct program *grade_broken_program(const struct grade *g)
 {
 	for (size_t i = 0; i < g->n_programs; i++)
 		if (g->programs[i].state == PROGRAM_BROKEN)
@@ -319,11 +319,11 @@ static const struct program *broken_program(const struct grade *g)
 	return NULL;
 }
 
-static void time_out(struct grade *g)
+static void grade_time_out(struct grade *g)
 {
 	int64_t timeout_ms = g->request.task->grader.timeout_ms;
 
-	conclude(g, GRADE_REJECTED, "");
+	grade_conclude(g, GRADE_REJECTED, "");
 	buf_printf(&g->text, "Scoring took longer than %g s and was ended.",
 			(double)timeout_ms / 1e3);
 }
@@ -334,30 +334,31 @@ bool grade_advance(struct grade *g)
 	int64_t now;
 
 	if (!g->over && g->getting && sandbox_answered(g->request.episode, g->getting))
-		on_submission(g);
+		grade_on_submission(g);
 	if (g->over)
 		return true;
 	for (size_t i = 0; i < g->n_programs; i++)
 		program_advance(&g->programs[i]);
 	now = clock_now_ns();
 	if (!g->getting && !g->judged && g->programs[0].state == PROGRAM_ENDED) {
-		judge(g);
+		grade_judge(g);
 		if (g->deadline_ns > now + PATIENCE_NS)
 			g->deadline_ns = now + PATIENCE_NS;
 	}
-	bad = broken_program(g);
-	if (bad && !scored(g)) { /* what the judge held against the player may be our own failure */
-		broken(g, bad->err.message);
+	bad = grade_broken_program(g);
+	if (bad && !grade_is_scored(g)) { /* what the judge held against the player may be our own failure */
+		grade_break(g, bad->err.message);
 		return true;
 	}
 	if (!g->judged && now >= g->deadline_ns) {
-		time_out(g);
-		finish(g);
+		grade_time_out(g);
+		grade_finish(g);
 		return true;
 	}
 	if (g->judged)
-		if (g->result.verdict != GRADE_REJECTED || all_over(g) || now >= g->deadline_ns)
-			finish(g);
+		if (g->result.verdict != GRADE_REJECTED || grade_all_over(g) ||
+				now >= g->deadline_ns)
+			grade_finish(g);
 	return g->over;
 }
 
@@ -376,8 +377,8 @@ void grade_cancel(struct grade *g, const char *why)
 {
 	if (g->over)
 		return;
-	conclude(g, GRADE_REJECTED, why);
-	finish(g);
+	grade_conclude(g, GRADE_REJECTED, why);
+	grade_finish(g);
 }
 
 const struct grade_result *grade_result(const struct grade *g)

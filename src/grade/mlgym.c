@@ -38,7 +38,7 @@ static const char *const call_names[] = {
 
 /* --- the programs ----------------------------------------------------------------------------- */
 
-static const char *const *arguments(struct grade *g)
+static const char *const *mlgym_arguments(struct grade *g)
 {
 	const struct task_grader *grader = &g->request.task->grader;
 	const char **more = arena_array(&g->arena, grader->n_evaluators + 3, sizeof(*more));
@@ -52,7 +52,7 @@ static const char *const *arguments(struct grade *g)
 	return grade_python(g, PROGRAM, NULL, more);
 }
 
-static struct grade_binds bind_all(struct grade *g)
+static struct grade_binds mlgym_bind_all(struct grade *g)
 {
 	const struct task_grader *grader = &g->request.task->grader;
 	struct grade_binds b = grade_binds_new(g);
@@ -70,11 +70,11 @@ static struct grade_binds bind_all(struct grade *g)
 }
 
 /* Takes `input` over. */
-static int start_evaluator(struct grade *g, int input, struct fh_error *err)
+static int mlgym_start_evaluator(struct grade *g, int input, struct fh_error *err)
 {
 	const struct task *task = g->request.task;
 	bool unpacks = input >= 0;
-	struct grade_binds b = bind_all(g);
+	struct grade_binds b = mlgym_bind_all(g);
 
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
@@ -87,7 +87,7 @@ static int start_evaluator(struct grade *g, int input, struct fh_error *err)
 			.limits = task->limits,
 		},
 		.run = {
-			.argv = arguments(g),
+			.argv = mlgym_arguments(g),
 			.env = grade_env(g, NULL),
 			.program_fd = -1,
 		},
@@ -100,7 +100,7 @@ static int start_evaluator(struct grade *g, int input, struct fh_error *err)
 }
 
 /* In the episode. It reads what the agent can. */
-static int start_packing(struct grade *g, int output, struct fh_error *err)
+static int mlgym_start_packing(struct grade *g, int output, struct fh_error *err)
 {
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	const int fds[] = { null, output, null };
@@ -119,20 +119,20 @@ static int start_packing(struct grade *g, int output, struct fh_error *err)
 	return sandbox_run(g->request.episode, &request, &id, err);
 }
 
-static int start(struct grade *g, struct fh_error *err)
+static int mlgym_start(struct grade *g, struct fh_error *err)
 {
 	auto_close int from = -1, to = -1;
 	int ends[2];
 	int r;
 
 	if (!grade_takes_all(g->request.task))
-		return start_evaluator(g, -1, err);
+		return mlgym_start_evaluator(g, -1, err);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return error_set(err, errno, "make a pipe");
 	from = ends[0];
 	to = ends[1];
-	r = start_packing(g, to, err);
-	return r < 0 ? r : start_evaluator(g, take_fd(&from), err);
+	r = mlgym_start_packing(g, to, err);
+	return r < 0 ? r : mlgym_start_evaluator(g, take_fd(&from), err);
 }
 
 bool grade_takes_all(const struct task *task)
@@ -140,4 +140,4 @@ bool grade_takes_all(const struct task *task)
 	return task->grader.kind == GRADER_MLGYM && task->grader.call != MLGYM_CSV;
 }
 
-const struct grade_kind grade_mlgym = { .start = start, .gpus = true };
+const struct grade_kind grade_mlgym = { .start = mlgym_start, .gpus = true };

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void close_plan_fds(struct program *p)
+static void program_close_fds(struct program *p)
 {
 	for (size_t i = 0; i < p->plan.n_fds; i++)
 		if (p->plan.fds[i] >= 0)
@@ -19,7 +19,7 @@ static void close_plan_fds(struct program *p)
 }
 
 /* Keeps the end of the log: its buffer holds twice as much, and loses its first half when full. */
-static void keep_log(struct program *p, const char *data, size_t n)
+static void program_keep_log(struct program *p, const char *data, size_t n)
 {
 	if (n > PROGRAM_LOG_BYTES) {
 		data += n - PROGRAM_LOG_BYTES;
@@ -30,22 +30,22 @@ static void keep_log(struct program *p, const char *data, size_t n)
 	buf_add(&p->log, data, n);
 }
 
-static void take_output(void *arg, int slot, const char *data, size_t n)
+static void program_take_output(void *arg, int slot, const char *data, size_t n)
 {
 	struct program *p = arg;
 
 	if (slot == PROGRAM_LOG)
-		keep_log(p, data, n);
+		program_keep_log(p, data, n);
 	else if (slot == PROGRAM_RESULT)
 		buf_add(&p->result, data, n);
 }
 
 void program_listen(struct program *p)
 {
-	sandbox_on_output(p->sb, take_output, p);
+	sandbox_on_output(p->sb, program_take_output, p);
 }
 
-static int start_sandbox(struct program *p, struct fh_error *err)
+static int program_start_sandbox(struct program *p, struct fh_error *err)
 {
 	int r = sandbox_start(p->owner, &p->plan.sandbox, &p->sb, err);
 
@@ -65,7 +65,7 @@ int program_start(struct program *p, struct owner *owner, const struct program_p
 		.log = BUF_INIT(2 * PROGRAM_LOG_BYTES),
 		.result = BUF_INIT(PROGRAM_RESULT_BYTES),
 	};
-	r = start_sandbox(p, err);
+	r = program_start_sandbox(p, err);
 	if (r < 0)
 		program_release(p);
 	return r;
@@ -85,7 +85,7 @@ void program_waits(const struct program *p, struct waits *w)
 /* --- its states ------------------------------------------------------------------------------ */
 
 /* It is held until our ends of its pipes are closed: once it runs, it may hold their locks. */
-static int run(struct program *p)
+static int program_run(struct program *p)
 {
 	struct run_request request = p->plan.run;
 	int r;
@@ -94,37 +94,37 @@ static int run(struct program *p)
 	request.n_fds = p->plan.n_fds;
 	request.held = true;
 	r = sandbox_run(p->sb, &request, &p->id, &p->err);
-	close_plan_fds(p);
+	program_close_fds(p);
 	if (r == 0)
 		r = sandbox_go(p->sb, p->id, &p->err);
 	p->state = PROGRAM_RUNNING;
 	return r;
 }
 
-static int put(struct program *p)
+static int program_put(struct program *p)
 {
 	const struct program_plan *plan = &p->plan;
 
 	if (!plan->put_path)
-		return run(p);
+		return program_run(p);
 	p->state = PROGRAM_PUTTING;
 	return sandbox_put_begin(p->sb, GUEST_WORKSPACE, plan->put_path, plan->put_fd, 0644,
 			&p->request, &p->err);
 }
 
-static int on_done(struct program *p)
+static int program_on_done(struct program *p)
 {
 	struct sandbox_answer answer = { .fd = -1 };
 	int r = sandbox_take(p->sb, &answer, &p->err);
 
 	if (r == 0 && p->state == PROGRAM_PUTTING)
-		return run(p);
+		return program_run(p);
 	if (r == 0)
 		p->state = PROGRAM_ENDED;
 	return r;
 }
 
-static int on_program_end(struct program *p, int status)
+static int program_on_exit(struct program *p, int status)
 {
 	p->status = status;
 	p->state = PROGRAM_DRAINING;
@@ -132,31 +132,31 @@ static int on_program_end(struct program *p, int status)
 }
 
 /* Nothing of the program ran yet. */
-static bool start_again(struct program *p)
+static bool program_restart(struct program *p)
 {
 	if (p->state != PROGRAM_STARTING || ++p->starts == SANDBOX_STARTS_MAX)
 		return false;
 	sandbox_close(take_ptr(p->sb));
-	if (start_sandbox(p, &p->err) < 0)
+	if (program_start_sandbox(p, &p->err) < 0)
 		p->state = PROGRAM_BROKEN;
 	return true;
 }
 
-static int on_event(struct program *p, const struct sandbox_event *event)
+static int program_on_event(struct program *p, const struct sandbox_event *event)
 {
 	switch (event->kind) {
 	case SANDBOX_READY:
-		return p->state == PROGRAM_STARTING ? put(p) : 0;
+		return p->state == PROGRAM_STARTING ? program_put(p) : 0;
 	case SANDBOX_FAILED:
 		return error_say(&p->err, EIO, "%s", event->text);
 	case SANDBOX_EXITED:
 		if (p->state == PROGRAM_RUNNING && event->id == p->id)
-			return on_program_end(p, event->status);
+			return program_on_exit(p, event->status);
 		return 0;
 	case SANDBOX_DONE:
-		return event->id == p->request ? on_done(p) : 0;
+		return event->id == p->request ? program_on_done(p) : 0;
 	case SANDBOX_GONE:
-		if (program_over(p) || start_again(p))
+		if (program_over(p) || program_restart(p))
 			return 0;
 		return error_say(&p->err, EIO, "its sandbox ended");
 	case SANDBOX_NONE:
@@ -170,12 +170,12 @@ static int on_event(struct program *p, const struct sandbox_event *event)
 }
 
 /* What the program left running holds its pipes open, which would keep others waiting. */
-static void end(struct program *p)
+static void program_end(struct program *p)
 {
 	p->out_of_memory = p->sb && sandbox_oom_kills(p->sb) > 0;
 	if (!p->plan.keep_sandbox)
 		sandbox_close(take_ptr(p->sb));
-	close_plan_fds(p);
+	program_close_fds(p);
 }
 
 bool program_advance(struct program *p)
@@ -186,11 +186,11 @@ bool program_advance(struct program *p)
 		return true;
 	do {
 		sandbox_next_event(p->sb, &event);
-		if (on_event(p, &event) < 0)
+		if (program_on_event(p, &event) < 0)
 			p->state = PROGRAM_BROKEN;
 	} while (event.kind != SANDBOX_NONE && !program_over(p));
 	if (program_over(p))
-		end(p);
+		program_end(p);
 	return program_over(p);
 }
 
@@ -216,7 +216,7 @@ void program_release(struct program *p)
 {
 	sandbox_close(p->sb);
 	p->sb = NULL;
-	close_plan_fds(p);
+	program_close_fds(p);
 	buf_release(&p->log);
 	buf_release(&p->result);
 }

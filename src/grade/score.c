@@ -18,7 +18,7 @@ void score_release(struct score *s)
 	*s = (struct score){ 0 };
 }
 
-static void add(struct score *s, const struct fh_metric *metric)
+static void score_add(struct score *s, const struct fh_metric *metric)
 {
 	s->metrics = xrealloc(s->metrics, s->n + 1, sizeof(*s->metrics));
 	s->metrics[s->n] = *metric;
@@ -30,7 +30,7 @@ void score_copy(struct score *to, const struct score *from)
 	struct score copy = { 0 };
 
 	for (size_t i = 0; i < from->n; i++)
-		add(&copy, &from->metrics[i]);
+		score_add(&copy, &from->metrics[i]);
 	score_release(to);
 	*to = copy;
 }
@@ -47,7 +47,7 @@ const double *score_find(const struct score *s, const char *name)
 	return NULL;
 }
 
-static bool good_name(const char *name)
+static bool score_good_name(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -57,16 +57,17 @@ static bool good_name(const char *name)
 	return n > 0 && n <= SCORE_NAME_BYTES;
 }
 
-static int add_metric(struct score *s, const char *name, const json_t *value, struct fh_error *err)
+static int score_add_metric(
+		struct score *s, const char *name, const json_t *value, struct fh_error *err)
 {
-	if (!good_name(name))
+	if (!score_good_name(name))
 		return error_say(
 				err, EPROTO, "a metric's name is empty, too long or not printable");
 	if (!json_is_number(value) || !isfinite(json_number_value(value)))
 		return error_say(err, EPROTO, "metric '%s' is no finite number", name);
 	if (s->n == SCORE_METRICS_MAX)
 		return error_say(err, EPROTO, "more than %d metrics", SCORE_METRICS_MAX);
-	add(s,
+	score_add(s,
 			&(struct fh_metric){
 					.name = name,
 					.value = json_number_value(value),
@@ -75,14 +76,14 @@ static int add_metric(struct score *s, const char *name, const json_t *value, st
 	return 0;
 }
 
-static int read_metrics(json_t *object, struct score *out, struct fh_error *err)
+static int score_read_metrics(json_t *object, struct score *out, struct fh_error *err)
 {
 	struct score score = { 0 };
 	const char *name;
 	json_t *value;
 
 	json_object_foreach(object, name, value) {
-		int r = add_metric(&score, name, value, err);
+		int r = score_add_metric(&score, name, value, err);
 
 		if (r < 0) {
 			score_release(&score);
@@ -109,7 +110,7 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 	if (r == 0 && rejection)
 		r = json_get_bool(object, "integrity", JSON_OPTIONAL, &reading.tampering, err);
 	else if (r == 0)
-		r = read_metrics(object, &reading.score, err);
+		r = score_read_metrics(object, &reading.score, err);
 	if (r < 0)
 		return r;
 	if (rejection)
@@ -139,7 +140,7 @@ json_t *score_json(const struct fh_metric *metric)
 				     : json_real(metric->value);
 }
 
-static json_t *to_object(const struct score *s)
+static json_t *score_to_object(const struct score *s)
 {
 	json_t *object = json_object();
 
@@ -150,14 +151,14 @@ static json_t *to_object(const struct score *s)
 
 void score_add_repr(struct buf *out, const struct score *s)
 {
-	auto_json json_t *object = to_object(s);
+	auto_json json_t *object = score_to_object(s);
 
 	json_add_python(out, object);
 }
 
 void score_add_json(struct buf *out, const struct score *s)
 {
-	auto_json json_t *object = to_object(s);
+	auto_json json_t *object = score_to_object(s);
 
 	json_add(out, object, true);
 }

@@ -6,7 +6,7 @@
  * hidden files beside it, and writes its metrics to descriptor 3. It must not run what the agent
  * wrote: such a task is a duel.
  */
-static int start(struct grade *g, struct fh_error *err)
+static int script_start(struct grade *g, struct fh_error *err)
 {
 	const struct task *task = g->request.task;
 	struct grade_binds b = grade_binds_new(g);
@@ -34,4 +34,4 @@ static int start(struct grade *g, struct fh_error *err)
 	}, err);
 }
 
-const struct grade_kind grade_script = { .start = start, .gpus = true };
+const struct grade_kind grade_script = { .start = script_start, .gpus = true };

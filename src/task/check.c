@@ -65,7 +65,7 @@ static void check_data(struct task_check *check, const struct task *task)
 		note(check, "the description has no {dataset_docs}: the agent is not told of its data");
 }
 
-static bool data_is_there(const struct task *task)
+static bool check_has_data(const struct task *task)
 {
 	for (size_t i = 0; i < task->n_datasets; i++)
 		if (!dataset_is_there(&task->datasets[i]))
@@ -102,7 +102,7 @@ static void check_secrets(struct task_check *check, const struct task *task)
 }
 
 /* What lies beneath a listed path is hidden whole when the task is played. */
-static void check_place(struct task_check *check, const struct task *task)
+static void check_task_dir(struct task_check *check, const struct task *task)
 {
 	struct fh_error err;
 
@@ -113,7 +113,7 @@ static void check_place(struct task_check *check, const struct task *task)
 /* --- the grader ------------------------------------------------------------------------------- */
 
 /* True if the header line has a field of this name, quoted or not. */
-static bool has_column(const char *header, const char *name)
+static bool check_has_column(const char *header, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -144,7 +144,7 @@ static void check_answers(struct task_check *check, const struct task *task)
 		problem(check, "%s can't be read, or is empty", grader->answers);
 	header[strcspn(header, "\r\n")] = '\0';
 	for (size_t i = 0; *header && i < ARRAY_SIZE(columns); i++)
-		if (!has_column(header, columns[i]))
+		if (!check_has_column(header, columns[i]))
 			problem(check, "%s has no column '%s'", grader->answers, columns[i]);
 }
 
@@ -154,7 +154,7 @@ static void check_grader(struct task_check *check, const struct task *task)
 
 	if (task->grader.kind != GRADER_CSV)
 		return;
-	if (data_is_there(task))
+	if (check_has_data(task))
 		check_answers(check, task);
 	if (strcasecmp(metric, task->metric) != 0 &&
 			!(str_eq(metric, "r2") && strcasecmp(task->metric, "rmse") == 0))
@@ -239,7 +239,7 @@ static void check_keys(struct task_check *check, const struct task *task)
 static void (*const checks[])(struct task_check *check, const struct task *task) = {
 	check_data,
 	check_secrets,
-	check_place,
+	check_task_dir,
 	check_grader,
 	check_baseline,
 	check_demo,

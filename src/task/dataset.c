@@ -28,7 +28,7 @@ struct dataset_loading {
 };
 
 /* "datasets/titanic.yaml" gives "titanic". */
-static const char *id_of(struct arena *a, const char *name)
+static const char *dataset_id_of(struct arena *a, const char *name)
 {
 	size_t n;
 
@@ -40,7 +40,7 @@ static const char *id_of(struct arena *a, const char *name)
 	return arena_strndup(a, name, n);
 }
 
-static int find_file(struct dataset_loading *l, const char **out_path)
+static int dataset_find_yaml(struct dataset_loading *l, const char **out_path)
 {
 	const char *homes[] = { l->places->task_dir, l->places->root, places_get()->share_dir };
 
@@ -60,7 +60,7 @@ static int find_file(struct dataset_loading *l, const char **out_path)
 			l->dataset->id, l->dataset->id);
 }
 
-static int read_file(struct dataset_loading *l, const char *path)
+static int dataset_read_yaml(struct dataset_loading *l, const char *path)
 {
 	int r = yaml_load(l->arena, path, &l->root, l->err);
 
@@ -79,7 +79,7 @@ static int read_file(struct dataset_loading *l, const char *path)
 
 /* --- where its files are ---------------------------------------------------------------------- */
 
-static int dir_that_ships(struct dataset_loading *l)
+static int dataset_dir_shipped(struct dataset_loading *l)
 {
 	auto_free char *dir = NULL;
 	int r = path_beneath(l->home, l->config.location, &dir, l->err);
@@ -107,7 +107,7 @@ char *dataset_store(const char *id, const char *tasks_dir)
 	return xasprintf("%s@%.*s", id, DIR_DIGITS, hex);
 }
 
-static void find_store(struct dataset_loading *l)
+static void dataset_find_store(struct dataset_loading *l)
 {
 	auto_free char *tasks_dir = path_dirname(l->places->task_dir);
 	auto_free char *store = dataset_store(l->dataset->id, tasks_dir);
@@ -116,7 +116,8 @@ static void find_store(struct dataset_loading *l)
 }
 
 /* Another program, or one that hides less, is given another key: what it tells is of no use. */
-static int hash_recipe(struct dataset_loading *l, const struct dataset_make *make, const char **out)
+static int dataset_hash_recipe(
+		struct dataset_loading *l, const struct dataset_make *make, const char **out)
 {
 	const struct data_file_config *files = l->config.files.items;
 	uint8_t digest[SHA256_BYTES];
@@ -142,7 +143,7 @@ static int hash_recipe(struct dataset_loading *l, const struct dataset_make *mak
 }
 
 /* Without a secret nothing was made yet, and the name is of no folder. */
-static int name_made_dir(struct dataset_loading *l, const char *state_dir)
+static int dataset_name_made_dir(struct dataset_loading *l, const char *state_dir)
 {
 	struct secret secret = { 0 };
 	char hex[SHA256_HEX_BYTES];
@@ -156,7 +157,7 @@ static int name_made_dir(struct dataset_loading *l, const char *state_dir)
 	return 0;
 }
 
-static int dir_that_is_made(struct dataset_loading *l, const char *state_dir)
+static int dataset_dir_made(struct dataset_loading *l, const char *state_dir)
 {
 	const struct make_config *config = &l->config.make;
 	static const char *const none[] = { NULL };
@@ -171,14 +172,14 @@ static int dir_that_is_made(struct dataset_loading *l, const char *state_dir)
 			.timeout_ms = config->timeout_ms,
 		};
 		l->dataset->make = make;
-		r = hash_recipe(l, make, &make->recipe);
+		r = dataset_hash_recipe(l, make, &make->recipe);
 	}
 	if (r >= 0)
-		r = name_made_dir(l, state_dir);
+		r = dataset_name_made_dir(l, state_dir);
 	return r < 0 ? error_wrap(l->err, "how data set '%s' is made", l->dataset->id) : 0;
 }
 
-static int find_dir(struct dataset_loading *l)
+static int dataset_find_dir(struct dataset_loading *l)
 {
 	bool made = l->config.make.program != NULL;
 	auto_free char *state_dir = NULL;
@@ -188,13 +189,13 @@ static int find_dir(struct dataset_loading *l)
 		return node_complain(node_path(l->root, "make"), l->err,
 				"a data set has a 'location' or is made, not both");
 	if (l->config.location)
-		return dir_that_ships(l);
+		return dataset_dir_shipped(l);
 	r = places_state_path(l->places->state_dir, &state_dir, l->err);
 	if (r < 0)
 		return r;
-	find_store(l);
+	dataset_find_store(l);
 	if (made)
-		return dir_that_is_made(l, state_dir);
+		return dataset_dir_made(l, state_dir);
 	l->dataset->dir = arena_printf(l->arena, "%s/data/%s", state_dir, l->dataset->store);
 	return 0;
 }
@@ -204,7 +205,7 @@ static int find_dir(struct dataset_loading *l)
 #define HOME "{home}"
 
 /* A program that helps lies where the data set does, wherever that was installed. */
-static const char *how_to_get(const struct dataset_loading *l)
+static const char *dataset_how_to_get(const struct dataset_loading *l)
 {
 	const char *how = l->config.how_to_get;
 	const char *at = how ? strstr(how, HOME) : NULL;
@@ -214,9 +215,9 @@ static const char *how_to_get(const struct dataset_loading *l)
 	return arena_printf(l->arena, "%.*s%s%s", (int)(at - how), how, l->home, at + strlen(HOME));
 }
 
-static int missing(const struct dataset_loading *l, const char *path)
+static int dataset_say_missing(const struct dataset_loading *l, const char *path)
 {
-	const char *how = how_to_get(l);
+	const char *how = dataset_how_to_get(l);
 
 	return error_say(l->err, ENODATA, "data set '%s' lacks %s in %s%s%s", l->dataset->id, path,
 			l->dataset->dir, how ? ": " : "", how ? how : "");
@@ -224,7 +225,7 @@ static int missing(const struct dataset_loading *l, const char *path)
 
 /* In a folder of ours a path may not lead out; what users put into their own state is theirs to
  * link as they like. */
-static int find_source(struct dataset_loading *l, const char *path, const char **out)
+static int dataset_find_source(struct dataset_loading *l, const char *path, const char **out)
 {
 	auto_free char *source = path_join(l->dataset->dir, path);
 	auto_free char *real = NULL;
@@ -235,7 +236,7 @@ static int find_source(struct dataset_loading *l, const char *path, const char *
 		return 0;
 	}
 	if (!path_exists(source))
-		return missing(l, path);
+		return dataset_say_missing(l, path);
 	if (l->config.location) {
 		r = path_beneath(l->dataset->dir, path, &real, l->err);
 		if (r < 0)
@@ -245,7 +246,7 @@ static int find_source(struct dataset_loading *l, const char *path, const char *
 	return 0;
 }
 
-static int add_file(struct dataset_loading *l, const struct data_file_config *config,
+static int dataset_add_file(struct dataset_loading *l, const struct data_file_config *config,
 		const struct node *at, struct dataset_file *out)
 {
 	const char *target = config->target ? config->target : config->path;
@@ -260,10 +261,10 @@ static int add_file(struct dataset_loading *l, const struct data_file_config *co
 		.sha256 = config->sha256,
 		.hidden = config->hidden,
 	};
-	return find_source(l, config->path, &out->source);
+	return dataset_find_source(l, config->path, &out->source);
 }
 
-static int add_files(struct dataset_loading *l)
+static int dataset_add_files(struct dataset_loading *l)
 {
 	const struct data_file_config *configs = l->config.files.items;
 	const struct node *nodes = node_path(l->root, "files");
@@ -274,7 +275,7 @@ static int add_files(struct dataset_loading *l)
 		return node_complain(nodes, l->err, "more than %d files", DATASET_FILES_MAX);
 	files = arena_array(l->arena, l->config.files.n, sizeof(*files));
 	for (size_t i = 0; i < l->config.files.n && r >= 0; i++)
-		r = add_file(l, &configs[i], nodes->items[i], &files[i]);
+		r = dataset_add_file(l, &configs[i], nodes->items[i], &files[i]);
 	l->dataset->files = files;
 	l->dataset->n_files = l->config.files.n;
 	return r;
@@ -285,7 +286,7 @@ static int add_files(struct dataset_loading *l)
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err)
 {
-	struct dataset dataset = { .id = id_of(a, name) };
+	struct dataset dataset = { .id = dataset_id_of(a, name) };
 	struct dataset_loading l = {
 		.arena = a, .places = places, .dataset = &dataset, .err = err
 	};
@@ -294,13 +295,13 @@ int dataset_load(struct arena *a, const struct dataset_places *places, const cha
 
 	if (!task_name_is_valid(dataset.id))
 		return error_say(err, EINVAL, "'%s' can't be the name of a data set", name);
-	r = find_file(&l, &path);
+	r = dataset_find_yaml(&l, &path);
 	if (r >= 0)
-		r = read_file(&l, path);
+		r = dataset_read_yaml(&l, path);
 	if (r >= 0)
-		r = find_dir(&l);
+		r = dataset_find_dir(&l);
 	if (r >= 0)
-		r = add_files(&l);
+		r = dataset_add_files(&l);
 	if (r < 0)
 		return r;
 	*out = dataset;

@@ -9,7 +9,7 @@
 
 #define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
 
-static void add_trimmed(struct buf *out, const char *text)
+static void describe_add_trimmed(struct buf *out, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -18,12 +18,12 @@ static void add_trimmed(struct buf *out, const char *text)
 	buf_add(out, text, n);
 }
 
-static void add_dataset(struct buf *out, const struct dataset *dataset)
+static void describe_add_dataset(struct buf *out, const struct dataset *dataset)
 {
 	const char *separator = "Files: ";
 
 	buf_printf(out, "%s\n", dataset->name);
-	add_trimmed(out, dataset->description);
+	describe_add_trimmed(out, dataset->description);
 	buf_add_char(out, '\n');
 	for (size_t i = 0; i < dataset->n_files; i++) {
 		if (dataset->files[i].hidden)
@@ -33,16 +33,16 @@ static void add_dataset(struct buf *out, const struct dataset *dataset)
 	}
 }
 
-static void add_dataset_docs(struct buf *out, const struct task *task)
+static void describe_add_datasets(struct buf *out, const struct task *task)
 {
 	for (size_t i = 0; i < task->n_datasets; i++) {
 		if (i)
 			buf_add_str(out, "\n\n");
-		add_dataset(out, &task->datasets[i]);
+		describe_add_dataset(out, &task->datasets[i]);
 	}
 }
 
-static void add_training_timeout(struct buf *out, const struct task *task)
+static void describe_add_timeout(struct buf *out, const struct task *task)
 {
 	buf_printf(out, "%.15g", (double)task->training_timeout_ms / 1000);
 }
@@ -51,8 +51,8 @@ static const struct {
 	const char *name;
 	void (*add)(struct buf *out, const struct task *task);
 } places[] = {
-	{ "{dataset_docs}", add_dataset_docs },
-	{ "{training_timeout}", add_training_timeout },
+	{ "{dataset_docs}", describe_add_datasets },
+	{ "{training_timeout}", describe_add_timeout },
 };
 
 const char *task_describe(struct task *task, const char *description)

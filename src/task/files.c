@@ -13,8 +13,8 @@
 
 /* --- paths ------------------------------------------------------------------------------------ */
 
-static int dataset_path(const struct task_folder *folder, const struct node *at, const char *path,
-		const char **out, struct fh_error *err)
+static int task_dataset_path(const struct task_folder *folder, const struct node *at,
+		const char *path, const char **out, struct fh_error *err)
 {
 	const char *colon = strchr(path, ':');
 	const char *id = arena_strndup(folder->arena, path, (size_t)(colon - path));
@@ -35,7 +35,7 @@ static int dataset_path(const struct task_folder *folder, const struct node *at,
 	return node_complain(at, err, "'%s' is not one of dataset_configs", id);
 }
 
-static int check_entry(FTS *fts, const FTSENT *entry, const char *dir, struct fh_error *err)
+static int task_check_entry(FTS *fts, const FTSENT *entry, const char *dir, struct fh_error *err)
 {
 	auto_free char *real = NULL;
 	size_t n = strlen(dir);
@@ -58,7 +58,7 @@ static int check_entry(FTS *fts, const FTSENT *entry, const char *dir, struct fh
 }
 
 /* A folder is mounted or copied whole: nothing in it may lead out of the task. */
-static int check_tree(const char *path, const char *dir, struct fh_error *err)
+static int task_check_tree(const char *path, const char *dir, struct fh_error *err)
 {
 	char *const paths[] = { (char *)(uintptr_t)path, NULL };
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -68,7 +68,7 @@ static int check_tree(const char *path, const char *dir, struct fh_error *err)
 	if (!fts)
 		return error_set(err, errno, "read '%s'", path);
 	while (r >= 0 && (entry = fts_read(fts)))
-		r = check_entry(fts, entry, dir, err);
+		r = task_check_entry(fts, entry, dir, err);
 	fts_close(fts);
 	return r;
 }
@@ -81,10 +81,10 @@ int task_path(const struct task_folder *folder, const struct node *at, const cha
 	int r;
 
 	if (strchr(path, ':'))
-		return dataset_path(folder, at, path, out, err);
+		return task_dataset_path(folder, at, path, out, err);
 	r = path_beneath(folder->dir, path, &real, &why);
 	if (r >= 0)
-		r = check_tree(real, folder->dir, &why);
+		r = task_check_tree(real, folder->dir, &why);
 	if (r < 0) {
 		node_complain(at, err, "%s", why.message);
 		return r;
@@ -95,8 +95,9 @@ int task_path(const struct task_folder *folder, const struct node *at, const cha
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-static int add_file(const struct task_folder *folder, const struct node *at, const char *source,
-		const char *target, struct task_files *files, struct fh_error *err)
+static int task_files_append(const struct task_folder *folder, const struct node *at,
+		const char *source, const char *target, struct task_files *files,
+		struct fh_error *err)
 {
 	struct task_file *grown;
 
@@ -120,22 +121,22 @@ static int add_file(const struct task_folder *folder, const struct node *at, con
 	return 0;
 }
 
-static int is_entry(const struct dirent *entry)
+static int task_files_is_entry(const struct dirent *entry)
 {
 	return !str_eq(entry->d_name, ".") && !str_eq(entry->d_name, "..") &&
 			!str_eq(entry->d_name, "__pycache__");
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int task_files_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int add_contents(const struct task_folder *folder, const struct node *at, const char *dir,
-		struct task_files *files, struct fh_error *err)
+static int task_files_add_folder(const struct task_folder *folder, const struct node *at,
+		const char *dir, struct task_files *files, struct fh_error *err)
 {
 	struct dirent **entries;
-	int n = scandir(dir, &entries, is_entry, by_name);
+	int n = scandir(dir, &entries, task_files_is_entry, task_files_by_name);
 	int r = 0;
 
 	if (n < 0) {
@@ -147,7 +148,7 @@ static int add_contents(const struct task_folder *folder, const struct node *at,
 		auto_free char *source = path_join(dir, entries[i]->d_name);
 
 		if (r >= 0)
-			r = add_file(folder, at, source, entries[i]->d_name, files, err);
+			r = task_files_append(folder, at, source, entries[i]->d_name, files, err);
 		free(entries[i]);
 	}
 	free(entries);
@@ -166,9 +167,10 @@ int task_files_add(const struct task_folder *folder, const struct node *at,
 		if (!source)
 			return r;
 		if (str_ends(paths->items[i], "/"))
-			r = add_contents(folder, item, source, files, err);
+			r = task_files_add_folder(folder, item, source, files, err);
 		else
-			r = add_file(folder, item, source, path_basename(name), files, err);
+			r = task_files_append(
+					folder, item, source, path_basename(name), files, err);
 		if (r < 0)
 			return r;
 	}
@@ -178,5 +180,5 @@ int task_files_add(const struct task_folder *folder, const struct node *at,
 int task_files_add_one(const struct task_folder *folder, const struct node *at, const char *source,
 		struct task_files *files, struct fh_error *err)
 {
-	return add_file(folder, at, source, path_basename(source), files, err);
+	return task_files_append(folder, at, source, path_basename(source), files, err);
 }

@@ -30,7 +30,7 @@ bool task_name_is_valid(const char *name)
 /* The folders that hold tasks, the first wins. */
 #define TASKS_DIRS 2
 
-static void tasks_dirs(const struct task_places *places, char *dirs[TASKS_DIRS])
+static void task_dirs(const struct task_places *places, char *dirs[TASKS_DIRS])
 {
 	const char *own = places ? places->tasks_dir : NULL;
 
@@ -43,7 +43,7 @@ struct names {
 	size_t n, room;
 };
 
-static void add_name(struct names *names, const char *name)
+static void names_add(struct names *names, const char *name)
 {
 	if (names->n + 1 >= names->room) {
 		names->room = names->room ? 2 * names->room : 16;
@@ -53,7 +53,7 @@ static void add_name(struct names *names, const char *name)
 	names->items[names->n] = NULL;
 }
 
-static int list_dir(const char *path, struct names *names, struct fh_error *err)
+static int names_add_dir(const char *path, struct names *names, struct fh_error *err)
 {
 	DIR *dir = opendir(path);
 	struct dirent *entry;
@@ -64,24 +64,24 @@ static int list_dir(const char *path, struct names *names, struct fh_error *err)
 		auto_free char *file = xasprintf("%s/%s/task.yaml", path, entry->d_name);
 
 		if (task_name_is_valid(entry->d_name) && path_exists(file))
-			add_name(names, entry->d_name);
+			names_add(names, entry->d_name);
 	}
 	closedir(dir);
 	return 0;
 }
 
-static int compare_names(const void *a, const void *b)
+static int names_compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static void sort_and_drop_doubles(struct names *names)
+static void names_sort(struct names *names)
 {
 	size_t kept = 0;
 
 	if (!names->n)
 		return;
-	qsort(names->items, names->n, sizeof(*names->items), compare_names);
+	qsort(names->items, names->n, sizeof(*names->items), names_compare);
 	for (size_t i = 0; i < names->n; i++) {
 		if (kept && str_eq(names->items[i], names->items[kept - 1]))
 			free(names->items[i]);
@@ -92,18 +92,19 @@ static void sort_and_drop_doubles(struct names *names)
 	names->n = kept;
 }
 
-static int list_names(const struct task_places *places, struct names *out, struct fh_error *err)
+static int task_list_names(
+		const struct task_places *places, struct names *out, struct fh_error *err)
 {
 	char *dirs[TASKS_DIRS];
 	int r = 0;
 
-	tasks_dirs(places, dirs);
+	task_dirs(places, dirs);
 	for (size_t i = 0; i < TASKS_DIRS; i++) {
 		if (dirs[i] && r >= 0)
-			r = list_dir(dirs[i], out, err);
+			r = names_add_dir(dirs[i], out, err);
 		free(dirs[i]);
 	}
-	sort_and_drop_doubles(out);
+	names_sort(out);
 	return r;
 }
 
@@ -115,7 +116,7 @@ int task_list(const struct task_places *places, char ***out, struct fh_error *er
 	if (places && places->mlgym_root)
 		return mlgym_list(places->mlgym_root, out, err);
 	names.items = xcalloc(1, sizeof(char *));
-	r = list_names(places, &names, err);
+	r = task_list_names(places, &names, err);
 
 	if (r < 0) {
 		task_list_free(names.items);
@@ -141,21 +142,22 @@ void task_found_release(struct task_found *found)
 	free(found->variant);
 }
 
-static int not_found(const struct task_places *places, const char *name, struct fh_error *err)
+static int task_say_not_found(
+		const struct task_places *places, const char *name, struct fh_error *err)
 {
 	struct names names = { .items = xcalloc(1, sizeof(char *)) };
 	auto_buf struct buf all = BUF_INIT(512);
 	const char *closest;
 
-	list_names(places, &names, NULL);
+	task_list_names(places, &names, NULL);
 	if (places && places->mlgym_root) {
 		char **more = NULL;
 
 		mlgym_list(places->mlgym_root, &more, NULL);
 		for (char **p = more; p && *p; p++)
-			add_name(&names, *p);
+			names_add(&names, *p);
 		task_list_free(more);
-		sort_and_drop_doubles(&names);
+		names_sort(&names);
 	}
 	for (size_t i = 0; i < names.n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names.items[i]);
@@ -168,12 +170,12 @@ static int not_found(const struct task_places *places, const char *name, struct 
 	return -ENOENT;
 }
 
-static char *dir_by_name(const struct task_places *places, const char *name)
+static char *task_find_by_name(const struct task_places *places, const char *name)
 {
 	char *dirs[TASKS_DIRS];
 	char *found = NULL;
 
-	tasks_dirs(places, dirs);
+	task_dirs(places, dirs);
 	for (size_t i = 0; i < TASKS_DIRS; i++) {
 		auto_free char *file = NULL;
 
@@ -187,7 +189,7 @@ static char *dir_by_name(const struct task_places *places, const char *name)
 }
 
 /* A name with a slash is the path of a task's folder. */
-static int find_dir(const struct task_places *places, const char *name, char **out,
+static int task_find_dir(const struct task_places *places, const char *name, char **out,
 		struct fh_error *err)
 {
 	bool is_path = strchr(name, '/');
@@ -199,9 +201,9 @@ static int find_dir(const struct task_places *places, const char *name, char **o
 		return error_say(err, ENOENT, "there is no folder of tasks '%s'", own);
 	if (!is_path && !task_name_is_valid(name))
 		return error_say(err, EINVAL, "'%s' can't be the name of a task", name);
-	dir = is_path ? xstrdup(name) : dir_by_name(places, name);
+	dir = is_path ? xstrdup(name) : task_find_by_name(places, name);
 	if (!dir)
-		return not_found(places, name, err);
+		return task_say_not_found(places, name, err);
 	real = realpath(dir, NULL);
 	if (!real)
 		return error_set(err, errno, "find task '%s'", name);
@@ -216,7 +218,8 @@ static int find_dir(const struct task_places *places, const char *name, char **o
 	return 0;
 }
 
-static bool find_mlgym(const struct task_places *places, const char *name, struct task_found *out)
+static bool task_find_mlgym(
+		const struct task_places *places, const char *name, struct task_found *out)
 {
 	const char *root = places ? places->mlgym_root : NULL;
 	char *file = root ? mlgym_find(root, name) : NULL;
@@ -241,8 +244,8 @@ int task_find(const struct task_places *places, const char *spec, struct task_fo
 
 	if (colon && !task_name_is_valid(colon + 1))
 		return error_say(err, EINVAL, "'%s' can't be the name of a variant", colon + 1);
-	if (!find_mlgym(places, name, out)) {
-		r = find_dir(places, name, &dir, err);
+	if (!task_find_mlgym(places, name, out)) {
+		r = task_find_dir(places, name, &dir, err);
 		if (r < 0)
 			return r;
 		*out = (struct task_found){ .dir = dir, .file = path_join(dir, "task.yaml") };

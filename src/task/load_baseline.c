@@ -6,13 +6,13 @@
 
 #include <string.h>
 
-static bool is_whole(const char *text)
+static bool baseline_is_whole(const char *text)
 {
 	text += strspn(text, "+-");
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-static int add_published(const struct task_loading *l, const struct node *scores,
+static int baseline_add_published(const struct task_loading *l, const struct node *scores,
 		struct fh_metric *metrics, size_t *n)
 {
 	if (scores->kind != NODE_MAP)
@@ -25,13 +25,13 @@ static int add_published(const struct task_loading *l, const struct node *scores
 		if (value->kind != NODE_SCALAR || !str_to_double(value->text, &metric->value))
 			return node_complain(
 					value, l->err, "'%s': expected a number", metric->name);
-		metric->whole = is_whole(value->text);
+		metric->whole = baseline_is_whole(value->text);
 	}
 	return 0;
 }
 
 /* A mapping, or as MLGym has it a list of mappings. */
-static int load_published(struct task_loading *l)
+static int baseline_load_published(struct task_loading *l)
 {
 	const struct node *scores = l->config.baseline_scores;
 	struct fh_metric *metrics;
@@ -42,16 +42,16 @@ static int load_published(struct task_loading *l)
 		return 0;
 	metrics = arena_array(&l->task->arena, scores->n_nodes, sizeof(*metrics));
 	if (scores->kind != NODE_LIST)
-		r = add_published(l, scores, metrics, &n);
+		r = baseline_add_published(l, scores, metrics, &n);
 	else
 		for (size_t i = 0; i < scores->n && r >= 0; i++)
-			r = add_published(l, scores->items[i], metrics, &n);
+			r = baseline_add_published(l, scores->items[i], metrics, &n);
 	l->task->published = metrics;
 	l->task->n_published = n;
 	return r;
 }
 
-static bool is_published(const struct task *task, const char *metric)
+static bool baseline_has_published(const struct task *task, const char *metric)
 {
 	for (size_t i = 0; i < task->n_published; i++)
 		if (strcasecmp(task->published[i].name, metric) == 0)
@@ -77,15 +77,15 @@ int task_load_baseline(struct task_loading *l)
 {
 	const struct task_config *c = &l->config;
 	struct task *task = l->task;
-	int r = load_published(l);
+	int r = baseline_load_published(l);
 
 	/* A variant may take the command away with "". */
 	if (c->baseline && *c->baseline)
 		task->baseline_command = c->baseline;
 	else if (r >= 0 && c->baseline_paths.n)
 		r = baseline_of_path(l, c->baseline_paths.items[0]);
-	task->baseline_is_published = l->mlgym && is_published(task, task->metric);
-	if (r >= 0 && !task->baseline_command && !is_published(task, task->metric))
+	task->baseline_is_published = l->mlgym && baseline_has_published(task, task->metric);
+	if (r >= 0 && !task->baseline_command && !baseline_has_published(task, task->metric))
 		return node_complain(l->root, l->err,
 				"no baseline: give 'baseline' (\"true\" if the starter code is one), "
 				"'baseline_paths', or 'baseline_scores' with '%s'",

@@ -16,51 +16,53 @@
  */
 #define BINDS_MAX 16
 
-static bool touches(const char *source, const char *secret)
+static bool bind_touches(const char *source, const char *secret)
 {
 	return secret && (path_lies_within(secret, source) || path_lies_within(source, secret));
 }
 
-static bool touches_files(const char *source, const struct task_file *files, size_t n)
+static bool bind_touches_files(const char *source, const struct task_file *files, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (touches(source, files[i].source))
+		if (bind_touches(source, files[i].source))
 			return true;
 	return false;
 }
 
-static bool touches_hidden_data(const char *source, const struct task *task)
+static bool bind_touches_hidden_data(const char *source, const struct task *task)
 {
 	for (size_t i = 0; i < task->n_datasets; i++)
 		for (size_t j = 0; j < task->datasets[i].n_files; j++)
 			if (task->datasets[i].files[j].hidden &&
-					touches(source, task->datasets[i].files[j].source))
+					bind_touches(source, task->datasets[i].files[j].source))
 				return true;
 	return false;
 }
 
 /* It holds the machine's key, and the data of other tasks. */
-static bool touches_state(const char *state_dir, const char *source)
+static bool bind_touches_state(const char *state_dir, const char *source)
 {
 	auto_free char *state = NULL;
 
-	return places_state_path(state_dir, &state, NULL) >= 0 && touches(source, state);
+	return places_state_path(state_dir, &state, NULL) >= 0 && bind_touches(source, state);
 }
 
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err)
 {
-	if (touches(source, task->grader.answers) || touches(source, task->grader.program) ||
-			touches(source, task->demo) ||
-			touches_files(source, task->hidden, task->n_hidden) ||
-			touches_files(source, task->solution, task->n_solution) ||
-			touches_hidden_data(source, task) || touches_state(state_dir, source))
+	if (bind_touches(source, task->grader.answers) ||
+			bind_touches(source, task->grader.program) ||
+			bind_touches(source, task->demo) ||
+			bind_touches_files(source, task->hidden, task->n_hidden) ||
+			bind_touches_files(source, task->solution, task->n_solution) ||
+			bind_touches_hidden_data(source, task) ||
+			bind_touches_state(state_dir, source))
 		return error_say(err, EPERM, "the agent would see what is hidden, by '%s'", source);
 	return 0;
 }
 
 /* An absolute path is of this machine, any other of the task's folder. */
-static int find_source(
+static int bind_find_source(
 		struct task_loading *l, const struct node *at, const char *path, const char **out)
 {
 	auto_free char *real = NULL;
@@ -78,7 +80,7 @@ static int find_source(
 	return 0;
 }
 
-static int load_bind(struct task_loading *l, const struct node *at, const char *text,
+static int bind_load(struct task_loading *l, const struct node *at, const char *text,
 		struct sandbox_bind *out)
 {
 	size_t n = strcspn(text, ":");
@@ -91,7 +93,7 @@ static int load_bind(struct task_loading *l, const struct node *at, const char *
 				"'%s': expected SRC:DST, or the absolute path of a SRC that is seen "
 				"at the same place",
 				text);
-	r = find_source(l, at, path, &out->source);
+	r = bind_find_source(l, at, path, &out->source);
 	if (r < 0)
 		return r;
 	out->target = text[n] ? arena_strdup(&l->task->arena, text + n + 1) : path;
@@ -112,7 +114,7 @@ int task_load_binds(struct task_loading *l)
 		return node_complain(at, l->err, "more than %d binds", BINDS_MAX);
 	binds = arena_array(&l->task->arena, texts->n, sizeof(*binds));
 	for (size_t i = 0; i < texts->n; i++) {
-		int r = load_bind(l, at->items[i], texts->items[i], &binds[i]);
+		int r = bind_load(l, at->items[i], texts->items[i], &binds[i]);
 
 		if (r < 0)
 			return r;

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-static int add_data(struct task_loading *l)
+static int load_data(struct task_loading *l)
 {
 	struct task *task = l->task;
 	struct task_file *files;
@@ -61,11 +61,11 @@ int task_load_datasets(struct task_loading *l)
 	}
 	l->task->datasets = l->folder.datasets = datasets;
 	l->task->n_datasets = l->folder.n_datasets = names->n;
-	return add_data(l);
+	return load_data(l);
 }
 
 /* Appends the paths of a list under `key`. */
-static int add_files(struct task_loading *l, const char *key, const struct texts *paths,
+static int load_paths(struct task_loading *l, const char *key, const struct texts *paths,
 		struct task_files *files)
 {
 	return task_files_add(&l->folder, task_at(l, key), paths, files, l->err);
@@ -76,7 +76,7 @@ static int load_starter(struct task_loading *l)
 	const char *sample = l->config.sample_submission;
 	struct task_files files = { 0 };
 	const char *source;
-	int r = add_files(l, "starter_code", &l->config.starter_code, &files);
+	int r = load_paths(l, "starter_code", &l->config.starter_code, &files);
 
 	if (r >= 0 && sample)
 		r = task_path(&l->folder, task_at(l, "sample_submission"), sample, &source, l->err);
@@ -91,10 +91,10 @@ static int load_starter(struct task_loading *l)
 static int load_hidden(struct task_loading *l)
 {
 	struct task_files files = { 0 };
-	int r = add_files(l, "hidden", &l->config.hidden, &files);
+	int r = load_paths(l, "hidden", &l->config.hidden, &files);
 
 	if (r >= 0)
-		r = add_files(l, "secret_files", &l->config.secret_files, &files);
+		r = load_paths(l, "secret_files", &l->config.secret_files, &files);
 	l->task->hidden = files.items;
 	l->task->n_hidden = files.n;
 	return r;
@@ -109,7 +109,7 @@ static int load_solution(struct task_loading *l)
 	l->task->solution_command = solution->command;
 	if (!solution->files.n)
 		return 0;
-	r = add_files(l, "solution.files", &solution->files, &files);
+	r = load_paths(l, "solution.files", &solution->files, &files);
 	l->task->solution = files.items;
 	l->task->n_solution = files.n;
 	return r;

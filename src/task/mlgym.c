@@ -30,7 +30,7 @@ const char *const mlgym_entrypoints[] = {
 /* --- what the file does not say --------------------------------------------------------------- */
 
 /* The first of the published metrics decides; where there is r2, that does, as in the published tables. */
-static const char *metric_of(const struct node *root)
+static const char *mlgym_metric_of(const struct node *root)
 {
 	const struct node *scores = node_get(root, "baseline_scores");
 
@@ -41,7 +41,7 @@ static const char *metric_of(const struct node *root)
 	return node_get(scores, "r2") ? "r2" : scores->pairs[0].key->text;
 }
 
-static bool less_is_better(const char *metric)
+static bool mlgym_less_is_better(const char *metric)
 {
 	static const char *const names[] = { "time", "loss", "val_loss", "test_loss", "rmse", "mse",
 		"mae", "perplexity", "error" };
@@ -53,10 +53,10 @@ static bool less_is_better(const char *metric)
 }
 
 /* What the file has of our key goes before it. */
-static int add_metric(struct buf *yaml, struct task_loading *l)
+static int mlgym_add_metric(struct buf *yaml, struct task_loading *l)
 {
 	const struct node *name = node_get(node_get(l->root, "metric"), "name");
-	const char *metric = name ? name->text : metric_of(l->root);
+	const char *metric = name ? name->text : mlgym_metric_of(l->root);
 
 	if (!metric)
 		return node_complain(l->root, l->err,
@@ -64,7 +64,8 @@ static int add_metric(struct buf *yaml, struct task_loading *l)
 				"baseline_scores, nor Fumehood's key, as in metric: {name: accuracy}");
 	buf_add_str(yaml, "metric:\n  name: ");
 	node_print_text(yaml, metric, 4);
-	buf_printf(yaml, "\n  direction: %s\n", less_is_better(metric) ? "minimize" : "maximize");
+	buf_printf(yaml, "\n  direction: %s\n",
+			mlgym_less_is_better(metric) ? "minimize" : "maximize");
 	return 0;
 }
 
@@ -77,7 +78,7 @@ int mlgym_complete(struct task_loading *l)
 	if (l->root->kind != NODE_MAP)
 		return node_complain(l->root, l->err, "expected a mapping with the keys of a task");
 	buf_add_str(&yaml, "network: host\ngrader: {kind: mlgym, submission: submission.csv}\n");
-	r = add_metric(&yaml, l);
+	r = mlgym_add_metric(&yaml, l);
 	if (r < 0)
 		return r;
 	r = yaml_parse(&l->task->arena, "MLGym's own", buf_str(&yaml), yaml.len, &base, l->err);
@@ -87,7 +88,7 @@ int mlgym_complete(struct task_loading *l)
 }
 
 /* Both spellings that MLGym has, its code's and its README's. */
-static int64_t timeout_of(const char *code, const char *readme, int64_t otherwise_ms)
+static int64_t mlgym_timeout_of(const char *code, const char *readme, int64_t otherwise_ms)
 {
 	const char *text = getenv(code);
 	int64_t ms;
@@ -97,7 +98,7 @@ static int64_t timeout_of(const char *code, const char *readme, int64_t otherwis
 	return text && str_to_ms(text, &ms) && ms >= 100 ? ms : otherwise_ms;
 }
 
-static bool is_given(const struct task_loading *l, const char *key)
+static bool mlgym_is_given(const struct task_loading *l, const char *key)
 {
 	const struct node *node = node_get(l->root, key);
 
@@ -120,11 +121,11 @@ int mlgym_load_plain(struct task_loading *l)
 		task->requirements = arena_printf(
 				&task->arena, "%s/%s", task->dir, l->config.requirements_path);
 	}
-	if (!is_given(l, "short_timeout"))
-		task->short_timeout_ms = timeout_of("MLGYM_AGENT_SHORT_TIMEOUT",
+	if (!mlgym_is_given(l, "short_timeout"))
+		task->short_timeout_ms = mlgym_timeout_of("MLGYM_AGENT_SHORT_TIMEOUT",
 				"MLGYM_ACTION_SHORT_TIMEOUT", SHORT_TIMEOUT_MS);
-	if (!is_given(l, "training_timeout"))
-		task->training_timeout_ms = timeout_of("MLGYM_AGENT_LONG_TIMEOUT",
+	if (!mlgym_is_given(l, "training_timeout"))
+		task->training_timeout_ms = mlgym_timeout_of("MLGYM_AGENT_LONG_TIMEOUT",
 				"MLGYM_ACTION_LONG_TIMEOUT", LONG_TIMEOUT_MS);
 	return 0;
 }
@@ -153,8 +154,8 @@ static const struct schema mlgym_dataset_schema = {
 };
 
 /* What is in the folder comes into the workspace's data/; what is not local comes by the network. */
-static int add_local(struct task_loading *l, const struct mlgym_dataset *config, const char *dir,
-		struct task_files *files)
+static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *config,
+		const char *dir, struct task_files *files)
 {
 	const char *path = arena_printf(&l->task->arena, "%s/", config->data_path);
 	const struct node *at = task_at(l, "dataset_configs");
@@ -176,7 +177,7 @@ static int add_local(struct task_loading *l, const struct mlgym_dataset *config,
 }
 
 /* What is not local is asked of the network by the task's programs: no file tells whether it can be had. */
-static void warn_of_remote(struct task *task, const struct mlgym_dataset *config)
+static void mlgym_warn_of_remote(struct task *task, const struct mlgym_dataset *config)
 {
 	size_t n = task->n_warnings;
 	const char **all = arena_array(&task->arena, n + 1, sizeof(*all));
@@ -191,7 +192,7 @@ static void warn_of_remote(struct task *task, const struct mlgym_dataset *config
 	task->n_warnings = n + 1;
 }
 
-static int add_dataset(
+static int mlgym_add_dataset(
 		struct task_loading *l, size_t i, struct dataset *out, struct task_files *files)
 {
 	const char *name = l->config.dataset_configs.items[i];
@@ -218,11 +219,11 @@ static int add_dataset(
 		.dir = l->task->dir,
 	};
 	if (!config.is_local) {
-		warn_of_remote(l->task, &config);
+		mlgym_warn_of_remote(l->task, &config);
 		return 0;
 	}
 	out->dir = arena_printf(arena, "%s/%s", l->task->dir, config.data_path);
-	return add_local(l, &config, out->dir, files);
+	return mlgym_add_local(l, &config, out->dir, files);
 }
 
 int mlgym_load_datasets(struct task_loading *l)
@@ -233,7 +234,7 @@ int mlgym_load_datasets(struct task_loading *l)
 	struct task_files files = { 0 };
 
 	for (size_t i = 0; i < n; i++) {
-		int r = add_dataset(l, i, &datasets[i], &files);
+		int r = mlgym_add_dataset(l, i, &datasets[i], &files);
 
 		if (r < 0)
 			return r;
@@ -247,7 +248,7 @@ int mlgym_load_datasets(struct task_loading *l)
 
 /* --- the evaluator ---------------------------------------------------------------------------- */
 
-static int find_call(const struct task_loading *l, enum mlgym_call *out)
+static int mlgym_find_call(const struct task_loading *l, enum mlgym_call *out)
 {
 	const char *name = l->config.task_entrypoint;
 
@@ -267,7 +268,7 @@ static int find_call(const struct task_loading *l, enum mlgym_call *out)
 }
 
 /* The file of the checkout that comes to lie at this path of the workspace. */
-static const char *source_of(const struct task *task, const char *path)
+static const char *mlgym_source_of(const struct task *task, const char *path)
 {
 	for (size_t i = 0; i < task->n_starter; i++) {
 		const struct task_file *file = &task->starter[i];
@@ -282,7 +283,7 @@ static const char *source_of(const struct task *task, const char *path)
 	return NULL;
 }
 
-static int find_evaluators(struct task_loading *l)
+static int mlgym_find_evaluators(struct task_loading *l)
 {
 	const struct texts *paths = &l->config.evaluation_paths;
 	struct task *task = l->task;
@@ -298,7 +299,7 @@ static int find_evaluators(struct task_loading *l)
 			return node_complain(at, l->err, "'%s' is not a path in the workspace",
 					paths->items[i]);
 		files[i].target = paths->items[i];
-		files[i].source = source_of(task, paths->items[i]);
+		files[i].source = mlgym_source_of(task, paths->items[i]);
 		if (!files[i].source || !path_exists(files[i].source))
 			return node_complain(
 					at, l->err, "'%s' is not in starter_code", paths->items[i]);
@@ -309,7 +310,7 @@ static int find_evaluators(struct task_loading *l)
 	return 0;
 }
 
-static bool is_evaluator(const struct task *task, const char *target)
+static bool mlgym_is_evaluator(const struct task *task, const char *target)
 {
 	for (size_t i = 0; i < task->grader.n_evaluators; i++)
 		if (str_eq(task->grader.evaluators[i].target, target))
@@ -318,22 +319,22 @@ static bool is_evaluator(const struct task *task, const char *target)
 }
 
 /* What an agent is to write in a Python task: no key names it, and these are what they are called. */
-static const char *python_submission(const struct task *task)
+static const char *mlgym_python_submission(const struct task *task)
 {
 	static const char *const names[] = { "strategy.py", "heuristic.py", "submission.py" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (source_of(task, names[i]))
+		if (mlgym_source_of(task, names[i]))
 			return names[i];
 	for (size_t i = 0; i < task->n_starter; i++)
 		if (str_ends(task->starter[i].target, ".py") &&
-				!is_evaluator(task, task->starter[i].target))
+				!mlgym_is_evaluator(task, task->starter[i].target))
 			return task->starter[i].target;
 	return "target.py";
 }
 
 /* Beside the evaluators, in a Python task: whatever is there at first and not the agent's to write. */
-static void own_the_rest(struct task *task)
+static void mlgym_own_the_rest(struct task *task)
 {
 	struct task_grader *g = &task->grader;
 	struct task_file *files = arena_array(
@@ -344,19 +345,19 @@ static void own_the_rest(struct task *task)
 	for (size_t i = 0; i < task->n_starter; i++) {
 		const struct task_file *file = &task->starter[i];
 
-		if (!str_eq(file->target, g->submission) && !is_evaluator(task, file->target))
+		if (!str_eq(file->target, g->submission) && !mlgym_is_evaluator(task, file->target))
 			files[n++] = *file;
 	}
 	g->evaluators = files;
 	g->n_evaluators = n;
 }
 
-static void protect_evaluators(struct task *task)
+static void mlgym_protect_evaluators(struct task *task)
 {
 	struct task_file *starter = (struct task_file *)(uintptr_t)task->starter;
 
 	for (size_t i = 0; i < task->n_starter; i++)
-		if (is_evaluator(task, starter[i].target))
+		if (mlgym_is_evaluator(task, starter[i].target))
 			starter[i].read_only = true;
 }
 
@@ -376,20 +377,20 @@ int mlgym_load_grader(struct task_loading *l)
 		.timeout_ms = task->training_timeout_ms };
 	if (node_get(node_get(l->root, "grader"), "timeout"))
 		g->timeout_ms = l->config.grader.timeout_ms;
-	r = find_call(l, &g->call);
+	r = mlgym_find_call(l, &g->call);
 	if (r >= 0)
-		r = find_evaluators(l);
+		r = mlgym_find_evaluators(l);
 	if (r < 0)
 		return r;
 	if (l->config.evaluation_read_only)
-		protect_evaluators(task);
+		mlgym_protect_evaluators(task);
 	if (g->call != MLGYM_CSV && str_eq(given->file, "MLGym's own"))
-		g->submission = g->call == MLGYM_PYTHON ? python_submission(task) : "";
+		g->submission = g->call == MLGYM_PYTHON ? mlgym_python_submission(task) : "";
 	if (!path_stays_inside(*g->submission ? g->submission : "x"))
 		return node_complain(given, l->err, "'%s' is not a path in the workspace",
 				g->submission);
 	if (g->call == MLGYM_PYTHON)
-		own_the_rest(task);
+		mlgym_own_the_rest(task);
 	return 0;
 }
 
@@ -418,7 +419,7 @@ int mlgym_load_binds(struct task_loading *l)
 #define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
 #define DATASET_DOCS "{dataset_docs}"
 
-static void add_datasets(struct buf *out, const struct task *task)
+static void mlgym_add_datasets(struct buf *out, const struct task *task)
 {
 	for (size_t i = 0; i < task->n_datasets; i++) {
 		for (const char *c = task->datasets[i].name; *c; c++)
@@ -435,7 +436,7 @@ int mlgym_load_description(struct task_loading *l)
 
 	while (*at) {
 		if (str_starts(at, DATASET_DOCS)) {
-			add_datasets(&out, l->task);
+			mlgym_add_datasets(&out, l->task);
 			at += strlen(DATASET_DOCS);
 			continue;
 		}

@@ -16,18 +16,18 @@
 #define TASKS_MAX 10000
 #define YAML ".yaml"
 
-static int is_task(const struct dirent *entry)
+static int mlgym_is_task(const struct dirent *entry)
 {
 	return *entry->d_name != '.' && str_ends(entry->d_name, YAML);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+static int mlgym_by_name(const struct dirent **a, const struct dirent **b)
 {
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 /* A link that leads nowhere is no task. */
-static bool is_file(const char *dir, const char *name)
+static bool mlgym_is_file(const char *dir, const char *name)
 {
 	auto_free char *path = path_join(dir, name);
 
@@ -38,7 +38,7 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 {
 	auto_free char *dir = path_join(root, TASKS_DIR);
 	struct dirent **entries = NULL;
-	int n = scandir(dir, &entries, is_task, by_name);
+	int n = scandir(dir, &entries, mlgym_is_task, mlgym_by_name);
 	size_t n_names = 0;
 	char **names;
 
@@ -48,7 +48,7 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 	for (int i = 0; i < n; i++) {
 		const char *name = entries[i]->d_name;
 
-		if (n_names < TASKS_MAX && is_file(dir, name))
+		if (n_names < TASKS_MAX && mlgym_is_file(dir, name))
 			names[n_names++] = xstrndup(name, strlen(name) - strlen(YAML));
 		free(entries[i]);
 	}
@@ -58,7 +58,7 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 }
 
 /* The path of a file that is there, else NULL. */
-static char *path_if_there(char *path)
+static char *mlgym_existing(char *path)
 {
 	char *real = path_exists(path) && !path_is_dir(path) ? realpath(path, NULL) : NULL;
 
@@ -66,7 +66,7 @@ static char *path_if_there(char *path)
 	return real;
 }
 
-static bool holds_id(const char *path, const char *id)
+static bool mlgym_holds_id(const char *path, const char *id)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	const struct node *root = NULL;
@@ -78,7 +78,7 @@ static bool holds_id(const char *path, const char *id)
 	return node && node->kind == NODE_SCALAR && str_eq(node->text, id);
 }
 
-static char *find_by_id(const char *root, const char *id)
+static char *mlgym_find_by_id(const char *root, const char *id)
 {
 	char *found = NULL;
 	char **names;
@@ -88,7 +88,7 @@ static char *find_by_id(const char *root, const char *id)
 	for (char **name = names; *name && !found; name++) {
 		auto_free char *path = xasprintf("%s/" TASKS_DIR "/%s" YAML, root, *name);
 
-		if (holds_id(path, id))
+		if (mlgym_holds_id(path, id))
 			found = realpath(path, NULL);
 	}
 	task_list_free(names);
@@ -102,15 +102,15 @@ char *mlgym_find(const char *root, const char *name)
 	if (!str_ends(name, YAML)) {
 		if (strchr(name, '/'))
 			return NULL;
-		found = path_if_there(xasprintf("%s/" TASKS_DIR "/%s" YAML, root, name));
-		return found ? found : find_by_id(root, name);
+		found = mlgym_existing(xasprintf("%s/" TASKS_DIR "/%s" YAML, root, name));
+		return found ? found : mlgym_find_by_id(root, name);
 	}
 	if (*name != '/') { /* as MLGym has it: from its configs on */
 		auto_free char *configs = path_join(root, "configs");
 
-		found = path_if_there(path_join(configs, name));
+		found = mlgym_existing(path_join(configs, name));
 		if (!found)
-			found = path_if_there(path_join(root, name));
+			found = mlgym_existing(path_join(root, name));
 	}
-	return found ? found : path_if_there(xstrdup(name));
+	return found ? found : mlgym_existing(xstrdup(name));
 }

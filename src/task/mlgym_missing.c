@@ -23,7 +23,7 @@
 /* --- which files ------------------------------------------------------------------------------ */
 
 /* How many bytes of a text in quotes lead to the workspace's data/; 0: it does not lie there. */
-static size_t prefix_of(const char *text)
+static size_t missing_prefix(const char *text)
 {
 	static const char *const prefixes[] = { "data/", "./data/", "/home/agent/workspace/data/" };
 
@@ -33,7 +33,7 @@ static size_t prefix_of(const char *text)
 	return 0;
 }
 
-static bool is_named(const struct buf *names, const char *name, size_t n)
+static bool missing_is_named(const struct buf *names, const char *name, size_t n)
 {
 	const char *at = buf_str(names);
 
@@ -49,36 +49,36 @@ static bool is_named(const struct buf *names, const char *name, size_t n)
 }
 
 /* Of the texts in quotes those that name a file in data/. */
-static void add_names(struct buf *names, const char *program)
+static void missing_add_names(struct buf *names, const char *program)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789_-./*?";
 
 	for (const char *at = strpbrk(program, "'\""); at; at = strpbrk(at + 1, "'\"")) {
-		size_t skip = prefix_of(at + 1);
+		size_t skip = missing_prefix(at + 1);
 		const char *name = at + 1 + skip;
 		size_t n = strspn(name, allowed);
 
-		if (skip && n && name[n] == *at && !is_named(names, name, n))
+		if (skip && n && name[n] == *at && !missing_is_named(names, name, n))
 			buf_printf(names, "%s%.*s", names->len ? ", " : "", (int)n, name);
 	}
 }
 
-static void read_program(const char *path, struct buf *names)
+static void missing_read_program(const char *path, struct buf *names)
 {
 	auto_buf struct buf text = BUF_INIT(PROGRAM_BYTES_MAX);
 
 	if (fd_read_file(path, &text, NULL) >= 0)
-		add_names(names, buf_str(&text));
+		missing_add_names(names, buf_str(&text));
 }
 
-static int is_program(const struct dirent *entry)
+static int missing_is_program(const struct dirent *entry)
 {
 	return str_ends(entry->d_name, ".py");
 }
 
 /* In a task's starter code may be its evaluator alone: programs that it leaves out are read, too. */
-static void find_names(const struct task_loading *l, const char *beside, struct buf *names)
+static void missing_find_names(const struct task_loading *l, const char *beside, struct buf *names)
 {
 	const struct texts *programs = &l->config.starter_code;
 	struct dirent **entries = NULL;
@@ -88,13 +88,13 @@ static void find_names(const struct task_loading *l, const char *beside, struct 
 		auto_free char *path = path_join(l->task->dir, programs->items[i]);
 
 		if (path_stays_inside(programs->items[i]) && str_ends(path, ".py"))
-			read_program(path, names);
+			missing_read_program(path, names);
 	}
-	n = scandir(beside, &entries, is_program, alphasort);
+	n = scandir(beside, &entries, missing_is_program, alphasort);
 	for (int i = 0; i < n; i++) {
 		auto_free char *path = path_join(beside, entries[i]->d_name);
 
-		read_program(path, names);
+		missing_read_program(path, names);
 		free(entries[i]);
 	}
 	free(entries);
@@ -123,7 +123,7 @@ static const struct {
 			"PassengerId and Survived" },
 };
 
-static void add_format(const char *path, struct buf *out)
+static void missing_add_format(const char *path, struct buf *out)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (str_eq(path, formats[i].path))
@@ -132,16 +132,16 @@ static void add_format(const char *path, struct buf *out)
 
 /* --- what makes them -------------------------------------------------------------------------- */
 
-static int is_script(const struct dirent *entry)
+static int missing_is_script(const struct dirent *entry)
 {
 	return str_ends(entry->d_name, ".py") || str_ends(entry->d_name, ".sh");
 }
 
-static void add_scripts(const char *beside, struct buf *out)
+static void missing_add_scripts(const char *beside, struct buf *out)
 {
 	auto_free char *dir = path_join(beside, HELPERS);
 	struct dirent **entries = NULL;
-	int n = scandir(dir, &entries, is_script, alphasort);
+	int n = scandir(dir, &entries, missing_is_script, alphasort);
 
 	for (int i = 0; i < n; i++) {
 		buf_printf(out, "%s%s", i ? ", " : "", entries[i]->d_name);
@@ -158,11 +158,11 @@ void mlgym_say_missing(const struct task_loading *l, const char *path, struct bu
 	auto_free char *above = path_dirname(path);
 	auto_free char *beside = path_join(l->task->dir, above);
 
-	find_names(l, beside, &names);
-	add_scripts(beside, &scripts);
+	missing_find_names(l, beside, &names);
+	missing_add_scripts(beside, &scripts);
 	if (names.len)
 		buf_printf(out, "; its programs read %s there", buf_str(&names));
-	add_format(path, out);
+	missing_add_format(path, out);
 	if (scripts.len)
 		buf_printf(out, "; they are made by %s, run in that folder", buf_str(&scripts));
 	else

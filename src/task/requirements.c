@@ -19,7 +19,7 @@
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
 /* "Foo.Bar__baz" and "foo-bar-baz" are the same package. */
-static char *normal_name(struct arena *a, const char *name, size_t n)
+static char *requirement_normalise(struct arena *a, const char *name, size_t n)
 {
 	char *text = arena_strndup(a, name, n), *to = text;
 
@@ -35,7 +35,7 @@ static char *normal_name(struct arena *a, const char *name, size_t n)
 }
 
 /* What is installed is a folder or file "Name-1.0.dist-info", "Name-1.0-py3.11.egg-info". */
-static void find_of_machine(int flags, glob_t *out)
+static void requirements_find_system(int flags, glob_t *out)
 {
 	static const char *const homes[] = { "/usr/lib", "/usr/lib64", "/usr/local/lib",
 		"/usr/local/lib64" };
@@ -54,7 +54,7 @@ static void find_of_machine(int flags, glob_t *out)
 	}
 }
 
-static bool has_machines(const char *python)
+static bool requirements_sees_system(const char *python)
 {
 	auto_free char *path = path_join(python, "pyvenv.cfg");
 	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
@@ -62,34 +62,34 @@ static bool has_machines(const char *python)
 	return fd_read_file(path, &text, NULL) == 0 && strstr(buf_str(&text), HAS_MACHINES);
 }
 
-static void find_installed(const char *python, glob_t *out)
+static void requirements_find_installed(const char *python, glob_t *out)
 {
 	auto_free char *pattern = NULL;
 
 	if (!python) {
-		find_of_machine(GLOB_NOSORT, out);
+		requirements_find_system(GLOB_NOSORT, out);
 		return;
 	}
 	pattern = xasprintf("%s/lib*/python3*/site-packages/*-info", python);
 	glob(pattern, GLOB_NOSORT, NULL, out);
-	if (has_machines(python))
-		find_of_machine(GLOB_NOSORT | GLOB_APPEND, out);
+	if (requirements_sees_system(python))
+		requirements_find_system(GLOB_NOSORT | GLOB_APPEND, out);
 }
 
-static bool is_installed(const glob_t *installed, const char *name)
+static bool requirement_is_installed(const glob_t *installed, const char *name)
 {
 	for (size_t i = 0; i < installed->gl_pathc; i++) {
 		auto_arena struct arena a = ARENA_INIT;
 		const char *file = path_basename(installed->gl_pathv[i]);
 
-		if (str_eq(normal_name(&a, file, strcspn(file, "-")), name))
+		if (str_eq(requirement_normalise(&a, file, strcspn(file, "-")), name))
 			return true;
 	}
 	return false;
 }
 
 /* The name that a line begins with; 0: it names none that could be looked for. */
-static size_t name_length(const char *line, size_t n)
+static size_t requirement_name_length(const char *line, size_t n)
 {
 	size_t length = strspn(line, NAME_CHARS);
 
@@ -110,14 +110,16 @@ int requirements_missing(
 
 	if (r < 0)
 		return r;
-	find_installed(python, &installed);
+	requirements_find_installed(python, &installed);
 	for (const char *line = buf_str(&text); *line;) {
 		size_t length, n;
 
 		line += strspn(line, " \t\r\n");
 		n = strcspn(line, "\n");
-		length = name_length(line, n);
-		if (length && !is_installed(&installed, normal_name(&arena, line, length))) {
+		length = requirement_name_length(line, n);
+		if (length &&
+				!requirement_is_installed(&installed,
+						requirement_normalise(&arena, line, length))) {
 			buf_printf(out, "%s%.*s", any ? ", " : "", (int)length, line);
 			any = true;
 		}

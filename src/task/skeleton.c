@@ -15,7 +15,7 @@
 
 #define FILE_BYTES_MAX (1024 * 1024)
 
-static int copy_file(const char *from, const char *to, struct fh_error *err)
+static int skeleton_copy_file(const char *from, const char *to, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
 	int r = fd_read_file(from, &text, err);
@@ -23,7 +23,7 @@ static int copy_file(const char *from, const char *to, struct fh_error *err)
 	return r < 0 ? r : fd_write_file(to, buf_str(&text), text.len, 0644, err);
 }
 
-static int copy_entry(const FTSENT *entry, const char *to, struct fh_error *err)
+static int skeleton_copy_entry(const FTSENT *entry, const char *to, struct fh_error *err)
 {
 	switch (entry->fts_info) {
 	case FTS_D:
@@ -31,14 +31,14 @@ static int copy_entry(const FTSENT *entry, const char *to, struct fh_error *err)
 	case FTS_DP:
 		return 0;
 	case FTS_F:
-		return copy_file(entry->fts_path, to, err);
+		return skeleton_copy_file(entry->fts_path, to, err);
 	default:
 		return error_set(err, entry->fts_errno ? entry->fts_errno : EINVAL, "copy '%s'",
 				entry->fts_path);
 	}
 }
 
-static int copy_tree(const char *from, const char *to, struct fh_error *err)
+static int skeleton_copy_tree(const char *from, const char *to, struct fh_error *err)
 {
 	char *const paths[] = { (char *)(uintptr_t)from, NULL };
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -50,7 +50,7 @@ static int copy_tree(const char *from, const char *to, struct fh_error *err)
 	while (r >= 0 && (entry = fts_read(fts))) {
 		auto_free char *target = xasprintf("%s%s", to, entry->fts_path + strlen(from));
 
-		r = copy_entry(entry, target, err);
+		r = skeleton_copy_entry(entry, target, err);
 	}
 	fts_close(fts);
 	return r;
@@ -66,5 +66,5 @@ int task_skeleton(const char *dir, const char *id, enum grader_kind kind, struct
 		return error_say(err, EINVAL, "'%s' can't be the name of a task", id);
 	if (path_exists(to))
 		return error_say(err, EEXIST, "'%s' is there already", to);
-	return copy_tree(from, to, err);
+	return skeleton_copy_tree(from, to, err);
 }

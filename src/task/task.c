@@ -20,7 +20,7 @@ const struct node *task_at(const struct task_loading *l, const char *path)
 }
 
 /* What nobody knows in a file of MLGym's is said by `fumehood task check`. */
-static void keep_warnings(struct task_loading *l, const struct warnings *warnings)
+static void task_keep_warnings(struct task_loading *l, const struct warnings *warnings)
 {
 	const char **kept = arena_array(&l->task->arena, warnings->n, sizeof(*kept));
 
@@ -30,20 +30,20 @@ static void keep_warnings(struct task_loading *l, const struct warnings *warning
 	l->task->n_warnings = warnings->n;
 }
 
-static int read_keys(struct task_loading *l)
+static int task_read_keys(struct task_loading *l)
 {
 	struct warnings warnings = { 0 };
 	int r = schema_read(&l->task->arena, &task_schema, l->root, l->mlgym ? &warnings : NULL,
 			&l->config, l->err);
 
 	if (r >= 0)
-		keep_warnings(l, &warnings);
+		task_keep_warnings(l, &warnings);
 	return r;
 }
 
 /* --- variants --------------------------------------------------------------------------------- */
 
-static int check_variants(const struct task_loading *l)
+static int task_check_variants(const struct task_loading *l)
 {
 	static const char *const own[] = { "id", "variants", "default_variant" };
 	const struct node *variants = l->config.variants;
@@ -68,7 +68,7 @@ static int check_variants(const struct task_loading *l)
 	return 0;
 }
 
-static int unknown_variant(const struct task_loading *l, const char *name)
+static int task_say_no_variant(const struct task_loading *l, const char *name)
 {
 	const struct node *variants = l->config.variants;
 	auto_buf struct buf all = BUF_INIT(512);
@@ -85,7 +85,7 @@ static int unknown_variant(const struct task_loading *l, const char *name)
 }
 
 /* Puts the variant's keys over the task's and reads the whole again. */
-static int apply_variant(struct task_loading *l, const char *name)
+static int task_apply_variant(struct task_loading *l, const char *name)
 {
 	struct arena *arena = &l->task->arena;
 	const struct node *over;
@@ -99,14 +99,14 @@ static int apply_variant(struct task_loading *l, const char *name)
 	if (!over && str_eq(name, TASK_FULL))
 		return 0;
 	if (!over)
-		return unknown_variant(l, name);
+		return task_say_no_variant(l, name);
 	l->root = node_overlay(arena, l->root, over);
-	return read_keys(l);
+	return task_read_keys(l);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int load_plain(struct task_loading *l)
+static int task_load_plain(struct task_loading *l)
 {
 	const struct task_config *c = &l->config;
 	struct task *task = l->task;
@@ -126,7 +126,7 @@ static int load_plain(struct task_loading *l)
 	return 0;
 }
 
-static int load_description(struct task_loading *l)
+static int task_load_description(struct task_loading *l)
 {
 	l->task->description = task_describe(l->task, l->config.description);
 	return 0;
@@ -136,26 +136,26 @@ static int load_description(struct task_loading *l)
 #define PARTS 7
 #define PARTS_WITHOUT_FILES 1
 
-static int load_plain_mlgym(struct task_loading *l)
+static int task_load_plain_mlgym(struct task_loading *l)
 {
-	int r = load_plain(l);
+	int r = task_load_plain(l);
 
 	return r < 0 ? r : mlgym_load_plain(l);
 }
 
 static int (*const parts[2][PARTS])(struct task_loading *l) = {
 	{
-			load_plain,
+			task_load_plain,
 			/* from here on with files */
 			task_load_datasets,
 			task_load_files,
 			task_load_grader,
 			task_load_baseline,
 			task_load_binds,
-			load_description,
+			task_load_description,
 	},
 	{
-			load_plain_mlgym,
+			task_load_plain_mlgym,
 			mlgym_load_datasets,
 			task_load_files,
 			mlgym_load_grader,
@@ -165,21 +165,21 @@ static int (*const parts[2][PARTS])(struct task_loading *l) = {
 	},
 };
 
-static int read_yaml(struct task_loading *l)
+static int task_read_yaml(struct task_loading *l)
 {
 	int r = yaml_load(&l->task->arena, l->task->file, &l->root, l->err);
 
 	if (r >= 0 && l->mlgym)
 		r = mlgym_complete(l);
 	if (r >= 0)
-		r = read_keys(l);
+		r = task_read_keys(l);
 	if (r < 0)
 		return r;
 	if (l->config.id && !l->mlgym && !str_eq(l->config.id, l->task->id))
 		return node_complain(task_at(l, "id"), l->err,
 				"id '%s' is not the folder's name, '%s'", l->config.id,
 				l->task->id);
-	return check_variants(l);
+	return task_check_variants(l);
 }
 
 static struct task *task_new(const struct task_found *found)
@@ -192,7 +192,7 @@ static struct task *task_new(const struct task_found *found)
 	return task;
 }
 
-static int load(const struct task_places *places, const char *spec, const char *variant,
+static int task_load_parts(const struct task_places *places, const char *spec, const char *variant,
 		size_t n_parts, struct task **out, struct fh_error *err)
 {
 	struct task_loading l = { .places = places, .err = err };
@@ -204,9 +204,9 @@ static int load(const struct task_places *places, const char *spec, const char *
 	l.task = task_new(&found);
 	l.mlgym = found.mlgym;
 	l.folder = (struct task_folder){ .arena = &l.task->arena, .dir = l.task->dir };
-	r = read_yaml(&l);
+	r = task_read_yaml(&l);
 	if (r >= 0)
-		r = apply_variant(&l, variant && *variant ? variant : found.variant);
+		r = task_apply_variant(&l, variant && *variant ? variant : found.variant);
 	for (size_t i = 0; i < n_parts && r >= 0; i++)
 		r = parts[l.mlgym][i](&l);
 	task_found_release(&found);
@@ -221,13 +221,13 @@ static int load(const struct task_places *places, const char *spec, const char *
 int task_load(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err)
 {
-	return load(places, spec, variant, PARTS, out, err);
+	return task_load_parts(places, spec, variant, PARTS, out, err);
 }
 
 int task_read(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err)
 {
-	return load(places, spec, variant, PARTS_WITHOUT_FILES, out, err);
+	return task_load_parts(places, spec, variant, PARTS_WITHOUT_FILES, out, err);
 }
 
 int task_variants(const struct task_places *places, const char *spec, char ***out,
@@ -244,7 +244,7 @@ int task_variants(const struct task_places *places, const char *spec, char ***ou
 	l.task = task_new(&found);
 	l.mlgym = found.mlgym;
 	task_found_release(&found);
-	r = read_yaml(&l);
+	r = task_read_yaml(&l);
 	if (r >= 0) {
 		n = l.config.variants ? l.config.variants->n : 0;
 		names = xcalloc(n + 1, sizeof(*names));

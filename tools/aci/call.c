@@ -34,7 +34,7 @@
 #define REFUSED 1 /* there is no answer: a sentence says why */
 
 /* Takes the answer's first line off: 0 or REFUSED. -EAGAIN if it is not there yet, or not all of it. */
-static int take_head(struct buf *answer, const char *id)
+static int call_take_head(struct buf *answer, const char *id)
 {
 	static const char *const words[] = { " ok ", " no " };
 	size_t n = strlen(id), size;
@@ -54,7 +54,7 @@ static int take_head(struct buf *answer, const char *id)
 }
 
 /* Whether it can come at all: nobody puts an answer where links lead, and these files are the agent's. */
-static int check_folder(void)
+static int call_check_folder(void)
 {
 	struct stat st;
 
@@ -64,9 +64,9 @@ static int check_folder(void)
 }
 
 /* -EAGAIN while it is not there, or is there and not ours yet: who makes it gives it away then. */
-static int read_answer(const char *id, struct buf *out)
+static int call_read_answer(const char *id, struct buf *out)
 {
-	int r = check_folder();
+	int r = call_check_folder();
 
 	if (r < 0)
 		return r;
@@ -74,17 +74,17 @@ static int read_answer(const char *id, struct buf *out)
 	r = fd_read_file(ANSWER, out, NULL);
 	if (r < 0)
 		return r == -ENOENT || r == -EACCES ? -EAGAIN : r;
-	return take_head(out, id);
+	return call_take_head(out, id);
 }
 
-static int await_answer(const char *id, struct buf *out)
+static int call_await_answer(const char *id, struct buf *out)
 {
 	int64_t end_ns = clock_now_ns() + TIMEOUT_NS;
 	long pause_ns = PAUSE_NS_MIN;
 	int r;
 
 	while (clock_now_ns() < end_ns) {
-		r = read_answer(id, out);
+		r = call_read_answer(id, out);
 		if (r != -EAGAIN)
 			return r;
 		nanosleep(&(struct timespec){ .tv_nsec = pause_ns }, NULL);
@@ -94,7 +94,7 @@ static int await_answer(const char *id, struct buf *out)
 	return -ETIMEDOUT;
 }
 
-static int exchange(const char *service, const char *text, struct buf *out)
+static int call_exchange(const char *service, const char *text, struct buf *out)
 {
 	auto_buf struct buf call = BUF_INIT(CALL_BYTES_MAX);
 	char id[CALL_ID_MAX + 1];
@@ -111,7 +111,7 @@ static int exchange(const char *service, const char *text, struct buf *out)
 		return -errno;
 	r = fd_write_file(CALL, buf_str(&call), call.len, 0600, NULL);
 	if (r == 0)
-		r = aci_tell_call() ? await_answer(id, out) : -EPIPE;
+		r = aci_tell_call() ? call_await_answer(id, out) : -EPIPE;
 	unlink(CALL);
 	unlink(ANSWER);
 	return r;
@@ -125,7 +125,7 @@ bool aci_call(const char *service, const char *text, struct buf *out)
 	buf_init(out, ANSWER_BYTES_MAX);
 	mkdir(FOLDER, 0700);
 	lock = open(LOCK, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
-	r = lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno : exchange(service, text, out);
+	r = lock < 0 || flock(lock, LOCK_EX) < 0 ? -errno : call_exchange(service, text, out);
 	if (r == REFUSED)
 		fprintf(stderr, "%s\n", buf_str(out));
 	else if (r == -E2BIG)

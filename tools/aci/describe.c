@@ -41,7 +41,7 @@ struct column {
 /* --- looking ---------------------------------------------------------------------------------------------- */
 
 /* Always the same numbers: xorshift64 (Marsaglia, 2003). */
-static uint64_t random_next(uint64_t *state)
+static uint64_t describe_random(uint64_t *state)
 {
 	*state ^= *state << 13;
 	*state ^= *state >> 7;
@@ -49,13 +49,13 @@ static uint64_t random_next(uint64_t *state)
 	return *state;
 }
 
-static bool is_truth(const char *cell)
+static bool cell_is_truth(const char *cell)
 {
 	return strcasecmp(cell, "true") == 0 || strcasecmp(cell, "false") == 0;
 }
 
 /* 2026-11-21, and what may follow it. */
-static bool is_date(const char *cell)
+static bool cell_is_date(const char *cell)
 {
 	static const char form[] = "dddd-dd-dd";
 
@@ -66,30 +66,30 @@ static bool is_date(const char *cell)
 }
 
 /* A cell may have megabytes; texts that are equal so far count as one. */
-static char *kept(const char *cell)
+static char *cell_copy(const char *cell)
 {
 	return xstrndup(cell, strnlen(cell, KEPT_BYTES));
 }
 
-static void sample(struct column *c, const char *cell, size_t most, uint64_t *state)
+static void column_sample(struct column *c, const char *cell, size_t most, uint64_t *state)
 {
 	size_t at;
 
 	if (!c->sample)
 		c->sample = xcalloc(most, sizeof(*c->sample));
 	if (c->n_sample < most) {
-		c->sample[c->n_sample++] = kept(cell);
+		c->sample[c->n_sample++] = cell_copy(cell);
 		return;
 	}
-	at = random_next(state) % c->seen;
+	at = describe_random(state) % c->seen;
 	if (at >= most)
 		return;
 	free(c->sample[at]);
-	c->sample[at] = kept(cell);
+	c->sample[at] = cell_copy(cell);
 }
 
 /* NULL: it is missing. */
-static void look(struct column *c, const char *cell, size_t most, uint64_t *state)
+static void column_look(struct column *c, const char *cell, size_t most, uint64_t *state)
 {
 	double v;
 
@@ -106,46 +106,46 @@ static void look(struct column *c, const char *cell, size_t most, uint64_t *stat
 		c->integers += floor(v) == v && !strpbrk(cell, ".eE");
 	}
 	c->infinite += cell_is_infinite(cell);
-	c->truths += is_truth(cell);
-	c->dates += is_date(cell);
-	sample(c, cell, most, state);
+	c->truths += cell_is_truth(cell);
+	c->dates += cell_is_date(cell);
+	column_sample(c, cell, most, state);
 }
 
 /* --- telling ---------------------------------------------------------------------------------------------- */
 
 /* And nothing else. */
-static bool has_numbers(const struct column *c)
+static bool column_has_numbers(const struct column *c)
 {
 	return c->seen && c->numbers + c->infinite == c->seen;
 }
 
-static const char *type_of(const struct column *c)
+static const char *column_type(const struct column *c)
 {
 	if (!c->seen)
 		return "empty";
 	if (c->integers == c->seen)
 		return "integer";
-	if (has_numbers(c))
+	if (column_has_numbers(c))
 		return "number";
 	if (c->truths == c->seen)
 		return "boolean";
 	return c->dates == c->seen ? "date" : "text";
 }
 
-static int by_value(const void *a, const void *b)
+static int describe_by_value(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-static int by_text(const void *a, const void *b)
+static int describe_by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* Linear between the two nearest, as NumPy's default. */
-static double quantile(const double *sorted, size_t n, double q)
+static double describe_quantile(const double *sorted, size_t n, double q)
 {
 	double at = q * (double)(n - 1);
 	size_t below = (size_t)at;
@@ -158,7 +158,7 @@ static double quantile(const double *sorted, size_t n, double q)
 }
 
 /* Of those that are finite. */
-static void tell_numbers(const struct column *c)
+static void column_tell_numbers(const struct column *c)
 {
 	double *values = xcalloc(c->n_sample + 1, sizeof(*values));
 	/* Whole numbers are often names or times: all of their digits. */
@@ -167,12 +167,13 @@ static void tell_numbers(const struct column *c)
 
 	for (size_t i = 0; i < c->n_sample; i++)
 		n += cell_is_number(c->sample[i], &values[n]);
-	qsort(values, n, sizeof(*values), by_value);
+	qsort(values, n, sizeof(*values), describe_by_value);
 	if (c->numbers)
 		printf("min %.*g, ", digits, c->min);
 	if (n)
-		printf("quartiles %.*g, %.*g, %.*g, ", digits, quantile(values, n, 0.25), digits,
-				quantile(values, n, 0.5), digits, quantile(values, n, 0.75));
+		printf("quartiles %.*g, %.*g, %.*g, ", digits, describe_quantile(values, n, 0.25),
+				digits, describe_quantile(values, n, 0.5), digits,
+				describe_quantile(values, n, 0.75));
 	if (c->numbers)
 		printf("max %.*g, mean %g", digits, c->max, c->sum / (double)c->numbers);
 	if (c->infinite)
@@ -185,7 +186,7 @@ struct run_of {
 	size_t n;
 };
 
-static int by_count(const void *a, const void *b)
+static int describe_by_count(const void *a, const void *b)
 {
 	const struct run_of *x = a, *y = b;
 
@@ -195,7 +196,7 @@ static int by_count(const void *a, const void *b)
 }
 
 /* Whole characters of it, where it is text; what would move a terminal's cursor as \xNN. */
-static void print_cut(const char *text, size_t most)
+static void describe_print_cut(const char *text, size_t most)
 {
 	auto_buf struct buf shown = BUF_INIT(4096);
 	size_t n = strlen(text), cut = n > most ? most : n;
@@ -211,51 +212,51 @@ static void print_cut(const char *text, size_t most)
 		fputs("...", stdout);
 }
 
-static void print_value(const char *text)
+static void describe_print_value(const char *text)
 {
 	putchar('\'');
-	print_cut(text, SHOWN_BYTES);
+	describe_print_cut(text, SHOWN_BYTES);
 	putchar('\'');
 }
 
-static void tell_texts(struct column *c)
+static void column_tell_texts(struct column *c)
 {
 	struct run_of *runs = xcalloc(c->n_sample, sizeof(*runs));
 	size_t n = 0;
 
-	qsort(c->sample, c->n_sample, sizeof(*c->sample), by_text);
+	qsort(c->sample, c->n_sample, sizeof(*c->sample), describe_by_text);
 	for (size_t i = 0; i < c->n_sample; i++) {
 		if (!n || !str_eq(runs[n - 1].text, c->sample[i]))
 			runs[n++].text = c->sample[i];
 		runs[n - 1].n++;
 	}
-	qsort(runs, n, sizeof(*runs), by_count);
+	qsort(runs, n, sizeof(*runs), describe_by_count);
 	printf("%zu different%s:", n, c->n_sample < c->seen ? " in a sample" : "");
 	for (size_t i = 0; i < n && i < SHOWN_VALUES; i++) {
 		printf("%s ", i ? "," : "");
-		print_value(runs[i].text);
+		describe_print_value(runs[i].text);
 		printf(" x%zu", runs[i].n);
 	}
 	free(runs);
 }
 
-static void tell(const char *name, struct column *c)
+static void column_tell(const char *name, struct column *c)
 {
-	const char *type = type_of(c);
+	const char *type = column_type(c);
 
-	print_cut(name, NAME_BYTES);
+	describe_print_cut(name, NAME_BYTES);
 	printf(": %s, %zu missing", type, c->missing);
 	if (c->seen) {
 		fputs("; ", stdout);
-		if (has_numbers(c))
-			tell_numbers(c);
+		if (column_has_numbers(c))
+			column_tell_numbers(c);
 		else
-			tell_texts(c);
+			column_tell_texts(c);
 	}
 	putchar('\n');
 }
 
-static void forget(struct column *c)
+static void column_release(struct column *c)
 {
 	for (size_t i = 0; i < c->n_sample; i++)
 		free(c->sample[i]);
@@ -264,7 +265,7 @@ static void forget(struct column *c)
 
 /* --- the command ------------------------------------------------------------------------------------------ */
 
-static bool is_parquet(const char *path)
+static bool describe_is_parquet(const char *path)
 {
 	char magic[4] = "";
 	FILE *file = fopen(path, "re");
@@ -275,7 +276,7 @@ static bool is_parquet(const char *path)
 	return is;
 }
 
-static int describe(struct table *t)
+static int describe_table(struct table *t)
 {
 	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
 	uint64_t state = RANDOM_START;
@@ -288,7 +289,7 @@ static int describe(struct table *t)
 		for (size_t i = 0; i < t->n; i++) {
 			const char *cell = t->cells[i];
 
-			look(&columns[i], cell_is_missing(cell) ? NULL : cell, most, &state);
+			column_look(&columns[i], cell_is_missing(cell) ? NULL : cell, most, &state);
 		}
 	}
 	printf("%s: ", t->path);
@@ -305,7 +306,7 @@ static int describe(struct table *t)
 	for (size_t i = 0; i < t->n; i++) {
 		/* A key that came late was missing before. */
 		columns[i].missing = rows - columns[i].seen;
-		tell(t->names[i], &columns[i]);
+		column_tell(t->names[i], &columns[i]);
 	}
 	if (t->extra_cells || t->missing_cells)
 		printf("Rows with more cells than the header: %zu, with fewer: %zu.\n",
@@ -313,7 +314,7 @@ static int describe(struct table *t)
 	if (t->more_columns)
 		printf("There are more columns than %d: these are left out.\n", TABLE_COLUMNS_MAX);
 	for (size_t i = 0; i < t->n; i++)
-		forget(&columns[i]);
+		column_release(&columns[i]);
 	free(columns);
 	return r < 0 ? 1 : 0;
 }
@@ -341,11 +342,11 @@ static int run_describe(int argc, char **argv)
 		printf("%s is no regular file.\n", argv[1]);
 		return 1;
 	}
-	if (is_parquet(argv[1]))
+	if (describe_is_parquet(argv[1]))
 		return describe_parquet(argv[1]);
 	if (!table_open(argv[1], &t))
 		return 1;
-	r = describe(&t);
+	r = describe_table(&t);
 	table_close(&t);
 	return r;
 }

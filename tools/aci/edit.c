@@ -32,7 +32,7 @@ struct change {
 	double new_center, old_center, old_window;
 };
 
-static int refuse(const char *usage, const char *why)
+static int edit_refuse(const char *usage, const char *why)
 {
 	printf("%s\nUsage: %s\n", why, usage);
 	return 1;
@@ -42,7 +42,7 @@ static int refuse(const char *usage, const char *why)
 
 /* Not where standard input is as the shell itself has it: /dev/null, to read and to write. To bash a
  * here-document without lines is /dev/null as well, to read. */
-static bool has_text(void)
+static bool edit_has_text(void)
 {
 	int flags = fcntl(STDIN_FILENO, F_GETFL);
 	struct stat st;
@@ -51,12 +51,12 @@ static bool has_text(void)
 			(fstat(STDIN_FILENO, &st) == 0 && !S_ISCHR(st.st_mode));
 }
 
-static bool read_text(struct lines_of *out)
+static bool edit_read_text(struct lines_of *out)
 {
 	int r;
 
 	buf_init(&out->bytes, EDITOR_FILE_BYTES_MAX);
-	if (!has_text()) {
+	if (!edit_has_text()) {
 		puts("There is no text: it follows on lines of its own, up to one that ends it. Nothing is "
 		     "changed.");
 		return false;
@@ -71,7 +71,7 @@ static bool read_text(struct lines_of *out)
 }
 
 /* What is written ends as most lines of the file do. */
-static const char *ending_of(const struct lines_of *lines)
+static const char *edit_ending_of(const struct lines_of *lines)
 {
 	size_t n[3] = { 0 };
 
@@ -80,7 +80,7 @@ static const char *ending_of(const struct lines_of *lines)
 	return n[2] > n[1] ? "\r\n" : "\n";
 }
 
-static void add_text(struct change *c)
+static void edit_add_text(struct change *c)
 {
 	struct buf *out = &c->after.bytes;
 
@@ -91,7 +91,7 @@ static void add_text(struct change *c)
 }
 
 /* As they are, but for a last one without an end, which gets one. */
-static void add_kept(struct change *c, size_t first, size_t end)
+static void edit_add_kept(struct change *c, size_t first, size_t end)
 {
 	const struct lines_of *from = &c->before;
 	struct buf *out = &c->after.bytes;
@@ -105,15 +105,15 @@ static void add_kept(struct change *c, size_t first, size_t end)
 	}
 }
 
-static bool make_after(struct change *c)
+static bool edit_make_after(struct change *c)
 {
 	struct buf *out = &c->after.bytes;
 
 	buf_init(out, EDITOR_FILE_BYTES_MAX);
-	c->ending = ending_of(&c->before);
-	add_kept(c, 0, c->keep);
-	add_text(c);
-	add_kept(c, c->resume, c->before.n);
+	c->ending = edit_ending_of(&c->before);
+	edit_add_kept(c, 0, c->keep);
+	edit_add_text(c);
+	edit_add_kept(c, c->resume, c->before.n);
 	if (!out->len)
 		buf_add_str(out, c->ending);
 	if (out->truncated)
@@ -122,7 +122,7 @@ static bool make_after(struct change *c)
 	return !out->truncated;
 }
 
-static void free_change(struct change *c)
+static void change_free(struct change *c)
 {
 	lines_free(&c->before);
 	lines_free(&c->text);
@@ -132,7 +132,7 @@ static void free_change(struct change *c)
 /* --- writing ------------------------------------------------------------------------------------------ */
 
 /* Space for all of it first, so that a full disk leaves the file as it was. */
-static int write_in_place(const char *path, const struct buf *b)
+static int edit_write_in_place(const char *path, const struct buf *b)
 {
 	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
 	int r = fd < 0 ? -errno : -posix_fallocate(fd, 0, (off_t)b->len);
@@ -145,7 +145,7 @@ static int write_in_place(const char *path, const struct buf *b)
 }
 
 /* Whole or not at all: another file in its place, unless it has other names or the folder is not ours. */
-static int write_file(const char *path, const struct buf *b)
+static int edit_write_file(const char *path, const struct buf *b)
 {
 	struct stat st;
 	mode_t mode;
@@ -155,10 +155,10 @@ static int write_file(const char *path, const struct buf *b)
 		return -errno;
 	mode = st.st_mode & 07777;
 	if (st.st_nlink > 1)
-		return write_in_place(path, b);
+		return edit_write_in_place(path, b);
 	r = fd_write_file(path, buf_str(b), b->len, mode, NULL);
 	if (r == -EACCES || r == -EPERM || r == -EROFS)
-		return write_in_place(path, b);
+		return edit_write_in_place(path, b);
 	return r == 0 && chmod(path, mode) < 0 ? -errno : r;
 }
 
@@ -177,7 +177,7 @@ struct lint_errors {
 	size_t n;
 };
 
-static struct lint_errors read_errors(const struct buf *text)
+static struct lint_errors edit_read_errors(const struct buf *text)
 {
 	struct lint_errors errors = { 0 };
 	size_t size = 1;
@@ -200,7 +200,7 @@ static struct lint_errors read_errors(const struct buf *text)
 	return errors;
 }
 
-static bool was_there(const struct change *c, const struct lint_errors *before,
+static bool edit_was_there(const struct change *c, const struct lint_errors *before,
 		const struct lint_error *e)
 {
 	for (size_t i = 0; i < before->n; i++) {
@@ -219,7 +219,7 @@ static bool was_there(const struct change *c, const struct lint_errors *before,
 }
 
 /* A list of what is new, "- F821 undefined name 'x'"; empty: nothing. */
-static void find_new_errors(const struct change *c, struct buf *out)
+static void edit_find_new_errors(const struct change *c, struct buf *out)
 {
 	auto_buf struct buf before_text = BUF_INIT(EDITOR_FILE_BYTES_MAX);
 	auto_buf struct buf after_text = BUF_INIT(EDITOR_FILE_BYTES_MAX);
@@ -228,10 +228,10 @@ static void find_new_errors(const struct change *c, struct buf *out)
 	if (!str_ends(c->editor.file, ".py") ||
 			!lint_texts(&c->before.bytes, &c->after.bytes, &before_text, &after_text))
 		return;
-	before = read_errors(&before_text);
-	after = read_errors(&after_text);
+	before = edit_read_errors(&before_text);
+	after = edit_read_errors(&after_text);
 	for (size_t i = 0; i < after.n; i++)
-		if (!was_there(c, &before, &after.items[i]))
+		if (!edit_was_there(c, &before, &after.items[i]))
 			buf_printf(out, "- %.*s\n", (int)after.items[i].n, after.items[i].problem);
 	free(before.items);
 	free(after.items);
@@ -241,7 +241,7 @@ static void find_new_errors(const struct change *c, struct buf *out)
 
 #define RULE "-------------------------------------------------"
 
-static void show_part(const char *title, const char *path, const struct lines_of *lines,
+static void edit_show_part(const char *title, const char *path, const struct lines_of *lines,
 		double center, double window)
 {
 	window = fmax(window, 0);
@@ -250,19 +250,20 @@ static void show_part(const char *title, const char *path, const struct lines_of
 	puts(RULE "\n");
 }
 
-static int show_refusal(const struct change *c, const struct buf *errors)
+static int edit_show_refusal(const struct change *c, const struct buf *errors)
 {
 	printf("The file was not changed, since it would have new errors:\n\nERRORS:\n%s\n",
 			buf_str(errors));
-	show_part("This is what it would be:", c->editor.file, &c->after, c->new_center,
+	edit_show_part("This is what it would be:", c->editor.file, &c->after, c->new_center,
 			(double)c->text.n + 10);
-	show_part("This is what it is:", c->editor.file, &c->before, c->old_center, c->old_window);
+	edit_show_part("This is what it is:", c->editor.file, &c->before, c->old_center,
+			c->old_window);
 	puts("Correct the line numbers or the text, and give the command again. The same command gives the "
 	     "same errors.");
 	return 1;
 }
 
-static int apply(struct change *c)
+static int edit_apply(struct change *c)
 {
 	auto_buf struct buf errors = BUF_INIT(EDITOR_FILE_BYTES_MAX);
 	int r;
@@ -271,12 +272,12 @@ static int apply(struct change *c)
 		printf("%s can't be written: %s.\n", c->editor.file, strerror(errno));
 		return 1;
 	}
-	if (!make_after(c))
+	if (!edit_make_after(c))
 		return 1;
-	find_new_errors(c, &errors);
+	edit_find_new_errors(c, &errors);
 	if (errors.len)
-		return show_refusal(c, &errors);
-	r = write_file(c->editor.file, &c->after.bytes);
+		return edit_show_refusal(c, &errors);
+	r = edit_write_file(c->editor.file, &c->after.bytes);
 	if (r < 0) {
 		printf("%s could not be written: %s.\n", c->editor.file, strerror(-r));
 		return 1;
@@ -291,7 +292,7 @@ static int apply(struct change *c)
 
 /* --- edit --------------------------------------------------------------------------------------------- */
 
-static bool read_range(const char *text, long *out_start, long *out_end)
+static bool edit_read_range(const char *text, long *out_start, long *out_end)
 {
 	const char *colon = text ? strchr(text, ':') : NULL;
 	auto_free char *start = colon ? xasprintf("%.*s", (int)(colon - text), text) : NULL;
@@ -302,7 +303,7 @@ static bool read_range(const char *text, long *out_start, long *out_end)
 
 static int run_edit(int argc, char **argv)
 {
-	__attribute__((cleanup(free_change))) struct change c = { 0 };
+	__attribute__((cleanup(change_free))) struct change c = { 0 };
 	long start, end, half;
 
 	if (argc == 2 && str_eq(argv[1], GUEST_EDIT_READY)) {
@@ -313,12 +314,12 @@ static int run_edit(int argc, char **argv)
 	if (!editor_has_file(&c.editor))
 		return 1;
 	if (argc > 2)
-		return refuse(aci_edit.help,
+		return edit_refuse(aci_edit.help,
 				"One range at a time, and the text on the lines below.");
-	if (!read_range(argc > 1 ? argv[1] : NULL, &start, &end))
-		return refuse(aci_edit.help,
+	if (!edit_read_range(argc > 1 ? argv[1] : NULL, &start, &end))
+		return edit_refuse(aci_edit.help,
 				"The first and the last line must be numbers from 1 on.");
-	if (!lines_read(c.editor.file, &c.before) || !read_text(&c.text))
+	if (!lines_read(c.editor.file, &c.before) || !edit_read_text(&c.text))
 		return 1;
 	c.keep = (size_t)start - 1;
 	c.resume = (size_t)end;
@@ -331,25 +332,25 @@ static int run_edit(int argc, char **argv)
 	half = (end - start + 2) / 2;
 	c.old_center = (double)(start - 1 + half);
 	c.old_window = (double)(end - start + 1) + 10;
-	return apply(&c);
+	return edit_apply(&c);
 }
 
 /* --- insert ------------------------------------------------------------------------------------------- */
 
 static int run_insert(int argc, char **argv)
 {
-	__attribute__((cleanup(free_change))) struct change c = { 0 };
+	__attribute__((cleanup(change_free))) struct change c = { 0 };
 	long line, half;
 
 	editor_load(&c.editor);
 	if (!editor_has_file(&c.editor))
 		return 1;
 	if (argc > 2)
-		return refuse(aci_insert.help,
+		return edit_refuse(aci_insert.help,
 				"One line at a time, and the text on the lines below.");
 	if (!editor_number(argc > 1 ? argv[1] : NULL, &line))
-		return refuse(aci_insert.help, "The line must be a number.");
-	if (!lines_read(c.editor.file, &c.before) || !read_text(&c.text))
+		return edit_refuse(aci_insert.help, "The line must be a number.");
+	if (!lines_read(c.editor.file, &c.before) || !edit_read_text(&c.text))
 		return 1;
 	c.keep = c.resume = (size_t)line;
 	/* As if the lines that follow were replaced: what was wrong with them counts as new. */
@@ -360,7 +361,7 @@ static int run_insert(int argc, char **argv)
 	c.new_center = (double)(line + half);
 	c.old_center = (double)line;
 	c.old_window = 10;
-	return apply(&c);
+	return edit_apply(&c);
 }
 
 const struct aci_command aci_edit = { "edit",

@@ -22,7 +22,7 @@
 
 /* --- state ------------------------------------------------------------------------------------------ */
 
-static double setting(const char *name, double otherwise)
+static double editor_setting(const char *name, double otherwise)
 {
 	const char *text = getenv(name);
 	double v;
@@ -31,7 +31,7 @@ static double setting(const char *name, double otherwise)
 }
 
 /* To the newline that ends the text: a name may have others. */
-static void load_path(struct editor *e, const char *text)
+static void editor_load_path(struct editor *e, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -45,14 +45,14 @@ void editor_load(struct editor *e)
 	auto_buf struct buf text = BUF_INIT(STATE_BYTES_MAX);
 	char *at;
 
-	*e = (struct editor){ .window = setting("WINDOW", WINDOW_LINES),
-		.overlap = setting("OVERLAP", OVERLAP_LINES) };
+	*e = (struct editor){ .window = editor_setting("WINDOW", WINDOW_LINES),
+		.overlap = editor_setting("OVERLAP", OVERLAP_LINES) };
 	if (fd_read_file(EDITOR_STATE, &text, NULL) < 0 || text.truncated)
 		return;
 	e->center = strtod(buf_str(&text), &at);
 	e->scrolls = (int)strtol(at, &at, 10);
 	if (at[0] == '\n' && at[1] == '/' && isfinite(e->center))
-		load_path(e, at + 1);
+		editor_load_path(e, at + 1);
 }
 
 void editor_save(const struct editor *e)

@@ -44,7 +44,7 @@
 #define TIMEOUT_NS (15 * NS_PER_S)
 #define READY_NS (5 * NS_PER_S) /* less than the script of an episode's reset has */
 
-static struct sockaddr_un address_of(const char *path)
+static struct sockaddr_un lint_address(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
@@ -52,11 +52,11 @@ static struct sockaddr_un address_of(const char *path)
 	return address;
 }
 
-static int connect_to(const char *path, int64_t end_ns)
+static int lint_connect(const char *path, int64_t end_ns)
 {
 	int ms = clock_ms_left(end_ns) + 1; /* 0 were no limit */
 	struct timeval limit = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000L };
-	struct sockaddr_un address = address_of(path);
+	struct sockaddr_un address = lint_address(path);
 	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	/* Where too many wait to be accepted it blocks. */
@@ -67,7 +67,7 @@ static int connect_to(const char *path, int64_t end_ns)
 }
 
 /* Away from the step: nothing of it stays open, and it is nobody's job. */
-static _Noreturn void become_linter(int server, const char *inode)
+static _Noreturn void lint_become_linter(int server, const char *inode)
 {
 	int null = open("/dev/null", O_RDWR);
 
@@ -86,10 +86,10 @@ static _Noreturn void become_linter(int server, const char *inode)
 }
 
 /* It appears at its path when it listens: who finds it there is answered, or told that nobody is left. */
-static int listen_there(int *out_fd, ino_t *out_inode)
+static int lint_listen(int *out_fd, ino_t *out_inode)
 {
 	auto_free char *new = xasprintf(SOCKET ".%d", getpid());
-	struct sockaddr_un address = address_of(new);
+	struct sockaddr_un address = lint_address(new);
 	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct stat st;
 
@@ -107,20 +107,20 @@ static int listen_there(int *out_fd, ino_t *out_inode)
 	return 0;
 }
 
-static int start_it(void)
+static int lint_start(void)
 {
 	auto_close int server = -1;
 	char inode[24];
 	ino_t number = 0;
 	pid_t pid;
-	int r = listen_there(&server, &number);
+	int r = lint_listen(&server, &number);
 
 	if (r < 0)
 		return r;
 	snprintf(inode, sizeof(inode), "%llu", (unsigned long long)number);
 	pid = fork();
 	if (pid == 0)
-		become_linter(server, inode);
+		lint_become_linter(server, inode);
 	return pid < 0 || waitpid(pid, NULL, 0) != pid ? -errno : 0;
 }
 
@@ -128,13 +128,13 @@ void lint_prepare(const char *path)
 {
 	if (str_ends(path, ".py") && access(FLAKE8, F_OK) == 0 && access(SOCKET, F_OK) < 0 &&
 			access(ASKED, F_OK) < 0)
-		start_it();
+		lint_start();
 }
 
 /* --- asking ------------------------------------------------------------------------------------------- */
 
 /* 0 when there may be something to do. Over is over, however much comes: it may be a drop at a time. */
-static int await(int fd, short events, int64_t end_ns)
+static int lint_wait(int fd, short events, int64_t end_ns)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	int left = clock_ms_left(end_ns);
@@ -142,41 +142,41 @@ static int await(int fd, short events, int64_t end_ns)
 	return left > 0 && poll(&p, 1, left) != 0 ? 0 : -ETIMEDOUT;
 }
 
-static bool is_passing(int error)
+static bool lint_is_passing(int error)
 {
 	return error == EAGAIN || error == EINTR;
 }
 
-static int send_all(int fd, const void *data, size_t n, int64_t end_ns)
+static int lint_send_all(int fd, const void *data, size_t n, int64_t end_ns)
 {
 	size_t done = 0;
 
 	while (done < n) {
-		int r = await(fd, POLLOUT, end_ns);
+		int r = lint_wait(fd, POLLOUT, end_ns);
 		ssize_t sent = 0;
 
 		if (r == 0)
 			sent = send(fd, (const char *)data + done, n - done,
 					MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (r < 0 || (sent < 0 && !is_passing(errno)))
+		if (r < 0 || (sent < 0 && !lint_is_passing(errno)))
 			return r < 0 ? r : -errno;
 		done += sent > 0 ? (size_t)sent : 0;
 	}
 	return 0;
 }
 
-static int send_text(int fd, const struct buf *text, int64_t end_ns)
+static int lint_send_text(int fd, const struct buf *text, int64_t end_ns)
 {
 	uint32_t n = htonl((uint32_t)text->len);
-	int r = send_all(fd, &n, sizeof(n), end_ns);
+	int r = lint_send_all(fd, &n, sizeof(n), end_ns);
 
-	return r < 0 ? r : send_all(fd, buf_str(text), text->len, end_ns);
+	return r < 0 ? r : lint_send_all(fd, buf_str(text), text->len, end_ns);
 }
 
 /* Some more of what it says. */
-static int receive_part(int fd, struct buf *rest, int64_t end_ns)
+static int lint_receive_part(int fd, struct buf *rest, int64_t end_ns)
 {
-	int r = await(fd, POLLIN, end_ns);
+	int r = lint_wait(fd, POLLIN, end_ns);
 	char part[4096];
 	ssize_t n;
 
@@ -186,13 +186,13 @@ static int receive_part(int fd, struct buf *rest, int64_t end_ns)
 	if (n == 0)
 		return -ECONNRESET;
 	if (n < 0)
-		return is_passing(errno) ? 0 : -errno;
+		return lint_is_passing(errno) ? 0 : -errno;
 	buf_add(rest, part, (size_t)n);
 	return rest->truncated ? -EFBIG : 0;
 }
 
 /* Lines up to an empty one. */
-static int receive(int fd, struct buf *out, struct buf *rest, int64_t end_ns)
+static int lint_receive(int fd, struct buf *out, struct buf *rest, int64_t end_ns)
 {
 	for (;;) {
 		const char *text = buf_str(rest);
@@ -206,23 +206,23 @@ static int receive(int fd, struct buf *out, struct buf *rest, int64_t end_ns)
 			buf_consume(rest, length + 1);
 			return 0;
 		}
-		r = receive_part(fd, rest, end_ns);
+		r = lint_receive_part(fd, rest, end_ns);
 		if (r < 0)
 			return r;
 	}
 }
 
-static int ask_about(
+static int lint_ask_about(
 		int fd, const struct buf *text, struct buf *out, struct buf *rest, int64_t end_ns)
 {
-	int r = send_text(fd, text, end_ns);
+	int r = lint_send_text(fd, text, end_ns);
 
 	buf_clear(out);
-	return r < 0 ? r : receive(fd, out, rest, end_ns);
+	return r < 0 ? r : lint_receive(fd, out, rest, end_ns);
 }
 
 /* Who gives no answer is left behind: see above. */
-static int ask(const struct buf *before, const struct buf *after, struct buf *out_before,
+static int lint_ask(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after, int64_t end_ns)
 {
 	auto_buf struct buf rest = BUF_INIT(EDITOR_FILE_BYTES_MAX);
@@ -231,10 +231,10 @@ static int ask(const struct buf *before, const struct buf *after, struct buf *ou
 
 	if (rename(SOCKET, ASKED) < 0)
 		return -errno;
-	fd = connect_to(ASKED, end_ns);
-	r = fd < 0 ? fd : ask_about(fd, before, out_before, &rest, end_ns);
+	fd = lint_connect(ASKED, end_ns);
+	r = fd < 0 ? fd : lint_ask_about(fd, before, out_before, &rest, end_ns);
 	if (r == 0)
-		r = ask_about(fd, after, out_after, &rest, end_ns);
+		r = lint_ask_about(fd, after, out_after, &rest, end_ns);
 	if (r == 0)
 		rename(ASKED, SOCKET);
 	else
@@ -245,13 +245,13 @@ static int ask(const struct buf *before, const struct buf *after, struct buf *ou
 static int lint_until(int64_t end_ns, const struct buf *before, const struct buf *after,
 		struct buf *out_before, struct buf *out_after)
 {
-	int r = ask(before, after, out_before, out_after, end_ns);
+	int r = lint_ask(before, after, out_before, out_after, end_ns);
 
 	/* It may have ended by the text before, or idle. */
 	if (r < 0 && clock_ms_left(end_ns) > 0) {
-		r = start_it();
+		r = lint_start();
 		if (r == 0)
-			r = ask(before, after, out_before, out_after, end_ns);
+			r = lint_ask(before, after, out_before, out_after, end_ns);
 	}
 	return r;
 }

@@ -26,16 +26,10 @@ static const struct aci_command *const commands[] = {
 	&aci_parse_pdf_url,
 };
 
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 int main(int argc, char **argv)
 {
-	const char *name = argc > 0 ? name_of(argv[0]) : "";
+	const char *path = argc > 0 ? argv[0] : "", *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
 
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (strcmp(commands[i]->name, name) != 0)

@@ -28,7 +28,7 @@
 
 /* --- the file ------------------------------------------------------------------------------------------- */
 
-static json_t *member(json_t *memory, const char *key)
+static json_t *memory_member(json_t *memory, const char *key)
 {
 	json_t *list = json_object_get(memory, key);
 
@@ -40,9 +40,9 @@ static json_t *member(json_t *memory, const char *key)
 }
 
 /* A note's place is the same in all three lists, whatever somebody else has made of the file. */
-static void append(json_t *memory, const char *key, json_t *value, size_t at)
+static void memory_append(json_t *memory, const char *key, json_t *value, size_t at)
 {
-	json_t *list = member(memory, key);
+	json_t *list = memory_member(memory, key);
 
 	while (json_array_size(list) > at)
 		json_array_remove(list, at);
@@ -52,7 +52,7 @@ static void append(json_t *memory, const char *key, json_t *value, size_t at)
 }
 
 /* A new object where there is none; NULL, with a sentence, for a file that is something else. */
-static json_t *load(void)
+static json_t *memory_load(void)
 {
 	auto_buf struct buf text = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
 	struct fh_error err;
@@ -74,7 +74,7 @@ static json_t *load(void)
 	return NULL;
 }
 
-static const char *text_at(json_t *list, size_t i)
+static const char *memory_text(json_t *list, size_t i)
 {
 	const char *text = json_string_value(json_array_get(list, i));
 
@@ -96,13 +96,13 @@ static int run_memory_write(int argc, char **argv)
 		printf("A note, and its tag, have at most %d bytes.\n", TEXT_BYTES_MAX);
 		return 1;
 	}
-	memory = load();
+	memory = memory_load();
 	if (!memory)
 		return 1;
-	at = json_array_size(member(memory, "texts"));
-	append(memory, "texts", json_text(argv[1]), at);
-	append(memory, "embeddings", json_array(), at);
-	append(memory, "tags", json_text(argc > 2 ? argv[2] : ""), at);
+	at = json_array_size(memory_member(memory, "texts"));
+	memory_append(memory, "texts", json_text(argv[1]), at);
+	memory_append(memory, "embeddings", json_array(), at);
+	memory_append(memory, "tags", json_text(argc > 2 ? argv[2] : ""), at);
 	json_add(&out, memory, true);
 	if (out.truncated) {
 		puts("The memory is full.");
@@ -112,7 +112,7 @@ static int run_memory_write(int argc, char **argv)
 		puts(err.message);
 		return 1;
 	}
-	at = json_array_size(member(memory, "texts"));
+	at = json_array_size(memory_member(memory, "texts"));
 	printf(at == 1 ? "Noted; there is 1 note.\n" : "Noted; there are %zu notes.\n", at);
 	return 0;
 }
@@ -120,41 +120,41 @@ static int run_memory_write(int argc, char **argv)
 /* --- what is nearest ------------------------------------------------------------------------------------- */
 
 /* Letters and digits; whatever is not ASCII counts as a letter. */
-static bool is_word(char c)
+static bool memory_is_word(char c)
 {
 	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
-static size_t next_word(const char **at, const char **out)
+static size_t memory_next_word(const char **at, const char **out)
 {
 	const char *s = *at;
 	size_t n = 0;
 
-	while (*s && !is_word(*s))
+	while (*s && !memory_is_word(*s))
 		s++;
-	while (s[n] && is_word(s[n]))
+	while (s[n] && memory_is_word(s[n]))
 		n++;
 	*out = s;
 	*at = s + n;
 	return n;
 }
 
-static size_t count(const char *text, const char *word, size_t length)
+static size_t memory_count(const char *text, const char *word, size_t length)
 {
 	const char *at = text, *w;
 	size_t n, found = 0;
 
-	while ((n = next_word(&at, &w)))
+	while ((n = memory_next_word(&at, &w)))
 		found += n == length && strncasecmp(w, word, n) == 0;
 	return found;
 }
 
-static size_t count_words(const char *text)
+static size_t memory_count_words(const char *text)
 {
 	const char *at = text, *w;
 	size_t n = 0;
 
-	while (next_word(&at, &w))
+	while (memory_next_word(&at, &w))
 		n++;
 	return n;
 }
@@ -165,16 +165,17 @@ struct note {
 	double score;
 };
 
-static void score_word(struct note *notes, size_t n, const char *word, size_t length, double mean)
+static void memory_score_word(
+		struct note *notes, size_t n, const char *word, size_t length, double mean)
 {
 	size_t with = 0;
 	double idf;
 
 	for (size_t i = 0; i < n; i++)
-		with += count(notes[i].text, word, length) > 0;
+		with += memory_count(notes[i].text, word, length) > 0;
 	idf = log(1 + ((double)n - (double)with + 0.5) / ((double)with + 0.5));
 	for (size_t i = 0; i < n; i++) {
-		double f = (double)count(notes[i].text, word, length);
+		double f = (double)memory_count(notes[i].text, word, length);
 		double norm = K1 * (1 - B + B * (double)notes[i].words / mean);
 
 		notes[i].score += idf * f * (K1 + 1) / (f + norm);
@@ -182,7 +183,7 @@ static void score_word(struct note *notes, size_t n, const char *word, size_t le
 }
 
 /* The best first; of two that are as good the later. */
-static int by_score(const void *a, const void *b)
+static int memory_by_score(const void *a, const void *b)
 {
 	const struct note *x = a, *y = b;
 
@@ -191,7 +192,7 @@ static int by_score(const void *a, const void *b)
 	return x->index < y->index ? 1 : -1;
 }
 
-static void score(struct note *notes, size_t n, const char *query)
+static void memory_score(struct note *notes, size_t n, const char *query)
 {
 	const char *at = query, *word;
 	double sum = 0;
@@ -199,39 +200,39 @@ static void score(struct note *notes, size_t n, const char *query)
 
 	for (size_t i = 0; i < n; i++)
 		sum += (double)notes[i].words;
-	while ((length = next_word(&at, &word)))
-		score_word(notes, n, word, length, sum > 0 ? sum / (double)n : 1);
-	qsort(notes, n, sizeof(*notes), by_score);
+	while ((length = memory_next_word(&at, &word)))
+		memory_score_word(notes, n, word, length, sum > 0 ? sum / (double)n : 1);
+	qsort(notes, n, sizeof(*notes), memory_by_score);
 }
 
 /* With their tags, the best first. */
-static struct note *make_notes(json_t *memory, size_t n, const char *query)
+static struct note *memory_make_notes(json_t *memory, size_t n, const char *query)
 {
 	struct note *notes = xcalloc(n, sizeof(*notes));
 
 	for (size_t i = 0; i < n; i++) {
-		notes[i].text = xasprintf("%s %s", text_at(member(memory, "texts"), i),
-				text_at(member(memory, "tags"), i));
-		notes[i].words = count_words(notes[i].text);
+		notes[i].text = xasprintf("%s %s", memory_text(memory_member(memory, "texts"), i),
+				memory_text(memory_member(memory, "tags"), i));
+		notes[i].words = memory_count_words(notes[i].text);
 		notes[i].index = i;
 	}
-	score(notes, n, query);
+	memory_score(notes, n, query);
 	return notes;
 }
 
 /* What has no word of the query is near to nothing, and shown only where nothing is nearer. */
-static void show(json_t *memory, const struct note *notes, size_t n)
+static void memory_show(json_t *memory, const struct note *notes, size_t n)
 {
 	bool found = notes[0].score > 0;
 
 	if (!found)
 		puts("No note has a word of that. The latest:");
 	for (size_t i = 0; i < n && i < SHOWN && (notes[i].score > 0 || !found); i++) {
-		const char *tag = text_at(member(memory, "tags"), notes[i].index);
+		const char *tag = memory_text(memory_member(memory, "tags"), notes[i].index);
 
 		printf("%zu. %s%s%s%s (score %.2f)\n", i + 1,
-				text_at(member(memory, "texts"), notes[i].index), *tag ? " [" : "",
-				tag, *tag ? "]" : "", notes[i].score);
+				memory_text(memory_member(memory, "texts"), notes[i].index),
+				*tag ? " [" : "", tag, *tag ? "]" : "", notes[i].score);
 	}
 }
 
@@ -245,16 +246,16 @@ static int run_memory_read(int argc, char **argv)
 		printf("Usage: %s\n", aci_memory_read.help);
 		return 1;
 	}
-	memory = load();
+	memory = memory_load();
 	if (!memory)
 		return 1;
-	n = json_array_size(member(memory, "texts"));
+	n = json_array_size(memory_member(memory, "texts"));
 	if (!n) {
 		puts("Nothing is noted yet: memory_write does it.");
 		return 1;
 	}
-	notes = make_notes(memory, n, argv[1]);
-	show(memory, notes, n);
+	notes = memory_make_notes(memory, n, argv[1]);
+	memory_show(memory, notes, n);
 	for (size_t i = 0; i < n; i++)
 		free(notes[i].text);
 	free(notes);

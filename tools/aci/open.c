@@ -17,13 +17,13 @@
 #define NUMBERED_BYTES_MAX 20000 /* of a file that is opened at a line */
 #define MANY_SCROLLS 3
 
-static int usage(const struct aci_command *command, const char *why)
+static int open_usage(const struct aci_command *command, const char *why)
 {
 	printf("%s\nUsage: %s\n", why, command->help);
 	return 1;
 }
 
-static int show(struct editor *e, const struct lines_of *lines)
+static int open_show(struct editor *e, const struct lines_of *lines)
 {
 	e->center = editor_constrain(e->center, e->window, lines->n);
 	editor_show(e->file, lines, e->center, e->window);
@@ -32,12 +32,12 @@ static int show(struct editor *e, const struct lines_of *lines)
 }
 
 /* Where the window goes for a line that is asked for: a sixth of it stands above. */
-static double center_for(long line, double window)
+static double open_center_for(long line, double window)
 {
 	return floor(fmax((double)line + window / 2 - floor(window / 6), 1));
 }
 
-static bool is_picture(const struct lines_of *lines)
+static bool open_is_picture(const struct lines_of *lines)
 {
 	static const struct {
 		const char *magic;
@@ -59,7 +59,7 @@ static bool is_picture(const struct lines_of *lines)
 	return false;
 }
 
-static int place_at(struct editor *e, const struct lines_of *lines, long line)
+static int open_place_at(struct editor *e, const struct lines_of *lines, long line)
 {
 	long n = (long)lines->n;
 
@@ -68,7 +68,7 @@ static int place_at(struct editor *e, const struct lines_of *lines, long line)
 				NUMBERED_BYTES_MAX);
 		return 1;
 	}
-	e->center = center_for(line, e->window);
+	e->center = open_center_for(line, e->window);
 	if (line > n || line < 1) {
 		e->center = line < 1 ? 1 : (double)n;
 		printf("There is no line %ld in it, which has %ld: the nearest is shown.\n", line,
@@ -86,13 +86,13 @@ static int open_at(const char *path, const char *line_text)
 	editor_load(&e);
 	if (!lines_read(path, &lines))
 		return 1;
-	if (is_picture(&lines)) {
+	if (open_is_picture(&lines)) {
 		printf("%s is a picture, which can't be shown here.\n", path);
 		return 1;
 	}
 	if (line_text && !editor_number(line_text, &line))
-		return usage(&aci_open, "The line must be a number.");
-	if (line_text && place_at(&e, &lines, line) != 0)
+		return open_usage(&aci_open, "The line must be a number.");
+	if (line_text && open_place_at(&e, &lines, line) != 0)
 		return 1;
 	if (!line_text)
 		e.center = e.window / 2;
@@ -101,15 +101,15 @@ static int open_at(const char *path, const char *line_text)
 		return 1;
 	}
 	e.scrolls = 0;
-	show(&e, &lines);
+	open_show(&e, &lines);
 	lint_prepare(e.file);
 	return 0;
 }
 
-static int run_open(int argc, char **argv)
+static int run_open_file(int argc, char **argv)
 {
 	if (argc < 2 || argc > 3 || !*argv[1])
-		return usage(&aci_open, "Which file?");
+		return open_usage(&aci_open, "Which file?");
 	return open_at(argv[1], argc > 2 && *argv[2] ? argv[2] : NULL);
 }
 
@@ -121,23 +121,23 @@ static int run_goto(int argc, char **argv)
 
 	editor_load(&e);
 	if (argc > 2)
-		return usage(&aci_goto, "One line at a time.");
+		return open_usage(&aci_goto, "One line at a time.");
 	if (!editor_has_file(&e))
 		return 1;
 	if (!editor_number(argc > 1 ? argv[1] : NULL, &line))
-		return usage(&aci_goto, "The line must be a number.");
+		return open_usage(&aci_goto, "The line must be a number.");
 	if (!lines_read(e.file, &lines))
 		return 1;
 	if (line > (long)lines.n) {
 		printf("There is no line %ld: the file has %zu.\n", line, lines.n);
 		return 1;
 	}
-	e.center = center_for(line, e.window);
+	e.center = open_center_for(line, e.window);
 	e.scrolls = 0;
-	return show(&e, &lines);
+	return open_show(&e, &lines);
 }
 
-static int scroll(int direction)
+static int open_scroll(int direction)
 {
 	auto_lines struct lines_of lines = { 0 };
 	struct editor e;
@@ -148,7 +148,7 @@ static int scroll(int direction)
 		return 1;
 	e.center += direction * (e.window - e.overlap);
 	e.scrolls++;
-	r = show(&e, &lines);
+	r = open_show(&e, &lines);
 	if (e.scrolls >= MANY_SCROLLS)
 		puts("\n(That was scrolled several times in a row: `goto <line>` and `search_file <term>` get "
 		     "there at once.)\n");
@@ -157,12 +157,12 @@ static int scroll(int direction)
 
 static int run_scroll_down(int argc, char **argv)
 {
-	return scroll(1);
+	return open_scroll(1);
 }
 
 static int run_scroll_up(int argc, char **argv)
 {
-	return scroll(-1);
+	return open_scroll(-1);
 }
 
 static int run_create(int argc, char **argv)
@@ -170,7 +170,7 @@ static int run_create(int argc, char **argv)
 	int fd;
 
 	if (argc != 2 || !*argv[1])
-		return usage(&aci_create, "Which file?");
+		return open_usage(&aci_create, "Which file?");
 	fd = open(argv[1], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 && errno == EEXIST) {
 		printf("%s is there already.\n", argv[1]);
@@ -185,7 +185,7 @@ static int run_create(int argc, char **argv)
 	return open_at(argv[1], NULL);
 }
 
-const struct aci_command aci_open = { "open", "open <path> [<line_number>]", run_open };
+const struct aci_command aci_open = { "open", "open <path> [<line_number>]", run_open_file };
 const struct aci_command aci_goto = { "goto", "goto <line_number>", run_goto };
 const struct aci_command aci_scroll_down = { "scroll_down", "scroll_down", run_scroll_down };
 const struct aci_command aci_scroll_up = { "scroll_up", "scroll_up", run_scroll_up };

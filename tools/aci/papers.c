@@ -23,7 +23,7 @@
 #define PARSE_USE "parse_pdf_url <pdf_url>"
 #define RESULTS 20
 
-static int run_search(int argc, char **argv)
+static int run_literature_search(int argc, char **argv)
 {
 	auto_buf struct buf answer = BUF_INIT(0);
 	auto_free char *text = NULL;
@@ -44,7 +44,7 @@ static int run_search(int argc, char **argv)
 	return 0;
 }
 
-static int print_text(void)
+static int papers_print_text(void)
 {
 	pid_t pid = fork();
 	int status;
@@ -58,7 +58,7 @@ static int print_text(void)
 	return WEXITSTATUS(status);
 }
 
-static int run_parse(int argc, char **argv)
+static int run_parse_pdf_url(int argc, char **argv)
 {
 	auto_buf struct buf answer = BUF_INIT(0);
 	struct fh_error err;
@@ -78,7 +78,7 @@ static int run_parse(int argc, char **argv)
 		fprintf(stderr, "%s\n", err.message);
 		return 1;
 	}
-	status = print_text();
+	status = papers_print_text();
 	if (status == 127)
 		fputs("pdftotext is not on this machine (Debian's poppler-utils has it): the PDF is "
 		      "kept as " PDF_FILE "\n",
@@ -91,6 +91,6 @@ static int run_parse(int argc, char **argv)
 }
 
 const struct aci_command aci_literature_search = { "literature_search",
-	SEARCH_USE ": finds papers that can be read; a line of JSON each", run_search };
+	SEARCH_USE ": finds papers that can be read; a line of JSON each", run_literature_search };
 const struct aci_command aci_parse_pdf_url = { "parse_pdf_url",
-	PARSE_USE ": prints the text of a PDF of the web", run_parse };
+	PARSE_USE ": prints the text of a PDF of the web", run_parse_pdf_url };

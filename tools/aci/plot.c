@@ -28,7 +28,7 @@ struct points {
 	size_t left_out; /* rows without two numbers */
 };
 
-static void add(struct points *p, double x, double y)
+static void plot_add(struct points *p, double x, double y)
 {
 	if (p->n == POINTS_MAX) {
 		p->left_out++;
@@ -45,7 +45,7 @@ static void add(struct points *p, double x, double y)
 	p->items[p->n++] = (struct point){ x, y };
 }
 
-static bool find_column(const struct table *t, const char *name, size_t *out)
+static bool plot_find_column(const struct table *t, const char *name, size_t *out)
 {
 	*out = table_column(t, name);
 	if (*out < t->n)
@@ -55,7 +55,7 @@ static bool find_column(const struct table *t, const char *name, size_t *out)
 	return false;
 }
 
-static bool read_points(
+static bool plot_read_points(
 		const char *path, const char *x_name, const char *y_name, struct points *out)
 {
 	struct table t;
@@ -66,7 +66,7 @@ static bool read_points(
 		return false;
 	if (t.json)
 		r = table_next(&t); /* its columns show in its rows */
-	if (r > 0 && (!find_column(&t, x_name, &x) || !find_column(&t, y_name, &y)))
+	if (r > 0 && (!plot_find_column(&t, x_name, &x) || !plot_find_column(&t, y_name, &y)))
 		r = -1;
 	for (bool first = t.json; r > 0; first = false) {
 		struct point p;
@@ -75,7 +75,7 @@ static bool read_points(
 			break;
 		if (t.cells[x] && t.cells[y] && cell_is_number(t.cells[x], &p.x) &&
 				cell_is_number(t.cells[y], &p.y))
-			add(out, p.x, p.y);
+			plot_add(out, p.x, p.y);
 		else
 			out->left_out++;
 	}
@@ -86,7 +86,7 @@ static bool read_points(
 }
 
 /* Where a value lies, from 0 to 1. */
-static double place(double v, double min, double max)
+static double plot_place(double v, double min, double max)
 {
 	/* The whole may be too large for a double. */
 	double half = max / 2 - min / 2;
@@ -96,7 +96,7 @@ static double place(double v, double min, double max)
 
 /* --- drawing ---------------------------------------------------------------------------------------------- */
 
-static void draw(const struct points *p, const char *x_name, const char *y_name)
+static void plot_draw(const struct points *p, const char *x_name, const char *y_name)
 {
 	static char cells[ROWS][COLUMNS + 1];
 
@@ -104,9 +104,9 @@ static void draw(const struct points *p, const char *x_name, const char *y_name)
 		memset(cells[row], ' ', COLUMNS);
 	for (size_t i = 0; i < p->n; i++) {
 		size_t column = (size_t)lround(
-				place(p->items[i].x, p->min.x, p->max.x) * (COLUMNS - 1));
+				plot_place(p->items[i].x, p->min.x, p->max.x) * (COLUMNS - 1));
 		size_t row = (size_t)lround(
-				(1 - place(p->items[i].y, p->min.y, p->max.y)) * (ROWS - 1));
+				(1 - plot_place(p->items[i].y, p->min.y, p->max.y)) * (ROWS - 1));
 		char *cell = &cells[row][column];
 
 		*cell = *cell == ' ' ? '.' : *cell == '.' ? 'o' : '@';
@@ -133,9 +133,9 @@ static int run_plot(int argc, char **argv)
 		printf("Usage: %s\n", aci_plot.help);
 		return 1;
 	}
-	drawn = read_points(argv[1], argv[2], argv[3], &p);
+	drawn = plot_read_points(argv[1], argv[2], argv[3], &p);
 	if (drawn) {
-		draw(&p, argv[2], argv[3]);
+		plot_draw(&p, argv[2], argv[3]);
 		print_count(p.n, "point");
 		if (p.left_out) {
 			fputs(", ", stdout);

@@ -17,7 +17,7 @@
  * this sandbox once the command that asked has ended. A byte goes into a pipe that is full with it, and
  * takes another once the porter has read it: the owner has been told by then.
  */
-static bool ask(int pipe)
+static bool request_ask(int pipe)
 {
 	struct pollfd p = { .fd = pipe, .events = POLLOUT };
 
@@ -29,16 +29,16 @@ static bool ask(int pipe)
 	return p.revents & POLLOUT;
 }
 
-static bool tell(const char *path)
+static bool request_tell(const char *path)
 {
 	auto_close int pipe = open(path, O_WRONLY | O_CLOEXEC);
 
-	return pipe >= 0 && ask(pipe);
+	return pipe >= 0 && request_ask(pipe);
 }
 
-static int request(const char *path)
+static int request_make(const char *path)
 {
-	if (tell(path))
+	if (request_tell(path))
 		return 0;
 	fprintf(stderr, "the request could not be passed on: %s\n", strerror(errno));
 	return 1;
@@ -46,7 +46,7 @@ static int request(const char *path)
 
 void aci_tell_state(void)
 {
-	(void)tell(GUEST_STATE_PIPE);
+	(void)request_tell(GUEST_STATE_PIPE);
 }
 
 /* Who waits for an answer need not wait until it was told. */
@@ -57,17 +57,17 @@ bool aci_tell_call(void)
 	return pipe >= 0 && write(pipe, "", 1) == 1;
 }
 
-static int validate(int argc, char **argv)
+static int run_validate(int argc, char **argv)
 {
-	return request(GUEST_VALIDATE_PIPE);
+	return request_make(GUEST_VALIDATE_PIPE);
 }
 
-static int submit(int argc, char **argv)
+static int run_submit(int argc, char **argv)
 {
-	return request(GUEST_SUBMIT_PIPE);
+	return request_make(GUEST_SUBMIT_PIPE);
 }
 
 const struct aci_command aci_validate = { "validate",
-	"validate: score what is there now; the episode goes on", validate };
+	"validate: score what is there now; the episode goes on", run_validate };
 const struct aci_command aci_submit = { "submit",
-	"submit: score what is there now, and end the episode", submit };
+	"submit: score what is there now, and end the episode", run_submit };

@@ -20,14 +20,14 @@
 #define SHOWN_MAX 100 /* files, or lines: more are too many to be of use */
 #define FOUND_MAX 100000
 
-static int usage(const struct aci_command *command)
+static int search_usage(const struct aci_command *command)
 {
 	printf("Usage: %s\n", command->help);
 	return 1;
 }
 
 /* Memory is freed by the end of the process. */
-static bool compile(regex_t *out, const char *term)
+static bool search_compile(regex_t *out, const char *term)
 {
 	char why[256];
 	int r = regcomp(out, term, REG_NOSUB);
@@ -39,7 +39,7 @@ static bool compile(regex_t *out, const char *term)
 	return false;
 }
 
-static bool matches(const regex_t *regex, const struct lines_of *lines, size_t i)
+static bool search_matches(const regex_t *regex, const struct lines_of *lines, size_t i)
 {
 	auto_free char *line = xasprintf("%.*s", (int)lines->length[i], lines->at[i]);
 
@@ -47,7 +47,7 @@ static bool matches(const regex_t *regex, const struct lines_of *lines, size_t i
 }
 
 /* The folder that is given, or the current one, whole. */
-static char *folder_of(const char *given)
+static char *search_folder(const char *given)
 {
 	struct stat st;
 	char *path = realpath(given ? given : ".", NULL);
@@ -71,7 +71,7 @@ struct finds {
 	size_t n, size;
 };
 
-static void add_found(struct finds *all, const char *path, size_t n)
+static void finds_add(struct finds *all, const char *path, size_t n)
 {
 	if (all->n == FOUND_MAX)
 		return;
@@ -82,7 +82,7 @@ static void add_found(struct finds *all, const char *path, size_t n)
 	all->items[all->n++] = (struct found){ xstrdup(path), n };
 }
 
-static int by_path(const void *a, const void *b)
+static int finds_by_path(const void *a, const void *b)
 {
 	return strcmp(((const struct found *)a)->path, ((const struct found *)b)->path);
 }
@@ -90,7 +90,7 @@ static int by_path(const void *a, const void *b)
 typedef size_t look_fn(const char *path, const char *name, const void *what);
 
 /* Regular files beneath a folder for which `look` finds something. */
-static struct finds walk(char *folder, bool hidden_too, look_fn *look, const void *what)
+static struct finds search_walk(char *folder, bool hidden_too, look_fn *look, const void *what)
 {
 	char *const roots[] = { folder, NULL };
 	FTS *tree = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
@@ -109,16 +109,16 @@ static struct finds walk(char *folder, bool hidden_too, look_fn *look, const voi
 			continue;
 		n = look(entry->fts_path, entry->fts_name, what);
 		if (n)
-			add_found(&all, entry->fts_path, n);
+			finds_add(&all, entry->fts_path, n);
 	}
 	if (tree)
 		fts_close(tree);
 	if (all.n)
-		qsort(all.items, all.n, sizeof(*all.items), by_path);
+		qsort(all.items, all.n, sizeof(*all.items), finds_by_path);
 	return all;
 }
 
-static size_t count_lines(const char *path, const char *name, const void *what)
+static size_t search_count_lines(const char *path, const char *name, const void *what)
 {
 	auto_lines struct lines_of lines = { 0 };
 	struct stat st;
@@ -129,7 +129,7 @@ static size_t count_lines(const char *path, const char *name, const void *what)
 	if (lines.bytes.len && memchr(lines.bytes.data, '\0', lines.bytes.len))
 		return 0; /* no text */
 	for (size_t i = 0; i < lines.n; i++)
-		n += matches(what, &lines, i);
+		n += search_matches(what, &lines, i);
 	return n;
 }
 
@@ -141,11 +141,11 @@ static int run_search_dir(int argc, char **argv)
 	regex_t regex;
 
 	if (argc < 2 || argc > 3)
-		return usage(&aci_search_dir);
-	folder = folder_of(argc > 2 ? argv[2] : NULL);
-	if (!folder || !compile(&regex, argv[1]))
+		return search_usage(&aci_search_dir);
+	folder = search_folder(argc > 2 ? argv[2] : NULL);
+	if (!folder || !search_compile(&regex, argv[1]))
 		return 1;
-	all = walk(folder, false, count_lines, &regex);
+	all = search_walk(folder, false, search_count_lines, &regex);
 	for (size_t i = 0; i < all.n; i++)
 		sum += all.items[i].n;
 	if (!all.n) {
@@ -165,23 +165,23 @@ static int run_search_dir(int argc, char **argv)
 
 /* --- a file --------------------------------------------------------------------------------------------- */
 
-static int search(const char *term, const char *path)
+static int search_file(const char *term, const char *path)
 {
 	auto_lines struct lines_of lines = { 0 };
 	size_t n = 0;
 	regex_t regex;
 
-	if (!lines_read(path, &lines) || !compile(&regex, term))
+	if (!lines_read(path, &lines) || !search_compile(&regex, term))
 		return 1;
 	for (size_t i = 0; i < lines.n; i++)
-		n += matches(&regex, &lines, i);
+		n += search_matches(&regex, &lines, i);
 	if (!n) {
 		printf("\"%s\" is nowhere in %s.\n", term, path);
 		return 1;
 	}
 	printf("%zu matches of \"%s\" in %s:\n", n, term, path);
 	for (size_t i = 0; i < lines.n; i++)
-		if (matches(&regex, &lines, i))
+		if (search_matches(&regex, &lines, i))
 			printf("Line %zu:%.*s\n", i + 1, (int)lines.length[i], lines.at[i]);
 	return 0;
 }
@@ -192,20 +192,20 @@ static int run_search_file(int argc, char **argv)
 	struct editor e;
 
 	if (argc < 2 || argc > 3 || !*argv[1])
-		return usage(&aci_search_file);
+		return search_usage(&aci_search_file);
 	if (argc > 2 && *argv[2]) {
 		path = realpath(argv[2], NULL);
 		if (!path)
 			printf("%s: %s\n", argv[2], strerror(errno));
-		return path ? search(argv[1], path) : 1;
+		return path ? search_file(argv[1], path) : 1;
 	}
 	editor_load(&e);
-	return editor_has_file(&e) ? search(argv[1], e.file) : 1;
+	return editor_has_file(&e) ? search_file(argv[1], e.file) : 1;
 }
 
 /* --- by name -------------------------------------------------------------------------------------------- */
 
-static size_t has_name(const char *path, const char *name, const void *what)
+static size_t search_has_name(const char *path, const char *name, const void *what)
 {
 	return fnmatch(what, name, 0) == 0;
 }
@@ -216,11 +216,11 @@ static int run_find_file(int argc, char **argv)
 	struct finds all;
 
 	if (argc < 2 || argc > 3)
-		return usage(&aci_find_file);
-	folder = folder_of(argc > 2 ? argv[2] : NULL);
+		return search_usage(&aci_find_file);
+	folder = search_folder(argc > 2 ? argv[2] : NULL);
 	if (!folder)
 		return 1;
-	all = walk(folder, true, has_name, argv[1]);
+	all = search_walk(folder, true, search_has_name, argv[1]);
 	if (!all.n) {
 		printf("No file is called %s in %s.\n", argv[1], folder);
 		return 1;

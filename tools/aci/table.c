@@ -15,20 +15,20 @@
 
 /* --- rows of bytes --------------------------------------------------------------------------------------- */
 
-static int next_byte(struct table *t)
+static int table_next_byte(struct table *t)
 {
 	return t->head_at < t->head_n ? (unsigned char)t->head[t->head_at++]
 				      : getc_unlocked(t->file);
 }
 
 /* A line, or several while a quote is open; its newline is gone. */
-static int read_row(struct table *t)
+static int table_read_row(struct table *t)
 {
 	size_t n = 0;
 	bool quoted = false;
 	int c;
 
-	while ((c = next_byte(t)) != EOF) {
+	while ((c = table_next_byte(t)) != EOF) {
 		if (n + 2 > t->size) {
 			if (t->size == TABLE_ROW_BYTES_MAX) {
 				printf("%s:%zu: a row has more than %d bytes.\n", t->path,
@@ -60,7 +60,7 @@ static int read_row(struct table *t)
 /* --- CSV --------------------------------------------------------------------------------------------------- */
 
 /* Ends the cell that begins at `at`, without its quotes; what follows it, NULL if it was the last. */
-static char *end_cell(char *at, char separator, const char **out)
+static char *table_end_cell(char *at, char separator, const char **out)
 {
 	char *to = at, *end;
 
@@ -83,18 +83,18 @@ static char *end_cell(char *at, char separator, const char **out)
 	return end ? end + 1 : NULL;
 }
 
-static size_t split(struct table *t)
+static size_t table_split(struct table *t)
 {
 	size_t n = 0;
 	char *at = t->row;
 
 	while (at && n < TABLE_COLUMNS_MAX)
-		at = end_cell(at, t->separator, &t->cells[n++]);
+		at = table_end_cell(at, t->separator, &t->cells[n++]);
 	t->more_columns |= at != NULL;
 	return n;
 }
 
-static char best_separator(const char *header)
+static char table_best_separator(const char *header)
 {
 	char best = ',';
 	size_t most = 0;
@@ -113,7 +113,7 @@ static char best_separator(const char *header)
 }
 
 /* A line of JSON, or the first of a document that is one array. */
-static bool is_array(const char *line)
+static bool table_is_array(const char *line)
 {
 	static const char *const blanks = " \t\r";
 	auto_json json_t *value = NULL;
@@ -125,14 +125,14 @@ static bool is_array(const char *line)
 	return json_parse("", line, strlen(line), &value, NULL) == 0 && json_is_array(value);
 }
 
-static bool read_header(struct table *t, bool maybe_array)
+static bool table_read_header(struct table *t, bool maybe_array)
 {
 	int r;
 
 	t->json = maybe_array;
-	r = read_row(t);
+	r = table_read_row(t);
 	t->json = false;
-	if (r > 0 && maybe_array && is_array(t->row)) {
+	if (r > 0 && maybe_array && table_is_array(t->row)) {
 		printf("%s has JSON arrays, not JSON lines of objects: it has no columns with names.\n",
 				t->path);
 		return false;
@@ -144,25 +144,25 @@ static bool read_header(struct table *t, bool maybe_array)
 			printf("%s is empty.\n", t->path);
 		return false;
 	}
-	t->separator = best_separator(t->row);
-	t->n = split(t);
+	t->separator = table_best_separator(t->row);
+	t->n = table_split(t);
 	for (size_t i = 0; i < t->n; i++)
 		t->names[i] = xstrdup(t->cells[i]);
 	return true;
 }
 
-static int next_csv(struct table *t)
+static int table_next_csv(struct table *t)
 {
 	size_t n;
 	int r;
 
 	do {
-		r = read_row(t);
+		r = table_read_row(t);
 		if (r <= 0)
 			return r;
 	} while (!*t->row && t->n > 1); /* an empty line is no row */
 	memset(t->cells, 0, t->n * sizeof(*t->cells));
-	n = split(t);
+	n = table_split(t);
 	t->extra_cells += n > t->n;
 	t->missing_cells += n < t->n;
 	return 1;
@@ -170,7 +170,7 @@ static int next_csv(struct table *t)
 
 /* --- JSON lines -------------------------------------------------------------------------------------------- */
 
-static size_t column_for(struct table *t, const char *key)
+static size_t table_column_for(struct table *t, const char *key)
 {
 	size_t i = table_column(t, key);
 
@@ -183,7 +183,7 @@ static size_t column_for(struct table *t, const char *key)
 	return i;
 }
 
-static void free_cells(struct table *t)
+static void table_free_cells(struct table *t)
 {
 	for (size_t i = 0; t->json && i < t->n; i++) {
 		free((void *)(uintptr_t)t->cells[i]);
@@ -191,7 +191,7 @@ static void free_cells(struct table *t)
 	}
 }
 
-static char *json_cell(const json_t *value)
+static char *table_json_cell(const json_t *value)
 {
 	auto_buf struct buf text = BUF_INIT(TABLE_ROW_BYTES_MAX);
 
@@ -203,7 +203,7 @@ static char *json_cell(const json_t *value)
 	return xstrdup(buf_str(&text));
 }
 
-static int next_json(struct table *t)
+static int table_next_json(struct table *t)
 {
 	auto_json json_t *object = NULL;
 	struct fh_error err;
@@ -212,7 +212,7 @@ static int next_json(struct table *t)
 	int r;
 
 	do {
-		r = read_row(t);
+		r = table_read_row(t);
 		if (r <= 0)
 			return r;
 	} while (!t->row[strspn(t->row, " \t\r")]);
@@ -221,19 +221,19 @@ static int next_json(struct table *t)
 		printf("%s:%zu: not a JSON object.\n", t->path, t->line);
 		return -1;
 	}
-	free_cells(t);
+	table_free_cells(t);
 	json_object_foreach(object, key, value) {
-		size_t i = column_for(t, key);
+		size_t i = table_column_for(t, key);
 
 		if (i < TABLE_COLUMNS_MAX && !t->cells[i])
-			t->cells[i] = json_cell(value);
+			t->cells[i] = table_json_cell(value);
 	}
 	return 1;
 }
 
 /* --- what a file is ---------------------------------------------------------------------------------------- */
 
-static bool fill_head(struct table *t)
+static bool table_fill_head(struct table *t)
 {
 	t->head_at = 0;
 	t->head_n = fread(t->head, 1, sizeof(t->head), t->file);
@@ -241,7 +241,7 @@ static bool fill_head(struct table *t)
 }
 
 /* NULL: by nothing that is known. */
-static const char *compressed_by(const struct table *t)
+static const char *table_compressed_by(const struct table *t)
 {
 	static const struct {
 		const char *name, *magic;
@@ -264,7 +264,7 @@ static const char *compressed_by(const struct table *t)
 }
 
 /* Past empty lines, and blanks only: the byte that tells rows of cells from JSON. 0: there is none. */
-static char first_byte(struct table *t)
+static char table_first_byte(struct table *t)
 {
 	size_t at = t->head_at;
 
@@ -278,27 +278,27 @@ static char first_byte(struct table *t)
 			}
 		}
 		at = 0;
-	} while (fill_head(t));
+	} while (table_fill_head(t));
 	return '\0';
 }
 
-static bool read_start(struct table *t)
+static bool table_read_start(struct table *t)
 {
 	static const char bom[] = "\xef\xbb\xbf";
 	const char *packed;
 	char first;
 
-	fill_head(t);
-	packed = compressed_by(t);
+	table_fill_head(t);
+	packed = table_compressed_by(t);
 	if (packed) {
 		printf("%s is compressed (%s): unpack it first.\n", t->path, packed);
 		return false;
 	}
 	if (t->head_n >= strlen(bom) && memcmp(t->head, bom, strlen(bom)) == 0)
 		t->head_at = strlen(bom);
-	first = first_byte(t);
+	first = table_first_byte(t);
 	t->json = first == '{';
-	return t->json || read_header(t, first == '[');
+	return t->json || table_read_header(t, first == '[');
 }
 
 bool table_open(const char *path, struct table *out)
@@ -310,7 +310,7 @@ bool table_open(const char *path, struct table *out)
 	}
 	out->names = xcalloc(TABLE_COLUMNS_MAX, sizeof(*out->names));
 	out->cells = xcalloc(TABLE_COLUMNS_MAX, sizeof(*out->cells));
-	if (!read_start(out)) {
+	if (!table_read_start(out)) {
 		table_close(out);
 		return false;
 	}
@@ -320,7 +320,7 @@ bool table_open(const char *path, struct table *out)
 void table_close(struct table *t)
 {
 	if (t->cells)
-		free_cells(t);
+		table_free_cells(t);
 	for (size_t i = 0; i < t->n; i++)
 		free(t->names[i]);
 	free(t->names);
@@ -333,7 +333,7 @@ void table_close(struct table *t)
 
 int table_next(struct table *t)
 {
-	return t->json ? next_json(t) : next_csv(t);
+	return t->json ? table_next_json(t) : table_next_csv(t);
 }
 
 size_t table_column(const struct table *t, const char *name)
@@ -361,7 +361,7 @@ bool cell_is_number(const char *cell, double *out)
 }
 
 /* 1e400; strtod() alone would take hexadecimal as well. */
-static bool is_too_large(const char *cell)
+static bool cell_is_too_large(const char *cell)
 {
 	char *end;
 
@@ -373,7 +373,7 @@ bool cell_is_infinite(const char *cell)
 	const char *word = cell + (*cell == '+' || *cell == '-');
 
 	return strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0 ||
-			is_too_large(cell);
+			cell_is_too_large(cell);
 }
 
 void print_count(uint64_t n, const char *noun)

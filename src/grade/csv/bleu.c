@@ -46,12 +46,12 @@ struct bleu {
 	uint64_t candidate_len, reference_len;
 };
 
-static bool is_space(char c)
+static bool bleu_is_space(char c)
 {
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static void add_token(struct row_tokens *t, struct csv_field word, uint32_t text)
+static void bleu_add_token(struct row_tokens *t, struct csv_field word, uint32_t text)
 {
 	if (t->n == t->room) {
 		t->room = t->room ? 2 * t->room : 64;
@@ -60,14 +60,14 @@ static void add_token(struct row_tokens *t, struct csv_field word, uint32_t text
 	t->tokens[t->n++] = (struct token){ .word = word, .text = text };
 }
 
-static bool is_separator(const struct csv_field *word)
+static bool bleu_is_separator(const struct csv_field *word)
 {
 	return word->len == strlen(REFERENCE_SEPARATOR) &&
 			memcmp(word->text, REFERENCE_SEPARATOR, word->len) == 0;
 }
 
 /* Adds a field's tokens as texts from `text` on; returns the number of the last one. */
-static uint32_t add_tokens(
+static uint32_t bleu_add_tokens(
 		struct row_tokens *t, const struct csv_field *field, uint32_t text, bool separated)
 {
 	const char *at = field->text;
@@ -76,22 +76,22 @@ static uint32_t add_tokens(
 	for (;;) {
 		struct csv_field word;
 
-		while (at < end && is_space(*at))
+		while (at < end && bleu_is_space(*at))
 			at++;
 		if (at == end)
 			return text;
 		word.text = at;
-		while (at < end && !is_space(*at))
+		while (at < end && !bleu_is_space(*at))
 			at++;
 		word.len = (size_t)(at - word.text);
-		if (separated && is_separator(&word))
+		if (separated && bleu_is_separator(&word))
 			text++;
 		else
-			add_token(t, word, text);
+			bleu_add_token(t, word, text);
 	}
 }
 
-static int compare_words(const void *a, const void *b)
+static int bleu_compare_words(const void *a, const void *b)
 {
 	const struct csv_field *x = &(*(struct token *const *)a)->word;
 	const struct csv_field *y = &(*(struct token *const *)b)->word;
@@ -101,19 +101,19 @@ static int compare_words(const void *a, const void *b)
 }
 
 /* Gives equal words equal ids. */
-static void number_words(struct row_tokens *t)
+static void bleu_number_words(struct row_tokens *t)
 {
 	auto_free struct token **sorted = xcalloc(t->n, sizeof(struct token *));
 
 	for (size_t i = 0; i < t->n; i++)
 		sorted[i] = &t->tokens[i];
-	qsort(sorted, t->n, sizeof(struct token *), compare_words);
+	qsort(sorted, t->n, sizeof(struct token *), bleu_compare_words);
 	for (size_t i = 1; i < t->n; i++)
 		sorted[i]->id = sorted[i - 1]->id +
-				(compare_words(&sorted[i - 1], &sorted[i]) != 0);
+				(bleu_compare_words(&sorted[i - 1], &sorted[i]) != 0);
 }
 
-static int compare_ids(const struct ngram *x, const struct ngram *y)
+static int ngram_compare_ids(const struct ngram *x, const struct ngram *y)
 {
 	for (size_t i = 0; i < ORDER_MAX; i++) {
 		if (x->ids[i] != y->ids[i])
@@ -122,17 +122,17 @@ static int compare_ids(const struct ngram *x, const struct ngram *y)
 	return 0;
 }
 
-static int compare_ngrams(const void *a, const void *b)
+static int ngram_compare(const void *a, const void *b)
 {
 	const struct ngram *x = a;
 	const struct ngram *y = b;
-	int order = compare_ids(x, y);
+	int order = ngram_compare_ids(x, y);
 
 	return order ? order : (x->text > y->text) - (x->text < y->text);
 }
 
 /* All n-grams of the given length, those of one text only. Heap array; returns their number. */
-static size_t collect_ngrams(const struct row_tokens *t, size_t order, struct ngram **out)
+static size_t ngrams_collect(const struct row_tokens *t, size_t order, struct ngram **out)
 {
 	struct ngram *ngrams = xcalloc(t->n + 1, sizeof(*ngrams));
 	size_t n = 0;
@@ -144,26 +144,26 @@ static size_t collect_ngrams(const struct row_tokens *t, size_t order, struct ng
 			ngrams[n].ids[k] = t->tokens[i + k].id;
 		ngrams[n++].text = t->tokens[i].text;
 	}
-	qsort(ngrams, n, sizeof(*ngrams), compare_ngrams);
+	qsort(ngrams, n, sizeof(*ngrams), ngram_compare);
 	*out = ngrams;
 	return n;
 }
 
-static void count_order(struct bleu *b, const struct row_tokens *t, size_t order)
+static void bleu_count_order(struct bleu *b, const struct row_tokens *t, size_t order)
 {
 	auto_free struct ngram *ngrams = NULL;
-	size_t n = collect_ngrams(t, order, &ngrams);
+	size_t n = ngrams_collect(t, order, &ngrams);
 
 	for (size_t i = 0; i < n;) {
 		const struct ngram *first = &ngrams[i];
 		uint64_t candidate = 0, reference = 0;
 
 		/* A run of equal n-grams, and in it a run for each text. */
-		while (i < n && compare_ids(first, &ngrams[i]) == 0) {
+		while (i < n && ngram_compare_ids(first, &ngrams[i]) == 0) {
 			uint32_t text = ngrams[i].text;
 			uint64_t count = 0;
 
-			for (; i < n && compare_ids(first, &ngrams[i]) == 0 &&
+			for (; i < n && ngram_compare_ids(first, &ngrams[i]) == 0 &&
 					ngrams[i].text == text;
 					i++)
 				count++;
@@ -178,7 +178,7 @@ static void count_order(struct bleu *b, const struct row_tokens *t, size_t order
 }
 
 /* The length of the reference that is nearest to the candidate's; of two, the shorter. */
-static void count_lengths(struct bleu *b, const struct row_tokens *t)
+static void bleu_count_lengths(struct bleu *b, const struct row_tokens *t)
 {
 	uint64_t candidate = 0, best = 0;
 	size_t i = 0;
@@ -200,17 +200,17 @@ static void count_lengths(struct bleu *b, const struct row_tokens *t)
 	b->reference_len += best;
 }
 
-static void add_row(struct bleu *b, const struct scored_row *row, struct row_tokens *t)
+static void bleu_add_row(struct bleu *b, const struct scored_row *row, struct row_tokens *t)
 {
 	t->n = 0;
-	add_tokens(t, &row->prediction, 0, false);
-	t->n_texts = add_tokens(t, &row->truth, 1, true) + 1;
-	count_lengths(b, t);
+	bleu_add_tokens(t, &row->prediction, 0, false);
+	t->n_texts = bleu_add_tokens(t, &row->truth, 1, true) + 1;
+	bleu_count_lengths(b, t);
 	if (!t->n)
 		return;
-	number_words(t);
+	bleu_number_words(t);
 	for (size_t order = 1; order <= ORDER_MAX; order++)
-		count_order(b, t, order);
+		bleu_count_order(b, t, order);
 }
 
 static double bleu_score(const struct bleu *b)
@@ -233,7 +233,7 @@ int metric_bleu(const struct scored *s, struct metric_values *out, struct fh_err
 	struct bleu sums = { .candidate_len = 0 };
 
 	for (size_t i = 0; i < s->n; i++)
-		add_row(&sums, &s->rows[i], &tokens);
+		bleu_add_row(&sums, &s->rows[i], &tokens);
 	free(tokens.tokens);
 	out->values[out->n++] = (struct metric_value){ .name = "bleu", .value = bleu_score(&sums) };
 	return 0;

@@ -41,17 +41,17 @@ void csv_quote(struct buf *out, const struct csv_field *field)
 	buf_add_str(out, len < field->len ? "...'" : "'");
 }
 
-static bool is_blank(char c)
+static bool csv_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
 
-static bool at_line_end(const struct csv_reader *r)
+static bool csv_at_line_end(const struct csv_reader *r)
 {
 	return r->at == r->end || *r->at == '\n' || *r->at == '\r';
 }
 
-static void skip_line_end(struct csv_reader *r)
+static void csv_skip_line_end(struct csv_reader *r)
 {
 	if (r->at < r->end && *r->at == '\r')
 		r->at++;
@@ -60,14 +60,14 @@ static void skip_line_end(struct csv_reader *r)
 	r->line++;
 }
 
-static void skip_blanks(struct csv_reader *r)
+static void csv_skip_blanks(struct csv_reader *r)
 {
-	while (r->at < r->end && is_blank(*r->at))
+	while (r->at < r->end && csv_is_blank(*r->at))
 		r->at++;
 }
 
 /* From an opening quote to behind the blanks after the closing one. */
-static int read_quoted(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
+static int csv_read_quoted(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
 {
 	size_t line = r->line;
 	char *from = ++r->at;
@@ -88,35 +88,35 @@ static int read_quoted(struct csv_reader *r, struct csv_field *out, struct fh_er
 	}
 	r->at++;
 	*out = (struct csv_field){ .text = from, .len = (size_t)(to - from) };
-	skip_blanks(r);
-	if (!at_line_end(r) && *r->at != ',')
+	csv_skip_blanks(r);
+	if (!csv_at_line_end(r) && *r->at != ',')
 		return error_say(err, EINVAL, "line %zu: text follows a closing quote", r->line);
 	return 0;
 }
 
-static void read_bare(struct csv_reader *r, struct csv_field *out)
+static void csv_read_bare(struct csv_reader *r, struct csv_field *out)
 {
 	const char *from = r->at;
 	const char *to;
 
-	while (!at_line_end(r) && *r->at != ',')
+	while (!csv_at_line_end(r) && *r->at != ',')
 		r->at++;
 	to = r->at;
-	while (to > from && is_blank(to[-1]))
+	while (to > from && csv_is_blank(to[-1]))
 		to--;
 	*out = (struct csv_field){ .text = from, .len = (size_t)(to - from) };
 }
 
-static int read_field(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
+static int csv_read_field(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
 {
 	size_t line = r->line;
 	int result = 0;
 
-	skip_blanks(r);
+	csv_skip_blanks(r);
 	if (r->at < r->end && *r->at == '"')
-		result = read_quoted(r, out, err);
+		result = csv_read_quoted(r, out, err);
 	else
-		read_bare(r, out);
+		csv_read_bare(r, out);
 	if (result < 0)
 		return result;
 	if (out->len > CSV_FIELD_BYTES_MAX)
@@ -126,13 +126,13 @@ static int read_field(struct csv_reader *r, struct csv_field *out, struct fh_err
 }
 
 /* The next line that isn't blank: 1, or 0 at the end of the file. */
-static int read_record(struct csv_reader *r, struct csv_record *out, struct fh_error *err)
+static int csv_read_record(struct csv_reader *r, struct csv_record *out, struct fh_error *err)
 {
-	for (;; skip_line_end(r)) {
-		skip_blanks(r);
+	for (;; csv_skip_line_end(r)) {
+		csv_skip_blanks(r);
 		if (r->at == r->end)
 			return 0;
-		if (!at_line_end(r))
+		if (!csv_at_line_end(r))
 			break;
 	}
 	out->line = r->line;
@@ -142,18 +142,19 @@ static int read_record(struct csv_reader *r, struct csv_record *out, struct fh_e
 		if (out->n == CSV_COLUMNS_MAX)
 			return error_say(err, EINVAL, "line %zu: more than %d fields", out->line,
 					CSV_COLUMNS_MAX);
-		result = read_field(r, &out->fields[out->n++], err);
+		result = csv_read_field(r, &out->fields[out->n++], err);
 		if (result < 0)
 			return result;
-		if (at_line_end(r))
+		if (csv_at_line_end(r))
 			break;
 		r->at++; /* the comma */
 	}
-	skip_line_end(r);
+	csv_skip_line_end(r);
 	return 1;
 }
 
-static int say_no_column(const struct csv_record *header, const char *name, struct fh_error *err)
+static int csv_say_no_column(
+		const struct csv_record *header, const char *name, struct fh_error *err)
 {
 	auto_buf struct buf names = BUF_INIT(1024);
 	size_t shown = header->n < SHOWN_COLUMNS ? header->n : SHOWN_COLUMNS;
@@ -169,7 +170,7 @@ static int say_no_column(const struct csv_record *header, const char *name, stru
 			buf_str(&names));
 }
 
-static int find_column(const struct csv_record *header, const char *name, size_t *out,
+static int csv_find_column(const struct csv_record *header, const char *name, size_t *out,
 		struct fh_error *err)
 {
 	size_t len = strlen(name);
@@ -186,12 +187,12 @@ static int find_column(const struct csv_record *header, const char *name, size_t
 		found = i;
 	}
 	if (found == header->n)
-		return say_no_column(header, name, err);
+		return csv_say_no_column(header, name, err);
 	*out = found;
 	return 0;
 }
 
-static int check_bytes(const char *data, size_t n, struct fh_error *err)
+static int csv_check_bytes(const char *data, size_t n, struct fh_error *err)
 {
 	const char *nul = memchr(data, '\0', n);
 	size_t line = 1;
@@ -205,7 +206,7 @@ static int check_bytes(const char *data, size_t n, struct fh_error *err)
 	return error_say(err, EINVAL, "line %zu: a NUL byte: the file must be text in UTF-8", line);
 }
 
-static void add_row(struct csv *csv, size_t *room, const struct csv_row *row)
+static void csv_add_row(struct csv *csv, size_t *room, const struct csv_row *row)
 {
 	if (csv->n == *room) {
 		*room = *room ? 2 * *room : 1024;
@@ -214,26 +215,26 @@ static void add_row(struct csv *csv, size_t *room, const struct csv_row *row)
 	csv->rows[csv->n++] = *row;
 }
 
-static int read_rows(struct csv_reader *r, const struct csv_columns *columns, size_t max_rows,
+static int csv_read_rows(struct csv_reader *r, const struct csv_columns *columns, size_t max_rows,
 		struct csv *csv, struct fh_error *err)
 {
 	struct csv_record record;
 	size_t n_columns, id, target;
 	size_t room = 0;
-	int found = read_record(r, &record, err);
+	int found = csv_read_record(r, &record, err);
 
 	if (found == 0)
 		return error_say(err, EINVAL, "empty: the first line must name the columns");
-	if (found < 0 || find_column(&record, columns->id, &id, err) < 0 ||
-			find_column(&record, columns->target, &target, err) < 0)
+	if (found < 0 || csv_find_column(&record, columns->id, &id, err) < 0 ||
+			csv_find_column(&record, columns->target, &target, err) < 0)
 		return -EINVAL;
 	n_columns = record.n;
-	while (csv->n < max_rows && (found = read_record(r, &record, err)) == 1) {
+	while (csv->n < max_rows && (found = csv_read_record(r, &record, err)) == 1) {
 		if (record.n != n_columns)
 			return error_say(err, EINVAL,
 					"line %zu: the number of fields is %zu, in the header %zu",
 					record.line, record.n, n_columns);
-		add_row(csv, &room,
+		csv_add_row(csv, &room,
 				&(struct csv_row){ .id = record.fields[id],
 						.target = record.fields[target],
 						.line = record.line });
@@ -246,13 +247,13 @@ int csv_read(char *data, size_t n, const struct csv_columns *columns, size_t max
 {
 	struct csv_reader reader = { .at = data, .end = data + n, .line = 1 };
 	struct csv csv = { .rows = NULL };
-	int r = check_bytes(data, n, err);
+	int r = csv_check_bytes(data, n, err);
 
 	if (r < 0)
 		return r;
 	if (n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0)
 		reader.at += 3;
-	r = read_rows(&reader, columns, max_rows, &csv, err);
+	r = csv_read_rows(&reader, columns, max_rows, &csv, err);
 	if (r < 0) {
 		csv_release(&csv);
 		return r;

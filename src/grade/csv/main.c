@@ -22,7 +22,7 @@ struct arguments {
 	const char *id, *target, *metric, *name;
 };
 
-static int usage(void)
+static int main_usage(void)
 {
 	fputs("usage: fh-grade-csv --id COLUMN --target COLUMN --metric METRIC [--name FILE]\n"
 	      "with the predictions on descriptor 3 and the answers on descriptor 4\n"
@@ -31,7 +31,7 @@ static int usage(void)
 	return EXIT_USAGE;
 }
 
-static bool parse(int argc, char **argv, struct arguments *a)
+static bool main_parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option options[] = {
 		{ "id", required_argument, NULL, 'i' },
@@ -58,7 +58,7 @@ static bool parse(int argc, char **argv, struct arguments *a)
 }
 
 /* From the file's beginning, wherever its offset stands; a pipe is read as it comes. */
-static int read_input(int fd, struct buf *out, struct fh_error *err)
+static int main_read_input(int fd, struct buf *out, struct fh_error *err)
 {
 	int r;
 
@@ -68,7 +68,7 @@ static int read_input(int fd, struct buf *out, struct fh_error *err)
 	return r < 0 ? error_set(err, -r, "read descriptor %d", fd) : 0;
 }
 
-static int fail(const struct fh_error *err)
+static int main_fail(const struct fh_error *err)
 {
 	fprintf(stderr, "fh-grade-csv: %s\n", err->message);
 	return EXIT_OURS;
@@ -85,11 +85,11 @@ int main(int argc, char **argv)
 	struct fh_error err = FH_ERROR_INIT;
 	int r;
 
-	if (!parse(argc, argv, &a))
-		return usage();
-	if (read_input(SUBMISSION_FD, &submission, &err) < 0 ||
-			read_input(ANSWERS_FD, &answers, &err) < 0)
-		return fail(&err);
+	if (!main_parse(argc, argv, &a))
+		return main_usage();
+	if (main_read_input(SUBMISSION_FD, &submission, &err) < 0 ||
+			main_read_input(ANSWERS_FD, &answers, &err) < 0)
+		return main_fail(&err);
 	r = score_csv(&(struct score_request){ .columns = { .id = a.id, .target = a.target },
 				      .metric = metric_find(a.metric),
 				      .submission = submission.data,
@@ -99,7 +99,7 @@ int main(int argc, char **argv)
 			&values, &err);
 	if (r < 0 && r != -EINVAL) {
 		error_wrap(&err, "answers");
-		return fail(&err);
+		return main_fail(&err);
 	}
 	if (r < 0)
 		score_print_error(&report, a.name, &err);

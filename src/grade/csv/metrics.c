@@ -19,7 +19,7 @@
 #define NUMBER_CHARS_MAX 64
 #define LOG_LOSS_CLIP 1e-15L
 
-static int one_value(struct metric_values *out, const char *name, long double value,
+static int metric_add_value(struct metric_values *out, const char *name, long double value,
 		struct fh_error *err)
 {
 	double rounded = (double)value;
@@ -32,7 +32,7 @@ static int one_value(struct metric_values *out, const char *name, long double va
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static bool field_to_double(const struct csv_field *field, double *out)
+static bool metric_to_double(const struct csv_field *field, double *out)
 {
 	char text[NUMBER_CHARS_MAX + 1];
 
@@ -47,13 +47,14 @@ struct metric_pair {
 	double truth, prediction;
 };
 
-static int to_pair(const struct scored *s, size_t i, struct metric_pair *out, struct fh_error *err)
+static int metric_to_pair(
+		const struct scored *s, size_t i, struct metric_pair *out, struct fh_error *err)
 {
 	auto_buf struct buf shown = BUF_INIT(256);
 
-	if (!field_to_double(&s->rows[i].truth, &out->truth))
+	if (!metric_to_double(&s->rows[i].truth, &out->truth))
 		return error_say(err, EBADMSG, "a value of column %s is not a number", s->column);
-	if (field_to_double(&s->rows[i].prediction, &out->prediction))
+	if (metric_to_double(&s->rows[i].prediction, &out->prediction))
 		return 0;
 	csv_quote(&shown, &s->rows[i].prediction);
 	return error_say(err, EINVAL, "line %zu: %s is not a number (column %s)", s->rows[i].line,
@@ -61,12 +62,12 @@ static int to_pair(const struct scored *s, size_t i, struct metric_pair *out, st
 }
 
 /* Heap array of s->n pairs. */
-static int to_pairs(const struct scored *s, struct metric_pair **out, struct fh_error *err)
+static int metric_to_pairs(const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = xcalloc(s->n, sizeof(*pairs));
 
 	for (size_t i = 0; i < s->n; i++) {
-		int r = to_pair(s, i, &pairs[i], err);
+		int r = metric_to_pair(s, i, &pairs[i], err);
 
 		if (r < 0)
 			return r;
@@ -76,10 +77,11 @@ static int to_pairs(const struct scored *s, struct metric_pair **out, struct fh_
 }
 
 /* The same, where the truth is 0 or 1. */
-static int to_binary_pairs(const struct scored *s, struct metric_pair **out, struct fh_error *err)
+static int metric_to_binary_pairs(
+		const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = NULL;
-	int r = to_pairs(s, &pairs, err);
+	int r = metric_to_pairs(s, &pairs, err);
 
 	if (r < 0)
 		return r;
@@ -92,7 +94,7 @@ static int to_binary_pairs(const struct scored *s, struct metric_pair **out, str
 	return 0;
 }
 
-static long double squared_error(const struct metric_pair *pairs, size_t n)
+static long double metric_squared_error(const struct metric_pair *pairs, size_t n)
 {
 	long double sum = 0;
 
@@ -104,28 +106,30 @@ static long double squared_error(const struct metric_pair *pairs, size_t n)
 	return sum;
 }
 
-static int score_rmse(const struct scored *s, struct metric_values *out, struct fh_error *err)
+static int metric_rmse(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = NULL;
-	int r = to_pairs(s, &pairs, err);
+	int r = metric_to_pairs(s, &pairs, err);
 
-	return r < 0 ? r : one_value(out, "rmse", sqrtl(squared_error(pairs, s->n) / s->n), err);
+	return r < 0 ? r
+		     : metric_add_value(out, "rmse",
+				       sqrtl(metric_squared_error(pairs, s->n) / s->n), err);
 }
 
-static int score_mae(const struct scored *s, struct metric_values *out, struct fh_error *err)
+static int metric_mae(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = NULL;
 	long double sum = 0;
-	int r = to_pairs(s, &pairs, err);
+	int r = metric_to_pairs(s, &pairs, err);
 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < s->n; i++)
 		sum += fabsl((long double)pairs[i].truth - pairs[i].prediction);
-	return one_value(out, "mae", sum / s->n, err);
+	return metric_add_value(out, "mae", sum / s->n, err);
 }
 
-static long double squared_spread(const struct metric_pair *pairs, size_t n)
+static long double metric_squared_spread(const struct metric_pair *pairs, size_t n)
 {
 	long double mean = 0;
 	long double sum = 0;
@@ -137,29 +141,29 @@ static long double squared_spread(const struct metric_pair *pairs, size_t n)
 	return sum;
 }
 
-static int score_r2(const struct scored *s, struct metric_values *out, struct fh_error *err)
+static int metric_r2(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = NULL;
 	long double spread, wrong, r2;
-	int r = to_pairs(s, &pairs, err);
+	int r = metric_to_pairs(s, &pairs, err);
 
 	if (r < 0)
 		return r;
-	wrong = squared_error(pairs, s->n);
-	spread = squared_spread(pairs, s->n);
+	wrong = metric_squared_error(pairs, s->n);
+	spread = metric_squared_spread(pairs, s->n);
 	if (spread > 0)
 		r2 = 1 - wrong / spread;
 	else
 		r2 = wrong > 0 ? 0 : 1;
-	r = one_value(out, "r2", r2, err);
-	return r < 0 ? r : one_value(out, "rmse", sqrtl(wrong / s->n), err);
+	r = metric_add_value(out, "r2", r2, err);
+	return r < 0 ? r : metric_add_value(out, "rmse", sqrtl(wrong / s->n), err);
 }
 
-static int score_log_loss(const struct scored *s, struct metric_values *out, struct fh_error *err)
+static int metric_log_loss(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = NULL;
 	long double sum = 0;
-	int r = to_binary_pairs(s, &pairs, err);
+	int r = metric_to_binary_pairs(s, &pairs, err);
 
 	if (r < 0)
 		return r;
@@ -174,10 +178,10 @@ static int score_log_loss(const struct scored *s, struct metric_values *out, str
 			p = 1 - p;
 		sum -= logl(fminl(fmaxl(p, LOG_LOSS_CLIP), 1 - LOG_LOSS_CLIP));
 	}
-	return one_value(out, "log_loss", sum / s->n, err);
+	return metric_add_value(out, "log_loss", sum / s->n, err);
 }
 
-static int compare_predictions(const void *a, const void *b)
+static int metric_compare_predictions(const void *a, const void *b)
 {
 	const struct metric_pair *x = a;
 	const struct metric_pair *y = b;
@@ -186,15 +190,15 @@ static int compare_predictions(const void *a, const void *b)
 }
 
 /* The share of pairs of a 1 and a 0 where the 1 is rated higher; equal ratings count half. */
-static int score_auc(const struct scored *s, struct metric_values *out, struct fh_error *err)
+static int metric_auc(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = NULL;
 	long double zeros = 0, ones = 0, won = 0;
-	int r = to_binary_pairs(s, &pairs, err);
+	int r = metric_to_binary_pairs(s, &pairs, err);
 
 	if (r < 0)
 		return r;
-	qsort(pairs, s->n, sizeof(*pairs), compare_predictions);
+	qsort(pairs, s->n, sizeof(*pairs), metric_compare_predictions);
 	for (size_t i = 0; i < s->n;) {
 		long double tied_zeros = 0, tied_ones = 0;
 		double rating = pairs[i].prediction;
@@ -209,7 +213,7 @@ static int score_auc(const struct scored *s, struct metric_values *out, struct f
 	}
 	if (zeros == 0 || ones == 0)
 		return error_say(err, EBADMSG, "column %s has one class only", s->column);
-	return one_value(out, "auc", won / (zeros * ones), err);
+	return metric_add_value(out, "auc", won / (zeros * ones), err);
 }
 
 /* --- labels ----------------------------------------------------------------------------------- */
@@ -223,16 +227,16 @@ struct label {
 	bool is_truth;
 };
 
-static struct label to_label(const struct csv_field *field)
+static struct label label_of(const struct csv_field *field)
 {
 	struct label label = { .text = *field };
 
-	label.is_number = field_to_double(field, &label.number);
+	label.is_number = metric_to_double(field, &label.number);
 	return label;
 }
 
 /* Numbers by value, then texts by their bytes. */
-static int compare_labels(const void *a, const void *b)
+static int label_compare(const void *a, const void *b)
 {
 	const struct label *x = a;
 	const struct label *y = b;
@@ -249,24 +253,24 @@ static int compare_labels(const void *a, const void *b)
 	return (x->text.len > y->text.len) - (x->text.len < y->text.len);
 }
 
-static bool same_label(const struct csv_field *a, const struct csv_field *b)
+static bool label_equal(const struct csv_field *a, const struct csv_field *b)
 {
 	struct label x, y;
 
 	if (a->len == b->len && memcmp(a->text, b->text, a->len) == 0)
 		return true;
-	x = to_label(a);
-	y = to_label(b);
-	return compare_labels(&x, &y) == 0;
+	x = label_of(a);
+	y = label_of(b);
+	return label_compare(&x, &y) == 0;
 }
 
-static int score_accuracy(const struct scored *s, struct metric_values *out, struct fh_error *err)
+static int metric_accuracy(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	size_t right = 0;
 
 	for (size_t i = 0; i < s->n; i++)
-		right += same_label(&s->rows[i].truth, &s->rows[i].prediction);
-	return one_value(out, "accuracy", (long double)right / s->n, err);
+		right += label_equal(&s->rows[i].truth, &s->rows[i].prediction);
+	return metric_add_value(out, "accuracy", (long double)right / s->n, err);
 }
 
 struct class_counts {
@@ -274,28 +278,28 @@ struct class_counts {
 };
 
 /* All labels in order: a class is a run of equal ones. */
-static struct label *sorted_labels(const struct scored *s)
+static struct label *labels_sorted(const struct scored *s)
 {
 	struct label *labels = xcalloc(2 * s->n, sizeof(*labels));
 
 	for (size_t i = 0; i < s->n; i++) {
-		labels[2 * i] = to_label(&s->rows[i].truth);
+		labels[2 * i] = label_of(&s->rows[i].truth);
 		labels[2 * i].is_truth = true;
-		labels[2 * i + 1] = to_label(&s->rows[i].prediction);
+		labels[2 * i + 1] = label_of(&s->rows[i].prediction);
 		labels[2 * i].row = labels[2 * i + 1].row = i;
 	}
-	qsort(labels, 2 * s->n, sizeof(*labels), compare_labels);
+	qsort(labels, 2 * s->n, sizeof(*labels), label_compare);
 	return labels;
 }
 
 /* Counts the class that begins at labels[i]; returns where the next one begins. */
-static size_t count_class(const struct scored *s, const struct label *labels, size_t i,
+static size_t labels_count_class(const struct scored *s, const struct label *labels, size_t i,
 		struct class_counts *out)
 {
 	const struct label *first = &labels[i];
 
 	*out = (struct class_counts){ .truths = 0 };
-	for (; i < 2 * s->n && compare_labels(first, &labels[i]) == 0; i++) {
+	for (; i < 2 * s->n && label_compare(first, &labels[i]) == 0; i++) {
 		const struct scored_row *row = &s->rows[labels[i].row];
 
 		if (!labels[i].is_truth) {
@@ -303,20 +307,20 @@ static size_t count_class(const struct scored *s, const struct label *labels, si
 			continue;
 		}
 		out->truths++;
-		out->right += same_label(&row->truth, &row->prediction);
+		out->right += label_equal(&row->truth, &row->prediction);
 	}
 	return i;
 }
 
 /* Harmonic mean of precision and recall: 0 where nothing is right. */
-static long double f1_of(const struct class_counts *c)
+static long double metric_f1_of(const struct class_counts *c)
 {
 	return c->right ? 2.0L * c->right / (c->truths + c->predictions) : 0;
 }
 
-static int score_f1(const struct scored *s, struct metric_values *out, struct fh_error *err)
+static int metric_f1(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
-	auto_free struct label *labels = sorted_labels(s);
+	auto_free struct label *labels = labels_sorted(s);
 	long double sum = 0, greatest = 0;
 	size_t classes = 0, true_classes = 0;
 
@@ -324,8 +328,8 @@ static int score_f1(const struct scored *s, struct metric_values *out, struct fh
 		struct class_counts counts;
 		long double f1;
 
-		i = count_class(s, labels, i, &counts);
-		f1 = f1_of(&counts);
+		i = labels_count_class(s, labels, i, &counts);
+		f1 = metric_f1_of(&counts);
 		sum += f1;
 		classes++;
 		if (counts.truths) {
@@ -333,19 +337,19 @@ static int score_f1(const struct scored *s, struct metric_values *out, struct fh
 			greatest = f1;
 		}
 	}
-	return one_value(out, "f1", true_classes <= 2 ? greatest : sum / classes, err);
+	return metric_add_value(out, "f1", true_classes <= 2 ? greatest : sum / classes, err);
 }
 
 /* ---------------------------------------------------------------------------------------------- */
 
 static const struct metric metrics[] = {
-	{ "accuracy", score_accuracy },
-	{ "f1", score_f1 },
-	{ "rmse", score_rmse },
-	{ "r2", score_r2 },
-	{ "mae", score_mae },
-	{ "log_loss", score_log_loss },
-	{ "auc", score_auc },
+	{ "accuracy", metric_accuracy },
+	{ "f1", metric_f1 },
+	{ "rmse", metric_rmse },
+	{ "r2", metric_r2 },
+	{ "mae", metric_mae },
+	{ "log_loss", metric_log_loss },
+	{ "auc", metric_auc },
 	{ "bleu", metric_bleu },
 };
 

@@ -21,7 +21,7 @@ struct matching {
 	size_t *taken; /* for each row of the answers, the line that predicts it; 0: none yet */
 };
 
-static uint64_t hash_field(const struct csv_field *field)
+static uint64_t matching_hash(const struct csv_field *field)
 {
 	uint64_t hash = 14695981039346656037U;
 
@@ -30,17 +30,17 @@ static uint64_t hash_field(const struct csv_field *field)
 	return hash ^ hash >> 32;
 }
 
-static bool field_equal(const struct csv_field *a, const struct csv_field *b)
+static bool matching_equal(const struct csv_field *a, const struct csv_field *b)
 {
 	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
 /* The slot of an id: that of its row, or the free one where it would go. */
-static size_t find_slot(const struct matching *m, const struct csv_field *id)
+static size_t matching_find_slot(const struct matching *m, const struct csv_field *id)
 {
-	size_t slot = hash_field(id) & m->mask;
+	size_t slot = matching_hash(id) & m->mask;
 
-	while (m->slots[slot] && !field_equal(&m->answers->rows[m->slots[slot] - 1].id, id))
+	while (m->slots[slot] && !matching_equal(&m->answers->rows[m->slots[slot] - 1].id, id))
 		slot = (slot + 1) & m->mask;
 	return slot;
 }
@@ -58,7 +58,7 @@ static int matching_init(struct matching *m, const struct csv *answers, struct f
 		.taken = xcalloc(answers->n, sizeof(*m->taken)),
 	};
 	for (size_t i = 0; i < answers->n; i++) {
-		size_t slot = find_slot(m, &answers->rows[i].id);
+		size_t slot = matching_find_slot(m, &answers->rows[i].id);
 
 		if (m->slots[slot])
 			return error_say(err, EBADMSG, "line %zu: an id that was there before",
@@ -74,7 +74,7 @@ static void matching_release(struct matching *m)
 	free(m->taken);
 }
 
-static int say_unknown(
+static int matching_say_unknown(
 		const struct csv_row *row, const struct csv_columns *columns, struct fh_error *err)
 {
 	auto_buf struct buf id = BUF_INIT(256);
@@ -84,8 +84,8 @@ static int say_unknown(
 			columns->id, buf_str(&id));
 }
 
-static int say_again(const struct csv_row *row, size_t before, const struct csv_columns *columns,
-		struct fh_error *err)
+static int matching_say_twice(const struct csv_row *row, size_t before,
+		const struct csv_columns *columns, struct fh_error *err)
 {
 	auto_buf struct buf id = BUF_INIT(256);
 
@@ -94,8 +94,8 @@ static int say_again(const struct csv_row *row, size_t before, const struct csv_
 			columns->id, buf_str(&id), before);
 }
 
-static int say_missing(const struct matching *m, size_t missing, const struct csv_columns *columns,
-		struct fh_error *err)
+static int matching_say_missing(const struct matching *m, size_t missing,
+		const struct csv_columns *columns, struct fh_error *err)
 {
 	auto_buf struct buf id = BUF_INIT(256);
 	size_t first = 0;
@@ -107,15 +107,15 @@ static int say_missing(const struct matching *m, size_t missing, const struct cs
 			m->answers->n, columns->id, buf_str(&id));
 }
 
-static int match_row(struct matching *m, const struct csv_row *row,
+static int matching_add_row(struct matching *m, const struct csv_row *row,
 		const struct csv_columns *columns, struct scored_row *out, struct fh_error *err)
 {
-	uint32_t found = m->slots[find_slot(m, &row->id)];
+	uint32_t found = m->slots[matching_find_slot(m, &row->id)];
 
 	if (!found)
-		return say_unknown(row, columns, err);
+		return matching_say_unknown(row, columns, err);
 	if (m->taken[found - 1])
-		return say_again(row, m->taken[found - 1], columns, err);
+		return matching_say_twice(row, m->taken[found - 1], columns, err);
 	if (!row->target.len)
 		return error_say(err, EINVAL, "line %zu: nothing in column %s", row->line,
 				columns->target);
@@ -127,16 +127,16 @@ static int match_row(struct matching *m, const struct csv_row *row,
 }
 
 /* `rows` has room for all answers: a row more can't match. */
-static int match(const struct csv *submission, const struct csv *answers,
+static int matching_rows(const struct csv *submission, const struct csv *answers,
 		const struct csv_columns *columns, struct scored_row *rows, struct fh_error *err)
 {
 	struct matching m;
 	int r = matching_init(&m, answers, err);
 
 	for (size_t i = 0; r == 0 && i < submission->n; i++)
-		r = match_row(&m, &submission->rows[i], columns, &rows[i], err);
+		r = matching_add_row(&m, &submission->rows[i], columns, &rows[i], err);
 	if (r == 0 && submission->n < answers->n)
-		r = say_missing(&m, answers->n - submission->n, columns, err);
+		r = matching_say_missing(&m, answers->n - submission->n, columns, err);
 	matching_release(&m);
 	return r;
 }
@@ -146,12 +146,13 @@ static int score_matched(const struct score_request *request, const struct csv *
 {
 	auto_free struct scored_row *rows = xcalloc(answers->n, sizeof(*rows));
 	struct scored scored = { .rows = rows, .n = answers->n, .column = request->columns.target };
-	int r = match(submission, answers, &request->columns, rows, err);
+	int r = matching_rows(submission, answers, &request->columns, rows, err);
 
 	return r < 0 ? r : request->metric->score(&scored, out, err);
 }
 
-static int read_answers(const struct score_request *request, struct csv *out, struct fh_error *err)
+static int score_read_answers(
+		const struct score_request *request, struct csv *out, struct fh_error *err)
 {
 	struct fh_error inner = FH_ERROR_INIT;
 	struct csv answers;
@@ -170,7 +171,7 @@ static int read_answers(const struct score_request *request, struct csv *out, st
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err)
 {
 	struct csv answers, submission;
-	int r = read_answers(request, &answers, err);
+	int r = score_read_answers(request, &answers, err);
 
 	if (r < 0)
 		return r;
@@ -186,7 +187,7 @@ int score_csv(const struct score_request *request, struct metric_values *out, st
 }
 
 /* A real number in JSON, never an integer: 1.0, not 1. */
-static void print_double(struct buf *out, double value)
+static void score_print_double(struct buf *out, double value)
 {
 	char text[40];
 
@@ -206,13 +207,13 @@ void score_print_values(struct buf *out, const struct metric_values *values)
 {
 	for (size_t i = 0; i < values->n; i++) {
 		buf_printf(out, "%s\"%s\": ", i ? ", " : "{", values->values[i].name);
-		print_double(out, values->values[i].value);
+		score_print_double(out, values->values[i].value);
 	}
 	buf_add_str(out, "}\n");
 }
 
 /* The inside of a JSON string: valid UTF-8, whatever the text is and wherever it was cut. */
-static void print_escaped(struct buf *out, const char *text)
+static void score_print_escaped(struct buf *out, const char *text)
 {
 	auto_buf struct buf clean = BUF_INIT(4 * FH_ERROR_MESSAGE_MAX);
 
@@ -230,8 +231,8 @@ static void print_escaped(struct buf *out, const char *text)
 void score_print_error(struct buf *out, const char *name, const struct fh_error *err)
 {
 	buf_add_str(out, "{\"error\": \"");
-	print_escaped(out, name);
+	score_print_escaped(out, name);
 	buf_add_str(out, str_starts(err->message, "line ") ? " " : ": ");
-	print_escaped(out, err->message);
+	score_print_escaped(out, err->message);
 	buf_add_str(out, "\"}\n");
 }
