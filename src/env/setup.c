@@ -136,8 +136,8 @@ static void begin(struct fh_env *env, enum work work, const char *text, int64_t 
 
 static void begin_script(struct fh_env *env)
 {
-	auto_free char *text =
-			xasprintf("export PATH=\"%s:$PATH\"\n%s", SETUP_DIR, env->setup.script);
+	const char *path = env->setup.n_files ? "export PATH=\"" SETUP_DIR ":$PATH\"\n" : "";
+	auto_free char *text = xasprintf("%s%s", path, env->setup.script);
 
 	env->n_scripts++;
 	begin(env, WORK_SCRIPT, text, SCRIPT_TIMEOUT_MS);

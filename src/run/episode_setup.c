@@ -68,7 +68,7 @@ int episode_set_up(struct fh_env *env, const struct agent_config *agent, const c
 	struct env_setup setup;
 	int r;
 
-	if (!agent && !aliases)
+	if (!agent && !aliases && !edits_at_once)
 		return 0;
 	r = episode_setup_make(&arena, agent, aliases, edits_at_once, &setup, err);
 	return r < 0 ? r : env_set_setup(env, &setup, err);

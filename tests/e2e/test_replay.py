@@ -114,17 +114,17 @@ def test_the_same_agent_leads_it_again(fumehood, serve, tmp_path):  # noqa: F811
         assert str(agent) in done.stderr and why in done.stderr
 
 
+@pytest.mark.parametrize("agent", [("--agent", "default"), ()], ids=["agent", "none"])
 @pytest.mark.parametrize("edits", [True, False])
-def test_a_linter_waits_for_edits(fumehood, edits):
+def test_a_linter_waits_for_edits(fumehood, edits, agent):
     """A recorded run's steps come without pauses, in which it would start."""
     edit = ["create a.py", "edit 1:1\nx = 1\nend_of_edit"] if edits else ["create a.txt"]
-    actions = fumehood.actions("pgrep -fc linter.py", *edit)
-    first = run(fumehood, "--task", "rows", "--model", actions)
-    words = ("replay", "--json", "--tasks-dir", TASKS, "--agent", "default")
-    done = fumehood(*words, "--out", fumehood.out, first["trajectory"])
-    again = json.loads(done.stdout)
-    seen = [trajectory(r)["trajectory"][0]["observation"].strip() for r in (first, again)]
-    assert seen == ["0", "1" if edits else "0"]
+    look = "pgrep -fc linter.py; echo $PATH"
+    first = run(fumehood, "--task", "rows", "--model", fumehood.actions(look, *edit))
+    words = ("--json", "--tasks-dir", TASKS, "--out", fumehood.out, *agent)
+    again = json.loads(fumehood("replay", *words, first["trajectory"]).stdout)
+    before, now = [trajectory(r)["trajectory"][0]["observation"].split() for r in (first, again)]
+    assert (before[0], now[0]) == ("0", str(int(edits))) and (agent or now[1] == before[1])
 
 
 def test_it_is_played_where_and_how_it_was(fumehood, serve):  # noqa: F811
