@@ -11,9 +11,9 @@
 #include "base/refusal.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "sandbox/gpus.h"
-#include "sandbox/idmap.h"
-#include "sandbox/leftovers.h"
+#include "native/gpus.h"
+#include "native/idmap.h"
+#include "native/leftovers.h"
 #include "sandbox/sandbox.h"
 #include "shell/session.h"
 

@@ -2,7 +2,7 @@
 #include "cli/cmd.h"
 #include "cmd/sandbox_exec.h"
 #include "cmd/sandbox_ps.h"
-#include "sandbox/leftovers.h"
+#include "native/leftovers.h"
 #include "sandbox/sandbox.h"
 
 #include <stdio.h>

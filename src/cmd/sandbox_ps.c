@@ -7,7 +7,7 @@
 #include "base/process.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "sandbox/leftovers.h"
+#include "native/leftovers.h"
 
 #include <dirent.h>
 #include <stdio.h>

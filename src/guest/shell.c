@@ -113,7 +113,7 @@ static void *map(int fd, size_t size, struct fh_error *err)
 	return at;
 }
 
-/* No later writer may have the mail, and nobody punch holes: see sandbox/mail.c. */
+/* No later writer may have the mail, and nobody punch holes: see native/mail.c. */
 static int map_memory(struct shell_start *shell, struct fh_error *err)
 {
 	shell->mail = map(shell->ends.mail, SHELL_MAIL_BYTES, err);

@@ -5,7 +5,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "sandbox/python.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/bind.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "sandbox/owner.h"
+#include "sandbox/bind.h"
 
 #include "base/path.h"
 #include "base/scope.h"
@@ -9,14 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Where a bind may come to lie. A folder that is mounted over what a sandbox needs hides it, and what
- * came of that would be a shell without programs, or none at all, and no word about why.
- */
+/* Places that every sandbox needs. A bind over one would leave it without a shell or programs. */
 static const char *const needed[] = { "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/lib",
 	"/usr/lib64", "/etc", "/tmp", GUEST_RUN_DIR, GUEST_WORKSPACE };
 
-/* Nothing beneath these is anybody's but the sandbox's. */
+/* Folders that hold nothing but the sandbox's own. */
 static const char *const reserved[] = { "/proc", "/dev", "/fumehood", GUEST_RUN_DIR };
 
 /* /lib, /lib64, /libx32, ... */
@@ -25,7 +22,7 @@ static bool is_library_folder(const char *path)
 	return str_starts(path, "/lib") && !strchr(path + 1, '/');
 }
 
-bool bind_hides_something(const char *target)
+bool sandbox_bind_hides_needed(const char *target)
 {
 	if (str_eq(target, "/") || is_library_folder(target))
 		return true;
@@ -48,11 +45,11 @@ int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err)
 	if (*bind->target != '/')
 		return error_say(err, EINVAL, "bind '%s': the target '%s' must be an absolute path",
 				bind->source, bind->target);
-	/* ".." is taken away by text here and by links inside, which may differ. */
+	/* Here ".." is resolved by text, inside by the kernel, which follows links. */
 	if (strstr(bind->target, "/../") || str_ends(bind->target, "/.."))
 		return error_say(err, EINVAL, "bind '%s': the target '%s' must not hold '..'",
 				bind->source, bind->target);
-	if (bind_hides_something(target))
+	if (sandbox_bind_hides_needed(target))
 		return error_say(err, EINVAL,
 				"bind '%s': at '%s' it would hide what a sandbox needs; choose "
 				"another place, as SRC:/data",

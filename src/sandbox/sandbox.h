@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/sha256.h"
 #include "base/waits.h"
+#include "sandbox/bind.h"
+#include "sandbox/limits.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,28 +103,6 @@ bool owner_has_layer(const struct owner *owner, const char *name);
 /* For sandboxes to which binds of `source`, an absolute path, are writable. Reads all its folders, the first time
  * that it is called for it; blocks meanwhile. */
 int owner_add_folders(struct owner *owner, const char *source, struct fh_error *err);
-
-enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
-enum sandbox_disk { DISK_MEMORY, DISK_DISK };
-
-/* 0 means: not limited. */
-struct sandbox_limits {
-	int64_t memory_bytes;
-	int64_t pids;
-	double cpus;        /* cores' worth of time: 1.5 */
-	int64_t disk_bytes; /* in memory, also three quarters of memory_bytes at most */
-	int64_t disk_files;
-	enum sandbox_disk disk_on;
-};
-
-struct sandbox_bind {
-	const char *source; /* absolute path here, file or folder; mounted read-only */
-	const char *target; /* absolute path inside */
-};
-
-/* -EINVAL for a path that is not absolute, and for a target that would hide what a sandbox needs for
- * itself (/usr, /proc, ...). sandbox_start() refuses the same; ask before there is one to start. */
-int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err);
 
 struct sandbox_options {
 	const char *layer; /* name; NULL: an empty home */

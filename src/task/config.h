@@ -3,7 +3,7 @@
 #define TASK_CONFIG_H
 
 #include "config/schema.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/limits.h"
 #include "task/task.h"
 
 #include <stdint.h>

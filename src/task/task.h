@@ -5,7 +5,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/sha256.h"
-#include "sandbox/sandbox.h"
+#include "sandbox/bind.h"
+#include "sandbox/limits.h"
 
 #include <fumehood/metric.h>
 

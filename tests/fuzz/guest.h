@@ -5,7 +5,7 @@
 #include "input.h"
 
 #include "proto/guest.h"
-#include "sandbox/owner.h"
+#include "native/owner.h"
 
 #include <stdbool.h>
 

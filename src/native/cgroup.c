@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "native/cgroup.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/process.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "native/cgroup_kind.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * The pool's own folder in each hierarchy has its process' name (base/process.h) behind PREFIX, and is
+ * claimed by it, so that the groups of a dead owner can be told from those of a live one.
+ */
+#define PREFIX "fumehood-"
+#define TRIES_MAX 4       /* used groups looked at for an empty one */
+#define CLOSE_WAIT_MS 500 /* for what is still ending */
+
+struct cgroups {
+	struct cgroup_tree tree;
+	pthread_mutex_t lock;            /* of what follows */
+	struct cgroup *used, **used_end; /* given back, oldest first */
+	unsigned made, lent;
+	bool closed;
+	int home[CGROUP_PARTS];
+	size_t n_home;
+	int claims[CGROUP_PARTS]; /* of its own folders, see base/process.h */
+	size_t n_claims;
+};
+
+static char *folder_of(const struct cgroups *pool, const struct cgroup *group, size_t part)
+{
+	return xasprintf("%s/%s", pool->tree.folders[part], group->name);
+}
+
+/* --- opening and closing --------------------------------------------------------------------- */
+
+static int remove_folder(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		auto_free char *path = NULL;
+
+		if (e->d_type != DT_DIR || e->d_name[0] == '.')
+			continue;
+		path = xasprintf("%s/%s", folder, e->d_name);
+		rmdir(path);
+	}
+	if (dir)
+		closedir(dir);
+	return rmdir(folder) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+static int collect_in(const char *base)
+{
+	DIR *dir = opendir(base);
+	const struct dirent *e;
+	int count = 0;
+
+	while (dir && (e = readdir(dir))) {
+		auto_free char *path = NULL;
+
+		if (!str_starts(e->d_name, PREFIX))
+			continue;
+		path = xasprintf("%s/%s", base, e->d_name);
+		if (process_folder_is_stale(path) && remove_folder(path) == 0)
+			count++;
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+int cgroups_collect(void)
+{
+	struct cgroup_tree tree = { 0 };
+	auto_free char *why = NULL;
+	int count = 0;
+
+	if (cgroup_tree_find(0, &tree, &why) < 0)
+		return 0;
+	for (size_t i = 0; i < tree.n; i++)
+		count += collect_in(tree.folders[i]);
+	cgroup_tree_release(&tree);
+	return count;
+}
+
+static int make_own_folders(struct cgroups *pool, const char *label, struct fh_error *err)
+{
+	struct cgroup_tree *tree = &pool->tree;
+	auto_free char *prefix = xasprintf(PREFIX "%s", label);
+	auto_free char *name = process_own_name(prefix);
+	int r;
+
+	for (size_t i = 0; i < tree->n; i++) {
+		char *folder = xasprintf("%s/%s", tree->folders[i], name);
+
+		free(tree->folders[i]);
+		tree->folders[i] = folder;
+		if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+			return error_set(err, errno, "make control group '%s'", folder);
+		r = process_claim(folder);
+		if (r < 0)
+			return error_set(err, -r, "lock control group '%s'", folder);
+		pool->claims[pool->n_claims++] = r;
+	}
+	return 0;
+}
+
+/* Before the tree's folders become the pool's own. */
+static void open_home(struct cgroups *pool, const struct cgroup_tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++) {
+		auto_free char *path = xasprintf("%s/cgroup.procs", tree->folders[i]);
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+		if (fd >= 0)
+			pool->home[pool->n_home++] = fd;
+	}
+}
+
+static int make_own(struct cgroups *pool, const char *label, pid_t helper, struct fh_error *err)
+{
+	struct cgroup_tree *tree = &pool->tree;
+	int r;
+
+	for (size_t i = 0; i < tree->n; i++)
+		collect_in(tree->folders[i]);
+	if (!tree->kind->born_into)
+		open_home(pool, tree);
+	r = make_own_folders(pool, label, err);
+	if (r == 0)
+		r = tree->kind->adopt(tree, helper, err);
+	return r < 0 ? r : tree->kind->prepare(tree, err);
+}
+
+struct cgroups *cgroups_open(const char *label, pid_t helper, char **out_why)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct cgroups *pool = xcalloc(1, sizeof(*pool));
+
+	if (cgroup_tree_find(helper, &pool->tree, out_why) < 0) {
+		free(pool);
+		return NULL;
+	}
+	pool->used_end = &pool->used;
+	pthread_mutex_init(&pool->lock, NULL);
+	if (make_own(pool, label, helper, &err) < 0) {
+		*out_why = xstrdup(err.message);
+		cgroups_close(pool);
+		return NULL;
+	}
+	return pool;
+}
+
+int cgroups_adopt(struct cgroups *pool, pid_t helper, struct fh_error *err)
+{
+	return pool->tree.kind->adopt(&pool->tree, helper, err);
+}
+
+bool cgroups_born_into(const struct cgroups *pool)
+{
+	return pool->tree.kind->born_into;
+}
+
+static void free_group(struct cgroup *group)
+{
+	cgroup_sent(group);
+	close_fd(&group->cpu_fd);
+	close_fd(&group->memory_fd);
+	free(group->name);
+	free(group);
+}
+
+/* Those that it claims: a fork does not. What does not end soon is collected by the next owner. */
+static void remove_own_folders(const struct cgroups *pool)
+{
+	int64_t deadline = clock_now_ns() + CLOSE_WAIT_MS * NS_PER_MS;
+
+	for (size_t i = 0; i < pool->n_claims; i++)
+		while (remove_folder(pool->tree.folders[i]) < 0 && clock_now_ns() < deadline)
+			nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
+}
+
+static void unclaim(struct cgroups *pool)
+{
+	while (pool->n_claims)
+		close(pool->claims[--pool->n_claims]);
+}
+
+void cgroups_forked(struct cgroups *pool)
+{
+	pthread_mutex_init(&pool->lock, NULL); /* another thread may have held it */
+	unclaim(pool);
+}
+
+static void destroy(struct cgroups *pool)
+{
+	while (pool->used) {
+		struct cgroup *group = pool->used;
+
+		pool->used = group->next;
+		free_group(group);
+	}
+	for (size_t i = 0; i < pool->n_home; i++)
+		close(pool->home[i]);
+	remove_own_folders(pool);
+	unclaim(pool);
+	cgroup_tree_release(&pool->tree);
+	pthread_mutex_destroy(&pool->lock);
+	free(pool);
+}
+
+void cgroups_close(struct cgroups *pool)
+{
+	bool last;
+
+	if (!pool)
+		return;
+	pthread_mutex_lock(&pool->lock);
+	pool->closed = true;
+	last = pool->lent == 0;
+	pthread_mutex_unlock(&pool->lock);
+	if (last)
+		destroy(pool);
+}
+
+/* --- groups ---------------------------------------------------------------------------------- */
+
+static bool is_empty(const struct cgroups *pool, const struct cgroup *group)
+{
+	auto_free char *folder = folder_of(pool, group, 0);
+	auto_free char *path = xasprintf("%s/cgroup.procs", folder);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct cgroup_kind *kind = pool->tree.kind;
+	char byte;
+
+	return fd >= 0 && read(fd, &byte, 1) == 0 &&
+			!(kind->is_used && kind->is_used(&pool->tree, group->name));
+}
+
+static void remove_group(struct cgroups *pool, struct cgroup *group)
+{
+	for (size_t i = 0; i < pool->tree.n; i++) {
+		auto_free char *folder = folder_of(pool, group, i);
+
+		rmdir(folder);
+	}
+	free_group(group);
+}
+
+/* The first of the oldest few that is empty, taken out of the list. Under the lock. */
+static struct cgroup *find_empty(struct cgroups *pool)
+{
+	struct cgroup **at = &pool->used;
+
+	for (int i = 0; *at && i < TRIES_MAX; i++, at = &(*at)->next) {
+		struct cgroup *found = *at;
+
+		if (!is_empty(pool, found))
+			continue;
+		*at = found->next;
+		if (pool->used_end == &found->next)
+			pool->used_end = at;
+		found->next = NULL;
+		return found;
+	}
+	return NULL;
+}
+
+/* One that can begin anew; those that can't go. */
+static struct cgroup *take_used(struct cgroups *pool)
+{
+	bool (*forget_peak)(int) = pool->tree.kind->forget_peak;
+	struct cgroup *found;
+
+	pthread_mutex_lock(&pool->lock);
+	while ((found = find_empty(pool)) && forget_peak && !forget_peak(found->memory_fd))
+		remove_group(pool, found);
+	pthread_mutex_unlock(&pool->lock);
+	return found;
+}
+
+static int make_group(struct cgroups *pool, struct cgroup **out, struct fh_error *err)
+{
+	struct cgroup *group = xcalloc(1, sizeof(*group));
+
+	group->pool = pool;
+	group->cpu_fd = group->memory_fd = -1;
+	pthread_mutex_lock(&pool->lock);
+	group->name = xasprintf("ep%u", pool->made++);
+	pthread_mutex_unlock(&pool->lock);
+	for (size_t i = 0; i < pool->tree.n; i++) {
+		auto_free char *folder = folder_of(pool, group, i);
+
+		if (mkdir(folder, 0755) < 0 && errno != EEXIST) {
+			int r = error_set(err, errno, "make control group '%s'", folder);
+
+			free_group(group);
+			return r;
+		}
+	}
+	*out = group;
+	return 0;
+}
+
+static int open_part(const struct cgroups *pool, const struct cgroup *group, size_t part)
+{
+	auto_free char *folder = folder_of(pool, group, part);
+	auto_free char *procs = xasprintf("%s/cgroup.procs", folder);
+
+	if (pool->tree.kind->born_into)
+		return open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return open(procs, O_WRONLY | O_CLOEXEC);
+}
+
+static int open_files(struct cgroups *pool, struct cgroup *group, struct fh_error *err)
+{
+	for (size_t i = 0; i < pool->tree.n; i++) {
+		int fd = open_part(pool, group, i);
+
+		if (fd < 0)
+			return error_set(err, errno, "open control group '%s'", group->name);
+		group->parts[group->n_parts++] = fd;
+	}
+	if (group->cpu_fd < 0)
+		group->cpu_fd = pool->tree.kind->open_cpu(&pool->tree, group->name);
+	if (group->memory_fd < 0 && pool->tree.kind->forget_peak)
+		group->memory_fd = pool->tree.kind->open_memory(&pool->tree, group->name);
+	return 0;
+}
+
+/* The kernel's counters go on from the group's earlier lives, and from what waits in it. */
+static void count_anew(struct cgroup *group)
+{
+	int64_t cpu;
+
+	group->cpu_base_ns = 0;
+	cpu = cgroup_cpu_ns(group);
+	group->cpu_base_ns = cpu > 0 ? cpu : 0;
+}
+
+static bool has_limits(const struct cgroup *group, const struct sandbox_limits *l)
+{
+	return group->limited && group->limits.memory_bytes == l->memory_bytes &&
+			group->limits.pids == l->pids && group->limits.cpus == l->cpus;
+}
+
+static int set_limits(
+		struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
+{
+	const struct cgroup_tree *tree = &group->pool->tree;
+	const struct sandbox_limits *has = group->known ? &group->limits : NULL;
+	int64_t kills;
+	int r;
+
+	group->known = false;
+	r = tree->kind->limit(tree, group->name, limits, has, err);
+	if (r < 0)
+		return r;
+	group->limits = *limits;
+	group->known = group->limited = true;
+	group->oom_base = 0;
+	kills = cgroup_oom_kills(group);
+	group->oom_base = kills > 0 ? kills : 0;
+	return 0;
+}
+
+int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err)
+{
+	struct cgroup *group = take_used(pool);
+	int r = 0;
+
+	if (!group)
+		r = make_group(pool, &group, err);
+	if (r < 0)
+		return r;
+	r = open_files(pool, group, err);
+	if (r < 0) {
+		remove_group(pool, group);
+		return r;
+	}
+	group->limited = false;
+	pthread_mutex_lock(&pool->lock);
+	pool->lent++;
+	pthread_mutex_unlock(&pool->lock);
+	*out = group;
+	return 0;
+}
+
+int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
+{
+	int r = has_limits(group, limits) ? 0 : set_limits(group, limits, err);
+
+	if (r == 0)
+		count_anew(group);
+	return r;
+}
+
+size_t cgroups_home(const struct cgroups *pool, const int **out_fds)
+{
+	*out_fds = pool->home;
+	return pool->n_home;
+}
+
+void cgroups_give(struct cgroup *group)
+{
+	struct cgroups *pool = group->pool;
+	bool last;
+
+	cgroup_sent(group);
+	pthread_mutex_lock(&pool->lock);
+	group->next = NULL;
+	*pool->used_end = group;
+	pool->used_end = &group->next;
+	last = --pool->lent == 0 && pool->closed;
+	pthread_mutex_unlock(&pool->lock);
+	if (last)
+		destroy(pool);
+}
+
+void cgroup_sent(struct cgroup *group)
+{
+	for (size_t i = 0; i < group->n_parts; i++)
+		close(group->parts[i]);
+	group->n_parts = 0;
+}
+
+int64_t cgroup_cpu_ns(const struct cgroup *group)
+{
+	const struct cgroup_kind *kind = group->pool->tree.kind;
+	int64_t n = group->cpu_fd < 0 ? -1 : cgroup_read_number(group->cpu_fd, kind->cpu_key);
+
+	return n < 0 ? -1 : n * kind->cpu_unit_ns - group->cpu_base_ns;
+}
+
+int64_t cgroup_memory_peak(const struct cgroup *group)
+{
+	const struct cgroup_tree *tree = &group->pool->tree;
+	auto_close int opened = -1;
+
+	if (group->memory_fd >= 0)
+		return cgroup_read_number(group->memory_fd, "");
+	opened = tree->kind->open_memory(tree, group->name);
+	return opened < 0 ? -1 : cgroup_read_number(opened, "");
+}
+
+int64_t cgroup_oom_kills(const struct cgroup *group)
+{
+	const struct cgroup_tree *tree = &group->pool->tree;
+	int64_t n = tree->kind->oom_kills(tree, group->name);
+
+	return n < 0 ? -1 : n - group->oom_base;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "native/cgroup_kind.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where control groups are on this machine, from /proc/self/mountinfo and /proc/PID/cgroup. */
+
+#define FILE_MAX (1 << 20)
+
+static bool list_has(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *at = list; at; at = strchr(at, ','), at += at != NULL)
+		if (strncmp(at, word, n) == 0 && (at[n] == ',' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+/*
+ * proc(5): "36 35 98:0 /root /mount/point options shared:1 - type source super-options". The hierarchy
+ * is told by its type, and for v1 by the controllers among its super-options.
+ */
+static char *mount_of_line(char *line, const char *controller)
+{
+	char *tail = strstr(line, " - ");
+	char *type, *options, *rest = line, *point = NULL;
+
+	if (!tail)
+		return NULL;
+	*tail = '\0';
+	tail += 3;
+	type = strsep(&tail, " ");
+	strsep(&tail, " ");
+	options = tail;
+	if (!options || !str_eq(type, *controller ? "cgroup" : "cgroup2"))
+		return NULL;
+	if (*controller && !list_has(options, controller))
+		return NULL;
+	for (int i = 0; i < 5; i++)
+		point = strsep(&rest, " ");
+	return point ? xstrdup(point) : NULL;
+}
+
+char *cgroup_top_folder(const char *controller)
+{
+	auto_buf struct buf text = BUF_INIT(FILE_MAX);
+	char *line, *rest, *found = NULL;
+
+	if (fd_read_file("/proc/self/mountinfo", &text, NULL) < 0)
+		return NULL;
+	rest = text.data;
+	while (!found && (line = strsep(&rest, "\n")))
+		found = mount_of_line(line, controller);
+	return found;
+}
+
+/* cgroups(7): "4:memory:/user/1000", "0::/user.slice/x.scope". */
+static const char *group_of_line(char *line, const char *controller)
+{
+	char *list;
+
+	strsep(&line, ":");
+	list = strsep(&line, ":");
+	if (!list || !line)
+		return NULL;
+	return (*controller ? list_has(list, controller) : !*list) ? line : NULL;
+}
+
+char *cgroup_folder_of(pid_t pid, const char *controller)
+{
+	auto_free char *top = cgroup_top_folder(controller);
+	auto_free char *path = xasprintf("/proc/%d/cgroup", (int)(pid ? pid : getpid()));
+	auto_buf struct buf text = BUF_INIT(FILE_MAX);
+	const char *group = NULL;
+	char *line, *rest;
+
+	if (!top || fd_read_file(path, &text, NULL) < 0)
+		return NULL;
+	rest = text.data;
+	while (!group && (line = strsep(&rest, "\n")))
+		group = group_of_line(line, controller);
+	if (!group)
+		return NULL;
+	return str_eq(group, "/") ? take_ptr(top) : xasprintf("%s%s", top, group);
+}
+
+void cgroup_tree_release(struct cgroup_tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++)
+		free(tree->folders[i]);
+	*tree = (struct cgroup_tree){ 0 };
+}
+
+int cgroup_tree_find(pid_t helper, struct cgroup_tree *out, char **out_why)
+{
+	auto_free char *why1 = NULL;
+	auto_free char *why2 = NULL;
+
+	if (cgroup_v1.find(helper, out, &why1) == 0 || cgroup_v2.find(helper, out, &why2) == 0)
+		return 0;
+	*out_why = xasprintf("%s; %s", why1, why2);
+	return -ENOENT;
+}

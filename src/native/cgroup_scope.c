@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "native/cgroup_scope.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/process.h"
+#include "base/scope.h"
+#include "native/cgroup_kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * systemd's StartTransientUnit (org.freedesktop.systemd1(5)), called by systemd's own busctl, which is
+ * wherever systemd is: a library would be one more thing to need.
+ */
+#define BUSCTL "/usr/bin/busctl"
+#define SYSTEMD_RUNS "/run/systemd/system"
+#define SYSTEM_BUS "/run/dbus/system_bus_socket"
+
+static const char *const call[] = {
+	"call",
+	"org.freedesktop.systemd1",
+	"/org/freedesktop/systemd1",
+	"org.freedesktop.systemd1.Manager",
+	"StartTransientUnit",
+	"ssa(sv)a(sa(sv))",
+};
+
+/* Our processes heed no polite signal: without KillSignal a logout would wait for them. */
+static const char *const properties[] = {
+	/* count, then name, signature and value of each; the process comes after them */
+	"6",
+	"Description",
+	"s",
+	"Sandboxes of Fumehood",
+	"Delegate",
+	"b",
+	"true",
+	"TasksMax",
+	"t",
+	"18446744073709551615",
+	"KillSignal",
+	"i",
+	"9",
+	"CollectMode",
+	"s",
+	"inactive-or-failed",
+	"PIDs",
+	"au",
+	"1",
+};
+
+#define ARGS_MAX (ARRAY_SIZE(call) + ARRAY_SIZE(properties) + 10)
+
+struct bus {
+	bool machine;         /* or of this user */
+	char runtime_dir[64]; /* "XDG_RUNTIME_DIR=/run/user/1000" */
+};
+
+/* Only what is there to be reached: asking in vain takes time. */
+static bool find_bus(struct bus *out)
+{
+	char path[64];
+
+	*out = (struct bus){ .machine = geteuid() == 0 };
+	snprintf(path, sizeof(path), "/run/user/%u/bus", (unsigned)geteuid());
+	snprintf(out->runtime_dir, sizeof(out->runtime_dir), "XDG_RUNTIME_DIR=/run/user/%u",
+			(unsigned)geteuid());
+	return access(SYSTEMD_RUNS, F_OK) == 0 && access(BUSCTL, X_OK) == 0 &&
+			access(out->machine ? SYSTEM_BUS : path, W_OK) == 0;
+}
+
+static size_t add_all(const char **argv, size_t n, const char *const *list, size_t n_list)
+{
+	for (size_t i = 0; i < n_list; i++)
+		argv[n++] = list[i];
+	return n;
+}
+
+static int set_actions(posix_spawn_file_actions_t *actions, int complaints)
+{
+	int r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
+
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, 0, 1);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(actions, complaints, 2);
+	if (r == 0)
+		r = posix_spawn_file_actions_addclosefrom_np(actions, 3);
+	return r;
+}
+
+static int spawn(const struct bus *bus, const char *const *argv, int complaints, pid_t *out_pid)
+{
+	const char *const env[] = { "LANG=C.UTF-8", bus->runtime_dir, NULL };
+	posix_spawn_file_actions_t actions;
+	int r;
+
+	posix_spawn_file_actions_init(&actions);
+	r = set_actions(&actions, complaints);
+	if (r == 0)
+		r = posix_spawn(out_pid, BUSCTL, &actions, NULL, (char *const *)(uintptr_t)argv,
+				(char *const *)(uintptr_t)env);
+	posix_spawn_file_actions_destroy(&actions);
+	return -r;
+}
+
+static int start_call(
+		const struct bus *bus, const char *name, pid_t pid, int complaints, pid_t *out_pid)
+{
+	const char *argv[ARGS_MAX] = { "busctl", bus->machine ? "--system" : "--user", "--quiet",
+		"--timeout=2" };
+	char pid_text[16];
+	size_t n = 4;
+
+	snprintf(pid_text, sizeof(pid_text), "%d", (int)pid);
+	n = add_all(argv, n, call, ARRAY_SIZE(call));
+	argv[n++] = name;
+	argv[n++] = "fail"; /* if there is such a unit */
+	n = add_all(argv, n, properties, ARRAY_SIZE(properties));
+	argv[n++] = pid_text;
+	argv[n++] = "0"; /* no more units */
+	argv[n] = NULL;
+	return spawn(bus, argv, complaints, out_pid);
+}
+
+/* Whether the program ended well before the deadline; it is gone after it in any case. */
+static bool ends_well(pid_t pid, int64_t deadline)
+{
+	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	int status = 1, n;
+	pid_t r;
+
+	do
+		n = poll(&p, 1, clock_ms_left(deadline));
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		kill(pid, SIGKILL);
+	do
+		r = waitpid(pid, &status, 0);
+	while (r < 0 && errno == EINTR);
+	return r == pid && status == 0;
+}
+
+/* systemd has answered by then, but moves the process in its own time. */
+static bool wait_for_move(pid_t pid, const char *name, int64_t deadline)
+{
+	do {
+		auto_free char *folder = cgroup_folder_of(pid, "");
+
+		if (folder && strstr(folder, name))
+			return true;
+		nanosleep(&(struct timespec){ .tv_nsec = NS_PER_MS }, NULL);
+	} while (clock_ms_left(deadline));
+	return false;
+}
+
+static char *complaint(int fd)
+{
+	char text[200];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return xasprintf("systemd gave no scope: %s", *text ? text : "it did not answer");
+}
+
+int cgroup_scope_make(pid_t pid, char **out_why)
+{
+	int64_t deadline = clock_now_ns() + SCOPE_WAIT_MS * NS_PER_MS;
+	auto_close int complaints = memfd_create("busctl", MFD_CLOEXEC);
+	auto_free char *name = xasprintf(
+			"fumehood-%d-%lld.scope", (int)pid, (long long)process_start_time(pid));
+	struct bus bus;
+	pid_t busctl = -1;
+	int r;
+
+	if (!find_bus(&bus)) {
+		*out_why = xstrdup(bus.machine ? "no systemd to ask for a group"
+					       : "no systemd of this user to ask for a group");
+		return -ENOENT;
+	}
+	r = complaints < 0 ? -errno : start_call(&bus, name, pid, complaints, &busctl);
+	if (r < 0) {
+		*out_why = xasprintf("start '" BUSCTL "': %s", strerror(-r));
+		return r;
+	}
+	if (!ends_well(busctl, deadline) || !wait_for_move(pid, name, deadline)) {
+		*out_why = complaint(complaints);
+		return -EIO;
+	}
+	return 0;
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "base/scope.h"
+#include "native/cgroup_kind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Kernel documentation: admin-guide/cgroup-v1. A hierarchy per controller; several may share one. */
+
+enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
+
+static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu", "cpuacct" };
+
+#define NO_LIMIT (-1)
+#define NETWORK_PART 4          /* of the memory beside it */
+#define NETWORK_MOST (64 << 20) /* the machine has so much for all, its owner's connections too */
+#define NETWORK_LEFT (1 << 20)  /* of a group's last life, that does no harm */
+
+static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
+{
+	struct cgroup_tree tree = { .kind = &cgroup_v1 };
+
+	for (size_t i = 0; i < CONTROLLERS; i++) {
+		char *folder = cgroup_folder_of(0, controllers[i]);
+
+		if (!folder || access(folder, W_OK) < 0) {
+			*out_why = folder ? xasprintf("'%s' can't be written", folder)
+					  : xasprintf("there is no v1 hierarchy of '%s'",
+							    controllers[i]);
+			free(folder);
+			cgroup_tree_release(&tree);
+			return -ENOENT;
+		}
+		tree.folders[tree.n++] = folder;
+	}
+	*out = tree;
+	return 0;
+}
+
+/* Folders are in the order of the controllers, so that a number finds one; a shared hierarchy (cpu and
+ * cpuacct on most machines) is there twice, which does no harm. */
+static char *folder_of(const struct cgroup_tree *tree, int controller, const char *group)
+{
+	return xasprintf("%s/%s", tree->folders[controller], group);
+}
+
+static int v1_prepare(const struct cgroup_tree *tree, struct fh_error *err)
+{
+	return 0; /* nothing has to be switched on */
+}
+
+static int v1_adopt(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err)
+{
+	return 0; /* whoever opens a group may move anyone of this user there */
+}
+
+static int set(const struct cgroup_tree *tree, int controller, const char *group, const char *file,
+		int64_t value, struct fh_error *err)
+{
+	auto_free char *folder = folder_of(tree, controller, group);
+	int r = cgroup_write_number(folder, file, value);
+
+	return r < 0 ? error_set(err, -r, "set %s of control group '%s'", file, folder) : 0;
+}
+
+static int set_pids(const struct cgroup_tree *tree, const char *group, int64_t most,
+		struct fh_error *err)
+{
+	auto_free char *folder = folder_of(tree, PIDS, group);
+	int r;
+
+	if (most)
+		return set(tree, PIDS, group, "pids.max", most, err);
+	r = cgroup_write(folder, "pids.max", "max");
+	return r < 0 ? error_set(err, -r, "set pids.max of control group '%s'", folder) : 0;
+}
+
+/* What sockets of IP hold is counted apart, and only where there is a limit; v2 has it in the memory's.
+ * Kernels that can't are left as they are. */
+static int set_network(const struct cgroup_tree *tree, const char *group, int64_t memory_bytes,
+		struct fh_error *err)
+{
+	static const char file[] = "memory.kmem.tcp.limit_in_bytes";
+	auto_free char *folder = folder_of(tree, MEMORY, group);
+	int64_t part = memory_bytes / NETWORK_PART;
+	int64_t most = part < NETWORK_MOST ? part : NETWORK_MOST;
+	int r = cgroup_write_number(folder, file, memory_bytes ? most : NO_LIMIT);
+
+	if (r == 0 || r == -ENOENT || r == -EOPNOTSUPP)
+		return 0;
+	return error_set(err, -r, "set %s of control group '%s'", file, folder);
+}
+
+static int v1_limit(const struct cgroup_tree *tree, const char *group,
+		const struct sandbox_limits *l, const struct sandbox_limits *has,
+		struct fh_error *err)
+{
+	int64_t quota = l->cpus > 0 ? cgroup_cpu_quota_us(l->cpus) : NO_LIMIT;
+	bool memory = !has || has->memory_bytes != l->memory_bytes;
+	int r = 0;
+
+	if (memory)
+		r = set(tree, MEMORY, group, "memory.limit_in_bytes",
+				l->memory_bytes ? l->memory_bytes : NO_LIMIT, err);
+	if (r == 0 && memory)
+		r = set_network(tree, group, l->memory_bytes, err);
+	if (r == 0 && (!has || has->pids != l->pids))
+		r = set_pids(tree, group, l->pids, err);
+	if (r == 0 && (!has || has->cpus != l->cpus))
+		r = set(tree, CPU, group, "cpu.cfs_quota_us", quota, err);
+	if (r == 0)
+		r = set(tree, MEMORY, group, "memory.max_usage_in_bytes", 0, err);
+	return r;
+}
+
+static int open_file(
+		const struct cgroup_tree *tree, int controller, const char *group, const char *file)
+{
+	auto_free char *folder = folder_of(tree, controller, group);
+	auto_free char *path = xasprintf("%s/%s", folder, file);
+
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static int v1_open_cpu(const struct cgroup_tree *tree, const char *group)
+{
+	return open_file(tree, CPUACCT, group, "cpuacct.usage");
+}
+
+static int v1_open_memory(const struct cgroup_tree *tree, const char *group)
+{
+	return open_file(tree, MEMORY, group, "memory.max_usage_in_bytes");
+}
+
+/* Connections may outlive their processes by a second or two: guest/network.c. */
+static bool v1_is_used(const struct cgroup_tree *tree, const char *group)
+{
+	auto_close int fd = open_file(tree, MEMORY, group, "memory.kmem.tcp.usage_in_bytes");
+
+	return fd >= 0 && cgroup_read_number(fd, "") > NETWORK_LEFT;
+}
+
+static int64_t v1_oom_kills(const struct cgroup_tree *tree, const char *group)
+{
+	auto_close int fd = open_file(tree, MEMORY, group, "memory.oom_control");
+
+	return fd < 0 ? -1 : cgroup_read_number(fd, "oom_kill ");
+}
+
+const struct cgroup_kind cgroup_v1 = {
+	.find = v1_find,
+	.prepare = v1_prepare,
+	.adopt = v1_adopt,
+	.limit = v1_limit,
+	.open_cpu = v1_open_cpu,
+	.cpu_key = "",
+	.cpu_unit_ns = 1,
+	.open_memory = v1_open_memory,
+	.oom_kills = v1_oom_kills,
+	.is_used = v1_is_used,
+};

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "proto/guest.h"
+#include "native/owner.h"
+#include "sandbox/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/*
+ * The owner's side of a sandbox' PID 1. The guest may be taken over by its agent: every message is
+ * checked whole, and whatever breaks the protocol makes the sandbox "gone", which only it feels.
+ */
+#define QUEUE_MAX 256 /* events that may come while an answer is awaited, or without a pause */
+#define EVENT_BYTES_MAX 1024
+
+static void set_gone(struct sandbox *sb, struct sandbox_event *out)
+{
+	sb->gone = true;
+	if (!sb->stood)
+		atomic_store(&sb->owner->in_doubt, true);
+	*out = (struct sandbox_event){ .kind = SANDBOX_GONE };
+}
+
+void control_copy_reason(struct wire *w, char *out, size_t size)
+{
+	size_t n;
+	const char *at = wire_get_bytes(w, &n);
+
+	if (!at)
+		n = 0;
+	if (n >= size)
+		w->bad = true;
+	else
+		memcpy(out, at ? at : "", n);
+	n = n < size ? n : 0;
+	out[n] = '\0';
+	for (ssize_t bad; (bad = str_utf8_invalid(out, n)) >= 0;)
+		out[bad] = '?';
+	if (!*out)
+		snprintf(out, size, "the sandbox gave no reason");
+}
+
+/* Takes what a message says; false if it is broken. Descriptors that are kept are set to -1. */
+static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
+{
+	switch ((enum init_event)wire_get_u8(w)) {
+	case INIT_READY:
+		out->kind = SANDBOX_READY;
+		sb->stood = true;
+		if (*fd >= 0 && sb->files < 0) {
+			sb->files = take_fd(fd);
+			sb->files_base_bytes = sandbox_files_bytes(sb);
+		}
+		break;
+	case INIT_FAILED:
+		out->kind = SANDBOX_FAILED;
+		out->status = (int)wire_get_u32(w);
+		control_copy_reason(w, out->text, sizeof(out->text));
+		break;
+	case INIT_EXITED:
+		out->kind = SANDBOX_EXITED;
+		out->id = wire_get_u32(w);
+		out->status = (int)wire_get_u32(w);
+		break;
+	case INIT_SHELL_END:
+		out->kind = SANDBOX_SHELL;
+		out->status = (int)wire_get_u32(w);
+		break;
+	case INIT_INTERRUPTED:
+		out->kind = SANDBOX_INTERRUPTED;
+		break;
+	default:
+		return false;
+	}
+	return wire_done(w);
+}
+
+/* The next message of PID 1 without waiting, or SANDBOX_NONE. */
+static void receive(struct sandbox *sb, struct sandbox_event *out)
+{
+	char message[EVENT_BYTES_MAX];
+	auto_close int fd = -1;
+	size_t n_fds = 0;
+	struct wire w;
+	ssize_t n;
+
+	*out = (struct sandbox_event){ .kind = SANDBOX_NONE };
+	if (sb->gone || sb->control < 0) {
+		set_gone(sb, out);
+		return;
+	}
+	n = fd_recv_message(sb->control, message, sizeof(message), &fd, 1, &n_fds, MSG_DONTWAIT);
+	if (n == -EAGAIN) {
+		sb->n_unasked = 0;
+		return;
+	}
+	w = wire_open(message, n > 0 ? (size_t)n : 0);
+	/* One that never pauses would keep its owner from all others. */
+	if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !parse(sb, &w, &fd, out))
+		set_gone(sb, out);
+}
+
+void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out)
+{
+	if (sb->n_queue) {
+		*out = sb->queue[0];
+		memmove(sb->queue, sb->queue + 1, --sb->n_queue * sizeof(*sb->queue));
+		return;
+	}
+	receive(sb, out);
+	if (out->kind == SANDBOX_NONE && !sb->held && !porter_next_event(sb, out))
+		set_gone(sb, out);
+}
+
+bool sandbox_has_event(const struct sandbox *sb)
+{
+	return sb->n_queue > 0 || (sb->more && !sb->held);
+}
+
+void sandbox_waits(const struct sandbox *sb, struct waits *w)
+{
+	waits_add(w, sb->control, POLLIN);
+	if (!sb->porter_ended && !sb->held)
+		waits_add(w, sb->porter, POLLIN);
+	waits_until(w, sandbox_has_event(sb) ? 0 : sb->held ? INT64_MAX : porter_hangs_at(sb));
+}
+
+void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out)
+{
+	int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
+
+	for (;;) {
+		struct waits w = WAITS_INIT;
+
+		sandbox_next_event(sb, out);
+		if (out->kind != SANDBOX_NONE || clock_now_ns() >= deadline)
+			return;
+		sandbox_waits(sb, &w);
+		waits_until(&w, deadline);
+		waits_poll(&w);
+	}
+}
+
+int control_send(struct sandbox *sb, int socket, const struct buf *b, const int *fds, size_t n,
+		struct fh_error *err)
+{
+	int r;
+
+	if (b->truncated)
+		return error_say(err, E2BIG, "the request is larger than %zu bytes", b->cap);
+	sb->n_unasked = 0;
+	r = sb->gone ? -EPIPE : fd_send_message(socket, b->data, b->len, fds, n, MSG_DONTWAIT);
+	if (r == -EAGAIN) /* it has not read hundreds before it: it hangs */
+		sb->gone = true;
+	return r < 0 ? error_set(err, -r, "send to the sandbox") : 0;
+}
+
+/* --- what the guest would take for a broken message ----------------------------------------- */
+
+static size_t count(const char *const *list)
+{
+	size_t n = 0;
+
+	while (list && list[n])
+		n++;
+	return n;
+}
+
+int control_check_path(const char *path, struct fh_error *err)
+{
+	if (path && strlen(path) > GUEST_PATH_MAX)
+		return error_say(err, ENAMETOOLONG, "a path of more than %d bytes", GUEST_PATH_MAX);
+	return 0;
+}
+
+/* A sandbox would walk this machine through it, by /proc/self/fd/N. */
+static int check_fd(const int *fds, size_t i, struct fh_error *err)
+{
+	struct stat st;
+
+	if (fstat(fds[i], &st) < 0)
+		return error_set(err, errno, "look at descriptor %zu of a program", i);
+	if (S_ISDIR(st.st_mode))
+		return error_say(err, EISDIR,
+				"descriptor %zu is a folder, through which a sandbox would see this "
+				"machine's files: give it a file, a pipe or /dev/null",
+				i);
+	return 0;
+}
+
+static int check_run(const struct run_request *request, struct fh_error *err)
+{
+	if (!count(request->argv))
+		return error_say(err, EINVAL, "a program without a name");
+	if (count(request->argv) > GUEST_ARGS_MAX)
+		return error_say(err, E2BIG, "more than %d arguments", GUEST_ARGS_MAX);
+	if (count(request->env) > GUEST_ENV_MAX)
+		return error_say(err, E2BIG, "more than %d variables", GUEST_ENV_MAX);
+	if (request->n_fds > GUEST_FDS_MAX)
+		return error_say(err, E2BIG, "more than %d descriptors", GUEST_FDS_MAX);
+	for (size_t i = 0; i < request->n_fds; i++) {
+		int r = request->fds[i] < 0 ? 0 : check_fd(request->fds, i, err);
+
+		if (r < 0)
+			return r;
+	}
+	return control_check_path(request->cwd, err);
+}
+
+/* --- requests without an answer -------------------------------------------------------------- */
+
+_Static_assert((int)RUN_NOTHING == (int)SLOT_NOTHING && (int)RUN_STREAM_1 == (int)SLOT_STREAM_1 &&
+				(int)RUN_STREAM_2 == (int)SLOT_STREAM_2 &&
+				(int)RUN_INPUT == (int)SLOT_INPUT,
+		"the guest has the same numbers");
+
+int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
+		struct fh_error *err)
+{
+	static const uint8_t users[] = {
+		[USER_AGENT] = RUN_AGENT, [USER_ROOT] = RUN_ROOT, [USER_PACKER] = RUN_PACKER
+	};
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+	int fds[GUEST_FDS_MAX + 1];
+	struct init_run run = { .id = sb->next_id + 1,
+		.user = users[request->user],
+		.has_program = request->program_fd >= 0,
+		.n_slots = (uint32_t)request->n_fds,
+		.cwd = request->cwd,
+		.argv = request->argv,
+		.env = request->env };
+	size_t n = 0;
+	int r = check_run(request, err);
+
+	if (r < 0)
+		return r;
+	if (request->program_fd >= 0)
+		fds[n++] = request->program_fd;
+	for (size_t i = 0; i < request->n_fds; i++) {
+		if (request->fds[i] >= 0)
+			fds[n++] = request->fds[i];
+		else
+			run.slots[i] = (int8_t)request->fds[i];
+	}
+	sb->next_id++;
+	init_run_put(&b, &run);
+	r = control_send(sb, sb->control, &b, fds, n, err);
+	if (r == 0 && !request->held)
+		r = sandbox_go(sb, run.id, err);
+	if (r == 0)
+		*out_id = run.id;
+	return r;
+}
+
+int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(64);
+
+	wire_put_u8(&b, INIT_GO);
+	wire_put_u32(&b, id);
+	return control_send(sb, sb->control, &b, NULL, 0, err);
+}
+
+int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(64);
+
+	wire_put_u8(&b, INIT_SIGNAL);
+	wire_put_u32(&b, id);
+	wire_put_u32(&b, (uint32_t)signal_number);
+	return control_send(sb, sb->control, &b, NULL, 0, err);
+}
+
+int sandbox_interrupt(struct sandbox *sb, enum interrupt_level level, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(64);
+	struct shell_mark mark = { .began_ns = INT64_MAX };
+
+	if (sb->mail)
+		mark = *(const volatile struct shell_mark *)&sb->mail->mark;
+	wire_put_u8(&b, INIT_INTERRUPT);
+	wire_put_u8(&b, (uint8_t)level);
+	wire_put_u64(&b, (uint64_t)mark.began_ns);
+	wire_put_u32(&b, (uint32_t)mark.last_pid);
+	return control_send(sb, sb->control, &b, NULL, 0, err);
+}

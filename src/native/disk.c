@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/places.h"
+#include "base/process.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "native/owner.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/dqblk_xfs.h>
+#include <linux/fs.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/quota.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * Episodes' files on the disk (limits.disk_on: disk): a folder each in one of their owner's, which is
+ * <state>/episodes/owner-... with its process' name (base/process.h). Where the file system has project quotas, and this
+ * process may set them, the folder is a project of its own with a limit; else it has none, and the owner
+ * says so.
+ */
+#define EPISODES "episodes"
+#define PROJECT_BASE 0x46480000U /* of our project ids; the folder's inode tells them apart */
+#define BASIC_BLOCK 512          /* what XFS' quota calls count in */
+
+static int episodes_dir(char **out, struct fh_error *err)
+{
+	auto_free char *state = NULL;
+	int r = places_state_dir(NULL, &state, err);
+
+	if (r < 0)
+		return r;
+	*out = path_join(state, EPISODES);
+	/* 0711: sandboxes get here by a mount; nobody else can list it. */
+	r = path_mkdirs(*out, 0711, err);
+	if (r < 0)
+		free(take_ptr(*out));
+	return r;
+}
+
+static int set_project(int fd, uint32_t project)
+{
+	struct fsxattr attr;
+
+	if (ioctl(fd, FS_IOC_FSGETXATTR, &attr) < 0)
+		return -errno;
+	attr.fsx_projid = project;
+	attr.fsx_xflags |= FS_XFLAG_PROJINHERIT;
+	return ioctl(fd, FS_IOC_FSSETXATTR, &attr) < 0 ? -errno : 0;
+}
+
+static int set_quota(int fd, uint32_t project, const struct sandbox_limits *l)
+{
+	struct fs_disk_quota quota = { .d_version = FS_DQUOT_VERSION,
+		.d_flags = FS_PROJ_QUOTA,
+		.d_id = project,
+		.d_fieldmask = FS_DQ_BHARD | FS_DQ_IHARD,
+		.d_blk_hardlimit = (uint64_t)l->disk_bytes / BASIC_BLOCK,
+		.d_ino_hardlimit = (uint64_t)l->disk_files };
+
+	if (syscall(SYS_quotactl_fd, fd, QCMD(Q_XSETQLIM, PRJQUOTA), project, &quota) < 0)
+		return -errno;
+	return 0;
+}
+
+/* True if what the folder holds is counted, and limited if that was asked for. */
+static bool limit_folder(const char *folder, const struct sandbox_limits *l)
+{
+	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat st;
+	uint32_t project;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return false;
+	project = PROJECT_BASE ^ (uint32_t)st.st_ino;
+	return set_quota(fd, project, l) == 0 && set_project(fd, project) == 0;
+}
+
+static int make_own_dir(struct owner *o, struct fh_error *err)
+{
+	auto_free char *episodes = NULL;
+	auto_free char *prefix = NULL;
+	auto_free char *dir = NULL;
+	int r = episodes_dir(&episodes, err);
+
+	if (r < 0)
+		return r;
+	prefix = path_join(episodes, "owner");
+	dir = process_own_name(prefix);
+	if (mkdir(dir, 0711) < 0)
+		return error_set(err, errno, "make '%s'", dir);
+	o->disk_claim = process_claim(dir);
+	if (o->disk_claim < 0)
+		return error_set(err, -o->disk_claim, "lock '%s'", dir);
+	o->disk_dir = take_ptr(dir);
+	return 0;
+}
+
+/* The path of a new one; its number says whether it is the owner's first. */
+static int new_name(struct owner *o, char **out, unsigned *out_number, struct fh_error *err)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&o->lock);
+	if (!o->disk_dir)
+		r = make_own_dir(o, err);
+	if (r == 0) {
+		*out_number = o->disk_folders++;
+		*out = xasprintf("%s/%u", o->disk_dir, *out_number);
+	}
+	pthread_mutex_unlock(&o->lock);
+	return r;
+}
+
+int disk_folder_new(struct owner *o, const struct sandbox_limits *l, char **out, bool *out_counted,
+		struct fh_error *err)
+{
+	auto_free char *folder = NULL;
+	unsigned number;
+	int r = new_name(o, &folder, &number, err);
+
+	if (r < 0)
+		return r;
+	if (number == 0)
+		disk_collect(o);
+	if (mkdir(folder, 0755) < 0)
+		return error_set(err, errno, "make '%s'", folder);
+	*out_counted = limit_folder(folder, l);
+	if (!*out_counted && (l->disk_bytes || l->disk_files))
+		atomic_store(&o->disk_unlimited, true);
+	*out = take_ptr(folder);
+	return 0;
+}
+
+int disk_collect(struct owner *o)
+{
+	auto_free char *dir = NULL;
+	const struct dirent *e;
+	int count = 0;
+	DIR *d;
+
+	if (episodes_dir(&dir, NULL) < 0)
+		return 0;
+	d = opendir(dir);
+	while (d && (e = readdir(d))) {
+		auto_free char *folder = NULL;
+
+		folder = path_join(dir, e->d_name);
+		if (!process_folder_is_stale(folder))
+			continue;
+		if (!atomic_load(&o->had_nursery) && owner_need_nursery(o, NULL) < 0)
+			break;
+		nursery_remove(o, folder);
+		o->disk_removals++;
+		count++;
+	}
+	if (d)
+		closedir(d);
+	return count;
+}
+
+void disk_close(struct owner *o)
+{
+	if (o->disk_dir)
+		rmdir(o->disk_dir); /* what is still there is removed by a later owner */
+	free(take_ptr(o->disk_dir));
+	close_fd(&o->disk_claim);
+}

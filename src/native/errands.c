@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "proto/guest.h"
+#include "native/nursery.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/*
+ * Plans and messages that the nursery can't take at once: it was killed and has to be started again with all its
+ * layers, it is asked whether it runs, or its socket is full. A thread that lives as long as there are some
+ * sees to them, in order, so that no loop over many episodes waits. A sandbox that can't be made says so by
+ * its own socket, as PID 1 would.
+ */
+struct errand {
+	struct errand *next;
+	struct sandbox *sb; /* to be made; NULL: the message is sent as it is */
+	struct buf message; /* a plan without its limits */
+	struct sandbox_limits limits;
+	struct sandbox_ends ends;
+	int tries;
+};
+
+static void free_errand(struct errand *e)
+{
+	sandbox_close_ends(&e->ends);
+	buf_release(&e->message);
+	free(e);
+}
+
+/* --- running --------------------------------------------------------------------------------- */
+
+static int deliver(struct owner *o, struct errand *e, struct fh_error *err)
+{
+	struct wire w = wire_open(e->message.data, e->message.len);
+	struct plan plan;
+	int r;
+
+	if (!e->sb)
+		return nursery_send_plan(o, &e->message, NULL, 0);
+	wire_get_u8(&w); /* NURSERY_PLAN */
+	r = plan_get(&w, &plan);
+	if (r < 0)
+		return error_set(err, -r, "read a plan");
+	r = sandbox_send_plan(e->sb, &plan, &e->limits, &e->ends, err);
+	plan_release(&plan);
+	return r;
+}
+
+static void tell_failure(const struct errand *e, const struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+
+	wire_put_u8(&b, INIT_FAILED);
+	wire_put_u32(&b, (uint32_t)-err->code);
+	wire_put_bytes(&b, err->message, strnlen(err->message, GUEST_TEXT_MAX - 1));
+	fd_send_message(e->ends.sockets[PLAN_CONTROL], b.data, b.len, NULL, 0, MSG_DONTWAIT);
+}
+
+static struct errand *take_first(struct owner *o)
+{
+	struct errand *e;
+
+	pthread_mutex_lock(&o->lock);
+	e = o->errands;
+	if (e)
+		o->errands = e->next;
+	o->errand_in_hand = e;
+	pthread_mutex_unlock(&o->lock);
+	return e;
+}
+
+static void settle(struct owner *o, struct errand *e, int r, const struct fh_error *err)
+{
+	bool again = nursery_is_lost(r) && ++e->tries < SANDBOX_STARTS_MAX;
+
+	pthread_mutex_lock(&o->lock);
+	o->errand_in_hand = NULL;
+	if (again) {
+		e->next = o->errands;
+		o->errands = e;
+	}
+	pthread_cond_broadcast(&o->errand_settled);
+	pthread_mutex_unlock(&o->lock);
+	if (again)
+		return;
+	if (r < 0 && e->sb)
+		tell_failure(e, err);
+	free_errand(e);
+}
+
+static void run_first(struct owner *o)
+{
+	struct fh_error err = FH_ERROR_INIT;
+	struct errand *e;
+	int r;
+
+	pthread_mutex_lock(&o->changing);
+	r = nursery_need(o, &err);
+	if (r == 0 && !nursery_has_room(o->nursery, NURSERY_ANSWER_MS)) {
+		atomic_store(&o->in_doubt, true);
+		r = error_say(&err, ETIMEDOUT, "the nursery does not read");
+	}
+	e = take_first(o);
+	if (e && r == 0)
+		r = deliver(o, e, &err);
+	if (nursery_is_lost(r))
+		atomic_store(&o->in_doubt, true);
+	pthread_mutex_unlock(&o->changing);
+	if (e)
+		settle(o, e, r, &err);
+	if (r == 0)
+		spares_refill(o);
+}
+
+static void *run_errands(void *owner)
+{
+	struct owner *o = owner;
+
+	pthread_mutex_lock(&o->lock);
+	while (o->errands) {
+		pthread_mutex_unlock(&o->lock);
+		run_first(o);
+		pthread_mutex_lock(&o->lock);
+	}
+	o->runs_errands = false;
+	pthread_mutex_unlock(&o->lock);
+	return NULL;
+}
+
+/* --- adding and dropping --------------------------------------------------------------------- */
+
+/* Under the lock. One that has let go of it as its last act is joined at once. */
+static int need_thread(struct owner *o)
+{
+	sigset_t all, before;
+	int r;
+
+	if (o->runs_errands)
+		return 0;
+	if (o->ran_errands)
+		pthread_join(o->errand_thread, NULL);
+	o->ran_errands = false;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&o->errand_thread, NULL, run_errands, o);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	o->runs_errands = o->ran_errands = r == 0;
+	return -r;
+}
+
+/* Takes it over. */
+static int add(struct owner *o, struct errand *e)
+{
+	struct errand **end;
+	int r;
+
+	pthread_mutex_lock(&o->lock);
+	r = need_thread(o);
+	for (end = &o->errands; *end; end = &(*end)->next)
+		;
+	if (r == 0)
+		*end = e;
+	pthread_mutex_unlock(&o->lock);
+	if (r < 0)
+		free_errand(e);
+	return r;
+}
+
+static struct errand *new_errand(void)
+{
+	struct errand *e = xcalloc(1, sizeof(*e));
+
+	buf_init(&e->message, GUEST_MESSAGE_MAX);
+	e->ends = (struct sandbox_ends)SANDBOX_ENDS_INIT;
+	return e;
+}
+
+void errand_message(struct owner *o, const struct buf *message)
+{
+	struct errand *e = new_errand();
+
+	buf_add(&e->message, message->data, message->len);
+	add(o, e);
+}
+
+int errand_sandbox(struct sandbox *sb, const struct plan *plan, const struct sandbox_limits *limits,
+		struct sandbox_ends *ends, struct fh_error *err)
+{
+	struct errand *e = new_errand();
+	int r;
+
+	e->sb = sb;
+	e->limits = *limits;
+	plan_put(&e->message, plan);
+	if (e->message.truncated) {
+		free_errand(e);
+		return error_say(err, EMSGSIZE, "the plan of a sandbox is too long");
+	}
+	e->ends = *ends;
+	*ends = (struct sandbox_ends)SANDBOX_ENDS_INIT;
+	sb->is_errand = true;
+	r = add(sb->owner, e);
+	return r < 0 ? error_set(err, -r, "start a thread that starts the nursery") : 0;
+}
+
+bool errands_none(const struct owner *o)
+{
+	return !o->errands && !o->errand_in_hand;
+}
+
+void errand_drop(struct sandbox *sb)
+{
+	struct owner *o = sb->owner;
+	struct errand *dropped = NULL;
+
+	if (!sb->is_errand)
+		return;
+	pthread_mutex_lock(&o->lock);
+	for (struct errand **at = &o->errands; *at && !dropped; at = &(*at)->next)
+		if ((*at)->sb == sb) {
+			dropped = *at;
+			*at = dropped->next;
+			break;
+		}
+	/* Not for long: the nursery stands, and has room. */
+	while (o->errand_in_hand && o->errand_in_hand->sb == sb)
+		pthread_cond_wait(&o->errand_settled, &o->lock);
+	pthread_mutex_unlock(&o->lock);
+	if (dropped)
+		free_errand(dropped);
+}
+
+void errands_finish(struct owner *o)
+{
+	if (o->ran_errands)
+		pthread_join(o->errand_thread, NULL);
+	o->ran_errands = false;
+}
+
+void errands_forget(struct owner *o)
+{
+	for (struct errand *e = o->errands; e; e = e->next)
+		sandbox_close_ends(&e->ends);
+	if (o->errand_in_hand)
+		sandbox_close_ends(&o->errand_in_hand->ends);
+	o->errands = o->errand_in_hand = NULL;
+	o->runs_errands = o->ran_errands = false;
+	pthread_cond_init(&o->errand_settled, NULL);
+}

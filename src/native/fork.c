@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/scope.h"
+#include "native/nursery.h"
+
+/*
+ * All owners and sandboxes of this process, so that a child of fork() can close what it must not hold.
+ * The lock is held across a fork: the child finds the lists whole.
+ */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct owner *owners;
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void after_fork_in_parent(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void after_fork_in_child(void)
+{
+	for (struct owner *o = owners; o; o = o->next) {
+		close_fd(&o->nursery);
+		o->nursery_pid = 0;
+		o->n_retired = 0;
+		o->forked = true;
+		pthread_mutex_init(&o->lock, NULL); /* another thread may have held it */
+		pthread_mutex_init(&o->changing, NULL);
+		errands_forget(o);
+		free(take_ptr(o->disk_dir)); /* its owner removes it */
+		close_fd(&o->disk_claim);
+		gpus_forked(o->gpus);
+		if (o->cgroups)
+			cgroups_forked(o->cgroups);
+		for (struct sandbox *sb = o->sandboxes; sb; sb = sb->next) {
+			close_fd(&sb->control);
+			close_fd(&sb->porter);
+			mail_free(take_ptr(sb->mail));
+			close_fd(&sb->files);
+			sb->gone = true;
+			sb->number = 0; /* it is not closed by a fork */
+		}
+		o->sandboxes = NULL;
+	}
+	owners = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+void fork_watch_owner(struct owner *owner)
+{
+	pthread_once(&once, watch_forks);
+	pthread_mutex_lock(&lock);
+	owner->next = owners;
+	owners = owner;
+	pthread_mutex_unlock(&lock);
+}
+
+void fork_unwatch_owner(struct owner *owner)
+{
+	pthread_mutex_lock(&lock);
+	for (struct owner **at = &owners; *at; at = &(*at)->next) {
+		if (*at == owner) {
+			*at = owner->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void fork_watch_sandbox(struct sandbox *sb)
+{
+	struct owner *o = sb->owner;
+
+	pthread_mutex_lock(&lock);
+	sb->next = o->sandboxes;
+	sb->previous = &o->sandboxes;
+	if (sb->next)
+		sb->next->previous = &sb->next;
+	o->sandboxes = sb;
+	pthread_mutex_unlock(&lock);
+}
+
+void fork_unwatch_sandbox(struct sandbox *sb)
+{
+	pthread_mutex_lock(&lock);
+	if (sb->previous && *sb->previous == sb) {
+		*sb->previous = sb->next;
+		if (sb->next)
+			sb->next->previous = sb->previous;
+	}
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "native/gpus.h"
+
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCKS_BYTES_MAX (1 << 20)
+
+/* An agent that waits for the lock gets it when its run is killed, and has it until it has ended, too. */
+#define AGAIN 5
+#define AGAIN_NS 20000000
+
+struct gpu {
+	int number, lease;
+	bool taken;
+};
+
+struct gpus {
+	pthread_mutex_t lock; /* of `taken` */
+	size_t n;
+	struct gpu all[];
+};
+
+/* What the driver has beside the GPUs; those that are there belong to every sandbox with one. */
+static const char *const common[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
+	"nvidia-caps" };
+
+/* --- a lease ---------------------------------------------------------------------------------- */
+
+/* The process that has the lock of a file, 0 if that can't be seen from here. A line of the kernel's is
+ * "1: FLOCK  ADVISORY  WRITE 4711 00:05:235 0 EOF": process, device and inode. */
+static int64_t holder_of(const struct stat *st)
+{
+	auto_buf struct buf text = BUF_INIT(LOCKS_BYTES_MAX);
+	auto_free char *file = xasprintf(" %02x:%02x:%llu ", major(st->st_dev), minor(st->st_dev),
+			(unsigned long long)st->st_ino);
+	char *at, *end;
+	int64_t pid = 0;
+
+	if (fd_read_file("/proc/locks", &text, NULL) < 0)
+		return 0;
+	end = strstr(buf_str(&text), file);
+	if (!end)
+		return 0;
+	*end = '\0';
+	at = strrchr(buf_str(&text), ' ');
+	return at && str_to_i64(at + 1, &pid) ? pid : 0;
+}
+
+static int say_taken(int number, const struct stat *st, struct fh_error *err)
+{
+	int64_t pid = holder_of(st);
+
+	if (pid <= 0)
+		return error_say(err, EBUSY, "GPU %d is in use by another run", number);
+	return error_say(err, EBUSY, "GPU %d is in use by process %" PRId64, number, pid);
+}
+
+/* Whoever starts the run: the agent is nobody on this machine. */
+static int check_mode(int number, const char *path, mode_t mode, struct fh_error *err)
+{
+	if (~mode & (S_IROTH | S_IWOTH))
+		return error_say(err, EACCES,
+				"an agent could not open GPU %d: the mode of '%s' is %03o, not 666",
+				number, path, mode & 0777);
+	return 0;
+}
+
+size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err)
+{
+	size_t n = 0;
+
+	err->code = 0;
+	for (int i = 0; i <= GPU_NUMBER_MAX && n < max; i++) {
+		char path[32];
+		struct stat st;
+
+		snprintf(path, sizeof(path), "/dev/nvidia%d", i);
+		if (stat(path, &st) < 0 || !S_ISCHR(st.st_mode))
+			continue;
+		out_numbers[n++] = i;
+		if (err->code == 0)
+			(void)check_mode(i, path, st.st_mode, err);
+	}
+	return n;
+}
+
+/* Being opened is what a device's group of control groups may refuse, and what wakes the GPU up. */
+static int lease(int number, struct gpu *out, struct fh_error *err)
+{
+	auto_close int fd = -1;
+	char path[32];
+	struct stat st;
+	int r;
+
+	snprintf(path, sizeof(path), "/dev/nvidia%d", number);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return error_say(err, ENOENT, "there is no GPU %d: no %s", number, path);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_set(err, errno, "open GPU %d, '%s'", number, path);
+	if (!S_ISCHR(st.st_mode))
+		return error_say(
+				err, ENOENT, "there is no GPU %d: '%s' is no device", number, path);
+	r = check_mode(number, path, st.st_mode, err);
+	if (r < 0)
+		return r;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? say_taken(number, &st, err)
+					    : error_set(err, errno, "lock '%s'", path);
+	*out = (struct gpu){ .number = number, .lease = take_fd(&fd) };
+	return 0;
+}
+
+static bool has(const struct gpus *g, int number)
+{
+	for (size_t i = 0; i < g->n; i++)
+		if (g->all[i].number == number)
+			return true;
+	return false;
+}
+
+/* `why` tells of the last that was not free. */
+static int too_few(const struct gpus *g, size_t wanted, size_t there, const struct fh_error *why,
+		struct fh_error *err)
+{
+	if (!there)
+		return error_say(err, ENOENT, "there is no GPU on this machine: no /dev/nvidia0");
+	if (there < wanted)
+		return error_say(err, ENOENT, "%zu GPUs are wanted, and there are %zu", wanted,
+				there);
+	if (there == 1)
+		return error_say(err, EBUSY, "%s", why->message);
+	return error_say(err, EBUSY, "of %zu GPUs %zu are free, and %zu wanted: %s", there, g->n,
+			wanted, why->message);
+}
+
+/* Of those named, or of all, where one that is not there is no error. */
+static int lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_error *err)
+{
+	size_t n = o->numbers ? o->n_numbers : GPU_NUMBER_MAX + 1, there = g->n;
+	struct fh_error why = FH_ERROR_INIT;
+
+	for (size_t i = 0; i < n && g->n < o->wanted; i++) {
+		int number = o->numbers ? o->numbers[i] : (int)i, r;
+
+		if (has(g, number))
+			continue;
+		r = lease(number, &g->all[g->n], err);
+		if (r == 0)
+			g->n++;
+		else if (r == -EBUSY)
+			why = *err;
+		else if (r != -ENOENT || o->numbers)
+			return r;
+		there += r != -ENOENT;
+	}
+	if (g->n == o->wanted)
+		return 0;
+	return too_few(g, o->wanted, there, &why, err);
+}
+
+int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_error *err)
+{
+	struct gpus *g;
+	int r;
+
+	if (options->wanted > GPU_NUMBER_MAX + 1)
+		return error_say(err, EINVAL, "%zu GPUs are wanted: no machine has so many",
+				options->wanted);
+	g = xcalloc(1, sizeof(*g) + options->wanted * sizeof(*g->all));
+	pthread_mutex_init(&g->lock, NULL);
+	r = lease_some(g, options, err);
+	for (int i = 0; i < AGAIN && r == -EBUSY; i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
+		r = lease_some(g, options, err);
+	}
+	if (r < 0) {
+		gpus_close(g);
+		return r;
+	}
+	*out = g;
+	return 0;
+}
+
+static void give_up_leases(struct gpus *g)
+{
+	for (size_t i = 0; i < g->n; i++)
+		close_fd(&g->all[i].lease);
+}
+
+void gpus_forked(struct gpus *g)
+{
+	if (!g)
+		return;
+	pthread_mutex_init(&g->lock, NULL); /* another thread may have held it */
+	give_up_leases(g);
+}
+
+void gpus_close(struct gpus *g)
+{
+	if (!g)
+		return;
+	give_up_leases(g);
+	pthread_mutex_destroy(&g->lock);
+	free(g);
+}
+
+/* --- whose they are --------------------------------------------------------------------------- */
+
+int gpus_take(struct gpus *g, size_t n, int *out_numbers, struct fh_error *err)
+{
+	size_t found = 0, free_ones = 0;
+
+	if (n > (g ? g->n : 0))
+		return error_say(err, EINVAL, "%zu GPUs are wanted, and the gym has %zu", n,
+				g ? g->n : 0);
+	if (!g)
+		return 0;
+	pthread_mutex_lock(&g->lock);
+	for (size_t i = 0; i < g->n; i++)
+		free_ones += !g->all[i].taken;
+	for (size_t i = 0; i < g->n && free_ones >= n && found < n; i++) {
+		if (g->all[i].taken)
+			continue;
+		g->all[i].taken = true;
+		out_numbers[found++] = g->all[i].number;
+	}
+	pthread_mutex_unlock(&g->lock);
+	if (found < n)
+		return error_say(err, EBUSY, "%zu GPUs are wanted, and %zu of the gym's are free",
+				n, free_ones);
+	return 0;
+}
+
+void gpus_give(struct gpus *g, const int *numbers, size_t n)
+{
+	if (!g)
+		return;
+	pthread_mutex_lock(&g->lock);
+	for (size_t i = 0; i < g->n; i++)
+		for (size_t k = 0; k < n; k++)
+			if (g->all[i].number == numbers[k])
+				g->all[i].taken = false;
+	pthread_mutex_unlock(&g->lock);
+}
+
+/* --- in a sandbox ----------------------------------------------------------------------------- */
+
+static int bind_device(struct plan_bind *binds, uint32_t *n, const char *path, struct fh_error *err)
+{
+	if (*n == GUEST_BINDS_MAX)
+		return error_say(err, E2BIG, "more than %d binds and devices", GUEST_BINDS_MAX);
+	binds[(*n)++] = (struct plan_bind){ .source = path, .target = path, .device = true };
+	return 0;
+}
+
+int gpus_bind(struct arena *a, const int *numbers, size_t n, struct plan_bind *binds,
+		uint32_t *n_binds, struct fh_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = bind_device(binds, n_binds, arena_printf(a, "/dev/nvidia%d", numbers[i]), err);
+	for (size_t i = 0; n && i < ARRAY_SIZE(common) && r == 0; i++) {
+		const char *path = arena_printf(a, "/dev/%s", common[i]);
+
+		if (access(path, F_OK) == 0)
+			r = bind_device(binds, n_binds, path, err);
+	}
+	return r;
+}
+
+const char *sandbox_gpus_variable(struct arena *a, size_t n)
+{
+	auto_buf struct buf text = BUF_INIT(4096);
+
+	/* As CUDA sees them: those that it can open, from 0 on. */
+	for (size_t i = 0; i < n; i++)
+		buf_printf(&text, "%s%zu", i ? "," : "CUDA_VISIBLE_DEVICES=", i);
+	return n ? arena_strdup(a, buf_str(&text)) : NULL;
+}

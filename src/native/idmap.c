@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "native/idmap.h"
+
+#include "base/fd.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "proto/guest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Root's own, where /etc/subuid gives it none: above what distributions hand out, below 2^31. */
+#define ROOT_BASE 1879048192LL
+
+#define SUBID_FILE_MAX (1 << 20)
+
+/* One line of subuid(5): NAME-or-ID:FIRST:COUNT. */
+struct subid_line {
+	const char *owner;
+	int64_t first, count;
+};
+
+static bool parse_line(char *line, struct subid_line *out)
+{
+	char *first = strchr(line, ':');
+	char *count = first ? strchr(first + 1, ':') : NULL;
+
+	if (!count || *line == ':')
+		return false;
+	*first++ = '\0';
+	*count++ = '\0';
+	out->owner = line;
+	return str_to_i64(first, &out->first) && str_to_i64(count, &out->count);
+}
+
+/* The lines of path, one after the other; the text is the caller's and is cut up. */
+static bool next_line(char **rest, struct subid_line *out)
+{
+	char *line;
+
+	while ((line = strsep(rest, "\n")))
+		if (parse_line(line, out))
+			return true;
+	return false;
+}
+
+bool idmap_user_name(char *out, size_t size)
+{
+	struct passwd pw, *found = NULL;
+	char space[4096];
+
+	if (getpwuid_r(geteuid(), &pw, space, sizeof(space), &found) != 0 || !found)
+		return false;
+	return snprintf(out, size, "%s", pw.pw_name) < (int)size;
+}
+
+/* The first range of path that is large enough for this user. */
+static bool find_range(const char *path, int64_t *out_first)
+{
+	auto_buf struct buf text = BUF_INIT(SUBID_FILE_MAX);
+	struct subid_line line;
+	char name[256] = "", id[32];
+	char *rest;
+
+	idmap_user_name(name, sizeof(name)); /* by the number alone if there is none */
+	snprintf(id, sizeof(id), "%u", (unsigned)geteuid());
+	if (fd_read_file(path, &text, NULL) < 0)
+		return false;
+	rest = text.data;
+	while (next_line(&rest, &line)) {
+		if (line.count < GUEST_IDS || !(str_eq(line.owner, id) || str_eq(line.owner, name)))
+			continue;
+		*out_first = line.first;
+		return true;
+	}
+	return false;
+}
+
+static int range_of(const char *path, int64_t *out_first, struct fh_error *err)
+{
+	if (find_range(path, out_first))
+		return 0;
+	if (geteuid() != 0)
+		return error_say(err, ENOENT, "this user has no %d subordinate ids in %s",
+				GUEST_IDS, path);
+	*out_first = ROOT_BASE;
+	return 0;
+}
+
+static int write_map(pid_t pid, const char *file, int64_t first, struct fh_error *err)
+{
+	char path[64], map[128];
+	auto_close int fd = -1;
+	int n;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	n = snprintf(map, sizeof(map), "0 0 1\n1 %lld %d\n", (long long)first, GUEST_IDS);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || write(fd, map, (size_t)n) != n)
+		return error_set(err, errno, "write %s", path);
+	return 0;
+}
+
+static int run_helper(
+		const char *program, pid_t pid, id_t self, int64_t first, struct fh_error *err)
+{
+	char pid_text[32], self_text[32], first_text[32], count_text[32];
+	const char *const argv[] = { program, pid_text, "0", self_text, "1", "1", first_text,
+		count_text, NULL };
+	const char *const env[] = { "PATH=/usr/sbin:/usr/bin:/sbin:/bin", NULL };
+	int r, status;
+	pid_t child;
+
+	snprintf(pid_text, sizeof(pid_text), "%d", pid);
+	snprintf(self_text, sizeof(self_text), "%u", (unsigned)self);
+	snprintf(first_text, sizeof(first_text), "%lld", (long long)first);
+	snprintf(count_text, sizeof(count_text), "%d", GUEST_IDS);
+	r = posix_spawnp(&child, program, NULL, NULL, (char *const *)(uintptr_t)argv,
+			(char *const *)(uintptr_t)env);
+	if (r && r != ENOENT)
+		return error_set(err, r, "start '%s'", program);
+	if (r)
+		return error_say(err, r, "%s is not there: install the package uidmap", program);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return error_set(err, errno, "wait for %s", program);
+	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+		return error_say(err, EPERM, "%s refused to map the subordinate ids", program);
+	return 0;
+}
+
+int idmap_apply(pid_t pid, struct fh_error *err)
+{
+	int64_t uids, gids;
+	int r = range_of("/etc/subuid", &uids, err);
+
+	if (r == 0)
+		r = range_of("/etc/subgid", &gids, err);
+	if (r < 0)
+		return r;
+	if (geteuid() == 0) {
+		r = write_map(pid, "uid_map", uids, err);
+		return r < 0 ? r : write_map(pid, "gid_map", gids, err);
+	}
+	r = run_helper("newuidmap", pid, geteuid(), uids, err);
+	return r < 0 ? r : run_helper("newgidmap", pid, getegid(), gids, err);
+}
+
+int idmap_check(struct fh_error *err)
+{
+	int64_t first;
+	int r = range_of("/etc/subuid", &first, err);
+
+	if (r == 0)
+		r = range_of("/etc/subgid", &first, err);
+	if (r == 0 && geteuid() != 0 && access("/usr/bin/newuidmap", X_OK) < 0)
+		r = error_say(err, ENOENT, "newuidmap is not there: install the package uidmap");
+	return r;
+}
+
+/* --- a range for who has none ----------------------------------------------------------------- */
+
+/* Where useradd puts them: its ranges begin at FREE_FIRST and are RANGE_IDS long. */
+#define FREE_FIRST 100000LL
+#define RANGE_IDS 65536LL
+#define RANGES 9155
+#define NEXT_RANGE 997 /* and not 1, where the next user begins */
+
+static bool in_range(int64_t id, int64_t first)
+{
+	return id >= first && id < first + RANGE_IDS;
+}
+
+static bool file_overlaps(const char *path, int64_t first)
+{
+	auto_buf struct buf text = BUF_INIT(SUBID_FILE_MAX);
+	struct subid_line line;
+	char *rest;
+
+	if (fd_read_file(path, &text, NULL) < 0)
+		return false;
+	rest = text.data;
+	while (next_line(&rest, &line))
+		if (line.first < first + RANGE_IDS && first < line.first + line.count)
+			return true;
+	return false;
+}
+
+static bool has_account(int64_t first)
+{
+	struct passwd user = { 0 }, *one_user;
+	struct group group = { 0 }, *one_group;
+	char space[16384];
+	bool found = false;
+
+	setpwent();
+	while (!found && getpwent_r(&user, space, sizeof(space), &one_user) == 0)
+		found = in_range(user.pw_uid, first);
+	endpwent();
+	setgrent();
+	while (!found && getgrent_r(&group, space, sizeof(space), &one_group) == 0)
+		found = in_range(group.gr_gid, first);
+	endgrent();
+	return found;
+}
+
+/* Begins at the user's own number, so that two users who ask before either is given one differ. */
+bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last)
+{
+	for (int64_t i = 0; i < RANGES; i++) {
+		int64_t first = FREE_FIRST +
+				(uid + RANGES - 1000 + i * NEXT_RANGE) % RANGES * RANGE_IDS;
+
+		if (file_overlaps("/etc/subuid", first) || file_overlaps("/etc/subgid", first) ||
+				has_account(first))
+			continue;
+		*out_first = first;
+		*out_last = first + RANGE_IDS - 1;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "native/leftovers.h"
+
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/mem.h"
+#include "base/namespace.h"
+#include "base/process.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "proto/guest.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define INIT_NAME "init"
+#define PF_EXITING 4      /* of the kernel's flags of a process */
+#define LOOK_AGAIN_MS 300 /* what is ending has ended by then */
+#define TRY_AGAIN_MS 100
+#define END_MS 3000
+#define TEXT_MAX 4096
+#define DEPTH_MAX 32 /* of pid namespaces, as the kernel has it */
+
+/* The value of a line "name:\t..." in such a text. */
+static const char *line_of(const char *text, const char *name)
+{
+	const char *at = strstr(text, name);
+
+	while (at && at != text && at[-1] != '\n')
+		at = strstr(at + 1, name);
+	return at ? at + strlen(name) : NULL;
+}
+
+static bool read_text(int at, const char *path, struct buf *out)
+{
+	auto_close int fd = openat(at, path, O_RDONLY | O_CLOEXEC);
+
+	return fd >= 0 && fd_read_all(fd, out) == 0;
+}
+
+/* Numbers up to the end of the line: at most `most`, how many. */
+static size_t read_numbers(const char *at, long *out, size_t most)
+{
+	size_t n = 0;
+	char *end;
+
+	for (; at && n < most && *at != '\n'; at = end) {
+		long number = strtol(at, &end, 10);
+
+		if (end == at)
+			break;
+		out[n++] = number;
+	}
+	return n;
+}
+
+/* No one else maps so many ids: engines take 65536 or all. */
+static bool has_our_ids(int proc)
+{
+	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
+	long map[3]; /* first inside, first outside, how many */
+
+	return read_text(proc, "uid_map", &text) && read_numbers(buf_str(&text), map, 3) == 3 &&
+			map[0] == 0 && map[2] == GUEST_IDS;
+}
+
+/* How deep a PID 1 of a sandbox is; 0 if it is none. */
+static size_t sandbox_depth(int proc, const char *stat)
+{
+	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
+	char name[32];
+	long pids[DEPTH_MAX]; /* in each pid namespace that it is in, the innermost last */
+	size_t depth;
+
+	process_name(stat, name, sizeof(name));
+	if (!str_eq(name, INIT_NAME) || process_has_ended(stat) || !has_our_ids(proc) ||
+			!read_text(proc, "status", &text))
+		return 0;
+	depth = read_numbers(line_of(buf_str(&text), "NSpid:"), pids, DEPTH_MAX);
+	return depth > 1 && pids[depth - 1] == 1 ? depth : 0;
+}
+
+/* Whether this descriptor of a PID 1 is a pidfd of a process outside that runs: of its owner. */
+static bool names_an_owner(int fdinfo, const char *name, size_t depth)
+{
+	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
+	char stat[PROCESS_STAT_MAX];
+	long pid, pids[DEPTH_MAX];
+
+	if (!read_text(fdinfo, name, &text) ||
+			read_numbers(line_of(buf_str(&text), "Pid:"), &pid, 1) < 1 || pid < 0)
+		return false;
+	if (pid == 0) /* it is in a pid namespace that this process does not see */
+		return true;
+	if (read_numbers(line_of(buf_str(&text), "NSpid:"), pids, DEPTH_MAX) >= depth)
+		return false;
+	return process_read_stat((pid_t)pid, stat) && !process_has_ended(stat);
+}
+
+static bool has_owner(int proc, size_t depth)
+{
+	int fd = openat(proc, "fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+	bool found = !dir; /* not ours to look at, nor to end */
+
+	while (dir && !found && (e = readdir(dir)))
+		found = e->d_name[0] != '.' && names_an_owner(fd, e->d_name, depth);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* An open /proc/PID if that is a PID 1 which lives on; else -1. */
+static int open_leftover(pid_t pid)
+{
+	char path[32], stat[PROCESS_STAT_MAX];
+	auto_close int proc = -1;
+	size_t depth;
+
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0 || !process_read_stat(pid, stat))
+		return -1;
+	depth = sandbox_depth(proc, stat);
+	if (!depth || faccessat(proc, "ns/pid", F_OK, 0) < 0)
+		return -1;
+	/* One that is ending may have closed its descriptors, and hang all the same. */
+	if (!(process_field(stat, PROCESS_FLAGS) & PF_EXITING) && has_owner(proc, depth))
+		return -1;
+	return take_fd(&proc);
+}
+
+static bool is_leftover(pid_t pid)
+{
+	auto_close int proc = open_leftover(pid);
+
+	return proc >= 0;
+}
+
+static size_t look(pid_t **out)
+{
+	DIR *proc = opendir("/proc");
+	pid_t *list = NULL;
+	size_t n = 0;
+	pid_t pid;
+
+	while (proc && (pid = process_next(proc))) {
+		if (!is_leftover(pid))
+			continue;
+		list = xrealloc(list, n + 1, sizeof(*list));
+		list[n++] = pid;
+	}
+	if (proc)
+		closedir(proc);
+	*out = list;
+	return n;
+}
+
+static size_t keep_leftovers(pid_t *list, size_t n)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (is_leftover(list[i]))
+			list[kept++] = list[i];
+	return kept;
+}
+
+static void pause_ms(int64_t ms)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = ms * NS_PER_MS }, NULL);
+}
+
+size_t leftovers_find(pid_t **out)
+{
+	size_t n = look(out);
+
+	if (n)
+		pause_ms(LOOK_AGAIN_MS);
+	return keep_leftovers(*out, n);
+}
+
+size_t leftovers_end(size_t *out_left)
+{
+	int64_t deadline = clock_now_ns() + END_MS * NS_PER_MS;
+	auto_free pid_t *list = NULL;
+	size_t n = leftovers_find(&list), left = n;
+
+	while (left && clock_now_ns() < deadline) {
+		for (size_t i = 0; i < left; i++) {
+			auto_close int proc = open_leftover(list[i]);
+
+			if (proc >= 0)
+				namespace_end(proc);
+		}
+		pause_ms(TRY_AGAIN_MS);
+		left = keep_leftovers(list, left);
+	}
+	*out_left = left;
+	return n - left;
+}

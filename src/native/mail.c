@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/futex.h"
+#include "base/scope.h"
+#include "proto/guest.h"
+#include "native/owner.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * The memory through which a shell gets its commands and answers them. Only pages that were written are
+ * there: most commands need two. The shell may write anything there at any time, so that what is read
+ * is copied once and checked then. No page is ever given back here: the kernel would look through all
+ * maps of it in our time. An agent has at most one for each of its processes, since it has no descriptor
+ * of it and seccomp.c refuses copies of a map. Nor can it punch holes, behind which we would wait: once
+ * it has mapped it, the shell seals it against whatever else writes.
+ */
+static int map(int fd, struct shell_mail **out, struct fh_error *err)
+{
+	void *mail;
+
+	if (ftruncate(fd, SHELL_MAIL_BYTES) < 0 ||
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
+		return error_set(err, errno, "size the shell's memory");
+	mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (mail == MAP_FAILED)
+		return error_set(err, errno, "map the shell's memory");
+	madvise(mail, SHELL_MAIL_BYTES, MADV_NOHUGEPAGE); /* where the kernel has them, and would */
+	*out = mail;
+	return 0;
+}
+
+int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err)
+{
+	auto_close int fd = memfd_create("shell", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int r;
+
+	if (fd < 0)
+		return error_set(err, errno, "make the shell's memory");
+	r = map(fd, out, err);
+	if (r == 0)
+		*out_fd = take_fd(&fd);
+	return r;
+}
+
+void mail_free(struct shell_mail *mail)
+{
+	if (mail)
+		munmap(mail, SHELL_MAIL_BYTES);
+}
+
+void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, const char *text)
+{
+	struct shell_mail *mail = sb->mail;
+	size_t n = strlen(text);
+
+	if (!mail)
+		return;
+	mail->command = (struct shell_command){
+		.nonce = nonce, .flags = flags, .length = (uint32_t)n
+	};
+	memcpy(mail->text, text, n);
+	sb->listening = SHELL_LISTENS_NOT;
+	__atomic_store_n(&mail->listening, sb->listening, __ATOMIC_RELAXED);
+	__atomic_store_n(&mail->turn, ++sb->turn, __ATOMIC_RELEASE);
+	futex_wake(&mail->turn);
+}
+
+bool sandbox_shell_answered(const struct sandbox *sb)
+{
+	return sb->mail && __atomic_load_n(&sb->mail->answered, __ATOMIC_ACQUIRE) == sb->turn;
+}
+
+/* It is said to listen before it is looked whether the answer came, as the shell answers before it looks
+ * whether somebody listens: one of the two sees the other. False: it is there. */
+static bool listen(struct sandbox *sb, enum shell_listening how)
+{
+	if (sb->listening != how)
+		__atomic_store_n(&sb->mail->listening, how, __ATOMIC_SEQ_CST);
+	sb->listening = how;
+	return __atomic_load_n(&sb->mail->answered, __ATOMIC_SEQ_CST) != sb->turn;
+}
+
+bool sandbox_shell_listen(struct sandbox *sb)
+{
+	return !sb->mail || listen(sb, SHELL_LISTENS_TO_PORTER);
+}
+
+bool sandbox_shell_await(struct sandbox *sb, int64_t timeout_ns)
+{
+	uint32_t before;
+
+	if (!sb->mail)
+		return false;
+	before = __atomic_load_n(&sb->mail->answered, __ATOMIC_ACQUIRE);
+	if (listen(sb, SHELL_LISTENS_HERE) && before != sb->turn && timeout_ns > 0)
+		futex_wait(&sb->mail->answered, before, timeout_ns);
+	return sandbox_shell_answered(sb);
+}
+
+int sandbox_shell_status(
+		const struct sandbox *sb, struct shell_status *out, char *cwd, size_t cwd_size)
+{
+	struct shell_status status = *(const volatile struct shell_status *)&sb->mail->status;
+
+	if (status.cwd_bytes > SHELL_CWD_MAX || status.cwd_bytes >= cwd_size ||
+			status.output_bytes > SHELL_OUTPUT_MAX)
+		return -EPROTO;
+	memcpy(cwd, sb->mail->answer, status.cwd_bytes);
+	cwd[status.cwd_bytes] = '\0';
+	*out = status;
+	return 0;
+}
+
+void sandbox_shell_output(const struct sandbox *sb, const struct shell_status *status,
+		struct buf *output, bool *out_cut)
+{
+	size_t n = status->output_bytes, room = output->cap - output->len;
+
+	buf_add(output, sb->mail->answer + status->cwd_bytes, n < room ? n : room);
+	*out_cut = n > room;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NATIVE_NURSERY_H
+#define NATIVE_NURSERY_H
+
+#include "native/owner.h"
+
+#include <errno.h>
+
+/* How an owner starts its nursery, speaks to it, and puts off what can't be said at once. */
+
+#define NURSERY_ANSWER_MS 30000 /* layers have no limit */
+
+/* --- nursery.c: under `changing` -------------------------------------------------------------- */
+
+/* Starts one with all layers if none runs, and waits until it stands. */
+int nursery_need(struct owner *owner, struct fh_error *err);
+void nursery_stop(struct owner *owner);
+
+/* The next sandbox comes from a new one; what this one was told to make is made, and lives on. */
+void nursery_retire(struct owner *owner);
+void nursery_await_retired(struct owner *owner); /* once no sandbox is left */
+
+/* Under `lock`: a message is taken at once, as far as can be seen. */
+bool nursery_is_ready(const struct owner *owner);
+
+/* --- nursery_talk.c --------------------------------------------------------------------------- */
+
+/* Never waits: -EAGAIN. -EPIPE: it is gone. */
+int nursery_send(int nursery, const struct buf *b, const int *fds, size_t n_fds);
+bool nursery_has_room(int nursery, int timeout_ms);
+
+/* Of what sending or asking gave: another try, by another nursery perhaps, may do. */
+static inline bool nursery_is_lost(int r)
+{
+	return r == -EPIPE || r == -ECONNRESET || r == -EAGAIN;
+}
+
+/* Waits for an answer of this kind; *out_bits is its u8 if it has one. */
+int nursery_await(
+		int socket, uint8_t kind, int timeout_ms, uint8_t *out_bits, struct fh_error *err);
+
+/* Under `changing`. */
+bool nursery_answers(int nursery);
+void nursery_do_all(int nursery); /* waits until it has done what it was told */
+/* -EPIPE if the nursery has ended meanwhile. */
+int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_error *err);
+
+/* Takes the lock. */
+int nursery_send_plan(struct owner *owner, const struct buf *message, const int *fds, size_t n_fds);
+
+/* --- errands.c -------------------------------------------------------------------------------- */
+
+/* What follows takes the lock, unless it says otherwise. */
+
+/* A message that found no room, to be sent later. */
+void errand_message(struct owner *owner, const struct buf *message);
+
+/* A sandbox that can't be made at once. Takes the ends over. */
+int errand_sandbox(struct sandbox *sb, const struct plan *plan, const struct sandbox_limits *limits,
+		struct sandbox_ends *ends, struct fh_error *err);
+
+/* Before the sandbox is freed. */
+void errand_drop(struct sandbox *sb);
+
+bool errands_none(const struct owner *owner); /* under the lock */
+void errands_finish(struct owner *owner);     /* once no sandbox is left, without the lock */
+void errands_forget(struct owner *owner);     /* in a fork */
+
+/* --- sandbox.c -------------------------------------------------------------------------------- */
+
+/* A group, a folder and the rest of the plan for a nursery that is ready. Takes the lock. May be called again if the
+ * nursery was lost. */
+int sandbox_send_plan(struct sandbox *sb, const struct plan *plan,
+		const struct sandbox_limits *limits, const struct sandbox_ends *ends,
+		struct fh_error *err);
+void sandbox_close_ends(struct sandbox_ends *ends);
+
+#endif

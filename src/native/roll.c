@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/fd.h"
+#include "base/scope.h"
+#include "native/owner.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/*
+ * The roll of an owner's sandboxes, by which nurseries learn what they need not be told: a store to memory costs a
+ * close nothing, waits for nobody and wakes nobody. See guest/ends.c.
+ */
+int roll_open(struct owner *o, struct fh_error *err)
+{
+	void *roll = MAP_FAILED;
+
+	o->roll_fd = memfd_create("roll", MFD_CLOEXEC);
+	if (o->roll_fd >= 0 && ftruncate(o->roll_fd, sizeof(*o->roll)) == 0)
+		roll = mmap(NULL, sizeof(*o->roll), PROT_READ | PROT_WRITE, MAP_SHARED, o->roll_fd,
+				0);
+	if (roll == MAP_FAILED)
+		return error_set(err, errno, "make the roll of sandboxes");
+	o->roll = roll;
+	return 0;
+}
+
+void roll_release(struct owner *o)
+{
+	if (o->roll)
+		munmap(o->roll, sizeof(*o->roll));
+	close_fd(&o->roll_fd);
+}
+
+uint32_t roll_number(struct owner *o)
+{
+	return atomic_fetch_add(&o->numbers, 1) + 1;
+}
+
+void roll_close(struct owner *o, uint32_t number)
+{
+	if (number)
+		__atomic_store_n(&o->roll->entries[number % ROLL_ENTRIES].closed, number,
+				__ATOMIC_RELAXED);
+}

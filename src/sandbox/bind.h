@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SANDBOX_BIND_H
+#define SANDBOX_BIND_H
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/* A file or folder of this machine that a sandbox sees, read-only. */
+struct sandbox_bind {
+	const char *source; /* absolute path here */
+	const char *target; /* absolute path inside */
+};
+
+/* -EINVAL for a path that is not absolute, and for a target that would hide what a sandbox needs
+ * (/usr, /proc, ...). sandbox_start() refuses the same binds. */
+int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err);
+
+/* Whether a mount at `target`, a path inside, would hide something that every sandbox needs. */
+bool sandbox_bind_hides_needed(const char *target);
+
+#endif

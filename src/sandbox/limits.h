@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SANDBOX_LIMITS_H
+#define SANDBOX_LIMITS_H
+
+#include <stdint.h>
+
+enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
+
+/* Where a sandbox keeps its own files. Files in memory count as its memory. */
+enum sandbox_disk { DISK_MEMORY, DISK_DISK };
+
+/* 0 means unlimited. */
+struct sandbox_limits {
+	int64_t memory_bytes;
+	int64_t pids;
+	double cpus;        /* cores' worth of time: 1.5 */
+	int64_t disk_bytes; /* in memory, also three quarters of memory_bytes at most */
+	int64_t disk_files;
+	enum sandbox_disk disk_on;
+};
+
+#endif
