@@ -5,7 +5,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "proto/guest.h"
-#include "native/owner.h"
+#include "native/native.h"
 #include "sandbox/sandbox.h"
 
 #include <errno.h>

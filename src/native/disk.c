@@ -5,7 +5,7 @@
 #include "base/process.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "native/owner.h"
+#include "native/native.h"
 
 #include <dirent.h>
 #include <errno.h>

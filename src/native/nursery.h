@@ -2,7 +2,7 @@
 #ifndef NATIVE_NURSERY_H
 #define NATIVE_NURSERY_H
 
-#include "native/owner.h"
+#include "native/native.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "native/owner.h"
+#include "native/native.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/fd.h"
 #include "base/scope.h"
-#include "native/owner.h"
+#include "native/native.h"
 
 #include <errno.h>
 #include <sys/mman.h>

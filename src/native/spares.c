@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "native/owner.h"
+#include "native/native.h"
 
 /*
  * Spare groups, each with a process that waits for its sandbox (in the group, unless processes can be

@@ -5,7 +5,7 @@
 #include "input.h"
 
 #include "proto/guest.h"
-#include "native/owner.h"
+#include "native/native.h"
 
 #include <stdbool.h>
 

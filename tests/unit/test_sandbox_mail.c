@@ -3,7 +3,7 @@
 
 #include "base/scope.h"
 #include "proto/guest.h"
-#include "native/owner.h"
+#include "native/native.h"
 
 #include <errno.h>
 #include <sys/stat.h>

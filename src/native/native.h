@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef NATIVE_OWNER_H
-#define NATIVE_OWNER_H
+#ifndef NATIVE_NATIVE_H
+#define NATIVE_NATIVE_H
 
 #include "base/buf.h"
 #include "proto/guest.h"
