@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "cmd/episode_options.h"
 #include "cmd/sandbox_job.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 #include "run/gpu_list.h"
 #include "sandbox/python.h"
 #include "sandbox/sandbox.h"

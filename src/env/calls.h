@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/waits.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 #include <stdbool.h>
 #include <stdint.h>

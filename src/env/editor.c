@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/scope.h"
 #include "env/fingerprint.h"
 #include "env/imports.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 #include "web/hosts.h"
 #include "sandbox/python.h"
 #include "task/mlgym.h"

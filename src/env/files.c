@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "env/env.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 /*
  * Puts the agent's memory and the files of its commands into a new episode, one at a time.

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "env/imports.h"
 #include "env/make.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 #include "task/dataset.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "env/gym.h"
 #include "grade/program.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 #include "task/mlgym.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "grade/program.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 #include "task/dataset.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "env/env.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "env/setup.h"
 #include "env/words.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 #include "web/papers.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/sha256.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 #include "sandbox/python.h"
 #include "task/mlgym.h"
 

@@ -6,7 +6,6 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "env/env.h"
-#include "proto/guest.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "env/action.h"
 #include "env/words.h"
 #include "grade/key.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 
 #include <errno.h>
 #include <math.h>

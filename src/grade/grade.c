@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "grade/kind.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 #include "sandbox/python.h"
 
 #include <assert.h>

@@ -3,7 +3,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "grade/kind.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 
 #include <errno.h>
 #include <fcntl.h>

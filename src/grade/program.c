@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/scope.h"
-#include "proto/guest.h"
+#include "inside/places.h"
 
 #include <errno.h>
 #include <fcntl.h>

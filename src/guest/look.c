@@ -15,6 +15,7 @@
 #include "base/process.h"
 #include "guest/guest.h"
 #include "guest/look.h"
+#include "inside/places.h"
 
 /* bash's own, not in its installed headers */
 extern int want_pending_command, read_from_stdin;

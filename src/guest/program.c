@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "inside/places.h"
 #include "base/fd.h"
 #include "guest/guest.h"
 

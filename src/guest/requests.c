@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "inside/tools.h"
 #include "base/scope.h"
 #include "guest/guest.h"
 

@@ -45,33 +45,6 @@
  * owner, whose files it may therefore mount, and whom no sandbox can become. */
 #define GUEST_IDS 65534
 
-#define GUEST_HOME "/home/agent"
-#define GUEST_WORKSPACE "/home/agent/workspace"
-#define GUEST_RUN_DIR "/run/fumehood"
-/* Named pipes of the agent's requests: see guest/requests.c. */
-#define GUEST_VALIDATE_PIPE GUEST_RUN_DIR "/validate"
-#define GUEST_SUBMIT_PIPE GUEST_RUN_DIR "/submit"
-#define GUEST_STATE_PIPE GUEST_RUN_DIR "/state"
-#define GUEST_CALL_PIPE GUEST_RUN_DIR "/call"
-/* The agent's memory, beneath GUEST_HOME. */
-#define GUEST_MEMORY "memory.json"
-#define GUEST_MEMORY_BYTES_MAX (4 << 20)
-
-/* What tools/aci notes of the open file: beneath GUEST_HOME, and beside it whatever else it keeps. */
-#define GUEST_EDITOR_FOLDER ".fumehood"
-#define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"
-#define GUEST_EDIT_READY "--ready" /* of `edit`: it waits until its linter answers */
-/*
- * A call of a tool to its environment, by files: "SERVICE ID\n" and what it is about; the answer is
- * "ID ok BYTES\n" or "ID no BYTES\n" and as many bytes, of what was asked for or of a sentence that says why not.
- * An ID is letters and digits. See env/calls.c and tools/aci/call.c.
- */
-#define GUEST_CALL GUEST_EDITOR_FOLDER "/call"
-#define GUEST_ANSWER GUEST_EDITOR_FOLDER "/answer"
-#define CALL_ID_MAX 32
-#define CALL_TEXT_MAX 8000  /* bytes of what it is about */
-#define CALL_BYTES_MAX 8192 /* with the line above that */
-
 /* --- owner to nursery ------------------------------------------------------------------------ */
 enum nursery_message {
 	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd, a roll, its own groups... */

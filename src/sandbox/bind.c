@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "inside/places.h"
 #include "proto/guest.h"
 
 #include <errno.h>

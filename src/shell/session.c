@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "inside/places.h"
 #include "proto/guest.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "env/memory.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "env/memory.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -2,6 +2,7 @@
 #include "sandbox_fixture.h"
 
 #include "base/mem.h"
+#include "inside/places.h"
 #include "proto/guest.h"
 
 #include <errno.h>

@@ -29,7 +29,7 @@ extern const struct aci_command aci_literature_search, aci_parse_pdf_url; /* pap
 /* Tells the environment that another file is open; without it the step says so later. */
 void aci_tell_state(void);
 
-/* Tells it that there is a call (proto/guest.h); false if that can't be told. */
+/* Tells it that there is a call (inside/tools.h); false if that can't be told. */
 bool aci_tell_call(void);
 
 /* call.c: asks the environment for a service, and waits for its answer, which is the caller's to release. False

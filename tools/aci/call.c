@@ -5,7 +5,7 @@
 #include "base/fd.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 /*
  * A call: one file says what is wanted, a byte into a pipe that it is there, another file has the answer, which
- * is looked for with longer and longer pauses. proto/guest.h has the files, env/calls.c the other end.
+ * is looked for with longer and longer pauses. inside/tools.h has the files, env/calls.c the other end.
  */
 #define FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
 #define CALL GUEST_HOME "/" GUEST_CALL

@@ -3,7 +3,7 @@
 #define ACI_EDITOR_H
 
 #include "base/buf.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 #include <stdbool.h>
 #include <stddef.h>

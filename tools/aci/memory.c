@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 #include <ctype.h>
 #include <errno.h>

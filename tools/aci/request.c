@@ -2,7 +2,7 @@
 #include "aci.h"
 
 #include "base/scope.h"
-#include "proto/guest.h"
+#include "inside/tools.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef INSIDE_TOOLS_H
+#define INSIDE_TOOLS_H
+
+#include "inside/places.h"
+
+/*
+ * The contract between the agent's commands (tools/aci) and the environment (src/env). Names of
+ * files are relative to GUEST_HOME. An agent can write any of these files and pipes itself: the
+ * environment trusts nothing in them.
+ */
+
+/* Named pipes of requests: see guest/requests.c. */
+#define GUEST_VALIDATE_PIPE GUEST_RUN_DIR "/validate"
+#define GUEST_SUBMIT_PIPE GUEST_RUN_DIR "/submit"
+#define GUEST_STATE_PIPE GUEST_RUN_DIR "/state"
+#define GUEST_CALL_PIPE GUEST_RUN_DIR "/call"
+
+/* The agent's memory. */
+#define GUEST_MEMORY "memory.json"
+#define GUEST_MEMORY_BYTES_MAX (4 << 20)
+
+/* The folder of the editor's files, and the file that says which file is open. */
+#define GUEST_EDITOR_FOLDER ".fumehood"
+#define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"
+#define GUEST_EDIT_READY "--ready" /* an option of `edit`: wait until its linter answers */
+
+/*
+ * A call of a command to the environment. The command writes "SERVICE ID\n" and its argument to
+ * GUEST_CALL. The environment writes "ID ok BYTES\n" and the answer to GUEST_ANSWER. If it refuses,
+ * it writes "ID no BYTES\n" and a sentence that says why. An ID is letters and digits. See
+ * env/calls.c and tools/aci/call.c.
+ */
+#define GUEST_CALL GUEST_EDITOR_FOLDER "/call"
+#define GUEST_ANSWER GUEST_EDITOR_FOLDER "/answer"
+#define CALL_ID_MAX 32
+#define CALL_TEXT_MAX 8000  /* bytes of the argument */
+#define CALL_BYTES_MAX 8192 /* bytes of GUEST_CALL */
+
+#endif
