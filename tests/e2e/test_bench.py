@@ -28,6 +28,7 @@ def results(report: dict) -> dict:
     return {result["name"]: result for result in report["results"]}
 
 
+@pytest.mark.long
 def test_figures_and_floors(fumehood):
     report = bench(fumehood, "--only", "reset,step,validate_csv", "-n", "12")
     found = results(report)
@@ -44,6 +45,7 @@ def test_figures_and_floors(fumehood):
     )
 
 
+@pytest.mark.long
 def test_figures_beside_others_are_marked(fumehood):
     """Whatever uses a CPU while nothing of ours runs; the shape stays as it is."""
     with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as other:
@@ -61,6 +63,7 @@ def test_figures_beside_others_are_marked(fumehood):
     assert len(lines) == 2 and all(line.endswith(" busy") for line in lines)
 
 
+@pytest.mark.long
 def test_many_alive(fumehood):
     found = results(bench(fumehood, "--only", "alive", "--alive", "1,3", "-n", "5"))
     assert list(found) == [
@@ -76,6 +79,7 @@ def test_many_alive(fumehood):
     )  # with what is kept for others, and what a busy machine has not ended yet
 
 
+@pytest.mark.long
 def test_nothing_grows(fumehood):
     report = bench(fumehood, "--only", "soak", "-n", "20")
     found = {result["name"]: result for result in report["results"]}
@@ -85,6 +89,7 @@ def test_nothing_grows(fumehood):
     assert found["soak_mounts"]["p50"] == 0
 
 
+@pytest.mark.long
 def test_table(fumehood):
     lines = fumehood("bench", "--only", "teardown", "-n", "5").stdout.splitlines()
     table = lines[lines.index("") + 1 :]

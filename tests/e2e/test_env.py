@@ -175,6 +175,7 @@ def test_each_episode_has_its_own_record(fumehood):
     assert [i["exit_status"] for i in infos] == ["early_exit", "submitted"]
 
 
+@pytest.mark.long
 def test_an_episode_ends_before_its_record_is_too_large_to_be_read(fumehood):
     """Control characters take six bytes in JSON, and a .traj has each observation twice."""
     door = Door(fumehood, "--task", "battleOfSexes", "--out", str(fumehood.out))

@@ -121,6 +121,7 @@ def on_a_machine(build: Path, script: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 def test_programs_find_the_library_and_users_the_program(build: Path) -> None:
     """Without a word about where they lie: a C program, and an ordinary user in another folder."""
     if build.name != "build":
@@ -142,6 +143,7 @@ def test_programs_find_the_library_and_users_the_program(build: Path) -> None:
     assert shown.splitlines() == ["4 environments stepped at once", "submitted", "0"]
 
 
+@pytest.mark.long
 def test_a_user_without_rights_reads_one_sentence(build: Path) -> None:
     shown = on_a_machine(
         build,
@@ -165,6 +167,7 @@ def test_a_user_without_rights_reads_one_sentence(build: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_another_version_replaces_all_of_the_last(build: Path, tmp_path: Path) -> None:
     """Folders that were there before, or hold something of others, stay when it is removed."""
     prefix = tmp_path / "prefix"
@@ -191,6 +194,7 @@ def test_another_version_replaces_all_of_the_last(build: Path, tmp_path: Path) -
     assert done.stderr == f"fumehood: nothing is installed in {prefix}\n"
 
 
+@pytest.mark.long
 def test_a_package_is_made_beneath_destdir(build: Path, tmp_path: Path) -> None:
     done = installer(build, PREFIX="/usr", DESTDIR=tmp_path / "root")
     assert done.stdout.endswith(f"make uninstall PREFIX=/usr DESTDIR={tmp_path}/root\n")
@@ -198,6 +202,7 @@ def test_a_package_is_made_beneath_destdir(build: Path, tmp_path: Path) -> None:
     assert config.read_text().startswith("prefix=/usr\n")
 
 
+@pytest.mark.long
 def test_a_disk_that_is_full_leaves_nothing(build: Path) -> None:
     shown = on_a_machine(
         build,

@@ -237,6 +237,7 @@ def wheel(folder: Path, version: str) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_pip_installs_for_an_episode(fumehood, tmp_path):
     """It lasts as long as the episode; what was there before can be replaced and removed, too."""
     env, wheels = tmp_path / "env", tmp_path / "wheels"

@@ -16,7 +16,7 @@ def peak_kib(pid: int) -> int:
 
 
 FLOODS = [
-    "head -c 5G /dev/zero",
+    pytest.param("head -c 5G /dev/zero", marks=pytest.mark.long),
     "head -c 200M /dev/urandom",
     "head -c 100M /dev/zero | tr '\\0' '\\r'",
     "for i in {1..20}; do head -c 10M /dev/zero | tr '\\0' x & done; wait",
