@@ -5,6 +5,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "config/node.h"
+#include "python/repr.h"
 #include "task/config.h"
 
 #include <string.h>
@@ -16,24 +17,6 @@
 #define VALUE_BYTES_MAX (1024 * 1024)
 
 static void add_value(struct buf *out, const struct node *node, bool inside);
-
-static void add_quoted(struct buf *out, const char *s)
-{
-	char quote = strchr(s, '\'') && !strchr(s, '"') ? '"' : '\'';
-
-	buf_add_char(out, quote);
-	for (; *s; s++) {
-		if (*s == quote || *s == '\\')
-			buf_printf(out, "\\%c", *s);
-		else if (*s == '\n')
-			buf_add_str(out, "\\n");
-		else if (*s == '\t')
-			buf_add_str(out, "\\t");
-		else
-			buf_add_char(out, *s);
-	}
-	buf_add_char(out, quote);
-}
 
 static void add_scalar(struct buf *out, const struct node *node, bool inside)
 {
@@ -47,7 +30,7 @@ static void add_scalar(struct buf *out, const struct node *node, bool inside)
 	else if (!inside || (node->plain && str_to_double(node->text, &number)))
 		buf_add_str(out, node->text);
 	else
-		add_quoted(out, node->text);
+		repr_add_text(out, node->text, strlen(node->text));
 }
 
 static void add_list(struct buf *out, const struct node *node)
@@ -65,7 +48,7 @@ static void add_map(struct buf *out, const struct node *node)
 	buf_add_char(out, '{');
 	for (size_t i = 0; i < node->n; i++) {
 		buf_add_str(out, i ? ", " : "");
-		add_quoted(out, node->pairs[i].key->text);
+		repr_add_text(out, node->pairs[i].key->text, strlen(node->pairs[i].key->text));
 		buf_add_str(out, ": ");
 		add_value(out, node->pairs[i].value, true);
 	}

@@ -225,13 +225,13 @@ static void add_string(struct buf *out, const char *s, size_t n, bool ascii)
 	buf_add_char(out, '"');
 }
 
-static void add_object(struct buf *out, const json_t *object, bool ascii)
+static void add_object(struct buf *out, json_t *object, bool ascii)
 {
 	char before = '{';
 	const char *key;
 	json_t *member;
 
-	json_object_foreach((json_t *)(uintptr_t)object, key, member) {
+	json_object_foreach(object, key, member) {
 		buf_add_char(out, before);
 		add_string(out, key, strlen(key), ascii);
 		buf_add_char(out, ':');
@@ -253,7 +253,7 @@ static void add_array(struct buf *out, const json_t *array, bool ascii)
 }
 
 /* As deep as the value is; jansson's parser lets at most 2,048 levels in. */
-void json_add(struct buf *out, const json_t *value, bool ascii)
+void json_add(struct buf *out, json_t *value, bool ascii)
 {
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
@@ -277,84 +277,6 @@ void json_add(struct buf *out, const json_t *value, bool ascii)
 		break;
 	case JSON_NULL:
 		buf_add_str(out, "null");
-		break;
-	}
-}
-
-/* --- Python's repr ---------------------------------------------------------------------------- */
-
-/* Python shows what it can print, which for us is all but the controls of ASCII and Latin-1. */
-static void add_python_string(struct buf *out, const char *s, size_t n)
-{
-	char quote = memchr(s, '\'', n) && !memchr(s, '"', n) ? '"' : '\'';
-	size_t length;
-
-	buf_add_char(out, quote);
-	for (size_t at = 0; at < n; at += length) {
-		uint32_t c = str_utf8_decode(s + at, &length);
-
-		if (c == (uint32_t)quote || c == '\\')
-			buf_printf(out, "\\%c", (char)c);
-		else if (c == '\t' || c == '\n' || c == '\r')
-			buf_printf(out, "\\%c", c == '\t' ? 't' : c == '\n' ? 'n' : 'r');
-		else if (c < 0x20 || (c >= 0x7f && c <= 0xa0) || c == 0xad)
-			buf_printf(out, "\\x%02x", c);
-		else
-			buf_add(out, s + at, length);
-	}
-	buf_add_char(out, quote);
-}
-
-static void add_python_object(struct buf *out, const json_t *object)
-{
-	const char *separator = "";
-	const char *key;
-	json_t *member;
-
-	buf_add_char(out, '{');
-	json_object_foreach((json_t *)(uintptr_t)object, key, member) {
-		buf_add_str(out, separator);
-		add_python_string(out, key, strlen(key));
-		buf_add_str(out, ": ");
-		json_add_python(out, member);
-		separator = ", ";
-	}
-	buf_add_char(out, '}');
-}
-
-static void add_python_array(struct buf *out, const json_t *array)
-{
-	buf_add_char(out, '[');
-	for (size_t i = 0; i < json_array_size(array); i++) {
-		if (i)
-			buf_add_str(out, ", ");
-		json_add_python(out, json_array_get(array, i));
-	}
-	buf_add_char(out, ']');
-}
-
-void json_add_python(struct buf *out, const json_t *value)
-{
-	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		add_python_object(out, value);
-		break;
-	case JSON_ARRAY:
-		add_python_array(out, value);
-		break;
-	case JSON_STRING:
-		add_python_string(out, json_string_value(value), json_string_length(value));
-		break;
-	case JSON_INTEGER:
-	case JSON_REAL:
-		json_add(out, value, true);
-		break;
-	case JSON_TRUE:
-	case JSON_FALSE:
-		buf_add_str(out, json_is_true(value) ? "True" : "False");
-		break;
-	case JSON_NULL:
-		buf_add_str(out, "None");
 		break;
 	}
 }

@@ -58,9 +58,6 @@ size_t json_text_bytes(const char *s);
  * Appends the value on one line without blanks. Numbers come as Python writes them: the shortest
  * digits, 1.0, 1e-07. `ascii`: what is not ASCII becomes \uNNNN.
  */
-void json_add(struct buf *out, const json_t *value, bool ascii);
-
-/* What Python's repr() gives: {'Score': 1.25, 'ok': True, 'x': None, 'l': ['a', "it's"]}. */
-void json_add_python(struct buf *out, const json_t *value);
+void json_add(struct buf *out, json_t *value, bool ascii);
 
 #endif

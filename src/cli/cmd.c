@@ -28,7 +28,7 @@ static void complain(const char *message)
 
 #define JSON_BYTES_MAX (256L * 1024 * 1024)
 
-void cmd_print_json(const json_t *value)
+void cmd_print_json(json_t *value)
 {
 	auto_buf struct buf text = BUF_INIT(JSON_BYTES_MAX);
 

@@ -119,7 +119,7 @@ int cmd_misuse(const struct command_context *ctx, const char *format, ...) /* CM
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* A value on stdout, as a line: what a command with --json prints. */
-void cmd_print_json(const json_t *value);
+void cmd_print_json(json_t *value);
 
 /* The help of a command for a terminal `width` columns wide; all commands as Markdown, as JSON. */
 void cmd_help(struct buf *out, const struct command *command, const char *path, bool colours,

@@ -169,7 +169,7 @@ static int add_list(
 	return 0;
 }
 
-static int add_notes(json_t *memory, const json_t *from)
+static int add_notes(json_t *memory, json_t *from)
 {
 	auto_free size_t *new = xcalloc(count(from) + 1, sizeof(*new));
 	struct new_notes notes = { count(memory), new, 0 };
@@ -178,7 +178,7 @@ static int add_notes(json_t *memory, const json_t *from)
 
 	if (find_new(memory, from, new, &notes.n) < 0)
 		return -1;
-	json_object_foreach((json_t *)(uintptr_t)from, key, list) {
+	json_object_foreach(from, key, list) {
 		if (add_list(memory, key, list, &notes) < 0)
 			return -1;
 	}
@@ -186,7 +186,7 @@ static int add_notes(json_t *memory, const json_t *from)
 }
 
 /* What is kept can be read when the next episode ends. */
-static int write_memory(const json_t *memory, struct buf *out, struct fh_error *err)
+static int write_memory(json_t *memory, struct buf *out, struct fh_error *err)
 {
 	static const char what[] = "with what was noted meanwhile it";
 

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "python/repr.h"
 
 #include <errno.h>
 #include <math.h>
@@ -153,7 +154,7 @@ void score_add_repr(struct buf *out, const struct score *s)
 {
 	auto_json json_t *object = score_to_object(s);
 
-	json_add_python(out, object);
+	repr_add_json(out, object);
 }
 
 void score_add_json(struct buf *out, const struct score *s)

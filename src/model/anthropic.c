@@ -312,7 +312,7 @@ static void keep_pieces(struct reply *r)
 static int read_use(struct reply *r, int64_t index, const json_t *block, bool whole,
 		struct fh_error *err)
 {
-	const json_t *input = json_object_get(block, "input");
+	json_t *input = json_object_get(block, "input");
 	auto_buf struct buf text = BUF_INIT(REPLY_BYTES_MAX);
 	auto_json json_t *arguments = NULL;
 	struct reply_use *use;

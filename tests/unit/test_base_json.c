@@ -134,34 +134,6 @@ static void test_writing(void **state)
 	}
 }
 
-/* The right-hand sides are what Python 3.11 prints. */
-static void test_python(void **state)
-{
-	static const struct {
-		const char *in, *out;
-	} cases[] = {
-		{ "{\"Score\": 1.25}", "{'Score': 1.25}" },
-		{ "{\"rmse\": 30340.11, \"r2\": 1.0, \"n\": 3}",
-				"{'rmse': 30340.11, 'r2': 1.0, 'n': 3}" },
-		{ "{}", "{}" },
-		{ "[]", "[]" },
-		{ "[null, true, false, \"a\"]", "[None, True, False, 'a']" },
-		{ "\"it's\"", "\"it's\"" },
-		{ "\"it's \\\"so\\\"\"", "'it\\'s \"so\"'" },
-		{ "\"a\\\\b\\n\\t\\r\\u0007\\u007f\\u00a0\\u00fc\"",
-				"'a\\\\b\\n\\t\\r\\x07\\x7f\\xa0\xc3\xbc'" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		auto_json json_t *value = parse(cases[i].in);
-		auto_buf struct buf out = BUF_INIT(1000);
-
-		json_add_python(&out, value);
-		assert_string_equal(buf_str(&out), cases[i].out);
-	}
-}
-
 static void test_text_of_any_bytes(void **state)
 {
 	auto_json json_t *value = json_text("a\xff");
@@ -195,7 +167,6 @@ int main(void)
 		cmocka_unit_test(test_members),
 		cmocka_unit_test(test_members_of_another_kind),
 		cmocka_unit_test(test_writing),
-		cmocka_unit_test(test_python),
 		cmocka_unit_test(test_text_of_any_bytes),
 		cmocka_unit_test(test_bytes_of_a_text),
 	};

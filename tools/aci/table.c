@@ -191,7 +191,7 @@ static void table_free_cells(struct table *t)
 	}
 }
 
-static char *table_json_cell(const json_t *value)
+static char *table_json_cell(json_t *value)
 {
 	auto_buf struct buf text = BUF_INIT(TABLE_ROW_BYTES_MAX);
 

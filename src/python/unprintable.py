@@ -1,0 +1,11 @@
+"""Prints the ranges of characters that Python's repr() escapes, as initializers of a C array."""
+
+# One past the last character ends a range as any printable one does.
+first = None
+for c in range(0x110001):
+    printable = c == 0x110000 or chr(c).isprintable()
+    if not printable and first is None:
+        first = c
+    elif printable and first is not None:
+        print(f"{{ {first:#x}, {c - 1:#x} }},")
+        first = None
