@@ -149,10 +149,10 @@ int fd_copy_sparse(int from, int to, int64_t most)
 	return ftruncate(to, st.st_size) < 0 ? -errno : 0;
 }
 
-int fd_send_message(int sock, const void *data, size_t n, const int *fds, size_t n_fds, int flags)
+int fd_send_message(int sock, void *data, size_t n, const int *fds, size_t n_fds, int flags)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(FD_MESSAGE_FDS_MAX * sizeof(int))];
-	struct iovec iov = { .iov_base = (void *)(uintptr_t)data, .iov_len = n };
+	struct iovec iov = { .iov_base = data, .iov_len = n };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
 	ssize_t r;
 

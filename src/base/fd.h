@@ -34,7 +34,7 @@ int fd_pipe(int *out_read, int *out_write, int flags);
 #define FD_MESSAGE_FDS_MAX 64
 
 /* One message with up to FD_MESSAGE_FDS_MAX descriptors; the caller keeps its own. MSG_NOSIGNAL. */
-int fd_send_message(int sock, const void *data, size_t n, const int *fds, size_t n_fds, int flags);
+int fd_send_message(int sock, void *data, size_t n, const int *fds, size_t n_fds, int flags);
 
 /*
  * Bytes of the next message (0: the peer is gone), -EMSGSIZE if it did not fit. Takes at most

@@ -43,7 +43,7 @@
 #define STACK_BYTES (128 << 10) /* more than setting up takes */
 
 /* An owner that waits for an answer which can't be sent must see that there is nobody. */
-static void answer_owner(const struct nursery *n, const void *data, size_t size)
+static void answer_owner(const struct nursery *n, void *data, size_t size)
 {
 	if (fd_send_message(n->socket, data, size, NULL, 0, 0) < 0)
 		_exit(1);
@@ -134,7 +134,7 @@ static void handle_mapped(struct nursery *n)
 
 static void handle_hello(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
 {
-	static const uint8_t unshared = NURSERY_UNSHARED;
+	uint8_t unshared = NURSERY_UNSHARED;
 	struct fh_error err = FH_ERROR_INIT;
 
 	if (n->owner >= 0 || n_fds < 2 || n_fds > 2 + GUEST_GROUPS_MAX ||

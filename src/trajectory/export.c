@@ -43,16 +43,6 @@ static const struct pyjson *text(struct export_reading *r, const char *s)
 	return pyjson_make_text(r->arena, s);
 }
 
-static const struct pyjson *number(struct export_reading *r, const char *digits)
-{
-	struct pyjson *v = arena_alloc(r->arena, sizeof(*v));
-
-	v->kind = PYJSON_NUMBER;
-	v->text = digits;
-	v->len = strlen(digits);
-	return v;
-}
-
 static struct pyjson *container(struct export_reading *r, enum pyjson_kind kind)
 {
 	struct pyjson *v = arena_alloc(r->arena, sizeof(*v));
@@ -61,12 +51,22 @@ static struct pyjson *container(struct export_reading *r, enum pyjson_kind kind)
 	return v;
 }
 
-static void *grown(struct arena *a, const void *old, size_t n, size_t *size, size_t one)
+static const struct pyjson *number(struct export_reading *r, const char *digits)
+{
+	struct pyjson *v = container(r, PYJSON_NUMBER);
+
+	v->text = digits;
+	v->len = strlen(digits);
+	return v;
+}
+
+/* Room for one more item: `old`, or a copy that is twice as large. */
+static void *export_grow(struct arena *a, void *old, size_t n, size_t *size, size_t one)
 {
 	void *bigger;
 
 	if (n < *size)
-		return (void *)(uintptr_t)old;
+		return old;
 	*size = *size ? 2 * *size : 64;
 	bigger = arena_array(a, *size, one);
 	if (n)
@@ -78,7 +78,7 @@ static struct traj_step *add_step(struct export_reading *r)
 {
 	struct traj *t = r->traj;
 
-	t->steps = grown(r->arena, t->steps, t->n_steps, &r->steps_size, sizeof(*t->steps));
+	t->steps = export_grow(r->arena, t->steps, t->n_steps, &r->steps_size, sizeof(*t->steps));
 	return &t->steps[t->n_steps++];
 }
 
@@ -93,7 +93,7 @@ static void set_told(struct export_reading *r, const struct pyjson *event)
 {
 	size_t at = r->traj->n_steps;
 
-	r->told = grown(r->arena, r->told, at, &r->told_size, sizeof(const struct pyjson *));
+	r->told = export_grow(r->arena, r->told, at, &r->told_size, sizeof(const struct pyjson *));
 	r->told[at] = event;
 }
 
@@ -101,7 +101,7 @@ static struct traj_message *add_message(struct export_reading *r)
 {
 	struct traj *t = r->traj;
 
-	t->history = grown(
+	t->history = export_grow(
 			r->arena, t->history, t->n_history, &r->history_size, sizeof(*t->history));
 	return &t->history[t->n_history++];
 }
@@ -237,7 +237,8 @@ static int on_score(struct export_reading *r, const struct pyjson *event, struct
 
 	if (!metrics || metrics->kind != PYJSON_OBJECT)
 		return 0;
-	r->scores = grown(r->arena, r->scores, r->n_scores, &r->scores_size, sizeof(*r->scores));
+	r->scores = export_grow(
+			r->arena, r->scores, r->n_scores, &r->scores_size, sizeof(*r->scores));
 	score = &r->scores[r->n_scores++];
 	*score = (struct export_score){ .step = (int64_t)r->traj->n_steps, .metrics = metrics };
 	return 0;

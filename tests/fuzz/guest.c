@@ -113,12 +113,14 @@ static int open_file(const void *data, size_t n)
 
 void guest_say(int socket, const void *data, size_t n)
 {
+	auto_buf struct buf message = BUF_INIT(n + 1);
 	auto_close int fd = -1;
 
+	buf_add(&message, data, n);
 	if (n & 1)
 		fd = n & 2 ? open_file(data, n) : open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (socket >= 0)
-		fd_send_message(socket, data, n, &fd, fd >= 0, MSG_DONTWAIT);
+		fd_send_message(socket, message.data, n, &fd, fd >= 0, MSG_DONTWAIT);
 }
 
 void guest_print(struct guest *g, uint32_t stream, const void *data, size_t n)
@@ -140,7 +142,7 @@ static void take_mail(struct guest *g, int *fd)
 
 static void answer_control(struct guest *g)
 {
-	static const uint8_t interrupted = INIT_INTERRUPTED;
+	uint8_t interrupted = INIT_INTERRUPTED;
 	char message[GUEST_MESSAGE_MAX];
 	int fds[GUEST_FDS_MAX + 1];
 	size_t n = 0;
@@ -160,7 +162,8 @@ static void answer_control(struct guest *g)
 /* All that is asked with an id is done, without a file; the shell's output is pumped. */
 static void answer_porter(struct guest *g)
 {
-	static const uint8_t digest[SHA256_BYTES], pumps = PORTER_PUMPS;
+	static const uint8_t digest[SHA256_BYTES];
+	uint8_t pumps = PORTER_PUMPS;
 	char message[GUEST_MESSAGE_MAX];
 	int fd = -1;
 	size_t n = 0;

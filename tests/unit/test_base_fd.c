@@ -84,7 +84,9 @@ static void test_messages(void **state)
 
 	(void)state;
 	make_pair(ends);
-	assert_int_equal(fd_send_message(ends[0], "hello", 5, (int[]){ 0, ends[0] }, 2, 0), 0);
+	assert_int_equal(fd_send_message(ends[0], (char[]){ "hello" }, 5, (int[]){ 0, ends[0] }, 2,
+					 0),
+			0);
 	assert_int_equal(fd_recv_message(ends[1], text, sizeof(text), fds, 4, &n_fds, 0), 5);
 	assert_memory_equal(text, "hello", 5);
 	assert_int_equal(n_fds, 2);
@@ -92,7 +94,7 @@ static void test_messages(void **state)
 	close(fds[0]);
 	close(fds[1]);
 
-	assert_int_equal(fd_send_message(ends[0], "x", 1, NULL, 0, 0), 0);
+	assert_int_equal(fd_send_message(ends[0], (char[]){ "x" }, 1, NULL, 0, 0), 0);
 	assert_int_equal(fd_recv_message(ends[1], text, sizeof(text), NULL, 0, &n_fds, 0), 1);
 	assert_int_equal(n_fds, 0);
 	assert_int_equal(
@@ -100,7 +102,7 @@ static void test_messages(void **state)
 			-EAGAIN);
 	close(ends[0]);
 	assert_int_equal(fd_recv_message(ends[1], text, sizeof(text), NULL, 0, &n_fds, 0), 0);
-	assert_int_equal(fd_send_message(ends[1], "x", 1, NULL, 0, 0), -EPIPE);
+	assert_int_equal(fd_send_message(ends[1], (char[]){ "x" }, 1, NULL, 0, 0), -EPIPE);
 	close(ends[1]);
 	assert_int_equal(n_open(), before);
 }
@@ -115,15 +117,18 @@ static void test_unwanted_descriptors_are_closed(void **state)
 
 	(void)state;
 	make_pair(ends);
-	assert_int_equal(fd_send_message(ends[0], "x", 1, many, FD_MESSAGE_FDS_MAX, 0), 0);
+	assert_int_equal(fd_send_message(ends[0], (char[]){ "x" }, 1, many, FD_MESSAGE_FDS_MAX, 0),
+			0);
 	assert_int_equal(fd_recv_message(ends[1], text, sizeof(text), &fd, 1, &n_fds, 0), 1);
 	assert_int_equal(n_fds, 1);
 	close(fd);
 	/* Too long a message: what came with it goes with it. */
-	assert_int_equal(fd_send_message(ends[0], "too long", 8, many, 3, 0), 0);
+	assert_int_equal(fd_send_message(ends[0], (char[]){ "too long" }, 8, many, 3, 0), 0);
 	assert_int_equal(
 			fd_recv_message(ends[1], text, sizeof(text), &fd, 1, &n_fds, 0), -EMSGSIZE);
-	assert_int_equal(fd_send_message(ends[0], "x", 1, many, FD_MESSAGE_FDS_MAX + 1, 0), -E2BIG);
+	assert_int_equal(fd_send_message(ends[0], (char[]){ "x" }, 1, many, FD_MESSAGE_FDS_MAX + 1,
+					 0),
+			-E2BIG);
 	close(ends[0]);
 	close(ends[1]);
 	assert_int_equal(n_open(), before);
