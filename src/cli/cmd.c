@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
+#include "base/refusal.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "cli/options.h"
@@ -36,6 +37,15 @@ void cmd_print_json(json_t *value)
 	puts(buf_str(&text));
 }
 
+void cmd_print_json_error(const char *key, const char *name, const struct fh_error *err)
+{
+	auto_json json_t *line = json_object();
+
+	json_object_set_new(line, key, json_text(name));
+	json_object_set_new(line, "error", json_text(err->message));
+	cmd_print_json(line);
+}
+
 bool cmd_given(const struct command_context *ctx, const char *option)
 {
 	const struct cmd_option *table = ctx->command->options;
@@ -53,10 +63,21 @@ int cmd_fail(const struct fh_error *err)
 	return CMD_FAILED;
 }
 
+int cmd_status_of(const struct fh_error *err)
+{
+	static const int bad_input[] = { EINVAL, ENOENT, ENODATA, EEXIST, ENOTDIR, EISDIR, EPERM,
+		EACCES, E2BIG, EFBIG, ENAMETOOLONG, ELOOP, EBADMSG };
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad_input); i++)
+		if (err->code == -bad_input[i] && !strstr(err->message, ERROR_SEE_DOCTOR))
+			return CMD_USAGE;
+	return CMD_FAILED;
+}
+
 int cmd_refuse(const struct fh_error *err)
 {
 	complain(err->message);
-	return CMD_USAGE;
+	return cmd_status_of(err);
 }
 
 void cmd_warn(const char *format, ...)

@@ -36,7 +36,8 @@
  * `--max_steps 5`, and any beginning that only one option has (`--max`).
  */
 
-enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2, CMD_INTERRUPTED = 130 };
+/* Exit statuses. CMD_USAGE is for bad input, CMD_FAILED for failures at run time. */
+enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 
 enum cmd_option_kind {
 	OPTION_END,     /* closes a table */
@@ -80,16 +81,22 @@ struct command_context {
 	const bool *given;   /* by index into the table of options */
 };
 
+/* A row of the table of exit statuses in help. */
+struct cmd_status {
+	const char *status, *meaning;
+};
+
 struct command {
 	const char *name;
 	const char *summary;   /* a few words, lower case, no full stop */
 	const char *arguments; /* what follows the options in the usage line; NULL: nothing */
 	size_t min_args, max_args;
-	bool args_end_options;            /* the first argument ends the options: `exec ls -l` */
-	int misuse_status;                /* of wrong options; 0: CMD_USAGE */
-	const char *about;                /* paragraphs beneath the usage line, may be NULL */
-	const char *examples;             /* lines of "command   # what it does", may be NULL */
-	const struct cmd_option *options; /* ends with {}; NULL: only --help and --json */
+	bool args_end_options;             /* the first argument ends the options: `exec ls -l` */
+	int misuse_status;                 /* of wrong options; 0: CMD_USAGE */
+	const char *about;                 /* paragraphs beneath the usage line, may be NULL */
+	const char *examples;              /* lines of "command   # what it does", may be NULL */
+	const struct cmd_status *statuses; /* ends with {}; NULL: those of cmd_root */
+	const struct cmd_option *options;  /* ends with {}; NULL: only --help and --json */
 	size_t options_size;
 	const struct command *const *commands;   /* a group: its commands, NULL-terminated */
 	int (*run)(struct command_context *ctx); /* returns the exit status */
@@ -110,16 +117,27 @@ int cmd_help_of(const char *const *words, size_t n);
 /* True if the option (by its main name) stood on the command line. */
 bool cmd_given(const struct command_context *ctx, const char *option);
 
-/* "fumehood: <message>" on stderr; the exit status to return. */
+/* Print "fumehood: <message>" on stderr, and return the exit status. */
 int cmd_fail(const struct fh_error *err);   /* CMD_FAILED */
-int cmd_refuse(const struct fh_error *err); /* CMD_USAGE: what was named can't be */
-/* As cmd_refuse, and where to find help: the words themselves are wrong. */
-int cmd_misuse(const struct command_context *ctx, const char *format, ...) /* CMD_USAGE */
+int cmd_refuse(const struct fh_error *err); /* cmd_status_of(err) */
+/* CMD_USAGE, for wrong words on the command line. Points to --help. */
+int cmd_misuse(const struct command_context *ctx, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
+
+/*
+ * Maps an error from reading input or opening a task. CMD_USAGE if its code says that the input is
+ * bad, as -ENOENT does. CMD_FAILED otherwise, and when the machine refuses a sandbox.
+ */
+int cmd_status_of(const struct fh_error *err);
+
 void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A value on stdout, as a line: what a command with --json prints. */
+/*
+ * Print one line on stdout for --json (docs/json.md). Every line is an object. The second prints
+ * {KEY: NAME, "error": MESSAGE}, the line of a subject that failed.
+ */
 void cmd_print_json(json_t *value);
+void cmd_print_json_error(const char *key, const char *name, const struct fh_error *err);
 
 /* The help of a command for a terminal `width` columns wide; all commands as Markdown, as JSON. */
 void cmd_help(struct buf *out, const struct command *command, const char *path, bool colours,

@@ -128,6 +128,17 @@ static void add_examples(const struct page *p, const char *examples)
 	}
 }
 
+static void add_statuses(const struct page *p, const struct cmd_status *statuses)
+{
+	heading(p, "Exit status");
+	for (const struct cmd_status *s = statuses; s->status; s++) {
+		auto_buf struct buf left = BUF_INIT(1024);
+
+		buf_printf(&left, "  %s", s->status);
+		add_pair(p, buf_str(&left), s->meaning);
+	}
+}
+
 void help_add_usage(struct buf *out, const struct command *c, const char *path)
 {
 	buf_printf(out, "fumehood%s%s", *path ? " " : "", path);
@@ -151,6 +162,8 @@ void cmd_help(struct buf *out, const struct command *c, const char *path, bool c
 		add_commands(&p, c);
 	add_table(&p, c->options, "Options");
 	add_table(&p, options_common, "After any command");
+	if (c->statuses)
+		add_statuses(&p, c->statuses);
 	if (c->examples)
 		add_examples(&p, c->examples);
 	if (c->commands)
@@ -240,6 +253,16 @@ static void markdown_table(struct buf *out, const struct cmd_option *table)
 	}
 }
 
+static void markdown_statuses(struct buf *out, const struct cmd_status *statuses)
+{
+	buf_add_str(out, "\n| Exit status | |\n|---|---|\n");
+	for (const struct cmd_status *s = statuses; s->status; s++) {
+		buf_printf(out, "| %s | ", s->status);
+		add_plain(out, s->meaning);
+		buf_add_str(out, " |\n");
+	}
+}
+
 static void markdown_command(struct buf *out, const struct command *c, const char *path)
 {
 	buf_printf(out, "\n## fumehood %s\n\n```\n", path);
@@ -248,6 +271,8 @@ static void markdown_command(struct buf *out, const struct command *c, const cha
 	add_plain(out, c->about ? c->about : c->summary);
 	buf_add_char(out, '\n');
 	markdown_table(out, c->options);
+	if (c->statuses)
+		markdown_statuses(out, c->statuses);
 	if (c->examples)
 		buf_printf(out, "\n```sh\n%s%s```\n", c->examples,
 				str_ends(c->examples, "\n") ? "" : "\n");
@@ -276,5 +301,6 @@ void cmd_help_markdown(struct buf *out)
 	buf_add_char(out, '\n');
 	markdown_table(out, cmd_root.options);
 	markdown_table(out, options_common);
+	markdown_statuses(out, cmd_root.statuses);
 	markdown_group(out, &cmd_root, "");
 }

@@ -111,6 +111,15 @@ static void add_commands(struct buf *out, const struct command *group, const cha
 	}
 }
 
+static void add_statuses(struct buf *out, const struct cmd_status *statuses)
+{
+	add_heading(out, "Exit status");
+	for (const struct cmd_status *s = statuses; s->status; s++) {
+		buf_printf(out, ".TP\n\\fB%s\\fR\n", s->status);
+		add_line(out, s->meaning);
+	}
+}
+
 static void add_examples(struct buf *out, const char *examples)
 {
 	add_heading(out, "Examples");
@@ -146,6 +155,8 @@ static void add_page(struct buf *out, const struct command *c, const char *path,
 		add_commands(out, c, path);
 	add_table(out, c->options, "Options");
 	add_table(out, options_common, "After any command");
+	if (c->statuses)
+		add_statuses(out, c->statuses);
 	if (c->examples)
 		add_examples(out, c->examples);
 }

@@ -19,7 +19,7 @@ struct common {
 const struct cmd_option options_common[] = {
 	{ "help", 'h', OPTION_FLAG, offsetof(struct common, help), .help = "show this text" },
 	{ "json", 0, OPTION_FLAG, offsetof(struct common, json),
-			.help = "print results as JSON, for programs" },
+			.help = "print results as JSON, an object a line (docs/json.md)" },
 	{},
 };
 

@@ -5,7 +5,6 @@
 #include "cmd/episode_options.h"
 #include "cmd/log_options.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 /* fumehood env: an environment that is served over standard input and output (run/env_server.h). */
@@ -21,7 +20,6 @@ static int run_env(struct command_context *ctx)
 	__attribute__((cleanup(env_server_close))) struct env_server server;
 	struct log_options log;
 	struct fh_error err;
-	int r;
 
 	env_server_init(&server, &c->server);
 	if (!c->server.task)
@@ -36,12 +34,9 @@ static int run_env(struct command_context *ctx)
 	c->server.out_fd = STDOUT_FILENO;
 	c->server.stop_fd = interrupt_fd();
 	c->server.warner = &cmd_warner;
-	r = env_server_open(&server, &err);
-	if (r == -ENOENT || r == -EINVAL || r == -ENODATA)
+	if (env_server_open(&server, &err) < 0)
 		return cmd_refuse(&err);
-	if (r == 0)
-		r = env_server_serve(&server, &err);
-	if (r < 0)
+	if (env_server_serve(&server, &err) < 0)
 		return cmd_fail(&err);
 	return server.unrecorded ? CMD_FAILED : CMD_OK;
 }

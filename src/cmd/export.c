@@ -16,10 +16,23 @@ static char *run_folder(const char *path)
 	return path_is_dir(path) ? path_normalise(path) : path_dirname(path);
 }
 
-static int export_one(const char *path, bool json, struct fh_error *err)
+static void export_print_json(const char *path, const char *traj, const struct exported *e)
 {
 	auto_buf struct buf line = BUF_INIT(1024 * 1024);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&line, PYJSON_LINE);
+
+	pyjson_put_object(&w, NULL);
+	pyjson_put_text(&w, "run", path);
+	pyjson_put_value(&w, "exit_status", e->traj->info.exit_status);
+	pyjson_put_i64(&w, "steps", (int64_t)e->traj->n_steps);
+	pyjson_put_value(&w, "scores", e->traj->info.score);
+	pyjson_put_text(&w, "trajectory", traj);
+	pyjson_end_object(&w);
+	printf("%s\n", buf_str(&line));
+}
+
+static int export_one(const char *path, bool json, struct fh_error *err)
+{
 	__attribute__((cleanup(export_release))) struct exported e = { 0 };
 	auto_free char *dir = run_folder(path);
 	auto_free char *traj = NULL;
@@ -28,36 +41,35 @@ static int export_one(const char *path, bool json, struct fh_error *err)
 	if (!path_exists(path))
 		return error_set(err, ENOENT, "export '%s'", path);
 	r = export_read(dir, &e, err);
-	if (r == 0)
-		r = export_write(dir, &e, err);
+	if (r < 0)
+		return r;
+	r = export_write(dir, &e, err);
 	if (r < 0)
 		return r;
 	traj = path_join(dir, e.traj_name);
-	if (!json) {
-		printf("%s\n", traj);
-		return 0;
-	}
-	pyjson_put_object(&w, NULL);
-	pyjson_put_text(&w, "trajectory", traj);
-	pyjson_put_value(&w, "exit_status", e.traj->info.exit_status);
-	pyjson_put_i64(&w, "steps", (int64_t)e.traj->n_steps);
-	pyjson_put_value(&w, "scores", e.traj->info.score);
-	pyjson_end_object(&w);
-	printf("%s\n", buf_str(&line));
+	if (json)
+		export_print_json(path, traj, &e);
+	else
+		puts(traj);
 	return 0;
 }
 
 static int run_export(struct command_context *ctx)
 {
-	int status = CMD_OK;
+	int worst = CMD_OK;
 
 	for (size_t i = 0; i < ctx->n_args; i++) {
 		struct fh_error err;
+		int status;
 
-		if (export_one(ctx->args[i], ctx->json, &err) < 0)
-			status = cmd_fail(&err);
+		if (export_one(ctx->args[i], ctx->json, &err) == 0)
+			continue;
+		status = cmd_refuse(&err);
+		if (ctx->json)
+			cmd_print_json_error("run", ctx->args[i], &err);
+		worst = status > worst ? status : worst;
 	}
-	return status;
+	return worst;
 }
 
 const struct command command_export = {

@@ -28,7 +28,7 @@ static int write_man(const char *folder)
 {
 	struct fh_error err;
 
-	return cmd_help_man(folder, &err) < 0 ? cmd_fail(&err) : CMD_OK;
+	return cmd_help_man(folder, &err) < 0 ? cmd_refuse(&err) : CMD_OK;
 }
 
 static int run_help(struct command_context *ctx)

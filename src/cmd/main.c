@@ -41,19 +41,27 @@ static const struct cmd_option options[] = {
 	{},
 };
 
+static const struct cmd_status statuses[] = {
+	{ "0", "success" },
+	{ "1", "a failure at run time: an episode broke, a disk is full, a check found a problem" },
+	{ "2", "bad input: a wrong option, or a name, a file or data that is missing or invalid" },
+	{ "128+N", "ended by signal N: 130 after Ctrl-C. `env` closes on a signal, with 0" },
+	{ "124-127", "only of `sandbox exec` and `sandbox shell`: see there" },
+	{},
+};
+
 const struct command cmd_root = {
 	.name = "fumehood",
 	.summary = "a gym for agents that do machine-learning research",
 	.about = "Fumehood gives an agent a machine-learning task and a shell in a sandbox, scores "
 		 "what it submits where it can't reach the score, and records every step.\n"
-		 "Exit status: 0 done, 1 failed, 2 wrong usage, 128 and the signal's number when it was "
-		 "stopped (but 0 of `env`, which closes then as it is asked to).\n"
 		 "Variables: FUMEHOOD_STATE is the folder for baselines and data; FUMEHOOD_LOG is the "
 		 "level of the log of `run` and `env`; NO_COLOR turns colours off.",
 	.examples = "fumehood run --task titanic:micro --model baseline   # play the task's baseline\n"
 		    "fumehood task list                                   # what there is to play\n"
 		    "fumehood doctor                                      # what this machine can do",
 	.options = options,
+	.statuses = statuses,
 	.commands = commands,
 };
 

@@ -103,18 +103,28 @@ static bool all_equal(const struct replay_verdicts *v)
 			v->n[COMPARE_EQUAL] + v->n[COMPARE_NORMALISED] > 0;
 }
 
+/* Prints why a run can't be played, for programs too, and returns the exit status. */
+static int replay_fail(const struct replaying *p, const struct fh_error *err)
+{
+	bool began = p->replay.episode.traj != NULL;
+
+	if (p->ctx->json)
+		cmd_print_json_error("run", p->replay.name, err);
+	return began ? cmd_fail(err) : cmd_refuse(err);
+}
+
 static int play(struct replaying *p, struct fh_error *err)
 {
 	int n = replay_prepare(&p->replay, err);
 
 	if (n < 0)
-		return cmd_refuse(err);
+		return replay_fail(p, err);
 	interrupt_at_once(false);
 	n = replay_play(&p->replay, interrupt_fd(), err);
 	if (replay_is_opening(&p->replay))
-		interrupt_leave(n < 0 ? cmd_fail(err) : interrupt_status());
-	if (n < 0) /* data that is missing is known before anything runs */
-		return n == -ENODATA ? cmd_refuse(err) : cmd_fail(err);
+		interrupt_leave(n < 0 ? replay_fail(p, err) : interrupt_status());
+	if (n < 0)
+		return replay_fail(p, err);
 	interrupt_at_once(true);
 	return CMD_OK;
 }
@@ -134,7 +144,7 @@ static int replay_one(struct command_context *ctx, size_t i)
 		return status;
 	if (p.command->compare && !interrupt_wanted() &&
 			replay_compare(&p.replay, print_step, &p, &all, &err) < 0)
-		return cmd_fail(&err);
+		return replay_fail(&p, &err);
 	print_summary(&p, &all);
 	return p.replay.now && !all_equal(&all) ? CMD_FAILED : CMD_OK;
 }

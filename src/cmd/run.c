@@ -203,15 +203,21 @@ static void print_table(struct runner *run)
 		printf("%s%s", run->command->quiet ? "" : "\n", buf_str(&table));
 }
 
-static int status_of(const struct runner *run)
+/* The highest status of all episodes. Only an episode that never opened can have had bad input. */
+static int runner_status(const struct runner *run)
 {
+	int worst = CMD_OK;
+
 	if (interrupt_wanted())
 		return interrupt_status();
 	for (size_t i = 0; i < run->run.plan.n; i++) {
-		if (run->run.plan.episodes[i].failed)
-			return CMD_FAILED;
+		const struct episode *e = &run->run.plan.episodes[i];
+		bool opened = e->traj || e->phase == EPISODE_GIVEN_UP;
+		int status = !e->failed ? CMD_OK : opened ? CMD_FAILED : cmd_status_of(&e->error);
+
+		worst = status > worst ? status : worst;
 	}
-	return CMD_OK;
+	return worst;
 }
 
 static void release(struct runner *run)
@@ -251,7 +257,7 @@ static int run_until_ended(struct runner *run)
 	stop_view(run);
 	if (r == 0)
 		print_table(run);
-	status = r < 0 ? cmd_fail(&err) : status_of(run);
+	status = r < 0 ? cmd_fail(&err) : runner_status(run);
 	if (run_is_opening(&run->run))
 		interrupt_leave(status);
 	return status;
@@ -271,12 +277,11 @@ static int run_run(struct command_context *ctx)
 		return r;
 	if (start_log(&run, &err) < 0 || run_prepare(&run.run, &err) < 0)
 		return cmd_refuse(&err);
-	r = interrupt_setup(&err);
-	if (r == 0)
-		r = run_open(&run.run, &err);
-	if (r == -ENOENT || r == -EINVAL)
+	if (interrupt_setup(&err) < 0)
+		return cmd_fail(&err);
+	if (run_open(&run.run, &err) < 0)
 		return cmd_refuse(&err);
-	return r < 0 ? cmd_fail(&err) : run_until_ended(&run);
+	return run_until_ended(&run);
 }
 
 const struct command command_run = {

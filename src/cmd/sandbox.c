@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/json.h"
 #include "cli/cmd.h"
 #include "cmd/sandbox_exec.h"
 #include "cmd/sandbox_ps.h"
@@ -12,8 +13,11 @@ static int run_gc(struct command_context *ctx)
 	size_t left, ended = leftovers_end(&left); /* first: their groups are empty then */
 	int count = owner_collect();
 
+	auto_json json_t *told = json_pack("{s:I, s:I, s:i}", "ended", (json_int_t)ended, "left",
+			(json_int_t)left, "removed", count);
+
 	if (ctx->json)
-		printf("{\"ended\": %zu, \"left\": %zu, \"removed\": %d}\n", ended, left, count);
+		cmd_print_json(told);
 	else
 		printf("ended %zu sandbox%s without an owner, removed %d left behind by processes that "
 		       "were killed\n",

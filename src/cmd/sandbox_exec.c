@@ -292,6 +292,16 @@ static int run_shell(struct command_context *ctx)
 	return exec_program(ctx->options, argv);
 }
 
+static const struct cmd_status exec_statuses[] = {
+	{ "124", "--timeout ended the program" },
+	{ "125", "bad input, or the sandbox could not be made" },
+	{ "126", "the program can't be executed" },
+	{ "127", "there is no such program" },
+	{ "128+N", "signal N ended the program" },
+	{ "others", "the program's own exit status" },
+	{},
+};
+
 const struct command command_sandbox_exec = {
 	.name = "exec",
 	.summary = "run a program in a sandbox of its own",
@@ -300,11 +310,12 @@ const struct command command_sandbox_exec = {
 	.max_args = 1000,
 	.args_end_options = true,
 	.misuse_status = EXEC_FAILED,
-	.about = "Output and exit status are the program's: 128+N after signal N, 124 after the time "
-		 "limit, 127 when there is no such program, 126 when it can't be run. 125: a wrong "
-		 "option, or no sandbox could be made. So --json is refused.\n"
-		 "On a terminal it has one of the sandbox's own, of the same TERM and size. What is typed reaches it if its output is on a terminal, too.\n"
-		 "Pipes and sockets are relayed, files are handed over. Input is read ahead: give it /dev/null where others read the same pipe.",
+	.about = "Prints the program's output, and ends with its exit status. So --json is refused.\n"
+		 "On a terminal the program gets a terminal of the sandbox, with the same TERM and "
+		 "size. It gets typed input only if its output is on a terminal too.\n"
+		 "Pipes and sockets are relayed, and files are passed on. Input is read ahead. If other "
+		 "programs read the same pipe, redirect the input from /dev/null.",
+	.statuses = exec_statuses,
 	.examples = "fumehood sandbox exec -- python3 -c 'print(6 * 7)'\n"
 		    "fumehood sandbox exec --memory 512M --timeout 10 -C here -- ls -l\n"
 		    "fumehood sandbox exec --env LR=0.1 --bind .:/work:rw -w /work -- sh -c 'echo $LR >lr; cat lr'",
@@ -316,8 +327,8 @@ const struct command command_sandbox_exec = {
 const struct command command_sandbox_shell = {
 	.name = "shell",
 	.summary = "an interactive shell in a sandbox of its own",
-	.about = "What an agent would see. Everything is gone when the shell ends. Exit status 125: "
-		 "a wrong option, or no sandbox could be made.",
+	.about = "Shows what an agent sees. When the shell ends, all files in it are deleted.",
+	.statuses = exec_statuses,
 	.misuse_status = EXEC_FAILED,
 	.options = shell_options,
 	.options_size = sizeof(struct sandbox_cli),

@@ -161,13 +161,15 @@ static void print_table(const json_t *list)
 static int run_ps(struct command_context *ctx)
 {
 	struct ps_table table = { 0 };
-	json_t *list;
+	json_t *list, *item;
+	size_t i;
 
 	read_table(&table);
 	table.n_leftovers = leftovers_find(&table.leftovers);
 	list = list_sandboxes(&table);
 	if (ctx->json)
-		cmd_print_json(list);
+		json_array_foreach(list, i, item)
+			cmd_print_json(item);
 	else
 		print_table(list);
 	json_decref(list);

@@ -216,7 +216,7 @@ static void show_add_json(struct buf *out, struct show *s, size_t first, size_t 
 	const struct traj *t = s->run.traj;
 
 	pyjson_put_object(&w, NULL);
-	pyjson_put_text(&w, "record", s->path);
+	pyjson_put_text(&w, "run", s->path);
 	pyjson_put_text(&w, "exit_status", pyjson_string(t->info.exit_status));
 	if (t->info.score)
 		pyjson_put_value(&w, "scores", t->info.score);
@@ -275,9 +275,10 @@ const struct command command_show = {
 	.arguments = "RUN",
 	.min_args = 1,
 	.max_args = 1,
-	.about = "RUN is the folder of a run, one that goes on or was killed too, or a .traj, MLGym's too. Shows each "
-		 "step's thought, action and output, its exit code, time and score, and why a validate "
-		 "gave none. On a terminal it is shown by $PAGER (default: less).",
+	.about = "RUN is the folder of a run, its events.jsonl, or a .traj, also of MLGym. The run may "
+		 "still go on, or have been killed.\n"
+		 "Shows each step's thought, action and output, its exit code, time and score. Shows "
+		 "why a validate gave no score. On a terminal $PAGER (default: less) shows it.",
 	.examples = "fumehood show trajectories/me/demo__rows__*_run_0\n"
 		    "fumehood show --step 3 rows.traj   # the third step with its whole output",
 	.options = options,

@@ -141,8 +141,11 @@ static int run_task_check(struct command_context *ctx)
 	for (size_t i = 0; i < ctx->n_args; i++) {
 		struct outcome o = { .spec = ctx->args[i] };
 
-		if (!check_one(&places, &python, options->run, &o, &err))
+		if (!check_one(&places, &python, options->run, &o, &err)) {
+			if (ctx->json)
+				cmd_print_json_error("task", o.spec, &err);
 			return cmd_refuse(&err);
+		}
 		if (ctx->json)
 			print_json(&o);
 		else

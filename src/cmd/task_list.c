@@ -124,13 +124,11 @@ static json_t *row_json(const struct list_row *row)
 
 static void print_json(const struct list_row *rows, size_t n)
 {
-	auto_json json_t *out = json_object();
-	json_t *list = json_array();
+	for (size_t i = 0; i < n; i++) {
+		auto_json json_t *line = row_json(&rows[i]);
 
-	for (size_t i = 0; i < n; i++)
-		json_array_append_new(list, row_json(&rows[i]));
-	json_object_set_new(out, "tasks", list);
-	cmd_print_json(out);
+		cmd_print_json(line);
+	}
 }
 
 static void print_cells(const char *const *cells, const int *widths, const char *style)
@@ -169,10 +167,8 @@ static int run_task_list(struct command_context *ctx)
 	char **ids;
 	size_t n = 0;
 
-	if (task_options_places(ctx, &places, &err) < 0)
+	if (task_options_places(ctx, &places, &err) < 0 || task_list(&places, &ids, &err) < 0)
 		return cmd_refuse(&err);
-	if (task_list(&places, &ids, &err) < 0)
-		return cmd_fail(&err);
 	while (ids[n])
 		n++;
 	rows = xcalloc(n, sizeof(*rows));

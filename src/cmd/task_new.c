@@ -7,7 +7,6 @@
 #include "task/config.h"
 #include "task/skeleton.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 /* fumehood task new: a task to begin with. */
@@ -43,12 +42,9 @@ static int run_task_new(struct command_context *ctx)
 					       : ".";
 	auto_free char *path = path_join(dir, ctx->args[0]);
 	struct fh_error err = FH_ERROR_INIT;
-	int r = task_skeleton(dir, ctx->args[0], (enum grader_kind)o->grader, &err);
 
-	if (r == -EINVAL || r == -EEXIST)
+	if (task_skeleton(dir, ctx->args[0], (enum grader_kind)o->grader, &err) < 0)
 		return cmd_refuse(&err);
-	if (r < 0)
-		return cmd_fail(&err);
 	if (ctx->json)
 		print_json(path);
 	else

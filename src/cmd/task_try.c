@@ -290,7 +290,7 @@ int task_try(const struct task_trial *trial, json_t *played)
 
 	if (task_load(trial->places, trial->spec, NULL, &task, &err) < 0) {
 		failed(played, "not played", &err);
-		return err.code == -ENODATA ? CMD_USAGE : CMD_FAILED;
+		return cmd_status_of(&err);
 	}
 	if (open_gym(trial->places, &gym, &err) < 0)
 		ok = failed(played, "not played", &err);

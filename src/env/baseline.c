@@ -79,7 +79,7 @@ static int play_command(struct fh_env *env, struct fh_step *step, struct fh_erro
 	if (r < 0)
 		return r;
 	if (step->outcome != FH_OUTCOME_OK || step->exit_code != 0)
-		return error_say(err, EINVAL, "`%s` ended with %s, status %d: %s",
+		return error_say(err, EIO, "`%s` ended with %s, status %d: %s",
 				task->baseline_command, fh_outcome_name(step->outcome),
 				step->exit_code, tail(step->observation));
 	return 0;
@@ -99,7 +99,7 @@ static int play(struct fh_env *env, struct fh_error *err)
 	if (r == 0 && !step.exit_status)
 		r = fh_env_submit(env, &step, err);
 	if (r == 0 && !step.score)
-		r = error_say(err, EINVAL, "what `%s` left can't be scored: %s",
+		r = error_say(err, EIO, "what `%s` left can't be scored: %s",
 				env->task->task->baseline_command,
 				step.grade_error ? step.grade_error : "it was not submitted");
 	if (r == 0)

@@ -96,7 +96,7 @@ static int failure(const struct program *p, const char *how, int number, struct 
 	auto_buf struct buf text = BUF_INIT(8 * SHOWN_BYTES);
 
 	str_add_utf8(&text, buf_str(&p->log) + skip, p->log.len - skip);
-	return error_say(err, EINVAL, "%s %d: %s", how, number, buf_str(&text));
+	return error_say(err, EIO, "%s %d: %s", how, number, buf_str(&text));
 }
 
 static int check_end(const struct program *p, struct fh_error *err)

@@ -36,8 +36,11 @@ int export_read(const char *dir, struct exported *out, struct fh_error *err);
 int export_parse(const char *name, const char *data, size_t n, struct exported *out,
 		struct fh_error *err);
 
-/* Which record a path means: itself, be it a .traj or the folder of a run; but of a folder without events, as MLGym
- * writes them, the .traj. An error names them if there are several. Heap. */
+/*
+ * Finds the record that a path names: a .traj, or the folder of a run. events.jsonl names its
+ * folder. A folder without events, as MLGym writes them, names its .traj. If there are several, the
+ * error names them. Heap.
+ */
 int export_record(const char *path, char **out, struct fh_error *err);
 
 /* What it says: a .traj, or, of a run's folder, its events, of one that was killed, too. */

@@ -85,6 +85,10 @@ int export_record(const char *path, char **out, struct fh_error *err)
 	struct dirent **found;
 	int n, r = 0;
 
+	if (str_eq(path_basename(path), EXPORT_EVENTS) && path_exists(path)) {
+		*out = path_dirname(path);
+		return 0;
+	}
 	if (!path_is_dir(path) || path_exists(events)) {
 		*out = xstrdup(path);
 		return 0;

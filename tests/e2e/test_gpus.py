@@ -183,7 +183,7 @@ def test_a_replay_has_as_many(machine, program):
         assert json.loads(done.stdout)["different"] == different
     machine.program = program
     if not os.path.exists("/dev/nvidia0"):
-        refused = machine(*words, first["trajectory"], status=1).stderr
+        refused = machine(*words, first["trajectory"], status=2).stderr
         assert (
             "the run had 1 GPUs (--gpus none plays it without): open the gym: there is no GPU"
             in refused

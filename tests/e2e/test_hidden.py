@@ -15,7 +15,7 @@ from conftest import TASKS
 def test_a_bind_of_what_is_hidden_is_refused(fumehood, what):
     fumehood("task", "new", "mine")
     source = what if what == "/" else fumehood.folder / "mine" / what
-    done = fumehood("run", "--task", "./mine", "--bind", f"{source}:/x", status=1)
+    done = fumehood("run", "--task", "./mine", "--bind", f"{source}:/x", status=2)
     assert "the agent would see what is hidden, by '/" in done.stderr
 
 
@@ -37,7 +37,7 @@ def test_a_bind_of_the_state(fumehood, spelt, what):
     fumehood(*words, "--out", fumehood.out)
     (source,) = real.glob(f"**/{what}") if "*" in what else [real / what]
     for path in (source, fumehood.folder / "link" / source.relative_to(real)):
-        done = fumehood(*words, "--bind", f"{path}:/x", status=1)
+        done = fumehood(*words, "--bind", f"{path}:/x", status=2)
         assert "the agent would see what is hidden, by '/" in done.stderr
     # A stranger's task asks for it itself.
     fumehood("task", "new", "mine")

@@ -64,5 +64,5 @@ def test_a_checker_finds_no_fault(fumehood, pages, checker, allowed):
 
 def test_a_folder_that_cannot_be_made_is_said(fumehood):
     (fumehood.folder / "file").touch()
-    done = fumehood("help", "--man", "file/man1", status=1)
+    done = fumehood("help", "--man", "file/man1", status=2)
     assert done.stderr == "fumehood: make folder 'file': Not a directory\n"

@@ -50,7 +50,7 @@ def test_a_recording_of_mlgym_wants_its_checkout(fumehood, tmp_path):
         said = fumehood(*words, path, status=2).stderr
         assert "is a recording of MLGym's" in said and "has its task 'coin'" in said
     fumehood(*words, "--mlgym-root", CHECKOUT, alone)
-    assert "no task 'coin'" in fumehood(*words, "--mlgym-root", "", alone, status=1).stderr
+    assert "no task 'coin'" in fumehood(*words, "--mlgym-root", "", alone, status=2).stderr
 
 
 def test_a_record_whose_checkout_is_gone(fumehood, tmp_path):

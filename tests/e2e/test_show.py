@@ -69,6 +69,10 @@ def test_a_traj_has_the_same_steps(fumehood, record, tmp_path):
     assert one["step"] == 2 and one["action"] == LONG
 
 
+def test_the_events_of_a_run_name_it(fumehood, record):
+    assert fumehood("show", record / "events.jsonl").stdout == fumehood("show", record).stdout
+
+
 def test_a_run_that_was_killed(fumehood, record):
     path = record / "events.jsonl"
     lines = path.read_text().splitlines(keepends=True)

@@ -130,9 +130,10 @@ def test_a_killed_run_leaves_nothing_but_its_record(playing, fumehood):
     assert exported == [str(f / "rows.traj") for f in folders]
     traj = json.loads((folders[0] / "rows.traj").read_text())
     assert traj["info"]["exit_status"] == "" and len(traj["trajectory"]) == 1
-    done = fumehood("export", "--json", folders[1] / "events.jsonl")
-    path = str(folders[1] / "rows.traj")
-    assert json.loads(done.stdout) == dict(trajectory=path, exit_status="", steps=1, scores=[])
+    log, path = (str(folders[1] / name) for name in ("events.jsonl", "rows.traj"))
+    assert json.loads(fumehood("export", "--json", log).stdout) == dict(
+        run=log, exit_status="", steps=1, scores=[], trajectory=path
+    )
 
 
 def test_an_event_that_was_cut_is_left_out(playing, fumehood):
@@ -143,12 +144,12 @@ def test_an_event_that_was_cut_is_left_out(playing, fumehood):
     log.write_text(whole + whole[:200])
     fumehood("export", log)
     log.write_text(whole + "{\n")
-    done = fumehood("export", log, status=1)
+    done = fumehood("export", log, status=2)
     assert done.stderr.startswith(f"fumehood: {log}:4:2: ")
 
 
 def test_export_names_what_it_was_given(fumehood):
-    done = fumehood("export", "/nonexist", status=1)
+    done = fumehood("export", "/nonexist", status=2)
     assert done.stderr == "fumehood: export '/nonexist': No such file or directory\n"
 
 

@@ -19,7 +19,7 @@ def test_list(fumehood):
 
 def test_list_as_json(fumehood):
     done = fumehood("task", "list", "--tasks-dir", TASKS, "--json")
-    tasks = {task["task"]: task for task in json.loads(done.stdout)["tasks"]}
+    tasks = {task["task"]: task for task in map(json.loads, done.stdout.splitlines())}
     assert {"titanic", "battleOfSexes", "guess", "rows", "words"} <= set(tasks)
     assert tasks["words"]["direction"] == "minimize"
     assert tasks["titanic"]["variants"] == ["micro", "full"]

@@ -188,7 +188,7 @@ def leftovers_check(someone) -> dict:
 
 def ownerless(someone) -> list[int]:
     """Root sees everyone's."""
-    listed = json.loads(someone("sandbox", "ps", "--json").stdout)
+    listed = map(json.loads, someone("sandbox", "ps", "--json").stdout.splitlines())
     return [s["pid"] for s in listed if s["owner"] == 0]
 
 
