@@ -19,7 +19,8 @@ struct job {
 	void *arg;
 	pid_t process; /* a fork of it has no such thread */
 	pthread_t thread;
-	int fd; /* an eventfd */
+	int fd;         /* an eventfd */
+	bool is_shared; /* fd is the caller's */
 	atomic_bool over;
 	int r;
 	struct fh_error error;
@@ -40,7 +41,8 @@ static int start(struct job *job, const char *what, struct fh_error *err)
 	sigset_t every, before;
 	int r;
 
-	job->fd = eventfd(0, EFD_CLOEXEC);
+	if (!job->is_shared)
+		job->fd = eventfd(0, EFD_CLOEXEC);
 	if (job->fd < 0)
 		return error_set(err, errno, "create an eventfd");
 	sigfillset(&every);
@@ -52,15 +54,24 @@ static int start(struct job *job, const char *what, struct fh_error *err)
 
 static void job_free(struct job *job)
 {
-	close_fd(&job->fd);
+	if (!job->is_shared)
+		close_fd(&job->fd);
 	free(job);
 }
 
 int job_begin(job_work *work, void *arg, const char *what, struct job **out, struct fh_error *err)
 {
+	return job_begin_shared(-1, work, arg, what, out, err);
+}
+
+int job_begin_shared(int fd, job_work *work, void *arg, const char *what, struct job **out,
+		struct fh_error *err)
+{
 	struct job *job = xcalloc(1, sizeof(*job));
 	int r;
 
+	job->fd = fd;
+	job->is_shared = fd >= 0;
 	job->work = work;
 	job->arg = arg;
 	job->process = getpid();

@@ -18,6 +18,10 @@ typedef int job_work(void *arg, struct fh_error *err);
 /* `arg` must stay until job_end(). `what` names the work in the error of a thread that can't be started. */
 int job_begin(job_work *work, void *arg, const char *what, struct job **out, struct fh_error *err);
 
+/* The same, but an eventfd of the caller becomes readable when the job is over. Many jobs may share it. */
+int job_begin_shared(int fd, job_work *work, void *arg, const char *what, struct job **out,
+		struct fh_error *err);
+
 int job_fd(const struct job *job); /* readable once it is over */
 bool job_is_over(const struct job *job);
 

@@ -7,6 +7,7 @@
 #include "cli/term.h"
 #include "cmd/run_player.h"
 #include "grade/score.h"
+#include "python/pyjson.h"
 
 #include <math.h>
 #include <string.h>

@@ -269,7 +269,7 @@ void run_view_played(void *view, const struct episode *e, const struct fh_step *
 /* The thought, and what the one line of the action leaves out. */
 static void add_turn(struct run_view *v, const struct episode *e)
 {
-	const char *thought = e->turn.thought, *said = e->turn.response;
+	const char *thought = e->thought, *said = e->response;
 	bool in_one_line = !strchr(e->action, '\n') && strlen(e->action) < OTHERWISE_COLUMNS;
 	const struct transcript_step turn = {
 		.thought = thought && *thought                     ? thought

@@ -2,8 +2,9 @@
 #ifndef RUN_ARGS_H
 #define RUN_ARGS_H
 
-#include "run/episode.h"
+#include "run/episode_plan.h"
 #include "trajectory/args_yaml.h"
+#include "trajectory/run_dir.h"
 
 /* What a run is asked for. */
 struct run_asked {

@@ -8,7 +8,11 @@
 #include "base/str.h"
 #include "env/memory.h"
 #include "env/names.h"
+#include "env/output.h"
 #include "env/setup.h"
+#include "run/agent.h"
+#include "run/opening.h"
+#include "run/past.h"
 #include "run/record.h"
 #include "trajectory/info.h"
 
@@ -20,12 +24,23 @@
 #define SCORES_BYTES_MAX (16L * 1024 * 1024)
 #define METRICS_BYTES_MAX (1024 * 1024)
 
+struct episode_inside {
+	struct opening *opening; /* gives env and model */
+	struct fh_env *env;
+	struct model *model; /* NULL: a language model plays, by chat and agent */
+	struct chat_model *chat;
+	struct agent *agent;
+	struct run_record record;
+	bool stopping;    /* it ends with the step that is under way */
+	bool resumed;     /* with a past: all of it was played again */
+	size_t different; /* observations of the past that differ now */
+};
+
 void episode_init(struct episode *e, const struct episode_plan *plan)
 {
 	*e = (struct episode){ .plan = *plan };
 	e->baseline_value = e->best_value = e->score_value = NAN;
 	e->exit_status = xstrdup("");
-	episode_log_init(&e->log, plan->env->task);
 	buf_init(&e->scores, SCORES_BYTES_MAX);
 	buf_init(&e->baseline, METRICS_BYTES_MAX);
 	buf_init(&e->best, METRICS_BYTES_MAX);
@@ -40,29 +55,39 @@ void episode_give_up(struct episode *e, const struct fh_error *why)
 	e->error = *why;
 }
 
-static void episode_let_go(struct episode *e)
+/* Closes all but the environment, which may still keep the agent's memory. */
+static void episode_let_go(struct episode_inside *in)
 {
-	recorder_close(e->recorder);
-	agent_close(e->agent);
-	chat_model_close(e->chat);
-	model_close(e->model);
-	e->recorder = NULL;
-	e->agent = NULL;
-	e->chat = NULL;
-	e->model = NULL;
+	run_record_release(&in->record);
+	agent_close(in->agent);
+	chat_model_close(in->chat);
+	model_close(in->model);
+	in->agent = NULL;
+	in->chat = NULL;
+	in->model = NULL;
+}
+
+static void episode_free_inside(struct episode *e)
+{
+	struct episode_inside *in = take_ptr(e->inside);
+
+	if (!in)
+		return;
+	e->thought = e->response = NULL;
+	episode_let_go(in);
+	fh_env_close(in->env);
+	free(in);
 }
 
 static void episode_end(struct episode *e)
 {
 	e->phase = EPISODE_ENDED;
-	fh_env_close(take_ptr(e->env));
+	episode_free_inside(e);
 }
 
 void episode_release(struct episode *e)
 {
-	episode_let_go(e);
-	fh_env_close(e->env);
-	episode_log_release(&e->log);
+	episode_free_inside(e);
 	free(e->metric);
 	free(e->action);
 	free(e->trouble);
@@ -111,21 +136,41 @@ static void episode_note_scores(struct episode *e, const struct fh_step *step)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Whatever happened: what was recorded becomes files, and everything is let go. */
+/* Writes the files of the record, whatever ended the episode. A record that can't be written fails it. */
+static void episode_end_record(struct episode *e, const char *exit_status)
+{
+	struct episode_inside *in = e->inside;
+	struct recorder_end end = {
+		.exit_status = exit_status,
+		.error = e->failed ? e->error.message : NULL,
+	};
+	struct fh_error err;
+
+	if (in->chat)
+		chat_model_stats(in->chat, &e->stats);
+	/* A run that could not be resumed keeps its record as it was. */
+	if (!in->record.recorder || (e->plan.past && !in->resumed))
+		return;
+	e->recorded = run_record_end(&in->record, &end, in->chat ? &e->stats : NULL, &err) == 0;
+	if (e->recorded || e->failed)
+		return;
+	e->failed = true;
+	e->error = err;
+}
+
 static void episode_finish(struct episode *e, const char *exit_status)
 {
-	if (e->chat)
-		chat_model_stats(e->chat, &e->stats);
+	struct episode_inside *in = e->inside;
+
 	if (exit_status)
 		xstrset(&e->exit_status, exit_status);
-	run_record_end(e, exit_status);
+	episode_end_record(e, exit_status);
 	e->ended_ns = clock_now_ns();
 	if (e->failed)
-		episode_log_failed(&e->log, e->error.message);
-	episode_log_over(&e->log, e->exit_status);
-	episode_log_release(&e->log);
-	episode_let_go(e);
-	if (e->env && env_leave_begin(e->env))
+		episode_log_failed(&in->record.log, e->error.message);
+	episode_log_over(&in->record.log, e->exit_status);
+	episode_let_go(in);
+	if (in->env && env_leave_begin(in->env))
 		e->phase = EPISODE_LEAVING;
 	else
 		episode_end(e);
@@ -157,31 +202,20 @@ static void episode_complete_name(void *user, const char *start, struct buf *out
 {
 	const struct episode *e = user;
 
-	env_names(e->env, start, out);
+	env_names(e->inside->env, start, out);
 }
 
 static const char *episode_multiline_end_of(void *user, const char *line)
 {
 	const struct episode *e = user;
 
-	return env_multiline_end(e->env, line);
-}
-
-/* None pauses as long as another does, though all were begun alike. */
-static int episode_open_chat(struct episode *e)
-{
-	const struct episode_plan *p = &e->plan;
-	struct chat_options options = p->agent->options;
-
-	options.spent = p->past ? &p->past->spent : NULL;
-	options.seed = (uint64_t)e->begun_ns;
-	return chat_model_open(p->agent->chat, &options, &e->chat, &e->error);
+	return env_multiline_end(e->inside->env, line);
 }
 
 static int episode_begin_opening(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
-	bool chat = p->agent && p->agent->chat;
+	struct episode_inside *in = e->inside;
 	struct model_request model = {
 		.spec = p->model,
 		.places = p->places,
@@ -197,36 +231,66 @@ static int episode_begin_opening(struct episode *e)
 	struct opening_request opening = {
 		.gym = p->gym,
 		.env = p->env,
-		.model = chat ? NULL : &model,
+		.model = &model,
 		.agent = p->agent ? p->agent->config : NULL,
 		.aliases = p->aliases,
 		.edits_at_once = p->edits_at_once,
 	};
-	int r = chat ? episode_open_chat(e) : 0;
 
 	model.completion.words = native_words(&model.completion.n_words);
-	return r < 0 ? r : opening_start(p->openings, &opening, &e->opening, &e->error);
+	if (p->agent && p->agent->chat) {
+		struct chat_options options = p->agent->options;
+		int r;
+
+		options.spent = p->past ? &p->past->spent : NULL;
+		options.seed = (uint64_t)e->begun_ns; /* each episode waits for another time between retries */
+		r = chat_model_open(p->agent->chat, &options, &in->chat, &e->error);
+		if (r < 0)
+			return r;
+		opening.model = NULL;
+	}
+	return opening_start(p->openings, &opening, &in->opening, &e->error);
 }
 
 void episode_start(struct episode *e)
 {
 	e->begun_ns = clock_now_ns();
 	e->phase = EPISODE_OPENING;
+	e->inside = xcalloc(1, sizeof(*e->inside));
+	run_record_init(&e->inside->record, e->plan.env->task);
 	if (episode_begin_opening(e) < 0)
 		episode_fail(e);
 }
 
+bool episode_is_open(const struct episode *e)
+{
+	return opening_is_over(e->inside->opening);
+}
+
 static int episode_begin_reset(struct episode *e)
 {
+	struct episode_inside *in = e->inside;
+	const struct run_past *past = e->plan.past;
 	struct fh_env_info info;
-	int r = opening_take(take_ptr(e->opening), &e->env, &e->model, &e->error);
+	struct run_record_start start = { .plan = &e->plan, .info = &info, .chat = in->chat };
+	int r = opening_take(take_ptr(in->opening), &in->env, &in->model, &e->error);
 
 	if (r < 0)
 		return r;
-	fh_env_info(e->env, &info);
+	fh_env_info(in->env, &info);
 	episode_note_env(e, &info);
-	r = run_record_open(e, &info);
-	return r < 0 ? r : fh_env_reset_begin(e->env, e->plan.seed, &e->error);
+	start.model = in->model ? model_label(in->model) : e->plan.model;
+	start.warning = fh_env_warning(in->env);
+	if (past) {
+		start.resume_dir = past->dir;
+		start.resume_number = past->number;
+	}
+	r = run_record_open(&in->record, &start, &e->error);
+	e->number = in->record.number;
+	if (r < 0)
+		return r;
+	e->traj = xstrdup(recorder_traj(in->record.recorder));
+	return fh_env_reset_begin(in->env, e->plan.seed, &e->error);
 }
 
 void episode_opened(struct episode *e)
@@ -238,35 +302,35 @@ void episode_opened(struct episode *e)
 
 /* --- step by step ----------------------------------------------------------------------------- */
 
-static int episode_begin_step(struct episode *e, const struct model_turn *said)
+static int episode_begin_step(struct episode *e, const struct model_turn *turn)
 {
-	struct model_turn turn = *said;
 	struct fh_action action = { 0 };
 
-	xstrset(&e->action, turn.action);
-	e->turn = (struct recorder_turn){
-		.action = e->action, .response = turn.response, .thought = turn.thought
-	};
+	xstrset(&e->action, turn->action);
+	e->thought = turn->thought;
+	e->response = turn->response;
 	e->phase = EPISODE_STEPPING;
-	episode_log_action(&e->log, e->action);
+	episode_log_action(&e->inside->record.log, e->action);
 	action.text = e->action;
 	action.beside_bytes =
-			(int64_t)(json_text_bytes(turn.response) + json_text_bytes(turn.thought));
-	return fh_env_step_begin(e->env, &action, &e->error);
+			(int64_t)(json_text_bytes(turn->response) + json_text_bytes(turn->thought));
+	return fh_env_step_begin(e->inside->env, &action, &e->error);
 }
 
-/* The conversation begins with the first observation. */
+/* Call it after the reset: the conversation begins with the first observation. */
 static int episode_open_agent(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
+	struct episode_inside *in = e->inside;
 	struct agent_request request = {
 		.config = p->agent->config,
-		.model = e->chat,
-		.recorded = e->model,
-		.env = e->env,
+		.model = in->chat,
+		.recorded = in->model,
+		.env = in->env,
 		.max_steps = e->max_steps,
-		.recorder = e->recorder,
+		.recorder = in->record.recorder,
 		.user = e,
+		.past = p->past ? &p->past->messages : NULL,
 	};
 	struct task *task;
 	int r = task_load(p->places, p->env->task, p->env->variant, &task, &e->error);
@@ -274,66 +338,69 @@ static int episode_open_agent(struct episode *e)
 	if (r < 0)
 		return r;
 	request.task = task;
-	if (p->past)
-		request.past = &p->past->messages;
-	r = agent_open(&request, &e->agent, &e->error);
+	r = agent_open(&request, &in->agent, &e->error);
 	task_free(task);
 	return r;
 }
 
-/* As soon as it is decided what to do, it is done. */
+/* Begins the step as soon as the agent has decided on an action. */
 static int episode_act(struct episode *e)
 {
 	struct model_turn turn;
 	int r;
 
 	e->phase = EPISODE_THINKING;
-	if (!agent_decided(e->agent))
+	if (!agent_decided(e->inside->agent))
 		return 0;
-	r = agent_take(e->agent, &turn, &e->error);
+	r = agent_take(e->inside->agent, &turn, &e->error);
 	return r < 0 ? r : episode_begin_step(e, &turn);
 }
 
-/* What was recorded is there again: from here on the model decides. */
-static int episode_go_on(struct episode *e)
+/* All recorded steps were played again: from here on the model decides. */
+static int episode_end_past(struct episode *e)
 {
+	struct episode_inside *in = e->inside;
 	struct recorder_resumed resumed = {
 		.steps = e->steps,
 		.messages = (int)e->plan.past->messages.n,
-		.different = (int)e->different,
+		.different = (int)in->different,
+		.agent_hash = e->plan.agent->config->hash,
 	};
 	struct fh_env_info info;
 
-	fh_env_info(e->env, &info);
+	fh_env_info(in->env, &info);
 	resumed.task_hash = info.task_hash;
-	resumed.agent_hash = e->plan.agent->config->hash;
-	e->resumed = true;
-	episode_log_resumed(&e->log, e->different);
-	return recorder_resumed(e->recorder, &resumed, &e->error);
+	in->resumed = true;
+	episode_log_resumed(&in->record.log, in->different);
+	return recorder_resumed(in->record.recorder, &resumed, &e->error);
 }
 
 static int episode_decide(struct episode *e, const struct fh_step *last)
 {
 	const struct run_past *past = e->plan.past;
+	struct episode_inside *in = e->inside;
 	struct model_turn turn;
-	int r = 0;
+	int r;
 
 	if (past && (size_t)e->steps < past->n_steps) {
 		turn = run_past_turn(past, (size_t)e->steps);
 		return episode_begin_step(e, &turn);
 	}
-	if (past && !e->resumed)
-		r = episode_go_on(e);
-	if (r < 0)
-		return r;
+	if (past && !in->resumed) {
+		r = episode_end_past(e);
+		if (r < 0)
+			return r;
+	}
 	if (!e->plan.agent) {
-		r = model_next(e->model, last, &turn, &e->error);
+		r = model_next(in->model, last, &turn, &e->error);
 		return r < 0 ? r : episode_begin_step(e, &turn);
 	}
-	if (!e->agent)
+	if (!in->agent) {
 		r = episode_open_agent(e);
-	if (r == 0)
-		r = agent_begin(e->agent, last, &e->error);
+		if (r < 0)
+			return r;
+	}
+	r = agent_begin(in->agent, last, &e->error);
 	return r < 0 ? r : episode_act(e);
 }
 
@@ -343,58 +410,68 @@ void episode_retried(void *episode, const struct chat_retry *retry)
 
 	free(e->trouble);
 	e->trouble = xasprintf("retrying, %d of %d: %s", retry->tries, retry->most, retry->why);
-	episode_log_retry(&e->log, retry);
+	episode_log_retry(&e->inside->record.log, retry);
+}
+
+static int episode_take_thought(struct episode *e)
+{
+	struct episode_inside *in = e->inside;
+	int64_t calls = e->stats.calls;
+	int r = agent_advance(in->agent, &e->error);
+
+	if (r < 0)
+		return r;
+	chat_model_stats(in->chat, &e->stats);
+	if (e->stats.calls != calls) {
+		r = run_record_spent(&in->record, &e->stats, &e->error);
+		if (r < 0)
+			return r;
+	}
+	return episode_act(e);
 }
 
 void episode_thought(struct episode *e)
 {
-	int r;
-
-	free(e->trouble);
-	e->trouble = NULL; /* before the agent asks once more, which may fail at once */
-	r = agent_advance(e->agent, &e->error);
-	if (r == 0)
-		r = run_record_spent(e);
-	if (r == 0)
-		r = episode_act(e);
-	if (r < 0)
+	free(take_ptr(e->trouble)); /* first: the agent may ask once more, and fail at once */
+	if (episode_take_thought(e) < 0)
 		episode_fail(e);
 }
 
 static bool episode_step_ends(const struct fh_step *step)
 {
-	return step->terminated || step->truncated;
+	return (step->terminated || step->truncated) && step->outcome != FH_OUTCOME_INTERRUPTED;
 }
 
-static int episode_check_goes_on(struct episode *e, const struct fh_step *step)
-{
-	if (!episode_step_ends(step) || step->outcome == FH_OUTCOME_INTERRUPTED)
-		return 0;
-	return error_say(&e->error, EINVAL,
-			"the run can't go on: played again, it ended with step %d", step->step);
-}
-
-/* What reset or a step gave, before anybody else sees it. */
+/* Records the result of the reset or a step before anybody else sees it. */
 static int episode_record(struct episode *e, const struct fh_step *step)
 {
-	bool again = e->plan.past && !e->resumed;
+	struct episode_inside *in = e->inside;
+	bool again = e->plan.past && !in->resumed;
+	struct recorder_turn turn = {
+		.action = e->action, .response = e->response, .thought = e->thought
+	};
 	int r;
 
 	if (again)
-		e->different += run_past_differs(e->plan.past, step);
+		in->different += run_past_differs(e->plan.past, step);
 	if (e->phase == EPISODE_RESETTING) {
-		episode_log_reset(&e->log, step);
+		episode_log_reset(&in->record.log, step);
 		if (again)
 			return 0;
-		r = run_record_memory(e);
-		return r < 0 ? r : recorder_reset(e->recorder, e->plan.seed, step, &e->error);
+		r = run_record_memory(&in->record, in->env, &e->error);
+		return r < 0 ? r
+			     : recorder_reset(in->record.recorder, e->plan.seed, step, &e->error);
 	}
-	episode_log_step(&e->log, step);
+	episode_log_step(&in->record.log, step);
 	e->steps = step->step;
 	episode_note_scores(e, step);
+	if (again && episode_step_ends(step))
+		return error_say(&e->error, EINVAL,
+				"the run can't go on: played again, it ended with step %d",
+				step->step);
 	if (again)
-		return episode_check_goes_on(e, step);
-	r = recorder_step(e->recorder, &e->turn, step, &e->error);
+		return 0;
+	r = recorder_step(in->record.recorder, &turn, step, &e->error);
 	if (r == 0 && e->plan.played)
 		e->plan.played(e->plan.played_user, e, step);
 	return r;
@@ -402,13 +479,14 @@ static int episode_record(struct episode *e, const struct fh_step *step)
 
 static int episode_take_result(struct episode *e, struct fh_step *step)
 {
-	int r = fh_env_end(e->env, step, &e->error);
+	int r = fh_env_end(e->inside->env, step, &e->error);
 
 	return r < 0 ? r : episode_record(e, step);
 }
 
 void episode_advance(struct episode *e)
 {
+	struct episode_inside *in = e->inside;
 	struct fh_step step;
 	int r;
 
@@ -420,17 +498,17 @@ void episode_advance(struct episode *e)
 		episode_fail(e);
 		return;
 	}
-	if (episode_step_ends(&step) && step.outcome != FH_OUTCOME_INTERRUPTED) {
+	if (episode_step_ends(&step)) {
 		xstrset(&e->exit_status, step.exit_status ? step.exit_status : "");
-		/* It was scored, but an outage, a wrong key or an empty purse is no result of the model's. */
-		e->failed = e->agent && agent_failure(e->agent);
+		/* The episode is scored, but an outage, a wrong key or a limit on costs is no result of the model. */
+		e->failed = in->agent && agent_failure(in->agent);
 		if (e->failed)
-			e->error = *agent_failure(e->agent);
+			e->error = *agent_failure(in->agent);
 		episode_finish(e, NULL);
 		return;
 	}
-	/* A step that was cut ends nothing but the run. */
-	r = e->stopping || episode_step_ends(&step) ? -EINTR : episode_decide(e, &step);
+	/* An interrupted step ends this run of the episode, which can be resumed. */
+	r = in->stopping || step.terminated || step.truncated ? -EINTR : episode_decide(e, &step);
 	if (r == -EINTR)
 		episode_finish(e, "early_exit");
 	else if (r < 0)
@@ -440,11 +518,40 @@ void episode_advance(struct episode *e)
 void episode_stop(struct episode *e)
 {
 	if (e->phase == EPISODE_OPENING)
-		e->opening = NULL; /* nobody waits for its thread: opening.h */
-	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING)
+		e->inside->opening = NULL; /* its thread can't be stopped: opening.h */
+	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING) {
 		episode_finish(e, "early_exit");
-	if (e->phase != EPISODE_RESETTING && e->phase != EPISODE_STEPPING)
-		return;
-	e->stopping = true;
-	fh_env_interrupt(e->env);
+	} else if (e->phase == EPISODE_RESETTING || e->phase == EPISODE_STEPPING) {
+		e->inside->stopping = true;
+		fh_env_interrupt(e->inside->env);
+	}
+}
+
+/* --- for those who watch ---------------------------------------------------------------------- */
+
+bool episode_has_env(const struct episode *e, const struct fh_env *env)
+{
+	return e->inside && e->inside->env == env;
+}
+
+const char *episode_warning(const struct episode *e)
+{
+	return e->inside && e->inside->env ? fh_env_warning(e->inside->env) : NULL;
+}
+
+bool episode_watch(const struct episode *e)
+{
+	const struct buf *output;
+
+	if (e->phase != EPISODE_STEPPING || !e->inside->model)
+		return false;
+	output = env_output(e->inside->env);
+	if (output)
+		model_watch(e->inside->model, output);
+	return true;
+}
+
+void episode_interrupt(const struct episode *e)
+{
+	fh_env_interrupt(e->inside->env);
 }

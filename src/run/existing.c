@@ -8,6 +8,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "config/yaml.h"
+#include "model/model.h"
 #include "run/args.h"
 #include "run/episode_options.h"
 #include "run/record.h"

@@ -16,20 +16,6 @@
 
 /* --- the beginning ---------------------------------------------------------------------------- */
 
-static int record_open_log(struct episode *e, const char *task, const char *dir)
-{
-	struct episode_log_place place = {
-		.task = task,
-		.episode = e->number,
-		.dir = dir,
-		.warnings = { fh_gym_warning(e->plan.gym),
-				e->plan.agent ? e->plan.agent->warning : NULL,
-				fh_env_warning(e->env) },
-	};
-
-	return episode_log_open(&e->log, &place, &e->error);
-}
-
 struct run_name run_record_name(const struct episode_plan *p, const char *model, const char *task)
 {
 	struct run_name name = RUN_NAME_INIT;
@@ -46,84 +32,108 @@ struct run_name run_record_name(const struct episode_plan *p, const char *model,
 	return name;
 }
 
-static int record_make_dir(struct episode *e, const struct run_name *name, char **out_dir)
+void run_record_init(struct run_record *r, const char *task)
 {
-	const struct run_past *past = e->plan.past;
-
-	if (!past)
-		return run_dir_make(e->plan.out, name, out_dir, &e->number, &e->error);
-	*out_dir = xstrdup(past->dir);
-	e->number = past->number;
-	return 0;
+	*r = (struct run_record){ 0 };
+	episode_log_init(&r->log, task);
 }
 
-/* Where the record does not say, or nothing is played again, there is nothing to compare. */
-static void record_say_change(
-		struct episode *e, const char *what, const char *recorded, const char *now)
+void run_record_release(struct run_record *r)
+{
+	recorder_close(r->recorder);
+	episode_log_release(&r->log);
+	free(r->dir);
+	*r = (struct run_record){ 0 };
+	r->log.file.fd = -1;
+}
+
+/* Either hash may be unknown: NULL or empty. */
+static void record_log_change(
+		struct run_record *r, const char *what, const char *recorded, const char *now)
 {
 	if (recorded && *recorded && now && !str_eq(recorded, now))
-		episode_log_changed(&e->log, &(struct episode_log_change){ what, recorded, now });
+		episode_log_changed(&r->log, &(struct episode_log_change){ what, recorded, now });
 }
 
-int run_record_open(struct episode *e, const struct fh_env_info *info)
+static int record_make_dir(struct run_record *r, const struct run_record_start *start,
+		const struct run_name *name, struct fh_error *err)
 {
-	const struct episode_plan *p = &e->plan;
-	auto_free char *task =
-			xasprintf("%s%s%s", info->task, *info->variant ? ":" : "", info->variant);
-	struct run_name name;
-	struct recorder_options o = { .env = info, .reward = p->reward };
+	const struct fh_env_info *info = start->info;
+	const struct episode_plan *p = start->plan;
 	struct run_asked asked = { .plan = p,
-		.name = &name,
-		.chat = e->chat,
+		.name = name,
+		.chat = start->chat,
 		.max_steps = info->max_steps,
 		.gpus = info->gpus,
 		.n_gpus = info->n_gpus };
-	auto_free char *dir = NULL;
-	int r;
+	int n;
 
-	o.model = e->model ? model_label(e->model) : p->model;
+	if (start->resume_dir) {
+		r->dir = xstrdup(start->resume_dir);
+		r->number = start->resume_number;
+		return fh_gym_hide(p->gym, p->out, err);
+	}
+	n = run_dir_make(p->out, name, &r->dir, &r->number, err);
+	if (n < 0)
+		return n;
+	n = fh_gym_hide(p->gym, p->out, err);
+	return n < 0 ? n : run_args_write(r->dir, &asked, err);
+}
+
+int run_record_open(
+		struct run_record *r, const struct run_record_start *start, struct fh_error *err)
+{
+	const struct episode_plan *p = start->plan;
+	const struct fh_env_info *info = start->info;
+	auto_free char *task =
+			xasprintf("%s%s%s", info->task, *info->variant ? ":" : "", info->variant);
+	struct run_name name = run_record_name(p, start->model, task);
+	struct recorder_options o = { .env = info,
+		.reward = p->reward,
+		.model = start->model,
+		.resume = start->resume_dir != NULL };
+	int n = record_make_dir(r, start, &name, err);
+
+	if (n < 0)
+		return n;
 	if (p->agent) {
 		o.agent_config = p->agent->config->stem;
 		o.agent_config_path = p->agent->config->place;
 		o.agent_hash = p->agent->config->hash;
 	}
-	name = run_record_name(p, o.model, task);
-	r = record_make_dir(e, &name, &dir);
-	if (r < 0)
-		return r;
-	r = fh_gym_hide(p->gym, p->out, &e->error);
-	if (r < 0)
-		return r;
-	o.dir = dir;
-	o.run = e->number;
-	o.resume = p->past != NULL;
-	r = o.resume ? 0 : run_args_write(dir, &asked, &e->error);
-	if (r < 0)
-		return r;
-	/* Before anything is written into the folder of a run that goes on: another process may play it. */
-	r = recorder_open(&o, &e->recorder, &e->error);
-	if (r < 0)
-		return r;
-	r = record_open_log(e, task, dir);
-	if (r < 0)
-		return r;
-	e->traj = xstrdup(recorder_traj(e->recorder));
-	episode_log_begun(&e->log, o.model, p->seed, info->max_steps);
-	record_say_change(e, "task", p->task_hash, info->task_hash);
-	record_say_change(e, "agent", p->agent_hash, o.agent_hash);
+	o.dir = r->dir;
+	o.run = r->number;
+	/* The recorder locks the folder of a resumed run, which another process may be playing. */
+	n = recorder_open(&o, &r->recorder, err);
+	if (n < 0)
+		return n;
+	n = episode_log_open(&r->log,
+			&(struct episode_log_place){
+					.task = task,
+					.episode = r->number,
+					.dir = r->dir,
+					.warnings = { fh_gym_warning(p->gym),
+							p->agent ? p->agent->warning : NULL,
+							start->warning },
+			},
+			err);
+	if (n < 0)
+		return n;
+	episode_log_begun(&r->log, start->model, p->seed, info->max_steps);
+	record_log_change(r, "task", p->task_hash, info->task_hash);
+	record_log_change(r, "agent", p->agent_hash, o.agent_hash);
 	return 0;
 }
 
-int run_record_memory(struct episode *e)
+int run_record_memory(const struct run_record *r, const struct fh_env *env, struct fh_error *err)
 {
-	const struct buf *memory = env_memory(e->env);
-	auto_free char *dir = path_dirname(e->traj);
-	auto_free char *path = path_join(dir, RUN_MEMORY_FILE);
+	const struct buf *memory = env_memory(env);
+	auto_free char *path = path_join(r->dir, RUN_MEMORY_FILE);
 
-	return memory ? fd_write_file(path, buf_str(memory), memory->len, 0666, &e->error) : 0;
+	return memory ? fd_write_file(path, buf_str(memory), memory->len, 0666, err) : 0;
 }
 
-/* --- what it costs, and the end ---------------------------------------------------------------------------------- */
+/* --- cost, and the end ------------------------------------------------------------------------ */
 
 static const struct pyjson *record_make_stats(struct arena *arena, const struct chat_stats *stats)
 {
@@ -154,36 +164,20 @@ struct chat_stats run_record_stats(const struct pyjson *stats)
 	return s;
 }
 
-int run_record_spent(struct episode *e)
+int run_record_spent(struct run_record *r, const struct chat_stats *stats, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	int64_t calls = e->stats.calls;
 
-	chat_model_stats(e->chat, &e->stats);
-	if (e->stats.calls == calls)
-		return 0;
-	return recorder_spent(e->recorder, record_make_stats(&arena, &e->stats), &e->error);
+	return recorder_spent(r->recorder, record_make_stats(&arena, stats), err);
 }
 
-void run_record_end(struct episode *e, const char *exit_status)
+int run_record_end(struct run_record *r, const struct recorder_end *end,
+		const struct chat_stats *stats, struct fh_error *err)
 {
-	struct recorder_end end = {
-		.exit_status = exit_status,
-		.error = e->failed ? e->error.message : NULL,
-	};
+	struct recorder_end own = *end;
 	auto_arena struct arena arena = ARENA_INIT;
-	struct fh_error err;
 
-	if (e->chat)
-		end.model_stats = record_make_stats(&arena, &e->stats);
-	/* What could not be resumed stays as it was. */
-	if (e->plan.past && !e->resumed) {
-		recorder_close(e->recorder);
-		e->recorder = NULL;
-	}
-	e->recorded = e->recorder && recorder_end(e->recorder, &end, &err) == 0;
-	if (e->recorder && !e->recorded && !e->failed) {
-		e->failed = true;
-		e->error = err;
-	}
+	if (stats)
+		own.model_stats = record_make_stats(&arena, stats);
+	return recorder_end(r->recorder, &own, err);
 }

@@ -2,29 +2,54 @@
 #ifndef RUN_RECORD_H
 #define RUN_RECORD_H
 
-#include "run/episode.h"
+#include "run/episode_log.h"
+#include "run/episode_plan.h"
+#include "trajectory/recorder.h"
+#include "trajectory/run_dir.h"
 
-/* How the record of an episode begins and ends: the folder of its run with the log, how it was asked for, and the
- * events; and what its end says. */
+/* Record of an episode: the folder of its run with the log, args.yaml and the events. */
+struct run_record {
+	struct recorder *recorder; /* NULL: not open */
+	struct episode_log log;
+	int number; /* of the folder */
+	char *dir;
+};
+
+struct run_record_start {
+	const struct episode_plan *plan;
+	const struct fh_env_info *info;
+	const char *model;             /* label of the model */
+	const struct chat_model *chat; /* NULL: no language model plays */
+	const char *warning;           /* of the environment; NULL: none */
+	const char *resume_dir;        /* folder of the run to resume; NULL: a new folder is made */
+	int resume_number;             /* of that folder */
+};
 
 /* The parts of the folder's name, for a model ("actions-games") and a task ("titanic:micro"). */
 struct run_name run_record_name(
 		const struct episode_plan *plan, const char *model, const char *task);
 
-/* Makes the folder, or takes that of a run that goes on. Fills e->error. */
-int run_record_open(struct episode *e, const struct fh_env_info *info);
+void run_record_init(struct run_record *r, const char *task);
+/* Closes the record as it is. */
+void run_record_release(struct run_record *r);
 
-/* What the agent's memory began as, beside the events: so that it can begin so again. Before the reset is recorded. */
+/* Makes the folder, or takes that of a resumed run. */
+int run_record_open(
+		struct run_record *r, const struct run_record_start *start, struct fh_error *err);
+
+/* File with the agent's memory as it was when the episode began, so that a replay can begin with it. */
 #define RUN_MEMORY_FILE "memory.json"
-int run_record_memory(struct episode *e);
+/* Writes the file. Call it before the reset is recorded. */
+int run_record_memory(const struct run_record *r, const struct fh_env *env, struct fh_error *err);
 
 /* Cost and calls of the language model, from its record; zeros for NULL. */
 struct chat_stats run_record_stats(const struct pyjson *model_stats);
 
-/* Records the cost of the language model, if it has made another call. */
-int run_record_spent(struct episode *e);
+/* Records what the language model has cost so far. */
+int run_record_spent(struct run_record *r, const struct chat_stats *stats, struct fh_error *err);
 
-/* Ends the record. exit_status NULL: that of the last step. A record that can't be written fails the episode. */
-void run_record_end(struct episode *e, const char *exit_status);
+/* Ends the record and writes its files. `end` has no model_stats: they are made of `stats`, which may be NULL. */
+int run_record_end(struct run_record *r, const struct recorder_end *end,
+		const struct chat_stats *stats, struct fh_error *err);
 
 #endif

@@ -14,14 +14,14 @@ static void replay_opened(struct replay *r)
 	const char *warning;
 
 	episode_opened(&r->episode);
-	warning = r->episode.env ? fh_env_warning(r->episode.env) : NULL;
+	warning = episode_warning(&r->episode);
 	if (warning)
 		warner_say(r->options->warner, "%s", warning);
 }
 
 static int replay_wait(struct replay *r, int stop_fd, struct fh_error *err)
 {
-	struct pollfd fds[] = { { .fd = r->episode.stopping ? -1 : stop_fd, .events = POLLIN },
+	struct pollfd fds[] = { { .fd = r->stopping ? -1 : stop_fd, .events = POLLIN },
 		{ .fd = fh_gym_fd(r->gym), .events = POLLIN },
 		{ .fd = r->openings.fd, .events = POLLIN } };
 	struct fh_env *done;
@@ -29,8 +29,10 @@ static int replay_wait(struct replay *r, int stop_fd, struct fh_error *err)
 
 	if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 		return error_set(err, errno, "wait for the episode");
-	if (fds[0].revents)
+	if (fds[0].revents) {
+		r->stopping = true;
 		episode_stop(&r->episode);
+	}
 	if (openings_came(&r->openings) && r->episode.phase == EPISODE_OPENING)
 		replay_opened(r);
 	n = fh_gym_wait(r->gym, 0, &done, 1, err);
@@ -117,7 +119,6 @@ bool replay_is_opening(const struct replay *r)
 void replay_init(struct replay *r, const struct replay_options *options, const char *name)
 {
 	*r = (struct replay){ .options = options, .name = name, .openings = { .fd = -1 } };
-	r->episode.log.file.fd = -1; /* as of one that was initialised: there may be none */
 }
 
 void replay_close(struct replay *r)

@@ -6,6 +6,7 @@
 #include "run/agent.h"
 #include "run/episode.h"
 #include "run/episode_options.h"
+#include "run/opening.h"
 #include "task/task.h"
 #include "trajectory/compare.h"
 #include "trajectory/traj.h"
@@ -44,7 +45,7 @@ struct replay {
 	uint64_t seed;
 	int64_t recorded_s, now_s; /* when it began, then and now; 0: the record does not say */
 	int reward;
-	bool original_tools;
+	bool original_tools, stopping;
 	struct traj *recorded, *now; /* now: only where both are compared */
 	struct episode episode;
 	struct fh_gym *gym;

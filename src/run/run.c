@@ -93,7 +93,7 @@ static void run_give_up_unpaid(struct run *run)
 /* Once for all episodes of a task, which follow each other. */
 static void run_warn_of_task(struct run *run, const struct episode *e)
 {
-	const char *warning = e->env ? fh_env_warning(e->env) : NULL;
+	const char *warning = episode_warning(e);
 
 	if (warning && run->warned != e->plan.env->task)
 		log_record(NULL, LOG_WARN, warning, NULL, 0);
@@ -152,7 +152,7 @@ static void run_stop_all(struct run *run)
 static struct episode *run_episode_of(struct run *run, const struct fh_env *env)
 {
 	for (size_t i = 0; i < run->begun; i++) {
-		if (run->plan.episodes[i].env == env)
+		if (episode_has_env(&run->plan.episodes[i], env))
 			return &run->plan.episodes[i];
 	}
 	return NULL;
@@ -181,7 +181,7 @@ static int run_advance_opened(struct run *run)
 
 		if (e->phase != EPISODE_OPENING || e->plan.env == held)
 			continue;
-		if (opening_is_over(e->opening)) {
+		if (episode_is_open(e)) {
 			run_opened(run, e);
 			n++;
 		}

@@ -2,6 +2,7 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
+#include "run/opening.h"
 #include "run/plan.h"
 
 /*

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef RUN_EPISODE_PLAN_H
+#define RUN_EPISODE_PLAN_H
+
+#include "run/agent.h"
+
+#include <fumehood/env.h>
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct episode;
+struct openings;
+struct run_past;
+
+/* Plan of one episode. Everything it points to outlives the episode. */
+struct episode_plan {
+	struct fh_gym *gym;
+	struct openings *openings;
+	const struct fh_env_options *env;
+	const struct task_places *places;
+	const char *model;
+	const struct run_agent *agent; /* leads a language model; NULL: another model plays */
+	const char *aliases;           /* a file that the episode's shells source; NULL: none */
+	bool edits_at_once;            /* see struct command_setup */
+	const char *out, *suffix;
+	const char *reward;
+	uint64_t seed;
+	/* Hashes in the record that is played again. NULL: none, or the user chose another task or agent. */
+	const char *task_hash, *agent_hash;
+	const struct run_past *past; /* the run to resume; NULL: none */
+	int human_in, human_out, stop_fd;
+	/* Called with the result of the reset and of each step, after it was recorded; NULL: not called. */
+	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
+	void *played_user;
+};
+
+#endif
