@@ -51,18 +51,18 @@ static char *number(double v)
 
 char *run_report_scores(const struct episode *e)
 {
-	auto_free char *baseline = number(e->baseline_value);
-	auto_free char *best = number(e->best_value);
+	auto_free char *baseline = number(e->scores.baseline_value);
+	auto_free char *best = number(e->scores.best_value);
 
-	if (isnan(e->best_value))
-		return xstrdup(isnan(e->baseline_value) ? "" : baseline);
+	if (isnan(e->scores.best_value))
+		return xstrdup(isnan(e->scores.baseline_value) ? "" : baseline);
 	return xasprintf("%s -> %s", baseline, best);
 }
 
 /* 1, 0 or -1 for better, the same and worse than the baseline; 0 if not known. */
 static int compare(const struct episode *e)
 {
-	return score_compare(run_report_result(e), e->baseline_value, e->maximize);
+	return score_compare(run_report_result(e), e->scores.baseline_value, e->scores.maximize);
 }
 
 static const char *in_words(const struct episode *e)
@@ -82,8 +82,8 @@ static const char *status_of(const struct episode *e)
 void run_report_sentence(struct buf *out, const struct episode *e)
 {
 	auto_free char *time = run_report_time(e);
-	auto_free char *best = number(e->best_value);
-	auto_free char *baseline = number(e->baseline_value);
+	auto_free char *best = number(e->scores.best_value);
+	auto_free char *baseline = number(e->scores.baseline_value);
 
 	if (e->failed) {
 		buf_printf(out, "failed after %d step%s: %s", e->steps, e->steps == 1 ? "" : "s",
@@ -92,9 +92,9 @@ void run_report_sentence(struct buf *out, const struct episode *e)
 	}
 	buf_printf(out, "%s after %d step%s and %s", status_of(e), e->steps,
 			e->steps == 1 ? "" : "s", time);
-	if (!isnan(e->best_value))
-		buf_printf(out, ", %s %s", e->metric, best);
-	if (!isnan(e->best_value) && !isnan(e->baseline_value))
+	if (!isnan(e->scores.best_value))
+		buf_printf(out, ", %s %s", e->scores.metric, best);
+	if (!isnan(e->scores.best_value) && !isnan(e->scores.baseline_value))
 		buf_printf(out, " (baseline %s, %s)", baseline, in_words(e));
 }
 
@@ -130,7 +130,7 @@ struct report_row {
 
 static char *change_of(const struct episode *e)
 {
-	double change = run_report_result(e) - e->baseline_value;
+	double change = run_report_result(e) - e->scores.baseline_value;
 
 	if (isnan(change))
 		return xstrdup("-");
@@ -155,8 +155,8 @@ static struct report_row make_row(const struct run_players *players, const struc
 			[COLUMN_TASK] = cell(task),
 			[COLUMN_PLAYER] = cell(player),
 			[COLUMN_STATUS] = cell(status_of(e)),
-			[COLUMN_BASELINE] = number(e->baseline_value),
-			[COLUMN_BEST] = number(e->best_value),
+			[COLUMN_BASELINE] = number(e->scores.baseline_value),
+			[COLUMN_BEST] = number(e->scores.best_value),
 			[COLUMN_CHANGE] = change_of(e),
 			[COLUMN_STEPS] = xasprintf("%d", e->steps),
 			[COLUMN_TIME] = run_report_time(e),
@@ -259,7 +259,7 @@ void run_report_table(struct buf *out, const struct episode *episodes, size_t n,
 void run_report_json(struct buf *out, const struct episode *e)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
-	auto_free char *scores = xasprintf("[%s]", buf_str(&e->scores));
+	auto_free char *scores = xasprintf("[%s]", buf_str(&e->scores.all));
 	const char *task = e->plan.env->task;
 	auto_free char *id = xstrndup(task, strcspn(task, ":"));
 
@@ -274,9 +274,9 @@ void run_report_json(struct buf *out, const struct episode *e)
 	pyjson_put_u64(&w, "seed", e->plan.seed);
 	pyjson_put_text(&w, "exit_status", e->exit_status);
 	pyjson_put_i64(&w, "steps", e->steps);
-	pyjson_put_written(&w, "baseline", buf_str(&e->baseline));
+	pyjson_put_written(&w, "baseline", buf_str(&e->scores.baseline));
 	pyjson_put_written(&w, "scores", scores);
-	pyjson_put_written(&w, "best", buf_str(&e->best));
+	pyjson_put_written(&w, "best", buf_str(&e->scores.best));
 	if (e->plan.agent && e->plan.agent->chat) {
 		pyjson_put_double(&w, "cost", e->stats.cost);
 		pyjson_put_i64(&w, "tokens_sent", e->stats.tokens_sent);

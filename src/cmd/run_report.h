@@ -11,7 +11,7 @@
 /* Its best score; NAN: none, or it broke: what an outage left of a run is no result of the model's. */
 static inline double run_report_result(const struct episode *e)
 {
-	return e->failed ? NAN : e->best_value;
+	return e->failed ? NAN : e->scores.best_value;
 }
 
 /* "titanic:micro", "titanic" for a task without variants, what was asked for before it is known. */

@@ -37,8 +37,8 @@ static struct group *group_of(struct group *groups, size_t *n, const struct epis
 	groups[*n] = (struct group){ .task = take_ptr(task),
 		.model = e->plan.model,
 		.agent = e->plan.agent,
-		.maximize = e->maximize,
-		.baseline = e->baseline_value,
+		.maximize = e->scores.maximize,
+		.baseline = e->scores.baseline_value,
 		.best = NAN };
 	return &groups[(*n)++];
 }

@@ -284,9 +284,10 @@ static void add_turn(struct run_view *v, const struct episode *e)
 
 static void say_score(struct run_view *v, const struct episode *e, const char *what)
 {
-	auto_free char *line = xasprintf("%s: %s %.5g", what, e->metric, e->score_value);
+	auto_free char *line =
+			xasprintf("%s: %s %.5g", what, e->scores.metric, e->scores.last_value);
 
-	if (!isnan(e->score_value))
+	if (!isnan(e->scores.last_value))
 		stay(v, line);
 }
 

@@ -14,15 +14,9 @@
 #include "run/opening.h"
 #include "run/past.h"
 #include "run/record.h"
-#include "trajectory/info.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
-#include <strings.h>
-
-#define SCORES_BYTES_MAX (16L * 1024 * 1024)
-#define METRICS_BYTES_MAX (1024 * 1024)
 
 struct episode_inside {
 	struct opening *opening; /* gives env and model */
@@ -39,13 +33,8 @@ struct episode_inside {
 void episode_init(struct episode *e, const struct episode_plan *plan)
 {
 	*e = (struct episode){ .plan = *plan };
-	e->baseline_value = e->best_value = e->score_value = NAN;
 	e->exit_status = xstrdup("");
-	buf_init(&e->scores, SCORES_BYTES_MAX);
-	buf_init(&e->baseline, METRICS_BYTES_MAX);
-	buf_init(&e->best, METRICS_BYTES_MAX);
-	buf_add_str(&e->baseline, "null");
-	buf_add_str(&e->best, "null");
+	run_scores_init(&e->scores);
 }
 
 void episode_give_up(struct episode *e, const struct fh_error *why)
@@ -88,50 +77,12 @@ static void episode_end(struct episode *e)
 void episode_release(struct episode *e)
 {
 	episode_free_inside(e);
-	free(e->metric);
+	run_scores_release(&e->scores);
 	free(e->action);
 	free(e->trouble);
 	free(e->exit_status);
 	free(e->traj);
 	free(e->variant);
-	buf_release(&e->scores);
-	buf_release(&e->baseline);
-	buf_release(&e->best);
-}
-
-/* --- scores ----------------------------------------------------------------------------------- */
-
-static void episode_set_metrics(struct buf *json, const struct fh_metric *metrics, size_t n)
-{
-	struct pyjson_writer w = PYJSON_WRITER_INIT(json, PYJSON_LINE);
-
-	buf_clear(json);
-	info_put_metrics(&w, NULL, metrics, n);
-}
-
-/* Evaluators don't always write a metric's name in the same case. */
-static double episode_value_of(const struct fh_metric *metrics, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strcasecmp(metrics[i].name, name) == 0)
-			return metrics[i].value;
-	}
-	return NAN;
-}
-
-static void episode_note_scores(struct episode *e, const struct fh_step *step)
-{
-	struct pyjson_writer w = PYJSON_WRITER_INIT(&e->scores, PYJSON_LINE);
-
-	e->score_value = episode_value_of(step->score, step->n_score, e->metric);
-	if (step->score) {
-		w.filled = e->scores.len > 0;
-		info_put_metrics(&w, NULL, step->score, step->n_score);
-	}
-	if (step->best) {
-		episode_set_metrics(&e->best, step->best, step->n_best);
-		e->best_value = episode_value_of(step->best, step->n_best, e->metric);
-	}
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
@@ -187,16 +138,6 @@ static void episode_fail(struct episode *e)
 }
 
 /* --- the beginning ---------------------------------------------------------------------------- */
-
-static void episode_note_env(struct episode *e, const struct fh_env_info *info)
-{
-	e->max_steps = info->max_steps;
-	e->maximize = info->maximize;
-	xstrset(&e->metric, info->metric);
-	xstrset(&e->variant, info->variant);
-	episode_set_metrics(&e->baseline, info->baseline, info->n_baseline);
-	e->baseline_value = episode_value_of(info->baseline, info->n_baseline, info->metric);
-}
 
 static void episode_complete_name(void *user, const char *start, struct buf *out)
 {
@@ -278,7 +219,9 @@ static int episode_begin_reset(struct episode *e)
 	if (r < 0)
 		return r;
 	fh_env_info(in->env, &info);
-	episode_note_env(e, &info);
+	e->max_steps = info.max_steps;
+	xstrset(&e->variant, info.variant);
+	run_scores_begin(&e->scores, &info);
 	start.model = in->model ? model_label(in->model) : e->plan.model;
 	start.warning = fh_env_warning(in->env);
 	if (past) {
@@ -464,7 +407,7 @@ static int episode_record(struct episode *e, const struct fh_step *step)
 	}
 	episode_log_step(&in->record.log, step);
 	e->steps = step->step;
-	episode_note_scores(e, step);
+	run_scores_add(&e->scores, step);
 	if (again && episode_step_ends(step))
 		return error_say(&e->error, EINVAL,
 				"the run can't go on: played again, it ended with step %d",

@@ -2,10 +2,10 @@
 #ifndef RUN_EPISODE_H
 #define RUN_EPISODE_H
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "model/chat.h"
 #include "run/episode_plan.h"
+#include "run/scores.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,8 +37,6 @@ struct episode {
 
 	int number; /* of its folder */
 	int steps, max_steps;
-	char *metric;
-	bool maximize;
 	char *action;                   /* the last one, NULL before the first */
 	const char *thought, *response; /* of that action, while its step runs; may be NULL */
 	char *trouble;                  /* why its model is asked again; NULL: it is not */
@@ -46,12 +44,9 @@ struct episode {
 	char *traj;                     /* path of the .traj, NULL until there is a folder */
 	bool recorded;                  /* the .traj is written, with every step */
 	char *variant;
-	struct buf scores;         /* JSON: the objects of all scores, with commas between them */
-	struct buf baseline, best; /* JSON: an object or null */
-	double baseline_value, best_value; /* of the metric; NAN: none */
-	double score_value;                /* of the last step; NAN: it was not scored */
-	int64_t begun_ns, ended_ns;        /* of clock_now_ns(); 0: not yet */
-	struct chat_stats stats;           /* of a language model */
+	struct run_scores scores;
+	int64_t begun_ns, ended_ns; /* of clock_now_ns(); 0: not yet */
+	struct chat_stats stats;    /* of a language model */
 };
 
 /* Whether the episode has begun, or was found: there is something to report. */

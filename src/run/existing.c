@@ -17,10 +17,8 @@
 #include "trajectory/glance.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define RESULTS_BYTES_MAX (64L * 1024 * 1024)
 #define RESUMED "\n{\"event\":\"resumed\"" /* how such a line begins */
@@ -184,45 +182,6 @@ static const struct pyjson *existing_read_scores(struct arena *a, const char *di
 	return pyjson_get(results, "agent");
 }
 
-static void existing_put(struct buf *json, const struct pyjson *value)
-{
-	struct pyjson_writer w = PYJSON_WRITER_INIT(json, PYJSON_LINE);
-
-	if (value && value->kind == PYJSON_OBJECT) {
-		buf_clear(json);
-		pyjson_put_value(&w, NULL, value);
-	}
-}
-
-static double existing_value_of(const struct episode *e, const struct pyjson *score)
-{
-	const struct pyjson *m = score && score->kind == PYJSON_OBJECT ? score->first : NULL;
-	double v = NAN;
-
-	for (; m; m = m->next)
-		if (strcasecmp(m->key, e->metric) == 0)
-			pyjson_double(m, &v);
-	return v;
-}
-
-/* The first of the best, as an episode has it. */
-static void existing_take_scores(struct episode *e, const struct pyjson *all)
-{
-	struct pyjson_writer w = PYJSON_WRITER_INIT(&e->scores, PYJSON_LINE);
-	const struct pyjson *score = all && all->kind == PYJSON_ARRAY ? all->first : NULL;
-
-	for (; score; score = score->next) {
-		double v = existing_value_of(e, score);
-
-		w.filled = e->scores.len > 0;
-		pyjson_put_value(&w, NULL, score);
-		if (isnan(v) || (e->maximize ? v <= e->best_value : v >= e->best_value))
-			continue;
-		e->best_value = v;
-		existing_put(&e->best, score);
-	}
-}
-
 static int existing_int_of(const struct pyjson *object, const char *key)
 {
 	int64_t v = 0;
@@ -244,7 +203,6 @@ static int64_t existing_time_of(const struct pyjson *event)
 static void existing_tell(struct episode *e, const struct run_found *found)
 {
 	const struct pyjson *open = found->glance.open, *end = found->glance.end;
-	const struct pyjson *maximize = pyjson_get(open, "maximize");
 	auto_free char *traj = export_traj_name(
 			existing_text_of(open, "task"), existing_text_of(open, "variant"));
 	auto_arena struct arena arena = ARENA_INIT;
@@ -252,8 +210,6 @@ static void existing_tell(struct episode *e, const struct run_found *found)
 	e->number = found->number;
 	e->steps = existing_int_of(end, "steps");
 	e->max_steps = existing_int_of(open, "max_steps");
-	e->maximize = maximize && maximize->boolean;
-	xstrset(&e->metric, existing_text_of(open, "metric"));
 	xstrset(&e->variant, existing_text_of(open, "variant"));
 	xstrset(&e->exit_status, existing_text_of(end, "exit_status"));
 	e->traj = path_join(found->dir, traj);
@@ -261,9 +217,7 @@ static void existing_tell(struct episode *e, const struct run_found *found)
 	e->begun_ns = existing_time_of(open);
 	e->ended_ns = existing_time_of(end);
 	e->stats = run_record_stats(pyjson_get(end, "model_stats"));
-	e->baseline_value = existing_value_of(e, pyjson_get(open, "baseline"));
-	existing_put(&e->baseline, pyjson_get(open, "baseline"));
-	existing_take_scores(e, existing_read_scores(&arena, found->dir));
+	run_scores_read(&e->scores, open, existing_read_scores(&arena, found->dir));
 }
 
 bool run_existing_take(const struct run_existing *all, struct episode *e)
