@@ -171,10 +171,17 @@ void sha256_hex(const uint8_t digest[SHA256_BYTES], char hex[SHA256_HEX_BYTES])
 		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
+void sha256_end_hex(struct sha256 *h, char hex[SHA256_HEX_BYTES])
+{
+	uint8_t digest[SHA256_BYTES];
+
+	sha256_end(h, digest);
+	sha256_hex(digest, hex);
+}
+
 int sha256_file(const char *path, char hex[SHA256_HEX_BYTES], struct fh_error *err)
 {
 	auto_close int fd = fd_open_file(path, err);
-	uint8_t digest[SHA256_BYTES];
 	char chunk[65536];
 	struct sha256 h;
 	ssize_t n;
@@ -186,7 +193,6 @@ int sha256_file(const char *path, char hex[SHA256_HEX_BYTES], struct fh_error *e
 		sha256_add(&h, chunk, (size_t)n);
 	if (n < 0)
 		return error_set(err, (int)-n, "read '%s'", path);
-	sha256_end(&h, digest);
-	sha256_hex(digest, hex);
+	sha256_end_hex(&h, hex);
 	return 0;
 }

@@ -29,6 +29,8 @@ void sha256_add_str(struct sha256 *h, const char *s);
 /* Ends it: h can only be initialised again. */
 void sha256_end(struct sha256 *h, uint8_t digest[SHA256_BYTES]);
 void sha256_hex(const uint8_t digest[SHA256_BYTES], char hex[SHA256_HEX_BYTES]);
+/* Both: ends it and writes the digest in hexadecimal. */
+void sha256_end_hex(struct sha256 *h, char hex[SHA256_HEX_BYTES]);
 
 /* Hash of a regular file's contents, as lower-case hexadecimal. */
 int sha256_file(const char *path, char hex[SHA256_HEX_BYTES], struct fh_error *err);

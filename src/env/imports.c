@@ -73,14 +73,11 @@ static int start(struct fh_env *env, struct arena *a, struct program *out)
 			.n_binds = env->n_binds + 1,
 			.limits = env->task->task->limits,
 		},
-		.run = {
-			.argv = words,
-			.env = variables,
-			.cwd = GUEST_HOME,
-			.program_fd = -1,
-		},
-		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT },
-		.n_fds = 4,
+		.argv = words,
+		.env = variables,
+		.cwd = GUEST_HOME,
+		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT },
+		.n_streams = 4,
 	}, NULL);
 }
 

@@ -74,14 +74,11 @@ static int start(struct fh_gym *gym, const struct dataset *dataset, struct arena
 	const char *target = arena_printf(a, PROGRAM_DIR "/%s", path_basename(make->program));
 	const struct program_plan plan = {
 		.sandbox = { .binds = bind, .n_binds = 1, .limits = limits },
-		.run = {
-			.argv = make_argv(a, target, make->args),
-			.env = make_env(a, &gym->secret, dataset),
-			.cwd = GUEST_HOME,
-			.program_fd = -1,
-		},
-		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG },
-		.n_fds = 3,
+		.argv = make_argv(a, target, make->args),
+		.env = make_env(a, &gym->secret, dataset),
+		.cwd = GUEST_HOME,
+		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG },
+		.n_streams = 3,
 		.keep_sandbox = true,
 	};
 

@@ -12,14 +12,13 @@
 #include <unistd.h>
 
 /*
- * duel: the agent's code answers for its moves in the player's sandbox; the judge asks it over two
- * pipes from a sandbox that holds the rules, the random numbers and the score. docs/graders.md has
- * what they say to each other.
+ * duel: a judge asks the agent's code for its moves over two pipes. The agent's code runs in the player's sandbox; the
+ * judge's sandbox holds the rules, the random numbers and the score. docs/graders.md has their protocol.
  */
 #define JUDGE_MEMORY_BYTES (2LL << 30)
 #define JUDGE_PIDS 64
 
-#define LOG_LINE_MAX (256 * 1024) /* shown of what it printed */
+#define LOG_LINE_MAX (256 * 1024) /* shown of a line that the player printed */
 
 enum { JUDGE, PLAYER };
 
@@ -47,14 +46,11 @@ static int duel_start_judge(struct grade *g, int to_player, int from_player, str
 			.n_binds = b.n,
 			.limits = { .memory_bytes = JUDGE_MEMORY_BYTES, .pids = JUDGE_PIDS },
 		},
-		.run = {
-			.argv = grade_python(g, program, NULL, g->request.task->grader.args),
-			.env = grade_env(g, g->judge_key),
-			.program_fd = -1,
-		},
-		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT, to_player,
-			 from_player },
-		.n_fds = 6,
+		.argv = grade_python(g, program, NULL, g->request.task->grader.args),
+		.env = grade_env(g, g->judge_key),
+		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT, to_player,
+			     from_player },
+		.n_streams = 6,
 	}, err);
 }
 
@@ -76,14 +72,11 @@ static int duel_start_player(struct grade *g, int questions, int answers, struct
 			.n_binds = b.n,
 			.limits = task->limits,
 		},
-		.run = {
-			.argv = grade_python(g, GRADER_DIR "/player.py", g->submission,
-					task->grader.functions),
-			.env = grade_env(g, NULL),
-			.program_fd = -1,
-		},
-		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, questions, answers },
-		.n_fds = 5,
+		.argv = grade_python(g, GRADER_DIR "/player.py", g->submission,
+				task->grader.functions),
+		.env = grade_env(g, NULL),
+		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, questions, answers },
+		.n_streams = 5,
 		.put_path = task->grader.submission,
 		.put_fd = g->submission_fd,
 	}, err);
@@ -96,25 +89,23 @@ static int duel_start(struct grade *g, struct fh_error *err)
 	int r;
 
 	r = duel_open_pipe(&questions, &ask, err);
-	if (r == 0)
-		r = duel_open_pipe(&answers, &answer, err);
-	if (r == 0)
-		r = duel_start_judge(g, take_fd(&ask), take_fd(&answers), err);
-	if (r == 0)
-		r = duel_start_player(g, take_fd(&questions), take_fd(&answer), err);
-	return r;
+	if (r < 0)
+		return r;
+	r = duel_open_pipe(&answers, &answer, err);
+	if (r < 0)
+		return r;
+	r = duel_start_judge(g, take_fd(&ask), take_fd(&answers), err);
+	return r < 0 ? r : duel_start_player(g, take_fd(&questions), take_fd(&answer), err);
 }
 
-/* Why the player has ended, if it was not by its own last line. */
+/* Tells how the player ended, unless it exited with 0. */
 static void duel_add_end(const struct grade *g, const struct program *player, struct buf *text)
 {
-	double memory = (double)g->request.task->limits.memory_bytes / (1 << 30);
-
 	if (player->state != PROGRAM_ENDED)
 		return;
 	if (player->out_of_memory)
 		buf_printf(text, "\nThe player was ended for using more than %.3g GiB of memory.",
-				memory);
+				(double)g->request.task->limits.memory_bytes / (1 << 30));
 	else if (WIFSIGNALED(player->status))
 		buf_printf(text, "\nThe player was ended by signal %d (%s).",
 				WTERMSIG(player->status), strsignal(WTERMSIG(player->status)));
@@ -123,13 +114,12 @@ static void duel_add_end(const struct grade *g, const struct program *player, st
 				WEXITSTATUS(player->status));
 }
 
-/* Each line behind a bar, so that nothing a player prints reads as a line of ours. */
+/* Quotes each line behind a bar: no line of a player can pass for ours. */
 static void duel_add_quoted(struct buf *text, const char *log, size_t n)
 {
 	while (n) {
 		const char *end = memchr(log, '\n', n);
 		size_t line = end ? (size_t)(end - log) : n;
-
 		auto_buf struct buf shown = BUF_INIT(LOG_LINE_MAX);
 
 		str_add_utf8(&shown, log, line);

@@ -17,10 +17,10 @@
 
 #define USUAL_PATH "/usr/local/bin:/usr/bin:/bin"
 
-#define OWN_BINDS_MAX                                                                              \
-	2 /* a program of the task that is none of its hidden files, and one of ours */
+/* A program of the task that is not among its hidden files, and one of ours. */
+#define OWN_BINDS_MAX 2
 
-/* A player's end may be seen a little after the judge's, and says more about what went wrong. */
+/* Wait so long for the player after a judge's rejection: its own end explains the rejection. */
 #define PATIENCE_NS (200 * NS_PER_MS)
 
 static const struct grade_kind *const kinds[] = {
@@ -30,20 +30,20 @@ static const struct grade_kind *const kinds[] = {
 	[GRADER_MLGYM] = &grade_mlgym,
 };
 
-/* --- what kinds use --------------------------------------------------------------------------- */
+/* --- for the kinds ---------------------------------------------------------------------------- */
 
-/* What judges is not moved by what an agent's jobs do meanwhile, and what is judged can't be told by them. */
 int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err)
 {
 	struct program_plan alone = *plan;
 	int r;
 
+	/* Counters in /proc would let an agent's jobs influence a judge, or signal to a player. */
 	alone.sandbox.own_proc = true;
 	r = program_start(&g->programs[g->n_programs], g->request.owner, &alone, err);
-
-	if (r == 0)
-		g->n_programs++;
-	return r;
+	if (r < 0)
+		return r;
+	g->n_programs++;
+	return 0;
 }
 
 struct grade_binds grade_binds_new(struct grade *g)
@@ -93,7 +93,7 @@ const char *grade_bind_hidden(struct grade *g, struct grade_binds *b)
 const char *const *grade_python(
 		struct grade *g, const char *program, const char *first, const char *const *more)
 {
-	/* Neither a user's packages nor compiled files beside the program. */
+	/* -s: no user packages. -B: no compiled files beside the program. */
 	static const char *const python[] = { "python3", "-s", "-B" };
 	const char **argv;
 	size_t n_more = 0, n = ARRAY_SIZE(python);
@@ -161,11 +161,15 @@ static void grade_finish(struct grade *g)
 	g->over = true;
 }
 
-/* What the episode has instead of a submission decides the verdict. */
+static void grade_break(struct grade *g, const char *why)
+{
+	grade_conclude(g, GRADE_BROKEN, why);
+	grade_finish(g);
+}
+
+/* Decides the verdict when the submission could not be copied. */
 static void grade_no_submission(struct grade *g, const struct fh_error *why)
 {
-	const char *name = g->request.task->grader.submission;
-
 	switch (why->code) {
 	case -ENOENT:
 		grade_conclude(g, GRADE_NO_SUBMISSION, "");
@@ -175,8 +179,8 @@ static void grade_no_submission(struct grade *g, const struct fh_error *why)
 	case -ELOOP:
 	case -EINVAL:
 		grade_conclude(g, GRADE_REJECTED, why->message);
-		g->integrity = xasprintf(
-				"the submission %s is no regular file: %s", name, why->message);
+		g->integrity = xasprintf("the submission %s is no regular file: %s",
+				g->request.task->grader.submission, why->message);
 		break;
 	case -EFBIG:
 		grade_conclude(g, GRADE_REJECTED, why->message);
@@ -188,13 +192,7 @@ static void grade_no_submission(struct grade *g, const struct fh_error *why)
 	grade_finish(g);
 }
 
-static void grade_break(struct grade *g, const char *why)
-{
-	grade_conclude(g, GRADE_BROKEN, why);
-	grade_finish(g);
-}
-
-/* The submission is there: its programs are started. */
+/* Takes the copy of the submission and starts the programs. */
 static void grade_on_submission(struct grade *g)
 {
 	struct sandbox_answer answer = { .fd = -1 };
@@ -255,7 +253,7 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* The first program has ended: why it gave nothing that can be read, in text; false if it did. */
+/* Adds why the first program, which has ended, gave no result to read; false if it gave one. */
 static bool grade_failed(const struct program *p, struct buf *text)
 {
 	if (p->out_of_memory)
@@ -269,7 +267,7 @@ static bool grade_failed(const struct program *p, struct buf *text)
 	return text->len > 0;
 }
 
-/* What the first program wrote is the verdict. */
+/* Reads the verdict from the first program's result. */
 static void grade_judge(struct grade *g)
 {
 	const struct program *p = &g->programs[0];
@@ -298,67 +296,41 @@ static void grade_judge(struct grade *g)
 	free(reading.rejection);
 }
 
-static bool grade_all_over(const struct grade *g)
-{
-	for (size_t i = 0; i < g->n_programs; i++)
-		if (!program_over(&g->programs[i]))
-			return false;
-	return true;
-}
-
-static bool grade_is_scored(const struct grade *g)
-{
-	return g->judged && g->result.verdict == GRADE_SCORED;
-}
-
-static const struct program *grade_broken_program(const struct grade *g)
-{
-	for (size_t i = 0; i < g->n_programs; i++)
-		if (g->programs[i].state == PROGRAM_BROKEN)
-			return &g->programs[i];
-	return NULL;
-}
-
-static void grade_time_out(struct grade *g)
-{
-	int64_t timeout_ms = g->request.task->grader.timeout_ms;
-
-	grade_conclude(g, GRADE_REJECTED, "");
-	buf_printf(&g->text, "Scoring took longer than %g s and was ended.",
-			(double)timeout_ms / 1e3);
-}
-
 bool grade_advance(struct grade *g)
 {
-	const struct program *bad;
+	const struct program *broken = NULL;
+	bool all_over = true;
 	int64_t now;
 
 	if (!g->over && g->getting && sandbox_answered(g->request.episode, g->getting))
 		grade_on_submission(g);
 	if (g->over)
 		return true;
-	for (size_t i = 0; i < g->n_programs; i++)
-		program_advance(&g->programs[i]);
+	for (size_t i = 0; i < g->n_programs; i++) {
+		struct program *p = &g->programs[i];
+
+		all_over &= program_advance(p);
+		if (!broken && p->state == PROGRAM_BROKEN)
+			broken = p;
+	}
 	now = clock_now_ns();
 	if (!g->getting && !g->judged && g->programs[0].state == PROGRAM_ENDED) {
 		grade_judge(g);
 		if (g->deadline_ns > now + PATIENCE_NS)
 			g->deadline_ns = now + PATIENCE_NS;
 	}
-	bad = grade_broken_program(g);
-	if (bad && !grade_is_scored(g)) { /* what the judge held against the player may be our own failure */
-		grade_break(g, bad->err.message);
-		return true;
-	}
-	if (!g->judged && now >= g->deadline_ns) {
-		grade_time_out(g);
-		grade_finish(g);
-		return true;
-	}
-	if (g->judged)
-		if (g->result.verdict != GRADE_REJECTED || grade_all_over(g) ||
-				now >= g->deadline_ns)
+	if (broken && !(g->judged && g->result.verdict == GRADE_SCORED)) {
+		/* The judge may have blamed the player for our own failure. */
+		grade_break(g, broken->err.message);
+	} else if (g->judged) {
+		if (g->result.verdict != GRADE_REJECTED || all_over || now >= g->deadline_ns)
 			grade_finish(g);
+	} else if (now >= g->deadline_ns) {
+		grade_conclude(g, GRADE_REJECTED, "");
+		buf_printf(&g->text, "Scoring took longer than %g s and was ended.",
+				(double)g->request.task->grader.timeout_ms / 1e3);
+		grade_finish(g);
+	}
 	return g->over;
 }
 

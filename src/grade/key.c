@@ -5,23 +5,19 @@ void judge_key(const struct secret *secret, const char *task_hash, const struct 
 		char out_hex[SHA256_HEX_BYTES])
 {
 	struct sha256 so_far = *history;
-	uint8_t digest[SHA256_BYTES];
 	char hex[SHA256_HEX_BYTES];
 
-	sha256_end(&so_far, digest);
-	sha256_hex(digest, hex);
+	sha256_end_hex(&so_far, hex);
 	secret_key(secret, "judge", task_hash, hex, out_hex);
 }
 
 void judge_key_of(const char *grading_key, const uint8_t submission[SHA256_BYTES],
 		char out_hex[SHA256_HEX_BYTES])
 {
-	uint8_t digest[SHA256_BYTES];
 	struct sha256 h;
 
 	sha256_init(&h);
 	sha256_add_str(&h, grading_key);
 	sha256_add(&h, submission, SHA256_BYTES);
-	sha256_end(&h, digest);
-	sha256_hex(digest, out_hex);
+	sha256_end_hex(&h, out_hex);
 }

@@ -7,20 +7,20 @@
 #include "base/sha256.h"
 
 /*
- * Keys of judges. A judge's random numbers follow from a secret of this machine, the task's files, the episode's seed
- * and salt, all that was done in the episode so far, and what is judged: a replay, which has the salt, is scored the
- * same, and an agent can't foresee a number. What it saw of them in an earlier validate (in the output of a player that
- * failed) or heard from another episode is of no use: to make use of it, it must do something else than was done then;
- * and another episode has another salt. Nor is what a stranger's judge tells: whatever its task is called, its files
- * are others.
+ * Keys of judges: the seed of a judge's random numbers. A key follows from this machine's secret, the task's files, the
+ * episode's seed and salt, all actions so far, and the submission. So a replay, which has the salt, gets the same
+ * score, and no agent can foresee a number.
+ *
+ * An agent gains nothing from numbers that it saw in an earlier validate: to use them, it must act differently, which
+ * changes the key. Another episode has another salt, and another task has other files.
  */
 
-/* The key of one grading, as hexadecimal; judge_key_of() makes the judge's own of it. `history` is of the
- * seed, the salt and all actions of the episode, the one that is graded for included; it may go on after this. */
+/* Writes the key of one grading in hexadecimal, the input of judge_key_of(). `history` hashes the seed, the salt and
+ * all actions of the episode, the one that is graded for included. It stays usable. */
 void judge_key(const struct secret *secret, const char *task_hash, const struct sha256 *history,
 		char out_hex[SHA256_HEX_BYTES]);
 
-/* `submission` is the hash of what is judged, as sandbox_take() gives it. */
+/* Writes the judge's own key. `submission` is the hash of the submission, from sandbox_take(). */
 void judge_key_of(const char *grading_key, const uint8_t submission[SHA256_BYTES],
 		char out_hex[SHA256_HEX_BYTES]);
 

@@ -9,43 +9,42 @@
 #include "grade/program.h"
 
 /*
- * A kind of grader: one file with one const struct, and a line in the table of grade.c. A kind says
- * which programs run in which sandboxes; the rest is common: the copy of the submission, the time
- * limit, and what the first program's result means.
+ * A kind of grader: one file with one const struct, and a line in the table of grade.c. A kind decides which programs
+ * run in which sandboxes. grade.c does the rest: it copies the submission, keeps the time limit, and reads the first
+ * program's result.
  */
 #define GRADE_PROGRAMS_MAX 2
-/* A rejection and the end of a player's log, whose bytes may take four each: text is never cut. */
+/* Room for a rejection and the end of a player's log, whose bytes take up to 4 each: no text is cut. */
 #define GRADE_TEXT_BYTES (SCORE_REJECTION_BYTES + 1024 + 4 * 2 * PROGRAM_LOG_BYTES)
 #define GRADER_DIR "/grader" /* where the task's hidden files are, in a grader's sandbox */
 
 struct grade_kind {
-	/* Starts the programs, by grade_add(); the first one gives the result. */
+	/* Starts the programs with grade_add(); the first one gives the result. */
 	int (*start)(struct grade *g, struct fh_error *err);
 
-	bool gpus; /* its programs have those of the episode */
+	bool gpus; /* its programs get the episode's GPUs */
 
-	/* Adds to a rejection what the agent should know beside the grader's sentence; NULL:
-	 * nothing. */
+	/* Adds to the text of a rejection, for the agent; NULL: nothing. */
 	void (*explain)(struct grade *g, struct buf *text);
 };
 
 extern const struct grade_kind grade_csv, grade_script, grade_duel, grade_mlgym;
 
-/* mlgym.c: no file is taken from the episode before start(), which takes all that it wants itself. */
+/* True for the calls of mlgym.c that take the whole workspace: grade.c copies no submission then. */
 bool grade_takes_all(const struct task *task);
 
 struct grade {
 	struct grade_request request;
 	const struct grade_kind *kind;
-	uint32_t getting; /* the submission, until it is there: what the episode's porter was asked */
-	int submission_fd; /* sealed copy */
+	uint32_t getting;  /* the request to the episode's porter for the submission; 0: none */
+	int submission_fd; /* sealed copy of the submission */
 	char judge_key[SHA256_HEX_BYTES];
 	struct program programs[GRADE_PROGRAMS_MAX];
 	size_t n_programs;
-	struct arena arena; /* what the plans of the programs point to */
+	struct arena arena; /* of the programs' plans */
 
 	int64_t deadline_ns;
-	bool judged; /* the first program has given its result, and the others may still end */
+	bool judged; /* the first program gave its result; others may still run */
 	bool over;
 	struct grade_result result;
 	struct score score;
@@ -56,7 +55,7 @@ struct grade {
 
 int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err);
 
-/* Files that a program sees beside the host's and the layer's. Made for one program. */
+/* The binds of one program. */
 struct grade_binds {
 	struct sandbox_bind *binds;
 	size_t n, size;
@@ -66,18 +65,17 @@ struct grade_binds grade_binds_new(struct grade *g);
 void grade_bind(struct grade *g, struct grade_binds *b, const char *source, const char *folder,
 		const char *target);
 
-/* What the episode had bound. */
+/* Adds the episode's binds. */
 void grade_bind_episode(struct grade *g, struct grade_binds *b);
 
-/* The task's hidden files and its judging program, under GRADER_DIR. Gives the program's path
- * inside. */
+/* Adds the task's hidden files and its judging program, under GRADER_DIR. Returns the program's path inside. */
 const char *grade_bind_hidden(struct grade *g, struct grade_binds *b);
 
-/* "python3 PROGRAM FIRST MORE...": first may be NULL, more is NULL-terminated or NULL. */
+/* Makes "python3 -s -B PROGRAM FIRST MORE...": first may be NULL, more is NULL-terminated or NULL. */
 const char *const *grade_python(
 		struct grade *g, const char *program, const char *first, const char *const *more);
 
-/* A program's whole environment: the same for every grade, but for the judge's key (NULL: none). */
+/* Makes a program's whole environment; judge_key may be NULL. */
 const char *const *grade_env(struct grade *g, const char *judge_key);
 
 #endif

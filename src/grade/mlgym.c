@@ -11,22 +11,21 @@
 #include <unistd.h>
 
 /*
- * mlgym: an evaluator of a checkout of MLGym, called as its task class does, in a fresh sandbox of the
- * task's layer. What is scored is put into it: for the first class one file, and nothing that the agent
- * wrote is run; for the others the agent's workspace, from one sandbox to the other through a pipe that this
- * process never reads. No agent can reach who packs it (src/guest/pack.c); but what comes is checked all the
- * same, before anything of it is made (src/grade/python/unpack.py). Over it lie the evaluator's own files,
- * mounted read-only from the checkout, and the task's data, which no packer sends. The interpreter and
- * what it starts with lie elsewhere.
+ * mlgym: runs an evaluator of an MLGym checkout as its task class does, in a fresh sandbox of the task's layer. For the
+ * csv call, one file is put into that sandbox, and no code of the agent runs. For the other calls, the agent's
+ * workspace goes through a pipe from the episode's sandbox to the evaluator's; this process never reads it. No agent
+ * can reach the packer (src/guest/pack.c), and src/grade/python/unpack.py still checks each entry before it makes one.
  *
- * src/grade/python/mlgym.py has that unpacked, runs the evaluator and reads what it prints; docs/graders.md
- * says what it can't see: the agent's code in the evaluator's own process.
+ * The evaluator's own files are mounted read-only from the checkout, over whatever the agent made of them. The packer
+ * leaves out the task's data, which comes with the layer.
+ * src/grade/python/mlgym.py unpacks, runs the evaluator and reads its output. docs/graders.md says what it can't see:
+ * the agent's code in the evaluator's own process.
  */
 #define PROGRAM GRADER_DIR "/mlgym.py"
 
 static const char *const programs[] = { "mlgym.py", "unpack.py" };
 
-/* The data is the task's: LEFT_OUT in mlgym.py. */
+/* Leaves out the task's data: LEFT_OUT in mlgym.py. */
 static const char *const pack[] = { GUEST_WORKSPACE, "data", NULL };
 
 static const char *const call_names[] = {
@@ -86,20 +85,17 @@ static int mlgym_start_evaluator(struct grade *g, int input, struct fh_error *er
 			.network = task->network,
 			.limits = task->limits,
 		},
-		.run = {
-			.argv = mlgym_arguments(g),
-			.env = grade_env(g, NULL),
-			.program_fd = -1,
-		},
-		.fds = { unpacks ? input : PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG,
-			 PROGRAM_RESULT },
-		.n_fds = 4,
+		.argv = mlgym_arguments(g),
+		.env = grade_env(g, NULL),
+		.streams = { unpacks ? input : PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG,
+			     PROGRAM_RESULT },
+		.n_streams = 4,
 		.put_path = unpacks ? NULL : task->grader.submission,
 		.put_fd = g->submission_fd,
 	}, err);
 }
 
-/* In the episode. It reads what the agent can. */
+/* Starts the packer in the episode's sandbox, with the agent's rights to files. */
 static int mlgym_start_packing(struct grade *g, int output, struct fh_error *err)
 {
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -2,42 +2,37 @@
 #include "grade/program.h"
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/scope.h"
 #include "inside/places.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static void program_close_fds(struct program *p)
 {
-	for (size_t i = 0; i < p->plan.n_fds; i++)
-		if (p->plan.fds[i] >= 0)
-			close_fd(&p->plan.fds[i]);
-	close_fd(&p->plan.run.program_fd);
-}
-
-/* Keeps the end of the log: its buffer holds twice as much, and loses its first half when full. */
-static void program_keep_log(struct program *p, const char *data, size_t n)
-{
-	if (n > PROGRAM_LOG_BYTES) {
-		data += n - PROGRAM_LOG_BYTES;
-		n = PROGRAM_LOG_BYTES;
-	}
-	if (p->log.len + n > p->log.cap)
-		buf_consume(&p->log, p->log.len - (p->log.cap - n));
-	buf_add(&p->log, data, n);
+	for (size_t i = 0; i < p->plan.n_streams; i++)
+		if (p->plan.streams[i] >= 0)
+			close_fd(&p->plan.streams[i]);
+	close_fd(&p->native_fd);
 }
 
 static void program_take_output(void *arg, int slot, const char *data, size_t n)
 {
 	struct program *p = arg;
+	struct buf *log = &p->log;
 
-	if (slot == PROGRAM_LOG)
-		program_keep_log(p, data, n);
-	else if (slot == PROGRAM_RESULT)
+	if (slot == PROGRAM_RESULT)
 		buf_add(&p->result, data, n);
+	if (slot != PROGRAM_LOG)
+		return;
+	/* Keep the end: the buffer holds twice as much, and drops its oldest bytes when it is full. */
+	if (n > PROGRAM_LOG_BYTES) {
+		data += n - PROGRAM_LOG_BYTES;
+		n = PROGRAM_LOG_BYTES;
+	}
+	if (log->len + n > log->cap)
+		buf_consume(log, log->len - (log->cap - n));
+	buf_add(log, data, n);
 }
 
 void program_listen(struct program *p)
@@ -49,9 +44,10 @@ static int program_start_sandbox(struct program *p, struct fh_error *err)
 {
 	int r = sandbox_start(p->owner, &p->plan.sandbox, &p->sb, err);
 
-	if (r == 0)
-		program_listen(p);
-	return r;
+	if (r < 0)
+		return r;
+	program_listen(p);
+	return 0;
 }
 
 int program_start(struct program *p, struct owner *owner, const struct program_plan *plan,
@@ -62,10 +58,11 @@ int program_start(struct program *p, struct owner *owner, const struct program_p
 	*p = (struct program){
 		.owner = owner,
 		.plan = *plan,
+		.native_fd = plan->native ? fd_open_file(plan->native, err) : -1,
 		.log = BUF_INIT(2 * PROGRAM_LOG_BYTES),
 		.result = BUF_INIT(PROGRAM_RESULT_BYTES),
 	};
-	r = program_start_sandbox(p, err);
+	r = plan->native && p->native_fd < 0 ? p->native_fd : program_start_sandbox(p, err);
 	if (r < 0)
 		program_release(p);
 	return r;
@@ -84,27 +81,35 @@ void program_waits(const struct program *p, struct waits *w)
 
 /* --- its states ------------------------------------------------------------------------------ */
 
-/* It is held until our ends of its pipes are closed: once it runs, it may hold their locks. */
 static int program_run(struct program *p)
 {
-	struct run_request request = p->plan.run;
-	int r;
+	const struct program_plan *plan = &p->plan;
+	int r = sandbox_run(p->sb,
+			&(struct run_request){
+					.argv = plan->argv,
+					.env = plan->env,
+					.cwd = plan->cwd,
+					.program_fd = p->native_fd,
+					.fds = plan->streams,
+					.n_fds = plan->n_streams,
+					.held = true,
+			},
+			&p->id, &p->err);
 
-	request.fds = p->plan.fds;
-	request.n_fds = p->plan.n_fds;
-	request.held = true;
-	r = sandbox_run(p->sb, &request, &p->id, &p->err);
+	/* Close our ends before the program begins: it could hold the locks of its pipes. */
 	program_close_fds(p);
-	if (r == 0)
-		r = sandbox_go(p->sb, p->id, &p->err);
+	if (r < 0)
+		return r;
 	p->state = PROGRAM_RUNNING;
-	return r;
+	return sandbox_go(p->sb, p->id, &p->err);
 }
 
-static int program_put(struct program *p)
+static int program_on_ready(struct program *p)
 {
 	const struct program_plan *plan = &p->plan;
 
+	if (p->state != PROGRAM_STARTING)
+		return 0;
 	if (!plan->put_path)
 		return program_run(p);
 	p->state = PROGRAM_PUTTING;
@@ -117,48 +122,42 @@ static int program_on_done(struct program *p)
 	struct sandbox_answer answer = { .fd = -1 };
 	int r = sandbox_take(p->sb, &answer, &p->err);
 
-	if (r == 0 && p->state == PROGRAM_PUTTING)
+	if (r < 0)
+		return r;
+	if (p->state == PROGRAM_PUTTING)
 		return program_run(p);
-	if (r == 0)
-		p->state = PROGRAM_ENDED;
-	return r;
+	p->state = PROGRAM_ENDED;
+	return 0;
 }
 
-static int program_on_exit(struct program *p, int status)
+/* Starts the sandbox again if the program did not begin yet: its cradle may have been killed. */
+static int program_on_gone(struct program *p)
 {
-	p->status = status;
-	p->state = PROGRAM_DRAINING;
-	return sandbox_drain_begin(p->sb, &p->request, &p->err);
-}
-
-/* Nothing of the program ran yet. */
-static bool program_restart(struct program *p)
-{
+	if (program_over(p))
+		return 0;
 	if (p->state != PROGRAM_STARTING || ++p->starts == SANDBOX_STARTS_MAX)
-		return false;
+		return error_say(&p->err, EIO, "its sandbox ended");
 	sandbox_close(take_ptr(p->sb));
-	if (program_start_sandbox(p, &p->err) < 0)
-		p->state = PROGRAM_BROKEN;
-	return true;
+	return program_start_sandbox(p, &p->err);
 }
 
 static int program_on_event(struct program *p, const struct sandbox_event *event)
 {
 	switch (event->kind) {
 	case SANDBOX_READY:
-		return p->state == PROGRAM_STARTING ? program_put(p) : 0;
+		return program_on_ready(p);
 	case SANDBOX_FAILED:
 		return error_say(&p->err, EIO, "%s", event->text);
 	case SANDBOX_EXITED:
-		if (p->state == PROGRAM_RUNNING && event->id == p->id)
-			return program_on_exit(p, event->status);
-		return 0;
+		if (p->state != PROGRAM_RUNNING || event->id != p->id)
+			return 0;
+		p->status = event->status;
+		p->state = PROGRAM_DRAINING;
+		return sandbox_drain_begin(p->sb, &p->request, &p->err);
 	case SANDBOX_DONE:
 		return event->id == p->request ? program_on_done(p) : 0;
 	case SANDBOX_GONE:
-		if (program_over(p) || program_restart(p))
-			return 0;
-		return error_say(&p->err, EIO, "its sandbox ended");
+		return program_on_gone(p);
 	case SANDBOX_NONE:
 	case SANDBOX_SHELL:
 	case SANDBOX_REQUEST:
@@ -167,15 +166,6 @@ static int program_on_event(struct program *p, const struct sandbox_event *event
 		break;
 	}
 	return 0;
-}
-
-/* What the program left running holds its pipes open, which would keep others waiting. */
-static void program_end(struct program *p)
-{
-	p->out_of_memory = p->sb && sandbox_oom_kills(p->sb) > 0;
-	if (!p->plan.keep_sandbox)
-		sandbox_close(take_ptr(p->sb));
-	program_close_fds(p);
 }
 
 bool program_advance(struct program *p)
@@ -189,9 +179,14 @@ bool program_advance(struct program *p)
 		if (program_on_event(p, &event) < 0)
 			p->state = PROGRAM_BROKEN;
 	} while (event.kind != SANDBOX_NONE && !program_over(p));
-	if (program_over(p))
-		program_end(p);
-	return program_over(p);
+	if (!program_over(p))
+		return false;
+	p->out_of_memory = p->sb && sandbox_oom_kills(p->sb) > 0;
+	/* Processes that the program left would hold its pipes open. */
+	if (!p->plan.keep_sandbox)
+		sandbox_close(take_ptr(p->sb));
+	program_close_fds(p);
+	return true;
 }
 
 int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err)
@@ -211,11 +206,10 @@ int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err)
 	return 0;
 }
 
-/* The sandbox first: what runs there may hold the lock of a pipe whose end we have. */
 void program_release(struct program *p)
 {
-	sandbox_close(p->sb);
-	p->sb = NULL;
+	/* The sandbox first: its processes may hold the lock of a pipe whose end we have. */
+	sandbox_close(take_ptr(p->sb));
 	program_close_fds(p);
 	buf_release(&p->log);
 	buf_release(&p->result);

@@ -8,59 +8,63 @@
 #include "sandbox/sandbox.h"
 
 /*
- * One program in a sandbox of its own, as graders and makers of data use it: the sandbox is started,
- * a file may be put into its workspace, the program runs, and what it prints is kept, capped. Nothing
- * here waits: the program is advanced whenever its waits come, until program_advance() says that it
- * is over; then nothing of its sandbox is left, whatever the program had started, unless keep_sandbox
- * is set.
+ * One program in a sandbox of its own, for graders and for data sets that are made. The sandbox starts, a file may be
+ * put into its workspace, the program runs, and its output is kept up to a cap.
+ *
+ * Nothing here blocks: call program_advance() whenever its waits come, until it returns true. The sandbox is closed by
+ * then, with all processes that the program left, unless keep_sandbox is set.
  */
-#define PROGRAM_FDS_MAX 8
+#define PROGRAM_STREAMS_MAX 8
 #define PROGRAM_RESULT_BYTES 65536 /* most that a program may write as its result */
-#define PROGRAM_LOG_BYTES 2000     /* the end of what it printed that is kept */
+#define PROGRAM_LOG_BYTES 2000     /* kept of the end of its log */
 
-/* In program_plan.fds, instead of a descriptor. */
+/* In program_plan.streams, instead of a descriptor. */
 enum {
 	PROGRAM_NOTHING = RUN_NOTHING,
-	PROGRAM_LOG = RUN_STREAM_1, /* what people read: the last of it is kept */
-	PROGRAM_RESULT =
-			RUN_STREAM_2, /* what is parsed: over PROGRAM_RESULT_BYTES sets `truncated` */
+	PROGRAM_LOG = RUN_STREAM_1,    /* output for people: its end is kept */
+	PROGRAM_RESULT = RUN_STREAM_2, /* output to parse: cut at PROGRAM_RESULT_BYTES */
 };
 
-/* Descriptors in it are taken over, whatever comes of it. What it points to must stay until the
+/* program_start() takes over the descriptors in `streams`, also when it fails. All pointers must stay valid until the
  * program is over. */
 struct program_plan {
 	struct sandbox_options sandbox;
-	struct run_request run;   /* but for its fds, which come from here: */
-	int fds[PROGRAM_FDS_MAX]; /* become 0, 1, 2, ... */
-	size_t n_fds;
-	const char *put_path; /* this file of the workspace is written first; NULL: none */
-	int put_fd;           /* its content, sealed; not taken over */
-	bool keep_sandbox;    /* until program_release(), for what is to be fetched from it */
+	const char *native; /* path here of a static program, run instead of argv[0]; NULL: none */
+	const char *const *argv;
+	const char *const *env;
+	const char *cwd; /* NULL: the workspace */
+	/* Descriptors 0, 1, 2, ... of the program: sealed bytes, an end of a pipe, or PROGRAM_... */
+	int streams[PROGRAM_STREAMS_MAX];
+	size_t n_streams;
+	const char *put_path; /* file of the workspace to write first; NULL: none */
+	int put_fd;           /* its content, sealed; stays the caller's */
+	bool keep_sandbox;    /* until program_release(): the caller fetches files from it */
 };
 
 enum program_state {
-	PROGRAM_STARTING, /* the sandbox */
-	PROGRAM_PUTTING,  /* the file into it */
+	PROGRAM_STARTING, /* the sandbox starts */
+	PROGRAM_PUTTING,  /* put_path is written */
 	PROGRAM_RUNNING,
-	PROGRAM_DRAINING, /* it has ended; what it printed last is on its way */
-	PROGRAM_ENDED,    /* `status` is its end */
+	PROGRAM_DRAINING, /* the program has ended; its last output is on its way */
+	PROGRAM_ENDED,    /* `status` is its exit status */
 	PROGRAM_BROKEN,   /* it could not be run to its end; `err` says why */
 };
 
 struct program {
 	enum program_state state;
 	int status;         /* as wait(2) gives it */
-	bool out_of_memory; /* the kernel has ended a process of it for its memory limit */
+	bool out_of_memory; /* the kernel killed one of its processes at the memory limit */
 	struct fh_error err;
 	struct buf log;
 	struct buf result;
 
 	struct owner *owner;
 	struct program_plan plan;
-	int starts; /* of its sandbox, that failed */
+	int native_fd; /* -1: none */
+	int starts;    /* failed starts of its sandbox */
 	struct sandbox *sb;
-	uint32_t id;      /* of the program */
-	uint32_t request; /* of what the porter does */
+	uint32_t id;      /* of the program in its sandbox */
+	uint32_t request; /* the porter's current work */
 };
 
 /* On failure nothing is left to release. */
@@ -70,13 +74,13 @@ void program_waits(const struct program *p, struct waits *w);
 bool program_advance(struct program *p); /* true: over */
 bool program_over(const struct program *p);
 
-/* Blocks until it is over. -ETIMEDOUT: it still runs, for program_release() to end. */
+/* Blocks until it is over. -ETIMEDOUT: it still runs; program_release() ends it. */
 int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err);
 
-/* For the fuzzer, which has a sandbox already: what its program prints is kept. */
+/* For the fuzzer, which has a sandbox already: keeps the output of its program. */
 void program_listen(struct program *p);
 
-/* Ends it, if it runs. */
+/* Ends the program if it still runs. */
 void program_release(struct program *p);
 
 #endif

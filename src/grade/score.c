@@ -41,27 +41,21 @@ const double *score_find(const struct score *s, const char *name)
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->metrics[i].name, name) == 0)
 			return &s->metrics[i].value;
-	/* Published baselines write 'Accuracy' where the task says 'accuracy'. */
+	/* Published baselines have 'Accuracy' for a task's 'accuracy'. */
 	for (size_t i = 0; i < s->n; i++)
 		if (strcasecmp(s->metrics[i].name, name) == 0)
 			return &s->metrics[i].value;
 	return NULL;
 }
 
-static bool score_good_name(const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; i < n; i++)
-		if (name[i] < ' ' || name[i] > '~')
-			return false;
-	return n > 0 && n <= SCORE_NAME_BYTES;
-}
-
 static int score_add_metric(
 		struct score *s, const char *name, const json_t *value, struct fh_error *err)
 {
-	if (!score_good_name(name))
+	size_t n = strlen(name), printable = 0;
+
+	while (name[printable] >= ' ' && name[printable] <= '~')
+		printable++;
+	if (!n || n > SCORE_NAME_BYTES || printable < n)
 		return error_say(
 				err, EPROTO, "a metric's name is empty, too long or not printable");
 	if (!json_is_number(value) || !isfinite(json_number_value(value)))
@@ -77,29 +71,12 @@ static int score_add_metric(
 	return 0;
 }
 
-static int score_read_metrics(json_t *object, struct score *out, struct fh_error *err)
-{
-	struct score score = { 0 };
-	const char *name;
-	json_t *value;
-
-	json_object_foreach(object, name, value) {
-		int r = score_add_metric(&score, name, value, err);
-
-		if (r < 0) {
-			score_release(&score);
-			return r;
-		}
-	}
-	*out = score;
-	return 0;
-}
-
 int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err)
 {
 	struct score_reading reading = { 0 };
 	auto_json json_t *object = NULL;
-	const char *rejection = NULL;
+	const char *name, *rejection = NULL;
+	json_t *value;
 	int r;
 
 	r = json_parse("result", text, n, &object, err);
@@ -108,15 +85,24 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 	if (!json_is_object(object))
 		return error_say(err, EPROTO, "it is no JSON object");
 	r = json_get_str(object, "error", JSON_OPTIONAL, &rejection, err);
-	if (r == 0 && rejection)
-		r = json_get_bool(object, "integrity", JSON_OPTIONAL, &reading.tampering, err);
-	else if (r == 0)
-		r = score_read_metrics(object, &reading.score, err);
 	if (r < 0)
 		return r;
-	if (rejection)
+	if (rejection) {
+		r = json_get_bool(object, "integrity", JSON_OPTIONAL, &reading.tampering, err);
+		if (r < 0)
+			return r;
 		reading.rejection = xstrndup(rejection,
 				str_utf8_cut(rejection, strlen(rejection), SCORE_REJECTION_BYTES));
+		*out = reading;
+		return 0;
+	}
+	json_object_foreach(object, name, value) {
+		r = score_add_metric(&reading.score, name, value, err);
+		if (r < 0) {
+			score_release(&reading.score);
+			return r;
+		}
+	}
 	*out = reading;
 	return 0;
 }

@@ -12,8 +12,7 @@
 #include <stddef.h>
 
 /*
- * A score: the metrics that a grader gave, in its order. The struct owns its names; a zeroed one is
- * no score.
+ * A score: the metrics of one grading, in the grader's order. The struct owns the names. A zeroed one has no metric.
  */
 #define SCORE_METRICS_MAX 64
 #define SCORE_NAME_BYTES 100
@@ -30,31 +29,31 @@ void score_release(struct score *s);
 void score_copy(struct score *to, const struct score *from);
 
 /*
- * Reads what a grader wrote, one JSON object: names and finite numbers, or {"error": "sentence"},
- * which gives no score. What is neither is -EPROTO: graders are ours, but what they read isn't.
+ * Reads a grader's result, one JSON object: names with finite numbers, or {"error": "sentence"} for a rejection. Anything
+ * else is -EPROTO: the grader is trusted, but not its input.
  */
 struct score_reading {
 	struct score score; /* the caller releases it */
-	char *rejection;    /* heap string, cut where it is too long; NULL when there is a score */
-	bool tampering;     /* the grader says that it was worked on */
+	char *rejection; /* heap string of at most SCORE_REJECTION_BYTES; NULL: there is a score */
+	bool tampering;  /* the submission attacked the grader, as the grader reports */
 };
 
 int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err);
 
-/* The value of a metric, by its name, or by its name without case; NULL if it isn't there. */
+/* The value of the metric of this name, else of this name in other case; NULL if there is none. */
 const double *score_find(const struct score *s, const char *name);
 
-/* 1, 0 or -1: `value` is better than, the same as, or worse than `other`. Values that only rounding tells
- * apart are the same. 0 where one of them is NaN. */
+/* 1, 0 or -1: `value` is better than, equal to, or worse than `other`. Values that differ by rounding alone are equal.
+ * NaN is equal to everything. */
 int score_compare(double value, double other, bool maximize);
 
-/* A number as it was written: whole, or with a fraction. A new reference. */
+/* Returns a JSON integer if the grader wrote a whole number, else a real. A new reference. */
 json_t *score_json(const struct fh_metric *metric);
 
-/* As Python prints a dict: {'Score': 1.25}. */
+/* Appends it as Python's repr() of a dict: {'Score': 1.25}. */
 void score_add_repr(struct buf *out, const struct score *s);
 
-/* As score_read() reads it. */
+/* Appends it as JSON that score_read() reads. */
 void score_add_json(struct buf *out, const struct score *s);
 
 #endif

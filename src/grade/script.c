@@ -2,9 +2,8 @@
 #include "grade/kind.h"
 
 /*
- * script: a program of the task looks at the submission, in the task's starting state with the
- * hidden files beside it, and writes its metrics to descriptor 3. It must not run what the agent
- * wrote: such a task is a duel.
+ * script: a program of the task reads the submission in the task's starting state, with the hidden files beside it,
+ * and writes its metrics to descriptor 3. It must not run the agent's code: use a duel for that.
  */
 static int script_start(struct grade *g, struct fh_error *err)
 {
@@ -22,13 +21,10 @@ static int script_start(struct grade *g, struct fh_error *err)
 			.n_gpus = g->request.n_gpus,
 			.limits = task->limits,
 		},
-		.run = {
-			.argv = grade_python(g, program, NULL, task->grader.args),
-			.env = grade_env(g, g->judge_key),
-			.program_fd = -1,
-		},
-		.fds = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT },
-		.n_fds = 4,
+		.argv = grade_python(g, program, NULL, task->grader.args),
+		.env = grade_env(g, g->judge_key),
+		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, PROGRAM_RESULT },
+		.n_streams = 4,
 		.put_path = task->grader.submission,
 		.put_fd = g->submission_fd,
 	}, err);

@@ -11,13 +11,11 @@
 #include <string.h>
 
 /*
- * Corpus BLEU (Papineni et al., 2002) with n-grams of 1 to 4 tokens: the matches of each length are
- * summed over all rows before they are divided, a candidate's n-gram counts at most as often as
- * in the one reference that has it most often, and candidates that are shorter than the nearest
- * reference are punished. Nothing is smoothed.
+ * Corpus BLEU (Papineni et al., 2002) with n-grams of 1 to 4 tokens, without smoothing. Matches of each length are summed
+ * over all rows before they are divided. A candidate's n-gram counts at most as often as the reference that has it most
+ * often. Candidates that are shorter than the nearest reference get a penalty.
  *
- * A token is what stands between white space. N-grams are compared by sorting, not by hashing: exact,
- * and no text makes it slow.
+ * White space separates tokens. N-grams are sorted, not hashed: the result is exact, and no text makes it slow.
  */
 #define ORDER_MAX 4
 #define REFERENCE_SEPARATOR "|||"
@@ -26,7 +24,7 @@
 struct token {
 	struct csv_field word;
 	uint32_t id;   /* equal for equal words of the row */
-	uint32_t text; /* which text it stands in */
+	uint32_t text; /* index of its text in the row */
 };
 
 struct ngram {
@@ -60,13 +58,7 @@ static void bleu_add_token(struct row_tokens *t, struct csv_field word, uint32_t
 	t->tokens[t->n++] = (struct token){ .word = word, .text = text };
 }
 
-static bool bleu_is_separator(const struct csv_field *word)
-{
-	return word->len == strlen(REFERENCE_SEPARATOR) &&
-			memcmp(word->text, REFERENCE_SEPARATOR, word->len) == 0;
-}
-
-/* Adds a field's tokens as texts from `text` on; returns the number of the last one. */
+/* Adds a field's tokens; its texts are numbered from `text` on. Returns the last one's number. */
 static uint32_t bleu_add_tokens(
 		struct row_tokens *t, const struct csv_field *field, uint32_t text, bool separated)
 {
@@ -84,7 +76,8 @@ static uint32_t bleu_add_tokens(
 		while (at < end && !bleu_is_space(*at))
 			at++;
 		word.len = (size_t)(at - word.text);
-		if (separated && bleu_is_separator(&word))
+		if (separated && word.len == strlen(REFERENCE_SEPARATOR) &&
+				memcmp(word.text, REFERENCE_SEPARATOR, word.len) == 0)
 			text++;
 		else
 			bleu_add_token(t, word, text);
@@ -131,7 +124,7 @@ static int ngram_compare(const void *a, const void *b)
 	return order ? order : (x->text > y->text) - (x->text < y->text);
 }
 
-/* All n-grams of the given length, those of one text only. Heap array; returns their number. */
+/* Collects the n-grams of one length that lie within one text, sorted. Heap array; returns its length. */
 static size_t ngrams_collect(const struct row_tokens *t, size_t order, struct ngram **out)
 {
 	struct ngram *ngrams = xcalloc(t->n + 1, sizeof(*ngrams));
@@ -158,7 +151,7 @@ static void bleu_count_order(struct bleu *b, const struct row_tokens *t, size_t 
 		const struct ngram *first = &ngrams[i];
 		uint64_t candidate = 0, reference = 0;
 
-		/* A run of equal n-grams, and in it a run for each text. */
+		/* Equal n-grams stand together, and among them those of one text. */
 		while (i < n && ngram_compare_ids(first, &ngrams[i]) == 0) {
 			uint32_t text = ngrams[i].text;
 			uint64_t count = 0;
@@ -177,7 +170,7 @@ static void bleu_count_order(struct bleu *b, const struct row_tokens *t, size_t 
 	}
 }
 
-/* The length of the reference that is nearest to the candidate's; of two, the shorter. */
+/* Adds the candidate's length, and the nearest one of a reference; the shorter of two. */
 static void bleu_count_lengths(struct bleu *b, const struct row_tokens *t)
 {
 	uint64_t candidate = 0, best = 0;

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* How much of a field, and how many of the columns, a message shows. */
+/* Shown in messages of a field, and of the columns. */
 #define SHOWN_BYTES 40
 #define SHOWN_COLUMNS 8
 
 struct csv_reader {
 	char *at, *end;
-	size_t line; /* of what comes next */
+	size_t line; /* of `at` */
 };
 
 struct csv_record {
@@ -28,7 +28,7 @@ void csv_quote(struct buf *out, const struct csv_field *field)
 	size_t len = field->len < SHOWN_BYTES ? field->len : SHOWN_BYTES;
 	auto_buf struct buf text = BUF_INIT(4 * SHOWN_BYTES);
 
-	/* Cut between characters. */
+	/* Cut before the bytes of a character that would be incomplete. */
 	while (len < field->len && len > 0 && ((unsigned char)field->text[len] & 0xc0) == 0x80)
 		len--;
 	str_add_utf8(&text, field->text, len);
@@ -66,7 +66,7 @@ static void csv_skip_blanks(struct csv_reader *r)
 		r->at++;
 }
 
-/* From an opening quote to behind the blanks after the closing one. */
+/* Reads from an opening quote to the end of the blanks after the closing one. */
 static int csv_read_quoted(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
 {
 	size_t line = r->line;
@@ -94,38 +94,32 @@ static int csv_read_quoted(struct csv_reader *r, struct csv_field *out, struct f
 	return 0;
 }
 
-static void csv_read_bare(struct csv_reader *r, struct csv_field *out)
-{
-	const char *from = r->at;
-	const char *to;
-
-	while (!csv_at_line_end(r) && *r->at != ',')
-		r->at++;
-	to = r->at;
-	while (to > from && csv_is_blank(to[-1]))
-		to--;
-	*out = (struct csv_field){ .text = from, .len = (size_t)(to - from) };
-}
-
 static int csv_read_field(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
 {
 	size_t line = r->line;
-	int result = 0;
+	const char *from, *to;
 
 	csv_skip_blanks(r);
-	if (r->at < r->end && *r->at == '"')
-		result = csv_read_quoted(r, out, err);
-	else
-		csv_read_bare(r, out);
-	if (result < 0)
-		return result;
+	from = r->at;
+	if (r->at < r->end && *r->at == '"') {
+		int result = csv_read_quoted(r, out, err);
+
+		if (result < 0)
+			return result;
+	} else {
+		while (!csv_at_line_end(r) && *r->at != ',')
+			r->at++;
+		for (to = r->at; to > from && csv_is_blank(to[-1]); to--)
+			;
+		*out = (struct csv_field){ .text = from, .len = (size_t)(to - from) };
+	}
 	if (out->len > CSV_FIELD_BYTES_MAX)
 		return error_say(err, EINVAL, "line %zu: a field of more than %d bytes", line,
 				CSV_FIELD_BYTES_MAX);
 	return 0;
 }
 
-/* The next line that isn't blank: 1, or 0 at the end of the file. */
+/* Reads the next line that isn't blank: 1, or 0 at the end of the file. */
 static int csv_read_record(struct csv_reader *r, struct csv_record *out, struct fh_error *err)
 {
 	for (;; csv_skip_line_end(r)) {
@@ -206,15 +200,6 @@ static int csv_check_bytes(const char *data, size_t n, struct fh_error *err)
 	return error_say(err, EINVAL, "line %zu: a NUL byte: the file must be text in UTF-8", line);
 }
 
-static void csv_add_row(struct csv *csv, size_t *room, const struct csv_row *row)
-{
-	if (csv->n == *room) {
-		*room = *room ? 2 * *room : 1024;
-		csv->rows = xrealloc(csv->rows, *room, sizeof(*csv->rows));
-	}
-	csv->rows[csv->n++] = *row;
-}
-
 static int csv_read_rows(struct csv_reader *r, const struct csv_columns *columns, size_t max_rows,
 		struct csv *csv, struct fh_error *err)
 {
@@ -234,10 +219,13 @@ static int csv_read_rows(struct csv_reader *r, const struct csv_columns *columns
 			return error_say(err, EINVAL,
 					"line %zu: the number of fields is %zu, in the header %zu",
 					record.line, record.n, n_columns);
-		csv_add_row(csv, &room,
-				&(struct csv_row){ .id = record.fields[id],
-						.target = record.fields[target],
-						.line = record.line });
+		if (csv->n == room) {
+			room = room ? 2 * room : 1024;
+			csv->rows = xrealloc(csv->rows, room, sizeof(*csv->rows));
+		}
+		csv->rows[csv->n++] = (struct csv_row){ .id = record.fields[id],
+			.target = record.fields[target],
+			.line = record.line };
 	}
 	return found < 0 ? found : 0;
 }

@@ -10,16 +10,16 @@
 /*
  * Two columns of a CSV file: the one that identifies a row and the one that is scored.
  *
- * Fields are separated by commas. A field in double quotes may hold commas, line ends and, doubled,
- * quotes; blanks around a field without quotes are dropped. Lines end with LF, CRLF or CR; empty
- * ones are skipped, and so is a byte order mark. The first line names the columns.
+ * Commas separate fields. A field in double quotes may hold commas, line ends, and quotes, which are doubled. Blanks
+ * around a field are dropped. Lines end with LF, CRLF or CR. Empty lines and a byte order mark are skipped. The first
+ * line names the columns.
  */
 #define CSV_FILE_BYTES_MAX (64U << 20)
 #define CSV_FIELD_BYTES_MAX 65536
 #define CSV_COLUMNS_MAX 1024
 #define CSV_ROWS_MAX 10000000
 
-/* Bytes within the file's text: any but NUL, and no NUL after them. */
+/* Bytes of the file's text, without any NUL, and not NUL-terminated. */
 struct csv_field {
 	const char *text;
 	size_t len;
@@ -40,9 +40,8 @@ struct csv_columns {
 };
 
 /*
- * Reads the n bytes of data in place (doubled quotes are folded there); the rows point into it.
- * Stops after max_rows rows. -EINVAL: the file is not such a CSV; the message begins with "line N: "
- * or stands alone, and quotes the file only.
+ * Reads the n bytes of data in place: doubled quotes are folded there, and the rows point into it. Stops after max_rows
+ * rows. -EINVAL: the data is no such CSV. The message may begin with "line N: ", and quotes nothing but the data.
  */
 int csv_read(char *data, size_t n, const struct csv_columns *columns, size_t max_rows,
 		struct csv *out, struct fh_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * fh-grade-csv: scores a CSV file of predictions against one of answers. It runs in a sandbox of its
- * own, without a shell or an interpreter; docs/graders.md says what goes in and what comes out.
+ * fh-grade-csv: scores a CSV file of predictions against one of answers, alone in a sandbox without a shell or an
+ * interpreter. docs/graders.md describes its input and output.
  */
 
 #include "base/fd.h"
@@ -57,7 +57,7 @@ static bool main_parse(int argc, char **argv, struct arguments *a)
 	return optind == argc && a->id && a->target && a->metric && metric_find(a->metric);
 }
 
-/* From the file's beginning, wherever its offset stands; a pipe is read as it comes. */
+/* Reads a file from its beginning, whatever its offset, or a pipe. */
 static int main_read_input(int fd, struct buf *out, struct fh_error *err)
 {
 	int r;
@@ -76,7 +76,7 @@ static int main_fail(const struct fh_error *err)
 
 int main(int argc, char **argv)
 {
-	/* A byte more than a file may have, so that a longer one is seen. */
+	/* Room for a byte more than a file may have, to detect a longer one. */
 	auto_buf struct buf submission = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf answers = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf report = BUF_INIT(16384);

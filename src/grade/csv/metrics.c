@@ -11,10 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * Sums are kept in long double, so that a score hardly depends on the order of rows, and only the
- * result is rounded.
- */
+/* Sums are kept in long double and rounded at the end, so that the order of rows hardly changes a score. */
 
 #define NUMBER_CHARS_MAX 64
 #define LOG_LOSS_CLIP 1e-15L
@@ -61,7 +58,7 @@ static int metric_to_pair(
 			buf_str(&shown), s->column);
 }
 
-/* Heap array of s->n pairs. */
+/* Makes a heap array of s->n pairs. */
 static int metric_to_pairs(const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = xcalloc(s->n, sizeof(*pairs));
@@ -76,7 +73,7 @@ static int metric_to_pairs(const struct scored *s, struct metric_pair **out, str
 	return 0;
 }
 
-/* The same, where the truth is 0 or 1. */
+/* Makes the same array and checks that each truth is 0 or 1. */
 static int metric_to_binary_pairs(
 		const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {
@@ -218,7 +215,7 @@ static int metric_auc(const struct scored *s, struct metric_values *out, struct 
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-/* Labels are the same if their texts are, or if both are numbers and equal: 1 and 1.0. */
+/* Labels are equal if their texts are, or if both are numbers of equal value: 1 and 1.0. */
 struct label {
 	struct csv_field text;
 	bool is_number;
@@ -235,7 +232,7 @@ static struct label label_of(const struct csv_field *field)
 	return label;
 }
 
-/* Numbers by value, then texts by their bytes. */
+/* Orders numbers by value, and before texts, which go by their bytes. */
 static int label_compare(const void *a, const void *b)
 {
 	const struct label *x = a;
@@ -277,7 +274,7 @@ struct class_counts {
 	size_t truths, predictions, right;
 };
 
-/* All labels in order: a class is a run of equal ones. */
+/* Returns all labels sorted: equal ones, which are a class, stand together. */
 static struct label *labels_sorted(const struct scored *s)
 {
 	struct label *labels = xcalloc(2 * s->n, sizeof(*labels));
@@ -312,12 +309,6 @@ static size_t labels_count_class(const struct scored *s, const struct label *lab
 	return i;
 }
 
-/* Harmonic mean of precision and recall: 0 where nothing is right. */
-static long double metric_f1_of(const struct class_counts *c)
-{
-	return c->right ? 2.0L * c->right / (c->truths + c->predictions) : 0;
-}
-
 static int metric_f1(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	auto_free struct label *labels = labels_sorted(s);
@@ -329,7 +320,8 @@ static int metric_f1(const struct scored *s, struct metric_values *out, struct f
 		long double f1;
 
 		i = labels_count_class(s, labels, i, &counts);
-		f1 = metric_f1_of(&counts);
+		/* Harmonic mean of precision and recall. */
+		f1 = counts.right ? 2.0L * counts.right / (counts.truths + counts.predictions) : 0;
 		sum += f1;
 		classes++;
 		if (counts.truths) {

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is predicted for one row, and what is true. */
+/* One row's prediction and truth. */
 struct scored_row {
 	struct csv_field truth, prediction;
 	size_t line; /* of the prediction in its file */
@@ -34,9 +34,8 @@ struct metric_values {
 };
 
 /*
- * A metric, by the definitions of docs/graders.md. score() fails with -EINVAL when a prediction is
- * at fault (a sentence for the agent, which quotes predictions only), with -EBADMSG when the truth
- * is (for the task's author).
+ * A metric, as docs/graders.md defines it. score() fails with -EINVAL when a prediction is at fault: the message is for
+ * the agent and quotes nothing but predictions. -EBADMSG: the truth is at fault; the message is for the task's author.
  */
 struct metric {
 	const char *name;

@@ -11,14 +11,14 @@
 #include <string.h>
 
 /*
- * Rows are matched by a table of the answers' ids, open addressing. Only trusted ids are put into it
- * and the submission's are looked up, so no choice of ids can make its chains long.
+ * A hash table of the answers' ids, with open addressing. Only trusted ids are inserted; the submission's are looked
+ * up. So no choice of ids can make its chains long.
  */
 struct matching {
 	const struct csv *answers;
-	uint32_t *slots; /* index of a row of the answers plus 1; 0: free */
+	uint32_t *slots; /* index of an answer plus 1; 0: free */
 	size_t mask;
-	size_t *taken; /* for each row of the answers, the line that predicts it; 0: none yet */
+	size_t *taken; /* for each answer, the line that predicts it; 0: none yet */
 };
 
 static uint64_t matching_hash(const struct csv_field *field)
@@ -35,7 +35,7 @@ static bool matching_equal(const struct csv_field *a, const struct csv_field *b)
 	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
-/* The slot of an id: that of its row, or the free one where it would go. */
+/* Returns the slot of an id, or the free one where it would go. */
 static size_t matching_find_slot(const struct matching *m, const struct csv_field *id)
 {
 	size_t slot = matching_hash(id) & m->mask;
@@ -74,26 +74,6 @@ static void matching_release(struct matching *m)
 	free(m->taken);
 }
 
-static int matching_say_unknown(
-		const struct csv_row *row, const struct csv_columns *columns, struct fh_error *err)
-{
-	auto_buf struct buf id = BUF_INIT(256);
-
-	csv_quote(&id, &row->id);
-	return error_say(err, EINVAL, "line %zu: %s %s is none of the ids to predict", row->line,
-			columns->id, buf_str(&id));
-}
-
-static int matching_say_twice(const struct csv_row *row, size_t before,
-		const struct csv_columns *columns, struct fh_error *err)
-{
-	auto_buf struct buf id = BUF_INIT(256);
-
-	csv_quote(&id, &row->id);
-	return error_say(err, EINVAL, "line %zu: %s %s was there before, in line %zu", row->line,
-			columns->id, buf_str(&id), before);
-}
-
 static int matching_say_missing(const struct matching *m, size_t missing,
 		const struct csv_columns *columns, struct fh_error *err)
 {
@@ -111,82 +91,74 @@ static int matching_add_row(struct matching *m, const struct csv_row *row,
 		const struct csv_columns *columns, struct scored_row *out, struct fh_error *err)
 {
 	uint32_t found = m->slots[matching_find_slot(m, &row->id)];
+	auto_buf struct buf id = BUF_INIT(256);
 
+	if (found && !m->taken[found - 1] && row->target.len) {
+		m->taken[found - 1] = row->line;
+		*out = (struct scored_row){ .truth = m->answers->rows[found - 1].target,
+			.prediction = row->target,
+			.line = row->line };
+		return 0;
+	}
+	csv_quote(&id, &row->id);
 	if (!found)
-		return matching_say_unknown(row, columns, err);
+		return error_say(err, EINVAL, "line %zu: %s %s is none of the ids to predict",
+				row->line, columns->id, buf_str(&id));
 	if (m->taken[found - 1])
-		return matching_say_twice(row, m->taken[found - 1], columns, err);
-	if (!row->target.len)
-		return error_say(err, EINVAL, "line %zu: nothing in column %s", row->line,
-				columns->target);
-	m->taken[found - 1] = row->line;
-	*out = (struct scored_row){ .truth = m->answers->rows[found - 1].target,
-		.prediction = row->target,
-		.line = row->line };
-	return 0;
+		return error_say(err, EINVAL, "line %zu: %s %s was there before, in line %zu",
+				row->line, columns->id, buf_str(&id), m->taken[found - 1]);
+	return error_say(err, EINVAL, "line %zu: nothing in column %s", row->line, columns->target);
 }
 
-/* `rows` has room for all answers: a row more can't match. */
+/* Fills `rows`, which has room for each answer: a row more can't match. */
 static int matching_rows(const struct csv *submission, const struct csv *answers,
 		const struct csv_columns *columns, struct scored_row *rows, struct fh_error *err)
 {
-	struct matching m;
+	__attribute__((cleanup(matching_release))) struct matching m;
 	int r = matching_init(&m, answers, err);
 
-	for (size_t i = 0; r == 0 && i < submission->n; i++)
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < submission->n; i++) {
 		r = matching_add_row(&m, &submission->rows[i], columns, &rows[i], err);
-	if (r == 0 && submission->n < answers->n)
-		r = matching_say_missing(&m, answers->n - submission->n, columns, err);
-	matching_release(&m);
-	return r;
-}
-
-static int score_matched(const struct score_request *request, const struct csv *submission,
-		const struct csv *answers, struct metric_values *out, struct fh_error *err)
-{
-	auto_free struct scored_row *rows = xcalloc(answers->n, sizeof(*rows));
-	struct scored scored = { .rows = rows, .n = answers->n, .column = request->columns.target };
-	int r = matching_rows(submission, answers, &request->columns, rows, err);
-
-	return r < 0 ? r : request->metric->score(&scored, out, err);
-}
-
-static int score_read_answers(
-		const struct score_request *request, struct csv *out, struct fh_error *err)
-{
-	struct fh_error inner = FH_ERROR_INIT;
-	struct csv answers;
-
-	if (csv_read(request->answers, request->answers_bytes, &request->columns, CSV_ROWS_MAX,
-			    &answers, &inner) < 0)
-		return error_say(err, EBADMSG, "%s", inner.message);
-	if (!answers.n) {
-		csv_release(&answers);
-		return error_say(err, EBADMSG, "no row");
+		if (r < 0)
+			return r;
 	}
-	*out = answers;
+	if (submission->n < answers->n)
+		return matching_say_missing(&m, answers->n - submission->n, columns, err);
 	return 0;
 }
 
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err)
 {
-	struct csv answers, submission;
-	int r = score_read_answers(request, &answers, err);
+	const struct csv_columns *columns = &request->columns;
+	__attribute__((cleanup(csv_release))) struct csv answers = { 0 }, submission = { 0 };
+	auto_free struct scored_row *rows = NULL;
+	int r = csv_read(request->answers, request->answers_bytes, columns, CSV_ROWS_MAX, &answers,
+			err);
 
+	if (r < 0) {
+		if (err)
+			err->code = -EBADMSG;
+		return -EBADMSG;
+	}
+	if (!answers.n)
+		return error_say(err, EBADMSG, "no row");
+	/* Read one row more than there are answers, to name the first that is too many. */
+	r = csv_read(request->submission, request->submission_bytes, columns, answers.n + 1,
+			&submission, err);
 	if (r < 0)
 		return r;
-	/* One row too many is enough to be told which. */
-	r = csv_read(request->submission, request->submission_bytes, &request->columns,
-			answers.n + 1, &submission, err);
-	if (r == 0) {
-		r = score_matched(request, &submission, &answers, out, err);
-		csv_release(&submission);
-	}
-	csv_release(&answers);
-	return r;
+	rows = xcalloc(answers.n, sizeof(*rows));
+	r = matching_rows(&submission, &answers, columns, rows, err);
+	if (r < 0)
+		return r;
+	return request->metric->score(
+			&(struct scored){ .rows = rows, .n = answers.n, .column = columns->target },
+			out, err);
 }
 
-/* A real number in JSON, never an integer: 1.0, not 1. */
+/* Prints a JSON number with a fraction: 1.0, not 1. */
 static void score_print_double(struct buf *out, double value)
 {
 	char text[40];
@@ -212,7 +184,7 @@ void score_print_values(struct buf *out, const struct metric_values *values)
 	buf_add_str(out, "}\n");
 }
 
-/* The inside of a JSON string: valid UTF-8, whatever the text is and wherever it was cut. */
+/* Prints the inside of a JSON string in valid UTF-8, also when the text was cut inside a character. */
 static void score_print_escaped(struct buf *out, const char *text)
 {
 	auto_buf struct buf clean = BUF_INIT(4 * FH_ERROR_MESSAGE_MAX);

@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Scores a submission against the answers. Both texts are read in place, and changed by it. */
+/* Scores a submission against the answers. Both texts are read in place and changed. */
 struct score_request {
 	struct csv_columns columns;
 	const struct metric *metric;
@@ -20,15 +20,15 @@ struct score_request {
 };
 
 /*
- * -EINVAL: the submission is at fault; the message is for the agent, and holds nothing of the
- * answers but ids. -EBADMSG: the answers are, which is the task author's to know.
+ * -EINVAL: the submission is at fault. The message is for the agent and has nothing of the answers but ids. -EBADMSG: the
+ * answers are at fault; the message is for the task's author.
  */
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err);
 
-/* {"accuracy": 0.5, ...} with the shortest digits that read back as the same numbers. */
+/* Prints {"accuracy": 0.5, ...} with the shortest digits that read back as the same numbers. */
 void score_print_values(struct buf *out, const struct metric_values *values);
 
-/* {"error": "NAME line 3: ..."} from an -EINVAL of score_csv(). */
+/* Prints {"error": "NAME line 3: ..."} from an -EINVAL of score_csv(). */
 void score_print_error(struct buf *out, const char *name, const struct fh_error *err);
 
 #endif
