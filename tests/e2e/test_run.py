@@ -46,8 +46,9 @@ def test_the_baseline_plays_and_submits(fumehood):
     assert result["scores"] == [result["baseline"]] and result["best"] == result["baseline"]
 
 
-def test_a_demonstration_ends_submitted(fumehood):
-    (result,) = fumehood.run_json("--task", "battleOfSexes", "--model", "demo")
+@pytest.mark.parametrize("task", ["battleOfSexes", "blotto", "prisonersDilemma"])
+def test_a_demonstration_ends_submitted(fumehood, task):
+    (result,) = fumehood.run_json("--task", task, "--model", "demo")
     assert result["exit_status"] == "submitted"
     assert result["best"]["Score"] > result["baseline"]["Score"]
 

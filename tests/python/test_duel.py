@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "src/grade/python"
-TASK = ROOT / "tasks/battleOfSexes"
+TASKS = ROOT / "tasks"
 PYTHON = "/usr/bin/python3"
 KEY = "5e" * 32
 
@@ -80,10 +80,15 @@ def run_duel(judge: Path, player: list[str], key: str = KEY) -> dict[str, Any]:
     return json.loads(report)
 
 
-def play_file(strategy: Path, key: str = KEY) -> dict[str, Any]:
-    """The duel of the task itself, with one of its strategies."""
+def play_task(task: str, strategy: Path, key: str = KEY) -> dict[str, Any]:
+    """The duel of one of our tasks, with a strategy."""
     player = [str(LIBRARY / "player.py"), str(strategy), "row_strategy"]
-    return run_duel(TASK / "grader/judge.py", player, key)
+    return run_duel(TASKS / task / "grader/judge.py", player, key)
+
+
+def play_file(task: str, strategy: Path, key: str = KEY) -> float:
+    """The score of a strategy in it."""
+    return play_task(task, strategy, key)["Score"]
 
 
 def play_small(folder: Path, strategy: str, seconds: int = 60) -> dict[str, Any]:
@@ -103,43 +108,64 @@ def play_raw(folder: Path, program: str, pause: str = "") -> dict[str, Any]:
     return run_duel(folder / "judge.py", [str(folder / "raw.py")])
 
 
-# --- the task battleOfSexes -----------------------------------------------------------------------
+# --- our tasks ------------------------------------------------------------------------------------
+
+# The published score of the baseline, the solution's mean, and six standard deviations of a score.
+GAMES = {
+    "battleOfSexes": (1.02267, 1.44, 0.018),
+    "blotto": (-0.24797, 0.246, 0.018),
+    "prisonersDilemma": (2.37163, 2.62515, 0.03),
+}
 
 
-def test_baseline_scores_what_was_published() -> None:
-    assert play_file(TASK / "starter/strategy.py")["Score"] == pytest.approx(1.02267, abs=0.02)
-
-
-def test_solution_scores_the_optimum() -> None:
-    assert play_file(TASK / "solution/strategy.py")["Score"] == pytest.approx(1.44, abs=0.012)
-
-
-def test_score_follows_from_the_key_alone() -> None:
-    baseline = TASK / "starter/strategy.py"
-    assert play_file(baseline) == play_file(baseline)
-    assert play_file(baseline) != play_file(baseline, "5f" * 32)
+@pytest.mark.parametrize("task", GAMES)
+def test_scores_of_a_task_s_own_strategies(task: str) -> None:
+    published, best, near = GAMES[task]
+    baseline = TASKS / task / "starter/strategy.py"
+    assert play_file(task, baseline) == pytest.approx(published, abs=near)
+    assert play_file(task, baseline) == play_file(task, baseline)
+    assert play_file(task, baseline) != play_file(task, baseline, "5f" * 32)
+    assert play_file(task, TASKS / task / "solution/strategy.py") == pytest.approx(best, abs=near)
 
 
 @pytest.mark.parametrize(
-    ("strategy", "mean"),
+    ("task", "strategy", "mean"),
     [
-        ("return 1", 0.82),
-        ("return history[-1][1] if history else 0", 1.076),
-        ("return 0 if history else 1", 0.46),
+        ("battleOfSexes", "return 1", 0.82),
+        ("battleOfSexes", "return history[-1][1] if history else 0", 1.076),
+        ("battleOfSexes", "return 0 if history else 1", 0.46),
+        ("blotto", "return [20] * 6", 0.0),
+        ("blotto", "return [0] * 6", -1.0),
+        ("blotto", "return [40, 40, 40, 0, 0, 0]", -0.091),
+        ("prisonersDilemma", "return 0", 2.2478),
+        ("prisonersDilemma", "return history[-1][1] if history else 0", 2.3431),
+        ("prisonersDilemma", "return int(len(history) == 9)", 2.4242),
     ],
 )
-def test_partner_keeps_its_rule(tmp_path: Path, strategy: str, mean: float) -> None:
-    """Means worked out by hand in the task's README."""
+def test_partner_keeps_its_rule(tmp_path: Path, task: str, strategy: str, mean: float) -> None:
+    """Means that were worked out in the task's README."""
     file = tmp_path / "strategy.py"
     file.write_text(f"def row_strategy(history):\n    {strategy}\n")
-    assert play_file(file)["Score"] == pytest.approx(mean, abs=0.02)
+    assert play_file(task, file) == pytest.approx(mean, abs=GAMES[task][2])
+
+
+@pytest.mark.parametrize(
+    "move",
+    ["[20] * 5", "[121, 0, 0, 0, 0, 0]", "[-1] * 6", "[20.0] * 6", "[21] * 6", "120", "'123456'"],
+)
+def test_no_such_army(tmp_path: Path, move: str) -> None:
+    file = tmp_path / "strategy.py"
+    file.write_text(f"def row_strategy(history):\n    return {move}\n")
+    error = play_task("blotto", file)["error"]
+    assert error.startswith("game 1, round 1: row_strategy returned ")
+    assert error.endswith("expected 6 whole numbers from 0 on, 120 together at most")
 
 
 def test_a_duel_is_quick() -> None:
     """In CPU time, which a busy machine only makes a little longer. A round trip for each of its moves
     would take tens of seconds."""
     before = os.times()
-    play_file(TASK / "starter/strategy.py")
+    play_file("battleOfSexes", TASKS / "battleOfSexes/starter/strategy.py")
     after = os.times()
     took = [getattr(after, f) - getattr(before, f) for f in ("children_user", "children_system")]
     assert sum(took) < 3
@@ -278,8 +304,9 @@ os.write(2, b'{"Score": 99}')
 def test_cheating_earns_nothing(tmp_path: Path, name: str) -> None:
     file = tmp_path / "strategy.py"
     file.write_text(CHEATS[name] + "\ndef row_strategy(history):\n    return 0\n")
-    report = play_file(file)
-    assert "error" in report or report == play_file(TASK / "solution/strategy.py")
+    report = play_task("battleOfSexes", file)
+    solution = TASKS / "battleOfSexes/solution/strategy.py"
+    assert "error" in report or report == play_task("battleOfSexes", solution)
 
 
 def test_nothing_can_be_read_ahead(tmp_path: Path) -> None:
@@ -434,6 +461,14 @@ def test_chances_have_their_probability() -> None:
     assert sum(draws) / len(draws) == pytest.approx(0.8, abs=0.005)
     assert not any(duel.Numbers(bytes(32)).chances("never", 1000, 0.0))
     assert all(duel.Numbers(bytes(32)).chances("always", 1000, 1.0))
+
+
+def test_draws_below_a_limit_are_equally_probable() -> None:
+    draws = duel.Numbers(bytes(32)).below("round 1", 121_000, 121)
+    counts = [draws.count(value) for value in range(121)]
+    assert sum(counts) == 121_000
+    # Each has a standard deviation of 32.
+    assert min(counts) > 840 and max(counts) < 1160
 
 
 def test_a_short_key_is_refused() -> None:

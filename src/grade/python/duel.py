@@ -62,13 +62,21 @@ class Numbers:
         """n bytes; each label has its own."""
         return hashlib.shake_256(self._key + label.encode()).digest(n)
 
-    def chances(self, label: str, n: int, probability: float) -> list[bool]:
-        """n independent draws, each true with the given probability (to 32 bits)."""
+    def words(self, label: str, n: int) -> array[int]:
+        """n independent numbers of 32 bits."""
         words = array("I", self.bytes(label, 4 * n))
         if sys.byteorder == "big":
             words.byteswap()
+        return words
+
+    def chances(self, label: str, n: int, probability: float) -> list[bool]:
+        """n independent draws, each true with the given probability (to 32 bits)."""
         below = round(probability * 2**32)
-        return [word < below for word in words]
+        return [word < below for word in self.words(label, n)]
+
+    def below(self, label: str, n: int, limit: int) -> list[int]:
+        """n independent draws of 0 to limit - 1, equally probable but for limit / 2**32."""
+        return [word * limit >> 32 for word in self.words(label, n)]
 
 
 class Player:

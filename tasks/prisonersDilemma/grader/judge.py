@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges prisonersDilemma: the mean payoff per round over 10,000 games of 10 rounds."""
+
+from __future__ import annotations
+
+import duel
+
+GAMES, ROUNDS = 10_000, 10
+PAYOFFS = ((3, 0), (5, 1))  # of the row player, by row and column
+STAY = 12  # of the 30 dice: the mixed strategy repeats its own choice
+
+# A game: the rounds so far, as (row's choice, column's choice).
+Game = list[tuple[int, int]]
+
+
+def tit_for_tat(game: Game) -> int:
+    return game[-1][0] if game else 0
+
+
+def suspicious(game: Game) -> int:
+    return game[-1][0] if game else 1
+
+
+def defected_twice(game: Game) -> bool:
+    return len(game) >= 2 and game[-1][0] == game[-2][0] == 1
+
+
+def forgiving(game: Game) -> int:
+    return 0 if defected_twice(game) else tit_for_tat(game)
+
+
+def two_tats(game: Game) -> int:
+    return int(defected_twice(game))
+
+
+def grim(game: Game) -> int:
+    return int(any(row == 1 for row, _ in game))
+
+
+def pavlov(game: Game) -> int:
+    return int(bool(game) and game[-1][0] != game[-1][1])
+
+
+# Strategies that go by the game alone. COIN, twice, and MIXED take the place of the numbers that follow.
+STRATEGIES = (
+    tit_for_tat,
+    suspicious,
+    forgiving,
+    two_tats,
+    grim,
+    pavlov,
+    lambda game: 0,
+    lambda game: 1,
+)
+COIN, MIXED, KNOWN = 8, 10, 11
+
+
+def mixed(game: Game, dice: int) -> int:
+    """dice: one of 30 equally probable numbers."""
+    if not game:
+        return 1
+    if dice < 10:
+        return 0
+    if dice < 15:
+        return 1
+    row, own = game[-1]
+    return own if dice < 15 + STAY else 1 - row
+
+
+def choice(game: Game, strategy: int, dice: int) -> int:
+    """The partner's choice by one of the strategies that it knows."""
+    if strategy < COIN:
+        return STRATEGIES[strategy](game)
+    return dice % 2 if strategy < MIXED else mixed(game, dice)
+
+
+def play(player: duel.Player, numbers: duel.Numbers) -> dict[str, float]:
+    table = player.table("row_strategy", GAMES, lambda move: duel.is_int(move, 2), "0 or 1")
+    games: list[Game] = [[] for _ in range(GAMES)]
+    total = 0
+    for number in range(1, ROUNDS + 1):
+        drawn = numbers.below(f"strategy {number}", GAMES, KNOWN)
+        dice = numbers.below(f"dice {number}", GAMES, 30)
+        replies = [choice(*each) for each in zip(games, drawn, dice, strict=True)]
+        for game, row, column in zip(games, table.moves(), replies, strict=True):
+            game.append((row, column))
+            total += PAYOFFS[row][column]
+        table.reply(replies)
+    return {"Score": total / (GAMES * ROUNDS)}
+
+
+if __name__ == "__main__":
+    duel.judge(play)
