@@ -11,7 +11,8 @@ from conftest import DUELS
 # Before or around an honest strategy: worth what that is.
 HARMLESS = {
     "random": "import random\nrandom.getrandbits = random.choice = lambda *a: 0\nrandom.seed = print\n",
-    "builtins": "import builtins\nbuiltins.sum = lambda *a: 10**9\nbuiltins.len_ = len\n",
+    # The strategy itself keeps the true one.
+    "builtins": "import builtins\nkept = sum\nbuiltins.sum = lambda *a: 10**9\nsum = kept\n",
     "modules": "import sys\nfor m in ('duel', 'judge', 'numbers', 'hashlib'): sys.modules[m] = None\n",
     "frames": (
         "import sys\nf = sys._getframe()\nwhile f:\n"
