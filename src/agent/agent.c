@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/env.h"
+#include "env/setup.h"
 
 #include <errno.h>
 #include <stdlib.h>

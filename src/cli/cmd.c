@@ -13,12 +13,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Finding the command that the words name, reading its options, running it; and its complaints. */
+/* Finds the command that the words name, reads its options and runs it. Prints its errors. */
 
 #define DEFAULT_WIDTH 100
 #define COMMANDS_MAX 64 /* in one group */
 
-static void complain(const char *message)
+static void cmd_complain(const char *message)
 {
 	auto_buf struct buf line = BUF_INIT(4 * FH_ERROR_MESSAGE_MAX);
 
@@ -59,7 +59,7 @@ bool cmd_given(const struct command_context *ctx, const char *option)
 
 int cmd_fail(const struct fh_error *err)
 {
-	complain(err->message);
+	cmd_complain(err->message);
 	return CMD_FAILED;
 }
 
@@ -76,7 +76,7 @@ int cmd_status_of(const struct fh_error *err)
 
 int cmd_refuse(const struct fh_error *err)
 {
-	complain(err->message);
+	cmd_complain(err->message);
 	return cmd_status_of(err);
 }
 
@@ -88,12 +88,12 @@ void cmd_warn(const char *format, ...)
 	va_start(ap, format);
 	buf_vprintf(&text, format, ap);
 	va_end(ap);
-	complain(buf_str(&text));
+	cmd_complain(buf_str(&text));
 }
 
-static int misuse(const char *path, const char *message)
+static int cmd_print_misuse(const char *path, const char *message)
 {
-	complain(message);
+	cmd_complain(message);
 	fprintf(stderr, "Try: fumehood %s%s--help\n", path, *path ? " " : "");
 	return CMD_USAGE;
 }
@@ -106,10 +106,10 @@ int cmd_misuse(const struct command_context *ctx, const char *format, ...)
 	va_start(ap, format);
 	buf_vprintf(&text, format, ap);
 	va_end(ap);
-	return misuse(ctx->path, buf_str(&text));
+	return cmd_print_misuse(ctx->path, buf_str(&text));
 }
 
-static int show_help(const struct command *c, const char *path, FILE *to)
+static int cmd_show_help(const struct command *c, const char *path, FILE *to)
 {
 	auto_buf struct buf text = BUF_INIT(CMD_HELP_BYTES);
 	int fd = fileno(to);
@@ -128,7 +128,7 @@ const struct command *cmd_find(const struct command *group, const char *name)
 	return NULL;
 }
 
-static int unknown_command(const struct command *group, const char *path, const char *word)
+static int cmd_refuse_unknown(const struct command *group, const char *path, const char *word)
 {
 	const char *names[COMMANDS_MAX];
 	auto_buf struct buf text = BUF_INIT(2 * FH_ERROR_MESSAGE_MAX);
@@ -143,14 +143,14 @@ static int unknown_command(const struct command *group, const char *path, const 
 	buf_printf(&text, "unknown command '%s%s%s'", path, *path ? " " : "", word);
 	if (close)
 		buf_printf(&text, "; did you mean '%s'?", close);
-	return misuse(path, buf_str(&text));
+	return cmd_print_misuse(path, buf_str(&text));
 }
 
-/* Words that have a meaning before a command's name. */
-static int group_option(const struct command *group, const char *path, const char *word)
+/* Handles options before a command's name. Returns the exit status, or -1 for other words. */
+static int cmd_group_option(const struct command *group, const char *path, const char *word)
 {
 	if (str_eq(word, "--help") || str_eq(word, "-h"))
-		return show_help(group, path, stdout);
+		return cmd_show_help(group, path, stdout);
 	if (group == &cmd_root && (str_eq(word, "--version") || str_eq(word, "-V"))) {
 		printf("fumehood %s\n", cmd_version());
 		return CMD_OK;
@@ -167,14 +167,14 @@ int cmd_help_of(const char *const *words, size_t n)
 		const struct command *next = c->commands ? cmd_find(c, words[i]) : NULL;
 
 		if (!next)
-			return unknown_command(c, buf_str(&path), words[i]);
+			return cmd_refuse_unknown(c, buf_str(&path), words[i]);
 		buf_printf(&path, "%s%s", path.len ? " " : "", next->name);
 		c = next;
 	}
-	return show_help(c, buf_str(&path), stdout);
+	return cmd_show_help(c, buf_str(&path), stdout);
 }
 
-static int run(const struct command *c, const char *path, const char *const *words, size_t n)
+static int cmd_run(const struct command *c, const char *path, const char *const *words, size_t n)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	auto_buf struct buf notes = BUF_INIT(65536);
@@ -183,12 +183,12 @@ static int run(const struct command *c, const char *path, const char *const *wor
 	struct fh_error err;
 
 	if (options_parse(c, words, n, &arena, &notes, &parsed, &err) < 0) {
-		int status = misuse(path, err.message);
+		int status = cmd_print_misuse(path, err.message);
 
 		return c->misuse_status ? c->misuse_status : status;
 	}
 	if (parsed.help)
-		return show_help(c, path, stdout);
+		return cmd_show_help(c, path, stdout);
 	fputs(buf_str(&notes), stderr);
 	ctx.options = parsed.values;
 	ctx.given = parsed.given;
@@ -209,16 +209,16 @@ int cmd_main(int argc, const char *const *argv)
 		int r;
 
 		if (at >= argc)
-			return show_help(c, buf_str(&path), stderr);
-		r = group_option(c, buf_str(&path), argv[at]);
+			return cmd_show_help(c, buf_str(&path), stderr);
+		r = cmd_group_option(c, buf_str(&path), argv[at]);
 		if (r >= 0)
 			return r;
 		next = cmd_find(c, argv[at]);
 		if (!next)
-			return unknown_command(c, buf_str(&path), argv[at]);
+			return cmd_refuse_unknown(c, buf_str(&path), argv[at]);
 		buf_printf(&path, "%s%s", path.len ? " " : "", next->name);
 		c = next;
 		at++;
 	}
-	return run(c, buf_str(&path), argv + at, (size_t)(argc - at));
+	return cmd_run(c, buf_str(&path), argv + at, (size_t)(argc - at));
 }

@@ -13,9 +13,9 @@
 #include <stdint.h>
 
 /*
- * The command line. A command is one file and one const entry: its words, a table of its options,
- * and what runs it. To add one, write src/cmd/<name>.c, name the file in meson.build, and put the
- * entry into `cmd_root` (main.c). The tables parse, check, print --help and docs/cli.md.
+ * The command line. A command is one file with one const entry: its name, its table of options
+ * and its function. To add a command, write src/cmd/<name>.c, name it in meson.build, and add the
+ * entry to `commands` in main.c. The tables parse words, and print --help and docs/cli.md.
  *
  *   struct show_options {
  *           const char *variant;
@@ -23,17 +23,17 @@
  *   };
  *   #define FIELD(f) offsetof(struct show_options, f)
  *   static const struct cmd_option options[] = {
- *           { "variant", 0, OPTION_TEXT, FIELD(variant), "V", "which variant of the task" },
- *           { "lines", 'n', OPTION_INT, FIELD(lines), "N", "how many to print", .preset = "10" },
+ *           { "variant", 0, OPTION_TEXT, FIELD(variant), "V", "variant of the task" },
+ *           { "lines", 'n', OPTION_INT, FIELD(lines), "N", "lines to print", .preset = "10" },
  *           {},
  *   };
  *   const struct command command_task_show = {
  *           .name = "show", .arguments = "TASK", .min_args = 1, .max_args = 1,
- *           .summary = "what a task asks for",
+ *           .summary = "show what a task asks for",
  *           .options = options, .options_size = sizeof(struct show_options), .run = run_show };
  *
- * Every command has --help and --json by itself. Spelling: `--max-steps 5`, `--max-steps=5`,
- * `--max_steps 5`, and any beginning that only one option has (`--max`).
+ * Every command has --help and --json. `--max-steps 5`, `--max-steps=5`, `--max_steps 5` and any
+ * unique beginning (`--max`) mean the same.
  */
 
 /* Exit statuses. CMD_USAGE is for bad input, CMD_FAILED for failures at run time. */
@@ -41,7 +41,7 @@ enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 
 enum cmd_option_kind {
 	OPTION_END,     /* closes a table */
-	OPTION_FLAG,    /* bool: takes no value (`--flag=false` and `--flag False` are taken too) */
+	OPTION_FLAG,    /* bool: no value, but `--flag=false` and `--flag False` */
 	OPTION_TEXT,    /* const char * */
 	OPTION_INT,     /* int, from min to max */
 	OPTION_UINT64,  /* uint64_t */
@@ -50,24 +50,24 @@ enum cmd_option_kind {
 	OPTION_BYTES,   /* int64_t: "512M", "2GiB" */
 	OPTION_CHOICE,  /* int: index into choices */
 	OPTION_LIST,    /* struct texts: `a,b`, repeated, or `a b` where no arguments are taken */
-	OPTION_REPEAT,  /* struct texts: the same, but commas are kept */
-	OPTION_NOTED,   /* taken with its values and not used; `why` is said on stderr */
-	OPTION_REFUSED, /* an error; `why` ends the sentence "--name <why>" */
+	OPTION_REPEAT,  /* struct texts: the same, but commas stay in a value */
+	OPTION_NOTED,   /* accepted without effect; stderr says `why` */
+	OPTION_REFUSED, /* an error: "--name <why>" */
 };
 
 struct cmd_option {
 	const char *name; /* with dashes, "max-steps" */
 	char letter;      /* 0: none */
 	enum cmd_option_kind kind;
-	size_t offset;              /* of its field in the command's struct of options */
-	const char *value;          /* the value's name in help: "N"; not for flags */
+	size_t offset;              /* the field in the command's struct of options */
+	const char *value;          /* name of the value in help: "N"; not for flags */
 	const char *help;           /* NULL: hidden, another spelling */
-	const char *preset;         /* its value when it is not given, as text; shown in help */
+	const char *preset;         /* default value as text, shown in help */
 	const char *const *choices; /* OPTION_CHOICE: NULL-terminated */
 	int64_t min, max;           /* OPTION_INT: both 0 is any */
 	const char *heading;        /* starts a new group of options in help */
 	const char *why;            /* OPTION_NOTED, OPTION_REFUSED */
-	size_t given; /* of a bool in that struct, which is set if it stands on the command line; 0: none */
+	size_t given; /* offset of a bool that is set if the option is given; 0: none */
 };
 
 struct command_context {
@@ -89,10 +89,10 @@ struct cmd_status {
 struct command {
 	const char *name;
 	const char *summary;   /* a few words, lower case, no full stop */
-	const char *arguments; /* what follows the options in the usage line; NULL: nothing */
+	const char *arguments; /* arguments in the usage line; NULL: none */
 	size_t min_args, max_args;
 	bool args_end_options;             /* the first argument ends the options: `exec ls -l` */
-	int misuse_status;                 /* of wrong options; 0: CMD_USAGE */
+	int misuse_status;                 /* status after wrong options; 0: CMD_USAGE */
 	const char *about;                 /* paragraphs beneath the usage line, may be NULL */
 	const char *examples;              /* lines of "command   # what it does", may be NULL */
 	const struct cmd_status *statuses; /* ends with {}; NULL: those of cmd_root */
@@ -102,19 +102,19 @@ struct command {
 	int (*run)(struct command_context *ctx); /* returns the exit status */
 };
 
-/* Every command, in the order of the help text (main.c). */
+/* All commands, in the order of the help text (main.c). */
 extern const struct command cmd_root;
 
-/* Of this build (main.c). */
+/* Version of this build (main.c). */
 const char *cmd_version(void);
 
-/* Finds the command, reads its options and runs it; the program's exit status. */
+/* Finds the command, reads its options and runs it. Returns the program's exit status. */
 int cmd_main(int argc, const char *const *argv);
 
-/* Shows the help of the command that the words name ("task", "list"); the exit status. */
+/* Prints the help of the command that the words name ("task", "list"). Returns the exit status. */
 int cmd_help_of(const char *const *words, size_t n);
 
-/* True if the option (by its main name) stood on the command line. */
+/* True if the option was given. `option` is its main name. */
 bool cmd_given(const struct command_context *ctx, const char *option);
 
 /* Print "fumehood: <message>" on stderr, and return the exit status. */
@@ -139,7 +139,7 @@ void cmd_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void cmd_print_json(json_t *value);
 void cmd_print_json_error(const char *key, const char *name, const struct fh_error *err);
 
-/* The help of a command for a terminal `width` columns wide; all commands as Markdown, as JSON. */
+/* Print the help of a command, `width` columns wide; of all commands as Markdown; as JSON. */
 void cmd_help(struct buf *out, const struct command *command, const char *path, bool colours,
 		int width);
 void cmd_help_markdown(struct buf *out);

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-/* The help of a command for people, and of all commands as Markdown: two views of the tables. */
+/* Prints the tables of commands as help on a terminal, and as Markdown. */
 
-#define HELP_COLUMN 30 /* where the explanations begin */
+#define HELP_COLUMN 30 /* column of the explanations */
 
 struct page {
 	struct buf *out;
@@ -18,43 +18,24 @@ struct page {
 	int width;
 };
 
-static void heading(const struct page *p, const char *text)
+static void help_add_heading(const struct page *p, const char *text)
 {
 	buf_printf(p->out, "\n%s%s%s\n", term_style(p->colours, TERM_BOLD), text,
 			term_style(p->colours, TERM_RESET));
 }
 
-static bool shows_preset(const struct cmd_option *o)
-{
-	return o->preset && *o->preset;
-}
-
-/* What the value may be: its name, or the words to choose from. */
 void help_add_value(struct buf *out, const struct cmd_option *o)
 {
 	if (o->kind == OPTION_FLAG)
 		return;
-	buf_add_char(out, ' ');
-	if (o->kind != OPTION_CHOICE) {
-		buf_add_str(out, o->value ? o->value : "VALUE");
-		return;
-	}
-	for (int i = 0; o->choices[i]; i++)
-		buf_printf(out, "%s%s", i ? "|" : "", o->choices[i]);
+	if (o->kind != OPTION_CHOICE)
+		buf_printf(out, " %s", o->value ? o->value : "VALUE");
+	for (int i = 0; o->kind == OPTION_CHOICE && o->choices[i]; i++)
+		buf_printf(out, "%s%s", i ? "|" : " ", o->choices[i]);
 }
 
-static void add_left(struct buf *out, const struct cmd_option *o)
-{
-	if (o->letter)
-		buf_printf(out, "  -%c, ", o->letter);
-	else
-		buf_add_str(out, "      ");
-	buf_printf(out, "--%s", o->name);
-	help_add_value(out, o);
-}
-
-/* "  name   what it is", the second part wrapped in its own column. */
-static void add_pair(const struct page *p, const char *left, const char *right)
+/* Adds "  name   explanation", with the explanation wrapped in its column. */
+static void help_add_pair(const struct page *p, const char *left, const char *right)
 {
 	int used = term_columns(left);
 
@@ -68,43 +49,47 @@ static void add_pair(const struct page *p, const char *left, const char *right)
 	buf_add_char(p->out, '\n');
 }
 
-static void add_option(const struct page *p, const struct cmd_option *o)
+static void help_add_option(const struct page *p, const struct cmd_option *o)
 {
 	auto_buf struct buf left = BUF_INIT(1024);
 	auto_buf struct buf right = BUF_INIT(4096);
 
-	add_left(&left, o);
+	if (o->letter)
+		buf_printf(&left, "  -%c, --%s", o->letter, o->name);
+	else
+		buf_printf(&left, "      --%s", o->name);
+	help_add_value(&left, o);
 	buf_add_str(&right, o->help);
-	if (shows_preset(o))
+	if (o->preset && *o->preset)
 		buf_printf(&right, " [%s]", o->preset);
-	add_pair(p, buf_str(&left), buf_str(&right));
+	help_add_pair(p, buf_str(&left), buf_str(&right));
 }
 
-static void add_table(const struct page *p, const struct cmd_option *table, const char *title)
+static void help_add_table(const struct page *p, const struct cmd_option *table, const char *title)
 {
 	for (const struct cmd_option *o = table; o && o->kind; o++) {
 		if (!o->help)
 			continue;
 		if (o->heading || title)
-			heading(p, o->heading ? o->heading : title);
+			help_add_heading(p, o->heading ? o->heading : title);
 		title = NULL;
-		add_option(p, o);
+		help_add_option(p, o);
 	}
 }
 
-static void add_commands(const struct page *p, const struct command *group)
+static void help_add_commands(const struct page *p, const struct command *group)
 {
-	heading(p, "Commands");
+	help_add_heading(p, "Commands");
 	for (size_t i = 0; group->commands[i]; i++) {
 		auto_buf struct buf left = BUF_INIT(1024);
 
 		buf_printf(&left, "  %s", group->commands[i]->name);
-		add_pair(p, buf_str(&left), group->commands[i]->summary);
+		help_add_pair(p, buf_str(&left), group->commands[i]->summary);
 	}
 }
 
-/* Lines are given one beneath the other with "\n"; each is wrapped by itself. */
-static void add_paragraphs(const struct page *p, const char *text)
+/* Wraps each line of the text. */
+static void help_add_paragraphs(const struct page *p, const char *text)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
@@ -117,9 +102,9 @@ static void add_paragraphs(const struct page *p, const char *text)
 	}
 }
 
-static void add_examples(const struct page *p, const char *examples)
+static void help_add_examples(const struct page *p, const char *examples)
 {
-	heading(p, "Examples");
+	help_add_heading(p, "Examples");
 	while (*examples) {
 		size_t n = strcspn(examples, "\n");
 
@@ -128,14 +113,14 @@ static void add_examples(const struct page *p, const char *examples)
 	}
 }
 
-static void add_statuses(const struct page *p, const struct cmd_status *statuses)
+static void help_add_statuses(const struct page *p, const struct cmd_status *statuses)
 {
-	heading(p, "Exit status");
+	help_add_heading(p, "Exit status");
 	for (const struct cmd_status *s = statuses; s->status; s++) {
 		auto_buf struct buf left = BUF_INIT(1024);
 
 		buf_printf(&left, "  %s", s->status);
-		add_pair(p, buf_str(&left), s->meaning);
+		help_add_pair(p, buf_str(&left), s->meaning);
 	}
 }
 
@@ -157,15 +142,15 @@ void cmd_help(struct buf *out, const struct command *c, const char *path, bool c
 	help_add_usage(&usage, c, path);
 	buf_printf(out, "%sUsage:%s %s\n\n", term_style(colours, TERM_BOLD),
 			term_style(colours, TERM_RESET), buf_str(&usage));
-	add_paragraphs(&p, c->about ? c->about : c->summary);
+	help_add_paragraphs(&p, c->about ? c->about : c->summary);
 	if (c->commands)
-		add_commands(&p, c);
-	add_table(&p, c->options, "Options");
-	add_table(&p, options_common, "After any command");
+		help_add_commands(&p, c);
+	help_add_table(&p, c->options, "Options");
+	help_add_table(&p, options_common, "After any command");
 	if (c->statuses)
-		add_statuses(&p, c->statuses);
+		help_add_statuses(&p, c->statuses);
 	if (c->examples)
-		add_examples(&p, c->examples);
+		help_add_examples(&p, c->examples);
 	if (c->commands)
 		buf_printf(out, "\nMore about one of them: fumehood%s%s COMMAND --help\n",
 				*path ? " " : "", path);
@@ -173,8 +158,8 @@ void cmd_help(struct buf *out, const struct command *c, const char *path, bool c
 
 /* --- Markdown --------------------------------------------------------------------------------- */
 
-/* Text as it is: "|" would end a table's cell, "<" begin a tag, and a line ends a paragraph. */
-static void add_plain(struct buf *out, const char *text)
+/* Escapes "|" and "<", and makes each line a paragraph. */
+static void help_add_plain(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '<')
@@ -195,16 +180,16 @@ static void markdown_option(struct buf *out, const struct cmd_option *o)
 		buf_printf(out, "`-%c`, ", o->letter);
 	help_add_value(&value, o);
 	buf_printf(out, "`--%s", o->name);
-	add_plain(out, buf_str(&value));
+	help_add_plain(out, buf_str(&value));
 	buf_add_str(out, "` | ");
-	add_plain(out, o->help);
-	if (shows_preset(o))
+	help_add_plain(out, o->help);
+	if (o->preset && *o->preset)
 		buf_printf(out, " (default: `%s`)", o->preset);
 	buf_add_str(out, " |\n");
 }
 
-/* The main spelling of an option that is hidden, NULL if it stands alone. */
-static const struct cmd_option *main_spelling(
+/* Finds the main spelling of a hidden option. NULL: there is none. */
+static const struct cmd_option *help_main_spelling(
 		const struct cmd_option *table, const struct cmd_option *hidden)
 {
 	for (const struct cmd_option *o = table; o->kind; o++) {
@@ -217,7 +202,7 @@ static const struct cmd_option *main_spelling(
 static void markdown_spelling(
 		struct buf *out, const struct cmd_option *table, const struct cmd_option *hidden)
 {
-	const struct cmd_option *shown = main_spelling(table, hidden);
+	const struct cmd_option *shown = help_main_spelling(table, hidden);
 
 	buf_printf(out, "| `--%s` | ", hidden->name);
 	if (shown)
@@ -258,7 +243,7 @@ static void markdown_statuses(struct buf *out, const struct cmd_status *statuses
 	buf_add_str(out, "\n| Exit status | |\n|---|---|\n");
 	for (const struct cmd_status *s = statuses; s->status; s++) {
 		buf_printf(out, "| %s | ", s->status);
-		add_plain(out, s->meaning);
+		help_add_plain(out, s->meaning);
 		buf_add_str(out, " |\n");
 	}
 }
@@ -268,7 +253,7 @@ static void markdown_command(struct buf *out, const struct command *c, const cha
 	buf_printf(out, "\n## fumehood %s\n\n```\n", path);
 	help_add_usage(out, c, path);
 	buf_add_str(out, "\n```\n\n");
-	add_plain(out, c->about ? c->about : c->summary);
+	help_add_plain(out, c->about ? c->about : c->summary);
 	buf_add_char(out, '\n');
 	markdown_table(out, c->options);
 	if (c->statuses)
@@ -297,7 +282,7 @@ void cmd_help_markdown(struct buf *out)
 	buf_add_str(out,
 			"# The command line\n\n"
 			"Made from the tables of the program: `fumehood help --markdown >docs/cli.md`.\n\n");
-	add_plain(out, cmd_root.about);
+	help_add_plain(out, cmd_root.about);
 	buf_add_char(out, '\n');
 	markdown_table(out, cmd_root.options);
 	markdown_table(out, options_common);

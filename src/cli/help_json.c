@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "python/pyjson.h"
 
-/* The tables of the commands for programs: completions, other manuals. */
+/* Prints the tables of commands as JSON, for completions and other manuals. */
 
 static const char *const kinds[] = {
 	[OPTION_FLAG] = "flag",
@@ -21,7 +21,7 @@ static const char *const kinds[] = {
 	[OPTION_REFUSED] = "refused",
 };
 
-static void put_choices(struct pyjson_writer *w, const struct cmd_option *o)
+static void help_json_put_choices(struct pyjson_writer *w, const struct cmd_option *o)
 {
 	pyjson_put_array(w, "choices");
 	for (int i = 0; o->choices[i]; i++)
@@ -29,7 +29,7 @@ static void put_choices(struct pyjson_writer *w, const struct cmd_option *o)
 	pyjson_end_array(w);
 }
 
-static void put_option(struct pyjson_writer *w, const struct cmd_option *o)
+static void help_json_put_option(struct pyjson_writer *w, const struct cmd_option *o)
 {
 	const char letter[] = { o->letter, '\0' };
 
@@ -41,11 +41,11 @@ static void put_option(struct pyjson_writer *w, const struct cmd_option *o)
 	pyjson_put_text(w, "help", o->help);
 	pyjson_put_text(w, "default", o->preset);
 	if (o->choices)
-		put_choices(w, o);
+		help_json_put_choices(w, o);
 	pyjson_end_object(w);
 }
 
-static void put_command(struct pyjson_writer *w, const struct command *c)
+static void help_json_put_command(struct pyjson_writer *w, const struct command *c)
 {
 	pyjson_put_object(w, NULL);
 	pyjson_put_text(w, "name", c->name);
@@ -53,11 +53,11 @@ static void put_command(struct pyjson_writer *w, const struct command *c)
 	pyjson_put_text(w, "arguments", c->arguments);
 	pyjson_put_array(w, "options");
 	for (const struct cmd_option *o = c->options; o && o->kind; o++)
-		put_option(w, o);
+		help_json_put_option(w, o);
 	pyjson_end_array(w);
 	pyjson_put_array(w, "commands");
 	for (size_t i = 0; c->commands && c->commands[i]; i++)
-		put_command(w, c->commands[i]);
+		help_json_put_command(w, c->commands[i]);
 	pyjson_end_array(w);
 	pyjson_end_object(w);
 }
@@ -66,6 +66,6 @@ void cmd_help_json(struct buf *out)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
 
-	put_command(&w, &cmd_root);
+	help_json_put_command(&w, &cmd_root);
 	buf_add_char(out, '\n');
 }

@@ -10,10 +10,10 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The manual pages, in the man(7) language: fumehood.1, fumehood-run.1, fumehood-task-list.1. */
+/* Writes manual pages in man(7): fumehood.1, fumehood-run.1, fumehood-task-list.1. */
 
-/* Text that begins a line: a dot or an apostrophe there would be a request. */
-static void add_text(struct buf *out, const char *text)
+/* Adds text at the beginning of a line. Escapes a dot or apostrophe, which begin requests. */
+static void man_add_text(struct buf *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')
 		buf_add_str(out, "\\&");
@@ -27,13 +27,13 @@ static void add_text(struct buf *out, const char *text)
 	}
 }
 
-static void add_line(struct buf *out, const char *text)
+static void man_add_line(struct buf *out, const char *text)
 {
-	add_text(out, text);
+	man_add_text(out, text);
 	buf_add_char(out, '\n');
 }
 
-static void add_heading(struct buf *out, const char *text)
+static void man_add_heading(struct buf *out, const char *text)
 {
 	buf_add_str(out, ".SH \"");
 	for (; *text; text++)
@@ -41,20 +41,20 @@ static void add_heading(struct buf *out, const char *text)
 	buf_add_str(out, "\"\n");
 }
 
-static void add_paragraphs(struct buf *out, const char *text)
+static void man_add_paragraphs(struct buf *out, const char *text)
 {
 	while (*text) {
 		size_t n = strcspn(text, "\n");
 		auto_free char *line = xstrndup(text, n);
 
-		add_line(out, line);
+		man_add_line(out, line);
 		text += n + (text[n] == '\n');
 		if (*text)
 			buf_add_str(out, ".PP\n");
 	}
 }
 
-static void add_option(struct buf *out, const struct cmd_option *o)
+static void man_add_option(struct buf *out, const struct cmd_option *o)
 {
 	auto_buf struct buf value = BUF_INIT(1024);
 
@@ -62,32 +62,32 @@ static void add_option(struct buf *out, const struct cmd_option *o)
 	if (o->letter)
 		buf_printf(out, "\\fB\\-%c\\fR, ", o->letter);
 	buf_add_str(out, "\\fB\\-\\-");
-	add_text(out, o->name);
+	man_add_text(out, o->name);
 	help_add_value(&value, o);
 	buf_add_str(out, "\\fR");
-	add_line(out, buf_str(&value));
-	add_line(out, o->help);
+	man_add_line(out, buf_str(&value));
+	man_add_line(out, o->help);
 	if (o->preset && *o->preset) {
 		buf_add_str(out, "[default: ");
-		add_text(out, o->preset);
+		man_add_text(out, o->preset);
 		buf_add_str(out, "]\n");
 	}
 }
 
-static void add_table(struct buf *out, const struct cmd_option *table, const char *title)
+static void man_add_table(struct buf *out, const struct cmd_option *table, const char *title)
 {
 	for (const struct cmd_option *o = table; o && o->kind; o++) {
 		if (!o->help)
 			continue;
 		if (o->heading || title)
-			add_heading(out, o->heading ? o->heading : title);
+			man_add_heading(out, o->heading ? o->heading : title);
 		title = NULL;
-		add_option(out, o);
+		man_add_option(out, o);
 	}
 }
 
-/* "fumehood-task-list" of "task list". */
-static char *page_name(const char *path)
+/* Makes "fumehood-task-list" from "task list". Heap. */
+static char *man_page_name(const char *path)
 {
 	char *name = xasprintf("fumehood%s%s", *path ? "-" : "", path);
 
@@ -96,45 +96,46 @@ static char *page_name(const char *path)
 	return name;
 }
 
-static void add_commands(struct buf *out, const struct command *group, const char *path)
+static void man_add_commands(struct buf *out, const struct command *group, const char *path)
 {
-	add_heading(out, "Commands");
+	man_add_heading(out, "Commands");
 	for (size_t i = 0; group->commands[i]; i++) {
-		auto_free char *name = page_name(path);
+		auto_free char *name = man_page_name(path);
 
 		buf_add_str(out, ".TP\n\\fB");
-		add_text(out, name);
+		man_add_text(out, name);
 		buf_add_str(out, "\\-");
-		add_text(out, group->commands[i]->name);
+		man_add_text(out, group->commands[i]->name);
 		buf_add_str(out, "\\fR(1)\n");
-		add_line(out, group->commands[i]->summary);
+		man_add_line(out, group->commands[i]->summary);
 	}
 }
 
-static void add_statuses(struct buf *out, const struct cmd_status *statuses)
+static void man_add_statuses(struct buf *out, const struct cmd_status *statuses)
 {
-	add_heading(out, "Exit status");
+	man_add_heading(out, "Exit status");
 	for (const struct cmd_status *s = statuses; s->status; s++) {
 		buf_printf(out, ".TP\n\\fB%s\\fR\n", s->status);
-		add_line(out, s->meaning);
+		man_add_line(out, s->meaning);
 	}
 }
 
-static void add_examples(struct buf *out, const char *examples)
+static void man_add_examples(struct buf *out, const char *examples)
 {
-	add_heading(out, "Examples");
+	man_add_heading(out, "Examples");
 	buf_add_str(out, ".nf\n");
 	while (*examples) {
 		size_t n = strcspn(examples, "\n");
 		auto_free char *line = xstrndup(examples, n);
 
-		add_line(out, line);
+		man_add_line(out, line);
 		examples += n + (examples[n] == '\n');
 	}
 	buf_add_str(out, ".fi\n");
 }
 
-static void add_page(struct buf *out, const struct command *c, const char *path, const char *name)
+static void man_add_page(
+		struct buf *out, const struct command *c, const char *path, const char *name)
 {
 	auto_buf struct buf usage = BUF_INIT(1024);
 
@@ -142,40 +143,40 @@ static void add_page(struct buf *out, const struct command *c, const char *path,
 	for (const char *p = name; *p; p++)
 		buf_add_char(out, (char)toupper((unsigned char)*p));
 	buf_printf(out, "\" 1 \"\" \"fumehood %s\"\n", cmd_version());
-	add_heading(out, "Name");
-	add_text(out, name);
+	man_add_heading(out, "Name");
+	man_add_text(out, name);
 	buf_add_str(out, " \\- ");
-	add_line(out, c->summary);
-	add_heading(out, "Synopsis");
+	man_add_line(out, c->summary);
+	man_add_heading(out, "Synopsis");
 	help_add_usage(&usage, c, path);
-	add_line(out, buf_str(&usage));
-	add_heading(out, "Description");
-	add_paragraphs(out, c->about ? c->about : c->summary);
+	man_add_line(out, buf_str(&usage));
+	man_add_heading(out, "Description");
+	man_add_paragraphs(out, c->about ? c->about : c->summary);
 	if (c->commands)
-		add_commands(out, c, path);
-	add_table(out, c->options, "Options");
-	add_table(out, options_common, "After any command");
+		man_add_commands(out, c, path);
+	man_add_table(out, c->options, "Options");
+	man_add_table(out, options_common, "After any command");
 	if (c->statuses)
-		add_statuses(out, c->statuses);
+		man_add_statuses(out, c->statuses);
 	if (c->examples)
-		add_examples(out, c->examples);
+		man_add_examples(out, c->examples);
 }
 
-static int write_page(
+static int man_write_page(
 		const char *folder, const struct command *c, const char *path, struct fh_error *err)
 {
 	auto_buf struct buf page = BUF_INIT(CMD_HELP_BYTES);
-	auto_free char *name = page_name(path);
+	auto_free char *name = man_page_name(path);
 	auto_free char *file = xasprintf("%s/%s.1", folder, name);
 	int r;
 
-	add_page(&page, c, path, name);
+	man_add_page(&page, c, path, name);
 	r = fd_write_file(file, page.data, page.len, 0644, err);
-	for (size_t i = 0; r == 0 && c->commands && c->commands[i]; i++) {
+	for (size_t i = 0; r >= 0 && c->commands && c->commands[i]; i++) {
 		auto_free char *next =
 				xasprintf("%s%s%s", path, *path ? " " : "", c->commands[i]->name);
 
-		r = write_page(folder, c->commands[i], next, err);
+		r = man_write_page(folder, c->commands[i], next, err);
 	}
 	return r;
 }
@@ -184,5 +185,5 @@ int cmd_help_man(const char *folder, struct fh_error *err)
 {
 	int r = path_mkdirs(folder, 0755, err);
 
-	return r < 0 ? r : write_page(folder, &cmd_root, "", err);
+	return r < 0 ? r : man_write_page(folder, &cmd_root, "", err);
 }

@@ -12,7 +12,7 @@ static volatile sig_atomic_t first_signal, is_at_once;
 static volatile sig_atomic_t is_soft;
 static int event_fd = -1, soft_fd = -1;
 
-static void on_signal(int number)
+static void interrupt_on_signal(int number)
 {
 	static const uint64_t one = 1;
 	int saved = errno;
@@ -32,7 +32,7 @@ static void on_signal(int number)
 int interrupt_setup(struct fh_error *err)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct sigaction action = { .sa_handler = interrupt_on_signal, .sa_flags = SA_RESTART };
 
 	event_fd = eventfd(0, EFD_CLOEXEC);
 	soft_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -41,7 +41,7 @@ int interrupt_setup(struct fh_error *err)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct sigaction before;
 
-		/* What was ignored stays so: nohup means it. */
+		/* A signal that was ignored stays ignored, for nohup. */
 		sigaction(signals[i], NULL, &before);
 		if (before.sa_handler != SIG_IGN && sigaction(signals[i], &action, NULL) < 0)
 			return error_set(err, errno, "catch signal %d", signals[i]);

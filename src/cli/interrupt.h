@@ -7,27 +7,27 @@
 #include <stdbool.h>
 
 /*
- * Ctrl-C, Ctrl-\, and what a batch system sends (SIGTERM, SIGHUP): the first asks, and the command
- * ends in order; the second ends the process at once, with which the kernel ends every sandbox of it.
+ * Catches SIGINT, SIGQUIT, SIGTERM and SIGHUP. After the first signal the command ends in order.
+ * The second ends the process at once, and the kernel ends its sandboxes.
  */
 int interrupt_setup(struct fh_error *err);
 
-/* Becomes readable, and stays so, with the first. */
+/* Readable from the first signal on. */
 int interrupt_fd(void);
 bool interrupt_wanted(void);
 
-/* While it is soft, SIGINT ends nothing: it makes a descriptor readable, until it is taken. */
+/* In soft mode SIGINT ends nothing. It makes this descriptor readable until it is taken. */
 void interrupt_soft(bool soft);
 int interrupt_soft_fd(void);
 bool interrupt_take_soft(void);
 
-/* Whether the first ends the process, too: while nothing is there that has to end in order. */
+/* In this mode the first signal ends the process: nothing has to end in order. */
 void interrupt_at_once(bool at_once);
 
-/* 128 + the signal's number: the exit status to give. */
+/* The exit status after a signal: 128 + its number. */
 int interrupt_status(void);
 
-/* Exits with that status at once: nothing is released which a thread may still use. */
+/* Exits at once. Releases nothing, because a thread may still use it. */
 _Noreturn void interrupt_leave(int status);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define OPTIONS_MAX 128      /* in one table; more is a mistake of ours */
-#define LIST_ITEMS_MAX 10000 /* of one list on the command line */
+#define LIST_ITEMS_MAX 10000 /* in one list on the command line */
 
 struct common {
 	bool help, json;
@@ -29,17 +29,18 @@ struct parser {
 	size_t n, at;
 	struct arena *arena;
 	struct buf *notes;
-	const char *bundle; /* "-j2" of "-qj2", to be read next; NULL */
+	const char *bundle; /* the rest of bundled letters, "-j2" after -q of "-qj2"; NULL */
+	bool only_args;     /* the words that follow are arguments */
 	bool *given;
 	void *values;
 	struct common common;
 };
 
-/* A word on the command line: which option it names, and the value that came with it. */
+/* An option on the command line, and the value in the same word. */
 struct spotted {
 	const struct cmd_option *option;
-	void *base;        /* the struct that its offset counts from */
-	const char *value; /* of "--name=value"; NULL */
+	void *base;        /* the struct that holds the option's field */
+	const char *value; /* "value" in "--name=value"; NULL */
 	const char *word;  /* as typed, without the value: for messages */
 };
 
@@ -52,8 +53,8 @@ bool option_same(const struct cmd_option *a, const struct cmd_option *b)
 	return a->kind == b->kind && a->offset == b->offset;
 }
 
-/* Names are compared with "_" and "-" alike. Equal: 2, a beginning: 1, else 0. */
-static int name_match(const char *typed, size_t n, const char *name)
+/* 2 if the names are equal, 1 if `typed` is a beginning, else 0. "_" equals "-". */
+static int options_name_match(const char *typed, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++) {
 		char c = typed[i] == '_' ? '-' : typed[i];
@@ -64,7 +65,8 @@ static int name_match(const char *typed, size_t n, const char *name)
 	return name[n] ? 1 : 2;
 }
 
-static int say_unknown(const struct parser *p, const char *word, size_t n, struct fh_error *err)
+static int options_say_unknown(
+		const struct parser *p, const char *word, size_t n, struct fh_error *err)
 {
 	const char *names[2 * OPTIONS_MAX];
 	auto_free char *typed = xstrndup(word + 2, n);
@@ -76,25 +78,23 @@ static int say_unknown(const struct parser *p, const char *word, size_t n, struc
 	for (const struct cmd_option *o = options_common; o->kind; o++)
 		names[count++] = o->name;
 	close = str_closest(typed, names, count);
-	if (close)
-		return error_say(err, EINVAL, "unknown option --%s; did you mean --%s?", typed,
-				close);
-	return error_say(err, EINVAL, "unknown option --%s", typed);
+	return error_say(err, EINVAL, "unknown option --%s%s%s%s", typed,
+			close ? "; did you mean --" : "", close ? close : "", close ? "?" : "");
 }
 
-static int say_ambiguous(const struct cmd_option *a, const struct cmd_option *b, const char *word,
-		size_t n, struct fh_error *err)
+static int options_say_ambiguous(const struct cmd_option *a, const struct cmd_option *b,
+		const char *word, size_t n, struct fh_error *err)
 {
 	return error_say(err, EINVAL, "option --%.*s is not clear: --%s or --%s?", (int)n, word + 2,
 			a->name, b->name);
 }
 
-/* Looks "--name" up in one table: an exact name wins, else the only option that begins so. */
-static int find_in(const struct cmd_option *table, const char *word, size_t n,
+/* Finds "--name" in one table. An exact name wins over a unique beginning. */
+static int options_find_in(const struct cmd_option *table, const char *word, size_t n,
 		const struct cmd_option **found, bool *exact, struct fh_error *err)
 {
 	for (const struct cmd_option *o = table; o && o->kind; o++) {
-		int match = name_match(word + 2, n, o->name);
+		int match = options_name_match(word + 2, n, o->name);
 
 		if (match == 2) {
 			*found = o;
@@ -107,13 +107,14 @@ static int find_in(const struct cmd_option *table, const char *word, size_t n,
 	if (!*found || *exact)
 		return 0;
 	for (const struct cmd_option *o = table; o && o->kind; o++) {
-		if (name_match(word + 2, n, o->name) == 1 && !option_same(*found, o))
-			return say_ambiguous(*found, o, word, n, err);
+		if (options_name_match(word + 2, n, o->name) == 1 && !option_same(*found, o))
+			return options_say_ambiguous(*found, o, word, n, err);
 	}
 	return 0;
 }
 
-static int spot_long(struct parser *p, const char *word, struct spotted *out, struct fh_error *err)
+static int options_spot_long(
+		struct parser *p, const char *word, struct spotted *out, struct fh_error *err)
 {
 	const char *equals = strchr(word, '=');
 	size_t n = equals ? (size_t)(equals - word) - 2 : strlen(word) - 2;
@@ -123,16 +124,16 @@ static int spot_long(struct parser *p, const char *word, struct spotted *out, st
 
 	if (!n)
 		return error_say(err, EINVAL, "'%s' names no option", word);
-	r = find_in(p->command->options, word, n, &own, &exact, err);
+	r = options_find_in(p->command->options, word, n, &own, &exact, err);
 	if (r < 0)
 		return r;
-	r = find_in(options_common, word, n, &common, &common_exact, err);
+	r = options_find_in(options_common, word, n, &common, &common_exact, err);
 	if (r < 0)
 		return r;
 	if (own && common && !exact && !common_exact)
-		return say_ambiguous(own, common, word, n, err);
+		return options_say_ambiguous(own, common, word, n, err);
 	if (!own && !common)
-		return say_unknown(p, word, n, err);
+		return options_say_unknown(p, word, n, err);
 	if (!own || common_exact)
 		*out = (struct spotted){ .option = common, .base = &p->common };
 	else
@@ -142,7 +143,8 @@ static int spot_long(struct parser *p, const char *word, struct spotted *out, st
 	return 0;
 }
 
-static int spot_short(struct parser *p, const char *word, struct spotted *out, struct fh_error *err)
+static int options_spot_short(
+		struct parser *p, const char *word, struct spotted *out, struct fh_error *err)
 {
 	const struct cmd_option *tables[] = { p->command->options, options_common };
 	void *bases[] = { p->values, &p->common };
@@ -163,30 +165,25 @@ static int spot_short(struct parser *p, const char *word, struct spotted *out, s
 	return error_say(err, EINVAL, "unknown option -%c", word[1]);
 }
 
-static bool is_option(const char *word)
+/* "-" is a file, and "-5" is a number. */
+static bool options_is_option(const char *word)
 {
-	/* "-" is a file by custom, "-5" a number. */
 	return word[0] == '-' && word[1] && (word[1] < '0' || word[1] > '9') && word[1] != '.';
 }
 
-static bool takes_arguments(const struct command *c)
-{
-	return c->max_args > 0;
-}
-
 /* True if the next word can be one more value of the option before it. */
-static bool value_follows(const struct parser *p)
+static bool options_value_follows(const struct parser *p)
 {
-	return p->at < p->n && !is_option(p->words[p->at]);
+	return p->at < p->n && !options_is_option(p->words[p->at]);
 }
 
-static int bad_value(const struct spotted *s, const char *value, const char *wanted,
+static int options_bad_value(const struct spotted *s, const char *value, const char *wanted,
 		struct fh_error *err)
 {
 	return error_say(err, EINVAL, "%s wants %s, not '%s'", s->word, wanted, value);
 }
 
-static bool flag_value(const char *text, bool *out)
+static bool options_flag_value(const char *text, bool *out)
 {
 	static const char *const yes[] = { "true", "True", "yes", "on", "1" };
 	static const char *const no[] = { "false", "False", "no", "off", "0" };
@@ -200,22 +197,23 @@ static bool flag_value(const char *text, bool *out)
 	return false;
 }
 
-static int set_flag(struct parser *p, const struct spotted *s, struct fh_error *err)
+static int options_set_flag(struct parser *p, const struct spotted *s, struct fh_error *err)
 {
 	bool *field = (bool *)((char *)s->base + s->option->offset);
 	bool value = true;
 
-	if (s->value && !flag_value(s->value, &value))
-		return bad_value(s, s->value, "no value, or true or false", err);
-	/* `--verbose True`: only these two words, and only where no word can be an argument. */
-	if (!s->value && !p->bundle && !takes_arguments(p->command) && p->at < p->n &&
+	if (s->value && !options_flag_value(s->value, &value))
+		return options_bad_value(s, s->value, "no value, or true or false", err);
+	/* `--verbose True` is an argument if the command takes any. */
+	if (!s->value && !p->bundle && !p->command->max_args && p->at < p->n &&
 			(str_eq(p->words[p->at], "True") || str_eq(p->words[p->at], "False")))
-		flag_value(p->words[p->at++], &value);
+		options_flag_value(p->words[p->at++], &value);
 	*field = value;
 	return 0;
 }
 
-static int set_int(const struct spotted *s, const char *text, int *field, struct fh_error *err)
+static int options_set_int(
+		const struct spotted *s, const char *text, int *field, struct fh_error *err)
 {
 	const struct cmd_option *o = s->option;
 	int64_t low = o->min || o->max ? o->min : INT32_MIN;
@@ -229,10 +227,10 @@ static int set_int(const struct spotted *s, const char *text, int *field, struct
 	}
 	snprintf(wanted, sizeof(wanted), "a whole number from %lld to %lld", (long long)low,
 			(long long)high);
-	return bad_value(s, text, wanted, err);
+	return options_bad_value(s, text, wanted, err);
 }
 
-static int set_uint64(
+static int options_set_uint64(
 		const struct spotted *s, const char *text, uint64_t *field, struct fh_error *err)
 {
 	char *end;
@@ -246,10 +244,11 @@ static int set_uint64(
 			return 0;
 		}
 	}
-	return bad_value(s, text, "a whole number from 0 on", err);
+	return options_bad_value(s, text, "a whole number from 0 on", err);
 }
 
-static int set_choice(const struct spotted *s, const char *text, int *field, struct fh_error *err)
+static int options_set_choice(
+		const struct spotted *s, const char *text, int *field, struct fh_error *err)
 {
 	char wanted[256] = "one of";
 	size_t n = strlen(wanted);
@@ -263,28 +262,17 @@ static int set_choice(const struct spotted *s, const char *text, int *field, str
 			n += (size_t)snprintf(wanted + n, sizeof(wanted) - n, "%s %s", i ? "," : "",
 					s->option->choices[i]);
 	}
-	return bad_value(s, text, wanted, err);
+	return options_bad_value(s, text, wanted, err);
 }
 
-static int set_seconds(
-		const struct spotted *s, const char *text, double *field, struct fh_error *err)
-{
-	int64_t ms;
-
-	if (!str_to_ms(text, &ms) || ms < 0)
-		return bad_value(s, text,
-				"a time such as 25, 2.5s, 300ms or 5m; the shortest is 1ms", err);
-	*field = (double)ms / 1000;
-	return 0;
-}
-
-static int list_add(struct parser *p, struct texts *list, const char *item, struct fh_error *err)
+static int options_list_add(
+		struct parser *p, struct texts *list, const char *item, struct fh_error *err)
 {
 	const char **items;
 
 	if (list->n >= LIST_ITEMS_MAX)
 		return error_say(err, EINVAL, "more than %d values in a list", LIST_ITEMS_MAX);
-	/* Doubles at powers of two; what is left behind goes with the arena. */
+	/* Double the array at powers of two. The arena frees the old one. */
 	if (!(list->n & (list->n - 1))) {
 		items = arena_array(p->arena, list->n ? 2 * list->n : 1, sizeof(*items));
 		if (list->n)
@@ -295,7 +283,7 @@ static int list_add(struct parser *p, struct texts *list, const char *item, stru
 	return 0;
 }
 
-static int list_split(
+static int options_list_split(
 		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
 {
 	struct texts *list = (struct texts *)((char *)s->base + s->option->offset);
@@ -307,53 +295,62 @@ static int list_split(
 
 		if (!n && !whole)
 			return error_say(err, EINVAL, "%s has an empty value in its list", s->word);
-		r = list_add(p, list, arena_strndup(p->arena, text, n), err);
+		r = options_list_add(p, list, arena_strndup(p->arena, text, n), err);
 		if (r < 0 || !text[n])
 			return r;
 		text += n + 1;
 	}
 }
 
-static int set_list(
+static int options_set_list(
 		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
 {
-	int r = list_split(p, s, text, err);
+	int r = options_list_split(p, s, text, err);
 
-	while (r == 0 && !s->value && !takes_arguments(p->command) && value_follows(p))
-		r = list_split(p, s, p->words[p->at++], err);
+	if (s->value || p->command->max_args)
+		return r;
+	while (r >= 0 && options_value_follows(p))
+		r = options_list_split(p, s, p->words[p->at++], err);
 	return r;
 }
 
-static int set_value(
+static int options_set_value(
 		struct parser *p, const struct spotted *s, const char *text, struct fh_error *err)
 {
 	void *field = (char *)s->base + s->option->offset;
+	int64_t ms;
 
 	switch (s->option->kind) {
 	case OPTION_TEXT:
 		*(const char **)field = text;
 		return 0;
 	case OPTION_INT:
-		return set_int(s, text, field, err);
+		return options_set_int(s, text, field, err);
 	case OPTION_UINT64:
-		return set_uint64(s, text, field, err);
+		return options_set_uint64(s, text, field, err);
 	case OPTION_NUMBER:
 		if (!str_to_double(text, field))
-			return bad_value(s, text, "a number", err);
+			return options_bad_value(s, text, "a number", err);
 		return 0;
 	case OPTION_SECONDS:
-		return set_seconds(s, text, field, err);
+		if (!str_to_ms(text, &ms) || ms < 0)
+			return options_bad_value(s, text,
+					"a time such as 25, 2.5s, 300ms or 5m; the shortest is 1ms",
+					err);
+		*(double *)field = (double)ms / 1000;
+		return 0;
 	case OPTION_BYTES:
 		if (!str_to_bytes(text, field))
-			return bad_value(s, text, "a size such as 512M or 2G, of less than 8 EiB",
-					err);
+			return options_bad_value(s, text,
+					"a size such as 512M or 2G, of less than 8 EiB", err);
 		return 0;
 	case OPTION_CHOICE:
-		return set_choice(s, text, field, err);
+		return options_set_choice(s, text, field, err);
 	case OPTION_LIST:
 	case OPTION_REPEAT:
-		return set_list(p, s, text, err);
+		return options_set_list(p, s, text, err);
 	case OPTION_FLAG:
+		return options_set_flag(p, s, err);
 	case OPTION_NOTED:
 	case OPTION_REFUSED:
 	case OPTION_END:
@@ -362,15 +359,8 @@ static int set_value(
 	return error_say(err, EINVAL, "%s takes no value", s->word);
 }
 
-static void note(struct parser *p, const struct spotted *s)
-{
-	while (!s->value && !takes_arguments(p->command) && value_follows(p))
-		p->at++;
-	buf_printf(p->notes, "fumehood: %s has no effect: %s\n", s->word, s->option->why);
-}
-
-/* Every spelling of an option counts as the option given. */
-static void mark_given(struct parser *p, const struct cmd_option *option)
+/* Marks all spellings of an option as given. */
+static void options_mark_given(struct parser *p, const struct cmd_option *option)
 {
 	for (size_t i = 0; p->command->options && p->command->options[i].kind; i++) {
 		const struct cmd_option *o = &p->command->options[i];
@@ -383,48 +373,37 @@ static void mark_given(struct parser *p, const struct cmd_option *option)
 	}
 }
 
-static int take_option(struct parser *p, struct fh_error *err)
+static int options_take_option(struct parser *p, struct fh_error *err)
 {
 	const char *word = p->bundle ? p->bundle : p->words[p->at++];
 	struct spotted s = { 0 };
 	int r;
 
 	p->bundle = NULL;
-	r = word[1] == '-' ? spot_long(p, word, &s, err) : spot_short(p, word, &s, err);
+	r = word[1] == '-' ? options_spot_long(p, word, &s, err)
+			   : options_spot_short(p, word, &s, err);
 	if (r < 0 || !s.option)
 		return r;
 	if (s.base == p->values)
-		mark_given(p, s.option);
-	switch (s.option->kind) {
-	case OPTION_REFUSED:
+		options_mark_given(p, s.option);
+	if (s.option->kind == OPTION_REFUSED)
 		return error_say(err, EINVAL, "%s %s", s.word, s.option->why);
-	case OPTION_NOTED:
-		note(p, &s);
+	if (s.option->kind == OPTION_NOTED) {
+		while (!s.value && !p->command->max_args && options_value_follows(p))
+			p->at++;
+		buf_printf(p->notes, "fumehood: %s has no effect: %s\n", s.word, s.option->why);
 		return 0;
-	case OPTION_FLAG:
-		return set_flag(p, &s, err);
-	case OPTION_END:
-	case OPTION_TEXT:
-	case OPTION_INT:
-	case OPTION_UINT64:
-	case OPTION_NUMBER:
-	case OPTION_SECONDS:
-	case OPTION_BYTES:
-	case OPTION_CHOICE:
-	case OPTION_LIST:
-	case OPTION_REPEAT:
-		break;
 	}
-	if (s.value)
-		return set_value(p, &s, s.value, err);
-	if (!value_follows(p))
+	if (s.option->kind == OPTION_FLAG)
+		return options_set_flag(p, &s, err);
+	if (!s.value && !options_value_follows(p))
 		return error_say(err, EINVAL, "%s wants a value (%s)", s.word,
 				s.option->value ? s.option->value : "VALUE");
-	return set_value(p, &s, p->words[p->at++], err);
+	return options_set_value(p, &s, s.value ? s.value : p->words[p->at++], err);
 }
 
-/* The values of options that are not given. A preset that can't be read is our own mistake. */
-static int set_presets(struct parser *p, struct fh_error *err)
+/* Sets the fields of options that were not given to their presets. */
+static int options_set_presets(struct parser *p, struct fh_error *err)
 {
 	const struct cmd_option *options = p->command->options;
 
@@ -436,11 +415,49 @@ static int set_presets(struct parser *p, struct fh_error *err)
 		if (!o->preset || p->given[i])
 			continue;
 		s.word = arena_printf(p->arena, "--%s", o->name);
-		r = o->kind == OPTION_FLAG ? set_flag(p, &s, err)
-					   : set_value(p, &s, o->preset, err);
+		r = options_set_value(p, &s, o->preset, err);
 		if (r < 0)
 			return r;
 	}
+	return 0;
+}
+
+static int options_check_arguments(
+		const struct command *c, const struct texts *args, struct fh_error *err)
+{
+	const char *more = args->n > c->max_args ? args->items[c->max_args] : NULL;
+	const struct cmd_option *o = c->options;
+
+	if (args->n < c->min_args)
+		return error_say(err, EINVAL, "%s is missing",
+				c->arguments ? c->arguments : "an argument");
+	if (!more)
+		return 0;
+	/* Users often leave out --task. */
+	while (o && o->kind && !str_eq(o->name, "task"))
+		o++;
+	if (o && o->kind)
+		return error_say(err, EINVAL, "unexpected argument '%s'; did you mean --task %s?",
+				more, more);
+	return error_say(err, EINVAL, "unexpected argument '%s'", more);
+}
+
+/* Reads the next word: an option, "--" or an argument. */
+static int options_take_word(struct parser *p, struct texts *args, struct fh_error *err)
+{
+	const char *word = p->words[p->at];
+
+	if (p->bundle)
+		return options_take_option(p, err);
+	if (p->only_args || !options_is_option(word)) {
+		p->only_args = p->only_args || p->command->args_end_options;
+		p->at++;
+		return options_list_add(p, args, word, err);
+	}
+	if (!str_eq(word, "--"))
+		return options_take_option(p, err);
+	p->only_args = true;
+	p->at++;
 	return 0;
 }
 
@@ -450,32 +467,20 @@ int options_parse(const struct command *command, const char *const *words, size_
 {
 	struct parser p = { .command = command, .words = words, .n = n_words, .arena = arena };
 	struct texts args = {};
-	bool only_args = false;
-	int r = 0;
+	int r;
 
 	p.notes = notes;
 	p.values = arena_alloc(arena, command->options_size + 1);
 	p.given = arena_array(arena, OPTIONS_MAX, sizeof(bool));
-	while (r == 0 && (p.bundle || p.at < p.n)) {
-		const char *word = p.bundle ? p.bundle : p.words[p.at];
-
-		if (p.bundle) {
-			r = take_option(&p, err);
-		} else if (only_args || !is_option(word)) {
-			only_args = only_args || command->args_end_options;
-			p.at++;
-			r = list_add(&p, &args, word, err);
-		} else if (str_eq(word, "--")) {
-			only_args = true;
-			p.at++;
-		} else {
-			r = take_option(&p, err);
-		}
+	while (p.bundle || p.at < p.n) {
+		r = options_take_word(&p, &args, err);
+		if (r < 0)
+			return r;
 	}
-	if (r == 0)
-		r = set_presets(&p, err);
-	if (r == 0 && !p.common.help)
-		r = options_check_arguments(command, &args, err);
+	r = options_set_presets(&p, err);
+	if (r < 0)
+		return r;
+	r = p.common.help ? 0 : options_check_arguments(command, &args, err);
 	if (r < 0)
 		return r;
 	*out = (struct parsed_options){ .values = p.values,

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "cli/cmd.h"
 
-/* A command line read against the tables of a command. Everything lives in the arena or in argv. */
+/* A command line, read by the tables of a command. All pointers lead into the arena or argv. */
 struct parsed_options {
 	void *values;      /* the command's struct of options */
 	const bool *given; /* by index into its table */
@@ -15,21 +15,17 @@ struct parsed_options {
 };
 
 /*
- * Reads the words after the command's name. -EINVAL with a sentence that names the option. What is
- * taken without being used is said in `notes`, a line each.
+ * Reads the words after the command's name. -EINVAL with a sentence that names the option. Adds a
+ * line to `notes` for each option without effect.
  */
 int options_parse(const struct command *command, const char *const *words, size_t n_words,
 		struct arena *arena, struct buf *notes, struct parsed_options *out,
 		struct fh_error *err);
 
-/* Options that every command has: the table that help prints after the command's own. */
+/* Options of all commands. Help prints them after the command's own. */
 extern const struct cmd_option options_common[];
 
 /* True if b is another spelling of a. */
 bool option_same(const struct cmd_option *a, const struct cmd_option *b);
-
-/* Whether a command takes as many arguments. -EINVAL. */
-int options_check_arguments(
-		const struct command *c, const struct texts *args, struct fh_error *err);
 
 #endif

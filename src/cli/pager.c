@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ctrl-C is the pager's, and a pager that is left early is no failure. */
+/* Signals that the pager handles itself: we ignore Ctrl-C, and a pager that ends early. */
 static const sigset_t *pager_signals(sigset_t *set)
 {
 	sigemptyset(set);
@@ -22,7 +22,7 @@ static const sigset_t *pager_signals(sigset_t *set)
 	return set;
 }
 
-/* Starts the pager on the reading end; false if there is none. */
+/* Starts the pager, which reads `input`. False if it can't be started. */
 static bool pager_start(int input, pid_t *out)
 {
 	const char *pager = getenv("PAGER");
@@ -46,13 +46,13 @@ static bool pager_start(int input, pid_t *out)
 	return started;
 }
 
-/* Whether the pager ran: a shell that finds no such program ends with 127. */
+/* True if the pager ran. The shell ends with 127 if there is no such program. */
 static bool pager_show(const struct buf *text)
 {
 	int ends[2], status;
 	pid_t child;
 
-	setenv("LESS", "FRX", 0); /* a text that fits is printed, colours pass, the screen stays */
+	setenv("LESS", "FRX", 0); /* quit if one screen, raw colours, no clearing */
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return false;
 	if (!pager_start(ends[0], &child))

@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 
-/* Prints a text on stdout: on a terminal by $PAGER (`less` without it), which `less` leaves at once if the text fits. */
+/* Prints a text on stdout, on a terminal by $PAGER (default: less). less prints a short text. */
 void pager_print(const struct buf *text);
 
 #endif

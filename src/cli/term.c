@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <wchar.h>
 
-static bool dumb(void)
+static bool term_is_dumb(void)
 {
 	const char *term = getenv("TERM");
 
@@ -21,12 +21,12 @@ bool term_colours(int fd)
 {
 	const char *no_color = getenv("NO_COLOR");
 
-	return isatty(fd) && !dumb() && !(no_color && *no_color);
+	return isatty(fd) && !term_is_dumb() && !(no_color && *no_color);
 }
 
 bool term_redraws(int fd)
 {
-	return isatty(fd) && !dumb();
+	return isatty(fd) && !term_is_dumb();
 }
 
 int term_width(int fd, int otherwise)
@@ -47,8 +47,8 @@ int term_height(int fd, int otherwise)
 	return size.ws_row;
 }
 
-/* The valid UTF-8 character at s: its bytes and what it is. What is not valid is one byte. */
-static size_t decode(const char *s, wchar_t *out)
+/* Reads the UTF-8 character at s. Returns its bytes: 1 for an invalid one, which is read as "?". */
+static size_t term_decode(const char *s, wchar_t *out)
 {
 	const unsigned char *p = (const unsigned char *)s;
 	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
@@ -65,7 +65,7 @@ static size_t decode(const char *s, wchar_t *out)
 	return n ? n : 1;
 }
 
-static int columns_of(wchar_t c)
+static int term_columns_of(wchar_t c)
 {
 	int n = wcwidth(c);
 
@@ -79,8 +79,8 @@ int term_columns(const char *s)
 	while (*s) {
 		wchar_t c;
 
-		s += decode(s, &c);
-		columns += columns_of(c);
+		s += term_decode(s, &c);
+		columns += term_columns_of(c);
 	}
 	return columns;
 }
@@ -95,19 +95,19 @@ void term_widen(int *widths, const char *const *cells, int n)
 	}
 }
 
-/* Bytes at the beginning of s that take at most `columns`, and the columns that they take. */
-static size_t fit(const char *s, int columns, int *out_used)
+/* Returns how many bytes of s fit into `columns`. *out_used is the columns that they take. */
+static size_t term_fit(const char *s, int columns, int *out_used)
 {
 	size_t n = 0;
 	int used = 0;
 
 	while (s[n]) {
 		wchar_t c;
-		size_t length = decode(s + n, &c);
+		size_t length = term_decode(s + n, &c);
 
-		if (used + columns_of(c) > columns)
+		if (used + term_columns_of(c) > columns)
 			break;
-		used += columns_of(c);
+		used += term_columns_of(c);
 		n += length;
 	}
 	*out_used = used;
@@ -121,21 +121,28 @@ void term_add_line(struct buf *out, const char *s, int columns)
 	size_t n;
 	int used;
 
-	/* More than any terminal shows is not looked at. */
 	buf_add(&line, s, strnlen(s, 4096));
 	for (size_t i = 0; i < line.len; i++) {
 		if (line.data[i] == '\n' || line.data[i] == '\t')
 			line.data[i] = ' ';
 	}
 	str_add_printable(&clean, buf_str(&line));
-	n = fit(buf_str(&clean), columns, &used);
+	n = term_fit(buf_str(&clean), columns, &used);
 	if (n == clean.len) {
 		buf_add(out, buf_str(&clean), n);
 		return;
 	}
-	n = fit(buf_str(&clean), columns > 3 ? columns - 3 : 0, &used);
+	n = term_fit(buf_str(&clean), columns > 3 ? columns - 3 : 0, &used);
 	buf_add(out, buf_str(&clean), n);
 	buf_add(out, "...", columns > 3 ? 3 : 0);
+}
+
+char *term_cell(const char *s, int columns)
+{
+	auto_buf struct buf out = BUF_INIT(8192);
+
+	term_add_line(&out, s, columns);
+	return buf_take(&out);
 }
 
 void term_add_pad(struct buf *out, int used, int columns)

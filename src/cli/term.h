@@ -6,18 +6,16 @@
 
 #include <stdbool.h>
 
-/* What a terminal can do, and text that fits it. */
+/* Abilities of terminals, and text that fits their lines. */
 
 /* True for a terminal that takes colours: not with NO_COLOR, not TERM=dumb. */
 bool term_colours(int fd);
 
-/* True for a terminal on which a line can be drawn again in place. */
+/* True for a terminal that can redraw lines in place. */
 bool term_redraws(int fd);
 
-/* Columns; `otherwise` when fd is no terminal or doesn't know. */
+/* Columns and lines of a terminal. `otherwise` if fd is no terminal, or its size is not known. */
 int term_width(int fd, int otherwise);
-
-/* Lines; `otherwise` likewise. */
 int term_height(int fd, int otherwise);
 
 /* Escape sequences, "" without colours. */
@@ -37,20 +35,25 @@ static inline const char *term_style(bool colours, const char *sequence)
 /* Columns that UTF-8 text takes, counting wide characters as two and combining ones as none. */
 int term_columns(const char *s);
 
-/* Widens the columns of a table to a row of n cells. */
+/* Raises each width to the columns of its cell. */
 void term_widen(int *widths, const char *const *cells, int n);
 
 /*
- * Appends s on one line of at most `columns`: line ends and tabs become a space, other control
- * characters and invalid bytes are escaped, and what does not fit is cut with "...".
+ * Appends s on one line of at most `columns`. Line ends and tabs become spaces. Other control
+ * characters and invalid bytes are escaped. A longer text ends with "...".
  */
 void term_add_line(struct buf *out, const char *s, int columns);
+
+/* Makes a cell of a table from s, as term_add_line() does. Heap. */
+char *term_cell(const char *s, int columns);
 
 /* Appends spaces up to `columns` after a text that took `used`. */
 void term_add_pad(struct buf *out, int used, int columns);
 
-/* Appends s broken at spaces to lines of `width`; each line after the first begins with `indent`
- * spaces, and the first is taken to begin at column `indent`. */
+/*
+ * Appends s, broken at spaces into lines of `width`. The first line begins at column `indent`, and
+ * the others with `indent` spaces.
+ */
 void term_add_wrapped(struct buf *out, const char *s, int indent, int width);
 
 #endif

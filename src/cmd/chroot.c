@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /*
- * The kernel tells nobody directly. If the root is a folder of a file system, our mountinfo has no "/".
- * If it is a mount, an ancestor outside of the chroot sees that mount elsewhere than at "/".
+ * The kernel has no call for this. If the root is a folder of a file system, our mountinfo has no
+ * "/". If it is a mount, an ancestor outside the chroot sees the mount at another path.
  */
 #define MOUNTINFO_MAX (1 << 20)
 
@@ -19,8 +19,9 @@ struct mount {
 	char id[32], where[256];
 };
 
-/* The mount at `where`, or if that is NULL the one with this id; false if there is none. */
-static bool find_mount(const char *mountinfo, const char *where, const char *id, struct mount *out)
+/* Finds the mount at `where`, or with this id if `where` is NULL. False: there is none. */
+static bool chroot_find_mount(
+		const char *mountinfo, const char *where, const char *id, struct mount *out)
 {
 	auto_buf struct buf text = BUF_INIT(MOUNTINFO_MAX);
 	char *rest, *line;
@@ -36,13 +37,13 @@ static bool find_mount(const char *mountinfo, const char *where, const char *id,
 			continue;
 		if (where ? !str_eq(m.where, where) : !str_eq(m.id, id))
 			continue;
-		*out = m; /* the last one covers those before it */
+		*out = m; /* a later mount covers an earlier one */
 		found = true;
 	}
 	return found;
 }
 
-static pid_t parent_of(pid_t pid)
+static pid_t chroot_parent_of(pid_t pid)
 {
 	auto_buf struct buf text = BUF_INIT(4096);
 	char path[64];
@@ -53,7 +54,7 @@ static pid_t parent_of(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (fd_read_file(path, &text, NULL) < 0)
 		return 0;
-	end = strrchr(buf_str(&text), ')'); /* of the name, which may hold anything */
+	end = strrchr(buf_str(&text), ')'); /* ends the name, which may hold any character */
 	if (!end || sscanf(end, ") %*c %15s", parent) != 1 || !str_to_i64(parent, &n))
 		return 0;
 	return (pid_t)n;
@@ -65,13 +66,13 @@ bool chroot_here(void)
 
 	if (!path_exists("/proc/self/mountinfo"))
 		return false;
-	if (!find_mount("/proc/self/mountinfo", "/", NULL, &own))
+	if (!chroot_find_mount("/proc/self/mountinfo", "/", NULL, &own))
 		return true;
-	for (pid_t pid = getppid(); pid > 0; pid = parent_of(pid)) {
+	for (pid_t pid = getppid(); pid > 0; pid = chroot_parent_of(pid)) {
 		char path[64];
 
 		snprintf(path, sizeof(path), "/proc/%d/mountinfo", pid);
-		if (find_mount(path, NULL, own.id, &seen) && !str_eq(seen.where, "/"))
+		if (chroot_find_mount(path, NULL, own.id, &seen) && !str_eq(seen.where, "/"))
 			return true;
 	}
 	return false;

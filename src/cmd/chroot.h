@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * True if this process' root is not that of its mount namespace, where the kernel makes no user
- * namespaces. False if it can't be told: without /proc, or if nothing outside is an ancestor.
+ * True if the process is in a chroot, where the kernel refuses user namespaces. False if that is not
+ * known: without /proc, or if all ancestors are in the chroot too.
  */
 bool chroot_here(void);
 

@@ -15,46 +15,41 @@
 #include <string.h>
 
 /*
- * Candidates for the last word of a command line, for the completions of shells. The commands' tables
- * say it; names of tasks and agents are looked up where the command would. A line for each is
- * "CANDIDATE\tWHAT IT IS". ":files\tPREFIX" and ":folders\tPREFIX" leave paths to the shell, which knows
- * its own quotes; they begin after the prefix.
+ * Lists candidates for the last word of a command line, for the completions of shells. They come
+ * from the tables of the commands, and from the folders of tasks and agents. A line is
+ * "CANDIDATE\tEXPLANATION". ":files\tPREFIX" and ":folders\tPREFIX" ask the shell for paths,
+ * because it quotes them itself. The paths begin after the prefix.
  */
 struct completion_line {
 	struct buf *out;
 	const struct command *command;
-	const struct cmd_option *open; /* whose value comes next; NULL: none */
+	const struct cmd_option *open; /* option that the next word is a value of; NULL */
 	bool only_args;                /* after "--" */
 	size_t n_args;
-	const char *tasks_dir, *mlgym_root; /* as given so far */
-	const char *kept;                   /* the word's beginning, which stays as it is */
+	const char *tasks_dir, *mlgym_root; /* options given so far; NULL */
+	const char *kept;                   /* beginning of the word, which stays */
 	size_t n_kept;
-	const char *rest; /* what is to be completed */
+	const char *rest; /* end of the word, to be completed */
 };
 
-static void add(const struct completion_line *l, const char *candidate, const char *what)
+static void complete_add(const struct completion_line *l, const char *candidate, const char *what)
 {
 	if (str_starts(candidate, l->rest))
 		buf_printf(l->out, "%.*s%s\t%.*s\n", (int)l->n_kept, l->kept, candidate,
 				(int)strcspn(what, "\n"), what);
 }
 
-static void add_paths(const struct completion_line *l, const char *kind)
+static void complete_add_files(const struct completion_line *l)
 {
-	buf_printf(l->out, ":%s\t%.*s\n", kind, (int)l->n_kept, l->kept);
+	buf_printf(l->out, ":files\t%.*s\n", (int)l->n_kept, l->kept);
 }
 
-static void add_files(const struct completion_line *l)
+static void complete_add_folders(const struct completion_line *l)
 {
-	add_paths(l, "files");
+	buf_printf(l->out, ":folders\t%.*s\n", (int)l->n_kept, l->kept);
 }
 
-static void add_folders(const struct completion_line *l)
-{
-	add_paths(l, "folders");
-}
-
-static void add_variants(
+static void complete_add_variants(
 		const struct completion_line *l, const struct task_places *places, const char *task)
 {
 	char **variants = NULL;
@@ -64,12 +59,12 @@ static void add_variants(
 	for (char **v = variants; *v; v++) {
 		auto_free char *spec = xasprintf("%s:%s", task, *v);
 
-		add(l, spec, "a variant");
+		complete_add(l, spec, "a variant");
 	}
 	task_list_free(variants);
 }
 
-static void add_tasks(const struct completion_line *l)
+static void complete_add_tasks(const struct completion_line *l)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	struct task_places places = { .tasks_dir = l->tasks_dir };
@@ -79,24 +74,24 @@ static void add_tasks(const struct completion_line *l)
 			task_list(&places, &ids, NULL) < 0)
 		return;
 	for (char **id = ids; *id; id++) {
-		add(l, *id, "a task");
-		add_variants(l, &places, *id);
+		complete_add(l, *id, "a task");
+		complete_add_variants(l, &places, *id);
 	}
 	task_list_free(ids);
 }
 
-static void add_agents(const struct completion_line *l)
+static void complete_add_agents(const struct completion_line *l)
 {
 	auto_free char *names = agent_config_list();
 	char *rest = names, *name;
 
 	while ((name = strsep(&rest, ",")))
-		add(l, name + strspn(name, " "), "an agent");
-	add_files(l);
+		complete_add(l, name + strspn(name, " "), "an agent");
+	complete_add_files(l);
 }
 
-/* Once a kind that plays a file is named, the file follows. */
-static void add_models(const struct completion_line *l)
+/* Completes the file of a model that plays one, as in actions:FILE. */
+static void complete_add_models(const struct completion_line *l)
 {
 	const char *path = model_path(l->rest);
 	const char *name;
@@ -105,34 +100,34 @@ static void add_models(const struct completion_line *l)
 		struct completion_line after = *l;
 
 		after.n_kept += (size_t)(path - l->rest);
-		add_files(&after);
+		complete_add_files(&after);
 		return;
 	}
 	for (size_t i = 0; (name = model_kind(i)); i++)
-		add(l, name, "a model");
+		complete_add(l, name, "a model");
 }
 
-/* By how the value is called in the tables. */
+/* Completions by the name of the value in the tables. */
 static const struct {
 	const char *value;
 	void (*add)(const struct completion_line *l);
 } values[] = {
-	{ "T[:V]", add_tasks },
-	{ "M", add_models },
-	{ "AGENT", add_agents },
-	{ "FILE", add_files },
-	{ "RUN", add_files },
-	{ "SRC", add_files },
-	{ "-- COMMAND", add_files },
-	{ "DIR", add_folders },
+	{ "T[:V]", complete_add_tasks },
+	{ "M", complete_add_models },
+	{ "AGENT", complete_add_agents },
+	{ "FILE", complete_add_files },
+	{ "RUN", complete_add_files },
+	{ "SRC", complete_add_files },
+	{ "-- COMMAND", complete_add_files },
+	{ "DIR", complete_add_folders },
 };
 
-static void add_value(const struct completion_line *l, const char *value)
+static void complete_add_value(const struct completion_line *l, const char *value)
 {
 	for (size_t i = 0; value && i < ARRAY_SIZE(values); i++) {
 		size_t n = strlen(values[i].value);
 
-		/* "M" is that of "M,...", and not of "MODEL". */
+		/* "M" matches "M,...", and not "MODEL". */
 		if (str_starts(value, values[i].value) && !(value[n] >= 'A' && value[n] <= 'Z')) {
 			values[i].add(l);
 			return;
@@ -140,8 +135,8 @@ static void add_value(const struct completion_line *l, const char *value)
 	}
 }
 
-/* The value of an option begins at `text`, in or as the last word. */
-static void add_option_value(
+/* Completes the value of an option, which begins at `text` in the last word. */
+static void complete_add_option_value(
 		struct completion_line *l, const struct cmd_option *o, const char *text)
 {
 	const char *comma = o->kind == OPTION_LIST ? strrchr(text, ',') : NULL;
@@ -149,30 +144,30 @@ static void add_option_value(
 	l->rest = comma ? comma + 1 : text;
 	l->n_kept = (size_t)(l->rest - l->kept);
 	for (int i = 0; o->choices && o->choices[i]; i++)
-		add(l, o->choices[i], "");
+		complete_add(l, o->choices[i], "");
 	if (!o->choices)
-		add_value(l, o->value);
+		complete_add_value(l, o->value);
 }
 
-static void add_options(const struct completion_line *l, const struct cmd_option *table)
+static void complete_add_options(const struct completion_line *l, const struct cmd_option *table)
 {
 	for (const struct cmd_option *o = table; o && o->kind; o++) {
 		auto_free char *name = o->help ? xasprintf("--%s", o->name) : NULL;
 
 		if (name)
-			add(l, name, o->help);
+			complete_add(l, name, o->help);
 	}
 }
 
-static void add_commands(const struct completion_line *l, const struct command *group)
+static void complete_add_commands(const struct completion_line *l, const struct command *group)
 {
 	for (size_t i = 0; group->commands[i]; i++)
-		add(l, group->commands[i]->name, group->commands[i]->summary);
+		complete_add(l, group->commands[i]->name, group->commands[i]->summary);
 }
 
 /* --- the words before it ---------------------------------------------------------------------- */
 
-static bool is_named(const struct cmd_option *o, const char *word)
+static bool complete_is_named(const struct cmd_option *o, const char *word)
 {
 	size_t n = strcspn(word, "=");
 
@@ -185,27 +180,22 @@ static bool is_named(const struct cmd_option *o, const char *word)
 	return !o->name[n - 2];
 }
 
-static const struct cmd_option *find_option(const struct command *c, const char *word)
+static const struct cmd_option *complete_find_option(const struct command *c, const char *word)
 {
 	for (const struct cmd_option *o = c->options; o && o->kind; o++)
-		if (is_named(o, word))
+		if (complete_is_named(o, word))
 			return o;
 	return NULL;
 }
 
-static bool takes_value(const struct cmd_option *o)
+static bool complete_takes_value(const struct cmd_option *o)
 {
 	return o && o->kind != OPTION_FLAG && o->kind != OPTION_NOTED && o->kind != OPTION_REFUSED;
 }
 
-static bool takes_many(const struct completion_line *l)
-{
-	return !l->command->max_args &&
-			(l->open->kind == OPTION_LIST || l->open->kind == OPTION_REPEAT);
-}
-
-/* Where tasks are looked up depends on two options. */
-static void note_value(struct completion_line *l, const struct cmd_option *o, const char *value)
+/* Two options say where tasks are looked up. */
+static void complete_note_value(
+		struct completion_line *l, const struct cmd_option *o, const char *value)
 {
 	if (str_eq(o->name, "tasks-dir"))
 		l->tasks_dir = value;
@@ -213,17 +203,17 @@ static void note_value(struct completion_line *l, const struct cmd_option *o, co
 		l->mlgym_root = value;
 }
 
-static void pass_option(struct completion_line *l, const char *word)
+static void complete_pass_option(struct completion_line *l, const char *word)
 {
-	const struct cmd_option *o = find_option(l->command, word);
+	const struct cmd_option *o = complete_find_option(l->command, word);
 	const char *equals = strchr(word, '=');
 
-	l->open = takes_value(o) && !equals ? o : NULL;
+	l->open = complete_takes_value(o) && !equals ? o : NULL;
 	if (o && equals)
-		note_value(l, o, equals + 1);
+		complete_note_value(l, o, equals + 1);
 }
 
-static void pass(struct completion_line *l, const char *word)
+static void complete_pass(struct completion_line *l, const char *word)
 {
 	if (l->only_args || (word[0] != '-' && !l->open)) {
 		l->n_args++;
@@ -231,32 +221,35 @@ static void pass(struct completion_line *l, const char *word)
 	} else if (str_eq(word, "--")) {
 		l->only_args = true;
 	} else if (word[0] == '-') {
-		pass_option(l, word);
+		complete_pass_option(l, word);
 	} else {
-		note_value(l, l->open, word);
-		l->open = takes_many(l) ? l->open : NULL;
+		complete_note_value(l, l->open, word);
+		/* A list takes the following words too, if the command has no arguments. */
+		if (l->command->max_args ||
+				(l->open->kind != OPTION_LIST && l->open->kind != OPTION_REPEAT))
+			l->open = NULL;
 	}
 }
 
-static void add_last(struct completion_line *l, const char *word)
+static void complete_add_last(struct completion_line *l, const char *word)
 {
 	const char *equals = strchr(word, '=');
 	const struct cmd_option *o = NULL;
 
 	l->kept = l->rest = word;
 	if (l->open && word[0] != '-') {
-		add_option_value(l, l->open, word);
+		complete_add_option_value(l, l->open, word);
 		return;
 	}
 	if (!l->only_args && str_starts(word, "--") && equals)
-		o = find_option(l->command, word);
-	if (takes_value(o)) {
-		add_option_value(l, o, equals + 1);
+		o = complete_find_option(l->command, word);
+	if (complete_takes_value(o)) {
+		complete_add_option_value(l, o, equals + 1);
 	} else if (!l->only_args && (word[0] == '-' || !l->command->max_args)) {
-		add_options(l, l->command->options);
-		add_options(l, options_common);
+		complete_add_options(l, l->command->options);
+		complete_add_options(l, options_common);
 	} else if (l->n_args < l->command->max_args) {
-		add_value(l, l->command->arguments);
+		complete_add_value(l, l->command->arguments);
 	}
 }
 
@@ -273,17 +266,17 @@ void cmd_complete(struct buf *out, const char *const *words, size_t n)
 		if (!l.command)
 			return;
 		if (l.command == &command_help && l.rest[0] != '-') {
-			l.command = &cmd_root; /* its arguments are commands */
+			l.command = &cmd_root; /* the arguments of `help` are commands */
 			of_help = true;
 		}
 	}
 	if (l.command->commands) {
-		add_commands(&l, l.command);
-		add(&l, "--help", "show this text");
+		complete_add_commands(&l, l.command);
+		complete_add(&l, "--help", "show this text");
 		return;
 	}
 	for (; at + 1 < n && !of_help; at++)
-		pass(&l, words[at]);
+		complete_pass(&l, words[at]);
 	if (n && !of_help)
-		add_last(&l, words[n - 1]);
+		complete_add_last(&l, words[n - 1]);
 }

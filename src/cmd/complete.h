@@ -7,6 +7,6 @@
 /* Adds the candidates for the last of the words after "fumehood". */
 void cmd_complete(struct buf *out, const char *const *words, size_t n);
 
-extern const struct command command_help; /* whose arguments are commands */
+extern const struct command command_help;
 
 #endif

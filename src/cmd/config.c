@@ -10,15 +10,15 @@
 
 #include <stdio.h>
 
-/* fumehood config: what files in YAML may say. */
+/* fumehood config: the keys of YAML files. */
 
 #define TEXT_BYTES_MAX (1024 * 1024)
 
-/* Every kind of file. */
+/* All kinds of files. */
 static const struct schema *const files[] = { &task_schema, &dataset_schema, &agent_schema,
 	&sweep_schema };
 
-static int unknown_struct(
+static int config_refuse_struct(
 		const struct command_context *ctx, const struct schema *const *all, size_t n)
 {
 	auto_buf struct buf names = BUF_INIT(4096);
@@ -28,7 +28,7 @@ static int unknown_struct(
 	return cmd_misuse(ctx, "no struct '%s'; there are: %s", ctx->args[0], buf_str(&names));
 }
 
-static void put_key(struct pyjson_writer *w, const struct field *f)
+static void config_put_key(struct pyjson_writer *w, const struct field *f)
 {
 	auto_buf struct buf takes = BUF_INIT(4096);
 
@@ -42,7 +42,7 @@ static void put_key(struct pyjson_writer *w, const struct field *f)
 	pyjson_end_object(w);
 }
 
-static void add_json(struct buf *out, const struct schema *schema)
+static void config_add_json(struct buf *out, const struct schema *schema)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
 
@@ -51,7 +51,7 @@ static void add_json(struct buf *out, const struct schema *schema)
 	pyjson_put_text(&w, "help", schema->help);
 	pyjson_put_array(&w, "keys");
 	for (const struct field *f = schema->fields; f->name; f++)
-		put_key(&w, f);
+		config_put_key(&w, f);
 	pyjson_end_array(&w);
 	pyjson_end_object(&w);
 	buf_add_char(out, '\n');
@@ -69,14 +69,14 @@ static int run_config_docs(struct command_context *ctx)
 		if (ctx->n_args && !str_eq(ctx->args[0], all[i]->name))
 			continue;
 		if (ctx->json) {
-			add_json(&text, all[i]);
+			config_add_json(&text, all[i]);
 			continue;
 		}
 		buf_add_str(&text, text.len ? "\n" : "");
 		schema_document(&text, all[i]);
 	}
 	if (!text.len)
-		return unknown_struct(ctx, all, n);
+		return config_refuse_struct(ctx, all, n);
 	fputs(buf_str(&text), stdout);
 	return CMD_OK;
 }

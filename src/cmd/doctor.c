@@ -28,8 +28,8 @@
 #include <unistd.h>
 
 /*
- * `doctor`: each thing that a sandbox needs, tried for real, with the way out of the refusals that
- * machines are known for. A check is a function and a line in the table.
+ * fumehood doctor: tries each thing that a sandbox needs, and names the fix of known refusals. A
+ * check is a function and a line in the table.
  */
 struct doctor_finding {
 	bool ok;
@@ -43,7 +43,7 @@ struct check {
 	void (*run)(struct doctor_finding *f);
 };
 
-__attribute__((format(printf, 2, 3))) static void detail(
+__attribute__((format(printf, 2, 3))) static void doctor_detail(
 		struct doctor_finding *f, const char *format, ...)
 {
 	va_list ap;
@@ -53,7 +53,7 @@ __attribute__((format(printf, 2, 3))) static void detail(
 	va_end(ap);
 }
 
-__attribute__((format(printf, 2, 3))) static void fix(
+__attribute__((format(printf, 2, 3))) static void doctor_fix(
 		struct doctor_finding *f, const char *format, ...)
 {
 	va_list ap;
@@ -64,7 +64,7 @@ __attribute__((format(printf, 2, 3))) static void fix(
 }
 
 /* The number in a file of /proc/sys; -1 if there is none. */
-static int64_t setting(const char *path)
+static int64_t doctor_setting(const char *path)
 {
 	auto_buf struct buf text = BUF_INIT(64);
 	int64_t n;
@@ -80,7 +80,7 @@ static int64_t setting(const char *path)
 #define KERNEL_MAJOR 6
 #define KERNEL_MINOR 1
 
-static void check_kernel(struct doctor_finding *f)
+static void doctor_check_kernel(struct doctor_finding *f)
 {
 	struct utsname u;
 	long major, minor;
@@ -90,14 +90,14 @@ static void check_kernel(struct doctor_finding *f)
 	major = strtol(u.release, &end, 10);
 	minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 	f->ok = major > KERNEL_MAJOR || (major == KERNEL_MAJOR && minor >= KERNEL_MINOR);
-	detail(f, "Linux %s", u.release);
+	doctor_detail(f, "Linux %s", u.release);
 	if (!f->ok)
-		fix(f, "a kernel of %d.%d or later is needed (Debian 12 has it)", KERNEL_MAJOR,
-				KERNEL_MINOR);
+		doctor_fix(f, "a kernel of %d.%d or later is needed (Debian 12 has it)",
+				KERNEL_MAJOR, KERNEL_MINOR);
 }
 
-/* In a child, since a namespace can't be left. Its exit status is the errno. */
-static int try_user_namespace(void)
+/* Makes the namespace in a child, because a process can't leave one. Returns the errno or 0. */
+static int doctor_try_user_namespace(void)
 {
 	pid_t pid = fork();
 	int status;
@@ -109,81 +109,81 @@ static int try_user_namespace(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 }
 
-static void check_user_namespaces(struct doctor_finding *f)
+static void doctor_check_user_namespaces(struct doctor_finding *f)
 {
-	int error = try_user_namespace();
+	int error = doctor_try_user_namespace();
 
 	f->ok = error == 0;
-	detail(f, "%s", error ? strerror(error) : "can be made");
+	doctor_detail(f, "%s", error ? strerror(error) : "can be made");
 	if (f->ok)
 		return;
 	if (error == EPERM && chroot_here()) {
-		detail(f, "refused, because this is a chroot");
-		fix(f,
+		doctor_detail(f, "refused, because this is a chroot");
+		doctor_fix(f,
 				"make its folder DIR the root of a mount namespace: as root, outside, "
 				"unshare --mount sh -c 'mount --rbind DIR DIR && cd DIR && pivot_root . . "
 				"&& umount -l . && exec bash'");
-	} else if (setting("/proc/sys/user/max_user_namespaces") == 0)
-		fix(f, "as root: sysctl -w user.max_user_namespaces=65536");
-	else if (setting("/proc/sys/kernel/unprivileged_userns_clone") == 0)
-		fix(f, "as root: sysctl -w kernel.unprivileged_userns_clone=1");
-	else if (setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
-		fix(f,
+	} else if (doctor_setting("/proc/sys/user/max_user_namespaces") == 0)
+		doctor_fix(f, "as root: sysctl -w user.max_user_namespaces=65536");
+	else if (doctor_setting("/proc/sys/kernel/unprivileged_userns_clone") == 0)
+		doctor_fix(f, "as root: sysctl -w kernel.unprivileged_userns_clone=1");
+	else if (doctor_setting("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1)
+		doctor_fix(f,
 				"Ubuntu's AppArmor restricts them: as root, sysctl -w "
 				"kernel.apparmor_restrict_unprivileged_userns=0, or give this program a profile "
 				"with `userns,`");
 	else
-		fix(f,
+		doctor_fix(f,
 				"inside a container, its seccomp profile refuses them: run it with "
 				"--security-opt seccomp=unconfined");
 }
 
-static void fix_ids(struct doctor_finding *f)
+static void doctor_fix_ids(struct doctor_finding *f)
 {
 	int64_t first, last;
 	char name[256];
 
 	if (!idmap_user_name(name, sizeof(name)))
-		fix(f,
+		doctor_fix(f,
 				"newuidmap wants a user with a name: as root, useradd --uid %u NAME, "
 				"which gives subordinate ids, too",
 				(unsigned)geteuid());
 	else if (!idmap_free_range(geteuid(), &first, &last))
-		fix(f, "as root: make room in /etc/subuid and /etc/subgid, where no range is free");
+		doctor_fix(f, "as root: make room in /etc/subuid and /etc/subgid, where no range is free");
 	else
-		fix(f,
+		doctor_fix(f,
 				"as root: %susermod --add-subuids %" PRId64 "-%" PRId64
 				" --add-subgids %" PRId64 "-%" PRId64 " %s",
-				/* usermod takes these options only where the files are there. */
+				/* usermod needs both files for these options. */
 				path_exists("/etc/subuid") && path_exists("/etc/subgid")
 						? ""
 						: "touch /etc/subuid /etc/subgid && ",
 				first, last, first, last, name);
 }
 
-static void check_ids(struct doctor_finding *f)
+static void doctor_check_ids(struct doctor_finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
 
 	f->ok = idmap_check(&err) == 0;
-	detail(f, "%s", f->ok ? "subordinate ids can be mapped" : err.message);
+	doctor_detail(f, "%s", f->ok ? "subordinate ids can be mapped" : err.message);
 	if (!f->ok && strstr(err.message, "uidmap"))
-		fix(f, "as root: apt-get install uidmap");
+		doctor_fix(f, "as root: apt-get install uidmap");
 	else if (!f->ok)
-		fix_ids(f);
+		doctor_fix_ids(f);
 }
 
-static void check_plugin(struct doctor_finding *f)
+static void doctor_check_plugin(struct doctor_finding *f)
 {
 	const char *plugin = places_get()->guest_plugin;
 
 	f->ok = access(plugin, R_OK) == 0;
-	detail(f, "%s%s", plugin, f->ok ? "" : " is not there");
+	doctor_detail(f, "%s%s", plugin, f->ok ? "" : " is not there");
 	if (!f->ok)
-		fix(f, "build it: make (it needs the package bash-builtins)");
+		doctor_fix(f, "build it: make (it needs the package bash-builtins)");
 }
 
-/* The known refusals on the way to a sandbox, by what the error says. */
+/* Fixes of known refusals, by a part of the error. */
 static const struct {
 	const char *says, *fix;
 } refusals[] = {
@@ -207,14 +207,14 @@ static const struct {
 			"apt-get install --reinstall uidmap" },
 };
 
-static void explain(struct doctor_finding *f)
+static void doctor_explain(struct doctor_finding *f)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(refusals) && !f->fix[0]; i++)
 		if (strstr(f->detail, refusals[i].says))
-			fix(f, "%s", refusals[i].fix);
+			doctor_fix(f, "%s", refusals[i].fix);
 }
 
-static int run_true(struct owner *owner, struct fh_error *err)
+static int doctor_run_true(struct owner *owner, struct fh_error *err)
 {
 	static const struct layer_item item = { .target = "workspace" };
 	struct sandbox *sb;
@@ -229,7 +229,7 @@ static int run_true(struct owner *owner, struct fh_error *err)
 		return r;
 	session = session_new(sb, 4096);
 	r = session_command(session, "touch a && rm a", 10000, false, err);
-	if (r == 0 &&
+	if (r >= 0 &&
 			(session_result(session)->outcome != SESSION_OK ||
 					session_result(session)->exit_code != 0))
 		r = error_say(err, EIO, "%s", buf_str(session_result(session)->output));
@@ -238,124 +238,112 @@ static int run_true(struct owner *owner, struct fh_error *err)
 	return r;
 }
 
-/* An owner whose sandbox has run a command, so that what this machine gives is known; NULL: there are
- * no sandboxes. */
-static struct owner *try_owner(struct fh_error *err)
+/* Opens an owner and runs a command in a sandbox, which shows its abilities. NULL: it failed. */
+static struct owner *doctor_try_owner(struct fh_error *err)
 {
 	struct owner *owner = NULL;
 
 	if (owner_open(&(struct owner_options){ .label = "doctor" }, &owner, err) < 0)
 		return NULL;
-	if (run_true(owner, err) == 0)
+	if (doctor_run_true(owner, err) == 0)
 		return owner;
 	owner_close(owner);
 	return NULL;
 }
 
-/* Without the advice to run this very program. */
-static void say_here(struct doctor_finding *f, const char *message)
-{
-	const char *advice = strstr(message, ERROR_SEE_DOCTOR);
-
-	detail(f, "%.*s", (int)(advice ? (size_t)(advice - message) : strlen(message)), message);
-}
-
-static void check_sandbox(struct doctor_finding *f)
+static void doctor_check_sandbox(struct doctor_finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	int64_t began = clock_now_ns();
-	struct owner *owner = try_owner(&err);
+	struct owner *owner = doctor_try_owner(&err);
+	char *advice = strstr(err.message, ERROR_SEE_DOCTOR);
 
 	f->ok = owner != NULL;
+	if (advice)
+		*advice = '\0';
 	if (f->ok)
-		detail(f, "a sandbox ran a command %.0f ms after this program began one",
+		doctor_detail(f, "a sandbox ran a command %.0f ms after this program began one",
 				(double)(clock_now_ns() - began) / 1e6);
 	else
-		say_here(f, err.message);
+		doctor_detail(f, "%s", err.message);
 	owner_close(owner);
-	explain(f);
+	doctor_explain(f);
 }
 
-static void judge_overlay(struct doctor_finding *f, const struct owner_abilities *can)
+/* The caller closes the owner, which has the text of the abilities. NULL: the detail says why. */
+static struct owner *doctor_abilities(struct doctor_finding *f, struct owner_abilities *out)
 {
-	f->ok = can->overlay;
-	if (f->ok) {
-		detail(f, "a task's files are shared between episodes");
-		return;
-	}
-	detail(f, "a task's files are copied into each episode");
-	fix(f, "a kernel of 6.6 or later lets them be shared (attributes on tmpfs)");
-}
+	struct owner *owner = doctor_try_owner(NULL);
 
-static void judge_groups(struct doctor_finding *f, const struct owner_abilities *can)
-{
-	f->ok = can->groups;
-	if (f->ok) {
-		detail(f, "limits and usage are an episode's");
-		return;
-	}
-	detail(f, "%s", can->no_groups);
-	if (geteuid() == 0)
-		fix(f,
-				"mount them where this process may make folders in its own group, as "
-				"containers do when they are told to");
+	if (owner)
+		owner_abilities(owner, out);
 	else
-		fix(f, "run under `systemd-run --user --scope -p Delegate=yes`, or as root");
+		doctor_detail(f, "not known without a sandbox");
+	return owner;
 }
 
-static void judge(struct doctor_finding *f,
-		void (*judge_one)(struct doctor_finding *f, const struct owner_abilities *can))
+static void doctor_check_overlay(struct doctor_finding *f)
 {
 	struct owner_abilities can;
-	struct owner *owner = try_owner(NULL);
+	struct owner *owner = doctor_abilities(f, &can);
 
-	if (owner) {
-		owner_abilities(owner, &can);
-		judge_one(f, &can);
-	} else {
-		detail(f, "not known without a sandbox");
-	}
+	if (!owner)
+		return;
+	f->ok = can.overlay;
+	doctor_detail(f, "a task's files are %s",
+			f->ok ? "shared between episodes" : "copied into each episode");
+	if (!f->ok)
+		doctor_fix(f, "a kernel of 6.6 or later lets them be shared (attributes on tmpfs)");
 	owner_close(owner);
 }
 
-static void check_overlay(struct doctor_finding *f)
+static void doctor_check_groups(struct doctor_finding *f)
 {
-	judge(f, judge_overlay);
+	struct owner_abilities can;
+	struct owner *owner = doctor_abilities(f, &can);
+
+	if (!owner)
+		return;
+	f->ok = can.groups;
+	doctor_detail(f, "%s", f->ok ? "limits and usage are an episode's" : can.no_groups);
+	if (!f->ok && geteuid() == 0)
+		doctor_fix(f,
+				"mount them where this process may make folders in its own group, as "
+				"containers do when they are told to");
+	else if (!f->ok)
+		doctor_fix(f, "run under `systemd-run --user --scope -p Delegate=yes`, or as root");
+	owner_close(owner);
 }
 
-static void check_groups(struct doctor_finding *f)
-{
-	judge(f, judge_groups);
-}
-
-static void check_python(struct doctor_finding *f)
+static void doctor_check_python(struct doctor_finding *f)
 {
 	f->ok = access("/usr/bin/python3", X_OK) == 0;
-	detail(f, "/usr/bin/python3%s", f->ok ? "" : " can't be run");
+	doctor_detail(f, "/usr/bin/python3%s", f->ok ? "" : " can't be run");
 	if (!f->ok)
-		fix(f, "apt-get install python3");
+		doctor_fix(f, "apt-get install python3");
 }
 
-static void check_linter(struct doctor_finding *f)
+static void doctor_check_linter(struct doctor_finding *f)
 {
 	f->ok = access("/usr/lib/python3/dist-packages/flake8", R_OK) == 0;
-	detail(f, "flake8 for %s",
+	doctor_detail(f, "flake8 for %s",
 			f->ok ? "/usr/bin/python3"
 			      : "/usr/bin/python3 is missing: agents' edits go unchecked");
 	if (!f->ok)
-		fix(f, "apt-get install flake8");
+		doctor_fix(f, "apt-get install flake8");
 }
 
-static void check_papers(struct doctor_finding *f)
+static void doctor_check_papers(struct doctor_finding *f)
 {
 	f->ok = access("/usr/bin/pdftotext", X_OK) == 0;
-	detail(f, "pdftotext%s", f->ok ? "" : " is missing: parse_pdf_url keeps PDFs as they are");
+	doctor_detail(f, "pdftotext%s",
+			f->ok ? "" : " is missing: parse_pdf_url keeps PDFs as they are");
 	if (!f->ok)
-		fix(f, "apt-get install poppler-utils");
+		doctor_fix(f, "apt-get install poppler-utils");
 }
 
-/* None is fine. A driver whose devices nobody has made yet is not: a program of its own makes them. */
-static void check_gpus(struct doctor_finding *f)
+/* No GPU is fine. A driver without device files is not: another program has to make them. */
+static void doctor_check_gpus(struct doctor_finding *f)
 {
 	auto_buf struct buf list = BUF_INIT(sizeof(f->detail) / 2);
 	struct fh_error err = FH_ERROR_INIT;
@@ -366,64 +354,65 @@ static void check_gpus(struct doctor_finding *f)
 		buf_printf(&list, "%s%d", i ? ", " : n > 1 ? "GPUs " : "GPU ", numbers[i]);
 	f->ok = err.code == 0 && (n || !path_exists("/proc/driver/nvidia/version"));
 	if (err.code)
-		detail(f, "%s", err.message);
+		doctor_detail(f, "%s", err.message);
 	else if (n)
-		detail(f, "%s: an agent has those that --gpus-per-agent or --gpus give it",
+		doctor_detail(f, "%s: an agent has those that --gpus-per-agent or --gpus give it",
 				buf_str(&list));
 	else
-		detail(f, "none of NVIDIA's: --gpus finds them as /dev/nvidia0, /dev/nvidia1 and so on");
+		doctor_detail(f,
+				"none of NVIDIA's: --gpus finds them as /dev/nvidia0, /dev/nvidia1 and so on");
 	if (err.code)
-		fix(f, "as root: chmod 666 /dev/nvidia*");
+		doctor_fix(f, "as root: chmod 666 /dev/nvidia*");
 	else if (!f->ok)
-		fix(f, "there is a driver: nvidia-smi or nvidia-modprobe, as root, makes its devices");
+		doctor_fix(f, "there is a driver: nvidia-smi or nvidia-modprobe, as root, makes its devices");
 }
 
-static void check_state(struct doctor_finding *f)
+static void doctor_check_state(struct doctor_finding *f)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	auto_free char *dir = NULL;
 
 	f->ok = places_state_dir(NULL, &dir, &err) == 0 && access(dir, W_OK) == 0;
-	detail(f, "%s%s", dir ? dir : err.message, dir && !f->ok ? " can't be written" : "");
+	doctor_detail(f, "%s%s", dir ? dir : err.message, dir && !f->ok ? " can't be written" : "");
 	if (!f->ok)
-		fix(f, "set FUMEHOOD_STATE to a folder that can be written");
+		doctor_fix(f, "set FUMEHOOD_STATE to a folder that can be written");
 }
 
-static void check_leftovers(struct doctor_finding *f)
+static void doctor_check_leftovers(struct doctor_finding *f)
 {
 	auto_free pid_t *list = NULL;
 	size_t n = leftovers_find(&list);
 
 	f->ok = n == 0;
 	if (f->ok) {
-		detail(f, "no sandbox lives on without its owner");
+		doctor_detail(f, "no sandbox lives on without its owner");
 		return;
 	}
-	detail(f, "%zu sandbox%s without an owner, of process %d%s", n,
+	doctor_detail(f, "%zu sandbox%s without an owner, of process %d%s", n,
 			n == 1 ? " lives on" : "es live on", (int)list[0],
 			n == 1 ? "" : " and others");
-	fix(f, "fumehood sandbox gc");
+	doctor_fix(f, "fumehood sandbox gc");
 }
 
 static const struct check checks[] = {
-	{ "kernel", true, check_kernel },
-	{ "user namespaces", true, check_user_namespaces },
-	{ "subordinate ids", true, check_ids },
-	{ "bash plugin", true, check_plugin },
-	{ "sandbox", true, check_sandbox },
-	{ "state folder", true, check_state },
-	{ "overlay", false, check_overlay },
-	{ "control groups", false, check_groups },
-	{ "python", false, check_python },
-	{ "linter", false, check_linter },
-	{ "papers", false, check_papers },
-	{ "gpus", false, check_gpus },
-	{ "leftovers", false, check_leftovers },
+	{ "kernel", true, doctor_check_kernel },
+	{ "user namespaces", true, doctor_check_user_namespaces },
+	{ "subordinate ids", true, doctor_check_ids },
+	{ "bash plugin", true, doctor_check_plugin },
+	{ "sandbox", true, doctor_check_sandbox },
+	{ "state folder", true, doctor_check_state },
+	{ "overlay", false, doctor_check_overlay },
+	{ "control groups", false, doctor_check_groups },
+	{ "python", false, doctor_check_python },
+	{ "linter", false, doctor_check_linter },
+	{ "papers", false, doctor_check_papers },
+	{ "gpus", false, doctor_check_gpus },
+	{ "leftovers", false, doctor_check_leftovers },
 };
 
 /* --- telling --------------------------------------------------------------------------------- */
 
-static void print_finding(const struct check *check, const struct doctor_finding *f)
+static void doctor_print_finding(const struct check *check, const struct doctor_finding *f)
 {
 	bool colours = term_colours(1);
 	const char *mark = f->ok ? "ok" : check->required ? "FAIL" : "less";
@@ -451,7 +440,7 @@ static int run_doctor(struct command_context *ctx)
 						f.ok, "required", checks[i].required, "detail",
 						f.detail, "fix", f.fix));
 		if (!ctx->json)
-			print_finding(&checks[i], &f);
+			doctor_print_finding(&checks[i], &f);
 	}
 	json_object_set_new(report, "ok", json_boolean(ok));
 	json_object_set_new(report, "checks", list);

@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* fumehood env: an environment that is served over standard input and output (run/env_server.h). */
+/* fumehood env: serves an environment over standard input and output (run/env_server.h). */
 
 struct env_command {
 	struct env_server_options server;

@@ -7,11 +7,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* fumehood export: MLGym's files from the events of runs, for those that were killed before they
- * could write them. */
+/* fumehood export: writes MLGym's files from the events of runs that were killed. */
 
-/* A folder of a run, or the event log in it. */
-static char *run_folder(const char *path)
+/* `path` is the folder of a run, or a file in it. Heap. */
+static char *export_folder(const char *path)
 {
 	return path_is_dir(path) ? path_normalise(path) : path_dirname(path);
 }
@@ -34,7 +33,7 @@ static void export_print_json(const char *path, const char *traj, const struct e
 static int export_one(const char *path, bool json, struct fh_error *err)
 {
 	__attribute__((cleanup(export_release))) struct exported e = { 0 };
-	auto_free char *dir = run_folder(path);
+	auto_free char *dir = export_folder(path);
 	auto_free char *traj = NULL;
 	int r;
 

@@ -24,7 +24,7 @@ static const struct cmd_option options[] = {
 	{},
 };
 
-static int write_man(const char *folder)
+static int help_write_man(const char *folder)
 {
 	struct fh_error err;
 
@@ -37,7 +37,7 @@ static int run_help(struct command_context *ctx)
 	auto_buf struct buf text = BUF_INIT(CMD_HELP_BYTES);
 
 	if (o->man)
-		return write_man(o->man);
+		return help_write_man(o->man);
 	if (o->complete)
 		cmd_complete(&text, ctx->args, ctx->n_args);
 	else if (cmd_given(ctx, "completion"))

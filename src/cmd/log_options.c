@@ -29,7 +29,6 @@ int log_options_read(const struct command_context *ctx, const struct log_choice 
 		.level = (enum log_level)level,
 		.json = choice->format == 1,
 		.fd = STDERR_FILENO,
-		/* A person who only sees warnings knows what time it is. */
 		.time = choice->format == 1 || level < LOG_WARN,
 	};
 	return 0;

@@ -5,9 +5,9 @@
 #include "base/log.h"
 #include "cli/cmd.h"
 
-/* What commands that log have in common: rows of their tables of options, and how they are read. */
+/* Options of commands that log: rows of their tables, and the reader. */
 struct log_choice {
-	int level;  /* an enum log_level, if it was given */
+	int level;  /* enum log_level, if it was given */
 	int format; /* index into log_formats */
 };
 
@@ -23,7 +23,7 @@ extern const char *const log_levels[], *const log_formats[];
 	  "as lines for people, or a JSON object a line", "text", log_formats }
 /* clang-format on */
 
-/* The program's log, on stderr; `otherwise` is the level if nobody says one. -EINVAL. */
+/* Reads the options and $FUMEHOOD_LOG. `otherwise` is the default level. -EINVAL. */
 int log_options_read(const struct command_context *ctx, const struct log_choice *choice,
 		enum log_level otherwise, struct log_options *out, struct fh_error *err);
 

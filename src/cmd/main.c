@@ -35,7 +35,7 @@ static const struct command *const commands[] = {
 	NULL,
 };
 
-/* Beside --help: cmd_main() looks for it before a command's name. */
+/* cmd_main() reads this option before a command's name. */
 static const struct cmd_option options[] = {
 	{ "version", 'V', OPTION_FLAG, 0, .help = "print the version" },
 	{},
@@ -70,9 +70,8 @@ const char *cmd_version(void)
 	return FUMEHOOD_VERSION;
 }
 
-/* A standard descriptor that is closed would be taken by the next file that is opened, and what is
- * printed would land in it. */
-static void fill_standard_fds(void)
+/* Fills closed standard descriptors: else the next file that is opened gets the output. */
+static void main_fill_fds(void)
 {
 	int fd = open("/dev/null", O_RDWR);
 
@@ -86,11 +85,11 @@ int main(int argc, char **argv)
 {
 	int status;
 
-	fill_standard_fds();
-	/* Only how wide characters are: numbers keep their point. */
+	main_fill_fds();
+	/* Set the width of characters. Numbers keep their decimal point. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	status = cmd_main(argc, (const char *const *)argv);
-	/* What was printed is part of the result: a full disk or a closed pipe is not done. */
+	/* Output is part of the result: fail if the disk is full or the pipe closed. */
 	if ((fflush(stdout) || ferror(stdout)) && status == CMD_OK) {
 		fprintf(stderr, "fumehood: can't write to standard output: %s\n", strerror(errno));
 		return CMD_FAILED;

@@ -131,7 +131,7 @@ static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *dat
 }
 
 /* Keeps the rest of a piece that the user does not read yet. No further piece comes until it is written. */
-static void take_output(void *arg, int slot, const char *data, size_t n)
+static void pipe_relay_take_output(void *arg, int slot, const char *data, size_t n)
 {
 	struct pipe_relay *relay = arg;
 	struct sink *s = &relay->sinks[slot == RUN_STREAM_1 ? 0 : 1];
@@ -148,7 +148,7 @@ bool pipe_relay_pending(const struct pipe_relay *relay)
 	return relay->sinks[0].pending.len || relay->sinks[1].pending.len;
 }
 
-static void flush(struct pipe_relay *relay)
+static void pipe_relay_flush(struct pipe_relay *relay)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(relay->sinks); i++) {
 		struct sink *s = &relay->sinks[i];
@@ -167,7 +167,7 @@ void pipe_relay_hungry(struct pipe_relay *relay)
 	relay->hungry = true;
 }
 
-static void feed(struct pipe_relay *relay)
+static void pipe_relay_feed(struct pipe_relay *relay)
 {
 	static char piece[SANDBOX_FEED_MAX];
 	ssize_t n = end_read(&relay->source, piece, sizeof(piece));
@@ -182,7 +182,7 @@ static void feed(struct pipe_relay *relay)
 
 /* --- both ------------------------------------------------------------------------------------ */
 
-static bool is_same(int a, int b)
+static bool pipe_relay_is_same(int a, int b)
 {
 	struct stat x, y;
 
@@ -191,7 +191,7 @@ static bool is_same(int a, int b)
 }
 
 /* A reader that has gone is told of by EPIPE, and not by the end of this process. */
-static void block_sigpipe(void)
+static void pipe_relay_block_sigpipe(void)
 {
 	sigset_t set;
 
@@ -203,7 +203,7 @@ static void block_sigpipe(void)
 struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
 {
 	struct pipe_relay *relay = xcalloc(1, sizeof(*relay));
-	bool one = fds[1] == 1 && fds[2] == 2 && is_same(1, 2);
+	bool one = fds[1] == 1 && fds[2] == 2 && pipe_relay_is_same(1, 2);
 
 	relay->sb = sb;
 	relay->source.number = relay->source.again = -1;
@@ -222,8 +222,8 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
 		end_open(&relay->source, 0, O_RDONLY);
 	if (relay->source.number >= 0)
 		fds[0] = RUN_INPUT;
-	block_sigpipe();
-	sandbox_on_output(sb, take_output, relay);
+	pipe_relay_block_sigpipe();
+	sandbox_on_output(sb, pipe_relay_take_output, relay);
 	return relay;
 }
 
@@ -255,7 +255,7 @@ void pipe_relay_waits(const struct pipe_relay *relay, struct waits *w)
 void pipe_relay_advance(struct pipe_relay *relay)
 {
 	if (pipe_relay_pending(relay))
-		flush(relay);
+		pipe_relay_flush(relay);
 	if (relay->hungry && relay->source.number >= 0)
-		feed(relay);
+		pipe_relay_feed(relay);
 }

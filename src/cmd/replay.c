@@ -31,14 +31,14 @@ struct replaying {
 	struct replay replay;
 };
 
-static void release(struct replaying *p)
+static void replaying_release(struct replaying *p)
 {
 	replay_close(&p->replay);
 }
 
 /* --- what is shown ---------------------------------------------------------------------------------------- */
 
-static void print_step(void *user, size_t i, const struct replay_step *step)
+static void replaying_print_step(void *user, size_t i, const struct replay_step *step)
 {
 	const struct replaying *r = user;
 	static const char *const styles[] = {
@@ -64,7 +64,7 @@ static void print_step(void *user, size_t i, const struct replay_step *step)
 	fputs(buf_str(&line), stdout);
 }
 
-static void print_summary(const struct replaying *p, const struct replay_verdicts *all)
+static void replaying_print_summary(const struct replaying *p, const struct replay_verdicts *all)
 {
 	const struct replay *r = &p->replay;
 	auto_buf struct buf line = BUF_INIT(LINE_BYTES_MAX);
@@ -97,14 +97,14 @@ static void print_summary(const struct replaying *p, const struct replay_verdict
 /* --- the command -------------------------------------------------------------------------------------------- */
 
 /* All that can be compared; where nothing can, nobody knows. */
-static bool all_equal(const struct replay_verdicts *v)
+static bool replaying_all_equal(const struct replay_verdicts *v)
 {
 	return !v->n[COMPARE_DIFFERENT] && !v->missing &&
 			v->n[COMPARE_EQUAL] + v->n[COMPARE_NORMALISED] > 0;
 }
 
 /* Prints why a run can't be played, for programs too, and returns the exit status. */
-static int replay_fail(const struct replaying *p, const struct fh_error *err)
+static int replaying_fail(const struct replaying *p, const struct fh_error *err)
 {
 	bool began = p->replay.episode.traj != NULL;
 
@@ -113,25 +113,25 @@ static int replay_fail(const struct replaying *p, const struct fh_error *err)
 	return began ? cmd_fail(err) : cmd_refuse(err);
 }
 
-static int play(struct replaying *p, struct fh_error *err)
+static int replaying_play(struct replaying *p, struct fh_error *err)
 {
 	int n = replay_prepare(&p->replay, err);
 
 	if (n < 0)
-		return replay_fail(p, err);
+		return replaying_fail(p, err);
 	interrupt_at_once(false);
 	n = replay_play(&p->replay, interrupt_fd(), err);
 	if (replay_is_opening(&p->replay))
-		interrupt_leave(n < 0 ? replay_fail(p, err) : interrupt_status());
+		interrupt_leave(n < 0 ? replaying_fail(p, err) : interrupt_status());
 	if (n < 0)
-		return replay_fail(p, err);
+		return replaying_fail(p, err);
 	interrupt_at_once(true);
 	return CMD_OK;
 }
 
-static int replay_one(struct command_context *ctx, size_t i)
+static int replaying_one(struct command_context *ctx, size_t i)
 {
-	__attribute__((cleanup(release))) struct replaying p = { .ctx = ctx,
+	__attribute__((cleanup(replaying_release))) struct replaying p = { .ctx = ctx,
 		.command = ctx->options };
 	struct replay_verdicts all = { 0 };
 	struct fh_error err;
@@ -139,14 +139,14 @@ static int replay_one(struct command_context *ctx, size_t i)
 
 	replay_init(&p.replay, &p.command->replay, ctx->args[i]);
 	p.replay.is_next = i > 0;
-	status = play(&p, &err);
+	status = replaying_play(&p, &err);
 	if (status != CMD_OK)
 		return status;
 	if (p.command->compare && !interrupt_wanted() &&
-			replay_compare(&p.replay, print_step, &p, &all, &err) < 0)
-		return replay_fail(&p, &err);
-	print_summary(&p, &all);
-	return p.replay.now && !all_equal(&all) ? CMD_FAILED : CMD_OK;
+			replay_compare(&p.replay, replaying_print_step, &p, &all, &err) < 0)
+		return replaying_fail(&p, &err);
+	replaying_print_summary(&p, &all);
+	return p.replay.now && !replaying_all_equal(&all) ? CMD_FAILED : CMD_OK;
 }
 
 /* One after the other. What can't be played, or differs, keeps no other from its turn. */
@@ -166,7 +166,7 @@ static int run_replay(struct command_context *ctx)
 
 		if (ctx->n_args > 1 && !ctx->json)
 			printf("%s%s:\n", i ? "\n" : "", ctx->args[i]);
-		status = replay_one(ctx, i);
+		status = replaying_one(ctx, i);
 		worst = status > worst ? status : worst;
 		fflush(stdout);
 	}

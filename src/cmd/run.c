@@ -32,7 +32,7 @@ struct runner {
 /* --- what is asked for ------------------------------------------------------------------------ */
 
 /* Refuses options that can't be changed in a run that has begun. */
-static int check_resume(struct runner *run)
+static int runner_check_resume(struct runner *run)
 {
 	static const char *const fixed[] = { "task", "task_config_path", "sweep", "model",
 		"replay_path", "variant", "seed", "judge-salt", "max-steps", "reward", "runs",
@@ -46,7 +46,7 @@ static int check_resume(struct runner *run)
 	return CMD_OK;
 }
 
-static int check_repeats(struct runner *run, const char *option, const struct texts *list)
+static int runner_check_repeats(struct runner *run, const char *option, const struct texts *list)
 {
 	size_t at;
 
@@ -55,10 +55,10 @@ static int check_repeats(struct runner *run, const char *option, const struct te
 	return cmd_misuse(run->ctx, "%s: '%s' would be played twice", option, list->items[at]);
 }
 
-static int check_options(struct runner *run)
+static int runner_check_options(struct runner *run)
 {
 	const struct run_options *o = &run->command->run;
-	int r = o->resume ? check_resume(run) : CMD_OK;
+	int r = o->resume ? runner_check_resume(run) : CMD_OK;
 
 	if (r != CMD_OK)
 		return r;
@@ -69,14 +69,14 @@ static int check_options(struct runner *run)
 		return cmd_misuse(run->ctx, "--task_config_path is --task: give one of them");
 	if (run->command->quiet && run->command->verbose)
 		return cmd_misuse(run->ctx, "--quiet and --verbose contradict each other");
-	r = check_repeats(run, "--task", &o->tasks);
-	return r == CMD_OK ? check_repeats(run, "--model", &o->models) : r;
+	r = runner_check_repeats(run, "--task", &o->tasks);
+	return r == CMD_OK ? runner_check_repeats(run, "--model", &o->models) : r;
 }
 
 /* --- what happens ----------------------------------------------------------------------------- */
 
 /* Lines for programs come in the order of the episodes, each as soon as it can. */
-static void print_json(struct runner *run)
+static void runner_print_json(struct runner *run)
 {
 	while (run->ctx->json && run->printed < run->run.plan.n) {
 		const struct episode *e = &run->run.plan.episodes[run->printed];
@@ -91,7 +91,7 @@ static void print_json(struct runner *run)
 	}
 }
 
-static void say_again(struct runner *r, const struct episode *e)
+static void runner_say_again(struct runner *r, const struct episode *e)
 {
 	auto_free char *task = run_report_task(e);
 	auto_free char *sentence =
@@ -100,7 +100,7 @@ static void say_again(struct runner *r, const struct episode *e)
 	run_view_say(&r->view, sentence);
 }
 
-static void on_event(void *user, enum run_event event, const struct episode *e)
+static void runner_on_event(void *user, enum run_event event, const struct episode *e)
 {
 	struct runner *r = user;
 
@@ -113,15 +113,15 @@ static void on_event(void *user, enum run_event event, const struct episode *e)
 		run_view_stepped(&r->view, e);
 		return;
 	case RUN_AGAIN:
-		say_again(r, e);
+		runner_say_again(r, e);
 		return;
 	case RUN_FOUND:
 		run_view_found(&r->view, e);
-		print_json(r);
+		runner_print_json(r);
 		return;
 	case RUN_ENDED:
 		run_view_ended(&r->view, e);
-		print_json(r);
+		runner_print_json(r);
 		return;
 	case RUN_STOPPING:
 		run_view_say(&r->view, "stopping; once more to stop at once");
@@ -132,7 +132,7 @@ static void on_event(void *user, enum run_event event, const struct episode *e)
 	}
 }
 
-static void on_played(void *user, const struct episode *e, const struct fh_step *step)
+static void runner_on_played(void *user, const struct episode *e, const struct fh_step *step)
 {
 	struct runner *r = user;
 
@@ -141,7 +141,7 @@ static void on_played(void *user, const struct episode *e, const struct fh_step 
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int start_log(struct runner *run, struct fh_error *err)
+static int runner_start_log(struct runner *run, struct fh_error *err)
 {
 	enum log_level otherwise = run->command->quiet ? LOG_ERROR : LOG_WARN;
 	int r = log_options_read(run->ctx, &run->command->log, otherwise, &run->log, err);
@@ -152,7 +152,7 @@ static int start_log(struct runner *run, struct fh_error *err)
 }
 
 /* What is drawn and drawn again would be written over by the log: it goes above that. */
-static void log_above_view(struct runner *run)
+static void runner_log_above_view(struct runner *run)
 {
 	if (!run->view.live)
 		return;
@@ -161,14 +161,14 @@ static void log_above_view(struct runner *run)
 	log_setup(&run->log);
 }
 
-static void stop_view(struct runner *run)
+static void runner_stop_view(struct runner *run)
 {
 	run->log.write = NULL;
 	log_setup(&run->log);
 	run_view_release(&run->view);
 }
 
-static void start_view(struct runner *run)
+static void runner_start_view(struct runner *run)
 {
 	const struct run_command *o = run->command;
 	const struct run_plan *plan = &run->run.plan;
@@ -176,10 +176,10 @@ static void start_view(struct runner *run)
 	bool live = term_redraws(STDERR_FILENO) && !plan->interactive;
 
 	run_view_init(&run->view, verbosity, live, plan->episodes, plan->n);
-	log_above_view(run);
+	runner_log_above_view(run);
 }
 
-static void say_found(struct runner *run)
+static void runner_say_found(struct runner *run)
 {
 	size_t found = run->run.plan.n_found, n = run->run.plan.n;
 	auto_free char *some = xasprintf(
@@ -191,7 +191,7 @@ static void say_found(struct runner *run)
 		run_view_say(&run->view, found < n ? some : all);
 }
 
-static void print_table(struct runner *run)
+static void runner_print_table(struct runner *run)
 {
 	auto_buf struct buf table = BUF_INIT(REPORT_BYTES_MAX);
 
@@ -220,13 +220,13 @@ static int runner_status(const struct runner *run)
 	return worst;
 }
 
-static void release(struct runner *run)
+static void runner_release(struct runner *run)
 {
 	run_close(&run->run);
 }
 
 /* Sets options that follow from others: MLGym's --num_agents N is --runs N --jobs N. */
-static void set_options(struct command_context *ctx)
+static void runner_set_options(struct command_context *ctx)
 {
 	struct run_command *c = ctx->options;
 
@@ -239,24 +239,24 @@ static void set_options(struct command_context *ctx)
 	c->run.human_out = ctx->json ? STDERR_FILENO : STDOUT_FILENO;
 }
 
-static int run_until_ended(struct runner *run)
+static int runner_play(struct runner *run)
 {
-	struct run_play play = { .on = on_event,
+	struct run_play play = { .on = runner_on_event,
 		.user = run,
 		.stop_fd = interrupt_fd(),
 		.wake_fd = interrupt_soft_fd() };
 	struct fh_error err;
 	int r, status;
 
-	start_view(run);
-	say_found(run);
+	runner_start_view(run);
+	runner_say_found(run);
 	if (run->command->verbose && !run->run.plan.interactive)
-		play.played = on_played;
+		play.played = runner_on_played;
 	play.interval_ms = run->view.live ? RUN_VIEW_INTERVAL_MS : -1;
 	r = run_play(&run->run, &play, &err);
-	stop_view(run);
+	runner_stop_view(run);
 	if (r == 0)
-		print_table(run);
+		runner_print_table(run);
 	status = r < 0 ? cmd_fail(&err) : runner_status(run);
 	if (run_is_opening(&run->run))
 		interrupt_leave(status);
@@ -265,23 +265,23 @@ static int run_until_ended(struct runner *run)
 
 static int run_run(struct command_context *ctx)
 {
-	__attribute__((cleanup(release))) struct runner run = { .ctx = ctx,
+	__attribute__((cleanup(runner_release))) struct runner run = { .ctx = ctx,
 		.command = ctx->options };
 	struct fh_error err;
 	int r;
 
-	set_options(ctx);
+	runner_set_options(ctx);
 	run_init(&run.run, &run.command->run);
-	r = check_options(&run);
+	r = runner_check_options(&run);
 	if (r != CMD_OK)
 		return r;
-	if (start_log(&run, &err) < 0 || run_prepare(&run.run, &err) < 0)
+	if (runner_start_log(&run, &err) < 0 || run_prepare(&run.run, &err) < 0)
 		return cmd_refuse(&err);
 	if (interrupt_setup(&err) < 0)
 		return cmd_fail(&err);
 	if (run_open(&run.run, &err) < 0)
 		return cmd_refuse(&err);
-	return run_until_ended(&run);
+	return runner_play(&run);
 }
 
 const struct command command_run = {

@@ -4,13 +4,13 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "cli/table.h"
 #include "cli/term.h"
 #include "cmd/run_player.h"
 #include "grade/score.h"
 #include "python/pyjson.h"
 
 #include <math.h>
-#include <string.h>
 
 #define PATHS_SHOWN 20 /* more runs than this are named by their folder alone */
 #define CELL_COLUMNS 44
@@ -25,7 +25,7 @@ char *run_report_task(const struct episode *e)
 	return xasprintf("%.*s%s%s", n, task, *e->variant ? ":" : "", e->variant);
 }
 
-static double seconds(const struct episode *e)
+static double run_report_seconds(const struct episode *e)
 {
 	int64_t end = e->ended_ns ? e->ended_ns : clock_now_ns();
 
@@ -34,7 +34,7 @@ static double seconds(const struct episode *e)
 
 char *run_report_time(const struct episode *e)
 {
-	double s = seconds(e);
+	double s = run_report_seconds(e);
 	int whole = (int)s;
 
 	if (s < 100)
@@ -44,15 +44,15 @@ char *run_report_time(const struct episode *e)
 	return xasprintf("%d h %02d m", whole / 3600, whole / 60 % 60);
 }
 
-static char *number(double v)
+char *run_report_number(double v)
 {
 	return isnan(v) ? xstrdup("-") : xasprintf("%.5g", v);
 }
 
 char *run_report_scores(const struct episode *e)
 {
-	auto_free char *baseline = number(e->scores.baseline_value);
-	auto_free char *best = number(e->scores.best_value);
+	auto_free char *baseline = run_report_number(e->scores.baseline_value);
+	auto_free char *best = run_report_number(e->scores.best_value);
 
 	if (isnan(e->scores.best_value))
 		return xstrdup(isnan(e->scores.baseline_value) ? "" : baseline);
@@ -60,19 +60,19 @@ char *run_report_scores(const struct episode *e)
 }
 
 /* 1, 0 or -1 for better, the same and worse than the baseline; 0 if not known. */
-static int compare(const struct episode *e)
+static int run_report_compare(const struct episode *e)
 {
 	return score_compare(run_report_result(e), e->scores.baseline_value, e->scores.maximize);
 }
 
-static const char *in_words(const struct episode *e)
+static const char *run_report_in_words(const struct episode *e)
 {
 	static const char *const words[] = { "worse", "equal", "better" };
 
-	return words[compare(e) + 1];
+	return words[run_report_compare(e) + 1];
 }
 
-static const char *status_of(const struct episode *e)
+static const char *run_report_status_of(const struct episode *e)
 {
 	if (e->failed)
 		return "failed";
@@ -82,136 +82,81 @@ static const char *status_of(const struct episode *e)
 void run_report_sentence(struct buf *out, const struct episode *e)
 {
 	auto_free char *time = run_report_time(e);
-	auto_free char *best = number(e->scores.best_value);
-	auto_free char *baseline = number(e->scores.baseline_value);
+	auto_free char *best = run_report_number(e->scores.best_value);
+	auto_free char *baseline = run_report_number(e->scores.baseline_value);
 
 	if (e->failed) {
 		buf_printf(out, "failed after %d step%s: %s", e->steps, e->steps == 1 ? "" : "s",
 				e->error.message);
 		return;
 	}
-	buf_printf(out, "%s after %d step%s and %s", status_of(e), e->steps,
+	buf_printf(out, "%s after %d step%s and %s", run_report_status_of(e), e->steps,
 			e->steps == 1 ? "" : "s", time);
 	if (!isnan(e->scores.best_value))
 		buf_printf(out, ", %s %s", e->scores.metric, best);
 	if (!isnan(e->scores.best_value) && !isnan(e->scores.baseline_value))
-		buf_printf(out, " (baseline %s, %s)", baseline, in_words(e));
+		buf_printf(out, " (baseline %s, %s)", baseline, run_report_in_words(e));
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
 
 enum report_column {
-	COLUMN_TASK,
-	COLUMN_PLAYER,
-	COLUMN_STATUS,
-	COLUMN_BASELINE,
-	COLUMN_BEST,
-	COLUMN_CHANGE,
-	COLUMN_STEPS,
-	COLUMN_TIME,
-	N_COLUMNS
+	REPORT_TASK,
+	REPORT_PLAYER,
+	REPORT_STATUS,
+	REPORT_BASELINE,
+	REPORT_BEST,
+	REPORT_CHANGE,
+	REPORT_STEPS,
+	REPORT_TIME,
+	N_REPORT_COLUMNS
 };
 
-static const char *const titles[N_COLUMNS] = {
-	[COLUMN_TASK] = "Task",
-	[COLUMN_PLAYER] = "Model",
-	[COLUMN_STATUS] = "Status",
-	[COLUMN_BASELINE] = "Baseline",
-	[COLUMN_BEST] = "Best",
-	[COLUMN_CHANGE] = "Change",
-	[COLUMN_STEPS] = "Steps",
-	[COLUMN_TIME] = "Time",
+static const char *const titles[N_REPORT_COLUMNS] = {
+	[REPORT_TASK] = "Task",
+	[REPORT_PLAYER] = "Model",
+	[REPORT_STATUS] = "Status",
+	[REPORT_BASELINE] = "Baseline",
+	[REPORT_BEST] = "Best",
+	[REPORT_CHANGE] = "Change",
+	[REPORT_STEPS] = "Steps",
+	[REPORT_TIME] = "Time",
 };
 
-struct report_row {
-	char *cells[N_COLUMNS];
-	const char *style;
-};
-
-static char *change_of(const struct episode *e)
+static char *run_report_change(const struct episode *e)
 {
 	double change = run_report_result(e) - e->scores.baseline_value;
 
 	if (isnan(change))
 		return xstrdup("-");
-	return xasprintf("%+.5g %s", compare(e) ? change : 0, in_words(e));
+	return xasprintf("%+.5g %s", run_report_compare(e) ? change : 0, run_report_in_words(e));
 }
 
-/* A cell of the table: one line of limited width, whatever is in it. */
-static char *cell(const char *text)
+static void run_report_add(
+		struct table *table, const struct run_players *players, const struct episode *e)
 {
-	auto_buf struct buf out = BUF_INIT(4096);
-
-	term_add_line(&out, text, CELL_COLUMNS);
-	return buf_take(&out);
-}
-
-static struct report_row make_row(const struct run_players *players, const struct episode *e)
-{
+	int compared = run_report_compare(e);
 	auto_free char *task = run_report_task(e);
 	auto_free char *player = run_player(players, e);
-	struct report_row row = {
-		.cells = {
-			[COLUMN_TASK] = cell(task),
-			[COLUMN_PLAYER] = cell(player),
-			[COLUMN_STATUS] = cell(status_of(e)),
-			[COLUMN_BASELINE] = number(e->scores.baseline_value),
-			[COLUMN_BEST] = number(e->scores.best_value),
-			[COLUMN_CHANGE] = change_of(e),
-			[COLUMN_STEPS] = xasprintf("%d", e->steps),
-			[COLUMN_TIME] = run_report_time(e),
-		},
-		.style = e->failed ? TERM_RED : compare(e) > 0 ? TERM_GREEN : compare(e) < 0 ? TERM_YELLOW : "",
-	};
+	struct table_row *row = table_add(table);
 
-	return row;
+	row->cells[REPORT_TASK] = term_cell(task, CELL_COLUMNS);
+	row->cells[REPORT_PLAYER] = term_cell(player, CELL_COLUMNS);
+	row->cells[REPORT_STATUS] = term_cell(run_report_status_of(e), CELL_COLUMNS);
+	row->cells[REPORT_BASELINE] = run_report_number(e->scores.baseline_value);
+	row->cells[REPORT_BEST] = run_report_number(e->scores.best_value);
+	row->cells[REPORT_CHANGE] = run_report_change(e);
+	row->cells[REPORT_STEPS] = xasprintf("%d", e->steps);
+	row->cells[REPORT_TIME] = run_report_time(e);
+	row->styled = e->failed ? REPORT_STATUS : REPORT_CHANGE;
+	row->style = e->failed         ? TERM_RED
+			: compared > 0 ? TERM_GREEN
+			: compared < 0 ? TERM_YELLOW
+				       : "";
 }
 
-static void add_cells(struct buf *out, const char *const *cells, const int *widths, int coloured,
-		const char *style)
-{
-	for (int c = 0; c < N_COLUMNS; c++) {
-		bool left = c <= COLUMN_STATUS;
-
-		if (!widths[c])
-			continue;
-		if (c)
-			buf_add_str(out, "  ");
-		if (!left)
-			term_add_pad(out, term_columns(cells[c]), widths[c]);
-		buf_add_str(out, c == coloured ? style : "");
-		buf_add_str(out, cells[c]);
-		buf_add_str(out, c == coloured && *style ? TERM_RESET : "");
-		if (left)
-			term_add_pad(out, term_columns(cells[c]), widths[c]);
-	}
-	buf_add_char(out, '\n');
-}
-
-static void add_rows(struct buf *out, const struct run_players *players, struct report_row *rows,
-		size_t n, bool colours)
-{
-	int widths[N_COLUMNS] = { 0 };
-
-	term_widen(widths, titles, N_COLUMNS);
-	for (size_t i = 0; i < n; i++)
-		term_widen(widths, (const char *const *)rows[i].cells, N_COLUMNS);
-	if (!players->several)
-		widths[COLUMN_PLAYER] = 0;
-	buf_add_str(out, term_style(colours, TERM_BOLD));
-	add_cells(out, titles, widths, -1, "");
-	buf_add_str(out, term_style(colours, TERM_RESET));
-	for (size_t i = 0; i < n; i++) {
-		int coloured = strcmp(rows[i].cells[COLUMN_STATUS], "failed") == 0 ? COLUMN_STATUS
-										   : COLUMN_CHANGE;
-
-		add_cells(out, (const char *const *)rows[i].cells, widths, coloured,
-				term_style(colours, rows[i].style));
-	}
-}
-
-/* Of a run whose record could not be ended nothing is promised. */
-static void add_paths(struct buf *out, const struct episode *episodes, size_t n)
+/* Names the records. A run whose record could not be finished is left out. */
+static void run_report_add_paths(struct buf *out, const struct episode *episodes, size_t n)
 {
 	size_t recorded = 0, begun = 0;
 
@@ -236,22 +181,17 @@ static void add_paths(struct buf *out, const struct episode *episodes, size_t n)
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours)
 {
 	struct run_players players = run_players_of(episodes, n);
-	struct report_row *rows = xcalloc(n + 1, sizeof(*rows));
-	size_t n_rows = 0;
+	struct table table = { titles, N_REPORT_COLUMNS, REPORT_BASELINE, NULL, 0 };
 
 	for (size_t i = 0; i < n; i++)
 		if (episode_was_begun(&episodes[i]))
-			rows[n_rows++] = make_row(&players, &episodes[i]);
-	if (n_rows) {
-		add_rows(out, &players, rows, n_rows, colours);
+			run_report_add(&table, &players, &episodes[i]);
+	if (table.n) {
+		table_print(out, &table, colours);
 		run_report_spread(out, episodes, n, colours);
-		add_paths(out, episodes, n);
+		run_report_add_paths(out, episodes, n);
 	}
-	for (size_t i = 0; i < n_rows; i++) {
-		for (int c = 0; c < N_COLUMNS; c++)
-			free(rows[i].cells[c]);
-	}
-	free(rows);
+	table_release(&table);
 }
 
 /* --- for programs ----------------------------------------------------------------------------- */
@@ -283,7 +223,7 @@ void run_report_json(struct buf *out, const struct episode *e)
 		pyjson_put_i64(&w, "tokens_received", e->stats.tokens_received);
 		pyjson_put_i64(&w, "api_calls", e->stats.calls);
 	}
-	pyjson_put_double(&w, "seconds", round(seconds(e) * 1000) / 1000);
+	pyjson_put_double(&w, "seconds", round(run_report_seconds(e) * 1000) / 1000);
 	pyjson_put_text(&w, "trajectory", e->traj);
 	if (e->phase == EPISODE_FOUND)
 		pyjson_put_bool(&w, "skipped", true);

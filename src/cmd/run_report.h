@@ -20,6 +20,9 @@ char *run_report_task(const struct episode *e); /* heap */
 /* "4.1 s", "2 m 05 s" since it began. Heap. */
 char *run_report_time(const struct episode *e);
 
+/* "0.81", or "-" for NAN. Heap. */
+char *run_report_number(double v);
+
 /* "1.0227 -> 1.357": baseline and best. Heap; "" when neither is known. */
 char *run_report_scores(const struct episode *e);
 

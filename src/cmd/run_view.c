@@ -36,7 +36,7 @@ void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 	buf_init(&v->above, VIEW_BYTES_MAX);
 }
 
-static void write_out(const struct buf *out)
+static void run_view_write_out(const struct buf *out)
 {
 	/* A terminal that is gone is noticed elsewhere. */
 	(void)fd_write_full(STDERR_FILENO, buf_str(out), out->len);
@@ -44,7 +44,7 @@ static void write_out(const struct buf *out)
 
 /* --- the lines that are drawn again ----------------------------------------------------------- */
 
-static bool goes_on(const struct episode *e)
+static bool run_view_goes_on(const struct episode *e)
 {
 	return e->phase == EPISODE_OPENING || e->phase == EPISODE_RESETTING ||
 			e->phase == EPISODE_THINKING || e->phase == EPISODE_STEPPING ||
@@ -60,19 +60,19 @@ struct view_line {
 };
 
 /* "titanic:micro #0"; without a number while it has no folder. Heap. */
-static char *name_of(const struct episode *e)
+static char *run_view_name(const struct episode *e)
 {
 	auto_free char *task = run_report_task(e);
 
 	return e->traj ? xasprintf("%s #%d", task, e->number) : xstrdup(task);
 }
 
-static void fill(struct view_line *line, const struct run_view *v, const struct episode *e)
+static void run_view_fill(struct view_line *line, const struct run_view *v, const struct episode *e)
 {
 	auto_buf struct buf shown = BUF_INIT(VIEW_BYTES_MAX);
 	auto_free char *player = run_player(&v->players, e);
 
-	line->cells[CELL_EPISODE] = name_of(e);
+	line->cells[CELL_EPISODE] = run_view_name(e);
 	term_add_line(&shown, player, PLAYER_COLUMNS);
 	line->cells[CELL_PLAYER] = xstrdup(buf_str(&shown));
 	line->cells[CELL_STEP] = e->phase == EPISODE_OPENING
@@ -87,8 +87,8 @@ static void fill(struct view_line *line, const struct run_view *v, const struct 
 								      : "starting");
 }
 
-static void add_line(struct buf *out, const struct run_view *v, const struct view_line *line,
-		const int *widths, int columns)
+static void run_view_add_line(struct buf *out, const struct run_view *v,
+		const struct view_line *line, const int *widths, int columns)
 {
 	auto_buf struct buf text = BUF_INIT(VIEW_BYTES_MAX);
 
@@ -107,7 +107,7 @@ static void add_line(struct buf *out, const struct run_view *v, const struct vie
 }
 
 /* How many lines there is room for: the last ones are for what is counted, and the cursor. */
-static int room(void)
+static int run_view_room(void)
 {
 	int lines = term_height(STDERR_FILENO, OTHERWISE_LINES) - 3;
 
@@ -115,7 +115,7 @@ static int room(void)
 }
 
 /* What there is no room for, and how far all of them are. */
-static int add_count(struct buf *out, const struct run_view *v, size_t more)
+static int run_view_add_count(struct buf *out, const struct run_view *v, size_t more)
 {
 	size_t all = 0, ended = 0;
 	double cost = 0;
@@ -139,29 +139,29 @@ static int add_count(struct buf *out, const struct run_view *v, size_t more)
 	return 1;
 }
 
-static int add_live(struct buf *out, const struct run_view *v)
+static int run_view_add_live(struct buf *out, const struct run_view *v)
 {
 	int columns = term_width(STDERR_FILENO, OTHERWISE_COLUMNS) - 1;
 	struct view_line lines[LIVE_LINES_MAX];
-	int widths[N_CELLS] = { 0 }, n = 0, most = room();
+	int widths[N_CELLS] = { 0 }, n = 0, most = run_view_room();
 	size_t more = 0;
 
 	for (size_t i = 0; i < v->n; i++) {
-		if (!goes_on(&v->episodes[i]))
+		if (!run_view_goes_on(&v->episodes[i]))
 			continue;
 		if (n == most) {
 			more++;
 			continue;
 		}
-		fill(&lines[n], v, &v->episodes[i]);
+		run_view_fill(&lines[n], v, &v->episodes[i]);
 		term_widen(widths, (const char *const *)lines[n++].cells, N_CELLS);
 	}
 	for (int i = 0; i < n; i++) {
-		add_line(out, v, &lines[i], widths, columns);
+		run_view_add_line(out, v, &lines[i], widths, columns);
 		for (int c = 0; c < N_CELLS; c++)
 			free(lines[i].cells[c]);
 	}
-	return n + add_count(out, v, more);
+	return n + run_view_add_count(out, v, more);
 }
 
 void run_view_draw(struct run_view *v, bool now)
@@ -178,9 +178,9 @@ void run_view_draw(struct run_view *v, bool now)
 	buf_add_str(&out, "\r\033[J");
 	buf_add(&out, buf_str(&v->above), v->above.len);
 	buf_clear(&v->above);
-	v->drawn = add_live(&out, v);
+	v->drawn = run_view_add_live(&out, v);
 	v->drawn_ns = time;
-	write_out(&out);
+	run_view_write_out(&out);
 }
 
 void run_view_release(struct run_view *v)
@@ -190,7 +190,7 @@ void run_view_release(struct run_view *v)
 	if (v->live && v->drawn)
 		buf_printf(&out, "\033[%dA\r\033[J", v->drawn);
 	buf_add(&out, buf_str(&v->above), v->above.len);
-	write_out(&out);
+	run_view_write_out(&out);
 	buf_release(&v->above);
 	v->drawn = 0;
 }
@@ -203,11 +203,11 @@ static void run_view_flush(struct run_view *v)
 		run_view_draw(v, true);
 		return;
 	}
-	write_out(&v->above);
+	run_view_write_out(&v->above);
 	buf_clear(&v->above);
 }
 
-static void stay(struct run_view *v, const char *text)
+static void run_view_stay(struct run_view *v, const char *text)
 {
 	str_add_printable(&v->above, text);
 	buf_add_char(&v->above, '\n');
@@ -217,7 +217,7 @@ static void stay(struct run_view *v, const char *text)
 void run_view_say(struct run_view *v, const char *sentence)
 {
 	if (v->verbosity > RUN_QUIET)
-		stay(v, sentence);
+		run_view_stay(v, sentence);
 }
 
 void run_view_log(void *view, const char *record, size_t n)
@@ -229,9 +229,9 @@ void run_view_log(void *view, const char *record, size_t n)
 }
 
 /* "titanic:micro #0", "rows #2, openai:m (memory)": what the line is about. Heap. */
-static char *subject(const struct run_view *v, const struct episode *e)
+static char *run_view_subject(const struct run_view *v, const struct episode *e)
 {
-	auto_free char *name = name_of(e);
+	auto_free char *name = run_view_name(e);
 	auto_free char *player = run_player(&v->players, e);
 
 	return xasprintf("%s%s%s", name, *player ? ", " : "", player);
@@ -239,7 +239,7 @@ static char *subject(const struct run_view *v, const struct episode *e)
 
 void run_view_began(struct run_view *v, const struct episode *e)
 {
-	auto_free char *what = subject(v, e);
+	auto_free char *what = run_view_subject(v, e);
 	auto_free char *line = xasprintf("%s: begun", what);
 
 	if (v->live)
@@ -267,7 +267,7 @@ void run_view_played(void *view, const struct episode *e, const struct fh_step *
 }
 
 /* The thought, and what the one line of the action leaves out. */
-static void add_turn(struct run_view *v, const struct episode *e)
+static void run_view_add_turn(struct run_view *v, const struct episode *e)
 {
 	const char *thought = e->thought, *said = e->response;
 	bool in_one_line = !strchr(e->action, '\n') && strlen(e->action) < OTHERWISE_COLUMNS;
@@ -282,46 +282,46 @@ static void add_turn(struct run_view *v, const struct episode *e)
 	run_view_flush(v);
 }
 
-static void say_score(struct run_view *v, const struct episode *e, const char *what)
+static void run_view_say_score(struct run_view *v, const struct episode *e, const char *what)
 {
 	auto_free char *line =
 			xasprintf("%s: %s %.5g", what, e->scores.metric, e->scores.last_value);
 
 	if (!isnan(e->scores.last_value))
-		stay(v, line);
+		run_view_stay(v, line);
 }
 
 void run_view_stepped(struct run_view *v, const struct episode *e)
 {
-	auto_free char *what = subject(v, e);
+	auto_free char *what = run_view_subject(v, e);
 	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
 
 	if (v->verbosity < RUN_VERBOSE || !e->action) {
 		run_view_draw(v, false);
 		return;
 	}
-	say_score(v, e, what);
+	run_view_say_score(v, e, what);
 	buf_printf(&line, "%s: %d/%d: ", what, e->steps + 1, e->max_steps);
 	term_add_line(&line, e->action, OTHERWISE_COLUMNS);
-	stay(v, buf_str(&line));
-	add_turn(v, e);
+	run_view_stay(v, buf_str(&line));
+	run_view_add_turn(v, e);
 }
 
 void run_view_found(struct run_view *v, const struct episode *e)
 {
-	auto_free char *what = subject(v, e);
+	auto_free char *what = run_view_subject(v, e);
 	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
 
 	if (v->verbosity < RUN_VERBOSE || e->phase != EPISODE_FOUND)
 		return;
 	buf_printf(&line, "%s: there already: ", what);
 	run_report_sentence(&line, e);
-	stay(v, buf_str(&line));
+	run_view_stay(v, buf_str(&line));
 }
 
 void run_view_ended(struct run_view *v, const struct episode *e)
 {
-	auto_free char *what = subject(v, e);
+	auto_free char *what = run_view_subject(v, e);
 	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
 
 	if (e->failed) /* the log has said so */

@@ -41,7 +41,7 @@ struct job_ends {
 	int side, nothing; /* of a relay, /dev/null; -1: not open */
 };
 
-static int job_open_signals(void)
+static int sandbox_job_open_signals(void)
 {
 	sigset_t set;
 
@@ -55,7 +55,7 @@ static int job_open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void job_pass_signals(struct running_job *job)
+static void sandbox_job_pass_signals(struct running_job *job)
 {
 	struct signalfd_siginfo info;
 
@@ -70,7 +70,7 @@ static void job_pass_signals(struct running_job *job)
 	}
 }
 
-static void job_on_deadline(struct running_job *job)
+static void sandbox_job_on_deadline(struct running_job *job)
 {
 	sandbox_signal(job->sb, job->id, job->timed_out ? SIGKILL : SIGTERM, NULL);
 	job->deadline_ns = clock_now_ns() + KILL_AFTER_MS * NS_PER_MS;
@@ -79,7 +79,7 @@ static void job_on_deadline(struct running_job *job)
 }
 
 /* The porter sends what is left in the pipes before SANDBOX_DONE. */
-static void job_on_end(struct running_job *job, int status)
+static void sandbox_job_on_end(struct running_job *job, int status)
 {
 	job->ended = true;
 	job->status = status;
@@ -88,36 +88,36 @@ static void job_on_end(struct running_job *job, int status)
 	job->drained = sandbox_drain_begin(job->sb, &job->drain, NULL) < 0;
 }
 
-static void job_on_gone(struct running_job *job)
+static void sandbox_job_on_gone(struct running_job *job)
 {
 	if (!job->ended)
 		job->status = SIGKILL;
 	job->ended = job->drained = true;
 }
 
-static void job_take_events(struct running_job *job)
+static void sandbox_job_take_events(struct running_job *job)
 {
 	struct sandbox_event e = { .kind = SANDBOX_HUNGRY };
 
 	while (e.kind != SANDBOX_NONE && !job->drained) {
 		sandbox_next_event(job->sb, &e);
 		if (e.kind == SANDBOX_EXITED && e.id == job->id)
-			job_on_end(job, e.status);
+			sandbox_job_on_end(job, e.status);
 		else if (e.kind == SANDBOX_DONE && job->ended && e.id == job->drain)
 			job->drained = true;
 		else if (e.kind == SANDBOX_HUNGRY)
 			pipe_relay_hungry(job->pipes);
 		else if (e.kind == SANDBOX_GONE)
-			job_on_gone(job);
+			sandbox_job_on_gone(job);
 	}
 }
 
-static bool job_is_over(const struct running_job *job)
+static bool sandbox_job_is_over(const struct running_job *job)
 {
 	return job->leave || (job->drained && !pipe_relay_pending(job->pipes));
 }
 
-static void job_wait_once(struct running_job *job)
+static void sandbox_job_wait_once(struct running_job *job)
 {
 	struct waits w = WAITS_INIT;
 
@@ -130,15 +130,15 @@ static void job_wait_once(struct running_job *job)
 	waits_poll(&w);
 }
 
-static int job_wait(struct running_job *job)
+static int sandbox_job_wait(struct running_job *job)
 {
-	while (job_take_events(job), !job_is_over(job)) {
-		job_wait_once(job);
-		job_pass_signals(job);
+	while (sandbox_job_take_events(job), !sandbox_job_is_over(job)) {
+		sandbox_job_wait_once(job);
+		sandbox_job_pass_signals(job);
 		terminal_relay_advance(job->relay);
 		pipe_relay_advance(job->pipes);
 		if (clock_now_ns() >= job->deadline_ns)
-			job_on_deadline(job);
+			sandbox_job_on_deadline(job);
 	}
 	terminal_relay_drain(job->relay);
 	if (job->timed_out)
@@ -147,7 +147,7 @@ static int job_wait(struct running_job *job)
 }
 
 /* The kernel stops a background process that reads or sets its terminal. */
-static bool job_in_foreground(void)
+static bool sandbox_job_in_foreground(void)
 {
 	pid_t group = tcgetpgrp(0);
 
@@ -158,10 +158,11 @@ static bool job_in_foreground(void)
  * Ours, but for terminals: another stands for them. What is typed reaches the program where it prints on a terminal,
  * too; else others may read there, as `less` does, and it has no input.
  */
-static int job_open_ends(struct running_job *job, struct job_ends *ends, struct fh_error *err)
+static int sandbox_job_open_ends(
+		struct running_job *job, struct job_ends *ends, struct fh_error *err)
 {
 	bool out = isatty(1), said = isatty(2), typed = isatty(0);
-	bool input = typed && out && job_in_foreground();
+	bool input = typed && out && sandbox_job_in_foreground();
 	int r = 0;
 
 	if (out || said)
@@ -178,7 +179,7 @@ static int job_open_ends(struct running_job *job, struct job_ends *ends, struct 
 }
 
 /* The program has it now, and may hold its lock: nothing of ours touches it from here on. */
-static void job_forget_files(const struct job_ends *ends)
+static void sandbox_job_forget_files(const struct job_ends *ends)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -192,8 +193,8 @@ static void job_forget_files(const struct job_ends *ends)
 }
 
 /* It begins once our copies of what it has are closed. */
-static int job_begin(struct running_job *job, struct run_request *request, struct job_ends *ends,
-		struct fh_error *err)
+static int sandbox_job_begin(struct running_job *job, struct run_request *request,
+		struct job_ends *ends, struct fh_error *err)
 {
 	int r = sandbox_run(job->sb, request, &job->id, err);
 
@@ -202,7 +203,7 @@ static int job_begin(struct running_job *job, struct run_request *request, struc
 	if (r < 0)
 		return r;
 	pipe_relay_begin(job->pipes, job->id);
-	job_forget_files(ends);
+	sandbox_job_forget_files(ends);
 	return sandbox_go(job->sb, job->id, err);
 }
 
@@ -237,7 +238,7 @@ int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *o
 	struct run_request request = RUN_REQUEST_INIT;
 	struct running_job job = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
 	struct job_ends ends = { .side = -1, .nothing = -1 };
-	int r = job_open_ends(&job, &ends, err);
+	int r = sandbox_job_open_ends(&job, &ends, err);
 
 	job.pipes = pipe_relay_new(sb, ends.fds);
 	request.argv = job_argv(&arena, wanted, job.relay);
@@ -246,13 +247,13 @@ int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *o
 	request.fds = ends.fds;
 	request.n_fds = 3;
 	request.held = true;
-	job.signals = job_open_signals();
+	job.signals = sandbox_job_open_signals();
 	if (r == 0)
-		r = job_begin(&job, &request, &ends, err);
+		r = sandbox_job_begin(&job, &request, &ends, err);
 	if (wanted->timeout_s > 0)
 		job.deadline_ns = clock_now_ns() + (int64_t)(wanted->timeout_s * 1e9);
 	if (r == 0)
-		*out_status = job_wait(&job);
+		*out_status = sandbox_job_wait(&job);
 	terminal_relay_close(job.relay);
 	pipe_relay_free(job.pipes);
 	close_fd(&job.signals);

@@ -35,7 +35,7 @@ struct ps_table {
 	size_t n_leftovers;
 };
 
-static bool read_process(pid_t pid, struct process *out)
+static bool ps_read_process(pid_t pid, struct process *out)
 {
 	char stat[PROCESS_STAT_MAX];
 
@@ -49,14 +49,14 @@ static bool read_process(pid_t pid, struct process *out)
 	return true;
 }
 
-static void read_table(struct ps_table *t)
+static void ps_read_table(struct ps_table *t)
 {
 	DIR *proc = opendir("/proc");
 	struct process p;
 	pid_t pid;
 
 	while (proc && t->n < PROCESSES_MAX && (pid = process_next(proc))) {
-		if (!read_process(pid, &p))
+		if (!ps_read_process(pid, &p))
 			continue;
 		if (t->n == t->size) {
 			t->size = t->size ? t->size * 2 : 256;
@@ -68,7 +68,7 @@ static void read_table(struct ps_table *t)
 		closedir(proc);
 }
 
-static const struct process *find(const struct ps_table *t, pid_t pid)
+static const struct process *ps_find(const struct ps_table *t, pid_t pid)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (t->list[i].pid == pid)
@@ -77,7 +77,7 @@ static const struct process *find(const struct ps_table *t, pid_t pid)
 }
 
 /* All that descends from `root`, itself included. Orphans of a sandbox are its PID 1's children. */
-static void add_up(const struct ps_table *t, pid_t root, int *out_count, int64_t *out_bytes)
+static void ps_add_up(const struct ps_table *t, pid_t root, int *out_count, int64_t *out_bytes)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct process *p = &t->list[i];
@@ -86,18 +86,18 @@ static void add_up(const struct ps_table *t, pid_t root, int *out_count, int64_t
 			(*out_count)++;
 			*out_bytes += p->rss_bytes;
 		} else if (p->parent == root && p->pid != root) {
-			add_up(t, p->pid, out_count, out_bytes);
+			ps_add_up(t, p->pid, out_count, out_bytes);
 		}
 	}
 }
 
-static double age_s(const struct process *p)
+static double ps_age_s(const struct process *p)
 {
 	return (double)clock_ns(CLOCK_BOOTTIME) / NS_PER_S -
 			(double)p->start_ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-static bool is_leftover(const struct ps_table *t, pid_t pid)
+static bool ps_is_leftover(const struct ps_table *t, pid_t pid)
 {
 	for (size_t i = 0; i < t->n_leftovers; i++)
 		if (t->leftovers[i] == pid)
@@ -106,34 +106,34 @@ static bool is_leftover(const struct ps_table *t, pid_t pid)
 }
 
 /* `owner` is 0 for a leftover. */
-static json_t *describe(const struct ps_table *t, const struct process *sandbox, pid_t owner)
+static json_t *ps_describe(const struct ps_table *t, const struct process *sandbox, pid_t owner)
 {
-	const struct process *command = find(t, owner);
+	const struct process *command = ps_find(t, owner);
 	int64_t bytes = 0;
 	int count = 0;
 
-	add_up(t, sandbox->pid, &count, &bytes);
+	ps_add_up(t, sandbox->pid, &count, &bytes);
 	return json_pack("{s:i, s:i, s:s, s:f, s:i, s:I}", "pid", (int)sandbox->pid, "owner",
 			(int)owner, "command", command ? command->name : "", "age_s",
-			age_s(sandbox), "processes", count, "memory_bytes", (json_int_t)bytes);
+			ps_age_s(sandbox), "processes", count, "memory_bytes", (json_int_t)bytes);
 }
 
-static json_t *list_sandboxes(const struct ps_table *t)
+static json_t *ps_list_sandboxes(const struct ps_table *t)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < t->n; i++) {
-		const struct process *p = &t->list[i], *nursery = find(t, p->parent);
+		const struct process *p = &t->list[i], *nursery = ps_find(t, p->parent);
 
-		if (is_leftover(t, p->pid))
-			json_array_append_new(list, describe(t, p, 0));
+		if (ps_is_leftover(t, p->pid))
+			json_array_append_new(list, ps_describe(t, p, 0));
 		else if (nursery && str_eq(nursery->name, NURSERY_NAME) && p->rss_bytes)
-			json_array_append_new(list, describe(t, p, nursery->parent));
+			json_array_append_new(list, ps_describe(t, p, nursery->parent));
 	}
 	return list;
 }
 
-static void print_item(const json_t *item)
+static void ps_print_item(const json_t *item)
 {
 	long long owner = json_integer_value(json_object_get(item, "owner"));
 	char number[24];
@@ -148,14 +148,14 @@ static void print_item(const json_t *item)
 			json_number_value(json_object_get(item, "memory_bytes")) / 1e6);
 }
 
-static void print_table(const json_t *list)
+static void ps_print_table(const json_t *list)
 {
 	json_t *item;
 	size_t i;
 
 	printf("%8s %8s %-16s %9s %5s %10s\n", "PID", "OWNER", "COMMAND", "AGE", "PROCS", "MEMORY");
 	json_array_foreach(list, i, item)
-		print_item(item);
+		ps_print_item(item);
 }
 
 static int run_ps(struct command_context *ctx)
@@ -164,14 +164,14 @@ static int run_ps(struct command_context *ctx)
 	json_t *list, *item;
 	size_t i;
 
-	read_table(&table);
+	ps_read_table(&table);
 	table.n_leftovers = leftovers_find(&table.leftovers);
-	list = list_sandboxes(&table);
+	list = ps_list_sandboxes(&table);
 	if (ctx->json)
 		json_array_foreach(list, i, item)
 			cmd_print_json(item);
 	else
-		print_table(list);
+		ps_print_table(list);
 	json_decref(list);
 	free(table.list);
 	free(table.leftovers);

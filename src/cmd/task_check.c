@@ -28,7 +28,7 @@ struct outcome {
 	int status;
 };
 
-static json_t *remarks_json(const struct task_check *check, bool problems)
+static json_t *task_check_remarks_json(const struct task_check *check, bool problems)
 {
 	json_t *list = json_array();
 
@@ -38,19 +38,19 @@ static json_t *remarks_json(const struct task_check *check, bool problems)
 	return list;
 }
 
-static void print_json(const struct outcome *o)
+static void task_check_print_json(const struct outcome *o)
 {
 	auto_json json_t *out = json_object();
 
 	json_object_set_new(out, "task", json_text(o->spec));
 	json_object_set_new(out, "ok", json_boolean(o->status == CMD_OK));
-	json_object_set_new(out, "problems", remarks_json(&o->check, true));
-	json_object_set_new(out, "notes", remarks_json(&o->check, false));
+	json_object_set_new(out, "problems", task_check_remarks_json(&o->check, true));
+	json_object_set_new(out, "notes", task_check_remarks_json(&o->check, false));
 	json_object_set_new(out, "played", o->played ? json_incref(o->played) : json_null());
 	cmd_print_json(out);
 }
 
-static void print_line(const char *what, const char *text)
+static void task_check_print_line(const char *what, const char *text)
 {
 	auto_buf struct buf line = BUF_INIT(REPORT_BYTES_MAX);
 
@@ -59,7 +59,7 @@ static void print_line(const char *what, const char *text)
 }
 
 /* `remark` is the key of what is said behind the scores, if that is there; NULL: nothing is. */
-static void print_scores(const json_t *played, const char *what, const char *remark)
+static void task_check_print_scores(const json_t *played, const char *what, const char *remark)
 {
 	json_t *scores = json_object_get(played, what), *value;
 	const char *text = remark ? json_string_value(json_object_get(played, remark)) : NULL;
@@ -78,15 +78,15 @@ static void print_scores(const json_t *played, const char *what, const char *rem
 }
 
 /* A member of `played` that is a text, if it is there. */
-static void print_member(const json_t *played, const char *key)
+static void task_check_print_member(const json_t *played, const char *key)
 {
 	const char *text = json_string_value(json_object_get(played, key));
 
 	if (text)
-		print_line(key, text);
+		task_check_print_line(key, text);
 }
 
-static void print_text(const struct outcome *o)
+static void task_check_print_text(const struct outcome *o)
 {
 	bool colours = term_colours(1);
 
@@ -97,20 +97,20 @@ static void print_text(const struct outcome *o)
 	for (size_t i = 0; i < o->check.n; i++) {
 		const struct task_remark *remark = &o->check.remarks[i];
 
-		print_line(remark->problem ? "problem" : "note", remark->text);
+		task_check_print_line(remark->problem ? "problem" : "note", remark->text);
 	}
 	if (o->check.n == TASK_REMARKS_MAX)
 		printf("  and more\n");
-	print_scores(o->played, "published", NULL);
-	print_scores(o->played, "baseline", "compared");
-	print_scores(o->played, "solution", NULL);
-	print_member(o->played, "note");
-	print_member(o->played, "problem");
+	task_check_print_scores(o->played, "published", NULL);
+	task_check_print_scores(o->played, "baseline", "compared");
+	task_check_print_scores(o->played, "solution", NULL);
+	task_check_print_member(o->played, "note");
+	task_check_print_member(o->played, "problem");
 }
 
 /* False when there is no such task. */
-static bool check_one(const struct task_places *places, const struct python_env *python, bool run,
-		struct outcome *o, struct fh_error *err)
+static bool task_check_check_one(const struct task_places *places, const struct python_env *python,
+		bool run, struct outcome *o, struct fh_error *err)
 {
 	struct task_trial trial = { .places = places, .spec = o->spec, .python = python->spec };
 
@@ -141,15 +141,15 @@ static int run_task_check(struct command_context *ctx)
 	for (size_t i = 0; i < ctx->n_args; i++) {
 		struct outcome o = { .spec = ctx->args[i] };
 
-		if (!check_one(&places, &python, options->run, &o, &err)) {
+		if (!task_check_check_one(&places, &python, options->run, &o, &err)) {
 			if (ctx->json)
 				cmd_print_json_error("task", o.spec, &err);
 			return cmd_refuse(&err);
 		}
 		if (ctx->json)
-			print_json(&o);
+			task_check_print_json(&o);
 		else
-			print_text(&o);
+			task_check_print_text(&o);
 		status = o.status > status ? o.status : status;
 		task_check_release(&o.check);
 		json_decref(o.played);

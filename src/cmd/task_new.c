@@ -16,7 +16,7 @@ struct new_options {
 	int grader; /* enum grader_kind */
 };
 
-static void print_next(const char *path)
+static void task_new_print_next(const char *path)
 {
 	printf("Wrote %s. It can be played as it is; change it to be yours (docs/tasks.md), and see\n"
 	       "whether it holds together:\n\n"
@@ -26,7 +26,7 @@ static void print_next(const char *path)
 			path, path, path, path);
 }
 
-static void print_json(const char *path)
+static void task_new_print_json(const char *path)
 {
 	auto_json json_t *out = json_object();
 
@@ -46,9 +46,9 @@ static int run_task_new(struct command_context *ctx)
 	if (task_skeleton(dir, ctx->args[0], (enum grader_kind)o->grader, &err) < 0)
 		return cmd_refuse(&err);
 	if (ctx->json)
-		print_json(path);
+		task_new_print_json(path);
 	else
-		print_next(path);
+		task_new_print_next(path);
 	return CMD_OK;
 }
 

@@ -21,7 +21,7 @@ struct task_show_options {
 
 /* --- as YAML ---------------------------------------------------------------------------------- */
 
-static int print_keys(const struct task *task, const struct fh_error *problem)
+static int task_show_print_keys(const struct task *task, const struct fh_error *problem)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
@@ -37,7 +37,7 @@ static int print_keys(const struct task *task, const struct fh_error *problem)
 
 /* --- as JSON ---------------------------------------------------------------------------------- */
 
-static json_t *targets_json(const struct task_file *files, size_t n)
+static json_t *task_show_targets_json(const struct task_file *files, size_t n)
 {
 	json_t *list = json_array();
 
@@ -46,7 +46,7 @@ static json_t *targets_json(const struct task_file *files, size_t n)
 	return list;
 }
 
-static json_t *limits_json(const struct task *task)
+static json_t *task_show_limits_json(const struct task *task)
 {
 	const struct sandbox_limits *limits = &task->limits;
 
@@ -57,7 +57,7 @@ static json_t *limits_json(const struct task *task)
 			(json_int_t)task->output_bytes);
 }
 
-static json_t *published_json(const struct task *task)
+static json_t *task_show_published_json(const struct task *task)
 {
 	json_t *out = json_object();
 
@@ -67,7 +67,7 @@ static json_t *published_json(const struct task *task)
 	return out;
 }
 
-static json_t *task_json(const struct task *task)
+static json_t *task_show_task_json(const struct task *task)
 {
 	json_t *out = json_object();
 
@@ -80,23 +80,23 @@ static json_t *task_json(const struct task *task)
 	json_object_set_new(out, "grader", json_text(grader_kinds[task->grader.kind]));
 	json_object_set_new(out, "submission", json_text(task->grader.submission));
 	json_object_set_new(out, "baseline", json_text(task->baseline_command));
-	json_object_set_new(out, "baseline_scores", published_json(task));
+	json_object_set_new(out, "baseline_scores", task_show_published_json(task));
 	json_object_set_new(out, "max_steps", json_integer(task->max_steps));
 	json_object_set_new(out, "training_timeout_s",
 			json_real((double)task->training_timeout_ms / 1000));
 	json_object_set_new(
 			out, "short_timeout_s", json_real((double)task->short_timeout_ms / 1000));
 	json_object_set_new(out, "network", json_text(network_names[task->network]));
-	json_object_set_new(out, "limits", limits_json(task));
-	json_object_set_new(out, "starter", targets_json(task->starter, task->n_starter));
-	json_object_set_new(out, "data", targets_json(task->data, task->n_data));
+	json_object_set_new(out, "limits", task_show_limits_json(task));
+	json_object_set_new(out, "starter", task_show_targets_json(task->starter, task->n_starter));
+	json_object_set_new(out, "data", task_show_targets_json(task->data, task->n_data));
 	json_object_set_new(out, "folder", json_text(task->dir));
 	return out;
 }
 
-static int print_json(const struct task *task, const struct fh_error *problem)
+static int task_show_print_json(const struct task *task, const struct fh_error *problem)
 {
-	auto_json json_t *out = task_json(task);
+	auto_json json_t *out = task_show_task_json(task);
 
 	json_object_set_new(out, "problem", json_text(problem ? problem->message : NULL));
 	cmd_print_json(out);
@@ -107,17 +107,17 @@ static int print_json(const struct task *task, const struct fh_error *problem)
 
 #define LABEL_COLUMNS 12
 
-static void add_label(struct buf *out, const char *label)
+static void task_show_add_label(struct buf *out, const char *label)
 {
 	buf_printf(out, "%-*s", LABEL_COLUMNS, label);
 }
 
-static void add_targets(struct buf *out, const char *label, const char *folder,
+static void task_show_add_targets(struct buf *out, const char *label, const char *folder,
 		const struct task_file *files, size_t n)
 {
 	if (!n)
 		return;
-	add_label(out, label);
+	task_show_add_label(out, label);
 	for (size_t i = 0; i < n; i++) {
 		buf_printf(out, "%s%s", i ? ", " : "", folder);
 		str_add_printable(out, files[i].target);
@@ -125,17 +125,17 @@ static void add_targets(struct buf *out, const char *label, const char *folder,
 	buf_add_char(out, '\n');
 }
 
-static void add_size(struct buf *out, int64_t bytes, const char *what)
+static void task_show_add_size(struct buf *out, int64_t bytes, const char *what)
 {
 	if (bytes)
 		buf_printf(out, "%.4g MiB of %s, ", (double)bytes / (1 << 20), what);
 }
 
-static void add_limits(struct buf *out, const struct task *task)
+static void task_show_add_limits(struct buf *out, const struct task *task)
 {
-	add_label(out, "limits");
-	add_size(out, task->limits.memory_bytes, "memory");
-	add_size(out, task->limits.disk_bytes, "disk");
+	task_show_add_label(out, "limits");
+	task_show_add_size(out, task->limits.memory_bytes, "memory");
+	task_show_add_size(out, task->limits.disk_bytes, "disk");
 	if (task->limits.pids)
 		buf_printf(out, "%lld processes, ", (long long)task->limits.pids);
 	if (task->limits.cpus)
@@ -143,9 +143,9 @@ static void add_limits(struct buf *out, const struct task *task)
 	buf_printf(out, "network: %s\n", network_names[task->network]);
 }
 
-static void add_baseline(struct buf *out, const struct task *task)
+static void task_show_add_baseline(struct buf *out, const struct task *task)
 {
-	add_label(out, "baseline");
+	task_show_add_label(out, "baseline");
 	if (task->baseline_command)
 		str_add_printable(out, task->baseline_command);
 	for (size_t i = 0; !task->baseline_command && i < task->n_published; i++)
@@ -154,30 +154,30 @@ static void add_baseline(struct buf *out, const struct task *task)
 	buf_add_char(out, '\n');
 }
 
-static void add_facts(struct buf *out, const struct task *task)
+static void task_show_add_facts(struct buf *out, const struct task *task)
 {
-	add_label(out, "metric");
+	task_show_add_label(out, "metric");
 	buf_printf(out, "%s, %s is better\n", task->metric, task->maximize ? "more" : "less");
 	if (task->grader.submission) { /* its files are there */
-		add_label(out, "scored");
+		task_show_add_label(out, "scored");
 		buf_printf(out, "%s%sby a %s grader\n", task->grader.submission,
 				*task->grader.submission ? ", " : "",
 				grader_kinds[task->grader.kind]);
-		add_baseline(out, task);
+		task_show_add_baseline(out, task);
 	}
-	add_label(out, "steps");
+	task_show_add_label(out, "steps");
 	buf_printf(out, "%d, each at most %g s, with Python %g s\n", task->max_steps,
 			(double)task->short_timeout_ms / 1000,
 			(double)task->training_timeout_ms / 1000);
-	add_limits(out, task);
-	add_targets(out, "workspace", "", task->starter, task->n_starter);
-	add_targets(out, "data", "data/", task->data, task->n_data);
-	add_label(out, "folder");
+	task_show_add_limits(out, task);
+	task_show_add_targets(out, "workspace", "", task->starter, task->n_starter);
+	task_show_add_targets(out, "data", "data/", task->data, task->n_data);
+	task_show_add_label(out, "folder");
 	str_add_printable(out, task->dir);
 	buf_add_char(out, '\n');
 }
 
-static int print_text(const struct task *task, const struct fh_error *problem)
+static int task_show_print_text(const struct task *task, const struct fh_error *problem)
 {
 	bool colours = term_colours(1);
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
@@ -186,9 +186,9 @@ static int print_text(const struct task *task, const struct fh_error *problem)
 			*task->variant ? ":" : "", task->variant, term_style(colours, TERM_RESET));
 	str_add_printable(&text, task->name);
 	buf_add_str(&text, "\n\n");
-	add_facts(&text, task);
+	task_show_add_facts(&text, task);
 	if (problem) {
-		add_label(&text, "problem");
+		task_show_add_label(&text, "problem");
 		str_add_printable(&text, problem->message);
 		buf_add_char(&text, '\n');
 	}
@@ -206,9 +206,10 @@ static int run_task_show(struct command_context *ctx)
 	struct task_places places;
 	struct fh_error err = FH_ERROR_INIT;
 	struct task *task = NULL;
-	int (*print)(const struct task *, const struct fh_error *) = ctx->json ? print_json
-			: o->keys                                              ? print_keys
-									       : print_text;
+	int (*print)(const struct task *, const struct fh_error *) = ctx->json
+			? task_show_print_json
+			: o->keys ? task_show_print_keys
+				  : task_show_print_text;
 	const struct fh_error *problem;
 	struct fh_error why = FH_ERROR_INIT;
 	int status, r;

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/open.h"
+#include "env/imports.h"
 #include "grade/score.h"
 
 #include <fumehood/env.h>
@@ -30,7 +30,7 @@ struct attempt {
 	struct fh_error err;
 };
 
-static int do_step(struct attempt *a, const char *command, double timeout_s)
+static int task_try_do_step(struct attempt *a, const char *command, double timeout_s)
 {
 	int r = fh_env_step(a->env, &(struct fh_action){ .text = command, .timeout_s = timeout_s },
 			&a->step, &a->err);
@@ -44,7 +44,7 @@ static int do_step(struct attempt *a, const char *command, double timeout_s)
 	return 0;
 }
 
-static void add_quoted(struct buf *out, const char *path)
+static void task_try_add_quoted(struct buf *out, const char *path)
 {
 	buf_add_char(out, '\'');
 	for (; *path; path++)
@@ -53,7 +53,7 @@ static void add_quoted(struct buf *out, const char *path)
 }
 
 /* Three bytes as four letters; what is missing at the end is '='. */
-static void add_base64(struct buf *out, const char *data, size_t n)
+static void task_try_add_base64(struct buf *out, const char *data, size_t n)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "abcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -72,7 +72,7 @@ static void add_base64(struct buf *out, const char *data, size_t n)
 	}
 }
 
-static int put_file(struct attempt *a, const char *source, const char *target)
+static int task_try_put_file(struct attempt *a, const char *source, const char *target)
 {
 	auto_buf struct buf data = BUF_INIT(FILE_BYTES_MAX);
 	auto_buf struct buf command = BUF_INIT(COMMAND_BYTES_MAX);
@@ -81,17 +81,17 @@ static int put_file(struct attempt *a, const char *source, const char *target)
 	if (r < 0)
 		return r;
 	buf_add_str(&command, "mkdir -p \"$(dirname ");
-	add_quoted(&command, target);
+	task_try_add_quoted(&command, target);
 	buf_add_str(&command, ")\" && base64 -d >");
-	add_quoted(&command, target);
+	task_try_add_quoted(&command, target);
 	buf_add_str(&command, " <<'END'\n");
-	add_base64(&command, buf_str(&data), data.len);
+	task_try_add_base64(&command, buf_str(&data), data.len);
 	buf_add_str(&command, "\nEND");
-	return do_step(a, buf_str(&command), 0);
+	return task_try_do_step(a, buf_str(&command), 0);
 }
 
 /* A file, or all that a folder holds. */
-static int put_tree(struct attempt *a, const struct task_file *file)
+static int task_try_put_tree(struct attempt *a, const struct task_file *file)
 {
 	char *const paths[] = { (char *)(uintptr_t)file->source, NULL };
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
@@ -106,21 +106,21 @@ static int put_tree(struct attempt *a, const struct task_file *file)
 		if (entry->fts_info != FTS_F)
 			continue;
 		buf_printf(&target, "%s%s", file->target, entry->fts_path + strlen(file->source));
-		r = put_file(a, entry->fts_path, buf_str(&target));
+		r = task_try_put_file(a, entry->fts_path, buf_str(&target));
 	}
 	fts_close(fts);
 	return r;
 }
 
-static int play(struct attempt *a, const struct task *task, const struct task_file *files,
+static int task_try_play(struct attempt *a, const struct task *task, const struct task_file *files,
 		size_t n_files, const char *command)
 {
 	int r = fh_env_reset(a->env, 0, &a->step, &a->err);
 
 	for (size_t i = 0; i < n_files && r >= 0; i++)
-		r = put_tree(a, &files[i]);
+		r = task_try_put_tree(a, &files[i]);
 	if (r >= 0)
-		r = do_step(a, command, (double)task->training_timeout_ms / 1000);
+		r = task_try_do_step(a, command, (double)task->training_timeout_ms / 1000);
 	if (r >= 0)
 		r = fh_env_submit(a->env, &a->step, &a->err);
 	if (r >= 0 && !a->step.score)
@@ -133,7 +133,8 @@ static int play(struct attempt *a, const struct task *task, const struct task_fi
 /* --- telling ---------------------------------------------------------------------------------- */
 
 /* The value of the metric that decides, by its name without case; NULL if there is none. */
-static const double *find_metric(const struct fh_metric *metrics, size_t n, const char *name)
+static const double *task_try_find_metric(
+		const struct fh_metric *metrics, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcasecmp(metrics[i].name, name) == 0)
@@ -141,7 +142,8 @@ static const double *find_metric(const struct fh_metric *metrics, size_t n, cons
 	return NULL;
 }
 
-static void add_scores(json_t *played, const char *what, const struct fh_metric *metrics, size_t n)
+static void task_try_add_scores(
+		json_t *played, const char *what, const struct fh_metric *metrics, size_t n)
 {
 	json_t *scores = json_object();
 
@@ -150,7 +152,7 @@ static void add_scores(json_t *played, const char *what, const struct fh_metric 
 	json_object_set_new(played, what, scores);
 }
 
-static bool failed(json_t *played, const char *what, const struct fh_error *err)
+static bool task_try_failed(json_t *played, const char *what, const struct fh_error *err)
 {
 	auto_free char *text = xasprintf("%s: %s", what, err->message);
 
@@ -158,15 +160,15 @@ static bool failed(json_t *played, const char *what, const struct fh_error *err)
 	return false;
 }
 
-static bool try_solution(struct attempt *a, const struct task *task, json_t *played)
+static bool task_try_try_solution(struct attempt *a, const struct task *task, json_t *played)
 {
 	const double *baseline, *solution;
 
-	if (play(a, task, task->solution, task->n_solution, task->solution_command) < 0)
-		return failed(played, "the solution", &a->err);
-	add_scores(played, "solution", a->step.score, a->step.n_score);
-	baseline = find_metric(a->step.baseline, a->step.n_baseline, task->metric);
-	solution = find_metric(a->step.score, a->step.n_score, task->metric);
+	if (task_try_play(a, task, task->solution, task->n_solution, task->solution_command) < 0)
+		return task_try_failed(played, "the solution", &a->err);
+	task_try_add_scores(played, "solution", a->step.score, a->step.n_score);
+	baseline = task_try_find_metric(a->step.baseline, a->step.n_baseline, task->metric);
+	solution = task_try_find_metric(a->step.score, a->step.n_score, task->metric);
 	if (baseline && solution && score_compare(*solution, *baseline, task->maximize) > 0)
 		return true;
 	json_object_set_new(played, "problem",
@@ -175,11 +177,12 @@ static bool try_solution(struct attempt *a, const struct task *task, json_t *pla
 }
 
 /* "0.15% better than published": by the metric that decides. */
-static void compare_with_published(struct attempt *a, const struct task *task, json_t *played)
+static void task_try_compare_with_published(
+		struct attempt *a, const struct task *task, json_t *played)
 {
 	static const char *const words[] = { "worse than", "equal to", "better than" };
-	const double *now = find_metric(a->step.score, a->step.n_score, task->metric);
-	const double *then = find_metric(task->published, task->n_published, task->metric);
+	const double *now = task_try_find_metric(a->step.score, a->step.n_score, task->metric);
+	const double *then = task_try_find_metric(task->published, task->n_published, task->metric);
 	auto_buf struct buf text = BUF_INIT(256);
 	int better;
 
@@ -193,23 +196,23 @@ static void compare_with_published(struct attempt *a, const struct task *task, j
 }
 
 /* A published baseline is one of the machine that it was found on: its program is played here, too. */
-static bool try_published(struct attempt *a, const struct task *task, json_t *played)
+static bool task_try_try_published(struct attempt *a, const struct task *task, json_t *played)
 {
-	add_scores(played, "published", task->published, task->n_published);
+	task_try_add_scores(played, "published", task->published, task->n_published);
 	if (!task->baseline_command) {
 		json_object_set_new(played, "note",
 				json_text("the baseline is not played: no 'baseline_paths' name "
 					  "its program"));
 		return true;
 	}
-	if (play(a, task, NULL, 0, task->baseline_command) < 0)
-		return failed(played, "the baseline", &a->err);
-	add_scores(played, "baseline", a->step.score, a->step.n_score);
-	compare_with_published(a, task, played);
+	if (task_try_play(a, task, NULL, 0, task->baseline_command) < 0)
+		return task_try_failed(played, "the baseline", &a->err);
+	task_try_add_scores(played, "baseline", a->step.score, a->step.n_score);
+	task_try_compare_with_published(a, task, played);
 	return true;
 }
 
-static struct fh_env_options options_of(const struct task *task, const char *python)
+static struct fh_env_options task_try_options_of(const struct task *task, const char *python)
 {
 	return (struct fh_env_options){
 		.task = task->mlgym ? task->file : task->dir,
@@ -220,35 +223,36 @@ static struct fh_env_options options_of(const struct task *task, const char *pyt
 }
 
 /* True if the baseline was published, so that fh_env_open() has not played it. */
-static bool has_published(const struct task *task)
+static bool task_try_has_published(const struct task *task)
 {
 	return !task->baseline_command || task->baseline_is_published;
 }
 
-static bool try_task(
+static bool task_try_try_task(
 		struct fh_gym *gym, const struct task *task, const char *python, json_t *played)
 {
-	struct fh_env_options options = options_of(task, python);
+	struct fh_env_options options = task_try_options_of(task, python);
 	struct attempt a = { .err = FH_ERROR_INIT };
 	struct fh_env_info info;
 	bool ok = true;
 
 	if (fh_env_open(gym, &options, &a.env, &a.err) < 0)
-		return failed(played, "the baseline", &a.err);
+		return task_try_failed(played, "the baseline", &a.err);
 	fh_env_info(a.env, &info);
 	if (fh_env_warning(a.env))
 		json_object_set_new(played, "note", json_text(fh_env_warning(a.env)));
-	if (has_published(task))
-		ok = try_published(&a, task, played);
+	if (task_try_has_published(task))
+		ok = task_try_try_published(&a, task, played);
 	else
-		add_scores(played, "baseline", info.baseline, info.n_baseline);
+		task_try_add_scores(played, "baseline", info.baseline, info.n_baseline);
 	if (ok && task->solution_command)
-		ok = try_solution(&a, task, played);
+		ok = task_try_try_solution(&a, task, played);
 	fh_env_close(a.env);
 	return ok;
 }
 
-static int open_gym(const struct task_places *places, struct fh_gym **out, struct fh_error *err)
+static int task_try_open_gym(
+		const struct task_places *places, struct fh_gym **out, struct fh_error *err)
 {
 	struct fh_gym_options options = { .tasks_dir = places->tasks_dir,
 		.mlgym_root = places->mlgym_root,
@@ -268,10 +272,10 @@ void task_try_imports(const struct task_trial *trial, struct task_check *check)
 
 	if (task_load(trial->places, trial->spec, NULL, &task, NULL) < 0)
 		return; /* the check has said so */
-	options = options_of(task, trial->python);
-	r = task->mlgym ? open_gym(trial->places, &gym, &err) : 0;
+	options = task_try_options_of(task, trial->python);
+	r = task->mlgym ? task_try_open_gym(trial->places, &gym, &err) : 0;
 	if (r == 0 && gym)
-		r = env_check_imports(gym, &options, &warning, &err);
+		r = env_look_at_imports(gym, &options, &warning, &err);
 	if (r < 0)
 		/* A module that only this machine's Python lacks is no fault of the task. */
 		task_check_remark(check, trial->python != NULL, "%s", err.message);
@@ -289,13 +293,13 @@ int task_try(const struct task_trial *trial, json_t *played)
 	bool ok;
 
 	if (task_load(trial->places, trial->spec, NULL, &task, &err) < 0) {
-		failed(played, "not played", &err);
+		task_try_failed(played, "not played", &err);
 		return cmd_status_of(&err);
 	}
-	if (open_gym(trial->places, &gym, &err) < 0)
-		ok = failed(played, "not played", &err);
+	if (task_try_open_gym(trial->places, &gym, &err) < 0)
+		ok = task_try_failed(played, "not played", &err);
 	else
-		ok = try_task(gym, task, trial->python, played);
+		ok = task_try_try_task(gym, task, trial->python, played);
 	fh_gym_close(gym);
 	task_free(task);
 	return ok ? CMD_OK : CMD_FAILED;

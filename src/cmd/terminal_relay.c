@@ -19,7 +19,7 @@ struct terminal_relay {
 	struct termios before;
 };
 
-static int open_side(int master, int *out_side, struct fh_error *err)
+static int terminal_relay_open_side(int master, int *out_side, struct fh_error *err)
 {
 	char name[64];
 	int side;
@@ -34,7 +34,7 @@ static int open_side(int master, int *out_side, struct fh_error *err)
 }
 
 /* As ours is. Where ours stays so, it does to the output what it does, once. */
-static void set_modes(struct terminal_relay *relay)
+static void terminal_relay_set_modes(struct terminal_relay *relay)
 {
 	struct termios raw, other;
 
@@ -59,7 +59,7 @@ int terminal_relay_open(struct terminal_relay **out, int to, bool input, int *ou
 
 	if (master < 0)
 		return error_set(err, errno, "make a pseudo-terminal");
-	r = open_side(master, out_side, err);
+	r = terminal_relay_open_side(master, out_side, err);
 	if (r < 0)
 		return r;
 	relay = xcalloc(1, sizeof(*relay));
@@ -67,7 +67,7 @@ int terminal_relay_open(struct terminal_relay **out, int to, bool input, int *ou
 	relay->master = take_fd(&master);
 	relay->to = to;
 	relay->input = input;
-	set_modes(relay);
+	terminal_relay_set_modes(relay);
 	terminal_relay_resize(relay);
 	*out = relay;
 	return 0;
@@ -100,14 +100,14 @@ void terminal_relay_waits(const struct terminal_relay *relay, struct waits *w)
 		waits_add(w, 0, POLLIN);
 }
 
-static bool readable(int fd)
+static bool terminal_relay_readable(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1;
 }
 
-static ssize_t pass(int from, int to)
+static ssize_t terminal_relay_pass(int from, int to)
 {
 	char chunk[4096];
 	ssize_t n = read(from, chunk, sizeof(chunk));
@@ -121,14 +121,16 @@ void terminal_relay_advance(struct terminal_relay *relay)
 {
 	if (!relay)
 		return;
-	if (readable(relay->master))
-		pass(relay->master, relay->to);
-	if (relay->input && readable(0) && pass(0, relay->master) <= 0)
+	if (terminal_relay_readable(relay->master))
+		terminal_relay_pass(relay->master, relay->to);
+	if (relay->input && terminal_relay_readable(0) &&
+			terminal_relay_pass(0, relay->master) <= 0)
 		relay->input = false;
 }
 
 void terminal_relay_drain(struct terminal_relay *relay)
 {
-	while (relay && readable(relay->master) && pass(relay->master, relay->to) > 0)
+	while (relay && terminal_relay_readable(relay->master) &&
+			terminal_relay_pass(relay->master, relay->to) > 0)
 		;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "env/memory_merge.h"
+#include "env/memory.h"
 
 #include "base/json.h"
 #include "base/mem.h"

@@ -4,15 +4,16 @@
 
 #include <errno.h>
 
-/* baseline: the task's baseline command, played as an episode. */
+/* baseline: what every score is compared with, played as an episode. */
 
 static int baseline_open(const struct model_request *request, const char *argument,
 		void **out_state, struct fh_error *err)
 {
 	struct script *s;
 	struct task *task;
-	int r = task_load(request->places, request->task, request->variant, &task, err);
+	int r;
 
+	r = task_load(request->places, request->task, request->variant, &task, err);
 	if (r < 0)
 		return r;
 	if (!task->baseline_command) {

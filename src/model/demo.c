@@ -5,10 +5,10 @@
 
 #include <errno.h>
 
-/* demo: recorded actions, in the task's folder. */
+/* demo: a recorded way through the task, in its folder. */
 
-/* Names the variant too: some variants have a demonstration and others don't. */
-static int demo_say_none(const struct task *task, struct fh_error *err)
+/* A variant may have one where the task has none, and the other way around. */
+static int say_none(const struct task *task, struct fh_error *err)
 {
 	bool has_variants = node_get(task->keys, "variants");
 
@@ -24,12 +24,16 @@ static int demo_open(const struct model_request *request, const char *argument, 
 {
 	struct script *s;
 	struct task *task;
-	int r = task_load(request->places, request->task, request->variant, &task, err);
+	int r;
 
+	r = task_load(request->places, request->task, request->variant, &task, err);
 	if (r < 0)
 		return r;
 	s = script_new();
-	r = task->demo ? script_read(s, task->demo, err) : demo_say_none(task, err);
+	if (task->demo)
+		r = script_read(s, task->demo, err);
+	else
+		r = say_none(task, err);
 	task_free(task);
 	if (r < 0) {
 		script_free(s);

@@ -7,7 +7,12 @@
 
 #include <string.h>
 
-static int json_lines_read_line(const struct pyjson_source *line, json_lines_take *take, void *data,
+static bool is_blank(const char *line, size_t n)
+{
+	return strspn(line, " \t\r\n") >= n;
+}
+
+static int read_line(const struct pyjson_source *line, json_lines_take *take, void *data,
 		struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
@@ -28,19 +33,16 @@ int json_lines_read(const char *path, json_lines_take *take, void *data, struct 
 		return r;
 	at = buf_str(&text);
 	end = at + text.len;
-	while (at < end) {
+	while (at < end && r == 0) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		struct pyjson_source line = { .name = path, .data = at, .first_line = number++ };
 
 		line.n = (size_t)((stop ? stop : end) - at);
-		if (strspn(at, " \t\r\n") < line.n) {
-			r = json_lines_read_line(&line, take, data, err);
-			if (r < 0)
-				return r;
-		}
+		if (!is_blank(at, line.n))
+			r = read_line(&line, take, data, err);
 		at = stop ? stop + 1 : end;
 	}
-	return 0;
+	return r;
 }
 
 int json_lines_text(const char *path, const struct pyjson *value, const char *what, size_t most,

@@ -5,9 +5,8 @@
 #include "base/json.h"
 
 /*
- * As json_parse(), for servers that cut texts at any byte. Half of a surrogate pair (\ud83d alone,
- * which Python's json accepts) and bytes that are no UTF-8 become U+FFFD. RFC 8259, 8.2 allows
- * this.
+ * JSON of servers that cut texts anywhere: half a pair of surrogates (\ud83d alone, which Python's json takes)
+ * and bytes that are no UTF-8 become U+FFFD, as RFC 8259, 8.2 leaves open. Otherwise as json_parse().
  */
 int lenient_json(const char *what, const char *text, size_t n, json_t **out, struct fh_error *err);
 

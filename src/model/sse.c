@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Written by hand, because libcurl has no parser of server-sent events. C libraries that have one
- * bring an HTTP client of their own. */
 #include "model/sse.h"
 
 #include "base/str.h"
@@ -38,8 +36,8 @@ bool sse_is_too_long(const struct sse *s)
 	return s->waiting.truncated || s->event.truncated;
 }
 
-/* Skips a byte order mark at the start. False while only a part of it has arrived. */
-static bool sse_skip_mark(struct sse *s)
+/* A byte order mark may come before all, and in pieces: false while that can't be told. */
+static bool skip_mark(struct sse *s)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	size_t n = s->waiting.len < 3 ? s->waiting.len : 3;
@@ -55,10 +53,19 @@ static bool sse_skip_mark(struct sse *s)
 	return true;
 }
 
-/* Gives a complete line without its end. */
-static bool sse_next_line(struct sse *s, const char **out, size_t *out_n)
+static const char *find_end(const char *text, size_t n)
 {
-	const char *line, *at, *end;
+	/* One way through: a search for each of the two would read all of many short lines for each. */
+	for (const char *end = text + n; text < end; text++)
+		if (*text == '\n' || *text == '\r')
+			return text;
+	return NULL;
+}
+
+/* A whole line, without its end. */
+static bool next_line(struct sse *s, const char **out, size_t *out_n)
+{
+	const char *line, *end;
 
 	if (!s->waiting.data)
 		return false;
@@ -68,23 +75,21 @@ static bool sse_next_line(struct sse *s, const char **out, size_t *out_n)
 			s->given++;
 	}
 	line = s->waiting.data + s->given;
-	end = s->waiting.data + s->waiting.len;
-	for (at = line + s->scanned; at < end && *at != '\n' && *at != '\r';)
-		at++;
-	if (at == end) {
-		s->scanned = (size_t)(end - line);
+	end = find_end(line + s->scanned, s->waiting.len - s->given - s->scanned);
+	if (!end) {
+		s->scanned = s->waiting.len - s->given;
 		return false;
 	}
 	s->scanned = 0;
-	s->after_cr = *at == '\r';
+	s->after_cr = *end == '\r';
 	*out = line;
-	*out_n = (size_t)(at - line);
+	*out_n = (size_t)(end - line);
 	s->given += *out_n + 1;
 	return true;
 }
 
-/* Adds the text of a line "data: text" or "data" to the event. Ignores other lines. */
-static void sse_take_line(struct sse *s, const char *line, size_t n)
+/* "data: text" or "data"; anything else says nothing to us. */
+static void take_line(struct sse *s, const char *line, size_t n)
 {
 	if (n < 4 || memcmp(line, "data", 4) != 0 || (n > 4 && line[4] != ':'))
 		return;
@@ -109,11 +114,11 @@ bool sse_next(struct sse *s, const char **out, size_t *out_n)
 		buf_clear(&s->event);
 		s->any = s->fresh = false;
 	}
-	if (!sse_skip_mark(s))
+	if (!skip_mark(s))
 		return false;
-	while (sse_next_line(s, &line, &n)) {
+	while (next_line(s, &line, &n)) {
 		if (n) {
-			sse_take_line(s, line, n);
+			take_line(s, line, n);
 		} else if (s->any) {
 			s->fresh = true;
 			*out = buf_str(&s->event);

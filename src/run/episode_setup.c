@@ -4,7 +4,6 @@
 #include "agent/command_setup.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "env/env.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/env.h"
+#include "env/memory.h"
 #include "run/args.h"
 #include "trajectory/run_dir.h"
 

@@ -7,21 +7,19 @@
 #include <stdbool.h>
 
 /*
- * An allow-list of places in the web, separated by commas:
+ * An allow-list of places in the web, with commas between:
  *
- *   example.org           http and https, at their default ports
- *   *.example.org         the same for its subdomains, without example.org itself
- *   https://host[:port]   this scheme and port only; the address may be private
- *   papers                the search of papers.h, and sites that serve papers
+ *   example.org           http and https, at their usual ports
+ *   *.example.org         the same for what lies beneath, and not for example.org itself
+ *   https://host[:port]   that scheme and port only, wherever the name leads
+ *   papers                where papers are found and read: papers.h
  */
 int hosts_check(const char *list, struct fh_error *err); /* -EINVAL */
 
-/* True if an entry with a scheme names the place: then its address may be private (loopback,
- * link-local). */
+/* Whether an entry with its scheme names the place, which then may lie in a network of one's own. */
 bool hosts_allow_private(const char *list, const char *scheme, const char *host, const char *port);
 
-/* True if the list allows these parts of a URL, which are in lower case. A NULL list allows
- * nothing. */
+/* NULL allows nothing. Of a URL's parts as they are asked for: scheme and host in lower case. */
 bool hosts_allow(const char *list, const char *scheme, const char *host, const char *port);
 
 #endif

@@ -22,7 +22,7 @@ void libcurl_wiping_free(void *p)
 	free(p);
 }
 
-static void *libcurl_wiping_realloc(void *p, size_t n)
+static void *wiping_realloc(void *p, size_t n)
 {
 	size_t old = p ? malloc_usable_size(p) : 0;
 	void *moved = malloc(n);
@@ -36,60 +36,68 @@ static void *libcurl_wiping_realloc(void *p, size_t n)
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static int libcurl_load_functions(struct fh_error *err)
+static int find(void *library, const char *name, void *out_function, struct fh_error *err)
 {
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
+	void *found = dlsym(library, name);
+
+	if (!found)
+		return error_say(err, ENOENT, "%s has no %s()", LIBRARY, name);
+	*(void **)out_function = found;
+	return 0;
+}
+
+static int load(struct fh_error *err)
+{
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	int r = 0;
 
 	if (!library)
 		return error_say(err, ENOENT,
 				"%s can't be loaded, which language models and the web need: %s",
 				LIBRARY, dlerror());
 #define LIBCURL_FIND(name)                                                                         \
-	*(void **)&libcurl.name = dlsym(library, "curl_" #name);                                   \
-	if (!libcurl.name)                                                                         \
-		return error_say(err, ENOENT, "%s has no curl_%s()", LIBRARY, #name);
+	if (r == 0)                                                                                \
+		r = find(library, "curl_" #name, &libcurl.name, err);
 	LIBCURL_FUNCTIONS(LIBCURL_FIND)
 #undef LIBCURL_FIND
-	return 0;
+	return r; /* it stays loaded */
 }
 
-static struct fh_error libcurl_load_error; /* code 0: loaded */
+static struct fh_error load_error; /* code 0: it is there */
 
-static void libcurl_load_once(void)
+static void load_once(void)
 {
 	CURLcode result;
 
-	if (libcurl_load_functions(&libcurl_load_error) < 0)
+	if (load(&load_error) < 0)
 		return;
 	result = libcurl.global_init_mem(CURL_GLOBAL_DEFAULT, malloc, libcurl_wiping_free,
-			libcurl_wiping_realloc, strdup, calloc);
+			wiping_realloc, strdup, calloc);
 	if (result != CURLE_OK)
-		error_say(&libcurl_load_error, EIO, "libcurl: %s", libcurl.easy_strerror(result));
+		error_say(&load_error, EIO, "libcurl: %s", libcurl.easy_strerror(result));
 }
 
 int libcurl_load(struct fh_error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, libcurl_load_once);
-	if (libcurl_load_error.code < 0 && err)
-		*err = libcurl_load_error;
-	return libcurl_load_error.code;
+	pthread_once(&once, load_once);
+	if (load_error.code < 0 && err)
+		*err = load_error;
+	return load_error.code;
 }
 
 /* --- signals ---------------------------------------------------------------------------------- */
 
-struct libcurl_quiet libcurl_quiet_begin(void)
+void libcurl_quiet_begin(struct libcurl_quiet *q)
 {
-	struct libcurl_quiet q;
 	sigset_t pipe, pending;
 
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	sigpending(&pending);
-	q.was_pending = sigismember(&pending, SIGPIPE) == 1;
-	pthread_sigmask(SIG_BLOCK, &pipe, &q.before);
-	return q;
+	q->was_pending = sigismember(&pending, SIGPIPE) == 1;
+	pthread_sigmask(SIG_BLOCK, &pipe, &q->before);
 }
 
 void libcurl_quiet_end(struct libcurl_quiet *q)

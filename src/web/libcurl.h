@@ -2,7 +2,7 @@
 #ifndef WEB_LIBCURL_H
 #define WEB_LIBCURL_H
 
-/* curl.h's macros that check arguments don't work with functions in a struct. */
+/* The functions stand in a table: no macros may check their arguments by name. */
 #define CURL_DISABLE_TYPECHECK
 
 #include "base/error.h"
@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 /*
- * libcurl, loaded at its first use: loading it takes three times as long as starting this program.
- * libcurl_load() fills the struct `libcurl` with the functions that are used.
+ * libcurl, loaded when it is first needed: with all that it brings along it takes three times as long to load as
+ * this program takes to start. Of its functions those that are used; `libcurl` has them after libcurl_load().
  */
 #define LIBCURL_FUNCTIONS(X)                                                                       \
 	X(easy_cleanup)                                                                            \
@@ -47,22 +47,18 @@ struct libcurl {
 
 extern struct libcurl libcurl;
 
-/* -ENOENT if it is missing, or lacks a function. For any thread, any number of times. */
+/* -ENOENT if it is not there, or not what this was compiled for. From any thread; what is loaded stays. */
 int libcurl_load(struct fh_error *err);
 
-/* Overwrites the memory, then frees it. libcurl frees in the same way. */
-void libcurl_wiping_free(void *p);
+void libcurl_wiping_free(void *p); /* as libcurl frees */
 
-/* Until the variable's scope ends, a write to a closed connection raises no SIGPIPE in this thread:
- *   auto_quiet struct libcurl_quiet q = libcurl_quiet_begin(); */
+/* A peer that has closed its end must not end this process, whose signals are not ours to set. */
 struct libcurl_quiet {
 	sigset_t before;
 	bool was_pending;
 };
 
-struct libcurl_quiet libcurl_quiet_begin(void);
+void libcurl_quiet_begin(struct libcurl_quiet *q);
 void libcurl_quiet_end(struct libcurl_quiet *q);
-
-#define auto_quiet __attribute__((cleanup(libcurl_quiet_end)))
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "agent/command_setup.h"
 #include "base/str.h"
-#include "env/env.h"
 
 #include <errno.h>
 
