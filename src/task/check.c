@@ -21,7 +21,7 @@
 #define DEMO_BYTES_MAX (4 * 1024 * 1024)
 #define REQUIREMENTS_BYTES_MAX 65536
 
-/* Variants have most of their remarks in common: each is said once. */
+/* Most remarks hold for several variants: add each once. */
 void task_check_remark(struct task_check *check, bool problem, const char *format, ...)
 {
 	char text[FH_ERROR_MESSAGE_MAX];
@@ -65,15 +65,7 @@ static void check_data(struct task_check *check, const struct task *task)
 		note(check, "the description has no {dataset_docs}: the agent is not told of its data");
 }
 
-static bool check_has_data(const struct task *task)
-{
-	for (size_t i = 0; i < task->n_datasets; i++)
-		if (!dataset_is_there(&task->datasets[i]))
-			return false;
-	return true;
-}
-
-/* --- what an agent must not see --------------------------------------------------------------- */
+/* --- secrets ----------------------------------------------------------------------------------- */
 
 static void check_secret(struct task_check *check, const struct task *task, const char *secret)
 {
@@ -90,6 +82,8 @@ static void check_secret(struct task_check *check, const struct task *task, cons
 
 static void check_secrets(struct task_check *check, const struct task *task)
 {
+	struct fh_error err;
+
 	check_secret(check, task, task->grader.answers);
 	if (task->grader.kind == GRADER_MLGYM)
 		note(check, "the agent sees what scores it, as in MLGym");
@@ -99,20 +93,14 @@ static void check_secrets(struct task_check *check, const struct task *task)
 		check_secret(check, task, task->hidden[i].source);
 	for (size_t i = 0; i < task->n_solution; i++)
 		check_secret(check, task, task->solution[i].source);
-}
-
-/* What lies beneath a listed path is hidden whole when the task is played. */
-static void check_task_dir(struct task_check *check, const struct task *task)
-{
-	struct fh_error err;
-
+	/* The sandbox hides the task's folder if it lies beneath a path that agents see. */
 	if (sandbox_cover_check(task->dir, &err) < 0)
 		problem(check, "%s", err.message);
 }
 
 /* --- the grader ------------------------------------------------------------------------------- */
 
-/* True if the header line has a field of this name, quoted or not. */
+/* Whether the header line has a field of this name, quoted or not. */
 static bool check_has_column(const char *header, const char *name)
 {
 	size_t n = strlen(name);
@@ -137,9 +125,13 @@ static void check_answers(struct task_check *check, const struct task *task)
 {
 	const struct task_grader *grader = &task->grader;
 	const char *columns[] = { grader->id_column, grader->target_column };
-	auto_close int fd = fd_open_file(grader->answers, NULL);
+	auto_close int fd = -1;
 	char header[65536] = "";
 
+	for (size_t i = 0; i < task->n_datasets; i++)
+		if (!dataset_is_there(&task->datasets[i]))
+			return;
+	fd = fd_open_file(grader->answers, NULL);
 	if (fd < 0 || fd_read_full(fd, header, sizeof(header) - 1) <= 0)
 		problem(check, "%s can't be read, or is empty", grader->answers);
 	header[strcspn(header, "\r\n")] = '\0';
@@ -154,8 +146,7 @@ static void check_grader(struct task_check *check, const struct task *task)
 
 	if (task->grader.kind != GRADER_CSV)
 		return;
-	if (check_has_data(task))
-		check_answers(check, task);
+	check_answers(check, task);
 	if (strcasecmp(metric, task->metric) != 0 &&
 			!(str_eq(metric, "r2") && strcasecmp(task->metric, "rmse") == 0))
 		problem(check, "the grader gives '%s', and the task goes by '%s'", metric,
@@ -164,7 +155,7 @@ static void check_grader(struct task_check *check, const struct task *task)
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-/* A file of the workspace that nothing puts there. */
+/* Complains of a baseline program that is missing in the workspace. */
 static void check_baseline(struct task_check *check, const struct task *task)
 {
 	const char *path = task->baseline_command;
@@ -239,7 +230,6 @@ static void check_keys(struct task_check *check, const struct task *task)
 static void (*const checks[])(struct task_check *check, const struct task *task) = {
 	check_data,
 	check_secrets,
-	check_task_dir,
 	check_grader,
 	check_baseline,
 	check_demo,
@@ -255,7 +245,7 @@ static void check_variant(const struct task_places *places, const char *spec, co
 	int r = task_load(places, spec, variant, &task, &err);
 
 	if (r < 0) {
-		/* What is not here can't be wrong. */
+		/* Missing data is no fault of the task. */
 		task_check_remark(check, r != -ENODATA, "%s%s",
 				r == -ENODATA ? "not checked: " : "", err.message);
 		return;

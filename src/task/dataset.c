@@ -27,19 +27,6 @@ struct dataset_loading {
 	struct fh_error *err;
 };
 
-/* "datasets/titanic.yaml" gives "titanic". */
-static const char *dataset_id_of(struct arena *a, const char *name)
-{
-	size_t n;
-
-	if (str_starts(name, "datasets/"))
-		name += strlen("datasets/");
-	n = strlen(name);
-	if (str_ends(name, ".yaml"))
-		n -= strlen(".yaml");
-	return arena_strndup(a, name, n);
-}
-
 static int dataset_find_yaml(struct dataset_loading *l, const char **out_path)
 {
 	const char *homes[] = { l->places->task_dir, l->places->root, places_get()->share_dir };
@@ -64,8 +51,9 @@ static int dataset_read_yaml(struct dataset_loading *l, const char *path)
 {
 	int r = yaml_load(l->arena, path, &l->root, l->err);
 
-	if (r >= 0)
-		r = schema_read(l->arena, &dataset_schema, l->root, NULL, &l->config, l->err);
+	if (r < 0)
+		return r;
+	r = schema_read(l->arena, &dataset_schema, l->root, NULL, &l->config, l->err);
 	if (r < 0)
 		return r;
 	if (l->config.id && !str_eq(l->config.id, l->dataset->id))
@@ -79,22 +67,10 @@ static int dataset_read_yaml(struct dataset_loading *l, const char *path)
 
 /* --- where its files are ---------------------------------------------------------------------- */
 
-static int dataset_dir_shipped(struct dataset_loading *l)
-{
-	auto_free char *dir = NULL;
-	int r = path_beneath(l->home, l->config.location, &dir, l->err);
-
-	if (r < 0)
-		return error_wrap(l->err, "location of data set '%s'", l->dataset->id);
-	l->dataset->dir = arena_strdup(l->arena, dir);
-	return 0;
-}
-
 char *dataset_store(const char *id, const char *tasks_dir)
 {
 	auto_free char *joined = path_join(places_get()->share_dir, "tasks");
 	auto_free char *ours = realpath(joined, NULL);
-	uint8_t digest[SHA256_BYTES];
 	char hex[SHA256_HEX_BYTES];
 	struct sha256 h;
 
@@ -102,25 +78,15 @@ char *dataset_store(const char *id, const char *tasks_dir)
 		return xstrdup(id);
 	sha256_init(&h);
 	sha256_add_str(&h, tasks_dir);
-	sha256_end(&h, digest);
-	sha256_hex(digest, hex);
+	sha256_end_hex(&h, hex);
 	return xasprintf("%s@%.*s", id, DIR_DIGITS, hex);
 }
 
-static void dataset_find_store(struct dataset_loading *l)
-{
-	auto_free char *tasks_dir = path_dirname(l->places->task_dir);
-	auto_free char *store = dataset_store(l->dataset->id, tasks_dir);
-
-	l->dataset->store = arena_strdup(l->arena, store);
-}
-
-/* Another program, or one that hides less, is given another key: what it tells is of no use. */
+/* Hashes all that the files follow from: another program, or one that hides less, gets another key. */
 static int dataset_hash_recipe(
 		struct dataset_loading *l, const struct dataset_make *make, const char **out)
 {
 	const struct data_file_config *files = l->config.files.items;
-	uint8_t digest[SHA256_BYTES];
 	char hex[SHA256_HEX_BYTES];
 	struct sha256 h;
 	int r = sha256_file(make->program, hex, l->err);
@@ -136,24 +102,8 @@ static int dataset_hash_recipe(
 		sha256_add_str(&h, files[i].path);
 		sha256_add_str(&h, files[i].hidden ? "hidden" : NULL);
 	}
-	sha256_end(&h, digest);
-	sha256_hex(digest, hex);
+	sha256_end_hex(&h, hex);
 	*out = arena_strdup(l->arena, hex);
-	return 0;
-}
-
-/* Without a secret nothing was made yet, and the name is of no folder. */
-static int dataset_name_made_dir(struct dataset_loading *l, const char *state_dir)
-{
-	struct secret secret = { 0 };
-	char hex[SHA256_HEX_BYTES];
-	int r = secret_read(state_dir, &secret, l->err);
-
-	if (r < 0 && r != -ENOENT)
-		return r;
-	secret_key(&secret, "folder", l->dataset->store, l->dataset->make->recipe, hex);
-	l->dataset->dir = arena_printf(
-			l->arena, "%s/data/%s/%.*s", state_dir, l->dataset->store, DIR_DIGITS, hex);
 	return 0;
 }
 
@@ -163,68 +113,79 @@ static int dataset_dir_made(struct dataset_loading *l, const char *state_dir)
 	static const char *const none[] = { NULL };
 	struct dataset_make *make = arena_alloc(l->arena, sizeof(*make));
 	auto_free char *program = NULL;
+	struct secret secret = { 0 };
+	char hex[SHA256_HEX_BYTES];
 	int r = path_beneath(l->home, config->program, &program, l->err);
 
-	if (r >= 0) {
-		*make = (struct dataset_make){
-			.program = arena_strdup(l->arena, program),
-			.args = config->args.n ? config->args.items : none,
-			.timeout_ms = config->timeout_ms,
-		};
-		l->dataset->make = make;
-		r = dataset_hash_recipe(l, make, &make->recipe);
-	}
-	if (r >= 0)
-		r = dataset_name_made_dir(l, state_dir);
-	return r < 0 ? error_wrap(l->err, "how data set '%s' is made", l->dataset->id) : 0;
+	if (r < 0)
+		return r;
+	*make = (struct dataset_make){
+		.program = arena_strdup(l->arena, program),
+		.args = config->args.n ? config->args.items : none,
+		.timeout_ms = config->timeout_ms,
+	};
+	l->dataset->make = make;
+	r = dataset_hash_recipe(l, make, &make->recipe);
+	if (r < 0)
+		return r;
+	/* Without a secret no data was made yet: any name will do, since no folder has it. */
+	r = secret_read(state_dir, &secret, l->err);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	secret_key(&secret, "folder", l->dataset->store, make->recipe, hex);
+	l->dataset->dir = arena_printf(
+			l->arena, "%s/data/%s/%.*s", state_dir, l->dataset->store, DIR_DIGITS, hex);
+	return 0;
 }
 
 static int dataset_find_dir(struct dataset_loading *l)
 {
 	bool made = l->config.make.program != NULL;
-	auto_free char *state_dir = NULL;
+	auto_free char *state_dir = NULL, *dir = NULL, *tasks_dir = NULL, *store = NULL;
 	int r;
 
 	if (made && l->config.location)
 		return node_complain(node_path(l->root, "make"), l->err,
 				"a data set has a 'location' or is made, not both");
-	if (l->config.location)
-		return dataset_dir_shipped(l);
+	if (l->config.location) {
+		r = path_beneath(l->home, l->config.location, &dir, l->err);
+		if (r < 0)
+			return error_wrap(l->err, "location of data set '%s'", l->dataset->id);
+		l->dataset->dir = arena_strdup(l->arena, dir);
+		return 0;
+	}
 	r = places_state_path(l->places->state_dir, &state_dir, l->err);
 	if (r < 0)
 		return r;
-	dataset_find_store(l);
-	if (made)
-		return dataset_dir_made(l, state_dir);
+	tasks_dir = path_dirname(l->places->task_dir);
+	store = dataset_store(l->dataset->id, tasks_dir);
+	l->dataset->store = arena_strdup(l->arena, store);
+	if (made) {
+		r = dataset_dir_made(l, state_dir);
+		return r < 0 ? error_wrap(l->err, "how data set '%s' is made", l->dataset->id) : 0;
+	}
 	l->dataset->dir = arena_printf(l->arena, "%s/data/%s", state_dir, l->dataset->store);
 	return 0;
 }
 
 /* --- its files -------------------------------------------------------------------------------- */
 
-#define HOME "{home}"
+#define HOME "{home}" /* in how_to_get: the folder that holds `datasets` */
 
-/* A program that helps lies where the data set does, wherever that was installed. */
-static const char *dataset_how_to_get(const struct dataset_loading *l)
+/* Complains of a missing file, and says how to get it. */
+static int dataset_say_missing(const struct dataset_loading *l, const char *path)
 {
 	const char *how = l->config.how_to_get;
 	const char *at = how ? strstr(how, HOME) : NULL;
 
-	if (!at)
-		return how;
-	return arena_printf(l->arena, "%.*s%s%s", (int)(at - how), how, l->home, at + strlen(HOME));
-}
-
-static int dataset_say_missing(const struct dataset_loading *l, const char *path)
-{
-	const char *how = dataset_how_to_get(l);
-
+	if (at)
+		how = arena_printf(l->arena, "%.*s%s%s", (int)(at - how), how, l->home,
+				at + strlen(HOME));
 	return error_say(l->err, ENODATA, "data set '%s' lacks %s in %s%s%s", l->dataset->id, path,
 			l->dataset->dir, how ? ": " : "", how ? how : "");
 }
 
-/* In a folder of ours a path may not lead out; what users put into their own state is theirs to
- * link as they like. */
+/* Paths of a shipped data set must stay in its folder. Users may put links into their own state. */
 static int dataset_find_source(struct dataset_loading *l, const char *path, const char **out)
 {
 	auto_free char *source = path_join(l->dataset->dir, path);
@@ -269,16 +230,19 @@ static int dataset_add_files(struct dataset_loading *l)
 	const struct data_file_config *configs = l->config.files.items;
 	const struct node *nodes = node_path(l->root, "files");
 	struct dataset_file *files;
-	int r = 0;
 
 	if (l->config.files.n > DATASET_FILES_MAX)
 		return node_complain(nodes, l->err, "more than %d files", DATASET_FILES_MAX);
 	files = arena_array(l->arena, l->config.files.n, sizeof(*files));
-	for (size_t i = 0; i < l->config.files.n && r >= 0; i++)
-		r = dataset_add_file(l, &configs[i], nodes->items[i], &files[i]);
+	for (size_t i = 0; i < l->config.files.n; i++) {
+		int r = dataset_add_file(l, &configs[i], nodes->items[i], &files[i]);
+
+		if (r < 0)
+			return r;
+	}
 	l->dataset->files = files;
 	l->dataset->n_files = l->config.files.n;
-	return r;
+	return 0;
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -286,7 +250,9 @@ static int dataset_add_files(struct dataset_loading *l)
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err)
 {
-	struct dataset dataset = { .id = dataset_id_of(a, name) };
+	size_t skip = str_starts(name, "datasets/") ? strlen("datasets/") : 0;
+	size_t n = strlen(name) - skip - (str_ends(name, ".yaml") ? strlen(".yaml") : 0);
+	struct dataset dataset = { .id = arena_strndup(a, name + skip, n) };
 	struct dataset_loading l = {
 		.arena = a, .places = places, .dataset = &dataset, .err = err
 	};
@@ -296,12 +262,15 @@ int dataset_load(struct arena *a, const struct dataset_places *places, const cha
 	if (!task_name_is_valid(dataset.id))
 		return error_say(err, EINVAL, "'%s' can't be the name of a data set", name);
 	r = dataset_find_yaml(&l, &path);
-	if (r >= 0)
-		r = dataset_read_yaml(&l, path);
-	if (r >= 0)
-		r = dataset_find_dir(&l);
-	if (r >= 0)
-		r = dataset_add_files(&l);
+	if (r < 0)
+		return r;
+	r = dataset_read_yaml(&l, path);
+	if (r < 0)
+		return r;
+	r = dataset_find_dir(&l);
+	if (r < 0)
+		return r;
+	r = dataset_add_files(&l);
 	if (r < 0)
 		return r;
 	*out = dataset;

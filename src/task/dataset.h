@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 /*
- * Data sets: datasets/<id>.yaml, and where its files lie. All strings belong to the arena that the
- * data set was loaded into.
+ * Data sets: datasets/<id>.yaml, with the places of its files. All strings belong to the arena that dataset_load() got.
  */
 #define DATASET_FILES_MAX 10000
 
@@ -19,16 +18,16 @@ struct dataset_file {
 	const char *path;   /* in the data set's folder */
 	const char *source; /* absolute */
 	const char *target; /* beneath the workspace's data folder */
-	const char *sha256; /* lower-case hexadecimal; NULL: not said */
-	bool hidden;        /* not for the workspace */
+	const char *sha256; /* lower-case hexadecimal; NULL: not given */
+	bool hidden;        /* stays out of the workspace */
 };
 
-/* What makes the files of a data set, from a key that no agent knows. */
+/* The program that makes a data set's files, from a key that no agent knows. */
 struct dataset_make {
 	const char *program;     /* absolute */
 	const char *const *args; /* NULL-terminated */
 	int64_t timeout_ms;
-	const char *recipe; /* a hash of all that the files follow from, the machine's secret aside */
+	const char *recipe; /* hash of all that the files follow from, except the machine's secret */
 };
 
 struct dataset {
@@ -36,38 +35,36 @@ struct dataset {
 	const char *name, *description;
 	const char *store;               /* names its folder in <state>/data: dataset_store() */
 	const char *dir;                 /* absolute */
-	const struct dataset_make *make; /* NULL: nothing does */
+	const struct dataset_make *make; /* NULL: its files are not made */
 	const struct dataset_file *files;
 	size_t n_files;
 };
 
-/* Folders that hold `datasets`, in the order they are looked at; then the installed one. */
+/* Folders that hold `datasets`, in the order of the search; the installed one is last. */
 struct dataset_places {
 	const char *task_dir;
-	const char *root;      /* holds `tasks`, too; NULL: none */
+	const char *root;      /* also holds `tasks`; NULL: none */
 	const char *state_dir; /* NULL: the user's own */
 };
 
 /*
- * `name` is an id, or "datasets/<id>.yaml". -ENOENT when there is no such data set, -ENODATA,
- * with how to get it, when a file of it is missing.
+ * `name` is an id, or "datasets/<id>.yaml". -ENOENT: there is no such data set. -ENODATA: one of its files is missing;
+ * the message says how to get it.
  *
- * A data set that is made is loaded before it is there, too. Its folder's name depends on all that
- * its files do (the machine's secret, the program, ...), so that one that stands is never changed:
- * others may be reading it.
+ * A data set with a `make` also loads before its files are made. Its folder's name follows from the same things as its
+ * files (the machine's secret, the program, ...). So an existing folder never changes while others read it.
  */
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err);
 
 /*
- * What is kept in <state>/data belongs to the tasks of one folder, which is named by its real path. Those that
- * come with us have <state>/data/<id>, those of any other folder <state>/data/<id>@<hash of its path>, of our
- * data sets, too: whoever wrote a task, or a data set's file, can tell agents all that the data holds, hidden or
- * not. This is the last part, a heap string.
+ * Returns the name of a data set's folder in <state>/data, a heap string: ID for the tasks that come with Fumehood,
+ * ID@HASH for those of another folder, with the hash of its real path. Folders share no data, since a task's author can
+ * tell agents all that its data holds.
  */
 char *dataset_store(const char *id, const char *tasks_dir);
 
-/* True unless it is made and was not yet. */
+/* False if its files are still to be made. */
 bool dataset_is_there(const struct dataset *dataset);
 
 /* Compares the files that have a sha256. -EBADMSG names the first that differs. */

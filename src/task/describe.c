@@ -9,36 +9,23 @@
 
 #define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
 
-static void describe_add_trimmed(struct buf *out, const char *text)
-{
-	size_t n = strlen(text);
-
-	while (n && text[n - 1] == '\n')
-		n--;
-	buf_add(out, text, n);
-}
-
-static void describe_add_dataset(struct buf *out, const struct dataset *dataset)
-{
-	const char *separator = "Files: ";
-
-	buf_printf(out, "%s\n", dataset->name);
-	describe_add_trimmed(out, dataset->description);
-	buf_add_char(out, '\n');
-	for (size_t i = 0; i < dataset->n_files; i++) {
-		if (dataset->files[i].hidden)
-			continue;
-		buf_printf(out, "%s`data/%s`", separator, dataset->files[i].target);
-		separator = ", ";
-	}
-}
-
 static void describe_add_datasets(struct buf *out, const struct task *task)
 {
 	for (size_t i = 0; i < task->n_datasets; i++) {
-		if (i)
-			buf_add_str(out, "\n\n");
-		describe_add_dataset(out, &task->datasets[i]);
+		const struct dataset *dataset = &task->datasets[i];
+		const char *separator = "Files: ";
+		size_t n = strlen(dataset->description);
+
+		while (n && dataset->description[n - 1] == '\n')
+			n--;
+		buf_printf(out, "%s%s\n%.*s\n", i ? "\n\n" : "", dataset->name, (int)n,
+				dataset->description);
+		for (size_t j = 0; j < dataset->n_files; j++) {
+			if (dataset->files[j].hidden)
+				continue;
+			buf_printf(out, "%s`data/%s`", separator, dataset->files[j].target);
+			separator = ", ";
+		}
 	}
 }
 

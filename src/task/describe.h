@@ -4,8 +4,7 @@
 
 #include "task/task.h"
 
-/* The description with {dataset_docs} and {training_timeout} filled in; anything else in braces
- * stays. Lives in the task's arena. */
+/* Fills in {dataset_docs} and {training_timeout}, and leaves all other braces. The result is of the task's arena. */
 const char *task_describe(struct task *task, const char *description);
 
 #endif

@@ -22,15 +22,15 @@ static int task_dataset_path(const struct task_folder *folder, const struct node
 	for (size_t i = 0; i < folder->n_datasets; i++) {
 		const struct dataset *dataset = &folder->datasets[i];
 
-		for (size_t j = 0; str_eq(dataset->id, id) && j < dataset->n_files; j++) {
+		if (!str_eq(dataset->id, id))
+			continue;
+		for (size_t j = 0; j < dataset->n_files; j++) {
 			if (str_eq(dataset->files[j].path, colon + 1)) {
 				*out = dataset->files[j].source;
 				return 0;
 			}
 		}
-		if (str_eq(dataset->id, id))
-			return node_complain(
-					at, err, "data set '%s' has no file '%s'", id, colon + 1);
+		return node_complain(at, err, "data set '%s' has no file '%s'", id, colon + 1);
 	}
 	return node_complain(at, err, "'%s' is not one of dataset_configs", id);
 }
@@ -51,13 +51,13 @@ static int task_check_entry(FTS *fts, const FTSENT *entry, const char *dir, stru
 	if (entry->fts_info == FTS_DEFAULT)
 		return error_say(err, EINVAL, "'%s' is neither a file nor a folder",
 				entry->fts_path);
-	/* Python leaves these wherever a program is tried. */
+	/* Python makes these beside any program that imports. */
 	if (entry->fts_info == FTS_D && str_eq(entry->fts_name, "__pycache__"))
 		fts_set(fts, (FTSENT *)(uintptr_t)entry, FTS_SKIP);
 	return 0;
 }
 
-/* A folder is mounted or copied whole: nothing in it may lead out of the task. */
+/* Refuses a folder with a link that leads out of the task: folders are mounted or copied whole. */
 static int task_check_tree(const char *path, const char *dir, struct fh_error *err)
 {
 	char *const paths[] = { (char *)(uintptr_t)path, NULL };
@@ -83,8 +83,7 @@ int task_path(const struct task_folder *folder, const struct node *at, const cha
 	if (strchr(path, ':'))
 		return task_dataset_path(folder, at, path, out, err);
 	r = path_beneath(folder->dir, path, &real, &why);
-	if (r >= 0)
-		r = task_check_tree(real, folder->dir, &why);
+	r = r < 0 ? r : task_check_tree(real, folder->dir, &why);
 	if (r < 0) {
 		node_complain(at, err, "%s", why.message);
 		return r;
@@ -99,17 +98,16 @@ static int task_files_append(const struct task_folder *folder, const struct node
 		const char *source, const char *target, struct task_files *files,
 		struct fh_error *err)
 {
-	struct task_file *grown;
-
 	if (files->n == TASK_FILES_MAX)
 		return node_complain(at, err, "more than %d files", TASK_FILES_MAX);
 	for (size_t i = 0; i < files->n; i++)
 		if (str_eq(files->items[i].target, target))
 			return node_complain(at, err, "'%s' comes from both '%s' and '%s'", target,
 					files->items[i].source, source);
-	/* Doubles when it is full: at 0, 1, 2, 4, ... */
+	/* Double the array when it is full: at 0, 1, 2, 4, ... */
 	if ((files->n & (files->n - 1)) == 0) {
-		grown = arena_array(folder->arena, files->n ? 2 * files->n : 1, sizeof(*grown));
+		struct task_file *grown = arena_array(
+				folder->arena, files->n ? 2 * files->n : 1, sizeof(*grown));
 		if (files->n)
 			memcpy(grown, files->items, files->n * sizeof(*grown));
 		files->items = grown;

@@ -7,9 +7,8 @@
 #include "task/task.h"
 
 /*
- * The paths of a task.yaml: PATH is of the task's folder, DATASET:PATH of a data set, and neither
- * may lead out of it, by "..", by a symbolic link or otherwise. In lists "folder/" is what the
- * folder holds.
+ * The paths of a task.yaml. PATH lies in the task's folder, DATASET:PATH in a data set. Neither may lead out of it, by
+ * ".." or by a symbolic link. In a list, "folder/" stands for all that the folder holds.
  */
 #define TASK_FILES_MAX 10000
 
@@ -20,7 +19,7 @@ struct task_folder {
 	size_t n_datasets;
 };
 
-/* One path, absolute. `at` is complained about. */
+/* Makes one path absolute. Errors name `at` as the place. */
 int task_path(const struct task_folder *folder, const struct node *at, const char *path,
 		const char **out, struct fh_error *err);
 
@@ -29,12 +28,12 @@ struct task_files {
 	size_t n;
 };
 
-/* Appends what a list of paths stands for; `at` is the list in the file. Each file's target is its
- * own name, and no two may have the same. */
+/* Appends the files of a list of paths; `at` is the list in the YAML. A file's target is its own name, and no two may
+ * be equal. */
 int task_files_add(const struct task_folder *folder, const struct node *at,
 		const struct texts *paths, struct task_files *files, struct fh_error *err);
 
-/* Appends one path that task_path() gave. */
+/* Appends one path from task_path(). */
 int task_files_add_one(const struct task_folder *folder, const struct node *at, const char *source,
 		struct task_files *files, struct fh_error *err);
 

@@ -27,15 +27,14 @@ bool task_name_is_valid(const char *name)
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-/* The folders that hold tasks, the first wins. */
+/* Folders that hold tasks; the first with a task of that name wins. */
 #define TASKS_DIRS 2
 
-static void task_dirs(const struct task_places *places, char *dirs[TASKS_DIRS])
+static const char *task_dir_at(const struct task_places *places, struct arena *a, size_t i)
 {
-	const char *own = places ? places->tasks_dir : NULL;
-
-	dirs[0] = own ? xstrdup(own) : NULL;
-	dirs[1] = path_join(places_get()->share_dir, "tasks");
+	if (i > 0)
+		return arena_printf(a, "%s/tasks", places_get()->share_dir);
+	return places ? places->tasks_dir : NULL;
 }
 
 struct names {
@@ -75,6 +74,7 @@ static int names_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* Sorts the names and drops doubles. */
 static void names_sort(struct names *names)
 {
 	size_t kept = 0;
@@ -95,17 +95,16 @@ static void names_sort(struct names *names)
 static int task_list_names(
 		const struct task_places *places, struct names *out, struct fh_error *err)
 {
-	char *dirs[TASKS_DIRS];
-	int r = 0;
+	auto_arena struct arena arena = ARENA_INIT;
 
-	task_dirs(places, dirs);
 	for (size_t i = 0; i < TASKS_DIRS; i++) {
-		if (dirs[i] && r >= 0)
-			r = names_add_dir(dirs[i], out, err);
-		free(dirs[i]);
+		const char *dir = task_dir_at(places, &arena, i);
+		int r = dir ? names_add_dir(dir, out, err) : 0;
+
+		if (r < 0)
+			return r;
 	}
-	names_sort(out);
-	return r;
+	return 0;
 }
 
 int task_list(const struct task_places *places, char ***out, struct fh_error *err)
@@ -117,11 +116,11 @@ int task_list(const struct task_places *places, char ***out, struct fh_error *er
 		return mlgym_list(places->mlgym_root, out, err);
 	names.items = xcalloc(1, sizeof(char *));
 	r = task_list_names(places, &names, err);
-
 	if (r < 0) {
 		task_list_free(names.items);
 		return r;
 	}
+	names_sort(&names);
 	*out = names.items;
 	return 0;
 }
@@ -157,8 +156,8 @@ static int task_say_not_found(
 		for (char **p = more; p && *p; p++)
 			names_add(&names, *p);
 		task_list_free(more);
-		names_sort(&names);
 	}
+	names_sort(&names);
 	for (size_t i = 0; i < names.n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names.items[i]);
 	closest = str_closest(name, (const char *const *)names.items, names.n);
@@ -172,23 +171,18 @@ static int task_say_not_found(
 
 static char *task_find_by_name(const struct task_places *places, const char *name)
 {
-	char *dirs[TASKS_DIRS];
-	char *found = NULL;
+	auto_arena struct arena arena = ARENA_INIT;
 
-	task_dirs(places, dirs);
 	for (size_t i = 0; i < TASKS_DIRS; i++) {
-		auto_free char *file = NULL;
+		const char *dir = task_dir_at(places, &arena, i);
 
-		if (dirs[i] && !found) {
-			file = xasprintf("%s/%s/task.yaml", dirs[i], name);
-			found = path_exists(file) ? path_join(dirs[i], name) : NULL;
-		}
-		free(dirs[i]);
+		if (dir && path_exists(arena_printf(&arena, "%s/%s/task.yaml", dir, name)))
+			return path_join(dir, name);
 	}
-	return found;
+	return NULL;
 }
 
-/* A name with a slash is the path of a task's folder. */
+/* Finds a task's folder by its name, or by its path if the name has a slash. */
 static int task_find_dir(const struct task_places *places, const char *name, char **out,
 		struct fh_error *err)
 {
@@ -218,38 +212,32 @@ static int task_find_dir(const struct task_places *places, const char *name, cha
 	return 0;
 }
 
-static bool task_find_mlgym(
-		const struct task_places *places, const char *name, struct task_found *out)
-{
-	const char *root = places ? places->mlgym_root : NULL;
-	char *file = root ? mlgym_find(root, name) : NULL;
-	char *dir = file ? realpath(root, NULL) : NULL;
-
-	if (!dir) {
-		free(file);
-		return false;
-	}
-	*out = (struct task_found){ .dir = dir, .file = file, .mlgym = true };
-	return true;
-}
-
 int task_find(const struct task_places *places, const char *spec, struct task_found *out,
 		struct fh_error *err)
 {
+	const char *root = places ? places->mlgym_root : NULL;
 	const char *slash = strrchr(spec, '/');
 	const char *colon = strrchr(slash ? slash : spec, ':');
 	auto_free char *name = colon ? xstrndup(spec, (size_t)(colon - spec)) : xstrdup(spec);
-	char *dir = NULL;
-	int r;
+	char *dir = NULL, *file = NULL;
+	bool mlgym;
 
 	if (colon && !task_name_is_valid(colon + 1))
 		return error_say(err, EINVAL, "'%s' can't be the name of a variant", colon + 1);
-	if (!task_find_mlgym(places, name, out)) {
-		r = task_find_dir(places, name, &dir, err);
+	file = root ? mlgym_find(root, name) : NULL;
+	dir = file ? realpath(root, NULL) : NULL;
+	mlgym = dir != NULL;
+	if (!mlgym) {
+		int r = task_find_dir(places, name, &dir, err);
+
+		free(file);
 		if (r < 0)
 			return r;
-		*out = (struct task_found){ .dir = dir, .file = path_join(dir, "task.yaml") };
+		file = path_join(dir, "task.yaml");
 	}
-	out->variant = colon ? xstrdup(colon + 1) : NULL;
+	*out = (struct task_found){ .dir = dir,
+		.file = file,
+		.mlgym = mlgym,
+		.variant = colon ? xstrdup(colon + 1) : NULL };
 	return 0;
 }

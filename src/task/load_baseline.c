@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-static bool baseline_is_whole(const char *text)
-{
-	text += strspn(text, "+-");
-	return *text && !text[strspn(text, "0123456789")];
-}
-
 static int baseline_add_published(const struct task_loading *l, const struct node *scores,
 		struct fh_metric *metrics, size_t *n)
 {
@@ -20,35 +14,38 @@ static int baseline_add_published(const struct task_loading *l, const struct nod
 	for (size_t i = 0; i < scores->n; i++) {
 		struct fh_metric *metric = &metrics[(*n)++];
 		const struct node *value = scores->pairs[i].value;
+		const char *digits;
 
 		metric->name = scores->pairs[i].key->text;
 		if (value->kind != NODE_SCALAR || !str_to_double(value->text, &metric->value))
 			return node_complain(
 					value, l->err, "'%s': expected a number", metric->name);
-		metric->whole = baseline_is_whole(value->text);
+		digits = value->text + strspn(value->text, "+-");
+		metric->whole = *digits && !digits[strspn(digits, "0123456789")];
 	}
 	return 0;
 }
 
-/* A mapping, or as MLGym has it a list of mappings. */
+/* Loads a mapping, or, as in MLGym's files, a list of mappings. */
 static int baseline_load_published(struct task_loading *l)
 {
 	const struct node *scores = l->config.baseline_scores;
 	struct fh_metric *metrics;
 	size_t n = 0;
-	int r = 0;
 
 	if (!scores)
 		return 0;
 	metrics = arena_array(&l->task->arena, scores->n_nodes, sizeof(*metrics));
-	if (scores->kind != NODE_LIST)
-		r = baseline_add_published(l, scores, metrics, &n);
-	else
-		for (size_t i = 0; i < scores->n && r >= 0; i++)
-			r = baseline_add_published(l, scores->items[i], metrics, &n);
+	for (size_t i = 0; i < (scores->kind == NODE_LIST ? scores->n : 1); i++) {
+		int r = baseline_add_published(l,
+				scores->kind == NODE_LIST ? scores->items[i] : scores, metrics, &n);
+
+		if (r < 0)
+			return r;
+	}
 	l->task->published = metrics;
 	l->task->n_published = n;
-	return r;
+	return 0;
 }
 
 static bool baseline_has_published(const struct task *task, const char *metric)
@@ -59,36 +56,32 @@ static bool baseline_has_published(const struct task *task, const char *metric)
 	return false;
 }
 
-/* The command that runs a Python program of the workspace. */
-static int baseline_of_path(struct task_loading *l, const char *path)
-{
-	static const char safe[] =
-			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./";
-
-	/* Others would need quoting, and no program's name does. */
-	if (!path_stays_inside(path) || strspn(path, safe) != strlen(path))
-		return node_complain(task_at(l, "baseline_paths"), l->err,
-				"'%s' is not a path in the workspace", path);
-	l->task->baseline_command = arena_printf(&l->task->arena, "python3 %s", path);
-	return 0;
-}
-
 int task_load_baseline(struct task_loading *l)
 {
+	/* Other characters would need quoting in the command. */
+	static const char safe[] =
+			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./";
 	const struct task_config *c = &l->config;
+	const char *path = c->baseline_paths.n ? c->baseline_paths.items[0] : NULL;
 	struct task *task = l->task;
 	int r = baseline_load_published(l);
 
-	/* A variant may take the command away with "". */
-	if (c->baseline && *c->baseline)
+	if (r < 0)
+		return r;
+	/* An empty `baseline` counts as none, so that a variant can take the task's away. */
+	if (c->baseline && *c->baseline) {
 		task->baseline_command = c->baseline;
-	else if (r >= 0 && c->baseline_paths.n)
-		r = baseline_of_path(l, c->baseline_paths.items[0]);
+	} else if (path) {
+		if (!path_stays_inside(path) || strspn(path, safe) != strlen(path))
+			return node_complain(task_at(l, "baseline_paths"), l->err,
+					"'%s' is not a path in the workspace", path);
+		task->baseline_command = arena_printf(&task->arena, "python3 %s", path);
+	}
 	task->baseline_is_published = l->mlgym && baseline_has_published(task, task->metric);
-	if (r >= 0 && !task->baseline_command && !baseline_has_published(task, task->metric))
+	if (!task->baseline_command && !baseline_has_published(task, task->metric))
 		return node_complain(l->root, l->err,
 				"no baseline: give 'baseline' (\"true\" if the starter code is one), "
 				"'baseline_paths', or 'baseline_scores' with '%s'",
 				task->metric);
-	return r;
+	return 0;
 }

@@ -10,9 +10,8 @@
 #include <string.h>
 
 /*
- * sandbox.bind: what every episode of the task sees of this machine, or of the task's own folder. It is
- * mounted where the agent reads, so nothing that scores it or another may lie there, above or below. The same
- * goes for what a user binds: task_check_bind().
+ * sandbox.bind: files of this machine, or of the task's folder, that each episode of the task sees. The agent can read
+ * them, so no bind may be, hold or lie within a file that scores it. task_check_bind() checks a user's binds alike.
  */
 #define BINDS_MAX 16
 
@@ -29,54 +28,27 @@ static bool bind_touches_files(const char *source, const struct task_file *files
 	return false;
 }
 
-static bool bind_touches_hidden_data(const char *source, const struct task *task)
-{
-	for (size_t i = 0; i < task->n_datasets; i++)
-		for (size_t j = 0; j < task->datasets[i].n_files; j++)
-			if (task->datasets[i].files[j].hidden &&
-					bind_touches(source, task->datasets[i].files[j].source))
-				return true;
-	return false;
-}
-
-/* It holds the machine's key, and the data of other tasks. */
-static bool bind_touches_state(const char *state_dir, const char *source)
-{
-	auto_free char *state = NULL;
-
-	return places_state_path(state_dir, &state, NULL) >= 0 && bind_touches(source, state);
-}
-
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err)
 {
-	if (bind_touches(source, task->grader.answers) ||
+	auto_free char *state = NULL; /* has the machine's key, and the data of other tasks */
+	bool shows = bind_touches(source, task->grader.answers) ||
 			bind_touches(source, task->grader.program) ||
 			bind_touches(source, task->demo) ||
 			bind_touches_files(source, task->hidden, task->n_hidden) ||
-			bind_touches_files(source, task->solution, task->n_solution) ||
-			bind_touches_hidden_data(source, task) ||
-			bind_touches_state(state_dir, source))
-		return error_say(err, EPERM, "the agent would see what is hidden, by '%s'", source);
-	return 0;
-}
+			bind_touches_files(source, task->solution, task->n_solution);
 
-/* An absolute path is of this machine, any other of the task's folder. */
-static int bind_find_source(
-		struct task_loading *l, const struct node *at, const char *path, const char **out)
-{
-	auto_free char *real = NULL;
-	int r;
+	for (size_t i = 0; i < task->n_datasets; i++) {
+		const struct dataset *dataset = &task->datasets[i];
 
-	if (*path != '/')
-		return task_path(&l->folder, at, path, out, l->err);
-	real = realpath(path, NULL);
-	if (!real) {
-		r = -errno;
-		node_complain(at, l->err, "find '%s': %s", path, strerrordesc_np(-r));
-		return r;
+		for (size_t j = 0; j < dataset->n_files; j++)
+			shows |= dataset->files[j].hidden &&
+					bind_touches(source, dataset->files[j].source);
 	}
-	*out = arena_strdup(&l->task->arena, real);
+	if (shows ||
+			(places_state_path(state_dir, &state, NULL) >= 0 &&
+					bind_touches(source, state)))
+		return error_say(err, EPERM, "the agent would see what is hidden, by '%s'", source);
 	return 0;
 }
 
@@ -85,6 +57,7 @@ static int bind_load(struct task_loading *l, const struct node *at, const char *
 {
 	size_t n = strcspn(text, ":");
 	const char *path = arena_strndup(&l->task->arena, text, n);
+	auto_free char *real = NULL;
 	struct fh_error why;
 	int r;
 
@@ -93,9 +66,19 @@ static int bind_load(struct task_loading *l, const struct node *at, const char *
 				"'%s': expected SRC:DST, or the absolute path of a SRC that is seen "
 				"at the same place",
 				text);
-	r = bind_find_source(l, at, path, &out->source);
-	if (r < 0)
-		return r;
+	if (*path != '/') { /* a path of the task's folder */
+		r = task_path(&l->folder, at, path, &out->source, l->err);
+		if (r < 0)
+			return r;
+	} else {
+		real = realpath(path, NULL);
+		if (!real) {
+			r = -errno;
+			node_complain(at, l->err, "find '%s': %s", path, strerrordesc_np(-r));
+			return r;
+		}
+		out->source = arena_strdup(&l->task->arena, real);
+	}
 	out->target = text[n] ? arena_strdup(&l->task->arena, text + n + 1) : path;
 	r = sandbox_bind_check(out, &why);
 	if (r < 0)

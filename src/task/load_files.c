@@ -73,56 +73,27 @@ static int load_paths(struct task_loading *l, const char *key, const struct text
 
 static int load_starter(struct task_loading *l)
 {
-	const char *sample = l->config.sample_submission;
+	const struct node *at = task_at(l, "sample_submission");
+	const char *sample = l->config.sample_submission, *source;
 	struct task_files files = { 0 };
-	const char *source;
 	int r = load_paths(l, "starter_code", &l->config.starter_code, &files);
 
-	if (r >= 0 && sample)
-		r = task_path(&l->folder, task_at(l, "sample_submission"), sample, &source, l->err);
-	if (r >= 0 && sample)
-		r = task_files_add_one(&l->folder, task_at(l, "sample_submission"), source, &files,
-				l->err);
+	if (r < 0)
+		return r;
+	if (sample) {
+		r = task_path(&l->folder, at, sample, &source, l->err);
+		if (r < 0)
+			return r;
+		r = task_files_add_one(&l->folder, at, source, &files, l->err);
+		if (r < 0)
+			return r;
+	}
 	l->task->starter = files.items;
 	l->task->n_starter = files.n;
-	return r;
+	return 0;
 }
 
-static int load_hidden(struct task_loading *l)
-{
-	struct task_files files = { 0 };
-	int r = load_paths(l, "hidden", &l->config.hidden, &files);
-
-	if (r >= 0)
-		r = load_paths(l, "secret_files", &l->config.secret_files, &files);
-	l->task->hidden = files.items;
-	l->task->n_hidden = files.n;
-	return r;
-}
-
-static int load_solution(struct task_loading *l)
-{
-	const struct solution_config *solution = &l->config.solution;
-	struct task_files files = { 0 };
-	int r;
-
-	l->task->solution_command = solution->command;
-	if (!solution->files.n)
-		return 0;
-	r = load_paths(l, "solution.files", &solution->files, &files);
-	l->task->solution = files.items;
-	l->task->n_solution = files.n;
-	return r;
-}
-
-static int load_demo(struct task_loading *l)
-{
-	if (!l->config.demo)
-		return 0;
-	return task_path(&l->folder, task_at(l, "demo"), l->config.demo, &l->task->demo, l->err);
-}
-
-/* It is written to, and need not be there yet: who does so looks again. */
+/* Keeps the path alone: the file need not exist yet, and the path is checked again at each write. */
 static int load_memory(struct task_loading *l)
 {
 	auto_free char *path = NULL, *real = NULL;
@@ -143,13 +114,29 @@ static int load_memory(struct task_loading *l)
 
 int task_load_files(struct task_loading *l)
 {
+	const struct task_config *c = &l->config;
+	struct task_files hidden = { 0 }, solution = { 0 };
 	int r = load_starter(l);
 
-	if (r >= 0)
-		r = load_hidden(l);
-	if (r >= 0)
-		r = load_solution(l);
-	if (r >= 0)
-		r = load_memory(l);
-	return r < 0 ? r : load_demo(l);
+	if (r < 0)
+		return r;
+	r = load_paths(l, "hidden", &c->hidden, &hidden);
+	if (r < 0)
+		return r;
+	r = load_paths(l, "secret_files", &c->secret_files, &hidden);
+	if (r < 0)
+		return r;
+	l->task->hidden = hidden.items;
+	l->task->n_hidden = hidden.n;
+	l->task->solution_command = c->solution.command;
+	r = load_paths(l, "solution.files", &c->solution.files, &solution);
+	if (r < 0)
+		return r;
+	l->task->solution = solution.items;
+	l->task->n_solution = solution.n;
+	r = load_memory(l);
+	if (r < 0)
+		return r;
+	return c->demo ? task_path(&l->folder, task_at(l, "demo"), c->demo, &l->task->demo, l->err)
+		       : 0;
 }

@@ -8,7 +8,7 @@
 #define SCRIPT (1u << GRADER_SCRIPT)
 #define DUEL (1u << GRADER_DUEL)
 
-/* Which kinds take a key, and which can't do without it. */
+/* The kinds that may have a key, and those that must. */
 static const struct {
 	const char *key;
 	unsigned taken_by, wanted_by;
@@ -50,7 +50,7 @@ static int check_grader_keys(const struct task_loading *l)
 	return 0;
 }
 
-/* One path of the grader; NULL stays NULL. */
+/* Makes one path of the grader absolute; NULL stays NULL. */
 static int grader_path(
 		const struct task_loading *l, const char *key, const char *path, const char **out)
 {
@@ -63,6 +63,8 @@ int task_load_grader(struct task_loading *l)
 	struct task_grader *out = &l->task->grader;
 	int r = check_grader_keys(l);
 
+	if (r < 0)
+		return r;
 	*out = (struct task_grader){
 		.kind = g->kind,
 		.submission = g->submission,
@@ -75,11 +77,9 @@ int task_load_grader(struct task_loading *l)
 		.args = g->args.items,
 		.functions = g->functions.items,
 	};
-	if (r >= 0)
-		r = grader_path(l, "grader.answers", g->answers, &out->answers);
-	if (r >= 0)
-		r = grader_path(l, "grader.program", g->program, &out->program);
-	if (r >= 0)
-		r = grader_path(l, "grader.player", g->player, &out->player);
-	return r;
+	r = grader_path(l, "grader.answers", g->answers, &out->answers);
+	if (r < 0)
+		return r;
+	r = grader_path(l, "grader.program", g->program, &out->program);
+	return r < 0 ? r : grader_path(l, "grader.player", g->player, &out->player);
 }

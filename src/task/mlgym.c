@@ -27,9 +27,9 @@ const char *const mlgym_entrypoints[] = {
 	NULL,
 };
 
-/* --- what the file does not say --------------------------------------------------------------- */
+/* --- defaults ---------------------------------------------------------------------------------- */
 
-/* The first of the published metrics decides; where there is r2, that does, as in the published tables. */
+/* Returns the metric that decides: r2 if it is published, as in MLGym's tables, else the first one. */
 static const char *mlgym_metric_of(const struct node *root)
 {
 	const struct node *scores = node_get(root, "baseline_scores");
@@ -52,7 +52,6 @@ static bool mlgym_less_is_better(const char *metric)
 	return false;
 }
 
-/* What the file has of our key goes before it. */
 static int mlgym_add_metric(struct buf *yaml, struct task_loading *l)
 {
 	const struct node *name = node_get(node_get(l->root, "metric"), "name");
@@ -82,12 +81,13 @@ int mlgym_complete(struct task_loading *l)
 	if (r < 0)
 		return r;
 	r = yaml_parse(&l->task->arena, "MLGym's own", buf_str(&yaml), yaml.len, &base, l->err);
-	if (r == 0)
-		l->root = node_overlay(&l->task->arena, base, l->root);
-	return r;
+	if (r < 0)
+		return r;
+	l->root = node_overlay(&l->task->arena, base, l->root);
+	return 0;
 }
 
-/* Both spellings that MLGym has, its code's and its README's. */
+/* Reads a timeout from the environment, by the name in MLGym's code, else by the one in its README. */
 static int64_t mlgym_timeout_of(const char *code, const char *readme, int64_t otherwise_ms)
 {
 	const char *text = getenv(code);
@@ -98,15 +98,10 @@ static int64_t mlgym_timeout_of(const char *code, const char *readme, int64_t ot
 	return text && str_to_ms(text, &ms) && ms >= 100 ? ms : otherwise_ms;
 }
 
-static bool mlgym_is_given(const struct task_loading *l, const char *key)
-{
-	const struct node *node = node_get(l->root, key);
-
-	return node && !node_is_null(node);
-}
-
 int mlgym_load_plain(struct task_loading *l)
 {
+	const struct node *given_short = node_get(l->root, "short_timeout");
+	const struct node *given_long = node_get(l->root, "training_timeout");
 	struct task *task = l->task;
 
 	if (!l->config.id || !task_name_is_valid(l->config.id))
@@ -121,10 +116,10 @@ int mlgym_load_plain(struct task_loading *l)
 		task->requirements = arena_printf(
 				&task->arena, "%s/%s", task->dir, l->config.requirements_path);
 	}
-	if (!mlgym_is_given(l, "short_timeout"))
+	if (!given_short || node_is_null(given_short))
 		task->short_timeout_ms = mlgym_timeout_of("MLGYM_AGENT_SHORT_TIMEOUT",
 				"MLGYM_ACTION_SHORT_TIMEOUT", SHORT_TIMEOUT_MS);
-	if (!mlgym_is_given(l, "training_timeout"))
+	if (!given_long || node_is_null(given_long))
 		task->training_timeout_ms = mlgym_timeout_of("MLGYM_AGENT_LONG_TIMEOUT",
 				"MLGYM_ACTION_LONG_TIMEOUT", LONG_TIMEOUT_MS);
 	return 0;
@@ -153,7 +148,7 @@ static const struct schema mlgym_dataset_schema = {
 	.fields = dataset_fields,
 };
 
-/* What is in the folder comes into the workspace's data/; what is not local comes by the network. */
+/* Adds the files of a local data set, for the workspace's data/. */
 static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *config,
 		const char *dir, struct task_files *files)
 {
@@ -171,12 +166,14 @@ static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *c
 	}
 	r = task_files_add(&l->folder, &list, &(struct texts){ .items = &path, .n = 1 }, files,
 			l->err);
-	for (size_t i = 0; i < files->n && r >= 0; i++)
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < files->n; i++)
 		files->items[i].read_only = true;
-	return r;
+	return 0;
 }
 
-/* What is not local is asked of the network by the task's programs: no file tells whether it can be had. */
+/* Warns that the task's programs load a data set from the network: no file tells whether they can. */
 static void mlgym_warn_of_remote(struct task *task, const struct mlgym_dataset *config)
 {
 	size_t n = task->n_warnings;
@@ -208,8 +205,9 @@ static int mlgym_add_dataset(
 	if (!path_stays_inside(name) || !path_exists(path))
 		return node_complain(at, l->err, "there is no configs/%s", name);
 	r = yaml_load(arena, arena_strdup(arena, path), &root, l->err);
-	if (r >= 0)
-		r = schema_read(arena, &mlgym_dataset_schema, root, &warnings, &config, l->err);
+	if (r < 0)
+		return r;
+	r = schema_read(arena, &mlgym_dataset_schema, root, &warnings, &config, l->err);
 	if (r < 0)
 		return r;
 	*out = (struct dataset){
@@ -248,26 +246,7 @@ int mlgym_load_datasets(struct task_loading *l)
 
 /* --- the evaluator ---------------------------------------------------------------------------- */
 
-static int mlgym_find_call(const struct task_loading *l, enum mlgym_call *out)
-{
-	const char *name = l->config.task_entrypoint;
-
-	*out = MLGYM_CSV;
-	if (!name)
-		return 0;
-	for (enum mlgym_call i = 0; mlgym_entrypoints[i]; i++) {
-		if (str_eq(mlgym_entrypoints[i], name)) {
-			*out = i;
-			return 0;
-		}
-	}
-	return node_complain(task_at(l, "task_entrypoint"), l->err,
-			"'%s' is none of the four that are known: %s, %s, %s, %s", name,
-			mlgym_entrypoints[0], mlgym_entrypoints[1], mlgym_entrypoints[2],
-			mlgym_entrypoints[3]);
-}
-
-/* The file of the checkout that comes to lie at this path of the workspace. */
+/* Returns the checkout's file that is put at this path of the workspace; NULL: none. */
 static const char *mlgym_source_of(const struct task *task, const char *path)
 {
 	for (size_t i = 0; i < task->n_starter; i++) {
@@ -318,7 +297,7 @@ static bool mlgym_is_evaluator(const struct task *task, const char *target)
 	return false;
 }
 
-/* What an agent is to write in a Python task: no key names it, and these are what they are called. */
+/* Guesses the agent's file in a Python task by the usual names: no key names it. */
 static const char *mlgym_python_submission(const struct task *task)
 {
 	static const char *const names[] = { "strategy.py", "heuristic.py", "submission.py" };
@@ -333,7 +312,7 @@ static const char *mlgym_python_submission(const struct task *task)
 	return "target.py";
 }
 
-/* Beside the evaluators, in a Python task: whatever is there at first and not the agent's to write. */
+/* Adds the starter's files to the evaluators of a Python task, except the agent's own file. */
 static void mlgym_own_the_rest(struct task *task)
 {
 	struct task_grader *g = &task->grader;
@@ -352,13 +331,20 @@ static void mlgym_own_the_rest(struct task *task)
 	g->n_evaluators = n;
 }
 
-static void mlgym_protect_evaluators(struct task *task)
+static int mlgym_find_call(const struct task_loading *l, enum mlgym_call *out)
 {
-	struct task_file *starter = (struct task_file *)(uintptr_t)task->starter;
+	const char *name = l->config.task_entrypoint;
 
-	for (size_t i = 0; i < task->n_starter; i++)
-		if (mlgym_is_evaluator(task, starter[i].target))
-			starter[i].read_only = true;
+	for (enum mlgym_call i = 0; mlgym_entrypoints[i]; i++) {
+		if (!name || str_eq(mlgym_entrypoints[i], name)) {
+			*out = i;
+			return 0;
+		}
+	}
+	return node_complain(task_at(l, "task_entrypoint"), l->err,
+			"'%s' is none of the four that are known: %s, %s, %s, %s", name,
+			mlgym_entrypoints[0], mlgym_entrypoints[1], mlgym_entrypoints[2],
+			mlgym_entrypoints[3]);
 }
 
 int mlgym_load_grader(struct task_loading *l)
@@ -378,12 +364,14 @@ int mlgym_load_grader(struct task_loading *l)
 	if (node_get(node_get(l->root, "grader"), "timeout"))
 		g->timeout_ms = l->config.grader.timeout_ms;
 	r = mlgym_find_call(l, &g->call);
-	if (r >= 0)
-		r = mlgym_find_evaluators(l);
 	if (r < 0)
 		return r;
-	if (l->config.evaluation_read_only)
-		mlgym_protect_evaluators(task);
+	r = mlgym_find_evaluators(l);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; l->config.evaluation_read_only && i < task->n_starter; i++)
+		if (mlgym_is_evaluator(task, task->starter[i].target))
+			((struct task_file *)(uintptr_t)task->starter)[i].read_only = true;
 	if (g->call != MLGYM_CSV && str_eq(given->file, "MLGym's own"))
 		g->submission = g->call == MLGYM_PYTHON ? mlgym_python_submission(task) : "";
 	if (!path_stays_inside(*g->submission ? g->submission : "x"))
@@ -419,30 +407,26 @@ int mlgym_load_binds(struct task_loading *l)
 #define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
 #define DATASET_DOCS "{dataset_docs}"
 
-static void mlgym_add_datasets(struct buf *out, const struct task *task)
-{
-	for (size_t i = 0; i < task->n_datasets; i++) {
-		for (const char *c = task->datasets[i].name; *c; c++)
-			buf_add_char(out, *c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A') : *c);
-		buf_printf(out, ":\n%s\n\n", task->datasets[i].description);
-	}
-}
-
-/* The one field is filled in, and doubled braces are single ones. */
-int mlgym_load_description(struct task_loading *l)
+/* Fills in {dataset_docs}, and makes doubled braces single. */
+void mlgym_load_description(struct task_loading *l)
 {
 	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);
 	const char *at = l->config.description;
 
 	while (*at) {
-		if (str_starts(at, DATASET_DOCS)) {
-			mlgym_add_datasets(&out, l->task);
-			at += strlen(DATASET_DOCS);
+		if (!str_starts(at, DATASET_DOCS)) {
+			at += (*at == '{' || *at == '}') && at[1] == *at;
+			buf_add_char(&out, *at++);
 			continue;
 		}
-		at += (*at == '{' || *at == '}') && at[1] == *at;
-		buf_add_char(&out, *at++);
+		for (size_t i = 0; i < l->task->n_datasets; i++) {
+			for (const char *c = l->task->datasets[i].name; *c; c++)
+				buf_add_char(&out,
+						*c >= 'a' && *c <= 'z' ? (char)(*c - 'a' + 'A')
+								       : *c);
+			buf_printf(&out, ":\n%s\n\n", l->task->datasets[i].description);
+		}
+		at += strlen(DATASET_DOCS);
 	}
 	l->task->description = arena_strdup(&l->task->arena, buf_str(&out));
-	return 0;
 }

@@ -26,14 +26,6 @@ static int mlgym_by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* A link that leads nowhere is no task. */
-static bool mlgym_is_file(const char *dir, const char *name)
-{
-	auto_free char *path = path_join(dir, name);
-
-	return path_exists(path) && !path_is_dir(path);
-}
-
 int mlgym_list(const char *root, char ***out, struct fh_error *err)
 {
 	auto_free char *dir = path_join(root, TASKS_DIR);
@@ -47,8 +39,10 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 	names = xcalloc((size_t)n + 1, sizeof(*names));
 	for (int i = 0; i < n; i++) {
 		const char *name = entries[i]->d_name;
+		auto_free char *path = path_join(dir, name);
 
-		if (n_names < TASKS_MAX && mlgym_is_file(dir, name))
+		/* Skip broken links, too. */
+		if (n_names < TASKS_MAX && path_exists(path) && !path_is_dir(path))
 			names[n_names++] = xstrndup(name, strlen(name) - strlen(YAML));
 		free(entries[i]);
 	}
@@ -57,25 +51,13 @@ int mlgym_list(const char *root, char ***out, struct fh_error *err)
 	return 0;
 }
 
-/* The path of a file that is there, else NULL. */
+/* Returns the real path of an existing file, else NULL. Frees `path`. */
 static char *mlgym_existing(char *path)
 {
 	char *real = path_exists(path) && !path_is_dir(path) ? realpath(path, NULL) : NULL;
 
 	free(path);
 	return real;
-}
-
-static bool mlgym_holds_id(const char *path, const char *id)
-{
-	auto_arena struct arena arena = ARENA_INIT;
-	const struct node *root = NULL;
-	const struct node *node;
-
-	if (yaml_load(&arena, path, &root, NULL) < 0)
-		return false;
-	node = node_get(root, "id");
-	return node && node->kind == NODE_SCALAR && str_eq(node->text, id);
 }
 
 static char *mlgym_find_by_id(const char *root, const char *id)
@@ -87,8 +69,13 @@ static char *mlgym_find_by_id(const char *root, const char *id)
 		return NULL;
 	for (char **name = names; *name && !found; name++) {
 		auto_free char *path = xasprintf("%s/" TASKS_DIR "/%s" YAML, root, *name);
+		auto_arena struct arena arena = ARENA_INIT;
+		const struct node *yaml = NULL, *node;
 
-		if (mlgym_holds_id(path, id))
+		if (yaml_load(&arena, path, &yaml, NULL) < 0)
+			continue;
+		node = node_get(yaml, "id");
+		if (node && node->kind == NODE_SCALAR && str_eq(node->text, id))
 			found = realpath(path, NULL);
 	}
 	task_list_free(names);
@@ -105,7 +92,7 @@ char *mlgym_find(const char *root, const char *name)
 		found = mlgym_existing(xasprintf("%s/" TASKS_DIR "/%s" YAML, root, name));
 		return found ? found : mlgym_find_by_id(root, name);
 	}
-	if (*name != '/') { /* as MLGym has it: from its configs on */
+	if (*name != '/') { /* as in MLGym, relative to configs/ */
 		auto_free char *configs = path_join(root, "configs");
 
 		found = mlgym_existing(path_join(configs, name));

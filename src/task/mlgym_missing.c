@@ -12,17 +12,16 @@
 #include <string.h>
 
 /*
- * What is known of the files of a data set that a checkout lacks: its task's programs, and those beside the folder,
- * name those that they read. MLGym's own have a known format. Some have a script, in the folder _helpers beside, that
- * makes them.
+ * Hints about missing files of a data set. The task's programs, and those beside the data set's folder, name the files
+ * that they read. Formats of MLGym's own data sets are known. Some have scripts that make them, in _helpers beside.
  */
 #define PROGRAM_BYTES_MAX (1024 * 1024)
-#define NAMES_BYTES_MAX 300 /* a message has no room for more */
+#define NAMES_BYTES_MAX 300 /* so that they fit into a message */
 #define HELPERS "_helpers"
 
-/* --- which files ------------------------------------------------------------------------------ */
+/* --- names ------------------------------------------------------------------------------------ */
 
-/* How many bytes of a text in quotes lead to the workspace's data/; 0: it does not lie there. */
+/* Returns the length of the text's prefix that names the workspace's data/; 0: it has none. */
 static size_t missing_prefix(const char *text)
 {
 	static const char *const prefixes[] = { "data/", "./data/", "/home/agent/workspace/data/" };
@@ -48,7 +47,7 @@ static bool missing_is_named(const struct buf *names, const char *name, size_t n
 	return false;
 }
 
-/* Of the texts in quotes those that name a file in data/. */
+/* Adds the texts in quotes that name a file in data/. */
 static void missing_add_names(struct buf *names, const char *program)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -77,7 +76,7 @@ static int missing_is_program(const struct dirent *entry)
 	return str_ends(entry->d_name, ".py");
 }
 
-/* In a task's starter code may be its evaluator alone: programs that it leaves out are read, too. */
+/* Reads the starter code and the programs beside the data: a task may ship its evaluator alone. */
 static void missing_find_names(const struct task_loading *l, const char *beside, struct buf *names)
 {
 	const struct texts *programs = &l->config.starter_code;
@@ -100,7 +99,7 @@ static void missing_find_names(const struct task_loading *l, const char *beside,
 	free(entries);
 }
 
-/* --- in which format -------------------------------------------------------------------------- */
+/* --- formats ---------------------------------------------------------------------------------- */
 
 /* By the data set's folder. */
 static const struct {
@@ -123,14 +122,7 @@ static const struct {
 			"PassengerId and Survived" },
 };
 
-static void missing_add_format(const char *path, struct buf *out)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		if (str_eq(path, formats[i].path))
-			buf_printf(out, "; %s", formats[i].format);
-}
-
-/* --- what makes them -------------------------------------------------------------------------- */
+/* --- scripts ---------------------------------------------------------------------------------- */
 
 static int missing_is_script(const struct dirent *entry)
 {
@@ -162,7 +154,9 @@ void mlgym_say_missing(const struct task_loading *l, const char *path, struct bu
 	missing_add_scripts(beside, &scripts);
 	if (names.len)
 		buf_printf(out, "; its programs read %s there", buf_str(&names));
-	missing_add_format(path, out);
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
+		if (str_eq(path, formats[i].path))
+			buf_printf(out, "; %s", formats[i].format);
 	if (scripts.len)
 		buf_printf(out, "; they are made by %s, run in that folder", buf_str(&scripts));
 	else

@@ -14,11 +14,11 @@
 #include <string.h>
 
 #define PYTHON "/usr/bin/python3"
-#define HAS_MACHINES "include-system-site-packages = true" /* as venv writes it */
+#define SEES_SYSTEM "include-system-site-packages = true" /* of venv, in pyvenv.cfg */
 #define FILE_BYTES_MAX (1 << 20)
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
-/* "Foo.Bar__baz" and "foo-bar-baz" are the same package. */
+/* Makes "foo-bar-baz" of "Foo.Bar__baz": pip takes them for the same package. */
 static char *requirement_normalise(struct arena *a, const char *name, size_t n)
 {
 	char *text = arena_strndup(a, name, n), *to = text;
@@ -34,7 +34,7 @@ static char *requirement_normalise(struct arena *a, const char *name, size_t n)
 	return text;
 }
 
-/* What is installed is a folder or file "Name-1.0.dist-info", "Name-1.0-py3.11.egg-info". */
+/* Finds the files "Name-1.0.dist-info" and "Name-1.0-py3.11.egg-info" of this machine's packages. */
 static void requirements_find_system(int flags, glob_t *out)
 {
 	static const char *const homes[] = { "/usr/lib", "/usr/lib64", "/usr/local/lib",
@@ -54,17 +54,10 @@ static void requirements_find_system(int flags, glob_t *out)
 	}
 }
 
-static bool requirements_sees_system(const char *python)
-{
-	auto_free char *path = path_join(python, "pyvenv.cfg");
-	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
-
-	return fd_read_file(path, &text, NULL) == 0 && strstr(buf_str(&text), HAS_MACHINES);
-}
-
 static void requirements_find_installed(const char *python, glob_t *out)
 {
-	auto_free char *pattern = NULL;
+	auto_buf struct buf config = BUF_INIT(FILE_BYTES_MAX);
+	auto_free char *pattern = NULL, *path = NULL;
 
 	if (!python) {
 		requirements_find_system(GLOB_NOSORT, out);
@@ -72,7 +65,8 @@ static void requirements_find_installed(const char *python, glob_t *out)
 	}
 	pattern = xasprintf("%s/lib*/python3*/site-packages/*-info", python);
 	glob(pattern, GLOB_NOSORT, NULL, out);
-	if (requirements_sees_system(python))
+	path = path_join(python, "pyvenv.cfg");
+	if (fd_read_file(path, &config, NULL) == 0 && strstr(buf_str(&config), SEES_SYSTEM))
 		requirements_find_system(GLOB_NOSORT | GLOB_APPEND, out);
 }
 
@@ -88,14 +82,14 @@ static bool requirement_is_installed(const glob_t *installed, const char *name)
 	return false;
 }
 
-/* The name that a line begins with; 0: it names none that could be looked for. */
+/* Returns the length of the package's name at the start of a line; 0: there is none to look up. */
 static size_t requirement_name_length(const char *line, size_t n)
 {
 	size_t length = strspn(line, NAME_CHARS);
 
 	if (!length || length > n || *line == '-' || memchr(line, ';', n) || line[length] == ':' ||
 			line[length] == '/' || line[length] == '+')
-		return 0; /* among others "https://...", "./folder", "git+https://..." */
+		return 0; /* such as "https://...", "./folder", "git+https://..." */
 	return length;
 }
 

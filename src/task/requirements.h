@@ -6,9 +6,8 @@
 #include "base/error.h"
 
 /*
- * Appends which packages of a requirements.txt the environment `python` lacks, NULL for this machine's Python:
- * "jax, flax"; nothing when it has them all. It goes by the names of what is installed, as pip compares them; versions are not looked at, nor
- * lines that only pip can tell the meaning of: options, addresses, conditions.
+ * Appends the packages of a requirements.txt that the environment `python` (NULL: this machine's Python) lacks, as in
+ * "jax, flax". It compares names as pip does. It ignores versions, and lines with options, addresses or conditions.
  */
 int requirements_missing(
 		const char *path, const char *python, struct buf *out, struct fh_error *err);

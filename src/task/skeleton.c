@@ -15,23 +15,19 @@
 
 #define FILE_BYTES_MAX (1024 * 1024)
 
-static int skeleton_copy_file(const char *from, const char *to, struct fh_error *err)
-{
-	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
-	int r = fd_read_file(from, &text, err);
-
-	return r < 0 ? r : fd_write_file(to, buf_str(&text), text.len, 0644, err);
-}
-
 static int skeleton_copy_entry(const FTSENT *entry, const char *to, struct fh_error *err)
 {
+	auto_buf struct buf text = BUF_INIT(FILE_BYTES_MAX);
+	int r;
+
 	switch (entry->fts_info) {
 	case FTS_D:
 		return path_mkdirs(to, 0755, err);
 	case FTS_DP:
 		return 0;
 	case FTS_F:
-		return skeleton_copy_file(entry->fts_path, to, err);
+		r = fd_read_file(entry->fts_path, &text, err);
+		return r < 0 ? r : fd_write_file(to, buf_str(&text), text.len, 0644, err);
 	default:
 		return error_set(err, entry->fts_errno ? entry->fts_errno : EINVAL, "copy '%s'",
 				entry->fts_path);

@@ -19,26 +19,22 @@ const struct node *task_at(const struct task_loading *l, const char *path)
 	return node_path(l->root, path);
 }
 
-/* What nobody knows in a file of MLGym's is said by `fumehood task check`. */
-static void task_keep_warnings(struct task_loading *l, const struct warnings *warnings)
-{
-	const char **kept = arena_array(&l->task->arena, warnings->n, sizeof(*kept));
-
-	for (size_t i = 0; i < warnings->n; i++)
-		kept[i] = warnings->items[i];
-	l->task->warnings = kept;
-	l->task->n_warnings = warnings->n;
-}
-
+/* Reads all keys. Unknown keys of MLGym's files become warnings, which `fumehood task check` prints. */
 static int task_read_keys(struct task_loading *l)
 {
 	struct warnings warnings = { 0 };
+	const char **kept;
 	int r = schema_read(&l->task->arena, &task_schema, l->root, l->mlgym ? &warnings : NULL,
 			&l->config, l->err);
 
-	if (r >= 0)
-		task_keep_warnings(l, &warnings);
-	return r;
+	if (r < 0)
+		return r;
+	kept = arena_array(&l->task->arena, warnings.n, sizeof(*kept));
+	for (size_t i = 0; i < warnings.n; i++)
+		kept[i] = warnings.items[i];
+	l->task->warnings = kept;
+	l->task->n_warnings = warnings.n;
+	return 0;
 }
 
 /* --- variants --------------------------------------------------------------------------------- */
@@ -106,7 +102,7 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static int task_load_plain(struct task_loading *l)
+static void task_fill_plain(struct task_loading *l)
 {
 	const struct task_config *c = &l->config;
 	struct task *task = l->task;
@@ -123,93 +119,89 @@ static int task_load_plain(struct task_loading *l)
 	task->output_bytes = c->limits.output_bytes;
 	task->wall_ms = c->limits.wall_ms;
 	task->network = c->network;
-	return 0;
-}
-
-static int task_load_description(struct task_loading *l)
-{
-	l->task->description = task_describe(l->task, l->config.description);
-	return 0;
 }
 
 /* In this order: paths may name data sets, and the description lists their files. */
-#define PARTS 7
-#define PARTS_WITHOUT_FILES 1
-
-static int task_load_plain_mlgym(struct task_loading *l)
+static int task_fill_files(struct task_loading *l)
 {
-	int r = task_load_plain(l);
+	int r = l->mlgym ? mlgym_load_datasets(l) : task_load_datasets(l);
 
-	return r < 0 ? r : mlgym_load_plain(l);
-}
-
-static int (*const parts[2][PARTS])(struct task_loading *l) = {
-	{
-			task_load_plain,
-			/* from here on with files */
-			task_load_datasets,
-			task_load_files,
-			task_load_grader,
-			task_load_baseline,
-			task_load_binds,
-			task_load_description,
-	},
-	{
-			task_load_plain_mlgym,
-			mlgym_load_datasets,
-			task_load_files,
-			mlgym_load_grader,
-			task_load_baseline,
-			mlgym_load_binds,
-			mlgym_load_description,
-	},
-};
-
-static int task_read_yaml(struct task_loading *l)
-{
-	int r = yaml_load(&l->task->arena, l->task->file, &l->root, l->err);
-
-	if (r >= 0 && l->mlgym)
-		r = mlgym_complete(l);
-	if (r >= 0)
-		r = task_read_keys(l);
 	if (r < 0)
 		return r;
-	if (l->config.id && !l->mlgym && !str_eq(l->config.id, l->task->id))
+	r = task_load_files(l);
+	if (r < 0)
+		return r;
+	r = l->mlgym ? mlgym_load_grader(l) : task_load_grader(l);
+	if (r < 0)
+		return r;
+	r = task_load_baseline(l);
+	if (r < 0)
+		return r;
+	r = l->mlgym ? mlgym_load_binds(l) : task_load_binds(l);
+	if (r < 0)
+		return r;
+	if (l->mlgym)
+		mlgym_load_description(l);
+	else
+		l->task->description = task_describe(l->task, l->config.description);
+	return 0;
+}
+
+/* Finds the task and reads its YAML. The caller frees l->task, also on failure. */
+static int task_read_yaml(struct task_loading *l, const char *spec, char **out_variant)
+{
+	struct task_found found;
+	struct task *task;
+	int r = task_find(l->places, spec, &found, l->err);
+
+	if (r < 0)
+		return r;
+	l->task = task = xcalloc(1, sizeof(*task));
+	task->dir = arena_strdup(&task->arena, found.dir);
+	task->file = arena_strdup(&task->arena, found.file);
+	task->id = path_basename(task->dir);
+	l->mlgym = found.mlgym;
+	l->folder = (struct task_folder){ .arena = &task->arena, .dir = task->dir };
+	*out_variant = take_ptr(found.variant);
+	task_found_release(&found);
+	r = yaml_load(&task->arena, task->file, &l->root, l->err);
+	if (r < 0)
+		return r;
+	r = l->mlgym ? mlgym_complete(l) : 0;
+	if (r < 0)
+		return r;
+	r = task_read_keys(l);
+	if (r < 0)
+		return r;
+	if (l->config.id && !l->mlgym && !str_eq(l->config.id, task->id))
 		return node_complain(task_at(l, "id"), l->err,
-				"id '%s' is not the folder's name, '%s'", l->config.id,
-				l->task->id);
+				"id '%s' is not the folder's name, '%s'", l->config.id, task->id);
 	return task_check_variants(l);
 }
 
-static struct task *task_new(const struct task_found *found)
+static int task_fill(struct task_loading *l, const char *spec, const char *variant, bool with_files)
 {
-	struct task *task = xcalloc(1, sizeof(*task));
-
-	task->dir = arena_strdup(&task->arena, found->dir);
-	task->file = arena_strdup(&task->arena, found->file);
-	task->id = path_basename(task->dir);
-	return task;
-}
-
-static int task_load_parts(const struct task_places *places, const char *spec, const char *variant,
-		size_t n_parts, struct task **out, struct fh_error *err)
-{
-	struct task_loading l = { .places = places, .err = err };
-	struct task_found found;
-	int r = task_find(places, spec, &found, err);
+	auto_free char *named = NULL;
+	int r = task_read_yaml(l, spec, &named);
 
 	if (r < 0)
 		return r;
-	l.task = task_new(&found);
-	l.mlgym = found.mlgym;
-	l.folder = (struct task_folder){ .arena = &l.task->arena, .dir = l.task->dir };
-	r = task_read_yaml(&l);
-	if (r >= 0)
-		r = task_apply_variant(&l, variant && *variant ? variant : found.variant);
-	for (size_t i = 0; i < n_parts && r >= 0; i++)
-		r = parts[l.mlgym][i](&l);
-	task_found_release(&found);
+	r = task_apply_variant(l, variant && *variant ? variant : named);
+	if (r < 0)
+		return r;
+	task_fill_plain(l);
+	r = l->mlgym ? mlgym_load_plain(l) : 0;
+	if (r < 0)
+		return r;
+	return with_files ? task_fill_files(l) : 0;
+}
+
+static int task_make(const struct task_places *places, const char *spec, const char *variant,
+		bool with_files, struct task **out, struct fh_error *err)
+{
+	struct task_loading l = { .places = places, .err = err };
+	int r = task_fill(&l, spec, variant, with_files);
+
 	if (r < 0) {
 		task_free(l.task);
 		return r;
@@ -221,39 +213,33 @@ static int task_load_parts(const struct task_places *places, const char *spec, c
 int task_load(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err)
 {
-	return task_load_parts(places, spec, variant, PARTS, out, err);
+	return task_make(places, spec, variant, true, out, err);
 }
 
 int task_read(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err)
 {
-	return task_load_parts(places, spec, variant, PARTS_WITHOUT_FILES, out, err);
+	return task_make(places, spec, variant, false, out, err);
 }
 
 int task_variants(const struct task_places *places, const char *spec, char ***out,
 		struct fh_error *err)
 {
 	struct task_loading l = { .places = places, .err = err };
-	struct task_found found;
-	char **names;
-	size_t n;
-	int r = task_find(places, spec, &found, err);
+	auto_free char *named = NULL;
+	int r = task_read_yaml(&l, spec, &named);
 
-	if (r < 0)
-		return r;
-	l.task = task_new(&found);
-	l.mlgym = found.mlgym;
-	task_found_release(&found);
-	r = task_read_yaml(&l);
 	if (r >= 0) {
-		n = l.config.variants ? l.config.variants->n : 0;
-		names = xcalloc(n + 1, sizeof(*names));
+		size_t n = l.config.variants ? l.config.variants->n : 0;
+		char **names = xcalloc(n + 1, sizeof(*names));
+
 		for (size_t i = 0; i < n; i++)
 			names[i] = xstrdup(l.config.variants->pairs[i].key->text);
 		*out = names;
+		r = 0;
 	}
 	task_free(l.task);
-	return r < 0 ? r : 0;
+	return r;
 }
 
 void task_free(struct task *task)
