@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/mem.h"
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "guest/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,21 +17,21 @@
 /*
  * Paths of the host in the nursery's own tree, each a mount at TREE_BINDS/<slot>, so that a clone can
  * bind them. A path is found in the host's mount namespace, carried over as a detached mount, and kept
- * for the next sandbox that asks for it. The slot that was used longest ago makes room; sandboxes that
- * have its mount keep theirs. There are more slots than one plan can use.
+ * for the next sandbox that asks for it. A new path takes the slot that was used longest ago. Sandboxes
+ * that have that slot's mount keep it. There are more slots than one plan can use.
  */
 #define SLOTS (4 * GUEST_BINDS_MAX)
 
-struct slot {
+struct bind_slot {
 	char *source; /* NULL: free */
 	enum bind_use use;
 	dev_t dev;
 	ino_t ino;
-	uint64_t used; /* by the clock of `uses` */
+	uint64_t used; /* value of `uses` at its last use */
 };
 
 struct binds {
-	struct slot slots[SLOTS];
+	struct bind_slot slots[SLOTS];
 	uint64_t uses;
 };
 
@@ -45,10 +45,11 @@ int tree_enter(int ns, struct fh_error *err)
 	return setns(ns, CLONE_NEWNS) < 0 ? error_set(err, errno, "enter a mount namespace") : 0;
 }
 
-static int find(const struct binds *b, const char *source, enum bind_use use, const struct stat *st)
+static int binds_find(
+		const struct binds *b, const char *source, enum bind_use use, const struct stat *st)
 {
 	for (int i = 0; i < SLOTS; i++) {
-		const struct slot *s = &b->slots[i];
+		const struct bind_slot *s = &b->slots[i];
 
 		if (s->source && strcmp(s->source, source) == 0 && s->use == use &&
 				s->dev == st->st_dev && s->ino == st->st_ino)
@@ -57,26 +58,16 @@ static int find(const struct binds *b, const char *source, enum bind_use use, co
 	return -1;
 }
 
-static int oldest(const struct binds *b)
-{
-	int found = 0;
-
-	for (int i = 1; i < SLOTS; i++)
-		if (b->slots[i].used < b->slots[found].used)
-			found = i;
-	return found;
-}
-
-static void clear(struct slot *s, const char *path)
+static void binds_clear(struct bind_slot *s, const char *path)
 {
 	umount2(path, MNT_DETACH);
 	if (rmdir(path) < 0)
 		unlink(path);
 	free(s->source);
-	*s = (struct slot){ 0 };
+	*s = (struct bind_slot){ 0 };
 }
 
-static int make_place(const char *path, bool folder, struct fh_error *err)
+static int binds_make_place(const char *path, bool folder, struct fh_error *err)
 {
 	int fd;
 
@@ -89,43 +80,45 @@ static int make_place(const char *path, bool folder, struct fh_error *err)
 	return 0;
 }
 
-static int fill(struct binds *b, int tree, const char *source, enum bind_use use,
+static int binds_fill(struct binds *b, int tree, const char *source, enum bind_use use,
 		const struct stat *st, struct fh_error *err)
 {
-	int i = oldest(b);
-	struct slot *s = &b->slots[i];
+	struct bind_slot *s;
 	char path[64];
-	int r;
+	int r, i = 0;
 
+	for (int k = 1; k < SLOTS; k++)
+		if (b->slots[k].used < b->slots[i].used)
+			i = k;
+	s = &b->slots[i];
 	snprintf(path, sizeof(path), TREE_BINDS "/%d", i);
 	if (s->source)
-		clear(s, path);
-	r = make_place(path, S_ISDIR(st->st_mode), err);
+		binds_clear(s, path);
+	r = binds_make_place(path, S_ISDIR(st->st_mode), err);
 	if (r < 0)
 		return r;
 	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
 		r = error_set(err, errno, "mount the bind of '%s'", source);
-		clear(s, path); /* its place, too, for the next one */
+		binds_clear(s, path); /* its place, too, for the next one */
 		return r;
 	}
-	*s = (struct slot){
+	*s = (struct bind_slot){
 		.source = xstrdup(source), .use = use, .dev = st->st_dev, .ino = st->st_ino
 	};
 	return i;
 }
 
-/* In the host's namespace: the detached mount, or the slot that has it already. */
-static int look_up(struct binds *b, const char *source, enum bind_use use, struct stat *out_st,
-		int *out_tree, struct fh_error *err)
+/* In the host's namespace. Returns the slot that has the path; else -ENOENT and a detached mount of it. */
+static int binds_look_up(struct binds *b, const char *source, enum bind_use use,
+		struct stat *out_st, int *out_tree, struct fh_error *err)
 {
 	int slot;
 
 	if (stat(source, out_st) < 0)
 		return error_set(err, errno, "bind '%s'", source);
-	if (use == BIND_EPISODE &&
-			chown(source, NURSERY_ID(0), NURSERY_ID(0)) < 0) /* its root's, not ours */
+	if (use == BIND_EPISODE && chown(source, NURSERY_ID(0), NURSERY_ID(0)) < 0)
 		return error_set(err, errno, "give '%s' to the sandbox", source);
-	slot = find(b, source, use, out_st);
+	slot = binds_find(b, source, use, out_st);
 	if (slot >= 0)
 		return slot;
 	*out_tree = rootfs_open_tree(source, use, err);
@@ -141,11 +134,11 @@ int binds_slot(struct binds *b, const struct trees *trees, const char *source, e
 
 	if (slot < 0)
 		return slot;
-	slot = look_up(b, source, use, &st, &tree, err);
+	slot = binds_look_up(b, source, use, &st, &tree, err);
 	if (tree_enter(trees->own, NULL) < 0)
 		_exit(1);
 	if (tree >= 0)
-		slot = fill(b, tree, source, use, &st, err);
+		slot = binds_fill(b, tree, source, use, &st, err);
 	if (slot >= 0)
 		b->slots[slot].used = ++b->uses;
 	return slot;
@@ -154,12 +147,12 @@ int binds_slot(struct binds *b, const struct trees *trees, const char *source, e
 void binds_drop(struct binds *b, const char *source)
 {
 	for (int i = 0; i < SLOTS; i++) {
-		struct slot *s = &b->slots[i];
+		struct bind_slot *s = &b->slots[i];
 		char path[64];
 
 		snprintf(path, sizeof(path), TREE_BINDS "/%d", i);
 		if (s->source && strcmp(s->source, source) == 0)
-			clear(s, path);
+			binds_clear(s, path);
 	}
 }
 

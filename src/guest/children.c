@@ -1,27 +1,26 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "guest/children.h"
+
 #include "base/fd.h"
 #include "base/scope.h"
-#include "guest/init.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 /*
- * The children of a PID 1: its porter, the shell, programs. Each is forked with all that PID 1 has, and
- * closes what is not its own. A child that runs something of an agent waits, with its pipes, until
- * PID 1 has closed its copies: from then on a pipe's last end is never closed by PID 1.
+ * The children of a PID 1: its porter, the shell, programs. Each is forked with all descriptors of
+ * PID 1, and closes those that are not its own. A child that runs code of an agent waits until PID 1 has
+ * closed its copies of the child's pipes. From then on PID 1 never closes a pipe's last end.
  */
 
-/* In a fork of PID 1: signals are as in a new process. Its descriptors go where it becomes what it is. */
-static void become_child(void)
+/* In a fork of PID 1: signals are as in a new process. */
+static void child_unblock_signals(void)
 {
 	sigset_t none;
 
@@ -29,8 +28,8 @@ static void become_child(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Asked after the fork: who was born while PID 1 was in the groups is in them. */
-static struct confinement confinement_of(const struct init *in)
+/* Called after the fork: a process that was born while PID 1 was in the groups is in them. */
+static struct confinement child_confinement(const struct init *in)
 {
 	struct confinement c = in->start->confinement;
 
@@ -41,7 +40,7 @@ static struct confinement confinement_of(const struct init *in)
 
 /* --- the shell ------------------------------------------------------------------------------- */
 
-void ends_close(struct shell_ends *e)
+void shell_ends_close(struct shell_ends *e)
 {
 	close_fd(&e->mail);
 	close_fd(&e->event);
@@ -50,13 +49,13 @@ void ends_close(struct shell_ends *e)
 	close_fd(&e->gate);
 }
 
-/* The pipe belongs to the agent, so that it can open /dev/stdout. */
-int ends_make(struct shell_ends *e, struct fh_error *err)
+int shell_ends_make(struct shell_ends *e, struct fh_error *err)
 {
 	int r = fd_pipe(&e->drain, &e->output, 0);
 
 	if (r < 0)
 		return error_set(err, -r, "make the shell's pipe");
+	/* So that the agent can open /dev/stdout. */
 	if (fchown(e->output, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0)
 		return error_set(err, errno, "give the output to the agent");
 	e->gate = memfd_create("gate", MFD_CLOEXEC);
@@ -72,9 +71,9 @@ int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
 	pid_t pid = confine_fork(&in->start->confinement);
 
 	if (pid == 0) {
-		struct confinement c = confinement_of(in);
+		struct confinement c = child_confinement(in);
 
-		become_child();
+		child_unblock_signals();
 		shell_become(in->start, &c, ends);
 	}
 	if (pid < 0)
@@ -87,27 +86,15 @@ int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
 
 void child_let_go(int *go)
 {
-	int r = fd_write_full(*go, &(uint64_t){ 1 }, sizeof(uint64_t));
-
-	if (r < 0)
-		_exit(1); /* who waits for it would wait for ever */
+	if (fd_write_full(*go, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
+		_exit(1); /* else the child would wait for ever */
 	close_fd(go);
 }
 
 /* --- the porter ------------------------------------------------------------------------------ */
 
-/* A number that no process of an agent gets instead, so that those are the same in each episode. */
+/* A fixed number, so that the agent's processes get the same numbers in each episode. */
 #define PORTER_PID 32767
-
-static pid_t fork_at(pid_t number)
-{
-	struct clone_args args = {
-		.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1
-	};
-	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-
-	return pid < 0 ? fork() : pid;
-}
 
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
 		struct fh_error *err)
@@ -118,9 +105,15 @@ int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct sh
 		.shell = *shell,
 		.home = s->home,
 		.n_home = s->n_home };
+	pid_t number = PORTER_PID;
+	struct clone_args args = {
+		.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1
+	};
 
 	memcpy(start.pipes, pipes, sizeof(start.pipes));
-	in->porter = fork_at(PORTER_PID);
+	in->porter = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	if (in->porter < 0)
+		in->porter = fork();
 	if (in->porter == 0) {
 		int keep[5 + REQUEST_PIPES + GUEST_GROUPS_MAX] = { start.owner, start.init,
 			shell->drain, shell->gate, shell->event };
@@ -130,13 +123,13 @@ int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct sh
 			keep[n++] = pipes[i];
 		for (size_t i = 0; i < s->n_home; i++)
 			keep[n++] = s->home[i];
-		keep_fds(keep, n);
+		guest_keep_fds(keep, n);
 		porter_main(&start);
 	}
 	return in->porter < 0 ? error_set(err, errno, "fork the porter") : 0;
 }
 
-static void tell_porter(const struct init *in, uint32_t stream, const int *fds, size_t n_fds)
+static void child_tell_porter(const struct init *in, uint32_t stream, const int *fds, size_t n_fds)
 {
 	auto_buf struct buf b = BUF_INIT(16);
 
@@ -149,22 +142,23 @@ static void tell_porter(const struct init *in, uint32_t stream, const int *fds, 
 int shell_replace(struct init *in, int mail)
 {
 	struct shell_ends ends = SHELL_ENDS_INIT(mail);
-	int r = ends_make(&ends, NULL);
+	int r = shell_ends_make(&ends, NULL);
 
-	if (r == 0)
+	if (r >= 0)
 		r = shell_fork(in, &ends, NULL);
-	if (r == 0)
-		tell_porter(in, 0, (const int[]){ ends.drain, ends.gate, ends.event }, 3);
-	ends_close(&ends);
-	if (r == 0)
-		child_let_go(&ends.go);
-	return r;
+	if (r >= 0)
+		child_tell_porter(in, 0, (const int[]){ ends.drain, ends.gate, ends.event }, 3);
+	shell_ends_close(&ends);
+	if (r < 0)
+		return r;
+	child_let_go(&ends.go);
+	return 0;
 }
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-/* A pipe of the agent's between a program and the porter, whose end never blocks. */
-static int open_stream(int slot, int *out_porters, int *out_programs)
+/* A pipe of the agent's between a program and the porter. The porter's end never blocks. */
+static int program_open_stream(int slot, int *out_porters, int *out_programs)
 {
 	bool input = slot == SLOT_INPUT;
 	auto_close int from = -1, to = -1;
@@ -182,8 +176,8 @@ static int open_stream(int slot, int *out_porters, int *out_programs)
 	return 0;
 }
 
-/* The other ends go to the porter; false if there is no pipe to be had. */
-static bool open_streams(
+/* Opens the run's streams and gives the porter its ends; false if a pipe can't be made. */
+static bool program_open_streams(
 		const struct init *in, const struct init_run *run, int streams[RUN_STREAMS_MAX])
 {
 	for (uint32_t i = 0; i < run->n_slots; i++) {
@@ -192,15 +186,15 @@ static bool open_streams(
 
 		if (k < 0 || streams[k] >= 0)
 			continue;
-		if (open_stream(run->slots[i], &porters, &streams[k]) < 0)
+		if (program_open_stream(run->slots[i], &porters, &streams[k]) < 0)
 			return false;
-		tell_porter(in, STREAM_OF(run->id, run->slots[i]), &porters, 1);
+		child_tell_porter(in, STREAM_OF(run->id, run->slots[i]), &porters, 1);
 	}
 	return true;
 }
 
-/* fds[i]: what becomes descriptor i; -1: /dev/null. The first `next` of the message's are taken. */
-static void place_slots(const struct init_run *run, const int *sent,
+/* fds[i] becomes descriptor i; -1: /dev/null. The message's descriptors are taken in order. */
+static void program_fill_slots(const struct init_run *run, const int *sent,
 		const int streams[RUN_STREAMS_MAX], int fds[GUEST_FDS_MAX])
 {
 	size_t next = run->has_program;
@@ -219,14 +213,14 @@ pid_t program_fork(struct init *in, const struct init_run *run, const int *sent,
 	int streams[RUN_STREAMS_MAX] = { -1, -1, -1 }, fds[GUEST_FDS_MAX];
 	pid_t pid = -1;
 
-	if (open_streams(in, run, streams)) {
-		place_slots(run, sent, streams, fds);
+	if (program_open_streams(in, run, streams)) {
+		program_fill_slots(run, sent, streams, fds);
 		pid = confine_fork(&in->start->confinement);
 	}
 	if (pid == 0) {
-		struct confinement c = confinement_of(in);
+		struct confinement c = child_confinement(in);
 
-		become_child();
+		child_unblock_signals();
 		program_become(&(struct program_start){ .run = run,
 				.confinement = &c,
 				.program = run->has_program ? sent[0] : -1,

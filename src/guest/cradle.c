@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "guest/cradle.h"
+
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "guest/nursery.h"
 
 #include <errno.h>
 #include <linux/sched.h>
@@ -15,29 +16,36 @@
 #include <unistd.h>
 
 /*
- * Cradles. To move a process into v1 control groups takes the kernel a grace period, 5 to 20 ms when it
- * has not been done lately, which is many times the rest of a reset. A process is born in its parent's
- * groups for nothing. So a clone of the nursery waits in the groups of a sandbox to come; when the plan
- * comes, the cradle clones PID 1 (as a child of the nursery, whose sibling it is), moves it out of the
- * groups a little later, and ends. With v2 PID 1 has its children born in their group.
+ * Cradles. Moving a process into v1 control groups takes the kernel a grace period: 5 to 20 ms if none
+ * ended lately, many times the rest of a reset. A process is born in its parent's groups at no cost. So
+ * a clone of the nursery, the cradle, waits in the groups of a sandbox to come. When the plan comes, the
+ * cradle clones PID 1 as a child of the nursery. A little later it moves PID 1 out of the groups, and
+ * ends. With v2, PID 1 has its children born in their group.
  *
- * It waits in the sandbox' user namespace and all others that can be made ahead, too: the network's alone
- * takes a third of the rest.
+ * A cradle also waits in the sandbox' user namespace and in all others that can be made ahead: the
+ * network's alone takes a third of the rest.
  */
 
 #define MOVE_OUT_MS 20
 
-/* What the nursery adds to a plan for its cradle: where the binds are. */
+/* Where the binds are: the nursery puts this before a plan for a cradle. */
 struct cradle_places {
 	int slots[GUEST_BINDS_MAX];
 	int disk;
 };
 
-static void drop(struct cradle *c)
+#define PARCEL_MAX (sizeof(struct cradle_places) + GUEST_MESSAGE_MAX)
+
+static bool cradle_is_wanted(const struct cradle *c)
+{
+	return c->number && c->socket < 0;
+}
+
+static void cradle_drop(struct cradle *c)
 {
 	if (c->number && c->socket >= 0)
 		close(c->socket);
-	for (size_t i = 0; c->number && c->socket < 0 && i < c->n_procs; i++)
+	for (size_t i = 0; cradle_is_wanted(c) && i < c->n_procs; i++)
 		close(c->procs[i]);
 	*c = (struct cradle){ 0 };
 }
@@ -45,20 +53,14 @@ static void drop(struct cradle *c)
 void cradles_drop(struct nursery *n)
 {
 	for (size_t i = 0; i < CRADLES_MAX; i++)
-		drop(&n->cradles[i]);
-}
-
-static void close_others(struct nursery *n)
-{
-	close_fd(&n->socket); /* its end tells the owner of the nursery's */
-	cradles_drop(n);
+		cradle_drop(&n->cradles[i]);
 }
 
 /*
- * PID 1 was born in the groups, where the limits of an agent must not hit it. It is moved from here, so
- * that it never waits for that itself; and not at once, since many sandboxes do not live that long.
+ * PID 1 was born in the groups, where the limits of an agent must not hit it. The cradle moves it, so
+ * that PID 1 itself never waits for that. It waits first, since many sandboxes end before.
  */
-static void move_out(const struct nursery *n, pid_t pid, volatile int *moved_out)
+static void cradle_move_out(const struct nursery *n, pid_t pid, volatile int *moved_out)
 {
 	char text[16];
 	int length = snprintf(text, sizeof(text), "%d", pid);
@@ -66,13 +68,13 @@ static void move_out(const struct nursery *n, pid_t pid, volatile int *moved_out
 	nanosleep(&(struct timespec){ .tv_nsec = MOVE_OUT_MS * 1000000L }, NULL);
 	if (kill(pid, 0) < 0)
 		return;
-	*moved_out = 1; /* first: what it forks from now on enters the groups by itself */
+	*moved_out = 1; /* first: later forks of PID 1 enter the groups by themselves */
 	for (size_t i = 0; i < n->n_home; i++)
 		if (write(n->home[i], text, (size_t)length) != length)
 			return; /* it ended, or stays where it is */
 }
 
-static void give_birth(struct nursery *n, bool in_groups, char *message, size_t size,
+static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, size_t size,
 		const int *fds, size_t n_fds)
 {
 	struct fh_error err = FH_ERROR_INIT;
@@ -101,50 +103,49 @@ static void give_birth(struct nursery *n, bool in_groups, char *message, size_t 
 	pid = birth_clone(n, &b, &err);
 	if (pid < 0)
 		guest_fail(b.fds[0], INIT_FAILED, &err);
-	for (size_t i = 0; i < n_fds; i++) /* it must see the owner close them */
+	for (size_t i = 0; i < n_fds; i++) /* else PID 1 would not see the owner close them */
 		close(fds[i]);
 	if (pid > 0 && in_groups)
-		move_out(n, pid, b.moved_out);
+		cradle_move_out(n, pid, b.moved_out);
 }
 
-/* Groups are entered by the owner's rights, which root of the sandbox has not. */
-static int get_ready(int socket, const int *procs, size_t n_procs)
+/* Enters the groups first: that takes the owner's rights, which root of the sandbox does not have. */
+static int cradle_get_ready(int socket, const struct cradle *own)
 {
 	char go;
 
 	if (recv(socket, &go, 1, 0) != 1)
 		return -EPIPE;
-	for (size_t i = 0; i < n_procs; i++) {
-		if (write(procs[i], "0", 1) != 1)
+	for (size_t i = 0; i < own->n_procs; i++) {
+		if (write(own->procs[i], "0", 1) != 1)
 			return -errno;
-		close(procs[i]);
+		close(own->procs[i]);
 	}
 	if (birth_become_root(NULL) < 0)
 		return -EPERM;
 	return birth_surroundings(true, NULL);
 }
 
-_Noreturn static void cradle_main(struct nursery *n, int socket, const struct cradle *c)
+_Noreturn static void cradle_main(struct nursery *n, int socket, struct cradle *c)
 {
-	static char message[sizeof(struct cradle_places) + GUEST_MESSAGE_MAX];
+	static char message[PARCEL_MAX];
 	const struct cradle own = *c;
 	int fds[PLAN_FDS_MAX];
 	size_t n_fds = 0;
 	ssize_t size;
 
-	for (size_t i = 0; i < CRADLES_MAX; i++)
-		if (n->cradles[i].number == own.number)
-			n->cradles[i].number = 0; /* else its descriptors go with the others' */
-	close_others(n);
-	if (get_ready(socket, own.procs, own.n_procs) < 0)
+	c->number = 0;        /* else cradles_drop() would close its descriptors */
+	close_fd(&n->socket); /* its end tells the owner that the nursery has ended */
+	cradles_drop(n);
+	if (cradle_get_ready(socket, &own) < 0)
 		_exit(1);
 	size = fd_recv_message(socket, message, sizeof(message), fds, PLAN_FDS_MAX, &n_fds, 0);
 	if (size > 0)
-		give_birth(n, own.n_procs > 0, message, (size_t)size, fds, n_fds);
+		cradle_give_birth(n, own.n_procs > 0, message, (size_t)size, fds, n_fds);
 	_exit(0);
 }
 
-static struct cradle *find(struct nursery *n, uint32_t number)
+static struct cradle *cradle_find(struct nursery *n, uint32_t number)
 {
 	for (size_t i = 0; i < CRADLES_MAX; i++)
 		if (n->cradles[i].number == number)
@@ -152,8 +153,8 @@ static struct cradle *find(struct nursery *n, uint32_t number)
 	return NULL;
 }
 
-/* Without one the sandbox is made in the nursery, and moves into its groups itself. */
-static bool make(struct nursery *n, struct cradle *c)
+/* If this fails, the nursery makes the sandbox, whose children move into its groups themselves. */
+static bool cradle_make(struct nursery *n, struct cradle *c)
 {
 	struct clone_args args = { .flags = CLONE_NEWUSER };
 	int pair[2];
@@ -170,7 +171,7 @@ static bool make(struct nursery *n, struct cradle *c)
 	if (pid > 0)
 		n->children++;
 	if (pid < 0 || birth_map_ids(pid, NULL) < 0 || write(pair[0], "", 1) != 1) {
-		close(pair[0]); /* it ends then */
+		close(pair[0]); /* this ends the cradle */
 		return false;
 	}
 	for (size_t i = 0; i < c->n_procs; i++)
@@ -181,7 +182,7 @@ static bool make(struct nursery *n, struct cradle *c)
 
 void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_procs)
 {
-	struct cradle *c = find(n, 0);
+	struct cradle *c = cradle_find(n, 0);
 
 	if (!c || n_procs > GUEST_GROUPS_MAX) {
 		for (size_t i = 0; i < n_procs; i++)
@@ -192,23 +193,10 @@ void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_p
 	memcpy(c->procs, procs, n_procs * sizeof(*procs));
 }
 
-static struct cradle *next_to_make(struct nursery *n)
-{
-	struct cradle *first = NULL;
-
-	for (size_t i = 0; i < CRADLES_MAX; i++) {
-		struct cradle *c = &n->cradles[i];
-
-		if (c->number && c->socket < 0 && (!first || c->number < first->number))
-			first = c;
-	}
-	return first;
-}
-
 bool cradles_wanted(const struct nursery *n)
 {
 	for (size_t i = 0; i < CRADLES_MAX; i++)
-		if (n->cradles[i].number && n->cradles[i].socket < 0)
+		if (cradle_is_wanted(&n->cradles[i]))
 			return true;
 	return false;
 }
@@ -223,29 +211,35 @@ bool cradles_hurry(const struct nursery *n)
 
 void cradles_make(struct nursery *n)
 {
-	struct cradle *c = next_to_make(n);
+	struct cradle *next = NULL;
 
-	if (c && !make(n, c))
-		drop(c);
+	for (size_t i = 0; i < CRADLES_MAX; i++) {
+		struct cradle *c = &n->cradles[i];
+
+		if (cradle_is_wanted(c) && (!next || c->number < next->number))
+			next = c;
+	}
+	if (next && !cradle_make(n, next))
+		cradle_drop(next);
 }
 
 bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size)
 {
-	static char parcel[sizeof(struct cradle_places) + GUEST_MESSAGE_MAX];
-	struct cradle *c = b->plan.cradle ? find(n, b->plan.cradle) : NULL;
+	static char parcel[PARCEL_MAX];
+	struct cradle *c = b->plan.cradle ? cradle_find(n, b->plan.cradle) : NULL;
 	struct cradle_places places = { .disk = b->disk };
 	int r = -ENOENT;
 
 	if (!c)
 		return false;
-	/* One that has left the host's network has left it for good. */
-	if (!(b->plan.flags & PLAN_NET_HOST) && (c->socket >= 0 || make(n, c))) {
+	/* A cradle has left the host's network for good. */
+	if (!(b->plan.flags & PLAN_NET_HOST) && (c->socket >= 0 || cradle_make(n, c))) {
 		memcpy(places.slots, b->slots, sizeof(places.slots));
 		memcpy(parcel, &places, sizeof(places));
 		memcpy(parcel + sizeof(places), message, size);
 		r = fd_send_message(c->socket, parcel, sizeof(places) + size, b->fds, b->n_fds, 0);
 		explicit_bzero(parcel, sizeof(places) + size);
 	}
-	drop(c); /* it ends if it was given nothing */
+	cradle_drop(c); /* ends it, if it was given nothing */
 	return r == 0;
 }

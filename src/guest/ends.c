@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "guest/ends.h"
+
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/namespace.h"
-#include "base/scope.h"
-#include "guest/nursery.h"
+#include "proto/guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sched.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -17,11 +17,12 @@
 #include <unistd.h>
 
 /*
- * The end of a sandbox that its PID 1 does not bring about. A PID 1 ends when its owner closes it or is gone; one that
- * is stopped, or sleeps in the kernel on a lock of the agent's, does not. The nursery knows of each sandbox whether it
- * was closed (struct roll), and whether its PID 1 has been reaped. After a moment a worker kills what is in its pid
- * namespace, from inside: a process that hangs in the kernel can't hold up the nursery. A worker tries again until PID 1
- * has ended, and the nursery stays as long; it polls, and waits for nothing that an agent can hold.
+ * The end of a sandbox whose PID 1 does not end by itself. PID 1 ends when its owner closes it or is
+ * gone, unless it is stopped, or sleeps in the kernel on a lock of the agent's. The nursery knows of
+ * each sandbox whether it was closed (struct roll), and whether its PID 1 has been reaped. After a
+ * moment a worker kills all processes in its pid namespace, from inside: a process that hangs in the
+ * kernel can't hold up the nursery. Workers try again until PID 1 has ended, and the nursery stays as
+ * long. It polls, and waits for nothing that an agent can hold.
  *
  * Only while a sandbox is overdue does this cost more than a look at memory for each that lives.
  */
@@ -72,9 +73,14 @@ void ends_forget(struct ends *e)
 		munmap(e->roll, sizeof(*e->roll));
 }
 
+static struct roll_entry *ends_entry(const struct ends *e, uint32_t number)
+{
+	return &e->roll->entries[number % ROLL_ENTRIES];
+}
+
 void ends_born(const struct ends *e, uint32_t number, pid_t pid)
 {
-	struct roll_entry *entry = &e->roll->entries[number % ROLL_ENTRIES];
+	struct roll_entry *entry = ends_entry(e, number);
 
 	entry->pid = pid;
 	__atomic_store_n(&entry->born, number, __ATOMIC_RELEASE);
@@ -88,7 +94,7 @@ void ends_watch(struct ends *e, uint32_t number)
 
 /* --- looking --------------------------------------------------------------------------------- */
 
-static bool has_ended(const struct watched *w)
+static bool watched_has_ended(const struct watched *w)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -96,10 +102,10 @@ static bool has_ended(const struct watched *w)
 			info.si_pid != 0;
 }
 
-/* Notes what was heard of it since; whether it need not be watched any more. */
-static bool is_over(const struct ends *e, struct watched *w, int64_t now)
+/* Brings the entry up to date; true if it need not be watched any more. */
+static bool watched_is_over(const struct ends *e, struct watched *w, int64_t now)
 {
-	const struct roll_entry *entry = &e->roll->entries[w->number % ROLL_ENTRIES];
+	const struct roll_entry *entry = ends_entry(e, w->number);
 
 	if (!w->pid && __atomic_load_n(&entry->born, __ATOMIC_ACQUIRE) == w->number)
 		w->pid = entry->pid;
@@ -107,19 +113,14 @@ static bool is_over(const struct ends *e, struct watched *w, int64_t now)
 		w->closed_ns = now;
 	if (!w->closed_ns)
 		return false;
-	/* Unmapping what an agent mapped may take PID 1 10 s and more: it is watched until it has ended. */
-	return w->pid ? has_ended(w) : now - w->closed_ns > NEVER_BORN_MS * NS_PER_MS;
+	/* A killed PID 1 may take 10 s and more: the kernel unmaps all that the agent mapped. */
+	return w->pid ? watched_has_ended(w) : now - w->closed_ns > NEVER_BORN_MS * NS_PER_MS;
 }
 
-static bool is_overdue(const struct watched *w, int64_t now)
-{
-	return w->pid && w->closed_ns && now - w->closed_ns > OVERDUE_MS * NS_PER_MS;
-}
-
-static void look(struct ends *e, int64_t now)
+static void ends_look(struct ends *e, int64_t now)
 {
 	for (size_t i = 0; i < e->n;)
-		if (is_over(e, &e->watched[i], now))
+		if (watched_is_over(e, &e->watched[i], now))
 			e->watched[i] = e->watched[--e->n];
 		else
 			i++;
@@ -127,17 +128,18 @@ static void look(struct ends *e, int64_t now)
 
 /* --- ending ---------------------------------------------------------------------------------- */
 
-/* A child that was not reaped keeps its pid. So these are the right ones, whoever is reaped from now on. */
-static size_t open_overdue(const struct ends *e, int64_t now, int procs[AT_ONCE])
+/* Opens /proc/PID of each overdue PID 1. A child that was not reaped keeps its pid, so each is right. */
+static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[AT_ONCE])
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < e->n && n < AT_ONCE; i++) {
+		const struct watched *w = &e->watched[i];
 		char path[32];
 
-		if (!is_overdue(&e->watched[i], now))
+		if (!w->pid || !w->closed_ns || now - w->closed_ns <= OVERDUE_MS * NS_PER_MS)
 			continue;
-		snprintf(path, sizeof(path), "/proc/%d", (int)e->watched[i].pid);
+		snprintf(path, sizeof(path), "/proc/%d", (int)w->pid);
 		procs[n] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		n += procs[n] >= 0;
 	}
@@ -154,10 +156,10 @@ int ends_turn(struct ends *e)
 
 	if (!e->n)
 		return 0;
-	look(e, now);
+	ends_look(e, now);
 	if (e->worker || now - e->tried_ns < RETRY_MS * NS_PER_MS)
 		return 0;
-	n = open_overdue(e, now, procs);
+	n = ends_open_overdue(e, now, procs);
 	if (!n)
 		return 0;
 	e->tried_ns = now;
@@ -183,13 +185,13 @@ void ends_close_all(struct ends *e)
 {
 	int64_t now = clock_now_ns();
 
-	look(e, now);
+	ends_look(e, now);
 	for (size_t i = 0; i < e->n; i++) {
 		struct watched *w = &e->watched[i];
 
 		if (!w->closed_ns)
 			w->closed_ns = now;
-		if (w->pid && !has_ended(w))
+		if (w->pid && !watched_has_ended(w))
 			kill(w->pid, SIGKILL);
 	}
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "guest/files.h"
+
 #include "base/fd.h"
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "proto/guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,23 +16,23 @@
 #include <unistd.h>
 
 /*
- * Files in and out of a sandbox, by its porter. The agent may move, link and swap whatever it can write
- * while this runs: every path is opened by openat2 beneath its folder, through no link of any kind,
- * without blocking on a FIFO, and only what was opened is looked at. The owner gets no descriptor of
- * an agent's file: it gets a copy in memory that nobody can change.
+ * Files in and out of a sandbox, by its porter. Meanwhile the agent may move, link and swap all that it
+ * can write. So every path is opened by openat2() beneath its folder, through no link of any kind, and
+ * without blocking on a FIFO. Checks look at the open file, never at the path again. The owner gets no
+ * descriptor of an agent's file, but a copy in memory that nobody can change.
  */
 
 #define TRIES_MAX 64
 #define HASH_BLOCK 65536
 
-static int open_beneath(int folder, const char *path, uint64_t flags, mode_t mode)
+static int files_open_beneath(int folder, const char *path, uint64_t flags, mode_t mode)
 {
 	struct open_how how = { .flags = flags | O_CLOEXEC,
 		.mode = flags & O_CREAT ? mode : 0,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	long fd;
 
-	/* openat2() refuses them beside O_PATH, where they would mean nothing. */
+	/* openat2() refuses these beside O_PATH. */
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
 	/* EAGAIN: something moved while the path was walked, or the agent holds a lease on the file. */
@@ -42,17 +44,17 @@ static int open_beneath(int folder, const char *path, uint64_t flags, mode_t mod
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* The folder itself is named by the owner; a link in its place is refused too. */
-static int open_folder(const char *folder)
+/* The owner names the folder. A link in its place is refused, too. */
+static int files_open_folder(const char *folder)
 {
 	auto_close int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
 	while (*folder == '/')
 		folder++;
-	return open_beneath(root, *folder ? folder : ".", O_PATH | O_DIRECTORY, 0);
+	return files_open_beneath(root, *folder ? folder : ".", O_PATH | O_DIRECTORY, 0);
 }
 
-static int say_get(struct fh_error *err, int error, const char *path)
+static int files_say(struct fh_error *err, int error, const char *path)
 {
 	switch (error) {
 	case ENOENT:
@@ -72,19 +74,19 @@ static int say_get(struct fh_error *err, int error, const char *path)
 	}
 }
 
-/* *out_fd: opened, and found to be what may be copied. */
-static int open_to_copy(const char *folder, const char *path, uint64_t most, int *out_fd,
+/* Opens a file, and checks that it may be copied. */
+static int files_open_to_copy(const char *folder, const char *path, uint64_t most, int *out_fd,
 		struct fh_error *err)
 {
-	auto_close int dir = open_folder(folder);
+	auto_close int dir = files_open_folder(folder);
 	auto_close int fd = -1;
 	struct stat st;
 
 	if (dir < 0)
-		return say_get(err, -dir, folder);
-	fd = open_beneath(dir, path, O_RDONLY, 0);
+		return files_say(err, -dir, folder);
+	fd = files_open_beneath(dir, path, O_RDONLY, 0);
 	if (fd < 0)
-		return say_get(err, -fd, path);
+		return files_say(err, -fd, path);
 	if (fstat(fd, &st) < 0)
 		return error_set(err, errno, "look at '%s'", path);
 	if (!S_ISREG(st.st_mode))
@@ -100,36 +102,37 @@ static int open_to_copy(const char *folder, const char *path, uint64_t most, int
 	return 0;
 }
 
-/* From where on a file holds data; its size if it has none after `at`. */
-static off_t next_data(int fd, off_t at, off_t size)
+/* The place from which on a file holds data; its size if it has none after `at`. */
+static off_t files_next_data(int fd, off_t at, off_t size)
 {
 	off_t data = lseek(fd, at, SEEK_DATA);
 
 	return data < 0 ? size : data - data % HASH_BLOCK;
 }
 
-static bool is_zero(const char *block, size_t n)
+static bool files_is_zero(const char *block, size_t n)
 {
 	return block[0] == 0 && memcmp(block, block + 1, n - 1) == 0;
 }
 
 /*
- * The SHA-256 of a file's blocks that are not all zero. One that follows others that are has its number
- * before it; so a file without empty blocks has the hash of its content, and a long empty one is cheap.
+ * The SHA-256 of a file's blocks that are not all zero. A block after empty ones is preceded by its
+ * offset. So a file without empty blocks has the hash of its content, and a long empty file is cheap.
  */
-static int hash_blocks(int fd, uint8_t digest[SHA256_BYTES])
+static int files_hash(int fd, uint8_t digest[SHA256_BYTES])
 {
 	char block[HASH_BLOCK];
 	off_t size = lseek(fd, 0, SEEK_END), expected = 0;
 	struct sha256 h;
 
 	sha256_init(&h);
-	for (off_t at = next_data(fd, 0, size); at < size; at = next_data(fd, at, size)) {
+	for (off_t at = files_next_data(fd, 0, size); at < size;
+			at = files_next_data(fd, at, size)) {
 		ssize_t n = pread(fd, block, sizeof(block), at);
 
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
-		if (!is_zero(block, (size_t)n)) {
+		if (!files_is_zero(block, (size_t)n)) {
 			if (at != expected)
 				sha256_add(&h, &at, sizeof(at));
 			sha256_add(&h, block, (size_t)n);
@@ -148,7 +151,7 @@ int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
 {
 	auto_close int from = -1;
 	auto_close int copy = memfd_create("file", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int r = open_to_copy(folder, path, most, &from, err);
+	int r = files_open_to_copy(folder, path, most, &from, err);
 
 	if (r < 0)
 		return r;
@@ -158,8 +161,8 @@ int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
 	if (r == -EFBIG)
 		return error_say(err, EFBIG, "'%s' grew over %llu bytes while it was read", path,
 				(unsigned long long)most);
-	if (r == 0)
-		r = hash_blocks(copy, out_digest);
+	if (r >= 0)
+		r = files_hash(copy, out_digest);
 	if (r < 0)
 		return error_set(err, -r, "copy '%s'", path);
 	if (fcntl(copy, F_ADD_SEALS, GUEST_SEALS) < 0 || lseek(copy, 0, SEEK_SET) < 0)
@@ -188,7 +191,7 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
 		} else if (errno != EEXIST) {
 			return -errno;
 		}
-		next = open_beneath(at, name, O_PATH | O_DIRECTORY, 0);
+		next = files_open_beneath(at, name, O_PATH | O_DIRECTORY, 0);
 		if (next < 0)
 			return next;
 		close(at);
@@ -200,13 +203,13 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
 }
 
 /*
- * A file of nothing, to be written. One that holds something makes room: to cut it, the kernel would look
- * through each of its maps, of which an agent can make millions.
+ * Opens an empty file to write to. A file that holds bytes is replaced: to truncate it, the kernel would
+ * look through each of its maps, of which an agent can make millions.
  */
-static int open_empty(int dir, const char *name, mode_t mode, struct fh_error *err)
+static int files_open_empty(int dir, const char *name, mode_t mode, struct fh_error *err)
 {
 	for (int i = 0; i < TRIES_MAX; i++) {
-		auto_close int fd = open_beneath(dir, name, O_WRONLY | O_CREAT, mode);
+		auto_close int fd = files_open_beneath(dir, name, O_WRONLY | O_CREAT, mode);
 		struct stat st;
 
 		if (fd < 0)
@@ -224,17 +227,17 @@ static int open_empty(int dir, const char *name, mode_t mode, struct fh_error *e
 int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err)
 {
 	const char *name = path;
-	auto_close int top = open_folder(folder);
+	auto_close int top = files_open_folder(folder);
 	auto_close int dir = -1;
 	auto_close int fd = -1;
 	int r;
 
 	if (top < 0)
-		return say_get(err, -top, folder);
+		return files_say(err, -top, folder);
 	dir = files_make_folders(top, path, GUEST_AGENT_ID, &name);
 	if (dir < 0)
 		return error_set(err, -dir, "make the folders of '%s'", path);
-	fd = open_empty(dir, name, mode & 0777, err);
+	fd = files_open_empty(dir, name, mode & 0777, err);
 	if (fd < 0)
 		return fd;
 	if (fchown(fd, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0 || fchmod(fd, mode & 0777) < 0)

@@ -2,8 +2,8 @@
 /*
  * The bash side: the builtin that turns a bash into a nursery, and the loop that a shell runs.
  *
- * Nothing here that is live across an evaluation may need a cleanup: bash leaves by longjmp. The order
- * of headers is bash's: config.h first.
+ * bash leaves an evaluation by longjmp, so no variable that lives across one may need a cleanup. bash
+ * sets the order of headers: config.h first.
  */
 #include <config.h>
 
@@ -32,16 +32,15 @@
 #include <unistd.h>
 
 #include "fumehood-build.h"
-#include "guest/guest.h"
 #include "guest/look.h"
 
-/* bash's own, not in its installed headers */
+/* Parts of bash that its installed headers lack. */
 extern int read_but_dont_execute, wait_signal_received;
 extern void set_signal_hard_ignored(int);
 
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
 
-/* Where the loop keeps its descriptors: far from what scripts use. */
+/* The loop's descriptors, far from those that scripts use. FD_GO is closed before the first command. */
 enum {
 	FD_DRAIN = 249,
 	FD_EVENT = 250,
@@ -49,25 +48,25 @@ enum {
 	FD_NULL = 252,
 	FD_LAST_PID = 253,
 	FD_GO = 254
-}; /* until it goes */
+};
 
 static const int kept_fds[] = { FD_DRAIN, FD_EVENT, FD_OUTPUT, FD_NULL };
 #define KEPT (sizeof(kept_fds) / sizeof(kept_fds[0]))
-static struct stat kept[KEPT]; /* what these descriptors are */
+static struct stat kept[KEPT]; /* the files of kept_fds at the start */
 static volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t in_command;
-static bool left_by_jump = true; /* the first command finds nothing armed either */
+static bool left_by_jump = true; /* so that the first command arms the signal */
 
 /* --- interruption ---------------------------------------------------------------------------- */
 
-static void do_nothing(int number)
+static void glue_ignore(int number)
 {
 	(void)number;
 }
 
-static void on_interrupt(int number)
+static void glue_on_interrupt(int number)
 {
-	struct sigaction harmless = { .sa_handler = do_nothing }; /* SIG_IGN would be inherited */
+	struct sigaction harmless = { .sa_handler = glue_ignore }; /* SIG_IGN would be inherited */
 
 	(void)number;
 	interrupted = 1;
@@ -79,12 +78,12 @@ static void on_interrupt(int number)
 }
 
 /*
- * The signal is hard-ignored to bash, so that no trap changes it; what an evaluation that was left by a
- * jump may have changed is the mask.
+ * bash treats the signal as hard-ignored, so that no trap changes it. But an evaluation that was left by
+ * a jump may have changed the mask.
  */
-static void arm(void)
+static void glue_arm(void)
 {
-	struct sigaction action = { .sa_handler = on_interrupt };
+	struct sigaction action = { .sa_handler = glue_on_interrupt };
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -99,8 +98,8 @@ static void arm(void)
 
 /* --- commands -------------------------------------------------------------------------------- */
 
-/* The text, from malloc of bash. */
-static char *receive_command(
+/* Returns the command's text, allocated by bash. */
+static char *glue_receive(
 		const struct shell_start *start, uint32_t *turn, struct shell_command *out)
 {
 	char *text;
@@ -119,17 +118,8 @@ static char *receive_command(
 
 /* --- one command ----------------------------------------------------------------------------- */
 
-/* What is left running may change this at any time. */
-static void let_output_block(void)
-{
-	int flags = fcntl(FD_OUTPUT, F_GETFL);
-
-	if (flags >= 0 && flags & O_NONBLOCK)
-		fcntl(FD_OUTPUT, F_SETFL, flags & ~O_NONBLOCK);
-}
-
-/* 0, 1 and 2 are what they were, whatever the last command did to them. */
-static void put_fds_right(void)
+/* Restores descriptors 0, 1 and 2, which the last command may have changed. */
+static void glue_restore_fds(void)
 {
 	if (dup2(FD_NULL, 0) < 0 || dup2(FD_OUTPUT, 1) < 0 || dup2(FD_OUTPUT, 2) < 0)
 		_exit(125);
@@ -138,39 +128,30 @@ static void put_fds_right(void)
 	clearerr(stderr);
 }
 
-static bool same_file(int fd, const struct stat *st)
+/* Ends the shell at the command that closed or replaced its descriptors, not at the next one. */
+static void glue_check_fds(void)
 {
 	struct stat now;
 
-	return fstat(fd, &now) == 0 && now.st_dev == st->st_dev && now.st_ino == st->st_ino;
-}
-
-/* A command that took them away ends the shell itself, not the next command. */
-static void check_fds(void)
-{
 	for (size_t i = 0; i < KEPT; i++)
-		if (!same_file(kept_fds[i], &kept[i]))
+		if (fstat(kept_fds[i], &now) < 0 || now.st_dev != kept[i].st_dev ||
+				now.st_ino != kept[i].st_ino)
 			_exit(125);
 }
 
-static int32_t newest_pid(void)
+/* Notes where this step begins, so that PID 1 can end the processes that it starts. */
+static void glue_mark_step(struct shell_mark *mark)
 {
-	char text[16];
-	ssize_t n = pread(FD_LAST_PID, text, sizeof(text) - 1, 0);
-
-	text[n > 0 ? n : 0] = '\0';
-	return n > 0 ? (int32_t)strtol(text, NULL, 10) : 0;
-}
-
-/* For the owner, if it has to end what this step began. */
-static void mark_step(struct shell_mark *mark)
-{
-	static pid_t seen = -2; /* none is, not even none */
+	static pid_t seen = -2; /* no value of last_made_pid */
 	struct timespec now;
 
-	if (last_made_pid !=
-			seen) { /* else no job of an earlier step is so young as to be confused */
-		mark->last_pid = newest_pid();
+	/* If bash has started none since, no job is as young as this step. */
+	if (last_made_pid != seen) {
+		char text[16];
+		ssize_t n = pread(FD_LAST_PID, text, sizeof(text) - 1, 0);
+
+		text[n > 0 ? n : 0] = '\0';
+		mark->last_pid = (int32_t)strtol(text, NULL, 10);
 		seen = last_made_pid;
 	}
 	clock_gettime(CLOCK_BOOTTIME, &now);
@@ -178,10 +159,10 @@ static void mark_step(struct shell_mark *mark)
 }
 
 /*
- * Runs a text and returns how the evaluator was left: 0, or the code of its jump. bash jumps to
- * top_level for errors, `exit` and interruptions; a subshell that jumps here must not go on as the loop.
+ * Runs a text. Returns 0, or the code of the jump by which bash left the evaluator: it jumps to top_level
+ * for errors, `exit` and interruptions. A subshell that jumps here must not go on as the loop.
  */
-static int evaluate(const char *text, int *out_status)
+static int glue_evaluate(const char *text, int *out_status)
 {
 	procenv_t saved;
 	volatile int status = 0;
@@ -203,95 +184,98 @@ static int evaluate(const char *text, int *out_status)
 	return code;
 }
 
-/* bash leaves this in last_command_exit_value when what it was given does not parse. */
-#define BAD_SYNTAX 257 /* EX_BADSYNTAX of shell.h */
+/* bash leaves this in last_command_exit_value when a text does not parse: EX_BADSYNTAX of shell.h. */
+#define BAD_SYNTAX 257
 
-static void show_complaints(bool shown)
+static void glue_show_errors(bool shown)
 {
 	if (dup2(shown ? FD_OUTPUT : FD_NULL, 2) < 0)
 		_exit(125);
 }
 
 /*
- * Several lines are parsed first, and not executed, so that none is run if a later one is wrong. It is
- * done without a word, since what is right would be warned about twice.
+ * Parses a text without running it: of several lines none must run if a later one is wrong. Prints
+ * nothing, since a warning would come again when the text runs.
  */
-static bool parses(const char *text)
+static bool glue_parses(const char *text)
 {
 	int before = last_command_exit_value;
 	int status, code;
 
-	show_complaints(false);
+	glue_show_errors(false);
 	read_but_dont_execute = 1;
-	code = evaluate(text, &status);
+	code = glue_evaluate(text, &status);
 	read_but_dont_execute = 0;
-	show_complaints(true);
+	glue_show_errors(true);
 	last_command_exit_value = before; /* $? is the last command's */
 	return code == 0 && status == 0;
 }
 
-/* Runs nothing: it is there for what bash has to say. */
-static enum shell_end complain(const char *text, int *out_status)
+/* Runs nothing: bash prints why the text does not parse. */
+static enum shell_end glue_complain(const char *text, int *out_status)
 {
 	read_but_dont_execute = 1;
-	evaluate(text, out_status);
+	glue_evaluate(text, out_status);
 	read_but_dont_execute = 0;
 	return interrupted ? SHELL_INTERRUPTED : SHELL_SYNTAX;
 }
 
-/* It leaves 2 for an unclosed quote, as many programs do for other reasons. */
-static bool was_bad_syntax(const char *text)
+/* bash leaves 2 for an unclosed quote, as many programs do for other reasons. */
+static bool glue_was_bad_syntax(const char *text)
 {
 	return last_command_exit_value == BAD_SYNTAX ||
-			(last_command_exit_value == 2 && !strchr(text, '\n') && !parses(text));
+			(last_command_exit_value == 2 && !strchr(text, '\n') && !glue_parses(text));
 }
 
-/* One line can't be half run: bash parses it whole. */
-static enum shell_end run(const char *text, int *out_status)
+/* bash parses a line as a whole, so a line with an error never runs in part. */
+static enum shell_end glue_run(const char *text, int *out_status)
 {
-	int code = evaluate(text, out_status);
+	int code = glue_evaluate(text, out_status);
 
 	if (interrupted)
 		return SHELL_INTERRUPTED;
 	if (code == EXITPROG || code == EXITBLTIN || code == ERREXIT)
 		exit_shell(*out_status); /* with its EXIT trap; PID 1 tells the owner */
-	return code == 0 && was_bad_syntax(text) ? SHELL_SYNTAX : SHELL_RAN;
+	return code == 0 && glue_was_bad_syntax(text) ? SHELL_SYNTAX : SHELL_RAN;
 }
 
-static void after_command(void)
+static void glue_after_command(void)
 {
 	in_command = 0;
 	interrupt_state = 0;
 	read_but_dont_execute = 0;
 	wait_signal_received = 0;
-	if (interrupted) /* what a builtin had not written is not this step's output */
+	if (interrupted) /* drop text that a builtin had not written yet */
 		__fpurge(stdout);
 	fflush(stdout);
 	reap_dead_jobs();
-	check_fds();
+	glue_check_fds();
 }
 
-static void one_command(const struct shell_start *start)
+static void glue_do_command(const struct shell_start *start)
 {
 	struct shell_command command;
 	struct shell_status status = { 0 };
 	int value = 0;
 	static uint32_t turn;
-	char *text = receive_command(start, &turn, &command);
+	char *text = glue_receive(start, &turn, &command);
 	int before = last_command_exit_value;
+	int flags = fcntl(FD_OUTPUT, F_GETFL);
 
-	let_output_block();
-	mark_step(&start->mail->mark);
+	/* A job may make the pipe non-blocking at any time. */
+	if (flags >= 0 && flags & O_NONBLOCK)
+		fcntl(FD_OUTPUT, F_SETFL, flags & ~O_NONBLOCK);
+	glue_mark_step(&start->mail->mark);
 	if (left_by_jump || interrupted)
-		arm();
+		glue_arm();
 	in_command = 1;
-	if (command.flags & SHELL_CHECK_SYNTAX && strchr(text, '\n') && !parses(text))
-		status.end = complain(text, &value);
+	if (command.flags & SHELL_CHECK_SYNTAX && strchr(text, '\n') && !glue_parses(text))
+		status.end = glue_complain(text, &value);
 	else
-		status.end = run(text, &value);
+		status.end = glue_run(text, &value);
 	if (status.end == SHELL_SYNTAX)
 		last_command_exit_value = value;
-	after_command();
+	glue_after_command();
 	if (command.flags & SHELL_ASIDE)
 		last_command_exit_value = before;
 	else
@@ -305,7 +289,7 @@ static void one_command(const struct shell_start *start)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-static void place_fds(struct shell_start *start)
+static void glue_place_fds(struct shell_start *start)
 {
 	int null = open("/dev/null", O_RDWR);
 	int last_pid = open("/proc/sys/kernel/ns_last_pid", O_RDONLY);
@@ -331,45 +315,45 @@ static void place_fds(struct shell_start *start)
 	close_range(FD_GO + 1, ~0U, 0);
 }
 
-_Noreturn static void shell_main(const struct shell_start *given)
+_Noreturn static void glue_main(const struct shell_start *given)
 {
 	static struct shell_start own;
 	const struct shell_start *start = &own;
 
 	own = *given;
-	place_fds(&own);
+	glue_place_fds(&own);
 	look_new(start);
 	clear_unwind_protect_list(0);
 	parse_and_execute_level = indirection_level = 0;
 	startup_state = 0;
 	shell_await(start);
 	for (;;) {
-		put_fds_right(); /* before the next command comes, when nobody waits for it */
-		one_command(start);
+		glue_restore_fds(); /* now, while nobody waits for it */
+		glue_do_command(start);
 	}
 }
 
 /* --- the builtin ----------------------------------------------------------------------------- */
 
 /* Keeps this object in memory: `enable -d` would unload running code. */
-static bool stay_loaded(void)
+static bool glue_stay_loaded(void)
 {
 	Dl_info info;
 	void *self = NULL;
 
-	if (dladdr((void *)stay_loaded, &info))
+	if (dladdr((void *)glue_stay_loaded, &info))
 		self = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD | RTLD_NODELETE);
 	return self != NULL;
 }
 
 static int fumehood_builtin(WORD_LIST *list)
 {
-	static const struct guest_hooks hooks = { .shell = shell_main };
+	static const struct guest_hooks hooks = { .shell = glue_main };
 	static bool begun;
 	int socket = list ? (int)strtol(list->word->word, NULL, 10) : -1;
 	int null;
 
-	if (begun) /* an agent that found the plugin in memory */
+	if (begun) /* an agent has found the plugin in memory */
 		return EXECUTION_FAILURE;
 	if (socket < 0) {
 		builtin_usage();
@@ -380,7 +364,7 @@ static int fumehood_builtin(WORD_LIST *list)
 				get_string_value("BASH_VERSION"));
 		return EXECUTION_FAILURE;
 	}
-	if (!stay_loaded()) {
+	if (!glue_stay_loaded()) {
 		builtin_error("can't stay in memory: %s", dlerror());
 		return EXECUTION_FAILURE;
 	}
@@ -394,7 +378,7 @@ static int fumehood_builtin(WORD_LIST *list)
 	look_plain();
 	look_hide_builtin();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	dup2(null, 2); /* it told the owner of a plugin that can't be loaded */
+	dup2(null, 2); /* until now it showed the owner why the plugin can't be loaded */
 	nursery_main(socket, &hooks);
 }
 

@@ -1,35 +1,30 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fd.h"
-#include "base/mem.h"
+#include "base/process.h"
 #include "base/scope.h"
-#include "guest/init.h"
+#include "guest/children.h"
+#include "guest/mounts.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <linux/sched.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /*
  * PID 1 of a sandbox. It does what the owner asks over the control socket, reaps, and tells the owner
- * what ended. It is root of the sandbox only, is outside its limits, and has every signal blocked. It
- * ends when the owner closes the socket or is gone, or when the porter ends; the kernel then ends all
- * that runs here.
+ * which processes ended. It is root of the sandbox only, is outside its limits, and has every signal
+ * blocked. It ends when the owner closes the socket or is gone, or when the porter ends. The kernel then
+ * ends all processes of the sandbox.
  *
- * Nothing that an agent does makes it wait or grow. It holds no descriptor of an inode or a pipe that an
- * agent can reach while code of that agent runs: the pipes of the shell and of programs are closed here
- * before these may go on. All that comes from an agent is a child's end.
+ * No agent can make it wait or grow. While code of an agent runs, it holds no descriptor of an inode or
+ * pipe that the agent can reach: it closes the pipes of shell and programs before these may go on. From
+ * an agent it sees nothing but the ends of children.
  */
 
 #define REAP_MAX 64        /* at a time: an agent may make orphans as fast as they are reaped */
@@ -37,13 +32,13 @@
 
 /* --- telling the owner ----------------------------------------------------------------------- */
 
-static void tell(const struct init *in, const struct buf *b, const int *fd)
+static void init_tell(const struct init *in, const struct buf *b)
 {
-	if (wire_send(in->start->sockets[PLAN_CONTROL], b, fd, fd ? 1 : 0) < 0)
+	if (wire_send(in->start->sockets[PLAN_CONTROL], b, NULL, 0) < 0)
 		_exit(0);
 }
 
-static void tell_status(const struct init *in, uint8_t kind, const uint32_t *id, int status)
+static void init_tell_status(const struct init *in, uint8_t kind, const uint32_t *id, int status)
 {
 	auto_buf struct buf b = BUF_INIT(64);
 
@@ -51,10 +46,10 @@ static void tell_status(const struct init *in, uint8_t kind, const uint32_t *id,
 	if (id)
 		wire_put_u32(&b, *id);
 	wire_put_u32(&b, (uint32_t)status);
-	tell(in, &b, NULL);
+	init_tell(in, &b);
 }
 
-static void tell_ready(const struct init *in, int files)
+static void init_tell_ready(const struct init *in, int files)
 {
 	uint8_t kind = INIT_READY;
 
@@ -65,34 +60,32 @@ static void tell_ready(const struct init *in, int files)
 
 /* --- children -------------------------------------------------------------------------------- */
 
-static void reaped(struct init *in, pid_t pid, int status)
+static void init_reaped(struct init *in, pid_t pid, int status)
 {
 	if (pid == in->porter)
 		_exit(0); /* nobody is left to touch what agents can lock */
-	if (pid == in->shell) {
-		if (WIFSTOPPED(status)) { /* a shell that stopped itself would be deaf */
-			kill(pid, SIGCONT);
-			return;
-		}
-		in->shell = 0;
-		tell_status(in, INIT_SHELL_END, NULL, status);
+	if (pid == in->shell && WIFSTOPPED(status)) {
+		kill(pid, SIGCONT); /* a shell that stopped itself would be deaf */
 		return;
 	}
-	if (WIFSTOPPED(status))
+	if (pid == in->shell) {
+		in->shell = 0;
+		init_tell_status(in, INIT_SHELL_END, NULL, status);
 		return;
-	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
+	}
+	for (size_t i = 0; i < PROGRAMS_MAX && !WIFSTOPPED(status); i++) {
 		struct init_program *p = &in->programs[i];
 
 		if (p->pid == pid) {
 			p->pid = 0;
 			close_fd(&p->go);
-			tell_status(in, INIT_EXITED, &p->id, status);
+			init_tell_status(in, INIT_EXITED, &p->id, status);
 			return;
 		}
 	}
 }
 
-static void reap(struct init *in)
+static void init_reap(struct init *in)
 {
 	struct signalfd_siginfo info;
 	int status;
@@ -105,42 +98,39 @@ static void reap(struct init *in)
 		pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL);
 		in->unreaped = pid > 0;
 		if (pid > 0)
-			reaped(in, pid, status);
+			init_reaped(in, pid, status);
 	}
 }
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-static struct init_program *free_program(struct init *in)
+/* The caller closes the message's descriptors, before INIT_GO comes. */
+static void init_handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
 {
-	for (size_t i = 0; i < PROGRAMS_MAX; i++)
-		if (!in->programs[i].pid)
-			return &in->programs[i];
-	return NULL;
-}
-
-/* The message's descriptors are closed by the caller, before INIT_GO comes. */
-static void handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
-{
-	struct init_program *p = free_program(in);
-	int go = p ? eventfd(0, EFD_CLOEXEC) : -1;
+	struct init_program *p = NULL;
 	struct init_run run;
+	int go = -1;
 	pid_t pid = -1;
 
+	for (size_t i = 0; i < PROGRAMS_MAX && !p; i++)
+		if (!in->programs[i].pid)
+			p = &in->programs[i];
+	if (p)
+		go = eventfd(0, EFD_CLOEXEC);
 	if (init_run_get(w, &run) < 0 || n_fds != init_run_fds(&run))
 		_exit(1);
 	if (go >= 0)
 		pid = program_fork(in, &run, fds, go);
 	if (pid < 0) {
 		close_fd(&go);
-		tell_status(in, INIT_EXITED, &run.id, 126 << 8);
+		init_tell_status(in, INIT_EXITED, &run.id, 126 << 8);
 	} else {
 		*p = (struct init_program){ .id = run.id, .pid = pid, .go = go };
 	}
 	init_run_release(&run);
 }
 
-static void handle_go(struct init *in, struct wire *w)
+static void init_handle_go(struct init *in, struct wire *w)
 {
 	uint32_t id = wire_get_u32(w);
 
@@ -156,7 +146,7 @@ static void handle_go(struct init *in, struct wire *w)
 
 /* --- signals --------------------------------------------------------------------------------- */
 
-static void handle_signal(const struct init *in, struct wire *w)
+static void init_handle_signal(const struct init *in, struct wire *w)
 {
 	uint32_t id = wire_get_u32(w);
 	uint32_t number = wire_get_u32(w);
@@ -173,24 +163,41 @@ static void handle_signal(const struct init *in, struct wire *w)
 	}
 }
 
-static void signal_born(const struct init *in, const struct shell_mark *mark, int number)
+/*
+ * A process began during a step if its start time is later than the step's, or if it is the same clock
+ * tick and its pid is newer. Start times alone are too coarse (10 ms: `job &` and a hang right after it).
+ * Pids alone wrap.
+ */
+static bool init_born_since(pid_t pid, const struct shell_mark *mark)
 {
-	for (int i = 0; i < INTERRUPT_PASSES; i++)
-		if (interrupt_born_since(mark, in->shell, in->porter, number) <= 0 ||
-				number != SIGKILL)
-			break;
+	int64_t start = process_start_time(pid);
+	int64_t step = mark->began_ns / (1000000000 / sysconf(_SC_CLK_TCK));
+
+	return start > step || (start == step && pid > mark->last_pid);
 }
 
-static void signal_shell(const struct init *in, int number)
+/* Signals all processes that began since the mark, but for PID 1, the shell and the porter. */
+static void init_signal_born(const struct init *in, const struct shell_mark *mark, int number)
 {
-	if (in->shell) { /* or it has ended: what it began is still there */
-		kill(in->shell, SIGCONT);
-		kill(in->shell, number);
+	int passes = number == SIGKILL ? INTERRUPT_PASSES : 1;
+	bool more = true;
+
+	for (int i = 0; i < passes && more; i++) {
+		DIR *proc = opendir("/proc");
+		pid_t pid;
+
+		more = false;
+		while (proc && (pid = process_next(proc)))
+			if (pid != 1 && pid != in->shell && pid != in->porter &&
+					init_born_since(pid, mark) && kill(pid, number) == 0)
+				more = true;
+		if (proc)
+			closedir(proc);
 	}
 }
 
-/* levels as in sandbox.h: ask, kill, and the shell as well, and all that ever began */
-static void handle_interrupt(const struct init *in, struct wire *w)
+/* The level is that of sandbox_interrupt(): 0 asks, 1 kills, 2 the shell too, 3 all processes. */
+static void init_handle_interrupt(const struct init *in, struct wire *w)
 {
 	auto_buf struct buf b = BUF_INIT(8);
 	uint8_t level = wire_get_u8(w);
@@ -202,45 +209,48 @@ static void handle_interrupt(const struct init *in, struct wire *w)
 		_exit(1);
 	if (level >= 3)
 		mark = (struct shell_mark){ 0, 0 };
-	signal_shell(in, level >= 2 ? SIGKILL : INTERRUPT_SIGNAL);
-	signal_born(in, &mark, level >= 1 ? SIGKILL : SIGCONT);
+	if (in->shell) { /* else it has ended, and what it began is still there */
+		kill(in->shell, SIGCONT);
+		kill(in->shell, level >= 2 ? SIGKILL : INTERRUPT_SIGNAL);
+	}
+	init_signal_born(in, &mark, level >= 1 ? SIGKILL : SIGCONT);
 	if (level == 0)
-		signal_born(in, &mark, SIGINT);
+		init_signal_born(in, &mark, SIGINT);
 	wire_put_u8(&b, INIT_INTERRUPTED);
-	tell(in, &b, NULL);
+	init_tell(in, &b);
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-static void handle(struct init *in, const char *message, size_t size, int *fds, size_t n_fds)
+static void init_handle(struct init *in, const char *message, size_t size, int *fds, size_t n_fds)
 {
 	struct wire w = wire_open(message, size);
 
 	switch ((enum init_message)wire_get_u8(&w)) {
 	case INIT_RUN:
-		handle_run(in, &w, fds, n_fds);
+		init_handle_run(in, &w, fds, n_fds);
 		break;
 	case INIT_SIGNAL:
-		handle_signal(in, &w);
+		init_handle_signal(in, &w);
 		break;
 	case INIT_INTERRUPT:
-		handle_interrupt(in, &w);
+		init_handle_interrupt(in, &w);
 		break;
 	case INIT_SHELL:
 		if (n_fds != 1 || shell_replace(in, fds[0]) < 0)
 			_exit(1);
-		tell_ready(in, -1);
-		return; /* it is closed */
+		init_tell_ready(in, -1);
+		return; /* shell_replace() has closed it */
 	case INIT_GO:
-		handle_go(in, &w);
+		init_handle_go(in, &w);
 		break;
 	}
 	for (size_t i = 0; i < n_fds; i++)
 		close(fds[i]);
 }
 
-/* The owner's next message; false if there is none now. */
-static bool receive(struct init *in)
+/* Handles the owner's next message; false if there is none now. */
+static bool init_receive(struct init *in)
 {
 	static char message[GUEST_MESSAGE_MAX];
 	int fds[GUEST_FDS_MAX + 1];
@@ -252,11 +262,11 @@ static bool receive(struct init *in)
 		return false;
 	if (size <= 0)
 		_exit(0);
-	handle(in, message, (size_t)size, fds, n_fds);
+	init_handle(in, message, (size_t)size, fds, n_fds);
 	return true;
 }
 
-static void turn(struct init *in)
+static void init_turn(struct init *in)
 {
 	struct pollfd fds[] = {
 		{ .fd = in->signals, .events = POLLIN },
@@ -269,33 +279,16 @@ static void turn(struct init *in)
 	if (fds[1].revents || fds[2].revents & (POLLHUP | POLLERR))
 		_exit(0); /* the kernel ends everything here */
 	if (fds[0].revents || in->unreaped)
-		reap(in);
+		init_reap(in);
 	if (fds[2].revents)
-		while (receive(in))
+		while (init_receive(in))
 			;
 }
 
-void keep_fds(const int *keep, size_t n)
-{
-	unsigned from = 3; /* 0, 1 and 2 are /dev/null */
+/* --- beginning ------------------------------------------------------------------------------- */
 
-	for (;;) {
-		unsigned next = ~0U;
-
-		for (size_t i = 0; i < n; i++)
-			if (keep[i] >= (int)from && (unsigned)keep[i] < next)
-				next = (unsigned)keep[i];
-		if (next == ~0U)
-			break;
-		if (next > from)
-			close_range(from, next - 1, 0);
-		from = next + 1;
-	}
-	close_range(from, ~0U, 0);
-}
-
-/* Of all that a clone of the nursery has. */
-static void keep_own_fds(const struct init_start *s)
+/* Closes all else that a clone of the nursery has. */
+static void init_keep_own_fds(const struct init_start *s)
 {
 	int keep[PLAN_SOCKETS + 3 + 2 * GUEST_GROUPS_MAX];
 	size_t n = 0;
@@ -309,23 +302,26 @@ static void keep_own_fds(const struct init_start *s)
 		keep[n++] = s->confinement.groups[i];
 	for (size_t i = 0; i < s->n_home; i++)
 		keep[n++] = s->home[i];
-	keep_fds(keep, n);
+	guest_keep_fds(keep, n);
 }
 
-/* The shell begins first, since it takes longest to get ready. Its request pipes are there before it goes. */
-static int stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIPES],
+/* The shell begins first, since it takes longest to get ready. Its request pipes are there before it
+ * may run commands. */
+static int init_stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIPES],
 		struct fh_error *err)
 {
 	sigset_t set;
-	int r = 0;
+	int r;
 
 	if (ends->mail >= 0) {
-		r = ends_make(ends, err);
-		if (r == 0)
-			r = shell_fork(in, ends, err);
+		r = shell_ends_make(ends, err);
+		if (r < 0)
+			return r;
+		r = shell_fork(in, ends, err);
+		if (r < 0)
+			return r;
 	}
-	if (r == 0)
-		r = mounts_leave(err);
+	r = mounts_leave(err);
 	if (r < 0)
 		return r;
 	sigemptyset(&set);
@@ -337,10 +333,11 @@ static int stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIP
 }
 
 /*
- * The porter is forked last, while the shell gets ready. Until then PID 1 has the reading ends of pipes that the agent
- * can reach. It closes none of them as the last: the porter has them by then. READY says that all this is done.
+ * The porter is forked last, while the shell gets ready. Until then PID 1 has the reading ends of pipes
+ * that the agent can reach. It never closes the last reference to one, since the porter has them by
+ * then. READY says that all this is done.
  */
-static int begin(struct init *in, struct fh_error *err)
+static int init_begin(struct init *in, struct fh_error *err)
 {
 	const struct init_start *s = in->start;
 	struct shell_ends ends = SHELL_ENDS_INIT(s->mail);
@@ -350,9 +347,9 @@ static int begin(struct init *in, struct fh_error *err)
 
 	sigfillset(&set);
 	sigprocmask(SIG_SETMASK, &set, NULL);
-	keep_own_fds(s);
+	init_keep_own_fds(s);
 	prctl(PR_SET_NAME, "init");
-	r = stand(in, &ends, pipes, err);
+	r = init_stand(in, &ends, pipes, err);
 	if (r < 0)
 		return r;
 	if (ends.go >= 0)
@@ -366,8 +363,8 @@ static int begin(struct init *in, struct fh_error *err)
 		close(s->home[i]);
 	close(s->sockets[PLAN_PORTER]);
 	close(s->sockets[PLAN_ERRANDS_PORTER]);
-	ends_close(&ends);
-	tell_ready(in, s->files);
+	shell_ends_close(&ends);
+	init_tell_ready(in, s->files);
 	if (s->files >= 0)
 		close(s->files);
 	return 0;
@@ -382,10 +379,10 @@ _Noreturn void init_main(const struct init_start *start)
 	in.signals = -1;
 	for (size_t i = 0; i < PROGRAMS_MAX; i++)
 		in.programs[i].go = -1;
-	if (begin(&in, &err) < 0) {
+	if (init_begin(&in, &err) < 0) {
 		guest_fail(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
 		_exit(1);
 	}
 	for (;;)
-		turn(&in);
+		init_turn(&in);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fd.h"
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "guest/files.h"
+#include "guest/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,47 +14,41 @@
 
 /*
  * Layers: starting files, copied once from the owner's folders into the nursery's tree. The owner's
- * own files are trusted; of their attributes only "executable" is kept, everything belongs to the agent
- * (or, when read-only, to root: the agent may then delete or replace it, but not write in it).
+ * files are trusted. The copies keep no attribute but "executable", and belong to the agent. Read-only
+ * ones belong to root: the agent may delete or replace them, but not write to them.
  *
- * A layer of folders only lies between a folder of the host and an overlay's upper: who owns its files isn't
- * mapped in a sandbox, and so nobody could write anywhere in it. A folder that others may not read is left out,
- * and stays as it is.
+ * A layer that has folders only lies between a folder of the host and an overlay's upper. The owner of
+ * the host's files has no id in a sandbox, so without the layer nobody could write there. Folders that
+ * others may not read are left out, and stay as they are.
  */
 
 #define LAYER_DEPTH_MAX 64
 
-enum keep { KEEP_NOTHING, KEEP_IDS };
-
-struct copy {
+struct layer_way {
 	id_t owner;
-	mode_t mask;    /* taken off a file's mode */
-	enum keep keep; /* ids and modes of the source instead */
+	mode_t mask;   /* taken off a file's mode */
+	bool keep_ids; /* ids and modes of the source instead */
 	bool folders_only;
 };
 
-static int copy_tree(int from, int to, const struct copy *how, int depth, struct fh_error *err);
+static int layer_copy_tree(
+		int from, int to, const struct layer_way *how, int depth, struct fh_error *err);
 
-static mode_t mode_of(const struct stat *st, const struct copy *how)
+static int layer_give(
+		int folder, const char *name, const struct stat *st, const struct layer_way *how)
 {
-	if (how->keep == KEEP_IDS)
-		return st->st_mode & 0777;
-	return (st->st_mode & 0111 ? 0755 : 0644) & ~how->mask;
-}
-
-static int give(int folder, const char *name, const struct stat *st, const struct copy *how)
-{
-	uid_t uid = how->keep == KEEP_IDS ? st->st_uid : how->owner;
-	gid_t gid = how->keep == KEEP_IDS ? st->st_gid : how->owner;
+	uid_t uid = how->keep_ids ? st->st_uid : how->owner;
+	gid_t gid = how->keep_ids ? st->st_gid : how->owner;
 
 	return fchownat(folder, name, uid, gid, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-static int copy_file(int from_dir, const char *from_name, int to_dir, const char *name,
-		const struct stat *st, const struct copy *how)
+static int layer_copy_file(int from_dir, const char *from_name, int to_dir, const char *name,
+		const struct stat *st, const struct layer_way *how)
 {
 	auto_close int from = openat(from_dir, from_name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	auto_close int to = -1;
+	mode_t mode = (st->st_mode & 0111 ? 0755 : 0644) & ~how->mask;
 	int r;
 
 	if (from < 0)
@@ -63,15 +58,16 @@ static int copy_file(int from_dir, const char *from_name, int to_dir, const char
 	if (to < 0)
 		return -errno;
 	r = fd_copy(from, to);
-	if (r == 0)
-		r = give(to_dir, name, st, how);
-	if (r == 0 && fchmod(to, mode_of(st, how)) < 0)
-		r = -errno;
-	return r;
+	if (r < 0)
+		return r;
+	r = layer_give(to_dir, name, st, how);
+	if (r < 0)
+		return r;
+	return fchmod(to, how->keep_ids ? st->st_mode & 0777 : mode) < 0 ? -errno : 0;
 }
 
-static int copy_link(int from_dir, const char *from_name, int to_dir, const char *name,
-		const struct stat *st, const struct copy *how)
+static int layer_copy_link(int from_dir, const char *from_name, int to_dir, const char *name,
+		const struct stat *st, const struct layer_way *how)
 {
 	char target[PATH_MAX];
 	ssize_t n = readlinkat(from_dir, from_name, target, sizeof(target) - 1);
@@ -82,15 +78,15 @@ static int copy_link(int from_dir, const char *from_name, int to_dir, const char
 	unlinkat(to_dir, name, 0);
 	if (symlinkat(target, to_dir, name) < 0)
 		return -errno;
-	return give(to_dir, name, st, how);
+	return layer_give(to_dir, name, st, how);
 }
 
-static int copy_folder(int from_dir, const char *from_name, int to_dir, const char *name,
-		const struct stat *st, const struct copy *how, int depth, struct fh_error *err)
+static int layer_copy_folder(int from_dir, const char *from_name, int to_dir, const char *name,
+		const struct stat *st, const struct layer_way *how, int depth, struct fh_error *err)
 {
 	auto_close int from = openat(from_dir, from_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	auto_close int to = -1;
-	struct copy folder_how = *how;
+	struct layer_way folder_how = *how;
 
 	if (from < 0)
 		return error_set(err, errno, "open '%s'", from_name);
@@ -100,14 +96,14 @@ static int copy_folder(int from_dir, const char *from_name, int to_dir, const ch
 	if (to < 0)
 		return error_set(err, errno, "open folder '%s'", name);
 	folder_how.owner = NURSERY_ID(GUEST_AGENT_ID); /* also of a read-only tree */
-	give(to_dir, name, st, &folder_how);
-	if (how->keep == KEEP_IDS && fchmod(to, st->st_mode & 0777) < 0)
+	layer_give(to_dir, name, st, &folder_how);
+	if (how->keep_ids && fchmod(to, st->st_mode & 0777) < 0)
 		return error_set(err, errno, "set the mode of '%s'", name);
-	return copy_tree(from, to, how, depth + 1, err);
+	return layer_copy_tree(from, to, how, depth + 1, err);
 }
 
-static int copy_any(int from_dir, const char *from_name, int to_dir, const char *name,
-		const struct copy *how, int depth, struct fh_error *err)
+static int layer_copy_any(int from_dir, const char *from_name, int to_dir, const char *name,
+		const struct layer_way *how, int depth, struct fh_error *err)
 {
 	struct stat st;
 	int r = 0;
@@ -117,22 +113,23 @@ static int copy_any(int from_dir, const char *from_name, int to_dir, const char 
 	if (how->folders_only && (!S_ISDIR(st.st_mode) || (st.st_mode & 05) != 05))
 		return 0;
 	if (S_ISDIR(st.st_mode))
-		return copy_folder(from_dir, from_name, to_dir, name, &st, how, depth, err);
+		return layer_copy_folder(from_dir, from_name, to_dir, name, &st, how, depth, err);
 	if (S_ISREG(st.st_mode))
-		r = copy_file(from_dir, from_name, to_dir, name, &st, how);
+		r = layer_copy_file(from_dir, from_name, to_dir, name, &st, how);
 	else if (S_ISLNK(st.st_mode))
-		r = copy_link(from_dir, from_name, to_dir, name, &st, how);
+		r = layer_copy_link(from_dir, from_name, to_dir, name, &st, how);
 	return r < 0 ? error_set(err, -r, "copy '%s'", from_name) : 0;
 }
 
-static bool is_copied(const struct dirent *e, const struct copy *how)
+static bool layer_has(const struct dirent *e, const struct layer_way *how)
 {
 	if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 		return false;
 	return !how->folders_only || e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
 }
 
-static int copy_tree(int from, int to, const struct copy *how, int depth, struct fh_error *err)
+static int layer_copy_tree(
+		int from, int to, const struct layer_way *how, int depth, struct fh_error *err)
 {
 	DIR *dir;
 	struct dirent *e;
@@ -146,47 +143,38 @@ static int copy_tree(int from, int to, const struct copy *how, int depth, struct
 	dir = copy < 0 ? NULL : fdopendir(copy);
 	if (!dir)
 		return error_set(err, errno, "read a folder");
-	while (r == 0 && (e = readdir(dir)))
-		if (is_copied(e, how))
-			r = copy_any(from, e->d_name, to, e->d_name, how, depth, err);
+	while (r >= 0 && (e = readdir(dir)))
+		if (layer_has(e, how))
+			r = layer_copy_any(from, e->d_name, to, e->d_name, how, depth, err);
 	closedir(dir);
 	return r;
 }
 
-static int give_to_agent(int folder, const char *name)
+static int layer_copy_entry(int to, const struct layer_entry *entry, struct fh_error *err)
 {
-	return fchownat(folder, name, NURSERY_ID(GUEST_AGENT_ID), NURSERY_ID(GUEST_AGENT_ID),
-			AT_SYMLINK_NOFOLLOW);
-}
-
-static int copy_folders(int to, const char *source, struct fh_error *err)
-{
-	auto_close int from = open(source, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (from < 0)
-		return error_set(err, errno, "open '%s'", source);
-	return copy_tree(from, to, &(struct copy){ .folders_only = true }, 0, err);
-}
-
-static int copy_entry(int to, const struct layer_entry *entry, struct fh_error *err)
-{
-	struct copy how = { .owner = NURSERY_ID(entry->read_only ? 0 : GUEST_AGENT_ID),
-		.mask = entry->read_only ? 0222 : 0 };
+	struct layer_way how = { .owner = NURSERY_ID(entry->read_only ? 0 : GUEST_AGENT_ID),
+		.mask = entry->read_only ? 0222 : 0,
+		.folders_only = entry->folders_only };
+	const id_t agent = NURSERY_ID(GUEST_AGENT_ID);
 	const char *name;
-	auto_close int dir = -1;
+	auto_close int dir = -1, from = -1;
 
-	if (entry->folders_only)
-		return copy_folders(to, entry->source, err);
-	dir = files_make_folders(to, entry->target, NURSERY_ID(GUEST_AGENT_ID), &name);
+	if (entry->folders_only) {
+		from = open(entry->source, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (from < 0)
+			return error_set(err, errno, "open '%s'", entry->source);
+		return layer_copy_tree(from, to, &how, 0, err);
+	}
+	dir = files_make_folders(to, entry->target, agent, &name);
 	if (dir < 0)
 		return error_set(err, -dir, "make the folders of '%s'", entry->target);
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
 		return error_say(err, EINVAL, "'%s' is no place in a layer", entry->target);
 	if (entry->source)
-		return copy_any(AT_FDCWD, entry->source, dir, name, &how, 0, err);
+		return layer_copy_any(AT_FDCWD, entry->source, dir, name, &how, 0, err);
 	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)
 		return error_set(err, errno, "make folder '%s'", entry->target);
-	if (give_to_agent(dir, name) < 0)
+	if (fchownat(dir, name, agent, agent, AT_SYMLINK_NOFOLLOW) < 0)
 		return error_set(err, errno, "give '%s' to the agent", entry->target);
 	return 0;
 }
@@ -194,7 +182,7 @@ static int copy_entry(int to, const struct layer_entry *entry, struct fh_error *
 int layer_copy(int to, const struct layer *layer, struct fh_error *err)
 {
 	for (uint32_t i = 0; i < layer->n_entries; i++) {
-		int r = copy_entry(to, &layer->entries[i], err);
+		int r = layer_copy_entry(to, &layer->entries[i], err);
 
 		if (r < 0)
 			return error_wrap(err, "layer '%s'", layer->name);
@@ -204,5 +192,5 @@ int layer_copy(int to, const struct layer *layer, struct fh_error *err)
 
 int layer_clone(int from, int to, struct fh_error *err)
 {
-	return copy_tree(from, to, &(struct copy){ .keep = KEEP_IDS }, 0, err);
+	return layer_copy_tree(from, to, &(struct layer_way){ .keep_ids = true }, 0, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * What bash says of itself in a sandbox: what a plain shell there would. With glue.c the only part that
- * knows bash; the order of headers is bash's: config.h first.
+ * Variables and names by which bash looks like a plain shell of the sandbox. bash sets the order of
+ * headers: config.h first.
  */
 #include <config.h>
 
@@ -13,14 +13,13 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "guest/guest.h"
 #include "guest/look.h"
 #include "inside/places.h"
 
-/* bash's own, not in its installed headers */
+/* Parts of bash that its installed headers lack. */
 extern int want_pending_command, read_from_stdin;
 
-static void set_variable(const char *name, const char *value, int attributes)
+static void look_set(const char *name, const char *value, int attributes)
 {
 	SHELL_VAR *v = find_variable(name);
 
@@ -31,15 +30,15 @@ static void set_variable(const char *name, const char *value, int attributes)
 		VSETATTR(v, attributes);
 }
 
-static void set_number(const char *name, long value, int attributes)
+static void look_set_number(const char *name, long value, int attributes)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%ld", value);
-	set_variable(name, text, attributes);
+	look_set(name, text, attributes);
 }
 
-static void set_environment(const char *const *env)
+static void look_set_environment(const char *const *env)
 {
 	for (; *env; env++) {
 		const char *equal = strchr(*env, '=');
@@ -50,16 +49,15 @@ static void set_environment(const char *const *env)
 		memcpy(name, *env, (size_t)(equal - *env));
 		name[equal - *env] = '\0';
 		if (legal_identifier(name))
-			set_variable(name, equal + 1, att_exported);
+			look_set(name, equal + 1, att_exported);
 	}
 }
 
-/* What a shell has that does not differ from one to the next: set in the nursery, where it costs no
- * reset anything. Also what bash found out about itself when it began. */
+/* Set in the nursery, where it costs no reset anything. bash found some of it out when it started. */
 void look_plain(void)
 {
-	set_environment(program_environment);
-	set_variable("TERM", "dumb", att_exported);
+	look_set_environment(program_environment);
+	look_set("TERM", "dumb", att_exported);
 	current_user.uid = current_user.euid = GUEST_AGENT_ID;
 	current_user.gid = current_user.egid = GUEST_AGENT_ID;
 	FREE(current_user.user_name);
@@ -70,14 +68,14 @@ void look_plain(void)
 	current_user.shell = savestring("/bin/bash");
 	FREE(current_host_name); /* \h of a prompt */
 	current_host_name = savestring("fumehood");
-	set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
-	set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
-	set_number("PPID", 1, att_readonly | att_integer); /* of every sandbox */
-	set_number("SHLVL", 1, att_exported);
-	set_variable("HOSTNAME", "fumehood", 0);
+	look_set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
+	look_set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
+	look_set_number("PPID", 1, att_readonly | att_integer); /* of every sandbox */
+	look_set_number("SHLVL", 1, att_exported);
+	look_set("HOSTNAME", "fumehood", 0);
 	unbind_variable("BASH_EXECUTION_STRING");
 	unbind_variable("LC_CTYPE"); /* the nursery's; LANG says the same */
-	set_variable("OLDPWD", NULL, att_exported | att_invisible);
+	look_set("OLDPWD", NULL, att_exported | att_invisible);
 	command_execution_string = NULL;
 	want_pending_command = 0; /* no c in $-, but s: commands come from outside */
 	read_from_stdin = 1;
@@ -87,12 +85,12 @@ void look_plain(void)
 void look_new(const struct shell_start *start)
 {
 	dollar_dollar_pid = getpid();
-	set_number("RANDOM", (long)start->random_seed, 0);
-	set_environment(start->env);
+	look_set_number("RANDOM", (long)start->random_seed, 0);
+	look_set_environment(start->env);
 	if (chdir(GUEST_WORKSPACE) < 0 && chdir(GUEST_HOME) < 0 && chdir("/") < 0)
 		_exit(1);
 	set_working_directory(getcwd(NULL, 0));
-	set_variable("PWD", the_current_working_directory, att_exported);
+	look_set("PWD", the_current_working_directory, att_exported);
 }
 
 /* Takes our builtin out of the table, so that an agent finds none and can't unload it. */

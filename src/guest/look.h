@@ -2,7 +2,7 @@
 #ifndef GUEST_LOOK_H
 #define GUEST_LOOK_H
 
-#include "guest/guest.h"
+#include "guest/start.h"
 
 /* In the nursery: what does not differ from one shell to the next. */
 void look_plain(void);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "inside/places.h"
+#include "guest/mounts.h"
+
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "guest/tree.h"
+#include "inside/places.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,14 +17,14 @@
 #include <unistd.h>
 
 /*
- * A sandbox's own mounts, made by the clone that becomes its PID 1, in its own user and mount
- * namespaces: the shared root, over it one tmpfs for all that the episode writes (home, /tmp, /dev/shm:
- * one cap for all of them), fresh /proc and /dev/pts, the plan's binds; then the nursery's tree is left
- * for good.
+ * A sandbox' own mounts, made by the clone that becomes its PID 1, in its own user and mount
+ * namespaces: the shared root; over it one tmpfs for all files that the episode writes (home, /tmp and
+ * /dev/shm share one cap); fresh /proc and /dev/pts; the plan's binds. Then the clone leaves the
+ * nursery's tree for good.
  */
 
 #define NOTHING (MS_NOSUID | MS_NODEV)
-#define TERMINALS_MAX "64" /* the machine has 4096, for all */
+#define TERMINALS_MAX "64" /* the machine has 4096 for all */
 
 static int mount_at(const char *source, const char *target, const char *type, unsigned long flags,
 		const char *data, struct fh_error *err)
@@ -32,7 +34,7 @@ static int mount_at(const char *source, const char *target, const char *type, un
 	return 0;
 }
 
-static int make_folder(const char *path, mode_t mode, id_t owner, struct fh_error *err)
+static int mount_make_folder(const char *path, mode_t mode, id_t owner, struct fh_error *err)
 {
 	if (mkdir(path, mode) < 0 && errno != EEXIST)
 		return error_set(err, errno, "make '%s'", path);
@@ -57,7 +59,7 @@ static int mount_tmpfs(const struct plan *plan, struct fh_error *err)
 	return 0;
 }
 
-/* A folder on the disk, whose quota, if any, the owner has set. Shared memory stays in memory. */
+/* A folder on the disk. If it has a quota, the owner has set it. Shared memory stays in memory. */
 static int mount_disk(int number, struct fh_error *err)
 {
 	char from[64];
@@ -66,13 +68,15 @@ static int mount_disk(int number, struct fh_error *err)
 	snprintf(from, sizeof(from), TREE_BINDS "/%d", number);
 	if (mount(from, TREE_FILES, NULL, MS_BIND, NULL) < 0)
 		return error_set(err, errno, "mount the episode's files");
-	r = make_folder(TREE_FILES "/shm", 0755, 0, err);
-	if (r == 0 && mount("fumehood", TREE_FILES "/shm", "tmpfs", NOTHING, "mode=1777") < 0)
-		r = error_set(err, errno, "mount the episode's shared memory");
-	return r;
+	r = mount_make_folder(TREE_FILES "/shm", 0755, 0, err);
+	if (r < 0)
+		return r;
+	if (mount("fumehood", TREE_FILES "/shm", "tmpfs", NOTHING, "mode=1777") < 0)
+		return error_set(err, errno, "mount the episode's shared memory");
+	return 0;
 }
 
-static int make_files(const struct mounts_request *q, struct fh_error *err)
+static int mount_files(const struct mounts_request *q, struct fh_error *err)
 {
 	static const struct {
 		const char *path;
@@ -87,19 +91,9 @@ static int make_files(const struct mounts_request *q, struct fh_error *err)
 	};
 	int r = q->disk_number < 0 ? mount_tmpfs(q->plan, err) : mount_disk(q->disk_number, err);
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts) && r == 0; i++)
-		r = make_folder(parts[i].path, parts[i].mode, parts[i].owner, err);
+	for (size_t i = 0; i < ARRAY_SIZE(parts) && r >= 0; i++)
+		r = mount_make_folder(parts[i].path, parts[i].mode, parts[i].owner, err);
 	return r;
-}
-
-static int copy_layer(const char *layer, struct fh_error *err)
-{
-	auto_close int from = open(layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	auto_close int to = open(TREE_FILES "/home", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (from < 0 || to < 0)
-		return error_set(err, errno, "open '%s'", layer);
-	return layer_clone(from, to, err);
 }
 
 /* `upper` and `work` are folders of the episode's files. */
@@ -117,25 +111,31 @@ static int mount_overlay(const char *lower, const char *upper, const char *work,
 static int mount_home(const struct mounts_request *q, struct fh_error *err)
 {
 	char layer[PATH_MAX];
-	int r;
 
-	if (!q->plan->layer)
-		return mount_at(TREE_FILES "/home", TREE_NEXT GUEST_HOME, NULL, MS_BIND, NULL, err);
-	snprintf(layer, sizeof(layer), TREE_LAYERS "/%s", q->plan->layer);
-	if (q->can & NURSERY_CAN_OVERLAY || q->disk_number >= 0)
-		return mount_overlay(layer, "/home", "/work", TREE_NEXT GUEST_HOME, err);
-	r = copy_layer(layer, err);
-	if (r < 0)
-		return r;
+	if (q->plan->layer) {
+		auto_close int from = -1, to = -1;
+		int r;
+
+		snprintf(layer, sizeof(layer), TREE_LAYERS "/%s", q->plan->layer);
+		if (q->can & NURSERY_CAN_OVERLAY || q->disk_number >= 0)
+			return mount_overlay(layer, "/home", "/work", TREE_NEXT GUEST_HOME, err);
+		from = open(layer, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		to = open(TREE_FILES "/home", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (from < 0 || to < 0)
+			return error_set(err, errno, "open '%s'", layer);
+		r = layer_clone(from, to, err);
+		if (r < 0)
+			return r;
+	}
 	return mount_at(TREE_FILES "/home", TREE_NEXT GUEST_HOME, NULL, MS_BIND, NULL, err);
 }
 
 /*
- * A root of parts: a small file system of its own with the shared root's entries bound or linked, for a
- * plan that mounts something where the shared root, which nobody may write, has no place for it; or
- * (bare) with devices only, for programs that bring all they need.
+ * A root of parts: a small file system whose entries are binds of the shared root's entries, or links.
+ * Nobody may write to the shared root, so a plan gets parts if it binds to a new place. A bare plan
+ * gets devices only, for programs that bring all they need.
  */
-static int add_part(const char *name, struct fh_error *err)
+static int mount_part(const char *name, struct fh_error *err)
 {
 	char from[PATH_MAX], to[PATH_MAX], link[PATH_MAX];
 	struct stat st;
@@ -155,8 +155,8 @@ static int add_part(const char *name, struct fh_error *err)
 	return mount_at(from, to, NULL, MS_BIND | MS_REC, NULL, err);
 }
 
-/* Made anew; or left out, so that a bind beneath it has a place. */
-static bool is_own_part(const char *name)
+/* Parts that are made anew, or left out so that a bind beneath them has a place. */
+static bool mount_is_own_part(const char *name)
 {
 	static const char *const own[] = { ".", "..", "home", "tmp", "run", "proc", "dev", "mnt" };
 
@@ -166,8 +166,8 @@ static bool is_own_part(const char *name)
 	return false;
 }
 
-/* All that is in a folder of the shared root: "" or "dev/". */
-static int add_parts(const char *folder, struct fh_error *err)
+/* Adds all entries of a folder of the shared root: "" or "dev/". */
+static int mount_parts_of(const char *folder, struct fh_error *err)
 {
 	char path[PATH_MAX];
 	DIR *dir;
@@ -178,62 +178,49 @@ static int add_parts(const char *folder, struct fh_error *err)
 	dir = opendir(path);
 	if (!dir)
 		return error_set(err, errno, "open '/%s'", folder);
-	while (r == 0 && (e = readdir(dir))) {
+	while (r >= 0 && (e = readdir(dir))) {
 		snprintf(path, sizeof(path), "%s%s", folder, e->d_name);
-		if (!is_own_part(e->d_name))
-			r = add_part(path, err);
+		if (!mount_is_own_part(e->d_name))
+			r = mount_part(path, err);
 	}
 	closedir(dir);
 	return r;
 }
 
-static bool has_devices(const struct plan *plan)
-{
-	for (uint32_t i = 0; i < plan->n_binds; i++)
-		if (plan->binds[i].device)
-			return true;
-	return false;
-}
-
-static int add_dev(const struct plan *plan, struct fh_error *err)
-{
-	int r;
-
-	if (!has_devices(plan))
-		return add_part("dev", err);
-	r = make_folder(TREE_NEXT "/dev", 0755, 0, err); /* which has room for more of them */
-	return r < 0 ? r : add_parts("dev/", err);
-}
-
 static int mount_parts(const struct plan *plan, struct fh_error *err)
 {
-	static const char *const folders[] = { "/proc", "/home", GUEST_HOME, "/tmp", "/run",
-		GUEST_RUN_DIR };
+	static const char *const folders[] = { TREE_NEXT "/proc", TREE_NEXT "/home",
+		TREE_NEXT GUEST_HOME, TREE_NEXT "/tmp", TREE_NEXT "/run", TREE_NEXT GUEST_RUN_DIR };
+	bool devices = false;
 	int r = mount_at("fumehood", TREE_NEXT, "tmpfs", NOTHING, "size=1m,mode=755", err);
 
-	for (size_t i = 0; i < ARRAY_SIZE(folders) && r == 0; i++) {
-		char path[PATH_MAX];
-
-		snprintf(path, sizeof(path), TREE_NEXT "%s", folders[i]);
-		r = make_folder(path, 0755, 0, err);
+	for (size_t i = 0; i < ARRAY_SIZE(folders) && r >= 0; i++)
+		r = mount_make_folder(folders[i], 0755, 0, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < plan->n_binds; i++)
+		devices = devices || plan->binds[i].device;
+	if (devices) { /* a folder of its own, with room for more of them */
+		r = mount_make_folder(TREE_NEXT "/dev", 0755, 0, err);
+		if (r >= 0)
+			r = mount_parts_of("dev/", err);
+	} else {
+		r = mount_part("dev", err);
 	}
-	if (r == 0)
-		r = add_dev(plan, err);
-	return r < 0 || plan->flags & PLAN_BARE ? r : add_parts("", err);
-}
-
-static bool in_episode_files(const char *target)
-{
-	return strncmp(target, GUEST_HOME "/", sizeof(GUEST_HOME)) == 0 ||
-			strncmp(target, "/tmp/", 5) == 0;
+	return r < 0 || plan->flags & PLAN_BARE ? r : mount_parts_of("", err);
 }
 
 static int mount_root(const struct plan *plan, struct fh_error *err)
 {
 	bool parts = plan->flags & PLAN_BARE;
 
-	for (uint32_t i = 0; i < plan->n_binds; i++)
-		parts = parts || !in_episode_files(plan->binds[i].target);
+	for (uint32_t i = 0; i < plan->n_binds; i++) {
+		const char *target = plan->binds[i].target;
+
+		if (strncmp(target, GUEST_HOME "/", sizeof(GUEST_HOME)) != 0 &&
+				strncmp(target, "/tmp/", 5) != 0)
+			parts = true; /* no place among the episode's files */
+	}
 	if (parts)
 		return mount_parts(plan, err);
 	return mount_at(TREE_ROOT, TREE_NEXT, NULL, MS_BIND | MS_REC, NULL, err);
@@ -257,17 +244,17 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 	int r;
 
 	r = mount_home(q, err);
-	for (size_t i = 0; i < ARRAY_SIZE(list) && r == 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(list) && r >= 0; i++)
 		r = mount_at(list[i].source, list[i].target, list[i].type, list[i].flags,
 				list[i].data, err);
-	/* How many terminals the machine has is a number that any two sandboxes could talk by. */
-	if (r == 0 && !(q->plan->flags & PLAN_OWN_PROC))
-		r = mount_at(TREE_ROOT "/mnt", TREE_NEXT "/proc/sys/kernel/pty", NULL, MS_BIND,
-				NULL, err);
-	return r;
+	if (r < 0 || q->plan->flags & PLAN_OWN_PROC)
+		return r;
+	/* Two sandboxes could talk by the machine's number of terminals. */
+	return mount_at(TREE_ROOT "/mnt", TREE_NEXT "/proc/sys/kernel/pty", NULL, MS_BIND, NULL,
+			err);
 }
 
-/* With the host's network, its names of hosts. */
+/* The host's names of hosts, for a sandbox with its network. */
 static int mount_names(struct fh_error *err)
 {
 	static const char *const list[][2] = {
@@ -276,13 +263,13 @@ static int mount_names(struct fh_error *err)
 	};
 	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(list) && r == 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(list) && r >= 0; i++)
 		if (access(list[i][0], F_OK) == 0)
 			r = mount_at(list[i][0], list[i][1], NULL, MS_BIND, NULL, err);
 	return r;
 }
 
-static int say_no_place(const char *target, struct fh_error *err)
+static int mount_say_no_place(const char *target, struct fh_error *err)
 {
 	if (errno == EROFS)
 		return error_say(err, EROFS,
@@ -292,8 +279,8 @@ static int say_no_place(const char *target, struct fh_error *err)
 	return error_set(err, errno, "make '/%s' for a bind", target);
 }
 
-/* Makes a bind's place beneath the new root. Beneath a path of the host it must be there already. */
-static int make_place(int root, const char *target, bool folder, struct fh_error *err)
+/* Makes a bind's place beneath the new root. Beneath a path of the host it must exist already. */
+static int mount_make_place(int root, const char *target, bool folder, struct fh_error *err)
 {
 	char path[PATH_MAX];
 	int fd;
@@ -302,32 +289,32 @@ static int make_place(int root, const char *target, bool folder, struct fh_error
 		snprintf(path, sizeof(path), "%.*s", (int)(slash - target), target);
 		if (mkdirat(root, path, 0755) < 0) {
 			if (errno != EEXIST)
-				return say_no_place(path, err);
+				return mount_say_no_place(path, err);
 			continue;
 		}
 		if (fchownat(root, path, GUEST_AGENT_ID, GUEST_AGENT_ID, AT_SYMLINK_NOFOLLOW) < 0)
-			return say_no_place(path, err);
+			return mount_say_no_place(path, err);
 	}
 	if (folder) {
 		if (mkdirat(root, target, 0755) < 0 && errno != EEXIST)
-			return say_no_place(target, err);
+			return mount_say_no_place(target, err);
 		return 0;
 	}
 	fd = openat(root, target, O_RDONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
-		return say_no_place(target, err);
+		return mount_say_no_place(target, err);
 	close(fd);
 	return 0;
 }
 
-/* Before Linux 6.6 the episode's files lie on a disk (sandbox.c), for a tmpfs can't be an upper there. */
+/* Before Linux 6.6 a tmpfs can't be an upper, so the owner puts the episode's files on a disk. */
 static int mount_writable(const char *layer, const char *from, const char *to, struct fh_error *err)
 {
 	char lower[PATH_MAX + 128];
-	int r = make_folder(TREE_FILES "/over", 0755, GUEST_AGENT_ID, err);
+	int r = mount_make_folder(TREE_FILES "/over", 0755, GUEST_AGENT_ID, err);
 
-	if (r == 0)
-		r = make_folder(TREE_FILES "/over-work", 0755, 0, err);
+	if (r >= 0)
+		r = mount_make_folder(TREE_FILES "/over-work", 0755, 0, err);
 	if (r < 0)
 		return r;
 	snprintf(lower, sizeof(lower), TREE_LAYERS "/%s:%s", layer, from);
@@ -335,25 +322,21 @@ static int mount_writable(const char *layer, const char *from, const char *to, s
 	return r < 0 ? error_wrap(err, "make a bind writable") : 0;
 }
 
-static bool is_writable(const struct plan *plan, const struct plan_bind *bind)
-{
-	return plan->writable && strcmp(bind->source, plan->writable) == 0;
-}
-
-/* `writable` is where the overlay lies, once it does: other binds of its source show the same one. */
+/* `writable` is the overlay's place, "" until it is mounted. Other binds of its source show the same one. */
 static int mount_bind(const struct plan *plan, const struct plan_bind *bind, const char *from,
 		const char *to, char writable[PATH_MAX], struct fh_error *err)
 {
 	int r;
 
-	if (!is_writable(plan, bind))
+	if (!plan->writable || strcmp(bind->source, plan->writable) != 0)
 		return mount_at(from, to, NULL, MS_BIND | MS_REC, NULL, err);
 	if (*writable)
 		return mount_at(writable, to, NULL, MS_BIND, NULL, err);
 	r = mount_writable(plan->writable_layer, from, to, err);
-	if (r == 0)
-		snprintf(writable, PATH_MAX, "%s", to);
-	return r;
+	if (r < 0)
+		return r;
+	snprintf(writable, PATH_MAX, "%s", to);
+	return 0;
 }
 
 static int mount_binds(const struct mounts_request *q, struct fh_error *err)
@@ -375,19 +358,12 @@ static int mount_binds(const struct mounts_request *q, struct fh_error *err)
 		snprintf(to, sizeof(to), TREE_NEXT "/%s", target);
 		if (stat(from, &st) < 0)
 			return error_set(err, errno, "look at the bind '%s'", target);
-		r = make_place(root, target, S_ISDIR(st.st_mode), err);
-		if (r == 0)
+		r = mount_make_place(root, target, S_ISDIR(st.st_mode), err);
+		if (r >= 0)
 			r = mount_bind(q->plan, &q->plan->binds[i], from, to, writable, err);
 		if (r < 0)
 			return r;
 	}
-	return 0;
-}
-
-static int enter(struct fh_error *err)
-{
-	if (chdir(TREE_NEXT) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
-		return error_set(err, errno, "pivot to the sandbox's root");
 	return 0;
 }
 
@@ -400,25 +376,30 @@ int mounts_leave(struct fh_error *err)
 
 int mounts_build(const struct mounts_request *request, int *out_files, struct fh_error *err)
 {
+	uint32_t flags = request->plan->flags;
 	auto_close int files = -1;
 	int r;
 
 	r = mount_root(request->plan, err);
-	if (r == 0)
-		r = make_files(request, err);
-	if (r == 0)
-		r = mount_own(request, err);
-	if (r == 0)
-		r = mount_binds(request, err);
-	if (r == 0 && request->plan->flags & PLAN_NET_HOST && !(request->plan->flags & PLAN_BARE))
-		r = mount_names(err);
+	if (r < 0)
+		return r;
+	r = mount_files(request, err);
+	if (r < 0)
+		return r;
+	r = mount_own(request, err);
+	if (r < 0)
+		return r;
+	r = mount_binds(request, err);
+	if (r < 0)
+		return r;
+	r = flags & PLAN_NET_HOST && !(flags & PLAN_BARE) ? mount_names(err) : 0;
 	if (r < 0)
 		return r;
 	files = open(TREE_FILES, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (files < 0)
 		return error_set(err, errno, "open the episode's files");
-	r = enter(err);
-	if (r == 0)
-		*out_files = take_fd(&files);
-	return r;
+	if (chdir(TREE_NEXT) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
+		return error_set(err, errno, "pivot to the sandbox's root");
+	*out_files = take_fd(&files);
+	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/mem.h"
 #include "base/scope.h"
-#include "guest/nursery.h"
+#include "guest/cradle.h"
+#include "guest/ends.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,6 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -27,112 +26,92 @@
 #include <unistd.h>
 
 /*
- * The nursery: one per owner. It never runs anything of an agent, holds no secret, and is in one user
- * namespace in which it is root and the owner is uid 0. It has two mount namespaces: the host's as it
- * was when it began (`host`), to find paths that are to be bound, and its own minimal tree (`own`),
- * which every sandbox begins as a copy of, so that a reset does not grow with the host's mounts.
+ * The nursery: one per owner. It never runs code of an agent and holds no secret. In its user
+ * namespace it is root, and the owner is uid 0. It has two mount namespaces: the host's as it was at
+ * the start (`host`), to find paths that are to be bound, and its own minimal tree (`own`). Every
+ * sandbox begins as a copy of `own`, so that a reset does not grow with the host's mounts.
  *
- * Children are cloned without an exit signal, so that bash's handling of SIGCHLD stays as it is, and
- * are reaped now and then. What takes longer than the making of a sandbox (copies, removals) they do.
+ * Children are cloned without an exit signal, so that bash's handling of SIGCHLD stays as it is. They
+ * are reaped now and then. Work that takes longer than making a sandbox (copies, removals) is theirs.
  */
 
-#define REAP_MS 500             /* without a message */
-#define RETIRED_MS 100          /* the same, of one that its owner waits for at last */
-#define REAP_PAUSE_MS 20        /* with: the kernel looks at each child, ended or not */
-#define QUIET_MS 2              /* without a message: whoever was to be made stands */
+#define REAP_MS 500             /* between two looks for ended children, without a message */
+#define RETIRED_MS 100          /* the same, in a nursery whose owner waits for its end */
+#define REAP_PAUSE_MS 20        /* with messages: the kernel looks at each child, ended or not */
+#define QUIET_MS 2              /* without a message: no sandbox is being asked for */
 #define STACK_BYTES (128 << 10) /* more than setting up takes */
 
-/* An owner that waits for an answer which can't be sent must see that there is nobody. */
-static void answer_owner(const struct nursery *n, void *data, size_t size)
+/* Ends the nursery if the answer can't be sent: the owner waits, and must see that it is gone. */
+static void nursery_answer(const struct nursery *n, void *data, size_t size)
 {
 	if (fd_send_message(n->socket, data, size, NULL, 0, 0) < 0)
 		_exit(1);
 }
 
-/* On the socket of a request, which is closed after this. */
-static void answer_kind(int socket, uint8_t kind)
+/* Answers on the socket of one request. */
+static void nursery_answer_kind(int socket, uint8_t kind)
 {
 	fd_send_message(socket, &kind, sizeof(kind), NULL, 0, 0);
 }
 
-int guest_fail(int socket, uint8_t kind, const struct fh_error *err)
-{
-	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-
-	wire_put_u8(&b, kind);
-	wire_put_u32(&b, (uint32_t)-err->code);
-	wire_put_bytes(&b, err->message, strnlen(err->message, GUEST_TEXT_MAX - 1));
-	return wire_send(socket, &b, NULL, 0);
-}
-
 /* --- setting up ------------------------------------------------------------------------------ */
 
-static int become_root(struct fh_error *err)
-{
-	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
-		return error_set(err, errno, "become root of the user namespace");
-	return 0;
-}
-
-static int own_mount_ns(void)
+static int nursery_open_mounts(void)
 {
 	return open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
 }
 
-static int make_trees(struct nursery *n, struct fh_error *err)
+static int nursery_make_trees(struct nursery *n, struct fh_error *err)
 {
 	int r;
 
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
 		return error_set(err, errno, "make a mount namespace");
-	n->trees.host = own_mount_ns();
+	n->trees.host = nursery_open_mounts();
 	if (n->trees.host < 0 || unshare(CLONE_NEWNS) < 0)
 		return error_set(err, errno, "make a second mount namespace");
 	r = rootfs_build(&n->hello, &n->can, err);
 	if (r < 0)
 		return r;
 	hello_forget_names(&n->hello);
-	n->trees.own = own_mount_ns();
+	n->trees.own = nursery_open_mounts();
 	return n->trees.own < 0 ? error_set(err, errno, "open a mount namespace") : 0;
 }
 
-static int load_filter(const void *filter, uint32_t bytes, struct fh_error *err)
+static int nursery_set_up(struct nursery *n, struct fh_error *err)
 {
-	struct sock_fprog program = { .len = (unsigned short)(bytes / sizeof(struct sock_filter)),
-		.filter = (struct sock_filter *)(uintptr_t)filter };
+	const struct sock_fprog filter = {
+		.len = (unsigned short)(n->hello.base_filter_bytes / sizeof(struct sock_filter)),
+		.filter = (struct sock_filter *)(uintptr_t)n->hello.base_filter,
+	};
+	int r;
 
-	if (program.len && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program) < 0)
+	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
+		return error_set(err, errno, "become root of the user namespace");
+	/* /proc/keys would name the owner's keys. A kernel without keys fails, and shows none. */
+	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
+	r = nursery_make_trees(n, err);
+	if (r < 0)
+		return r;
+	if (filter.len && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter) < 0)
 		return error_set(err, errno, "install the nursery's seccomp filter");
 	return 0;
 }
 
-static int set_up(struct nursery *n, struct fh_error *err)
-{
-	int r = become_root(err);
-
-	/* /proc/keys would name the owner's; a kernel without keys has none to name. */
-	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
-	if (r == 0)
-		r = make_trees(n, err);
-	if (r == 0)
-		r = load_filter(n->hello.base_filter, n->hello.base_filter_bytes, err);
-	return r;
-}
-
-static void handle_mapped(struct nursery *n)
+static void nursery_handle_mapped(struct nursery *n)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	uint8_t stands[2] = { NURSERY_STANDS };
 
-	if (set_up(n, &err) < 0) {
+	if (nursery_set_up(n, &err) < 0) {
 		guest_fail(n->socket, NURSERY_FAILED, &err);
 		_exit(1);
 	}
 	stands[1] = n->can;
-	answer_owner(n, stands, sizeof(stands));
+	nursery_answer(n, stands, sizeof(stands));
 }
 
-static void handle_hello(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
+static void nursery_handle_hello(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
 {
 	uint8_t unshared = NURSERY_UNSHARED;
 	struct fh_error err = FH_ERROR_INIT;
@@ -143,20 +122,20 @@ static void handle_hello(struct nursery *n, struct wire *w, const int *fds, size
 	n->owner = fds[0];
 	n->n_home = n_fds - 2;
 	memcpy(n->home, fds + 2, n->n_home * sizeof(int));
-	if (ends_open(n->ends, fds[1], &err) == 0 && unshare(CLONE_NEWUSER) < 0)
+	if (ends_open(n->ends, fds[1], &err) >= 0 && unshare(CLONE_NEWUSER) < 0)
 		error_set(&err, errno, "make a user namespace");
 	close(fds[1]);
 	if (err.code) {
 		guest_fail(n->socket, NURSERY_FAILED, &err);
 		_exit(1);
 	}
-	answer_owner(n, &unshared, sizeof(unshared));
+	nursery_answer(n, &unshared, sizeof(unshared));
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
-/* For good: who calls this makes no sandbox. */
-static int fill_layer(const struct nursery *n, const struct layer *layer, const char *path,
+/* Stays in the host's mount namespace: the caller can make no sandbox any more. */
+static int nursery_fill_layer(const struct nursery *n, const struct layer *layer, const char *path,
 		struct fh_error *err)
 {
 	auto_close int to = -1;
@@ -171,31 +150,35 @@ static int fill_layer(const struct nursery *n, const struct layer *layer, const 
 	return r < 0 ? r : layer_copy(to, layer, err);
 }
 
-/* It is made aside, and takes its name as a whole. One that failed stays there. */
-static int make_layer(const struct nursery *n, const struct layer *layer, struct fh_error *err)
+/* Fills a folder of another name, and then renames it: a layer is whole or not there. */
+static int nursery_build_layer(
+		const struct nursery *n, const struct layer *layer, struct fh_error *err)
 {
 	auto_close int layers = open(TREE_LAYERS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char aside[32], path[PATH_MAX];
 	int r;
 
-	/* It is a folder's, and stands among the options of an overlay. */
+	/* The name is a folder's, and stands among the options of an overlay. */
 	if (!*layer->name || strpbrk(layer->name, "/,:\\") || layer->name[0] == '.')
 		return error_say(err, EINVAL, "'%s' is no name of a layer", layer->name);
 	snprintf(aside, sizeof(aside), ".new-%u", n->layers);
 	snprintf(path, sizeof(path), TREE_LAYERS "/%s", aside);
 	if (layers < 0 || mkdir(path, 0755) < 0)
 		return error_set(err, errno, "make layer '%s'", layer->name);
-	r = fill_layer(n, layer, path, err);
-	if (r == 0 && renameat2(layers, aside, layers, layer->name, RENAME_NOREPLACE) < 0)
-		r = error_set(err, errno, "name layer '%s'", layer->name);
-	return r;
+	r = nursery_fill_layer(n, layer, path, err);
+	if (r < 0)
+		return r;
+	if (renameat2(layers, aside, layers, layer->name, RENAME_NOREPLACE) < 0)
+		return error_set(err, errno, "name layer '%s'", layer->name);
+	return 0;
 }
 
 /*
  * A child copies, so that sandboxes are made meanwhile. It alone enters the host's tree, and knows the
  * owner's paths. It ends with the nursery.
  */
-_Noreturn static void copy_layer(struct nursery *n, pid_t nursery, struct wire *w, int answer_to)
+_Noreturn static void nursery_copy_layer(
+		struct nursery *n, pid_t nursery, struct wire *w, int answer_to)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct layer layer;
@@ -203,16 +186,16 @@ _Noreturn static void copy_layer(struct nursery *n, pid_t nursery, struct wire *
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != nursery ||
 			layer_get(w, &layer) < 0)
 		_exit(1);
-	close_fd(&n->socket); /* its end tells the owner of the nursery's */
+	close_fd(&n->socket); /* its end tells the owner that the nursery has ended */
 	cradles_drop(n);
-	if (make_layer(n, &layer, &err) < 0)
+	if (nursery_build_layer(n, &layer, &err) < 0)
 		guest_fail(answer_to, NURSERY_FAILED, &err);
 	else
-		answer_kind(answer_to, NURSERY_LAYER_MADE);
+		nursery_answer_kind(answer_to, NURSERY_LAYER_MADE);
 	_exit(0);
 }
 
-static void handle_layer(struct nursery *n, struct wire *w, int answer_to)
+static void nursery_handle_layer(struct nursery *n, struct wire *w, int answer_to)
 {
 	struct clone_args args = { 0 };
 	struct fh_error err = FH_ERROR_INIT;
@@ -220,7 +203,7 @@ static void handle_layer(struct nursery *n, struct wire *w, int answer_to)
 	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 
 	if (pid == 0)
-		copy_layer(n, self, w, answer_to);
+		nursery_copy_layer(n, self, w, answer_to);
 	n->layers++;
 	if (pid > 0) {
 		n->children++;
@@ -232,7 +215,7 @@ static void handle_layer(struct nursery *n, struct wire *w, int answer_to)
 
 /* --- sandboxes ------------------------------------------------------------------------------- */
 
-static void handle_cradle(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
+static void nursery_handle_cradle(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
 {
 	uint32_t number = wire_get_u32(w);
 
@@ -241,9 +224,9 @@ static void handle_cradle(struct nursery *n, struct wire *w, const int *fds, siz
 	cradle_add(n, number, fds, n_fds);
 }
 
-static void handle_plan(struct nursery *n, char *message, size_t size, const int *fds, size_t n_fds)
+static void nursery_handle_plan(struct nursery *n, struct wire *w, char *message, size_t size,
+		const int *fds, size_t n_fds)
 {
-	struct wire w = wire_open(message + 1, size - 1);
 	struct fh_error err = FH_ERROR_INIT;
 	struct birth b = { .message = message, .message_bytes = size, .disk = -1, .n_fds = n_fds };
 	int r;
@@ -251,24 +234,24 @@ static void handle_plan(struct nursery *n, char *message, size_t size, const int
 	if (n_fds < 1 || n_fds > PLAN_FDS_MAX)
 		_exit(1);
 	memcpy(b.fds, fds, n_fds * sizeof(int));
-	if (plan_get(&w, &b.plan) < 0)
+	if (plan_get(w, &b.plan) < 0)
 		_exit(1);
 	r = birth_prepare(n, &b, &err);
-	if (r == 0 && !cradle_give(n, &b, message, size))
+	if (r >= 0 && !cradle_give(n, &b, message, size))
 		r = (int)birth_clone(n, &b, &err);
-	if (r < 0)
+	if (r < 0) {
 		guest_fail(b.fds[0], INIT_FAILED, &err);
-	else
+	} else {
 		n->children++;
-	if (r >= 0)
 		ends_watch(n->ends, b.plan.number);
+	}
 	plan_release(&b.plan);
 	explicit_bzero(&b, sizeof(b));
 }
 
 /* --- ended children and their folders ---------------------------------------------------------- */
 
-static void reap(struct nursery *n)
+static void nursery_reap(struct nursery *n)
 {
 	int status;
 	pid_t pid;
@@ -279,22 +262,12 @@ static void reap(struct nursery *n)
 		ends_reaped(n->ends, pid);
 	}
 	if (n->children && pid < 0 && errno == ECHILD)
-		n->children = 0; /* a cradle that could not clone what it was given */
+		n->children = 0; /* a cradle could not clone what it was given */
 	n->children += (unsigned)removals_turn(n->removals, &n->trees);
 	n->children += (unsigned)ends_turn(n->ends);
 }
 
-static void reap_in_time(struct nursery *n)
-{
-	int64_t now = clock_now_ns();
-
-	if (now - n->reaped_ns < REAP_PAUSE_MS * NS_PER_MS)
-		return;
-	n->reaped_ns = now;
-	reap(n);
-}
-
-static void handle_remove(struct nursery *n, struct wire *w)
+static void nursery_handle_remove(struct nursery *n, struct wire *w)
 {
 	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
 
@@ -304,15 +277,15 @@ static void handle_remove(struct nursery *n, struct wire *w)
 	removals_add(n->removals, path);
 }
 
-static void handle_finish(struct nursery *n, int answer_to)
+static void nursery_handle_finish(struct nursery *n, int answer_to)
 {
-	for (reap(n); removals_left(n->removals); reap(n))
+	for (nursery_reap(n); removals_left(n->removals); nursery_reap(n))
 		removals_pause();
-	answer_kind(answer_to, NURSERY_FINISHED);
+	nursery_answer_kind(answer_to, NURSERY_FINISHED);
 }
 
-/* What deeper calls left on the stack: paths of the owner's, which every clone would have. */
-__attribute__((noinline)) static void wipe_stack(void)
+/* Deeper calls left paths of the owner on the stack, which every clone would have. */
+__attribute__((noinline)) static void nursery_wipe_stack(void)
 {
 	char below[STACK_BYTES];
 
@@ -321,43 +294,44 @@ __attribute__((noinline)) static void wipe_stack(void)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-static int answer_fd(const int *fds, size_t n_fds)
+static int nursery_answer_fd(const int *fds, size_t n_fds)
 {
 	if (n_fds != 1)
 		_exit(1);
 	return fds[0];
 }
 
-static void handle(struct nursery *n, char *message, size_t size, const int *fds, size_t n_fds)
+static void nursery_handle(
+		struct nursery *n, char *message, size_t size, const int *fds, size_t n_fds)
 {
 	struct wire w = wire_open(message, size);
 	uint8_t kind = wire_get_u8(&w);
 
 	switch ((enum nursery_message)kind) {
 	case NURSERY_HELLO:
-		handle_hello(n, &w, fds, n_fds);
+		nursery_handle_hello(n, &w, fds, n_fds);
 		return; /* its descriptors stay open */
 	case NURSERY_MAPPED:
-		handle_mapped(n);
-		wipe_stack();
+		nursery_handle_mapped(n);
+		nursery_wipe_stack();
 		break;
 	case NURSERY_LAYER:
-		handle_layer(n, &w, answer_fd(fds, n_fds));
+		nursery_handle_layer(n, &w, nursery_answer_fd(fds, n_fds));
 		break;
 	case NURSERY_PLAN:
-		handle_plan(n, message, size, fds, n_fds);
+		nursery_handle_plan(n, &w, message, size, fds, n_fds);
 		break;
 	case NURSERY_CRADLE:
-		handle_cradle(n, &w, fds, n_fds);
-		return; /* so do its */
+		nursery_handle_cradle(n, &w, fds, n_fds);
+		return; /* its descriptors stay open, too */
 	case NURSERY_REMOVE:
-		handle_remove(n, &w);
+		nursery_handle_remove(n, &w);
 		break;
 	case NURSERY_FINISH:
-		handle_finish(n, answer_fd(fds, n_fds));
+		nursery_handle_finish(n, nursery_answer_fd(fds, n_fds));
 		break;
 	case NURSERY_PING:
-		answer_kind(answer_fd(fds, n_fds), NURSERY_RUNS);
+		nursery_answer_kind(nursery_answer_fd(fds, n_fds), NURSERY_RUNS);
 		break;
 	}
 	for (size_t i = 0; i < n_fds; i++)
@@ -365,10 +339,10 @@ static void handle(struct nursery *n, char *message, size_t size, const int *fds
 }
 
 /*
- * The owner is gone, or needs the nursery no more: what it has not closed then lives on. Either way the nursery stays
- * until all that it watches has ended.
+ * The owner is gone, or has closed the socket and leaves its open sandboxes to live on. The nursery
+ * stays until all that it watches have ended. It never waits for one of them: it polls.
  */
-_Noreturn static void retire(struct nursery *n)
+_Noreturn static void nursery_retire(struct nursery *n)
 {
 	bool gone = false;
 
@@ -380,7 +354,7 @@ _Noreturn static void retire(struct nursery *n)
 
 		if (gone)
 			ends_close_all(n->ends);
-		reap(n);
+		nursery_reap(n);
 		if (!ends_left(n->ends))
 			_exit(0);
 		next = ends_open_next(n->ends);
@@ -390,7 +364,7 @@ _Noreturn static void retire(struct nursery *n)
 	}
 }
 
-static void receive(struct nursery *n)
+static void nursery_receive(struct nursery *n)
 {
 	static char message[GUEST_MESSAGE_MAX];
 	int fds[PLAN_FDS_MAX];
@@ -399,13 +373,13 @@ static void receive(struct nursery *n)
 			n->socket, message, sizeof(message), fds, PLAN_FDS_MAX, &n_fds, 0);
 
 	if (size <= 0)
-		retire(n);
-	handle(n, message, (size_t)size, fds, n_fds);
+		nursery_retire(n);
+	nursery_handle(n, message, (size_t)size, fds, n_fds);
 	explicit_bzero(message, (size_t)size);
 }
 
-/* Cradles are made when nobody waits for a sandbox; but one should be there. */
-static int pause_ms(const struct nursery *n)
+/* Cradles are made while no sandbox is asked for. The first one is made at once. */
+static int nursery_pause_ms(const struct nursery *n)
 {
 	if (cradles_hurry(n))
 		return 0;
@@ -414,17 +388,14 @@ static int pause_ms(const struct nursery *n)
 	return n->children ? ends_pause_ms(n->ends, REAP_MS) : -1;
 }
 
-/* An owner may be kept from the kernel's choice when memory runs out; agents are not. */
-static void give_up_preference(void)
+/* An owner may be protected from the kernel's OOM killer. Agents, which inherit this, must not be. */
+static void nursery_drop_preference(void)
 {
-	int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
+	auto_close int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
 	char sign;
 
-	if (fd < 0)
-		return;
-	if (read(fd, &sign, 1) == 1 && sign == '-' && pwrite(fd, "0", 1, 0) != 1)
+	if (fd >= 0 && read(fd, &sign, 1) == 1 && sign == '-' && pwrite(fd, "0", 1, 0) != 1)
 		_exit(1);
-	close(fd);
 }
 
 _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
@@ -436,23 +407,28 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		.removals = removals_new(),
 		.ends = ends_new(),
 		.hooks = hooks };
+	int64_t reaped_ns = 0;
 
-	umask(022); /* the owner's own may keep sandboxes out of what is made for them */
+	umask(022); /* the owner's may keep sandboxes out of folders that are made for them */
 	prctl(PR_SET_NAME, "fh-nursery");
-	give_up_preference();
+	nursery_drop_preference();
 	for (;;) {
 		struct pollfd fds[2] = { { .fd = n.socket, .events = POLLIN },
 			{ .fd = n.owner, .events = POLLIN } };
+		int64_t now = clock_now_ns();
 		int r;
 
-		reap_in_time(&n);
-		r = poll(fds, 2, pause_ms(&n));
+		if (now - reaped_ns >= REAP_PAUSE_MS * NS_PER_MS) {
+			reaped_ns = now;
+			nursery_reap(&n);
+		}
+		r = poll(fds, 2, nursery_pause_ms(&n));
 		if (r < 0)
 			continue;
 		if (fds[1].revents)
-			retire(&n); /* the owner is gone */
+			nursery_retire(&n); /* the owner is gone */
 		if (fds[0].revents)
-			receive(&n);
+			nursery_receive(&n);
 		else if (r == 0)
 			cradles_make(&n);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/fd.h"
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "guest/start.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -15,14 +15,13 @@
 #include <unistd.h>
 
 /*
- * Packs a folder of the sandbox for another sandbox, in the form of struct pack_entry. It runs as a user that
- * the agent can neither signal nor trace, with the agent's rights to files: see become() in confine.c.
+ * Packs a folder of the sandbox for another sandbox, in the form of struct pack_entry. It runs as a user
+ * that the agent can neither signal nor trace, with the agent's rights to files: see confine_become().
  *
- * The agent may move, link and swap everything here meanwhile, and may have what it likes in its files.
- * So nothing is opened through a link, or on another mount. What can't be read is left out, and a file that
- * shrinks ends with zeros.
+ * Meanwhile the agent may move, link and swap everything here. So nothing is opened through a link, or on
+ * another mount. Files that can't be read are left out, and a file that shrinks ends with zeros.
  */
-#define FOLDERS_DEEP_MAX 256 /* each one takes a descriptor */
+#define FOLDERS_DEEP_MAX 256 /* each takes a descriptor */
 #define CHUNK_BYTES 65536
 
 struct pack {
@@ -31,7 +30,7 @@ struct pack {
 	char chunk[CHUNK_BYTES];
 };
 
-static int open_here(int folder, const char *name, uint64_t flags)
+static int pack_open(int folder, const char *name, uint64_t flags)
 {
 	struct open_how how = { .flags = flags | O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV };
@@ -39,29 +38,29 @@ static int open_here(int folder, const char *name, uint64_t flags)
 	return (int)syscall(SYS_openat2, folder, name, &how, sizeof(how));
 }
 
-/* A reader that is gone ends the process. */
-static void put(const struct pack *p, const void *data, size_t n)
+/* Ends the process if the reader is gone. */
+static void pack_put(const struct pack *p, const void *data, size_t n)
 {
 	if (fd_write_full(p->out, data, n) < 0)
 		_exit(1);
 }
 
-static void put_entry(const struct pack *p, enum pack_kind kind, mode_t mode, uint64_t bytes)
+static void pack_put_entry(const struct pack *p, enum pack_kind kind, mode_t mode, uint64_t bytes)
 {
 	const struct pack_entry entry = { kind, mode & 0777, strlen(p->path), bytes };
 
-	put(p, &entry, sizeof(entry));
-	put(p, p->path, entry.path_bytes);
+	pack_put(p, &entry, sizeof(entry));
+	pack_put(p, p->path, entry.path_bytes);
 }
 
 static void pack_file(struct pack *p, int folder, const char *name)
 {
-	auto_close int fd = open_here(folder, name, 0);
+	auto_close int fd = pack_open(folder, name, 0);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return;
-	put_entry(p, PACK_FILE, st.st_mode, (uint64_t)st.st_size);
+	pack_put_entry(p, PACK_FILE, st.st_mode, (uint64_t)st.st_size);
 	for (uint64_t left = (uint64_t)st.st_size; left > 0;) {
 		size_t wanted = left < CHUNK_BYTES ? (size_t)left : CHUNK_BYTES;
 		ssize_t n = read(fd, p->chunk, wanted);
@@ -70,7 +69,7 @@ static void pack_file(struct pack *p, int folder, const char *name)
 			memset(p->chunk, 0, wanted);
 			n = (ssize_t)wanted;
 		}
-		put(p, p->chunk, (size_t)n);
+		pack_put(p, p->chunk, (size_t)n);
 		left -= (uint64_t)n;
 	}
 }
@@ -81,8 +80,8 @@ static void pack_link(struct pack *p, int folder, const char *name)
 
 	if (n <= 0 || n >= GUEST_PATH_MAX)
 		return;
-	put_entry(p, PACK_LINK, 0777, (uint64_t)n);
-	put(p, p->chunk, (size_t)n);
+	pack_put_entry(p, PACK_LINK, 0777, (uint64_t)n);
+	pack_put(p, p->chunk, (size_t)n);
 }
 
 static void pack_content(struct pack *p, DIR *folder, const char *const *left_out, unsigned deep);
@@ -90,7 +89,7 @@ static void pack_content(struct pack *p, DIR *folder, const char *const *left_ou
 static void pack_folder(struct pack *p, int above, const char *name, unsigned deep)
 {
 	static const char *const nothing[] = { NULL };
-	int fd = deep < FOLDERS_DEEP_MAX ? open_here(above, name, O_DIRECTORY) : -1;
+	int fd = deep < FOLDERS_DEEP_MAX ? pack_open(above, name, O_DIRECTORY) : -1;
 	DIR *folder = fd >= 0 ? fdopendir(fd) : NULL;
 	struct stat st;
 
@@ -99,13 +98,13 @@ static void pack_folder(struct pack *p, int above, const char *name, unsigned de
 		return;
 	}
 	if (fstat(fd, &st) == 0) {
-		put_entry(p, PACK_FOLDER, st.st_mode, 0);
+		pack_put_entry(p, PACK_FOLDER, st.st_mode, 0);
 		pack_content(p, folder, nothing, deep);
 	}
 	closedir(folder);
 }
 
-static bool is_in(const char *const *list, const char *name)
+static bool pack_list_has(const char *const *list, const char *name)
 {
 	while (*list && strcmp(*list, name) != 0)
 		list++;
@@ -122,7 +121,7 @@ static void pack_content(struct pack *p, DIR *folder, const char *const *left_ou
 	while ((found = readdir(folder))) {
 		const char *name = found->d_name;
 
-		if (is_in(self, name) || is_in(left_out, name) ||
+		if (pack_list_has(self, name) || pack_list_has(left_out, name) ||
 				n + strlen(name) + 2 > sizeof(p->path) ||
 				fstatat(dirfd(folder), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
@@ -154,6 +153,6 @@ int pack_write(const char *path, const char *const *left_out, int out)
 	p.out = out;
 	pack_content(&p, folder, left_out, 0);
 	closedir(folder);
-	put_entry(&p, PACK_END, 0, 0);
+	pack_put_entry(&p, PACK_END, 0, 0);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "inside/places.h"
 #include "base/fd.h"
-#include "guest/guest.h"
+#include "guest/start.h"
+#include "inside/places.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,10 +10,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* What a fork of PID 1 does until it is the program that the owner asked for. */
+/* A fork of PID 1 that becomes the program that the owner asked for. */
 
 /* Puts the program's descriptors at 0, 1, 2, ... and closes all others but `program`. */
-static int place_fds(const int *fds, size_t n, int *program)
+static int program_place_fds(const int *fds, size_t n, int *program)
 {
 	int moved[GUEST_FDS_MAX];
 
@@ -61,12 +61,12 @@ _Noreturn void program_become(const struct program_start *start)
 		goto failed;
 	}
 	if (fd_read_full(start->go, &one, sizeof(one)) != sizeof(one) ||
-			place_fds(start->fds, run->n_slots, &program) < 0)
+			program_place_fds(start->fds, run->n_slots, &program) < 0)
 		_exit(126);
 	if (run->user == RUN_PACKER)
 		_exit(pack_write(run->argv[0], run->argv + 1, 1) < 0 ? 1 : 0);
 	if (isatty(0))
-		ioctl(0, TIOCSCTTY, 0); /* a terminal made for it, if it is one */
+		ioctl(0, TIOCSCTTY, 0); /* a terminal that was made for it */
 	if (program >= 0) {
 		execveat(program, "", (char *const *)run->argv, (char *const *)env, AT_EMPTY_PATH);
 	} else {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/mem.h"
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "guest/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,14 +12,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 /*
- * Folders of ended episodes, whose files belong to ids that only the nursery can act for. A worker
- * removes them beside the nursery's loop; what could not be emptied, because a process of the episode
- * was still ending, is tried again.
+ * Folders of ended episodes. Their files belong to ids that only the nursery can act for. A worker
+ * removes them beside the nursery's loop. A folder that could not be emptied, because a process of the
+ * episode was still ending, is tried again.
  */
 #define PATHS_MAX 256
 #define TRIES_MAX 50
@@ -39,7 +38,7 @@ struct removals *removals_new(void)
 
 void removals_add(struct removals *r, const char *path)
 {
-	if (r->n == PATHS_MAX) /* the next start collects it */
+	if (r->n == PATHS_MAX) /* the next owner collects it when it starts */
 		return;
 	r->tries[r->n] = 0;
 	r->paths[r->n++] = xstrdup(path);
@@ -47,81 +46,85 @@ void removals_add(struct removals *r, const char *path)
 
 /* --- removing -------------------------------------------------------------------------------- */
 
-/*
- * An agent may nest folders as deep as it likes. So nothing here recurses: the folders in a folder are
- * moved up beside it, under new names, until each is empty.
- */
-static int open_folder(int at, const char *name)
+static DIR *removals_open(int at, const char *name)
 {
-	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	return dir;
 }
 
-static void flatten(int top, const char *name, unsigned *serial)
+/* The next entry but "." and "..", NULL after the last. */
+static const char *removals_next(DIR *dir)
 {
-	int fd = open_folder(top, name);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
+	const struct dirent *e = readdir(dir);
 
-	while (dir && (e = readdir(dir))) {
+	while (e && (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0))
+		e = readdir(dir);
+	return e ? e->d_name : NULL;
+}
+
+/*
+ * Removes a folder of `top`. An agent may nest folders as deep as it likes, so nothing here recurses:
+ * folders that are not empty are moved up into `top`, under new names, until each is empty.
+ */
+static void removals_flatten(int top, const char *name, unsigned *serial)
+{
+	DIR *dir = removals_open(top, name);
+	const char *entry;
+
+	while (dir && (entry = removals_next(dir))) {
 		char moved[32];
 
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		if (unlinkat(fd, e->d_name, 0) == 0 || unlinkat(fd, e->d_name, AT_REMOVEDIR) == 0)
+		if (unlinkat(dirfd(dir), entry, 0) == 0 ||
+				unlinkat(dirfd(dir), entry, AT_REMOVEDIR) == 0)
 			continue;
 		snprintf(moved, sizeof(moved), ".gone-%u", (*serial)++);
-		renameat(fd, e->d_name, top, moved);
+		renameat(dirfd(dir), entry, top, moved);
 	}
 	if (dir)
 		closedir(dir);
 	unlinkat(top, name, AT_REMOVEDIR);
 }
 
-/* One pass over the top folder's entries; false once it has none. */
-static bool pass(int top, unsigned *serial)
+static int removals_remove(const char *path)
 {
-	int fd = open_folder(top, ".");
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-	bool any = false;
-
-	while (dir && (e = readdir(dir))) {
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-			continue;
-		any = true;
-		if (unlinkat(top, e->d_name, 0) < 0)
-			flatten(top, e->d_name, serial);
-	}
-	if (dir)
-		closedir(dir);
-	return any;
-}
-
-static int remove_tree(const char *path)
-{
-	auto_close int top = open_folder(AT_FDCWD, path);
-	unsigned serial = 0;
-	unsigned before;
+	auto_close int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	unsigned serial = 0, before;
+	const char *entry;
+	bool any;
 
 	if (top < 0)
 		return errno == ENOENT ? 0 : -errno;
 	do { /* each pass that moves nothing up has emptied all that it can */
+		DIR *dir = removals_open(top, ".");
+
+		any = false;
 		before = serial;
-	} while (pass(top, &serial) && serial != before);
+		while (dir && (entry = removals_next(dir))) {
+			any = true;
+			if (unlinkat(top, entry, 0) < 0)
+				removals_flatten(top, entry, &serial);
+		}
+		if (dir)
+			closedir(dir);
+	} while (any && serial != before);
 	return rmdir(path) < 0 ? -errno : 0;
 }
 
 /* --- the worker ------------------------------------------------------------------------------ */
 
-_Noreturn static void work(const struct removals *r, const struct trees *trees)
+_Noreturn static void removals_work(const struct removals *r, const struct trees *trees)
 {
 	int status = 0;
 
 	if (tree_enter(trees->host, NULL) < 0)
 		_exit(1);
-	close_range(3, ~0U, 0); /* whose end tells others of the nursery's */
+	close_range(3, ~0U, 0); /* sockets whose end tells others that the nursery has ended */
 	for (size_t i = 0; i < r->n; i++)
-		if (remove_tree(r->paths[i]) < 0)
+		if (removals_remove(r->paths[i]) < 0)
 			status = 1;
 	_exit(status);
 }
@@ -136,7 +139,7 @@ int removals_turn(struct removals *r, const struct trees *trees)
 	r->in_worker = r->n;
 	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 	if (pid == 0)
-		work(r, trees);
+		removals_work(r, trees);
 	if (pid < 0)
 		return 0;
 	r->worker = pid;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "inside/tools.h"
+#include "guest/requests.h"
+
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "inside/tools.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,23 +10,23 @@
 #include <unistd.h>
 
 /*
- * The agent's requests: `validate`, `submit` and the editor (tools/aci/request.c) write a byte into a named pipe. Its
- * room is one page, which counts as full with the first byte, so that who asked can wait until it may
- * write again: then the porter has read it, and has told the owner before.
+ * The agent's requests: `validate`, `submit`, the editor and calls (tools/aci/request.c) write a byte into
+ * a named pipe. Its room is one page, which is full with the first byte. So the program can wait until it
+ * may write again: then the porter has read the byte, and has told the owner before.
  *
- * It is no socket. What an agent sends over one may be a descriptor, and to close that can take as long
- * as the agent likes.
+ * It is no socket: an agent could send descriptors over one, and closing one of them can take as long as
+ * the agent likes.
  */
 static const char *const paths[REQUEST_PIPES] = { GUEST_VALIDATE_PIPE, GUEST_SUBMIT_PIPE,
 	GUEST_STATE_PIPE, GUEST_CALL_PIPE };
 
-static int open_pipe(const char *path)
+static int requests_open_pipe(const char *path)
 {
 	auto_close int fd = -1;
 
 	if (mkfifo(path, 0600) < 0)
 		return -errno;
-	/* Open for writing too, or it would tell of every writer that goes. */
+	/* Open for writing, too: else poll() would report each writer that closes it. */
 	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fcntl(fd, F_SETPIPE_SZ, 1) < 0 || fchmod(fd, 0622) < 0)
 		return -errno;
@@ -35,7 +36,7 @@ static int open_pipe(const char *path)
 int requests_open(int pipes[REQUEST_PIPES], struct fh_error *err)
 {
 	for (size_t i = 0; i < REQUEST_PIPES; i++) {
-		pipes[i] = open_pipe(paths[i]);
+		pipes[i] = requests_open_pipe(paths[i]);
 		if (pipes[i] < 0)
 			return error_set(err, -pipes[i], "make '%s'", paths[i]);
 	}

@@ -2,7 +2,7 @@
 #include "base/fd.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "guest/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,20 +16,14 @@
 #include <unistd.h>
 
 /*
- * The nursery's tree, built once per owner in a file system of its own:
- *
- *   /root    what every sandbox sees: listed paths of the host, a few files of /etc, devices
- *   /layers  starting files, a folder per layer        /binds  a mount per bound path
- *   /names   files of /etc for sandboxes with the host's network
- *   /proc    the host's (for uid_map; a sandbox mounts its own)
- *   /next /files  where a clone builds its own root and file system
- *
- * The root lists what may be seen; what is not listed does not exist in it.
+ * The nursery's tree (tree.h), built once per owner in a file system of its own. Its /root shows listed
+ * paths of the host, a few files of /etc, and devices. Nothing else of the host exists in it. Its /proc is
+ * the host's, for uid_map: a sandbox mounts its own.
  */
 
-#define BASE "/sys" /* covered by the tree while it is built: nothing of ours lies there */
+#define BASE "/sys" /* the tree covers it while it is built: no file of ours lies there */
 
-/* Files of /etc that programs need, as they are. */
+/* The host's files of /etc that programs need. */
 static const char *const etc_files[] = {
 	"ld.so.cache",
 	"ld.so.conf",
@@ -47,7 +41,7 @@ static const char *const etc_files[] = {
 	"papersize",
 };
 
-/* And folders, bound. */
+/* The host's folders of /etc that programs need. They are bound. */
 static const char *const etc_folders[] = {
 	"alternatives",
 	"ssl",
@@ -59,26 +53,26 @@ static const char *const etc_folders[] = {
 	"vulkan",
 };
 
-#define OWN_HOST "127.0.1.1 fumehood\n" /* a sandbox's own name, by any network */
+#define OWN_HOST "127.0.1.1 fumehood\n" /* a sandbox' own name, with any network */
 
-/* Those that would tell of the machine, in our words. */
+/* The host's files of /etc with these names would tell of the machine. */
 static const struct {
 	const char *path, *text;
 } own_files[] = {
-	{ "etc/passwd",
+	{ "root/etc/passwd",
 			"root:x:0:0:root:/root:/usr/sbin/nologin\n"
 			"agent:x:1000:1000:agent:/home/agent:/bin/bash\n"
 			"nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n" },
-	{ "etc/group", "root:x:0:\ntty:x:5:\nagent:x:1000:\nnogroup:x:65534:\n" },
-	{ "etc/nsswitch.conf",
+	{ "root/etc/group", "root:x:0:\ntty:x:5:\nagent:x:1000:\nnogroup:x:65534:\n" },
+	{ "root/etc/nsswitch.conf",
 			"passwd: files\ngroup: files\nhosts: files dns\n"
 			"services: files\nprotocols: files\n" },
-	{ "etc/hostname", "fumehood\n" },
-	{ "etc/hosts", "127.0.0.1 localhost\n" OWN_HOST "::1 localhost\n" },
-	{ "etc/resolv.conf", "" },
+	{ "root/etc/hostname", "fumehood\n" },
+	{ "root/etc/hosts", "127.0.0.1 localhost\n" OWN_HOST "::1 localhost\n" },
+	{ "root/etc/resolv.conf", "" },
 };
 
-/* And the machine's, for sandboxes with its network: mounts.c puts them over ours. */
+/* The host's files, for sandboxes with its network: mounts.c puts them over ours. */
 static const char *const name_files[] = { "hosts", "resolv.conf" };
 
 static const char *const folders[] = {
@@ -136,43 +130,50 @@ int rootfs_open_tree(const char *source, enum bind_use use, struct fh_error *err
 	return take_fd(&tree);
 }
 
-static int attach(int tree, const char *target, struct fh_error *err)
+static int rootfs_attach(int tree, const char *target, struct fh_error *err)
 {
 	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
 		return error_set(err, errno, "mount '%s'", target);
 	return 0;
 }
 
-static int make_file(const char *path, mode_t mode, struct fh_error *err)
+static int rootfs_make_file(const char *path, mode_t mode, struct fh_error *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
 
 	return fd < 0 ? error_set(err, errno, "create '%s'", path) : fd;
 }
 
-static int bind_folder_or_file(
-		const char *source, const char *target, const struct stat *st, struct fh_error *err)
+/* Binds a file or device into the root. */
+static int rootfs_bind_file(
+		const char *source, const char *target, enum bind_use use, struct fh_error *err)
 {
-	auto_close int tree = rootfs_open_tree(source, BIND_READ_ONLY, err);
+	auto_close int tree = rootfs_open_tree(source, use, err);
 	auto_close int file = -1;
 
 	if (tree < 0)
 		return tree;
-	if (S_ISDIR(st->st_mode)) {
-		int r = path_mkdirs(target, 0755, err);
-
-		if (r < 0)
-			return r;
-	} else {
-		file = make_file(target, 0644, err);
-		if (file < 0)
-			return file;
-	}
-	return attach(tree, target, err);
+	file = rootfs_make_file(target, use == BIND_DEVICE ? 0666 : 0644, err);
+	if (file < 0)
+		return file;
+	return rootfs_attach(tree, target, err);
 }
 
-/* A path of the host at the same place in the root: a link as a link, the rest bound. */
-static int add_root(const char *path, struct fh_error *err)
+static int rootfs_bind_folder(const char *source, const char *target, struct fh_error *err)
+{
+	auto_close int tree = rootfs_open_tree(source, BIND_READ_ONLY, err);
+	int r;
+
+	if (tree < 0)
+		return tree;
+	r = path_mkdirs(target, 0755, err);
+	if (r < 0)
+		return r;
+	return rootfs_attach(tree, target, err);
+}
+
+/* Shows a path of the host at the same place in the root: a link is copied, all else is bound. */
+static int rootfs_add(const char *path, struct fh_error *err)
 {
 	char target[PATH_MAX], link[PATH_MAX];
 	struct stat st;
@@ -181,8 +182,10 @@ static int add_root(const char *path, struct fh_error *err)
 	snprintf(target, sizeof(target), "root%s", path);
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : error_set(err, errno, "look at '%s'", path);
+	if (S_ISDIR(st.st_mode))
+		return rootfs_bind_folder(path, target, err);
 	if (!S_ISLNK(st.st_mode))
-		return bind_folder_or_file(path, target, &st, err);
+		return rootfs_bind_file(path, target, BIND_READ_ONLY, err);
 	n = readlink(path, link, sizeof(link) - 1);
 	if (n < 0)
 		return error_set(err, errno, "read link '%s'", path);
@@ -190,8 +193,8 @@ static int add_root(const char *path, struct fh_error *err)
 	return symlink(link, target) < 0 ? error_set(err, errno, "link '%s'", target) : 0;
 }
 
-/* What is missing or not readable on this machine is left out. */
-static void copy_etc_file(const char *name, const char *folder)
+/* Leaves out a file that is missing or not readable on this machine. */
+static void rootfs_copy_etc(const char *name, const char *folder)
 {
 	char source[PATH_MAX], target[PATH_MAX];
 	auto_close int from = -1;
@@ -202,85 +205,66 @@ static void copy_etc_file(const char *name, const char *folder)
 	from = open(source, O_RDONLY | O_CLOEXEC);
 	if (from < 0)
 		return;
-	to = make_file(target, 0644, NULL);
+	to = rootfs_make_file(target, 0644, NULL);
 	if (to >= 0)
 		fd_copy(from, to);
 }
 
-/* The machine's hosts don't know the sandbox's own name, which torchrun asks for. */
-static int add_own_host(struct fh_error *err)
+/* Appends a text to a file, which it makes if it is not there. */
+static int rootfs_write(const char *path, const char *text, struct fh_error *err)
 {
-	static const char text[] = "\n" OWN_HOST;
-	auto_close int fd = open("names/hosts", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 
 	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
-		return error_set(err, errno, "write 'names/hosts'");
+		return error_set(err, errno, "write '%s'", path);
 	return 0;
 }
 
-static int fill_etc(struct fh_error *err)
+static int rootfs_fill_etc(struct fh_error *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int r;
+
+	for (size_t i = 0; i < ARRAY_SIZE(etc_files); i++)
+		rootfs_copy_etc(etc_files[i], "root/etc");
+	for (size_t i = 0; i < ARRAY_SIZE(name_files); i++)
+		rootfs_copy_etc(name_files[i], "names");
+	/* The host's names lack the sandbox' own, which torchrun asks for. */
+	r = rootfs_write("names/hosts", "\n" OWN_HOST, err);
+	for (size_t i = 0; i < ARRAY_SIZE(etc_folders) && r >= 0; i++) {
+		snprintf(path, sizeof(path), "/etc/%s", etc_folders[i]);
+		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+			r = rootfs_add(path, err);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(own_files) && r >= 0; i++)
+		r = rootfs_write(own_files[i].path, own_files[i].text, err);
+	return r;
+}
+
+/* Devices are bound read-only: they can be written to, but their times and mode, which all see, stay. */
+static int rootfs_fill_dev(struct fh_error *err)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(etc_files); i++)
-		copy_etc_file(etc_files[i], "root/etc");
-	for (size_t i = 0; i < ARRAY_SIZE(name_files); i++)
-		copy_etc_file(name_files[i], "names");
-	r = add_own_host(err);
-	for (size_t i = 0; i < ARRAY_SIZE(etc_folders) && r == 0; i++) {
-		char path[PATH_MAX];
-		struct stat st;
+	for (size_t i = 0; i < ARRAY_SIZE(devices) && r >= 0; i++) {
+		char source[64], target[64];
 
-		snprintf(path, sizeof(path), "/etc/%s", etc_folders[i]);
-		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-			r = add_root(path, err);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(own_files) && r == 0; i++) {
-		char path[PATH_MAX];
-		auto_close int fd = -1;
-		size_t n = strlen(own_files[i].text);
-
-		snprintf(path, sizeof(path), "root/%s", own_files[i].path);
-		fd = make_file(path, 0644, err);
-		if (fd < 0)
-			return fd;
-		if (write(fd, own_files[i].text, n) != (ssize_t)n)
-			return error_set(err, errno, "write '%s'", path);
+		snprintf(source, sizeof(source), "/dev/%s", devices[i]);
+		snprintf(target, sizeof(target), "root/dev/%s", devices[i]);
+		r = rootfs_bind_file(source, target, BIND_DEVICE, err);
 	}
 	return r;
 }
 
-/* Read-only: a device is written to all the same, but its times and mode, which all see, stay. */
-static int fill_dev(struct fh_error *err)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
-		char source[64], target[64];
-		auto_close int file = -1, tree = -1;
-		int r;
-
-		snprintf(source, sizeof(source), "/dev/%s", devices[i]);
-		snprintf(target, sizeof(target), "root/dev/%s", devices[i]);
-		file = make_file(target, 0666, err);
-		if (file < 0)
-			return file;
-		tree = rootfs_open_tree(source, BIND_DEVICE, err);
-		if (tree < 0)
-			return tree;
-		r = attach(tree, target, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int add_tools(const struct hello *hello, int from, struct fh_error *err)
+static int rootfs_add_tools(const struct hello *hello, int from, struct fh_error *err)
 {
 	auto_close int to = -1;
 	int r;
 
 	if (from < 0)
 		return 0;
-	to = make_file("root/fumehood/bin/.aci", 0755, err);
+	to = rootfs_make_file("root/fumehood/bin/.aci", 0755, err);
 	if (to < 0)
 		return to;
 	r = fd_copy(from, to);
@@ -300,7 +284,7 @@ static int add_tools(const struct hello *hello, int from, struct fh_error *err)
 }
 
 /* Hides a folder of a listed path under an empty one that nobody may enter. */
-static int cover(const char *path, struct fh_error *err)
+static int rootfs_cover(const char *path, struct fh_error *err)
 {
 	char target[PATH_MAX];
 	struct stat st;
@@ -314,24 +298,27 @@ static int cover(const char *path, struct fh_error *err)
 	return 0;
 }
 
-static int fill_root(const struct hello *hello, int tool, struct fh_error *err)
+static int rootfs_fill(const struct hello *hello, int tool, struct fh_error *err)
 {
 	int r = 0;
 
-	for (const char *const *path = hello->roots; *path && r == 0; path++)
-		r = add_root(*path, err);
-	if (r == 0)
-		r = fill_etc(err);
-	if (r == 0)
-		r = fill_dev(err);
-	if (r == 0)
-		r = add_tools(hello, tool, err);
-	for (const char *const *path = hello->covers; *path && r == 0; path++)
-		r = cover(*path, err);
+	for (const char *const *path = hello->roots; *path && r >= 0; path++)
+		r = rootfs_add(*path, err);
+	if (r < 0)
+		return r;
+	r = rootfs_fill_etc(err);
+	if (r < 0)
+		return r;
+	r = rootfs_fill_dev(err);
+	if (r < 0)
+		return r;
+	r = rootfs_add_tools(hello, tool, err);
+	for (const char *const *path = hello->covers; *path && r >= 0; path++)
+		r = rootfs_cover(*path, err);
 	return r;
 }
 
-static int make_skeleton(struct fh_error *err)
+static int rootfs_make_skeleton(struct fh_error *err)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++)
 		if (mkdir(folders[i], 0755) < 0)
@@ -344,8 +331,8 @@ static int make_skeleton(struct fh_error *err)
 	return 0;
 }
 
-/* The shared root becomes a mount of its own, so that a clone binds it with all that is in it. */
-static int seal_root(struct fh_error *err)
+/* Makes the shared root a mount, so that a clone binds it with all mounts in it. */
+static int rootfs_seal(struct fh_error *err)
 {
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
 				MOUNT_ATTR_NODEV };
@@ -357,22 +344,13 @@ static int seal_root(struct fh_error *err)
 	return 0;
 }
 
-/* An overlay's upper needs user.* attributes: tmpfs takes them from kernel 6.6 on. */
-static uint8_t probe(void)
-{
-	bool overlay = setxattr("/files", "user.fumehood", "1", 1, 0) == 0;
-
-	removexattr("/files", "user.fumehood");
-	return overlay ? NURSERY_CAN_OVERLAY : 0;
-}
-
 int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err)
 {
 	auto_close int tool = -1;
 	int r;
 
 	if (hello->tool) {
-		tool = open(hello->tool, O_RDONLY | O_CLOEXEC); /* it may lie in BASE */
+		tool = open(hello->tool, O_RDONLY | O_CLOEXEC); /* now: it may lie in BASE */
 		if (tool < 0)
 			return error_set(err, errno, "open '%s'", hello->tool);
 	}
@@ -380,17 +358,21 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 		return error_set(err, errno, "mount a tmpfs");
 	if (chdir(BASE) < 0)
 		return error_set(err, errno, "enter '%s'", BASE);
-	r = make_skeleton(err);
-	if (r == 0)
-		r = fill_root(hello, tool, err);
-	if (r == 0)
-		r = seal_root(err);
+	r = rootfs_make_skeleton(err);
+	if (r < 0)
+		return r;
+	r = rootfs_fill(hello, tool, err);
+	if (r < 0)
+		return r;
+	r = rootfs_seal(err);
 	if (r < 0)
 		return r;
 	if (syscall(SYS_pivot_root, ".", ".") < 0)
 		return error_set(err, errno, "pivot to the new root");
 	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return error_set(err, errno, "leave the old root");
-	*out_can = probe();
+	/* An overlay's upper needs user.* attributes: tmpfs takes them from kernel 6.6 on. */
+	*out_can = setxattr("/files", "user.fumehood", "1", 1, 0) == 0 ? NURSERY_CAN_OVERLAY : 0;
+	removexattr("/files", "user.fumehood");
 	return 0;
 }

@@ -75,7 +75,7 @@ static const void *get_block(struct wire *w, uint32_t *out_n)
 }
 
 /* What every get ends with: a bad or oversized message leaves nothing behind. */
-static int finish(const struct wire *w)
+static int proto_finish(const struct wire *w)
 {
 	return wire_done(w) ? 0 : -EPROTO;
 }
@@ -107,7 +107,7 @@ int hello_get(struct wire *w, struct hello *out)
 	h.judged_filter = get_block(w, &h.judged_filter_bytes);
 	h.tool = get_optional(w, GUEST_PATH_MAX);
 	h.tool_names = get_list(w, GUEST_BINDS_MAX);
-	r = finish(w);
+	r = proto_finish(w);
 	if (r < 0)
 		hello_release(&h);
 	else
@@ -167,7 +167,7 @@ int layer_get(struct wire *w, struct layer *out)
 		entries[i].read_only = wire_get_u8(w);
 		entries[i].folders_only = wire_get_u8(w);
 	}
-	r = finish(w);
+	r = proto_finish(w);
 	if (r < 0)
 		layer_release(&l);
 	else
@@ -244,7 +244,7 @@ int plan_get(struct wire *w, struct plan *out)
 	p.disk_files = wire_get_u64(w);
 	p.processes = wire_get_u64(w);
 	p.memory_bytes = wire_get_u64(w);
-	r = finish(w);
+	r = proto_finish(w);
 	if (r < 0)
 		plan_release(&p);
 	else
@@ -329,7 +329,7 @@ int init_run_get(struct wire *w, struct init_run *out)
 		run.env = get_list(w, GUEST_ENV_MAX);
 	if (!run.argv[0])
 		w->bad = true;
-	r = finish(w);
+	r = proto_finish(w);
 	if (r < 0)
 		init_run_release(&run);
 	else

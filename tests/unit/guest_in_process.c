@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "inside/places.h"
 #include "base/scope.h"
-#include "guest/guest.h"
+#include "guest/start.h"
 
 #include <errno.h>
 #include <fcntl.h>

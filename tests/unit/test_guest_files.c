@@ -4,7 +4,9 @@
 #include "base/fd.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "guest/guest.h"
+#include "guest/files.h"
+#include "guest/start.h"
+#include "guest/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
