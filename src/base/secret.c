@@ -117,17 +117,13 @@ void secret_key(const struct secret *secret, const char *purpose, const char *wh
 		const char *which, char out_hex[SHA256_HEX_BYTES])
 {
 	uint8_t digest[SHA256_BYTES];
-	struct sha256 h;
+	struct hmac h;
 
-	sha256_init(&h);
-	sha256_add_str(&h, purpose);
-	sha256_add(&h, secret->bytes, sizeof(secret->bytes));
-	sha256_add_str(&h, what);
-	sha256_add_str(&h, which);
-	/* An inner and an outer hash: what comes out can't be lengthened into another key. */
-	sha256_end(&h, digest);
-	sha256_init(&h);
-	sha256_add(&h, digest, sizeof(digest));
-	sha256_end(&h, digest);
+	hmac_init(&h, secret->bytes, sizeof(secret->bytes));
+	sha256_add_str(&h.inner, SECRET_KEY_LABEL);
+	sha256_add_str(&h.inner, purpose);
+	sha256_add_str(&h.inner, what);
+	sha256_add_str(&h.inner, which);
+	hmac_end(&h, digest);
 	sha256_hex(digest, out_hex);
 }

@@ -23,8 +23,13 @@ int secret_load(const char *state_dir, struct secret *out, struct fh_error *err)
 /* The same, but -ENOENT when there is none yet. */
 int secret_read(const char *state_dir, struct secret *out, struct fh_error *err);
 
-/* A key of 32 bytes as hexadecimal: a hash of the secret and of all three texts, from which neither
- * the secret nor another key can be told. */
+/* How keys are derived. Increment it when that changes: a record of a run has it, and a replay warns
+ * if the record has another. In version 1 keys were plain hashes. */
+#define SECRET_KEYS_VERSION 2
+#define SECRET_KEY_LABEL "fumehood key 2"
+
+/* Derives a key of 32 bytes, as hexadecimal: HMAC-SHA-256 with the secret of the label and all three
+ * texts. It tells neither the secret nor another key. */
 void secret_key(const struct secret *secret, const char *purpose, const char *what,
 		const char *which, char out_hex[SHA256_HEX_BYTES]);
 

@@ -165,6 +165,36 @@ void sha256_end(struct sha256 *h, uint8_t digest[SHA256_BYTES])
 		digest[i] = (uint8_t)(h->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
+void hmac_init(struct hmac *h, const void *key, size_t n)
+{
+	uint8_t pad[sizeof(h->outer_pad)] = { 0 };
+
+	if (n > sizeof(pad)) {
+		sha256_init(&h->inner);
+		sha256_add(&h->inner, key, n);
+		sha256_end(&h->inner, pad);
+	} else if (n) {
+		memcpy(pad, key, n);
+	}
+	for (size_t i = 0; i < sizeof(pad); i++) {
+		h->outer_pad[i] = pad[i] ^ 0x5c;
+		pad[i] ^= 0x36;
+	}
+	sha256_init(&h->inner);
+	sha256_add(&h->inner, pad, sizeof(pad));
+	explicit_bzero(pad, sizeof(pad));
+}
+
+void hmac_end(struct hmac *h, uint8_t digest[SHA256_BYTES])
+{
+	sha256_end(&h->inner, digest);
+	sha256_init(&h->inner);
+	sha256_add(&h->inner, h->outer_pad, sizeof(h->outer_pad));
+	sha256_add(&h->inner, digest, SHA256_BYTES);
+	sha256_end(&h->inner, digest);
+	explicit_bzero(h, sizeof(*h));
+}
+
 void sha256_hex(const uint8_t digest[SHA256_BYTES], char hex[SHA256_HEX_BYTES])
 {
 	for (int i = 0; i < SHA256_BYTES; i++)

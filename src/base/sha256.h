@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * SHA-256 (FIPS 180-4), for hashes of inputs and for deriving seeds. Not for secrets: it takes no
- * care about timing.
+ * SHA-256 (FIPS 180-4), for hashes of files and inputs. A key is derived with HMAC, below. Neither is
+ * safe from an attacker who measures their time.
  */
 #define SHA256_BYTES 32
 #define SHA256_HEX_BYTES 65 /* with the NUL */
@@ -31,6 +31,20 @@ void sha256_end(struct sha256 *h, uint8_t digest[SHA256_BYTES]);
 void sha256_hex(const uint8_t digest[SHA256_BYTES], char hex[SHA256_HEX_BYTES]);
 /* Both: ends it and writes the digest in hexadecimal. */
 void sha256_end_hex(struct sha256 *h, char hex[SHA256_HEX_BYTES]);
+
+/*
+ * HMAC-SHA-256 (RFC 2104): a hash that depends on a secret key, for deriving keys. Add the message
+ * to `inner` with sha256_add() and sha256_add_str().
+ */
+struct hmac {
+	struct sha256 inner;
+	uint8_t outer_pad[64];
+};
+
+void hmac_init(struct hmac *h, const void *key, size_t n);
+
+/* Wipes h, which is derived from the key. */
+void hmac_end(struct hmac *h, uint8_t digest[SHA256_BYTES]);
 
 /* Hash of a regular file's contents, as lower-case hexadecimal. */
 int sha256_file(const char *path, char hex[SHA256_HEX_BYTES], struct fh_error *err);

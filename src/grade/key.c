@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "grade/key.h"
 
+#include <string.h>
+
 void judge_key(const struct secret *secret, const char *task_hash, const struct sha256 *history,
 		char out_hex[SHA256_HEX_BYTES])
 {
@@ -14,10 +16,12 @@ void judge_key(const struct secret *secret, const char *task_hash, const struct 
 void judge_key_of(const char *grading_key, const uint8_t submission[SHA256_BYTES],
 		char out_hex[SHA256_HEX_BYTES])
 {
-	struct sha256 h;
+	uint8_t digest[SHA256_BYTES];
+	struct hmac h;
 
-	sha256_init(&h);
-	sha256_add_str(&h, grading_key);
-	sha256_add(&h, submission, SHA256_BYTES);
-	sha256_end_hex(&h, out_hex);
+	hmac_init(&h, grading_key, strlen(grading_key));
+	sha256_add_str(&h.inner, SECRET_KEY_LABEL);
+	sha256_add(&h.inner, submission, SHA256_BYTES);
+	hmac_end(&h, digest);
+	sha256_hex(digest, out_hex);
 }

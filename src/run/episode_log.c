@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/secret.h"
 #include "trajectory/run_dir.h"
 
 #include <errno.h>
@@ -167,6 +168,17 @@ void episode_log_changed(struct episode_log *l, const struct episode_log_change 
 			arena_printf(&r.arena,
 					"the %s's files have changed since the run was recorded",
 					change->what));
+}
+
+void episode_log_other_keys(struct episode_log *l, int64_t recorded)
+{
+	struct log_record r = episode_log_record(l);
+
+	episode_log_add_int(&r, "recorded_keys", recorded);
+	episode_log_add_int(&r, "keys", SECRET_KEYS_VERSION);
+	episode_log_write(l, &r, LOG_WARN,
+			"scores and made data may differ from the record, because keys are derived in "
+			"another way since");
 }
 
 void episode_log_resumed(struct episode_log *l, size_t different)

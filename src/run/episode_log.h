@@ -43,6 +43,8 @@ struct episode_log_change {
 	const char *recorded, *now; /* hashes */
 };
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change);
+/* The run was recorded with another SECRET_KEYS_VERSION. */
+void episode_log_other_keys(struct episode_log *l, int64_t recorded);
 /* All recorded steps were played again; `different` observations were not as recorded. */
 void episode_log_resumed(struct episode_log *l, size_t different);
 void episode_log_action(struct episode_log *l, const char *action);

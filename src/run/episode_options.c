@@ -104,6 +104,14 @@ int episode_python(const char *spec, struct arena *arena, const char **out, stru
 	return r;
 }
 
+int64_t episode_recorded_keys(const struct pyjson *open)
+{
+	int64_t version = 1; /* version 1 was not recorded */
+
+	pyjson_i64(pyjson_get(open, "keys"), &version);
+	return open ? version : 0;
+}
+
 uint64_t episode_recorded_salt(const struct pyjson *reset)
 {
 	int64_t salt;

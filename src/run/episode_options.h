@@ -45,6 +45,9 @@ void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
  * -EINVAL, -ENOENT. */
 int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err);
 
+/* How a run derived its keys, from its "open" event: a value for SECRET_KEYS_VERSION; 0: NULL was given. */
+int64_t episode_recorded_keys(const struct pyjson *open);
+
 /* The judge's salt of a recorded "reset" event; 0: the event has none. */
 uint64_t episode_recorded_salt(const struct pyjson *reset);
 

@@ -103,6 +103,7 @@ static int past_read(struct run_past *p, double cost_limit, struct fh_error *err
 		p->number = (int)number;
 	p->task_hash = past_opened(p, "task_hash");
 	p->agent_hash = past_opened(p, "agent_hash");
+	p->keys = episode_recorded_keys(p->recorded.open);
 	p->memory = arena_printf(&p->arena, "%s/%s", p->dir, RUN_MEMORY_FILE);
 	return 0;
 }

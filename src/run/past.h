@@ -21,6 +21,7 @@ struct run_past {
 	struct agent_past messages; /* that hold */
 	struct chat_stats spent;    /* on them */
 	const char *task_hash, *agent_hash;
+	int64_t keys;       /* see episode_recorded_keys() */
 	const char *memory; /* a file: what the agent's began as, if it is there */
 };
 

@@ -220,6 +220,7 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 		.reward = episode_rewards[o->episode.reward],
 		.task_hash = plan->past.task_hash,
 		.agent_hash = plan->past.agent_hash,
+		.keys = plan->past.keys,
 		.past = plan->past.dir ? &plan->past : NULL,
 		.human_in = o->human_in,
 		.human_out = o->human_out,

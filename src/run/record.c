@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "env/memory.h"
 #include "run/args.h"
@@ -122,6 +123,8 @@ int run_record_open(
 	episode_log_begun(&r->log, start->model, p->seed, info->max_steps);
 	record_log_change(r, "task", p->task_hash, info->task_hash);
 	record_log_change(r, "agent", p->agent_hash, o.agent_hash);
+	if (p->keys && p->keys != SECRET_KEYS_VERSION)
+		episode_log_other_keys(&r->log, p->keys);
 	return 0;
 }
 

@@ -89,6 +89,7 @@ int replay_play(struct replay *r, int stop_fd, struct fh_error *err)
 		.reward = episode_rewards[r->reward],
 		.seed = r->seed,
 		.task_hash = r->options->task ? NULL : r->task_hash,
+		.keys = r->options->task ? 0 : r->keys,
 		.agent_hash = r->options->agent ? NULL : r->agent_hash,
 		.stop_fd = -1,
 	};

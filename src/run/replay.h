@@ -40,6 +40,7 @@ struct replay {
 	const char *agent_spec;             /* NULL: none led it */
 	const char *web_hosts;              /* of the record; NULL: it does not say */
 	const char *task_hash, *agent_hash; /* the same */
+	int64_t keys;                       /* see episode_recorded_keys() */
 	bool is_next;        /* others were prepared before: some warnings are said once */
 	bool place_is_known; /* whether its task is of a checkout, or ours */
 	uint64_t seed;

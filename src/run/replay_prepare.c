@@ -41,6 +41,7 @@ static void replay_take_open(struct replay *r, const struct pyjson *event)
 			*variant ? ":" : "", variant);
 	r->task_hash = arena_strdup(&r->arena, pyjson_text(pyjson_get(event, "task_hash")));
 	r->agent_hash = arena_strdup(&r->arena, pyjson_text(pyjson_get(event, "agent_hash")));
+	r->keys = episode_recorded_keys(event);
 	r->agent_spec = agent ? arena_strdup(&r->arena, agent) : NULL;
 	if (pyjson_i64(pyjson_get(event, "max_steps"), &max_steps) && max_steps > 0 &&
 			max_steps <= STEPS_MAX)

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/secret.h"
 #include "base/str.h"
 #include "trajectory/event_log.h"
 #include "trajectory/export.h"
@@ -78,6 +79,7 @@ static void put_open(struct recorder *r, const struct recorder_options *o)
 
 	pyjson_put_i64(&w, "format", 1);
 	pyjson_put_text(&w, "version", FUMEHOOD_VERSION);
+	pyjson_put_i64(&w, "keys", SECRET_KEYS_VERSION);
 	pyjson_put_text(&w, "task", o->env->task);
 	pyjson_put_text(&w, "variant", o->env->variant);
 	pyjson_put_text(&w, "task_hash", o->env->task_hash);

@@ -327,6 +327,26 @@ def test_an_agent_that_has_changed_is_said(fumehood, serve):  # noqa: F811
     assert "have changed" not in fumehood(*again, "--agent", agent).stderr
 
 
+def test_keys_that_were_derived_in_another_way(fumehood, serve):  # noqa: F811
+    server = serve([act("ls"), [{"status": 500}, act("submit")]])
+    url = ("--url", server.url + "/v1", "--api-key", "k", "--retries", 0)
+    fumehood(
+        *("run", "--tasks-dir", TASKS, "--task", "rows", "--model", "openai:m", *url),
+        *("--out", fumehood.out),
+        status=1,
+    )
+    (log,) = fumehood.out.glob("*/events.jsonl")
+    sentence = "because keys are derived in another way since"
+    again = ("replay", "--out", fumehood.folder / "again", log.parent)
+    assert sentence not in fumehood(*again).stderr
+    text = log.read_text()
+    assert '"keys":2,' in text
+    log.write_text(text.replace('"keys":2,', "", 1))
+    for done in (fumehood(*again), fumehood("run", "--resume", log.parent, *url)):
+        assert done.stderr.count(sentence) == 1 and "recorded_keys=1 keys=2" in done.stderr
+    assert sentence not in fumehood(*again, "--task", "rows").stderr
+
+
 def test_a_task_that_has_changed_is_said(fumehood, serve):  # noqa: F811
     tasks = fumehood.folder / "tasks"
     shutil.copytree(TASKS / "rows", tasks / "rows")

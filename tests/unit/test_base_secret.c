@@ -88,7 +88,9 @@ static void test_keys(void **state)
 	secret_key(&one, "a", "", "bc", keys[4]);
 	secret_key(&one, "a", "b", "c", again);
 	assert_string_equal(keys[0], again);
-	assert_int_equal(strlen(again), 64);
+	/* Made with Python's hmac. Another value wants another SECRET_KEYS_VERSION. */
+	assert_string_equal(
+			again, "c3eaef740c692b7cd5b1ca052a041731b32e57777051a044eb10b10ccbe998a3");
 	for (int i = 0; i < 5; i++)
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(keys[i], keys[k]);

@@ -86,6 +86,57 @@ static void test_strings_keep_apart(void **state)
 	}
 }
 
+/* Test cases 1 to 4, 6 and 7 of RFC 4231. A key of one byte repeats it. */
+static const struct {
+	const char *key;
+	size_t n_key;
+	const char *message;
+	const char *hex;
+} hmac_vectors[] = {
+	{ "\x0b", 20, "Hi There",
+			"b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7" },
+	{ "Jefe", 4, "what do ya want for nothing?",
+			"5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+	{ "\xaa", 20,
+			"\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd"
+			"\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd"
+			"\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd\xdd",
+			"773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe" },
+	{ "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10\x11\x12\x13\x14\x15"
+	  "\x16\x17\x18\x19",
+			25,
+			"\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd"
+			"\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd"
+			"\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd\xcd",
+			"82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b" },
+	{ "\xaa", 131, "Test Using Larger Than Block-Size Key - Hash Key First",
+			"60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54" },
+	{ "\xaa", 131,
+			"This is a test using a larger than block-size key and a larger than "
+			"block-size data. The key needs to be hashed before being used by the HMAC "
+			"algorithm.",
+			"9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2" },
+};
+
+static void test_hmac(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(hmac_vectors); i++) {
+		const char *one = hmac_vectors[i].key;
+		uint8_t key[131], digest[SHA256_BYTES];
+		char hex[SHA256_HEX_BYTES];
+		struct hmac h;
+
+		for (size_t k = 0; k < hmac_vectors[i].n_key; k++)
+			key[k] = (uint8_t)one[k % strlen(one)];
+		hmac_init(&h, key, hmac_vectors[i].n_key);
+		sha256_add(&h.inner, hmac_vectors[i].message, strlen(hmac_vectors[i].message));
+		hmac_end(&h, digest);
+		sha256_hex(digest, hex);
+		assert_string_equal(hex, hmac_vectors[i].hex);
+	}
+}
+
 static void test_files(void **state)
 {
 	char dir[] = "/tmp/test_base_sha256.XXXXXX";
@@ -115,6 +166,7 @@ int main(void)
 		cmocka_unit_test(test_vectors),
 		cmocka_unit_test(test_a_million),
 		cmocka_unit_test(test_strings_keep_apart),
+		cmocka_unit_test(test_hmac),
 		cmocka_unit_test(test_files),
 	};
 
