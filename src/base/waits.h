@@ -2,16 +2,21 @@
 #ifndef BASE_WAITS_H
 #define BASE_WAITS_H
 
+#include <assert.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /*
- * What something that is under way waits for: descriptors to become readable (or writable), and a
- * time. A thing with a pollable form has `x_waits(x, &waits)`, which adds its own, and
- * `x_advance(x)`, which is called when any of them came, does what can be done without blocking, and
- * says whether it is over. A spurious call does no harm.
+ * The descriptors and the deadline that an unfinished operation waits for. An operation x has
+ *
+ * - `x_waits(x, &waits)`, which adds its own descriptors and deadline;
+ * - `x_advance(x)`, which does what it can without blocking, and returns true once x is finished.
+ *   Call it when any of the descriptors is ready or the deadline is over. Other calls do no harm.
  */
+
+/* Each operation adds a fixed number. A grading adds the most: two descriptors of the episode's
+ * sandbox, and two of each program's. */
 #define WAITS_MAX 16
 
 struct waits {
@@ -27,8 +32,10 @@ struct waits {
 
 static inline void waits_add(struct waits *w, int fd, short events)
 {
-	if (fd >= 0 && w->n < WAITS_MAX)
-		w->fds[w->n++] = (struct pollfd){ .fd = fd, .events = events };
+	if (fd < 0)
+		return;
+	assert(w->n < WAITS_MAX);
+	w->fds[w->n++] = (struct pollfd){ .fd = fd, .events = events };
 }
 
 static inline void waits_until(struct waits *w, int64_t deadline_ns)
@@ -37,7 +44,7 @@ static inline void waits_until(struct waits *w, int64_t deadline_ns)
 		w->deadline_ns = deadline_ns;
 }
 
-/* Blocks until one of them comes. EINTR ends it too. */
+/* Blocks until a descriptor is ready, the deadline is over, or a signal comes. */
 void waits_poll(struct waits *w);
 
 #endif
