@@ -435,7 +435,7 @@ static int run_bench(struct command_context *ctx)
 
 static const struct cmd_option options[] = {
 	{ "only", 0, OPTION_LIST, FIELD(only), "NAME,...",
-			"what to measure, of reset, step, teardown, validate_csv, tools, agent, alive, soak" },
+			"figures to measure: reset, step, teardown, validate_csv, tools, agent, alive, soak" },
 	{ "n", 'n', OPTION_INT, FIELD(n), "N", "samples of a figure", .preset = "500", .min = 1,
 			.max = 100000 },
 	{ "alive", 0, OPTION_LIST, FIELD(alive), "N,...",
@@ -448,9 +448,8 @@ const struct command command_bench = {
 	.name = "bench",
 	.summary = "this machine's figures, each beside its floor",
 	.about = "Measures a reset, a step, a teardown and a validate, and then with many episodes "
-		 "alive, on " BENCH_TASK
-		 ". A floor is what the kernel and bash alone take for the same, "
-		 "measured in turn with it by a bare program. docs/performance.md says how to read it.",
+		 "alive, on " BENCH_TASK ". A floor is the time of the kernel and bash alone, "
+		 "measured in turns by a bare program. docs/performance.md says how to read it.",
 	.examples = "fumehood bench                            # everything, in a minute or two\n"
 		    "fumehood bench --only reset,step --json   # two figures, for a program\n"
 		    "fumehood bench --only alive --alive 1,50  # what fifty episodes cost each other",

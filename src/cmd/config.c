@@ -83,7 +83,7 @@ static int run_config_docs(struct command_context *ctx)
 
 static const struct command command_config_docs = {
 	.name = "docs",
-	.summary = "the keys of files in YAML, as Markdown",
+	.summary = "print the keys of YAML files, as Markdown",
 	.arguments = "[STRUCT]",
 	.max_args = 1,
 	.about = "With --json a line for each struct: name, help, and keys with name, takes, default, "
@@ -96,6 +96,6 @@ static const struct command *const commands[] = { &command_config_docs, NULL };
 
 const struct command command_config = {
 	.name = "config",
-	.summary = "what files in YAML may say",
+	.summary = "explain YAML files",
 	.commands = commands,
 };

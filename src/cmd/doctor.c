@@ -455,8 +455,8 @@ static int run_doctor(struct command_context *ctx)
 
 const struct command command_doctor = {
 	.name = "doctor",
-	.summary = "what this machine can do, and what is missing",
-	.about = "Tries each thing that a sandbox needs. FAIL: no episode can run until it is mended. "
-		 "less: episodes run, with what the line says.",
+	.summary = "check what this machine can do",
+	.about = "Tries each thing that a sandbox needs. FAIL: no episode can run until it is fixed. less: "
+		 "episodes run, with the restriction in the line.",
 	.run = run_doctor,
 };

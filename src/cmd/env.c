@@ -44,31 +44,32 @@ static int run_env(struct command_context *ctx)
 #define FIELD(f) offsetof(struct env_command, f)
 
 static const struct cmd_option options[] = {
-	{ "task", 0, OPTION_TEXT, FIELD(server.task), "T[:V]", "which task", .heading = "Episode" },
+	{ "task", 0, OPTION_TEXT, FIELD(server.task), "T[:V]", "task", .heading = "Episode" },
 	EPISODE_OPTIONS(FIELD(server.episode)),
 	{ "gpus", 0, OPTION_LIST, FIELD(server.gpus), "N,...",
-			"NVIDIA's GPUs that its episodes have, 2 for /dev/nvidia2, and no other run "
+			"NVIDIA GPUs of the episodes, 2 for /dev/nvidia2, which no other run has "
 			"meanwhile" },
 	{ "out", 0, OPTION_TEXT, FIELD(server.out), "DIR",
 			"record each episode in a folder beneath DIR", .heading = "Record" },
-	{ "suffix", 0, OPTION_TEXT, FIELD(server.suffix), "TEXT", "end of those folders' names" },
+	{ "suffix", 0, OPTION_TEXT, FIELD(server.suffix), "TEXT", "end of the folders' names" },
 	LOG_OPTIONS(FIELD(log)),
 	{},
 };
 
 const struct command command_env = {
 	.name = "env",
-	.summary = "one environment over standard input and output, in JSON lines",
+	.summary = "serve an environment over standard input and output, in JSON lines",
 	.about = "Reads one JSON object per line and answers each with one, in order:\n"
 		 "{\"op\":\"reset\",\"seed\":0} gives observation and info;\n"
 		 "{\"op\":\"step\",\"action\":\"ls\",\"timeout_s\":25} gives observation, reward, "
 		 "terminated, truncated and info;\n"
-		 "{\"op\":\"close\"} gives {\"closed\":true} and ends, as the end of input does, and INT, TERM, "
-		 "HUP and QUIT, with exit status 0: a record that goes on is ended with early_exit.\n"
-		 "What is wrong gives {\"error\":{\"code\":...,\"message\":...}}, with a code of bad_json, "
-		 "too_long, unknown_op, bad_argument, not_reset, episode_over or failed, and the "
-		 "episode goes on. Nothing else is printed on standard output.\n"
-		 "A reset without a seed gets --seed the first time, and then the number after the last.",
+		 "{\"op\":\"close\"} gives {\"closed\":true} and ends the program.\n"
+		 "The end of input closes too, and so do the signals INT, TERM, HUP and QUIT. The exit "
+		 "status is then 0, and an unfinished record ends with early_exit.\n"
+		 "An invalid request gives {\"error\":{\"code\":...,\"message\":...}}, and the episode goes "
+		 "on. Codes: bad_json, too_long, unknown_op, bad_argument, not_reset, episode_over, "
+		 "failed. Standard output has only answers.\n"
+		 "The first reset without a seed gets --seed, and each later one the number after the last.",
 	.options = options,
 	.options_size = sizeof(struct env_command),
 	.examples = "fumehood env --task battleOfSexes --max-steps 20\n"

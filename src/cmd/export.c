@@ -77,9 +77,8 @@ const struct command command_export = {
 	.arguments = "RUN...",
 	.min_args = 1,
 	.max_args = 1000000,
-	.about = "Reads events.jsonl in the folder of each run and writes <task>.traj and results.json "
-		 "beside it, as they are written when a run ends. For runs that were killed, or while "
-		 "they still go on.",
+	.about = "Writes <task>.traj and results.json from events.jsonl, as the end of a run does. RUN is "
+		 "the folder of a run. It may have been killed, or still go on.",
 	.examples = "fumehood export trajectories/me/*_run_0",
 	.run = run_export,
 };

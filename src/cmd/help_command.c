@@ -14,13 +14,13 @@ struct help_options {
 #define FIELD(f) offsetof(struct help_options, f)
 static const struct cmd_option options[] = {
 	{ "markdown", 0, OPTION_FLAG, FIELD(markdown),
-			.help = "every command and option as one Markdown page" },
+			.help = "print every command and option as one Markdown page" },
 	{ "man", 0, OPTION_TEXT, FIELD(man), "DIR",
 			"write fumehood.1 and a manual page of each command into this folder" },
 	{ "completion", 0, OPTION_CHOICE, FIELD(completion), .choices = completion_shells,
-			.help = "the program by which this shell completes command lines" },
+			.help = "print the completion script of this shell" },
 	{ "complete", 0, OPTION_FLAG, FIELD(complete),
-			.help = "what the last of the words after -- can become; shells ask this" },
+			.help = "complete the last word after --, for shells" },
 	{},
 };
 
@@ -54,7 +54,7 @@ static int run_help(struct command_context *ctx)
 
 const struct command command_help = {
 	.name = "help",
-	.summary = "what a command does and takes",
+	.summary = "explain a command",
 	.arguments = "[COMMAND...]",
 	.max_args = 4096,
 	.options = options,

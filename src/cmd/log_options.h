@@ -17,10 +17,10 @@ extern const char *const log_levels[], *const log_formats[];
 /* clang-format off */
 #define LOG_OPTIONS(at)                                                                            \
 	{ "log", 0, OPTION_CHOICE, (at) + offsetof(struct log_choice, level), NULL,                \
-	  "print what happens from this level on, on standard error (otherwise $FUMEHOOD_LOG, or " \
-	  "warn)", .choices = log_levels },                                                        \
+	  "log to standard error from this level on (default: $FUMEHOOD_LOG, or warn)",            \
+	  .choices = log_levels },                                                                 \
 	{ "log-format", 0, OPTION_CHOICE, (at) + offsetof(struct log_choice, format), NULL,        \
-	  "as lines for people, or a JSON object a line", "text", log_formats }
+	  "log as lines for people, or as JSON lines", "text", log_formats }
 /* clang-format on */
 
 /* Reads the options and $FUMEHOOD_LOG. `otherwise` is the default level. -EINVAL. */

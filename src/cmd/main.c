@@ -53,10 +53,11 @@ static const struct cmd_status statuses[] = {
 const struct command cmd_root = {
 	.name = "fumehood",
 	.summary = "a gym for agents that do machine-learning research",
-	.about = "Fumehood gives an agent a machine-learning task and a shell in a sandbox, scores "
-		 "what it submits where it can't reach the score, and records every step.\n"
-		 "Variables: FUMEHOOD_STATE is the folder for baselines and data; FUMEHOOD_LOG is the "
-		 "level of the log of `run` and `env`; NO_COLOR turns colours off.",
+	.about = "Fumehood gives an agent a machine-learning task and a shell in a sandbox. It records "
+		 "every step. It scores submissions outside the sandbox, where the agent can't change "
+		 "the score.\n"
+		 "Variables: FUMEHOOD_STATE is the folder for baselines and data. FUMEHOOD_LOG is the "
+		 "log level of `run` and `env`. NO_COLOR turns colours off.",
 	.examples = "fumehood run --task titanic:micro --model baseline   # play the task's baseline\n"
 		    "fumehood task list                                   # what there is to play\n"
 		    "fumehood doctor                                      # what this machine can do",

@@ -19,8 +19,8 @@
 
 /* A descriptor of this process that is relayed. */
 struct relay_end {
-	int number; /* 0, 1 or 2; -1: it is not relayed, or no more */
-	int again;  /* the same pipe, opened so that it never blocks; -1: it can't be */
+	int number; /* 0, 1 or 2; -1: not relayed, or closed */
+	int again;  /* the same pipe without blocking; -1: it can't be opened */
 	bool is_socket;
 };
 
@@ -40,8 +40,10 @@ struct pipe_relay {
 
 /* --- our own ends ---------------------------------------------------------------------------- */
 
-/* Our flags are shared with other processes, so O_NONBLOCK is set on a description of our own. Another user's pipe can't
- * be opened: then poll() says when a piece of PIPE_BUF bytes goes through. */
+/*
+ * Other processes share the flags of our descriptor, so a second one gets O_NONBLOCK. A pipe of
+ * another user can't be opened again. There poll() says when PIPE_BUF bytes can be moved.
+ */
 static void end_open(struct relay_end *end, int number, int flags)
 {
 	char path[32];
@@ -70,7 +72,7 @@ static bool end_is_ready(const struct relay_end *end, short events)
 	return poll(&p, 1, 0) == 1;
 }
 
-/* Bytes, 0 if there is no room now, -errno. */
+/* Returns bytes, 0 if there is no room now, -errno. */
 static ssize_t end_write(const struct relay_end *end, const char *data, size_t n)
 {
 	ssize_t r;
@@ -88,7 +90,7 @@ static ssize_t end_write(const struct relay_end *end, const char *data, size_t n
 	return r;
 }
 
-/* Bytes, 0 at the end, -EAGAIN if there are none now, -errno. */
+/* Returns bytes, 0 at the end, -EAGAIN if there are none now, -errno. */
 static ssize_t end_read(const struct relay_end *end, char *data, size_t n)
 {
 	ssize_t r;
@@ -115,7 +117,7 @@ static void sink_shut(struct pipe_relay *relay, struct sink *s)
 	sandbox_shut_output(relay->sb, relay->id, s->slot, NULL);
 }
 
-/* How many of these bytes are done with. */
+/* Returns how many bytes were written, or dropped because the end is closed. */
 static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *data, size_t n)
 {
 	size_t at = 0;
@@ -130,7 +132,7 @@ static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *dat
 	return s->end.number < 0 ? n : at;
 }
 
-/* Keeps the rest of a piece that the user does not read yet. No further piece comes until it is written. */
+/* Keeps what can't be written yet. Output is held until it is written. */
 static void pipe_relay_take_output(void *arg, int slot, const char *data, size_t n)
 {
 	struct pipe_relay *relay = arg;
@@ -190,19 +192,10 @@ static bool pipe_relay_is_same(int a, int b)
 			x.st_ino == y.st_ino;
 }
 
-/* A reader that has gone is told of by EPIPE, and not by the end of this process. */
-static void pipe_relay_block_sigpipe(void)
-{
-	sigset_t set;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGPIPE);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
 struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
 {
 	struct pipe_relay *relay = xcalloc(1, sizeof(*relay));
+	sigset_t set;
 	bool one = fds[1] == 1 && fds[2] == 2 && pipe_relay_is_same(1, 2);
 
 	relay->sb = sb;
@@ -216,13 +209,16 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
 		if (relay->sinks[i].end.number >= 0)
 			fds[i + 1] = relay->sinks[i].slot;
 	}
-	if (one && fds[1] < 0) /* one pipe, so that all comes in its order */
+	if (one && fds[1] < 0) /* a single pipe keeps the order of all output */
 		fds[2] = fds[1];
 	if (fds[0] == 0)
 		end_open(&relay->source, 0, O_RDONLY);
 	if (relay->source.number >= 0)
 		fds[0] = RUN_INPUT;
-	pipe_relay_block_sigpipe();
+	/* write() to a closed pipe must fail with EPIPE. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &set, NULL);
 	sandbox_on_output(sb, pipe_relay_take_output, relay);
 	return relay;
 }

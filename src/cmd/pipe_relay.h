@@ -8,19 +8,19 @@
 #include <stdbool.h>
 
 /*
- * Pipes for a program in a sandbox: they stand for our own standard input, output and error where these are pipes or
- * sockets. So the program never holds ours, whose kernel lock it could keep and whose flags it could change. The porter
- * (guest/porter.c) alone touches the program's pipes; nothing here waits for it, or for who is at the other end of ours.
+ * Relays our standard input, output and error to a program in a sandbox, if they are pipes or
+ * sockets. The program never holds our pipes, so it can't lock them or change their flags. It has
+ * pipes of the porter (guest/porter.c). No call here blocks.
  */
 struct pipe_relay;
 
-/* fds: what becomes 0, 1 and 2 of the program. Those of our own pipes and sockets are replaced by RUN_INPUT and so on. */
+/* `fds` become 0, 1 and 2 of the program. RUN_INPUT and so on replace those that are relayed. */
 struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3]);
 void pipe_relay_free(struct pipe_relay *relay);
 
-void pipe_relay_begin(struct pipe_relay *relay, uint32_t id); /* the program's, by sandbox_run() */
+void pipe_relay_begin(struct pipe_relay *relay, uint32_t id); /* id of sandbox_run() */
 void pipe_relay_hungry(struct pipe_relay *relay);             /* SANDBOX_HUNGRY came */
-bool pipe_relay_pending(const struct pipe_relay *relay); /* who reads ours has to take some first */
+bool pipe_relay_pending(const struct pipe_relay *relay);      /* output waits for our reader */
 void pipe_relay_waits(const struct pipe_relay *relay, struct waits *w);
 void pipe_relay_advance(struct pipe_relay *relay);
 

@@ -13,10 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * fumehood replay: the actions of a recorded run, played again (run/replay.h), and its observations beside the
- * recorded ones.
- */
+/* fumehood replay: plays a recorded run again (run/replay.h), and compares the observations. */
 #define DIFF_LINES 20
 #define LINE_BYTES_MAX (64L << 20)
 
@@ -36,7 +33,7 @@ static void replaying_release(struct replaying *p)
 	replay_close(&p->replay);
 }
 
-/* --- what is shown ---------------------------------------------------------------------------------------- */
+/* --- output ----------------------------------------------------------------------------------- */
 
 static void replaying_print_step(void *user, size_t i, const struct replay_step *step)
 {
@@ -94,9 +91,9 @@ static void replaying_print_summary(const struct replaying *p, const struct repl
 	printf("%s\n", buf_str(&line));
 }
 
-/* --- the command -------------------------------------------------------------------------------------------- */
+/* --- the command ------------------------------------------------------------------------------ */
 
-/* All that can be compared; where nothing can, nobody knows. */
+/* True if all comparable steps are equal, and there is one. */
 static bool replaying_all_equal(const struct replay_verdicts *v)
 {
 	return !v->n[COMPARE_DIFFERENT] && !v->missing &&
@@ -149,7 +146,7 @@ static int replaying_one(struct command_context *ctx, size_t i)
 	return p.replay.now && !replaying_all_equal(&all) ? CMD_FAILED : CMD_OK;
 }
 
-/* One after the other. What can't be played, or differs, keeps no other from its turn. */
+/* Plays the runs in turn. A run that fails or differs does not stop the others. */
 static int run_replay(struct command_context *ctx)
 {
 	struct replay_command *command = ctx->options;
@@ -178,33 +175,33 @@ static int run_replay(struct command_context *ctx)
 
 static const struct cmd_option options[] = {
 	{ "compare", 'c', OPTION_FLAG, FIELD(compare), NULL,
-			"say which observations differ, and how; exit status 1 if any does, or none can be compared" },
-	{ "all", 'a', OPTION_FLAG, FIELD(all), NULL, "with --compare: name equal steps, too" },
-	{ "task", 0, OPTION_TEXT, REPLAY(task), "T[:V]", "instead of the recorded one" },
+			"show how observations differ; exit status 1 if one does, or none can be compared" },
+	{ "all", 'a', OPTION_FLAG, FIELD(all), NULL, "with --compare: show equal steps too" },
+	{ "task", 0, OPTION_TEXT, REPLAY(task), "T[:V]", "task instead of the recorded one" },
 	{ "agent", 0, OPTION_TEXT, REPLAY(agent), "AGENT",
-			"the configuration that led it, for its commands and prompts (otherwise the recorded one)" },
+			"agent configuration, for its commands and prompts (default: the recorded one)" },
 	EPISODE_TOOLS_OPTION(REPLAY(tools), REPLAY(tools_given)),
 	{ "out", 'o', OPTION_TEXT, REPLAY(out), "DIR",
-			"where the folder of the new run goes (otherwise trajectories/<user>)" },
+			"folder for the new run's folder (default: trajectories/<user>)" },
 	EPISODE_OPTIONS(REPLAY(episode)),
 	{ "gpus", 0, OPTION_LIST, REPLAY(gpus), "N,...",
-			"NVIDIA's GPUs that the episode has, 2 for /dev/nvidia2; none: it has none (otherwise "
-			"as many as the run had, any that are free)" },
+			"NVIDIA GPUs of the episode, 2 for /dev/nvidia2, or `none` (default: as many free ones "
+			"as the run had)" },
 	{},
 };
 
 const struct command command_replay = {
 	.name = "replay",
-	.summary = "play the actions of a recorded run again",
+	.summary = "play a recorded run again",
 	.arguments = "RUN...",
 	.min_args = 1,
 	.max_args = 1000000,
-	.about = "Plays the actions of a recorded run (a .traj, or the folder of a run) in a fresh episode of the "
-		 "same task with the same seed, and records that. No model is asked. Several runs are played one "
-		 "after the other.\n"
-		 "With --compare observations and states are laid beside the recorded ones. What no two runs have "
-		 "in common, such as times and process ids, is put aside (\"normalised\"). Of what MLGym scored, the "
-		 "scores are compared, not its words; reasons in its words can't be (\"unknown\").",
+	.about = "Plays the actions of a recorded run in a new episode, and records that. RUN is a .traj, "
+		 "the folder of a run or its events.jsonl. The episode has the same task and seed. No "
+		 "model is asked. Several runs are played one after the other.\n"
+		 "With --compare observations and states are compared with the recorded ones. Differences "
+		 "between any two runs, such as times and process ids, are \"normalised\". Scores of MLGym "
+		 "are compared, but not its words. Reasons in its words can't be compared (\"unknown\").",
 	.examples = "fumehood replay --compare trajectories/me/*_run_0\n"
 		    "fumehood replay --compare --mlgym-root MLGym --agent configs/agents/default.yaml old.traj",
 	.options = options,

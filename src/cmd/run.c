@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* fumehood run: what a run (run/run.h) is asked for, what it shows meanwhile, and what came of it. */
+/* fumehood run: reads the options of a run (run/run.h), shows its progress and its results. */
 
 #define REPORT_BYTES_MAX (256L * 1024 * 1024)
 
@@ -24,14 +24,14 @@ struct runner {
 	struct command_context *ctx;
 	const struct run_command *command;
 	struct run run;
-	size_t printed; /* JSON lines of the first so many episodes */
+	size_t printed; /* episodes whose JSON line is printed */
 	struct run_view view;
 	struct log_options log;
 };
 
-/* --- what is asked for ------------------------------------------------------------------------ */
+/* --- options ---------------------------------------------------------------------------------- */
 
-/* Refuses options that can't be changed in a run that has begun. */
+/* Refuses options that a resumed run can't change. */
 static int runner_check_resume(struct runner *run)
 {
 	static const char *const fixed[] = { "task", "task_config_path", "sweep", "model",
@@ -73,9 +73,9 @@ static int runner_check_options(struct runner *run)
 	return r == CMD_OK ? runner_check_repeats(run, "--model", &o->models) : r;
 }
 
-/* --- what happens ----------------------------------------------------------------------------- */
+/* --- events ----------------------------------------------------------------------------------- */
 
-/* Lines for programs come in the order of the episodes, each as soon as it can. */
+/* Prints JSON lines in the order of the episodes, each as soon as possible. */
 static void runner_print_json(struct runner *run)
 {
 	while (run->ctx->json && run->printed < run->run.plan.n) {
@@ -91,29 +91,24 @@ static void runner_print_json(struct runner *run)
 	}
 }
 
-static void runner_say_again(struct runner *r, const struct episode *e)
-{
-	auto_free char *task = run_report_task(e);
-	auto_free char *sentence =
-			xasprintf("%s #%d: once more: %s", task, e->number, e->error.message);
-
-	run_view_say(&r->view, sentence);
-}
-
 static void runner_on_event(void *user, enum run_event event, const struct episode *e)
 {
 	struct runner *r = user;
+	auto_buf struct buf line = BUF_INIT(4 * FH_ERROR_MESSAGE_MAX);
+	auto_free char *task = NULL;
 
 	switch (event) {
 	case RUN_BEGAN:
 		run_view_began(&r->view, e);
 		return;
 	case RUN_STEPPED:
-		interrupt_take_soft(); /* older than this step */
+		interrupt_take_soft(); /* Ctrl-C was pressed before this step */
 		run_view_stepped(&r->view, e);
 		return;
 	case RUN_AGAIN:
-		runner_say_again(r, e);
+		task = run_report_task(e);
+		buf_printf(&line, "%s #%d: once more: %s", task, e->number, e->error.message);
+		run_view_say(&r->view, buf_str(&line));
 		return;
 	case RUN_FOUND:
 		run_view_found(&r->view, e);
@@ -141,33 +136,6 @@ static void runner_on_played(void *user, const struct episode *e, const struct f
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int runner_start_log(struct runner *run, struct fh_error *err)
-{
-	enum log_level otherwise = run->command->quiet ? LOG_ERROR : LOG_WARN;
-	int r = log_options_read(run->ctx, &run->command->log, otherwise, &run->log, err);
-
-	if (r == 0)
-		log_setup(&run->log);
-	return r;
-}
-
-/* What is drawn and drawn again would be written over by the log: it goes above that. */
-static void runner_log_above_view(struct runner *run)
-{
-	if (!run->view.live)
-		return;
-	run->log.write = run_view_log;
-	run->log.context = &run->view;
-	log_setup(&run->log);
-}
-
-static void runner_stop_view(struct runner *run)
-{
-	run->log.write = NULL;
-	log_setup(&run->log);
-	run_view_release(&run->view);
-}
-
 static void runner_start_view(struct runner *run)
 {
 	const struct run_command *o = run->command;
@@ -176,27 +144,30 @@ static void runner_start_view(struct runner *run)
 	bool live = term_redraws(STDERR_FILENO) && !plan->interactive;
 
 	run_view_init(&run->view, verbosity, live, plan->episodes, plan->n);
-	runner_log_above_view(run);
+	if (!run->view.live)
+		return;
+	/* The log goes above the lines that are redrawn. */
+	run->log.write = run_view_log;
+	run->log.context = &run->view;
+	log_setup(&run->log);
 }
 
 static void runner_say_found(struct runner *run)
 {
 	size_t found = run->run.plan.n_found, n = run->run.plan.n;
-	auto_free char *some = xasprintf(
-			"%zu of %zu runs %s there already", found, n, found == 1 ? "is" : "are");
-	auto_free char *all = n == 1 ? xstrdup("the run is there already")
-				     : xasprintf("all %zu runs are there already", n);
+	auto_free char *sentence = found < n ? xasprintf("%zu of %zu runs %s there already", found,
+							       n, found == 1 ? "is" : "are")
+			: n == 1             ? xstrdup("the run is there already")
+					     : xasprintf("all %zu runs are there already", n);
 
 	if (found)
-		run_view_say(&run->view, found < n ? some : all);
+		run_view_say(&run->view, sentence);
 }
 
 static void runner_print_table(struct runner *run)
 {
 	auto_buf struct buf table = BUF_INIT(REPORT_BYTES_MAX);
 
-	if (run->ctx->json)
-		return;
 	run_report_table(&table, run->run.plan.episodes, run->run.begun,
 			term_colours(STDOUT_FILENO));
 	if (table.len)
@@ -225,7 +196,7 @@ static void runner_release(struct runner *run)
 	run_close(&run->run);
 }
 
-/* Sets options that follow from others: MLGym's --num_agents N is --runs N --jobs N. */
+/* Sets what follows from other options. MLGym's --num_agents N is --runs N --jobs N. */
 static void runner_set_options(struct command_context *ctx)
 {
 	struct run_command *c = ctx->options;
@@ -254,8 +225,10 @@ static int runner_play(struct runner *run)
 		play.played = runner_on_played;
 	play.interval_ms = run->view.live ? RUN_VIEW_INTERVAL_MS : -1;
 	r = run_play(&run->run, &play, &err);
-	runner_stop_view(run);
-	if (r == 0)
+	run->log.write = NULL;
+	log_setup(&run->log);
+	run_view_release(&run->view);
+	if (r >= 0 && !run->ctx->json)
 		runner_print_table(run);
 	status = r < 0 ? cmd_fail(&err) : runner_status(run);
 	if (run_is_opening(&run->run))
@@ -275,7 +248,11 @@ static int run_run(struct command_context *ctx)
 	r = runner_check_options(&run);
 	if (r != CMD_OK)
 		return r;
-	if (runner_start_log(&run, &err) < 0 || run_prepare(&run.run, &err) < 0)
+	if (log_options_read(ctx, &run.command->log, run.command->quiet ? LOG_ERROR : LOG_WARN,
+			    &run.log, &err) < 0)
+		return cmd_refuse(&err);
+	log_setup(&run.log);
+	if (run_prepare(&run.run, &err) < 0)
 		return cmd_refuse(&err);
 	if (interrupt_setup(&err) < 0)
 		return cmd_fail(&err);
@@ -286,16 +263,17 @@ static int run_run(struct command_context *ctx)
 
 const struct command command_run = {
 	.name = "run",
-	.summary = "play episodes of tasks and score them",
+	.summary = "play and score episodes of tasks",
 	.arguments = "--task T",
-	.about = "Plays episodes: a model acts in the sandbox of a task until it submits, runs out of "
-		 "steps or is stopped. Every step is recorded before the model sees it. At the end there "
-		 "is a table, or with --json a line for each episode.\n"
-		 "With --model human each line that is typed is an action. A command that is not finished, as `for` "
-		 "without `done` or `edit 2:2` without end_of_edit, goes on with the next line. At a terminal Ctrl-C "
-		 "clears the line or ends the command that runs; twice in a row it asks whether to submit or leave.\n"
-		 "Ctrl-C (or TERM, HUP, QUIT) ends the episodes in order, with the exit status early_exit and what they "
-		 "recorded; a second one stops at once.",
+	.about = "Plays episodes. A model acts in the sandbox of a task until it submits, runs out of "
+		 "steps or is stopped. Every step is recorded before the model sees it. The end is a "
+		 "table, or with --json a line for each episode.\n"
+		 "With --model human each typed line is an action. An unfinished command goes on with the "
+		 "next line: `for` without `done`, or `edit 2:2` without end_of_edit. At a terminal Ctrl-C "
+		 "clears the line or ends the running command. Pressed twice, it asks whether to submit or "
+		 "leave.\n"
+		 "Ctrl-C (or TERM, HUP, QUIT) ends the episodes in order. They keep their records, with "
+		 "the exit status early_exit. A second signal stops at once.",
 	.options = run_options,
 	.options_size = sizeof(struct run_command),
 	.examples = "fumehood run --task battleOfSexes --model demo\n"

@@ -7,10 +7,10 @@
 #include "cmd/log_options.h"
 #include "run/options.h"
 
-/* What `fumehood run` takes: its own options, and MLGym's spellings of them. */
+/* Options of `fumehood run`: our own, and MLGym's spellings. */
 struct run_command {
 	struct run_options run;
-	int agents; /* MLGym: so many runs side by side; 0: not given */
+	int agents; /* MLGym's --num_agents; 0: not given */
 	bool quiet, verbose;
 	struct log_choice log;
 };

@@ -4,8 +4,10 @@
 
 #include "run/run.h"
 
-/* For a run that a person plays, whenever it waits: shows the output so far of the command that runs. At a terminal
- * Ctrl-C ends that command alone. */
+/*
+ * Serves a run that a person plays, whenever the run waits. Shows the output of the command so far.
+ * At a terminal Ctrl-C ends only that command.
+ */
 void run_person_serve(const struct run *run);
 
 #endif

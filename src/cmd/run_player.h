@@ -4,16 +4,18 @@
 
 #include "run/episode.h"
 
-/* Who plays an episode, as far as it takes to tell those of one run apart. */
+/* Which parts of a player differ between the episodes of a run. */
 struct run_players {
-	bool several; /* any of: */
+	bool several; /* any of the following */
 	bool models, agents, temperatures;
 };
 
 struct run_players run_players_of(const struct episode *episodes, size_t n);
 
-/* "baseline", "openai:m (memory, t 0.5)": the agent and the temperature where there are several. Heap; "" where one
- * plays all of them. */
+/*
+ * Names the player: "baseline", "openai:m (memory, t 0.5)". Agent and temperature are named if they
+ * differ. "" if all episodes have the same player. Heap.
+ */
 char *run_player(const struct run_players *players, const struct episode *e);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#define PATHS_SHOWN 20 /* more runs than this are named by their folder alone */
+#define PATHS_SHOWN 20 /* if there are more, only their folder is shown */
 #define CELL_COLUMNS 44
 
 char *run_report_task(const struct episode *e)
@@ -59,7 +59,7 @@ char *run_report_scores(const struct episode *e)
 	return xasprintf("%s -> %s", baseline, best);
 }
 
-/* 1, 0 or -1 for better, the same and worse than the baseline; 0 if not known. */
+/* Returns 1, 0 or -1 for better, equal or worse than the baseline. 0 if that is not known. */
 static int run_report_compare(const struct episode *e)
 {
 	return score_compare(run_report_result(e), e->scores.baseline_value, e->scores.maximize);

@@ -6,15 +6,15 @@
 
 #include <math.h>
 
-/* What `fumehood run` says about its episodes: a sentence, a table, a JSON object. */
+/* Results of episodes: a sentence, a table, a JSON object. */
 
-/* Its best score; NAN: none, or it broke: what an outage left of a run is no result of the model's. */
+/* The best score. NAN without a score, and after a failure, which is not the model's result. */
 static inline double run_report_result(const struct episode *e)
 {
 	return e->failed ? NAN : e->scores.best_value;
 }
 
-/* "titanic:micro", "titanic" for a task without variants, what was asked for before it is known. */
+/* "titanic:micro", "titanic" for a task without variants. The requested name until it is opened. */
 char *run_report_task(const struct episode *e); /* heap */
 
 /* "4.1 s", "2 m 05 s" since it began. Heap. */
@@ -26,16 +26,16 @@ char *run_report_number(double v);
 /* "1.0227 -> 1.357": baseline and best. Heap; "" when neither is known. */
 char *run_report_scores(const struct episode *e);
 
-/* One line about an episode that ended: "submitted after 7 steps, ...". */
+/* Adds "submitted after 7 steps, ..." about an episode that ended. */
 void run_report_sentence(struct buf *out, const struct episode *e);
 
-/* A table of those that were begun, and where to look. */
+/* Adds a table of the episodes that were begun, and the paths of their records. */
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours);
 
-/* Where several runs, or models, are to be compared: a table of their spread. Nothing otherwise. */
+/* Adds a table of mean and deviation if there are several runs or models. */
 void run_report_spread(struct buf *out, const struct episode *episodes, size_t n, bool colours);
 
-/* The line of one episode that ended for programs. */
+/* Adds the JSON line of an episode that ended. */
 void run_report_json(struct buf *out, const struct episode *e);
 
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scores over runs: a line for each task and model, its best scores' mean and spread beside the baseline. */
+/* Compares runs: mean and deviation of the best scores of each task and model. */
 
 enum spread_column {
 	SPREAD_TASK,
@@ -32,7 +32,7 @@ struct group {
 	const struct run_agent *agent; /* NULL: no language model */
 	bool maximize;
 	double baseline, best, cost;
-	double mean, squares; /* of the differences from it, summed up */
+	double mean, squares; /* sum of the squared differences from the mean */
 	size_t runs, scored;
 };
 
@@ -62,7 +62,7 @@ static void run_spread_add(struct group *g, const struct episode *e)
 	if (isnan(v))
 		return;
 	g->scored++;
-	/* As Welford does, so that equal scores differ by nothing. */
+	/* Welford's method: equal scores have a deviation of exactly 0. */
 	before = v - g->mean;
 	g->mean += before / (double)g->scored;
 	g->squares += before * (v - g->mean);

@@ -17,8 +17,7 @@
 #include <unistd.h>
 
 #define VIEW_BYTES_MAX (4L * 1024 * 1024)
-#define LIVE_LINES_MAX                                                                             \
-	64 /* more episodes than this, or than the terminal has lines for, are counted */
+#define LIVE_LINES_MAX 64 /* the other episodes are counted */
 #define OTHERWISE_COLUMNS 100
 #define OTHERWISE_LINES 24
 #define PLAYER_COLUMNS 40
@@ -38,11 +37,11 @@ void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 
 static void run_view_write_out(const struct buf *out)
 {
-	/* A terminal that is gone is noticed elsewhere. */
+	/* The main loop notices a closed terminal. */
 	(void)fd_write_full(STDERR_FILENO, buf_str(out), out->len);
 }
 
-/* --- the lines that are drawn again ----------------------------------------------------------- */
+/* --- lines that are redrawn ------------------------------------------------------------------- */
 
 static bool run_view_goes_on(const struct episode *e)
 {
@@ -51,15 +50,14 @@ static bool run_view_goes_on(const struct episode *e)
 			e->phase == EPISODE_LEAVING;
 }
 
-/* "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s   python3 train.py": the last cell takes what is
- * left of a line. */
+/* "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s   python3 train.py" */
 enum cell { CELL_EPISODE, CELL_PLAYER, CELL_STEP, CELL_SCORES, CELL_TIME, CELL_ACTION, N_CELLS };
 
 struct view_line {
 	char *cells[N_CELLS];
 };
 
-/* "titanic:micro #0"; without a number while it has no folder. Heap. */
+/* "titanic:micro #0", without the number before it has a folder. Heap. */
 static char *run_view_name(const struct episode *e)
 {
 	auto_free char *task = run_report_task(e);
@@ -106,15 +104,7 @@ static void run_view_add_line(struct buf *out, const struct run_view *v,
 	buf_add_str(out, "\n");
 }
 
-/* How many lines there is room for: the last ones are for what is counted, and the cursor. */
-static int run_view_room(void)
-{
-	int lines = term_height(STDERR_FILENO, OTHERWISE_LINES) - 3;
-
-	return lines < 1 ? 1 : lines < LIVE_LINES_MAX ? lines : LIVE_LINES_MAX;
-}
-
-/* What there is no room for, and how far all of them are. */
+/* Counts the episodes that have no line, and those that ended. Returns the lines added. */
 static int run_view_add_count(struct buf *out, const struct run_view *v, size_t more)
 {
 	size_t all = 0, ended = 0;
@@ -143,13 +133,15 @@ static int run_view_add_live(struct buf *out, const struct run_view *v)
 {
 	int columns = term_width(STDERR_FILENO, OTHERWISE_COLUMNS) - 1;
 	struct view_line lines[LIVE_LINES_MAX];
-	int widths[N_CELLS] = { 0 }, n = 0, most = run_view_room();
+	/* Leave lines for the count and the cursor. */
+	int most = term_height(STDERR_FILENO, OTHERWISE_LINES) - 3;
+	int widths[N_CELLS] = { 0 }, n = 0;
 	size_t more = 0;
 
 	for (size_t i = 0; i < v->n; i++) {
 		if (!run_view_goes_on(&v->episodes[i]))
 			continue;
-		if (n == most) {
+		if (n == LIVE_LINES_MAX || (n && n >= most)) {
 			more++;
 			continue;
 		}
@@ -195,7 +187,7 @@ void run_view_release(struct run_view *v)
 	v->drawn = 0;
 }
 
-/* --- the lines that stay ---------------------------------------------------------------------- */
+/* --- lines that stay -------------------------------------------------------------------------- */
 
 static void run_view_flush(struct run_view *v)
 {
@@ -228,7 +220,7 @@ void run_view_log(void *view, const char *record, size_t n)
 	run_view_draw(v, true);
 }
 
-/* "titanic:micro #0", "rows #2, openai:m (memory)": what the line is about. Heap. */
+/* Makes "titanic:micro #0" or "rows #2, openai:m (memory)". Heap. */
 static char *run_view_subject(const struct run_view *v, const struct episode *e)
 {
 	auto_free char *name = run_view_name(e);
@@ -266,7 +258,7 @@ void run_view_played(void *view, const struct episode *e, const struct fh_step *
 	run_view_flush(v);
 }
 
-/* The thought, and what the one line of the action leaves out. */
+/* Shows the thought, and the action if it has several lines. */
 static void run_view_add_turn(struct run_view *v, const struct episode *e)
 {
 	const char *thought = e->thought, *said = e->response;
@@ -282,15 +274,6 @@ static void run_view_add_turn(struct run_view *v, const struct episode *e)
 	run_view_flush(v);
 }
 
-static void run_view_say_score(struct run_view *v, const struct episode *e, const char *what)
-{
-	auto_free char *line =
-			xasprintf("%s: %s %.5g", what, e->scores.metric, e->scores.last_value);
-
-	if (!isnan(e->scores.last_value))
-		run_view_stay(v, line);
-}
-
 void run_view_stepped(struct run_view *v, const struct episode *e)
 {
 	auto_free char *what = run_view_subject(v, e);
@@ -300,7 +283,8 @@ void run_view_stepped(struct run_view *v, const struct episode *e)
 		run_view_draw(v, false);
 		return;
 	}
-	run_view_say_score(v, e, what);
+	if (!isnan(e->scores.last_value))
+		buf_printf(&line, "%s: %s %.5g\n", what, e->scores.metric, e->scores.last_value);
 	buf_printf(&line, "%s: %d/%d: ", what, e->steps + 1, e->max_steps);
 	term_add_line(&line, e->action, OTHERWISE_COLUMNS);
 	run_view_stay(v, buf_str(&line));
@@ -324,7 +308,7 @@ void run_view_ended(struct run_view *v, const struct episode *e)
 	auto_free char *what = run_view_subject(v, e);
 	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
 
-	if (e->failed) /* the log has said so */
+	if (e->failed) /* the log has the error */
 		return;
 	buf_printf(&line, "%s: ", what);
 	run_report_sentence(&line, e);

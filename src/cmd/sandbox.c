@@ -10,7 +10,7 @@
 
 static int run_gc(struct command_context *ctx)
 {
-	size_t left, ended = leftovers_end(&left); /* first: their groups are empty then */
+	size_t left, ended = leftovers_end(&left); /* before the groups, which are empty then */
 	int count = owner_collect();
 
 	auto_json json_t *told = json_pack("{s:I, s:I, s:i}", "ended", (json_int_t)ended, "left",
@@ -30,9 +30,10 @@ static int run_gc(struct command_context *ctx)
 
 static const struct command command_gc = {
 	.name = "gc",
-	.summary = "end and remove what killed processes left behind",
-	.about = "Sandboxes end with their owner. If one does not, this ends it: your own, or everyone's as root. "
-		 "Empty control groups and folders can stay as well; each start of fumehood removes those too.",
+	.summary = "end and remove sandboxes of killed processes",
+	.about = "A sandbox ends with its owner. If it does not, this command ends it: your own sandboxes, "
+		 "or as root all. It also removes empty control groups and folders, as each start of "
+		 "fumehood does.",
 	.run = run_gc,
 };
 
@@ -41,6 +42,6 @@ static const struct command *const commands[] = { &command_sandbox_shell, &comma
 
 const struct command command_sandbox = {
 	.name = "sandbox",
-	.summary = "sandboxes by themselves: shell, exec, ps, gc",
+	.summary = "use sandboxes without tasks: shell, exec, ps, gc",
 	.commands = commands,
 };

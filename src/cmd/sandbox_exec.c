@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* `sandbox exec` and `sandbox shell`: a program in a sandbox of its own. */
-#define EXEC_FAILED 125 /* as docker and env(1): told apart from the program's exit status */
+/* fumehood sandbox exec and shell: run a program in a sandbox of its own. */
+#define EXEC_FAILED 125 /* as docker and env(1) do: no status of the program */
 
 struct sandbox_cli {
 	struct texts binds, gpus, env;
@@ -33,53 +33,51 @@ struct sandbox_cli {
 static const char *const networks[] = { "none", "host", NULL };
 static const char *const disks[] = { "memory", "disk", NULL };
 
-#define COMMON_OPTIONS                                                                             \
-	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST[:rw]]",                              \
-		"show a file or folder of this machine, read-only; rw: a folder can be written "   \
-		"to inside, and what is written ends with the sandbox" },                          \
-			{ "env", 'e', OPTION_REPEAT, FIELD(env), "K=V",                            \
-				"a variable of its environment" },                                 \
-			PYTHON_OPTION(FIELD(python)),                                              \
-			{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",                            \
-				"NVIDIA's GPUs that it has, 2 for /dev/nvidia2, and no run "       \
-				"meanwhile" },                                                     \
-			{ "network", 0, OPTION_CHOICE, FIELD(network), "none|host",                \
-				"which network it has", .preset = "none", .choices = networks },   \
-			{ "memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE",                \
-				"most memory: 512M, 2G" },                                         \
-			{ "disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE",                      \
-				"most space for the files it writes" },                            \
-			{ "disk-on", 0, OPTION_CHOICE, FIELD(disk_on), "memory|disk",              \
-				"where those files lie", .preset = "memory", .choices = disks },   \
-			{ "pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,     \
-				.max = 1 << 22 },                                                  \
-			{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N",                              \
-				"most cores' worth of time" },                                     \
-			{ "workdir", 'w', OPTION_TEXT, FIELD(workdir), "DIR",                      \
-				"folder inside to start in" },                                     \
-	{                                                                                          \
-		"folder", 'C', OPTION_TEXT, FIELD(folder), "DIR",                                  \
-				"show this folder of this machine, read-only, and start in it; "   \
-				"`here` is the current one"                                        \
+#define COMMON_OPTIONS                                                                                          \
+	{ "bind", 'b', OPTION_REPEAT, FIELD(binds), "SRC[:DST[:rw]]",                                           \
+		"show a file or folder of this machine, read-only. With :rw the sandbox can write "             \
+		"to a folder; the changes end with the sandbox" },                                              \
+			{ "env", 'e', OPTION_REPEAT, FIELD(env), "K=V",                                         \
+				"set an environment variable" },                                                \
+			PYTHON_OPTION(FIELD(python)),                                                           \
+			{ "gpus", 0, OPTION_LIST, FIELD(gpus), "N,...",                                         \
+				"NVIDIA GPUs of the sandbox, 2 for /dev/nvidia2, which no run has meanwhile" }, \
+			{ "network", 0, OPTION_CHOICE, FIELD(network), "none|host",                             \
+				"network of the sandbox", .preset = "none", .choices = networks },              \
+			{ "memory", 'm', OPTION_BYTES, FIELD(memory_bytes), "SIZE",                             \
+				"most memory: 512M, 2G" },                                                      \
+			{ "disk", 0, OPTION_BYTES, FIELD(disk_bytes), "SIZE",                                   \
+				"most space for written files" },                                               \
+			{ "disk-on", 0, OPTION_CHOICE, FIELD(disk_on), "memory|disk",                           \
+				"place of written files", .preset = "memory", .choices = disks },               \
+			{ "pids", 0, OPTION_INT, FIELD(pids), "N", "most processes", .min = 1,                  \
+				.max = 1 << 22 },                                                               \
+			{ "cpus", 0, OPTION_NUMBER, FIELD(cpus), "N", "most CPU time, in cores" },              \
+			{ "workdir", 'w', OPTION_TEXT, FIELD(workdir), "DIR",                                   \
+				"folder in the sandbox to start in" },                                          \
+	{                                                                                                       \
+		"folder", 'C', OPTION_TEXT, FIELD(folder), "DIR",                                               \
+				"show this folder of this machine, read-only, and start in it; "                \
+				"`here` is the current one"                                                     \
 	}
 
 static const struct cmd_option exec_options[] = {
 	COMMON_OPTIONS,
 	{ "timeout", 't', OPTION_SECONDS, FIELD(timeout_s), "TIME",
-			"end it after this time: 10, 5m; 0: never" },
+			"end the program after this time: 10, 5m; 0: never" },
 	{},
 };
 
 static const struct cmd_option shell_options[] = { COMMON_OPTIONS, {} };
 
-/* --- what the options ask for ------------------------------------------------------------------ */
+/* --- options ---------------------------------------------------------------------------------- */
 
 struct exec_plan {
 	struct arena arena;
 	struct python_env python;
 	struct sandbox_bind *binds;
 	size_t n_binds;
-	const char *writable; /* source of the one bind that can be written to; NULL */
+	const char *writable; /* source of the writable bind; NULL: none */
 	const int *gpus;
 	struct sandbox_job job;
 };
@@ -121,7 +119,7 @@ static int exec_read_binds(
 	return 0;
 }
 
-/* The folder of -C is one more bind, at its own place. */
+/* Binds the folder of -C at its own path. */
 static int exec_read_folder(
 		const struct sandbox_cli *cli, struct exec_plan *plan, struct fh_error *err)
 {
@@ -171,33 +169,26 @@ static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, stru
 {
 	int r = cli->python ? python_env_find(&plan->arena, cli->python, &plan->python, err) : 0;
 
-	if (r == 0)
-		r = gpu_list_read(&cli->gpus, &plan->arena, &plan->gpus, err);
-	if (r == 0)
-		r = exec_read_binds(cli, plan, err);
-	if (r == 0)
-		r = exec_read_folder(cli, plan, err);
-	if (r == 0)
-		r = exec_read_env(cli, plan, err);
+	if (r < 0)
+		return r;
+	r = gpu_list_read(&cli->gpus, &plan->arena, &plan->gpus, err);
+	if (r < 0)
+		return r;
+	r = exec_read_binds(cli, plan, err);
+	if (r < 0)
+		return r;
+	r = exec_read_folder(cli, plan, err);
+	if (r < 0)
+		return r;
 	plan->job.timeout_s = cli->timeout_s;
-	return r;
+	return exec_read_env(cli, plan, err);
 }
 
 /* --- the sandbox ----------------------------------------------------------------------------- */
 
-static int exec_wait_ready(struct sandbox *sb, struct fh_error *err)
-{
-	struct sandbox_event e;
-
-	sandbox_wait_event(sb, -1, &e);
-	if (e.kind == SANDBOX_READY)
-		return 0;
-	return error_say(err, e.status ? e.status : EPIPE, "%s",
-			e.kind == SANDBOX_FAILED ? e.text : "the sandbox is gone");
-}
-
-static int exec_start(struct owner *owner, const struct sandbox_cli *cli,
-		const struct exec_plan *plan, struct sandbox **out, struct fh_error *err)
+/* Runs the program in a new sandbox. A sandbox that did not start ends with its owner. */
+static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
+		const struct exec_plan *plan, int *out_status, struct fh_error *err)
 {
 	struct sandbox_options options = { .binds = plan->binds,
 		.n_binds = plan->n_binds,
@@ -210,76 +201,72 @@ static int exec_start(struct owner *owner, const struct sandbox_cli *cli,
 				.pids = cli->pids,
 				.cpus = cli->cpus,
 				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
-	struct sandbox *sb = NULL;
-	int r = plan->writable ? owner_add_folders(owner, plan->writable, err) : 0;
-
-	if (r == 0)
-		r = sandbox_start(owner, &options, &sb, err);
-	if (r == 0)
-		r = exec_wait_ready(sb, err);
-	if (r < 0)
-		sandbox_close(sb);
-	else
-		*out = sb;
-	return r;
-}
-
-static int exec_play(struct owner *owner, const struct sandbox_cli *cli,
-		const struct exec_plan *plan, int *out_status, struct fh_error *err)
-{
+	struct sandbox_event e;
 	struct sandbox *sb;
-	int r = exec_start(owner, cli, plan, &sb, err);
+	int r = plan->writable ? owner_add_folders(owner, plan->writable, err) : 0;
 
 	if (r < 0)
 		return r;
-	if (owner_warning(owner))
+	r = sandbox_start(owner, &options, &sb, err);
+	if (r < 0)
+		return r;
+	sandbox_wait_event(sb, -1, &e);
+	if (e.kind == SANDBOX_READY && owner_warning(owner))
 		cmd_warn("%s", owner_warning(owner));
-	r = sandbox_job_run(sb, &plan->job, out_status, err);
+	if (e.kind == SANDBOX_READY)
+		r = sandbox_job_run(sb, &plan->job, out_status, err);
+	else
+		r = error_say(err, e.status ? e.status : EPIPE, "%s",
+				e.kind == SANDBOX_FAILED ? e.text : "the sandbox is gone");
 	sandbox_close(sb);
 	return r;
 }
 
-static int exec_program(const struct sandbox_cli *cli, const char *const *argv)
+static int exec_open_and_run(const struct sandbox_cli *cli, struct exec_plan *plan, int *out_status,
+		struct fh_error *err)
+{
+	struct owner_options options = { .label = "exec" };
+	struct owner *owner;
+	int r = exec_read(cli, plan, err);
+
+	if (r < 0)
+		return r;
+	options.gpus = (struct owner_gpus){ cli->gpus.n, plan->gpus, cli->gpus.n };
+	r = owner_open(&options, &owner, err);
+	if (r < 0)
+		return r;
+	r = exec_run(owner, cli, plan, out_status, err);
+	owner_close(owner);
+	return r;
+}
+
+/* Returns the exit status. The program alone prints on stdout, so --json is refused. */
+static int exec_program(const struct command_context *ctx, const char *const *argv)
 {
 	struct exec_plan plan = { .arena = ARENA_INIT, .job = { .argv = argv } };
-	struct owner_options options = { .label = "exec" };
 	struct fh_error err = FH_ERROR_INIT;
-	struct owner *owner = NULL;
 	int status = EXEC_FAILED;
-	int r = exec_read(cli, &plan, &err);
 
-	options.gpus = (struct owner_gpus){ cli->gpus.n, plan.gpus, cli->gpus.n };
-	if (r == 0)
-		r = owner_open(&options, &owner, &err);
-	if (r == 0)
-		r = exec_play(owner, cli, &plan, &status, &err);
-	if (r < 0)
+	if (ctx->json) {
+		cmd_misuse(ctx,
+				"--json: output and exit status are the program's, so there is "
+				"nothing to print as JSON");
+		return EXEC_FAILED;
+	}
+	if (exec_open_and_run(ctx->options, &plan, &status, &err) < 0)
 		cmd_fail(&err);
-	owner_close(owner);
 	arena_release(&plan.arena);
 	return status;
 }
 
 /* --- the commands ---------------------------------------------------------------------------- */
 
-/* The program alone prints: nothing of ours may stand between. */
-static int exec_refuse_json(const struct command_context *ctx)
-{
-	cmd_misuse(ctx,
-			"--json: output and exit status are the program's, so there is nothing "
-			"to print as JSON");
-	return EXEC_FAILED;
-}
-
 static int run_exec(struct command_context *ctx)
 {
-	auto_free const char **argv = xcalloc(ctx->n_args + 1, sizeof(*argv));
+	const char **argv = arena_array(ctx->arena, ctx->n_args + 1, sizeof(*argv));
 
-	if (ctx->json)
-		return exec_refuse_json(ctx);
-	for (size_t i = 0; i < ctx->n_args; i++)
-		argv[i] = ctx->args[i];
-	return exec_program(ctx->options, argv);
+	memcpy(argv, ctx->args, ctx->n_args * sizeof(*argv));
+	return exec_program(ctx, argv);
 }
 
 static int run_shell(struct command_context *ctx)
@@ -287,9 +274,7 @@ static int run_shell(struct command_context *ctx)
 	static const char *const argv[] = { "env", "PS1=\\u@fumehood:\\w\\$ ", "bash", "--norc",
 		NULL };
 
-	if (ctx->json)
-		return exec_refuse_json(ctx);
-	return exec_program(ctx->options, argv);
+	return exec_program(ctx, argv);
 }
 
 static const struct cmd_status exec_statuses[] = {

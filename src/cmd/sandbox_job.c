@@ -16,9 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The loop of `sandbox exec`. It waits for the program's output and end, a signal, and the time limit. */
-#define KILL_AFTER_MS 1000  /* TERM at the time limit, then KILL */
-#define LEAVE_AFTER_MS 1000 /* of its end, once it was told to: nobody may read its output */
+/* The loop of `sandbox exec`: waits for output, the program's end, signals and the timeout. */
+#define KILL_AFTER_MS 1000  /* between SIGTERM at the timeout and SIGKILL */
+#define LEAVE_AFTER_MS 1000 /* after a program that was told to end: its output may block */
 #define TIMED_OUT 124       /* as timeout(1) */
 
 struct running_job {
@@ -30,7 +30,7 @@ struct running_job {
 	int64_t deadline_ns;
 	bool told, timed_out; /* to end: by a signal, by the deadline */
 	bool ended, drained;  /* the program; and its pipes */
-	bool leave;           /* what they held is not waited for */
+	bool leave;           /* leave without the rest of the output */
 	int status;
 	uint32_t drain;
 };
@@ -38,7 +38,7 @@ struct running_job {
 /* The program's descriptors 0, 1 and 2. */
 struct job_ends {
 	int fds[3];
-	int side, nothing; /* of a relay, /dev/null; -1: not open */
+	int side, nothing; /* side of a relay, /dev/null; -1: not open */
 };
 
 static int sandbox_job_open_signals(void)
@@ -88,13 +88,6 @@ static void sandbox_job_on_end(struct running_job *job, int status)
 	job->drained = sandbox_drain_begin(job->sb, &job->drain, NULL) < 0;
 }
 
-static void sandbox_job_on_gone(struct running_job *job)
-{
-	if (!job->ended)
-		job->status = SIGKILL;
-	job->ended = job->drained = true;
-}
-
 static void sandbox_job_take_events(struct running_job *job)
 {
 	struct sandbox_event e = { .kind = SANDBOX_HUNGRY };
@@ -107,8 +100,10 @@ static void sandbox_job_take_events(struct running_job *job)
 			job->drained = true;
 		else if (e.kind == SANDBOX_HUNGRY)
 			pipe_relay_hungry(job->pipes);
-		else if (e.kind == SANDBOX_GONE)
-			sandbox_job_on_gone(job);
+		else if (e.kind == SANDBOX_GONE) {
+			job->status = job->ended ? job->status : SIGKILL;
+			job->ended = job->drained = true;
+		}
 	}
 }
 
@@ -146,39 +141,36 @@ static int sandbox_job_wait(struct running_job *job)
 	return WIFEXITED(job->status) ? WEXITSTATUS(job->status) : 128 + WTERMSIG(job->status);
 }
 
-/* The kernel stops a background process that reads or sets its terminal. */
-static bool sandbox_job_in_foreground(void)
-{
-	pid_t group = tcgetpgrp(0);
-
-	return group < 0 || group == getpgrp();
-}
-
 /*
- * Ours, but for terminals: another stands for them. What is typed reaches the program where it prints on a terminal,
- * too; else others may read there, as `less` does, and it has no input.
+ * Passes our own descriptors on, but replaces terminals by a relay. The program gets typed input
+ * only if it prints on a terminal too. Otherwise others, such as `less`, may read the keys.
  */
 static int sandbox_job_open_ends(
 		struct running_job *job, struct job_ends *ends, struct fh_error *err)
 {
 	bool out = isatty(1), said = isatty(2), typed = isatty(0);
-	bool input = typed && out && sandbox_job_in_foreground();
-	int r = 0;
+	/* The kernel stops a background process that reads or sets its terminal. */
+	pid_t group = tcgetpgrp(0);
+	bool input = typed && out && (group < 0 || group == getpgrp());
+	int r;
 
-	if (out || said)
+	if (out || said) {
 		r = terminal_relay_open(&job->relay, out ? 1 : 2, input, &ends->side, err);
-	if (r == 0 && typed && !input) {
+		if (r < 0)
+			return r;
+	}
+	if (typed && !input) {
 		ends->nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		if (ends->nothing < 0)
-			r = error_set(err, errno, "open /dev/null");
+			return error_set(err, errno, "open /dev/null");
 	}
 	ends->fds[0] = input ? ends->side : typed ? ends->nothing : 0;
 	ends->fds[1] = out ? ends->side : 1;
 	ends->fds[2] = said ? ends->side : 2;
-	return r;
+	return 0;
 }
 
-/* The program has it now, and may hold its lock: nothing of ours touches it from here on. */
+/* Closes our copies of files that the program has: it may hold their locks. */
 static void sandbox_job_forget_files(const struct job_ends *ends)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -192,7 +184,7 @@ static void sandbox_job_forget_files(const struct job_ends *ends)
 	close_fd(&nothing);
 }
 
-/* It begins once our copies of what it has are closed. */
+/* Starts the program after our copies of its descriptors are closed. */
 static int sandbox_job_begin(struct running_job *job, struct run_request *request,
 		struct job_ends *ends, struct fh_error *err)
 {
@@ -209,7 +201,7 @@ static int sandbox_job_begin(struct running_job *job, struct run_request *reques
 
 #define ENV_PROGRAM "/usr/bin/env"
 
-/* The program by env(1), if it has variables beside the usual ones. A terminal's name goes with the terminal. */
+/* Adds env(1) for variables of the user, and TERM for a terminal. */
 static const char *const *job_argv(struct arena *a, const struct sandbox_job *wanted,
 		const struct terminal_relay *relay)
 {

@@ -15,9 +15,8 @@
 #include <unistd.h>
 
 /*
- * `sandbox ps` reads /proc: there is no registry that could be wrong. A nursery is a process of that
- * name, its children are the PIDs 1 of sandboxes, its parent is their owner. Those that outlived their owner
- * have none, whether their nursery is there or not.
+ * fumehood sandbox ps: finds sandboxes in /proc, because a registry could be wrong. The parent of a
+ * nursery is the owner, and its children are the PIDs 1 of sandboxes.
  */
 #define NURSERY_NAME "fh-nursery"
 #define PROCESSES_MAX (1 << 22)
@@ -76,7 +75,7 @@ static const struct process *ps_find(const struct ps_table *t, pid_t pid)
 	return NULL;
 }
 
-/* All that descends from `root`, itself included. Orphans of a sandbox are its PID 1's children. */
+/* Sums over `root` and its descendants. Orphans of a sandbox are children of its PID 1. */
 static void ps_add_up(const struct ps_table *t, pid_t root, int *out_count, int64_t *out_bytes)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -89,12 +88,6 @@ static void ps_add_up(const struct ps_table *t, pid_t root, int *out_count, int6
 			ps_add_up(t, p->pid, out_count, out_bytes);
 		}
 	}
-}
-
-static double ps_age_s(const struct process *p)
-{
-	return (double)clock_ns(CLOCK_BOOTTIME) / NS_PER_S -
-			(double)p->start_ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
 static bool ps_is_leftover(const struct ps_table *t, pid_t pid)
@@ -115,7 +108,9 @@ static json_t *ps_describe(const struct ps_table *t, const struct process *sandb
 	ps_add_up(t, sandbox->pid, &count, &bytes);
 	return json_pack("{s:i, s:i, s:s, s:f, s:i, s:I}", "pid", (int)sandbox->pid, "owner",
 			(int)owner, "command", command ? command->name : "", "age_s",
-			ps_age_s(sandbox), "processes", count, "memory_bytes", (json_int_t)bytes);
+			(double)clock_ns(CLOCK_BOOTTIME) / NS_PER_S -
+					(double)sandbox->start_ticks / (double)sysconf(_SC_CLK_TCK),
+			"processes", count, "memory_bytes", (json_int_t)bytes);
 }
 
 static json_t *ps_list_sandboxes(const struct ps_table *t)
@@ -148,16 +143,6 @@ static void ps_print_item(const json_t *item)
 			json_number_value(json_object_get(item, "memory_bytes")) / 1e6);
 }
 
-static void ps_print_table(const json_t *list)
-{
-	json_t *item;
-	size_t i;
-
-	printf("%8s %8s %-16s %9s %5s %10s\n", "PID", "OWNER", "COMMAND", "AGE", "PROCS", "MEMORY");
-	json_array_foreach(list, i, item)
-		ps_print_item(item);
-}
-
 static int run_ps(struct command_context *ctx)
 {
 	struct ps_table table = { 0 };
@@ -167,11 +152,15 @@ static int run_ps(struct command_context *ctx)
 	ps_read_table(&table);
 	table.n_leftovers = leftovers_find(&table.leftovers);
 	list = ps_list_sandboxes(&table);
-	if (ctx->json)
-		json_array_foreach(list, i, item)
+	if (!ctx->json)
+		printf("%8s %8s %-16s %9s %5s %10s\n", "PID", "OWNER", "COMMAND", "AGE", "PROCS",
+				"MEMORY");
+	json_array_foreach(list, i, item) {
+		if (ctx->json)
 			cmd_print_json(item);
-	else
-		ps_print_table(list);
+		else
+			ps_print_item(item);
+	}
 	json_decref(list);
 	free(table.list);
 	free(table.leftovers);
@@ -180,9 +169,9 @@ static int run_ps(struct command_context *ctx)
 
 const struct command command_sandbox_ps = {
 	.name = "ps",
-	.summary = "the sandboxes that are alive on this machine",
-	.about = "A line for each: the process on this machine that is its PID 1, the process that "
-		 "owns it, how long it has lived, what it holds. `gone`: its owner ended and it did not (with --json, "
-		 "owner 0); `fumehood sandbox gc` ends it.",
+	.summary = "list the sandboxes on this machine",
+	.about = "A line for each sandbox: its PID 1 on this machine, its owner, its age, its processes and "
+		 "memory. `gone` means that the owner ended and the sandbox did not (with --json owner is "
+		 "0). `fumehood sandbox gc` ends it.",
 	.run = run_ps,
 };

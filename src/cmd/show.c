@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* fumehood show: a record as people read it. Of a .traj there is less to tell: it has no exit codes or reasons. */
+/* fumehood show: prints a record for people. A .traj has no exit codes or reasons. */
 
 #define SHOWN_BYTES_MAX (1024L * 1024 * 1024)
 
@@ -26,15 +26,14 @@ struct show_options {
 #define FIELD(f) offsetof(struct show_options, f)
 
 static const struct cmd_option options[] = {
-	{ "step", 's', OPTION_INT, FIELD(step), "N", "only this step, with its whole text",
+	{ "step", 's', OPTION_INT, FIELD(step), "N", "show only this step, with its whole text",
 			.min = 1, .max = 1000000 },
-	{ "full", 'f', OPTION_FLAG, FIELD(full), NULL,
-			"texts of more than 20 lines with all of them" },
+	{ "full", 'f', OPTION_FLAG, FIELD(full), NULL, "show all lines of long texts, not 20" },
 	{},
 };
 
 struct show {
-	char *path; /* of the record */
+	char *path; /* path of the record */
 	struct exported run;
 	struct arena arena;
 	struct transcript_style style;
@@ -57,7 +56,7 @@ static void show_release(struct show *s)
 	free(s->path);
 }
 
-/* "accuracy 0.79, f1 0.5"; NULL for what is no score. */
+/* Makes "accuracy 0.79, f1 0.5". NULL if the value is no score. */
 static const char *show_metrics(struct show *s, const struct pyjson *score)
 {
 	auto_buf struct buf out = BUF_INIT(65536);
@@ -76,7 +75,7 @@ static const char *show_metrics(struct show *s, const struct pyjson *score)
 	return arena_strdup(&s->arena, buf_str(&out));
 }
 
-/* The event of a step, from 0 on; NULL: the record has none. */
+/* The "info" of a step, counted from 0. NULL: the record has none. */
 static const struct pyjson *show_info(const struct show *s, size_t step)
 {
 	return step + 1 < s->run.n_told ? pyjson_get(s->run.told[step + 1], "info") : NULL;
@@ -124,24 +123,19 @@ static char *show_task(const struct show *s)
 	return xasprintf("%s%s%s", task, *variant ? ":" : "", variant);
 }
 
-static const char *show_ending(const struct show *s)
-{
-	const char *status = pyjson_text(s->run.traj->info.exit_status);
-
-	return *status ? status : "without an end";
-}
-
-/* "rows, played by openai:m: submitted", then the scores. */
+/* Adds "rows, played by openai:m: submitted", and the scores. */
 static void show_add_summary(struct buf *out, struct show *s)
 {
 	const struct traj *t = s->run.traj;
 	const char *model = pyjson_string(pyjson_get(s->run.open, "model"));
+	const char *status = pyjson_text(t->info.exit_status);
 	const char *baseline = show_metrics(s, s->run.baseline);
 	auto_free char *task = show_task(s);
 	auto_buf struct buf text = BUF_INIT(SHOWN_BYTES_MAX);
 
 	buf_printf(&text, "%s%s%s: %s after %zu step%s\n", task, model ? ", played by " : "",
-			model ? model : "", show_ending(s), t->n_steps, t->n_steps == 1 ? "" : "s");
+			model ? model : "", *status ? status : "without an end", t->n_steps,
+			t->n_steps == 1 ? "" : "s");
 	if (baseline)
 		buf_printf(&text, "baseline: %s\n", baseline);
 	for (const struct pyjson *v = t->info.score ? t->info.score->first : NULL; v; v = v->next) {
@@ -155,7 +149,7 @@ static void show_add_summary(struct buf *out, struct show *s)
 	buf_add_str(out, term_style(s->style.colours, TERM_RESET));
 }
 
-/* The task as the player got it. In a conversation it is the first message that is no demonstration. */
+/* The task as the player got it: the first message that is no demonstration. */
 static const char *show_assignment(const struct show *s)
 {
 	const struct traj *t = s->run.traj;
@@ -179,15 +173,6 @@ static void show_add_step(struct buf *out, struct show *s, size_t i)
 	show_add_heading(out, s, heading);
 	transcript_add_turn(out, s->style, &step);
 	transcript_add_result(out, s->style, &step);
-}
-
-static void show_add_run(struct buf *out, struct show *s)
-{
-	show_add_summary(out, s);
-	show_add_heading(out, s, "task");
-	transcript_add_text(out, s->style, show_assignment(s), "", "");
-	for (size_t i = 0; i < s->run.traj->n_steps; i++)
-		show_add_step(out, s, i);
 }
 
 /* --- for programs ---------------------------------------------------------------------------- */
@@ -250,8 +235,13 @@ static int show_print(struct command_context *ctx, struct show *s)
 		show_add_json(&out, s, first, o->step ? first + 1 : n);
 	else if (o->step)
 		show_add_step(&out, s, first);
-	else
-		show_add_run(&out, s);
+	else {
+		show_add_summary(&out, s);
+		show_add_heading(&out, s, "task");
+		transcript_add_text(&out, s->style, show_assignment(s), "", "");
+		for (size_t i = 0; i < n; i++)
+			show_add_step(&out, s, i);
+	}
 	if (ctx->json)
 		fwrite(buf_str(&out), 1, out.len, stdout);
 	else
@@ -271,7 +261,7 @@ static int run_show(struct command_context *ctx)
 
 const struct command command_show = {
 	.name = "show",
-	.summary = "a recorded run as a conversation",
+	.summary = "show a recorded run as a conversation",
 	.arguments = "RUN",
 	.min_args = 1,
 	.max_args = 1,

@@ -13,6 +13,6 @@ static const struct command *const commands[] = {
 
 const struct command command_task = {
 	.name = "task",
-	.summary = "what tasks there are, and making new ones",
+	.summary = "list, show, check and make tasks",
 	.commands = commands,
 };

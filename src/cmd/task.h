@@ -8,12 +8,12 @@
 #include "task/check.h"
 #include "task/task.h"
 
-/* What the commands of `fumehood task` have in common. */
+/* Options and functions that the commands of `fumehood task` share. */
 struct task_options {
 	const char *tasks_dir, *mlgym_root;
 };
 
-/* A row of their tables, whose structs begin with a struct task_options. */
+/* Rows of option tables whose structs begin with a struct task_options. */
 #define TASKS_DIR_OPTION                                                                           \
 	{ "tasks-dir", 0, OPTION_TEXT, offsetof(struct task_options, tasks_dir), "DIR",            \
 		"a folder with more tasks, looked up first" },                                     \
@@ -32,20 +32,22 @@ static inline int task_options_places(
 extern const struct command command_task_list, command_task_show, command_task_check,
 		command_task_new;
 
-/* How a task is tried: with a Python environment of the user's, "ENV" or "ENV:rw"; NULL: this machine's Python. */
+/* A task to try. python is "ENV" or "ENV:rw", or NULL for this machine's Python. */
 struct task_trial {
 	const struct task_places *places;
 	const char *spec, *python;
 };
 
-/* Adds to the check which modules a task of MLGym's imports, and that Python lacks. Nothing of the task is run. */
+/* Remarks modules that a task of MLGym imports and Python lacks. Runs no code of the task. */
 void task_try_imports(const struct task_trial *trial, struct task_check *check);
 
 /*
- * Plays the task's baseline and its known good solution. CMD_FAILED when one of them can't be scored, or the
- * solution is no better than the baseline, CMD_USAGE when the task's data is missing. Added to the object `played`: "baseline" and "solution", what
- * each scored by metric; "published", the scores that the task itself tells, and "compared", how the
- * baseline's differ; "note" and "problem", a sentence, if there is one.
+ * Plays the task's baseline and its solution, and returns the exit status. CMD_USAGE if data is
+ * missing. CMD_FAILED if there is no score, or the solution is not better than the baseline.
+ *
+ * Adds members to `played`. "baseline", "solution" and "published" (by the task) are objects of
+ * scores by metric. "compared" says how the baseline's score differs from the published. "note" and
+ * "problem" are sentences, if there is one.
  */
 int task_try(const struct task_trial *trial, json_t *played);
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* fumehood task check: whether tasks hold together. */
+/* fumehood task check: finds mistakes in tasks. */
 
 #define REPORT_BYTES_MAX (1024 * 1024)
 
@@ -20,11 +20,11 @@ struct check_options {
 	const char *python;
 };
 
-/* What was found of one task. */
+/* Result of the check of one task. */
 struct outcome {
 	const char *spec;
 	struct task_check check;
-	json_t *played; /* as task_try() tells; NULL: it was not played */
+	json_t *played; /* see task_try(); NULL: not played */
 	int status;
 };
 
@@ -40,13 +40,11 @@ static json_t *task_check_remarks_json(const struct task_check *check, bool prob
 
 static void task_check_print_json(const struct outcome *o)
 {
-	auto_json json_t *out = json_object();
+	auto_json json_t *out = json_pack("{s:o, s:b, s:o, s:o, s:O?}", "task", json_text(o->spec),
+			"ok", o->status == CMD_OK, "problems",
+			task_check_remarks_json(&o->check, true), "notes",
+			task_check_remarks_json(&o->check, false), "played", o->played);
 
-	json_object_set_new(out, "task", json_text(o->spec));
-	json_object_set_new(out, "ok", json_boolean(o->status == CMD_OK));
-	json_object_set_new(out, "problems", task_check_remarks_json(&o->check, true));
-	json_object_set_new(out, "notes", task_check_remarks_json(&o->check, false));
-	json_object_set_new(out, "played", o->played ? json_incref(o->played) : json_null());
 	cmd_print_json(out);
 }
 
@@ -58,7 +56,7 @@ static void task_check_print_line(const char *what, const char *text)
 	printf("  %s: %s\n", what, buf_str(&line));
 }
 
-/* `remark` is the key of what is said behind the scores, if that is there; NULL: nothing is. */
+/* `remark` is the key of a text to print after the scores, or NULL. */
 static void task_check_print_scores(const json_t *played, const char *what, const char *remark)
 {
 	json_t *scores = json_object_get(played, what), *value;
@@ -77,7 +75,7 @@ static void task_check_print_scores(const json_t *played, const char *what, cons
 	putchar('\n');
 }
 
-/* A member of `played` that is a text, if it is there. */
+/* Prints a member of `played` that is a text. */
 static void task_check_print_member(const json_t *played, const char *key)
 {
 	const char *text = json_string_value(json_object_get(played, key));
@@ -116,7 +114,7 @@ static bool task_check_check_one(const struct task_places *places, const struct 
 
 	if (task_check(places, o->spec, python->dir, &o->check, err) < 0)
 		return false;
-	if (!run) /* who plays it looks, too */
+	if (!run) /* playing looks at the imports too */
 		task_try_imports(&trial, &o->check);
 	o->status = o->check.n_problems ? CMD_FAILED : CMD_OK;
 	if (run && o->status == CMD_OK) {
@@ -159,8 +157,8 @@ static int run_task_check(struct command_context *ctx)
 
 static const struct cmd_option options[] = {
 	{ "run", 0, OPTION_FLAG, offsetof(struct check_options, run),
-			.help = "play the baseline and the known good solution, and score both; a "
-				"baseline that the task has published is compared" },
+			.help = "play and score the baseline and the solution; compare the baseline with a "
+				"published one" },
 	PYTHON_OPTION(offsetof(struct check_options, python)),
 	TASKS_DIR_OPTION,
 	{},
@@ -168,17 +166,17 @@ static const struct cmd_option options[] = {
 
 const struct command command_task_check = {
 	.name = "check",
-	.summary = "whether tasks hold together",
+	.summary = "find mistakes in tasks",
 	.arguments = "T[:V]...",
 	.min_args = 1,
 	.max_args = 1000,
-	.about = "Reads the task with each of its variants, compares data with its hashes, and looks "
-		 "whether the agent would see what it must not. A problem makes the exit status 1; a "
-		 "note does no harm.\n"
-		 "With --run the variant that is named, or the default one, is played too.\n"
-		 "Modules that a task of MLGym's imports and this machine's Python lacks are a note. With "
-		 "--python they, and the packages that it wants, are looked for in that environment, where "
-		 "one that is missing is a problem, and --run plays and scores with it.",
+	.about = "Reads the task with each of its variants, and compares data with its hashes. Checks that "
+		 "the agent can't see what is hidden. A problem makes the exit status 1; a note does "
+		 "not.\n"
+		 "With --run the named or default variant is played too.\n"
+		 "For a task of MLGym, notes name imported modules that Python lacks. With --python the "
+		 "modules and wanted packages are looked up in that environment, and missing ones are "
+		 "problems. --run then plays and scores with it.",
 	.options = options,
 	.options_size = sizeof(struct check_options),
 	.run = run_task_check,

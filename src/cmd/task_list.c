@@ -133,8 +133,8 @@ static const struct cmd_option options[] = {
 
 const struct command command_task_list = {
 	.name = "list",
-	.summary = "what there is to play",
-	.about = "Of a task's variants the first is the one that is played when none is named.",
+	.summary = "list the tasks",
+	.about = "The first variant of a task is the default.",
 	.options = options,
 	.options_size = sizeof(struct task_options),
 	.run = run_task_list,

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* fumehood task new: a task to begin with. */
+/* fumehood task new: makes a task from a template. */
 
 struct new_options {
 	struct task_options task;
@@ -52,20 +52,20 @@ static int run_task_new(struct command_context *ctx)
 	return CMD_OK;
 }
 
-/* Those that a task of one's own can have; by enum grader_kind. */
+/* Kinds that a new task can have, by enum grader_kind. */
 static const char *const kinds[] = { "csv", "script", "duel", NULL };
 
 static const struct cmd_option options[] = {
 	{ "grader", 'g', OPTION_CHOICE, offsetof(struct new_options, grader), NULL,
-			"how it is scored: docs/graders.md", .preset = "csv", .choices = kinds },
+			"kind of grader (docs/graders.md)", .preset = "csv", .choices = kinds },
 	{ "tasks-dir", 0, OPTION_TEXT, offsetof(struct new_options, task.tasks_dir), "DIR",
-			"the folder that it is made in (otherwise ./tasks where that is there, else .)" },
+			"folder to make it in (default: ./tasks if it exists, else .)" },
 	{},
 };
 
 const struct command command_task_new = {
 	.name = "new",
-	.summary = "write a task to begin with",
+	.summary = "make a new task from a template",
 	.arguments = "T",
 	.min_args = 1,
 	.max_args = 1,

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* fumehood task show: what a task asks for. */
+/* fumehood task show: prints what a task asks for. */
 
 #define TEXT_BYTES_MAX (16 * 1024 * 1024)
 
@@ -67,38 +67,27 @@ static json_t *task_show_published_json(const struct task *task)
 	return out;
 }
 
-static json_t *task_show_task_json(const struct task *task)
-{
-	json_t *out = json_object();
-
-	json_object_set_new(out, "task", json_text(task->id));
-	json_object_set_new(out, "variant", json_text(task->variant));
-	json_object_set_new(out, "name", json_text(task->name));
-	json_object_set_new(out, "description", json_text(task->description));
-	json_object_set_new(out, "metric", json_text(task->metric));
-	json_object_set_new(out, "direction", json_text(task->maximize ? "maximize" : "minimize"));
-	json_object_set_new(out, "grader", json_text(grader_kinds[task->grader.kind]));
-	json_object_set_new(out, "submission", json_text(task->grader.submission));
-	json_object_set_new(out, "baseline", json_text(task->baseline_command));
-	json_object_set_new(out, "baseline_scores", task_show_published_json(task));
-	json_object_set_new(out, "max_steps", json_integer(task->max_steps));
-	json_object_set_new(out, "training_timeout_s",
-			json_real((double)task->training_timeout_ms / 1000));
-	json_object_set_new(
-			out, "short_timeout_s", json_real((double)task->short_timeout_ms / 1000));
-	json_object_set_new(out, "network", json_text(network_names[task->network]));
-	json_object_set_new(out, "limits", task_show_limits_json(task));
-	json_object_set_new(out, "starter", task_show_targets_json(task->starter, task->n_starter));
-	json_object_set_new(out, "data", task_show_targets_json(task->data, task->n_data));
-	json_object_set_new(out, "folder", json_text(task->dir));
-	return out;
-}
-
 static int task_show_print_json(const struct task *task, const struct fh_error *problem)
 {
-	auto_json json_t *out = task_show_task_json(task);
+	auto_json json_t *out = json_pack(
+			"{s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:o, s:o, s:o, s:i, s:f, s:f, s:s, s:o, "
+			"s:o, s:o, s:o, s:o}",
+			"task", json_text(task->id), "variant", json_text(task->variant), "name",
+			json_text(task->name), "description", json_text(task->description),
+			"metric", json_text(task->metric), "direction",
+			task->maximize ? "maximize" : "minimize", "grader",
+			grader_kinds[task->grader.kind], "submission",
+			json_text(task->grader.submission), "baseline",
+			json_text(task->baseline_command), "baseline_scores",
+			task_show_published_json(task), "max_steps", (int)task->max_steps,
+			"training_timeout_s", (double)task->training_timeout_ms / 1000,
+			"short_timeout_s", (double)task->short_timeout_ms / 1000, "network",
+			network_names[task->network], "limits", task_show_limits_json(task),
+			"starter", task_show_targets_json(task->starter, task->n_starter), "data",
+			task_show_targets_json(task->data, task->n_data), "folder",
+			json_text(task->dir), "problem",
+			json_text(problem ? problem->message : NULL));
 
-	json_object_set_new(out, "problem", json_text(problem ? problem->message : NULL));
 	cmd_print_json(out);
 	return CMD_OK;
 }
@@ -158,7 +147,7 @@ static void task_show_add_facts(struct buf *out, const struct task *task)
 {
 	task_show_add_label(out, "metric");
 	buf_printf(out, "%s, %s is better\n", task->metric, task->maximize ? "more" : "less");
-	if (task->grader.submission) { /* its files are there */
+	if (task->grader.submission) { /* the files of the task are there */
 		task_show_add_label(out, "scored");
 		buf_printf(out, "%s%sby a %s grader\n", task->grader.submission,
 				*task->grader.submission ? ", " : "",
@@ -216,7 +205,7 @@ static int run_task_show(struct command_context *ctx)
 
 	if (task_options_places(ctx, &places, &err) < 0)
 		return cmd_refuse(&err);
-	/* The keys are there, whether or not the files are that they name. */
+	/* --keys needs no files of the task. */
 	r = o->keys ? -ENODATA : task_load(&places, ctx->args[0], NULL, &task, &err);
 	problem = o->keys || r == 0 ? NULL : &err;
 	if (r < 0 && task_read(&places, ctx->args[0], NULL, &task, &why) < 0)
@@ -228,14 +217,14 @@ static int run_task_show(struct command_context *ctx)
 
 static const struct cmd_option options[] = {
 	{ "keys", 0, OPTION_FLAG, offsetof(struct task_show_options, keys),
-			.help = "every key of task.yaml with its value, whether given or not, as YAML" },
+			.help = "print every key of task.yaml with its value, also defaults, as YAML" },
 	TASKS_DIR_OPTION,
 	{},
 };
 
 const struct command command_task_show = {
 	.name = "show",
-	.summary = "what a task asks for",
+	.summary = "show what a task asks for",
 	.arguments = "T[:V]",
 	.min_args = 1,
 	.max_args = 1,

@@ -17,8 +17,8 @@
 #include <string.h>
 
 /*
- * Playing a task's baseline and its known good solution, as an agent would: the solution's files
- * come into the workspace by commands, since nothing else can put them there.
+ * Plays a task's baseline and its solution as an agent would. Commands write the solution's files,
+ * because nothing else can put files into the workspace.
  */
 #define FILE_BYTES_MAX (256 * 1024)
 #define COMMAND_BYTES_MAX (2 * 1024 * 1024)
@@ -52,7 +52,7 @@ static void task_try_add_quoted(struct buf *out, const char *path)
 	buf_add_char(out, '\'');
 }
 
-/* Three bytes as four letters; what is missing at the end is '='. */
+/* Three bytes are four letters. "=" fills the end. */
 static void task_try_add_base64(struct buf *out, const char *data, size_t n)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -90,7 +90,7 @@ static int task_try_put_file(struct attempt *a, const char *source, const char *
 	return task_try_do_step(a, buf_str(&command), 0);
 }
 
-/* A file, or all that a folder holds. */
+/* Puts a file, or all files of a folder. */
 static int task_try_put_tree(struct attempt *a, const struct task_file *file)
 {
 	char *const paths[] = { (char *)(uintptr_t)file->source, NULL };
@@ -132,7 +132,7 @@ static int task_try_play(struct attempt *a, const struct task *task, const struc
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-/* The value of the metric that decides, by its name without case; NULL if there is none. */
+/* Finds a metric by its name, without case. NULL: there is none. */
 static const double *task_try_find_metric(
 		const struct fh_metric *metrics, size_t n, const char *name)
 {
@@ -176,7 +176,7 @@ static bool task_try_try_solution(struct attempt *a, const struct task *task, js
 	return false;
 }
 
-/* "0.15% better than published": by the metric that decides. */
+/* Makes "0.15% better than published", by the task's metric. */
 static void task_try_compare_with_published(
 		struct attempt *a, const struct task *task, json_t *played)
 {
@@ -195,7 +195,7 @@ static void task_try_compare_with_published(
 	json_object_set_new(played, "compared", json_text(buf_str(&text)));
 }
 
-/* A published baseline is one of the machine that it was found on: its program is played here, too. */
+/* A published baseline is from another machine, so the program is played here too. */
 static bool task_try_try_published(struct attempt *a, const struct task *task, json_t *played)
 {
 	task_try_add_scores(played, "published", task->published, task->n_published);
@@ -222,12 +222,6 @@ static struct fh_env_options task_try_options_of(const struct task *task, const 
 	};
 }
 
-/* True if the baseline was published, so that fh_env_open() has not played it. */
-static bool task_try_has_published(const struct task *task)
-{
-	return !task->baseline_command || task->baseline_is_published;
-}
-
 static bool task_try_try_task(
 		struct fh_gym *gym, const struct task *task, const char *python, json_t *played)
 {
@@ -241,7 +235,8 @@ static bool task_try_try_task(
 	fh_env_info(a.env, &info);
 	if (fh_env_warning(a.env))
 		json_object_set_new(played, "note", json_text(fh_env_warning(a.env)));
-	if (task_try_has_published(task))
+	/* fh_env_open() has played the baseline, unless the task publishes it. */
+	if (!task->baseline_command || task->baseline_is_published)
 		ok = task_try_try_published(&a, task, played);
 	else
 		task_try_add_scores(played, "baseline", info.baseline, info.n_baseline);
@@ -271,7 +266,7 @@ void task_try_imports(const struct task_trial *trial, struct task_check *check)
 	int r;
 
 	if (task_load(trial->places, trial->spec, NULL, &task, NULL) < 0)
-		return; /* the check has said so */
+		return; /* the check has the error */
 	options = task_try_options_of(task, trial->python);
 	r = task->mlgym ? task_try_open_gym(trial->places, &gym, &err) : 0;
 	if (r == 0 && gym)

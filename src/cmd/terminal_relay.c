@@ -14,8 +14,8 @@
 
 struct terminal_relay {
 	int master, to;
-	bool raw;   /* our terminal, until the end */
-	bool input; /* ours is read; until it hangs up */
+	bool raw;   /* our terminal is in raw mode */
+	bool input; /* our terminal is read */
 	struct termios before;
 };
 
@@ -33,7 +33,7 @@ static int terminal_relay_open_side(int master, int *out_side, struct fh_error *
 	return 0;
 }
 
-/* As ours is. Where ours stays so, it does to the output what it does, once. */
+/* Copies our modes. Output is processed once: by ours, or by the other if ours is raw. */
 static void terminal_relay_set_modes(struct terminal_relay *relay)
 {
 	struct termios raw, other;

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 
 /*
- * A step as people read it: the thought, the action, the output, and how it went. Texts come from a sandbox or a
- * model, so that control characters in them are escaped.
+ * A step for people: thought, action, output and result. The texts are untrusted, so their control
+ * characters are escaped.
  */
 struct transcript_step {
 	const char *thought, *action, *output; /* NULL: none */
@@ -16,13 +16,13 @@ struct transcript_step {
 	int exit_code;                         /* -1: none */
 	const char *outcome;                   /* NULL: not known */
 	const char *score;                     /* "accuracy 0.81"; NULL: not scored */
-	const char *refused;                   /* why a validate or submit gave no score; NULL */
-	const char *integrity;                 /* what was seen of tampering; NULL */
+	const char *refused;                   /* reason why there is no score; NULL */
+	const char *integrity;                 /* signs of tampering; NULL */
 };
 
 struct transcript_style {
 	bool colours;
-	bool full;          /* else long texts lose their middle */
+	bool full;          /* otherwise long texts lose their middle */
 	const char *indent; /* before each line; NULL: nothing */
 };
 
@@ -34,7 +34,7 @@ void transcript_add_turn(
 void transcript_add_result(
 		struct buf *out, struct transcript_style style, const struct transcript_step *step);
 
-/* A text of several lines; `first` and `next` stand before its first line and the others. */
+/* Adds a text. `first` is put before its first line, and `next` before the others. */
 void transcript_add_text(struct buf *out, struct transcript_style style, const char *text,
 		const char *first, const char *next);
 

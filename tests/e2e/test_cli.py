@@ -37,7 +37,7 @@ def test_every_command_has_help(fumehood):
 
 def test_defaults_are_shown_in_help(fumehood):
     text = fumehood("run", "--help").stdout
-    assert re.search(r"--seed N +what is random in an episode \[0\]", text)
+    assert re.search(r"--seed N +seed of random numbers in an episode \[0\]", text)
     assert re.search(r"--reward delta\|improvement\|none", text)
 
 
