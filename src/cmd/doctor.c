@@ -14,6 +14,7 @@
 #include "native/gpus.h"
 #include "native/idmap.h"
 #include "native/leftovers.h"
+#include "native/native.h"
 #include "sandbox/sandbox.h"
 #include "shell/session.h"
 
@@ -271,12 +272,12 @@ static void doctor_check_sandbox(struct doctor_finding *f)
 }
 
 /* The caller closes the owner, which has the text of the abilities. NULL: the detail says why. */
-static struct owner *doctor_abilities(struct doctor_finding *f, struct owner_abilities *out)
+static struct owner *doctor_abilities(struct doctor_finding *f, struct native_abilities *out)
 {
 	struct owner *owner = doctor_try_owner(NULL);
 
 	if (owner)
-		owner_abilities(owner, out);
+		native_abilities(owner, out);
 	else
 		doctor_detail(f, "not known without a sandbox");
 	return owner;
@@ -284,7 +285,7 @@ static struct owner *doctor_abilities(struct doctor_finding *f, struct owner_abi
 
 static void doctor_check_overlay(struct doctor_finding *f)
 {
-	struct owner_abilities can;
+	struct native_abilities can;
 	struct owner *owner = doctor_abilities(f, &can);
 
 	if (!owner)
@@ -299,7 +300,7 @@ static void doctor_check_overlay(struct doctor_finding *f)
 
 static void doctor_check_groups(struct doctor_finding *f)
 {
-	struct owner_abilities can;
+	struct native_abilities can;
 	struct owner *owner = doctor_abilities(f, &can);
 
 	if (!owner)

@@ -203,7 +203,7 @@ static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 				.disk_on = cli->disk_on ? DISK_DISK : DISK_MEMORY } };
 	struct sandbox_event e;
 	struct sandbox *sb;
-	int r = plan->writable ? owner_add_folders(owner, plan->writable, err) : 0;
+	int r = plan->writable ? owner_add_writable(owner, plan->writable, err) : 0;
 
 	if (r < 0)
 		return r;

@@ -227,7 +227,7 @@ int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *o
 		struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 	struct running_job job = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
 	struct job_ends ends = { .side = -1, .nothing = -1 };
 	int r = sandbox_job_open_ends(&job, &ends, err);

@@ -206,7 +206,7 @@ static int add_python(struct fh_env *env, const char *spec, struct fh_error *err
 	if (r == 0 && real && env->task->task->mlgym)
 		r = add_python_bind(env, real, MLGYM_CONDA_ENV, err);
 	if (r == 0 && python.writable)
-		r = owner_add_folders(env->gym->owner, python.writable, err);
+		r = owner_add_writable(env->gym->owner, python.writable, err);
 	env->python = python.dir;
 	env->writable = python.writable;
 	return r;

@@ -33,24 +33,24 @@ static int open_owner(
 	int r = owner_open(&owner, &gym->owner, err);
 
 	if (r == 0)
-		r = owner_cover(gym->owner, gym->state_dir, err);
+		r = owner_hide(gym->owner, gym->state_dir, err);
 	if (r == 0 && gym->tasks_dir)
-		r = owner_cover(gym->owner, gym->tasks_dir, err);
+		r = owner_hide(gym->owner, gym->tasks_dir, err);
 	return r;
 }
 
 int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err)
 {
-	return owner_cover(gym->owner, folder, err);
+	return owner_hide(gym->owner, folder, err);
 }
 
 /* One that is named by its path may lie anywhere. Of its folder, the agent has what the layer copies. */
 static int hide_task(struct fh_gym *gym, const struct task *task, struct fh_error *err)
 {
-	int r = owner_cover(gym->owner, task->dir, err);
+	int r = owner_hide(gym->owner, task->dir, err);
 
 	for (size_t i = 0; i < task->n_datasets && r == 0; i++)
-		r = owner_cover(gym->owner, task->datasets[i].dir, err);
+		r = owner_hide(gym->owner, task->datasets[i].dir, err);
 	return r;
 }
 

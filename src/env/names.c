@@ -51,7 +51,6 @@ void env_names(struct fh_env *env, const char *start, struct buf *out)
 	const int fds[] = { nothing, to, nothing };
 	const struct run_request request = {
 		.argv = argv,
-		.program_fd = -1,
 		.cwd = env->working_dir,
 		.user = USER_AGENT,
 		.fds = fds,

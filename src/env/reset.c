@@ -255,9 +255,7 @@ static void start_advance(struct fh_env *env)
 			return;
 		case SANDBOX_NONE:
 		case SANDBOX_EXITED:
-		case SANDBOX_SHELL:
 		case SANDBOX_REQUEST:
-		case SANDBOX_INTERRUPTED:
 		case SANDBOX_DONE:
 		case SANDBOX_HUNGRY:
 			break;

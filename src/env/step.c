@@ -58,22 +58,21 @@ void step_clear(struct fh_env *env)
 
 static void add_usage(struct fh_env *env)
 {
-	struct sandbox_usage usage = { -1, -1 };
+	int64_t cpu_ns = sandbox_count(env->sb, SANDBOX_CPU_NS);
 	bool quick = clock_now_ns() - env->started_ns < SESSION_QUICK_NS;
 
-	sandbox_usage(env->sb, &usage);
-	if (usage.cpu_ns >= 0 && usage.cpu_ns - env->memory_cpu_ns < SESSION_QUICK_NS)
+	if (cpu_ns >= 0 && cpu_ns - env->memory_cpu_ns < SESSION_QUICK_NS)
 		quick = true;
 	env->step.cpu_s = -1;
-	if (usage.cpu_ns >= 0 && env->cpu_ns >= 0)
-		env->step.cpu_s = (double)(usage.cpu_ns - env->cpu_ns) / 1e9;
-	env->cpu_ns = usage.cpu_ns;
+	if (cpu_ns >= 0 && env->cpu_ns >= 0)
+		env->step.cpu_s = (double)(cpu_ns - env->cpu_ns) / 1e9;
+	env->cpu_ns = cpu_ns;
 	if (!quick || env->memory_peak_bytes < 0) {
-		env->memory_peak_bytes = sandbox_memory_peak(env->sb);
-		env->memory_cpu_ns = usage.cpu_ns;
+		env->memory_peak_bytes = sandbox_count(env->sb, SANDBOX_MEMORY_PEAK);
+		env->memory_cpu_ns = cpu_ns;
 	}
 	env->step.memory_peak_bytes = env->memory_peak_bytes;
-	env->step.written_bytes = usage.written_bytes;
+	env->step.written_bytes = sandbox_count(env->sb, SANDBOX_WRITTEN_BYTES);
 }
 
 static const char *text_or_null(const struct buf *b)

@@ -24,10 +24,10 @@ static int csv_start(struct grade *g, struct fh_error *err)
 		return answers;
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
-			.bare = true,
+			.role = SANDBOX_PROGRAM,
 			.limits = { .memory_bytes = MEMORY_BYTES, .pids = 16 },
 		},
-		.native = places_get()->grade_csv,
+		.program = places_get()->grade_csv,
 		.argv = memcpy(arena_alloc(&g->arena, sizeof(argv)), argv, sizeof(argv)),
 		.env = grade_env(g, NULL),
 		.streams = { PROGRAM_NOTHING, PROGRAM_RESULT, PROGRAM_LOG,

@@ -42,6 +42,7 @@ static int duel_start_judge(struct grade *g, int to_player, int from_player, str
 			"duel.py");
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
+			.role = SANDBOX_GRADER,
 			.binds = b.binds,
 			.n_binds = b.n,
 			.limits = { .memory_bytes = JUDGE_MEMORY_BYTES, .pids = JUDGE_PIDS },
@@ -66,7 +67,7 @@ static int duel_start_player(struct grade *g, int questions, int answers, struct
 	grade_bind_episode(g, &b);
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
-			.judged = true,
+			.role = SANDBOX_PLAYER,
 			.layer = g->request.layer,
 			.binds = b.binds,
 			.n_binds = b.n,

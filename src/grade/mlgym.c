@@ -77,6 +77,7 @@ static int mlgym_start_evaluator(struct grade *g, int input, struct fh_error *er
 
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
+			.role = SANDBOX_GRADER,
 			.layer = g->request.layer,
 			.binds = b.binds,
 			.n_binds = b.n,
@@ -104,7 +105,6 @@ static int mlgym_start_packing(struct grade *g, int output, struct fh_error *err
 		.argv = pack,
 		.cwd = "/",
 		.user = USER_PACKER,
-		.program_fd = -1,
 		.fds = fds,
 		.n_fds = ARRAY_SIZE(fds),
 	};

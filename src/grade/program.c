@@ -13,7 +13,6 @@ static void program_close_fds(struct program *p)
 	for (size_t i = 0; i < p->plan.n_streams; i++)
 		if (p->plan.streams[i] >= 0)
 			close_fd(&p->plan.streams[i]);
-	close_fd(&p->native_fd);
 }
 
 static void program_take_output(void *arg, int slot, const char *data, size_t n)
@@ -58,11 +57,10 @@ int program_start(struct program *p, struct owner *owner, const struct program_p
 	*p = (struct program){
 		.owner = owner,
 		.plan = *plan,
-		.native_fd = plan->native ? fd_open_file(plan->native, err) : -1,
 		.log = BUF_INIT(2 * PROGRAM_LOG_BYTES),
 		.result = BUF_INIT(PROGRAM_RESULT_BYTES),
 	};
-	r = plan->native && p->native_fd < 0 ? p->native_fd : program_start_sandbox(p, err);
+	r = program_start_sandbox(p, err);
 	if (r < 0)
 		program_release(p);
 	return r;
@@ -89,7 +87,7 @@ static int program_run(struct program *p)
 					.argv = plan->argv,
 					.env = plan->env,
 					.cwd = plan->cwd,
-					.program_fd = p->native_fd,
+					.program = plan->program,
 					.fds = plan->streams,
 					.n_fds = plan->n_streams,
 					.held = true,
@@ -159,9 +157,7 @@ static int program_on_event(struct program *p, const struct sandbox_event *event
 	case SANDBOX_GONE:
 		return program_on_gone(p);
 	case SANDBOX_NONE:
-	case SANDBOX_SHELL:
 	case SANDBOX_REQUEST:
-	case SANDBOX_INTERRUPTED:
 	case SANDBOX_HUNGRY:
 		break;
 	}
@@ -181,7 +177,7 @@ bool program_advance(struct program *p)
 	} while (event.kind != SANDBOX_NONE && !program_over(p));
 	if (!program_over(p))
 		return false;
-	p->out_of_memory = p->sb && sandbox_oom_kills(p->sb) > 0;
+	p->out_of_memory = p->sb && sandbox_count(p->sb, SANDBOX_OOM_KILLS) > 0;
 	/* Processes that the program left would hold its pipes open. */
 	if (!p->plan.keep_sandbox)
 		sandbox_close(take_ptr(p->sb));

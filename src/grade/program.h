@@ -29,7 +29,7 @@ enum {
  * program is over. */
 struct program_plan {
 	struct sandbox_options sandbox;
-	const char *native; /* path here of a static program, run instead of argv[0]; NULL: none */
+	const char *program; /* path here of a static program, run instead of argv[0]; NULL: none */
 	const char *const *argv;
 	const char *const *env;
 	const char *cwd; /* NULL: the workspace */
@@ -60,8 +60,7 @@ struct program {
 
 	struct owner *owner;
 	struct program_plan plan;
-	int native_fd; /* -1: none */
-	int starts;    /* failed starts of its sandbox */
+	int starts; /* failed starts of its sandbox */
 	struct sandbox *sb;
 	uint32_t id;      /* of the program in its sandbox */
 	uint32_t request; /* the porter's current work */

@@ -14,6 +14,7 @@ static int script_start(struct grade *g, struct fh_error *err)
 	grade_bind_episode(g, &b);
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
+			.role = SANDBOX_GRADER,
 			.layer = g->request.layer,
 			.binds = b.binds,
 			.n_binds = b.n,

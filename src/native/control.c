@@ -1,32 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/clock.h"
 #include "base/fd.h"
-#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "proto/guest.h"
 #include "native/native.h"
-#include "sandbox/sandbox.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /*
- * The owner's side of a sandbox' PID 1. The guest may be taken over by its agent: every message is
- * checked whole, and whatever breaks the protocol makes the sandbox "gone", which only it feels.
+ * The owner's side of a sandbox' PID 1. The guest is untrusted: every message is checked whole, and a
+ * broken one makes that sandbox gone.
  */
-#define QUEUE_MAX 256 /* events that may come while an answer is awaited, or without a pause */
+#define QUEUE_MAX 256 /* messages in a row without a pause */
 #define EVENT_BYTES_MAX 1024
 
-static void set_gone(struct sandbox *sb, struct sandbox_event *out)
+static void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out)
 {
 	sb->gone = true;
 	if (!sb->stood)
@@ -53,8 +45,10 @@ void control_copy_reason(struct wire *w, char *out, size_t size)
 		snprintf(out, size, "the sandbox gave no reason");
 }
 
-/* Takes what a message says; false if it is broken. Descriptors that are kept are set to -1. */
-static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
+/* Takes a message; false if it is broken. A descriptor that is kept is set to -1. Messages about the
+ * shell give no event: shell.c looks at their fields. */
+static bool control_parse(
+		struct native_sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
 {
 	switch ((enum init_event)wire_get_u8(w)) {
 	case INIT_READY:
@@ -62,7 +56,7 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 		sb->stood = true;
 		if (*fd >= 0 && sb->files < 0) {
 			sb->files = take_fd(fd);
-			sb->files_base_bytes = sandbox_files_bytes(sb);
+			sb->files_base_bytes = start_files_bytes(sb);
 		}
 		break;
 	case INIT_FAILED:
@@ -76,11 +70,12 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 		out->status = (int)wire_get_u32(w);
 		break;
 	case INIT_SHELL_END:
-		out->kind = SANDBOX_SHELL;
-		out->status = (int)wire_get_u32(w);
+		sb->shell_ended = true;
+		sb->shell_status = (int)wire_get_u32(w);
 		break;
 	case INIT_INTERRUPTED:
-		out->kind = SANDBOX_INTERRUPTED;
+		if (sb->interruptions > 0)
+			sb->interruptions--;
 		break;
 	default:
 		return false;
@@ -88,74 +83,62 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 	return wire_done(w);
 }
 
-/* The next message of PID 1 without waiting, or SANDBOX_NONE. */
-static void receive(struct sandbox *sb, struct sandbox_event *out)
+/* The next event of PID 1 without waiting, or SANDBOX_NONE. */
+static void control_receive(struct native_sandbox *sb, struct sandbox_event *out)
 {
-	char message[EVENT_BYTES_MAX];
-	auto_close int fd = -1;
-	size_t n_fds = 0;
-	struct wire w;
-	ssize_t n;
-
 	*out = (struct sandbox_event){ .kind = SANDBOX_NONE };
-	if (sb->gone || sb->control < 0) {
-		set_gone(sb, out);
-		return;
+	while (out->kind == SANDBOX_NONE) {
+		char message[EVENT_BYTES_MAX];
+		auto_close int fd = -1;
+		size_t n_fds = 0;
+		struct wire w;
+		ssize_t n = sb->gone || sb->control < 0
+				? 0
+				: fd_recv_message(sb->control, message, sizeof(message), &fd, 1,
+						  &n_fds, MSG_DONTWAIT);
+
+		if (n == -EAGAIN) {
+			sb->n_unasked = 0;
+			return;
+		}
+		w = wire_open(message, n > 0 ? (size_t)n : 0);
+		/* A guest that never pauses would keep its owner from all others. */
+		if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !control_parse(sb, &w, &fd, out))
+			control_set_gone(sb, out);
 	}
-	n = fd_recv_message(sb->control, message, sizeof(message), &fd, 1, &n_fds, MSG_DONTWAIT);
-	if (n == -EAGAIN) {
-		sb->n_unasked = 0;
-		return;
-	}
-	w = wire_open(message, n > 0 ? (size_t)n : 0);
-	/* One that never pauses would keep its owner from all others. */
-	if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !parse(sb, &w, &fd, out))
-		set_gone(sb, out);
 }
 
-void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out)
+void control_next_event(struct sandbox *base, struct sandbox_event *out)
 {
+	struct native_sandbox *sb = native_of(base);
+
 	if (sb->n_queue) {
 		*out = sb->queue[0];
 		memmove(sb->queue, sb->queue + 1, --sb->n_queue * sizeof(*sb->queue));
 		return;
 	}
-	receive(sb, out);
+	control_receive(sb, out);
 	if (out->kind == SANDBOX_NONE && !sb->held && !porter_next_event(sb, out))
-		set_gone(sb, out);
+		control_set_gone(sb, out);
 }
 
-bool sandbox_has_event(const struct sandbox *sb)
+bool control_has_event(const struct native_sandbox *sb)
 {
 	return sb->n_queue > 0 || (sb->more && !sb->held);
 }
 
-void sandbox_waits(const struct sandbox *sb, struct waits *w)
+void control_waits(const struct sandbox *base, struct waits *w)
 {
+	const struct native_sandbox *sb = native_view(base);
+
 	waits_add(w, sb->control, POLLIN);
 	if (!sb->porter_ended && !sb->held)
 		waits_add(w, sb->porter, POLLIN);
-	waits_until(w, sandbox_has_event(sb) ? 0 : sb->held ? INT64_MAX : porter_hangs_at(sb));
+	waits_until(w, control_has_event(sb) ? 0 : sb->held ? INT64_MAX : porter_hangs_at(sb));
 }
 
-void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out)
-{
-	int64_t deadline = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
-
-	for (;;) {
-		struct waits w = WAITS_INIT;
-
-		sandbox_next_event(sb, out);
-		if (out->kind != SANDBOX_NONE || clock_now_ns() >= deadline)
-			return;
-		sandbox_waits(sb, &w);
-		waits_until(&w, deadline);
-		waits_poll(&w);
-	}
-}
-
-int control_send(struct sandbox *sb, int socket, const struct buf *b, const int *fds, size_t n,
-		struct fh_error *err)
+int control_send(struct native_sandbox *sb, int socket, const struct buf *b, const int *fds,
+		size_t n, struct fh_error *err)
 {
 	int r;
 
@@ -163,14 +146,14 @@ int control_send(struct sandbox *sb, int socket, const struct buf *b, const int 
 		return error_say(err, E2BIG, "the request is larger than %zu bytes", b->cap);
 	sb->n_unasked = 0;
 	r = sb->gone ? -EPIPE : fd_send_message(socket, b->data, b->len, fds, n, MSG_DONTWAIT);
-	if (r == -EAGAIN) /* it has not read hundreds before it: it hangs */
+	if (r == -EAGAIN)
 		sb->gone = true;
 	return r < 0 ? error_set(err, -r, "send to the sandbox") : 0;
 }
 
-/* --- what the guest would take for a broken message ----------------------------------------- */
+/* --- requests that the guest would take for broken messages ---------------------------------- */
 
-static size_t count(const char *const *list)
+static size_t control_count(const char *const *list)
 {
 	size_t n = 0;
 
@@ -186,36 +169,29 @@ int control_check_path(const char *path, struct fh_error *err)
 	return 0;
 }
 
-/* A sandbox would walk this machine through it, by /proc/self/fd/N. */
-static int check_fd(const int *fds, size_t i, struct fh_error *err)
+static int control_check_run(const struct run_request *request, struct fh_error *err)
 {
-	struct stat st;
-
-	if (fstat(fds[i], &st) < 0)
-		return error_set(err, errno, "look at descriptor %zu of a program", i);
-	if (S_ISDIR(st.st_mode))
-		return error_say(err, EISDIR,
-				"descriptor %zu is a folder, through which a sandbox would see this "
-				"machine's files: give it a file, a pipe or /dev/null",
-				i);
-	return 0;
-}
-
-static int check_run(const struct run_request *request, struct fh_error *err)
-{
-	if (!count(request->argv))
+	if (!control_count(request->argv))
 		return error_say(err, EINVAL, "a program without a name");
-	if (count(request->argv) > GUEST_ARGS_MAX)
+	if (control_count(request->argv) > GUEST_ARGS_MAX)
 		return error_say(err, E2BIG, "more than %d arguments", GUEST_ARGS_MAX);
-	if (count(request->env) > GUEST_ENV_MAX)
+	if (control_count(request->env) > GUEST_ENV_MAX)
 		return error_say(err, E2BIG, "more than %d variables", GUEST_ENV_MAX);
 	if (request->n_fds > GUEST_FDS_MAX)
 		return error_say(err, E2BIG, "more than %d descriptors", GUEST_FDS_MAX);
 	for (size_t i = 0; i < request->n_fds; i++) {
-		int r = request->fds[i] < 0 ? 0 : check_fd(request->fds, i, err);
+		struct stat st;
 
-		if (r < 0)
-			return r;
+		if (request->fds[i] < 0)
+			continue;
+		if (fstat(request->fds[i], &st) < 0)
+			return error_set(err, errno, "look at descriptor %zu of a program", i);
+		/* By /proc/self/fd/N a sandbox would walk this machine through it. */
+		if (S_ISDIR(st.st_mode))
+			return error_say(err, EISDIR,
+					"descriptor %zu is a folder, through which a sandbox would see "
+					"this machine's files: give it a file, a pipe or /dev/null",
+					i);
 	}
 	return control_check_path(request->cwd, err);
 }
@@ -227,28 +203,34 @@ _Static_assert((int)RUN_NOTHING == (int)SLOT_NOTHING && (int)RUN_STREAM_1 == (in
 				(int)RUN_INPUT == (int)SLOT_INPUT,
 		"the guest has the same numbers");
 
-int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
+int control_run(struct sandbox *base, const struct run_request *request, uint32_t *out_id,
 		struct fh_error *err)
 {
 	static const uint8_t users[] = {
 		[USER_AGENT] = RUN_AGENT, [USER_ROOT] = RUN_ROOT, [USER_PACKER] = RUN_PACKER
 	};
+	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+	auto_close int program = -1;
 	int fds[GUEST_FDS_MAX + 1];
 	struct init_run run = { .id = sb->next_id + 1,
 		.user = users[request->user],
-		.has_program = request->program_fd >= 0,
+		.has_program = request->program != NULL,
 		.n_slots = (uint32_t)request->n_fds,
 		.cwd = request->cwd,
 		.argv = request->argv,
 		.env = request->env };
 	size_t n = 0;
-	int r = check_run(request, err);
+	int r = control_check_run(request, err);
 
 	if (r < 0)
 		return r;
-	if (request->program_fd >= 0)
-		fds[n++] = request->program_fd;
+	if (request->program) {
+		program = fd_open_file(request->program, err);
+		if (program < 0)
+			return program;
+		fds[n++] = program;
+	}
 	for (size_t i = 0; i < request->n_fds; i++) {
 		if (request->fds[i] >= 0)
 			fds[n++] = request->fds[i];
@@ -258,15 +240,18 @@ int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t 
 	sb->next_id++;
 	init_run_put(&b, &run);
 	r = control_send(sb, sb->control, &b, fds, n, err);
-	if (r == 0 && !request->held)
-		r = sandbox_go(sb, run.id, err);
-	if (r == 0)
-		*out_id = run.id;
-	return r;
+	if (r < 0)
+		return r;
+	r = request->held ? 0 : control_go(base, run.id, err);
+	if (r < 0)
+		return r;
+	*out_id = run.id;
+	return 0;
 }
 
-int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err)
+int control_go(struct sandbox *base, uint32_t id, struct fh_error *err)
 {
+	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(64);
 
 	wire_put_u8(&b, INIT_GO);
@@ -274,8 +259,9 @@ int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err)
 	return control_send(sb, sb->control, &b, NULL, 0, err);
 }
 
-int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh_error *err)
+int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct fh_error *err)
 {
+	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(64);
 
 	wire_put_u8(&b, INIT_SIGNAL);
@@ -284,7 +270,7 @@ int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh
 	return control_send(sb, sb->control, &b, NULL, 0, err);
 }
 
-int sandbox_interrupt(struct sandbox *sb, enum interrupt_level level, struct fh_error *err)
+void control_interrupt(struct native_sandbox *sb, enum interrupt_level level)
 {
 	auto_buf struct buf b = BUF_INIT(64);
 	struct shell_mark mark = { .began_ns = INT64_MAX };
@@ -295,5 +281,6 @@ int sandbox_interrupt(struct sandbox *sb, enum interrupt_level level, struct fh_
 	wire_put_u8(&b, (uint8_t)level);
 	wire_put_u64(&b, (uint64_t)mark.began_ns);
 	wire_put_u32(&b, (uint32_t)mark.last_pid);
-	return control_send(sb, sb->control, &b, NULL, 0, err);
+	if (control_send(sb, sb->control, &b, NULL, 0, NULL) == 0)
+		sb->interruptions++;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -9,9 +8,9 @@
 #include <stdlib.h>
 
 /*
- * What the root of a sandbox has of this machine, and what is hidden of that: tasks, records, the state, and
- * our own files may lie beneath a listed path. The nursery mounts an empty folder over each when it makes
- * the root; for one that is named later, there is a new nursery.
+ * The root of a sandbox has listed paths of this machine. Tasks, records, the state and our own files may
+ * lie beneath one, and are covered: the nursery mounts an empty folder over each when it makes the root.
+ * A folder that is named later needs a new nursery.
  */
 const char *const listed_paths[] = {
 	"/usr",
@@ -25,9 +24,9 @@ const char *const listed_paths[] = {
 	NULL,
 };
 
-#define ETC "/etc" /* of which the nursery takes some */
+#define ETC "/etc" /* sandboxes have some of its files */
 
-static bool is_listed(const char *real)
+static bool cover_is_listed(const char *real)
 {
 	bool listed = path_is_within(real, ETC) || str_eq(real, "/");
 
@@ -36,7 +35,7 @@ static bool is_listed(const char *real)
 	return listed;
 }
 
-static bool is_covered(const struct owner *o, const char *real)
+static bool cover_has(const struct native_owner *o, const char *real)
 {
 	for (size_t i = 0; i < o->n_covers; i++)
 		if (path_is_within(real, o->covers[i]))
@@ -44,11 +43,11 @@ static bool is_covered(const struct owner *o, const char *real)
 	return false;
 }
 
-int sandbox_cover_check(const char *folder, struct fh_error *err)
+int cover_check(const char *folder, struct fh_error *err)
 {
 	auto_free char *real = realpath(folder, NULL);
 
-	if (real && is_listed(real) && sandbox_bind_hides_needed(real))
+	if (real && cover_is_listed(real) && sandbox_bind_hides_needed(real))
 		return error_say(err, EINVAL,
 				"'%s' can't be hidden from agents, since it holds what their "
 				"sandboxes need: choose another folder",
@@ -57,9 +56,9 @@ int sandbox_cover_check(const char *folder, struct fh_error *err)
 }
 
 /* Under `changing`. */
-static int add(struct owner *o, const char *real, struct fh_error *err)
+static int cover_add(struct native_owner *o, const char *real, struct fh_error *err)
 {
-	if (is_covered(o, real))
+	if (cover_has(o, real))
 		return 0;
 	if (o->n_covers == COVERS_MAX)
 		return error_say(err, E2BIG,
@@ -68,28 +67,29 @@ static int add(struct owner *o, const char *real, struct fh_error *err)
 				"it elsewhere",
 				real, COVERS_MAX);
 	pthread_mutex_lock(&o->lock);
-	o->covers[o->n_covers++] = xstrdup(real);
+	o->covers[o->n_covers++] = arena_strdup(&o->arena, real);
 	pthread_mutex_unlock(&o->lock);
 	nursery_retire(o);
 	return 0;
 }
 
-int owner_cover(struct owner *o, const char *folder, struct fh_error *err)
+int cover_hide(struct owner *base, const char *folder, struct fh_error *err)
 {
-	/* Links would make a cover miss what it is for. */
+	struct native_owner *o = native_owner_of(base);
+	/* A mount over a symbolic link would leave its target visible. */
 	auto_free char *real = realpath(folder, NULL);
-	int r = sandbox_cover_check(folder, err);
+	int r = cover_check(folder, err);
 	bool covered;
 
-	if (r < 0 || !real || !is_listed(real))
+	if (r < 0 || !real || !cover_is_listed(real))
 		return r;
 	pthread_mutex_lock(&o->lock);
-	covered = is_covered(o, real);
+	covered = cover_has(o, real);
 	pthread_mutex_unlock(&o->lock);
 	if (covered)
 		return 0;
 	pthread_mutex_lock(&o->changing);
-	r = add(o, real, err);
+	r = cover_add(o, real, err);
 	pthread_mutex_unlock(&o->changing);
 	return r;
 }

@@ -5,7 +5,7 @@
 #include "base/process.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "native/native.h"
+#include "native/nursery.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -83,7 +83,7 @@ static bool limit_folder(const char *folder, const struct sandbox_limits *l)
 	return set_quota(fd, project, l) == 0 && set_project(fd, project) == 0;
 }
 
-static int make_own_dir(struct owner *o, struct fh_error *err)
+static int make_own_dir(struct native_owner *o, struct fh_error *err)
 {
 	auto_free char *episodes = NULL;
 	auto_free char *prefix = NULL;
@@ -104,7 +104,7 @@ static int make_own_dir(struct owner *o, struct fh_error *err)
 }
 
 /* The path of a new one; its number says whether it is the owner's first. */
-static int new_name(struct owner *o, char **out, unsigned *out_number, struct fh_error *err)
+static int new_name(struct native_owner *o, char **out, unsigned *out_number, struct fh_error *err)
 {
 	int r = 0;
 
@@ -119,8 +119,8 @@ static int new_name(struct owner *o, char **out, unsigned *out_number, struct fh
 	return r;
 }
 
-int disk_folder_new(struct owner *o, const struct sandbox_limits *l, char **out, bool *out_counted,
-		struct fh_error *err)
+int disk_folder_new(struct native_owner *o, const struct sandbox_limits *l, char **out,
+		bool *out_counted, struct fh_error *err)
 {
 	auto_free char *folder = NULL;
 	unsigned number;
@@ -139,7 +139,7 @@ int disk_folder_new(struct owner *o, const struct sandbox_limits *l, char **out,
 	return 0;
 }
 
-int disk_collect(struct owner *o)
+int disk_collect(struct native_owner *o)
 {
 	auto_free char *dir = NULL;
 	const struct dirent *e;
@@ -155,7 +155,7 @@ int disk_collect(struct owner *o)
 		folder = path_join(dir, e->d_name);
 		if (!process_folder_is_stale(folder))
 			continue;
-		if (!atomic_load(&o->had_nursery) && owner_need_nursery(o, NULL) < 0)
+		if (!atomic_load(&o->had_nursery) && nursery_ensure(o, NULL) < 0)
 			break;
 		nursery_remove(o, folder);
 		o->disk_removals++;
@@ -166,7 +166,7 @@ int disk_collect(struct owner *o)
 	return count;
 }
 
-void disk_close(struct owner *o)
+void disk_close(struct native_owner *o)
 {
 	if (o->disk_dir)
 		rmdir(o->disk_dir); /* what is still there is removed by a later owner */

@@ -20,8 +20,8 @@
  */
 struct errand {
 	struct errand *next;
-	struct sandbox *sb; /* to be made; NULL: the message is sent as it is */
-	struct buf message; /* a plan without its limits */
+	struct native_sandbox *sb; /* to be made; NULL: the message is sent as it is */
+	struct buf message;        /* a plan without its limits */
 	struct sandbox_limits limits;
 	struct sandbox_ends ends;
 	int tries;
@@ -29,14 +29,14 @@ struct errand {
 
 static void free_errand(struct errand *e)
 {
-	sandbox_close_ends(&e->ends);
+	start_close_ends(&e->ends);
 	buf_release(&e->message);
 	free(e);
 }
 
 /* --- running --------------------------------------------------------------------------------- */
 
-static int deliver(struct owner *o, struct errand *e, struct fh_error *err)
+static int deliver(struct native_owner *o, struct errand *e, struct fh_error *err)
 {
 	struct wire w = wire_open(e->message.data, e->message.len);
 	struct plan plan;
@@ -48,7 +48,7 @@ static int deliver(struct owner *o, struct errand *e, struct fh_error *err)
 	r = plan_get(&w, &plan);
 	if (r < 0)
 		return error_set(err, -r, "read a plan");
-	r = sandbox_send_plan(e->sb, &plan, &e->limits, &e->ends, err);
+	r = start_send_plan(e->sb, &plan, &e->limits, &e->ends, err);
 	plan_release(&plan);
 	return r;
 }
@@ -63,7 +63,7 @@ static void tell_failure(const struct errand *e, const struct fh_error *err)
 	fd_send_message(e->ends.sockets[PLAN_CONTROL], b.data, b.len, NULL, 0, MSG_DONTWAIT);
 }
 
-static struct errand *take_first(struct owner *o)
+static struct errand *take_first(struct native_owner *o)
 {
 	struct errand *e;
 
@@ -76,7 +76,7 @@ static struct errand *take_first(struct owner *o)
 	return e;
 }
 
-static void settle(struct owner *o, struct errand *e, int r, const struct fh_error *err)
+static void settle(struct native_owner *o, struct errand *e, int r, const struct fh_error *err)
 {
 	bool again = nursery_is_lost(r) && ++e->tries < SANDBOX_STARTS_MAX;
 
@@ -95,7 +95,7 @@ static void settle(struct owner *o, struct errand *e, int r, const struct fh_err
 	free_errand(e);
 }
 
-static void run_first(struct owner *o)
+static void run_first(struct native_owner *o)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct errand *e;
@@ -121,7 +121,7 @@ static void run_first(struct owner *o)
 
 static void *run_errands(void *owner)
 {
-	struct owner *o = owner;
+	struct native_owner *o = owner;
 
 	pthread_mutex_lock(&o->lock);
 	while (o->errands) {
@@ -137,7 +137,7 @@ static void *run_errands(void *owner)
 /* --- adding and dropping --------------------------------------------------------------------- */
 
 /* Under the lock. One that has let go of it as its last act is joined at once. */
-static int need_thread(struct owner *o)
+static int need_thread(struct native_owner *o)
 {
 	sigset_t all, before;
 	int r;
@@ -156,7 +156,7 @@ static int need_thread(struct owner *o)
 }
 
 /* Takes it over. */
-static int add(struct owner *o, struct errand *e)
+static int add(struct native_owner *o, struct errand *e)
 {
 	struct errand **end;
 	int r;
@@ -182,7 +182,7 @@ static struct errand *new_errand(void)
 	return e;
 }
 
-void errand_message(struct owner *o, const struct buf *message)
+void errand_message(struct native_owner *o, const struct buf *message)
 {
 	struct errand *e = new_errand();
 
@@ -190,8 +190,9 @@ void errand_message(struct owner *o, const struct buf *message)
 	add(o, e);
 }
 
-int errand_sandbox(struct sandbox *sb, const struct plan *plan, const struct sandbox_limits *limits,
-		struct sandbox_ends *ends, struct fh_error *err)
+int errand_sandbox(struct native_sandbox *sb, const struct plan *plan,
+		const struct sandbox_limits *limits, struct sandbox_ends *ends,
+		struct fh_error *err)
 {
 	struct errand *e = new_errand();
 	int r;
@@ -210,14 +211,14 @@ int errand_sandbox(struct sandbox *sb, const struct plan *plan, const struct san
 	return r < 0 ? error_set(err, -r, "start a thread that starts the nursery") : 0;
 }
 
-bool errands_none(const struct owner *o)
+bool errands_none(const struct native_owner *o)
 {
 	return !o->errands && !o->errand_in_hand;
 }
 
-void errand_drop(struct sandbox *sb)
+void errand_drop(struct native_sandbox *sb)
 {
-	struct owner *o = sb->owner;
+	struct native_owner *o = sb->owner;
 	struct errand *dropped = NULL;
 
 	if (!sb->is_errand)
@@ -237,19 +238,19 @@ void errand_drop(struct sandbox *sb)
 		free_errand(dropped);
 }
 
-void errands_finish(struct owner *o)
+void errands_finish(struct native_owner *o)
 {
 	if (o->ran_errands)
 		pthread_join(o->errand_thread, NULL);
 	o->ran_errands = false;
 }
 
-void errands_forget(struct owner *o)
+void errands_forget(struct native_owner *o)
 {
 	for (struct errand *e = o->errands; e; e = e->next)
-		sandbox_close_ends(&e->ends);
+		start_close_ends(&e->ends);
 	if (o->errand_in_hand)
-		sandbox_close_ends(&o->errand_in_hand->ends);
+		start_close_ends(&o->errand_in_hand->ends);
 	o->errands = o->errand_in_hand = NULL;
 	o->runs_errands = o->ran_errands = false;
 	pthread_cond_init(&o->errand_settled, NULL);

@@ -8,7 +8,7 @@
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static struct owner *owners;
+static struct native_owner *owners;
 
 static void before_fork(void)
 {
@@ -22,7 +22,7 @@ static void after_fork_in_parent(void)
 
 static void after_fork_in_child(void)
 {
-	for (struct owner *o = owners; o; o = o->next) {
+	for (struct native_owner *o = owners; o; o = o->next) {
 		close_fd(&o->nursery);
 		o->nursery_pid = 0;
 		o->n_retired = 0;
@@ -35,7 +35,7 @@ static void after_fork_in_child(void)
 		gpus_forked(o->gpus);
 		if (o->cgroups)
 			cgroups_forked(o->cgroups);
-		for (struct sandbox *sb = o->sandboxes; sb; sb = sb->next) {
+		for (struct native_sandbox *sb = o->sandboxes; sb; sb = sb->next) {
 			close_fd(&sb->control);
 			close_fd(&sb->porter);
 			mail_free(take_ptr(sb->mail));
@@ -54,7 +54,7 @@ static void watch_forks(void)
 	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
 
-void fork_watch_owner(struct owner *owner)
+void fork_watch_owner(struct native_owner *owner)
 {
 	pthread_once(&once, watch_forks);
 	pthread_mutex_lock(&lock);
@@ -63,10 +63,10 @@ void fork_watch_owner(struct owner *owner)
 	pthread_mutex_unlock(&lock);
 }
 
-void fork_unwatch_owner(struct owner *owner)
+void fork_unwatch_owner(struct native_owner *owner)
 {
 	pthread_mutex_lock(&lock);
-	for (struct owner **at = &owners; *at; at = &(*at)->next) {
+	for (struct native_owner **at = &owners; *at; at = &(*at)->next) {
 		if (*at == owner) {
 			*at = owner->next;
 			break;
@@ -75,9 +75,9 @@ void fork_unwatch_owner(struct owner *owner)
 	pthread_mutex_unlock(&lock);
 }
 
-void fork_watch_sandbox(struct sandbox *sb)
+void fork_watch_sandbox(struct native_sandbox *sb)
 {
-	struct owner *o = sb->owner;
+	struct native_owner *o = sb->owner;
 
 	pthread_mutex_lock(&lock);
 	sb->next = o->sandboxes;
@@ -88,7 +88,7 @@ void fork_watch_sandbox(struct sandbox *sb)
 	pthread_mutex_unlock(&lock);
 }
 
-void fork_unwatch_sandbox(struct sandbox *sb)
+void fork_unwatch_sandbox(struct native_sandbox *sb)
 {
 	pthread_mutex_lock(&lock);
 	if (sb->previous && *sb->previous == sb) {

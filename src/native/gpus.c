@@ -286,13 +286,3 @@ int gpus_bind(struct arena *a, const int *numbers, size_t n, struct plan_bind *b
 	}
 	return r;
 }
-
-const char *sandbox_gpus_variable(struct arena *a, size_t n)
-{
-	auto_buf struct buf text = BUF_INIT(4096);
-
-	/* As CUDA sees them: those that it can open, from 0 on. */
-	for (size_t i = 0; i < n; i++)
-		buf_printf(&text, "%s%zu", i ? "," : "CUDA_VISIBLE_DEVICES=", i);
-	return n ? arena_strdup(a, buf_str(&text)) : NULL;
-}

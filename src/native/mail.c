@@ -2,50 +2,41 @@
 #include "base/fd.h"
 #include "base/futex.h"
 #include "base/scope.h"
-#include "proto/guest.h"
 #include "native/native.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 /*
- * The memory through which a shell gets its commands and answers them. Only pages that were written are
- * there: most commands need two. The shell may write anything there at any time, so that what is read
- * is copied once and checked then. No page is ever given back here: the kernel would look through all
- * maps of it in our time. An agent has at most one for each of its processes, since it has no descriptor
- * of it and seccomp.c refuses copies of a map. Nor can it punch holes, behind which we would wait: once
- * it has mapped it, the shell seals it against whatever else writes.
+ * Memory that the owner shares with a shell. Only pages that were written exist: most commands need
+ * two. The shell is untrusted and may write at any time, so the owner copies a field once, then checks
+ * the copy.
+ *
+ * The owner never frees a page here: the kernel would look through all maps of it. An agent has at
+ * most one map for each of its processes, since it has no descriptor of the memory and seccomp.c
+ * refuses copies of a map. It can't punch holes either: the shell seals the memory against all other
+ * writers once it has mapped it.
  */
-static int map(int fd, struct shell_mail **out, struct fh_error *err)
+int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err)
 {
+	auto_close int fd = memfd_create("shell", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *mail;
 
+	if (fd < 0)
+		return error_set(err, errno, "make the shell's memory");
 	if (ftruncate(fd, SHELL_MAIL_BYTES) < 0 ||
 			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW) < 0)
 		return error_set(err, errno, "size the shell's memory");
 	mail = mmap(NULL, SHELL_MAIL_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mail == MAP_FAILED)
 		return error_set(err, errno, "map the shell's memory");
-	madvise(mail, SHELL_MAIL_BYTES, MADV_NOHUGEPAGE); /* where the kernel has them, and would */
+	madvise(mail, SHELL_MAIL_BYTES, MADV_NOHUGEPAGE);
 	*out = mail;
+	*out_fd = take_fd(&fd);
 	return 0;
-}
-
-int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err)
-{
-	auto_close int fd = memfd_create("shell", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	int r;
-
-	if (fd < 0)
-		return error_set(err, errno, "make the shell's memory");
-	r = map(fd, out, err);
-	if (r == 0)
-		*out_fd = take_fd(&fd);
-	return r;
 }
 
 void mail_free(struct shell_mail *mail)
@@ -54,7 +45,7 @@ void mail_free(struct shell_mail *mail)
 		munmap(mail, SHELL_MAIL_BYTES);
 }
 
-void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, const char *text)
+void mail_send(struct native_sandbox *sb, uint64_t nonce, uint32_t flags, const char *text)
 {
 	struct shell_mail *mail = sb->mail;
 	size_t n = strlen(text);
@@ -71,14 +62,14 @@ void sandbox_tell_shell(struct sandbox *sb, uint64_t nonce, uint32_t flags, cons
 	futex_wake(&mail->turn);
 }
 
-bool sandbox_shell_answered(const struct sandbox *sb)
+bool mail_answered(const struct native_sandbox *sb)
 {
 	return sb->mail && __atomic_load_n(&sb->mail->answered, __ATOMIC_ACQUIRE) == sb->turn;
 }
 
-/* It is said to listen before it is looked whether the answer came, as the shell answers before it looks
- * whether somebody listens: one of the two sees the other. False: it is there. */
-static bool listen(struct sandbox *sb, enum shell_listening how)
+/* False if the answer is there. Owner and shell each write first and then look at the other's word,
+ * so one of the two sees the other. */
+static bool mail_set_listening(struct native_sandbox *sb, enum shell_listening how)
 {
 	if (sb->listening != how)
 		__atomic_store_n(&sb->mail->listening, how, __ATOMIC_SEQ_CST);
@@ -86,25 +77,25 @@ static bool listen(struct sandbox *sb, enum shell_listening how)
 	return __atomic_load_n(&sb->mail->answered, __ATOMIC_SEQ_CST) != sb->turn;
 }
 
-bool sandbox_shell_listen(struct sandbox *sb)
+bool mail_listen(struct native_sandbox *sb)
 {
-	return !sb->mail || listen(sb, SHELL_LISTENS_TO_PORTER);
+	return !sb->mail || mail_set_listening(sb, SHELL_LISTENS_TO_PORTER);
 }
 
-bool sandbox_shell_await(struct sandbox *sb, int64_t timeout_ns)
+bool mail_await(struct native_sandbox *sb, int64_t timeout_ns)
 {
 	uint32_t before;
 
 	if (!sb->mail)
 		return false;
 	before = __atomic_load_n(&sb->mail->answered, __ATOMIC_ACQUIRE);
-	if (listen(sb, SHELL_LISTENS_HERE) && before != sb->turn && timeout_ns > 0)
+	if (mail_set_listening(sb, SHELL_LISTENS_HERE) && before != sb->turn && timeout_ns > 0)
 		futex_wait(&sb->mail->answered, before, timeout_ns);
-	return sandbox_shell_answered(sb);
+	return mail_answered(sb);
 }
 
-int sandbox_shell_status(
-		const struct sandbox *sb, struct shell_status *out, char *cwd, size_t cwd_size)
+int mail_status(const struct native_sandbox *sb, struct shell_status *out, char *cwd,
+		size_t cwd_size)
 {
 	struct shell_status status = *(const volatile struct shell_status *)&sb->mail->status;
 
@@ -117,7 +108,7 @@ int sandbox_shell_status(
 	return 0;
 }
 
-void sandbox_shell_output(const struct sandbox *sb, const struct shell_status *status,
+void mail_output(const struct native_sandbox *sb, const struct shell_status *status,
 		struct buf *output, bool *out_cut)
 {
 	size_t n = status->output_bytes, room = output->cap - output->len;

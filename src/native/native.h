@@ -2,16 +2,24 @@
 #ifndef NATIVE_NATIVE_H
 #define NATIVE_NATIVE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
-#include "proto/guest.h"
 #include "native/cgroup.h"
 #include "native/gpus.h"
-#include "sandbox/sandbox.h"
+#include "proto/guest.h"
+#include "sandbox/ops.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* What the files of this layer share. */
+/*
+ * Native sandboxes: namespaces, a root of listed paths, an overlay, control groups, and a PID 1 that
+ * the owner talks to over a socket. An owner has a nursery, which makes them, a pool of control
+ * groups, and the layers made so far.
+ *
+ * A sandbox starts by sending its plan to the nursery. If the nursery was killed, or its socket is
+ * full, a thread takes care of it (errands.c).
+ */
 #define COVERS_MAX GUEST_BINDS_MAX
 #define SPARES_MAX 3
 
@@ -21,14 +29,17 @@ struct spare {
 	uint32_t cradle;      /* its number */
 };
 
+/* Copies, so that a new nursery can make the layer again. */
 struct owner_layer {
-	char *name;
-	struct layer_item *items; /* heap copies, so that a new nursery can be given them */
+	struct arena arena; /* of all below */
+	const char *name;
+	struct layer_item *items;
 	size_t n;
+	bool folders_only; /* the folders beneath its only item, without their files */
 	struct owner_layer *next;
 };
 
-/* What its PID 1 and its shell get. */
+/* The descriptors that PID 1 and the shell get. */
 struct sandbox_ends {
 	int sockets[PLAN_SOCKETS];
 	int mail; /* of the shell */
@@ -39,144 +50,249 @@ struct sandbox_ends {
 		.sockets = { -1, -1, -1, -1 }, .mail = -1                                          \
 	}
 
-struct owner {
-	/* Who starts, asks or ends a nursery, or adds a layer or a cover, holds this. It may take long: a sandbox's start
-	 * or end never waits for it. */
+struct native_owner {
+	struct owner base;
+	/* Held to start, ask or end a nursery, or to add a layer or a cover. It may take long: no
+	 * sandbox's start or end waits for it. */
 	pthread_mutex_t changing;
 	pthread_mutex_t lock; /* of all below; held for moments, inside of `changing` */
-	char *label;
-	char *covers[COVERS_MAX + 1]; /* real paths, NULL-terminated: see cover.c */
+	struct arena arena;   /* of label and covers; under `changing` */
+	const char *label;
+	const char *covers[COVERS_MAX + 1]; /* real paths, NULL-terminated: see cover.c */
 	size_t n_covers;
-	int self;    /* pidfd of this process, for the guests to see it end */
+	int self;    /* pidfd of this process: guests see it end */
 	int nursery; /* socket; -1: none runs */
 	pid_t nursery_pid;
 	pid_t retired[COVERS_MAX + 1]; /* nurseries that stay until their sandboxes have ended */
 	size_t n_retired;
-	struct roll *roll; /* of the sandboxes: for nurseries to see which are closed */
+	struct roll *roll; /* shows nurseries which sandboxes are closed */
 	int roll_fd;
-	atomic_uint numbers;  /* of sandboxes so far */
-	bool forked;          /* this process is a fork of the one that it belongs to */
+	atomic_uint numbers;  /* sandboxes so far */
+	bool forked;          /* this process is a fork of the owner's */
 	atomic_uchar can;     /* NURSERY_CAN_* */
-	atomic_bool in_doubt; /* whether the nursery runs: a sandbox or layer of it never stood */
+	atomic_bool in_doubt; /* the nursery may be dead: a sandbox or layer of it was lost */
 	atomic_bool had_nursery;
 	struct errand *errands, *errand_in_hand; /* errands.c */
 	pthread_cond_t errand_settled;
 	pthread_t errand_thread;
-	bool runs_errands, ran_errands; /* ran: it is to be joined */
+	bool runs_errands, ran_errands; /* ran: the thread must be joined */
 	struct buf base_filter, agent_filter, judged_filter;
 	struct cgroups *cgroups; /* of the nursery that runs; NULL: none on this machine */
 	struct spare spares[SPARES_MAX];
 	uint32_t cradles;                  /* numbered so far */
-	struct sandbox_limits last_limits; /* what the next sandbox will ask for, most likely */
+	struct sandbox_limits last_limits; /* most likely those of the next sandbox */
 	unsigned sandboxes_started;
 	char *no_cgroups; /* a sentence: what is not enforced without them, and why not */
 	atomic_bool limits_missed;
-	atomic_bool disk_unlimited; /* asked for, on a file system without project quotas */
+	atomic_bool disk_unlimited; /* a limit was asked for, without project quotas */
 	struct owner_layer *layers;
-	struct gpus *gpus;      /* NULL: none */
-	char *disk_dir;         /* where its episodes have their folders; NULL: none had one yet */
-	int disk_claim;         /* of that; -1 */
-	unsigned disk_folders;  /* made so far */
-	unsigned disk_removals; /* to be waited for */
-	struct sandbox *sandboxes; /* alive; of the lock in fork.c */
-	struct owner *next;
+	struct gpus *gpus;                /* NULL: none */
+	char *disk_dir;                   /* of its episodes' folders; NULL: none had one yet */
+	int disk_claim;                   /* of that; -1 */
+	unsigned disk_folders;            /* made so far */
+	unsigned disk_removals;           /* to be waited for */
+	struct native_sandbox *sandboxes; /* alive; of the lock in fork.c */
+	struct native_owner *next;
 };
 
-struct sandbox {
-	struct owner *owner;
-	uint32_t number;         /* in the roll; 0: this process is a fork */
-	int control, porter;     /* sockets; -1: none, as the next */
-	struct shell_mail *mail; /* of its shell: where commands and answers lie; NULL: none */
-	uint32_t turn;           /* number of the shell's last command */
-	enum shell_listening listening; /* what the shell was told of this command */
-	sandbox_take_output *take_output;
-	void *output_arg;
-	struct porter_answer *answer; /* that nobody has taken; NULL: none */
-	uint32_t asked;               /* what the porter was asked last */
-	int64_t asked_bytes;          /* most that its answer may have; -1: none has any */
-	int64_t answer_by_ns;         /* when it hangs; INT64_MAX: nothing was asked */
-	int64_t pump_by_ns;           /* the same, of PORTER_PUMP */
-	bool porter_ended, more;      /* more may be there to read from it */
+struct native_sandbox {
+	struct sandbox base;
+	struct native_owner *owner;
+	uint32_t number;                /* in the roll; 0: this process is a fork */
+	int control, porter;            /* sockets; -1: none, as the next */
+	struct shell_mail *mail;        /* memory of its shell's commands and answers; NULL: none */
+	uint32_t turn;                  /* number of the shell's last command */
+	enum shell_listening listening; /* as the shell was told for this command */
+	bool shell_ended;               /* with this wait status; shell.c clears it */
+	int shell_status;
+	int interruptions;            /* that PID 1 has not answered yet */
+	struct porter_answer *answer; /* not taken yet; NULL: none */
+	uint32_t asked;               /* id of the porter's last request */
+	int64_t asked_bytes;          /* most that its answer may have; -1: it has no file */
+	int64_t answer_by_ns;         /* deadline of that request; INT64_MAX: none */
+	int64_t pump_by_ns;           /* deadline of PORTER_PUMP */
+	bool porter_ended, more;      /* more: its socket may hold more messages */
 	bool held;                    /* sandbox_hold_output() */
-	size_t n_told;                /* its events since there was none */
+	size_t n_told;                /* the porter's events since its socket was empty */
 	int files;                    /* O_PATH of its file system, once ready; -1 */
 	int64_t files_base_bytes;     /* used when it was ready */
 	struct cgroup *group;
 	char *disk_folder; /* its files on the disk; NULL: in memory */
-	bool disk_counted; /* by a quota: what its file system says is its own */
+	bool disk_counted; /* by a quota, so that its file system's numbers are its own */
 	uint32_t next_id;
-	struct sandbox_event *queue; /* came while an answer was awaited */
+	struct sandbox_event *queue; /* events that came while an answer was awaited */
 	size_t n_queue;
-	size_t n_unasked; /* messages that came since there was none, or since the last request */
+	size_t n_unasked; /* PID 1's messages since its socket was empty, or since the last request */
 	bool stood, gone;
-	bool is_errand;                   /* or was: errands.c */
-	struct sandbox *next, **previous; /* in owner->sandboxes */
+	bool is_errand;                          /* or was: errands.c */
+	struct native_sandbox *next, **previous; /* in owner->sandboxes */
 };
 
-/* roll.c */
-int roll_open(struct owner *owner, struct fh_error *err);
-void roll_release(struct owner *owner);
-uint32_t roll_number(struct owner *owner); /* of a new sandbox. Any thread. */
-/* Its nursery ends it if it does not end by itself. Any thread. */
-void roll_close(struct owner *owner, uint32_t number);
+static inline struct native_owner *native_owner_of(struct owner *base)
+{
+	return (struct native_owner *)base;
+}
 
-/* cover.c: what a sandbox has of this machine, NULL-terminated. */
-extern const char *const listed_paths[];
-/* owner.c: the layer that owner_add_folders() makes. */
+static inline struct native_sandbox *native_of(struct sandbox *base)
+{
+	return (struct native_sandbox *)base;
+}
+
+/* As native_of(), of a sandbox that is only looked at. */
+static inline const struct native_sandbox *native_view(const struct sandbox *base)
+{
+	return (const struct native_sandbox *)base;
+}
+
+/* --- owner.c ---------------------------------------------------------------------------------- */
+
+extern const struct shell_ops shell_native;
+
+/* What this machine gives; known once a sandbox or a layer was made. */
+struct native_abilities {
+	bool groups;           /* control groups for limits and usage */
+	const char *no_groups; /* why not; the owner's */
+	bool overlay;          /* else a layer is copied into each sandbox */
+};
+
+void native_abilities(const struct owner *owner, struct native_abilities *out);
+bool native_has_layer(struct native_owner *owner, const char *name);
+
+/* The name of the layer that owner_add_writable() makes. */
 #define FOLDERS_NAME_BYTES 32
-void owner_folders_name(const char *source, char out[FOLDERS_NAME_BYTES]);
+void native_folders_name(const char *source, char out[FOLDERS_NAME_BYTES]);
 
-/* spares.c: a group for a sandbox, a spare one if there is; NULL where there are no groups.
- * *out_cradle 0: nothing waits in it. Takes the lock. */
-int spares_take(struct owner *owner, const struct sandbox_limits *limits, struct cgroup **out,
-		uint32_t *out_cradle, struct fh_error *err);
-/* Makes new ones, as many as the owner's way of starting sandboxes is worth. Takes the lock. */
-void spares_refill(struct owner *owner);
-/* The nursery that they waited in is gone. Under the lock. */
-void spares_drop(struct owner *owner);
+/* --- roll.c ----------------------------------------------------------------------------------- */
 
-/* Starts one if none runs; its groups are there then. Takes `changing`. */
-int owner_need_nursery(struct owner *owner, struct fh_error *err);
+int roll_open(struct native_owner *owner, struct fh_error *err);
+void roll_release(struct native_owner *owner);
+uint32_t roll_number(struct native_owner *owner); /* of a new sandbox. Any thread. */
+/* Its nursery ends it if it does not end by itself. Any thread. */
+void roll_close(struct native_owner *owner, uint32_t number);
 
-/* The folder's episode has ended: it goes, in the nursery's own time. */
-void nursery_remove(struct owner *owner, const char *folder);
-/* A process is to wait in a group for the plan that names this number. Under the lock. */
-int nursery_add_cradle(struct owner *owner, uint32_t number, const struct cgroup *group);
+/* --- cover.c ---------------------------------------------------------------------------------- */
 
-/* control.c: a message to PID 1 or to the porter, by its socket. One that leaves it full for seconds is
- * gone, as far as its owner is concerned. */
-int control_send(struct sandbox *sb, int socket, const struct buf *b, const int *fds, size_t n,
-		struct fh_error *err);
+/* Paths of this machine that every sandbox sees, NULL-terminated. */
+extern const char *const listed_paths[];
+int cover_hide(struct owner *owner, const char *folder, struct fh_error *err);
+int cover_check(const char *folder, struct fh_error *err);
+
+/* --- spares.c --------------------------------------------------------------------------------- */
+
+/* A group for a sandbox, a spare one if there is; NULL where there are no groups. *out_cradle 0: no
+ * process waits in it. Takes the lock. */
+int spares_take(struct native_owner *owner, const struct sandbox_limits *limits,
+		struct cgroup **out, uint32_t *out_cradle, struct fh_error *err);
+/* Makes more, the more sandboxes the owner has started. Takes the lock. */
+void spares_refill(struct native_owner *owner);
+/* Gives them back when their nursery is gone. Under the lock. */
+void spares_drop(struct native_owner *owner);
+
+/* --- control.c: messages to and from PID 1 ---------------------------------------------------- */
+
+/* Sends to PID 1 or to the porter, by its socket. A socket that is full means that the guest hangs:
+ * the sandbox is gone then. */
+int control_send(struct native_sandbox *sb, int socket, const struct buf *b, const int *fds,
+		size_t n, struct fh_error *err);
 int control_check_path(const char *path, struct fh_error *err);
-/* The reason in a message for something that failed, which a guest that was taken over may leave out. */
+/* The reason in a message about a failure. An untrusted guest may leave it out. */
 void control_copy_reason(struct wire *w, char *out, size_t size);
 
-/* porter.c: the next event of the porter, without waiting; false if its message is broken, or it hangs. */
-bool porter_next_event(struct sandbox *sb, struct sandbox_event *out);
-int64_t porter_hangs_at(const struct
-		sandbox *sb); /* unless it says something sooner; INT64_MAX: nothing is awaited */
-void porter_drop_answer(struct sandbox *sb);
+void control_next_event(struct sandbox *base, struct sandbox_event *out);
+void control_waits(const struct sandbox *base, struct waits *w);
+/* An event is there that no descriptor will tell of. */
+bool control_has_event(const struct native_sandbox *sb);
+int control_run(struct sandbox *base, const struct run_request *request, uint32_t *out_id,
+		struct fh_error *err);
+int control_go(struct sandbox *base, uint32_t id, struct fh_error *err);
+int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct fh_error *err);
 
-/* mail.c: memory for a shell's commands and answers, and the descriptor by which the shell gets it. */
+/*
+ * Interrupts the shell's command. ASK sends CONT, the loop's own signal and INT to all processes born
+ * since the command began. KILL kills them, SHELL kills the shell too, ALL kills every process of the
+ * sandbox, since any may hold a lock that the shell waits for. `interruptions` counts it until PID 1
+ * has sent the signals: until then they may hit the next command.
+ */
+enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL, INTERRUPT_ALL };
+void control_interrupt(struct native_sandbox *sb, enum interrupt_level level);
+
+/* --- porter.c: messages to and from the porter ------------------------------------------------- */
+
+/* The next event of the porter, without waiting; false if its message is broken, or it hangs. */
+bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out);
+/* When it hangs unless it answers; INT64_MAX: no answer is awaited. */
+int64_t porter_hangs_at(const struct native_sandbox *sb);
+void porter_drop_answer(struct native_sandbox *sb);
+
+/* From now on until the end of the command its output comes while it runs. To be repeated now and
+ * then: the sandbox is gone if the porter does not answer in time. */
+void porter_pump(struct native_sandbox *sb);
+
+int porter_clear_requests(struct sandbox *base, struct fh_error *err);
+void porter_hold_output(struct sandbox *base, bool hold);
+int porter_shut_output(struct sandbox *base, uint32_t id, int slot, struct fh_error *err);
+int porter_feed(struct sandbox *base, const void *data, size_t n, struct fh_error *err);
+int porter_get_begin(struct sandbox *base, const char *folder, const char *path, int64_t max_bytes,
+		uint32_t *out_id, struct fh_error *err);
+int porter_put_begin(struct sandbox *base, const char *folder, const char *path, int from,
+		mode_t mode, uint32_t *out_id, struct fh_error *err);
+int porter_drain_begin(struct sandbox *base, uint32_t *out_id, struct fh_error *err);
+int porter_take(struct sandbox *base, struct sandbox_answer *out, struct fh_error *err);
+bool porter_answered(struct sandbox *base, uint32_t id);
+void porter_answer_waits(const struct sandbox *base, struct waits *w);
+
+/* --- mail.c: memory of a shell's commands and answers ------------------------------------------ */
+
+/* *out_fd: the shell's end. */
 int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err);
 void mail_free(struct shell_mail *mail); /* NULL is fine */
 
-/* disk.c: a new folder for an episode's files (heap), limited where the file system can do it. */
-int disk_folder_new(struct owner *owner, const struct sandbox_limits *limits, char **out,
+/* Gives the shell its next command, of at most SHELL_COMMAND_MAX bytes, once it has answered the last
+ * one. Does nothing if the shell is gone; events tell of it. */
+void mail_send(struct native_sandbox *sb, uint64_t nonce, uint32_t flags, const char *text);
+/* Whether the shell claims that its answer is there. Sooner known than by a descriptor. */
+bool mail_answered(const struct native_sandbox *sb);
+/* Waits for the answer alone, for moments. */
+bool mail_await(struct native_sandbox *sb, int64_t timeout_ns);
+/* From now on the answer wakes a caller that waits by sandbox_waits(). False: it is there already. */
+bool mail_listen(struct native_sandbox *sb);
+/* Copies the status and the working directory, which the agent may have written. -EPROTO: a length
+ * is out of bounds. */
+int mail_status(const struct native_sandbox *sb, struct shell_status *out, char *cwd,
+		size_t cwd_size);
+/* Adds the output of that status. */
+void mail_output(const struct native_sandbox *sb, const struct shell_status *status,
+		struct buf *output, bool *out_cut);
+
+/* --- disk.c: folders of episodes' files --------------------------------------------------------- */
+
+/* A new one (heap), limited where the file system can do it. */
+int disk_folder_new(struct native_owner *owner, const struct sandbox_limits *limits, char **out,
 		bool *out_counted, struct fh_error *err);
-/* Folders of owners that are gone, to be removed by this one's nursery; how many. */
-int disk_collect(struct owner *owner);
+/* Has the nursery remove folders of owners that are gone; how many. */
+int disk_collect(struct native_owner *owner);
 /* Once all are removed. */
-void disk_close(struct owner *owner);
+void disk_close(struct native_owner *owner);
 
-/* fork.c: a child of fork() that is not exec'd (a multiprocessing worker) holds copies of the
- * sockets; they are closed in it, so that its life does not prolong a sandbox'. */
-void fork_watch_owner(struct owner *owner);
-void fork_unwatch_owner(struct owner *owner);
-void fork_watch_sandbox(struct sandbox *sb);
-void fork_unwatch_sandbox(struct sandbox *sb);
+/* --- fork.c ------------------------------------------------------------------------------------- */
 
-/* sandbox.c: used space of its file system; -1: not known. */
-int64_t sandbox_files_bytes(const struct sandbox *sb);
+/* A child of fork() that is not exec'd (a multiprocessing worker) closes its copies of the sockets, so
+ * that it does not keep a sandbox alive. */
+void fork_watch_owner(struct native_owner *owner);
+void fork_unwatch_owner(struct native_owner *owner);
+void fork_watch_sandbox(struct native_sandbox *sb);
+void fork_unwatch_sandbox(struct native_sandbox *sb);
+
+/* --- start.c ------------------------------------------------------------------------------------ */
+
+int start_begin(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
+		struct fh_error *err);
+void start_close(struct sandbox *base);
+void start_fds(const struct sandbox *base, int out_fds[SANDBOX_FDS]);
+int64_t start_count(const struct sandbox *base, enum sandbox_counter counter);
+/* A new shell in the same files after the last one ended. */
+int start_shell_again(struct native_sandbox *sb, struct fh_error *err);
+/* Used space of its file system; -1: not known. */
+int64_t start_files_bytes(const struct native_sandbox *sb);
 
 #endif

@@ -131,7 +131,7 @@ static int explain(int complaints, struct fh_error *err)
 			err, ENOEXEC, "bash can't load '%s': %s", places_get()->guest_plugin, text);
 }
 
-static int greet(const struct owner *o, struct standing *s, struct fh_error *err)
+static int greet(const struct native_owner *o, struct standing *s, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	const int *home = NULL;
@@ -142,7 +142,7 @@ static int greet(const struct owner *o, struct standing *s, struct fh_error *err
 
 	hello_put(&b,
 			&(struct hello){ .roots = listed_paths,
-					.covers = (const char *const *)(uintptr_t)o->covers,
+					.covers = o->covers,
 					.base_filter = o->base_filter.data,
 					.base_filter_bytes = (uint32_t)o->base_filter.len,
 					.agent_filter = o->agent_filter.data,
@@ -171,7 +171,7 @@ static int greet(const struct owner *o, struct standing *s, struct fh_error *err
 	return nursery_await(s->socket, NURSERY_STANDS, NURSERY_ANSWER_MS, &s->can, err);
 }
 
-static int make_layers(const struct owner *o, int nursery, struct fh_error *err)
+static int make_layers(const struct native_owner *o, int nursery, struct fh_error *err)
 {
 	for (const struct owner_layer *l = o->layers; l; l = l->next) {
 		int r = nursery_make_layer(nursery, l, err);
@@ -239,7 +239,7 @@ static void end(struct standing *s)
 }
 
 /* Nobody else finds it any more. */
-static struct standing take_standing(struct owner *o)
+static struct standing take_standing(struct native_owner *o)
 {
 	struct standing s;
 
@@ -251,7 +251,7 @@ static struct standing take_standing(struct owner *o)
 	return s;
 }
 
-void nursery_stop(struct owner *o)
+void nursery_stop(struct native_owner *o)
 {
 	struct standing s = take_standing(o);
 
@@ -259,7 +259,7 @@ void nursery_stop(struct owner *o)
 }
 
 /* Those of the last nursery, or new ones where a new process can't get at them. */
-static void open_groups(struct owner *o, pid_t pid)
+static void open_groups(struct native_owner *o, pid_t pid)
 {
 	auto_free char *why = NULL;
 	struct cgroups *last = o->cgroups;
@@ -279,7 +279,7 @@ static void open_groups(struct owner *o, pid_t pid)
 			why);
 }
 
-static int start(struct owner *o, struct nursery_ends *ends, struct standing *s,
+static int start(struct native_owner *o, struct nursery_ends *ends, struct standing *s,
 		struct fh_error *err)
 {
 	int r = spawn(&s->pid, ends, err);
@@ -294,7 +294,7 @@ static int start(struct owner *o, struct nursery_ends *ends, struct standing *s,
 	return r < 0 ? error_see_doctor(err) : make_layers(o, s->socket, err);
 }
 
-static int start_with_ends(struct owner *o, struct standing *s, struct fh_error *err)
+static int start_with_ends(struct native_owner *o, struct standing *s, struct fh_error *err)
 {
 	struct nursery_ends ends = { -1, -1, -1 };
 	int pair[2];
@@ -320,7 +320,7 @@ static int start_with_ends(struct owner *o, struct standing *s, struct fh_error 
 }
 
 /* Nobody sees it before it stands with all its layers. */
-static int nursery_start(struct owner *o, struct fh_error *err)
+static int nursery_start(struct native_owner *o, struct fh_error *err)
 {
 	struct standing s = { .socket = -1 };
 	int r;
@@ -340,13 +340,13 @@ static int nursery_start(struct owner *o, struct fh_error *err)
 	return 0;
 }
 
-void nursery_await_retired(struct owner *o)
+void nursery_await_retired(struct native_owner *o)
 {
 	while (o->n_retired)
 		reap_nursery(o->retired[--o->n_retired]);
 }
 
-void nursery_retire(struct owner *o)
+void nursery_retire(struct native_owner *o)
 {
 	struct standing s;
 
@@ -361,7 +361,7 @@ void nursery_retire(struct owner *o)
 /* --- whether it runs ------------------------------------------------------------------------- */
 
 /* Whether the process has ended; not whether it is about to. */
-static bool has_ended(const struct owner *o)
+static bool has_ended(const struct native_owner *o)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -374,21 +374,21 @@ static bool has_ended(const struct owner *o)
  * then has a copy for a moment more, which would take a plan to nobody: so the process is looked at, too,
  * and asked if there is a reason.
  */
-static bool runs(struct owner *o)
+static bool runs(struct native_owner *o)
 {
 	if (o->nursery < 0 || has_ended(o))
 		return false;
 	return !atomic_exchange(&o->in_doubt, false) || nursery_answers(o->nursery);
 }
 
-int nursery_need(struct owner *o, struct fh_error *err)
+int nursery_need(struct native_owner *o, struct fh_error *err)
 {
 	if (o->forked)
 		return error_say(err, EPERM, "a fork can't use what its parent has opened");
 	return runs(o) ? 0 : nursery_start(o, err);
 }
 
-int owner_need_nursery(struct owner *o, struct fh_error *err)
+int nursery_ensure(struct native_owner *o, struct fh_error *err)
 {
 	int r;
 
@@ -398,7 +398,7 @@ int owner_need_nursery(struct owner *o, struct fh_error *err)
 	return r;
 }
 
-bool nursery_is_ready(const struct owner *o)
+bool nursery_is_ready(const struct native_owner *o)
 {
 	return o->nursery >= 0 && !has_ended(o) && !atomic_load(&o->in_doubt) &&
 			nursery_has_room(o->nursery, 0);

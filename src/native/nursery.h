@@ -13,15 +13,17 @@
 /* --- nursery.c: under `changing` -------------------------------------------------------------- */
 
 /* Starts one with all layers if none runs, and waits until it stands. */
-int nursery_need(struct owner *owner, struct fh_error *err);
-void nursery_stop(struct owner *owner);
+int nursery_need(struct native_owner *owner, struct fh_error *err);
+/* The same for callers without `changing`, which it takes. */
+int nursery_ensure(struct native_owner *owner, struct fh_error *err);
+void nursery_stop(struct native_owner *owner);
 
 /* The next sandbox comes from a new one; what this one was told to make is made, and lives on. */
-void nursery_retire(struct owner *owner);
-void nursery_await_retired(struct owner *owner); /* once no sandbox is left */
+void nursery_retire(struct native_owner *owner);
+void nursery_await_retired(struct native_owner *owner); /* once no sandbox is left */
 
 /* Under `lock`: a message is taken at once, as far as can be seen. */
-bool nursery_is_ready(const struct owner *owner);
+bool nursery_is_ready(const struct native_owner *owner);
 
 /* --- nursery_talk.c --------------------------------------------------------------------------- */
 
@@ -46,33 +48,40 @@ void nursery_do_all(int nursery); /* waits until it has done what it was told */
 int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_error *err);
 
 /* Takes the lock. */
-int nursery_send_plan(struct owner *owner, const struct buf *message, const int *fds, size_t n_fds);
+int nursery_send_plan(struct native_owner *owner, const struct buf *message, const int *fds,
+		size_t n_fds);
+
+/* Has the folder of an ended episode removed, in the nursery's own time. Takes the lock. */
+void nursery_remove(struct native_owner *owner, const char *folder);
+/* Has a process wait in a group for the plan with this number. Under the lock. */
+int nursery_add_cradle(struct native_owner *owner, uint32_t number, const struct cgroup *group);
 
 /* --- errands.c -------------------------------------------------------------------------------- */
 
 /* What follows takes the lock, unless it says otherwise. */
 
 /* A message that found no room, to be sent later. */
-void errand_message(struct owner *owner, const struct buf *message);
+void errand_message(struct native_owner *owner, const struct buf *message);
 
 /* A sandbox that can't be made at once. Takes the ends over. */
-int errand_sandbox(struct sandbox *sb, const struct plan *plan, const struct sandbox_limits *limits,
-		struct sandbox_ends *ends, struct fh_error *err);
+int errand_sandbox(struct native_sandbox *sb, const struct plan *plan,
+		const struct sandbox_limits *limits, struct sandbox_ends *ends,
+		struct fh_error *err);
 
 /* Before the sandbox is freed. */
-void errand_drop(struct sandbox *sb);
+void errand_drop(struct native_sandbox *sb);
 
-bool errands_none(const struct owner *owner); /* under the lock */
-void errands_finish(struct owner *owner);     /* once no sandbox is left, without the lock */
-void errands_forget(struct owner *owner);     /* in a fork */
+bool errands_none(const struct native_owner *owner); /* under the lock */
+void errands_finish(struct native_owner *owner);     /* once no sandbox is left, without the lock */
+void errands_forget(struct native_owner *owner);     /* in a fork */
 
-/* --- sandbox.c -------------------------------------------------------------------------------- */
+/* --- start.c ---------------------------------------------------------------------------------- */
 
-/* A group, a folder and the rest of the plan for a nursery that is ready. Takes the lock. May be called again if the
- * nursery was lost. */
-int sandbox_send_plan(struct sandbox *sb, const struct plan *plan,
+/* Gets a group and a folder, completes the plan and sends it to a nursery that is ready. Takes the lock.
+ * May be called again if the nursery was lost. */
+int start_send_plan(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, const struct sandbox_ends *ends,
 		struct fh_error *err);
-void sandbox_close_ends(struct sandbox_ends *ends);
+void start_close_ends(struct sandbox_ends *ends);
 
 #endif

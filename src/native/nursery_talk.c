@@ -147,7 +147,7 @@ int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_e
 		entries[i] = (struct layer_entry){ .source = layer->items[i].source,
 			.target = layer->items[i].target,
 			.read_only = layer->items[i].read_only,
-			.folders_only = layer->items[i].folders_only };
+			.folders_only = layer->folders_only };
 	layer_put(&b,
 			&(struct layer){ .name = layer->name,
 					.entries = entries,
@@ -157,7 +157,7 @@ int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_e
 
 /* --- without an answer ----------------------------------------------------------------------- */
 
-int nursery_add_cradle(struct owner *o, uint32_t number, const struct cgroup *group)
+int nursery_add_cradle(struct native_owner *o, uint32_t number, const struct cgroup *group)
 {
 	auto_buf struct buf b = BUF_INIT(16);
 
@@ -167,7 +167,7 @@ int nursery_add_cradle(struct owner *o, uint32_t number, const struct cgroup *gr
 			cgroups_born_into(group->pool) ? 0 : group->n_parts);
 }
 
-void nursery_remove(struct owner *o, const char *folder)
+void nursery_remove(struct native_owner *o, const char *folder)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	int r;
@@ -181,7 +181,8 @@ void nursery_remove(struct owner *o, const char *folder)
 		errand_message(o, &b);
 }
 
-int nursery_send_plan(struct owner *o, const struct buf *message, const int *fds, size_t n_fds)
+int nursery_send_plan(
+		struct native_owner *o, const struct buf *message, const int *fds, size_t n_fds)
 {
 	int r;
 

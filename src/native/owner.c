@@ -6,7 +6,6 @@
 #include "base/scope.h"
 #include "base/sha256.h"
 #include "base/str.h"
-#include "proto/guest.h"
 #include "native/seccomp.h"
 
 #include <errno.h>
@@ -15,68 +14,70 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* An owner: what a process' sandboxes share. The nursery itself is started by the first of them. */
+/* An owner: the parts that all its sandboxes share. The first sandbox or layer starts the nursery. */
 
-static int cover_own(struct owner *o, struct fh_error *err)
+static void owner_release(struct owner *base);
+
+static int owner_init(
+		struct native_owner *o, const struct owner_options *options, struct fh_error *err)
 {
 	auto_free char *state = NULL;
-	int r = owner_cover(o, places_get()->share_dir, err);
-
-	/* Without a state folder there is nothing in it. */
-	if (r == 0 && places_state_dir(NULL, &state, NULL) == 0)
-		r = owner_cover(o, state, err);
-	return r;
-}
-
-int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err)
-{
-	struct owner *o = xcalloc(1, sizeof(*o));
 	int r;
 
+	o->self = (int)syscall(SYS_pidfd_open, getpid(), 0);
+	if (o->self < 0)
+		return error_set(err, errno, "open a pidfd of this process");
+	r = roll_open(o, err);
+	if (r < 0)
+		return r;
+	r = cover_hide(&o->base, places_get()->share_dir, err);
+	if (r < 0)
+		return r;
+	/* A state folder that can't be found holds nothing to hide. */
+	if (places_state_dir(NULL, &state, NULL) == 0) {
+		r = cover_hide(&o->base, state, err);
+		if (r < 0)
+			return r;
+	}
+	if (options && options->gpus.wanted) {
+		r = gpus_open(&options->gpus, &o->gpus, err);
+		if (r < 0)
+			return r;
+	}
+	return seccomp_build(&o->base_filter, &o->agent_filter, &o->judged_filter, err);
+}
+
+static int owner_new(const struct owner_options *options, struct owner **out, struct fh_error *err)
+{
+	struct native_owner *o = xcalloc(1, sizeof(*o));
+	int r;
+
+	o->base.ops = &sandbox_native;
 	pthread_mutex_init(&o->changing, NULL);
 	pthread_mutex_init(&o->lock, NULL);
 	pthread_cond_init(&o->errand_settled, NULL);
-	o->label = xstrdup(options && options->label ? options->label : "run");
+	o->label = arena_strdup(&o->arena, options && options->label ? options->label : "run");
 	o->nursery = o->disk_claim = o->roll_fd = -1;
-	o->self = (int)syscall(SYS_pidfd_open, getpid(), 0);
-	r = o->self < 0 ? error_set(err, errno, "open a pidfd of this process") : 0;
-	if (r == 0)
-		r = roll_open(o, err);
-	if (r == 0)
-		r = cover_own(o, err);
-	if (r == 0 && options && options->gpus.wanted)
-		r = gpus_open(&options->gpus, &o->gpus, err);
-	if (r == 0)
-		r = seccomp_build(&o->base_filter, &o->agent_filter, &o->judged_filter, err);
+	r = owner_init(o, options, err);
 	fork_watch_owner(o);
 	if (r < 0) {
-		owner_close(o);
+		owner_release(&o->base);
 		return r;
 	}
-	*out = o;
+	*out = &o->base;
 	return 0;
 }
 
-static void free_layers(struct owner_layer *l)
+static void owner_free_layer(struct owner_layer *l)
 {
-	while (l) {
-		struct owner_layer *next = l->next;
-
-		for (size_t i = 0; i < l->n; i++) {
-			free((char *)(uintptr_t)l->items[i].source);
-			free((char *)(uintptr_t)l->items[i].target);
-		}
-		free(l->items);
-		free(l->name);
-		free(l);
-		l = next;
-	}
+	arena_release(&l->arena);
+	free(l);
 }
 
-void owner_close(struct owner *o)
+static void owner_release(struct owner *base)
 {
-	if (!o)
-		return;
+	struct native_owner *o = native_owner_of(base);
+
 	fork_unwatch_owner(o);
 	errands_finish(o);
 	if (o->disk_folders || o->disk_removals)
@@ -88,7 +89,10 @@ void owner_close(struct owner *o)
 	gpus_close(o->gpus);
 	close_fd(&o->self);
 	cgroups_close(o->cgroups);
-	free_layers(o->layers);
+	for (struct owner_layer *l = o->layers, *next; l; l = next) {
+		next = l->next;
+		owner_free_layer(l);
+	}
 	buf_release(&o->base_filter);
 	buf_release(&o->agent_filter);
 	buf_release(&o->judged_filter);
@@ -96,14 +100,14 @@ void owner_close(struct owner *o)
 	pthread_mutex_destroy(&o->lock);
 	pthread_mutex_destroy(&o->changing);
 	free(o->no_cgroups);
-	for (size_t i = 0; i < o->n_covers; i++)
-		free(o->covers[i]);
-	free(o->label);
+	arena_release(&o->arena);
 	free(o);
 }
 
-const char *owner_warning(const struct owner *o)
+static const char *owner_missed_limits(const struct owner *base)
 {
+	const struct native_owner *o = (const struct native_owner *)base;
+
 	if (atomic_load(&o->limits_missed))
 		return o->no_cgroups;
 	if (atomic_load(&o->disk_unlimited))
@@ -112,78 +116,83 @@ const char *owner_warning(const struct owner *o)
 	return NULL;
 }
 
-void owner_abilities(const struct owner *o, struct owner_abilities *out)
+void native_abilities(const struct owner *base, struct native_abilities *out)
 {
-	*out = (struct owner_abilities){ .groups = o->cgroups != NULL,
+	const struct native_owner *o = (const struct native_owner *)base;
+
+	*out = (struct native_abilities){ .groups = o->cgroups != NULL,
 		.no_groups = o->no_cgroups,
 		.overlay = o->can & NURSERY_CAN_OVERLAY };
 }
 
-int owner_take_gpus(struct owner *o, size_t n, int *out_numbers, struct fh_error *err)
+static int owner_lend_gpus(struct owner *base, size_t n, int *out_numbers, struct fh_error *err)
 {
-	return gpus_take(o->gpus, n, out_numbers, err);
+	return gpus_take(native_owner_of(base)->gpus, n, out_numbers, err);
 }
 
-void owner_give_gpus(struct owner *o, const int *numbers, size_t n)
+static void owner_return_gpus(struct owner *base, const int *numbers, size_t n)
 {
-	gpus_give(o->gpus, numbers, n);
+	gpus_give(native_owner_of(base)->gpus, numbers, n);
 }
 
-int owner_collect(void)
+static int owner_collect_stale(void)
 {
 	int count = cgroups_collect();
-	struct owner *o;
+	struct owner *base;
 
-	if (owner_open(&(struct owner_options){ .label = "gc" }, &o, NULL) < 0)
+	if (owner_new(&(struct owner_options){ .label = "gc" }, &base, NULL) < 0)
 		return count;
-	count += disk_collect(o);
-	owner_close(o);
+	count += disk_collect(native_owner_of(base));
+	owner_release(base);
 	return count;
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
-static struct owner_layer *find_layer(const struct owner *o, const char *name)
+static bool owner_find_layer(const struct native_owner *o, const char *name)
 {
-	for (struct owner_layer *l = o->layers; l; l = l->next)
+	for (const struct owner_layer *l = o->layers; l; l = l->next)
 		if (str_eq(l->name, name))
-			return l;
-	return NULL;
+			return true;
+	return false;
 }
 
-bool owner_has_layer(const struct owner *o, const char *name)
+bool native_has_layer(struct native_owner *o, const char *name)
 {
-	struct owner *locked = (struct owner *)(uintptr_t)o;
 	bool found;
 
-	pthread_mutex_lock(&locked->lock);
-	found = find_layer(o, name) != NULL;
-	pthread_mutex_unlock(&locked->lock);
+	pthread_mutex_lock(&o->lock);
+	found = owner_find_layer(o, name);
+	pthread_mutex_unlock(&o->lock);
 	return found;
 }
 
-static struct owner_layer *copy_layer(const char *name, const struct layer_item *items, size_t n)
+static struct owner_layer *owner_copy_layer(
+		const char *name, const struct layer_item *items, size_t n, bool folders_only)
 {
 	struct owner_layer *l = xcalloc(1, sizeof(*l));
 
-	l->name = xstrdup(name);
-	l->items = xcalloc(n, sizeof(*l->items));
+	l->name = arena_strdup(&l->arena, name);
+	l->items = arena_array(&l->arena, n, sizeof(*l->items));
 	l->n = n;
+	l->folders_only = folders_only;
 	for (size_t i = 0; i < n; i++)
 		l->items[i] = (struct layer_item){
-			.source = items[i].source ? xstrdup(items[i].source) : NULL,
-			.target = xstrdup(items[i].target),
+			.source = items[i].source ? arena_strdup(&l->arena, items[i].source) : NULL,
+			.target = arena_strdup(&l->arena, items[i].target),
 			.read_only = items[i].read_only,
-			.folders_only = items[i].folders_only,
 		};
 	return l;
 }
 
-/* A nursery that was killed as it copied, or the process that copied, is no reason to fail. */
-static int make_layer(struct owner *o, const struct owner_layer *layer, struct fh_error *err)
+/* Under `changing`. Tries again if the nursery, or the process that copies, was killed. */
+static int owner_make_layer(
+		struct native_owner *o, const struct owner_layer *layer, struct fh_error *err)
 {
 	int r = 0;
 
+	if (owner_find_layer(o, layer->name))
+		return error_say(err, EEXIST, "the layer '%s' is there already", layer->name);
 	for (int i = 0; i < SANDBOX_STARTS_MAX; i++) {
 		r = nursery_need(o, err);
 		if (r == 0)
@@ -196,40 +205,35 @@ static int make_layer(struct owner *o, const struct owner_layer *layer, struct f
 	return r;
 }
 
-/* Under `changing`: it is in the list before another nursery is started, which makes it too. */
-static int add_layer(struct owner *o, struct owner_layer *layer, struct fh_error *err)
+/* Takes the layer. It is in the list before another nursery starts, which makes it too. */
+static int owner_keep_layer(struct native_owner *o, struct owner_layer *layer, struct fh_error *err)
 {
-	int r;
-
-	if (find_layer(o, layer->name))
-		return error_say(err, EEXIST, "the layer '%s' is there already", layer->name);
-	r = make_layer(o, layer, err);
-	if (r < 0)
-		return r;
-	pthread_mutex_lock(&o->lock);
-	layer->next = o->layers;
-	o->layers = layer;
-	pthread_mutex_unlock(&o->lock);
-	return 0;
-}
-
-int owner_add_layer(struct owner *o, const char *name, const struct layer_item *items, size_t n,
-		struct fh_error *err)
-{
-	struct owner_layer *layer = copy_layer(name, items, n);
 	int r;
 
 	pthread_mutex_lock(&o->changing);
-	r = add_layer(o, layer, err);
+	r = owner_make_layer(o, layer, err);
+	if (r == 0) {
+		pthread_mutex_lock(&o->lock);
+		layer->next = o->layers;
+		o->layers = layer;
+		pthread_mutex_unlock(&o->lock);
+	}
 	pthread_mutex_unlock(&o->changing);
 	if (r < 0)
-		free_layers(layer);
+		owner_free_layer(layer);
 	else
 		spares_refill(o);
 	return r;
 }
 
-void owner_folders_name(const char *source, char out[FOLDERS_NAME_BYTES])
+static int owner_new_layer(struct owner *base, const char *name, const struct layer_item *items,
+		size_t n, struct fh_error *err)
+{
+	return owner_keep_layer(
+			native_owner_of(base), owner_copy_layer(name, items, n, false), err);
+}
+
+void native_folders_name(const char *source, char out[FOLDERS_NAME_BYTES])
 {
 	uint8_t digest[SHA256_BYTES];
 	char hex[SHA256_HEX_BYTES];
@@ -242,13 +246,46 @@ void owner_folders_name(const char *source, char out[FOLDERS_NAME_BYTES])
 	snprintf(out, FOLDERS_NAME_BYTES, "folders-%.16s", hex);
 }
 
-int owner_add_folders(struct owner *o, const char *source, struct fh_error *err)
+static int owner_new_writable(struct owner *base, const char *source, struct fh_error *err)
 {
-	const struct layer_item item = { .source = source, .target = "", .folders_only = true };
+	const struct layer_item item = { .source = source, .target = "" };
 	char name[FOLDERS_NAME_BYTES];
 	int r;
 
-	owner_folders_name(source, name);
-	r = owner_add_layer(o, name, &item, 1, err);
+	native_folders_name(source, name);
+	r = owner_keep_layer(native_owner_of(base), owner_copy_layer(name, &item, 1, true), err);
 	return r == -EEXIST ? 0 : r;
 }
+
+const struct sandbox_ops sandbox_native = {
+	.shell = &shell_native,
+	.owner_open = owner_new,
+	.owner_close = owner_release,
+	.hide = cover_hide,
+	.hide_check = cover_check,
+	.warning = owner_missed_limits,
+	.take_gpus = owner_lend_gpus,
+	.give_gpus = owner_return_gpus,
+	.collect = owner_collect_stale,
+	.add_layer = owner_new_layer,
+	.add_writable = owner_new_writable,
+	.start = start_begin,
+	.close = start_close,
+	.waits = control_waits,
+	.fds = start_fds,
+	.next_event = control_next_event,
+	.clear_requests = porter_clear_requests,
+	.run = control_run,
+	.go = control_go,
+	.send_signal = control_signal,
+	.hold_output = porter_hold_output,
+	.shut_output = porter_shut_output,
+	.feed = porter_feed,
+	.get_begin = porter_get_begin,
+	.put_begin = porter_put_begin,
+	.drain_begin = porter_drain_begin,
+	.take = porter_take,
+	.answered = porter_answered,
+	.answer_waits = porter_answer_waits,
+	.count = start_count,
+};

@@ -9,22 +9,19 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /*
- * The owner's side of a sandbox' porter (guest/porter.c): files, output and requests. An agent can make
- * the porter wait for ever; so each request has a time by which it is answered, or the sandbox is gone.
- * What it sends is checked as what PID 1 sends; a file must come sealed.
+ * The owner's side of a sandbox' porter (guest/porter.c): files, output and requests. An agent can
+ * make the porter wait for ever, so each request has a deadline, after which the sandbox is gone. The
+ * porter's messages are checked as those of PID 1; a file must come sealed.
  */
 #define ANSWER_MS 5000
-#define PUMP_MS                                                                                    \
-	15000 /* until it hears PORTER_PUMP: a machine may be busy with a thousand episodes */
+#define PUMP_MS 15000 /* for PORTER_PUMPS: a machine may be busy with a thousand episodes */
 #define BYTES_PER_MS (50 << 10) /* of a file that is copied, hashed, and on a slow disk */
-#define PIECES_MAX 4  /* of output at a time, so that a loud sandbox keeps nobody waiting */
-#define QUEUE_MAX 256 /* events that may come while an answer is awaited, or without a pause */
+#define PIECES_MAX 4  /* messages at a time, so that one sandbox doesn't delay the others */
+#define QUEUE_MAX 256 /* events in a row without a pause */
 
 struct porter_answer {
 	uint32_t id; /* of the request */
@@ -34,7 +31,7 @@ struct porter_answer {
 	uint8_t digest[SHA256_BYTES];
 };
 
-void porter_drop_answer(struct sandbox *sb)
+void porter_drop_answer(struct native_sandbox *sb)
 {
 	if (!sb->answer)
 		return;
@@ -42,10 +39,10 @@ void porter_drop_answer(struct sandbox *sb)
 	free(take_ptr(sb->answer));
 }
 
-/* --- what comes ------------------------------------------------------------------------------ */
+/* --- events ---------------------------------------------------------------------------------- */
 
-/* Whether it is a copy that nobody can change or lock, and no larger than was asked for. */
-static bool is_sealed(const struct sandbox *sb, int fd)
+/* Whether it is a copy that can't be changed or locked, and no larger than was asked for. */
+static bool porter_is_sealed(const struct native_sandbox *sb, int fd)
 {
 	struct stat st;
 
@@ -53,7 +50,8 @@ static bool is_sealed(const struct sandbox *sb, int fd)
 			S_ISREG(st.st_mode) && st.st_size <= sb->asked_bytes;
 }
 
-static bool take_done(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
+static bool porter_take_done(
+		struct native_sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
 {
 	struct porter_answer *a = xcalloc(1, sizeof(*a));
 	const char *digest;
@@ -72,29 +70,31 @@ static bool take_done(struct sandbox *sb, struct wire *w, int *fd, struct sandbo
 	else
 		w->bad = true;
 	a->fd = -1;
-	if (*fd >= 0 && is_sealed(sb, *fd))
+	if (*fd >= 0 && porter_is_sealed(sb, *fd))
 		a->fd = take_fd(fd);
 	*out = (struct sandbox_event){ .kind = SANDBOX_DONE, .id = a->id };
 	return wire_done(w);
 }
 
-static bool take_output(struct sandbox *sb, struct wire *w)
+static bool porter_take_output(struct native_sandbox *sb, struct wire *w)
 {
 	uint32_t stream = wire_get_u32(w);
 
 	if (w->bad)
 		return false;
-	if (sb->take_output)
-		sb->take_output(sb->output_arg, stream ? STREAM_SLOT(stream) : 0, w->at, w->left);
+	if (sb->base.take_output)
+		sb->base.take_output(sb->base.output_arg, stream ? STREAM_SLOT(stream) : 0, w->at,
+				w->left);
 	return true;
 }
 
-/* False if it is broken. What only wakes or brings output gives no event. */
-static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
+/* False if it is broken. Output, and messages that only wake the owner, give no event. */
+static bool porter_parse(
+		struct native_sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
 {
 	switch ((enum porter_event)wire_get_u8(w)) {
 	case PORTER_OUTPUT:
-		return take_output(sb, w);
+		return porter_take_output(sb, w);
 	case PORTER_REQUEST:
 		*out = (struct sandbox_event){ .kind = SANDBOX_REQUEST };
 		out->status = wire_get_u8(w);
@@ -102,31 +102,31 @@ static bool parse(struct sandbox *sb, struct wire *w, int *fd, struct sandbox_ev
 	case PORTER_PUMPS:
 		sb->pump_by_ns = INT64_MAX;
 		return wire_done(w);
-	case PORTER_RING: /* who waits is awake, and looks at the mail */
+	case PORTER_RING: /* the owner is awake now, and looks at the mail */
 		return wire_done(w);
 	case PORTER_HUNGRY:
 		*out = (struct sandbox_event){ .kind = SANDBOX_HUNGRY };
 		return wire_done(w);
 	case PORTER_DONE:
-		return take_done(sb, w, fd, out);
+		return porter_take_done(sb, w, fd, out);
 	}
 	return false;
 }
 
-int64_t porter_hangs_at(const struct sandbox *sb)
+int64_t porter_hangs_at(const struct native_sandbox *sb)
 {
 	return sb->pump_by_ns < sb->answer_by_ns ? sb->pump_by_ns : sb->answer_by_ns;
 }
 
-static bool hangs(const struct sandbox *sb)
+static bool porter_hangs(const struct native_sandbox *sb)
 {
 	int64_t at = porter_hangs_at(sb);
 
 	return at != INT64_MAX && clock_now_ns() >= at;
 }
 
-/* PID 1 ends with its porter, and may say why. One that stays has a deadline to do so. */
-static void end_porter(struct sandbox *sb)
+/* PID 1 ends with its porter, and may give the reason. It has a deadline for that. */
+static void porter_end(struct native_sandbox *sb)
 {
 	int64_t deadline_ns = clock_now_ns() + ANSWER_MS * NS_PER_MS;
 
@@ -135,13 +135,8 @@ static void end_porter(struct sandbox *sb)
 		sb->answer_by_ns = deadline_ns;
 }
 
-bool sandbox_is_ending(const struct sandbox *sb)
-{
-	return sb->porter_ended;
-}
-
-/* A message that can't be received is lost, and output with it: the sandbox is gone then, too. */
-bool porter_next_event(struct sandbox *sb, struct sandbox_event *out)
+/* A message that can't be received is lost, and output with it: the sandbox is gone too. */
+bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out)
 {
 	char message[GUEST_MESSAGE_MAX];
 
@@ -155,28 +150,24 @@ bool porter_next_event(struct sandbox *sb, struct sandbox_event *out)
 
 		if (n == -EAGAIN) {
 			sb->n_told = 0;
-			return !hangs(sb);
+			return !porter_hangs(sb);
 		}
 		if (n == 0 || n == -ECONNRESET)
-			end_porter(sb);
-		else if (n < 0 || !parse(sb, &w, &fd, out) || sb->n_told > QUEUE_MAX)
+			porter_end(sb);
+		else if (n < 0 || !porter_parse(sb, &w, &fd, out) || sb->n_told > QUEUE_MAX)
 			return false;
 		sb->n_told += out->kind != SANDBOX_NONE;
 		if (out->kind != SANDBOX_NONE)
 			return true;
 	}
 	sb->more = !sb->porter_ended;
-	return !hangs(sb);
+	return !porter_hangs(sb);
 }
 
-void sandbox_on_output(struct sandbox *sb, sandbox_take_output *take, void *arg)
+void porter_hold_output(struct sandbox *base, bool hold)
 {
-	sb->take_output = take;
-	sb->output_arg = arg;
-}
+	struct native_sandbox *sb = native_of(base);
 
-void sandbox_hold_output(struct sandbox *sb, bool hold)
-{
 	if (sb->held && !hold && sb->answer_by_ns != INT64_MAX)
 		sb->answer_by_ns = clock_now_ns() + ANSWER_MS * NS_PER_MS;
 	sb->held = hold;
@@ -184,54 +175,52 @@ void sandbox_hold_output(struct sandbox *sb, bool hold)
 
 /* --- requests -------------------------------------------------------------------------------- */
 
-static int send_to(struct sandbox *sb, const struct buf *b, const int *fd, struct fh_error *err)
+int porter_clear_requests(struct sandbox *base, struct fh_error *err)
 {
-	return control_send(sb, sb->porter, b, fd, fd ? 1 : 0, err);
-}
-
-int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err)
-{
+	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(64);
 
 	wire_put_u8(&b, PORTER_CLEAR);
-	return send_to(sb, &b, NULL, err);
+	return control_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
-int sandbox_shut_output(struct sandbox *sb, uint32_t id, int slot, struct fh_error *err)
+int porter_shut_output(struct sandbox *base, uint32_t id, int slot, struct fh_error *err)
 {
+	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(64);
 
 	wire_put_u8(&b, PORTER_SHUT);
 	wire_put_u32(&b, STREAM_OF(id, slot));
-	return send_to(sb, &b, NULL, err);
+	return control_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
 _Static_assert(SANDBOX_FEED_MAX <= PORTER_CHUNK_MAX, "it fits into a message");
 
-int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error *err)
+int porter_feed(struct sandbox *base, const void *data, size_t n, struct fh_error *err)
 {
+	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 
-	sb->n_told = 0; /* it asks once for each */
+	sb->n_told = 0; /* each feed allows one more PORTER_HUNGRY */
 	wire_put_u8(&b, PORTER_INPUT);
 	buf_add(&b, data, n);
-	return send_to(sb, &b, NULL, err);
+	return control_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
-int sandbox_pump_shell(struct sandbox *sb, struct fh_error *err)
+void porter_pump(struct native_sandbox *sb)
 {
 	auto_buf struct buf b = BUF_INIT(64);
 
-	if (sb->pump_by_ns != INT64_MAX) /* the one before was not heard yet */
-		return 0;
+	if (sb->pump_by_ns != INT64_MAX) /* the last one is not answered yet */
+		return;
 	sb->pump_by_ns = clock_now_ns() + PUMP_MS * NS_PER_MS;
 	wire_put_u8(&b, PORTER_PUMP);
 	wire_put_u32(&b, sb->turn);
-	return send_to(sb, &b, NULL, err);
+	(void)control_send(sb, sb->porter, &b, NULL, 0, NULL); /* events tell if it is gone */
 }
 
-/* A request with an answer: its message begins. */
-static uint32_t ask(struct sandbox *sb, struct buf *b, uint8_t kind, int64_t bytes)
+/* Begins the message of a request with an answer. */
+static uint32_t porter_ask(struct native_sandbox *sb, struct buf *b, uint8_t kind, int64_t bytes)
 {
 	porter_drop_answer(sb);
 	sb->asked = ++sb->next_id;
@@ -242,32 +231,35 @@ static uint32_t ask(struct sandbox *sb, struct buf *b, uint8_t kind, int64_t byt
 	return sb->asked;
 }
 
-int sandbox_drain_begin(struct sandbox *sb, uint32_t *out_id, struct fh_error *err)
+int porter_drain_begin(struct sandbox *base, uint32_t *out_id, struct fh_error *err)
 {
+	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(64);
 
-	*out_id = ask(sb, &b, PORTER_DRAIN, 0);
-	return send_to(sb, &b, NULL, err);
+	*out_id = porter_ask(sb, &b, PORTER_DRAIN, 0);
+	return control_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
-int sandbox_get_begin(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
+int porter_get_begin(struct sandbox *base, const char *folder, const char *path, int64_t max_bytes,
 		uint32_t *out_id, struct fh_error *err)
 {
+	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	int r = control_check_path(path, err);
 
 	if (r < 0)
 		return r;
-	*out_id = ask(sb, &b, PORTER_GET, max_bytes);
+	*out_id = porter_ask(sb, &b, PORTER_GET, max_bytes);
 	wire_put_str(&b, folder);
 	wire_put_str(&b, path);
 	wire_put_u64(&b, (uint64_t)max_bytes);
-	return send_to(sb, &b, NULL, err);
+	return control_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
-int sandbox_put_begin(struct sandbox *sb, const char *folder, const char *path, int from,
+int porter_put_begin(struct sandbox *base, const char *folder, const char *path, int from,
 		mode_t mode, uint32_t *out_id, struct fh_error *err)
 {
+	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	int r = control_check_path(path, err);
 	struct stat st;
@@ -275,40 +267,29 @@ int sandbox_put_begin(struct sandbox *sb, const char *folder, const char *path, 
 	if (r < 0)
 		return r;
 	if (fstat(from, &st) < 0)
-		return error_set(err, errno, "look at what is put");
-	*out_id = ask(sb, &b, PORTER_PUT, st.st_size);
+		return error_set(err, errno, "look at the content of '%s'", path);
+	*out_id = porter_ask(sb, &b, PORTER_PUT, st.st_size);
 	wire_put_str(&b, folder);
 	wire_put_str(&b, path);
 	wire_put_u32(&b, (uint32_t)mode);
-	return send_to(sb, &b, &from, err);
+	return control_send(sb, sb->porter, &b, &from, 1, err);
 }
 
-int sandbox_put_text_begin(struct sandbox *sb, const char *folder, const char *path,
-		const void *data, size_t n, mode_t mode, uint32_t *out_id, struct fh_error *err)
-{
-	auto_close int from = memfd_create("file", MFD_CLOEXEC);
-	int r;
+/* --- answers --------------------------------------------------------------------------------- */
 
-	if (from < 0)
-		return error_set(err, errno, "make a memory file");
-	r = fd_write_full(from, data, n);
-	if (r < 0)
-		return error_set(err, -r, "fill a memory file");
-	return sandbox_put_begin(sb, folder, path, from, mode, out_id, err);
-}
-
-int sandbox_take(struct sandbox *sb, struct sandbox_answer *out, struct fh_error *err)
+int porter_take(struct sandbox *base, struct sandbox_answer *out, struct fh_error *err)
 {
+	struct native_sandbox *sb = native_of(base);
 	struct porter_answer *a = sb->answer;
 	int r = 0;
 
 	if (!a)
 		return error_say(err, EPIPE, "the sandbox does not answer");
-	if (a->code)
+	if (a->code) {
 		r = error_say(err, a->code > 0 && a->code < 4096 ? a->code : EIO, "%s", a->text);
-	else if (sb->asked_bytes >= 0 && a->fd < 0)
+	} else if (sb->asked_bytes >= 0 && a->fd < 0) {
 		r = error_say(err, EPROTO, "the sandbox answered without a sealed file");
-	if (r == 0) {
+	} else {
 		out->fd = take_fd(&a->fd);
 		memcpy(out->digest, a->digest, sizeof(out->digest));
 	}
@@ -316,9 +297,7 @@ int sandbox_take(struct sandbox *sb, struct sandbox_answer *out, struct fh_error
 	return r;
 }
 
-/* --- the same, waiting ----------------------------------------------------------------------- */
-
-static bool put_in_queue(struct sandbox *sb, const struct sandbox_event *event)
+static bool porter_put_in_queue(struct native_sandbox *sb, const struct sandbox_event *event)
 {
 	if (sb->n_queue == QUEUE_MAX) /* no honest guest sends so many */
 		return false;
@@ -327,70 +306,32 @@ static bool put_in_queue(struct sandbox *sb, const struct sandbox_event *event)
 	return true;
 }
 
-/* Past what the queue holds, which is put back in front of what comes now. */
-static void next_event(struct sandbox *sb, struct sandbox_event *out)
+bool porter_answered(struct sandbox *base, uint32_t id)
 {
-	size_t n = sb->n_queue;
-
-	sb->n_queue = 0;
-	sandbox_next_event(sb, out);
-	sb->n_queue = n;
-}
-
-bool sandbox_answered(struct sandbox *sb, uint32_t id)
-{
+	struct native_sandbox *sb = native_of(base);
 	struct sandbox_event event = { .kind = SANDBOX_DONE };
 
 	while (!sb->gone && event.kind != SANDBOX_NONE) {
+		size_t n_queue = sb->n_queue;
+
 		if (sb->answer && sb->answer->id == id)
 			return true;
-		next_event(sb, &event);
+		sb->n_queue = 0; /* so that the event is a new one */
+		control_next_event(base, &event);
+		sb->n_queue = n_queue;
 		if (event.kind != SANDBOX_NONE && event.kind != SANDBOX_DONE &&
-				event.kind != SANDBOX_GONE && !put_in_queue(sb, &event))
+				event.kind != SANDBOX_GONE && !porter_put_in_queue(sb, &event))
 			sb->gone = true;
 	}
 	return sb->gone;
 }
 
-void sandbox_answer_waits(const struct sandbox *sb, struct waits *w)
+void porter_answer_waits(const struct sandbox *base, struct waits *w)
 {
+	const struct native_sandbox *sb = native_view(base);
+
 	waits_add(w, sb->control, POLLIN);
 	if (!sb->porter_ended)
 		waits_add(w, sb->porter, POLLIN);
 	waits_until(w, sb->more ? 0 : porter_hangs_at(sb));
-}
-
-static int await(struct sandbox *sb, uint32_t id, struct sandbox_answer *out, struct fh_error *err)
-{
-	while (!sandbox_answered(sb, id)) {
-		struct waits w = WAITS_INIT;
-
-		sandbox_answer_waits(sb, &w);
-		waits_poll(&w);
-	}
-	return sandbox_take(sb, out, err);
-}
-
-int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
-		int *out_fd, struct fh_error *err)
-{
-	struct sandbox_answer answer = { .fd = -1 };
-	uint32_t id;
-	int r = sandbox_get_begin(sb, folder, path, max_bytes, &id, err);
-
-	if (r == 0)
-		r = await(sb, id, &answer, err);
-	if (r == 0)
-		*out_fd = answer.fd;
-	return r;
-}
-
-int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const void *data,
-		size_t n, mode_t mode, struct fh_error *err)
-{
-	struct sandbox_answer answer = { .fd = -1 };
-	uint32_t id;
-	int r = sandbox_put_text_begin(sb, folder, path, data, n, mode, &id, err);
-
-	return r < 0 ? r : await(sb, id, &answer, err);
 }

@@ -11,7 +11,7 @@
  * The roll of an owner's sandboxes, by which nurseries learn what they need not be told: a store to memory costs a
  * close nothing, waits for nobody and wakes nobody. See guest/ends.c.
  */
-int roll_open(struct owner *o, struct fh_error *err)
+int roll_open(struct native_owner *o, struct fh_error *err)
 {
 	void *roll = MAP_FAILED;
 
@@ -25,19 +25,19 @@ int roll_open(struct owner *o, struct fh_error *err)
 	return 0;
 }
 
-void roll_release(struct owner *o)
+void roll_release(struct native_owner *o)
 {
 	if (o->roll)
 		munmap(o->roll, sizeof(*o->roll));
 	close_fd(&o->roll_fd);
 }
 
-uint32_t roll_number(struct owner *o)
+uint32_t roll_number(struct native_owner *o)
 {
 	return atomic_fetch_add(&o->numbers, 1) + 1;
 }
 
-void roll_close(struct owner *o, uint32_t number)
+void roll_close(struct native_owner *o, uint32_t number)
 {
 	if (number)
 		__atomic_store_n(&o->roll->entries[number % ROLL_ENTRIES].closed, number,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "native/native.h"
+#include "native/nursery.h"
 
 /*
  * Spare groups, each with a process that waits for its sandbox (in the group, unless processes can be
@@ -9,7 +9,7 @@
  */
 
 /* Its cradle is made already, most likely: the nursery waits for a quiet moment. */
-static struct spare take_oldest(struct owner *o)
+static struct spare take_oldest(struct native_owner *o)
 {
 	struct spare *oldest = NULL, spare = { 0 };
 
@@ -26,7 +26,7 @@ static struct spare take_oldest(struct owner *o)
 	return spare;
 }
 
-int spares_take(struct owner *o, const struct sandbox_limits *limits, struct cgroup **out,
+int spares_take(struct native_owner *o, const struct sandbox_limits *limits, struct cgroup **out,
 		uint32_t *out_cradle, struct fh_error *err)
 {
 	struct spare spare;
@@ -51,7 +51,7 @@ int spares_take(struct owner *o, const struct sandbox_limits *limits, struct cgr
 	return 0;
 }
 
-static bool add(struct owner *o, struct spare *spare)
+static bool add(struct native_owner *o, struct spare *spare)
 {
 	struct cgroup *group;
 
@@ -66,7 +66,7 @@ static bool add(struct owner *o, struct spare *spare)
 	return true;
 }
 
-void spares_refill(struct owner *o)
+void spares_refill(struct native_owner *o)
 {
 	unsigned wanted;
 
@@ -78,7 +78,7 @@ void spares_refill(struct owner *o)
 	pthread_mutex_unlock(&o->lock);
 }
 
-void spares_drop(struct owner *o)
+void spares_drop(struct native_owner *o)
 {
 	for (size_t i = 0; i < SPARES_MAX; i++) {
 		if (o->spares[i].group)

@@ -94,7 +94,7 @@ static void check_secrets(struct task_check *check, const struct task *task)
 	for (size_t i = 0; i < task->n_solution; i++)
 		check_secret(check, task, task->solution[i].source);
 	/* The sandbox hides the task's folder if it lies beneath a path that agents see. */
-	if (sandbox_cover_check(task->dir, &err) < 0)
+	if (sandbox_hide_check(task->dir, &err) < 0)
 		problem(check, "%s", err.message);
 }
 

@@ -45,7 +45,6 @@ static void open_program(struct play *p, size_t i)
 	guest_open(&p->guests[i], false);
 	*program = (struct program){
 		.state = PROGRAM_RUNNING,
-		.native_fd = -1,
 		.log = BUF_INIT(2 * PROGRAM_LOG_BYTES),
 		.result = BUF_INIT(PROGRAM_RESULT_BYTES),
 		.sb = p->guests[i].sb,

@@ -73,23 +73,25 @@ void guest_sleep_ns(int64_t ns)
 
 void guest_open(struct guest *g, bool shell)
 {
-	static struct owner owner;
+	static struct native_owner owner;
+	struct native_sandbox *sb = xcalloc(1, sizeof(*sb));
 	int pair[2], other[2];
 
 	*g = GUEST_NONE;
-	g->sb = xcalloc(1, sizeof(*g->sb));
+	g->sb = &sb->base;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0 ||
 			socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, other) < 0)
 		abort();
 	g->control = pair[1];
 	g->porter = other[1];
-	*g->sb = (struct sandbox){ .owner = &owner,
+	*sb = (struct native_sandbox){ .base.ops = &sandbox_native,
+		.owner = &owner,
 		.control = pair[0],
 		.porter = other[0],
 		.answer_by_ns = INT64_MAX,
 		.pump_by_ns = INT64_MAX,
 		.files = -1 };
-	if (shell && sandbox_restart_shell(g->sb, NULL) < 0)
+	if (shell && start_shell_again(sb, NULL) < 0)
 		abort();
 }
 

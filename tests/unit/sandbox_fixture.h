@@ -6,6 +6,7 @@
 
 #include "base/fd.h"
 #include "base/scope.h"
+#include "native/native.h"
 #include "sandbox/sandbox.h"
 #include "shell/session.h"
 
@@ -80,6 +81,16 @@ static inline struct sandbox *start_sandbox(const struct sandbox_options *option
 	return sb;
 }
 
+struct usage {
+	int64_t cpu_ns, written_bytes;
+};
+
+static inline struct usage usage_of(const struct sandbox *sb)
+{
+	return (struct usage){ .cpu_ns = sandbox_count(sb, SANDBOX_CPU_NS),
+		.written_bytes = sandbox_count(sb, SANDBOX_WRITTEN_BYTES) };
+}
+
 /* What a program ended with, and what it wrote. */
 struct ran {
 	int status; /* as a shell tells it: 128 and more for signals; -1: the sandbox has ended */
@@ -127,7 +138,7 @@ static inline const struct ran *run_request(struct sandbox *sb, const struct run
 
 static inline const struct ran *run_script(struct sandbox *sb, const char *script)
 {
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "bash", "-c", script, NULL };
 	return run_request(sb, &request);
@@ -135,7 +146,7 @@ static inline const struct ran *run_script(struct sandbox *sb, const char *scrip
 
 static inline const struct ran *run_python(struct sandbox *sb, const char *script)
 {
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "python3", "-ISc", script, NULL };
 	return run_request(sb, &request);

@@ -191,7 +191,7 @@ static void test_workspace_replaced(void **state)
 static void test_get_while_replaced(void **state)
 {
 	uint32_t id;
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 	int n_texts = 0, n_links = 0;
 
 	request.argv = (const char *const[]){ "python3", "-ISc",
@@ -228,7 +228,7 @@ static void test_get_while_replaced(void **state)
 static void test_get_while_changed(void **state)
 {
 	uint32_t id;
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "python3", "-ISc",
 		"import os\n"
@@ -357,7 +357,7 @@ static void test_events_meanwhile(void **state)
 	int r;
 
 	for (size_t i = 0; i < ARRAY_SIZE(ids); i++) {
-		struct run_request request = RUN_REQUEST_INIT;
+		struct run_request request = { .argv = NULL };
 
 		request.argv = (const char *const[]){ "true", NULL };
 		assert_done(sandbox_run(sb, &request, &ids[i], &error));
@@ -371,7 +371,7 @@ static void test_after_its_end(void **state)
 {
 	struct sandbox_event event;
 	uint32_t id;
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 	int fds[SANDBOX_FDS], fd = -1;
 
 	request.user = USER_ROOT;

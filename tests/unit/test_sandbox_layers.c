@@ -58,7 +58,7 @@ static int close_with_source(void **state)
 static void test_what_is_copied(void **state)
 {
 	assert_done(ADD("copy", { scratch_path("src"), "workspace", false }));
-	assert_true(owner_has_layer(owner, "copy"));
+	assert_true(native_has_layer(native_owner_of(owner), "copy"));
 	assert_string_equal(
 			run_in_layer("copy",
 					"stat -c '%n %F %a %U %h' * sub/*; readlink link outside broken")
@@ -153,7 +153,7 @@ static void test_no_way_out(void **state)
 			fail_msg("'%s' is taken", targets[i]);
 		if (ADD("out", { link, "out", false }, { src, targets[i], false }) == 0)
 			fail_msg("'%s' is taken for a folder", targets[i]);
-		assert_false(owner_has_layer(owner, "out"));
+		assert_false(native_has_layer(native_owner_of(owner), "out"));
 	}
 	assert_int_equal(rmdir(outside), 0); /* it is empty */
 	assert_string_equal(run_in_layer("empty", "ls -A ~ /tmp")->output,
@@ -170,7 +170,7 @@ static void test_names(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		if (ADD(bad[i], { src, "workspace", false }) == 0)
 			fail_msg("'%s' is taken", bad[i]);
-		assert_false(owner_has_layer(owner, bad[i]));
+		assert_false(native_has_layer(native_owner_of(owner), bad[i]));
 	}
 	memset(long_name, 'x', 300);
 	assert_true(ADD(long_name, { src, "workspace", false }) < 0);
@@ -192,7 +192,7 @@ static void test_failures(void **state)
 	assert_int_equal(ADD("fails", { src, "workspace", false }, { missing, "x", false }),
 			-ENOENT);
 	assert_has(error.message, "not-there");
-	assert_false(owner_has_layer(owner, "fails"));
+	assert_false(native_has_layer(native_owner_of(owner), "fails"));
 	assert_int_equal(sandbox_start(owner, &(struct sandbox_options){ .layer = "fails" }, &sb,
 					 &error),
 			-ENOENT);
@@ -238,11 +238,11 @@ static void test_deep_folders(void **state)
 static void test_large(void **state)
 {
 	auto_free char *data = calloc(1, 8 << 20);
-	struct sandbox_usage usage;
+	struct usage usage;
 	struct sandbox *sb;
-	struct owner_abilities can;
+	struct native_abilities can;
 
-	owner_abilities(owner, &can);
+	native_abilities(owner, &can);
 	assert_int_equal(mkdir(scratch_path("many"), 0755), 0);
 	for (int i = 0; i < 500; i++) {
 		char name[32];
@@ -255,11 +255,11 @@ static void test_large(void **state)
 	sb = start_sandbox(&(struct sandbox_options){ .layer = "large" });
 	assert_string_equal(run_script(sb, "ls | wc -l; cat 499; stat -c ' %s' large")->output,
 			"501\nmany/499 8388608\n");
-	sandbox_usage(sb, &usage);
+	usage = usage_of(sb);
 	if (can.overlay)
 		assert_true(usage.written_bytes < 100000);
 	run_script(sb, "echo x >>large");
-	sandbox_usage(sb, &usage);
+	usage = usage_of(sb);
 	if (can.overlay)
 		assert_true(usage.written_bytes >= 8 << 20);
 	sandbox_close(sb);

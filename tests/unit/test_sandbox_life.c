@@ -377,7 +377,7 @@ static void test_killed_porter(void **state)
 	assert_int_equal(kill(porter, SIGKILL), 0);
 	await_end(&(struct processes){ .list = { porter }, .n = 1 });
 	assert_done(session_begin(session, "echo here", PATIENCE_MS, false, &error));
-	while (!sandbox_shell_answered(shell_sandbox))
+	while (!mail_answered(native_of(shell_sandbox)))
 		wait_a_little();
 	assert_false(session_advance(session));
 	assert_int_equal(kill(init, SIGCONT), 0);

@@ -100,7 +100,7 @@ static void test_read_only(void **state)
 			"touch /data; mv /data/a /data/c; ln /data/a /tmp/a; truncate -s 0 /data/inner/b; "
 			"cat /data/a; grep ' /data ' /proc/self/mountinfo | cut -d ' ' -f 6";
 	struct sandbox *sb = start_with(&bind, 1);
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "bash", "-c", script, NULL };
 	for (int i = 0; i < 2; i++) {
@@ -226,8 +226,8 @@ static void test_bare(void **state)
 	const struct sandbox_bind binds[] = { { "/usr", "/usr" }, { "/lib", "/lib" },
 		{ "/lib64", "/lib64" }, { scratch_path("data"), "/in" } };
 	struct sandbox *sb = start_sandbox(&(struct sandbox_options){
-			.bare = true, .binds = binds, .n_binds = ARRAY_SIZE(binds) });
-	struct run_request request = RUN_REQUEST_INIT;
+			.role = SANDBOX_PROGRAM, .binds = binds, .n_binds = ARRAY_SIZE(binds) });
+	struct run_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "bash", "-c",
 		"cat /in/a; echo $PWD; ls -A / /dev /tmp", NULL };
@@ -248,7 +248,7 @@ static void test_numbers_of_the_machine(void **state)
 					    ->output,
 			"1\n");
 	sandbox_close(sb);
-	sb = start_sandbox(&(struct sandbox_options){ .own_proc = true });
+	sb = start_sandbox(&(struct sandbox_options){ .role = SANDBOX_GRADER });
 	assert_string_equal(run_script(sb, "ls /proc | grep -v '^[0-9]'")->output,
 			"self\nthread-self\n");
 	sandbox_close(sb);
@@ -278,8 +278,8 @@ static void test_covers(void **state)
 		auto_free char *script = xasprintf("ls %s 2>&1 | head -c 3", cases[i].hidden);
 		struct sandbox *sb;
 
-		assert_int_equal(owner_cover(owner, cases[i].folder, &error), cases[i].error);
-		assert_int_equal(sandbox_cover_check(cases[i].folder, &error), cases[i].error);
+		assert_int_equal(owner_hide(owner, cases[i].folder, &error), cases[i].error);
+		assert_int_equal(sandbox_hide_check(cases[i].folder, &error), cases[i].error);
 		sb = start_sandbox(&(struct sandbox_options){ 0 });
 		if (*cases[i].hidden)
 			assert_string_equal(run_script(sb, script)->output, "ls:");

@@ -150,7 +150,7 @@ static const struct {
 static void test_refused(void **state)
 {
 	struct sandbox *sb = start_sandbox(&(struct sandbox_options){ .layer = "empty" });
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 	auto_buf struct buf script = BUF_INIT(65536);
 	auto_buf struct buf expected = BUF_INIT(65536);
 

@@ -28,7 +28,7 @@ static int close_sandbox(void **state)
 
 static const struct ran *run_list(const char *const *argv)
 {
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 
 	request.argv = argv;
 	return run_request(sb, &request);
@@ -76,7 +76,7 @@ static void test_given_environment(void **state)
 {
 	static const char *const env[] = { "A=1", "B=two words", "PATH=/nowhere:/usr/bin", NULL };
 	static const char *const none[] = { NULL };
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "env", NULL };
 	request.env = env;
@@ -89,7 +89,7 @@ static void test_given_environment(void **state)
 
 static void test_working_directory(void **state)
 {
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "/bin/pwd", NULL };
 	request.cwd = "/usr/lib";
@@ -107,7 +107,7 @@ static void test_working_directory(void **state)
 /* uid 0 of the sandbox, with no right over anything. */
 static void test_root_user(void **state)
 {
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 
 	request.user = USER_ROOT;
 	request.argv = (const char *const[]){ "bash", "-c",
@@ -126,7 +126,7 @@ static void test_root_user(void **state)
 static void test_descriptors(void **state)
 {
 	auto_close int file = memfd_create("file", MFD_CLOEXEC);
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 	char text[64] = "";
 	uint32_t id;
 
@@ -144,7 +144,7 @@ static void test_descriptors(void **state)
 
 static void test_no_descriptors(void **state)
 {
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 	uint32_t id;
 
 	request.argv = (const char *const[]){ "python3", "-ISc",
@@ -159,20 +159,16 @@ static void test_no_descriptors(void **state)
 /* A program from the owner's side: it need not exist inside. */
 static void test_program_of_the_owner(void **state)
 {
-	auto_close int program = open(places_get()->aci, O_RDONLY | O_CLOEXEC);
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .program = places_get()->aci };
 	struct sandbox *bare;
 
-	request.program_fd = program;
 	request.argv = (const char *const[]){ "validate", "--help", NULL };
 	assert_has(run_request(sb, &request)->output, "validate: score");
-	bare = start_sandbox(&(struct sandbox_options){ .bare = true });
+	bare = start_sandbox(&(struct sandbox_options){ .role = SANDBOX_PROGRAM });
 	assert_has(run_request(bare, &request)->output, "validate: score");
 	assert_int_equal(run_script(bare, "true")->status, 127); /* nothing of the host's */
 	sandbox_close(bare);
-	close_fd(&program);
-	program = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
-	request.program_fd = program;
+	request.program = "/etc/passwd";
 	assert_int_equal(run_request(sb, &request)->status, 126);
 }
 
@@ -189,7 +185,7 @@ static void test_signals(void **state)
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct run_request request = RUN_REQUEST_INIT;
+		struct run_request request = { .argv = NULL };
 		char up[8];
 		uint32_t id;
 		int pair[2];
@@ -220,13 +216,13 @@ static void test_many_at_once(void **state)
 	RUN("mkfifo", "/tmp/go0", "/tmp/go1");
 	for (int i = 0; i < N; i++) {
 		auto_free char *script = xasprintf("read x <>/tmp/go%d; exit %d", i % 2, i);
-		struct run_request request = RUN_REQUEST_INIT;
+		struct run_request request = { .argv = NULL };
 
 		request.argv = (const char *const[]){ "bash", "-c", script, NULL };
 		assert_done(sandbox_run(sb, &request, &ids[i], &error));
 	}
 	/* There is no place for one more. */
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 
 	request.argv = (const char *const[]){ "true", NULL };
 	assert_done(sandbox_run(sb, &request, &id, &error));
@@ -252,7 +248,7 @@ static void test_too_much(void **state)
 {
 	static const char *args[GUEST_ARGS_MAX + 2], *env[GUEST_ENV_MAX + 2];
 	auto_free char *text = malloc(GUEST_MESSAGE_MAX + 1);
-	struct run_request request = RUN_REQUEST_INIT;
+	struct run_request request = { .argv = NULL };
 	int fds[GUEST_FDS_MAX + 1] = { 0 };
 	uint32_t id;
 

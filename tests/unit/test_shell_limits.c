@@ -7,9 +7,9 @@
 
 static bool no_groups(void)
 {
-	struct owner_abilities can;
+	struct native_abilities can;
 
-	owner_abilities(owner, &can);
+	native_abilities(owner, &can);
 	if (!can.groups)
 		print_message("skipped: %s\n", can.no_groups);
 	return !can.groups;
@@ -140,77 +140,77 @@ static void test_disk(void **state)
 
 static void test_files_on_the_disk(void **state)
 {
-	struct sandbox_usage usage;
+	struct usage usage;
 
 	open_limited(&(struct sandbox_limits){ .disk_on = DISK_DISK });
 	act("head -c 300000 /dev/zero >file; echo x >/tmp/x; echo x >/dev/shm/x; stat -c %s file");
 	assert_string_equal(buf_str(did->output), "300000\n");
-	sandbox_usage(shell_sandbox, &usage);
+	usage = usage_of(shell_sandbox);
 	assert_true(usage.written_bytes == -1 || usage.written_bytes >= 300000);
 	close_session();
 }
 
 static void test_usage(void **state)
 {
-	struct sandbox_usage before, after;
+	struct usage before, after;
 	struct sandbox_event event;
 	int64_t peak;
 
 	open_session(&(struct sandbox_options){ 0 });
 	act("true");
 	/* The shell may have answered before the sandbox is ready, which brings the counter of its files. */
-	sandbox_usage(shell_sandbox, &before);
+	before = usage_of(shell_sandbox);
 	for (int i = 0; i < 100 && before.written_bytes < 0; i++) {
 		sandbox_wait_event(shell_sandbox, 100, &event);
-		sandbox_usage(shell_sandbox, &before);
+		before = usage_of(shell_sandbox);
 	}
 	if (before.written_bytes < 0 || before.written_bytes >= 100000)
 		fail_msg("%lld bytes were written by `true`", (long long)before.written_bytes);
 	act("head -c 5000000 /dev/zero >file; for ((i = 0; i < 100000; i++)); do :; done");
-	sandbox_usage(shell_sandbox, &after);
+	after = usage_of(shell_sandbox);
 	assert_true(after.written_bytes - before.written_bytes >= 5000000);
 	assert_true(after.written_bytes - before.written_bytes < 6000000);
 	if (no_groups()) {
 		assert_int_equal(after.cpu_ns, -1);
-		assert_int_equal(sandbox_memory_peak(shell_sandbox), -1);
+		assert_int_equal(sandbox_count(shell_sandbox, SANDBOX_MEMORY_PEAK), -1);
 		skip();
 	}
 	assert_true(after.cpu_ns > before.cpu_ns + 1000000);
 	assert_true(after.cpu_ns - before.cpu_ns <= 20 * did->duration_ns);
-	peak = sandbox_memory_peak(shell_sandbox);
+	peak = sandbox_count(shell_sandbox, SANDBOX_MEMORY_PEAK);
 	assert_true(peak >= 5000000);
 	act("rm file");
-	sandbox_usage(shell_sandbox, &before);
+	before = usage_of(shell_sandbox);
 	assert_true(before.written_bytes < 100000);
-	assert_true(sandbox_memory_peak(shell_sandbox) >= peak);
+	assert_true(sandbox_count(shell_sandbox, SANDBOX_MEMORY_PEAK) >= peak);
 	assert_true(before.cpu_ns >= after.cpu_ns);
-	assert_int_equal(sandbox_oom_kills(shell_sandbox), 0);
+	assert_int_equal(sandbox_count(shell_sandbox, SANDBOX_OOM_KILLS), 0);
 	close_session();
 }
 
 /* A new sandbox in a used group has used nothing. */
 static void test_usage_begins_anew(void **state)
 {
-	struct sandbox_usage usage;
+	struct usage usage;
 
 	if (no_groups())
 		skip();
 	for (int i = 0; i < 3; i++) {
 		open_session(&(struct sandbox_options){ 0 });
 		act("true");
-		sandbox_usage(shell_sandbox, &usage);
+		usage = usage_of(shell_sandbox);
 		assert_true(usage.cpu_ns >= 0 && usage.cpu_ns < 200000000);
-		assert_true(sandbox_memory_peak(shell_sandbox) < 40 * MIB);
+		assert_true(sandbox_count(shell_sandbox, SANDBOX_MEMORY_PEAK) < 40 * MIB);
 		act("python3 -ISc 'x = bytearray(60 * 2 ** 20)\nfor i in range(5000000): pass'");
-		sandbox_usage(shell_sandbox, &usage);
-		assert_true(sandbox_memory_peak(shell_sandbox) >= 60 * MIB);
+		usage = usage_of(shell_sandbox);
+		assert_true(sandbox_count(shell_sandbox, SANDBOX_MEMORY_PEAK) >= 60 * MIB);
 		close_session();
 	}
 }
 
 static void test_cpus(void **state)
 {
-	struct sandbox_usage before, after;
+	struct usage before, after;
 	static const char burn[] =
 			"for i in 1 2; do while :; do :; done & done; sleep 1; kill $(jobs -p)";
 
@@ -218,9 +218,9 @@ static void test_cpus(void **state)
 		skip();
 	open_limited(&(struct sandbox_limits){ .cpus = 0.2 });
 	act("true");
-	sandbox_usage(shell_sandbox, &before);
+	before = usage_of(shell_sandbox);
 	act(burn);
-	sandbox_usage(shell_sandbox, &after);
+	after = usage_of(shell_sandbox);
 	/* A fifth of the time; half, so that what a period rounds up never fails. */
 	assert_true(after.cpu_ns - before.cpu_ns < did->duration_ns / 2);
 	close_session();

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SHELL_OPS_H
+#define SHELL_OPS_H
+
+#include "shell/session.h"
+
+/* One kind of shell: a const struct, which belongs to a kind of sandboxes (sandbox/ops.h). Its sessions
+ * begin with struct session. session.h has the contract of each operation. */
+struct session {
+	struct sandbox *sb;
+	struct buf output;
+	struct session_result result;
+};
+
+struct shell_ops {
+	struct session *(*open)(void); /* zeroed; the caller sets `sb` and `output` */
+	void (*close)(struct session *s);
+	int (*begin)(struct session *s, const char *command, int64_t timeout_ms,
+			enum session_command_kind kind, struct fh_error *err);
+	void (*waits)(const struct session *s, struct waits *w);
+	void (*waits_awake)(const struct session *s, struct waits *w);
+	bool (*advance)(struct session *s);
+	bool (*answered)(const struct session *s);
+	bool (*await_quick)(struct session *s);
+	void (*cancel)(struct session *s);
+};
+
+#endif
