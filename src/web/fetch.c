@@ -21,37 +21,38 @@
 struct fetch {
 	TAILQ_ENTRY(fetch) link;
 	uint64_t who;
-	bool is_left;   /* of it there is no more than its http, which is asking */
-	bool is_copied; /* by a fork: its sockets and threads are the parent's */
+	bool is_left;   /* freed by its owner: only `http` is left, which still looks up a name */
+	bool is_copied; /* by a fork: sockets and threads belong to the parent */
 	struct http *http;
-	struct http_call *call; /* NULL: none is under way */
+	struct http_call *call; /* NULL: none is running */
 	struct http_headers *headers;
 	char *hosts, *url;
-	bool is_public; /* its name may lead into no network of one's own */
+	bool is_public; /* refuse private addresses */
 	int64_t timeout_ms;
 	int tries, redirects;
-	int64_t again_ns; /* when the next try begins; INT64_MAX: no other one */
+	int64_t again_ns; /* start of the next try; INT64_MAX: none */
 	struct buf body;
 	bool over;
 	struct fh_error failure;
 };
 
-/* --- how many there are ----------------------------------------------------------------------- */
+/* --- all of the process ----------------------------------------------------------------------- */
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static TAILQ_HEAD(fetch_list, fetch) fetches = TAILQ_HEAD_INITIALIZER(fetches); /* under lock */
+static pthread_mutex_t fetches_lock = PTHREAD_MUTEX_INITIALIZER;
+static TAILQ_HEAD(fetch_list, fetch) fetches = TAILQ_HEAD_INITIALIZER(
+		fetches); /* under fetches_lock */
 
-static void before_fork(void)
+static void fetches_before_fork(void)
 {
-	pthread_mutex_lock(&lock);
+	pthread_mutex_lock(&fetches_lock);
 }
 
-static void after_fork_in_parent(void)
+static void fetches_after_fork(void)
 {
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fetches_lock);
 }
 
-static void after_fork_in_child(void)
+static void fetches_in_child(void)
 {
 	struct fetch *next;
 
@@ -63,53 +64,45 @@ static void after_fork_in_child(void)
 		TAILQ_REMOVE(&fetches, f, link);
 		free(f);
 	}
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fetches_lock);
 }
 
-static void watch_forks(void)
+static void fetches_watch_forks(void)
 {
-	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	pthread_atfork(fetches_before_fork, fetches_after_fork, fetches_in_child);
 }
 
-/* Under lock. */
-static void free_those_that_are_over(void)
+/* Frees fetches whose lookups have ended, and counts the others. For use under fetches_lock. */
+static int fetches_count(uint64_t who, int *out_of_who)
 {
 	struct fetch *next;
+	int n = 0;
 
+	*out_of_who = 0;
 	for (struct fetch *f = TAILQ_FIRST(&fetches); f; f = next) {
 		next = TAILQ_NEXT(f, link);
-		if (!f->is_left)
+		if (f->is_left)
+			http_advance(f->http);
+		if (!f->is_left || http_is_asking(f->http)) {
+			n++;
+			*out_of_who += f->who == who;
 			continue;
-		http_advance(f->http);
-		if (http_is_asking(f->http))
-			continue;
+		}
 		TAILQ_REMOVE(&fetches, f, link);
 		http_close(f->http);
 		free(f);
 	}
-}
-
-static int count(uint64_t who, int *out_of_who)
-{
-	int n = 0;
-
-	free_those_that_are_over();
-	*out_of_who = 0;
-	for (const struct fetch *f = TAILQ_FIRST(&fetches); f; f = TAILQ_NEXT(f, link)) {
-		n++;
-		*out_of_who += f->who == who;
-	}
 	return n;
 }
 
-static int enter(struct fetch *f, struct fh_error *err)
+static int fetch_enter(struct fetch *f, struct fh_error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int r = 0, n, n_of_who;
 
-	pthread_once(&once, watch_forks);
-	pthread_mutex_lock(&lock);
-	n = count(f->who, &n_of_who);
+	pthread_once(&once, fetches_watch_forks);
+	pthread_mutex_lock(&fetches_lock);
+	n = fetches_count(f->who, &n_of_who);
 	if (n_of_who >= FETCHES_OF_ONE_MAX)
 		r = error_say(err, EBUSY,
 				"%d earlier requests of this episode still wait for a name server: try "
@@ -122,91 +115,59 @@ static int enter(struct fetch *f, struct fh_error *err)
 				n);
 	else
 		TAILQ_INSERT_TAIL(&fetches, f, link);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_unlock(&fetches_lock);
 	return r;
-}
-
-/* It is freed now, or is left there. */
-static void quit(struct fetch *f)
-{
-	bool is_left = f->http && !f->is_copied && http_is_asking(f->http);
-
-	pthread_mutex_lock(&lock);
-	f->is_left = is_left;
-	if (!is_left)
-		TAILQ_REMOVE(&fetches, f, link);
-	pthread_mutex_unlock(&lock);
-	if (is_left)
-		return;
-	if (!f->is_copied)
-		http_close(f->http);
-	free(f);
 }
 
 bool fetch_has_room(void)
 {
-	int n, n_of_nobody;
+	int n, unused;
 
-	pthread_mutex_lock(&lock);
-	n = count(0, &n_of_nobody);
-	pthread_mutex_unlock(&lock);
+	pthread_mutex_lock(&fetches_lock);
+	n = fetches_count(0, &unused);
+	pthread_mutex_unlock(&fetches_lock);
 	return n < FETCHES_MAX;
 }
 
-/* --- a URL ------------------------------------------------------------------------------------ */
+/* --- tries ------------------------------------------------------------------------------------ */
 
-static int take_url(struct fetch *f, const char *url, struct fh_error *err)
+static int fetch_take_url(struct fetch *f, const char *url, struct fh_error *err)
 {
 	struct http_url parts;
 	int r = http_url_parse(url, &parts, err);
 
 	if (r < 0)
 		return r;
-	if (!hosts_allow(f->hosts, parts.scheme, parts.host, parts.port))
-		r = error_say(err, EACCES, "%s://%s:%s is not among the places that may be asked",
-				parts.scheme, parts.host, parts.port);
-	if (r == 0) {
+	if (hosts_allow(f->hosts, parts.scheme, parts.host, parts.port)) {
 		free(f->url);
 		f->url = take_ptr(parts.whole);
 		f->is_public = !hosts_allow_private(f->hosts, parts.scheme, parts.host, parts.port);
+	} else {
+		r = error_say(err, EACCES, "%s://%s:%s is not among the places that may be asked",
+				parts.scheme, parts.host, parts.port);
 	}
 	http_url_release(&parts);
 	return r;
 }
 
-/* --- a try ------------------------------------------------------------------------------------ */
-
-static void over(struct fetch *f)
-{
-	f->over = true;
-	f->again_ns = INT64_MAX;
-}
-
-static bool is_redirect(const struct http_end *end)
+static bool fetch_is_redirect(const struct http_end *end)
 {
 	return end->status >= 301 && end->status <= 308 && end->status != 304 && end->location;
 }
 
-static bool is_busy(const struct http_end *end)
+static void fetch_follow(struct fetch *f, const char *location)
 {
-	return end->error == HTTP_BROKEN || end->status == 429 || end->status >= 500;
-}
-
-static void follow(struct fetch *f, const char *location)
-{
-	/* The key is not for whom it leads to. */
+	/* The key belongs to the first place only. */
 	http_headers_free(f->headers);
 	f->headers = http_headers_new();
 	f->tries = 0;
 	if (++f->redirects > REDIRECTS)
 		error_say(&f->failure, EIO, "it leads from place to place without an end");
-	else if (take_url(f, location, &f->failure) == 0)
+	else if (fetch_take_url(f, location, &f->failure) == 0)
 		f->again_ns = 0;
-	if (f->again_ns == INT64_MAX)
-		over(f);
 }
 
-static void pause_it(struct fetch *f, int64_t asked_ms)
+static void fetch_pause(struct fetch *f, int64_t asked_ms)
 {
 	int64_t ms = asked_ms > PAUSE_MS ? asked_ms : PAUSE_MS * f->tries;
 
@@ -214,14 +175,16 @@ static void pause_it(struct fetch *f, int64_t asked_ms)
 	f->again_ns = clock_now_ns() + ms * NS_PER_MS;
 }
 
-static void judge(struct fetch *f, const struct http_end *end)
+static void fetch_judge(struct fetch *f, const struct http_end *end)
 {
+	bool is_busy = end->error == HTTP_BROKEN || end->status == 429 || end->status >= 500;
+
 	if (end->error == HTTP_ANSWERED && end->status == 200)
-		over(f);
-	else if (end->error == HTTP_ANSWERED && is_redirect(end))
-		follow(f, end->location);
-	else if (is_busy(end) && f->tries < TRIES)
-		pause_it(f, end->retry_after_ms);
+		f->over = true;
+	else if (end->error == HTTP_ANSWERED && fetch_is_redirect(end))
+		fetch_follow(f, end->location);
+	else if (is_busy && f->tries < TRIES)
+		fetch_pause(f, end->retry_after_ms);
 	else if (end->error == HTTP_ANSWERED)
 		error_say(&f->failure, EIO, "the server answered with status %d%s", end->status,
 				end->status == 429 ? ": it has been asked too often" : "");
@@ -231,11 +194,10 @@ static void judge(struct fetch *f, const struct http_end *end)
 	else
 		error_say(&f->failure, end->error == HTTP_TIMEOUT ? ETIMEDOUT : EIO, "%s",
 				end->sentence);
-	if (f->failure.code < 0)
-		over(f);
+	f->over = f->over || f->failure.code < 0;
 }
 
-static bool on_data(void *user, const char *data, size_t n)
+static bool fetch_on_data(void *user, const char *data, size_t n)
 {
 	struct fetch *f = user;
 
@@ -243,15 +205,15 @@ static bool on_data(void *user, const char *data, size_t n)
 	return !f->body.truncated;
 }
 
-static void on_end(void *user, const struct http_end *end)
+static void fetch_on_end(void *user, const struct http_end *end)
 {
 	struct fetch *f = user;
 
 	f->call = NULL;
-	judge(f, end);
+	fetch_judge(f, end);
 }
 
-static void try(struct fetch *f)
+static void fetch_try(struct fetch *f)
 {
 	const struct http_request request = {
 		.url = f->url,
@@ -259,51 +221,56 @@ static void try(struct fetch *f)
 		.timeout_ms = f->timeout_ms,
 		.is_public = f->is_public,
 		.user = f,
-		.data = on_data,
-		.end = on_end,
+		.data = fetch_on_data,
+		.end = fetch_on_end,
 	};
 
 	f->again_ns = INT64_MAX;
 	f->tries++;
 	buf_clear(&f->body);
 	f->body.truncated = false;
-	if (http_start(f->http, &request, &f->call, &f->failure) < 0)
-		over(f);
+	f->over = http_start(f->http, &request, &f->call, &f->failure) < 0;
 }
 
-/* --- what callers see ------------------------------------------------------------------------- */
+/* --- interface -------------------------------------------------------------------------------- */
+
+static void scope_fetch(struct fetch **f)
+{
+	fetch_free(*f);
+}
 
 int fetch_begin(const struct fetch_request *request, struct fetch **out, struct fh_error *err)
 {
-	struct fetch *f = xcalloc(1, sizeof(*f));
+	auto_free struct fetch *new = xcalloc(1, sizeof(*new));
+	__attribute__((cleanup(scope_fetch))) struct fetch *f = NULL;
 	int r;
 
-	f->who = request->who;
-	r = enter(f, err);
-	if (r < 0) {
-		free(f);
+	new->who = request->who;
+	r = fetch_enter(new, err);
+	if (r < 0)
 		return r;
-	}
-	r = http_open(&f->http, err);
+	f = take_ptr(new);
 	f->hosts = request->hosts ? xstrdup(request->hosts) : NULL;
 	f->timeout_ms = request->timeout_ms;
 	buf_init(&f->body, request->bytes_max);
-	if (r == 0)
-		r = take_url(f, request->url, err);
-	if (r < 0) {
-		fetch_free(f);
+	r = http_open(&f->http, err);
+	if (r < 0)
 		return r;
-	}
+	r = fetch_take_url(f, request->url, err);
+	if (r < 0)
+		return r;
 	f->headers = http_headers_new();
 	if (request->key)
 		http_headers_add(f->headers, request->key_header, "", request->key);
-	try(f);
-	*out = f;
+	fetch_try(f);
+	*out = take_ptr(f);
 	return 0;
 }
 
 void fetch_free(struct fetch *f)
 {
+	bool is_left;
+
 	if (!f)
 		return;
 	if (f->call && !f->is_copied)
@@ -312,7 +279,17 @@ void fetch_free(struct fetch *f)
 	free(f->hosts);
 	free(f->url);
 	buf_release(&f->body);
-	quit(f);
+	is_left = f->http && !f->is_copied && http_is_asking(f->http);
+	pthread_mutex_lock(&fetches_lock);
+	f->is_left = is_left;
+	if (!is_left)
+		TAILQ_REMOVE(&fetches, f, link);
+	pthread_mutex_unlock(&fetches_lock);
+	if (is_left)
+		return; /* fetches_count() frees it */
+	if (!f->is_copied)
+		http_close(f->http);
+	free(f);
 }
 
 int fetch_fd(const struct fetch *f)
@@ -335,7 +312,7 @@ bool fetch_advance(struct fetch *f)
 	if (f->call)
 		http_advance(f->http);
 	if (!f->over && !f->call && clock_now_ns() >= f->again_ns)
-		try(f);
+		fetch_try(f);
 	return f->over;
 }
 

@@ -10,44 +10,44 @@
 #include <stdint.h>
 
 /*
- * One document of the web, for somebody who is not trusted: places beyond an allow-list (hosts.h) are not asked,
- * wherever a redirect leads. A server that is busy is asked again, twice.
+ * Download of one document of the web for an untrusted program. Only places of an allow-list
+ * (hosts.h) are asked; redirects are checked too. If the server is busy, two retries follow.
  *
- * A process has a few at a time. What was begun counts until it is truly over: where a name server does not answer,
- * somebody waits for it (http.h) after the fetch was freed, too.
+ * The number of fetches in a process is limited. A fetch that was freed still counts while a thread
+ * looks up its name (http.h).
  */
 struct fetch;
 
 #define FETCHES_MAX 16       /* of the process */
-#define FETCHES_OF_ONE_MAX 4 /* of one who asks */
+#define FETCHES_OF_ONE_MAX 4 /* of one `who` */
 
 struct fetch_request {
-	uint64_t who; /* asks */
-	const char *hosts;
+	uint64_t who;      /* for the limit: the episode */
+	const char *hosts; /* the allow-list */
 	const char *url;
-	const char *key_header,
-			*key; /* NULL: none. It goes along with the URL, and not to where that leads */
+	const char *key_header, *key; /* NULL: none. Not sent to where the URL redirects */
 	size_t bytes_max;
 	int64_t timeout_ms; /* of each try */
 };
 
-/* Whether the process may have another one now. */
+/* Whether the process may start another fetch now. */
 bool fetch_has_room(void);
 
-/* Nothing of the request needs to stay. -EINVAL, -EACCES: not allowed; -EBUSY; with a sentence for who asks. */
+/* Copies what it needs of the request. -EINVAL or -EACCES if the URL is not allowed, -EBUSY at a
+ * limit. The error's text may be shown to `who`, as may that of fetch_result(). */
 int fetch_begin(const struct fetch_request *request, struct fetch **out, struct fh_error *err);
-void fetch_free(struct fetch *f); /* whatever it is doing; NULL is fine */
+void fetch_free(struct fetch *f); /* cancels it; NULL is fine */
 
-/* What an epoll must forget before fetch_free(). */
+/* Remove this descriptor from an epoll before fetch_free(). */
 int fetch_fd(const struct fetch *f);
 
 void fetch_waits(const struct fetch *f, struct waits *w);
-bool fetch_advance(struct fetch *f); /* true: it is over */
+bool fetch_advance(struct fetch *f); /* true: it has ended */
 
-/* How much it has brought so far, in bytes. */
+/* Bytes of the document that have arrived. */
 size_t fetch_received(const struct fetch *f);
 
-/* What it brought, which is the fetch's own. -EIO, -EACCES, -EFBIG, -ETIMEDOUT, with a sentence for who asks. */
+/* The document, which belongs to the fetch. -EIO, -EACCES, -EFBIG, -ETIMEDOUT. */
 int fetch_result(const struct fetch *f, const struct buf **out_body, struct fh_error *err);
 
 #endif

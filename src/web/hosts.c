@@ -12,8 +12,8 @@
 
 #define PAPERS "papers"
 
-/* Of those that give a PDF to whoever asks. */
-static const char papers[] =
+/* Sites that serve PDFs to anybody. */
+static const char hosts_of_papers[] =
 		"api.semanticscholar.org,arxiv.org,*.arxiv.org,aclanthology.org,www.aclanthology.org,"
 		"www.aclweb.org,openreview.net,proceedings.mlr.press,jmlr.org,www.jmlr.org,"
 		"proceedings.neurips.cc,papers.neurips.cc,papers.nips.cc,proceedings.iclr.cc,"
@@ -22,15 +22,15 @@ static const char papers[] =
 		"www.biorxiv.org,www.medrxiv.org,www.ncbi.nlm.nih.gov,pmc.ncbi.nlm.nih.gov,hal.science,"
 		"distill.pub,pdfs.semanticscholar.org";
 
-/* --- an entry --------------------------------------------------------------------------------- */
+/* --- entries ---------------------------------------------------------------------------------- */
 
 struct host_entry {
 	const char *at;
 	size_t n;
 };
 
-/* The next one of the list; false at its end. */
-static bool next_entry(const char **list, struct host_entry *out)
+/* Moves *list behind its first entry; false at its end. */
+static bool hosts_next(const char **list, struct host_entry *out)
 {
 	if (!*list)
 		return false;
@@ -40,12 +40,12 @@ static bool next_entry(const char **list, struct host_entry *out)
 	return true;
 }
 
-static bool is(const struct host_entry *e, const char *text)
+static bool host_entry_is(const struct host_entry *e, const char *text)
 {
 	return strlen(text) == e->n && strncasecmp(e->at, text, e->n) == 0;
 }
 
-static bool skip(struct host_entry *e, const char *prefix)
+static bool host_entry_skip(struct host_entry *e, const char *prefix)
 {
 	size_t n = strlen(prefix);
 
@@ -56,7 +56,7 @@ static bool skip(struct host_entry *e, const char *prefix)
 	return true;
 }
 
-static size_t span_host(const struct host_entry *e)
+static size_t host_entry_span(const struct host_entry *e)
 {
 	size_t n = 0;
 
@@ -65,7 +65,7 @@ static size_t span_host(const struct host_entry *e)
 	return n;
 }
 
-static bool is_port(const char *text, size_t n)
+static bool host_entry_is_port(const char *text, size_t n)
 {
 	int64_t port;
 	auto_free char *copy = xasprintf("%.*s", (int)n, text);
@@ -73,25 +73,27 @@ static bool is_port(const char *text, size_t n)
 	return isdigit((unsigned char)*copy) && str_to_i64(copy, &port) && port > 0 && port < 65536;
 }
 
-static bool is_entry(struct host_entry e)
+static bool host_entry_is_valid(struct host_entry e)
 {
-	bool has_scheme = skip(&e, "https://") || skip(&e, "http://");
+	bool has_scheme = host_entry_skip(&e, "https://") || host_entry_skip(&e, "http://");
 	size_t n;
 
 	if (!has_scheme)
-		skip(&e, "*.");
-	n = span_host(&e);
+		host_entry_skip(&e, "*.");
+	n = host_entry_span(&e);
 	if (n == 0 || e.at[0] == '.' || e.at[n - 1] == '.')
 		return false;
-	return n == e.n || (has_scheme && e.at[n] == ':' && is_port(e.at + n + 1, e.n - n - 1));
+	return n == e.n ||
+			(has_scheme && e.at[n] == ':' &&
+					host_entry_is_port(e.at + n + 1, e.n - n - 1));
 }
 
 int hosts_check(const char *list, struct fh_error *err)
 {
 	struct host_entry e;
 
-	while (next_entry(&list, &e))
-		if (!is_entry(e))
+	while (hosts_next(&list, &e))
+		if (!host_entry_is_valid(e))
 			return error_say(err, EINVAL,
 					"'%.*s' is no place in the web: give example.org, *.example.org, "
 					"https://example.org:8443 or papers",
@@ -99,28 +101,24 @@ int hosts_check(const char *list, struct fh_error *err)
 	return 0;
 }
 
-/* --- a place ---------------------------------------------------------------------------------- */
+/* --- places ----------------------------------------------------------------------------------- */
 
-static const char *usual_port(const char *scheme)
-{
-	return str_eq(scheme, "https") ? "443" : "80";
-}
-
-static bool entry_allows(
+static bool host_entry_allows(
 		struct host_entry e, const char *scheme, const char *host, const char *port)
 {
 	auto_free char *prefix = xasprintf("%s://", scheme);
 	auto_free char *full = xasprintf("%s:%s", host, port);
-	bool usual = str_eq(port, usual_port(scheme));
+	bool usual = str_eq(port, str_eq(scheme, "https") ? "443" : "80");
 	size_t n = strlen(host);
 
 	if (memmem(e.at, e.n, "://", 3))
-		return skip(&e, prefix) && (is(&e, full) || (usual && is(&e, host)));
+		return host_entry_skip(&e, prefix) &&
+				(host_entry_is(&e, full) || (usual && host_entry_is(&e, host)));
 	if (!usual)
 		return false;
 	if (e.n > 2 && strncmp(e.at, "*.", 2) == 0)
 		return n > e.n - 1 && strncasecmp(host + n - (e.n - 1), e.at + 1, e.n - 1) == 0;
-	return is(&e, host);
+	return host_entry_is(&e, host);
 }
 
 bool hosts_allow(const char *list, const char *scheme, const char *host, const char *port)
@@ -129,14 +127,14 @@ bool hosts_allow(const char *list, const char *scheme, const char *host, const c
 
 	if (!str_eq(scheme, "http") && !str_eq(scheme, "https"))
 		return false;
-	/* What is asked for a name in other letters is another name: IDNA. */
-	if (span_host(&(struct host_entry){ host, strlen(host) }) != strlen(host))
+	/* Refuse letters outside of ASCII: IDNA would look up another name than the one that was
+	 * compared. */
+	if (host_entry_span(&(struct host_entry){ host, strlen(host) }) != strlen(host))
 		return false;
-	while (next_entry(&list, &e)) {
-		if (is(&e, PAPERS) ? hosts_allow(papers, scheme, host, port)
-				   : entry_allows(e, scheme, host, port))
+	while (hosts_next(&list, &e))
+		if (host_entry_is(&e, PAPERS) ? hosts_allow(hosts_of_papers, scheme, host, port)
+					      : host_entry_allows(e, scheme, host, port))
 			return true;
-	}
 	return false;
 }
 
@@ -144,8 +142,8 @@ bool hosts_allow_private(const char *list, const char *scheme, const char *host,
 {
 	struct host_entry e;
 
-	while (next_entry(&list, &e))
-		if (memmem(e.at, e.n, "://", 3) && entry_allows(e, scheme, host, port))
+	while (hosts_next(&list, &e))
+		if (memmem(e.at, e.n, "://", 3) && host_entry_allows(e, scheme, host, port))
 			return true;
 	return false;
 }

@@ -7,19 +7,21 @@
 #include <stdbool.h>
 
 /*
- * An allow-list of places in the web, with commas between:
+ * An allow-list of places in the web, separated by commas:
  *
- *   example.org           http and https, at their usual ports
- *   *.example.org         the same for what lies beneath, and not for example.org itself
- *   https://host[:port]   that scheme and port only, wherever the name leads
- *   papers                where papers are found and read: papers.h
+ *   example.org           http and https, at their default ports
+ *   *.example.org         the same for its subdomains, without example.org itself
+ *   https://host[:port]   this scheme and port only; the address may be private
+ *   papers                the search of papers.h, and sites that serve papers
  */
 int hosts_check(const char *list, struct fh_error *err); /* -EINVAL */
 
-/* Whether an entry with its scheme names the place, which then may lie in a network of one's own. */
+/* True if an entry with a scheme names the place: then its address may be private (loopback,
+ * link-local). */
 bool hosts_allow_private(const char *list, const char *scheme, const char *host, const char *port);
 
-/* NULL allows nothing. Of a URL's parts as they are asked for: scheme and host in lower case. */
+/* True if the list allows these parts of a URL, which are in lower case. A NULL list allows
+ * nothing. */
 bool hosts_allow(const char *list, const char *scheme, const char *host, const char *port);
 
 #endif

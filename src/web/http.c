@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "web/http_inside.h"
+/*
+ * Written over curl_multi, because no packaged HTTP library above libcurl offers streams, many
+ * calls and a descriptor to poll. libcurl names its sockets and its timeout; epoll and a timer wait
+ * for them.
+ */
+#include "web/http.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "web/http_names.h"
 
 #include "fumehood-build.h"
 
@@ -15,24 +21,42 @@
 #include <sys/epoll.h>
 #include <sys/timerfd.h>
 
-/*
- * libcurl's multi interface: it says which sockets and which time it waits for, epoll and a timer wait for them,
- * and it is told which of them came.
- */
-
 #define EVENTS_MAX 64
 #define CONNECT_MS_MAX 30000
 
+struct http {
+	CURLM *multi;
+	int epoll_fd, timer_fd;
+	int64_t curl_ns, wake_ns;    /* deadlines of libcurl and of the owner */
+	int64_t armed_ns;            /* the timer's deadline */
+	struct http_call *unwatched; /* calls whose sockets epoll refused */
+	struct http_names names;
+};
+
+struct http_headers {
+	struct curl_slist *list;
+};
+
+struct http_call {
+	struct http *http;
+	CURL *easy;
+	struct http_request request;
+	char sentence[CURL_ERROR_SIZE];
+	bool is_unwatched;
+	struct http_call *next; /* in `unwatched` */
+	struct http_name name;
+};
+
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-static void arm(struct http *h)
+static void http_arm(struct http *h)
 {
-	const struct http_call *asking = TAILQ_FIRST(&h->asking);
+	const struct http_name *asking = TAILQ_FIRST(&h->names.asking);
 	int64_t first = h->curl_ns < h->wake_ns ? h->curl_ns : h->wake_ns;
 	struct itimerspec t = { 0 };
 
-	if (asking && asking->ask_end_ns < first)
-		first = asking->ask_end_ns;
+	if (asking && asking->deadline_ns < first)
+		first = asking->deadline_ns;
 	if (first == h->armed_ns)
 		return;
 	h->armed_ns = first;
@@ -43,17 +67,17 @@ static void arm(struct http *h)
 	timerfd_settime(h->timer_fd, TFD_TIMER_ABSTIME, &t, NULL);
 }
 
-static int on_timer(CURLM *multi, long timeout_ms, void *user)
+static int http_on_timer(CURLM *multi, long timeout_ms, void *user)
 {
 	struct http *h = user;
 
 	h->curl_ns = timeout_ms < 0 ? INT64_MAX : clock_now_ns() + timeout_ms * NS_PER_MS;
-	arm(h);
+	http_arm(h);
 	return 0;
 }
 
-/* It is ended when libcurl has returned: nothing would ever happen to it. */
-static void note_unwatched(struct http *h, CURL *easy, int error)
+/* http_advance() ends the call when libcurl has returned: no event would ever arrive for it. */
+static void http_note_unwatched(struct http *h, CURL *easy, int error)
 {
 	struct http_call *call = NULL;
 
@@ -67,8 +91,8 @@ static void note_unwatched(struct http *h, CURL *easy, int error)
 	h->unwatched = call;
 }
 
-/* `known` is not NULL for a socket that epoll has already. */
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
+/* `known` is not NULL if epoll has the socket already. */
+static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
 	struct http *h = user;
 	struct epoll_event event = { .data.fd = fd };
@@ -82,7 +106,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *k
 	if (what != CURL_POLL_IN)
 		event.events |= EPOLLOUT;
 	if (epoll_ctl(h->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
-		note_unwatched(h, easy, errno);
+		http_note_unwatched(h, easy, errno);
 	libcurl.multi_assign(h->multi, fd, h);
 	return 0;
 }
@@ -95,12 +119,17 @@ int http_fd(const struct http *h)
 void http_wake_at(struct http *h, int64_t when_ns)
 {
 	h->wake_ns = when_ns;
-	arm(h);
+	http_arm(h);
+}
+
+bool http_is_asking(const struct http *h)
+{
+	return !TAILQ_EMPTY(&h->names.left);
 }
 
 /* --- open and close --------------------------------------------------------------------------- */
 
-static int set_up(struct http *h, struct fh_error *err)
+static int http_set_up(struct http *h, struct fh_error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -113,9 +142,9 @@ static int set_up(struct http *h, struct fh_error *err)
 	h->multi = libcurl.multi_init();
 	if (!h->multi)
 		return error_set(err, ENOMEM, "set up libcurl");
-	libcurl.multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+	libcurl.multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, http_on_socket);
 	libcurl.multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
-	libcurl.multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+	libcurl.multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, http_on_timer);
 	libcurl.multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
 	return 0;
 }
@@ -128,11 +157,10 @@ int http_open(struct http **out, struct fh_error *err)
 	if (r < 0)
 		return r;
 	h = xcalloc(1, sizeof(*h));
-	h->epoll_fd = h->timer_fd = -1;
-	TAILQ_INIT(&h->asking);
-	TAILQ_INIT(&h->left);
+	TAILQ_INIT(&h->names.asking);
+	TAILQ_INIT(&h->names.left);
 	h->curl_ns = h->wake_ns = h->armed_ns = INT64_MAX;
-	r = set_up(h, err);
+	r = http_set_up(h, err);
 	if (r < 0) {
 		http_close(h);
 		return r;
@@ -141,7 +169,7 @@ int http_open(struct http **out, struct fh_error *err)
 	return 0;
 }
 
-static void call_free(struct http_call *call)
+static void http_call_free(struct http_call *call)
 {
 	struct libcurl_quiet q;
 
@@ -151,9 +179,7 @@ static void call_free(struct http_call *call)
 			break;
 		}
 	}
-	names_note_asked(call);
-	if (call->is_left)
-		TAILQ_REMOVE(&call->http->left, call, link);
+	http_name_forget(&call->name);
 	libcurl_quiet_begin(&q);
 	if (call->easy)
 		libcurl.multi_remove_handle(call->http->multi, call->easy);
@@ -168,8 +194,8 @@ void http_close(struct http *h)
 
 	if (!h)
 		return;
-	while (!TAILQ_EMPTY(&h->left))
-		call_free(TAILQ_FIRST(&h->left));
+	while (http_is_asking(h))
+		http_call_free(TAILQ_FIRST(&h->names.left)->call);
 	libcurl_quiet_begin(&q);
 	libcurl.multi_cleanup(h->multi);
 	libcurl_quiet_end(&q);
@@ -188,8 +214,8 @@ struct http_headers *http_headers_new(void)
 void http_headers_add(
 		struct http_headers *h, const char *name, const char *prefix, const char *value)
 {
+	/* Allocate the full size at once: a buffer that grows leaves copies of the key behind. */
 	size_t n = strlen(name) + strlen(": ") + strlen(prefix) + strlen(value) + 1;
-	/* Of the right size at once: what grows leaves copies behind. */
 	char *line = xcalloc(1, n);
 	struct curl_slist *longer;
 
@@ -212,29 +238,25 @@ void http_headers_free(struct http_headers *h)
 
 /* --- calls ------------------------------------------------------------------------------------ */
 
-static size_t on_data(char *data, size_t size, size_t n, void *user)
+static size_t http_on_data(char *data, size_t size, size_t n, void *user)
 {
 	struct http_call *call = user;
 
 	return call->request.data(call->request.user, data, size * n) ? size * n : 0;
 }
 
-static void set_options(struct http_call *call)
+static void http_set_options(struct http_call *call, int64_t connect_ms)
 {
 	const struct http_request *request = &call->request;
 	const char *certificates = getenv("SSL_CERT_FILE");
-	int64_t connect_ms = request->timeout_ms;
 	CURL *easy = call->easy;
 
-	if (connect_ms > CONNECT_MS_MAX)
-		connect_ms = CONNECT_MS_MAX;
-	/* Before libcurl's own limit, at which it would let go of its thread. */
-	call->ask_end_ns = clock_now_ns() + connect_ms * 9 / 10 * NS_PER_MS;
 	libcurl.easy_setopt(easy, CURLOPT_URL, request->url);
 	libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers->list);
 	libcurl.easy_setopt(easy, CURLOPT_USERAGENT, "fumehood/" FUMEHOOD_VERSION);
-	/* Compressing holds streams up, and a reply is small: what comes compressed all the same is decoded. */
+	/* Ask for no compression, which delays streams. libcurl still decodes a compressed answer.
+	 */
 	libcurl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity");
 	if (request->body) {
 		libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
@@ -243,16 +265,10 @@ static void set_options(struct http_call *call)
 	libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 	libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 	libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	/* Whoever closes does not wait for the threads that ask name servers. */
+	/* Don't wait for lookup threads when a handle is freed. */
 	libcurl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
-	libcurl.easy_setopt(easy, CURLOPT_RESOLVER_START_FUNCTION, names_on_ask);
-	libcurl.easy_setopt(easy, CURLOPT_RESOLVER_START_DATA, call);
-	libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, names_open_socket);
-	libcurl.easy_setopt(easy, CURLOPT_OPENSOCKETDATA, call);
-	libcurl.easy_setopt(easy, CURLOPT_PREREQFUNCTION, names_on_connected);
-	libcurl.easy_setopt(easy, CURLOPT_PREREQDATA, call);
-	libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);
+	libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_on_data);
 	libcurl.easy_setopt(easy, CURLOPT_WRITEDATA, call);
 	libcurl.easy_setopt(easy, CURLOPT_ERRORBUFFER, call->sentence);
 	libcurl.easy_setopt(easy, CURLOPT_PRIVATE, call);
@@ -264,14 +280,27 @@ int http_start(struct http *h, const struct http_request *request, struct http_c
 		struct fh_error *err)
 {
 	struct http_call *call = xcalloc(1, sizeof(*call));
+	int64_t connect_ms = request->timeout_ms;
 
+	if (connect_ms > CONNECT_MS_MAX)
+		connect_ms = CONNECT_MS_MAX;
 	call->http = h;
 	call->request = *request;
 	call->easy = libcurl.easy_init();
-	if (call->easy)
-		set_options(call);
+	call->name = (struct http_name){
+		.names = &h->names,
+		.call = call,
+		.easy = call->easy,
+		/* Earlier than libcurl's own timeout, which would forget the thread. */
+		.deadline_ns = clock_now_ns() + connect_ms * 9 / 10 * NS_PER_MS,
+		.needs_public = request->is_public,
+	};
+	if (call->easy) {
+		http_set_options(call, connect_ms);
+		http_name_follow(&call->name);
+	}
 	if (!call->easy || libcurl.multi_add_handle(h->multi, call->easy) != CURLM_OK) {
-		call_free(call);
+		http_call_free(call);
 		return error_set(err, ENOMEM, "start a request");
 	}
 	*out = call;
@@ -280,10 +309,10 @@ int http_start(struct http *h, const struct http_request *request, struct http_c
 
 void http_cancel(struct http_call *call)
 {
-	if (!call->is_asking)
-		call_free(call);
-	else if (!call->is_left)
-		names_leave(call);
+	if (!call->name.is_asking)
+		http_call_free(call);
+	else if (!call->name.is_left)
+		http_name_leave(&call->name);
 }
 
 int http_status(const struct http_call *call)
@@ -303,9 +332,9 @@ bool http_is_event_stream(const struct http_call *call)
 	return type && strncasecmp(type, wanted, sizeof(wanted) - 1) == 0;
 }
 
-/* --- what is over ----------------------------------------------------------------------------- */
+/* --- ends ------------------------------------------------------------------------------------- */
 
-static enum http_error error_of(CURLcode code)
+static enum http_error http_error_of(CURLcode code)
 {
 	switch ((int)code) {
 	case CURLE_OK:
@@ -323,7 +352,7 @@ static enum http_error error_of(CURLcode code)
 	return HTTP_BROKEN;
 }
 
-static int64_t retry_after_ms(CURL *easy)
+static int64_t http_retry_after_ms(CURL *easy)
 {
 	struct curl_header *header;
 	curl_off_t seconds = 0;
@@ -335,74 +364,45 @@ static int64_t retry_after_ms(CURL *easy)
 		return ms < 1e9 ? (int64_t)ms : 1000000000;
 	if (libcurl.easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
 		return -1;
-	/* As seconds or as a date; 0 for a date that is over. */
+	/* libcurl reads seconds or a date; a past date gives 0. */
 	libcurl.easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
 	return seconds < 1000000 ? seconds * 1000 : 1000000000;
 }
 
-static void tell_end(struct http_call *call, CURLcode code)
+static void http_end_call(struct http_call *call, CURLcode code)
 {
 	struct http_end end = {
-		.error = error_of(code),
+		.error = http_error_of(code),
 		.sentence = "",
 		.status = http_status(call),
-		.retry_after_ms = retry_after_ms(call->easy),
+		.retry_after_ms = http_retry_after_ms(call->easy),
 	};
 
 	libcurl.easy_getinfo(call->easy, CURLINFO_REDIRECT_URL, &end.location);
-	if (code != CURLE_OK && call->is_inward) {
+	if (code != CURLE_OK && call->name.is_private) {
 		end.error = HTTP_USELESS;
 		end.sentence = "its name leads into a network of one's own";
-	} else if (code != CURLE_OK)
+	} else if (code != CURLE_OK) {
 		end.sentence = *call->sentence ? call->sentence : libcurl.easy_strerror(code);
-	call->request.end(call->request.user, &end);
-}
-
-static void end_call(struct http_call *call, CURLcode code)
-{
-	if (!call->is_left)
-		tell_end(call, code);
+	}
+	if (!call->name.is_left)
+		call->request.end(call->request.user, &end);
 	http_cancel(call);
 }
 
-static void collect(struct http *h)
-{
-	CURLMsg *message;
-	int left;
-
-	while ((message = libcurl.multi_info_read(h->multi, &left))) {
-		struct http_call *call;
-
-		if (message->msg != CURLMSG_DONE)
-			continue;
-		libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
-		names_note_asked(call);
-		end_call(call, message->data.result);
-	}
-}
-
-static void end_unwatched(struct http *h)
-{
-	struct http_call *call;
-
-	while ((call = h->unwatched)) {
-		h->unwatched = call->next;
-		end_call(call, CURLE_COULDNT_CONNECT);
-	}
-}
-
-static void end_asking(struct http *h)
+static void http_end_asking(struct http *h)
 {
 	int64_t now = clock_now_ns();
-	struct http_call *call;
+	struct http_name *name;
 
-	while ((call = TAILQ_FIRST(&h->asking)) && call->ask_end_ns <= now) {
-		snprintf(call->sentence, sizeof(call->sentence), "no name server answered in time");
-		end_call(call, CURLE_OPERATION_TIMEDOUT);
+	while ((name = TAILQ_FIRST(&h->names.asking)) && name->deadline_ns <= now) {
+		snprintf(name->call->sentence, sizeof(name->call->sentence),
+				"no name server answered in time");
+		http_end_call(name->call, CURLE_OPERATION_TIMEDOUT);
 	}
 }
 
-static int to_curl(uint32_t events)
+static int http_to_curl(uint32_t events)
 {
 	int mask = 0;
 
@@ -415,7 +415,7 @@ static int to_curl(uint32_t events)
 	return mask;
 }
 
-static void run_events(struct http *h)
+static void http_run_events(struct http *h)
 {
 	struct epoll_event events[EVENTS_MAX];
 	int n = epoll_wait(h->epoll_fd, events, EVENTS_MAX, 0);
@@ -428,7 +428,7 @@ static void run_events(struct http *h)
 			h->armed_ns = -1;
 		} else {
 			libcurl.multi_socket_action(h->multi, events[i].data.fd,
-					to_curl(events[i].events), &running);
+					http_to_curl(events[i].events), &running);
 		}
 	}
 	if (h->curl_ns <= clock_now_ns()) {
@@ -440,12 +440,24 @@ static void run_events(struct http *h)
 void http_advance(struct http *h)
 {
 	struct libcurl_quiet q;
+	struct http_call *call;
+	CURLMsg *message;
+	int left;
 
-	end_asking(h);
+	http_end_asking(h);
 	libcurl_quiet_begin(&q);
-	run_events(h);
+	http_run_events(h);
 	libcurl_quiet_end(&q);
-	collect(h);
-	end_unwatched(h);
-	arm(h);
+	while ((message = libcurl.multi_info_read(h->multi, &left))) {
+		if (message->msg != CURLMSG_DONE)
+			continue;
+		libcurl.easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+		http_name_answered(&call->name);
+		http_end_call(call, message->data.result);
+	}
+	while ((call = h->unwatched)) {
+		h->unwatched = call->next;
+		http_end_call(call, CURLE_COULDNT_CONNECT);
+	}
+	http_arm(h);
 }

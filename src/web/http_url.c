@@ -10,9 +10,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* URLs are taken apart by libcurl, which asks for them: so nothing is read in two ways. */
+/* libcurl parses URLs here because it also sends the requests: a second parser might read one
+ * differently. */
 
-static bool has_part(CURLU *parsed, CURLUPart part)
+static bool http_url_has(CURLU *parsed, CURLUPart part)
 {
 	char *text = NULL;
 	bool has = libcurl.url_get(parsed, part, &text, 0) == CURLUE_OK;
@@ -25,7 +26,8 @@ int http_check_url(const char *url, struct fh_error *err)
 {
 	CURLU *parsed = libcurl.url();
 	CURLUcode code = libcurl.url_set(parsed, CURLUPART_URL, url, 0);
-	bool secret = has_part(parsed, CURLUPART_USER) || has_part(parsed, CURLUPART_PASSWORD);
+	bool secret = http_url_has(parsed, CURLUPART_USER) ||
+			http_url_has(parsed, CURLUPART_PASSWORD);
 
 	libcurl.url_cleanup(parsed);
 	if (secret)
@@ -38,8 +40,8 @@ int http_check_url(const char *url, struct fh_error *err)
 	return 0;
 }
 
-/* A copy in lower case; "" if the URL has no such part. */
-static char *part_of(CURLU *parsed, CURLUPart part)
+/* A heap copy in lower case, except for the whole URL. "" if the URL has no such part. */
+static char *http_url_part(CURLU *parsed, CURLUPart part)
 {
 	bool whole = part == CURLUPART_URL;
 	char *text = NULL, *copy;
@@ -63,10 +65,10 @@ int http_url_parse(const char *url, struct http_url *out, struct fh_error *err)
 	parsed = libcurl.url();
 	libcurl.url_set(parsed, CURLUPART_URL, url, 0);
 	*out = (struct http_url){
-		.whole = part_of(parsed, CURLUPART_URL),
-		.scheme = part_of(parsed, CURLUPART_SCHEME),
-		.host = part_of(parsed, CURLUPART_HOST),
-		.port = part_of(parsed, CURLUPART_PORT),
+		.whole = http_url_part(parsed, CURLUPART_URL),
+		.scheme = http_url_part(parsed, CURLUPART_SCHEME),
+		.host = http_url_part(parsed, CURLUPART_HOST),
+		.port = http_url_part(parsed, CURLUPART_PORT),
 	};
 	libcurl.url_cleanup(parsed);
 	return 0;

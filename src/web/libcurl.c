@@ -22,7 +22,7 @@ void libcurl_wiping_free(void *p)
 	free(p);
 }
 
-static void *wiping_realloc(void *p, size_t n)
+static void *libcurl_wiping_realloc(void *p, size_t n)
 {
 	size_t old = p ? malloc_usable_size(p) : 0;
 	void *moved = malloc(n);
@@ -36,7 +36,7 @@ static void *wiping_realloc(void *p, size_t n)
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static int find(void *library, const char *name, void *out_function, struct fh_error *err)
+static int libcurl_find(void *library, const char *name, void *out_function, struct fh_error *err)
 {
 	void *found = dlsym(library, name);
 
@@ -46,45 +46,44 @@ static int find(void *library, const char *name, void *out_function, struct fh_e
 	return 0;
 }
 
-static int load(struct fh_error *err)
+static int libcurl_load_library(struct fh_error *err)
 {
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	int r = 0;
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
 
 	if (!library)
 		return error_say(err, ENOENT,
 				"%s can't be loaded, which language models and the web need: %s",
 				LIBRARY, dlerror());
 #define LIBCURL_FIND(name)                                                                         \
-	if (r == 0)                                                                                \
-		r = find(library, "curl_" #name, &libcurl.name, err);
+	if (libcurl_find(library, "curl_" #name, &libcurl.name, err) < 0)                          \
+		return -ENOENT;
 	LIBCURL_FUNCTIONS(LIBCURL_FIND)
 #undef LIBCURL_FIND
-	return r; /* it stays loaded */
+	return 0;
 }
 
-static struct fh_error load_error; /* code 0: it is there */
+static struct fh_error libcurl_load_error; /* code 0: loaded */
 
-static void load_once(void)
+static void libcurl_load_once(void)
 {
 	CURLcode result;
 
-	if (load(&load_error) < 0)
+	if (libcurl_load_library(&libcurl_load_error) < 0)
 		return;
 	result = libcurl.global_init_mem(CURL_GLOBAL_DEFAULT, malloc, libcurl_wiping_free,
-			wiping_realloc, strdup, calloc);
+			libcurl_wiping_realloc, strdup, calloc);
 	if (result != CURLE_OK)
-		error_say(&load_error, EIO, "libcurl: %s", libcurl.easy_strerror(result));
+		error_say(&libcurl_load_error, EIO, "libcurl: %s", libcurl.easy_strerror(result));
 }
 
 int libcurl_load(struct fh_error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, load_once);
-	if (load_error.code < 0 && err)
-		*err = load_error;
-	return load_error.code;
+	pthread_once(&once, libcurl_load_once);
+	if (libcurl_load_error.code < 0 && err)
+		*err = libcurl_load_error;
+	return libcurl_load_error.code;
 }
 
 /* --- signals ---------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #ifndef WEB_LIBCURL_H
 #define WEB_LIBCURL_H
 
-/* The functions stand in a table: no macros may check their arguments by name. */
+/* curl.h's macros that check arguments don't work with functions in a struct. */
 #define CURL_DISABLE_TYPECHECK
 
 #include "base/error.h"
@@ -12,8 +12,9 @@
 #include <stdbool.h>
 
 /*
- * libcurl, loaded when it is first needed: with all that it brings along it takes three times as long to load as
- * this program takes to start. Of its functions those that are used; `libcurl` has them after libcurl_load().
+ * libcurl, loaded at its first use: with its dependencies it takes three times as long to load as
+ * this program takes to start. libcurl_load() fills the struct `libcurl` with the functions that
+ * are used.
  */
 #define LIBCURL_FUNCTIONS(X)                                                                       \
 	X(easy_cleanup)                                                                            \
@@ -47,12 +48,13 @@ struct libcurl {
 
 extern struct libcurl libcurl;
 
-/* -ENOENT if it is not there, or not what this was compiled for. From any thread; what is loaded stays. */
+/* -ENOENT if it is missing, or lacks a function. For any thread, any number of times. */
 int libcurl_load(struct fh_error *err);
 
-void libcurl_wiping_free(void *p); /* as libcurl frees */
+/* Overwrites the memory, then frees it. libcurl frees in the same way. */
+void libcurl_wiping_free(void *p);
 
-/* A peer that has closed its end must not end this process, whose signals are not ours to set. */
+/* Between begin and end, writing to a closed connection raises no SIGPIPE in this thread. */
 struct libcurl_quiet {
 	sigset_t before;
 	bool was_pending;

@@ -14,7 +14,7 @@
 #define PATH "/graph/v1/paper/search/bulk"
 #define FIELDS "paperId,title,abstract,openAccessPdf"
 
-static const char *variable(const char *name)
+static const char *papers_variable(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -23,11 +23,11 @@ static const char *variable(const char *name)
 
 const char *papers_key(void)
 {
-	return variable("SEMANTIC_SCHOLAR_API_KEY");
+	return papers_variable("SEMANTIC_SCHOLAR_API_KEY");
 }
 
-/* RFC 3986, 2.1: whatever is not unreserved. */
-static void add_escaped(struct buf *out, const char *text)
+/* Percent-encodes all but unreserved characters (RFC 3986, 2.1). */
+static void papers_add_escaped(struct buf *out, const char *text)
 {
 	for (const char *s = text; *s; s++) {
 		if (isalnum((unsigned char)*s) || strchr("-._~", *s))
@@ -39,17 +39,17 @@ static void add_escaped(struct buf *out, const char *text)
 
 void papers_add_url(struct buf *out, const char *term, size_t most)
 {
-	const char *server = variable("SEMANTIC_SCHOLAR_API_URL");
+	const char *server = papers_variable("SEMANTIC_SCHOLAR_API_URL");
 
 	if (!server)
 		server = SERVER;
 	buf_printf(out, "%.*s%s?query=", (int)(strlen(server) - str_ends(server, "/")), server,
 			PATH);
-	add_escaped(out, term);
+	papers_add_escaped(out, term);
 	buf_printf(out, "&fields=%s&limit=%zu&openAccessPdf", FIELDS, most);
 }
 
-static void copy(json_t *to, const char *as, const json_t *from, const char *key)
+static void papers_copy(json_t *to, const char *as, const json_t *from, const char *key)
 {
 	json_t *value = json_object_get(from, key);
 
@@ -64,10 +64,11 @@ int papers_add_lines(
 	size_t i;
 	int r = json_parse("the answer", answer, n, &whole, err);
 
-	if (r == 0 && !json_is_object(whole))
-		r = error_say(err, EINVAL, "the answer is no JSON object");
-	if (r == 0)
-		r = json_get_array(whole, "data", JSON_REQUIRED, &data, err);
+	if (r < 0)
+		return r;
+	if (!json_is_object(whole))
+		return error_say(err, EINVAL, "the answer is no JSON object");
+	r = json_get_array(whole, "data", JSON_REQUIRED, &data, err);
 	if (r < 0)
 		return r;
 	json_array_foreach(data, i, paper) {
@@ -75,10 +76,10 @@ int papers_add_lines(
 
 		if (i == most)
 			break;
-		copy(line, "paperId", paper, "paperId");
-		copy(line, "title", paper, "title");
-		copy(line, "abstract", paper, "abstract");
-		copy(line, "pdf_url", json_object_get(paper, "openAccessPdf"), "url");
+		papers_copy(line, "paperId", paper, "paperId");
+		papers_copy(line, "title", paper, "title");
+		papers_copy(line, "abstract", paper, "abstract");
+		papers_copy(line, "pdf_url", json_object_get(paper, "openAccessPdf"), "url");
 		json_add(out, line, false);
 		buf_add_char(out, '\n');
 	}

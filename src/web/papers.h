@@ -8,19 +8,21 @@
 #include <stddef.h>
 
 /*
- * Papers by Semantic Scholar's bulk search, https://api.semanticscholar.org/api-docs/graph:
- * GET /graph/v1/paper/search/bulk?query=&fields=&limit=&openAccessPdf, those only that have a PDF. It answers
+ * Semantic Scholar's bulk search for papers, https://api.semanticscholar.org/api-docs/graph:
+ * GET /graph/v1/paper/search/bulk?query=&fields=&limit=&openAccessPdf, which finds papers with a
+ * PDF. The answer is
  * {"total", "token", "data": [{"paperId", "title", "abstract", "openAccessPdf": {"url"}}]}.
  *
- * SEMANTIC_SCHOLAR_API_URL names another server of the same interface, SEMANTIC_SCHOLAR_API_KEY a key, without
- * which few requests are answered.
+ * SEMANTIC_SCHOLAR_API_URL names another server with the same interface, SEMANTIC_SCHOLAR_API_KEY a
+ * key. Without a key, few requests are answered.
  */
 #define PAPERS_MOST 100
 
 void papers_add_url(struct buf *out, const char *term, size_t most);
 const char *papers_key(void); /* NULL: none */
 
-/* The first `most` of an answer, each a line of JSON with paperId, title, abstract and pdf_url. -EINVAL. */
+/* Appends the first `most` papers of an answer: lines of JSON with paperId, title, abstract,
+ * pdf_url. -EINVAL. */
 int papers_add_lines(
 		struct buf *out, const char *answer, size_t n, size_t most, struct fh_error *err);
 
