@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* actions:FILE. A file that ends without submitting is submitted, as MLGym does with recordings. */
+/* actions:FILE. At the file's end the episode is submitted, as MLGym does with recordings. */
 
 static int actions_open(const struct model_request *request, const char *argument, void **out_state,
 		struct fh_error *err)

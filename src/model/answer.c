@@ -9,9 +9,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* A little over the cap of what a reply says, for the JSON around it. */
+/* Leaves room for the JSON around a reply of the largest size. */
 #define ANSWER_BYTES_MAX (REPLY_BYTES_MAX + 1024 * 1024)
-/* With an event around each of a million tokens. Of what comes compressed a little on the wire may be much more. */
+/* Holds an event for each of a million tokens. Compressed streams are limited too. */
 #define STREAM_BYTES_MAX (256L * 1024 * 1024)
 #define SENTENCE_MAX 900
 
@@ -31,18 +31,13 @@ void answer_release(struct answer *a)
 	reply_release(&a->reply);
 }
 
-static int too_much(struct fh_error *err)
+static int answer_too_large(struct fh_error *err)
 {
 	return error_say(err, EFBIG, "a reply of more than %ld MiB", REPLY_BYTES_MAX >> 20);
 }
 
-static int too_long(struct fh_error *err)
-{
-	return error_say(err, EFBIG, "a stream of more than %ld MiB", STREAM_BYTES_MAX >> 20);
-}
-
-/* Some servers begin well, and say what is wrong where a reply should be. */
-static int read_error(const struct answer *a, const json_t *root, struct fh_error *err)
+/* Some servers send status 200, and then an error in place of a reply. */
+static int answer_read_error(const struct answer *a, const json_t *root, struct fh_error *err)
 {
 	static const int codes[] = {
 		[VERDICT_AGAIN] = EBADMSG, [VERDICT_OVER] = EIO, [VERDICT_TOO_LONG] = E2BIG
@@ -57,8 +52,8 @@ static int read_error(const struct answer *a, const json_t *root, struct fh_erro
 	return error_say(err, codes[verdict], "%s", buf_str(&why));
 }
 
-/* An answer in the other protocol, which another try won't change. */
-static int check_protocol(const struct answer *a, const json_t *root, struct fh_error *err)
+/* Refuses an answer in the other protocol. A retry can't cure that. */
+static int answer_check_protocol(const struct answer *a, const json_t *root, struct fh_error *err)
 {
 	const char *type = json_string_value(json_object_get(root, "type"));
 	bool is_openai = !type && json_is_array(json_object_get(root, "choices"));
@@ -73,8 +68,8 @@ static int check_protocol(const struct answer *a, const json_t *root, struct fh_
 	return 0;
 }
 
-/* JSON of another kind of server, which has nothing that a reply of either protocol may have. */
-static int check_is_reply(const json_t *root, struct fh_error *err)
+/* Refuses JSON without any member of a reply: the server is no language model. */
+static int answer_check_is_reply(const json_t *root, struct fh_error *err)
 {
 	static const char *const keys[] = { "choices", "type", "content", "id", "object", "model",
 		"usage", "error" };
@@ -87,8 +82,8 @@ static int check_is_reply(const json_t *root, struct fh_error *err)
 			"its API, which often ends with /v1");
 }
 
-/* Of what is no JSON: a page for people is there because the address is another. */
-static int complain_no_json(const struct answer *a, struct fh_error *err)
+/* Explains an answer that is no JSON. A web page means that the URL is wrong. */
+static int answer_complain_no_json(const struct answer *a, struct fh_error *err)
 {
 	const char *text = buf_str(&a->whole);
 
@@ -100,7 +95,7 @@ static int complain_no_json(const struct answer *a, struct fh_error *err)
 	return reply_broken(err, *text ? "it is no JSON" : "it is empty");
 }
 
-static int read_event(struct answer *a, const char *text, size_t n, struct fh_error *err)
+static int answer_read_event(struct answer *a, const char *text, size_t n, struct fh_error *err)
 {
 	struct fh_error why = FH_ERROR_INIT;
 	auto_json json_t *data = NULL;
@@ -112,24 +107,26 @@ static int read_event(struct answer *a, const char *text, size_t n, struct fh_er
 	}
 	if (lenient_json("event", text, n, &data, &why) < 0)
 		return reply_broken(err, "an event of its stream is no JSON");
-	r = read_error(a, data, err);
-	if (r == 0)
-		r = check_protocol(a, data, err);
+	r = answer_read_error(a, data, err);
+	if (r < 0)
+		return r;
+	r = answer_check_protocol(a, data, err);
 	return r < 0 ? r : a->dialect->read_event(&a->reply, data, err);
 }
 
-static int read_events(struct answer *a, struct fh_error *err)
+static int answer_read_events(struct answer *a, struct fh_error *err)
 {
 	const char *text;
 	size_t n;
 
 	while (!a->reply.ended && sse_next(&a->events, &text, &n)) {
-		int r = sse_is_too_long(&a->events) ? too_much(err) : read_event(a, text, n, err);
+		int r = sse_is_too_long(&a->events) ? answer_too_large(err)
+						    : answer_read_event(a, text, n, err);
 
 		if (r < 0)
 			return r;
 	}
-	return sse_is_too_long(&a->events) ? too_much(err) : 0;
+	return sse_is_too_long(&a->events) ? answer_too_large(err) : 0;
 }
 
 int answer_feed(struct answer *a, const char *data, size_t n, struct fh_error *err)
@@ -138,23 +135,13 @@ int answer_feed(struct answer *a, const char *data, size_t n, struct fh_error *e
 	if (a->is_stream) {
 		a->n_streamed += n;
 		if (a->n_streamed > STREAM_BYTES_MAX)
-			return too_long(err);
+			return error_say(err, EFBIG, "a stream of more than %ld MiB",
+					STREAM_BYTES_MAX >> 20);
 		sse_feed(&a->events, data, n);
-		return read_events(a, err);
+		return answer_read_events(a, err);
 	}
 	buf_add(&a->whole, data, n);
-	return a->whole.truncated ? too_much(err) : 0;
-}
-
-static int end_stream(struct answer *a, struct fh_error *err)
-{
-	int r;
-
-	sse_end(&a->events);
-	r = read_events(a, err);
-	if (r == 0 && !a->reply.ended && !a->reply.stopped)
-		r = error_say(err, EBADMSG, "a reply that was cut");
-	return r;
+	return a->whole.truncated ? answer_too_large(err) : 0;
 }
 
 int answer_end(struct answer *a, struct fh_error *err)
@@ -163,14 +150,21 @@ int answer_end(struct answer *a, struct fh_error *err)
 	auto_json json_t *root = NULL;
 	int r;
 
-	if (a->is_stream)
-		return end_stream(a, err);
+	if (a->is_stream) {
+		sse_end(&a->events);
+		r = answer_read_events(a, err);
+		if (r < 0 || a->reply.ended || a->reply.stopped)
+			return r;
+		return error_say(err, EBADMSG, "a reply that was cut");
+	}
 	if (lenient_json("reply", buf_str(&a->whole), a->whole.len, &root, &why) < 0)
-		return complain_no_json(a, err);
-	r = read_error(a, root, err);
-	if (r == 0)
-		r = check_protocol(a, root, err);
-	if (r == 0)
-		r = check_is_reply(root, err);
+		return answer_complain_no_json(a, err);
+	r = answer_read_error(a, root, err);
+	if (r < 0)
+		return r;
+	r = answer_check_protocol(a, root, err);
+	if (r < 0)
+		return r;
+	r = answer_check_is_reply(root, err);
 	return r < 0 ? r : a->dialect->read(&a->reply, root, err);
 }

@@ -4,24 +4,25 @@
 
 #include "model/model.h"
 
-/* A kind of model: one const struct at the end of its file, and a line in model.c's table. */
+/* A kind of model. To add one, put a const struct at the end of its file, and name it in model.c's
+ * table. */
 struct model_backend {
-	const char *name;   /* what stands in a spec, before the ":" */
-	const char *suffix; /* and how the spec ends; NULL: in any way */
+	const char *name;   /* stands in a spec, before the ":" */
+	const char *suffix; /* the end of the spec; NULL: any */
 	bool takes_argument;
 	bool interactive;
-	bool speaks; /* a turn may have no action, but what a language model said */
-	/* `argument` is what follows the ":" ("" if there is nothing). *out_state is its own. */
+	bool speaks; /* a turn may have only a response, which a parser must read */
+	/* `argument` is the part after the ":", perhaps "". */
 	int (*open)(const struct model_request *request, const char *argument, void **out_state,
 			struct fh_error *err);
 	int (*next)(void *state, const struct fh_step *step, struct model_turn *out,
 			struct fh_error *err);
-	/* What the last action's command has printed so far. NULL: it is not of interest. */
+	/* Takes the output of the running command so far. NULL: not needed. */
 	void (*watch)(void *state, const struct buf *output);
 	void (*close)(void *state);
 };
 
-/* How specs begin: "baseline", "actions:"; NULL at the end (model.c). */
+/* Beginnings of specs, for completion: "baseline", "actions:"; NULL after the last. */
 const char *model_kind(size_t i);
 
 extern const struct model_backend model_baseline;

@@ -4,16 +4,15 @@
 
 #include <errno.h>
 
-/* baseline: what every score is compared with, played as an episode. */
+/* baseline: the task's baseline command, played as an episode. */
 
 static int baseline_open(const struct model_request *request, const char *argument,
 		void **out_state, struct fh_error *err)
 {
 	struct script *s;
 	struct task *task;
-	int r;
+	int r = task_load(request->places, request->task, request->variant, &task, err);
 
-	r = task_load(request->places, request->task, request->variant, &task, err);
 	if (r < 0)
 		return r;
 	if (!task->baseline_command) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/chat_inside.h"
-
 #include "base/clock.h"
 #include "base/hide.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "model/answer.h"
+#include "model/chat_model.h"
 #include "model/verdict.h"
 
 #include <errno.h>
@@ -12,17 +12,42 @@
 #include <string.h>
 
 /*
- * One question: a try, what follows from its failure, a pause, another try. A call is always in one
- * place: at work (`http`), among the paused, among the done, or with the caller.
+ * A question: a try, a pause after its failure, another try. A call is always in one of four
+ * places: sent (`http`), in service->paused, in service->done, or with the caller.
  */
 #define BODY_BYTES_MAX (256L * 1024 * 1024)
 #define SENTENCE_MAX 900
 #define BYTES_PER_TOKEN 4
 #define PROVIDER_TOKENS_MOST 10000
 
+enum call_state { CALL_ASKING, CALL_PAUSED, CALL_DONE, CALL_GIVEN };
+
+struct chat_call {
+	struct chat_model *model;
+	void *user;
+	TAILQ_ENTRY(chat_call) of_model;
+	TAILQ_ENTRY(chat_call) queued; /* in paused or done */
+	enum call_state state;
+	char *body;
+	size_t n_body;
+	size_t n_text; /* bytes of the conversation's text, without JSON */
+	int tries;
+	int64_t resume_ns;
+	/* this try */
+	struct http_call *http;
+	struct answer answer;
+	struct fh_error broken; /* why the answer was refused on arrival; code 0: it was not */
+	/* the end */
+	int code; /* 0: a reply */
+	struct fh_error error;
+	double cost;
+	char *keep;
+	struct chat_use *uses;
+};
+
 /* --- from state to state ---------------------------------------------------------------------- */
 
-void chat_call_set_timer(struct chat_service *s)
+static void chat_service_set_timer(struct chat_service *s)
 {
 	const struct chat_call *first = TAILQ_FIRST(&s->paused);
 	int64_t when = first ? first->resume_ns : INT64_MAX;
@@ -30,18 +55,18 @@ void chat_call_set_timer(struct chat_service *s)
 	http_wake_at(s->http, TAILQ_EMPTY(&s->done) ? when : 0);
 }
 
-/* A call ends, with what is in call->error or with a reply. */
-static void finish(struct chat_call *call, int code)
+/* Ends the call, with call->error or with a reply. */
+static void chat_call_finish(struct chat_call *call, int code)
 {
 	struct chat_service *s = call->model->service;
 
 	call->code = code;
 	call->state = CALL_DONE;
 	TAILQ_INSERT_TAIL(&s->done, call, queued);
-	chat_call_set_timer(s);
+	chat_service_set_timer(s);
 }
 
-static void pause_call(struct chat_call *call, int64_t ms)
+static void chat_call_pause(struct chat_call *call, int64_t ms)
 {
 	struct chat_service *s = call->model->service;
 	struct chat_call *next = TAILQ_FIRST(&s->paused);
@@ -54,62 +79,41 @@ static void pause_call(struct chat_call *call, int64_t ms)
 		TAILQ_INSERT_BEFORE(next, call, queued);
 	else
 		TAILQ_INSERT_TAIL(&s->paused, call, queued);
-	chat_call_set_timer(s);
+	chat_service_set_timer(s);
 }
 
-/* The sentence of a failure, as callers see it: which model, and after how many tries. */
-static void complain(struct chat_call *call, int error, const char *why)
-{
-	auto_buf struct buf text = BUF_INIT(SENTENCE_MAX);
+/* --- ends of tries ---------------------------------------------------------------------------- */
 
-	buf_add_str(&text, why);
-	hide_in_complaint(&text, call->model->key);
-	if (call->tries > 1)
-		error_say(&call->error, error, "%s: %s (%d tries)", call->model->options.spec,
-				buf_str(&text), call->tries);
-	else
-		error_say(&call->error, error, "%s: %s", call->model->options.spec, buf_str(&text));
-	finish(call, call->error.code);
-}
-
-/* --- what a try's end means ------------------------------------------------------------------- */
-
-static int64_t estimate(size_t bytes)
+static int64_t chat_estimate(size_t bytes)
 {
 	return (int64_t)(bytes / BYTES_PER_TOKEN) + 1;
 }
 
-/* What the provider counted for the last one, and what has come since; all of it, if it is another. */
-static int64_t conversation_tokens(const struct chat_call *call)
+/* The provider's count for the last conversation and an estimate of what was added. If the
+ * conversation became shorter, an estimate of all. */
+static int64_t chat_call_tokens(const struct chat_call *call)
 {
 	const struct chat_model *m = call->model;
 
 	if (!m->counted_tokens || call->n_text < m->counted_text)
-		return estimate(call->n_text);
-	return m->counted_tokens + estimate(call->n_text - m->counted_text);
+		return chat_estimate(call->n_text);
+	return m->counted_tokens + chat_estimate(call->n_text - m->counted_text);
 }
 
-/* A token is a byte at least, beside what a provider puts in by itself: more is nonsense. */
-static void remember_count(struct chat_call *call, int64_t sent)
-{
-	struct chat_model *m = call->model;
-
-	if (sent <= 0 || sent > (int64_t)call->n_body + PROVIDER_TOKENS_MOST)
-		return;
-	m->counted_text = call->n_text;
-	m->counted_tokens = sent;
-}
-
-static void count(struct chat_call *call)
+static void chat_call_count(struct chat_call *call)
 {
 	struct chat_model *m = call->model;
 	struct reply *r = &call->answer.reply;
 
-	remember_count(call, r->sent);
+	/* A token has at least a byte, and providers add a few tokens: ignore larger counts. */
+	if (r->sent > 0 && r->sent <= (int64_t)call->n_body + PROVIDER_TOKENS_MOST) {
+		m->counted_text = call->n_text;
+		m->counted_tokens = r->sent;
+	}
 	if (r->sent < 0)
-		r->sent = estimate(call->n_text);
+		r->sent = chat_estimate(call->n_text);
 	if (r->received < 0)
-		r->received = estimate(r->bytes);
+		r->received = chat_estimate(r->bytes);
 	if (m->price)
 		call->cost = price_of(m->price, r->sent, r->cached, r->stored, r->received);
 	m->stats.cost += call->cost;
@@ -120,17 +124,9 @@ static void count(struct chat_call *call)
 	m->stats.calls++;
 }
 
-static bool is_over_limit(const struct chat_model *m)
-{
-	const struct chat_service *s = m->service;
-
-	return (m->options.cost_limit > 0 && m->stats.cost > m->options.cost_limit) ||
-			(s->cost_limit > 0 && s->cost > s->cost_limit);
-}
-
-/* A server that repeats the key must not bring it into the records, or to an agent's shell. What the provider
- * wants back (`keep`) goes to it alone, and is signed. */
-static void hide_key(struct chat_call *call)
+/* A server may repeat the key: keep it out of records and of the agent's shell. `keep` is left
+ * alone: it is signed, and goes back to the provider only. */
+static void chat_call_hide_key(struct chat_call *call)
 {
 	const char *key = call->model->key;
 	struct reply *r = &call->answer.reply;
@@ -144,17 +140,23 @@ static void hide_key(struct chat_call *call)
 	}
 }
 
-static void succeed(struct chat_call *call)
+static void chat_call_succeed(struct chat_call *call)
 {
-	count(call);
-	hide_key(call);
-	if (is_over_limit(call->model) && chat_is_at_limit(call->model, &call->error))
-		finish(call, call->error.code);
+	const struct chat_model *m = call->model;
+	const struct chat_service *s = m->service;
+	bool is_over;
+
+	chat_call_count(call);
+	chat_call_hide_key(call);
+	is_over = (m->options.cost_limit > 0 && m->stats.cost > m->options.cost_limit) ||
+			(s->cost_limit > 0 && s->cost > s->cost_limit);
+	if (is_over && chat_is_at_limit(m, &call->error))
+		chat_call_finish(call, call->error.code);
 	else
-		finish(call, 0);
+		chat_call_finish(call, 0);
 }
 
-static void tell_retry(
+static void chat_call_tell_retry(
 		const struct chat_call *call, const char *why, int64_t asked_ms, int64_t pause_ms)
 {
 	const struct chat_model *m = call->model;
@@ -177,57 +179,64 @@ static void tell_retry(
 	m->service->on_retry(call->user, &retry);
 }
 
-static void fail(struct chat_call *call, enum verdict verdict, const char *why, int64_t asked_ms)
+static void chat_call_fail(
+		struct chat_call *call, enum verdict verdict, const char *why, int64_t asked_ms)
 {
 	struct chat_model *m = call->model;
-	bool again = verdict == VERDICT_AGAIN && call->tries <= m->options.retries;
+	const char *spec = m->options.spec;
+	int error = verdict == VERDICT_TOO_LONG ? E2BIG : EIO;
+	auto_buf struct buf text = BUF_INIT(SENTENCE_MAX);
 	int64_t pause_ms;
 
-	if (!again) {
-		complain(call, verdict == VERDICT_TOO_LONG ? E2BIG : EIO, why);
+	if (verdict != VERDICT_AGAIN || call->tries > m->options.retries) {
+		buf_add_str(&text, why);
+		hide_in_complaint(&text, m->key);
+		if (call->tries > 1)
+			error_say(&call->error, error, "%s: %s (%d tries)", spec, buf_str(&text),
+					call->tries);
+		else
+			error_say(&call->error, error, "%s: %s", spec, buf_str(&text));
+		chat_call_finish(call, call->error.code);
 		return;
 	}
 	m->stats.retries++;
 	pause_ms = verdict_pause_ms(call->tries, asked_ms, &m->random);
-	tell_retry(call, why, asked_ms, pause_ms);
-	pause_call(call, pause_ms);
+	chat_call_tell_retry(call, why, asked_ms, pause_ms);
+	chat_call_pause(call, pause_ms);
 }
 
-static enum verdict verdict_of_code(int code)
-{
-	if (code == -EBADMSG)
-		return VERDICT_AGAIN;
-	return code == -E2BIG ? VERDICT_TOO_LONG : VERDICT_OVER;
-}
-
-/* An answer with status 200 came, whole or not. */
-static void judge_reply(struct chat_call *call, const struct http_end *end)
+/* Judges an answer with status 200, complete or not. */
+static void chat_call_judge(struct chat_call *call, const struct http_end *end)
 {
 	struct fh_error why = call->broken;
-	int r = why.code;
+	enum verdict verdict = VERDICT_OVER;
 
-	if (r == 0 && end->error == HTTP_ANSWERED)
-		r = answer_end(&call->answer, &why);
-	if (r < 0)
-		fail(call, verdict_of_code(r), why.message, end->retry_after_ms);
+	if (!why.code && end->error == HTTP_ANSWERED)
+		answer_end(&call->answer, &why);
+	if (why.code == -EBADMSG)
+		verdict = VERDICT_AGAIN;
+	else if (why.code == -E2BIG)
+		verdict = VERDICT_TOO_LONG;
+	if (why.code < 0)
+		chat_call_fail(call, verdict, why.message, end->retry_after_ms);
 	else if (end->error != HTTP_ANSWERED && !call->answer.reply.ended)
-		fail(call, VERDICT_AGAIN, end->sentence, end->retry_after_ms);
+		chat_call_fail(call, VERDICT_AGAIN, end->sentence, end->retry_after_ms);
 	else
-		succeed(call);
+		chat_call_succeed(call);
 }
 
-static void on_end(void *user, const struct http_end *end)
+static void chat_call_on_end(void *user, const struct http_end *end)
 {
 	struct chat_call *call = user;
 	auto_buf struct buf why = BUF_INIT(SENTENCE_MAX);
 
 	call->http = NULL;
 	if (end->error == HTTP_USELESS) {
-		fail(call, VERDICT_OVER, end->sentence, -1);
+		chat_call_fail(call, VERDICT_OVER, end->sentence, -1);
 	} else if (end->status == 200) {
-		judge_reply(call, end);
+		chat_call_judge(call, end);
 	} else if (end->error != HTTP_ANSWERED && end->error != HTTP_REFUSED) {
-		fail(call, VERDICT_AGAIN, end->sentence, end->retry_after_ms);
+		chat_call_fail(call, VERDICT_AGAIN, end->sentence, end->retry_after_ms);
 	} else {
 		const struct buf *body = &call->answer.whole;
 		const struct verdict_answer answer = {
@@ -238,11 +247,11 @@ static void on_end(void *user, const struct http_end *end)
 		};
 		enum verdict verdict = verdict_of_answer(&answer, call->model->key, &why);
 
-		fail(call, verdict, buf_str(&why), end->retry_after_ms);
+		chat_call_fail(call, verdict, buf_str(&why), end->retry_after_ms);
 	}
 }
 
-static bool on_data(void *user, const char *data, size_t n)
+static bool chat_call_on_data(void *user, const char *data, size_t n)
 {
 	struct chat_call *call = user;
 	struct answer *answer = &call->answer;
@@ -255,7 +264,7 @@ static bool on_data(void *user, const char *data, size_t n)
 
 /* --- tries ------------------------------------------------------------------------------------ */
 
-static void try(struct chat_call *call)
+static void chat_call_try(struct chat_call *call)
 {
 	struct chat_model *m = call->model;
 	struct fh_error why = FH_ERROR_INIT;
@@ -266,8 +275,8 @@ static void try(struct chat_call *call)
 		.n_body = call->n_body,
 		.timeout_ms = m->options.timeout_ms,
 		.user = call,
-		.data = on_data,
-		.end = on_end,
+		.data = chat_call_on_data,
+		.end = chat_call_on_end,
 	};
 
 	answer_release(&call->answer);
@@ -276,23 +285,33 @@ static void try(struct chat_call *call)
 	call->state = CALL_ASKING;
 	call->tries++;
 	if (http_start(m->service->http, &request, &call->http, &why) < 0)
-		fail(call, VERDICT_AGAIN, why.message, -1);
+		chat_call_fail(call, VERDICT_AGAIN, why.message, -1);
 }
 
-void chat_call_resume_paused(struct chat_service *s)
+size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done, size_t max)
 {
-	int64_t now = clock_now_ns();
 	struct chat_call *call;
+	size_t n = 0;
+	int64_t now;
 
+	http_advance(s->http);
+	now = clock_now_ns();
 	while ((call = TAILQ_FIRST(&s->paused)) && call->resume_ns <= now) {
 		TAILQ_REMOVE(&s->paused, call, queued);
-		try(call);
+		chat_call_try(call);
 	}
+	while (n < max && (call = TAILQ_FIRST(&s->done))) {
+		TAILQ_REMOVE(&s->done, call, queued);
+		call->state = CALL_GIVEN;
+		out_done[n++] = call;
+	}
+	chat_service_set_timer(s);
+	return n;
 }
 
 /* --- begin ------------------------------------------------------------------------------------ */
 
-static size_t text_bytes(const struct chat_request *request)
+static size_t chat_request_bytes(const struct chat_request *request)
 {
 	size_t n = 0;
 
@@ -309,21 +328,7 @@ static size_t text_bytes(const struct chat_request *request)
 	return n;
 }
 
-/* The extra fields go over all others; a null takes one out. */
-static void add_extra(json_t *body, json_t *extra)
-{
-	const char *key;
-	json_t *value;
-
-	json_object_foreach(extra, key, value) {
-		if (json_is_null(value))
-			json_object_del(body, key);
-		else
-			json_object_set(body, key, value);
-	}
-}
-
-static int write_body(
+static int chat_call_write(
 		struct chat_call *call, const struct chat_request *request, struct fh_error *err)
 {
 	struct chat_model *m = call->model;
@@ -335,36 +340,44 @@ static int write_body(
 	};
 	auto_buf struct buf text = BUF_INIT(BODY_BYTES_MAX);
 	auto_json json_t *body = NULL;
+	const char *key;
+	json_t *value;
 	int r = m->vendor->dialect->write(&written, &body, err);
 
 	if (r < 0)
 		return r;
-	add_extra(body, m->extra);
+	/* `extra` replaces members; a null removes one. */
+	json_object_foreach(m->extra, key, value) {
+		if (json_is_null(value))
+			json_object_del(body, key);
+		else
+			json_object_set(body, key, value);
+	}
 	json_add(&text, body, false);
 	if (text.truncated)
 		return error_say(err, EINVAL, "a conversation of more than %ld MiB",
 				BODY_BYTES_MAX >> 20);
 	call->n_body = text.len;
 	call->body = buf_take(&text);
-	call->n_text = text_bytes(request);
+	call->n_text = chat_request_bytes(request);
 	return 0;
 }
 
-/* Sent, unless it is known that it would be for nothing. */
-static void begin(struct chat_call *call)
+/* Sends the call, unless a limit on costs or the context's size forbids it. */
+static void chat_call_start(struct chat_call *call)
 {
 	const struct chat_model *m = call->model;
-	int64_t tokens = conversation_tokens(call);
+	int64_t tokens = chat_call_tokens(call);
 
 	if (chat_is_at_limit(m, &call->error)) {
-		finish(call, call->error.code);
+		chat_call_finish(call, call->error.code);
 	} else if (m->context && tokens > m->context) {
 		error_say(&call->error, E2BIG,
 				"%s: the conversation has about %lld tokens, its context holds %lld",
 				m->options.spec, (long long)tokens, (long long)m->context);
-		finish(call, call->error.code);
+		chat_call_finish(call, call->error.code);
 	} else {
-		try(call);
+		chat_call_try(call);
 	}
 }
 
@@ -379,12 +392,12 @@ int chat_begin(struct chat_model *m, const struct chat_request *request, void *u
 	call->state = CALL_GIVEN;
 	answer_init(&call->answer, m->vendor->dialect, m->key);
 	TAILQ_INSERT_TAIL(&m->calls, call, of_model);
-	r = write_body(call, request, err);
+	r = chat_call_write(call, request, err);
 	if (r < 0) {
 		chat_call_free(call);
 		return r;
 	}
-	begin(call);
+	chat_call_start(call);
 	*out = call;
 	return 0;
 }
@@ -396,51 +409,30 @@ void *chat_call_user(const struct chat_call *call)
 
 /* --- end -------------------------------------------------------------------------------------- */
 
-/* What an agent's answer to a use refers to must be there, though some servers give none. */
-static const char *use_id(struct reply_use *use, size_t i)
-{
-	if (!use->id.len)
-		buf_printf(&use->id, "call_%zu", i + 1);
-	return buf_str(&use->id);
-}
-
-static void give_uses(struct chat_call *call, struct chat_reply *out)
+static void chat_call_make_uses(struct chat_call *call)
 {
 	struct reply *r = &call->answer.reply;
 
 	free(call->uses);
 	call->uses = xcalloc(r->n_uses + 1, sizeof(*call->uses));
 	for (size_t i = 0; i < r->n_uses; i++) {
-		const struct buf *arguments = &r->uses[i].arguments;
+		struct reply_use *use = &r->uses[i];
 
+		/* The result of a use refers to its id, and some servers give none. */
+		if (!use->id.len)
+			buf_printf(&use->id, "call_%zu", i + 1);
 		call->uses[i] = (struct chat_use){
-			.id = use_id(&r->uses[i], i),
-			.name = buf_str(&r->uses[i].name),
-			.arguments = arguments->len ? buf_str(arguments) : "{}",
+			.id = buf_str(&use->id),
+			.name = buf_str(&use->name),
+			.arguments = use->arguments.len ? buf_str(&use->arguments) : "{}",
 		};
 	}
-	out->uses = call->uses;
-	out->n_uses = r->n_uses;
-	/* Some servers say "stop" here. */
-	if (r->n_uses && out->stop == CHAT_STOP_END)
-		out->stop = CHAT_STOP_TOOLS;
-}
-
-static const char *keep_text(struct chat_call *call)
-{
-	auto_buf struct buf text = BUF_INIT(BODY_BYTES_MAX);
-
-	if (!call->answer.reply.keep)
-		return NULL;
-	json_add(&text, call->answer.reply.keep, false);
-	free(call->keep);
-	call->keep = buf_take(&text);
-	return call->keep;
 }
 
 int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *err)
 {
 	struct reply *r = &call->answer.reply;
+	auto_buf struct buf keep = BUF_INIT(BODY_BYTES_MAX);
 
 	if (call->state != CALL_GIVEN)
 		return error_say(err, EBUSY, "the call is not over yet");
@@ -449,16 +441,27 @@ int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *er
 			*err = call->error;
 		return call->code;
 	}
+	free(call->keep);
+	call->keep = NULL;
+	if (r->keep) {
+		json_add(&keep, r->keep, false);
+		call->keep = buf_take(&keep);
+	}
+	chat_call_make_uses(call);
 	*out = (struct chat_reply){
 		.content = buf_str(&r->content),
 		.thinking = r->thinking.len ? buf_str(&r->thinking) : NULL,
-		.keep = keep_text(call),
+		.keep = call->keep,
+		.uses = call->uses,
+		.n_uses = r->n_uses,
 		.stop = r->stop,
 		.tokens_sent = r->sent,
 		.tokens_received = r->received,
 		.cost = call->cost,
 	};
-	give_uses(call, out);
+	/* Some servers give "stop" as the reason, though the model calls tools. */
+	if (r->n_uses && r->stop == CHAT_STOP_END)
+		out->stop = CHAT_STOP_TOOLS;
 	return 0;
 }
 
@@ -481,4 +484,13 @@ void chat_call_free(struct chat_call *call)
 	free(call->keep);
 	free(call->uses);
 	free(call);
+}
+
+void chat_model_close(struct chat_model *m)
+{
+	if (!m)
+		return;
+	while (!TAILQ_EMPTY(&m->calls))
+		chat_call_free(TAILQ_FIRST(&m->calls));
+	chat_model_free(m);
 }

@@ -15,41 +15,32 @@
 struct choices {
 	const char *items[CHOICES_MAX];
 	size_t n;
-	struct buf names; /* which some items lie in */
+	struct buf names; /* holds some of the items */
 };
 
 /* --- the word --------------------------------------------------------------------------------- */
 
-/* What ends a word, if no backslash is before it. */
-static bool is_end(const char *line, const char *at)
+/* True for a character that ends a word, unless a backslash stands before it. */
+static bool completion_is_end(const char *line, const char *at)
 {
 	return strchr(" \t;|&(<>=", *at) && (at == line || at[-1] != '\\');
 }
 
-static const char *start_of_word(const char *line, const char *cursor)
-{
-	const char *start = cursor;
-
-	while (start > line && !is_end(line, start - 1))
-		start--;
-	return start;
-}
-
-static bool is_command(const char *line, const char *start)
+static bool completion_is_command(const char *line, const char *start)
 {
 	while (start > line && (start[-1] == ' ' || start[-1] == '\t'))
 		start--;
 	return start == line || strchr(";|&(", start[-1]);
 }
 
-static void add_unquoted(struct buf *out, const char *word, const char *end)
+static void completion_add_unquoted(struct buf *out, const char *word, const char *end)
 {
 	for (; word < end; word++)
 		if (*word != '\\' || ++word < end)
 			buf_add_char(out, *word);
 }
 
-static void add_quoted(struct buf *out, const char *text, size_t n)
+static void completion_add_quoted(struct buf *out, const char *text, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (strchr(" \t\\'\"`$&|;<>()*?[]{}!#~=", text[i]))
@@ -60,14 +51,14 @@ static void add_quoted(struct buf *out, const char *text, size_t n)
 
 /* --- choices ---------------------------------------------------------------------------------- */
 
-static void add_choice(struct choices *c, const char *item, const char *start)
+static void completion_add_choice(struct choices *c, const char *item, const char *start)
 {
 	if (c->n < CHOICES_MAX && str_starts(item, start))
 		c->items[c->n++] = item;
 }
 
-/* What steers a terminal is no name that anybody types. */
-static bool is_plain(const char *name)
+/* False for names with control characters: they could steer the terminal. */
+static bool completion_is_plain(const char *name)
 {
 	size_t n = 0;
 
@@ -76,7 +67,8 @@ static bool is_plain(const char *name)
 	return n && !name[n];
 }
 
-static void add_names(struct choices *c, const struct completion_source *source, const char *start)
+static void completion_add_names(
+		struct choices *c, const struct completion_source *source, const char *start)
 {
 	char *at;
 
@@ -86,16 +78,16 @@ static void add_names(struct choices *c, const struct completion_source *source,
 	for (at = c->names.data; at && *at;) {
 		char *end = strchr(at, '\n');
 
-		if (!end) /* cut */
+		if (!end) /* the buffer's cap cut this name */
 			return;
 		*end = '\0';
-		if (is_plain(at))
-			add_choice(c, at, start);
+		if (completion_is_plain(at))
+			completion_add_choice(c, at, start);
 		at = end + 1;
 	}
 }
 
-static size_t n_common(const struct choices *c)
+static size_t completion_common(const struct choices *c)
 {
 	size_t n = c->n ? strlen(c->items[0]) : 0;
 
@@ -107,17 +99,17 @@ static size_t n_common(const struct choices *c)
 		n = same;
 	}
 	while (n && c->n > 1 && ((unsigned char)c->items[0][n] & 0xc0) == 0x80)
-		n--; /* no half of a character */
+		n--; /* don't split a character */
 	return n;
 }
 
-static int by_name(const void *a, const void *b)
+static int completion_by_name(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The last part of a path says enough. */
-static const char *shown(const char *item)
+/* The last part of a path, with a slash at its end. */
+static const char *completion_shown(const char *item)
 {
 	const char *at = item + strlen(item);
 
@@ -126,39 +118,39 @@ static const char *shown(const char *item)
 	return at;
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
-
-static void decide(const struct choices *c, size_t n_start, struct completion *out)
+static void completion_decide(const struct choices *c, size_t n_start, struct completion *out)
 {
-	size_t n = n_common(c);
+	size_t n = completion_common(c);
 
 	if (n > n_start)
-		add_quoted(&out->insert, c->items[0] + n_start, n - n_start);
+		completion_add_quoted(&out->insert, c->items[0] + n_start, n - n_start);
 	if (c->n == 1 && c->items[0][n - 1] != '/')
 		buf_add_char(&out->insert, ' ');
 	for (size_t i = 0; i < c->n && !out->insert.len; i++)
-		buf_printf(&out->list, "%s  ", shown(c->items[i]));
+		buf_printf(&out->list, "%s  ", completion_shown(c->items[i]));
 }
 
 void completion_find(const struct completion_source *source, const char *line, size_t cursor,
 		struct completion *out)
 {
-	const char *end = line + cursor, *start = start_of_word(line, end);
+	const char *end = line + cursor, *start = end;
 	auto_buf struct buf word = BUF_INIT(WORD_BYTES_MAX);
 	auto_free struct choices *c = xcalloc(1, sizeof(*c));
 
 	*out = (struct completion){ .insert = BUF_INIT(2UL * WORD_BYTES_MAX),
 		.list = BUF_INIT(NAMES_BYTES_MAX) };
 	buf_init(&c->names, NAMES_BYTES_MAX);
-	add_unquoted(&word, start, end);
-	if (!is_command(line, start) || strchr(buf_str(&word), '/'))
-		add_names(c, source, buf_str(&word));
+	while (start > line && !completion_is_end(line, start - 1))
+		start--;
+	completion_add_unquoted(&word, start, end);
+	if (!completion_is_command(line, start) || strchr(buf_str(&word), '/'))
+		completion_add_names(c, source, buf_str(&word));
 	else
 		for (size_t i = 0; i < source->n_words; i++)
-			add_choice(c, source->words[i], buf_str(&word));
-	qsort(c->items, c->n, sizeof(*c->items), by_name);
+			completion_add_choice(c, source->words[i], buf_str(&word));
+	qsort(c->items, c->n, sizeof(*c->items), completion_by_name);
 	if (!word.truncated)
-		decide(c, word.len, out);
+		completion_decide(c, word.len, out);
 	buf_release(&c->names);
 }
 

@@ -6,19 +6,21 @@
 
 #include <stddef.h>
 
-/* Who knows the names of files that begin so: appends lines, a folder's with a slash at its end. */
+/* Appends names of files that begin with `start`, one on a line. A folder's name ends with a
+ * slash. */
 typedef void names_of(void *user, const char *start, struct buf *out);
 
 struct completion_source {
-	const char *const *words; /* of a command's first word */
+	const char *const *words; /* choices for a command's first word */
 	size_t n_words;
-	names_of *names; /* of the others; NULL: nobody */
+	names_of *names; /* choices for other words; NULL: none */
 	void *user;
 };
 
 /*
- * What the word before the cursor may be, as a shell reads a line. `insert` is what all choices have in common from there
- * on (quoted, and followed by a space where it is whole), else `list` has the choices; both empty: there are none.
+ * Completion of the word before the cursor, as a shell reads a line. `insert` is the text that all
+ * choices share after the cursor, quoted. A space follows if there is one choice. If they share
+ * nothing, `list` shows the choices. Both are empty if there are none.
  */
 struct completion {
 	struct buf insert, list;

@@ -5,10 +5,10 @@
 
 #include <errno.h>
 
-/* demo: a recorded way through the task, in its folder. */
+/* demo: recorded actions, in the task's folder. */
 
-/* A variant may have one where the task has none, and the other way around. */
-static int say_none(const struct task *task, struct fh_error *err)
+/* Names the variant too: some variants have a demonstration and others don't. */
+static int demo_say_none(const struct task *task, struct fh_error *err)
 {
 	bool has_variants = node_get(task->keys, "variants");
 
@@ -24,16 +24,12 @@ static int demo_open(const struct model_request *request, const char *argument, 
 {
 	struct script *s;
 	struct task *task;
-	int r;
+	int r = task_load(request->places, request->task, request->variant, &task, err);
 
-	r = task_load(request->places, request->task, request->variant, &task, err);
 	if (r < 0)
 		return r;
 	s = script_new();
-	if (task->demo)
-		r = script_read(s, task->demo, err);
-	else
-		r = say_none(task, err);
+	r = task->demo ? script_read(s, task->demo, err) : demo_say_none(task, err);
 	task_free(task);
 	if (r < 0) {
 		script_free(s);

@@ -15,34 +15,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file that is read where it lies in memory: names and values are cut out of it in place. */
-struct source {
+/* A file in memory. Names and values are cut out of it in place. */
+struct dotenv_file {
 	const char *path;
 	char *at;
 	int line;
 };
 
-struct setting {
+struct dotenv_setting {
 	const char *name, *value;
 	int line;
-	struct setting *next;
+	struct dotenv_setting *next;
 };
 
-static int complain(const struct source *s, struct fh_error *err, const char *what)
+static int dotenv_complain(const struct dotenv_file *s, struct fh_error *err, const char *what)
 {
 	return error_say(err, EINVAL, "%s:%d: %s", s->path, s->line, what);
 }
 
-static void skip_blanks(struct source *s)
+static void dotenv_skip_blanks(struct dotenv_file *s)
 {
 	while (*s->at == ' ' || *s->at == '\t')
 		s->at++;
 }
 
-/* Blanks, and a comment; then a line must end. */
-static bool skip_line_end(struct source *s)
+/* Skips blanks, a comment and the line's end. False if something else follows. */
+static bool dotenv_skip_line_end(struct dotenv_file *s)
 {
-	skip_blanks(s);
+	dotenv_skip_blanks(s);
 	if (*s->at == '#')
 		s->at += strcspn(s->at, "\n");
 	if (*s->at == '\r')
@@ -55,70 +55,51 @@ static bool skip_line_end(struct source *s)
 	return !*s->at;
 }
 
-static bool is_name_byte(char c)
+static bool dotenv_is_name_byte(char c)
 {
 	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '-';
 }
 
-static char *skip_name(struct source *s)
-{
-	char *begin = s->at;
-
-	while (is_name_byte(*s->at))
-		s->at++;
-	return begin;
-}
-
-/* "export", if a name follows; `export=1` is a variable of that name. */
-static void skip_export(struct source *s)
+/* Skips "export" if a name follows. In `export=1` it is the name. */
+static void dotenv_skip_export(struct dotenv_file *s)
 {
 	if (!str_starts(s->at, "export") || (s->at[6] != ' ' && s->at[6] != '\t'))
 		return;
 	s->at += 6;
-	skip_blanks(s);
+	dotenv_skip_blanks(s);
 	if (*s->at == '=')
 		s->at -= 6;
 }
 
-static char unescape(char c)
+static int dotenv_read_quoted(struct dotenv_file *s, const char **out, struct fh_error *err)
 {
-	switch (c) {
-	case 'n':
-		return '\n';
-	case 'r':
-		return '\r';
-	case 't':
-		return '\t';
-	}
-	return c;
-}
-
-static int read_quoted(struct source *s, const char **out, struct fh_error *err)
-{
+	static const char escapes[] = "nrt\"\\$", meant[] = "\n\r\t\"\\$";
 	int begun = s->line;
 	char quote = *s->at++;
 	char *to = s->at;
 
 	*out = to;
 	for (; *s->at && *s->at != quote; s->at++) {
-		if (*s->at == '\n')
-			s->line++;
-		if (quote == '"' && *s->at == '\\' && s->at[1] && strchr("nrt\"\\$", s->at[1]))
-			*to++ = unescape(*++s->at);
-		else
-			*to++ = *s->at;
+		bool escaped = quote == '"' && *s->at == '\\' && s->at[1] &&
+				strchr(escapes, s->at[1]);
+
+		s->line += *s->at == '\n';
+		*to++ = escaped ? meant[strchr(escapes, *++s->at) - escapes] : *s->at;
 	}
 	if (!*s->at) {
 		s->line = begun;
-		return complain(s, err, "a quote that is not closed");
+		return dotenv_complain(s, err, "a quote that is not closed");
 	}
 	*to = '\0';
 	s->at++;
-	return skip_line_end(s) ? 0 : complain(s, err, "something after the closing quote");
+	return dotenv_skip_line_end(s)
+			? 0
+			: dotenv_complain(s, err, "something after the closing quote");
 }
 
-/* To the end of the line, without a comment that stands after a blank and without blanks at its end. */
-static void read_plain(struct source *s, const char **out)
+/* Reads to the end of the line, without blanks at its end and without a comment that follows a
+ * blank. */
+static void dotenv_read_plain(struct dotenv_file *s, const char **out)
 {
 	char *begin = s->at, *end = begin;
 
@@ -129,41 +110,43 @@ static void read_plain(struct source *s, const char **out)
 			end = s->at + 1;
 	}
 	*out = begin;
-	skip_line_end(s);
+	dotenv_skip_line_end(s);
 	*end = '\0';
 }
 
-/* The line's variable; a NULL name for one without. */
-static int read_line(struct source *s, struct setting *out, struct fh_error *err)
+/* Reads a line. Without a variable in it, the name is NULL. */
+static int dotenv_read_line(struct dotenv_file *s, struct dotenv_setting *out, struct fh_error *err)
 {
 	char *name, *name_end;
 
-	*out = (struct setting){ 0 };
-	if (skip_line_end(s))
+	*out = (struct dotenv_setting){ 0 };
+	if (dotenv_skip_line_end(s))
 		return 0;
-	skip_export(s);
-	name = skip_name(s);
+	dotenv_skip_export(s);
+	name = s->at;
+	while (dotenv_is_name_byte(*s->at))
+		s->at++;
 	name_end = s->at;
-	skip_blanks(s);
+	dotenv_skip_blanks(s);
 	if (name == name_end || isdigit((unsigned char)*name) || *s->at != '=')
-		return complain(s, err, "expected KEY=VALUE");
+		return dotenv_complain(s, err, "expected KEY=VALUE");
 	s->at++;
-	skip_blanks(s);
+	dotenv_skip_blanks(s);
 	*name_end = '\0';
 	out->name = name;
 	out->line = s->line;
 	if (*s->at == '"' || *s->at == '\'')
-		return read_quoted(s, &out->value, err);
-	read_plain(s, &out->value);
+		return dotenv_read_quoted(s, &out->value, err);
+	dotenv_read_plain(s, &out->value);
 	return 0;
 }
 
-static int read_settings(
-		struct arena *a, struct source *s, struct setting **out, struct fh_error *err)
+static int dotenv_read_settings(struct arena *a, struct dotenv_file *s, struct dotenv_setting **out,
+		struct fh_error *err)
 {
 	while (*s->at) {
-		struct setting one;
-		int r = read_line(s, &one, err);
+		struct dotenv_setting one;
+		int r = dotenv_read_line(s, &one, err);
 
 		if (r < 0)
 			return r;
@@ -176,10 +159,11 @@ static int read_settings(
 	return 0;
 }
 
-/* --- the environment ---------------------------------------------------------------------------- */
+/* --- the environment -------------------------------------------------------------------------- */
 
-/* Beside keys and addresses of language models. No other address: a key of elsewhere would go there. */
-static const char *const allowed[] = {
+/* Allowed beside keys and URLs of language models. Other URLs are not: keys from elsewhere would go
+ * there. */
+static const char *const dotenv_allowed[] = {
 	"MLGYM_ACTION_LONG_TIMEOUT",
 	"MLGYM_ACTION_SHORT_TIMEOUT",
 	"MLGYM_AGENT_LONG_TIMEOUT",
@@ -190,16 +174,17 @@ static const char *const allowed[] = {
 	"SEMANTIC_SCHOLAR_API_KEY",
 };
 
-static bool may_set(const char *name)
+static bool dotenv_may_set(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++)
-		if (str_eq(allowed[i], name))
+	for (size_t i = 0; i < ARRAY_SIZE(dotenv_allowed); i++)
+		if (str_eq(dotenv_allowed[i], name))
 			return true;
 	return vendor_has_variable(name);
 }
 
-/* Who writes such a name into the file expects it to count; all others may be there for other programs. */
-static bool means_something(const char *name)
+/* True for names that a user may expect this program to read. Other names belong to other
+ * programs. */
+static bool dotenv_matters(const char *name)
 {
 	static const char *const patterns[] = { "FUMEHOOD_*", "*_PROXY", "SSL_CERT_*", "CURL_*",
 		"*_API_KEY", "*_API_BASE", "*_API_URL", "*_BASE_URL" };
@@ -210,64 +195,65 @@ static bool means_something(const char *name)
 	return false;
 }
 
-static void leave_out(const struct setting *setting, const char *path, struct buf *left_out)
-{
-	if (means_something(setting->name))
-		buf_printf(left_out, "%s%s:%d: %s", left_out->len ? ", " : "", path, setting->line,
-				setting->name);
-}
-
-/* What was set, as long as the process lives. */
-static struct given {
+/* Variables that were set from files. Lives as long as the process. */
+static struct dotenv_given {
 	char *name, *path;
-	struct given *next;
-} * given;
+	struct dotenv_given *next;
+} * dotenv_given;
 
-static int set(const struct setting *setting, const char *path, struct buf *left_out,
+static int dotenv_set(const struct dotenv_setting *setting, const char *path, struct buf *left_out,
 		struct fh_error *err)
 {
-	struct given *one;
+	struct dotenv_given *one;
 
 	if (getenv(setting->name))
 		return 0;
-	if (!may_set(setting->name)) {
-		leave_out(setting, path, left_out);
+	if (!dotenv_may_set(setting->name)) {
+		if (dotenv_matters(setting->name))
+			buf_printf(left_out, "%s%s:%d: %s", left_out->len ? ", " : "", path,
+					setting->line, setting->name);
 		return 0;
 	}
 	if (setenv(setting->name, setting->value, 0) < 0)
 		return error_set(err, errno, "set %s", setting->name);
 	one = xcalloc(1, sizeof(*one));
-	*one = (struct given){ xstrdup(setting->name), xstrdup(path), given };
-	given = one;
+	*one = (struct dotenv_given){ xstrdup(setting->name), xstrdup(path), dotenv_given };
+	dotenv_given = one;
 	return 0;
 }
 
 const char *dotenv_source(const char *name)
 {
-	for (const struct given *one = given; one; one = one->next)
+	for (const struct dotenv_given *one = dotenv_given; one; one = one->next)
 		if (str_eq(one->name, name))
 			return one->path;
 	return NULL;
 }
 
-static int load(struct buf *text, const char *path, struct buf *left_out, struct fh_error *err)
+static int dotenv_load_text(
+		struct buf *text, const char *path, struct buf *left_out, struct fh_error *err)
 {
 	auto_arena struct arena a = ARENA_INIT;
-	struct source s = { .path = path, .line = 1 };
-	struct setting *first = NULL;
+	struct dotenv_file s = { .path = path, .line = 1 };
+	struct dotenv_setting *first = NULL;
 	int r = fd_read_file(path, text, err);
 
 	if (r < 0 || !text->data)
 		return r;
 	s.at = text->data;
 	if (strlen(s.at) != text->len)
-		return complain(&s, err, "a NUL byte");
+		return dotenv_complain(&s, err, "a NUL byte");
 	if (str_starts(s.at, "\xef\xbb\xbf"))
 		s.at += 3;
-	r = read_settings(&a, &s, &first, err);
-	for (; r == 0 && first; first = first->next)
-		r = set(first, path, left_out, err);
-	return r;
+	r = dotenv_read_settings(&a, &s, &first, err);
+	if (r < 0)
+		return r;
+	for (; first; first = first->next) {
+		r = dotenv_set(first, path, left_out, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err)
@@ -277,9 +263,9 @@ int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err)
 
 	if (!path_exists(path))
 		return 0;
-	/* Room at once: what grows leaves copies of keys behind. */
+	/* Allocate all at once: a buffer that grows leaves copies of keys behind. */
 	buf_reserve(&text, DOTENV_BYTES_MAX);
-	r = load(&text, path, left_out, err);
+	r = dotenv_load_text(&text, path, left_out, err);
 	if (text.data)
 		explicit_bzero(text.data, text.size);
 	buf_release(&text);

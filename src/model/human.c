@@ -15,53 +15,47 @@
 #include <string.h>
 
 /*
- * human: shows what a step gave and reads the next action: a line, several between start_multiline_command
- * and end_multiline_command, or a line like `edit 2:2` and what follows up to the word that ends it. What is shown comes from a sandbox, so that
- * nothing in it may steer the terminal. The end of input gives exit_forfeit: the episode ends
- * unscored, since whoever wants a score types submit. A command that bash would find unfinished goes on with the next
- * line. On a terminal lines are edited, completed and found again.
+ * human: shows a step's observation, without control sequences, and reads the next action. An
+ * action is a line, or the lines between start_multiline_command and end_multiline_command. A
+ * command like `edit 2:2` continues to the word that ends it; a command that bash finds unfinished
+ * continues too. The end of input gives exit_forfeit. On a terminal, lines can be edited and
+ * completed, and there is a history.
  *
- * human_thought: before each action asks what is thought, in lines up to one that ends with END_THOUGHT, and
- * records both, as a language model's reply would be.
+ * human_thought: asks for a thought before each action, in lines up to END_THOUGHT. Both are
+ * recorded in the form of a language model's reply.
  */
 
 #define SHOWN_BYTES_MAX (8L * 1024 * 1024)
 #define PROMPT_BYTES_MAX 65536
 
 struct human {
-	struct line_editor_request
-			terminal; /* where lines come from; its history is ours to free */
+	struct line_editor_request terminal;
+	char *history; /* path; NULL: none */
 	const char *(*multiline_end)(void *user, const char *line);
-	void *user;                 /* of multiline_end() */
-	bool thinks, asked;         /* asked: the editor was looked for */
-	struct line_editor *editor; /* NULL: lines come as they are */
+	void *user;                 /* for multiline_end() */
+	bool thinks, asked;         /* asked: line_editor_new() was called */
+	struct line_editor *editor; /* NULL: `lines` reads the input */
 	struct lines lines;
 	struct buf action, thought, response;
-	struct buf watched; /* what was shown of a command's output while it ran */
-	int interrupts;     /* Ctrl-C in a row, without a command between them */
+	struct buf watched; /* output that was shown while the command ran */
+	int interrupts;     /* Ctrl-C in a row, without a command between */
 };
-
-/* Heap; NULL if there is no folder for it. */
-static char *history_path(const struct task_places *places)
-{
-	auto_free char *folder = NULL;
-
-	if (places_state_dir(places ? places->state_dir : NULL, &folder, NULL) < 0)
-		return NULL;
-	return xasprintf("%s/human_history", folder);
-}
 
 static int human_open(const struct model_request *request, const char *argument, void **out_state,
 		struct fh_error *err)
 {
 	struct human *h = xcalloc(1, sizeof(*h));
+	const char *state_dir = request->places ? request->places->state_dir : NULL;
+	auto_free char *folder = NULL;
 
+	if (places_state_dir(state_dir, &folder, NULL) == 0)
+		h->history = xasprintf("%s/human_history", folder);
 	h->terminal = (struct line_editor_request){
 		.in_fd = request->in_fd,
 		.out_fd = request->out_fd,
 		.stop_fd = request->stop_fd,
 		.completion = request->completion,
-		.history = history_path(request->places),
+		.history = h->history,
 	};
 	h->multiline_end = request->multiline_end;
 	h->user = request->user;
@@ -79,9 +73,10 @@ static int human_thought_open(const struct model_request *request, const char *a
 {
 	int r = human_open(request, argument, out_state, err);
 
-	if (r == 0)
-		((struct human *)*out_state)->thinks = true;
-	return r;
+	if (r < 0)
+		return r;
+	((struct human *)*out_state)->thinks = true;
+	return 0;
 }
 
 static void human_close(void *state)
@@ -89,7 +84,7 @@ static void human_close(void *state)
 	struct human *h = state;
 
 	line_editor_free(h->editor);
-	free((void *)(uintptr_t)h->terminal.history);
+	free(h->history);
 	lines_release(&h->lines);
 	buf_release(&h->action);
 	buf_release(&h->thought);
@@ -98,7 +93,7 @@ static void human_close(void *state)
 	free(h);
 }
 
-static bool is_word(const char *line, size_t n, const char *word)
+static bool human_is_word(const char *line, size_t n, const char *word)
 {
 	size_t length = strlen(word);
 
@@ -107,7 +102,7 @@ static bool is_word(const char *line, size_t n, const char *word)
 	return length + strspn(line + length, " \t\r\n") >= n;
 }
 
-static void show(struct human *h, const char *text, const char *prompt)
+static void human_show(struct human *h, const char *text, const char *prompt)
 {
 	auto_buf struct buf out = BUF_INIT(SHOWN_BYTES_MAX);
 
@@ -115,15 +110,15 @@ static void show(struct human *h, const char *text, const char *prompt)
 	if (out.len && out.data[out.len - 1] != '\n')
 		buf_add_char(&out, '\n');
 	str_add_printable(&out, prompt);
-	/* Nobody to show it to is no reason to stop. */
+	/* Go on if the output is closed. */
 	(void)fd_write_full(h->terminal.out_fd, buf_str(&out), out.len);
 }
 
-static int read_plain_line(struct human *h, const char **out, size_t *out_n, struct fh_error *err)
+static int human_read_plain(struct human *h, const char **out, size_t *out_n, struct fh_error *err)
 {
 	switch (lines_next(&h->lines, h->terminal.in_fd, h->terminal.stop_fd, out, out_n)) {
 	case LINES_LINE:
-		/* A NUL would hide what follows it. */
+		/* A NUL would hide the rest of the line. */
 		if (strlen(*out) >= *out_n)
 			return 1;
 		return error_say(err, EINVAL, "the input holds a NUL byte");
@@ -137,8 +132,8 @@ static int read_plain_line(struct human *h, const char **out, size_t *out_n, str
 	return 0;
 }
 
-/* 1 with a line in *out, 0 at the end of input. An editor shows its own prompt for further lines. */
-static int read_line(struct human *h, const char *prompt, const char **out, size_t *out_n,
+/* 1 with a line in *out, 0 at the end of input. A NULL prompt is for later lines of a command. */
+static int human_read_line(struct human *h, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err)
 {
 	auto_buf struct buf clean = BUF_INIT(PROMPT_BYTES_MAX);
@@ -148,27 +143,27 @@ static int read_line(struct human *h, const char *prompt, const char **out, size
 		h->editor = line_editor_new(&h->terminal);
 	}
 	if (!h->editor) {
-		show(h, "", prompt ? prompt : "");
-		return read_plain_line(h, out, out_n, err);
+		human_show(h, "", prompt ? prompt : "");
+		return human_read_plain(h, out, out_n, err);
 	}
 	str_add_printable(&clean, prompt ? prompt : "> ");
 	return line_editor_read(h->editor, buf_str(&clean), out, out_n, err);
 }
 
-/* One of a command, which may be wanted again. */
-static int read_command_line(struct human *h, const char *prompt, const char **out, size_t *out_n,
-		struct fh_error *err)
+/* Reads a line of a command, and puts it into the history. */
+static int human_read_command_line(struct human *h, const char *prompt, const char **out,
+		size_t *out_n, struct fh_error *err)
 {
-	int r = read_line(h, prompt, out, out_n, err);
+	int r = human_read_line(h, prompt, out, out_n, err);
 
-	if (r == 1 && h->editor && !is_word(*out, *out_n, ""))
+	if (r == 1 && h->editor && !human_is_word(*out, *out_n, ""))
 		line_editor_remember(h->editor, *out, *out_n);
 	return r;
 }
 
 #define BLOCK_END "end_multiline_command"
 
-static int check_length(const struct human *h, struct fh_error *err)
+static int human_check_length(const struct human *h, struct fh_error *err)
 {
 	if (h->action.truncated)
 		return error_say(err, E2BIG, "a command is longer than %d bytes",
@@ -176,80 +171,75 @@ static int check_length(const struct human *h, struct fh_error *err)
 	return 1;
 }
 
-/* Appends lines to the action, up to `end`, which is part of a command that it ends. */
-static int read_block(struct human *h, const char *end, struct fh_error *err)
+/* Appends lines to the action up to `end`, which is added too if it is part of the command. */
+static int human_read_block(struct human *h, const char *end, struct fh_error *err)
 {
 	const char *line;
 	size_t n;
 	int r;
 
-	while ((r = read_command_line(h, NULL, &line, &n, err)) == 1) {
-		bool ends = is_word(line, n, end);
+	while ((r = human_read_command_line(h, NULL, &line, &n, err)) == 1) {
+		bool ends = human_is_word(line, n, end);
 
 		if (ends && str_eq(end, BLOCK_END))
 			return 1;
 		buf_add(&h->action, line, n);
 		buf_add_char(&h->action, '\n');
-		r = check_length(h, err);
+		r = human_check_length(h, err);
 		if (r < 0 || ends)
 			return r;
 	}
 	return r;
 }
 
-/* Lines for as long as bash would ask for more. */
-static int read_until_finished(struct human *h, struct fh_error *err)
+/* Appends lines to the action for as long as bash finds it unfinished. */
+static int human_read_until_finished(struct human *h, struct fh_error *err)
 {
 	const char *line;
 	size_t n;
-	int r = 1;
+	while (typed_is_unfinished(buf_str(&h->action))) {
+		int r = human_read_command_line(h, h->editor ? NULL : "> ", &line, &n, err);
 
-	while (r == 1 && typed_is_unfinished(buf_str(&h->action))) {
-		r = read_command_line(h, h->editor ? NULL : "> ", &line, &n, err);
 		if (r != 1)
 			return r;
 		buf_add_char(&h->action, '\n');
 		buf_add(&h->action, line, n);
-		r = check_length(h, err);
+		r = human_check_length(h, err);
+		if (r < 0)
+			return r;
 	}
-	return r;
-}
-
-/* What belongs to the command whose first line is the action. */
-static int read_rest(struct human *h, struct fh_error *err)
-{
-	const char *end = h->multiline_end ? h->multiline_end(h->user, buf_str(&h->action)) : NULL;
-
-	if (!end)
-		return read_until_finished(h, err);
-	buf_add_char(&h->action, '\n');
-	return read_block(h, end, err);
+	return 1;
 }
 
 /* 1 with an action, 0 at the end of input, LINE_EDITOR_CLEARED after Ctrl-C. */
-static int read_command(struct human *h, const char *prompt, struct fh_error *err)
+static int human_read_command(struct human *h, const char *prompt, struct fh_error *err)
 {
-	const char *line;
+	const char *line, *end;
 	size_t n;
 	int r;
 
-	while ((r = read_command_line(h, prompt, &line, &n, err)) == 1) {
+	while ((r = human_read_command_line(h, prompt, &line, &n, err)) == 1) {
 		buf_clear(&h->action);
-		if (is_word(line, n, "start_multiline_command"))
-			return read_block(h, BLOCK_END, err);
+		if (human_is_word(line, n, "start_multiline_command"))
+			return human_read_block(h, BLOCK_END, err);
 		buf_add(&h->action, line, n);
-		if (!is_word(line, n, ""))
-			return read_rest(h, err);
+		if (human_is_word(line, n, ""))
+			continue;
+		end = h->multiline_end ? h->multiline_end(h->user, buf_str(&h->action)) : NULL;
+		if (!end)
+			return human_read_until_finished(h, err);
+		buf_add_char(&h->action, '\n');
+		return human_read_block(h, end, err);
 	}
 	return r;
 }
 
-/* 1 with an action; 2 to go on; 0 at the end of input. */
-static int ask_how_to_end(struct human *h, struct fh_error *err)
+/* 1 with an action, LINE_EDITOR_CLEARED to go on, 0 at the end of input. */
+static int human_ask_how_to_end(struct human *h, struct fh_error *err)
 {
 	const char *line;
 	size_t n;
-	int r = read_line(h,
+	int r = human_read_line(h,
 			"submit what is there (s), leave without a score (l), or go on (Enter)? ",
 			&line, &n, err);
 
@@ -257,15 +247,15 @@ static int ask_how_to_end(struct human *h, struct fh_error *err)
 	if (r != 1)
 		return r;
 	buf_clear(&h->action);
-	if (is_word(line, n, "s") || is_word(line, n, "submit"))
+	if (human_is_word(line, n, "s") || human_is_word(line, n, "submit"))
 		buf_add_str(&h->action, "submit");
-	else if (is_word(line, n, "l") || is_word(line, n, "leave"))
+	else if (human_is_word(line, n, "l") || human_is_word(line, n, "leave"))
 		buf_add_str(&h->action, "exit_forfeit");
 	return h->action.len ? 1 : LINE_EDITOR_CLEARED;
 }
 
-/* A command that would wait for keys which nobody can press is not begun. */
-static bool refuse_full_screen(struct human *h)
+/* True if the command was refused: a full-screen program would wait for keys that it can't get. */
+static bool human_refuse_full_screen(struct human *h)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	const char *name = typed_full_screen(&arena, buf_str(&h->action));
@@ -276,18 +266,18 @@ static bool refuse_full_screen(struct human *h)
 	why = xasprintf("%s needs a whole screen, and a command has none here: look at files with "
 			"cat, head or open; change them with edit, sed or cat >FILE <<'EOF'.",
 			name);
-	show(h, why, "");
+	human_show(h, why, "");
 	return true;
 }
 
-static int read_action(struct human *h, const char *prompt, struct fh_error *err)
+static int human_read_action(struct human *h, const char *prompt, struct fh_error *err)
 {
 	for (;;) {
-		int r = read_command(h, prompt, err);
+		int r = human_read_command(h, prompt, err);
 
 		if (r == LINE_EDITOR_CLEARED && ++h->interrupts >= 2)
-			r = ask_how_to_end(h, err);
-		if (r == LINE_EDITOR_CLEARED || (r == 1 && refuse_full_screen(h)))
+			r = human_ask_how_to_end(h, err);
+		if (r == LINE_EDITOR_CLEARED || (r == 1 && human_refuse_full_screen(h)))
 			continue;
 		h->interrupts = 0;
 		return r;
@@ -296,7 +286,7 @@ static int read_action(struct human *h, const char *prompt, struct fh_error *err
 
 #define END_THOUGHT "END_THOUGHT"
 
-static int read_thought(struct human *h, struct fh_error *err)
+static int human_read_thought(struct human *h, struct fh_error *err)
 {
 	const char *prompt = "what you think, up to " END_THOUGHT ": ";
 	const char *line, *end = NULL;
@@ -304,7 +294,7 @@ static int read_thought(struct human *h, struct fh_error *err)
 	int r = 1;
 
 	buf_clear(&h->thought);
-	while (!end && (r = read_line(h, prompt, &line, &n, err)) > 0) {
+	while (!end && (r = human_read_line(h, prompt, &line, &n, err)) > 0) {
 		if (r == LINE_EDITOR_CLEARED) {
 			buf_clear(&h->thought);
 			continue;
@@ -321,16 +311,9 @@ static int read_thought(struct human *h, struct fh_error *err)
 	return r;
 }
 
-static void answer_in_full(struct human *h, struct model_turn *out)
-{
-	buf_clear(&h->response);
-	buf_printf(&h->response, "%s\n```\n%s\n```", buf_str(&h->thought), out->action);
-	out->thought = buf_str(&h->thought);
-	out->response = buf_str(&h->response);
-}
-
-/* Bytes of whole lines in which nothing draws over what was there: an observation has them as they are. */
-static size_t plain_lines(const char *text, size_t n)
+/* Size of the complete lines at the start of `text` that an observation holds unchanged: without
+ * \r, \b, \f. */
+static size_t human_plain_lines(const char *text, size_t n)
 {
 	size_t end = 0;
 
@@ -344,25 +327,15 @@ static void human_watch(void *state, const struct buf *output)
 {
 	struct human *h = state;
 	const char *more = buf_str(output) + h->watched.len;
-	size_t n = output->len > h->watched.len ? plain_lines(more, output->len - h->watched.len)
-						: 0;
+	size_t n = output->len > h->watched.len
+			? human_plain_lines(more, output->len - h->watched.len)
+			: 0;
 	auto_free char *lines = xstrndup(more, n);
 
 	if (!n)
 		return;
 	buf_add(&h->watched, more, n);
-	show(h, lines, "");
-}
-
-/* What of an observation is not on the screen yet. */
-static void show_rest(struct human *h, const char *observation)
-{
-	size_t n = h->watched.len;
-
-	if (n && strncmp(observation, buf_str(&h->watched), n) == 0)
-		observation += n;
-	buf_clear(&h->watched);
-	show(h, observation, "");
+	human_show(h, lines, "");
 }
 
 #define HELP                                                                                       \
@@ -374,21 +347,27 @@ static int human_next(void *state, const struct fh_step *step, struct model_turn
 {
 	struct human *h = state;
 	auto_free char *prompt = xasprintf("[step %d] %s $ ", step->step + 1, step->working_dir);
+	bool is_shown = h->watched.len && str_starts(step->observation, buf_str(&h->watched));
 	int r;
 
-	show_rest(h, step->observation);
+	human_show(h, step->observation + (is_shown ? h->watched.len : 0), "");
+	buf_clear(&h->watched);
 	if (step->step == 0)
-		show(h, HELP, "");
+		human_show(h, HELP, "");
 	if (step->outcome == FH_OUTCOME_INTERRUPTED)
 		h->interrupts = 1;
-	r = h->thinks ? read_thought(h, err) : 1;
+	r = h->thinks ? human_read_thought(h, err) : 1;
 	if (r > 0)
-		r = read_action(h, prompt, err);
+		r = human_read_action(h, prompt, err);
 	if (r < 0)
 		return r;
 	*out = (struct model_turn){ .action = r > 0 ? buf_str(&h->action) : "exit_forfeit" };
-	if (h->thinks && r > 0)
-		answer_in_full(h, out);
+	if (!h->thinks || r == 0)
+		return 0;
+	buf_clear(&h->response);
+	buf_printf(&h->response, "%s\n```\n%s\n```", buf_str(&h->thought), out->action);
+	out->thought = buf_str(&h->thought);
+	out->response = buf_str(&h->response);
 	return 0;
 }
 

@@ -7,12 +7,7 @@
 
 #include <string.h>
 
-static bool is_blank(const char *line, size_t n)
-{
-	return strspn(line, " \t\r\n") >= n;
-}
-
-static int read_line(const struct pyjson_source *line, json_lines_take *take, void *data,
+static int json_lines_read_line(const struct pyjson_source *line, json_lines_take *take, void *data,
 		struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
@@ -33,16 +28,19 @@ int json_lines_read(const char *path, json_lines_take *take, void *data, struct 
 		return r;
 	at = buf_str(&text);
 	end = at + text.len;
-	while (at < end && r == 0) {
+	while (at < end) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		struct pyjson_source line = { .name = path, .data = at, .first_line = number++ };
 
 		line.n = (size_t)((stop ? stop : end) - at);
-		if (!is_blank(at, line.n))
-			r = read_line(&line, take, data, err);
+		if (strspn(at, " \t\r\n") < line.n) {
+			r = json_lines_read_line(&line, take, data, err);
+			if (r < 0)
+				return r;
+		}
 		at = stop ? stop + 1 : end;
 	}
-	return r;
+	return 0;
 }
 
 int json_lines_text(const char *path, const struct pyjson *value, const char *what, size_t most,

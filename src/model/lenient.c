@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ESCAPE 6 /* bytes of \uNNNN */
+#define ESCAPE 6 /* length of \uNNNN */
 #define UNKNOWN "\\ufffd"
 
-/* The number of the escape \uNNNN that begins the n bytes; negative: none does. */
-static long unit_at(const char *text, size_t n)
+/* The number of the escape \uNNNN at `text`; negative if there is none. */
+static long lenient_unit(const char *text, size_t n)
 {
 	char digits[5] = "";
 
@@ -25,14 +25,14 @@ static long unit_at(const char *text, size_t n)
 	return strtol(digits, NULL, 16);
 }
 
-/* Appends the escape that begins the n bytes, mended, and returns how many of them it is. */
-static size_t mend_escape(struct buf *out, const char *text, size_t n)
+/* Mends the escape at `text` and appends it. Returns its length in `text`. */
+static size_t lenient_mend_escape(struct buf *out, const char *text, size_t n)
 {
-	long unit = unit_at(text, n), next = -1;
+	long unit = lenient_unit(text, n), next = -1;
 	size_t whole = unit < 0 ? 2 : ESCAPE;
 
 	if (unit >= 0xd800 && unit < 0xdc00)
-		next = unit_at(text + ESCAPE, n - ESCAPE);
+		next = lenient_unit(text + ESCAPE, n - ESCAPE);
 	if (next >= 0xdc00 && next < 0xe000)
 		whole = 2 * ESCAPE;
 	else if (unit >= 0xd800 && unit < 0xe000) {
@@ -44,29 +44,24 @@ static size_t mend_escape(struct buf *out, const char *text, size_t n)
 	return whole;
 }
 
-static void mend(struct buf *out, const char *text, size_t n)
-{
-	for (size_t i = 0; i < n;) {
-		size_t length = str_utf8_length(text + i, n - i);
-
-		if (text[i] == '\\') {
-			i += mend_escape(out, text + i, n - i);
-			continue;
-		}
-		if (length)
-			buf_add(out, text + i, length);
-		else
-			buf_add_str(out, UNKNOWN);
-		i += length ? length : 1;
-	}
-}
-
 int lenient_json(const char *what, const char *text, size_t n, json_t **out, struct fh_error *err)
 {
 	auto_buf struct buf mended = BUF_INIT(ESCAPE * n);
 
 	if (json_parse(what, text, n, out, err) == 0)
 		return 0;
-	mend(&mended, text, n);
+	for (size_t i = 0; i < n;) {
+		size_t length = str_utf8_length(text + i, n - i);
+
+		if (text[i] == '\\') {
+			i += lenient_mend_escape(&mended, text + i, n - i);
+			continue;
+		}
+		if (length)
+			buf_add(&mended, text + i, length);
+		else
+			buf_add_str(&mended, UNKNOWN);
+		i += length ? length : 1;
+	}
 	return json_parse(what, buf_str(&mended), mended.len, out, err);
 }

@@ -5,8 +5,9 @@
 #include "base/json.h"
 
 /*
- * JSON of servers that cut texts anywhere: half a pair of surrogates (\ud83d alone, which Python's json takes)
- * and bytes that are no UTF-8 become U+FFFD, as RFC 8259, 8.2 leaves open. Otherwise as json_parse().
+ * As json_parse(), for servers that cut texts at any byte. Half of a surrogate pair (\ud83d alone,
+ * which Python's json accepts) and bytes that are no UTF-8 become U+FFFD. RFC 8259, 8.2 allows
+ * this.
  */
 int lenient_json(const char *what, const char *text, size_t n, json_t **out, struct fh_error *err);
 

@@ -6,19 +6,11 @@
 
 struct libedit libedit;
 
-static bool find(void *library, const char *name, void *out_function)
-{
-	void *found = dlsym(library, name);
-
-	*(void **)out_function = found;
-	return found != NULL;
-}
-
 bool libedit_load(void)
 {
-	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
+	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL); /* stays loaded */
 
-#define LIBEDIT_FIND(name) &&find(library, #name, &libedit.name)
-	return library LIBEDIT_FUNCTIONS(LIBEDIT_FIND); /* it stays loaded */
+#define LIBEDIT_FIND(name) &&(*(void **)&libedit.name = dlsym(library, #name))
+	return library LIBEDIT_FUNCTIONS(LIBEDIT_FIND);
 #undef LIBEDIT_FIND
 }

@@ -6,8 +6,9 @@
 #include <stdbool.h>
 
 /*
- * libedit (https://thrysoee.dk/editline/), loaded when a person first types: no other program start should take
- * longer for it. Of its functions those that are used, in `libedit` after libedit_load().
+ * libedit (https://thrysoee.dk/editline/), loaded when a person first types, so that other starts
+ * of the program stay fast. libedit_load() fills the struct `libedit` with the functions that are
+ * used.
  */
 #define LIBEDIT_FUNCTIONS(X)                                                                       \
 	X(el_end)                                                                                  \
@@ -32,7 +33,7 @@ struct libedit {
 
 extern struct libedit libedit;
 
-/* False if it is not there: lines are typed without it, too. Once is enough; one thread at a time. */
+/* False if the library is missing: lines can be typed without it. For one thread at a time. */
 bool libedit_load(void);
 
 #endif

@@ -20,21 +20,19 @@
 #include <unistd.h>
 #include <wchar.h>
 
-/*
- * libedit does the editing; it reads its characters here, since it can't wait for stop_fd, and what it does about
- * signals of its own is to send them to the whole process group.
- */
+/* libedit does the editing. Characters are read here, because libedit can't wait for stop_fd.
+ * Signals are handled here, because libedit would send them to the whole process group. */
 struct line_editor {
 	struct line_editor_request request;
 	EditLine *edit;
 	History *history;
 	FILE *in, *out;
 	const char *prompt;
-	char *path; /* of the history; NULL: none */
+	char *path; /* the history file; NULL: none */
 	bool stopped, cleared;
 };
 
-static struct line_editor *editor_of(EditLine *edit)
+static struct line_editor *line_editor_of(EditLine *edit)
 {
 	void *ed = NULL;
 
@@ -42,26 +40,26 @@ static struct line_editor *editor_of(EditLine *edit)
 	return ed;
 }
 
-static char *prompt_of(EditLine *edit)
+static char *line_editor_prompt(EditLine *edit)
 {
-	return (char *)(uintptr_t)editor_of(edit)->prompt;
+	return (char *)(uintptr_t)line_editor_of(edit)->prompt;
 }
 
 /* --- characters ------------------------------------------------------------------------------- */
 
-/* Readable after a signal, whichever thread got it. */
-static int changed_fd = -1;
+/* Readable after SIGWINCH or SIGCONT, in whichever thread the handler ran. */
+static int line_editor_changed_fd = -1;
 
-static void on_change(int number)
+static void line_editor_on_change(int number)
 {
 	int before = errno;
 
-	eventfd_write(changed_fd, 1);
+	eventfd_write(line_editor_changed_fd, 1);
 	errno = before;
 }
 
-/* libedit's modes, but for Ctrl-C: that is a key. */
-static void make_raw(struct line_editor *ed)
+/* Sets libedit's terminal modes, with Ctrl-C as an ordinary key. */
+static void line_editor_make_raw(struct line_editor *ed)
 {
 	struct termios modes;
 
@@ -72,39 +70,35 @@ static void make_raw(struct line_editor *ed)
 	tcsetattr(ed->request.in_fd, TCSADRAIN, &modes);
 }
 
-/* The window has another size, or a shell that was in front meanwhile left the terminal its own way. */
-static void look_again(struct line_editor *ed)
-{
-	libedit.el_set(ed->edit, EL_PREP_TERM, 0);
-	make_raw(ed);
-	libedit.el_resize(ed->edit);
-	libedit.el_set(ed->edit, EL_REFRESH);
-}
-
-static bool wait_key(struct line_editor *ed)
+static bool line_editor_wait_key(struct line_editor *ed)
 {
 	struct pollfd fds[] = { { .fd = ed->request.in_fd, .events = POLLIN },
 		{ .fd = ed->request.stop_fd, .events = POLLIN },
-		{ .fd = changed_fd, .events = POLLIN } };
+		{ .fd = line_editor_changed_fd, .events = POLLIN } };
 	eventfd_t times;
 
 	do {
 		if (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno != EINTR)
 			return false;
-		if (eventfd_read(changed_fd, &times) == 0)
-			look_again(ed);
+		if (eventfd_read(line_editor_changed_fd, &times) != 0)
+			continue;
+		/* The window's size changed, or a shell in the foreground left other modes. */
+		libedit.el_set(ed->edit, EL_PREP_TERM, 0);
+		line_editor_make_raw(ed);
+		libedit.el_resize(ed->edit);
+		libedit.el_set(ed->edit, EL_REFRESH);
 	} while (!fds[0].revents && !fds[1].revents);
 	ed->stopped = fds[1].revents != 0;
 	return !ed->stopped;
 }
 
-/* One character: 1, 0 at the end of input, -1 when reading it ended. */
-static int read_character(EditLine *edit, wchar_t *out)
+/* Reads a character. 1, 0 at the end of input, -1 if stop_fd or an error ended it. */
+static int line_editor_read_character(EditLine *edit, wchar_t *out)
 {
-	struct line_editor *ed = editor_of(edit);
+	struct line_editor *ed = line_editor_of(edit);
 	mbstate_t state = { 0 };
 
-	while (wait_key(ed)) {
+	while (line_editor_wait_key(ed)) {
 		char byte;
 		ssize_t n = read(ed->request.in_fd, &byte, 1);
 
@@ -113,7 +107,7 @@ static int read_character(EditLine *edit, wchar_t *out)
 		if (n <= 0)
 			return (int)n;
 		switch (mbrtowc(out, &byte, 1, &state)) {
-		case (size_t)-2: /* there is more of it */
+		case (size_t)-2: /* incomplete */
 			break;
 		case (size_t)-1:
 			*out = L'?';
@@ -127,9 +121,9 @@ static int read_character(EditLine *edit, wchar_t *out)
 
 /* --- completion ------------------------------------------------------------------------------- */
 
-static unsigned char complete(EditLine *edit, int key)
+static unsigned char line_editor_complete(EditLine *edit, int key)
 {
-	struct line_editor *ed = editor_of(edit);
+	struct line_editor *ed = line_editor_of(edit);
 	const LineInfo *line = libedit.el_line(edit);
 	size_t n = (size_t)(line->cursor - line->buffer);
 	auto_free char *text = xstrndup(line->buffer, n);
@@ -147,10 +141,10 @@ static unsigned char complete(EditLine *edit, int key)
 	return next;
 }
 
-/* Ctrl-C ends the reading of a line without one. */
-static unsigned char clear_line(EditLine *edit, int key)
+/* Ctrl-C: ends line_editor_read() without a line. */
+static unsigned char line_editor_clear(EditLine *edit, int key)
 {
-	struct line_editor *ed = editor_of(edit);
+	struct line_editor *ed = line_editor_of(edit);
 
 	fputs("^C", ed->out);
 	ed->cleared = true;
@@ -159,41 +153,26 @@ static unsigned char clear_line(EditLine *edit, int key)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-struct handlers {
-	struct sigaction resized, resumed;
-};
-
-static void watch(struct handlers *before)
-{
-	struct sigaction action = { .sa_handler = on_change, .sa_flags = SA_RESTART };
-
-	sigaction(SIGWINCH, &action, &before->resized);
-	sigaction(SIGCONT, &action, &before->resumed);
-}
-
-static void watch_no_more(const struct handlers *before)
-{
-	sigaction(SIGWINCH, &before->resized, NULL);
-	sigaction(SIGCONT, &before->resumed, NULL);
-}
-
 int line_editor_read(struct line_editor *ed, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err)
 {
-	struct handlers before;
+	struct sigaction action = { .sa_handler = line_editor_on_change, .sa_flags = SA_RESTART };
+	struct sigaction resized, resumed;
 	const char *line;
 	int n = 0;
 
 	ed->prompt = prompt;
 	ed->cleared = false;
-	/* Before the prompt is seen, or the first keys after it were the kernel's. */
-	make_raw(ed);
-	watch(&before);
+	/* Do this before the prompt appears: keys that are typed after it are ours. */
+	line_editor_make_raw(ed);
+	sigaction(SIGWINCH, &action, &resized);
+	sigaction(SIGCONT, &action, &resumed);
 	line = libedit.el_gets(ed->edit, &n);
-	watch_no_more(&before);
+	sigaction(SIGWINCH, &resized, NULL);
+	sigaction(SIGCONT, &resumed, NULL);
 	ed->prompt = "";
 	if (!line || n <= 0) {
-		fputc('\n', ed->out); /* what is shown next begins a line */
+		fputc('\n', ed->out); /* the next output begins a line */
 		fflush(ed->out);
 		if (ed->stopped)
 			return error_say(err, EINTR, "interrupted");
@@ -204,7 +183,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	return 1;
 }
 
-static void add_to_history(void *user, const char *line)
+static void line_editor_add_history(void *user, const char *line)
 {
 	struct line_editor *ed = user;
 	HistEvent event;
@@ -216,14 +195,14 @@ void line_editor_remember(struct line_editor *ed, const char *line, size_t n)
 {
 	auto_free char *text = xstrndup(line, n);
 
-	add_to_history(ed, text);
+	line_editor_add_history(ed, text);
 	if (ed->path)
 		line_history_add(ed->path, line, n);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
 
-static bool can_edit(const struct line_editor_request *request)
+static bool line_editor_can_edit(const struct line_editor_request *request)
 {
 	const char *term = getenv("TERM");
 
@@ -231,7 +210,7 @@ static bool can_edit(const struct line_editor_request *request)
 			!str_eq(term, "dumb") && libedit_load();
 }
 
-static void set_up(struct line_editor *ed)
+static void line_editor_set_up(struct line_editor *ed)
 {
 	static const char *const keys[][2] = {
 		{ "^C", "clear-line" },
@@ -245,19 +224,20 @@ static void set_up(struct line_editor *ed)
 	libedit.history(ed->history, &event, H_SETSIZE, LINE_HISTORY_MAX);
 	libedit.history(ed->history, &event, H_SETUNIQUE, 1);
 	libedit.el_set(edit, EL_CLIENTDATA, ed);
-	libedit.el_set(edit, EL_PROMPT, prompt_of);
-	libedit.el_set(edit, EL_GETCFN, read_character);
+	libedit.el_set(edit, EL_PROMPT, line_editor_prompt);
+	libedit.el_set(edit, EL_GETCFN, line_editor_read_character);
 	libedit.el_set(edit, EL_HIST, libedit.history, ed->history);
 	libedit.el_set(edit, EL_EDITOR, "emacs");
-	/* Of narrow names it would keep copies for ever. */
-	libedit.el_wset(edit, EL_ADDFN, L"complete-word", L"completes a word", complete);
-	libedit.el_wset(edit, EL_ADDFN, L"clear-line", L"gives up a line", clear_line);
+	/* Wide names: libedit would leak its copies of narrow ones. */
+	libedit.el_wset(edit, EL_ADDFN, L"complete-word", L"completes a word",
+			line_editor_complete);
+	libedit.el_wset(edit, EL_ADDFN, L"clear-line", L"gives up a line", line_editor_clear);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		libedit.el_set(edit, EL_BIND, keys[i][0], keys[i][1], NULL);
-	libedit.el_source(edit, NULL); /* the person's own ~/.editrc */
+	libedit.el_source(edit, NULL); /* ~/.editrc */
 }
 
-static FILE *stream_of(int fd, const char *mode)
+static FILE *line_editor_stream(int fd, const char *mode)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	FILE *file = copy < 0 ? NULL : fdopen(copy, mode);
@@ -271,16 +251,16 @@ struct line_editor *line_editor_new(const struct line_editor_request *request)
 {
 	struct line_editor *ed;
 
-	if (changed_fd < 0)
-		changed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (changed_fd < 0 || !can_edit(request))
+	if (line_editor_changed_fd < 0)
+		line_editor_changed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (line_editor_changed_fd < 0 || !line_editor_can_edit(request))
 		return NULL;
 	ed = xcalloc(1, sizeof(*ed));
 	ed->request = *request;
 	ed->prompt = "";
 	ed->path = request->history ? xstrdup(request->history) : NULL;
-	ed->in = stream_of(request->in_fd, "r");
-	ed->out = stream_of(request->out_fd, "w");
+	ed->in = line_editor_stream(request->in_fd, "r");
+	ed->out = line_editor_stream(request->out_fd, "w");
 	if (ed->in && ed->out)
 		ed->edit = libedit.el_init_fd("fumehood", ed->in, ed->out, ed->out, request->in_fd,
 				request->out_fd, request->out_fd);
@@ -289,9 +269,9 @@ struct line_editor *line_editor_new(const struct line_editor_request *request)
 		line_editor_free(ed);
 		return NULL;
 	}
-	set_up(ed);
+	line_editor_set_up(ed);
 	if (ed->path)
-		line_history_load(ed->path, add_to_history, ed);
+		line_history_load(ed->path, line_editor_add_history, ed);
 	return ed;
 }
 

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Twice what is kept, so that not each run writes the file anew. */
+/* Twice the size that is kept, so that few runs have to rewrite the file. */
 #define FILE_BYTES_MAX (2L * LINE_HISTORY_MAX * LINE_HISTORY_BYTES_MAX)
 
-/* Where the last lines begin, LINE_HISTORY_MAX at most. */
-static char *last_lines(char *text, size_t n)
+/* The start of the last LINE_HISTORY_MAX lines. */
+static char *line_history_last(char *text, size_t n)
 {
 	size_t lines = 0;
 
@@ -30,11 +30,11 @@ void line_history_load(const char *path, void (*add)(void *user, const char *lin
 	char *at, *end;
 
 	if (fd_read_file(path, &text, NULL) < 0) {
-		if (text.truncated) /* grown beyond all use */
+		if (text.truncated)
 			unlink(path);
 		return;
 	}
-	at = last_lines(text.data, text.len);
+	at = line_history_last(text.data, text.len);
 	if (at != text.data)
 		(void)fd_write_file(path, at, (size_t)(text.data + text.len - at), 0600, NULL);
 	for (; at && (end = strchr(at, '\n')); at = end + 1) {

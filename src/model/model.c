@@ -16,13 +16,11 @@ struct model {
 	char *label;
 };
 
-#define KINDS_MAX 32
-
-static const struct model_backend *const backends[] = {
+static const struct model_backend *const model_backends[] = {
 	&model_baseline,
 	&model_demo,
 	&model_actions,
-	&model_responses, /* before: of the same name */
+	&model_responses, /* comes before model_replay, which has the same name */
 	&model_replay,
 	&model_human,
 	&model_human_thought,
@@ -34,20 +32,20 @@ const char *model_list(void)
 	       "openai:NAME, anthropic:NAME, litellm:NAME";
 }
 
+static const char *const model_kinds[] = { "baseline", "demo", "actions:", "replay:", "human",
+	"human_thought", "openai:", "anthropic:", "litellm:" };
+
 const char *model_kind(size_t i)
 {
-	static const char *const kinds[] = { "baseline", "demo", "actions:", "replay:", "human",
-		"human_thought", "openai:", "anthropic:", "litellm:" };
-
-	return i < ARRAY_SIZE(kinds) ? kinds[i] : NULL;
+	return i < ARRAY_SIZE(model_kinds) ? model_kinds[i] : NULL;
 }
 
-static const struct model_backend *find(const char *spec)
+static const struct model_backend *model_find(const char *spec)
 {
 	size_t n = strcspn(spec, ":");
 
-	for (size_t i = 0; i < ARRAY_SIZE(backends); i++) {
-		const struct model_backend *b = backends[i];
+	for (size_t i = 0; i < ARRAY_SIZE(model_backends); i++) {
+		const struct model_backend *b = model_backends[i];
 
 		if (strncmp(b->name, spec, n) == 0 && !b->name[n] &&
 				(!b->suffix || str_ends(spec, b->suffix)))
@@ -58,14 +56,14 @@ static const struct model_backend *find(const char *spec)
 
 bool model_speaks(const char *spec)
 {
-	const struct model_backend *backend = find(spec);
+	const struct model_backend *backend = model_find(spec);
 
 	return backend && backend->speaks;
 }
 
 const char *model_path(const char *spec)
 {
-	const struct model_backend *backend = find(spec);
+	const struct model_backend *backend = model_find(spec);
 	const char *colon = strchr(spec, ':');
 
 	return backend && backend->takes_argument && colon ? colon + 1 : NULL;
@@ -79,8 +77,8 @@ const char *model_resolve(struct arena *a, const char *spec)
 	return real ? arena_printf(a, "%.*s%s", (int)(path - spec), spec, real) : spec;
 }
 
-/* "actions:dir/games.jsonl" is called "actions-games". */
-static char *make_label(const struct model_backend *backend, const char *argument)
+/* "actions:dir/games.jsonl" gives "actions-games". Heap. */
+static char *model_make_label(const struct model_backend *backend, const char *argument)
 {
 	const char *file = path_basename(argument);
 	size_t n = strcspn(file, ".");
@@ -90,17 +88,13 @@ static char *make_label(const struct model_backend *backend, const char *argumen
 	return xasprintf("%s-%.*s", backend->name, (int)n, file);
 }
 
-static int say_unknown(const char *spec, struct fh_error *err)
+static int model_say_unknown(const char *spec, struct fh_error *err)
 {
-	size_t n = strcspn(spec, ":"), n_kinds = 0;
-	const char *argument = spec[n] ? spec + n + 1 : "", *kinds[KINDS_MAX], *close;
+	size_t n = strcspn(spec, ":");
+	const char *argument = spec[n] ? spec + n + 1 : "", *close;
 	auto_free char *typed = xstrndup(spec, n + (spec[n] != '\0'));
 
-	while (n_kinds < KINDS_MAX && model_kind(n_kinds)) {
-		kinds[n_kinds] = model_kind(n_kinds);
-		n_kinds++;
-	}
-	close = str_closest(typed, kinds, n_kinds);
+	close = str_closest(typed, model_kinds, ARRAY_SIZE(model_kinds));
 	if (!close)
 		return error_say(err, EINVAL, "no model '%s'; there are: %s", spec, model_list());
 	return error_say(err, EINVAL, "no model '%s'; did you mean '%s%s'?", spec, close,
@@ -111,14 +105,14 @@ int model_open(const struct model_request *request, struct model **out, struct f
 {
 	const char *spec = request->spec;
 	size_t n = strcspn(spec, ":");
-	const struct model_backend *backend = find(spec);
+	const struct model_backend *backend = model_find(spec);
 	const char *argument = spec[n] ? spec + n + 1 : "";
 	struct model *m;
 	void *state;
 	int r;
 
 	if (!backend)
-		return say_unknown(spec, err);
+		return model_say_unknown(spec, err);
 	if (spec[n] && !backend->takes_argument)
 		return error_say(err, EINVAL, "the model '%s' takes nothing after ':'",
 				backend->name);
@@ -128,7 +122,7 @@ int model_open(const struct model_request *request, struct model **out, struct f
 	m = xcalloc(1, sizeof(*m));
 	m->backend = backend;
 	m->state = state;
-	m->label = make_label(backend, argument);
+	m->label = model_make_label(backend, argument);
 	*out = m;
 	return 0;
 }

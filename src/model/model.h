@@ -12,16 +12,16 @@
 #include <stdbool.h>
 
 /*
- * Who acts: something that looks at a step and says what to do next. A model belongs to one episode
- * and is used by one thread. It never runs out: what has no more actions says how the episode ends.
+ * A model decides on the next action after each step. It belongs to one episode and one thread.
+ * When it has no more actions, it ends the episode with an action of its own.
  *
- *   baseline       the task's own baseline command, then submit
- *   demo           the task's recorded demonstration, then submit
- *   actions:FILE   a file of JSON lines, an action (a string) in each, then submit
- *   replay:FILE    the actions of a recorded run, with what was said; its end leaves without a score
- *   replay:FILE.jsonl  what a language model has said, by task, then submit
- *   human          lines from a terminal; the end of input leaves without a score
- *   human_thought  the same, with what is thought before each action
+ *   baseline           the task's baseline command, then submit
+ *   demo               the task's recorded demonstration, then submit
+ *   actions:FILE       a file of JSON lines, an action (a string) in each, then submit
+ *   replay:FILE        actions and responses of a recorded run; its end leaves without a score
+ *   replay:FILE.jsonl  recorded replies of a language model, by task, then submit
+ *   human              lines from a terminal; the end of input leaves without a score
+ *   human_thought      the same, and asks for a thought before each action
  */
 struct model;
 
@@ -29,50 +29,52 @@ struct model_request {
 	const char *spec; /* "baseline", "actions:FILE" */
 	const struct task_places *places;
 	const char *task;                    /* "T" or "T:VARIANT" */
-	const char *variant;                 /* NULL: of `task` */
-	int in_fd, out_fd;                   /* for people */
-	struct completion_source completion; /* of what they type; outlives the model */
-	/* The word that ends a command which this line begins, NULL if it is complete; NULL: each line is a command. */
+	const char *variant;                 /* NULL: as in `task` */
+	int in_fd, out_fd;                   /* for models that talk to a person */
+	struct completion_source completion; /* for typed commands; outlives the model */
+	/* The word that ends a command which this line begins; NULL if the line is complete. The
+	 * function may be NULL: then every line is complete. */
 	const char *(*multiline_end)(void *user, const char *line);
-	void *user;  /* of multiline_end() */
-	int stop_fd; /* readable when waiting for people should end; -1: none */
+	void *user;  /* for multiline_end() */
+	int stop_fd; /* readable when waiting for a person should end; -1: none */
 };
 
-/* -EINVAL for a spec that names no model (the message lists them), or a file that is wrong
- * ("FILE:LINE:COLUMN: ..."); nothing is run. */
+/* -EINVAL for an unknown spec (the error lists all), or a wrong file ("FILE:LINE:COLUMN: ...").
+ * Runs nothing. */
 int model_open(const struct model_request *request, struct model **out, struct fh_error *err);
 void model_close(struct model *m); /* NULL is fine */
 
-/* What folders are called after it: "baseline", "actions-games". Lives as long as the model. */
+/* Name for folders: "baseline", "actions-games". Lives as long as the model. */
 const char *model_label(const struct model *m);
 
-/* True for one that talks to a person: its episodes can't run side by side. */
+/* True for a model that talks to a person: only one of its episodes can run at a time. */
 bool model_is_interactive(const struct model *m);
 
-/* Whether its turns may be what a language model says, which an agent's configuration tells an action from. */
+/* True if its turns may be replies of a language model, which an agent's parser must read. */
 bool model_speaks(const char *spec);
 
-/* Where the path begins in the spec of one that plays a file ("actions:FILE"); NULL: it is no such. */
+/* The path within a spec like "actions:FILE"; NULL for other specs. */
 const char *model_path(const char *spec);
 
-/* One spec for each file, by whatever path it is named: the real one, if there is such a file. It is in the arena, or
- * `spec`. */
+/* The spec with its path resolved by realpath(), in the arena. `spec` itself if there is no such
+ * file. */
 const char *model_resolve(struct arena *a, const char *spec);
 
-/* What a model says. Lives until the next call. */
+/* Lives until the next call for the model. */
 struct model_turn {
-	const char *action;             /* NULL: the response is to be parsed */
-	const char *response, *thought; /* NULL: nothing beside the action */
+	const char *action;             /* NULL: parse the response */
+	const char *response, *thought; /* NULL: none */
 };
 
-/* `step` is what reset or the last step gave. -EINTR when stop_fd ended it. */
+/* Decides what follows `step`, which reset or the last step gave. -EINTR if stop_fd ended it. */
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err);
 
-/* Shows a person what the last action's command has printed so far: the beginning is the same each time. */
+/* Shows a person the output of the running command so far. Later calls give the same output and
+ * more. */
 void model_watch(struct model *m, const struct buf *output);
 
-/* The specs of all models, for help and messages: "baseline, demo, actions:FILE, ...". */
+/* Specs of all models, for help and messages: "baseline, demo, actions:FILE, ...". */
 const char *model_list(void);
 
 #endif

@@ -45,7 +45,7 @@ struct price_entry {
 	struct price price;
 };
 
-/* Few tables, looked into once for each model: in order, the user's first. */
+/* Small, and searched once for each model: a list will do. */
 struct price_table {
 	struct price_entry *entries;
 	size_t n;
@@ -58,7 +58,8 @@ struct prices {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int load(struct arena *a, const char *path, struct price_table *out, struct fh_error *err)
+static int prices_load(
+		struct arena *a, const char *path, struct price_table *out, struct fh_error *err)
 {
 	const struct node *root;
 	int r = yaml_load(a, path, &root, err);
@@ -84,11 +85,8 @@ int prices_open(const char *path, struct prices **out, struct fh_error *err)
 {
 	auto_free char *own = path_join(places_get()->share_dir, "models/prices.json");
 	struct prices *p = xcalloc(1, sizeof(*p));
-	int r = load(&p->arena, own, &p->own, err);
-
-	if (r == 0 && path)
-		r = load(&p->arena, path, &p->user, err);
-	if (r < 0) {
+	if (prices_load(&p->arena, own, &p->own, err) < 0 ||
+			(path && prices_load(&p->arena, path, &p->user, err) < 0)) {
 		prices_close(p);
 		return error_wrap(err, "table of prices");
 	}
@@ -106,7 +104,7 @@ void prices_close(struct prices *p)
 
 /* --- finding ---------------------------------------------------------------------------------- */
 
-static const struct price *in_table(const struct price_table *t, const char *name)
+static const struct price *prices_in_table(const struct price_table *t, const char *name)
 {
 	for (size_t i = 0; i < t->n; i++)
 		if (str_eq(t->entries[i].name, name))
@@ -114,7 +112,8 @@ static const struct price *in_table(const struct price_table *t, const char *nam
 	return NULL;
 }
 
-static const struct price *exact(const struct prices *p, const char *vendor, const char *name)
+static const struct price *prices_find_exact(
+		const struct prices *p, const char *vendor, const char *name)
 {
 	auto_free char *full = xasprintf("%s/%s", vendor, name);
 	const char *const names[] = { full, name };
@@ -122,13 +121,13 @@ static const struct price *exact(const struct prices *p, const char *vendor, con
 
 	for (size_t t = 0; t < ARRAY_SIZE(tables); t++)
 		for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-			if (in_table(tables[t], names[i]))
-				return in_table(tables[t], names[i]);
+			if (prices_in_table(tables[t], names[i]))
+				return prices_in_table(tables[t], names[i]);
 	return NULL;
 }
 
-/* True when s ends in the pattern, where 0 stands for any digit. */
-static bool ends_like(const char *s, size_t n, const char *pattern)
+/* True if s ends in the pattern and has more before it. A 0 in the pattern stands for any digit. */
+static bool prices_ends_like(const char *s, size_t n, const char *pattern)
 {
 	size_t length = strlen(pattern);
 
@@ -143,15 +142,15 @@ static bool ends_like(const char *s, size_t n, const char *pattern)
 	return true;
 }
 
-/* The name without a date or what else only says which edition of a model it is. */
-static char *without_date(const char *name)
+/* The name without a date or "-latest"; NULL if it has none. Heap. */
+static char *prices_without_date(const char *name)
 {
 	static const char *const endings[] = { "-0000-00-00", "-00000000", "@00000000", "-0000",
 		"-latest" };
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
-		if (ends_like(name, n, endings[i]))
+		if (prices_ends_like(name, n, endings[i]))
 			return xstrndup(name, n - strlen(endings[i]));
 	return NULL;
 }
@@ -159,11 +158,11 @@ static char *without_date(const char *name)
 const struct price *prices_find(const struct prices *p, const char *vendor, const char *name)
 {
 	const char *slash = strrchr(name, '/');
-	auto_free char *undated = without_date(name);
-	const struct price *found = exact(p, vendor, name);
+	auto_free char *undated = prices_without_date(name);
+	const struct price *found = prices_find_exact(p, vendor, name);
 
 	if (!found && undated)
-		found = exact(p, vendor, undated);
+		found = prices_find_exact(p, vendor, undated);
 	if (!found && slash)
 		found = prices_find(p, vendor, slash + 1);
 	return found;

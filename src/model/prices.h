@@ -6,27 +6,28 @@
 
 #include <stdint.h>
 
-/* What models cost: a table that comes with the program (models/prices.json), and a user's over it. */
+/* Prices of models: models/prices.json, and a user's table, which has precedence. */
 struct prices;
 
 /* US dollars for a million tokens. */
 struct price {
 	double input, output;
 	double cached_input; /* read from the provider's cache; negative: as input */
-	double cache_write;  /* written into it; negative: as input */
-	int64_t context;     /* tokens that a conversation may have; 0: not known */
+	double cache_write;  /* written into the cache; negative: as input */
+	int64_t context;     /* largest conversation in tokens; 0: unknown */
 };
 
-/* `path`: a user's table; NULL: none. -EINVAL with "FILE:LINE:COLUMN: ...", or it can't be read. */
+/* `path`: the user's table, or NULL. -EINVAL with "FILE:LINE:COLUMN: ...", or an error of reading
+ * it. */
 int prices_open(const char *path, struct prices **out, struct fh_error *err);
 void prices_close(struct prices *p); /* NULL is fine */
 
-/*
- * The price of a model of a vendor: by "vendor/name", by "name", by both without a date or "-latest" at
- * the end, then by what follows the last "/". NULL if it is in neither table.
- */
+/* Tries "vendor/name", then "name", then both without a date or "-latest" at the end. After that,
+ * it tries the part after the last "/" in the same way. NULL if unknown. */
 const struct price *prices_find(const struct prices *p, const char *vendor, const char *name);
 
+/* Dollars. `sent` includes the tokens read from (`cached`) and written into (`stored`) the
+ * cache. */
 double price_of(const struct price *price, int64_t sent, int64_t cached, int64_t stored,
 		int64_t received);
 

@@ -6,14 +6,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* replay:FILE.traj, or a run's folder: what a recorded agent said and did, step by step. Where the record ends, the episode is
- * left. */
+/* replay:FILE.traj, or a run's folder: the recorded responses and actions. The record's end leaves
+ * the episode. */
 struct replay_model {
 	struct traj *traj;
 	size_t next;
 };
 
-static int check(const char *path, const struct traj *t, struct fh_error *err)
+static int replay_model_check(const char *path, const struct traj *t, struct fh_error *err)
 {
 	for (size_t i = 0; i < t->n_steps; i++) {
 		const struct pyjson *action = t->steps[i].action;
@@ -25,7 +25,7 @@ static int check(const char *path, const struct traj *t, struct fh_error *err)
 	return 0;
 }
 
-static void replay_close(void *state)
+static void replay_model_close(void *state)
 {
 	struct replay_model *r = state;
 
@@ -33,8 +33,8 @@ static void replay_close(void *state)
 	free(r);
 }
 
-static int replay_open(const struct model_request *request, const char *argument, void **out_state,
-		struct fh_error *err)
+static int replay_model_open(const struct model_request *request, const char *argument,
+		void **out_state, struct fh_error *err)
 {
 	struct replay_model *r;
 	struct traj *traj;
@@ -48,21 +48,21 @@ static int replay_open(const struct model_request *request, const char *argument
 		return n;
 	r = xcalloc(1, sizeof(*r));
 	r->traj = traj;
-	n = check(argument, traj, err);
+	n = replay_model_check(argument, traj, err);
 	if (n < 0) {
-		replay_close(r);
+		replay_model_close(r);
 		return n;
 	}
 	*out_state = r;
 	return 0;
 }
 
-static const char *text_of(const struct pyjson *v)
+static const char *replay_model_text(const struct pyjson *v)
 {
 	return v ? pyjson_string(v) : NULL;
 }
 
-static int replay_next(void *state, const struct fh_step *step, struct model_turn *out,
+static int replay_model_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)
 {
 	struct replay_model *r = state;
@@ -72,15 +72,15 @@ static int replay_next(void *state, const struct fh_step *step, struct model_tur
 		return error_say(err, EINTR, "the record ends here");
 	s = &r->traj->steps[r->next++];
 	*out = (struct model_turn){ .action = pyjson_string(s->action),
-		.response = text_of(s->response),
-		.thought = text_of(s->thought) };
+		.response = replay_model_text(s->response),
+		.thought = replay_model_text(s->thought) };
 	return 0;
 }
 
 const struct model_backend model_replay = {
 	.name = "replay",
 	.takes_argument = true,
-	.open = replay_open,
-	.next = replay_next,
-	.close = replay_close,
+	.open = replay_model_open,
+	.next = replay_model_next,
+	.close = replay_model_close,
 };

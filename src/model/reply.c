@@ -7,10 +7,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* More than any text may have, so that what is too much shows in the sum. */
+/* Larger than the cap of all texts, so that reply_check() sees a text that is too long. */
 #define TEXT_BYTES_MAX (REPLY_BYTES_MAX + 1)
 
-/* Of one call: what is more is nonsense, and sums of it might overflow. */
+/* Counts above this are errors of the server, and their sums might overflow. */
 #define TOKENS_MOST 1000000000000
 
 void reply_init(struct reply *r)
@@ -59,10 +59,18 @@ int reply_add(struct reply *r, struct buf *to, const json_t *text, struct fh_err
 	return reply_check(r, err);
 }
 
+int reply_add_json(struct reply *r, struct buf *to, json_t *value, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(REPLY_BYTES_MAX);
+	auto_json json_t *written = NULL;
+
+	json_add(&text, value, false);
+	written = json_text(buf_str(&text));
+	return reply_add(r, to, written, err);
+}
+
 int reply_use(struct reply *r, int64_t index, struct reply_use **out, struct fh_error *err)
 {
-	struct reply_use *use;
-
 	for (size_t i = 0; i < r->n_uses; i++) {
 		if (r->uses[i].index == index) {
 			*out = &r->uses[i];
@@ -73,15 +81,25 @@ int reply_use(struct reply *r, int64_t index, struct reply_use **out, struct fh_
 		return error_say(
 				err, EFBIG, "a reply that uses more than %d tools", REPLY_USES_MAX);
 	r->uses = xrealloc(r->uses, r->n_uses + 1, sizeof(*r->uses));
-	use = &r->uses[r->n_uses++];
-	*use = (struct reply_use){
+	*out = &r->uses[r->n_uses++];
+	**out = (struct reply_use){
 		.id = BUF_INIT(TEXT_BYTES_MAX),
 		.name = BUF_INIT(TEXT_BYTES_MAX),
 		.arguments = BUF_INIT(TEXT_BYTES_MAX),
 		.index = index,
 	};
-	*out = use;
 	return 0;
+}
+
+void reply_stop(struct reply *r, const json_t *reason, const struct reply_reason *reasons,
+		size_t n_reasons)
+{
+	if (!json_is_string(reason))
+		return;
+	r->stopped = true;
+	for (size_t i = 0; i < n_reasons; i++)
+		if (str_eq(json_string_value(reason), reasons[i].name))
+			r->stop = reasons[i].stop;
 }
 
 int reply_broken(struct fh_error *err, const char *what)

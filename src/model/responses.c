@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 /*
- * replay:FILE.jsonl: what a language model has said, as MLGym's replay model takes it: in each line an object of one
- * member, a task's name and its list of replies. The agent's configuration tells what they do. Where they end,
- * the episode is submitted.
+ * replay:FILE.jsonl: recorded replies of a language model, in the format of MLGym's replay model.
+ * Each line is an object with one member: a task's name and its list of replies. The agent's parser
+ * reads them. After the last, the episode is submitted.
  */
 #define RESPONSE_BYTES_MAX (16 << 20)
 
@@ -25,12 +25,12 @@ struct responses {
 struct responses_reading {
 	struct responses *r;
 	const struct task *task;
-	const char *spec; /* of the task, as it was named */
+	const char *spec; /* the task, as the user named it */
 	size_t n_lines;
-	bool found; /* the task's line: the first of that name */
+	bool found; /* the task's first line was read */
 };
 
-static bool is_of_task(const struct responses_reading *reading, const char *name)
+static bool responses_is_of_task(const struct responses_reading *reading, const char *name)
 {
 	const struct task *task = reading->task;
 	auto_free char *whole = xasprintf("%s:%s", task->id, task->variant);
@@ -39,24 +39,25 @@ static bool is_of_task(const struct responses_reading *reading, const char *name
 			str_eq(name, task->name);
 }
 
-static int keep(struct responses *r, const char *path, const struct pyjson *list,
+static int responses_keep(struct responses *r, const char *path, const struct pyjson *list,
 		struct fh_error *err)
 {
-	int n = 0;
-
 	r->texts = arena_array(&r->arena, list->n, sizeof(*r->texts));
 	r->n = 0;
-	for (const struct pyjson *v = list->first; v && n == 0; v = v->next) {
-		const char *text = "";
+	for (const struct pyjson *v = list->first; v; v = v->next) {
+		const char *text;
+		int n = json_lines_text(path, v, "a reply", RESPONSE_BYTES_MAX, &text, err);
 
-		n = json_lines_text(path, v, "a reply", RESPONSE_BYTES_MAX, &text, err);
+		if (n < 0)
+			return n;
 		r->texts[r->n++] = arena_strdup(&r->arena, text);
 	}
-	return n;
+	return 0;
 }
 
-/* A line of another task counts only where it is the only one: MLGym goes by their order alone. */
-static int take_line(void *data, const char *path, const struct pyjson *v, struct fh_error *err)
+/* Takes the task's line, or the only line: MLGym goes by order, and ignores the names. */
+static int responses_take_line(
+		void *data, const char *path, const struct pyjson *v, struct fh_error *err)
 {
 	struct responses_reading *reading = data;
 	const struct pyjson *list = v->first;
@@ -67,8 +68,9 @@ static int take_line(void *data, const char *path, const struct pyjson *v, struc
 	reading->n_lines++;
 	if (reading->found)
 		return 0;
-	reading->found = is_of_task(reading, list->key);
-	return reading->found || reading->n_lines == 1 ? keep(reading->r, path, list, err) : 0;
+	reading->found = responses_is_of_task(reading, list->key);
+	return reading->found || reading->n_lines == 1 ? responses_keep(reading->r, path, list, err)
+						       : 0;
 }
 
 static void responses_close(void *state)
@@ -79,9 +81,9 @@ static void responses_close(void *state)
 	free(r);
 }
 
-static int read_file(struct responses_reading *reading, const char *path, struct fh_error *err)
+static int responses_read(struct responses_reading *reading, const char *path, struct fh_error *err)
 {
-	int r = json_lines_read(path, take_line, reading, err);
+	int r = json_lines_read(path, responses_take_line, reading, err);
 
 	if (r < 0)
 		return r;
@@ -104,7 +106,7 @@ static int responses_open(const struct model_request *request, const char *argum
 		return r;
 	reading.task = task;
 	reading.r = xcalloc(1, sizeof(*reading.r));
-	r = read_file(&reading, argument, err);
+	r = responses_read(&reading, argument, err);
 	task_free(task);
 	if (r < 0)
 		responses_close(reading.r);
@@ -113,7 +115,7 @@ static int responses_open(const struct model_request *request, const char *argum
 	return r;
 }
 
-/* The word alone is no reply in any form but the action that it is. */
+/* Gives a bare "submit" as an action, because no parser would accept it. */
 static int responses_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)
 {

@@ -15,15 +15,14 @@ struct script_action {
 struct script {
 	struct arena arena;
 	struct script_action *first, **tail;
-	const struct script_action *at; /* the next one */
-	bool begun;
+	struct script_action **at; /* the link to the next action */
 };
 
 struct script *script_new(void)
 {
 	struct script *s = xcalloc(1, sizeof(*s));
 
-	s->tail = &s->first;
+	s->tail = s->at = &s->first;
 	return s;
 }
 
@@ -46,32 +45,31 @@ void script_add(struct script *s, const char *action)
 	s->tail = &a->next;
 }
 
-static int take_line(void *data, const char *path, const struct pyjson *v, struct fh_error *err)
+static int script_take_line(
+		void *data, const char *path, const struct pyjson *v, struct fh_error *err)
 {
 	const char *text;
 	int r = json_lines_text(path, v, "an action", FH_ACTION_BYTES_MAX, &text, err);
 
-	if (r == 0)
-		script_add(data, text);
-	return r;
+	if (r < 0)
+		return r;
+	script_add(data, text);
+	return 0;
 }
 
 int script_read(struct script *s, const char *path, struct fh_error *err)
 {
-	return json_lines_read(path, take_line, s, err);
+	return json_lines_read(path, script_take_line, s, err);
 }
 
 int script_next(void *script, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)
 {
 	struct script *s = script;
+	struct script_action *a = *s->at;
 
-	if (!s->begun) {
-		s->begun = true;
-		s->at = s->first;
-	}
-	*out = (struct model_turn){ .action = s->at ? s->at->text : "submit" };
-	if (s->at)
-		s->at = s->at->next;
+	*out = (struct model_turn){ .action = a ? a->text : "submit" };
+	if (a)
+		s->at = &a->next;
 	return 0;
 }

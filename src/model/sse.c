@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Written by hand, because libcurl has no parser of server-sent events. C libraries that have one
+ * bring an HTTP client of their own. */
 #include "model/sse.h"
 
 #include "base/str.h"
@@ -36,8 +38,8 @@ bool sse_is_too_long(const struct sse *s)
 	return s->waiting.truncated || s->event.truncated;
 }
 
-/* A byte order mark may come before all, and in pieces: false while that can't be told. */
-static bool skip_mark(struct sse *s)
+/* Skips a byte order mark at the start. False while only a part of it has arrived. */
+static bool sse_skip_mark(struct sse *s)
 {
 	static const char mark[] = "\xef\xbb\xbf";
 	size_t n = s->waiting.len < 3 ? s->waiting.len : 3;
@@ -53,19 +55,10 @@ static bool skip_mark(struct sse *s)
 	return true;
 }
 
-static const char *find_end(const char *text, size_t n)
+/* Gives a complete line without its end. */
+static bool sse_next_line(struct sse *s, const char **out, size_t *out_n)
 {
-	/* One way through: a search for each of the two would read all of many short lines for each. */
-	for (const char *end = text + n; text < end; text++)
-		if (*text == '\n' || *text == '\r')
-			return text;
-	return NULL;
-}
-
-/* A whole line, without its end. */
-static bool next_line(struct sse *s, const char **out, size_t *out_n)
-{
-	const char *line, *end;
+	const char *line, *at, *end;
 
 	if (!s->waiting.data)
 		return false;
@@ -75,21 +68,23 @@ static bool next_line(struct sse *s, const char **out, size_t *out_n)
 			s->given++;
 	}
 	line = s->waiting.data + s->given;
-	end = find_end(line + s->scanned, s->waiting.len - s->given - s->scanned);
-	if (!end) {
-		s->scanned = s->waiting.len - s->given;
+	end = s->waiting.data + s->waiting.len;
+	for (at = line + s->scanned; at < end && *at != '\n' && *at != '\r';)
+		at++;
+	if (at == end) {
+		s->scanned = (size_t)(end - line);
 		return false;
 	}
 	s->scanned = 0;
-	s->after_cr = *end == '\r';
+	s->after_cr = *at == '\r';
 	*out = line;
-	*out_n = (size_t)(end - line);
+	*out_n = (size_t)(at - line);
 	s->given += *out_n + 1;
 	return true;
 }
 
-/* "data: text" or "data"; anything else says nothing to us. */
-static void take_line(struct sse *s, const char *line, size_t n)
+/* Adds the text of a line "data: text" or "data" to the event. Ignores other lines. */
+static void sse_take_line(struct sse *s, const char *line, size_t n)
 {
 	if (n < 4 || memcmp(line, "data", 4) != 0 || (n > 4 && line[4] != ':'))
 		return;
@@ -114,11 +109,11 @@ bool sse_next(struct sse *s, const char **out, size_t *out_n)
 		buf_clear(&s->event);
 		s->any = s->fresh = false;
 	}
-	if (!skip_mark(s))
+	if (!sse_skip_mark(s))
 		return false;
-	while (next_line(s, &line, &n)) {
+	while (sse_next_line(s, &line, &n)) {
 		if (n) {
-			take_line(s, line, n);
+			sse_take_line(s, line, n);
 		} else if (s->any) {
 			s->fresh = true;
 			*out = buf_str(&s->event);

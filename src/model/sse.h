@@ -8,8 +8,9 @@
 #include <stddef.h>
 
 /*
- * Server-sent events, however their bytes arrive. Lines end with LF, CR or CRLF; lines of data are
- * joined by a newline; a blank line ends an event. Comments, ids, and retry times are nothing to us.
+ * A parser of server-sent events. Bytes may arrive in any pieces. Lines end with LF, CR or CRLF.
+ * Lines of data are joined by a newline. A blank line ends an event. Comments, ids and retry times
+ * are ignored.
  *
  *   sse_feed(&s, data, n);
  *   while (sse_next(&s, &text, &length)) ...
@@ -17,12 +18,12 @@
 #define SSE_EVENT_BYTES_MAX (16L * 1024 * 1024)
 
 struct sse {
-	struct buf waiting; /* bytes that came, and are no whole line yet */
-	size_t given;       /* of those, how many were used */
-	size_t scanned;     /* of those after them, in how many there is no end of a line */
-	struct buf event;   /* data of the event that is being put together */
-	bool any;           /* data, though it may be empty */
-	bool begun;         /* the first bytes have come: no byte order mark any more */
+	struct buf waiting; /* bytes that arrived */
+	size_t given;       /* how many of these were used */
+	size_t scanned;     /* how many of the unused ones hold no line end */
+	struct buf event;   /* data of the current event */
+	bool any;           /* the event has data, perhaps empty */
+	bool begun;         /* a byte order mark can't follow any more */
 	bool after_cr;      /* an LF that comes next belongs to the CR before it */
 	bool fresh;         /* `event` was given out: the next line begins a new one */
 };
@@ -31,13 +32,14 @@ void sse_init(struct sse *s);
 void sse_release(struct sse *s);
 void sse_feed(struct sse *s, const char *data, size_t n);
 
-/* What is left when the bytes are over counts as a line, and the event as whole. */
+/* At the end of input: completes the last line and its event. */
 void sse_end(struct sse *s);
 
-/* The data of the next whole event; valid until the next call. Events without data are skipped. */
+/* Gives the data of the next complete event; valid until the next call. Skips events without
+ * data. */
 bool sse_next(struct sse *s, const char **out, size_t *out_n);
 
-/* A line or an event was longer than the cap: what is given out is not the whole of it. */
+/* True if a line or an event exceeded the cap, so that data was lost. */
 bool sse_is_too_long(const struct sse *s);
 
 #endif

@@ -16,7 +16,7 @@
 
 /* --- unfinished ------------------------------------------------------------------------------ */
 
-/* The exit status of `bash -n` with this text as its input; -1 if it could not be run. */
+/* Exit status of `bash -n` with the input `text`; -1 if it could not run. */
 static int typed_parse(int text, int complaint)
 {
 	static const char *const argv[] = { "bash", "--norc", "-n", NULL };
@@ -71,11 +71,11 @@ bool typed_is_unfinished(const char *text)
 
 /* --- the whole screen ------------------------------------------------------------------------ */
 
-static const char *const full_screen[] = { "btop", "emacs", "htop", "less", "man", "mc", "more",
+static const char *const typed_programs[] = { "btop", "emacs", "htop", "less", "man", "mc", "more",
 	"most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view", "vim",
 	"watch" };
 
-/* Words before the program's name: variables, and commands that run others. */
+/* True for words before the program's name: assignments, and commands that run another. */
 static bool typed_is_prefix(const char *word)
 {
 	static const char *const others[] = { "command", "env", "exec", "sudo", "time", "then",
@@ -89,7 +89,7 @@ static bool typed_is_prefix(const char *word)
 	return false;
 }
 
-/* `top -b`, `emacs --batch`, `vim -es` and `less --help` print, and end. */
+/* True for uses that only print, such as `top -b`, `emacs --batch` or `vim -es`. */
 static bool typed_prints(const char *rest)
 {
 	static const char *const options[] = { " -b", " --batch", " -e", " -Es", " --help",
@@ -101,39 +101,32 @@ static bool typed_prints(const char *rest)
 	return false;
 }
 
-static bool typed_takes_screen(const char *word, const char *rest)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(full_screen); i++)
-		if (str_eq(path_basename(word), full_screen[i]))
-			return !typed_prints(rest);
-	return false;
-}
-
-/* Of one command, without what follows a `;` or `&`. What a pipe feeds to `less` is printed. */
+/* Looks at the first program of a pipeline only: `less` prints the input that a pipe gives it. */
 static const char *typed_in_command(struct arena *a, const char *command, size_t n)
 {
-	const char *at = arena_strndup(a, command, n);
+	const char *at = arena_strndup(a, command, n), *word;
+	size_t length;
 
-	for (;;) {
-		const char *word;
-		size_t length;
-
+	do {
 		at += strspn(at, " \t({!");
 		length = strcspn(at, " \t|<>)}");
 		if (!length)
 			return NULL;
 		word = arena_strndup(a, at, length);
 		at += length;
-		if (!typed_is_prefix(word))
-			return typed_takes_screen(word, at) ? path_basename(word) : NULL;
-	}
+	} while (typed_is_prefix(word));
+	word = path_basename(word);
+	for (size_t i = 0; i < ARRAY_SIZE(typed_programs); i++)
+		if (str_eq(word, typed_programs[i]))
+			return typed_prints(at) ? NULL : word;
+	return NULL;
 }
 
 const char *typed_full_screen(struct arena *a, const char *text)
 {
 	size_t first = strcspn(text, "\n");
 
-	/* Further lines may be the text of a here-document. */
+	/* Later lines may be the text of a here-document. */
 	for (size_t at = 0; at < first;) {
 		size_t n = strcspn(text + at, ";&\n");
 		const char *found = typed_in_command(a, text + at, n);

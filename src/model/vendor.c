@@ -32,7 +32,7 @@ static const struct vendor vendors[] = {
 #define OPENAI (&vendors[0])
 #define ANTHROPIC (&vendors[1])
 
-static const struct vendor *named(const char *name, size_t n)
+static const struct vendor *vendor_named(const char *name, size_t n)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++)
 		if (strncmp(vendors[i].name, name, n) == 0 && !vendors[i].name[n])
@@ -40,7 +40,7 @@ static const struct vendor *named(const char *name, size_t n)
 	return NULL;
 }
 
-static bool is_litellm(const char *spec, size_t n)
+static bool vendor_is_litellm(const char *spec, size_t n)
 {
 	return n == strlen("litellm") && str_starts(spec, "litellm");
 }
@@ -49,7 +49,7 @@ bool vendor_is_spec(const char *spec)
 {
 	size_t n = strcspn(spec, ":");
 
-	return spec[n] && (is_litellm(spec, n) || named(spec, n));
+	return spec[n] && (vendor_is_litellm(spec, n) || vendor_named(spec, n));
 }
 
 bool vendor_has_variable(const char *name)
@@ -60,11 +60,11 @@ bool vendor_has_variable(const char *name)
 	return false;
 }
 
-/* "claude-...", "gemini/NAME", or anything that OpenAI, or a server like it, calls so. */
-static const struct vendor *by_name(const char *name, const char **out_model)
+/* Finds the provider of a name after "litellm:": "gemini/NAME", "claude-...", else OpenAI's. */
+static const struct vendor *vendor_by_name(const char *name, const char **out_model)
 {
 	size_t n = strcspn(name, "/");
-	const struct vendor *vendor = name[n] ? named(name, n) : NULL;
+	const struct vendor *vendor = name[n] ? vendor_named(name, n) : NULL;
 
 	*out_model = vendor ? name + n + 1 : name;
 	if (!vendor)
@@ -79,7 +79,7 @@ int vendor_check_provider(const char *spec, struct fh_error *err)
 	size_t n_provider = strcspn(name, "/");
 	auto_buf struct buf known = BUF_INIT(512);
 
-	if (!is_litellm(spec, n) || !name[n_provider] || named(name, n_provider))
+	if (!vendor_is_litellm(spec, n) || !name[n_provider] || vendor_named(name, n_provider))
 		return 0;
 	for (size_t i = 0; i < ARRAY_SIZE(vendors); i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", vendors[i].name);
@@ -102,7 +102,7 @@ int vendor_find(const char *spec, const struct vendor **out, const char **out_mo
 				"anthropic:NAME, litellm:NAME or litellm:PROVIDER/NAME",
 				spec);
 	model = spec + n + 1;
-	vendor = is_litellm(spec, n) ? by_name(model, &model) : named(spec, n);
+	vendor = vendor_is_litellm(spec, n) ? vendor_by_name(model, &model) : vendor_named(spec, n);
 	if (!*model)
 		return error_say(err, EINVAL, "'%s' lacks the model's name", spec);
 	*out = vendor;

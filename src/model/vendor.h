@@ -4,25 +4,25 @@
 
 #include "model/dialect.h"
 
-/* Who serves language models: where, how they are spoken to, and where people keep the key. */
+/* A provider of language models. */
 struct vendor {
-	const char *name; /* before the ":" of a spec, and before the "/" of "litellm:" */
+	const char *name; /* stands before the ":" of a spec, or before the "/" after "litellm:" */
 	const struct dialect *dialect;
-	const char *url;          /* NULL: there is none that is everyone's */
-	const char *url_variable; /* another one; NULL: none */
+	const char *url;          /* NULL: each user has an own one */
+	const char *url_variable; /* replaces `url`; NULL: none */
 	const char *key_variable; /* NULL: needs no key */
 };
 
-/* True when the part of a spec before its ":" names one, or is "litellm". */
+/* True if a provider's name or "litellm" stands before the ":" of the spec. */
 bool vendor_is_spec(const char *spec);
 
-/* True for a variable in which people keep an address or a key of one of them. */
+/* True for a variable that holds a provider's URL or key. */
 bool vendor_has_variable(const char *name);
 
-/* -EINVAL for "litellm:PROVIDER/NAME" of a provider that is not known: its server needs an address. */
+/* -EINVAL for "litellm:PROVIDER/NAME" with an unknown provider, whose URL is unknown too. */
 int vendor_check_provider(const char *spec, struct fh_error *err);
 
-/* Who is meant, and what the model is called there (within spec). -EINVAL. */
+/* Finds the provider, and the model's name, which lies within the spec. -EINVAL. */
 int vendor_find(const char *spec, const struct vendor **out, const char **out_model,
 		struct fh_error *err);
 

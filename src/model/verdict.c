@@ -13,8 +13,8 @@
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-/* How servers say that a conversation is too long, in their error codes and in their sentences. */
-static const char *const too_long[] = {
+/* Parts of error codes and of messages by which servers report a conversation that is too long. */
+static const char *const verdict_too_long[] = {
 	"context_length_exceeded",
 	"exceed_context_size",
 	"model_context_window_exceeded",
@@ -32,8 +32,8 @@ static const char *const too_long[] = {
 	"request_too_large",
 };
 
-/* What an error is called within an answer, and the status that it would have had by itself. A quota
- * that is used up comes as 429, but no pause gives it back. */
+/* Names of errors, and the HTTP status that they stand for. A used-up quota comes with status 429,
+ * but waiting doesn't help. */
 static const struct {
 	const char *name;
 	int status;
@@ -46,27 +46,27 @@ static const struct {
 	{ "not_found_error", 404 },
 };
 
-static bool has(const char *text, const char *const *needles, size_t n)
+static bool verdict_is_too_long(const char *text)
 {
-	for (size_t i = 0; text && i < n; i++)
-		if (strcasestr(text, needles[i]))
+	for (size_t i = 0; text && i < ARRAY_SIZE(verdict_too_long); i++)
+		if (strcasestr(text, verdict_too_long[i]))
 			return true;
 	return false;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *verdict_text(const json_t *object, const char *key)
 {
 	return json_string_value(json_object_get(object, key));
 }
 
-/* The status that an error's own words stand for; 0: they say nothing about it. */
-static int status_of(const json_t *error)
+/* The HTTP status that an error's type or code stands for; 0 if neither is known. */
+static int verdict_status_of(const json_t *error)
 {
 	const json_t *code = json_object_get(error, "code");
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (str_eq(text_of(error, "type"), names[i].name) ||
-				str_eq(text_of(error, "code"), names[i].name))
+		if (str_eq(verdict_text(error, "type"), names[i].name) ||
+				str_eq(verdict_text(error, "code"), names[i].name))
 			return names[i].status;
 	if (json_is_integer(code) && json_integer_value(code) >= 400 &&
 			json_integer_value(code) < 600)
@@ -74,19 +74,20 @@ static int status_of(const json_t *error)
 	return 0;
 }
 
-static enum verdict of_status(int status)
+static enum verdict verdict_of_status(int status)
 {
 	static const int again[] = { 408, 409, 425, 429 };
 
 	for (size_t i = 0; i < ARRAY_SIZE(again); i++)
 		if (status == again[i])
 			return VERDICT_AGAIN;
-	/* Whatever went wrong within an answer that began well may go right the next time. */
+	/* An error inside of a successful answer may pass. */
 	return status >= 500 || (status >= 200 && status < 300) ? VERDICT_AGAIN : VERDICT_OVER;
 }
 
-/* On one line, printable, cut: after the secret went, of which no part may show. */
-static void add_sentence(struct buf *out, const char *text, size_t n, const char *secret)
+/* Appends a server's text, cut and on one line. Removes the secret first, so that the cut can't
+ * leave a part. */
+static void verdict_add_sentence(struct buf *out, const char *text, size_t n, const char *secret)
 {
 	auto_buf struct buf said = BUF_INIT(n + 1), line = BUF_INIT(4UL * VERDICT_SENTENCE_MAX);
 	size_t kept;
@@ -103,41 +104,25 @@ static void add_sentence(struct buf *out, const char *text, size_t n, const char
 		buf_add_str(out, " ...");
 }
 
-static bool can_be_too_long(int status)
-{
-	return status == 400 || status == 413 || status == 422 || status == 200;
-}
-
 enum verdict verdict_of_error(
 		int status, const json_t *error, const char *secret, struct buf *out_sentence)
 {
 	const char *message = json_is_string(error) ? json_string_value(error)
-						    : text_of(error, "message");
-	int meant = status_of(error);
+						    : verdict_text(error, "message");
+	bool may_be_too_long = status == 400 || status == 413 || status == 422 || status == 200;
+	int meant = verdict_status_of(error);
 
 	if (!message)
 		message = "an error that says nothing";
-	add_sentence(out_sentence, message, strlen(message), secret);
-	if (can_be_too_long(status) &&
-			(has(message, too_long, ARRAY_SIZE(too_long)) ||
-					has(text_of(error, "code"), too_long,
-							ARRAY_SIZE(too_long)) ||
-					has(text_of(error, "type"), too_long,
-							ARRAY_SIZE(too_long))))
+	verdict_add_sentence(out_sentence, message, strlen(message), secret);
+	if (may_be_too_long &&
+			(verdict_is_too_long(message) ||
+					verdict_is_too_long(verdict_text(error, "code")) ||
+					verdict_is_too_long(verdict_text(error, "type"))))
 		return VERDICT_TOO_LONG;
 	if (meant && (status == 200 || meant == 402))
 		status = meant;
-	return of_status(status);
-}
-
-/* What its page says is for people with a browser. */
-static enum verdict of_redirect(
-		const struct verdict_answer *a, const char *secret, struct buf *out_sentence)
-{
-	buf_add_str(out_sentence, "the model is elsewhere, and redirects are not followed: if ");
-	add_sentence(out_sentence, a->location, strlen(a->location), secret);
-	buf_add_str(out_sentence, " is meant, give it by --url");
-	return VERDICT_OVER;
+	return verdict_of_status(status);
 }
 
 enum verdict verdict_of_answer(
@@ -149,16 +134,21 @@ enum verdict verdict_of_answer(
 	int status = a->status;
 
 	buf_printf(out_sentence, "HTTP %d: ", status);
-	if (a->location)
-		return of_redirect(a, secret, out_sentence);
+	if (a->location) {
+		buf_add_str(out_sentence,
+				"the model is elsewhere, and redirects are not followed: if ");
+		verdict_add_sentence(out_sentence, a->location, strlen(a->location), secret);
+		buf_add_str(out_sentence, " is meant, give it by --url");
+		return VERDICT_OVER;
+	}
 	if (json_parse("body", a->body, a->n_body, &root, &why) < 0 || !json_is_object(root)) {
 		if (a->n_body)
-			add_sentence(out_sentence, a->body, a->n_body, secret);
+			verdict_add_sentence(out_sentence, a->body, a->n_body, secret);
 		else
 			buf_add_str(out_sentence, "without a word");
-		return of_status(status);
+		return verdict_of_status(status);
 	}
-	/* Some put it into "error", some give it bare, and some call its text "detail". */
+	/* Servers give the error in "error", as the whole object, or as a text in "detail". */
 	error = json_object_get(root, "error");
 	if (!error && json_is_string(json_object_get(root, "detail")))
 		error = json_object_get(root, "detail");
@@ -167,8 +157,8 @@ enum verdict verdict_of_answer(
 
 /* --- pauses ----------------------------------------------------------------------------------- */
 
-/* splitmix64: from 0 up to, not including, 1. */
-static double next_random(uint64_t *state)
+/* splitmix64, as a number from 0 up to but not including 1. */
+static double verdict_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
 
@@ -177,12 +167,12 @@ static double next_random(uint64_t *state)
 	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* The whole of a pause is drawn, so that many who failed together don't come back together. What a
- * server asks for is kept, and a tenth of it drawn on top. */
+/* The pause is random, so that calls that failed together don't return together. A server's wish is
+ * the minimum. */
 int64_t verdict_pause_ms(int tries, int64_t asked_ms, uint64_t *random)
 {
 	int64_t most = PAUSE_FIRST_MS;
-	double drawn = next_random(random);
+	double drawn = verdict_random(random);
 
 	if (asked_ms >= 0) {
 		if (asked_ms > PAUSE_ASKED_MOST_MS)

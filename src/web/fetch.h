@@ -18,8 +18,8 @@
  */
 struct fetch;
 
-#define FETCHES_MAX 16       /* of the process */
-#define FETCHES_OF_ONE_MAX 4 /* of one `who` */
+#define FETCHES_MAX 16       /* in a process */
+#define FETCHES_OF_ONE_MAX 4 /* for one `who` */
 
 struct fetch_request {
 	uint64_t who;      /* for the limit: the episode */
@@ -27,7 +27,7 @@ struct fetch_request {
 	const char *url;
 	const char *key_header, *key; /* NULL: none. Not sent to where the URL redirects */
 	size_t bytes_max;
-	int64_t timeout_ms; /* of each try */
+	int64_t timeout_ms; /* for each try */
 };
 
 /* Whether the process may start another fetch now. */

@@ -171,34 +171,29 @@ int http_open(struct http **out, struct fh_error *err)
 
 static void http_call_free(struct http_call *call)
 {
-	struct libcurl_quiet q;
+	auto_quiet struct libcurl_quiet q = libcurl_quiet_begin();
+	struct http_call **at = &call->http->unwatched;
 
-	for (struct http_call **at = &call->http->unwatched; *at; at = &(*at)->next) {
-		if (*at == call) {
-			*at = call->next;
-			break;
-		}
-	}
+	while (*at && *at != call)
+		at = &(*at)->next;
+	if (*at)
+		*at = call->next;
 	http_name_forget(&call->name);
-	libcurl_quiet_begin(&q);
 	if (call->easy)
 		libcurl.multi_remove_handle(call->http->multi, call->easy);
 	libcurl.easy_cleanup(call->easy);
-	libcurl_quiet_end(&q);
 	free(call);
 }
 
 void http_close(struct http *h)
 {
-	struct libcurl_quiet q;
+	auto_quiet struct libcurl_quiet q = libcurl_quiet_begin();
 
 	if (!h)
 		return;
 	while (http_is_asking(h))
 		http_call_free(TAILQ_FIRST(&h->names.left)->call);
-	libcurl_quiet_begin(&q);
 	libcurl.multi_cleanup(h->multi);
-	libcurl_quiet_end(&q);
 	close_fd(&h->epoll_fd);
 	close_fd(&h->timer_fd);
 	free(h);
@@ -255,8 +250,8 @@ static void http_set_options(struct http_call *call, int64_t connect_ms)
 	libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers->list);
 	libcurl.easy_setopt(easy, CURLOPT_USERAGENT, "fumehood/" FUMEHOOD_VERSION);
-	/* Ask for no compression, which delays streams. libcurl still decodes a compressed answer.
-	 */
+	/* Ask for no compression, which delays streams. libcurl still decodes a compressed
+	 * answer. */
 	libcurl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity");
 	if (request->body) {
 		libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
@@ -417,6 +412,7 @@ static int http_to_curl(uint32_t events)
 
 static void http_run_events(struct http *h)
 {
+	auto_quiet struct libcurl_quiet q = libcurl_quiet_begin();
 	struct epoll_event events[EVENTS_MAX];
 	int n = epoll_wait(h->epoll_fd, events, EVENTS_MAX, 0);
 	uint64_t count;
@@ -439,15 +435,12 @@ static void http_run_events(struct http *h)
 
 void http_advance(struct http *h)
 {
-	struct libcurl_quiet q;
 	struct http_call *call;
 	CURLMsg *message;
 	int left;
 
 	http_end_asking(h);
-	libcurl_quiet_begin(&q);
 	http_run_events(h);
-	libcurl_quiet_end(&q);
 	while ((message = libcurl.multi_info_read(h->multi, &left))) {
 		if (message->msg != CURLMSG_DONE)
 			continue;

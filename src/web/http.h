@@ -9,13 +9,13 @@
 #include <stdint.h>
 
 /*
- * Concurrent HTTP requests that never block. One descriptor covers all sockets and timers; the cost
- * of an event does not depend on the number of requests. Proxies come from the usual variables,
- * certificates from SSL_CERT_FILE. Redirects are not followed: the key would be sent along, and the
- * new place may not be allowed.
+ * Concurrent HTTP requests that never block. A single descriptor covers all sockets and timers. The
+ * cost of an event does not depend on the number of requests. Proxies come from the usual
+ * variables, certificates from SSL_CERT_FILE. Redirects are not followed: the key would be sent
+ * along, and the new place may not be allowed.
  *
- * If this is the process's first use of libcurl, libcurl wipes all memory that it frees, so that
- * keys and conversations don't stay behind.
+ * libcurl wipes all memory that it frees, so that keys and conversations don't stay behind. It
+ * can't if something else in the process used libcurl first.
  */
 struct http;
 struct http_call;
@@ -71,7 +71,7 @@ enum http_error {
 struct http_end {
 	enum http_error error;
 	const char *sentence;   /* the reason of the failure; "" when answered */
-	int status;             /* of the answer; 0 if none came */
+	int status;             /* HTTP status; 0 if no answer came */
 	int64_t retry_after_ms; /* pause that the server asks for; negative: none */
 	const char *location;   /* absolute URL of a redirect; NULL: none */
 };

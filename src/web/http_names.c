@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <limits.h>
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -79,7 +80,7 @@ static bool http_name_is_public6(const uint8_t *a)
 
 static bool http_name_is_public(const struct sockaddr *address)
 {
-	const void *a = address;
+	const uint8_t *a = (const void *)address;
 
 	switch (address->sa_family) {
 	case AF_INET:

@@ -9,10 +9,9 @@
 
 /*
  * Names and addresses of HTTP calls. libcurl looks a name up with getaddrinfo() in a thread. The
- * thread can't be stopped, and runs for as long as resolv.conf says. If a call is cancelled or
- * times out before the thread ends, the call is left behind: it reports to nobody and has no
- * timeout. When the thread ends, the call is refused a socket and ends. So the number of calls that
- * were left is the number of threads that still run for nobody.
+ * thread can't be stopped, and runs for as long as resolv.conf says. A call that is cancelled or
+ * times out before that is left behind. It has no timeout and no owner. When the thread ends, the
+ * call is refused a socket and ends. So calls that were left count threads.
  */
 TAILQ_HEAD(http_name_list, http_name);
 
@@ -26,7 +25,7 @@ struct http_name {
 	struct http_names *names;
 	struct http_call *call;
 	CURL *easy;
-	int64_t deadline_ns; /* of the lookup */
+	int64_t deadline_ns; /* for the lookup */
 	bool needs_public;   /* refuse private, loopback and link-local addresses */
 	bool is_private;     /* such an address was refused */
 	bool is_asking, is_left;

@@ -36,17 +36,7 @@ static void *libcurl_wiping_realloc(void *p, size_t n)
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static int libcurl_find(void *library, const char *name, void *out_function, struct fh_error *err)
-{
-	void *found = dlsym(library, name);
-
-	if (!found)
-		return error_say(err, ENOENT, "%s has no %s()", LIBRARY, name);
-	*(void **)out_function = found;
-	return 0;
-}
-
-static int libcurl_load_library(struct fh_error *err)
+static int libcurl_load_functions(struct fh_error *err)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
 
@@ -55,8 +45,9 @@ static int libcurl_load_library(struct fh_error *err)
 				"%s can't be loaded, which language models and the web need: %s",
 				LIBRARY, dlerror());
 #define LIBCURL_FIND(name)                                                                         \
-	if (libcurl_find(library, "curl_" #name, &libcurl.name, err) < 0)                          \
-		return -ENOENT;
+	*(void **)&libcurl.name = dlsym(library, "curl_" #name);                                   \
+	if (!libcurl.name)                                                                         \
+		return error_say(err, ENOENT, "%s has no curl_%s()", LIBRARY, #name);
 	LIBCURL_FUNCTIONS(LIBCURL_FIND)
 #undef LIBCURL_FIND
 	return 0;
@@ -68,7 +59,7 @@ static void libcurl_load_once(void)
 {
 	CURLcode result;
 
-	if (libcurl_load_library(&libcurl_load_error) < 0)
+	if (libcurl_load_functions(&libcurl_load_error) < 0)
 		return;
 	result = libcurl.global_init_mem(CURL_GLOBAL_DEFAULT, malloc, libcurl_wiping_free,
 			libcurl_wiping_realloc, strdup, calloc);
@@ -88,15 +79,17 @@ int libcurl_load(struct fh_error *err)
 
 /* --- signals ---------------------------------------------------------------------------------- */
 
-void libcurl_quiet_begin(struct libcurl_quiet *q)
+struct libcurl_quiet libcurl_quiet_begin(void)
 {
+	struct libcurl_quiet q;
 	sigset_t pipe, pending;
 
 	sigemptyset(&pipe);
 	sigaddset(&pipe, SIGPIPE);
 	sigpending(&pending);
-	q->was_pending = sigismember(&pending, SIGPIPE) == 1;
-	pthread_sigmask(SIG_BLOCK, &pipe, &q->before);
+	q.was_pending = sigismember(&pending, SIGPIPE) == 1;
+	pthread_sigmask(SIG_BLOCK, &pipe, &q.before);
+	return q;
 }
 
 void libcurl_quiet_end(struct libcurl_quiet *q)

@@ -12,9 +12,8 @@
 #include <stdbool.h>
 
 /*
- * libcurl, loaded at its first use: with its dependencies it takes three times as long to load as
- * this program takes to start. libcurl_load() fills the struct `libcurl` with the functions that
- * are used.
+ * libcurl, loaded at its first use: loading it takes three times as long as starting this program.
+ * libcurl_load() fills the struct `libcurl` with the functions that are used.
  */
 #define LIBCURL_FUNCTIONS(X)                                                                       \
 	X(easy_cleanup)                                                                            \
@@ -54,13 +53,16 @@ int libcurl_load(struct fh_error *err);
 /* Overwrites the memory, then frees it. libcurl frees in the same way. */
 void libcurl_wiping_free(void *p);
 
-/* Between begin and end, writing to a closed connection raises no SIGPIPE in this thread. */
+/* Until the variable's scope ends, a write to a closed connection raises no SIGPIPE in this thread:
+ *   auto_quiet struct libcurl_quiet q = libcurl_quiet_begin(); */
 struct libcurl_quiet {
 	sigset_t before;
 	bool was_pending;
 };
 
-void libcurl_quiet_begin(struct libcurl_quiet *q);
+struct libcurl_quiet libcurl_quiet_begin(void);
 void libcurl_quiet_end(struct libcurl_quiet *q);
+
+#define auto_quiet __attribute__((cleanup(libcurl_quiet_end)))
 
 #endif

@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 /*
- * Semantic Scholar's bulk search for papers, https://api.semanticscholar.org/api-docs/graph:
- * GET /graph/v1/paper/search/bulk?query=&fields=&limit=&openAccessPdf, which finds papers with a
- * PDF. The answer is
- * {"total", "token", "data": [{"paperId", "title", "abstract", "openAccessPdf": {"url"}}]}.
+ * Semantic Scholar's bulk search for papers, https://api.semanticscholar.org/api-docs/graph: GET
+ * /graph/v1/paper/search/bulk?query=&fields=&limit=&openAccessPdf, which finds papers with a PDF.
+ * The answer is {"total", "token", "data": [{"paperId", "title", "abstract", "openAccessPdf":
+ * {"url"}}]}.
  *
  * SEMANTIC_SCHOLAR_API_URL names another server with the same interface, SEMANTIC_SCHOLAR_API_KEY a
  * key. Without a key, few requests are answered.
