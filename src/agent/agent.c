@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/setup.h"
+#include "env/env.h"
 
 #include <errno.h>
 #include <stdlib.h>

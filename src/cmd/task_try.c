@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/imports.h"
+#include "env/open.h"
 #include "grade/score.h"
 
 #include <fumehood/env.h>
@@ -270,7 +270,7 @@ void task_try_imports(const struct task_trial *trial, struct task_check *check)
 	options = task_try_options_of(task, trial->python);
 	r = task->mlgym ? task_try_open_gym(trial->places, &gym, &err) : 0;
 	if (r == 0 && gym)
-		r = env_look_at_imports(gym, &options, &warning, &err);
+		r = env_check_imports(gym, &options, &warning, &err);
 	if (r < 0)
 		/* A module that only this machine's Python lacks is no fault of the task. */
 		task_check_remark(check, trial->python != NULL, "%s", err.message);

@@ -6,7 +6,6 @@
 #include "base/hide.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/env.h"
 #include "web/fetch.h"
 #include "web/papers.h"
 
@@ -18,48 +17,48 @@
 
 #define ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX                                                                          \
-	(128 << 20) /* of answers: the porter writes them, whose memory is not the episode's */
+	(128 << 20) /* of answers: the porter's memory, not the episode's, holds them */
 #define PAUSE_MS 50 /* between two calls: an agent's loop must not keep the owner busy */
 #define TIMEOUT_MS 60000
-#define ROOM_MS 60000  /* before a call that waits for others' is refused */
-#define FAILURES_MAX 3 /* it may be the machine's fault, which passes, or the agent's */
+#define ROOM_MS 60000  /* then a call is refused that waits for others to end */
+#define FAILURES_MAX 3 /* a failure may be the machine's, which passes, or the agent's */
 
 /* --- services --------------------------------------------------------------------------------- */
 
 struct call_service {
 	const char *name;
-	int (*begin)(struct fh_env *env, const char *text, struct fh_error *err);
-	/* NULL: what came is the answer. */
-	int (*answer)(const struct call *call, const struct buf *body, struct buf *out,
+	int (*begin)(struct calls *c, const char *text, struct fh_error *err);
+	/* Makes the answer from the document; NULL: the document is the answer. */
+	int (*answer)(const struct calls *c, const struct buf *body, struct buf *out,
 			struct fh_error *err);
 };
 
-static int begin_fetch(struct fh_env *env, const char *url, const char *key, struct fh_error *err)
+static int calls_fetch(struct calls *c, const char *url, const char *key, struct fh_error *err)
 {
-	if (!env->web_hosts)
+	if (!c->web_hosts)
 		return error_say(err, EACCES, "this episode has no access to the web");
-	if (env->call.n_bytes > EPISODE_BYTES_MAX - ANSWER_BYTES_MAX)
+	if (c->n_bytes > EPISODE_BYTES_MAX - ANSWER_BYTES_MAX)
 		return error_say(err, EDQUOT, "this episode has read as much of the web as it may");
 	return fetch_begin(
 			&(struct fetch_request){
-					.who = env->call.who,
-					.hosts = env->web_hosts,
+					.who = c->who,
+					.hosts = c->web_hosts,
 					.url = url,
 					.key_header = "x-api-key",
 					.key = key,
 					.bytes_max = ANSWER_BYTES_MAX,
 					.timeout_ms = TIMEOUT_MS,
 			},
-			&env->call.fetch, err);
+			&c->fetch, err);
 }
 
-static int begin_document(struct fh_env *env, const char *text, struct fh_error *err)
+static int calls_begin_document(struct calls *c, const char *text, struct fh_error *err)
 {
-	return begin_fetch(env, text, NULL, err);
+	return calls_fetch(c, text, NULL, err);
 }
 
 /* "N TERM" */
-static int begin_papers(struct fh_env *env, const char *text, struct fh_error *err)
+static int calls_begin_papers(struct calls *c, const char *text, struct fh_error *err)
 {
 	auto_buf struct buf url = BUF_INIT(4 * CALL_BYTES_MAX);
 	char *rest;
@@ -68,259 +67,240 @@ static int begin_papers(struct fh_env *env, const char *text, struct fh_error *e
 	if (*rest != ' ' || !rest[1] || most < 1 || most > PAPERS_MOST)
 		return error_say(err, EINVAL, "a search needs a term, and asks for 1 to %d papers",
 				PAPERS_MOST);
-	env->call.most = most;
+	c->most = most;
 	papers_add_url(&url, rest + 1, most);
-	return begin_fetch(env, buf_str(&url), papers_key(), err);
+	return calls_fetch(c, buf_str(&url), papers_key(), err);
 }
 
-static int answer_papers(const struct call *call, const struct buf *body, struct buf *out,
+static int calls_answer_papers(const struct calls *c, const struct buf *body, struct buf *out,
 		struct fh_error *err)
 {
-	return papers_add_lines(out, buf_str(body), body->len, call->most, err);
+	return papers_add_lines(out, buf_str(body), body->len, c->most, err);
 }
 
 static const struct call_service services[] = {
-	{ "document", begin_document, NULL },
-	{ "papers", begin_papers, answer_papers },
+	{ "document", calls_begin_document, NULL },
+	{ "papers", calls_begin_papers, calls_answer_papers },
 };
 
-static const struct call_service *find_service(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
-		if (str_eq(services[i].name, name))
-			return &services[i];
-	return NULL;
-}
-
 /* --- files ------------------------------------------------------------------------------------ */
-
-static bool is_id(const char *text)
-{
-	size_t n = strlen(text);
-
-	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)text[i]))
-			return false;
-	return n > 0 && n <= CALL_ID_MAX;
-}
 
 bool call_split(char *call, char **out_id, char **out_text)
 {
 	char *line = strchr(call, '\n');
 	char *space = strchr(call, ' ');
+	size_t n = 0;
 
 	if (!line || !space || space > line)
 		return false;
 	*line = *space = '\0';
 	*out_id = space + 1;
 	*out_text = line + 1;
-	return is_id(*out_id);
+	while (isalnum((unsigned char)(*out_id)[n]))
+		n++;
+	return n > 0 && n <= CALL_ID_MAX && !(*out_id)[n];
 }
 
-static bool failed(struct call *call)
+/* True: give up. */
+static bool calls_failed(struct calls *c)
 {
-	call->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
-	return ++call->failures >= FAILURES_MAX;
+	c->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
+	return ++c->failures >= FAILURES_MAX;
 }
 
-/* If it can't be put, the tool hears nothing, and gives up in time. */
-static void put_failed(struct call *call)
+/* Without an answer the tool gives up after its own timeout. */
+static void calls_put_failed(struct calls *c)
 {
-	if (failed(call))
-		buf_release(&call->unsaid);
+	if (calls_failed(c))
+		buf_release(&c->unsaid);
 }
 
-static void put_unsaid(struct fh_env *env)
+static void calls_put(struct calls *c, struct sandbox *sb)
 {
-	struct call *call = &env->call;
-	struct buf *text = &call->unsaid;
-
-	if (sandbox_put_text_begin(env->sb, GUEST_HOME, GUEST_ANSWER, buf_str(text), text->len,
-			    0600, &call->putting, NULL) < 0)
-		put_failed(call);
+	if (sandbox_put_text_begin(sb, GUEST_HOME, GUEST_ANSWER, buf_str(&c->unsaid), c->unsaid.len,
+			    0600, &c->putting, NULL) < 0)
+		calls_put_failed(c);
 }
 
-static void put_over(struct fh_env *env)
+static void calls_put_over(struct calls *c, struct sandbox *sb)
 {
 	struct sandbox_answer answer = { .fd = -1 };
 
-	env->call.putting = 0;
-	if (sandbox_take(env->sb, &answer, NULL) < 0)
-		put_failed(&env->call);
+	c->putting = 0;
+	if (sandbox_take(sb, &answer, NULL) < 0)
+		calls_put_failed(c);
 	else
-		buf_release(&env->call.unsaid);
+		buf_release(&c->unsaid);
 }
 
-static void set_unsaid(struct call *call, const char *word, const struct buf *said)
+static void calls_set_unsaid(struct calls *c, const char *word, const struct buf *said)
 {
-	struct buf *text = &call->unsaid;
+	struct buf *text = &c->unsaid;
 
 	buf_release(text);
 	buf_init(text, ANSWER_BYTES_MAX + FH_ERROR_MESSAGE_MAX);
-	buf_printf(text, "%s %s %zu\n", call->id, word, said->len);
+	buf_printf(text, "%s %s %zu\n", c->id, word, said->len);
 	buf_add(text, buf_str(said), said->len);
 }
 
-static void put_answer(
-		struct fh_env *env, int r, const struct buf *body, const struct fh_error *err)
+/* r: 0 with the answer's body, or negative with *err. */
+static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct buf *body,
+		const struct fh_error *err)
 {
 	auto_buf struct buf said = BUF_INIT(ANSWER_BYTES_MAX);
-	struct call *call = &env->call;
 
 	if (r < 0)
 		buf_add_str(&said, err->message);
 	else
 		buf_add(&said, buf_str(body), body->len);
 	hide_secret(&said, papers_key()); /* a server may repeat it */
-	set_unsaid(call, r < 0 ? "no" : "ok", &said);
-	if (said.truncated || call->unsaid.truncated) {
+	calls_set_unsaid(c, r < 0 ? "no" : "ok", &said);
+	if (said.truncated || c->unsaid.truncated) {
 		buf_clear(&said);
 		buf_add_str(&said, "there is no memory for the answer");
-		set_unsaid(call, "no", &said);
+		calls_set_unsaid(c, "no", &said);
 	}
-	call->n_bytes += (int64_t)call->unsaid.len;
-	call->failures = 0;
-	if (!call->reading) /* else in its turn */
-		put_unsaid(env);
+	c->n_bytes += (int64_t)c->unsaid.len;
+	c->failures = 0;
+	if (!c->reading) /* else when the porter has answered that */
+		calls_put(c, sb);
 }
 
 /* --- a call ----------------------------------------------------------------------------------- */
 
-static void end(struct fh_env *env)
+static void calls_end(struct calls *c)
 {
-	poller_unwatch_fd(&env->gym->poller, fetch_fd(env->call.fetch));
-	fetch_free(take_ptr(env->call.fetch));
-	env->call.service = NULL;
+	poller_unwatch(c->poller, fetch_fd(c->fetch));
+	fetch_free(take_ptr(c->fetch));
+	c->service = NULL;
 }
 
-/* Nobody waits for its answer; what has come of it counts. */
-static void abandon(struct fh_env *env)
+/* Bytes that have come count, though nobody waits for the answer any more. */
+static void calls_abandon(struct calls *c)
 {
-	env->call.n_bytes += (int64_t)fetch_received(env->call.fetch);
-	end(env);
+	c->n_bytes += (int64_t)fetch_received(c->fetch);
+	calls_end(c);
 }
 
-/* Looks at what a tool asks. */
-static void begin(struct fh_env *env)
+/* Has the porter read the file of the call. */
+static void calls_read(struct calls *c, struct sandbox *sb)
 {
-	struct call *call = &env->call;
-
-	call->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
-	if (!call->service && !fetch_has_room() && clock_now_ns() < call->room_ns)
+	c->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
+	if (!c->service && !fetch_has_room() && clock_now_ns() < c->room_ns)
 		return;
-	call->asked = false;
-	/* Before the call is read, so that the next one is told. */
-	if (sandbox_clear_requests(env->sb, NULL) < 0 ||
-			sandbox_get_begin(env->sb, GUEST_HOME, GUEST_CALL, CALL_BYTES_MAX,
-					&call->reading, NULL) < 0)
-		call->asked = !failed(call);
+	c->asked = false;
+	/* Cleared before the call is read, so that a call after it is noticed. */
+	if (sandbox_clear_requests(sb, NULL) < 0 ||
+			sandbox_get_begin(sb, GUEST_HOME, GUEST_CALL, CALL_BYTES_MAX, &c->reading,
+					NULL) < 0)
+		c->asked = !calls_failed(c);
 }
 
-/* A tool has one call at a time: who makes another one was ended while it waited for the one before. */
-static void serve(struct fh_env *env, char *text)
+/* A tool makes one call at a time: if another comes, the tool before was killed while it waited. */
+static void calls_serve(struct calls *c, struct sandbox *sb, char *text)
 {
-	const struct call_service *service;
+	const struct call_service *service = NULL;
 	struct fh_error err = FH_ERROR_INIT;
 	char *id, *about;
 	int r;
 
-	if (!call_split(text, &id, &about) || str_eq(id, env->call.id)) /* it was told twice */
+	if (!call_split(text, &id, &about) || str_eq(id, c->id)) /* it was announced twice */
 		return;
-	if (env->call.service)
-		abandon(env);
-	snprintf(env->call.id, sizeof(env->call.id), "%s", id);
-	service = find_service(text);
+	if (c->service)
+		calls_abandon(c);
+	snprintf(c->id, sizeof(c->id), "%s", id);
+	for (size_t i = 0; i < ARRAY_SIZE(services); i++)
+		if (str_eq(services[i].name, text))
+			service = &services[i];
 	if (service)
-		r = service->begin(env, about, &err);
+		r = service->begin(c, about, &err);
 	else
 		r = error_say(&err, ENOSYS, "there is no such service");
 	if (r < 0)
-		put_answer(env, r, NULL, &err);
+		calls_say(c, sb, r, NULL, &err);
 	else
-		env->call.service = service;
+		c->service = service;
 }
 
-static void read_over(struct fh_env *env)
+static void calls_read_over(struct calls *c, struct sandbox *sb)
 {
 	auto_buf struct buf text = BUF_INIT(CALL_BYTES_MAX);
 	struct sandbox_answer answer = { .fd = -1 };
 	int r;
 
-	env->call.reading = 0;
-	r = sandbox_take(env->sb, &answer, NULL);
-	if (r == 0)
+	c->reading = 0;
+	r = sandbox_take(sb, &answer, NULL);
+	if (r >= 0)
 		r = fd_read_all(answer.fd, &text);
 	close_fd(&answer.fd);
 	if (r < 0 || text.truncated)
-		env->call.asked = !failed(&env->call) || env->call.asked;
+		c->asked = !calls_failed(c) || c->asked;
 	else if (text.len)
-		serve(env, text.data);
+		calls_serve(c, sb, text.data);
 }
 
-static void answer(struct fh_env *env)
+static void calls_answer(struct calls *c, struct sandbox *sb)
 {
 	auto_buf struct buf out = BUF_INIT(ANSWER_BYTES_MAX);
 	const struct buf *body = NULL;
 	struct fh_error err = FH_ERROR_INIT;
-	int r = fetch_result(env->call.fetch, &body, &err);
+	int r = fetch_result(c->fetch, &body, &err);
 
-	if (r == 0 && env->call.service->answer) {
-		r = env->call.service->answer(&env->call, body, &out, &err);
+	if (r >= 0 && c->service->answer) {
+		r = c->service->answer(c, body, &out, &err);
 		body = &out;
 	}
-	put_answer(env, r, body, &err);
-	end(env);
+	calls_say(c, sb, r, body, &err);
+	calls_end(c);
 }
 
-void calls_begin(struct fh_env *env)
+void calls_begin(struct calls *c)
 {
 	static atomic_ullong n_episodes;
 
-	env->call.n_bytes = 0;
-	env->call.who = atomic_fetch_add(&n_episodes, 1) + 1;
+	c->n_bytes = 0;
+	c->who = atomic_fetch_add(&n_episodes, 1) + 1;
 }
 
-void calls_advance(struct fh_env *env, bool asked)
+void calls_advance(struct calls *c, struct sandbox *sb, bool asked)
 {
-	struct call *call = &env->call;
-
 	if (asked) {
-		if (!call->asked)
-			call->room_ns = clock_now_ns() + ROOM_MS * NS_PER_MS;
-		call->asked = true;
-		call->failures = 0;
+		if (!c->asked)
+			c->room_ns = clock_now_ns() + ROOM_MS * NS_PER_MS;
+		c->asked = true;
+		c->failures = 0;
 	}
-	if (call->service && fetch_advance(call->fetch))
-		answer(env);
-	if (call->reading && sandbox_answered(env->sb, call->reading))
-		read_over(env);
-	if (call->putting && sandbox_answered(env->sb, call->putting))
-		put_over(env);
-	if (call->reading || call->putting || clock_now_ns() < call->next_ns)
+	if (c->service && fetch_advance(c->fetch))
+		calls_answer(c, sb);
+	if (c->reading && sandbox_answered(sb, c->reading))
+		calls_read_over(c, sb);
+	if (c->putting && sandbox_answered(sb, c->putting))
+		calls_put_over(c, sb);
+	if (c->reading || c->putting || clock_now_ns() < c->next_ns)
 		return;
-	if (call->unsaid.len)
-		put_unsaid(env);
-	else if (call->asked)
-		begin(env);
+	if (c->unsaid.len)
+		calls_put(c, sb);
+	else if (c->asked)
+		calls_read(c, sb);
 }
 
-void calls_waits(const struct fh_env *env, struct waits *w)
+void calls_waits(const struct calls *c, struct waits *w)
 {
-	if (env->call.service)
-		fetch_waits(env->call.fetch, w);
-	if (env->call.reading || env->call.putting)
+	if (c->service)
+		fetch_waits(c->fetch, w);
+	if (c->reading || c->putting)
 		return; /* the session waits for all that comes */
-	if (env->call.asked || env->call.unsaid.len)
-		waits_until(w, env->call.next_ns);
+	if (c->asked || c->unsaid.len)
+		waits_until(w, c->next_ns);
 }
 
-void calls_drop(struct fh_env *env)
+void calls_drop(struct calls *c, struct sandbox *sb)
 {
-	if (env->call.service)
-		abandon(env);
-	if (env->call.asked) /* or the next one would not be told */
-		(void)sandbox_clear_requests(env->sb, NULL);
-	env->call.asked = false;
-	env->call.reading = env->call.putting = 0;
-	buf_release(&env->call.unsaid);
+	if (c->service)
+		calls_abandon(c);
+	if (c->asked) /* or a later call would not be noticed */
+		(void)sandbox_clear_requests(sb, NULL);
+	c->asked = false;
+	c->reading = c->putting = 0;
+	buf_release(&c->unsaid);
 }

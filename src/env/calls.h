@@ -4,47 +4,49 @@
 
 #include "base/buf.h"
 #include "base/waits.h"
+#include "env/poller.h"
 #include "inside/tools.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "sandbox/sandbox.h"
 
 /*
- * Calls of the agent's tools to their environment, while a command runs, for what a sandbox without a network
- * can't do: a search for papers, a document of the web. A call is a file of the agent's, and a byte into a named
- * pipe that says so; the answer is another file (proto/guest.h). So nothing in a call is trusted.
+ * Serves calls of the agent's tools for things that a sandbox without a network can't do: searching for papers, and
+ * fetching a document of the web. A tool writes its call into a file and a byte into a named pipe; the answer is
+ * another file (inside/tools.h). Nothing in a call is trusted.
  *
- * Nothing here waits. An environment has one call at a time, which ends with its command, or gives way to the next:
- * the tool that made it is gone. What of it can't be ended counts on (web/fetch.h), for its episode, too.
+ * Nothing here blocks. An episode has one call at a time. Its call ends with the command, or gives way to a new
+ * call: the tool that made the old one is gone. A fetch that can't be cancelled still counts against the episode's
+ * limit (web/fetch.h).
  */
-struct fh_env;
-struct fetch;
 struct call_service;
 
-struct call {
-	char id[CALL_ID_MAX + 1];
-	const struct call_service *service; /* NULL: none is under way */
+struct calls {
+	/* set by whoever opens the environment */
+	struct poller *poller;
+	const char *web_hosts; /* allow-list: web/hosts.h; NULL: no access */
+
+	char id[CALL_ID_MAX + 1];           /* of the last call */
+	const struct call_service *service; /* NULL: no call is under way */
 	struct fetch *fetch;
-	uint64_t who;      /* number of the episode, among all of the process */
-	size_t most;       /* papers that are asked for */
-	int64_t n_bytes;   /* of this episode's answers */
-	bool asked;        /* there is another one to look at */
-	uint32_t reading;  /* that one, until it is here; as `putting`, what the porter was asked */
-	struct buf unsaid; /* an answer that is not put yet */
-	uint32_t putting;
-	int failures;    /* to look at a call, or to put its answer */
-	int64_t next_ns; /* when that is tried, at the earliest */
-	int64_t room_ns; /* until when it waits for others' to be over */
+	uint64_t who;      /* number of the episode within the process */
+	size_t most;       /* papers that the call asks for */
+	int64_t n_bytes;   /* of this episode's answers so far */
+	bool asked;        /* a tool has made a call that was not read yet */
+	uint32_t reading;  /* request to the porter for a call; 0: none */
+	struct buf unsaid; /* an answer that is not written yet */
+	uint32_t putting;  /* request to the porter that writes the answer; 0: none */
+	int failures;      /* of reading a call, or of writing its answer */
+	int64_t next_ns;   /* earliest time of the next attempt */
+	int64_t room_ns;   /* until then a call waits for fetches of others to end */
 };
 
-/* "SERVICE ID\nTEXT", taken apart in place; false for what is none. */
+/* "SERVICE ID\nTEXT", split in place; false if it has another form. */
 bool call_split(char *call, char **out_id, char **out_text);
 
-void calls_begin(struct fh_env *env); /* with the episode */
+void calls_begin(struct calls *c); /* with the episode */
 
-/* Does what can be done; `asked`: a tool says that it has made a call. */
-void calls_advance(struct fh_env *env, bool asked);
-void calls_waits(const struct fh_env *env, struct waits *w);
-void calls_drop(struct fh_env *env); /* with the command */
+/* Does what can be done without blocking. `asked`: a tool says that it has made a call. */
+void calls_advance(struct calls *c, struct sandbox *sb, bool asked);
+void calls_waits(const struct calls *c, struct waits *w); /* beside the sandbox's own */
+void calls_drop(struct calls *c, struct sandbox *sb);     /* with the command */
 
 #endif

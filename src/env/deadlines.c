@@ -2,88 +2,78 @@
 #include "env/deadlines.h"
 
 #include "base/mem.h"
-#include "env/env.h"
 
-/*
- * A binary heap. Every environment knows where it is (slot.at), so that the one whose work ends is
- * taken out without a search.
- */
-static void place(struct poller *p, size_t at, struct fh_env *env)
+static void deadlines_place(struct deadlines *all, size_t at, struct deadline *d)
 {
-	p->heap[at] = env;
-	env->slot.at = at;
+	all->heap[at] = d;
+	d->index = at;
 }
 
-static void sift_up(struct poller *p, size_t at)
+static void deadlines_sift_up(struct deadlines *all, size_t at)
 {
-	struct fh_env *env = p->heap[at];
+	struct deadline *d = all->heap[at];
 
 	while (at > 0) {
 		size_t above = (at - 1) / 2;
 
-		if (p->heap[above]->slot.deadline_ns <= env->slot.deadline_ns)
+		if (all->heap[above]->at_ns <= d->at_ns)
 			break;
-		place(p, at, p->heap[above]);
+		deadlines_place(all, at, all->heap[above]);
 		at = above;
 	}
-	place(p, at, env);
+	deadlines_place(all, at, d);
 }
 
-static void sift_down(struct poller *p, size_t at)
+static void deadlines_sift_down(struct deadlines *all, size_t at)
 {
-	struct fh_env *env = p->heap[at];
+	struct deadline *d = all->heap[at];
 
 	for (;;) {
 		size_t below = 2 * at + 1;
 
-		if (below >= p->n_heap)
+		if (below >= all->n)
 			break;
-		if (below + 1 < p->n_heap &&
-				p->heap[below + 1]->slot.deadline_ns <
-						p->heap[below]->slot.deadline_ns)
+		if (below + 1 < all->n && all->heap[below + 1]->at_ns < all->heap[below]->at_ns)
 			below++;
-		if (env->slot.deadline_ns <= p->heap[below]->slot.deadline_ns)
+		if (d->at_ns <= all->heap[below]->at_ns)
 			break;
-		place(p, at, p->heap[below]);
+		deadlines_place(all, at, all->heap[below]);
 		at = below;
 	}
-	place(p, at, env);
+	deadlines_place(all, at, d);
 }
 
-void deadlines_put(struct poller *p, struct fh_env *env, int64_t deadline_ns)
+void deadlines_set(struct deadlines *all, struct deadline *d, int64_t at_ns)
 {
-	struct poll_slot *slot = &env->slot;
-
-	slot->deadline_ns = deadline_ns;
-	if (!slot->in_heap) {
-		if (p->n_heap == p->heap_size) {
-			p->heap_size = p->heap_size ? 2 * p->heap_size : 64;
-			p->heap = xrealloc(p->heap, p->heap_size, sizeof(struct fh_env *));
+	d->at_ns = at_ns;
+	if (!d->is_set) {
+		if (all->n == all->size) {
+			all->size = all->size ? 2 * all->size : 64;
+			all->heap = xrealloc(all->heap, all->size, sizeof(struct deadline *));
 		}
-		slot->in_heap = true;
-		place(p, p->n_heap++, env);
+		d->is_set = true;
+		deadlines_place(all, all->n++, d);
 	}
-	sift_up(p, slot->at);
-	sift_down(p, slot->at);
+	deadlines_sift_up(all, d->index);
+	deadlines_sift_down(all, d->index);
 }
 
-void deadlines_remove(struct poller *p, struct fh_env *env)
+void deadlines_clear(struct deadlines *all, struct deadline *d)
 {
-	size_t at = env->slot.at;
-	struct fh_env *last;
+	struct deadline *last;
 
-	if (!env->slot.in_heap)
+	if (!d->is_set)
 		return;
-	env->slot.in_heap = false;
-	last = p->heap[--p->n_heap];
-	if (last == env)
+	d->is_set = false;
+	last = all->heap[--all->n];
+	if (last == d)
 		return;
-	place(p, at, last);
-	sift_up(p, at);
-	sift_down(p, last->slot.at);
+	deadlines_place(all, d->index, last);
+	deadlines_sift_up(all, d->index);
+	deadlines_sift_down(all, last->index);
 }
 
-int64_t deadlines_first(const struct poller *p)
+int64_t deadlines_first(const struct deadlines *all)
 {
-	return p->n_heap ? p->heap[0]->slot.deadline_ns : INT64_MAX;
+	return all->n ? all->heap[0]->at_ns : INT64_MAX;
 }

@@ -2,18 +2,27 @@
 #ifndef ENV_DEADLINES_H
 #define ENV_DEADLINES_H
 
-#include <fumehood/env.h>
-
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct poller;
+/* A heap of deadlines, the earliest first. A deadline is part of the thing that it is for; zeroed, it is not set. */
+struct deadline {
+	int64_t at_ns;
+	size_t index; /* in the heap */
+	bool is_set;  /* it is in the heap */
+};
 
-/* The poller's heap: environments at work, the earliest deadline first. O(log n) each. */
-void deadlines_put(struct poller *p, struct fh_env *env, int64_t deadline_ns); /* or moves it */
-void deadlines_remove(struct poller *p, struct fh_env *env); /* fine for one that is not in it */
+struct deadlines {
+	struct deadline **heap;
+	size_t n, size;
+};
 
-/* INT64_MAX if there is none. */
-int64_t deadlines_first(const struct poller *p);
+/* Sets or moves a deadline. O(log n), as is clearing it. */
+void deadlines_set(struct deadlines *all, struct deadline *d, int64_t at_ns);
+void deadlines_clear(struct deadlines *all, struct deadline *d); /* fine if it is not set */
+
+/* INT64_MAX if none is set. */
+int64_t deadlines_first(const struct deadlines *all);
 
 #endif

@@ -4,27 +4,24 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "env/fingerprint.h"
-#include "env/imports.h"
-#include "inside/tools.h"
-#include "web/hosts.h"
-#include "sandbox/python.h"
-#include "task/mlgym.h"
+#include "env/names.h"
+#include "env/reset.h"
+#include "env/step.h"
+#include "env/turn.h"
+#include "inside/places.h"
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#define TEXT_BYTES (64 << 10)
-#define OBSERVATION_TEXT_BYTES (2 << 20) /* of an observation that is no output */
-#define USER_BINDS_MAX 32
-
-/* How long a blocking call may overlook fh_env_interrupt(), which has no descriptor to wake it. */
+/* A blocking call may overlook fh_env_interrupt() that long: no descriptor wakes it. */
 #define SLICE_NS (200 * NS_PER_MS)
 
 /* --- the state machine ------------------------------------------------------------------------ */
 
-void env_waits(const struct fh_env *env, struct waits *w)
+static void env_waits(const struct fh_env *env, struct waits *w)
 {
 	switch (env->work) {
 	case WORK_START:
@@ -32,22 +29,21 @@ void env_waits(const struct fh_env *env, struct waits *w)
 		waits_until(w, env->deadline_ns);
 		break;
 	case WORK_FILES:
-		memory_waits(env, w);
+		memory_waits(&env->memory, env->sb, w);
 		waits_until(w, env->deadline_ns);
 		break;
 	case WORK_COMMAND:
 		session_waits(env->session, w);
-		calls_waits(env, w);
+		calls_waits(&env->calls, w);
 		break;
-	case WORK_SCRIPT:
-	case WORK_STATE:
+	case WORK_SETUP:
 		session_waits(env->session, w);
 		break;
 	case WORK_EDITOR:
 		sandbox_answer_waits(env->sb, w);
 		break;
 	case WORK_MEMORY:
-		memory_waits(env, w);
+		memory_waits(&env->memory, env->sb, w);
 		break;
 	case WORK_GRADE:
 		grade_waits(env->grade, w);
@@ -58,38 +54,31 @@ void env_waits(const struct fh_env *env, struct waits *w)
 	}
 }
 
-bool env_advance(struct fh_env *env)
+/* True: WORK_DONE. */
+static bool env_advance(struct fh_env *env)
 {
-	if (atomic_load_explicit(&env->interrupted, memory_order_relaxed)) {
-		atomic_store(&env->interrupted, false);
+	if (atomic_load_explicit(&env->item.interrupted, memory_order_relaxed)) {
+		atomic_store(&env->item.interrupted, false);
 		step_cancel(env);
 	}
-	switch (env->work) {
-	case WORK_START:
-	case WORK_FILES:
+	switch (env->turn) {
+	case TURN_RESET:
 		reset_advance(env);
 		break;
-	case WORK_COMMAND:
-	case WORK_EDITOR:
-	case WORK_GRADE:
+	case TURN_STEP:
 		step_advance(env);
 		break;
-	case WORK_SCRIPT:
-	case WORK_STATE:
-		setup_advance(env);
-		break;
-	case WORK_MEMORY:
-		if (memory_advance(env))
-			env->kept(env);
-		break;
-	case WORK_NONE:
-	case WORK_DONE:
+	case TURN_LEAVE:
+		if (env->work == WORK_MEMORY && turn_memory_is_kept(env)) {
+			env->phase = PHASE_OVER;
+			env->work = WORK_DONE;
+		}
 		break;
 	}
 	return env->work == WORK_DONE;
 }
 
-int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *err)
+static int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 {
 	env->work = WORK_NONE;
 	if (env->failure.code < 0) {
@@ -103,23 +92,20 @@ int env_take(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 
 void fh_env_interrupt(struct fh_env *env)
 {
-	atomic_store(&env->interrupted, true);
-	poller_interrupt(&env->gym->poller);
-}
-
-bool env_is_in_shell(const struct fh_env *env)
-{
-	return env->work == WORK_COMMAND || env->work == WORK_SCRIPT || env->work == WORK_STATE;
+	poller_interrupt(&env->spec.gym->poller, &env->item);
 }
 
 /* --- the blocking form ------------------------------------------------------------------------ */
 
-static int block(struct fh_env *env, struct fh_step *out, struct fh_error *err)
+/* `r` is what the begin returned. */
+static int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_error *err)
 {
+	if (r < 0)
+		return r;
 	while (env->work != WORK_DONE) {
 		struct waits w = WAITS_INIT;
 
-		if (!env_is_in_shell(env) || !session_await_quick(env->session)) {
+		if (!turn_is_in_shell(env) || !session_await_quick(env->session)) {
 			env_waits(env, &w);
 			waits_until(&w, clock_now_ns() + SLICE_NS);
 			waits_poll(&w);
@@ -131,280 +117,187 @@ static int block(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 
 int fh_env_reset(struct fh_env *env, uint64_t seed, struct fh_step *out, struct fh_error *err)
 {
-	int r = reset_begin(env, seed, err);
-
-	return r < 0 ? r : block(env, out, err);
+	return env_block(env, reset_begin(env, seed, err), out, err);
 }
 
 int fh_env_step(struct fh_env *env, const struct fh_action *action, struct fh_step *out,
 		struct fh_error *err)
 {
-	int r = step_begin(env, action, err);
-
-	return r < 0 ? r : block(env, out, err);
+	return env_block(env, step_begin(env, action, err), out, err);
 }
 
 int fh_env_validate(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 {
-	int r = step_begin_request(env, REQUEST_VALIDATE, err);
-
-	return r < 0 ? r : block(env, out, err);
+	return env_block(env, step_begin_request(env, REQUEST_VALIDATE, err), out, err);
 }
 
 int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 {
-	int r = step_begin_request(env, REQUEST_SUBMIT, err);
-
-	return r < 0 ? r : block(env, out, err);
+	return env_block(env, step_begin_request(env, REQUEST_SUBMIT, err), out, err);
 }
 
-/* --- open and close --------------------------------------------------------------------------- */
+/* --- the pollable form ------------------------------------------------------------------------ */
 
-static int add_bind(struct fh_env *env, const struct fh_bind *bind, struct fh_error *err)
+static struct fh_env *env_of(const struct poll_item *item)
 {
-	struct sandbox_bind b = {
-		.source = arena_strdup(&env->arena, bind->source ? bind->source : ""),
-		.target = bind->target ? arena_strdup(&env->arena, bind->target) : NULL,
-	};
-	auto_free char *real = NULL;
-	int r;
+	return (struct fh_env *)((uintptr_t)item - offsetof(struct fh_env, item));
+}
 
-	if (!b.target)
-		b.target = b.source;
-	r = sandbox_bind_check(&b, err);
+static void item_waits(struct poll_item *item, struct waits *w)
+{
+	env_waits(env_of(item), w);
+}
+
+static bool item_advance(struct poll_item *item)
+{
+	return env_advance(env_of(item));
+}
+
+static void item_fail(struct poll_item *item, const struct fh_error *err)
+{
+	turn_fail(env_of(item), err);
+}
+
+static bool item_is_quick(const struct poll_item *item)
+{
+	return env_of(item)->work == WORK_COMMAND;
+}
+
+static void item_waits_awake(struct poll_item *item, struct waits *w)
+{
+	session_waits_awake(env_of(item)->session, w);
+}
+
+static bool item_answered(const struct poll_item *item)
+{
+	return session_answered(env_of(item)->session);
+}
+
+static void item_await_answer(struct poll_item *item)
+{
+	session_await_quick(env_of(item)->session);
+}
+
+static const struct poll_ops env_poll_ops = {
+	.waits = item_waits,
+	.advance = item_advance,
+	.fail = item_fail,
+	.is_quick = item_is_quick,
+	.waits_awake = item_waits_awake,
+	.answered = item_answered,
+	.await_answer = item_await_answer,
+};
+
+/* `r` is what the begin returned. */
+static int env_poll(struct fh_env *env, int r)
+{
+	struct poller *p = &env->spec.gym->poller;
+
 	if (r < 0)
 		return r;
-	real = realpath(b.source, NULL);
-	if (!real)
-		return error_set(err, errno, "bind '%s'", b.source);
-	r = task_check_bind(env->task->task, env->gym->state_dir, real, err);
-	if (r < 0)
-		return r;
-	env->binds[env->n_binds++] = b;
+	env->item.ops = &env_poll_ops;
+	if (env->work == WORK_DONE)
+		poller_add_done(p, &env->item);
+	else
+		poller_add(p, &env->item);
 	return 0;
 }
 
-static int add_python_bind(
-		struct fh_env *env, const char *source, const char *target, struct fh_error *err)
+int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 {
-	env->binds[env->n_binds++] =
-			(struct sandbox_bind){ arena_strdup(&env->arena, source), target };
-	return task_check_bind(env->task->task, env->gym->state_dir, source, err);
+	return env_poll(env, reset_begin(env, seed, err));
 }
 
-static int add_python(struct fh_env *env, const char *spec, struct fh_error *err)
+int fh_env_step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
 {
-	struct python_env python;
-	auto_free char *real = NULL;
-	int r = python_env_find(&env->arena, spec, &python, err);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < python.n_binds && r == 0; i++)
-		r = add_python_bind(env, python.binds[i].source, python.binds[i].target, err);
-	real = realpath(python.dir, NULL);
-	if (r == 0 && real && env->task->task->mlgym)
-		r = add_python_bind(env, real, MLGYM_CONDA_ENV, err);
-	if (r == 0 && python.writable)
-		r = owner_add_writable(env->gym->owner, python.writable, err);
-	env->python = python.dir;
-	env->writable = python.writable;
-	return r;
+	return env_poll(env, step_begin(env, action, err));
 }
 
-/* The task's own first, so that a user's may cover them. */
-static int add_binds(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
+int fh_gym_fd(struct fh_gym *gym)
 {
-	const struct gym_task *task = env->task;
-
-	if (options->n_binds > USER_BINDS_MAX)
-		return error_say(err, E2BIG, "more than %d binds", USER_BINDS_MAX);
-	env->binds = arena_array(&env->arena,
-			task->n_data_binds + task->task->n_binds + PYTHON_BINDS_MAX + 1 +
-					options->n_binds,
-			sizeof(*env->binds));
-	for (size_t i = 0; i < task->n_data_binds; i++)
-		env->binds[env->n_binds++] = task->data_binds[i];
-	for (size_t i = 0; i < task->task->n_binds; i++)
-		env->binds[env->n_binds++] = task->task->binds[i];
-	if (options->python) {
-		int r = add_python(env, options->python, err);
-
-		if (r < 0)
-			return r;
-	}
-	for (size_t i = 0; i < options->n_binds; i++) {
-		int r = add_bind(env, &options->binds[i], err);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	return poller_fd(&gym->poller);
 }
 
-static int take_gpus(struct fh_env *env, size_t n, struct fh_error *err)
-{
-	int r;
-
-	env->gpus = arena_array(&env->arena, n, sizeof(*env->gpus));
-	r = owner_take_gpus(env->gym->owner, n, env->gpus, err);
-	if (r == 0)
-		env->n_gpus = n;
-	return r;
-}
-
-static void init_buffers(struct fh_env *env)
-{
-	size_t output = (size_t)env->task->task->output_bytes;
-
-	/* Each byte of output may become four ("\\xff"), and notes and scores follow it. */
-	buf_init(&env->observation, 4 * output + OBSERVATION_TEXT_BYTES);
-	buf_init(&env->folded, output);
-	buf_init(&env->integrity, TEXT_BYTES);
-	buf_init(&env->grade_error, TEXT_BYTES);
-	buf_init(&env->memory_began, GUEST_MEMORY_BYTES_MAX);
-}
-
-/* Its task, and what its sandboxes see. */
-static int prepare_task(
-		struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
-{
-	int r = gym_task(env->gym, options->task, options->variant, &env->task, err);
-
-	if (r == 0)
-		r = add_binds(env, options, err);
-	if (r == 0 && options->n_gpus)
-		r = take_gpus(env, options->n_gpus, err);
-	if (r < 0)
-		return r;
-	env->submission = grade_submission_name(&env->arena, env->task->task);
-	fingerprint(env->binds, env->n_binds, env->n_gpus, env->fingerprint);
-	return 0;
-}
-
-static int prepare(struct fh_env *env, const struct fh_env_options *options, struct fh_error *err)
-{
-	int r;
-
-	if (!options->task || options->max_steps < 0 || options->max_text_bytes < 0)
-		return error_say(err, EINVAL,
-				"an environment needs a task, and max_steps and max_text_bytes of 0 or more");
-	r = prepare_task(env, options, err);
-	if (r < 0)
-		return r;
-	if (options->judge_salt > FH_JUDGE_SALT_MAX)
-		return error_say(err, EINVAL, "a judge's salt is at most %llu", FH_JUDGE_SALT_MAX);
-	if (options->web_hosts) {
-		r = hosts_check(options->web_hosts, err);
-		if (r < 0)
-			return r;
-		env->web_hosts = arena_strdup(&env->arena, options->web_hosts);
-	}
-	init_buffers(env);
-	r = imports_check(env, err);
-	if (r == 0)
-		r = baseline_load(env, err);
-	if (r < 0)
-		return r;
-	if (options->memory && !env->task->task->memory)
-		return error_say(err, EINVAL,
-				"the task %s has no memory_path, which a memory is kept in",
-				env->task->task->id);
-	env->memory = options->memory;
-	if (options->memory_file)
-		env->memory_file = arena_strdup(&env->arena, options->memory_file);
-	env->judge_salt = options->judge_salt;
-	env->reward = options->reward;
-	env->max_text_bytes = options->max_text_bytes;
-	env->max_steps = options->max_steps ? options->max_steps : env->task->task->max_steps;
-	env->welcome = observe_welcome(env);
-	return 0;
-}
-
-int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options, struct fh_env **out,
+int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
 		struct fh_error *err)
 {
-	struct fh_env *env = xcalloc(1, sizeof(*env));
+	struct poll_item *item;
+	size_t n = 0;
 	int r;
 
-	env->gym = gym;
-	r = prepare(env, options, err);
-	if (r < 0) {
-		fh_env_close(env);
+	if (max == 0 || max > INT_MAX)
+		return error_say(
+				err, EINVAL, "fh_gym_wait needs room for at least one environment");
+	r = poller_wait(&gym->poller, timeout_ms, err);
+	if (r < 0)
 		return r;
-	}
-	*out = env;
-	return 0;
+	while (n < max && (item = poller_take(&gym->poller)))
+		out_done[n++] = env_of(item);
+	poller_end_wait(&gym->poller);
+	return (int)n;
 }
 
-void fh_env_close(struct fh_env *env)
+int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 {
-	if (!env)
-		return;
-	memory_keep(env);
-	memory_drop_job(env);
-	reset_drop(env);
-	owner_give_gpus(env->gym->owner, env->gpus, env->n_gpus);
-	score_release(&env->baseline);
-	score_release(&env->best);
-	buf_release(&env->observation);
-	buf_release(&env->folded);
-	buf_release(&env->integrity);
-	buf_release(&env->grade_error);
-	buf_release(&env->memory_began);
-	arena_release(&env->arena);
-	arena_release(&env->setup_arena);
-	setup_drop_state(env);
-	env_hide(env, NULL);
-	free(env->welcome);
-	free(env->working_dir);
-	free(env);
+	if (env->work == WORK_NONE)
+		return error_say(err, EPROTO, "nothing was begun");
+	if (env->work != WORK_DONE)
+		return error_say(err, EBUSY, "the reset or step is not over yet");
+	poller_untake(&env->item);
+	return env_take(env, out, err);
 }
 
-int env_look_at_imports(struct fh_gym *gym, const struct fh_env_options *options,
-		char **out_warning, struct fh_error *err)
+bool env_leave_begin(struct fh_env *env)
 {
-	struct fh_env *env = xcalloc(1, sizeof(*env));
-	int r;
-
-	env->gym = gym;
-	r = prepare_task(env, options, err);
-	if (r == 0)
-		r = imports_check(env, err);
-	if (r == 0)
-		*out_warning = env->warning ? xstrdup(env->warning) : NULL;
-	fh_env_close(env);
-	return r;
+	if (env->work != WORK_NONE || !turn_keep_memory(env))
+		return false;
+	env->turn = TURN_LEAVE;
+	env->failure.code = 0;
+	snprintf(env->exit_status, sizeof(env->exit_status), "early_exit");
+	return env_poll(env, 0) == 0;
 }
 
-const char *fh_env_warning(const struct fh_env *env)
+/* --- beside turns ----------------------------------------------------------------------------- */
+
+int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err)
 {
-	return env->warning;
+	int r = turn_check_idle(env, err);
+
+	return r < 0 ? r : setup_set(&env->setup, setup, err);
 }
 
-/* --- what is fixed ---------------------------------------------------------------------------- */
-
-void fh_env_info(const struct fh_env *env, struct fh_env_info *out)
+const char *env_multiline_end(const struct fh_env *env, const char *line)
 {
-	const struct task *task = env->task->task;
+	return setup_multiline_end(&env->setup, line);
+}
 
-	*out = (struct fh_env_info){
-		.task = task->id,
-		.variant = task->variant,
-		.name = task->name,
-		.description = task->description,
-		.metric = task->metric,
-		.maximize = task->maximize,
-		.submission = env->submission,
-		.max_steps = env->max_steps,
-		.training_timeout_s = (double)task->training_timeout_ms / 1e3,
-		.task_hash = env->task->hash,
-		.fingerprint = env->fingerprint,
-		.baseline = env->baseline.metrics,
-		.n_baseline = env->baseline.n,
-		.gpus = env->gpus,
-		.n_gpus = env->n_gpus,
-	};
+void env_hide(struct fh_env *env, const char *secret)
+{
+	if (env->hidden)
+		explicit_bzero(env->hidden, strlen(env->hidden));
+	free(env->hidden);
+	env->hidden = secret ? xstrdup(secret) : NULL;
+}
+
+const char *env_state(const struct fh_env *env)
+{
+	return env->setup.state;
+}
+
+const struct buf *env_memory(const struct fh_env *env)
+{
+	return memory_began(&env->memory);
+}
+
+const struct buf *env_output(const struct fh_env *env)
+{
+	return env->work == WORK_COMMAND ? session_output(env->session) : NULL;
+}
+
+void env_names(struct fh_env *env, const char *start, struct buf *out)
+{
+	if (env && env->work == WORK_NONE && env->phase == PHASE_ON)
+		names_complete(env->sb, env->working_dir, start, out);
 }
 
 const char *fh_outcome_name(enum fh_outcome outcome)

@@ -1,92 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/job.h"
+#include "env/files.h"
+
 #include "base/mem.h"
 #include "base/scope.h"
-#include "env/env.h"
 #include "inside/tools.h"
 
-/*
- * Puts the agent's memory and the files of its commands into a new episode, one at a time.
- */
-
-static int put_memory(struct fh_env *env, struct fh_error *err)
+/* The file that is put now; NULL: the memory, which comes first. */
+static const struct env_setup_file *files_current(const struct files *f)
 {
-	const struct buf *memory = &env->memory_began;
-	int r = sandbox_put_text_begin(env->sb, GUEST_HOME, GUEST_MEMORY, buf_str(memory),
-			memory->len, 0644, &env->asked, err);
+	size_t first = memory_began(f->memory) != NULL;
 
-	return r < 0 ? r : 1;
+	return f->n_put < first ? NULL : &f->setup->files[f->n_put - first];
 }
 
-static int put_file(struct fh_env *env, const struct env_setup_file *file, struct fh_error *err)
+static int files_wrap(const struct files *f, struct fh_error *err)
 {
-	auto_free char *path = xasprintf("%s/%s", &SETUP_DIR[sizeof(GUEST_HOME)], file->name);
-	int r = sandbox_put_text_begin(env->sb, GUEST_HOME, path, file->data, file->n,
-			file->executable ? 0755 : 0644, &env->asked, err);
+	const struct env_setup_file *file = files_current(f);
 
-	return r < 0 ? r : 1;
+	if (!file)
+		return error_wrap(err, "put the agent's memory into the sandbox");
+	return error_wrap(err, "put '%s' into the sandbox", file->name);
 }
 
-/* The one that is put now, or was: NULL for the memory. */
-static const struct env_setup_file *file_at(const struct fh_env *env)
+static int files_put_next(struct files *f, struct fh_error *err)
 {
-	return env->n_put < env->remembers ? NULL : &env->setup.files[env->n_put - env->remembers];
-}
-
-static int wrap(const struct fh_env *env, struct fh_error *err)
-{
-	const struct env_setup_file *file = file_at(env);
-
-	return error_wrap(err, "put %s%s%s into the sandbox", file ? "'" : "",
-			file ? file->name : "the agent's memory", file ? "'" : "");
-}
-
-static int put_next(struct fh_env *env, struct fh_error *err)
-{
+	const struct buf *memory = memory_began(f->memory);
 	const struct env_setup_file *file;
+	auto_free char *path = NULL;
 	int r;
 
-	if (env->n_put == env->remembers + env->setup.n_files)
+	if (f->n_put == (memory != NULL) + f->setup->n_files)
 		return 0;
-	file = file_at(env);
-	r = file ? put_file(env, file, err) : put_memory(env, err);
-	return r < 0 ? wrap(env, err) : r;
+	file = files_current(f);
+	if (file) {
+		path = xasprintf("%s/%s", &SETUP_DIR[sizeof(GUEST_HOME)], file->name);
+		r = sandbox_put_text_begin(f->sb, GUEST_HOME, path, file->data, file->n,
+				file->executable ? 0755 : 0644, &f->id, err);
+	} else {
+		r = sandbox_put_text_begin(f->sb, GUEST_HOME, GUEST_MEMORY, buf_str(memory),
+				memory->len, 0644, &f->id, err);
+	}
+	return r < 0 ? files_wrap(f, err) : 1;
 }
 
-int files_begin(struct fh_env *env, struct fh_error *err)
+int files_begin(struct files *f, struct fh_error *err)
 {
-	int r = memory_read(env, err);
+	int r = memory_read(f->memory, err);
 
 	if (r < 0)
 		return error_wrap(err, "put the agent's memory into the sandbox");
-	env->n_put = 0;
-	return env->job ? 1 : put_next(env, err);
+	f->n_put = 0;
+	return r > 0 ? 1 : files_put_next(f, err);
 }
 
-/* The memory has been checked. */
-static int begin_putting(struct fh_env *env, struct fh_error *err)
-{
-	int r = memory_read_end(env, err);
-
-	if (r < 0)
-		return error_wrap(err, "put the agent's memory into the sandbox");
-	return put_next(env, err);
-}
-
-int files_advance(struct fh_env *env, struct fh_error *err)
+int files_advance(struct files *f, struct fh_error *err)
 {
 	struct sandbox_answer answer = { .fd = -1 };
 	int r = 1;
 
-	if (env->job && job_is_over(env->job))
-		r = begin_putting(env, err);
-	while (r > 0 && !env->job && sandbox_answered(env->sb, env->asked)) {
-		r = sandbox_take(env->sb, &answer, err);
+	if (memory_is_busy(f->memory)) {
+		r = memory_read_advance(f->memory, err);
+		if (r < 0)
+			return error_wrap(err, "put the agent's memory into the sandbox");
+		return r > 0 ? 1 : files_put_next(f, err);
+	}
+	while (r > 0 && sandbox_answered(f->sb, f->id)) {
+		r = sandbox_take(f->sb, &answer, err);
 		close_fd(&answer.fd);
 		if (r < 0)
-			return wrap(env, err);
-		env->n_put++;
-		r = put_next(env, err);
+			return files_wrap(f, err);
+		f->n_put++;
+		r = files_put_next(f, err);
 	}
 	return r;
 }

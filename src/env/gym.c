@@ -5,13 +5,13 @@
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/imports.h"
 #include "env/make.h"
 #include "inside/places.h"
 #include "task/dataset.h"
 
 #include <errno.h>
 #include <ftw.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* More data than this is not copied into the layer, which lies in memory. */
@@ -19,8 +19,8 @@
 
 /* --- the gym ---------------------------------------------------------------------------------- */
 
-/* Hidden files lie with the tasks, baselines and keys with the state. */
-static int open_owner(
+/* Covers the state, which has baselines and keys, and the tasks, which have hidden files. */
+static int gym_open_owner(
 		struct fh_gym *gym, const struct fh_gym_options *options, struct fh_error *err)
 {
 	struct owner_options owner = {
@@ -32,11 +32,12 @@ static int open_owner(
 	};
 	int r = owner_open(&owner, &gym->owner, err);
 
-	if (r == 0)
-		r = owner_hide(gym->owner, gym->state_dir, err);
-	if (r == 0 && gym->tasks_dir)
-		r = owner_hide(gym->owner, gym->tasks_dir, err);
-	return r;
+	if (r < 0)
+		return r;
+	r = owner_hide(gym->owner, gym->state_dir, err);
+	if (r < 0)
+		return r;
+	return gym->tasks_dir ? owner_hide(gym->owner, gym->tasks_dir, err) : 0;
 }
 
 int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err)
@@ -44,21 +45,25 @@ int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err)
 	return owner_hide(gym->owner, folder, err);
 }
 
-/* One that is named by its path may lie anywhere. Of its folder, the agent has what the layer copies. */
-static int hide_task(struct fh_gym *gym, const struct task *task, struct fh_error *err)
+static int gym_open(struct fh_gym *gym, const struct fh_gym_options *options, struct fh_error *err)
 {
-	int r = owner_hide(gym->owner, task->dir, err);
+	int r = places_state_dir(options->state_dir, &gym->state_dir, err);
 
-	for (size_t i = 0; i < task->n_datasets && r == 0; i++)
-		r = owner_hide(gym->owner, task->datasets[i].dir, err);
-	return r;
+	if (r < 0)
+		return r;
+	r = secret_load(gym->state_dir, &gym->secret, err);
+	if (r < 0)
+		return r;
+	r = poller_open(&gym->poller, err);
+	if (r < 0)
+		return r;
+	return gym_open_owner(gym, options, err);
 }
 
 int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err)
 {
 	static const struct fh_gym_options none;
 	struct fh_gym *gym = xcalloc(1, sizeof(*gym));
-	int r;
 
 	if (!options)
 		options = &none;
@@ -66,29 +71,12 @@ int fh_gym_open(const struct fh_gym_options *options, struct fh_gym **out, struc
 	poller_init(&gym->poller);
 	gym->tasks_dir = options->tasks_dir ? xstrdup(options->tasks_dir) : NULL;
 	gym->mlgym_root = options->mlgym_root ? xstrdup(options->mlgym_root) : NULL;
-	r = places_state_dir(options->state_dir, &gym->state_dir, err);
-	if (r == 0)
-		r = secret_load(gym->state_dir, &gym->secret, err);
-	if (r == 0)
-		r = poller_open(&gym->poller, err);
-	if (r == 0)
-		r = open_owner(gym, options, err);
-	if (r < 0) {
+	if (gym_open(gym, options, err) < 0) {
 		fh_gym_close(gym);
 		return error_wrap(err, "open the gym");
 	}
 	*out = gym;
 	return 0;
-}
-
-static void free_task(struct gym_task *t)
-{
-	task_free(t->task);
-	imports_free(t->imports);
-	free(t->layer);
-	arena_release(&t->arena);
-	pthread_mutex_destroy(&t->lock);
-	free(t);
 }
 
 void fh_gym_close(struct fh_gym *gym)
@@ -101,7 +89,12 @@ void fh_gym_close(struct fh_gym *gym)
 		struct gym_task *t = gym->tasks;
 
 		gym->tasks = t->next;
-		free_task(t);
+		task_free(t->task);
+		imports_free(t->imports);
+		free(t->layer);
+		arena_release(&t->arena);
+		pthread_mutex_destroy(&t->lock);
+		free(t);
 	}
 	pthread_mutex_destroy(&gym->lock);
 	explicit_bzero(&gym->secret, sizeof(gym->secret));
@@ -121,24 +114,24 @@ const char *fh_gym_warning(const struct fh_gym *gym)
 /* nftw() takes no argument for its callback; each thread sums up its own. */
 static _Thread_local int64_t tree_bytes;
 
-static int add_size(const char *path, const struct stat *st, int type, struct FTW *ftw)
+static int gym_add_size(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	if (type == FTW_F)
 		tree_bytes += st->st_size;
 	return 0;
 }
 
-static int data_size(const struct task *task, int64_t *out_bytes, struct fh_error *err)
+static int gym_data_size(const struct task *task, int64_t *out_bytes, struct fh_error *err)
 {
 	tree_bytes = 0;
 	for (size_t i = 0; i < task->n_data; i++)
-		if (nftw(task->data[i].source, add_size, 16, FTW_PHYS) < 0)
+		if (nftw(task->data[i].source, gym_add_size, 16, FTW_PHYS) < 0)
 			return error_set(err, errno, "read '%s'", task->data[i].source);
 	*out_bytes = tree_bytes;
 	return 0;
 }
 
-static void bind_data(struct gym_task *t)
+static void gym_bind_data(struct gym_task *t)
 {
 	const struct task *task = t->task;
 
@@ -152,16 +145,15 @@ static void bind_data(struct gym_task *t)
 		};
 }
 
-static int add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *err)
+static int gym_add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *err)
 {
 	const struct task *task = t->task;
 	auto_arena struct arena scratch = ARENA_INIT;
 	struct layer_item *items;
 	int64_t bytes;
 	size_t n = 0;
-	int r;
+	int r = gym_data_size(task, &bytes, err);
 
-	r = data_size(task, &bytes, err);
 	if (r < 0)
 		return r;
 	items = arena_array(&scratch, task->n_starter + task->n_data + 2, sizeof(*items));
@@ -175,7 +167,7 @@ static int add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *er
 	if (task->n_data)
 		items[n++] = (struct layer_item){ .target = "workspace/data" };
 	if (bytes > COPIED_BYTES_MAX)
-		bind_data(t);
+		gym_bind_data(t);
 	for (size_t i = 0; i < task->n_data && bytes <= COPIED_BYTES_MAX; i++)
 		items[n++] = (struct layer_item){
 			.source = task->data[i].source,
@@ -187,22 +179,16 @@ static int add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error *er
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static struct gym_task *find(const struct fh_gym *gym, const struct task *like)
-{
-	for (struct gym_task *t = gym->tasks; t; t = t->next)
-		if (!t->failed && str_eq(t->task->file, like->file) &&
-				str_eq(t->task->variant, like->variant))
-			return t;
-	return NULL;
-}
-
-/* The one that is there, or a new one, not prepared yet. Takes `task` over. */
-static struct gym_task *find_or_add(struct fh_gym *gym, struct task *task)
+/* Finds the task or adds it, not prepared yet. Takes `task` over. */
+static struct gym_task *gym_find_or_add(struct fh_gym *gym, struct task *task)
 {
 	struct gym_task *t;
 
 	pthread_mutex_lock(&gym->lock);
-	t = find(gym, task);
+	for (t = gym->tasks; t; t = t->next)
+		if (!t->failed && str_eq(t->task->file, task->file) &&
+				str_eq(t->task->variant, task->variant))
+			break;
 	if (t) {
 		task_free(task);
 	} else {
@@ -217,25 +203,26 @@ static struct gym_task *find_or_add(struct fh_gym *gym, struct task *task)
 	return t;
 }
 
-/* Under its lock. What failed is left alone: its files may be others next time. */
-static int prepare(struct fh_gym *gym, struct gym_task *t, struct fh_error *err)
+static int gym_prepare_task(struct fh_gym *gym, struct gym_task *t, struct fh_error *err)
 {
-	int r = hide_task(gym, t->task, err);
+	const struct task *task = t->task;
+	/* A task that is named by its path may lie where agents see everything. */
+	int r = owner_hide(gym->owner, task->dir, err);
 
-	if (r == 0)
-		r = make_data(gym, t->task, err);
-	if (r == 0)
-		r = task_hash(t->task, t->hash, err);
-	if (r == 0)
-		r = add_layer(gym, t, err);
-	if (r == 0) {
-		t->ready = true;
-		return 0;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < task->n_datasets; i++) {
+		r = owner_hide(gym->owner, task->datasets[i].dir, err);
+		if (r < 0)
+			return r;
 	}
-	pthread_mutex_lock(&gym->lock);
-	t->failed = true;
-	pthread_mutex_unlock(&gym->lock);
-	return error_wrap(err, "prepare task %s", t->task->id);
+	r = make_data(gym->owner, &gym->secret, task, err);
+	if (r < 0)
+		return r;
+	r = task_hash(task, t->hash, err);
+	if (r < 0)
+		return r;
+	return gym_add_layer(gym, t, err);
 }
 
 int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct gym_task **out,
@@ -252,13 +239,21 @@ int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct g
 		r = task_load(&places, spec, variant, &task, err);
 		if (r < 0)
 			return r;
-		t = find_or_add(gym, task);
+		t = gym_find_or_add(gym, task);
 		pthread_mutex_lock(&t->lock);
 		if (!t->ready && !t->failed)
-			r = prepare(gym, t, err);
+			r = gym_prepare_task(gym, t, err);
+		t->ready = t->ready || (r == 0 && !t->failed);
+		if (r < 0) {
+			/* A failed task is not used again: its files may have changed by then. */
+			pthread_mutex_lock(&gym->lock);
+			t->failed = true;
+			pthread_mutex_unlock(&gym->lock);
+		}
 		pthread_mutex_unlock(&t->lock);
-	} while (r == 0 && !t->ready); /* another thread failed meanwhile */
-	if (r == 0)
-		*out = t;
-	return r;
+		if (r < 0)
+			return error_wrap(err, "prepare task %s", t->task->id);
+	} while (!t->ready); /* another thread failed meanwhile */
+	*out = t;
+	return 0;
 }

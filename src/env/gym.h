@@ -3,17 +3,17 @@
 #define ENV_GYM_H
 
 #include "base/secret.h"
+#include "env/imports.h"
 #include "env/poller.h"
 #include "sandbox/sandbox.h"
 #include "task/task.h"
 
-#include <stdatomic.h>
 #include <fumehood/env.h>
 
 #include <pthread.h>
 
 /*
- * What the environments of a process share. Tasks are loaded once and stay until the gym is closed,
+ * The environments of a process share a gym. Tasks are loaded once and stay until the gym is closed,
  * so that any thread may read them.
  */
 struct fh_gym {
@@ -27,24 +27,24 @@ struct fh_gym {
 };
 
 /*
- * A task and its layer: starter files and data as every episode's workspace begins. Data that would
- * be large to copy is bound into the sandboxes instead. Who finds a task that nobody prepared does so under the
- * task's lock; the others of that task wait for it, those of other tasks don't.
+ * A task and its layer: starter files and data, with which every episode's workspace begins. Large data is
+ * bound into the sandboxes instead of copied. The first thread that opens a task prepares it under the task's
+ * lock. Other threads that open this task wait; threads that open other tasks don't.
  */
 struct gym_task {
 	struct gym_task *next;
 	pthread_mutex_t lock;
-	bool ready, failed; /* under its lock; failed under the gym's, too: another is tried instead */
+	bool ready, failed; /* under its lock. `failed` also under the gym's: the next opening loads it anew */
 	struct task *task;
 	char *layer;
 	char hash[SHA256_HEX_BYTES]; /* of all its files */
-	struct imports *imports;     /* under the task's lock: env/imports.h */
+	struct imports *imports;     /* under the task's lock */
 	struct sandbox_bind *data_binds;
 	size_t n_data_binds;
 	struct arena arena; /* the targets of the binds */
 };
 
-/* Loads it, or finds it loaded. It lives as long as the gym. */
+/* Loads a task and prepares it, or finds it loaded. It lives as long as the gym. */
 int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct gym_task **out,
 		struct fh_error *err);
 

@@ -5,8 +5,8 @@
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/scope.h"
+#include "base/sha256.h"
 #include "base/str.h"
-#include "env/gym.h"
 #include "grade/program.h"
 #include "inside/places.h"
 #include "task/mlgym.h"
@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * src/grade/python/imports.py parses the programs. Where it can't be run, or is ended, nothing is known to be
- * lacking: then the programs say so themselves.
+ * src/grade/python/imports.py parses the programs. If it can't be run or is killed, no module counts as
+ * lacking: the programs then fail by themselves.
  */
 #define PROGRAM "/imports/imports.py"
 #define TIMEOUT_MS 60000
@@ -26,7 +26,7 @@
 struct imports {
 	struct imports *next;
 	char fingerprint[SHA256_HEX_BYTES];
-	char *evaluator, *starter; /* "jax, flax"; "": nothing */
+	char *evaluator, *starter; /* "jax, flax"; "": nothing is lacking */
 };
 
 void imports_free(struct imports *list)
@@ -41,9 +41,7 @@ void imports_free(struct imports *list)
 	}
 }
 
-/* --- asking ----------------------------------------------------------------------------------- */
-
-static int start(struct fh_env *env, struct arena *a, struct program *out)
+static int imports_start(const struct imports_request *q, struct arena *a, struct program *out)
 {
 	static const char *const variables[] = { "PATH=/usr/local/bin:/usr/bin:/bin",
 		"HOME=" GUEST_HOME, "LANG=C.UTF-8", NULL };
@@ -53,25 +51,25 @@ static int start(struct fh_env *env, struct arena *a, struct program *out)
 		[MLGYM_MODEL] = "model",
 		[MLGYM_LM] = "lm",
 	};
-	const struct task_grader *grader = &env->task->task->grader;
-	struct sandbox_bind *binds = arena_array(a, env->n_binds + 1, sizeof(*binds));
+	const struct task_grader *grader = &q->task->grader;
+	struct sandbox_bind *binds = arena_array(a, q->n_binds + 1, sizeof(*binds));
 	static const char python[] = MLGYM_CONDA_PYTHON;
 	const char *const argv[] = { python, "-s", "-B", PROGRAM, calls[grader->call],
 		arena_printf(a, GUEST_WORKSPACE "/%s", grader->evaluators[0].target),
-		*grader->submission ? env->submission : NULL, NULL };
+		*grader->submission ? q->submission : NULL, NULL };
 	const char **words = arena_array(a, ARRAY_SIZE(argv), sizeof(*words));
 
 	memcpy(words, argv, sizeof(argv));
-	memcpy(binds, env->binds, env->n_binds * sizeof(*binds));
-	binds[env->n_binds] = (struct sandbox_bind){
+	memcpy(binds, q->binds, q->n_binds * sizeof(*binds));
+	binds[q->n_binds] = (struct sandbox_bind){
 		arena_printf(a, "%s/imports.py", places_get()->graders), PROGRAM
 	};
-	return program_start(out, env->gym->owner, &(struct program_plan){
+	return program_start(out, q->owner, &(struct program_plan){
 		.sandbox = {
-			.layer = env->task->layer,
+			.layer = q->layer,
 			.binds = binds,
-			.n_binds = env->n_binds + 1,
-			.limits = env->task->task->limits,
+			.n_binds = q->n_binds + 1,
+			.limits = q->task->limits,
 		},
 		.argv = words,
 		.env = variables,
@@ -81,35 +79,14 @@ static int start(struct fh_env *env, struct arena *a, struct program *out)
 	}, NULL);
 }
 
-/* A file that the agent is asked to write, and the evaluator imports, is no package. */
-static bool is_agents_own(const struct task *task, const char *module)
-{
-	auto_free char *file = xasprintf("%s.py", module);
-
-	return strstr(task->description, file);
-}
-
-static char *names_of(const struct task *task, const json_t *list)
-{
-	auto_buf struct buf out = BUF_INIT(NAMES_BYTES_MAX);
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *name = json_string_value(json_array_get(list, i));
-
-		if (name && !is_agents_own(task, name))
-			buf_printf(&out, "%s%s", out.len ? ", " : "", name);
-	}
-	return buf_take(&out);
-}
-
 /* The object that the program wrote; NULL: none. */
-static json_t *ask(struct fh_env *env)
+static json_t *imports_ask(const struct imports_request *q)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 	json_t *told = NULL;
 	struct program p;
 
-	if (start(env, &arena, &p) < 0)
+	if (imports_start(q, &arena, &p) < 0)
 		return NULL;
 	if (program_wait(&p, TIMEOUT_MS, NULL) == 0 && p.state == PROGRAM_ENDED && p.status == 0)
 		json_parse("imports", buf_str(&p.result), p.result.len, &told, NULL);
@@ -117,44 +94,55 @@ static json_t *ask(struct fh_env *env)
 	return told;
 }
 
-/* --- what is known of a task ------------------------------------------------------------------ */
+/* Skips modules that the task asks the agent to write: the evaluator may import them, but they are no packages. */
+static char *imports_names(const struct task *task, const json_t *list)
+{
+	auto_buf struct buf out = BUF_INIT(NAMES_BYTES_MAX);
 
-static const struct imports *find_or_ask(struct fh_env *env)
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *name = json_string_value(json_array_get(list, i));
+		auto_free char *file = xasprintf("%s.py", name ? name : "");
+
+		if (name && !strstr(task->description, file))
+			buf_printf(&out, "%s%s", out.len ? ", " : "", name);
+	}
+	return buf_take(&out);
+}
+
+static const struct imports *imports_find(const struct imports_request *q, struct imports **list)
 {
 	auto_json json_t *told = NULL;
 	struct imports *i;
 
-	for (i = env->task->imports; i; i = i->next)
-		if (str_eq(i->fingerprint, env->fingerprint))
+	for (i = *list; i; i = i->next)
+		if (str_eq(i->fingerprint, q->fingerprint))
 			return i;
-	told = ask(env);
+	told = imports_ask(q);
 	i = xcalloc(1, sizeof(*i));
-	memcpy(i->fingerprint, env->fingerprint, sizeof(i->fingerprint));
-	i->evaluator = names_of(env->task->task, json_object_get(told, "evaluator"));
-	i->starter = names_of(env->task->task, json_object_get(told, "starter"));
-	i->next = env->task->imports;
-	env->task->imports = i;
+	snprintf(i->fingerprint, sizeof(i->fingerprint), "%s", q->fingerprint);
+	i->evaluator = imports_names(q->task, json_object_get(told, "evaluator"));
+	i->starter = imports_names(q->task, json_object_get(told, "starter"));
+	i->next = *list;
+	*list = i;
 	return i;
 }
 
 #define LACKS                                                                                      \
 	"imports %s, which the Python of its episodes lacks (--python ENV shows one that has them)"
 
-int imports_check(struct fh_env *env, struct fh_error *err)
+int imports_check(const struct imports_request *q, struct imports **list, struct arena *a,
+		const char **out_warning, struct fh_error *err)
 {
-	const struct task *task = env->task->task;
 	const struct imports *found;
 
-	if (task->grader.kind != GRADER_MLGYM)
+	if (q->task->grader.kind != GRADER_MLGYM)
 		return 0;
-	pthread_mutex_lock(&env->task->lock);
-	found = find_or_ask(env);
-	pthread_mutex_unlock(&env->task->lock);
+	found = imports_find(q, list);
 	if (*found->evaluator)
-		return error_say(err, ENOPKG, "%s can't be scored: its evaluator " LACKS, task->id,
-				found->evaluator);
+		return error_say(err, ENOPKG, "%s can't be scored: its evaluator " LACKS,
+				q->task->id, found->evaluator);
 	if (*found->starter)
-		env->warning = arena_printf(&env->arena, "%s: its starter code " LACKS, task->id,
-				found->starter);
+		*out_warning = arena_printf(
+				a, "%s: its starter code " LACKS, q->task->id, found->starter);
 	return 0;
 }

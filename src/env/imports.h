@@ -2,21 +2,33 @@
 #ifndef ENV_IMPORTS_H
 #define ENV_IMPORTS_H
 
-#include "env/env.h"
+#include "base/arena.h"
+#include "sandbox/sandbox.h"
+#include "task/task.h"
 
 /*
- * Finds modules that an MLGym task's programs import and its Python lacks. That Python is asked, in a sandbox
- * of the task with the environment's binds, once for all environments that have the same ones. Nothing of the task is
- * run. -ENOPKG: its evaluator can't run. What starter code lacks becomes env->warning.
+ * Finds modules that an MLGym task's programs import and its Python lacks. That Python is asked, in a sandbox of
+ * the task with the environment's binds. No program of the task is run.
  */
-int imports_check(struct fh_env *env, struct fh_error *err);
+struct imports; /* a list of results, one for each fingerprint */
 
-/* The same for a task that is not to be played: its baseline is not. *out_warning is the caller's; NULL: there is none. In
- * env.c. */
-int env_look_at_imports(struct fh_gym *gym, const struct fh_env_options *options,
-		char **out_warning, struct fh_error *err);
+struct imports_request {
+	struct owner *owner;
+	const struct task *task;
+	const char *layer; /* of the task */
+	const struct sandbox_bind *binds;
+	size_t n_binds;
+	const char *fingerprint; /* the result is the same wherever this is the same */
+	const char *submission;  /* absolute path inside */
+};
 
-struct imports;
+/*
+ * Looks the request up in `list`, or asks and adds the result. It blocks. The caller holds the list's lock.
+ * -ENOPKG: the evaluator can't run. If starter code lacks modules, *out_warning is set, in the arena.
+ */
+int imports_check(const struct imports_request *request, struct imports **list, struct arena *a,
+		const char **out_warning, struct fh_error *err);
+
 void imports_free(struct imports *list); /* NULL is fine */
 
 #endif

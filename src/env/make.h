@@ -2,13 +2,16 @@
 #ifndef ENV_MAKE_H
 #define ENV_MAKE_H
 
-#include "env/gym.h"
+#include "base/secret.h"
+#include "sandbox/sandbox.h"
+#include "task/task.h"
 
 /*
- * Makes those data sets of the task that are made and are not there yet; docs/tasks.md says how. It
- * can take their `timeout`. Whoever makes one holds a lock, so that others wait and then find it. On
- * failure nothing of it is left.
+ * Makes the task's generated data sets that are not there yet; docs/tasks.md says how. It blocks, for their
+ * `timeout` at most. A lock of the file system keeps other processes waiting meanwhile. On failure nothing of
+ * the data set is left.
  */
-int make_data(struct fh_gym *gym, const struct task *task, struct fh_error *err);
+int make_data(struct owner *owner, const struct secret *secret, const struct task *task,
+		struct fh_error *err);
 
 #endif

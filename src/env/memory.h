@@ -3,40 +3,50 @@
 #define ENV_MEMORY_H
 
 #include "base/buf.h"
-#include "base/error.h"
-
+#include "base/waits.h"
+#include "env/poller.h"
+#include "sandbox/sandbox.h"
 #include "task/task.h"
 
-#include <fumehood/env.h>
-
 /*
- * An agent's memory, from episode to episode: a file of its home, a JSON object with MLGym's keys. It begins as the
- * task's memory_path is, or as a file that was recorded, and what the episode noted is added there when it ends.
+ * Carries an agent's memory from episode to episode: a file in its home, a JSON object with MLGym's keys. An
+ * episode begins with the file at the task's memory_path, or with a recorded file instead. When it ends, its new
+ * notes are added at memory_path. Slow work is done by a thread (base/job.h), so nothing here blocks.
  */
+struct memory {
+	/* set by whoever opens the environment */
+	struct poller *poller;
+	const struct task *task;
+	bool is_kept;     /* at the task's memory_path */
+	const char *file; /* recorded, to begin with instead; NULL: memory_path */
 
-/* What the episode's began as; NULL: there was none. Lives until the next reset. */
-const struct buf *env_memory(const struct fh_env *env);
-
-/*
- * Begins to end an episode that is to be closed in the middle, in the pollable form: its memory is kept. False if
- * there is nothing to wait for. It comes out of fh_gym_wait(), and fh_env_end() takes it, after seconds at most.
- */
-bool env_leave_begin(struct fh_env *env);
-
-/* -EINVAL for what is no memory, or is more than one. */
-int memory_check(const struct buf *text, const char *what, struct fh_error *err);
-int memory_check_task(const struct task *task,
-		struct fh_error *err); /* what it has kept, if it is there */
-
-/*
- * What is to be kept, in `out`: `ours`, an episode's at its end, which began as `began`. Where another
- * episode was kept meanwhile, so that the memory is `now` something else, its notes stay, and what only `ours` has
- * comes after them. -EINVAL for what is no memory, or is more than one; -EFBIG: more than `out` may have, which is empty.
- */
-struct memory_change {
-	const struct buf *began, *now, *ours; /* empty: there was none */
+	struct buf began; /* the episode's memory as it began */
+	bool has_began;
+	struct job *job;         /* reads or keeps a memory; NULL: none */
+	struct keeping *keeping; /* the job's data; NULL */
+	uint32_t id;             /* of the request to the porter */
 };
 
-int memory_merge(const struct memory_change *change, struct buf *out, struct fh_error *err);
+void memory_init(struct memory *m);
+void memory_release(struct memory *m); /* waits for a job */
+
+/* Checks the memory that the task keeps, if there is one. */
+int memory_check_task(const struct task *task, struct fh_error *err);
+
+/* The memory that the episode began with; NULL: none. Lives until the next memory_read(). */
+const struct buf *memory_began(const struct memory *m);
+
+/* Reads the memory to begin with. 0: done; 1: a job checks it, and memory_read_advance() tells its end. */
+int memory_read(struct memory *m, struct fh_error *err);
+int memory_read_advance(struct memory *m, struct fh_error *err);
+bool memory_is_busy(const struct memory *m); /* a job runs */
+
+/* Begins to keep the memory of an episode that is about to end; memory_keep_advance() goes on. */
+int memory_keep_begin(struct memory *m, struct sandbox *sb, struct fh_error *err);
+int memory_keep_advance(
+		struct memory *m, struct sandbox *sb, struct fh_error *err); /* 1: it goes on */
+
+/* Waits for the job, or for the porter's answer. */
+void memory_waits(const struct memory *m, const struct sandbox *sb, struct waits *w);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "env/memory.h"
+#include "env/memory_merge.h"
 
 #include "base/json.h"
 #include "base/mem.h"

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/scope.h"
-#include "env/env.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,8 +19,8 @@ static const char script[] = "compgen -f -- \"$1\" | while IFS= read -r name; do
 			     "printf '%s\\n' \"$name\"\n"
 			     "done";
 
-/* Until its end, or that of the time: whoever holds the pipe open is not waited for. */
-static void read_names(int fd, struct buf *out)
+/* Reads until the pipe's end or the deadline: a process may hold the pipe open. */
+static void names_read(int fd, struct buf *out)
 {
 	int64_t deadline_ns = clock_now_ns() + NAMES_MS * NS_PER_MS;
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -37,7 +36,7 @@ static void read_names(int fd, struct buf *out)
 	}
 }
 
-void env_names(struct fh_env *env, const char *start, struct buf *out)
+void names_complete(struct sandbox *sb, const char *cwd, const char *start, struct buf *out)
 {
 	const char *const argv[] = { "/bin/bash", "--noprofile", "--norc", "-c", script, "names",
 		start, NULL };
@@ -45,21 +44,20 @@ void env_names(struct fh_env *env, const char *start, struct buf *out)
 	auto_close int from = -1, to = -1;
 	uint32_t id;
 
-	if (!env || env->work != WORK_NONE || env->episode != EPISODE_ON || nothing < 0 ||
-			fd_pipe(&from, &to, 0) < 0)
+	if (nothing < 0 || fd_pipe(&from, &to, 0) < 0)
 		return;
 	const int fds[] = { nothing, to, nothing };
 	const struct run_request request = {
 		.argv = argv,
-		.cwd = env->working_dir,
+		.cwd = cwd,
 		.user = USER_AGENT,
 		.fds = fds,
 		.n_fds = ARRAY_SIZE(fds),
 	};
 
-	if (sandbox_run(env->sb, &request, &id, NULL) < 0)
+	if (sandbox_run(sb, &request, &id, NULL) < 0)
 		return;
 	close_fd(&to);
-	read_names(from, out);
-	sandbox_signal(env->sb, id, SIGKILL, NULL); /* if it is still there */
+	names_read(from, out);
+	sandbox_signal(sb, id, SIGKILL, NULL); /* if it is still there */
 }

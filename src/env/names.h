@@ -3,14 +3,13 @@
 #define ENV_NAMES_H
 
 #include "base/buf.h"
-
-#include <fumehood/env.h>
+#include "sandbox/sandbox.h"
 
 /*
- * What a path that begins so may be, for people who type it: as bash in the folder that the episode's shell is in would
- * complete it. Appends lines, a folder's with a slash at its end; none, if it can't be told. Blocks, a second at most.
- * It is no step: nothing is recorded, and the shell does not see it.
+ * Completes a path for people who type it, as bash in the folder `cwd` of the sandbox would. Appends lines; a
+ * folder's name ends with a slash. On failure it appends nothing. Blocks, for a second at most. The agent's shell
+ * does not notice it.
  */
-void env_names(struct fh_env *env, const char *start, struct buf *out);
+void names_complete(struct sandbox *sb, const char *cwd, const char *start, struct buf *out);
 
 #endif

@@ -1,55 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "env/env.h"
+#include "env/observe.h"
 
-#include "base/hide.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/setup.h"
 #include "env/words.h"
 #include "inside/places.h"
-#include "web/papers.h"
 
-#include <stdlib.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
-/*
- * What an agent reads. Clients find some things in it by regular expressions, which hold the
- * sentences with "valid submission artefact at PATH.", "Baseline Score: {...}", "Evaluation Score:
- * {...}" and "Exited (...)" in place.
- */
-static void start_line(struct buf *b)
+static void observe_start_line(struct buf *b)
 {
 	if (b->len && b->data[b->len - 1] != '\n')
 		buf_add_char(b, '\n');
 }
 
-void observe_note(struct fh_env *env, const char *format, ...)
+void observe_note(struct buf *out, const char *format, ...)
 {
 	va_list ap;
 
-	start_line(&env->observation);
+	observe_start_line(out);
 	va_start(ap, format);
-	buf_vprintf(&env->observation, format, ap);
+	buf_vprintf(out, format, ap);
 	va_end(ap);
-	buf_add_char(&env->observation, '\n');
+	buf_add_char(out, '\n');
 }
 
-/* --- the first one ---------------------------------------------------------------------------- */
-
-static void add_score_line(struct buf *b, const char *label, const struct score *score)
+static void observe_add_score(struct buf *b, const char *label, const struct score *score)
 {
 	buf_add_str(b, label);
 	score_add_repr(b, score);
 	buf_add_char(b, '\n');
 }
 
-/* How an episode works, in the order in which an agent asks itself. */
-static void add_rules(struct buf *b, const struct fh_env *env)
-{
-	const struct task *task = env->task->task;
+/* --- the first one ---------------------------------------------------------------------------- */
 
+static void observe_add_rules(struct buf *b, const struct task *task, int max_steps)
+{
 	buf_printf(b, "You are the user agent in a sandbox of your own, in the folder %s.\n",
 			GUEST_WORKSPACE);
 	buf_printf(b, "- It holds the files to start from%s.\n",
@@ -57,7 +47,7 @@ static void add_rules(struct buf *b, const struct fh_env *env)
 	buf_add_str(b,
 			"- Each action is a shell command, or several lines of them. The shell "
 			"stays the same from step to step.\n");
-	buf_printf(b, "- There are %d steps.\n", env->max_steps);
+	buf_printf(b, "- There are %d steps.\n", max_steps);
 	buf_printf(b,
 			"- A command may take %g s; one that runs python, torchrun, accelerate or "
 			"deepspeed may take %g s. What runs longer is ended.\n",
@@ -78,129 +68,152 @@ static void add_rules(struct buf *b, const struct fh_env *env)
 			task->maximize ? "more" : "less");
 }
 
-char *observe_welcome(const struct fh_env *env)
+char *observe_welcome(const struct task *task, int max_steps, const struct score *baseline)
 {
 	auto_buf struct buf b = BUF_INIT(1 << 20);
 
-	buf_add_str(&b, env->task->task->description);
-	start_line(&b);
+	buf_add_str(&b, task->description);
+	observe_start_line(&b);
 	buf_add_char(&b, '\n');
-	add_rules(&b, env);
-	if (env->baseline.n)
-		add_score_line(&b, WORDS_BASELINE, &env->baseline);
+	observe_add_rules(&b, task, max_steps);
+	if (baseline->n)
+		observe_add_score(&b, WORDS_BASELINE, baseline);
 	return buf_take(&b);
 }
 
 /* --- after a command -------------------------------------------------------------------------- */
 
-static void note_restart(struct fh_env *env, const struct session_result *result)
+bool observe_output(struct buf *out, struct buf *folded, const struct task *task,
+		const struct buf *output)
 {
-	int status = result->shell_status;
-	char how[64];
-
-	if (WIFSIGNALED(status))
-		snprintf(how, sizeof(how), "by signal %d", WTERMSIG(status));
+	buf_clear(folded);
+	if (task->mlgym)
+		observe_mlgym_output(folded, buf_str(output), output->len);
 	else
-		snprintf(how, sizeof(how), "with status %d", WEXITSTATUS(status));
-	observe_note(env,
-			"(The shell ended %s, and a new one was started: files are as they were; "
-			"variables, functions and the folder are not.)",
-			how);
+		str_add_folded(folded, buf_str(output), output->len);
+	str_add_utf8(out, buf_str(folded), folded->len);
+	return !folded->truncated && !out->truncated;
 }
 
-static void note_outcome(struct fh_env *env, const struct session_result *result)
+static void observe_restart(struct buf *out, int status)
 {
-	const struct task *task = env->task->task;
+	bool killed = WIFSIGNALED(status);
 
-	switch (result->outcome) {
+	observe_note(out,
+			"(The shell ended %s %d, and a new one was started: files are as they were; "
+			"variables, functions and the folder are not.)",
+			killed ? "by signal" : "with status",
+			killed ? WTERMSIG(status) : WEXITSTATUS(status));
+}
+
+void observe_end(struct buf *out, const struct observe_end *end)
+{
+	const struct task *task = end->task;
+
+	switch (end->result->outcome) {
 	case SESSION_OK:
 	case SESSION_RESTARTED:
 	case SESSION_GONE:
 		break;
 	case SESSION_TIMEOUT:
-		observe_note(env, WORDS_TIMEOUT "%g s and was ended.)",
-				(double)env->timeout_ms / 1e3);
+		observe_note(out, WORDS_TIMEOUT "%g s and was ended.)",
+				(double)end->timeout_ms / 1e3);
 		break;
 	case SESSION_OUTPUT_LIMIT:
-		observe_note(env, "(There was more output; only the first %d KiB are kept.)",
+		observe_note(out, "(There was more output; only the first %d KiB are kept.)",
 				(int)(task->output_bytes >> 10));
 		break;
 	case SESSION_MEMORY_LIMIT:
-		observe_note(env,
+		observe_note(out,
 				"(The memory ran out, and a process was ended: this sandbox may "
 				"use %.3g GiB.)",
 				(double)task->limits.memory_bytes / (1 << 30));
 		break;
 	case SESSION_SYNTAX:
-		observe_note(env, WORDS_NO_COMMAND " as a shell command.)");
+		observe_note(out, WORDS_NO_COMMAND " as a shell command.)");
 		break;
 	}
-	if (env->cancelled)
-		observe_note(env, "(The command was interrupted.)");
-	if (result->restarted)
-		note_restart(env, result);
+	if (end->cancelled)
+		observe_note(out, "(The command was interrupted.)");
+	if (end->result->restarted)
+		observe_restart(out, end->result->shell_status);
 }
 
-void observe_command(struct fh_env *env, const struct session_result *result)
-{
-	const struct buf *output = result->output;
+/* --- output as MLGym shows it ------------------------------------------------------------------- */
 
-	buf_clear(&env->folded);
-	if (env->task->task->mlgym)
-		observe_mlgym_output(&env->folded, buf_str(output), output->len);
-	else
-		str_add_folded(&env->folded, buf_str(output), output->len);
-	str_add_utf8(&env->observation, buf_str(&env->folded), env->folded.len);
-	if (env->step.outcome == FH_OUTCOME_OK &&
-			(env->folded.truncated || env->observation.truncated)) {
-		env->step.outcome = FH_OUTCOME_OUTPUT_LIMIT;
-		observe_note(env, "(There was more output, for which no memory was left.)");
+/* Number of bytes that end a line here; 0: none. "\r\n" is one end. */
+static size_t observe_line_end(const char *text, const char *end)
+{
+	static const char *const longer[] = { "\r\n", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(longer); i++) {
+		size_t n = strlen(longer[i]);
+
+		if ((size_t)(end - text) >= n && memcmp(text, longer[i], n) == 0)
+			return n;
 	}
-	note_outcome(env, result);
+	return *text && strchr("\n\r\v\f\x1c\x1d\x1e", *text) ? 1 : 0;
+}
+
+static const char *observe_find_char(const char *at, const char *end, char c)
+{
+	return at < end ? memchr(at, c, (size_t)(end - at)) : NULL;
+}
+
+/* True for a line like "40%|####    | 4/10 [00:01]": a digit and "%|" somewhere, then "|", "[" and "]". If these do
+ * not follow the first "%|", they follow no later one. */
+static bool observe_is_bar(const char *line, const char *end)
+{
+	const char *p = line;
+
+	while ((p = observe_find_char(p, end, '%')) &&
+			!(p > line && p[-1] >= '0' && p[-1] <= '9' && p + 1 < end && p[1] == '|'))
+		p++;
+	p = p ? observe_find_char(p + 2, end, '|') : NULL;
+	p = p ? observe_find_char(p + 1, end, '[') : NULL;
+	return p && observe_find_char(p + 1, end, ']');
+}
+
+void observe_mlgym_output(struct buf *out, const char *text, size_t n)
+{
+	const char *at = text, *end = text + n;
+	bool first = true;
+
+	while (at < end) {
+		const char *line = at;
+		size_t ending = 0;
+
+		while (at < end && !(ending = observe_line_end(at, end)))
+			at++;
+		if (at > line && !observe_is_bar(line, at)) {
+			if (!first)
+				buf_add_char(out, '\n');
+			buf_add(out, line, (size_t)(at - line));
+			first = false;
+		}
+		at += ending;
+	}
 }
 
 /* --- after scoring ---------------------------------------------------------------------------- */
 
-void observe_grade(struct fh_env *env, const struct grade_result *result)
+void observe_grade(struct buf *out, const struct grade_result *result, const char *submission,
+		const struct score *baseline)
 {
 	switch (result->verdict) {
 	case GRADE_SCORED:
-		observe_note(env, WORDS_SCORED "%s.", env->submission);
-		if (env->baseline.n)
-			add_score_line(&env->observation, WORDS_BASELINE, &env->baseline);
-		add_score_line(&env->observation, WORDS_EVALUATION, result->score);
+		observe_note(out, WORDS_SCORED "%s.", submission);
+		if (baseline->n)
+			observe_add_score(out, WORDS_BASELINE, baseline);
+		observe_add_score(out, WORDS_EVALUATION, result->score);
 		break;
 	case GRADE_NO_SUBMISSION:
-		observe_note(env, WORDS_NOT_SCORED "%s", result->text);
-		break;
 	case GRADE_REJECTED:
-		observe_note(env, WORDS_NOT_SCORED "%s", result->text);
+		observe_note(out, WORDS_NOT_SCORED "%s", result->text);
 		break;
 	case GRADE_BROKEN:
-		/* The details may be about hidden files: they are for people. */
-		observe_note(env, WORDS_NOT_SCORED "the grader itself failed.");
+		/* The details may be about hidden files, so only people see them. */
+		observe_note(out, WORDS_NOT_SCORED "the grader itself failed.");
 		break;
-	}
-}
-
-/* --- what it must not tell -------------------------------------------------------------------- */
-
-void env_hide(struct fh_env *env, const char *secret)
-{
-	if (env->hidden)
-		explicit_bzero(env->hidden, strlen(env->hidden));
-	free(env->hidden);
-	env->hidden = secret ? xstrdup(secret) : NULL;
-}
-
-void observe_hide(struct fh_env *env)
-{
-	char *const texts[] = { env->state, env->open_file, env->working_dir };
-	const char *const secrets[] = { env->hidden, env->web_hosts ? papers_key() : NULL };
-
-	for (size_t i = 0; i < ARRAY_SIZE(secrets); i++) {
-		hide_secret(&env->observation, secrets[i]);
-		for (size_t j = 0; j < ARRAY_SIZE(texts); j++)
-			hide_in_text(texts[j], secrets[i]);
 	}
 }

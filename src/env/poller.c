@@ -3,11 +3,10 @@
 
 #include "base/clock.h"
 #include "base/scope.h"
-#include "env/deadlines.h"
-#include "env/env.h"
 
+#include <assert.h>
 #include <errno.h>
-#include <limits.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
@@ -27,25 +26,21 @@ void poller_init(struct poller *p)
 	};
 }
 
-static int watch_own(struct poller *p, int *fd, struct fh_error *err)
-{
-	/* Environments are told apart from these two by their addresses. */
-	struct epoll_event event = { .events = EPOLLIN, .data.ptr = fd };
-
-	if (*fd < 0 || epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *fd, &event) < 0)
-		return error_set(err, errno, "set up what environments wait with");
-	return 0;
-}
-
 int poller_open(struct poller *p, struct fh_error *err)
 {
-	int r;
+	int *const own[] = { &p->timer_fd, &p->wake_fd };
 
 	p->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	p->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	r = watch_own(p, &p->timer_fd, err);
-	return r < 0 ? r : watch_own(p, &p->wake_fd, err);
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
+		/* Items are told apart from these two by their addresses. */
+		struct epoll_event event = { .events = EPOLLIN, .data.ptr = own[i] };
+
+		if (*own[i] < 0 || epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *own[i], &event) < 0)
+			return error_set(err, errno, "set up what environments wait with");
+	}
+	return 0;
 }
 
 void poller_release(struct poller *p)
@@ -53,13 +48,13 @@ void poller_release(struct poller *p)
 	close_fd(&p->epoll_fd);
 	close_fd(&p->timer_fd);
 	close_fd(&p->wake_fd);
-	free(p->heap);
+	free(p->deadlines.heap);
 	poller_init(p);
 }
 
 /* --- queues and the timer --------------------------------------------------------------------- */
 
-static void wake(struct poller *p)
+static void poller_wake(struct poller *p)
 {
 	uint64_t one = 1;
 
@@ -67,53 +62,53 @@ static void wake(struct poller *p)
 	(void)!write(p->wake_fd, &one, sizeof(one));
 }
 
-static void enqueue(struct poll_queue *q, struct fh_env *env)
+static void queue_add(struct poll_queue *q, struct poll_item *item)
 {
-	if (env->slot.queue)
+	if (item->queue)
 		return;
-	env->slot.queue = q;
-	env->slot.next = NULL;
+	item->queue = q;
+	item->next = NULL;
 	if (q->first)
-		q->last->slot.next = env;
+		q->last->next = item;
 	else
-		q->first = env;
-	q->last = env;
+		q->first = item;
+	q->last = item;
 }
 
-static struct fh_env *dequeue(struct poll_queue *q)
+static struct poll_item *queue_take(struct poll_queue *q)
 {
-	struct fh_env *env = q->first;
+	struct poll_item *item = q->first;
 
-	if (!env)
+	if (!item)
 		return NULL;
-	q->first = env->slot.next;
-	env->slot.queue = NULL;
-	return env;
+	q->first = item->next;
+	item->queue = NULL;
+	return item;
 }
 
-static void unqueue(struct fh_env *env)
+static void queue_remove(struct poll_item *item)
 {
-	struct poll_queue *q = env->slot.queue;
-	struct fh_env *before = NULL;
+	struct poll_queue *q = item->queue;
+	struct poll_item *before = NULL;
 
 	if (!q)
 		return;
-	for (struct fh_env *e = q->first; e != env; e = e->slot.next)
-		before = e;
+	for (struct poll_item *i = q->first; i != item; i = i->next)
+		before = i;
 	if (before)
-		before->slot.next = env->slot.next;
+		before->next = item->next;
 	else
-		q->first = env->slot.next;
-	if (q->last == env)
+		q->first = item->next;
+	if (q->last == item)
 		q->last = before;
-	env->slot.queue = NULL;
+	item->queue = NULL;
 }
 
 /* The timer is only ever set to an earlier time: one that fires too early costs less than
  * setting it at every step. */
-static void arm(struct poller *p)
+static void poller_arm(struct poller *p)
 {
-	int64_t first = deadlines_first(p);
+	int64_t first = deadlines_first(&p->deadlines);
 	struct itimerspec t = { 0 };
 
 	if (first >= p->armed_ns)
@@ -125,290 +120,261 @@ static void arm(struct poller *p)
 	p->armed_ns = first;
 }
 
-/* --- environments ----------------------------------------------------------------------------- */
+/* --- items ------------------------------------------------------------------------------------ */
 
-static void drop_fresh(struct poller *p, const struct fh_env *env)
+static struct poll_item *item_of(struct deadline *d)
+{
+	return (struct poll_item *)(void *)((char *)d - offsetof(struct poll_item, deadline));
+}
+
+static void poller_drop_fresh(struct poller *p, const struct poll_item *item)
 {
 	for (size_t i = 0; i < p->n_fresh; i++)
-		if (p->fresh[i] == env)
+		if (p->fresh[i] == item)
 			p->fresh[i--] = p->fresh[--p->n_fresh];
 }
 
-/* From now on their ends wake the epoll; those that are over are due at once. */
-static void listen_to_fresh(struct poller *p)
+/* From now on their ends wake the epoll. An item whose work is over is due at once. */
+static void poller_listen_to_fresh(struct poller *p)
 {
 	while (p->n_fresh) {
-		struct fh_env *env = p->fresh[--p->n_fresh];
+		struct poll_item *item = p->fresh[--p->n_fresh];
 		struct waits w = WAITS_INIT;
 
-		env_waits(env, &w);
-		deadlines_put(p, env, w.deadline_ns);
+		item->ops->waits(item, &w);
+		deadlines_set(&p->deadlines, &item->deadline, w.deadline_ns);
 	}
 }
 
-/* A descriptor that is there already says EEXIST, and all is well. */
-static void watch(struct poller *p, struct fh_env *env, const struct waits *w)
+static void poller_finish(struct poller *p, struct poll_item *item)
+{
+	deadlines_clear(&p->deadlines, &item->deadline);
+	poller_drop_fresh(p, item);
+	queue_remove(item);
+	queue_add(&p->done, item);
+}
+
+/* False: the item has failed. */
+static bool poller_watch(struct poller *p, struct poll_item *item, const struct waits *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		struct epoll_event event = {
 			.events = (uint32_t)w->fds[i].events | EPOLLET,
-			.data.ptr = env,
+			.data.ptr = item,
 		};
+		struct fh_error err;
 
-		epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, w->fds[i].fd, &event);
+		/* EEXIST: the item has waited for it before. */
+		if (epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, w->fds[i].fd, &event) == 0 ||
+				errno == EEXIST)
+			continue;
+		error_set(&err, errno, "watch a descriptor of the environment");
+		item->ops->fail(item, &err);
+		poller_finish(p, item);
+		return false;
 	}
+	return true;
 }
 
-static void over(struct poller *p, struct fh_env *env)
-{
-	deadlines_remove(p, env);
-	drop_fresh(p, env);
-	unqueue(env);
-	enqueue(&p->done, env);
-}
-
-/* Work that goes on: what it waits for may have changed, or may have come already. */
-static void wait_on(struct poller *p, struct fh_env *env)
+static void poller_advance(struct poller *p, struct poll_item *item)
 {
 	struct waits w = WAITS_INIT;
 
-	env_waits(env, &w);
-	watch(p, env, &w);
-	deadlines_put(p, env, w.deadline_ns);
-	if (poll(w.fds, w.n, 0) > 0)
-		enqueue(&p->kicked, env);
-}
-
-static void advance(struct poller *p, struct fh_env *env)
-{
-	if (!env->slot.in_heap)
-		env->slot.missed = true;
-	else if (env_advance(env))
-		over(p, env);
-	else
-		wait_on(p, env);
-}
-
-void poller_add(struct poller *p, struct fh_env *env)
-{
-	struct waits w = WAITS_INIT;
-
-	env->slot.polled = true;
-	if (env->work == WORK_DONE) {
-		enqueue(&p->done, env);
-		wake(p);
+	if (!item->deadline.is_set) {
+		item->missed = true;
 		return;
 	}
-	/* A session's descriptors stay from step to step; any other work brings its own. */
-	if (env->slot.registered && env->work == WORK_COMMAND && p->n_fresh < FRESH_MAX &&
-			!p->fd_given) {
-		session_waits_awake(env->session, &w);
-		p->fresh[p->n_fresh++] = env;
+	if (item->ops->advance(item)) {
+		poller_finish(p, item);
+		return;
+	}
+	/* What it waits for may have changed, or may have come already. */
+	item->ops->waits(item, &w);
+	if (!poller_watch(p, item, &w))
+		return;
+	deadlines_set(&p->deadlines, &item->deadline, w.deadline_ns);
+	if (poll(w.fds, w.n, 0) > 0)
+		queue_add(&p->kicked, item);
+}
+
+void poller_add(struct poller *p, struct poll_item *item)
+{
+	bool quick = item->ops->is_quick(item);
+	struct waits w = WAITS_INIT;
+
+	item->polled = true;
+	/* Descriptors of quick work stay from one to the next; any other work brings its own. */
+	if (item->registered && quick && p->n_fresh < POLLER_FRESH_MAX && !p->fd_given) {
+		item->ops->waits_awake(item, &w);
+		p->fresh[p->n_fresh++] = item;
 	} else {
-		env_waits(env, &w);
-		watch(p, env, &w);
+		item->ops->waits(item, &w);
+		if (!poller_watch(p, item, &w)) {
+			poller_wake(p);
+			return;
+		}
 	}
-	env->slot.registered = env->work == WORK_COMMAND || env->slot.registered;
-	deadlines_put(p, env, w.deadline_ns);
-	if (env->slot.missed) {
-		env->slot.missed = false;
-		enqueue(&p->kicked, env);
-		wake(p);
+	item->registered = quick || item->registered;
+	deadlines_set(&p->deadlines, &item->deadline, w.deadline_ns);
+	if (item->missed) {
+		item->missed = false;
+		queue_add(&p->kicked, item);
+		poller_wake(p);
 	}
-	arm(p);
+	poller_arm(p);
 }
 
-/* Closing would do, if no fork of this process held a copy. */
-void poller_unwatch_fd(struct poller *p, int fd)
+void poller_add_done(struct poller *p, struct poll_item *item)
 {
-	epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+	item->polled = true;
+	queue_add(&p->done, item);
+	poller_wake(p);
 }
 
-void poller_unwatch(struct poller *p, const struct fh_env *env)
+void poller_unwatch(struct poller *p, int fd)
 {
-	int fds[SANDBOX_FDS] = { -1, -1 };
+	/* Closing would do, if no fork of this process held a copy. */
+	int r = fd < 0 ? 0 : epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 
-	if (env->slot.polled && env->sb)
-		sandbox_fds(env->sb, fds);
-	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
-		if (fds[i] >= 0)
-			poller_unwatch_fd(p, fds[i]);
+	assert(r == 0 || errno == ENOENT || errno == EPERM);
 }
 
-void poller_forget(struct poller *p, struct fh_env *env)
+void poller_forget(struct poller *p, struct poll_item *item)
 {
-	deadlines_remove(p, env);
-	drop_fresh(p, env);
-	unqueue(env);
-	poller_unwatch(p, env);
-	env->slot = (struct poll_slot){ 0 };
+	deadlines_clear(&p->deadlines, &item->deadline);
+	poller_drop_fresh(p, item);
+	queue_remove(item);
+	item->polled = item->registered = item->missed = false;
 }
 
-void poller_interrupt(struct poller *p)
+void poller_interrupt(struct poller *p, struct poll_item *item)
 {
+	atomic_store(&item->interrupted, true);
 	atomic_store(&p->interrupted, true);
-	wake(p);
+	poller_wake(p);
 }
 
 /* --- waiting ---------------------------------------------------------------------------------- */
 
-static void run_interrupted(struct poller *p)
+static void poller_run_interrupted(struct poller *p)
 {
 	if (!atomic_exchange(&p->interrupted, false))
 		return;
-	for (size_t i = 0; i < p->n_heap; i++)
-		if (atomic_load(&p->heap[i]->interrupted))
-			enqueue(&p->kicked, p->heap[i]);
+	for (size_t i = 0; i < p->deadlines.n; i++) {
+		struct poll_item *item = item_of(p->deadlines.heap[i]);
+
+		if (atomic_load(&item->interrupted))
+			queue_add(&p->kicked, item);
+	}
 }
 
-/* Each once: what is kicked meanwhile has its turn in the next round. */
-static void run_kicked(struct poller *p)
-{
-	struct fh_env *last = p->kicked.last;
-	struct fh_env *env;
-
-	if (!p->kicked.first)
-		return;
-	do {
-		env = dequeue(&p->kicked);
-		advance(p, env);
-	} while (env != last && p->kicked.first);
-}
-
-static void run_expired(struct poller *p)
+static void poller_run_expired(struct poller *p)
 {
 	int64_t now = clock_now_ns();
+	struct poll_item *item, *last;
 
-	while (deadlines_first(p) <= now) {
-		struct fh_env *env = p->heap[0];
-
+	while (deadlines_first(&p->deadlines) <= now) {
+		item = item_of(p->deadlines.heap[0]);
 		/* Out of the way until its advance has set its next deadline. */
-		deadlines_put(p, env, INT64_MAX);
-		enqueue(&p->kicked, env);
+		deadlines_set(&p->deadlines, &item->deadline, INT64_MAX);
+		queue_add(&p->kicked, item);
 	}
-	run_kicked(p);
+	if (!p->kicked.first)
+		return;
+	/* Each once: an item that is kicked meanwhile has its turn in the next round. */
+	last = p->kicked.last;
+	do {
+		item = queue_take(&p->kicked);
+		poller_advance(p, item);
+	} while (item != last && p->kicked.first);
 }
 
 /*
- * Before a sleep: commands that were begun since the last one may be over by now, or in a moment. A shell that
- * has to wake this process takes longer for that than for a quick command.
+ * Before a sleep: quick work that was begun since the last one may be over by now, or in a moment. Waking this
+ * process takes longer than a quick command.
  */
-static void look_out(struct poller *p, int64_t deadline_ns)
+static void poller_look_out(struct poller *p, int64_t deadline_ns)
 {
 	int64_t end_ns = clock_now_ns() + QUICK_NS;
 
-	if (p->n_fresh == 1 && p->n_heap == 1 && deadline_ns == INT64_MAX)
-		session_await_quick(p->fresh[0]->session); /* there is nothing else to hear */
+	if (p->n_fresh == 1 && p->deadlines.n == 1 && deadline_ns == INT64_MAX)
+		p->fresh[0]->ops->await_answer(p->fresh[0]);
 	while (p->n_fresh && !p->kicked.first && !p->done.first) {
 		for (size_t i = p->n_fresh; i-- > 0;)
-			if (session_answered(p->fresh[i]->session)) {
-				enqueue(&p->kicked, p->fresh[i]);
+			if (p->fresh[i]->ops->answered(p->fresh[i])) {
+				queue_add(&p->kicked, p->fresh[i]);
 				p->fresh[i] = p->fresh[--p->n_fresh];
 			}
 		if (clock_now_ns() >= end_ns)
-			listen_to_fresh(p);
+			poller_listen_to_fresh(p);
 	}
 }
 
 /* False if a signal came instead. */
-static bool run_events(struct poller *p, int timeout_ms)
+static int poller_run_events(struct poller *p, int timeout_ms)
 {
 	struct epoll_event events[EVENTS_MAX];
 	uint64_t count;
 	int n = epoll_wait(p->epoll_fd, events, EVENTS_MAX, timeout_ms);
 
+	if (n < 0)
+		return -errno;
 	for (int i = 0; i < n; i++) {
 		void *from = events[i].data.ptr;
 
 		if (from == &p->timer_fd || from == &p->wake_fd)
 			(void)!read(*(int *)from, &count, sizeof(count));
 		else
-			advance(p, from);
+			poller_advance(p, from);
 		if (from == &p->timer_fd)
 			p->armed_ns = INT64_MAX;
 	}
-	return n >= 0;
+	return 0;
 }
 
-static int give_out(struct poller *p, struct fh_env **out_done, size_t max)
+int poller_fd(struct poller *p)
 {
-	size_t n = 0;
-
-	while (n < max && p->done.first)
-		out_done[n++] = dequeue(&p->done);
-	/* What is left must keep the descriptor readable. */
-	if (p->done.first || p->kicked.first)
-		wake(p);
-	return (int)n;
-}
-
-int fh_gym_fd(struct fh_gym *gym)
-{
-	struct poller *p = &gym->poller;
-
 	p->fd_given = true;
-	listen_to_fresh(p);
-	arm(p);
+	poller_listen_to_fresh(p);
+	poller_arm(p);
 	return p->epoll_fd;
 }
 
-static int sleep_ms(const struct poller *p, int64_t deadline_ns)
+int poller_wait(struct poller *p, int timeout_ms, struct fh_error *err)
 {
-	bool idle = !p->done.first && !p->kicked.first && deadlines_first(p) > 0;
-
-	return idle ? clock_ms_left(deadline_ns) : 0;
-}
-
-int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
-		struct fh_error *err)
-{
-	struct poller *p = &gym->poller;
 	int64_t deadline_ns = INT64_MAX;
 
-	if (max == 0 || max > INT_MAX)
-		return error_say(
-				err, EINVAL, "fh_gym_wait needs room for at least one environment");
 	if (timeout_ms >= 0)
 		deadline_ns = clock_now_ns() + timeout_ms * NS_PER_MS;
 	for (;;) {
-		bool quiet;
+		bool idle;
+		int r;
 
-		look_out(p, deadline_ns);
-		quiet = run_events(p, sleep_ms(p, deadline_ns));
-		run_interrupted(p);
-		run_expired(p);
-		arm(p);
-		if (p->done.first || !quiet || clock_ms_left(deadline_ns) == 0)
-			return give_out(p, out_done, max);
+		poller_look_out(p, deadline_ns);
+		idle = !p->done.first && !p->kicked.first && deadlines_first(&p->deadlines) > 0;
+		r = poller_run_events(p, idle ? clock_ms_left(deadline_ns) : 0);
+		if (r < 0 && r != -EINTR)
+			return error_set(err, -r, "wait for environments");
+		poller_run_interrupted(p);
+		poller_run_expired(p);
+		poller_arm(p);
+		if (p->done.first || r < 0 || clock_ms_left(deadline_ns) == 0)
+			return 0;
 	}
 }
 
-/* --- the API's pollable form ------------------------------------------------------------------ */
-
-int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
+struct poll_item *poller_take(struct poller *p)
 {
-	int r = reset_begin(env, seed, err);
-
-	if (r == 0)
-		poller_add(&env->gym->poller, env);
-	return r;
+	return queue_take(&p->done);
 }
 
-int fh_env_step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err)
+void poller_untake(struct poll_item *item)
 {
-	int r = step_begin(env, action, err);
-
-	if (r == 0)
-		poller_add(&env->gym->poller, env);
-	return r;
+	queue_remove(item);
 }
 
-int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err)
+void poller_end_wait(struct poller *p)
 {
-	if (env->work == WORK_NONE)
-		return error_say(err, EPROTO, "nothing was begun");
-	if (env->work != WORK_DONE)
-		return error_say(err, EBUSY, "the reset or step is not over yet");
-	unqueue(env);
-	return env_take(env, out, err);
+	if (p->done.first || p->kicked.first)
+		poller_wake(p);
 }

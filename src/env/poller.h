@@ -3,70 +3,98 @@
 #define ENV_POLLER_H
 
 #include "base/error.h"
-
-#include <fumehood/env.h>
+#include "base/waits.h"
+#include "env/deadlines.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /*
- * The pollable form: one epoll for the descriptors of all environments of a gym, one timer for the
- * earliest of their deadlines. The cost of a step does not depend on how many others are alive.
+ * Drives the work of many items from one thread: one epoll for all their descriptors, one timer for the
+ * earliest of their deadlines. The cost of an item's work does not depend on how many others there are.
  *
- * Descriptors are registered when they are first waited for, edge-triggered, and stay: an idle
- * environment whose agent left something running costs an event for each burst, and no call. What
- * an edge may hide (bytes that came before, bytes left unread) is looked for with poll(2) after
- * each advance that did not end the work.
+ * A descriptor is added to the epoll when an item first waits for it, edge-triggered, and stays there: an idle
+ * item costs an event for each burst, and no system call. An edge may hide bytes that came earlier or were left
+ * unread. So poll(2) looks for them after each advance that did not end the work.
+ *
+ * One thread uses a poller. Only poller_interrupt() may be called by any thread.
  */
-#define FRESH_MAX 64
+struct poll_item;
+
+struct poll_ops {
+	void (*waits)(struct poll_item *item, struct waits *w);
+	bool (*advance)(struct poll_item *item); /* true: its work is over */
+	/* A descriptor can't be watched: the work is over, with this error. */
+	void (*fail)(struct poll_item *item, const struct fh_error *err);
+
+	/* Quick work mostly ends within microseconds, and waits for the same descriptors each time. Before the
+	 * poller sleeps, it asks such an item whether its work is over. */
+	bool (*is_quick)(const struct poll_item *item);
+	void (*waits_awake)(struct poll_item *item,
+			struct waits *w); /* no descriptor need tell the end */
+	bool (*answered)(const struct poll_item *item);
+	void (*await_answer)(struct
+			poll_item *item); /* for 2 ms at most; called if nothing else can come */
+};
+
+/* The poller's part of an item. The item's owner sets `ops`; all else is zeroed. */
+struct poll_item {
+	const struct poll_ops *ops;
+	struct deadline deadline; /* set while the item is at work */
+	atomic_bool interrupted;  /* set by poller_interrupt(); the owner clears it */
+	bool polled;              /* a descriptor of it is in the epoll */
+	bool registered;          /* all descriptors of its quick work are */
+	bool missed;              /* an event came while it was idle */
+	struct poll_queue *queue; /* NULL: in none */
+	struct poll_item *next;   /* in the queue */
+};
+
+#define POLLER_FRESH_MAX 64
 
 struct poller {
 	int epoll_fd;
 	int timer_fd;
-	int wake_fd;          /* an eventfd: there is something in a queue, or `interrupted` */
-	int64_t armed_ns;     /* when the timer fires; INT64_MAX: not set */
-	struct fh_env **heap; /* those at work, the earliest deadline first */
-	size_t n_heap, heap_size;
+	int wake_fd;      /* an eventfd: something is in a queue, or `interrupted` */
+	int64_t armed_ns; /* when the timer fires; INT64_MAX: not set */
+	struct deadlines deadlines;
 	struct poll_queue {
-		struct fh_env *first, *last;
-	} kicked, done;                  /* to be advanced; to be given out */
-	struct fh_env *fresh[FRESH_MAX]; /* whose shells wake nobody yet: see look_out() */
+		struct poll_item *first, *last;
+	} kicked, done;                            /* to be advanced; to be given out */
+	struct poll_item *fresh[POLLER_FRESH_MAX]; /* began by waits_awake() */
 	size_t n_fresh;
-	bool fd_given;           /* others may wait for it, so that no environment is fresh */
-	atomic_bool interrupted; /* some environment was asked to end its work */
-};
-
-/* An environment's part; zeroed for one that was never polled. */
-struct poll_slot {
-	bool polled;     /* some descriptor of it is in the epoll */
-	bool registered; /* all of its session's are */
-	bool missed;     /* an event came while it was idle */
-	bool in_heap;    /* at work, by this form */
-	size_t at;       /* in the heap */
-	int64_t deadline_ns;
-	struct poll_queue *queue; /* NULL: in none */
-	struct fh_env *next;      /* in it */
+	bool fd_given;           /* others may wait for it, so no item is fresh */
+	atomic_bool interrupted; /* some item is */
 };
 
 void poller_init(struct poller *p);
 int poller_open(struct poller *p, struct fh_error *err);
 void poller_release(struct poller *p);
 
-/* After a begin: the environment will come out of fh_gym_wait() when its work is over. */
-void poller_add(struct poller *p, struct fh_env *env);
+/* After work has begun: poller_take() gives the item when the work is over. */
+void poller_add(struct poller *p, struct poll_item *item);
+void poller_add_done(struct poller *p, struct poll_item *item); /* the work is over already */
 
-/* Before the environment's sandbox is closed, and another follows. */
-void poller_unwatch(struct poller *p, const struct fh_env *env);
+/* Before the item's descriptors are closed or it is freed. Fine for one that was never added. */
+void poller_forget(struct poller *p, struct poll_item *item);
 
-/* Before any other descriptor that an environment has waited for is closed. */
-void poller_unwatch_fd(struct poller *p, int fd);
+/* Before any descriptor is closed that an item has waited for. Fine for -1, and for one that was not watched. */
+void poller_unwatch(struct poller *p, int fd);
 
-/* Before the environment's descriptors are closed. Fine for one that was never polled. */
-void poller_forget(struct poller *p, struct fh_env *env);
+/* Interrupts the item's work: its next advance() sees `interrupted`. Safe in a signal handler. */
+void poller_interrupt(struct poller *p, struct poll_item *item);
 
-/* Makes fh_gym_wait() look at the environments' `interrupted`. Safe in a signal handler. */
-void poller_interrupt(struct poller *p);
+/* Readable when poller_wait() has something to do. */
+int poller_fd(struct poller *p);
+
+/* Advances items until some work is over, a signal came, or timeout_ms ran out (-1: never). */
+int poller_wait(struct poller *p, int timeout_ms, struct fh_error *err);
+
+/* An item whose work is over, once; NULL: there is no other. */
+struct poll_item *poller_take(struct poller *p);
+void poller_untake(struct poll_item *item); /* it need not be taken */
+
+/* After the last poller_take(): keeps the descriptor readable if something is left to do. */
+void poller_end_wait(struct poller *p);
 
 #endif

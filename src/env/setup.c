@@ -5,21 +5,21 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/env.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /*
- * Both the script and the state command are run in the agent's own shell, where functions of the same
- * names may be anything: they have little time, what they print is parsed and nothing more, and a shell
- * that ends by them is set up again once in a step, not for ever.
+ * The agent's own shell runs the script and the state command, so functions of the same names may do anything.
+ * Both have a short timeout, their output is only parsed, and a shell that they end is set up again at most
+ * once in a step.
  */
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define SCRIPT_TIMEOUT_MS 15000
 #define STATE_TIMEOUT_MS 5000
-#define STATE_HANGS_MAX 3 /* in a row; then it is not asked any more, until there is a new shell */
+#define STATE_HANGS_MAX 3 /* in a row; then the state command rests until there is a new shell */
+#define SHELLS_MAX 2      /* that are set up in a reset or step */
 #define SHOWN_BYTES 600
 
 /* Of tools/aci. */
@@ -28,14 +28,14 @@ static const struct multiline own_multiline[] = {
 	{ "insert", "end_of_insert" },
 };
 
-/* --- what there is ---------------------------------------------------------------------------- */
+/* --- what is given ---------------------------------------------------------------------------- */
 
-static int check(const struct env_setup *setup, struct fh_error *err)
+static int setup_check(const struct env_setup *given, struct fh_error *err)
 {
-	if (setup->n_files > SETUP_FILES_MAX)
+	if (given->n_files > SETUP_FILES_MAX)
 		return error_say(err, E2BIG, "more than %d files of commands", SETUP_FILES_MAX);
-	for (size_t i = 0; i < setup->n_files; i++) {
-		const struct env_setup_file *file = &setup->files[i];
+	for (size_t i = 0; i < given->n_files; i++) {
+		const struct env_setup_file *file = &given->files[i];
 
 		if (!*file->name || *file->name == '.' || strchr(file->name, '/'))
 			return error_say(err, EINVAL, "'%s' can't be the name of a command's file",
@@ -44,138 +44,132 @@ static int check(const struct env_setup *setup, struct fh_error *err)
 			return error_say(err, E2BIG, "'%s' has more than %d bytes", file->name,
 					SETUP_FILE_BYTES_MAX);
 	}
-	if ((setup->script && strlen(setup->script) > SCRIPT_BYTES_MAX) ||
-			(setup->state && strlen(setup->state) > SETUP_STATE_BYTES_MAX))
+	if ((given->script && strlen(given->script) > SCRIPT_BYTES_MAX) ||
+			(given->state && strlen(given->state) > SETUP_STATE_BYTES_MAX))
 		return error_say(err, E2BIG, "the script that sets commands up is too long");
 	return 0;
 }
 
-static const struct multiline *copy_multiline(struct arena *a, const struct env_setup *setup)
+static const struct multiline *setup_copy_multiline(struct arena *a, const struct env_setup *given)
 {
 	struct multiline *all = arena_array(
-			a, setup->n_multiline + ARRAY_SIZE(own_multiline), sizeof(*all));
+			a, given->n_multiline + ARRAY_SIZE(own_multiline), sizeof(*all));
 
 	memcpy(all, own_multiline, sizeof(own_multiline));
-	for (size_t i = 0; i < setup->n_multiline; i++)
+	for (size_t i = 0; i < given->n_multiline; i++)
 		all[ARRAY_SIZE(own_multiline) + i] =
-				(struct multiline){ arena_strdup(a, setup->multiline[i].name),
-					arena_strdup(a, setup->multiline[i].end) };
+				(struct multiline){ arena_strdup(a, given->multiline[i].name),
+					arena_strdup(a, given->multiline[i].end) };
 	return all;
 }
 
-int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err)
+int setup_set(struct setup *s, const struct env_setup *given, struct fh_error *err)
 {
-	struct arena *a = &env->setup_arena;
 	struct env_setup_file *files;
-	int r = setup ? check(setup, err) : 0;
+	struct arena *a = &s->arena;
+	int r = given ? setup_check(given, err) : 0;
 
 	if (r < 0)
 		return r;
-	if (env->work != WORK_NONE)
-		return error_say(err, EBUSY, "a reset or step of this environment is under way");
 	arena_release(a);
-	env->setup = (struct env_setup){ 0 };
-	if (!setup)
+	s->given = (struct env_setup){ 0 };
+	if (!given)
 		return 0;
-	files = arena_array(a, setup->n_files, sizeof(*files));
-	for (size_t i = 0; i < setup->n_files; i++) {
-		files[i] = setup->files[i];
+	files = arena_array(a, given->n_files, sizeof(*files));
+	for (size_t i = 0; i < given->n_files; i++) {
+		files[i] = given->files[i];
 		files[i].name = arena_strdup(a, files[i].name);
 		files[i].data = arena_strndup(a, files[i].data, files[i].n);
 	}
-	env->setup = *setup;
-	env->setup.files = files;
-	env->setup.script = setup->script ? arena_strdup(a, setup->script) : NULL;
-	env->setup.state = setup->state ? arena_strdup(a, setup->state) : NULL;
-	env->setup.multiline = copy_multiline(a, setup);
-	env->setup.n_multiline = setup->n_multiline + ARRAY_SIZE(own_multiline);
+	s->given = (struct env_setup){
+		.files = files,
+		.n_files = given->n_files,
+		.script = given->script ? arena_strdup(a, given->script) : NULL,
+		.state = given->state ? arena_strdup(a, given->state) : NULL,
+		.multiline = setup_copy_multiline(a, given),
+		.n_multiline = given->n_multiline + ARRAY_SIZE(own_multiline),
+	};
 	return 0;
 }
 
-static const struct multiline *multiline_of(const struct fh_env *env, size_t *out_n)
+void setup_release(struct setup *s)
 {
-	bool set = env->setup.multiline;
-
-	*out_n = set ? env->setup.n_multiline : ARRAY_SIZE(own_multiline);
-	return set ? env->setup.multiline : own_multiline;
+	arena_release(&s->arena);
+	setup_drop_state(s);
 }
 
-char *setup_quote(const struct fh_env *env, const char *text)
+char *setup_quote(const struct setup *s, const char *text)
 {
-	size_t n;
-	const struct multiline *commands = multiline_of(env, &n);
-
-	return multiline_quote(text, commands, n);
+	if (s->given.multiline)
+		return multiline_quote(text, s->given.multiline, s->given.n_multiline);
+	return multiline_quote(text, own_multiline, ARRAY_SIZE(own_multiline));
 }
 
-const char *env_multiline_end(const struct fh_env *env, const char *line)
+const char *setup_multiline_end(const struct setup *s, const char *line)
 {
-	size_t n;
-	const struct multiline *commands = multiline_of(env, &n);
-
-	return multiline_end(line, commands, n);
+	if (s->given.multiline)
+		return multiline_end(line, s->given.multiline, s->given.n_multiline);
+	return multiline_end(line, own_multiline, ARRAY_SIZE(own_multiline));
 }
 
-const char *env_state(const struct fh_env *env)
+/* --- what the shell runs ---------------------------------------------------------------------- */
+
+void setup_drop_state(struct setup *s)
 {
-	return env->state;
+	free(take_ptr(s->state));
+	free(take_ptr(s->open_file));
 }
 
-/* --- the script ------------------------------------------------------------------------------- */
-
-static void begin(struct fh_env *env, enum work work, const char *text, int64_t timeout_ms)
+void setup_begin_turn(struct setup *s, bool is_reset)
 {
-	struct fh_error err;
+	s->is_reset = is_reset;
+	s->n_shells = 0;
+	s->state_error = NULL;
+}
 
-	if (session_begin_aside(env->session, text, timeout_ms, &err) < 0)
-		env->settled(env, false);
+static int setup_gone(struct fh_error *err)
+{
+	return error_say(err, EIO, "it ended when the agent's commands were set up");
+}
+
+static int setup_go_on(
+		struct setup *s, struct session *session, bool new_shell, struct fh_error *err)
+{
+	auto_free char *text = NULL;
+
+	s->in_script = new_shell && s->given.script && s->n_shells < SHELLS_MAX;
+	s->n_shells += new_shell;
+	if (s->in_script)
+		text = xasprintf("%s%s",
+				s->given.n_files ? "export PATH=\"" SETUP_DIR ":$PATH\"\n" : "",
+				s->given.script);
+	else if (s->given.state && s->n_state_hangs < STATE_HANGS_MAX)
+		/* Complaints are dropped: a machine may lack a program that the command calls. */
+		text = xasprintf("{ %s\n} 2>/dev/null", s->given.state);
 	else
-		env->work = work;
+		return 0;
+	if (session_begin_aside(session, text, s->in_script ? SCRIPT_TIMEOUT_MS : STATE_TIMEOUT_MS,
+			    NULL) < 0)
+		return setup_gone(err);
+	return 1;
 }
 
-static void begin_script(struct fh_env *env)
+int setup_begin(struct setup *s, struct session *session, bool new_shell, struct fh_error *err)
 {
-	const char *path = env->setup.n_files ? "export PATH=\"" SETUP_DIR ":$PATH\"\n" : "";
-	auto_free char *text = xasprintf("%s%s", path, env->setup.script);
-
-	env->n_scripts++;
-	begin(env, WORK_SCRIPT, text, SCRIPT_TIMEOUT_MS);
+	if (new_shell)
+		s->n_state_hangs = 0;
+	if (s->n_state_hangs == STATE_HANGS_MAX)
+		setup_drop_state(s);
+	return setup_go_on(s, session, new_shell, err);
 }
 
-/* A reset can't do without it; later it may be the agent's own doing that it fails. */
-static void script_over(struct fh_env *env, const struct session_result *result)
-{
-	bool done = result->outcome == SESSION_OK && result->exit_code == 0;
-	size_t skip = result->output->len > SHOWN_BYTES ? result->output->len - SHOWN_BYTES : 0;
-	auto_buf struct buf text = BUF_INIT(4 * SHOWN_BYTES);
-
-	if (done || env->n_steps) {
-		setup_begin(env, false);
-		return;
-	}
-	str_add_utf8(&text, buf_str(result->output) + skip, result->output->len - skip);
-	error_say(&env->failure, EINVAL, "the agent's commands can't be set up (status %d): %s",
-			result->exit_code, buf_str(&text));
-	env->settled(env, false);
-}
-
-/* --- the state -------------------------------------------------------------------------------- */
-
-/* Complaints are no part of it: a machine may lack a program that the command asks. */
-static void begin_state(struct fh_env *env)
-{
-	auto_free char *text = xasprintf("{ %s\n} 2>/dev/null", env->setup.state);
-
-	begin(env, WORK_STATE, text, STATE_TIMEOUT_MS);
-}
-
-static void take_state(struct fh_env *env, const struct buf *output)
+static void setup_take_state(struct setup *s, const struct buf *output)
 {
 	auto_json json_t *object = NULL;
 	auto_buf struct buf text = BUF_INIT(4 * SETUP_STATE_BYTES_MAX);
 	const char *open_file = NULL;
 
-	setup_drop_state(env);
+	setup_drop_state(s);
 	if (output->len > SETUP_STATE_BYTES_MAX)
 		return;
 	str_add_utf8(&text, buf_str(output), output->len);
@@ -183,73 +177,43 @@ static void take_state(struct fh_env *env, const struct buf *output)
 			!json_is_object(object))
 		return;
 	if (json_get_str(object, "open_file", JSON_OPTIONAL, &open_file, NULL) == 0 && open_file)
-		env->open_file = xstrdup(open_file);
-	env->state = buf_take(&text);
+		s->open_file = xstrdup(open_file);
+	s->state = buf_take(&text);
 }
 
-/* Seconds of each step went where nobody looked for them. */
-static void note_hang(struct fh_env *env, bool hung)
+/* Reports the hang, because it costs seconds of each step. */
+static void setup_note_hang(struct setup *s, bool hung)
 {
-	if (!hung) {
-		env->n_state_hangs = 0;
-		return;
+	s->n_state_hangs = hung ? s->n_state_hangs + 1 : 0;
+	if (s->n_state_hangs == 1)
+		s->state_error = "the agent's state_command did not end within 5 s";
+	if (s->n_state_hangs == STATE_HANGS_MAX)
+		s->state_error =
+				"the agent's state_command did not end within 5 s, for the third "
+				"time in a row: it is not asked any more, until the shell is a new one";
+}
+
+int setup_take(struct setup *s, struct session *session, bool cancelled, struct fh_error *err)
+{
+	const struct session_result *result = session_result(session);
+	const struct buf *output = result->output;
+	size_t skip = output->len > SHOWN_BYTES ? output->len - SHOWN_BYTES : 0;
+	auto_buf struct buf text = BUF_INIT(4 * SHOWN_BYTES);
+
+	if (!s->in_script)
+		setup_note_hang(s, result->outcome == SESSION_TIMEOUT && !cancelled);
+	if (result->outcome == SESSION_GONE)
+		return setup_gone(err);
+	if (result->restarted && s->n_shells < SHELLS_MAX && !s->is_reset)
+		return setup_go_on(s, session, true, err);
+	if (!s->in_script) {
+		setup_take_state(s, output);
+		return 0;
 	}
-	env->n_state_hangs++;
-	if (env->n_state_hangs == 1)
-		env->step.state_error = "the agent's state_command did not end within 5 s";
-	if (env->n_state_hangs == STATE_HANGS_MAX)
-		env->step.state_error = "the agent's state_command did not end within 5 s, for the "
-					"third time in a row: it is not asked any more, until the "
-					"shell is a new one";
-}
-
-/* --- what the environment drives -------------------------------------------------------------- */
-
-void setup_drop_state(struct fh_env *env)
-{
-	free(take_ptr(env->state));
-	free(take_ptr(env->open_file));
-}
-
-static void go_on(struct fh_env *env, bool new_shell)
-{
-	if (new_shell && env->setup.script && env->n_scripts < 2)
-		begin_script(env);
-	else if (env->setup.state && env->n_state_hangs < STATE_HANGS_MAX)
-		begin_state(env);
-	else
-		env->settled(env, true);
-}
-
-void setup_begin(struct fh_env *env, bool new_shell)
-{
-	if (new_shell)
-		env->n_state_hangs = 0;
-	if (env->n_state_hangs == STATE_HANGS_MAX)
-		setup_drop_state(env);
-	go_on(env, new_shell);
-}
-
-void setup_advance(struct fh_env *env)
-{
-	enum work work = env->work;
-	const struct session_result *result;
-
-	if (!session_advance(env->session))
-		return;
-	result = session_result(env->session);
-	env->requests |= result->requests;
-	step_note_shell(env, result);
-	if (work == WORK_STATE)
-		note_hang(env, result->outcome == SESSION_TIMEOUT && !env->cancelled);
-	if (result->outcome == SESSION_GONE) {
-		env->settled(env, false);
-	} else if (result->restarted && env->n_scripts < 2 && env->n_steps) {
-		go_on(env, true);
-	} else if (work == WORK_SCRIPT) {
-		script_over(env, result);
-	} else {
-		take_state(env, result->output);
-		env->settled(env, true);
-	}
+	/* After the reset the agent itself may make the script fail. */
+	if (!s->is_reset || (result->outcome == SESSION_OK && result->exit_code == 0))
+		return setup_go_on(s, session, false, err);
+	str_add_utf8(&text, buf_str(output) + skip, output->len - skip);
+	return error_say(err, EINVAL, "the agent's commands can't be set up (status %d): %s",
+			result->exit_code, buf_str(&text));
 }

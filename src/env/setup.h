@@ -2,21 +2,20 @@
 #ifndef ENV_SETUP_H
 #define ENV_SETUP_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "env/multiline.h"
-
-#include <fumehood/env.h>
+#include "shell/session.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
 /*
- * What an agent's tools need of an environment beside its task: files beside the workspace, a script that
- * each of an episode's shells runs before anything else (the first, and one that follows a shell that
- * ended), and a command that is asked for the tools' state after the reset and each step. None of it
- * counts as a step, and nothing that it prints is in an observation.
+ * Sets up an agent's tools in an environment, beside the task: files beside the workspace; a script that each new
+ * shell of an episode runs before anything else; a command that prints the tools' state after the reset and each
+ * step. None of it counts as a step, and its output is in no observation.
  */
-#define SETUP_DIR "/home/agent/commands" /* at the front of PATH: what is documented is what runs */
+#define SETUP_DIR "/home/agent/commands" /* first in PATH, so that the documented commands run */
 #define SETUP_FILES_MAX 64
 #define SETUP_FILE_BYTES_MAX (256 * 1024)
 #define SETUP_STATE_BYTES_MAX 65536
@@ -31,25 +30,46 @@ struct env_setup_file {
 struct env_setup {
 	const struct env_setup_file *files;
 	size_t n_files;
-	const char *script; /* ends with status 0, or there is no episode; NULL: none */
-	const char *state;  /* prints a JSON object; NULL: none is asked */
-	const struct multiline *multiline; /* beside those of our own tools */
+	const char *script; /* must end with status 0 in a reset, or that fails; NULL: none */
+	const char *state;  /* prints a JSON object; NULL: none */
+	const struct multiline *multiline; /* added to those of our own tools */
 	size_t n_multiline;
 };
 
-/* From the next reset on; NULL takes it away. All is copied. -EINVAL, -E2BIG. */
-int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err);
+/* The setup of one environment; zeroed: no tools but our own. */
+struct setup {
+	struct env_setup given; /* in the arena */
+	struct arena arena;
 
-/* The word up to which the lines after this one belong to a command of the environment; NULL: it is complete. Lives
- * until the next env_set_setup(). */
-const char *env_multiline_end(const struct fh_env *env, const char *line);
+	/* the reset or step that is under way */
+	bool is_reset;
+	int n_shells;            /* new shells that were set up */
+	const char *state_error; /* the state command hangs; NULL */
 
-/* "[key]" takes its place in all that steps show from now on (base/hide.h): a server that has it can have the agent
- * put it together. It is copied; NULL: there is none. */
-void env_hide(struct fh_env *env, const char *secret);
+	bool in_script;    /* the session runs the script, not the state command */
+	int n_state_hangs; /* of the state command, in a row */
+	char *state; /* the JSON object that the state command printed last: untrusted; NULL: none */
+	char *open_file; /* in that object, or as our own tools noted it; NULL: not known */
+};
 
-/* The object that the state command printed after the last reset or step: the agent's word. NULL when
- * there is no such command, or it gave none. Lives as a step does. */
-const char *env_state(const struct fh_env *env);
+/* Replaces the setup by a copy of `given`, or by none (NULL). -EINVAL, -E2BIG. */
+int setup_set(struct setup *s, const struct env_setup *given, struct fh_error *err);
+void setup_release(struct setup *s);
+
+/* Commands with text on lines of their own; multiline.h. */
+char *setup_quote(const struct setup *s, const char *text);
+const char *setup_multiline_end(const struct setup *s, const char *line);
+
+void setup_drop_state(struct setup *s);
+
+/* With each reset and step. */
+void setup_begin_turn(struct setup *s, bool is_reset);
+
+/* After a reset's start, or a step's command: begins the next thing to run. 1: the session runs it; 0: nothing is
+ * left to run; -EIO: the sandbox is gone. */
+int setup_begin(struct setup *s, struct session *session, bool new_shell, struct fh_error *err);
+
+/* Takes the result of what setup_begin() began, and returns as that does; -EINVAL: a reset's script failed. */
+int setup_take(struct setup *s, struct session *session, bool cancelled, struct fh_error *err);
 
 #endif

@@ -26,12 +26,12 @@ static void score_add(struct score *s, const struct fh_metric *metric)
 	s->metrics[s->n++].name = xstrdup(metric->name);
 }
 
-void score_copy(struct score *to, const struct score *from)
+void score_copy(struct score *to, const struct fh_metric *metrics, size_t n)
 {
 	struct score copy = { 0 };
 
-	for (size_t i = 0; i < from->n; i++)
-		score_add(&copy, &from->metrics[i]);
+	for (size_t i = 0; i < n; i++)
+		score_add(&copy, &metrics[i]);
 	score_release(to);
 	*to = copy;
 }

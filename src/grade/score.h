@@ -26,7 +26,7 @@ struct score {
 void score_release(struct score *s);
 
 /* Replaces what is in `to`. */
-void score_copy(struct score *to, const struct score *from);
+void score_copy(struct score *to, const struct fh_metric *metrics, size_t n);
 
 /*
  * Reads a grader's result, one JSON object: names with finite numbers, or {"error": "sentence"} for a rejection. Anything

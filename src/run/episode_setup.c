@@ -4,6 +4,7 @@
 #include "agent/command_setup.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "env/env.h"
 
 #include <stdlib.h>
 

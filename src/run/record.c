@@ -7,7 +7,7 @@
 #include "base/scope.h"
 #include "base/secret.h"
 #include "base/str.h"
-#include "env/memory.h"
+#include "env/env.h"
 #include "run/args.h"
 #include "trajectory/run_dir.h"
 

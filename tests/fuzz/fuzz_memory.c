@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
-#include "env/memory.h"
+#include "env/memory_merge.h"
 #include "inside/tools.h"
 
 #include <stdint.h>

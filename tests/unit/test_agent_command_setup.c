@@ -3,6 +3,7 @@
 
 #include "agent/command_setup.h"
 #include "base/str.h"
+#include "env/env.h"
 
 #include <errno.h>
 

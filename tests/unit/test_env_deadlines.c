@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/mem.h"
 #include "env/deadlines.h"
-#include "env/env.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,60 +8,56 @@
 
 /* The heap of deadlines against a plain search, through a long and mixed life. */
 
-#define ENVS 200
+#define N_DEADLINES 200
 #define OPERATIONS 20000
 
-static int64_t earliest(const struct fh_env *envs)
+static int64_t earliest(const struct deadline *all)
 {
 	int64_t first = INT64_MAX;
 
-	for (size_t i = 0; i < ENVS; i++)
-		if (envs[i].slot.in_heap && envs[i].slot.deadline_ns < first)
-			first = envs[i].slot.deadline_ns;
+	for (size_t i = 0; i < N_DEADLINES; i++)
+		if (all[i].is_set && all[i].at_ns < first)
+			first = all[i].at_ns;
 	return first;
 }
 
 static void test_same_as_search(void **state)
 {
-	struct fh_env *envs = xcalloc(ENVS, sizeof(*envs));
-	struct poller p;
+	struct deadline all[N_DEADLINES] = { 0 };
+	struct deadlines heap = { 0 };
 
-	poller_init(&p);
-	assert_true(deadlines_first(&p) == INT64_MAX);
+	assert_true(deadlines_first(&heap) == INT64_MAX);
 	srandom(1);
 	for (int i = 0; i < OPERATIONS; i++) {
-		struct fh_env *env = &envs[random() % ENVS];
+		struct deadline *d = &all[random() % N_DEADLINES];
 
 		if (random() % 3)
-			deadlines_put(&p, env, random() % 1000);
+			deadlines_set(&heap, d, random() % 1000);
 		else
-			deadlines_remove(&p, env);
-		assert_true(deadlines_first(&p) == earliest(envs));
+			deadlines_clear(&heap, d);
+		assert_true(deadlines_first(&heap) == earliest(all));
 	}
-	for (size_t i = 0; i < ENVS; i++)
-		deadlines_remove(&p, &envs[i]);
-	assert_int_equal(p.n_heap, 0);
-	poller_release(&p);
-	free(envs);
+	for (size_t i = 0; i < N_DEADLINES; i++)
+		deadlines_clear(&heap, &all[i]);
+	assert_int_equal(heap.n, 0);
+	free(heap.heap);
 }
 
 static void test_comes_out_in_order(void **state)
 {
-	struct fh_env *envs = xcalloc(ENVS, sizeof(*envs));
+	struct deadline all[N_DEADLINES] = { 0 };
+	struct deadlines heap = { 0 };
 	int64_t last = -1;
-	struct poller p;
 
-	poller_init(&p);
-	for (size_t i = 0; i < ENVS; i++)
-		deadlines_put(&p, &envs[i], (int64_t)(i * 7919 % ENVS));
-	for (size_t i = 0; i < ENVS; i++) {
-		assert_true(deadlines_first(&p) >= last);
-		last = deadlines_first(&p);
-		deadlines_remove(&p, p.heap[0]);
+	for (size_t i = 0; i < N_DEADLINES; i++)
+		deadlines_set(&heap, &all[i], (int64_t)(i * 7919 % N_DEADLINES));
+	for (size_t i = 0; i < N_DEADLINES; i++) {
+		assert_true(deadlines_first(&heap) >= last);
+		last = deadlines_first(&heap);
+		deadlines_clear(&heap, heap.heap[0]);
 	}
-	assert_int_equal(last, ENVS - 1);
-	poller_release(&p);
-	free(envs);
+	assert_int_equal(last, N_DEADLINES - 1);
+	free(heap.heap);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "env/env.h"
+#include "env/state.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "env/memory.h"
+#include "env/memory_merge.h"
 #include "inside/tools.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "fixture.h"
 
 #include "base/scope.h"
-#include "env/env.h"
+#include "env/observe.h"
 
 #include <time.h>
 

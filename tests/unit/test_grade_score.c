@@ -35,7 +35,7 @@ static void test_scores(void **state)
 	assert_null(score_find(&r.score, "Scor"));
 	score_add_repr(&text, &r.score);
 	assert_string_equal(buf_str(&text), "{'Score': 1.25, 'n': 3, 'small': 1e-07}");
-	score_copy(&copy, &r.score);
+	score_copy(&copy, r.score.metrics, r.score.n);
 	score_release(&r.score);
 	buf_clear(&text);
 	score_add_json(&text, &copy);

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENV_RESET_H
+#define ENV_RESET_H
+
+#include "env/state.h"
+
+/* Ends the episode that goes on and begins the next one, in a sandbox of its own. On failure there is no episode. */
+int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
+void reset_advance(struct fh_env *env);
+
+#endif

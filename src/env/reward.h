@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENV_REWARD_H
+#define ENV_REWARD_H
+
+#include "grade/score.h"
+#include "task/task.h"
+
+#include <fumehood/env.h>
+
+/* The scores of an episode; zeroed but for `best`: none yet. */
+struct scores {
+	uint32_t n;        /* scores so far */
+	double value;      /* of the task's metric, the last time */
+	struct score best; /* empty: none yet */
+};
+
+/* Takes a new score in, and returns the reward of its step. */
+double reward_take(struct scores *scores, const struct task *task, enum fh_reward_kind kind,
+		const struct score *baseline, const struct score *score);
+
+#endif

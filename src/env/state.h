@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef ENV_STATE_H
+#define ENV_STATE_H
+
+#include "env/calls.h"
+#include "env/files.h"
+#include "env/memory.h"
+#include "env/poller.h"
+#include "env/reward.h"
+#include "env/setup.h"
+#include "env/spec.h"
+#include "grade/grade.h"
+#include "shell/session.h"
+
+/*
+ * The state of an environment: one state machine, which both forms of the API drive. A begin sets `turn` and `work`.
+ * env.c advances the turn whenever its waits came, until WORK_DONE:
+ *
+ *   reset:  [MEMORY] -> START -> [FILES] -> [SETUP] -> DONE
+ *   step:   [COMMAND -> [SETUP] -> [EDITOR]] -> [GRADE] -> [MEMORY] -> DONE
+ *   leave:  MEMORY -> DONE
+ *
+ * Only open.c, env.c, turn.c, reset.c and step.c include this header. Each struct in it has a header of its own,
+ * whose file touches nothing else of an environment.
+ */
+enum turn { TURN_RESET, TURN_STEP, TURN_LEAVE };
+
+enum work {
+	WORK_NONE,
+	WORK_START,   /* the sandbox starts */
+	WORK_FILES,   /* files are put: files.h */
+	WORK_COMMAND, /* the session runs the action */
+	WORK_SETUP,   /* the session runs something for the tools: setup.h */
+	WORK_EDITOR,  /* the porter reads which file is open: editor.h */
+	WORK_GRADE,
+	WORK_MEMORY, /* the memory of an episode that ends is kept: memory.h */
+	WORK_DONE,
+};
+
+enum phase { PHASE_NONE, PHASE_ON, PHASE_OVER }; /* of the episode */
+
+struct fh_env {
+	/* fixed by open.c */
+	struct env_spec spec;
+	struct env_terms {
+		enum fh_reward_kind reward;
+		int max_steps;
+		int64_t max_text_bytes; /* 0: no limit */
+		uint64_t judge_salt;    /* 0: a new one for each episode */
+	} terms;
+	struct score baseline; /* empty: the task has none */
+	char *welcome;         /* the first observation; NULL while the baseline is played */
+
+	struct poll_item item;
+	struct calls calls;
+	struct memory memory;
+	struct setup setup;
+	char *hidden; /* a secret that no step may show; NULL: none */
+
+	/* the episode */
+	enum phase phase;
+	uint64_t seed;
+	struct sandbox *sb;
+	struct session *session;
+	int64_t wall_end_ns; /* its deadline; INT64_MAX: none */
+	int n_steps;
+	int64_t text_bytes;    /* recorded so far */
+	struct sha256 history; /* of the seed, the salt and the actions so far: grade/key.h */
+	int n_validated;
+	struct scores scores;
+	int64_t cpu_ns;            /* used until the end of the last step; -1: not known */
+	int64_t memory_peak_bytes; /* when memory_cpu_ns had been used; -1: not known */
+	int64_t memory_cpu_ns;
+	char *working_dir;
+
+	/* the turn that is under way, or was last */
+	enum turn turn;
+	enum work work;
+	int64_t started_ns;
+	bool cancelled;          /* by fh_env_interrupt() */
+	struct fh_error failure; /* of a reset, or of watching descriptors; code 0: none */
+	struct fh_step step;
+	struct buf observation, folded, integrity, grade_error;
+	char exit_status[64];
+	/* of a reset */
+	int64_t deadline_ns;
+	int n_failed_starts;
+	struct files files;
+	/* of a step */
+	int64_t timeout_ms;      /* of the command */
+	int requests;            /* of the command: REQUEST_* */
+	uint32_t editor_request; /* to the porter */
+	const char *reason;      /* to grade, or to end: a word of the exit status */
+	struct grade *grade;
+	char judge_key[SHA256_HEX_BYTES];
+};
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "env/turn.h"
+
+#include "base/clock.h"
+#include "base/hide.h"
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "env/observe.h"
+#include "inside/places.h"
+#include "web/papers.h"
+
+#include <errno.h>
+
+#define KEPT_BYTES                                                                                 \
+	(256 << 10) /* of buffers, for the next turn: thousands of environments may be alive */
+
+/* --- begin and end ---------------------------------------------------------------------------- */
+
+int turn_check_idle(const struct fh_env *env, struct fh_error *err)
+{
+	if (env->work != WORK_NONE)
+		return error_say(err, EBUSY, "a reset or step of this environment is under way");
+	return 0;
+}
+
+void turn_begin(struct fh_env *env, enum turn turn)
+{
+	if (env->observation.size > KEPT_BYTES) {
+		buf_release(&env->observation);
+		buf_release(&env->folded);
+	}
+	buf_clear(&env->observation);
+	buf_clear(&env->integrity);
+	buf_clear(&env->grade_error);
+	grade_free(take_ptr(env->grade));
+	env->failure.code = 0;
+	env->cancelled = false;
+	atomic_store_explicit(&env->item.interrupted, false, memory_order_relaxed);
+	setup_begin_turn(&env->setup, turn == TURN_RESET);
+	env->turn = turn;
+	env->started_ns = clock_now_ns();
+	env->step = (struct fh_step){ .step = env->n_steps, .exit_code = -1, .open_file = "n/a" };
+}
+
+static void turn_add_usage(struct fh_env *env)
+{
+	int64_t cpu_ns = sandbox_count(env->sb, SANDBOX_CPU_NS);
+	bool quick = clock_now_ns() - env->started_ns < SESSION_QUICK_NS;
+
+	if (cpu_ns >= 0 && cpu_ns - env->memory_cpu_ns < SESSION_QUICK_NS)
+		quick = true;
+	env->step.cpu_s = -1;
+	if (cpu_ns >= 0 && env->cpu_ns >= 0)
+		env->step.cpu_s = (double)(cpu_ns - env->cpu_ns) / 1e9;
+	env->cpu_ns = cpu_ns;
+	if (!quick || env->memory_peak_bytes < 0) {
+		env->memory_peak_bytes = sandbox_count(env->sb, SANDBOX_MEMORY_PEAK);
+		env->memory_cpu_ns = cpu_ns;
+	}
+	env->step.memory_peak_bytes = env->memory_peak_bytes;
+	env->step.written_bytes = sandbox_count(env->sb, SANDBOX_WRITTEN_BYTES);
+}
+
+static void turn_hide_secrets(struct fh_env *env)
+{
+	char *const texts[] = { env->setup.state, env->setup.open_file, env->working_dir };
+	const char *const secrets[] = { env->hidden, env->spec.web_hosts ? papers_key() : NULL };
+
+	for (size_t i = 0; i < ARRAY_SIZE(secrets); i++) {
+		hide_secret(&env->observation, secrets[i]);
+		for (size_t j = 0; j < ARRAY_SIZE(texts); j++)
+			hide_in_text(texts[j], secrets[i]);
+	}
+}
+
+void turn_finish(struct fh_env *env)
+{
+	struct buf *text = &env->observation;
+	struct fh_step *step = &env->step;
+
+	turn_add_usage(env);
+	/* MLGym's observations end without a newline. */
+	if (env->spec.task->task->mlgym && text->len && text->data[text->len - 1] == '\n')
+		text->data[--text->len] = '\0';
+	turn_hide_secrets(env);
+	step->observation = buf_str(text);
+	step->open_file = env->setup.open_file ? env->setup.open_file : "n/a";
+	step->working_dir = env->working_dir;
+	step->tools_state = env->setup.state;
+	step->state_error = env->setup.state_error;
+	step->baseline = env->baseline.metrics;
+	step->n_baseline = env->baseline.n;
+	step->best = env->scores.best.metrics;
+	step->n_best = env->scores.best.n;
+	step->integrity = env->integrity.len ? env->integrity.data : NULL;
+	step->grade_error = env->grade_error.len ? env->grade_error.data : NULL;
+	step->duration_s = (double)(clock_now_ns() - env->started_ns) / 1e9;
+	env->work = WORK_DONE;
+}
+
+void turn_fail(struct fh_env *env, const struct fh_error *err)
+{
+	env->failure = *err;
+	turn_drop(env);
+	env->work = WORK_DONE;
+}
+
+/* --- the shell -------------------------------------------------------------------------------- */
+
+bool turn_is_in_shell(const struct fh_env *env)
+{
+	return env->work == WORK_COMMAND || env->work == WORK_SETUP;
+}
+
+void turn_note_shell(struct fh_env *env, const struct session_result *result)
+{
+	const char *dir = result->restarted ? GUEST_WORKSPACE : result->cwd;
+
+	if (!str_eq(dir, env->working_dir))
+		xstrset(&env->working_dir, dir);
+	if (result->restarted) {
+		env->step.restarted = true;
+		env->item.registered = false; /* it has new descriptors, maybe with old numbers */
+	}
+}
+
+int turn_set_up(struct fh_env *env, bool new_shell, struct fh_error *err)
+{
+	int r = setup_begin(&env->setup, env->session, new_shell, err);
+
+	if (r > 0)
+		env->work = WORK_SETUP;
+	return r;
+}
+
+int turn_set_up_advance(struct fh_env *env, struct fh_error *err)
+{
+	const struct session_result *result;
+
+	if (!session_advance(env->session))
+		return 1;
+	result = session_result(env->session);
+	env->requests |= result->requests;
+	turn_note_shell(env, result);
+	return setup_take(&env->setup, env->session, env->cancelled, err);
+}
+
+/* --- the memory ------------------------------------------------------------------------------- */
+
+static void turn_note_not_kept(struct fh_env *env, const struct fh_error *err)
+{
+	observe_note(&env->observation, "(The memory was not kept: %s)", err->message);
+}
+
+bool turn_keep_memory(struct fh_env *env)
+{
+	struct fh_error err;
+
+	if (!env->memory.is_kept || env->phase != PHASE_ON)
+		return false;
+	if (memory_keep_begin(&env->memory, env->sb, &err) < 0) {
+		turn_note_not_kept(env, &err);
+		return false;
+	}
+	env->work = WORK_MEMORY;
+	return true;
+}
+
+bool turn_memory_is_kept(struct fh_env *env)
+{
+	struct fh_error err;
+	int r = memory_keep_advance(&env->memory, env->sb, &err);
+
+	if (r < 0)
+		turn_note_not_kept(env, &err);
+	return r <= 0;
+}
+
+/* --- dropping --------------------------------------------------------------------------------- */
+
+static void turn_unwatch_sandbox(struct fh_env *env)
+{
+	int fds[SANDBOX_FDS] = { -1, -1 };
+
+	if (env->item.polled && env->sb)
+		sandbox_fds(env->sb, fds);
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		poller_unwatch(&env->spec.gym->poller, fds[i]);
+}
+
+void turn_close_sandbox(struct fh_env *env)
+{
+	turn_unwatch_sandbox(env);
+	sandbox_close(take_ptr(env->sb));
+}
+
+void turn_forget(struct fh_env *env)
+{
+	turn_unwatch_sandbox(env);
+	poller_forget(&env->spec.gym->poller, &env->item);
+}
+
+void turn_end_episode(struct fh_env *env)
+{
+	grade_free(take_ptr(env->grade));
+	calls_drop(&env->calls, env->sb);
+	session_free(take_ptr(env->session));
+	turn_close_sandbox(env);
+	env->phase = PHASE_NONE;
+	env->work = WORK_NONE;
+}
+
+void turn_drop(struct fh_env *env)
+{
+	turn_forget(env);
+	turn_end_episode(env);
+}
