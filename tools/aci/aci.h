@@ -7,12 +7,12 @@
 #include <stdbool.h>
 
 /*
- * The agent's commands: one static program, put into every sandbox under the name of each. A command
- * is a file with one function and a line in main.c's table.
+ * The agent's commands: one static program that every sandbox has under the name of each command. A command is a const
+ * struct with one function, and a line in main.c's table.
  */
 struct aci_command {
 	const char *name;
-	const char *help;                  /* how it is called */
+	const char *help;                  /* usage */
 	int (*run)(int argc, char **argv); /* exit status */
 };
 
@@ -26,14 +26,17 @@ extern const struct aci_command aci_memory_write, aci_memory_read; /* memory.c *
 extern const struct aci_command aci_describe, aci_plot;
 extern const struct aci_command aci_literature_search, aci_parse_pdf_url; /* papers.c */
 
-/* Tells the environment that another file is open; without it the step says so later. */
+/* Prints the usage, after the reason if there is one, on stdout. Returns exit status 1. */
+int aci_usage(const struct aci_command *command, const char *why);
+
+/* Tells the environment at once that another file is open; the end of the step would tell it, too. */
 void aci_tell_state(void);
 
-/* Tells it that there is a call (inside/tools.h); false if that can't be told. */
+/* Tells the environment that a call waits (inside/tools.h). False if that fails. */
 bool aci_tell_call(void);
 
-/* call.c: asks the environment for a service, and waits for its answer, which is the caller's to release. False
- * if there is none, and why has been printed. */
+/* Asks the environment for a service and blocks until its answer, which the caller releases. False, with a sentence on
+ * stderr, if there is no answer. */
 bool aci_call(const char *service, const char *text, struct buf *out_answer);
 
 #endif

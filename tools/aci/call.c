@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * A call: one file says what is wanted, a byte into a pipe that it is there, another file has the answer, which
- * is looked for with longer and longer pauses. inside/tools.h has the files, env/calls.c the other end.
+ * A call to the environment. One file has the request, a byte in a pipe announces it, and another file will have the
+ * answer. The caller looks for the answer with growing pauses. inside/tools.h has the formats, env/calls.c the other end.
  */
 #define FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
 #define CALL GUEST_HOME "/" GUEST_CALL
@@ -53,23 +53,17 @@ static int call_take_head(struct buf *answer, const char *id)
 	return -EAGAIN;
 }
 
-/* Whether it can come at all: nobody puts an answer where links lead, and these files are the agent's. */
-static int call_check_folder(void)
-{
-	struct stat st;
-
-	if (lstat(FOLDER, &st) < 0)
-		return -errno;
-	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
-}
-
-/* -EAGAIN while it is not there, or is there and not ours yet: who makes it gives it away then. */
+/* -EAGAIN: there is no complete answer yet, or its owner is not the agent yet. */
 static int call_read_answer(const char *id, struct buf *out)
 {
-	int r = call_check_folder();
+	struct stat st;
+	int r;
 
-	if (r < 0)
-		return r;
+	/* The environment writes no answer where the agent has put a link. */
+	if (lstat(FOLDER, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
 	buf_clear(out);
 	r = fd_read_file(ANSWER, out, NULL);
 	if (r < 0)
@@ -110,8 +104,9 @@ static int call_exchange(const char *service, const char *text, struct buf *out)
 	if (unlink(ANSWER) < 0 && errno != ENOENT)
 		return -errno;
 	r = fd_write_file(CALL, buf_str(&call), call.len, 0600, NULL);
-	if (r == 0)
-		r = aci_tell_call() ? call_await_answer(id, out) : -EPIPE;
+	if (r < 0)
+		return r;
+	r = aci_tell_call() ? call_await_answer(id, out) : -EPIPE;
 	unlink(CALL);
 	unlink(ANSWER);
 	return r;

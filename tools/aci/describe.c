@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 /*
- * describe: what is in the columns of a data file, row by row. Of long files quartiles and commonest values are
- * those of a sample, drawn evenly (reservoir sampling; Vitter, Random Sampling with a Reservoir, 1985) and always
- * the same. Parquet files are left to the agent's Python.
+ * describe: summarises the columns of a data file, which it reads row by row. Quartiles and commonest values of long
+ * files come from an even sample (reservoir sampling; Vitter, Random Sampling with a Reservoir, 1985). The same file
+ * gives the same sample. The agent's Python reads Parquet files.
  */
 #define SAMPLE_MAX 20000
 #define FEW_COLUMNS 100
@@ -38,9 +38,9 @@ struct column {
 	size_t n_sample;
 };
 
-/* --- looking ---------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------------------- */
 
-/* Always the same numbers: xorshift64 (Marsaglia, 2003). */
+/* xorshift64 (Marsaglia, 2003). */
 static uint64_t describe_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -54,7 +54,7 @@ static bool cell_is_truth(const char *cell)
 	return strcasecmp(cell, "true") == 0 || strcasecmp(cell, "false") == 0;
 }
 
-/* 2026-11-21, and what may follow it. */
+/* True for 2026-11-21, with or without a time behind it. */
 static bool cell_is_date(const char *cell)
 {
 	static const char form[] = "dddd-dd-dd";
@@ -65,7 +65,7 @@ static bool cell_is_date(const char *cell)
 	return !cell[10] || cell[10] == ' ' || cell[10] == 'T';
 }
 
-/* A cell may have megabytes; texts that are equal so far count as one. */
+/* Copies the start of a cell, which may have megabytes. Texts with equal starts count as one. */
 static char *cell_copy(const char *cell)
 {
 	return xstrndup(cell, strnlen(cell, KEPT_BYTES));
@@ -88,7 +88,7 @@ static void column_sample(struct column *c, const char *cell, size_t most, uint6
 	c->sample[at] = cell_copy(cell);
 }
 
-/* NULL: it is missing. */
+/* Adds a cell to the column; NULL: a missing one. */
 static void column_look(struct column *c, const char *cell, size_t most, uint64_t *state)
 {
 	double v;
@@ -111,9 +111,9 @@ static void column_look(struct column *c, const char *cell, size_t most, uint64_
 	column_sample(c, cell, most, state);
 }
 
-/* --- telling ---------------------------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------------------- */
 
-/* And nothing else. */
+/* True if all its cells are numbers. */
 static bool column_has_numbers(const struct column *c)
 {
 	return c->seen && c->numbers + c->infinite == c->seen;
@@ -144,7 +144,7 @@ static int describe_by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Linear between the two nearest, as NumPy's default. */
+/* Interpolates between the two nearest values, as NumPy does by default. */
 static double describe_quantile(const double *sorted, size_t n, double q)
 {
 	double at = q * (double)(n - 1);
@@ -153,15 +153,15 @@ static double describe_quantile(const double *sorted, size_t n, double q)
 	if (below + 1 >= n)
 		return sorted[n - 1];
 	at -= (double)below;
-	/* Not by their difference, which may be too large for a double. */
+	/* Their difference may be too large for a double. */
 	return (1 - at) * sorted[below] + at * sorted[below + 1];
 }
 
-/* Of those that are finite. */
+/* Prints statistics of the finite numbers. */
 static void column_tell_numbers(const struct column *c)
 {
 	double *values = xcalloc(c->n_sample + 1, sizeof(*values));
-	/* Whole numbers are often names or times: all of their digits. */
+	/* Print all digits of whole numbers, which may be ids or times. */
 	int digits = c->integers == c->numbers ? 15 : 6;
 	size_t n = 0;
 
@@ -195,7 +195,7 @@ static int describe_by_count(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Whole characters of it, where it is text; what would move a terminal's cursor as \xNN. */
+/* Prints the start of a text: whole characters, and \xNN for those that would move a cursor. */
 static void describe_print_cut(const char *text, size_t most)
 {
 	auto_buf struct buf shown = BUF_INIT(4096);
@@ -212,13 +212,6 @@ static void describe_print_cut(const char *text, size_t most)
 		fputs("...", stdout);
 }
 
-static void describe_print_value(const char *text)
-{
-	putchar('\'');
-	describe_print_cut(text, SHOWN_BYTES);
-	putchar('\'');
-}
-
 static void column_tell_texts(struct column *c)
 {
 	struct run_of *runs = xcalloc(c->n_sample, sizeof(*runs));
@@ -233,54 +226,31 @@ static void column_tell_texts(struct column *c)
 	qsort(runs, n, sizeof(*runs), describe_by_count);
 	printf("%zu different%s:", n, c->n_sample < c->seen ? " in a sample" : "");
 	for (size_t i = 0; i < n && i < SHOWN_VALUES; i++) {
-		printf("%s ", i ? "," : "");
-		describe_print_value(runs[i].text);
-		printf(" x%zu", runs[i].n);
+		printf("%s '", i ? "," : "");
+		describe_print_cut(runs[i].text, SHOWN_BYTES);
+		printf("' x%zu", runs[i].n);
 	}
 	free(runs);
 }
 
 static void column_tell(const char *name, struct column *c)
 {
-	const char *type = column_type(c);
-
 	describe_print_cut(name, NAME_BYTES);
-	printf(": %s, %zu missing", type, c->missing);
-	if (c->seen) {
-		fputs("; ", stdout);
-		if (column_has_numbers(c))
-			column_tell_numbers(c);
-		else
-			column_tell_texts(c);
-	}
+	printf(": %s, %zu missing%s", column_type(c), c->missing, c->seen ? "; " : "");
+	if (column_has_numbers(c))
+		column_tell_numbers(c);
+	else if (c->seen)
+		column_tell_texts(c);
 	putchar('\n');
 }
 
-static void column_release(struct column *c)
-{
-	for (size_t i = 0; i < c->n_sample; i++)
-		free(c->sample[i]);
-	free(c->sample);
-}
-
 /* --- the command ------------------------------------------------------------------------------------------ */
-
-static bool describe_is_parquet(const char *path)
-{
-	char magic[4] = "";
-	FILE *file = fopen(path, "re");
-	bool is = file && fread(magic, 1, 4, file) == 4 && memcmp(magic, "PAR1", 4) == 0;
-
-	if (file)
-		fclose(file);
-	return is;
-}
 
 static int describe_table(struct table *t)
 {
 	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
 	uint64_t state = RANDOM_START;
-	/* Of files of many columns less of each; keys of JSON show late. */
+	/* Sample fewer rows of files with many columns. JSON shows its columns late. */
 	size_t rows = 0, most = t->json || t->n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX;
 	int r;
 
@@ -304,7 +274,7 @@ static int describe_table(struct table *t)
 		printf("Quartiles and commonest values are those of %zu rows, drawn evenly.\n",
 				most);
 	for (size_t i = 0; i < t->n; i++) {
-		/* A key that came late was missing before. */
+		/* A key that first shows in a later row was missing in the rows before. */
 		columns[i].missing = rows - columns[i].seen;
 		column_tell(t->names[i], &columns[i]);
 	}
@@ -313,19 +283,30 @@ static int describe_table(struct table *t)
 				t->extra_cells, t->missing_cells);
 	if (t->more_columns)
 		printf("There are more columns than %d: these are left out.\n", TABLE_COLUMNS_MAX);
-	for (size_t i = 0; i < t->n; i++)
-		column_release(&columns[i]);
+	for (size_t i = 0; i < t->n; i++) {
+		for (size_t j = 0; j < columns[i].n_sample; j++)
+			free(columns[i].sample[j]);
+		free(columns[i].sample);
+	}
 	free(columns);
 	return r < 0 ? 1 : 0;
 }
 
-/* As the agent would: with the python3 that it finds. */
-static int describe_parquet(const char *path)
+/* Runs the python3 that the agent would run. Returns only if the file is no Parquet file, or there is no python3. */
+static bool describe_parquet(const char *path)
 {
+	char magic[4] = "";
+	FILE *file = fopen(path, "re");
+	bool is = file && fread(magic, 1, 4, file) == 4 && memcmp(magic, "PAR1", 4) == 0;
+
+	if (file)
+		fclose(file);
+	if (!is)
+		return false;
 	fflush(stdout);
 	execlp("python3", "python3", "-c", parquet_program, path, (char *)NULL);
 	printf("%s is a Parquet file, which needs python3 and pyarrow.\n", path);
-	return 1;
+	return true;
 }
 
 static int run_describe(int argc, char **argv)
@@ -334,17 +315,14 @@ static int run_describe(int argc, char **argv)
 	struct stat st;
 	int r;
 
-	if (argc != 2) {
-		printf("Usage: %s\n", aci_describe.help);
-		return 1;
-	}
-	if (stat(argv[1], &st) == 0 && !S_ISREG(st.st_mode)) { /* it is read twice */
+	if (argc != 2)
+		return aci_usage(&aci_describe, NULL);
+	/* The file is opened twice, which a pipe can't be. */
+	if (stat(argv[1], &st) == 0 && !S_ISREG(st.st_mode)) {
 		printf("%s is no regular file.\n", argv[1]);
 		return 1;
 	}
-	if (describe_is_parquet(argv[1]))
-		return describe_parquet(argv[1]);
-	if (!table_open(argv[1], &t))
+	if (describe_parquet(argv[1]) || !table_open(argv[1], &t))
 		return 1;
 	r = describe_table(&t);
 	table_close(&t);

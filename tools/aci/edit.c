@@ -17,31 +17,25 @@
 #include <unistd.h>
 
 /*
- * edit, insert: both put the lines of standard input in place of some lines of the open file (of none, for
- * insert). A Python file that flake8 then finds more fault with than before stays as it was.
+ * edit, insert: replace a range of lines of the open file (an empty one for insert) by standard input. A Python file
+ * stays as it was if flake8 finds new errors.
  */
 struct change {
 	struct editor editor;
 	struct lines_of before, text, after;
-	const char *ending;  /* of the lines that are written */
+	const char *ending;  /* of new lines */
 	size_t keep, resume; /* lines before the new ones; the first line after them */
-	/* Where errors of before are looked for: those of these lines are gone, later ones have moved. */
+	/* Errors of these lines are gone; later ones have moved. */
 	long gone_first, gone_last, moved;
-	double center; /* of the window when it is done */
-	/* When it is refused: how the new and the old lines are shown. */
+	double center; /* of the window after the change */
+	/* Of the windows that show the new and the old lines of a refused change. */
 	double new_center, old_center, old_window;
 };
 
-static int edit_refuse(const char *usage, const char *why)
-{
-	printf("%s\nUsage: %s\n", why, usage);
-	return 1;
-}
-
 /* --- text --------------------------------------------------------------------------------------------- */
 
-/* Not where standard input is as the shell itself has it: /dev/null, to read and to write. To bash a
- * here-document without lines is /dev/null as well, to read. */
+/* False if standard input is the shell's own: /dev/null, opened to read and write. A here-document without lines is
+ * /dev/null, opened to read. */
 static bool edit_has_text(void)
 {
 	int flags = fcntl(STDIN_FILENO, F_GETFL);
@@ -70,7 +64,7 @@ static bool edit_read_text(struct lines_of *out)
 	return true;
 }
 
-/* What is written ends as most lines of the file do. */
+/* Returns the line ending that most lines of the file have. */
 static const char *edit_ending_of(const struct lines_of *lines)
 {
 	size_t n[3] = { 0 };
@@ -80,17 +74,7 @@ static const char *edit_ending_of(const struct lines_of *lines)
 	return n[2] > n[1] ? "\r\n" : "\n";
 }
 
-static void edit_add_text(struct change *c)
-{
-	struct buf *out = &c->after.bytes;
-
-	for (size_t i = 0; i < c->text.n; i++) {
-		buf_add(out, c->text.at[i], c->text.length[i]);
-		buf_add_str(out, c->ending);
-	}
-}
-
-/* As they are, but for a last one without an end, which gets one. */
+/* Copies lines as they are, but ends a last line that has no ending. */
 static void edit_add_kept(struct change *c, size_t first, size_t end)
 {
 	const struct lines_of *from = &c->before;
@@ -112,7 +96,10 @@ static bool edit_make_after(struct change *c)
 	buf_init(out, EDITOR_FILE_BYTES_MAX);
 	c->ending = edit_ending_of(&c->before);
 	edit_add_kept(c, 0, c->keep);
-	edit_add_text(c);
+	for (size_t i = 0; i < c->text.n; i++) {
+		buf_add(out, c->text.at[i], c->text.length[i]);
+		buf_add_str(out, c->ending);
+	}
 	edit_add_kept(c, c->resume, c->before.n);
 	if (!out->len)
 		buf_add_str(out, c->ending);
@@ -131,20 +118,21 @@ static void change_free(struct change *c)
 
 /* --- writing ------------------------------------------------------------------------------------------ */
 
-/* Space for all of it first, so that a full disk leaves the file as it was. */
+/* Reserves the space first, so that a full disk leaves the file as it was. */
 static int edit_write_in_place(const char *path, const struct buf *b)
 {
 	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
 	int r = fd < 0 ? -errno : -posix_fallocate(fd, 0, (off_t)b->len);
 
-	if (r == 0)
-		r = fd_write_full(fd, buf_str(b), b->len);
-	if (r == 0 && ftruncate(fd, (off_t)b->len) < 0)
-		r = -errno;
-	return r;
+	if (r < 0)
+		return r;
+	r = fd_write_full(fd, buf_str(b), b->len);
+	if (r < 0)
+		return r;
+	return ftruncate(fd, (off_t)b->len) < 0 ? -errno : 0;
 }
 
-/* Whole or not at all: another file in its place, unless it has other names or the folder is not ours. */
+/* Replaces the file at once, unless it has other names or the agent may not write its folder. */
 static int edit_write_file(const char *path, const struct buf *b)
 {
 	struct stat st;
@@ -164,7 +152,7 @@ static int edit_write_file(const char *path, const struct buf *b)
 
 /* --- errors ------------------------------------------------------------------------------------------- */
 
-#define LINES_MAX (1L << 30) /* a line that is moved does not overflow */
+#define LINES_MAX (1L << 30) /* so that moved lines don't overflow */
 
 struct lint_error {
 	long line, column;
@@ -218,7 +206,7 @@ static bool edit_was_there(const struct change *c, const struct lint_errors *bef
 	return false;
 }
 
-/* A list of what is new, "- F821 undefined name 'x'"; empty: nothing. */
+/* Lists new errors, as in "- F821 undefined name 'x'"; empty if there are none. */
 static void edit_find_new_errors(const struct change *c, struct buf *out)
 {
 	auto_buf struct buf before_text = BUF_INIT(EDITOR_FILE_BYTES_MAX);
@@ -237,7 +225,7 @@ static void edit_find_new_errors(const struct change *c, struct buf *out)
 	free(after.items);
 }
 
-/* --- what both do ------------------------------------------------------------------------------------- */
+/* --- applying ----------------------------------------------------------------------------------------- */
 
 #define RULE "-------------------------------------------------"
 
@@ -314,10 +302,10 @@ static int run_edit(int argc, char **argv)
 	if (!editor_has_file(&c.editor))
 		return 1;
 	if (argc > 2)
-		return edit_refuse(aci_edit.help,
-				"One range at a time, and the text on the lines below.");
+		return aci_usage(
+				&aci_edit, "One range at a time, and the text on the lines below.");
 	if (!edit_read_range(argc > 1 ? argv[1] : NULL, &start, &end))
-		return edit_refuse(aci_edit.help,
+		return aci_usage(&aci_edit,
 				"The first and the last line must be numbers from 1 on.");
 	if (!lines_read(c.editor.file, &c.before) || !edit_read_text(&c.text))
 		return 1;
@@ -346,14 +334,14 @@ static int run_insert(int argc, char **argv)
 	if (!editor_has_file(&c.editor))
 		return 1;
 	if (argc > 2)
-		return edit_refuse(aci_insert.help,
+		return aci_usage(&aci_insert,
 				"One line at a time, and the text on the lines below.");
 	if (!editor_number(argc > 1 ? argv[1] : NULL, &line))
-		return edit_refuse(aci_insert.help, "The line must be a number.");
+		return aci_usage(&aci_insert, "The line must be a number.");
 	if (!lines_read(c.editor.file, &c.before) || !edit_read_text(&c.text))
 		return 1;
 	c.keep = c.resume = (size_t)line;
-	/* As if the lines that follow were replaced: what was wrong with them counts as new. */
+	/* Treat the lines that follow as replaced: their errors count as new. */
 	c.gone_first = line + 1;
 	c.gone_last = line + (long)c.text.n;
 	c.center = (double)line + 1;

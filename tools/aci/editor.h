@@ -9,19 +9,19 @@
 #include <stddef.h>
 
 /*
- * The file viewer and editor of agents. What is open, and where, outlives the shell: it lies in a file of the
- * agent's own, beside its workspace. Nothing but these commands relies on it.
+ * The agents' file viewer and editor. A file of the agent's, beside its workspace, keeps the open file and the place in
+ * it, so that they outlive the shell. Nothing but these commands relies on it.
  *
- * A window shows WINDOW lines around the line `center`, which may be half a line, as MLGym's do.
+ * A window shows $WINDOW lines around the line `center`, which may be half a line, as in MLGym.
  */
 #define EDITOR_FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
 #define EDITOR_STATE GUEST_HOME "/" GUEST_EDITOR_STATE
 #define EDITOR_FILE_BYTES_MAX (16L * 1024 * 1024)
 
 struct editor {
-	char file[4096]; /* absolute; "": none is open */
+	char file[4096]; /* absolute path of the open file; "": none */
 	double center;
-	int scrolls;            /* in a row */
+	int scrolls;            /* commands in a row that scrolled */
 	double window, overlap; /* $WINDOW, $OVERLAP */
 };
 
@@ -29,41 +29,41 @@ void editor_load(struct editor *e);
 /* Saves it, and tells the environment which file is open. */
 void editor_save(const struct editor *e);
 
-/* False, with a sentence on stdout, if none is. */
+/* False, with a sentence on stdout, if no file is open. */
 bool editor_has_file(const struct editor *e);
 
-/* A file's lines, without what ends them ("\n" or "\r\n"); they point into `bytes`. */
+/* A file's lines, without their endings ("\n" or "\r\n"); they point into `bytes`. */
 struct lines_of {
 	struct buf bytes;
-	const char **at; /* n of them */
+	const char **at; /* starts of the n lines */
 	size_t *length;
 	size_t n;
 };
 
-/* False, with a sentence on stdout. */
+/* False, with a sentence on stdout, if the file can't be read. */
 bool lines_read(const char *path, struct lines_of *out);
 void lines_split(struct lines_of *l);
-/* Bytes of what ends a line: 2 of "\r\n", 1, or 0 of a last line that has no end. */
+/* Length of a line's ending: 2, 1, or 0 for a last line without one. */
 size_t lines_ending(const struct lines_of *l, size_t i);
 void lines_free(struct lines_of *l);
 #define auto_lines __attribute__((cleanup(lines_free)))
 
-/* Moves the window so that it shows as much as it can of a file of n lines. */
+/* Moves the window so that it is full, if the file has enough lines. */
 double editor_constrain(double center, double window, size_t n);
 
 /* Prints the window. */
 void editor_show(const char *path, const struct lines_of *lines, double center, double window);
 
-/* "12" and nothing else. */
+/* Reads "12", without a sign or blanks. */
 bool editor_number(const char *text, long *out);
 
 /* --- lint.c --------------------------------------------------------------------------------------- */
-/* Has a linter start if the file is Python, and waits for nothing. It need not succeed. */
+/* Starts a linter if the file is Python, without waiting for it. Failures are ignored. */
 void lint_prepare(const char *path);
-/* Waits until one answers, or for some seconds. */
+/* Waits until a linter answers, but at most some seconds. */
 void lint_ready(void);
-/* What flake8 says of a text, a line each: "LINE:COLUMN: CODE TEXT". False if it can't be asked; where it is
- * there but gives no answer, with a sentence on stdout. */
+/* Writes flake8's errors of both texts, a line each: "LINE:COLUMN: CODE TEXT". False if there is no flake8, or no answer
+ * from it, which a sentence on stdout says. */
 bool lint_texts(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after);
 

@@ -23,26 +23,24 @@
 #include <unistd.h>
 
 /*
- * The linter is a process of the agent's sandbox, and the agent's own: started when a Python file is opened, since
- * an edit mostly follows, or else by the first edit (linter.py, which is in this program), and warm for the next
- * ones. Nobody waits for its start but who asks: its socket listens before it runs. Where there is no flake8, or no
- * answer, edits go unlinted.
+ * The linter is a process of the agent in its sandbox, which runs linter.py. It starts when a Python file is opened, or
+ * with the first edit, and serves later edits. Its socket listens before it runs, so that only an edit waits for it.
+ * Without flake8, or without an answer, edits are not checked.
  *
- * Its socket is moved away by who asks, and back once there was an answer. So one that is stopped, or hangs,
- * holds up one edit and no other, even if that one is killed before it has waited long enough: the next finds
- * none, and starts another.
+ * An edit renames the socket while it asks, and renames it back after the answer. So a linter that hangs delays one edit
+ * at most, even if that edit is killed: the next edit finds no socket and starts another linter.
  */
 #define SOCKET EDITOR_FOLDER "/linter"
 #define ASKED EDITOR_FOLDER "/linter.asked"
 #define PROGRAM EDITOR_FOLDER "/linter.py"
 #define PYTHON "/usr/bin/python3"
 #define FLAKE8 "/usr/lib/python3/dist-packages/flake8"
-#define SOCKET_FD 3 /* of the linter: listens already */
+#define SOCKET_FD 3 /* the linter's listening socket */
 #define WAITING_MAX 16
-/* For all of it, by the clock: both texts may take the 5 s of CPU time that a text has, and a start some 100 ms,
- * or as many as there are agents who begin at once. */
+/* Of wall time, for both texts: each may take 5 s of CPU time, and a start takes 100 ms, or more if many agents start
+ * at once. */
 #define TIMEOUT_NS (15 * NS_PER_S)
-#define READY_NS (5 * NS_PER_S) /* less than the script of an episode's reset has */
+#define READY_NS (5 * NS_PER_S) /* less than the timeout of an episode's reset script */
 
 static struct sockaddr_un lint_address(const char *path)
 {
@@ -54,19 +52,19 @@ static struct sockaddr_un lint_address(const char *path)
 
 static int lint_connect(const char *path, int64_t end_ns)
 {
-	int ms = clock_ms_left(end_ns) + 1; /* 0 were no limit */
+	int ms = clock_ms_left(end_ns) + 1; /* 0 would mean no timeout */
 	struct timeval limit = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000L };
 	struct sockaddr_un address = lint_address(path);
 	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	/* Where too many wait to be accepted it blocks. */
+	/* connect() blocks while too many connections wait to be accepted. */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0 ||
 			connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
 	return take_fd(&fd);
 }
 
-/* Away from the step: nothing of it stays open, and it is nobody's job. */
+/* Leaves the step's session and job, and closes all its descriptors. */
 static _Noreturn void lint_become_linter(int server, const char *inode)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -85,7 +83,7 @@ static _Noreturn void lint_become_linter(int server, const char *inode)
 	_exit(1);
 }
 
-/* It appears at its path when it listens: who finds it there is answered, or told that nobody is left. */
+/* Makes the socket listen before it appears at its path, so that each connect() succeeds or fails at once. */
 static int lint_listen(int *out_fd, ino_t *out_inode)
 {
 	auto_free char *new = xasprintf(SOCKET ".%d", getpid());
@@ -133,7 +131,7 @@ void lint_prepare(const char *path)
 
 /* --- asking ------------------------------------------------------------------------------------------- */
 
-/* 0 when there may be something to do. Over is over, however much comes: it may be a drop at a time. */
+/* 0: the socket may be ready. Checks the time first: a slow peer must not extend the timeout. */
 static int lint_wait(int fd, short events, int64_t end_ns)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -153,27 +151,19 @@ static int lint_send_all(int fd, const void *data, size_t n, int64_t end_ns)
 
 	while (done < n) {
 		int r = lint_wait(fd, POLLOUT, end_ns);
-		ssize_t sent = 0;
+		ssize_t sent;
 
-		if (r == 0)
-			sent = send(fd, (const char *)data + done, n - done,
-					MSG_DONTWAIT | MSG_NOSIGNAL);
-		if (r < 0 || (sent < 0 && !lint_is_passing(errno)))
-			return r < 0 ? r : -errno;
+		if (r < 0)
+			return r;
+		sent = send(fd, (const char *)data + done, n - done, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (sent < 0 && !lint_is_passing(errno))
+			return -errno;
 		done += sent > 0 ? (size_t)sent : 0;
 	}
 	return 0;
 }
 
-static int lint_send_text(int fd, const struct buf *text, int64_t end_ns)
-{
-	uint32_t n = htonl((uint32_t)text->len);
-	int r = lint_send_all(fd, &n, sizeof(n), end_ns);
-
-	return r < 0 ? r : lint_send_all(fd, buf_str(text), text->len, end_ns);
-}
-
-/* Some more of what it says. */
+/* Reads one more part of the answer. */
 static int lint_receive_part(int fd, struct buf *rest, int64_t end_ns)
 {
 	int r = lint_wait(fd, POLLIN, end_ns);
@@ -191,7 +181,7 @@ static int lint_receive_part(int fd, struct buf *rest, int64_t end_ns)
 	return rest->truncated ? -EFBIG : 0;
 }
 
-/* Lines up to an empty one. */
+/* Reads lines up to an empty one. */
 static int lint_receive(int fd, struct buf *out, struct buf *rest, int64_t end_ns)
 {
 	for (;;) {
@@ -215,30 +205,40 @@ static int lint_receive(int fd, struct buf *out, struct buf *rest, int64_t end_n
 static int lint_ask_about(
 		int fd, const struct buf *text, struct buf *out, struct buf *rest, int64_t end_ns)
 {
-	int r = lint_send_text(fd, text, end_ns);
+	uint32_t n = htonl((uint32_t)text->len);
+	int r = lint_send_all(fd, &n, sizeof(n), end_ns);
 
+	if (r < 0)
+		return r;
+	r = lint_send_all(fd, buf_str(text), text->len, end_ns);
 	buf_clear(out);
 	return r < 0 ? r : lint_receive(fd, out, rest, end_ns);
 }
 
-/* Who gives no answer is left behind: see above. */
+static int lint_ask_both(int fd, const struct buf *before, const struct buf *after,
+		struct buf *out_before, struct buf *out_after, int64_t end_ns)
+{
+	auto_buf struct buf rest = BUF_INIT(EDITOR_FILE_BYTES_MAX);
+	int r = lint_ask_about(fd, before, out_before, &rest, end_ns);
+
+	return r < 0 ? r : lint_ask_about(fd, after, out_after, &rest, end_ns);
+}
+
+/* Removes the socket of a linter that gives no answer. */
 static int lint_ask(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after, int64_t end_ns)
 {
-	auto_buf struct buf rest = BUF_INIT(EDITOR_FILE_BYTES_MAX);
 	auto_close int fd = -1;
 	int r;
 
 	if (rename(SOCKET, ASKED) < 0)
 		return -errno;
 	fd = lint_connect(ASKED, end_ns);
-	r = fd < 0 ? fd : lint_ask_about(fd, before, out_before, &rest, end_ns);
-	if (r == 0)
-		r = lint_ask_about(fd, after, out_after, &rest, end_ns);
-	if (r == 0)
-		rename(ASKED, SOCKET);
-	else
+	r = fd < 0 ? fd : lint_ask_both(fd, before, after, out_before, out_after, end_ns);
+	if (r < 0)
 		remove(ASKED);
+	else
+		rename(ASKED, SOCKET);
 	return r;
 }
 
@@ -247,13 +247,11 @@ static int lint_until(int64_t end_ns, const struct buf *before, const struct buf
 {
 	int r = lint_ask(before, after, out_before, out_after, end_ns);
 
-	/* It may have ended by the text before, or idle. */
-	if (r < 0 && clock_ms_left(end_ns) > 0) {
-		r = lint_start();
-		if (r == 0)
-			r = lint_ask(before, after, out_before, out_after, end_ns);
-	}
-	return r;
+	if (r >= 0 || clock_ms_left(end_ns) <= 0)
+		return r;
+	/* The linter may have ended: idle, or at the text before. */
+	r = lint_start();
+	return r < 0 ? r : lint_ask(before, after, out_before, out_after, end_ns);
 }
 
 bool lint_texts(const struct buf *before, const struct buf *after, struct buf *out_before,

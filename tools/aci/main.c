@@ -26,6 +26,12 @@ static const struct aci_command *const commands[] = {
 	&aci_parse_pdf_url,
 };
 
+int aci_usage(const struct aci_command *command, const char *why)
+{
+	printf("%s%sUsage: %s\n", why ? why : "", why ? "\n" : "", command->help);
+	return 1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *path = argc > 0 ? argv[0] : "", *slash = strrchr(path, '/');

@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * memory_write, memory_read: what an agent wants to keep, in a file with MLGym's keys: texts, tags, and
- * embeddings, which are left empty. What is nearest to a query is told by BM25 (Robertson and Zaragoza, The
- * Probabilistic Relevance Framework, 2009) over words in lower case.
+ * memory_write, memory_read: notes of an agent, in a file with MLGym's keys: texts, tags, and embeddings, which stay
+ * empty. BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009) over words in lower case finds the
+ * notes that are nearest to a query.
  */
 #define MEMORY_FILE GUEST_HOME "/" GUEST_MEMORY
 #define TEXT_BYTES_MAX 65536
@@ -39,7 +39,7 @@ static json_t *memory_member(json_t *memory, const char *key)
 	return list;
 }
 
-/* A note's place is the same in all three lists, whatever somebody else has made of the file. */
+/* Adds a value at index `at`, after filling or cutting the list: other programs may have changed the file. */
 static void memory_append(json_t *memory, const char *key, json_t *value, size_t at)
 {
 	json_t *list = memory_member(memory, key);
@@ -51,7 +51,7 @@ static void memory_append(json_t *memory, const char *key, json_t *value, size_t
 	json_array_append_new(list, value);
 }
 
-/* A new object where there is none; NULL, with a sentence, for a file that is something else. */
+/* Returns a new object if there is no file; NULL, with a sentence, if the file can't be used. */
 static json_t *memory_load(void)
 {
 	auto_buf struct buf text = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
@@ -59,7 +59,7 @@ static json_t *memory_load(void)
 	json_t *memory = NULL;
 	int r = fd_read_file(MEMORY_FILE, &text, &err);
 
-	if (r == -ENOENT || (r == 0 && !text.len)) /* as it is before anything is remembered */
+	if (r == -ENOENT || (r == 0 && !text.len)) /* nothing is noted yet */
 		return json_object();
 	if (r == 0)
 		r = json_parse(MEMORY_FILE, buf_str(&text), text.len, &memory, &err);
@@ -88,10 +88,8 @@ static int run_memory_write(int argc, char **argv)
 	struct fh_error err;
 	size_t at;
 
-	if (argc < 2 || argc > 3 || !*argv[1]) {
-		printf("Usage: %s\n", aci_memory_write.help);
-		return 1;
-	}
+	if (argc < 2 || argc > 3 || !*argv[1])
+		return aci_usage(&aci_memory_write, NULL);
 	if (strlen(argv[1]) > TEXT_BYTES_MAX || (argc > 2 && strlen(argv[2]) > TEXT_BYTES_MAX)) {
 		printf("A note, and its tag, have at most %d bytes.\n", TEXT_BYTES_MAX);
 		return 1;
@@ -117,9 +115,9 @@ static int run_memory_write(int argc, char **argv)
 	return 0;
 }
 
-/* --- what is nearest ------------------------------------------------------------------------------------- */
+/* --- search ---------------------------------------------------------------------------------------------- */
 
-/* Letters and digits; whatever is not ASCII counts as a letter. */
+/* True for letters, digits and all bytes that are not ASCII. */
 static bool memory_is_word(char c)
 {
 	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
@@ -139,28 +137,19 @@ static size_t memory_next_word(const char **at, const char **out)
 	return n;
 }
 
+/* Counts a word of a text; NULL: all its words. */
 static size_t memory_count(const char *text, const char *word, size_t length)
 {
 	const char *at = text, *w;
 	size_t n, found = 0;
 
 	while ((n = memory_next_word(&at, &w)))
-		found += n == length && strncasecmp(w, word, n) == 0;
+		found += !word || (n == length && strncasecmp(w, word, n) == 0);
 	return found;
 }
 
-static size_t memory_count_words(const char *text)
-{
-	const char *at = text, *w;
-	size_t n = 0;
-
-	while (memory_next_word(&at, &w))
-		n++;
-	return n;
-}
-
 struct note {
-	char *text; /* with its tag */
+	char *text; /* and its tag */
 	size_t index, words;
 	double score;
 };
@@ -182,7 +171,7 @@ static void memory_score_word(
 	}
 }
 
-/* The best first; of two that are as good the later. */
+/* Orders by score, the best first, then by time, the latest first. */
 static int memory_by_score(const void *a, const void *b)
 {
 	const struct note *x = a, *y = b;
@@ -192,35 +181,28 @@ static int memory_by_score(const void *a, const void *b)
 	return x->index < y->index ? 1 : -1;
 }
 
-static void memory_score(struct note *notes, size_t n, const char *query)
+/* Makes an array of the notes, the best first. */
+static struct note *memory_make_notes(json_t *memory, size_t n, const char *query)
 {
+	struct note *notes = xcalloc(n, sizeof(*notes));
 	const char *at = query, *word;
 	double sum = 0;
 	size_t length;
 
-	for (size_t i = 0; i < n; i++)
-		sum += (double)notes[i].words;
-	while ((length = memory_next_word(&at, &word)))
-		memory_score_word(notes, n, word, length, sum > 0 ? sum / (double)n : 1);
-	qsort(notes, n, sizeof(*notes), memory_by_score);
-}
-
-/* With their tags, the best first. */
-static struct note *memory_make_notes(json_t *memory, size_t n, const char *query)
-{
-	struct note *notes = xcalloc(n, sizeof(*notes));
-
 	for (size_t i = 0; i < n; i++) {
 		notes[i].text = xasprintf("%s %s", memory_text(memory_member(memory, "texts"), i),
 				memory_text(memory_member(memory, "tags"), i));
-		notes[i].words = memory_count_words(notes[i].text);
+		notes[i].words = memory_count(notes[i].text, NULL, 0);
 		notes[i].index = i;
+		sum += (double)notes[i].words;
 	}
-	memory_score(notes, n, query);
+	while ((length = memory_next_word(&at, &word)))
+		memory_score_word(notes, n, word, length, sum > 0 ? sum / (double)n : 1);
+	qsort(notes, n, sizeof(*notes), memory_by_score);
 	return notes;
 }
 
-/* What has no word of the query is near to nothing, and shown only where nothing is nearer. */
+/* Shows notes without a word of the query only if no note has one. */
 static void memory_show(json_t *memory, const struct note *notes, size_t n)
 {
 	bool found = notes[0].score > 0;
@@ -242,10 +224,8 @@ static int run_memory_read(int argc, char **argv)
 	struct note *notes;
 	size_t n;
 
-	if (argc != 2 || !*argv[1]) {
-		printf("Usage: %s\n", aci_memory_read.help);
-		return 1;
-	}
+	if (argc != 2 || !*argv[1])
+		return aci_usage(&aci_memory_read, NULL);
 	memory = memory_load();
 	if (!memory)
 		return 1;

@@ -14,14 +14,8 @@
 
 /* open, goto, scroll_down, scroll_up, create */
 
-#define NUMBERED_BYTES_MAX 20000 /* of a file that is opened at a line */
+#define NUMBERED_BYTES_MAX 20000 /* of a file to open at a line */
 #define MANY_SCROLLS 3
-
-static int open_usage(const struct aci_command *command, const char *why)
-{
-	printf("%s\nUsage: %s\n", why, command->help);
-	return 1;
-}
 
 static int open_show(struct editor *e, const struct lines_of *lines)
 {
@@ -31,7 +25,7 @@ static int open_show(struct editor *e, const struct lines_of *lines)
 	return 0;
 }
 
-/* Where the window goes for a line that is asked for: a sixth of it stands above. */
+/* Centers the window so that a sixth of it is above the line. */
 static double open_center_for(long line, double window)
 {
 	return floor(fmax((double)line + window / 2 - floor(window / 6), 1));
@@ -91,7 +85,7 @@ static int open_at(const char *path, const char *line_text)
 		return 1;
 	}
 	if (line_text && !editor_number(line_text, &line))
-		return open_usage(&aci_open, "The line must be a number.");
+		return aci_usage(&aci_open, "The line must be a number.");
 	if (line_text && open_place_at(&e, &lines, line) != 0)
 		return 1;
 	if (!line_text)
@@ -109,7 +103,7 @@ static int open_at(const char *path, const char *line_text)
 static int run_open_file(int argc, char **argv)
 {
 	if (argc < 2 || argc > 3 || !*argv[1])
-		return open_usage(&aci_open, "Which file?");
+		return aci_usage(&aci_open, "Which file?");
 	return open_at(argv[1], argc > 2 && *argv[2] ? argv[2] : NULL);
 }
 
@@ -121,11 +115,11 @@ static int run_goto(int argc, char **argv)
 
 	editor_load(&e);
 	if (argc > 2)
-		return open_usage(&aci_goto, "One line at a time.");
+		return aci_usage(&aci_goto, "One line at a time.");
 	if (!editor_has_file(&e))
 		return 1;
 	if (!editor_number(argc > 1 ? argv[1] : NULL, &line))
-		return open_usage(&aci_goto, "The line must be a number.");
+		return aci_usage(&aci_goto, "The line must be a number.");
 	if (!lines_read(e.file, &lines))
 		return 1;
 	if (line > (long)lines.n) {
@@ -170,7 +164,7 @@ static int run_create(int argc, char **argv)
 	int fd;
 
 	if (argc != 2 || !*argv[1])
-		return open_usage(&aci_create, "Which file?");
+		return aci_usage(&aci_create, "Which file?");
 	fd = open(argv[1], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 && errno == EEXIST) {
 		printf("%s is there already.\n", argv[1]);

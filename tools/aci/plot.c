@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* plot: two columns against each other, as points, in text. */
+/* plot: draws points from two columns of a table as text. */
 
 #define POINTS_MAX 1000000
 #define COLUMNS 72
@@ -25,7 +25,7 @@ struct points {
 	struct point *items;
 	size_t n, size;
 	struct point min, max;
-	size_t left_out; /* rows without two numbers */
+	size_t left_out; /* rows without two numbers, or beyond POINTS_MAX */
 };
 
 static void plot_add(struct points *p, double x, double y)
@@ -65,7 +65,7 @@ static bool plot_read_points(
 	if (!table_open(path, &t))
 		return false;
 	if (t.json)
-		r = table_next(&t); /* its columns show in its rows */
+		r = table_next(&t); /* JSON lines have no header: a row shows the columns */
 	if (r > 0 && (!plot_find_column(&t, x_name, &x) || !plot_find_column(&t, y_name, &y)))
 		r = -1;
 	for (bool first = t.json; r > 0; first = false) {
@@ -85,10 +85,10 @@ static bool plot_read_points(
 	return r == 0 && out->n;
 }
 
-/* Where a value lies, from 0 to 1. */
+/* Maps min..max to 0..1. */
 static double plot_place(double v, double min, double max)
 {
-	/* The whole may be too large for a double. */
+	/* max - min may be too large for a double. */
 	double half = max / 2 - min / 2;
 
 	return half > 0 ? (v / 2 - min / 2) / half : 0.5;
@@ -129,10 +129,8 @@ static int run_plot(int argc, char **argv)
 	struct points p = { 0 };
 	bool drawn;
 
-	if (argc != 4) {
-		printf("Usage: %s\n", aci_plot.help);
-		return 1;
-	}
+	if (argc != 4)
+		return aci_usage(&aci_plot, NULL);
 	drawn = plot_read_points(argv[1], argv[2], argv[3], &p);
 	if (drawn) {
 		plot_draw(&p, argv[2], argv[3]);

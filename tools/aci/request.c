@@ -13,27 +13,22 @@
 #include <unistd.h>
 
 /*
- * `validate` and `submit` only ask: the porter passes the request on, and the episode is scored outside of
- * this sandbox once the command that asked has ended. A byte goes into a pipe that is full with it, and
- * takes another once the porter has read it: the owner has been told by then.
+ * `validate` and `submit` only ask. The porter passes the request on, and the environment scores the episode outside of
+ * this sandbox once the command that asked has ended.
+ *
+ * A byte fills the pipe. The pipe takes another one when the porter has read it, and the owner knows of the request then.
  */
-static bool request_ask(int pipe)
+static bool request_tell(const char *path)
 {
+	auto_close int pipe = open(path, O_WRONLY | O_CLOEXEC);
 	struct pollfd p = { .fd = pipe, .events = POLLOUT };
 
-	if (write(pipe, "", 1) != 1)
+	if (pipe < 0 || write(pipe, "", 1) != 1)
 		return false;
 	while (poll(&p, 1, -1) < 0)
 		if (errno != EINTR)
 			return false;
 	return p.revents & POLLOUT;
-}
-
-static bool request_tell(const char *path)
-{
-	auto_close int pipe = open(path, O_WRONLY | O_CLOEXEC);
-
-	return pipe >= 0 && request_ask(pipe);
 }
 
 static int request_make(const char *path)
@@ -49,7 +44,7 @@ void aci_tell_state(void)
 	(void)request_tell(GUEST_STATE_PIPE);
 }
 
-/* Who waits for an answer need not wait until it was told. */
+/* Does not wait until the porter has read the byte: the caller waits for the answer anyway. */
 bool aci_tell_call(void)
 {
 	auto_close int pipe = open(GUEST_CALL_PIPE, O_WRONLY | O_CLOEXEC);

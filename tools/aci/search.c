@@ -15,18 +15,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* search_dir, search_file, find_file: basic regular expressions, as grep's, and patterns of names. */
+/* search_dir, search_file: by basic regular expressions, as grep. find_file: by patterns of names. */
 
-#define SHOWN_MAX 100 /* files, or lines: more are too many to be of use */
+#define SHOWN_MAX 100 /* files */
 #define FOUND_MAX 100000
 
-static int search_usage(const struct aci_command *command)
-{
-	printf("Usage: %s\n", command->help);
-	return 1;
-}
-
-/* Memory is freed by the end of the process. */
+/* The process ends soon and frees `out`. */
 static bool search_compile(regex_t *out, const char *term)
 {
 	char why[256];
@@ -46,7 +40,7 @@ static bool search_matches(const regex_t *regex, const struct lines_of *lines, s
 	return regexec(regex, line, 0, NULL, 0) == 0;
 }
 
-/* The folder that is given, or the current one, whole. */
+/* Returns the real path of the given folder, or of the current one. */
 static char *search_folder(const char *given)
 {
 	struct stat st;
@@ -59,11 +53,11 @@ static char *search_folder(const char *given)
 	return NULL;
 }
 
-/* --- files of a folder ---------------------------------------------------------------------------------- */
+/* --- a folder ------------------------------------------------------------------------------------------- */
 
 struct found {
 	char *path;
-	size_t n; /* lines in it */
+	size_t n; /* matching lines */
 };
 
 struct finds {
@@ -89,7 +83,7 @@ static int finds_by_path(const void *a, const void *b)
 
 typedef size_t look_fn(const char *path, const char *name, const void *what);
 
-/* Regular files beneath a folder for which `look` finds something. */
+/* Lists the regular files beneath a folder for which `look` returns more than 0. */
 static struct finds search_walk(char *folder, bool hidden_too, look_fn *look, const void *what)
 {
 	char *const roots[] = { folder, NULL };
@@ -127,7 +121,7 @@ static size_t search_count_lines(const char *path, const char *name, const void 
 	if (stat(path, &st) < 0 || st.st_size > EDITOR_FILE_BYTES_MAX || !lines_read(path, &lines))
 		return 0;
 	if (lines.bytes.len && memchr(lines.bytes.data, '\0', lines.bytes.len))
-		return 0; /* no text */
+		return 0; /* a binary file */
 	for (size_t i = 0; i < lines.n; i++)
 		n += search_matches(what, &lines, i);
 	return n;
@@ -141,7 +135,7 @@ static int run_search_dir(int argc, char **argv)
 	regex_t regex;
 
 	if (argc < 2 || argc > 3)
-		return search_usage(&aci_search_dir);
+		return aci_usage(&aci_search_dir, NULL);
 	folder = search_folder(argc > 2 ? argv[2] : NULL);
 	if (!folder || !search_compile(&regex, argv[1]))
 		return 1;
@@ -192,7 +186,7 @@ static int run_search_file(int argc, char **argv)
 	struct editor e;
 
 	if (argc < 2 || argc > 3 || !*argv[1])
-		return search_usage(&aci_search_file);
+		return aci_usage(&aci_search_file, NULL);
 	if (argc > 2 && *argv[2]) {
 		path = realpath(argv[2], NULL);
 		if (!path)
@@ -216,7 +210,7 @@ static int run_find_file(int argc, char **argv)
 	struct finds all;
 
 	if (argc < 2 || argc > 3)
-		return search_usage(&aci_find_file);
+		return aci_usage(&aci_find_file, NULL);
 	folder = search_folder(argc > 2 ? argv[2] : NULL);
 	if (!folder)
 		return 1;

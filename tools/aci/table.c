@@ -21,7 +21,7 @@ static int table_next_byte(struct table *t)
 				      : getc_unlocked(t->file);
 }
 
-/* A line, or several while a quote is open; its newline is gone. */
+/* Reads a line, or several while a quote is open, without the last newline. */
 static int table_read_row(struct table *t)
 {
 	size_t n = 0;
@@ -48,7 +48,7 @@ static int table_read_row(struct table *t)
 	}
 	if (c == EOF && !n)
 		return 0;
-	t->line += c == EOF; /* the last one may lack its newline */
+	t->line += c == EOF; /* the last line may lack its newline */
 	if (n && t->row[n - 1] == '\r')
 		n--;
 	if (!t->row)
@@ -59,7 +59,7 @@ static int table_read_row(struct table *t)
 
 /* --- CSV --------------------------------------------------------------------------------------------------- */
 
-/* Ends the cell that begins at `at`, without its quotes; what follows it, NULL if it was the last. */
+/* Terminates the cell at `at` and removes its quotes. Returns the next cell; NULL: it was the last. */
 static char *table_end_cell(char *at, char separator, const char **out)
 {
 	char *to = at, *end;
@@ -112,7 +112,7 @@ static char table_best_separator(const char *header)
 	return best;
 }
 
-/* A line of JSON, or the first of a document that is one array. */
+/* True if the line is a JSON array, or the start of one over several lines. */
 static bool table_is_array(const char *line)
 {
 	static const char *const blanks = " \t\r";
@@ -231,7 +231,7 @@ static int table_next_json(struct table *t)
 	return 1;
 }
 
-/* --- what a file is ---------------------------------------------------------------------------------------- */
+/* --- formats ----------------------------------------------------------------------------------------------- */
 
 static bool table_fill_head(struct table *t)
 {
@@ -240,7 +240,7 @@ static bool table_fill_head(struct table *t)
 	return t->head_n;
 }
 
-/* NULL: by nothing that is known. */
+/* Returns the name of the compression; NULL: none that is known. */
 static const char *table_compressed_by(const struct table *t)
 {
 	static const struct {
@@ -253,7 +253,7 @@ static const char *table_compressed_by(const struct table *t)
 				"7zXZ\0",
 				0, 6 },
 		{ "zstd", "\x28\xb5\x2f\xfd", 0, 4 },
-		{ "bzip2", "1AY&SY", 4, 6 }, /* after "BZh" and how hard it tried */
+		{ "bzip2", "1AY&SY", 4, 6 }, /* after "BZh" and the level */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
@@ -263,7 +263,7 @@ static const char *table_compressed_by(const struct table *t)
 	return NULL;
 }
 
-/* Past empty lines, and blanks only: the byte that tells rows of cells from JSON. 0: there is none. */
+/* Skips empty lines and blanks, and returns the first other byte, which tells JSON from CSV. 0: there is none. */
 static char table_first_byte(struct table *t)
 {
 	size_t at = t->head_at;
@@ -360,7 +360,7 @@ bool cell_is_number(const char *cell, double *out)
 	return str_to_double(cell, out);
 }
 
-/* 1e400; strtod() alone would take hexadecimal as well. */
+/* True for 1e400. strtod() alone would also take hexadecimal. */
 static bool cell_is_too_large(const char *cell)
 {
 	char *end;

@@ -8,51 +8,49 @@
 #include <stdio.h>
 
 /*
- * Data files as rows of cells: CSV with any of the usual separators, and JSON lines. Read as a stream, so that
- * a file may be larger than the memory; a row has a cap.
+ * Data files as rows of cells: CSV with any of the usual separators, and JSON lines. Files are read as streams, so that
+ * they may be larger than memory. A row has a cap.
  */
 #define TABLE_COLUMNS_MAX 4096
 #define TABLE_ROW_BYTES_MAX (4 << 20)
 #define TABLE_HEAD_BYTES 4096
 
 struct table {
-	FILE *file; /* what comes after the head */
+	FILE *file; /* at the end of the head */
 	const char *path;
-	/* The first bytes, which are looked at before they are read: a file may be a pipe. */
+	/* The first bytes, kept for a second look: a pipe can't be rewound. */
 	char head[TABLE_HEAD_BYTES];
 	size_t head_n, head_at;
-	bool json; /* a row is a line, whatever quotes it has */
+	bool json; /* each line is a row, whatever quotes it has */
 	char separator;
 	char **names; /* of the n columns */
 	size_t n;
-	char *row; /* of this row; cells point into it */
+	char *row; /* the current row; cells of CSV point into it */
 	size_t size;
-	const char **cells; /* of the row that was read; NULL: the row is short of it */
+	const char **cells; /* of the current row; NULL: the row lacks the cell */
 	size_t line;
-	bool more_columns; /* than TABLE_COLUMNS_MAX: those are left out */
+	bool more_columns; /* there are more than TABLE_COLUMNS_MAX, which are left out */
 	size_t extra_cells,
 			missing_cells; /* rows that have more, or fewer, cells than the header */
 };
 
-/* Reads the header. False, with a sentence on stdout, of what has no columns (compressed, empty) too. */
+/* Reads the header. False, with a sentence on stdout, also for an empty or a compressed file. */
 bool table_open(const char *path, struct table *out);
 void table_close(struct table *t);
 
-/* 1 with the next row, 0 at the end, -1 with a sentence on stdout. JSON: a column is made when its key is first
- * seen. */
+/* 1 with the next row, 0 at the end, -1 with a sentence on stdout. For JSON, a key's first row adds its column. */
 int table_next(struct table *t);
 
-/* The index of a column; n if there is none. */
+/* Returns the index of a column; n if there is none. */
 size_t table_column(const struct table *t, const char *name);
 
-/* A cell is missing when it is empty or one of the usual words for nothing: NA, nan, null, None. Numbers are finite;
- * one that is too large for a double (1e400), or what a program writes for it (inf, -Infinity), is infinite, and
- * neither text nor to be drawn. */
+/* A cell is missing if it is empty or a usual word for nothing: NA, nan, null, None. Numbers are finite. A cell is
+ * infinite if it is too large for a double (1e400), or says so (inf, -Infinity); then it is no number. */
 bool cell_is_missing(const char *cell);
 bool cell_is_number(const char *cell, double *out);
 bool cell_is_infinite(const char *cell);
 
-/* "1 row", "2 rows". */
+/* Prints "1 row", "2 rows". */
 void print_count(uint64_t n, const char *noun);
 
 #endif
