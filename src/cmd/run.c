@@ -10,7 +10,7 @@
 #include "cmd/run_person.h"
 #include "cmd/run_report.h"
 #include "cmd/run_view.h"
-#include "run/repeats.h"
+#include "run/sweep.h"
 
 #include <errno.h>
 #include <stdio.h>

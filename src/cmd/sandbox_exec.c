@@ -8,7 +8,6 @@
 #include "cmd/episode_options.h"
 #include "cmd/sandbox_job.h"
 #include "inside/places.h"
-#include "run/gpu_list.h"
 #include "sandbox/python.h"
 #include "sandbox/sandbox.h"
 
@@ -171,7 +170,7 @@ static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, stru
 
 	if (r < 0)
 		return r;
-	r = gpu_list_read(&cli->gpus, &plan->arena, &plan->gpus, err);
+	r = episode_gpus(&cli->gpus, &plan->arena, &plan->gpus, err);
 	if (r < 0)
 		return r;
 	r = exec_read_binds(cli, plan, err);

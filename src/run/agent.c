@@ -9,7 +9,6 @@
 #include "model/prices.h"
 #include "run/episode_setup.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,39 +32,11 @@ static struct chat_options run_agent_make_options(
 		.timeout_ms = (int64_t)(o->timeout_s * 1000),
 		.retries = o->retries,
 		.context_tokens = o->context,
+		.cost_limit = o->cost_limit,
 	};
 }
 
-/* The limit that holds where nobody gives one can't hold without a price: who does not look would pay for it. */
-static bool run_agent_is_unlimited(const struct run_agent_options *o, const struct run_agent *agent)
-{
-	return !o->given.cost_limit && agent->options.cost_limit > 0 &&
-			!chat_price_is_known(agent->chat, agent->model);
-}
-
-static char *run_agent_unlimited_warning(const struct run_agent *agent, const char *name)
-{
-	return xasprintf(
-			"the price of '%s' is not known, so that no limit on costs holds: give it in a table "
-			"of prices (--prices FILE), {\"%s\": {\"input\": 0.5, \"output\": 1.5}} (dollars for "
-			"a million tokens), or say that none is wanted (--per-instance-cost-limit 0)",
-			agent->model, name);
-}
-
-static int run_agent_check_model(struct run_agent *agent, bool unlimited, struct fh_error *err)
-{
-	struct chat_model *model;
-	int r = chat_model_open(agent->chat, &agent->options, &model, err);
-
-	if (r < 0)
-		return r;
-	if (unlimited)
-		agent->warning = run_agent_unlimited_warning(agent, chat_model_name(model));
-	chat_model_close(model);
-	return 0;
-}
-
-/* In a configuration of MLGym's an unknown key is a warning; in ours it is an error. */
+/* An unknown key is a warning in a configuration of MLGym's, and an error in ours. */
 static int run_agent_load_config(const struct run_agent_options *o, const char *mlgym_root,
 		struct warnings *warnings, struct agent_config **out, struct fh_error *err)
 {
@@ -87,35 +58,32 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 	struct warnings warnings = { 0 };
 	int r = run_agent_load_config(o, mlgym_root, &warnings, &agent->config, err);
 
-	for (size_t i = 0; r == 0 && i < warnings.n; i++)
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < warnings.n; i++)
 		warner_say(warner, "%s", warnings.items[i]);
-	if (r == 0)
-		episode_say_tools(agent->config, warner);
+	episode_say_tools(agent->config, warner);
 	agent->options = run_agent_make_options(o, agent->model);
-	agent->options.cost_limit = o->cost_limit;
-	return r;
+	return 0;
 }
 
-int run_agent_check_config(
+int run_agent_check_options(
 		const struct run_agent_options *o, const char *mlgym_root, struct fh_error *err)
 {
-	struct agent_config *config = NULL;
-	struct warnings warnings = { 0 }; /* not printed: no model follows this configuration */
-	int r = run_agent_load_config(o, mlgym_root, &warnings, &config, err);
-
-	agent_config_free(config);
-	return r;
-}
-
-int run_agent_check_options(const struct run_agent_options *o, struct fh_error *err)
-{
 	struct chat_options options = run_agent_make_options(o, NULL);
+	struct agent_config *config = NULL;
+	struct warnings warnings = { 0 }; /* not shown: no model follows this configuration */
 	struct prices *prices = NULL;
 	int r = chat_check_options(&options, err);
 
-	if (r == 0 && o->prices)
-		r = prices_open(o->prices, &prices, err);
+	if (r < 0)
+		return r;
+	r = o->prices ? prices_open(o->prices, &prices, err) : 0;
 	prices_close(prices);
+	if (r < 0 || !o->config)
+		return r;
+	r = run_agent_load_config(o, mlgym_root, &warnings, &config, err);
+	agent_config_free(config);
 	return r;
 }
 
@@ -136,17 +104,31 @@ int run_agent_open(struct run_agent *agent, const struct run_agent_options *o,
 		const char *mlgym_root, const struct warner *warner, struct chat_service *chat,
 		struct fh_error *err)
 {
-	int r = run_agent_load(agent, o, mlgym_root, warner, err);
+	struct chat_model *model;
 	bool unlimited;
+	int r = run_agent_load(agent, o, mlgym_root, warner, err);
 
 	if (r < 0)
 		return r;
 	agent->chat = chat;
 	agent->prices = o->prices;
-	unlimited = run_agent_is_unlimited(o, agent);
+	/* No limit on costs can hold without a price. The default one is dropped with a warning. */
+	unlimited = !o->given.cost_limit && o->cost_limit > 0 &&
+			!chat_price_is_known(chat, agent->model);
 	if (unlimited)
 		agent->options.cost_limit = 0;
-	return run_agent_check_model(agent, unlimited, err);
+	r = chat_model_open(chat, &agent->options, &model, err);
+	if (r < 0)
+		return r;
+	if (unlimited)
+		agent->warning = xasprintf(
+				"the price of '%s' is not known, so that no limit on costs holds: give it in a "
+				"table of prices (--prices FILE), {\"%s\": {\"input\": 0.5, \"output\": 1.5}} "
+				"(dollars for a million tokens), or say that none is wanted "
+				"(--per-instance-cost-limit 0)",
+				agent->model, chat_model_name(model));
+	chat_model_close(model);
+	return 0;
 }
 
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text)
@@ -167,8 +149,8 @@ static const char *run_agent_path_of(const struct agent_config *config)
 	return config->place ? config->place : config->path;
 }
 
-/* The end of a path, of so many folders and the file's name without what follows its dot. Heap; NULL: there are not
- * so many. */
+/* The last folders of a path, and the file's name without its suffix. Heap; NULL: the path has
+ * fewer folders. */
 static char *run_agent_tail_of(const char *path, int folders)
 {
 	const char *at = path + strlen(path);
@@ -180,8 +162,8 @@ static char *run_agent_tail_of(const char *path, int folders)
 			   : NULL;
 }
 
-/* What is called so is no other's. */
-static bool run_agent_tells(const char *name, const char *path, int folders,
+/* Whether no other file has this tail. */
+static bool run_agent_is_unique(const char *name, const char *path, int folders,
 		const struct run_agent *agents, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -199,7 +181,7 @@ static char *run_agent_name_of(const struct run_agent *agents, size_t n, const c
 	char *name;
 
 	for (int folders = 0; (name = run_agent_tail_of(path, folders)); folders++) {
-		if (run_agent_tells(name, path, folders, agents, n))
+		if (run_agent_is_unique(name, path, folders, agents, n))
 			return name;
 		free(name);
 	}
@@ -240,7 +222,8 @@ int run_agent_check(const struct run_agent *agent, const struct task *task, stru
 	struct agent *trial;
 	int r = agent_open(&request, &trial, err);
 
-	if (r == 0)
-		agent_close(trial);
-	return r;
+	if (r < 0)
+		return r;
+	agent_close(trial);
+	return 0;
 }

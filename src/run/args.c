@@ -12,11 +12,11 @@
 #include <strings.h>
 
 #define ARGS_BYTES_MAX (1024 * 1024)
-#define KEY_HIDDEN "[key]" /* as the model's replies have it */
+#define KEY_HIDDEN "[key]" /* chat_model_hide() puts it for a key */
 
-/* --- what no file tells ----------------------------------------------------------------------- */
+/* --- secrets ---------------------------------------------------------------------------------- */
 
-/* Servers that take a key in the address take it behind the question mark. */
+/* Some servers take a key in the query. */
 const char *run_args_shown_url(struct arena *a, const char *url)
 {
 	size_t n = url ? strcspn(url, "?#") : 0;
@@ -24,49 +24,39 @@ const char *run_args_shown_url(struct arena *a, const char *url)
 	return url && url[n] ? arena_printf(a, "%.*s%c" ARGS_HIDDEN, (int)n, url, url[n]) : url;
 }
 
-static bool args_ends_with(const char *text, const char *end)
+static bool args_is_secret(const char *key)
 {
-	size_t n = strlen(text), k = strlen(end);
+	static const char *const ends[] = { "key", "keys", "token", "secret", "secrets", "password",
+		"passwd", "passphrase", "pass", "pwd", "credential", "credentials", "authorization",
+		"auth", "cookie", "cookies" };
+	size_t n = strlen(key);
 
-	return n >= k && strcasecmp(text + n - k, end) == 0;
-}
-
-static bool args_names_a_secret(const char *key)
-{
-	static const char *const words[] = { "key", "keys", "token", "secret", "secrets",
-		"password", "passwd", "passphrase", "pass", "pwd", "credential", "credentials",
-		"authorization", "auth", "cookie", "cookies" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (args_ends_with(key, words[i]))
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		if (n >= strlen(ends[i]) && strcasecmp(key + n - strlen(ends[i]), ends[i]) == 0)
 			return true;
 	return false;
 }
 
-/* As HTTP's Authorization has it, wherever it stands. */
-static bool args_is_a_credential(const char *value)
+/* Whether a value looks like HTTP's Authorization, under any key. */
+static bool args_is_credential(const char *value)
 {
-	static const char *const schemes[] = { "Bearer ", "Basic " };
-
-	for (size_t i = 0; i < ARRAY_SIZE(schemes); i++)
-		if (strncasecmp(value, schemes[i], strlen(schemes[i])) == 0)
-			return true;
-	return false;
+	return strncasecmp(value, "Bearer ", strlen("Bearer ")) == 0 ||
+			strncasecmp(value, "Basic ", strlen("Basic ")) == 0;
 }
 
-/* All texts in what has the name of a secret. */
+/* Hides all texts below a key that names a secret. */
 static void args_hide(json_t *value, bool secret)
 {
 	json_t *member;
 	const char *key;
 	size_t i;
 
-	if (json_is_string(value) && (secret || args_is_a_credential(json_string_value(value))))
+	if (json_is_string(value) && (secret || args_is_credential(json_string_value(value))))
 		json_string_set(value, ARGS_HIDDEN);
 	json_array_foreach(value, i, member)
 		args_hide(member, secret);
 	json_object_foreach(value, key, member)
-		args_hide(member, secret || args_names_a_secret(key));
+		args_hide(member, secret || args_is_secret(key));
 }
 
 static const char *args_shown_fields(struct arena *a, const char *extra)
@@ -97,65 +87,41 @@ static const char *args_absolute(struct arena *a, const char *path)
 	return arena_strdup(a, whole);
 }
 
-static struct texts args_binds_of(struct arena *a, const struct fh_env_options *env)
-{
-	const char **items = arena_array(a, env->n_binds + 1, sizeof(*items));
-
-	for (size_t i = 0; i < env->n_binds; i++) {
-		const struct fh_bind *b = &env->binds[i];
-
-		items[i] = arena_printf(a, "%s:%s", b->source, b->target ? b->target : b->source);
-	}
-	return (struct texts){ .items = items, .n = env->n_binds };
-}
-
-static struct texts args_gpus_of(struct arena *a, const struct run_asked *asked)
-{
-	const char **items = arena_array(a, asked->n_gpus + 1, sizeof(*items));
-
-	for (size_t i = 0; i < asked->n_gpus; i++)
-		items[i] = asked->gpus ? arena_printf(a, "%d", asked->gpus[i]) : "any";
-	return (struct texts){ .items = items, .n = asked->n_gpus };
-}
-
-/* The file of a task of MLGym's. */
-static const char *args_in_checkout(struct arena *a, const struct episode_plan *p)
-{
-	const char *root = p->places->mlgym_root;
-	auto_free char *path = root ? mlgym_find(root, p->env->task) : NULL;
-
-	return path ? args_absolute(a, path) : NULL;
-}
-
-/* MLGym reads no arguments without an agent: write its default where a run has none. */
-static const char *args_agent_path(struct arena *a, const struct episode_plan *p)
-{
-	const char *root = p->places->mlgym_root;
-
-	if (p->agent)
-		return p->agent->config->place;
-	return root ? args_absolute(a, arena_printf(a, "%s/configs/agents/default.yaml", root))
-		    : NULL;
-}
-
 static void args_add_environment(
 		struct arena *a, struct run_args *args, const struct run_asked *asked)
 {
 	const struct episode_plan *p = asked->plan;
+	const struct fh_env_options *env = p->env;
+	const char *root = p->places->mlgym_root;
+	auto_free char *task = root ? mlgym_find(root, env->task) : NULL;
+	const char **binds = arena_array(a, env->n_binds + 1, sizeof(*binds));
+	const char **gpus = arena_array(a, asked->n_gpus + 1, sizeof(*gpus));
 
+	for (size_t i = 0; i < env->n_binds; i++) {
+		const struct fh_bind *b = &env->binds[i];
+
+		binds[i] = arena_printf(a, "%s:%s", b->source, b->target ? b->target : b->source);
+	}
+	for (size_t i = 0; i < asked->n_gpus; i++)
+		gpus[i] = asked->gpus ? arena_printf(a, "%d", asked->gpus[i]) : "any";
 	args->seed = p->seed;
 	args->max_steps = asked->max_steps;
 	args->reward = p->reward;
 	args->aliases = p->aliases;
-	args->bind = args_binds_of(a, p->env);
-	args->python = p->env->python;
-	args->gpus = args_gpus_of(a, asked);
-	args->memory = p->env->memory;
-	/* "": none, wherever it is played again. */
-	args->mlgym_root = p->places->mlgym_root ? args_absolute(a, p->places->mlgym_root) : "";
-	args->task_config_path = args_in_checkout(a, p);
+	args->bind = (struct texts){ .items = binds, .n = env->n_binds };
+	args->python = env->python;
+	args->gpus = (struct texts){ .items = gpus, .n = asked->n_gpus };
+	args->memory = env->memory;
+	args->mlgym_root = root ? args_absolute(a, root) : ""; /* "": a replay uses none either */
+	args->task_config_path = args_absolute(a, task);
 	args->tasks_dir = args_absolute(a, p->places->tasks_dir);
-	args->web_hosts = p->env->web_hosts ? p->env->web_hosts : "none";
+	args->web_hosts = env->web_hosts ? env->web_hosts : "none";
+	/* MLGym reads no arguments without an agent: write its default for a run that has none. */
+	if (p->agent)
+		args->agent_config_path = p->agent->config->place;
+	else if (root)
+		args->agent_config_path = args_absolute(
+				a, arena_printf(a, "%s/configs/agents/default.yaml", root));
 }
 
 static void args_add_chat(struct arena *a, struct run_args *args, const struct run_agent *agent,
@@ -180,7 +146,6 @@ void run_args_add(struct buf *out, const struct run_asked *asked)
 	auto_arena struct arena arena = ARENA_INIT;
 	struct run_args args = {
 		.agent_config = name->agent_config,
-		.agent_config_path = args_agent_path(&arena, asked->plan),
 		.original_tools = agent && agent->config->original_tools,
 		.model = asked->plan->model,
 		.cost_limit = name->cost_limit,

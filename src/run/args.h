@@ -6,7 +6,7 @@
 #include "trajectory/args_yaml.h"
 #include "trajectory/run_dir.h"
 
-/* What a run is asked for. */
+/* Arguments of a run, for args.yaml. */
 struct run_asked {
 	const struct episode_plan *plan;
 	const struct run_name *name;
@@ -16,8 +16,8 @@ struct run_asked {
 	size_t n_gpus;
 };
 
-/* args.yaml of it. Keys are no part of it; of a URL or of fields for each request, which may hold others' secrets,
- * it has what is none. */
+/* Adds args.yaml. Keys are left out. ARGS_HIDDEN replaces secrets in the URL and in the fields of
+ * requests. */
 void run_args_add(struct buf *out, const struct run_asked *asked);
 int run_args_write(const char *dir, const struct run_asked *asked, struct fh_error *err);
 

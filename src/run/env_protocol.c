@@ -40,13 +40,13 @@ static int env_protocol_answer_error(struct env_protocol *p, const char *code, c
 	return 0;
 }
 
-/* -EINVAL and -E2BIG are the asker's; anything else is ours. */
+/* -EINVAL and -E2BIG are the client's mistakes. Other failures are ours, and returned. */
 static int env_protocol_answer_failure(struct env_protocol *p, int r, const struct fh_error *err)
 {
-	bool asked_wrongly = r == -EINVAL || r == -E2BIG;
+	bool bad_request = r == -EINVAL || r == -E2BIG;
 
-	env_protocol_answer_error(p, asked_wrongly ? "bad_argument" : "failed", err->message);
-	return asked_wrongly ? 0 : r;
+	env_protocol_answer_error(p, bad_request ? "bad_argument" : "failed", err->message);
+	return bad_request ? 0 : r;
 }
 
 static void env_protocol_answer_step(struct env_protocol *p, const struct fh_step *step,
@@ -59,38 +59,25 @@ static void env_protocol_answer_step(struct env_protocol *p, const struct fh_ste
 	pyjson_end_object(&w);
 }
 
-/* --- what can be asked ------------------------------------------------------------------------ */
-
-static int env_protocol_read_seed(
-		const struct pyjson *request, uint64_t *seed, struct fh_error *err)
-{
-	const struct pyjson *v = pyjson_get(request, "seed");
-	int64_t number;
-
-	if (!v || v->kind == PYJSON_NULL)
-		return 0;
-	if (!pyjson_i64(v, &number) || number < 0)
-		return error_say(err, EINVAL, "'seed' should be a whole number from 0 to %" PRId64,
-				INT64_MAX);
-	*seed = (uint64_t)number;
-	return 0;
-}
+/* --- operations ------------------------------------------------------------------------------- */
 
 static int env_protocol_do_reset(
 		struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
 {
-	uint64_t seed = p->next_seed;
+	const struct pyjson *given = pyjson_get(request, "seed");
+	int64_t seed = (int64_t)p->next_seed;
 	struct fh_step step = { 0 };
-	int r = env_protocol_read_seed(request, &seed, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	if (given && given->kind != PYJSON_NULL && (!pyjson_i64(given, &seed) || seed < 0))
+		return error_say(err, EINVAL, "'seed' should be a whole number from 0 to %" PRId64,
+				INT64_MAX);
 	p->state = ENV_NOT_RESET;
-	r = p->service->reset(p->data, seed, &step, err);
+	r = p->service->reset(p->data, (uint64_t)seed, &step, err);
 	if (r < 0)
 		return r;
 	p->state = ENV_GOING_ON;
-	p->next_seed = seed + 1;
+	p->next_seed = (uint64_t)seed + 1;
 	env_protocol_answer_step(p, &step, info_put_reset);
 	return 0;
 }
@@ -130,8 +117,9 @@ static int env_protocol_do_step(
 		return env_protocol_answer_error(
 				p, "episode_over", "the episode is over: ask for a reset");
 	r = env_protocol_read_action(request, &action, err);
-	if (r == 0)
-		r = p->service->step(p->data, &action, &step, err);
+	if (r < 0)
+		return r;
+	r = p->service->step(p->data, &action, &step, err);
 	if (r < 0)
 		return r;
 	if (step.terminated || step.truncated)
@@ -152,51 +140,35 @@ static int env_protocol_do_close(
 	return 0;
 }
 
-struct op {
+struct env_op {
 	const char *name;
 	const char *members[3]; /* beside "op" */
 	int (*run)(struct env_protocol *p, const struct pyjson *request, struct fh_error *err);
 };
 
-static const struct op ops[] = {
+static const struct env_op env_ops[] = {
 	{ "reset", { "seed" }, env_protocol_do_reset },
 	{ "step", { "action", "timeout_s" }, env_protocol_do_step },
 	{ "close", { NULL }, env_protocol_do_close },
 };
 
-static const struct op *env_protocol_find_op(const char *name)
-{
-	for (size_t i = 0; name && i < ARRAY_SIZE(ops); i++) {
-		if (str_eq(ops[i].name, name))
-			return &ops[i];
-	}
-	return NULL;
-}
+/* --- a line ----------------------------------------------------------------------------------- */
 
-static size_t env_protocol_count(const struct pyjson *request, const char *key)
+/* Refuses a member that is given twice. */
+static int env_protocol_check_once(
+		const struct pyjson *request, const char *key, struct fh_error *err)
 {
 	size_t n = 0;
 
 	for (const struct pyjson *m = request->first; m; m = m->next)
 		n += str_eq(m->key, key);
-	return n;
+	return n > 1 ? error_say(err, EINVAL, "'%s' is given twice", key) : 0;
 }
 
-/* Which of two is meant, nobody knows. */
-static int env_protocol_check_once(
-		const struct pyjson *request, const char *key, struct fh_error *err)
-{
-	if (env_protocol_count(request, key) > 1)
-		return error_say(err, EINVAL, "'%s' is given twice", key);
-	return 0;
-}
-
-/* A member that nobody reads is a misspelt one. */
+/* Refuses a member that the operation does not know: it may be misspelt. */
 static int env_protocol_check_members(
-		const struct op *op, const struct pyjson *request, struct fh_error *err)
+		const struct env_op *op, const struct pyjson *request, struct fh_error *err)
 {
-	int r = 0;
-
 	for (const struct pyjson *m = request->first; m; m = m->next) {
 		bool known = str_eq(m->key, "op");
 
@@ -205,35 +177,32 @@ static int env_protocol_check_members(
 		if (!known)
 			return error_say(err, EINVAL, "'%s' takes no '%s'", op->name, m->key);
 	}
-	for (size_t i = 0; op->members[i] && r == 0; i++)
-		r = env_protocol_check_once(request, op->members[i], err);
-	return r;
+	for (size_t i = 0; op->members[i]; i++) {
+		int r = env_protocol_check_once(request, op->members[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
-/* --- a line ----------------------------------------------------------------------------------- */
-
-static int env_protocol_serve(
-		struct env_protocol *p, const char *line, size_t n, struct fh_error *err)
+static int env_protocol_do(
+		struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
 {
-	auto_arena struct arena arena = ARENA_INIT;
-	struct pyjson_source source = { .name = "request", .data = line, .n = n };
-	const struct pyjson *request;
-	const struct op *op;
-	int r;
+	bool is_object = request->kind == PYJSON_OBJECT;
+	const char *name = pyjson_string(pyjson_get(request, "op"));
+	int r = is_object ? env_protocol_check_once(request, "op", err) : 0;
 
-	if (pyjson_read(&arena, &source, &request, err) < 0)
-		return env_protocol_answer_error(p, "bad_json", err->message);
-	r = request->kind == PYJSON_OBJECT ? env_protocol_check_once(request, "op", err) : 0;
 	if (r < 0)
-		return env_protocol_answer_failure(p, r, err);
-	op = env_protocol_find_op(pyjson_string(pyjson_get(request, "op")));
-	if (!op)
-		return env_protocol_answer_error(
-				p, "unknown_op", "'op' should be \"reset\", \"step\" or \"close\"");
-	r = env_protocol_check_members(op, request, err);
-	if (r == 0)
-		r = op->run(p, request, err);
-	return r < 0 ? env_protocol_answer_failure(p, r, err) : 0;
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(env_ops); i++) {
+		if (!str_eq(env_ops[i].name, name))
+			continue;
+		r = env_protocol_check_members(&env_ops[i], request, err);
+		return r < 0 ? r : env_ops[i].run(p, request, err);
+	}
+	return env_protocol_answer_error(
+			p, "unknown_op", "'op' should be \"reset\", \"step\" or \"close\"");
 }
 
 static void env_protocol_end_answer(struct env_protocol *p)
@@ -247,10 +216,19 @@ static void env_protocol_end_answer(struct env_protocol *p)
 
 int env_protocol_line(struct env_protocol *p, const char *line, size_t n, struct fh_error *err)
 {
+	auto_arena struct arena arena = ARENA_INIT;
+	struct pyjson_source source = { .name = "request", .data = line, .n = n };
+	const struct pyjson *request;
 	int r;
 
 	buf_clear(&p->answer);
-	r = env_protocol_serve(p, line, n, err);
+	if (pyjson_read(&arena, &source, &request, err) < 0) {
+		r = env_protocol_answer_error(p, "bad_json", err->message);
+	} else {
+		r = env_protocol_do(p, request, err);
+		if (r < 0)
+			r = env_protocol_answer_failure(p, r, err);
+	}
 	env_protocol_end_answer(p);
 	return r;
 }

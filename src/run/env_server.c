@@ -6,15 +6,15 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "run/episode_setup.h"
-#include "run/gpu_list.h"
 #include "run/mlgym_root.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 
-/* --- what is asked for ------------------------------------------------------------------------ */
+/* --- requests --------------------------------------------------------------------------------- */
 
-/* Until the environment has done what was begun. -EINTR when it is stopped, or nobody can read the answer. */
+/* Waits until the environment is done. -EINTR when stopped, or when nobody can read the answer. */
 static int env_server_wait(struct env_server *s, struct fh_step *step, struct fh_error *err)
 {
 	struct pollfd fds[] = {
@@ -38,17 +38,78 @@ static int env_server_wait(struct env_server *s, struct fh_step *step, struct fh
 	}
 }
 
-/* What came of writing the record. */
+/* Ends the record, if an episode goes on. */
+static int env_server_end(struct env_server *s, const char *exit_status, struct fh_error *err)
+{
+	struct run_record *record = &s->record;
+	int r = 0;
+
+	if (s->going_on)
+		episode_log_over(&record->log, exit_status);
+	s->going_on = false;
+	if (record->recorder)
+		r = recorder_end(record->recorder,
+				&(struct recorder_end){ .exit_status = exit_status }, err);
+	recorder_close(take_ptr(record->recorder));
+	return r;
+}
+
+static int env_server_begin(struct env_server *s, uint64_t seed, const struct fh_step *step,
+		struct fh_error *err)
+{
+	const struct env_server_options *o = s->options;
+	struct episode_plan plan = {
+		.gym = s->gym,
+		.out = o->out,
+		.suffix = o->suffix,
+		.reward = episode_rewards[o->episode.reward],
+		.seed = seed,
+	};
+	struct run_record_start start = { .plan = &plan, .info = &s->info, .model = "env" };
+	int r;
+
+	free(take_ptr(s->record.dir)); /* of the episode before */
+	s->record.number = s->n_episodes++;
+	r = run_record_open(&s->record, &start, err);
+	if (r < 0)
+		return r;
+	s->going_on = true;
+	episode_log_reset(&s->record.log, step);
+	return o->out ? recorder_reset(s->record.recorder, seed, step, err) : 0;
+}
+
+static int env_server_add(struct env_server *s, const char *action, const struct fh_step *step,
+		struct fh_error *err)
+{
+	struct recorder *recorder = s->record.recorder;
+	int r = 0;
+
+	episode_log_step(&s->record.log, step);
+	if (recorder)
+		r = recorder_step(recorder, &(struct recorder_turn){ .action = action }, step, err);
+	if (r < 0 || !(step->terminated || step->truncated))
+		return r;
+	return env_server_end(s, step->exit_status, err);
+}
+
+/* Passes on the result of writing the record. */
 static int env_server_recorded(struct env_server *s, int r)
 {
 	s->unrecorded = s->unrecorded || r < 0;
 	return r;
 }
 
+static int env_server_close_episode(void *data, struct fh_error *err)
+{
+	struct env_server *s = data;
+
+	return env_server_recorded(s, env_server_end(s, "early_exit", err));
+}
+
 static int env_server_reset(void *data, uint64_t seed, struct fh_step *out, struct fh_error *err)
 {
 	struct env_server *s = data;
-	int r = env_server_recorded(s, env_record_end(&s->record, "early_exit", err));
+	int r = env_server_close_episode(s, err);
 
 	if (r < 0)
 		return r;
@@ -58,7 +119,7 @@ static int env_server_reset(void *data, uint64_t seed, struct fh_step *out, stru
 	r = env_server_wait(s, out, err);
 	if (r < 0)
 		return r;
-	return env_server_recorded(s, env_record_begin(&s->record, seed, out, err));
+	return env_server_recorded(s, env_server_begin(s, seed, out, err));
 }
 
 static int env_server_step(void *data, const struct fh_action *action, struct fh_step *out,
@@ -73,20 +134,13 @@ static int env_server_step(void *data, const struct fh_action *action, struct fh
 	r = env_server_wait(s, out, err);
 	if (r < 0)
 		return r;
-	return env_server_recorded(s, env_record_step(&s->record, action->text, out, err));
-}
-
-static int env_server_end_episode(void *data, struct fh_error *err)
-{
-	struct env_server *s = data;
-
-	return env_server_recorded(s, env_record_end(&s->record, "early_exit", err));
+	return env_server_recorded(s, env_server_add(s, action->text, out, err));
 }
 
 static const struct env_service env_server_service = { env_server_reset, env_server_step,
-	env_server_end_episode };
+	env_server_close_episode };
 
-/* --- the conversation ------------------------------------------------------------------------- */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 static int env_server_answer(const struct env_server *s, struct fh_error *err)
 {
@@ -105,16 +159,10 @@ static void env_server_line(struct env_server *s, const char *line, size_t n)
 		episode_log_failed(&s->record.log, err.message);
 }
 
-static bool env_server_is_stopped(const struct env_server *s)
-{
-	struct pollfd fd = { .fd = s->options->stop_fd, .events = POLLIN };
-
-	return poll(&fd, 1, 0) > 0;
-}
-
 int env_server_serve(struct env_server *s, struct fh_error *err)
 {
 	__attribute__((cleanup(lines_release))) struct lines in = LINES_INIT;
+	struct pollfd stop = { .fd = s->options->stop_fd, .events = POLLIN };
 
 	while (!s->protocol.closed && !s->unrecorded) {
 		const char *line;
@@ -130,10 +178,10 @@ int env_server_serve(struct env_server *s, struct fh_error *err)
 			break;
 		case LINES_END:
 		case LINES_STOPPED:
-			return env_record_end(&s->record, "early_exit", err);
+			return env_server_end(s, "early_exit", err);
 		}
-		if (env_server_is_stopped(s))
-			return env_record_end(&s->record, "early_exit", err);
+		if (poll(&stop, 1, 0) > 0)
+			return env_server_end(s, "early_exit", err);
 		r = env_server_answer(s, err);
 		if (r < 0)
 			return r;
@@ -141,24 +189,23 @@ int env_server_serve(struct env_server *s, struct fh_error *err)
 	return 0;
 }
 
-/* Other episodes' and its own, which goes on being written while the agent looks around. */
-static int env_server_hide_records(const struct env_server *s, struct fh_error *err)
-{
-	int r = path_mkdirs(s->options->out, 0777, err);
-
-	return r < 0 ? r : fh_gym_hide(s->gym, s->options->out, err);
-}
+/* --- opening ---------------------------------------------------------------------------------- */
 
 static int env_server_open_gym(
-		struct env_server *s, struct fh_gym_options *gym, struct fh_error *err)
+		struct env_server *s, const struct fh_gym_options *gym, struct fh_error *err)
 {
+	const char *out = s->options->out;
 	int r = fh_gym_open(gym, &s->gym, err);
 
 	if (r < 0)
 		return r;
 	if (fh_gym_warning(s->gym))
 		log_record(NULL, LOG_WARN, fh_gym_warning(s->gym), NULL, 0);
-	return s->options->out ? env_server_hide_records(s, err) : 0;
+	if (!out)
+		return 0;
+	/* Hide all records: this one is written while the agent looks around. */
+	r = path_mkdirs(out, 0777, err);
+	return r < 0 ? r : fh_gym_hide(s->gym, out, err);
 }
 
 static int env_server_open_env(struct env_server *s, const struct fh_env_options *env,
@@ -174,11 +221,6 @@ static int env_server_open_env(struct env_server *s, const struct fh_env_options
 	if (fh_env_warning(s->env))
 		log_record(NULL, LOG_WARN, fh_env_warning(s->env), NULL, 0);
 	fh_env_info(s->env, &s->info);
-	s->record.info = &s->info;
-	s->record.warning = fh_gym_warning(s->gym);
-	s->record.out = s->options->out;
-	s->record.suffix = s->options->suffix;
-	s->record.reward = episode_rewards[s->options->episode.reward];
 	return 0;
 }
 
@@ -213,7 +255,7 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	r = episode_python(e->python, &arena, &env.python, err);
 	if (r < 0)
 		return r;
-	r = gpu_list_read(&o->gpus, &arena, &gym.gpu_numbers, err);
+	r = episode_gpus(&o->gpus, &arena, &gym.gpu_numbers, err);
 	if (r < 0)
 		return r;
 	r = env_server_open_gym(s, &gym, err);
@@ -226,13 +268,13 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 void env_server_init(struct env_server *s, const struct env_server_options *options)
 {
 	*s = (struct env_server){ .options = options };
-	env_record_init(&s->record, options->task);
+	run_record_init(&s->record, options->task);
 	env_protocol_init(&s->protocol, &env_server_service, s, options->episode.seed);
 }
 
 void env_server_close(struct env_server *s)
 {
-	env_record_release(&s->record);
+	run_record_release(&s->record);
 	fh_env_close(s->env);
 	fh_gym_close(s->gym);
 	env_protocol_release(&s->protocol);

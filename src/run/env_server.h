@@ -3,12 +3,12 @@
 #define RUN_ENV_SERVER_H
 
 #include "run/env_protocol.h"
-#include "run/env_record.h"
 #include "run/episode_options.h"
+#include "run/record.h"
 
 /*
- * Serves episodes of one environment over two descriptors, in the form of env_protocol.h. An answer is written before
- * the next line is looked at.
+ * Serves episodes of one environment over two descriptors, in the form of env_protocol.h. An answer
+ * is written before the next line is read.
  */
 struct env_server_options {
 	struct episode_options episode;
@@ -25,17 +25,19 @@ struct env_server {
 	struct fh_gym *gym;
 	struct fh_env *env;
 	struct fh_env_info info;
-	struct env_record record;
+	struct run_record record; /* of this episode */
+	bool going_on;
+	int n_episodes;
 	struct env_protocol protocol;
-	bool unrecorded; /* the record can't be written, as the last answer said: nothing goes on */
+	bool unrecorded; /* the record can't be written: the last answer says so, and is the last */
 };
 
 void env_server_init(struct env_server *s, const struct env_server_options *options);
 
-/* -ENOENT, -EINVAL, -ENODATA: what was asked for can't be. */
+/* -ENOENT, -EINVAL, -ENODATA: the options can't be honoured. */
 int env_server_open(struct env_server *s, struct fh_error *err);
 
-/* Until it is asked to close, its input ends or stop_fd becomes readable. */
+/* Serves until a client closes, the input ends or stop_fd becomes readable. */
 int env_server_serve(struct env_server *s, struct fh_error *err);
 
 void env_server_close(struct env_server *s);

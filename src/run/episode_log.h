@@ -9,9 +9,9 @@
 #include <fumehood/env.h>
 
 /*
- * What the log says of one episode: into the program's own log (base/log.h), and from LOG_INFO on as
- * text into a file of the run's folder, if it has one. Every record carries task, episode (the
- * number of the run's folder, or of the reset) and step.
+ * Log of one episode: into the program's own log (base/log.h), and from LOG_INFO on as text into a
+ * file of the run's folder, if it has one. Every record carries task, episode (the number of the
+ * run's folder, or of the reset) and step.
  */
 struct episode_log {
 	struct log_options file; /* fd -1: none */
@@ -45,11 +45,11 @@ struct episode_log_change {
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change);
 /* The run was recorded with another SECRET_KEYS_VERSION. */
 void episode_log_other_keys(struct episode_log *l, int64_t recorded);
-/* All recorded steps were played again; `different` observations were not as recorded. */
+/* All recorded steps were played again; `different` observations differ from the record. */
 void episode_log_resumed(struct episode_log *l, size_t different);
 void episode_log_action(struct episode_log *l, const char *action);
 void episode_log_step(struct episode_log *l, const struct fh_step *step);
-/* A try to ask the model failed, and another will follow. */
+/* A request to the model failed, and will be repeated. */
 void episode_log_retry(struct episode_log *l, const struct chat_retry *retry);
 void episode_log_failed(struct episode_log *l, const char *why);
 void episode_log_over(struct episode_log *l, const char *exit_status);

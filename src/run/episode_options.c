@@ -18,6 +18,22 @@ const char *const episode_rewards[] = {
 	NULL,
 };
 
+int episode_reward_of(const char *name, int otherwise)
+{
+	for (int i = 0; episode_rewards[i]; i++)
+		if (str_eq(episode_rewards[i], name))
+			return i;
+	return otherwise;
+}
+
+int episode_recorded_steps(const struct pyjson *open, int otherwise)
+{
+	int64_t n;
+	bool known = pyjson_i64(pyjson_get(open, "max_steps"), &n) && n > 0 && n <= STEPS_MAX;
+
+	return known ? (int)n : otherwise;
+}
+
 int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out,
 		bool *out_writable, struct fh_error *err)
 {
@@ -54,10 +70,8 @@ void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
 	const char **items = arena_array(arena, binds->n + mounts->n, sizeof(*items));
 	size_t n = 0;
 
-	while (n < binds->n) {
+	for (; n < binds->n; n++)
 		items[n] = binds->items[n];
-		n++;
-	}
 	for (size_t i = 0; i < mounts->n; i++) {
 		auto_free char *real = realpath(mounts->items[i], NULL);
 
@@ -70,27 +84,46 @@ void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
 	*binds = (struct texts){ .items = items, .n = n };
 }
 
-static int episode_check_target(const struct fh_bind *bind, struct fh_error *err)
-{
-	struct sandbox_bind b = { bind->source, bind->target ? bind->target : bind->source };
-
-	return sandbox_bind_check(&b, err);
-}
-
 int episode_binds(const struct texts *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err)
 {
 	struct fh_bind *binds = arena_array(arena, list->n, sizeof(*binds));
 
 	for (size_t i = 0; i < list->n; i++) {
-		int r = episode_read_bind(list->items[i], arena, &binds[i], NULL, err);
+		struct fh_bind *b = &binds[i];
+		int r = episode_read_bind(list->items[i], arena, b, NULL, err);
 
-		if (r == 0)
-			r = episode_check_target(&binds[i], err);
+		if (r < 0)
+			return r;
+		r = sandbox_bind_check(&(struct sandbox_bind){ b->source,
+						       b->target ? b->target : b->source },
+				err);
 		if (r < 0)
 			return r;
 	}
 	*out = binds;
+	return 0;
+}
+
+int episode_gpus(const struct texts *list, struct arena *arena, const int **out,
+		struct fh_error *err)
+{
+	int *numbers = list->n ? arena_array(arena, list->n, sizeof(*numbers)) : NULL;
+
+	for (size_t i = 0; i < list->n; i++) {
+		int64_t number;
+
+		if (!str_to_i64(list->items[i], &number) || number < 0 || number > GPU_NUMBER_MAX)
+			return error_say(err, EINVAL,
+					"--gpus '%s': a GPU is a number, as 0 is for /dev/nvidia0",
+					list->items[i]);
+		numbers[i] = (int)number;
+		for (size_t k = 0; k < i; k++)
+			if (numbers[k] == numbers[i])
+				return error_say(err, EINVAL, "--gpus names GPU %d twice",
+						numbers[i]);
+	}
+	*out = numbers;
 	return 0;
 }
 
@@ -99,9 +132,10 @@ int episode_python(const char *spec, struct arena *arena, const char **out, stru
 	struct python_env env = { .spec = NULL };
 	int r = spec ? python_env_find(arena, spec, &env, err) : 0;
 
-	if (r == 0)
-		*out = env.spec;
-	return r;
+	if (r < 0)
+		return r;
+	*out = env.spec;
+	return 0;
 }
 
 int64_t episode_recorded_keys(const struct pyjson *open)

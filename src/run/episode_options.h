@@ -5,8 +5,8 @@
 #include "agent/config.h"
 #include "base/arena.h"
 #include "base/str.h"
-#include "run/warner.h"
 #include "python/pyjson.h"
+#include "run/warner.h"
 
 #include <fumehood/env.h>
 
@@ -27,22 +27,35 @@ struct episode_options {
 
 extern const char *const episode_rewards[];
 
+/* Index of a recorded reward; `otherwise` if there is none of that name. */
+int episode_reward_of(const char *name, int otherwise);
+
 #define STEPS_MAX 1000000
 
-/* Paths are made absolute, and must exist. The array lives in the arena. -EINVAL, -ENOENT. */
+/* max_steps of a recorded "open" event; `otherwise` if it has none. */
+int episode_recorded_steps(const struct pyjson *open, int otherwise);
+
+/* Makes paths absolute; they must exist. The array lives in the arena. -EINVAL, -ENOENT. */
 int episode_binds(const struct texts *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err);
 
-/* One bind: SRC[:DST[:ro|rw]]. out_writable: whether it ends with ":rw"; NULL refuses that. Strings are in the arena. */
+/* One bind: SRC[:DST[:ro|rw]]. out_writable: whether it ends with ":rw"; NULL refuses that. Strings
+ * are in the arena. */
 int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out,
 		bool *out_writable, struct fh_error *err);
 
-/* Adds MLGym's --container_mounts to the binds, each as /NAME. Warns of a folder that is missing, and leaves it out. */
+/* Adds MLGym's --container_mounts to the binds, each as /NAME. Leaves out a folder that is missing,
+ * with a warning. */
 void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
 		struct arena *arena, struct texts *binds);
 
-/* Checks --python: "ENV" or "ENV:rw". *out is the same with an absolute path, in the arena; NULL for NULL.
- * -EINVAL, -ENOENT. */
+/* Reads --gpus: numbers, each once. The array lives in the arena; NULL for an empty list.
+ * -EINVAL. */
+int episode_gpus(const struct texts *list, struct arena *arena, const int **out,
+		struct fh_error *err);
+
+/* Checks --python: "ENV" or "ENV:rw". *out is the same with an absolute path, in the arena; NULL
+ * for NULL. -EINVAL, -ENOENT. */
 int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err);
 
 /* How a run derived its keys, from its "open" event: a value for SECRET_KEYS_VERSION; 0: NULL was given. */
@@ -51,8 +64,8 @@ int64_t episode_recorded_keys(const struct pyjson *open);
 /* The judge's salt of a recorded "reset" event; 0: the event has none. */
 uint64_t episode_recorded_salt(const struct pyjson *reset);
 
-/* The hosts that the tools may ask: those of the options, else "papers" if the agent (may be NULL) has tools that
- * read papers. NULL: none. */
+/* The hosts that the tools may ask: those of the options, else "papers" if the agent (may be NULL)
+ * has tools that read papers. NULL: none. */
 const char *episode_web_hosts(
 		const struct episode_options *options, const struct agent_config *agent);
 

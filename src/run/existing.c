@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define RESULTS_BYTES_MAX (64L * 1024 * 1024)
-#define RESUMED "\n{\"event\":\"resumed\"" /* how such a line begins */
+#define RESUMED "\n{\"event\":\"resumed\"" /* begins such a line */
 
 struct run_found {
 	uint64_t seed;
@@ -35,9 +35,9 @@ static const char *existing_text_of(const struct pyjson *object, const char *key
 	return pyjson_text(pyjson_get(object, key));
 }
 
-/* --- whether it is the same ----------------------------------------------------------------------------------- */
+/* --- whether it is the same ------------------------------------------------------------------- */
 
-/* As they would be written of this one: read back, so that keys are hidden alike. */
+/* The arguments that a run would record. They are written and read, so that keys are hidden alike. */
 static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
 		const struct run_name *name, struct run_args *out, struct fh_error *err)
 {
@@ -50,40 +50,42 @@ static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
 		.n_gpus = p->env->n_gpus,
 	};
 	struct chat_model *chat = NULL;
-	int r = 0;
+	int r;
 
-	if (p->agent && p->agent->chat)
+	if (p->agent && p->agent->chat) {
 		r = chat_model_open(p->agent->chat, &p->agent->options, &chat, err);
-	if (r < 0)
-		return r;
+		if (r < 0)
+			return r;
+	}
 	asked.chat = chat;
 	run_args_add(&text, &asked);
 	chat_model_close(chat);
 	r = args_yaml_parse(a, ARGS_FILE, &text, out, err);
-	if (r == 0)
-		out->model = model_resolve(a, out->model);
-	return r;
+	if (r < 0)
+		return r;
+	out->model = model_resolve(a, out->model);
+	return 0;
 }
 
-/* What an older build did not record is unknown, and so no other. */
-static bool existing_agrees(const struct pyjson *event, const char *key, const char *wanted)
+/* Older builds did not record the hash. */
+static bool existing_has_hash(const struct pyjson *event, const char *key, const char *wanted)
 {
 	const char *recorded = existing_text_of(event, key);
 
 	return !*recorded || str_eq(recorded, wanted);
 }
 
-/* An `open` or `resumed`. */
-static bool existing_has_same_files(const struct run_wanted *w, const struct pyjson *event)
+/* `event` is an "open" or "resumed". */
+static bool existing_has_files(const struct run_wanted *w, const struct pyjson *event)
 {
 	const struct run_agent *agent = w->plan->agent;
 
-	return existing_agrees(event, "task_hash", w->task_hash) &&
-			existing_agrees(event, "agent_hash", agent ? agent->config->hash : "");
+	return existing_has_hash(event, "task_hash", w->task_hash) &&
+			existing_has_hash(event, "agent_hash", agent ? agent->config->hash : "");
 }
 
-/* It may have gone on with others. */
-static bool existing_went_on_with_same_files(const struct run_wanted *w, const char *dir)
+/* Whether the run was always resumed with the same files. */
+static bool existing_was_resumed_alike(const struct run_wanted *w, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_EVENTS);
 	auto_buf struct buf log = BUF_INIT(EXPORT_EVENTS_BYTES_MAX);
@@ -91,43 +93,33 @@ static bool existing_went_on_with_same_files(const struct run_wanted *w, const c
 	const char *line;
 
 	if (!w->plan->agent)
-		return true; /* only runs of language models go on */
+		return true; /* only runs of language models are resumed */
 	if (fd_read_plain(path, &log, NULL) < 0 || log.truncated)
 		return false;
-	line = buf_str(&log);
-	while ((line = strstr(line, RESUMED))) {
+	for (line = buf_str(&log); (line = strstr(line, RESUMED)); line++) {
 		struct pyjson_source source = { path, line + 1, strcspn(line + 1, "\n"), 0 };
 		const struct pyjson *event;
 
-		if (pyjson_read(&arena, &source, &event, NULL) < 0 ||
-				!existing_has_same_files(w, event))
+		if (pyjson_read(&arena, &source, &event, NULL) < 0 || !existing_has_files(w, event))
 			return false;
-		line++;
 	}
 	return true;
-}
-
-/* One that nobody asked for is drawn anew in each episode. */
-static bool existing_has_same_salt(const struct run_wanted *w, const struct pyjson *reset)
-{
-	uint64_t wanted = w->plan->env->judge_salt;
-
-	return !wanted || wanted == episode_recorded_salt(reset);
 }
 
 static bool existing_is_same(const struct run_wanted *w, const struct run_args *wanted,
 		const struct run_found *found)
 {
 	const struct glance *g = &found->glance;
+	uint64_t salt = w->plan->env->judge_salt; /* 0: drawn in each episode */
 	auto_arena struct arena arena = ARENA_INIT;
-	struct run_args args = *wanted; /* what an older build did not record */
+	struct run_args args = *wanted; /* for arguments that older builds did not record */
 
-	if (!g->over || !existing_has_same_files(w, g->open) ||
-			!existing_has_same_salt(w, g->reset) ||
+	if (!g->over || !existing_has_files(w, g->open) ||
+			(salt && salt != episode_recorded_salt(g->reset)) ||
 			args_yaml_read(&arena, found->dir, &args, NULL) < 0)
 		return false;
 	args.model = model_resolve(&arena, args.model);
-	return args_yaml_same(wanted, &args) && existing_went_on_with_same_files(w, found->dir);
+	return args_yaml_same(wanted, &args) && existing_was_resumed_alike(w, found->dir);
 }
 
 int run_existing_read(const struct run_wanted *w, struct run_existing *out, struct fh_error *err)
@@ -166,9 +158,9 @@ void run_existing_release(struct run_existing *all)
 	*all = (struct run_existing){ 0 };
 }
 
-/* --- what it tells -------------------------------------------------------------------------------------------- */
+/* --- its results ------------------------------------------------------------------------------ */
 
-/* Of its scores; the last line of its log has none. NULL: they can't be read. */
+/* The scores, from results.json: the end of the log has none. NULL: they can't be read. */
 static const struct pyjson *existing_read_scores(struct arena *a, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_RESULTS);
@@ -190,8 +182,8 @@ static int existing_int_of(const struct pyjson *object, const char *key)
 	return v < 0 || v > INT_MAX ? 0 : (int)v;
 }
 
-/* Since 1970, of an event. */
-static int64_t existing_time_of(const struct pyjson *event)
+/* Time of an event since 1970. */
+static int64_t existing_ns_of(const struct pyjson *event)
 {
 	const char *text = existing_text_of(event, "time");
 	const char *dot = strchr(text, '.');
@@ -200,13 +192,21 @@ static int64_t existing_time_of(const struct pyjson *event)
 	return compare_time(text) * NS_PER_S + ms * NS_PER_MS;
 }
 
-static void existing_tell(struct episode *e, const struct run_found *found)
+bool run_existing_take(const struct run_existing *all, struct episode *e)
 {
-	const struct pyjson *open = found->glance.open, *end = found->glance.end;
-	auto_free char *traj = export_traj_name(
-			existing_text_of(open, "task"), existing_text_of(open, "variant"));
+	const struct run_found *found = all->items, *last = found + all->n;
+	const struct pyjson *open, *end;
+	auto_free char *traj = NULL;
 	auto_arena struct arena arena = ARENA_INIT;
 
+	while (found < last && found->seed != e->plan.seed)
+		found++;
+	if (found == last)
+		return false;
+	open = found->glance.open;
+	end = found->glance.end;
+	traj = export_traj_name(existing_text_of(open, "task"), existing_text_of(open, "variant"));
+	e->phase = EPISODE_FOUND;
 	e->number = found->number;
 	e->steps = existing_int_of(end, "steps");
 	e->max_steps = existing_int_of(open, "max_steps");
@@ -214,20 +214,9 @@ static void existing_tell(struct episode *e, const struct run_found *found)
 	xstrset(&e->exit_status, existing_text_of(end, "exit_status"));
 	e->traj = path_join(found->dir, traj);
 	e->recorded = true;
-	e->begun_ns = existing_time_of(open);
-	e->ended_ns = existing_time_of(end);
+	e->begun_ns = existing_ns_of(open);
+	e->ended_ns = existing_ns_of(end);
 	e->stats = run_record_stats(pyjson_get(end, "model_stats"));
 	run_scores_read(&e->scores, open, existing_read_scores(&arena, found->dir));
-}
-
-bool run_existing_take(const struct run_existing *all, struct episode *e)
-{
-	for (size_t i = 0; i < all->n; i++) {
-		if (all->items[i].seed != e->plan.seed)
-			continue;
-		existing_tell(e, &all->items[i]);
-		e->phase = EPISODE_FOUND;
-		return true;
-	}
-	return false;
+	return true;
 }

@@ -5,7 +5,8 @@
 #include "run/agent.h"
 #include "run/episode_options.h"
 
-/* Options of a run. NULL, 0 and an empty list mean the default; `given` tells what else the user set. */
+/* Options of a run. NULL, 0 and an empty list mean the default; `given` says which others the user
+ * set. */
 struct run_options {
 	struct episode_options episode;
 	struct texts tasks;
@@ -14,7 +15,7 @@ struct run_options {
 	const char *replay_path; /* MLGym: the file of the model `replay` */
 	struct texts mounts;     /* MLGym: folders that episodes find beneath the root */
 	const char *out, *suffix;
-	const char *sweep; /* a file (sweep.h), which alone fills the lists that follow */
+	const char *sweep; /* a file (sweep.h); it alone fills the next five fields */
 	struct texts agent_configs;
 	const double *temperatures;
 	const uint64_t *seeds;
@@ -29,7 +30,7 @@ struct run_options {
 	struct {
 		bool models, runs, memory, gpus_per_agent;
 	} given;
-	int human_in, human_out; /* where a person plays */
+	int human_in, human_out; /* a person's terminal */
 	const struct warner *warner;
 };
 

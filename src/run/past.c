@@ -7,7 +7,7 @@
 #include "run/args.h"
 #include "run/mlgym_root.h"
 #include "run/record.h"
-#include "run/stranger.h"
+#include "run/untrusted.h"
 #include "trajectory/compare.h"
 
 #include <errno.h>
@@ -20,57 +20,44 @@ static const char *past_opened(const struct run_past *p, const char *key)
 	return pyjson_text(pyjson_get(p->recorded.open, key));
 }
 
-static bool past_is_assistant(const struct traj_message *m)
-{
-	return str_eq(pyjson_text(m->role), "assistant") && !(m->is_demo && m->is_demo->boolean);
-}
-
-/* Up to what led to the last step. */
+/* Takes the messages up to the reply that led to the last step. */
 static int past_find_messages(struct run_past *p, struct fh_error *err)
 {
 	const struct traj *t = p->recorded.traj;
-	size_t said = 0;
+	size_t replies = 0;
 
 	p->messages.messages = t->history;
-	for (size_t i = 0; i < p->recorded.n_messages && said < p->n_steps; i++) {
-		said += past_is_assistant(&t->history[i]);
+	for (size_t i = 0; i < p->recorded.n_messages && replies < p->n_steps; i++) {
+		const struct traj_message *m = &t->history[i];
+		bool is_demo = m->is_demo && m->is_demo->boolean;
+
+		replies += !is_demo && str_eq(pyjson_text(m->role), "assistant");
 		p->messages.n = i + 1;
 	}
-	if (said < p->n_steps)
-		return error_say(err, EINVAL, "'%s' holds %zu steps, but what was said only of %zu",
-				p->dir, p->n_steps, said);
-	if (!said)
+	if (replies < p->n_steps)
+		return error_say(err, EINVAL,
+				"'%s' has %zu steps, but replies for only %zu of them", p->dir,
+				p->n_steps, replies);
+	if (!replies)
 		p->messages.n = 0;
 	return 0;
 }
 
-/* Its own limit on costs ended it, and there is a higher one now. */
-static bool past_may_cost_more(const struct run_past *p, double cost_limit)
-{
-	const char *status = pyjson_text(p->recorded.traj->info.exit_status);
-
-	return strstr(status, "(exit_cost)") && cost_limit >= 0 &&
-			(cost_limit == 0 || cost_limit > p->spent.cost);
-}
-
-static int past_complain_over(const struct run_past *p, struct fh_error *err)
-{
-	const char *status = pyjson_text(p->recorded.traj->info.exit_status);
-
-	return error_say(err, EINVAL, "'%s' needs no resuming: it ended as '%s'%s", p->dir, status,
-			strstr(status, "(exit_cost)") ? "; a higher --per-instance-cost-limit "
-							"goes on with it"
-						      : "");
-}
-
 static int past_check(const struct run_past *p, double cost_limit, struct fh_error *err)
 {
+	const char *status = pyjson_text(p->recorded.traj->info.exit_status);
+	bool by_cost = strstr(status, "(exit_cost)");
+	bool may_cost_more = cost_limit == 0 || cost_limit > p->spent.cost;
+
 	if (!chat_is_spec(past_opened(p, "model")))
 		return error_say(err, EINVAL,
 				"only runs of language models are resumed: '%s' was played by %s",
 				p->dir, past_opened(p, "model"));
-	if (p->recorded.over && !past_may_cost_more(p, cost_limit))
-		return past_complain_over(p, err);
+	if (p->recorded.over && !(by_cost && may_cost_more))
+		return error_say(err, EINVAL, "'%s' needs no resuming: it ended as '%s'%s", p->dir,
+				status,
+				by_cost ? "; a higher --per-instance-cost-limit goes on with it"
+					: "");
 	if (!p->recorded.reset)
 		return error_say(err, EINVAL,
 				"'%s' had not begun when it was stopped: run it again", p->dir);
@@ -85,12 +72,12 @@ static int past_read(struct run_past *p, double cost_limit, struct fh_error *err
 
 	if (r < 0)
 		return r;
-	/* All but a reply that was on its way to a process that was killed. */
+	/* Lacks a reply that was under way when the process was killed. */
 	p->spent = run_record_stats(p->recorded.traj->info.model_stats);
 	r = past_check(p, cost_limit, err);
 	if (r < 0)
 		return r;
-	/* The step that ended what was over was nobody's move. */
+	/* The limit on costs made the last step of a run that was over. */
 	p->n_steps = p->recorded.n_played - p->recorded.over;
 	r = past_find_messages(p, err);
 	if (r < 0)
@@ -113,14 +100,14 @@ int run_past_open(const char *dir, double cost_limit, struct run_past *out, stru
 	struct run_past p = { 0 };
 	int r = path_absolute(dir, &p.dir, err);
 
-	if (r == 0)
-		r = past_read(&p, cost_limit, err);
-	if (r < 0) {
-		run_past_release(&p);
+	if (r < 0)
 		return r;
-	}
-	*out = p;
-	return 0;
+	r = past_read(&p, cost_limit, err);
+	if (r < 0)
+		run_past_release(&p);
+	else
+		*out = p;
+	return r;
 }
 
 void run_past_release(struct run_past *p)
@@ -131,26 +118,25 @@ void run_past_release(struct run_past *p)
 	*p = (struct run_past){ 0 };
 }
 
-/* --- as it was asked for ------------------------------------------------------------------------------------- */
+/* --- its options ------------------------------------------------------------------------------ */
 
-/* What is asked for anew: by the record, where the user says nothing of it. */
-struct past_asking {
+struct past_apply {
 	struct run_past *past;
 	struct run_options *options; /* the user's; the record's are filled in */
 	const struct run_args *args;
-	struct buf wishes; /* of the record's, that are not granted by itself */
+	struct buf wishes; /* of the record, which the user has to repeat */
 };
 
-/* Nothing where the user says it, too. */
+/* Adds a wish of the record, unless the user gave the option. */
 static void past_wish(
-		struct past_asking *q, const char *option, const char *given, const char *value)
+		struct past_apply *q, const char *option, const char *given, const char *value)
 {
 	if (!given && value && *value)
-		stranger_wish(&q->wishes, option, value);
+		untrusted_wish(&q->wishes, option, value);
 }
 
-/* That which would be asked without it, too, is the user's own. */
-static bool past_is_own_address(struct past_asking *q)
+/* Whether the user's own settings lead to the recorded URL. */
+static bool past_is_own_address(struct past_apply *q)
 {
 	struct arena *a = &q->past->arena;
 	const char *own = run_args_shown_url(a, chat_address(past_opened(q->past, "model")));
@@ -158,18 +144,32 @@ static bool past_is_own_address(struct past_asking *q)
 	return str_eq(own, q->args->url);
 }
 
-/* Where keys and requests go: fields of a request name other servers, and other models. */
-static void past_wish_for_places(struct past_asking *q)
+static void past_wish_all(struct past_apply *q)
 {
-	const struct run_agent_options *agent = &q->options->agent;
+	const struct run_options *o = q->options;
+	const struct episode_options *e = &o->episode;
+	const struct run_args *args = q->args;
+	const char *root = args->mlgym_root, *own = o->agent.own_root;
+	auto_free char *real = own ? realpath(own, NULL) : NULL;
+	auto_free char *recorded = root ? realpath(root, NULL) : NULL;
 
+	/* Keys and requests go there: the fields of a request can name other servers and models. */
 	if (!past_is_own_address(q))
-		past_wish(q, "url", agent->url, q->args->url);
-	past_wish(q, "completion-kwargs", agent->extra, q->args->completion_kwargs);
+		past_wish(q, "url", o->agent.url, args->url);
+	past_wish(q, "completion-kwargs", o->agent.extra, args->completion_kwargs);
+	past_wish(q, "prices", o->agent.prices, args->prices);
+	past_wish(q, "aliases-file", e->aliases, args->aliases);
+	past_wish(q, "python", e->python, args->python);
+	for (size_t i = 0; i < args->bind.n && !o->mounts.n && !e->bind.n; i++)
+		past_wish(q, "bind", NULL, args->bind.items[i]);
+	if (args->memory && !o->given.memory)
+		untrusted_wish(&q->wishes, "memory-enabled", NULL);
+	if (!real || !str_eq(real, recorded))
+		past_wish(q, "mlgym-root", e->mlgym_root, root);
 }
 
-/* What an agent that the user names may ask is its own matter. */
-static const char *past_wish_for_web(struct past_asking *q)
+/* The hosts that the tools may ask. An agent that the user names may ask for papers. */
+static const char *past_web_hosts(struct past_apply *q)
 {
 	const char *hosts = q->args->web_hosts;
 
@@ -180,43 +180,23 @@ static const char *past_wish_for_web(struct past_asking *q)
 	return "none";
 }
 
-static void past_wish_for_files(struct past_asking *q)
+static void past_apply_cost_limit(struct past_apply *q)
 {
-	const struct run_options *o = q->options;
-	const struct episode_options *e = &o->episode;
-	const char *root = q->args->mlgym_root, *own = o->agent.own_root;
-	auto_free char *real = own ? realpath(own, NULL) : NULL;
-	auto_free char *recorded = root ? realpath(root, NULL) : NULL;
+	double limit = q->args->cost_limit;
 
-	past_wish(q, "prices", o->agent.prices, q->args->prices);
-	past_wish(q, "aliases-file", e->aliases, q->args->aliases);
-	past_wish(q, "python", e->python, q->args->python);
-	for (size_t i = 0; i < q->args->bind.n && !o->mounts.n && !e->bind.n; i++)
-		past_wish(q, "bind", NULL, q->args->bind.items[i]);
-	if (q->args->memory && !o->given.memory)
-		stranger_wish(&q->wishes, "memory-enabled", NULL);
-	if (!real || !str_eq(real, recorded))
-		past_wish(q, "mlgym-root", e->mlgym_root, root);
-}
-
-/* Money is the user's, too. */
-static void past_take_cost_limit(
-		const struct warner *warner, double limit, struct run_agent_options *o)
-{
 	if (limit <= 0)
-		warner_say(warner,
+		warner_say(q->options->warner,
 				"by the record there is no limit on costs: --per-instance-cost-limit "
 				"sets one");
-	else if (limit > o->cost_limit)
-		warner_say(warner,
+	else if (limit > q->options->agent.cost_limit)
+		warner_say(q->options->warner,
 				"by the record the limit on costs is %g dollars: "
 				"--per-instance-cost-limit sets another",
 				limit);
-	o->cost_limit = limit;
+	q->options->agent.cost_limit = limit;
 }
 
-/* What else the model is asked; the rest of its name tells what it is. */
-static void past_apply_model(struct past_asking *q)
+static void past_apply_model(struct past_apply *q)
 {
 	struct run_agent_options *o = &q->options->agent;
 	const struct run_args *args = q->args;
@@ -226,7 +206,7 @@ static void past_apply_model(struct past_asking *q)
 	if (!o->given.top_p)
 		o->top_p = args->top_p;
 	if (!o->given.cost_limit)
-		past_take_cost_limit(q->options->warner, args->cost_limit, o);
+		past_apply_cost_limit(q);
 	if (!o->max_tokens)
 		o->max_tokens = args->max_tokens;
 	if (!o->context)
@@ -241,8 +221,7 @@ static void past_apply_model(struct past_asking *q)
 		o->version = args->api_version;
 }
 
-/* "": there was none, wherever it goes on. */
-static void past_apply_environment(struct past_asking *q)
+static void past_apply_environment(struct past_apply *q)
 {
 	struct run_options *o = q->options;
 	const struct run_args *args = q->args;
@@ -255,46 +234,45 @@ static void past_apply_environment(struct past_asking *q)
 					"how many",
 					o->gpus_per_agent);
 	}
+	/* "": the run used no checkout, whatever folder it is resumed in. */
 	if (!o->episode.mlgym_root && args->mlgym_root && !*args->mlgym_root)
 		o->episode.mlgym_root = "";
 	if (!o->episode.tasks_dir)
 		o->episode.tasks_dir = args->tasks_dir;
 	if (!o->episode.web_hosts)
-		o->episode.web_hosts = past_wish_for_web(q);
+		o->episode.web_hosts = past_web_hosts(q);
 }
 
-static int past_complain_hidden(const char *option, struct fh_error *err)
-{
-	return error_say(err, EINVAL, "a record tells no secrets: give --%s again, as it was",
-			option);
-}
-
-static int past_check_hidden(struct past_asking *q, struct fh_error *err)
+/* Refuses to go on without a secret that the record has hidden. */
+static int past_check_hidden(struct past_apply *q, struct fh_error *err)
 {
 	const struct run_agent_options *o = &q->options->agent;
 	const struct run_args *args = q->args;
+	const char *missing = NULL;
 
-	if (run_args_is_hidden(args->url) && !o->url && !past_is_own_address(q))
-		return past_complain_hidden("url", err);
-	if (run_args_is_hidden(args->completion_kwargs) && !o->extra)
-		return past_complain_hidden("completion-kwargs", err);
 	for (size_t i = 0; i < args->stop.n && !o->stop.n; i++)
 		if (run_args_is_hidden(args->stop.items[i]))
-			return past_complain_hidden("stop", err);
-	return 0;
+			missing = "stop";
+	if (run_args_is_hidden(args->completion_kwargs) && !o->extra)
+		missing = "completion-kwargs";
+	if (run_args_is_hidden(args->url) && !o->url && !past_is_own_address(q))
+		missing = "url";
+	if (!missing)
+		return 0;
+	return error_say(err, EINVAL, "a record tells no secrets: give --%s again, as it was",
+			missing);
 }
 
-/* As it was asked for, beside the events; what it does not say stays as the options have it. */
+/* Arguments that the record leaves out stay as the options have them. */
 static int past_apply_args(struct run_past *p, struct run_options *o, struct fh_error *err)
 {
-	const struct run_agent_options *agent = &o->agent;
 	struct run_args args = {
-		.temperature = agent->temperature,
-		.top_p = agent->top_p,
-		.cost_limit = agent->cost_limit,
+		.temperature = o->agent.temperature,
+		.top_p = o->agent.top_p,
+		.cost_limit = o->agent.cost_limit,
 		.gpus = { .n = (size_t)o->gpus_per_agent },
 	};
-	struct past_asking q = { .past = p, .options = o, .args = &args };
+	struct past_apply q = { .past = p, .options = o, .args = &args };
 	int r = args_yaml_read(&p->arena, p->dir, &args, err);
 
 	if (r < 0)
@@ -302,11 +280,10 @@ static int past_apply_args(struct run_past *p, struct run_options *o, struct fh_
 	r = past_check_hidden(&q, err);
 	if (r < 0)
 		return r;
-	buf_init(&q.wishes, STRANGER_WISHES_BYTES_MAX);
-	past_wish_for_places(&q);
-	past_wish_for_files(&q);
+	buf_init(&q.wishes, UNTRUSTED_WISHES_BYTES_MAX);
+	past_wish_all(&q);
 	past_apply_environment(&q);
-	r = stranger_refuse(&q.wishes, err);
+	r = untrusted_refuse(&q.wishes, err);
 	buf_release(&q.wishes);
 	if (r < 0)
 		return r;
@@ -336,34 +313,30 @@ int run_past_apply(struct run_past *p, struct run_options *o, struct fh_error *e
 {
 	const char *variant = past_opened(p, "variant");
 	const char *agent = run_past_agent(p->recorded.open);
-	int64_t max_steps;
+	int r = mlgym_root(&p->arena, o->episode.mlgym_root, NULL, &o->agent.own_root, err);
 
+	if (r < 0)
+		return r;
 	o->tasks = past_list_of(&p->arena,
 			arena_printf(&p->arena, "%s%s%s", past_opened(p, "task"),
 					*variant ? ":" : "", variant));
 	o->models = past_list_of(&p->arena, past_opened(p, "model"));
 	o->episode.seed = p->seed;
 	o->episode.judge_salt = episode_recorded_salt(p->recorded.reset);
+	o->episode.max_steps = episode_recorded_steps(p->recorded.open, o->episode.max_steps);
+	o->episode.reward = episode_reward_of(past_opened(p, "reward"), o->episode.reward);
 	o->runs = 1;
 	o->retry = 0;
 	o->skip_existing = false;
 	o->agent.recorded = agent && !o->agent.given.config;
-	if (mlgym_root(&p->arena, o->episode.mlgym_root, NULL, &o->agent.own_root, err) < 0)
-		return err->code;
 	if (o->agent.recorded)
 		o->agent.config = agent;
 	else
-		p->agent_hash = NULL; /* another, by choice */
-	if (pyjson_i64(pyjson_get(p->recorded.open, "max_steps"), &max_steps) && max_steps > 0 &&
-			max_steps <= STEPS_MAX)
-		o->episode.max_steps = (int)max_steps;
-	for (int i = 0; episode_rewards[i]; i++)
-		if (str_eq(episode_rewards[i], past_opened(p, "reward")))
-			o->episode.reward = i;
+		p->agent_hash = NULL; /* the user chose another agent */
 	return past_apply_args(p, o, err);
 }
 
-/* --- while it is played again -------------------------------------------------------------------------------- */
+/* --- while it is played again ----------------------------------------------------------------- */
 
 struct model_turn run_past_turn(const struct run_past *p, size_t i)
 {
@@ -376,12 +349,12 @@ struct model_turn run_past_turn(const struct run_past *p, size_t i)
 
 bool run_past_differs(const struct run_past *p, const struct fh_step *step)
 {
+	const struct pyjson *reset = p->recorded.reset;
 	const struct pyjson *recorded = step->step
 			? p->recorded.traj->steps[step->step - 1].observation
-			: pyjson_get(p->recorded.reset, "observation");
-
+			: pyjson_get(reset, "observation");
 	struct compare_text then = { pyjson_text(recorded),
-		compare_time(pyjson_text(pyjson_get(p->recorded.reset, "time"))) };
+		compare_time(pyjson_text(pyjson_get(reset, "time"))) };
 	struct compare_text now = { step->observation ? step->observation : "", time(NULL) };
 
 	return compare_texts(then, now) == COMPARE_DIFFERENT;

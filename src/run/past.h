@@ -7,9 +7,9 @@
 #include "trajectory/export.h"
 
 /*
- * A run to resume, read from its folder. Its actions are played again in a fresh episode, and the observations are
- * compared with the recorded ones. Then the model goes on from the recorded conversation. Messages after the last
- * recorded step are dropped.
+ * A run to resume, read from its folder. Its actions are played again in a fresh episode, and the
+ * observations are compared with the recorded ones. Then the model goes on from the recorded
+ * conversation. Messages after the last recorded step are dropped.
  */
 struct run_past {
 	char *dir;
@@ -17,23 +17,24 @@ struct run_past {
 	uint64_t seed;
 	struct arena arena;
 	struct exported recorded;
-	size_t n_steps;             /* that hold: what an outage ended, say, ends before that */
-	struct agent_past messages; /* that hold */
+	size_t n_steps;             /* to play again; a step that an outage ended is not */
+	struct agent_past messages; /* up to the last of these steps */
 	struct chat_stats spent;    /* on them */
 	const char *task_hash, *agent_hash;
 	int64_t keys;       /* see episode_recorded_keys() */
-	const char *memory; /* a file: what the agent's began as, if it is there */
+	const char *memory; /* file with the agent's memory as the run began; it may be missing */
 };
 
-/* -EINVAL for a run that ended in order, or that no language model played: there is nothing to go on with. One that its
- * own limit on costs ended goes on where cost_limit is a higher one (0: none; negative: nobody asked for another). */
+/* -EINVAL for a run that ended in order, or that no language model played: it can't be resumed. A
+ * run that its own limit on costs ended is resumed if cost_limit is higher (0: no limit; negative:
+ * the user gave none). */
 int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err);
 void run_past_release(struct run_past *past);
 
-/* Fills the options from the record. Those of the model that the user set stay. */
+/* Fills the options from the record. Options of the model that the user set stay. */
 int run_past_apply(struct run_past *past, struct run_options *options, struct fh_error *err);
 
-/* What finds the agent's configuration again, by the `open` of a record: its file, or the name of one that is
+/* The agent's configuration in the event `open` of a record: its file, or the name of one that is
  * installed. NULL: none led the run. */
 const char *run_past_agent(const struct pyjson *open);
 

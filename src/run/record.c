@@ -74,8 +74,10 @@ static int record_make_dir(struct run_record *r, const struct run_record_start *
 		r->number = start->resume_number;
 		return fh_gym_hide(p->gym, p->out, err);
 	}
+	if (!p->out)
+		return 0;
 	n = run_dir_make(p->out, name, &r->dir, &r->number, err);
-	if (n < 0)
+	if (n < 0 || !p->env)
 		return n;
 	n = fh_gym_hide(p->gym, p->out, err);
 	return n < 0 ? n : run_args_write(r->dir, &asked, err);
@@ -105,7 +107,7 @@ int run_record_open(
 	o.dir = r->dir;
 	o.run = r->number;
 	/* The recorder locks the folder of a resumed run, which another process may be playing. */
-	n = recorder_open(&o, &r->recorder, err);
+	n = r->dir ? recorder_open(&o, &r->recorder, err) : 0;
 	if (n < 0)
 		return n;
 	n = episode_log_open(&r->log,

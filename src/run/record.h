@@ -7,16 +7,17 @@
 #include "trajectory/recorder.h"
 #include "trajectory/run_dir.h"
 
-/* Record of an episode: the folder of its run with the log, args.yaml and the events. */
+/* Record of an episode: its log, and the folder of its run with args.yaml and the events. */
 struct run_record {
 	struct recorder *recorder; /* NULL: not open */
 	struct episode_log log;
-	int number; /* of the folder */
-	char *dir;
+	int number; /* of the folder; without a folder, the caller's */
+	char *dir;  /* NULL: none */
 };
 
 struct run_record_start {
-	const struct episode_plan *plan;
+	const struct episode_plan
+			*plan; /* env NULL: a client of `fumehood env` plays; no args.yaml */
 	const struct fh_env_info *info;
 	const char *model;             /* label of the model */
 	const struct chat_model *chat; /* NULL: no language model plays */
@@ -33,7 +34,7 @@ void run_record_init(struct run_record *r, const char *task);
 /* Closes the record as it is. */
 void run_record_release(struct run_record *r);
 
-/* Makes the folder, or takes that of a resumed run. */
+/* Makes the folder, or takes that of a resumed run. Without plan->out there is only the log. */
 int run_record_open(
 		struct run_record *r, const struct run_record_start *start, struct fh_error *err);
 

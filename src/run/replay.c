@@ -9,21 +9,12 @@
 #include <string.h>
 #include <time.h>
 
-static void replay_opened(struct replay *r)
-{
-	const char *warning;
-
-	episode_opened(&r->episode);
-	warning = episode_warning(&r->episode);
-	if (warning)
-		warner_say(r->options->warner, "%s", warning);
-}
-
 static int replay_wait(struct replay *r, int stop_fd, struct fh_error *err)
 {
 	struct pollfd fds[] = { { .fd = r->stopping ? -1 : stop_fd, .events = POLLIN },
 		{ .fd = fh_gym_fd(r->gym), .events = POLLIN },
 		{ .fd = r->openings.fd, .events = POLLIN } };
+	struct episode *e = &r->episode;
 	struct fh_env *done;
 	int n;
 
@@ -31,17 +22,20 @@ static int replay_wait(struct replay *r, int stop_fd, struct fh_error *err)
 		return error_set(err, errno, "wait for the episode");
 	if (fds[0].revents) {
 		r->stopping = true;
-		episode_stop(&r->episode);
+		episode_stop(e);
 	}
-	if (openings_came(&r->openings) && r->episode.phase == EPISODE_OPENING)
-		replay_opened(r);
+	if (openings_came(&r->openings) && e->phase == EPISODE_OPENING) {
+		episode_opened(e);
+		if (episode_warning(e))
+			warner_say(r->options->warner, "%s", episode_warning(e));
+	}
 	n = fh_gym_wait(r->gym, 0, &done, 1, err);
 	if (n > 0)
-		episode_advance(&r->episode);
+		episode_advance(e);
 	return n;
 }
 
-/* A line of an action begins with it. */
+/* Whether a line of an action begins with this command. */
 static bool replay_has_command(const struct traj *t, const char *name)
 {
 	size_t n = strlen(name);

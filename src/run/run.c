@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "run/gym.h"
+#include "task/find.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -18,24 +18,7 @@ static void run_on(struct run *run, enum run_event event, const struct episode *
 
 /* --- one episode ------------------------------------------------------------------------------ */
 
-static void run_went_on(struct run *run, struct episode *e);
-
-/* One that broke, from the beginning: what was recorded of it stays. */
-static void run_again(struct run *run, struct episode *e)
-{
-	struct episode_plan plan = e->plan;
-	int retried = e->retried + 1;
-
-	run_on(run, RUN_AGAIN, e);
-	episode_release(e);
-	episode_init(e, &plan);
-	e->retried = retried;
-	episode_start(e);
-	if (e->phase == EPISODE_ENDED)
-		run_went_on(run, e);
-}
-
-/* All language models together have cost what they may. */
+/* Whether all language models together have reached their limit on costs. */
 static bool run_is_spent(const struct run *run, struct fh_error *why)
 {
 	return run->plan.chat && chat_service_is_spent(run->plan.chat, why);
@@ -52,23 +35,32 @@ static bool run_begins_again(const struct run *run, const struct episode *e)
 			!(run_asks_a_model(e) && run_is_spent(run, NULL));
 }
 
+/* Tells what has become of an episode. A failed one may begin again: its first record stays. */
 static void run_went_on(struct run *run, struct episode *e)
 {
 	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_LEAVING)
-		return; /* it will be said what it does, or that it is over */
+		return; /* told when it acts, or has ended */
 	if (e->phase != EPISODE_ENDED) {
 		run_on(run, RUN_STEPPED, e);
 		return;
 	}
-	if (run_begins_again(run, e)) {
-		run_again(run, e);
-		return;
+	while (e->phase == EPISODE_ENDED && run_begins_again(run, e)) {
+		struct episode_plan plan = e->plan;
+		int retried = e->retried + 1;
+
+		run_on(run, RUN_AGAIN, e);
+		episode_release(e);
+		episode_init(e, &plan);
+		e->retried = retried;
+		episode_start(e);
 	}
+	if (e->phase != EPISODE_ENDED)
+		return;
 	run->ended++;
 	run_on(run, RUN_ENDED, e);
 }
 
-/* What nobody would pay for leaves no folder. Others play on. */
+/* Gives up language models' episodes once the limit on costs is reached. Others play on. */
 static void run_give_up_unpaid(struct run *run)
 {
 	auto_free char *sentence = NULL;
@@ -88,16 +80,6 @@ static void run_give_up_unpaid(struct run *run)
 	sentence = xasprintf("%zu run%s not begun: %s", n, n == 1 ? " is" : "s are", why.message);
 	if (n)
 		log_record(NULL, LOG_ERROR, sentence, NULL, 0);
-}
-
-/* Once for all episodes of a task, which follow each other. */
-static void run_warn_of_task(struct run *run, const struct episode *e)
-{
-	const char *warning = episode_warning(e);
-
-	if (warning && run->warned != e->plan.env->task)
-		log_record(NULL, LOG_WARN, warning, NULL, 0);
-	run->warned = e->plan.env->task;
 }
 
 static void run_begin_next(struct run *run)
@@ -121,20 +103,6 @@ static void run_begin_next(struct run *run)
 		run_went_on(run, e);
 }
 
-static bool run_may_begin(const struct run *run)
-{
-	return !run->stopping && run->begun < run->plan.n &&
-			run->begun - run->ended < (size_t)run->jobs &&
-			run->openings.n < OPENINGS_MAX;
-}
-
-static bool run_stop_is_wanted(const struct run *run)
-{
-	struct pollfd fd = { .fd = run->play.stop_fd, .events = POLLIN };
-
-	return !run->stopping && poll(&fd, 1, 0) > 0;
-}
-
 static void run_stop_all(struct run *run)
 {
 	run->stopping = true;
@@ -149,26 +117,26 @@ static void run_stop_all(struct run *run)
 	}
 }
 
-static struct episode *run_episode_of(struct run *run, const struct fh_env *env)
-{
-	for (size_t i = 0; i < run->begun; i++) {
-		if (episode_has_env(&run->plan.episodes[i], env))
-			return &run->plan.episodes[i];
-	}
-	return NULL;
-}
+/* --- the loop --------------------------------------------------------------------------------- */
 
 static void run_opened(struct run *run, struct episode *e)
 {
+	const char *warning;
+
 	episode_opened(e);
-	run_warn_of_task(run, e);
+	/* Warn once for all episodes of a task, which follow each other. */
+	warning = episode_warning(e);
+	if (warning && run->warned != e->plan.env->task)
+		log_record(NULL, LOG_WARN, warning, NULL, 0);
+	run->warned = e->plan.env->task;
 	if (e->phase == EPISODE_ENDED)
 		run_went_on(run, e);
 	else
 		run_on(run, RUN_BEGAN, e);
 }
 
-/* Episodes that differ only in their seeds begin in order: their folders' numbers follow the seeds. */
+/* Episodes that differ only in their seeds begin in order, so that the numbers of their folders
+ * follow the seeds. */
 static int run_advance_opened(struct run *run)
 {
 	const struct fh_env_options *held = NULL;
@@ -197,15 +165,16 @@ static int run_advance_done(struct run *run, struct fh_error *err)
 	int n = fh_gym_wait(run->gym, 0, done, DONE_AT_ONCE, err);
 
 	for (int i = 0; i < n; i++) {
-		struct episode *e = run_episode_of(run, done[i]);
+		struct episode *e = run->plan.episodes;
 
+		while (!episode_has_env(e, done[i]))
+			e++;
 		episode_advance(e);
 		run_went_on(run, e);
 	}
 	return n;
 }
 
-/* Language models that have answered. */
 static int run_advance_thought(struct run *run)
 {
 	struct chat_call *done[DONE_AT_ONCE];
@@ -224,7 +193,7 @@ static int run_wait(struct run *run, struct fh_error *err)
 {
 	struct pollfd fds[] = {
 		{ .fd = fh_gym_fd(run->gym), .events = POLLIN },
-		/* Once is enough: it stays readable. */
+		/* Watch it until the first stop: it stays readable. */
 		{ .fd = run->stopping ? -1 : run->play.stop_fd, .events = POLLIN },
 		{ .fd = run->plan.chat ? chat_service_fd(run->plan.chat) : -1, .events = POLLIN },
 		{ .fd = run->openings.fd, .events = POLLIN },
@@ -241,11 +210,14 @@ int run_play(struct run *run, const struct run_play *play, struct fh_error *err)
 {
 	run->play = *play;
 	while (run->ended < (run->stopping ? run->begun : run->plan.n)) {
+		struct pollfd stop = { .fd = play->stop_fd, .events = POLLIN };
 		int r;
 
-		if (run_stop_is_wanted(run))
+		if (!run->stopping && poll(&stop, 1, 0) > 0)
 			run_stop_all(run);
-		if (run_may_begin(run)) {
+		if (!run->stopping && run->begun < run->plan.n &&
+				run->begun - run->ended < (size_t)run->jobs &&
+				run->openings.n < OPENINGS_MAX) {
 			run_begin_next(run);
 			continue;
 		}
@@ -253,8 +225,9 @@ int run_play(struct run *run, const struct run_play *play, struct fh_error *err)
 		if (r < 0)
 			return r;
 		r += run_advance_thought(run) + run_advance_opened(run);
-		if (r == 0 && run->ended < run->begun)
-			r = run_wait(run, err);
+		if (r > 0 || run->ended == run->begun)
+			continue;
+		r = run_wait(run, err);
 		if (r < 0)
 			return r;
 	}
@@ -277,11 +250,76 @@ int run_prepare(struct run *run, struct fh_error *err)
 	return r;
 }
 
+/* Takes as many GPUs as the episodes that are played at the same time will have. */
+static int run_choose_gpus(struct run *run, struct fh_gym_options *gym, struct fh_error *err)
+{
+	const struct run_options *o = run->options;
+	struct run_plan *plan = &run->plan;
+	size_t n = plan->n - plan->n_found;
+	size_t agents = n < (size_t)run->jobs ? n : (size_t)run->jobs;
+	int r = episode_gpus(&o->gpus, &plan->arena, &gym->gpu_numbers, err);
+
+	if (r < 0)
+		return r;
+	gym->n_gpu_numbers = o->gpus.n;
+	gym->n_gpus = agents * (size_t)plan->gpus_per_agent;
+	if (o->gpus.n && o->gpus.n < gym->n_gpus)
+		return error_say(err, EINVAL,
+				"%zu agents at the same time with %d GPUs each need %zu, and --gpus "
+				"names %zu: --jobs may be lower",
+				agents, plan->gpus_per_agent, gym->n_gpus, o->gpus.n);
+	if (o->gpus.n && !plan->gpus_per_agent && !o->given.gpus_per_agent)
+		warner_say(o->warner,
+				"--gpus by itself gives no agent a GPU: --gpus-per-agent 1 gives one to each");
+	return 0;
+}
+
+/* Hides all tasks and older records before the first agent looks around. Without this, only
+ * episodes that begin later would not see a task. */
+static int run_hide_all(const struct run *run, struct fh_error *err)
+{
+	const struct run_plan *plan = &run->plan;
+	int r = fh_gym_hide(run->gym, plan->out, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct fh_env_options *env = plan->episodes[i].plan.env;
+		struct task_found found;
+
+		if (i && env == plan->episodes[i - 1].plan.env)
+			continue;
+		r = task_find(&plan->places, env->task, &found, err);
+		if (r < 0)
+			return r;
+		r = fh_gym_hide(run->gym, found.dir, err);
+		task_found_release(&found);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int run_open(struct run *run, struct fh_error *err)
 {
+	struct fh_gym_options gym = { .tasks_dir = run->plan.places.tasks_dir,
+		.mlgym_root = run->plan.places.mlgym_root };
 	int r = openings_open(&run->openings, err);
 
-	return r < 0 ? r : run_gym_open(&run->plan, run->options, run->jobs, &run->gym, err);
+	if (r < 0)
+		return r;
+	r = run_choose_gpus(run, &gym, err);
+	if (r < 0)
+		return r;
+	r = fh_gym_open(&gym, &run->gym, err);
+	if (r < 0)
+		return r;
+	r = run_hide_all(run, err);
+	if (r < 0)
+		return r;
+	if (fh_gym_warning(run->gym))
+		log_record(NULL, LOG_WARN, fh_gym_warning(run->gym), NULL, 0);
+	return 0;
 }
 
 bool run_is_opening(const struct run *run)

@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "config/yaml.h"
 #include "model/model.h"
-#include "run/repeats.h"
 #include "task/find.h"
 
 #include <errno.h>
@@ -52,7 +51,7 @@ const struct schema sweep_schema = {
 	.fields = sweep_fields,
 };
 
-struct taking {
+struct sweep_read {
 	struct arena *arena;
 	const struct node *root;
 	const char *dir; /* of the file */
@@ -61,27 +60,55 @@ struct taking {
 	struct fh_error *err;
 };
 
-/* --- lists ---------------------------------------------------------------------------------------------------- */
+/* --- lists ------------------------------------------------------------------------------------ */
 
-/* `texts` are what the items of the key mean, one text
- * for what is the same. */
-static int sweep_check_repeats(
-		const struct taking *t, const char *key, const char *const *texts, size_t n)
+struct repeat {
+	const char *text;
+	size_t at;
+};
+
+static int repeats_compare(const void *a, const void *b)
 {
-	const struct node *list = node_get(t->root, key);
+	const struct repeat *x = a, *y = b;
+	int order = strcmp(x->text, y->text);
+
+	return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
+bool repeats_find(const char *const *texts, size_t n, size_t *out_at)
+{
+	auto_free struct repeat *all = xcalloc(n + 1, sizeof(*all));
+
+	for (size_t i = 0; i < n; i++)
+		all[i] = (struct repeat){ texts[i], i };
+	qsort(all, n, sizeof(*all), repeats_compare);
+	for (size_t i = 1; i < n; i++) {
+		if (!str_eq(all[i].text, all[i - 1].text))
+			continue;
+		*out_at = all[i].at;
+		return true;
+	}
+	return false;
+}
+
+/* Refuses a list that means the same twice. Items that mean the same have equal texts. */
+static int sweep_check_repeats(
+		const struct sweep_read *q, const char *key, const char *const *texts, size_t n)
+{
+	const struct node *list = node_get(q->root, key);
 	size_t at;
 
 	if (!repeats_find(texts, n, &at))
 		return 0;
-	return node_complain(list->items[at], t->err, "'%s' would be played twice",
+	return node_complain(list->items[at], q->err, "'%s' would be played twice",
 			list->items[at]->text);
 }
 
-/* What the items of a list are. */
-struct item_kind {
+struct sweep_kind {
 	const char *key;
 	const char *(*path_in)(const char *item); /* where a path begins in it; NULL: it has none */
-	const char *(*resolve)(const struct taking *t, const char *item);
+	/* A text that is equal for equal items; the item itself if nothing is found. */
+	const char *(*resolve)(const struct sweep_read *q, const char *item);
 };
 
 static const char *sweep_path_in_task(const char *item)
@@ -89,41 +116,36 @@ static const char *sweep_path_in_task(const char *item)
 	return strchr(item, '/') ? item : NULL;
 }
 
-/* What is not found is itself: it is complained about where it is wanted. */
-static const char *sweep_resolve_task(const struct taking *t, const char *item)
+static const char *sweep_resolve_task(const struct sweep_read *q, const char *item)
 {
-	const char *variant = t->options->episode.variant;
+	const char *variant = q->options->episode.variant;
 	const char *text;
 	struct task_found found;
 
-	if (task_find(t->places, item, &found, NULL) < 0)
+	if (task_find(q->places, item, &found, NULL) < 0)
 		return item;
 	if (found.variant)
 		variant = found.variant;
-	text = arena_printf(t->arena, "%s:%s", found.file, variant ? variant : "");
+	text = arena_printf(q->arena, "%s:%s", found.file, variant ? variant : "");
 	task_found_release(&found);
 	return text;
 }
 
-static const struct item_kind of_tasks = { "tasks", sweep_path_in_task, sweep_resolve_task };
-
-static const char *sweep_resolve_model(const struct taking *t, const char *item)
+static const char *sweep_resolve_model(const struct sweep_read *q, const char *item)
 {
-	return model_resolve(t->arena, item);
+	return model_resolve(q->arena, item);
 }
-
-static const struct item_kind of_models = { "models", model_path, sweep_resolve_model };
 
 static const char *sweep_path_in_agent(const char *item)
 {
 	return agent_config_is_path(item) ? item : NULL;
 }
 
-static const char *sweep_resolve_agent(const struct taking *t, const char *item)
+static const char *sweep_resolve_agent(const struct sweep_read *q, const char *item)
 {
 	struct warnings ignored = { 0 };
 	struct agent_config_options options = {
-		.spec = item, .root = t->places->mlgym_root, .warnings = &ignored
+		.spec = item, .root = q->places->mlgym_root, .warnings = &ignored
 	};
 	struct agent_config *config;
 	auto_free char *real = NULL;
@@ -132,13 +154,16 @@ static const char *sweep_resolve_agent(const struct taking *t, const char *item)
 		return item;
 	real = realpath(config->path, NULL);
 	agent_config_free(config);
-	return real ? arena_strdup(t->arena, real) : item;
+	return real ? arena_strdup(q->arena, real) : item;
 }
 
-static const struct item_kind of_agents = { "agents", sweep_path_in_agent, sweep_resolve_agent };
+static const struct sweep_kind sweep_tasks = { "tasks", sweep_path_in_task, sweep_resolve_task };
+static const struct sweep_kind sweep_models = { "models", model_path, sweep_resolve_model };
+static const struct sweep_kind sweep_agents = { "agents", sweep_path_in_agent,
+	sweep_resolve_agent };
 
 /* A task's path may be followed by its variant. */
-static bool sweep_is_there(const char *path)
+static bool sweep_path_exists(const char *path)
 {
 	const char *colon = strrchr(path, ':');
 	bool ends = colon && !strchr(colon, '/');
@@ -147,75 +172,75 @@ static bool sweep_is_there(const char *path)
 	return path_exists(path) || (bare && path_exists(bare));
 }
 
-/* What is not there beside the file is looked up as what an option names: in a checkout of MLGym, too. */
+/* Completes a path that begins in the file's folder. Any other is found like that of an option. */
 static const char *sweep_beside(
-		const struct taking *t, const char *item, const char *(*path_in)(const char *))
+		const struct sweep_read *q, const char *item, const char *(*path_in)(const char *))
 {
 	const char *path = path_in(item);
 	auto_free char *whole = NULL;
 
-	if (!path || *path == '/' || str_eq(t->dir, "."))
+	if (!path || *path == '/' || str_eq(q->dir, "."))
 		return item;
-	whole = path_join(t->dir, path);
-	return sweep_is_there(whole)
-			? arena_printf(t->arena, "%.*s%s", (int)(path - item), item, whole)
+	whole = path_join(q->dir, path);
+	return sweep_path_exists(whole)
+			? arena_printf(q->arena, "%.*s%s", (int)(path - item), item, whole)
 			: item;
 }
 
-static int sweep_take_list(const struct taking *t, const struct item_kind *kind,
+static int sweep_take_list(const struct sweep_read *q, const struct sweep_kind *kind,
 		const struct texts *from, struct texts *to)
 {
-	const char **items = arena_array(t->arena, from->n + 1, sizeof(*items));
-	const char **resolved = arena_array(t->arena, from->n + 1, sizeof(*resolved));
+	const char **items = arena_array(q->arena, from->n + 1, sizeof(*items));
+	const char **resolved = arena_array(q->arena, from->n + 1, sizeof(*resolved));
 
 	for (size_t i = 0; i < from->n; i++) {
-		items[i] = sweep_beside(t, from->items[i], kind->path_in);
-		resolved[i] = kind->resolve(t, items[i]);
+		items[i] = sweep_beside(q, from->items[i], kind->path_in);
+		resolved[i] = kind->resolve(q, items[i]);
 	}
 	*to = (struct texts){ .items = items, .n = from->n };
-	return sweep_check_repeats(t, kind->key, resolved, from->n);
+	return sweep_check_repeats(q, kind->key, resolved, from->n);
 }
 
-static int sweep_take_lists(const struct taking *t, const struct sweep *s)
+static int sweep_take_lists(const struct sweep_read *q, const struct sweep *s)
 {
-	struct run_options *o = t->options;
-	int r = o->tasks.n ? 0 : sweep_take_list(t, &of_tasks, &s->tasks, &o->tasks);
+	struct run_options *o = q->options;
+	int r = o->tasks.n ? 0 : sweep_take_list(q, &sweep_tasks, &s->tasks, &o->tasks);
 
 	if (r < 0)
 		return r;
-	r = o->given.models ? 0 : sweep_take_list(t, &of_models, &s->models, &o->models);
+	r = o->given.models ? 0 : sweep_take_list(q, &sweep_models, &s->models, &o->models);
 	if (r < 0 || o->agent.given.config)
 		return r;
-	return sweep_take_list(t, &of_agents, &s->agents, &o->agent_configs);
+	return sweep_take_list(q, &sweep_agents, &s->agents, &o->agent_configs);
 }
 
-/* --- numbers -------------------------------------------------------------------------------------------------- */
+/* --- numbers ---------------------------------------------------------------------------------- */
 
-static int sweep_take_temperatures(const struct taking *t, const struct sweep *s)
+static int sweep_take_temperatures(const struct sweep_read *q, const struct sweep *s)
 {
 	const struct texts *texts = &s->temperatures;
-	const struct node *list = node_get(t->root, "temperatures");
-	const char **values = arena_array(t->arena, texts->n + 1, sizeof(*values));
-	double *all = arena_array(t->arena, texts->n + 1, sizeof(*all));
+	const struct node *list = node_get(q->root, "temperatures");
+	const char **values = arena_array(q->arena, texts->n + 1, sizeof(*values));
+	double *all = arena_array(q->arena, texts->n + 1, sizeof(*all));
 
 	for (size_t i = 0; i < texts->n; i++) {
 		char *end;
 
 		all[i] = strtod(texts->items[i], &end);
 		if (*end || end == texts->items[i] || !(all[i] >= 0 && all[i] <= 100))
-			return node_complain(list->items[i], t->err, "'%s' is no temperature",
+			return node_complain(list->items[i], q->err, "'%s' is no temperature",
 					texts->items[i]);
-		values[i] = arena_printf(t->arena, "%.15g", all[i]);
+		values[i] = arena_printf(q->arena, "%.15g", all[i]);
 	}
-	t->options->temperatures = all;
-	t->options->n_temperatures = texts->n;
-	return sweep_check_repeats(t, "temperatures", values, texts->n);
+	q->options->temperatures = all;
+	q->options->n_temperatures = texts->n;
+	return sweep_check_repeats(q, "temperatures", values, texts->n);
 }
 
-static int sweep_take_seeds(const struct taking *t, const struct sweep *s)
+static int sweep_take_seeds(const struct sweep_read *q, const struct sweep *s)
 {
-	const struct node *list = node_get(t->root, "seeds");
-	uint64_t *all = arena_array(t->arena, s->seeds.n + 1, sizeof(*all));
+	const struct node *list = node_get(q->root, "seeds");
+	uint64_t *all = arena_array(q->arena, s->seeds.n + 1, sizeof(*all));
 
 	for (size_t i = 0; i < s->seeds.n; i++) {
 		const char *text = s->seeds.items[i];
@@ -224,10 +249,10 @@ static int sweep_take_seeds(const struct taking *t, const struct sweep *s)
 		errno = 0;
 		all[i] = strtoull(text, &end, 10);
 		if (*end || *text < '0' || *text > '9' || errno)
-			return node_complain(list->items[i], t->err, "'%s' is no seed", text);
+			return node_complain(list->items[i], q->err, "'%s' is no seed", text);
 	}
-	t->options->seeds = all;
-	t->options->n_seeds = s->seeds.n;
+	q->options->seeds = all;
+	q->options->n_seeds = s->seeds.n;
 	return 0;
 }
 
@@ -238,10 +263,10 @@ static int sweep_compare_seeds(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Runs count up from each seed: two that meet would be one episode played twice, and counted as two. */
-static int sweep_check_seeds(const struct taking *t)
+/* Runs count up from each seed. If two ranges met, an episode would be counted twice. */
+static int sweep_check_seeds(const struct sweep_read *q)
 {
-	const struct run_options *o = t->options;
+	const struct run_options *o = q->options;
 	auto_free uint64_t *all = xcalloc(o->n_seeds + 1, sizeof(*all));
 
 	if (o->n_seeds)
@@ -249,47 +274,39 @@ static int sweep_check_seeds(const struct taking *t)
 	qsort(all, o->n_seeds, sizeof(*all), sweep_compare_seeds);
 	for (size_t i = 1; i < o->n_seeds; i++)
 		if (all[i] - all[i - 1] < (uint64_t)o->runs)
-			return node_complain(node_get(t->root, "seeds"), t->err,
+			return node_complain(node_get(q->root, "seeds"), q->err,
 					"seeds %" PRIu64 " and %" PRIu64
 					" with runs: %d play seed %" PRIu64 " twice",
 					all[i - 1], all[i], o->runs, all[i]);
 	return 0;
 }
 
-static int sweep_check_names_some(
-		const struct taking *t, const char *key, const struct texts *texts)
-{
-	if (texts->n)
-		return 0;
-	return node_complain(node_get(t->root, key), t->err, "'%s' names none", key);
-}
-
 int run_sweep_apply(struct arena *a, const struct task_places *places, struct run_options *o,
 		struct fh_error *err)
 {
 	auto_free char *dir = path_dirname(o->sweep);
-	struct taking t = { .arena = a, .dir = dir, .places = places, .options = o, .err = err };
+	struct sweep_read q = {
+		.arena = a, .dir = dir, .places = places, .options = o, .err = err
+	};
 	struct sweep s = { 0 };
-	int r = yaml_load(a, o->sweep, &t.root, err);
+	int r = yaml_load(a, o->sweep, &q.root, err);
 
 	if (r < 0)
 		return r;
-	r = schema_read(a, &sweep_schema, t.root, NULL, &s, err);
+	r = schema_read(a, &sweep_schema, q.root, NULL, &s, err);
 	if (r < 0)
 		return r;
-	r = sweep_check_names_some(&t, "tasks", &s.tasks);
+	if (!s.tasks.n)
+		return node_complain(node_get(q.root, "tasks"), err, "'tasks' names none");
+	if (!s.models.n)
+		return node_complain(node_get(q.root, "models"), err, "'models' names none");
+	r = o->agent.given.temperature ? 0 : sweep_take_temperatures(&q, &s);
 	if (r < 0)
 		return r;
-	r = sweep_check_names_some(&t, "models", &s.models);
+	r = o->episode.given.seed ? 0 : sweep_take_seeds(&q, &s);
 	if (r < 0)
 		return r;
-	r = o->agent.given.temperature ? 0 : sweep_take_temperatures(&t, &s);
-	if (r < 0)
-		return r;
-	r = o->episode.given.seed ? 0 : sweep_take_seeds(&t, &s);
-	if (r < 0)
-		return r;
-	r = sweep_take_lists(&t, &s);
+	r = sweep_take_lists(&q, &s);
 	if (r < 0)
 		return r;
 	if (!o->given.runs)
@@ -298,5 +315,5 @@ int run_sweep_apply(struct arena *a, const struct task_places *places, struct ru
 		o->episode.max_steps = (int)s.max_steps;
 	if (!o->suffix)
 		o->suffix = s.suffix;
-	return sweep_check_seeds(&t);
+	return sweep_check_seeds(&q);
 }

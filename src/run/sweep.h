@@ -9,9 +9,12 @@
 /* A sweep file: each model plays each task with each agent, temperature and seed. */
 extern const struct schema sweep_schema;
 
-/* Reads the file at options->sweep into the options; what was given there already wins. Lists live in the arena.
- * `places` are those that tasks will be looked up in. */
+/* Reads the file at options->sweep into the options. Options that the user gave win. Lists live in the
+ * arena. `places` are those that tasks will be looked up in. */
 int run_sweep_apply(struct arena *arena, const struct task_places *places,
 		struct run_options *options, struct fh_error *err);
+
+/* Whether a text is in the list twice; *out_at is where it is for the second time. */
+bool repeats_find(const char *const *texts, size_t n, size_t *out_at);
 
 #endif

@@ -3,8 +3,8 @@
 #define RUN_WARNER_H
 
 /*
- * Where warnings go, for this layer prints nothing: sentences for the user, without a full stop. Any of its
- * functions that takes a warner takes NULL as well, and then nobody is warned.
+ * Callback for warnings: sentences for the user, without a full stop. Functions of this layer that
+ * take a warner take NULL as well, and then nobody is warned.
  */
 struct warner {
 	void (*warn)(void *user, const char *sentence);

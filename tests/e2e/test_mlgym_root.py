@@ -235,9 +235,7 @@ def test_memory(fumehood, tmp_path):
     kept.unlink()
     again = ("replay", "--compare", "--out", fumehood.out / "again")
     refused = fumehood(*again, done["trajectory"], status=2).stderr
-    assert f"the network of this machine, and a record may be a stranger's: {words[0]} {root}" in (
-        refused
-    )
+    assert f"the network of this machine, and a record is untrusted: {words[0]} {root}" in refused
     fumehood(*again, *words[:2], done["trajectory"])
     assert not kept.exists()
     for note in ("a coin", "a crown"):
@@ -323,7 +321,9 @@ def test_a_run_that_goes_on_has_the_memory_that_it_began_with(fumehood, tmp_path
     folder = Path(broken["trajectory"]).parent
     again = ["run", "--resume", folder, "--api-key", "k", *words[7:9]]
     said = fumehood(*again, status=2).stderr
-    assert said.endswith(f"say it again: --memory-enabled --mlgym-root {root}\n")
+    assert said.endswith(
+        f"Repeat these options to allow it: --memory-enabled --mlgym-root {root}\n"
+    )
     done = fumehood(*again, "--memory-enabled", "--mlgym-root", root)
     server.close()
     assert "different=0" not in done.stderr and "resumed" not in done.stderr

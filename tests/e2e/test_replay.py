@@ -135,7 +135,7 @@ def test_it_is_played_where_and_how_it_was(fumehood, serve):  # noqa: F811
     folder = os.path.dirname(first["trajectory"])
     again = ("replay", "--compare", "--out", fumehood.out / "again", folder)
     done = fumehood(*again, status=1)
-    assert f"the run was shown --bind {fumehood.folder}:/shown" in done.stderr
+    assert f"the run had --bind {fumehood.folder}:/shown" in done.stderr
     assert not fumehood(*again, *bind).stderr
     names = [path.name for path in sorted((fumehood.out / "again").iterdir())]
     assert all("__t-0.50__p-0.90__c-0.00__install-0__replay_run_" in name for name in names)
@@ -348,7 +348,7 @@ def test_what_a_record_s_task_would_give(fumehood, keys, what):
     path = json.loads(done.stdout)["trajectory"]
     refused = fumehood("replay", "--out", fumehood.out / "again", path, status=2)
     assert f"the record's task 'rows' gives its actions {what}" in refused.stderr
-    assert f": --tasks-dir {tasks} plays it all the same" in refused.stderr
+    assert f": --tasks-dir {tasks} allows it" in refused.stderr
     assert not (fumehood.out / "again").exists()
     fumehood("replay", *words, path)
 

@@ -428,7 +428,7 @@ def test_one_option_goes_on_with_one_s_own_server(fumehood, broken):
     del fumehood.env["OPENAI_BASE_URL"]
     url = f"--url {server.url}/v1"
     said = fumehood("run", "--resume", folder, status=2).stderr
-    assert said.endswith(f"say it again: {url}\n")
+    assert said.endswith(f"Repeat these options to allow it: {url}\n")
     fumehood("run", "--resume", folder, *url.split())
 
 
@@ -455,7 +455,7 @@ def test_a_record_s_task_and_agent(fumehood, broken):
     args.write_text(args.read_text().replace(str(TASKS), str(tasks)))
     said = fumehood("run", "--resume", folder, status=2).stderr
     assert "gives its actions the network of this machine" in said
-    assert f": --tasks-dir {tasks} plays it all the same" in said
+    assert f": --tasks-dir {tasks} allows it" in said
     assert len(server.asked()) == asked
 
 

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "run/untrusted.h"
+
+#include "agent/pytext.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scope.h"
+#include "run/mlgym_root.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void untrusted_wish(struct buf *wishes, const char *option, const char *value)
+{
+	buf_printf(wishes, " --%s", option);
+	if (!value)
+		return;
+	buf_add_char(wishes, ' ');
+	pytext_add_quoted(wishes, value); /* users copy the error into a shell */
+}
+
+int untrusted_refuse(const struct buf *wishes, struct fh_error *err)
+{
+	if (!wishes->len)
+		return 0;
+	return error_say(err, EPERM,
+			"a record is untrusted: it does not decide where keys and requests go, and what of "
+			"this machine is used. Repeat these options to allow it:%s%s",
+			buf_str(wishes), wishes->truncated ? " ..." : "");
+}
+
+/* What the task gives to the record's actions; NULL: nothing of this machine. */
+static const char *untrusted_gift(const struct task *task)
+{
+	if (task->network == NETWORK_HOST)
+		return "the network of this machine";
+	/* A task of MLGym's shows what lies beneath its root, which may be any folder. */
+	if (task->mlgym)
+		return "files of this machine";
+	for (size_t i = 0; i < task->n_binds; i++)
+		if (!path_is_within(task->binds[i].source, task->dir))
+			return "files of this machine";
+	return NULL;
+}
+
+static bool untrusted_place_is_given(const struct untrusted_task *t, const struct task *task)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	const char *place = t->given->tasks_dir;
+	auto_free char *real = NULL;
+
+	if (task->mlgym && mlgym_root(&arena, t->given->mlgym_root, NULL, &place, NULL) < 0)
+		return t->is_given;
+	real = place ? realpath(place, NULL) : NULL;
+	return t->is_given || (real && path_is_within(task->dir, real));
+}
+
+static int untrusted_check_loaded(
+		const struct untrusted_task *t, const struct task *task, struct fh_error *err)
+{
+	const char *gift = untrusted_gift(task);
+	auto_free char *dir = task->mlgym ? xstrdup(task->dir) : path_dirname(task->dir);
+	auto_buf struct buf option = BUF_INIT(UNTRUSTED_WISHES_BYTES_MAX);
+
+	if (!gift || untrusted_place_is_given(t, task))
+		return 0;
+	untrusted_wish(&option, task->mlgym ? "mlgym-root" : "tasks-dir", dir);
+	return error_say(err, EPERM,
+			"the record's task '%s' gives its actions %s, and a record is untrusted:%s allows it",
+			task->id, gift, buf_str(&option));
+}
+
+int untrusted_check_task(const struct untrusted_task *t, struct fh_error *err)
+{
+	struct task *task;
+	int r;
+
+	if (task_load(t->places, t->task, t->variant, &task, NULL) < 0)
+		return 0;
+	r = untrusted_check_loaded(t, task, err);
+	task_free(task);
+	return r;
+}
