@@ -38,14 +38,14 @@ struct cgroups {
 	size_t n_claims;
 };
 
-static char *folder_of(const struct cgroups *pool, const struct cgroup *group, size_t part)
+static char *cgroup_path(const struct cgroups *pool, const struct cgroup *group, size_t part)
 {
 	return xasprintf("%s/%s", pool->tree.folders[part], group->name);
 }
 
 /* --- opening and closing --------------------------------------------------------------------- */
 
-static int remove_folder(const char *folder)
+static int cgroup_remove_folder(const char *folder)
 {
 	DIR *dir = opendir(folder);
 	const struct dirent *e;
@@ -63,7 +63,7 @@ static int remove_folder(const char *folder)
 	return rmdir(folder) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-static int collect_in(const char *base)
+static int cgroup_collect_in(const char *base)
 {
 	DIR *dir = opendir(base);
 	const struct dirent *e;
@@ -75,7 +75,7 @@ static int collect_in(const char *base)
 		if (!str_starts(e->d_name, PREFIX))
 			continue;
 		path = xasprintf("%s/%s", base, e->d_name);
-		if (process_folder_is_stale(path) && remove_folder(path) == 0)
+		if (process_folder_is_stale(path) && cgroup_remove_folder(path) == 0)
 			count++;
 	}
 	if (dir)
@@ -92,12 +92,12 @@ int cgroups_collect(void)
 	if (cgroup_tree_find(0, &tree, &why) < 0)
 		return 0;
 	for (size_t i = 0; i < tree.n; i++)
-		count += collect_in(tree.folders[i]);
+		count += cgroup_collect_in(tree.folders[i]);
 	cgroup_tree_release(&tree);
 	return count;
 }
 
-static int make_own_folders(struct cgroups *pool, const char *label, struct fh_error *err)
+static int cgroup_make_folders(struct cgroups *pool, const char *label, struct fh_error *err)
 {
 	struct cgroup_tree *tree = &pool->tree;
 	auto_free char *prefix = xasprintf(PREFIX "%s", label);
@@ -120,7 +120,7 @@ static int make_own_folders(struct cgroups *pool, const char *label, struct fh_e
 }
 
 /* Before the tree's folders become the pool's own. */
-static void open_home(struct cgroups *pool, const struct cgroup_tree *tree)
+static void cgroup_open_home(struct cgroups *pool, const struct cgroup_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++) {
 		auto_free char *path = xasprintf("%s/cgroup.procs", tree->folders[i]);
@@ -131,16 +131,17 @@ static void open_home(struct cgroups *pool, const struct cgroup_tree *tree)
 	}
 }
 
-static int make_own(struct cgroups *pool, const char *label, pid_t helper, struct fh_error *err)
+static int cgroup_make_own(
+		struct cgroups *pool, const char *label, pid_t helper, struct fh_error *err)
 {
 	struct cgroup_tree *tree = &pool->tree;
 	int r;
 
 	for (size_t i = 0; i < tree->n; i++)
-		collect_in(tree->folders[i]);
+		cgroup_collect_in(tree->folders[i]);
 	if (!tree->kind->born_into)
-		open_home(pool, tree);
-	r = make_own_folders(pool, label, err);
+		cgroup_open_home(pool, tree);
+	r = cgroup_make_folders(pool, label, err);
 	if (r == 0)
 		r = tree->kind->adopt(tree, helper, err);
 	return r < 0 ? r : tree->kind->prepare(tree, err);
@@ -157,7 +158,7 @@ struct cgroups *cgroups_open(const char *label, pid_t helper, char **out_why)
 	}
 	pool->used_end = &pool->used;
 	pthread_mutex_init(&pool->lock, NULL);
-	if (make_own(pool, label, helper, &err) < 0) {
+	if (cgroup_make_own(pool, label, helper, &err) < 0) {
 		*out_why = xstrdup(err.message);
 		cgroups_close(pool);
 		return NULL;
@@ -175,7 +176,7 @@ bool cgroups_born_into(const struct cgroups *pool)
 	return pool->tree.kind->born_into;
 }
 
-static void free_group(struct cgroup *group)
+static void cgroup_free(struct cgroup *group)
 {
 	cgroup_sent(group);
 	close_fd(&group->cpu_fd);
@@ -185,16 +186,16 @@ static void free_group(struct cgroup *group)
 }
 
 /* Those that it claims: a fork does not. What does not end soon is collected by the next owner. */
-static void remove_own_folders(const struct cgroups *pool)
+static void cgroup_remove_folders(const struct cgroups *pool)
 {
 	int64_t deadline = clock_now_ns() + CLOSE_WAIT_MS * NS_PER_MS;
 
 	for (size_t i = 0; i < pool->n_claims; i++)
-		while (remove_folder(pool->tree.folders[i]) < 0 && clock_now_ns() < deadline)
+		while (cgroup_remove_folder(pool->tree.folders[i]) < 0 && clock_now_ns() < deadline)
 			nanosleep(&(struct timespec){ .tv_nsec = 2 * NS_PER_MS }, NULL);
 }
 
-static void unclaim(struct cgroups *pool)
+static void cgroup_unclaim(struct cgroups *pool)
 {
 	while (pool->n_claims)
 		close(pool->claims[--pool->n_claims]);
@@ -203,21 +204,21 @@ static void unclaim(struct cgroups *pool)
 void cgroups_forked(struct cgroups *pool)
 {
 	pthread_mutex_init(&pool->lock, NULL); /* another thread may have held it */
-	unclaim(pool);
+	cgroup_unclaim(pool);
 }
 
-static void destroy(struct cgroups *pool)
+static void cgroup_destroy_pool(struct cgroups *pool)
 {
 	while (pool->used) {
 		struct cgroup *group = pool->used;
 
 		pool->used = group->next;
-		free_group(group);
+		cgroup_free(group);
 	}
 	for (size_t i = 0; i < pool->n_home; i++)
 		close(pool->home[i]);
-	remove_own_folders(pool);
-	unclaim(pool);
+	cgroup_remove_folders(pool);
+	cgroup_unclaim(pool);
 	cgroup_tree_release(&pool->tree);
 	pthread_mutex_destroy(&pool->lock);
 	free(pool);
@@ -234,14 +235,14 @@ void cgroups_close(struct cgroups *pool)
 	last = pool->lent == 0;
 	pthread_mutex_unlock(&pool->lock);
 	if (last)
-		destroy(pool);
+		cgroup_destroy_pool(pool);
 }
 
 /* --- groups ---------------------------------------------------------------------------------- */
 
-static bool is_empty(const struct cgroups *pool, const struct cgroup *group)
+static bool cgroup_is_empty(const struct cgroups *pool, const struct cgroup *group)
 {
-	auto_free char *folder = folder_of(pool, group, 0);
+	auto_free char *folder = cgroup_path(pool, group, 0);
 	auto_free char *path = xasprintf("%s/cgroup.procs", folder);
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
 	const struct cgroup_kind *kind = pool->tree.kind;
@@ -251,25 +252,25 @@ static bool is_empty(const struct cgroups *pool, const struct cgroup *group)
 			!(kind->is_used && kind->is_used(&pool->tree, group->name));
 }
 
-static void remove_group(struct cgroups *pool, struct cgroup *group)
+static void cgroup_remove(struct cgroups *pool, struct cgroup *group)
 {
 	for (size_t i = 0; i < pool->tree.n; i++) {
-		auto_free char *folder = folder_of(pool, group, i);
+		auto_free char *folder = cgroup_path(pool, group, i);
 
 		rmdir(folder);
 	}
-	free_group(group);
+	cgroup_free(group);
 }
 
 /* The first of the oldest few that is empty, taken out of the list. Under the lock. */
-static struct cgroup *find_empty(struct cgroups *pool)
+static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 {
 	struct cgroup **at = &pool->used;
 
 	for (int i = 0; *at && i < TRIES_MAX; i++, at = &(*at)->next) {
 		struct cgroup *found = *at;
 
-		if (!is_empty(pool, found))
+		if (!cgroup_is_empty(pool, found))
 			continue;
 		*at = found->next;
 		if (pool->used_end == &found->next)
@@ -281,19 +282,19 @@ static struct cgroup *find_empty(struct cgroups *pool)
 }
 
 /* One that can begin anew; those that can't go. */
-static struct cgroup *take_used(struct cgroups *pool)
+static struct cgroup *cgroup_take_used(struct cgroups *pool)
 {
 	bool (*forget_peak)(int) = pool->tree.kind->forget_peak;
 	struct cgroup *found;
 
 	pthread_mutex_lock(&pool->lock);
-	while ((found = find_empty(pool)) && forget_peak && !forget_peak(found->memory_fd))
-		remove_group(pool, found);
+	while ((found = cgroup_find_empty(pool)) && forget_peak && !forget_peak(found->memory_fd))
+		cgroup_remove(pool, found);
 	pthread_mutex_unlock(&pool->lock);
 	return found;
 }
 
-static int make_group(struct cgroups *pool, struct cgroup **out, struct fh_error *err)
+static int cgroup_make(struct cgroups *pool, struct cgroup **out, struct fh_error *err)
 {
 	struct cgroup *group = xcalloc(1, sizeof(*group));
 
@@ -303,12 +304,12 @@ static int make_group(struct cgroups *pool, struct cgroup **out, struct fh_error
 	group->name = xasprintf("ep%u", pool->made++);
 	pthread_mutex_unlock(&pool->lock);
 	for (size_t i = 0; i < pool->tree.n; i++) {
-		auto_free char *folder = folder_of(pool, group, i);
+		auto_free char *folder = cgroup_path(pool, group, i);
 
 		if (mkdir(folder, 0755) < 0 && errno != EEXIST) {
 			int r = error_set(err, errno, "make control group '%s'", folder);
 
-			free_group(group);
+			cgroup_free(group);
 			return r;
 		}
 	}
@@ -316,9 +317,9 @@ static int make_group(struct cgroups *pool, struct cgroup **out, struct fh_error
 	return 0;
 }
 
-static int open_part(const struct cgroups *pool, const struct cgroup *group, size_t part)
+static int cgroup_open_part(const struct cgroups *pool, const struct cgroup *group, size_t part)
 {
-	auto_free char *folder = folder_of(pool, group, part);
+	auto_free char *folder = cgroup_path(pool, group, part);
 	auto_free char *procs = xasprintf("%s/cgroup.procs", folder);
 
 	if (pool->tree.kind->born_into)
@@ -326,10 +327,10 @@ static int open_part(const struct cgroups *pool, const struct cgroup *group, siz
 	return open(procs, O_WRONLY | O_CLOEXEC);
 }
 
-static int open_files(struct cgroups *pool, struct cgroup *group, struct fh_error *err)
+static int cgroup_open_files(struct cgroups *pool, struct cgroup *group, struct fh_error *err)
 {
 	for (size_t i = 0; i < pool->tree.n; i++) {
-		int fd = open_part(pool, group, i);
+		int fd = cgroup_open_part(pool, group, i);
 
 		if (fd < 0)
 			return error_set(err, errno, "open control group '%s'", group->name);
@@ -343,7 +344,7 @@ static int open_files(struct cgroups *pool, struct cgroup *group, struct fh_erro
 }
 
 /* The kernel's counters go on from the group's earlier lives, and from what waits in it. */
-static void count_anew(struct cgroup *group)
+static void cgroup_reset_counters(struct cgroup *group)
 {
 	int64_t cpu;
 
@@ -352,13 +353,13 @@ static void count_anew(struct cgroup *group)
 	group->cpu_base_ns = cpu > 0 ? cpu : 0;
 }
 
-static bool has_limits(const struct cgroup *group, const struct sandbox_limits *l)
+static bool cgroup_has_limits(const struct cgroup *group, const struct sandbox_limits *l)
 {
 	return group->limited && group->limits.memory_bytes == l->memory_bytes &&
 			group->limits.pids == l->pids && group->limits.cpus == l->cpus;
 }
 
-static int set_limits(
+static int cgroup_set_limits(
 		struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
 {
 	const struct cgroup_tree *tree = &group->pool->tree;
@@ -380,16 +381,16 @@ static int set_limits(
 
 int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err)
 {
-	struct cgroup *group = take_used(pool);
+	struct cgroup *group = cgroup_take_used(pool);
 	int r = 0;
 
 	if (!group)
-		r = make_group(pool, &group, err);
+		r = cgroup_make(pool, &group, err);
 	if (r < 0)
 		return r;
-	r = open_files(pool, group, err);
+	r = cgroup_open_files(pool, group, err);
 	if (r < 0) {
-		remove_group(pool, group);
+		cgroup_remove(pool, group);
 		return r;
 	}
 	group->limited = false;
@@ -402,10 +403,10 @@ int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err
 
 int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
 {
-	int r = has_limits(group, limits) ? 0 : set_limits(group, limits, err);
+	int r = cgroup_has_limits(group, limits) ? 0 : cgroup_set_limits(group, limits, err);
 
 	if (r == 0)
-		count_anew(group);
+		cgroup_reset_counters(group);
 	return r;
 }
 
@@ -428,7 +429,7 @@ void cgroups_give(struct cgroup *group)
 	last = --pool->lent == 0 && pool->closed;
 	pthread_mutex_unlock(&pool->lock);
 	if (last)
-		destroy(pool);
+		cgroup_destroy_pool(pool);
 }
 
 void cgroup_sent(struct cgroup *group)

@@ -13,7 +13,7 @@
 
 #define FILE_MAX (1 << 20)
 
-static bool list_has(const char *list, const char *word)
+static bool cgroup_list_has(const char *list, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -27,7 +27,7 @@ static bool list_has(const char *list, const char *word)
  * proc(5): "36 35 98:0 /root /mount/point options shared:1 - type source super-options". The hierarchy
  * is told by its type, and for v1 by the controllers among its super-options.
  */
-static char *mount_of_line(char *line, const char *controller)
+static char *cgroup_mount_of_line(char *line, const char *controller)
 {
 	char *tail = strstr(line, " - ");
 	char *type, *options, *rest = line, *point = NULL;
@@ -41,7 +41,7 @@ static char *mount_of_line(char *line, const char *controller)
 	options = tail;
 	if (!options || !str_eq(type, *controller ? "cgroup" : "cgroup2"))
 		return NULL;
-	if (*controller && !list_has(options, controller))
+	if (*controller && !cgroup_list_has(options, controller))
 		return NULL;
 	for (int i = 0; i < 5; i++)
 		point = strsep(&rest, " ");
@@ -57,12 +57,12 @@ char *cgroup_top_folder(const char *controller)
 		return NULL;
 	rest = text.data;
 	while (!found && (line = strsep(&rest, "\n")))
-		found = mount_of_line(line, controller);
+		found = cgroup_mount_of_line(line, controller);
 	return found;
 }
 
 /* cgroups(7): "4:memory:/user/1000", "0::/user.slice/x.scope". */
-static const char *group_of_line(char *line, const char *controller)
+static const char *cgroup_of_line(char *line, const char *controller)
 {
 	char *list;
 
@@ -70,7 +70,7 @@ static const char *group_of_line(char *line, const char *controller)
 	list = strsep(&line, ":");
 	if (!list || !line)
 		return NULL;
-	return (*controller ? list_has(list, controller) : !*list) ? line : NULL;
+	return (*controller ? cgroup_list_has(list, controller) : !*list) ? line : NULL;
 }
 
 char *cgroup_folder_of(pid_t pid, const char *controller)
@@ -85,7 +85,7 @@ char *cgroup_folder_of(pid_t pid, const char *controller)
 		return NULL;
 	rest = text.data;
 	while (!group && (line = strsep(&rest, "\n")))
-		group = group_of_line(line, controller);
+		group = cgroup_of_line(line, controller);
 	if (!group)
 		return NULL;
 	return str_eq(group, "/") ? take_ptr(top) : xasprintf("%s%s", top, group);

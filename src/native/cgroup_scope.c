@@ -72,7 +72,7 @@ struct bus {
 };
 
 /* Only what is there to be reached: asking in vain takes time. */
-static bool find_bus(struct bus *out)
+static bool scope_find_bus(struct bus *out)
 {
 	char path[64];
 
@@ -84,14 +84,14 @@ static bool find_bus(struct bus *out)
 			access(out->machine ? SYSTEM_BUS : path, W_OK) == 0;
 }
 
-static size_t add_all(const char **argv, size_t n, const char *const *list, size_t n_list)
+static size_t scope_add_words(const char **argv, size_t n, const char *const *list, size_t n_list)
 {
 	for (size_t i = 0; i < n_list; i++)
 		argv[n++] = list[i];
 	return n;
 }
 
-static int set_actions(posix_spawn_file_actions_t *actions, int complaints)
+static int scope_set_actions(posix_spawn_file_actions_t *actions, int complaints)
 {
 	int r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
 
@@ -104,14 +104,15 @@ static int set_actions(posix_spawn_file_actions_t *actions, int complaints)
 	return r;
 }
 
-static int spawn(const struct bus *bus, const char *const *argv, int complaints, pid_t *out_pid)
+static int scope_spawn(
+		const struct bus *bus, const char *const *argv, int complaints, pid_t *out_pid)
 {
 	const char *const env[] = { "LANG=C.UTF-8", bus->runtime_dir, NULL };
 	posix_spawn_file_actions_t actions;
 	int r;
 
 	posix_spawn_file_actions_init(&actions);
-	r = set_actions(&actions, complaints);
+	r = scope_set_actions(&actions, complaints);
 	if (r == 0)
 		r = posix_spawn(out_pid, BUSCTL, &actions, NULL, (char *const *)(uintptr_t)argv,
 				(char *const *)(uintptr_t)env);
@@ -119,7 +120,7 @@ static int spawn(const struct bus *bus, const char *const *argv, int complaints,
 	return -r;
 }
 
-static int start_call(
+static int scope_start_call(
 		const struct bus *bus, const char *name, pid_t pid, int complaints, pid_t *out_pid)
 {
 	const char *argv[ARGS_MAX] = { "busctl", bus->machine ? "--system" : "--user", "--quiet",
@@ -128,18 +129,18 @@ static int start_call(
 	size_t n = 4;
 
 	snprintf(pid_text, sizeof(pid_text), "%d", (int)pid);
-	n = add_all(argv, n, call, ARRAY_SIZE(call));
+	n = scope_add_words(argv, n, call, ARRAY_SIZE(call));
 	argv[n++] = name;
 	argv[n++] = "fail"; /* if there is such a unit */
-	n = add_all(argv, n, properties, ARRAY_SIZE(properties));
+	n = scope_add_words(argv, n, properties, ARRAY_SIZE(properties));
 	argv[n++] = pid_text;
 	argv[n++] = "0"; /* no more units */
 	argv[n] = NULL;
-	return spawn(bus, argv, complaints, out_pid);
+	return scope_spawn(bus, argv, complaints, out_pid);
 }
 
 /* Whether the program ended well before the deadline; it is gone after it in any case. */
-static bool ends_well(pid_t pid, int64_t deadline)
+static bool scope_ends_well(pid_t pid, int64_t deadline)
 {
 	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -158,7 +159,7 @@ static bool ends_well(pid_t pid, int64_t deadline)
 }
 
 /* systemd has answered by then, but moves the process in its own time. */
-static bool wait_for_move(pid_t pid, const char *name, int64_t deadline)
+static bool scope_wait_for_move(pid_t pid, const char *name, int64_t deadline)
 {
 	do {
 		auto_free char *folder = cgroup_folder_of(pid, "");
@@ -170,7 +171,7 @@ static bool wait_for_move(pid_t pid, const char *name, int64_t deadline)
 	return false;
 }
 
-static char *complaint(int fd)
+static char *scope_complaint(int fd)
 {
 	char text[200];
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -190,18 +191,18 @@ int cgroup_scope_make(pid_t pid, char **out_why)
 	pid_t busctl = -1;
 	int r;
 
-	if (!find_bus(&bus)) {
+	if (!scope_find_bus(&bus)) {
 		*out_why = xstrdup(bus.machine ? "no systemd to ask for a group"
 					       : "no systemd of this user to ask for a group");
 		return -ENOENT;
 	}
-	r = complaints < 0 ? -errno : start_call(&bus, name, pid, complaints, &busctl);
+	r = complaints < 0 ? -errno : scope_start_call(&bus, name, pid, complaints, &busctl);
 	if (r < 0) {
 		*out_why = xasprintf("start '" BUSCTL "': %s", strerror(-r));
 		return r;
 	}
-	if (!ends_well(busctl, deadline) || !wait_for_move(pid, name, deadline)) {
-		*out_why = complaint(complaints);
+	if (!scope_ends_well(busctl, deadline) || !scope_wait_for_move(pid, name, deadline)) {
+		*out_why = scope_complaint(complaints);
 		return -EIO;
 	}
 	return 0;

@@ -43,7 +43,7 @@ static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 
 /* Folders are in the order of the controllers, so that a number finds one; a shared hierarchy (cpu and
  * cpuacct on most machines) is there twice, which does no harm. */
-static char *folder_of(const struct cgroup_tree *tree, int controller, const char *group)
+static char *v1_folder(const struct cgroup_tree *tree, int controller, const char *group)
 {
 	return xasprintf("%s/%s", tree->folders[controller], group);
 }
@@ -58,34 +58,34 @@ static int v1_adopt(const struct cgroup_tree *tree, pid_t helper, struct fh_erro
 	return 0; /* whoever opens a group may move anyone of this user there */
 }
 
-static int set(const struct cgroup_tree *tree, int controller, const char *group, const char *file,
-		int64_t value, struct fh_error *err)
+static int v1_set(const struct cgroup_tree *tree, int controller, const char *group,
+		const char *file, int64_t value, struct fh_error *err)
 {
-	auto_free char *folder = folder_of(tree, controller, group);
+	auto_free char *folder = v1_folder(tree, controller, group);
 	int r = cgroup_write_number(folder, file, value);
 
 	return r < 0 ? error_set(err, -r, "set %s of control group '%s'", file, folder) : 0;
 }
 
-static int set_pids(const struct cgroup_tree *tree, const char *group, int64_t most,
+static int v1_set_pids(const struct cgroup_tree *tree, const char *group, int64_t most,
 		struct fh_error *err)
 {
-	auto_free char *folder = folder_of(tree, PIDS, group);
+	auto_free char *folder = v1_folder(tree, PIDS, group);
 	int r;
 
 	if (most)
-		return set(tree, PIDS, group, "pids.max", most, err);
+		return v1_set(tree, PIDS, group, "pids.max", most, err);
 	r = cgroup_write(folder, "pids.max", "max");
 	return r < 0 ? error_set(err, -r, "set pids.max of control group '%s'", folder) : 0;
 }
 
 /* What sockets of IP hold is counted apart, and only where there is a limit; v2 has it in the memory's.
  * Kernels that can't are left as they are. */
-static int set_network(const struct cgroup_tree *tree, const char *group, int64_t memory_bytes,
+static int v1_set_network(const struct cgroup_tree *tree, const char *group, int64_t memory_bytes,
 		struct fh_error *err)
 {
 	static const char file[] = "memory.kmem.tcp.limit_in_bytes";
-	auto_free char *folder = folder_of(tree, MEMORY, group);
+	auto_free char *folder = v1_folder(tree, MEMORY, group);
 	int64_t part = memory_bytes / NETWORK_PART;
 	int64_t most = part < NETWORK_MOST ? part : NETWORK_MOST;
 	int r = cgroup_write_number(folder, file, memory_bytes ? most : NO_LIMIT);
@@ -104,23 +104,23 @@ static int v1_limit(const struct cgroup_tree *tree, const char *group,
 	int r = 0;
 
 	if (memory)
-		r = set(tree, MEMORY, group, "memory.limit_in_bytes",
+		r = v1_set(tree, MEMORY, group, "memory.limit_in_bytes",
 				l->memory_bytes ? l->memory_bytes : NO_LIMIT, err);
 	if (r == 0 && memory)
-		r = set_network(tree, group, l->memory_bytes, err);
+		r = v1_set_network(tree, group, l->memory_bytes, err);
 	if (r == 0 && (!has || has->pids != l->pids))
-		r = set_pids(tree, group, l->pids, err);
+		r = v1_set_pids(tree, group, l->pids, err);
 	if (r == 0 && (!has || has->cpus != l->cpus))
-		r = set(tree, CPU, group, "cpu.cfs_quota_us", quota, err);
+		r = v1_set(tree, CPU, group, "cpu.cfs_quota_us", quota, err);
 	if (r == 0)
-		r = set(tree, MEMORY, group, "memory.max_usage_in_bytes", 0, err);
+		r = v1_set(tree, MEMORY, group, "memory.max_usage_in_bytes", 0, err);
 	return r;
 }
 
-static int open_file(
+static int v1_open(
 		const struct cgroup_tree *tree, int controller, const char *group, const char *file)
 {
-	auto_free char *folder = folder_of(tree, controller, group);
+	auto_free char *folder = v1_folder(tree, controller, group);
 	auto_free char *path = xasprintf("%s/%s", folder, file);
 
 	return open(path, O_RDONLY | O_CLOEXEC);
@@ -128,25 +128,25 @@ static int open_file(
 
 static int v1_open_cpu(const struct cgroup_tree *tree, const char *group)
 {
-	return open_file(tree, CPUACCT, group, "cpuacct.usage");
+	return v1_open(tree, CPUACCT, group, "cpuacct.usage");
 }
 
 static int v1_open_memory(const struct cgroup_tree *tree, const char *group)
 {
-	return open_file(tree, MEMORY, group, "memory.max_usage_in_bytes");
+	return v1_open(tree, MEMORY, group, "memory.max_usage_in_bytes");
 }
 
 /* Connections may outlive their processes by a second or two: guest/network.c. */
 static bool v1_is_used(const struct cgroup_tree *tree, const char *group)
 {
-	auto_close int fd = open_file(tree, MEMORY, group, "memory.kmem.tcp.usage_in_bytes");
+	auto_close int fd = v1_open(tree, MEMORY, group, "memory.kmem.tcp.usage_in_bytes");
 
 	return fd >= 0 && cgroup_read_number(fd, "") > NETWORK_LEFT;
 }
 
 static int64_t v1_oom_kills(const struct cgroup_tree *tree, const char *group)
 {
-	auto_close int fd = open_file(tree, MEMORY, group, "memory.oom_control");
+	auto_close int fd = v1_open(tree, MEMORY, group, "memory.oom_control");
 
 	return fd < 0 ? -1 : cgroup_read_number(fd, "oom_kill ");
 }

@@ -29,7 +29,7 @@
 #define OWNER_GROUP "fumehood-owners" /* in a delegated group: the processes that were in it */
 #define NEEDED "+memory +pids +cpu"
 
-static bool has_controllers(const char *folder)
+static bool v2_has_controllers(const char *folder)
 {
 	static const char *const needed[] = { " memory ", " pids ", " cpu " };
 	auto_free char *path = xasprintf("%s/cgroup.controllers", folder);
@@ -46,7 +46,7 @@ static bool has_controllers(const char *folder)
 }
 
 /* An owner that was moved down already is in the child. */
-static char *own_folder(void)
+static char *v2_own_folder(void)
 {
 	char *folder = cgroup_folder_of(0, "");
 	char *end = folder ? strstr(folder, "/" OWNER_GROUP) : NULL;
@@ -57,28 +57,28 @@ static char *own_folder(void)
 }
 
 /* Root may write everywhere; the mark is how systemd tells what it leaves to others. */
-static bool is_delegated(const char *folder)
+static bool v2_is_delegated(const char *folder)
 {
 	char mark;
 
-	return access(folder, W_OK) == 0 && has_controllers(folder) &&
+	return access(folder, W_OK) == 0 && v2_has_controllers(folder) &&
 			(geteuid() != 0 || getxattr(folder, "user.delegate", &mark, 1) == 1);
 }
 
-static char *find_place(pid_t helper, char **out_why)
+static char *v2_find_place(pid_t helper, char **out_why)
 {
-	auto_free char *own = own_folder();
+	auto_free char *own = v2_own_folder();
 	auto_free char *top = cgroup_top_folder("");
 
 	if (!own || !top) {
 		*out_why = xstrdup("there is no v2 hierarchy");
 		return NULL;
 	}
-	if (!has_controllers(top)) {
+	if (!v2_has_controllers(top)) {
 		*out_why = xasprintf("'%s' lacks the controllers memory, pids and cpu", top);
 		return NULL;
 	}
-	if (is_delegated(own))
+	if (v2_is_delegated(own))
 		return take_ptr(own);
 	if (helper && cgroup_scope_make(helper, out_why) == 0)
 		return cgroup_folder_of(helper, "");
@@ -90,7 +90,7 @@ static char *find_place(pid_t helper, char **out_why)
 static int v2_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
 	auto_free char *why = NULL;
-	char *folder = find_place(helper, &why);
+	char *folder = v2_find_place(helper, &why);
 
 	if (!folder) {
 		*out_why = why ? take_ptr(why) : xstrdup("no v2 group was delegated to us");
@@ -101,7 +101,7 @@ static int v2_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 }
 
 /* Every process of the group goes into one child, so that the group may have others with limits. */
-static int move_down(const char *folder)
+static int v2_move_down(const char *folder)
 {
 	auto_free char *child = xasprintf("%s/" OWNER_GROUP, folder);
 	auto_free char *path = xasprintf("%s/cgroup.procs", folder);
@@ -119,11 +119,11 @@ static int move_down(const char *folder)
 	return 0;
 }
 
-static int give_controllers(const char *folder, struct fh_error *err)
+static int v2_give_controllers(const char *folder, struct fh_error *err)
 {
 	int r = cgroup_write(folder, "cgroup.subtree_control", NEEDED);
 
-	if (r == -EBUSY && move_down(folder) == 0)
+	if (r == -EBUSY && v2_move_down(folder) == 0)
 		r = cgroup_write(folder, "cgroup.subtree_control", NEEDED);
 	return r < 0 ? error_set(err, -r, "switch controllers on in '%s'", folder) : 0;
 }
@@ -142,25 +142,25 @@ static int v2_adopt(const struct cgroup_tree *tree, pid_t helper, struct fh_erro
 static int v2_prepare(const struct cgroup_tree *tree, struct fh_error *err)
 {
 	auto_free char *place = path_dirname(tree->folders[0]);
-	int r = give_controllers(place, err);
+	int r = v2_give_controllers(place, err);
 
-	return r < 0 ? r : give_controllers(tree->folders[0], err);
+	return r < 0 ? r : v2_give_controllers(tree->folders[0], err);
 }
 
-static int set(const char *folder, const char *file, const char *value, struct fh_error *err)
+static int v2_set(const char *folder, const char *file, const char *value, struct fh_error *err)
 {
 	int r = cgroup_write(folder, file, value);
 
 	return r < 0 ? error_set(err, -r, "set %s of control group '%s'", file, folder) : 0;
 }
 
-static int set_most(const char *folder, const char *file, int64_t most, struct fh_error *err)
+static int v2_set_most(const char *folder, const char *file, int64_t most, struct fh_error *err)
 {
 	char text[32] = "max";
 
 	if (most)
 		snprintf(text, sizeof(text), "%lld", (long long)most);
-	return set(folder, file, text, err);
+	return v2_set(folder, file, text, err);
 }
 
 static int v2_limit(const struct cgroup_tree *tree, const char *group,
@@ -176,17 +176,17 @@ static int v2_limit(const struct cgroup_tree *tree, const char *group,
 		snprintf(cpu, sizeof(cpu), "%lld %d", (long long)cgroup_cpu_quota_us(l->cpus),
 				CGROUP_CPU_PERIOD_US);
 	if (memory)
-		r = set_most(folder, "memory.max", l->memory_bytes, err);
+		r = v2_set_most(folder, "memory.max", l->memory_bytes, err);
 	if (r == 0 && (!has || has->pids != l->pids))
-		r = set_most(folder, "pids.max", l->pids, err);
+		r = v2_set_most(folder, "pids.max", l->pids, err);
 	if (r == 0 && (!has || has->cpus != l->cpus))
-		r = set(folder, "cpu.max", cpu, err);
+		r = v2_set(folder, "cpu.max", cpu, err);
 	if (r == 0 && memory) /* where there is swap at all */
 		cgroup_write(folder, "memory.swap.max", l->memory_bytes ? "0" : "max");
 	return r;
 }
 
-static int open_file(const struct cgroup_tree *tree, const char *group, const char *file, int flags)
+static int v2_open(const struct cgroup_tree *tree, const char *group, const char *file, int flags)
 {
 	auto_free char *path = xasprintf("%s/%s/%s", tree->folders[0], group, file);
 
@@ -195,14 +195,14 @@ static int open_file(const struct cgroup_tree *tree, const char *group, const ch
 
 static int v2_open_cpu(const struct cgroup_tree *tree, const char *group)
 {
-	return open_file(tree, group, "cpu.stat", O_RDONLY);
+	return v2_open(tree, group, "cpu.stat", O_RDONLY);
 }
 
 static int v2_open_memory(const struct cgroup_tree *tree, const char *group)
 {
-	int fd = open_file(tree, group, "memory.peak", O_RDWR);
+	int fd = v2_open(tree, group, "memory.peak", O_RDWR);
 
-	return fd >= 0 ? fd : open_file(tree, group, "memory.peak", O_RDONLY);
+	return fd >= 0 ? fd : v2_open(tree, group, "memory.peak", O_RDONLY);
 }
 
 /* From kernel 6.12 on, for who reads by the descriptor that it was written to. */
@@ -213,7 +213,7 @@ static bool v2_forget_peak(int memory_fd)
 
 static int64_t v2_oom_kills(const struct cgroup_tree *tree, const char *group)
 {
-	auto_close int fd = open_file(tree, group, "memory.events", O_RDONLY);
+	auto_close int fd = v2_open(tree, group, "memory.events", O_RDONLY);
 
 	return fd < 0 ? -1 : cgroup_read_number(fd, "oom_kill ");
 }

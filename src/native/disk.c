@@ -30,7 +30,7 @@
 #define PROJECT_BASE 0x46480000U /* of our project ids; the folder's inode tells them apart */
 #define BASIC_BLOCK 512          /* what XFS' quota calls count in */
 
-static int episodes_dir(char **out, struct fh_error *err)
+static int disk_episodes_dir(char **out, struct fh_error *err)
 {
 	auto_free char *state = NULL;
 	int r = places_state_dir(NULL, &state, err);
@@ -45,7 +45,7 @@ static int episodes_dir(char **out, struct fh_error *err)
 	return r;
 }
 
-static int set_project(int fd, uint32_t project)
+static int disk_set_project(int fd, uint32_t project)
 {
 	struct fsxattr attr;
 
@@ -56,7 +56,7 @@ static int set_project(int fd, uint32_t project)
 	return ioctl(fd, FS_IOC_FSSETXATTR, &attr) < 0 ? -errno : 0;
 }
 
-static int set_quota(int fd, uint32_t project, const struct sandbox_limits *l)
+static int disk_set_quota(int fd, uint32_t project, const struct sandbox_limits *l)
 {
 	struct fs_disk_quota quota = { .d_version = FS_DQUOT_VERSION,
 		.d_flags = FS_PROJ_QUOTA,
@@ -71,7 +71,7 @@ static int set_quota(int fd, uint32_t project, const struct sandbox_limits *l)
 }
 
 /* True if what the folder holds is counted, and limited if that was asked for. */
-static bool limit_folder(const char *folder, const struct sandbox_limits *l)
+static bool disk_limit_folder(const char *folder, const struct sandbox_limits *l)
 {
 	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct stat st;
@@ -80,15 +80,15 @@ static bool limit_folder(const char *folder, const struct sandbox_limits *l)
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return false;
 	project = PROJECT_BASE ^ (uint32_t)st.st_ino;
-	return set_quota(fd, project, l) == 0 && set_project(fd, project) == 0;
+	return disk_set_quota(fd, project, l) == 0 && disk_set_project(fd, project) == 0;
 }
 
-static int make_own_dir(struct native_owner *o, struct fh_error *err)
+static int disk_make_own_dir(struct native_owner *o, struct fh_error *err)
 {
 	auto_free char *episodes = NULL;
 	auto_free char *prefix = NULL;
 	auto_free char *dir = NULL;
-	int r = episodes_dir(&episodes, err);
+	int r = disk_episodes_dir(&episodes, err);
 
 	if (r < 0)
 		return r;
@@ -104,13 +104,14 @@ static int make_own_dir(struct native_owner *o, struct fh_error *err)
 }
 
 /* The path of a new one; its number says whether it is the owner's first. */
-static int new_name(struct native_owner *o, char **out, unsigned *out_number, struct fh_error *err)
+static int disk_new_name(
+		struct native_owner *o, char **out, unsigned *out_number, struct fh_error *err)
 {
 	int r = 0;
 
 	pthread_mutex_lock(&o->lock);
 	if (!o->disk_dir)
-		r = make_own_dir(o, err);
+		r = disk_make_own_dir(o, err);
 	if (r == 0) {
 		*out_number = o->disk_folders++;
 		*out = xasprintf("%s/%u", o->disk_dir, *out_number);
@@ -124,7 +125,7 @@ int disk_folder_new(struct native_owner *o, const struct sandbox_limits *l, char
 {
 	auto_free char *folder = NULL;
 	unsigned number;
-	int r = new_name(o, &folder, &number, err);
+	int r = disk_new_name(o, &folder, &number, err);
 
 	if (r < 0)
 		return r;
@@ -132,7 +133,7 @@ int disk_folder_new(struct native_owner *o, const struct sandbox_limits *l, char
 		disk_collect(o);
 	if (mkdir(folder, 0755) < 0)
 		return error_set(err, errno, "make '%s'", folder);
-	*out_counted = limit_folder(folder, l);
+	*out_counted = disk_limit_folder(folder, l);
 	if (!*out_counted && (l->disk_bytes || l->disk_files))
 		atomic_store(&o->disk_unlimited, true);
 	*out = take_ptr(folder);
@@ -146,7 +147,7 @@ int disk_collect(struct native_owner *o)
 	int count = 0;
 	DIR *d;
 
-	if (episodes_dir(&dir, NULL) < 0)
+	if (disk_episodes_dir(&dir, NULL) < 0)
 		return 0;
 	d = opendir(dir);
 	while (d && (e = readdir(d))) {

@@ -27,7 +27,7 @@ struct errand {
 	int tries;
 };
 
-static void free_errand(struct errand *e)
+static void errand_free(struct errand *e)
 {
 	start_close_ends(&e->ends);
 	buf_release(&e->message);
@@ -36,7 +36,7 @@ static void free_errand(struct errand *e)
 
 /* --- running --------------------------------------------------------------------------------- */
 
-static int deliver(struct native_owner *o, struct errand *e, struct fh_error *err)
+static int errand_deliver(struct native_owner *o, struct errand *e, struct fh_error *err)
 {
 	struct wire w = wire_open(e->message.data, e->message.len);
 	struct plan plan;
@@ -53,7 +53,7 @@ static int deliver(struct native_owner *o, struct errand *e, struct fh_error *er
 	return r;
 }
 
-static void tell_failure(const struct errand *e, const struct fh_error *err)
+static void errand_tell_failure(const struct errand *e, const struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 
@@ -63,7 +63,7 @@ static void tell_failure(const struct errand *e, const struct fh_error *err)
 	fd_send_message(e->ends.sockets[PLAN_CONTROL], b.data, b.len, NULL, 0, MSG_DONTWAIT);
 }
 
-static struct errand *take_first(struct native_owner *o)
+static struct errand *errand_take_first(struct native_owner *o)
 {
 	struct errand *e;
 
@@ -76,7 +76,8 @@ static struct errand *take_first(struct native_owner *o)
 	return e;
 }
 
-static void settle(struct native_owner *o, struct errand *e, int r, const struct fh_error *err)
+static void errand_settle(
+		struct native_owner *o, struct errand *e, int r, const struct fh_error *err)
 {
 	bool again = nursery_is_lost(r) && ++e->tries < SANDBOX_STARTS_MAX;
 
@@ -91,11 +92,11 @@ static void settle(struct native_owner *o, struct errand *e, int r, const struct
 	if (again)
 		return;
 	if (r < 0 && e->sb)
-		tell_failure(e, err);
-	free_errand(e);
+		errand_tell_failure(e, err);
+	errand_free(e);
 }
 
-static void run_first(struct native_owner *o)
+static void errand_run_first(struct native_owner *o)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct errand *e;
@@ -107,26 +108,26 @@ static void run_first(struct native_owner *o)
 		atomic_store(&o->in_doubt, true);
 		r = error_say(&err, ETIMEDOUT, "the nursery does not read");
 	}
-	e = take_first(o);
+	e = errand_take_first(o);
 	if (e && r == 0)
-		r = deliver(o, e, &err);
+		r = errand_deliver(o, e, &err);
 	if (nursery_is_lost(r))
 		atomic_store(&o->in_doubt, true);
 	pthread_mutex_unlock(&o->changing);
 	if (e)
-		settle(o, e, r, &err);
+		errand_settle(o, e, r, &err);
 	if (r == 0)
 		spares_refill(o);
 }
 
-static void *run_errands(void *owner)
+static void *errand_thread_main(void *owner)
 {
 	struct native_owner *o = owner;
 
 	pthread_mutex_lock(&o->lock);
 	while (o->errands) {
 		pthread_mutex_unlock(&o->lock);
-		run_first(o);
+		errand_run_first(o);
 		pthread_mutex_lock(&o->lock);
 	}
 	o->runs_errands = false;
@@ -137,7 +138,7 @@ static void *run_errands(void *owner)
 /* --- adding and dropping --------------------------------------------------------------------- */
 
 /* Under the lock. One that has let go of it as its last act is joined at once. */
-static int need_thread(struct native_owner *o)
+static int errand_need_thread(struct native_owner *o)
 {
 	sigset_t all, before;
 	int r;
@@ -149,31 +150,31 @@ static int need_thread(struct native_owner *o)
 	o->ran_errands = false;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&o->errand_thread, NULL, run_errands, o);
+	r = pthread_create(&o->errand_thread, NULL, errand_thread_main, o);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	o->runs_errands = o->ran_errands = r == 0;
 	return -r;
 }
 
 /* Takes it over. */
-static int add(struct native_owner *o, struct errand *e)
+static int errand_add(struct native_owner *o, struct errand *e)
 {
 	struct errand **end;
 	int r;
 
 	pthread_mutex_lock(&o->lock);
-	r = need_thread(o);
+	r = errand_need_thread(o);
 	for (end = &o->errands; *end; end = &(*end)->next)
 		;
 	if (r == 0)
 		*end = e;
 	pthread_mutex_unlock(&o->lock);
 	if (r < 0)
-		free_errand(e);
+		errand_free(e);
 	return r;
 }
 
-static struct errand *new_errand(void)
+static struct errand *errand_new(void)
 {
 	struct errand *e = xcalloc(1, sizeof(*e));
 
@@ -184,30 +185,30 @@ static struct errand *new_errand(void)
 
 void errand_message(struct native_owner *o, const struct buf *message)
 {
-	struct errand *e = new_errand();
+	struct errand *e = errand_new();
 
 	buf_add(&e->message, message->data, message->len);
-	add(o, e);
+	errand_add(o, e);
 }
 
 int errand_sandbox(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, struct sandbox_ends *ends,
 		struct fh_error *err)
 {
-	struct errand *e = new_errand();
+	struct errand *e = errand_new();
 	int r;
 
 	e->sb = sb;
 	e->limits = *limits;
 	plan_put(&e->message, plan);
 	if (e->message.truncated) {
-		free_errand(e);
+		errand_free(e);
 		return error_say(err, EMSGSIZE, "the plan of a sandbox is too long");
 	}
 	e->ends = *ends;
 	*ends = (struct sandbox_ends)SANDBOX_ENDS_INIT;
 	sb->is_errand = true;
-	r = add(sb->owner, e);
+	r = errand_add(sb->owner, e);
 	return r < 0 ? error_set(err, -r, "start a thread that starts the nursery") : 0;
 }
 
@@ -235,7 +236,7 @@ void errand_drop(struct native_sandbox *sb)
 		pthread_cond_wait(&o->errand_settled, &o->lock);
 	pthread_mutex_unlock(&o->lock);
 	if (dropped)
-		free_errand(dropped);
+		errand_free(dropped);
 }
 
 void errands_finish(struct native_owner *o)

@@ -10,17 +10,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct native_owner *owners;
 
-static void before_fork(void)
+static void fork_before(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-static void after_fork_in_parent(void)
+static void fork_in_parent(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
-static void after_fork_in_child(void)
+static void fork_in_child(void)
 {
 	for (struct native_owner *o = owners; o; o = o->next) {
 		close_fd(&o->nursery);
@@ -49,14 +49,14 @@ static void after_fork_in_child(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void watch_forks(void)
+static void fork_watch(void)
 {
-	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+	pthread_atfork(fork_before, fork_in_parent, fork_in_child);
 }
 
 void fork_watch_owner(struct native_owner *owner)
 {
-	pthread_once(&once, watch_forks);
+	pthread_once(&once, fork_watch);
 	pthread_mutex_lock(&lock);
 	owner->next = owners;
 	owners = owner;

@@ -45,7 +45,7 @@ static const char *const common[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-too
 
 /* The process that has the lock of a file, 0 if that can't be seen from here. A line of the kernel's is
  * "1: FLOCK  ADVISORY  WRITE 4711 00:05:235 0 EOF": process, device and inode. */
-static int64_t holder_of(const struct stat *st)
+static int64_t gpus_holder_of(const struct stat *st)
 {
 	auto_buf struct buf text = BUF_INIT(LOCKS_BYTES_MAX);
 	auto_free char *file = xasprintf(" %02x:%02x:%llu ", major(st->st_dev), minor(st->st_dev),
@@ -63,9 +63,9 @@ static int64_t holder_of(const struct stat *st)
 	return at && str_to_i64(at + 1, &pid) ? pid : 0;
 }
 
-static int say_taken(int number, const struct stat *st, struct fh_error *err)
+static int gpus_say_taken(int number, const struct stat *st, struct fh_error *err)
 {
-	int64_t pid = holder_of(st);
+	int64_t pid = gpus_holder_of(st);
 
 	if (pid <= 0)
 		return error_say(err, EBUSY, "GPU %d is in use by another run", number);
@@ -73,7 +73,7 @@ static int say_taken(int number, const struct stat *st, struct fh_error *err)
 }
 
 /* Whoever starts the run: the agent is nobody on this machine. */
-static int check_mode(int number, const char *path, mode_t mode, struct fh_error *err)
+static int gpus_check_mode(int number, const char *path, mode_t mode, struct fh_error *err)
 {
 	if (~mode & (S_IROTH | S_IWOTH))
 		return error_say(err, EACCES,
@@ -96,13 +96,13 @@ size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err)
 			continue;
 		out_numbers[n++] = i;
 		if (err->code == 0)
-			(void)check_mode(i, path, st.st_mode, err);
+			(void)gpus_check_mode(i, path, st.st_mode, err);
 	}
 	return n;
 }
 
 /* Being opened is what a device's group of control groups may refuse, and what wakes the GPU up. */
-static int lease(int number, struct gpu *out, struct fh_error *err)
+static int gpus_lease(int number, struct gpu *out, struct fh_error *err)
 {
 	auto_close int fd = -1;
 	char path[32];
@@ -118,17 +118,17 @@ static int lease(int number, struct gpu *out, struct fh_error *err)
 	if (!S_ISCHR(st.st_mode))
 		return error_say(
 				err, ENOENT, "there is no GPU %d: '%s' is no device", number, path);
-	r = check_mode(number, path, st.st_mode, err);
+	r = gpus_check_mode(number, path, st.st_mode, err);
 	if (r < 0)
 		return r;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-		return errno == EWOULDBLOCK ? say_taken(number, &st, err)
+		return errno == EWOULDBLOCK ? gpus_say_taken(number, &st, err)
 					    : error_set(err, errno, "lock '%s'", path);
 	*out = (struct gpu){ .number = number, .lease = take_fd(&fd) };
 	return 0;
 }
 
-static bool has(const struct gpus *g, int number)
+static bool gpus_has(const struct gpus *g, int number)
 {
 	for (size_t i = 0; i < g->n; i++)
 		if (g->all[i].number == number)
@@ -137,8 +137,8 @@ static bool has(const struct gpus *g, int number)
 }
 
 /* `why` tells of the last that was not free. */
-static int too_few(const struct gpus *g, size_t wanted, size_t there, const struct fh_error *why,
-		struct fh_error *err)
+static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
+		const struct fh_error *why, struct fh_error *err)
 {
 	if (!there)
 		return error_say(err, ENOENT, "there is no GPU on this machine: no /dev/nvidia0");
@@ -152,7 +152,7 @@ static int too_few(const struct gpus *g, size_t wanted, size_t there, const stru
 }
 
 /* Of those named, or of all, where one that is not there is no error. */
-static int lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_error *err)
+static int gpus_lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_error *err)
 {
 	size_t n = o->numbers ? o->n_numbers : GPU_NUMBER_MAX + 1, there = g->n;
 	struct fh_error why = FH_ERROR_INIT;
@@ -160,9 +160,9 @@ static int lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_erro
 	for (size_t i = 0; i < n && g->n < o->wanted; i++) {
 		int number = o->numbers ? o->numbers[i] : (int)i, r;
 
-		if (has(g, number))
+		if (gpus_has(g, number))
 			continue;
-		r = lease(number, &g->all[g->n], err);
+		r = gpus_lease(number, &g->all[g->n], err);
 		if (r == 0)
 			g->n++;
 		else if (r == -EBUSY)
@@ -173,7 +173,7 @@ static int lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_erro
 	}
 	if (g->n == o->wanted)
 		return 0;
-	return too_few(g, o->wanted, there, &why, err);
+	return gpus_too_few(g, o->wanted, there, &why, err);
 }
 
 int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_error *err)
@@ -186,10 +186,10 @@ int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_err
 				options->wanted);
 	g = xcalloc(1, sizeof(*g) + options->wanted * sizeof(*g->all));
 	pthread_mutex_init(&g->lock, NULL);
-	r = lease_some(g, options, err);
+	r = gpus_lease_some(g, options, err);
 	for (int i = 0; i < AGAIN && r == -EBUSY; i++) {
 		nanosleep(&(struct timespec){ .tv_nsec = AGAIN_NS }, NULL);
-		r = lease_some(g, options, err);
+		r = gpus_lease_some(g, options, err);
 	}
 	if (r < 0) {
 		gpus_close(g);
@@ -199,7 +199,7 @@ int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_err
 	return 0;
 }
 
-static void give_up_leases(struct gpus *g)
+static void gpus_give_up_leases(struct gpus *g)
 {
 	for (size_t i = 0; i < g->n; i++)
 		close_fd(&g->all[i].lease);
@@ -210,14 +210,14 @@ void gpus_forked(struct gpus *g)
 	if (!g)
 		return;
 	pthread_mutex_init(&g->lock, NULL); /* another thread may have held it */
-	give_up_leases(g);
+	gpus_give_up_leases(g);
 }
 
 void gpus_close(struct gpus *g)
 {
 	if (!g)
 		return;
-	give_up_leases(g);
+	gpus_give_up_leases(g);
 	pthread_mutex_destroy(&g->lock);
 	free(g);
 }
@@ -263,7 +263,8 @@ void gpus_give(struct gpus *g, const int *numbers, size_t n)
 
 /* --- in a sandbox ----------------------------------------------------------------------------- */
 
-static int bind_device(struct plan_bind *binds, uint32_t *n, const char *path, struct fh_error *err)
+static int gpus_bind_device(
+		struct plan_bind *binds, uint32_t *n, const char *path, struct fh_error *err)
 {
 	if (*n == GUEST_BINDS_MAX)
 		return error_say(err, E2BIG, "more than %d binds and devices", GUEST_BINDS_MAX);
@@ -277,12 +278,13 @@ int gpus_bind(struct arena *a, const int *numbers, size_t n, struct plan_bind *b
 	int r = 0;
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = bind_device(binds, n_binds, arena_printf(a, "/dev/nvidia%d", numbers[i]), err);
+		r = gpus_bind_device(
+				binds, n_binds, arena_printf(a, "/dev/nvidia%d", numbers[i]), err);
 	for (size_t i = 0; n && i < ARRAY_SIZE(common) && r == 0; i++) {
 		const char *path = arena_printf(a, "/dev/%s", common[i]);
 
 		if (access(path, F_OK) == 0)
-			r = bind_device(binds, n_binds, path, err);
+			r = gpus_bind_device(binds, n_binds, path, err);
 	}
 	return r;
 }

@@ -28,7 +28,7 @@ struct subid_line {
 	int64_t first, count;
 };
 
-static bool parse_line(char *line, struct subid_line *out)
+static bool idmap_parse_line(char *line, struct subid_line *out)
 {
 	char *first = strchr(line, ':');
 	char *count = first ? strchr(first + 1, ':') : NULL;
@@ -42,12 +42,12 @@ static bool parse_line(char *line, struct subid_line *out)
 }
 
 /* The lines of path, one after the other; the text is the caller's and is cut up. */
-static bool next_line(char **rest, struct subid_line *out)
+static bool idmap_next_line(char **rest, struct subid_line *out)
 {
 	char *line;
 
 	while ((line = strsep(rest, "\n")))
-		if (parse_line(line, out))
+		if (idmap_parse_line(line, out))
 			return true;
 	return false;
 }
@@ -63,7 +63,7 @@ bool idmap_user_name(char *out, size_t size)
 }
 
 /* The first range of path that is large enough for this user. */
-static bool find_range(const char *path, int64_t *out_first)
+static bool idmap_find_range(const char *path, int64_t *out_first)
 {
 	auto_buf struct buf text = BUF_INIT(SUBID_FILE_MAX);
 	struct subid_line line;
@@ -75,7 +75,7 @@ static bool find_range(const char *path, int64_t *out_first)
 	if (fd_read_file(path, &text, NULL) < 0)
 		return false;
 	rest = text.data;
-	while (next_line(&rest, &line)) {
+	while (idmap_next_line(&rest, &line)) {
 		if (line.count < GUEST_IDS || !(str_eq(line.owner, id) || str_eq(line.owner, name)))
 			continue;
 		*out_first = line.first;
@@ -84,9 +84,9 @@ static bool find_range(const char *path, int64_t *out_first)
 	return false;
 }
 
-static int range_of(const char *path, int64_t *out_first, struct fh_error *err)
+static int idmap_range_of(const char *path, int64_t *out_first, struct fh_error *err)
 {
-	if (find_range(path, out_first))
+	if (idmap_find_range(path, out_first))
 		return 0;
 	if (geteuid() != 0)
 		return error_say(err, ENOENT, "this user has no %d subordinate ids in %s",
@@ -95,7 +95,7 @@ static int range_of(const char *path, int64_t *out_first, struct fh_error *err)
 	return 0;
 }
 
-static int write_map(pid_t pid, const char *file, int64_t first, struct fh_error *err)
+static int idmap_write(pid_t pid, const char *file, int64_t first, struct fh_error *err)
 {
 	char path[64], map[128];
 	auto_close int fd = -1;
@@ -109,7 +109,7 @@ static int write_map(pid_t pid, const char *file, int64_t first, struct fh_error
 	return 0;
 }
 
-static int run_helper(
+static int idmap_run_helper(
 		const char *program, pid_t pid, id_t self, int64_t first, struct fh_error *err)
 {
 	char pid_text[32], self_text[32], first_text[32], count_text[32];
@@ -140,27 +140,27 @@ static int run_helper(
 int idmap_apply(pid_t pid, struct fh_error *err)
 {
 	int64_t uids, gids;
-	int r = range_of("/etc/subuid", &uids, err);
+	int r = idmap_range_of("/etc/subuid", &uids, err);
 
 	if (r == 0)
-		r = range_of("/etc/subgid", &gids, err);
+		r = idmap_range_of("/etc/subgid", &gids, err);
 	if (r < 0)
 		return r;
 	if (geteuid() == 0) {
-		r = write_map(pid, "uid_map", uids, err);
-		return r < 0 ? r : write_map(pid, "gid_map", gids, err);
+		r = idmap_write(pid, "uid_map", uids, err);
+		return r < 0 ? r : idmap_write(pid, "gid_map", gids, err);
 	}
-	r = run_helper("newuidmap", pid, geteuid(), uids, err);
-	return r < 0 ? r : run_helper("newgidmap", pid, getegid(), gids, err);
+	r = idmap_run_helper("newuidmap", pid, geteuid(), uids, err);
+	return r < 0 ? r : idmap_run_helper("newgidmap", pid, getegid(), gids, err);
 }
 
 int idmap_check(struct fh_error *err)
 {
 	int64_t first;
-	int r = range_of("/etc/subuid", &first, err);
+	int r = idmap_range_of("/etc/subuid", &first, err);
 
 	if (r == 0)
-		r = range_of("/etc/subgid", &first, err);
+		r = idmap_range_of("/etc/subgid", &first, err);
 	if (r == 0 && geteuid() != 0 && access("/usr/bin/newuidmap", X_OK) < 0)
 		r = error_say(err, ENOENT, "newuidmap is not there: install the package uidmap");
 	return r;
@@ -174,12 +174,12 @@ int idmap_check(struct fh_error *err)
 #define RANGES 9155
 #define NEXT_RANGE 997 /* and not 1, where the next user begins */
 
-static bool in_range(int64_t id, int64_t first)
+static bool idmap_in_range(int64_t id, int64_t first)
 {
 	return id >= first && id < first + RANGE_IDS;
 }
 
-static bool file_overlaps(const char *path, int64_t first)
+static bool idmap_file_overlaps(const char *path, int64_t first)
 {
 	auto_buf struct buf text = BUF_INIT(SUBID_FILE_MAX);
 	struct subid_line line;
@@ -188,13 +188,13 @@ static bool file_overlaps(const char *path, int64_t first)
 	if (fd_read_file(path, &text, NULL) < 0)
 		return false;
 	rest = text.data;
-	while (next_line(&rest, &line))
+	while (idmap_next_line(&rest, &line))
 		if (line.first < first + RANGE_IDS && first < line.first + line.count)
 			return true;
 	return false;
 }
 
-static bool has_account(int64_t first)
+static bool idmap_has_account(int64_t first)
 {
 	struct passwd user = { 0 }, *one_user;
 	struct group group = { 0 }, *one_group;
@@ -203,11 +203,11 @@ static bool has_account(int64_t first)
 
 	setpwent();
 	while (!found && getpwent_r(&user, space, sizeof(space), &one_user) == 0)
-		found = in_range(user.pw_uid, first);
+		found = idmap_in_range(user.pw_uid, first);
 	endpwent();
 	setgrent();
 	while (!found && getgrent_r(&group, space, sizeof(space), &one_group) == 0)
-		found = in_range(group.gr_gid, first);
+		found = idmap_in_range(group.gr_gid, first);
 	endgrent();
 	return found;
 }
@@ -219,8 +219,9 @@ bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last)
 		int64_t first = FREE_FIRST +
 				(uid + RANGES - 1000 + i * NEXT_RANGE) % RANGES * RANGE_IDS;
 
-		if (file_overlaps("/etc/subuid", first) || file_overlaps("/etc/subgid", first) ||
-				has_account(first))
+		if (idmap_file_overlaps("/etc/subuid", first) ||
+				idmap_file_overlaps("/etc/subgid", first) ||
+				idmap_has_account(first))
 			continue;
 		*out_first = first;
 		*out_last = first + RANGE_IDS - 1;

@@ -28,7 +28,7 @@
 #define DEPTH_MAX 32 /* of pid namespaces, as the kernel has it */
 
 /* The value of a line "name:\t..." in such a text. */
-static const char *line_of(const char *text, const char *name)
+static const char *leftovers_line(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
 
@@ -37,7 +37,7 @@ static const char *line_of(const char *text, const char *name)
 	return at ? at + strlen(name) : NULL;
 }
 
-static bool read_text(int at, const char *path, struct buf *out)
+static bool leftovers_read_text(int at, const char *path, struct buf *out)
 {
 	auto_close int fd = openat(at, path, O_RDONLY | O_CLOEXEC);
 
@@ -45,7 +45,7 @@ static bool read_text(int at, const char *path, struct buf *out)
 }
 
 /* Numbers up to the end of the line: at most `most`, how many. */
-static size_t read_numbers(const char *at, long *out, size_t most)
+static size_t leftovers_read_numbers(const char *at, long *out, size_t most)
 {
 	size_t n = 0;
 	char *end;
@@ -61,17 +61,18 @@ static size_t read_numbers(const char *at, long *out, size_t most)
 }
 
 /* No one else maps so many ids: engines take 65536 or all. */
-static bool has_our_ids(int proc)
+static bool leftovers_has_our_ids(int proc)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
 	long map[3]; /* first inside, first outside, how many */
 
-	return read_text(proc, "uid_map", &text) && read_numbers(buf_str(&text), map, 3) == 3 &&
-			map[0] == 0 && map[2] == GUEST_IDS;
+	return leftovers_read_text(proc, "uid_map", &text) &&
+			leftovers_read_numbers(buf_str(&text), map, 3) == 3 && map[0] == 0 &&
+			map[2] == GUEST_IDS;
 }
 
 /* How deep a PID 1 of a sandbox is; 0 if it is none. */
-static size_t sandbox_depth(int proc, const char *stat)
+static size_t leftovers_depth(int proc, const char *stat)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
 	char name[32];
@@ -79,31 +80,34 @@ static size_t sandbox_depth(int proc, const char *stat)
 	size_t depth;
 
 	process_name(stat, name, sizeof(name));
-	if (!str_eq(name, INIT_NAME) || process_has_ended(stat) || !has_our_ids(proc) ||
-			!read_text(proc, "status", &text))
+	if (!str_eq(name, INIT_NAME) || process_has_ended(stat) || !leftovers_has_our_ids(proc) ||
+			!leftovers_read_text(proc, "status", &text))
 		return 0;
-	depth = read_numbers(line_of(buf_str(&text), "NSpid:"), pids, DEPTH_MAX);
+	depth = leftovers_read_numbers(leftovers_line(buf_str(&text), "NSpid:"), pids, DEPTH_MAX);
 	return depth > 1 && pids[depth - 1] == 1 ? depth : 0;
 }
 
 /* Whether this descriptor of a PID 1 is a pidfd of a process outside that runs: of its owner. */
-static bool names_an_owner(int fdinfo, const char *name, size_t depth)
+static bool leftovers_names_owner(int fdinfo, const char *name, size_t depth)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
 	char stat[PROCESS_STAT_MAX];
 	long pid, pids[DEPTH_MAX];
 
-	if (!read_text(fdinfo, name, &text) ||
-			read_numbers(line_of(buf_str(&text), "Pid:"), &pid, 1) < 1 || pid < 0)
+	if (!leftovers_read_text(fdinfo, name, &text) ||
+			leftovers_read_numbers(leftovers_line(buf_str(&text), "Pid:"), &pid, 1) <
+					1 ||
+			pid < 0)
 		return false;
 	if (pid == 0) /* it is in a pid namespace that this process does not see */
 		return true;
-	if (read_numbers(line_of(buf_str(&text), "NSpid:"), pids, DEPTH_MAX) >= depth)
+	if (leftovers_read_numbers(leftovers_line(buf_str(&text), "NSpid:"), pids, DEPTH_MAX) >=
+			depth)
 		return false;
 	return process_read_stat((pid_t)pid, stat) && !process_has_ended(stat);
 }
 
-static bool has_owner(int proc, size_t depth)
+static bool leftovers_has_owner(int proc, size_t depth)
 {
 	int fd = openat(proc, "fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -111,14 +115,14 @@ static bool has_owner(int proc, size_t depth)
 	bool found = !dir; /* not ours to look at, nor to end */
 
 	while (dir && !found && (e = readdir(dir)))
-		found = e->d_name[0] != '.' && names_an_owner(fd, e->d_name, depth);
+		found = e->d_name[0] != '.' && leftovers_names_owner(fd, e->d_name, depth);
 	if (dir)
 		closedir(dir);
 	return found;
 }
 
 /* An open /proc/PID if that is a PID 1 which lives on; else -1. */
-static int open_leftover(pid_t pid)
+static int leftovers_open(pid_t pid)
 {
 	char path[32], stat[PROCESS_STAT_MAX];
 	auto_close int proc = -1;
@@ -128,23 +132,23 @@ static int open_leftover(pid_t pid)
 	proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0 || !process_read_stat(pid, stat))
 		return -1;
-	depth = sandbox_depth(proc, stat);
+	depth = leftovers_depth(proc, stat);
 	if (!depth || faccessat(proc, "ns/pid", F_OK, 0) < 0)
 		return -1;
 	/* One that is ending may have closed its descriptors, and hang all the same. */
-	if (!(process_field(stat, PROCESS_FLAGS) & PF_EXITING) && has_owner(proc, depth))
+	if (!(process_field(stat, PROCESS_FLAGS) & PF_EXITING) && leftovers_has_owner(proc, depth))
 		return -1;
 	return take_fd(&proc);
 }
 
-static bool is_leftover(pid_t pid)
+static bool leftovers_is(pid_t pid)
 {
-	auto_close int proc = open_leftover(pid);
+	auto_close int proc = leftovers_open(pid);
 
 	return proc >= 0;
 }
 
-static size_t look(pid_t **out)
+static size_t leftovers_look(pid_t **out)
 {
 	DIR *proc = opendir("/proc");
 	pid_t *list = NULL;
@@ -152,7 +156,7 @@ static size_t look(pid_t **out)
 	pid_t pid;
 
 	while (proc && (pid = process_next(proc))) {
-		if (!is_leftover(pid))
+		if (!leftovers_is(pid))
 			continue;
 		list = xrealloc(list, n + 1, sizeof(*list));
 		list[n++] = pid;
@@ -163,28 +167,28 @@ static size_t look(pid_t **out)
 	return n;
 }
 
-static size_t keep_leftovers(pid_t *list, size_t n)
+static size_t leftovers_keep(pid_t *list, size_t n)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (is_leftover(list[i]))
+		if (leftovers_is(list[i]))
 			list[kept++] = list[i];
 	return kept;
 }
 
-static void pause_ms(int64_t ms)
+static void leftovers_pause_ms(int64_t ms)
 {
 	nanosleep(&(struct timespec){ .tv_nsec = ms * NS_PER_MS }, NULL);
 }
 
 size_t leftovers_find(pid_t **out)
 {
-	size_t n = look(out);
+	size_t n = leftovers_look(out);
 
 	if (n)
-		pause_ms(LOOK_AGAIN_MS);
-	return keep_leftovers(*out, n);
+		leftovers_pause_ms(LOOK_AGAIN_MS);
+	return leftovers_keep(*out, n);
 }
 
 size_t leftovers_end(size_t *out_left)
@@ -195,13 +199,13 @@ size_t leftovers_end(size_t *out_left)
 
 	while (left && clock_now_ns() < deadline) {
 		for (size_t i = 0; i < left; i++) {
-			auto_close int proc = open_leftover(list[i]);
+			auto_close int proc = leftovers_open(list[i]);
 
 			if (proc >= 0)
 				namespace_end(proc);
 		}
-		pause_ms(TRY_AGAIN_MS);
-		left = keep_leftovers(list, left);
+		leftovers_pause_ms(TRY_AGAIN_MS);
+		left = leftovers_keep(list, left);
 	}
 	*out_left = left;
 	return n - left;

@@ -231,7 +231,7 @@ void porter_pump(struct native_sandbox *sb);
 int porter_clear_requests(struct sandbox *base, struct fh_error *err);
 void porter_hold_output(struct sandbox *base, bool hold);
 int porter_shut_output(struct sandbox *base, uint32_t id, int slot, struct fh_error *err);
-int porter_feed(struct sandbox *base, const void *data, size_t n, struct fh_error *err);
+int porter_send_input(struct sandbox *base, const void *data, size_t n, struct fh_error *err);
 int porter_get_begin(struct sandbox *base, const char *folder, const char *path, int64_t max_bytes,
 		uint32_t *out_id, struct fh_error *err);
 int porter_put_begin(struct sandbox *base, const char *folder, const char *path, int from,

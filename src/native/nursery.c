@@ -56,7 +56,7 @@ struct standing {
 	uint8_t can;
 };
 
-static int set_actions(posix_spawn_file_actions_t *actions, const struct nursery_ends *ends)
+static int nursery_set_actions(posix_spawn_file_actions_t *actions, const struct nursery_ends *ends)
 {
 	int r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
 
@@ -75,7 +75,7 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct nursery
 	return r;
 }
 
-static int set_attributes(posix_spawnattr_t *attr)
+static int nursery_set_attributes(posix_spawnattr_t *attr)
 {
 	sigset_t all, none;
 	int r;
@@ -92,7 +92,7 @@ static int set_attributes(posix_spawnattr_t *attr)
 	return r;
 }
 
-static int spawn(pid_t *out_pid, const struct nursery_ends *ends, struct fh_error *err)
+static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct fh_error *err)
 {
 	const char *const argv[] = { "bash", "--norc", "--noprofile", "-c", COMMAND, NULL };
 	const char *const env[] = {
@@ -106,9 +106,9 @@ static int spawn(pid_t *out_pid, const struct nursery_ends *ends, struct fh_erro
 
 	posix_spawn_file_actions_init(&actions);
 	posix_spawnattr_init(&attr);
-	r = set_actions(&actions, ends);
+	r = nursery_set_actions(&actions, ends);
 	if (r == 0)
-		r = set_attributes(&attr);
+		r = nursery_set_attributes(&attr);
 	if (r == 0)
 		r = posix_spawn(out_pid, BASH, &actions, &attr, (char *const *)(uintptr_t)argv,
 				(char *const *)(uintptr_t)env);
@@ -118,7 +118,7 @@ static int spawn(pid_t *out_pid, const struct nursery_ends *ends, struct fh_erro
 }
 
 /* What bash said when it could not load the plugin. */
-static int explain(int complaints, struct fh_error *err)
+static int nursery_explain(int complaints, struct fh_error *err)
 {
 	char text[400];
 	ssize_t n = pread(complaints, text, sizeof(text) - 1, 0);
@@ -131,7 +131,7 @@ static int explain(int complaints, struct fh_error *err)
 			err, ENOEXEC, "bash can't load '%s': %s", places_get()->guest_plugin, text);
 }
 
-static int greet(const struct native_owner *o, struct standing *s, struct fh_error *err)
+static int nursery_greet(const struct native_owner *o, struct standing *s, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	const int *home = NULL;
@@ -171,7 +171,7 @@ static int greet(const struct native_owner *o, struct standing *s, struct fh_err
 	return nursery_await(s->socket, NURSERY_STANDS, NURSERY_ANSWER_MS, &s->can, err);
 }
 
-static int make_layers(const struct native_owner *o, int nursery, struct fh_error *err)
+static int nursery_make_layers(const struct native_owner *o, int nursery, struct fh_error *err)
 {
 	for (const struct owner_layer *l = o->layers; l; l = l->next) {
 		int r = nursery_make_layer(nursery, l, err);
@@ -183,7 +183,7 @@ static int make_layers(const struct native_owner *o, int nursery, struct fh_erro
 }
 
 /* Copied out of the way of their places, 0 to PLUGIN_FD. */
-static int high(int fd)
+static int nursery_move_fd(int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, PLUGIN_FD + 1);
 
@@ -191,11 +191,11 @@ static int high(int fd)
 	return copy;
 }
 
-static int load_plugin(int *out_fd, struct fh_error *err)
+static int nursery_load_plugin(int *out_fd, struct fh_error *err)
 {
 	const char *path = places_get()->guest_plugin;
 	auto_close int file = open(path, O_RDONLY | O_CLOEXEC);
-	auto_close int fd = high(memfd_create("bash", MFD_CLOEXEC));
+	auto_close int fd = nursery_move_fd(memfd_create("bash", MFD_CLOEXEC));
 	ssize_t n;
 
 	if (file < 0)
@@ -210,7 +210,7 @@ static int load_plugin(int *out_fd, struct fh_error *err)
 	return 0;
 }
 
-static bool await_end(pid_t pid, int timeout_ms)
+static bool nursery_await_end(pid_t pid, int timeout_ms)
 {
 	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -222,24 +222,24 @@ static bool await_end(pid_t pid, int timeout_ms)
 }
 
 /* It ends once its sandboxes have. One that does not is killed; one that can't be is not waited for. */
-static void reap_nursery(pid_t pid)
+static void nursery_reap_process(pid_t pid)
 {
-	if (await_end(pid, END_MS))
+	if (nursery_await_end(pid, END_MS))
 		return;
 	kill(pid, SIGKILL);
-	await_end(pid, END_MS);
+	nursery_await_end(pid, END_MS);
 }
 
 /* Its sandboxes live on. */
-static void end(struct standing *s)
+static void nursery_end(struct standing *s)
 {
 	close_fd(&s->socket);
 	if (s->pid > 0)
-		reap_nursery(s->pid);
+		nursery_reap_process(s->pid);
 }
 
 /* Nobody else finds it any more. */
-static struct standing take_standing(struct native_owner *o)
+static struct standing nursery_take_standing(struct native_owner *o)
 {
 	struct standing s;
 
@@ -253,13 +253,13 @@ static struct standing take_standing(struct native_owner *o)
 
 void nursery_stop(struct native_owner *o)
 {
-	struct standing s = take_standing(o);
+	struct standing s = nursery_take_standing(o);
 
-	end(&s);
+	nursery_end(&s);
 }
 
 /* Those of the last nursery, or new ones where a new process can't get at them. */
-static void open_groups(struct native_owner *o, pid_t pid)
+static void nursery_open_groups(struct native_owner *o, pid_t pid)
 {
 	auto_free char *why = NULL;
 	struct cgroups *last = o->cgroups;
@@ -279,40 +279,40 @@ static void open_groups(struct native_owner *o, pid_t pid)
 			why);
 }
 
-static int start(struct native_owner *o, struct nursery_ends *ends, struct standing *s,
+static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends, struct standing *s,
 		struct fh_error *err)
 {
-	int r = spawn(&s->pid, ends, err);
+	int r = nursery_spawn(&s->pid, ends, err);
 
 	close_fd(&ends->socket); /* else the end of a bash that could not load it is not seen */
 	if (r < 0)
 		return r;
-	open_groups(o, s->pid);
-	r = greet(o, s, err);
+	nursery_open_groups(o, s->pid);
+	r = nursery_greet(o, s, err);
 	if (r == -EPIPE)
-		r = explain(ends->complaints, err);
-	return r < 0 ? error_see_doctor(err) : make_layers(o, s->socket, err);
+		r = nursery_explain(ends->complaints, err);
+	return r < 0 ? error_see_doctor(err) : nursery_make_layers(o, s->socket, err);
 }
 
-static int start_with_ends(struct native_owner *o, struct standing *s, struct fh_error *err)
+static int nursery_start_with_ends(struct native_owner *o, struct standing *s, struct fh_error *err)
 {
 	struct nursery_ends ends = { -1, -1, -1 };
 	int pair[2];
-	int r = load_plugin(&ends.plugin, err);
+	int r = nursery_load_plugin(&ends.plugin, err);
 
 	if (r < 0)
 		return r;
-	ends.complaints = high(memfd_create("complaints", MFD_CLOEXEC));
+	ends.complaints = nursery_move_fd(memfd_create("complaints", MFD_CLOEXEC));
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
 		r = error_set(err, errno, "make the nursery's socket");
 	} else {
 		s->socket = pair[0];
-		ends.socket = high(pair[1]);
+		ends.socket = nursery_move_fd(pair[1]);
 	}
 	if (r == 0 && (ends.socket < 0 || ends.complaints < 0))
 		r = error_set(err, errno, "make the nursery's descriptors");
 	if (r == 0)
-		r = start(o, &ends, s, err);
+		r = nursery_bring_up(o, &ends, s, err);
 	close_fd(&ends.socket);
 	close_fd(&ends.plugin);
 	close_fd(&ends.complaints);
@@ -326,9 +326,9 @@ static int nursery_start(struct native_owner *o, struct fh_error *err)
 	int r;
 
 	nursery_stop(o);
-	r = start_with_ends(o, &s, err);
+	r = nursery_start_with_ends(o, &s, err);
 	if (r < 0) {
-		end(&s);
+		nursery_end(&s);
 		return error_wrap(err, "start the nursery of sandboxes");
 	}
 	pthread_mutex_lock(&o->lock);
@@ -343,7 +343,7 @@ static int nursery_start(struct native_owner *o, struct fh_error *err)
 void nursery_await_retired(struct native_owner *o)
 {
 	while (o->n_retired)
-		reap_nursery(o->retired[--o->n_retired]);
+		nursery_reap_process(o->retired[--o->n_retired]);
 }
 
 void nursery_retire(struct native_owner *o)
@@ -353,7 +353,7 @@ void nursery_retire(struct native_owner *o)
 	if (o->nursery < 0)
 		return;
 	nursery_do_all(o->nursery);
-	s = take_standing(o);
+	s = nursery_take_standing(o);
 	close_fd(&s.socket);
 	o->retired[o->n_retired++] = s.pid; /* one for each cover at most */
 }
@@ -361,7 +361,7 @@ void nursery_retire(struct native_owner *o)
 /* --- whether it runs ------------------------------------------------------------------------- */
 
 /* Whether the process has ended; not whether it is about to. */
-static bool has_ended(const struct native_owner *o)
+static bool nursery_has_ended(const struct native_owner *o)
 {
 	siginfo_t info = { .si_pid = 0 };
 
@@ -374,9 +374,9 @@ static bool has_ended(const struct native_owner *o)
  * then has a copy for a moment more, which would take a plan to nobody: so the process is looked at, too,
  * and asked if there is a reason.
  */
-static bool runs(struct native_owner *o)
+static bool nursery_runs(struct native_owner *o)
 {
-	if (o->nursery < 0 || has_ended(o))
+	if (o->nursery < 0 || nursery_has_ended(o))
 		return false;
 	return !atomic_exchange(&o->in_doubt, false) || nursery_answers(o->nursery);
 }
@@ -385,7 +385,7 @@ int nursery_need(struct native_owner *o, struct fh_error *err)
 {
 	if (o->forked)
 		return error_say(err, EPERM, "a fork can't use what its parent has opened");
-	return runs(o) ? 0 : nursery_start(o, err);
+	return nursery_runs(o) ? 0 : nursery_start(o, err);
 }
 
 int nursery_ensure(struct native_owner *o, struct fh_error *err)
@@ -400,6 +400,6 @@ int nursery_ensure(struct native_owner *o, struct fh_error *err)
 
 bool nursery_is_ready(const struct native_owner *o)
 {
-	return o->nursery >= 0 && !has_ended(o) && !atomic_load(&o->in_doubt) &&
+	return o->nursery >= 0 && !nursery_has_ended(o) && !atomic_load(&o->in_doubt) &&
 			nursery_has_room(o->nursery, 0);
 }

@@ -28,7 +28,7 @@ int nursery_send(int nursery, const struct buf *b, const int *fds, size_t n_fds)
 			    : fd_send_message(nursery, b->data, b->len, fds, n_fds, MSG_DONTWAIT);
 }
 
-static bool poll_for(int fd, short events, int timeout_ms)
+static bool nursery_poll(int fd, short events, int timeout_ms)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	int r;
@@ -40,12 +40,12 @@ static bool poll_for(int fd, short events, int timeout_ms)
 
 bool nursery_has_room(int nursery, int timeout_ms)
 {
-	return poll_for(nursery, POLLOUT, timeout_ms);
+	return nursery_poll(nursery, POLLOUT, timeout_ms);
 }
 
 /* --- asking ---------------------------------------------------------------------------------- */
 
-static int failed(struct wire *w, struct fh_error *err)
+static int nursery_failed(struct wire *w, struct fh_error *err)
 {
 	uint32_t code = wire_get_u32(w);
 	auto_free char *text = wire_get_str(w, GUEST_TEXT_MAX);
@@ -63,7 +63,7 @@ int nursery_await(int socket, uint8_t kind, int timeout_ms, uint8_t *out_bits, s
 	ssize_t n;
 	uint8_t got;
 
-	if (!poll_for(socket, POLLIN, timeout_ms))
+	if (!nursery_poll(socket, POLLIN, timeout_ms))
 		return error_say(err, ETIMEDOUT, "the nursery does not answer");
 	n = fd_recv_message(socket, message, sizeof(message), NULL, 0, &n_fds, 0);
 	if (n <= 0)
@@ -71,7 +71,7 @@ int nursery_await(int socket, uint8_t kind, int timeout_ms, uint8_t *out_bits, s
 	w = wire_open(message, (size_t)n);
 	got = wire_get_u8(&w);
 	if (got == NURSERY_FAILED)
-		return failed(&w, err);
+		return nursery_failed(&w, err);
 	if (out_bits)
 		*out_bits = wire_get_u8(&w);
 	if (got != kind || !wire_done(&w))
@@ -80,7 +80,8 @@ int nursery_await(int socket, uint8_t kind, int timeout_ms, uint8_t *out_bits, s
 }
 
 /* Under `changing`: an answer of this kind. */
-static int ask(int nursery, const struct buf *b, uint8_t kind, int timeout_ms, struct fh_error *err)
+static int nursery_ask(int nursery, const struct buf *b, uint8_t kind, int timeout_ms,
+		struct fh_error *err)
 {
 	auto_close int ours = -1;
 	int pair[2], r;
@@ -97,28 +98,28 @@ static int ask(int nursery, const struct buf *b, uint8_t kind, int timeout_ms, s
 	return nursery_await(ours, kind, timeout_ms, NULL, err);
 }
 
-static int ask_kind(int nursery, uint8_t question, uint8_t kind)
+static int nursery_ask_kind(int nursery, uint8_t question, uint8_t kind)
 {
 	auto_buf struct buf b = BUF_INIT(8);
 
 	wire_put_u8(&b, question);
-	return ask(nursery, &b, kind, NURSERY_ANSWER_MS, NULL);
+	return nursery_ask(nursery, &b, kind, NURSERY_ANSWER_MS, NULL);
 }
 
 bool nursery_answers(int nursery)
 {
-	return ask_kind(nursery, NURSERY_PING, NURSERY_RUNS) == 0;
+	return nursery_ask_kind(nursery, NURSERY_PING, NURSERY_RUNS) == 0;
 }
 
 void nursery_do_all(int nursery)
 {
-	ask_kind(nursery, NURSERY_FINISH, NURSERY_FINISHED);
+	nursery_ask_kind(nursery, NURSERY_FINISH, NURSERY_FINISHED);
 }
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
 /* What the nursery would take for a broken message, which ends it. */
-static int check_layer(const struct owner_layer *layer, struct fh_error *err)
+static int nursery_check_layer(const struct owner_layer *layer, struct fh_error *err)
 {
 	bool long_path = strlen(layer->name) > GUEST_PATH_MAX;
 
@@ -139,7 +140,7 @@ int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_e
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	auto_free struct layer_entry *entries = xcalloc(layer->n, sizeof(*entries));
-	int r = check_layer(layer, err);
+	int r = nursery_check_layer(layer, err);
 
 	if (r < 0)
 		return r;
@@ -152,7 +153,7 @@ int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_e
 			&(struct layer){ .name = layer->name,
 					.entries = entries,
 					.n_entries = (uint32_t)layer->n });
-	return ask(nursery, &b, NURSERY_LAYER_MADE, -1, err);
+	return nursery_ask(nursery, &b, NURSERY_LAYER_MADE, -1, err);
 }
 
 /* --- without an answer ----------------------------------------------------------------------- */

@@ -196,7 +196,7 @@ int porter_shut_output(struct sandbox *base, uint32_t id, int slot, struct fh_er
 
 _Static_assert(SANDBOX_FEED_MAX <= PORTER_CHUNK_MAX, "it fits into a message");
 
-int porter_feed(struct sandbox *base, const void *data, size_t n, struct fh_error *err)
+int porter_send_input(struct sandbox *base, const void *data, size_t n, struct fh_error *err)
 {
 	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);

@@ -21,22 +21,48 @@
 #include <unistd.h>
 
 /*
- * What is refused, not what is allowed: an agent's programs are arbitrary, and what they can reach is
- * bounded by namespaces and by having no capability. The filters take away the kernel's less travelled
- * parts, where holes are found, the ways to make new namespaces, and what is counted for a user and not for
- * a sandbox, so that one could use it up for all others, and for the owner.
+ * Lists of refused calls. A list of allowed ones would not do: an agent's programs are arbitrary.
+ * Namespaces and the lack of capabilities bound what they can reach. The filters take away the
+ * kernel's less tested parts, new namespaces, and resources that are counted per user: one sandbox
+ * could use those up for all others and for the owner.
  */
 
 #define FILTER_BYTES_MAX 32768
 
-/* mseal, of Linux 6.10. What is newer has not been thought about here; programs do without. From 424 on
- * numbers are the same on every machine; those of the x32 ABI are higher than any. */
+/* mseal, of Linux 6.10. Newer calls were not reviewed; programs do without. From 424 on numbers are
+ * the same on every machine; those of the x32 ABI are higher than any. */
 #define LAST_KNOWN_CALL 462
 
-/* Refused to everyone, the nursery too. ENOSYS where programs then try another way. */
-static const struct {
+/* Refuses a call with `error` if both conditions on its arguments hold; op 0: no condition. ENOSYS where
+ * programs then try another way. */
+struct seccomp_rule {
 	int call, error;
-} base_refused[] = {
+	unsigned argument, op;
+	uint64_t a, b;
+	unsigned argument2, op2;
+	uint64_t a2, b2;
+};
+
+/* Conditions on argument n: with these bits set; equal as 32 bits, since the kernel ignores the upper
+ * half of the register; equal under a mask; compared whole. */
+#define HAS(n, flags) n, SCMP_CMP_MASKED_EQ, flags, flags
+#define INT(n, value) n, SCMP_CMP_MASKED_EQ, 0xffffffff, value
+#define MASKED(n, mask, value) n, SCMP_CMP_MASKED_EQ, mask, value
+#define CMP(n, op, value) n, SCMP_CMP_##op, value, 0
+
+/*
+ * Sockets that stay: unix, TCP, UDP, ICMP, and netlink's routing (for lists of interfaces). Others are
+ * refused by family, or by type or protocol of the IP families.
+ */
+#define LAST_PLAIN_FAMILY AF_NETLINK /* after it: packets, virtual machines, crypto, ... */
+#define FAMILY(mask, value) SCMP_SYS(socket), EAFNOSUPPORT, MASKED(0, mask, value)
+#define IP(family, error) SCMP_SYS(socket), error, CMP(0, EQ, family)
+#define TYPE_MASK 0xf
+#define NAMESPACE(flag) SCMP_SYS(clone), EPERM, HAS(0, flag)
+#define SOCKET_OPTION(call, option) call, ENOPROTOOPT, INT(1, SOL_SOCKET), INT(2, option)
+
+/* For everyone, the nursery too. */
+static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(acct), EPERM },
 	{ SCMP_SYS(add_key), EPERM },
 	{ SCMP_SYS(adjtimex), EPERM },
@@ -47,7 +73,7 @@ static const struct {
 	{ SCMP_SYS(fanotify_init), EPERM },
 	{ SCMP_SYS(finit_module), EPERM },
 	{ SCMP_SYS(init_module), EPERM },
-	{ SCMP_SYS(inotify_init), ENOSYS }, /* limited for a user; it shows who opens what */
+	{ SCMP_SYS(inotify_init), ENOSYS }, /* limited per user; shows what others open */
 	{ SCMP_SYS(inotify_init1), ENOSYS },
 	{ SCMP_SYS(io_setup), ENOSYS }, /* limited for the whole machine */
 	{ SCMP_SYS(io_uring_enter), ENOSYS },
@@ -61,7 +87,7 @@ static const struct {
 	{ SCMP_SYS(keyctl), EPERM },
 	{ SCMP_SYS(lookup_dcookie), EPERM },
 	{ SCMP_SYS(modify_ldt), ENOSYS },
-	{ SCMP_SYS(mq_open), ENOSYS }, /* their bytes are limited for a user */
+	{ SCMP_SYS(mq_open), ENOSYS }, /* their bytes are limited per user */
 	{ SCMP_SYS(open_by_handle_at), EPERM },
 	{ SCMP_SYS(perf_event_open), EPERM },
 	{ SCMP_SYS(pidfd_getfd), EPERM },
@@ -72,7 +98,7 @@ static const struct {
 	{ SCMP_SYS(quotactl), EPERM },
 	{ SCMP_SYS(quotactl_fd), EPERM },
 	{ SCMP_SYS(reboot), EPERM },
-	{ SCMP_SYS(remap_file_pages), ENOSYS }, /* see refuse_second_maps() */
+	{ SCMP_SYS(remap_file_pages), ENOSYS }, /* as mremap in agent_rules */
 	{ SCMP_SYS(request_key), EPERM },
 	{ SCMP_SYS(settimeofday), EPERM },
 	{ SCMP_SYS(swapoff), EPERM },
@@ -80,267 +106,99 @@ static const struct {
 	{ SCMP_SYS(syslog), EPERM },
 	{ SCMP_SYS(userfaultfd), EPERM },
 	{ SCMP_SYS(vhangup), EPERM },
+
+	{ SCMP_SYS(socket), EAFNOSUPPORT, CMP(0, GT, LAST_PLAIN_FAMILY) },
+	{ FAMILY(~0U, 3) },
+	{ FAMILY(~3U, 4) }, /* 4 to 7 */
+	{ FAMILY(~1U, 8) },
+	{ FAMILY(~0U, 11) },
+	{ FAMILY(~3U, 12) },
+	{ SCMP_SYS(socket), EAFNOSUPPORT, CMP(0, EQ, AF_NETLINK), CMP(2, NE, NETLINK_ROUTE) },
+	{ SCMP_SYS(socketpair), EAFNOSUPPORT, CMP(0, NE, AF_UNIX) },
+	{ IP(AF_INET, EPERM), MASKED(1, TYPE_MASK, SOCK_RAW) },
+	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* 4 to 7 */
+	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, TYPE_MASK, SOCK_PACKET) },
+	{ IP(AF_INET, EPROTONOSUPPORT), CMP(2, EQ, IPPROTO_DCCP) },
+	{ IP(AF_INET, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) }, /* SCTP, MPTCP, SMC, ... */
+	{ IP(AF_INET6, EPERM), MASKED(1, TYPE_MASK, SOCK_RAW) },
+	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* 4 to 7 */
+	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, TYPE_MASK, SOCK_PACKET) },
+	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, EQ, IPPROTO_DCCP) },
+	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) }, /* SCTP, MPTCP, SMC, ... */
+
+	/* Terminal input forged for the next reader; consoles. */
+	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCSTI) },
+	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCLINUX) },
+	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCSETD) },
+
+	/* Huge pages are the machine's, and no group counts them. */
+	{ SCMP_SYS(memfd_create), ENOMEM, HAS(1, MFD_HUGETLB) },
+	{ SCMP_SYS(mmap), ENOMEM, HAS(3, MAP_HUGETLB) },
+	{ SCMP_SYS(shmget), ENOMEM, HAS(2, SHM_HUGETLB) },
+
+	/* Locked memory is limited for the owner's user too. */
+	{ SCMP_SYS(shmctl), EPERM, INT(1, SHM_LOCK) },
 };
 
-/* Refused to what runs an agent's commands: the nursery and PID 1 need them to build a sandbox. */
-static const int agent_refused[] = {
-	SCMP_SYS(chroot),
-	SCMP_SYS(fsconfig),
-	SCMP_SYS(fsmount),
-	SCMP_SYS(fsopen),
-	SCMP_SYS(fspick),
-	SCMP_SYS(mount),
-	SCMP_SYS(mount_setattr),
-	SCMP_SYS(move_mount),
-	SCMP_SYS(open_tree),
-	SCMP_SYS(pivot_root),
-	SCMP_SYS(setns),
-	SCMP_SYS(umount2),
-	SCMP_SYS(unshare),
-};
+/* For programs of an agent; the nursery and PID 1 need these calls to build a sandbox. */
+static const struct seccomp_rule agent_rules[] = {
+	/* clone3 has its flags behind a pointer: ENOSYS makes the C library use clone instead. */
+	{ SCMP_SYS(clone3), ENOSYS },
+	{ NAMESPACE(CLONE_NEWCGROUP) },
+	{ NAMESPACE(CLONE_NEWIPC) },
+	{ NAMESPACE(CLONE_NEWNET) },
+	{ NAMESPACE(CLONE_NEWNS) },
+	{ NAMESPACE(CLONE_NEWPID) },
+	{ NAMESPACE(CLONE_NEWUSER) },
+	{ NAMESPACE(CLONE_NEWUTS) },
+	{ SCMP_SYS(chroot), EPERM },
+	{ SCMP_SYS(fsconfig), EPERM },
+	{ SCMP_SYS(fsmount), EPERM },
+	{ SCMP_SYS(fsopen), EPERM },
+	{ SCMP_SYS(fspick), EPERM },
+	{ SCMP_SYS(mount), EPERM },
+	{ SCMP_SYS(mount_setattr), EPERM },
+	{ SCMP_SYS(move_mount), EPERM },
+	{ SCMP_SYS(open_tree), EPERM },
+	{ SCMP_SYS(pivot_root), EPERM },
+	{ SCMP_SYS(setns), EPERM },
+	{ SCMP_SYS(umount2), EPERM },
+	{ SCMP_SYS(unshare), EPERM },
 
-static const int namespace_flags[] = {
-	CLONE_NEWCGROUP,
-	CLONE_NEWIPC,
-	CLONE_NEWNET,
-	CLONE_NEWNS,
-	CLONE_NEWPID,
-	CLONE_NEWUSER,
-	CLONE_NEWUTS,
-};
+	/* A lease would keep a grader from reading the submission. A notice, like those of inotify, shows
+	 * which files others open in a shared folder. */
+	{ SCMP_SYS(fcntl), EPERM, INT(1, F_SETLEASE) },
+	{ SCMP_SYS(fcntl), EPERM, INT(1, F_NOTIFY) },
 
-/* Terminal input forged for whoever reads next; consoles. */
-static const unsigned refused_ioctls[] = { TIOCSTI, TIOCLINUX, TIOCSETD };
+	/*
+	 * A shell has memory mapped that it shares with its owner, and no descriptor to map it again. With
+	 * a thousand maps of a page, the kernel looks through all of them to free it. The owner, which
+	 * unmaps it, would wait for that.
+	 */
+	{ SCMP_SYS(mremap), EINVAL, CMP(1, EQ, 0) }, /* copies a shared map */
+	{ SCMP_SYS(mremap), EINVAL, HAS(3, MREMAP_DONTUNMAP) },
+
+	/* Compiled filters are limited for the machine, and no group counts them. Without any left, no
+	 * sandbox can be made. Programs do without, as on a kernel that has none. */
+	{ SCMP_SYS(seccomp), ENOSYS },
+	{ SCMP_SYS(prctl), EINVAL, INT(0, PR_SET_SECCOMP) },
+	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_FILTER) },
+	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_BPF) },
+	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_REUSEPORT_CBPF) },
+	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_REUSEPORT_EBPF) },
+
+	/* The limit on dumps stays 0, so that the machine starts no program to take one (core(5)). The
+	 * call reports success, since careful programs would not go on. */
+	{ SCMP_SYS(setrlimit), 0, INT(0, RLIMIT_CORE) },
+	{ SCMP_SYS(prlimit64), 0, INT(1, RLIMIT_CORE), CMP(2, NE, 0) },
+};
 
 /*
- * Refused sockets: by family, or by type or protocol of the IP families. What remains is unix, TCP, UDP,
- * ICMP, and netlink's routing (for lists of interfaces).
+ * For a player, besides agent_rules. It knows the judge's numbers, which players of the same game must
+ * not learn from it. So it may not write anything that another sandbox can read: locks of shared files,
+ * which of their pages are in memory, and counters of the whole machine.
  */
-static const struct {
-	unsigned mask, family;
-} refused_families[] = {
-	{ ~0U, 3 },
-	{ ~3U, 4 }, /* 4 to 7 */
-	{ ~1U, 8 },
-	{ ~0U, 11 },
-	{ ~3U, 12 },
-};
-
-#define LAST_PLAIN_FAMILY AF_NETLINK /* after it: packets, virtual machines, crypto, ... */
-
-#define TYPE_MASK 0xf
-
-static const struct {
-	unsigned mask, type;
-	int error;
-} refused_types[] = {
-	{ TYPE_MASK, SOCK_RAW, EPERM },
-	{ 0xc, 4, ESOCKTNOSUPPORT }, /* 4 to 7 */
-	{ TYPE_MASK, SOCK_PACKET, ESOCKTNOSUPPORT },
-};
-
-static const struct {
-	enum scmp_compare compare;
-	int protocol;
-} refused_protocols[] = {
-	{ SCMP_CMP_EQ, IPPROTO_DCCP }, { SCMP_CMP_GT, IPPROTO_ICMPV6 }, /* SCTP, MPTCP, SMC, ... */
-};
-
-/* Huge pages are the machine's, and no group counts them. */
-static const struct {
-	int call;
-	unsigned argument, flag;
-} huge_pages[] = {
-	{ SCMP_SYS(memfd_create), 1, MFD_HUGETLB },
-	{ SCMP_SYS(mmap), 3, MAP_HUGETLB },
-	{ SCMP_SYS(shmget), 2, SHM_HUGETLB },
-};
-
-static int refuse_ioctls(scmp_filter_ctx filter)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(refused_ioctls) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, refused_ioctls[i]));
-	return r;
-}
-
-/* A lease would keep a grader from reading what is submitted; a notice, as those of inotify, shows who opens
- * what in a folder that others see, too. */
-static const unsigned refused_fcntls[] = { F_SETLEASE, F_NOTIFY };
-
-static int refuse_fcntls(scmp_filter_ctx filter)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(refused_fcntls) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(fcntl), 1,
-				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, refused_fcntls[i]));
-	return r;
-}
-
-static int refuse_families(scmp_filter_ctx filter)
-{
-	uint32_t refuse = SCMP_ACT_ERRNO(EAFNOSUPPORT);
-	int r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1,
-			SCMP_A0(SCMP_CMP_GT, LAST_PLAIN_FAMILY));
-
-	for (size_t i = 0; i < ARRAY_SIZE(refused_families) && r == 0; i++)
-		r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 1,
-				SCMP_A0(SCMP_CMP_MASKED_EQ, refused_families[i].mask,
-						refused_families[i].family));
-	if (r == 0)
-		r = seccomp_rule_add(filter, refuse, SCMP_SYS(socket), 2,
-				SCMP_A0(SCMP_CMP_EQ, AF_NETLINK),
-				SCMP_A2(SCMP_CMP_NE, NETLINK_ROUTE));
-	if (r == 0) /* it makes sockets of every family, too */
-		r = seccomp_rule_add(filter, refuse, SCMP_SYS(socketpair), 1,
-				SCMP_A0(SCMP_CMP_NE, AF_UNIX));
-	return r;
-}
-
-static int refuse_ip(scmp_filter_ctx filter, unsigned family)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(refused_types) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(refused_types[i].error),
-				SCMP_SYS(socket), 2, SCMP_A0(SCMP_CMP_EQ, family),
-				SCMP_A1(SCMP_CMP_MASKED_EQ, refused_types[i].mask,
-						refused_types[i].type));
-	for (size_t i = 0; i < ARRAY_SIZE(refused_protocols) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPROTONOSUPPORT), SCMP_SYS(socket), 2,
-				SCMP_A0(SCMP_CMP_EQ, family),
-				SCMP_CMP(2, refused_protocols[i].compare,
-						(unsigned)refused_protocols[i].protocol));
-	return r;
-}
-
-static int refuse_locked_segments(scmp_filter_ctx filter)
-{
-	return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(shmctl), 1,
-			SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, SHM_LOCK));
-}
-
-static int refuse_huge_pages(scmp_filter_ctx filter)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(huge_pages) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOMEM), huge_pages[i].call, 1,
-				SCMP_CMP(huge_pages[i].argument, SCMP_CMP_MASKED_EQ,
-						huge_pages[i].flag, huge_pages[i].flag));
-	return r;
-}
-
-/*
- * A shell has the memory that it shares with its owner mapped, and no descriptor to map it again. With a thousand
- * maps of one page, the kernel would look through all of them to take that page away, and whoever unmaps it, the
- * owner too, would wait for the end of that.
- */
-static int refuse_second_maps(scmp_filter_ctx filter)
-{
-	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(mremap), 1,
-			SCMP_A1(SCMP_CMP_EQ, 0)); /* from no bytes: a copy of a shared map */
-
-	if (r == 0) /* it leaves a map of the same where it was */
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(mremap), 1,
-				SCMP_A3(SCMP_CMP_MASKED_EQ, MREMAP_DONTUNMAP, MREMAP_DONTUNMAP));
-	return r;
-}
-
-static int refuse_namespaces(scmp_filter_ctx filter)
-{
-	/* Its flags are behind a pointer: ENOSYS makes the C library use clone instead. */
-	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-
-	for (size_t i = 0; i < ARRAY_SIZE(namespace_flags) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-				SCMP_A0(SCMP_CMP_MASKED_EQ, (unsigned)namespace_flags[i],
-						(unsigned)namespace_flags[i]));
-	for (size_t i = 0; i < ARRAY_SIZE(agent_refused) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), agent_refused[i], 0);
-	return r;
-}
-
-static int add_base(scmp_filter_ctx filter)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(base_refused) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(base_refused[i].error),
-				base_refused[i].call, 0);
-	if (r == 0)
-		r = refuse_families(filter);
-	if (r == 0)
-		r = refuse_ip(filter, AF_INET);
-	if (r == 0)
-		r = refuse_ip(filter, AF_INET6);
-	if (r == 0)
-		r = refuse_ioctls(filter);
-	if (r == 0)
-		r = refuse_huge_pages(filter);
-	if (r == 0) /* locked memory is limited for the owner's user, too */
-		r = refuse_locked_segments(filter);
-	return r;
-}
-
-/* What filters are compiled into is limited for the machine, no group counts it, and no sandbox can be made when
- * it is used up. Answers as a kernel that has none: programs then do without. */
-static const unsigned filter_options[] = { SO_ATTACH_FILTER, SO_ATTACH_BPF,
-	SO_ATTACH_REUSEPORT_CBPF, SO_ATTACH_REUSEPORT_EBPF };
-
-static int refuse_filters(scmp_filter_ctx filter)
-{
-	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(seccomp), 0);
-
-	if (r == 0)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1,
-				SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, PR_SET_SECCOMP));
-	for (size_t i = 0; i < ARRAY_SIZE(filter_options) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(setsockopt), 2,
-				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, SOL_SOCKET),
-				SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffff, filter_options[i]));
-	return r;
-}
-
-/* The limit is such that no dump is made, and no program of the machine's started to take one (core(5)). Whoever
- * sets it hears that it is set: the careful would not go on. */
-static int keep_core_limit(scmp_filter_ctx filter)
-{
-	int r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(setrlimit), 1,
-			SCMP_A0(SCMP_CMP_MASKED_EQ, 0xffffffff, RLIMIT_CORE));
-
-	if (r == 0)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(0), SCMP_SYS(prlimit64), 2,
-				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, RLIMIT_CORE),
-				SCMP_A2(SCMP_CMP_NE, 0));
-	return r;
-}
-
-static int add_agent(scmp_filter_ctx filter)
-{
-	int r = refuse_namespaces(filter);
-
-	if (r == 0)
-		r = refuse_fcntls(filter);
-	if (r == 0)
-		r = refuse_second_maps(filter);
-	if (r == 0)
-		r = refuse_filters(filter);
-	return r == 0 ? keep_core_limit(filter) : r;
-}
-
-/*
- * Refused to what answers for an agent while it is judged: whatever is common to all sandboxes and can be
- * written by one and read by another. It knows the judge's numbers, and who plays the same game after it, or at
- * the same time, must not: locks on files that all see, which of their pages are in memory, and counters of the
- * whole machine.
- */
-static const struct {
-	int call, error;
-} judged_refused[] = {
+static const struct seccomp_rule judged_rules[] = {
 	{ SCMP_SYS(fadvise64), ENOSYS },
 	{ SCMP_SYS(flock), ENOLCK },
 	{ SCMP_SYS(mincore), ENOSYS },
@@ -349,40 +207,41 @@ static const struct {
 	{ SCMP_SYS(pwritev2), ENOSYS },
 	{ SCMP_SYS(readahead), ENOSYS },
 	{ SCMP_SYS(sysinfo), ENOSYS },
+	{ SCMP_SYS(fcntl), ENOLCK, INT(1, F_GETLK) },
+	{ SCMP_SYS(fcntl), ENOLCK, INT(1, F_SETLK) },
+	{ SCMP_SYS(fcntl), ENOLCK, INT(1, F_SETLKW) },
+	{ SCMP_SYS(fcntl), ENOLCK, INT(1, F_OFD_GETLK) },
+	{ SCMP_SYS(fcntl), ENOLCK, INT(1, F_OFD_SETLK) },
+	{ SCMP_SYS(fcntl), ENOLCK, INT(1, F_OFD_SETLKW) },
+	/* They move pages of files that all have mapped out of memory, or into it. */
+	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_WILLNEED) },
+	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_COLD) },
+	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_PAGEOUT) },
+	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_POPULATE_READ) },
+	{ SCMP_SYS(clone), EINVAL, HAS(0, CLONE_PIDFD) },
+	/* A number of the machine's sockets. */
+	{ SOCKET_OPTION(SCMP_SYS(getsockopt), SO_COOKIE) },
 };
 
-static const unsigned judged_fcntls[] = { F_GETLK, F_SETLK, F_SETLKW, F_OFD_GETLK, F_OFD_SETLK,
-	F_OFD_SETLKW };
-
-/* They take pages of files that all have mapped out of memory, or into it. */
-static const unsigned judged_advice[] = { MADV_WILLNEED, MADV_COLD, MADV_PAGEOUT,
-	MADV_POPULATE_READ };
-
-static int add_judged(scmp_filter_ctx filter)
+static int seccomp_add_rules(scmp_filter_ctx filter, const struct seccomp_rule *rules, size_t n)
 {
-	int r = add_agent(filter);
+	for (size_t i = 0; i < n; i++) {
+		const struct seccomp_rule *rule = &rules[i];
+		const struct scmp_arg_cmp conditions[] = {
+			{ rule->argument, rule->op, rule->a, rule->b },
+			{ rule->argument2, rule->op2, rule->a2, rule->b2 },
+		};
+		int r = seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(rule->error), rule->call,
+				(rule->op != 0) + (rule->op2 != 0), conditions);
 
-	for (size_t i = 0; i < ARRAY_SIZE(judged_refused) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(judged_refused[i].error),
-				judged_refused[i].call, 0);
-	for (size_t i = 0; i < ARRAY_SIZE(judged_fcntls) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOLCK), SCMP_SYS(fcntl), 1,
-				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, judged_fcntls[i]));
-	for (size_t i = 0; i < ARRAY_SIZE(judged_advice) && r == 0; i++)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(madvise), 1,
-				SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffff, judged_advice[i]));
-	if (r == 0)
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(clone), 1,
-				SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_PIDFD, CLONE_PIDFD));
-	if (r == 0) /* a number of the machine's sockets */
-		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOPROTOOPT), SCMP_SYS(getsockopt), 2,
-				SCMP_A1(SCMP_CMP_MASKED_EQ, 0xffffffff, SOL_SOCKET),
-				SCMP_A2(SCMP_CMP_MASKED_EQ, 0xffffffff, SO_COOKIE));
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
-/* What libseccomp has no rule for: any number above one. */
-static void add_newer(struct buf *out)
+/* Refuses any number above one; libseccomp has no rule for it. */
+static void seccomp_add_newer(struct buf *out)
 {
 	static const struct sock_filter newer[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -393,7 +252,7 @@ static void add_newer(struct buf *out)
 	buf_add(out, newer, sizeof(newer));
 }
 
-static int export(scmp_filter_ctx filter, struct buf *out)
+static int seccomp_read(scmp_filter_ctx filter, struct buf *out)
 {
 	auto_close int fd = memfd_create("filter", MFD_CLOEXEC);
 	int r;
@@ -405,40 +264,57 @@ static int export(scmp_filter_ctx filter, struct buf *out)
 		return r;
 	if (lseek(fd, 0, SEEK_SET) < 0)
 		return -errno;
-	return fd_read_all(fd, out);
+	r = fd_read_all(fd, out);
+	if (r < 0)
+		return r;
+	return out->truncated ? -ENOMEM : 0; /* a cut filter may allow anything */
 }
 
-static int build(int (*add)(scmp_filter_ctx), struct buf *out, struct fh_error *err)
+static int seccomp_compile(scmp_filter_ctx filter, const struct seccomp_rule *rules, size_t n,
+		const struct seccomp_rule *more, size_t n_more, struct buf *out)
+{
+	/* A system call of another architecture (int 0x80) does not exist here. */
+	int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
+
+	if (r < 0)
+		return r;
+	r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree */
+	if (r < 0)
+		return r;
+	r = seccomp_add_rules(filter, rules, n);
+	if (r < 0)
+		return r;
+	r = seccomp_add_rules(filter, more, n_more);
+	if (r < 0)
+		return r;
+	buf_init(out, FILTER_BYTES_MAX);
+	seccomp_add_newer(out);
+	return seccomp_read(filter, out);
+}
+
+static int seccomp_make(const struct seccomp_rule *rules, size_t n, const struct seccomp_rule *more,
+		size_t n_more, struct buf *out, struct fh_error *err)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int r;
 
 	if (!filter)
 		return error_set(err, ENOMEM, "make a seccomp filter");
-	buf_init(out, FILTER_BYTES_MAX);
-	add_newer(out);
-	/* A system call of another architecture (int 0x80) does not exist here. */
-	r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
-	if (r == 0)
-		r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree */
-	if (r == 0)
-		r = add(filter);
-	if (r == 0)
-		r = export(filter, out);
+	r = seccomp_compile(filter, rules, n, more, n_more, out);
 	seccomp_release(filter);
-	if (r == 0 && out->truncated) /* the rest would be no filter, or another one */
-		r = -ENOMEM;
 	return r < 0 ? error_set(err, -r, "build a seccomp filter") : 0;
 }
 
 int seccomp_build(struct buf *out_base, struct buf *out_agent, struct buf *out_judged,
 		struct fh_error *err)
 {
-	int r = build(add_base, out_base, err);
+	int r = seccomp_make(base_rules, ARRAY_SIZE(base_rules), NULL, 0, out_base, err);
 
-	if (r == 0)
-		r = build(add_agent, out_agent, err);
-	if (r == 0)
-		r = build(add_judged, out_judged, err);
-	return r;
+	if (r < 0)
+		return r;
+	r = seccomp_make(agent_rules, ARRAY_SIZE(agent_rules), NULL, 0, out_agent, err);
+	if (r < 0)
+		return r;
+	return seccomp_make(agent_rules, ARRAY_SIZE(agent_rules), judged_rules,
+			ARRAY_SIZE(judged_rules), out_judged, err);
 }

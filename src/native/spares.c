@@ -9,7 +9,7 @@
  */
 
 /* Its cradle is made already, most likely: the nursery waits for a quiet moment. */
-static struct spare take_oldest(struct native_owner *o)
+static struct spare spares_take_oldest(struct native_owner *o)
 {
 	struct spare *oldest = NULL, spare = { 0 };
 
@@ -33,7 +33,7 @@ int spares_take(struct native_owner *o, const struct sandbox_limits *limits, str
 	int r = 0;
 
 	pthread_mutex_lock(&o->lock);
-	spare = take_oldest(o);
+	spare = spares_take_oldest(o);
 	o->sandboxes_started++;
 	o->last_limits = *limits;
 	if (!spare.group && o->cgroups)
@@ -51,7 +51,7 @@ int spares_take(struct native_owner *o, const struct sandbox_limits *limits, str
 	return 0;
 }
 
-static bool add(struct native_owner *o, struct spare *spare)
+static bool spares_add(struct native_owner *o, struct spare *spare)
 {
 	struct cgroup *group;
 
@@ -73,7 +73,7 @@ void spares_refill(struct native_owner *o)
 	pthread_mutex_lock(&o->lock);
 	wanted = o->sandboxes_started < SPARES_MAX ? o->sandboxes_started + 1 : SPARES_MAX;
 	for (size_t i = 0; i < SPARES_MAX && i < wanted && o->cgroups && o->nursery >= 0; i++)
-		if (!o->spares[i].group && !add(o, &o->spares[i]))
+		if (!o->spares[i].group && !spares_add(o, &o->spares[i]))
 			break;
 	pthread_mutex_unlock(&o->lock);
 }

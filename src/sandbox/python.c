@@ -29,7 +29,7 @@ struct python_finding {
 	struct fh_error *err;
 };
 
-static bool is_visible(const char *path)
+static bool python_is_visible(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(visible); i++)
 		if (path_is_within(path, visible[i]))
@@ -37,16 +37,16 @@ static bool is_visible(const char *path)
 	return false;
 }
 
-static bool is_shown(const struct python_env *env, const char *path)
+static bool python_is_shown(const struct python_env *env, const char *path)
 {
 	for (size_t i = 0; i < env->n_binds; i++)
 		if (path_is_within(path, env->binds[i].target))
 			return true;
-	return is_visible(path);
+	return python_is_visible(path);
 }
 
 /* An installation and an environment have their packages there; a folder of anything else has not. */
-static bool has_packages(const char *dir)
+static bool python_has_packages(const char *dir)
 {
 	auto_free char *pattern = xasprintf("%s/lib*/python3*", dir);
 	glob_t found = { 0 };
@@ -56,7 +56,7 @@ static bool has_packages(const char *dir)
 }
 
 /* The home of this user, a folder above it, or one above the sandbox's own home. */
-static bool is_too_much(const char *real)
+static bool python_is_too_much(const char *real)
 {
 	const char *home = getenv("HOME");
 	struct passwd entry, *user = NULL;
@@ -67,7 +67,7 @@ static bool is_too_much(const char *real)
 			(user && path_is_within(user->pw_dir, real));
 }
 
-static int add_bind(struct python_finding *f, const char *source, const char *target)
+static int python_add_bind(struct python_finding *f, const char *source, const char *target)
 {
 	struct python_env *env = f->env;
 	int r;
@@ -84,37 +84,38 @@ static int add_bind(struct python_finding *f, const char *source, const char *ta
 }
 
 /* A folder at the place where something looks for it. */
-static int show(struct python_finding *f, const char *place)
+static int python_show(struct python_finding *f, const char *place)
 {
 	struct python_env *env = f->env;
 	auto_free char *real = realpath(place, NULL);
 
-	if (is_shown(env, place))
+	if (python_is_shown(env, place))
 		return 0;
 	if (!real)
 		return error_say(f->err, ENOENT,
 				"--python %s: its interpreter's folder '%s' is not there", env->dir,
 				place);
-	if (!has_packages(real) || is_too_much(real))
+	if (!python_has_packages(real) || python_is_too_much(real))
 		return error_say(f->err, EINVAL,
 				"--python %s: '%s' would be shown whole, and is no folder of a Python "
 				"alone",
 				env->dir, place);
-	return add_bind(f, real, place);
+	return python_add_bind(f, real, place);
 }
 
 /* At the place by which it was named, and where links lead from there: a place that every sandbox sees has them. */
-static int show_itself(struct python_finding *f, const char *real)
+static int python_show_itself(struct python_finding *f, const char *real)
 {
-	int r = show(f, f->env->dir);
+	int r = python_show(f, f->env->dir);
 
 	if (r < 0)
 		return r;
-	return f->env->writable && is_visible(real) ? add_bind(f, real, real) : show(f, real);
+	return f->env->writable && python_is_visible(real) ? python_add_bind(f, real, real)
+							   : python_show(f, real);
 }
 
 /* Last, or a folder around it that is shown, too, would lie over it. */
-static void move_to_end(struct python_env *env, size_t n_own)
+static void python_move_to_end(struct python_env *env, size_t n_own)
 {
 	struct sandbox_bind own[PYTHON_BINDS_MAX];
 	size_t n_others = env->n_binds - n_own;
@@ -125,16 +126,16 @@ static void move_to_end(struct python_env *env, size_t n_own)
 }
 
 /* The folder above the `bin` that a program lies in. */
-static int show_around(struct python_finding *f, const char *program)
+static int python_show_around(struct python_finding *f, const char *program)
 {
 	auto_free char *bin = path_dirname(program);
 	auto_free char *dir = path_dirname(bin);
 
-	return show(f, dir);
+	return python_show(f, dir);
 }
 
 /* Each place that the links from the environment's interpreter lead by. */
-static int show_interpreter(struct python_finding *f)
+static int python_show_interpreter(struct python_finding *f)
 {
 	auto_free char *at = path_join(f->env->dir, "bin/python3");
 	char link[PATH_MAX];
@@ -153,7 +154,7 @@ static int show_interpreter(struct python_finding *f)
 		next = path_normalise(whole);
 		free(at);
 		at = next;
-		r = show_around(f, at);
+		r = python_show_around(f, at);
 		if (r < 0)
 			return r;
 	}
@@ -162,7 +163,7 @@ static int show_interpreter(struct python_finding *f)
 }
 
 /* Of a venv: `home = FOLDER`, in which the interpreter that it was made by lies. */
-static int show_home(struct python_finding *f)
+static int python_show_home(struct python_finding *f)
 {
 	auto_free char *path = path_join(f->env->dir, CONFIG);
 	auto_buf struct buf text = BUF_INIT(CONFIG_BYTES_MAX);
@@ -185,12 +186,12 @@ static int show_home(struct python_finding *f)
 		n = strcspn(value, "\r\n");
 		home = xstrndup(value, n);
 		dir = *home == '/' ? path_dirname(home) : NULL;
-		return dir ? show(f, dir) : 0;
+		return dir ? python_show(f, dir) : 0;
 	}
 	return 0;
 }
 
-static int check(const char *dir, struct fh_error *err)
+static int python_check(const char *dir, struct fh_error *err)
 {
 	auto_free char *program = path_join(dir, "bin/python3");
 	struct stat st;
@@ -211,7 +212,7 @@ static int check(const char *dir, struct fh_error *err)
 }
 
 /* "ENV", "ENV:rw". No environment has a colon in its path, which stands in PATH. */
-static int read_spec(
+static int python_read_spec(
 		struct arena *a, const char *spec, struct python_env *env, struct fh_error *err)
 {
 	const char *colon = strrchr(spec, ':');
@@ -222,7 +223,7 @@ static int read_spec(
 
 	if (colon && !str_eq(colon, ":rw"))
 		return error_say(err, EINVAL, "--python wants ENV or ENV:rw, not '%s'", spec);
-	r = check(dir, err);
+	r = python_check(dir, err);
 	if (r == 0)
 		r = path_absolute(dir, &whole, err);
 	if (r < 0)
@@ -239,20 +240,20 @@ int python_env_find(struct arena *a, const char *spec, struct python_env *out, s
 	struct python_finding f = { .arena = a, .env = &env, .err = err };
 	auto_free char *real = NULL;
 	size_t n_own;
-	int r = read_spec(a, spec, &env, err);
+	int r = python_read_spec(a, spec, &env, err);
 
 	if (r < 0)
 		return r;
 	real = realpath(env.dir, NULL);
-	r = real ? show_itself(&f, real) : error_set(err, errno, "--python '%s'", env.dir);
+	r = real ? python_show_itself(&f, real) : error_set(err, errno, "--python '%s'", env.dir);
 	n_own = env.n_binds;
 	if (r == 0)
-		r = show_interpreter(&f);
+		r = python_show_interpreter(&f);
 	if (r == 0)
-		r = show_home(&f);
+		r = python_show_home(&f);
 	if (r < 0)
 		return r;
-	move_to_end(&env, n_own);
+	python_move_to_end(&env, n_own);
 	*out = env;
 	return 0;
 }
