@@ -21,6 +21,7 @@ void pipe_relay_free(struct pipe_relay *relay);
 void pipe_relay_begin(struct pipe_relay *relay, uint32_t id); /* id of sandbox_run() */
 void pipe_relay_hungry(struct pipe_relay *relay);             /* SANDBOX_HUNGRY came */
 bool pipe_relay_pending(const struct pipe_relay *relay);      /* output waits for our reader */
+#define PIPE_RELAY_FDS 3
 void pipe_relay_waits(const struct pipe_relay *relay, struct waits *w);
 void pipe_relay_advance(struct pipe_relay *relay);
 

@@ -112,6 +112,9 @@ static bool sandbox_job_is_over(const struct running_job *job)
 	return job->leave || (job->drained && !pipe_relay_pending(job->pipes));
 }
 
+static_assert(SANDBOX_FDS + 1 + TERMINAL_RELAY_FDS + PIPE_RELAY_FDS <= WAITS_MAX,
+		"too much to wait for");
+
 static void sandbox_job_wait_once(struct running_job *job)
 {
 	struct waits w = WAITS_INIT;

@@ -21,6 +21,7 @@ int terminal_relay_open(struct terminal_relay **out, int to, bool input, int *ou
 		struct fh_error *err);
 void terminal_relay_close(struct terminal_relay *relay); /* restores our modes */
 void terminal_relay_resize(struct terminal_relay *relay);
+#define TERMINAL_RELAY_FDS 2
 void terminal_relay_waits(const struct terminal_relay *relay, struct waits *w);
 void terminal_relay_advance(struct terminal_relay *relay);
 void terminal_relay_drain(struct terminal_relay *relay); /* the rest, after the program */

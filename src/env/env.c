@@ -9,6 +9,7 @@
 #include "env/step.h"
 #include "env/turn.h"
 #include "inside/places.h"
+#include "web/fetch.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,6 +21,8 @@
 #define SLICE_NS (200 * NS_PER_MS)
 
 /* --- the state machine ------------------------------------------------------------------------ */
+
+static_assert(SANDBOX_FDS + FETCH_FDS <= WAITS_MAX, "a command waits for too much");
 
 static void env_waits(const struct fh_env *env, struct waits *w)
 {

@@ -41,6 +41,7 @@ void fetch_free(struct fetch *f); /* cancels it; NULL is fine */
 /* Remove this descriptor from an epoll before fetch_free(). */
 int fetch_fd(const struct fetch *f);
 
+#define FETCH_FDS 1
 void fetch_waits(const struct fetch *f, struct waits *w);
 bool fetch_advance(struct fetch *f); /* true: it has ended */
 
