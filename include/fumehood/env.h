@@ -13,9 +13,9 @@
  * Environments: an agent's task as an episode of steps.
  *
  * A `fh_gym` owns everything that a process' environments share: the nursery their sandboxes come
- * from, tasks loaded so far, baselines. A process opens one; a fork of it can't use it, only close it.
- * An `fh_env` is one environment, used by one thread at a time; different threads may use different
- * environments of one gym.
+ * from, tasks loaded so far, baselines. A process opens one; a fork of it can't use it, only close
+ * it. An `fh_env` is one environment, used by one thread at a time; different threads may use
+ * different environments of one gym.
  *
  *   struct fh_error err = FH_ERROR_INIT;
  *   struct fh_gym *gym;
@@ -32,7 +32,7 @@
  *
  * Reset and step have a pollable form too, so that one thread can drive a thousand environments:
  * begin some, then fh_gym_wait() gives those that are done. docs/env.md says what happens in an
- * episode.
+ * episode. /
  */
 
 struct fh_gym;
@@ -43,9 +43,9 @@ struct fh_gym_options {
 	const char *state_dir;  /* baselines, data, keys; NULL: $FUMEHOOD_STATE or the user's own */
 	const char *mlgym_root; /* a checkout of MLGym, whose tasks come first; NULL: none */
 
-	/* So many GPUs of NVIDIA's are the gym's until it is closed, and no other gym's on this machine: the
-	 * first that are free of those with these numbers (2 is /dev/nvidia2), or of all (NULL). -EBUSY with
-	 * who has them. */
+	/* So many GPUs of NVIDIA's are the gym's until it is closed, and no other gym's on this
+	 * machine: the first that are free of those with these numbers (2 is /dev/nvidia2), or of
+	 * all (NULL). -EBUSY with who has them. */
 	size_t n_gpus;
 	const int *gpu_numbers;
 	size_t n_gpu_numbers;
@@ -57,8 +57,9 @@ FH_PUBLIC int fh_gym_open(
 		const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err);
 FH_PUBLIC void fh_gym_close(struct fh_gym *gym); /* after its environments; NULL is fine */
 
-/* No episode that is reset from now on sees this folder, though it may lie where agents see everything
- * (/usr, /opt): for records, say. Tasks and the state are hidden anyway. Fine for one that is not there. */
+/* No episode that is reset from now on sees this folder, though it may lie where agents see
+ * everything (/usr, /opt): for records, say. Tasks and the state are hidden anyway. Fine for one
+ * that is not there. */
 FH_PUBLIC int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err);
 
 /* What this machine can't enforce though it was asked for; NULL when there is nothing. */
@@ -83,35 +84,40 @@ struct fh_env_options {
 	enum fh_reward_kind reward;
 	int max_steps; /* 0: the task's own (50) */
 	bool memory; /* carry the agent's memory from episode to episode, in the task's memory_path */
-	/* What it begins as instead, if this is there, which is no symbolic link; NULL: nothing else. */
+	/* What it begins as instead, if this is there, which is no symbolic link; NULL: nothing
+	 * else. */
 	const char *memory_file;
 	const struct fh_bind *binds;
 	size_t n_binds;
-	/* A folder with a Python environment, which is first on the agent's and its graders' PATH, and lies at its own place;
-	 * in tasks of MLGym's also where their scripts look. What its interpreter belongs to is shown, too. NULL: none.
-	 * With ":rw" behind its path the agent can write to it, by `pip install` say: an episode's own, which ends with
-	 * it. Graders have it as it is on this machine. */
+	/* A folder with a Python environment, which is first on the agent's and its graders' PATH,
+	 * and lies at its own place; in tasks of MLGym's also where their scripts look. What its
+	 * interpreter belongs to is shown, too. NULL: none. With ":rw" behind its path the agent
+	 * can write to it, by `pip install` say: an episode's own, which ends with it. Graders have
+	 * it as it is on this machine. */
 	const char *python;
-	/* What literature_search and parse_pdf_url may ask, through this process: hosts with commas between,
-	 * "papers" for those of papers (docs/tools.md). NULL: nothing. */
+	/* What literature_search and parse_pdf_url may ask, through this process: hosts with commas
+	 * between, "papers" for those of papers (docs/tools.md). NULL: nothing. */
 	const char *web_hosts;
-	/* What judges' random numbers follow from beside the seed: 0, something new for each episode, which its
-	 * reset tells; otherwise at most FH_JUDGE_SALT_MAX, for one that was recorded to be scored the same. */
+	/* What judges' random numbers follow from beside the seed: 0, something new for each
+	 * episode, which its reset tells; otherwise at most FH_JUDGE_SALT_MAX, for one that was
+	 * recorded to be scored the same. */
 	uint64_t judge_salt;
-	/* Bytes, as JSON in ASCII has them, of its actions, what is recorded beside them and its observations, all
-	 * together: the step that passes it is the last one. 0: no limit, for who records nothing. */
+	/* Bytes, as JSON in ASCII has them, of its actions, what is recorded beside them and its
+	 * observations, all together: the step that passes it is the last one. 0: no limit, for who
+	 * records nothing. */
 	int64_t max_text_bytes;
 	size_t n_gpus; /* of the gym's, which are this environment's until it is closed; 0: none */
 };
 
 /* Loads the task, makes its data and plays and scores its baseline if that was never done on this
  * machine, which can take the task's own time (another process that does it already is waited for).
- * Options need not stay. Any thread may call it, also for an environment of the pollable form: it blocks, and
- * a thread of its own keeps a loop from waiting. */
+ * Options need not stay. Any thread may call it, also for an environment of the pollable form: it
+ * blocks, and a thread of its own keeps a loop from waiting. */
 FH_PUBLIC int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_env **out, struct fh_error *err);
-/* Ends the episode; NULL is fine. It waits for nothing, unless an agent's memory is to be kept: for one of an episode
- * that goes on it waits until that is read, for seconds if the agent is in the way. */
+/* Ends the episode; NULL is fine. It waits for nothing, unless an agent's memory is to be kept: for
+ * one of an episode that goes on it waits until that is read, for seconds if the agent is in the
+ * way. */
 FH_PUBLIC void fh_env_close(struct fh_env *env);
 
 enum fh_outcome {
@@ -191,8 +197,8 @@ FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_e
  * fh_gym_wait() does it and gives at most max environments whose reset or step is over (0 when
  * timeout_ms ran out or a signal came; -1 waits for ever); then fh_env_end() gives the result. All
  * environments of a gym that are used in this form belong to one thread, which alone begins, waits,
- * ends and closes. A begin never waits, not even for a nursery of sandboxes that was killed: the reset ends
- * later then, and the steps of others go on.
+ * ends and closes. A begin never waits, not even for a nursery of sandboxes that was killed: the
+ * reset ends later then, and the steps of others go on. /
  */
 FH_PUBLIC int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
 FH_PUBLIC int fh_env_step_begin(

@@ -24,7 +24,7 @@ static const struct {
 /* Anywhere in the text: `cd x && nohup python3 train.py` trains too. "python" covers python3. */
 static const char *const trainers[] = { "python", "torchrun", "accelerate", "deepspeed" };
 
-static bool is_word(const char *text, const char *word)
+static bool action_is_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);
 
@@ -35,7 +35,7 @@ static bool is_word(const char *text, const char *word)
 }
 
 /* "edit 12:30" at the beginning. */
-static bool starts_edit(const char *text)
+static bool action_starts_edit(const char *text)
 {
 	if (!str_starts(text, "edit"))
 		return false;
@@ -53,12 +53,12 @@ enum action_kind action_kind(const char *text, const char **out_word)
 {
 	text += strspn(text, " \t\r\n");
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
-		if (is_word(text, words[i].word)) {
+		if (action_is_word(text, words[i].word)) {
 			*out_word = words[i].word;
 			return words[i].kind;
 		}
 	}
-	if (starts_edit(text) && !strstr(text, "end_of_edit") &&
+	if (action_starts_edit(text) && !strstr(text, "end_of_edit") &&
 			!memmem(text, strcspn(text, "\n"), "<<", 2))
 		return ACTION_MALFORMED_EDIT;
 	return ACTION_COMMAND;

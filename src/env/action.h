@@ -5,22 +5,21 @@
 #include <stdbool.h>
 
 /*
- * What an action's text means before a shell sees it. Most are commands; some words end the
- * episode, which agents' drivers say on their behalf (a cost limit, a full context).
+ * Tells words that end the episode from commands, before a shell sees the action. Agents' drivers
+ * send such words on their behalf: for a cost limit, or a full context.
  */
 enum action_kind {
 	ACTION_COMMAND,
-	ACTION_SKIP,           /* ends the episode; nothing is scored */
-	ACTION_FORFEIT,        /* the same, by the agent's own wish */
-	ACTION_EXIT,           /* ends it, and what is there is scored */
-	ACTION_MALFORMED_EDIT, /* `edit N:M` whose text never ends */
+	ACTION_SKIP,           /* ends the episode without a score */
+	ACTION_FORFEIT,        /* the same, because the agent gave up */
+	ACTION_EXIT,           /* scores, and ends the episode */
+	ACTION_MALFORMED_EDIT, /* an `edit N:M` without its end word */
 };
 
-/* *out_word is the word of an action that ends the episode, a constant. Blanks around it don't
- * count. */
+/* Sets *out_word, a constant, if the action ends the episode. Blanks around it don't count. */
 enum action_kind action_kind(const char *text, const char **out_word);
 
-/* True for what may train a model, and therefore may take the task's training_timeout. */
+/* True if the action may train a model; then the task's training_timeout is its timeout. */
 bool action_trains(const char *text);
 
 #endif

@@ -13,9 +13,9 @@
 #include <sys/file.h>
 
 /*
- * A baseline is played like any episode, with its command as the only action, and scored the same way. The seed is
- * always the same. The score is kept in <state>/baselines, in a file whose name has the task's hash and the
- * machine's fingerprint. The file appears whole.
+ * A baseline is played like any episode, with its command as the only action, and scored the same
+ * way. The seed is always the same. The score is kept in <state>/baselines, in a file whose name
+ * has the task's hash and the machine's fingerprint. The file appears whole. /
  */
 #define SEED 0
 #define KEPT_BYTES_MAX 65536

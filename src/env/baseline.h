@@ -10,8 +10,9 @@
 #define BASELINE_JUDGE_SALT 1 /* the same on each machine that shares the secret */
 
 /*
- * Gets the baseline of the environment's task: published, kept, or played now in `env` by the public API and kept
- * then. It blocks: a lock keeps other processes waiting while one plays. *out is replaced; empty: the task has none.
+ * Gets the baseline of the environment's task: published, kept, or played now in `env` by the
+ * public API and kept then. It blocks: a lock keeps other processes waiting while one plays. *out
+ * is replaced; empty: the task has none. /
  */
 int baseline_get(struct fh_env *env, const struct env_spec *spec, struct score *out,
 		struct fh_error *err);

@@ -9,13 +9,13 @@
 #include "sandbox/sandbox.h"
 
 /*
- * Serves calls of the agent's tools for things that a sandbox without a network can't do: searching for papers, and
- * fetching a document of the web. A tool writes its call into a file and a byte into a named pipe; the answer is
- * another file (inside/tools.h). Nothing in a call is trusted.
+ * Serves calls of the agent's tools for things that a sandbox without a network can't do: searching
+ * for papers, and fetching a document of the web. A tool writes its call into a file and a byte
+ * into a named pipe; the answer is another file (inside/tools.h). Nothing in a call is trusted.
  *
- * Nothing here blocks. An episode has one call at a time. Its call ends with the command, or gives way to a new
- * call: the tool that made the old one is gone. A fetch that can't be cancelled still counts against the episode's
- * limit (web/fetch.h).
+ * Nothing here blocks. An episode has one call at a time. Its call ends with the command, or gives
+ * way to a new call: the tool that made the old one is gone. A fetch that can't be cancelled still
+ * counts against the episode's limit (web/fetch.h). /
  */
 struct call_service;
 

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A heap of deadlines, the earliest first. A deadline is part of the thing that it is for; zeroed, it is not set. */
+/* A heap of deadlines, the earliest first. A deadline is part of the thing that it is for; zeroed,
+ * it is not set. */
 struct deadline {
 	int64_t at_ns;
 	size_t index; /* in the heap */

@@ -22,10 +22,17 @@
 
 /* --- the state machine ------------------------------------------------------------------------ */
 
+static struct fh_env *env_of(const struct poll_item *item)
+{
+	return (struct fh_env *)((uintptr_t)item - offsetof(struct fh_env, item));
+}
+
 static_assert(SANDBOX_FDS + FETCH_FDS <= WAITS_MAX, "a command waits for too much");
 
-static void env_waits(const struct fh_env *env, struct waits *w)
+static void env_waits(struct poll_item *item, struct waits *w)
 {
+	const struct fh_env *env = env_of(item);
+
 	switch (env->work) {
 	case WORK_START:
 		sandbox_waits(env->sb, w);
@@ -58,8 +65,10 @@ static void env_waits(const struct fh_env *env, struct waits *w)
 }
 
 /* True: WORK_DONE. */
-static bool env_advance(struct fh_env *env)
+static bool env_advance(struct poll_item *item)
 {
+	struct fh_env *env = env_of(item);
+
 	if (atomic_load_explicit(&env->item.interrupted, memory_order_relaxed)) {
 		atomic_store(&env->item.interrupted, false);
 		step_cancel(env);
@@ -109,11 +118,11 @@ static int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_e
 		struct waits w = WAITS_INIT;
 
 		if (!turn_is_in_shell(env) || !session_await_quick(env->session)) {
-			env_waits(env, &w);
+			env_waits(&env->item, &w);
 			waits_until(&w, clock_now_ns() + SLICE_NS);
 			waits_poll(&w);
 		}
-		env_advance(env);
+		env_advance(&env->item);
 	}
 	return env_take(env, out, err);
 }
@@ -141,54 +150,39 @@ int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err)
 
 /* --- the pollable form ------------------------------------------------------------------------ */
 
-static struct fh_env *env_of(const struct poll_item *item)
-{
-	return (struct fh_env *)((uintptr_t)item - offsetof(struct fh_env, item));
-}
-
-static void item_waits(struct poll_item *item, struct waits *w)
-{
-	env_waits(env_of(item), w);
-}
-
-static bool item_advance(struct poll_item *item)
-{
-	return env_advance(env_of(item));
-}
-
-static void item_fail(struct poll_item *item, const struct fh_error *err)
+static void env_item_fail(struct poll_item *item, const struct fh_error *err)
 {
 	turn_fail(env_of(item), err);
 }
 
-static bool item_is_quick(const struct poll_item *item)
+static bool env_item_is_quick(const struct poll_item *item)
 {
 	return env_of(item)->work == WORK_COMMAND;
 }
 
-static void item_waits_awake(struct poll_item *item, struct waits *w)
+static void env_item_waits_awake(struct poll_item *item, struct waits *w)
 {
 	session_waits_awake(env_of(item)->session, w);
 }
 
-static bool item_answered(const struct poll_item *item)
+static bool env_item_answered(const struct poll_item *item)
 {
 	return session_answered(env_of(item)->session);
 }
 
-static void item_await_answer(struct poll_item *item)
+static void env_item_await_answer(struct poll_item *item)
 {
 	session_await_quick(env_of(item)->session);
 }
 
 static const struct poll_ops env_poll_ops = {
-	.waits = item_waits,
-	.advance = item_advance,
-	.fail = item_fail,
-	.is_quick = item_is_quick,
-	.waits_awake = item_waits_awake,
-	.answered = item_answered,
-	.await_answer = item_await_answer,
+	.waits = env_waits,
+	.advance = env_advance,
+	.fail = env_item_fail,
+	.is_quick = env_item_is_quick,
+	.waits_awake = env_item_waits_awake,
+	.answered = env_item_answered,
+	.await_answer = env_item_await_answer,
 };
 
 /* `r` is what the begin returned. */

@@ -6,7 +6,8 @@
 #include "env/setup.h"
 #include "sandbox/sandbox.h"
 
-/* Puts the agent's memory and the files of its commands into a new episode's sandbox, one at a time. */
+/* Puts the agent's memory and the files of its commands into a new episode's sandbox, one at a
+ * time. */
 struct files {
 	struct sandbox *sb;
 	struct memory *memory;

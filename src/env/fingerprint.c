@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sys/utsname.h>
 
-/* Files whose content says what is installed; one that isn't there counts as that. */
+/* Files that list what is installed. A missing file counts, too. */
 static const char *const files[] = {
 	"/etc/os-release",
 	"/var/lib/dpkg/status",
@@ -17,10 +17,10 @@ static const char *const files[] = {
 	"/proc/driver/nvidia/version",
 };
 
-/* Of the machine alone. It does not change while a process runs, and takes milliseconds. */
-static char root[SHA256_HEX_BYTES];
+/* Fingerprint of the machine, computed once: it takes milliseconds. */
+static char machine_hex[SHA256_HEX_BYTES];
 
-static void find_root(void)
+static void fingerprint_machine(void)
 {
 	char python[PATH_MAX], hex[SHA256_HEX_BYTES];
 	uint8_t digest[SHA256_BYTES];
@@ -34,7 +34,7 @@ static void find_root(void)
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		sha256_add_str(&h, sha256_file(files[i], hex, NULL) == 0 ? hex : NULL);
 	sha256_end(&h, digest);
-	sha256_hex(digest, root);
+	sha256_hex(digest, machine_hex);
 }
 
 void fingerprint(const struct sandbox_bind *binds, size_t n_binds, size_t n_gpus,
@@ -44,9 +44,9 @@ void fingerprint(const struct sandbox_bind *binds, size_t n_binds, size_t n_gpus
 	uint8_t digest[SHA256_BYTES];
 	struct sha256 h;
 
-	pthread_once(&once, find_root);
+	pthread_once(&once, fingerprint_machine);
 	sha256_init(&h);
-	sha256_add_str(&h, root);
+	sha256_add_str(&h, machine_hex);
 	for (size_t i = 0; i < n_binds; i++) {
 		sha256_add_str(&h, binds[i].source);
 		sha256_add_str(&h, binds[i].target);

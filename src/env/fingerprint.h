@@ -6,9 +6,9 @@
 #include "sandbox/sandbox.h"
 
 /*
- * A fingerprint of what episodes see of this machine: its release, its packages, its Python, this
- * program's version, and what the user gives them: binds, GPUs. Scores with different fingerprints don't compare
- * without a second look, and a baseline is played once for each.
+ * Computes a fingerprint of all that episodes see of this machine: its release, packages and
+ * Python, this program's version, and the user's binds and GPUs. Scores with different fingerprints
+ * may not be comparable. A baseline is played once for each fingerprint.
  */
 void fingerprint(const struct sandbox_bind *binds, size_t n_binds, size_t n_gpus,
 		char out_hex[SHA256_HEX_BYTES]);

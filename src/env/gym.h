@@ -13,8 +13,8 @@
 #include <pthread.h>
 
 /*
- * The environments of a process share a gym. Tasks are loaded once and stay until the gym is closed,
- * so that any thread may read them.
+ * The environments of a process share a gym. Tasks are loaded once and stay until the gym is
+ * closed, so that any thread may read them. /
  */
 struct fh_gym {
 	struct owner *owner;
@@ -27,9 +27,10 @@ struct fh_gym {
 };
 
 /*
- * A task and its layer: starter files and data, with which every episode's workspace begins. Large data is
- * bound into the sandboxes instead of copied. The first thread that opens a task prepares it under the task's
- * lock. Other threads that open this task wait; threads that open other tasks don't.
+ * A task and its layer: starter files and data, with which every episode's workspace begins. Large
+ * data is bound into the sandboxes instead of copied. The first thread that opens a task prepares
+ * it under the task's lock. Other threads that open this task wait; threads that open other tasks
+ * don't. /
  */
 struct gym_task {
 	struct gym_task *next;

@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * src/grade/python/imports.py parses the programs. If it can't be run or is killed, no module counts as
- * lacking: the programs then fail by themselves.
+ * src/grade/python/imports.py parses the programs. If it can't be run or is killed, no module
+ * counts as lacking: the programs then fail by themselves. /
  */
 #define PROGRAM "/imports/imports.py"
 #define TIMEOUT_MS 60000
@@ -94,7 +94,8 @@ static json_t *imports_ask(const struct imports_request *q)
 	return told;
 }
 
-/* Skips modules that the task asks the agent to write: the evaluator may import them, but they are no packages. */
+/* Skips modules that the task asks the agent to write: the evaluator may import them, but they are
+ * no packages. */
 static char *imports_names(const struct task *task, const json_t *list)
 {
 	auto_buf struct buf out = BUF_INIT(NAMES_BYTES_MAX);

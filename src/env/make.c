@@ -20,9 +20,9 @@
 #include <sys/wait.h>
 
 /*
- * The program runs with no more rights than an agent, because a task may be untrusted. The files that it wrote are
- * fetched like a submission, into a folder beside the data set's. That folder then takes the data set's name: a
- * data set is complete or not there.
+ * The program runs with no more rights than an agent, because a task may be untrusted. The files
+ * that it wrote are fetched like a submission, into a folder beside the data set's. That folder
+ * then takes the data set's name: a data set is complete or not there. /
  */
 #define PROGRAM_DIR "/make"
 #define SHOWN_BYTES 600 /* of the output of a program that failed */
@@ -36,21 +36,6 @@ static const struct sandbox_limits make_limits = {
 
 /* --- the program ------------------------------------------------------------------------------ */
 
-static const char *const *make_argv(struct arena *a, const char *program, const char *const *args)
-{
-	static const char *const python[] = { "python3", "-s", "-B" };
-	const char **argv;
-	size_t n_args = 0;
-
-	while (args[n_args])
-		n_args++;
-	argv = arena_array(a, ARRAY_SIZE(python) + n_args + 2, sizeof(*argv));
-	memcpy(argv, python, sizeof(python));
-	argv[ARRAY_SIZE(python)] = program;
-	memcpy(argv + ARRAY_SIZE(python) + 1, args, n_args * sizeof(*args));
-	return argv;
-}
-
 static int make_start(struct owner *owner, const struct secret *secret,
 		const struct dataset *dataset, struct arena *a, struct program *out,
 		struct fh_error *err)
@@ -59,26 +44,28 @@ static int make_start(struct owner *owner, const struct secret *secret,
 	struct sandbox_bind *bind = arena_alloc(a, sizeof(*bind));
 	const char *target = arena_printf(a, PROGRAM_DIR "/%s", path_basename(make->program));
 	char key[SHA256_HEX_BYTES];
+	const char **argv, **env;
+	size_t n_args = 0;
 
-	secret_key(secret, "data", dataset->store, make->recipe, key);
 	*bind = (struct sandbox_bind){ make->program, target };
-	const char *const variables[] = {
-		"PATH=/usr/local/bin:/usr/bin:/bin",
-		"HOME=" GUEST_HOME,
-		"LANG=C.UTF-8",
-		"PYTHONHASHSEED=0", /* the same key gives the same files */
-		arena_printf(a, "FUMEHOOD_DATA_KEY=%s", key),
-		NULL,
-	};
-	const char **env = arena_array(a, ARRAY_SIZE(variables), sizeof(*env));
-
-	memcpy(env, variables, sizeof(variables));
+	while (make->args[n_args])
+		n_args++;
+	argv = arena_array(a, n_args + 5, sizeof(*argv));
+	memcpy(argv, (const char *[]){ "python3", "-s", "-B", target }, 4 * sizeof(*argv));
+	memcpy(argv + 4, make->args, n_args * sizeof(*argv));
+	secret_key(secret, "data", dataset->store, make->recipe, key);
+	env = arena_array(a, 6, sizeof(*env));
+	env[0] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	env[1] = "HOME=" GUEST_HOME;
+	env[2] = "LANG=C.UTF-8";
+	env[3] = "PYTHONHASHSEED=0"; /* the same key gives the same files */
+	env[4] = arena_printf(a, "FUMEHOOD_DATA_KEY=%s", key);
 	return program_start(out, owner,
 			&(struct program_plan){
 					.sandbox = { .binds = bind,
 							.n_binds = 1,
 							.limits = make_limits },
-					.argv = make_argv(a, target, make->args),
+					.argv = argv,
 					.env = env,
 					.cwd = GUEST_HOME,
 					.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG },
@@ -88,34 +75,30 @@ static int make_start(struct owner *owner, const struct secret *secret,
 			err);
 }
 
-/* Shows the end of the output, which mostly holds the reason. */
-static int make_failure(const struct program *p, const char *how, int number, struct fh_error *err)
-{
-	size_t skip = p->log.len > SHOWN_BYTES ? p->log.len - SHOWN_BYTES : 0;
-	auto_buf struct buf text = BUF_INIT(8 * SHOWN_BYTES);
-
-	str_add_utf8(&text, buf_str(&p->log) + skip, p->log.len - skip);
-	return error_say(err, EIO, "%s %d: %s", how, number, buf_str(&text));
-}
-
 static int make_check_end(const struct program *p, struct fh_error *err)
 {
+	/* The end of the output mostly holds the reason. */
+	size_t skip = p->log.len > SHOWN_BYTES ? p->log.len - SHOWN_BYTES : 0;
+	auto_buf struct buf text = BUF_INIT(8 * SHOWN_BYTES);
+	bool killed = WIFSIGNALED(p->status);
+
 	if (p->state == PROGRAM_BROKEN)
 		return error_say(err, -p->err.code, "%s", p->err.message);
 	if (p->out_of_memory)
 		return error_say(err, ENOMEM, "was ended for using too much memory");
-	if (WIFSIGNALED(p->status))
-		return make_failure(p, "was ended by signal", WTERMSIG(p->status), err);
-	if (WEXITSTATUS(p->status))
-		return make_failure(p, "ended with status", WEXITSTATUS(p->status), err);
-	return 0;
+	if (p->status == 0)
+		return 0;
+	str_add_utf8(&text, buf_str(&p->log) + skip, p->log.len - skip);
+	return error_say(err, EIO, "%s %d: %s",
+			killed ? "was ended by signal" : "ended with status",
+			killed ? WTERMSIG(p->status) : WEXITSTATUS(p->status), buf_str(&text));
 }
 
 /* --- its files -------------------------------------------------------------------------------- */
 
 /*
- * All files together may be as large as the program's disk. Their sizes count: a sparse file takes no disk, but
- * readers see its whole length.
+ * All files together may be as large as the program's disk. Their sizes count: a sparse file takes
+ * no disk, but readers see its whole length. /
  */
 static int make_keep_file(struct sandbox *sb, const char *folder, const char *path,
 		int64_t *left_bytes, struct fh_error *err)

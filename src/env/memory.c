@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 /*
- * A memory that comes out of a sandbox is untrusted: it is parsed, and only ever put into sandboxes again. A broken
- * one is not kept. Episodes of several processes may keep memories at the same time, under their folder's lock.
+ * A memory that comes out of a sandbox is untrusted: it is parsed, and only ever put into sandboxes
+ * again. A broken one is not kept. Episodes of several processes may keep memories at the same
+ * time, under their folder's lock.
  *
- * The task may be untrusted, too: its memory must lie in its folder, wherever links lead.
+ * The task may be untrusted, too: its memory must lie in its folder, wherever links lead. /
  */
 
 #define AT_ONCE_BYTES (128 << 10) /* a memory that the loop itself checks: 1 to 2 ms */

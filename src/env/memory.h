@@ -9,9 +9,10 @@
 #include "task/task.h"
 
 /*
- * Carries an agent's memory from episode to episode: a file in its home, a JSON object with MLGym's keys. An
- * episode begins with the file at the task's memory_path, or with a recorded file instead. When it ends, its new
- * notes are added at memory_path. Slow work is done by a thread (base/job.h), so nothing here blocks.
+ * Carries an agent's memory from episode to episode: a file in its home, a JSON object with MLGym's
+ * keys. An episode begins with the file at the task's memory_path, or with a recorded file instead.
+ * When it ends, its new notes are added at memory_path. Slow work is done by a thread (base/job.h),
+ * so nothing here blocks. /
  */
 struct memory {
 	/* set by whoever opens the environment */
@@ -36,7 +37,8 @@ int memory_check_task(const struct task *task, struct fh_error *err);
 /* The memory that the episode began with; NULL: none. Lives until the next memory_read(). */
 const struct buf *memory_began(const struct memory *m);
 
-/* Reads the memory to begin with. 0: done; 1: a job checks it, and memory_read_advance() tells its end. */
+/* Reads the memory to begin with. 0: done; 1: a job checks it, and memory_read_advance() tells its
+ * end. */
 int memory_read(struct memory *m, struct fh_error *err);
 int memory_read_advance(struct memory *m, struct fh_error *err);
 bool memory_is_busy(const struct memory *m); /* a job runs */

@@ -8,16 +8,16 @@
 #include <string.h>
 
 #define BLANKS " \t\r"
-#define ADDED_BYTES_MAX (1 << 20) /* to an action: a shell takes that, and more */
-#define TRIES_MAX 64              /* for ends that are nowhere: each reads the whole rest */
+#define ADDED_BYTES_MAX (1 << 20) /* to an action */
+#define TRIES_MAX 64              /* for end words that never come: each try reads all the rest */
 
-static const char *next_line(const char *at)
+static const char *multiline_next_line(const char *at)
 {
 	at += strcspn(at, "\n");
 	return *at ? at + 1 : at;
 }
 
-static const struct multiline *find_name(
+static const struct multiline *multiline_find_name(
 		const char *word, const struct multiline *commands, size_t n)
 {
 	size_t length = strcspn(word, BLANKS "\n");
@@ -29,8 +29,8 @@ static const struct multiline *find_name(
 	return NULL;
 }
 
-/* Behind the next `;`, `&&`, `||` or `|` of the line that is in no quotes; NULL: there is none. */
-static const char *next_on_line(const char *at)
+/* Returns the place behind the next unquoted `;`, `&&`, `||` or `|` of the line; NULL: none. */
+static const char *multiline_next_on_line(const char *at)
 {
 	for (char quote = '\0'; *at && *at != '\n'; at++) {
 		if (*at == '\\' && quote != '\'' && at[1] && at[1] != '\n')
@@ -45,15 +45,16 @@ static const char *next_on_line(const char *at)
 	return NULL;
 }
 
-/* The first command of the line at `at` that has a text of its own, and where its name is; NULL if there is
- * none, or it has its text already. */
-static const struct multiline *command_on(
+/* Finds the first command of the line that takes a text, and the place of its name. NULL: there is
+ * none, or the line has a here-document already. */
+static const struct multiline *multiline_command_on(
 		const char *at, const struct multiline *commands, size_t n, const char **out_name)
 {
 	if (memmem(at, strcspn(at, "\n"), "<<", 2))
 		return NULL;
-	for (; at; at = next_on_line(at)) {
-		const struct multiline *found = find_name(at + strspn(at, BLANKS), commands, n);
+	for (; at; at = multiline_next_on_line(at)) {
+		const struct multiline *found =
+				multiline_find_name(at + strspn(at, BLANKS), commands, n);
 
 		*out_name = at + strspn(at, BLANKS);
 		if (found)
@@ -62,19 +63,19 @@ static const struct multiline *command_on(
 	return NULL;
 }
 
-/* A line that is a word and nothing more, but for blanks. */
+/* A line that holds only a word, and blanks beside it. */
 struct multiline_end {
 	const char *word;
 	size_t n;
-	const char *before, *behind; /* these blanks */
+	const char *before, *behind; /* blanks that may stand there */
 };
 
-/* The line, from `at` on; NULL if there is none, which costs a try, or no try is left. */
-static const char *find_end(const char *at, const struct multiline_end *end, int *tries)
+/* Finds that line, from `at` on. NULL: there is none, which costs a try, or no try is left. */
+static const char *multiline_find_end(const char *at, const struct multiline_end *end, int *tries)
 {
 	if (*tries == 0)
 		return NULL;
-	for (; *at; at = next_line(at)) {
+	for (; *at; at = multiline_next_line(at)) {
 		const char *text = at + strspn(at, end->before);
 
 		if (strncmp(text, end->word, end->n) == 0 &&
@@ -85,9 +86,9 @@ static const char *find_end(const char *at, const struct multiline_end *end, int
 	return NULL;
 }
 
-/* The word is put behind the name, where neither `; validate` nor a comment comes between. */
-static const char *quote(struct buf *out, const char *at, const char *name_at, const char *end_line,
-		const struct multiline *command)
+/* Puts `<< 'word'` right behind the name: at the line's end a comment could swallow it. */
+static const char *multiline_quote_one(struct buf *out, const char *at, const char *name_at,
+		const char *end_line, const struct multiline *command)
 {
 	size_t name = (size_t)(name_at - at) + strlen(command->name), first = strcspn(at, "\n");
 
@@ -97,16 +98,17 @@ static const char *quote(struct buf *out, const char *at, const char *name_at, c
 	buf_printf(out, " << '%s'", command->end);
 	buf_add(out, at + name, first - name);
 	buf_add_char(out, '\n');
-	at = next_line(at);
+	at = multiline_next_line(at);
 	buf_add(out, at, (size_t)(end_line - at));
 	buf_printf(out, "%s\n", command->end);
-	return next_line(end_line);
+	return multiline_next_line(end_line);
 }
 
 /* --- here-documents of the agent's own ---------------------------------------------------------- */
 
-/* What ends the here-document that `<<` begins, before `at`; no word: none. */
-static struct multiline_end end_of_here_document(const char *at)
+/* Returns the end of the here-document that the `<<` before `at` begins. No word: it begins
+ * none. */
+static struct multiline_end multiline_end_of_here_document(const char *at)
 {
 	at += strspn(at, "-");
 	at += strspn(at, " \t");
@@ -114,16 +116,16 @@ static struct multiline_end end_of_here_document(const char *at)
 	return (struct multiline_end){ at, strcspn(at, "'\"\\<>|&;()" BLANKS "\n"), "\t", "" };
 }
 
-/* Behind this line, and behind the here-documents that it begins: their text is text. */
-static const char *next_command(const char *at, int *tries)
+/* Skips this line and the here-documents that it begins, which hold no commands. */
+static const char *multiline_next_command(const char *at, int *tries)
 {
-	const char *next = next_line(at), *stop = next;
+	const char *next = multiline_next_line(at), *stop = next;
 
 	while ((at = memmem(at, (size_t)(stop - at), "<<", 2))) {
-		struct multiline_end end = end_of_here_document(at += 2);
-		const char *line = end.n ? find_end(next, &end, tries) : NULL;
+		struct multiline_end end = multiline_end_of_here_document(at += 2);
+		const char *line = end.n ? multiline_find_end(next, &end, tries) : NULL;
 
-		next = line ? next_line(line) : next; /* `1 << 2` has none */
+		next = line ? multiline_next_line(line) : next; /* `1 << 2` begins none */
 	}
 	return next;
 }
@@ -138,19 +140,19 @@ char *multiline_quote(const char *text, const struct multiline *commands, size_t
 
 	for (const char *at = text; *at;) {
 		const char *next, *name = NULL, *line = NULL;
-		const struct multiline *command = command_on(at, commands, n, &name);
+		const struct multiline *command = multiline_command_on(at, commands, n, &name);
 
 		if (command)
-			line = find_end(next_line(at),
+			line = multiline_find_end(multiline_next_line(at),
 					&(struct multiline_end){ command->end, strlen(command->end),
 							"", BLANKS },
 					&tries);
 		if (line) {
-			at = quote(&out, at, name, line, command);
+			at = multiline_quote_one(&out, at, name, line, command);
 			changed = true;
 			continue;
 		}
-		next = next_command(at, &tries);
+		next = multiline_next_command(at, &tries);
 		buf_add(&out, at, (size_t)(next - at));
 		at = next;
 	}
@@ -160,7 +162,7 @@ char *multiline_quote(const char *text, const struct multiline *commands, size_t
 const char *multiline_end(const char *line, const struct multiline *commands, size_t n)
 {
 	const char *name;
-	const struct multiline *command = command_on(line, commands, n, &name);
+	const struct multiline *command = multiline_command_on(line, commands, n, &name);
 
 	return command ? command->end : NULL;
 }

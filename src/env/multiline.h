@@ -5,23 +5,23 @@
 #include <stddef.h>
 
 /*
- * Commands whose text follows on lines of its own, up to a word:
+ * Commands that take a text from the lines after them, up to a line with an end word:
  *
  *   edit 3:5
  *   the new text
  *   end_of_edit
  *
- * For a shell that is a here-document, as if `<< 'end_of_edit'` stood behind the first line.
+ * They are quoted as here-documents, as if `<< 'end_of_edit'` stood in the first line.
  */
 struct multiline {
 	const char *name, *end;
 };
 
-/* The action as a shell reads it, a heap string; NULL if it has no such command. One that has a
- * redirection of its own, or whose word never comes, stays as it is. */
+/* Quotes these commands in an action: a heap string; NULL: it has none of them. A command stays as
+ * it is if its line has a here-document or its end word never comes. */
 char *multiline_quote(const char *text, const struct multiline *commands, size_t n);
 
-/* The word that ends the text of a command on this line, which follows on further lines; NULL: none does. */
+/* The end word of the text that a command on this line takes; NULL: the line is complete. */
 const char *multiline_end(const char *line, const struct multiline *commands, size_t n);
 
 #endif

@@ -160,8 +160,8 @@ static const char *observe_find_char(const char *at, const char *end, char c)
 	return at < end ? memchr(at, c, (size_t)(end - at)) : NULL;
 }
 
-/* True for a line like "40%|####    | 4/10 [00:01]": a digit and "%|" somewhere, then "|", "[" and "]". If these do
- * not follow the first "%|", they follow no later one. */
+/* True for a line like "40%|####    | 4/10 [00:01]": a digit and "%|" somewhere, then "|", "[" and
+ * "]". If these do not follow the first "%|", they follow no later one. */
 static bool observe_is_bar(const char *line, const char *end)
 {
 	const char *p = line;

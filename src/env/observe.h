@@ -8,8 +8,9 @@
 #include "task/task.h"
 
 /*
- * Writes what an agent reads. Clients find sentences in it by regular expressions, so these stay in place: "valid
- * submission artefact at PATH.", "Baseline Score: {...}", "Evaluation Score: {...}" and "Exited (...)".
+ * Writes what an agent reads. Clients find sentences in it by regular expressions, so these stay in
+ * place: "valid submission artefact at PATH.", "Baseline Score: {...}", "Evaluation Score: {...}"
+ * and "Exited (...)". /
  */
 
 /* The first observation; heap string. */
@@ -18,8 +19,8 @@ char *observe_welcome(const struct task *task, int max_steps, const struct score
 /* Adds a sentence of ours on a line of its own. */
 void observe_note(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds the command's output as agents see it. `folded` is scratch space with a cap of its own. False: memory ran
- * out, and a note says that output is missing. */
+/* Adds the command's output as agents see it. `folded` is scratch space with a cap of its own.
+ * False: memory ran out, and a note says that output is missing. */
 bool observe_output(struct buf *out, struct buf *folded, const struct task *task,
 		const struct buf *output);
 
@@ -36,8 +37,8 @@ void observe_end(struct buf *out, const struct observe_end *end);
 void observe_grade(struct buf *out, const struct grade_result *result, const char *submission,
 		const struct score *baseline);
 
-/* Appends output as MLGym shows it: lines as Python's str.splitlines() finds them, without empty ones and those of
- * progress bars, and without a newline at the end. */
+/* Appends output as MLGym shows it: lines as Python's str.splitlines() finds them, without empty
+ * ones and those of progress bars, and without a newline at the end. */
 void observe_mlgym_output(struct buf *out, const char *text, size_t n);
 
 #endif

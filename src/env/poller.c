@@ -75,33 +75,28 @@ static void queue_add(struct poll_queue *q, struct poll_item *item)
 	q->last = item;
 }
 
+static void queue_remove(struct poll_item *item)
+{
+	struct poll_queue *q = item->queue;
+	struct poll_item *before = NULL, **at;
+
+	if (!q)
+		return;
+	for (at = &q->first; *at != item; at = &before->next)
+		before = *at;
+	*at = item->next;
+	if (q->last == item)
+		q->last = before;
+	item->queue = NULL;
+}
+
 static struct poll_item *queue_take(struct poll_queue *q)
 {
 	struct poll_item *item = q->first;
 
-	if (!item)
-		return NULL;
-	q->first = item->next;
-	item->queue = NULL;
+	if (item)
+		queue_remove(item);
 	return item;
-}
-
-static void queue_remove(struct poll_item *item)
-{
-	struct poll_queue *q = item->queue;
-	struct poll_item *before = NULL;
-
-	if (!q)
-		return;
-	for (struct poll_item *i = q->first; i != item; i = i->next)
-		before = i;
-	if (before)
-		before->next = item->next;
-	else
-		q->first = item->next;
-	if (q->last == item)
-		q->last = before;
-	item->queue = NULL;
 }
 
 /* The timer is only ever set to an earlier time: one that fires too early costs less than
@@ -127,11 +122,13 @@ static struct poll_item *item_of(struct deadline *d)
 	return (struct poll_item *)(void *)((char *)d - offsetof(struct poll_item, deadline));
 }
 
-static void poller_drop_fresh(struct poller *p, const struct poll_item *item)
+static void poller_remove(struct poller *p, struct poll_item *item)
 {
+	deadlines_clear(&p->deadlines, &item->deadline);
 	for (size_t i = 0; i < p->n_fresh; i++)
 		if (p->fresh[i] == item)
 			p->fresh[i--] = p->fresh[--p->n_fresh];
+	queue_remove(item);
 }
 
 /* From now on their ends wake the epoll. An item whose work is over is due at once. */
@@ -148,9 +145,7 @@ static void poller_listen_to_fresh(struct poller *p)
 
 static void poller_finish(struct poller *p, struct poll_item *item)
 {
-	deadlines_clear(&p->deadlines, &item->deadline);
-	poller_drop_fresh(p, item);
-	queue_remove(item);
+	poller_remove(p, item);
 	queue_add(&p->done, item);
 }
 
@@ -241,9 +236,7 @@ void poller_unwatch(struct poller *p, int fd)
 
 void poller_forget(struct poller *p, struct poll_item *item)
 {
-	deadlines_clear(&p->deadlines, &item->deadline);
-	poller_drop_fresh(p, item);
-	queue_remove(item);
+	poller_remove(p, item);
 	item->polled = item->registered = item->missed = false;
 }
 
@@ -290,8 +283,8 @@ static void poller_run_expired(struct poller *p)
 }
 
 /*
- * Before a sleep: quick work that was begun since the last one may be over by now, or in a moment. Waking this
- * process takes longer than a quick command.
+ * Before a sleep: quick work that was begun since the last one may be over by now, or in a moment.
+ * Waking this process takes longer than a quick command. /
  */
 static void poller_look_out(struct poller *p, int64_t deadline_ns)
 {

@@ -11,14 +11,16 @@
 #include <stddef.h>
 
 /*
- * Drives the work of many items from one thread: one epoll for all their descriptors, one timer for the
- * earliest of their deadlines. The cost of an item's work does not depend on how many others there are.
+ * Drives the work of many items from one thread: one epoll for all their descriptors, one timer for
+ * the earliest of their deadlines. The cost of an item's work does not depend on how many others
+ * there are.
  *
- * A descriptor is added to the epoll when an item first waits for it, edge-triggered, and stays there: an idle
- * item costs an event for each burst, and no system call. An edge may hide bytes that came earlier or were left
- * unread. So poll(2) looks for them after each advance that did not end the work.
+ * A descriptor is added to the epoll when an item first waits for it, edge-triggered, and stays
+ * there: an idle item costs an event for each burst, and no system call. An edge may hide bytes
+ * that came earlier or were left unread. So poll(2) looks for them after each advance that did not
+ * end the work.
  *
- * One thread uses a poller. Only poller_interrupt() may be called by any thread.
+ * One thread uses a poller. Only poller_interrupt() may be called by any thread. /
  */
 struct poll_item;
 
@@ -28,8 +30,8 @@ struct poll_ops {
 	/* A descriptor can't be watched: the work is over, with this error. */
 	void (*fail)(struct poll_item *item, const struct fh_error *err);
 
-	/* Quick work mostly ends within microseconds, and waits for the same descriptors each time. Before the
-	 * poller sleeps, it asks such an item whether its work is over. */
+	/* Quick work mostly ends within microseconds, and waits for the same descriptors each time.
+	 * Before the poller sleeps, it asks such an item whether its work is over. */
 	bool (*is_quick)(const struct poll_item *item);
 	void (*waits_awake)(struct poll_item *item,
 			struct waits *w); /* no descriptor need tell the end */
@@ -78,7 +80,8 @@ void poller_add_done(struct poller *p, struct poll_item *item); /* the work is o
 /* Before the item's descriptors are closed or it is freed. Fine for one that was never added. */
 void poller_forget(struct poller *p, struct poll_item *item);
 
-/* Before any descriptor is closed that an item has waited for. Fine for -1, and for one that was not watched. */
+/* Before any descriptor is closed that an item has waited for. Fine for -1, and for one that was
+ * not watched. */
 void poller_unwatch(struct poller *p, int fd);
 
 /* Interrupts the item's work: its next advance() sees `interrupted`. Safe in a signal handler. */

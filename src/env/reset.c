@@ -14,7 +14,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* MLGym's images have a conda environment there. Here it is this machine's Python, or the user's bind. */
+/* MLGym's images have a conda environment there. Here it is this machine's Python, or the user's
+ * bind. */
 #define MLGYM_PATH MLGYM_CONDA_ENV "/bin:" AGENT_PATH
 
 /* A sandbox starts within milliseconds; one that takes this long never will. */
@@ -99,8 +100,8 @@ static int reset_start(struct fh_env *env, struct fh_error *err)
 	return 0;
 }
 
-/* A salt makes episodes that do the same with the same seed get other random numbers from their judges. Without it
- * an episode could tell the next one which numbers it got. */
+/* A salt makes episodes that do the same with the same seed get other random numbers from their
+ * judges. Without it an episode could tell the next one which numbers it got. */
 static int reset_draw_salt(const struct fh_env *env, uint64_t *out, struct fh_error *err)
 {
 	uint64_t salt = env->terms.judge_salt;
@@ -206,23 +207,15 @@ static void reset_take_events(struct fh_env *env)
 
 	do {
 		sandbox_next_event(env->sb, &event);
-		switch (event.kind) {
-		case SANDBOX_READY:
+		if (event.kind == SANDBOX_READY)
 			reset_sandbox_ready(env);
-			return;
-		case SANDBOX_FAILED:
+		else if (event.kind == SANDBOX_FAILED)
 			reset_fail(env, -EIO, event.text);
-			return;
-		case SANDBOX_GONE:
+		else if (event.kind == SANDBOX_GONE)
 			reset_start_again(env);
-			return;
-		case SANDBOX_NONE:
-		case SANDBOX_EXITED:
-		case SANDBOX_REQUEST:
-		case SANDBOX_DONE:
-		case SANDBOX_HUNGRY:
-			break;
-		}
+		else
+			continue;
+		return;
 	} while (event.kind != SANDBOX_NONE);
 }
 
@@ -230,29 +223,14 @@ void reset_advance(struct fh_env *env)
 {
 	struct fh_error err;
 
-	switch (env->work) {
-	case WORK_MEMORY: /* of the episode before */
-		if (!turn_memory_is_kept(env))
-			break;
-		if (reset_start(env, &err) < 0)
-			turn_fail(env, &err);
-		break;
-	case WORK_START:
+	if (env->work == WORK_START)
 		reset_take_events(env);
-		break;
-	case WORK_FILES:
+	else if (env->work == WORK_FILES)
 		reset_after_files(env, files_advance(&env->files, &err), &err);
-		break;
-	case WORK_SETUP:
+	else if (env->work == WORK_SETUP)
 		reset_after_setup(env, turn_set_up_advance(env, &err), &err);
-		break;
-	case WORK_NONE:
-	case WORK_COMMAND:
-	case WORK_EDITOR:
-	case WORK_GRADE:
-	case WORK_DONE:
-		break;
-	}
+	else if (env->work == WORK_MEMORY && turn_memory_is_kept(env) && reset_start(env, &err) < 0)
+		turn_fail(env, &err);
 	if ((env->work == WORK_START || env->work == WORK_FILES) &&
 			clock_now_ns() >= env->deadline_ns)
 		reset_fail(env, -ETIMEDOUT, "it did not stand in time");

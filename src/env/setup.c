@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * The agent's own shell runs the script and the state command, so functions of the same names may do anything.
- * Both have a short timeout, their output is only parsed, and a shell that they end is set up again at most
- * once in a step.
+ * The agent's own shell runs the script and the state command, so functions of the same names may
+ * do anything. Both have a short timeout, their output is only parsed, and a shell that they end is
+ * set up again at most once in a step. /
  */
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define SCRIPT_TIMEOUT_MS 15000

@@ -11,9 +11,10 @@
 #include <stddef.h>
 
 /*
- * Sets up an agent's tools in an environment, beside the task: files beside the workspace; a script that each new
- * shell of an episode runs before anything else; a command that prints the tools' state after the reset and each
- * step. None of it counts as a step, and its output is in no observation.
+ * Sets up an agent's tools in an environment, beside the task: files beside the workspace; a script
+ * that each new shell of an episode runs before anything else; a command that prints the tools'
+ * state after the reset and each step. None of it counts as a step, and its output is in no
+ * observation. /
  */
 #define SETUP_DIR "/home/agent/commands" /* first in PATH, so that the documented commands run */
 #define SETUP_FILES_MAX 64
@@ -65,11 +66,12 @@ void setup_drop_state(struct setup *s);
 /* With each reset and step. */
 void setup_begin_turn(struct setup *s, bool is_reset);
 
-/* After a reset's start, or a step's command: begins the next thing to run. 1: the session runs it; 0: nothing is
- * left to run; -EIO: the sandbox is gone. */
+/* After a reset's start, or a step's command: begins the next thing to run. 1: the session runs it;
+ * 0: nothing is left to run; -EIO: the sandbox is gone. */
 int setup_begin(struct setup *s, struct session *session, bool new_shell, struct fh_error *err);
 
-/* Takes the result of what setup_begin() began, and returns as that does; -EINVAL: a reset's script failed. */
+/* Takes the result of what setup_begin() began, and returns as that does; -EINVAL: a reset's script
+ * failed. */
 int setup_take(struct setup *s, struct session *session, bool cancelled, struct fh_error *err);
 
 #endif

@@ -7,8 +7,8 @@
 #include "env/gym.h"
 
 /*
- * The task of an environment and what its sandboxes see: fixed once the environment is open. The arena owns the
- * strings and the binds; the environment holds the GPUs until env_spec_release().
+ * The task of an environment and what its sandboxes see: fixed once the environment is open. The
+ * arena owns the strings and the binds; the environment holds the GPUs until env_spec_release(). /
  */
 struct env_spec {
 	struct fh_gym *gym;

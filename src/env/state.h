@@ -13,15 +13,15 @@
 #include "shell/session.h"
 
 /*
- * The state of an environment: one state machine, which both forms of the API drive. A begin sets `turn` and `work`.
- * env.c advances the turn whenever its waits came, until WORK_DONE:
+ * The state of an environment: one state machine, which both forms of the API drive. A begin sets
+ * `turn` and `work`. env.c advances the turn whenever its waits came, until WORK_DONE:
  *
  *   reset:  [MEMORY] -> START -> [FILES] -> [SETUP] -> DONE
  *   step:   [COMMAND -> [SETUP] -> [EDITOR]] -> [GRADE] -> [MEMORY] -> DONE
  *   leave:  MEMORY -> DONE
  *
- * Only open.c, env.c, turn.c, reset.c and step.c include this header. Each struct in it has a header of its own,
- * whose file touches nothing else of an environment.
+ * Only open.c, env.c, turn.c, reset.c and step.c include this header. Each struct in it has a
+ * header of its own, whose file touches nothing else of an environment. /
  */
 enum turn { TURN_RESET, TURN_STEP, TURN_LEAVE };
 

@@ -274,8 +274,8 @@ static void step_command_over(struct fh_env *env)
 		step_after_setup(env, turn_set_up(env, result->restarted, NULL));
 }
 
-/* How long the command may run: the episode's time that is left, at most. That is rounded up, so that the episode's
- * time is over when the command has used it. */
+/* How long the command may run: the episode's time that is left, at most. That is rounded up, so
+ * that the episode's time is over when the command has used it. */
 static int64_t step_timeout_ms(const struct fh_env *env, const struct fh_action *action)
 {
 	const struct task *task = env->spec.task->task;
@@ -407,37 +407,21 @@ int step_begin_request(struct fh_env *env, int request, struct fh_error *err)
 
 void step_advance(struct fh_env *env)
 {
-	switch (env->work) {
-	case WORK_COMMAND:
-		if (session_advance(env->session))
-			step_command_over(env);
-		else
-			calls_advance(&env->calls, env->sb,
-					session_take_request(env->session, REQUEST_CALL));
-		break;
-	case WORK_SETUP:
+	if (env->work == WORK_COMMAND && session_advance(env->session)) {
+		step_command_over(env);
+	} else if (env->work == WORK_COMMAND) {
+		calls_advance(&env->calls, env->sb,
+				session_take_request(env->session, REQUEST_CALL));
+	} else if (env->work == WORK_SETUP) {
 		step_after_setup(env, turn_set_up_advance(env, NULL));
-		break;
-	case WORK_EDITOR:
-		if (!sandbox_answered(env->sb, env->editor_request))
-			break;
+	} else if (env->work == WORK_EDITOR && sandbox_answered(env->sb, env->editor_request)) {
 		free(env->setup.open_file);
 		env->setup.open_file = editor_take(env->sb);
 		step_conclude(env);
-		break;
-	case WORK_GRADE:
-		if (grade_advance(env->grade))
-			step_take_grade(env, grade_result(env->grade));
-		break;
-	case WORK_MEMORY:
-		if (turn_memory_is_kept(env))
-			step_end(env);
-		break;
-	case WORK_NONE:
-	case WORK_START:
-	case WORK_FILES:
-	case WORK_DONE:
-		break;
+	} else if (env->work == WORK_GRADE && grade_advance(env->grade)) {
+		step_take_grade(env, grade_result(env->grade));
+	} else if (env->work == WORK_MEMORY && turn_memory_is_kept(env)) {
+		step_end(env);
 	}
 }
 

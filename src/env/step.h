@@ -5,10 +5,11 @@
 #include "env/state.h"
 
 /*
- * A step, in this order: it is counted; words that end the episode do so; a malformed edit is told apart; the shell
- * runs anything else, for what is left of the episode's time at most. Then the first of these that holds decides:
- * the command asked to submit, or the time is over, or this was the last step, or a record could not hold more text:
- * the episode is scored and over. The command asked to validate: the episode is scored.
+ * A step, in this order: it is counted; words that end the episode do so; a malformed edit is told
+ * apart; the shell runs anything else, for what is left of the episode's time at most. Then the
+ * first of these that holds decides: the command asked to submit, or the time is over, or this was
+ * the last step, or a record could not hold more text: the episode is scored and over. The command
+ * asked to validate: the episode is scored. /
  */
 int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err);
 

@@ -24,7 +24,8 @@ bool turn_is_in_shell(const struct fh_env *env);
 /* Notes the shell's folder after a command, and whether the shell is a new one. */
 void turn_note_shell(struct fh_env *env, const struct session_result *result);
 
-/* Has the session run what the tools need. 1: WORK_SETUP has begun or goes on; 0: it is over; below 0: setup.h. */
+/* Has the session run what the tools need. 1: WORK_SETUP has begun or goes on; 0: it is over; below
+ * 0: setup.h. */
 int turn_set_up(struct fh_env *env, bool new_shell, struct fh_error *err);
 int turn_set_up_advance(struct fh_env *env, struct fh_error *err);
 

@@ -2,8 +2,8 @@
 #ifndef ENV_WORDS_H
 #define ENV_WORDS_H
 
-/* How sentences of ours begin that others look for in observations: clients by regular expressions, and who compares
- * a step with one of MLGym's own. */
+/* Beginnings of our sentences in observations. Clients and the comparison of a replay with a record
+ * find scores and ends by them. */
 #define WORDS_SCORED "Scored a valid submission artefact at "
 #define WORDS_NOT_SCORED "Not scored: "
 #define WORDS_BASELINE "Baseline Score: "
