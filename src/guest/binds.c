@@ -15,10 +15,10 @@
 #include <unistd.h>
 
 /*
- * Paths of the host in the nursery's own tree, each a mount at TREE_BINDS/<slot>, so that a clone can
- * bind them. A path is found in the host's mount namespace, carried over as a detached mount, and kept
- * for the next sandbox that asks for it. A new path takes the slot that was used longest ago. Sandboxes
- * that have that slot's mount keep it. There are more slots than one plan can use.
+ * Paths of the host in the nursery's own tree. Each is a mount at TREE_BINDS/<slot>, so that a
+ * clone can bind it. It comes from the host's mount namespace as a detached mount, and stays for
+ * later sandboxes. A new path takes the slot that was used longest ago. Sandboxes that have that
+ * slot's mount keep it. There are more slots than one plan can use.
  */
 #define SLOTS (4 * GUEST_BINDS_MAX)
 
@@ -99,7 +99,7 @@ static int binds_fill(struct binds *b, int tree, const char *source, enum bind_u
 		return r;
 	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
 		r = error_set(err, errno, "mount the bind of '%s'", source);
-		binds_clear(s, path); /* its place, too, for the next one */
+		binds_clear(s, path);
 		return r;
 	}
 	*s = (struct bind_slot){
@@ -108,7 +108,8 @@ static int binds_fill(struct binds *b, int tree, const char *source, enum bind_u
 	return i;
 }
 
-/* In the host's namespace. Returns the slot that has the path; else -ENOENT and a detached mount of it. */
+/* In the host's namespace. Returns the slot that has the path; else -ENOENT and a detached mount
+ * of it. */
 static int binds_look_up(struct binds *b, const char *source, enum bind_use use,
 		struct stat *out_st, int *out_tree, struct fh_error *err)
 {

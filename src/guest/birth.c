@@ -18,10 +18,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/*
- * One sandbox from its plan: a clone of the nursery in new namespaces, which gets ids of its own from
- * its parent, mounts, and becomes PID 1.
- */
+/* Makes a sandbox from its plan: clones the nursery into new namespaces. The clone gets ids of
+ * its own from its parent, mounts, and becomes PID 1. */
 
 int birth_map_ids(pid_t pid, struct fh_error *err)
 {
@@ -86,9 +84,9 @@ static int birth_set_up(const struct nursery *n, const struct birth *b, int mapp
 	if (r < 0)
 		return r;
 	/*
-	 * PID 1 has changed its ids, so that only root of the machine may look at it. The owner's user
-	 * must, too: to end a sandbox whose PID 1 hangs, a process joins its pid namespace. An agent
-	 * still may not, since its ids differ. There must be no dump.
+	 * PID 1 has changed its ids, so that only root of the machine may look at it. The owner's
+	 * user must, too: to end a sandbox whose PID 1 hangs, a process joins its pid namespace. An
+	 * agent still may not, since its ids differ. There must be no dump.
 	 */
 	if (confine_dumps() < 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		return error_set(err, errno, "let the sandbox be ended from outside");
@@ -173,10 +171,8 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 	return pid;
 }
 
-/*
- * PID 1 has its children born in the group. The kernel lets it if it may write to cgroup.procs of that
- * group and of the one above, which holds all groups and the nursery.
- */
+/* PID 1 has its children born in the group. For that it must be allowed to write to cgroup.procs
+ * of that group and of the one above. All groups and the nursery are in that one. */
 static int birth_give_group(int group, struct fh_error *err)
 {
 	static const char *const files[] = { "cgroup.procs", "../cgroup.procs" };

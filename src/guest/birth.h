@@ -7,7 +7,7 @@
 /* A sandbox on its way. */
 struct birth {
 	struct plan plan;
-	char *message; /* of the plan; a clone wipes its copy */
+	char *message; /* the plan came in it; a clone wipes its copy */
 	size_t message_bytes;
 	int slots[GUEST_BINDS_MAX];
 	int disk; /* slot of the folder for its files, -1 */
@@ -26,7 +26,7 @@ int birth_surroundings(bool own_network, struct fh_error *err);
 
 /* In the nursery: brings the plan's binds into the tree. */
 int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err);
-/* In the nursery or a cradle: clones PID 1, a child of the nursery in either case. Returns its pid. */
+/* Clones PID 1 as a child of the nursery, from there or from a cradle. Returns its pid. */
 pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err);
 
 #endif

@@ -15,8 +15,8 @@
 
 /*
  * The children of a PID 1: its porter, the shell, programs. Each is forked with all descriptors of
- * PID 1, and closes those that are not its own. A child that runs code of an agent waits until PID 1 has
- * closed its copies of the child's pipes. From then on PID 1 never closes a pipe's last end.
+ * PID 1, and closes those that are not its own. A child that runs code of an agent waits until PID
+ * 1 has closed its copies of the child's pipes. From then on PID 1 never closes a pipe's last end.
  */
 
 /* In a fork of PID 1: signals are as in a new process. */

@@ -25,8 +25,8 @@ struct init {
 int shell_ends_make(struct shell_ends *ends, struct fh_error *err);
 void shell_ends_close(struct shell_ends *ends); /* all but `go` */
 
-/* Forks the shell, which runs nothing before child_let_go(&ends->go). Closes the ends that the shell
- * alone keeps; `drain`, `gate` and `event` are the porter's, too. */
+/* Forks the shell, which runs nothing before child_let_go(&ends->go). Closes the ends that the
+ * shell alone keeps; `drain`, `gate` and `event` are the porter's, too. */
 int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err);
 /* A shell in place of one that has ended. Closes its mail. */
 int shell_replace(struct init *in, int mail);
@@ -35,8 +35,8 @@ int shell_replace(struct init *in, int mail);
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
 		struct fh_error *err);
 
-/* Begins a program that waits for its `go`. The caller closes its descriptors before it sets that.
- * Returns a pid, or -1. */
+/* Begins a program that waits for its `go`. The caller closes its descriptors before it sets
+ * that. Returns a pid, or -1. */
 pid_t program_fork(struct init *in, const struct init_run *run, const int *sent, int go);
 
 void child_let_go(int *go);

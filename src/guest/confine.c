@@ -18,16 +18,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Pending signals and timers. They count for the owner's user as well. Without this limit a sandbox could
- * use up what the user's other programs may have. */
+/* Pending signals and timers. They count for the owner's user as well. Without this limit a
+ * sandbox could use up what the user's other programs may have. */
 #define SIGNALS_PENDING_MAX 1024
 
-/* For each process. The machine has a limit for all: as many processes as the default allows must leave
- * some to others. */
+/* For each process. The machine has a limit for all: as many processes as the default allows
+ * must leave some to others. */
 #define DESCRIPTORS_MAX 2048
 
-/* Too little for a dump in a file. Where dumps go into a program, only a limit of exactly 1 keeps the
- * kernel from starting that program, outside and as root: core(5). */
+/* Too little for a dump in a file. A machine may send dumps to a program, which the kernel
+ * starts outside and as root. Only a limit of exactly 1 prevents that: core(5). */
 #define CORE_BYTES 1
 
 int confine_drop_bounding(void)
@@ -80,8 +80,7 @@ static int confine_set_limits(const struct confinement *c, struct fh_error *err)
 	return 0;
 }
 
-/* By clone3 itself, as in birth.c: in a process with one thread the C library's fork only notes the
- * child's number, which nobody asks it for. */
+/* By clone3 itself, as in birth.c. With one thread, fork() only notes the child's number. */
 pid_t confine_fork(const struct confinement *c)
 {
 	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD };
@@ -92,7 +91,8 @@ pid_t confine_fork(const struct confinement *c)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 }
 
-/* RUN_PACKER is the agent to files, and root of the sandbox to processes: none may signal or trace it. */
+/* RUN_PACKER is the agent to files, and root of the sandbox to processes: none may signal or
+ * trace it. */
 static int confine_become(uint8_t user, struct fh_error *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -123,7 +123,7 @@ int confine(const struct confinement *c, uint8_t user, struct fh_error *err)
 	for (uint32_t i = 0; i < c->n_groups && !c->born_in_group; i++)
 		if (write(c->groups[i], "0", 1) != 1)
 			return error_set(err, errno, "enter a control group");
-	/* Its groups are the root of the new namespace: groups above it have no name. */
+	/* The groups become the root of the new namespace: groups above have no name there. */
 	if (unshare(CLONE_NEWCGROUP) < 0) {
 		error_set(err, errno, "make a control group namespace");
 		return error_see_doctor(err);

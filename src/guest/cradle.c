@@ -16,19 +16,19 @@
 #include <unistd.h>
 
 /*
- * Cradles. Moving a process into v1 control groups takes the kernel a grace period: 5 to 20 ms if none
- * ended lately, many times the rest of a reset. A process is born in its parent's groups at no cost. So
- * a clone of the nursery, the cradle, waits in the groups of a sandbox to come. When the plan comes, the
- * cradle clones PID 1 as a child of the nursery. A little later it moves PID 1 out of the groups, and
- * ends. With v2, PID 1 has its children born in their group.
+ * Cradles. Moving a process into v1 control groups may take the kernel 5 to 20 ms, far more than the
+ * rest of a reset. A process is born in its parent's groups at no cost. So a clone of the nursery,
+ * the cradle, waits in the groups of a sandbox to come. When the plan comes, the cradle clones PID 1
+ * as a child of the nursery. A little later it moves PID 1 out of the groups, and ends. With v2,
+ * PID 1 has its children born in their group.
  *
- * A cradle also waits in the sandbox' user namespace and in all others that can be made ahead: the
- * network's alone takes a third of the rest.
+ * A cradle also makes the sandbox' namespaces ahead, but those of mounts and processes. The
+ * network's alone takes a third of the rest of a reset.
  */
 
 #define MOVE_OUT_MS 20
 
-/* Where the binds are: the nursery puts this before a plan for a cradle. */
+/* Places of the binds: the nursery puts this before a plan for a cradle. */
 struct cradle_places {
 	int slots[GUEST_BINDS_MAX];
 	int disk;
@@ -57,8 +57,8 @@ void cradles_drop(struct nursery *n)
 }
 
 /*
- * PID 1 was born in the groups, where the limits of an agent must not hit it. The cradle moves it, so
- * that PID 1 itself never waits for that. It waits first, since many sandboxes end before.
+ * PID 1 was born in the groups, where the limits of an agent must not hit it. The cradle moves it,
+ * so that PID 1 itself never waits for that. It waits first, since many sandboxes end before.
  */
 static void cradle_move_out(const struct nursery *n, pid_t pid, volatile int *moved_out)
 {
@@ -109,7 +109,7 @@ static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, 
 		cradle_move_out(n, pid, b.moved_out);
 }
 
-/* Enters the groups first: that takes the owner's rights, which root of the sandbox does not have. */
+/* Enters the groups first: root of the sandbox lacks the owner's right to do so. */
 static int cradle_get_ready(int socket, const struct cradle *own)
 {
 	char go;
@@ -135,7 +135,7 @@ _Noreturn static void cradle_main(struct nursery *n, int socket, struct cradle *
 	ssize_t size;
 
 	c->number = 0;        /* else cradles_drop() would close its descriptors */
-	close_fd(&n->socket); /* its end tells the owner that the nursery has ended */
+	close_fd(&n->socket); /* else the owner would not see the nursery end */
 	cradles_drop(n);
 	if (cradle_get_ready(socket, &own) < 0)
 		_exit(1);

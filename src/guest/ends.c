@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 /*
- * The end of a sandbox whose PID 1 does not end by itself. PID 1 ends when its owner closes it or is
- * gone, unless it is stopped, or sleeps in the kernel on a lock of the agent's. The nursery knows of
- * each sandbox whether it was closed (struct roll), and whether its PID 1 has been reaped. After a
- * moment a worker kills all processes in its pid namespace, from inside: a process that hangs in the
- * kernel can't hold up the nursery. Workers try again until PID 1 has ended, and the nursery stays as
- * long. It polls, and waits for nothing that an agent can hold.
+ * The end of a sandbox whose PID 1 does not end by itself. PID 1 should end when its owner closes
+ * it or is gone. It does not if it is stopped, or sleeps in the kernel on a lock of the agent's.
+ * The nursery knows which sandboxes were closed (struct roll), and which PID 1 it has reaped. If a
+ * closed sandbox is overdue, a worker kills all processes in its pid namespace, from inside. A
+ * worker that hangs in the kernel can't hold up the nursery. Workers try again until PID 1 has
+ * ended, and the nursery stays as long. It polls, and waits for nothing that an agent can hold.
  *
- * Only while a sandbox is overdue does this cost more than a look at memory for each that lives.
+ * While no sandbox is overdue, this costs a look at memory for each that lives.
  */
 #define WATCHED_MAX 65536
 #define OVERDUE_MS 100
@@ -41,7 +41,7 @@ struct watched {
 
 struct ends {
 	struct roll *roll;       /* NULL: none yet */
-	struct watched *watched; /* of WATCHED_MAX */
+	struct watched *watched; /* WATCHED_MAX of them */
 	size_t n;
 	pid_t worker; /* 0: none */
 	int64_t tried_ns;
@@ -128,7 +128,7 @@ static void ends_look(struct ends *e, int64_t now)
 
 /* --- ending ---------------------------------------------------------------------------------- */
 
-/* Opens /proc/PID of each overdue PID 1. A child that was not reaped keeps its pid, so each is right. */
+/* Opens /proc/PID of each overdue PID 1. A child that was not reaped keeps its pid. */
 static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[AT_ONCE])
 {
 	size_t n = 0;

@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 /*
- * Files in and out of a sandbox, by its porter. Meanwhile the agent may move, link and swap all that it
- * can write. So every path is opened by openat2() beneath its folder, through no link of any kind, and
- * without blocking on a FIFO. Checks look at the open file, never at the path again. The owner gets no
- * descriptor of an agent's file, but a copy in memory that nobody can change.
+ * Files in and out of a sandbox, by its porter. Meanwhile the agent may move, link and swap all
+ * that it can write. So openat2() opens every path beneath its folder, through no link of any kind.
+ * It never blocks on a FIFO. Checks look at the open file, never at the path again. The owner gets
+ * no descriptor of an agent's file, but a copy in memory that nobody can change.
  */
 
 #define TRIES_MAX 64
@@ -35,7 +35,7 @@ static int files_open_beneath(int folder, const char *path, uint64_t flags, mode
 	/* openat2() refuses these beside O_PATH. */
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
-	/* EAGAIN: something moved while the path was walked, or the agent holds a lease on the file. */
+	/* EAGAIN: something moved during the walk, or the agent holds a lease on the file. */
 	for (int i = 0; i < TRIES_MAX; i++) {
 		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
 		if (fd >= 0 || errno != EAGAIN)
@@ -117,7 +117,8 @@ static bool files_is_zero(const char *block, size_t n)
 
 /*
  * The SHA-256 of a file's blocks that are not all zero. A block after empty ones is preceded by its
- * offset. So a file without empty blocks has the hash of its content, and a long empty file is cheap.
+ * offset. So a file without empty blocks has the hash of its content, and a long empty file is
+ * cheap.
  */
 static int files_hash(int fd, uint8_t digest[SHA256_BYTES])
 {
@@ -202,10 +203,8 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
 	return take_fd(&at);
 }
 
-/*
- * Opens an empty file to write to. A file that holds bytes is replaced: to truncate it, the kernel would
- * look through each of its maps, of which an agent can make millions.
- */
+/* Opens an empty file to write to. A file that holds bytes is replaced. Truncating it could take
+ * long, since an agent may have mapped it a million times. */
 static int files_open_empty(int dir, const char *name, mode_t mode, struct fh_error *err)
 {
 	for (int i = 0; i < TRIES_MAX; i++) {

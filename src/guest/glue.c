@@ -2,8 +2,8 @@
 /*
  * The bash side: the builtin that turns a bash into a nursery, and the loop that a shell runs.
  *
- * bash leaves an evaluation by longjmp, so no variable that lives across one may need a cleanup. bash
- * sets the order of headers: config.h first.
+ * bash leaves an evaluation by longjmp, so no variable that lives across one may need a cleanup.
+ * bash sets the order of headers: config.h first.
  */
 #include <config.h>
 
@@ -40,7 +40,7 @@ extern void set_signal_hard_ignored(int);
 
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
 
-/* The loop's descriptors, far from those that scripts use. FD_GO is closed before the first command. */
+/* The loop's descriptors, far from those that scripts use. FD_GO is closed before commands run. */
 enum {
 	FD_DRAIN = 249,
 	FD_EVENT = 250,
@@ -77,10 +77,8 @@ static void glue_on_interrupt(int number)
 	sigaction(SIGINT, &harmless, NULL);    /* a handler of bash's would leave by its own way */
 }
 
-/*
- * bash treats the signal as hard-ignored, so that no trap changes it. But an evaluation that was left by
- * a jump may have changed the mask.
- */
+/* bash treats the signal as hard-ignored, so that no trap changes it. But an evaluation that was
+ * left by a jump may have changed the mask. */
 static void glue_arm(void)
 {
 	struct sigaction action = { .sa_handler = glue_on_interrupt };
@@ -159,8 +157,9 @@ static void glue_mark_step(struct shell_mark *mark)
 }
 
 /*
- * Runs a text. Returns 0, or the code of the jump by which bash left the evaluator: it jumps to top_level
- * for errors, `exit` and interruptions. A subshell that jumps here must not go on as the loop.
+ * Runs a text. bash leaves the evaluator by a jump to top_level for errors, `exit` and
+ * interruptions. Returns the code of the jump, or 0. A subshell that jumps here must not go on as
+ * the loop.
  */
 static int glue_evaluate(const char *text, int *out_status)
 {
@@ -184,7 +183,8 @@ static int glue_evaluate(const char *text, int *out_status)
 	return code;
 }
 
-/* bash leaves this in last_command_exit_value when a text does not parse: EX_BADSYNTAX of shell.h. */
+/* bash leaves this in last_command_exit_value when a text does not parse: EX_BADSYNTAX of
+ * shell.h. */
 #define BAD_SYNTAX 257
 
 static void glue_show_errors(bool shown)
@@ -193,10 +193,8 @@ static void glue_show_errors(bool shown)
 		_exit(125);
 }
 
-/*
- * Parses a text without running it: of several lines none must run if a later one is wrong. Prints
- * nothing, since a warning would come again when the text runs.
- */
+/* Parses a text without running it: of several lines none must run if a later one is wrong.
+ * Prints nothing, since a warning would come again when the text runs. */
 static bool glue_parses(const char *text)
 {
 	int before = last_command_exit_value;

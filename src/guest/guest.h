@@ -6,8 +6,8 @@
 #include "proto/guest.h"
 
 /*
- * The guest's side of proto/guest.h. One process becomes another by clone or fork: nothing is exec'd
- * between the nursery and a shell. All of it is single-threaded.
+ * The guest's side of proto/guest.h. Processes become others by clone or fork: nothing is exec'd
+ * between the nursery and a shell. All of them are single-threaded.
  *
  *   nursery.c   the owner's helper: one user namespace, one minimal mount tree; clones sandboxes
  *   birth.c     makes one sandbox: the clone that becomes its PID 1

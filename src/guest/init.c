@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 /*
- * PID 1 of a sandbox. It does what the owner asks over the control socket, reaps, and tells the owner
- * which processes ended. It is root of the sandbox only, is outside its limits, and has every signal
- * blocked. It ends when the owner closes the socket or is gone, or when the porter ends. The kernel then
- * ends all processes of the sandbox.
+ * PID 1 of a sandbox. It does what the owner asks over the control socket, reaps, and tells the
+ * owner which processes ended. It is root of the sandbox only, is outside its limits, and has every
+ * signal blocked. It ends when the owner closes the socket or is gone, or when the porter ends. The
+ * kernel then ends all processes of the sandbox.
  *
- * No agent can make it wait or grow. While code of an agent runs, it holds no descriptor of an inode or
- * pipe that the agent can reach: it closes the pipes of shell and programs before these may go on. From
- * an agent it sees nothing but the ends of children.
+ * No agent can make it wait or grow. While code of an agent runs, it holds no descriptor of an
+ * inode or pipe that the agent can reach. It closes the pipes of shell and programs before these
+ * may go on. All that an agent can tell it is the end of a child.
  */
 
 #define REAP_MAX 64        /* at a time: an agent may make orphans as fast as they are reaped */
@@ -157,16 +157,15 @@ static void init_handle_signal(const struct init *in, struct wire *w)
 		const struct init_program *p = &in->programs[i];
 
 		if (p->pid && p->id == id) {
-			kill(-p->pid, (int)number); /* its group; it made one with setsid() */
+			kill(-p->pid, (int)number); /* the group that it made with setsid() */
 			kill(p->pid, (int)number);
 		}
 	}
 }
 
 /*
- * A process began during a step if its start time is later than the step's, or if it is the same clock
- * tick and its pid is newer. Start times alone are too coarse (10 ms: `job &` and a hang right after it).
- * Pids alone wrap.
+ * A process began during a step if its start time is later than the step's. In the same clock tick
+ * (10 ms, time for a job and a hang) its pid must be newer. Pids alone would not do: they wrap.
  */
 static bool init_born_since(pid_t pid, const struct shell_mark *mark)
 {
@@ -305,8 +304,8 @@ static void init_keep_own_fds(const struct init_start *s)
 	guest_keep_fds(keep, n);
 }
 
-/* The shell begins first, since it takes longest to get ready. Its request pipes are there before it
- * may run commands. */
+/* The shell begins first, since it takes longest to get ready. It may run commands once the
+ * request pipes are there. */
 static int init_stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIPES],
 		struct fh_error *err)
 {
@@ -333,9 +332,9 @@ static int init_stand(struct init *in, struct shell_ends *ends, int pipes[REQUES
 }
 
 /*
- * The porter is forked last, while the shell gets ready. Until then PID 1 has the reading ends of pipes
- * that the agent can reach. It never closes the last reference to one, since the porter has them by
- * then. READY says that all this is done.
+ * The porter is forked last, while the shell gets ready. Until then PID 1 has the reading ends of
+ * pipes that the agent can reach. It never closes the last reference to one, since the porter has
+ * them by then. READY says that all this is done.
  */
 static int init_begin(struct init *in, struct fh_error *err)
 {

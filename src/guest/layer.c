@@ -14,12 +14,12 @@
 
 /*
  * Layers: starting files, copied once from the owner's folders into the nursery's tree. The owner's
- * files are trusted. The copies keep no attribute but "executable", and belong to the agent. Read-only
- * ones belong to root: the agent may delete or replace them, but not write to them.
+ * files are trusted. The copies keep no attribute but "executable", and belong to the agent.
+ * Read-only ones belong to root: the agent may delete or replace them, but not write to them.
  *
- * A layer that has folders only lies between a folder of the host and an overlay's upper. The owner of
- * the host's files has no id in a sandbox, so without the layer nobody could write there. Folders that
- * others may not read are left out, and stay as they are.
+ * A layer that has folders only lies between a folder of the host and an overlay's upper. The owner
+ * of the host's files has no id in a sandbox, so without the layer nobody could write there.
+ * Folders that others may not read are left out, and stay as they are.
  */
 
 #define LAYER_DEPTH_MAX 64

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/*
- * Variables and names by which bash looks like a plain shell of the sandbox. bash sets the order of
- * headers: config.h first.
- */
+/* Variables and names by which bash looks like a plain shell of the sandbox. bash sets the order
+ * of headers: config.h first. */
 #include <config.h>
 
 #include "loadables.h"
@@ -53,7 +51,7 @@ static void look_set_environment(const char *const *env)
 	}
 }
 
-/* Set in the nursery, where it costs no reset anything. bash found some of it out when it started. */
+/* Set in the nursery, where it costs no reset anything. bash set some of it at its start. */
 void look_plain(void)
 {
 	look_set_environment(program_environment);
@@ -70,7 +68,7 @@ void look_plain(void)
 	current_host_name = savestring("fumehood");
 	look_set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
 	look_set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
-	look_set_number("PPID", 1, att_readonly | att_integer); /* of every sandbox */
+	look_set_number("PPID", 1, att_readonly | att_integer); /* the same in every sandbox */
 	look_set_number("SHLVL", 1, att_exported);
 	look_set("HOSTNAME", "fumehood", 0);
 	unbind_variable("BASH_EXECUTION_STRING");

@@ -4,11 +4,11 @@
 
 #include "guest/start.h"
 
-/* In the nursery: what does not differ from one shell to the next. */
+/* In the nursery: sets all that is the same in every shell. */
 void look_plain(void);
 void look_command_line(void);
 
-/* In a shell: what is its own. It is in the workspace after it. */
+/* In a shell: sets its own variables, and enters the workspace. */
 void look_new(const struct shell_start *start);
 void look_hide_builtin(void);
 

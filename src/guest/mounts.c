@@ -17,10 +17,10 @@
 #include <unistd.h>
 
 /*
- * A sandbox' own mounts, made by the clone that becomes its PID 1, in its own user and mount
- * namespaces: the shared root; over it one tmpfs for all files that the episode writes (home, /tmp and
- * /dev/shm share one cap); fresh /proc and /dev/pts; the plan's binds. Then the clone leaves the
- * nursery's tree for good.
+ * A sandbox' own mounts. The clone that becomes its PID 1 makes them in its own user and mount
+ * namespaces. Over the shared root lies one tmpfs for all files that the episode writes. So home,
+ * /tmp and /dev/shm share one cap. Then come a fresh /proc and /dev/pts, and the plan's binds. At
+ * the end the clone leaves the nursery's tree for good.
  */
 
 #define NOTHING (MS_NOSUID | MS_NODEV)
@@ -131,9 +131,9 @@ static int mount_home(const struct mounts_request *q, struct fh_error *err)
 }
 
 /*
- * A root of parts: a small file system whose entries are binds of the shared root's entries, or links.
- * Nobody may write to the shared root, so a plan gets parts if it binds to a new place. A bare plan
- * gets devices only, for programs that bring all they need.
+ * A root of parts: a small file system whose entries are binds of the shared root's entries, or
+ * links. Nobody may write to the shared root, so a plan gets parts if it binds to a new place. A
+ * bare plan gets devices only, for programs that bring all they need.
  */
 static int mount_part(const char *name, struct fh_error *err)
 {
@@ -322,7 +322,8 @@ static int mount_writable(const char *layer, const char *from, const char *to, s
 	return r < 0 ? error_wrap(err, "make a bind writable") : 0;
 }
 
-/* `writable` is the overlay's place, "" until it is mounted. Other binds of its source show the same one. */
+/* `writable` is the overlay's place, "" until it is mounted. Other binds of its source show the
+ * same one. */
 static int mount_bind(const struct plan *plan, const struct plan_bind *bind, const char *from,
 		const char *to, char writable[PATH_MAX], struct fh_error *err)
 {

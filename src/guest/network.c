@@ -12,16 +12,14 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/*
- * A sandbox's network: a namespace with nothing in it but the loopback device. Making one takes the
- * kernel as long as all the rest of a reset, so cradles make it ahead.
- */
+/* A sandbox's network: a namespace with nothing in it but the loopback device. Making one takes
+ * the kernel as long as all the rest of a reset, so cradles make it ahead. */
 
 /*
- * A connection whose socket is closed goes on sending. If no answer comes, it keeps its memory and this
- * namespace for minutes, and an agent could leave some behind with each episode. So such a connection
- * gets one more try, after a second at most. A machine where a setting can't be written, or that is
- * older than it (Linux 6.15), is left as it is.
+ * A connection whose socket is closed goes on sending. If no answer comes, it keeps its memory and
+ * this namespace for minutes. An agent could leave some behind with each episode. So such a
+ * connection gets one more try, after a second at most. A setting that the machine lacks (before
+ * Linux 6.15) or forbids is skipped.
  */
 static const struct {
 	const char *path, *value;

@@ -27,12 +27,12 @@
 
 /*
  * The nursery: one per owner. It never runs code of an agent and holds no secret. In its user
- * namespace it is root, and the owner is uid 0. It has two mount namespaces: the host's as it was at
- * the start (`host`), to find paths that are to be bound, and its own minimal tree (`own`). Every
- * sandbox begins as a copy of `own`, so that a reset does not grow with the host's mounts.
+ * namespace it is root, and the owner is uid 0. It has two mount namespaces. `host` is the host's
+ * as it was at the start, to find paths to bind. `own` is its own minimal tree. Every sandbox
+ * begins as a copy of `own`, so that a reset does not grow with the host's mounts.
  *
- * Children are cloned without an exit signal, so that bash's handling of SIGCHLD stays as it is. They
- * are reaped now and then. Work that takes longer than making a sandbox (copies, removals) is theirs.
+ * Children are cloned without an exit signal, so that bash's handling of SIGCHLD stays as it is.
+ * They are reaped now and then. They do the work that takes long: copies, removals.
  */
 
 #define REAP_MS 500             /* between two looks for ended children, without a message */
@@ -173,10 +173,8 @@ static int nursery_build_layer(
 	return 0;
 }
 
-/*
- * A child copies, so that sandboxes are made meanwhile. It alone enters the host's tree, and knows the
- * owner's paths. It ends with the nursery.
- */
+/* A child copies, so that sandboxes are made meanwhile. It alone enters the host's tree, and
+ * knows the owner's paths. It ends with the nursery. */
 _Noreturn static void nursery_copy_layer(
 		struct nursery *n, pid_t nursery, struct wire *w, int answer_to)
 {
@@ -186,7 +184,7 @@ _Noreturn static void nursery_copy_layer(
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != nursery ||
 			layer_get(w, &layer) < 0)
 		_exit(1);
-	close_fd(&n->socket); /* its end tells the owner that the nursery has ended */
+	close_fd(&n->socket); /* else the owner would not see the nursery end */
 	cradles_drop(n);
 	if (nursery_build_layer(n, &layer, &err) < 0)
 		guest_fail(answer_to, NURSERY_FAILED, &err);
@@ -249,7 +247,7 @@ static void nursery_handle_plan(struct nursery *n, struct wire *w, char *message
 	explicit_bzero(&b, sizeof(b));
 }
 
-/* --- ended children and their folders ---------------------------------------------------------- */
+/* --- ended children and their folders -------------------------------------------------------- */
 
 static void nursery_reap(struct nursery *n)
 {
@@ -310,7 +308,7 @@ static void nursery_handle(
 	switch ((enum nursery_message)kind) {
 	case NURSERY_HELLO:
 		nursery_handle_hello(n, &w, fds, n_fds);
-		return; /* its descriptors stay open */
+		return; /* the descriptors stay open */
 	case NURSERY_MAPPED:
 		nursery_handle_mapped(n);
 		nursery_wipe_stack();
@@ -323,7 +321,7 @@ static void nursery_handle(
 		break;
 	case NURSERY_CRADLE:
 		nursery_handle_cradle(n, &w, fds, n_fds);
-		return; /* its descriptors stay open, too */
+		return; /* the descriptors stay open */
 	case NURSERY_REMOVE:
 		nursery_handle_remove(n, &w);
 		break;
@@ -338,10 +336,8 @@ static void nursery_handle(
 		close(fds[i]);
 }
 
-/*
- * The owner is gone, or has closed the socket and leaves its open sandboxes to live on. The nursery
- * stays until all that it watches have ended. It never waits for one of them: it polls.
- */
+/* The owner is gone, or has closed the socket and leaves its open sandboxes to live on. The
+ * nursery stays until all that it watches have ended. It never waits for one of them: it polls. */
 _Noreturn static void nursery_retire(struct nursery *n)
 {
 	bool gone = false;
@@ -388,7 +384,7 @@ static int nursery_pause_ms(const struct nursery *n)
 	return n->children ? ends_pause_ms(n->ends, REAP_MS) : -1;
 }
 
-/* An owner may be protected from the kernel's OOM killer. Agents, which inherit this, must not be. */
+/* An owner may be protected from the OOM killer. Agents, which inherit this, must not be. */
 static void nursery_drop_preference(void)
 {
 	auto_close int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);

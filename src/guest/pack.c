@@ -15,11 +15,12 @@
 #include <unistd.h>
 
 /*
- * Packs a folder of the sandbox for another sandbox, in the form of struct pack_entry. It runs as a user
- * that the agent can neither signal nor trace, with the agent's rights to files: see confine_become().
+ * Packs a folder of the sandbox for another sandbox, in the form of struct pack_entry. The agent
+ * can neither signal nor trace it, but it has the agent's rights to files: see confine_become().
  *
- * Meanwhile the agent may move, link and swap everything here. So nothing is opened through a link, or on
- * another mount. Files that can't be read are left out, and a file that shrinks ends with zeros.
+ * Meanwhile the agent may move, link and swap everything here. So nothing is opened through a link,
+ * or on another mount. Files that can't be read are left out, and a file that shrinks ends with
+ * zeros.
  */
 #define FOLDERS_DEEP_MAX 256 /* each takes a descriptor */
 #define CHUNK_BYTES 65536

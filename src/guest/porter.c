@@ -17,20 +17,21 @@
 #include <unistd.h>
 
 /*
- * The porter: a child of PID 1 that makes all calls that can wait for an agent, so that neither PID 1
- * nor the owner has to. It reads the pipes that the shell and programs print to, writes to a program's
- * input, hears the agent's requests, and carries files in and out. It is root of the sandbox, is outside
- * its limits, runs no code of an agent, and shares neither memory nor descriptors with PID 1.
+ * The porter: a child of PID 1 that makes all calls that can wait for an agent. Neither PID 1 nor
+ * the owner makes any. It reads the output of shell and programs, and writes to a program's input.
+ * It hears the agent's requests, and carries files in and out. It is root of the sandbox, is
+ * outside its limits, and runs no code of an agent. It shares neither memory nor descriptors with
+ * PID 1.
  *
- * An agent may make it hang, by the lock of a pipe or a file. Then it does not answer, and the owner
- * ends the sandbox. The kernel kills the holder of the lock before the porter has to go.
+ * An agent may make it hang, by the lock of a pipe or a file. Then it does not answer, and the
+ * owner ends the sandbox. The kernel kills the holder of the lock before the porter has to go.
  *
- * The porter reads the shell's pipe only while a command lasts long, since the shell reads the rest
- * itself: see struct shell_gate. It reads all other pipes until they end.
+ * The porter reads the shell's pipe only while a command lasts long. The shell reads the rest
+ * itself: see struct shell_gate. The porter reads all other pipes until they end.
  */
 #define STREAMS_MAX 16
-#define SHELL_STREAM_FDS 3 /* its pipe, its gate, its eventfd */
-#define PIECES_MAX 4       /* of a program's output at a time */
+#define SHELL_STREAM_FDS 3 /* pipe, gate, eventfd */
+#define PIECES_MAX 4       /* pieces of a program's output at a time */
 #define MOVE_OUT_MS 20     /* see cradle.c */
 #define STAY_MS 100        /* it leaves the episode's groups after this time, however busy it is */
 
@@ -91,8 +92,8 @@ static void porter_tell_done(const struct porter *p, uint32_t id, const struct f
 
 /* --- output ---------------------------------------------------------------------------------- */
 
-/* Forwards one read: returns the bytes, 0 at the end of the pipe, or -EAGAIN. If the pipe can't be read,
- * the porter ends, and so the sandbox: lost output must not look like silence. */
+/* Forwards one read: returns the bytes, 0 at the end of the pipe, or -EAGAIN. If the pipe can't
+ * be read, the porter ends, and so the sandbox: lost output must not look like silence. */
 static ssize_t porter_move_piece(const struct porter *p, const struct porter_stream *s, size_t most)
 {
 	static char message[GUEST_MESSAGE_MAX];
@@ -114,8 +115,8 @@ static ssize_t porter_move_piece(const struct porter *p, const struct porter_str
 	return n < 0 ? -EAGAIN : n;
 }
 
-/* Once that command, or a later one, is over, the shell reads the rest of the output. The owner's
- * request to pump may come so late that the shell is commands ahead. */
+/* Once that command, or a later one, is over, the shell reads the rest of the output. The
+ * owner's request to pump may come so late that the shell is commands ahead. */
 static void porter_pump_shell(struct porter *p)
 {
 	struct shell_gate *gate = p->gate;
@@ -140,7 +141,8 @@ static void porter_pump_program(struct porter *p, struct porter_stream *s)
 		close_fd(&s->fd);
 }
 
-/* Forwards what the pipe holds now, and not until it is empty: background jobs may go on writing. */
+/* Forwards what the pipe holds now, and not until it is empty: background jobs may go on
+ * writing. */
 static void porter_drain(const struct porter *p, const struct porter_stream *s)
 {
 	int left = 0;
@@ -348,7 +350,8 @@ static void porter_handle(
 		close(fds[i]);
 }
 
-/* Handles the next message of a socket; false if there is none now. The porter ends with its peers. */
+/* Handles the next message of a socket; false if there is none now. The porter ends with its
+ * peers. */
 static bool porter_receive(struct porter *p, int socket)
 {
 	static char message[GUEST_MESSAGE_MAX];
@@ -373,8 +376,11 @@ static bool porter_receive(struct porter *p, int socket)
 	return true;
 }
 
-/* PID 1 was born in the episode's groups, and so was its porter. Leaving them takes the kernel up to
- * 20 ms, so the porter waits for a pause. It waits STAY_MS at most: their limits are the agent's. */
+/*
+ * PID 1 was born in the episode's groups, and so was its porter. Leaving them takes the kernel up
+ * to 20 ms, so the porter waits for a pause. It waits STAY_MS at most: their limits are the
+ * agent's.
+ */
 static void porter_leave_groups(struct porter *p)
 {
 	for (size_t i = 0; i < p->start->n_home; i++) {
@@ -384,8 +390,8 @@ static void porter_leave_groups(struct porter *p)
 	p->in_groups = false;
 }
 
-/* Polls for requests first and serves them last: the owner has dealt with earlier ones, and its message
- * that says so must not be read after new ones. */
+/* Polls for requests first and serves them last. PORTER_CLEAR, by which the owner says that it
+ * has dealt with earlier ones, must not be read after new ones. */
 static void porter_turn(struct porter *p)
 {
 	struct pollfd fds[4 + REQUEST_PIPES + STREAMS_MAX];

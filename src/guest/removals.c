@@ -17,8 +17,8 @@
 
 /*
  * Folders of ended episodes. Their files belong to ids that only the nursery can act for. A worker
- * removes them beside the nursery's loop. A folder that could not be emptied, because a process of the
- * episode was still ending, is tried again.
+ * removes them beside the nursery's loop. A folder that could not be emptied, because a process of
+ * the episode was still ending, is tried again.
  */
 #define PATHS_MAX 256
 #define TRIES_MAX 50
@@ -67,8 +67,9 @@ static const char *removals_next(DIR *dir)
 }
 
 /*
- * Removes a folder of `top`. An agent may nest folders as deep as it likes, so nothing here recurses:
- * folders that are not empty are moved up into `top`, under new names, until each is empty.
+ * Removes a folder of `top`. An agent may nest folders as deep as it likes, so nothing here
+ * recurses. Folders that are not empty are moved up into `top`, under new names, until each is
+ * empty.
  */
 static void removals_flatten(int top, const char *name, unsigned *serial)
 {

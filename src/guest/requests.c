@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 /*
- * The agent's requests: `validate`, `submit`, the editor and calls (tools/aci/request.c) write a byte into
- * a named pipe. Its room is one page, which is full with the first byte. So the program can wait until it
- * may write again: then the porter has read the byte, and has told the owner before.
+ * The agent's requests: `validate`, `submit`, the editor and calls (tools/aci/request.c) write a
+ * byte into a named pipe. The pipe's room is one page, which is full with the first byte. So the
+ * program can wait until it may write again. By then the porter has told the owner, and has read
+ * the byte.
  *
- * It is no socket: an agent could send descriptors over one, and closing one of them can take as long as
- * the agent likes.
+ * A socket would let an agent send descriptors, and closing one can take as long as the agent
+ * likes.
  */
 static const char *const paths[REQUEST_PIPES] = { GUEST_VALIDATE_PIPE, GUEST_SUBMIT_PIPE,
 	GUEST_STATE_PIPE, GUEST_CALL_PIPE };

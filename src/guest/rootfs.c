@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 /*
- * The nursery's tree (tree.h), built once per owner in a file system of its own. Its /root shows listed
- * paths of the host, a few files of /etc, and devices. Nothing else of the host exists in it. Its /proc is
- * the host's, for uid_map: a sandbox mounts its own.
+ * The nursery's tree (tree.h), built once per owner in a file system of its own. /root shows listed
+ * paths of the host, a few files of /etc, and devices. Nothing else of the host exists in it. /proc
+ * is the host's, for uid_map: a sandbox mounts its own.
  */
 
 #define BASE "/sys" /* the tree covers it while it is built: no file of ours lies there */
@@ -172,7 +172,7 @@ static int rootfs_bind_folder(const char *source, const char *target, struct fh_
 	return rootfs_attach(tree, target, err);
 }
 
-/* Shows a path of the host at the same place in the root: a link is copied, all else is bound. */
+/* Shows a path of the host at the same place in the root. Links are copied, all else is bound. */
 static int rootfs_add(const char *path, struct fh_error *err)
 {
 	char target[PATH_MAX], link[PATH_MAX];
@@ -242,7 +242,8 @@ static int rootfs_fill_etc(struct fh_error *err)
 	return r;
 }
 
-/* Devices are bound read-only: they can be written to, but their times and mode, which all see, stay. */
+/* Devices are bound read-only: they can be written to, but their times and mode, which all see,
+ * stay. */
 static int rootfs_fill_dev(struct fh_error *err)
 {
 	int r = 0;

@@ -11,8 +11,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* A fork of PID 1 that becomes a shell, and the shell's side of its mail. The first shell gets ready
- * while PID 1 still does. */
+/* A fork of PID 1 that becomes a shell, and the shell's side of its mail. The first shell gets
+ * ready while PID 1 still does. */
 #define PIPE_BYTES 65536 /* the default size of a pipe */
 
 void shell_await(const struct shell_start *start)
@@ -37,7 +37,8 @@ bool shell_wait(const struct shell_mail *mail, uint32_t *turn)
 	return true;
 }
 
-/* One read, again after a signal. If the pipe can't be read, the shell ends, and PID 1 reports that. */
+/* Reads once, again after a signal. If the pipe can't be read, the shell ends, and PID 1 reports
+ * that. */
 static size_t shell_read_some(int drain, char *to, size_t n)
 {
 	ssize_t got;
@@ -76,8 +77,8 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 
 	memcpy(mail->answer, cwd, n);
 	status->cwd_bytes = (uint32_t)n;
-	/* From now on the porter moves no piece of this command's output. Wait for the one that it may
-	 * be moving. */
+	/* From now on the porter moves no piece of this command's output. Wait for the one that
+	 * it may be moving. */
 	__atomic_store_n(&gate->over, turn, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&gate->moving, __ATOMIC_SEQ_CST))
 		futex_wait(&gate->moving, 1, INT64_MAX);

@@ -7,10 +7,8 @@
 
 #include <signal.h>
 
-/*
- * The processes of a sandbox: what each is started with, and the function that it runs. None of these
- * functions returns, but for pack_write().
- */
+/* The processes of a sandbox: what each is started with, and the function that it runs. None of
+ * these functions returns, but for pack_write(). */
 
 /* From PID 1 to a shell's loop: end the command. */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
@@ -50,13 +48,13 @@ struct init_start {
 	const int *sockets; /* PLAN_SOCKETS of them */
 	int owner;          /* a pidfd */
 	int files;          /* the episode's file system; -1: none */
-	int mail;           /* of its shell; -1: it has none */
+	int mail;           /* memory of its shell; -1: it has none */
 	const int *home;    /* cgroup.procs of the owner's own groups; see porter.c */
 	size_t n_home;
 	const struct plan *plan;
 	struct confinement confinement;
-	/* Shared memory: 0 as long as PID 1, and so each fork of it, is in the sandbox' groups. NULL: it
-	 * never was (see cradle.c). */
+	/* Shared memory: 0 as long as PID 1, and so each fork of it, is in the sandbox' groups.
+	 * NULL: it never was (see cradle.c). */
 	const volatile int *moved_out;
 	const struct guest_hooks *hooks;
 };
@@ -79,10 +77,11 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 		const struct shell_ends *ends);
 /* In a shell that is ready for commands: waits until it may run them. */
 void shell_await(const struct shell_start *start);
-/* In a shell: waits for a command later than *turn, which it sets; false if a signal came instead. */
+/* In a shell: waits for a command later than *turn, which it sets; false if a signal came
+ * instead. */
 bool shell_wait(const struct shell_mail *mail, uint32_t *turn);
-/* In a shell, once the command of that turn is over: writes status, working directory and the rest of
- * the output into the mail, and wakes the owner. */
+/* In a shell, once the command of that turn is over. Writes status, working directory and the
+ * rest of the output into the mail, and wakes the owner. */
 void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_status *status,
 		const char *cwd);
 
@@ -93,14 +92,15 @@ struct program_start {
 	const struct init_run *run;
 	const struct confinement *confinement;
 	int program;    /* -1: look it up */
-	const int *fds; /* of its slots; -1: /dev/null */
+	const int *fds; /* descriptors of its slots; -1: /dev/null */
 	int go;         /* an eventfd: it may begin once the others have closed these */
 };
 
 /* In a fork of PID 1. */
 _Noreturn void program_become(const struct program_start *start);
 
-/* pack.c: writes the folder `path` to `out`, without these names in it. -errno: nothing was written. */
+/* pack.c: writes the folder `path` to `out`, without these names in it. -errno: nothing was
+ * written. */
 int pack_write(const char *path, const char *const *left_out, int out);
 
 #endif

@@ -11,8 +11,8 @@
 #define TREE_LAYERS "/layers" /* a folder per layer */
 #define TREE_BINDS "/binds"   /* a mount per bound path */
 #define TREE_NAMES "/names"   /* files of /etc for sandboxes with the host's network */
-#define TREE_NEXT "/next"     /* where a sandbox builds its root */
-#define TREE_FILES "/files"   /* and its own file system */
+#define TREE_NEXT "/next"     /* a sandbox builds its root here */
+#define TREE_FILES "/files"   /* a sandbox mounts its own file system here */
 
 /* The nursery's mount namespaces. */
 struct trees {
@@ -27,13 +27,14 @@ enum bind_use {
 
 int tree_enter(int ns, struct fh_error *err);
 
-/* rootfs.c: in a fresh mount namespace; makes the tree and becomes its root. *out_can: NURSERY_CAN_*. */
+/* rootfs.c: in a fresh mount namespace; makes the tree and becomes its root. *out_can:
+ * NURSERY_CAN_*. */
 int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err);
 /* A descriptor of a copy of the mounts at `source`, in this mount namespace. */
 int rootfs_open_tree(const char *source, enum bind_use use, struct fh_error *err);
 
-/* binds.c: the slot in TREE_BINDS where a path of the host is mounted. The process is in trees->own
- * before and after. */
+/* binds.c: the slot in TREE_BINDS where a path of the host is mounted. The process is in
+ * trees->own before and after. */
 struct binds *binds_new(void);
 int binds_slot(struct binds *b, const struct trees *trees, const char *source, enum bind_use use,
 		struct fh_error *err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A string that may be absent: u8, then the string. */
+/* A string that may be absent: a u8, then the string. */
 static void put_optional(struct buf *b, const char *s)
 {
 	wire_put_u8(b, s != NULL);
@@ -31,23 +31,29 @@ static void put_list(struct buf *b, const char *const *list)
 		wire_put_str(b, list[i]);
 }
 
-/* Never NULL: an empty list has its NULL only. */
-static const char *const *get_list(struct wire *w, uint32_t max)
+/* A number of entries; 0, and the message is bad, if there are more than max. */
+static uint32_t get_count(struct wire *w, uint32_t max)
 {
 	uint32_t n = wire_get_u32(w);
-	const char **list;
 
-	if (n > max) {
-		w->bad = true;
-		n = 0;
-	}
-	list = xcalloc((size_t)n + 1, sizeof(*list));
+	if (n <= max)
+		return n;
+	w->bad = true;
+	return 0;
+}
+
+/* Returns an array that ends with NULL. */
+static const char *const *get_list(struct wire *w, uint32_t max)
+{
+	uint32_t n = get_count(w, max);
+	const char **list = xcalloc((size_t)n + 1, sizeof(*list));
+
 	for (uint32_t i = 0; i < n && !w->bad; i++)
 		list[i] = wire_get_str(w, GUEST_MESSAGE_MAX);
 	return list;
 }
 
-/* What a nursery read for one sandbox must not be found in the memory of the next. */
+/* Strings that a nursery read for one sandbox must not be found in the memory of the next. */
 static void wipe_str(const char *s)
 {
 	if (s)
@@ -74,12 +80,6 @@ static const void *get_block(struct wire *w, uint32_t *out_n)
 	return copy;
 }
 
-/* What every get ends with: a bad or oversized message leaves nothing behind. */
-static int proto_finish(const struct wire *w)
-{
-	return wire_done(w) ? 0 : -EPROTO;
-}
-
 void hello_put(struct buf *b, const struct hello *h)
 {
 	wire_put_u8(b, NURSERY_HELLO);
@@ -96,7 +96,6 @@ void hello_put(struct buf *b, const struct hello *h)
 int hello_get(struct wire *w, struct hello *out)
 {
 	struct hello h = { 0 };
-	int r;
 
 	if (wire_get_u32(w) != GUEST_VERSION)
 		return -EPROTO;
@@ -107,12 +106,12 @@ int hello_get(struct wire *w, struct hello *out)
 	h.judged_filter = get_block(w, &h.judged_filter_bytes);
 	h.tool = get_optional(w, GUEST_PATH_MAX);
 	h.tool_names = get_list(w, GUEST_BINDS_MAX);
-	r = proto_finish(w);
-	if (r < 0)
+	if (!wire_done(w)) {
 		hello_release(&h);
-	else
-		*out = h;
-	return r;
+		return -EPROTO;
+	}
+	*out = h;
+	return 0;
 }
 
 void hello_forget_names(struct hello *h)
@@ -150,29 +149,22 @@ void layer_put(struct buf *b, const struct layer *l)
 int layer_get(struct wire *w, struct layer *out)
 {
 	struct layer l = { .name = wire_get_str(w, GUEST_PATH_MAX) };
-	uint32_t n = wire_get_u32(w);
 	struct layer_entry *entries;
-	int r;
 
-	if (n > GUEST_ITEMS_MAX) {
-		w->bad = true;
-		n = 0;
-	}
-	entries = xcalloc(n, sizeof(*entries));
-	l.entries = entries;
-	l.n_entries = n;
-	for (uint32_t i = 0; i < n && !w->bad; i++) {
+	l.n_entries = get_count(w, GUEST_ITEMS_MAX);
+	l.entries = entries = xcalloc(l.n_entries, sizeof(*entries));
+	for (uint32_t i = 0; i < l.n_entries && !w->bad; i++) {
 		entries[i].source = get_optional(w, GUEST_PATH_MAX);
 		entries[i].target = wire_get_str(w, GUEST_PATH_MAX);
 		entries[i].read_only = wire_get_u8(w);
 		entries[i].folders_only = wire_get_u8(w);
 	}
-	r = proto_finish(w);
-	if (r < 0)
+	if (!wire_done(w)) {
 		layer_release(&l);
-	else
-		*out = l;
-	return r;
+		return -EPROTO;
+	}
+	*out = l;
+	return 0;
 }
 
 void layer_release(struct layer *l)
@@ -215,7 +207,6 @@ int plan_get(struct wire *w, struct plan *out)
 {
 	struct plan p = { .flags = wire_get_u32(w) };
 	struct plan_bind *binds;
-	int r;
 
 	p.n_groups = wire_get_u32(w);
 	p.cradle = wire_get_u32(w);
@@ -224,13 +215,8 @@ int plan_get(struct wire *w, struct plan *out)
 		w->bad = true;
 	p.layer = get_optional(w, GUEST_PATH_MAX);
 	p.disk_folder = get_optional(w, GUEST_PATH_MAX);
-	p.n_binds = wire_get_u32(w);
-	if (p.n_binds > GUEST_BINDS_MAX) {
-		w->bad = true;
-		p.n_binds = 0;
-	}
-	binds = xcalloc(p.n_binds, sizeof(*binds));
-	p.binds = binds;
+	p.n_binds = get_count(w, GUEST_BINDS_MAX);
+	p.binds = binds = xcalloc(p.n_binds, sizeof(*binds));
 	for (uint32_t i = 0; i < p.n_binds && !w->bad; i++) {
 		binds[i].source = wire_get_str(w, GUEST_PATH_MAX);
 		binds[i].target = wire_get_str(w, GUEST_PATH_MAX);
@@ -244,12 +230,12 @@ int plan_get(struct wire *w, struct plan *out)
 	p.disk_files = wire_get_u64(w);
 	p.processes = wire_get_u64(w);
 	p.memory_bytes = wire_get_u64(w);
-	r = proto_finish(w);
-	if (r < 0)
+	if (!wire_done(w)) {
 		plan_release(&p);
-	else
-		*out = p;
-	return r;
+		return -EPROTO;
+	}
+	*out = p;
+	return 0;
 }
 
 void plan_forget_binds(struct plan *p)
@@ -305,7 +291,6 @@ static void get_slots(struct wire *w, struct init_run *out)
 			w->bad = true;
 }
 
-/* How many of its descriptors a message of it has. */
 size_t init_run_fds(const struct init_run *r)
 {
 	size_t n = r->has_program;
@@ -318,7 +303,6 @@ size_t init_run_fds(const struct init_run *r)
 int init_run_get(struct wire *w, struct init_run *out)
 {
 	struct init_run run = { .id = wire_get_u32(w) };
-	int r;
 
 	run.user = wire_get_u8(w);
 	run.has_program = wire_get_u8(w);
@@ -329,12 +313,12 @@ int init_run_get(struct wire *w, struct init_run *out)
 		run.env = get_list(w, GUEST_ENV_MAX);
 	if (!run.argv[0])
 		w->bad = true;
-	r = proto_finish(w);
-	if (r < 0)
+	if (!wire_done(w)) {
 		init_run_release(&run);
-	else
-		*out = run;
-	return r;
+		return -EPROTO;
+	}
+	*out = run;
+	return 0;
 }
 
 void init_run_release(struct init_run *r)

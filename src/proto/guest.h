@@ -10,28 +10,28 @@
 #include <stdint.h>
 
 /*
- * The messages between an owner and its guests. All sockets are SOCK_SEQPACKET, so that a message is
- * whole or is not there:
+ * The messages between an owner and its guests. All sockets are SOCK_SEQPACKET, so that a message
+ * comes as a whole:
  *
  *   owner <-> nursery   one per owner: makes layers and sandboxes
  *   owner <-> PID 1     one per sandbox, "control": programs, signals, ends of processes
  *   owner <-> porter    one per sandbox: files, output of programs, the agent's requests
  *   PID 1  -> porter    one per sandbox: pipes to read from
  *
- * A message is a u8 kind and its fields in the form of base/wire.h; descriptors travel beside it.
- * Nobody speaks an older version: owner and guest are built together, and the first message says so.
+ * A message is a u8 kind and its fields in the form of base/wire.h. Descriptors travel beside it.
+ * There is one version: owner and guest are built together, and the first message says which.
  * A shell's commands and answers go through memory: see struct shell_mail.
  *
- * An agent can hold the lock of each inode and pipe that it can reach for as long as it likes: by
- * splice() from an empty socket, say. Whoever touches such an object sleeps until then, past SIGKILL,
- * and so does who closes the last reference to it. So owner, nursery and PID 1 hold no descriptor of
- * one while code of an agent runs. The porter alone does: if it hangs, PID 1 ends, the kernel kills
- * all of the sandbox, and the lock is free.
+ * An agent can hold the lock of each inode and pipe that it reaches, by splice() from an empty
+ * socket, say, for as long as it likes. Then a process that touches the object, or closes its last
+ * reference, sleeps, past SIGKILL. So owner, nursery and PID 1 hold no descriptor of such an object
+ * while code of an agent runs. The porter alone does. If it hangs, PID 1 ends, the kernel kills all
+ * processes of the sandbox, and the lock is free.
  */
 #define GUEST_VERSION 3
 #define GUEST_MESSAGE_MAX 65536 /* bytes of any message */
 #define GUEST_PATH_MAX 4096
-#define GUEST_TEXT_MAX 512 /* of an error's text */
+#define GUEST_TEXT_MAX 512 /* bytes of an error's text */
 #define GUEST_BINDS_MAX 64
 #define GUEST_ITEMS_MAX 1024
 #define GUEST_ENV_MAX 256
@@ -41,18 +41,18 @@
 
 /* Ids inside every sandbox. */
 #define GUEST_AGENT_ID 1000
-/* A sandbox maps its ids 0..GUEST_IDS-1 to the nursery's 1..GUEST_IDS; the nursery's own 0 is the
- * owner, whose files it may therefore mount, and whom no sandbox can become. */
+/* A sandbox maps its ids 0..GUEST_IDS-1 to the nursery's 1..GUEST_IDS. The nursery's own 0 is
+ * the owner. So the nursery may mount the owner's files, and no sandbox can become the owner. */
 #define GUEST_IDS 65534
 
 /* --- owner to nursery ------------------------------------------------------------------------ */
 enum nursery_message {
-	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd, a roll, its own groups... */
-	NURSERY_MAPPED, /* the ids are mapped */
+	NURSERY_HELLO = 1, /* struct hello; descriptors: the owner's pidfd, roll, own groups... */
+	NURSERY_MAPPED,    /* the ids are mapped */
 	NURSERY_LAYER,  /* struct layer; descriptor: a socket for the answer, as of the two below */
 	NURSERY_PLAN,   /* struct plan; descriptors: PLAN_SOCKETS, [of the shell,] groups... */
 	NURSERY_CRADLE, /* u32 number, not 0: a process to wait in groups; descriptors: groups... */
-	NURSERY_REMOVE, /* str: the folder of an episode that has ended; removed in its own time */
+	NURSERY_REMOVE, /* str: the folder of an ended episode; removed when there is time */
 	NURSERY_FINISH, /* descriptor; answered when no folder is left that can be removed */
 	NURSERY_PING,   /* descriptor; answered */
 };
@@ -64,7 +64,7 @@ enum nursery_answer {
 	NURSERY_LAYER_MADE,
 	NURSERY_FINISHED,
 	NURSERY_RUNS,
-	NURSERY_FAILED, /* u32 errno, text: of HELLO, MAPPED or LAYER */
+	NURSERY_FAILED, /* u32 errno, text: HELLO, MAPPED or LAYER failed */
 };
 
 enum { NURSERY_CAN_OVERLAY = 1 }; /* an overlay on tmpfs (user.* attributes) */
@@ -72,26 +72,27 @@ enum { NURSERY_CAN_OVERLAY = 1 }; /* an overlay on tmpfs (user.* attributes) */
 struct hello {
 	const char *const *roots;  /* listed paths of the host, NULL-terminated */
 	const char *const *covers; /* paths beneath them that are hidden */
-	const void *base_filter;   /* seccomp program (struct sock_filter[]) of everything */
+	const void *base_filter;   /* seccomp program (struct sock_filter[]) of all processes */
 	uint32_t base_filter_bytes;
-	const void *agent_filter; /* and the one more of what an agent runs */
+	const void *agent_filter; /* an additional one, for processes that run code of an agent */
 	uint32_t agent_filter_bytes;
-	const void *judged_filter; /* in its place, of what is judged */
+	const void *judged_filter; /* in its place, of an agent's code that is judged */
 	uint32_t judged_filter_bytes;
 	const char *tool;              /* the agent's commands: one static program; NULL: none */
-	const char *const *tool_names; /* the names that it is called by */
+	const char *const *tool_names; /* names of its commands */
 };
 
 /*
- * Memory of the owner and its nurseries: what became of each sandbox, by its number (1, 2, ...). No sandbox has it
- * mapped. A number's entry is another's ROLL_ENTRIES later: the nursery has looked by then.
+ * Memory of the owner and its nurseries: the state of each sandbox, by its number (1, 2, ...). No
+ * sandbox has it mapped. Numbers that differ by ROLL_ENTRIES share an entry: the nursery looks
+ * often enough.
  */
 #define ROLL_ENTRIES 8192
 
 struct roll_entry {
-	uint32_t closed; /* the owner's: the last number that is closed */
+	uint32_t closed; /* the owner's: the last number that it closed */
 	uint32_t born;   /* the nursery's: the last number whose PID 1 was born */
-	int32_t pid;     /* that PID 1, as the nursery sees it */
+	int32_t pid;     /* pid of that PID 1 in the nursery's namespace */
 };
 
 struct roll {
@@ -102,7 +103,7 @@ struct layer_entry {
 	const char *source; /* NULL: an empty folder */
 	const char *target;
 	bool read_only;
-	bool folders_only; /* what is in `source`, but no file: into the layer itself */
+	bool folders_only; /* copy the folders in `source` into the layer itself, but no files */
 };
 
 struct layer {
@@ -113,16 +114,16 @@ struct layer {
 
 /* Flags of a plan. */
 enum {
-	PLAN_SHELL = 1,         /* there are descriptors of a shell */
+	PLAN_SHELL = 1,         /* descriptors of a shell follow */
 	PLAN_BARE = 2,          /* no root of the host */
 	PLAN_NET_HOST = 4,      /* the owner's network */
 	PLAN_BORN_IN_GROUP = 8, /* the group's descriptor is its folder, for clone3 */
-	PLAN_OWN_PROC = 16,     /* of /proc its processes only */
+	PLAN_OWN_PROC = 16,     /* /proc shows processes only */
 	PLAN_JUDGED = 32,       /* the stricter filter */
 };
 
-/* The guest's ends of "control" and of the porter's socket, and a pair for the two: one that was made
- * inside would be seen in /proc/net/unix. */
+/* The guest's ends of "control" and of the porter's socket, and a socket pair between PID 1 and
+ * the porter. The owner makes the pair: one made inside would be seen in /proc/net/unix. */
 enum { PLAN_CONTROL, PLAN_PORTER, PLAN_ERRANDS, PLAN_ERRANDS_PORTER, PLAN_SOCKETS };
 
 struct plan_bind {
@@ -133,26 +134,27 @@ struct plan_bind {
 struct plan {
 	uint32_t flags;
 	uint32_t n_groups; /* descriptors of cgroup.procs files (or see flags), after the others */
-	uint32_t cradle;   /* number of the one that waits in these groups; 0: none */
-	uint32_t number;   /* of the sandbox, in the roll */
+	uint32_t cradle;   /* number of the cradle that waits in these groups; 0: none */
+	uint32_t number;   /* the sandbox' number in the roll */
 	const char *layer; /* NULL: none */
-	const char *disk_folder; /* its files lie here; NULL: in a tmpfs of its own */
+	const char *disk_folder; /* folder of its files; NULL: a tmpfs of its own */
 	const struct plan_bind *binds;
 	uint32_t n_binds;
-	/* Binds of this source are an overlay, with the folders of this layer. NULL: none is. */
+	/* Binds of this source become an overlay, with the folders of this layer. NULL: none
+	 * does. */
 	const char *writable, *writable_layer;
 	const char *const *env; /* NULL-terminated, never NULL */
 	uint32_t random_seed;
 	uint64_t disk_bytes, disk_files; /* 0: half of the machine's memory, the kernel's default */
 	uint64_t processes;              /* RLIMIT_NPROC; 0: none */
-	uint64_t memory_bytes;           /* RLIMIT_DATA, where no group does it; 0: none */
+	uint64_t memory_bytes;           /* RLIMIT_DATA, if no group limits memory; 0: none */
 };
 
 /* --- owner to PID 1 -------------------------------------------------------------------------- */
 enum init_message {
-	INIT_RUN = 1, /* struct init_run; descriptors: [program,] those of its slots */
-	INIT_GO,      /* u32 id: the program of INIT_RUN may begin; the owner has closed its ends */
-	INIT_SIGNAL,  /* u32 id, u32 signal */
+	INIT_RUN = 1,   /* struct init_run; descriptors: [program,] those of its slots */
+	INIT_GO,        /* u32 id: the program may begin, since the owner has closed its ends */
+	INIT_SIGNAL,    /* u32 id, u32 signal */
 	INIT_INTERRUPT, /* u8 level, u64 began_ns, u32 last_pid (shell_mark); answered */
 	INIT_SHELL,     /* a new shell; descriptor: its memory (struct shell_mail) */
 };
@@ -171,78 +173,79 @@ enum porter_message {
 	PORTER_GET = 1, /* u32 id, str folder, str path, u64 most bytes */
 	PORTER_PUT, /* u32 id, str folder, str path, u32 mode; descriptor: a memfd with the bytes */
 	PORTER_PUMP, /* u32 turn: forward the shell's output until that command is over; answered */
-	PORTER_DRAIN, /* u32 id: forward what all pipes hold now, and pump the shell's no more */
-	PORTER_CLEAR, /* requests were dealt with: the next ones are told again */
-	PORTER_INPUT, /* bytes for a program, to the end of the message, after PORTER_HUNGRY; none: their end */
-	PORTER_SHUT, /* u32 stream: nobody reads it any more, so its program is to get SIGPIPE */
+	PORTER_DRAIN, /* u32 id: forward all that pipes hold now; stop pumping */
+	PORTER_CLEAR, /* requests were dealt with: report new ones */
+	PORTER_INPUT, /* bytes of a program's input, after PORTER_HUNGRY; none: its end */
+	PORTER_SHUT,  /* u32 stream: nobody reads it any more, so the program gets SIGPIPE */
 };
 
 /* porter to owner */
 enum porter_event {
-	PORTER_OUTPUT = 1, /* u32 stream, then the bytes, to the end of the message */
+	PORTER_OUTPUT = 1, /* u32 stream, bytes to the end of the message */
 	PORTER_REQUEST,    /* u8 bits */
-	PORTER_DONE, /* u32 id, u32 errno (0: done), text, and the SHA-256 of what GET's descriptor holds */
+	PORTER_DONE,   /* u32 id, u32 errno (0: done), text, SHA-256 of the copy that GET made */
 	PORTER_HUNGRY, /* the program's input has taken all bytes so far */
-	PORTER_PUMPS,  /* PORTER_PUMP was heard: the porter does not hang */
-	PORTER_RING,   /* the shell has answered, and its owner had said that it listens */
+	PORTER_PUMPS,  /* answers PORTER_PUMP: the porter does not hang */
+	PORTER_RING,   /* the shell has answered an owner that listens to the porter */
 };
 
-/* Of a copy that comes with PORTER_DONE: nobody can change it, nor take a lock to do so. */
+/* Seals of a copy that comes with PORTER_DONE: nobody can change it, or lock it to do so. */
 #define GUEST_SEALS (F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL)
 
-#define PORTER_CHUNK_MAX                                                                           \
-	61440 /* bytes of output in a message of GUEST_MESSAGE_MAX at most: whole pages, as pipes have them */
+/* Bytes of output in a message: whole pages, as pipes have them. */
+#define PORTER_CHUNK_MAX 61440
 
-/* PID 1 to porter: a pipe to read from, or to write a program's input to. A stream is 0 for the shell, else
- * STREAM_OF a program. */
+/* PID 1 to porter: a pipe to read from, or to write a program's input to. Stream 0 is the
+ * shell's. STREAM_OF() gives those of programs. */
 enum porter_errand {
-	PORTER_STREAM = 1, /* u32 stream; descriptor: our end; and of the shell's: its gate, its eventfd */
+	PORTER_STREAM = 1, /* u32 stream; descriptors: our end; for the shell, gate and eventfd */
 };
 
 #define RUN_STREAMS_MAX 3
 #define STREAM_OF(id, slot) ((uint32_t)(id)*4 - (uint32_t)(slot)-1) /* slot: SLOT_STREAM_1, ... */
 #define STREAM_SLOT(stream) (-1 - (int)((stream) % 4))
 
-/* What a slot of a program may be, instead of a descriptor. */
+/* Values of a program's slot. */
 enum { SLOT_NOTHING = -1, SLOT_STREAM_1 = -2, SLOT_STREAM_2 = -3, SLOT_INPUT = -4 };
 
 enum run_user {
 	RUN_ROOT,
 	RUN_AGENT,
-	RUN_PACKER, /* no program: argv is a folder, and names in it that are left out; packed to 1 */
+	RUN_PACKER, /* packs the folder argv[0] to descriptor 1, without the names after it */
 };
 
 struct init_run {
 	uint32_t id;
-	uint8_t user;                /* enum run_user */
-	uint8_t has_program;         /* the first descriptor is the program */
-	int8_t slots[GUEST_FDS_MAX]; /* 0, 1, 2, ... of the program: SLOT_..., or 0: the next descriptor */
+	uint8_t user;        /* enum run_user */
+	uint8_t has_program; /* the first descriptor is the program */
+	/* Descriptors 0, 1, 2, ... of the program: SLOT_..., or 0: the message's next descriptor. */
+	int8_t slots[GUEST_FDS_MAX];
 	uint32_t n_slots;
 	const char *cwd;                      /* NULL: the workspace */
 	const char *const *argv, *const *env; /* env NULL: the usual one */
 };
 
-/*
- * A folder that is packed: this, the path beneath the folder, and the content, one after the other. A folder
- * comes before what is in it. Numbers are in host order.
- */
+/* An entry of a packed folder: this struct, the path beneath the folder, and the content. A
+ * folder comes before its entries. Numbers are in host order. */
 enum pack_kind { PACK_FILE, PACK_FOLDER, PACK_LINK, PACK_END };
 
 struct pack_entry {
 	uint64_t kind, mode, path_bytes;
-	uint64_t bytes; /* of a file; of a link's target; else 0 */
+	uint64_t bytes; /* size of a file, or of a link's target; else 0 */
 };
 
 /* --- owner and shell -------------------------------------------------------------------------- */
 /*
- * A command and its answer lie in memory that the owner and the shell have mapped: a memfd of
- * SHELL_MAIL_BYTES, sealed to keep its size and its pages. The shell reads its own output from its
- * pipe, as much as is there when the command is over, and puts it into the answer; what did not fit into the
- * pipe, the porter has forwarded before. An owner that sleeps is woken by the porter, which the shell
- * wakes by an eventfd: who holds an eventfd can have a million watches on it, each of which costs time
- * in every read, write and close.
+ * A command and its answer lie in memory that the owner and the shell have mapped. It is a memfd of
+ * SHELL_MAIL_BYTES, sealed to keep its size and its pages. When the command is over, the shell puts
+ * all output that is in its pipe into the answer. The porter has forwarded earlier output that the
+ * pipe had no room for.
  *
- * All that the shell writes here is the agent's word: the owner copies it within bounds, once.
+ * An owner that sleeps is woken by the porter, and the porter by the shell's eventfd. The owner has
+ * no eventfd that an agent has. An agent can put a million watches on one, and each costs time in
+ * every read, write and close.
+ *
+ * All that the shell writes here is the agent's word. The owner copies it within bounds, once.
  */
 #define SHELL_COMMAND_MAX (8 << 20)
 #define SHELL_OUTPUT_MAX (1 << 20) /* a pipe holds no more */
@@ -250,32 +253,32 @@ struct pack_entry {
 
 enum {
 	SHELL_CHECK_SYNTAX = 1,
-	SHELL_ASIDE = 2, /* no action of the agent's: LAST_ACTION and $? stay as they are */
+	SHELL_ASIDE = 2, /* not the agent's action: LAST_ACTION and $? stay as they are */
 };
 
 struct shell_command {
 	uint64_t nonce; /* comes back in the status */
 	uint32_t flags;
-	uint32_t length; /* of the text */
+	uint32_t length; /* bytes of the text */
 };
 
-/* When a command began, so that what it started can be told from what was there. */
+/* The time when a command began, so that PID 1 can tell which processes it started. */
 struct shell_mark {
 	int64_t began_ns; /* CLOCK_BOOTTIME */
-	int32_t last_pid; /* the newest process of the sandbox by then */
+	int32_t last_pid; /* the newest process of the sandbox at that time */
 };
 
-/* How an owner that sleeps is to be woken. */
+/* Ways to wake an owner that sleeps. */
 enum shell_listening {
 	SHELL_LISTENS_NOT,
-	SHELL_LISTENS_HERE, /* it waits for `answered` */
-	SHELL_LISTENS_TO_PORTER, /* it waits for much: the shell sets its eventfd, the porter sends PORTER_RING */
+	SHELL_LISTENS_HERE,      /* it waits for `answered` */
+	SHELL_LISTENS_TO_PORTER, /* it polls: the shell rings the porter, which sends PORTER_RING */
 };
 
 enum shell_end {
 	SHELL_RAN,
-	SHELL_SYNTAX,      /* it does not parse, nothing was run */
-	SHELL_INTERRUPTED, /* by the loop's own signal */
+	SHELL_SYNTAX,      /* the text does not parse: nothing ran */
+	SHELL_INTERRUPTED, /* by INTERRUPT_SIGNAL */
 };
 
 struct shell_status {
@@ -299,9 +302,9 @@ struct shell_mail {
 #define SHELL_MAIL_BYTES sizeof(struct shell_mail)
 
 /*
- * Memory of a shell and its porter, which take turns in reading the shell's pipe. The shell says which
- * command is over, and waits for the end of the piece that the porter may be moving; the porter moves
- * none after that.
+ * Memory of a shell and its porter, which take turns in reading the shell's pipe. The shell writes
+ * which command is over. From then on the porter moves no output of that command. The shell waits
+ * until the porter has moved the piece that it has begun.
  */
 struct shell_gate {
 	uint32_t over;   /* the shell's: the turn of the last command that is over */
@@ -310,14 +313,14 @@ struct shell_gate {
 
 /* --- forms ----------------------------------------------------------------------------------- */
 /*
- * The put functions write a whole message. The get functions read what follows the kind; what they
- * return points into one heap block per struct, freed by the matching release. They refuse what is
- * too long, too many or left over.
+ * The put functions write a whole message. The get functions read the fields after the kind. Their
+ * results point into heap memory, which the matching release frees. They refuse a message that has
+ * too long a string, too many entries, or bytes left over.
  */
 void hello_put(struct buf *b, const struct hello *h);
 int hello_get(struct wire *w, struct hello *out);
 void hello_release(struct hello *h);
-/* Wipes all but the filters: names of the owner's that no sandbox may find in its memory. */
+/* Wipes all but the filters: no sandbox may find the owner's names in its memory. */
 void hello_forget_names(struct hello *h);
 
 void layer_put(struct buf *b, const struct layer *l);
@@ -331,7 +334,7 @@ void plan_forget_binds(struct plan *p); /* as hello_forget_names */
 
 void init_run_put(struct buf *b, const struct init_run *r);
 int init_run_get(struct wire *w, struct init_run *out);
-size_t init_run_fds(const struct init_run *r); /* descriptors that its message has */
+size_t init_run_fds(const struct init_run *r); /* number of descriptors in its message */
 void init_run_release(struct init_run *r);
 
 #endif
