@@ -67,19 +67,6 @@ static void binds_clear(struct bind_slot *s, const char *path)
 	*s = (struct bind_slot){ 0 };
 }
 
-static int binds_make_place(const char *path, bool folder, struct fh_error *err)
-{
-	int fd;
-
-	if (folder)
-		return mkdir(path, 0755) < 0 ? error_set(err, errno, "make '%s'", path) : 0;
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return error_set(err, errno, "make '%s'", path);
-	close(fd);
-	return 0;
-}
-
 static int binds_fill(struct binds *b, int tree, const char *source, enum bind_use use,
 		const struct stat *st, struct fh_error *err)
 {
@@ -94,9 +81,8 @@ static int binds_fill(struct binds *b, int tree, const char *source, enum bind_u
 	snprintf(path, sizeof(path), TREE_BINDS "/%d", i);
 	if (s->source)
 		binds_clear(s, path);
-	r = binds_make_place(path, S_ISDIR(st->st_mode), err);
-	if (r < 0)
-		return r;
+	if ((S_ISDIR(st->st_mode) ? mkdir(path, 0755) : mknod(path, S_IFREG | 0644, 0)) < 0)
+		return error_set(err, errno, "make '%s'", path);
 	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, path, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
 		r = error_set(err, errno, "mount the bind of '%s'", source);
 		binds_clear(s, path);

@@ -15,7 +15,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Makes a sandbox from its plan: clones the nursery into new namespaces. The clone gets ids of
@@ -127,18 +126,14 @@ _Noreturn static void birth_become_init(struct nursery *n, struct birth *b, int 
 	r = birth_set_up(n, b, mapped, &start.files, &err);
 	plan_forget_binds(&b->plan);
 	explicit_bzero(b->message, b->message_bytes);
-	if (r < 0) {
-		guest_fail(b->fds[PLAN_CONTROL], INIT_FAILED, &err);
-		_exit(1);
-	}
+	if (r < 0)
+		guest_die(b->fds[PLAN_CONTROL], INIT_FAILED, &err);
 	init_main(&start);
 }
 
-/* By clone3 itself: nothing of the C library's fork may run between here and PID 1. */
 pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 {
-	struct clone_args args = { .flags = CLONE_NEWNS | CLONE_NEWPID |
-				(b->in_cradle ? CLONE_PARENT : CLONE_NEWUSER) };
+	uint64_t flags = CLONE_NEWNS | CLONE_NEWPID | (b->in_cradle ? CLONE_PARENT : CLONE_NEWUSER);
 	auto_close int mapped = -1, tell_mapped = -1;
 	int pair[2], r;
 	pid_t pid;
@@ -149,7 +144,7 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 		mapped = pair[0];
 		tell_mapped = pair[1];
 	}
-	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	pid = guest_clone(flags);
 	if (pid == 0) {
 		close_fd(&tell_mapped); /* else the pipe would not end with a killed parent */
 		birth_become_init(n, b, mapped);
@@ -190,7 +185,7 @@ int birth_prepare(struct nursery *n, struct birth *b, struct fh_error *err)
 	int r;
 
 	if (b->n_fds != need)
-		return error_say(err, EPROTO, "a plan with %zu descriptors instead of %zu",
+		return error_say(err, EPROTO, "the plan has %zu descriptors instead of %zu",
 				b->n_fds, need);
 	if (plan->flags & PLAN_BORN_IN_GROUP && plan->n_groups == 1) {
 		r = birth_give_group(b->fds[b->n_fds - 1], err);

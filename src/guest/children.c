@@ -38,8 +38,6 @@ static struct confinement child_confinement(const struct init *in)
 	return c;
 }
 
-/* --- the shell ------------------------------------------------------------------------------- */
-
 void shell_ends_close(struct shell_ends *e)
 {
 	close_fd(&e->mail);
@@ -90,8 +88,6 @@ void child_let_go(int *go)
 		_exit(1); /* else the child would wait for ever */
 	close_fd(go);
 }
-
-/* --- the porter ------------------------------------------------------------------------------ */
 
 /* A fixed number, so that the agent's processes get the same numbers in each episode. */
 #define PORTER_PID 32767
@@ -155,8 +151,6 @@ int shell_replace(struct init *in, int mail)
 	return 0;
 }
 
-/* --- programs -------------------------------------------------------------------------------- */
-
 /* A pipe of the agent's between a program and the porter. The porter's end never blocks. */
 static int program_open_stream(int slot, int *out_porters, int *out_programs)
 {
@@ -193,28 +187,20 @@ static bool program_open_streams(
 	return true;
 }
 
-/* fds[i] becomes descriptor i; -1: /dev/null. The message's descriptors are taken in order. */
-static void program_fill_slots(const struct init_run *run, const int *sent,
-		const int streams[RUN_STREAMS_MAX], int fds[GUEST_FDS_MAX])
-{
-	size_t next = run->has_program;
-
-	for (uint32_t i = 0; i < run->n_slots; i++) {
-		int8_t slot = run->slots[i];
-
-		fds[i] = slot == 0                     ? sent[next++]
-				: slot == SLOT_NOTHING ? -1
-						       : streams[SLOT_STREAM_1 - slot];
-	}
-}
-
 pid_t program_fork(struct init *in, const struct init_run *run, const int *sent, int go)
 {
 	int streams[RUN_STREAMS_MAX] = { -1, -1, -1 }, fds[GUEST_FDS_MAX];
+	size_t next = run->has_program;
 	pid_t pid = -1;
 
 	if (program_open_streams(in, run, streams)) {
-		program_fill_slots(run, sent, streams, fds);
+		for (uint32_t i = 0; i < run->n_slots; i++) {
+			int8_t slot = run->slots[i];
+
+			fds[i] = slot == 0                     ? sent[next++]
+					: slot == SLOT_NOTHING ? -1
+							       : streams[SLOT_STREAM_1 - slot];
+		}
 		pid = confine_fork(&in->start->confinement);
 	}
 	if (pid == 0) {

@@ -80,7 +80,7 @@ static int confine_set_limits(const struct confinement *c, struct fh_error *err)
 	return 0;
 }
 
-/* By clone3 itself, as in birth.c. With one thread, fork() only notes the child's number. */
+/* By clone3 itself, as in guest_clone(). With one thread, fork() only notes the child's number. */
 pid_t confine_fork(const struct confinement *c)
 {
 	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD };

@@ -4,11 +4,10 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/namespace.h"
-#include "proto/guest.h"
+#include "guest/guest.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -73,14 +72,9 @@ void ends_forget(struct ends *e)
 		munmap(e->roll, sizeof(*e->roll));
 }
 
-static struct roll_entry *ends_entry(const struct ends *e, uint32_t number)
-{
-	return &e->roll->entries[number % ROLL_ENTRIES];
-}
-
 void ends_born(const struct ends *e, uint32_t number, pid_t pid)
 {
-	struct roll_entry *entry = ends_entry(e, number);
+	struct roll_entry *entry = &e->roll->entries[number % ROLL_ENTRIES];
 
 	entry->pid = pid;
 	__atomic_store_n(&entry->born, number, __ATOMIC_RELEASE);
@@ -91,8 +85,6 @@ void ends_watch(struct ends *e, uint32_t number)
 	if (number && e->n < WATCHED_MAX)
 		e->watched[e->n++] = (struct watched){ .number = number };
 }
-
-/* --- looking --------------------------------------------------------------------------------- */
 
 static bool watched_has_ended(const struct watched *w)
 {
@@ -105,7 +97,7 @@ static bool watched_has_ended(const struct watched *w)
 /* Brings the entry up to date; true if it need not be watched any more. */
 static bool watched_is_over(const struct ends *e, struct watched *w, int64_t now)
 {
-	const struct roll_entry *entry = ends_entry(e, w->number);
+	const struct roll_entry *entry = &e->roll->entries[w->number % ROLL_ENTRIES];
 
 	if (!w->pid && __atomic_load_n(&entry->born, __ATOMIC_ACQUIRE) == w->number)
 		w->pid = entry->pid;
@@ -125,8 +117,6 @@ static void ends_look(struct ends *e, int64_t now)
 		else
 			i++;
 }
-
-/* --- ending ---------------------------------------------------------------------------------- */
 
 /* Opens /proc/PID of each overdue PID 1. A child that was not reaped keeps its pid. */
 static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[AT_ONCE])
@@ -148,7 +138,6 @@ static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[AT_
 
 int ends_turn(struct ends *e)
 {
-	struct clone_args args = { 0 };
 	int64_t now = clock_now_ns();
 	int procs[AT_ONCE];
 	size_t n;
@@ -163,7 +152,7 @@ int ends_turn(struct ends *e)
 	if (!n)
 		return 0;
 	e->tried_ns = now;
-	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	pid = guest_clone(0);
 	for (size_t i = 0; i < n; i++) {
 		if (pid == 0)
 			namespace_end(procs[i]);

@@ -63,7 +63,9 @@ static int files_say(struct fh_error *err, int error, const char *path)
 	case ELOOP:
 		return error_say(err, ELOOP, "'%s' is, or lies behind, a symbolic link", path);
 	case EAGAIN:
-		return error_say(err, EAGAIN, "'%s' is kept from being read", path);
+		return error_say(err, EAGAIN,
+				"'%s' can't be read: it is being moved, or leased by a process",
+				path);
 	case ENXIO: /* it can't even be opened */
 		return error_say(err, EINVAL, "'%s' is a socket or device, not a regular file",
 				path);
@@ -110,11 +112,6 @@ static off_t files_next_data(int fd, off_t at, off_t size)
 	return data < 0 ? size : data - data % HASH_BLOCK;
 }
 
-static bool files_is_zero(const char *block, size_t n)
-{
-	return block[0] == 0 && memcmp(block, block + 1, n - 1) == 0;
-}
-
 /*
  * The SHA-256 of a file's blocks that are not all zero. A block after empty ones is preceded by its
  * offset. So a file without empty blocks has the hash of its content, and a long empty file is
@@ -133,7 +130,7 @@ static int files_hash(int fd, uint8_t digest[SHA256_BYTES])
 
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
-		if (!files_is_zero(block, (size_t)n)) {
+		if (block[0] || memcmp(block, block + 1, (size_t)n - 1) != 0) { /* not all zero */
 			if (at != expected)
 				sha256_add(&h, &at, sizeof(at));
 			sha256_add(&h, block, (size_t)n);
@@ -220,7 +217,8 @@ static int files_open_empty(int dir, const char *name, mode_t mode, struct fh_er
 		if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
 			return error_set(err, errno, "replace '%s'", name);
 	}
-	return error_say(err, EAGAIN, "'%s' is kept from being written", name);
+	return error_say(err, EAGAIN, "'%s' can't be written: another process fills it each time",
+			name);
 }
 
 int files_put(const char *folder, const char *path, mode_t mode, int from, struct fh_error *err)

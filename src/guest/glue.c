@@ -94,8 +94,6 @@ static void glue_arm(void)
 	left_by_jump = false;
 }
 
-/* --- commands -------------------------------------------------------------------------------- */
-
 /* Returns the command's text, allocated by bash. */
 static char *glue_receive(
 		const struct shell_start *start, uint32_t *turn, struct shell_command *out)

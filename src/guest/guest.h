@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "proto/guest.h"
 
+#include <sys/types.h>
+
 /*
  * The guest's side of proto/guest.h. Processes become others by clone or fork: nothing is exec'd
  * between the nursery and a shell. All of them are single-threaded.
@@ -39,6 +41,14 @@
 
 /* Reports an error on a socket; `kind` is NURSERY_FAILED or INIT_FAILED. */
 int guest_fail(int socket, uint8_t kind, const struct fh_error *err);
+/* The same, and ends the process. */
+_Noreturn void guest_die(int socket, uint8_t kind, const struct fh_error *err);
+
+/* Ends the process if a message of its owner is not as it should be. */
+void guest_expect(bool fine);
+
+/* Clones by clone3 itself, without an exit signal. No handler of fork() runs in the child. */
+pid_t guest_clone(uint64_t flags);
 
 /* Closes all descriptors from 3 on but these; -1 is none. */
 void guest_keep_fds(const int *keep, size_t n);

@@ -30,8 +30,6 @@
 #define REAP_MAX 64        /* at a time: an agent may make orphans as fast as they are reaped */
 #define INTERRUPT_PASSES 5 /* a fork bomb is killed as long as it shrinks */
 
-/* --- telling the owner ----------------------------------------------------------------------- */
-
 static void init_tell(const struct init *in, const struct buf *b)
 {
 	if (wire_send(in->start->sockets[PLAN_CONTROL], b, NULL, 0) < 0)
@@ -102,8 +100,6 @@ static void init_reap(struct init *in)
 	}
 }
 
-/* --- programs -------------------------------------------------------------------------------- */
-
 /* The caller closes the message's descriptors, before INIT_GO comes. */
 static void init_handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
 {
@@ -134,8 +130,7 @@ static void init_handle_go(struct init *in, struct wire *w)
 {
 	uint32_t id = wire_get_u32(w);
 
-	if (!wire_done(w))
-		_exit(1);
+	guest_expect(wire_done(w));
 	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
 		struct init_program *p = &in->programs[i];
 
@@ -144,15 +139,12 @@ static void init_handle_go(struct init *in, struct wire *w)
 	}
 }
 
-/* --- signals --------------------------------------------------------------------------------- */
-
 static void init_handle_signal(const struct init *in, struct wire *w)
 {
 	uint32_t id = wire_get_u32(w);
 	uint32_t number = wire_get_u32(w);
 
-	if (!wire_done(w) || number > (uint32_t)SIGRTMAX)
-		_exit(1);
+	guest_expect(wire_done(w) && number <= (uint32_t)SIGRTMAX);
 	for (size_t i = 0; i < PROGRAMS_MAX; i++) {
 		const struct init_program *p = &in->programs[i];
 
@@ -204,8 +196,7 @@ static void init_handle_interrupt(const struct init *in, struct wire *w)
 
 	mark.began_ns = (int64_t)wire_get_u64(w);
 	mark.last_pid = (int32_t)wire_get_u32(w);
-	if (!wire_done(w))
-		_exit(1);
+	guest_expect(wire_done(w));
 	if (level >= 3)
 		mark = (struct shell_mark){ 0, 0 };
 	if (in->shell) { /* else it has ended, and what it began is still there */
@@ -248,25 +239,9 @@ static void init_handle(struct init *in, const char *message, size_t size, int *
 		close(fds[i]);
 }
 
-/* Handles the owner's next message; false if there is none now. */
-static bool init_receive(struct init *in)
-{
-	static char message[GUEST_MESSAGE_MAX];
-	int fds[GUEST_FDS_MAX + 1];
-	size_t n_fds = 0;
-	ssize_t size = fd_recv_message(in->start->sockets[PLAN_CONTROL], message, sizeof(message),
-			fds, GUEST_FDS_MAX + 1, &n_fds, MSG_DONTWAIT);
-
-	if (size == -EAGAIN)
-		return false;
-	if (size <= 0)
-		_exit(0);
-	init_handle(in, message, (size_t)size, fds, n_fds);
-	return true;
-}
-
 static void init_turn(struct init *in)
 {
+	static char message[GUEST_MESSAGE_MAX];
 	struct pollfd fds[] = {
 		{ .fd = in->signals, .events = POLLIN },
 		{ .fd = in->start->owner, .events = POLLIN },
@@ -279,9 +254,18 @@ static void init_turn(struct init *in)
 		_exit(0); /* the kernel ends everything here */
 	if (fds[0].revents || in->unreaped)
 		init_reap(in);
-	if (fds[2].revents)
-		while (init_receive(in))
-			;
+	while (fds[2].revents) {
+		int sent[GUEST_FDS_MAX + 1];
+		size_t n_sent = 0;
+		ssize_t size = fd_recv_message(fds[2].fd, message, sizeof(message), sent,
+				GUEST_FDS_MAX + 1, &n_sent, MSG_DONTWAIT);
+
+		if (size == -EAGAIN)
+			return;
+		if (size <= 0)
+			_exit(0);
+		init_handle(in, message, (size_t)size, sent, n_sent);
+	}
 }
 
 /* --- beginning ------------------------------------------------------------------------------- */
@@ -378,10 +362,8 @@ _Noreturn void init_main(const struct init_start *start)
 	in.signals = -1;
 	for (size_t i = 0; i < PROGRAMS_MAX; i++)
 		in.programs[i].go = -1;
-	if (init_begin(&in, &err) < 0) {
-		guest_fail(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
-		_exit(1);
-	}
+	if (init_begin(&in, &err) < 0)
+		guest_die(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
 	for (;;)
 		init_turn(&in);
 }

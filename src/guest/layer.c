@@ -121,13 +121,6 @@ static int layer_copy_any(int from_dir, const char *from_name, int to_dir, const
 	return r < 0 ? error_set(err, -r, "copy '%s'", from_name) : 0;
 }
 
-static bool layer_has(const struct dirent *e, const struct layer_way *how)
-{
-	if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
-		return false;
-	return !how->folders_only || e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
-}
-
 static int layer_copy_tree(
 		int from, int to, const struct layer_way *how, int depth, struct fh_error *err)
 {
@@ -143,9 +136,13 @@ static int layer_copy_tree(
 	dir = copy < 0 ? NULL : fdopendir(copy);
 	if (!dir)
 		return error_set(err, errno, "read a folder");
-	while (r >= 0 && (e = readdir(dir)))
-		if (layer_has(e, how))
+	while (r >= 0 && (e = readdir(dir))) {
+		bool folder = e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
+
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
+				(folder || !how->folders_only))
 			r = layer_copy_any(from, e->d_name, to, e->d_name, how, depth, err);
+	}
 	closedir(dir);
 	return r;
 }
@@ -169,7 +166,7 @@ static int layer_copy_entry(int to, const struct layer_entry *entry, struct fh_e
 	if (dir < 0)
 		return error_set(err, -dir, "make the folders of '%s'", entry->target);
 	if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
-		return error_say(err, EINVAL, "'%s' is no place in a layer", entry->target);
+		return error_say(err, EINVAL, "'%s' can't be a path in a layer", entry->target);
 	if (entry->source)
 		return layer_copy_any(AT_FDCWD, entry->source, dir, name, &how, 0, err);
 	if (mkdirat(dir, name, 0755) < 0 && errno != EEXIST)

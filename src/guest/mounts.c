@@ -274,7 +274,7 @@ static int mount_say_no_place(const char *target, struct fh_error *err)
 	if (errno == EROFS)
 		return error_say(err, EROFS,
 				"there is no '/%s' to bind to, and the folder above it is this "
-				"machine's, read-only: bind to a place outside of it, as /data/...",
+				"machine's, read-only: bind to a place outside of it, such as /data/NAME",
 				target);
 	return error_set(err, errno, "make '/%s' for a bind", target);
 }

@@ -11,7 +11,6 @@
 #include <limits.h>
 #include <linux/filter.h>
 #include <linux/keyctl.h>
-#include <linux/sched.h>
 #include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
@@ -38,6 +37,7 @@
 #define REAP_MS 500             /* between two looks for ended children, without a message */
 #define RETIRED_MS 100          /* the same, in a nursery whose owner waits for its end */
 #define REAP_PAUSE_MS 20        /* with messages: the kernel looks at each child, ended or not */
+#define FINISH_PAUSE_MS 10      /* between two looks, while the owner waits for removals */
 #define QUIET_MS 2              /* without a message: no sandbox is being asked for */
 #define STACK_BYTES (128 << 10) /* more than setting up takes */
 
@@ -103,10 +103,8 @@ static void nursery_handle_mapped(struct nursery *n)
 	struct fh_error err = FH_ERROR_INIT;
 	uint8_t stands[2] = { NURSERY_STANDS };
 
-	if (nursery_set_up(n, &err) < 0) {
-		guest_fail(n->socket, NURSERY_FAILED, &err);
-		_exit(1);
-	}
+	if (nursery_set_up(n, &err) < 0)
+		guest_die(n->socket, NURSERY_FAILED, &err);
 	stands[1] = n->can;
 	nursery_answer(n, stands, sizeof(stands));
 }
@@ -125,10 +123,8 @@ static void nursery_handle_hello(struct nursery *n, struct wire *w, const int *f
 	if (ends_open(n->ends, fds[1], &err) >= 0 && unshare(CLONE_NEWUSER) < 0)
 		error_set(&err, errno, "make a user namespace");
 	close(fds[1]);
-	if (err.code) {
-		guest_fail(n->socket, NURSERY_FAILED, &err);
-		_exit(1);
-	}
+	if (err.code)
+		guest_die(n->socket, NURSERY_FAILED, &err);
 	nursery_answer(n, &unshared, sizeof(unshared));
 }
 
@@ -160,7 +156,7 @@ static int nursery_build_layer(
 
 	/* The name is a folder's, and stands among the options of an overlay. */
 	if (!*layer->name || strpbrk(layer->name, "/,:\\") || layer->name[0] == '.')
-		return error_say(err, EINVAL, "'%s' is no name of a layer", layer->name);
+		return error_say(err, EINVAL, "'%s' can't be the name of a layer", layer->name);
 	snprintf(aside, sizeof(aside), ".new-%u", n->layers);
 	snprintf(path, sizeof(path), TREE_LAYERS "/%s", aside);
 	if (layers < 0 || mkdir(path, 0755) < 0)
@@ -195,10 +191,9 @@ _Noreturn static void nursery_copy_layer(
 
 static void nursery_handle_layer(struct nursery *n, struct wire *w, int answer_to)
 {
-	struct clone_args args = { 0 };
 	struct fh_error err = FH_ERROR_INIT;
 	pid_t self = getpid();
-	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	pid_t pid = guest_clone(0);
 
 	if (pid == 0)
 		nursery_copy_layer(n, self, w, answer_to);
@@ -217,8 +212,7 @@ static void nursery_handle_cradle(struct nursery *n, struct wire *w, const int *
 {
 	uint32_t number = wire_get_u32(w);
 
-	if (!wire_done(w) || !number)
-		_exit(1);
+	guest_expect(wire_done(w) && number);
 	cradle_add(n, number, fds, n_fds);
 }
 
@@ -269,8 +263,7 @@ static void nursery_handle_remove(struct nursery *n, struct wire *w)
 {
 	auto_free char *path = wire_get_str(w, GUEST_PATH_MAX);
 
-	if (!wire_done(w))
-		_exit(1);
+	guest_expect(wire_done(w));
 	binds_drop(n->binds, path);
 	removals_add(n->removals, path);
 }
@@ -278,7 +271,7 @@ static void nursery_handle_remove(struct nursery *n, struct wire *w)
 static void nursery_handle_finish(struct nursery *n, int answer_to)
 {
 	for (nursery_reap(n); removals_left(n->removals); nursery_reap(n))
-		removals_pause();
+		poll(NULL, 0, FINISH_PAUSE_MS);
 	nursery_answer_kind(answer_to, NURSERY_FINISHED);
 }
 
@@ -294,8 +287,7 @@ __attribute__((noinline)) static void nursery_wipe_stack(void)
 
 static int nursery_answer_fd(const int *fds, size_t n_fds)
 {
-	if (n_fds != 1)
-		_exit(1);
+	guest_expect(n_fds == 1);
 	return fds[0];
 }
 

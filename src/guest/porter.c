@@ -59,8 +59,6 @@ struct porter {
 	int64_t leave_ns; /* when it leaves them at the latest */
 };
 
-/* --- telling the owner ----------------------------------------------------------------------- */
-
 static void porter_tell(const struct porter *p, const struct buf *b, const int *fd)
 {
 	if (wire_send(p->start->owner, b, fd, fd ? 1 : 0) < 0)
@@ -165,8 +163,7 @@ static void porter_handle_drain(struct porter *p, struct wire *w)
 	uint32_t id = wire_get_u32(w);
 	struct fh_error err = FH_ERROR_INIT;
 
-	if (!wire_done(w))
-		_exit(1);
+	guest_expect(wire_done(w));
 	p->pumped = 0;
 	for (size_t i = 0; i < STREAMS_MAX; i++)
 		porter_drain(p, &p->streams[i]);
@@ -176,8 +173,7 @@ static void porter_handle_drain(struct porter *p, struct wire *w)
 static void porter_handle_pump(struct porter *p, struct wire *w)
 {
 	p->pumped = wire_get_u32(w);
-	if (!wire_done(w))
-		_exit(1);
+	guest_expect(wire_done(w));
 	porter_tell_event(p, PORTER_PUMPS);
 }
 
@@ -185,14 +181,11 @@ static void porter_handle_shut(struct porter *p, struct wire *w)
 {
 	uint32_t number = wire_get_u32(w);
 
-	if (!wire_done(w) || !number)
-		_exit(1);
+	guest_expect(wire_done(w) && number);
 	for (size_t i = 1; i < STREAMS_MAX; i++)
 		if (p->streams[i].number == number)
 			close_fd(&p->streams[i].fd);
 }
-
-/* --- input ----------------------------------------------------------------------------------- */
 
 /* Writes as much as there is room for. If nobody reads it, no more is asked for. */
 static void porter_feed(struct porter *p)
@@ -238,8 +231,7 @@ static void porter_handle_get(const struct porter *p, struct wire *w)
 	struct fh_error err = FH_ERROR_INIT;
 	auto_close int fd = -1;
 
-	if (!wire_done(w))
-		_exit(1);
+	guest_expect(wire_done(w));
 	files_get(folder, path, most, &fd, digest, &err);
 	porter_tell_done(p, id, &err, digest, fd >= 0 ? &fd : NULL);
 }
@@ -252,13 +244,10 @@ static void porter_handle_put(const struct porter *p, struct wire *w, const int 
 	uint32_t mode = wire_get_u32(w);
 	struct fh_error err = FH_ERROR_INIT;
 
-	if (!wire_done(w) || n_fds != 1)
-		_exit(1);
+	guest_expect(wire_done(w) && n_fds == 1);
 	files_put(folder, path, (mode_t)mode, fds[0], &err);
 	porter_tell_done(p, id, &err, NULL, NULL);
 }
-
-/* --- the agent's requests -------------------------------------------------------------------- */
 
 /* Tells the owner once, until the owner clears it: an agent that asks without end fills nothing. */
 static void porter_serve_request(struct porter *p, size_t i)
@@ -278,22 +267,11 @@ static void porter_serve_request(struct porter *p, size_t i)
 
 /* --- streams --------------------------------------------------------------------------------- */
 
-static void porter_set_gate(struct porter *p, int fd)
-{
-	void *gate = mmap(NULL, sizeof(*p->gate), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-
-	if (gate == MAP_FAILED)
-		_exit(1);
-	if (p->gate)
-		munmap(p->gate, sizeof(*p->gate));
-	p->gate = gate;
-	close(fd);
-}
-
 /* Takes the descriptors. */
 static void porter_add_stream(struct porter *p, uint32_t number, const int *fds, size_t n_fds)
 {
 	struct porter_stream *s = number ? NULL : &p->streams[0];
+	void *gate;
 
 	if (number && STREAM_SLOT(number) == SLOT_INPUT && n_fds == 1) {
 		close_fd(&p->input.fd);
@@ -311,7 +289,13 @@ static void porter_add_stream(struct porter *p, uint32_t number, const int *fds,
 	*s = (struct porter_stream){ number, fds[0] };
 	if (number)
 		return;
-	porter_set_gate(p, fds[1]);
+	gate = mmap(NULL, sizeof(*p->gate), PROT_READ | PROT_WRITE, MAP_SHARED, fds[1], 0);
+	if (gate == MAP_FAILED)
+		_exit(1);
+	if (p->gate)
+		munmap(p->gate, sizeof(*p->gate));
+	p->gate = gate;
+	close(fds[1]);
 	close_fd(&p->event);
 	p->event = fds[2];
 }

@@ -6,13 +6,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /*
@@ -22,7 +19,6 @@
  */
 #define PATHS_MAX 256
 #define TRIES_MAX 50
-#define FINISH_PAUSE_MS 10
 
 struct removals {
 	char *paths[PATHS_MAX];
@@ -43,8 +39,6 @@ void removals_add(struct removals *r, const char *path)
 	r->tries[r->n] = 0;
 	r->paths[r->n++] = xstrdup(path);
 }
-
-/* --- removing -------------------------------------------------------------------------------- */
 
 static DIR *removals_open(int at, const char *name)
 {
@@ -115,8 +109,6 @@ static int removals_remove(const char *path)
 	return rmdir(path) < 0 ? -errno : 0;
 }
 
-/* --- the worker ------------------------------------------------------------------------------ */
-
 _Noreturn static void removals_work(const struct removals *r, const struct trees *trees)
 {
 	int status = 0;
@@ -132,13 +124,12 @@ _Noreturn static void removals_work(const struct removals *r, const struct trees
 
 int removals_turn(struct removals *r, const struct trees *trees)
 {
-	struct clone_args args = { 0 };
 	pid_t pid;
 
 	if (!r->n || r->worker)
 		return 0;
 	r->in_worker = r->n;
-	pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+	pid = guest_clone(0);
 	if (pid == 0)
 		removals_work(r, trees);
 	if (pid < 0)
@@ -170,11 +161,6 @@ void removals_reaped(struct removals *r, pid_t pid, int status)
 bool removals_left(const struct removals *r)
 {
 	return r->n > 0;
-}
-
-void removals_pause(void)
-{
-	nanosleep(&(struct timespec){ .tv_nsec = FINISH_PAUSE_MS * 1000000L }, NULL);
 }
 
 void removals_forget(struct removals *r)

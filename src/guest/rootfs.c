@@ -332,21 +332,10 @@ static int rootfs_make_skeleton(struct fh_error *err)
 	return 0;
 }
 
-/* Makes the shared root a mount, so that a clone binds it with all mounts in it. */
-static int rootfs_seal(struct fh_error *err)
+int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err)
 {
 	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID |
 				MOUNT_ATTR_NODEV };
-
-	if (mount("root", "root", NULL, MS_BIND | MS_REC, NULL) < 0)
-		return error_set(err, errno, "bind the root");
-	if (syscall(SYS_mount_setattr, AT_FDCWD, "root", 0, &attr, sizeof(attr)) < 0)
-		return error_set(err, errno, "make the root read-only");
-	return 0;
-}
-
-int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *err)
-{
 	auto_close int tool = -1;
 	int r;
 
@@ -365,9 +354,11 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 	r = rootfs_fill(hello, tool, err);
 	if (r < 0)
 		return r;
-	r = rootfs_seal(err);
-	if (r < 0)
-		return r;
+	/* Make the shared root a mount, so that a clone binds it with all mounts in it. */
+	if (mount("root", "root", NULL, MS_BIND | MS_REC, NULL) < 0)
+		return error_set(err, errno, "bind the root");
+	if (syscall(SYS_mount_setattr, AT_FDCWD, "root", 0, &attr, sizeof(attr)) < 0)
+		return error_set(err, errno, "make the root read-only");
 	if (syscall(SYS_pivot_root, ".", ".") < 0)
 		return error_set(err, errno, "pivot to the new root");
 	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)

@@ -142,10 +142,8 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 	};
 	struct fh_error err = FH_ERROR_INIT;
 
-	if (shell_set_up(&shell, c, &err) < 0) {
-		guest_fail(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
-		_exit(1);
-	}
+	if (shell_set_up(&shell, c, &err) < 0)
+		guest_die(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
 	guest_keep_fds((const int[]){ ends->event, ends->output, ends->drain, ends->go }, 4);
 	if (start->moved_out) /* PID 1 alone may read or write it */
 		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));

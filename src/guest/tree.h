@@ -48,7 +48,6 @@ void removals_add(struct removals *r, const char *path);
 int removals_turn(struct removals *r, const struct trees *trees);
 void removals_reaped(struct removals *r, pid_t pid, int status);
 bool removals_left(const struct removals *r);
-void removals_pause(void);                /* between two tries, while a caller waits */
 void removals_forget(struct removals *r); /* in a sandbox: wipes names */
 
 /* layer.c: copies into the folder `to`; source paths are of the current root. */

@@ -22,11 +22,11 @@
  * There is one version: owner and guest are built together, and the first message says which.
  * A shell's commands and answers go through memory: see struct shell_mail.
  *
- * An agent can hold the lock of each inode and pipe that it reaches, by splice() from an empty
- * socket, say, for as long as it likes. Then a process that touches the object, or closes its last
- * reference, sleeps, past SIGKILL. So owner, nursery and PID 1 hold no descriptor of such an object
- * while code of an agent runs. The porter alone does. If it hangs, PID 1 ends, the kernel kills all
- * processes of the sandbox, and the lock is free.
+ * An agent can hold the lock of any inode and pipe that it reaches, by splice() from an empty
+ * socket. It can hold it for as long as it likes. A process that then touches the object,
+ * or closes its last reference, sleeps until the end, past SIGKILL. So owner, nursery and PID 1
+ * hold no descriptor of such an object while code of an agent runs. The porter alone does. If it
+ * hangs, PID 1 ends, the kernel kills all processes of the sandbox, and the lock is free.
  */
 #define GUEST_VERSION 3
 #define GUEST_MESSAGE_MAX 65536 /* bytes of any message */
@@ -218,7 +218,7 @@ struct init_run {
 	uint32_t id;
 	uint8_t user;        /* enum run_user */
 	uint8_t has_program; /* the first descriptor is the program */
-	/* Descriptors 0, 1, 2, ... of the program: SLOT_..., or 0: the message's next descriptor. */
+	/* The program's descriptors 0 to n_slots - 1: SLOT_..., or 0 for the message's next one. */
 	int8_t slots[GUEST_FDS_MAX];
 	uint32_t n_slots;
 	const char *cwd;                      /* NULL: the workspace */

@@ -39,7 +39,7 @@ def those_of(owner: int) -> list[int]:
     for pid in beneath(owner):
         with contextlib.suppress(OSError):
             name = Path(f"/proc/{pid}/comm").read_text()
-            if name != "fh-nursery\n" or parents()[pid] == owner:
+            if name != "fh-nursery\n" or parents().get(pid) == owner:
                 found.append(pid)
     return [owner, *found]
 
