@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An observation of 1 MiB is escaped to four times that at most; a prompt is put around it. */
+/* Holds an observation of 1 MiB, which escapes make four times as long, and a prompt around it. */
 #define MESSAGE_BYTES_MAX (16L * 1024 * 1024)
-#define ASK_AGAIN_MAX 2 /* times in a turn */
+#define ASK_AGAIN_MAX 2 /* in a turn */
 
 struct agent {
 	const struct agent_config *config;
@@ -23,37 +23,32 @@ struct agent {
 	void *user;
 	int max_steps;
 	struct model *recorded;
-	const struct fh_step *step; /* that the turn follows */
+	const struct fh_step *step; /* the step before this turn */
 
-	struct arena arena; /* of the conversation */
+	struct arena arena; /* for the conversation */
 	struct history history;
-	struct fields system_fields, fields; /* of the system's prompt; of all others */
+	struct fields system_fields, fields; /* for the system's prompt; for all others */
 	struct chat_tool *tools;             /* n_tools; none if the parser wants none */
 	size_t n_tools;
 
 	/* the turn */
 	struct arena turn_arena;
-	struct chat_message *messages; /* shown to the model; room for two more */
+	struct chat_message *messages; /* shown to the model */
 	size_t n_messages;
 	struct chat_call *call;
 	int asked_again;
 	bool decided;
-	struct fh_error failure; /* why there was no model to ask; code 0: there was */
+	struct fh_error failure; /* for agent_failure(); code 0: none */
 	struct parsed parsed;
-	struct chat_reply reply; /* what was parsed, in the turn's arena */
+	struct chat_reply reply; /* copied into turn_arena */
 };
 
-/* --- messages ------------------------------------------------------------------------------------- */
+/* --- messages --------------------------------------------------------------------------------- */
 
-static const char *const roles[] = { [CHAT_SYSTEM] = "system",
-	[CHAT_USER] = "user",
-	[CHAT_ASSISTANT] = "assistant",
-	[CHAT_TOOL] = "tool" };
-
-static int add(struct agent *a, const struct history_item *item, struct fh_error *err)
+static int agent_add(struct agent *a, const struct history_item *item, struct fh_error *err)
 {
 	struct recorder_message message = {
-		.role = roles[item->message.role],
+		.role = history_role_name(item->message.role),
 		.content = item->message.content,
 		.thought = item->thought,
 		.action = item->action,
@@ -64,30 +59,14 @@ static int add(struct agent *a, const struct history_item *item, struct fh_error
 	return a->recorder ? recorder_message(a->recorder, &message, err) : 0;
 }
 
-static int add_text(struct agent *a, enum chat_role role, const char *text, struct fh_error *err)
+static int agent_add_text(
+		struct agent *a, enum chat_role role, const char *text, struct fh_error *err)
 {
-	return add(a, &(struct history_item){ .message = { .role = role, .content = text } }, err);
+	return agent_add(a, &(struct history_item){ .message = { .role = role, .content = text } },
+			err);
 }
 
-static int add_system(struct agent *a, struct fh_error *err)
-{
-	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
-	int r = template_render(&text, &a->config->system_message, &a->system_fields, err);
-
-	return r < 0 ? r : add_text(a, CHAT_SYSTEM, buf_str(&text), err);
-}
-
-static int add_demonstrations(struct agent *a, struct fh_error *err)
-{
-	struct history demos = { .arena = &a->arena };
-	int r = agent_add_demonstrations(a->config, a->model == NULL, &demos, err);
-
-	for (size_t i = 0; i < demos.n && r == 0; i++)
-		r = add(a, &demos.items[i], err);
-	return r;
-}
-
-static void set_state(struct agent *a, const struct fh_step *step)
+static void agent_set_state(struct agent *a, const struct fh_step *step)
 {
 	const char *tools = a->env ? env_state(a->env) : NULL;
 
@@ -100,21 +79,14 @@ static void set_state(struct agent *a, const struct fh_step *step)
 	fields_set(&a->fields, "observation", step->observation ? step->observation : "");
 }
 
-/* What comes before anything that a model said. */
-static bool nothing_said(const struct agent *a)
-{
-	const struct history_item *last = &a->history.items[a->history.n - 1];
-
-	return last->message.role == CHAT_SYSTEM || last->is_demo;
-}
-
-static int render_observation(struct agent *a, struct buf *out, struct fh_error *err)
+static int agent_render_observation(struct agent *a, struct buf *out, struct fh_error *err)
 {
 	const char *observation = fields_get(&a->fields, "observation");
+	const struct history_item *last = &a->history.items[a->history.n - 1];
 	const struct agent_config *c = a->config;
 	int r;
 
-	if (!nothing_said(a)) {
+	if (last->message.role != CHAT_SYSTEM && !last->is_demo) {
 		bool blank = str_is_blank(observation);
 
 		return template_render(out, blank ? &c->no_output : &c->next_step, &a->fields, err);
@@ -126,43 +98,37 @@ static int render_observation(struct agent *a, struct buf *out, struct fh_error 
 	return template_render(out, &c->strategy, &a->fields, err);
 }
 
-/* Each use of a tool wants an answer of its own. */
-static int add_answers(struct agent *a, const struct history_item *said, const char *text,
-		struct fh_error *err)
-{
-	const struct chat_message *m = &said->message;
-	int r = 0;
-
-	for (size_t i = 0; i < m->n_uses && r == 0; i++)
-		r = add(a,
-				&(struct history_item){
-						.message = { .role = CHAT_TOOL,
-								.content = i ? "Not run: one at a time."
-									     : text,
-								.use_id = m->uses[i].id } },
-				err);
-	return r;
-}
-
-static int add_observation(struct agent *a, struct fh_error *err)
+static int agent_add_observation(struct agent *a, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
-	const struct history_item *last = &a->history.items[a->history.n - 1];
-	int r = render_observation(a, &text, err);
+	/* A copy: agent_add() may move the items. */
+	const struct history_item last = a->history.items[a->history.n - 1];
+	const struct chat_message *m = &last.message;
+	int r = agent_render_observation(a, &text, err);
 
 	if (r < 0)
 		return r;
-	if (last->message.n_uses && !last->is_demo) {
-		struct history_item said = *last;
+	if (!m->n_uses || last.is_demo)
+		return agent_add_text(a, CHAT_USER, buf_str(&text), err);
+	/* Providers want a result for each use. */
+	for (size_t i = 0; i < m->n_uses; i++) {
+		const char *result = i ? "Not run: one at a time." : buf_str(&text);
+		struct history_item item = {
+			.message = { .role = CHAT_TOOL,
+					.content = result,
+					.use_id = m->uses[i].id },
+		};
 
-		return add_answers(a, &said, buf_str(&text), err);
+		r = agent_add(a, &item, err);
+		if (r < 0)
+			return r;
 	}
-	return add_text(a, CHAT_USER, buf_str(&text), err);
+	return 0;
 }
 
-/* --- opening ---------------------------------------------------------------------------------------- */
+/* --- opening ---------------------------------------------------------------------------------- */
 
-static void make_fields(struct agent *a, const struct task *task)
+static void agent_make_fields(struct agent *a, const struct task *task)
 {
 	const struct text_map *variables = &a->config->keys.tools.env_variables;
 
@@ -174,46 +140,61 @@ static void make_fields(struct agent *a, const struct task *task)
 	fields_add(&a->fields, &a->system_fields);
 }
 
-static int try_template(const struct template *t, const struct fields *fields, struct fh_error *err)
-{
-	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
-
-	return template_render(&text, t, fields, err);
-}
-
-/* One that complains: complain() gives it this field. */
-static int try_complaint(
-		struct agent *a, const struct template *t, const char *field, struct fh_error *err)
-{
-	struct fields fields = { .arena = &a->arena };
-
-	fields_add(&fields, &a->system_fields);
-	fields_set(&fields, field, "");
-	return try_template(t, &fields, err);
-}
-
-/* Before anything is asked for, and paid for. What a state gives shows when there is one. */
-static int check_templates(struct agent *a, struct fh_error *err)
+/* Finds unknown fields before a model is paid for. Fields of the tools' state can't be checked
+ * yet. */
+static int agent_check_templates(struct agent *a, struct fh_error *err)
 {
 	const struct agent_config *c = a->config;
-	const struct template *all[] = { &c->task, &c->strategy, &c->next_step, &c->no_output };
-	int r = 0;
+	struct fields malformed = { .arena = &a->arena }, blocked = malformed;
+	const struct {
+		const struct template *template;
+		const struct fields *fields;
+	} all[] = {
+		{ &c->task, &a->fields },
+		{ &c->strategy, &a->fields },
+		{ &c->next_step, &a->fields },
+		{ &c->no_output, &a->fields },
+		{ &c->format_error, &malformed },
+		{ &c->blocked, &blocked },
+	};
 
-	set_state(a, &(struct fh_step){ .step = 0 });
+	agent_set_state(a, &(struct fh_step){ .step = 0 });
 	if (c->keys.tools.state_command.name)
 		a->fields.state = FIELDS_AWAIT_STATE;
-	for (size_t i = 0; i < ARRAY_SIZE(all) && r == 0; i++)
-		r = try_template(all[i], &a->fields, err);
-	if (r == 0)
-		r = try_complaint(a, &c->format_error, "why", err);
-	return r == 0 ? try_complaint(a, &c->blocked, "name", err) : r;
+	fields_add(&malformed, &a->system_fields);
+	fields_set(&malformed, "why", "");
+	fields_add(&blocked, &a->system_fields);
+	fields_set(&blocked, "name", "");
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++) {
+		auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
+		int r = template_render(&text, all[i].template, all[i].fields, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
-static int begin_conversation(struct agent *a, struct fh_error *err)
+static int agent_begin_conversation(struct agent *a, struct fh_error *err)
 {
-	int r = add_system(a, err);
+	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
+	struct history demos = { .arena = &a->arena };
+	int r = template_render(&text, &a->config->system_message, &a->system_fields, err);
 
-	return r < 0 ? r : add_demonstrations(a, err);
+	if (r < 0)
+		return r;
+	r = agent_add_text(a, CHAT_SYSTEM, buf_str(&text), err);
+	if (r < 0)
+		return r;
+	r = agent_add_demonstrations(a->config, a->model == NULL, &demos, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < demos.n; i++) {
+		r = agent_add(a, &demos.items[i], err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static void scope_agent(struct agent **a)
@@ -234,18 +215,21 @@ int agent_open(const struct agent_request *request, struct agent **out, struct f
 	a->max_steps = request->max_steps;
 	a->recorded = request->recorded;
 	a->history.arena = &a->arena;
-	make_fields(a, request->task);
+	agent_make_fields(a, request->task);
 	if (a->env && a->model)
 		env_hide(a->env, chat_model_key(a->model));
 	if (a->config->parser->wants_tools)
 		a->tools = command_tools(&a->arena, &a->config->commands, &a->n_tools);
-	r = check_templates(a, err);
-	if (r == 0 && request->past && request->past->n)
-		agent_add_past(request->past, a->tools != NULL, &a->history);
-	else if (r == 0)
-		r = begin_conversation(a, err);
+	r = agent_check_templates(a, err);
 	if (r < 0)
 		return r;
+	if (request->past && request->past->n) {
+		agent_add_past(request->past, a->tools != NULL, &a->history);
+	} else {
+		r = agent_begin_conversation(a, err);
+		if (r < 0)
+			return r;
+	}
 	*out = take_ptr(a);
 	return 0;
 }
@@ -260,10 +244,10 @@ void agent_close(struct agent *a)
 	free(a);
 }
 
-/* --- a turn ----------------------------------------------------------------------------------------- */
+/* --- turns ------------------------------------------------------------------------------------ */
 
-/* The turn is over without the model: for this reason the episode ends. */
-static void give_up(struct agent *a, const char *action, const char *why)
+/* Ends the turn with an action that ends the episode, and `why` as the thought. */
+static void agent_give_up(struct agent *a, const char *action, const char *why)
 {
 	a->parsed = (struct parsed){ .thought = arena_strdup(&a->turn_arena, why),
 		.action = action };
@@ -271,8 +255,8 @@ static void give_up(struct agent *a, const char *action, const char *why)
 	a->decided = true;
 }
 
-/* As MLGym records it: the reply is the last one, with what it would have used. */
-static void give_up_asking(struct agent *a)
+/* Records the last reply with its tool calls, as MLGym does. */
+static void agent_give_up_asking(struct agent *a)
 {
 	const struct chat_reply *reply = &a->reply;
 	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
@@ -281,13 +265,13 @@ static void give_up_asking(struct agent *a)
 	for (size_t i = 0; i < reply->n_uses; i++)
 		buf_printf(&text, "%s%s %s", text.len ? "\n" : "", reply->uses[i].name,
 				reply->uses[i].arguments);
-	give_up(a, "exit_format", "None of the model's replies could be run.");
+	agent_give_up(a, "exit_format", "None of the model's replies could be run.");
 	a->reply.content = arena_strdup(&a->turn_arena, buf_str(&text));
 }
 
-/* What the provider could not do, or what there is no money for. That all models together may cost no more is
- * nothing of this episode's: another time it would go on. */
-static void take_failure(struct agent *a, const struct fh_error *why)
+/* Ends the episode because of the model. A failure that another run could avoid is kept for
+ * agent_failure(). A full context, and the episode's own cost limit, are not. */
+static void agent_take_failure(struct agent *a, const struct fh_error *why)
 {
 	const char *action = "exit_error";
 
@@ -297,12 +281,12 @@ static void take_failure(struct agent *a, const struct fh_error *why)
 		action = "exit_cost";
 	else if (why->code == -EIO)
 		action = "exit_api";
-	give_up(a, action, why->message);
+	agent_give_up(a, action, why->message);
 	if (why->code != -E2BIG && why->code != -EDQUOT)
 		a->failure = *why;
 }
 
-static void ask(struct agent *a, size_t n_messages)
+static void agent_ask(struct agent *a, size_t n_messages)
 {
 	struct chat_request request = {
 		.messages = a->messages,
@@ -313,13 +297,13 @@ static void ask(struct agent *a, size_t n_messages)
 	struct fh_error why;
 
 	if (chat_begin(a->model, &request, a->user, &a->call, &why) < 0)
-		take_failure(a, &why);
+		agent_take_failure(a, &why);
 }
 
-static int take_recorded(struct agent *a, struct fh_error *err);
+static int agent_take_recorded(struct agent *a, struct fh_error *err);
 
-/* What is wrong is shown to the model after its reply, this once. */
-static void ask_again(struct agent *a, const char *complaint)
+/* Asks once more. The model sees its reply and the complaint, which later turns don't have. */
+static void agent_ask_again(struct agent *a, const char *complaint)
 {
 	const struct chat_reply *reply = &a->reply;
 	size_t n = a->n_messages;
@@ -337,11 +321,12 @@ static void ask_again(struct agent *a, const char *complaint)
 		};
 	if (!reply->n_uses)
 		a->messages[n++] = (struct chat_message){ .role = CHAT_USER, .content = complaint };
-	ask(a, n);
+	agent_ask(a, n);
 }
 
-/* The template has this field beside those of the system's. */
-static int complain(struct agent *a, const struct template *template, const char *field,
+/* Asks again with the template's complaint, or gives up. `field` is added to the system's
+ * fields. */
+static int agent_complain(struct agent *a, const struct template *template, const char *field,
 		const char *value, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
@@ -349,21 +334,22 @@ static int complain(struct agent *a, const struct template *template, const char
 	int r;
 
 	if (a->asked_again++ == ASK_AGAIN_MAX) {
-		give_up_asking(a);
+		agent_give_up_asking(a);
 		return 0;
 	}
 	if (!a->model)
-		return take_recorded(a, err);
+		return agent_take_recorded(a, err);
 	fields_add(&fields, &a->system_fields);
 	fields_set(&fields, field, value);
 	r = template_render(&text, template, &fields, err);
-	if (r == 0)
-		ask_again(a, arena_strdup(&a->turn_arena, buf_str(&text)));
-	return r;
+	if (r < 0)
+		return r;
+	agent_ask_again(a, arena_strdup(&a->turn_arena, buf_str(&text)));
+	return 0;
 }
 
-/* The reply lives as long as its call: what is needed of it is kept. */
-static void keep_reply(struct agent *a, const struct chat_reply *reply)
+/* Copies the reply, which would live only as long as its call. */
+static void agent_keep_reply(struct agent *a, const struct chat_reply *reply)
 {
 	struct arena *arena = &a->turn_arena;
 	struct chat_use *uses = arena_array(arena, reply->n_uses + 1, sizeof(*uses));
@@ -378,27 +364,26 @@ static void keep_reply(struct agent *a, const struct chat_reply *reply)
 	a->reply.uses = uses;
 }
 
-static int take_reply(struct agent *a, const struct chat_reply *reply, struct fh_error *err)
+static int agent_take_reply(struct agent *a, const struct chat_reply *reply, struct fh_error *err)
 {
 	const struct agent_config *c = a->config;
 	struct fh_error why;
 	const char *name;
-	int r;
 
-	keep_reply(a, reply);
-	r = output_parse(c->parser, &a->turn_arena, &a->reply, &c->commands, &a->parsed, &why);
-	/* What is longer is no action: an environment would refuse it. */
-	if (r == 0 && strlen(a->parsed.action) > FH_ACTION_BYTES_MAX)
-		r = error_say(&why, E2BIG, "a command has at most %d bytes", FH_ACTION_BYTES_MAX);
-	if (r < 0)
-		return complain(a, &c->format_error, "why", why.message, err);
+	agent_keep_reply(a, reply);
+	if (output_parse(c->parser, &a->turn_arena, &a->reply, &c->commands, &a->parsed, &why) < 0)
+		return agent_complain(a, &c->format_error, "why", why.message, err);
+	if (strlen(a->parsed.action) > FH_ACTION_BYTES_MAX) {
+		error_say(&why, E2BIG, "a command has at most %d bytes", FH_ACTION_BYTES_MAX);
+		return agent_complain(a, &c->format_error, "why", why.message, err);
+	}
 	if (agent_config_blocks(c, a->parsed.action, &a->turn_arena, &name))
-		return complain(a, &c->blocked, "name", name, err);
+		return agent_complain(a, &c->blocked, "name", name, err);
 	a->decided = true;
 	return 0;
 }
 
-static int take_recorded(struct agent *a, struct fh_error *err)
+static int agent_take_recorded(struct agent *a, struct fh_error *err)
 {
 	struct model_turn turn;
 	int r = model_next(a->recorded, a->step, &turn, err);
@@ -406,7 +391,7 @@ static int take_recorded(struct agent *a, struct fh_error *err)
 	if (r < 0)
 		return r;
 	if (!turn.action)
-		return take_reply(a, &(struct chat_reply){ .content = turn.response }, err);
+		return agent_take_reply(a, &(struct chat_reply){ .content = turn.response }, err);
 	a->parsed = (struct parsed){ .thought = turn.thought, .action = turn.action };
 	a->reply = (struct chat_reply){ .content = turn.response ? turn.response : "" };
 	a->decided = true;
@@ -422,18 +407,18 @@ int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *er
 	a->failure.code = 0;
 	a->asked_again = 0;
 	a->step = step;
-	set_state(a, step);
+	agent_set_state(a, step);
 	if (a->fields.state == FIELDS_AWAIT_STATE)
 		a->fields.state = FIELDS_HAVE_STATE;
-	r = add_observation(a, err);
+	r = agent_add_observation(a, err);
 	if (r < 0)
 		return r;
 	if (!a->model)
-		return take_recorded(a, err);
+		return agent_take_recorded(a, err);
 	a->messages = history_shown(
 			&a->history, a->config->processor, &a->config->args, &a->turn_arena);
 	a->n_messages = a->history.n;
-	ask(a, a->n_messages);
+	agent_ask(a, a->n_messages);
 	return 0;
 }
 
@@ -450,9 +435,9 @@ int agent_advance(struct agent *a, struct fh_error *err)
 	int r = 0;
 
 	if (chat_end(call, &reply, &why) < 0)
-		take_failure(a, &why);
+		agent_take_failure(a, &why);
 	else
-		r = take_reply(a, &reply, err);
+		r = agent_take_reply(a, &reply, err);
 	chat_call_free(call);
 	return r;
 }
@@ -476,5 +461,5 @@ int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err)
 	*out = (struct model_turn){ .action = a->parsed.action,
 		.response = a->reply.content,
 		.thought = a->parsed.thought };
-	return add(a, &said, err);
+	return agent_add(a, &said, err);
 }

@@ -16,38 +16,22 @@ const struct agent_command *commands_find(const struct commands *all, const char
 	return NULL;
 }
 
-static bool has_line(const char *text, const char *line)
+bool command_ends_in(const struct agent_command *command, const char *text)
 {
-	size_t n = strlen(line);
+	const char *end = command->end_name;
+	size_t n = end ? strlen(end) : 0;
 
-	for (;; text++) {
+	for (; end; text++) {
 		size_t length = strcspn(text, "\n");
 
-		if (length >= n && strncmp(text, line, n) == 0 &&
+		if (length >= n && strncmp(text, end, n) == 0 &&
 				strspn(text + n, " \t\r") == length - n)
 			return true;
 		text += length;
 		if (!*text)
 			return false;
 	}
-}
-
-bool command_ends_in(const struct agent_command *command, const char *text)
-{
-	return command->end_name && has_line(text, command->end_name);
-}
-
-static bool has_field(struct arena *a, const char *signature, const char *name)
-{
-	return strstr(signature, arena_printf(a, "<%s>", name));
-}
-
-/* "name <a>\n<text>\nend" to "name <a> <b>\n<text>\nend". */
-static const char *add_field(struct arena *a, const char *signature, const char *name)
-{
-	int n = (int)strcspn(signature, "\n");
-
-	return arena_printf(a, "%.*s <%s>%s", n, signature, name, signature + n);
+	return false;
 }
 
 void command_fit(struct arena *a, struct agent_command *command)
@@ -58,10 +42,12 @@ void command_fit(struct arena *a, struct agent_command *command)
 
 	for (size_t i = 0; i < command->n_arguments; i++) {
 		const struct command_argument *argument = &command->arguments[i];
-		bool has = has_field(a, signature, argument->name);
+		bool has = strstr(signature, arena_printf(a, "<%s>", argument->name));
+		int n_line = (int)strcspn(signature, "\n");
 
 		if (!has && argument->required)
-			signature = add_field(a, signature, argument->name);
+			signature = arena_printf(a, "%.*s <%s>%s", n_line, signature,
+					argument->name, signature + n_line);
 		if (has || argument->required)
 			kept[n++] = *argument;
 	}
@@ -70,9 +56,8 @@ void command_fit(struct arena *a, struct agent_command *command)
 	command->n_arguments = n;
 }
 
-/* What else has lines or a `<<` in quotes would be taken for a command of several lines, or for one that has its
- * text already (env/multiline.h). */
-static void add_word(struct buf *out, const char *s)
+/* Escapes newlines and `<<`, which would make it a command of several lines (env/multiline.h). */
+static void command_add_word(struct buf *out, const char *s)
 {
 	if (!strchr(s, '\n') && !strstr(s, "<<")) {
 		pytext_add_quoted(out, s);
@@ -92,8 +77,9 @@ static void add_word(struct buf *out, const char *s)
 	buf_add_char(out, '\'');
 }
 
-/* Returns what of the signature follows it, from `after` on. */
-static const char *add_value(struct buf *out, const struct command_value *v, const char *after)
+/* Appends a value. Returns the rest of the signature, which begins at `after`. */
+static const char *command_add_value(
+		struct buf *out, const struct command_value *v, const char *after)
 {
 	switch (v->form) {
 	case COMMAND_AS_IS:
@@ -103,7 +89,7 @@ static const char *add_value(struct buf *out, const struct command_value *v, con
 		pytext_add_quoted(out, v->value);
 		break;
 	case COMMAND_WORD:
-		add_word(out, v->value);
+		command_add_word(out, v->value);
 		break;
 	case COMMAND_LINES:
 		buf_add_str(out, v->value);
@@ -114,10 +100,10 @@ static const char *add_value(struct buf *out, const struct command_value *v, con
 	return after;
 }
 
-static const struct command_value *find_value(
+static const struct command_value *command_find_value(
 		const char *name, size_t length, const struct command_value *values, size_t n)
 {
-	while (n-- > 0) /* of several the last one counts, as in Python */
+	while (n-- > 0) /* the last value counts, as in Python */
 		if (strlen(values[n].name) == length && strncmp(values[n].name, name, length) == 0)
 			return &values[n];
 	return NULL;
@@ -137,12 +123,12 @@ char *command_fill(struct arena *a, const struct agent_command *command,
 		at += length;
 		if (*at == '<') {
 			length = strcspn(at + 1, ">");
-			v = find_value(at + 1, length, values, n);
+			v = command_find_value(at + 1, length, values, n);
 			at += length + 1;
 		}
 		at += *at != '\0';
 		if (v)
-			at = add_value(&out, v, at);
+			at = command_add_value(&out, v, at);
 	}
 	return pytext_strip(a, buf_str(&out), out.len);
 }

@@ -2,10 +2,30 @@
 #ifndef AGENT_COMMAND_H
 #define AGENT_COMMAND_H
 
-#include "agent/command_file.h"
+#include "base/arena.h"
+#include "config/node.h"
 
-/* Commands that an agent has beside those of the shell: our own (native_commands()), or those of command
- * files. */
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Commands that an agent has beside those of the shell: our own (native_commands()), or those of
+ * command files (command_file.h). */
+struct command_argument {
+	const char *name, *type, *description; /* the last two are "" if not given */
+	bool required;
+};
+
+struct agent_command {
+	const char *name;
+	const char *signature; /* NULL: the name alone */
+	const char *docstring; /* with its {fields}; NULL: none */
+	const char *end_name;  /* the word that ends its here-document; NULL: one line only */
+	const struct command_argument *arguments;
+	size_t n_arguments;
+	bool has_arguments;    /* `arguments` was given, perhaps empty */
+	const struct node *at; /* place of the docstring, for errors; NULL: none */
+};
+
 struct commands {
 	const struct agent_command *items;
 	size_t n;
@@ -14,31 +34,31 @@ struct commands {
 /* NULL if there is none of that name. */
 const struct agent_command *commands_find(const struct commands *all, const char *name);
 
-/* How a value stands in its command. */
+/* How a value is written into its command. */
 enum command_form {
 	COMMAND_AS_IS,
 	COMMAND_QUOTED, /* as MLGym quotes for the shell */
-	COMMAND_WORD,   /* one word, on one line, whatever is in it */
-	COMMAND_LINES, /* of their own: a last newline is the signature's, and no text is no line */
+	COMMAND_WORD,   /* quoted as a single word on one line */
+	COMMAND_LINES,  /* lines of a here-document; "" is no line */
 };
 
-/* What is given for an argument. */
 struct command_value {
 	const char *name, *value;
 	enum command_form form;
 };
 
-/* Whether the text has the line by which the command's text ends: it would be cut there, and the rest run. */
+/* True if the text holds the line that ends the command's here-document: the rest would run as
+ * commands. */
 bool command_ends_in(const struct agent_command *command, const char *text);
 
 /*
- * Has signature and arguments agree, as a tool call needs them: what the signature lacks would be dropped without a
- * word. An argument that has to be given follows the words of its first line; any other is gone.
+ * Makes signature and arguments agree, for tool calls. Required arguments that the signature lacks
+ * are added to its first line. Other arguments that it lacks are removed.
  */
 void command_fit(struct arena *a, struct agent_command *command);
 
-/* The command as a shell reads it: its signature with values in place of <names>; without those that are
- * not given. */
+/* The command as a shell reads it: the signature with values in place of <names>. Values that are
+ * not given are left out. */
 char *command_fill(struct arena *a, const struct agent_command *command,
 		const struct command_value *values, size_t n);
 

@@ -11,13 +11,11 @@
 
 #define SIGNATURE_BYTES_MAX 65536
 
-/* --- from comment to YAML --------------------------------------------------------------------- */
-
 /*
- * Each line keeps its number and its columns, so that what the parser complains about is where the file
- * has it: blank lines stand for those above, a blank for the comment's sign.
+ * Copies the YAML out of the comment. Each line keeps its number and columns, so that errors name
+ * the right place.
  */
-static void add_lines(struct buf *yaml, const struct command_doc *doc)
+static void command_doc_add_lines(struct buf *yaml, const struct command_doc *doc)
 {
 	const char *at = doc->text, *end = at + doc->n;
 
@@ -36,23 +34,22 @@ static void add_lines(struct buf *yaml, const struct command_doc *doc)
 	}
 }
 
-static int read_yaml(struct arena *a, const struct command_doc *doc, const struct node **out,
-		struct fh_error *err)
+static int command_doc_read_yaml(struct arena *a, const struct command_doc *doc,
+		const struct node **out, struct fh_error *err)
 {
-	auto_buf struct buf yaml = BUF_INIT(2 * COMMAND_FILE_BYTES_MAX);
+	auto_buf struct buf yaml = BUF_INIT((size_t)doc->line + doc->n + 1);
 	int r;
 
-	add_lines(&yaml, doc);
+	command_doc_add_lines(&yaml, doc);
 	r = yaml_parse(a, doc->file, buf_str(&yaml), yaml.len, out, err);
-	if (r == 0 && (*out)->kind != NODE_MAP)
-		return node_complain(*out, err, "'@yaml': expected a mapping with 'docstring'");
-	return r;
+	if (r < 0 || (*out)->kind == NODE_MAP)
+		return r;
+	return node_complain(*out, err, "'@yaml': expected a mapping with 'docstring'");
 }
 
-/* --- what it says ----------------------------------------------------------------------------- */
-
-/* NULL where there is nothing. */
-static int get_text(const struct node *map, const char *key, const char **out, struct fh_error *err)
+/* The text of a key; NULL if it is missing or null. */
+static int command_doc_text(
+		const struct node *map, const char *key, const char **out, struct fh_error *err)
 {
 	const struct node *node = node_get(map, key);
 
@@ -66,8 +63,8 @@ static int get_text(const struct node *map, const char *key, const char **out, s
 	return 0;
 }
 
-/* As YAML 1.1 has truth, and as Python takes what is no truth value: anything there is, is true. */
-static bool means_yes(const struct node *node)
+/* The truth of a value as Python sees it, after a YAML 1.1 reader. */
+static bool command_doc_means_yes(const struct node *node)
 {
 	static const char *const no[] = { "false", "no", "off", "0", "0.0" };
 
@@ -83,7 +80,7 @@ static bool means_yes(const struct node *node)
 	return true;
 }
 
-static int read_argument(
+static int command_doc_read_argument(
 		const struct node_pair *pair, struct command_argument *out, struct fh_error *err)
 {
 	const struct node *required = node_get(pair->value, "required");
@@ -97,17 +94,20 @@ static int read_argument(
 		return node_complain(pair->value, err, "'%s' wants 'required', true or false",
 				pair->key->text);
 	*out = (struct command_argument){ .name = pair->key->text,
-		.required = means_yes(required) };
-	r = get_text(pair->value, "type", &out->type, err);
-	if (r == 0)
-		r = get_text(pair->value, "description", &out->description, err);
+		.required = command_doc_means_yes(required) };
+	r = command_doc_text(pair->value, "type", &out->type, err);
+	if (r < 0)
+		return r;
 	out->type = out->type ? out->type : "";
+	r = command_doc_text(pair->value, "description", &out->description, err);
+	if (r < 0)
+		return r;
 	out->description = out->description ? out->description : "";
-	return r;
+	return 0;
 }
 
-static int read_arguments(struct arena *a, const struct node *node, struct agent_command *command,
-		struct fh_error *err)
+static int command_doc_read_arguments(struct arena *a, const struct node *node,
+		struct agent_command *command, struct fh_error *err)
 {
 	struct command_argument *arguments;
 
@@ -117,7 +117,7 @@ static int read_arguments(struct arena *a, const struct node *node, struct agent
 		return node_complain(node, err, "'arguments': expected a mapping of their names");
 	arguments = arena_array(a, node->n, sizeof(*arguments));
 	for (size_t i = 0; i < node->n; i++) {
-		int r = read_argument(&node->pairs[i], &arguments[i], err);
+		int r = command_doc_read_argument(&node->pairs[i], &arguments[i], err);
 
 		if (r < 0)
 			return r;
@@ -128,8 +128,8 @@ static int read_arguments(struct arena *a, const struct node *node, struct agent
 	return 0;
 }
 
-/* "name <needed> [<not>]" */
-static const char *signature_of(struct arena *a, const struct agent_command *command)
+/* "name <required> [<optional>]" */
+static const char *command_doc_signature(struct arena *a, const struct agent_command *command)
 {
 	auto_buf struct buf b = BUF_INIT(SIGNATURE_BYTES_MAX);
 
@@ -150,23 +150,26 @@ int command_doc_read(struct arena *a, const struct command_doc *doc, struct agen
 		command->signature = command->name;
 	if (!doc->n)
 		return 0;
-	r = read_yaml(a, doc, &root, err);
+	r = command_doc_read_yaml(a, doc, &root, err);
 	if (r < 0)
 		return r;
 	command->at = node_get(root, "docstring");
 	if (!command->at || node_is_null(command->at))
 		return node_complain(
 				root, err, "the command '%s' wants a 'docstring'", command->name);
-	r = get_text(root, "docstring", &command->docstring, err);
-	if (r == 0)
-		r = get_text(root, "end_name", &command->end_name, err);
-	if (r == 0)
-		r = read_arguments(a, node_get(root, "arguments"), command, err);
-	if (r == 0)
-		r = get_text(root, "signature", &command->signature, err);
+	r = command_doc_text(root, "docstring", &command->docstring, err);
+	if (r < 0)
+		return r;
+	r = command_doc_text(root, "end_name", &command->end_name, err);
+	if (r < 0)
+		return r;
+	r = command_doc_read_arguments(a, node_get(root, "arguments"), command, err);
+	if (r < 0)
+		return r;
+	r = command_doc_text(root, "signature", &command->signature, err);
 	if (r < 0)
 		return r;
 	if (!command->signature && (command->has_arguments || !doc->script))
-		command->signature = signature_of(a, command);
+		command->signature = command_doc_signature(a, command);
 	return 0;
 }

@@ -15,7 +15,7 @@ const char *const command_docs_names[] = {
 
 /* --- docstrings ------------------------------------------------------------------------------- */
 
-static const char *find_field(const struct text_map *fields, const char *name, size_t n)
+static const char *command_docs_field(const struct text_map *fields, const char *name, size_t n)
 {
 	for (size_t i = 0; i < fields->n; i++)
 		if (strlen(fields->pairs[i].key) == n && memcmp(fields->pairs[i].key, name, n) == 0)
@@ -23,9 +23,9 @@ static const char *find_field(const struct text_map *fields, const char *name, s
 	return NULL;
 }
 
-/* The field at `{`; how many bytes it takes. */
-static int add_field(struct buf *out, const struct agent_command *command, const char *text,
-		const struct text_map *fields, struct fh_error *err)
+/* Appends the field at `text`, a "{". Returns its length in `text`. */
+static int command_docs_add_field(struct buf *out, const struct agent_command *command,
+		const char *text, const struct text_map *fields, struct fh_error *err)
 {
 	size_t n = strcspn(text + 1, "{}");
 	const char *value;
@@ -34,7 +34,7 @@ static int add_field(struct buf *out, const struct agent_command *command, const
 		return node_complain(command->at, err,
 				"docstring of '%s': a '{' that no field follows is written '{{'",
 				command->name);
-	value = find_field(fields, text + 1, n);
+	value = command_docs_field(fields, text + 1, n);
 	if (!value)
 		return node_complain(command->at, err,
 				"docstring of '%s': there is no field '%.*s' in env_variables",
@@ -43,7 +43,7 @@ static int add_field(struct buf *out, const struct agent_command *command, const
 	return (int)n + 2;
 }
 
-static int add_docstring(struct buf *out, const struct agent_command *command,
+static int command_docs_add_docstring(struct buf *out, const struct agent_command *command,
 		const struct text_map *fields, struct fh_error *err)
 {
 	const char *at = command->docstring;
@@ -65,7 +65,7 @@ static int add_docstring(struct buf *out, const struct agent_command *command,
 			return node_complain(command->at, err,
 					"docstring of '%s': a '}' of its own is written '}}'",
 					command->name);
-		r = add_field(out, command, at, fields, err);
+		r = command_docs_add_field(out, command, at, fields, err);
 		if (r < 0)
 			return r;
 		at += r;
@@ -75,8 +75,8 @@ static int add_docstring(struct buf *out, const struct agent_command *command,
 
 /* --- styles ----------------------------------------------------------------------------------- */
 
-/* What has no docstring is left out. */
-static int add_brief(struct buf *out, const struct agent_command *command,
+/* Leaves out commands without a docstring. */
+static int command_docs_add_brief(struct buf *out, const struct agent_command *command,
 		const struct text_map *fields, struct fh_error *err)
 {
 	int r;
@@ -84,12 +84,12 @@ static int add_brief(struct buf *out, const struct agent_command *command,
 	if (!command->docstring)
 		return 0;
 	buf_printf(out, "%s - ", command->signature ? command->signature : command->name);
-	r = add_docstring(out, command, fields, err);
+	r = command_docs_add_docstring(out, command, fields, err);
 	buf_add_char(out, '\n');
 	return r;
 }
 
-static int add_detailed(struct buf *out, const struct agent_command *command,
+static int command_docs_add_detailed(struct buf *out, const struct agent_command *command,
 		const struct text_map *fields, struct fh_error *err)
 {
 	buf_printf(out, "%s:\n", command->name);
@@ -97,7 +97,7 @@ static int add_detailed(struct buf *out, const struct agent_command *command,
 		int r;
 
 		buf_add_str(out, "  docstring: ");
-		r = add_docstring(out, command, fields, err);
+		r = command_docs_add_docstring(out, command, fields, err);
 		if (r < 0)
 			return r;
 		buf_add_char(out, '\n');
@@ -117,10 +117,10 @@ static int add_detailed(struct buf *out, const struct agent_command *command,
 	return 0;
 }
 
-static int (*const styles[])(struct buf *out, const struct agent_command *command,
+static int (*const command_docs_styles[])(struct buf *out, const struct agent_command *command,
 		const struct text_map *fields, struct fh_error *err) = {
-	[COMMAND_DOCS_BASH] = add_brief,
-	[COMMAND_DOCS_DETAILED] = add_detailed,
+	[COMMAND_DOCS_BASH] = command_docs_add_brief,
+	[COMMAND_DOCS_DETAILED] = command_docs_add_detailed,
 };
 
 int command_docs_add(struct buf *out, enum command_docs style, const struct command_file *files,
@@ -128,7 +128,7 @@ int command_docs_add(struct buf *out, enum command_docs style, const struct comm
 {
 	for (size_t i = 0; i < n; i++) {
 		for (size_t j = 0; j < files[i].n_commands; j++) {
-			int r = styles[style](out, &files[i].commands[j], fields, err);
+			int r = command_docs_styles[style](out, &files[i].commands[j], fields, err);
 
 			if (r < 0)
 				return r;

@@ -26,8 +26,8 @@ struct command_file_line {
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* The line that begins at *at, which moves behind it; false at the end. */
-static bool next_line(const char **at, const char *end, struct command_file_line *line)
+/* Reads the line at *at, and moves *at behind it. False at the end. */
+static bool command_file_next_line(const char **at, const char *end, struct command_file_line *line)
 {
 	const char *stop;
 
@@ -41,8 +41,7 @@ static bool next_line(const char **at, const char *end, struct command_file_line
 	return true;
 }
 
-/* Without the blanks around it. */
-static struct command_file_line stripped(struct command_file_line line)
+static struct command_file_line command_file_strip(struct command_file_line line)
 {
 	while (line.n && isspace((unsigned char)*line.text)) {
 		line.text++;
@@ -53,34 +52,37 @@ static struct command_file_line stripped(struct command_file_line line)
 	return line;
 }
 
-static bool is(struct command_file_line line, const char *text)
+static bool command_file_line_is(struct command_file_line line, const char *text)
 {
 	return line.n == strlen(text) && memcmp(line.text, text, line.n) == 0;
 }
 
-static bool is_yaml_mark(struct command_file_line line)
+static bool command_file_is_mark(struct command_file_line line)
 {
 	if (!line.n || *line.text != '#')
 		return false;
 	line.text++;
 	line.n--;
-	return is(stripped(line), "@yaml");
+	return command_file_line_is(command_file_strip(line), "@yaml");
 }
 
-static bool is_comment(struct command_file_line line)
+static bool command_file_is_comment(struct command_file_line line)
 {
 	return line.n && *line.text == '#';
 }
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-static int complain(const struct command_file_reading *r, int line, int column, const char *what)
+static int command_file_complain(
+		const struct command_file_reading *r, int line, int column, const char *what)
 {
 	return error_say(r->err, EINVAL, "%s:%d:%d: %s", r->file->path, line, column, what);
 }
 
-/* One that begins with an underscore is for the others of its file. */
-static int add(struct command_file_reading *r, const char *name, const struct command_doc *doc)
+/* Adds the command, unless its name begins with an underscore: such functions serve others of the
+ * file. */
+static int command_file_add(
+		struct command_file_reading *r, const char *name, const struct command_doc *doc)
 {
 	struct agent_command command = { .name = name };
 	int result = command_doc_read(r->arena, doc, &command, r->err);
@@ -96,11 +98,11 @@ static int add(struct command_file_reading *r, const char *name, const struct co
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-/* Of "name() {", with blanks or `function` about it; NULL for any other line. */
-static const char *function_name(struct arena *a, struct command_file_line line)
+/* The name in a line "name() {", which may begin with `function`. NULL for other lines. */
+static const char *command_file_function(struct arena *a, struct command_file_line line)
 {
 	static const char opening[] = "() {", word[] = "function ";
-	struct command_file_line name = stripped(line);
+	struct command_file_line name = command_file_strip(line);
 
 	if (name.n < strlen(opening) ||
 			memcmp(name.text + name.n - strlen(opening), opening, strlen(opening)) != 0)
@@ -110,49 +112,41 @@ static const char *function_name(struct arena *a, struct command_file_line line)
 		name.text += strlen(word);
 		name.n -= strlen(word);
 	}
-	name = stripped(name);
+	name = command_file_strip(name);
 	if (!name.n || memchr(name.text, ' ', name.n) || memchr(name.text, '\t', name.n))
 		return NULL;
 	return arena_strndup(a, name.text, name.n);
 }
 
-/* Behind the line that closes the function. */
-static int skip_body(const struct command_file_reading *r, const char **at, const char *end,
-		struct command_file_line *line)
-{
-	int first = line->number;
-
-	while (next_line(at, end, line))
-		if (is(stripped(*line), "}"))
-			return 0;
-	return complain(r, first, 1, "a function without a line that is '}'");
-}
-
-static int read_functions(struct command_file_reading *r)
+static int command_file_read_functions(struct command_file_reading *r)
 {
 	const char *at = r->file->contents, *end = at + r->file->n_contents;
 	struct command_doc doc = { .file = r->file->path };
 	struct command_file_line line = { 0 };
 	int result;
 
-	while (next_line(&at, end, &line)) {
+	while (command_file_next_line(&at, end, &line)) {
+		int first = line.number;
 		const char *name;
 
-		if (is_yaml_mark(line))
+		if (command_file_is_mark(line))
 			doc = (struct command_doc){
 				.file = r->file->path, .text = at, .line = line.number + 1
 			};
-		if (is_comment(line)) {
+		if (command_file_is_comment(line)) {
 			if (doc.text)
 				doc.n = (size_t)(at - doc.text);
 			continue;
 		}
-		name = function_name(r->arena, line);
+		name = command_file_function(r->arena, line);
 		if (!name)
 			continue;
-		result = skip_body(r, &at, end, &line);
-		if (result == 0)
-			result = add(r, name, &doc);
+		do
+			if (!command_file_next_line(&at, end, &line))
+				return command_file_complain(r, first, 1,
+						"a function without a line that is '}'");
+		while (!command_file_line_is(command_file_strip(line), "}"));
+		result = command_file_add(r, name, &doc);
 		if (result < 0)
 			return result;
 		doc = (struct command_doc){ .file = r->file->path };
@@ -162,74 +156,69 @@ static int read_functions(struct command_file_reading *r)
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
-/* The one block of comment lines below a `# @yaml`. */
-static int find_block(const struct command_file_reading *r, struct command_doc *doc)
+/* Finds the comment lines below the script's only `# @yaml`. */
+static int command_file_find_block(const struct command_file_reading *r, struct command_doc *doc)
 {
 	const char *at = r->file->contents, *end = at + r->file->n_contents;
 	struct command_file_line line = { 0 };
 	bool within = false;
 
-	while (next_line(&at, end, &line)) {
-		if (is_yaml_mark(line) && doc->text)
-			return complain(r, line.number, 1,
+	while (command_file_next_line(&at, end, &line)) {
+		if (command_file_is_mark(line) && doc->text)
+			return command_file_complain(r, line.number, 1,
 					"a second '@yaml': a script has one command");
-		if (is_yaml_mark(line)) {
+		if (command_file_is_mark(line)) {
 			doc->text = at;
 			doc->line = line.number + 1;
 			within = true;
 			continue;
 		}
-		within = within && is_comment(line);
+		within = within && command_file_is_comment(line);
 		if (within)
 			doc->n = (size_t)(at - doc->text);
 	}
 	return 0;
 }
 
-static int read_script(struct command_file_reading *r)
+static int command_file_read_script(struct command_file_reading *r)
 {
 	struct command_doc doc = { .file = r->file->path, .script = true };
-	int result = find_block(r, &doc);
+	int result = command_file_find_block(r, &doc);
 
 	if (result < 0)
 		return result;
 	if (doc.n)
-		return add(r, r->file->name, &doc);
+		return command_file_add(r, r->file->name, &doc);
 	if (*path_basename(r->file->path) == '_')
 		return 0;
-	return complain(r, 1, 1,
+	return command_file_complain(r, 1, 1,
 			"a script without a '# @yaml' block above its documentation; a file that only "
 			"others use has a name that begins with '_'");
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- files ------------------------------------------------------------------------------------ */
 
-static bool has_shebang(const char *text)
-{
-	while (isspace((unsigned char)*text))
-		text++;
-	return str_starts(text, "#!");
-}
-
-static int find_kind(const struct command_file_reading *r)
+static int command_file_find_kind(const struct command_file_reading *r)
 {
 	struct command_file *file = r->file;
-	const char *base = path_basename(file->path);
+	const char *base = path_basename(file->path), *text = file->contents;
 	const char *dot = strrchr(base, '.');
 
 	file->name = base;
-	if (has_shebang(file->contents)) {
+	while (isspace((unsigned char)*text))
+		text++;
+	if (str_starts(text, "#!")) {
 		file->kind = COMMAND_FILE_SCRIPT;
 		if (dot)
 			file->name = arena_strndup(r->arena, base, (size_t)(dot - base));
-		return *file->name ? 0 : complain(r, 1, 1, "a script without a name");
+		return *file->name ? 0 : command_file_complain(r, 1, 1, "a script without a name");
 	}
 	if (str_ends(base, ".sh"))
 		file->kind = COMMAND_FILE_SOURCED;
 	else if (*base == '_')
 		file->kind = COMMAND_FILE_HELPER;
 	else
-		return complain(r, 1, 1,
+		return command_file_complain(r, 1, 1,
 				"neither a script, which begins with '#!', nor bash functions, in a "
 				"file whose name ends with '.sh'");
 	return 0;
@@ -249,9 +238,11 @@ int command_file_parse(struct arena *a, const char *path, const char *text, size
 		return error_say(err, EINVAL, "%s: it is not text in UTF-8", path);
 	file.contents = arena_strndup(a, text, n);
 	r.commands = arena_array(a, COMMANDS_MAX, sizeof(*r.commands));
-	result = find_kind(&r);
-	if (result == 0)
-		result = file.kind == COMMAND_FILE_SCRIPT ? read_script(&r) : read_functions(&r);
+	result = command_file_find_kind(&r);
+	if (result < 0)
+		return result;
+	result = file.kind == COMMAND_FILE_SCRIPT ? command_file_read_script(&r)
+						  : command_file_read_functions(&r);
 	if (result < 0)
 		return result;
 	file.commands = r.commands;

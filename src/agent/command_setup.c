@@ -14,8 +14,8 @@
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define ALIASES "bash_aliases.sh" /* as MLGym calls it */
 
-/* Names that the shell takes without quotes, so that none is needed. */
-static bool is_safe(const char *name)
+/* True for a file name that the shell reads without quotes. */
+static bool command_setup_is_safe(const char *name)
 {
 	for (; *name; name++)
 		if (!isalnum((unsigned char)*name) && !strchr("_-.+", *name))
@@ -23,7 +23,7 @@ static bool is_safe(const char *name)
 	return true;
 }
 
-static void add_variables(struct buf *script, const struct command_setup *commands)
+static void command_setup_add_variables(struct buf *script, const struct command_setup *commands)
 {
 	const struct text_map *variables = commands->env_variables;
 
@@ -34,60 +34,57 @@ static void add_variables(struct buf *script, const struct command_setup *comman
 	}
 }
 
-/* MLGym's commands of these names print a marker that asks for a score. Here that is asked for by programs
- * of the same names, and a marker in an output is a text like any other. */
+/* MLGym's commands print a marker that asks for a score. Our programs ask in another way: here a
+ * marker in an output means nothing. */
 bool command_asks_for_score(const char *name)
 {
 	return str_eq(name, "validate") || str_eq(name, "submit");
 }
 
-/* MLGym's scripts that a sandbox has nothing for: a network to ask, a model's weights to load. Our programs of
- * these names do what they say. One that does it in a way of its own has no such line, and runs. */
+/* MLGym's scripts that need a network, or a model's weights. Our programs replace them. A user's
+ * own script with such a name lacks the line `needs`, and runs. */
 static const struct {
 	const char *name, *needs;
-} helpless[] = {
+} command_setup_replaced[] = {
 	{ "literature_search", "\nimport requests\n" },
 	{ "parse_pdf_url", "\nimport requests\n" },
 	{ "memory_read", "\nfrom transformers import " },
 	{ "memory_write", "\nfrom transformers import " },
 };
 
-/* Of a script that may not be executed the shell finds the next one on its PATH: ours. */
-static bool gives_way(const struct command_file *file)
+/* Replaced scripts are not executable, so that the shell finds our program later on its PATH. */
+static bool command_setup_is_replaced(const struct command_file *file)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(helpless); i++)
-		if (str_eq(file->name, helpless[i].name) &&
-				strstr(file->contents, helpless[i].needs))
+	for (size_t i = 0; i < ARRAY_SIZE(command_setup_replaced); i++)
+		if (str_eq(file->name, command_setup_replaced[i].name) &&
+				strstr(file->contents, command_setup_replaced[i].needs))
 			return true;
 	return command_asks_for_score(file->name);
 }
 
-static void add_unset(struct buf *script, const struct command_file *file)
-{
-	for (size_t i = 0; i < file->n_commands; i++)
-		if (command_asks_for_score(file->commands[i].name))
-			buf_printf(script, " &&\n\tunset -f %s", file->commands[i].name);
-}
-
-/* The last command's status is the script's. */
-static void add_sources(struct buf *script, const struct command_setup *commands)
+/* Joins the commands by &&, so that the script's status tells whether all succeeded. */
+static void command_setup_add_sources(struct buf *script, const struct command_setup *commands)
 {
 	buf_add_str(script, commands->aliases ? "test $__aliases = 0 && unset __aliases" : "true");
 	for (size_t i = 0; i < commands->n_files; i++) {
-		if (commands->files[i].kind != COMMAND_FILE_SOURCED)
+		const struct command_file *file = &commands->files[i];
+
+		if (file->kind != COMMAND_FILE_SOURCED)
 			continue;
-		buf_printf(script, " &&\n\tsource " SETUP_DIR "/%s", commands->files[i].name);
-		add_unset(script, &commands->files[i]);
+		buf_printf(script, " &&\n\tsource " SETUP_DIR "/%s", file->name);
+		for (size_t j = 0; j < file->n_commands; j++)
+			if (command_asks_for_score(file->commands[j].name))
+				buf_printf(script, " &&\n\tunset -f %s", file->commands[j].name);
 	}
 	buf_add_char(script, '\n');
 }
 
-static int check_files(const struct command_setup *commands, struct fh_error *err)
+static int command_setup_check_files(const struct command_setup *commands, struct fh_error *err)
 {
 	for (size_t i = 0; i < commands->n_files; i++) {
 		const char *name = commands->files[i].name;
 
-		if (!is_safe(name))
+		if (!command_setup_is_safe(name))
 			return error_say(err, EINVAL,
 					"%s: a file of commands is named with letters, digits and "
 					"_-.+ only",
@@ -104,24 +101,8 @@ static int check_files(const struct command_setup *commands, struct fh_error *er
 	return 0;
 }
 
-static int read_aliases(
-		struct arena *a, const char *path, struct env_setup_file *out, struct fh_error *err)
-{
-	auto_buf struct buf text = BUF_INIT(SETUP_FILE_BYTES_MAX);
-	int r = fd_read_file(path, &text, err);
-
-	if (r < 0)
-		return r;
-	*out = (struct env_setup_file){
-		.name = ALIASES,
-		.data = arena_strndup(a, buf_str(&text), text.len),
-		.n = text.len,
-	};
-	return 0;
-}
-
-/* There is room for one more. */
-static struct env_setup_file *make_files(
+/* Leaves room for another file, the aliases. */
+static struct env_setup_file *command_setup_make_files(
 		struct arena *a, const struct command_setup *commands, bool own)
 {
 	struct env_setup_file *files = arena_array(a, commands->n_files + 1, sizeof(*files));
@@ -134,13 +115,14 @@ static struct env_setup_file *make_files(
 			.name = file->name,
 			.data = text ? text : file->contents,
 			.n = text ? strlen(text) : file->n_contents,
-			.executable = file->kind == COMMAND_FILE_SCRIPT && !gives_way(file),
+			.executable = file->kind == COMMAND_FILE_SCRIPT &&
+					!command_setup_is_replaced(file),
 		};
 	}
 	return files;
 }
 
-static void add_multiline(
+static void command_setup_add_multiline(
 		struct arena *a, const struct command_setup *commands, struct env_setup *out)
 {
 	struct multiline *all = arena_array(a, commands->n_files * COMMANDS_MAX + 1, sizeof(*all));
@@ -160,26 +142,34 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 		struct fh_error *err)
 {
 	auto_buf struct buf script = BUF_INIT(SCRIPT_BYTES_MAX);
+	auto_buf struct buf aliases = BUF_INIT(SETUP_FILE_BYTES_MAX);
 	bool own = !commands->original_tools && own_tools_fit(commands->files, commands->n_files);
-	struct env_setup_file *files = make_files(a, commands, own);
+	struct env_setup_file *files = command_setup_make_files(a, commands, own);
 	size_t n = commands->n_files;
-	int r = check_files(commands, err);
+	int r = command_setup_check_files(commands, err);
 
-	if (r == 0 && commands->aliases)
-		r = read_aliases(a, commands->aliases, &files[n++], err);
 	if (r < 0)
 		return r;
-	if (commands->aliases)
+	if (commands->aliases) {
+		r = fd_read_file(commands->aliases, &aliases, err);
+		if (r < 0)
+			return r;
+		files[n++] = (struct env_setup_file){
+			.name = ALIASES,
+			.data = arena_strndup(a, buf_str(&aliases), aliases.len),
+			.n = aliases.len,
+		};
 		buf_add_str(&script,
 				"shopt -s expand_aliases\nsource " SETUP_DIR "/" ALIASES
 				"\n__aliases=$?\n");
+	}
 	if (commands->state_code)
 		buf_printf(&script, "%s\n", commands->state_code);
 	if (commands->env_variables)
-		add_variables(&script, commands);
+		command_setup_add_variables(&script, commands);
 	if (commands->edits_at_once && (own || !commands->n_files))
 		buf_add_str(&script, "/fumehood/bin/edit " GUEST_EDIT_READY "\n");
-	add_sources(&script, commands);
+	command_setup_add_sources(&script, commands);
 	if (script.truncated)
 		return error_say(err, E2BIG,
 				"the state command and the variables have over %d bytes",
@@ -190,6 +180,6 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 		.script = arena_strdup(a, buf_str(&script)),
 		.state = commands->state_name ? arena_strdup(a, commands->state_name) : NULL,
 	};
-	add_multiline(a, commands, out);
+	command_setup_add_multiline(a, commands, out);
 	return 0;
 }

@@ -43,7 +43,7 @@ void agent_config_free(struct agent_config *c)
 	free(c);
 }
 
-/* --- finding it --------------------------------------------------------------------------------- */
+/* --- finding it ------------------------------------------------------------------------------- */
 
 char *agent_config_list(void)
 {
@@ -69,8 +69,8 @@ bool agent_config_is_path(const char *spec)
 	return strchr(spec, '/') || str_ends(spec, ".yaml");
 }
 
-/* A path as it is, or beneath the checkout; else the name of one that is installed. */
-static int find(const struct agent_config_options *o, char **out, struct fh_error *err)
+/* Finds the file of o->spec: a path, perhaps relative to the checkout, or an installed name. */
+static int agent_config_find(const struct agent_config_options *o, char **out, struct fh_error *err)
 {
 	const char *spec = o->spec ? o->spec : "default";
 	auto_free char *path = NULL, *list = NULL;
@@ -94,7 +94,7 @@ static int find(const struct agent_config_options *o, char **out, struct fh_erro
 			spec, list);
 }
 
-static char *stem_of(const char *path)
+static char *agent_config_stem(const char *path)
 {
 	const char *name = path_basename(path);
 	const char *dot = strrchr(name, '.');
@@ -102,82 +102,78 @@ static char *stem_of(const char *path)
 	return xasprintf("%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
 }
 
-/* --- its parts ------------------------------------------------------------------------------------ */
+/* --- parts ------------------------------------------------------------------------------------ */
 
-static const struct node *at(const struct agent_loading *l, const char *key)
+static const struct node *agent_config_at(const struct agent_loading *l, const char *key)
 {
 	const struct node *node = node_path(l->root, key);
 
 	return node ? node : l->root;
 }
 
-/* `text` may be the preset of another key: then there is no place to name. */
-static struct template make_template(
+/* A default text has no place. */
+static struct template agent_config_template(
 		const struct agent_loading *l, const char *key, const char *text)
 {
 	return (struct template){ .text = text, .at = node_get(l->root, key) };
 }
 
-static void make_templates(struct agent_loading *l)
+static void agent_config_make_templates(struct agent_loading *l)
 {
 	struct agent_config *c = l->c;
 	const struct agent_keys *k = &c->keys;
 
-	c->system_message = make_template(l, "system_template", k->system_template);
-	c->task = make_template(l, "task_template", k->task_template);
+	c->system_message = agent_config_template(l, "system_template", k->system_template);
+	c->task = agent_config_template(l, "task_template", k->task_template);
 	c->next_step = k->next_step_template
-			? make_template(l, "next_step_template", k->next_step_template)
+			? agent_config_template(l, "next_step_template", k->next_step_template)
 			: c->task;
 	c->no_output = k->next_step_no_output_template
-			? make_template(l, "next_step_no_output_template",
+			? agent_config_template(l, "next_step_no_output_template",
 					  k->next_step_no_output_template)
 			: c->next_step;
-	c->strategy = make_template(l, "strategy_template", k->strategy_template);
-	c->demonstration = make_template(l, "demonstration_template", k->demonstration_template);
+	c->strategy = agent_config_template(l, "strategy_template", k->strategy_template);
+	c->demonstration = agent_config_template(
+			l, "demonstration_template", k->demonstration_template);
 	c->format_error = k->format_error_template
-			? make_template(l, "format_error_template", k->format_error_template)
+			? agent_config_template(
+					  l, "format_error_template", k->format_error_template)
 			: (struct template){ .text = c->parser->format_error };
 	c->blocked = (struct template){ .text = k->tools.blocklist_error_template,
 		.at = node_get(node_get(l->root, "tools"), "blocklist_error_template") };
 }
 
-static int find_kinds(struct agent_loading *l)
+static int agent_config_find_kinds(struct agent_loading *l)
 {
 	struct agent_config *c = l->c;
 	struct fh_error why;
 
 	c->parser = output_parser_find(c->keys.output_parser, &why);
 	if (!c->parser)
-		return node_complain(at(l, "output_parser"), l->err, "%s", why.message);
+		return node_complain(
+				agent_config_at(l, "output_parser"), l->err, "%s", why.message);
 	c->processor = history_processor_find(c->keys.history_processor, &why);
 	if (!c->processor)
-		return node_complain(at(l, "history_processor"), l->err, "%s", why.message);
+		return node_complain(
+				agent_config_at(l, "history_processor"), l->err, "%s", why.message);
 	c->args.n = (int)c->keys.history_processor_args.n;
 	if (c->processor->takes_n && !c->args.n)
-		return node_complain(at(l, "history_processor"), l->err,
+		return node_complain(agent_config_at(l, "history_processor"), l->err,
 				"%s needs history_processor_args: {n: ...}", c->processor->name);
 	return 0;
 }
 
-static bool is_variable(const char *name)
-{
-	if (!isalpha((unsigned char)*name) && *name != '_')
-		return false;
-	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && *name != '_')
-			return false;
-	return true;
-}
-
-/* What the shell could not set. */
-static int check_variables(struct agent_loading *l)
+static int agent_config_check_variables(struct agent_loading *l)
 {
 	const struct node *map = node_path(l->root, "tools.env_variables");
 
 	for (size_t i = 0; map && map->kind == NODE_MAP && i < map->n; i++) {
 		const struct node *key = map->pairs[i].key;
+		size_t n = 0;
 
-		if (!is_variable(key->text))
+		while (isalnum((unsigned char)key->text[n]) || key->text[n] == '_')
+			n++;
+		if (!n || key->text[n] || isdigit((unsigned char)*key->text))
 			return node_complain(key, l->err,
 					"env_variables: '%s' can't be the name of a variable",
 					key->text);
@@ -185,90 +181,79 @@ static int check_variables(struct agent_loading *l)
 	return 0;
 }
 
-/* A path of the configuration: beneath the checkout, else beside the file. */
-static const char *beside(struct agent_loading *l, const char *path)
+/* Resolves a relative path: in the checkout if there is one, else in the configuration's folder. */
+static const char *agent_config_resolve(struct agent_loading *l, const char *path)
 {
-	auto_free char *dir = NULL;
-	const char *slash;
+	const char *slash = strrchr(l->c->path, '/');
 
 	if (path[0] == '/')
 		return path;
 	if (l->options->root)
 		return arena_printf(&l->c->arena, "%s/%s", l->options->root, path);
-	slash = strrchr(l->c->path, '/');
-	return slash ? arena_printf(&l->c->arena, "%.*s/%s", (int)(slash - l->c->path), l->c->path,
-				       path)
-		     : path;
+	if (!slash)
+		return path;
+	return arena_printf(&l->c->arena, "%.*s/%s", (int)(slash - l->c->path), l->c->path, path);
 }
 
-static bool lies_in(const char *real, const char *folder)
+static bool agent_config_lies_in(const char *real, const char *folder)
 {
 	auto_free char *root = folder ? realpath(folder, NULL) : NULL;
 
 	return root && path_is_within(real, root);
 }
 
-/* What lies in /tmp, say, is not of one hand. */
-static bool is_everyone_s(const char *folder)
-{
-	struct stat st;
-
-	return stat(folder, &st) == 0 && (st.st_mode & S_IWOTH);
-}
-
-/* After links. What is not there is complained of by who reads it. */
-static int check_place(struct agent_loading *l, const char *key, const char *path)
+/* Checks the path after links are resolved. Ignores a missing file: reading it fails later. */
+static int agent_config_check_place(struct agent_loading *l, const char *key, const char *path)
 {
 	auto_free char *real = realpath(path, NULL);
 	auto_free char *own = path_dirname(l->c->path);
 	auto_free char *installed = xasprintf("%s/agents", places_get()->share_dir);
+	struct stat st;
+	bool is_shared = stat(own, &st) == 0 && (st.st_mode & S_IWOTH); /* like /tmp */
 
-	if (!l->options->recorded || !real || (lies_in(real, own) && !is_everyone_s(own)) ||
-			lies_in(real, installed) || lies_in(real, l->options->own_root))
+	if (!l->options->recorded || !real || (agent_config_lies_in(real, own) && !is_shared) ||
+			agent_config_lies_in(real, installed) ||
+			agent_config_lies_in(real, l->options->own_root))
 		return 0;
-	return node_complain(at(l, key), l->err,
+	return node_complain(agent_config_at(l, key), l->err,
 			"'%s' lies outside of the configuration's folder, and a record, which may be a "
 			"stranger's, chose that: --agent %s, or the --mlgym-root that it is of, takes it all "
 			"the same",
 			path, l->c->path);
 }
 
-/* Names the line of the configuration that lists the file. */
-static int complain_of_file(const struct agent_loading *l, size_t i)
-{
-	const struct node *list = node_path(l->root, "tools.command_files");
-	struct fh_error why = *l->err;
-
-	if (list && list->kind == NODE_LIST && i < list->n)
-		node_complain(list->items[i], l->err, "command_files: %s", why.message);
-	return l->err->code;
-}
-
-static int load_files(struct agent_loading *l)
+static int agent_config_load_files(struct agent_loading *l)
 {
 	const struct texts *names = &l->c->keys.tools.command_files;
+	const struct node *list = node_path(l->root, "tools.command_files");
 	struct agent_config *c = l->c;
+	struct fh_error why;
 
 	if (names->n > FILES_MAX)
-		return node_complain(at(l, "tools.command_files"), l->err,
+		return node_complain(agent_config_at(l, "tools.command_files"), l->err,
 				"more than %d command files", FILES_MAX);
 	c->files = arena_array(&c->arena, names->n + 1, sizeof(*c->files));
 	for (size_t i = 0; i < names->n; i++) {
-		const char *path = beside(l, names->items[i]);
-		int r = check_place(l, "tools.command_files", path);
+		const char *path = agent_config_resolve(l, names->items[i]);
+		int r = agent_config_check_place(l, "tools.command_files", path);
 
 		if (r < 0)
 			return r;
-		r = command_file_load(&c->arena, path, &c->files[i], l->err);
-		if (r < 0)
-			return complain_of_file(l, i);
+		r = command_file_load(&c->arena, path, &c->files[i], &why);
+		if (r < 0 && list && list->kind == NODE_LIST && i < list->n)
+			return node_complain(
+					list->items[i], l->err, "command_files: %s", why.message);
+		if (r < 0) {
+			*l->err = why;
+			return r;
+		}
 		c->n_files++;
 	}
 	return 0;
 }
 
-/* Our own stand in front, as if they were a file of their own. */
-static int gather(struct agent_loading *l, struct command_file *out_all, size_t *out_n)
+/* Collects all commands. Our own come first, as a file. */
+static int agent_config_gather(struct agent_loading *l, struct command_file *out_all, size_t *out_n)
 {
 	struct agent_config *c = l->c;
 	struct commands own;
@@ -277,7 +262,8 @@ static int gather(struct agent_loading *l, struct command_file *out_all, size_t 
 	int r = native_commands(&c->arena, &c->keys.tools.native, &own, l->err);
 
 	if (r < 0)
-		return node_complain(at(l, "tools.native"), l->err, "%s", l->err->message);
+		return node_complain(
+				agent_config_at(l, "tools.native"), l->err, "%s", l->err->message);
 	out_all[0] = (struct command_file){
 		.path = c->path, .commands = own.items, .n_commands = own.n
 	};
@@ -293,64 +279,56 @@ static int gather(struct agent_loading *l, struct command_file *out_all, size_t 
 	return 0;
 }
 
-static int load_commands(struct agent_loading *l)
+static int agent_config_load_commands(struct agent_loading *l)
 {
 	auto_buf struct buf docs = BUF_INIT(DOCS_BYTES_MAX);
 	struct command_file all[FILES_MAX + 1];
 	const struct tools_config *tools = &l->c->keys.tools;
 	size_t n = 0;
-	int r = load_files(l);
+	int r = agent_config_load_files(l);
 
-	if (r == 0)
-		r = gather(l, all, &n);
-	if (r == 0)
-		r = command_docs_add(&docs, (enum command_docs)tools->parser, all, n,
-				&tools->env_variables, l->err);
-	if (r == 0)
-		l->c->command_docs = arena_strdup(&l->c->arena, buf_str(&docs));
-	return r;
-}
-
-static int check(struct agent_loading *l)
-{
-	const struct agent_keys *k = &l->c->keys;
-
-	if (k->demonstrations.n && !k->put_demos_in_history && !k->demonstration_template)
-		return node_complain(at(l, "demonstrations"), l->err,
-				"demonstrations need a demonstration_template, or put_demos_in_history: true");
+	if (r < 0)
+		return r;
+	r = agent_config_gather(l, all, &n);
+	if (r < 0)
+		return r;
+	r = command_docs_add(&docs, (enum command_docs)tools->parser, all, n, &tools->env_variables,
+			l->err);
+	if (r < 0)
+		return r;
+	l->c->command_docs = arena_strdup(&l->c->arena, buf_str(&docs));
 	return 0;
 }
 
-/* What runs while no episode waits for it: paths of demonstrations are made whole. */
-static int resolve_demonstrations(struct agent_loading *l)
+static int agent_config_resolve_demonstrations(struct agent_loading *l)
 {
 	struct texts *demos = &l->c->keys.demonstrations;
 	const char **own = arena_array(&l->c->arena, demos->n + 1, sizeof(*own));
 
 	for (size_t i = 0; i < demos->n; i++) {
-		own[i] = beside(l, demos->items[i]);
-		if (check_place(l, "demonstrations", own[i]) < 0)
+		own[i] = agent_config_resolve(l, demos->items[i]);
+		if (agent_config_check_place(l, "demonstrations", own[i]) < 0)
 			return -EINVAL;
 	}
 	demos->items = own;
 	return 0;
 }
 
-/* One that can't be read is complained of by who needs it. */
-static void add_contents(struct sha256 *h, const char *path)
+/* Adds a file's hash. A missing file counts as none: reading it fails later. */
+static void agent_config_hash_file(struct sha256 *h, const char *path)
 {
 	char hex[SHA256_HEX_BYTES];
 
 	sha256_add_str(h, sha256_file(path, hex, NULL) < 0 ? NULL : hex);
 }
 
-static void hash_files(struct agent_config *c)
+static void agent_config_hash(struct agent_config *c)
 {
 	uint8_t digest[SHA256_BYTES];
 	struct sha256 h;
 
 	sha256_init(&h);
-	add_contents(&h, c->path);
+	agent_config_hash_file(&h, c->path);
 	for (size_t i = 0; i < c->n_files; i++) {
 		const struct command_file *f = &c->files[i];
 
@@ -359,9 +337,35 @@ static void hash_files(struct agent_config *c)
 		sha256_add(&h, f->contents, f->n_contents);
 	}
 	for (size_t i = 0; i < c->keys.demonstrations.n; i++)
-		add_contents(&h, c->keys.demonstrations.items[i]);
+		agent_config_hash_file(&h, c->keys.demonstrations.items[i]);
 	sha256_end(&h, digest);
 	sha256_hex(digest, c->hash);
+}
+
+static int agent_config_read(struct agent_loading *l)
+{
+	struct agent_config *c = l->c;
+	const struct agent_keys *k = &c->keys;
+	int r = yaml_load(&c->arena, c->path, &l->root, l->err);
+
+	if (r < 0)
+		return r;
+	r = schema_read(&c->arena, &agent_schema, l->root, l->options->warnings, &c->keys, l->err);
+	if (r < 0)
+		return r;
+	r = agent_config_find_kinds(l);
+	if (r < 0)
+		return r;
+	if (k->demonstrations.n && !k->put_demos_in_history && !k->demonstration_template)
+		return node_complain(agent_config_at(l, "demonstrations"), l->err,
+				"demonstrations need a demonstration_template, or put_demos_in_history: true");
+	r = agent_config_check_variables(l);
+	if (r < 0)
+		return r;
+	r = agent_config_load_commands(l);
+	if (r < 0)
+		return r;
+	return agent_config_resolve_demonstrations(l);
 }
 
 int agent_config_load(const struct agent_config_options *o, struct agent_config **out,
@@ -369,40 +373,29 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 {
 	__attribute__((cleanup(scope_config))) struct agent_config *c = xcalloc(1, sizeof(*c));
 	struct agent_loading l = { .options = o, .c = c, .err = err };
-	int r = find(o, &c->path, err);
+	int r = agent_config_find(o, &c->path, err);
 
 	if (r < 0)
 		return r;
-	c->stem = stem_of(c->path);
+	c->stem = agent_config_stem(c->path);
 	c->original_tools = o->original_tools;
-	if (o->spec && agent_config_is_path(o->spec))
+	if (o->spec && agent_config_is_path(o->spec)) {
 		r = path_absolute(c->path, &c->place, err);
+		if (r < 0)
+			return r;
+	}
+	r = agent_config_read(&l);
 	if (r < 0)
 		return r;
-	r = yaml_load(&c->arena, c->path, &l.root, err);
-	if (r == 0)
-		r = schema_read(&c->arena, &agent_schema, l.root, o->warnings, &c->keys, err);
-	if (r == 0)
-		r = find_kinds(&l);
-	if (r == 0)
-		r = check(&l);
-	if (r == 0)
-		r = check_variables(&l);
-	if (r == 0)
-		r = load_commands(&l);
-	if (r == 0)
-		r = resolve_demonstrations(&l);
-	if (r < 0)
-		return r;
-	make_templates(&l);
-	hash_files(c);
+	agent_config_make_templates(&l);
+	agent_config_hash(c);
 	*out = take_ptr(c);
 	return 0;
 }
 
-/* --- what is not allowed ---------------------------------------------------------------------------- */
+/* --- questions -------------------------------------------------------------------------------- */
 
-static bool holds(const struct texts *list, const char *word)
+static bool agent_config_holds(const struct texts *list, const char *word)
 {
 	for (size_t i = 0; i < list->n; i++)
 		if (str_eq(list->items[i], word))
@@ -419,8 +412,9 @@ bool agent_config_blocks(const struct agent_config *c, const char *action, struc
 
 	*out_name = arena_strndup(a, word, n);
 	return n &&
-			(holds(&c->keys.tools.blocklist, *out_name) ||
-					(holds(&c->keys.tools.blocklist_standalone, *out_name) &&
+			(agent_config_holds(&c->keys.tools.blocklist, *out_name) ||
+					(agent_config_holds(&c->keys.tools.blocklist_standalone,
+							 *out_name) &&
 							str_eq(*out_name, whole)));
 }
 

@@ -2,7 +2,7 @@
 #ifndef AGENT_CONFIG_H
 #define AGENT_CONFIG_H
 
-#include "agent/command.h"
+#include "agent/command_file.h"
 #include "agent/history.h"
 #include "agent/parser.h"
 #include "agent/template.h"
@@ -10,8 +10,8 @@
 #include "config/schema.h"
 
 /*
- * An agent's configuration: agents/<name>.yaml, with the keys that MLGym's have. Loaded whole into an
- * arena, with all files that it names; nothing in it changes afterwards.
+ * An agent's configuration: agents/<name>.yaml, with MLGym's keys. It is loaded into an arena with
+ * all files that it names, and does not change afterwards.
  */
 struct state_command_config {
 	const char *name, *code;
@@ -46,72 +46,73 @@ struct agent_keys {
 extern const struct schema agent_schema;
 
 struct agent_config {
-	char *path, *stem; /* stem: what folders of runs are called after */
-	char *place; /* the path, from anywhere; NULL for one that is installed: its stem finds it */
-	char hash[SHA256_HEX_BYTES]; /* of what is in its file, and in those that it names */
+	char *path, *stem; /* stem: part of the names of runs' folders */
+	char *place;       /* absolute path; NULL for an installed one, which its stem finds */
+	char hash[SHA256_HEX_BYTES]; /* covers its file and all files that it names */
 	struct agent_keys keys;
 	struct template system_message, task, next_step, no_output, strategy, demonstration,
 			format_error, blocked;
 	const struct output_parser *parser;
 	const struct history_processor *processor;
 	struct history_args args;
-	struct command_file *files; /* of the commands; n_files */
+	struct command_file *files; /* n_files files of commands */
 	size_t n_files;
 	struct commands commands;
-	bool original_tools; /* MLGym's own run, where ours are equal to them */
+	bool original_tools; /* run MLGym's own tools, though ours are equal */
 	const char *command_docs;
 	struct arena arena;
 };
 
 struct agent_config_options {
-	const char *spec; /* a path, or the name of one that is there: "default"; NULL: default */
-	const char *root; /* of an MLGym checkout: paths begin there, unknown keys are warnings; NULL */
-	struct warnings *warnings; /* NULL: unknown keys are errors */
+	const char *spec;          /* a path, or the name of an installed one; NULL: "default" */
+	const char *root;          /* an MLGym checkout, where relative paths begin; NULL: none */
+	struct warnings *warnings; /* gets unknown keys; NULL: they are errors */
 	bool original_tools;
-	/* A record chose it, which may be a stranger's: the files that it names lie beneath its own folder (if not
-	 * everyone may write there), beside those
-	 * that are installed, or beneath a checkout that this user chose (own_root; NULL: there is none). */
+	/* A record chose the configuration, and may be untrusted. Files that it names must lie in
+	 * its folder, among the installed ones, or in own_root. A folder that everyone may write to
+	 * doesn't count. */
 	bool recorded;
-	const char *own_root;
+	const char *own_root; /* a checkout that the user chose; NULL: none */
 };
 
-/* Whether a spec is a path: it has a slash, or ends as files do. */
+/* True for a spec that is a path: it has a slash, or ends in .yaml. */
 bool agent_config_is_path(const char *spec);
 
-/* -ENOENT (it lists what there is), -EINVAL with "FILE:LINE:COLUMN: ...". */
+/* -ENOENT (the error lists installed ones), -EINVAL with "FILE:LINE:COLUMN: ...". */
 int agent_config_load(const struct agent_config_options *options, struct agent_config **out,
 		struct fh_error *err);
 void agent_config_free(struct agent_config *c); /* NULL is fine */
 
-/* True for an action that the configuration does not allow; *out_name lives in the arena. */
+/* True for an action that the configuration blocks. *out_name is its command, in the arena. */
 bool agent_config_blocks(const struct agent_config *c, const char *action, struct arena *a,
 		const char **out_name);
 
-/* Whether it has commands of ours that ask the web. */
+/* True if it has commands of ours that use the web. */
 bool agent_config_needs_web(const struct agent_config *c);
 
-/* Names of the configurations that are installed, with commas between them. Heap. */
+/* Names of installed configurations, separated by commas. Heap. */
 char *agent_config_list(void);
 
-/* --- native.c ------------------------------------------------------------------------------------ */
-/* Our own commands of those names, in that order. */
+/* --- native.c --------------------------------------------------------------------------------- */
+/* Our own commands with these names, in this order. -EINVAL for an unknown name. */
 int native_commands(struct arena *a, const struct texts *names, struct commands *out,
 		struct fh_error *err);
 
-/* The names of all of them, and the words of an episode that stand beside them. */
+/* Names of all our commands, and special words like `skip`, for completion. */
 const char *const *native_words(size_t *out_n);
 
-/* The tools of a model that calls them: `bash`, and these commands. */
+/* Tools for a model that calls them: `bash`, and these commands. */
 struct chat_tool *command_tools(struct arena *a, const struct commands *all, size_t *out_n);
 
-/* The one tool that is no command: its argument is an action. */
+/* The tool `bash`, whose argument is the action. */
 extern const struct agent_command tool_shell;
 
-/* The tool of that name, NULL if there is none. */
+/* The tool with this name; NULL: none. */
 const struct agent_command *tool_find(const struct commands *all, const char *name);
 
-/* --- parser_tool.c ------------------------------------------------------------------------------- */
-/* What JSON Schema calls its type, as Python does or not; "string" where a command file has a name of its own. */
+/* --- parser_tool.c ---------------------------------------------------------------------------- */
+/* JSON Schema's name for an argument's type, which may have Python's name; "string" if it is
+ * unknown. */
 const char *command_argument_type(const struct command_argument *argument);
 
 #endif

@@ -11,36 +11,23 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- the conversation --------------------------------------------------------------------------- */
+/* --- the conversation ------------------------------------------------------------------------- */
 
-static const char *copy(struct arena *a, const char *s)
+static const char *history_copy(struct arena *a, const char *s)
 {
 	return s ? arena_strdup(a, s) : NULL;
 }
 
-static const struct chat_use *copy_uses(struct arena *a, const struct chat_use *uses, size_t n)
+static const struct chat_use *history_copy_uses(
+		struct arena *a, const struct chat_use *uses, size_t n)
 {
 	struct chat_use *own = arena_array(a, n, sizeof(*own));
 
 	for (size_t i = 0; i < n; i++)
-		own[i] = (struct chat_use){ .id = copy(a, uses[i].id),
-			.name = copy(a, uses[i].name),
-			.arguments = copy(a, uses[i].arguments) };
+		own[i] = (struct chat_use){ .id = history_copy(a, uses[i].id),
+			.name = history_copy(a, uses[i].name),
+			.arguments = history_copy(a, uses[i].arguments) };
 	return own;
-}
-
-static void make_room(struct history *h)
-{
-	size_t size = h->size ? 2 * h->size : 64;
-	struct history_item *items;
-
-	if (h->n < h->size)
-		return;
-	items = arena_array(h->arena, size, sizeof(*items));
-	if (h->n)
-		memcpy(items, h->items, h->n * sizeof(*items));
-	h->items = items;
-	h->size = size;
 }
 
 void history_add(struct history *h, const struct history_item *item)
@@ -48,45 +35,71 @@ void history_add(struct history *h, const struct history_item *item)
 	const struct chat_message *m = &item->message;
 	struct arena *a = h->arena;
 
-	make_room(h);
+	if (h->n == h->size) {
+		size_t size = h->size ? 2 * h->size : 64;
+		struct history_item *items = arena_array(a, size, sizeof(*items));
+
+		if (h->n)
+			memcpy(items, h->items, h->n * sizeof(*items));
+		h->items = items;
+		h->size = size;
+	}
 	h->items[h->n++] = (struct history_item){
 		.message = { .role = m->role,
 				.content = arena_strdup(a, m->content),
-				.uses = m->n_uses ? copy_uses(a, m->uses, m->n_uses) : NULL,
+				.uses = m->n_uses ? history_copy_uses(a, m->uses, m->n_uses) : NULL,
 				.n_uses = m->n_uses,
-				.use_id = copy(a, m->use_id) },
-		.thought = copy(a, item->thought),
-		.action = copy(a, item->action),
+				.use_id = history_copy(a, m->use_id) },
+		.thought = history_copy(a, item->thought),
+		.action = history_copy(a, item->action),
 		.is_demo = item->is_demo,
 	};
 }
 
-/* --- processors --------------------------------------------------------------------------------- */
+static const char *const history_roles[] = { [CHAT_SYSTEM] = "system",
+	[CHAT_USER] = "user",
+	[CHAT_ASSISTANT] = "assistant",
+	[CHAT_TOOL] = "tool" };
 
-/* What an agent was shown: messages of the user, or what its tools gave. */
-static bool is_observation(const struct history_item *item)
+const char *history_role_name(enum chat_role role)
+{
+	return history_roles[role];
+}
+
+enum chat_role history_role(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(history_roles); i++)
+		if (str_eq(history_roles[i], name))
+			return (enum chat_role)i;
+	return CHAT_USER;
+}
+
+/* --- processors ------------------------------------------------------------------------------- */
+
+/* True for messages of the user, and results of tools. */
+static bool history_is_observation(const struct history_item *item)
 {
 	return (item->message.role == CHAT_USER || item->message.role == CHAT_TOOL) &&
 			!item->is_demo;
 }
 
-static void keep_all(const struct history *h, const struct history_args *args, struct arena *a,
-		struct chat_message *out)
+static void history_keep_all(const struct history *h, const struct history_args *args,
+		struct arena *a, struct chat_message *out)
 {
 	for (size_t i = 0; i < h->n; i++)
 		out[i] = h->items[i].message;
 }
 
-static void keep_last(const struct history *h, const struct history_args *args, struct arena *a,
-		struct chat_message *out)
+static void history_keep_last(const struct history *h, const struct history_args *args,
+		struct arena *a, struct chat_message *out)
 {
 	size_t all = 0, seen = 0;
 
-	keep_all(h, args, a, out);
+	history_keep_all(h, args, a, out);
 	for (size_t i = 0; i < h->n; i++)
-		all += is_observation(&h->items[i]);
+		all += history_is_observation(&h->items[i]);
 	for (size_t i = 0; i < h->n; i++) {
-		if (!is_observation(&h->items[i]))
+		if (!history_is_observation(&h->items[i]))
 			continue;
 		seen++;
 		if (seen > 1 && seen + (size_t)args->n <= all)
@@ -96,8 +109,8 @@ static void keep_last(const struct history *h, const struct history_args *args, 
 	}
 }
 
-/* "[File: PATH (N lines total)]": the path, NULL if there is none. */
-static const char *window_path(struct arena *a, const char *text)
+/* PATH of a header "[File: PATH (N lines total)]"; NULL if there is none. */
+static const char *history_window_path(struct arena *a, const char *text)
 {
 	static const char begin[] = "[File: ";
 	const char *at = strstr(text, begin), *end;
@@ -111,15 +124,15 @@ static const char *window_path(struct arena *a, const char *text)
 	return end && end > at ? pytext_strip(a, at, (size_t)(end - at)) : NULL;
 }
 
-/* Lines "12:text" of a window: from the first to the last of them. */
-struct numbered {
+/* Lines "12:text" of a file window, from the first to the last. */
+struct history_numbered {
 	const char *begin, *end;
 	size_t n;
 };
 
-static struct numbered find_numbered(const char *text)
+static struct history_numbered history_find_numbered(const char *text)
 {
-	struct numbered found = { 0 };
+	struct history_numbered found = { 0 };
 
 	for (const char *line = text; *line;) {
 		const char *next = strchr(line, '\n');
@@ -135,23 +148,23 @@ static struct numbered find_numbered(const char *text)
 	return found;
 }
 
-/* Keeps the latest view of each file, and a line in place of the others. */
-static void close_windows(const struct history *h, const struct history_args *args, struct arena *a,
-		struct chat_message *out)
+/* Keeps the latest view of each file, and replaces older ones by a line. */
+static void history_close_windows(const struct history *h, const struct history_args *args,
+		struct arena *a, struct chat_message *out)
 {
 	const char **seen = arena_array(a, h->n + 1, sizeof(*seen));
 	size_t n_seen = 0;
 
-	keep_all(h, args, a, out);
+	history_keep_all(h, args, a, out);
 	for (size_t i = h->n; i-- > 0;) {
-		struct numbered lines;
+		struct history_numbered lines;
 		const char *path;
 		size_t at = 0;
 
-		if (!is_observation(&h->items[i]))
+		if (!history_is_observation(&h->items[i]))
 			continue;
-		path = window_path(a, out[i].content);
-		lines = find_numbered(out[i].content);
+		path = history_window_path(a, out[i].content);
+		lines = history_find_numbered(out[i].content);
 		if (!path || !lines.n)
 			continue;
 		while (at < n_seen && !str_eq(seen[at], path))
@@ -166,25 +179,25 @@ static void close_windows(const struct history *h, const struct history_args *ar
 	}
 }
 
-static const struct history_processor processors[] = {
-	{ "DefaultHistoryProcessor", .process = keep_all },
-	{ "LastNObservations", .takes_n = true, .process = keep_last },
-	{ "Last2Observations", .process = keep_last, .n = 2 },
-	{ "Last5Observations", .process = keep_last, .n = 5 },
-	{ "Last100Observations", .process = keep_last, .n = 100 },
-	{ "ClosedWindowHistoryProcessor", .process = close_windows },
+static const struct history_processor history_processors[] = {
+	{ "DefaultHistoryProcessor", .process = history_keep_all },
+	{ "LastNObservations", .takes_n = true, .process = history_keep_last },
+	{ "Last2Observations", .process = history_keep_last, .n = 2 },
+	{ "Last5Observations", .process = history_keep_last, .n = 5 },
+	{ "Last100Observations", .process = history_keep_last, .n = 100 },
+	{ "ClosedWindowHistoryProcessor", .process = history_close_windows },
 };
 
 const struct history_processor *history_processor_find(const char *name, struct fh_error *err)
 {
 	auto_buf struct buf list = BUF_INIT(1024);
-	const char *names[ARRAY_SIZE(processors)];
+	const char *names[ARRAY_SIZE(history_processors)];
 	const char *closest;
 
-	for (size_t i = 0; i < ARRAY_SIZE(processors); i++) {
-		if (str_eq(processors[i].name, name))
-			return &processors[i];
-		names[i] = processors[i].name;
+	for (size_t i = 0; i < ARRAY_SIZE(history_processors); i++) {
+		if (str_eq(history_processors[i].name, name))
+			return &history_processors[i];
+		names[i] = history_processors[i].name;
 		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
 	}
 	closest = str_closest(name, names, ARRAY_SIZE(names));

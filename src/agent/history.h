@@ -9,15 +9,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A conversation, and what of it a model is shown. */
+/* A conversation, and the part of it that a model is shown. */
 struct history_item {
 	struct chat_message message;
-	const char *thought, *action; /* of an assistant's; NULL */
+	const char *thought, *action; /* for CHAT_ASSISTANT; NULL: none */
 	bool is_demo;
 };
 
 struct history {
-	struct arena *arena; /* of all that is in it */
+	struct arena *arena; /* holds all strings and items */
 	struct history_item *items;
 	size_t n, size;
 };
@@ -25,24 +25,28 @@ struct history {
 /* Copies the item. */
 void history_add(struct history *h, const struct history_item *item);
 
+/* Names of roles in records: "system", "user", ... An unknown name gives CHAT_USER. */
+const char *history_role_name(enum chat_role role);
+enum chat_role history_role(const char *name);
+
 /*
- * History processors: what is left of the older messages. They have the names that MLGym gives them. Only
- * contents change, never the number of messages; demonstrations stay.
+ * History processors shorten older messages. They have MLGym's names. They change contents, never
+ * the number of messages. Demonstrations stay.
  */
 struct history_args {
-	int n; /* LastNObservations: how many */
+	int n; /* observations that LastNObservations keeps */
 };
 
 struct history_processor {
 	const char *name;
 	bool takes_n;
-	/* out has room for all of them; what is new lives in the arena. */
+	/* `out` has room for all messages; new strings live in the arena. */
 	void (*process)(const struct history *h, const struct history_args *args, struct arena *a,
 			struct chat_message *out);
-	int n; /* of those that have it in their name */
+	int n; /* fixed args.n, for processors with a number in their name */
 };
 
-/* NULL with a sentence that lists all, or names the closest. */
+/* NULL for an unknown name. The error names the closest, or lists all. */
 const struct history_processor *history_processor_find(const char *name, struct fh_error *err);
 
 /* The messages for a model: h->n of them, in the arena. */

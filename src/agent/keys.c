@@ -14,7 +14,7 @@ static const struct field state_command_fields[] = {
 
 static const struct schema state_command_schema = {
 	.name = "state_command",
-	.help = "What tells prompts the state of an agent's shell. Without it, it is `open_file` and "
+	.help = "Reports the state of an agent's shell to prompts. Without it, the state is `open_file` and "
 		"`working_dir`.",
 	.size = sizeof(struct state_command_config),
 	.fields = state_command_fields,

@@ -8,8 +8,8 @@
 
 #include <errno.h>
 
-/* Our own commands as prompts and models see them. tools/aci has the commands; ../docs/tools.md describes
- * them for people. */
+/* Descriptions of our own commands for prompts and models. tools/aci has the commands, and
+ * docs/tools.md describes them for people. */
 
 #define SCHEMA_BYTES_MAX 65536
 #define ARGUMENTS(a) (a), ARRAY_SIZE(a), true
@@ -140,7 +140,7 @@ const char *const *native_words(size_t *out_n)
 
 /* --- tools ------------------------------------------------------------------------------------ */
 
-static void put_argument(struct pyjson_writer *w, const struct command_argument *argument)
+static void native_put_argument(struct pyjson_writer *w, const struct command_argument *argument)
 {
 	pyjson_put_object(w, argument->name);
 	pyjson_put_text(w, "type", command_argument_type(argument));
@@ -148,8 +148,8 @@ static void put_argument(struct pyjson_writer *w, const struct command_argument 
 	pyjson_end_object(w);
 }
 
-/* A JSON Schema of what a command takes: https://json-schema.org */
-static const char *schema_of(struct arena *a, const struct agent_command *c)
+/* A JSON Schema of the command's arguments: https://json-schema.org */
+static const char *native_schema(struct arena *a, const struct agent_command *c)
 {
 	auto_buf struct buf out = BUF_INIT(SCHEMA_BYTES_MAX);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&out, PYJSON_LINE);
@@ -158,7 +158,7 @@ static const char *schema_of(struct arena *a, const struct agent_command *c)
 	pyjson_put_text(&w, "type", "object");
 	pyjson_put_object(&w, "properties");
 	for (size_t i = 0; i < c->n_arguments; i++)
-		put_argument(&w, &c->arguments[i]);
+		native_put_argument(&w, &c->arguments[i]);
 	pyjson_end_object(&w);
 	pyjson_put_array(&w, "required");
 	for (size_t i = 0; i < c->n_arguments; i++)
@@ -188,7 +188,7 @@ struct chat_tool *command_tools(struct arena *a, const struct commands *all, siz
 		const struct agent_command *c = i ? &all->items[i - 1] : &tool_shell;
 
 		tools[i] = (struct chat_tool){ c->name, c->docstring ? c->docstring : "",
-			schema_of(a, c) };
+			native_schema(a, c) };
 	}
 	*out_n = all->n + 1;
 	return tools;

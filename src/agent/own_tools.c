@@ -7,10 +7,10 @@
 #include "base/str.h"
 
 /*
- * MLGym's bash tools start a dozen programs in each call. For these files of its, as they are at 9d40c1b, the
- * recorded runs of tests/corpus show that our programs do the same.
+ * MLGym's bash tools start a dozen programs in each call. The recorded runs of tests/corpus show
+ * that our programs do the same as these files of MLGym at 9d40c1b.
  */
-static const char *const known[] = {
+static const char *const own_tools_known[] = {
 	"6879b0bba5059f287c2ea82999a82145677f21c5f34810540b41af470c5b25ea", /* defaults.sh */
 	"1deb972bdf05bb5bfd4c7f1b93eb21de1f293c7149110396e602c77bfd333b04", /* edit_linting.sh */
 	"da9c2a496ad51a4e62251710a493a6d631e07f2a87473013d4d439968b572856", /* insert_linting.sh */
@@ -20,7 +20,7 @@ static const char *const known[] = {
 
 /* tests/corpus/world.py reads it from here. */
 /* clang-format off */
-static const char script[] =
+static const char own_tools_script[] =
 	"# Sourced in the place of MLGym's functions: our programs of the same names, and the variables and the status\n"
 	"# that its functions leave behind.\n"
 	"\n"
@@ -58,7 +58,7 @@ static const char script[] =
 
 #define TEXT_BYTES_MAX (64 * 1024)
 
-static bool is_known(const struct command_file *file)
+static bool own_tools_is_known(const struct command_file *file)
 {
 	uint8_t digest[SHA256_BYTES];
 	char hex[SHA256_HEX_BYTES];
@@ -68,14 +68,15 @@ static bool is_known(const struct command_file *file)
 	sha256_add(&h, file->contents, file->n_contents);
 	sha256_end(&h, digest);
 	sha256_hex(digest, hex);
-	for (size_t i = 0; i < ARRAY_SIZE(known); i++)
-		if (str_eq(known[i], hex))
+	for (size_t i = 0; i < ARRAY_SIZE(own_tools_known); i++)
+		if (str_eq(own_tools_known[i], hex))
 			return true;
 	return false;
 }
 
-/* `validate` and `submit` are ours in any case. */
-static bool is_sourced(const struct command_file *file)
+/* True if it defines functions other than `validate` and `submit`, which are always our
+ * programs. */
+static bool own_tools_is_sourced(const struct command_file *file)
 {
 	bool others = !file->n_commands;
 
@@ -84,7 +85,8 @@ static bool is_sourced(const struct command_file *file)
 	return file->kind == COMMAND_FILE_SOURCED && others;
 }
 
-/* Functions call those of other files, and the scripts that begin with `_`. */
+/* Checks all files together: functions call those of other files, and scripts that begin with
+ * `_`. */
 bool own_tools_fit(const struct command_file *files, size_t n)
 {
 	bool any = false;
@@ -92,8 +94,8 @@ bool own_tools_fit(const struct command_file *files, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		bool helps = *files[i].name == '_';
 
-		any = any || is_sourced(&files[i]);
-		if ((is_sourced(&files[i]) || helps) && !is_known(&files[i]))
+		any = any || own_tools_is_sourced(&files[i]);
+		if ((own_tools_is_sourced(&files[i]) || helps) && !own_tools_is_known(&files[i]))
 			return false;
 	}
 	return any;
@@ -103,9 +105,9 @@ const char *own_tools_text(struct arena *a, const struct command_file *file)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
 
-	if (!is_sourced(file))
+	if (!own_tools_is_sourced(file))
 		return NULL;
-	buf_add_str(&text, script);
+	buf_add_str(&text, own_tools_script);
 	buf_add_str(&text, "\n_own_tools");
 	for (size_t i = 0; i < file->n_commands; i++)
 		buf_printf(&text, " %s", file->commands[i].name);

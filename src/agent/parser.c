@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct output_parser *const parsers[] = {
+static const struct output_parser *const output_parsers[] = {
 	&parser_action,
 	&parser_thought_action,
 	&parser_mlgym_thought_action,
@@ -49,13 +49,13 @@ int output_parse(const struct output_parser *parser, struct arena *a,
 const struct output_parser *output_parser_find(const char *name, struct fh_error *err)
 {
 	auto_buf struct buf list = BUF_INIT(1024);
-	const char *names[ARRAY_SIZE(parsers)];
+	const char *names[ARRAY_SIZE(output_parsers)];
 	const char *closest;
 
-	for (size_t i = 0; i < ARRAY_SIZE(parsers); i++) {
-		if (str_eq(parsers[i]->name, name))
-			return parsers[i];
-		names[i] = parsers[i]->name;
+	for (size_t i = 0; i < ARRAY_SIZE(output_parsers); i++) {
+		if (str_eq(output_parsers[i]->name, name))
+			return output_parsers[i];
+		names[i] = output_parsers[i]->name;
 		buf_printf(&list, "%s%s", i ? ", " : "", names[i]);
 	}
 	closest = str_closest(name, names, ARRAY_SIZE(names));

@@ -10,31 +10,30 @@
 #include <stdbool.h>
 
 /*
- * Output parsers: how a model's reply is told apart into what it thinks and what it does. They have the
- * names that MLGym gives them, and its semantics to the letter (../docs/agents.md).
+ * Output parsers split a model's reply into a thought and an action. They have MLGym's names, and
+ * behave exactly as MLGym's (docs/agents.md).
  */
 struct parsed {
 	const char *thought, *action; /* in the arena */
-	size_t use;                   /* of a parser of tool calls: which one it is */
 };
 
 struct output_parser {
 	const char *name;
-	/* What a model is told whose reply is wrong: a template, with the fields of the system's. */
+	/* Template of the message after a malformed reply. It has the system's fields. */
 	const char *format_error;
-	bool wants_tools; /* the model is given tools, and is to use them */
-	/* As output_parse(); lines end with \n alone. */
+	bool wants_tools; /* the model gets tools, and must call one */
+	/* As output_parse(), for lines that end with \n. */
 	int (*parse)(struct arena *a, const struct chat_reply *reply,
 			const struct commands *commands, struct parsed *out, struct fh_error *err);
 };
 
-/* -EINVAL for a reply in another form: why. A reply's lines may end with \r\n, too; a shell would take the \r for a
- * part of the command, so that an action's do not. */
+/* -EINVAL with the reason for a malformed reply. Each \r\n in a reply becomes \n: a shell would
+ * take the \r for a part of the command. */
 int output_parse(const struct output_parser *parser, struct arena *a,
 		const struct chat_reply *reply, const struct commands *commands, struct parsed *out,
 		struct fh_error *err);
 
-/* NULL with a sentence that lists all, or names the closest. */
+/* NULL for an unknown name. The error names the closest, or lists all. */
 const struct output_parser *output_parser_find(const char *name, struct fh_error *err);
 
 #endif

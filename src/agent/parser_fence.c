@@ -7,21 +7,22 @@
 #include <string.h>
 
 /*
- * Actions in fenced blocks. MLGym finds fences by a regular expression, which is followed here, odd ends
- * and all: a fence is three backticks at the beginning of a line, then a word (its label, maybe empty,
- * maybe with more backticks), then white space up to and with the last newline in it; or three backticks
- * and white space up to the end of the text. A text is read once: a model may write millions of fences.
+ * Actions in fenced blocks. MLGym finds fences by a regular expression, which this code follows
+ * exactly. A fence is three backticks at the start of a line, a label, and white space. It ends
+ * with the last newline of that space. The label may be empty, and may hold backticks. At the end
+ * of the text, a fence is three backticks and white space. The text is read once: a model may write
+ * millions of fences.
  */
 #define TICKS "```"
 
 struct fence {
-	const char *begin, *end; /* `end`: what follows it */
+	const char *begin, *end; /* `end` is behind it */
 	bool labelled;
-	bool last; /* of the second form, which can close but not open */
+	bool last; /* at the end of the text: it can close a block, but not open one */
 };
 
-/* True if a fence begins at `at`, the beginning of a line. */
-static bool read_fence(const char *at, struct fence *out)
+/* True if a fence begins at `at`, which is the start of a line. */
+static bool fence_read(const char *at, struct fence *out)
 {
 	const char *word = at + strlen(TICKS), *blank, *end = NULL;
 	size_t label, n;
@@ -30,7 +31,7 @@ static bool read_fence(const char *at, struct fence *out)
 		return false;
 	pytext_first_word(word, &label);
 	if (pytext_spaces(word, SIZE_MAX))
-		label = 0; /* the word that was found begins later */
+		label = 0; /* the first word is not adjacent, so the label is empty */
 	blank = word + label;
 	n = pytext_spaces(blank, SIZE_MAX);
 	for (size_t i = 0; i < n; i++)
@@ -44,31 +45,31 @@ static bool read_fence(const char *at, struct fence *out)
 	return out->last;
 }
 
-static const char *next_line(const char *at)
+static const char *fence_next_line(const char *at)
 {
 	at = strchr(at, '\n');
 	return at ? at + 1 : NULL;
 }
 
 /* The first fence from `at` on. */
-static bool next_fence(const char *text, const char *at, struct fence *out)
+static bool fence_next(const char *text, const char *at, struct fence *out)
 {
 	if (at > text && at[-1] != '\n')
-		at = next_line(at);
-	for (; at && *at; at = next_line(at))
-		if (read_fence(at, out))
+		at = fence_next_line(at);
+	for (; at && *at; at = fence_next_line(at))
+		if (fence_read(at, out))
 			return true;
 	return false;
 }
 
-/* The last block that lies in no other, without its fences. */
-static bool find_block(const char *text, struct fence *out_open, struct fence *out_close)
+/* Finds the last block that is not inside another. */
+static bool fence_find_block(const char *text, struct fence *out_open, struct fence *out_close)
 {
 	struct fence outer = { 0 }, fence;
 	size_t depth = 0;
 	bool found = false;
 
-	for (const char *at = text; next_fence(text, at, &fence); at = fence.end) {
+	for (const char *at = text; fence_next(text, at, &fence); at = fence.end) {
 		if (depth && !fence.labelled) {
 			if (--depth > 0)
 				continue;
@@ -83,50 +84,46 @@ static bool find_block(const char *text, struct fence *out_open, struct fence *o
 	return found;
 }
 
-static int parse_block(struct arena *a, const char *text, struct parsed *out, struct fh_error *err)
+static int fence_parse(struct arena *a, const char *text, struct parsed *out, struct fh_error *err)
 {
 	struct fence open, close;
 
-	if (!find_block(text, &open, &close))
+	if (!fence_find_block(text, &open, &close))
 		return error_say(err, EINVAL, "there is no block of code in it");
 	out->action = arena_strndup(a, open.end, (size_t)(close.begin - open.end));
 	out->thought = arena_printf(a, "%.*s%s", (int)(open.begin - text), text, close.end);
 	return 0;
 }
 
-static int thought_action(struct arena *a, const struct chat_reply *reply,
+static int fence_thought_action(struct arena *a, const struct chat_reply *reply,
 		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
-	return parse_block(a, reply->content, out, err);
+	return fence_parse(a, reply->content, out, err);
 }
 
-/* Pairs of fences wherever they are. */
-static size_t count_pairs(const char *text)
+static int fence_mlgym(struct arena *a, const struct chat_reply *reply,
+		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
+	const char *at = reply->content;
 	size_t n = 0;
 
-	while ((text = strstr(text, TICKS)) && (text = strstr(text + strlen(TICKS), TICKS))) {
-		text += strlen(TICKS);
+	/* MLGym counts backticks anywhere, not only fences. */
+	while (n < 4 && (at = strstr(at, TICKS))) {
+		at += strlen(TICKS);
 		n++;
 	}
-	return n;
-}
-
-static int mlgym_thought_action(struct arena *a, const struct chat_reply *reply,
-		const struct commands *commands, struct parsed *out, struct fh_error *err)
-{
-	if (count_pairs(reply->content) > 1)
+	if (n == 4)
 		return error_say(err, EINVAL, "there is more than one block of code in it");
-	return parse_block(a, reply->content, out, err);
+	return fence_parse(a, reply->content, out, err);
 }
 
-/* --- tolerant ----------------------------------------------------------------------------------- */
+/* --- tolerant --------------------------------------------------------------------------------- */
 
 #define THINK "<think>"
 #define THOUGHT "</think>"
 
-/* What follows the model's thinking; a template may have opened it already. */
-static const char *after_thinking(const char *text)
+/* The text after the last </think>. A server's template may have written the <think> already. */
+static const char *fence_after_thinking(const char *text)
 {
 	const char *end = NULL, *at = text;
 
@@ -139,8 +136,8 @@ static const char *after_thinking(const char *text)
 	return strstr(text, THINK) ? text + strlen(text) : text;
 }
 
-/* `inline` fences, and one that is never closed. */
-static bool parse_loose_block(struct arena *a, const char *text, struct parsed *out)
+/* Accepts backticks within a line, and a block that is never closed. */
+static bool fence_parse_loose(struct arena *a, const char *text, struct parsed *out)
 {
 	const char *open = strstr(text, TICKS), *close, *line;
 
@@ -158,8 +155,8 @@ static bool parse_loose_block(struct arena *a, const char *text, struct parsed *
 	return *out->action != '\0';
 }
 
-/* A reply that is a command and nothing more. */
-static bool parse_bare(struct arena *a, const char *text, const struct commands *commands,
+/* Accepts a reply that is a command alone. */
+static bool fence_parse_bare(struct arena *a, const char *text, const struct commands *commands,
 		struct parsed *out)
 {
 	char *line = pytext_strip(a, text, strlen(text));
@@ -172,14 +169,15 @@ static bool parse_bare(struct arena *a, const char *text, const struct commands 
 	return true;
 }
 
-static int tolerant(struct arena *a, const struct chat_reply *reply,
+static int fence_tolerant(struct arena *a, const struct chat_reply *reply,
 		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
-	const char *said = after_thinking(reply->content);
+	const char *said = fence_after_thinking(reply->content);
 	const char *thought;
 
-	if (parse_block(a, said, out, err) < 0 && !parse_tags(a, said, out) &&
-			!parse_loose_block(a, said, out) && !parse_bare(a, said, commands, out))
+	if (fence_parse(a, said, out, err) < 0 && !parse_tags(a, said, out) &&
+			!fence_parse_loose(a, said, out) &&
+			!fence_parse_bare(a, said, commands, out))
 		return error_say(err, EINVAL, "there is no command in it");
 	thought = arena_strndup(a, reply->content, (size_t)(said - reply->content));
 	out->thought = arena_printf(a, "%s%s", thought, out->thought);
@@ -199,13 +197,13 @@ static int tolerant(struct arena *a, const struct chat_reply *reply,
 const struct output_parser parser_thought_action = {
 	.name = "ThoughtActionParser",
 	.format_error = ONE_BLOCK,
-	.parse = thought_action,
+	.parse = fence_thought_action,
 };
 
 const struct output_parser parser_mlgym_thought_action = {
 	.name = "MLGymThoughtActionParser",
 	.format_error = ONE_BLOCK "\nTriple backticks may stand nowhere else in it.\n",
-	.parse = mlgym_thought_action,
+	.parse = fence_mlgym,
 };
 
 const struct output_parser parser_edit_format = {
@@ -216,11 +214,11 @@ const struct output_parser parser_edit_format = {
 			"```\n"
 			"the new text of the window\n"
 			"```\n",
-	.parse = thought_action,
+	.parse = fence_thought_action,
 };
 
 const struct output_parser parser_tolerant = {
 	.name = "TolerantParser",
 	.format_error = ONE_BLOCK,
-	.parse = tolerant,
+	.parse = fence_tolerant,
 };

@@ -12,7 +12,7 @@
 
 #define VALUES_MAX 64
 
-static const char *text_of(const struct pyjson *v)
+static const char *parser_json_text(const struct pyjson *v)
 {
 	switch (v->kind) {
 	case PYJSON_STRING:
@@ -30,28 +30,29 @@ static const char *text_of(const struct pyjson *v)
 	return NULL;
 }
 
-/* A thought may be any value: one that is no text is shown as JSON. */
-static const char *thought_of(struct arena *a, const struct pyjson *v)
+/* The thought as text. A list or an object is shown as JSON. */
+static const char *parser_json_thought(struct arena *a, const struct pyjson *v)
 {
 	auto_buf struct buf out = BUF_INIT(SIZE_MAX);
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&out, PYJSON_LINE);
 
-	if (text_of(v))
-		return text_of(v);
+	if (parser_json_text(v))
+		return parser_json_text(v);
 	pyjson_put_value(&w, NULL, v);
 	return arena_strdup(a, buf_str(&out));
 }
 
-/* As MLGym fills them in: whatever there is, a text quoted, but not in a command of several lines. */
-static int read_values(const struct pyjson *arguments, const struct agent_command *command,
-		struct command_value *values, size_t *out_n, struct fh_error *err)
+/* Reads the arguments. As in MLGym, texts are quoted, but not in a command of several lines. */
+static int parser_json_read_values(const struct pyjson *arguments,
+		const struct agent_command *command, struct command_value *values, size_t *out_n,
+		struct fh_error *err)
 {
 	enum command_form text_form = command && !command->end_name ? COMMAND_QUOTED
 								    : COMMAND_AS_IS;
 	size_t n = 0;
 
 	for (const struct pyjson *v = arguments ? arguments->first : NULL; v; v = v->next) {
-		const char *text = text_of(v);
+		const char *text = parser_json_text(v);
 
 		if (!text || n == VALUES_MAX)
 			return error_say(err, EINVAL, "the argument '%s' is no text and no number",
@@ -66,44 +67,31 @@ static int read_values(const struct pyjson *arguments, const struct agent_comman
 	return 0;
 }
 
-/* A command that nobody documented is the shell's: its arguments follow it as they are. */
-static const char *fill_unknown(
-		struct arena *a, const char *name, const struct command_value *values, size_t n)
-{
-	auto_buf struct buf line = BUF_INIT(SIZE_MAX);
-
-	buf_add_str(&line, name);
-	for (size_t i = 0; i < n; i++)
-		buf_printf(&line, " %s", values[i].value);
-	return pytext_strip(a, buf_str(&line), line.len);
-}
-
-static int check_texts(const struct agent_command *command, const struct command_value *values,
-		size_t n, struct fh_error *err)
-{
-	for (size_t i = 0; i < n; i++)
-		if (command_ends_in(command, values[i].value))
-			return error_say(err, EINVAL, "'%s' holds a line '%s', which ends it",
-					values[i].name, command->end_name);
-	return 0;
-}
-
-static int make_action(struct arena *a, const char *name, const struct pyjson *arguments,
-		const struct commands *commands, const char **out, struct fh_error *err)
+static int parser_json_make_action(struct arena *a, const char *name,
+		const struct pyjson *arguments, const struct commands *commands, const char **out,
+		struct fh_error *err)
 {
 	const struct agent_command *command = commands_find(commands, name);
+	auto_buf struct buf line = BUF_INIT(SIZE_MAX);
 	struct command_value values[VALUES_MAX];
 	size_t n = 0;
 	int r;
 
 	if (arguments && arguments->kind != PYJSON_OBJECT)
 		return error_say(err, EINVAL, "'arguments' is no object");
-	r = read_values(arguments, command, values, &n, err);
-	if (r == 0 && command)
-		r = check_texts(command, values, n, err);
+	r = parser_json_read_values(arguments, command, values, &n, err);
 	if (r < 0)
 		return r;
-	*out = command ? command_fill(a, command, values, n) : fill_unknown(a, name, values, n);
+	buf_add_str(&line, name);
+	for (size_t i = 0; i < n; i++) {
+		if (command && command_ends_in(command, values[i].value))
+			return error_say(err, EINVAL, "'%s' holds a line '%s', which ends it",
+					values[i].name, command->end_name);
+		buf_printf(&line, " %s", values[i].value);
+	}
+	/* An undocumented command is the shell's: its arguments follow it unchanged. */
+	*out = command ? command_fill(a, command, values, n)
+		       : pytext_strip(a, buf_str(&line), line.len);
 	return 0;
 }
 
@@ -113,14 +101,13 @@ int parse_object(struct arena *a, const char *name, const char *text, const stru
 	struct pyjson_source source = { .name = name, .data = text, .n = strlen(text) };
 	int r = pyjson_read(a, &source, out, err);
 
-	if (r < 0)
+	if (r < 0 || (*out)->kind == PYJSON_OBJECT)
 		return r;
-	return (*out)->kind == PYJSON_OBJECT ? 0
-					     : error_say(err, EINVAL, "%s: not an object", name);
+	return error_say(err, EINVAL, "%s: not an object", name);
 }
 
-static int json(struct arena *a, const struct chat_reply *reply, const struct commands *commands,
-		struct parsed *out, struct fh_error *err)
+static int parser_json_parse(struct arena *a, const struct chat_reply *reply,
+		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
 	const struct pyjson *root, *thought, *command;
 	const char *name;
@@ -135,8 +122,9 @@ static int json(struct arena *a, const struct chat_reply *reply, const struct co
 		return error_say(err, EINVAL, "it has no 'thought'");
 	if (!name)
 		return error_say(err, EINVAL, "it has no object 'command' with a text 'name'");
-	out->thought = thought_of(a, thought);
-	return make_action(a, name, pyjson_get(command, "arguments"), commands, &out->action, err);
+	out->thought = parser_json_thought(a, thought);
+	return parser_json_make_action(
+			a, name, pyjson_get(command, "arguments"), commands, &out->action, err);
 }
 
 const struct output_parser parser_json = {
@@ -146,5 +134,5 @@ const struct output_parser parser_json = {
 			"\n"
 			"{{\"thought\": \"what you do next\", \"command\": {{\"name\": \"open\", "
 			"\"arguments\": {{\"path\": \"train.py\"}}}}}}\n",
-	.parse = json,
+	.parse = parser_json_parse,
 };

@@ -8,8 +8,8 @@
 
 /* Parsers of replies that are an action, or mark it by tags. */
 
-static int action(struct arena *a, const struct chat_reply *reply, const struct commands *commands,
-		struct parsed *out, struct fh_error *err)
+static int parser_parse_action(struct arena *a, const struct chat_reply *reply,
+		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
 	size_t n;
 	const char *word = pytext_first_word(reply->content, &n);
@@ -20,14 +20,14 @@ static int action(struct arena *a, const struct chat_reply *reply, const struct 
 	return 0;
 }
 
-static int identity(struct arena *a, const struct chat_reply *reply,
+static int parser_parse_identity(struct arena *a, const struct chat_reply *reply,
 		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
 	*out = (struct parsed){ .thought = reply->content, .action = reply->content };
 	return 0;
 }
 
-static const char *last_of(const char *text, const char *what)
+static const char *parser_last_of(const char *text, const char *what)
 {
 	const char *last = NULL;
 
@@ -41,7 +41,7 @@ static const char *last_of(const char *text, const char *what)
 
 bool parse_tags(struct arena *a, const char *text, struct parsed *out)
 {
-	const char *open = last_of(text, OPEN), *close = last_of(text, CLOSE);
+	const char *open = parser_last_of(text, OPEN), *close = parser_last_of(text, CLOSE);
 	const char *begin = open ? open + strlen(OPEN) : NULL, *thought;
 
 	if (!open || !close)
@@ -52,7 +52,7 @@ bool parse_tags(struct arena *a, const char *text, struct parsed *out)
 	return true;
 }
 
-static int xml_thought_action(struct arena *a, const struct chat_reply *reply,
+static int parser_parse_xml(struct arena *a, const struct chat_reply *reply,
 		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
 	if (!parse_tags(a, reply->content, out))
@@ -66,13 +66,13 @@ const struct output_parser parser_action = {
 			"nothing else.\n"
 			"\n"
 			"{command_docs}\n",
-	.parse = action,
+	.parse = parser_parse_action,
 };
 
 const struct output_parser parser_identity = {
 	.name = "Identity",
 	.format_error = "Your reply could not be used. Give it again, please.\n",
-	.parse = identity,
+	.parse = parser_parse_identity,
 };
 
 const struct output_parser parser_xml_thought_action = {
@@ -84,5 +84,5 @@ const struct output_parser parser_xml_thought_action = {
 			"<command>\n"
 			"the command\n"
 			"</command>\n",
-	.parse = xml_thought_action,
+	.parse = parser_parse_xml,
 };

@@ -1,27 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
+
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "trajectory/traj.h"
 
 #include <string.h>
 
+#define DEMONSTRATION_BYTES_MAX (4L * 1024 * 1024)
 #define ARGUMENTS_BYTES_MAX (64L * 1024 * 1024)
 
-static enum chat_role role_of(const char *name)
-{
-	static const char *const roles[] = { [CHAT_SYSTEM] = "system",
-		[CHAT_USER] = "user",
-		[CHAT_ASSISTANT] = "assistant",
-		[CHAT_TOOL] = "tool" };
+/* --- demonstrations --------------------------------------------------------------------------- */
 
-	for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
-		if (str_eq(roles[i], name))
-			return (enum chat_role)i;
-	return CHAT_USER;
+static void scope_traj(struct traj **t)
+{
+	traj_free(*t);
 }
 
-static void use_shell(struct arena *a, struct chat_message *m, const char *id, const char *action)
+static bool past_is_system(const struct traj_message *m)
+{
+	return str_eq(pyjson_text(m->role), "system");
+}
+
+static void past_add_messages(const struct traj *t, struct history *h)
+{
+	for (size_t i = 0; i < t->n_history; i++) {
+		const struct traj_message *m = &t->history[i];
+		bool assistant = str_eq(pyjson_text(m->role), "assistant");
+		struct history_item item = {
+			.message = { .role = assistant ? CHAT_ASSISTANT : CHAT_USER,
+					.content = pyjson_text(m->content) },
+			.thought = assistant ? pyjson_text(m->thought) : NULL,
+			.action = assistant ? pyjson_text(m->action) : NULL,
+			.is_demo = true,
+		};
+
+		if (!past_is_system(m))
+			history_add(h, &item);
+	}
+}
+
+static int past_add_one_message(const struct template *template, const struct traj *t,
+		struct history *h, struct fh_error *err)
+{
+	auto_buf struct buf all = BUF_INIT(DEMONSTRATION_BYTES_MAX);
+	auto_buf struct buf out = BUF_INIT(DEMONSTRATION_BYTES_MAX);
+	struct fields fields = { .arena = h->arena };
+	struct history_item item = { .message = { .role = CHAT_USER }, .is_demo = true };
+	int r;
+
+	for (size_t i = 0; i < t->n_history; i++) {
+		if (past_is_system(&t->history[i]))
+			continue;
+		buf_add_str(&all, all.len ? "\n" : "");
+		buf_add_str(&all, pyjson_text(t->history[i].content));
+	}
+	fields_set(&fields, "demonstration", buf_str(&all));
+	r = template_render(&out, template, &fields, err);
+	if (r < 0)
+		return r;
+	item.message.content = buf_str(&out);
+	history_add(h, &item);
+	return 0;
+}
+
+int agent_add_demonstrations(const struct agent_config *config, bool recorded, struct history *h,
+		struct fh_error *err)
+{
+	const struct texts *paths = &config->keys.demonstrations;
+
+	for (size_t i = 0; i < paths->n; i++) {
+		__attribute__((cleanup(scope_traj))) struct traj *t = NULL;
+		int r = traj_read(paths->items[i], &t, err);
+
+		if (r < 0)
+			return error_wrap(err, "read a demonstration of %s", config->path);
+		if (config->keys.put_demos_in_history)
+			past_add_messages(t, h);
+		else if (!recorded)
+			r = past_add_one_message(&config->demonstration, t, h, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* --- the past of a resumed run ---------------------------------------------------------------- */
+
+static void past_use_shell(
+		struct arena *a, struct chat_message *m, const char *id, const char *action)
 {
 	auto_buf struct buf arguments = BUF_INIT(ARGUMENTS_BYTES_MAX);
 	struct chat_use *use = arena_alloc(a, sizeof(*use));
@@ -38,12 +106,12 @@ static void use_shell(struct arena *a, struct chat_message *m, const char *id, c
 
 void agent_add_past(const struct agent_past *past, bool tools, struct history *h)
 {
-	const char *id = NULL; /* of a use that is not answered yet */
+	const char *id = NULL; /* a use without a result so far */
 
 	for (size_t i = 0; i < past->n; i++) {
 		const struct traj_message *m = &past->messages[i];
 		struct history_item item = {
-			.message = { .role = role_of(pyjson_text(m->role)),
+			.message = { .role = history_role(pyjson_text(m->role)),
 					.content = pyjson_text(m->content) },
 			.thought = m->thought ? pyjson_text(m->thought) : NULL,
 			.action = m->action ? pyjson_text(m->action) : NULL,
@@ -51,13 +119,13 @@ void agent_add_past(const struct agent_past *past, bool tools, struct history *h
 		};
 
 		if (item.message.role == CHAT_TOOL) {
-			/* Of several answers to one reply the first is what was done. */
+			/* A reply may have several results. The first is the action's. */
 			if (!id)
 				continue;
 			item.message.use_id = take_ptr(id);
 		} else if (tools && item.message.role == CHAT_ASSISTANT && !item.is_demo) {
 			id = arena_printf(h->arena, "resumed_%zu", i);
-			use_shell(h->arena, &item.message, id, item.action ? item.action : "");
+			past_use_shell(h->arena, &item.message, id, item.action ? item.action : "");
 		}
 		history_add(h, &item);
 	}

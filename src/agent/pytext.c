@@ -7,14 +7,14 @@
 #include <string.h>
 
 /* https://docs.python.org/3/library/stdtypes.html#str.splitlines */
-static bool ends_line(uint32_t c)
+static bool pytext_ends_line(uint32_t c)
 {
 	return (c >= 0x0a && c <= 0x0d) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 ||
 			c == 0x2029;
 }
 
-/* The character at s; what is no UTF-8 counts as one that is nothing special. */
-static uint32_t character(const char *s, size_t n, size_t *out_length)
+/* The character at s. An invalid byte counts as U+FFFD. */
+static uint32_t pytext_character(const char *s, size_t n, size_t *out_length)
 {
 	if (str_utf8_length(s, n))
 		return str_utf8_decode(s, out_length);
@@ -26,28 +26,23 @@ size_t pytext_spaces(const char *s, size_t n)
 {
 	size_t at = 0, length;
 
-	while (at < n && s[at] && str_is_space(character(s + at, n - at, &length)))
+	while (at < n && s[at] && str_is_space(pytext_character(s + at, n - at, &length)))
 		at += length;
 	return at;
 }
 
-static size_t without_spaces_behind(const char *s, size_t n)
+char *pytext_rstrip(struct arena *a, const char *s, size_t n)
 {
 	size_t end = 0, at = 0, length;
 
 	while (at < n) {
-		bool space = str_is_space(character(s + at, n - at, &length));
+		bool space = str_is_space(pytext_character(s + at, n - at, &length));
 
 		at += length;
 		if (!space)
 			end = at;
 	}
-	return end;
-}
-
-char *pytext_rstrip(struct arena *a, const char *s, size_t n)
-{
-	return arena_strndup(a, s, without_spaces_behind(s, n));
+	return arena_strndup(a, s, end);
 }
 
 char *pytext_strip(struct arena *a, const char *s, size_t n)
@@ -63,11 +58,11 @@ size_t pytext_count_lines(const char *s)
 	bool open = false;
 
 	for (size_t at = 0; at < n; at += length) {
-		uint32_t c = character(s + at, n - at, &length);
+		uint32_t c = pytext_character(s + at, n - at, &length);
 
 		if (c == '\r' && at + 1 < n && s[at + 1] == '\n')
 			length = 2;
-		open = !ends_line(c);
+		open = !pytext_ends_line(c);
 		lines += !open;
 	}
 	return lines + open;
@@ -78,7 +73,7 @@ const char *pytext_first_word(const char *s, size_t *out_n)
 	size_t begin = pytext_spaces(s, SIZE_MAX), at = begin, length;
 
 	/* No character reads past a NUL. */
-	while (s[at] && !str_is_space(character(s + at, SIZE_MAX, &length)))
+	while (s[at] && !str_is_space(pytext_character(s + at, SIZE_MAX, &length)))
 		at += length;
 	*out_n = at - begin;
 	return s + begin;

@@ -9,9 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Text as Python's str sees it, since MLGym's formats are defined by its methods. All of it is UTF-8. */
+/* Methods of Python's str, which define MLGym's formats, for text in UTF-8. */
 
-/* Bytes of white space that s begins with, n at most; a NUL ends it. */
+/* Number of bytes of white space at the start of s, at most n; a NUL ends it. */
 size_t pytext_spaces(const char *s, size_t n);
 
 /* str.strip(), str.rstrip(), as a new string. */
@@ -21,7 +21,7 @@ char *pytext_rstrip(struct arena *a, const char *s, size_t n);
 /* len(str.splitlines()) */
 size_t pytext_count_lines(const char *s);
 
-/* str.split()[0]; *out_n 0 if there is no word. What follows the word is not looked at. */
+/* str.split()[0]. *out_n is 0 if there is no word. Reads no further than the word. */
 const char *pytext_first_word(const char *s, size_t *out_n);
 
 /* shlex.quote() */

@@ -14,7 +14,7 @@
 
 /* --- fields ----------------------------------------------------------------------------------- */
 
-static struct field_value *find(const struct fields *f, const char *name)
+static struct field_value *fields_find(const struct fields *f, const char *name)
 {
 	for (size_t i = 0; i < f->n; i++)
 		if (str_eq(f->items[i].name, name))
@@ -22,9 +22,11 @@ static struct field_value *find(const struct fields *f, const char *name)
 	return NULL;
 }
 
-static struct field_value *add(struct fields *f, const char *name)
+void fields_set(struct fields *f, const char *name, const char *value)
 {
-	if (f->n == f->size) {
+	struct field_value *v = fields_find(f, name);
+
+	if (!v && f->n == f->size) {
 		size_t size = f->size ? 2 * f->size : 32;
 		struct field_value *items = arena_array(f->arena, size, sizeof(*items));
 
@@ -33,16 +35,10 @@ static struct field_value *add(struct fields *f, const char *name)
 		f->items = items;
 		f->size = size;
 	}
-	f->items[f->n].name = arena_strdup(f->arena, name);
-	return &f->items[f->n++];
-}
-
-void fields_set(struct fields *f, const char *name, const char *value)
-{
-	struct field_value *v = find(f, name);
-
-	if (!v)
-		v = add(f, name);
+	if (!v) {
+		v = &f->items[f->n++];
+		v->name = arena_strdup(f->arena, name);
+	}
 	v->value = arena_strdup(f->arena, value);
 }
 
@@ -62,15 +58,15 @@ void fields_add(struct fields *f, const struct fields *more)
 
 const char *fields_get(const struct fields *f, const char *name)
 {
-	const struct field_value *v = find(f, name);
+	const struct field_value *v = fields_find(f, name);
 
 	return v ? v->value : NULL;
 }
 
 /* --- rendering -------------------------------------------------------------------------------- */
 
-/* Only a block's lines are those of its file. */
-static int line_of(const struct template *t, const char *at)
+/* The line of `at` in its file. Other scalars than YAML blocks don't keep their lines. */
+static int template_line(const struct template *t, const char *at)
 {
 	int line = t->at->line + t->at->block;
 
@@ -79,10 +75,10 @@ static int line_of(const struct template *t, const char *at)
 	return line;
 }
 
-static int complain(const struct template *t, const char *at, struct fh_error *err,
+static int template_complain(const struct template *t, const char *at, struct fh_error *err,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static int complain(const struct template *t, const char *at, struct fh_error *err,
+static int template_complain(const struct template *t, const char *at, struct fh_error *err,
 		const char *format, ...)
 {
 	char what[512];
@@ -93,10 +89,10 @@ static int complain(const struct template *t, const char *at, struct fh_error *e
 	va_end(ap);
 	if (!t->at)
 		return error_say(err, EINVAL, "%s", what);
-	return error_say(err, EINVAL, "%s:%d: %s", t->at->file, line_of(t, at), what);
+	return error_say(err, EINVAL, "%s:%d: %s", t->at->file, template_line(t, at), what);
 }
 
-static int unknown(const struct template *t, const char *at, const char *name,
+static int template_unknown(const struct template *t, const char *at, const char *name,
 		const struct fields *fields, struct fh_error *err)
 {
 	const char *where = fields->state == FIELDS_HAVE_STATE
@@ -110,15 +106,15 @@ static int unknown(const struct template *t, const char *at, const char *name,
 		names[n++] = fields->items[i].name;
 	closest = str_closest(name, names, n);
 	if (closest)
-		return complain(t, at, err, "unknown field {%s}%s; did you mean {%s}?", name, where,
-				closest);
-	return complain(t, at, err,
+		return template_complain(t, at, err, "unknown field {%s}%s; did you mean {%s}?",
+				name, where, closest);
+	return template_complain(t, at, err,
 			"unknown field {%s}%s (a brace that is meant as one is written twice: {{)",
 			name, where);
 }
 
-/* The field that begins at `at`, a "{"; *out_end is what follows it. */
-static int render_field(struct buf *out, const struct template *t, const char *at,
+/* Appends the field at `at`, a "{". *out_end is behind it. */
+static int template_render_field(struct buf *out, const struct template *t, const char *at,
 		const char **out_end, const struct fields *fields, struct fh_error *err)
 {
 	size_t n = strcspn(at + 1, "{}\n");
@@ -126,14 +122,14 @@ static int render_field(struct buf *out, const struct template *t, const char *a
 	const char *value;
 
 	if (at[1 + n] != '}' || !n || n >= sizeof(name) || strcspn(at + 1, " !:[.") < n)
-		return complain(t, at, err,
+		return template_complain(t, at, err,
 				"a field is a name in braces, {like_this}; a brace that is meant as one is "
 				"written twice: {{");
 	memcpy(name, at + 1, n);
 	name[n] = '\0';
 	value = fields_get(fields, name);
 	if (!value && fields->state != FIELDS_AWAIT_STATE)
-		return unknown(t, at, name, fields, err);
+		return template_unknown(t, at, name, fields, err);
 	buf_add_str(out, value ? value : "");
 	*out_end = at + n + 2;
 	return 0;
@@ -143,24 +139,25 @@ int template_render(struct buf *out, const struct template *t, const struct fiel
 		struct fh_error *err)
 {
 	const char *at = t->text ? t->text : "";
-	int r = 0;
 
-	while (*at && r == 0) {
+	for (;;) {
 		size_t n = strcspn(at, "{}");
+		int r;
 
 		buf_add(out, at, n);
 		at += n;
 		if (!*at)
-			break;
+			return 0;
 		if (at[0] == at[1]) {
 			buf_add_char(out, *at);
 			at += 2;
-		} else if (*at == '}') {
-			r = complain(t, at, err,
-					"a } that ends no field; one that is meant as such is written }}");
-		} else {
-			r = render_field(out, t, at, &at, fields, err);
+			continue;
 		}
+		if (*at == '}')
+			return template_complain(t, at, err,
+					"a } that ends no field; one that is meant as such is written }}");
+		r = template_render_field(out, t, at, &at, fields, err);
+		if (r < 0)
+			return r;
 	}
-	return r;
 }

@@ -10,27 +10,27 @@
 #include <stddef.h>
 
 /*
- * Prompts with fields, in the form of Python's str.format() as far as prompts need it: {name} is the
- * field of that name, {{ and }} are braces. What a field holds is put in as it is.
+ * Prompts with fields, a subset of Python's str.format(): {name} gives the field's value, {{ and }}
+ * give braces. Values are inserted unchanged.
  */
 struct template
 {
-	const char *text;      /* NULL: there is none */
-	const struct node *at; /* where it stands, for complaints; NULL: it is one of ours */
+	const char *text;      /* NULL: none */
+	const struct node *at; /* place, for errors; NULL: a built-in template */
 };
 
 struct field_value {
 	const char *name, *value;
 };
 
-/* Whether an agent's state has fields, too, whose names only it knows. */
+/* Whether the agent's tools report a state, whose fields only they know. */
 enum fields_state {
 	FIELDS_STATELESS,
-	FIELDS_AWAIT_STATE, /* a name that nobody knows may be one of these: it stands for nothing */
+	FIELDS_AWAIT_STATE, /* not reported yet: unknown fields are empty */
 	FIELDS_HAVE_STATE,
 };
 
-/* Names and what they stand for. All of it lives in the arena. */
+/* Names and values, in the arena. */
 struct fields {
 	struct arena *arena;
 	struct field_value *items;
@@ -38,14 +38,14 @@ struct fields {
 	enum fields_state state;
 };
 
-/* Sets or changes one; both strings are copied. */
+/* Adds or changes a field. Both strings are copied. */
 void fields_set(struct fields *f, const char *name, const char *value);
 void fields_set_number(struct fields *f, const char *name, long long value);
 void fields_add(struct fields *f, const struct fields *more);
-const char *fields_get(const struct fields *f, const char *name); /* NULL: there is none */
+const char *fields_get(const struct fields *f, const char *name); /* NULL: none */
 
-/* -EINVAL with "FILE:LINE: ..." for a field that nobody knows (it names the closest), and for what is no
- * field; `out` may hold a part then. */
+/* Appends the text. -EINVAL with "FILE:LINE: ..." for an unknown field (the error names the
+ * closest), or a wrong brace. Then a part may have been appended. */
 int template_render(struct buf *out, const struct template *t, const struct fields *fields,
 		struct fh_error *err);
 
