@@ -128,18 +128,6 @@ static int agent_add_observation(struct agent *a, struct fh_error *err)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-static void agent_make_fields(struct agent *a, const struct task *task)
-{
-	const struct text_map *variables = &a->config->keys.tools.env_variables;
-
-	a->system_fields.arena = a->fields.arena = &a->arena;
-	agent_task_fields(&a->system_fields, task);
-	for (size_t i = 0; i < variables->n; i++)
-		fields_set(&a->system_fields, variables->pairs[i].key, variables->pairs[i].value);
-	fields_set(&a->system_fields, "command_docs", a->config->command_docs);
-	fields_add(&a->fields, &a->system_fields);
-}
-
 /* Finds unknown fields before a model is paid for. Fields of the tools' state can't be checked
  * yet. */
 static int agent_check_templates(struct agent *a, struct fh_error *err)
@@ -205,6 +193,7 @@ static void scope_agent(struct agent **a)
 int agent_open(const struct agent_request *request, struct agent **out, struct fh_error *err)
 {
 	__attribute__((cleanup(scope_agent))) struct agent *a = xcalloc(1, sizeof(*a));
+	const struct text_map *variables = &request->config->keys.tools.env_variables;
 	int r;
 
 	a->config = request->config;
@@ -214,8 +203,12 @@ int agent_open(const struct agent_request *request, struct agent **out, struct f
 	a->user = request->user;
 	a->max_steps = request->max_steps;
 	a->recorded = request->recorded;
-	a->history.arena = &a->arena;
-	agent_make_fields(a, request->task);
+	a->history.arena = a->system_fields.arena = a->fields.arena = &a->arena;
+	agent_task_fields(&a->system_fields, request->task);
+	for (size_t i = 0; i < variables->n; i++)
+		fields_set(&a->system_fields, variables->pairs[i].key, variables->pairs[i].value);
+	fields_set(&a->system_fields, "command_docs", a->config->command_docs);
+	fields_add(&a->fields, &a->system_fields);
 	if (a->env && a->model)
 		env_hide(a->env, chat_model_key(a->model));
 	if (a->config->parser->wants_tools)

@@ -100,15 +100,6 @@ static const char *command_add_value(
 	return after;
 }
 
-static const struct command_value *command_find_value(
-		const char *name, size_t length, const struct command_value *values, size_t n)
-{
-	while (n-- > 0) /* the last value counts, as in Python */
-		if (strlen(values[n].name) == length && strncmp(values[n].name, name, length) == 0)
-			return &values[n];
-	return NULL;
-}
-
 char *command_fill(struct arena *a, const struct agent_command *command,
 		const struct command_value *values, size_t n)
 {
@@ -123,7 +114,11 @@ char *command_fill(struct arena *a, const struct agent_command *command,
 		at += length;
 		if (*at == '<') {
 			length = strcspn(at + 1, ">");
-			v = command_find_value(at + 1, length, values, n);
+			/* The last value counts, as in Python. */
+			for (size_t i = 0; i < n; i++)
+				if (strlen(values[i].name) == length &&
+						memcmp(values[i].name, at + 1, length) == 0)
+					v = &values[i];
 			at += length + 1;
 		}
 		at += *at != '\0';

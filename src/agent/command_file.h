@@ -70,6 +70,6 @@ extern const char *const command_docs_names[]; /* ParseCommandBash, ...; ends wi
  * value, `{{` and `}}` give braces. -EINVAL for an unknown field.
  */
 int command_docs_add(struct buf *out, enum command_docs style, const struct command_file *files,
-		size_t n, const struct text_map *fields, struct fh_error *err);
+		size_t n, const struct text_map *variables, struct fh_error *err);
 
 #endif

@@ -94,14 +94,6 @@ static int agent_config_find(const struct agent_config_options *o, char **out, s
 			spec, list);
 }
 
-static char *agent_config_stem(const char *path)
-{
-	const char *name = path_basename(path);
-	const char *dot = strrchr(name, '.');
-
-	return xasprintf("%.*s", dot && dot > name ? (int)(dot - name) : (int)strlen(name), name);
-}
-
 /* --- parts ------------------------------------------------------------------------------------ */
 
 static const struct node *agent_config_at(const struct agent_loading *l, const char *key)
@@ -374,10 +366,13 @@ int agent_config_load(const struct agent_config_options *o, struct agent_config 
 	__attribute__((cleanup(scope_config))) struct agent_config *c = xcalloc(1, sizeof(*c));
 	struct agent_loading l = { .options = o, .c = c, .err = err };
 	int r = agent_config_find(o, &c->path, err);
+	const char *name, *dot;
 
 	if (r < 0)
 		return r;
-	c->stem = agent_config_stem(c->path);
+	name = path_basename(c->path);
+	dot = strrchr(name, '.');
+	c->stem = xstrndup(name, dot && dot > name ? (size_t)(dot - name) : strlen(name));
 	c->original_tools = o->original_tools;
 	if (o->spec && agent_config_is_path(o->spec)) {
 		r = path_absolute(c->path, &c->place, err);

@@ -12,101 +12,83 @@
  * docs/tools.md describes them for people. */
 
 #define SCHEMA_BYTES_MAX 65536
-#define ARGUMENTS(a) (a), ARRAY_SIZE(a), true
+#define ARGUMENTS(...)                                                                             \
+	(const struct command_argument[]){ __VA_ARGS__ },                                          \
+			ARRAY_SIZE(((const struct command_argument[]){ __VA_ARGS__ })), true
 
-static const struct command_argument open_arguments[] = {
-	{ "path", "string", "the file", true },
-	{ "line_number", "integer", "the line to show; the beginning otherwise", false },
-};
-static const struct command_argument goto_arguments[] = {
-	{ "line_number", "integer", "the line to show", true },
-};
-static const struct command_argument create_arguments[] = {
-	{ "filename", "string", "the new file", true },
-};
-static const struct command_argument edit_arguments[] = {
-	{ "start_line", "integer", "the first line to replace", true },
-	{ "end_line", "integer", "the last line to replace", true },
-	{ "replacement_text", "string",
-			"the new lines, with their indentation; none deletes the old ones", true },
-};
-static const struct command_argument insert_arguments[] = {
-	{ "line_number", "integer", "the line to insert after; 0: before the first", true },
-	{ "text_to_add", "string", "the new lines, with their indentation", true },
-};
-static const struct command_argument search_dir_arguments[] = {
-	{ "search_term", "string", "a basic regular expression", true },
-	{ "dir", "string", "the folder; the current one otherwise", false },
-};
-static const struct command_argument search_file_arguments[] = {
-	{ "search_term", "string", "a basic regular expression", true },
-	{ "file", "string", "the file; the open one otherwise", false },
-};
-static const struct command_argument find_file_arguments[] = {
-	{ "file_name", "string", "a name, or a pattern like *.py", true },
-	{ "dir", "string", "the folder; the current one otherwise", false },
-};
-static const struct command_argument describe_arguments[] = {
-	{ "path", "string", "a CSV or JSONL file", true },
-};
-static const struct command_argument plot_arguments[] = {
-	{ "path", "string", "a CSV file", true },
-	{ "x", "string", "the column of the horizontal axis", true },
-	{ "y", "string", "the column of the vertical axis", true },
-};
-static const struct command_argument memory_write_arguments[] = {
-	{ "content_str", "string", "what to remember, in a sentence or a few", true },
-	{ "tag", "string", "a word to find it by", false },
-};
-static const struct command_argument memory_read_arguments[] = {
-	{ "query_str", "string", "what it is about", true },
-};
-static const struct command_argument literature_search_arguments[] = {
-	{ "search_term", "string", "what the papers are about; quotes around several words", true },
-	{ "num_results", "integer", "how many, 20 otherwise", false },
-};
-static const struct command_argument parse_pdf_url_arguments[] = {
-	{ "pdf_url", "string", "its address", true },
-};
 static const struct agent_command natives[] = {
 	{ "open", "open <path> [<line_number>]",
 			"opens a file and shows it, at the line that is given; later commands are about it",
-			NULL, ARGUMENTS(open_arguments) },
+			NULL,
+			ARGUMENTS({ "path", "string", "the file", true },
+					{ "line_number", "integer",
+							"the line to show; the beginning otherwise",
+							false }) },
 	{ "goto", "goto <line_number>", "shows the open file around a line", NULL,
-			ARGUMENTS(goto_arguments) },
+			ARGUMENTS({ "line_number", "integer", "the line to show", true }) },
 	{ "scroll_down", "scroll_down", "shows what follows in the open file", NULL, NULL, 0 },
 	{ "scroll_up", "scroll_up", "shows what comes before it in the open file", NULL, NULL, 0 },
 	{ "create", "create <filename>", "makes a new file and opens it", NULL,
-			ARGUMENTS(create_arguments) },
+			ARGUMENTS({ "filename", "string", "the new file", true }) },
 	{ "edit", "edit <start_line>:<end_line>\n<replacement_text>\nend_of_edit",
 			"replaces lines of the open file, both ends included; a Python file must parse "
 			"afterwards, or it stays as it was",
-			"end_of_edit", ARGUMENTS(edit_arguments) },
+			"end_of_edit",
+			ARGUMENTS({ "start_line", "integer", "the first line to replace", true },
+					{ "end_line", "integer", "the last line to replace", true },
+					{ "replacement_text", "string",
+							"the new lines, with their indentation; none deletes the old ones",
+							true }) },
 	{ "insert", "insert <line_number>\n<text_to_add>\nend_of_insert",
 			"inserts lines into the open file, after the line that is given",
-			"end_of_insert", ARGUMENTS(insert_arguments) },
+			"end_of_insert",
+			ARGUMENTS({ "line_number", "integer",
+						  "the line to insert after; 0: before the first",
+						  true },
+					{ "text_to_add", "string",
+							"the new lines, with their indentation",
+							true }) },
 	{ "search_dir", "search_dir <search_term> [<dir>]", "finds a text in the files of a folder",
-			NULL, ARGUMENTS(search_dir_arguments) },
+			NULL,
+			ARGUMENTS({ "search_term", "string", "a basic regular expression", true },
+					{ "dir", "string", "the folder; the current one otherwise",
+							false }) },
 	{ "search_file", "search_file <search_term> [<file>]", "finds a text in a file", NULL,
-			ARGUMENTS(search_file_arguments) },
+			ARGUMENTS({ "search_term", "string", "a basic regular expression", true },
+					{ "file", "string", "the file; the open one otherwise",
+							false }) },
 	{ "find_file", "find_file <file_name> [<dir>]", "finds files by their name", NULL,
-			ARGUMENTS(find_file_arguments) },
+			ARGUMENTS({ "file_name", "string", "a name, or a pattern like *.py", true },
+					{ "dir", "string", "the folder; the current one otherwise",
+							false }) },
 	{ "validate", "validate", "scores what is there now; the episode goes on", NULL, NULL, 0 },
 	{ "submit", "submit", "scores what is there now and ends the episode", NULL, NULL, 0 },
 	{ "describe", "describe <path>",
 			"tells a data file's columns, their types, missing values and quantiles",
-			NULL, ARGUMENTS(describe_arguments) },
+			NULL, ARGUMENTS({ "path", "string", "a CSV or JSONL file", true }) },
 	{ "plot", "plot <path> <x> <y>", "draws two columns against each other, as text", NULL,
-			ARGUMENTS(plot_arguments) },
+			ARGUMENTS({ "path", "string", "a CSV file", true },
+					{ "x", "string", "the column of the horizontal axis",
+							true },
+					{ "y", "string", "the column of the vertical axis",
+							true }) },
 	{ "memory_write", "memory_write <content_str> [<tag>]", "remembers something", NULL,
-			ARGUMENTS(memory_write_arguments) },
+			ARGUMENTS({ "content_str", "string",
+						  "what to remember, in a sentence or a few",
+						  true },
+					{ "tag", "string", "a word to find it by", false }) },
 	{ "memory_read", "memory_read <query_str>", "gives the two memories that are nearest", NULL,
-			ARGUMENTS(memory_read_arguments) },
+			ARGUMENTS({ "query_str", "string", "what it is about", true }) },
 	{ "literature_search", "literature_search <search_term> [<num_results>]",
 			"finds papers: a line of JSON each, with paperId, title, abstract and pdf_url",
-			NULL, ARGUMENTS(literature_search_arguments) },
+			NULL,
+			ARGUMENTS({ "search_term", "string",
+						  "what the papers are about; quotes around several words",
+						  true },
+					{ "num_results", "integer", "how many, 20 otherwise",
+							false }) },
 	{ "parse_pdf_url", "parse_pdf_url <pdf_url>", "prints the text of a PDF of the web", NULL,
-			ARGUMENTS(parse_pdf_url_arguments) },
+			ARGUMENTS({ "pdf_url", "string", "its address", true }) },
 };
 
 static const struct commands all_natives = { natives, ARRAY_SIZE(natives) };
@@ -169,11 +151,9 @@ static const char *native_schema(struct arena *a, const struct agent_command *c)
 	return arena_strdup(a, buf_str(&out));
 }
 
-static const struct command_argument shell_arguments[] = {
-	{ "command", "string", "a line for the shell, or several", true },
-};
 const struct agent_command tool_shell = { "bash", NULL,
-	"runs a command in the shell of the workspace", NULL, ARGUMENTS(shell_arguments) };
+	"runs a command in the shell of the workspace", NULL,
+	ARGUMENTS({ "command", "string", "a line for the shell, or several", true }) };
 
 const struct agent_command *tool_find(const struct commands *all, const char *name)
 {

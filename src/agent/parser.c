@@ -2,6 +2,7 @@
 #include "agent/parser.h"
 
 #include "agent/parser_kind.h"
+#include "agent/pytext.h"
 #include "base/buf.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -9,6 +10,89 @@
 
 #include <errno.h>
 #include <string.h>
+
+/* --- parsers of replies that are an action, or mark it by tags --------------------------------- */
+
+static int parser_parse_action(struct arena *a, const struct chat_reply *reply,
+		const struct commands *commands, struct parsed *out, struct fh_error *err)
+{
+	size_t n;
+	const char *word = pytext_first_word(reply->content, &n);
+
+	if (!n || !commands_find(commands, arena_strndup(a, word, n)))
+		return error_say(err, EINVAL, "its first word is no command");
+	*out = (struct parsed){ .thought = reply->content, .action = reply->content };
+	return 0;
+}
+
+static int parser_parse_identity(struct arena *a, const struct chat_reply *reply,
+		const struct commands *commands, struct parsed *out, struct fh_error *err)
+{
+	*out = (struct parsed){ .thought = reply->content, .action = reply->content };
+	return 0;
+}
+
+static const char *parser_last_of(const char *text, const char *what)
+{
+	const char *last = NULL;
+
+	while ((text = strstr(text, what)))
+		last = text++;
+	return last;
+}
+
+#define OPEN "<command>"
+#define CLOSE "</command>"
+
+bool parse_tags(struct arena *a, const char *text, struct parsed *out)
+{
+	const char *open = parser_last_of(text, OPEN), *close = parser_last_of(text, CLOSE);
+	const char *begin = open ? open + strlen(OPEN) : NULL, *thought;
+
+	if (!open || !close)
+		return false;
+	out->action = close > begin ? pytext_strip(a, begin, (size_t)(close - begin)) : "";
+	thought = arena_printf(a, "%.*s%s", (int)(open - text), text, close + strlen(CLOSE));
+	out->thought = pytext_strip(a, thought, strlen(thought));
+	return true;
+}
+
+static int parser_parse_xml(struct arena *a, const struct chat_reply *reply,
+		const struct commands *commands, struct parsed *out, struct fh_error *err)
+{
+	if (!parse_tags(a, reply->content, out))
+		return error_say(err, EINVAL, "there is no " OPEN " in it");
+	return 0;
+}
+
+static const struct output_parser parser_action = {
+	.name = "ActionParser",
+	.format_error = "Nothing was run: your reply must be one of these commands with its arguments, and "
+			"nothing else.\n"
+			"\n"
+			"{command_docs}\n",
+	.parse = parser_parse_action,
+};
+
+static const struct output_parser parser_identity = {
+	.name = "Identity",
+	.format_error = "Your reply could not be used. Give it again, please.\n",
+	.parse = parser_parse_identity,
+};
+
+static const struct output_parser parser_xml_thought_action = {
+	.name = "XMLThoughtActionParser",
+	.format_error = "Nothing was run: your reply has another form than the one that is understood. Say "
+			"what you think, and then give one command between tags:\n"
+			"\n"
+			"What you found out and what you do next.\n"
+			"<command>\n"
+			"the command\n"
+			"</command>\n",
+	.parse = parser_parse_xml,
+};
+
+/* --- all parsers ------------------------------------------------------------------------------ */
 
 static const struct output_parser *const output_parsers[] = {
 	&parser_action,

@@ -51,17 +51,6 @@ static const char *fence_next_line(const char *at)
 	return at ? at + 1 : NULL;
 }
 
-/* The first fence from `at` on. */
-static bool fence_next(const char *text, const char *at, struct fence *out)
-{
-	if (at > text && at[-1] != '\n')
-		at = fence_next_line(at);
-	for (; at && *at; at = fence_next_line(at))
-		if (fence_read(at, out))
-			return true;
-	return false;
-}
-
 /* Finds the last block that is not inside another. */
 static bool fence_find_block(const char *text, struct fence *out_open, struct fence *out_close)
 {
@@ -69,7 +58,15 @@ static bool fence_find_block(const char *text, struct fence *out_open, struct fe
 	size_t depth = 0;
 	bool found = false;
 
-	for (const char *at = text; fence_next(text, at, &fence); at = fence.end) {
+	for (const char *at = text; at && *at;) {
+		if (!fence_read(at, &fence)) {
+			at = fence_next_line(at);
+			continue;
+		}
+		/* A fence may end within a line. The next one begins with a line. */
+		at = fence.end;
+		if (at[-1] != '\n')
+			at = fence_next_line(at);
 		if (depth && !fence.labelled) {
 			if (--depth > 0)
 				continue;

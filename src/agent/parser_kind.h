@@ -9,10 +9,8 @@
  * table. */
 extern const struct output_parser parser_thought_action, parser_mlgym_thought_action,
 		parser_edit_format, parser_tolerant; /* parser_fence.c */
-extern const struct output_parser parser_action, parser_identity,
-		parser_xml_thought_action;          /* parser_plain.c */
-extern const struct output_parser parser_json;      /* parser_json.c */
-extern const struct output_parser parser_tool_call; /* parser_tool.c */
+extern const struct output_parser parser_json;       /* parser_json.c */
+extern const struct output_parser parser_tool_call;  /* parser_tool.c */
 
 /* Takes the action between the last <command> and the last </command>. False if there are none. */
 bool parse_tags(struct arena *a, const char *text, struct parsed *out);

@@ -132,24 +132,21 @@ static bool tool_is_given(const struct pyjson *v)
 	return v && v->kind != PYJSON_NULL;
 }
 
-static bool tool_is_argument(const struct agent_command *command, const struct pyjson *v)
-{
-	for (size_t i = 0; i < command->n_arguments; i++)
-		if (str_eq(command->arguments[i].name, v->key) && strlen(v->key) == v->key_len)
-			return true;
-	return false;
-}
-
 static int tool_check_names(const struct agent_command *command, const struct pyjson *arguments,
 		struct fh_error *err)
 {
 	for (const struct pyjson *v = arguments->first; v; v = v->next) {
 		auto_buf struct buf list = BUF_INIT(LIST_BYTES_MAX);
+		bool known = !tool_is_given(v);
 
-		if (!tool_is_given(v) || tool_is_argument(command, v))
+		for (size_t i = 0; i < command->n_arguments; i++) {
+			const char *name = command->arguments[i].name;
+
+			known = known || (str_eq(name, v->key) && strlen(v->key) == v->key_len);
+			buf_printf(&list, "%s%s", i ? ", " : "", name);
+		}
+		if (known)
 			continue;
-		for (size_t i = 0; i < command->n_arguments; i++)
-			buf_printf(&list, "%s%s", i ? ", " : "", command->arguments[i].name);
 		return error_say(err, EINVAL, "'%s' has no argument '%.*s'; there are: %s",
 				command->name, tool_shown(v->key), v->key,
 				command->n_arguments ? buf_str(&list) : "none");

@@ -6,13 +6,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* https://docs.python.org/3/library/stdtypes.html#str.splitlines */
-static bool pytext_ends_line(uint32_t c)
-{
-	return (c >= 0x0a && c <= 0x0d) || (c >= 0x1c && c <= 0x1e) || c == 0x85 || c == 0x2028 ||
-			c == 0x2029;
-}
-
 /* The character at s. An invalid byte counts as U+FFFD. */
 static uint32_t pytext_character(const char *s, size_t n, size_t *out_length)
 {
@@ -62,7 +55,9 @@ size_t pytext_count_lines(const char *s)
 
 		if (c == '\r' && at + 1 < n && s[at + 1] == '\n')
 			length = 2;
-		open = !pytext_ends_line(c);
+		/* https://docs.python.org/3/library/stdtypes.html#str.splitlines */
+		open = !((c >= 0x0a && c <= 0x0d) || (c >= 0x1c && c <= 0x1e) || c == 0x85 ||
+				c == 0x2028 || c == 0x2029);
 		lines += !open;
 	}
 	return lines + open;

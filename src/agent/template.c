@@ -65,16 +65,6 @@ const char *fields_get(const struct fields *f, const char *name)
 
 /* --- rendering -------------------------------------------------------------------------------- */
 
-/* The line of `at` in its file. Other scalars than YAML blocks don't keep their lines. */
-static int template_line(const struct template *t, const char *at)
-{
-	int line = t->at->line + t->at->block;
-
-	for (const char *s = t->text; s < at && t->at->block; s++)
-		line += *s == '\n';
-	return line;
-}
-
 static int template_complain(const struct template *t, const char *at, struct fh_error *err,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -83,20 +73,25 @@ static int template_complain(const struct template *t, const char *at, struct fh
 {
 	char what[512];
 	va_list ap;
+	int line;
 
 	va_start(ap, format);
 	vsnprintf(what, sizeof(what), format, ap);
 	va_end(ap);
 	if (!t->at)
 		return error_say(err, EINVAL, "%s", what);
-	return error_say(err, EINVAL, "%s:%d: %s", t->at->file, template_line(t, at), what);
+	/* Only a YAML block keeps the lines of its file. */
+	line = t->at->line + t->at->block;
+	for (const char *s = t->text; s < at && t->at->block; s++)
+		line += *s == '\n';
+	return error_say(err, EINVAL, "%s:%d: %s", t->at->file, line, what);
 }
 
 static int template_unknown(const struct template *t, const char *at, const char *name,
 		const struct fields *fields, struct fh_error *err)
 {
 	const char *where = fields->state == FIELDS_HAVE_STATE
-			? ", and the JSON object that state_command has to print gave none of that name"
+			? ", and the JSON object that state_command printed has no such member"
 			: "";
 	const char *names[CANDIDATES_MAX];
 	const char *closest;
@@ -109,8 +104,7 @@ static int template_unknown(const struct template *t, const char *at, const char
 		return template_complain(t, at, err, "unknown field {%s}%s; did you mean {%s}?",
 				name, where, closest);
 	return template_complain(t, at, err,
-			"unknown field {%s}%s (a brace that is meant as one is written twice: {{)",
-			name, where);
+			"unknown field {%s}%s (write a literal brace twice: {{)", name, where);
 }
 
 /* Appends the field at `at`, a "{". *out_end is behind it. */
@@ -123,8 +117,7 @@ static int template_render_field(struct buf *out, const struct template *t, cons
 
 	if (at[1 + n] != '}' || !n || n >= sizeof(name) || strcspn(at + 1, " !:[.") < n)
 		return template_complain(t, at, err,
-				"a field is a name in braces, {like_this}; a brace that is meant as one is "
-				"written twice: {{");
+				"expected a field like {name}; write a literal brace twice: {{");
 	memcpy(name, at + 1, n);
 	name[n] = '\0';
 	value = fields_get(fields, name);
@@ -155,7 +148,7 @@ int template_render(struct buf *out, const struct template *t, const struct fiel
 		}
 		if (*at == '}')
 			return template_complain(t, at, err,
-					"a } that ends no field; one that is meant as such is written }}");
+					"a } that ends no field; write a literal brace twice: }}");
 		r = template_render_field(out, t, at, &at, fields, err);
 		if (r < 0)
 			return r;

@@ -68,20 +68,6 @@ static int answer_check_protocol(const struct answer *a, const json_t *root, str
 	return 0;
 }
 
-/* Refuses JSON without any member of a reply: the server is no language model. */
-static int answer_check_is_reply(const json_t *root, struct fh_error *err)
-{
-	static const char *const keys[] = { "choices", "type", "content", "id", "object", "model",
-		"usage", "error" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (json_object_get(root, keys[i]))
-			return 0;
-	return error_say(err, EIO,
-			"the server gave JSON that is no reply of a model: --url should be the base of "
-			"its API, which often ends with /v1");
-}
-
 /* Explains an answer that is no JSON. A web page means that the URL is wrong. */
 static int answer_complain_no_json(const struct answer *a, struct fh_error *err)
 {
@@ -146,6 +132,8 @@ int answer_feed(struct answer *a, const char *data, size_t n, struct fh_error *e
 
 int answer_end(struct answer *a, struct fh_error *err)
 {
+	static const char *const keys[] = { "choices", "type", "content", "id", "object", "model",
+		"usage", "error" };
 	struct fh_error why = FH_ERROR_INIT;
 	auto_json json_t *root = NULL;
 	int r;
@@ -165,6 +153,11 @@ int answer_end(struct answer *a, struct fh_error *err)
 	r = answer_check_protocol(a, root, err);
 	if (r < 0)
 		return r;
-	r = answer_check_is_reply(root, err);
-	return r < 0 ? r : a->dialect->read(&a->reply, root, err);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (json_object_get(root, keys[i]))
+			return a->dialect->read(&a->reply, root, err);
+	/* JSON without any member of a reply: the server is no language model. */
+	return error_say(err, EIO,
+			"the server gave JSON that is no reply of a model: --url should be the base of "
+			"its API, which often ends with /v1");
 }

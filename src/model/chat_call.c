@@ -89,17 +89,6 @@ static int64_t chat_estimate(size_t bytes)
 	return (int64_t)(bytes / BYTES_PER_TOKEN) + 1;
 }
 
-/* The provider's count for the last conversation and an estimate of what was added. If the
- * conversation became shorter, an estimate of all. */
-static int64_t chat_call_tokens(const struct chat_call *call)
-{
-	const struct chat_model *m = call->model;
-
-	if (!m->counted_tokens || call->n_text < m->counted_text)
-		return chat_estimate(call->n_text);
-	return m->counted_tokens + chat_estimate(call->n_text - m->counted_text);
-}
-
 static void chat_call_count(struct chat_call *call)
 {
 	struct chat_model *m = call->model;
@@ -367,7 +356,12 @@ static int chat_call_write(
 static void chat_call_start(struct chat_call *call)
 {
 	const struct chat_model *m = call->model;
-	int64_t tokens = chat_call_tokens(call);
+	/* The provider's count for the last conversation, and an estimate of the added text. If the
+	 * conversation became shorter, an estimate of all. */
+	bool is_longer = m->counted_tokens && call->n_text >= m->counted_text;
+	int64_t tokens = is_longer
+			? m->counted_tokens + chat_estimate(call->n_text - m->counted_text)
+			: chat_estimate(call->n_text);
 
 	if (chat_is_at_limit(m, &call->error)) {
 		chat_call_finish(call, call->error.code);

@@ -55,11 +55,6 @@ static bool dotenv_skip_line_end(struct dotenv_file *s)
 	return !*s->at;
 }
 
-static bool dotenv_is_name_byte(char c)
-{
-	return isalnum((unsigned char)c) || c == '_' || c == '.' || c == '-';
-}
-
 /* Skips "export" if a name follows. In `export=1` it is the name. */
 static void dotenv_skip_export(struct dotenv_file *s)
 {
@@ -124,7 +119,7 @@ static int dotenv_read_line(struct dotenv_file *s, struct dotenv_setting *out, s
 		return 0;
 	dotenv_skip_export(s);
 	name = s->at;
-	while (dotenv_is_name_byte(*s->at))
+	while (isalnum((unsigned char)*s->at) || (*s->at && strchr("_.-", *s->at)))
 		s->at++;
 	name_end = s->at;
 	dotenv_skip_blanks(s);

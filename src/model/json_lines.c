@@ -7,16 +7,6 @@
 
 #include <string.h>
 
-static int json_lines_read_line(const struct pyjson_source *line, json_lines_take *take, void *data,
-		struct fh_error *err)
-{
-	auto_arena struct arena arena = ARENA_INIT;
-	const struct pyjson *value;
-	int r = pyjson_read(&arena, line, &value, err);
-
-	return r < 0 ? r : take(data, line->name, value, err);
-}
-
 int json_lines_read(const char *path, json_lines_take *take, void *data, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(JSON_LINES_BYTES_MAX);
@@ -31,14 +21,19 @@ int json_lines_read(const char *path, json_lines_take *take, void *data, struct 
 	while (at < end) {
 		const char *stop = memchr(at, '\n', (size_t)(end - at));
 		struct pyjson_source line = { .name = path, .data = at, .first_line = number++ };
+		auto_arena struct arena arena = ARENA_INIT;
+		const struct pyjson *value;
 
 		line.n = (size_t)((stop ? stop : end) - at);
-		if (strspn(at, " \t\r\n") < line.n) {
-			r = json_lines_read_line(&line, take, data, err);
-			if (r < 0)
-				return r;
-		}
 		at = stop ? stop + 1 : end;
+		if (strspn(line.data, " \t\r\n") >= line.n)
+			continue;
+		r = pyjson_read(&arena, &line, &value, err);
+		if (r < 0)
+			return r;
+		r = take(data, path, value, err);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }

@@ -2,14 +2,15 @@
 #include "model/line_editor.h"
 
 #include "base/buf.h"
+#include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "model/libedit.h"
-#include "model/line_history.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <histedit.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,6 +20,41 @@
 #include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
+
+/*
+ * libedit (https://thrysoee.dk/editline/) is loaded when a person first types, so that other starts
+ * of the program stay fast. libedit_load() fills the struct `libedit`. It fails if the library is
+ * missing.
+ */
+#define LIBEDIT_FUNCTIONS(X)                                                                       \
+	X(el_end)                                                                                  \
+	X(el_get)                                                                                  \
+	X(el_gets)                                                                                 \
+	X(el_init_fd)                                                                              \
+	X(el_insertstr)                                                                            \
+	X(el_line)                                                                                 \
+	X(el_resize)                                                                               \
+	X(el_set)                                                                                  \
+	X(el_source)                                                                               \
+	X(el_wset)                                                                                 \
+	X(history)                                                                                 \
+	X(history_end)                                                                             \
+	X(history_init)
+
+static struct libedit {
+#define LIBEDIT_MEMBER(name) __typeof__(&name) name;
+	LIBEDIT_FUNCTIONS(LIBEDIT_MEMBER)
+#undef LIBEDIT_MEMBER
+} libedit;
+
+static bool libedit_load(void)
+{
+	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL); /* stays loaded */
+
+#define LIBEDIT_FIND(name) &&(*(void **)&libedit.name = dlsym(library, #name))
+	return library LIBEDIT_FUNCTIONS(LIBEDIT_FIND);
+#undef LIBEDIT_FIND
+}
 
 /* libedit does the editing. Characters are read here, because libedit can't wait for stop_fd.
  * Signals are handled here, because libedit would send them to the whole process group. */
@@ -183,32 +219,63 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	return 1;
 }
 
-static void line_editor_add_history(void *user, const char *line)
+/* --- history ---------------------------------------------------------------------------------- */
+
+/*
+ * Typed lines in a file that only their user can read, oldest first. Each line is appended at once:
+ * it survives a crash, and programs can share the file. Errors of the file are ignored.
+ */
+#define HISTORY_MAX 1000
+#define HISTORY_LINE_MAX 4096 /* longer lines are not kept */
+/* Twice the size that is kept, so that few runs have to rewrite the file. */
+#define HISTORY_BYTES_MAX (2L * HISTORY_MAX * HISTORY_LINE_MAX)
+
+static void line_editor_add_history(struct line_editor *ed, const char *line)
 {
-	struct line_editor *ed = user;
 	HistEvent event;
 
 	libedit.history(ed->history, &event, H_ENTER, line);
 }
 
+/* Cuts the file to the last HISTORY_MAX lines. */
+static void line_editor_load_history(struct line_editor *ed)
+{
+	auto_buf struct buf text = BUF_INIT(HISTORY_BYTES_MAX);
+	size_t lines = 0;
+	char *at, *end;
+
+	if (fd_read_file(ed->path, &text, NULL) < 0) {
+		if (text.truncated)
+			unlink(ed->path);
+		return;
+	}
+	for (at = text.data + text.len; at > text.data; at--)
+		if (at[-1] == '\n' && ++lines > HISTORY_MAX)
+			break;
+	if (at != text.data)
+		(void)fd_write_file(ed->path, at, (size_t)(text.data + text.len - at), 0600, NULL);
+	for (; at && (end = strchr(at, '\n')); at = end + 1) {
+		*end = '\0';
+		line_editor_add_history(ed, at);
+	}
+}
+
 void line_editor_remember(struct line_editor *ed, const char *line, size_t n)
 {
-	auto_free char *text = xstrndup(line, n);
+	auto_free char *text = xasprintf("%.*s\n", (int)n, line);
+	auto_close int fd = -1;
 
+	if (ed->path && n <= HISTORY_LINE_MAX && !memchr(line, '\n', n))
+		fd = open(ed->path,
+				O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+				0600);
+	if (fd >= 0)
+		(void)fd_write_full(fd, text, strlen(text));
+	text[strlen(text) - 1] = '\0';
 	line_editor_add_history(ed, text);
-	if (ed->path)
-		line_history_add(ed->path, line, n);
 }
 
 /* --- life ------------------------------------------------------------------------------------- */
-
-static bool line_editor_can_edit(const struct line_editor_request *request)
-{
-	const char *term = getenv("TERM");
-
-	return isatty(request->in_fd) && isatty(request->out_fd) && term && *term &&
-			!str_eq(term, "dumb") && libedit_load();
-}
 
 static void line_editor_set_up(struct line_editor *ed)
 {
@@ -221,7 +288,7 @@ static void line_editor_set_up(struct line_editor *ed)
 	EditLine *edit = ed->edit;
 	HistEvent event;
 
-	libedit.history(ed->history, &event, H_SETSIZE, LINE_HISTORY_MAX);
+	libedit.history(ed->history, &event, H_SETSIZE, HISTORY_MAX);
 	libedit.history(ed->history, &event, H_SETUNIQUE, 1);
 	libedit.el_set(edit, EL_CLIENTDATA, ed);
 	libedit.el_set(edit, EL_PROMPT, line_editor_prompt);
@@ -249,11 +316,15 @@ static FILE *line_editor_stream(int fd, const char *mode)
 
 struct line_editor *line_editor_new(const struct line_editor_request *request)
 {
+	const char *term = getenv("TERM");
 	struct line_editor *ed;
 
+	if (!isatty(request->in_fd) || !isatty(request->out_fd) || !term || !*term ||
+			str_eq(term, "dumb") || !libedit_load())
+		return NULL;
 	if (line_editor_changed_fd < 0)
 		line_editor_changed_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (line_editor_changed_fd < 0 || !line_editor_can_edit(request))
+	if (line_editor_changed_fd < 0)
 		return NULL;
 	ed = xcalloc(1, sizeof(*ed));
 	ed->request = *request;
@@ -271,7 +342,7 @@ struct line_editor *line_editor_new(const struct line_editor_request *request)
 	}
 	line_editor_set_up(ed);
 	if (ed->path)
-		line_history_load(ed->path, line_editor_add_history, ed);
+		line_editor_load_history(ed);
 	return ed;
 }
 

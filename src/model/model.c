@@ -77,17 +77,6 @@ const char *model_resolve(struct arena *a, const char *spec)
 	return real ? arena_printf(a, "%.*s%s", (int)(path - spec), spec, real) : spec;
 }
 
-/* "actions:dir/games.jsonl" gives "actions-games". Heap. */
-static char *model_make_label(const struct model_backend *backend, const char *argument)
-{
-	const char *file = path_basename(argument);
-	size_t n = strcspn(file, ".");
-
-	if (!*argument || !n)
-		return xstrdup(backend->name);
-	return xasprintf("%s-%.*s", backend->name, (int)n, file);
-}
-
 static int model_say_unknown(const char *spec, struct fh_error *err)
 {
 	size_t n = strcspn(spec, ":");
@@ -106,7 +95,7 @@ int model_open(const struct model_request *request, struct model **out, struct f
 	const char *spec = request->spec;
 	size_t n = strcspn(spec, ":");
 	const struct model_backend *backend = model_find(spec);
-	const char *argument = spec[n] ? spec + n + 1 : "";
+	const char *argument = spec[n] ? spec + n + 1 : "", *file;
 	struct model *m;
 	void *state;
 	int r;
@@ -122,7 +111,11 @@ int model_open(const struct model_request *request, struct model **out, struct f
 	m = xcalloc(1, sizeof(*m));
 	m->backend = backend;
 	m->state = state;
-	m->label = model_make_label(backend, argument);
+	/* "actions:dir/games.jsonl" gives "actions-games". */
+	file = path_basename(argument);
+	n = strcspn(file, ".");
+	m->label = *argument && n ? xasprintf("%s-%.*s", backend->name, (int)n, file)
+				  : xstrdup(backend->name);
 	*out = m;
 	return 0;
 }

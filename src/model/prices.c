@@ -126,32 +126,24 @@ static const struct price *prices_find_exact(
 	return NULL;
 }
 
-/* True if s ends in the pattern and has more before it. A 0 in the pattern stands for any digit. */
-static bool prices_ends_like(const char *s, size_t n, const char *pattern)
-{
-	size_t length = strlen(pattern);
-
-	if (n <= length)
-		return false;
-	for (size_t i = 0; i < length; i++) {
-		char c = s[n - length + i];
-
-		if (pattern[i] == '0' ? !isdigit((unsigned char)c) : c != pattern[i])
-			return false;
-	}
-	return true;
-}
-
 /* The name without a date or "-latest"; NULL if it has none. Heap. */
 static char *prices_without_date(const char *name)
 {
+	/* A 0 stands for any digit. */
 	static const char *const endings[] = { "-0000-00-00", "-00000000", "@00000000", "-0000",
 		"-latest" };
 	size_t n = strlen(name);
 
-	for (size_t i = 0; i < ARRAY_SIZE(endings); i++)
-		if (prices_ends_like(name, n, endings[i]))
-			return xstrndup(name, n - strlen(endings[i]));
+	for (size_t i = 0; i < ARRAY_SIZE(endings); i++) {
+		size_t length = strlen(endings[i]), at = n - length, same = 0;
+
+		while (n > length && same < length &&
+				(endings[i][same] == '0' ? isdigit((unsigned char)name[at + same])
+							 : endings[i][same] == name[at + same]))
+			same++;
+		if (same == length)
+			return xstrndup(name, at);
+	}
 	return NULL;
 }
 

@@ -30,15 +30,6 @@ struct responses_reading {
 	bool found; /* the task's first line was read */
 };
 
-static bool responses_is_of_task(const struct responses_reading *reading, const char *name)
-{
-	const struct task *task = reading->task;
-	auto_free char *whole = xasprintf("%s:%s", task->id, task->variant);
-
-	return str_eq(name, reading->spec) || str_eq(name, task->id) || str_eq(name, whole) ||
-			str_eq(name, task->name);
-}
-
 static int responses_keep(struct responses *r, const char *path, const struct pyjson *list,
 		struct fh_error *err)
 {
@@ -60,6 +51,8 @@ static int responses_take_line(
 		void *data, const char *path, const struct pyjson *v, struct fh_error *err)
 {
 	struct responses_reading *reading = data;
+	const struct task *task = reading->task;
+	auto_free char *whole = xasprintf("%s:%s", task->id, task->variant);
 	const struct pyjson *list = v->first;
 
 	if (v->kind != PYJSON_OBJECT || v->n != 1 || list->kind != PYJSON_ARRAY)
@@ -68,7 +61,8 @@ static int responses_take_line(
 	reading->n_lines++;
 	if (reading->found)
 		return 0;
-	reading->found = responses_is_of_task(reading, list->key);
+	reading->found = str_eq(list->key, reading->spec) || str_eq(list->key, task->id) ||
+			str_eq(list->key, whole) || str_eq(list->key, task->name);
 	return reading->found || reading->n_lines == 1 ? responses_keep(reading->r, path, list, err)
 						       : 0;
 }

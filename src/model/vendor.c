@@ -60,18 +60,6 @@ bool vendor_has_variable(const char *name)
 	return false;
 }
 
-/* Finds the provider of a name after "litellm:": "gemini/NAME", "claude-...", else OpenAI's. */
-static const struct vendor *vendor_by_name(const char *name, const char **out_model)
-{
-	size_t n = strcspn(name, "/");
-	const struct vendor *vendor = name[n] ? vendor_named(name, n) : NULL;
-
-	*out_model = vendor ? name + n + 1 : name;
-	if (!vendor)
-		vendor = str_starts(name, "claude") ? ANTHROPIC : OPENAI;
-	return vendor;
-}
-
 int vendor_check_provider(const char *spec, struct fh_error *err)
 {
 	size_t n = strcspn(spec, ":");
@@ -102,7 +90,15 @@ int vendor_find(const char *spec, const struct vendor **out, const char **out_mo
 				"anthropic:NAME, litellm:NAME or litellm:PROVIDER/NAME",
 				spec);
 	model = spec + n + 1;
-	vendor = vendor_is_litellm(spec, n) ? vendor_by_name(model, &model) : vendor_named(spec, n);
+	vendor = vendor_named(spec, n);
+	if (vendor_is_litellm(spec, n)) { /* "gemini/NAME", "claude-...", else OpenAI's */
+		n = strcspn(model, "/");
+		vendor = model[n] ? vendor_named(model, n) : NULL;
+		if (vendor)
+			model += n + 1;
+		else
+			vendor = str_starts(model, "claude") ? ANTHROPIC : OPENAI;
+	}
 	if (!*model)
 		return error_say(err, EINVAL, "'%s' lacks the model's name", spec);
 	*out = vendor;

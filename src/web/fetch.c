@@ -150,11 +150,6 @@ static int fetch_take_url(struct fetch *f, const char *url, struct fh_error *err
 	return r;
 }
 
-static bool fetch_is_redirect(const struct http_end *end)
-{
-	return end->status >= 301 && end->status <= 308 && end->status != 304 && end->location;
-}
-
 static void fetch_follow(struct fetch *f, const char *location)
 {
 	/* The key belongs to the first place only. */
@@ -167,24 +162,24 @@ static void fetch_follow(struct fetch *f, const char *location)
 		f->again_ns = 0;
 }
 
-static void fetch_pause(struct fetch *f, int64_t asked_ms)
+static void fetch_on_end(void *user, const struct http_end *end)
 {
-	int64_t ms = asked_ms > PAUSE_MS ? asked_ms : PAUSE_MS * f->tries;
-
-	ms = ms < PAUSE_ASKED_MS_MAX ? ms : PAUSE_ASKED_MS_MAX;
-	f->again_ns = clock_now_ns() + ms * NS_PER_MS;
-}
-
-static void fetch_judge(struct fetch *f, const struct http_end *end)
-{
+	struct fetch *f = user;
+	bool is_redirect = end->status >= 301 && end->status <= 308 && end->status != 304 &&
+			end->location;
 	bool is_busy = end->error == HTTP_BROKEN || end->status == 429 || end->status >= 500;
+	int64_t pause_ms = end->retry_after_ms > PAUSE_MS ? end->retry_after_ms
+							  : PAUSE_MS * f->tries;
 
+	f->call = NULL;
+	if (pause_ms > PAUSE_ASKED_MS_MAX)
+		pause_ms = PAUSE_ASKED_MS_MAX;
 	if (end->error == HTTP_ANSWERED && end->status == 200)
 		f->over = true;
-	else if (end->error == HTTP_ANSWERED && fetch_is_redirect(end))
+	else if (end->error == HTTP_ANSWERED && is_redirect)
 		fetch_follow(f, end->location);
 	else if (is_busy && f->tries < TRIES)
-		fetch_pause(f, end->retry_after_ms);
+		f->again_ns = clock_now_ns() + pause_ms * NS_PER_MS;
 	else if (end->error == HTTP_ANSWERED)
 		error_say(&f->failure, EIO, "the server answered with status %d%s", end->status,
 				end->status == 429 ? ": it has been asked too often" : "");
@@ -203,14 +198,6 @@ static bool fetch_on_data(void *user, const char *data, size_t n)
 
 	buf_add(&f->body, data, n);
 	return !f->body.truncated;
-}
-
-static void fetch_on_end(void *user, const struct http_end *end)
-{
-	struct fetch *f = user;
-
-	f->call = NULL;
-	fetch_judge(f, end);
 }
 
 static void fetch_try(struct fetch *f)

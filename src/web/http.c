@@ -76,26 +76,13 @@ static int http_on_timer(CURLM *multi, long timeout_ms, void *user)
 	return 0;
 }
 
-/* http_advance() ends the call when libcurl has returned: no event would ever arrive for it. */
-static void http_note_unwatched(struct http *h, CURL *easy, int error)
-{
-	struct http_call *call = NULL;
-
-	libcurl.easy_getinfo(easy, CURLINFO_PRIVATE, &call);
-	if (!call || call->is_unwatched)
-		return;
-	call->is_unwatched = true;
-	snprintf(call->sentence, sizeof(call->sentence), "its socket can't be waited for: %s",
-			strerror(error));
-	call->next = h->unwatched;
-	h->unwatched = call;
-}
-
 /* `known` is not NULL if epoll has the socket already. */
 static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
 	struct http *h = user;
 	struct epoll_event event = { .data.fd = fd };
+	struct http_call *call = NULL;
+	int error;
 
 	if (what == CURL_POLL_REMOVE) {
 		epoll_ctl(h->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
@@ -105,9 +92,19 @@ static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, vo
 		event.events |= EPOLLIN;
 	if (what != CURL_POLL_IN)
 		event.events |= EPOLLOUT;
-	if (epoll_ctl(h->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) < 0)
-		http_note_unwatched(h, easy, errno);
 	libcurl.multi_assign(h->multi, fd, h);
+	if (epoll_ctl(h->epoll_fd, known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) == 0)
+		return 0;
+	error = errno;
+	libcurl.easy_getinfo(easy, CURLINFO_PRIVATE, &call);
+	if (!call || call->is_unwatched)
+		return 0;
+	/* http_advance() ends the call when libcurl has returned: no event would arrive for it. */
+	call->is_unwatched = true;
+	snprintf(call->sentence, sizeof(call->sentence), "its socket can't be waited for: %s",
+			strerror(error));
+	call->next = h->unwatched;
+	h->unwatched = call;
 	return 0;
 }
 
@@ -385,31 +382,6 @@ static void http_end_call(struct http_call *call, CURLcode code)
 	http_cancel(call);
 }
 
-static void http_end_asking(struct http *h)
-{
-	int64_t now = clock_now_ns();
-	struct http_name *name;
-
-	while ((name = TAILQ_FIRST(&h->names.asking)) && name->deadline_ns <= now) {
-		snprintf(name->call->sentence, sizeof(name->call->sentence),
-				"no name server answered in time");
-		http_end_call(name->call, CURLE_OPERATION_TIMEDOUT);
-	}
-}
-
-static int http_to_curl(uint32_t events)
-{
-	int mask = 0;
-
-	if (events & EPOLLIN)
-		mask |= CURL_CSELECT_IN;
-	if (events & EPOLLOUT)
-		mask |= CURL_CSELECT_OUT;
-	if (events & (EPOLLERR | EPOLLHUP))
-		mask |= CURL_CSELECT_ERR;
-	return mask;
-}
-
 static void http_run_events(struct http *h)
 {
 	auto_quiet struct libcurl_quiet q = libcurl_quiet_begin();
@@ -419,12 +391,16 @@ static void http_run_events(struct http *h)
 	int running;
 
 	for (int i = 0; i < n; i++) {
+		uint32_t came = events[i].events;
+		int mask = (came & EPOLLIN ? CURL_CSELECT_IN : 0) |
+				(came & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
+				(came & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
+
 		if (events[i].data.fd == h->timer_fd) {
 			(void)!read(h->timer_fd, &count, sizeof(count));
 			h->armed_ns = -1;
 		} else {
-			libcurl.multi_socket_action(h->multi, events[i].data.fd,
-					http_to_curl(events[i].events), &running);
+			libcurl.multi_socket_action(h->multi, events[i].data.fd, mask, &running);
 		}
 	}
 	if (h->curl_ns <= clock_now_ns()) {
@@ -435,11 +411,17 @@ static void http_run_events(struct http *h)
 
 void http_advance(struct http *h)
 {
+	int64_t now = clock_now_ns();
 	struct http_call *call;
+	struct http_name *name;
 	CURLMsg *message;
 	int left;
 
-	http_end_asking(h);
+	while ((name = TAILQ_FIRST(&h->names.asking)) && name->deadline_ns <= now) {
+		snprintf(name->call->sentence, sizeof(name->call->sentence),
+				"no name server answered in time");
+		http_end_call(name->call, CURLE_OPERATION_TIMEDOUT);
+	}
 	http_run_events(h);
 	while ((message = libcurl.multi_info_read(h->multi, &left))) {
 		if (message->msg != CURLMSG_DONE)

@@ -64,31 +64,24 @@ static bool http_name_is_public4(const uint8_t *bytes)
 	return true;
 }
 
-/* Public addresses begin with the bits 001 (RFC 4291). Some forms hold an IPv4 address. */
-static bool http_name_is_public6(const uint8_t *a)
+static bool http_name_is_public(const struct sockaddr *address)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	static const uint8_t translated[12] = { 0x00, 0x64, 0xff, 0x9b };
+	const uint8_t *a = (const void *)address;
 
+	if (address->sa_family == AF_INET)
+		return http_name_is_public4(a + offsetof(struct sockaddr_in, sin_addr));
+	if (address->sa_family != AF_INET6)
+		return false;
+	/* Public addresses begin with the bits 001 (RFC 4291). Some forms hold an IPv4 address. */
+	a += offsetof(struct sockaddr_in6, sin6_addr);
 	if (memcmp(a, mapped, sizeof(mapped)) == 0 ||
 			memcmp(a, translated, sizeof(translated)) == 0)
 		return http_name_is_public4(a + 12);
 	if (a[0] == 0x20 && a[1] == 0x02) /* 6to4 */
 		return http_name_is_public4(a + 2);
 	return a[0] >> 5 == 1;
-}
-
-static bool http_name_is_public(const struct sockaddr *address)
-{
-	const uint8_t *a = (const void *)address;
-
-	switch (address->sa_family) {
-	case AF_INET:
-		return http_name_is_public4(a + offsetof(struct sockaddr_in, sin_addr));
-	case AF_INET6:
-		return http_name_is_public6(a + offsetof(struct sockaddr_in6, sin6_addr));
-	}
-	return false;
 }
 
 /* A proxy looks names up itself: its own address may be private. */

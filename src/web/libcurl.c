@@ -36,9 +36,12 @@ static void *libcurl_wiping_realloc(void *p, size_t n)
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
+static struct fh_error libcurl_load_error; /* code 0: loaded */
+
 static int libcurl_load_functions(struct fh_error *err)
 {
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
+	CURLcode result;
 
 	if (!library)
 		return error_say(err, ENOENT,
@@ -50,21 +53,16 @@ static int libcurl_load_functions(struct fh_error *err)
 		return error_say(err, ENOENT, "%s has no curl_%s()", LIBRARY, #name);
 	LIBCURL_FUNCTIONS(LIBCURL_FIND)
 #undef LIBCURL_FIND
-	return 0;
+	result = libcurl.global_init_mem(CURL_GLOBAL_DEFAULT, malloc, libcurl_wiping_free,
+			libcurl_wiping_realloc, strdup, calloc);
+	if (result == CURLE_OK)
+		return 0;
+	return error_say(err, EIO, "libcurl: %s", libcurl.easy_strerror(result));
 }
-
-static struct fh_error libcurl_load_error; /* code 0: loaded */
 
 static void libcurl_load_once(void)
 {
-	CURLcode result;
-
-	if (libcurl_load_functions(&libcurl_load_error) < 0)
-		return;
-	result = libcurl.global_init_mem(CURL_GLOBAL_DEFAULT, malloc, libcurl_wiping_free,
-			libcurl_wiping_realloc, strdup, calloc);
-	if (result != CURLE_OK)
-		error_say(&libcurl_load_error, EIO, "libcurl: %s", libcurl.easy_strerror(result));
+	libcurl_load_functions(&libcurl_load_error);
 }
 
 int libcurl_load(struct fh_error *err)

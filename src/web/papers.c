@@ -26,17 +26,6 @@ const char *papers_key(void)
 	return papers_variable("SEMANTIC_SCHOLAR_API_KEY");
 }
 
-/* Percent-encodes all but unreserved characters (RFC 3986, 2.1). */
-static void papers_add_escaped(struct buf *out, const char *text)
-{
-	for (const char *s = text; *s; s++) {
-		if (isalnum((unsigned char)*s) || strchr("-._~", *s))
-			buf_add_char(out, *s);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)*s);
-	}
-}
-
 void papers_add_url(struct buf *out, const char *term, size_t most)
 {
 	const char *server = papers_variable("SEMANTIC_SCHOLAR_API_URL");
@@ -45,7 +34,13 @@ void papers_add_url(struct buf *out, const char *term, size_t most)
 		server = SERVER;
 	buf_printf(out, "%.*s%s?query=", (int)(strlen(server) - str_ends(server, "/")), server,
 			PATH);
-	papers_add_escaped(out, term);
+	/* Percent-encode all but unreserved characters (RFC 3986, 2.1). */
+	for (const char *s = term; *s; s++) {
+		if (isalnum((unsigned char)*s) || strchr("-._~", *s))
+			buf_add_char(out, *s);
+		else
+			buf_printf(out, "%%%02X", (unsigned char)*s);
+	}
 	buf_printf(out, "&fields=%s&limit=%zu&openAccessPdf", FIELDS, most);
 }
 

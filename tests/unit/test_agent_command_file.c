@@ -174,11 +174,11 @@ static void test_fields(void **state)
 		bool taken;
 	} cases[] = {
 		{ "'{LIST}{{}}'", "f - (){}\n", true },
-		{ "'{NONE}'", "there is no field 'NONE'", false },
-		{ "'{}'", "there is no field ''", false },
-		{ "'{WINDOW'", "written '{{'", false },
-		{ "'{WIN{DOW}'", "written '{{'", false },
-		{ "'a } b'", "written '}}'", false },
+		{ "'{NONE}'", "unknown field {NONE}", false },
+		{ "'{}'", "expected a field like {name}", false },
+		{ "'{WINDOW'", "brace twice: {{", false },
+		{ "'{WIN{DOW}'", "brace twice: {{", false },
+		{ "'a } b'", "brace twice: }}", false },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -54,10 +54,10 @@ static const struct {
 	{ "a\nb {nam}\n", "f.yaml:7: unknown field {nam}; did you mean {name}?", true },
 	{ "b {nam}", "f.yaml:6: unknown field {nam}; did you mean {name}?", true },
 	{ "a\n{nam}", "f.yaml:5: unknown field {nam}; did you mean {name}?" },
-	{ "{zebra}", "f.yaml:5: unknown field {zebra} (a brace that is meant as one is written twice: {{)" },
-	{ "{}", "f.yaml:5: a field is a name" },
-	{ "{name!r}", "f.yaml:5: a field is a name" },
-	{ "{name", "f.yaml:5: a field is a name" },
+	{ "{zebra}", "f.yaml:5: unknown field {zebra} (write a literal brace twice: {{)" },
+	{ "{}", "f.yaml:5: expected a field like {name}" },
+	{ "{name!r}", "f.yaml:5: expected a field like {name}" },
+	{ "{name", "f.yaml:5: expected a field like {name}" },
 	{ "a } b", "f.yaml:5: a } that ends no field" },
 };
 
