@@ -341,29 +341,17 @@ static int agent_complain(struct agent *a, const struct template *template, cons
 	return 0;
 }
 
-/* Copies the reply, which would live only as long as its call. */
-static void agent_keep_reply(struct agent *a, const struct chat_reply *reply)
-{
-	struct arena *arena = &a->turn_arena;
-	struct chat_use *uses = arena_array(arena, reply->n_uses + 1, sizeof(*uses));
-
-	a->reply = *reply;
-	a->reply.content = arena_strdup(arena, reply->content);
-	a->reply.thinking = reply->thinking ? arena_strdup(arena, reply->thinking) : NULL;
-	for (size_t i = 0; i < reply->n_uses; i++)
-		uses[i] = (struct chat_use){ .id = arena_strdup(arena, reply->uses[i].id),
-			.name = arena_strdup(arena, reply->uses[i].name),
-			.arguments = arena_strdup(arena, reply->uses[i].arguments) };
-	a->reply.uses = uses;
-}
-
 static int agent_take_reply(struct agent *a, const struct chat_reply *reply, struct fh_error *err)
 {
 	const struct agent_config *c = a->config;
+	struct arena *arena = &a->turn_arena;
 	struct fh_error why;
 	const char *name;
 
-	agent_keep_reply(a, reply);
+	/* Copy the reply, which lives only as long as its call. */
+	a->reply = *reply;
+	a->reply.content = arena_strdup(arena, reply->content);
+	a->reply.uses = history_copy_uses(arena, reply->uses, reply->n_uses);
 	if (output_parse(c->parser, &a->turn_arena, &a->reply, &c->commands, &a->parsed, &why) < 0)
 		return agent_complain(a, &c->format_error, "why", why.message, err);
 	if (strlen(a->parsed.action) > FH_ACTION_BYTES_MAX) {

@@ -128,21 +128,10 @@ static int command_doc_read_arguments(struct arena *a, const struct node *node,
 	return 0;
 }
 
-/* "name <required> [<optional>]" */
-static const char *command_doc_signature(struct arena *a, const struct agent_command *command)
-{
-	auto_buf struct buf b = BUF_INIT(SIGNATURE_BYTES_MAX);
-
-	buf_add_str(&b, command->name);
-	for (size_t i = 0; i < command->n_arguments; i++)
-		buf_printf(&b, command->arguments[i].required ? " <%s>" : " [<%s>]",
-				command->arguments[i].name);
-	return arena_strdup(a, buf_str(&b));
-}
-
 int command_doc_read(struct arena *a, const struct command_doc *doc, struct agent_command *command,
 		struct fh_error *err)
 {
+	auto_buf struct buf signature = BUF_INIT(SIGNATURE_BYTES_MAX);
 	const struct node *root = NULL;
 	int r;
 
@@ -169,7 +158,13 @@ int command_doc_read(struct arena *a, const struct command_doc *doc, struct agen
 	r = command_doc_text(root, "signature", &command->signature, err);
 	if (r < 0)
 		return r;
-	if (!command->signature && (command->has_arguments || !doc->script))
-		command->signature = command_doc_signature(a, command);
+	if (command->signature || (!command->has_arguments && doc->script))
+		return 0;
+	/* "name <required> [<optional>]" */
+	buf_add_str(&signature, command->name);
+	for (size_t i = 0; i < command->n_arguments; i++)
+		buf_printf(&signature, command->arguments[i].required ? " <%s>" : " [<%s>]",
+				command->arguments[i].name);
+	command->signature = arena_strdup(a, buf_str(&signature));
 	return 0;
 }

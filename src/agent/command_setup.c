@@ -23,17 +23,6 @@ static bool command_setup_is_safe(const char *name)
 	return true;
 }
 
-static void command_setup_add_variables(struct buf *script, const struct command_setup *commands)
-{
-	const struct text_map *variables = commands->env_variables;
-
-	for (size_t i = 0; i < variables->n; i++) {
-		buf_printf(script, "%s=%s\n", variables->pairs[i].key, variables->pairs[i].value);
-		if (commands->exported)
-			buf_printf(script, "export %s\n", variables->pairs[i].key);
-	}
-}
-
 /* MLGym's commands print a marker that asks for a score. Our programs ask in another way: here a
  * marker in an output means nothing. */
 bool command_asks_for_score(const char *name)
@@ -145,6 +134,7 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 	auto_buf struct buf aliases = BUF_INIT(SETUP_FILE_BYTES_MAX);
 	bool own = !commands->original_tools && own_tools_fit(commands->files, commands->n_files);
 	struct env_setup_file *files = command_setup_make_files(a, commands, own);
+	const struct text_map *variables = commands->env_variables;
 	size_t n = commands->n_files;
 	int r = command_setup_check_files(commands, err);
 
@@ -165,8 +155,11 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 	}
 	if (commands->state_code)
 		buf_printf(&script, "%s\n", commands->state_code);
-	if (commands->env_variables)
-		command_setup_add_variables(&script, commands);
+	for (size_t i = 0; variables && i < variables->n; i++) {
+		buf_printf(&script, "%s=%s\n", variables->pairs[i].key, variables->pairs[i].value);
+		if (commands->exported)
+			buf_printf(&script, "export %s\n", variables->pairs[i].key);
+	}
 	if (commands->edits_at_once && (own || !commands->n_files))
 		buf_add_str(&script, "/fumehood/bin/edit " GUEST_EDIT_READY "\n");
 	command_setup_add_sources(&script, commands);

@@ -103,34 +103,30 @@ static const struct node *agent_config_at(const struct agent_loading *l, const c
 	return node ? node : l->root;
 }
 
-/* A default text has no place. */
-static struct template agent_config_template(
-		const struct agent_loading *l, const char *key, const char *text)
+/* The template of a key, which may be missing. A default text has no place. */
+static struct template agent_config_template(const struct agent_loading *l, const char *key,
+		const char *text, struct template fallback)
 {
-	return (struct template){ .text = text, .at = node_get(l->root, key) };
+	return text ? (struct template){ .text = text, .at = node_get(l->root, key) } : fallback;
 }
 
 static void agent_config_make_templates(struct agent_loading *l)
 {
 	struct agent_config *c = l->c;
 	const struct agent_keys *k = &c->keys;
+	const struct template none = { 0 }, parsers = { .text = c->parser->format_error };
 
-	c->system_message = agent_config_template(l, "system_template", k->system_template);
-	c->task = agent_config_template(l, "task_template", k->task_template);
-	c->next_step = k->next_step_template
-			? agent_config_template(l, "next_step_template", k->next_step_template)
-			: c->task;
-	c->no_output = k->next_step_no_output_template
-			? agent_config_template(l, "next_step_no_output_template",
-					  k->next_step_no_output_template)
-			: c->next_step;
-	c->strategy = agent_config_template(l, "strategy_template", k->strategy_template);
+	c->system_message = agent_config_template(l, "system_template", k->system_template, none);
+	c->task = agent_config_template(l, "task_template", k->task_template, none);
+	c->next_step = agent_config_template(
+			l, "next_step_template", k->next_step_template, c->task);
+	c->no_output = agent_config_template(l, "next_step_no_output_template",
+			k->next_step_no_output_template, c->next_step);
+	c->strategy = agent_config_template(l, "strategy_template", k->strategy_template, none);
 	c->demonstration = agent_config_template(
-			l, "demonstration_template", k->demonstration_template);
-	c->format_error = k->format_error_template
-			? agent_config_template(
-					  l, "format_error_template", k->format_error_template)
-			: (struct template){ .text = c->parser->format_error };
+			l, "demonstration_template", k->demonstration_template, none);
+	c->format_error = agent_config_template(
+			l, "format_error_template", k->format_error_template, parsers);
 	c->blocked = (struct template){ .text = k->tools.blocklist_error_template,
 		.at = node_get(node_get(l->root, "tools"), "blocklist_error_template") };
 }
@@ -316,7 +312,6 @@ static void agent_config_hash_file(struct sha256 *h, const char *path)
 
 static void agent_config_hash(struct agent_config *c)
 {
-	uint8_t digest[SHA256_BYTES];
 	struct sha256 h;
 
 	sha256_init(&h);
@@ -330,8 +325,7 @@ static void agent_config_hash(struct agent_config *c)
 	}
 	for (size_t i = 0; i < c->keys.demonstrations.n; i++)
 		agent_config_hash_file(&h, c->keys.demonstrations.items[i]);
-	sha256_end(&h, digest);
-	sha256_hex(digest, c->hash);
+	sha256_end_hex(&h, c->hash);
 }
 
 static int agent_config_read(struct agent_loading *l)

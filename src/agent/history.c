@@ -18,10 +18,9 @@ static const char *history_copy(struct arena *a, const char *s)
 	return s ? arena_strdup(a, s) : NULL;
 }
 
-static const struct chat_use *history_copy_uses(
-		struct arena *a, const struct chat_use *uses, size_t n)
+struct chat_use *history_copy_uses(struct arena *a, const struct chat_use *uses, size_t n)
 {
-	struct chat_use *own = arena_array(a, n, sizeof(*own));
+	struct chat_use *own = arena_array(a, n + 1, sizeof(*own));
 
 	for (size_t i = 0; i < n; i++)
 		own[i] = (struct chat_use){ .id = history_copy(a, uses[i].id),

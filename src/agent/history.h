@@ -22,8 +22,9 @@ struct history {
 	size_t n, size;
 };
 
-/* Copies the item. */
+/* Copies the item; a copy of n uses in an arena. */
 void history_add(struct history *h, const struct history_item *item);
+struct chat_use *history_copy_uses(struct arena *a, const struct chat_use *uses, size_t n);
 
 /* Names of roles in records: "system", "user", ... An unknown name gives CHAT_USER. */
 const char *history_role_name(enum chat_role role);

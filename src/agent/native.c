@@ -122,14 +122,6 @@ const char *const *native_words(size_t *out_n)
 
 /* --- tools ------------------------------------------------------------------------------------ */
 
-static void native_put_argument(struct pyjson_writer *w, const struct command_argument *argument)
-{
-	pyjson_put_object(w, argument->name);
-	pyjson_put_text(w, "type", command_argument_type(argument));
-	pyjson_put_text(w, "description", argument->description);
-	pyjson_end_object(w);
-}
-
 /* A JSON Schema of the command's arguments: https://json-schema.org */
 static const char *native_schema(struct arena *a, const struct agent_command *c)
 {
@@ -139,8 +131,12 @@ static const char *native_schema(struct arena *a, const struct agent_command *c)
 	pyjson_put_object(&w, NULL);
 	pyjson_put_text(&w, "type", "object");
 	pyjson_put_object(&w, "properties");
-	for (size_t i = 0; i < c->n_arguments; i++)
-		native_put_argument(&w, &c->arguments[i]);
+	for (size_t i = 0; i < c->n_arguments; i++) {
+		pyjson_put_object(&w, c->arguments[i].name);
+		pyjson_put_text(&w, "type", command_argument_type(&c->arguments[i]));
+		pyjson_put_text(&w, "description", c->arguments[i].description);
+		pyjson_end_object(&w);
+	}
 	pyjson_end_object(&w);
 	pyjson_put_array(&w, "required");
 	for (size_t i = 0; i < c->n_arguments; i++)

@@ -60,14 +60,12 @@ static const char own_tools_script[] =
 
 static bool own_tools_is_known(const struct command_file *file)
 {
-	uint8_t digest[SHA256_BYTES];
 	char hex[SHA256_HEX_BYTES];
 	struct sha256 h;
 
 	sha256_init(&h);
 	sha256_add(&h, file->contents, file->n_contents);
-	sha256_end(&h, digest);
-	sha256_hex(digest, hex);
+	sha256_end_hex(&h, hex);
 	for (size_t i = 0; i < ARRAY_SIZE(own_tools_known); i++)
 		if (str_eq(own_tools_known[i], hex))
 			return true;

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* --- parsers of replies that are an action, or mark it by tags --------------------------------- */
+/* --- replies that are an action, or mark it by tags ------------------------------------------- */
 
 static int parser_parse_action(struct arena *a, const struct chat_reply *reply,
 		const struct commands *commands, struct parsed *out, struct fh_error *err)

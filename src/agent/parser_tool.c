@@ -90,14 +90,6 @@ const char *command_argument_type(const struct command_argument *argument)
 	return tool_type_of(argument)->name;
 }
 
-/* True if the value becomes lines of the command's here-document. */
-static bool tool_has_own_lines(
-		struct arena *a, const struct agent_command *command, const char *name)
-{
-	return command->end_name && command->signature &&
-			strstr(command->signature, arena_printf(a, "\n<%s>\n", name));
-}
-
 static int tool_take_value(struct arena *a, const struct agent_command *command,
 		const struct command_argument *argument, const struct pyjson *v,
 		struct command_value *out, struct fh_error *err)
@@ -109,7 +101,9 @@ static int tool_take_value(struct arena *a, const struct agent_command *command,
 		return error_say(err, EINVAL, "'%s' of '%s' has to be %s", argument->name,
 				command->name, type->said);
 	*out = (struct command_value){ argument->name, text, COMMAND_WORD };
-	if (tool_has_own_lines(a, command, argument->name))
+	/* The value may become lines of the command's here-document. */
+	if (command->end_name && command->signature &&
+			strstr(command->signature, arena_printf(a, "\n<%s>\n", argument->name)))
 		out->form = COMMAND_LINES;
 	if (out->form == COMMAND_LINES && command_ends_in(command, text))
 		return error_say(err, EINVAL,

@@ -16,28 +16,23 @@
 
 /* --- a task's keys ---------------------------------------------------------------------------- */
 
-static void prompt_add_scalar(struct buf *out, const struct node *node, bool inside)
-{
-	double number;
-	bool truth;
-
-	if (node_is_null(node))
-		buf_add_str(out, "None");
-	else if (node_to_bool(node, &truth))
-		buf_add_str(out, truth ? "True" : "False");
-	else if (!inside || (node->plain && str_to_double(node->text, &number)))
-		buf_add_str(out, node->text);
-	else
-		repr_add_text(out, node->text, strlen(node->text));
-}
-
 /* Appends the YAML value as Python's str() shows it; `inside` a list or a mapping, as repr()
  * does. */
 static void prompt_add_value(struct buf *out, const struct node *node, bool inside)
 {
+	double number;
+	bool truth;
+
 	switch (node->kind) {
 	case NODE_SCALAR:
-		prompt_add_scalar(out, node, inside);
+		if (node_is_null(node))
+			buf_add_str(out, "None");
+		else if (node_to_bool(node, &truth))
+			buf_add_str(out, truth ? "True" : "False");
+		else if (!inside || (node->plain && str_to_double(node->text, &number)))
+			buf_add_str(out, node->text);
+		else
+			repr_add_text(out, node->text, strlen(node->text));
 		break;
 	case NODE_LIST:
 		buf_add_char(out, '[');

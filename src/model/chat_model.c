@@ -90,7 +90,7 @@ static int chat_check_version(const char *version, struct fh_error *err)
 	if (!version || !version[strspn(version, letters)])
 		return 0;
 	return error_say(err, EINVAL,
-			"'%s' is no version of an API: it has letters, digits, '.', '_' and '-'",
+			"'%s' is no version of an API: use letters, digits, '.', '_' and '-'",
 			version);
 }
 
@@ -162,8 +162,8 @@ static int chat_model_check_url(
 					str_eq(dotenv_source(v->key_variable), source)))
 		return 0;
 	return error_say(err, EINVAL,
-			"'%s' would send a key to %.*s, the address that %s gives as %s, and the key is not of "
-			"that file: if that is meant, give the address by --url",
+			"'%s' would send a key to %.*s, the address that %s gives as %s, but the key is not "
+			"from that file: if the address is right, give it by --url",
 			m->options.spec, (int)strcspn(url, "?#"), url, source, v->url_variable);
 }
 
@@ -194,9 +194,9 @@ static int chat_model_set_price(struct chat_model *m, struct fh_error *err)
 		m->context = m->price->context;
 	if (!m->price && (m->options.cost_limit > 0 || s->cost_limit > 0))
 		return error_say(err, EINVAL,
-				"a limit on costs can't be kept: the price of '%s' is not known. Give it "
-				"in a table of prices (--prices FILE), {\"%s\": {\"input\": 0.5, \"output\": 1.5}} (dollars "
-				"for a million tokens), or no limit on costs (0)",
+				"a limit on costs needs the price of '%s', which is not known: give it in a "
+				"table of prices (--prices FILE), {\"%s\": {\"input\": 0.5, \"output\": 1.5}} (dollars "
+				"for a million tokens), or set no limit on costs (0)",
 				m->name, m->name);
 	return 0;
 }

@@ -35,7 +35,7 @@ static const struct field price_fields[] = {
 
 static const struct schema price_schema = {
 	.name = "price",
-	.help = "What a model costs.",
+	.help = "Price of a model.",
 	.size = sizeof(struct price),
 	.fields = price_fields,
 };

@@ -113,7 +113,7 @@ enum verdict verdict_of_error(
 	int meant = verdict_status_of(error);
 
 	if (!message)
-		message = "an error that says nothing";
+		message = "an error without a message";
 	verdict_add_sentence(out_sentence, message, strlen(message), secret);
 	if (may_be_too_long &&
 			(verdict_is_too_long(message) ||
@@ -135,17 +135,16 @@ enum verdict verdict_of_answer(
 
 	buf_printf(out_sentence, "HTTP %d: ", status);
 	if (a->location) {
-		buf_add_str(out_sentence,
-				"the model is elsewhere, and redirects are not followed: if ");
+		buf_add_str(out_sentence, "the server redirects to ");
 		verdict_add_sentence(out_sentence, a->location, strlen(a->location), secret);
-		buf_add_str(out_sentence, " is meant, give it by --url");
+		buf_add_str(out_sentence, ": if that is right, give it by --url");
 		return VERDICT_OVER;
 	}
 	if (json_parse("body", a->body, a->n_body, &root, &why) < 0 || !json_is_object(root)) {
 		if (a->n_body)
 			verdict_add_sentence(out_sentence, a->body, a->n_body, secret);
 		else
-			buf_add_str(out_sentence, "without a word");
+			buf_add_str(out_sentence, "an empty answer");
 		return verdict_of_status(status);
 	}
 	/* Servers give the error in "error", as the whole object, or as a text in "detail". */

@@ -143,8 +143,8 @@ static int fetch_take_url(struct fetch *f, const char *url, struct fh_error *err
 		f->url = take_ptr(parts.whole);
 		f->is_public = !hosts_allow_private(f->hosts, parts.scheme, parts.host, parts.port);
 	} else {
-		r = error_say(err, EACCES, "%s://%s:%s is not among the places that may be asked",
-				parts.scheme, parts.host, parts.port);
+		r = error_say(err, EACCES, "%s://%s:%s is not an allowed site", parts.scheme,
+				parts.host, parts.port);
 	}
 	http_url_release(&parts);
 	return r;
@@ -157,7 +157,7 @@ static void fetch_follow(struct fetch *f, const char *location)
 	f->headers = http_headers_new();
 	f->tries = 0;
 	if (++f->redirects > REDIRECTS)
-		error_say(&f->failure, EIO, "it leads from place to place without an end");
+		error_say(&f->failure, EIO, "too many redirects");
 	else if (fetch_take_url(f, location, &f->failure) == 0)
 		f->again_ns = 0;
 }
@@ -182,9 +182,9 @@ static void fetch_on_end(void *user, const struct http_end *end)
 		f->again_ns = clock_now_ns() + pause_ms * NS_PER_MS;
 	else if (end->error == HTTP_ANSWERED)
 		error_say(&f->failure, EIO, "the server answered with status %d%s", end->status,
-				end->status == 429 ? ": it has been asked too often" : "");
+				end->status == 429 ? ": too many requests" : "");
 	else if (end->error == HTTP_REFUSED)
-		error_say(&f->failure, EFBIG, "what it has is larger than %zu MiB",
+		error_say(&f->failure, EFBIG, "the document is larger than %zu MiB",
 				f->body.cap >> 20);
 	else
 		error_say(&f->failure, end->error == HTTP_TIMEOUT ? ETIMEDOUT : EIO, "%s",

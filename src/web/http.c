@@ -373,7 +373,7 @@ static void http_end_call(struct http_call *call, CURLcode code)
 	libcurl.easy_getinfo(call->easy, CURLINFO_REDIRECT_URL, &end.location);
 	if (code != CURLE_OK && call->name.is_private) {
 		end.error = HTTP_USELESS;
-		end.sentence = "its name leads into a network of one's own";
+		end.sentence = "its name leads to a private address";
 	} else if (code != CURLE_OK) {
 		end.sentence = *call->sentence ? call->sentence : libcurl.easy_strerror(code);
 	}

@@ -96,12 +96,12 @@ def test_a_key_that_is_repeated(door):
         ("/paper.pdf", f"{TEXT}\n"),
         ("/busy", f"{TEXT}\n"),
         ("/there", f"{TEXT}\n"),
-        ("/tired", "the server answered with status 429: it has been asked too often\n"),
-        ("/away", "http://localhost:1 is not among the places that may be asked\n"),
-        ("/round", "it leads from place to place without an end\n"),
+        ("/tired", "the server answered with status 429: too many requests\n"),
+        ("/away", "http://localhost:1 is not an allowed site\n"),
+        ("/round", "too many redirects\n"),
         ("/none", "the server answered with status 404\n"),
         ("/page", "what is there is no PDF\n"),
-        ("/huge.pdf", "what it has is larger than 16 MiB\n"),
+        ("/huge.pdf", "the document is larger than 16 MiB\n"),
         ("/broken.pdf", "the PDF could not be read\n"),
     ],
 )
@@ -179,7 +179,7 @@ def test_a_list_that_is_wrong(fumehood, hosts):
     done = fumehood(
         *("env", "--task", "rows", "--tasks-dir", TASKS, "--web-hosts", hosts), status=2, input=""
     )
-    assert "is no place in the web: give example.org" in done.stderr
+    assert "is no web site: give example.org" in done.stderr
 
 
 def test_a_step_that_does_not_wait(door, web):
@@ -232,7 +232,7 @@ def test_a_name_that_leads_inward(names, enter, web):
     door = enter("--web-hosts", f"*.example.org,http://n0.example.org:{port}")
     for i in range(len(INWARD)):
         text, status = said(door, f"parse_pdf_url http://n{i}.example.org/paper.pdf")
-        assert status == 1 and "its name leads into a network of one's own" in text, INWARD[i]
+        assert status == 1 and "its name leads to a private address" in text, INWARD[i]
     assert not web.log.exists() or not web.asked()
     text, status = said(door, f"parse_pdf_url http://n0.example.org:{port}/paper.pdf")
     assert status == 0 and web.asked()
@@ -299,7 +299,7 @@ def test_a_language_model_that_reads(fumehood, web, tmp_path, agent):
     )
     fumehood.env.update(OPENAI_API_KEY="sk-none-secret")
     for words, answer in (
-        ([], f"{web.url} is not among the places that may be asked"),
+        ([], f"{web.url} is not an allowed site"),
         (["--web-hosts", f"papers,{web.url}"], "x 0"),
         (["--web-hosts", "none"], "this episode has no access to the web"),
     ):

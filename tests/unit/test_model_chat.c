@@ -166,7 +166,7 @@ static void test_refused(void **state)
 		{ "huge", -EIO, "more than 16 MiB" },
 		{ "bomb", -EIO, "more than 16 MiB" },
 		{ "packed", -EIO, "content encoding" },
-		{ "moved", -EIO, "/v2/x?k=[key] is meant, give it by --url" },
+		{ "moved", -EIO, "/v2/x?k=[key]: if that is right, give it by --url" },
 		{ "always", -EIO, "it is scripted to fail (4 tries)" },
 	};
 

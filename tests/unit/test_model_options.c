@@ -76,7 +76,7 @@ static void test_refused(void **state)
 		{ { .spec = "openai:m", .key = "k", .extra = "[]" }, "expected a JSON object" },
 		{ { .spec = "openai:m", .key = "k", .extra = "{" }, "extra fields:1:" },
 		{ { .spec = "openai:m", .url = "http://x", .cost_limit = 1 },
-				"the price of 'm' is not known. Give it in a table" },
+				"the price of 'm', which is not known: give it in a" },
 	};
 	struct chat_model *m;
 

@@ -14,14 +14,14 @@ static void test_answers(void **state)
 		enum verdict verdict;
 		const char *sentence, *location;
 	} cases[] = {
-		{ 500, "", VERDICT_AGAIN, "HTTP 500: without a word" },
-		{ 529, "{}", VERDICT_AGAIN, "HTTP 529: an error that says nothing" },
+		{ 500, "", VERDICT_AGAIN, "HTTP 500: an empty answer" },
+		{ 529, "{}", VERDICT_AGAIN, "HTTP 529: an error without a message" },
 		{ 429, "{\"error\":\"slow down\"}", VERDICT_AGAIN, "HTTP 429: slow down" },
 		{ 425, "early", VERDICT_AGAIN, "HTTP 425: early" },
-		{ 301, "", VERDICT_OVER, "HTTP 301: without a word" },
+		{ 301, "", VERDICT_OVER, "HTTP 301: an empty answer" },
 		{ 308, "<html>Moved", VERDICT_OVER,
-				"HTTP 308: the model is elsewhere, and redirects are not followed: if "
-				"https://b/\\x1b/v1 is meant, give it by --url",
+				"HTTP 308: the server redirects to https://b/\\x1b/v1: if that is right, give "
+				"it by --url",
 				"https://b/\x1b/v1" },
 		{ 403, "{\"detail\":\"no\"}", VERDICT_OVER, "HTTP 403: no" },
 		{ 400, "{\"message\":\"bare\"}", VERDICT_OVER, "HTTP 400: bare" },
