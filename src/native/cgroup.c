@@ -19,16 +19,16 @@
 #include <unistd.h>
 
 /*
- * The pool's own folder in each hierarchy has its process' name (base/process.h) behind PREFIX, and is
- * claimed by it, so that the groups of a dead owner can be told from those of a live one.
+ * The pool's folder in each hierarchy is named PREFIX and its process' name (base/process.h). The process
+ * claims it, so that the groups of a dead owner can be told from those of a live one.
  */
 #define PREFIX "fumehood-"
-#define TRIES_MAX 4       /* used groups looked at for an empty one */
-#define CLOSE_WAIT_MS 500 /* for what is still ending */
+#define TRIES_MAX 4       /* used groups to check for an empty one */
+#define CLOSE_WAIT_MS 500 /* for processes that are ending */
 
 struct cgroups {
 	struct cgroup_tree tree;
-	pthread_mutex_t lock;            /* of what follows */
+	pthread_mutex_t lock;            /* of all below */
 	struct cgroup *used, **used_end; /* given back, oldest first */
 	unsigned made, lent;
 	bool closed;
@@ -119,7 +119,7 @@ static int cgroup_make_folders(struct cgroups *pool, const char *label, struct f
 	return 0;
 }
 
-/* Before the tree's folders become the pool's own. */
+/* Opens the groups that this process is in, before the tree's folders become the pool's. */
 static void cgroup_open_home(struct cgroups *pool, const struct cgroup_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++) {
@@ -142,8 +142,9 @@ static int cgroup_make_own(
 	if (!tree->kind->born_into)
 		cgroup_open_home(pool, tree);
 	r = cgroup_make_folders(pool, label, err);
-	if (r == 0)
-		r = tree->kind->adopt(tree, helper, err);
+	if (r < 0)
+		return r;
+	r = tree->kind->adopt(tree, helper, err);
 	return r < 0 ? r : tree->kind->prepare(tree, err);
 }
 
@@ -185,7 +186,7 @@ static void cgroup_free(struct cgroup *group)
 	free(group);
 }
 
-/* Those that it claims: a fork does not. What does not end soon is collected by the next owner. */
+/* Removes the folders that it claims, which a fork does not. The next owner collects those that stay. */
 static void cgroup_remove_folders(const struct cgroups *pool)
 {
 	int64_t deadline = clock_now_ns() + CLOSE_WAIT_MS * NS_PER_MS;
@@ -262,7 +263,7 @@ static void cgroup_remove(struct cgroups *pool, struct cgroup *group)
 	cgroup_free(group);
 }
 
-/* The first of the oldest few that is empty, taken out of the list. Under the lock. */
+/* Takes the first empty one of the oldest few out of the list. Under the lock. */
 static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 {
 	struct cgroup **at = &pool->used;
@@ -281,7 +282,7 @@ static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 	return NULL;
 }
 
-/* One that can begin anew; those that can't go. */
+/* A used group whose peak can be reset; groups that can't be reset are removed. */
 static struct cgroup *cgroup_take_used(struct cgroups *pool)
 {
 	bool (*forget_peak)(int) = pool->tree.kind->forget_peak;
@@ -343,16 +344,6 @@ static int cgroup_open_files(struct cgroups *pool, struct cgroup *group, struct 
 	return 0;
 }
 
-/* The kernel's counters go on from the group's earlier lives, and from what waits in it. */
-static void cgroup_reset_counters(struct cgroup *group)
-{
-	int64_t cpu;
-
-	group->cpu_base_ns = 0;
-	cpu = cgroup_cpu_ns(group);
-	group->cpu_base_ns = cpu > 0 ? cpu : 0;
-}
-
 static bool cgroup_has_limits(const struct cgroup *group, const struct sandbox_limits *l)
 {
 	return group->limited && group->limits.memory_bytes == l->memory_bytes &&
@@ -382,10 +373,8 @@ static int cgroup_set_limits(
 int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err)
 {
 	struct cgroup *group = cgroup_take_used(pool);
-	int r = 0;
+	int r = group ? 0 : cgroup_make(pool, &group, err);
 
-	if (!group)
-		r = cgroup_make(pool, &group, err);
 	if (r < 0)
 		return r;
 	r = cgroup_open_files(pool, group, err);
@@ -403,11 +392,16 @@ int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err
 
 int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err)
 {
+	int64_t cpu_ns;
 	int r = cgroup_has_limits(group, limits) ? 0 : cgroup_set_limits(group, limits, err);
 
-	if (r == 0)
-		cgroup_reset_counters(group);
-	return r;
+	if (r < 0)
+		return r;
+	/* The counter goes on from the group's earlier lives, and from a cradle in it. */
+	group->cpu_base_ns = 0;
+	cpu_ns = cgroup_cpu_ns(group);
+	group->cpu_base_ns = cpu_ns > 0 ? cpu_ns : 0;
+	return 0;
 }
 
 size_t cgroups_home(const struct cgroups *pool, const int **out_fds)

@@ -7,12 +7,12 @@
 #include "base/process.h"
 #include "base/scope.h"
 #include "native/cgroup_kind.h"
+#include "native/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 /*
- * systemd's StartTransientUnit (org.freedesktop.systemd1(5)), called by systemd's own busctl, which is
- * wherever systemd is: a library would be one more thing to need.
+ * systemd's StartTransientUnit (org.freedesktop.systemd1(5)), called by systemd's own busctl: it is
+ * installed with systemd, and a library would be one more dependency.
  */
 #define BUSCTL "/usr/bin/busctl"
 #define SYSTEMD_RUNS "/run/systemd/system"
@@ -40,9 +40,9 @@ static const char *const call[] = {
 	"ssa(sv)a(sa(sv))",
 };
 
-/* Our processes heed no polite signal: without KillSignal a logout would wait for them. */
+/* KillSignal: our processes ignore SIGTERM, so a logout would wait for them. */
 static const char *const properties[] = {
-	/* count, then name, signature and value of each; the process comes after them */
+	/* count, then name, signature and value of each; the process' id follows */
 	"6",
 	"Description",
 	"s",
@@ -67,11 +67,11 @@ static const char *const properties[] = {
 #define ARGS_MAX (ARRAY_SIZE(call) + ARRAY_SIZE(properties) + 10)
 
 struct bus {
-	bool machine;         /* or of this user */
+	bool machine;         /* the machine's; false: this user's */
 	char runtime_dir[64]; /* "XDG_RUNTIME_DIR=/run/user/1000" */
 };
 
-/* Only what is there to be reached: asking in vain takes time. */
+/* Checks first whether systemd can be reached: asking in vain takes time. */
 static bool scope_find_bus(struct bus *out)
 {
 	char path[64];
@@ -91,40 +91,13 @@ static size_t scope_add_words(const char **argv, size_t n, const char *const *li
 	return n;
 }
 
-static int scope_set_actions(posix_spawn_file_actions_t *actions, int complaints)
-{
-	int r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
-
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(actions, 0, 1);
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(actions, complaints, 2);
-	if (r == 0)
-		r = posix_spawn_file_actions_addclosefrom_np(actions, 3);
-	return r;
-}
-
-static int scope_spawn(
-		const struct bus *bus, const char *const *argv, int complaints, pid_t *out_pid)
-{
-	const char *const env[] = { "LANG=C.UTF-8", bus->runtime_dir, NULL };
-	posix_spawn_file_actions_t actions;
-	int r;
-
-	posix_spawn_file_actions_init(&actions);
-	r = scope_set_actions(&actions, complaints);
-	if (r == 0)
-		r = posix_spawn(out_pid, BUSCTL, &actions, NULL, (char *const *)(uintptr_t)argv,
-				(char *const *)(uintptr_t)env);
-	posix_spawn_file_actions_destroy(&actions);
-	return -r;
-}
-
 static int scope_start_call(
 		const struct bus *bus, const char *name, pid_t pid, int complaints, pid_t *out_pid)
 {
 	const char *argv[ARGS_MAX] = { "busctl", bus->machine ? "--system" : "--user", "--quiet",
 		"--timeout=2" };
+	const char *const env[] = { "LANG=C.UTF-8", bus->runtime_dir, NULL };
+	const int fds[] = { -1, -1, complaints };
 	char pid_text[16];
 	size_t n = 4;
 
@@ -136,10 +109,10 @@ static int scope_start_call(
 	argv[n++] = pid_text;
 	argv[n++] = "0"; /* no more units */
 	argv[n] = NULL;
-	return scope_spawn(bus, argv, complaints, out_pid);
+	return spawn_program(out_pid, BUSCTL, argv, env, fds, ARRAY_SIZE(fds));
 }
 
-/* Whether the program ended well before the deadline; it is gone after it in any case. */
+/* Whether the program succeeded before the deadline. It is killed otherwise. */
 static bool scope_ends_well(pid_t pid, int64_t deadline)
 {
 	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -158,7 +131,7 @@ static bool scope_ends_well(pid_t pid, int64_t deadline)
 	return r == pid && status == 0;
 }
 
-/* systemd has answered by then, but moves the process in its own time. */
+/* systemd answers before it moves the process. */
 static bool scope_wait_for_move(pid_t pid, const char *name, int64_t deadline)
 {
 	do {

@@ -16,9 +16,9 @@ enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
 static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu", "cpuacct" };
 
 #define NO_LIMIT (-1)
-#define NETWORK_PART 4          /* of the memory beside it */
-#define NETWORK_MOST (64 << 20) /* the machine has so much for all, its owner's connections too */
-#define NETWORK_LEFT (1 << 20)  /* of a group's last life, that does no harm */
+#define NETWORK_PART 4          /* of the memory limit, on top of it */
+#define NETWORK_MOST (64 << 20) /* the machine has one pool for all connections */
+#define NETWORK_LEFT (1 << 20)  /* a reused group may hold so much */
 
 static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
@@ -41,8 +41,8 @@ static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 	return 0;
 }
 
-/* Folders are in the order of the controllers, so that a number finds one; a shared hierarchy (cpu and
- * cpuacct on most machines) is there twice, which does no harm. */
+/* Folders are in the order of the controllers. A shared hierarchy (cpu and cpuacct on most machines) is
+ * there twice, which does no harm. */
 static char *v1_folder(const struct cgroup_tree *tree, int controller, const char *group)
 {
 	return xasprintf("%s/%s", tree->folders[controller], group);
@@ -50,12 +50,12 @@ static char *v1_folder(const struct cgroup_tree *tree, int controller, const cha
 
 static int v1_prepare(const struct cgroup_tree *tree, struct fh_error *err)
 {
-	return 0; /* nothing has to be switched on */
+	return 0; /* v1 has nothing to enable */
 }
 
 static int v1_adopt(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err)
 {
-	return 0; /* whoever opens a group may move anyone of this user there */
+	return 0; /* a process that opens a group may move any of this user's into it */
 }
 
 static int v1_set(const struct cgroup_tree *tree, int controller, const char *group,
@@ -79,8 +79,8 @@ static int v1_set_pids(const struct cgroup_tree *tree, const char *group, int64_
 	return r < 0 ? error_set(err, -r, "set pids.max of control group '%s'", folder) : 0;
 }
 
-/* What sockets of IP hold is counted apart, and only where there is a limit; v2 has it in the memory's.
- * Kernels that can't are left as they are. */
+/* Memory of IP sockets is counted apart, and only if it has a limit. v2 counts it with the memory.
+ * Kernels without this file are left as they are. */
 static int v1_set_network(const struct cgroup_tree *tree, const char *group, int64_t memory_bytes,
 		struct fh_error *err)
 {
@@ -90,9 +90,9 @@ static int v1_set_network(const struct cgroup_tree *tree, const char *group, int
 	int64_t most = part < NETWORK_MOST ? part : NETWORK_MOST;
 	int r = cgroup_write_number(folder, file, memory_bytes ? most : NO_LIMIT);
 
-	if (r == 0 || r == -ENOENT || r == -EOPNOTSUPP)
-		return 0;
-	return error_set(err, -r, "set %s of control group '%s'", file, folder);
+	if (r < 0 && r != -ENOENT && r != -EOPNOTSUPP)
+		return error_set(err, -r, "set %s of control group '%s'", file, folder);
+	return 0;
 }
 
 static int v1_limit(const struct cgroup_tree *tree, const char *group,
@@ -100,21 +100,28 @@ static int v1_limit(const struct cgroup_tree *tree, const char *group,
 		struct fh_error *err)
 {
 	int64_t quota = l->cpus > 0 ? cgroup_cpu_quota_us(l->cpus) : NO_LIMIT;
-	bool memory = !has || has->memory_bytes != l->memory_bytes;
-	int r = 0;
+	int r;
 
-	if (memory)
+	if (!has || has->memory_bytes != l->memory_bytes) {
 		r = v1_set(tree, MEMORY, group, "memory.limit_in_bytes",
 				l->memory_bytes ? l->memory_bytes : NO_LIMIT, err);
-	if (r == 0 && memory)
+		if (r < 0)
+			return r;
 		r = v1_set_network(tree, group, l->memory_bytes, err);
-	if (r == 0 && (!has || has->pids != l->pids))
+		if (r < 0)
+			return r;
+	}
+	if (!has || has->pids != l->pids) {
 		r = v1_set_pids(tree, group, l->pids, err);
-	if (r == 0 && (!has || has->cpus != l->cpus))
+		if (r < 0)
+			return r;
+	}
+	if (!has || has->cpus != l->cpus) {
 		r = v1_set(tree, CPU, group, "cpu.cfs_quota_us", quota, err);
-	if (r == 0)
-		r = v1_set(tree, MEMORY, group, "memory.max_usage_in_bytes", 0, err);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return v1_set(tree, MEMORY, group, "memory.max_usage_in_bytes", 0, err);
 }
 
 static int v1_open(

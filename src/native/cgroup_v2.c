@@ -21,8 +21,8 @@
  *
  *   <place>/fumehood-<label>-<pid>-<start time>/nursery, ep0, ep1, ...
  *
- * The place is, the first that there is: this process' own group if it was delegated to us; a scope that
- * systemd makes for the helper; for root the top of the hierarchy. See systemd.io/CGROUP_DELEGATION.
+ * The place is the first of these that exists: this process' own group if it was delegated to us; a scope
+ * that systemd makes for the helper; for root the top of the hierarchy. See systemd.io/CGROUP_DELEGATION.
  */
 
 #define HELPER_GROUP "nursery"
@@ -45,7 +45,7 @@ static bool v2_has_controllers(const char *folder)
 	return true;
 }
 
-/* An owner that was moved down already is in the child. */
+/* This process may already be in the child: see v2_move_down(). */
 static char *v2_own_folder(void)
 {
 	char *folder = cgroup_folder_of(0, "");
@@ -56,7 +56,7 @@ static char *v2_own_folder(void)
 	return folder;
 }
 
-/* Root may write everywhere; the mark is how systemd tells what it leaves to others. */
+/* Root may write everywhere; by the mark systemd tells which groups it leaves to others. */
 static bool v2_is_delegated(const char *folder)
 {
 	char mark;
@@ -100,7 +100,7 @@ static int v2_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 	return 0;
 }
 
-/* Every process of the group goes into one child, so that the group may have others with limits. */
+/* Moves every process of the group into one child, so that the group may have children with limits. */
 static int v2_move_down(const char *folder)
 {
 	auto_free char *child = xasprintf("%s/" OWNER_GROUP, folder);
@@ -125,7 +125,7 @@ static int v2_give_controllers(const char *folder, struct fh_error *err)
 
 	if (r == -EBUSY && v2_move_down(folder) == 0)
 		r = cgroup_write(folder, "cgroup.subtree_control", NEEDED);
-	return r < 0 ? error_set(err, -r, "switch controllers on in '%s'", folder) : 0;
+	return r < 0 ? error_set(err, -r, "enable controllers in '%s'", folder) : 0;
 }
 
 static int v2_adopt(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err)
@@ -167,23 +167,28 @@ static int v2_limit(const struct cgroup_tree *tree, const char *group,
 		const struct sandbox_limits *l, const struct sandbox_limits *has,
 		struct fh_error *err)
 {
-	bool memory = !has || has->memory_bytes != l->memory_bytes;
 	auto_free char *folder = xasprintf("%s/%s", tree->folders[0], group);
 	char cpu[64] = "max";
-	int r = 0;
+	int r;
 
+	if (!has || has->memory_bytes != l->memory_bytes) {
+		r = v2_set_most(folder, "memory.max", l->memory_bytes, err);
+		if (r < 0)
+			return r;
+		/* Fails on a machine without swap, which needs no limit. */
+		cgroup_write(folder, "memory.swap.max", l->memory_bytes ? "0" : "max");
+	}
+	if (!has || has->pids != l->pids) {
+		r = v2_set_most(folder, "pids.max", l->pids, err);
+		if (r < 0)
+			return r;
+	}
+	if (has && has->cpus == l->cpus)
+		return 0;
 	if (l->cpus > 0)
 		snprintf(cpu, sizeof(cpu), "%lld %d", (long long)cgroup_cpu_quota_us(l->cpus),
 				CGROUP_CPU_PERIOD_US);
-	if (memory)
-		r = v2_set_most(folder, "memory.max", l->memory_bytes, err);
-	if (r == 0 && (!has || has->pids != l->pids))
-		r = v2_set_most(folder, "pids.max", l->pids, err);
-	if (r == 0 && (!has || has->cpus != l->cpus))
-		r = v2_set(folder, "cpu.max", cpu, err);
-	if (r == 0 && memory) /* where there is swap at all */
-		cgroup_write(folder, "memory.swap.max", l->memory_bytes ? "0" : "max");
-	return r;
+	return v2_set(folder, "cpu.max", cpu, err);
 }
 
 static int v2_open(const struct cgroup_tree *tree, const char *group, const char *file, int flags)
@@ -205,7 +210,7 @@ static int v2_open_memory(const struct cgroup_tree *tree, const char *group)
 	return fd >= 0 ? fd : v2_open(tree, group, "memory.peak", O_RDONLY);
 }
 
-/* From kernel 6.12 on, for who reads by the descriptor that it was written to. */
+/* From kernel 6.12 on: the peak starts anew for readers of this descriptor. */
 static bool v2_forget_peak(int memory_fd)
 {
 	return pwrite(memory_fd, "0", 1, 0) == 1;

@@ -21,14 +21,13 @@
 #include <unistd.h>
 
 /*
- * Episodes' files on the disk (limits.disk_on: disk): a folder each in one of their owner's, which is
- * <state>/episodes/owner-... with its process' name (base/process.h). Where the file system has project quotas, and this
- * process may set them, the folder is a project of its own with a limit; else it has none, and the owner
- * says so.
+ * Episodes' files on the disk (limits.disk_on: disk). Each has a folder in its owner's folder, which is
+ * <state>/episodes/owner-... with its process' name (base/process.h). If the file system has project
+ * quotas that this process may set, the folder is a project with a limit. Else owner_warning() says so.
  */
 #define EPISODES "episodes"
-#define PROJECT_BASE 0x46480000U /* of our project ids; the folder's inode tells them apart */
-#define BASIC_BLOCK 512          /* what XFS' quota calls count in */
+#define PROJECT_BASE 0x46480000U /* of project ids, which end with the folder's inode */
+#define BASIC_BLOCK 512          /* unit of XFS' quota calls */
 
 static int disk_episodes_dir(char **out, struct fh_error *err)
 {
@@ -38,7 +37,7 @@ static int disk_episodes_dir(char **out, struct fh_error *err)
 	if (r < 0)
 		return r;
 	*out = path_join(state, EPISODES);
-	/* 0711: sandboxes get here by a mount; nobody else can list it. */
+	/* 0711: sandboxes get here by a mount, and other users can't list it. */
 	r = path_mkdirs(*out, 0711, err);
 	if (r < 0)
 		free(take_ptr(*out));
@@ -70,7 +69,7 @@ static int disk_set_quota(int fd, uint32_t project, const struct sandbox_limits 
 	return 0;
 }
 
-/* True if what the folder holds is counted, and limited if that was asked for. */
+/* True if the folder's files are counted, and limited if a limit was asked for. */
 static bool disk_limit_folder(const char *folder, const struct sandbox_limits *l)
 {
 	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -103,16 +102,15 @@ static int disk_make_own_dir(struct native_owner *o, struct fh_error *err)
 	return 0;
 }
 
-/* The path of a new one; its number says whether it is the owner's first. */
+/* The path of a new folder. Its number is 0 for the owner's first. */
 static int disk_new_name(
 		struct native_owner *o, char **out, unsigned *out_number, struct fh_error *err)
 {
-	int r = 0;
+	int r;
 
 	pthread_mutex_lock(&o->lock);
-	if (!o->disk_dir)
-		r = disk_make_own_dir(o, err);
-	if (r == 0) {
+	r = o->disk_dir ? 0 : disk_make_own_dir(o, err);
+	if (r >= 0) {
 		*out_number = o->disk_folders++;
 		*out = xasprintf("%s/%u", o->disk_dir, *out_number);
 	}
@@ -170,7 +168,7 @@ int disk_collect(struct native_owner *o)
 void disk_close(struct native_owner *o)
 {
 	if (o->disk_dir)
-		rmdir(o->disk_dir); /* what is still there is removed by a later owner */
+		rmdir(o->disk_dir); /* fails if files are left: a later owner removes them */
 	free(take_ptr(o->disk_dir));
 	close_fd(&o->disk_claim);
 }

@@ -6,6 +6,7 @@
 #include "native/nursery.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +14,15 @@
 #include <unistd.h>
 
 /*
- * Plans and messages that the nursery can't take at once: it was killed and has to be started again with all its
- * layers, it is asked whether it runs, or its socket is full. A thread that lives as long as there are some
- * sees to them, in order, so that no loop over many episodes waits. A sandbox that can't be made says so by
- * its own socket, as PID 1 would.
+ * Plans and messages that the nursery can't take at once: it was killed and has to be started again with
+ * all its layers, it may be dead, or its socket is full. A thread sends them in order, so that no loop over
+ * many episodes waits; it ends when none is left. If a sandbox can't be made, the thread sends INIT_FAILED
+ * on its socket, as PID 1 would.
  */
 struct errand {
 	struct errand *next;
-	struct native_sandbox *sb; /* to be made; NULL: the message is sent as it is */
-	struct buf message;        /* a plan without its limits */
+	struct native_sandbox *sb; /* to make; NULL: send the message as it is */
+	struct buf message;        /* a plan has no limits yet */
 	struct sandbox_limits limits;
 	struct sandbox_ends ends;
 	int tries;
@@ -104,19 +105,19 @@ static void errand_run_first(struct native_owner *o)
 
 	pthread_mutex_lock(&o->changing);
 	r = nursery_need(o, &err);
-	if (r == 0 && !nursery_has_room(o->nursery, NURSERY_ANSWER_MS)) {
+	if (r >= 0 && !nursery_poll(o->nursery, POLLOUT, NURSERY_ANSWER_MS)) {
 		atomic_store(&o->in_doubt, true);
 		r = error_say(&err, ETIMEDOUT, "the nursery does not read");
 	}
-	e = errand_take_first(o);
-	if (e && r == 0)
+	e = errand_take_first(o); /* not before: errand_drop() waits for the one in hand */
+	if (r >= 0 && e)
 		r = errand_deliver(o, e, &err);
 	if (nursery_is_lost(r))
 		atomic_store(&o->in_doubt, true);
 	pthread_mutex_unlock(&o->changing);
 	if (e)
 		errand_settle(o, e, r, &err);
-	if (r == 0)
+	if (r >= 0)
 		spares_refill(o);
 }
 
@@ -137,7 +138,7 @@ static void *errand_thread_main(void *owner)
 
 /* --- adding and dropping --------------------------------------------------------------------- */
 
-/* Under the lock. One that has let go of it as its last act is joined at once. */
+/* Under the lock. A thread that has ended is joined; it takes the lock no more. */
 static int errand_need_thread(struct native_owner *o)
 {
 	sigset_t all, before;
@@ -156,7 +157,7 @@ static int errand_need_thread(struct native_owner *o)
 	return -r;
 }
 
-/* Takes it over. */
+/* Takes the errand over. */
 static int errand_add(struct native_owner *o, struct errand *e)
 {
 	struct errand **end;
@@ -166,7 +167,7 @@ static int errand_add(struct native_owner *o, struct errand *e)
 	r = errand_need_thread(o);
 	for (end = &o->errands; *end; end = &(*end)->next)
 		;
-	if (r == 0)
+	if (r >= 0)
 		*end = e;
 	pthread_mutex_unlock(&o->lock);
 	if (r < 0)
@@ -231,7 +232,7 @@ void errand_drop(struct native_sandbox *sb)
 			*at = dropped->next;
 			break;
 		}
-	/* Not for long: the nursery stands, and has room. */
+	/* Short: the nursery stands, and has room. */
 	while (o->errand_in_hand && o->errand_in_hand->sb == sb)
 		pthread_cond_wait(&o->errand_settled, &o->lock);
 	pthread_mutex_unlock(&o->lock);

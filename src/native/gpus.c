@@ -22,7 +22,7 @@
 
 #define LOCKS_BYTES_MAX (1 << 20)
 
-/* An agent that waits for the lock gets it when its run is killed, and has it until it has ended, too. */
+/* Tries for a lock: an agent of a killed run may hold it until it has ended too. */
 #define AGAIN 5
 #define AGAIN_NS 20000000
 
@@ -37,7 +37,7 @@ struct gpus {
 	struct gpu all[];
 };
 
-/* What the driver has beside the GPUs; those that are there belong to every sandbox with one. */
+/* The driver's other devices. Every sandbox with a GPU has those that exist. */
 static const char *const common[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
 	"nvidia-caps" };
 
@@ -72,7 +72,7 @@ static int gpus_say_taken(int number, const struct stat *st, struct fh_error *er
 	return error_say(err, EBUSY, "GPU %d is in use by process %" PRId64, number, pid);
 }
 
-/* Whoever starts the run: the agent is nobody on this machine. */
+/* Agents open the device as others, even if root starts the run. */
 static int gpus_check_mode(int number, const char *path, mode_t mode, struct fh_error *err)
 {
 	if (~mode & (S_IROTH | S_IWOTH))
@@ -101,7 +101,7 @@ size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err)
 	return n;
 }
 
-/* Being opened is what a device's group of control groups may refuse, and what wakes the GPU up. */
+/* Opens the device: that may be refused by a control group, and it wakes the GPU up. */
 static int gpus_lease(int number, struct gpu *out, struct fh_error *err)
 {
 	auto_close int fd = -1;
@@ -136,7 +136,7 @@ static bool gpus_has(const struct gpus *g, int number)
 	return false;
 }
 
-/* `why` tells of the last that was not free. */
+/* `why` is the error of the last that was not free. */
 static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 		const struct fh_error *why, struct fh_error *err)
 {
@@ -151,7 +151,7 @@ static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 			wanted, why->message);
 }
 
-/* Of those named, or of all, where one that is not there is no error. */
+/* Leases GPUs of the named ones, or of all: then a number that does not exist is skipped. */
 static int gpus_lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_error *err)
 {
 	size_t n = o->numbers ? o->n_numbers : GPU_NUMBER_MAX + 1, there = g->n;
@@ -163,12 +163,11 @@ static int gpus_lease_some(struct gpus *g, const struct owner_gpus *o, struct fh
 		if (gpus_has(g, number))
 			continue;
 		r = gpus_lease(number, &g->all[g->n], err);
-		if (r == 0)
-			g->n++;
-		else if (r == -EBUSY)
-			why = *err;
-		else if (r != -ENOENT || o->numbers)
+		if (r < 0 && r != -EBUSY && (r != -ENOENT || o->numbers))
 			return r;
+		if (r == -EBUSY)
+			why = *err;
+		g->n += r >= 0;
 		there += r != -ENOENT;
 	}
 	if (g->n == o->wanted)
@@ -263,28 +262,21 @@ void gpus_give(struct gpus *g, const int *numbers, size_t n)
 
 /* --- in a sandbox ----------------------------------------------------------------------------- */
 
-static int gpus_bind_device(
-		struct plan_bind *binds, uint32_t *n, const char *path, struct fh_error *err)
-{
-	if (*n == GUEST_BINDS_MAX)
-		return error_say(err, E2BIG, "more than %d binds and devices", GUEST_BINDS_MAX);
-	binds[(*n)++] = (struct plan_bind){ .source = path, .target = path, .device = true };
-	return 0;
-}
-
 int gpus_bind(struct arena *a, const int *numbers, size_t n, struct plan_bind *binds,
 		uint32_t *n_binds, struct fh_error *err)
 {
-	int r = 0;
+	for (size_t i = 0; n && i < n + ARRAY_SIZE(common); i++) {
+		const char *path = i < n ? arena_printf(a, "/dev/nvidia%d", numbers[i])
+					 : arena_printf(a, "/dev/%s", common[i - n]);
 
-	for (size_t i = 0; i < n && r == 0; i++)
-		r = gpus_bind_device(
-				binds, n_binds, arena_printf(a, "/dev/nvidia%d", numbers[i]), err);
-	for (size_t i = 0; n && i < ARRAY_SIZE(common) && r == 0; i++) {
-		const char *path = arena_printf(a, "/dev/%s", common[i]);
-
-		if (access(path, F_OK) == 0)
-			r = gpus_bind_device(binds, n_binds, path, err);
+		if (i >= n && access(path, F_OK) < 0)
+			continue;
+		if (*n_binds == GUEST_BINDS_MAX)
+			return error_say(err, E2BIG, "more than %d binds and devices",
+					GUEST_BINDS_MAX);
+		binds[(*n_binds)++] = (struct plan_bind){
+			.source = path, .target = path, .device = true
+		};
 	}
-	return r;
+	return 0;
 }

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Root's own, where /etc/subuid gives it none: above what distributions hand out, below 2^31. */
+/* Root's range if /etc/subuid gives it none: above those of distributions, below 2^31. */
 #define ROOT_BASE 1879048192LL
 
 #define SUBID_FILE_MAX (1 << 20)
@@ -41,7 +41,7 @@ static bool idmap_parse_line(char *line, struct subid_line *out)
 	return str_to_i64(first, &out->first) && str_to_i64(count, &out->count);
 }
 
-/* The lines of path, one after the other; the text is the caller's and is cut up. */
+/* The next good line; the text is the caller's and is cut up. */
 static bool idmap_next_line(char **rest, struct subid_line *out)
 {
 	char *line;
@@ -70,7 +70,7 @@ static bool idmap_find_range(const char *path, int64_t *out_first)
 	char name[256] = "", id[32];
 	char *rest;
 
-	idmap_user_name(name, sizeof(name)); /* by the number alone if there is none */
+	idmap_user_name(name, sizeof(name)); /* without a name, the number has to match */
 	snprintf(id, sizeof(id), "%u", (unsigned)geteuid());
 	if (fd_read_file(path, &text, NULL) < 0)
 		return false;
@@ -142,8 +142,9 @@ int idmap_apply(pid_t pid, struct fh_error *err)
 	int64_t uids, gids;
 	int r = idmap_range_of("/etc/subuid", &uids, err);
 
-	if (r == 0)
-		r = idmap_range_of("/etc/subgid", &gids, err);
+	if (r < 0)
+		return r;
+	r = idmap_range_of("/etc/subgid", &gids, err);
 	if (r < 0)
 		return r;
 	if (geteuid() == 0) {
@@ -159,20 +160,23 @@ int idmap_check(struct fh_error *err)
 	int64_t first;
 	int r = idmap_range_of("/etc/subuid", &first, err);
 
-	if (r == 0)
-		r = idmap_range_of("/etc/subgid", &first, err);
-	if (r == 0 && geteuid() != 0 && access("/usr/bin/newuidmap", X_OK) < 0)
-		r = error_say(err, ENOENT, "newuidmap is not there: install the package uidmap");
-	return r;
+	if (r < 0)
+		return r;
+	r = idmap_range_of("/etc/subgid", &first, err);
+	if (r < 0)
+		return r;
+	if (geteuid() != 0 && access("/usr/bin/newuidmap", X_OK) < 0)
+		return error_say(err, ENOENT, "newuidmap is not there: install the package uidmap");
+	return 0;
 }
 
-/* --- a range for who has none ----------------------------------------------------------------- */
+/* --- a free range ----------------------------------------------------------------------------- */
 
-/* Where useradd puts them: its ranges begin at FREE_FIRST and are RANGE_IDS long. */
+/* Ranges as useradd makes them: they begin at FREE_FIRST and have RANGE_IDS ids. */
 #define FREE_FIRST 100000LL
 #define RANGE_IDS 65536LL
 #define RANGES 9155
-#define NEXT_RANGE 997 /* and not 1, where the next user begins */
+#define NEXT_RANGE 997 /* steps of 1 would take the next user's range */
 
 static bool idmap_in_range(int64_t id, int64_t first)
 {
@@ -212,7 +216,7 @@ static bool idmap_has_account(int64_t first)
 	return found;
 }
 
-/* Begins at the user's own number, so that two users who ask before either is given one differ. */
+/* Begins at the user's own number, so that two users who ask at the same time differ. */
 bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last)
 {
 	for (int64_t i = 0; i < RANGES; i++) {

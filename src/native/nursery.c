@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/nursery.h"
+
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/refusal.h"
 #include "base/scope.h"
-#include "proto/guest.h"
 #include "native/idmap.h"
-#include "native/nursery.h"
+#include "native/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -24,20 +22,20 @@
 #include <unistd.h>
 
 /*
- * The owner's side of the nursery: a bash that loads our plugin. It is spawned with a fixed environment,
- * and loads the plugin from memory, so that nothing of the owner's (a key, a proxy, a path) is in the
- * memory that all sandboxes are cloned from.
+ * The owner's side of the nursery: a bash that loads our plugin. All sandboxes are cloned from its
+ * memory, which must hold nothing of the owner's (a key, a proxy, a path). So it has a fixed
+ * environment, and loads the plugin from a memory file.
  *
- * To start, ask or end one takes a while. Whoever does so holds the owner's `changing`, which a loop over many
- * episodes never waits for, and takes `lock` only to show what it has done.
+ * Starting, asking or ending a nursery takes a while. The thread that does so holds the owner's
+ * `changing`, which a loop over many episodes never waits for. It takes `lock` only to show the result.
  */
 #define BASH "/bin/bash"
 #define NURSERY_FD 3
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
-#define END_MS 2000 /* of its end: it waits for its sandboxes' */
+#define END_MS 2000 /* for its end: it waits for its sandboxes to end */
 
-/* Of the agent's commands: tools/aci/main.c. */
+/* Names of the agent's commands: tools/aci/main.c. */
 static const char *const tool_names[] = { "validate", "submit", "open", "goto", "scroll_down",
 	"scroll_up", "create", "edit", "insert", "search_dir", "search_file", "find_file",
 	"memory_write", "memory_read", "describe", "plot", "literature_search", "parse_pdf_url",
@@ -45,79 +43,34 @@ static const char *const tool_names[] = { "validate", "submit", "open", "goto", 
 
 /* --- starting -------------------------------------------------------------------------------- */
 
+/* The child's ends. */
 struct nursery_ends {
 	int socket, plugin, complaints;
 };
 
-/* One that is not the owner's yet, or no more. */
-struct standing {
+/* A nursery that is not in its owner yet, or no more. */
+struct nursery_standing {
 	int socket;
 	pid_t pid;
 	uint8_t can;
 };
 
-static int nursery_set_actions(posix_spawn_file_actions_t *actions, const struct nursery_ends *ends)
-{
-	int r = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDWR, 0);
-
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(actions, 0, 1);
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(actions, ends->complaints, 2);
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(actions, ends->socket, NURSERY_FD);
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(actions, ends->plugin, PLUGIN_FD);
-	if (r == 0)
-		r = posix_spawn_file_actions_addchdir_np(actions, "/"); /* bash remembers it */
-	if (r == 0)
-		r = posix_spawn_file_actions_addclosefrom_np(actions, PLUGIN_FD + 1);
-	return r;
-}
-
-static int nursery_set_attributes(posix_spawnattr_t *attr)
-{
-	sigset_t all, none;
-	int r;
-
-	sigfillset(&all);
-	sigemptyset(&none);
-	r = posix_spawnattr_setsigdefault(attr, &all);
-	if (r == 0)
-		r = posix_spawnattr_setsigmask(attr, &none);
-	if (r == 0)
-		r = posix_spawnattr_setflags(attr,
-				POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK |
-						POSIX_SPAWN_SETSID);
-	return r;
-}
-
 static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct fh_error *err)
 {
-	const char *const argv[] = { "bash", "--norc", "--noprofile", "-c", COMMAND, NULL };
-	const char *const env[] = {
+	static const char *const argv[] = { "bash", "--norc", "--noprofile", "-c", COMMAND, NULL };
+	static const char *const env[] = {
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 		"LC_CTYPE=C.UTF-8", /* LANG would map twelve files more into every sandbox */
 		NULL
 	};
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attr;
-	int r;
+	const int fds[] = { -1, -1,
+		ends->complaints, [NURSERY_FD] = ends->socket, [PLUGIN_FD] = ends->plugin };
+	int r = spawn_program(out_pid, BASH, argv, env, fds, ARRAY_SIZE(fds));
 
-	posix_spawn_file_actions_init(&actions);
-	posix_spawnattr_init(&attr);
-	r = nursery_set_actions(&actions, ends);
-	if (r == 0)
-		r = nursery_set_attributes(&attr);
-	if (r == 0)
-		r = posix_spawn(out_pid, BASH, &actions, &attr, (char *const *)(uintptr_t)argv,
-				(char *const *)(uintptr_t)env);
-	posix_spawnattr_destroy(&attr);
-	posix_spawn_file_actions_destroy(&actions);
-	return r ? error_set(err, r, "start '%s'", BASH) : 0;
+	return r < 0 ? error_set(err, -r, "start '%s'", BASH) : 0;
 }
 
-/* What bash said when it could not load the plugin. */
+/* Reports bash's message if it could not load the plugin. */
 static int nursery_explain(int complaints, struct fh_error *err)
 {
 	char text[400];
@@ -131,13 +84,12 @@ static int nursery_explain(int complaints, struct fh_error *err)
 			err, ENOEXEC, "bash can't load '%s': %s", places_get()->guest_plugin, text);
 }
 
-static int nursery_greet(const struct native_owner *o, struct standing *s, struct fh_error *err)
+static int nursery_send_hello(const struct native_owner *o, int socket, struct fh_error *err)
 {
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 	const int *home = NULL;
 	size_t n_home = o->cgroups ? cgroups_home(o->cgroups, &home) : 0;
-	int fds[2 + CGROUP_PARTS];
-	size_t n_fds = 0;
+	int fds[2 + CGROUP_PARTS] = { o->self, o->roll_fd };
 	int r;
 
 	hello_put(&b,
@@ -151,19 +103,26 @@ static int nursery_greet(const struct native_owner *o, struct standing *s, struc
 					.judged_filter_bytes = (uint32_t)o->judged_filter.len,
 					.tool = places_get()->aci,
 					.tool_names = tool_names });
-	fds[n_fds++] = o->self;
-	fds[n_fds++] = o->roll_fd;
 	for (size_t i = 0; i < n_home; i++)
-		fds[n_fds++] = home[i];
-	r = nursery_send(s->socket, &b, fds, n_fds);
-	if (r < 0)
-		return error_set(err, -r, "send to the nursery");
-	r = nursery_await(s->socket, NURSERY_UNSHARED, NURSERY_ANSWER_MS, NULL, err);
-	if (r == 0)
-		r = idmap_apply(s->pid, err);
+		fds[2 + i] = home[i];
+	r = nursery_send(socket, &b, fds, 2 + n_home);
+	return r < 0 ? error_set(err, -r, "send to the nursery") : 0;
+}
+
+static int nursery_greet(
+		const struct native_owner *o, struct nursery_standing *s, struct fh_error *err)
+{
+	auto_buf struct buf b = BUF_INIT(8);
+	int r = nursery_send_hello(o, s->socket, err);
+
 	if (r < 0)
 		return r;
-	buf_clear(&b);
+	r = nursery_await(s->socket, NURSERY_UNSHARED, NURSERY_ANSWER_MS, NULL, err);
+	if (r < 0)
+		return r;
+	r = idmap_apply(s->pid, err);
+	if (r < 0)
+		return r;
 	wire_put_u8(&b, NURSERY_MAPPED);
 	r = nursery_send(s->socket, &b, NULL, 0);
 	if (r < 0)
@@ -171,18 +130,7 @@ static int nursery_greet(const struct native_owner *o, struct standing *s, struc
 	return nursery_await(s->socket, NURSERY_STANDS, NURSERY_ANSWER_MS, &s->can, err);
 }
 
-static int nursery_make_layers(const struct native_owner *o, int nursery, struct fh_error *err)
-{
-	for (const struct owner_layer *l = o->layers; l; l = l->next) {
-		int r = nursery_make_layer(nursery, l, err);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-/* Copied out of the way of their places, 0 to PLUGIN_FD. */
+/* Moves a descriptor out of the way of the places 0 to PLUGIN_FD. */
 static int nursery_move_fd(int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, PLUGIN_FD + 1);
@@ -213,15 +161,12 @@ static int nursery_load_plugin(int *out_fd, struct fh_error *err)
 static bool nursery_await_end(pid_t pid, int timeout_ms)
 {
 	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-	int r;
 
-	while ((r = poll(&p, 1, fd < 0 ? 0 : timeout_ms)) < 0 && errno == EINTR)
-		;
-	return r > 0 && waitpid(pid, NULL, WNOHANG) == pid;
+	return nursery_poll(fd, POLLIN, fd < 0 ? 0 : timeout_ms) &&
+			waitpid(pid, NULL, WNOHANG) == pid;
 }
 
-/* It ends once its sandboxes have. One that does not is killed; one that can't be is not waited for. */
+/* A nursery ends once its sandboxes have. It is killed if it does not, and left if that fails. */
 static void nursery_reap_process(pid_t pid)
 {
 	if (nursery_await_end(pid, END_MS))
@@ -230,35 +175,35 @@ static void nursery_reap_process(pid_t pid)
 	nursery_await_end(pid, END_MS);
 }
 
-/* Its sandboxes live on. */
-static void nursery_end(struct standing *s)
+/* Takes the nursery out of the owner, so that no other thread finds it. */
+static struct nursery_standing nursery_take_standing(struct native_owner *o)
+{
+	struct nursery_standing s;
+
+	pthread_mutex_lock(&o->lock);
+	spares_drop(o);
+	s = (struct nursery_standing){ .socket = take_fd(&o->nursery), .pid = o->nursery_pid };
+	o->nursery_pid = 0;
+	pthread_mutex_unlock(&o->lock);
+	return s;
+}
+
+/* Ends it; its sandboxes live on. */
+static void nursery_end(struct nursery_standing *s)
 {
 	close_fd(&s->socket);
 	if (s->pid > 0)
 		nursery_reap_process(s->pid);
 }
 
-/* Nobody else finds it any more. */
-static struct standing nursery_take_standing(struct native_owner *o)
-{
-	struct standing s;
-
-	pthread_mutex_lock(&o->lock);
-	spares_drop(o);
-	s = (struct standing){ .socket = take_fd(&o->nursery), .pid = o->nursery_pid };
-	o->nursery_pid = 0;
-	pthread_mutex_unlock(&o->lock);
-	return s;
-}
-
 void nursery_stop(struct native_owner *o)
 {
-	struct standing s = nursery_take_standing(o);
+	struct nursery_standing s = nursery_take_standing(o);
 
 	nursery_end(&s);
 }
 
-/* Those of the last nursery, or new ones where a new process can't get at them. */
+/* Keeps the last nursery's groups, or opens new ones if this process can't get into those. */
 static void nursery_open_groups(struct native_owner *o, pid_t pid)
 {
 	auto_free char *why = NULL;
@@ -279,54 +224,51 @@ static void nursery_open_groups(struct native_owner *o, pid_t pid)
 			why);
 }
 
-static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends, struct standing *s,
-		struct fh_error *err)
+static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
+		struct nursery_standing *s, struct fh_error *err)
 {
-	int r = nursery_spawn(&s->pid, ends, err);
+	int pair[2];
+	int r = nursery_load_plugin(&ends->plugin, err);
 
-	close_fd(&ends->socket); /* else the end of a bash that could not load it is not seen */
+	if (r < 0)
+		return r;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_set(err, errno, "make the nursery's socket");
+	s->socket = pair[0];
+	ends->socket = nursery_move_fd(pair[1]);
+	ends->complaints = nursery_move_fd(memfd_create("complaints", MFD_CLOEXEC));
+	if (ends->socket < 0 || ends->complaints < 0)
+		return error_set(err, errno, "make the nursery's descriptors");
+	r = nursery_spawn(&s->pid, ends, err);
+	close_fd(&ends->socket); /* so that the end of a bash without the plugin is seen */
 	if (r < 0)
 		return r;
 	nursery_open_groups(o, s->pid);
 	r = nursery_greet(o, s, err);
 	if (r == -EPIPE)
 		r = nursery_explain(ends->complaints, err);
-	return r < 0 ? error_see_doctor(err) : nursery_make_layers(o, s->socket, err);
-}
-
-static int nursery_start_with_ends(struct native_owner *o, struct standing *s, struct fh_error *err)
-{
-	struct nursery_ends ends = { -1, -1, -1 };
-	int pair[2];
-	int r = nursery_load_plugin(&ends.plugin, err);
-
 	if (r < 0)
-		return r;
-	ends.complaints = nursery_move_fd(memfd_create("complaints", MFD_CLOEXEC));
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0) {
-		r = error_set(err, errno, "make the nursery's socket");
-	} else {
-		s->socket = pair[0];
-		ends.socket = nursery_move_fd(pair[1]);
+		return error_see_doctor(err);
+	for (const struct owner_layer *l = o->layers; l; l = l->next) {
+		r = nursery_make_layer(s->socket, l, err);
+		if (r < 0)
+			return r;
 	}
-	if (r == 0 && (ends.socket < 0 || ends.complaints < 0))
-		r = error_set(err, errno, "make the nursery's descriptors");
-	if (r == 0)
-		r = nursery_bring_up(o, &ends, s, err);
-	close_fd(&ends.socket);
-	close_fd(&ends.plugin);
-	close_fd(&ends.complaints);
-	return r;
+	return 0;
 }
 
-/* Nobody sees it before it stands with all its layers. */
+/* Shows the nursery to other threads once it has all layers. */
 static int nursery_start(struct native_owner *o, struct fh_error *err)
 {
-	struct standing s = { .socket = -1 };
+	struct nursery_standing s = { .socket = -1 };
+	struct nursery_ends ends = { -1, -1, -1 };
 	int r;
 
 	nursery_stop(o);
-	r = nursery_start_with_ends(o, &s, err);
+	r = nursery_bring_up(o, &ends, &s, err);
+	close_fd(&ends.socket);
+	close_fd(&ends.plugin);
+	close_fd(&ends.complaints);
 	if (r < 0) {
 		nursery_end(&s);
 		return error_wrap(err, "start the nursery of sandboxes");
@@ -348,19 +290,19 @@ void nursery_await_retired(struct native_owner *o)
 
 void nursery_retire(struct native_owner *o)
 {
-	struct standing s;
+	struct nursery_standing s;
 
 	if (o->nursery < 0)
 		return;
 	nursery_do_all(o->nursery);
 	s = nursery_take_standing(o);
 	close_fd(&s.socket);
-	o->retired[o->n_retired++] = s.pid; /* one for each cover at most */
+	o->retired[o->n_retired++] = s.pid; /* at most one for each cover */
 }
 
 /* --- whether it runs ------------------------------------------------------------------------- */
 
-/* Whether the process has ended; not whether it is about to. */
+/* Whether the process has ended; it may be about to. */
 static bool nursery_has_ended(const struct native_owner *o)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -370,9 +312,9 @@ static bool nursery_has_ended(const struct native_owner *o)
 }
 
 /*
- * One that was killed has closed its socket, or will; its sandboxes live on. But what it had cloned just
- * then has a copy for a moment more, which would take a plan to nobody: so the process is looked at, too,
- * and asked if there is a reason.
+ * A nursery that was killed has closed its socket, or will. But a sandbox that it was cloning has a
+ * copy for a moment more, and a plan sent meanwhile would be lost. So look at the process as well, and
+ * ask it if a sandbox or layer was lost.
  */
 static bool nursery_runs(struct native_owner *o)
 {
@@ -401,5 +343,5 @@ int nursery_ensure(struct native_owner *o, struct fh_error *err)
 bool nursery_is_ready(const struct native_owner *o)
 {
 	return o->nursery >= 0 && !nursery_has_ended(o) && !atomic_load(&o->in_doubt) &&
-			nursery_has_room(o->nursery, 0);
+			nursery_poll(o->nursery, POLLOUT, 0);
 }

@@ -6,9 +6,9 @@
 
 #include <errno.h>
 
-/* How an owner starts its nursery, speaks to it, and puts off what can't be said at once. */
+/* How an owner starts its nursery, talks to it, and puts off messages that it can't take at once. */
 
-#define NURSERY_ANSWER_MS 30000 /* layers have no limit */
+#define NURSERY_ANSWER_MS 30000 /* layers have no timeout */
 
 /* --- nursery.c: under `changing` -------------------------------------------------------------- */
 
@@ -18,20 +18,21 @@ int nursery_need(struct native_owner *owner, struct fh_error *err);
 int nursery_ensure(struct native_owner *owner, struct fh_error *err);
 void nursery_stop(struct native_owner *owner);
 
-/* The next sandbox comes from a new one; what this one was told to make is made, and lives on. */
+/* Lets this nursery finish its work and live on; the next sandbox comes from a new one. */
 void nursery_retire(struct native_owner *owner);
 void nursery_await_retired(struct native_owner *owner); /* once no sandbox is left */
 
-/* Under `lock`: a message is taken at once, as far as can be seen. */
+/* Under `lock`: the nursery runs and has room for a message, as far as can be seen. */
 bool nursery_is_ready(const struct native_owner *owner);
 
 /* --- nursery_talk.c --------------------------------------------------------------------------- */
 
-/* Never waits: -EAGAIN. -EPIPE: it is gone. */
+/* Never waits: -EAGAIN if its socket is full. -EPIPE: it is gone. */
 int nursery_send(int nursery, const struct buf *b, const int *fds, size_t n_fds);
-bool nursery_has_room(int nursery, int timeout_ms);
+/* poll(2) for one descriptor. */
+bool nursery_poll(int fd, short events, int timeout_ms);
 
-/* Of what sending or asking gave: another try, by another nursery perhaps, may do. */
+/* Whether a failure of sending or asking may go away if it is tried again, by a new nursery perhaps. */
 static inline bool nursery_is_lost(int r)
 {
 	return r == -EPIPE || r == -ECONNRESET || r == -EAGAIN;
@@ -43,27 +44,24 @@ int nursery_await(
 
 /* Under `changing`. */
 bool nursery_answers(int nursery);
-void nursery_do_all(int nursery); /* waits until it has done what it was told */
+void nursery_do_all(int nursery); /* waits until it has no work left */
 /* -EPIPE if the nursery has ended meanwhile. */
 int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_error *err);
 
 /* Takes the lock. */
 int nursery_send_plan(struct native_owner *owner, const struct buf *message, const int *fds,
 		size_t n_fds);
-
 /* Has the folder of an ended episode removed, in the nursery's own time. Takes the lock. */
 void nursery_remove(struct native_owner *owner, const char *folder);
 /* Has a process wait in a group for the plan with this number. Under the lock. */
 int nursery_add_cradle(struct native_owner *owner, uint32_t number, const struct cgroup *group);
 
-/* --- errands.c -------------------------------------------------------------------------------- */
+/* --- errands.c: these take the lock, unless they say otherwise -------------------------------- */
 
-/* What follows takes the lock, unless it says otherwise. */
-
-/* A message that found no room, to be sent later. */
+/* Keeps a message that found no room, and sends it later. */
 void errand_message(struct native_owner *owner, const struct buf *message);
 
-/* A sandbox that can't be made at once. Takes the ends over. */
+/* Makes a sandbox later. Takes the ends over. */
 int errand_sandbox(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, struct sandbox_ends *ends,
 		struct fh_error *err);

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * What is said to a nursery that stands. Most needs no answer and never waits: a message that finds no room is an
- * errand (errands.c). A request brings a socket for its answer, so that nobody holds the owner's lock while it
- * waits; who asks holds `changing`.
+ * Messages to a nursery that stands. Most need no answer and never wait: a message that finds no room
+ * becomes an errand (errands.c). A request carries a socket for its answer, so that no thread holds the
+ * owner's lock while it waits; the asking thread holds `changing`.
  */
 
 /* --- sending --------------------------------------------------------------------------------- */
@@ -28,7 +28,7 @@ int nursery_send(int nursery, const struct buf *b, const int *fds, size_t n_fds)
 			    : fd_send_message(nursery, b->data, b->len, fds, n_fds, MSG_DONTWAIT);
 }
 
-static bool nursery_poll(int fd, short events, int timeout_ms)
+bool nursery_poll(int fd, short events, int timeout_ms)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	int r;
@@ -36,11 +36,6 @@ static bool nursery_poll(int fd, short events, int timeout_ms)
 	while ((r = poll(&p, 1, timeout_ms)) < 0 && errno == EINTR)
 		;
 	return r > 0;
-}
-
-bool nursery_has_room(int nursery, int timeout_ms)
-{
-	return nursery_poll(nursery, POLLOUT, timeout_ms);
 }
 
 /* --- asking ---------------------------------------------------------------------------------- */
@@ -75,18 +70,19 @@ int nursery_await(int socket, uint8_t kind, int timeout_ms, uint8_t *out_bits, s
 	if (out_bits)
 		*out_bits = wire_get_u8(&w);
 	if (got != kind || !wire_done(&w))
-		return error_say(err, EPROTO, "the nursery sent something else than was asked for");
+		return error_say(err, EPROTO,
+				"the nursery sent another answer than it was asked for");
 	return 0;
 }
 
-/* Under `changing`: an answer of this kind. */
+/* Under `changing`: asks, and waits for an answer of this kind. */
 static int nursery_ask(int nursery, const struct buf *b, uint8_t kind, int timeout_ms,
 		struct fh_error *err)
 {
 	auto_close int ours = -1;
 	int pair[2], r;
 
-	if (nursery < 0 || !nursery_has_room(nursery, NURSERY_ANSWER_MS))
+	if (nursery < 0 || !nursery_poll(nursery, POLLOUT, NURSERY_ANSWER_MS))
 		return error_say(err, ETIMEDOUT, "the nursery does not read");
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_set(err, errno, "make a socket for the nursery's answer");
@@ -118,22 +114,24 @@ void nursery_do_all(int nursery)
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
-/* What the nursery would take for a broken message, which ends it. */
+/* Refuses a layer that the nursery would take for a broken message, and end. */
 static int nursery_check_layer(const struct owner_layer *layer, struct fh_error *err)
 {
 	bool long_path = strlen(layer->name) > GUEST_PATH_MAX;
 
 	if (layer->n > GUEST_ITEMS_MAX)
 		return error_say(err, E2BIG, "a layer has more than %d items", GUEST_ITEMS_MAX);
-	for (size_t i = 0; i < layer->n && !long_path; i++) {
+	for (size_t i = 0; i < layer->n; i++) {
 		const struct layer_item *item = &layer->items[i];
 
-		long_path = (item->source && strlen(item->source) > GUEST_PATH_MAX) ||
-				strlen(item->target) > GUEST_PATH_MAX;
+		if ((item->source && strlen(item->source) > GUEST_PATH_MAX) ||
+				strlen(item->target) > GUEST_PATH_MAX)
+			long_path = true;
 	}
-	return long_path ? error_say(err, ENAMETOOLONG, "a layer with a path of more than %d bytes",
-					   GUEST_PATH_MAX)
-			 : 0;
+	if (long_path)
+		return error_say(err, ENAMETOOLONG, "a layer with a path of more than %d bytes",
+				GUEST_PATH_MAX);
+	return 0;
 }
 
 int nursery_make_layer(int nursery, const struct owner_layer *layer, struct fh_error *err)

@@ -195,7 +195,7 @@ static int owner_make_layer(
 		return error_say(err, EEXIST, "the layer '%s' is there already", layer->name);
 	for (int i = 0; i < SANDBOX_STARTS_MAX; i++) {
 		r = nursery_need(o, err);
-		if (r == 0)
+		if (r >= 0)
 			r = nursery_make_layer(o->nursery, layer, err);
 		if (!nursery_is_lost(r))
 			return r;

@@ -20,7 +20,7 @@
 #define CONFIG_BYTES_MAX 65536
 #define LINKS_MAX 40 /* as many as the kernel follows */
 
-/* What every sandbox sees at the same place. */
+/* Paths that every sandbox sees at the same place. */
 static const char *const visible[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt" };
 
 struct python_finding {
@@ -45,7 +45,7 @@ static bool python_is_shown(const struct python_env *env, const char *path)
 	return python_is_visible(path);
 }
 
-/* An installation and an environment have their packages there; a folder of anything else has not. */
+/* Whether the folder is a Python installation or environment, by its folder of packages. */
 static bool python_has_packages(const char *dir)
 {
 	auto_free char *pattern = xasprintf("%s/lib*/python3*", dir);
@@ -55,7 +55,7 @@ static bool python_has_packages(const char *dir)
 	return any;
 }
 
-/* The home of this user, a folder above it, or one above the sandbox's own home. */
+/* The root, or a folder that holds this user's home. */
 static bool python_is_too_much(const char *real)
 {
 	const char *home = getenv("HOME");
@@ -83,7 +83,7 @@ static int python_add_bind(struct python_finding *f, const char *source, const c
 	return r < 0 ? error_wrap(f->err, "--python %s", env->spec) : 0;
 }
 
-/* A folder at the place where something looks for it. */
+/* Binds a folder at the place where programs look for it. */
 static int python_show(struct python_finding *f, const char *place)
 {
 	struct python_env *env = f->env;
@@ -103,7 +103,8 @@ static int python_show(struct python_finding *f, const char *place)
 	return python_add_bind(f, real, place);
 }
 
-/* At the place by which it was named, and where links lead from there: a place that every sandbox sees has them. */
+/* Shows the environment at the path that was given, and where its links lead. A writable one is bound there
+ * even if every sandbox sees that place. */
 static int python_show_itself(struct python_finding *f, const char *real)
 {
 	int r = python_show(f, f->env->dir);
@@ -114,7 +115,7 @@ static int python_show_itself(struct python_finding *f, const char *real)
 							   : python_show(f, real);
 }
 
-/* Last, or a folder around it that is shown, too, would lie over it. */
+/* Moves the environment's own binds to the end: a bind of a folder around it would hide them. */
 static void python_move_to_end(struct python_env *env, size_t n_own)
 {
 	struct sandbox_bind own[PYTHON_BINDS_MAX];
@@ -125,7 +126,7 @@ static void python_move_to_end(struct python_env *env, size_t n_own)
 	memcpy(env->binds + n_others, own, n_own * sizeof(*own));
 }
 
-/* The folder above the `bin` that a program lies in. */
+/* Shows the folder above a program's `bin`. */
 static int python_show_around(struct python_finding *f, const char *program)
 {
 	auto_free char *bin = path_dirname(program);
@@ -134,7 +135,7 @@ static int python_show_around(struct python_finding *f, const char *program)
 	return python_show(f, dir);
 }
 
-/* Each place that the links from the environment's interpreter lead by. */
+/* Shows each folder on the way of the links from the environment's interpreter. */
 static int python_show_interpreter(struct python_finding *f)
 {
 	auto_free char *at = path_join(f->env->dir, "bin/python3");
@@ -162,7 +163,7 @@ static int python_show_interpreter(struct python_finding *f)
 			f->env->dir);
 }
 
-/* Of a venv: `home = FOLDER`, in which the interpreter that it was made by lies. */
+/* Shows the interpreter that a venv was made by: `home = FOLDER` in its configuration. */
 static int python_show_home(struct python_finding *f)
 {
 	auto_free char *path = path_join(f->env->dir, CONFIG);
@@ -224,8 +225,9 @@ static int python_read_spec(
 	if (colon && !str_eq(colon, ":rw"))
 		return error_say(err, EINVAL, "--python wants ENV or ENV:rw, not '%s'", spec);
 	r = python_check(dir, err);
-	if (r == 0)
-		r = path_absolute(dir, &whole, err);
+	if (r < 0)
+		return r;
+	r = path_absolute(dir, &whole, err);
 	if (r < 0)
 		return r;
 	env->dir = arena_strdup(a, whole);
@@ -245,12 +247,16 @@ int python_env_find(struct arena *a, const char *spec, struct python_env *out, s
 	if (r < 0)
 		return r;
 	real = realpath(env.dir, NULL);
-	r = real ? python_show_itself(&f, real) : error_set(err, errno, "--python '%s'", env.dir);
+	if (!real)
+		return error_set(err, errno, "--python '%s'", env.dir);
+	r = python_show_itself(&f, real);
+	if (r < 0)
+		return r;
 	n_own = env.n_binds;
-	if (r == 0)
-		r = python_show_interpreter(&f);
-	if (r == 0)
-		r = python_show_home(&f);
+	r = python_show_interpreter(&f);
+	if (r < 0)
+		return r;
+	r = python_show_home(&f);
 	if (r < 0)
 		return r;
 	python_move_to_end(&env, n_own);

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "native/spawn.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdint.h>
+
+/* The calls of posix_spawn(3) return a positive errno. */
+static int spawn_set_actions(posix_spawn_file_actions_t *actions, const int *fds, int n)
+{
+	int r;
+
+	for (int i = 0; i < n; i++) {
+		r = fds[i] < 0 ? posix_spawn_file_actions_addopen(
+						 actions, i, "/dev/null", O_RDWR, 0)
+			       : posix_spawn_file_actions_adddup2(actions, fds[i], i);
+		if (r)
+			return r;
+	}
+	r = posix_spawn_file_actions_addchdir_np(actions, "/");
+	return r ? r : posix_spawn_file_actions_addclosefrom_np(actions, n);
+}
+
+static int spawn_set_attributes(posix_spawnattr_t *attr)
+{
+	sigset_t all, none;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	posix_spawnattr_setsigdefault(attr, &all);
+	posix_spawnattr_setsigmask(attr, &none);
+	return posix_spawnattr_setflags(
+			attr, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
+}
+
+int spawn_program(pid_t *out_pid, const char *path, const char *const *argv, const char *const *env,
+		const int *fds, size_t n)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attr;
+	int r;
+
+	posix_spawn_file_actions_init(&actions);
+	posix_spawnattr_init(&attr);
+	r = spawn_set_actions(&actions, fds, (int)n);
+	if (!r)
+		r = spawn_set_attributes(&attr);
+	if (!r) /* POSIX has no const there; posix_spawn() changes none of the texts */
+		r = posix_spawn(out_pid, path, &actions, &attr, (char *const *)(uintptr_t)argv,
+				(char *const *)(uintptr_t)env);
+	posix_spawnattr_destroy(&attr);
+	posix_spawn_file_actions_destroy(&actions);
+	return -r;
+}
