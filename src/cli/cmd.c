@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/help.h"
+#include "cli/cmd.h"
 
 #include "base/refusal.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "cli/help.h"
 #include "cli/options.h"
 #include "cli/term.h"
 
@@ -117,15 +118,6 @@ static int cmd_show_help(const struct command *c, const char *path, FILE *to)
 	cmd_help(&text, c, path, term_colours(fd), term_width(fd, DEFAULT_WIDTH));
 	fputs(buf_str(&text), to);
 	return to == stderr ? CMD_USAGE : CMD_OK;
-}
-
-const struct command *cmd_find(const struct command *group, const char *name)
-{
-	for (size_t i = 0; group->commands[i]; i++) {
-		if (str_eq(group->commands[i]->name, name))
-			return group->commands[i];
-	}
-	return NULL;
 }
 
 static int cmd_refuse_unknown(const struct command *group, const char *path, const char *word)

@@ -24,6 +24,15 @@ static void help_add_heading(const struct page *p, const char *text)
 			term_style(p->colours, TERM_RESET));
 }
 
+const struct command *cmd_find(const struct command *group, const char *name)
+{
+	for (size_t i = 0; group->commands[i]; i++) {
+		if (str_eq(group->commands[i]->name, name))
+			return group->commands[i];
+	}
+	return NULL;
+}
+
 void help_add_value(struct buf *out, const struct cmd_option *o)
 {
 	if (o->kind == OPTION_FLAG)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/cmd.h"
+#include "cli/help.h"
 
 #include "base/scope.h"
 #include "python/pyjson.h"

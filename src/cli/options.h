@@ -3,7 +3,9 @@
 #define CLI_OPTIONS_H
 
 #include "base/arena.h"
-#include "cli/cmd.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "cli/command.h"
 
 /* A command line, read by the tables of a command. All pointers lead into the arena or argv. */
 struct parsed_options {
