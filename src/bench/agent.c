@@ -22,20 +22,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What is measured of agents: their commands, and a step that a language model decides on. */
+/* Measures the agent's commands, and a step that a language model decides on. */
 
 #define LINES 300
-#define FEWER 10 /* times: a cold linter takes as long as a hundred commands */
+#define FEWER 10 /* fewer samples of edits: a cold linter takes as long as a hundred commands */
+#define MAX_STEPS 50
 
-static double us_since(int64_t began_ns)
-{
-	return (double)(clock_now_ns() - began_ns) / 1e3;
-}
+/* --- commands --------------------------------------------------------------------------------- */
 
-/* --- commands ----------------------------------------------------------------------------------------- */
-
-/* A Python file like many, of so many lines, with a line near its middle to edit. */
-static char *python_file(void)
+/* A Python file with a line near its middle to edit. */
+static char *tools_python_file(void)
 {
 	auto_buf struct buf out = BUF_INIT(1 << 20);
 
@@ -48,104 +44,82 @@ static char *python_file(void)
 	return buf_take(&out);
 }
 
-static int prepare(struct fh_env *env, struct fh_error *err)
-{
-	auto_free char *text = python_file();
-	auto_free char *command =
-			xasprintf("cat > f.py << 'END'\n%sEND\nopen f.py > /dev/null", text);
-	double us;
-
-	return bench_step(env, command, &us, err);
-}
-
-static int time_open(struct bench *b, struct fh_env *env, struct samples *out, struct fh_error *err)
-{
-	int r = bench_go_on(err);
-
-	for (int i = 0; i < bench_batch(b) && r == 0; i++) {
-		double us;
-
-		r = bench_step(env, "open f.py > /dev/null", &us, err);
-		if (r == 0)
-			samples_add(out, us);
-	}
-	return r;
-}
-
-static int time_edit(struct bench *b, struct fh_env *env, struct samples *out, struct fh_error *err)
+static int tools_edit(
+		struct bench *b, struct fh_env *env, struct samples *out, struct fh_error *err)
 {
 	static int number;
-	int r = bench_go_on(err);
 
-	for (int i = 0; i < bench_batch(b) / FEWER + 1 && r == 0; i++) {
+	for (int i = 0; i < bench_batch(b) / FEWER + 1; i++) {
 		auto_free char *edit =
 				xasprintf("edit 149:149\n    total = %d\nend_of_edit", number++);
-		double us;
+		int r = bench_steps(env, edit, 1, out, err);
 
-		r = bench_step(env, edit, &us, err);
-		if (r == 0)
-			samples_add(out, us);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
-/* The same file for the cold linter. */
-static int write_file(char *path, struct fh_error *err)
+/* `file` is for the cold linter, the floor of an edit. */
+static int tools_round(struct bench *b, struct fh_env *env, const char *file, struct figure *open,
+		struct figure *edit, struct fh_error *err)
 {
-	auto_free char *text = python_file();
-	auto_close int fd = mkstemps(path, strlen(".py"));
-
-	if (fd < 0)
-		return error_set(err, errno, "make '%s'", path);
-	return fd_write_full(fd, text, strlen(text));
-}
-
-static int command_rounds(
-		struct bench *b, struct fh_env *env, const char *file, struct fh_error *err)
-{
-	struct figure *open_one = bench_figure(b, "us", "aci_open");
-	struct figure *edit = bench_figure(b, "us", "edit_python");
 	const char *exec_args[] = { places_get()->aci, NULL };
 	const char *lint_args[] = { "/usr/bin/flake8", "--isolated",
 		"--select=F821,F822,F831,E111,E112,E113,E999,E902", file, NULL };
-	int r = prepare(env, err);
+	int r = floor_run("exec", bench_batch(b), exec_args, &open->floor, err);
 
-	open_one->most_ratio = 3;
-	edit->most = 20000;
-	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
-		r = floor_run("exec", bench_batch(b), exec_args, &open_one->floor, err);
-		if (r == 0)
-			r = time_open(b, env, &open_one->ours, err);
-		if (r == 0 && access(lint_args[0], X_OK) == 0)
-			r = floor_run("exec", bench_batch(b) / FEWER / 2 + 1, lint_args,
-					&edit->floor, err);
-		if (r == 0)
-			r = time_edit(b, env, &edit->ours, err);
+	if (r < 0)
+		return r;
+	r = bench_steps(env, "open f.py > /dev/null", bench_batch(b), &open->ours, err);
+	if (r < 0)
+		return r;
+	if (access(lint_args[0], X_OK) == 0) {
+		r = floor_run("exec", bench_batch(b) / FEWER / 2 + 1, lint_args, &edit->floor, err);
+		if (r < 0)
+			return r;
 	}
+	return tools_edit(b, env, &edit->ours, err);
+}
+
+static int tools_rounds(struct bench *b, const char *text, const char *file, struct fh_error *err)
+{
+	auto_free char *command =
+			xasprintf("cat > f.py << 'END'\n%sEND\nopen f.py > /dev/null", text);
+	struct figure *open = bench_figure(b, "us", "aci_open");
+	struct figure *edit = bench_figure(b, "us", "edit_python");
+	auto_bench_env struct bench_env e = { 0 };
+	int r = bench_open(&e, err);
+
+	if (r < 0)
+		return r;
+	open->most_ratio = 3;
+	edit->most = 20000;
+	r = bench_steps(e.env, command, 1, NULL, err);
+	for (int round = 0; round < BENCH_ROUNDS && r >= 0; round++)
+		r = tools_round(b, e.env, file, open, edit, err);
 	return r;
 }
 
 int suite_tools(struct bench *b, struct fh_error *err)
 {
 	char file[] = "/tmp/fumehood-bench-XXXXXX.py";
-	struct fh_env *env = NULL;
-	struct fh_gym *gym;
-	int r = fh_gym_open(NULL, &gym, err);
+	auto_free char *text = tools_python_file();
+	auto_close int fd = mkstemps(file, strlen(".py"));
+	int r;
 
+	if (fd < 0)
+		return error_set(err, errno, "make '%s'", file);
+	r = fd_write_full(fd, text, strlen(text));
 	if (r < 0)
-		return r;
-	r = write_file(file, err);
-	if (r == 0)
-		r = bench_start(gym, &env, err);
-	if (r == 0)
-		r = command_rounds(b, env, file, err);
+		error_set(err, -r, "write '%s'", file);
+	else
+		r = tools_rounds(b, text, file, err);
 	unlink(file);
-	fh_env_close(env);
-	fh_gym_close(gym);
 	return r;
 }
 
-/* --- a language model ------------------------------------------------------------------------------------ */
+/* --- a language model ------------------------------------------------------------------------- */
 
 /* bench/answer.c, while it runs. */
 struct answerer {
@@ -153,7 +127,7 @@ struct answerer {
 	char url[64];
 };
 
-static int start_answerer(struct answerer *out, struct fh_error *err)
+static int answerer_start(struct answerer *out, struct fh_error *err)
 {
 	auto_free char *path = path_join(places_get()->floors, "answer");
 	char *const argv[] = { path, NULL };
@@ -177,6 +151,14 @@ static int start_answerer(struct answerer *out, struct fh_error *err)
 	return 0;
 }
 
+static void answerer_stop(const struct answerer *a)
+{
+	if (a->pid <= 0)
+		return;
+	kill(a->pid, SIGKILL);
+	waitpid(a->pid, NULL, 0);
+}
+
 struct asking {
 	struct bench *bench;
 	struct fh_env *env;
@@ -185,96 +167,115 @@ struct asking {
 	struct figure *prompt, *call, *step, *whole;
 };
 
-/* Until the model has answered. */
-static int await(struct asking *a, struct fh_error *err)
+static int asking_wait(struct asking *a, struct fh_error *err)
 {
 	struct chat_call *done;
-	int r = 0;
 
-	while (!agent_decided(a->agent) && r == 0) {
+	while (!agent_decided(a->agent)) {
 		struct pollfd p = { .fd = chat_service_fd(a->service), .events = POLLIN };
 
 		poll(&p, 1, -1);
-		if (chat_service_advance(a->service, &done, 1))
-			r = agent_advance(a->agent, err);
+		if (chat_service_advance(a->service, &done, 1)) {
+			int r = agent_advance(a->agent, err);
+
+			if (r < 0)
+				return r;
+		}
 	}
-	return r;
+	return 0;
 }
 
-static int ask_once(struct asking *a, struct fh_step *step, struct fh_error *err)
+static int asking_step(struct asking *a, struct fh_step *step, struct fh_error *err)
 {
 	int64_t began = clock_now_ns(), asked, answered;
 	struct model_turn turn = { 0 };
 	int r = agent_begin(a->agent, step, err);
 
+	if (r < 0)
+		return r;
 	asked = clock_now_ns();
-	if (r == 0)
-		r = await(a, err);
-	if (r == 0)
-		r = agent_take(a->agent, &turn, err);
+	r = asking_wait(a, err);
+	if (r < 0)
+		return r;
+	r = agent_take(a->agent, &turn, err);
+	if (r < 0)
+		return r;
 	answered = clock_now_ns();
-	if (r == 0)
-		r = fh_env_step(a->env, &(struct fh_action){ .text = turn.action }, step, err);
+	r = fh_env_step(a->env, &(struct fh_action){ .text = turn.action }, step, err);
 	if (r < 0)
 		return r;
 	samples_add(&a->prompt->ours, (double)(asked - began) / 1e3);
 	samples_add(&a->call->ours, (double)(answered - asked) / 1e3);
-	samples_add(&a->step->ours, us_since(answered));
-	samples_add(&a->whole->ours, us_since(began));
+	samples_add(&a->step->ours, bench_us_since(answered));
+	samples_add(&a->whole->ours, bench_us_since(began));
 	return step->outcome == FH_OUTCOME_OK ? bench_go_on(err)
 					      : error_say(err, EIO, "'%s' failed", turn.action);
 }
 
-static int ask_all(struct asking *a, struct fh_error *err)
+/* Plays one episode, so that the conversation is as long as usual. */
+static int asking_play(struct asking *a, struct chat_model *model,
+		const struct agent_config *config, struct fh_error *err)
 {
+	struct agent_request request = {
+		.config = config, .max_steps = MAX_STEPS, .env = a->env, .model = model
+	};
 	struct fh_step step;
-	int r = fh_env_reset(a->env, 0, &step, err);
+	struct task *task;
+	int r = task_load(NULL, BENCH_TASK, NULL, &task, err);
 
-	/* As long a conversation as an episode has. */
-	for (int i = 0; i < a->bench->n && r == 0; i++) {
-		r = ask_once(a, &step, err);
-		if (r == 0 && step.step % 50 == 0)
-			break;
-	}
+	if (r < 0)
+		return r;
+	request.task = task;
+	r = agent_open(&request, &a->agent, err);
+	task_free(task);
+	if (r < 0)
+		return r;
+	r = fh_env_reset(a->env, 0, &step, err);
+	for (int i = 0; r >= 0 && i < a->bench->n && i < MAX_STEPS; i++)
+		r = asking_step(a, &step, err);
+	agent_close(take_ptr(a->agent));
 	return r;
 }
 
-static int open_asking(struct asking *a, const char *url, const struct agent_config *config,
-		struct chat_model **out_model, struct fh_error *err)
+static int asking_play_all(struct asking *a, const char *url, const struct agent_config *config,
+		struct fh_error *err)
 {
 	struct chat_options options = {
 		.spec = "openai:at-once", .url = url, .key = "none", .top_p = -1
 	};
-	struct agent_request request = { .config = config, .max_steps = 50, .env = a->env };
-	struct task *task = NULL;
-	int r = chat_model_open(a->service, &options, out_model, err);
+	int r;
 
-	if (r == 0)
-		r = task_load(NULL, BENCH_TASK, NULL, &task, err);
-	if (r < 0)
-		return r;
-	request.model = *out_model;
-	request.task = task;
-	r = agent_open(&request, &a->agent, err);
-	task_free(task);
-	return r;
+	while ((int)a->whole->ours.n < a->bench->n) {
+		struct chat_model *model;
+
+		r = chat_model_open(a->service, &options, &model, err);
+		if (r < 0)
+			return r;
+		r = asking_play(a, model, config, err);
+		chat_model_close(model);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
-static int episodes(struct asking *a, const char *url, const struct agent_config *config,
-		struct fh_error *err)
+static int asking_run(struct asking *a, const char *url, struct fh_error *err)
 {
-	int r = 0;
+	auto_bench_env struct bench_env e = { 0 };
+	struct agent_config *config;
+	int r = bench_open(&e, err);
 
-	while ((int)a->whole->ours.n < a->bench->n && r == 0) {
-		struct chat_model *model = NULL;
-
-		r = open_asking(a, url, config, &model, err);
-		if (r == 0)
-			r = ask_all(a, err);
-		agent_close(a->agent);
-		a->agent = NULL;
-		chat_model_close(model);
-	}
+	if (r < 0)
+		return r;
+	a->env = e.env;
+	r = agent_config_load(&(struct agent_config_options){ 0 }, &config, err);
+	if (r < 0)
+		return r;
+	r = chat_service_open(NULL, &a->service, err);
+	if (r >= 0)
+		r = asking_play_all(a, url, config, err);
+	chat_service_close(a->service);
+	agent_config_free(config);
 	return r;
 }
 
@@ -285,29 +286,12 @@ int suite_agent(struct bench *b, struct fh_error *err)
 		.call = bench_figure(b, "us", "agent_call"),
 		.step = bench_figure(b, "us", "agent_act"),
 		.whole = bench_figure(b, "us", "agent_step") };
-	struct agent_config *config = NULL;
 	struct answerer answerer = { 0 };
-	struct fh_gym *gym = NULL;
-	int r = agent_config_load(&(struct agent_config_options){ 0 }, &config, err);
+	int r = answerer_start(&answerer, err);
 
 	a.whole->most = 2000;
-	if (r == 0)
-		r = start_answerer(&answerer, err);
-	if (r == 0)
-		r = fh_gym_open(NULL, &gym, err);
-	if (r == 0)
-		r = bench_start(gym, &a.env, err);
-	if (r == 0)
-		r = chat_service_open(NULL, &a.service, err);
-	if (r == 0)
-		r = episodes(&a, answerer.url, config, err);
-	chat_service_close(a.service);
-	fh_env_close(a.env);
-	fh_gym_close(gym);
-	agent_config_free(config);
-	if (answerer.pid > 0) {
-		kill(answerer.pid, SIGKILL);
-		waitpid(answerer.pid, NULL, 0);
-	}
+	if (r >= 0)
+		r = asking_run(&a, answerer.url, err);
+	answerer_stop(&answerer);
 	return r;
 }

@@ -6,24 +6,22 @@
 #include "base/scope.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 
-/* What episodes cost each other: the same figures with many of them alive, driven by one thread. */
+/* The same figures with many episodes alive, driven by one thread. */
 
 #define DESCRIPTORS_EACH 6    /* 5, and one while it begins */
-#define DESCRIPTORS_MOST 5.05 /* one or two are of all together */
+#define DESCRIPTORS_MOST 5.05 /* all share one or two */
 #define DESCRIPTORS_SPARE 200
 #define WARM_UP 5
 #define MEMORY_MOST (2 << 20)
-#define JUDGED_FEWEST 100 /* what fewer have drowns in what else there is */
+#define JUDGED_FEWEST 100 /* fewer episodes drown in the rest of the machine's memory */
 
 struct alive {
 	struct fh_gym *gym;
-	struct fh_env **envs; /* n alive, of size */
-	size_t n, size;
+	struct fh_env **envs; /* n of them are alive */
+	size_t n;
 	double kernel_bytes, descriptors; /* before the first */
 	int batch;
 };
@@ -33,7 +31,7 @@ struct alive_row {
 	struct figure *reset, *step, *burst, *memory, *fds;
 };
 
-static int allow_descriptors(size_t n_episodes, struct fh_error *err)
+static int alive_allow_descriptors(size_t n_episodes, struct fh_error *err)
 {
 	rlim_t need = n_episodes * DESCRIPTORS_EACH + DESCRIPTORS_SPARE;
 	struct rlimit limit;
@@ -53,115 +51,111 @@ static int allow_descriptors(size_t n_episodes, struct fh_error *err)
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
-static int grow(struct alive *a, size_t n, struct fh_error *err)
+static int alive_grow(struct alive *a, size_t n, struct fh_error *err)
 {
-	int r = allow_descriptors(n, err);
+	int r = alive_allow_descriptors(n, err);
 
-	while (a->n < n && r == 0) {
+	while (a->n < n && r >= 0) {
 		r = bench_start(a->gym, &a->envs[a->n], err);
-		if (r == 0)
-			a->n++;
-		if (r == 0)
-			r = bench_go_on(err);
+		if (r < 0)
+			return r;
+		a->n++;
+		r = bench_go_on(err);
 	}
 	return r;
 }
 
-static int begin_step(struct fh_env *env, struct fh_error *err)
+static int alive_begin_step(struct fh_env *env, struct fh_error *err)
 {
 	return fh_env_step_begin(env, &(struct fh_action){ .text = "true" }, err);
 }
 
 /* Takes n results of steps that were begun. */
-static int end_steps(struct alive *a, size_t n, struct fh_error *err)
+static int alive_end_steps(struct alive *a, size_t n, struct fh_error *err)
 {
 	struct fh_env *done[64];
 	struct fh_step step;
 
 	while (n) {
-		int got = fh_gym_wait(a->gym, -1, done, ARRAY_SIZE(done), err);
+		int r, got = fh_gym_wait(a->gym, -1, done, ARRAY_SIZE(done), err);
 
 		if (got < 0)
 			return got;
 		for (int i = 0; i < got; i++) {
-			int r = fh_env_end(done[i], &step, err);
-
+			r = fh_env_end(done[i], &step, err);
 			if (r < 0)
 				return r;
 			if (step.outcome != FH_OUTCOME_OK)
 				return error_say(err, EIO, "'true' failed: %s", step.observation);
 		}
 		n -= (size_t)got;
-		if (got == 0) {
-			int r = bench_go_on(err);
-
-			if (r < 0)
-				return r;
-		}
+		r = got ? 0 : bench_go_on(err);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
 
-/* One episode after the other: what a step takes among so many. */
-static int steps_in_turn(struct alive *a, struct samples *out, struct fh_error *err)
+/* Steps in one episode after the other: the time of a step among so many. */
+static int alive_steps(struct alive *a, struct samples *out, struct fh_error *err)
 {
 	static size_t turn;
-	int r = 0;
 
-	for (int i = 0; i < a->batch && r == 0; i++) {
+	for (int i = 0; i < a->batch; i++) {
 		int64_t began = clock_now_ns();
+		int r = alive_begin_step(a->envs[turn++ % a->n], err);
 
-		r = begin_step(a->envs[turn++ % a->n], err);
-		if (r == 0)
-			r = end_steps(a, 1, err);
-		if (r == 0)
-			samples_add(out, (double)(clock_now_ns() - began) / 1e3);
+		if (r < 0)
+			return r;
+		r = alive_end_steps(a, 1, err);
+		if (r < 0)
+			return r;
+		samples_add(out, bench_us_since(began));
 	}
-	return r;
+	return 0;
 }
 
-/* All at once: what each takes of the time for all. */
-static int burst(struct alive *a, struct samples *out, struct fh_error *err)
+/* Begins a step in all episodes at once, some times. A sample is the time for all, divided by their
+ * number. The first burst only warms the caches. */
+static int alive_bursts(struct alive *a, struct samples *out, struct fh_error *err)
 {
-	int64_t began = clock_now_ns();
-	int r = 0;
+	for (size_t k = 0; k < 3 + (size_t)a->batch / a->n; k++) {
+		int64_t began = clock_now_ns();
+		int r;
 
-	for (size_t i = 0; i < a->n && r == 0; i++)
-		r = begin_step(a->envs[i], err);
-	if (r == 0)
-		r = end_steps(a, a->n, err);
-	if (r == 0 && out)
-		samples_add(out, (double)(clock_now_ns() - began) / 1e3 / (double)a->n);
-	return r;
+		for (size_t i = 0; i < a->n; i++) {
+			r = alive_begin_step(a->envs[i], err);
+			if (r < 0)
+				return r;
+		}
+		r = alive_end_steps(a, a->n, err);
+		if (r < 0)
+			return r;
+		if (k)
+			samples_add(out, bench_us_since(began) / (double)a->n);
+	}
+	return 0;
 }
 
-/* One after the other. What ran since the last ones may have taken their place in the caches. */
-static int bursts(struct alive *a, struct samples *out, struct fh_error *err)
-{
-	int r = burst(a, NULL, err);
-
-	for (size_t i = 0; i < 2 + (size_t)a->batch / a->n && r == 0; i++)
-		r = burst(a, out, err);
-	return r;
-}
-
-/* One more than those that are alive. */
-static int resets(struct alive *a, struct samples *out, struct fh_error *err)
+/* Lives of one episode more. */
+static int alive_resets(struct alive *a, struct samples *out, struct fh_error *err)
 {
 	struct life life;
-	int r = 0;
 
-	for (int i = 0; i < a->batch && r == 0; i++) {
-		r = bench_go_on(err);
-		if (r == 0)
-			r = bench_live(a->gym, &life, err);
-		if (r == 0)
-			samples_add(out, life.answered);
+	for (int i = 0; i < a->batch; i++) {
+		int r = bench_go_on(err);
+
+		if (r < 0)
+			return r;
+		r = bench_live(a->gym, &life, err);
+		if (r < 0)
+			return r;
+		samples_add(out, life.answered);
 	}
-	return r;
+	return 0;
 }
 
-static void memory(struct alive *a, struct samples *out)
+static void alive_memory(struct alive *a, struct samples *out)
 {
 	auto_free pid_t *inits = NULL;
 	double kernel = (proc_kernel_bytes() - a->kernel_bytes) / (double)a->n;
@@ -177,7 +171,7 @@ static void memory(struct alive *a, struct samples *out)
 
 /* --- the suite -------------------------------------------------------------------------------- */
 
-static struct alive_row make_row(struct bench *b, int n, const struct alive_row *first)
+static struct alive_row alive_make_row(struct bench *b, int n, const struct alive_row *first)
 {
 	struct alive_row row = {
 		.reset = bench_figure(b, "us", "reset@%d", n),
@@ -192,64 +186,75 @@ static struct alive_row make_row(struct bench *b, int n, const struct alive_row 
 		row.fds->most = DESCRIPTORS_MOST;
 	}
 	if (first->reset) {
-		row.reset->most_ratio = row.step->most_ratio = 2;
+		row.reset->most_ratio = row.step->most_ratio = row.burst->most_ratio = 2;
 		row.reset->against = first->reset;
-		row.step->against = first->step;
-		row.burst->most_ratio = 2;
-		row.burst->against = first->step;
+		row.step->against = row.burst->against = first->step;
 	} else {
 		row.reset->most_ratio = RESET_MOST;
 	}
 	return row;
 }
 
-static int measure(struct alive *a, const struct alive_row *row, struct fh_error *err)
+static int alive_round(struct alive *a, const struct alive_row *row, struct fh_error *err)
 {
-	char shells[16];
-	int r = 0;
+	auto_free char *shells = xasprintf("%zu", a->n);
+	int r = floor_run("step", a->batch, (const char *[]){ "free", shells, NULL },
+			&row->step->floor, err);
 
-	snprintf(shells, sizeof(shells), "%zu", a->n);
-	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
-		r = floor_run("step", a->batch, (const char *[]){ "free", shells, NULL },
-				&row->step->floor, err);
-		if (r == 0)
-			r = bursts(a, &row->burst->ours, err);
-		if (r == 0)
-			r = steps_in_turn(a, &row->step->ours, err);
-		if (r == 0)
-			r = floor_run("reset", a->batch, NULL, &row->reset->floor, err);
-		if (r == 0)
-			r = resets(a, &row->reset->ours, err);
-	}
-	proc_settle();
-	memory(a, &row->memory->ours);
-	samples_add(&row->fds->ours, (proc_descriptors() - a->descriptors) / (double)a->n);
-	return r;
+	if (r < 0)
+		return r;
+	r = alive_bursts(a, &row->burst->ours, err);
+	if (r < 0)
+		return r;
+	r = alive_steps(a, &row->step->ours, err);
+	if (r < 0)
+		return r;
+	r = floor_run("reset", a->batch, NULL, &row->reset->floor, err);
+	return r < 0 ? r : alive_resets(a, &row->reset->ours, err);
 }
 
-static int rows(struct bench *b, struct alive *a, struct fh_error *err)
+static int alive_measure(struct alive *a, const struct alive_row *row, struct fh_error *err)
+{
+	for (int round = 0; round < BENCH_ROUNDS; round++) {
+		int r = alive_round(a, row, err);
+
+		if (r < 0)
+			return r;
+	}
+	proc_settle();
+	alive_memory(a, &row->memory->ours);
+	samples_add(&row->fds->ours, (proc_descriptors() - a->descriptors) / (double)a->n);
+	return 0;
+}
+
+static int alive_rows(struct bench *b, struct alive *a, struct fh_error *err)
 {
 	struct alive_row first = { 0 };
 	struct life warm;
 	int r = 0;
 
-	/* What an owner keeps for sandboxes to come is not the first one's. */
-	for (int i = 0; i < WARM_UP && r == 0; i++)
+	/* Resources that an owner keeps, and opens once, don't count for the first episode. */
+	for (int i = 0; i < WARM_UP && r >= 0; i++)
 		r = bench_live(a->gym, &warm, err);
-	fh_gym_fd(a->gym); /* nor is what they are waited for with */
+	if (r < 0)
+		return r;
+	fh_gym_fd(a->gym);
 	proc_settle();
 	a->kernel_bytes = proc_kernel_bytes();
 	a->descriptors = proc_descriptors();
-	for (size_t i = 0; i < b->n_alive && r == 0; i++) {
-		struct alive_row row = make_row(b, b->alive[i], &first);
+	for (size_t i = 0; i < b->n_alive; i++) {
+		struct alive_row row = alive_make_row(b, b->alive[i], &first);
 
 		if (i == 0)
 			first = row;
-		r = grow(a, (size_t)b->alive[i], err);
-		if (r == 0)
-			r = measure(a, &row, err);
+		r = alive_grow(a, (size_t)b->alive[i], err);
+		if (r < 0)
+			return r;
+		r = alive_measure(a, &row, err);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 int suite_alive(struct bench *b, struct fh_error *err)
@@ -259,10 +264,11 @@ int suite_alive(struct bench *b, struct fh_error *err)
 
 	if (!b->n_alive)
 		return 0;
-	a.envs = xcalloc((size_t)b->alive[b->n_alive - 1], sizeof(struct fh_env *));
 	r = fh_gym_open(NULL, &a.gym, err);
-	if (r == 0)
-		r = rows(b, &a, err);
+	if (r < 0)
+		return r;
+	a.envs = xcalloc((size_t)b->alive[b->n_alive - 1], sizeof(struct fh_env *));
+	r = alive_rows(b, &a, err);
 	while (a.n)
 		fh_env_close(a.envs[--a.n]);
 	fh_gym_close(a.gym);

@@ -22,14 +22,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* `bench`: which suites, on what machine, and telling the figures. docs/performance.md reads them. */
+/* The command `bench`: chooses suites, describes the machine, and shows the figures. */
 
 #define ALIVE_MAX 100000
 #define QUIET_TRIES 20
 #define QUIET_MS 200    /* how long the machine is watched while nothing of ours runs */
-#define QUIET_SHARE 0.1 /* of one CPU that others may use */
-#define ROUND_FEWEST 10 /* samples of a round that tell something */
-#define ROUNDS_MOST 2.0 /* times that a floor's slowest round may take its quickest one's time */
+#define QUIET_SHARE 0.1 /* share of one CPU that other processes may use */
+#define ROUND_FEWEST 10 /* samples of a round that can be judged */
+#define ROUNDS_MOST 2.0 /* how many times slower a floor's slowest round may be than its fastest */
 
 struct bench_options {
 	struct texts only, alive;
@@ -39,8 +39,8 @@ struct bench_options {
 struct machine {
 	char cpu[128], kernel[128], date[32];
 	long cores;
-	double load, load_after; /* one minute's average when it began and ended */
-	double others;           /* CPUs that others used, at most, when it was looked at */
+	double load, load_after; /* over one minute, at the beginning and the end */
+	double others;           /* most CPUs that other processes used whenever it was watched */
 };
 
 static const struct suite {
@@ -67,25 +67,25 @@ void samples_add(struct samples *s, double value)
 	s->values[s->n++] = value;
 }
 
-static int compare(const void *a, const void *b)
+static int samples_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
 	return (x > y) - (x < y);
 }
 
-/* The smallest sample that so many per cent are not above; of sorted samples, NAN without any. */
-static double percentile(const struct samples *s, double percent)
+static void samples_sort(struct samples *s)
+{
+	if (s->n)
+		qsort(s->values, s->n, sizeof(*s->values), samples_compare);
+}
+
+/* The smallest of the sorted samples that so many per cent don't exceed; NAN without samples. */
+static double samples_percentile(const struct samples *s, double percent)
 {
 	size_t rank = (size_t)ceil(percent / 100 * (double)s->n);
 
 	return s->n ? s->values[rank ? rank - 1 : 0] : NAN;
-}
-
-static void sort(struct samples *s)
-{
-	if (s->n)
-		qsort(s->values, s->n, sizeof(*s->values), compare);
 }
 
 struct figure *bench_figure(struct bench *b, const char *unit, const char *format, ...)
@@ -115,8 +115,8 @@ int bench_go_on(struct fh_error *err)
 
 /* --- the machine ------------------------------------------------------------------------------ */
 
-/* CPU time that all of the machine used, in seconds: user, nice and system of /proc/stat. */
-static double busy_s(void)
+/* CPU time of all processes, in seconds: user, nice and system of /proc/stat. */
+static double machine_busy_s(void)
 {
 	auto_buf struct buf text = BUF_INIT(1 << 20);
 	long long ticks = 0;
@@ -130,69 +130,53 @@ static double busy_s(void)
 	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* CPUs that others use now. What the kernel still takes apart of the suite before is not theirs. */
-static double watch_others(void)
+/* CPUs that other processes use now. Waits while the kernel removes the last suite's episodes. */
+static double machine_watch(void)
 {
 	double share = 0;
 
 	for (int i = 0; i < QUIET_TRIES && (i == 0 || share > QUIET_SHARE); i++) {
 		int64_t began = clock_now_ns();
-		double before = busy_s();
+		double before = machine_busy_s();
 
 		nanosleep(&(struct timespec){ .tv_nsec = QUIET_MS * NS_PER_MS }, NULL);
-		share = (busy_s() - before) / ((double)(clock_now_ns() - began) / 1e9);
+		share = (machine_busy_s() - before) / ((double)(clock_now_ns() - began) / 1e9);
 	}
 	return share;
 }
 
-/* The median of a floor's slowest round in those of its quickest: a load that comes and goes shows there. */
-static double spread_of_rounds(const struct samples *floor)
+/* Divides the median of a floor's slowest round by that of its fastest. Load that comes and goes
+ * makes it large. */
+static double machine_spread(const struct samples *floor)
 {
 	size_t n = floor->n / BENCH_ROUNDS;
-	double quickest = INFINITY, slowest = 0;
+	double fastest = INFINITY, slowest = 0;
 
 	for (size_t i = 0; i < BENCH_ROUNDS && n >= ROUND_FEWEST; i++) {
 		struct samples round = { .values = floor->values + i * n, .n = n };
 		double median;
 
-		sort(&round);
-		median = percentile(&round, 50);
-		quickest = fmin(quickest, median);
+		samples_sort(&round);
+		median = samples_percentile(&round, 50);
+		fastest = fmin(fastest, median);
 		slowest = fmax(slowest, median);
 	}
-	return n >= ROUND_FEWEST ? slowest / quickest : 1;
+	return n >= ROUND_FEWEST ? slowest / fastest : 1;
 }
 
-/* Marks a suite's figures. Call it before their samples are sorted. */
-static void note_others(struct bench *b, size_t first, double others, struct machine *m)
-{
-	for (size_t i = first; i < b->n_figures; i++)
-		b->figures[i].busy = others > QUIET_SHARE ||
-				spread_of_rounds(&b->figures[i].floor) > ROUNDS_MOST;
-	m->others = fmax(m->others, others);
-}
-
-static void find_cpu(char *out, size_t size)
+static void machine_describe(struct machine *m)
 {
 	auto_buf struct buf text = BUF_INIT(4 << 20);
 	const char *at;
-
-	fd_read_file("/proc/cpuinfo", &text, NULL);
-	at = strstr(buf_str(&text), "model name");
-	at = at ? strchr(at, ':') : NULL;
-	if (at)
-		snprintf(out, size, "%.*s", (int)strcspn(at + 2, "\n"), at + 2);
-	else
-		snprintf(out, size, "unknown");
-}
-
-static void look_at_machine(struct machine *m)
-{
 	time_t now = time(NULL);
 	struct utsname u;
 	struct tm tm;
 
-	find_cpu(m->cpu, sizeof(m->cpu));
+	fd_read_file("/proc/cpuinfo", &text, NULL);
+	at = strstr(buf_str(&text), "model name");
+	at = at ? strstr(at, ": ") : NULL;
+	at = at ? at + strlen(": ") : "unknown";
+	snprintf(m->cpu, sizeof(m->cpu), "%.*s", (int)strcspn(at, "\n"), at);
 	m->cores = sysconf(_SC_NPROCESSORS_ONLN);
 	uname(&u);
 	snprintf(m->kernel, sizeof(m->kernel), "%s %s", u.sysname, u.release);
@@ -200,29 +184,35 @@ static void look_at_machine(struct machine *m)
 	getloadavg(&m->load, 1);
 }
 
-/* --- telling ---------------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
-static json_t *number(double v)
+static double figure_percentile(const struct figure *f, double percent)
+{
+	return samples_percentile(&f->ours, percent);
+}
+
+static double figure_floor(const struct figure *f)
+{
+	return samples_percentile(&f->floor, 50);
+}
+
+static json_t *bench_json_number(double v)
 {
 	return isnan(v) ? json_null() : json_real(round(v * 1000) / 1000);
 }
 
-static double floor_of(const struct figure *f)
-{
-	return percentile(&f->floor, 50);
-}
-
 static json_t *figure_json(const struct figure *f)
 {
-	double p50 = percentile(&f->ours, 50);
+	double p50 = figure_percentile(f, 50), base = figure_floor(f);
 
 	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "name", f->name, "unit",
-			f->unit, "n", (json_int_t)f->ours.n, "p50", number(p50), "p95",
-			number(percentile(&f->ours, 95)), "p99", number(percentile(&f->ours, 99)),
-			"floor_p50", number(floor_of(f)), "ratio", number(p50 / floor_of(f)));
+			f->unit, "n", (json_int_t)f->ours.n, "p50", bench_json_number(p50), "p95",
+			bench_json_number(figure_percentile(f, 95)), "p99",
+			bench_json_number(figure_percentile(f, 99)), "floor_p50",
+			bench_json_number(base), "ratio", bench_json_number(p50 / base));
 }
 
-static void print_json(const struct bench *b, const struct machine *m)
+static void bench_print_json(const struct bench *b, const struct machine *m)
 {
 	auto_json json_t *report = json_object();
 	json_t *results = json_array(), *busy = json_array();
@@ -235,15 +225,16 @@ static void print_json(const struct bench *b, const struct machine *m)
 	json_object_set_new(report, "machine",
 			json_pack("{s:o, s:I, s:s, s:s, s:o, s:o, s:o, s:b, s:o}", "cpu",
 					json_text(m->cpu), "cores", (json_int_t)m->cores, "kernel",
-					m->kernel, "date", m->date, "load", number(m->load),
-					"load_after", number(m->load_after), "others_cpus",
-					number(m->others), "quiet", m->others <= QUIET_SHARE,
-					"busy", busy));
+					m->kernel, "date", m->date, "load",
+					bench_json_number(m->load), "load_after",
+					bench_json_number(m->load_after), "others_cpus",
+					bench_json_number(m->others), "quiet",
+					m->others <= QUIET_SHARE, "busy", busy));
 	json_object_set_new(report, "results", results);
 	cmd_print_json(report);
 }
 
-static void add_value(char *out, size_t size, double v, const char *unit)
+static void figure_print_value(char *out, size_t size, double v, const char *unit)
 {
 	if (isnan(v))
 		snprintf(out, size, "-");
@@ -255,47 +246,46 @@ static void add_value(char *out, size_t size, double v, const char *unit)
 		snprintf(out, size, "%.*f us", v < 100 ? 1 : 0, v);
 }
 
-/* What was asked of it, and whether it is so: +1 yes, -1 no, 0 nothing was asked. */
-static int judge(const struct figure *f, char *out, size_t size)
+/* Puts the goal into `out`. Returns +1 if it is met, -1 if it is missed, 0 if there is none. */
+static int figure_judge(const struct figure *f, char *out, size_t size)
 {
-	double p50 = percentile(&f->ours, 50);
-	double base = percentile(f->against ? &f->against->ours : &f->floor, 50);
+	double p50 = figure_percentile(f, 50);
+	double base = f->against ? figure_percentile(f->against, 50) : figure_floor(f);
 	char value[32];
+	double most;
 
-	out[0] = '\0';
+	figure_print_value(value, sizeof(value), f->most > 0 ? f->most : f->most_over, f->unit);
 	if (f->most > 0) {
-		add_value(value, sizeof(value), f->most, f->unit);
 		snprintf(out, size, "< %s", value);
-		return p50 < f->most ? 1 : -1;
-	}
-	if (f->most_ratio > 0) {
+		most = f->most;
+	} else if (f->most_ratio > 0) {
 		snprintf(out, size, "< %gx %s", f->most_ratio,
 				f->against ? f->against->name : "its floor");
-		return p50 < f->most_ratio * base ? 1 : -1;
-	}
-	if (f->most_over > 0) {
-		add_value(value, sizeof(value), f->most_over, f->unit);
+		most = f->most_ratio * base;
+	} else if (f->most_over > 0) {
 		snprintf(out, size, "its floor + %s ", value);
-		return p50 < base + f->most_over ? 1 : -1;
+		most = base + f->most_over;
+	} else {
+		*out = '\0';
+		return 0;
 	}
-	return 0;
+	return p50 < most ? 1 : -1;
 }
 
-static void print_figure(const struct figure *f)
+static void figure_print(const struct figure *f)
 {
-	static const double percents[] = { 50, 95, 99 };
-	double ratio = percentile(&f->ours, 50) / floor_of(f);
+	const double values[] = { figure_percentile(f, 50), figure_percentile(f, 95),
+		figure_percentile(f, 99), figure_floor(f) };
+	double ratio = values[0] / figure_floor(f);
 	bool colours = term_colours(1);
 	char value[32], goal[64];
-	int verdict = judge(f, goal, sizeof(goal));
+	int verdict = figure_judge(f, goal, sizeof(goal));
 
 	printf("%-14s", f->name);
-	for (size_t i = 0; i < ARRAY_SIZE(percents); i++) {
-		add_value(value, sizeof(value), percentile(&f->ours, percents[i]), f->unit);
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		figure_print_value(value, sizeof(value), values[i], f->unit);
 		printf("%11s", value);
 	}
-	add_value(value, sizeof(value), floor_of(f), f->unit);
-	printf("%11s", value);
 	if (isnan(ratio))
 		printf("%9s", "-");
 	else
@@ -309,7 +299,7 @@ static void print_figure(const struct figure *f)
 	putchar('\n');
 }
 
-static void print_table(const struct bench *b, const struct machine *m)
+static void bench_print_table(const struct bench *b, const struct machine *m)
 {
 	bool busy = false;
 
@@ -323,41 +313,43 @@ static void print_table(const struct bench *b, const struct machine *m)
 	printf("\n%-14s%11s%11s%11s%11s%9s   %s\n", "", "p50", "p95", "p99", "floor p50", "ratio",
 			"goal");
 	for (size_t i = 0; i < b->n_figures; i++)
-		print_figure(&b->figures[i]);
+		figure_print(&b->figures[i]);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static bool wanted(const struct suite *suite, const struct texts *only)
+static bool suite_has(const struct suite *suite, const char *name)
 {
-	bool any = only->n == 0;
-
-	for (size_t i = 0; i < only->n; i++)
-		for (size_t j = 0; suite->names[j]; j++)
-			any = any || str_eq(only->items[i], suite->names[j]);
-	return any;
-}
-
-static bool known(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(suites); i++)
-		for (size_t j = 0; suites[i].names[j]; j++)
-			if (str_eq(name, suites[i].names[j]))
-				return true;
+	for (size_t i = 0; suite->names[i]; i++)
+		if (str_eq(name, suite->names[i]))
+			return true;
 	return false;
 }
 
-/* Reads the lists; the exit status of a wrong one. */
-static int take_options(struct command_context *ctx, struct bench *b)
+static bool suite_is_wanted(const struct suite *suite, const struct texts *only)
+{
+	for (size_t i = 0; i < only->n; i++)
+		if (suite_has(suite, only->items[i]))
+			return true;
+	return only->n == 0;
+}
+
+/* Reads the lists. Returns the exit status of a wrong one. */
+static int bench_take_options(struct command_context *ctx, struct bench *b)
 {
 	const struct bench_options *o = ctx->options;
 
-	for (size_t i = 0; i < o->only.n; i++)
-		if (!known(o->only.items[i]))
+	for (size_t i = 0; i < o->only.n; i++) {
+		const struct suite *suite = suites, *last = suites + ARRAY_SIZE(suites);
+
+		while (suite < last && !suite_has(suite, o->only.items[i]))
+			suite++;
+		if (suite == last)
 			return cmd_misuse(ctx,
 					"--only %s: it must be of reset, step, teardown, "
 					"validate_csv, tools, agent, alive, soak",
 					o->only.items[i]);
+	}
 	if (o->alive.n > BENCH_ALIVE_MAX)
 		return cmd_misuse(ctx, "--alive takes at most %d numbers", BENCH_ALIVE_MAX);
 	for (size_t i = 0; i < o->alive.n; i++) {
@@ -373,67 +365,79 @@ static int take_options(struct command_context *ctx, struct bench *b)
 	return CMD_OK;
 }
 
-static int measure(
+/* Runs a suite, and marks its figures if other processes used the CPUs. *others is the use before
+ * it, and then after it. */
+static int bench_run_suite(struct bench *b, const struct suite *suite, double *others,
+		struct machine *m, struct fh_error *err)
+{
+	double before = *others;
+	size_t first = b->n_figures;
+	int r = suite->run(b, err);
+
+	if (r < 0)
+		return r;
+	*others = machine_watch();
+	m->others = fmax(m->others, fmax(before, *others));
+	for (size_t i = first; i < b->n_figures; i++)
+		b->figures[i].busy = fmax(before, *others) > QUIET_SHARE ||
+				machine_spread(&b->figures[i].floor) > ROUNDS_MOST;
+	return 0;
+}
+
+static int bench_measure(
 		struct bench *b, const struct texts *only, struct machine *m, struct fh_error *err)
 {
-	double before, after;
+	double others;
 	int r = interrupt_setup(err);
 
-	look_at_machine(m);
-	before = watch_others();
-	for (size_t i = 0; i < ARRAY_SIZE(suites) && r == 0; i++) {
-		size_t first = b->n_figures;
-
-		if (!wanted(&suites[i], only))
+	if (r < 0)
+		return r;
+	machine_describe(m);
+	others = machine_watch();
+	for (size_t i = 0; i < ARRAY_SIZE(suites); i++) {
+		if (!suite_is_wanted(&suites[i], only))
 			continue;
-		r = suites[i].run(b, err);
-		if (r < 0)
-			break;
-		after = watch_others();
-		note_others(b, first, fmax(before, after), m);
-		before = after;
+		r = bench_run_suite(b, &suites[i], &others, m, err);
+		if (r < 0) /* Ctrl-C may have ended a floor, which is no failure */
+			return interrupt_wanted() ? -EINTR : r;
 	}
 	getloadavg(&m->load_after, 1);
-	/* A floor that the same Ctrl-C ended is no failure. */
-	return r < 0 && interrupt_wanted() ? -EINTR : r;
-}
-
-static void release(struct bench *b)
-{
 	for (size_t i = 0; i < b->n_figures; i++) {
-		free(b->figures[i].ours.values);
-		free(b->figures[i].floor.values);
+		samples_sort(&b->figures[i].ours);
+		samples_sort(&b->figures[i].floor);
 	}
+	return 0;
 }
 
-static int run_bench(struct command_context *ctx)
+static int bench_run(struct command_context *ctx)
 {
 	const struct bench_options *o = ctx->options;
 	struct bench b = { 0 };
 	struct machine m = { 0 };
 	struct fh_error err = FH_ERROR_INIT;
-	int r, status = take_options(ctx, &b);
+	int r, status = bench_take_options(ctx, &b);
 
 	if (status != CMD_OK)
 		return status;
-	r = measure(&b, &o->only, &m, &err);
-	for (size_t i = 0; i < b.n_figures; i++) {
-		sort(&b.figures[i].ours);
-		sort(&b.figures[i].floor);
-	}
-	if (r == 0 && ctx->json)
-		print_json(&b, &m);
-	else if (r == 0)
-		print_table(&b, &m);
-	release(&b);
+	r = bench_measure(&b, &o->only, &m, &err);
 	if (r == -EINTR)
-		return interrupt_status();
-	return r < 0 ? cmd_fail(&err) : CMD_OK;
+		status = interrupt_status();
+	else if (r < 0)
+		status = cmd_fail(&err);
+	else if (ctx->json)
+		bench_print_json(&b, &m);
+	else
+		bench_print_table(&b, &m);
+	for (size_t i = 0; i < b.n_figures; i++) {
+		free(b.figures[i].ours.values);
+		free(b.figures[i].floor.values);
+	}
+	return status;
 }
 
 #define FIELD(f) offsetof(struct bench_options, f)
 
-static const struct cmd_option options[] = {
+static const struct cmd_option bench_table[] = {
 	{ "only", 0, OPTION_LIST, FIELD(only), "NAME,...",
 			"figures to measure: reset, step, teardown, validate_csv, tools, agent, alive, soak" },
 	{ "n", 'n', OPTION_INT, FIELD(n), "N", "samples of a figure", .preset = "500", .min = 1,
@@ -453,7 +457,7 @@ const struct command command_bench = {
 	.examples = "fumehood bench                            # everything, in a minute or two\n"
 		    "fumehood bench --only reset,step --json   # two figures, for a program\n"
 		    "fumehood bench --only alive --alive 1,50  # what fifty episodes cost each other",
-	.options = options,
+	.options = bench_table,
 	.options_size = sizeof(struct bench_options),
-	.run = run_bench,
+	.run = bench_run,
 };

@@ -11,15 +11,14 @@
 #include <sys/types.h>
 
 /*
- * `fumehood bench`: figures, and the suites that measure them. A suite takes its samples in rounds, a
- * batch of the floor's and a batch of ours in turn, so that whatever else the machine does meanwhile
- * hits both.
+ * `fumehood bench`: figures, and the suites that measure them. A suite takes its samples in rounds:
+ * a batch of the floor's, then a batch of ours. Other load on the machine so slows both.
  */
 #define BENCH_TASK "titanic:micro"
 #define BENCH_FIGURES_MAX 64
 #define BENCH_ALIVE_MAX 10
 
-#define RESET_MOST 0.8 /* a goal that more than one suite has: how many times its floor */
+#define RESET_MOST 0.8 /* goal of several suites: how many times its floor */
 
 struct samples {
 	double *values;
@@ -34,7 +33,7 @@ struct figure {
 	double most_ratio;            /* goal: p50 below this many times `against`; 0: none */
 	double most_over;             /* goal: p50 below its floor and this; 0: none */
 	const struct figure *against; /* NULL: the floor */
-	bool busy; /* others were at work when it was measured: it is not judged */
+	bool busy;                    /* not judged: other processes used the CPUs meanwhile */
 };
 
 struct bench {
@@ -46,7 +45,7 @@ struct bench {
 };
 
 /* --- bench.c ---------------------------------------------------------------------------------- */
-/* A figure of that name, new; it stays where it is. */
+/* Adds a figure of that name. It keeps its address. */
 struct figure *bench_figure(struct bench *b, const char *unit, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
@@ -63,7 +62,19 @@ int floor_run(const char *name, int n, const char *const *args, struct samples *
 		struct fh_error *err);
 
 /* --- episode.c -------------------------------------------------------------------------------- */
-/* An environment with a fresh episode. */
+double bench_us_since(int64_t began_ns);
+
+/* A gym and an environment with a fresh episode. */
+struct bench_env {
+	struct fh_gym *gym;
+	struct fh_env *env;
+};
+
+#define auto_bench_env __attribute__((cleanup(bench_close)))
+int bench_open(struct bench_env *out, struct fh_error *err);
+void bench_close(struct bench_env *env);
+
+/* Opens an environment with a fresh episode. */
 int bench_start(struct fh_gym *gym, struct fh_env **out, struct fh_error *err);
 
 /* The life of one episode, in microseconds. */
@@ -73,11 +84,13 @@ struct life {
 	double ended;    /* from closing it until its last process was gone */
 };
 
-/* Rests first, as its floor does: what the life before left to do does not count for this one. */
+/* Rests first, as the floor does, so that the end of the last life does not slow this one. */
 int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err);
 
-/* One step in the blocking form. */
-int bench_step(struct fh_env *env, const char *command, double *out_us, struct fh_error *err);
+/* Runs a command n times, in steps of the blocking form. Adds their times in us, unless out is
+ * NULL. */
+int bench_steps(struct fh_env *env, const char *command, int n, struct samples *out,
+		struct fh_error *err);
 
 int suite_reset(struct bench *b, struct fh_error *err);    /* reset, observation, teardown */
 int suite_step(struct bench *b, struct fh_error *err);     /* step, step_one_cpu, step_two_cpus */
@@ -88,7 +101,7 @@ int suite_validate(struct bench *b, struct fh_error *err); /* validate_csv */
 int suite_alive(struct bench *b, struct fh_error *err);
 
 /* --- soak.c ----------------------------------------------------------------------------------- */
-int suite_soak(struct bench *b, struct fh_error *err); /* sustained, soak and what grows by it */
+int suite_soak(struct bench *b, struct fh_error *err); /* sustained, soak and resources that grow */
 
 /* --- agent.c ---------------------------------------------------------------------------------- */
 int suite_tools(struct bench *b, struct fh_error *err); /* aci_open, edit_python */
@@ -98,21 +111,21 @@ int suite_agent(struct bench *b, struct fh_error *err); /* agent_prompt, _call, 
 /* PIDs 1 of the sandboxes of the gym that was opened last, oldest first; heap array. */
 size_t proc_sandboxes(pid_t **out);
 
-/* The memory of a sandbox's processes, with their shares of common pages. NAN if this user may not read one of
- * them. */
+/* Memory of a sandbox's processes, with their shares of common pages. NAN if this user may not read
+ * one of them. */
 double proc_memory_bytes(pid_t init);
 
-/* What the kernel takes for itself, and files in memory. */
+/* Memory of the kernel itself, and of files in memory. */
 double proc_kernel_bytes(void);
 
-/* The memory of this process, its nursery and all sandboxes, as far as this user may read it. The others give NAN
- * where /proc does not say. */
+/* Memory of this process, its nursery and all sandboxes, as far as this user may read it. The other
+ * functions give NAN if /proc does not tell. */
 double proc_own_bytes(void);
-double proc_descriptors(void); /* of this process alone */
-double proc_mounts(void);      /* of the nursery */
-double proc_groups(void); /* control groups of the machine, with those that are being removed */
+double proc_descriptors(void); /* this process' own */
+double proc_mounts(void);      /* the nursery's */
+double proc_groups(void);      /* control groups of the machine, and those under removal */
 
-/* Lets the kernel take ended sandboxes apart, which it does a little later. */
+/* Waits a little: the kernel removes ended sandboxes later. */
 void proc_settle(void);
 
 #endif

@@ -15,19 +15,20 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What is measured of one episode: its life, its steps, and the scoring of a submission. */
+/* Measures one episode: its life, its steps, and the scoring of a submission. */
 
 #define MAX_STEPS 1000000000
 #define WARM_UP 20
+#define LIFE_FIGURES 3
 #define REST_US 5000 /* before each reset, as its floor rests; `sustained` is without */
 #define END_MS 10000 /* a sandbox that takes longer to end is stuck */
 
-static double us_since(int64_t began_ns)
+double bench_us_since(int64_t began_ns)
 {
 	return (double)(clock_now_ns() - began_ns) / 1e3;
 }
 
-static int open_env(struct fh_gym *gym, struct fh_env **out, struct fh_error *err)
+static int life_open(struct fh_gym *gym, struct fh_env **out, struct fh_error *err)
 {
 	return fh_env_open(gym,
 			&(struct fh_env_options){ .task = BENCH_TASK, .max_steps = MAX_STEPS }, out,
@@ -38,7 +39,7 @@ int bench_start(struct fh_gym *gym, struct fh_env **out, struct fh_error *err)
 {
 	struct fh_env *env;
 	struct fh_step step;
-	int r = open_env(gym, &env, err);
+	int r = life_open(gym, &env, err);
 
 	if (r < 0)
 		return r;
@@ -50,45 +51,58 @@ int bench_start(struct fh_gym *gym, struct fh_env **out, struct fh_error *err)
 	return r;
 }
 
-int bench_step(struct fh_env *env, const char *command, double *out_us, struct fh_error *err)
+int bench_open(struct bench_env *out, struct fh_error *err)
 {
-	int64_t began = clock_now_ns();
-	struct fh_step step;
-	int r = fh_env_step(env, &(struct fh_action){ .text = command }, &step, err);
+	int r = fh_gym_open(NULL, &out->gym, err);
 
-	if (r < 0)
-		return r;
-	*out_us = us_since(began);
-	if (step.outcome != FH_OUTCOME_OK || step.exit_code != 0)
-		return error_say(err, EIO, "'%s' failed: %s", command, step.observation);
-	return 0;
+	return r < 0 ? r : bench_start(out->gym, &out->env, err);
+}
+
+void bench_close(struct bench_env *e)
+{
+	fh_env_close(e->env);
+	fh_gym_close(e->gym);
+}
+
+int bench_steps(struct fh_env *env, const char *command, int n, struct samples *out,
+		struct fh_error *err)
+{
+	while (n-- > 0) {
+		int64_t began = clock_now_ns();
+		struct fh_step step;
+		int r = fh_env_step(env, &(struct fh_action){ .text = command }, &step, err);
+
+		if (r < 0)
+			return r;
+		if (out)
+			samples_add(out, bench_us_since(began));
+		if (step.outcome != FH_OUTCOME_OK || step.exit_code != 0)
+			return error_say(err, EIO, "'%s' failed: %s", command, step.observation);
+	}
+	return bench_go_on(err);
 }
 
 /* --- life and death --------------------------------------------------------------------------- */
 
-/* A pidfd of the sandbox that was made last, to see it end. */
-static int newest_sandbox(struct fh_error *err)
-{
-	auto_free pid_t *list = NULL;
-	size_t n = proc_sandboxes(&list);
-	int fd = n ? (int)syscall(SYS_pidfd_open, list[n - 1], 0) : -1;
-
-	return fd < 0 ? error_say(err, ESRCH, "can't find the sandbox in /proc") : fd;
-}
-
-static int begin_life(struct fh_env *env, struct life *out, struct fh_error *err)
+/* Begins an episode. Returns a pidfd of its sandbox, to see it end. */
+static int life_begin(struct fh_env *env, struct life *out, struct fh_error *err)
 {
 	int64_t began = clock_now_ns();
+	auto_free pid_t *list = NULL;
 	struct fh_step step;
-	double took;
-	int r = fh_env_reset(env, 0, &step, err);
+	size_t n;
+	int fd, r = fh_env_reset(env, 0, &step, err);
 
 	if (r < 0)
 		return r;
-	out->observed = us_since(began);
-	r = bench_step(env, "true", &took, err);
-	out->answered = us_since(began);
-	return r;
+	out->observed = bench_us_since(began);
+	r = bench_steps(env, "true", 1, NULL, err);
+	if (r < 0)
+		return r;
+	out->answered = bench_us_since(began);
+	n = proc_sandboxes(&list);
+	fd = n ? (int)syscall(SYS_pidfd_open, list[n - 1], 0) : -1;
+	return fd < 0 ? error_say(err, ESRCH, "can't find the sandbox in /proc") : fd;
 }
 
 int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err)
@@ -96,45 +110,58 @@ int bench_live(struct fh_gym *gym, struct life *out, struct fh_error *err)
 	auto_close int pidfd = -1;
 	struct fh_env *env;
 	int64_t began;
-	int r = open_env(gym, &env, err);
+	int r = life_open(gym, &env, err);
 
 	if (r < 0)
 		return r;
 	usleep(REST_US);
-	r = begin_life(env, out, err);
-	if (r == 0)
-		r = pidfd = newest_sandbox(err);
+	pidfd = life_begin(env, out, err);
 	began = clock_now_ns();
 	fh_env_close(env);
-	if (r < 0)
-		return r;
+	if (pidfd < 0)
+		return pidfd;
 	if (poll(&(struct pollfd){ .fd = pidfd, .events = POLLIN }, 1, END_MS) != 1)
 		return error_say(err, ETIMEDOUT, "a sandbox did not end");
-	out->ended = us_since(began);
+	out->ended = bench_us_since(began);
 	return 0;
 }
 
-static int lives(struct bench *b, struct fh_gym *gym, struct figure *const *figures,
+static int life_batch(struct bench *b, struct fh_gym *gym, struct figure *const *figures,
 		struct fh_error *err)
 {
 	struct life life;
-	int r = bench_go_on(err);
 
-	for (int i = 0; i < bench_batch(b) && r == 0; i++) {
+	for (int i = 0; i < bench_batch(b); i++) {
+		int r = bench_go_on(err);
+
+		if (r < 0)
+			return r;
 		r = bench_live(gym, &life, err);
 		if (r < 0)
 			return r;
 		samples_add(&figures[0]->ours, life.answered);
 		samples_add(&figures[1]->ours, life.observed);
 		samples_add(&figures[2]->ours, life.ended);
-		r = bench_go_on(err);
 	}
-	return r;
+	return 0;
+}
+
+static int life_round(struct bench *b, struct fh_gym *gym, struct figure *const *figures,
+		struct fh_error *err)
+{
+	for (size_t i = 0; i < LIFE_FIGURES; i++) {
+		int r = floor_run("reset", bench_batch(b) / LIFE_FIGURES + 1, NULL,
+				&figures[i]->floor, err);
+
+		if (r < 0)
+			return r;
+	}
+	return life_batch(b, gym, figures, err);
 }
 
 int suite_reset(struct bench *b, struct fh_error *err)
 {
-	struct figure *figures[] = { bench_figure(b, "us", "reset"),
+	struct figure *figures[LIFE_FIGURES] = { bench_figure(b, "us", "reset"),
 		bench_figure(b, "us", "observation"), bench_figure(b, "us", "teardown") };
 	struct fh_gym *gym;
 	struct life first;
@@ -145,23 +172,18 @@ int suite_reset(struct bench *b, struct fh_error *err)
 	figures[0]->most_ratio = figures[1]->most_ratio = RESET_MOST;
 	figures[2]->most_ratio = 1;
 	r = bench_live(gym, &first, err);
-	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
-		for (size_t i = 0; i < ARRAY_SIZE(figures) && r == 0; i++)
-			r = floor_run("reset", bench_batch(b) / 3 + 1, NULL, &figures[i]->floor,
-					err);
-		if (r == 0)
-			r = lives(b, gym, figures, err);
-	}
+	for (int round = 0; round < BENCH_ROUNDS && r >= 0; round++)
+		r = life_round(b, gym, figures, err);
 	fh_gym_close(gym);
 	return r;
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* Where the owner and the shell of an episode run: nth CPUs that this process may use. */
+/* CPUs of the owner and the shell of an episode: the nth that this process may use. */
 struct placement {
 	const char *name, *floor;
-	int owner, shell; /* -1: wherever the kernel puts it */
+	int owner, shell; /* -1: any */
 	double most_ratio, most_over;
 };
 
@@ -171,7 +193,7 @@ static const struct placement placements[] = {
 	{ "step_two_cpus", "two", 0, 1, .most_ratio = 1 },
 };
 
-static int pin(const cpu_set_t *allowed, int nth, struct fh_error *err)
+static int placement_pin(const cpu_set_t *allowed, int nth, struct fh_error *err)
 {
 	cpu_set_t set = *allowed;
 
@@ -188,47 +210,39 @@ static int pin(const cpu_set_t *allowed, int nth, struct fh_error *err)
 	return 0;
 }
 
-static int steps(struct bench *b, struct fh_env *env, struct samples *out, struct fh_error *err)
+/* The nursery and its clones stay on the CPU that the nursery was started on. */
+static int placement_open(const struct placement *p, const cpu_set_t *allowed,
+		struct bench_env *out, struct fh_error *err)
 {
-	int r = bench_go_on(err);
+	int r = placement_pin(allowed, p->shell, err);
 
-	for (int i = -WARM_UP; i < bench_batch(b) && r == 0; i++) {
-		double us;
-
-		r = bench_step(env, "true", &us, err);
-		if (r == 0 && i >= 0)
-			samples_add(out, us);
-	}
-	return r;
+	return r < 0 ? r : bench_open(out, err);
 }
 
-/* The nursery, and what it clones, stays on the CPU that it was started on. */
-static int step_rounds(struct bench *b, const struct placement *p, const cpu_set_t *allowed,
+static int placement_rounds(struct bench *b, const struct placement *p, const cpu_set_t *allowed,
 		struct fh_error *err)
 {
 	struct figure *f = bench_figure(b, "us", "%s", p->name);
-	struct fh_gym *gym = NULL;
-	struct fh_env *env = NULL;
-	int r = pin(allowed, p->shell, err);
+	auto_bench_env struct bench_env e = { 0 };
+	int n = bench_batch(b), r = placement_open(p, allowed, &e, err);
 
 	f->most_ratio = p->most_ratio;
 	f->most_over = p->most_over;
-	if (r == 0)
-		r = fh_gym_open(NULL, &gym, err);
-	if (r == 0)
-		r = bench_start(gym, &env, err);
-	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
-		r = pin(allowed, -1, err);
-		if (r == 0)
-			r = floor_run("step", bench_batch(b), (const char *[]){ p->floor, NULL },
-					&f->floor, err);
-		if (r == 0)
-			r = pin(allowed, p->owner, err);
-		if (r == 0)
-			r = steps(b, env, &f->ours, err);
+	for (int round = 0; round < BENCH_ROUNDS && r >= 0; round++) {
+		r = placement_pin(allowed, -1, err);
+		if (r < 0)
+			return r;
+		r = floor_run("step", n, (const char *[]){ p->floor, NULL }, &f->floor, err);
+		if (r < 0)
+			return r;
+		r = placement_pin(allowed, p->owner, err);
+		if (r < 0)
+			return r;
+		r = bench_steps(e.env, "true", WARM_UP, NULL, err);
+		if (r < 0)
+			return r;
+		r = bench_steps(e.env, "true", n, &f->ours, err);
 	}
-	fh_env_close(env);
-	fh_gym_close(gym);
 	return r;
 }
 
@@ -239,9 +253,13 @@ int suite_step(struct bench *b, struct fh_error *err)
 
 	if (sched_getaffinity(0, sizeof(allowed), &allowed) < 0)
 		return error_set(err, errno, "ask for the CPUs of this process");
-	for (size_t i = 0; i < ARRAY_SIZE(placements) && r == 0; i++)
-		if (placements[i].shell < CPU_COUNT(&allowed))
-			r = step_rounds(b, &placements[i], &allowed, err);
+	for (size_t i = 0; i < ARRAY_SIZE(placements); i++) {
+		if (placements[i].shell >= CPU_COUNT(&allowed))
+			continue;
+		r = placement_rounds(b, &placements[i], &allowed, err);
+		if (r < 0)
+			break;
+	}
 	sched_setaffinity(0, sizeof(allowed), &allowed);
 	return r;
 }
@@ -251,39 +269,31 @@ int suite_step(struct bench *b, struct fh_error *err)
 /* Episodes of the task, one after another: each may validate only so often. */
 struct scoring {
 	struct fh_env *env;
-	struct task *task;
+	const struct task *task;
 	int n_validated; /* in this episode */
 };
 
 static int scoring_submit(struct scoring *s, struct fh_error *err)
 {
-	double us;
-
 	s->n_validated = 0;
-	return bench_step(s->env, "cp data/sample_submission.csv submission.csv", &us, err);
-}
-
-/* Another episode, once this one may validate no more. */
-static int scoring_renew(struct scoring *s, struct fh_error *err)
-{
-	int most = s->task->grader.validations;
-	struct fh_step step;
-	int r;
-
-	if (!most || s->n_validated < most)
-		return 0;
-	r = fh_env_reset(s->env, 0, &step, err);
-	return r < 0 ? r : scoring_submit(s, err);
+	return bench_steps(s->env, "cp data/sample_submission.csv submission.csv", 1, NULL, err);
 }
 
 static int scoring_validate(struct scoring *s, struct samples *out, struct fh_error *err)
 {
+	int most = s->task->grader.validations;
 	struct fh_step step;
 	int64_t began;
-	int r = scoring_renew(s, err);
+	int r;
 
-	if (r < 0)
-		return r;
+	if (most && s->n_validated == most) {
+		r = fh_env_reset(s->env, 0, &step, err);
+		if (r < 0)
+			return r;
+		r = scoring_submit(s, err);
+		if (r < 0)
+			return r;
+	}
 	began = clock_now_ns();
 	r = fh_env_validate(s->env, &step, err);
 	if (r < 0)
@@ -291,43 +301,42 @@ static int scoring_validate(struct scoring *s, struct samples *out, struct fh_er
 	if (!step.n_score)
 		return error_say(err, EIO, "not scored: %s", step.observation);
 	s->n_validated++;
-	samples_add(out, us_since(began));
+	samples_add(out, bench_us_since(began));
 	return bench_go_on(err);
 }
 
-static int scoring_rounds(struct scoring *s, struct bench *b, struct fh_error *err)
+static int scoring_rounds(struct bench *b, const struct task *task, struct fh_error *err)
 {
-	const char *answers = s->task->grader.answers;
+	const char *answers = task->grader.answers;
 	auto_free char *data = path_dirname(answers);
 	auto_free char *sample = path_join(data, "sample_submission.csv");
 	struct figure *f = bench_figure(b, "us", "validate_csv");
-	int r = scoring_submit(s, err);
+	auto_bench_env struct bench_env e = { 0 };
+	struct scoring s = { .task = task };
+	int r = bench_open(&e, err);
 
+	if (r < 0)
+		return r;
 	f->most = 5000;
-	for (int round = 0; round < BENCH_ROUNDS && r == 0; round++) {
+	s.env = e.env;
+	r = scoring_submit(&s, err);
+	for (int round = 0; round < BENCH_ROUNDS && r >= 0; round++) {
 		r = floor_run("files", bench_batch(b), (const char *[]){ sample, answers, NULL },
 				&f->floor, err);
-		for (int i = 0; i < bench_batch(b) && r == 0; i++)
-			r = scoring_validate(s, &f->ours, err);
+		for (int i = 0; i < bench_batch(b) && r >= 0; i++)
+			r = scoring_validate(&s, &f->ours, err);
 	}
 	return r;
 }
 
 int suite_validate(struct bench *b, struct fh_error *err)
 {
-	struct scoring s = { 0 };
-	struct fh_gym *gym;
-	int r = fh_gym_open(NULL, &gym, err);
+	struct task *task;
+	int r = task_load(NULL, BENCH_TASK, NULL, &task, err);
 
 	if (r < 0)
 		return r;
-	r = bench_start(gym, &s.env, err);
-	if (r == 0)
-		r = task_load(NULL, BENCH_TASK, NULL, &s.task, err);
-	if (r == 0)
-		r = scoring_rounds(&s, b, err);
-	task_free(s.task);
-	fh_env_close(s.env);
-	fh_gym_close(gym);
+	r = scoring_rounds(b, task, err);
+	task_free(task);
 	return r;
 }

@@ -14,25 +14,29 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Running the bare programs of bench/, and reading what they print. */
+/* Runs the bare programs of bench/, and reads the samples that they print. */
 
 #define OUTPUT_BYTES_MAX (4 << 20)
 #define ARGS_MAX 8
 
-static int spawn(const char *program, const char *const *argv, int out, pid_t *out_pid,
+static int floor_spawn(const char *program, const char *const *argv, int *out_fd, pid_t *out_pid,
 		struct fh_error *err)
 {
 	posix_spawn_file_actions_t actions;
-	int r;
+	int pair[2], r;
 
+	if (pipe2(pair, O_CLOEXEC) < 0)
+		return error_set(err, errno, "make a pipe");
 	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, out, 1);
+	posix_spawn_file_actions_adddup2(&actions, pair[1], 1);
 	r = posix_spawn(out_pid, program, &actions, NULL, (char *const *)(uintptr_t)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
+	close(pair[1]);
+	*out_fd = pair[0];
 	return r ? error_set(err, r, "run '%s'", program) : 0;
 }
 
-static int await(pid_t pid, const char *program, struct fh_error *err)
+static int floor_wait(pid_t pid, const char *program, struct fh_error *err)
 {
 	int status;
 
@@ -44,13 +48,31 @@ static int await(pid_t pid, const char *program, struct fh_error *err)
 	return 0;
 }
 
-static int read_samples(const struct buf *text, struct samples *out, struct fh_error *err)
+int floor_run(const char *name, int n, const char *const *args, struct samples *out,
+		struct fh_error *err)
 {
+	auto_free char *program = xasprintf("%s/floor_%s", places_get()->floors, name);
+	auto_free char *count = xasprintf("%d", n);
+	auto_buf struct buf text = BUF_INIT(OUTPUT_BYTES_MAX);
+	const char *argv[ARGS_MAX + 1] = { program, count };
 	auto_json json_t *report = NULL;
+	auto_close int from = -1;
 	json_t *list, *value;
+	pid_t pid;
 	size_t i;
-	int r = json_parse("the floor's report", buf_str(text), text->len, &report, err);
+	int r;
 
+	for (size_t k = 2; args && *args && k < ARGS_MAX; k++)
+		argv[k] = *args++;
+	r = floor_spawn(program, argv, &from, &pid, err);
+	if (r < 0)
+		return r;
+	fd_read_all(from, &text);
+	close_fd(&from); /* a program that prints more must not wait for a reader */
+	r = floor_wait(pid, program, err);
+	if (r < 0)
+		return r;
+	r = json_parse("the floor's report", buf_str(&text), text.len, &report, err);
 	if (r < 0)
 		return r;
 	r = json_get_array(report, "samples", JSON_REQUIRED, &list, err);
@@ -59,35 +81,4 @@ static int read_samples(const struct buf *text, struct samples *out, struct fh_e
 	json_array_foreach(list, i, value)
 		samples_add(out, json_number_value(value));
 	return 0;
-}
-
-int floor_run(const char *name, int n, const char *const *args, struct samples *out,
-		struct fh_error *err)
-{
-	auto_free char *program = xasprintf("%s/floor_%s", places_get()->floors, name);
-	auto_buf struct buf text = BUF_INIT(OUTPUT_BYTES_MAX);
-	const char *argv[ARGS_MAX + 3];
-	auto_close int from = -1;
-	size_t n_args = 0;
-	char count[16];
-	int pair[2], r;
-	pid_t pid;
-
-	snprintf(count, sizeof(count), "%d", n);
-	argv[n_args++] = program;
-	argv[n_args++] = count;
-	while (args && *args && n_args < ARGS_MAX)
-		argv[n_args++] = *args++;
-	argv[n_args] = NULL;
-	if (pipe2(pair, O_CLOEXEC) < 0)
-		return error_set(err, errno, "make a pipe");
-	from = pair[0];
-	r = spawn(program, argv, pair[1], &pid, err);
-	close(pair[1]);
-	if (r < 0)
-		return r;
-	fd_read_all(from, &text);
-	close_fd(&from); /* or it would wait to be read, if it said too much */
-	r = await(pid, program, err);
-	return r < 0 ? r : read_samples(&text, out, err);
 }

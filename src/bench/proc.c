@@ -16,13 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Processes and memory, as /proc tells of them. */
+/* Counts processes and memory by /proc. */
 
 #define LIST_BYTES_MAX (1 << 20)
 #define SETTLE_MS 300
 
 /* Children of a process that has one thread, oldest first; heap array. */
-static size_t children_of(pid_t pid, pid_t **out)
+static size_t proc_children_of(pid_t pid, pid_t **out)
 {
 	auto_free char *path = xasprintf("/proc/%d/task/%d/children", pid, pid);
 	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
@@ -42,30 +42,26 @@ static size_t children_of(pid_t pid, pid_t **out)
 	}
 }
 
-/* PIDs 1 have this name; other children of a nursery wait for sandboxes to come. */
-static bool is_sandbox(pid_t pid)
-{
-	auto_free char *path = xasprintf("/proc/%d/comm", pid);
-	auto_buf struct buf text = BUF_INIT(64);
-
-	return fd_read_file(path, &text, NULL) == 0 && str_eq(buf_str(&text), "init\n");
-}
-
 size_t proc_sandboxes(pid_t **out)
 {
 	auto_free pid_t *own = NULL;
-	size_t n_own = children_of(getpid(), &own), n_all, n = 0;
+	size_t n_own = proc_children_of(getpid(), &own), n_all, n = 0;
 
 	*out = NULL;
-	n_all = n_own ? children_of(own[n_own - 1], out) : 0;
-	for (size_t i = 0; i < n_all; i++)
-		if (is_sandbox((*out)[i]))
+	n_all = n_own ? proc_children_of(own[n_own - 1], out) : 0;
+	for (size_t i = 0; i < n_all; i++) {
+		auto_free char *path = xasprintf("/proc/%d/comm", (*out)[i]);
+		auto_buf struct buf text = BUF_INIT(64);
+
+		/* PIDs 1 have this name. Other children of a nursery wait for later sandboxes. */
+		if (fd_read_file(path, &text, NULL) == 0 && str_eq(buf_str(&text), "init\n"))
 			(*out)[n++] = (*out)[i];
+	}
 	return n;
 }
 
-/* The number that follows a name at the beginning of a line, in bytes; 0 if there is none. */
-static double kilobytes(const struct buf *text, const char *name)
+/* Bytes of a line that begins with a name and gives kilobytes; 0 if there is none. */
+static double proc_kilobytes(const struct buf *text, const char *name)
 {
 	const char *at = buf_str(text);
 
@@ -76,32 +72,25 @@ static double kilobytes(const struct buf *text, const char *name)
 	return at ? (double)strtoll(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-/* NAN: this user may not look. */
-static double own_memory(pid_t pid)
+/* Sums up the memory of a process and its descendants. If this user may not read a process, it
+ * counts as `unknown`. */
+static double proc_memory_beneath(pid_t pid, double unknown)
 {
 	auto_free char *path = xasprintf("/proc/%d/smaps_rollup", pid);
 	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
 	int r = fd_read_file(path, &text, NULL);
-
-	return r == -EACCES || r == -EPERM ? NAN : kilobytes(&text, "Pss:");
-}
-
-/* Sums up the memory of a process and its descendants. A process whose memory this user may not read counts as
- * `unknown`. */
-static double memory_beneath(pid_t pid, double unknown)
-{
 	auto_free pid_t *children = NULL;
-	size_t n = children_of(pid, &children);
-	double own = own_memory(pid), bytes = isnan(own) ? unknown : own;
+	size_t n = proc_children_of(pid, &children);
+	double bytes = r == -EACCES || r == -EPERM ? unknown : proc_kilobytes(&text, "Pss:");
 
 	for (size_t i = 0; i < n; i++)
-		bytes += memory_beneath(children[i], unknown);
+		bytes += proc_memory_beneath(children[i], unknown);
 	return bytes;
 }
 
 double proc_memory_bytes(pid_t init)
 {
-	return memory_beneath(init, NAN);
+	return proc_memory_beneath(init, NAN);
 }
 
 double proc_kernel_bytes(void)
@@ -114,19 +103,19 @@ double proc_kernel_bytes(void)
 
 	fd_read_file("/proc/meminfo", &text, NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		bytes += kilobytes(&text, parts[i]);
+		bytes += proc_kilobytes(&text, parts[i]);
 	return bytes;
 }
 
 double proc_own_bytes(void)
 {
-	return memory_beneath(getpid(), 0);
+	return proc_memory_beneath(getpid(), 0);
 }
 
 double proc_descriptors(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
-	double n = -1; /* its own */
+	double n = -1; /* without the one of this folder */
 
 	if (!dir)
 		return NAN;
@@ -139,7 +128,7 @@ double proc_descriptors(void)
 double proc_mounts(void)
 {
 	auto_free pid_t *own = NULL;
-	size_t n_own = children_of(getpid(), &own);
+	size_t n_own = proc_children_of(getpid(), &own);
 	auto_free char *path = xasprintf("/proc/%d/mountinfo", n_own ? own[n_own - 1] : 0);
 	auto_buf struct buf text = BUF_INIT(LIST_BYTES_MAX);
 	double n = 0;

@@ -32,7 +32,7 @@ struct run_agent_options {
 struct run_agent {
 	const char *model;           /* as the user named it */
 	struct agent_config *config; /* NULL: no language model plays */
-	char *name;                  /* of the configuration, in lines for the user */
+	char *name;                  /* the configuration's, in lines for the user */
 	struct chat_service *chat;   /* shared by all models, which don't own it */
 	char *warning;               /* for the user; NULL: none */
 	const char *prices;          /* file with the user's own prices; NULL: none */
@@ -52,8 +52,8 @@ int run_agent_open(struct run_agent *agent, const struct run_agent_options *opti
 /* Loads only the configuration: recorded replies need no model. */
 int run_agent_load(struct run_agent *agent, const struct run_agent_options *options,
 		const char *mlgym_root, const struct warner *warner, struct fh_error *err);
-/* Checks the options of a run in which no language model plays: the requests', and a configuration
- * if one is named. */
+/* Checks the options if no language model plays: those of requests, and a configuration that is
+ * named. */
 int run_agent_check_options(const struct run_agent_options *options, const char *mlgym_root,
 		struct fh_error *err);
 /* Whether a text contains the model's API key. */

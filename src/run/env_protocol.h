@@ -30,7 +30,7 @@ struct env_protocol {
 	const struct env_service *service;
 	void *data; /* the service's */
 	enum { ENV_NOT_RESET, ENV_GOING_ON, ENV_OVER } state;
-	uint64_t next_seed; /* of a reset that gives none */
+	uint64_t next_seed; /* for a reset that gives none */
 	struct buf answer;  /* to the last line, with its newline */
 	bool closed;        /* the client has closed: read no more */
 };

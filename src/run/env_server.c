@@ -68,7 +68,7 @@ static int env_server_begin(struct env_server *s, uint64_t seed, const struct fh
 	struct run_record_start start = { .plan = &plan, .info = &s->info, .model = "env" };
 	int r;
 
-	free(take_ptr(s->record.dir)); /* of the episode before */
+	free(take_ptr(s->record.dir)); /* the last episode's */
 	s->record.number = s->n_episodes++;
 	r = run_record_open(&s->record, &start, err);
 	if (r < 0)

@@ -13,7 +13,7 @@
 struct env_server_options {
 	struct episode_options episode;
 	const char *task;
-	const char *out, *suffix; /* of the records' folders; out NULL: no records */
+	const char *out, *suffix; /* for the records' folders; out NULL: no records */
 	struct texts gpus;
 	int in_fd, out_fd;
 	int stop_fd; /* readable: the episode ends as at the end of input */
@@ -25,7 +25,7 @@ struct env_server {
 	struct fh_gym *gym;
 	struct fh_env *env;
 	struct fh_env_info info;
-	struct run_record record; /* of this episode */
+	struct run_record record; /* this episode's */
 	bool going_on;
 	int n_episodes;
 	struct env_protocol protocol;

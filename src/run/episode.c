@@ -84,7 +84,7 @@ void episode_release(struct episode *e)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Writes the files of the record, whatever ended the episode. A record that can't be written fails it. */
+/* Writes the files of the record. If it can't be written, the episode fails. */
 static void episode_end_record(struct episode *e, const char *exit_status)
 {
 	struct episode_inside *in = e->inside;
@@ -181,7 +181,7 @@ static int episode_begin_opening(struct episode *e)
 		int r;
 
 		options.spent = p->past ? &p->past->spent : NULL;
-		options.seed = (uint64_t)e->begun_ns; /* each episode waits for another time between retries */
+		options.seed = (uint64_t)e->begun_ns; /* so that pauses between retries differ */
 		r = chat_model_open(p->agent->chat, &options, &in->chat, &e->error);
 		if (r < 0)
 			return r;
@@ -440,7 +440,7 @@ void episode_advance(struct episode *e)
 	}
 	if (episode_step_ends(&step)) {
 		xstrset(&e->exit_status, step.exit_status ? step.exit_status : "");
-		/* The episode is scored, but an outage, a wrong key or a limit on costs is no result of the model. */
+		/* An outage, a wrong key or a limit on costs is no result of the model's. */
 		e->failed = in->agent && agent_failure(in->agent);
 		if (e->failed)
 			e->error = *agent_failure(in->agent);
@@ -458,7 +458,7 @@ void episode_advance(struct episode *e)
 void episode_stop(struct episode *e)
 {
 	if (e->phase == EPISODE_OPENING)
-		e->inside->opening = NULL; /* its thread can't be stopped: opening.h */
+		e->inside->opening = NULL; /* a thread can't be stopped: opening.h */
 	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING) {
 		episode_finish(e, "early_exit");
 	} else if (e->phase == EPISODE_RESETTING || e->phase == EPISODE_STEPPING) {

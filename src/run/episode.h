@@ -11,13 +11,14 @@
 #include <stdint.h>
 
 /*
- * One episode of a run, from its folder to its files: a model acts in an environment, and everything is recorded
- * before the model sees it. One thread drives many episodes. Nothing here blocks, except a person's terminal.
+ * An episode of a run, from its folder to its files: a model acts in an environment. Each step is
+ * recorded before the model sees its result. A thread can drive many episodes: nothing blocks,
+ * except a person's terminal.
  */
 enum episode_phase {
 	EPISODE_PLANNED,
 	EPISODE_GIVEN_UP, /* before it began: `error` says why */
-	EPISODE_FOUND,    /* its run had ended before: the fields below are read from that record */
+	EPISODE_FOUND,    /* the run had ended before: the fields below are read from its record */
 	EPISODE_OPENING,  /* by a thread */
 	EPISODE_RESETTING,
 	EPISODE_THINKING, /* a language model is asked */
@@ -35,18 +36,18 @@ struct episode {
 	struct fh_error error; /* why it failed */
 	int retried;           /* how often it was begun again after a failure */
 
-	int number; /* of its folder */
+	int number; /* the folder's */
 	int steps, max_steps;
 	char *action;                   /* the last one, NULL before the first */
-	const char *thought, *response; /* of that action, while its step runs; may be NULL */
+	const char *thought, *response; /* the action's, while its step runs; may be NULL */
 	char *trouble;                  /* why its model is asked again; NULL: it is not */
 	char *exit_status;              /* "" while there is none */
 	char *traj;                     /* path of the .traj, NULL until there is a folder */
 	bool recorded;                  /* the .traj is written, with every step */
 	char *variant;
 	struct run_scores scores;
-	int64_t begun_ns, ended_ns; /* of clock_now_ns(); 0: not yet */
-	struct chat_stats stats;    /* of a language model */
+	int64_t begun_ns, ended_ns; /* by clock_now_ns(); 0: not yet */
+	struct chat_stats stats;    /* a language model's */
 };
 
 /* Whether the episode has begun, or was found: there is something to report. */
@@ -68,7 +69,7 @@ void episode_release(struct episode *e);
 /* Ends an episode that was only planned: it leaves no folder. */
 void episode_give_up(struct episode *e, const struct fh_error *why);
 
-/* Begins to open its environment. After this call and each of the next three, the phase says whether it goes on. */
+/* Begins to open its environment. After this call and each of the next three, look at the phase. */
 void episode_start(struct episode *e);
 
 /* Whether its opening is over, in EPISODE_OPENING: then call episode_opened(). */
@@ -81,8 +82,8 @@ void episode_advance(struct episode *e);
 /* Call when its language model has answered. */
 void episode_thought(struct episode *e);
 
-/* When its language model did not answer, and will be asked again: a chat_retry_fn of calls whose user is the
- * episode. */
+/* Notes that its language model did not answer and is asked again. A chat_retry_fn; the calls' user
+ * is the episode. */
 void episode_retried(void *episode, const struct chat_retry *retry);
 
 /* Ends it in order, as soon as the step that runs can be ended. */

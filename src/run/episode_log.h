@@ -9,9 +9,9 @@
 #include <fumehood/env.h>
 
 /*
- * Log of one episode: into the program's own log (base/log.h), and from LOG_INFO on as text into a
- * file of the run's folder, if it has one. Every record carries task, episode (the number of the
- * run's folder, or of the reset) and step.
+ * Log of an episode: the program's own log (base/log.h), and a file in the run's folder, if it has
+ * one. The file has text from LOG_INFO on. Every record carries task, episode (the number of the
+ * folder, or of the reset) and step.
  */
 struct episode_log {
 	struct log_options file; /* fd -1: none */
@@ -22,12 +22,12 @@ struct episode_log {
 void episode_log_init(struct episode_log *l, const char *task);
 void episode_log_release(struct episode_log *l);
 
-#define LOG_WARNINGS_MAX 3 /* of this machine, the model and the task */
+#define LOG_WARNINGS_MAX 3 /* about this machine, the model and the task */
 
 struct episode_log_place {
 	const char *task; /* "titanic:micro" */
 	int episode;
-	const char *dir;                        /* of the run; NULL: no file */
+	const char *dir;                        /* the run's; NULL: no file */
 	const char *warnings[LOG_WARNINGS_MAX]; /* for the file; NULL: none */
 };
 

@@ -39,8 +39,8 @@ int episode_recorded_steps(const struct pyjson *open, int otherwise);
 int episode_binds(const struct texts *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err);
 
-/* One bind: SRC[:DST[:ro|rw]]. out_writable: whether it ends with ":rw"; NULL refuses that. Strings
- * are in the arena. */
+/* Reads a bind: SRC[:DST[:ro|rw]]. out_writable: whether it ends with ":rw"; NULL refuses that.
+ * Strings are in the arena. */
 int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out,
 		bool *out_writable, struct fh_error *err);
 
@@ -58,13 +58,13 @@ int episode_gpus(const struct texts *list, struct arena *arena, const int **out,
  * for NULL. -EINVAL, -ENOENT. */
 int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err);
 
-/* How a run derived its keys, from its "open" event: a value for SECRET_KEYS_VERSION; 0: NULL was given. */
+/* SECRET_KEYS_VERSION of a run, from its "open" event; 0 for NULL. */
 int64_t episode_recorded_keys(const struct pyjson *open);
 
 /* The judge's salt of a recorded "reset" event; 0: the event has none. */
 uint64_t episode_recorded_salt(const struct pyjson *reset);
 
-/* The hosts that the tools may ask: those of the options, else "papers" if the agent (may be NULL)
+/* Hosts that the tools may ask, from the options. Without them "papers", if the agent (may be NULL)
  * has tools that read papers. NULL: none. */
 const char *episode_web_hosts(
 		const struct episode_options *options, const struct agent_config *agent);

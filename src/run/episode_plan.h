@@ -26,12 +26,13 @@ struct episode_plan {
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;
-	/* Hashes in the record that is played again. NULL: none, or the user chose another task or agent. */
+	/* Hashes in the record that is played again. NULL: none, or the user chose another task or
+	 * agent. */
 	const char *task_hash, *agent_hash;
 	int64_t keys;                /* see episode_recorded_keys(); 0: nothing is played again */
 	const struct run_past *past; /* the run to resume; NULL: none */
 	int human_in, human_out, stop_fd;
-	/* Called with the result of the reset and of each step, after it was recorded; NULL: not called. */
+	/* Called with the result of each step, after it was recorded; NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
 	void *played_user;
 };

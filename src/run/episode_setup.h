@@ -10,18 +10,20 @@
 
 /* The setup of an episode's shells: the agent's commands, and aliases. */
 
-/* The absolute path of a file of aliases, which MLGym's command lines name as it lies in a checkout. NULL: none was
- * named, or it is not there, with a warning: MLGym's own scripts name one that is gone. Lives in the arena. */
+/* The absolute path of a file of aliases; a relative one may begin in the checkout. Lives in the
+ * arena. NULL: none was named, or it is missing, with a warning: MLGym's own scripts name such a
+ * file. */
 const char *episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
 		struct arena *arena);
 
-/* Whose commands run, by the names of the option --tools: [0] ours where they are equal, [1] MLGym's own. */
+/* Values of --tools: [0] our programs replace MLGym's commands that they equal, [1] they don't. */
 extern const char *const episode_tools[];
 
 /* Warns that our programs run in place of MLGym's commands, if they do. */
 void episode_say_tools(const struct agent_config *agent, const struct warner *warner);
 
-/* Call before the reset. agent and aliases may be NULL. edits_at_once: see struct command_setup. */
+/* Call it before the reset. agent and aliases may be NULL. edits_at_once: see struct
+ * command_setup. */
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
 		bool edits_at_once, struct fh_error *err);
 

@@ -37,7 +37,8 @@ static const char *existing_text_of(const struct pyjson *object, const char *key
 
 /* --- whether it is the same ------------------------------------------------------------------- */
 
-/* The arguments that a run would record. They are written and read, so that keys are hidden alike. */
+/* Makes the arguments that a run would record. They are written and read, so that keys are hidden
+ * alike. */
 static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
 		const struct run_name *name, struct run_args *out, struct fh_error *err)
 {

@@ -6,7 +6,7 @@
 
 /*
  * Finished runs in the output folder, which --skip-existing need not play again. A run is the same
- * if its arguments (args_yaml_same()), its seed, and the hashes of its task and agent are the same.
+ * if its arguments (args_yaml_same()) and seed are, and the hashes of task and agent.
  */
 struct run_existing {
 	struct arena arena;
@@ -15,18 +15,18 @@ struct run_existing {
 };
 
 struct run_wanted {
-	const struct episode_plan *plan; /* its seed may be any */
+	const struct episode_plan *plan; /* with any seed */
 	const struct task *task;
 	const char *task_hash;
-	const char *label; /* of its model; a part of the folder's name */
+	const char *label; /* the model's; a part of the folder's name */
 };
 
 int run_existing_read(
 		const struct run_wanted *wanted, struct run_existing *out, struct fh_error *err);
 void run_existing_release(struct run_existing *all);
 
-/* Whether the episode's run is among them. If so, the episode becomes EPISODE_FOUND, with the results
- * of its record. */
+/* Whether the episode's run is among them. If so, the episode becomes EPISODE_FOUND, with the
+ * results of its record. */
 bool run_existing_take(const struct run_existing *all, struct episode *e);
 
 #endif

@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR" };
+static const char *const mlgym_root_variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR" };
 
-/* The folders of a checkout that are understood as the checkout. */
+/* Folders that stand for their checkout. */
 static const char *const inside[] = { "", "/configs", "/configs/tasks" };
 
 static bool mlgym_root_is_checkout(const char *dir)
@@ -32,11 +32,11 @@ int mlgym_root_find(struct arena *arena, const char *name, const char *folder, c
 		return error_say(err, EINVAL, "%s: '%s': %s (--mlgym-root '' uses no checkout)",
 				name, folder, strerrordesc_np(errno));
 	for (size_t i = 0; i < ARRAY_SIZE(inside); i++) {
-		auto_free char *dir = xstrdup(real);
+		auto_free char *dir = NULL;
 
 		if (!str_ends(real, inside[i]))
 			continue;
-		dir[strlen(real) - strlen(inside[i])] = '\0';
+		dir = xstrndup(real, strlen(real) - strlen(inside[i]));
 		if (!mlgym_root_is_checkout(dir))
 			continue;
 		*out = arena_strdup(arena, dir);
@@ -59,7 +59,7 @@ char *mlgym_root_of_file(const char *path)
 	return mlgym_root_is_checkout(dir) ? take_ptr(dir) : NULL;
 }
 
-/* MLGym's own command lines are for its folder. */
+/* MLGym's own command lines are meant for its folder. */
 static bool mlgym_root_is_here(const struct warner *warner)
 {
 	static const char *const parts[] = { "mlgym", "configs/tasks", "configs/agents" };
@@ -79,12 +79,13 @@ int mlgym_root(struct arena *arena, const char *option, const struct warner *war
 	*out = NULL;
 	if (option)
 		return *option ? mlgym_root_find(arena, "--mlgym-root", option, out, err) : 0;
-	for (size_t i = 0; i < ARRAY_SIZE(variables); i++) {
-		const char *folder = getenv(variables[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(mlgym_root_variables); i++) {
+		const char *folder = getenv(mlgym_root_variables[i]);
 
 		if (folder && *folder)
-			return mlgym_root_find(arena, arena_printf(arena, "$%s", variables[i]),
-					folder, out, err);
+			return mlgym_root_find(arena,
+					arena_printf(arena, "$%s", mlgym_root_variables[i]), folder,
+					out, err);
 	}
 	if (mlgym_root_is_here(warner))
 		*out = ".";

@@ -6,14 +6,16 @@
 #include "base/error.h"
 #include "run/warner.h"
 
-/* The checkout of MLGym whose tasks and agents are used: what --mlgym-root says, else what MLGym's own
- * variables do, $MLGYM_CONFIG_ROOT (its folder configs) or $MLGYM_TASK_CONFIG_DIR (configs/tasks), else the
- * current folder if it is one, which is said; NULL: none. Either may name the checkout, its configs or its
- * configs/tasks. -EINVAL: what was named is no checkout, so that no other task of that name is played. */
+/*
+ * Finds the checkout of MLGym whose tasks and agents are used. The first of these names it:
+ * --mlgym-root; $MLGYM_CONFIG_ROOT; $MLGYM_TASK_CONFIG_DIR; the current folder, with a warning. A
+ * name may be that of the checkout, its configs or its configs/tasks. NULL: none. -EINVAL: the name
+ * is no checkout's. Our own task of the same name must not be played then.
+ */
 int mlgym_root(struct arena *arena, const char *option, const struct warner *warner,
 		const char **out, struct fh_error *err);
 
-/* The checkout that a folder is, or lies in as above. `name` says in the error what named the folder. */
+/* Finds the checkout of a folder as above. `name` is the option or variable that named it. */
 int mlgym_root_find(struct arena *arena, const char *name, const char *folder, const char **out,
 		struct fh_error *err);
 

@@ -11,16 +11,15 @@
 #include <stddef.h>
 
 /*
- * Environments that are opened by threads, a thread for each. To open one may take minutes: a data set is
- * made, a baseline is played, or another process that does so is waited for. The loop that drives the other
- * episodes goes on meanwhile.
+ * Opens environments in threads, a thread for each, while a loop drives the other episodes. Opening
+ * one may take minutes: it may make a data set, play a baseline, or wait for another process.
  *
- * A thread can't be stopped. To leave without waiting for one, end the process with _exit() and release nothing.
- * The kernel and the nursery then end its sandboxes.
+ * A thread can't be stopped. To leave without waiting for one, end the process with _exit() and
+ * release nothing. The kernel and the nursery then end its sandboxes.
  */
 struct openings {
 	int fd;   /* readable when a thread has ended */
-	size_t n; /* that were started and not taken */
+	size_t n; /* openings that were started and not taken */
 };
 
 /* Limit of threads: more would only wait for each other. */
@@ -48,8 +47,8 @@ int opening_start(struct openings *all, const struct opening_request *request, s
 		struct fh_error *err);
 bool opening_is_over(const struct opening *opening);
 
-/* Call when it is over: gives the result or its error, and frees the opening. *out_model is set if the request
- * had a model. */
+/* Call it when the opening is over: gives the result or its error, and frees the opening. Sets
+ * *out_model if the request had a model. */
 int opening_take(struct opening *opening, struct fh_env **out_env, struct model **out_model,
 		struct fh_error *err);
 

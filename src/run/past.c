@@ -124,7 +124,7 @@ struct past_apply {
 	struct run_past *past;
 	struct run_options *options; /* the user's; the record's are filled in */
 	const struct run_args *args;
-	struct buf wishes; /* of the record, which the user has to repeat */
+	struct buf wishes; /* the record's; the user has to repeat them */
 };
 
 /* Adds a wish of the record, unless the user gave the option. */

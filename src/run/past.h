@@ -7,13 +7,13 @@
 #include "trajectory/export.h"
 
 /*
- * A run to resume, read from its folder. Its actions are played again in a fresh episode, and the
- * observations are compared with the recorded ones. Then the model goes on from the recorded
- * conversation. Messages after the last recorded step are dropped.
+ * A run to resume, read from its folder. A fresh episode plays the recorded actions again, and the
+ * observations are compared. Then the model goes on from the recorded conversation. Messages after
+ * the last recorded step are dropped.
  */
 struct run_past {
 	char *dir;
-	int number; /* of the folder */
+	int number; /* the folder's */
 	uint64_t seed;
 	struct arena arena;
 	struct exported recorded;
@@ -26,8 +26,8 @@ struct run_past {
 };
 
 /* -EINVAL for a run that ended in order, or that no language model played: it can't be resumed. A
- * run that its own limit on costs ended is resumed if cost_limit is higher (0: no limit; negative:
- * the user gave none). */
+ * run that its own limit on costs ended needs a higher cost_limit. 0 means no limit, and a negative
+ * one that the user gave none. */
 int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err);
 void run_past_release(struct run_past *past);
 

@@ -35,8 +35,8 @@ struct planning {
 	bool all_tasks;
 	const struct fh_bind *binds;
 	const char *python;
-	char task_hash[SHA256_HEX_BYTES]; /* of the task that is planned, with --skip-existing */
-	int runs;                         /* of each model with each task */
+	char task_hash[SHA256_HEX_BYTES]; /* the planned task's, with --skip-existing */
+	int runs;                         /* for each model with each task */
 	struct fh_error *err;
 };
 

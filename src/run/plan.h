@@ -12,10 +12,10 @@ struct run_plan {
 	struct task_places places;
 	char *out;
 	const char *aliases;       /* a file that shells source; NULL: none */
-	int gpus_per_agent;        /* of each episode; a resumed run has as many as before */
+	int gpus_per_agent;        /* for each episode; a resumed run has as many as before */
 	bool interactive;          /* a person plays: one episode at a time */
-	struct chat_service *chat; /* of all language models; NULL: none plays */
-	struct run_agent *agents;  /* one for each model, or more in a sweep */
+	struct chat_service *chat; /* for all language models; NULL: none plays */
+	struct run_agent *agents;  /* at least one for each model */
 	size_t n_agents;
 	struct run_past past; /* with --resume: the only episode goes on from it */
 	struct episode *episodes;

@@ -11,7 +11,7 @@
 struct run_record {
 	struct recorder *recorder; /* NULL: not open */
 	struct episode_log log;
-	int number; /* of the folder; without a folder, the caller's */
+	int number; /* the folder's; without a folder, the caller's */
 	char *dir;  /* NULL: none */
 };
 
@@ -21,9 +21,9 @@ struct run_record_start {
 	const struct fh_env_info *info;
 	const char *model;             /* label of the model */
 	const struct chat_model *chat; /* NULL: no language model plays */
-	const char *warning;           /* of the environment; NULL: none */
+	const char *warning;           /* the environment's; NULL: none */
 	const char *resume_dir;        /* folder of the run to resume; NULL: a new folder is made */
-	int resume_number;             /* of that folder */
+	int resume_number;             /* the number of resume_dir */
 };
 
 /* The parts of the folder's name, for a model ("actions-games") and a task ("titanic:micro"). */
@@ -34,11 +34,11 @@ void run_record_init(struct run_record *r, const char *task);
 /* Closes the record as it is. */
 void run_record_release(struct run_record *r);
 
-/* Makes the folder, or takes that of a resumed run. Without plan->out there is only the log. */
+/* Makes the folder, or takes that of a resumed run. Without plan->out there is only a log. */
 int run_record_open(
 		struct run_record *r, const struct run_record_start *start, struct fh_error *err);
 
-/* File with the agent's memory as it was when the episode began, so that a replay can begin with it. */
+/* File with the agent's memory as the episode began, so that a replay can begin with it. */
 #define RUN_MEMORY_FILE "memory.json"
 /* Writes the file. Call it before the reset is recorded. */
 int run_record_memory(const struct run_record *r, const struct fh_env *env, struct fh_error *err);
@@ -49,7 +49,8 @@ struct chat_stats run_record_stats(const struct pyjson *model_stats);
 /* Records what the language model has cost so far. */
 int run_record_spent(struct run_record *r, const struct chat_stats *stats, struct fh_error *err);
 
-/* Ends the record and writes its files. `end` has no model_stats: they are made of `stats`, which may be NULL. */
+/* Ends the record and writes its files. Leave end->model_stats NULL: `stats` takes their
+ * place, and may be NULL. */
 int run_record_end(struct run_record *r, const struct recorder_end *end,
 		const struct chat_stats *stats, struct fh_error *err);
 

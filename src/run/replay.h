@@ -12,8 +12,8 @@
 #include "trajectory/traj.h"
 
 /*
- * Plays the actions of a recorded run again, in a fresh episode of the same task and seed, and
- * compares both. Nothing is printed.
+ * Plays the actions of a recorded run again, and compares both runs. The episode has the same task
+ * and seed. Nothing is printed.
  */
 struct replay_options {
 	struct episode_options episode;
@@ -31,8 +31,8 @@ struct replay {
 	struct fh_env_options env;
 	struct run_agent agent;
 	const int *gpus;
-	const char *name; /* of a .traj, or the folder of a run */
-	char *path;       /* of the record */
+	const char *name; /* a .traj, or the folder of a run */
+	char *path;       /* the record's */
 	const char *model;
 	char *out;
 	const char *own_root;               /* the checkout that this user chose; NULL: none */
@@ -73,7 +73,7 @@ struct replay_verdicts {
 	size_t missing;             /* steps that only one of both has */
 };
 
-/* One step of both runs: its observation then and now, or its state if that differs more. */
+/* A step of both runs: its observation then and now, or its state if that differs more. */
 struct replay_step {
 	const char *action;
 	struct compare_text then, now;

@@ -116,7 +116,7 @@ static int replay_read_args(struct replay *r, struct fh_error *err)
 	return 0;
 }
 
-/* A record of MLGym's is named after its task. Its first message tells the number of steps. */
+/* A record of MLGym's is named after its task. The first message tells the number of steps. */
 static int replay_read_traj(struct replay *r, struct fh_error *err)
 {
 	const char *name = path_basename(r->path);

@@ -6,9 +6,9 @@
 #include "run/plan.h"
 
 /*
- * A run: episodes of some tasks, played by models (plan.h). One thread drives all of them by the
- * pollable form of the environments, at most `jobs` at a time, in the order of the plan. Nothing is
- * printed: the callback `on` gets each event.
+ * A run: episodes of some tasks, played by models (plan.h). A single thread drives all of them, at
+ * most `jobs` at a time, in the order of the plan. Nothing is printed: the callback `on` gets each
+ * event.
  */
 enum run_event {
 	RUN_BEGAN,    /* an episode: its task is open */
@@ -25,7 +25,7 @@ struct run_play {
 	void (*on)(void *user, enum run_event event, const struct episode *e);
 	/* Called with the result of each step, after it was recorded; NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
-	void *user;      /* of both */
+	void *user;      /* for both */
 	int stop_fd;     /* readable: the episodes end in order; -1: never */
 	int wake_fd;     /* readable: RUN_WAITS comes, whose callback must read it; -1: never */
 	int interval_ms; /* RUN_WAITS comes at least so often; -1: when there is something to do */
@@ -37,7 +37,7 @@ struct run {
 	struct fh_gym *gym;
 	struct openings openings;
 	int jobs;
-	size_t begun, ended; /* of the plan's episodes */
+	size_t begun, ended; /* numbers of episodes */
 	bool stopping;
 	const char *warned; /* the task whose warning came last */
 	struct run_play play;

@@ -16,7 +16,7 @@ struct run_scores {
 	struct buf all;            /* JSON: the objects of all scores, with commas between them */
 	struct buf baseline, best; /* JSON: an object or null */
 	double baseline_value, best_value;
-	double last_value; /* of the last step */
+	double last_value; /* the last step's */
 };
 
 void run_scores_init(struct run_scores *s);
@@ -26,7 +26,7 @@ void run_scores_release(struct run_scores *s);
 void run_scores_begin(struct run_scores *s, const struct fh_env_info *info);
 void run_scores_add(struct run_scores *s, const struct fh_step *step);
 
-/* Takes scores from a record instead: its event `open`, and the list of results.json, which may be NULL. */
+/* Takes scores from a record: its event `open`, and the list in results.json, which may be NULL. */
 void run_scores_read(struct run_scores *s, const struct pyjson *open, const struct pyjson *results);
 
 #endif

@@ -54,7 +54,7 @@ const struct schema sweep_schema = {
 struct sweep_read {
 	struct arena *arena;
 	const struct node *root;
-	const char *dir; /* of the file */
+	const char *dir; /* the file's */
 	const struct task_places *places;
 	struct run_options *options;
 	struct fh_error *err;
@@ -106,7 +106,7 @@ static int sweep_check_repeats(
 
 struct sweep_kind {
 	const char *key;
-	const char *(*path_in)(const char *item); /* where a path begins in it; NULL: it has none */
+	const char *(*path_in)(const char *item); /* the path in it; NULL: none */
 	/* A text that is equal for equal items; the item itself if nothing is found. */
 	const char *(*resolve)(const struct sweep_read *q, const char *item);
 };

@@ -9,8 +9,8 @@
 /* A sweep file: each model plays each task with each agent, temperature and seed. */
 extern const struct schema sweep_schema;
 
-/* Reads the file at options->sweep into the options. Options that the user gave win. Lists live in the
- * arena. `places` are those that tasks will be looked up in. */
+/* Reads the file at options->sweep into the options. Options that the user gave win. Lists live in
+ * the arena. Tasks will be looked up in `places`. */
 int run_sweep_apply(struct arena *arena, const struct task_places *places,
 		struct run_options *options, struct fh_error *err);
 

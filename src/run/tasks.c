@@ -34,7 +34,7 @@ int run_tasks_root(const struct run_options *o, struct arena *arena, const char 
 	return 0;
 }
 
-/* MLGym names a task by its file, from its folder of configurations on; ours has the name of the file. */
+/* The task of ours that MLGym's name means: a path from its folder of configurations. */
 static const char *tasks_name_of(const char *path)
 {
 	if (str_starts(path, MLGYM_CONFIGS))
@@ -54,7 +54,7 @@ static int tasks_of_file(const struct task_places *places, const char *path, str
 	auto_free char *real_root = root ? realpath(root, NULL) : NULL;
 	const char *name = of ? path_basename(path) : tasks_name_of(path);
 
-	/* In a checkout any file may be one, and no task of ours is played in its place. */
+	/* Any file of a checkout may be a task: never play ours in its place. */
 	if (root && !(of && str_eq(of, real_root))) {
 		*out = path;
 		return 0;
@@ -76,7 +76,7 @@ static int tasks_of_file(const struct task_places *places, const char *path, str
 	return 0;
 }
 
-/* All whose data is there. */
+/* Lists all tasks that can be loaded. */
 static int tasks_list_all(const struct run_options *o, const struct task_places *places,
 		struct arena *arena, struct texts *out, struct fh_error *err)
 {

@@ -29,7 +29,7 @@ int untrusted_refuse(const struct buf *wishes, struct fh_error *err)
 			buf_str(wishes), wishes->truncated ? " ..." : "");
 }
 
-/* What the task gives to the record's actions; NULL: nothing of this machine. */
+/* Tells what the task gives to the record's actions; NULL: nothing of this machine. */
 static const char *untrusted_gift(const struct task *task)
 {
 	if (task->network == NETWORK_HOST)

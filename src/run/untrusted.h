@@ -8,9 +8,9 @@
 
 /*
  * A record (a run's folder, a .traj) is untrusted: somebody else may have written it. It may not
- * choose what of this machine is shown, nor where requests and keys go, unless the user asks for the
- * same. Otherwise it is refused with the options that would allow it, or its wish is left out with a
- * warning.
+ * decide which files of this machine are shown, nor where requests and keys go. If the user asks
+ * for the same, it is done. Otherwise the record is refused with the options that allow it, or its
+ * wish is left out with a warning.
  */
 #define UNTRUSTED_WISHES_BYTES_MAX 512 /* an error has room for so many */
 
@@ -27,9 +27,9 @@ struct untrusted_task {
 	bool is_given;                       /* the user named the task by its path */
 };
 
-/* -EPERM for a task that would give the record's actions files or the network of this machine, if it
- * lies in a place that neither the user nor this machine's settings name. A task that can't be
- * loaded is no error here. */
+/* -EPERM if the task would give the record's actions files or the network of this machine. Tasks in
+ * places that the user or this machine's settings name may do that. A task that can't be loaded is
+ * no error here. */
 int untrusted_check_task(const struct untrusted_task *t, struct fh_error *err);
 
 #endif
