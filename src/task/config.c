@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "task/config.h"
 
+#define AT(config, f) offsetof(struct config##_config, f)
+
 /* --- task.yaml -------------------------------------------------------------------------------- */
 
 static const char *const directions[] = {
 	[METRIC_MAXIMIZE] = "maximize", [METRIC_MINIMIZE] = "minimize", NULL
 };
 
-#define FIELD(f) offsetof(struct metric_config, f)
 static const struct field metric_fields[] = {
-	{ "name", FIELD_TEXT, FIELD(name), "as the grader calls it, capitals and all",
+	{ "name", FIELD_TEXT, AT(metric, name), "as the grader calls it, capitals and all",
 			.required = true },
-	{ "direction", FIELD_CHOICE, FIELD(direction), "what is better", .required = true,
+	{ "direction", FIELD_CHOICE, AT(metric, direction), "what is better", .required = true,
 			.choices = directions },
 	{},
 };
-#undef FIELD
 
 static const struct schema metric_schema = {
 	.name = "metric",
@@ -33,35 +33,34 @@ const char *const grader_kinds[] = { [GRADER_CSV] = "csv",
 const char *const csv_metrics[] = { "accuracy", "f1", "rmse", "r2", "mae", "log_loss", "auc",
 	"bleu", NULL };
 
-#define FIELD(f) offsetof(struct grader_config, f)
 static const struct field grader_fields[] = {
-	{ "kind", FIELD_CHOICE, FIELD(kind), "how it is scored: [graders.md](graders.md)",
+	{ "kind", FIELD_CHOICE, AT(grader, kind), "how it is scored: [graders.md](graders.md)",
 			.required = true, .choices = grader_kinds },
-	{ "submission", FIELD_TEXT, FIELD(submission), "the file of the workspace that is scored",
-			.required = true },
-	{ "submission_size", FIELD_BYTES, FIELD(submission_bytes), "a larger one is refused",
+	{ "submission", FIELD_TEXT, AT(grader, submission),
+			"the file of the workspace that is scored", .required = true },
+	{ "submission_size", FIELD_BYTES, AT(grader, submission_bytes), "a larger one is refused",
 			.preset = "64M", .min = 1, .max = 1L << 40 },
-	{ "timeout", FIELD_DURATION, FIELD(timeout_ms), "of scoring it once", .preset = "60s",
+	{ "timeout", FIELD_DURATION, AT(grader, timeout_ms), "of scoring it once", .preset = "60s",
 			.min = 100, .max = 86400e3 },
-	{ "validations", FIELD_INT, FIELD(validations),
+	{ "validations", FIELD_INT, AT(grader, validations),
 			"how often an episode may `validate`; 0: as often as it likes",
 			.preset = "0", .max = 1000000 },
-	{ "answers", FIELD_TEXT, FIELD(answers), "`csv`: the hidden answer file", .takes = "path" },
-	{ "id", FIELD_TEXT, FIELD(id), "`csv`: the column that rows are matched by" },
-	{ "target", FIELD_TEXT, FIELD(target), "`csv`: the column that is scored" },
-	{ "metric", FIELD_CHOICE, FIELD(csv_metric), "`csv`: what is worked out",
-			.choices = csv_metrics },
-	{ "program", FIELD_TEXT, FIELD(program), "`script`, `duel`: the Python program",
+	{ "answers", FIELD_TEXT, AT(grader, answers), "`csv`: the hidden answer file",
 			.takes = "path" },
-	{ "args", FIELD_TEXTS, FIELD(args), "`script`, `duel`: its arguments" },
-	{ "functions", FIELD_TEXTS, FIELD(functions),
+	{ "id", FIELD_TEXT, AT(grader, id), "`csv`: the column that rows are matched by" },
+	{ "target", FIELD_TEXT, AT(grader, target), "`csv`: the column that is scored" },
+	{ "metric", FIELD_CHOICE, AT(grader, csv_metric), "`csv`: what is worked out",
+			.choices = csv_metrics },
+	{ "program", FIELD_TEXT, AT(grader, program), "`script`, `duel`: the Python program",
+			.takes = "path" },
+	{ "args", FIELD_TEXTS, AT(grader, args), "`script`, `duel`: its arguments" },
+	{ "functions", FIELD_TEXTS, AT(grader, functions),
 			"`duel`: functions of the submission that the judge may ask for" },
-	{ "player", FIELD_TEXT, FIELD(player),
+	{ "player", FIELD_TEXT, AT(grader, player),
 			"`duel`: a program to run the submission with, instead of ours",
 			.takes = "path" },
 	{},
 };
-#undef FIELD
 
 static const struct schema grader_schema = {
 	.name = "grader",
@@ -72,16 +71,14 @@ static const struct schema grader_schema = {
 	.fields = grader_fields,
 };
 
-#define FIELD(f) offsetof(struct solution_config, f)
 static const struct field solution_fields[] = {
-	{ "files", FIELD_TEXTS, FIELD(files), "what is put into the workspace",
+	{ "files", FIELD_TEXTS, AT(solution, files), "what is put into the workspace",
 			.takes = "list of paths" },
-	{ "command", FIELD_TEXT, FIELD(command),
+	{ "command", FIELD_TEXT, AT(solution, command),
 			"shell command that makes the submission of them; `\"true\"` if they are it",
 			.required = true },
 	{},
 };
-#undef FIELD
 
 static const struct schema solution_schema = {
 	.name = "solution",
@@ -92,31 +89,29 @@ static const struct schema solution_schema = {
 
 static const char *const disks[] = { [DISK_MEMORY] = "memory", [DISK_DISK] = "disk", NULL };
 
-#define FIELD(f) offsetof(struct limits_config, f)
 static const struct field limits_fields[] = {
-	{ "memory", FIELD_BYTES, FIELD(sandbox.memory_bytes),
+	{ "memory", FIELD_BYTES, AT(limits, sandbox.memory_bytes),
 			"of all processes, and of the files "
 			"where they are kept in memory; 0: no limit",
 			.preset = "4G" },
-	{ "pids", FIELD_INT, FIELD(sandbox.pids), "processes and threads; 0: no limit",
+	{ "pids", FIELD_INT, AT(limits, sandbox.pids), "processes and threads; 0: no limit",
 			.preset = "512", .max = 1 << 22 },
-	{ "cpus", FIELD_NUMBER, FIELD(sandbox.cpus), "cores' worth of time, 1.5 say; 0: no limit",
-			.preset = "0", .max = 4096 },
-	{ "disk", FIELD_BYTES, FIELD(sandbox.disk_bytes), "of what is written; 0: no limit",
+	{ "cpus", FIELD_NUMBER, AT(limits, sandbox.cpus),
+			"cores' worth of time, 1.5 say; 0: no limit", .preset = "0", .max = 4096 },
+	{ "disk", FIELD_BYTES, AT(limits, sandbox.disk_bytes), "of what is written; 0: no limit",
 			.preset = "2G" },
-	{ "files", FIELD_INT, FIELD(sandbox.disk_files), "how many; 0: no limit",
+	{ "files", FIELD_INT, AT(limits, sandbox.disk_files), "how many; 0: no limit",
 			.preset = "200000", .max = 1 << 30 },
-	{ "disk_on", FIELD_CHOICE, FIELD(sandbox.disk_on),
+	{ "disk_on", FIELD_CHOICE, AT(limits, sandbox.disk_on),
 			"where written files are kept; in memory they count as that",
 			.preset = "memory", .choices = disks },
-	{ "output", FIELD_BYTES, FIELD(output_bytes), "what is kept of a step's output",
+	{ "output", FIELD_BYTES, AT(limits, output_bytes), "what is kept of a step's output",
 			.preset = "1M", .min = 1024, .max = 1 << 30 },
-	{ "wall", FIELD_DURATION, FIELD(wall_ms),
+	{ "wall", FIELD_DURATION, AT(limits, wall_ms),
 			"most time of an episode, its agent's thinking included; 0: no limit",
 			.preset = "0s", .max = 30 * 86400e3 },
 	{},
 };
-#undef FIELD
 
 static const struct schema limits_schema = {
 	.name = "limits",
@@ -125,15 +120,13 @@ static const struct schema limits_schema = {
 	.fields = limits_fields,
 };
 
-#define FIELD(f) offsetof(struct sandbox_config, f)
 static const struct field sandbox_fields[] = {
-	{ "bind", FIELD_TEXTS, FIELD(bind),
+	{ "bind", FIELD_TEXTS, AT(sandbox, bind),
 			"seen inside at DST, read-only; SRC is a path of this machine, or of the task's "
 			"folder",
 			.takes = "list of `SRC[:DST]`" },
 	{},
 };
-#undef FIELD
 
 static const struct schema sandbox_schema = {
 	.name = "sandbox",
@@ -144,79 +137,78 @@ static const struct schema sandbox_schema = {
 
 const char *const network_names[] = { [NETWORK_NONE] = "none", [NETWORK_HOST] = "host", NULL };
 
-#define FIELD(f) offsetof(struct task_config, f)
 static const struct field task_fields[] = {
-	{ "id", FIELD_TEXT, FIELD(id), "the folder's name" },
-	{ "name", FIELD_TEXT, FIELD(name), "for people", .required = true },
-	{ "description", FIELD_TEXT, FIELD(description),
+	{ "id", FIELD_TEXT, AT(task, id), "the folder's name" },
+	{ "name", FIELD_TEXT, AT(task, name), "for people", .required = true },
+	{ "description", FIELD_TEXT, AT(task, description),
 			"what the agent is told; `{dataset_docs}` and `{training_timeout}` (seconds) are filled in",
 			.required = true },
-	{ "metric", FIELD_STRUCT, FIELD(metric), "what decides", .required = true,
+	{ "metric", FIELD_STRUCT, AT(task, metric), "what decides", .required = true,
 			.schema = &metric_schema },
-	{ "grader", FIELD_STRUCT, FIELD(grader), "how a submission is scored", .required = true,
+	{ "grader", FIELD_STRUCT, AT(task, grader), "how a submission is scored", .required = true,
 			.schema = &grader_schema },
-	{ "starter_code", FIELD_TEXTS, FIELD(starter_code), "what the workspace holds at first",
+	{ "starter_code", FIELD_TEXTS, AT(task, starter_code), "what the workspace holds at first",
 			.takes = "list of paths" },
-	{ "dataset_configs", FIELD_TEXTS, FIELD(dataset_configs),
+	{ "dataset_configs", FIELD_TEXTS, AT(task, dataset_configs),
 			"data sets, which come into the workspace's `data/`; `datasets/ID.yaml`, as MLGym "
 			"writes it, is taken too",
 			.takes = "list of ids" },
-	{ "sample_submission", FIELD_TEXT, FIELD(sample_submission),
+	{ "sample_submission", FIELD_TEXT, AT(task, sample_submission),
 			"one more file for the workspace", .takes = "path" },
-	{ "baseline", FIELD_TEXT, FIELD(baseline),
+	{ "baseline", FIELD_TEXT, AT(task, baseline),
 			"shell command run in the workspace of a fresh episode, whose submission is then scored; "
 			"not given: `python3` and the first of `baseline_paths`" },
-	{ "baseline_paths", FIELD_TEXTS, FIELD(baseline_paths),
+	{ "baseline_paths", FIELD_TEXTS, AT(task, baseline_paths),
 			"Python program of the workspace that makes the baseline's submission" },
-	{ "baseline_scores", FIELD_NODE, FIELD(baseline_scores),
+	{ "baseline_scores", FIELD_NODE, AT(task, baseline_scores),
 			"published scores, metrics with numbers (MLGym: a list of such mappings); they "
 			"are the baseline where there is no command to run",
 			.takes = "mapping" },
-	{ "solution", FIELD_STRUCT, FIELD(solution), "a known good answer",
+	{ "solution", FIELD_STRUCT, AT(task, solution), "a known good answer",
 			.schema = &solution_schema },
-	{ "demo", FIELD_TEXT, FIELD(demo), "recorded actions, a JSON string a line",
+	{ "demo", FIELD_TEXT, AT(task, demo), "recorded actions, a JSON string a line",
 			.takes = "path" },
-	{ "training_timeout", FIELD_DURATION, FIELD(training_timeout_ms),
+	{ "training_timeout", FIELD_DURATION, AT(task, training_timeout_ms),
 			"longest time of a command that trains (runs Python)", .preset = "1h",
 			.min = 100, .max = 30 * 86400e3 },
-	{ "short_timeout", FIELD_DURATION, FIELD(short_timeout_ms),
+	{ "short_timeout", FIELD_DURATION, AT(task, short_timeout_ms),
 			"longest time of any other command", .preset = "25s", .min = 100,
 			.max = 86400e3 },
-	{ "max_steps", FIELD_INT, FIELD(max_steps), "of an episode", .preset = "50", .min = 1,
+	{ "max_steps", FIELD_INT, AT(task, max_steps), "of an episode", .preset = "50", .min = 1,
 			.max = 1000000 },
-	{ "limits", FIELD_STRUCT, FIELD(limits), "what an episode may use",
+	{ "limits", FIELD_STRUCT, AT(task, limits), "what an episode may use",
 			.schema = &limits_schema },
-	{ "network", FIELD_CHOICE, FIELD(network), "what an episode can reach", .preset = "none",
+	{ "network", FIELD_CHOICE, AT(task, network), "what an episode can reach", .preset = "none",
 			.choices = network_names },
-	{ "sandbox", FIELD_STRUCT, FIELD(sandbox), "what an episode sees beside its own files",
+	{ "sandbox", FIELD_STRUCT, AT(task, sandbox), "what an episode sees beside its own files",
 			.schema = &sandbox_schema },
-	{ "hidden", FIELD_TEXTS, FIELD(hidden), "files for the grader's program alone, beside it",
+	{ "hidden", FIELD_TEXTS, AT(task, hidden),
+			"files for the grader's program alone, beside it",
 			.takes = "list of paths" },
-	{ "secret_files", FIELD_TEXTS, FIELD(secret_files), "MLGym's name for more of `hidden`",
+	{ "secret_files", FIELD_TEXTS, AT(task, secret_files), "MLGym's name for more of `hidden`",
 			.takes = "list of paths" },
-	{ "variants", FIELD_NODE, FIELD(variants),
+	{ "variants", FIELD_NODE, AT(task, variants),
 			"names of variants, each with the keys that it puts over those of the task",
 			.takes = "mapping" },
-	{ "default_variant", FIELD_TEXT, FIELD(default_variant),
+	{ "default_variant", FIELD_TEXT, AT(task, default_variant),
 			"the one that is played when none is named" },
-	{ "benchmark_name", FIELD_TEXT, FIELD(benchmark_name), "a label, for people" },
-	{ "task_entrypoint", FIELD_TEXT, FIELD(task_entrypoint),
+	{ "benchmark_name", FIELD_TEXT, AT(task, benchmark_name), "a label, for people" },
+	{ "task_entrypoint", FIELD_TEXT, AT(task, task_entrypoint),
 			"of a checkout of MLGym: [mlgym.md](mlgym.md); else it changes nothing: see "
 			"`grader`" },
-	{ "evaluation_paths", FIELD_TEXTS, FIELD(evaluation_paths), "the same" },
-	{ "evaluation_read_only", FIELD_BOOL, FIELD(evaluation_read_only), "the same" },
-	{ "memory_path", FIELD_TEXT, FIELD(memory_path),
+	{ "evaluation_paths", FIELD_TEXTS, AT(task, evaluation_paths), "the same" },
+	{ "evaluation_read_only", FIELD_BOOL, AT(task, evaluation_read_only), "the same" },
+	{ "memory_path", FIELD_TEXT, AT(task, memory_path),
 			"file that `run --memory-enabled` keeps the agent's memory in; it need not be "
 			"there, and no link in it leads out of the task's folder, or nowhere",
 			.takes = "path" },
-	{ "requirements_path", FIELD_TEXT, FIELD(requirements_path),
+	{ "requirements_path", FIELD_TEXT, AT(task, requirements_path),
 			"of a checkout of MLGym: what this machine lacks of it is said ([mlgym.md](mlgym.md))" },
-	{ "use_generic_conda", FIELD_BOOL, FIELD(use_generic_conda),
+	{ "use_generic_conda", FIELD_BOOL, AT(task, use_generic_conda),
 			"the same; `true`: `requirements_path` is not looked at",
 			.preset = "true" },
 	{},
 };
-#undef FIELD
 
 const struct schema task_schema = {
 	.name = "task",
@@ -230,18 +222,17 @@ const char *const task_keys_without_effect[] = { "task_entrypoint", "evaluation_
 
 /* --- datasets/<id>.yaml ----------------------------------------------------------------------- */
 
-#define FIELD(f) offsetof(struct data_file_config, f)
 static const struct field file_fields[] = {
-	{ "path", FIELD_TEXT, FIELD(path), "where it lies in the data set's folder",
+	{ "path", FIELD_TEXT, AT(data_file, path), "where it lies in the data set's folder",
 			.required = true },
-	{ "target", FIELD_TEXT, FIELD(target),
+	{ "target", FIELD_TEXT, AT(data_file, target),
 			"where it comes to lie in the workspace's `data/`; not given: `path`" },
-	{ "sha256", FIELD_TEXT, FIELD(sha256), "of a file, compared by `fumehood task check`" },
-	{ "hidden", FIELD_BOOL, FIELD(hidden), "does not come into the workspace",
+	{ "sha256", FIELD_TEXT, AT(data_file, sha256),
+			"of a file, compared by `fumehood task check`" },
+	{ "hidden", FIELD_BOOL, AT(data_file, hidden), "does not come into the workspace",
 			.preset = "false" },
 	{},
 };
-#undef FIELD
 
 static const struct schema file_schema = {
 	.name = "file",
@@ -250,17 +241,15 @@ static const struct schema file_schema = {
 	.fields = file_fields,
 };
 
-#define FIELD(f) offsetof(struct make_config, f)
 static const struct field make_fields[] = {
-	{ "program", FIELD_TEXT, FIELD(program),
+	{ "program", FIELD_TEXT, AT(make, program),
 			"Python program, relative to the folder that holds `datasets`",
 			.required = true, .takes = "path" },
-	{ "args", FIELD_TEXTS, FIELD(args), "its arguments" },
-	{ "timeout", FIELD_DURATION, FIELD(timeout_ms), "it is ended after this time",
+	{ "args", FIELD_TEXTS, AT(make, args), "its arguments" },
+	{ "timeout", FIELD_DURATION, AT(make, timeout_ms), "it is ended after this time",
 			.preset = "5m", .min = 100, .max = 86400e3 },
 	{},
 };
-#undef FIELD
 
 static const struct schema make_schema = {
 	.name = "make",
@@ -271,24 +260,23 @@ static const struct schema make_schema = {
 	.fields = make_fields,
 };
 
-#define FIELD(f) offsetof(struct dataset_config, f)
 static const struct field dataset_fields[] = {
-	{ "id", FIELD_TEXT, FIELD(id), "the file's name without `.yaml`" },
-	{ "name", FIELD_TEXT, FIELD(name), "for people", .required = true },
-	{ "description", FIELD_TEXT, FIELD(description),
+	{ "id", FIELD_TEXT, AT(dataset, id), "the file's name without `.yaml`" },
+	{ "name", FIELD_TEXT, AT(dataset, name), "for people", .required = true },
+	{ "description", FIELD_TEXT, AT(dataset, description),
 			"what the agent is told of it in place of `{dataset_docs}`",
 			.required = true },
-	{ "files", FIELD_STRUCTS, FIELD(files), "what it holds", .required = true,
+	{ "files", FIELD_STRUCTS, AT(dataset, files), "what it holds", .required = true,
 			.schema = &file_schema },
-	{ "location", FIELD_TEXT, FIELD(location),
+	{ "location", FIELD_TEXT, AT(dataset, location),
 			"its folder, relative to the one that holds `datasets`; not given: a folder of `<state>/data`" },
-	{ "make", FIELD_STRUCT, FIELD(make), "the program that makes them, instead of a `location`",
+	{ "make", FIELD_STRUCT, AT(dataset, make),
+			"the program that makes them, instead of a `location`",
 			.schema = &make_schema },
-	{ "how_to_get", FIELD_TEXT, FIELD(how_to_get),
+	{ "how_to_get", FIELD_TEXT, AT(dataset, how_to_get),
 			"a sentence for who does not have the files yet; `{home}` is the folder that holds `datasets`" },
 	{},
 };
-#undef FIELD
 
 const struct schema dataset_schema = {
 	.name = "dataset",

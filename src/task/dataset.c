@@ -27,7 +27,7 @@ struct dataset_loading {
 	struct fh_error *err;
 };
 
-static int dataset_find_yaml(struct dataset_loading *l, const char **out_path)
+static const char *dataset_find_yaml(struct dataset_loading *l)
 {
 	const char *homes[] = { l->places->task_dir, l->places->root, places_get()->share_dir };
 
@@ -36,21 +36,23 @@ static int dataset_find_yaml(struct dataset_loading *l, const char **out_path)
 
 		if (!homes[i])
 			continue;
-		path = arena_printf(l->arena, "%s/datasets/%s.yaml", homes[i], l->dataset->id);
-		if (!path_exists(path))
-			continue;
 		l->home = homes[i];
-		*out_path = path;
-		return 0;
+		path = arena_printf(l->arena, "%s/datasets/%s.yaml", homes[i], l->dataset->id);
+		if (path_exists(path))
+			return path;
 	}
-	return error_say(l->err, ENOENT, "no data set '%s': there is no datasets/%s.yaml",
-			l->dataset->id, l->dataset->id);
+	return NULL;
 }
 
-static int dataset_read_yaml(struct dataset_loading *l, const char *path)
+static int dataset_read_yaml(struct dataset_loading *l)
 {
-	int r = yaml_load(l->arena, path, &l->root, l->err);
+	const char *path = dataset_find_yaml(l);
+	int r;
 
+	if (!path)
+		return error_say(l->err, ENOENT, "no data set '%s': there is no datasets/%s.yaml",
+				l->dataset->id, l->dataset->id);
+	r = yaml_load(l->arena, path, &l->root, l->err);
 	if (r < 0)
 		return r;
 	r = schema_read(l->arena, &dataset_schema, l->root, NULL, &l->config, l->err);
@@ -256,15 +258,11 @@ int dataset_load(struct arena *a, const struct dataset_places *places, const cha
 	struct dataset_loading l = {
 		.arena = a, .places = places, .dataset = &dataset, .err = err
 	};
-	const char *path = NULL;
 	int r;
 
 	if (!task_name_is_valid(dataset.id))
 		return error_say(err, EINVAL, "'%s' can't be the name of a data set", name);
-	r = dataset_find_yaml(&l, &path);
-	if (r < 0)
-		return r;
-	r = dataset_read_yaml(&l, path);
+	r = dataset_read_yaml(&l);
 	if (r < 0)
 		return r;
 	r = dataset_find_dir(&l);

@@ -52,34 +52,25 @@ static bool mlgym_less_is_better(const char *metric)
 	return false;
 }
 
-static int mlgym_add_metric(struct buf *yaml, struct task_loading *l)
-{
-	const struct node *name = node_get(node_get(l->root, "metric"), "name");
-	const char *metric = name ? name->text : mlgym_metric_of(l->root);
-
-	if (!metric)
-		return node_complain(l->root, l->err,
-				"nothing says which of the evaluator's numbers counts: neither "
-				"baseline_scores, nor Fumehood's key, as in metric: {name: accuracy}");
-	buf_add_str(yaml, "metric:\n  name: ");
-	node_print_text(yaml, metric, 4);
-	buf_printf(yaml, "\n  direction: %s\n",
-			mlgym_less_is_better(metric) ? "minimize" : "maximize");
-	return 0;
-}
-
 int mlgym_complete(struct task_loading *l)
 {
+	const struct node *name = node_get(node_get(l->root, "metric"), "name"), *base = NULL;
+	const char *metric = name ? name->text : mlgym_metric_of(l->root);
 	auto_buf struct buf yaml = BUF_INIT(4096);
-	const struct node *base = NULL;
 	int r;
 
 	if (l->root->kind != NODE_MAP)
 		return node_complain(l->root, l->err, "expected a mapping with the keys of a task");
-	buf_add_str(&yaml, "network: host\ngrader: {kind: mlgym, submission: submission.csv}\n");
-	r = mlgym_add_metric(&yaml, l);
-	if (r < 0)
-		return r;
+	if (!metric)
+		return node_complain(l->root, l->err,
+				"nothing says which of the evaluator's numbers counts: neither "
+				"baseline_scores, nor Fumehood's key, as in metric: {name: accuracy}");
+	buf_add_str(&yaml,
+			"network: host\ngrader: {kind: mlgym, submission: submission.csv}\n"
+			"metric:\n  name: ");
+	node_print_text(&yaml, metric, 4);
+	buf_printf(&yaml, "\n  direction: %s\n",
+			mlgym_less_is_better(metric) ? "minimize" : "maximize");
 	r = yaml_parse(&l->task->arena, "MLGym's own", buf_str(&yaml), yaml.len, &base, l->err);
 	if (r < 0)
 		return r;

@@ -6,7 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "config/yaml.h"
-#include "task/describe.h"
+#include "task/dataset.h"
 #include "task/find.h"
 #include "task/load.h"
 #include "task/mlgym.h"
@@ -100,6 +100,52 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 	return task_read_keys(l);
 }
 
+/* --- the description ---------------------------------------------------------------------------- */
+
+#define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
+#define DATASET_DOCS "{dataset_docs}"
+#define TRAINING_TIMEOUT "{training_timeout}"
+
+static void task_add_docs(struct buf *out, const struct dataset *dataset)
+{
+	const char *separator = "Files: ";
+	size_t n = strlen(dataset->description);
+
+	while (n && dataset->description[n - 1] == '\n')
+		n--;
+	buf_printf(out, "%s\n%.*s\n", dataset->name, (int)n, dataset->description);
+	for (size_t i = 0; i < dataset->n_files; i++) {
+		if (dataset->files[i].hidden)
+			continue;
+		buf_printf(out, "%s`data/%s`", separator, dataset->files[i].target);
+		separator = ", ";
+	}
+}
+
+/* Fills in {dataset_docs} and {training_timeout}, and leaves all other braces. */
+static void task_load_description(struct task_loading *l)
+{
+	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);
+	const struct task *task = l->task;
+	const char *at = l->config.description;
+
+	while (*at) {
+		if (str_starts(at, DATASET_DOCS)) {
+			for (size_t i = 0; i < task->n_datasets; i++) {
+				buf_add_str(&out, i ? "\n\n" : "");
+				task_add_docs(&out, &task->datasets[i]);
+			}
+			at += strlen(DATASET_DOCS);
+		} else if (str_starts(at, TRAINING_TIMEOUT)) {
+			buf_printf(&out, "%.15g", (double)task->training_timeout_ms / 1000);
+			at += strlen(TRAINING_TIMEOUT);
+		} else {
+			buf_add_char(&out, *at++);
+		}
+	}
+	l->task->description = arena_strdup(&l->task->arena, buf_str(&out));
+}
+
 /* --- the whole -------------------------------------------------------------------------------- */
 
 static void task_fill_plain(struct task_loading *l)
@@ -143,7 +189,7 @@ static int task_fill_files(struct task_loading *l)
 	if (l->mlgym)
 		mlgym_load_description(l);
 	else
-		l->task->description = task_describe(l->task, l->config.description);
+		task_load_description(l);
 	return 0;
 }
 

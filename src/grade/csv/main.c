@@ -22,15 +22,6 @@ struct arguments {
 	const char *id, *target, *metric, *name;
 };
 
-static int main_usage(void)
-{
-	fputs("usage: fh-grade-csv --id COLUMN --target COLUMN --metric METRIC [--name FILE]\n"
-	      "with the predictions on descriptor 3 and the answers on descriptor 4\n"
-	      "metrics: accuracy f1 rmse r2 mae log_loss auc bleu\n",
-			stderr);
-	return EXIT_USAGE;
-}
-
 static bool main_parse(int argc, char **argv, struct arguments *a)
 {
 	static const struct option options[] = {
@@ -43,16 +34,12 @@ static bool main_parse(int argc, char **argv, struct arguments *a)
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
-		if (c == 'i')
-			a->id = optarg;
-		else if (c == 't')
-			a->target = optarg;
-		else if (c == 'm')
-			a->metric = optarg;
-		else if (c == 'n')
-			a->name = optarg;
-		else
+		if (c == '?')
 			return false;
+		*(c == 'i'                                 ? &a->id
+						: c == 't' ? &a->target
+						: c == 'm' ? &a->metric
+							   : &a->name) = optarg;
 	}
 	return optind == argc && a->id && a->target && a->metric && metric_find(a->metric);
 }
@@ -85,8 +72,13 @@ int main(int argc, char **argv)
 	struct fh_error err = FH_ERROR_INIT;
 	int r;
 
-	if (!main_parse(argc, argv, &a))
-		return main_usage();
+	if (!main_parse(argc, argv, &a)) {
+		fputs("usage: fh-grade-csv --id COLUMN --target COLUMN --metric METRIC [--name FILE]\n"
+		      "with the predictions on descriptor 3 and the answers on descriptor 4\n"
+		      "metrics: accuracy f1 rmse r2 mae log_loss auc bleu\n",
+				stderr);
+		return EXIT_USAGE;
+	}
 	if (main_read_input(SUBMISSION_FD, &submission, &err) < 0 ||
 			main_read_input(ANSWERS_FD, &answers, &err) < 0)
 		return main_fail(&err);

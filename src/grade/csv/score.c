@@ -74,19 +74,6 @@ static void matching_release(struct matching *m)
 	free(m->taken);
 }
 
-static int matching_say_missing(const struct matching *m, size_t missing,
-		const struct csv_columns *columns, struct fh_error *err)
-{
-	auto_buf struct buf id = BUF_INIT(256);
-	size_t first = 0;
-
-	while (m->taken[first])
-		first++;
-	csv_quote(&id, &m->answers->rows[first].id);
-	return error_say(err, EINVAL, "%zu of %zu ids are missing, the first is %s %s", missing,
-			m->answers->n, columns->id, buf_str(&id));
-}
-
 static int matching_add_row(struct matching *m, const struct csv_row *row,
 		const struct csv_columns *columns, struct scored_row *out, struct fh_error *err)
 {
@@ -115,6 +102,8 @@ static int matching_rows(const struct csv *submission, const struct csv *answers
 		const struct csv_columns *columns, struct scored_row *rows, struct fh_error *err)
 {
 	__attribute__((cleanup(matching_release))) struct matching m;
+	auto_buf struct buf id = BUF_INIT(256);
+	size_t missing = 0;
 	int r = matching_init(&m, answers, err);
 
 	if (r < 0)
@@ -124,9 +113,13 @@ static int matching_rows(const struct csv *submission, const struct csv *answers
 		if (r < 0)
 			return r;
 	}
-	if (submission->n < answers->n)
-		return matching_say_missing(&m, answers->n - submission->n, columns, err);
-	return 0;
+	if (submission->n == answers->n)
+		return 0;
+	while (m.taken[missing])
+		missing++;
+	csv_quote(&id, &answers->rows[missing].id);
+	return error_say(err, EINVAL, "%zu of %zu ids are missing, the first is %s %s",
+			answers->n - submission->n, answers->n, columns->id, buf_str(&id));
 }
 
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err)
@@ -158,53 +151,22 @@ int score_csv(const struct score_request *request, struct metric_values *out, st
 			out, err);
 }
 
-/* Prints a JSON number with a fraction: 1.0, not 1. */
-static void score_print_double(struct buf *out, double value)
-{
-	char text[40];
-
-	for (int digits = 15; digits <= 17; digits++) {
-		double back;
-
-		snprintf(text, sizeof(text), "%.*g", digits, value);
-		if (str_to_double(text, &back) && back == value)
-			break;
-	}
-	buf_add_str(out, text);
-	if (!strpbrk(text, ".e"))
-		buf_add_str(out, ".0");
-}
-
 void score_print_values(struct buf *out, const struct metric_values *values)
 {
 	for (size_t i = 0; i < values->n; i++) {
 		buf_printf(out, "%s\"%s\": ", i ? ", " : "{", values->values[i].name);
-		score_print_double(out, values->values[i].value);
+		str_add_double(out, values->values[i].value);
 	}
 	buf_add_str(out, "}\n");
 }
 
-/* Prints the inside of a JSON string in valid UTF-8, also when the text was cut inside a character. */
-static void score_print_escaped(struct buf *out, const char *text)
-{
-	auto_buf struct buf clean = BUF_INIT(4 * FH_ERROR_MESSAGE_MAX);
-
-	str_add_utf8(&clean, text, strlen(text));
-	for (const char *c = buf_str(&clean); *c; c++) {
-		if (*c == '"' || *c == '\\')
-			buf_printf(out, "\\%c", *c);
-		else if ((unsigned char)*c < ' ')
-			buf_printf(out, "\\u%04x", *c);
-		else
-			buf_add_char(out, *c);
-	}
-}
-
 void score_print_error(struct buf *out, const char *name, const struct fh_error *err)
 {
-	buf_add_str(out, "{\"error\": \"");
-	score_print_escaped(out, name);
-	buf_add_str(out, str_starts(err->message, "line ") ? " " : ": ");
-	score_print_escaped(out, err->message);
-	buf_add_str(out, "\"}\n");
+	auto_buf struct buf text = BUF_INIT(4 * FH_ERROR_MESSAGE_MAX);
+
+	buf_printf(&text, "%s%s%s", name, str_starts(err->message, "line ") ? " " : ": ",
+			err->message);
+	buf_add_str(out, "{\"error\": ");
+	str_add_json(out, buf_str(&text), text.len);
+	buf_add_str(out, "}\n");
 }
