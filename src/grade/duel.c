@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 /*
- * duel: a judge asks the agent's code for its moves over two pipes. The agent's code runs in the player's sandbox; the
- * judge's sandbox holds the rules, the random numbers and the score. docs/graders.md has their protocol.
+ * duel: a judge asks the agent's code for its moves over two pipes. The agent's code runs in the
+ * player's sandbox; the judge's sandbox holds the rules, the random numbers and the score.
+ * docs/graders.md has their protocol.
  */
 #define JUDGE_MEMORY_BYTES (2LL << 30)
 #define JUDGE_PIDS 64

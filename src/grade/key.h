@@ -7,16 +7,18 @@
 #include "base/sha256.h"
 
 /*
- * Keys of judges: the seed of a judge's random numbers. A key follows from this machine's secret, the task's files, the
- * episode's seed and salt, all actions so far, and the submission. So a replay, which has the salt, gets the same
- * score, and no agent can foresee a number.
+ * Keys of judges: the seed of a judge's random numbers. A key follows from this machine's secret,
+ * the task's files, the episode's seed and salt, all actions so far, and the submission. So a
+ * replay, which has the salt, gets the same score, and no agent can foresee a number.
  *
- * An agent gains nothing from numbers that it saw in an earlier validate: to use them, it must act differently, which
- * changes the key. Another episode has another salt, and another task has other files.
+ * An agent gains nothing from numbers that it saw in an earlier validate: to use them, it must act
+ * differently, which changes the key. Another episode has another salt, and another task has other
+ * files.
  */
 
-/* Writes the key of one grading in hexadecimal, the input of judge_key_of(). `history` hashes the seed, the salt and
- * all actions of the episode, the one that is graded for included. It stays usable. */
+/* Writes the key of one grading in hexadecimal, the input of judge_key_of(). `history` hashes the
+ * seed, the salt and all actions of the episode, the one that is graded for included. It stays
+ * usable. */
 void judge_key(const struct secret *secret, const char *task_hash, const struct sha256 *history,
 		char out_hex[SHA256_HEX_BYTES]);
 

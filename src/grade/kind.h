@@ -9,12 +9,13 @@
 #include "grade/program.h"
 
 /*
- * A kind of grader: one file with one const struct, and a line in the table of grade.c. A kind decides which programs
- * run in which sandboxes. grade.c does the rest: it copies the submission, keeps the time limit, and reads the first
- * program's result.
+ * A kind of grader: one file with one const struct, and a line in the table of grade.c. A kind
+ * decides which programs run in which sandboxes. grade.c does the rest: it copies the submission,
+ * keeps the time limit, and reads the first program's result.
  */
 #define GRADE_PROGRAMS_MAX 2
-/* Room for a rejection and the end of a player's log, whose bytes take up to 4 each: no text is cut. */
+/* Room for a rejection and the end of a player's log, whose bytes take up to 4 each: no text is
+ * cut. */
 #define GRADE_TEXT_BYTES (SCORE_REJECTION_BYTES + 1024 + 4 * 2 * PROGRAM_LOG_BYTES)
 #define GRADER_DIR "/grader" /* where the task's hidden files are, in a grader's sandbox */
 
@@ -30,7 +31,8 @@ struct grade_kind {
 
 extern const struct grade_kind grade_csv, grade_script, grade_duel, grade_mlgym;
 
-/* True for the calls of mlgym.c that take the whole workspace: grade.c copies no submission then. */
+/* True for the calls of mlgym.c that take the whole workspace: grade.c copies no submission
+ * then. */
 bool grade_takes_all(const struct task *task);
 
 struct grade {
@@ -68,10 +70,12 @@ void grade_bind(struct grade *g, struct grade_binds *b, const char *source, cons
 /* Adds the episode's binds. */
 void grade_bind_episode(struct grade *g, struct grade_binds *b);
 
-/* Adds the task's hidden files and its judging program, under GRADER_DIR. Returns the program's path inside. */
+/* Adds the task's hidden files and its judging program, under GRADER_DIR. Returns the program's
+ * path inside. */
 const char *grade_bind_hidden(struct grade *g, struct grade_binds *b);
 
-/* Makes "python3 -s -B PROGRAM FIRST MORE...": first may be NULL, more is NULL-terminated or NULL. */
+/* Makes "python3 -s -B PROGRAM FIRST MORE...": first may be NULL, more is NULL-terminated or
+ * NULL. */
 const char *const *grade_python(
 		struct grade *g, const char *program, const char *first, const char *const *more);
 

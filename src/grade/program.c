@@ -24,7 +24,8 @@ static void program_take_output(void *arg, int slot, const char *data, size_t n)
 		buf_add(&p->result, data, n);
 	if (slot != PROGRAM_LOG)
 		return;
-	/* Keep the end: the buffer holds twice as much, and drops its oldest bytes when it is full. */
+	/* Keep the end: the buffer holds twice as much, and drops its oldest bytes when it is
+	 * full. */
 	if (n > PROGRAM_LOG_BYTES) {
 		data += n - PROGRAM_LOG_BYTES;
 		n = PROGRAM_LOG_BYTES;
@@ -77,7 +78,7 @@ void program_waits(const struct program *p, struct waits *w)
 		sandbox_waits(p->sb, w);
 }
 
-/* --- its states ------------------------------------------------------------------------------ */
+/* --- its states ------------------------------------------------------------------------------- */
 
 static int program_run(struct program *p)
 {

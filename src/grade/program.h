@@ -8,11 +8,12 @@
 #include "sandbox/sandbox.h"
 
 /*
- * One program in a sandbox of its own, for graders and for data sets that are made. The sandbox starts, a file may be
- * put into its workspace, the program runs, and its output is kept up to a cap.
+ * One program in a sandbox of its own, for graders and for data sets that are made. The sandbox
+ * starts, a file may be put into its workspace, the program runs, and its output is kept up to a
+ * cap.
  *
- * Nothing here blocks: call program_advance() whenever its waits come, until it returns true. The sandbox is closed by
- * then, with all processes that the program left, unless keep_sandbox is set.
+ * Nothing here blocks: call program_advance() whenever its waits come, until it returns true. The
+ * sandbox is closed by then, with all processes that the program left, unless keep_sandbox is set.
  */
 #define PROGRAM_STREAMS_MAX 8
 #define PROGRAM_RESULT_BYTES 65536 /* most that a program may write as its result */
@@ -25,15 +26,16 @@ enum {
 	PROGRAM_RESULT = RUN_STREAM_2, /* output to parse: cut at PROGRAM_RESULT_BYTES */
 };
 
-/* program_start() takes over the descriptors in `streams`, also when it fails. All pointers must stay valid until the
- * program is over. */
+/* program_start() takes over the descriptors in `streams`, also when it fails. All pointers must
+ * stay valid until the program is over. */
 struct program_plan {
 	struct sandbox_options sandbox;
 	const char *program; /* path here of a static program, run instead of argv[0]; NULL: none */
 	const char *const *argv;
 	const char *const *env;
 	const char *cwd; /* NULL: the workspace */
-	/* Descriptors 0, 1, 2, ... of the program: sealed bytes, an end of a pipe, or PROGRAM_... */
+	/* Descriptors 0, 1, 2, ... of the program: sealed bytes, an end of a pipe, or
+	 * PROGRAM_... */
 	int streams[PROGRAM_STREAMS_MAX];
 	size_t n_streams;
 	const char *put_path; /* file of the workspace to write first; NULL: none */

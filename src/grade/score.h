@@ -12,7 +12,8 @@
 #include <stddef.h>
 
 /*
- * A score: the metrics of one grading, in the grader's order. The struct owns the names. A zeroed one has no metric.
+ * A score: the metrics of one grading, in the grader's order. The struct owns the names. A zeroed
+ * one has no metric.
  */
 #define SCORE_METRICS_MAX 64
 #define SCORE_NAME_BYTES 100
@@ -29,8 +30,8 @@ void score_release(struct score *s);
 void score_copy(struct score *to, const struct fh_metric *metrics, size_t n);
 
 /*
- * Reads a grader's result, one JSON object: names with finite numbers, or {"error": "sentence"} for a rejection. Anything
- * else is -EPROTO: the grader is trusted, but not its input.
+ * Reads a grader's result, one JSON object: names with finite numbers, or {"error": "sentence"} for
+ * a rejection. Anything else is -EPROTO: the grader is trusted, but not its input.
  */
 struct score_reading {
 	struct score score; /* the caller releases it */
@@ -43,8 +44,8 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 /* The value of the metric of this name, else of this name in other case; NULL if there is none. */
 const double *score_find(const struct score *s, const char *name);
 
-/* 1, 0 or -1: `value` is better than, equal to, or worse than `other`. Values that differ by rounding alone are equal.
- * NaN is equal to everything. */
+/* 1, 0 or -1: `value` is better than, equal to, or worse than `other`. Values that differ by
+ * rounding alone are equal. NaN is equal to everything. */
 int score_compare(double value, double other, bool maximize);
 
 /* Returns a JSON integer if the grader wrote a whole number, else a real. A new reference. */

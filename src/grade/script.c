@@ -2,8 +2,9 @@
 #include "grade/kind.h"
 
 /*
- * script: a program of the task reads the submission in the task's starting state, with the hidden files beside it,
- * and writes its metrics to descriptor 3. It must not run the agent's code: use a duel for that.
+ * script: a program of the task reads the submission in the task's starting state, with the hidden
+ * files beside it, and writes its metrics to descriptor 3. It must not run the agent's code: use a
+ * duel for that.
  */
 static int script_start(struct grade *g, struct fh_error *err)
 {

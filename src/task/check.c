@@ -65,7 +65,7 @@ static void check_data(struct task_check *check, const struct task *task)
 		note(check, "the description has no {dataset_docs}: the agent is not told of its data");
 }
 
-/* --- secrets ----------------------------------------------------------------------------------- */
+/* --- secrets ---------------------------------------------------------------------------------- */
 
 static void check_secret(struct task_check *check, const struct task *task, const char *secret)
 {

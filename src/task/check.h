@@ -6,8 +6,8 @@
 #include "task/task.h"
 
 /*
- * Checks of a task that run nothing: each variant loads, its data has the expected hashes, and no file of the grader
- * reaches the agent.
+ * Checks of a task that run nothing: each variant loads, its data has the expected hashes, and no
+ * file of the grader reaches the agent.
  */
 struct task_remark {
 	bool problem;     /* else a note, which does not fail the check */

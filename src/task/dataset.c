@@ -84,7 +84,8 @@ char *dataset_store(const char *id, const char *tasks_dir)
 	return xasprintf("%s@%.*s", id, DIR_DIGITS, hex);
 }
 
-/* Hashes all that the files follow from: another program, or one that hides less, gets another key. */
+/* Hashes all that the files follow from: another program, or one that hides less, gets another
+ * key. */
 static int dataset_hash_recipe(
 		struct dataset_loading *l, const struct dataset_make *make, const char **out)
 {

@@ -10,7 +10,8 @@
 #include <stdint.h>
 
 /*
- * Data sets: datasets/<id>.yaml, with the places of its files. All strings belong to the arena that dataset_load() got.
+ * Data sets: datasets/<id>.yaml, with the places of its files. All strings belong to the arena that
+ * dataset_load() got.
  */
 #define DATASET_FILES_MAX 10000
 
@@ -48,19 +49,20 @@ struct dataset_places {
 };
 
 /*
- * `name` is an id, or "datasets/<id>.yaml". -ENOENT: there is no such data set. -ENODATA: one of its files is missing;
- * the message says how to get it.
+ * `name` is an id, or "datasets/<id>.yaml". -ENOENT: there is no such data set. -ENODATA: one of
+ * its files is missing; the message says how to get it.
  *
- * A data set with a `make` also loads before its files are made. Its folder's name follows from the same things as its
- * files (the machine's secret, the program, ...). So an existing folder never changes while others read it.
+ * A data set with a `make` also loads before its files are made. Its folder's name follows from the
+ * same things as its files (the machine's secret, the program, ...). So an existing folder never
+ * changes while others read it.
  */
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err);
 
 /*
- * Returns the name of a data set's folder in <state>/data, a heap string: ID for the tasks that come with Fumehood,
- * ID@HASH for those of another folder, with the hash of its real path. Folders share no data, since a task's author can
- * tell agents all that its data holds.
+ * Returns the name of a data set's folder in <state>/data, a heap string: ID for the tasks that
+ * come with Fumehood, ID@HASH for those of another folder, with the hash of its real path. Folders
+ * share no data, since a task's author can tell agents all that its data holds.
  */
 char *dataset_store(const char *id, const char *tasks_dir);
 

@@ -7,8 +7,9 @@
 #include "task/task.h"
 
 /*
- * The paths of a task.yaml. PATH lies in the task's folder, DATASET:PATH in a data set. Neither may lead out of it, by
- * ".." or by a symbolic link. In a list, "folder/" stands for all that the folder holds.
+ * The paths of a task.yaml. PATH lies in the task's folder, DATASET:PATH in a data set. Neither may
+ * lead out of it, by ".." or by a symbolic link. In a list, "folder/" stands for all that the
+ * folder holds.
  */
 #define TASK_FILES_MAX 10000
 
@@ -28,8 +29,8 @@ struct task_files {
 	size_t n;
 };
 
-/* Appends the files of a list of paths; `at` is the list in the YAML. A file's target is its own name, and no two may
- * be equal. */
+/* Appends the files of a list of paths; `at` is the list in the YAML. A file's target is its own
+ * name, and no two may be equal. */
 int task_files_add(const struct task_folder *folder, const struct node *at,
 		const struct texts *paths, struct task_files *files, struct fh_error *err);
 

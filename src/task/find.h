@@ -4,7 +4,8 @@
 
 #include "task/task.h"
 
-/* Names of tasks, variants and data sets: at most 64 letters, digits, '_', '-' and '.'; no dot first. */
+/* Names of tasks, variants and data sets: at most 64 letters, digits, '_', '-' and '.'; no dot
+ * first. */
 bool task_name_is_valid(const char *name);
 
 /* A task that was found by its name. Heap strings. */
@@ -17,7 +18,8 @@ struct task_found {
 
 void task_found_release(struct task_found *found);
 
-/* `spec` as of task_load(). -EINVAL: it can't be a name. -ENOENT: the message names the closest task, or all. */
+/* `spec` as of task_load(). -EINVAL: it can't be a name. -ENOENT: the message names the closest
+ * task, or all. */
 int task_find(const struct task_places *places, const char *spec, struct task_found *out,
 		struct fh_error *err);
 

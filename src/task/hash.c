@@ -12,7 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Hash only size and time of a larger file: data may have gigabytes, and each start asks for the hash. */
+/* Hash only size and time of a larger file: data may have gigabytes, and each start asks for the
+ * hash. */
 #define WHOLE_BYTES_MAX (16L * 1024 * 1024)
 
 /* Adds the path, the kind, whether it can be run, and the contents. */

@@ -6,8 +6,8 @@
 #include "task/files.h"
 
 /*
- * A task while it is loaded. Each task_load_...() fills its members of `task` from `config`. Errors name the place of a
- * key, which task_at() finds in `root`.
+ * A task while it is loaded. Each task_load_...() fills its members of `task` from `config`. Errors
+ * name the place of a key, which task_at() finds in `root`.
  */
 struct task_loading {
 	const struct task_places *places; /* may be NULL */

@@ -10,8 +10,9 @@
 #include <string.h>
 
 /*
- * sandbox.bind: files of this machine, or of the task's folder, that each episode of the task sees. The agent can read
- * them, so no bind may be, hold or lie within a file that scores it. task_check_bind() checks a user's binds alike.
+ * sandbox.bind: files of this machine, or of the task's folder, that each episode of the task sees.
+ * The agent can read them, so no bind may be, hold or lie within a file that scores it.
+ * task_check_bind() checks a user's binds alike.
  */
 #define BINDS_MAX 16
 

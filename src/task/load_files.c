@@ -93,7 +93,8 @@ static int load_starter(struct task_loading *l)
 	return 0;
 }
 
-/* Keeps the path alone: the file need not exist yet, and the path is checked again at each write. */
+/* Keeps the path alone: the file need not exist yet, and the path is checked again at each
+ * write. */
 static int load_memory(struct task_loading *l)
 {
 	auto_free char *path = NULL, *real = NULL;

@@ -27,9 +27,10 @@ const char *const mlgym_entrypoints[] = {
 	NULL,
 };
 
-/* --- defaults ---------------------------------------------------------------------------------- */
+/* --- defaults --------------------------------------------------------------------------------- */
 
-/* Returns the metric that decides: r2 if it is published, as in MLGym's tables, else the first one. */
+/* Returns the metric that decides: r2 if it is published, as in MLGym's tables, else the first
+ * one. */
 static const char *mlgym_metric_of(const struct node *root)
 {
 	const struct node *scores = node_get(root, "baseline_scores");
@@ -78,7 +79,8 @@ int mlgym_complete(struct task_loading *l)
 	return 0;
 }
 
-/* Reads a timeout from the environment, by the name in MLGym's code, else by the one in its README. */
+/* Reads a timeout from the environment, by the name in MLGym's code, else by the one in its
+ * README. */
 static int64_t mlgym_timeout_of(const char *code, const char *readme, int64_t otherwise_ms)
 {
 	const char *text = getenv(code);
@@ -164,7 +166,8 @@ static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *c
 	return 0;
 }
 
-/* Warns that the task's programs load a data set from the network: no file tells whether they can. */
+/* Warns that the task's programs load a data set from the network: no file tells whether they
+ * can. */
 static void mlgym_warn_of_remote(struct task *task, const struct mlgym_dataset *config)
 {
 	size_t n = task->n_warnings;

@@ -5,16 +5,17 @@
 #include "task/load.h"
 
 /*
- * Tasks of an MLGym checkout: configs/tasks/NAME.yaml. Paths begin at the checkout, the agent sees its evaluator, the
- * published scores are the baseline, and the network is the host's. Fumehood's own keys (metric, limits, variants, ...)
- * work too. An unknown key is a warning.
+ * Tasks of an MLGym checkout: configs/tasks/NAME.yaml. Paths begin at the checkout, the agent sees
+ * its evaluator, the published scores are the baseline, and the network is the host's. Fumehood's
+ * own keys (metric, limits, variants, ...) work too. An unknown key is a warning.
  */
 
 /* The place of Python in MLGym's images. */
 #define MLGYM_CONDA_ENV "/home/agent/miniconda3/envs/mlgym_generic"
 #define MLGYM_CONDA_PYTHON MLGYM_CONDA_ENV "/bin/python"
 
-/* Finds the file of a task by "NAME", "tasks/NAME.yaml", the path of a file, or the `id` in a file. Heap; NULL: none. */
+/* Finds the file of a task by "NAME", "tasks/NAME.yaml", the path of a file, or the `id` in a file.
+ * Heap; NULL: none. */
 char *mlgym_find(const char *root, const char *name);
 
 /* Lists the names of all tasks of a checkout, sorted, as task_list() does. */
@@ -30,8 +31,9 @@ int mlgym_load_grader(struct task_loading *l); /* after the files */
 int mlgym_load_binds(struct task_loading *l);
 void mlgym_load_description(struct task_loading *l);
 
-/* Appends what the checkout tells about the missing files of a data set: the files that programs read, their format, and
- * the scripts that make them. `path` is the data set's folder, relative to the checkout. */
+/* Appends what the checkout tells about the missing files of a data set: the files that programs
+ * read, their format, and the scripts that make them. `path` is the data set's folder, relative to
+ * the checkout. */
 void mlgym_say_missing(const struct task_loading *l, const char *path, struct buf *out);
 
 /* Names of the known task classes, by enum mlgym_call; NULL-terminated. */

@@ -12,8 +12,9 @@
 #include <string.h>
 
 /*
- * Hints about missing files of a data set. The task's programs, and those beside the data set's folder, name the files
- * that they read. Formats of MLGym's own data sets are known. Some have scripts that make them, in _helpers beside.
+ * Hints about missing files of a data set. The task's programs, and those beside the data set's
+ * folder, name the files that they read. Formats of MLGym's own data sets are known. Some have
+ * scripts that make them, in _helpers beside.
  */
 #define PROGRAM_BYTES_MAX (1024 * 1024)
 #define NAMES_BYTES_MAX 300 /* so that they fit into a message */

@@ -34,7 +34,8 @@ static char *requirement_normalise(struct arena *a, const char *name, size_t n)
 	return text;
 }
 
-/* Finds the files "Name-1.0.dist-info" and "Name-1.0-py3.11.egg-info" of this machine's packages. */
+/* Finds the files "Name-1.0.dist-info" and "Name-1.0-py3.11.egg-info" of this machine's
+ * packages. */
 static void requirements_find_system(int flags, glob_t *out)
 {
 	static const char *const homes[] = { "/usr/lib", "/usr/lib64", "/usr/local/lib",

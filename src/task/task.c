@@ -19,7 +19,8 @@ const struct node *task_at(const struct task_loading *l, const char *path)
 	return node_path(l->root, path);
 }
 
-/* Reads all keys. Unknown keys of MLGym's files become warnings, which `fumehood task check` prints. */
+/* Reads all keys. Unknown keys of MLGym's files become warnings, which `fumehood task check`
+ * prints. */
 static int task_read_keys(struct task_loading *l)
 {
 	struct warnings warnings = { 0 };
@@ -100,7 +101,7 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 	return task_read_keys(l);
 }
 
-/* --- the description ---------------------------------------------------------------------------- */
+/* --- the description -------------------------------------------------------------------------- */
 
 #define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
 #define DATASET_DOCS "{dataset_docs}"

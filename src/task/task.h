@@ -43,17 +43,18 @@ struct task_grader {
 	const char *answers; /* absolute path of the hidden file */
 	const char *id_column, *target_column;
 	const char *csv_metric; /* accuracy f1 rmse r2 mae log_loss auc bleu */
-	/* script and duel: the program that judges, an absolute path, run as `python3 PROGRAM ARGS` in
-	 * the grader's sandbox. It may be one of `hidden` as well. */
+	/* script and duel: the program that judges, an absolute path, run as `python3 PROGRAM ARGS`
+	 * in the grader's sandbox. It may be one of `hidden` as well. */
 	const char *program;
 	const char *const *args; /* NULL-terminated */
-	/* duel: what answers for the agent in the player's sandbox, run as `python3 PLAYER SUBMISSION
-	 * FUNCTION...`. NULL: ours, src/grade/python/player.py */
+	/* duel: what answers for the agent in the player's sandbox, run as `python3 PLAYER
+	 * SUBMISSION FUNCTION...`. NULL: ours, src/grade/python/player.py */
 	const char *player;
 	const char *const *
 			functions; /* the judge may ask the submission for these; NULL-terminated */
-	/* mlgym: how the first of the evaluators is called, and all files that are the evaluator's own, from
-	 * the checkout, at their places in the workspace. `submission` may be "": the whole workspace. */
+	/* mlgym: how the first of the evaluators is called, and all files that are the evaluator's
+	 * own, from the checkout, at their places in the workspace. `submission` may be "": the
+	 * whole workspace. */
 	enum mlgym_call call;
 	const struct task_file *evaluators;
 	size_t n_evaluators;
@@ -85,8 +86,8 @@ struct task {
 	size_t n_data;
 	const struct task_file *hidden; /* into the grader's sandbox only */
 	size_t n_hidden;
-	/* A shell command run in a fresh episode, then graded. NULL, or if so said: `published` is the
-	 * baseline. */
+	/* A shell command run in a fresh episode, then graded. NULL, or if so said: `published` is
+	 * the baseline. */
 	const char *baseline_command;
 	bool baseline_is_published;
 	const struct fh_metric
@@ -115,18 +116,18 @@ struct task_places {
 };
 
 /*
- * `spec` is "T" or "T:VARIANT", or the same with the path of the task's folder ("./T"); variant (may
- * be NULL) wins over the spec's. Without either it is the task's default variant; "full" is the task
- * without one. places may be NULL. -EINVAL for a bad file (the error names line and key); -ENOENT
- * for an unknown task or variant (it names the closest, or what there is); -ENODATA when data is
- * missing (it says how to get it).
+ * `spec` is "T" or "T:VARIANT", or the same with the path of the task's folder ("./T"); variant
+ * (may be NULL) wins over the spec's. Without either it is the task's default variant; "full" is
+ * the task without one. places may be NULL. -EINVAL for a bad file (the error names line and key);
+ * -ENOENT for an unknown task or variant (it names the closest, or what there is); -ENODATA when
+ * data is missing (it says how to get it).
  */
 int task_load(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
 void task_free(struct task *task); /* NULL is fine */
 
-/* The same without looking at any file but task.yaml: no members that are paths, and the description
- * as it is written. For telling what there is, data or not. */
+/* The same without looking at any file but task.yaml: no members that are paths, and the
+ * description as it is written. For telling what there is, data or not. */
 int task_read(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
 
@@ -136,8 +137,8 @@ int task_read(const struct task_places *places, const char *spec, const char *va
  */
 int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err);
 
-/* -EPERM if a bind of `source`, a real path, would show an agent what scores it, or the solution: it lies
- * there, beneath or above. state_dir as in struct task_places. */
+/* -EPERM if a bind of `source`, a real path, would show an agent what scores it, or the solution:
+ * it lies there, beneath or above. state_dir as in struct task_places. */
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err);
 
@@ -145,7 +146,8 @@ int task_check_bind(const struct task *task, const char *state_dir, const char *
 int task_variants(const struct task_places *places, const char *spec, char ***out,
 		struct fh_error *err);
 
-/* Names of all tasks (of the checkout of MLGym alone, if there is one), sorted; heap array of heap strings, NULL-terminated; free with task_list_free. */
+/* Names of all tasks (of the checkout of MLGym alone, if there is one), sorted; heap array of heap
+ * strings, NULL-terminated; free with task_list_free. */
 int task_list(const struct task_places *places, char ***out, struct fh_error *err);
 void task_list_free(char **ids);
 

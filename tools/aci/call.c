@@ -19,8 +19,9 @@
 #include <unistd.h>
 
 /*
- * A call to the environment. One file has the request, a byte in a pipe announces it, and another file will have the
- * answer. The caller looks for the answer with growing pauses. inside/tools.h has the formats, env/calls.c the other end.
+ * A call to the environment. One file has the request, a byte in a pipe announces it, and another
+ * file will have the answer. The caller looks for the answer with growing pauses. inside/tools.h
+ * has the formats, env/calls.c the other end.
  */
 #define FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
 #define CALL GUEST_HOME "/" GUEST_CALL
@@ -33,7 +34,8 @@
 
 #define REFUSED 1 /* there is no answer: a sentence says why */
 
-/* Takes the answer's first line off: 0 or REFUSED. -EAGAIN if it is not there yet, or not all of it. */
+/* Takes the answer's first line off: 0 or REFUSED. -EAGAIN if it is not there yet, or not all of
+ * it. */
 static int call_take_head(struct buf *answer, const char *id)
 {
 	static const char *const words[] = { " ok ", " no " };

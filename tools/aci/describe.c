@@ -18,9 +18,10 @@
 #include <unistd.h>
 
 /*
- * describe: summarises the columns of a data file, which it reads row by row. Quartiles and commonest values of long
- * files come from an even sample (reservoir sampling; Vitter, Random Sampling with a Reservoir, 1985). The same file
- * gives the same sample. The agent's Python reads Parquet files.
+ * describe: summarises the columns of a data file, which it reads row by row. Quartiles and
+ * commonest values of long files come from an even sample (reservoir sampling; Vitter, Random
+ * Sampling with a Reservoir, 1985). The same file gives the same sample. The agent's Python reads
+ * Parquet files.
  */
 #define SAMPLE_MAX 20000
 #define FEW_COLUMNS 100
@@ -38,7 +39,7 @@ struct column {
 	size_t n_sample;
 };
 
-/* --- reading ---------------------------------------------------------------------------------------------- */
+/* --- reading ---------------------------------------------------------------------------------- */
 
 /* xorshift64 (Marsaglia, 2003). */
 static uint64_t describe_random(uint64_t *state)
@@ -111,7 +112,7 @@ static void column_look(struct column *c, const char *cell, size_t most, uint64_
 	column_sample(c, cell, most, state);
 }
 
-/* --- printing --------------------------------------------------------------------------------------------- */
+/* --- printing --------------------------------------------------------------------------------- */
 
 /* True if all its cells are numbers. */
 static bool column_has_numbers(const struct column *c)
@@ -244,7 +245,7 @@ static void column_tell(const char *name, struct column *c)
 	putchar('\n');
 }
 
-/* --- the command ------------------------------------------------------------------------------------------ */
+/* --- the command ------------------------------------------------------------------------------ */
 
 static int describe_table(struct table *t)
 {
@@ -292,7 +293,8 @@ static int describe_table(struct table *t)
 	return r < 0 ? 1 : 0;
 }
 
-/* Runs the python3 that the agent would run. Returns only if the file is no Parquet file, or there is no python3. */
+/* Runs the python3 that the agent would run. Returns only if the file is no Parquet file, or there
+ * is no python3. */
 static bool describe_parquet(const char *path)
 {
 	char magic[4] = "";

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * edit, insert: replace a range of lines of the open file (an empty one for insert) by standard input. A Python file
- * stays as it was if flake8 finds new errors.
+ * edit, insert: replace a range of lines of the open file (an empty one for insert) by standard
+ * input. A Python file stays as it was if flake8 finds new errors.
  */
 struct change {
 	struct editor editor;
@@ -32,10 +32,10 @@ struct change {
 	double new_center, old_center, old_window;
 };
 
-/* --- text --------------------------------------------------------------------------------------------- */
+/* --- text ------------------------------------------------------------------------------------- */
 
-/* False if standard input is the shell's own: /dev/null, opened to read and write. A here-document without lines is
- * /dev/null, opened to read. */
+/* False if standard input is the shell's own: /dev/null, opened to read and write. A here-document
+ * without lines is /dev/null, opened to read. */
 static bool edit_has_text(void)
 {
 	int flags = fcntl(STDIN_FILENO, F_GETFL);
@@ -116,7 +116,7 @@ static void change_free(struct change *c)
 	lines_free(&c->after);
 }
 
-/* --- writing ------------------------------------------------------------------------------------------ */
+/* --- writing ---------------------------------------------------------------------------------- */
 
 /* Reserves the space first, so that a full disk leaves the file as it was. */
 static int edit_write_in_place(const char *path, const struct buf *b)
@@ -150,7 +150,7 @@ static int edit_write_file(const char *path, const struct buf *b)
 	return r == 0 && chmod(path, mode) < 0 ? -errno : r;
 }
 
-/* --- errors ------------------------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------------- */
 
 #define LINES_MAX (1L << 30) /* so that moved lines don't overflow */
 
@@ -225,7 +225,7 @@ static void edit_find_new_errors(const struct change *c, struct buf *out)
 	free(after.items);
 }
 
-/* --- applying ----------------------------------------------------------------------------------------- */
+/* --- applying --------------------------------------------------------------------------------- */
 
 #define RULE "-------------------------------------------------"
 
@@ -278,7 +278,7 @@ static int edit_apply(struct change *c)
 	return 0;
 }
 
-/* --- edit --------------------------------------------------------------------------------------------- */
+/* --- edit ------------------------------------------------------------------------------------- */
 
 static bool edit_read_range(const char *text, long *out_start, long *out_end)
 {
@@ -323,7 +323,7 @@ static int run_edit(int argc, char **argv)
 	return edit_apply(&c);
 }
 
-/* --- insert ------------------------------------------------------------------------------------------- */
+/* --- insert ----------------------------------------------------------------------------------- */
 
 static int run_insert(int argc, char **argv)
 {

@@ -20,7 +20,7 @@
 #define OVERLAP_LINES 2
 #define STATE_BYTES_MAX 8192
 
-/* --- state ------------------------------------------------------------------------------------------ */
+/* --- state ------------------------------------------------------------------------------------ */
 
 static double editor_setting(const char *name, double otherwise)
 {
@@ -75,7 +75,7 @@ bool editor_has_file(const struct editor *e)
 	return *e->file;
 }
 
-/* --- lines ------------------------------------------------------------------------------------------ */
+/* --- lines ------------------------------------------------------------------------------------ */
 
 void lines_split(struct lines_of *l)
 {
@@ -146,7 +146,7 @@ void lines_free(struct lines_of *l)
 	*l = (struct lines_of){ 0 };
 }
 
-/* --- the window --------------------------------------------------------------------------------------- */
+/* --- the window ------------------------------------------------------------------------------- */
 
 double editor_constrain(double center, double window, size_t n)
 {

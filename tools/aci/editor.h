@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 /*
- * The agents' file viewer and editor. A file of the agent's, beside its workspace, keeps the open file and the place in
- * it, so that they outlive the shell. Nothing but these commands relies on it.
+ * The agents' file viewer and editor. A file of the agent's, beside its workspace, keeps the open
+ * file and the place in it, so that they outlive the shell. Nothing but these commands relies on
+ * it.
  *
  * A window shows $WINDOW lines around the line `center`, which may be half a line, as in MLGym.
  */
@@ -57,13 +58,13 @@ void editor_show(const char *path, const struct lines_of *lines, double center, 
 /* Reads "12", without a sign or blanks. */
 bool editor_number(const char *text, long *out);
 
-/* --- lint.c --------------------------------------------------------------------------------------- */
+/* --- lint.c ----------------------------------------------------------------------------------- */
 /* Starts a linter if the file is Python, without waiting for it. Failures are ignored. */
 void lint_prepare(const char *path);
 /* Waits until a linter answers, but at most some seconds. */
 void lint_ready(void);
-/* Writes flake8's errors of both texts, a line each: "LINE:COLUMN: CODE TEXT". False if there is no flake8, or no answer
- * from it, which a sentence on stdout says. */
+/* Writes flake8's errors of both texts, a line each: "LINE:COLUMN: CODE TEXT". False if there is no
+ * flake8, or no answer from it, which a sentence on stdout says. */
 bool lint_texts(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after);
 

@@ -23,12 +23,14 @@
 #include <unistd.h>
 
 /*
- * The linter is a process of the agent in its sandbox, which runs linter.py. It starts when a Python file is opened, or
- * with the first edit, and serves later edits. Its socket listens before it runs, so that only an edit waits for it.
- * Without flake8, or without an answer, edits are not checked.
+ * The linter is a process of the agent in its sandbox, which runs linter.py. It starts when a
+ * Python file is opened, or with the first edit, and serves later edits. Its socket listens before
+ * it runs, so that only an edit waits for it. Without flake8, or without an answer, edits are not
+ * checked.
  *
- * An edit renames the socket while it asks, and renames it back after the answer. So a linter that hangs delays one edit
- * at most, even if that edit is killed: the next edit finds no socket and starts another linter.
+ * An edit renames the socket while it asks, and renames it back after the answer. So a linter that
+ * hangs delays one edit at most, even if that edit is killed: the next edit finds no socket and
+ * starts another linter.
  */
 #define SOCKET EDITOR_FOLDER "/linter"
 #define ASKED EDITOR_FOLDER "/linter.asked"
@@ -37,8 +39,8 @@
 #define FLAKE8 "/usr/lib/python3/dist-packages/flake8"
 #define SOCKET_FD 3 /* the linter's listening socket */
 #define WAITING_MAX 16
-/* Of wall time, for both texts: each may take 5 s of CPU time, and a start takes 100 ms, or more if many agents start
- * at once. */
+/* Of wall time, for both texts: each may take 5 s of CPU time, and a start takes 100 ms, or more if
+ * many agents start at once. */
 #define TIMEOUT_NS (15 * NS_PER_S)
 #define READY_NS (5 * NS_PER_S) /* less than the timeout of an episode's reset script */
 
@@ -83,7 +85,8 @@ static _Noreturn void lint_become_linter(int server, const char *inode)
 	_exit(1);
 }
 
-/* Makes the socket listen before it appears at its path, so that each connect() succeeds or fails at once. */
+/* Makes the socket listen before it appears at its path, so that each connect() succeeds or fails
+ * at once. */
 static int lint_listen(int *out_fd, ino_t *out_inode)
 {
 	auto_free char *new = xasprintf(SOCKET ".%d", getpid());
@@ -129,7 +132,7 @@ void lint_prepare(const char *path)
 		lint_start();
 }
 
-/* --- asking ------------------------------------------------------------------------------------------- */
+/* --- asking ----------------------------------------------------------------------------------- */
 
 /* 0: the socket may be ready. Checks the time first: a slow peer must not extend the timeout. */
 static int lint_wait(int fd, short events, int64_t end_ns)

@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * memory_write, memory_read: notes of an agent, in a file with MLGym's keys: texts, tags, and embeddings, which stay
- * empty. BM25 (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009) over words in lower case finds the
- * notes that are nearest to a query.
+ * memory_write, memory_read: notes of an agent, in a file with MLGym's keys: texts, tags, and
+ * embeddings, which stay empty. BM25 (Robertson and Zaragoza, The Probabilistic Relevance
+ * Framework, 2009) over words in lower case finds the notes that are nearest to a query.
  */
 #define MEMORY_FILE GUEST_HOME "/" GUEST_MEMORY
 #define TEXT_BYTES_MAX 65536
@@ -26,7 +26,7 @@
 #define K1 1.2
 #define B 0.75
 
-/* --- the file ------------------------------------------------------------------------------------------- */
+/* --- the file --------------------------------------------------------------------------------- */
 
 static json_t *memory_member(json_t *memory, const char *key)
 {
@@ -39,7 +39,8 @@ static json_t *memory_member(json_t *memory, const char *key)
 	return list;
 }
 
-/* Adds a value at index `at`, after filling or cutting the list: other programs may have changed the file. */
+/* Adds a value at index `at`, after filling or cutting the list: other programs may have changed
+ * the file. */
 static void memory_append(json_t *memory, const char *key, json_t *value, size_t at)
 {
 	json_t *list = memory_member(memory, key);
@@ -115,7 +116,7 @@ static int run_memory_write(int argc, char **argv)
 	return 0;
 }
 
-/* --- search ---------------------------------------------------------------------------------------------- */
+/* --- search ----------------------------------------------------------------------------------- */
 
 /* True for letters, digits and all bytes that are not ASCII. */
 static bool memory_is_word(char c)

@@ -94,7 +94,7 @@ static double plot_place(double v, double min, double max)
 	return half > 0 ? (v / 2 - min / 2) / half : 0.5;
 }
 
-/* --- drawing ---------------------------------------------------------------------------------------------- */
+/* --- drawing ---------------------------------------------------------------------------------- */
 
 static void plot_draw(const struct points *p, const char *x_name, const char *y_name)
 {

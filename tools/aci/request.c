@@ -13,10 +13,11 @@
 #include <unistd.h>
 
 /*
- * `validate` and `submit` only ask. The porter passes the request on, and the environment scores the episode outside of
- * this sandbox once the command that asked has ended.
+ * `validate` and `submit` only ask. The porter passes the request on, and the environment scores
+ * the episode outside of this sandbox once the command that asked has ended.
  *
- * A byte fills the pipe. The pipe takes another one when the porter has read it, and the owner knows of the request then.
+ * A byte fills the pipe. The pipe takes another one when the porter has read it, and the owner
+ * knows of the request then.
  */
 static bool request_tell(const char *path)
 {

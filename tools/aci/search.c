@@ -15,7 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* search_dir, search_file: by basic regular expressions, as grep. find_file: by patterns of names. */
+/* search_dir, search_file: by basic regular expressions, as grep. find_file: by patterns of
+ * names. */
 
 #define SHOWN_MAX 100 /* files */
 #define FOUND_MAX 100000
@@ -53,7 +54,7 @@ static char *search_folder(const char *given)
 	return NULL;
 }
 
-/* --- a folder ------------------------------------------------------------------------------------------- */
+/* --- a folder --------------------------------------------------------------------------------- */
 
 struct found {
 	char *path;
@@ -157,7 +158,7 @@ static int run_search_dir(int argc, char **argv)
 	return 0;
 }
 
-/* --- a file --------------------------------------------------------------------------------------------- */
+/* --- a file ----------------------------------------------------------------------------------- */
 
 static int search_file(const char *term, const char *path)
 {
@@ -197,7 +198,7 @@ static int run_search_file(int argc, char **argv)
 	return editor_has_file(&e) ? search_file(argv[1], e.file) : 1;
 }
 
-/* --- by name -------------------------------------------------------------------------------------------- */
+/* --- by name ---------------------------------------------------------------------------------- */
 
 static size_t search_has_name(const char *path, const char *name, const void *what)
 {

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* --- rows of bytes --------------------------------------------------------------------------------------- */
+/* --- rows of bytes ---------------------------------------------------------------------------- */
 
 static int table_next_byte(struct table *t)
 {
@@ -57,9 +57,10 @@ static int table_read_row(struct table *t)
 	return 1;
 }
 
-/* --- CSV --------------------------------------------------------------------------------------------------- */
+/* --- CSV -------------------------------------------------------------------------------------- */
 
-/* Terminates the cell at `at` and removes its quotes. Returns the next cell; NULL: it was the last. */
+/* Terminates the cell at `at` and removes its quotes. Returns the next cell; NULL: it was the
+ * last. */
 static char *table_end_cell(char *at, char separator, const char **out)
 {
 	char *to = at, *end;
@@ -168,7 +169,7 @@ static int table_next_csv(struct table *t)
 	return 1;
 }
 
-/* --- JSON lines -------------------------------------------------------------------------------------------- */
+/* --- JSON lines ------------------------------------------------------------------------------- */
 
 static size_t table_column_for(struct table *t, const char *key)
 {
@@ -231,7 +232,7 @@ static int table_next_json(struct table *t)
 	return 1;
 }
 
-/* --- formats ----------------------------------------------------------------------------------------------- */
+/* --- formats ---------------------------------------------------------------------------------- */
 
 static bool table_fill_head(struct table *t)
 {
@@ -263,7 +264,8 @@ static const char *table_compressed_by(const struct table *t)
 	return NULL;
 }
 
-/* Skips empty lines and blanks, and returns the first other byte, which tells JSON from CSV. 0: there is none. */
+/* Skips empty lines and blanks, and returns the first other byte, which tells JSON from CSV. 0:
+ * there is none. */
 static char table_first_byte(struct table *t)
 {
 	size_t at = t->head_at;

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 /*
- * Data files as rows of cells: CSV with any of the usual separators, and JSON lines. Files are read as streams, so that
- * they may be larger than memory. A row has a cap.
+ * Data files as rows of cells: CSV with any of the usual separators, and JSON lines. Files are read
+ * as streams, so that they may be larger than memory. A row has a cap.
  */
 #define TABLE_COLUMNS_MAX 4096
 #define TABLE_ROW_BYTES_MAX (4 << 20)
@@ -38,14 +38,16 @@ struct table {
 bool table_open(const char *path, struct table *out);
 void table_close(struct table *t);
 
-/* 1 with the next row, 0 at the end, -1 with a sentence on stdout. For JSON, a key's first row adds its column. */
+/* 1 with the next row, 0 at the end, -1 with a sentence on stdout. For JSON, a key's first row adds
+ * its column. */
 int table_next(struct table *t);
 
 /* Returns the index of a column; n if there is none. */
 size_t table_column(const struct table *t, const char *name);
 
-/* A cell is missing if it is empty or a usual word for nothing: NA, nan, null, None. Numbers are finite. A cell is
- * infinite if it is too large for a double (1e400), or says so (inf, -Infinity); then it is no number. */
+/* A cell is missing if it is empty or a usual word for nothing: NA, nan, null, None. Numbers are
+ * finite. A cell is infinite if it is too large for a double (1e400), or says so (inf, -Infinity);
+ * then it is no number. */
 bool cell_is_missing(const char *cell);
 bool cell_is_number(const char *cell, double *out);
 bool cell_is_infinite(const char *cell);

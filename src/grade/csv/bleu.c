@@ -11,11 +11,13 @@
 #include <string.h>
 
 /*
- * Corpus BLEU (Papineni et al., 2002) with n-grams of 1 to 4 tokens, without smoothing. Matches of each length are summed
- * over all rows before they are divided. A candidate's n-gram counts at most as often as the reference that has it most
- * often. Candidates that are shorter than the nearest reference get a penalty.
+ * Corpus BLEU (Papineni et al., 2002) with n-grams of 1 to 4 tokens, without smoothing. Matches of
+ * each length are summed over all rows before they are divided. A candidate's n-gram counts at most
+ * as often as the reference that has it most often. Candidates that are shorter than the nearest
+ * reference get a penalty.
  *
- * White space separates tokens. N-grams are sorted, not hashed: the result is exact, and no text makes it slow.
+ * White space separates tokens. N-grams are sorted, not hashed: the result is exact, and no text
+ * makes it slow.
  */
 #define ORDER_MAX 4
 #define REFERENCE_SEPARATOR "|||"
@@ -124,7 +126,8 @@ static int ngram_compare(const void *a, const void *b)
 	return order ? order : (x->text > y->text) - (x->text < y->text);
 }
 
-/* Collects the n-grams of one length that lie within one text, sorted. Heap array; returns its length. */
+/* Collects the n-grams of one length that lie within one text, sorted. Heap array; returns its
+ * length. */
 static size_t ngrams_collect(const struct row_tokens *t, size_t order, struct ngram **out)
 {
 	struct ngram *ngrams = xcalloc(t->n + 1, sizeof(*ngrams));

@@ -10,9 +10,9 @@
 /*
  * Two columns of a CSV file: the one that identifies a row and the one that is scored.
  *
- * Commas separate fields. A field in double quotes may hold commas, line ends, and quotes, which are doubled. Blanks
- * around a field are dropped. Lines end with LF, CRLF or CR. Empty lines and a byte order mark are skipped. The first
- * line names the columns.
+ * Commas separate fields. A field in double quotes may hold commas, line ends, and quotes, which
+ * are doubled. Blanks around a field are dropped. Lines end with LF, CRLF or CR. Empty lines and a
+ * byte order mark are skipped. The first line names the columns.
  */
 #define CSV_FILE_BYTES_MAX (64U << 20)
 #define CSV_FIELD_BYTES_MAX 65536
@@ -40,8 +40,9 @@ struct csv_columns {
 };
 
 /*
- * Reads the n bytes of data in place: doubled quotes are folded there, and the rows point into it. Stops after max_rows
- * rows. -EINVAL: the data is no such CSV. The message may begin with "line N: ", and quotes nothing but the data.
+ * Reads the n bytes of data in place: doubled quotes are folded there, and the rows point into it.
+ * Stops after max_rows rows. -EINVAL: the data is no such CSV. The message may begin with "line N:
+ * ", and quotes nothing but the data.
  */
 int csv_read(char *data, size_t n, const struct csv_columns *columns, size_t max_rows,
 		struct csv *out, struct fh_error *err);

@@ -34,8 +34,9 @@ struct metric_values {
 };
 
 /*
- * A metric, as docs/graders.md defines it. score() fails with -EINVAL when a prediction is at fault: the message is for
- * the agent and quotes nothing but predictions. -EBADMSG: the truth is at fault; the message is for the task's author.
+ * A metric, as docs/graders.md defines it. score() fails with -EINVAL when a prediction is at
+ * fault: the message is for the agent and quotes nothing but predictions. -EBADMSG: the truth is at
+ * fault; the message is for the task's author.
  */
 struct metric {
 	const char *name;

@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * A hash table of the answers' ids, with open addressing. Only trusted ids are inserted; the submission's are looked
- * up. So no choice of ids can make its chains long.
+ * A hash table of the answers' ids, with open addressing. Only trusted ids are inserted; the
+ * submission's are looked up. So no choice of ids can make its chains long.
  */
 struct matching {
 	const struct csv *answers;

@@ -20,8 +20,8 @@ struct score_request {
 };
 
 /*
- * -EINVAL: the submission is at fault. The message is for the agent and has nothing of the answers but ids. -EBADMSG: the
- * answers are at fault; the message is for the task's author.
+ * -EINVAL: the submission is at fault. The message is for the agent and has nothing of the answers
+ * but ids. -EBADMSG: the answers are at fault; the message is for the task's author.
  */
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err);
 
