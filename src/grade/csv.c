@@ -8,7 +8,7 @@
 
 /*
  * csv: compares predictions with a hidden file of answers. A static program parses both, alone in a
- * sandbox: no parser of this process meets an agent's bytes, and no interpreter has to start.
+ * sandbox. So no parser of this process meets an agent's bytes, and no interpreter has to start.
  * docs/graders.md has the program's options.
  */
 #define MEMORY_BYTES (1LL << 30)

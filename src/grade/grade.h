@@ -14,7 +14,7 @@
  * the episode has never touched. The episode may go on meanwhile without any effect on the score.
  *
  * grade_begin() asks for the copy. Call grade_advance() whenever its waits come, until it returns
- * true, perhaps at the first call. One thread at a time.
+ * true, perhaps at the first call. Only one thread at a time may use a grade.
  */
 struct grade;
 
@@ -49,8 +49,8 @@ struct grade_result {
 /* Absolute path inside of the submission: a file, or the workspace. */
 const char *grade_submission(struct arena *a, const struct task *task);
 
-/* The submission's name in messages. It is the path above, except for MLGym's Python tasks: MLGym
- * names a file there that the task does not have. */
+/* The submission's name in messages: the path above, except for MLGym's Python tasks. There MLGym
+ * names a file that the task does not have. */
 const char *grade_submission_name(struct arena *a, const struct task *task);
 
 /* All pointers of the request must stay valid until grade_free(). */

@@ -7,13 +7,12 @@
 #include "base/sha256.h"
 
 /*
- * Keys of judges: the seed of a judge's random numbers. A key follows from this machine's secret,
- * the task's files, the episode's seed and salt, all actions so far, and the submission. So a
+ * Keys of judges, which seed their random numbers. A key follows from this machine's secret, the
+ * task's files and the submission. It also follows from the episode's seed, salt and actions. So a
  * replay, which has the salt, gets the same score, and no agent can foresee a number.
  *
- * An agent gains nothing from numbers that it saw in an earlier validate: to use them, it must act
- * differently, which changes the key. Another episode has another salt, and another task has other
- * files.
+ * An agent can't use numbers that it saw in an earlier validate: to act on them changes the key.
+ * Another episode has another salt, and another task has other files.
  */
 
 /* Writes the key of one grading in hexadecimal, the input of judge_key_of(). `history` hashes the

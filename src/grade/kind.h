@@ -14,16 +14,15 @@
  * keeps the time limit, and reads the first program's result.
  */
 #define GRADE_PROGRAMS_MAX 2
-/* Room for a rejection and the end of a player's log, whose bytes take up to 4 each: no text is
- * cut. */
+/* Room for a rejection and a player's log, whose bytes take up to 4 each: no text is cut. */
 #define GRADE_TEXT_BYTES (SCORE_REJECTION_BYTES + 1024 + 4 * 2 * PROGRAM_LOG_BYTES)
-#define GRADER_DIR "/grader" /* where the task's hidden files are, in a grader's sandbox */
+#define GRADER_DIR "/grader" /* has the task's hidden files, in a grader's sandbox */
 
 struct grade_kind {
 	/* Starts the programs with grade_add(); the first one gives the result. */
 	int (*start)(struct grade *g, struct fh_error *err);
 
-	bool gpus; /* its programs get the episode's GPUs */
+	bool gpus; /* gives the programs the episode's GPUs */
 
 	/* Adds to the text of a rejection, for the agent; NULL: nothing. */
 	void (*explain)(struct grade *g, struct buf *text);
@@ -43,7 +42,7 @@ struct grade {
 	char judge_key[SHA256_HEX_BYTES];
 	struct program programs[GRADE_PROGRAMS_MAX];
 	size_t n_programs;
-	struct arena arena; /* of the programs' plans */
+	struct arena arena; /* for the programs' plans */
 
 	int64_t deadline_ns;
 	bool judged; /* the first program gave its result; others may still run */

@@ -11,16 +11,19 @@
 #include <unistd.h>
 
 /*
- * mlgym: runs an evaluator of an MLGym checkout as its task class does, in a fresh sandbox of the
- * task's layer. For the csv call, one file is put into that sandbox, and no code of the agent runs.
- * For the other calls, the agent's workspace goes through a pipe from the episode's sandbox to the
- * evaluator's; this process never reads it. No agent can reach the packer (src/guest/pack.c), and
- * src/grade/python/unpack.py still checks each entry before it makes one.
+ * mlgym: runs an evaluator of an MLGym checkout as its task class does, in a fresh sandbox. The
+ * sandbox has the task's layer. For the csv call, a file is put there, and no code of the agent
+ * runs.
  *
- * The evaluator's own files are mounted read-only from the checkout, over whatever the agent made
- * of them. The packer leaves out the task's data, which comes with the layer.
- * src/grade/python/mlgym.py unpacks, runs the evaluator and reads its output. docs/graders.md says
- * what it can't see: the agent's code in the evaluator's own process.
+ * For the other calls, the agent's workspace comes by a pipe from the episode's sandbox. This
+ * process never reads it. No agent can reach the packer (src/guest/pack.c), and
+ * src/grade/python/unpack.py still checks each entry before it makes a file.
+ *
+ * The evaluator's own files are mounted read-only from the checkout, over any that the agent made.
+ * The packer leaves out the task's data, which comes with the layer.
+ *
+ * src/grade/python/mlgym.py unpacks, runs the evaluator and reads its output. It can't see code of
+ * the agent in the evaluator's own process: docs/graders.md.
  */
 #define PROGRAM GRADER_DIR "/mlgym.py"
 

@@ -8,9 +8,8 @@
 #include "sandbox/sandbox.h"
 
 /*
- * One program in a sandbox of its own, for graders and for data sets that are made. The sandbox
- * starts, a file may be put into its workspace, the program runs, and its output is kept up to a
- * cap.
+ * A program in a sandbox of its own, for graders and for data sets that are made. A file may be put
+ * into the sandbox' workspace first. The program's output is kept up to a cap.
  *
  * Nothing here blocks: call program_advance() whenever its waits come, until it returns true. The
  * sandbox is closed by then, with all processes that the program left, unless keep_sandbox is set.
@@ -34,12 +33,11 @@ struct program_plan {
 	const char *const *argv;
 	const char *const *env;
 	const char *cwd; /* NULL: the workspace */
-	/* Descriptors 0, 1, 2, ... of the program: sealed bytes, an end of a pipe, or
-	 * PROGRAM_... */
+	/* The program's descriptors 0, 1, 2, ...: sealed bytes, ends of pipes, or PROGRAM_... */
 	int streams[PROGRAM_STREAMS_MAX];
 	size_t n_streams;
 	const char *put_path; /* file of the workspace to write first; NULL: none */
-	int put_fd;           /* its content, sealed; stays the caller's */
+	int put_fd;           /* sealed content of that file; stays the caller's */
 	bool keep_sandbox;    /* until program_release(): the caller fetches files from it */
 };
 
@@ -64,7 +62,7 @@ struct program {
 	struct program_plan plan;
 	int starts; /* failed starts of its sandbox */
 	struct sandbox *sb;
-	uint32_t id;      /* of the program in its sandbox */
+	uint32_t id;      /* from sandbox_run() */
 	uint32_t request; /* the porter's current work */
 };
 

@@ -2,9 +2,8 @@
 #include "grade/kind.h"
 
 /*
- * script: a program of the task reads the submission in the task's starting state, with the hidden
- * files beside it, and writes its metrics to descriptor 3. It must not run the agent's code: use a
- * duel for that.
+ * script: a program of the task reads the submission and writes metrics to descriptor 3. It finds
+ * the task's starting state and the hidden files. It must not run the agent's code: a duel may.
  */
 static int script_start(struct grade *g, struct fh_error *err)
 {

@@ -6,12 +6,12 @@
 #include "task/task.h"
 
 /*
- * Checks of a task that run nothing: each variant loads, its data has the expected hashes, and no
- * file of the grader reaches the agent.
+ * Checks a task without running anything. Each variant must load, and its data must have the
+ * expected hashes. No file of the grader may reach the agent.
  */
 struct task_remark {
 	bool problem;     /* else a note, which does not fail the check */
-	const char *text; /* one sentence */
+	const char *text; /* a sentence */
 };
 
 #define TASK_REMARKS_MAX 64
@@ -19,7 +19,7 @@ struct task_remark {
 struct task_check {
 	struct task_remark remarks[TASK_REMARKS_MAX];
 	size_t n, n_problems;
-	struct arena arena; /* of the texts */
+	struct arena arena; /* has the texts */
 	const char *python; /* the user's Python environment; NULL: this machine's */
 };
 

@@ -86,7 +86,7 @@ struct make_config {
 struct dataset_config {
 	const char *id, *name, *description, *location, *how_to_get;
 	struct make_config make;
-	struct struct_list files; /* of data_file_config */
+	struct struct_list files; /* items are struct data_file_config */
 };
 
 extern const struct schema dataset_schema;

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define DIR_DIGITS 16 /* of a hash in a folder's name */
+#define DIR_DIGITS 16 /* digits of a hash in a folder's name */
 
 struct dataset_loading {
 	struct arena *arena;

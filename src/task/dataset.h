@@ -28,7 +28,7 @@ struct dataset_make {
 	const char *program;     /* absolute */
 	const char *const *args; /* NULL-terminated */
 	int64_t timeout_ms;
-	const char *recipe; /* hash of all that the files follow from, except the machine's secret */
+	const char *recipe; /* hash of all inputs of the files, except the machine's secret */
 };
 
 struct dataset {
@@ -52,17 +52,17 @@ struct dataset_places {
  * `name` is an id, or "datasets/<id>.yaml". -ENOENT: there is no such data set. -ENODATA: one of
  * its files is missing; the message says how to get it.
  *
- * A data set with a `make` also loads before its files are made. Its folder's name follows from the
- * same things as its files (the machine's secret, the program, ...). So an existing folder never
- * changes while others read it.
+ * A data set with a `make` also loads before its files are made. The name of its folder follows
+ * from all that its files follow from: the machine's secret, the program, ... So an existing folder
+ * never changes while others read it.
  */
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err);
 
 /*
- * Returns the name of a data set's folder in <state>/data, a heap string: ID for the tasks that
- * come with Fumehood, ID@HASH for those of another folder, with the hash of its real path. Folders
- * share no data, since a task's author can tell agents all that its data holds.
+ * Returns the name of a data set's folder in <state>/data, a heap string. It is ID for the tasks
+ * that come with Fumehood. It is ID@HASH for those of another folder; HASH is of its real path.
+ * Folders share no data, since a task's author can tell agents all that its data has.
  */
 char *dataset_store(const char *id, const char *tasks_dir);
 

@@ -10,8 +10,8 @@ bool task_name_is_valid(const char *name);
 
 /* A task that was found by its name. Heap strings. */
 struct task_found {
-	char *dir;  /* its folder, without symbolic links; for MLGym's tasks, the checkout */
-	char *file; /* its YAML */
+	char *dir;  /* real path of its folder; for MLGym's tasks, of the checkout */
+	char *file; /* path of its YAML */
 	bool mlgym;
 	char *variant; /* NULL: none was named */
 };

@@ -5,7 +5,7 @@
 #include "task/load.h"
 
 /*
- * Tasks of an MLGym checkout: configs/tasks/NAME.yaml. Paths begin at the checkout, the agent sees
+ * Tasks of an MLGym checkout: configs/tasks/NAME.yaml. Paths begin at the checkout. The agent sees
  * its evaluator, the published scores are the baseline, and the network is the host's. Fumehood's
  * own keys (metric, limits, variants, ...) work too. An unknown key is a warning.
  */
@@ -31,9 +31,8 @@ int mlgym_load_grader(struct task_loading *l); /* after the files */
 int mlgym_load_binds(struct task_loading *l);
 void mlgym_load_description(struct task_loading *l);
 
-/* Appends what the checkout tells about the missing files of a data set: the files that programs
- * read, their format, and the scripts that make them. `path` is the data set's folder, relative to
- * the checkout. */
+/* Appends hints about a data set's missing files: their names in programs, their format, and the
+ * scripts that make them. `path` is the data set's folder, relative to the checkout. */
 void mlgym_say_missing(const struct task_loading *l, const char *path, struct buf *out);
 
 /* Names of the known task classes, by enum mlgym_call; NULL-terminated. */

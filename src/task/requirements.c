@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define PYTHON "/usr/bin/python3"
-#define SEES_SYSTEM "include-system-site-packages = true" /* of venv, in pyvenv.cfg */
+#define SEES_SYSTEM "include-system-site-packages = true" /* a line of venv's pyvenv.cfg */
 #define FILE_BYTES_MAX (1 << 20)
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 

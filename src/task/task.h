@@ -15,9 +15,8 @@
 #include <stdint.h>
 
 /*
- * A task: what task.yaml says, checked, with the variant's own values put over it and every path
- * made absolute. Loaded whole into an arena; nothing in it changes afterwards, so threads may share
- * it.
+ * A task: its task.yaml, checked, with the variant's keys over it and all paths absolute. It is
+ * loaded into an arena and does not change afterwards, so that threads may share it.
  */
 enum grader_kind { GRADER_CSV, GRADER_SCRIPT, GRADER_DUEL, GRADER_MLGYM };
 
@@ -28,46 +27,44 @@ struct node;
 struct dataset;
 
 struct task_file {
-	const char *source; /* absolute path here */
-	const char *target; /* relative to its place inside (workspace, or the grader's folder) */
-	bool read_only;     /* not writable inside */
+	const char *source; /* absolute path on this machine */
+	const char *target; /* relative to the workspace, or to the grader's folder */
+	bool read_only;     /* the agent can't write it */
 };
 
 struct task_grader {
 	enum grader_kind kind;
-	const char *submission; /* file of the workspace that is graded: "submission.csv", "strategy.py" */
-	int64_t submission_bytes; /* most that it may have */
+	const char *submission;   /* the graded file of the workspace, as in "strategy.py" */
+	int64_t submission_bytes; /* limit of its size */
 	int64_t timeout_ms;
-	int validations; /* most of an episode; 0: no limit */
-	/* csv: how rows are matched and what is scored */
+	int validations; /* limit per episode; 0: none */
+	/* for csv */
 	const char *answers; /* absolute path of the hidden file */
 	const char *id_column, *target_column;
 	const char *csv_metric; /* accuracy f1 rmse r2 mae log_loss auc bleu */
-	/* script and duel: the program that judges, an absolute path, run as `python3 PROGRAM ARGS`
-	 * in the grader's sandbox. It may be one of `hidden` as well. */
+	/* for script and duel: absolute path of the judge, run as `python3 PROGRAM ARGS` in the
+	 * grader's sandbox. It may also be among `hidden`. */
 	const char *program;
 	const char *const *args; /* NULL-terminated */
-	/* duel: what answers for the agent in the player's sandbox, run as `python3 PLAYER
-	 * SUBMISSION FUNCTION...`. NULL: ours, src/grade/python/player.py */
+	/* for duel: runs the submission, as `python3 PLAYER SUBMISSION FUNCTION...` in the player's
+	 * sandbox. NULL: src/grade/python/player.py */
 	const char *player;
-	const char *const *
-			functions; /* the judge may ask the submission for these; NULL-terminated */
-	/* mlgym: how the first of the evaluators is called, and all files that are the evaluator's
-	 * own, from the checkout, at their places in the workspace. `submission` may be "": the
-	 * whole workspace. */
+	const char *const *functions; /* functions that the judge may call; NULL-terminated */
+	/* for mlgym: the call of the first evaluator, and all files of the evaluator, with their
+	 * places in the workspace. `submission` may be "" for the whole workspace. */
 	enum mlgym_call call;
 	const struct task_file *evaluators;
 	size_t n_evaluators;
 };
 
 struct task {
-	const char *id, *variant; /* variant "" when there is none */
+	const char *id, *variant; /* variant: "" for none */
 	const char *name;
-	const char *description;     /* {dataset_docs} and {training_timeout} filled in */
-	const char *dir;             /* absolute; of an MLGym task: the checkout */
-	const char *file;            /* absolute: its YAML */
-	bool mlgym;                  /* of a checkout of MLGym: observations follow its rules */
-	const char *const *warnings; /* about keys that nobody knows, and data from elsewhere */
+	const char *description; /* {dataset_docs} and {training_timeout} filled in */
+	const char *dir;         /* absolute; the checkout for an MLGym task */
+	const char *file;        /* absolute path of the YAML */
+	bool mlgym;              /* the task is of an MLGym checkout, with MLGym's observations */
+	const char *const *warnings; /* about unknown keys, and data from the network */
 	size_t n_warnings;
 	const char *metric;
 	bool maximize;
@@ -76,9 +73,9 @@ struct task {
 	int64_t short_timeout_ms;
 	struct sandbox_limits limits;
 	int64_t output_bytes; /* kept of a step's output */
-	int64_t wall_ms;      /* most time of an episode; 0: any */
+	int64_t wall_ms;      /* timeout of an episode; 0: none */
 	enum sandbox_network network;
-	const struct sandbox_bind *binds; /* of every episode, beside the data */
+	const struct sandbox_bind *binds; /* for each episode, beside the data */
 	size_t n_binds;
 	const struct task_file *starter; /* into the workspace */
 	size_t n_starter;
@@ -86,19 +83,18 @@ struct task {
 	size_t n_data;
 	const struct task_file *hidden; /* into the grader's sandbox only */
 	size_t n_hidden;
-	/* A shell command run in a fresh episode, then graded. NULL, or if so said: `published` is
-	 * the baseline. */
+	/* A shell command for a fresh episode, which is then graded. `published` is the baseline
+	 * instead if the command is NULL, or if baseline_is_published. */
 	const char *baseline_command;
 	bool baseline_is_published;
-	const struct fh_metric
-			*published; /* baseline_scores; it holds `metric` if there is no command */
+	const struct fh_metric *published; /* has `metric` if there is no command */
 	size_t n_published;
-	const char *solution_command; /* as baseline_command, for the known good answer; NULL: none */
-	const struct task_file *solution; /* copied into the workspace for solution_command */
+	const char *solution_command;     /* makes the known good answer; NULL: none */
+	const struct task_file *solution; /* put into the workspace for solution_command */
 	size_t n_solution;
-	const char *demo;         /* absolute path of demo.jsonl, NULL: none */
-	const char *requirements; /* of a checkout of MLGym: of an environment of its own. NULL: none */
-	const char *memory;       /* memory_path, of dir; it need not be there. NULL: none */
+	const char *demo;         /* absolute path of demo.jsonl; NULL: none */
+	const char *requirements; /* requirements.txt of an MLGym task; NULL: none */
+	const char *memory;       /* path in `dir` that need not exist; NULL: none */
 	struct task_grader grader;
 	const struct node *keys; /* task.yaml with the variant's keys over it: config/node.h */
 	const struct dataset *datasets; /* task/dataset.h */
@@ -110,44 +106,46 @@ struct task {
 #define TASK_FULL "full"
 
 struct task_places {
-	const char *tasks_dir; /* looked up first; NULL: none */
-	const char *mlgym_root; /* a checkout of MLGym, whose tasks come before all others; NULL: none */
-	const char *state_dir; /* holds data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's own */
+	const char *tasks_dir;  /* searched before the installed tasks; NULL: none */
+	const char *mlgym_root; /* an MLGym checkout, which is searched first; NULL: none */
+	const char *state_dir;  /* has data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's own */
 };
 
 /*
- * `spec` is "T" or "T:VARIANT", or the same with the path of the task's folder ("./T"); variant
- * (may be NULL) wins over the spec's. Without either it is the task's default variant; "full" is
- * the task without one. places may be NULL. -EINVAL for a bad file (the error names line and key);
- * -ENOENT for an unknown task or variant (it names the closest, or what there is); -ENODATA when
- * data is missing (it says how to get it).
+ * Loads a task. `spec` is "T" or "T:VARIANT", where T is a name or the path of the task's folder,
+ * as in "./T". A `variant` that isn't NULL replaces the spec's. Without either, the default
+ * variant is loaded; "full" is the task without a variant. places may be NULL.
+ *
+ * -EINVAL: the file is bad; the message names line and key. -ENOENT: there is no such task or
+ * variant; the message names the closest, or all. -ENODATA: data is missing; the message says how
+ * to get it.
  */
 int task_load(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
 void task_free(struct task *task); /* NULL is fine */
 
-/* The same without looking at any file but task.yaml: no members that are paths, and the
- * description as it is written. For telling what there is, data or not. */
+/* Reads task.yaml alone, for lists of tasks: paths are NULL, and the description is unfilled. */
 int task_read(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
 
 /*
- * A hash of all that a baseline's score depends on: task.yaml, the variant, and the starter, data,
- * hidden, bound and grader's files of its own (of files above 16 MiB the size and time).
+ * Hashes all that a baseline's score depends on: task.yaml, the variant, and files. Those are the
+ * starter's, the data's, the grader's and the task's own binds. Files above 16 MiB count by size
+ * and time.
  */
 int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err);
 
-/* -EPERM if a bind of `source`, a real path, would show an agent what scores it, or the solution:
- * it lies there, beneath or above. state_dir as in struct task_places. */
+/* -EPERM: a bind of `source`, a real path, would show an agent the grader's files or the solution.
+ * state_dir is as in struct task_places. */
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err);
 
-/* The names of a task's variants, as task_list() gives ids; "full" is not among them. */
+/* Lists the names of a task's variants, as task_list() lists ids, without "full". */
 int task_variants(const struct task_places *places, const char *spec, char ***out,
 		struct fh_error *err);
 
-/* Names of all tasks (of the checkout of MLGym alone, if there is one), sorted; heap array of heap
- * strings, NULL-terminated; free with task_list_free. */
+/* Lists the names of all tasks, sorted; with an MLGym checkout, of its tasks alone. It is a heap
+ * array of heap strings, NULL-terminated, for task_list_free(). */
 int task_list(const struct task_places *places, char ***out, struct fh_error *err);
 void task_list_free(char **ids);
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 Person = dict[str, str]
 
-# Who was aboard, and who of them survived (Dawson 1995, after the British inquiry's report), as they
-# are split. The split of each group is fixed, so that rules score the same on every machine.
+# People aboard and survivors (Dawson 1995, after the British inquiry's report), split in halves.
+# The split of each group is fixed, so that rules score the same on every machine.
 # Class, sex, age; died and survived of the training half; died and survived of the hidden half.
 COUNTS = [
     ("1st", "male", "adult", (62, 29), (56, 28)),
@@ -44,7 +44,7 @@ KAGGLE_TEST_ROWS = 297  # a third of its 891
 
 
 def data_key() -> bytes:
-    """32 bytes that nobody who answers may know: order and ids follow from them."""
+    """Returns 32 secret bytes: order and ids follow from them."""
     try:
         key = bytes.fromhex(os.environ["FUMEHOOD_DATA_KEY"])
     except (KeyError, ValueError):
@@ -57,7 +57,7 @@ def data_key() -> bytes:
 def everyone(key: bytes) -> list[tuple[bool, Person]]:
     """All 2,201 people, whether each is of the hidden half; shuffled, and numbered in that order.
 
-    What decides on a place is a keyed hash, not a generator whose state its output would tell.
+    A keyed hash decides on a place: its output tells nothing, unlike a generator's.
     """
     people = [
         (hidden, {"Class": place, "Sex": sex, "Age": age, "Survived": survived})

@@ -19,14 +19,14 @@
 #include <unistd.h>
 
 /*
- * A call to the environment. One file has the request, a byte in a pipe announces it, and another
- * file will have the answer. The caller looks for the answer with growing pauses. inside/tools.h
- * has the formats, env/calls.c the other end.
+ * A call to the environment. A file has the request, a byte in a pipe announces it, and another
+ * file gets the answer. The caller looks for the answer with growing pauses. inside/tools.h has the
+ * formats, env/calls.c the other end.
  */
 #define FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
 #define CALL GUEST_HOME "/" GUEST_CALL
 #define ANSWER GUEST_HOME "/" GUEST_ANSWER
-#define LOCK FOLDER "/lock" /* one call at a time */
+#define LOCK FOLDER "/lock" /* allows a single call at a time */
 #define ANSWER_BYTES_MAX (64 << 20)
 #define TIMEOUT_NS (300 * NS_PER_S)
 #define PAUSE_NS_MIN (1000L * 1000)

@@ -19,9 +19,9 @@
 
 /*
  * describe: summarises the columns of a data file, which it reads row by row. Quartiles and
- * commonest values of long files come from an even sample (reservoir sampling; Vitter, Random
- * Sampling with a Reservoir, 1985). The same file gives the same sample. The agent's Python reads
- * Parquet files.
+ * commonest values of long files come from an even sample, the same for the same file. The sample
+ * is a reservoir (Vitter, Random Sampling with a Reservoir, 1985). The agent's Python reads Parquet
+ * files.
  */
 #define SAMPLE_MAX 20000
 #define FEW_COLUMNS 100

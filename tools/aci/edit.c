@@ -23,12 +23,12 @@
 struct change {
 	struct editor editor;
 	struct lines_of before, text, after;
-	const char *ending;  /* of new lines */
+	const char *ending;  /* line ending of new lines */
 	size_t keep, resume; /* lines before the new ones; the first line after them */
 	/* Errors of these lines are gone; later ones have moved. */
 	long gone_first, gone_last, moved;
-	double center; /* of the window after the change */
-	/* Of the windows that show the new and the old lines of a refused change. */
+	double center; /* the window's center after the change */
+	/* Windows that show the new and the old lines of a refused change. */
 	double new_center, old_center, old_window;
 };
 

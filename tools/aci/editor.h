@@ -9,9 +9,8 @@
 #include <stddef.h>
 
 /*
- * The agents' file viewer and editor. A file of the agent's, beside its workspace, keeps the open
- * file and the place in it, so that they outlive the shell. Nothing but these commands relies on
- * it.
+ * The agents' file viewer and editor. A file beside the workspace keeps the open file and the place
+ * in it, so that they outlive the shell. It is the agent's own, and only these commands rely on it.
  *
  * A window shows $WINDOW lines around the line `center`, which may be half a line, as in MLGym.
  */

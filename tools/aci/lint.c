@@ -24,13 +24,11 @@
 
 /*
  * The linter is a process of the agent in its sandbox, which runs linter.py. It starts when a
- * Python file is opened, or with the first edit, and serves later edits. Its socket listens before
- * it runs, so that only an edit waits for it. Without flake8, or without an answer, edits are not
- * checked.
+ * Python file is opened, or with the first edit, and serves later edits. The socket listens before
+ * the linter runs, so that only an edit waits. Without flake8 or an answer, edits are not checked.
  *
  * An edit renames the socket while it asks, and renames it back after the answer. So a linter that
- * hangs delays one edit at most, even if that edit is killed: the next edit finds no socket and
- * starts another linter.
+ * hangs delays no later edit: that finds no socket and starts another linter.
  */
 #define SOCKET EDITOR_FOLDER "/linter"
 #define ASKED EDITOR_FOLDER "/linter.asked"
@@ -39,8 +37,7 @@
 #define FLAKE8 "/usr/lib/python3/dist-packages/flake8"
 #define SOCKET_FD 3 /* the linter's listening socket */
 #define WAITING_MAX 16
-/* Of wall time, for both texts: each may take 5 s of CPU time, and a start takes 100 ms, or more if
- * many agents start at once. */
+/* A text may take 5 s of CPU time. A start takes 100 ms, or more if many agents start at once. */
 #define TIMEOUT_NS (15 * NS_PER_S)
 #define READY_NS (5 * NS_PER_S) /* less than the timeout of an episode's reset script */
 

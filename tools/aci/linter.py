@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What flake8 says of Python text, for `edit` and `insert`: started once in a sandbox, then warm.
+"""Runs flake8 on Python texts for `edit` and `insert`: starts once in a sandbox, and stays warm.
 
-Descriptor 3 is a socket that listens already: argv[1] is its path, argv[2] its inode. A connection is one request:
-texts, each as 4 bytes of length (big endian) and its bytes. For each the reply has its errors, a line each
-("LINE:COLUMN: CODE TEXT"), and an empty line.
+Descriptor 3 is a listening socket; argv[1] is its path, argv[2] its inode. A connection is a
+request: texts, each as 4 bytes of length (big endian) and its bytes. The reply has for each text its
+errors, a line each ("LINE:COLUMN: CODE TEXT"), and an empty line.
 
-Ends when nobody has asked for ten minutes (for two, if nobody did at all), or can any more (its socket is not where it was put), and by a text that
-takes too long, too much memory or too deep a stack: whoever asks next starts another.
+The linter ends after ten minutes without a request; after two minutes if there never was any. It
+ends, too, when its socket is gone from its path. A text that takes too much time, memory or stack
+ends it. The next edit then starts another linter.
 """
 
 import ast
@@ -23,15 +24,15 @@ import tokenize
 
 SELECT = "F821,F822,F831,E111,E112,E113,E999,E902"
 IDLE_S = 600
-UNASKED_S = 120  # nor did anybody ask before: the file was opened to be read
-LOOK_S = 10  # between two looks for the socket: it is away while somebody asks
-ASKER_S = 10  # for who has connected and says nothing: others wait for 15
-CPU_S = 5  # for a text
+UNASKED_S = 120  # before the first request: the file may have been opened to read it
+LOOK_S = 10  # between checks for the socket, which is renamed during a request
+ASKER_S = 10  # for a silent connection; an edit waits 15 s in all
+CPU_S = 5  # per text
 MEMORY_BYTES = 1 << 30
 SOCKET_FD = 3
 TEXT_BYTES_MAX = 16 << 20
 KEPT = 8
-SAMPLE = b"def f(x):\n    return unknown\n"  # a first text takes some ms more than others
+SAMPLE = b"def f(x):\n    return unknown\n"  # the first text is slower by some ms
 
 
 def only_what_is_selected() -> None:
@@ -69,7 +70,10 @@ def only_what_is_selected() -> None:
 
 
 def tokens_where_a_tree_tells_less() -> None:
-    """Of a plain text that parses, they are needed for E111 and type comments alone. E112 and E113 are no Python."""
+    """Skips tokens of a plain text that parses: they matter for E111 and type comments alone.
+
+    A text with E112 or E113 does not parse.
+    """
     from flake8.checker import FileChecker
     from flake8.processor import FileProcessor
 
@@ -103,12 +107,12 @@ def tokens_where_a_tree_tells_less() -> None:
 
 
 def is_plain(text: str) -> bool:
-    """Whether lines are what they seem to be."""
+    """Whether the text has no continued lines and no control characters."""
     return "\\\n" not in text and text.replace("\n", "").isprintable()
 
 
 def is_well_indented(tree: ast.Module, lines: list[str]) -> bool:
-    """Whether all statements that begin a line stand behind fours of spaces."""
+    """Whether multiples of four spaces indent all statements that begin a line."""
     nodes = [tree]
     while nodes:
         node = nodes.pop()
@@ -121,7 +125,7 @@ def is_well_indented(tree: ast.Module, lines: list[str]) -> bool:
 
 
 def tokens_only_once() -> None:
-    """Each text is taken apart for pyflakes, and again for pycodestyle."""
+    """Reuses the tokens of pyflakes for pycodestyle."""
     from flake8.processor import FileProcessor
 
     if not hasattr(FileProcessor, "file_tokens"):
@@ -140,7 +144,7 @@ def tokens_only_once() -> None:
 
 
 def type_comments_where_there_are_any() -> None:
-    """Else pyflakes visits each text's tree once more for nothing."""
+    """Saves pyflakes a visit of the tree of a text without type comments."""
     from pyflakes import checker
 
     collect = getattr(checker, "_collect_type_comments", None)
@@ -156,7 +160,7 @@ def type_comments_where_there_are_any() -> None:
 
 
 class Collector:
-    """Stands where flake8 has the formatter that prints."""
+    """Collects errors in place of flake8's formatter."""
 
     def __init__(self):
         self.errors = []
@@ -193,7 +197,7 @@ class Linter:
         if key not in self.kept:
             if len(self.kept) >= KEPT:
                 del self.kept[next(iter(self.kept))]
-            signal.setitimer(signal.ITIMER_PROF, CPU_S)  # nobody catches it
+            signal.setitimer(signal.ITIMER_PROF, CPU_S)  # SIGPROF ends the linter
             self.kept[key] = self.check(text)
             signal.setitimer(signal.ITIMER_PROF, 0)
         return self.kept[key]
@@ -201,7 +205,7 @@ class Linter:
     def check(self, text: bytes) -> str:
         with open(self.file, "wb") as out:
             out.write(text)
-        linecache.clearcache()  # where flake8 looks for "noqa"
+        linecache.clearcache()  # flake8 looks for "noqa" there
         app = self.app
         app.formatter = Collector()
         app.make_guide()
@@ -246,7 +250,7 @@ def is_there(path: str, inode: int) -> bool:
 
 
 def next_asker(server: socket.socket, path: str, inode: int, idle_s: int) -> socket.socket | None:
-    """None: there will be none."""
+    """Returns the next connection; None: there will be none."""
     server.settimeout(LOOK_S)
     for _ in range(idle_s // LOOK_S):
         try:
@@ -272,7 +276,7 @@ def main() -> None:
                 answer(linter, connection)
             except (OSError, EOFError):
                 continue
-    if is_there(path, inode):  # else the next file that is opened would have no linter start
+    if is_there(path, inode):  # so that the next open starts a linter
         os.unlink(path)
 
 

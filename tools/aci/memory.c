@@ -17,8 +17,8 @@
 
 /*
  * memory_write, memory_read: notes of an agent, in a file with MLGym's keys: texts, tags, and
- * embeddings, which stay empty. BM25 (Robertson and Zaragoza, The Probabilistic Relevance
- * Framework, 2009) over words in lower case finds the notes that are nearest to a query.
+ * embeddings, which stay empty. BM25 over words in lower case finds the notes nearest to a query.
+ * See Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009.
  */
 #define MEMORY_FILE GUEST_HOME "/" GUEST_MEMORY
 #define TEXT_BYTES_MAX 65536

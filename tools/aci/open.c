@@ -14,7 +14,7 @@
 
 /* open, goto, scroll_down, scroll_up, create */
 
-#define NUMBERED_BYTES_MAX 20000 /* of a file to open at a line */
+#define NUMBERED_BYTES_MAX 20000 /* limit for files to open at a line */
 #define MANY_SCROLLS 3
 
 static int open_show(struct editor *e, const struct lines_of *lines)

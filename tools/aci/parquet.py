@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What columns a Parquet file has, for `describe`: read with what the agent's own Python has installed."""
+"""Shows the columns of a Parquet file for `describe`, with a package of the agent's Python."""
 
 import sys
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * `validate` and `submit` only ask. The porter passes the request on, and the environment scores
- * the episode outside of this sandbox once the command that asked has ended.
+ * `validate` and `submit` only ask: the porter passes the request on. The environment scores the
+ * episode outside of this sandbox once the command that asked has ended.
  *
  * A byte fills the pipe. The pipe takes another one when the porter has read it, and the owner
  * knows of the request then.

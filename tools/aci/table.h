@@ -23,11 +23,11 @@ struct table {
 	size_t head_n, head_at;
 	bool json; /* each line is a row, whatever quotes it has */
 	char separator;
-	char **names; /* of the n columns */
+	char **names; /* names of the n columns */
 	size_t n;
 	char *row; /* the current row; cells of CSV point into it */
 	size_t size;
-	const char **cells; /* of the current row; NULL: the row lacks the cell */
+	const char **cells; /* cells of the current row; NULL: the row lacks it */
 	size_t line;
 	bool more_columns; /* there are more than TABLE_COLUMNS_MAX, which are left out */
 	size_t extra_cells,
@@ -46,8 +46,7 @@ int table_next(struct table *t);
 size_t table_column(const struct table *t, const char *name);
 
 /* A cell is missing if it is empty or a usual word for nothing: NA, nan, null, None. Numbers are
- * finite. A cell is infinite if it is too large for a double (1e400), or says so (inf, -Infinity);
- * then it is no number. */
+ * finite. A cell is infinite, and no number, if it says so (inf) or is too large (1e400). */
 bool cell_is_missing(const char *cell);
 bool cell_is_number(const char *cell, double *out);
 bool cell_is_infinite(const char *cell);

@@ -14,7 +14,7 @@
 
 struct csv_reader {
 	char *at, *end;
-	size_t line; /* of `at` */
+	size_t line; /* the line of `at` */
 };
 
 struct csv_record {

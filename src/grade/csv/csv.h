@@ -27,7 +27,7 @@ struct csv_field {
 
 struct csv_row {
 	struct csv_field id, target;
-	size_t line; /* where the row begins, from 1 */
+	size_t line; /* first line of the row, from 1 */
 };
 
 struct csv {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /*
- * fh-grade-csv: scores a CSV file of predictions against one of answers, alone in a sandbox without
- * a shell or an interpreter. docs/graders.md describes its input and output.
+ * fh-grade-csv: scores predictions against answers, both CSV files. It runs alone in a sandbox,
+ * without a shell or an interpreter. docs/graders.md describes its input and output.
  */
 
 #include "base/fd.h"

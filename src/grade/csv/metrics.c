@@ -11,8 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums are kept in long double and rounded at the end, so that the order of rows hardly changes a
- * score. */
+/* Sums are long doubles and are rounded last, so that the order of rows hardly changes a score. */
 
 #define NUMBER_CHARS_MAX 64
 #define LOG_LOSS_CLIP 1e-15L

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* One row's prediction and truth. */
+/* A row's prediction and truth. */
 struct scored_row {
 	struct csv_field truth, prediction;
-	size_t line; /* of the prediction in its file */
+	size_t line; /* the prediction's line in its file */
 };
 
 /* At least one row. `column` is the name of the target, for messages. */
@@ -34,9 +34,9 @@ struct metric_values {
 };
 
 /*
- * A metric, as docs/graders.md defines it. score() fails with -EINVAL when a prediction is at
- * fault: the message is for the agent and quotes nothing but predictions. -EBADMSG: the truth is at
- * fault; the message is for the task's author.
+ * A metric, as docs/graders.md defines it. score() fails with -EINVAL for a bad prediction. The
+ * message is for the agent and quotes nothing but predictions. It fails with -EBADMSG for a bad
+ * truth; that message is for the task's author.
  */
 struct metric {
 	const char *name;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For judges of duels: asks the agent's code for its moves, and believes nothing it says.
+"""Asks the agent's code for its moves, for judges of duels. No answer is trusted.
 
 A judge is a program of a task, run in a sandbox where nothing of the agent's has ever been:
 
@@ -14,9 +14,9 @@ A judge is a program of a task, run in a sandbox where nothing of the agent's ha
     if __name__ == "__main__":
         duel.judge(play)
 
-The agent's code runs in the player's sandbox (player.py) and is asked over two pipes. Whatever
-comes back out of turn, late, too long or not legal ends the duel with a sentence for the agent and
-without a score. docs/graders.md has the lines.
+The agent's code runs in the player's sandbox (player.py) and is asked over two pipes. A late, long,
+untimely or illegal answer ends the duel: the agent gets a sentence and no score.
+docs/graders.md has the protocol.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ RESULTS_FD, TO_PLAYER_FD, FROM_PLAYER_FD = 3, 4, 5
 ANSWER_SECONDS = 30.0
 MOVE_BYTES = 64  # the longest move, on average
 CHUNK_BYTES = 1 << 16
-SHOWN_CHARS = 60  # of a value that is shown to the agent
-TEXT_CHARS = 300  # of a text of the player's
+SHOWN_CHARS = 60  # limit for a value that is shown to the agent
+TEXT_CHARS = 300  # limit for a text of the player
 
 
 class Fault(Exception):
-    """What the agent's code did wrong: a sentence that the agent gets to read."""
+    """A fault of the agent's code, as a sentence for the agent."""
 
 
 class Tampering(Fault):
-    """What no honest code does: it spoke to the judge itself, past player.py."""
+    """An answer that player.py never sends: the agent's code attacked the judge."""
 
 
 class Numbers:
-    """Random numbers that follow from the judge's key alone, and that nobody else can foresee.
+    """Random numbers from the judge's key, which no agent can foresee.
 
     The same key gives the same numbers, on every machine and with every version of Python.
     """
@@ -59,7 +59,7 @@ class Numbers:
         self._key = key
 
     def bytes(self, label: str, n: int) -> bytes:
-        """n bytes; each label has its own."""
+        """Returns n bytes, different ones for each label."""
         return hashlib.shake_256(self._key + label.encode()).digest(n)
 
     def words(self, label: str, n: int) -> array[int]:
@@ -70,7 +70,7 @@ class Numbers:
         return words
 
     def chances(self, label: str, n: int, probability: float) -> list[bool]:
-        """n independent draws, each true with the given probability (to 32 bits)."""
+        """Draws n times, each true with the given probability (to 32 bits)."""
         below = round(probability * 2**32)
         return [word < below for word in self.words(label, n)]
 
@@ -85,17 +85,17 @@ class Player:
     def __init__(self, seed: str, seconds: float) -> None:
         self._seed = seed
         self._seconds = seconds
-        # Else a player that does not read could hold the judge in write() past its deadline.
+        # A player that does not read must not block the judge in write() past its deadline.
         os.set_blocking(TO_PLAYER_FD, False)
 
     def table(
         self, function: str, games: int, legal: Callable[[Any], bool], expected: str
     ) -> Table:
-        """Sets up games against one function. The first moves() starts them."""
+        """Sets up games against a function. The first moves() starts them."""
         return Table(self, function, games, legal, expected)
 
     def ask(self, question: dict[str, Any], answer_bytes: int) -> Any:
-        """One line there, one line back: the parsed answer, which may still be anything."""
+        """Sends a line and returns the parsed answer, which may be any JSON value."""
         deadline = time.monotonic() + self._seconds
         line = json.dumps(question, separators=(",", ":")).encode() + b"\n"
         try:
@@ -109,7 +109,7 @@ class Player:
             raise Tampering("the answer can't be read") from None
 
     def opening(self, function: str, games: int) -> dict[str, Any]:
-        """The question that starts games."""
+        """Makes the question that starts games."""
         return {"function": function, "games": games, "seed": self._seed}
 
     def _send(self, line: bytes, deadline: float) -> None:
@@ -149,9 +149,9 @@ class Player:
 
 
 class Table:
-    """Games against one function, side by side: call moves(), then reply(), once for each round.
+    """Games against a function, side by side: call moves(), then reply(), once for each round.
 
-    The player keeps a history for its own use. The judge never asks for it back.
+    The player keeps a history for its own use. The judge never reads it.
     """
 
     def __init__(
@@ -171,7 +171,7 @@ class Table:
         self._round = 0
 
     def moves(self) -> list[Any]:
-        """The next move in each game, all of them legal. Raises Fault."""
+        """Returns the next move of each game, all of them legal. Raises Fault."""
         self._round += 1
         try:
             answer = self._player.ask(self._question, CHUNK_BYTES + MOVE_BYTES * self._games)
@@ -191,7 +191,7 @@ class Table:
         return answer
 
     def reply(self, replies: list[Any]) -> None:
-        """The other player's move in each game of this round; goes out with the next question."""
+        """Adds the other player's move of each game to the next question."""
         if len(replies) != self._games:
             raise ValueError("one reply for each game")
         self._question = {"replies": replies}
@@ -208,27 +208,27 @@ class Table:
 
 
 def is_int(value: Any, below: int) -> bool:
-    """A true integer from 0 on; JSON's booleans and 1.0 are not."""
+    """Whether value is an int from 0 to below - 1; booleans and 1.0 are not."""
     return type(value) is int and 0 <= value < below
 
 
 def shown(value: Any) -> str:
-    """A value of the player's as the agent would write it, cut."""
+    """Shows a value of the player as Python source, cut."""
     text = repr(value)
     return text if len(text) <= SHOWN_CHARS else text[:SHOWN_CHARS] + "..."
 
 
 def printable(text: str) -> str:
-    """A text of the player's on one line, cut, without control characters and lone surrogates."""
+    """Shows a text of the player on one line, cut, and printable."""
     return "".join(c if c.isprintable() else " " for c in text[:TEXT_CHARS])
 
 
 def judge(
     play: Callable[[Player, Numbers], dict[str, float]], seconds: float = ANSWER_SECONDS
 ) -> None:
-    """Runs a duel and reports: the metrics that play() returns, or the agent's fault.
+    """Runs a duel and reports the metrics that play() returns, or the agent's fault.
 
-    seconds: the longest that the player may take for one round of all games.
+    seconds: the player's timeout for a round of all games.
     """
     numbers = Numbers(bytes.fromhex(os.environ["FUMEHOOD_JUDGE_KEY"]))
     player = Player(numbers.bytes("player", 16).hex(), seconds)

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Says which modules the programs of a task of MLGym's import, and this Python lacks.
+"""Lists modules that the programs of an MLGym task import and this Python lacks.
 
     imports.py csv|python|model|lm EVALUATOR [SUBMISSION]
 
-It is run by the Python that will run them, in a sandbox that holds the task's workspace. Programs are parsed, not run.
-{"evaluator": [...], "starter": [...]} goes to descriptor 3.
+The Python that will run the programs runs this, in a sandbox with the task's workspace. It parses
+programs without running them. {"evaluator": [...], "starter": [...]} goes to descriptor 3.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ PACKAGES = {"PIL": "pillow", "cv2": "opencv-python", "sklearn": "scikit-learn", 
 
 
 def is_guarded(tree: ast.Try) -> bool:
-    """Whether the program goes on without what it imports there."""
+    """Whether the program goes on if an import in the `try` fails."""
     for handler in tree.handlers:
         caught = ast.walk(handler.type) if handler.type else []
         names = {n.id for n in caught if isinstance(n, ast.Name)}
@@ -38,7 +38,7 @@ def is_guarded(tree: ast.Try) -> bool:
 
 
 def is_main(test: ast.expr) -> bool:
-    """`__name__ == "__main__"`."""
+    """Whether it compares `__name__`."""
     return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
 
 
@@ -50,7 +50,7 @@ def runs_too(node: ast.stmt) -> bool:
 
 
 def imports_of(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Those that run whenever the program does. A function may never be called, a branch never taken."""
+    """Yields imports that always run, unlike those in functions and branches."""
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node
@@ -59,7 +59,7 @@ def imports_of(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def parsed(path: Path) -> list[ast.stmt]:
-    """No statements of what can't be read, or is no Python: that is said when it is run."""
+    """Returns no statements for a file that can't be parsed: running it will tell."""
     try:
         with path.open("rb") as file:
             return ast.parse(file.read(FILE_BYTES)).body
@@ -68,7 +68,7 @@ def parsed(path: Path) -> list[ast.stmt]:
 
 
 def modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """Dotted names; of `from a import b`, b may be a module of a."""
+    """Returns dotted names; in `from a import b`, b may be a module of a."""
     if isinstance(node, ast.Import):
         return [name.name for name in node.names]
     inside = [f"{node.module}.{name.name}" for name in node.names] if node.module else []
@@ -76,7 +76,7 @@ def modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def local_files(folder: Path, module: str) -> list[Path]:
-    """The files of the workspace that importing it would run."""
+    """Returns the files of the workspace that an import of the module runs."""
     found, path = [], folder
     for part in module.split("."):
         path = path / part
@@ -92,14 +92,14 @@ def is_lacking(name: str) -> bool:
 
 
 class Search:
-    """What is lacking of programs, and of what they import of the workspace."""
+    """Collects the modules that programs, and their imports from the workspace, lack."""
 
     def __init__(self, left_out: set[Path]) -> None:
         self.seen = set(left_out)
         self.lacking: dict[str, None] = {}
 
     def add(self, path: Path, home: Path) -> None:
-        """`home` is the folder of the program that is run, which absolute imports begin at."""
+        """`home` is the running program's folder, where absolute imports start."""
         if path in self.seen or len(self.seen) > FILES_MOST:
             return
         self.seen.add(path)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs an evaluator of MLGym's in one of the four ways of its task classes, and reads what it prints.
+"""Runs an evaluator of MLGym in one of the four ways of its task classes, and reads its output.
 
     mlgym.py csv SUBMISSION EVALUATOR...
     mlgym.py python|model|lm EVALUATOR... <WORKSPACE
 
-The first of the files that are the evaluator's own is called; all are paths in the workspace. The agent's
-workspace comes as unpack.py reads it. Metrics, or why there are none, go to descriptor 3.
+EVALUATOR... are the evaluator's own files, as paths in the workspace; the first one runs. unpack.py
+reads the agent's workspace. Metrics, or the reason why there are none, go to descriptor 3.
 
-The evaluator runs in a child that says when it has come to its end: code of the agent's that it imports can't
-print a score and leave. What such code can do to the evaluator from within, nobody outside can see.
+The evaluator runs in a child, which reports that it came to its end. So the agent's code, if the
+evaluator imports it, can't print a score and exit. From within the child, such code can still do
+anything to the evaluator.
 """
 
 from __future__ import annotations
@@ -31,21 +32,21 @@ RESULT = 3
 OUTPUT_BYTES = 1 << 20
 TOLD_CHARS = 1500
 WORKSPACE = Path("/home/agent/workspace")
-CONDA = Path("/home/agent/miniconda3/envs/mlgym_generic/bin")  # this machine's, or what was bound
+CONDA = Path("/home/agent/miniconda3/envs/mlgym_generic/bin")  # this machine's, or a bound one
 PR_SET_DUMPABLE = 4
 METRICS_MOST = 64
-LEFT_OUT = ["data"]  # of the workspace: as in src/grade/mlgym.c
+LEFT_OUT = ["data"]  # parts of the workspace that are not packed: as in src/grade/mlgym.c
 
 
 class Rejected(Exception):
-    """Why there is no score, for the agent."""
+    """The reason for the agent why there is no score."""
 
 
 # --- in the child -------------------------------------------------------------------------------
 
 
 def is_own_exit(stop: SystemExit, evaluator: str) -> bool:
-    """Whether the evaluator itself asked to end, not what it imported."""
+    """Whether the evaluator itself called exit(), not a module that it imported."""
     frame = stop.__traceback__
     while frame and frame.tb_next:
         frame = frame.tb_next
@@ -53,7 +54,7 @@ def is_own_exit(stop: SystemExit, evaluator: str) -> bool:
 
 
 def without_ours(error: BaseException, evaluator: str) -> str:
-    """The traceback as `python EVALUATOR` prints it."""
+    """Formats the traceback as `python EVALUATOR` does."""
     frame = error.__traceback__
     while frame and frame.tb_frame.f_code.co_filename != evaluator:
         frame = frame.tb_next
@@ -61,9 +62,9 @@ def without_ours(error: BaseException, evaluator: str) -> str:
 
 
 def inside(end_fd: int, evaluator: str, arguments: list[str]) -> None:
-    """Runs the evaluator as `python EVALUATOR ARGUMENTS` does, then says that it ended."""
+    """Runs the evaluator as `python EVALUATOR ARGUMENTS` does, then reports its end."""
     sys.argv = [evaluator, *arguments]
-    del sys.modules["unpack"]  # a module of this name may be the agent's
+    del sys.modules["unpack"]  # the agent may have a module of this name
     sys.path[0] = str(Path(evaluator).parent)
     try:
         runpy.run_path(evaluator, run_name="__main__")
@@ -83,7 +84,7 @@ def take_workspace(own: list[str]) -> None:
     with open(0, "rb", closefd=False) as source:
         unpack.unpack(source, str(WORKSPACE), LEFT_OUT, own)
     null = os.open("/dev/null", os.O_RDONLY)
-    os.dup2(null, 0)  # no code of the agent's has an end of the packer's pipe
+    os.dup2(null, 0)  # no code of the agent may hold the packer's pipe
     os.close(null)
 
 
@@ -117,13 +118,13 @@ def read(file: BinaryIO) -> str:
 
 
 def told(out: str, log: str) -> str:
-    """The end of what it printed, so that nothing in it reads as a line of ours."""
+    """Quotes the end of the output, so that no line of it can pass for ours."""
     text = (out + log)[-TOLD_CHARS:].strip()
     return "".join(f"\n| {line}" for line in text.splitlines())
 
 
 def run(kind: str, evaluator: str, submission: str | None) -> str:
-    """What the evaluator printed on its standard output."""
+    """Returns the evaluator's standard output."""
     came, end = os.pipe()
     os.set_inheritable(end, kind != "lm")
     words = words_of(kind, evaluator, submission, end)
@@ -203,7 +204,7 @@ def main() -> None:
     if kind == "inside":
         inside(int(rest[0]), rest[1], rest[2:])
         return
-    # What runs beside it as the same user could open its descriptors.
+    # Other processes of the same user must not open its descriptors.
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     os.set_inheritable(RESULT, False)
     answer = result(kind, rest)

@@ -3,13 +3,13 @@
 
     python3 -s -B player.py FILE FUNCTION...
 
-A question is a line of JSON on descriptor 3, its answer a line of JSON on descriptor 4 (the lines
-are in docs/graders.md). One question covers one round of all games, because a process that waits
-costs more to wake than a move costs to make.
+Each question is a line of JSON on descriptor 3, each answer a line of JSON on descriptor 4
+(docs/graders.md). A question covers a round of all games, since to wake a process costs more than
+a move.
 
-The agent's code lives in this very process, so nothing here can be trusted or hidden: the score,
-the random numbers and the other player are the judge's, in a sandbox of its own. What is done
-here is for honest mistakes: say what went wrong, where, and never hang for it.
+The agent's code lives in this process, so nothing here is trusted or hidden. The score, the random
+numbers and the other player are in the judge's sandbox. The checks here are for honest mistakes:
+they say what went wrong and where, and never hang.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 
 QUESTIONS_FD, ANSWERS_FD = 3, 4
 LINE_BYTES = 16 << 20  # the longest question
-ANSWER_BYTES, MOVE_BYTES = 64 << 10, 64  # the longest answer, and what each game adds to it
+ANSWER_BYTES, MOVE_BYTES = 64 << 10, 64  # limit of an answer, and more for each game
 TEXT_CHARS = 300  # the longest text about an exception
 
 Strategy = Callable[[list[tuple[Any, Any]]], Any]
@@ -42,12 +42,12 @@ class Table:
         self.moves: list[Any] = []
 
     def reply(self, replies: list[Any]) -> None:
-        """Ends a round: the other's replies, one for each game."""
+        """Ends a round with the other player's replies, one for each game."""
         for history, move, reply in zip(self.histories, self.moves, replies, strict=True):
             history.append((move, reply))
 
     def move(self) -> list[Any]:
-        """Begins a round: asks the strategy in each game. On an exception, `moves` is short."""
+        """Begins a round: asks the strategy in each game. `moves` is short after an exception."""
         strategy = self.strategy
         self.moves = moves = []
         for history in self.histories:
@@ -58,7 +58,7 @@ class Table:
 
 
 def plain(value: Any) -> Any:
-    """What JSON can carry: numpy's integers and booleans as int, strange objects as their repr."""
+    """Converts to JSON: numpy's integers and booleans to int, unknown objects to their repr."""
     try:
         return operator.index(value)
     except TypeError:
@@ -79,7 +79,7 @@ def load(path: str) -> ModuleType:
 
 
 def line_of(path: str, error: BaseException) -> int:
-    """The line of the agent's file that was being run or can't be; 0 if it was not reached."""
+    """Returns the line of the agent's file that failed; 0 if it was not reached."""
     line = 0
     if isinstance(error, SyntaxError) and error.filename == path:
         line = error.lineno or 0
@@ -92,7 +92,7 @@ def line_of(path: str, error: BaseException) -> int:
 
 
 def print_traceback(path: str, error: BaseException) -> None:
-    """From the agent's file on, and behind all that was printed before."""
+    """Prints the part of the traceback from the agent's file on."""
     import traceback  # slow to import, and rarely needed
 
     trace = error.__traceback__
@@ -129,14 +129,14 @@ class Player:
             if not self.table:
                 return encode(None)
             return encode(self.table.move(), len(self.table.histories))
-        except BaseException as error:  # exit() in the agent's code is an answer too
+        except BaseException as error:  # also of exit() in the agent's code
             return encode(self.complaint(error))
 
     def strategy(self, question: dict[str, Any]) -> Strategy:
         name = question["function"]
         if name not in self.allowed:
             raise LookupError(f"{name} is none of this player's functions")
-        # The agent's own random numbers follow the seed, so that a score can be had again.
+        # Seed the agent's random numbers, so that a replay gets the same score.
         random.seed(question["seed"])
         if not self.module:
             self.module = load(self.path)
@@ -146,7 +146,7 @@ class Player:
         return function
 
     def complaint(self, error: BaseException) -> dict[str, Any]:
-        """What is said of an exception; the traceback goes to standard error."""
+        """Makes the answer for an exception, and prints the traceback to standard error."""
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         said: dict[str, Any] = {"raised": text[:TEXT_CHARS]}
         if line := line_of(self.path, error):

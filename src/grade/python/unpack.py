@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Unpacks a folder of another sandbox, which comes in the form of struct pack_entry (src/proto/guest.h).
+"""Unpacks a folder of another sandbox, from a stream of struct pack_entry (src/proto/guest.h).
 
-An agent has made all that is in it. So nothing is made through a link, outside of the folder, or where a judge's own
-files are. A form that our packer never sends is Forged.
+All of it is the agent's and untrusted. No file is made through a link, outside of the folder, or in
+place of the judge's own files. Forged is raised for entries that the packer never sends.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ HOLE = bytes(CHUNK_BYTES)
 
 
 class Forged(Exception):
-    """Our packer never sends this."""
+    """An entry that the packer never sends."""
 
 
 class Unfit(Exception):
-    """Why what was packed can't be scored."""
+    """The reason why the workspace can't be scored."""
 
 
 # --- what came ----------------------------------------------------------------------------------
@@ -71,7 +71,7 @@ def read_entry(source: BinaryIO, left_out: list[bytes]) -> tuple[int, int, bytes
 
 
 def is_code_for(path: bytes, own: bytes) -> bool:
-    """Whether Python would import it in the place of a judge's module."""
+    """Whether Python would import it in place of a judge's module."""
     stem, suffix = os.path.splitext(own)
     if suffix != b".py":
         return False
@@ -80,7 +80,7 @@ def is_code_for(path: bytes, own: bytes) -> bool:
 
 
 def is_taken(path: bytes, own: list[bytes]) -> bool:
-    """Compiled files need not fit to the source beside them."""
+    """Whether the judge has its own. Compiled files count: they may differ from their source."""
     return b"__pycache__" in path.split(b"/") or any(
         (path + b"/").startswith(name + b"/") or is_code_for(path, name) for name in own
     )
@@ -107,7 +107,7 @@ def open_folder(top: bytes, parts: list[bytes]) -> int:
 
 
 def make(kind: int, mode: int, path: bytes, target: bytes, top: bytes) -> int | None:
-    """Of a file its descriptor. What is there gives way, but for folders."""
+    """Makes an entry and replaces all but folders. Returns the descriptor of a file."""
     *above, name = path.split(b"/")
     at = open_folder(top, above)
     try:
@@ -144,7 +144,7 @@ def unpack_entry(source: BinaryIO, entry: tuple, top: bytes, own: list[bytes]) -
     try:
         if not is_taken(path, own):
             fd = make(kind, mode, path, target, top)
-    except OSError as error:  # something is there that stays, or the folder above was left out
+    except OSError as error:  # a folder is in the way, or the parent was skipped
         if error.errno in NO_ROOM:
             raise
     if fd is None:
@@ -158,7 +158,7 @@ def unpack_entry(source: BinaryIO, entry: tuple, top: bytes, own: list[bytes]) -
 
 
 def unpack(source: BinaryIO, top: str, left_out: list[str], own: list[str]) -> None:
-    """Into the folder `top`. Nothing that is `left_out` may come; what the judge has itself is passed over."""
+    """Unpacks into `top`. Entries in `left_out` are forged; the judge's own files are skipped."""
     names = [os.fsencode(name) for name in own]
     out = [os.fsencode(name) for name in left_out]
     try:

@@ -7,7 +7,7 @@ import duel
 
 GAMES, ROUNDS = 10_000, 10
 LOYALTY = 0.8  # how probably the partner plays what the row player played first
-PAYOFFS = ((2, 0), (0, 1))  # of the row player, by row and column
+PAYOFFS = ((2, 0), (0, 1))  # the row player's, by row and column
 
 
 def play(player: duel.Player, numbers: duel.Numbers) -> dict[str, float]:
@@ -26,7 +26,7 @@ def play(player: duel.Player, numbers: duel.Numbers) -> dict[str, float]:
 
 
 def payoff(moves: list[int], partner: list[int]) -> int:
-    """What the row player gets from one round of all games."""
+    """Adds up the row player's payoffs in one round of all games."""
     return sum(PAYOFFS[row][column] for row, column in zip(moves, partner, strict=True))
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import duel
 
 GAMES, ROUNDS = 10_000, 10
-PAYOFFS = ((3, 0), (5, 1))  # of the row player, by row and column
-STAY = 12  # of the 30 dice: the mixed strategy repeats its own choice
+PAYOFFS = ((3, 0), (5, 1))  # the row player's, by row and column
+STAY = 12  # in 30: the mixed strategy repeats its own choice
 
 # A game: the rounds so far, as (row's choice, column's choice).
 Game = list[tuple[int, int]]
@@ -41,7 +41,7 @@ def pavlov(game: Game) -> int:
     return int(bool(game) and game[-1][0] != game[-1][1])
 
 
-# Strategies that go by the game alone. COIN, twice, and MIXED take the place of the numbers that follow.
+# Strategies that go by the game alone; the numbers behind them are COIN, twice, and MIXED.
 STRATEGIES = (
     tit_for_tat,
     suspicious,
@@ -68,7 +68,7 @@ def mixed(game: Game, dice: int) -> int:
 
 
 def choice(game: Game, strategy: int, dice: int) -> int:
-    """The partner's choice by one of the strategies that it knows."""
+    """Returns the partner's choice by one of its strategies."""
     if strategy < COIN:
         return STRATEGIES[strategy](game)
     return dice % 2 if strategy < MIXED else mixed(game, dice)
