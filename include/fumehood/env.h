@@ -12,10 +12,11 @@
 /*
  * Environments: an agent's task as an episode of steps.
  *
- * A `fh_gym` owns everything that a process' environments share: the nursery their sandboxes come
- * from, tasks loaded so far, baselines. A process opens one; a fork of it can't use it, only close
- * it. An `fh_env` is one environment, used by one thread at a time; different threads may use
- * different environments of one gym.
+ * A `fh_gym` owns everything that a process' environments share: the nursery of their sandboxes,
+ * loaded tasks, baselines. A process opens one gym. A fork of the process can only close it.
+ *
+ * An `fh_env` is an environment. Only a single thread may use it at a time. Different threads may
+ * use different environments of a gym.
  *
  *   struct fh_error err = FH_ERROR_INIT;
  *   struct fh_gym *gym;
@@ -30,9 +31,9 @@
  *   fh_env_close(env);
  *   fh_gym_close(gym);
  *
- * Reset and step have a pollable form too, so that one thread can drive a thousand environments:
- * begin some, then fh_gym_wait() gives those that are done. docs/env.md says what happens in an
- * episode. /
+ * Reset and step have a pollable form too, for a thread that drives a thousand environments. It
+ * begins some of them, and fh_gym_wait() gives those that are done. docs/env.md tells what happens
+ * in an episode.
  */
 
 struct fh_gym;
@@ -43,33 +44,32 @@ struct fh_gym_options {
 	const char *state_dir;  /* baselines, data, keys; NULL: $FUMEHOOD_STATE or the user's own */
 	const char *mlgym_root; /* a checkout of MLGym, whose tasks come first; NULL: none */
 
-	/* So many GPUs of NVIDIA's are the gym's until it is closed, and no other gym's on this
-	 * machine: the first that are free of those with these numbers (2 is /dev/nvidia2), or of
-	 * all (NULL). -EBUSY with who has them. */
+	/* The gym leases this number of NVIDIA GPUs until it is closed. It takes the first free
+	 * ones among these numbers (2 is /dev/nvidia2), or among all (NULL). If too few are free,
+	 * opening fails with -EBUSY and names their users. */
 	size_t n_gpus;
 	const int *gpu_numbers;
 	size_t n_gpu_numbers;
 };
 
-/* options may be NULL, and need not stay. A task's files are read when it is first opened, and
- * taken as they were then for as long as the gym is open. */
+/* options may be NULL, and need not stay. A task's files are read when it is first opened. Later
+ * changes of them have no effect while the gym is open. */
 FH_PUBLIC int fh_gym_open(
 		const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err);
 FH_PUBLIC void fh_gym_close(struct fh_gym *gym); /* after its environments; NULL is fine */
 
-/* No episode that is reset from now on sees this folder, though it may lie where agents see
- * everything (/usr, /opt): for records, say. Tasks and the state are hidden anyway. Fine for one
- * that is not there. */
+/* Hides a folder from episodes that are reset from now on, even in /usr or /opt, which agents see.
+ * Tasks and the state are always hidden. A folder that does not exist is ignored. */
 FH_PUBLIC int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err);
 
-/* What this machine can't enforce though it was asked for; NULL when there is nothing. */
+/* Names the limits that this machine can't enforce; NULL: none. Lives as long as the gym. */
 FH_PUBLIC const char *fh_gym_warning(const struct fh_gym *gym);
 
 enum fh_reward_kind {
-	FH_REWARD_DELTA,       /* score minus the score before (the baseline at first) */
+	FH_REWARD_DELTA,       /* score minus the score before, or minus the baseline at first */
 	FH_REWARD_IMPROVEMENT, /* score minus the baseline */
 	FH_REWARD_NONE,        /* 0 */
-};                             /* turned so that more is better; 0 in steps that were not scored */
+};                             /* positive if the score is better; 0 in steps without a score */
 
 struct fh_bind {
 	const char *source; /* absolute path here, mounted read-only */
@@ -82,42 +82,39 @@ struct fh_env_options {
 	const char *task;    /* "T" or "T:VARIANT" */
 	const char *variant; /* NULL: of `task`, else the task's default */
 	enum fh_reward_kind reward;
-	int max_steps; /* 0: the task's own (50) */
-	bool memory; /* carry the agent's memory from episode to episode, in the task's memory_path */
-	/* What it begins as instead, if this is there, which is no symbolic link; NULL: nothing
-	 * else. */
-	const char *memory_file;
+	int max_steps;           /* 0: the task's own (50) */
+	bool memory;             /* carry the agent's memory over, in the task's memory_path */
+	const char *memory_file; /* to begin with instead, if it exists; no link; NULL: none */
 	const struct fh_bind *binds;
 	size_t n_binds;
-	/* A folder with a Python environment, which is first on the agent's and its graders' PATH,
-	 * and lies at its own place; in tasks of MLGym's also where their scripts look. What its
-	 * interpreter belongs to is shown, too. NULL: none. With ":rw" behind its path the agent
-	 * can write to it, by `pip install` say: an episode's own, which ends with it. Graders have
-	 * it as it is on this machine. */
+	/* Folder of a Python environment; NULL: none. Sandboxes see it at its own place, with its
+	 * interpreter. It is first in PATH of the agent and the graders. In tasks of MLGym it is
+	 * also where their scripts look for Python.
+	 *
+	 * With ":rw" after the path the agent may write to it, by `pip install` for example. The
+	 * changes end with the episode, and graders don't see them. */
 	const char *python;
-	/* What literature_search and parse_pdf_url may ask, through this process: hosts with commas
-	 * between, "papers" for those of papers (docs/tools.md). NULL: nothing. */
+	/* Hosts that literature_search and parse_pdf_url may ask: names with commas between them.
+	 * "papers" names the hosts of papers (docs/tools.md). NULL: none. */
 	const char *web_hosts;
-	/* What judges' random numbers follow from beside the seed: 0, something new for each
-	 * episode, which its reset tells; otherwise at most FH_JUDGE_SALT_MAX, for one that was
-	 * recorded to be scored the same. */
+	/* Salt of the judges' random numbers, beside the seed. 0: each episode draws a new one,
+	 * which its reset tells. A recorded salt, at most FH_JUDGE_SALT_MAX, repeats recorded
+	 * scores. */
 	uint64_t judge_salt;
-	/* Bytes, as JSON in ASCII has them, of its actions, what is recorded beside them and its
-	 * observations, all together: the step that passes it is the last one. 0: no limit, for who
-	 * records nothing. */
+	/* Limit for an episode's record: bytes of its actions, observations and `beside_bytes`, as
+	 * ASCII JSON. The step that exceeds it is the last. 0: no limit. */
 	int64_t max_text_bytes;
-	size_t n_gpus; /* of the gym's, which are this environment's until it is closed; 0: none */
+	size_t n_gpus; /* to take from the gym until the environment is closed */
 };
 
-/* Loads the task, makes its data and plays and scores its baseline if that was never done on this
- * machine, which can take the task's own time (another process that does it already is waited for).
- * Options need not stay. Any thread may call it, also for an environment of the pollable form: it
- * blocks, and a thread of its own keeps a loop from waiting. */
+/* Loads the task and makes its data. If this machine has no baseline of it yet, plays and scores
+ * it. So it blocks, for as long as the task's own timeouts allow, or while another process does the
+ * same. Any thread may call it; a loop had better call it in a thread of its own. Options need not
+ * stay. */
 FH_PUBLIC int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_env **out, struct fh_error *err);
-/* Ends the episode; NULL is fine. It waits for nothing, unless an agent's memory is to be kept: for
- * one of an episode that goes on it waits until that is read, for seconds if the agent is in the
- * way. */
+/* Ends the episode; NULL is fine. It blocks only if an episode with `memory` goes on: the
+ * agent's memory is kept first. Keeping it takes seconds if the agent hinders it. */
 FH_PUBLIC void fh_env_close(struct fh_env *env);
 
 enum fh_outcome {
@@ -129,76 +126,78 @@ enum fh_outcome {
 	FH_OUTCOME_MALFORMED_EDIT, /* an `edit N:M` without end_of_edit: not run */
 	FH_OUTCOME_SYNTAX_ERROR,   /* does not parse as a shell command: not run */
 	FH_OUTCOME_SANDBOX_GONE,   /* the episode can't go on */
-	FH_OUTCOME_INTERRUPTED,    /* by fh_env_interrupt(): its command or its scoring was cut */
+	FH_OUTCOME_INTERRUPTED,    /* fh_env_interrupt() ended the command or the scoring */
 };
 
-/* "ok", "timeout", ...: the words of the event log and of the command line. */
+/* "ok", "timeout", ...: words of the event log and of the command line. */
 FH_PUBLIC const char *fh_outcome_name(enum fh_outcome outcome);
 
 #define FH_ACTION_BYTES_MAX (1 << 20)
 #define FH_TIMEOUT_S_MIN 0.001
 
 struct fh_action {
-	const char *text; /* at most FH_ACTION_BYTES_MAX: a shell command, or lines of them */
-	double timeout_s; /* at least FH_TIMEOUT_S_MIN; 0: the task's own (25 s, or training_timeout for a training command) */
-	int64_t beside_bytes; /* of what the caller records beside it, for max_text_bytes */
+	const char *text;     /* at most FH_ACTION_BYTES_MAX: a shell command, or lines of them */
+	double timeout_s;     /* 0: training_timeout for training, else the task's 25 s */
+	int64_t beside_bytes; /* recorded beside the action; counts for max_text_bytes */
 };
 
 /*
- * What reset and step give. Everything it points to belongs to the environment and lives until its
- * next reset, step or close. Numbers that this machine can't give are negative (usage) or absent.
+ * The result of a reset or step. All that it points to belongs to the environment and lives until
+ * its next reset, step or close. Usage that this machine can't measure is -1.
  */
 struct fh_step {
 	const char *observation; /* UTF-8 */
 	double reward;
-	bool terminated; /* the episode is over by what was done */
-	bool truncated;  /* the episode is over by max_steps, max_text_bytes or its time */
+	bool terminated; /* the agent's action ended the episode */
+	bool truncated;  /* max_steps, max_text_bytes or the deadline ended it */
 
 	/* info */
 	int step;      /* number of this step, 1 for the first; 0 after reset */
-	int exit_code; /* of the command; -1: none */
+	int exit_code; /* -1: no command has ended */
 	enum fh_outcome outcome;
 	double duration_s;
-	double cpu_s;              /* of this step; -1: not known */
-	int64_t memory_peak_bytes; /* of the episode, but for its last 1 ms of CPU time; -1 */
-	int64_t written_bytes;     /* growth of the episode's files so far; -1 */
+	double cpu_s;              /* CPU time of this step */
+	int64_t memory_peak_bytes; /* peak so far; the last 1 ms of CPU time may be missing */
+	int64_t written_bytes;     /* growth of the episode's files so far */
 	const char *open_file;     /* "n/a": none */
 	const char *working_dir;
-	const char *tools_state; /* the JSON object that the agent's state command printed; NULL: none */
-	const struct fh_metric *score; /* of this step's validate or submit; NULL: not scored */
+	const char *tools_state;       /* JSON object of the agent's state command; NULL: none */
+	const struct fh_metric *score; /* from this step's validate or submit; NULL: none */
 	size_t n_score;
 	const struct fh_metric *baseline;
 	size_t n_baseline;
-	const struct fh_metric *best; /* of this episode; NULL: none yet */
+	const struct fh_metric *best; /* best score of this episode; NULL: none yet */
 	size_t n_best;
 	const char *grade_error; /* why a validate or submit gave no score, for people; NULL */
-	const char *integrity;   /* what was seen of tampering in this step; NULL */
-	const char *state_error; /* the agent's state_command hangs: said when it begins to, and is given up; NULL */
+	const char *integrity;   /* signs of tampering in this step; NULL: none */
+	const char *state_error; /* the state command begins to hang, or is given up; NULL */
 	const char *exit_status; /* "submitted", ...; NULL while the episode goes on */
-	uint64_t judge_salt;     /* of the episode, given by its reset; 0 in steps */
-	bool restarted;          /* the shell ended in this step, and a new one runs in its files */
+	uint64_t judge_salt;     /* the episode's, in its reset; 0 in steps */
+	bool restarted;          /* the shell ended in this step, and a new one runs */
 };
 
-/* A fresh episode; the one before it ends. When it fails, there is no episode. */
+/* Begins a new episode; the one before ends. On failure there is no episode. */
 FH_PUBLIC int fh_env_reset(
 		struct fh_env *env, uint64_t seed, struct fh_step *out, struct fh_error *err);
 
-/* -EPROTO before a reset or after the end of the episode; -E2BIG, -EINVAL for an action that can't
- * be: nothing has happened then. What goes wrong in the sandbox is an outcome, not an error. */
+/* -EPROTO: there is no episode, or it is over. -E2BIG, -EINVAL: the action is malformed, and
+ * nothing has happened. Failures inside the sandbox are outcomes, not errors. */
 FH_PUBLIC int fh_env_step(struct fh_env *env, const struct fh_action *action, struct fh_step *out,
 		struct fh_error *err);
 
-/* As the agent's own `validate` and `submit` commands, and steps as these are. */
+/* Do the same as the agent's own `validate` and `submit` commands. They count as steps. */
 FH_PUBLIC int fh_env_validate(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
 /*
- * The pollable form. After a begin, fh_gym_fd() becomes readable when something can be done;
- * fh_gym_wait() does it and gives at most max environments whose reset or step is over (0 when
- * timeout_ms ran out or a signal came; -1 waits for ever); then fh_env_end() gives the result. All
- * environments of a gym that are used in this form belong to one thread, which alone begins, waits,
- * ends and closes. A begin never waits, not even for a nursery of sandboxes that was killed: the
- * reset ends later then, and the steps of others go on. /
+ * The pollable form. After a begin, fh_gym_fd() becomes readable when there is something to do, and
+ * fh_gym_wait() does it. It returns the number of environments whose reset or step is over, `max`
+ * at most. It returns 0 after timeout_ms (-1: no timeout) or a signal. fh_env_end() then gives a
+ * result.
+ *
+ * Only a single thread may begin, wait for, end and close the environments of a gym that use this
+ * form. A begin never blocks. If a killed nursery is being started anew, the reset takes longer,
+ * and steps of other environments go on.
  */
 FH_PUBLIC int fh_env_reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
 FH_PUBLIC int fh_env_step_begin(
@@ -207,33 +206,34 @@ FH_PUBLIC int fh_gym_fd(struct fh_gym *gym);
 FH_PUBLIC int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
 		struct fh_error *err);
 
-/* -EBUSY while it is not over yet. */
+/* -EBUSY: the reset or step is not over yet; -EPROTO: none was begun. */
 FH_PUBLIC int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
-/* Ends the command or the scoring that runs, as its timeout would; in the blocking form within a
- * fifth of a second. Any thread may call it, and a signal handler. */
+/* Ends the command or the scoring that runs, as a timeout would. In the blocking form that may take
+ * 0.2 s. Any thread may call it, and a signal handler. */
 FH_PUBLIC void fh_env_interrupt(struct fh_env *env);
 
-/* What is fixed for an environment. Strings live as long as it. */
+/* Facts that are fixed for an environment. Strings live as long as it. */
 struct fh_env_info {
 	const char *task;        /* id, without the variant */
 	const char *variant;     /* "" when the task has none */
 	const char *name;        /* for people */
-	const char *description; /* what the agent is told */
-	const char *metric;      /* name of the metric that decides */
+	const char *description; /* for the agent */
+	const char *metric;      /* name of the deciding metric */
 	bool maximize;
-	const char *submission; /* absolute path inside of the file that is graded */
+	const char *submission; /* absolute path inside of the graded file */
 	int max_steps;
 	double training_timeout_s;
-	const char *task_hash;   /* of all its files, hexadecimal */
-	const char *fingerprint; /* of the root that its episodes see, hexadecimal */
+	const char *task_hash;   /* hash of all task files, hexadecimal */
+	const char *fingerprint; /* hash of the machine as episodes see it, hexadecimal */
 	const struct fh_metric *baseline;
 	size_t n_baseline;
-	const int *gpus; /* that are its own: 2 is /dev/nvidia2 */
+	const int *gpus; /* numbers of its GPUs: 2 is /dev/nvidia2 */
 	size_t n_gpus;
 };
 
-/* A sentence about what may go wrong in its episodes, or NULL. Lives as long as the environment. */
+/* A sentence about a likely failure of its episodes; NULL: none. Lives as long as the
+ * environment. */
 FH_PUBLIC const char *fh_env_warning(const struct fh_env *env);
 
 FH_PUBLIC void fh_env_info(const struct fh_env *env, struct fh_env_info *out);

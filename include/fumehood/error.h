@@ -3,9 +3,9 @@
 #define FUMEHOOD_ERROR_H
 
 /*
- * Errors. Every function of the library that can fail returns 0 (or a count) on success and a
- * negative errno on failure, and takes a `struct fh_error *` last. The caller owns the error; it
- * may be NULL when only the code matters. It is written on failure only.
+ * Errors. A function of the library that can fail takes a `struct fh_error *` last. It returns 0
+ * (or a count) on success and a negative errno on failure. The caller owns the error, which is
+ * written on failure only. NULL is fine if only the code matters.
  */
 
 #ifdef __GNUC__
@@ -18,7 +18,7 @@
 
 struct fh_error {
 	int code;                           /* negative errno, the same as the return value */
-	char message[FH_ERROR_MESSAGE_MAX]; /* one sentence, UTF-8, cut at the end if too long */
+	char message[FH_ERROR_MESSAGE_MAX]; /* a sentence in UTF-8, cut at its end if too long */
 };
 
 #define FH_ERROR_INIT                                                                              \

@@ -4,12 +4,11 @@
 
 #include <stdbool.h>
 
-/* One number of a score. A score is an array of them, with names that differ; the numbers are
- * finite. */
+/* A number of a score. A score is an array of metrics with different names. Values are finite. */
 struct fh_metric {
 	const char *name; /* printable ASCII */
 	double value;
-	bool whole; /* written without a fraction, as 23997: it is shown so */
+	bool whole; /* shown without a fraction, as 23997 */
 };
 
 #endif

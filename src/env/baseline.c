@@ -15,12 +15,12 @@
 /*
  * A baseline is played like any episode, with its command as the only action, and scored the same
  * way. The seed is always the same. The score is kept in <state>/baselines, in a file whose name
- * has the task's hash and the machine's fingerprint. The file appears whole. /
+ * has the task's hash and the machine's fingerprint. The file appears whole.
  */
 #define SEED 0
 #define KEPT_BYTES_MAX 65536
-#define KEY_DIGITS 16   /* of each hash, in the file's name */
-#define SHOWN_BYTES 600 /* of the output of a command that failed */
+#define KEY_DIGITS 16   /* digits of each hash in the file's name */
+#define SHOWN_BYTES 600 /* shown output of a command that failed */
 
 static char *baseline_path(const struct env_spec *spec, const char *suffix)
 {

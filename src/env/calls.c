@@ -17,7 +17,7 @@
 
 #define ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX                                                                          \
-	(128 << 20) /* of answers: the porter's memory, not the episode's, holds them */
+	(128 << 20) /* limit of answers, which the porter holds in its own memory */
 #define PAUSE_MS 50 /* between two calls: an agent's loop must not keep the owner busy */
 #define TIMEOUT_MS 60000
 #define ROOM_MS 60000  /* then a call is refused that waits for others to end */

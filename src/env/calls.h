@@ -9,13 +9,13 @@
 #include "sandbox/sandbox.h"
 
 /*
- * Serves calls of the agent's tools for things that a sandbox without a network can't do: searching
- * for papers, and fetching a document of the web. A tool writes its call into a file and a byte
- * into a named pipe; the answer is another file (inside/tools.h). Nothing in a call is trusted.
+ * Serves calls of the agent's tools for papers and documents of the web, because a sandbox may
+ * have no network. A tool writes its call into a file, and then a byte into a named
+ * pipe. The answer is another file (inside/tools.h). Nothing in a call is trusted.
  *
- * Nothing here blocks. An episode has one call at a time. Its call ends with the command, or gives
- * way to a new call: the tool that made the old one is gone. A fetch that can't be cancelled still
- * counts against the episode's limit (web/fetch.h). /
+ * Nothing here blocks. An episode has at most one call under way. A call ends with the command, or
+ * when another call comes, because then its tool was killed. A fetch that can't be cancelled still
+ * counts against the episode's limit (web/fetch.h).
  */
 struct call_service;
 
@@ -24,17 +24,17 @@ struct calls {
 	struct poller *poller;
 	const char *web_hosts; /* allow-list: web/hosts.h; NULL: no access */
 
-	char id[CALL_ID_MAX + 1];           /* of the last call */
+	char id[CALL_ID_MAX + 1];           /* identifies the last call */
 	const struct call_service *service; /* NULL: no call is under way */
 	struct fetch *fetch;
 	uint64_t who;      /* number of the episode within the process */
 	size_t most;       /* papers that the call asks for */
-	int64_t n_bytes;   /* of this episode's answers so far */
+	int64_t n_bytes;   /* answered in this episode so far */
 	bool asked;        /* a tool has made a call that was not read yet */
 	uint32_t reading;  /* request to the porter for a call; 0: none */
 	struct buf unsaid; /* an answer that is not written yet */
 	uint32_t putting;  /* request to the porter that writes the answer; 0: none */
-	int failures;      /* of reading a call, or of writing its answer */
+	int failures;      /* in a row, to read a call or to write its answer */
 	int64_t next_ns;   /* earliest time of the next attempt */
 	int64_t room_ns;   /* until then a call waits for fetches of others to end */
 };

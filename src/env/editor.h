@@ -5,14 +5,13 @@
 #include "sandbox/sandbox.h"
 
 /*
- * Tells which file our own tools (tools/aci/editor.c) have open: they note it in a file of the
- * agent's, and have the porter tell that the note has changed. The note is untrusted; it is only
- * shown. /
+ * Tells which file our own tools have open. They (tools/aci/editor.c) note it in a file of the
+ * agent's, and ask for it to be read. The note is untrusted, and only shown.
  */
 int editor_begin(struct sandbox *sb, uint32_t *out_id, struct fh_error *err);
 
-/* After the porter's answer: the path, a heap string; NULL: no file is open, or the note has none
- * to show. */
+/* Takes the porter's answer: a path, heap string. NULL: no file is open, or its name can't be
+ * shown. */
 char *editor_take(struct sandbox *sb);
 
 #endif

@@ -7,18 +7,18 @@
 
 #include <fumehood/env.h>
 
-/* What other layers may ask of an environment beside the public API. */
+/* Operations on an environment for other layers, beside the public API. */
 
 /* Replaces the tools' setup from the next reset on; NULL takes it away. All is copied. -EBUSY,
  * -EINVAL, -E2BIG. */
 int env_set_setup(struct fh_env *env, const struct env_setup *setup, struct fh_error *err);
 
-/* The word that ends the text of a command on this line, which follows on further lines; NULL: the
- * line is complete. Lives until the next env_set_setup(). */
+/* The end word of the text that a command on this line takes (multiline.h); NULL: the line is
+ * complete. Lives until the next env_set_setup(). */
 const char *env_multiline_end(const struct fh_env *env, const char *line);
 
-/* Shows "[key]" instead of the secret in all that steps give from now on (base/hide.h): a server
- * that knows it may have the agent put it together. It is copied; NULL: none. */
+/* Shows "[key]" instead of the secret in all that steps give from now on (base/hide.h). A server
+ * that knows the secret may have the agent print it. It is copied; NULL: none. */
 void env_hide(struct fh_env *env, const char *secret);
 
 /* The JSON object that the state command printed after the last reset or step: untrusted. NULL:
@@ -31,7 +31,7 @@ const struct buf *env_memory(const struct fh_env *env);
 /*
  * Begins to end, in the pollable form, an episode that is closed before its end: its memory is
  * kept. False if there is nothing to wait for. fh_gym_wait() gives it within seconds, and
- * fh_env_end() takes it. /
+ * fh_env_end() takes it.
  */
 bool env_leave_begin(struct fh_env *env);
 

@@ -13,10 +13,11 @@ struct files {
 	struct memory *memory;
 	const struct env_setup *setup;
 	size_t n_put; /* so far */
-	uint32_t id;  /* of the request that puts the next one */
+	uint32_t id;  /* request that puts the next one */
 };
 
-/* 1: under way, and files_advance() goes on; 0: done. What it points to stays until then. */
+/* 1: under way, and files_advance() goes on; 0: done. All that it points to must stay until
+ * then. */
 int files_begin(struct files *f, struct fh_error *err);
 int files_advance(struct files *f, struct fh_error *err);
 

@@ -6,7 +6,7 @@
 #include "sandbox/sandbox.h"
 
 /*
- * Computes a fingerprint of all that episodes see of this machine: its release, packages and
+ * Computes a fingerprint of all that episodes see of this machine. It covers release, packages,
  * Python, this program's version, and the user's binds and GPUs. Scores with different fingerprints
  * may not be comparable. A baseline is played once for each fingerprint.
  */

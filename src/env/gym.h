@@ -14,7 +14,7 @@
 
 /*
  * The environments of a process share a gym. Tasks are loaded once and stay until the gym is
- * closed, so that any thread may read them. /
+ * closed, so that any thread may read them.
  */
 struct fh_gym {
 	struct owner *owner;
@@ -30,15 +30,15 @@ struct fh_gym {
  * A task and its layer: starter files and data, with which every episode's workspace begins. Large
  * data is bound into the sandboxes instead of copied. The first thread that opens a task prepares
  * it under the task's lock. Other threads that open this task wait; threads that open other tasks
- * don't. /
+ * don't.
  */
 struct gym_task {
 	struct gym_task *next;
 	pthread_mutex_t lock;
-	bool ready, failed; /* under its lock. `failed` also under the gym's: the next opening loads it anew */
+	bool ready, failed; /* under its lock; `failed` also under the gym's */
 	struct task *task;
 	char *layer;
-	char hash[SHA256_HEX_BYTES]; /* of all its files */
+	char hash[SHA256_HEX_BYTES]; /* hash of all its files */
 	struct imports *imports;     /* under the task's lock */
 	struct sandbox_bind *data_binds;
 	size_t n_data_binds;

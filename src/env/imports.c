@@ -17,7 +17,7 @@
 
 /*
  * src/grade/python/imports.py parses the programs. If it can't be run or is killed, no module
- * counts as lacking: the programs then fail by themselves. /
+ * counts as lacking: the programs then fail by themselves.
  */
 #define PROGRAM "/imports/imports.py"
 #define TIMEOUT_MS 60000

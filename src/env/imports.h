@@ -7,15 +7,16 @@
 #include "task/task.h"
 
 /*
- * Finds modules that an MLGym task's programs import and its Python lacks. That Python is asked, in
- * a sandbox of the task with the environment's binds. No program of the task is run. /
+ * Finds modules that an MLGym task's programs import and its Python lacks. To ask that Python, a
+ * program runs in a sandbox of the task with the environment's binds. No program of the task is
+ * run.
  */
 struct imports; /* a list of results, one for each fingerprint */
 
 struct imports_request {
 	struct owner *owner;
 	const struct task *task;
-	const char *layer; /* of the task */
+	const char *layer; /* the task's */
 	const struct sandbox_bind *binds;
 	size_t n_binds;
 	const char *fingerprint; /* the result is the same wherever this is the same */
@@ -25,7 +26,7 @@ struct imports_request {
 /*
  * Looks the request up in `list`, or asks and adds the result. It blocks. The caller holds the
  * list's lock. -ENOPKG: the evaluator can't run. If starter code lacks modules, *out_warning is
- * set, in the arena. /
+ * set, in the arena.
  */
 int imports_check(const struct imports_request *request, struct imports **list, struct arena *a,
 		const char **out_warning, struct fh_error *err);

@@ -21,11 +21,11 @@
 
 /*
  * The program runs with no more rights than an agent, because a task may be untrusted. The files
- * that it wrote are fetched like a submission, into a folder beside the data set's. That folder
- * then takes the data set's name: a data set is complete or not there. /
+ * that it wrote are fetched like a submission, into a folder beside the data set's. At the end the
+ * folder takes the data set's name. So a data set is complete or not there.
  */
 #define PROGRAM_DIR "/make"
-#define SHOWN_BYTES 600 /* of the output of a program that failed */
+#define SHOWN_BYTES 600 /* shown output of a program that failed */
 
 static const struct sandbox_limits make_limits = {
 	.memory_bytes = 4LL << 30,
@@ -98,7 +98,7 @@ static int make_check_end(const struct program *p, struct fh_error *err)
 
 /*
  * All files together may be as large as the program's disk. Their sizes count: a sparse file takes
- * no disk, but readers see its whole length. /
+ * no disk, but readers see its whole length.
  */
 static int make_keep_file(struct sandbox *sb, const char *folder, const char *path,
 		int64_t *left_bytes, struct fh_error *err)

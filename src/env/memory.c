@@ -21,7 +21,7 @@
  * again. A broken one is not kept. Episodes of several processes may keep memories at the same
  * time, under their folder's lock.
  *
- * The task may be untrusted, too: its memory must lie in its folder, wherever links lead. /
+ * The task may be untrusted, too: its memory must lie in its folder, wherever links lead.
  */
 
 #define AT_ONCE_BYTES (128 << 10) /* a memory that the loop itself checks: 1 to 2 ms */
@@ -82,7 +82,7 @@ int memory_read(struct memory *m, struct fh_error *err)
 	auto_free char *path = m->file ? xstrdup(m->file) : NULL;
 	int r;
 
-	if (m->job) /* of a reset that timed out */
+	if (m->job) /* left by a reset that timed out */
 		memory_end_job(m, NULL);
 	buf_clear(&m->began);
 	m->has_began = false;
@@ -132,7 +132,7 @@ void memory_waits(const struct memory *m, const struct sandbox *sb, struct waits
 
 /* The data of a job's thread, which uses nothing else of the environment. */
 struct keeping {
-	char *path;              /* of the kept memory; a link stays one */
+	char *path;              /* place of the kept memory; a link stays a link */
 	const struct buf *began; /* the memory's, which does not change while the job runs */
 	struct buf ours;
 };

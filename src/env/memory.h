@@ -12,7 +12,7 @@
  * Carries an agent's memory from episode to episode: a file in its home, a JSON object with MLGym's
  * keys. An episode begins with the file at the task's memory_path, or with a recorded file instead.
  * When it ends, its new notes are added at memory_path. Slow work is done by a thread (base/job.h),
- * so nothing here blocks. /
+ * so nothing here blocks.
  */
 struct memory {
 	/* set by whoever opens the environment */
@@ -25,7 +25,7 @@ struct memory {
 	bool has_began;
 	struct job *job;         /* reads or keeps a memory; NULL: none */
 	struct keeping *keeping; /* the job's data; NULL */
-	uint32_t id;             /* of the request to the porter */
+	uint32_t id;             /* request to the porter */
 };
 
 void memory_init(struct memory *m);

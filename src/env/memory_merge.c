@@ -11,7 +11,7 @@
  * Notes are parallel lists: note i has the text texts[i], the tag tags[i], and so on. All of it is
  * untrusted. The numbers of members and values are limited, because parsed JSON takes many times
  * the memory of its text. A memory of GUEST_MEMORY_BYTES_MAX with embeddings stays below both
- * limits. /
+ * limits.
  */
 #define TEXTS "texts"
 #define TAGS "tags"
@@ -137,8 +137,8 @@ struct new_notes {
 	size_t n;
 };
 
-/* Appends the new notes' values of one list. A list that is too short gets nulls first, so that
- * values of one note keep the same index in all lists. */
+/* Appends the new notes' values of one list. A short list gets nulls first, so that
+ * values of a note keep the same index in all lists. */
 static int merge_add_list(
 		json_t *memory, const char *key, const json_t *list, const struct new_notes *notes)
 {

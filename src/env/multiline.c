@@ -104,7 +104,7 @@ static const char *multiline_quote_one(struct buf *out, const char *at, const ch
 	return multiline_next_line(end_line);
 }
 
-/* --- here-documents of the agent's own ---------------------------------------------------------- */
+/* --- here-documents of the agent's own ------------------------------------------------------- */
 
 /* Returns the end of the here-document that the `<<` before `at` begins. No word: it begins
  * none. */
@@ -130,7 +130,7 @@ static const char *multiline_next_command(const char *at, int *tries)
 	return next;
 }
 
-/* --- the whole ------------------------------------------------------------------------------------ */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 char *multiline_quote(const char *text, const struct multiline *commands, size_t n)
 {

@@ -8,7 +8,7 @@
 /*
  * Completes a path for people who type it, as bash in the folder `cwd` of the sandbox would.
  * Appends lines; a folder's name ends with a slash. On failure it appends nothing. Blocks, for a
- * second at most. The agent's shell does not notice it. /
+ * second at most. The agent's shell does not notice it.
  */
 void names_complete(struct sandbox *sb, const char *cwd, const char *start, struct buf *out);
 

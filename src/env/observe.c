@@ -139,7 +139,7 @@ void observe_end(struct buf *out, const struct observe_end *end)
 		observe_restart(out, end->result->shell_status);
 }
 
-/* --- output as MLGym shows it ------------------------------------------------------------------- */
+/* --- output as MLGym shows it ----------------------------------------------------------------- */
 
 /* Number of bytes that end a line here; 0: none. "\r\n" is one end. */
 static size_t observe_line_end(const char *text, const char *end)

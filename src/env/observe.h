@@ -10,7 +10,7 @@
 /*
  * Writes what an agent reads. Clients find sentences in it by regular expressions, so these stay in
  * place: "valid submission artefact at PATH.", "Baseline Score: {...}", "Evaluation Score: {...}"
- * and "Exited (...)". /
+ * and "Exited (...)".
  */
 
 /* The first observation; heap string. */
@@ -28,7 +28,7 @@ bool observe_output(struct buf *out, struct buf *folded, const struct task *task
 struct observe_end {
 	const struct task *task;
 	const struct session_result *result;
-	int64_t timeout_ms; /* of the command */
+	int64_t timeout_ms; /* the command's */
 	bool cancelled;
 };
 
@@ -37,8 +37,8 @@ void observe_end(struct buf *out, const struct observe_end *end);
 void observe_grade(struct buf *out, const struct grade_result *result, const char *submission,
 		const struct score *baseline);
 
-/* Appends output as MLGym shows it: lines as Python's str.splitlines() finds them, without empty
- * ones and those of progress bars, and without a newline at the end. */
+/* Appends output as MLGym shows it. Lines end as for Python's str.splitlines(). Empty lines,
+ * progress bars and the last newline are left out. */
 void observe_mlgym_output(struct buf *out, const char *text, size_t n);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #define TEXT_BYTES (64 << 10)
-#define NOTES_BYTES (2 << 20) /* of an observation, beside the output */
+#define NOTES_BYTES (2 << 20) /* room in an observation beside the output */
 
 static void env_init(struct fh_env *env)
 {

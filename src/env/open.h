@@ -6,7 +6,7 @@
 
 /*
  * Checks the imports of a task as fh_env_open() does, but plays no baseline. It blocks. -ENOPKG:
- * its evaluator can't run. *out_warning is the caller's; NULL: nothing is lacking. /
+ * its evaluator can't run. *out_warning is the caller's; NULL: nothing is lacking.
  */
 int env_check_imports(struct fh_gym *gym, const struct fh_env_options *options, char **out_warning,
 		struct fh_error *err);

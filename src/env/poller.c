@@ -99,8 +99,8 @@ static struct poll_item *queue_take(struct poll_queue *q)
 	return item;
 }
 
-/* The timer is only ever set to an earlier time: one that fires too early costs less than
- * setting it at every step. */
+/* Only ever sets the timer to an earlier time: firing too early costs less than setting it at every
+ * step. */
 static void poller_arm(struct poller *p)
 {
 	int64_t first = deadlines_first(&p->deadlines);
@@ -183,7 +183,7 @@ static void poller_advance(struct poller *p, struct poll_item *item)
 		poller_finish(p, item);
 		return;
 	}
-	/* What it waits for may have changed, or may have come already. */
+	/* The waits may have changed, or one of them may have come already. */
 	item->ops->waits(item, &w);
 	if (!poller_watch(p, item, &w))
 		return;
@@ -283,8 +283,8 @@ static void poller_run_expired(struct poller *p)
 }
 
 /*
- * Before a sleep: quick work that was begun since the last one may be over by now, or in a moment.
- * Waking this process takes longer than a quick command. /
+ * Looks before a sleep whether quick work is over by now, or within QUICK_NS. To be woken by the
+ * work would take longer than a quick command.
  */
 static void poller_look_out(struct poller *p, int64_t deadline_ns)
 {

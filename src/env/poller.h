@@ -11,16 +11,16 @@
 #include <stddef.h>
 
 /*
- * Drives the work of many items from one thread: one epoll for all their descriptors, one timer for
- * the earliest of their deadlines. The cost of an item's work does not depend on how many others
- * there are.
+ * Drives the work of many items from one thread. An epoll has all their descriptors; a timer has
+ * the earliest of their deadlines. The cost of an item's work does not depend on the number of
+ * others.
  *
- * A descriptor is added to the epoll when an item first waits for it, edge-triggered, and stays
- * there: an idle item costs an event for each burst, and no system call. An edge may hide bytes
- * that came earlier or were left unread. So poll(2) looks for them after each advance that did not
- * end the work.
+ * When an item first waits for a descriptor, that is added to the epoll, edge-triggered, and stays.
+ * So an idle item costs an event for each burst, and no system call. An edge may hide bytes that
+ * came earlier or were left unread. So poll(2) looks for them after each advance that did not end
+ * the work.
  *
- * One thread uses a poller. Only poller_interrupt() may be called by any thread. /
+ * A single thread uses a poller. Only poller_interrupt() may be called by any thread.
  */
 struct poll_item;
 

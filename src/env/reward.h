@@ -10,7 +10,7 @@
 /* The scores of an episode; zeroed but for `best`: none yet. */
 struct scores {
 	uint32_t n;        /* scores so far */
-	double value;      /* of the task's metric, the last time */
+	double value;      /* last value of the task's metric */
 	struct score best; /* empty: none yet */
 };
 

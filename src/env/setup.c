@@ -12,17 +12,17 @@
 
 /*
  * The agent's own shell runs the script and the state command, so functions of the same names may
- * do anything. Both have a short timeout, their output is only parsed, and a shell that they end is
- * set up again at most once in a step. /
+ * do anything. Both have a short timeout, and their output is only parsed. If they end the shell, a
+ * new one is set up, but not for ever.
  */
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define SCRIPT_TIMEOUT_MS 15000
 #define STATE_TIMEOUT_MS 5000
 #define STATE_HANGS_MAX 3 /* in a row; then the state command rests until there is a new shell */
-#define SHELLS_MAX 2      /* that are set up in a reset or step */
+#define SHELLS_MAX 2      /* most shells to set up in a reset or step */
 #define SHOWN_BYTES 600
 
-/* Of tools/aci. */
+/* The commands of tools/aci. */
 static const struct multiline own_multiline[] = {
 	{ "edit", "end_of_edit" },
 	{ "insert", "end_of_insert" },

@@ -14,7 +14,7 @@
  * Sets up an agent's tools in an environment, beside the task: files beside the workspace; a script
  * that each new shell of an episode runs before anything else; a command that prints the tools'
  * state after the reset and each step. None of it counts as a step, and its output is in no
- * observation. /
+ * observation.
  */
 #define SETUP_DIR "/home/agent/commands" /* first in PATH, so that the documented commands run */
 #define SETUP_FILES_MAX 64
@@ -48,9 +48,9 @@ struct setup {
 	const char *state_error; /* the state command hangs; NULL */
 
 	bool in_script;    /* the session runs the script, not the state command */
-	int n_state_hangs; /* of the state command, in a row */
-	char *state; /* the JSON object that the state command printed last: untrusted; NULL: none */
-	char *open_file; /* in that object, or as our own tools noted it; NULL: not known */
+	int n_state_hangs; /* hangs of the state command, in a row */
+	char *state;       /* JSON object that the state command printed last: untrusted; NULL */
+	char *open_file;   /* in that object, or as our own tools noted it; NULL: not known */
 };
 
 /* Replaces the setup by a copy of `given`, or by none (NULL). -EINVAL, -E2BIG. */

@@ -8,14 +8,14 @@
 
 /*
  * The task of an environment and what its sandboxes see: fixed once the environment is open. The
- * arena owns the strings and the binds; the environment holds the GPUs until env_spec_release(). /
+ * arena owns the strings and the binds; the environment holds the GPUs until env_spec_release().
  */
 struct env_spec {
 	struct fh_gym *gym;
 	struct gym_task *task;
-	struct sandbox_bind *binds; /* of the task, of Python, and the user's, in this order */
+	struct sandbox_bind *binds; /* the task's, Python's and the user's, in this order */
 	size_t n_binds;
-	const char *python; /* folder of the user's Python environment; NULL: the machine's Python */
+	const char *python;   /* folder of the user's Python environment; NULL: none */
 	const char *writable; /* source of its binds, which an episode may write to; NULL */
 	int *gpus;
 	size_t n_gpus;

@@ -21,7 +21,7 @@
  *   leave:  MEMORY -> DONE
  *
  * Only open.c, env.c, turn.c, reset.c and step.c include this header. Each struct in it has a
- * header of its own, whose file touches nothing else of an environment. /
+ * header of its own, whose file touches nothing else of an environment.
  */
 enum turn { TURN_RESET, TURN_STEP, TURN_LEAVE };
 
@@ -37,7 +37,7 @@ enum work {
 	WORK_DONE,
 };
 
-enum phase { PHASE_NONE, PHASE_ON, PHASE_OVER }; /* of the episode */
+enum phase { PHASE_NONE, PHASE_ON, PHASE_OVER }; /* state of the episode */
 
 struct fh_env {
 	/* fixed by open.c */
@@ -62,10 +62,10 @@ struct fh_env {
 	uint64_t seed;
 	struct sandbox *sb;
 	struct session *session;
-	int64_t wall_end_ns; /* its deadline; INT64_MAX: none */
+	int64_t wall_end_ns; /* deadline of the episode; INT64_MAX: none */
 	int n_steps;
 	int64_t text_bytes;    /* recorded so far */
-	struct sha256 history; /* of the seed, the salt and the actions so far: grade/key.h */
+	struct sha256 history; /* hashes the seed, the salt and the actions so far: grade/key.h */
 	int n_validated;
 	struct scores scores;
 	int64_t cpu_ns;            /* used until the end of the last step; -1: not known */
@@ -78,17 +78,17 @@ struct fh_env {
 	enum work work;
 	int64_t started_ns;
 	bool cancelled;          /* by fh_env_interrupt() */
-	struct fh_error failure; /* of a reset, or of watching descriptors; code 0: none */
+	struct fh_error failure; /* ends a turn; code 0: none */
 	struct fh_step step;
 	struct buf observation, folded, integrity, grade_error;
 	char exit_status[64];
-	/* of a reset */
+	/* in a reset */
 	int64_t deadline_ns;
 	int n_failed_starts;
 	struct files files;
-	/* of a step */
-	int64_t timeout_ms;      /* of the command */
-	int requests;            /* of the command: REQUEST_* */
+	/* in a step */
+	int64_t timeout_ms;      /* the command's */
+	int requests;            /* by the command: REQUEST_* */
 	uint32_t editor_request; /* to the porter */
 	const char *reason;      /* to grade, or to end: a word of the exit status */
 	struct grade *grade;

@@ -274,8 +274,8 @@ static void step_command_over(struct fh_env *env)
 		step_after_setup(env, turn_set_up(env, result->restarted, NULL));
 }
 
-/* How long the command may run: the episode's time that is left, at most. That is rounded up, so
- * that the episode's time is over when the command has used it. */
+/* Decides the command's timeout: the action's or the task's, at most what is left of the episode's
+ * time. The rest is rounded up, so that the time is over when the command has used it. */
 static int64_t step_timeout_ms(const struct fh_env *env, const struct fh_action *action)
 {
 	const struct task *task = env->spec.task->task;

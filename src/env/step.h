@@ -5,11 +5,13 @@
 #include "env/state.h"
 
 /*
- * A step, in this order: it is counted; words that end the episode do so; a malformed edit is told
- * apart; the shell runs anything else, for what is left of the episode's time at most. Then the
- * first of these that holds decides: the command asked to submit, or the time is over, or this was
- * the last step, or a record could not hold more text: the episode is scored and over. The command
- * asked to validate: the episode is scored. /
+ * Steps. A step is counted first. Words that end the episode, and malformed edits, are told apart.
+ * The shell runs any other action, until the episode's deadline at most. Then the first of these
+ * applies:
+ *
+ * - The command asked to submit: the episode is scored and over. - The deadline is over, this was
+ * the last step, or the record is full: the same. - The command asked to validate: the episode is
+ * scored.
  */
 int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err);
 

@@ -12,8 +12,7 @@
 
 #include <errno.h>
 
-#define KEPT_BYTES                                                                                 \
-	(256 << 10) /* of buffers, for the next turn: thousands of environments may be alive */
+#define KEPT_BYTES (256 << 10) /* most that a buffer keeps for the next turn */
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
