@@ -26,6 +26,7 @@
  */
 
 #define MOVE_OUT_MS 20
+#define QUIET_MS 2 /* without a message: no sandbox is being asked for */
 
 /* Places of the binds: the nursery puts this before a plan for a cradle. */
 struct cradle_places {
@@ -191,20 +192,17 @@ void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_p
 	memcpy(c->procs, procs, n_procs * sizeof(*procs));
 }
 
-bool cradles_wanted(const struct nursery *n)
+int cradles_pause_ms(const struct nursery *n)
 {
-	for (size_t i = 0; i < CRADLES_MAX; i++)
-		if (cradle_is_wanted(&n->cradles[i]))
-			return true;
-	return false;
-}
+	bool wanted = false, ready = false;
 
-bool cradles_hurry(const struct nursery *n)
-{
-	for (size_t i = 0; i < CRADLES_MAX; i++)
-		if (n->cradles[i].number && n->cradles[i].socket >= 0)
-			return false;
-	return cradles_wanted(n);
+	for (size_t i = 0; i < CRADLES_MAX; i++) {
+		wanted = wanted || cradle_is_wanted(&n->cradles[i]);
+		ready = ready || (n->cradles[i].number && n->cradles[i].socket >= 0);
+	}
+	if (!wanted)
+		return -1;
+	return ready ? QUIET_MS : 0;
 }
 
 void cradles_make(struct nursery *n)

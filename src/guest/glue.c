@@ -216,13 +216,6 @@ static enum shell_end glue_complain(const char *text, int *out_status)
 	return interrupted ? SHELL_INTERRUPTED : SHELL_SYNTAX;
 }
 
-/* bash leaves 2 for an unclosed quote, as many programs do for other reasons. */
-static bool glue_was_bad_syntax(const char *text)
-{
-	return last_command_exit_value == BAD_SYNTAX ||
-			(last_command_exit_value == 2 && !strchr(text, '\n') && !glue_parses(text));
-}
-
 /* bash parses a line as a whole, so a line with an error never runs in part. */
 static enum shell_end glue_run(const char *text, int *out_status)
 {
@@ -232,7 +225,10 @@ static enum shell_end glue_run(const char *text, int *out_status)
 		return SHELL_INTERRUPTED;
 	if (code == EXITPROG || code == EXITBLTIN || code == ERREXIT)
 		exit_shell(*out_status); /* with its EXIT trap; PID 1 tells the owner */
-	return code == 0 && glue_was_bad_syntax(text) ? SHELL_SYNTAX : SHELL_RAN;
+	/* bash leaves 2 for an unclosed quote, as many programs do for other reasons. */
+	if (code == 0 && last_command_exit_value == 2 && !strchr(text, '\n') && !glue_parses(text))
+		return SHELL_SYNTAX;
+	return code == 0 && last_command_exit_value == BAD_SYNTAX ? SHELL_SYNTAX : SHELL_RAN;
 }
 
 static void glue_after_command(void)

@@ -38,7 +38,6 @@
 #define RETIRED_MS 100          /* the same, in a nursery whose owner waits for its end */
 #define REAP_PAUSE_MS 20        /* with messages: the kernel looks at each child, ended or not */
 #define FINISH_PAUSE_MS 10      /* between two looks, while the owner waits for removals */
-#define QUIET_MS 2              /* without a message: no sandbox is being asked for */
 #define STACK_BYTES (128 << 10) /* more than setting up takes */
 
 /* Ends the nursery if the answer can't be sent: the owner waits, and must see that it is gone. */
@@ -208,14 +207,6 @@ static void nursery_handle_layer(struct nursery *n, struct wire *w, int answer_t
 
 /* --- sandboxes ------------------------------------------------------------------------------- */
 
-static void nursery_handle_cradle(struct nursery *n, struct wire *w, const int *fds, size_t n_fds)
-{
-	uint32_t number = wire_get_u32(w);
-
-	guest_expect(wire_done(w) && number);
-	cradle_add(n, number, fds, n_fds);
-}
-
 static void nursery_handle_plan(struct nursery *n, struct wire *w, char *message, size_t size,
 		const int *fds, size_t n_fds)
 {
@@ -268,13 +259,6 @@ static void nursery_handle_remove(struct nursery *n, struct wire *w)
 	removals_add(n->removals, path);
 }
 
-static void nursery_handle_finish(struct nursery *n, int answer_to)
-{
-	for (nursery_reap(n); removals_left(n->removals); nursery_reap(n))
-		poll(NULL, 0, FINISH_PAUSE_MS);
-	nursery_answer_kind(answer_to, NURSERY_FINISHED);
-}
-
 /* Deeper calls left paths of the owner on the stack, which every clone would have. */
 __attribute__((noinline)) static void nursery_wipe_stack(void)
 {
@@ -285,19 +269,13 @@ __attribute__((noinline)) static void nursery_wipe_stack(void)
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-static int nursery_answer_fd(const int *fds, size_t n_fds)
-{
-	guest_expect(n_fds == 1);
-	return fds[0];
-}
-
 static void nursery_handle(
 		struct nursery *n, char *message, size_t size, const int *fds, size_t n_fds)
 {
 	struct wire w = wire_open(message, size);
-	uint8_t kind = wire_get_u8(&w);
+	uint32_t number;
 
-	switch ((enum nursery_message)kind) {
+	switch ((enum nursery_message)wire_get_u8(&w)) {
 	case NURSERY_HELLO:
 		nursery_handle_hello(n, &w, fds, n_fds);
 		return; /* the descriptors stay open */
@@ -306,22 +284,29 @@ static void nursery_handle(
 		nursery_wipe_stack();
 		break;
 	case NURSERY_LAYER:
-		nursery_handle_layer(n, &w, nursery_answer_fd(fds, n_fds));
+		guest_expect(n_fds == 1);
+		nursery_handle_layer(n, &w, fds[0]);
 		break;
 	case NURSERY_PLAN:
 		nursery_handle_plan(n, &w, message, size, fds, n_fds);
 		break;
 	case NURSERY_CRADLE:
-		nursery_handle_cradle(n, &w, fds, n_fds);
+		number = wire_get_u32(&w);
+		guest_expect(wire_done(&w) && number);
+		cradle_add(n, number, fds, n_fds);
 		return; /* the descriptors stay open */
 	case NURSERY_REMOVE:
 		nursery_handle_remove(n, &w);
 		break;
 	case NURSERY_FINISH:
-		nursery_handle_finish(n, nursery_answer_fd(fds, n_fds));
+		guest_expect(n_fds == 1);
+		for (nursery_reap(n); removals_left(n->removals); nursery_reap(n))
+			poll(NULL, 0, FINISH_PAUSE_MS);
+		nursery_answer_kind(fds[0], NURSERY_FINISHED);
 		break;
 	case NURSERY_PING:
-		nursery_answer_kind(nursery_answer_fd(fds, n_fds), NURSERY_RUNS);
+		guest_expect(n_fds == 1);
+		nursery_answer_kind(fds[0], NURSERY_RUNS);
 		break;
 	}
 	for (size_t i = 0; i < n_fds; i++)
@@ -366,16 +351,6 @@ static void nursery_receive(struct nursery *n)
 	explicit_bzero(message, (size_t)size);
 }
 
-/* Cradles are made while no sandbox is asked for. The first one is made at once. */
-static int nursery_pause_ms(const struct nursery *n)
-{
-	if (cradles_hurry(n))
-		return 0;
-	if (cradles_wanted(n))
-		return QUIET_MS;
-	return n->children ? ends_pause_ms(n->ends, REAP_MS) : -1;
-}
-
 /* An owner may be protected from the OOM killer. Agents, which inherit this, must not be. */
 static void nursery_drop_preference(void)
 {
@@ -410,7 +385,10 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 			reaped_ns = now;
 			nursery_reap(&n);
 		}
-		r = poll(fds, 2, nursery_pause_ms(&n));
+		r = cradles_pause_ms(&n);
+		if (r < 0 && n.children)
+			r = ends_pause_ms(n.ends, REAP_MS);
+		r = poll(fds, 2, r);
 		if (r < 0)
 			continue;
 		if (fds[1].revents)

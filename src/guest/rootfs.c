@@ -130,13 +130,6 @@ int rootfs_open_tree(const char *source, enum bind_use use, struct fh_error *err
 	return take_fd(&tree);
 }
 
-static int rootfs_attach(int tree, const char *target, struct fh_error *err)
-{
-	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
-		return error_set(err, errno, "mount '%s'", target);
-	return 0;
-}
-
 static int rootfs_make_file(const char *path, mode_t mode, struct fh_error *err)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
@@ -144,32 +137,28 @@ static int rootfs_make_file(const char *path, mode_t mode, struct fh_error *err)
 	return fd < 0 ? error_set(err, errno, "create '%s'", path) : fd;
 }
 
-/* Binds a file or device into the root. */
-static int rootfs_bind_file(
-		const char *source, const char *target, enum bind_use use, struct fh_error *err)
+/* Binds a folder, file or device into the root. */
+static int rootfs_bind(const char *source, const char *target, enum bind_use use, bool folder,
+		struct fh_error *err)
 {
 	auto_close int tree = rootfs_open_tree(source, use, err);
 	auto_close int file = -1;
 
 	if (tree < 0)
 		return tree;
-	file = rootfs_make_file(target, use == BIND_DEVICE ? 0666 : 0644, err);
-	if (file < 0)
-		return file;
-	return rootfs_attach(tree, target, err);
-}
+	if (folder) {
+		int r = path_mkdirs(target, 0755, err);
 
-static int rootfs_bind_folder(const char *source, const char *target, struct fh_error *err)
-{
-	auto_close int tree = rootfs_open_tree(source, BIND_READ_ONLY, err);
-	int r;
-
-	if (tree < 0)
-		return tree;
-	r = path_mkdirs(target, 0755, err);
-	if (r < 0)
-		return r;
-	return rootfs_attach(tree, target, err);
+		if (r < 0)
+			return r;
+	} else {
+		file = rootfs_make_file(target, use == BIND_DEVICE ? 0666 : 0644, err);
+		if (file < 0)
+			return file;
+	}
+	if (syscall(SYS_move_mount, tree, "", AT_FDCWD, target, MOVE_MOUNT_F_EMPTY_PATH) < 0)
+		return error_set(err, errno, "mount '%s'", target);
+	return 0;
 }
 
 /* Shows a path of the host at the same place in the root. Links are copied, all else is bound. */
@@ -182,10 +171,8 @@ static int rootfs_add(const char *path, struct fh_error *err)
 	snprintf(target, sizeof(target), "root%s", path);
 	if (lstat(path, &st) < 0)
 		return errno == ENOENT ? 0 : error_set(err, errno, "look at '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		return rootfs_bind_folder(path, target, err);
 	if (!S_ISLNK(st.st_mode))
-		return rootfs_bind_file(path, target, BIND_READ_ONLY, err);
+		return rootfs_bind(path, target, BIND_READ_ONLY, S_ISDIR(st.st_mode), err);
 	n = readlink(path, link, sizeof(link) - 1);
 	if (n < 0)
 		return error_set(err, errno, "read link '%s'", path);
@@ -253,7 +240,7 @@ static int rootfs_fill_dev(struct fh_error *err)
 
 		snprintf(source, sizeof(source), "/dev/%s", devices[i]);
 		snprintf(target, sizeof(target), "root/dev/%s", devices[i]);
-		r = rootfs_bind_file(source, target, BIND_DEVICE, err);
+		r = rootfs_bind(source, target, BIND_DEVICE, false, err);
 	}
 	return r;
 }
