@@ -7,15 +7,12 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/places.h"
-#include "base/process.h"
 #include "base/scope.h"
 #include "base/str.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,23 +127,14 @@ struct answerer {
 static int answerer_start(struct answerer *out, struct fh_error *err)
 {
 	auto_free char *path = path_join(places_get()->floors, "answer");
-	char *const argv[] = { path, NULL };
-	posix_spawn_file_actions_t actions;
+	auto_close int from = -1;
 	char port[16] = "";
-	int ends[2], r;
+	int r = floor_spawn((const char *[]){ path, NULL }, &from, &out->pid, err);
 
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_set(err, errno, "make a pipe");
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	r = posix_spawn(&out->pid, path, &actions, NULL, argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	if (r == 0 && read(ends[0], port, sizeof(port) - 1) <= 0)
-		r = EIO;
-	close(ends[0]);
-	if (r)
-		return error_set(err, r, "start '%s'", path);
+	if (r < 0)
+		return r;
+	if (read(from, port, sizeof(port) - 1) <= 0)
+		return error_say(err, EIO, "'%s' names no port", path);
 	snprintf(out->url, sizeof(out->url), "http://127.0.0.1:%ld/v1", strtol(port, NULL, 10));
 	return 0;
 }

@@ -196,7 +196,7 @@ static double figure_floor(const struct figure *f)
 	return samples_percentile(&f->floor, 50);
 }
 
-static json_t *bench_json_number(double v)
+static json_t *bench_number(double v)
 {
 	return isnan(v) ? json_null() : json_real(round(v * 1000) / 1000);
 }
@@ -206,10 +206,10 @@ static json_t *figure_json(const struct figure *f)
 	double p50 = figure_percentile(f, 50), base = figure_floor(f);
 
 	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "name", f->name, "unit",
-			f->unit, "n", (json_int_t)f->ours.n, "p50", bench_json_number(p50), "p95",
-			bench_json_number(figure_percentile(f, 95)), "p99",
-			bench_json_number(figure_percentile(f, 99)), "floor_p50",
-			bench_json_number(base), "ratio", bench_json_number(p50 / base));
+			f->unit, "n", (json_int_t)f->ours.n, "p50", bench_number(p50), "p95",
+			bench_number(figure_percentile(f, 95)), "p99",
+			bench_number(figure_percentile(f, 99)), "floor_p50", bench_number(base),
+			"ratio", bench_number(p50 / base));
 }
 
 static void bench_print_json(const struct bench *b, const struct machine *m)
@@ -225,11 +225,10 @@ static void bench_print_json(const struct bench *b, const struct machine *m)
 	json_object_set_new(report, "machine",
 			json_pack("{s:o, s:I, s:s, s:s, s:o, s:o, s:o, s:b, s:o}", "cpu",
 					json_text(m->cpu), "cores", (json_int_t)m->cores, "kernel",
-					m->kernel, "date", m->date, "load",
-					bench_json_number(m->load), "load_after",
-					bench_json_number(m->load_after), "others_cpus",
-					bench_json_number(m->others), "quiet",
-					m->others <= QUIET_SHARE, "busy", busy));
+					m->kernel, "date", m->date, "load", bench_number(m->load),
+					"load_after", bench_number(m->load_after), "others_cpus",
+					bench_number(m->others), "quiet", m->others <= QUIET_SHARE,
+					"busy", busy));
 	json_object_set_new(report, "results", results);
 	cmd_print_json(report);
 }

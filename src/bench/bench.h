@@ -57,6 +57,9 @@ int bench_batch(const struct bench *b);
 int bench_go_on(struct fh_error *err);
 
 /* --- floor.c ---------------------------------------------------------------------------------- */
+/* Starts argv[0], a path. *out_fd reads its output, and is open after a failure too. */
+int floor_spawn(const char *const *argv, int *out_fd, pid_t *out_pid, struct fh_error *err);
+
 /* Runs the bare program build/bench/floor_NAME and adds its samples. args ends with NULL. */
 int floor_run(const char *name, int n, const char *const *args, struct samples *out,
 		struct fh_error *err);

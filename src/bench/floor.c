@@ -19,8 +19,7 @@
 #define OUTPUT_BYTES_MAX (4 << 20)
 #define ARGS_MAX 8
 
-static int floor_spawn(const char *program, const char *const *argv, int *out_fd, pid_t *out_pid,
-		struct fh_error *err)
+int floor_spawn(const char *const *argv, int *out_fd, pid_t *out_pid, struct fh_error *err)
 {
 	posix_spawn_file_actions_t actions;
 	int pair[2], r;
@@ -29,11 +28,11 @@ static int floor_spawn(const char *program, const char *const *argv, int *out_fd
 		return error_set(err, errno, "make a pipe");
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, pair[1], 1);
-	r = posix_spawn(out_pid, program, &actions, NULL, (char *const *)(uintptr_t)argv, environ);
+	r = posix_spawn(out_pid, *argv, &actions, NULL, (char *const *)(uintptr_t)argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
 	close(pair[1]);
 	*out_fd = pair[0];
-	return r ? error_set(err, r, "run '%s'", program) : 0;
+	return r ? error_set(err, r, "run '%s'", *argv) : 0;
 }
 
 static int floor_wait(pid_t pid, const char *program, struct fh_error *err)
@@ -64,7 +63,7 @@ int floor_run(const char *name, int n, const char *const *args, struct samples *
 
 	for (size_t k = 2; args && *args && k < ARGS_MAX; k++)
 		argv[k] = *args++;
-	r = floor_spawn(program, argv, &from, &pid, err);
+	r = floor_spawn(argv, &from, &pid, err);
 	if (r < 0)
 		return r;
 	fd_read_all(from, &text);

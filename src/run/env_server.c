@@ -203,7 +203,7 @@ static int env_server_open_gym(
 		log_record(NULL, LOG_WARN, fh_gym_warning(s->gym), NULL, 0);
 	if (!out)
 		return 0;
-	/* Hide all records: this one is written while the agent looks around. */
+	/* Hide the records of all episodes: agents must not read them. */
 	r = path_mkdirs(out, 0777, err);
 	return r < 0 ? r : fh_gym_hide(s->gym, out, err);
 }

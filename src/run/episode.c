@@ -22,8 +22,8 @@ struct episode_inside {
 	struct chat_model *chat;
 	struct agent *agent;
 	struct run_record record;
-	bool stopping;    /* it ends with the step that is under way */
-	bool resumed;     /* with a past: all of it was played again */
+	bool stopping;    /* the step that is under way will be the last */
+	bool resumed;     /* all steps of the past were played again */
 	size_t different; /* observations of the past that differ now */
 };
 

@@ -21,7 +21,7 @@
 #include <string.h>
 
 #define RESULTS_BYTES_MAX (64L * 1024 * 1024)
-#define RESUMED "\n{\"event\":\"resumed\"" /* begins such a line */
+#define RESUMED "\n{\"event\":\"resumed\"" /* beginning of a line in events.jsonl */
 
 struct run_found {
 	uint64_t seed;
@@ -68,7 +68,7 @@ static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
 	return 0;
 }
 
-/* Older builds did not record the hash. */
+/* Whether the event has this hash. Older builds recorded none. */
 static bool existing_has_hash(const struct pyjson *event, const char *key, const char *wanted)
 {
 	const char *recorded = existing_text_of(event, key);

@@ -72,12 +72,12 @@ static int past_read(struct run_past *p, double cost_limit, struct fh_error *err
 
 	if (r < 0)
 		return r;
-	/* Lacks a reply that was under way when the process was killed. */
+	/* The cost of a reply is unknown if the process was killed before it came. */
 	p->spent = run_record_stats(p->recorded.traj->info.model_stats);
 	r = past_check(p, cost_limit, err);
 	if (r < 0)
 		return r;
-	/* The limit on costs made the last step of a run that was over. */
+	/* A run that is over ended by the limit on costs, whose step the model did not take. */
 	p->n_steps = p->recorded.n_played - p->recorded.over;
 	r = past_find_messages(p, err);
 	if (r < 0)

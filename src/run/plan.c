@@ -241,7 +241,7 @@ static void plan_warn_of_requirements(struct planning *p, const struct task *tas
 			task->id, buf_str(&missing), path_basename(task->requirements));
 }
 
-/* Leaves the hash empty while data is still to be made: no record can have been played with it. */
+/* Leaves the hash empty while data is missing: no run can have been played with it. */
 static int plan_hash_task(struct planning *p, const struct task *task)
 {
 	*p->task_hash = '\0';

@@ -274,8 +274,8 @@ static int run_choose_gpus(struct run *run, struct fh_gym_options *gym, struct f
 	return 0;
 }
 
-/* Hides all tasks and older records before the first agent looks around. Without this, only
- * episodes that begin later would not see a task. */
+/* Hides all tasks and older records before the first agent looks around. Opening
+ * a task hides it only from episodes that begin later. */
 static int run_hide_all(const struct run *run, struct fh_error *err)
 {
 	const struct run_plan *plan = &run->plan;
