@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /*
- * The pool's folder in each hierarchy is named PREFIX and its process' name (base/process.h). The process
- * claims it, so that the groups of a dead owner can be told from those of a live one.
+ * The pool's folder in each hierarchy is named PREFIX and its process' name (base/process.h). The
+ * process claims it: that tells the groups of a live owner from those of a dead one.
  */
 #define PREFIX "fumehood-"
 #define TRIES_MAX 4       /* used groups to check for an empty one */
@@ -28,13 +28,13 @@
 
 struct cgroups {
 	struct cgroup_tree tree;
-	pthread_mutex_t lock;            /* of all below */
+	pthread_mutex_t lock;            /* guards all below */
 	struct cgroup *used, **used_end; /* given back, oldest first */
 	unsigned made, lent;
 	bool closed;
 	int home[CGROUP_PARTS];
 	size_t n_home;
-	int claims[CGROUP_PARTS]; /* of its own folders, see base/process.h */
+	int claims[CGROUP_PARTS]; /* on the pool's folders, see base/process.h */
 	size_t n_claims;
 };
 
@@ -186,7 +186,8 @@ static void cgroup_free(struct cgroup *group)
 	free(group);
 }
 
-/* Removes the folders that it claims, which a fork does not. The next owner collects those that stay. */
+/* Removes the folders that it claims, which a fork does not. The next owner collects those that
+ * stay. */
 static void cgroup_remove_folders(const struct cgroups *pool)
 {
 	int64_t deadline = clock_now_ns() + CLOSE_WAIT_MS * NS_PER_MS;

@@ -9,12 +9,12 @@
 #include <sys/types.h>
 
 /*
- * A pool of control groups, one per live sandbox, for limits and accounting. Groups are used again once
- * they are empty where the kernel can forget what they have used: making one costs more, and a removed
- * group stays in the kernel until its caches are gone.
+ * A pool of control groups, one per live sandbox, for limits and accounting. An empty group is used
+ * again if the kernel can reset its counters. Making one costs more, and a removed group stays in
+ * the kernel until its caches are gone.
  *
- * The helper is the process that sandboxes are cloned from. Where there is no hierarchy that it can
- * have groups in there is no pool, and sandboxes fall back to resource limits.
+ * The helper is the process that sandboxes are cloned from. If it can have groups in no hierarchy,
+ * there is no pool, and sandboxes have resource limits only.
  */
 struct cgroups;
 
@@ -27,10 +27,10 @@ struct cgroup {
 	size_t n_parts;               /* 0 after cgroup_sent() */
 	int cpu_fd;                   /* counter kept open; -1: none */
 	int memory_fd;                /* as well, where its peak starts anew by descriptor; -1 */
-	struct sandbox_limits limits; /* that it has, if they are known */
+	struct sandbox_limits limits; /* the group's present ones, if `known` */
 	bool known;
 	bool limited; /* in this life */
-	/* of the group's earlier lives */
+	/* counted in the group's earlier lives */
 	int64_t cpu_base_ns;
 	int64_t oom_base;
 	struct cgroup *next;
@@ -42,27 +42,27 @@ struct cgroups *cgroups_open(const char *label, pid_t helper, char **out_why);
 /* Another process takes the helper's place. Fails where the pool is not for it: open another. */
 int cgroups_adopt(struct cgroups *pool, pid_t helper, struct fh_error *err);
 
-/* What is left of it goes when the last group is given back. NULL is fine. */
+/* Frees the pool once the last group is given back. NULL is fine. */
 void cgroups_close(struct cgroups *pool);
 
-/* Whether a process is born in a group, by clone3 with its folder's descriptor (v2); else it is moved by
- * writing to the descriptors, which are of cgroup.procs (v1). */
+/* How a process gets into a group. True: it is born there, by clone3 with the descriptor of its
+ * folder (v2). False: it is moved, by writing to a descriptor of cgroup.procs (v1). */
 bool cgroups_born_into(const struct cgroups *pool);
 
 /* In a fork of its process, which must not prolong its life. */
 void cgroups_forked(struct cgroups *pool);
 
-/* A group without processes, ready to be sent. cgroups_limit() comes before its first use, and may come
- * ahead of it, too: the same limits once more take no time. */
+/* A group without processes, ready to be sent. Call cgroups_limit() before its first use. The
+ * same limits once more take no time. */
 int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err);
 int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err);
 
-/* Its processes may still be ending. */
+/* Gives it back; processes in it may still be ending. */
 void cgroups_give(struct cgroup *group);
 
 /*
- * Descriptors of cgroup.procs of the groups that this process itself is in, for moving a process back:
- * how many. 0 where nobody has to be moved. The pool's.
+ * Descriptors of cgroup.procs of the groups that this process itself is in, for moving a process
+ * back: how many. 0 where nobody has to be moved. The pool's.
  */
 size_t cgroups_home(const struct cgroups *pool, const int **out_fds);
 

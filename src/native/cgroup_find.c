@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where control groups are on this machine, from /proc/self/mountinfo and /proc/PID/cgroup. */
+/* Finds the control groups of this machine in /proc/self/mountinfo and /proc/PID/cgroup. */
 
 #define FILE_MAX (1 << 20)
 
@@ -24,8 +24,8 @@ static bool cgroup_list_has(const char *list, const char *word)
 }
 
 /*
- * proc(5): "36 35 98:0 /root /mount/point options shared:1 - type source super-options". The hierarchy
- * is told by its type, and for v1 by the controllers among its super-options.
+ * proc(5): "36 35 98:0 /root /mount/point options shared:1 - type source super-options". The
+ * hierarchy is told by its type, and for v1 by the controllers among its super-options.
  */
 static char *cgroup_mount_of_line(char *line, const char *controller)
 {

@@ -6,11 +6,11 @@
 #include "sandbox/sandbox.h"
 
 /*
- * The two kinds of control groups. v1 has a hierarchy per controller (a folder each in `folders`), v2
- * one for all. Each kind is one const struct at the end of its file.
+ * The two kinds of control groups. v1 has a hierarchy per controller (a folder each in `folders`),
+ * v2 has a single one. Each kind is one const struct at the end of its file.
  *
- * The helper is the process that sandboxes are cloned from (the nursery): groups have to be where its
- * children can get into them.
+ * The helper is the process that sandboxes are cloned from (the nursery). Groups must be where the
+ * helper's children can get into them.
  */
 struct cgroup_tree {
 	const struct cgroup_kind *kind;
@@ -19,30 +19,31 @@ struct cgroup_tree {
 };
 
 struct cgroup_kind {
-	/* A process can be born in a group, by a descriptor of its folder; else it has to be moved, by
-	 * one of cgroup.procs, which the kernel takes its time for: see guest/cradle.c. */
+	/* True: a process is born in a group, by a descriptor of its folder. False: it is moved,
+	 * by a descriptor of cgroup.procs, which is slow: see guest/cradle.c. */
 	bool born_into;
-	/* Finds folders that groups can be made in; *out_why (heap) when there are none. The helper may
-	 * be moved for it; 0: there is none. */
+	/* Finds folders that groups can be made in; *out_why (heap) when there are none. The
+	 * helper may be moved for it; 0: there is none. */
 	int (*find)(pid_t helper, struct cgroup_tree *out, char **out_why);
 	/* Once the folders are the pool's own ones, within those that were found. */
 	int (*prepare)(const struct cgroup_tree *tree, struct fh_error *err);
 	/* Puts a helper where it can get its children into the groups. */
 	int (*adopt)(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err);
-	/* Sets what differs from the limits that the group has (NULL: not known), since to set a share of
-	 * CPU time the kernel walks through all groups; puts the peak back to nothing if there is no
+	/* Sets only limits that differ from the group's present ones (NULL: not known). To set a
+	 * share of CPU time the kernel walks through all groups. Resets the peak if there is no
 	 * forget_peak. */
 	int (*limit)(const struct cgroup_tree *tree, const char *group,
 			const struct sandbox_limits *limits, const struct sandbox_limits *has,
 			struct fh_error *err);
 	int (*open_cpu)(const struct cgroup_tree *tree, const char *group);
-	const char *cpu_key; /* what comes before the number in there */
+	const char *cpu_key; /* the text before the number in that file */
 	int64_t cpu_unit_ns;
 	int (*open_memory)(const struct cgroup_tree *tree, const char *group);
 	/* Puts the peak back to nothing, for a new life of the group; false where it can't be. */
 	bool (*forget_peak)(int memory_fd);
 	int64_t (*oom_kills)(const struct cgroup_tree *tree, const char *group);
-	/* Whether what is counted for it is in use though no process is in it. NULL: soon it is not. */
+	/* Whether what is counted for it is in use though no process is in it. NULL: soon it is
+	 * not. */
 	bool (*is_used)(const struct cgroup_tree *tree, const char *group);
 };
 
@@ -52,8 +53,8 @@ extern const struct cgroup_kind cgroup_v1, cgroup_v2;
 int cgroup_tree_find(pid_t helper, struct cgroup_tree *out, char **out_why);
 void cgroup_tree_release(struct cgroup_tree *tree);
 
-/* Where a hierarchy is mounted and which group of it a process (0: this one) is in: heap path of that
- * group's folder. `controller` "" is v2. NULL if there is none. */
+/* The folder (heap path) of the group that a process (0: this one) is in. `controller` "" is v2.
+ * NULL if there is no such hierarchy. */
 char *cgroup_folder_of(pid_t pid, const char *controller);
 /* The hierarchy's topmost folder that can be seen here. */
 char *cgroup_top_folder(const char *controller);

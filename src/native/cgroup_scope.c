@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 /*
- * systemd's StartTransientUnit (org.freedesktop.systemd1(5)), called by systemd's own busctl: it is
- * installed with systemd, and a library would be one more dependency.
+ * systemd's StartTransientUnit (org.freedesktop.systemd1(5)), called by systemd's own busctl, which
+ * is always installed with it. A library would be one more dependency.
  */
 #define BUSCTL "/usr/bin/busctl"
 #define SYSTEMD_RUNS "/run/systemd/system"

@@ -5,13 +5,13 @@
 #include <sys/types.h>
 
 /*
- * Asks the systemd of this user (root: of the machine) for a scope, which is a control group of our
- * own, delegated to us: the process is moved into it, and it goes when the last process in it ends. This
- * process itself stays where it is: who it belongs to does not see it move, and a login session that
- * ends with it still running stays open for it.
+ * Asks the systemd of this user (root: of the machine) for a scope: a control group delegated to
+ * us. The process is moved into it, and it goes when the last process in it ends.
  *
- * Blocks for a moment (some 10 ms), at most SCOPE_WAIT_MS. Nothing else comes of it when it fails:
- * *out_why (heap) says why.
+ * The calling process stays where it is. A login session that ends while it runs stays open for it.
+ *
+ * Blocks for a moment (some 10 ms), at most SCOPE_WAIT_MS. A failure changes nothing: *out_why
+ * (heap) has the reason.
  */
 #define SCOPE_WAIT_MS 3000
 

@@ -9,14 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Kernel documentation: admin-guide/cgroup-v1. A hierarchy per controller; several may share one. */
+/* Kernel documentation: admin-guide/cgroup-v1. A hierarchy per controller; several may share
+ * one. */
 
 enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
 
 static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu", "cpuacct" };
 
 #define NO_LIMIT (-1)
-#define NETWORK_PART 4          /* of the memory limit, on top of it */
+#define NETWORK_PART 4          /* a quarter of the memory limit, on top of it */
 #define NETWORK_MOST (64 << 20) /* the machine has one pool for all connections */
 #define NETWORK_LEFT (1 << 20)  /* a reused group may hold so much */
 
@@ -41,8 +42,8 @@ static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 	return 0;
 }
 
-/* Folders are in the order of the controllers. A shared hierarchy (cpu and cpuacct on most machines) is
- * there twice, which does no harm. */
+/* Folders are in the order of the controllers. A shared hierarchy (cpu and cpuacct on most
+ * machines) is there twice, which does no harm. */
 static char *v1_folder(const struct cgroup_tree *tree, int controller, const char *group)
 {
 	return xasprintf("%s/%s", tree->folders[controller], group);

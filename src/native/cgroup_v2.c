@@ -16,13 +16,14 @@
 #include <unistd.h>
 
 /*
- * Kernel documentation: admin-guide/cgroup-v2. A group with processes of its own can't give controllers
- * to its children, so the helper is put into a group beside those of the sandboxes:
+ * Kernel documentation: admin-guide/cgroup-v2. A group that has processes can't give controllers to
+ * its children. So the helper has a group beside those of the sandboxes:
  *
- *   <place>/fumehood-<label>-<pid>-<start time>/nursery, ep0, ep1, ...
+ *    <place>/fumehood-<label>-<pid>-<start time>/nursery, ep0, ep1, ...
  *
- * The place is the first of these that exists: this process' own group if it was delegated to us; a scope
- * that systemd makes for the helper; for root the top of the hierarchy. See systemd.io/CGROUP_DELEGATION.
+ * The place is the first of these that exists. First, this process' own group if it was delegated
+ * to us. Second, a scope that systemd makes for the helper. Third, for root, the top of the
+ * hierarchy. See systemd.io/CGROUP_DELEGATION.
  */
 
 #define HELPER_GROUP "nursery"
@@ -100,7 +101,8 @@ static int v2_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 	return 0;
 }
 
-/* Moves every process of the group into one child, so that the group may have children with limits. */
+/* Moves every process of the group into one child, so that the group may have children with
+ * limits. */
 static int v2_move_down(const char *folder)
 {
 	auto_free char *child = xasprintf("%s/" OWNER_GROUP, folder);

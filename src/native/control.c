@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 /*
- * The owner's side of a sandbox' PID 1. The guest is untrusted: every message is checked whole, and a
- * broken one makes that sandbox gone.
+ * The owner's side of a sandbox' PID 1. The guest is untrusted: every message is checked whole, and
+ * a broken one makes that sandbox gone.
  */
 #define QUEUE_MAX 256 /* messages in a row without a pause */
 #define EVENT_BYTES_MAX 1024
@@ -45,8 +45,8 @@ void control_copy_reason(struct wire *w, char *out, size_t size)
 		snprintf(out, size, "the sandbox gave no reason");
 }
 
-/* Takes a message; false if it is broken. A descriptor that is kept is set to -1. Messages about the
- * shell give no event: shell.c looks at their fields. */
+/* Takes a message; false if it is broken. A descriptor that is kept is set to -1. Messages about
+ * the shell give no event: shell.c looks at their fields. */
 static bool control_parse(
 		struct native_sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
 {

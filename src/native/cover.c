@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 /*
- * The root of a sandbox has listed paths of this machine. Tasks, records, the state and our own files may
- * lie beneath one, and are covered: the nursery mounts an empty folder over each when it makes the root.
- * A folder that is named later needs a new nursery.
+ * The root of a sandbox has listed paths of this machine. Tasks, records, the state and our own
+ * files may lie beneath such a path. They are covered: the nursery mounts an empty folder over each
+ * when it makes the root. A folder that is named later needs a new nursery.
  */
 const char *const listed_paths[] = {
 	"/usr",

@@ -21,12 +21,13 @@
 #include <unistd.h>
 
 /*
- * Episodes' files on the disk (limits.disk_on: disk). Each has a folder in its owner's folder, which is
- * <state>/episodes/owner-... with its process' name (base/process.h). If the file system has project
- * quotas that this process may set, the folder is a project with a limit. Else owner_warning() says so.
+ * Episodes' files on the disk (limits.disk_on: disk). Each has a folder in its owner's folder,
+ * which is <state>/episodes/owner-... with its process' name (base/process.h). If the file system
+ * has project quotas that this process may set, the folder is a project with a limit. Else
+ * owner_warning() says so.
  */
 #define EPISODES "episodes"
-#define PROJECT_BASE 0x46480000U /* of project ids, which end with the folder's inode */
+#define PROJECT_BASE 0x46480000U /* base of project ids; the rest is the folder's inode */
 #define BASIC_BLOCK 512          /* unit of XFS' quota calls */
 
 static int disk_episodes_dir(char **out, struct fh_error *err)
@@ -102,7 +103,7 @@ static int disk_make_own_dir(struct native_owner *o, struct fh_error *err)
 	return 0;
 }
 
-/* The path of a new folder. Its number is 0 for the owner's first. */
+/* The path of a new folder. *out_number is 0 for the owner's first. */
 static int disk_new_name(
 		struct native_owner *o, char **out, unsigned *out_number, struct fh_error *err)
 {

@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 /*
- * Plans and messages that the nursery can't take at once: it was killed and has to be started again with
- * all its layers, it may be dead, or its socket is full. A thread sends them in order, so that no loop over
- * many episodes waits; it ends when none is left. If a sandbox can't be made, the thread sends INIT_FAILED
- * on its socket, as PID 1 would.
+ * Plans and messages that the nursery can't take at once. Perhaps it was killed and has to be
+ * started again with all its layers, or its socket is full. A thread sends them in order, so that
+ * no loop over many episodes waits; it ends when none is left. If a sandbox can't be made, the
+ * thread sends INIT_FAILED on its socket, as PID 1 would.
  */
 struct errand {
 	struct errand *next;

@@ -3,8 +3,8 @@
 #include "native/nursery.h"
 
 /*
- * All owners and sandboxes of this process, so that a child of fork() can close what it must not hold.
- * The lock is held across a fork: the child finds the lists whole.
+ * All owners and sandboxes of this process, so that a child of fork() can close what it must not
+ * hold. The lock is held across a fork: the child finds the lists whole.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -30,7 +30,7 @@ static void fork_in_child(void)
 		pthread_mutex_init(&o->lock, NULL); /* another thread may have held it */
 		pthread_mutex_init(&o->changing, NULL);
 		errands_forget(o);
-		free(take_ptr(o->disk_dir)); /* its owner removes it */
+		free(take_ptr(o->disk_dir)); /* the parent process removes it */
 		close_fd(&o->disk_claim);
 		gpus_forked(o->gpus);
 		if (o->cgroups)

@@ -32,7 +32,7 @@ struct gpu {
 };
 
 struct gpus {
-	pthread_mutex_t lock; /* of `taken` */
+	pthread_mutex_t lock; /* guards `taken` */
 	size_t n;
 	struct gpu all[];
 };
@@ -43,8 +43,8 @@ static const char *const common[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-too
 
 /* --- a lease ---------------------------------------------------------------------------------- */
 
-/* The process that has the lock of a file, 0 if that can't be seen from here. A line of the kernel's is
- * "1: FLOCK  ADVISORY  WRITE 4711 00:05:235 0 EOF": process, device and inode. */
+/* The process that has the lock of a file, 0 if that can't be seen from here. A line of the
+ * kernel's is "1: FLOCK  ADVISORY  WRITE 4711 00:05:235 0 EOF": process, device and inode. */
 static int64_t gpus_holder_of(const struct stat *st)
 {
 	auto_buf struct buf text = BUF_INIT(LOCKS_BYTES_MAX);

@@ -7,20 +7,20 @@
 #include "sandbox/sandbox.h"
 
 /*
- * GPUs of NVIDIA's, which are devices of this machine: GPU 2 is /dev/nvidia2. A pool has some of them on
- * lease, which no other pool of the machine has meanwhile: the lease is a lock on the device's own file,
- * so that it is the same for all users, and ends with the process, however it ends.
+ * GPUs of NVIDIA's are devices of this machine: GPU 2 is /dev/nvidia2. A pool leases some of them,
+ * and no other pool of the machine has those meanwhile. A lease is a lock on the device's own file.
+ * So all users see it, and it ends with the process.
  */
 struct gpus;
 
-/* `wanted` of those that the options name, the first that are free. -ENOENT, -EBUSY with who has them,
- * -EACCES for one that an agent could not open. */
+/* `wanted` of those that the options name, the first that are free. -ENOENT, -EBUSY with who has
+ * them, -EACCES for one that an agent could not open. */
 int gpus_open(const struct owner_gpus *options, struct gpus **out, struct fh_error *err);
 void gpus_close(struct gpus *gpus);  /* NULL is fine */
 void gpus_forked(struct gpus *gpus); /* in a fork, which is not to keep the leases; NULL is fine */
 
-/* Numbers of those that are there, to tell of: none is opened or leased. `err` tells what stands in the way of the
- * first that an agent could not open, code 0: nothing does. */
+/* Numbers of those that are there, to tell of: none is opened or leased. `err` tells what stands
+ * in the way of the first that an agent could not open, code 0: nothing does. */
 size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err);
 
 /* Any thread may take and give back. -EBUSY. */

@@ -22,7 +22,7 @@
 
 #define SUBID_FILE_MAX (1 << 20)
 
-/* One line of subuid(5): NAME-or-ID:FIRST:COUNT. */
+/* A line of subuid(5): NAME-or-ID:FIRST:COUNT. */
 struct subid_line {
 	const char *owner;
 	int64_t first, count;

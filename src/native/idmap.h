@@ -9,21 +9,21 @@
 #include <sys/types.h>
 
 /*
- * Maps the ids of a nursery's new user namespace: its 0 is the owner, its 1 and up are ids that
- * belong to nobody else (subordinate ids; see subuid(5), user_namespaces(7)). As root the map is
- * written directly, else by newuidmap and newgidmap (package uidmap).
+ * Maps the ids of a nursery's new user namespace. Inside, 0 is the owner. 1 and up are ids that
+ * belong to no user (subordinate ids; see subuid(5), user_namespaces(7)). Root writes the map
+ * directly, another user calls newuidmap and newgidmap (package uidmap).
  */
 int idmap_apply(pid_t pid, struct fh_error *err);
 
 /* Whether idmap_apply can work here; the error says what is missing. */
 int idmap_check(struct fh_error *err);
 
-/* Of the user who runs this; false if there is none. */
+/* The name of the user who runs this; false if there is none. */
 bool idmap_user_name(char *out, size_t size);
 
 /*
- * A range for a user who has none: no line of /etc/subuid and /etc/subgid overlaps it, and no user or
- * group has an id in it. False if all are taken. Walks the users' database: for one thread.
+ * A free range for a user without one. No line of /etc/subuid and /etc/subgid overlaps it, and no
+ * user or group has an id in it. False if all are taken. Walks the users' database: for one thread.
  */
 bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last);
 

@@ -20,12 +20,12 @@
 #include <unistd.h>
 
 #define INIT_NAME "init"
-#define PF_EXITING 4      /* of the kernel's flags of a process */
-#define LOOK_AGAIN_MS 300 /* what is ending has ended by then */
+#define PF_EXITING 4      /* a flag of the kernel's for a process */
+#define LOOK_AGAIN_MS 300 /* a process that was ending has ended by then */
 #define TRY_AGAIN_MS 100
 #define END_MS 3000
 #define TEXT_MAX 4096
-#define DEPTH_MAX 32 /* of pid namespaces, as the kernel has it */
+#define DEPTH_MAX 32 /* the kernel's limit of nested pid namespaces */
 
 /* The value of a line "name:\t..." in such a text. */
 static const char *leftovers_line(const char *text, const char *name)
@@ -135,7 +135,7 @@ static int leftovers_open(pid_t pid)
 	depth = leftovers_depth(proc, stat);
 	if (!depth || faccessat(proc, "ns/pid", F_OK, 0) < 0)
 		return -1;
-	/* One that is ending may have closed its descriptors, and hang all the same. */
+	/* A process that is ending may have closed its descriptors, and hang all the same. */
 	if (!(process_field(stat, PROCESS_FLAGS) & PF_EXITING) && leftovers_has_owner(proc, depth))
 		return -1;
 	return take_fd(&proc);

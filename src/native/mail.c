@@ -12,12 +12,12 @@
 
 /*
  * Memory that the owner shares with a shell. Only pages that were written exist: most commands need
- * two. The shell is untrusted and may write at any time, so the owner copies a field once, then checks
- * the copy.
+ * two. The shell is untrusted and may write at any time. So the owner copies a field once, then
+ * checks the copy.
  *
  * The owner never frees a page here: the kernel would look through all maps of it. An agent has at
- * most one map for each of its processes, since it has no descriptor of the memory and seccomp.c
- * refuses copies of a map. It can't punch holes either: the shell seals the memory against all other
+ * most one map for each of its processes. It has no descriptor of the memory, and seccomp.c refuses
+ * copies of a map. It can't punch holes either: the shell seals the memory against all other
  * writers once it has mapped it.
  */
 int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err)
@@ -67,8 +67,8 @@ bool mail_answered(const struct native_sandbox *sb)
 	return sb->mail && __atomic_load_n(&sb->mail->answered, __ATOMIC_ACQUIRE) == sb->turn;
 }
 
-/* False if the answer is there. Owner and shell each write first and then look at the other's word,
- * so one of the two sees the other. */
+/* Returns false if the answer is there. Owner and shell each write first, then look at the
+ * other's word: so one of the two sees the other. */
 static bool mail_set_listening(struct native_sandbox *sb, enum shell_listening how)
 {
 	if (sb->listening != how)

@@ -13,9 +13,9 @@
 #include <stdatomic.h>
 
 /*
- * Native sandboxes: namespaces, a root of listed paths, an overlay, control groups, and a PID 1 that
- * the owner talks to over a socket. An owner has a nursery, which makes them, a pool of control
- * groups, and the layers made so far.
+ * Native sandboxes: namespaces, a root of listed paths, an overlay and control groups. The owner
+ * talks to each sandbox' PID 1 over a socket. An owner has a nursery, which makes them, a pool of
+ * control groups, and the layers made so far.
  *
  * A sandbox starts by sending its plan to the nursery. If the nursery was killed, or its socket is
  * full, a thread takes care of it (errands.c).
@@ -26,12 +26,12 @@
 /* A group in which a process waits for its sandbox: see guest/cradle.c. */
 struct spare {
 	struct cgroup *group; /* NULL: none */
-	uint32_t cradle;      /* its number */
+	uint32_t cradle;      /* the number of that process */
 };
 
 /* Copies, so that a new nursery can make the layer again. */
 struct owner_layer {
-	struct arena arena; /* of all below */
+	struct arena arena; /* holds all below */
 	const char *name;
 	struct layer_item *items;
 	size_t n;
@@ -42,7 +42,7 @@ struct owner_layer {
 /* The descriptors that PID 1 and the shell get. */
 struct sandbox_ends {
 	int sockets[PLAN_SOCKETS];
-	int mail; /* of the shell */
+	int mail; /* the shell's */
 };
 
 #define SANDBOX_ENDS_INIT                                                                          \
@@ -55,8 +55,8 @@ struct native_owner {
 	/* Held to start, ask or end a nursery, or to add a layer or a cover. It may take long: no
 	 * sandbox's start or end waits for it. */
 	pthread_mutex_t changing;
-	pthread_mutex_t lock; /* of all below; held for moments, inside of `changing` */
-	struct arena arena;   /* of label and covers; under `changing` */
+	pthread_mutex_t lock; /* guards all below; held for moments, inside of `changing` */
+	struct arena arena;   /* has label and covers; under `changing` */
 	const char *label;
 	const char *covers[COVERS_MAX + 1]; /* real paths, NULL-terminated: see cover.c */
 	size_t n_covers;
@@ -77,7 +77,7 @@ struct native_owner {
 	pthread_t errand_thread;
 	bool runs_errands, ran_errands; /* ran: the thread must be joined */
 	struct buf base_filter, agent_filter, judged_filter;
-	struct cgroups *cgroups; /* of the nursery that runs; NULL: none on this machine */
+	struct cgroups *cgroups; /* for the nursery that runs; NULL: none on this machine */
 	struct spare spares[SPARES_MAX];
 	uint32_t cradles;                  /* numbered so far */
 	struct sandbox_limits last_limits; /* most likely those of the next sandbox */
@@ -87,8 +87,8 @@ struct native_owner {
 	atomic_bool disk_unlimited; /* a limit was asked for, without project quotas */
 	struct owner_layer *layers;
 	struct gpus *gpus;                /* NULL: none */
-	char *disk_dir;                   /* of its episodes' folders; NULL: none had one yet */
-	int disk_claim;                   /* of that; -1 */
+	char *disk_dir;                   /* holds its episodes' folders; NULL: none was made yet */
+	int disk_claim;                   /* the lock on it; -1 */
 	unsigned disk_folders;            /* made so far */
 	unsigned disk_removals;           /* to be waited for */
 	struct native_sandbox *sandboxes; /* alive; of the lock in fork.c */
@@ -105,7 +105,7 @@ struct native_sandbox {
 	enum shell_listening listening; /* as the shell was told for this command */
 	bool shell_ended;               /* with this wait status; shell.c clears it */
 	int shell_status;
-	int interruptions;            /* that PID 1 has not answered yet */
+	int interruptions;            /* requests that PID 1 has not answered yet */
 	struct porter_answer *answer; /* not taken yet; NULL: none */
 	uint32_t asked;               /* id of the porter's last request */
 	int64_t asked_bytes;          /* most that its answer may have; -1: it has no file */
@@ -117,12 +117,12 @@ struct native_sandbox {
 	int files;                    /* O_PATH of its file system, once ready; -1 */
 	int64_t files_base_bytes;     /* used when it was ready */
 	struct cgroup *group;
-	char *disk_folder; /* its files on the disk; NULL: in memory */
+	char *disk_folder; /* holds its files on the disk; NULL: they are in memory */
 	bool disk_counted; /* by a quota, so that its file system's numbers are its own */
 	uint32_t next_id;
 	struct sandbox_event *queue; /* events that came while an answer was awaited */
 	size_t n_queue;
-	size_t n_unasked; /* PID 1's messages since its socket was empty, or since the last request */
+	size_t n_unasked; /* PID 1's messages in a row, since the last request */
 	bool stood, gone;
 	bool is_errand;                          /* or was: errands.c */
 	struct native_sandbox *next, **previous; /* in owner->sandboxes */
@@ -144,11 +144,11 @@ static inline const struct native_sandbox *native_view(const struct sandbox *bas
 	return (const struct native_sandbox *)base;
 }
 
-/* --- owner.c ---------------------------------------------------------------------------------- */
+/* --- owner.c --------------------------------------------------------------------------------- */
 
 extern const struct shell_ops shell_native;
 
-/* What this machine gives; known once a sandbox or a layer was made. */
+/* Abilities of this machine; known once a sandbox or a layer was made. */
 struct native_abilities {
 	bool groups;           /* control groups for limits and usage */
 	const char *no_groups; /* why not; the owner's */
@@ -162,22 +162,22 @@ bool native_has_layer(struct native_owner *owner, const char *name);
 #define FOLDERS_NAME_BYTES 32
 void native_folders_name(const char *source, char out[FOLDERS_NAME_BYTES]);
 
-/* --- roll.c ----------------------------------------------------------------------------------- */
+/* --- roll.c ---------------------------------------------------------------------------------- */
 
 int roll_open(struct native_owner *owner, struct fh_error *err);
 void roll_release(struct native_owner *owner);
-uint32_t roll_number(struct native_owner *owner); /* of a new sandbox. Any thread. */
-/* Its nursery ends it if it does not end by itself. Any thread. */
+uint32_t roll_number(struct native_owner *owner); /* for a new sandbox. Any thread. */
+/* Tells the nursery to end the sandbox if it does not end by itself. Any thread. */
 void roll_close(struct native_owner *owner, uint32_t number);
 
-/* --- cover.c ---------------------------------------------------------------------------------- */
+/* --- cover.c --------------------------------------------------------------------------------- */
 
 /* Paths of this machine that every sandbox sees, NULL-terminated. */
 extern const char *const listed_paths[];
 int cover_hide(struct owner *owner, const char *folder, struct fh_error *err);
 int cover_check(const char *folder, struct fh_error *err);
 
-/* --- spares.c --------------------------------------------------------------------------------- */
+/* --- spares.c -------------------------------------------------------------------------------- */
 
 /* A group for a sandbox, a spare one if there is; NULL where there are no groups. *out_cradle 0: no
  * process waits in it. Takes the lock. */
@@ -188,7 +188,7 @@ void spares_refill(struct native_owner *owner);
 /* Gives them back when their nursery is gone. Under the lock. */
 void spares_drop(struct native_owner *owner);
 
-/* --- control.c: messages to and from PID 1 ---------------------------------------------------- */
+/* --- control.c: messages to and from PID 1 --------------------------------------------------- */
 
 /* Sends to PID 1 or to the porter, by its socket. A socket that is full means that the guest hangs:
  * the sandbox is gone then. */
@@ -208,15 +208,17 @@ int control_go(struct sandbox *base, uint32_t id, struct fh_error *err);
 int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct fh_error *err);
 
 /*
- * Interrupts the shell's command. ASK sends CONT, the loop's own signal and INT to all processes born
- * since the command began. KILL kills them, SHELL kills the shell too, ALL kills every process of the
- * sandbox, since any may hold a lock that the shell waits for. `interruptions` counts it until PID 1
- * has sent the signals: until then they may hit the next command.
+ * Interrupts the shell's command. ASK sends CONT, the loop's own signal and INT to all processes
+ * born since the command began. KILL kills them, and SHELL kills the shell too. ALL kills every
+ * process of the sandbox, since any may hold a lock that the shell waits for.
+ *
+ * `interruptions` counts it until PID 1 has sent the signals: until then they may hit the next
+ * command.
  */
 enum interrupt_level { INTERRUPT_ASK, INTERRUPT_KILL, INTERRUPT_SHELL, INTERRUPT_ALL };
 void control_interrupt(struct native_sandbox *sb, enum interrupt_level level);
 
-/* --- porter.c: messages to and from the porter ------------------------------------------------- */
+/* --- porter.c: messages to and from the porter ----------------------------------------------- */
 
 /* The next event of the porter, without waiting; false if its message is broken, or it hangs. */
 bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out);
@@ -241,20 +243,21 @@ int porter_take(struct sandbox *base, struct sandbox_answer *out, struct fh_erro
 bool porter_answered(struct sandbox *base, uint32_t id);
 void porter_answer_waits(const struct sandbox *base, struct waits *w);
 
-/* --- mail.c: memory of a shell's commands and answers ------------------------------------------ */
+/* --- mail.c: memory of a shell's commands and answers ---------------------------------------- */
 
 /* *out_fd: the shell's end. */
 int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err);
 void mail_free(struct shell_mail *mail); /* NULL is fine */
 
-/* Gives the shell its next command, of at most SHELL_COMMAND_MAX bytes, once it has answered the last
- * one. Does nothing if the shell is gone; events tell of it. */
+/* Gives the shell its next command, of at most SHELL_COMMAND_MAX bytes, once it has answered the
+ * last one. Does nothing if the shell is gone; events tell of it. */
 void mail_send(struct native_sandbox *sb, uint64_t nonce, uint32_t flags, const char *text);
 /* Whether the shell claims that its answer is there. Sooner known than by a descriptor. */
 bool mail_answered(const struct native_sandbox *sb);
 /* Waits for the answer alone, for moments. */
 bool mail_await(struct native_sandbox *sb, int64_t timeout_ns);
-/* From now on the answer wakes a caller that waits by sandbox_waits(). False: it is there already. */
+/* From now on the answer wakes a caller that waits by sandbox_waits(). False: it is there
+ * already. */
 bool mail_listen(struct native_sandbox *sb);
 /* Copies the status and the working directory, which the agent may have written. -EPROTO: a length
  * is out of bounds. */
@@ -264,7 +267,7 @@ int mail_status(const struct native_sandbox *sb, struct shell_status *out, char 
 void mail_output(const struct native_sandbox *sb, const struct shell_status *status,
 		struct buf *output, bool *out_cut);
 
-/* --- disk.c: folders of episodes' files --------------------------------------------------------- */
+/* --- disk.c: folders of episodes' files ------------------------------------------------------ */
 
 /* A new one (heap), limited where the file system can do it. */
 int disk_folder_new(struct native_owner *owner, const struct sandbox_limits *limits, char **out,
@@ -274,16 +277,16 @@ int disk_collect(struct native_owner *owner);
 /* Once all are removed. */
 void disk_close(struct native_owner *owner);
 
-/* --- fork.c ------------------------------------------------------------------------------------- */
+/* --- fork.c ---------------------------------------------------------------------------------- */
 
-/* A child of fork() that is not exec'd (a multiprocessing worker) closes its copies of the sockets, so
- * that it does not keep a sandbox alive. */
+/* A child of fork() without exec (a multiprocessing worker) closes its copies of the sockets.
+ * Else it would keep a sandbox alive. */
 void fork_watch_owner(struct native_owner *owner);
 void fork_unwatch_owner(struct native_owner *owner);
 void fork_watch_sandbox(struct native_sandbox *sb);
 void fork_unwatch_sandbox(struct native_sandbox *sb);
 
-/* --- start.c ------------------------------------------------------------------------------------ */
+/* --- start.c --------------------------------------------------------------------------------- */
 
 int start_begin(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
 		struct fh_error *err);

@@ -27,7 +27,8 @@
  * environment, and loads the plugin from a memory file.
  *
  * Starting, asking or ending a nursery takes a while. The thread that does so holds the owner's
- * `changing`, which a loop over many episodes never waits for. It takes `lock` only to show the result.
+ * `changing`, which a loop over many episodes never waits for. It takes `lock` only to show the
+ * result.
  */
 #define BASH "/bin/bash"
 #define NURSERY_FD 3
@@ -313,8 +314,8 @@ static bool nursery_has_ended(const struct native_owner *o)
 
 /*
  * A nursery that was killed has closed its socket, or will. But a sandbox that it was cloning has a
- * copy for a moment more, and a plan sent meanwhile would be lost. So look at the process as well, and
- * ask it if a sandbox or layer was lost.
+ * copy for a moment more. A plan that is sent meanwhile would be lost. So look at the process as
+ * well, and ask it if a sandbox or layer was lost.
  */
 static bool nursery_runs(struct native_owner *o)
 {

@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-/* How an owner starts its nursery, talks to it, and puts off messages that it can't take at once. */
+/* How an owner starts its nursery, talks to it, and puts off messages that it can't take at
+ * once. */
 
 #define NURSERY_ANSWER_MS 30000 /* layers have no timeout */
 
@@ -32,7 +33,8 @@ int nursery_send(int nursery, const struct buf *b, const int *fds, size_t n_fds)
 /* poll(2) for one descriptor. */
 bool nursery_poll(int fd, short events, int timeout_ms);
 
-/* Whether a failure of sending or asking may go away if it is tried again, by a new nursery perhaps. */
+/* Whether a failure of sending or asking may go away if it is tried again, by a new nursery
+ * perhaps. */
 static inline bool nursery_is_lost(int r)
 {
 	return r == -EPIPE || r == -ECONNRESET || r == -EAGAIN;
@@ -75,8 +77,8 @@ void errands_forget(struct native_owner *owner);     /* in a fork */
 
 /* --- start.c ---------------------------------------------------------------------------------- */
 
-/* Gets a group and a folder, completes the plan and sends it to a nursery that is ready. Takes the lock.
- * May be called again if the nursery was lost. */
+/* Gets a group and a folder, completes the plan and sends it to a nursery that is ready. Takes
+ * the lock. May be called again if the nursery was lost. */
 int start_send_plan(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, const struct sandbox_ends *ends,
 		struct fh_error *err);

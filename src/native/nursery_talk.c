@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * Messages to a nursery that stands. Most need no answer and never wait: a message that finds no room
- * becomes an errand (errands.c). A request carries a socket for its answer, so that no thread holds the
- * owner's lock while it waits; the asking thread holds `changing`.
+ * Messages to a nursery that stands. Most need no answer and never wait: a message that finds no
+ * room becomes an errand (errands.c). A request carries a socket for its answer, so that no thread
+ * holds the lock while it waits. The asking thread holds `changing`.
  */
 
 /* --- sending --------------------------------------------------------------------------------- */

@@ -14,7 +14,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* An owner: the parts that all its sandboxes share. The first sandbox or layer starts the nursery. */
+/* An owner: the parts that all its sandboxes share. The first sandbox or layer starts the
+ * nursery. */
 
 static void owner_release(struct owner *base);
 
@@ -199,7 +200,7 @@ static int owner_make_layer(
 			r = nursery_make_layer(o->nursery, layer, err);
 		if (!nursery_is_lost(r))
 			return r;
-		/* Its socket is closed a moment before the process can be seen to have ended. */
+		/* The socket closes a moment before the process can be seen to have ended. */
 		atomic_store(&o->in_doubt, true);
 	}
 	return r;

@@ -14,17 +14,17 @@
 
 /*
  * The owner's side of a sandbox' porter (guest/porter.c): files, output and requests. An agent can
- * make the porter wait for ever, so each request has a deadline, after which the sandbox is gone. The
- * porter's messages are checked as those of PID 1; a file must come sealed.
+ * make the porter wait for ever. So each request has a deadline, after which the sandbox is gone.
+ * The porter's messages are checked as those of PID 1; a file must come sealed.
  */
 #define ANSWER_MS 5000
 #define PUMP_MS 15000 /* for PORTER_PUMPS: a machine may be busy with a thousand episodes */
-#define BYTES_PER_MS (50 << 10) /* of a file that is copied, hashed, and on a slow disk */
+#define BYTES_PER_MS (50 << 10) /* time for a file that is copied, hashed, and on a slow disk */
 #define PIECES_MAX 4  /* messages at a time, so that one sandbox doesn't delay the others */
 #define QUEUE_MAX 256 /* events in a row without a pause */
 
 struct porter_answer {
-	uint32_t id; /* of the request */
+	uint32_t id; /* the request's */
 	int code;
 	char text[GUEST_TEXT_MAX];
 	int fd;

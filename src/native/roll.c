@@ -8,8 +8,9 @@
 #include <unistd.h>
 
 /*
- * The roll of an owner's sandboxes, by which nurseries learn what they need not be told: a store to memory costs a
- * close nothing, waits for nobody and wakes nobody. See guest/ends.c.
+ * The roll of an owner's sandboxes is memory that its nurseries read: they see there which ones are
+ * closed. A store to memory costs a close nothing, waits for nothing and wakes no process. See
+ * guest/ends.c.
  */
 int roll_open(struct native_owner *o, struct fh_error *err)
 {

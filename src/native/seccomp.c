@@ -22,9 +22,11 @@
 
 /*
  * Lists of refused calls. A list of allowed ones would not do: an agent's programs are arbitrary.
- * Namespaces and the lack of capabilities bound what they can reach. The filters take away the
- * kernel's less tested parts, new namespaces, and resources that are counted per user: one sandbox
- * could use those up for all others and for the owner.
+ * Namespaces and the lack of capabilities bound what they can reach.
+ *
+ * The filters take away the kernel's less tested parts and new namespaces. They also take away
+ * resources that are counted per user. A sandbox could use those up for all others and for the
+ * owner.
  */
 
 #define FILTER_BYTES_MAX 32768
@@ -33,8 +35,8 @@
  * the same on every machine; those of the x32 ABI are higher than any. */
 #define LAST_KNOWN_CALL 462
 
-/* Refuses a call with `error` if both conditions on its arguments hold; op 0: no condition. ENOSYS where
- * programs then try another way. */
+/* Refuses a call with `error` if both conditions on its arguments hold; op 0: no condition.
+ * ENOSYS where programs then try another way. */
 struct seccomp_rule {
 	int call, error;
 	unsigned argument, op;
@@ -43,16 +45,16 @@ struct seccomp_rule {
 	uint64_t a2, b2;
 };
 
-/* Conditions on argument n: with these bits set; equal as 32 bits, since the kernel ignores the upper
- * half of the register; equal under a mask; compared whole. */
+/* Conditions on argument n. HAS: these bits are set. INT: it is equal as 32 bits, since the
+ * kernel ignores the upper half. MASKED: it is equal under a mask. CMP: it is compared whole. */
 #define HAS(n, flags) n, SCMP_CMP_MASKED_EQ, flags, flags
 #define INT(n, value) n, SCMP_CMP_MASKED_EQ, 0xffffffff, value
 #define MASKED(n, mask, value) n, SCMP_CMP_MASKED_EQ, mask, value
 #define CMP(n, op, value) n, SCMP_CMP_##op, value, 0
 
 /*
- * Sockets that stay: unix, TCP, UDP, ICMP, and netlink's routing (for lists of interfaces). Others are
- * refused by family, or by type or protocol of the IP families.
+ * Sockets that stay: unix, TCP, UDP, ICMP, and netlink's routing (for lists of interfaces). Others
+ * are refused by family, or by type or protocol of the IP families.
  */
 #define LAST_PLAIN_FAMILY AF_NETLINK /* after it: packets, virtual machines, crypto, ... */
 #define FAMILY(mask, value) SCMP_SYS(socket), EAFNOSUPPORT, MASKED(0, mask, value)
@@ -165,21 +167,21 @@ static const struct seccomp_rule agent_rules[] = {
 	{ SCMP_SYS(umount2), EPERM },
 	{ SCMP_SYS(unshare), EPERM },
 
-	/* A lease would keep a grader from reading the submission. A notice, like those of inotify, shows
-	 * which files others open in a shared folder. */
+	/* A lease would keep a grader from reading the submission. A notice, like those of
+	 * inotify, shows which files others open in a shared folder. */
 	{ SCMP_SYS(fcntl), EPERM, INT(1, F_SETLEASE) },
 	{ SCMP_SYS(fcntl), EPERM, INT(1, F_NOTIFY) },
 
 	/*
-	 * A shell has memory mapped that it shares with its owner, and no descriptor to map it again. With
-	 * a thousand maps of a page, the kernel looks through all of them to free it. The owner, which
-	 * unmaps it, would wait for that.
+	 * A shell has memory mapped that it shares with its owner, and no descriptor to map it
+	 * again. With a thousand maps of a page, the kernel looks through all of them to free it.
+	 * The owner, which unmaps it, would wait for that.
 	 */
 	{ SCMP_SYS(mremap), EINVAL, CMP(1, EQ, 0) }, /* copies a shared map */
 	{ SCMP_SYS(mremap), EINVAL, HAS(3, MREMAP_DONTUNMAP) },
 
-	/* Compiled filters are limited for the machine, and no group counts them. Without any left, no
-	 * sandbox can be made. Programs do without, as on a kernel that has none. */
+	/* Compiled filters are limited for the machine, and no group counts them. Without any
+	 * left, no sandbox can be made. Programs do without, as on a kernel that has none. */
 	{ SCMP_SYS(seccomp), ENOSYS },
 	{ SCMP_SYS(prctl), EINVAL, INT(0, PR_SET_SECCOMP) },
 	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_FILTER) },
@@ -187,22 +189,22 @@ static const struct seccomp_rule agent_rules[] = {
 	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_REUSEPORT_CBPF) },
 	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_REUSEPORT_EBPF) },
 
-	/* The limit on dumps stays 0, so that the machine starts no program to take one (core(5)). The
-	 * call reports success, since careful programs would not go on. */
+	/* The limit on dumps stays 0, so that the machine starts no program to take one
+	 * (core(5)). The call reports success, since careful programs would not go on. */
 	{ SCMP_SYS(setrlimit), 0, INT(0, RLIMIT_CORE) },
 	{ SCMP_SYS(prlimit64), 0, INT(1, RLIMIT_CORE), CMP(2, NE, 0) },
 };
 
 /*
- * For a player, besides agent_rules. It knows the judge's numbers, which players of the same game must
- * not learn from it. So it may not write anything that another sandbox can read: locks of shared files,
- * which of their pages are in memory, and counters of the whole machine.
+ * Rules for a player, besides agent_rules. It knows the judge's numbers, which players of the same
+ * game must not learn from it. So it may not write anything that another sandbox can read. Locks of
+ * shared files, their pages in memory, and counters of the whole machine could be read.
  */
 static const struct seccomp_rule judged_rules[] = {
 	{ SCMP_SYS(fadvise64), ENOSYS },
 	{ SCMP_SYS(flock), ENOLCK },
 	{ SCMP_SYS(mincore), ENOSYS },
-	{ SCMP_SYS(pidfd_open), ENOSYS }, /* its inode's number counts the machine's processes */
+	{ SCMP_SYS(pidfd_open), ENOSYS }, /* the inode of a pidfd counts the machine's processes */
 	{ SCMP_SYS(preadv2), ENOSYS },
 	{ SCMP_SYS(pwritev2), ENOSYS },
 	{ SCMP_SYS(readahead), ENOSYS },

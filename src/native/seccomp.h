@@ -6,9 +6,9 @@
 #include "base/error.h"
 
 /*
- * The seccomp programs (arrays of struct sock_filter) that the guest loads: `base` for the nursery and all that
- * comes from it; besides, `agent` for what runs an agent's commands, or `judged`, which is stricter, for what
- * answers for it while it is judged.
+ * Builds the seccomp programs (arrays of struct sock_filter) that the guest loads. `base` is for
+ * the nursery and all its sandboxes. `agent` comes on top for programs of an agent. `judged` takes
+ * its place, stricter, for a program that answers for an agent while it is judged.
  */
 int seccomp_build(struct buf *out_base, struct buf *out_agent, struct buf *out_judged,
 		struct fh_error *err);

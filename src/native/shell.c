@@ -14,14 +14,15 @@
 #include <sys/wait.h>
 
 /*
- * A command ends when the shell's status came, with the command's own random number, so that none can
- * be sent ahead of time; or when the shell ended. Output that the pipe holds at that moment is the
- * command's; later output, of background jobs, is the next one's. The shell brings it with its status.
- * If the shell ended, the porter brings it. The porter also forwards the output of a long command,
- * which would block on a full pipe.
+ * A command ends when the shell's status came, or when the shell ended. The status has the
+ * command's own random number, so that none can be sent ahead of time.
  *
- * A timeout raises the level of force until the status comes. At the last level the shell is killed,
- * with everything that the command left running.
+ * Output that the pipe holds at that moment is the command's; later output, of background jobs, is
+ * the next one's. The shell brings it with its status. If the shell ended, the porter brings it.
+ * The porter also forwards the output of a long command, which would block on a full pipe.
+ *
+ * A timeout raises the level of force until the status comes. At the last level the shell is
+ * killed, with everything that the command left running.
  */
 
 /* Milliseconds after the timeout, or after the level before. */
@@ -40,10 +41,10 @@ static const struct {
 #define LAST_WAIT_MS 3000            /* for the end of a killed shell, or for the porter */
 #define PUMP_NS 2000000              /* a longer command has its output forwarded */
 #define PUMP_AGAIN_NS (5 * NS_PER_S) /* between two requests to forward it */
-#define NONCES 32                    /* of 256 bytes, getrandom() gives all or nothing */
+#define NONCES 32                    /* getrandom() gives 256 bytes at once or none */
 
-/* Waking a process takes as long as a quick command. So the owner spins, unless that failed lately
- * (slow commands, one CPU for both): then more and more commands go without. */
+/* Waking a process takes as long as a quick command. So the owner spins first. If that fails
+ * (slow commands, one CPU for both), more and more commands go without. */
 #define SPIN_NS 20000
 #define LEAVE_OUT_MAX 127
 
@@ -175,7 +176,7 @@ static void shell_restart(struct native_session *s)
 
 	s->base.result.restarted = true;
 	s->base.result.shell_status = status;
-	snprintf(s->cwd, sizeof(s->cwd), "%s", GUEST_WORKSPACE); /* where a new one begins */
+	snprintf(s->cwd, sizeof(s->cwd), "%s", GUEST_WORKSPACE); /* a new shell begins there */
 	if (start_shell_again(shell_sandbox(s), NULL) < 0)
 		shell_finish(s, SESSION_GONE, -1);
 	else
@@ -309,8 +310,8 @@ static int shell_begin(struct session *base, const char *command, int64_t timeou
 	return 0;
 }
 
-/* Whether shell_advance() has something to do that no descriptor tells of: porter_answered() may have
- * read the message. */
+/* Whether shell_advance() has something to do that no descriptor tells of: porter_answered() may
+ * have read the message. */
 static bool shell_is_due(const struct native_session *s)
 {
 	if (s->state == SHELL_SETTLING)

@@ -2,13 +2,15 @@
 #include "native/nursery.h"
 
 /*
- * Spare groups, each with a process that waits for its sandbox (in the group, unless processes can be
- * born into it), so that no reset has to wait for the kernel to make a group or a network, or to move a
- * process. The first sandbox of an owner gets one made ahead; who starts many has as many spares as a
- * grading takes (an episode, a judge and a player at once).
+ * Spare groups, each with a process that waits for its sandbox. So no reset waits for the kernel to
+ * make a group or a network, or to move a process.
+ *
+ * The first sandbox of an owner gets a spare group made ahead. An owner that starts many has as
+ * many spares as a grading takes: an episode, a judge and a player.
  */
 
-/* Its cradle is made already, most likely: the nursery waits for a quiet moment. */
+/* Takes the oldest: the nursery has most likely made its cradle, for which it waits for a quiet
+ * moment. */
 static struct spare spares_take_oldest(struct native_owner *o)
 {
 	struct spare *oldest = NULL, spare = { 0 };

@@ -6,8 +6,8 @@
 #include <sys/types.h>
 
 /*
- * Starts a program that inherits nothing of this process but descriptors: fds[i] becomes i, -1
- * /dev/null, and all others are closed. No fd but fds[i] itself may be below n. It has a session of its
+ * Starts a program that inherits only descriptors of this process: fds[i] becomes i, -1 /dev/null.
+ * All others are closed. No fds[i] but i itself may be below n. The program has a session of its
  * own, default signals, and the folder "/".
  */
 int spawn_program(pid_t *out_pid, const char *path, const char *const *argv, const char *const *env,

@@ -64,9 +64,9 @@ static int64_t start_disk_bytes(const struct sandbox_limits *l)
 }
 
 /*
- * Groups enforce the limits. Without groups resource limits do what they can, and the owner is warned.
- * A bare sandbox has resource limits only: it runs one program of ours, and entering a group can take
- * as long as all the rest.
+ * Groups enforce the limits. Without groups resource limits do what they can, and the owner is
+ * warned. A bare sandbox has resource limits only: entering a group can take as long as all the
+ * rest.
  */
 static int start_set_limits(struct native_sandbox *sb, const struct sandbox_limits *l,
 		struct plan *plan, struct fh_error *err)
@@ -81,7 +81,7 @@ static int start_set_limits(struct native_sandbox *sb, const struct sandbox_limi
 			return r;
 	}
 	plan->disk_folder = sb->disk_folder;
-	if (sb->group) /* of a try before, whose nursery was lost */
+	if (sb->group) /* from a try before, whose nursery was lost */
 		cgroups_give(take_ptr(sb->group));
 	if (!(plan->flags & PLAN_BARE)) {
 		r = spares_take(sb->owner, l, &sb->group, &plan->cradle, err);
@@ -172,7 +172,8 @@ static int start_check(
 	return 0;
 }
 
-/* Before Linux 6.6 an overlay's upper can't lie in a tmpfs: then the sandbox' files lie on a disk. */
+/* Before Linux 6.6 an overlay's upper can't lie in a tmpfs: then the sandbox' files lie on a
+ * disk. */
 static int start_plan_writable(struct native_sandbox *sb, const char *source,
 		char layer[FOLDERS_NAME_BYTES], struct sandbox_limits *limits, struct plan *plan,
 		struct fh_error *err)
@@ -246,8 +247,8 @@ static int start_with(struct native_sandbox *sb, const struct sandbox_options *o
 	r = gpus_bind(&arena, o->gpus, o->n_gpus, binds, &plan.n_binds, err);
 	if (r < 0)
 		return r;
-	/* Only an owner's first sandbox or layer waits for its nursery, to report this machine's errors
-	 * at once. A fork is refused here, before it takes a number that is its parent's. */
+	/* Only an owner's first sandbox or layer waits for its nursery, to report this machine's
+	 * errors at once. A fork is refused here, before it takes a number that is its parent's. */
 	if (sb->owner->forked || !atomic_load(&sb->owner->had_nursery)) {
 		r = nursery_ensure(sb->owner, err);
 		if (r < 0)

@@ -6,7 +6,7 @@
 
 enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
 
-/* Where a sandbox keeps its own files. Files in memory count as its memory. */
+/* The place of a sandbox' own files. Files in memory count as its memory. */
 enum sandbox_disk { DISK_MEMORY, DISK_DISK };
 
 /* 0 means unlimited. */

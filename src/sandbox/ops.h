@@ -6,8 +6,8 @@
 
 /*
  * An implementation of sandboxes is one const struct. sandbox.h has the contract of each operation:
- * owner_x() and sandbox_x() there call `x` here. Its owners and sandboxes begin with the two structs
- * below.
+ * owner_x() and sandbox_x() there call `x` here. The structs of an implementation begin with these
+ * two.
  */
 struct owner {
 	const struct sandbox_ops *ops;

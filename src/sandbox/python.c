@@ -103,8 +103,8 @@ static int python_show(struct python_finding *f, const char *place)
 	return python_add_bind(f, real, place);
 }
 
-/* Shows the environment at the path that was given, and where its links lead. A writable one is bound there
- * even if every sandbox sees that place. */
+/* Shows the environment at the path that was given, and where its links lead. A writable one is
+ * bound there even if every sandbox sees that place. */
 static int python_show_itself(struct python_finding *f, const char *real)
 {
 	int r = python_show(f, f->env->dir);

@@ -16,16 +16,16 @@
 #include <sys/types.h>
 
 /*
- * Sandboxes, whatever makes them: sandbox/ops.h is what an implementation has to give, src/native is
- * the one that there is.
+ * Sandboxes, whatever makes them: sandbox/ops.h is what an implementation has to give, src/native
+ * is the one that there is.
  *
  * An `owner` is this process' side of all its sandboxes. A process opens one; any thread may start
- * sandboxes from it. A `sandbox` is used by one thread at a time. When the owner's process ends, even
- * by SIGKILL, every process and mount of its sandboxes ends.
+ * sandboxes from it. A `sandbox` is used by one thread at a time. When the owner's process ends,
+ * even by SIGKILL, every process and mount of its sandboxes ends.
  *
- * sandbox_start() does not wait: SANDBOX_READY or SANDBOX_FAILED comes as an event. Only the owner's
- * first layer or sandbox may block. A sandbox is untrusted: a broken message of it ends that sandbox
- * and no other.
+ * sandbox_start() does not wait: SANDBOX_READY or SANDBOX_FAILED comes as an event. Only the
+ * owner's first layer or sandbox may block. A sandbox is untrusted: a broken message of it ends
+ * that sandbox and no other.
  */
 
 struct owner;
@@ -48,16 +48,16 @@ int owner_open(const struct owner_options *options, struct owner **out, struct f
 void owner_close(struct owner *owner); /* ends what is left of its sandboxes; NULL is fine */
 
 /*
- * Hides a folder of this machine from all sandboxes that start from now on. The program's own folders
- * and the state are always hidden; a folder that does not exist needs no hiding. Call it before the
- * first sandbox: later it costs as much as opening a new owner. -EINVAL for a folder that sandboxes
- * need; sandbox_hide_check() finds that out without an owner.
+ * Hides a folder of this machine from all sandboxes that start from now on. The program's own
+ * folders and the state are always hidden; a folder that does not exist needs no hiding. Call it
+ * before the first sandbox: later it costs as much as opening a new owner. -EINVAL for a folder
+ * that sandboxes need; sandbox_hide_check() finds that out without an owner.
  */
 int owner_hide(struct owner *owner, const char *folder, struct fh_error *err);
 int sandbox_hide_check(const char *folder, struct fh_error *err);
 
-/* One sentence about limits that were asked for and can't be enforced on this machine. The owner's;
- * NULL: none. */
+/* A sentence about limits that were asked for and can't be enforced on this machine. The
+ * owner's; NULL: none. */
 const char *owner_warning(const struct owner *owner);
 
 /* Takes some of the owner's GPUs for the sandboxes of one episode. -EBUSY while too few are free,
@@ -65,18 +65,20 @@ const char *owner_warning(const struct owner *owner);
 int owner_take_gpus(struct owner *owner, size_t n, int *out_numbers, struct fh_error *err);
 void owner_give_gpus(struct owner *owner, const int *numbers, size_t n);
 
-/* The variable that tells programs which of n GPUs they can use: "CUDA_VISIBLE_DEVICES=0,1". NULL if
- * n is 0. Inside a sandbox they count from 0. */
+/* The variable that tells programs which of n GPUs they can use: "CUDA_VISIBLE_DEVICES=0,1".
+ * NULL if n is 0. Inside a sandbox they count from 0. */
 const char *sandbox_gpus_variable(struct arena *arena, size_t n);
 
 /* Removes what killed owners left on this machine. Returns how many things. */
 int owner_collect(void);
 
 /*
- * A layer is a folder tree that many sandboxes share read-only under their own files: the starting
- * state of a workspace. It is made once per name, by copying; its files belong to the agent. `target`
- * is relative to /home/agent ("workspace/data/train.csv"). A source folder is copied whole, symbolic
- * links as links. Blocks until it is made; sandboxes start meanwhile. -EEXIST if the name is taken.
+ * A layer is a folder tree: the starting state of a workspace. Many sandboxes share it read-only
+ * under their own files. It is made once per name, by copying; its files belong to the agent.
+ *
+ * `target` is relative to /home/agent ("workspace/data/train.csv"). A source folder is copied
+ * whole, symbolic links as links. Blocks until it is made; sandboxes start meanwhile. -EEXIST if
+ * the name is taken.
  */
 struct layer_item {
 	const char *source; /* absolute path here; NULL makes an empty folder */
@@ -94,8 +96,8 @@ int owner_add_writable(struct owner *owner, const char *source, struct fh_error 
 /* Sandboxes of one owner differ in how far they are kept from each other and from this machine. */
 enum sandbox_role {
 	SANDBOX_PLAIN,
-	SANDBOX_GRADER, /* sees no counter of what other sandboxes do */
-	SANDBOX_PLAYER, /* a grader that runs an agent's code: can leave no sign for another sandbox */
+	SANDBOX_GRADER,  /* sees no counter of what other sandboxes do */
+	SANDBOX_PLAYER,  /* a grader for an agent's code: leaves no sign for others */
 	SANDBOX_PROGRAM, /* a grader for one static program of ours: has no files but its binds */
 };
 
@@ -104,7 +106,7 @@ struct sandbox_options {
 	const struct sandbox_bind *binds;
 	size_t n_binds;
 	/*
-	 * Binds of this folder are writable; the changes end with the sandbox. Its agent may make,
+	 * Binds of this folder are writable; the changes end with the sandbox. The agent may make,
 	 * replace and remove files there, but not change one in place. Needs owner_add_writable().
 	 * NULL: none.
 	 */
@@ -117,7 +119,7 @@ struct sandbox_options {
 	bool shell; /* it has a shell: see shell/session.h */
 	/* "K=V" exported in the shell, beside the usual variables; NULL-terminated. NULL: none. */
 	const char *const *env;
-	uint32_t random_seed; /* of the shell's RANDOM */
+	uint32_t random_seed; /* seeds the shell's RANDOM */
 };
 
 /* How often a caller starts a sandbox that is gone before it was ready. */
@@ -171,9 +173,9 @@ int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err);
 
 /* --- programs -------------------------------------------------------------------------------- */
 
-/* USER_ROOT: uid 0 of the sandbox, no capabilities. USER_PACKER runs no program: it writes a folder
- * to descriptor 1 as struct pack_entry tells (proto/guest.h), reading with the agent's rights. Its
- * argv is the folder, then names in it to leave out. */
+/* USER_ROOT: uid 0 of the sandbox, no capabilities. USER_PACKER runs no program, but packs a
+ * folder with the agent's rights: it writes struct pack_entry (proto/guest.h) to descriptor 1.
+ * The argv of USER_PACKER is the folder, then names in it to leave out. */
 enum sandbox_user { USER_AGENT, USER_ROOT, USER_PACKER };
 
 /* In run_request.fds, instead of a descriptor. */
@@ -190,8 +192,8 @@ struct run_request {
 	const char *const *env; /* the whole environment; NULL: the usual one of the agent */
 	const char *cwd;        /* NULL: /home/agent/workspace if it exists, else / */
 	enum sandbox_user user;
-	/* Become 0, 1, 2, ... of the program: RUN_..., an end of a pipe, sealed bytes, or another file
-	 * of the caller's, who keeps its own descriptor. */
+	/* Become 0, 1, 2, ... in the program. RUN_..., an end of a pipe, sealed bytes, or
+	 * another file. The caller keeps its own descriptors. */
 	const int *fds;
 	size_t n_fds;
 	bool held; /* it begins with sandbox_go(): until then the caller can close its pipes */
@@ -206,8 +208,8 @@ int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err);
 int sandbox_signal(struct sandbox *sb, uint32_t id, int signal_number, struct fh_error *err);
 
 /*
- * Output of the shell and of programs comes as bytes while sandbox_next_event() is called: `slot` is 0
- * for the shell, else RUN_STREAM_1 or RUN_STREAM_2. `take` must copy them, and may call
+ * Output of the shell and of programs comes as bytes while sandbox_next_event() is called. `slot`
+ * is 0 for the shell, else RUN_STREAM_1 or RUN_STREAM_2. `take` must copy them, and may call
  * sandbox_hold_output().
  */
 typedef void sandbox_take_output(void *arg, int slot, const char *data, size_t n);
@@ -226,18 +228,21 @@ int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error
 /* --- files ----------------------------------------------------------------------------------- */
 
 /*
- * Work that an agent can delay: it is begun, and SANDBOX_DONE is its end. One at a time: beginning
- * another drops the first. After the deadline for its size (5 s and more) the sandbox is gone.
+ * Work that an agent can delay: it is begun, and SANDBOX_DONE is its end. There is one at a time:
+ * beginning another drops the first. After the deadline for its size (5 s and more) the sandbox is
+ * gone.
  *
  * get: copies a regular file of at most max_bytes beneath `folder` (absolute), through no symbolic
- * link. The answer is a sealed copy in memory and its hash (guest/files.c). -ENOENT, -ELOOP (a link),
- * -EINVAL (no regular file), -EFBIG, with a sentence that may be shown to the agent.
+ * link. The answer is a sealed copy in memory and its hash (guest/files.c). -ENOENT, -ELOOP (a
+ * link), -EINVAL (no regular file), -EFBIG, with a sentence that may be shown to the agent.
+ *
  * put: writes a file as the agent would, under the same rules about links, and makes its folders.
  * `from` is a file with the content, from its beginning; the caller keeps it.
+ *
  * drain: output that the shell and programs have printed by now comes before SANDBOX_DONE.
  */
 struct sandbox_answer {
-	int fd; /* of get, the caller's to close */
+	int fd; /* the copy that get made, the caller's to close */
 	uint8_t digest[SHA256_BYTES];
 };
 
@@ -252,7 +257,8 @@ int sandbox_drain_begin(struct sandbox *sb, uint32_t *out_id, struct fh_error *e
 /* The result, once SANDBOX_DONE came; -EPIPE if the sandbox is gone. */
 int sandbox_take(struct sandbox *sb, struct sandbox_answer *out, struct fh_error *err);
 
-/* For a caller that waits for one answer: true if it is there or never will be. Other events are kept. */
+/* For a caller that waits for one answer: true if it is there or never will be. Other events are
+ * kept. */
 bool sandbox_answered(struct sandbox *sb, uint32_t id);
 void sandbox_answer_waits(const struct sandbox *sb, struct waits *w);
 

@@ -9,16 +9,17 @@
 
 /*
  * The shell session of an episode: one long-lived bash in a sandbox that was started with
- * `options.shell`. session_begin() starts a command; the caller calls session_advance() whenever one of
- * its waits is ready, until it returns true. session_command() does all of that and blocks.
+ * `options.shell`. session_begin() starts a command. The caller calls session_advance() whenever a
+ * wait of the session is ready, until it returns true. session_command() does all of that and
+ * blocks.
  *
- * The session outlives every command. If a command ends, replaces, kills or hangs the shell, a new one
- * is started in the same files, and the result says so.
+ * The session outlives every command. If a command ends, replaces, kills or hangs the shell, a new
+ * one starts in the same files. The result says so.
  */
 struct session;
 
-/* A shorter command, or less CPU time since the last look, can't have filled a memory of any use:
- * counters that take long to read are not read. */
+/* Skip slow counters for a command that took less time, or less CPU time since the last look. It
+ * can't have filled a memory of any use. */
 #define SESSION_QUICK_NS 1000000
 
 enum session_outcome {
@@ -33,7 +34,7 @@ enum session_outcome {
 
 struct session_result {
 	enum session_outcome outcome;
-	int exit_code;      /* of the command, 0 to 255; -1: none */
+	int exit_code;      /* the command's, 0 to 255; -1: none */
 	bool restarted;     /* a new shell was started after it */
 	int shell_status;   /* wait status of the shell that ended, if restarted */
 	const char *cwd;    /* after the command; untrusted */
