@@ -77,7 +77,7 @@ static int past_read(struct run_past *p, double cost_limit, struct fh_error *err
 	r = past_check(p, cost_limit, err);
 	if (r < 0)
 		return r;
-	/* A run that is over ended by the limit on costs, whose step the model did not take. */
+	/* If the limit on costs ended the run, the last step is not the model's. */
 	p->n_steps = p->recorded.n_played - p->recorded.over;
 	r = past_find_messages(p, err);
 	if (r < 0)
