@@ -248,20 +248,6 @@ static void agent_give_up(struct agent *a, const char *action, const char *why)
 	a->decided = true;
 }
 
-/* Records the last reply with its tool calls, as MLGym does. */
-static void agent_give_up_asking(struct agent *a)
-{
-	const struct chat_reply *reply = &a->reply;
-	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
-
-	buf_add_str(&text, reply->content);
-	for (size_t i = 0; i < reply->n_uses; i++)
-		buf_printf(&text, "%s%s %s", text.len ? "\n" : "", reply->uses[i].name,
-				reply->uses[i].arguments);
-	agent_give_up(a, "exit_format", "None of the model's replies could be run.");
-	a->reply.content = arena_strdup(&a->turn_arena, buf_str(&text));
-}
-
 /* Ends the episode because of the model. A failure that another run could avoid is kept for
  * agent_failure(). A full context, and the episode's own cost limit, are not. */
 static void agent_take_failure(struct agent *a, const struct fh_error *why)
@@ -324,10 +310,17 @@ static int agent_complain(struct agent *a, const struct template *template, cons
 {
 	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
 	struct fields fields = { .arena = &a->turn_arena };
+	const struct chat_reply reply = a->reply;
 	int r;
 
 	if (a->asked_again++ == ASK_AGAIN_MAX) {
-		agent_give_up_asking(a);
+		/* Record the last reply with its tool calls, as MLGym does. */
+		buf_add_str(&text, reply.content);
+		for (size_t i = 0; i < reply.n_uses; i++)
+			buf_printf(&text, "%s%s %s", text.len ? "\n" : "", reply.uses[i].name,
+					reply.uses[i].arguments);
+		agent_give_up(a, "exit_format", "None of the model's replies could be run.");
+		a->reply.content = arena_strdup(&a->turn_arena, buf_str(&text));
 		return 0;
 	}
 	if (!a->model)

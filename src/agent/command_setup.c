@@ -14,15 +14,6 @@
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define ALIASES "bash_aliases.sh" /* as MLGym calls it */
 
-/* True for a file name that the shell reads without quotes. */
-static bool command_setup_is_safe(const char *name)
-{
-	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && !strchr("_-.+", *name))
-			return false;
-	return true;
-}
-
 /* MLGym's commands print a marker that asks for a score. Our programs ask in another way: here a
  * marker in an output means nothing. */
 bool command_asks_for_score(const char *name)
@@ -72,8 +63,11 @@ static int command_setup_check_files(const struct command_setup *commands, struc
 {
 	for (size_t i = 0; i < commands->n_files; i++) {
 		const char *name = commands->files[i].name;
+		size_t n = 0;
 
-		if (!command_setup_is_safe(name))
+		while (isalnum((unsigned char)name[n]) || (name[n] && strchr("_-.+", name[n])))
+			n++;
+		if (name[n]) /* the shell would need quotes */
 			return error_say(err, EINVAL,
 					"%s: a file of commands is named with letters, digits and "
 					"_-.+ only",

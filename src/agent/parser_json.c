@@ -30,18 +30,6 @@ static const char *parser_json_text(const struct pyjson *v)
 	return NULL;
 }
 
-/* The thought as text. A list or an object is shown as JSON. */
-static const char *parser_json_thought(struct arena *a, const struct pyjson *v)
-{
-	auto_buf struct buf out = BUF_INIT(SIZE_MAX);
-	struct pyjson_writer w = PYJSON_WRITER_INIT(&out, PYJSON_LINE);
-
-	if (parser_json_text(v))
-		return parser_json_text(v);
-	pyjson_put_value(&w, NULL, v);
-	return arena_strdup(a, buf_str(&out));
-}
-
 /* Reads the arguments. As in MLGym, texts are quoted, but not in a command of several lines. */
 static int parser_json_read_values(const struct pyjson *arguments,
 		const struct agent_command *command, struct command_value *values, size_t *out_n,
@@ -109,6 +97,8 @@ int parse_object(struct arena *a, const char *name, const char *text, const stru
 static int parser_json_parse(struct arena *a, const struct chat_reply *reply,
 		const struct commands *commands, struct parsed *out, struct fh_error *err)
 {
+	auto_buf struct buf shown = BUF_INIT(SIZE_MAX);
+	struct pyjson_writer w = PYJSON_WRITER_INIT(&shown, PYJSON_LINE);
 	const struct pyjson *root, *thought, *command;
 	const char *name;
 	int r = parse_object(a, "reply", reply->content, &root, err);
@@ -122,7 +112,11 @@ static int parser_json_parse(struct arena *a, const struct chat_reply *reply,
 		return error_say(err, EINVAL, "it has no 'thought'");
 	if (!name)
 		return error_say(err, EINVAL, "it has no object 'command' with a text 'name'");
-	out->thought = parser_json_thought(a, thought);
+	out->thought = parser_json_text(thought);
+	if (!out->thought) { /* a list or an object is shown as JSON */
+		pyjson_put_value(&w, NULL, thought);
+		out->thought = arena_strdup(a, buf_str(&shown));
+	}
 	return parser_json_make_action(
 			a, name, pyjson_get(command, "arguments"), commands, &out->action, err);
 }

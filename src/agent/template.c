@@ -87,33 +87,16 @@ static int template_complain(const struct template *t, const char *at, struct fh
 	return error_say(err, EINVAL, "%s:%d: %s", t->at->file, line, what);
 }
 
-static int template_unknown(const struct template *t, const char *at, const char *name,
-		const struct fields *fields, struct fh_error *err)
-{
-	const char *where = fields->state == FIELDS_HAVE_STATE
-			? ", and the JSON object that state_command printed has no such member"
-			: "";
-	const char *names[CANDIDATES_MAX];
-	const char *closest;
-	size_t n = 0;
-
-	for (size_t i = 0; i < fields->n && n < CANDIDATES_MAX; i++)
-		names[n++] = fields->items[i].name;
-	closest = str_closest(name, names, n);
-	if (closest)
-		return template_complain(t, at, err, "unknown field {%s}%s; did you mean {%s}?",
-				name, where, closest);
-	return template_complain(t, at, err,
-			"unknown field {%s}%s (write a literal brace twice: {{)", name, where);
-}
-
 /* Appends the field at `at`, a "{". *out_end is behind it. */
 static int template_render_field(struct buf *out, const struct template *t, const char *at,
 		const char **out_end, const struct fields *fields, struct fh_error *err)
 {
-	size_t n = strcspn(at + 1, "{}\n");
+	const char *where = fields->state == FIELDS_HAVE_STATE
+			? ", and the JSON object that state_command printed has no such member"
+			: "";
+	size_t n = strcspn(at + 1, "{}\n"), n_names = 0;
+	const char *names[CANDIDATES_MAX], *closest, *value;
 	char name[NAME_MAX_BYTES];
-	const char *value;
 
 	if (at[1 + n] != '}' || !n || n >= sizeof(name) || strcspn(at + 1, " !:[.") < n)
 		return template_complain(t, at, err,
@@ -121,11 +104,21 @@ static int template_render_field(struct buf *out, const struct template *t, cons
 	memcpy(name, at + 1, n);
 	name[n] = '\0';
 	value = fields_get(fields, name);
-	if (!value && fields->state != FIELDS_AWAIT_STATE)
-		return template_unknown(t, at, name, fields, err);
-	buf_add_str(out, value ? value : "");
-	*out_end = at + n + 2;
-	return 0;
+	if (value || fields->state == FIELDS_AWAIT_STATE) {
+		buf_add_str(out, value ? value : "");
+		*out_end = at + n + 2;
+		return 0;
+	}
+	while (n_names < fields->n && n_names < CANDIDATES_MAX) {
+		names[n_names] = fields->items[n_names].name;
+		n_names++;
+	}
+	closest = str_closest(name, names, n_names);
+	if (closest)
+		return template_complain(t, at, err, "unknown field {%s}%s; did you mean {%s}?",
+				name, where, closest);
+	return template_complain(t, at, err,
+			"unknown field {%s}%s (write a literal brace twice: {{)", name, where);
 }
 
 int template_render(struct buf *out, const struct template *t, const struct fields *fields,

@@ -259,7 +259,7 @@ static void chat_call_try(struct chat_call *call)
 	struct fh_error why = FH_ERROR_INIT;
 	const struct http_request request = {
 		.url = m->url,
-		.headers = m->headers,
+		.headers = &m->headers,
 		.body = call->body,
 		.n_body = call->n_body,
 		.timeout_ms = m->options.timeout_ms,

@@ -179,8 +179,7 @@ static int chat_model_set_key(struct chat_model *m, const char *key, struct fh_e
 				strpbrk(key, "\r\n") ? "has a line break in it" : "is too long");
 	if (key)
 		m->key = xstrdup(key);
-	m->headers = http_headers_new();
-	m->vendor->dialect->add_headers(m->headers, m->key, m->options.version);
+	m->vendor->dialect->add_headers(&m->headers, m->key, m->options.version);
 	return 0;
 }
 
@@ -254,7 +253,7 @@ int chat_model_open(struct chat_service *s, const struct chat_options *options,
 
 void chat_model_free(struct chat_model *m)
 {
-	http_headers_free(m->headers);
+	http_headers_release(&m->headers);
 	if (m->key)
 		explicit_bzero(m->key, strlen(m->key));
 	free(m->key);

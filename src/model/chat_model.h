@@ -18,7 +18,7 @@ struct chat_model {
 	const char *name, *url;
 	bool own_address; /* the provider's own URL */
 	char *key;        /* NULL: none */
-	struct http_headers *headers;
+	struct http_headers headers;
 	json_t *extra;
 	const struct price *price; /* NULL: unknown, and counted as 0 */
 	int64_t context;           /* tokens; 0: unknown */

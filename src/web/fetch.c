@@ -25,7 +25,7 @@ struct fetch {
 	bool is_copied; /* by a fork: sockets and threads belong to the parent */
 	struct http *http;
 	struct http_call *call; /* NULL: none is running */
-	struct http_headers *headers;
+	struct http_headers headers;
 	char *hosts, *url;
 	bool is_public; /* refuse private addresses */
 	int64_t timeout_ms;
@@ -95,26 +95,28 @@ static int fetches_count(uint64_t who, int *out_of_who)
 	return n;
 }
 
-static int fetch_enter(struct fetch *f, struct fh_error *err)
+/* Adds a new fetch, if there is room. */
+static int fetch_enter(uint64_t who, struct fetch **out, struct fh_error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	int r = 0, n, n_of_who;
 
 	pthread_once(&once, fetches_watch_forks);
 	pthread_mutex_lock(&fetches_lock);
-	n = fetches_count(f->who, &n_of_who);
-	if (n_of_who >= FETCHES_OF_ONE_MAX)
+	n = fetches_count(who, &n_of_who);
+	if (n_of_who >= FETCHES_OF_ONE_MAX) {
 		r = error_say(err, EBUSY,
 				"%d earlier requests of this episode still wait for a name server: try "
 				"again in a minute",
 				n_of_who);
-	else if (n >= FETCHES_MAX)
+	} else if (n >= FETCHES_MAX) {
 		r = error_say(err, EBUSY,
-				"%d requests are under way, which is as many as there may be: try again in "
-				"a minute",
-				n);
-	else
-		TAILQ_INSERT_TAIL(&fetches, f, link);
+				"%d requests are running, the limit: try again in a minute", n);
+	} else {
+		*out = xcalloc(1, sizeof(**out));
+		(*out)->who = who;
+		TAILQ_INSERT_TAIL(&fetches, *out, link);
+	}
 	pthread_mutex_unlock(&fetches_lock);
 	return r;
 }
@@ -150,18 +152,6 @@ static int fetch_take_url(struct fetch *f, const char *url, struct fh_error *err
 	return r;
 }
 
-static void fetch_follow(struct fetch *f, const char *location)
-{
-	/* The key belongs to the first place only. */
-	http_headers_free(f->headers);
-	f->headers = http_headers_new();
-	f->tries = 0;
-	if (++f->redirects > REDIRECTS)
-		error_say(&f->failure, EIO, "too many redirects");
-	else if (fetch_take_url(f, location, &f->failure) == 0)
-		f->again_ns = 0;
-}
-
 static void fetch_on_end(void *user, const struct http_end *end)
 {
 	struct fetch *f = user;
@@ -174,21 +164,28 @@ static void fetch_on_end(void *user, const struct http_end *end)
 	f->call = NULL;
 	if (pause_ms > PAUSE_ASKED_MS_MAX)
 		pause_ms = PAUSE_ASKED_MS_MAX;
-	if (end->error == HTTP_ANSWERED && end->status == 200)
+	if (end->error == HTTP_ANSWERED && end->status == 200) {
 		f->over = true;
-	else if (end->error == HTTP_ANSWERED && is_redirect)
-		fetch_follow(f, end->location);
-	else if (is_busy && f->tries < TRIES)
+	} else if (end->error == HTTP_ANSWERED && is_redirect) {
+		/* The key belongs to the first place only. */
+		http_headers_release(&f->headers);
+		f->tries = 0;
+		if (++f->redirects > REDIRECTS)
+			error_say(&f->failure, EIO, "too many redirects");
+		else if (fetch_take_url(f, end->location, &f->failure) == 0)
+			f->again_ns = 0;
+	} else if (is_busy && f->tries < TRIES) {
 		f->again_ns = clock_now_ns() + pause_ms * NS_PER_MS;
-	else if (end->error == HTTP_ANSWERED)
+	} else if (end->error == HTTP_ANSWERED) {
 		error_say(&f->failure, EIO, "the server answered with status %d%s", end->status,
 				end->status == 429 ? ": too many requests" : "");
-	else if (end->error == HTTP_REFUSED)
+	} else if (end->error == HTTP_REFUSED) {
 		error_say(&f->failure, EFBIG, "the document is larger than %zu MiB",
 				f->body.cap >> 20);
-	else
+	} else {
 		error_say(&f->failure, end->error == HTTP_TIMEOUT ? ETIMEDOUT : EIO, "%s",
 				end->sentence);
+	}
 	f->over = f->over || f->failure.code < 0;
 }
 
@@ -204,7 +201,7 @@ static void fetch_try(struct fetch *f)
 {
 	const struct http_request request = {
 		.url = f->url,
-		.headers = f->headers,
+		.headers = &f->headers,
 		.timeout_ms = f->timeout_ms,
 		.is_public = f->is_public,
 		.user = f,
@@ -228,15 +225,11 @@ static void scope_fetch(struct fetch **f)
 
 int fetch_begin(const struct fetch_request *request, struct fetch **out, struct fh_error *err)
 {
-	auto_free struct fetch *new = xcalloc(1, sizeof(*new));
 	__attribute__((cleanup(scope_fetch))) struct fetch *f = NULL;
-	int r;
+	int r = fetch_enter(request->who, &f, err);
 
-	new->who = request->who;
-	r = fetch_enter(new, err);
 	if (r < 0)
 		return r;
-	f = take_ptr(new);
 	f->hosts = request->hosts ? xstrdup(request->hosts) : NULL;
 	f->timeout_ms = request->timeout_ms;
 	buf_init(&f->body, request->bytes_max);
@@ -246,9 +239,8 @@ int fetch_begin(const struct fetch_request *request, struct fetch **out, struct 
 	r = fetch_take_url(f, request->url, err);
 	if (r < 0)
 		return r;
-	f->headers = http_headers_new();
 	if (request->key)
-		http_headers_add(f->headers, request->key_header, "", request->key);
+		http_headers_add(&f->headers, request->key_header, "", request->key);
 	fetch_try(f);
 	*out = take_ptr(f);
 	return 0;
@@ -262,7 +254,7 @@ void fetch_free(struct fetch *f)
 		return;
 	if (f->call && !f->is_copied)
 		http_cancel(f->call);
-	http_headers_free(f->headers);
+	http_headers_release(&f->headers);
 	free(f->hosts);
 	free(f->url);
 	buf_release(&f->body);

@@ -65,17 +65,11 @@ static size_t host_entry_span(const struct host_entry *e)
 	return n;
 }
 
-static bool host_entry_is_port(const char *text, size_t n)
-{
-	int64_t port;
-	auto_free char *copy = xasprintf("%.*s", (int)n, text);
-
-	return isdigit((unsigned char)*copy) && str_to_i64(copy, &port) && port > 0 && port < 65536;
-}
-
 static bool host_entry_is_valid(struct host_entry e)
 {
 	bool has_scheme = host_entry_skip(&e, "https://") || host_entry_skip(&e, "http://");
+	auto_free char *text = NULL;
+	int64_t port;
 	size_t n;
 
 	if (!has_scheme)
@@ -83,9 +77,10 @@ static bool host_entry_is_valid(struct host_entry e)
 	n = host_entry_span(&e);
 	if (n == 0 || e.at[0] == '.' || e.at[n - 1] == '.')
 		return false;
-	return n == e.n ||
-			(has_scheme && e.at[n] == ':' &&
-					host_entry_is_port(e.at + n + 1, e.n - n - 1));
+	if (n == e.n || !has_scheme || e.at[n] != ':')
+		return n == e.n;
+	text = xstrndup(e.at + n + 1, e.n - n - 1);
+	return isdigit((unsigned char)*text) && str_to_i64(text, &port) && port > 0 && port < 65536;
 }
 
 int hosts_check(const char *list, struct fh_error *err)

@@ -27,14 +27,10 @@
 struct http {
 	CURLM *multi;
 	int epoll_fd, timer_fd;
-	int64_t curl_ns, wake_ns;    /* deadlines of libcurl and of the owner */
-	int64_t armed_ns;            /* the timer's deadline */
-	struct http_call *unwatched; /* calls whose sockets epoll refused */
+	int64_t curl_ns, wake_ns;          /* deadlines of libcurl and of the owner */
+	int64_t armed_ns;                  /* the timer's deadline */
+	TAILQ_HEAD(, http_call) unwatched; /* calls whose sockets epoll refused */
 	struct http_names names;
-};
-
-struct http_headers {
-	struct curl_slist *list;
 };
 
 struct http_call {
@@ -43,7 +39,7 @@ struct http_call {
 	struct http_request request;
 	char sentence[CURL_ERROR_SIZE];
 	bool is_unwatched;
-	struct http_call *next; /* in `unwatched` */
+	TAILQ_ENTRY(http_call) link; /* in `unwatched` */
 	struct http_name name;
 };
 
@@ -103,8 +99,7 @@ static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, vo
 	call->is_unwatched = true;
 	snprintf(call->sentence, sizeof(call->sentence), "its socket can't be waited for: %s",
 			strerror(error));
-	call->next = h->unwatched;
-	h->unwatched = call;
+	TAILQ_INSERT_TAIL(&h->unwatched, call, link);
 	return 0;
 }
 
@@ -126,10 +121,24 @@ bool http_is_asking(const struct http *h)
 
 /* --- open and close --------------------------------------------------------------------------- */
 
-static int http_set_up(struct http *h, struct fh_error *err)
+static void scope_http(struct http **h)
 {
-	struct epoll_event event = { .events = EPOLLIN };
+	http_close(*h);
+}
 
+int http_open(struct http **out, struct fh_error *err)
+{
+	__attribute__((cleanup(scope_http))) struct http *h = NULL;
+	struct epoll_event event = { .events = EPOLLIN };
+	int r = libcurl_load(err);
+
+	if (r < 0)
+		return r;
+	h = xcalloc(1, sizeof(*h));
+	TAILQ_INIT(&h->unwatched);
+	TAILQ_INIT(&h->names.asking);
+	TAILQ_INIT(&h->names.left);
+	h->curl_ns = h->wake_ns = h->armed_ns = INT64_MAX;
 	h->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	h->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	event.data.fd = h->timer_fd;
@@ -143,38 +152,16 @@ static int http_set_up(struct http *h, struct fh_error *err)
 	libcurl.multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h);
 	libcurl.multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, http_on_timer);
 	libcurl.multi_setopt(h->multi, CURLMOPT_TIMERDATA, h);
-	return 0;
-}
-
-int http_open(struct http **out, struct fh_error *err)
-{
-	struct http *h;
-	int r = libcurl_load(err);
-
-	if (r < 0)
-		return r;
-	h = xcalloc(1, sizeof(*h));
-	TAILQ_INIT(&h->names.asking);
-	TAILQ_INIT(&h->names.left);
-	h->curl_ns = h->wake_ns = h->armed_ns = INT64_MAX;
-	r = http_set_up(h, err);
-	if (r < 0) {
-		http_close(h);
-		return r;
-	}
-	*out = h;
+	*out = take_ptr(h);
 	return 0;
 }
 
 static void http_call_free(struct http_call *call)
 {
 	auto_quiet struct libcurl_quiet q = libcurl_quiet_begin();
-	struct http_call **at = &call->http->unwatched;
 
-	while (*at && *at != call)
-		at = &(*at)->next;
-	if (*at)
-		*at = call->next;
+	if (call->is_unwatched)
+		TAILQ_REMOVE(&call->http->unwatched, call, link);
 	http_name_forget(&call->name);
 	if (call->easy)
 		libcurl.multi_remove_handle(call->http->multi, call->easy);
@@ -198,11 +185,6 @@ void http_close(struct http *h)
 
 /* --- headers ---------------------------------------------------------------------------------- */
 
-struct http_headers *http_headers_new(void)
-{
-	return xcalloc(1, sizeof(struct http_headers));
-}
-
 void http_headers_add(
 		struct http_headers *h, const char *name, const char *prefix, const char *value)
 {
@@ -218,14 +200,13 @@ void http_headers_add(
 	libcurl_wiping_free(line);
 }
 
-void http_headers_free(struct http_headers *h)
+void http_headers_release(struct http_headers *h)
 {
-	if (!h)
+	if (!h->list) /* perhaps libcurl was never loaded */
 		return;
 	for (struct curl_slist *line = h->list; line; line = line->next)
 		explicit_bzero(line->data, strlen(line->data));
-	libcurl.slist_free_all(h->list);
-	free(h);
+	libcurl.slist_free_all(take_ptr(h->list));
 }
 
 /* --- calls ------------------------------------------------------------------------------------ */
@@ -317,11 +298,10 @@ int http_status(const struct http_call *call)
 
 bool http_is_event_stream(const struct http_call *call)
 {
-	static const char wanted[] = "text/event-stream";
 	char *type = NULL;
 
 	libcurl.easy_getinfo(call->easy, CURLINFO_CONTENT_TYPE, &type);
-	return type && strncasecmp(type, wanted, sizeof(wanted) - 1) == 0;
+	return type && strncasecmp(type, "text/event-stream", strlen("text/event-stream")) == 0;
 }
 
 /* --- ends ------------------------------------------------------------------------------------- */
@@ -430,8 +410,9 @@ void http_advance(struct http *h)
 		http_name_answered(&call->name);
 		http_end_call(call, message->data.result);
 	}
-	while ((call = h->unwatched)) {
-		h->unwatched = call->next;
+	while ((call = TAILQ_FIRST(&h->unwatched))) {
+		TAILQ_REMOVE(&h->unwatched, call, link);
+		call->is_unwatched = false;
 		http_end_call(call, CURLE_COULDNT_CONNECT);
 	}
 	http_arm(h);

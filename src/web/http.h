@@ -52,13 +52,15 @@ struct http_url {
 int http_url_parse(const char *url, struct http_url *out, struct fh_error *err); /* -EINVAL */
 void http_url_release(struct http_url *url);
 
-/* Request headers: lines "NAME: PREFIXVALUE". The strings are copied; free wipes the copies. */
-struct http_headers;
+/* Request headers, zeroed at first. Adding copies a line "NAME: PREFIXVALUE"; release wipes the
+ * copies. */
+struct http_headers {
+	struct curl_slist *list;
+};
 
-struct http_headers *http_headers_new(void);
 void http_headers_add(
 		struct http_headers *h, const char *name, const char *prefix, const char *value);
-void http_headers_free(struct http_headers *h); /* NULL is fine */
+void http_headers_release(struct http_headers *h);
 
 enum http_error {
 	HTTP_ANSWERED, /* completely, with any status */

@@ -22,24 +22,6 @@ static bool http_url_has(CURLU *parsed, CURLUPart part)
 	return has;
 }
 
-int http_check_url(const char *url, struct fh_error *err)
-{
-	CURLU *parsed = libcurl.url();
-	CURLUcode code = libcurl.url_set(parsed, CURLUPART_URL, url, 0);
-	bool secret = http_url_has(parsed, CURLUPART_USER) ||
-			http_url_has(parsed, CURLUPART_PASSWORD);
-
-	libcurl.url_cleanup(parsed);
-	if (secret)
-		return error_say(err, EINVAL,
-				"a URL with a user or password in it is refused: leave them out");
-	if (code != CURLUE_OK ||
-			(strncasecmp(url, "http://", 7) != 0 &&
-					strncasecmp(url, "https://", 8) != 0))
-		return error_say(err, EINVAL, "'%s' is no http:// or https:// URL", url);
-	return 0;
-}
-
 /* A heap copy in lower case, except for the whole URL. "" if the URL has no such part. */
 static char *http_url_part(CURLU *parsed, CURLUPart part)
 {
@@ -57,20 +39,36 @@ static char *http_url_part(CURLU *parsed, CURLUPart part)
 
 int http_url_parse(const char *url, struct http_url *out, struct fh_error *err)
 {
-	int r = http_check_url(url, err);
-	CURLU *parsed;
+	CURLU *parsed = libcurl.url();
+	CURLUcode code = libcurl.url_set(parsed, CURLUPART_URL, url, 0);
+	bool has_secret = http_url_has(parsed, CURLUPART_USER) ||
+			http_url_has(parsed, CURLUPART_PASSWORD);
+	bool is_http = strncasecmp(url, "http://", 7) == 0 || strncasecmp(url, "https://", 8) == 0;
+
+	if (code == CURLUE_OK && is_http && !has_secret)
+		*out = (struct http_url){
+			.whole = http_url_part(parsed, CURLUPART_URL),
+			.scheme = http_url_part(parsed, CURLUPART_SCHEME),
+			.host = http_url_part(parsed, CURLUPART_HOST),
+			.port = http_url_part(parsed, CURLUPART_PORT),
+		};
+	libcurl.url_cleanup(parsed);
+	if (has_secret)
+		return error_say(err, EINVAL,
+				"a URL with a user or password in it is refused: leave them out");
+	if (code != CURLUE_OK || !is_http)
+		return error_say(err, EINVAL, "'%s' is no http:// or https:// URL", url);
+	return 0;
+}
+
+int http_check_url(const char *url, struct fh_error *err)
+{
+	struct http_url parts;
+	int r = http_url_parse(url, &parts, err);
 
 	if (r < 0)
 		return r;
-	parsed = libcurl.url();
-	libcurl.url_set(parsed, CURLUPART_URL, url, 0);
-	*out = (struct http_url){
-		.whole = http_url_part(parsed, CURLUPART_URL),
-		.scheme = http_url_part(parsed, CURLUPART_SCHEME),
-		.host = http_url_part(parsed, CURLUPART_HOST),
-		.port = http_url_part(parsed, CURLUPART_PORT),
-	};
-	libcurl.url_cleanup(parsed);
+	http_url_release(&parts);
 	return 0;
 }
 

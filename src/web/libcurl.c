@@ -38,31 +38,26 @@ static void *libcurl_wiping_realloc(void *p, size_t n)
 
 static struct fh_error libcurl_load_error; /* code 0: loaded */
 
-static int libcurl_load_functions(struct fh_error *err)
+static void libcurl_load_once(void)
 {
+	struct fh_error *err = &libcurl_load_error;
 	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
-	CURLcode result;
+	CURLcode result = CURLE_OK;
 
 	if (!library)
-		return error_say(err, ENOENT,
+		error_say(err, ENOENT,
 				"%s can't be loaded, which language models and the web need: %s",
 				LIBRARY, dlerror());
 #define LIBCURL_FIND(name)                                                                         \
-	*(void **)&libcurl.name = dlsym(library, "curl_" #name);                                   \
-	if (!libcurl.name)                                                                         \
-		return error_say(err, ENOENT, "%s has no curl_%s()", LIBRARY, #name);
+	if (library && !(*(void **)&libcurl.name = dlsym(library, "curl_" #name)))                 \
+		error_say(err, ENOENT, "%s has no curl_%s()", LIBRARY, #name);
 	LIBCURL_FUNCTIONS(LIBCURL_FIND)
 #undef LIBCURL_FIND
-	result = libcurl.global_init_mem(CURL_GLOBAL_DEFAULT, malloc, libcurl_wiping_free,
-			libcurl_wiping_realloc, strdup, calloc);
-	if (result == CURLE_OK)
-		return 0;
-	return error_say(err, EIO, "libcurl: %s", libcurl.easy_strerror(result));
-}
-
-static void libcurl_load_once(void)
-{
-	libcurl_load_functions(&libcurl_load_error);
+	if (!err->code)
+		result = libcurl.global_init_mem(CURL_GLOBAL_DEFAULT, malloc, libcurl_wiping_free,
+				libcurl_wiping_realloc, strdup, calloc);
+	if (result != CURLE_OK)
+		error_say(err, EIO, "libcurl: %s", libcurl.easy_strerror(result));
 }
 
 int libcurl_load(struct fh_error *err)

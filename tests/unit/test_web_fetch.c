@@ -158,7 +158,7 @@ static void what_is_given_up_counts_until_it_is_over(void **state)
 	}
 	assert_false(fetch_has_room());
 	assert_int_equal(begin(who, 60000, &f), -EBUSY);
-	assert_has(error.message, "16 requests are under way");
+	assert_has(error.message, "16 requests are running");
 	assert_int_equal(count_threads(), 1 + FETCHES_MAX);
 	assert_true(clock_now_ns() - began_ns < 9 * NS_PER_S);
 	usleep(100000); /* at rest, those threads hold no lock of a sanitizer's */
