@@ -123,8 +123,14 @@ def test_a_document(door, web, path, text):
         ("literature_search ''", "a search needs a term, and asks for 1 to 100 papers"),
         ("parse_pdf_url http://127.0.0.1:1/x", "http://127.0.0.1:1 is not an allowed site"),
         ("parse_pdf_url https://127.0.0.1/x", "https://127.0.0.1:443 is not an allowed site"),
-        ("parse_pdf_url http://example.org.evil.net/", "example.org.evil.net:80 is not an allowed site"),
-        ("parse_pdf_url http://example.org:8080/", "http://example.org:8080 is not an allowed site"),
+        (
+            "parse_pdf_url http://example.org.evil.net/",
+            "example.org.evil.net:80 is not an allowed site",
+        ),
+        (
+            "parse_pdf_url http://example.org:8080/",
+            "http://example.org:8080 is not an allowed site",
+        ),
         (
             "parse_pdf_url http://user:word@example.org/",
             "password in it is refused: leave them out",
