@@ -83,7 +83,7 @@ static int baseline_play(struct fh_env *env, const struct task *task, struct sco
 			return r;
 	}
 	if (!step.score)
-		return error_say(err, EIO, "what `%s` left can't be scored: %s", action.text,
+		return error_say(err, EIO, "the result of `%s` can't be scored: %s", action.text,
 				step.grade_error ? step.grade_error : "it was not submitted");
 	score_copy(out, step.best, step.n_best);
 	return 0;

@@ -20,7 +20,7 @@
 
 static int merge_no_memory(struct fh_error *err)
 {
-	return error_say(err, ENOMEM, "there is no memory to read it with");
+	return error_say(err, ENOMEM, "out of memory while reading it");
 }
 
 /* --- checks ----------------------------------------------------------------------------------- */
@@ -181,7 +181,7 @@ static int merge_add_notes(json_t *memory, json_t *from)
 
 int memory_merge(const struct memory_change *c, struct buf *out, struct fh_error *err)
 {
-	static const char what[] = "with what was noted meanwhile it";
+	static const char what[] = "the merged memory";
 	auto_json json_t *ours = NULL, *now = NULL;
 	int r = merge_parse(c->ours, "the agent's memory", &ours, err);
 
@@ -191,7 +191,7 @@ int memory_merge(const struct memory_change *c, struct buf *out, struct fh_error
 		buf_add(out, buf_str(c->ours), c->ours->len);
 		return 0;
 	}
-	r = merge_parse(c->now, "the memory that is there", &now, err);
+	r = merge_parse(c->now, "the kept memory", &now, err);
 	if (r < 0)
 		return r;
 	if (merge_add_notes(now, ours) < 0)

@@ -38,7 +38,7 @@ int poller_open(struct poller *p, struct fh_error *err)
 		struct epoll_event event = { .events = EPOLLIN, .data.ptr = own[i] };
 
 		if (*own[i] < 0 || epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *own[i], &event) < 0)
-			return error_set(err, errno, "set up what environments wait with");
+			return error_set(err, errno, "set up the poller of environments");
 	}
 	return 0;
 }

@@ -233,5 +233,5 @@ void reset_advance(struct fh_env *env)
 		turn_fail(env, &err);
 	if ((env->work == WORK_START || env->work == WORK_FILES) &&
 			clock_now_ns() >= env->deadline_ns)
-		reset_fail(env, -ETIMEDOUT, "it did not stand in time");
+		reset_fail(env, -ETIMEDOUT, "it did not start in time");
 }

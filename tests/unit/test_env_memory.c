@@ -41,8 +41,8 @@ static const struct merge merges[] = {
 	{ "", "", "{", NULL, "the agent's memory:1:1: " },
 	{ "", "", "[]", NULL, "the agent's memory is no JSON object" },
 	{ "", "", "{\"texts\":3}", NULL, "'texts' of the agent's memory is no list" },
-	{ "", "[]", "{}", NULL, "the memory that is there is no JSON object" },
-	{ "", "{\"tags\":{}}", "{}", NULL, "'tags' of the memory that is there is no list" },
+	{ "", "[]", "{}", NULL, "the kept memory is no JSON object" },
+	{ "", "{\"tags\":{}}", "{}", NULL, "'tags' of the kept memory is no list" },
 };
 
 static struct buf buf_of(const char *text)
@@ -135,7 +135,8 @@ static const struct large larges[] = {
 	{ { 200000, 1, "0" }, { 1, 16, "[]" }, 0, NULL }, /* what is noted is there: "" */
 	{ { 200000, 1, "0" }, { 1, 16, NULL }, -EFBIG, "is larger than 4194304 bytes" },
 	{ { 10, 1, NULL }, { 130000, 1, "{}" }, 0, NULL },
-	{ { 200000, 1, NULL }, { 100000, 1, "\"x\"" }, -EINVAL, "it has more than 262144 values" },
+	{ { 200000, 1, NULL }, { 100000, 1, "\"x\"" }, -EINVAL,
+			"the merged memory has more than 262144 values" },
 	{ { 1000000, 1, "0" }, { 1, 16, NULL }, -EINVAL, "is there has more than 262144 values" },
 	{ { 1, 1, NULL }, { 1000000, 1, "{}" }, -EINVAL, "memory has more than 262144 values" },
 	{ { 20000, 1, NULL }, { 1, 20000, NULL }, -EINVAL, "memory has more than 16 members" },
