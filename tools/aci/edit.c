@@ -278,7 +278,21 @@ static int edit_apply(struct change *c)
 	return 0;
 }
 
-/* --- edit ------------------------------------------------------------------------------------- */
+/* --- the commands ------------------------------------------------------------------------- */
+
+/* Loads the open file, and checks that there is one argument at most; false after a sentence. */
+static bool edit_begin(struct change *c, const struct aci_command *command, int argc)
+{
+	editor_load(&c->editor);
+	if (!editor_has_file(&c->editor))
+		return false;
+	if (argc > 2)
+		aci_usage(command,
+				command == &aci_edit
+						? "One range at a time, and the text on the lines below."
+						: "One line at a time, and the text on the lines below.");
+	return argc <= 2;
+}
 
 static bool edit_read_range(const char *text, long *out_start, long *out_end)
 {
@@ -292,50 +306,39 @@ static bool edit_read_range(const char *text, long *out_start, long *out_end)
 static int run_edit(int argc, char **argv)
 {
 	__attribute__((cleanup(change_free))) struct change c = { 0 };
-	long start, end, half;
+	long start, end, n;
 
 	if (argc == 2 && str_eq(argv[1], GUEST_EDIT_READY)) {
 		lint_ready();
 		return 0;
 	}
-	editor_load(&c.editor);
-	if (!editor_has_file(&c.editor))
+	if (!edit_begin(&c, &aci_edit, argc))
 		return 1;
-	if (argc > 2)
-		return aci_usage(
-				&aci_edit, "One range at a time, and the text on the lines below.");
 	if (!edit_read_range(argc > 1 ? argv[1] : NULL, &start, &end))
 		return aci_usage(&aci_edit,
 				"The first and the last line must be numbers from 1 on.");
 	if (!lines_read(c.editor.file, &c.before) || !edit_read_text(&c.text))
 		return 1;
+	n = end - start + 1;
 	c.keep = (size_t)start - 1;
 	c.resume = (size_t)end;
 	c.gone_first = start;
 	c.gone_last = end;
-	c.moved = (long)c.text.n - (end - start + 1);
+	c.moved = (long)c.text.n - n;
 	c.center = (double)start - 1;
-	half = (long)(c.text.n / 2);
-	c.new_center = (double)(start - 1 + half);
-	half = (end - start + 2) / 2;
-	c.old_center = (double)(start - 1 + half);
-	c.old_window = (double)(end - start + 1) + 10;
+	c.new_center = (double)(start - 1 + (long)(c.text.n / 2));
+	c.old_center = (double)(start - 1 + (n + 1) / 2);
+	c.old_window = (double)n + 10;
 	return edit_apply(&c);
 }
-
-/* --- insert ----------------------------------------------------------------------------------- */
 
 static int run_insert(int argc, char **argv)
 {
 	__attribute__((cleanup(change_free))) struct change c = { 0 };
-	long line, half;
+	long line;
 
-	editor_load(&c.editor);
-	if (!editor_has_file(&c.editor))
+	if (!edit_begin(&c, &aci_insert, argc))
 		return 1;
-	if (argc > 2)
-		return aci_usage(&aci_insert,
-				"One line at a time, and the text on the lines below.");
 	if (!editor_number(argc > 1 ? argv[1] : NULL, &line))
 		return aci_usage(&aci_insert, "The line must be a number.");
 	if (!lines_read(c.editor.file, &c.before) || !edit_read_text(&c.text))
@@ -345,8 +348,7 @@ static int run_insert(int argc, char **argv)
 	c.gone_first = line + 1;
 	c.gone_last = line + (long)c.text.n;
 	c.center = (double)line + 1;
-	half = (long)(c.text.n / 2);
-	c.new_center = (double)(line + half);
+	c.new_center = (double)(line + (long)(c.text.n / 2));
 	c.old_center = (double)line;
 	c.old_window = 10;
 	return edit_apply(&c);

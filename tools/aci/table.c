@@ -138,13 +138,11 @@ static bool table_read_header(struct table *t, bool maybe_array)
 				t->path);
 		return false;
 	}
-	if (r <= 0) {
-		if (r == 0 && ferror(t->file))
-			printf("%s could not be read; is it a file?\n", t->path);
-		else if (r == 0)
-			printf("%s is empty.\n", t->path);
+	if (r == 0)
+		printf(ferror(t->file) ? "%s could not be read; is it a file?\n" : "%s is empty.\n",
+				t->path);
+	if (r <= 0)
 		return false;
-	}
 	t->separator = table_best_separator(t->row);
 	t->n = table_split(t);
 	for (size_t i = 0; i < t->n; i++)
@@ -249,11 +247,7 @@ static const char *table_compressed_by(const struct table *t)
 		size_t at, n;
 	} kinds[] = {
 		{ "gzip", "\x1f\x8b", 0, 2 }, { "zip", "PK\3\4", 0, 4 },
-		{ "xz",
-				"\xfd"
-				"7zXZ\0",
-				0, 6 },
-		{ "zstd", "\x28\xb5\x2f\xfd", 0, 4 },
+		{ "xz", "\xfd\x37zXZ\0", 0, 6 }, { "zstd", "\x28\xb5\x2f\xfd", 0, 4 },
 		{ "bzip2", "1AY&SY", 4, 6 }, /* after "BZh" and the level */
 	};
 
@@ -362,20 +356,15 @@ bool cell_is_number(const char *cell, double *out)
 	return str_to_double(cell, out);
 }
 
-/* True for 1e400. strtod() alone would also take hexadecimal. */
-static bool cell_is_too_large(const char *cell)
-{
-	char *end;
-
-	return !cell[strspn(cell, "0123456789.eE+-")] && isinf(strtod(cell, &end)) && !*end;
-}
-
 bool cell_is_infinite(const char *cell)
 {
 	const char *word = cell + (*cell == '+' || *cell == '-');
+	char *end;
 
-	return strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0 ||
-			cell_is_too_large(cell);
+	if (strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0)
+		return true;
+	/* 1e400; strtod() alone would also take hexadecimal. */
+	return !cell[strspn(cell, "0123456789.eE+-")] && isinf(strtod(cell, &end)) && !*end;
 }
 
 void print_count(uint64_t n, const char *noun)
