@@ -6,14 +6,14 @@
 
 #include <stdlib.h>
 
-struct table_row *table_add(struct table *t)
+struct table_row *table_add(struct text_table *t)
 {
 	t->rows = xrealloc(t->rows, t->n + 1, sizeof(*t->rows));
 	t->rows[t->n] = (struct table_row){ .styled = -1 };
 	return &t->rows[t->n++];
 }
 
-static void table_add_line(struct buf *out, const struct table *t, const int *widths,
+static void table_add_line(struct buf *out, const struct text_table *t, const int *widths,
 		const char *const *cells, int styled, const char *style)
 {
 	for (int c = 0; c < t->n_columns; c++) {
@@ -34,7 +34,7 @@ static void table_add_line(struct buf *out, const struct table *t, const int *wi
 	buf_add_char(out, '\n');
 }
 
-void table_print(struct buf *out, const struct table *t, bool colours)
+void table_print(struct buf *out, const struct text_table *t, bool colours)
 {
 	int widths[TABLE_COLUMNS_MAX] = { 0 };
 
@@ -54,7 +54,7 @@ void table_print(struct buf *out, const struct table *t, bool colours)
 	}
 }
 
-void table_release(struct table *t)
+void table_release(struct text_table *t)
 {
 	for (size_t i = 0; i < t->n; i++)
 		for (int c = 0; c < t->n_columns; c++)

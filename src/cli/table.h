@@ -12,7 +12,7 @@
  * A table for people. Cells are padded to the widest cell of their column. A column without any
  * text in its cells is left out.
  */
-struct table {
+struct text_table {
 	const char *const *titles;
 	int n_columns, n_left; /* the first n_left columns are aligned left, the others right */
 	struct table_row {
@@ -24,10 +24,10 @@ struct table {
 };
 
 /* Appends a row with empty cells. The pointer is valid until the next call. Cells are heap. */
-struct table_row *table_add(struct table *t);
+struct table_row *table_add(struct text_table *t);
 
-void table_print(struct buf *out, const struct table *t, bool colours);
+void table_print(struct buf *out, const struct text_table *t, bool colours);
 
-void table_release(struct table *t);
+void table_release(struct text_table *t);
 
 #endif

@@ -132,8 +132,8 @@ static char *run_report_change(const struct episode *e)
 	return xasprintf("%+.5g %s", run_report_compare(e) ? change : 0, run_report_in_words(e));
 }
 
-static void run_report_add(
-		struct table *table, const struct run_players *players, const struct episode *e)
+static void run_report_add(struct text_table *table, const struct run_players *players,
+		const struct episode *e)
 {
 	int compared = run_report_compare(e);
 	auto_free char *task = run_report_task(e);
@@ -181,7 +181,7 @@ static void run_report_add_paths(struct buf *out, const struct episode *episodes
 void run_report_table(struct buf *out, const struct episode *episodes, size_t n, bool colours)
 {
 	struct run_players players = run_players_of(episodes, n);
-	struct table table = { titles, N_REPORT_COLUMNS, REPORT_BASELINE, NULL, 0 };
+	struct text_table table = { titles, N_REPORT_COLUMNS, REPORT_BASELINE, NULL, 0 };
 
 	for (size_t i = 0; i < n; i++)
 		if (episode_was_begun(&episodes[i]))

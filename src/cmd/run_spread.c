@@ -76,7 +76,7 @@ static double run_spread_deviation(const struct group *g)
 	return g->scored < 2 ? NAN : sqrt(g->squares / (double)(g->scored - 1));
 }
 
-static void run_spread_add_row(struct table *table, const struct group *g)
+static void run_spread_add_row(struct text_table *table, const struct group *g)
 {
 	char **cells = table_add(table)->cells;
 
@@ -96,7 +96,7 @@ static void run_spread_add_row(struct table *table, const struct group *g)
 
 void run_report_spread(struct buf *out, const struct episode *episodes, size_t n, bool colours)
 {
-	struct table table = { titles, N_SPREAD_COLUMNS, SPREAD_RUNS, NULL, 0 };
+	struct text_table table = { titles, N_SPREAD_COLUMNS, SPREAD_RUNS, NULL, 0 };
 	struct group *groups = xcalloc(n + 1, sizeof(*groups));
 	size_t n_groups = 0;
 	bool several = false;

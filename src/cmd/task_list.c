@@ -75,7 +75,7 @@ static void task_list_print_json(const struct list_row *row)
 	cmd_print_json(line);
 }
 
-static void task_list_add(struct table *table, const struct list_row *found)
+static void task_list_add(struct text_table *table, const struct list_row *found)
 {
 	const struct task *task = found->task;
 	auto_json json_t *variants = task_list_variants_of(found);
@@ -96,7 +96,7 @@ static void task_list_add(struct table *table, const struct list_row *found)
 
 static int run_task_list(struct command_context *ctx)
 {
-	struct table table = {
+	struct text_table table = {
 		.titles = titles, .n_columns = N_LIST_COLUMNS, .n_left = N_LIST_COLUMNS
 	};
 	auto_buf struct buf text = BUF_INIT(1L << 24);
