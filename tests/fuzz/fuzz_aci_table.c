@@ -12,7 +12,7 @@ static void read_table(const uint8_t *data, size_t n)
 {
 	char path[] = "/tmp/fumehood-fuzz-XXXXXX";
 	int fd = mkstemp(path);
-	struct table t;
+	struct data_table t;
 
 	if (fd < 0 || write(fd, data, n) != (ssize_t)n)
 		abort();

@@ -25,7 +25,7 @@ static int file_of(const char *text, size_t n)
 }
 
 /* All cells: rows end with a newline, cells are in brackets, those that are not there a dash. */
-static void read_all(struct table *t, struct buf *out, int *last)
+static void read_all(struct data_table *t, struct buf *out, int *last)
 {
 	while ((*last = table_next(t)) > 0) {
 		for (size_t i = 0; i < t->n; i++)
@@ -68,7 +68,7 @@ static void test_tables(void **state)
 		auto_buf struct buf got = BUF_INIT(4096);
 		int last, fd = file_of(tables[i].file, strlen(tables[i].file));
 		char path[64];
-		struct table t;
+		struct data_table t;
 
 		path_of(fd, path, sizeof(path));
 		assert_true(table_open(path, &t));
@@ -98,7 +98,7 @@ static void test_empty_start(void **state)
 		size_t empty = before[i / ARRAY_SIZE(texts)];
 		int fd = file_of(blank, empty);
 		char path[64];
-		struct table t;
+		struct data_table t;
 
 		assert_int_equal(write(fd, text, strlen(text)), strlen(text));
 		path_of(fd, path, sizeof(path));
@@ -121,7 +121,7 @@ static void test_empty_lines(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(heads); i++) {
 		int fd = file_of(heads[i], strlen(heads[i]));
 		char path[64];
-		struct table t;
+		struct data_table t;
 
 		assert_int_equal(write(fd, blank, sizeof(blank)), sizeof(blank));
 		path_of(fd, path, sizeof(path));
@@ -139,7 +139,7 @@ static void test_columns(void **state)
 	for (int more = 0; more < 2; more++) {
 		auto_buf struct buf text = BUF_INIT(1 << 16);
 		char path[64];
-		struct table t;
+		struct data_table t;
 		int fd;
 
 		for (int i = 1; i < TABLE_COLUMNS_MAX + more; i++)

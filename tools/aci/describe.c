@@ -247,7 +247,7 @@ static void column_tell(const char *name, struct column *c)
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-static int describe_table(struct table *t)
+static int describe_table(struct data_table *t)
 {
 	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
 	uint64_t state = RANDOM_START;
@@ -313,7 +313,7 @@ static bool describe_parquet(const char *path)
 
 static int run_describe(int argc, char **argv)
 {
-	struct table t;
+	struct data_table t;
 	struct stat st;
 	int r;
 

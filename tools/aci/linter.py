@@ -2,7 +2,7 @@
 """Runs flake8 on Python texts for `edit` and `insert`: starts once in a sandbox, and stays warm.
 
 Descriptor 3 is a listening socket; argv[1] is its path, argv[2] its inode. A connection is a
-request: texts, each as 4 bytes of length (big endian) and its bytes. The reply has for each text its
+request: texts, each as 4 bytes of length (big endian) and its bytes. The reply has each text's
 errors, a line each ("LINE:COLUMN: CODE TEXT"), and an empty line.
 
 The linter ends after ten minutes without a request; after two minutes if there never was any. It

@@ -45,7 +45,7 @@ static void plot_add(struct points *p, double x, double y)
 	p->items[p->n++] = (struct point){ x, y };
 }
 
-static bool plot_find_column(const struct table *t, const char *name, size_t *out)
+static bool plot_find_column(const struct data_table *t, const char *name, size_t *out)
 {
 	*out = table_column(t, name);
 	if (*out < t->n)
@@ -58,7 +58,7 @@ static bool plot_find_column(const struct table *t, const char *name, size_t *ou
 static bool plot_read_points(
 		const char *path, const char *x_name, const char *y_name, struct points *out)
 {
-	struct table t;
+	struct data_table t;
 	size_t x, y;
 	int r = 1;
 

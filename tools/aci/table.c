@@ -15,14 +15,14 @@
 
 /* --- rows of bytes ---------------------------------------------------------------------------- */
 
-static int table_next_byte(struct table *t)
+static int table_next_byte(struct data_table *t)
 {
 	return t->head_at < t->head_n ? (unsigned char)t->head[t->head_at++]
 				      : getc_unlocked(t->file);
 }
 
 /* Reads a line, or several while a quote is open, without the last newline. */
-static int table_read_row(struct table *t)
+static int table_read_row(struct data_table *t)
 {
 	size_t n = 0;
 	bool quoted = false;
@@ -84,7 +84,7 @@ static char *table_end_cell(char *at, char separator, const char **out)
 	return end ? end + 1 : NULL;
 }
 
-static size_t table_split(struct table *t)
+static size_t table_split(struct data_table *t)
 {
 	size_t n = 0;
 	char *at = t->row;
@@ -126,7 +126,7 @@ static bool table_is_array(const char *line)
 	return json_parse("", line, strlen(line), &value, NULL) == 0 && json_is_array(value);
 }
 
-static bool table_read_header(struct table *t, bool maybe_array)
+static bool table_read_header(struct data_table *t, bool maybe_array)
 {
 	int r;
 
@@ -150,7 +150,7 @@ static bool table_read_header(struct table *t, bool maybe_array)
 	return true;
 }
 
-static int table_next_csv(struct table *t)
+static int table_next_csv(struct data_table *t)
 {
 	size_t n;
 	int r;
@@ -169,7 +169,7 @@ static int table_next_csv(struct table *t)
 
 /* --- JSON lines ------------------------------------------------------------------------------- */
 
-static size_t table_column_for(struct table *t, const char *key)
+static size_t table_column_for(struct data_table *t, const char *key)
 {
 	size_t i = table_column(t, key);
 
@@ -182,7 +182,7 @@ static size_t table_column_for(struct table *t, const char *key)
 	return i;
 }
 
-static void table_free_cells(struct table *t)
+static void table_free_cells(struct data_table *t)
 {
 	for (size_t i = 0; t->json && i < t->n; i++) {
 		free((void *)(uintptr_t)t->cells[i]);
@@ -202,7 +202,7 @@ static char *table_json_cell(json_t *value)
 	return xstrdup(buf_str(&text));
 }
 
-static int table_next_json(struct table *t)
+static int table_next_json(struct data_table *t)
 {
 	auto_json json_t *object = NULL;
 	struct fh_error err;
@@ -232,7 +232,7 @@ static int table_next_json(struct table *t)
 
 /* --- formats ---------------------------------------------------------------------------------- */
 
-static bool table_fill_head(struct table *t)
+static bool table_fill_head(struct data_table *t)
 {
 	t->head_at = 0;
 	t->head_n = fread(t->head, 1, sizeof(t->head), t->file);
@@ -240,7 +240,7 @@ static bool table_fill_head(struct table *t)
 }
 
 /* Returns the name of the compression; NULL: none that is known. */
-static const char *table_compressed_by(const struct table *t)
+static const char *table_compressed_by(const struct data_table *t)
 {
 	static const struct {
 		const char *name, *magic;
@@ -260,7 +260,7 @@ static const char *table_compressed_by(const struct table *t)
 
 /* Skips empty lines and blanks, and returns the first other byte, which tells JSON from CSV. 0:
  * there is none. */
-static char table_first_byte(struct table *t)
+static char table_first_byte(struct data_table *t)
 {
 	size_t at = t->head_at;
 
@@ -278,7 +278,7 @@ static char table_first_byte(struct table *t)
 	return '\0';
 }
 
-static bool table_read_start(struct table *t)
+static bool table_read_start(struct data_table *t)
 {
 	static const char bom[] = "\xef\xbb\xbf";
 	const char *packed;
@@ -297,9 +297,9 @@ static bool table_read_start(struct table *t)
 	return t->json || table_read_header(t, first == '[');
 }
 
-bool table_open(const char *path, struct table *out)
+bool table_open(const char *path, struct data_table *out)
 {
-	*out = (struct table){ .path = path, .file = fopen(path, "re") };
+	*out = (struct data_table){ .path = path, .file = fopen(path, "re") };
 	if (!out->file) {
 		printf("%s: %s\n", path, strerror(errno));
 		return false;
@@ -313,7 +313,7 @@ bool table_open(const char *path, struct table *out)
 	return true;
 }
 
-void table_close(struct table *t)
+void table_close(struct data_table *t)
 {
 	if (t->cells)
 		table_free_cells(t);
@@ -324,15 +324,15 @@ void table_close(struct table *t)
 	free(t->row);
 	if (t->file)
 		fclose(t->file);
-	*t = (struct table){ 0 };
+	*t = (struct data_table){ 0 };
 }
 
-int table_next(struct table *t)
+int table_next(struct data_table *t)
 {
 	return t->json ? table_next_json(t) : table_next_csv(t);
 }
 
-size_t table_column(const struct table *t, const char *name)
+size_t table_column(const struct data_table *t, const char *name)
 {
 	size_t i = 0;
 

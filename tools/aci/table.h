@@ -15,7 +15,7 @@
 #define TABLE_ROW_BYTES_MAX (4 << 20)
 #define TABLE_HEAD_BYTES 4096
 
-struct table {
+struct data_table {
 	FILE *file; /* at the end of the head */
 	const char *path;
 	/* The first bytes, kept for a second look: a pipe can't be rewound. */
@@ -35,15 +35,15 @@ struct table {
 };
 
 /* Reads the header. False, with a sentence on stdout, also for an empty or a compressed file. */
-bool table_open(const char *path, struct table *out);
-void table_close(struct table *t);
+bool table_open(const char *path, struct data_table *out);
+void table_close(struct data_table *t);
 
 /* 1 with the next row, 0 at the end, -1 with a sentence on stdout. For JSON, a key's first row adds
  * its column. */
-int table_next(struct table *t);
+int table_next(struct data_table *t);
 
 /* Returns the index of a column; n if there is none. */
-size_t table_column(const struct table *t, const char *name);
+size_t table_column(const struct data_table *t, const char *name);
 
 /* A cell is missing if it is empty or a usual word for nothing: NA, nan, null, None. Numbers are
  * finite. A cell is infinite, and no number, if it says so (inf) or is too large (1e400). */
