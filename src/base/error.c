@@ -12,7 +12,7 @@
 #undef error_wrap
 
 /* A message that was cut must not end in half a character. */
-static void cut_clean(char *text, size_t size)
+static void error_cut(char *text, size_t size)
 {
 	size_t n = strlen(text), start;
 
@@ -26,12 +26,13 @@ static void cut_clean(char *text, size_t size)
 }
 
 /* A positive errno whatever was passed: callers take what error_set() returns for a failure. */
-static int known(int error)
+static int error_positive(int error)
 {
 	return error > 0 ? error : EIO;
 }
 
-static int fill(struct fh_error *err, int error, const char *suffix, const char *format, va_list ap)
+static int error_fill(
+		struct fh_error *err, int error, const char *suffix, const char *format, va_list ap)
 {
 	int n;
 
@@ -41,7 +42,7 @@ static int fill(struct fh_error *err, int error, const char *suffix, const char 
 	n = vsnprintf(err->message, sizeof(err->message), format, ap);
 	if (suffix && n >= 0 && (size_t)n < sizeof(err->message))
 		snprintf(err->message + n, sizeof(err->message) - (size_t)n, ": %s", suffix);
-	cut_clean(err->message, sizeof(err->message));
+	error_cut(err->message, sizeof(err->message));
 	return -error;
 }
 
@@ -52,8 +53,8 @@ int error_set(struct fh_error *err, int error, const char *format, ...)
 	int r;
 
 	va_start(ap, format);
-	error = known(error);
-	r = fill(err, error, strerror_r(error, text, sizeof(text)), format, ap);
+	error = error_positive(error);
+	r = error_fill(err, error, strerror_r(error, text, sizeof(text)), format, ap);
 	va_end(ap);
 	return r;
 }
@@ -64,7 +65,7 @@ int error_say(struct fh_error *err, int error, const char *format, ...)
 	int r;
 
 	va_start(ap, format);
-	r = fill(err, known(error), NULL, format, ap);
+	r = error_fill(err, error_positive(error), NULL, format, ap);
 	va_end(ap);
 	return r;
 }
@@ -79,7 +80,7 @@ int error_wrap(struct fh_error *err, const char *format, ...)
 		return -EIO;
 	inner = *err;
 	va_start(ap, format);
-	r = fill(err, known(-inner.code), inner.message, format, ap);
+	r = error_fill(err, error_positive(-inner.code), inner.message, format, ap);
 	va_end(ap);
 	return r;
 }

@@ -91,7 +91,7 @@ int fd_copy(int from, int to)
 	return 0;
 }
 
-static int copy_range(int from, int to, off_t at, off_t end)
+static int fd_copy_range(int from, int to, off_t at, off_t end)
 {
 	char chunk[65536];
 
@@ -110,9 +110,9 @@ static int copy_range(int from, int to, off_t at, off_t end)
 }
 
 /* The kernel's own files know of no holes, nor of their size. */
-static int copy_plain(int from, int to, int64_t most)
+static int fd_copy_plain(int from, int to, int64_t most)
 {
-	int r = copy_range(from, to, 0, most);
+	int r = fd_copy_range(from, to, 0, most);
 	char more;
 
 	if (r < 0)
@@ -135,13 +135,13 @@ int fd_copy_sparse(int from, int to, int64_t most)
 			end = at + DATA_BYTES_MIN;
 		if (at >= most)
 			return -EFBIG;
-		r = copy_range(from, to, at, end < most ? end : most);
+		r = fd_copy_range(from, to, at, end < most ? end : most);
 		if (r < 0)
 			return r;
 		at = end;
 	}
 	if (errno == EINVAL)
-		return copy_plain(from, to, most);
+		return fd_copy_plain(from, to, most);
 	if (errno != ENXIO || fstat(from, &st) < 0) /* ENXIO: no data follows */
 		return -errno;
 	if (st.st_size > most)
@@ -178,7 +178,7 @@ int fd_send_message(int sock, void *data, size_t n, const int *fds, size_t n_fds
 	return (size_t)r == n ? 0 : -EIO;
 }
 
-static size_t collect_fds(struct msghdr *msg, int *fds, size_t max_fds)
+static size_t fd_collect_fds(struct msghdr *msg, int *fds, size_t max_fds)
 {
 	size_t n = 0;
 
@@ -218,7 +218,7 @@ ssize_t fd_recv_message(int sock, void *data, size_t n, int *fds, size_t max_fds
 	} while (r < 0 && errno == EINTR);
 	if (r < 0)
 		return -errno;
-	n_fds = collect_fds(&msg, fds, max_fds);
+	n_fds = fd_collect_fds(&msg, fds, max_fds);
 	if (msg.msg_flags & MSG_TRUNC) {
 		for (size_t i = 0; i < n_fds; i++)
 			close(fds[i]);
@@ -228,7 +228,7 @@ ssize_t fd_recv_message(int sock, void *data, size_t n, int *fds, size_t max_fds
 	return r;
 }
 
-static int open_regular(const char *path, int flags, struct fh_error *err)
+static int fd_open_regular(const char *path, int flags, struct fh_error *err)
 {
 	/* O_NONBLOCK: opening a FIFO must not wait for its writer. */
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | flags);
@@ -248,17 +248,17 @@ static int open_regular(const char *path, int flags, struct fh_error *err)
 
 int fd_open_file(const char *path, struct fh_error *err)
 {
-	return open_regular(path, 0, err);
+	return fd_open_regular(path, 0, err);
 }
 
 int fd_open_plain(const char *path, struct fh_error *err)
 {
-	return open_regular(path, O_NOFOLLOW, err);
+	return fd_open_regular(path, O_NOFOLLOW, err);
 }
 
-static int read_regular(const char *path, int flags, struct buf *out, struct fh_error *err)
+static int fd_read_regular(const char *path, int flags, struct buf *out, struct fh_error *err)
 {
-	auto_close int fd = open_regular(path, flags, err);
+	auto_close int fd = fd_open_regular(path, flags, err);
 	int r;
 
 	if (fd < 0)
@@ -273,26 +273,26 @@ static int read_regular(const char *path, int flags, struct buf *out, struct fh_
 
 int fd_read_file(const char *path, struct buf *out, struct fh_error *err)
 {
-	return read_regular(path, 0, out, err);
+	return fd_read_regular(path, 0, out, err);
 }
 
 int fd_read_plain(const char *path, struct buf *out, struct fh_error *err)
 {
-	return read_regular(path, O_NOFOLLOW, out, err);
+	return fd_read_regular(path, O_NOFOLLOW, out, err);
 }
 
 /* --- whole files ------------------------------------------------------------------------------- */
 
 /* A file without a name: nothing is left of it when this process is killed. Not every file system has
  * them. */
-static int open_unnamed(const char *path, mode_t mode)
+static int fd_open_unnamed(const char *path, mode_t mode)
 {
 	auto_free char *folder = path_dirname(path);
 
 	return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 }
 
-static int give_name(int fd, const char *name)
+static int fd_give_name(int fd, const char *name)
 {
 	char self[32];
 
@@ -301,7 +301,7 @@ static int give_name(int fd, const char *name)
 }
 
 /* Puts it beside path, under a name that nobody has; *fd is -1 for a file that is yet to be made. */
-static int put_beside(const char *path, mode_t mode, int *fd, char **out_name)
+static int fd_put_beside(const char *path, mode_t mode, int *fd, char **out_name)
 {
 	unsigned number;
 	int r;
@@ -312,7 +312,7 @@ static int put_beside(const char *path, mode_t mode, int *fd, char **out_name)
 		free(*out_name);
 		*out_name = xasprintf("%s.%08x", path, number);
 		if (*fd >= 0) {
-			r = give_name(*fd, *out_name);
+			r = fd_give_name(*fd, *out_name);
 		} else {
 			*fd = open(*out_name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
 					mode);
@@ -325,7 +325,7 @@ static int put_beside(const char *path, mode_t mode, int *fd, char **out_name)
 }
 
 /* As that of what is written over is: not as the umask has it. */
-static int keep_mode(int fd, const char *path)
+static int fd_keep_mode(int fd, const char *path)
 {
 	struct stat st;
 
@@ -337,18 +337,18 @@ static int keep_mode(int fd, const char *path)
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
 {
 	auto_free char *beside = NULL;
-	auto_close int fd = open_unnamed(path, mode);
-	int r = fd < 0 ? put_beside(path, mode, &fd, &beside) : 0;
+	auto_close int fd = fd_open_unnamed(path, mode);
+	int r = fd < 0 ? fd_put_beside(path, mode, &fd, &beside) : 0;
 
 	if (r < 0)
 		return error_set(err, -r, "create '%s'", path);
-	r = keep_mode(fd, path);
+	r = fd_keep_mode(fd, path);
 	if (r == 0)
 		r = fd_write_full(fd, data, n);
 	if (r == 0 && !beside) {
-		r = give_name(fd, path);
+		r = fd_give_name(fd, path);
 		if (r == -EEXIST)
-			r = put_beside(path, mode, &fd, &beside);
+			r = fd_put_beside(path, mode, &fd, &beside);
 	}
 	if (r == 0 && beside && rename(beside, path) < 0)
 		r = -errno;

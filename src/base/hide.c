@@ -8,7 +8,7 @@
 #define ESCAPES_MAX 16 /* bytes before a character: of four decodings */
 
 /* The byte that n digits of hexadecimal say; negative: they say none. */
-static int hex_byte(const char *at, const char *end, int n)
+static int hide_hex_byte(const char *at, const char *end, int n)
 {
 	unsigned value = 0;
 
@@ -26,7 +26,7 @@ static int hex_byte(const char *at, const char *end, int n)
 
 /* How many bytes at `at` say c as text or in JSON, escaped so often that some reader's next decoding gives it;
  * 0: they say something else. */
-static size_t says_in_json(const char *at, const char *end, char c)
+static size_t hide_match_json(const char *at, const char *end, char c)
 {
 	const char *p = at;
 
@@ -34,26 +34,26 @@ static size_t says_in_json(const char *at, const char *end, char c)
 		p++;
 	if (p < end && *p == c)
 		return (size_t)(p - at) + 1;
-	if (p == at || p == end || *p != 'u' || hex_byte(p + 1, end, 4) != (unsigned char)c)
+	if (p == at || p == end || *p != 'u' || hide_hex_byte(p + 1, end, 4) != (unsigned char)c)
 		return 0;
 	return (size_t)(p - at) + 5;
 }
 
 /* The same in an address or a form: %2F, or %252F where that was encoded again. */
-static size_t says_in_url(const char *at, const char *end, char c)
+static size_t hide_match_url(const char *at, const char *end, char c)
 {
 	const char *p = at + 1;
 
 	if (*at != '%')
 		return *at == c;
-	while (hex_byte(p, end, 2) == '%' && p - at < ESCAPES_MAX)
+	while (hide_hex_byte(p, end, 2) == '%' && p - at < ESCAPES_MAX)
 		p += 2;
-	if (hex_byte(p, end, 2) == (unsigned char)c)
+	if (hide_hex_byte(p, end, 2) == (unsigned char)c)
 		return (size_t)(p - at) + 2;
 	return c == '%' && p > at + 1 ? (size_t)(p - at) : 0;
 }
 
-static size_t says_secret(const char *at, const char *end, const char *secret,
+static size_t hide_match(const char *at, const char *end, const char *secret,
 		size_t (*says)(const char *at, const char *end, char c))
 {
 	const char *p = at;
@@ -69,18 +69,18 @@ static size_t says_secret(const char *at, const char *end, const char *secret,
 }
 
 /* 0: no secret begins here. */
-static size_t find_secret(const char *at, const char *end, const char *secret)
+static size_t hide_find(const char *at, const char *end, const char *secret)
 {
 	size_t n;
 
 	if (*at != *secret && *at != '\\' && *at != '%')
 		return 0;
-	n = says_secret(at, end, secret, says_in_json);
-	return n ? n : says_secret(at, end, secret, says_in_url);
+	n = hide_match(at, end, secret, hide_match_json);
+	return n ? n : hide_match(at, end, secret, hide_match_url);
 }
 
 /* The text gets shorter, so it stays where it is; returns how long it is then. */
-static size_t hide(char *text, size_t n, const char *secret, size_t least)
+static size_t hide_bytes(char *text, size_t n, const char *secret, size_t least)
 {
 	static const char shown[] = "[key]";
 	char *to = text;
@@ -90,7 +90,7 @@ static size_t hide(char *text, size_t n, const char *secret, size_t least)
 	if (!text || !secret || strlen(secret) < least)
 		return n;
 	while (at < end) {
-		size_t said = find_secret(at, end, secret);
+		size_t said = hide_find(at, end, secret);
 
 		if (said) {
 			memcpy(to, shown, sizeof(shown) - 1);
@@ -106,15 +106,15 @@ static size_t hide(char *text, size_t n, const char *secret, size_t least)
 
 void hide_secret(struct buf *text, const char *secret)
 {
-	text->len = hide(text->data, text->len, secret, HIDE_BYTES_MIN);
+	text->len = hide_bytes(text->data, text->len, secret, HIDE_BYTES_MIN);
 }
 
 void hide_in_complaint(struct buf *text, const char *secret)
 {
-	text->len = hide(text->data, text->len, secret, HIDE_COMPLAINT_BYTES_MIN);
+	text->len = hide_bytes(text->data, text->len, secret, HIDE_COMPLAINT_BYTES_MIN);
 }
 
 void hide_in_text(char *text, const char *secret)
 {
-	hide(text, text ? strlen(text) : 0, secret, HIDE_BYTES_MIN);
+	hide_bytes(text, text ? strlen(text) : 0, secret, HIDE_BYTES_MIN);
 }

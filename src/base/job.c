@@ -36,7 +36,7 @@ static void *job_run(void *arg)
 	return NULL;
 }
 
-static int start(struct job *job, const char *what, struct fh_error *err)
+static int job_start(struct job *job, const char *what, struct fh_error *err)
 {
 	sigset_t every, before;
 	int r;
@@ -75,7 +75,7 @@ int job_begin_shared(int fd, job_work *work, void *arg, const char *what, struct
 	job->work = work;
 	job->arg = arg;
 	job->process = getpid();
-	r = start(job, what, err);
+	r = job_start(job, what, err);
 	if (r < 0)
 		job_free(job);
 	else

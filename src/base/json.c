@@ -20,7 +20,7 @@ int json_parse(const char *what, const char *text, size_t n, json_t **out, struc
 	return 0;
 }
 
-static const char *kind_name(const json_t *value)
+static const char *json_kind_name(const json_t *value)
 {
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
@@ -42,22 +42,22 @@ static const char *kind_name(const json_t *value)
 	return "nothing";
 }
 
-static int wrong_kind(
+static int json_wrong_kind(
 		const char *key, const char *expected, const json_t *value, struct fh_error *err)
 {
 	return error_say(err, EINVAL, "'%s': expected %s, found %s", key, expected,
-			kind_name(value));
+			json_kind_name(value));
 }
 
 /* The member; NULL where it is not there, with 0 in *out if it need not be, else the error. */
-static json_t *find_member(const json_t *object, const char *key, enum json_presence presence,
+static json_t *json_find_member(const json_t *object, const char *key, enum json_presence presence,
 		int *out, struct fh_error *err)
 {
 	json_t *value = json_object_get(object, key);
 
 	if (!json_is_object(object))
 		*out = error_say(err, EINVAL, "expected an object with '%s', found %s", key,
-				object ? kind_name(object) : "nothing");
+				object ? json_kind_name(object) : "nothing");
 	else if (value && !json_is_null(value))
 		return value;
 	else if (presence == JSON_REQUIRED)
@@ -71,12 +71,12 @@ int json_get_str(const json_t *object, const char *key, enum json_presence prese
 		const char **out, struct fh_error *err)
 {
 	int missing;
-	json_t *value = find_member(object, key, presence, &missing, err);
+	json_t *value = json_find_member(object, key, presence, &missing, err);
 
 	if (!value)
 		return missing;
 	if (!json_is_string(value))
-		return wrong_kind(key, "a string", value, err);
+		return json_wrong_kind(key, "a string", value, err);
 	if (strlen(json_string_value(value)) != json_string_length(value))
 		return error_say(err, EINVAL, "'%s': holds a NUL character", key);
 	*out = json_string_value(value);
@@ -87,12 +87,12 @@ int json_get_i64(const json_t *object, const char *key, enum json_presence prese
 		struct fh_error *err)
 {
 	int missing;
-	json_t *value = find_member(object, key, presence, &missing, err);
+	json_t *value = json_find_member(object, key, presence, &missing, err);
 
 	if (!value)
 		return missing;
 	if (!json_is_integer(value))
-		return wrong_kind(key, "an integer", value, err);
+		return json_wrong_kind(key, "an integer", value, err);
 	*out = json_integer_value(value);
 	return 0;
 }
@@ -101,12 +101,12 @@ int json_get_double(const json_t *object, const char *key, enum json_presence pr
 		struct fh_error *err)
 {
 	int missing;
-	json_t *value = find_member(object, key, presence, &missing, err);
+	json_t *value = json_find_member(object, key, presence, &missing, err);
 
 	if (!value)
 		return missing;
 	if (!json_is_number(value))
-		return wrong_kind(key, "a number", value, err);
+		return json_wrong_kind(key, "a number", value, err);
 	*out = json_number_value(value);
 	return 0;
 }
@@ -115,12 +115,12 @@ int json_get_bool(const json_t *object, const char *key, enum json_presence pres
 		struct fh_error *err)
 {
 	int missing;
-	json_t *value = find_member(object, key, presence, &missing, err);
+	json_t *value = json_find_member(object, key, presence, &missing, err);
 
 	if (!value)
 		return missing;
 	if (!json_is_boolean(value))
-		return wrong_kind(key, "true or false", value, err);
+		return json_wrong_kind(key, "true or false", value, err);
 	*out = json_is_true(value);
 	return 0;
 }
@@ -129,12 +129,12 @@ int json_get_object(const json_t *object, const char *key, enum json_presence pr
 		json_t **out, struct fh_error *err)
 {
 	int missing;
-	json_t *value = find_member(object, key, presence, &missing, err);
+	json_t *value = json_find_member(object, key, presence, &missing, err);
 
 	if (!value)
 		return missing;
 	if (!json_is_object(value))
-		return wrong_kind(key, "an object", value, err);
+		return json_wrong_kind(key, "an object", value, err);
 	*out = value;
 	return 0;
 }
@@ -143,12 +143,12 @@ int json_get_array(const json_t *object, const char *key, enum json_presence pre
 		struct fh_error *err)
 {
 	int missing;
-	json_t *value = find_member(object, key, presence, &missing, err);
+	json_t *value = json_find_member(object, key, presence, &missing, err);
 
 	if (!value)
 		return missing;
 	if (!json_is_array(value))
-		return wrong_kind(key, "an array", value, err);
+		return json_wrong_kind(key, "an array", value, err);
 	*out = value;
 	return 0;
 }
@@ -168,7 +168,7 @@ json_t *json_text(const char *s)
 /* jansson's own writer is not used: it gives 17 digits of every real number. */
 
 /* After a backslash; 0: it has none. */
-static char letter_of(uint32_t c)
+static char json_letter_of(uint32_t c)
 {
 	static const char letters[] = { ['\b'] = 'b',
 		['\t'] = 't',
@@ -181,9 +181,9 @@ static char letter_of(uint32_t c)
 	return c < sizeof(letters) ? letters[c] : '\0';
 }
 
-static void add_escaped(struct buf *out, uint32_t c)
+static void json_add_escaped(struct buf *out, uint32_t c)
 {
-	char letter = letter_of(c);
+	char letter = json_letter_of(c);
 
 	if (letter)
 		buf_printf(out, "\\%c", letter);
@@ -201,12 +201,12 @@ size_t json_text_bytes(const char *s)
 	for (size_t at = 0; at < n; at += length) {
 		uint32_t c = str_utf8_decode(s + at, &length);
 
-		bytes += letter_of(c) ? 2 : c >= 0x20 && c < 0x7f ? 1 : c < 0x10000 ? 6 : 12;
+		bytes += json_letter_of(c) ? 2 : c >= 0x20 && c < 0x7f ? 1 : c < 0x10000 ? 6 : 12;
 	}
 	return bytes;
 }
 
-static void add_string(struct buf *out, const char *s, size_t n, bool ascii)
+static void json_add_string(struct buf *out, const char *s, size_t n, bool ascii)
 {
 	size_t begin = 0; /* of what can be copied as it is */
 	size_t length;
@@ -218,14 +218,14 @@ static void add_string(struct buf *out, const char *s, size_t n, bool ascii)
 		if (c >= 0x20 && c != '"' && c != '\\' && !(ascii && c >= 0x7f))
 			continue;
 		buf_add(out, s + begin, at - begin);
-		add_escaped(out, c);
+		json_add_escaped(out, c);
 		begin = at + length;
 	}
 	buf_add(out, s + begin, n - begin);
 	buf_add_char(out, '"');
 }
 
-static void add_object(struct buf *out, json_t *object, bool ascii)
+static void json_add_object(struct buf *out, json_t *object, bool ascii)
 {
 	char before = '{';
 	const char *key;
@@ -233,7 +233,7 @@ static void add_object(struct buf *out, json_t *object, bool ascii)
 
 	json_object_foreach(object, key, member) {
 		buf_add_char(out, before);
-		add_string(out, key, strlen(key), ascii);
+		json_add_string(out, key, strlen(key), ascii);
 		buf_add_char(out, ':');
 		json_add(out, member, ascii);
 		before = ',';
@@ -241,7 +241,7 @@ static void add_object(struct buf *out, json_t *object, bool ascii)
 	buf_add_str(out, before == '{' ? "{}" : "}");
 }
 
-static void add_array(struct buf *out, const json_t *array, bool ascii)
+static void json_add_array(struct buf *out, const json_t *array, bool ascii)
 {
 	buf_add_char(out, '[');
 	for (size_t i = 0; i < json_array_size(array); i++) {
@@ -257,13 +257,13 @@ void json_add(struct buf *out, json_t *value, bool ascii)
 {
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
-		add_object(out, value, ascii);
+		json_add_object(out, value, ascii);
 		break;
 	case JSON_ARRAY:
-		add_array(out, value, ascii);
+		json_add_array(out, value, ascii);
 		break;
 	case JSON_STRING:
-		add_string(out, json_string_value(value), json_string_length(value), ascii);
+		json_add_string(out, json_string_value(value), json_string_length(value), ascii);
 		break;
 	case JSON_INTEGER:
 		buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* False when stop_fd is readable. */
-static bool wait_readable(int fd, int stop_fd)
+static bool lines_wait(int fd, int stop_fd)
 {
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
 		{ .fd = stop_fd, .events = POLLIN } };
@@ -22,7 +22,7 @@ static bool wait_readable(int fd, int stop_fd)
 }
 
 /* Reads what is there; at the end of input, or if that can't be, sets `ended`. */
-static void read_more(struct lines *l, int fd)
+static void lines_fill(struct lines *l, int fd)
 {
 	size_t room = buf_reserve(&l->data, 65536);
 	ssize_t n = read(fd, l->data.data + l->data.len, room);
@@ -38,7 +38,7 @@ static void read_more(struct lines *l, int fd)
 }
 
 /* A whole line that is there, or the rest of the input at its end. */
-static bool take_line(struct lines *l, const char **out, size_t *out_n)
+static bool lines_take(struct lines *l, const char **out, size_t *out_n)
 {
 	const char *newline = memchr(buf_str(&l->data), '\n', l->data.len);
 
@@ -55,7 +55,7 @@ enum lines_result lines_next(struct lines *l, int fd, int stop_fd, const char **
 	buf_consume(&l->data, l->given);
 	l->given = 0;
 	for (;;) {
-		if (take_line(l, out, out_n)) {
+		if (lines_take(l, out, out_n)) {
 			bool too_long = l->skipping || *out_n > LINE_BYTES_MAX;
 
 			l->skipping = false;
@@ -67,9 +67,9 @@ enum lines_result lines_next(struct lines *l, int fd, int stop_fd, const char **
 			buf_clear(&l->data);
 			l->skipping = true;
 		}
-		if (!wait_readable(fd, stop_fd))
+		if (!lines_wait(fd, stop_fd))
 			return LINES_STOPPED;
-		read_more(l, fd);
+		lines_fill(l, fd);
 	}
 }
 

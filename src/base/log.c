@@ -35,7 +35,7 @@ int log_level_of(const char *name)
 }
 
 /* "2026-01-31T12:00:00.123Z" */
-static void now_text(char *text, size_t n)
+static void log_time(char *text, size_t n)
 {
 	struct timespec now;
 	struct tm tm;
@@ -47,7 +47,7 @@ static void now_text(char *text, size_t n)
 	snprintf(text + length, n - length, ".%03dZ", (int)(now.tv_nsec / 1000000));
 }
 
-static void add_json_member(struct buf *out, const char *key, const char *value)
+static void log_add_json(struct buf *out, const char *key, const char *value)
 {
 	buf_add_char(out, out->len ? ',' : '{');
 	str_add_json(out, key, strlen(key));
@@ -59,7 +59,7 @@ static void add_json_member(struct buf *out, const char *key, const char *value)
 }
 
 /* A value that a reader could take for several words, or for null, is put in quotes. */
-static void add_text_field(struct buf *out, const char *key, const char *value)
+static void log_add_text(struct buf *out, const char *key, const char *value)
 {
 	buf_printf(out, " %s=", key);
 	if (!value)
@@ -70,17 +70,17 @@ static void add_text_field(struct buf *out, const char *key, const char *value)
 		str_add_printable(out, value);
 }
 
-static void add_head(struct buf *out, const struct log_options *to, enum log_level level,
+static void log_add_head(struct buf *out, const struct log_options *to, enum log_level level,
 		const char *message)
 {
 	char time[40];
 
-	now_text(time, sizeof(time));
+	log_time(time, sizeof(time));
 	if (to->json) {
 		if (to->time)
-			add_json_member(out, "time", time);
-		add_json_member(out, "level", level_names[level]);
-		add_json_member(out, "message", message);
+			log_add_json(out, "time", time);
+		log_add_json(out, "level", level_names[level]);
+		log_add_json(out, "message", message);
 		return;
 	}
 	if (to->time)
@@ -98,12 +98,12 @@ void log_record(const struct log_options *to, enum log_level level, const char *
 		to = &current;
 	if (level < to->level || (to->fd < 0 && !to->write))
 		return;
-	add_head(&record, to, level, message);
+	log_add_head(&record, to, level, message);
 	for (size_t i = 0; i < n; i++) {
 		if (to->json)
-			add_json_member(&record, fields[i].key, fields[i].value);
+			log_add_json(&record, fields[i].key, fields[i].value);
 		else
-			add_text_field(&record, fields[i].key, fields[i].value);
+			log_add_text(&record, fields[i].key, fields[i].value);
 	}
 	buf_add_str(&record, to->json ? "}\n" : "\n");
 	if (record.truncated)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-_Noreturn static void exhausted(void)
+_Noreturn static void mem_exhausted(void)
 {
 	static const char said[] = "fumehood: no memory is left\n";
 	ssize_t n = write(STDERR_FILENO, said, sizeof(said) - 1);
@@ -17,31 +17,31 @@ _Noreturn static void exhausted(void)
 	abort();
 }
 
-static void *must(void *p)
+static void *mem_must(void *p)
 {
 	if (!p)
-		exhausted();
+		mem_exhausted();
 	return p;
 }
 
 void *xcalloc(size_t n, size_t size)
 {
-	return must(calloc(n ? n : 1, size ? size : 1));
+	return mem_must(calloc(n ? n : 1, size ? size : 1));
 }
 
 void *xrealloc(void *p, size_t n, size_t size)
 {
-	return must(reallocarray(p, n ? n : 1, size ? size : 1));
+	return mem_must(reallocarray(p, n ? n : 1, size ? size : 1));
 }
 
 char *xstrdup(const char *s)
 {
-	return must(strdup(s));
+	return mem_must(strdup(s));
 }
 
 char *xstrndup(const char *s, size_t n)
 {
-	return must(strndup(s, n));
+	return mem_must(strndup(s, n));
 }
 
 void xstrset(char **field, const char *s)
@@ -59,7 +59,7 @@ char *xasprintf(const char *format, ...)
 
 	va_start(ap, format);
 	if (vasprintf(&s, format, ap) < 0)
-		exhausted();
+		mem_exhausted();
 	va_end(ap);
 	return s;
 }

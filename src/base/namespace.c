@@ -13,14 +13,14 @@
 #include <unistd.h>
 
 /* Without an exit signal: the caller may have a handler that counts children. */
-static pid_t clone_quietly(void)
+static pid_t namespace_clone(void)
 {
 	struct clone_args args = { 0 };
 
 	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 }
 
-static int await_quiet(pid_t pid, int *out_status)
+static int namespace_await(pid_t pid, int *out_status)
 {
 	while (waitpid(pid, out_status, __WALL) < 0)
 		if (errno != EINTR)
@@ -29,7 +29,7 @@ static int await_quiet(pid_t pid, int *out_status)
 }
 
 /* By its file, since a pidfd of a process that is ending names no namespaces any more. */
-static int enter(int proc, const char *name)
+static int namespace_enter(int proc, const char *name)
 {
 	auto_close int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
 
@@ -37,24 +37,24 @@ static int enter(int proc, const char *name)
 }
 
 /* A process can't join a pid namespace itself, but its children are born there. */
-static int kill_others(int proc)
+static int namespace_kill(int proc)
 {
-	int r = enter(proc, "ns/user"); /* whose root may join the other, and kill */
+	int r = namespace_enter(proc, "ns/user"); /* whose root may join the other, and kill */
 	int status;
 	pid_t pid;
 
 	if (r == 0)
-		r = enter(proc, "ns/pid");
+		r = namespace_enter(proc, "ns/pid");
 	if (r < 0)
 		return r;
-	pid = clone_quietly();
+	pid = namespace_clone();
 	if (pid == 0) {
 		kill(-1, SIGKILL);
 		_exit(0);
 	}
 	if (pid < 0) /* ENOMEM: the kernel kills them already */
 		return errno == ENOMEM ? 0 : -errno;
-	return await_quiet(pid, &status); /* killed or not: PID 1 may end before it does */
+	return namespace_await(pid, &status); /* killed or not: PID 1 may end before it does */
 }
 
 int namespace_end(int proc)
@@ -64,12 +64,12 @@ int namespace_end(int proc)
 
 	if (syscall(SYS_pidfd_send_signal, proc, SIGKILL, NULL, 0) < 0)
 		return -errno;
-	pid = clone_quietly();
+	pid = namespace_clone();
 	if (pid == 0)
-		_exit(-kill_others(proc));
+		_exit(-namespace_kill(proc));
 	if (pid < 0)
 		return -errno;
-	r = await_quiet(pid, &status);
+	r = namespace_await(pid, &status);
 	if (r < 0)
 		return r;
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;

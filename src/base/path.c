@@ -20,7 +20,7 @@ char *path_join(const char *a, const char *b)
 }
 
 /* Length of path without slashes at its end; the root keeps one. */
-static size_t trimmed_length(const char *path)
+static size_t path_trimmed_length(const char *path)
 {
 	size_t n = strlen(path);
 
@@ -31,7 +31,7 @@ static size_t trimmed_length(const char *path)
 
 char *path_dirname(const char *path)
 {
-	size_t n = trimmed_length(path);
+	size_t n = path_trimmed_length(path);
 
 	while (n && path[n - 1] != '/')
 		n--;
@@ -50,7 +50,7 @@ const char *path_basename(const char *path)
 }
 
 /* Takes the last part away from out; false if there is none that can be. */
-static bool drop_last_part(char *out, size_t *n, size_t root)
+static bool path_drop_last_part(char *out, size_t *n, size_t root)
 {
 	size_t at = *n;
 
@@ -75,7 +75,7 @@ char *path_normalise(const char *path)
 		bool up = length == 2 && path[0] == '.' && path[1] == '.';
 
 		if (length && !(length == 1 && *path == '.') &&
-				!(up && (drop_last_part(out, &n, root) || root))) {
+				!(up && (path_drop_last_part(out, &n, root) || root))) {
 			if (n > root)
 				out[n++] = '/';
 			memcpy(out + n, path, length);
@@ -172,7 +172,7 @@ bool path_is_within(const char *path, const char *folder)
 }
 
 /* The real path of what is there of it. */
-static char *real_start(const char *path)
+static char *path_real_start(const char *path)
 {
 	char *at = xstrdup(path), *real;
 
@@ -189,7 +189,7 @@ static char *real_start(const char *path)
 bool path_lies_within(const char *path, const char *folder)
 {
 	struct stat wanted, st;
-	auto_free char *at = real_start(path);
+	auto_free char *at = path_real_start(path);
 	bool found = false;
 
 	if (!at || stat(folder, &wanted) < 0)

@@ -20,14 +20,14 @@
 #define CLIMB_MAX 4
 
 /* How our files lie around a folder, and what must be there for it to be so. */
-struct layout {
+struct places_layout {
 	const char *programs;
 	const char *share;
 	const char *graders;
 	const char *sign;
 };
 
-static const struct layout layouts[] = {
+static const struct places_layout layouts[] = {
 	/* the build folder of a checkout */
 	{ ".", "..", "../src/grade/python", "../tasks" },
 	/* a prefix */
@@ -37,7 +37,7 @@ static const struct layout layouts[] = {
 static struct places found;
 
 /* The path of the program or library that this code is in; NULL if it can't be told. */
-static char *own_path(void)
+static char *places_own_path(void)
 {
 	struct link_map *map;
 	Dl_info info;
@@ -48,14 +48,14 @@ static char *own_path(void)
 	return realpath("/proc/self/exe", NULL);
 }
 
-static char *place(const char *dir, const char *name)
+static char *places_join(const char *dir, const char *name)
 {
 	auto_free char *joined = path_join(dir, name);
 
 	return path_normalise(joined);
 }
 
-static void set_programs(const char *dir)
+static void places_set_programs(const char *dir)
 {
 	found.guest_plugin = path_join(dir, "fumehood-guest.so");
 	found.aci = path_join(dir, "fh-aci");
@@ -63,23 +63,23 @@ static void set_programs(const char *dir)
 	found.floors = path_join(dir, "bench");
 }
 
-static bool try_layout(const char *dir, const struct layout *layout)
+static bool places_try_layout(const char *dir, const struct places_layout *layout)
 {
-	auto_free char *programs = place(dir, layout->programs);
+	auto_free char *programs = places_join(dir, layout->programs);
 	auto_free char *plugin = path_join(programs, "fumehood-guest.so");
-	auto_free char *sign = place(dir, layout->sign);
+	auto_free char *sign = places_join(dir, layout->sign);
 
 	if (!path_exists(plugin) || !path_is_dir(sign))
 		return false;
-	set_programs(programs);
-	found.share_dir = place(dir, layout->share);
-	found.graders = place(dir, layout->graders);
+	places_set_programs(programs);
+	found.share_dir = places_join(dir, layout->share);
+	found.graders = places_join(dir, layout->graders);
 	return true;
 }
 
-static void find_places(void)
+static void places_find(void)
 {
-	auto_free char *path = own_path();
+	auto_free char *path = places_own_path();
 
 	for (int i = 0; path && i < CLIMB_MAX; i++) {
 		char *dir = path_dirname(path);
@@ -87,10 +87,10 @@ static void find_places(void)
 		free(path);
 		path = dir;
 		for (size_t j = 0; j < ARRAY_SIZE(layouts); j++)
-			if (try_layout(dir, &layouts[j]))
+			if (places_try_layout(dir, &layouts[j]))
 				return;
 	}
-	set_programs(FUMEHOOD_LIBEXECDIR);
+	places_set_programs(FUMEHOOD_LIBEXECDIR);
 	found.share_dir = FUMEHOOD_DATADIR;
 	found.graders = FUMEHOOD_DATADIR "/graders";
 }
@@ -99,22 +99,22 @@ const struct places *places_get(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	pthread_once(&once, find_places);
+	pthread_once(&once, places_find);
 	return &found;
 }
 
 /* A variable that is set to an absolute path; anything else counts as not set. */
-static const char *folder_variable(const char *name)
+static const char *places_variable(const char *name)
 {
 	const char *value = getenv(name);
 
 	return value && *value == '/' ? value : NULL;
 }
 
-static char *default_state_dir(void)
+static char *places_default_state_dir(void)
 {
-	const char *base = folder_variable("XDG_STATE_HOME");
-	const char *home = folder_variable("HOME");
+	const char *base = places_variable("XDG_STATE_HOME");
+	const char *home = places_variable("HOME");
 
 	if (geteuid() == 0)
 		return xstrdup("/var/lib/fumehood");
@@ -132,7 +132,7 @@ int places_state_path(const char *dir, char **out, struct fh_error *err)
 
 	if (!dir && variable && *variable)
 		dir = variable;
-	chosen = dir ? xstrdup(dir) : default_state_dir();
+	chosen = dir ? xstrdup(dir) : places_default_state_dir();
 	if (!chosen)
 		return error_say(err, ENOENT, "no folder for state: set FUMEHOOD_STATE or HOME");
 	return path_absolute(chosen, out, err);

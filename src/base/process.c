@@ -86,7 +86,7 @@ char *process_own_name(const char *prefix)
 			(long long)(start < 0 ? 0 : start));
 }
 
-static int open_folder(const char *folder)
+static int process_open_folder(const char *folder)
 {
 	return open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
@@ -94,7 +94,7 @@ static int open_folder(const char *folder)
 /* Shared, since one folder may have several names. */
 int process_claim(const char *folder)
 {
-	int fd = open_folder(folder);
+	int fd = process_open_folder(folder);
 	int error;
 
 	if (fd < 0)
@@ -109,22 +109,22 @@ int process_claim(const char *folder)
 	return fd;
 }
 
-static bool is_claimed(const char *folder)
+static bool process_is_claimed(const char *folder)
 {
-	auto_close int fd = open_folder(folder);
+	auto_close int fd = process_open_folder(folder);
 
 	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
 }
 
 /* What can't be read for now (there are too many open files) may be alive. */
-static bool has_ended(pid_t pid, int64_t start_ticks)
+static bool process_is_gone(pid_t pid, int64_t start_ticks)
 {
 	int64_t now = process_start_time(pid);
 
 	return now < 0 ? kill(pid, 0) < 0 && errno == ESRCH : now != start_ticks;
 }
 
-static bool name_is_stale(const char *name)
+static bool process_name_is_stale(const char *name)
 {
 	const char *start = strrchr(name, '-');
 	const char *pid = start ? memrchr(name, '-', (size_t)(start - name)) : NULL;
@@ -132,12 +132,12 @@ static bool name_is_stale(const char *name)
 	int64_t number, ticks;
 
 	return digits && str_to_i64(digits, &number) && str_to_i64(start + 1, &ticks) &&
-			has_ended((pid_t)number, ticks);
+			process_is_gone((pid_t)number, ticks);
 }
 
 bool process_folder_is_stale(const char *folder)
 {
 	const char *slash = strrchr(folder, '/');
 
-	return name_is_stale(slash ? slash + 1 : folder) && !is_claimed(folder);
+	return process_name_is_stale(slash ? slash + 1 : folder) && !process_is_claimed(folder);
 }

@@ -13,7 +13,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-static int digit(char c)
+static int secret_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
@@ -24,12 +24,12 @@ static int digit(char c)
 	return -1;
 }
 
-static bool from_hex(const char *hex, uint8_t *out, size_t n)
+static bool secret_from_hex(const char *hex, uint8_t *out, size_t n)
 {
 	if (strlen(hex) != 2 * n)
 		return false;
 	for (size_t i = 0; i < n; i++) {
-		int high = digit(hex[2 * i]), low = digit(hex[2 * i + 1]);
+		int high = secret_digit(hex[2 * i]), low = secret_digit(hex[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return false;
@@ -39,7 +39,7 @@ static bool from_hex(const char *hex, uint8_t *out, size_t n)
 }
 
 /* Whoever comes first makes it; link() refuses the others, who then read what is there. */
-static int make(const char *path, struct fh_error *err)
+static int secret_make(const char *path, struct fh_error *err)
 {
 	auto_free char *temporary = xasprintf("%s.%d.tmp", path, (int)gettid());
 	auto_close int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -59,7 +59,7 @@ static int make(const char *path, struct fh_error *err)
 	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;
 }
 
-static int read_secret(const char *path, struct secret *out, struct fh_error *err)
+static int secret_read_file(const char *path, struct secret *out, struct fh_error *err)
 {
 	auto_close int fd = fd_open_file(path, err);
 	struct secret secret;
@@ -77,40 +77,41 @@ static int read_secret(const char *path, struct secret *out, struct fh_error *er
 	return 0;
 }
 
-static int of_variable(const char *hex, struct secret *out, struct fh_error *err)
+static int secret_of_variable(const char *hex, struct secret *out, struct fh_error *err)
 {
 	struct secret secret = { 0 };
 
-	if (!from_hex(hex, secret.bytes, sizeof(secret.bytes)))
+	if (!secret_from_hex(hex, secret.bytes, sizeof(secret.bytes)))
 		return error_say(err, EINVAL, "FUMEHOOD_JUDGE_KEY must be %zu hexadecimal digits",
 				2 * sizeof(secret.bytes));
 	*out = secret;
 	return 0;
 }
 
-static int load(const char *state_dir, bool may_make, struct secret *out, struct fh_error *err)
+static int secret_find(
+		const char *state_dir, bool may_make, struct secret *out, struct fh_error *err)
 {
 	const char *variable = getenv("FUMEHOOD_JUDGE_KEY");
 	auto_free char *path = path_join(state_dir, "judge.key");
 	int r = 0;
 
 	if (variable && *variable)
-		return of_variable(variable, out, err);
+		return secret_of_variable(variable, out, err);
 	if (may_make && !path_exists(path))
-		r = make(path, err);
+		r = secret_make(path, err);
 	if (r == 0)
-		r = read_secret(path, out, err);
+		r = secret_read_file(path, out, err);
 	return r < 0 ? error_wrap(err, "the machine's key") : 0;
 }
 
 int secret_load(const char *state_dir, struct secret *out, struct fh_error *err)
 {
-	return load(state_dir, true, out, err);
+	return secret_find(state_dir, true, out, err);
 }
 
 int secret_read(const char *state_dir, struct secret *out, struct fh_error *err)
 {
-	return load(state_dir, false, out, err);
+	return secret_find(state_dir, false, out, err);
 }
 
 void secret_key(const struct secret *secret, const char *purpose, const char *what,

@@ -74,36 +74,40 @@ static const uint32_t round_constants[64] = {
 	0xc67178f2,
 };
 
-static uint32_t rotate(uint32_t v, int n)
+static uint32_t sha256_rotate(uint32_t v, int n)
 {
 	return v >> n | v << (32 - n);
 }
 
-static void fill_schedule(uint32_t w[64], const uint8_t *block)
+static void sha256_fill_schedule(uint32_t w[64], const uint8_t *block)
 {
 	for (int i = 0; i < 16; i++)
 		w[i] = (uint32_t)block[4 * i] << 24 | (uint32_t)block[4 * i + 1] << 16 |
 				(uint32_t)block[4 * i + 2] << 8 | block[4 * i + 3];
 	for (int i = 16; i < 64; i++) {
-		uint32_t s0 = rotate(w[i - 15], 7) ^ rotate(w[i - 15], 18) ^ w[i - 15] >> 3;
-		uint32_t s1 = rotate(w[i - 2], 17) ^ rotate(w[i - 2], 19) ^ w[i - 2] >> 10;
+		uint32_t s0 = sha256_rotate(w[i - 15], 7) ^ sha256_rotate(w[i - 15], 18) ^
+				w[i - 15] >> 3;
+		uint32_t s1 = sha256_rotate(w[i - 2], 17) ^ sha256_rotate(w[i - 2], 19) ^
+				w[i - 2] >> 10;
 
 		w[i] = w[i - 16] + s0 + w[i - 7] + s1;
 	}
 }
 
-static void add_block(struct sha256 *h, const uint8_t *block)
+static void sha256_add_block(struct sha256 *h, const uint8_t *block)
 {
 	uint32_t w[64];
 	uint32_t v[8]; /* a to h of the standard */
 
-	fill_schedule(w, block);
+	sha256_fill_schedule(w, block);
 	memcpy(v, h->state, sizeof(v));
 	for (int i = 0; i < 64; i++) {
-		uint32_t s1 = rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25);
+		uint32_t s1 = sha256_rotate(v[4], 6) ^ sha256_rotate(v[4], 11) ^
+				sha256_rotate(v[4], 25);
 		uint32_t choice = (v[4] & v[5]) ^ (~v[4] & v[6]);
 		uint32_t t1 = v[7] + s1 + choice + round_constants[i] + w[i];
-		uint32_t s0 = rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22);
+		uint32_t s0 = sha256_rotate(v[0], 2) ^ sha256_rotate(v[0], 13) ^
+				sha256_rotate(v[0], 22);
 		uint32_t majority = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
 
 		memmove(v + 1, v, 7 * sizeof(v[0]));
@@ -136,7 +140,7 @@ void sha256_add(struct sha256 *h, const void *data, size_t n)
 		p += take;
 		n -= take;
 		if (used == sizeof(h->block)) {
-			add_block(h, h->block);
+			sha256_add_block(h, h->block);
 			used = 0;
 		}
 	}

@@ -53,7 +53,7 @@ bool str_to_i64(const char *s, int64_t *out)
 
 static locale_t c_locale;
 
-static void c_locale_make(void)
+static void str_c_locale_make(void)
 {
 	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
@@ -62,7 +62,7 @@ static void c_locale_make(void)
  * A decimal number at the beginning of s; its end, or NULL. strtod() alone would also take blanks,
  * "inf", hexadecimal, and the comma of whatever locale the program that loaded us has set.
  */
-static const char *parse_decimal(const char *s, double *out)
+static const char *str_parse_decimal(const char *s, double *out)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	const char *p = s + (*s == '-' || *s == '+');
@@ -73,7 +73,7 @@ static const char *parse_decimal(const char *s, double *out)
 		p++;
 	if (*p < '0' || *p > '9' || (p[0] == '0' && (p[1] == 'x' || p[1] == 'X')))
 		return NULL;
-	pthread_once(&once, c_locale_make);
+	pthread_once(&once, str_c_locale_make);
 	v = strtod_l(s, &end, c_locale);
 	if (!isfinite(v))
 		return NULL;
@@ -84,7 +84,7 @@ static const char *parse_decimal(const char *s, double *out)
 bool str_to_double(const char *s, double *out)
 {
 	double v;
-	const char *end = parse_decimal(s, &v);
+	const char *end = str_parse_decimal(s, &v);
 
 	if (!end || *end)
 		return false;
@@ -92,17 +92,17 @@ bool str_to_double(const char *s, double *out)
 	return true;
 }
 
-struct unit {
+struct str_unit {
 	const char *name;
 	double factor;
 };
 
 /* A number that is not negative and one of the units, rounded to a whole; by hand, since what all
  * sandboxes are cloned from does without the mathematical library. */
-static bool to_units(const char *s, const struct unit *units, size_t n, int64_t *out)
+static bool str_to_units(const char *s, const struct str_unit *units, size_t n, int64_t *out)
 {
 	double v;
-	const char *end = parse_decimal(s, &v);
+	const char *end = str_parse_decimal(s, &v);
 	int64_t whole;
 
 	if (!end || v < 0)
@@ -127,7 +127,7 @@ static bool to_units(const char *s, const struct unit *units, size_t n, int64_t 
 
 bool str_to_bytes(const char *s, int64_t *out_bytes)
 {
-	static const struct unit units[] = {
+	static const struct str_unit units[] = {
 		{ "", 1 },
 		{ "B", 1 },
 		{ "k", 0x1p10 },
@@ -144,12 +144,12 @@ bool str_to_bytes(const char *s, int64_t *out_bytes)
 		{ "TiB", 0x1p40 },
 	};
 
-	return to_units(s, units, ARRAY_SIZE(units), out_bytes);
+	return str_to_units(s, units, ARRAY_SIZE(units), out_bytes);
 }
 
 bool str_to_ms(const char *s, int64_t *out_ms)
 {
-	static const struct unit units[] = {
+	static const struct str_unit units[] = {
 		{ "", 1e3 },
 		{ "ms", 1 },
 		{ "s", 1e3 },
@@ -157,11 +157,11 @@ bool str_to_ms(const char *s, int64_t *out_ms)
 		{ "h", 3600e3 },
 	};
 
-	return to_units(s, units, ARRAY_SIZE(units), out_ms);
+	return str_to_units(s, units, ARRAY_SIZE(units), out_ms);
 }
 
 /* The decimal digits (at least one) and the exponent of v, finite and not negative. */
-static void shortest_digits(double v, char *digits, int *out_exponent)
+static void str_shortest_digits(double v, char *digits, int *out_exponent)
 {
 	char text[40];
 	const char *e;
@@ -192,7 +192,7 @@ void str_add_double(struct buf *out, double v)
 	}
 	if (signbit(v))
 		buf_add_char(out, '-');
-	shortest_digits(fabs(v), digits, &exponent);
+	str_shortest_digits(fabs(v), digits, &exponent);
 	n = (int)strlen(digits);
 	if (exponent < -4 || exponent >= 16) {
 		buf_printf(out, "%c%s%se%c%02d", digits[0], n > 1 ? "." : "", digits + 1,
@@ -208,7 +208,7 @@ void str_add_double(struct buf *out, double v)
 
 /* --- what was meant --------------------------------------------------------------------------- */
 
-static size_t min3(size_t a, size_t b, size_t c)
+static size_t str_min3(size_t a, size_t b, size_t c)
 {
 	size_t least = a < b ? a : b;
 
@@ -233,7 +233,7 @@ size_t str_distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= m; j++) {
-			row[j] = min3(up[j] + 1, row[j - 1] + 1,
+			row[j] = str_min3(up[j] + 1, row[j - 1] + 1,
 					up[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 					up2[j - 2] + 1 < row[j])
@@ -373,7 +373,7 @@ void str_add_utf8(struct buf *out, const char *data, size_t n)
 
 /* One line without its newline: what follows its last carriage return that is followed by anything
  * (a bar that ends in one is still on the screen). */
-static void add_folded_line(struct buf *out, const char *line, size_t n)
+static void str_add_folded_line(struct buf *out, const char *line, size_t n)
 {
 	const char *last;
 
@@ -399,7 +399,7 @@ void str_add_folded(struct buf *out, const char *data, size_t n)
 		const char *newline = memchr(data, '\n', (size_t)(end - data));
 		const char *stop = newline ? newline : end;
 
-		add_folded_line(out, data, (size_t)(stop - data));
+		str_add_folded_line(out, data, (size_t)(stop - data));
 		if (newline)
 			buf_add_char(out, '\n');
 		data = newline ? newline + 1 : end;
@@ -425,7 +425,7 @@ static const struct {
 	{ 0xe0000, 0xe007f },
 };
 
-static bool is_printable(uint32_t c)
+static bool str_is_printable(uint32_t c)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(unprintable) && unprintable[i].first <= c; i++)
 		if (c <= unprintable[i].last)
@@ -440,7 +440,7 @@ void str_add_printable(struct buf *out, const char *s)
 	while (left) {
 		size_t length = str_utf8_length(s, left);
 
-		if (length && is_printable(str_utf8_decode(s, &length))) {
+		if (length && str_is_printable(str_utf8_decode(s, &length))) {
 			buf_add(out, s, length);
 		} else {
 			length = length ? length : 1;
@@ -453,7 +453,7 @@ void str_add_printable(struct buf *out, const char *s)
 }
 
 /* The letter that stands for c after a backslash in JSON, or 0. */
-static char json_letter(unsigned char c)
+static char str_json_letter(unsigned char c)
 {
 	switch (c) {
 	case '"':
@@ -481,7 +481,7 @@ void str_add_json(struct buf *out, const char *s, size_t n)
 	buf_add_char(out, '"');
 	while (n) {
 		size_t length = *p ? utf8_length(p, n) : 0;
-		char letter = json_letter(*p);
+		char letter = str_json_letter(*p);
 
 		if (!length)
 			buf_printf(out, "\\\\x%02x", *p);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* After something that found no room nothing follows: it would be read in its place. */
-static void put(struct buf *b, const void *data, size_t n)
+static void wire_put(struct buf *b, const void *data, size_t n)
 {
 	if (!b->truncated)
 		buf_add(b, data, n);
@@ -16,23 +16,23 @@ static void put(struct buf *b, const void *data, size_t n)
 
 void wire_put_u8(struct buf *b, uint8_t v)
 {
-	put(b, &v, sizeof(v));
+	wire_put(b, &v, sizeof(v));
 }
 
 void wire_put_u32(struct buf *b, uint32_t v)
 {
-	put(b, &v, sizeof(v));
+	wire_put(b, &v, sizeof(v));
 }
 
 void wire_put_u64(struct buf *b, uint64_t v)
 {
-	put(b, &v, sizeof(v));
+	wire_put(b, &v, sizeof(v));
 }
 
 void wire_put_bytes(struct buf *b, const void *data, size_t n)
 {
 	wire_put_u32(b, (uint32_t)n);
-	put(b, data, n);
+	wire_put(b, data, n);
 }
 
 void wire_put_str(struct buf *b, const char *s)
@@ -50,7 +50,7 @@ struct wire wire_open(const void *data, size_t n)
 	return (struct wire){ .at = data, .left = n };
 }
 
-static const char *take(struct wire *w, size_t n)
+static const char *wire_take(struct wire *w, size_t n)
 {
 	const char *at = w->at;
 
@@ -63,9 +63,9 @@ static const char *take(struct wire *w, size_t n)
 	return at;
 }
 
-static void take_into(struct wire *w, void *v, size_t n)
+static void wire_take_into(struct wire *w, void *v, size_t n)
 {
-	const char *at = take(w, n);
+	const char *at = wire_take(w, n);
 
 	if (at)
 		memcpy(v, at, n);
@@ -75,7 +75,7 @@ uint8_t wire_get_u8(struct wire *w)
 {
 	uint8_t v = 0;
 
-	take_into(w, &v, sizeof(v));
+	wire_take_into(w, &v, sizeof(v));
 	return v;
 }
 
@@ -83,7 +83,7 @@ uint32_t wire_get_u32(struct wire *w)
 {
 	uint32_t v = 0;
 
-	take_into(w, &v, sizeof(v));
+	wire_take_into(w, &v, sizeof(v));
 	return v;
 }
 
@@ -91,14 +91,14 @@ uint64_t wire_get_u64(struct wire *w)
 {
 	uint64_t v = 0;
 
-	take_into(w, &v, sizeof(v));
+	wire_take_into(w, &v, sizeof(v));
 	return v;
 }
 
 const char *wire_get_bytes(struct wire *w, size_t *out_n)
 {
 	uint32_t n = wire_get_u32(w);
-	const char *at = take(w, n);
+	const char *at = wire_take(w, n);
 
 	*out_n = at ? n : 0;
 	return at;

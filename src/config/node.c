@@ -36,7 +36,7 @@ const struct node *node_path(const struct node *root, const char *path)
 	return root;
 }
 
-static bool is_one_of(const char *text, const char *const *words, size_t n)
+static bool node_is_one_of(const char *text, const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		if (str_eq(text, words[i]))
@@ -44,32 +44,32 @@ static bool is_one_of(const char *text, const char *const *words, size_t n)
 	return false;
 }
 
-static bool text_is_null(const char *text)
+static bool node_text_is_null(const char *text)
 {
 	static const char *const words[] = { "", "~", "null", "Null", "NULL" };
 
-	return is_one_of(text, words, ARRAY_SIZE(words));
+	return node_is_one_of(text, words, ARRAY_SIZE(words));
 }
 
-static bool text_to_bool(const char *text, bool *out)
+static bool node_text_to_bool(const char *text, bool *out)
 {
 	static const char *const yes[] = { "true", "True", "TRUE" };
 	static const char *const no[] = { "false", "False", "FALSE" };
 
-	*out = is_one_of(text, yes, ARRAY_SIZE(yes));
-	return *out || is_one_of(text, no, ARRAY_SIZE(no));
+	*out = node_is_one_of(text, yes, ARRAY_SIZE(yes));
+	return *out || node_is_one_of(text, no, ARRAY_SIZE(no));
 }
 
 bool node_is_null(const struct node *node)
 {
-	return node->kind == NODE_SCALAR && node->plain && text_is_null(node->text);
+	return node->kind == NODE_SCALAR && node->plain && node_text_is_null(node->text);
 }
 
 bool node_to_bool(const struct node *node, bool *out)
 {
 	bool value;
 
-	if (node->kind != NODE_SCALAR || !node->plain || !text_to_bool(node->text, &value))
+	if (node->kind != NODE_SCALAR || !node->plain || !node_text_to_bool(node->text, &value))
 		return false;
 	*out = value;
 	return true;
@@ -134,7 +134,7 @@ const struct node *node_overlay(struct arena *a, const struct node *base, const 
 /* --- printing --------------------------------------------------------------------------------- */
 
 /* True if text, written as it is, is one plain scalar that reads back as text. */
-static bool can_be_plain(const char *text)
+static bool node_can_be_plain(const char *text)
 {
 	/* The words of YAML 1.1 too: other readers still take them for booleans. */
 	static const char *const words[] = { "yes", "Yes", "YES", "no", "No", "NO", "on", "On",
@@ -147,12 +147,13 @@ static bool can_be_plain(const char *text)
 
 	if (strspn(text, safe) != n || !n || strchr("-+. ", text[0]) || text[n - 1] == ' ')
 		return false;
-	return !text_is_null(text) && !text_to_bool(text, &truth) &&
-			!str_to_double(text, &number) && !is_one_of(text, words, ARRAY_SIZE(words));
+	return !node_text_is_null(text) && !node_text_to_bool(text, &truth) &&
+			!str_to_double(text, &number) &&
+			!node_is_one_of(text, words, ARRAY_SIZE(words));
 }
 
 /* Lines of printable text, without blanks where a block would not keep them. */
-static bool can_be_block(const char *text)
+static bool node_can_be_block(const char *text)
 {
 	size_t n = strlen(text);
 
@@ -170,7 +171,7 @@ static bool can_be_block(const char *text)
 	return true;
 }
 
-static void print_block(struct buf *out, const char *text, int indent)
+static void node_print_block(struct buf *out, const char *text, int indent)
 {
 	indent = indent ? indent : 2;
 	buf_add_str(out, str_ends(text, "\n") ? "|" : "|-");
@@ -183,7 +184,7 @@ static void print_block(struct buf *out, const char *text, int indent)
 	}
 }
 
-static void print_quoted(struct buf *out, const char *text)
+static void node_print_quoted(struct buf *out, const char *text)
 {
 	buf_add_char(out, '"');
 	for (size_t length; *text; text += length) {
@@ -205,21 +206,21 @@ static void print_quoted(struct buf *out, const char *text)
 
 void node_print_key(struct buf *out, const char *key)
 {
-	if (can_be_plain(key))
+	if (node_can_be_plain(key))
 		buf_add_str(out, key);
 	else
-		print_quoted(out, key);
+		node_print_quoted(out, key);
 }
 
 void node_print_text(struct buf *out, const char *text, int indent)
 {
-	if (can_be_block(text))
-		print_block(out, text, indent);
+	if (node_can_be_block(text))
+		node_print_block(out, text, indent);
 	else
 		node_print_key(out, text);
 }
 
-static void print_scalar(struct buf *out, const struct node *node, int indent)
+static void node_print_scalar(struct buf *out, const struct node *node, int indent)
 {
 	double number;
 	bool truth;
@@ -233,7 +234,7 @@ static void print_scalar(struct buf *out, const struct node *node, int indent)
 }
 
 /* A value after "key:" or "-": on that line, or on the next ones. */
-static void print_value(struct buf *out, const struct node *node, int indent)
+static void node_print_value(struct buf *out, const struct node *node, int indent)
 {
 	buf_add_char(out, node->kind == NODE_SCALAR || !node->n ? ' ' : '\n');
 	node_print(out, node, indent);
@@ -242,7 +243,7 @@ static void print_value(struct buf *out, const struct node *node, int indent)
 void node_print(struct buf *out, const struct node *node, int indent)
 {
 	if (node->kind == NODE_SCALAR) {
-		print_scalar(out, node, indent);
+		node_print_scalar(out, node, indent);
 		buf_add_char(out, '\n');
 		return;
 	}
@@ -252,11 +253,11 @@ void node_print(struct buf *out, const struct node *node, int indent)
 		buf_printf(out, "%*s", indent, "");
 		if (node->kind == NODE_LIST) {
 			buf_add_char(out, '-');
-			print_value(out, node->items[i], indent + 2);
+			node_print_value(out, node->items[i], indent + 2);
 		} else {
 			node_print_key(out, node->pairs[i].key->text);
 			buf_add_char(out, ':');
-			print_value(out, node->pairs[i].value, indent + 2);
+			node_print_value(out, node->pairs[i].value, indent + 2);
 		}
 	}
 }

@@ -14,8 +14,8 @@ struct schema_reading {
 	struct fh_error *err;
 };
 
-static int wrong(const struct schema_reading *r, const struct field *field, const struct node *node,
-		const char *expected)
+static int schema_wrong(const struct schema_reading *r, const struct field *field,
+		const struct node *node, const char *expected)
 {
 	char found[96];
 
@@ -26,17 +26,17 @@ static int wrong(const struct schema_reading *r, const struct field *field, cons
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static bool in_range(const struct field *field, double v)
+static bool schema_in_range(const struct field *field, double v)
 {
 	return (!field->min && !field->max) || (v >= field->min && v <= field->max);
 }
 
-static int check_range(const struct schema_reading *r, const struct field *field,
+static int schema_check_range(const struct schema_reading *r, const struct field *field,
 		const struct node *node, double v)
 {
 	auto_buf struct buf range = BUF_INIT(128);
 
-	if (in_range(field, v))
+	if (schema_in_range(field, v))
 		return 0;
 	field_add_number(&range, field, field->min);
 	buf_add_str(&range, " to ");
@@ -45,37 +45,37 @@ static int check_range(const struct schema_reading *r, const struct field *field
 			buf_str(&range));
 }
 
-static int read_int(const struct schema_reading *r, const struct field *field,
+static int schema_read_int(const struct schema_reading *r, const struct field *field,
 		const struct node *node, int64_t *out)
 {
 	int64_t v;
 	int status;
 
 	if (node->kind != NODE_SCALAR || !str_to_i64(node->text, &v))
-		return wrong(r, field, node, "an integer");
-	status = check_range(r, field, node, (double)v);
+		return schema_wrong(r, field, node, "an integer");
+	status = schema_check_range(r, field, node, (double)v);
 	if (status < 0)
 		return status;
 	*out = v;
 	return 0;
 }
 
-static int read_number(const struct schema_reading *r, const struct field *field,
+static int schema_read_number(const struct schema_reading *r, const struct field *field,
 		const struct node *node, double *out)
 {
 	double v;
 	int status;
 
 	if (node->kind != NODE_SCALAR || !str_to_double(node->text, &v))
-		return wrong(r, field, node, "a number");
-	status = check_range(r, field, node, v);
+		return schema_wrong(r, field, node, "a number");
+	status = schema_check_range(r, field, node, v);
 	if (status < 0)
 		return status;
 	*out = v;
 	return 0;
 }
 
-static int read_quantity(const struct schema_reading *r, const struct field *field,
+static int schema_read_quantity(const struct schema_reading *r, const struct field *field,
 		const struct node *node, int64_t *out)
 {
 	bool bytes = field->kind == FIELD_BYTES;
@@ -84,10 +84,10 @@ static int read_quantity(const struct schema_reading *r, const struct field *fie
 
 	if (node->kind != NODE_SCALAR ||
 			!(bytes ? str_to_bytes(node->text, &v) : str_to_ms(node->text, &v)))
-		return wrong(r, field, node,
+		return schema_wrong(r, field, node,
 				bytes ? "a size like 512M or 2G, of less than 8 EiB"
 				      : "a duration like 90s, 5m or 1h, the shortest 1ms");
-	status = check_range(r, field, node, (double)v);
+	status = schema_check_range(r, field, node, (double)v);
 	if (status < 0)
 		return status;
 	*out = v;
@@ -97,28 +97,28 @@ static int read_quantity(const struct schema_reading *r, const struct field *fie
 /* --- text ------------------------------------------------------------------------------------- */
 
 /* A boolean is refused: whoever wrote `command: true` may have meant either. */
-static int read_text(const struct schema_reading *r, const struct field *field,
+static int schema_read_text(const struct schema_reading *r, const struct field *field,
 		const struct node *node, const char **out)
 {
 	bool truth;
 
 	if (node_to_bool(node, &truth))
-		return wrong(r, field, node, "text (put it in quotes)");
+		return schema_wrong(r, field, node, "text (put it in quotes)");
 	if (node->kind != NODE_SCALAR || node_is_null(node))
-		return wrong(r, field, node, "text");
+		return schema_wrong(r, field, node, "text");
 	*out = node->text;
 	return 0;
 }
 
-static int read_bool(const struct schema_reading *r, const struct field *field,
+static int schema_read_bool(const struct schema_reading *r, const struct field *field,
 		const struct node *node, bool *out)
 {
 	if (!node_to_bool(node, out))
-		return wrong(r, field, node, "true or false");
+		return schema_wrong(r, field, node, "true or false");
 	return 0;
 }
 
-static int read_choice(const struct schema_reading *r, const struct field *field,
+static int schema_read_choice(const struct schema_reading *r, const struct field *field,
 		const struct node *node, int *out)
 {
 	auto_buf struct buf expected = BUF_INIT(512);
@@ -132,19 +132,19 @@ static int read_choice(const struct schema_reading *r, const struct field *field
 	buf_add_str(&expected, "one of");
 	for (int i = 0; field->choices[i]; i++)
 		buf_printf(&expected, "%s '%s'", i ? "," : "", field->choices[i]);
-	return wrong(r, field, node, buf_str(&expected));
+	return schema_wrong(r, field, node, buf_str(&expected));
 }
 
-static int read_texts(const struct schema_reading *r, const struct field *field,
+static int schema_read_texts(const struct schema_reading *r, const struct field *field,
 		const struct node *node, struct texts *out)
 {
 	const char **items;
 
 	if (node->kind != NODE_LIST)
-		return wrong(r, field, node, "a list");
+		return schema_wrong(r, field, node, "a list");
 	items = arena_array(r->arena, node->n + 1, sizeof(*items));
 	for (size_t i = 0; i < node->n; i++) {
-		int status = read_text(r, field, node->items[i], &items[i]);
+		int status = schema_read_text(r, field, node->items[i], &items[i]);
 
 		if (status < 0)
 			return status;
@@ -153,16 +153,16 @@ static int read_texts(const struct schema_reading *r, const struct field *field,
 	return 0;
 }
 
-static int read_text_map(const struct schema_reading *r, const struct field *field,
+static int schema_read_text_map(const struct schema_reading *r, const struct field *field,
 		const struct node *node, struct text_map *out)
 {
 	struct text_pair *pairs;
 
 	if (node->kind != NODE_MAP)
-		return wrong(r, field, node, "a mapping");
+		return schema_wrong(r, field, node, "a mapping");
 	pairs = arena_array(r->arena, node->n, sizeof(*pairs));
 	for (size_t i = 0; i < node->n; i++) {
-		int status = read_text(r, field, node->pairs[i].value, &pairs[i].value);
+		int status = schema_read_text(r, field, node->pairs[i].value, &pairs[i].value);
 
 		if (status < 0)
 			return status;
@@ -174,20 +174,21 @@ static int read_text_map(const struct schema_reading *r, const struct field *fie
 
 /* --- structs ---------------------------------------------------------------------------------- */
 
-static int read_struct(const struct schema_reading *r, const struct schema *schema,
+static int schema_read_struct(const struct schema_reading *r, const struct schema *schema,
 		const struct node *node, void *out);
 
-static int read_structs(const struct schema_reading *r, const struct field *field,
+static int schema_read_structs(const struct schema_reading *r, const struct field *field,
 		const struct node *node, struct struct_list *out)
 {
 	const struct schema *schema = field->schema;
 	char *items;
 
 	if (node->kind != NODE_LIST)
-		return wrong(r, field, node, "a list");
+		return schema_wrong(r, field, node, "a list");
 	items = arena_array(r->arena, node->n, schema->size);
 	for (size_t i = 0; i < node->n; i++) {
-		int status = read_struct(r, schema, node->items[i], items + i * schema->size);
+		int status = schema_read_struct(
+				r, schema, node->items[i], items + i * schema->size);
 
 		if (status < 0)
 			return status;
@@ -196,33 +197,33 @@ static int read_structs(const struct schema_reading *r, const struct field *fiel
 	return 0;
 }
 
-static int read_field(const struct schema_reading *r, const struct field *field,
+static int schema_read_field(const struct schema_reading *r, const struct field *field,
 		const struct node *node, void *at)
 {
 	switch (field->kind) {
 	case FIELD_TEXT:
-		return read_text(r, field, node, at);
+		return schema_read_text(r, field, node, at);
 	case FIELD_BOOL:
-		return read_bool(r, field, node, at);
+		return schema_read_bool(r, field, node, at);
 	case FIELD_INT:
-		return read_int(r, field, node, at);
+		return schema_read_int(r, field, node, at);
 	case FIELD_NUMBER:
-		return read_number(r, field, node, at);
+		return schema_read_number(r, field, node, at);
 	case FIELD_BYTES:
 	case FIELD_DURATION:
-		return read_quantity(r, field, node, at);
+		return schema_read_quantity(r, field, node, at);
 	case FIELD_CHOICE:
-		return read_choice(r, field, node, at);
+		return schema_read_choice(r, field, node, at);
 	case FIELD_TEXTS:
-		return read_texts(r, field, node, at);
+		return schema_read_texts(r, field, node, at);
 	case FIELD_TEXT_MAP:
-		return read_text_map(r, field, node, at);
+		return schema_read_text_map(r, field, node, at);
 	case FIELD_STRUCT:
 		if (node->kind != NODE_MAP)
-			return wrong(r, field, node, "a mapping");
-		return read_struct(r, field->schema, node, at);
+			return schema_wrong(r, field, node, "a mapping");
+		return schema_read_struct(r, field->schema, node, at);
 	case FIELD_STRUCTS:
-		return read_structs(r, field, node, at);
+		return schema_read_structs(r, field, node, at);
 	case FIELD_NODE:
 		*(const struct node **)at = node;
 		return 0;
@@ -231,27 +232,28 @@ static int read_field(const struct schema_reading *r, const struct field *field,
 }
 
 /* Presets are ours: they can be read. */
-static void set_preset(const struct schema_reading *r, const struct field *f, char *out)
+static void schema_set_preset(const struct schema_reading *r, const struct field *f, char *out)
 {
 	struct node scalar = { .kind = NODE_SCALAR, .plain = true, .text = f->preset };
 	const struct node *preset = &scalar;
 
 	if (f->kind == FIELD_TEXTS)
 		yaml_parse(r->arena, "preset", f->preset, strlen(f->preset), &preset, NULL);
-	read_field(r, f, preset, out);
+	schema_read_field(r, f, preset, out);
 }
 
-static void set_presets(const struct schema_reading *r, const struct schema *schema, char *out)
+static void schema_set_presets(
+		const struct schema_reading *r, const struct schema *schema, char *out)
 {
 	for (const struct field *f = schema->fields; f->name; f++) {
 		if (f->kind == FIELD_STRUCT)
-			set_presets(r, f->schema, out + f->offset);
+			schema_set_presets(r, f->schema, out + f->offset);
 		else if (f->preset)
-			set_preset(r, f, out + f->offset);
+			schema_set_preset(r, f, out + f->offset);
 	}
 }
 
-static const struct field *find_field(const struct schema *schema, const char *name)
+static const struct field *schema_find_field(const struct schema *schema, const char *name)
 {
 	for (const struct field *f = schema->fields; f->name; f++)
 		if (str_eq(f->name, name))
@@ -261,7 +263,7 @@ static const struct field *find_field(const struct schema *schema, const char *n
 
 #define FIELDS_MAX 64
 
-static int unknown_key(
+static int schema_unknown_key(
 		const struct schema_reading *r, const struct schema *schema, const struct node *key)
 {
 	const char *names[FIELDS_MAX];
@@ -295,7 +297,7 @@ static int unknown_key(
 	return 0;
 }
 
-static int check_required(const struct schema_reading *r, const struct schema *schema,
+static int schema_check_required(const struct schema_reading *r, const struct schema *schema,
 		const struct node *node)
 {
 	for (const struct field *f = schema->fields; f->name; f++) {
@@ -308,7 +310,7 @@ static int check_required(const struct schema_reading *r, const struct schema *s
 	return 0;
 }
 
-static int read_struct(const struct schema_reading *r, const struct schema *schema,
+static int schema_read_struct(const struct schema_reading *r, const struct schema *schema,
 		const struct node *node, void *out)
 {
 	char found[96];
@@ -318,20 +320,20 @@ static int read_struct(const struct schema_reading *r, const struct schema *sche
 		return node_complain(node, r->err, "%s: expected a mapping, found %s", schema->name,
 				found);
 	}
-	set_presets(r, schema, out);
+	schema_set_presets(r, schema, out);
 	for (size_t i = 0; i < node->n; i++) {
 		const struct node *value = node->pairs[i].value;
-		const struct field *f = find_field(schema, node->pairs[i].key->text);
+		const struct field *f = schema_find_field(schema, node->pairs[i].key->text);
 		int status = 0;
 
 		if (!f)
-			status = unknown_key(r, schema, node->pairs[i].key);
+			status = schema_unknown_key(r, schema, node->pairs[i].key);
 		else if (!node_is_null(value))
-			status = read_field(r, f, value, (char *)out + f->offset);
+			status = schema_read_field(r, f, value, (char *)out + f->offset);
 		if (status < 0)
 			return status;
 	}
-	return check_required(r, schema, node);
+	return schema_check_required(r, schema, node);
 }
 
 int schema_read(struct arena *a, const struct schema *schema, const struct node *node,
@@ -339,7 +341,7 @@ int schema_read(struct arena *a, const struct schema *schema, const struct node 
 {
 	const struct schema_reading r = { .arena = a, .warnings = warnings, .err = err };
 	void *value = arena_alloc(a, schema->size);
-	int status = read_struct(&r, schema, node, value);
+	int status = schema_read_struct(&r, schema, node, value);
 
 	if (status < 0)
 		return status;

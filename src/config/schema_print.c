@@ -6,16 +6,16 @@
 
 #include <inttypes.h>
 
-static void print_struct(
+static void schema_print_struct(
 		struct buf *out, const struct schema *schema, const char *value, int indent);
 
-static void print_indented(struct buf *out, int indent, const char *text)
+static void schema_print_indented(struct buf *out, int indent, const char *text)
 {
 	buf_printf(out, "%*s%s", indent, "", text);
 }
 
 /* In the largest unit that gives a whole number. */
-static void add_quantity(struct buf *out, int64_t v, bool bytes)
+static void schema_add_quantity(struct buf *out, int64_t v, bool bytes)
 {
 	static const struct {
 		int64_t factor;
@@ -37,30 +37,30 @@ static void add_quantity(struct buf *out, int64_t v, bool bytes)
 void field_add_number(struct buf *out, const struct field *field, double v)
 {
 	if (field->kind == FIELD_BYTES || field->kind == FIELD_DURATION)
-		add_quantity(out, (int64_t)v, field->kind == FIELD_BYTES);
+		schema_add_quantity(out, (int64_t)v, field->kind == FIELD_BYTES);
 	else
 		buf_printf(out, "%.15g", v);
 }
 
-static void print_texts(struct buf *out, const struct texts *texts, int indent)
+static void schema_print_texts(struct buf *out, const struct texts *texts, int indent)
 {
 	if (!texts->n)
 		buf_add_str(out, " []");
 	for (size_t i = 0; i < texts->n; i++) {
 		buf_add_char(out, '\n');
-		print_indented(out, indent, "- ");
+		schema_print_indented(out, indent, "- ");
 		node_print_text(out, texts->items[i], indent + 2);
 	}
 	buf_add_char(out, '\n');
 }
 
-static void print_text_map(struct buf *out, const struct text_map *map, int indent)
+static void schema_print_text_map(struct buf *out, const struct text_map *map, int indent)
 {
 	if (!map->n)
 		buf_add_str(out, " {}");
 	for (size_t i = 0; i < map->n; i++) {
 		buf_add_char(out, '\n');
-		print_indented(out, indent, "");
+		schema_print_indented(out, indent, "");
 		node_print_key(out, map->pairs[i].key);
 		buf_add_str(out, ": ");
 		node_print_text(out, map->pairs[i].value, indent + 2);
@@ -68,19 +68,20 @@ static void print_text_map(struct buf *out, const struct text_map *map, int inde
 	buf_add_char(out, '\n');
 }
 
-static void print_structs(struct buf *out, const struct schema *schema,
+static void schema_print_structs(struct buf *out, const struct schema *schema,
 		const struct struct_list *list, int indent)
 {
 	if (!list->n)
 		buf_add_str(out, " []");
 	buf_add_char(out, '\n');
 	for (size_t i = 0; i < list->n; i++) {
-		print_indented(out, indent, "-\n");
-		print_struct(out, schema, (const char *)list->items + i * schema->size, indent + 2);
+		schema_print_indented(out, indent, "-\n");
+		schema_print_struct(out, schema, (const char *)list->items + i * schema->size,
+				indent + 2);
 	}
 }
 
-static void print_node(struct buf *out, const struct node *node, int indent)
+static void schema_print_node(struct buf *out, const struct node *node, int indent)
 {
 	if (!node) {
 		buf_add_str(out, " null\n");
@@ -91,7 +92,7 @@ static void print_node(struct buf *out, const struct node *node, int indent)
 }
 
 /* What is of one line, with the blank before it. */
-static void print_scalar(struct buf *out, const struct field *f, const void *at, int indent)
+static void schema_print_scalar(struct buf *out, const struct field *f, const void *at, int indent)
 {
 	buf_add_char(out, ' ');
 	if (f->kind == FIELD_TEXT && *(const char *const *)at)
@@ -109,12 +110,12 @@ static void print_scalar(struct buf *out, const struct field *f, const void *at,
 	else if (f->kind == FIELD_CHOICE)
 		buf_add_str(out, f->choices[*(const int *)at]);
 	else
-		add_quantity(out, *(const int64_t *)at, f->kind == FIELD_BYTES);
+		schema_add_quantity(out, *(const int64_t *)at, f->kind == FIELD_BYTES);
 	buf_add_char(out, '\n');
 }
 
 /* A struct that was not given lacks a text that it would have to have. */
-static bool is_given(const struct schema *schema, const char *value)
+static bool schema_is_given(const struct schema *schema, const char *value)
 {
 	for (const struct field *f = schema->fields; f->name; f++)
 		if (f->required && f->kind == FIELD_TEXT &&
@@ -123,25 +124,25 @@ static bool is_given(const struct schema *schema, const char *value)
 	return true;
 }
 
-static void print_field(struct buf *out, const struct field *f, const char *at, int indent)
+static void schema_print_field(struct buf *out, const struct field *f, const char *at, int indent)
 {
 	switch (f->kind) {
 	case FIELD_TEXTS:
-		print_texts(out, (const struct texts *)at, indent);
+		schema_print_texts(out, (const struct texts *)at, indent);
 		break;
 	case FIELD_TEXT_MAP:
-		print_text_map(out, (const struct text_map *)at, indent);
+		schema_print_text_map(out, (const struct text_map *)at, indent);
 		break;
 	case FIELD_STRUCT:
-		buf_add_str(out, is_given(f->schema, at) ? "\n" : " null\n");
-		if (is_given(f->schema, at))
-			print_struct(out, f->schema, at, indent);
+		buf_add_str(out, schema_is_given(f->schema, at) ? "\n" : " null\n");
+		if (schema_is_given(f->schema, at))
+			schema_print_struct(out, f->schema, at, indent);
 		break;
 	case FIELD_STRUCTS:
-		print_structs(out, f->schema, (const struct struct_list *)at, indent);
+		schema_print_structs(out, f->schema, (const struct struct_list *)at, indent);
 		break;
 	case FIELD_NODE:
-		print_node(out, *(const struct node *const *)at, indent);
+		schema_print_node(out, *(const struct node *const *)at, indent);
 		break;
 	case FIELD_TEXT:
 	case FIELD_BOOL:
@@ -150,29 +151,29 @@ static void print_field(struct buf *out, const struct field *f, const char *at, 
 	case FIELD_BYTES:
 	case FIELD_DURATION:
 	case FIELD_CHOICE:
-		print_scalar(out, f, at, indent);
+		schema_print_scalar(out, f, at, indent);
 		break;
 	}
 }
 
-static void print_struct(
+static void schema_print_struct(
 		struct buf *out, const struct schema *schema, const char *value, int indent)
 {
 	for (const struct field *f = schema->fields; f->name; f++) {
-		print_indented(out, indent, f->name);
+		schema_print_indented(out, indent, f->name);
 		buf_add_char(out, ':');
-		print_field(out, f, value + f->offset, indent + 2);
+		schema_print_field(out, f, value + f->offset, indent + 2);
 	}
 }
 
 void schema_print(struct buf *out, const struct schema *schema, const void *value)
 {
-	print_struct(out, schema, value, 0);
+	schema_print_struct(out, schema, value, 0);
 }
 
 /* --- documentation ---------------------------------------------------------------------------- */
 
-static void describe_range(struct buf *out, const struct field *f)
+static void schema_describe_range(struct buf *out, const struct field *f)
 {
 	if (!f->min && !f->max)
 		return;
@@ -208,10 +209,10 @@ void field_describe(struct buf *out, const struct field *field)
 	} else {
 		buf_add_str(out, names[field->kind]);
 	}
-	describe_range(out, field);
+	schema_describe_range(out, field);
 }
 
-static void document_row(struct buf *out, const struct field *f)
+static void schema_document_row(struct buf *out, const struct field *f)
 {
 	buf_printf(out, "| `%s` | ", f->name);
 	field_describe(out, f);
@@ -231,7 +232,7 @@ void schema_document(struct buf *out, const struct schema *schema)
 		buf_printf(out, "%s\n\n", schema->help);
 	buf_add_str(out, "| key | takes | default | meaning |\n|---|---|---|---|\n");
 	for (const struct field *f = schema->fields; f->name; f++)
-		document_row(out, f);
+		schema_document_row(out, f);
 }
 
 size_t schema_all(const struct schema *schema, const struct schema **out, size_t n)

@@ -14,17 +14,17 @@
  * libyaml gives events; this turns them into nodes, recursively and at most YAML_DEPTH_MAX deep. An
  * anchor whose node is not yet finished has n_nodes 0: an alias to it would contain itself.
  */
-struct anchor {
+struct yaml_anchor {
 	const char *name;
 	const struct node *node;
 };
 
-struct loader {
+struct yaml_loader {
 	yaml_parser_t parser;
 	struct arena *arena;
 	const char *file;
 	const char *text; /* the whole input, for the place of a byte */
-	struct anchor anchors[YAML_ANCHORS_MAX];
+	struct yaml_anchor anchors[YAML_ANCHORS_MAX];
 	size_t n_anchors;
 	size_t n_merged; /* pairs that merge keys have looked at */
 	int depth;
@@ -40,14 +40,14 @@ static inline void scope_event(yaml_event_t *event)
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-static int complain(const struct loader *l, yaml_mark_t mark, const char *what)
+static int yaml_complain(const struct yaml_loader *l, yaml_mark_t mark, const char *what)
 {
 	return error_say(l->err, EINVAL, "%s:%zu:%zu: %s", l->file, mark.line + 1, mark.column + 1,
 			what);
 }
 
 /* What libyaml found wrong. Of bytes that are no text it knows the offset only. */
-static int complain_parser(const struct loader *l)
+static int yaml_complain_parser(const struct yaml_loader *l)
 {
 	const yaml_parser_t *p = &l->parser;
 	yaml_mark_t mark = p->problem_mark;
@@ -61,19 +61,19 @@ static int complain_parser(const struct loader *l)
 			mark.line += l->text[i] == '\n';
 		}
 	}
-	return complain(l, mark, p->problem ? p->problem : "not YAML");
+	return yaml_complain(l, mark, p->problem ? p->problem : "not YAML");
 }
 
-static int next_event(struct loader *l, yaml_event_t *out)
+static int yaml_next_event(struct yaml_loader *l, yaml_event_t *out)
 {
 	if (!yaml_parser_parse(&l->parser, out))
-		return complain_parser(l);
+		return yaml_complain_parser(l);
 	return 0;
 }
 
 /* --- nodes ------------------------------------------------------------------------------------ */
 
-static struct node *new_node(struct loader *l, enum node_kind kind, yaml_mark_t mark)
+static struct node *yaml_new_node(struct yaml_loader *l, enum node_kind kind, yaml_mark_t mark)
 {
 	struct node *node = arena_alloc(l->arena, sizeof(*node));
 
@@ -86,7 +86,7 @@ static struct node *new_node(struct loader *l, enum node_kind kind, yaml_mark_t 
 }
 
 /* Counts a child into its parent, whose own n_nodes stays 0 until it is finished. */
-static int count_child(struct loader *l, struct node *sum, const struct node *child)
+static int yaml_count_child(struct yaml_loader *l, struct node *sum, const struct node *child)
 {
 	sum->n_nodes += child->n_nodes;
 	sum->n_bytes += child->n_bytes;
@@ -99,34 +99,35 @@ static int count_child(struct loader *l, struct node *sum, const struct node *ch
 	return 0;
 }
 
-static void finish(struct node *node, const struct node *sum)
+static void yaml_finish(struct node *node, const struct node *sum)
 {
 	node->height = sum->height;
 	node->n_bytes = sum->n_bytes;
 	node->n_nodes = sum->n_nodes + 1;
 }
 
-static int add_anchor(struct loader *l, const yaml_char_t *name, const struct node *node)
+static int yaml_add_anchor(struct yaml_loader *l, const yaml_char_t *name, const struct node *node)
 {
 	if (!name)
 		return 0;
 	if (l->n_anchors == YAML_ANCHORS_MAX)
 		return node_complain(node, l->err, "more than %d anchors", YAML_ANCHORS_MAX);
-	l->anchors[l->n_anchors++] = (struct anchor){
+	l->anchors[l->n_anchors++] = (struct yaml_anchor){
 		.name = arena_strdup(l->arena, (const char *)name),
 		.node = node,
 	};
 	return 0;
 }
 
-static int check_tag(struct loader *l, const yaml_event_t *event, const yaml_char_t *tag)
+static int yaml_check_tag(struct yaml_loader *l, const yaml_event_t *event, const yaml_char_t *tag)
 {
 	if (!tag || str_eq((const char *)tag, YAML_STR_TAG) || str_eq((const char *)tag, "!"))
 		return 0;
-	return complain(l, event->start_mark, "tags are not taken here");
+	return yaml_complain(l, event->start_mark, "tags are not taken here");
 }
 
-static int load_alias(struct loader *l, const yaml_event_t *event, const struct node **out)
+static int yaml_load_alias(
+		struct yaml_loader *l, const yaml_event_t *event, const struct node **out)
 {
 	const char *name = (const char *)event->data.alias.anchor;
 
@@ -135,18 +136,20 @@ static int load_alias(struct loader *l, const yaml_event_t *event, const struct 
 		if (!str_eq(l->anchors[i].name, name))
 			continue;
 		if (!l->anchors[i].node->n_nodes)
-			return complain(l, event->start_mark, "an alias of what it is part of");
+			return yaml_complain(
+					l, event->start_mark, "an alias of what it is part of");
 		*out = l->anchors[i].node;
 		return 0;
 	}
-	return complain(l, event->start_mark, "an alias of an anchor that is not there");
+	return yaml_complain(l, event->start_mark, "an alias of an anchor that is not there");
 }
 
-static int load_scalar(struct loader *l, const yaml_event_t *event, const struct node **out)
+static int yaml_load_scalar(
+		struct yaml_loader *l, const yaml_event_t *event, const struct node **out)
 {
 	const char *text = (const char *)event->data.scalar.value;
-	struct node *node = new_node(l, NODE_SCALAR, event->start_mark);
-	int r = check_tag(l, event, event->data.scalar.tag);
+	struct node *node = yaml_new_node(l, NODE_SCALAR, event->start_mark);
+	int r = yaml_check_tag(l, event, event->data.scalar.tag);
 
 	if (r < 0)
 		return r;
@@ -159,29 +162,30 @@ static int load_scalar(struct loader *l, const yaml_event_t *event, const struct
 			event->data.scalar.style == YAML_FOLDED_SCALAR_STYLE;
 	node->n_nodes = 1;
 	node->n_bytes = event->data.scalar.length;
-	r = add_anchor(l, event->data.scalar.anchor, node);
+	r = yaml_add_anchor(l, event->data.scalar.anchor, node);
 	if (r < 0)
 		return r;
 	*out = node;
 	return 0;
 }
 
-static int load_node(struct loader *l, const yaml_event_t *event, const struct node **out);
+static int yaml_load_node(
+		struct yaml_loader *l, const yaml_event_t *event, const struct node **out);
 
 /* A growing array of what a mapping or, without keys, a list holds. */
-struct growing {
+struct yaml_growing {
 	struct node_pair *items;
 	size_t n, room;
 };
 
-static inline void scope_growing(const struct growing *g)
+static inline void scope_growing(const struct yaml_growing *g)
 {
 	free(g->items);
 }
 
 #define auto_growing __attribute__((cleanup(scope_growing)))
 
-static void grow(struct growing *g, struct node_pair item)
+static void yaml_grow(struct yaml_growing *g, struct node_pair item)
 {
 	if (g->n == g->room) {
 		g->room = g->room ? 2 * g->room : 8;
@@ -190,7 +194,7 @@ static void grow(struct growing *g, struct node_pair item)
 	g->items[g->n++] = item;
 }
 
-static void keep_items(struct loader *l, struct node *node, const struct growing *g)
+static void yaml_keep_items(struct yaml_loader *l, struct node *node, const struct yaml_growing *g)
 {
 	const struct node **items = arena_array(l->arena, g->n, sizeof(void *));
 
@@ -200,7 +204,7 @@ static void keep_items(struct loader *l, struct node *node, const struct growing
 	node->n = g->n;
 }
 
-static void keep_pairs(struct loader *l, struct node *node, const struct growing *g)
+static void yaml_keep_pairs(struct yaml_loader *l, struct node *node, const struct yaml_growing *g)
 {
 	struct node_pair *pairs = arena_array(l->arena, g->n, sizeof(*pairs));
 
@@ -210,39 +214,39 @@ static void keep_pairs(struct loader *l, struct node *node, const struct growing
 	node->n = g->n;
 }
 
-static int load_list(struct loader *l, const yaml_event_t *start, const struct node **out)
+static int yaml_load_list(struct yaml_loader *l, const yaml_event_t *start, const struct node **out)
 {
-	struct node *node = new_node(l, NODE_LIST, start->start_mark);
-	auto_growing struct growing items = { 0 };
+	struct node *node = yaml_new_node(l, NODE_LIST, start->start_mark);
+	auto_growing struct yaml_growing items = { 0 };
 	struct node sum = *node;
-	int r = check_tag(l, start, start->data.sequence_start.tag);
+	int r = yaml_check_tag(l, start, start->data.sequence_start.tag);
 
 	if (r >= 0)
-		r = add_anchor(l, start->data.sequence_start.anchor, node);
+		r = yaml_add_anchor(l, start->data.sequence_start.anchor, node);
 	while (r >= 0) {
 		auto_event yaml_event_t event = { 0 };
 		struct node_pair item = { 0 };
 
-		r = next_event(l, &event);
+		r = yaml_next_event(l, &event);
 		if (r < 0 || event.type == YAML_SEQUENCE_END_EVENT)
 			break;
-		r = load_node(l, &event, &item.value);
+		r = yaml_load_node(l, &event, &item.value);
 		if (r < 0 || !item.value)
 			break;
-		grow(&items, item);
-		r = count_child(l, &sum, item.value);
+		yaml_grow(&items, item);
+		r = yaml_count_child(l, &sum, item.value);
 	}
 	if (r < 0)
 		return r;
-	keep_items(l, node, &items);
-	finish(node, &sum);
+	yaml_keep_items(l, node, &items);
+	yaml_finish(node, &sum);
 	*out = node;
 	return 0;
 }
 
 /* --- mappings --------------------------------------------------------------------------------- */
 
-static const struct node_pair *find_pair(const struct growing *pairs, const char *key)
+static const struct node_pair *yaml_find_pair(const struct yaml_growing *pairs, const char *key)
 {
 	for (size_t i = 0; i < pairs->n; i++)
 		if (str_eq(pairs->items[i].key->text, key))
@@ -250,21 +254,21 @@ static const struct node_pair *find_pair(const struct growing *pairs, const char
 	return NULL;
 }
 
-static int add_pair(
-		struct loader *l, struct growing *pairs, struct node *sum, struct node_pair pair)
+static int yaml_add_pair(struct yaml_loader *l, struct yaml_growing *pairs, struct node *sum,
+		struct node_pair pair)
 {
 	int r;
 
 	if (pairs->n == YAML_KEYS_MAX)
 		return node_complain(pair.key, l->err, "more than %d keys", YAML_KEYS_MAX);
-	grow(pairs, pair);
-	r = count_child(l, sum, pair.key);
-	return r < 0 ? r : count_child(l, sum, pair.value);
+	yaml_grow(pairs, pair);
+	r = yaml_count_child(l, sum, pair.key);
+	return r < 0 ? r : yaml_count_child(l, sum, pair.value);
 }
 
 /* Puts the pairs of `from`, a map or a list of maps, after those that are there and win. */
-static int merge(struct loader *l, struct growing *pairs, struct node *sum, const struct node *from,
-		bool in_list)
+static int yaml_merge(struct yaml_loader *l, struct yaml_growing *pairs, struct node *sum,
+		const struct node *from, bool in_list)
 {
 	int r = 0;
 
@@ -275,94 +279,94 @@ static int merge(struct loader *l, struct growing *pairs, struct node *sum, cons
 		return node_complain(from, l->err, "too much to merge");
 	for (size_t i = 0; i < from->n && r >= 0; i++) {
 		if (from->kind == NODE_LIST)
-			r = merge(l, pairs, sum, from->items[i], true);
-		else if (!find_pair(pairs, from->pairs[i].key->text))
-			r = add_pair(l, pairs, sum, from->pairs[i]);
+			r = yaml_merge(l, pairs, sum, from->items[i], true);
+		else if (!yaml_find_pair(pairs, from->pairs[i].key->text))
+			r = yaml_add_pair(l, pairs, sum, from->pairs[i]);
 	}
 	return r;
 }
 
-static int load_key(struct loader *l, const yaml_event_t *event, const struct node **out)
+static int yaml_load_key(struct yaml_loader *l, const yaml_event_t *event, const struct node **out)
 {
 	const struct node *key = NULL;
-	int r = load_node(l, event, &key);
+	int r = yaml_load_node(l, event, &key);
 
 	if (r < 0)
 		return r;
 	if (!key || key->kind != NODE_SCALAR)
-		return complain(l, event->start_mark, "a key that is no text");
+		return yaml_complain(l, event->start_mark, "a key that is no text");
 	if (key->n_bytes > YAML_KEY_BYTES_MAX)
-		return complain(l, event->start_mark, "a key that is too long");
+		return yaml_complain(l, event->start_mark, "a key that is too long");
 	*out = key;
 	return 0;
 }
 
 /* One key and its value: into pairs, or what is to be merged into merges. */
-static int load_pair(struct loader *l, const yaml_event_t *event, struct growing *pairs,
-		struct growing *merges, struct node *sum)
+static int yaml_load_pair(struct yaml_loader *l, const yaml_event_t *event,
+		struct yaml_growing *pairs, struct yaml_growing *merges, struct node *sum)
 {
 	auto_event yaml_event_t value_event = { 0 };
 	const struct node_pair *same;
 	struct node_pair pair = { 0 };
-	int r = load_key(l, event, &pair.key);
+	int r = yaml_load_key(l, event, &pair.key);
 
 	if (r >= 0)
-		r = next_event(l, &value_event);
+		r = yaml_next_event(l, &value_event);
 	if (r >= 0)
-		r = load_node(l, &value_event, &pair.value);
+		r = yaml_load_node(l, &value_event, &pair.value);
 	if (r < 0 || !pair.key || !pair.value)
 		return r;
 	if (pair.key->plain && str_eq(pair.key->text, "<<")) {
-		grow(merges, pair);
+		yaml_grow(merges, pair);
 		return 0;
 	}
-	same = find_pair(pairs, pair.key->text);
+	same = yaml_find_pair(pairs, pair.key->text);
 	if (same)
 		return node_complain(pair.key, l->err, "key '%s' is given twice, first in line %d",
 				pair.key->text, same->key->line);
-	return add_pair(l, pairs, sum, pair);
+	return yaml_add_pair(l, pairs, sum, pair);
 }
 
-static int load_map(struct loader *l, const yaml_event_t *start, const struct node **out)
+static int yaml_load_map(struct yaml_loader *l, const yaml_event_t *start, const struct node **out)
 {
-	struct node *node = new_node(l, NODE_MAP, start->start_mark);
-	auto_growing struct growing pairs = { 0 };
-	auto_growing struct growing merges = { 0 };
+	struct node *node = yaml_new_node(l, NODE_MAP, start->start_mark);
+	auto_growing struct yaml_growing pairs = { 0 };
+	auto_growing struct yaml_growing merges = { 0 };
 	struct node sum = *node;
-	int r = check_tag(l, start, start->data.mapping_start.tag);
+	int r = yaml_check_tag(l, start, start->data.mapping_start.tag);
 
 	if (r >= 0)
-		r = add_anchor(l, start->data.mapping_start.anchor, node);
+		r = yaml_add_anchor(l, start->data.mapping_start.anchor, node);
 	while (r >= 0) {
 		auto_event yaml_event_t event = { 0 };
 
-		r = next_event(l, &event);
+		r = yaml_next_event(l, &event);
 		if (r < 0 || event.type == YAML_MAPPING_END_EVENT)
 			break;
-		r = load_pair(l, &event, &pairs, &merges, &sum);
+		r = yaml_load_pair(l, &event, &pairs, &merges, &sum);
 	}
 	for (size_t i = 0; i < merges.n && r >= 0; i++)
-		r = merge(l, &pairs, &sum, merges.items[i].value, false);
+		r = yaml_merge(l, &pairs, &sum, merges.items[i].value, false);
 	if (r < 0)
 		return r;
-	keep_pairs(l, node, &pairs);
-	finish(node, &sum);
+	yaml_keep_pairs(l, node, &pairs);
+	yaml_finish(node, &sum);
 	*out = node;
 	return 0;
 }
 
-static int load_node(struct loader *l, const yaml_event_t *event, const struct node **out)
+static int yaml_load_node(struct yaml_loader *l, const yaml_event_t *event, const struct node **out)
 {
 	int r;
 
 	if (event->type == YAML_SCALAR_EVENT)
-		return load_scalar(l, event, out);
+		return yaml_load_scalar(l, event, out);
 	if (event->type == YAML_ALIAS_EVENT)
-		return load_alias(l, event, out);
+		return yaml_load_alias(l, event, out);
 	if (++l->depth >= YAML_DEPTH_MAX)
-		return complain(l, event->start_mark, "nested too deep");
-	r = event->type == YAML_SEQUENCE_START_EVENT ? load_list(l, event, out)
-						     : load_map(l, event, out);
+		return yaml_complain(l, event->start_mark, "nested too deep");
+	r = event->type == YAML_SEQUENCE_START_EVENT ? yaml_load_list(l, event, out)
+						     : yaml_load_map(l, event, out);
 	l->depth--;
 	return r;
 }
@@ -370,13 +374,13 @@ static int load_node(struct loader *l, const yaml_event_t *event, const struct n
 /* --- documents -------------------------------------------------------------------------------- */
 
 /* The one document, and that nothing follows it. */
-static int load_document(struct loader *l, const struct node **out)
+static int yaml_load_document(struct yaml_loader *l, const struct node **out)
 {
 	bool first = true;
 
 	for (;;) {
 		auto_event yaml_event_t event = { 0 };
-		int r = next_event(l, &event);
+		int r = yaml_next_event(l, &event);
 
 		if (r < 0)
 			return r;
@@ -385,11 +389,11 @@ static int load_document(struct loader *l, const struct node **out)
 		if (event.type == YAML_STREAM_START_EVENT || event.type == YAML_DOCUMENT_END_EVENT)
 			continue;
 		if (event.type == YAML_DOCUMENT_START_EVENT && !first)
-			return complain(l, event.start_mark, "a second document");
+			return yaml_complain(l, event.start_mark, "a second document");
 		first = false;
 		if (event.type == YAML_DOCUMENT_START_EVENT)
 			continue;
-		r = load_node(l, &event, out);
+		r = yaml_load_node(l, &event, out);
 		if (r < 0)
 			return r;
 	}
@@ -399,7 +403,7 @@ static int load_document(struct loader *l, const struct node **out)
 int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 		const struct node **out, struct fh_error *err)
 {
-	struct loader l = { .arena = a, .text = text, .err = err };
+	struct yaml_loader l = { .arena = a, .text = text, .err = err };
 	const struct node *root = NULL;
 	int r;
 
@@ -411,12 +415,12 @@ int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 	/* Else a byte order mark could make it UTF-16, and our offsets wrong. */
 	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&l.parser, (const unsigned char *)text, n);
-	r = load_document(&l, &root);
+	r = yaml_load_document(&l, &root);
 	yaml_parser_delete(&l.parser);
 	if (r < 0)
 		return r;
 	if (!root) {
-		struct node *nothing = new_node(&l, NODE_SCALAR, (yaml_mark_t){ 0 });
+		struct node *nothing = yaml_new_node(&l, NODE_SCALAR, (yaml_mark_t){ 0 });
 
 		nothing->text = "";
 		nothing->plain = true;

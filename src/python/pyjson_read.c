@@ -12,7 +12,7 @@
  * A recursive descent, at most PYJSON_DEPTH_MAX deep. `at` never passes `end`; every byte is looked at
  * after comparing the two.
  */
-struct reader {
+struct pyjson_reader {
 	struct arena *arena;
 	const char *name;
 	const char *at, *end;
@@ -28,7 +28,7 @@ struct reader {
 };
 
 /* Characters, as an editor counts them. */
-static unsigned column_of(struct reader *r, const char *at)
+static unsigned pyjson_column_of(struct pyjson_reader *r, const char *at)
 {
 	if (r->mark < r->line_start || r->mark > at) {
 		r->mark = r->line_start;
@@ -39,17 +39,18 @@ static unsigned column_of(struct reader *r, const char *at)
 	return r->mark_column;
 }
 
-static int fail_at(struct reader *r, const char *at, const char *what)
+static int pyjson_fail_at(struct pyjson_reader *r, const char *at, const char *what)
 {
-	return error_say(r->err, EINVAL, "%s:%u:%u: %s", r->name, r->line, column_of(r, at), what);
+	return error_say(r->err, EINVAL, "%s:%u:%u: %s", r->name, r->line, pyjson_column_of(r, at),
+			what);
 }
 
-static int fail(struct reader *r, const char *what)
+static int pyjson_fail(struct pyjson_reader *r, const char *what)
 {
-	return fail_at(r, r->at, r->at < r->end ? what : "the text ends too early");
+	return pyjson_fail_at(r, r->at, r->at < r->end ? what : "the text ends too early");
 }
 
-static void skip_space(struct reader *r)
+static void pyjson_skip_space(struct pyjson_reader *r)
 {
 	for (; r->at < r->end; r->at++) {
 		if (*r->at == '\n') {
@@ -63,7 +64,7 @@ static void skip_space(struct reader *r)
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
-static bool read_hex4(struct reader *r, uint32_t *out)
+static bool pyjson_read_hex4(struct pyjson_reader *r, uint32_t *out)
 {
 	uint32_t v = 0;
 
@@ -84,7 +85,7 @@ static bool read_hex4(struct reader *r, uint32_t *out)
 	return true;
 }
 
-static char *encode(char *out, uint32_t c)
+static char *pyjson_encode(char *out, uint32_t c)
 {
 	if (c < 0x80) {
 		*out++ = (char)c;
@@ -105,35 +106,35 @@ static char *encode(char *out, uint32_t c)
 }
 
 /* After "\u": one character, of one or two escapes. */
-static int read_unicode(struct reader *r, char **out)
+static int pyjson_read_unicode(struct pyjson_reader *r, char **out)
 {
 	uint32_t c, low;
 
-	if (!read_hex4(r, &c))
-		return fail(r, "\\u wants four hexadecimal digits");
+	if (!pyjson_read_hex4(r, &c))
+		return pyjson_fail(r, "\\u wants four hexadecimal digits");
 	if (c >= 0xd800 && c < 0xdc00 && r->end - r->at >= 6 && r->at[0] == '\\' &&
 			r->at[1] == 'u') {
 		const char *here = r->at;
 
 		r->at += 2;
-		if (read_hex4(r, &low) && low >= 0xdc00 && low < 0xe000)
+		if (pyjson_read_hex4(r, &low) && low >= 0xdc00 && low < 0xe000)
 			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 		else
 			r->at = here;
 	}
-	*out = encode(*out, c);
+	*out = pyjson_encode(*out, c);
 	return 0;
 }
 
-static int read_escape(struct reader *r, char **out)
+static int pyjson_read_escape(struct pyjson_reader *r, char **out)
 {
 	static const char letters[] = "\"\"\\\\//b\bf\fn\nr\rt\t";
 
 	if (++r->at >= r->end)
-		return fail(r, "");
+		return pyjson_fail(r, "");
 	if (*r->at == 'u') {
 		r->at++;
-		return read_unicode(r, out);
+		return pyjson_read_unicode(r, out);
 	}
 	for (const char *p = letters; *p; p += 2) {
 		if (*r->at == *p) {
@@ -142,11 +143,11 @@ static int read_escape(struct reader *r, char **out)
 			return 0;
 		}
 	}
-	return fail(r, "no such escape in a string");
+	return pyjson_fail(r, "no such escape in a string");
 }
 
 /* The end of the string that begins at `at` (after its quote); at least as long as what it means. */
-static const char *string_end(const struct reader *r)
+static const char *pyjson_string_end(const struct pyjson_reader *r)
 {
 	const char *p = r->at;
 
@@ -155,26 +156,26 @@ static const char *string_end(const struct reader *r)
 	return p < r->end ? p : NULL;
 }
 
-static int read_string(struct reader *r, const char **out, size_t *out_len)
+static int pyjson_read_string(struct pyjson_reader *r, const char **out, size_t *out_len)
 {
 	const char *stop;
 	char *text, *to;
 	int n;
 
 	if (r->at >= r->end || *r->at != '"')
-		return fail(r, "expected a string in double quotes");
+		return pyjson_fail(r, "expected a string in double quotes");
 	r->at++;
-	stop = string_end(r);
+	stop = pyjson_string_end(r);
 	if (!stop)
-		return fail_at(r, r->at - 1, "a string that does not end");
+		return pyjson_fail_at(r, r->at - 1, "a string that does not end");
 	to = text = arena_alloc(r->arena, (size_t)(stop - r->at) + 1);
 	while (r->at < stop) {
 		if (*r->at == '\\') {
-			n = read_escape(r, &to);
+			n = pyjson_read_escape(r, &to);
 			if (n < 0)
 				return n;
 		} else if ((unsigned char)*r->at < ' ') {
-			return fail(r, "a control character in a string");
+			return pyjson_fail(r, "a control character in a string");
 		} else {
 			*to++ = *r->at++;
 		}
@@ -187,7 +188,7 @@ static int read_string(struct reader *r, const char **out, size_t *out_len)
 
 /* --- numbers and words ------------------------------------------------------------------------ */
 
-static const char *digits(const char *p, const char *end)
+static const char *pyjson_digits(const char *p, const char *end)
 {
 	while (p < end && *p >= '0' && *p <= '9')
 		p++;
@@ -195,18 +196,18 @@ static const char *digits(const char *p, const char *end)
 }
 
 /* The end of the number at p, NULL if there is none. */
-static const char *number_end(const char *p, const char *end)
+static const char *pyjson_number_end(const char *p, const char *end)
 {
 	const char *q;
 
 	if (p < end && *p == '-')
 		p++;
-	q = digits(p, end);
+	q = pyjson_digits(p, end);
 	if (q == p || (*p == '0' && q > p + 1))
 		return NULL;
 	p = q;
 	if (p < end && *p == '.') {
-		q = digits(p + 1, end);
+		q = pyjson_digits(p + 1, end);
 		if (q == p + 1)
 			return NULL;
 		p = q;
@@ -215,7 +216,7 @@ static const char *number_end(const char *p, const char *end)
 		p++;
 		if (p < end && (*p == '+' || *p == '-'))
 			p++;
-		q = digits(p, end);
+		q = pyjson_digits(p, end);
 		if (q == p)
 			return NULL;
 		p = q;
@@ -223,13 +224,13 @@ static const char *number_end(const char *p, const char *end)
 	return p;
 }
 
-struct word {
+struct pyjson_word {
 	const char *text;
 	enum pyjson_kind kind;
 	bool boolean;
 };
 
-static const struct word words[] = {
+static const struct pyjson_word words[] = {
 	{ "null", PYJSON_NULL, false },
 	{ "true", PYJSON_BOOL, true },
 	{ "false", PYJSON_BOOL, false },
@@ -238,7 +239,7 @@ static const struct word words[] = {
 	{ "-Infinity", PYJSON_NUMBER, false },
 };
 
-static int read_scalar(struct reader *r, struct pyjson *v)
+static int pyjson_read_scalar(struct pyjson_reader *r, struct pyjson *v)
 {
 	const char *end;
 
@@ -254,9 +255,9 @@ static int read_scalar(struct reader *r, struct pyjson *v)
 		r->at += n;
 		return 0;
 	}
-	end = number_end(r->at, r->end);
+	end = pyjson_number_end(r->at, r->end);
 	if (!end)
-		return fail(r, "expected a JSON value");
+		return pyjson_fail(r, "expected a JSON value");
 	v->kind = PYJSON_NUMBER;
 	v->len = (size_t)(end - r->at);
 	v->text = arena_strndup(r->arena, r->at, v->len);
@@ -266,29 +267,29 @@ static int read_scalar(struct reader *r, struct pyjson *v)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static int read_value(struct reader *r, struct pyjson *v);
+static int pyjson_read_value(struct pyjson_reader *r, struct pyjson *v);
 
-static int read_key(struct reader *r, struct pyjson *member)
+static int pyjson_read_key(struct pyjson_reader *r, struct pyjson *member)
 {
-	int n = read_string(r, &member->key, &member->key_len);
+	int n = pyjson_read_string(r, &member->key, &member->key_len);
 
 	if (n < 0)
 		return n;
-	skip_space(r);
+	pyjson_skip_space(r);
 	if (r->at >= r->end || *r->at != ':')
-		return fail(r, "expected ':' after a member's name");
+		return pyjson_fail(r, "expected ':' after a member's name");
 	r->at++;
-	skip_space(r);
+	pyjson_skip_space(r);
 	return 0;
 }
 
 /* From the bracket to the one that closes it. */
-static int read_members(struct reader *r, struct pyjson *v, char close)
+static int pyjson_read_members(struct pyjson_reader *r, struct pyjson *v, char close)
 {
 	const struct pyjson **tail = &v->first;
 
 	r->at++;
-	skip_space(r);
+	pyjson_skip_space(r);
 	if (r->at < r->end && *r->at == close) {
 		r->at++;
 		return 0;
@@ -298,50 +299,50 @@ static int read_members(struct reader *r, struct pyjson *v, char close)
 		int n = 0;
 
 		if (close == '}')
-			n = read_key(r, member);
+			n = pyjson_read_key(r, member);
 		if (n == 0)
-			n = read_value(r, member);
+			n = pyjson_read_value(r, member);
 		if (n < 0)
 			return n;
 		*tail = member;
 		tail = &member->next;
 		v->n++;
-		skip_space(r);
+		pyjson_skip_space(r);
 		if (r->at >= r->end || (*r->at != ',' && *r->at != close))
-			return fail(r,
+			return pyjson_fail(r,
 					close == '}' ? "expected ',' or '}'"
 						     : "expected ',' or ']'");
 		if (*r->at++ == close)
 			return 0;
-		skip_space(r);
+		pyjson_skip_space(r);
 	}
 }
 
-static int read_value(struct reader *r, struct pyjson *v)
+static int pyjson_read_value(struct pyjson_reader *r, struct pyjson *v)
 {
 	int n;
 
 	if (++r->values > PYJSON_VALUES_MAX)
-		return fail(r, "too many values");
+		return pyjson_fail(r, "too many values");
 	v->line = r->line;
-	v->column = column_of(r, r->at);
+	v->column = pyjson_column_of(r, r->at);
 	if (r->at >= r->end)
-		return fail(r, "");
+		return pyjson_fail(r, "");
 	if (*r->at == '"') {
 		v->kind = PYJSON_STRING;
-		return read_string(r, &v->text, &v->len);
+		return pyjson_read_string(r, &v->text, &v->len);
 	}
 	if (*r->at != '{' && *r->at != '[')
-		return read_scalar(r, v);
+		return pyjson_read_scalar(r, v);
 	if (++r->depth > PYJSON_DEPTH_MAX)
-		return fail(r, "nested too deep");
+		return pyjson_fail(r, "nested too deep");
 	v->kind = *r->at == '{' ? PYJSON_OBJECT : PYJSON_ARRAY;
-	n = read_members(r, v, *r->at == '{' ? '}' : ']');
+	n = pyjson_read_members(r, v, *r->at == '{' ? '}' : ']');
 	r->depth--;
 	return n;
 }
 
-static int check_utf8(struct reader *r)
+static int pyjson_check_utf8(struct pyjson_reader *r)
 {
 	const char *start = r->at;
 	ssize_t bad = str_utf8_invalid(start, (size_t)(r->end - start));
@@ -354,13 +355,15 @@ static int check_utf8(struct reader *r)
 			r->line_start = r->at + 1;
 		}
 	}
-	return fail(r, "not UTF-8");
+	return pyjson_fail(r, "not UTF-8");
 }
 
 int pyjson_read(struct arena *a, const struct pyjson_source *source, const struct pyjson **out,
 		struct fh_error *err)
 {
-	struct reader r = { .arena = a, .name = source->name, .at = source->data, .err = err };
+	struct pyjson_reader r = {
+		.arena = a, .name = source->name, .at = source->data, .err = err
+	};
 	struct pyjson *v = arena_alloc(a, sizeof(*v));
 	int n;
 
@@ -369,16 +372,16 @@ int pyjson_read(struct arena *a, const struct pyjson_source *source, const struc
 	r.line = source->first_line ? source->first_line : 1;
 	r.mark = r.line_start;
 	r.mark_column = 1;
-	n = check_utf8(&r);
+	n = pyjson_check_utf8(&r);
 	if (n < 0)
 		return n;
-	skip_space(&r);
-	n = read_value(&r, v);
+	pyjson_skip_space(&r);
+	n = pyjson_read_value(&r, v);
 	if (n < 0)
 		return n;
-	skip_space(&r);
+	pyjson_skip_space(&r);
 	if (r.at < r.end)
-		return fail(&r, "something follows the value");
+		return pyjson_fail(&r, "something follows the value");
 	*out = v;
 	return 0;
 }

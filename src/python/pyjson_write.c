@@ -9,7 +9,7 @@
 
 /* --- strings ---------------------------------------------------------------------------------- */
 
-static bool continues(const unsigned char *p, size_t n)
+static bool pyjson_continues(const unsigned char *p, size_t n)
 {
 	for (size_t i = 1; i < n; i++) {
 		if ((p[i] & 0xc0) != 0x80)
@@ -19,14 +19,14 @@ static bool continues(const unsigned char *p, size_t n)
 }
 
 /* The character at p, lone surrogates too; its bytes, 0 if it is not valid. */
-static size_t decode(const unsigned char *p, size_t left, uint32_t *out)
+static size_t pyjson_decode(const unsigned char *p, size_t left, uint32_t *out)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	static const unsigned char mask[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
 	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
 	uint32_t c = p[0] & mask[n];
 
-	if (!n || n > left || p[0] > 0xf4 || !continues(p, n))
+	if (!n || n > left || p[0] > 0xf4 || !pyjson_continues(p, n))
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		c = c << 6 | (p[i] & 0x3f);
@@ -36,7 +36,7 @@ static size_t decode(const unsigned char *p, size_t left, uint32_t *out)
 	return n;
 }
 
-static void add_escape(struct buf *out, uint32_t c)
+static void pyjson_add_escape(struct buf *out, uint32_t c)
 {
 	static const char letters[] = "\"\"\\\\\bb\ff\nn\rr\tt";
 
@@ -71,9 +71,9 @@ void pyjson_add_ascii(struct buf *out, const char *s, size_t len)
 			continue;
 		}
 		buf_add(out, s + begin, at - begin);
-		n = decode(p + at, len - at, &c);
+		n = pyjson_decode(p + at, len - at, &c);
 		if (n)
-			add_escape(out, c);
+			pyjson_add_escape(out, c);
 		else
 			buf_printf(out, "\\\\x%02x", p[at]);
 		at += n ? n : 1;
@@ -83,7 +83,7 @@ void pyjson_add_ascii(struct buf *out, const char *s, size_t len)
 	buf_add_char(out, '"');
 }
 
-static void add_string(struct pyjson_writer *w, const char *s, size_t n)
+static void pyjson_add_string(struct pyjson_writer *w, const char *s, size_t n)
 {
 	if (w->style == PYJSON_INDENTED)
 		pyjson_add_ascii(w->out, s, n);
@@ -93,7 +93,7 @@ static void add_string(struct pyjson_writer *w, const char *s, size_t n)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static void new_line(struct pyjson_writer *w)
+static void pyjson_new_line(struct pyjson_writer *w)
 {
 	if (w->style != PYJSON_INDENTED || !w->depth)
 		return;
@@ -103,37 +103,37 @@ static void new_line(struct pyjson_writer *w)
 }
 
 /* What stands before a value: the comma after the last one, and its name. */
-static void begin_value(struct pyjson_writer *w, const char *key, size_t key_len)
+static void pyjson_begin_value(struct pyjson_writer *w, const char *key, size_t key_len)
 {
 	if (w->filled)
 		buf_add_char(w->out, ',');
 	w->filled = true;
-	new_line(w);
+	pyjson_new_line(w);
 	if (!key)
 		return;
-	add_string(w, key, key_len);
+	pyjson_add_string(w, key, key_len);
 	buf_add_str(w->out, w->style == PYJSON_INDENTED ? ": " : ":");
 }
 
-static void begin(struct pyjson_writer *w, const char *key)
+static void pyjson_begin(struct pyjson_writer *w, const char *key)
 {
-	begin_value(w, key, key ? strlen(key) : 0);
+	pyjson_begin_value(w, key, key ? strlen(key) : 0);
 }
 
-static void open_with(struct pyjson_writer *w, char c)
+static void pyjson_open(struct pyjson_writer *w, char c)
 {
 	buf_add_char(w->out, c);
 	w->depth++;
 	w->filled = false;
 }
 
-static void close_with(struct pyjson_writer *w, char c)
+static void pyjson_close(struct pyjson_writer *w, char c)
 {
 	bool filled = w->filled;
 
 	w->depth--;
 	if (filled && w->depth)
-		new_line(w);
+		pyjson_new_line(w);
 	else if (filled && w->style == PYJSON_INDENTED)
 		buf_add_char(w->out, '\n');
 	buf_add_char(w->out, c);
@@ -142,50 +142,50 @@ static void close_with(struct pyjson_writer *w, char c)
 
 void pyjson_put_object(struct pyjson_writer *w, const char *key)
 {
-	begin(w, key);
-	open_with(w, '{');
+	pyjson_begin(w, key);
+	pyjson_open(w, '{');
 }
 
 void pyjson_put_array(struct pyjson_writer *w, const char *key)
 {
-	begin(w, key);
-	open_with(w, '[');
+	pyjson_begin(w, key);
+	pyjson_open(w, '[');
 }
 
 void pyjson_end_object(struct pyjson_writer *w)
 {
-	close_with(w, '}');
+	pyjson_close(w, '}');
 }
 
 void pyjson_end_array(struct pyjson_writer *w)
 {
-	close_with(w, ']');
+	pyjson_close(w, ']');
 }
 
 void pyjson_put_text(struct pyjson_writer *w, const char *key, const char *s)
 {
-	begin(w, key);
+	pyjson_begin(w, key);
 	if (s)
-		add_string(w, s, strlen(s));
+		pyjson_add_string(w, s, strlen(s));
 	else
 		buf_add_str(w->out, "null");
 }
 
 void pyjson_put_i64(struct pyjson_writer *w, const char *key, int64_t v)
 {
-	begin(w, key);
+	pyjson_begin(w, key);
 	buf_printf(w->out, "%" PRId64, v);
 }
 
 void pyjson_put_u64(struct pyjson_writer *w, const char *key, uint64_t v)
 {
-	begin(w, key);
+	pyjson_begin(w, key);
 	buf_printf(w->out, "%" PRIu64, v);
 }
 
 void pyjson_put_double(struct pyjson_writer *w, const char *key, double v)
 {
-	begin(w, key);
+	pyjson_begin(w, key);
 	if (isnan(v))
 		buf_add_str(w->out, "NaN");
 	else if (isinf(v))
@@ -196,29 +196,29 @@ void pyjson_put_double(struct pyjson_writer *w, const char *key, double v)
 
 void pyjson_put_bool(struct pyjson_writer *w, const char *key, bool v)
 {
-	begin(w, key);
+	pyjson_begin(w, key);
 	buf_add_str(w->out, v ? "true" : "false");
 }
 
 void pyjson_put_null(struct pyjson_writer *w, const char *key)
 {
-	begin(w, key);
+	pyjson_begin(w, key);
 	buf_add_str(w->out, "null");
 }
 
-static void put_members(struct pyjson_writer *w, const struct pyjson *v)
+static void pyjson_put_members(struct pyjson_writer *w, const struct pyjson *v)
 {
-	open_with(w, v->kind == PYJSON_OBJECT ? '{' : '[');
+	pyjson_open(w, v->kind == PYJSON_OBJECT ? '{' : '[');
 	for (const struct pyjson *m = v->first; m; m = m->next)
 		pyjson_put_value(w, m->key, m);
-	close_with(w, v->kind == PYJSON_OBJECT ? '}' : ']');
+	pyjson_close(w, v->kind == PYJSON_OBJECT ? '}' : ']');
 }
 
 void pyjson_put_value(struct pyjson_writer *w, const char *key, const struct pyjson *v)
 {
 	size_t key_len = key == v->key ? v->key_len : key ? strlen(key) : 0;
 
-	begin_value(w, key, key_len);
+	pyjson_begin_value(w, key, key_len);
 	switch (v->kind) {
 	case PYJSON_NULL:
 		buf_add_str(w->out, "null");
@@ -230,17 +230,17 @@ void pyjson_put_value(struct pyjson_writer *w, const char *key, const struct pyj
 		buf_add(w->out, v->text, v->len);
 		break;
 	case PYJSON_STRING:
-		add_string(w, v->text, v->len);
+		pyjson_add_string(w, v->text, v->len);
 		break;
 	case PYJSON_ARRAY:
 	case PYJSON_OBJECT:
-		put_members(w, v);
+		pyjson_put_members(w, v);
 		break;
 	}
 }
 
 void pyjson_put_written(struct pyjson_writer *w, const char *key, const char *json)
 {
-	begin(w, key);
+	pyjson_begin(w, key);
 	buf_add_str(w->out, json);
 }

@@ -27,7 +27,7 @@ enum arg_weight {
 	ARG_AS_PATH, /* in a checkout, from there on */
 };
 
-struct arg {
+struct args_field {
 	const char *path;
 	enum arg_kind kind;
 	size_t offset;
@@ -36,7 +36,7 @@ struct arg {
 
 #define ARG(f) offsetof(struct run_args, f)
 
-static const struct arg table[] = {
+static const struct args_field table[] = {
 	{ "agent", ARG_GROUP },
 	{ "agent.agent_config", ARG_TEXT, ARG(agent_config), ARG_DECIDES },
 	{ "agent.agent_config_path", ARG_TEXT, ARG(agent_config_path) },
@@ -74,7 +74,7 @@ static const struct arg table[] = {
 /* --- writing ---------------------------------------------------------------------------------- */
 
 /* A JSON string is a YAML scalar too, whatever it holds. */
-static void add_text(struct buf *out, const char *text)
+static void args_add_text(struct buf *out, const char *text)
 {
 	if (text)
 		str_add_json(out, text, strlen(text));
@@ -82,23 +82,23 @@ static void add_text(struct buf *out, const char *text)
 		buf_add_str(out, "null");
 }
 
-static void add_list(struct buf *out, const struct texts *list)
+static void args_add_list(struct buf *out, const struct texts *list)
 {
 	buf_add_char(out, '[');
 	for (size_t i = 0; i < list->n; i++) {
 		buf_add_str(out, i ? ", " : "");
-		add_text(out, list->items[i]);
+		args_add_text(out, list->items[i]);
 	}
 	buf_add_char(out, ']');
 }
 
-static void add_value(struct buf *out, enum arg_kind kind, const void *value)
+static void args_add_value(struct buf *out, enum arg_kind kind, const void *value)
 {
 	switch (kind) {
 	case ARG_GROUP:
 		break;
 	case ARG_TEXT:
-		add_text(out, *(const char *const *)value);
+		args_add_text(out, *(const char *const *)value);
 		break;
 	case ARG_NUMBER:
 		str_add_double(out, *(const double *)value);
@@ -113,7 +113,7 @@ static void add_value(struct buf *out, enum arg_kind kind, const void *value)
 		buf_add_str(out, *(const bool *)value ? "true" : "false");
 		break;
 	case ARG_LIST:
-		add_list(out, value);
+		args_add_list(out, value);
 		break;
 	case ARG_JSON: /* an object, which is a mapping of YAML too */
 		buf_add_str(out, *(const char *const *)value ? *(const char *const *)value : "{}");
@@ -129,14 +129,14 @@ void args_yaml_add(struct buf *out, const struct run_args *args)
 		for (const char *dot; (dot = strchr(key, '.')); key = dot + 1)
 			buf_add_str(out, "  ");
 		buf_printf(out, "%s:%s", key, table[i].kind == ARG_GROUP ? "" : " ");
-		add_value(out, table[i].kind, (const char *)args + table[i].offset);
+		args_add_value(out, table[i].kind, (const char *)args + table[i].offset);
 		buf_add_char(out, '\n');
 	}
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static void read_list(struct arena *a, const struct node *node, struct texts *out)
+static void args_read_list(struct arena *a, const struct node *node, struct texts *out)
 {
 	const char **items;
 
@@ -148,7 +148,7 @@ static void read_list(struct arena *a, const struct node *node, struct texts *ou
 	*out = (struct texts){ .items = items, .n = node->n };
 }
 
-static void add_json(struct buf *out, const struct node *node)
+static void args_add_json(struct buf *out, const struct node *node)
 {
 	if (node->kind == NODE_SCALAR && node->plain)
 		buf_add_str(out, node->text);
@@ -163,25 +163,25 @@ static void add_json(struct buf *out, const struct node *node)
 					strlen(node->pairs[i].key->text));
 			buf_add_str(out, ": ");
 		}
-		add_json(out, node->kind == NODE_MAP ? node->pairs[i].value : node->items[i]);
+		args_add_json(out, node->kind == NODE_MAP ? node->pairs[i].value : node->items[i]);
 	}
 	if (node->kind != NODE_SCALAR)
 		buf_add_char(out, node->kind == NODE_MAP ? '}' : ']');
 }
 
 /* An empty object is none; an older version wrote the JSON as a text. */
-static void read_json(struct arena *a, const struct node *node, const char **out)
+static void args_read_json(struct arena *a, const struct node *node, const char **out)
 {
 	auto_buf struct buf text = BUF_INIT(YAML_FILE_BYTES_MAX);
 
 	*out = node->kind == NODE_SCALAR && !node_is_null(node) ? node->text : NULL;
 	if (node->kind != NODE_MAP || !node->n)
 		return;
-	add_json(&text, node);
+	args_add_json(&text, node);
 	*out = arena_strdup(a, buf_str(&text));
 }
 
-static void read_number(const char *text, double *out)
+static void args_read_number(const char *text, double *out)
 {
 	double v;
 
@@ -189,7 +189,7 @@ static void read_number(const char *text, double *out)
 		*out = v;
 }
 
-static void read_int(const char *text, int *out)
+static void args_read_int(const char *text, int *out)
 {
 	int64_t v;
 
@@ -198,12 +198,12 @@ static void read_int(const char *text, int *out)
 }
 
 /* What is of another kind is passed over: it was not written by us. */
-static void read_value(struct arena *a, const struct node *node, enum arg_kind kind, void *out)
+static void args_read_value(struct arena *a, const struct node *node, enum arg_kind kind, void *out)
 {
 	if (kind == ARG_LIST)
-		read_list(a, node, out);
+		args_read_list(a, node, out);
 	if (kind == ARG_JSON)
-		read_json(a, node, out);
+		args_read_json(a, node, out);
 	if (kind == ARG_TEXT && node_is_null(node))
 		*(const char **)out = NULL;
 	if (node->kind != NODE_SCALAR || node_is_null(node))
@@ -217,10 +217,10 @@ static void read_value(struct arena *a, const struct node *node, enum arg_kind k
 		*(const char **)out = node->text;
 		break;
 	case ARG_NUMBER:
-		read_number(node->text, out);
+		args_read_number(node->text, out);
 		break;
 	case ARG_INT:
-		read_int(node->text, out);
+		args_read_int(node->text, out);
 		break;
 	case ARG_SEED:
 		*(uint64_t *)out = strtoull(node->text, NULL, 10);
@@ -232,7 +232,7 @@ static void read_value(struct arena *a, const struct node *node, enum arg_kind k
 }
 
 /* NULL: there is no such key. */
-static const struct node *find(const struct node *root, const char *path)
+static const struct node *args_find(const struct node *root, const char *path)
 {
 	const struct node *node = root;
 
@@ -246,13 +246,13 @@ static const struct node *find(const struct node *root, const char *path)
 	return node;
 }
 
-static void read_all(struct arena *a, const struct node *root, struct run_args *args)
+static void args_read_all(struct arena *a, const struct node *root, struct run_args *args)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		const struct node *node = find(root, table[i].path);
+		const struct node *node = args_find(root, table[i].path);
 
 		if (node)
-			read_value(a, node, table[i].kind, (char *)args + table[i].offset);
+			args_read_value(a, node, table[i].kind, (char *)args + table[i].offset);
 	}
 }
 
@@ -272,14 +272,14 @@ int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 	int r = yaml_parse(a, name, buf_str(text), text->len, &root, err);
 
 	if (r == 0)
-		read_all(a, root, args);
+		args_read_all(a, root, args);
 	return r;
 }
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
 /* False for what is no JSON: there is none, or it is hidden. */
-static bool is_same_json(const char *x, const char *y)
+static bool args_is_same_json(const char *x, const char *y)
 {
 	auto_json json_t *one = NULL, *other = NULL;
 
@@ -288,7 +288,7 @@ static bool is_same_json(const char *x, const char *y)
 }
 
 /* Behind the checkout's folder; the whole path if it is elsewhere. NULL stays. The path has no symbolic links. */
-static const char *in_checkout(const char *path, const char *root)
+static const char *args_behind_root(const char *path, const char *root)
 {
 	auto_free char *real = root && *root ? realpath(root, NULL) : NULL;
 	const char *folder = real ? real : root;
@@ -299,15 +299,16 @@ static const char *in_checkout(const char *path, const char *root)
 	return path + strspn(path, "/");
 }
 
-static bool is_same_path(const char *x, const char *x_root, const char *y, const char *y_root)
+static bool args_is_same_path(const char *x, const char *x_root, const char *y, const char *y_root)
 {
-	x = in_checkout(x, x_root);
-	y = in_checkout(y, y_root);
+	x = args_behind_root(x, x_root);
+	y = args_behind_root(y, y_root);
 	return x && y && str_eq(x, y);
 }
 
 /* As they are written: one notion of what a value is. */
-static bool is_same(const struct arg *arg, const struct run_args *x, const struct run_args *y)
+static bool args_is_same(
+		const struct args_field *arg, const struct run_args *x, const struct run_args *y)
 {
 	const char *a = (const char *)x + arg->offset, *b = (const char *)y + arg->offset;
 	auto_buf struct buf one = BUF_INIT(YAML_FILE_BYTES_MAX),
@@ -319,26 +320,26 @@ static bool is_same(const struct arg *arg, const struct run_args *x, const struc
 	case ARG_COUNTS:
 		return ((const struct texts *)a)->n == ((const struct texts *)b)->n;
 	case ARG_AS_JSON:
-		if (is_same_json(*(const char *const *)a, *(const char *const *)b))
+		if (args_is_same_json(*(const char *const *)a, *(const char *const *)b))
 			return true;
 		break;
 	case ARG_AS_PATH:
-		if (is_same_path(*(const char *const *)a, x->mlgym_root, *(const char *const *)b,
-				    y->mlgym_root))
+		if (args_is_same_path(*(const char *const *)a, x->mlgym_root,
+				    *(const char *const *)b, y->mlgym_root))
 			return true;
 		break;
 	case ARG_DECIDES:
 		break;
 	}
-	add_value(&one, arg->kind, a);
-	add_value(&other, arg->kind, b);
+	args_add_value(&one, arg->kind, a);
+	args_add_value(&other, arg->kind, b);
 	return str_eq(buf_str(&one), buf_str(&other));
 }
 
 bool args_yaml_same(const struct run_args *a, const struct run_args *b)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++)
-		if (!is_same(&table[i], a, b))
+		if (!args_is_same(&table[i], a, b))
 			return false;
 	return true;
 }

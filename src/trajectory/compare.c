@@ -39,7 +39,7 @@ enum compare_verdict compare_texts(struct compare_text recorded, struct compare_
 
 /* --- differences ------------------------------------------------------------------------------------- */
 
-static size_t line_length(const char *s)
+static size_t compare_line_length(const char *s)
 {
 	size_t n = strcspn(s, "\n");
 
@@ -47,7 +47,7 @@ static size_t line_length(const char *s)
 }
 
 /* From the end: how many bytes of whole lines are equal. */
-static size_t common_end(const char *a, size_t n_a, const char *b, size_t n_b)
+static size_t compare_common_end(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	size_t n = 0, whole = 0;
 
@@ -59,12 +59,13 @@ static size_t common_end(const char *a, size_t n_a, const char *b, size_t n_b)
 	return whole;
 }
 
-static size_t add_lines(struct buf *out, const char *mark, const char *text, size_t n, size_t most)
+static size_t compare_add_lines(
+		struct buf *out, const char *mark, const char *text, size_t n, size_t most)
 {
 	size_t lines = 0;
 
 	for (const char *end = text + n; text < end && lines < most; lines++) {
-		size_t length = line_length(text);
+		size_t length = compare_line_length(text);
 
 		buf_printf(out, "%s%.*s\n", mark, (int)strcspn(text, "\n"), text);
 		text += length;
@@ -83,15 +84,16 @@ void compare_diff(
 	normalise(&b, now.text, now.at_s);
 	x = buf_str(&a);
 	y = buf_str(&b);
-	while (*x && line_length(x) == line_length(y) && strncmp(x, y, line_length(x)) == 0) {
-		size_t n = line_length(x);
+	while (*x && compare_line_length(x) == compare_line_length(y) &&
+			strncmp(x, y, compare_line_length(x)) == 0) {
+		size_t n = compare_line_length(x);
 
 		x += n;
 		y += n;
 	}
 	n_x = strlen(x);
 	n_y = strlen(y);
-	end = common_end(x, n_x, y, n_y);
-	most -= add_lines(out, "- ", x, n_x - end, most / 2);
-	add_lines(out, "+ ", y, n_y - end, most);
+	end = compare_common_end(x, n_x, y, n_y);
+	most -= compare_add_lines(out, "- ", x, n_x - end, most / 2);
+	compare_add_lines(out, "+ ", y, n_y - end, most);
 }

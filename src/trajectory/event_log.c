@@ -22,7 +22,8 @@ struct event_log {
 
 /* The lock is for those who would go on with it; it ends with the process. Where a file system has none, so be
  * it. On success the descriptor is the log's. */
-static int start(int fd, const char *path, off_t end, struct event_log **out, struct fh_error *err)
+static int event_log_start(
+		int fd, const char *path, off_t end, struct event_log **out, struct fh_error *err)
 {
 	struct event_log *log;
 	int r;
@@ -49,14 +50,14 @@ int event_log_open(const char *path, struct event_log **out, struct fh_error *er
 
 	if (fd < 0)
 		return error_set(err, errno, "create '%s'", path);
-	r = start(fd, path, 0, out, err);
+	r = event_log_start(fd, path, 0, out, err);
 	if (r == 0)
 		take_fd(&fd);
 	return r;
 }
 
 /* Where its last whole line ends. */
-static off_t whole_end(int fd)
+static off_t event_log_whole_end(int fd)
 {
 	off_t end = lseek(fd, 0, SEEK_END);
 	char chunk[4096];
@@ -84,11 +85,11 @@ int event_log_resume(const char *path, struct event_log **out, struct fh_error *
 
 	if (fd < 0)
 		return error_set(err, errno, "open '%s'", path);
-	r = start(fd, path, 0, &log, err);
+	r = event_log_start(fd, path, 0, &log, err);
 	if (r < 0)
 		return r;
 	take_fd(&fd);
-	end = whole_end(log->file.fd);
+	end = event_log_whole_end(log->file.fd);
 	if (end < 0 || ftruncate(log->file.fd, end) < 0) {
 		r = error_set(err, errno, "go on with '%s'", path);
 		event_log_close(log);
@@ -99,7 +100,7 @@ int event_log_resume(const char *path, struct event_log **out, struct fh_error *
 	return 0;
 }
 
-static int fail(struct event_log *log, int error, struct fh_error *err)
+static int event_log_fail(struct event_log *log, int error, struct fh_error *err)
 {
 	/* Part of an event may stand at the end. Cutting a file needs no space; should it fail all the
 	 * same, readers skip a last line without its newline. */
@@ -114,27 +115,27 @@ int event_log_add(struct event_log *log, const struct buf *lines, struct fh_erro
 	int r;
 
 	if (log->error)
-		return fail(log, log->error, err);
+		return event_log_fail(log, log->error, err);
 	if (lines->truncated)
 		return error_say(err, EFBIG, "an event for '%s' is larger than %zu bytes",
 				log->path, lines->cap);
 	r = fd_write_full(log->file.fd, buf_str(lines), lines->len);
 	if (r < 0)
-		return fail(log, -r, err);
+		return event_log_fail(log, -r, err);
 	log->end += (off_t)lines->len;
 	r = flusher_mark(&log->file);
 	if (r)
-		return fail(log, r, err);
+		return event_log_fail(log, r, err);
 	return 0;
 }
 
 int event_log_sync(struct event_log *log, struct fh_error *err)
 {
 	if (log->error)
-		return fail(log, log->error, err);
+		return event_log_fail(log, log->error, err);
 	/* A file that can't be synced (a pipe, /dev/null) has no disk to reach. */
 	if (fdatasync(log->file.fd) < 0 && errno != EINVAL && errno != EROFS)
-		return fail(log, errno, err);
+		return event_log_fail(log, errno, err);
 	return 0;
 }
 

@@ -38,12 +38,12 @@ struct export_score {
 
 /* --- pieces of the trajectory ----------------------------------------------------------------- */
 
-static const struct pyjson *text(struct export_reading *r, const char *s)
+static const struct pyjson *export_text(struct export_reading *r, const char *s)
 {
 	return pyjson_make_text(r->arena, s);
 }
 
-static struct pyjson *container(struct export_reading *r, enum pyjson_kind kind)
+static struct pyjson *export_container(struct export_reading *r, enum pyjson_kind kind)
 {
 	struct pyjson *v = arena_alloc(r->arena, sizeof(*v));
 
@@ -51,9 +51,9 @@ static struct pyjson *container(struct export_reading *r, enum pyjson_kind kind)
 	return v;
 }
 
-static const struct pyjson *number(struct export_reading *r, const char *digits)
+static const struct pyjson *export_number(struct export_reading *r, const char *digits)
 {
-	struct pyjson *v = container(r, PYJSON_NUMBER);
+	struct pyjson *v = export_container(r, PYJSON_NUMBER);
 
 	v->text = digits;
 	v->len = strlen(digits);
@@ -74,7 +74,7 @@ static void *export_grow(struct arena *a, void *old, size_t n, size_t *size, siz
 	return bigger;
 }
 
-static struct traj_step *add_step(struct export_reading *r)
+static struct traj_step *export_add_step(struct export_reading *r)
 {
 	struct traj *t = r->traj;
 
@@ -83,13 +83,13 @@ static struct traj_step *add_step(struct export_reading *r)
 }
 
 /* The event of the last step, or of the reset; NULL before it. */
-static const struct pyjson *last_told(const struct export_reading *r)
+static const struct pyjson *export_last_told(const struct export_reading *r)
 {
 	return r->told ? r->told[r->traj->n_steps] : NULL;
 }
 
 /* At the place that the steps so far give it. */
-static void set_told(struct export_reading *r, const struct pyjson *event)
+static void export_set_told(struct export_reading *r, const struct pyjson *event)
 {
 	size_t at = r->traj->n_steps;
 
@@ -97,7 +97,7 @@ static void set_told(struct export_reading *r, const struct pyjson *event)
 	r->told[at] = event;
 }
 
-static struct traj_message *add_message(struct export_reading *r)
+static struct traj_message *export_add_message(struct export_reading *r)
 {
 	struct traj *t = r->traj;
 
@@ -106,7 +106,7 @@ static struct traj_message *add_message(struct export_reading *r)
 	return &t->history[t->n_history++];
 }
 
-static void add_state_value(struct buf *out, const struct pyjson *v)
+static void export_add_state_value(struct buf *out, const struct pyjson *v)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
 
@@ -117,24 +117,24 @@ static void add_state_value(struct buf *out, const struct pyjson *v)
 }
 
 /* The state that the model saw before it acted, as MLGym's state command prints it. */
-static const struct pyjson *state_text(struct export_reading *r)
+static const struct pyjson *export_state_text(struct export_reading *r)
 {
-	const struct pyjson *state = pyjson_get(pyjson_get(last_told(r), "info"), "state");
+	const struct pyjson *state = pyjson_get(pyjson_get(export_last_told(r), "info"), "state");
 	auto_buf struct buf out = BUF_INIT(256L * 1024);
 	if (!state || state->kind != PYJSON_OBJECT || !state->first)
-		return text(r, "{\"open_file\": \"n/a\", \"working_dir\": \"n/a\"}");
+		return export_text(r, "{\"open_file\": \"n/a\", \"working_dir\": \"n/a\"}");
 	for (const struct pyjson *v = state->first; v; v = v->next) {
 		buf_add_str(&out, v == state->first ? "{" : ", ");
 		pyjson_add_ascii(&out, v->key, v->key_len);
 		buf_add_str(&out, ": ");
-		add_state_value(&out, v);
+		export_add_state_value(&out, v);
 	}
 	buf_add_char(&out, '}');
-	return text(r, buf_str(&out));
+	return export_text(r, buf_str(&out));
 }
 
 /* The text of a member; where there is none, `otherwise`. */
-static const struct pyjson *text_of(
+static const struct pyjson *export_text_of(
 		const struct pyjson *event, const char *key, const struct pyjson *otherwise)
 {
 	const struct pyjson *v = pyjson_get(event, key);
@@ -142,48 +142,51 @@ static const struct pyjson *text_of(
 	return v && v->kind == PYJSON_STRING ? v : otherwise;
 }
 
-static const struct pyjson *agent_name(struct export_reading *r)
+static const struct pyjson *export_agent_name(struct export_reading *r)
 {
 	const struct pyjson *run = pyjson_get(r->open, "run");
 
-	return text(r,
+	return export_text(r,
 			arena_printf(r->arena, "primary_%s",
 					run && run->kind == PYJSON_NUMBER ? run->text : "0"));
 }
 
 /* --- the history of a run without a conversation ---------------------------------------------- */
 
-static void say(struct export_reading *r, const char *role, const struct pyjson *content)
+static void export_say(struct export_reading *r, const char *role, const struct pyjson *content)
 {
-	*add_message(r) = (struct traj_message){
-		.role = text(r, role), .content = content, .agent = agent_name(r)
+	*export_add_message(r) = (struct traj_message){
+		.role = export_text(r, role), .content = content, .agent = export_agent_name(r)
 	};
 }
 
-static void say_step(struct export_reading *r, const struct traj_step *step)
+static void export_say_step(struct export_reading *r, const struct traj_step *step)
 {
-	*add_message(r) = (struct traj_message){
-		.role = text(r, "assistant"),
+	*export_add_message(r) = (struct traj_message){
+		.role = export_text(r, "assistant"),
 		.content = step->response,
 		.thought = step->thought,
 		.action = step->action,
-		.agent = agent_name(r),
+		.agent = export_agent_name(r),
 	};
 }
 
-static void make_history(struct export_reading *r)
+static void export_make_history(struct export_reading *r)
 {
-	say(r, "user", text_of(r->told ? r->told[0] : NULL, "observation", text(r, "")));
+	export_say(r, "user",
+			export_text_of(r->told ? r->told[0] : NULL, "observation",
+					export_text(r, "")));
 	for (size_t i = 0; i < r->traj->n_steps; i++) {
-		say_step(r, &r->traj->steps[i]);
+		export_say_step(r, &r->traj->steps[i]);
 		if (i + 1 < r->traj->n_steps)
-			say(r, "user", r->traj->steps[i].observation);
+			export_say(r, "user", r->traj->steps[i].observation);
 	}
 }
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-static int on_open(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+static int export_on_open(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *format = pyjson_get(event, "format");
 
@@ -196,15 +199,17 @@ static int on_open(struct export_reading *r, const struct pyjson *event, struct 
 	return 0;
 }
 
-static int on_reset(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+static int export_on_reset(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	if (r->traj->n_steps)
 		return pyjson_complain(r->path, event, err, "a reset after a step");
-	set_told(r, event);
+	export_set_told(r, event);
 	return 0;
 }
 
-static int on_step(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+static int export_on_step(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *action = pyjson_get(event, "action");
 	const struct pyjson *seconds = pyjson_get(pyjson_get(event, "info"), "duration_s");
@@ -217,20 +222,21 @@ static int on_step(struct export_reading *r, const struct pyjson *event, struct 
 		return pyjson_complain(r->path, event, err, "a step before the reset");
 	if (r->traj->n_steps >= STEPS_MAX)
 		return pyjson_complain(r->path, event, err, "more than %d steps", STEPS_MAX);
-	state = state_text(r);
-	step = add_step(r);
+	state = export_state_text(r);
+	step = export_add_step(r);
 	step->state = state;
 	step->action = action;
-	step->response = text_of(event, "response", action);
-	step->thought = text_of(event, "thought", text(r, ""));
-	step->observation = text_of(event, "observation", text(r, ""));
+	step->response = export_text_of(event, "response", action);
+	step->thought = export_text_of(event, "thought", export_text(r, ""));
+	step->observation = export_text_of(event, "observation", export_text(r, ""));
 	step->execution_time = seconds && seconds->kind == PYJSON_NUMBER ? seconds
-									 : number(r, "0.0");
-	set_told(r, event);
+									 : export_number(r, "0.0");
+	export_set_told(r, event);
 	return 0;
 }
 
-static int on_score(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+static int export_on_score(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *metrics = pyjson_get(event, "score");
 	struct export_score *score;
@@ -244,7 +250,8 @@ static int on_score(struct export_reading *r, const struct pyjson *event, struct
 	return 0;
 }
 
-static int on_message(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+static int export_on_message(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *role = pyjson_get(event, "role");
 	const struct pyjson *is_demo = pyjson_get(event, "is_demo");
@@ -252,18 +259,19 @@ static int on_message(struct export_reading *r, const struct pyjson *event, stru
 	if (!role || role->kind != PYJSON_STRING)
 		return pyjson_complain(r->path, event, err, "'role' should be a string");
 	r->messages++;
-	*add_message(r) = (struct traj_message){
+	*export_add_message(r) = (struct traj_message){
 		.role = role,
-		.content = text_of(event, "content", text(r, "")),
-		.thought = text_of(event, "thought", NULL),
-		.action = text_of(event, "action", NULL),
-		.agent = text_of(event, "agent", agent_name(r)),
+		.content = export_text_of(event, "content", export_text(r, "")),
+		.thought = export_text_of(event, "thought", NULL),
+		.action = export_text_of(event, "action", NULL),
+		.agent = export_text_of(event, "agent", export_agent_name(r)),
 		.is_demo = is_demo && is_demo->kind == PYJSON_BOOL ? is_demo : NULL,
 	};
 	return 0;
 }
 
-static int on_spent(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+static int export_on_spent(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *stats = pyjson_get(event, "model_stats");
 
@@ -272,14 +280,15 @@ static int on_spent(struct export_reading *r, const struct pyjson *event, struct
 	return 0;
 }
 
-static int on_end(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+static int export_on_end(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	r->end = event;
-	return on_spent(r, event, err);
+	return export_on_spent(r, event, err);
 }
 
 /* What was done and said after the last step that holds is done and said again. */
-static int on_resumed(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+static int export_on_resumed(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	struct traj *t = r->traj;
 	int64_t steps, messages;
@@ -298,24 +307,25 @@ static int on_resumed(struct export_reading *r, const struct pyjson *event, stru
 	return 0;
 }
 
-struct event_kind {
+struct export_kind {
 	const char *name;
 	int (*read)(struct export_reading *r, const struct pyjson *event, struct fh_error *err);
 };
 
 /* Kinds that are not here (integrity, and those of later versions) say nothing about these files. */
-static const struct event_kind kinds[] = {
-	{ "open", on_open },
-	{ "reset", on_reset },
-	{ "step", on_step },
-	{ "score", on_score },
-	{ "message", on_message },
-	{ "spent", on_spent },
-	{ "end", on_end },
-	{ "resumed", on_resumed },
+static const struct export_kind kinds[] = {
+	{ "open", export_on_open },
+	{ "reset", export_on_reset },
+	{ "step", export_on_step },
+	{ "score", export_on_score },
+	{ "message", export_on_message },
+	{ "spent", export_on_spent },
+	{ "end", export_on_end },
+	{ "resumed", export_on_resumed },
 };
 
-static int read_event(struct export_reading *r, const struct pyjson *event, struct fh_error *err)
+static int export_read_event(
+		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const char *name = pyjson_string(pyjson_get(event, "event"));
 
@@ -330,7 +340,7 @@ static int read_event(struct export_reading *r, const struct pyjson *event, stru
 	return 0;
 }
 
-static int read_lines(
+static int export_read_lines(
 		struct export_reading *r, const char *at, const char *end, struct fh_error *err)
 {
 	unsigned line = 1;
@@ -343,7 +353,7 @@ static int read_lines(
 		int n = pyjson_read(r->arena, &source, &event, err);
 
 		if (n == 0)
-			n = read_event(r, event, err);
+			n = export_read_event(r, event, err);
 		if (n < 0)
 			return n;
 	}
@@ -354,56 +364,57 @@ static int read_lines(
 
 /* --- the end of the run ----------------------------------------------------------------------- */
 
-static bool is_true(const struct pyjson *object, const char *key)
+static bool export_is_true(const struct pyjson *object, const char *key)
 {
 	const struct pyjson *v = pyjson_get(object, key);
 
 	return v && v->kind == PYJSON_BOOL && v->boolean;
 }
 
-static const char *exit_status(const struct export_reading *r)
+static const char *export_exit_status(const struct export_reading *r)
 {
 	const char *ended = pyjson_string(pyjson_get(r->end, "exit_status"));
-	const char *step =
-			pyjson_string(pyjson_get(pyjson_get(last_told(r), "info"), "exit_status"));
+	const char *step = pyjson_string(
+			pyjson_get(pyjson_get(export_last_told(r), "info"), "exit_status"));
 
 	return ended ? ended : step ? step : "";
 }
 
 /* An episode whose time is over is truncated as well, and nothing was asked after it. */
-static bool is_at_limit(const struct export_reading *r)
+static bool export_is_at_limit(const struct export_reading *r)
 {
-	return is_true(last_told(r), "truncated") && strstr(exit_status(r), "(max_steps)");
+	return export_is_true(export_last_told(r), "truncated") &&
+			strstr(export_exit_status(r), "(max_steps)");
 }
 
 /* What ended an episode that is not over, a provider's outage say, was nobody's move; and of a step that was cut
  * half is done. */
-static size_t count_played(const struct export_reading *r)
+static size_t export_count_played(const struct export_reading *r)
 {
-	const struct pyjson *last = last_told(r);
-	bool ended = is_true(last, "terminated") || is_true(last, "truncated");
+	const struct pyjson *last = export_last_told(r);
+	bool ended = export_is_true(last, "terminated") || export_is_true(last, "truncated");
 	bool cut = str_eq(pyjson_string(pyjson_get(pyjson_get(last, "info"), "outcome")),
 			fh_outcome_name(FH_OUTCOME_INTERRUPTED));
 
 	return r->traj->n_steps -
-			(r->traj->n_steps && (cut || (ended && !is_true(r->end, "over"))));
+			(r->traj->n_steps && (cut || (ended && !export_is_true(r->end, "over"))));
 }
 
 /* MLGym asks once more after the last step, and records that it ended there. */
-static void add_limit_step(struct export_reading *r)
+static void export_add_limit_step(struct export_reading *r)
 {
-	const struct pyjson *state = state_text(r);
-	struct traj_step *step = add_step(r);
+	const struct pyjson *state = export_state_text(r);
+	struct traj_step *step = export_add_step(r);
 
 	step->state = state;
-	step->response = text(r, "Exit due to the limit of steps");
+	step->response = export_text(r, "Exit due to the limit of steps");
 	step->thought = step->response;
-	step->action = text(r, "exit_max_steps");
-	step->execution_time = number(r, "0.0");
-	step->observation = text(r, "Exited (max_steps)");
+	step->action = export_text(r, "exit_max_steps");
+	step->execution_time = export_number(r, "0.0");
+	step->observation = export_text(r, "Exited (max_steps)");
 }
 
-static const struct pyjson *no_costs(struct export_reading *r)
+static const struct pyjson *export_no_costs(struct export_reading *r)
 {
 	static const char zeros[] = "{\"total_cost\": 0.0, \"task_cost\": 0.0, \"tokens_sent\": 0, "
 				    "\"tokens_received\": 0, \"api_calls\": 0}";
@@ -414,13 +425,13 @@ static const struct pyjson *no_costs(struct export_reading *r)
 	return v;
 }
 
-static const struct pyjson *score_list(struct export_reading *r)
+static const struct pyjson *export_score_list(struct export_reading *r)
 {
-	struct pyjson *list = container(r, PYJSON_ARRAY);
+	struct pyjson *list = export_container(r, PYJSON_ARRAY);
 	const struct pyjson **tail = &list->first;
 
 	for (size_t i = 0; i < r->n_scores; i++) {
-		struct pyjson *entry = container(r, PYJSON_OBJECT);
+		struct pyjson *entry = export_container(r, PYJSON_OBJECT);
 
 		entry->first = r->scores[i].metrics->first;
 		entry->n = r->scores[i].metrics->n;
@@ -431,16 +442,17 @@ static const struct pyjson *score_list(struct export_reading *r)
 	return list;
 }
 
-static void fill_info(struct export_reading *r, const char *status)
+static void export_fill_info(struct export_reading *r, const char *status)
 {
 	struct traj_info *info = &r->traj->info;
 	bool graded = str_eq(status, "submitted") || str_starts(status, "autosubmission");
 
-	info->model_stats = r->stats ? r->stats : no_costs(r);
-	info->exit_status = text(r, status);
-	info->submission = graded ? text_of(r->open, "submission", text(r, NULL)) : text(r, NULL);
-	info->score = score_list(r);
-	info->summarizer = container(r, PYJSON_OBJECT);
+	info->model_stats = r->stats ? r->stats : export_no_costs(r);
+	info->exit_status = export_text(r, status);
+	info->submission = graded ? export_text_of(r->open, "submission", export_text(r, NULL))
+				  : export_text(r, NULL);
+	info->score = export_score_list(r);
+	info->summarizer = export_container(r, PYJSON_OBJECT);
 }
 
 static void scope_traj(struct traj **t)
@@ -456,27 +468,27 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	const char *variant, *status;
 	int result;
 
-	t->environment = text(&r, "mlgym_main");
-	result = read_lines(&r, data, data + n, err);
+	t->environment = export_text(&r, "mlgym_main");
+	result = export_read_lines(&r, data, data + n, err);
 	if (result < 0)
 		return result;
-	out->n_played = count_played(&r);
-	out->over = is_true(r.end, "over");
+	out->n_played = export_count_played(&r);
+	out->over = export_is_true(r.end, "over");
 	out->reset = r.told ? r.told[0] : NULL;
 	out->told = r.told;
 	out->n_told = r.told ? t->n_steps + 1 : 0;
-	status = exit_status(&r);
-	if (is_at_limit(&r))
-		add_limit_step(&r);
+	status = export_exit_status(&r);
+	if (export_is_at_limit(&r))
+		export_add_limit_step(&r);
 	if (!r.messages)
-		make_history(&r);
-	fill_info(&r, status);
+		export_make_history(&r);
+	export_fill_info(&r, status);
 	variant = pyjson_string(pyjson_get(r.open, "variant"));
 	out->traj_name = export_traj_name(
 			pyjson_string(pyjson_get(r.open, "task")), variant ? variant : "");
 	out->baseline = pyjson_get(r.open, "baseline");
 	if (!out->baseline)
-		out->baseline = text(&r, NULL);
+		out->baseline = export_text(&r, NULL);
 	out->open = r.open;
 	out->n_messages = r.messages;
 	out->traj = take_ptr(t);

@@ -24,7 +24,7 @@ char *export_traj_name(const char *task, const char *variant)
 	return xasprintf("%s.traj", part);
 }
 
-static int write_file(
+static int export_write_file(
 		const char *dir, const char *name, const struct buf *data, struct fh_error *err)
 {
 	auto_free char *path = path_join(dir, name);
@@ -41,20 +41,21 @@ int export_write(const char *dir, const struct exported *e, struct fh_error *err
 	int r;
 
 	traj_write(&out, e->traj);
-	r = write_file(dir, e->traj_name, &out, err);
+	r = export_write_file(dir, e->traj_name, &out, err);
 	if (r < 0)
 		return r;
 	buf_clear(&out);
 	traj_write_results(&out, e->traj, e->baseline);
-	return write_file(dir, EXPORT_RESULTS, &out, err);
+	return export_write_file(dir, EXPORT_RESULTS, &out, err);
 }
 
-static int is_traj(const struct dirent *entry)
+static int export_is_traj(const struct dirent *entry)
 {
 	return str_ends(entry->d_name, ".traj");
 }
 
-static int no_single_traj(const char *dir, struct dirent *const *found, int n, struct fh_error *err)
+static int export_no_single_traj(
+		const char *dir, struct dirent *const *found, int n, struct fh_error *err)
 {
 	auto_buf struct buf names = BUF_INIT(NAMES_BYTES_MAX);
 
@@ -68,7 +69,7 @@ static int no_single_traj(const char *dir, struct dirent *const *found, int n, s
 }
 
 /* Of a folder that may be a stranger's. */
-static int take_plain(const char *dir, const char *name, char **out, struct fh_error *err)
+static int export_take_plain(const char *dir, const char *name, char **out, struct fh_error *err)
 {
 	auto_free char *path = path_join(dir, name);
 	auto_close int fd = fd_open_plain(path, err);
@@ -93,13 +94,13 @@ int export_record(const char *path, char **out, struct fh_error *err)
 		*out = xstrdup(path);
 		return 0;
 	}
-	n = scandir(path, &found, is_traj, alphasort);
+	n = scandir(path, &found, export_is_traj, alphasort);
 	if (n < 0)
 		return error_set(err, errno, "list '%s'", path);
 	if (n == 1)
-		r = take_plain(path, found[0]->d_name, out, err);
+		r = export_take_plain(path, found[0]->d_name, out, err);
 	else
-		r = no_single_traj(path, found, n, err);
+		r = export_no_single_traj(path, found, n, err);
 	while (n)
 		free(found[--n]);
 	free(found);

@@ -18,7 +18,7 @@ static pthread_cond_t idle = PTHREAD_COND_INITIALIZER;
 static struct flushed_file *files;
 static bool running;
 
-static struct flushed_file *next_dirty(void)
+static struct flushed_file *flusher_next(void)
 {
 	struct flushed_file *f = files;
 
@@ -28,7 +28,7 @@ static struct flushed_file *next_dirty(void)
 }
 
 /* Called and returns with the lock held, which it lets go of while the disk works. */
-static void flush(struct flushed_file *f)
+static void flusher_flush(struct flushed_file *f)
 {
 	int r;
 
@@ -43,26 +43,26 @@ static void flush(struct flushed_file *f)
 	pthread_cond_broadcast(&idle);
 }
 
-static void *flush_forever(void *unused)
+static void *flusher_run(void *unused)
 {
 	const struct timespec delay = { .tv_nsec = FLUSH_DELAY_MS * NS_PER_MS };
 	struct flushed_file *f;
 
 	pthread_mutex_lock(&lock);
 	for (;;) {
-		while (!next_dirty())
+		while (!flusher_next())
 			pthread_cond_wait(&marked, &lock);
 		pthread_mutex_unlock(&lock);
 		nanosleep(&delay, NULL);
 		pthread_mutex_lock(&lock);
-		while ((f = next_dirty()))
-			flush(f);
+		while ((f = flusher_next()))
+			flusher_flush(f);
 	}
 	return unused;
 }
 
 /* The lock is held. */
-static int start_thread(void)
+static int flusher_start(void)
 {
 	pthread_attr_t attr;
 	sigset_t all, before;
@@ -73,7 +73,7 @@ static int start_thread(void)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	r = pthread_create(&thread, &attr, flush_forever, NULL);
+	r = pthread_create(&thread, &attr, flusher_run, NULL);
 	pthread_attr_destroy(&attr);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	return r;
@@ -85,7 +85,7 @@ int flusher_add(struct flushed_file *file, struct fh_error *err)
 
 	pthread_mutex_lock(&lock);
 	if (!running)
-		r = start_thread();
+		r = flusher_start();
 	if (r == 0) {
 		running = true;
 		file->dirty = file->busy = false;

@@ -18,7 +18,7 @@
 #define TAIL_BYTES                                                                                 \
 	(64L << 10) /* of an end; one that is longer tells of an action that broke the run */
 
-static const struct pyjson *read_event(
+static const struct pyjson *glance_read_event(
 		struct arena *a, const char *line, size_t n, const char *wanted)
 {
 	struct pyjson_source source = { .name = EXPORT_EVENTS, .data = line, .n = n };
@@ -29,7 +29,7 @@ static const struct pyjson *read_event(
 	return str_eq(pyjson_string(pyjson_get(event, "event")), wanted) ? event : NULL;
 }
 
-static void read_head(struct arena *a, int fd, struct glance *out)
+static void glance_read_head(struct arena *a, int fd, struct glance *out)
 {
 	auto_free char *text = xcalloc(HEAD_BYTES, 1);
 	ssize_t n = fd_read_full(fd, text, HEAD_BYTES);
@@ -38,14 +38,14 @@ static void read_head(struct arena *a, int fd, struct glance *out)
 
 	if (!first)
 		return;
-	out->open = read_event(a, text, (size_t)(first - text), "open");
+	out->open = glance_read_event(a, text, (size_t)(first - text), "open");
 	second = memchr(first + 1, '\n', (size_t)(text + n - first - 1));
 	if (second)
-		out->reset = read_event(a, first + 1, (size_t)(second - first - 1), "reset");
+		out->reset = glance_read_event(a, first + 1, (size_t)(second - first - 1), "reset");
 }
 
 /* Its last event is its end, if it has come. */
-static const struct pyjson *read_end(struct arena *a, int fd)
+static const struct pyjson *glance_read_end(struct arena *a, int fd)
 {
 	auto_free char *text = xcalloc(TAIL_BYTES, 1);
 	const char *line;
@@ -58,7 +58,7 @@ static const struct pyjson *read_end(struct arena *a, int fd)
 		return NULL;
 	line = memrchr(text, '\n', (size_t)n - 1);
 	line = line ? line + 1 : text;
-	return read_event(a, line, (size_t)(text + n - 1 - line), "end");
+	return glance_read_event(a, line, (size_t)(text + n - 1 - line), "end");
 }
 
 struct glance glance_at(struct arena *a, const char *dir)
@@ -70,8 +70,8 @@ struct glance glance_at(struct arena *a, const char *dir)
 
 	if (fd < 0)
 		return g;
-	read_head(a, fd, &g);
-	g.end = read_end(a, fd);
+	glance_read_head(a, fd, &g);
+	g.end = glance_read_end(a, fd);
 	over = pyjson_get(g.end, "over");
 	g.over = over && over->kind == PYJSON_BOOL && over->boolean;
 	return g;

@@ -26,7 +26,7 @@ void info_put_metrics(
 }
 
 /* Where this machine can't tell, it is null. */
-static void put_known(struct pyjson_writer *w, const char *key, int64_t v)
+static void info_put_known(struct pyjson_writer *w, const char *key, int64_t v)
 {
 	if (v < 0)
 		pyjson_put_null(w, key);
@@ -35,7 +35,7 @@ static void put_known(struct pyjson_writer *w, const char *key, int64_t v)
 }
 
 /* What the agent's state command printed; NULL if it gave nothing. */
-static const struct pyjson *read_tools(struct arena *a, const char *text)
+static const struct pyjson *info_read_tools(struct arena *a, const char *text)
 {
 	struct pyjson_source source = {
 		.name = "state", .data = text, .n = text ? strlen(text) : 0
@@ -48,10 +48,10 @@ static const struct pyjson *read_tools(struct arena *a, const char *text)
 }
 
 /* With every key of the state command, in its order. */
-static void put_state(struct pyjson_writer *w, const struct fh_step *step)
+static void info_put_state(struct pyjson_writer *w, const struct fh_step *step)
 {
 	auto_arena struct arena arena = ARENA_INIT;
-	const struct pyjson *tools = read_tools(&arena, step->tools_state);
+	const struct pyjson *tools = info_read_tools(&arena, step->tools_state);
 
 	pyjson_put_object(w, "state");
 	for (const struct pyjson *v = tools ? tools->first : NULL; v; v = v->next)
@@ -67,16 +67,16 @@ void info_put(struct pyjson_writer *w, const char *key, const struct fh_step *st
 {
 	pyjson_put_object(w, key);
 	pyjson_put_i64(w, "step", step->step);
-	put_known(w, "exit_code", step->exit_code);
+	info_put_known(w, "exit_code", step->exit_code);
 	pyjson_put_text(w, "outcome", fh_outcome_name(step->outcome));
 	pyjson_put_double(w, "duration_s", step->duration_s);
 	if (step->cpu_s < 0)
 		pyjson_put_null(w, "cpu_s");
 	else
 		pyjson_put_double(w, "cpu_s", step->cpu_s);
-	put_known(w, "memory_peak_bytes", step->memory_peak_bytes);
-	put_known(w, "written_bytes", step->written_bytes);
-	put_state(w, step);
+	info_put_known(w, "memory_peak_bytes", step->memory_peak_bytes);
+	info_put_known(w, "written_bytes", step->written_bytes);
+	info_put_state(w, step);
 	if (step->score)
 		info_put_metrics(w, "score", step->score, step->n_score);
 	info_put_metrics(w, "baseline", step->baseline, step->n_baseline);

@@ -28,21 +28,21 @@
 
 /* --- parts ----------------------------------------------------------------------------------------------- */
 
-static bool is_in(char c, const char *set)
+static bool norm_is_in(char c, const char *set)
 {
 	return c && strchr(set, c);
 }
 
-static const char *some(const char *s, const char *set, size_t least, size_t most)
+static const char *norm_some(const char *s, const char *set, size_t least, size_t most)
 {
 	size_t n = 0;
 
-	while (s && n < most && is_in(s[n], set))
+	while (s && n < most && norm_is_in(s[n], set))
 		n++;
 	return s && n >= least ? s + n : NULL;
 }
 
-static const char *other(const char *s, const char *set)
+static const char *norm_other(const char *s, const char *set)
 {
 	size_t n = s ? strcspn(s, set) : 0;
 
@@ -50,35 +50,35 @@ static const char *other(const char *s, const char *set)
 }
 
 /* A 9 stands for any digit, all else for itself. */
-static const char *like(const char *s, const char *shape)
+static const char *norm_like(const char *s, const char *shape)
 {
 	for (; s && *shape; s++, shape++)
-		if (*shape == '9' ? !is_in(*s, DIGITS) : *s != *shape)
+		if (*shape == '9' ? !norm_is_in(*s, DIGITS) : *s != *shape)
 			return NULL;
 	return s;
 }
 
 /* What may be left out. */
-static const char *maybe(const char *s, const char *end)
+static const char *norm_maybe(const char *s, const char *end)
 {
 	return end ? end : s;
 }
 
-static const char *either(const char *end, const char *other_end)
+static const char *norm_either(const char *end, const char *other_end)
 {
 	return end ? end : other_end;
 }
 
-static const char *first_of(const char *s, const char *const *words)
+static const char *norm_first_of(const char *s, const char *const *words)
 {
 	const char *end = NULL;
 
 	for (; s && *words && !end; words++)
-		end = like(s, *words);
+		end = norm_like(s, *words);
 	return end;
 }
 
-static const char *line_end(const char *s)
+static const char *norm_line_end(const char *s)
 {
 	return s && !*s ? s : NULL;
 }
@@ -86,125 +86,128 @@ static const char *line_end(const char *s)
 /* --- dates and times --------------------------------------------------------------------------------------- */
 
 /* "+0100" */
-static const char *offset(const char *s)
+static const char *norm_offset(const char *s)
 {
-	return like(some(s, "+-", 1, 1), "9999");
+	return norm_like(norm_some(s, "+-", 1, 1), "9999");
 }
 
 /* " CET" */
-static const char *zone(const char *s)
+static const char *norm_zone(const char *s)
 {
-	return some(like(s, " "), UPPER, 3, 5);
+	return norm_some(norm_like(s, " "), UPPER, 3, 5);
 }
 
 /* " PM" */
-static const char *half_day(const char *s)
+static const char *norm_half_day(const char *s)
 {
-	return like(some(like(s, " "), "AP", 1, 1), "M");
+	return norm_like(norm_some(norm_like(s, " "), "AP", 1, 1), "M");
 }
 
 /* "Sat, " */
-static const char *weekday(const char *s)
+static const char *norm_weekday(const char *s)
 {
 	static const char *const names[] = { "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
 		NULL };
 
-	s = first_of(s, names);
-	return some(maybe(s, like(s, ",")), " ", 1, ANY);
+	s = norm_first_of(s, names);
+	return norm_some(norm_maybe(s, norm_like(s, ",")), " ", 1, ANY);
 }
 
-static const char *month(const char *s)
+static const char *norm_month(const char *s)
 {
-	return some(some(s, UPPER, 1, 1), LOWER, 2, 2);
+	return norm_some(norm_some(s, UPPER, 1, 1), LOWER, 2, 2);
 }
 
 /* "10:00" */
-static const char *minutes(const char *s)
+static const char *norm_minutes(const char *s)
 {
-	return like(some(s, DIGITS, 1, 2), ":99");
+	return norm_like(norm_some(s, DIGITS, 1, 2), ":99");
 }
 
 /* "2026-11-21T10:00:01.5Z" */
-static const char *iso_date(const char *s)
+static const char *norm_iso_date(const char *s)
 {
-	s = like(s, "9999-99-99");
-	s = maybe(s, some(some(s, "T ", 1, 1), DIGITS ":.", 1, ANY));
-	return maybe(s, either(offset(s), like(s, "Z")));
+	s = norm_like(s, "9999-99-99");
+	s = norm_maybe(s, norm_some(norm_some(s, "T ", 1, 1), DIGITS ":.", 1, ANY));
+	return norm_maybe(s, norm_either(norm_offset(s), norm_like(s, "Z")));
 }
 
 /* "10:00", "10:00:01 PM CET 2026" */
-static const char *time_of_date(const char *s)
+static const char *norm_time_of_date(const char *s)
 {
 	const char *seconds;
 
-	s = minutes(s);
-	seconds = like(s, ":99");
+	s = norm_minutes(s);
+	seconds = norm_like(s, ":99");
 	if (!seconds)
 		return s;
-	s = maybe(seconds, half_day(seconds));
-	s = maybe(s, zone(s));
-	return maybe(s, like(s, " 9999"));
+	s = norm_maybe(seconds, norm_half_day(seconds));
+	s = norm_maybe(s, norm_zone(s));
+	return norm_maybe(s, norm_like(s, " 9999"));
 }
 
 /* "Nov 21 10:00", "Nov 21  2025" */
-static const char *month_first(const char *s)
+static const char *norm_month_first(const char *s)
 {
-	s = some(month(s), " ", 1, ANY);
-	s = some(some(s, DIGITS, 1, 2), " ", 1, ANY);
-	return either(time_of_date(s), like(s, "9999"));
+	s = norm_some(norm_month(s), " ", 1, ANY);
+	s = norm_some(norm_some(s, DIGITS, 1, 2), " ", 1, ANY);
+	return norm_either(norm_time_of_date(s), norm_like(s, "9999"));
 }
 
-static const char *dated_month_first(const char *s)
+static const char *norm_dated_month_first(const char *s)
 {
-	return either(month_first(weekday(s)), month_first(s));
+	return norm_either(norm_month_first(norm_weekday(s)), norm_month_first(s));
 }
 
 /* "21 Nov 2026 10:00:01 +0000" */
-static const char *day_first(const char *s)
+static const char *norm_day_first(const char *s)
 {
 	const char *time;
 
-	s = like(month(like(some(s, DIGITS, 1, 2), " ")), " 9999");
-	time = like(s, " 99:99:99");
-	return time ? maybe(time, either(offset(like(time, " ")), zone(time))) : s;
+	s = norm_like(norm_month(norm_like(norm_some(s, DIGITS, 1, 2), " ")), " 9999");
+	time = norm_like(s, " 99:99:99");
+	return time ? norm_maybe(time,
+				      norm_either(norm_offset(norm_like(time, " ")),
+						      norm_zone(time)))
+		    : s;
 }
 
-static const char *dated_day_first(const char *s)
+static const char *norm_dated_day_first(const char *s)
 {
-	return either(day_first(weekday(s)), day_first(s));
+	return norm_either(norm_day_first(norm_weekday(s)), norm_day_first(s));
 }
 
 /* "10:00:01.5 PM" */
-static const char *time_of_day(const char *s)
+static const char *norm_time_of_day(const char *s)
 {
-	s = minutes(s);
-	s = maybe(s, like(s, ":99"));
-	s = maybe(s, some(some(s, ".,", 1, 1), DIGITS, 1, ANY));
-	return maybe(s, half_day(s));
+	s = norm_minutes(s);
+	s = norm_maybe(s, norm_like(s, ":99"));
+	s = norm_maybe(s, norm_some(norm_some(s, ".,", 1, 1), DIGITS, 1, ANY));
+	return norm_maybe(s, norm_half_day(s));
 }
 
 /* --- durations ------------------------------------------------------------------------------------------------ */
 
 /* "0m1.2s" */
-static const char *shell_time(const char *s)
+static const char *norm_shell_time(const char *s)
 {
-	s = like(some(s, DIGITS, 1, ANY), "m");
-	return like(some(s, DIGITS ".", 1, ANY), "s");
+	s = norm_like(norm_some(s, DIGITS, 1, ANY), "m");
+	return norm_like(norm_some(s, DIGITS ".", 1, ANY), "s");
 }
 
 /* "1.5 s" */
-static const char *duration(const char *s)
+static const char *norm_duration(const char *s)
 {
 	/* The longer before what they begin with. */
 	static const char *const units[] = { "seconds", "secs", "sec", "s/it", "s", "ms", "us",
 		"minutes", "it/s" };
-	const char *number = some(s, DIGITS ".", 1, ANY);
+	const char *number = norm_some(s, DIGITS ".", 1, ANY);
 
-	number = maybe(number, like(number, " "));
+	number = norm_maybe(number, norm_like(number, " "));
 	for (size_t i = 0; number && i < ARRAY_SIZE(units); i++) {
-		const char *end = like(number, units[i]);
+		const char *end = norm_like(number, units[i]);
 
-		if (end && !is_in(*end, WORD))
+		if (end && !norm_is_in(*end, WORD))
 			return end;
 	}
 	return NULL;
@@ -212,76 +215,76 @@ static const char *duration(const char *s)
 
 /* --- numbers of a machine ------------------------------------------------------------------------------------- */
 
-static const char *hex_mark(const char *s)
+static const char *norm_hex_mark(const char *s)
 {
-	return like(s, "0x");
+	return norm_like(s, "0x");
 }
 
-static const char *address(const char *s)
+static const char *norm_address(const char *s)
 {
-	return some(s, HEX, 6, 16);
+	return norm_some(s, HEX, 6, 16);
 }
 
 /* "pid(s): " */
-static const char *pid_word(const char *s)
+static const char *norm_pid_word(const char *s)
 {
 	static const char *const words[] = { "id", "ID", NULL };
 
-	s = first_of(some(s, "Pp", 1, 1), words);
-	s = maybe(s, like(s, "s"));
-	s = maybe(s, like(s, "(s)"));
-	return some(s, " =:", 1, ANY);
+	s = norm_first_of(norm_some(s, "Pp", 1, 1), words);
+	s = norm_maybe(s, norm_like(s, "s"));
+	s = norm_maybe(s, norm_like(s, "(s)"));
+	return norm_some(s, " =:", 1, ANY);
 }
 
 /* "12, 13" */
-static const char *pids(const char *s)
+static const char *norm_pids(const char *s)
 {
-	const char *end = some(s, DIGITS, 1, ANY);
+	const char *end = norm_some(s, DIGITS, 1, ANY);
 
-	while ((s = end) && (end = some(like(s, ", "), DIGITS, 1, ANY)))
+	while ((s = end) && (end = norm_some(norm_like(s, ", "), DIGITS, 1, ANY)))
 		;
 	return s;
 }
 
 /* "[1] " */
-static const char *job(const char *s)
+static const char *norm_job(const char *s)
 {
-	return like(some(like(s, "["), DIGITS, 1, ANY), "] ");
+	return norm_like(norm_some(norm_like(s, "["), DIGITS, 1, ANY), "] ");
 }
 
-static const char *last_number(const char *s)
+static const char *norm_last_number(const char *s)
 {
-	return line_end(some(s, DIGITS, 1, ANY));
+	return norm_line_end(norm_some(s, DIGITS, 1, ANY));
 }
 
-static const char *line_word(const char *s)
+static const char *norm_line_word(const char *s)
 {
-	return like(s, "line ");
+	return norm_like(s, "line ");
 }
 
-static const char *line_number(const char *s)
+static const char *norm_line_number(const char *s)
 {
-	return like(some(s, DIGITS, 1, ANY), ":");
+	return norm_like(norm_some(s, DIGITS, 1, ANY), ":");
 }
 
 /* "drwxr-xr-x 2 a b ", of `ls -l` */
-static const char *listed_folder(const char *s)
+static const char *norm_listed_folder(const char *s)
 {
-	s = some(like(s, "d"), "-rwxsStT", 9, 9);
-	s = some(maybe(s, some(s, ".+", 1, 1)), " ", 1, ANY);
-	s = some(some(s, DIGITS, 1, ANY), " ", 1, ANY);
-	s = some(other(s, " "), " ", 1, ANY);
-	return some(other(s, " "), " ", 1, ANY);
+	s = norm_some(norm_like(s, "d"), "-rwxsStT", 9, 9);
+	s = norm_some(norm_maybe(s, norm_some(s, ".+", 1, 1)), " ", 1, ANY);
+	s = norm_some(norm_some(s, DIGITS, 1, ANY), " ", 1, ANY);
+	s = norm_some(norm_other(s, " "), " ", 1, ANY);
+	return norm_some(norm_other(s, " "), " ", 1, ANY);
 }
 
-static const char *number(const char *s)
+static const char *norm_number(const char *s)
 {
-	return some(s, DIGITS, 1, ANY);
+	return norm_some(s, DIGITS, 1, ANY);
 }
 
-static const char *total_word(const char *s)
+static const char *norm_total_word(const char *s)
 {
-	return like(s, "total ");
+	return norm_like(s, "total ");
 }
 
 /* --- the rules ------------------------------------------------------------------------------------------------ */
@@ -289,36 +292,38 @@ static const char *total_word(const char *s)
 #define LINE_START NULL
 
 /* Of a line, one after the other. */
-static const struct rule {
+static const struct norm_rule {
 	const char *firsts;                /* what it can begin with */
 	const char *not_after;             /* what it does not begin after; or LINE_START */
 	const char *(*keep)(const char *); /* what stays in front; NULL: nothing does */
 	const char *(*what)(const char *); /* what is replaced */
 	const char *word;
 } rules[] = {
-	{ DIGITS, DIGITS, NULL, iso_date, "<date>" },
-	{ UPPER, LETTERS, NULL, dated_month_first, "<date>" },
-	{ DIGITS "MTWFS", LETTERS DIGITS, NULL, dated_day_first, "<date>" },
-	{ DIGITS, DIGITS ":", NULL, time_of_day, "<time>" },
-	{ DIGITS, DIGITS ".", NULL, shell_time, "<duration>" },
-	{ DIGITS ".", DIGITS "." LETTERS, NULL, duration, "<duration>" },
-	{ "0", "", hex_mark, address, "<address>" },
-	{ "Pp", WORD, pid_word, pids, "<pid>" },
-	{ "[", LINE_START, job, last_number, "<pid>" },
-	{ "l", WORD, line_word, line_number, "<n>:" },
-	{ "d", LINE_START, listed_folder, number, "<size>" },
-	{ "t", LINE_START, total_word, last_number, "<size>" },
+	{ DIGITS, DIGITS, NULL, norm_iso_date, "<date>" },
+	{ UPPER, LETTERS, NULL, norm_dated_month_first, "<date>" },
+	{ DIGITS "MTWFS", LETTERS DIGITS, NULL, norm_dated_day_first, "<date>" },
+	{ DIGITS, DIGITS ":", NULL, norm_time_of_day, "<time>" },
+	{ DIGITS, DIGITS ".", NULL, norm_shell_time, "<duration>" },
+	{ DIGITS ".", DIGITS "." LETTERS, NULL, norm_duration, "<duration>" },
+	{ "0", "", norm_hex_mark, norm_address, "<address>" },
+	{ "Pp", WORD, norm_pid_word, norm_pids, "<pid>" },
+	{ "[", LINE_START, norm_job, norm_last_number, "<pid>" },
+	{ "l", WORD, norm_line_word, norm_line_number, "<n>:" },
+	{ "d", LINE_START, norm_listed_folder, norm_number, "<size>" },
+	{ "t", LINE_START, norm_total_word, norm_last_number, "<size>" },
 };
 
 /* Each place in a line that a rule can begin at; what stands behind something that was replaced begins anew. */
-static void apply(const struct rule *rule, const char *line, struct buf *out)
+static void norm_apply(const struct norm_rule *rule, const char *line, struct buf *out)
 {
 	const char *at = line, *done = line;
 
 	while (*(at += strcspn(at, rule->firsts))) {
 		bool begins = at == line ||
 				(rule->not_after &&
-						(at == done || !is_in(at[-1], rule->not_after)));
+						(at == done ||
+								!norm_is_in(at[-1],
+										rule->not_after)));
 		const char *from = !begins ? NULL : rule->keep ? rule->keep(at) : at;
 		const char *end = from ? rule->what(from) : NULL;
 
@@ -339,7 +344,7 @@ static void apply(const struct rule *rule, const char *line, struct buf *out)
 #define NEAR_S (7 * 24 * 3600)
 
 /* Whether n digits are a time near that one; `before` and `after` stand beside them. */
-static bool is_time(const char *digits, size_t n, char before, int64_t at_s)
+static bool norm_is_time(const char *digits, size_t n, char before, int64_t at_s)
 {
 	char seconds[SECONDS_DIGITS + 1] = "";
 	char after = digits[n];
@@ -352,7 +357,7 @@ static bool is_time(const char *digits, size_t n, char before, int64_t at_s)
 	return llabs(strtoll(seconds, NULL, 10) - at_s) <= NEAR_S;
 }
 
-static void add_without_times(struct buf *out, const char *line, int64_t at_s)
+static void norm_add_without_times(struct buf *out, const char *line, int64_t at_s)
 {
 	for (char before = '\0'; *line; before = line[-1]) {
 		size_t n = strspn(line, DIGITS);
@@ -361,7 +366,7 @@ static void add_without_times(struct buf *out, const char *line, int64_t at_s)
 			buf_add_char(out, *line++);
 			continue;
 		}
-		if (is_time(line, n, before, at_s)) {
+		if (norm_is_time(line, n, before, at_s)) {
 			buf_add_str(out, "<time>");
 			if (line[n] == '.')
 				n += 1 + strspn(line + n + 1, DIGITS);
@@ -375,16 +380,16 @@ static void add_without_times(struct buf *out, const char *line, int64_t at_s)
 /* -------------------------------------------------------------------------------------------------------- */
 
 /* `now` and `next` are the line between two rules. */
-static void add_line(
+static void norm_add_line(
 		struct buf *out, const char *line, int64_t at_s, struct buf *now, struct buf *next)
 {
 	buf_clear(now);
-	add_without_times(now, line, at_s);
+	norm_add_without_times(now, line, at_s);
 	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
 		struct buf before = *now;
 
 		buf_clear(next);
-		apply(&rules[i], buf_str(now), next);
+		norm_apply(&rules[i], buf_str(now), next);
 		next->truncated |= before.truncated;
 		*now = *next;
 		*next = before;
@@ -403,7 +408,7 @@ void normalise(struct buf *out, const char *text, int64_t at_s)
 
 		buf_clear(&line);
 		buf_add(&line, text, n);
-		add_line(out, buf_str(&line), at_s, &now, &next);
+		norm_add_line(out, buf_str(&line), at_s, &now, &next);
 		text += n;
 		if (*text)
 			buf_add_char(out, *text++);

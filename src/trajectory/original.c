@@ -21,7 +21,7 @@ static const struct {
 	{ WORDS_NO_EDIT, "Malformed" },
 };
 
-static const char *next_line(const char *line)
+static const char *original_next_line(const char *line)
 {
 	const char *end = strchr(line, '\n');
 
@@ -32,15 +32,15 @@ static const char *next_line(const char *line)
 
 /* Of an observation of ours: where what was scored is told; NULL where it isn't. `last` is `first`, or, where the
  * step was the last one, too, what was scored at its end. */
-struct scorings {
+struct original_scorings {
 	const char *first, *last, *exited;
 };
 
-static struct scorings scorings_in(const char *text)
+static struct original_scorings original_scorings_in(const char *text)
 {
-	struct scorings s = { 0 };
+	struct original_scorings s = { 0 };
 
-	for (const char *line = text; line; line = next_line(line)) {
+	for (const char *line = text; line; line = original_next_line(line)) {
 		s.exited = str_starts(line, WORDS_EXITED) ? line : NULL;
 		if (!str_starts(line, WORDS_SCORED) && !str_starts(line, WORDS_NOT_SCORED))
 			continue;
@@ -51,48 +51,49 @@ static struct scorings scorings_in(const char *text)
 	return s;
 }
 
-static size_t without_newlines(const char *text, size_t n)
+static size_t original_without_newlines(const char *text, size_t n)
 {
 	while (n && text[n - 1] == '\n')
 		n--;
 	return n;
 }
 
-static void add_until(struct buf *out, const char *text, const char *end)
+static void original_add_until(struct buf *out, const char *text, const char *end)
 {
-	buf_add(out, text, without_newlines(text, end ? (size_t)(end - text) : strlen(text)));
+	buf_add(out, text,
+			original_without_newlines(text, end ? (size_t)(end - text) : strlen(text)));
 }
 
-static void add_line(struct buf *out, const char *line)
+static void original_add_line(struct buf *out, const char *line)
 {
 	buf_add_char(out, '\n');
 	buf_add(out, line, strcspn(line, "\n"));
 }
 
 /* The line that tells the score, from there on; nothing where there is none. */
-static void add_our_score(struct buf *out, const char *at)
+static void original_add_our_score(struct buf *out, const char *at)
 {
 	while (at && !str_starts(at, WORDS_EVALUATION))
-		at = next_line(at);
+		at = original_next_line(at);
 	if (at)
-		add_line(out, at);
+		original_add_line(out, at);
 }
 
 /* --- what was recorded ------------------------------------------------------------------------------------ */
 
-static const char *recorded_text(const struct traj *t, size_t step)
+static const char *original_recorded_text(const struct traj *t, size_t step)
 {
 	return pyjson_text(t->steps[step].observation);
 }
 
-static const char *artefact_in(const char *text)
+static const char *original_artefact_in(const char *text)
 {
 	const char *at = strstr(text, ARTEFACT);
 
 	return at && !memchr(text, '\n', (size_t)(at - text)) ? at : NULL;
 }
 
-static bool is_same_outcome(const char *then, const char *now)
+static bool original_is_same_outcome(const char *then, const char *now)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++)
 		if (strstr(then, outcomes[i].its) && !strstr(then, outcomes[i].ours) &&
@@ -102,18 +103,18 @@ static bool is_same_outcome(const char *then, const char *now)
 }
 
 /* The score of the episode's end: the one more that `info` has than observations tell. */
-static const struct pyjson *end_score(const struct traj *t)
+static const struct pyjson *original_end_score(const struct traj *t)
 {
 	const struct pyjson *score = t->info.score ? t->info.score->first : NULL;
 
 	for (size_t i = 0; score && i < t->n_steps; i++)
-		if (strstr(recorded_text(t, i), WORDS_EVALUATION))
+		if (strstr(original_recorded_text(t, i), WORDS_EVALUATION))
 			score = score->next;
 	return score;
 }
 
 /* Numbers stand in JSON as Python prints them. */
-static void add_recorded_score(struct buf *out, const struct pyjson *score)
+static void original_add_recorded_score(struct buf *out, const struct pyjson *score)
 {
 	const char *comma = "";
 
@@ -128,7 +129,7 @@ static void add_recorded_score(struct buf *out, const struct pyjson *score)
 /* --- files that were shown or changed --------------------------------------------------------------------- */
 
 /* What an editor tells beside its sentences: "[File: ", "(3 more lines above)", "12:text", "- E999 ...". */
-static bool is_of_window(const char *line)
+static bool original_is_of_window(const char *line)
 {
 	size_t digits = strspn(line, "0123456789");
 
@@ -138,15 +139,15 @@ static bool is_of_window(const char *line)
 			(*line == '(' && strspn(line + 1, "0123456789"));
 }
 
-static void add_windows(struct buf *out, const char *text)
+static void original_add_windows(struct buf *out, const char *text)
 {
-	for (const char *line = text; line; line = next_line(line))
-		if (is_of_window(line))
-			add_line(out, line);
+	for (const char *line = text; line; line = original_next_line(line))
+		if (original_is_of_window(line))
+			original_add_line(out, line);
 }
 
 /* Its tools may have been ours, in other words. */
-static bool both_show_files(const char *then, const char *now)
+static bool original_both_show_files(const char *then, const char *now)
 {
 	return strstr(then, WINDOW) && strstr(now, WINDOW);
 }
@@ -156,15 +157,17 @@ static bool both_show_files(const char *then, const char *now)
 enum original_words original_translate(const struct traj *recorded, size_t step, const char *now,
 		struct buf *out_recorded, struct buf *out_now)
 {
-	const char *then = recorded_text(recorded, step), *artefact = artefact_in(then);
-	struct scorings ours = scorings_in(now), theirs = scorings_in(then);
+	const char *then = original_recorded_text(recorded, step),
+		   *artefact = original_artefact_in(then);
+	struct original_scorings ours = original_scorings_in(now),
+				 theirs = original_scorings_in(then);
 	bool ends = ours.exited && (!artefact || ours.last != ours.first);
 
-	if (is_same_outcome(then, now))
+	if (original_is_same_outcome(then, now))
 		return ORIGINAL_UNKNOWN;
-	if (!ours.first && both_show_files(then, now)) {
-		add_windows(out_recorded, then);
-		add_windows(out_now, now);
+	if (!ours.first && original_both_show_files(then, now)) {
+		original_add_windows(out_recorded, then);
+		original_add_windows(out_now, now);
 		return ORIGINAL_TRANSLATED;
 	}
 	if (!ours.first || theirs.first)
@@ -173,20 +176,20 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 		return str_starts(ours.first, WORDS_NOT_SCORED) ? ORIGINAL_UNKNOWN : ORIGINAL_SAME;
 	if (artefact) {
 		buf_add_str(out_recorded, "Scored a");
-		add_until(out_recorded, artefact, NULL);
-		add_until(out_now, ours.first, ends ? ours.last : ours.exited);
+		original_add_until(out_recorded, artefact, NULL);
+		original_add_until(out_now, ours.first, ends ? ours.last : ours.exited);
 	} else {
-		add_until(out_recorded, then, theirs.exited);
-		add_until(out_now, now, ours.last);
+		original_add_until(out_recorded, then, theirs.exited);
+		original_add_until(out_now, now, ours.last);
 	}
 	if (ends) {
-		add_recorded_score(out_recorded, end_score(recorded));
-		add_our_score(out_now, ours.last);
+		original_add_recorded_score(out_recorded, original_end_score(recorded));
+		original_add_our_score(out_now, ours.last);
 	}
 	/* After the last step that is allowed MLGym says so with one more. */
 	if (ends && theirs.exited) {
-		add_line(out_recorded, theirs.exited);
-		add_line(out_now, ours.exited);
+		original_add_line(out_recorded, theirs.exited);
+		original_add_line(out_now, ours.exited);
 	}
 	return ORIGINAL_TRANSLATED;
 }

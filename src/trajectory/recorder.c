@@ -31,7 +31,7 @@ struct recorder {
 
 /* --- one event -------------------------------------------------------------------------------- */
 
-static void put_time(struct pyjson_writer *w)
+static void recorder_put_time(struct pyjson_writer *w)
 {
 	struct timespec now;
 	struct tm utc;
@@ -46,24 +46,24 @@ static void put_time(struct pyjson_writer *w)
 }
 
 /* Every event begins with what it is and when. */
-static struct pyjson_writer begin(struct recorder *r, const char *event)
+static struct pyjson_writer recorder_begin(struct recorder *r, const char *event)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&r->line, PYJSON_LINE);
 
 	pyjson_put_object(&w, NULL);
 	pyjson_put_text(&w, "event", event);
-	put_time(&w);
+	recorder_put_time(&w);
 	return w;
 }
 
-static void end(struct pyjson_writer *w)
+static void recorder_end_line(struct pyjson_writer *w)
 {
 	pyjson_end_object(w);
 	buf_add_char(w->out, '\n');
 }
 
 /* All events since the last commit, as one write. */
-static int commit(struct recorder *r, struct fh_error *err)
+static int recorder_commit(struct recorder *r, struct fh_error *err)
 {
 	int n = event_log_add(r->log, &r->line, err);
 
@@ -73,9 +73,9 @@ static int commit(struct recorder *r, struct fh_error *err)
 
 /* --- the events ------------------------------------------------------------------------------- */
 
-static void put_open(struct recorder *r, const struct recorder_options *o)
+static void recorder_put_open(struct recorder *r, const struct recorder_options *o)
 {
-	struct pyjson_writer w = begin(r, "open");
+	struct pyjson_writer w = recorder_begin(r, "open");
 
 	pyjson_put_i64(&w, "format", 1);
 	pyjson_put_text(&w, "version", FUMEHOOD_VERSION);
@@ -95,10 +95,10 @@ static void put_open(struct recorder *r, const struct recorder_options *o)
 	pyjson_put_text(&w, "agent_hash", o->agent_hash);
 	pyjson_put_i64(&w, "run", o->run);
 	pyjson_put_text(&w, "reward", o->reward);
-	end(&w);
+	recorder_end_line(&w);
 }
 
-static char *traj_path(const struct recorder_options *o)
+static char *recorder_traj_path(const struct recorder_options *o)
 {
 	auto_free char *name = export_traj_name(o->env->task, o->env->variant);
 
@@ -118,14 +118,14 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 
 	buf_init(&r->line, EVENT_BYTES_MAX);
 	r->dir = xstrdup(o->dir);
-	r->traj = traj_path(o);
+	r->traj = recorder_traj_path(o);
 	r->agent = xasprintf("primary_%d", o->run);
 	n = o->resume ? event_log_resume(path, &r->log, err) : event_log_open(path, &r->log, err);
 	if (n < 0)
 		return n;
 	if (!o->resume)
-		put_open(r, o);
-	n = commit(r, err);
+		recorder_put_open(r, o);
+	n = recorder_commit(r, err);
 	if (n < 0)
 		return n;
 	*out = take_ptr(r);
@@ -133,34 +133,34 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 }
 
 /* Of a reset or step. */
-static void put_state_error(struct recorder *r, const struct fh_step *step)
+static void recorder_put_state_error(struct recorder *r, const struct fh_step *step)
 {
 	struct pyjson_writer w;
 
 	if (!step->state_error)
 		return;
-	w = begin(r, "state");
+	w = recorder_begin(r, "state");
 	pyjson_put_i64(&w, "step", step->step);
 	pyjson_put_text(&w, "what", step->state_error);
-	end(&w);
+	recorder_end_line(&w);
 }
 
 int recorder_reset(
 		struct recorder *r, uint64_t seed, const struct fh_step *step, struct fh_error *err)
 {
-	struct pyjson_writer w = begin(r, "reset");
+	struct pyjson_writer w = recorder_begin(r, "reset");
 
 	pyjson_put_u64(&w, "seed", seed);
 	info_put_reset(&w, step);
-	end(&w);
-	put_state_error(r, step);
-	return commit(r, err);
+	recorder_end_line(&w);
+	recorder_put_state_error(r, step);
+	return recorder_commit(r, err);
 }
 
 int recorder_resumed(
 		struct recorder *r, const struct recorder_resumed *resumed, struct fh_error *err)
 {
-	struct pyjson_writer w = begin(r, "resumed");
+	struct pyjson_writer w = recorder_begin(r, "resumed");
 
 	pyjson_put_text(&w, "version", FUMEHOOD_VERSION);
 	pyjson_put_i64(&w, "steps", resumed->steps);
@@ -168,37 +168,37 @@ int recorder_resumed(
 	pyjson_put_i64(&w, "different", resumed->different);
 	pyjson_put_text(&w, "task_hash", resumed->task_hash);
 	pyjson_put_text(&w, "agent_hash", resumed->agent_hash);
-	end(&w);
+	recorder_end_line(&w);
 	r->steps = resumed->steps;
-	return commit(r, err);
+	return recorder_commit(r, err);
 }
 
-static void put_score(struct recorder *r, const struct fh_step *step)
+static void recorder_put_score(struct recorder *r, const struct fh_step *step)
 {
-	struct pyjson_writer w = begin(r, "score");
+	struct pyjson_writer w = recorder_begin(r, "score");
 
 	pyjson_put_i64(&w, "step", step->step);
 	info_put_metrics(&w, "score", step->score, step->n_score);
 	if (step->grade_error)
 		pyjson_put_text(&w, "error", step->grade_error);
 	info_put_metrics(&w, "best", step->best, step->n_best);
-	end(&w);
+	recorder_end_line(&w);
 }
 
-static void put_integrity(struct recorder *r, const struct fh_step *step)
+static void recorder_put_integrity(struct recorder *r, const struct fh_step *step)
 {
-	struct pyjson_writer w = begin(r, "integrity");
+	struct pyjson_writer w = recorder_begin(r, "integrity");
 
 	pyjson_put_i64(&w, "step", step->step);
 	pyjson_put_text(&w, "what", step->integrity);
-	end(&w);
+	recorder_end_line(&w);
 }
 
 int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
 		struct fh_error *err)
 {
 	bool graded = step->score || step->grade_error;
-	struct pyjson_writer w = begin(r, "step");
+	struct pyjson_writer w = recorder_begin(r, "step");
 	int n;
 
 	pyjson_put_text(&w, "action", turn->action);
@@ -207,12 +207,12 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	if (turn->thought)
 		pyjson_put_text(&w, "thought", turn->thought);
 	info_put_step(&w, step);
-	end(&w);
+	recorder_end_line(&w);
 	if (graded)
-		put_score(r, step);
+		recorder_put_score(r, step);
 	if (step->integrity)
-		put_integrity(r, step);
-	put_state_error(r, step);
+		recorder_put_integrity(r, step);
+	recorder_put_state_error(r, step);
 	r->steps = step->step;
 	/* A sandbox that is gone could be asked for no score, nor could one whose step was cut. */
 	r->over = (step->terminated || step->truncated) &&
@@ -220,7 +220,7 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 			step->outcome != FH_OUTCOME_INTERRUPTED;
 	if (step->exit_status)
 		xstrset(&r->exit_status, step->exit_status);
-	n = commit(r, err);
+	n = recorder_commit(r, err);
 	if (n == 0 && (graded || step->terminated || step->truncated))
 		n = event_log_sync(r->log, err);
 	return n;
@@ -228,7 +228,7 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 
 int recorder_message(struct recorder *r, const struct recorder_message *m, struct fh_error *err)
 {
-	struct pyjson_writer w = begin(r, "message");
+	struct pyjson_writer w = recorder_begin(r, "message");
 
 	pyjson_put_text(&w, "role", m->role);
 	pyjson_put_text(&w, "content", m->content);
@@ -239,22 +239,22 @@ int recorder_message(struct recorder *r, const struct recorder_message *m, struc
 	pyjson_put_text(&w, "agent", r->agent);
 	if (m->is_demo)
 		pyjson_put_bool(&w, "is_demo", true);
-	end(&w);
-	return commit(r, err);
+	recorder_end_line(&w);
+	return recorder_commit(r, err);
 }
 
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err)
 {
-	struct pyjson_writer w = begin(r, "spent");
+	struct pyjson_writer w = recorder_begin(r, "spent");
 
 	pyjson_put_value(&w, "model_stats", model_stats);
-	end(&w);
-	return commit(r, err);
+	recorder_end_line(&w);
+	return recorder_commit(r, err);
 }
 
 int recorder_end(struct recorder *r, const struct recorder_end *e, struct fh_error *err)
 {
-	struct pyjson_writer w = begin(r, "end");
+	struct pyjson_writer w = recorder_begin(r, "end");
 	int n;
 
 	pyjson_put_text(&w, "exit_status", e->exit_status ? e->exit_status : r->exit_status);
@@ -264,8 +264,8 @@ int recorder_end(struct recorder *r, const struct recorder_end *e, struct fh_err
 		pyjson_put_text(&w, "error", e->error);
 	if (e->model_stats)
 		pyjson_put_value(&w, "model_stats", e->model_stats);
-	end(&w);
-	n = commit(r, err);
+	recorder_end_line(&w);
+	n = recorder_commit(r, err);
 	if (n == 0)
 		n = event_log_sync(r->log, err);
 	if (n == 0)

@@ -45,7 +45,7 @@ char *run_dir_part(const char *text)
 	return part;
 }
 
-static char *stem(const struct run_name *name)
+static char *run_dir_stem(const struct run_name *name)
 {
 	auto_free char *model = run_dir_part(name->model);
 	auto_free char *task = run_dir_part(name->task);
@@ -59,7 +59,7 @@ static char *stem(const struct run_name *name)
 
 char *run_dir_path(const char *out, const struct run_name *name, int number)
 {
-	auto_free char *base = stem(name);
+	auto_free char *base = run_dir_stem(name);
 
 	return xasprintf("%s/%s_run_%d", out, base, number);
 }
@@ -67,7 +67,7 @@ char *run_dir_path(const char *out, const struct run_name *name, int number)
 int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
 		struct fh_error *err)
 {
-	auto_free char *base = stem(name);
+	auto_free char *base = run_dir_stem(name);
 	int r;
 
 	if (strlen(base) + sizeof("_run_1000000") > NAME_MAX)
@@ -90,7 +90,7 @@ int run_dir_make(const char *out, const struct run_name *name, char **out_path, 
 	return error_say(err, EEXIST, "'%s' holds %d runs of '%s'", out, RUNS_MAX, base);
 }
 
-static int compare_numbers(const void *a, const void *b)
+static int run_dir_compare_numbers(const void *a, const void *b)
 {
 	int x = *(const int *)a, y = *(const int *)b;
 
@@ -99,7 +99,7 @@ static int compare_numbers(const void *a, const void *b)
 
 size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_numbers)
 {
-	auto_free char *base = stem(name);
+	auto_free char *base = run_dir_stem(name);
 	auto_free char *prefix = xasprintf("%s_run_", base);
 	DIR *dir = opendir(out);
 	struct dirent *entry;
@@ -118,7 +118,7 @@ size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_n
 	if (dir)
 		closedir(dir);
 	if (n)
-		qsort(numbers, n, sizeof(*numbers), compare_numbers);
+		qsort(numbers, n, sizeof(*numbers), run_dir_compare_numbers);
 	*out_numbers = numbers;
 	return n;
 }

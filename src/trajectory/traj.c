@@ -23,7 +23,7 @@ enum need { REQUIRED, OPTIONAL };
 #define ARRAY KIND(PYJSON_ARRAY)
 #define NOTHING KIND(PYJSON_NULL)
 
-struct member {
+struct traj_member {
 	const char *name;
 	size_t offset; /* of the pointer in its struct */
 	unsigned kinds;
@@ -33,7 +33,7 @@ struct member {
 
 #define STEP(f) offsetof(struct traj_step, f)
 
-static const struct member step_members[] = {
+static const struct traj_member step_members[] = {
 	{ "state", STEP(state), TEXT, REQUIRED, "a string" },
 	{ "response", STEP(response), TEXT | NOTHING, REQUIRED, "a string" },
 	{ "thought", STEP(thought), TEXT | NOTHING, REQUIRED, "a string" },
@@ -42,7 +42,7 @@ static const struct member step_members[] = {
 	{ "observation", STEP(observation), TEXT | NOTHING, REQUIRED, "a string" },
 };
 
-static const struct member old_step_members[] = {
+static const struct traj_member old_step_members[] = {
 	{ "action", STEP(action), TEXT, REQUIRED, "a string" },
 	{ "observation", STEP(observation), TEXT | NOTHING, REQUIRED, "a string" },
 	{ "response", STEP(response), TEXT | NOTHING, REQUIRED, "a string" },
@@ -53,7 +53,7 @@ static const struct member old_step_members[] = {
 
 #define MESSAGE(f) offsetof(struct traj_message, f)
 
-static const struct member message_members[] = {
+static const struct traj_member message_members[] = {
 	{ "role", MESSAGE(role), TEXT, REQUIRED, "a string" },
 	{ "content", MESSAGE(content), TEXT | NOTHING, REQUIRED, "a string" },
 	{ "thought", MESSAGE(thought), TEXT | NOTHING, OPTIONAL, "a string" },
@@ -64,7 +64,7 @@ static const struct member message_members[] = {
 
 #define INFO(f) offsetof(struct traj_info, f)
 
-static const struct member info_members[] = {
+static const struct traj_member info_members[] = {
 	{ "model_stats", INFO(model_stats), OBJECT, OPTIONAL, "an object" },
 	{ "exit_status", INFO(exit_status), TEXT | NOTHING, OPTIONAL, "a string" },
 	{ "submission", INFO(submission), TEXT | NOTHING, OPTIONAL, "a string or null" },
@@ -92,13 +92,13 @@ static void scope_traj(struct traj **t)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static const struct pyjson **field(void *base, const struct member *m)
+static const struct pyjson **traj_field(void *base, const struct traj_member *m)
 {
 	return (const struct pyjson **)((char *)base + m->offset);
 }
 
-static int read_members(const char *name, const struct pyjson *object, const struct member *members,
-		size_t n, void *base, struct fh_error *err)
+static int traj_read_members(const char *name, const struct pyjson *object,
+		const struct traj_member *members, size_t n, void *base, struct fh_error *err)
 {
 	if (object->kind != PYJSON_OBJECT)
 		return pyjson_complain(name, object, err, "expected an object");
@@ -111,14 +111,14 @@ static int read_members(const char *name, const struct pyjson *object, const str
 		if (v && !(members[i].kinds & KIND(v->kind)))
 			return pyjson_complain(name, v, err, "'%s' should be %s", members[i].name,
 					members[i].wanted);
-		*field(base, &members[i]) = v;
+		*traj_field(base, &members[i]) = v;
 	}
 	return 0;
 }
 
 /* The member of that name, which must be of that kind; NULL with the error when it isn't. */
-static const struct pyjson *require(const char *name, const struct pyjson *root, const char *key,
-		enum pyjson_kind kind, struct fh_error *err)
+static const struct pyjson *traj_require(const char *name, const struct pyjson *root,
+		const char *key, enum pyjson_kind kind, struct fh_error *err)
 {
 	static const char *const wanted[] = {
 		[PYJSON_STRING] = "a string",
@@ -134,19 +134,19 @@ static const struct pyjson *require(const char *name, const struct pyjson *root,
 	return v && v->kind == kind ? v : NULL;
 }
 
-static bool begins_with_action(const struct pyjson *step)
+static bool traj_begins_with_action(const struct pyjson *step)
 {
 	return step && step->kind == PYJSON_OBJECT && step->first &&
 			strcmp(step->first->key, "action") == 0;
 }
 
-static int read_steps(
+static int traj_read_steps(
 		const char *name, const struct pyjson *list, struct traj *t, struct fh_error *err)
 {
-	t->old_order = begins_with_action(list->first);
+	t->old_order = traj_begins_with_action(list->first);
 	t->steps = arena_array(&t->arena, list->n, sizeof(*t->steps));
 	for (const struct pyjson *v = list->first; v; v = v->next) {
-		int r = read_members(name, v, step_members, ARRAY_SIZE(step_members),
+		int r = traj_read_members(name, v, step_members, ARRAY_SIZE(step_members),
 				&t->steps[t->n_steps++], err);
 
 		if (r < 0)
@@ -155,12 +155,12 @@ static int read_steps(
 	return 0;
 }
 
-static int read_history(
+static int traj_read_history(
 		const char *name, const struct pyjson *list, struct traj *t, struct fh_error *err)
 {
 	t->history = arena_array(&t->arena, list->n, sizeof(*t->history));
 	for (const struct pyjson *v = list->first; v; v = v->next) {
-		int r = read_members(name, v, message_members, ARRAY_SIZE(message_members),
+		int r = traj_read_members(name, v, message_members, ARRAY_SIZE(message_members),
 				&t->history[t->n_history++], err);
 
 		if (r < 0)
@@ -169,7 +169,7 @@ static int read_history(
 	return 0;
 }
 
-static int read_root(
+static int traj_read_root(
 		const char *name, const struct pyjson *root, struct traj *t, struct fh_error *err)
 {
 	const struct pyjson *steps, *history, *info;
@@ -177,17 +177,18 @@ static int read_root(
 
 	if (root->kind != PYJSON_OBJECT)
 		return pyjson_complain(name, root, err, "expected an object");
-	t->environment = require(name, root, "environment", PYJSON_STRING, err);
-	steps = t->environment ? require(name, root, "trajectory", PYJSON_ARRAY, err) : NULL;
-	history = steps ? require(name, root, "history", PYJSON_ARRAY, err) : NULL;
-	info = history ? require(name, root, "info", PYJSON_OBJECT, err) : NULL;
+	t->environment = traj_require(name, root, "environment", PYJSON_STRING, err);
+	steps = t->environment ? traj_require(name, root, "trajectory", PYJSON_ARRAY, err) : NULL;
+	history = steps ? traj_require(name, root, "history", PYJSON_ARRAY, err) : NULL;
+	info = history ? traj_require(name, root, "info", PYJSON_OBJECT, err) : NULL;
 	if (!info)
 		return -EINVAL;
-	r = read_steps(name, steps, t, err);
+	r = traj_read_steps(name, steps, t, err);
 	if (r == 0)
-		r = read_history(name, history, t, err);
+		r = traj_read_history(name, history, t, err);
 	if (r == 0)
-		r = read_members(name, info, info_members, ARRAY_SIZE(info_members), &t->info, err);
+		r = traj_read_members(
+				name, info, info_members, ARRAY_SIZE(info_members), &t->info, err);
 	return r;
 }
 
@@ -201,7 +202,7 @@ int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
 
 	r = pyjson_read(&t->arena, &source, &root, err);
 	if (r == 0)
-		r = read_root(name, root, t, err);
+		r = traj_read_root(name, root, t, err);
 	if (r < 0)
 		return r;
 	*out = take_ptr(t);
@@ -220,8 +221,8 @@ int traj_read(const char *path, struct traj **out, struct fh_error *err)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-static void write_members(struct pyjson_writer *w, const char *key, const struct member *members,
-		size_t n, const void *base)
+static void traj_write_members(struct pyjson_writer *w, const char *key,
+		const struct traj_member *members, size_t n, const void *base)
 {
 	pyjson_put_object(w, key);
 	for (size_t i = 0; i < n; i++) {
@@ -237,20 +238,20 @@ static void write_members(struct pyjson_writer *w, const char *key, const struct
 void traj_write(struct buf *out, const struct traj *t)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_INDENTED);
-	const struct member *members = t->old_order ? old_step_members : step_members;
+	const struct traj_member *members = t->old_order ? old_step_members : step_members;
 
 	pyjson_put_object(&w, NULL);
 	pyjson_put_value(&w, "environment", t->environment);
 	pyjson_put_array(&w, "trajectory");
 	for (size_t i = 0; i < t->n_steps; i++)
-		write_members(&w, NULL, members, ARRAY_SIZE(step_members), &t->steps[i]);
+		traj_write_members(&w, NULL, members, ARRAY_SIZE(step_members), &t->steps[i]);
 	pyjson_end_array(&w);
 	pyjson_put_array(&w, "history");
 	for (size_t i = 0; i < t->n_history; i++)
-		write_members(&w, NULL, message_members, ARRAY_SIZE(message_members),
+		traj_write_members(&w, NULL, message_members, ARRAY_SIZE(message_members),
 				&t->history[i]);
 	pyjson_end_array(&w);
-	write_members(&w, "info", info_members, ARRAY_SIZE(info_members), &t->info);
+	traj_write_members(&w, "info", info_members, ARRAY_SIZE(info_members), &t->info);
 	pyjson_end_object(&w);
 }
 
