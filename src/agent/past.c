@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -95,7 +96,7 @@ static void past_use_shell(
 	struct chat_use *use = arena_alloc(a, sizeof(*use));
 
 	buf_add_str(&arguments, "{\"command\": ");
-	str_add_json(&arguments, action, strlen(action));
+	json_text_add(&arguments, action, strlen(action), JSON_TEXT_BYTES);
 	buf_add_str(&arguments, "}");
 	*use = (struct chat_use){
 		.id = id, .name = "bash", .arguments = arena_strdup(a, buf_str(&arguments))

@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/hide.h"
 
-#include <ctype.h>
+#include "base/str.h"
+
 #include <stdint.h>
 #include <string.h>
 
 #define ESCAPES_MAX 16 /* bytes before a character: of four decodings */
 
-/* The byte that n digits of hexadecimal say; negative: they say none. */
+/* The byte that n hexadecimal digits give; -1: there are fewer, or it is no byte. */
 static int hide_hex_byte(const char *at, const char *end, int n)
 {
-	unsigned value = 0;
+	int value = 0;
 
 	if (end - at < n)
 		return -1;
 	for (int i = 0; i < n; i++) {
-		if (!isxdigit((unsigned char)at[i]))
+		int digit = str_hex_digit(at[i]);
+
+		if (digit < 0)
 			return -1;
-		value = value * 16 +
-				(unsigned)(isdigit((unsigned char)at[i]) ? at[i] - '0'
-									 : (at[i] | 32) - 'a' + 10);
+		value = value * 16 + digit;
 	}
-	return value <= UINT8_MAX ? (int)value : -1;
+	return value <= UINT8_MAX ? value : -1;
 }
 
-/* How many bytes at `at` say c as text or in JSON, escaped so often that some reader's next decoding gives it;
- * 0: they say something else. */
+/* Length of c at `at`, as text or escaped as in JSON, any number of times. 0: it is another one. */
 static size_t hide_match_json(const char *at, const char *end, char c)
 {
 	const char *p = at;
@@ -39,7 +39,7 @@ static size_t hide_match_json(const char *at, const char *end, char c)
 	return (size_t)(p - at) + 5;
 }
 
-/* The same in an address or a form: %2F, or %252F where that was encoded again. */
+/* The same for URLs and forms: %2F, or %252F if that was escaped again. */
 static size_t hide_match_url(const char *at, const char *end, char c)
 {
 	const char *p = at + 1;
@@ -68,7 +68,7 @@ static size_t hide_match(const char *at, const char *end, const char *secret,
 	return (size_t)(p - at);
 }
 
-/* 0: no secret begins here. */
+/* Length of the secret at `at`; 0: it is not there. */
 static size_t hide_find(const char *at, const char *end, const char *secret)
 {
 	size_t n;
@@ -79,7 +79,7 @@ static size_t hide_find(const char *at, const char *end, const char *secret)
 	return n ? n : hide_match(at, end, secret, hide_match_url);
 }
 
-/* The text gets shorter, so it stays where it is; returns how long it is then. */
+/* Hides the secret in place, since the text gets no longer. Returns its new length. */
 static size_t hide_bytes(char *text, size_t n, const char *secret, size_t least)
 {
 	static const char shown[] = "[key]";

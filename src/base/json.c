@@ -42,41 +42,35 @@ static const char *json_kind_name(const json_t *value)
 	return "nothing";
 }
 
-static int json_wrong_kind(
-		const char *key, const char *expected, const json_t *value, struct fh_error *err)
-{
-	return error_say(err, EINVAL, "'%s': expected %s, found %s", key, expected,
-			json_kind_name(value));
-}
+#define KIND(type) (1U << (type))
 
-/* The member; NULL where it is not there, with 0 in *out if it need not be, else the error. */
-static json_t *json_find_member(const json_t *object, const char *key, enum json_presence presence,
-		int *out, struct fh_error *err)
+/* Finds a member of one of these kinds. 1: found; 0: it is optional and missing, or null. */
+static int json_find(const json_t *object, const char *key, enum json_presence presence,
+		unsigned kinds, const char *expected, json_t **out, struct fh_error *err)
 {
 	json_t *value = json_object_get(object, key);
 
 	if (!json_is_object(object))
-		*out = error_say(err, EINVAL, "expected an object with '%s', found %s", key,
+		return error_say(err, EINVAL, "expected an object with '%s', found %s", key,
 				object ? json_kind_name(object) : "nothing");
-	else if (value && !json_is_null(value))
-		return value;
-	else if (presence == JSON_REQUIRED)
-		*out = error_say(err, EINVAL, "'%s' is missing", key);
-	else
-		*out = 0;
-	return NULL;
+	if (!value || json_is_null(value))
+		return presence == JSON_REQUIRED ? error_say(err, EINVAL, "'%s' is missing", key)
+						 : 0;
+	if (!(kinds & KIND(json_typeof(value))))
+		return error_say(err, EINVAL, "'%s': expected %s, found %s", key, expected,
+				json_kind_name(value));
+	*out = value;
+	return 1;
 }
 
 int json_get_str(const json_t *object, const char *key, enum json_presence presence,
 		const char **out, struct fh_error *err)
 {
-	int missing;
-	json_t *value = json_find_member(object, key, presence, &missing, err);
+	json_t *value;
+	int r = json_find(object, key, presence, KIND(JSON_STRING), "a string", &value, err);
 
-	if (!value)
-		return missing;
-	if (!json_is_string(value))
-		return json_wrong_kind(key, "a string", value, err);
+	if (r <= 0)
+		return r;
 	if (strlen(json_string_value(value)) != json_string_length(value))
 		return error_say(err, EINVAL, "'%s': holds a NUL character", key);
 	*out = json_string_value(value);
@@ -86,13 +80,11 @@ int json_get_str(const json_t *object, const char *key, enum json_presence prese
 int json_get_i64(const json_t *object, const char *key, enum json_presence presence, int64_t *out,
 		struct fh_error *err)
 {
-	int missing;
-	json_t *value = json_find_member(object, key, presence, &missing, err);
+	json_t *value;
+	int r = json_find(object, key, presence, KIND(JSON_INTEGER), "an integer", &value, err);
 
-	if (!value)
-		return missing;
-	if (!json_is_integer(value))
-		return json_wrong_kind(key, "an integer", value, err);
+	if (r <= 0)
+		return r;
 	*out = json_integer_value(value);
 	return 0;
 }
@@ -100,13 +92,12 @@ int json_get_i64(const json_t *object, const char *key, enum json_presence prese
 int json_get_double(const json_t *object, const char *key, enum json_presence presence, double *out,
 		struct fh_error *err)
 {
-	int missing;
-	json_t *value = json_find_member(object, key, presence, &missing, err);
+	json_t *value;
+	int r = json_find(object, key, presence, KIND(JSON_INTEGER) | KIND(JSON_REAL), "a number",
+			&value, err);
 
-	if (!value)
-		return missing;
-	if (!json_is_number(value))
-		return json_wrong_kind(key, "a number", value, err);
+	if (r <= 0)
+		return r;
 	*out = json_number_value(value);
 	return 0;
 }
@@ -114,13 +105,12 @@ int json_get_double(const json_t *object, const char *key, enum json_presence pr
 int json_get_bool(const json_t *object, const char *key, enum json_presence presence, bool *out,
 		struct fh_error *err)
 {
-	int missing;
-	json_t *value = json_find_member(object, key, presence, &missing, err);
+	json_t *value;
+	int r = json_find(object, key, presence, KIND(JSON_TRUE) | KIND(JSON_FALSE),
+			"true or false", &value, err);
 
-	if (!value)
-		return missing;
-	if (!json_is_boolean(value))
-		return json_wrong_kind(key, "true or false", value, err);
+	if (r <= 0)
+		return r;
 	*out = json_is_true(value);
 	return 0;
 }
@@ -128,13 +118,11 @@ int json_get_bool(const json_t *object, const char *key, enum json_presence pres
 int json_get_object(const json_t *object, const char *key, enum json_presence presence,
 		json_t **out, struct fh_error *err)
 {
-	int missing;
-	json_t *value = json_find_member(object, key, presence, &missing, err);
+	json_t *value;
+	int r = json_find(object, key, presence, KIND(JSON_OBJECT), "an object", &value, err);
 
-	if (!value)
-		return missing;
-	if (!json_is_object(value))
-		return json_wrong_kind(key, "an object", value, err);
+	if (r <= 0)
+		return r;
 	*out = value;
 	return 0;
 }
@@ -142,13 +130,11 @@ int json_get_object(const json_t *object, const char *key, enum json_presence pr
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,
 		struct fh_error *err)
 {
-	int missing;
-	json_t *value = json_find_member(object, key, presence, &missing, err);
+	json_t *value;
+	int r = json_find(object, key, presence, KIND(JSON_ARRAY), "an array", &value, err);
 
-	if (!value)
-		return missing;
-	if (!json_is_array(value))
-		return json_wrong_kind(key, "an array", value, err);
+	if (r <= 0)
+		return r;
 	*out = value;
 	return 0;
 }
@@ -165,105 +151,37 @@ json_t *json_text(const char *s)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* jansson's own writer is not used: it gives 17 digits of every real number. */
+/* jansson's own writer is not used because it writes 17 digits of every real number. */
 
-/* After a backslash; 0: it has none. */
-static char json_letter_of(uint32_t c)
-{
-	static const char letters[] = { ['\b'] = 'b',
-		['\t'] = 't',
-		['\n'] = 'n',
-		['\f'] = 'f',
-		['\r'] = 'r',
-		['"'] = '"',
-		['\\'] = '\\' };
-
-	return c < sizeof(letters) ? letters[c] : '\0';
-}
-
-static void json_add_escaped(struct buf *out, uint32_t c)
-{
-	char letter = json_letter_of(c);
-
-	if (letter)
-		buf_printf(out, "\\%c", letter);
-	else if (c < 0x10000)
-		buf_printf(out, "\\u%04x", c);
-	else
-		buf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
-				0xdc00 + ((c - 0x10000) & 0x3ff));
-}
-
-size_t json_text_bytes(const char *s)
-{
-	size_t bytes = 0, n = s ? strlen(s) : 0, length;
-
-	for (size_t at = 0; at < n; at += length) {
-		uint32_t c = str_utf8_decode(s + at, &length);
-
-		bytes += json_letter_of(c) ? 2 : c >= 0x20 && c < 0x7f ? 1 : c < 0x10000 ? 6 : 12;
-	}
-	return bytes;
-}
-
-static void json_add_string(struct buf *out, const char *s, size_t n, bool ascii)
-{
-	size_t begin = 0; /* of what can be copied as it is */
-	size_t length;
-
-	buf_add_char(out, '"');
-	for (size_t at = 0; at < n; at += length) {
-		uint32_t c = str_utf8_decode(s + at, &length);
-
-		if (c >= 0x20 && c != '"' && c != '\\' && !(ascii && c >= 0x7f))
-			continue;
-		buf_add(out, s + begin, at - begin);
-		json_add_escaped(out, c);
-		begin = at + length;
-	}
-	buf_add(out, s + begin, n - begin);
-	buf_add_char(out, '"');
-}
-
-static void json_add_object(struct buf *out, json_t *object, bool ascii)
-{
-	char before = '{';
-	const char *key;
-	json_t *member;
-
-	json_object_foreach(object, key, member) {
-		buf_add_char(out, before);
-		json_add_string(out, key, strlen(key), ascii);
-		buf_add_char(out, ':');
-		json_add(out, member, ascii);
-		before = ',';
-	}
-	buf_add_str(out, before == '{' ? "{}" : "}");
-}
-
-static void json_add_array(struct buf *out, const json_t *array, bool ascii)
-{
-	buf_add_char(out, '[');
-	for (size_t i = 0; i < json_array_size(array); i++) {
-		if (i)
-			buf_add_char(out, ',');
-		json_add(out, json_array_get(array, i), ascii);
-	}
-	buf_add_char(out, ']');
-}
-
-/* As deep as the value is; jansson's parser lets at most 2,048 levels in. */
+/* Recursive: jansson's parser takes at most 2,048 levels. */
 void json_add(struct buf *out, json_t *value, bool ascii)
 {
+	enum json_text_form form = ascii ? JSON_TEXT_ASCII : JSON_TEXT_UTF8;
+	const char *separator = "", *key;
+	json_t *member;
+
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
-		json_add_object(out, value, ascii);
+		buf_add_char(out, '{');
+		json_object_foreach(value, key, member) {
+			buf_add_str(out, separator);
+			json_text_add(out, key, strlen(key), form);
+			buf_add_char(out, ':');
+			json_add(out, member, ascii);
+			separator = ",";
+		}
+		buf_add_char(out, '}');
 		break;
 	case JSON_ARRAY:
-		json_add_array(out, value, ascii);
+		buf_add_char(out, '[');
+		for (size_t i = 0; i < json_array_size(value); i++) {
+			buf_add_str(out, i ? "," : "");
+			json_add(out, json_array_get(value, i), ascii);
+		}
+		buf_add_char(out, ']');
 		break;
 	case JSON_STRING:
-		json_add_string(out, json_string_value(value), json_string_length(value), ascii);
+		json_text_add(out, json_string_value(value), json_string_length(value), form);
 		break;
 	case JSON_INTEGER:
 		buf_printf(out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/json_text.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -25,15 +26,15 @@ static inline void scope_json(json_t **value)
 
 #define auto_json __attribute__((cleanup(scope_json)))
 
-/* One value and nothing after it. The error is "<what>:<line>:<column>: <why>". -EINVAL. */
+/* Parses a text that is one value. -EINVAL with "<what>:<line>:<column>: <why>". */
 int json_parse(const char *what, const char *text, size_t n, json_t **out, struct fh_error *err);
 
 enum json_presence { JSON_REQUIRED, JSON_OPTIONAL };
 
 /*
- * Members of an object. A member that is missing or null is an error where it is required, and
- * leaves *out as it was where it is optional; one of another kind is always an error. Strings and
- * values belong to the object. A string with a NUL in it is refused. -EINVAL.
+ * Read a member of an object. A missing or null member is an error if it is required; if it is
+ * optional, *out stays. A member of another kind is an error, and so is a string with a NUL.
+ * Strings and values belong to the object. -EINVAL.
  */
 int json_get_str(const json_t *object, const char *key, enum json_presence presence,
 		const char **out, struct fh_error *err);
@@ -48,16 +49,11 @@ int json_get_object(const json_t *object, const char *key, enum json_presence pr
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,
 		struct fh_error *err);
 
-/* A string of any bytes: what is no UTF-8 becomes \xNN, so that it can't fail. NULL gives null. */
+/* A string value of any bytes: \xNN replaces bytes that are no UTF-8. NULL gives null. */
 json_t *json_text(const char *s);
 
-/* Of a string as json_add() writes it in ASCII, without its quotes. NULL has none. */
-size_t json_text_bytes(const char *s);
-
-/*
- * Appends the value on one line without blanks. Numbers come as Python writes them: the shortest
- * digits, 1.0, 1e-07. `ascii`: what is not ASCII becomes \uNNNN.
- */
+/* Appends the value on one line without blanks. Numbers are as Python writes them: 1.0, 1e-07.
+ * With `ascii` other characters become \uNNNN. */
 void json_add(struct buf *out, json_t *value, bool ascii);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/fd.h"
+#include "base/json_text.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -50,10 +51,10 @@ static void log_time(char *text, size_t n)
 static void log_add_json(struct buf *out, const char *key, const char *value)
 {
 	buf_add_char(out, out->len ? ',' : '{');
-	str_add_json(out, key, strlen(key));
+	json_text_add(out, key, strlen(key), JSON_TEXT_BYTES);
 	buf_add_char(out, ':');
 	if (value)
-		str_add_json(out, value, strlen(value));
+		json_text_add(out, value, strlen(value), JSON_TEXT_BYTES);
 	else
 		buf_add_str(out, "null");
 }
@@ -65,7 +66,7 @@ static void log_add_text(struct buf *out, const char *key, const char *value)
 	if (!value)
 		buf_add_str(out, "null");
 	else if (!*value || value[strcspn(value, " \t\r\n\"=")] || str_eq(value, "null"))
-		str_add_json(out, value, strlen(value));
+		json_text_add(out, value, strlen(value), JSON_TEXT_BYTES);
 	else
 		str_add_printable(out, value);
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,49 +14,31 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-static int secret_digit(char c)
+static int secret_fill(int fd, const char *temporary, const char *path)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
+	struct secret secret;
+	int r;
+
+	if (getrandom(secret.bytes, sizeof(secret.bytes), 0) != sizeof(secret.bytes))
+		return -EIO;
+	r = fd_write_full(fd, secret.bytes, sizeof(secret.bytes));
+	explicit_bzero(&secret, sizeof(secret));
+	if (r < 0)
+		return r;
+	return link(temporary, path) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-static bool secret_from_hex(const char *hex, uint8_t *out, size_t n)
-{
-	if (strlen(hex) != 2 * n)
-		return false;
-	for (size_t i = 0; i < n; i++) {
-		int high = secret_digit(hex[2 * i]), low = secret_digit(hex[2 * i + 1]);
-
-		if (high < 0 || low < 0)
-			return false;
-		out[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
-
-/* Whoever comes first makes it; link() refuses the others, who then read what is there. */
+/* If several processes make it at once, the first link() wins, and all read that one. */
 static int secret_make(const char *path, struct fh_error *err)
 {
 	auto_free char *temporary = xasprintf("%s.%d.tmp", path, (int)gettid());
 	auto_close int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	struct secret secret;
-	int r = 0;
+	int r;
 
 	if (fd < 0)
 		return error_set(err, errno, "create '%s'", temporary);
-	if (getrandom(secret.bytes, sizeof(secret.bytes), 0) != sizeof(secret.bytes))
-		r = -EIO;
-	if (r == 0)
-		r = fd_write_full(fd, secret.bytes, sizeof(secret.bytes));
-	if (r == 0 && link(temporary, path) < 0 && errno != EEXIST)
-		r = -errno;
+	r = secret_fill(fd, temporary, path);
 	unlink(temporary);
-	explicit_bzero(&secret, sizeof(secret));
 	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;
 }
 
@@ -80,8 +63,16 @@ static int secret_read_file(const char *path, struct secret *out, struct fh_erro
 static int secret_of_variable(const char *hex, struct secret *out, struct fh_error *err)
 {
 	struct secret secret = { 0 };
+	size_t n = strlen(hex);
 
-	if (!secret_from_hex(hex, secret.bytes, sizeof(secret.bytes)))
+	for (size_t i = 0; n == 2 * sizeof(secret.bytes) && i < n; i++) {
+		int digit = str_hex_digit(hex[i]);
+
+		if (digit < 0)
+			n = 0;
+		secret.bytes[i / 2] = (uint8_t)(secret.bytes[i / 2] << 4 | digit);
+	}
+	if (n != 2 * sizeof(secret.bytes))
 		return error_say(err, EINVAL, "FUMEHOOD_JUDGE_KEY must be %zu hexadecimal digits",
 				2 * sizeof(secret.bytes));
 	*out = secret;
@@ -93,14 +84,16 @@ static int secret_find(
 {
 	const char *variable = getenv("FUMEHOOD_JUDGE_KEY");
 	auto_free char *path = path_join(state_dir, "judge.key");
-	int r = 0;
+	int r;
 
 	if (variable && *variable)
 		return secret_of_variable(variable, out, err);
-	if (may_make && !path_exists(path))
+	if (may_make && !path_exists(path)) {
 		r = secret_make(path, err);
-	if (r == 0)
-		r = secret_read_file(path, out, err);
+		if (r < 0)
+			return error_wrap(err, "the machine's key");
+	}
+	r = secret_read_file(path, out, err);
 	return r < 0 ? error_wrap(err, "the machine's key") : 0;
 }
 

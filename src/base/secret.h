@@ -8,28 +8,28 @@
 #include <stdint.h>
 
 /*
- * The machine's secret, of which keys are made: a judge's random numbers, the order of a data set.
- * An agent may know all else that they depend on. It is 32 random bytes in <state_dir>/judge.key,
- * which only its owner can read; or $FUMEHOOD_JUDGE_KEY in hexadecimal, so that machines can share
- * one.
+ * The machine's secret. The random numbers of judges and the order of made data are derived from it:
+ * an agent may know everything else that they depend on. It is 32 random bytes in
+ * <state_dir>/judge.key, which only its owner can read. $FUMEHOOD_JUDGE_KEY, in hexadecimal, replaces
+ * it, so that machines can share one.
  */
 struct secret {
 	uint8_t bytes[32];
 };
 
-/* Made when it is first asked for. */
+/* Reads the secret; makes it if there is none. */
 int secret_load(const char *state_dir, struct secret *out, struct fh_error *err);
 
-/* The same, but -ENOENT when there is none yet. */
+/* Reads the secret; -ENOENT if there is none. */
 int secret_read(const char *state_dir, struct secret *out, struct fh_error *err);
 
-/* How keys are derived. Increment it when that changes: a record of a run has it, and a replay warns
- * if the record has another. In version 1 keys were plain hashes. */
+/* Version of the derivation of keys. Increment it with each change. A record of a run has it, and a
+ * replay warns if the two differ. In version 1 keys were plain hashes. */
 #define SECRET_KEYS_VERSION 2
 #define SECRET_KEY_LABEL "fumehood key 2"
 
-/* Derives a key of 32 bytes, as hexadecimal: HMAC-SHA-256 with the secret of the label and all three
- * texts. It tells neither the secret nor another key. */
+/* Derives a key of 32 bytes, as hexadecimal: HMAC-SHA-256 of the label and the three texts. The key
+ * reveals neither the secret nor another key. */
 void secret_key(const struct secret *secret, const char *purpose, const char *what,
 		const char *which, char out_hex[SHA256_HEX_BYTES]);
 

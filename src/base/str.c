@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longest strings whose distance is worked out. */
+/* Longer strings have the distance SIZE_MAX. */
 #define DISTANCE_MAX 64
 
 bool str_eq(const char *a, const char *b)
@@ -51,6 +51,14 @@ bool str_to_i64(const char *s, int64_t *out)
 	return true;
 }
 
+int str_hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	c |= 32; /* lower case */
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 static locale_t c_locale;
 
 static void str_c_locale_make(void)
@@ -58,10 +66,8 @@ static void str_c_locale_make(void)
 	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/*
- * A decimal number at the beginning of s; its end, or NULL. strtod() alone would also take blanks,
- * "inf", hexadecimal, and the comma of whatever locale the program that loaded us has set.
- */
+/* Reads the decimal number at the beginning of s, and returns its end, or NULL. strtod() would take
+ * blanks, "inf" and hexadecimal, too. It would also use the locale of the program that loaded us. */
 static const char *str_parse_decimal(const char *s, double *out)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -97,8 +103,8 @@ struct str_unit {
 	double factor;
 };
 
-/* A number that is not negative and one of the units, rounded to a whole; by hand, since what all
- * sandboxes are cloned from does without the mathematical library. */
+/* Reads a number, not negative, with a unit. It is rounded without round(): the process that
+ * sandboxes are cloned from must not load the mathematical library. */
 static bool str_to_units(const char *s, const struct str_unit *units, size_t n, int64_t *out)
 {
 	double v;
@@ -116,7 +122,7 @@ static bool str_to_units(const char *s, const struct str_unit *units, size_t n, 
 		whole = (int64_t)v;
 		if (v - (double)whole >= 0.5)
 			whole++;
-		/* What is too small is not nothing, which often means no limit. */
+		/* Refuse 0.2 bytes: rounded to 0, it would often mean no limit. */
 		if (!whole && v > 0)
 			return false;
 		*out = whole;
@@ -208,13 +214,6 @@ void str_add_double(struct buf *out, double v)
 
 /* --- what was meant --------------------------------------------------------------------------- */
 
-static size_t str_min3(size_t a, size_t b, size_t c)
-{
-	size_t least = a < b ? a : b;
-
-	return least < c ? least : c;
-}
-
 size_t str_distance(const char *a, const char *b)
 {
 	/* Three rows of the usual matrix: this one, the one before, the one before that. */
@@ -233,8 +232,11 @@ size_t str_distance(const char *a, const char *b)
 
 		row[0] = i;
 		for (size_t j = 1; j <= m; j++) {
-			row[j] = str_min3(up[j] + 1, row[j - 1] + 1,
-					up[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] = up[j - 1] + (a[i - 1] != b[j - 1]);
+			if (up[j] + 1 < row[j])
+				row[j] = up[j] + 1;
+			if (row[j - 1] + 1 < row[j])
+				row[j] = row[j - 1] + 1;
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 					up2[j - 2] + 1 < row[j])
 				row[j] = up2[j - 2] + 1;
@@ -264,8 +266,9 @@ const char *str_closest(const char *s, const char *const *candidates, size_t n)
 /* --- bytes that are safe to show -------------------------------------------------------------- */
 
 /* RFC 3629: no surrogates, no longer form than needed, nothing above U+10FFFF. */
-static size_t utf8_length(const unsigned char *s, size_t n)
+size_t str_utf8_length(const char *text, size_t n)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	unsigned char low = 0x80;
 	unsigned char high = 0xbf;
 	size_t length;
@@ -291,11 +294,6 @@ static size_t utf8_length(const unsigned char *s, size_t n)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 	return length;
-}
-
-size_t str_utf8_length(const char *s, size_t n)
-{
-	return utf8_length((const unsigned char *)s, n);
 }
 
 uint32_t str_utf8_decode(const char *s, size_t *out_length)
@@ -353,26 +351,24 @@ size_t str_utf8_cut(const char *s, size_t n, size_t most)
 
 void str_add_utf8(struct buf *out, const char *data, size_t n)
 {
-	const unsigned char *s = (const unsigned char *)data;
 	size_t begin = 0; /* of the valid bytes that are not yet copied */
-	size_t at = 0;
 
-	while (at < n) {
-		size_t length = s[at] ? utf8_length(s + at, n - at) : 0;
+	for (size_t at = 0; at < n;) {
+		size_t length = data[at] ? str_utf8_length(data + at, n - at) : 0;
 
 		if (length) {
 			at += length;
 			continue;
 		}
 		buf_add(out, data + begin, at - begin);
-		buf_printf(out, "\\x%02x", s[at]);
+		buf_printf(out, "\\x%02x", (unsigned char)data[at]);
 		begin = ++at;
 	}
 	buf_add(out, data + begin, n - begin);
 }
 
-/* One line without its newline: what follows its last carriage return that is followed by anything
- * (a bar that ends in one is still on the screen). */
+/* Appends a line without its newline, from its last carriage return on. A carriage return at the
+ * end of the line hides nothing: the text before it is still on the screen. */
 static void str_add_folded_line(struct buf *out, const char *line, size_t n)
 {
 	const char *last;
@@ -406,8 +402,8 @@ void str_add_folded(struct buf *out, const char *data, size_t n)
 	}
 }
 
-/* What steers a terminal, or shows nothing and makes text look like another: breaks of lines, marks of direction,
- * characters without width. In order. */
+/* Characters that control a terminal, break a line, change the direction of text, or have no width.
+ * Sorted. */
 static const struct {
 	uint32_t first, last;
 } unprintable[] = {
@@ -450,49 +446,4 @@ void str_add_printable(struct buf *out, const char *s)
 		s += length;
 		left -= length;
 	}
-}
-
-/* The letter that stands for c after a backslash in JSON, or 0. */
-static char str_json_letter(unsigned char c)
-{
-	switch (c) {
-	case '"':
-	case '\\':
-		return (char)c;
-	case '\b':
-		return 'b';
-	case '\f':
-		return 'f';
-	case '\n':
-		return 'n';
-	case '\r':
-		return 'r';
-	case '\t':
-		return 't';
-	default:
-		return 0;
-	}
-}
-
-void str_add_json(struct buf *out, const char *s, size_t n)
-{
-	const unsigned char *p = (const unsigned char *)s;
-
-	buf_add_char(out, '"');
-	while (n) {
-		size_t length = *p ? utf8_length(p, n) : 0;
-		char letter = str_json_letter(*p);
-
-		if (!length)
-			buf_printf(out, "\\\\x%02x", *p);
-		else if (letter)
-			buf_printf(out, "\\%c", letter);
-		else if (*p < 0x20)
-			buf_printf(out, "\\u%04x", *p);
-		else
-			buf_add(out, p, length);
-		p += length ? length : 1;
-		n -= length ? length : 1;
-	}
-	buf_add_char(out, '"');
 }

@@ -11,13 +11,12 @@
 #include <stdint.h>
 
 /*
- * JSON exactly as Python's json module writes it, for files that others read and compare.
+ * JSON exactly as Python's json module writes it, for files that other programs compare.
  *
- * base/json.h is the everyday one; this one loses nothing: members keep their order, numbers their
- * text (1.50 stays 1.50, NaN and Infinity are numbers), strings every character (a lone surrogate,
- * which Python may write as "\ud800", is kept in its three-byte form), and every value knows where
- * it stood. What is read is a stranger's: depth and count are capped. And what is written goes
- * straight into a buffer, with no tree in between, which a log line for each step needs.
+ * Unlike base/json.h, it loses nothing. Members keep their order, and numbers their text: 1.50 stays
+ * 1.50, and NaN and Infinity are numbers. A lone surrogate, which Python writes as "\ud800", is kept
+ * in three bytes. Each value knows its line and column. The input is untrusted: its depth and the
+ * number of its values are limited. A writer needs no tree: it appends to a buffer.
  */
 enum pyjson_kind {
 	PYJSON_NULL,
@@ -31,14 +30,14 @@ enum pyjson_kind {
 struct pyjson {
 	enum pyjson_kind kind;
 	bool boolean;
-	const char *text; /* string: its bytes and a NUL; number: as written */
-	size_t len;       /* of text; a string may hold NULs */
-	const char *key;  /* its name in the object around it, else NULL */
+	const char *text; /* string: decoded, and a NUL; number: as written */
+	size_t len;       /* bytes of `text`; a string may hold NULs */
+	const char *key;  /* of a member of an object; else NULL */
 	size_t key_len;
-	const struct pyjson *first; /* of an array or object */
-	const struct pyjson *next;  /* beside it */
-	size_t n;                   /* how many there are in it */
-	unsigned line, column;      /* where it begins, from 1 */
+	const struct pyjson *first; /* member of an array or object */
+	const struct pyjson *next;  /* member of the same array or object */
+	size_t n;                   /* number of members */
+	unsigned line, column;      /* of the first character, from 1 */
 };
 
 #define PYJSON_DEPTH_MAX 64
@@ -51,49 +50,45 @@ struct pyjson_source {
 	unsigned first_line; /* 0 is 1 */
 };
 
-/*
- * Reads one value; nothing but white space may follow it. The tree lives in the arena and points
- * nowhere else. -EINVAL with "<name>:<line>:<column>: what is wrong".
- */
+/* Reads a text that is one value. The tree and all that it points to live in the arena. -EINVAL with
+ * "<name>:<line>:<column>: what is wrong". */
 int pyjson_read(struct arena *a, const struct pyjson_source *source, const struct pyjson **out,
 		struct fh_error *err);
 
-/* "<name>:<line>:<column>: <message>" about a value that was read. -EINVAL. */
+/* Fails with "<name>:<line>:<column>: <message>", the place of the value. -EINVAL. */
 int pyjson_complain(const char *name, const struct pyjson *at, struct fh_error *err,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The last member of that name, as in Python; NULL if there is none or it is no object. */
+/* The last member of that name, as in Python. NULL: there is none, or it is no object. */
 const struct pyjson *pyjson_get(const struct pyjson *object, const char *key);
 
-/* The string, NULL if it is none or holds a NUL. */
+/* The text of a string. NULL: it is no string, or holds a NUL. */
 const char *pyjson_string(const struct pyjson *v);
 
-/* The same; "" for what is none, and for NULL. */
+/* As pyjson_string(), but "" in place of NULL. */
 const char *pyjson_text(const struct pyjson *v);
 
-/* False (and *out untouched) if it is no number, or not finite, or not whole. */
+/* False if it is no number, not finite, or, for an integer, not whole. Then *out stays. */
 bool pyjson_double(const struct pyjson *v, double *out);
 bool pyjson_i64(const struct pyjson *v, int64_t *out);
 
-/* A string that was not read but made: the text is copied into the arena; NULL gives null. */
+/* Makes a string with a copy of the text. NULL gives null. */
 const struct pyjson *pyjson_make_text(struct arena *a, const char *text);
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
 enum pyjson_style {
-	PYJSON_LINE,     /* one line, no blanks, UTF-8: for a log */
-	PYJSON_INDENTED, /* as json.dumps(v, indent=2): ASCII, everything else escaped */
+	PYJSON_LINE,     /* for logs: no blanks or newlines, UTF-8 */
+	PYJSON_INDENTED, /* as json.dumps(v, indent=2): ASCII */
 };
 
-/*
- * Writes values one after the other. `key` is NULL outside of objects; who opens, ends. Where the
- * cap of `out` is hit, out->truncated says so.
- */
+/* Appends values. `key` is NULL outside of objects. The caller ends each object and array that it
+ * opens. out->truncated is set when its cap is hit. */
 struct pyjson_writer {
 	struct buf *out;
 	enum pyjson_style style;
 	unsigned depth;
-	bool filled; /* something stands in the array or object that is open */
+	bool filled; /* the open array or object has a member */
 };
 
 #define PYJSON_WRITER_INIT(buffer, how)                                                            \
@@ -113,10 +108,7 @@ void pyjson_put_bool(struct pyjson_writer *w, const char *key, bool v);
 void pyjson_put_null(struct pyjson_writer *w, const char *key);
 void pyjson_put_value(struct pyjson_writer *w, const char *key, const struct pyjson *v);
 
-/* A value that is JSON already, as it is. */
+/* Appends a value that is JSON already. */
 void pyjson_put_written(struct pyjson_writer *w, const char *key, const char *json);
-
-/* Appends a string as json.dumps does: quoted, everything but ASCII escaped. */
-void pyjson_add_ascii(struct buf *out, const char *s, size_t n);
 
 #endif

@@ -8,18 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A recursive descent, at most PYJSON_DEPTH_MAX deep. `at` never passes `end`; every byte is looked at
- * after comparing the two.
- */
+/* A recursive descent, at most PYJSON_DEPTH_MAX deep. Compare `at` with `end` before each byte. */
 struct pyjson_reader {
 	struct arena *arena;
 	const char *name;
 	const char *at, *end;
 	const char *line_start;
 	unsigned line;
-	/* The last place whose column was asked for: columns are counted on from it, so that a file of
-	 * one line takes no longer than one of many. */
+	/* The last place whose column was counted. The next count begins there, so that reading a file
+	 * of a single line takes linear time. */
 	const char *mark;
 	unsigned mark_column;
 	unsigned depth;
@@ -27,7 +24,7 @@ struct pyjson_reader {
 	struct fh_error *err;
 };
 
-/* Characters, as an editor counts them. */
+/* Counts characters, as editors do. */
 static unsigned pyjson_column_of(struct pyjson_reader *r, const char *at)
 {
 	if (r->mark < r->line_start || r->mark > at) {
@@ -71,14 +68,11 @@ static bool pyjson_read_hex4(struct pyjson_reader *r, uint32_t *out)
 	if (r->end - r->at < 4)
 		return false;
 	for (int i = 0; i < 4; i++) {
-		char c = r->at[i];
+		int digit = str_hex_digit(r->at[i]);
 
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (uint32_t)(c - '0');
-		else if ((c | 32) >= 'a' && (c | 32) <= 'f')
-			v = v << 4 | (uint32_t)((c | 32) - 'a' + 10);
-		else
+		if (digit < 0)
 			return false;
+		v = v << 4 | (uint32_t)digit;
 	}
 	r->at += 4;
 	*out = v;
@@ -105,7 +99,7 @@ static char *pyjson_encode(char *out, uint32_t c)
 	return out;
 }
 
-/* After "\u": one character, of one or two escapes. */
+/* Reads a character after "\u". Two escapes may be one character. */
 static int pyjson_read_unicode(struct pyjson_reader *r, char **out)
 {
 	uint32_t c, low;
@@ -146,7 +140,7 @@ static int pyjson_read_escape(struct pyjson_reader *r, char **out)
 	return pyjson_fail(r, "no such escape in a string");
 }
 
-/* The end of the string that begins at `at` (after its quote); at least as long as what it means. */
+/* The closing quote; NULL: there is none. The decoded string is never longer than the escaped one. */
 static const char *pyjson_string_end(const struct pyjson_reader *r)
 {
 	const char *p = r->at;
@@ -195,7 +189,7 @@ static const char *pyjson_digits(const char *p, const char *end)
 	return p;
 }
 
-/* The end of the number at p, NULL if there is none. */
+/* Returns the end of the number at p; NULL: it is none. */
 static const char *pyjson_number_end(const char *p, const char *end)
 {
 	const char *q;
@@ -283,7 +277,7 @@ static int pyjson_read_key(struct pyjson_reader *r, struct pyjson *member)
 	return 0;
 }
 
-/* From the bracket to the one that closes it. */
+/* Reads an array or object, with both brackets. */
 static int pyjson_read_members(struct pyjson_reader *r, struct pyjson *v, char close)
 {
 	const struct pyjson **tail = &v->first;
@@ -296,12 +290,14 @@ static int pyjson_read_members(struct pyjson_reader *r, struct pyjson *v, char c
 	}
 	for (;;) {
 		struct pyjson *member = arena_alloc(r->arena, sizeof(*member));
-		int n = 0;
+		int n;
 
-		if (close == '}')
+		if (close == '}') {
 			n = pyjson_read_key(r, member);
-		if (n == 0)
-			n = pyjson_read_value(r, member);
+			if (n < 0)
+				return n;
+		}
+		n = pyjson_read_value(r, member);
 		if (n < 0)
 			return n;
 		*tail = member;

@@ -77,7 +77,7 @@ static const struct args_field table[] = {
 static void args_add_text(struct buf *out, const char *text)
 {
 	if (text)
-		str_add_json(out, text, strlen(text));
+		json_text_add(out, text, strlen(text), JSON_TEXT_BYTES);
 	else
 		buf_add_str(out, "null");
 }
@@ -153,14 +153,14 @@ static void args_add_json(struct buf *out, const struct node *node)
 	if (node->kind == NODE_SCALAR && node->plain)
 		buf_add_str(out, node->text);
 	else if (node->kind == NODE_SCALAR)
-		str_add_json(out, node->text, strlen(node->text));
+		json_text_add(out, node->text, strlen(node->text), JSON_TEXT_BYTES);
 	else
 		buf_add_char(out, node->kind == NODE_MAP ? '{' : '[');
 	for (size_t i = 0; i < node->n && node->kind != NODE_SCALAR; i++) {
 		buf_add_str(out, i ? ", " : "");
 		if (node->kind == NODE_MAP) {
-			str_add_json(out, node->pairs[i].key->text,
-					strlen(node->pairs[i].key->text));
+			json_text_add(out, node->pairs[i].key->text,
+					strlen(node->pairs[i].key->text), JSON_TEXT_BYTES);
 			buf_add_str(out, ": ");
 		}
 		args_add_json(out, node->kind == NODE_MAP ? node->pairs[i].value : node->items[i]);

@@ -2,6 +2,7 @@
 #include "trajectory/export.h"
 
 #include "base/fd.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
@@ -113,7 +114,7 @@ static void export_add_state_value(struct buf *out, const struct pyjson *v)
 	if (v->kind != PYJSON_STRING)
 		pyjson_put_value(&w, NULL, v);
 	else
-		pyjson_add_ascii(out, v->text, v->len);
+		json_text_add(out, v->text, v->len, JSON_TEXT_ASCII);
 }
 
 /* The state that the model saw before it acted, as MLGym's state command prints it. */
@@ -125,7 +126,7 @@ static const struct pyjson *export_state_text(struct export_reading *r)
 		return export_text(r, "{\"open_file\": \"n/a\", \"working_dir\": \"n/a\"}");
 	for (const struct pyjson *v = state->first; v; v = v->next) {
 		buf_add_str(&out, v == state->first ? "{" : ", ");
-		pyjson_add_ascii(&out, v->key, v->key_len);
+		json_text_add(&out, v->key, v->key_len, JSON_TEXT_ASCII);
 		buf_add_str(&out, ": ");
 		export_add_state_value(&out, v);
 	}

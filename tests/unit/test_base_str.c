@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/scope.h"
+#include "base/json_text.h"
 #include "base/str.h"
 
 #include <locale.h>
@@ -339,6 +340,11 @@ static void test_folding(void **state)
 	check_texts(str_add_folded, cases, ARRAY_SIZE(cases));
 }
 
+static void add_json_bytes(struct buf *out, const char *s, size_t n)
+{
+	json_text_add(out, s, n, JSON_TEXT_BYTES);
+}
+
 static void test_json_strings(void **state)
 {
 	static const struct text_case cases[] = {
@@ -350,7 +356,7 @@ static void test_json_strings(void **state)
 	};
 
 	(void)state;
-	check_texts(str_add_json, cases, ARRAY_SIZE(cases));
+	check_texts(add_json_bytes, cases, ARRAY_SIZE(cases));
 }
 
 static void test_printable(void **state)
