@@ -14,11 +14,6 @@
 
 /* --- demonstrations --------------------------------------------------------------------------- */
 
-static void scope_traj(struct traj **t)
-{
-	traj_free(*t);
-}
-
 static bool past_is_system(const struct traj_message *m)
 {
 	return str_eq(pyjson_text(m->role), "system");
@@ -72,7 +67,7 @@ int agent_add_demonstrations(const struct agent_config *config, bool recorded, s
 	const struct texts *paths = &config->keys.demonstrations;
 
 	for (size_t i = 0; i < paths->n; i++) {
-		__attribute__((cleanup(scope_traj))) struct traj *t = NULL;
+		auto_traj struct traj *t = NULL;
 		int r = traj_read(paths->items[i], &t, err);
 
 		if (r < 0)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 
 /*
- * Memory for what lives and dies together: a config, a plan, a request. Nothing is freed alone;
- * arena_release() frees all. Allocations are zeroed, aligned for any type, and never NULL.
+ * Memory for objects with the same lifetime: a config, a plan, a request. arena_release() frees
+ * all of them. Allocations are zeroed, aligned for any type, and never NULL.
  */
 struct arena {
 	struct arena_block *last;

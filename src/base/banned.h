@@ -3,9 +3,9 @@
 #define BASE_BANNED_H
 
 /*
- * Included by the compiler before every file of ours (-include). The system headers that declare
- * the functions come first, then the names are poisoned: a use is a compile error. What to use
- * instead: buf_*, snprintf, str_*, posix_spawn, sigaction, parse_* of base/str.h.
+ * The compiler includes this before each of our files (-include). Headers that declare the
+ * functions come first, so that only a use is a compile error. Use buf_*, snprintf, str_*,
+ * posix_spawn and sigaction instead.
  */
 #include <signal.h>
 #include <stdio.h>

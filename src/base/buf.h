@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /*
- * A growing byte buffer with a cap. What would go over the cap is dropped and `truncated` is set:
- * nothing that a stranger sends makes it grow further. `data` is always followed by a NUL byte
- * (not counted in `len`), and is NULL only while nothing was ever added. Out of memory counts as
- * the cap being hit.
+ * A growing byte buffer with a cap. Bytes over the cap are dropped and set `truncated`, so that
+ * untrusted input can't make it grow further. Running out of memory counts as hitting the cap.
+ * `data` is NULL until something is added. After that a NUL byte follows it, which `len` leaves
+ * out.
  */
 struct buf {
 	char *data;
@@ -28,7 +28,7 @@ struct buf {
 void buf_init(struct buf *b, size_t cap);
 void buf_release(struct buf *b);
 
-/* Empties it and keeps its memory. */
+/* Empties the buffer and keeps its memory. */
 void buf_clear(struct buf *b);
 
 void buf_add(struct buf *b, const void *data, size_t n);
@@ -38,18 +38,18 @@ void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(pr
 void buf_vprintf(struct buf *b, const char *format, va_list ap)
 		__attribute__((format(printf, 2, 0)));
 
-/* Makes room for n more bytes at data + len (fewer at the cap) and returns how many there are. */
+/* Makes room for n more bytes at data + len, or fewer at the cap. Returns how many. */
 size_t buf_reserve(struct buf *b, size_t n);
 
 /* Removes the first n bytes. */
 void buf_consume(struct buf *b, size_t n);
 
-/* The text, "" if nothing was added. Valid until the next change. */
+/* The text; "" if nothing was added. Valid until the next change. */
 const char *buf_str(const struct buf *b);
 
-bool buf_equal(const struct buf *a, const struct buf *b); /* what is in them */
+bool buf_equal(const struct buf *a, const struct buf *b); /* the same bytes */
 
-/* Moves the memory out: a heap string that the caller frees. The buffer is empty after it. */
+/* Moves the text out as a heap string, and leaves the buffer empty. */
 char *buf_take(struct buf *b);
 
 #define auto_buf __attribute__((cleanup(buf_release)))

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of a clock. Durations and deadlines use clock_now_ns(), which no one can set. */
+/* Nanoseconds of a clock. Use clock_now_ns() for durations and deadlines: it can't be set. */
 static inline int64_t clock_ns(clockid_t id)
 {
 	struct timespec t;
@@ -23,8 +23,8 @@ static inline int64_t clock_now_ns(void)
 #define NS_PER_MS 1000000LL
 #define NS_PER_S 1000000000LL
 
-/* Until a deadline of clock_now_ns(), as poll() takes it: rounded up, 0 when it is over, -1 for
- * INT64_MAX, which is none. */
+/* Milliseconds until a deadline of clock_now_ns(), for poll(): rounded up, 0 if it is over. -1: the
+ * deadline is INT64_MAX, which means none. */
 static inline int clock_ms_left(int64_t deadline_ns)
 {
 	int64_t left;

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The functions themselves, not what callers see. */
+/* Defined here: the functions behind the macros. */
 #undef error_set
 #undef error_say
 #undef error_wrap
 
-/* A message that was cut must not end in half a character. */
+/* Removes half a character from the end of a message that was cut. */
 static void error_cut(char *text, size_t size)
 {
 	size_t n = strlen(text), start;
@@ -25,7 +25,7 @@ static void error_cut(char *text, size_t size)
 		text[start - 1] = '\0';
 }
 
-/* A positive errno whatever was passed: callers take what error_set() returns for a failure. */
+/* Makes any number a positive errno, so that the caller always sees a failure. */
 static int error_positive(int error)
 {
 	return error > 0 ? error : EIO;

@@ -5,24 +5,24 @@
 #include <fumehood/error.h>
 
 /*
- * How the library fills a `struct fh_error`: the innermost layer says what it was doing with
- * error_set(), each layer above puts its own few words in front with error_wrap(). Both return the
- * negative errno, so that `return error_set(...)` is the idiom. `err` may be NULL.
+ * Fill a `struct fh_error`. The lowest layer names its operation with error_set(). Layers above
+ * prepend a few words with error_wrap(). All return the negative errno: `return error_set(...)` is
+ * the idiom. `err` may be NULL.
  */
 
 /* `error` is a positive errno (EIO if it is not); ": <strerror>" is appended. */
 int error_set(struct fh_error *err, int error, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* As error_set, without the strerror: the sentence says it all. */
+/* As error_set(), but the message is complete without strerror(). */
 int error_say(struct fh_error *err, int error, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* Puts "<format>: " before the message that is there; returns err->code (-EIO if there is none). */
+/* Prepends "<format>: " to the message. Returns err->code, or -EIO if that is no error. */
 int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* All three return what is negative. Compiler and analyzer can't see it in a function of another
- * file, and would follow paths on which a failure passes for a success. */
+/* All three return a negative value. The compiler can't see that in another file, and would warn
+ * about paths on which a failure looks like a success. */
 #define ERROR_NEGATIVE(call)                                                                       \
 	({                                                                                         \
 		int error_code = (call);                                                           \

@@ -109,7 +109,7 @@ static int fd_copy_range(int from, int to, off_t at, off_t end)
 	return 0;
 }
 
-/* The kernel's own files know of no holes, nor of their size. */
+/* Copies a file of /proc or /sys, which has neither holes nor a size. */
 static int fd_copy_plain(int from, int to, int64_t most)
 {
 	int r = fd_copy_range(from, to, 0, most);
@@ -120,7 +120,7 @@ static int fd_copy_plain(int from, int to, int64_t most)
 	return fd_read_full(from, &more, 1) > 0 ? -EFBIG : 0;
 }
 
-#define DATA_BYTES_MIN 4096 /* whoever changes the file meanwhile does not keep us in one place */
+#define DATA_BYTES_MIN 4096 /* progress per turn, even if another process changes the file */
 
 int fd_copy_sparse(int from, int to, int64_t most)
 {
@@ -283,15 +283,6 @@ int fd_read_plain(const char *path, struct buf *out, struct fh_error *err)
 
 /* --- whole files ------------------------------------------------------------------------------- */
 
-/* A file without a name: nothing is left of it when this process is killed. Not every file system has
- * them. */
-static int fd_open_unnamed(const char *path, mode_t mode)
-{
-	auto_free char *folder = path_dirname(path);
-
-	return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
-}
-
 static int fd_give_name(int fd, const char *name)
 {
 	char self[32];
@@ -300,7 +291,7 @@ static int fd_give_name(int fd, const char *name)
 	return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
-/* Puts it beside path, under a name that nobody has; *fd is -1 for a file that is yet to be made. */
+/* Gives the file a new name beside path. With *fd -1 it makes the file. */
 static int fd_put_beside(const char *path, mode_t mode, int *fd, char **out_name)
 {
 	unsigned number;
@@ -324,34 +315,46 @@ static int fd_put_beside(const char *path, mode_t mode, int *fd, char **out_name
 	return r;
 }
 
-/* As that of what is written over is: not as the umask has it. */
-static int fd_keep_mode(int fd, const char *path)
+struct fd_whole {
+	const char *path;
+	const void *data;
+	size_t n;
+	mode_t mode;
+};
+
+/* Fills a file that has no name, or is called `beside`, and puts it at its path. */
+static int fd_fill_whole(const struct fd_whole *w, int *fd, char **beside)
 {
 	struct stat st;
+	int r;
 
-	if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	return fchmod(fd, st.st_mode & 0777) < 0 ? -errno : 0;
+	if (lstat(w->path, &st) == 0 && S_ISREG(st.st_mode) && fchmod(*fd, st.st_mode & 0777) < 0)
+		return -errno;
+	r = fd_write_full(*fd, w->data, w->n);
+	if (r < 0)
+		return r;
+	if (!*beside) {
+		r = fd_give_name(*fd, w->path);
+		if (r != -EEXIST)
+			return r;
+		r = fd_put_beside(w->path, w->mode, fd, beside);
+		if (r < 0)
+			return r;
+	}
+	return rename(*beside, w->path) < 0 ? -errno : 0;
 }
 
 int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, struct fh_error *err)
 {
-	auto_free char *beside = NULL;
-	auto_close int fd = fd_open_unnamed(path, mode);
+	const struct fd_whole whole = { .path = path, .data = data, .n = n, .mode = mode };
+	auto_free char *beside = NULL, *folder = path_dirname(path);
+	/* Without a name nothing is left when this process is killed. Not all file systems can. */
+	auto_close int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	int r = fd < 0 ? fd_put_beside(path, mode, &fd, &beside) : 0;
 
 	if (r < 0)
 		return error_set(err, -r, "create '%s'", path);
-	r = fd_keep_mode(fd, path);
-	if (r == 0)
-		r = fd_write_full(fd, data, n);
-	if (r == 0 && !beside) {
-		r = fd_give_name(fd, path);
-		if (r == -EEXIST)
-			r = fd_put_beside(path, mode, &fd, &beside);
-	}
-	if (r == 0 && beside && rename(beside, path) < 0)
-		r = -errno;
+	r = fd_fill_whole(&whole, &fd, &beside);
 	if (r < 0 && beside)
 		unlink(beside);
 	return r < 0 ? error_set(err, -r, "write '%s'", path) : 0;

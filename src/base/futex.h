@@ -4,12 +4,12 @@
 
 #include <stdint.h>
 
-/* Words in memory that processes share: futex(2). */
+/* Wait for words in shared memory: futex(2). */
 
-/* Sleeps while *word is `value`, for at most timeout_ns; INT64_MAX: for ever. May return for no reason. */
+/* Sleeps while *word is `value`, at most timeout_ns (INT64_MAX: no limit). May return early. */
 void futex_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns);
 
-/* Wakes one: to wake all would take as long as somebody has others wait. */
+/* Wakes one process. Waking all would take longer the more of them an agent starts. */
 void futex_wake(const uint32_t *word);
 
 #endif

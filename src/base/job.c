@@ -17,7 +17,7 @@
 struct job {
 	job_work *work;
 	void *arg;
-	pid_t process; /* a fork of it has no such thread */
+	pid_t process; /* the process that has the thread */
 	pthread_t thread;
 	int fd;         /* an eventfd */
 	bool is_shared; /* fd is the caller's */
@@ -76,11 +76,12 @@ int job_begin_shared(int fd, job_work *work, void *arg, const char *what, struct
 	job->arg = arg;
 	job->process = getpid();
 	r = job_start(job, what, err);
-	if (r < 0)
+	if (r < 0) {
 		job_free(job);
-	else
-		*out = job;
-	return r;
+		return r;
+	}
+	*out = job;
+	return 0;
 }
 
 int job_fd(const struct job *job)

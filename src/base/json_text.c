@@ -58,7 +58,7 @@ static size_t json_text_length(const char *s, size_t n, enum json_text_form form
 
 void json_text_add(struct buf *out, const char *s, size_t n, enum json_text_form form)
 {
-	size_t begin = 0; /* of the text that needs no escape */
+	size_t begin = 0; /* start of text that needs no escape */
 	size_t length;
 
 	buf_add_char(out, '"');

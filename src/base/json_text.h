@@ -11,7 +11,8 @@ enum json_text_form {
 	JSON_TEXT_BYTES, /* UTF-8 of any bytes: NUL becomes the text \x00 */
 };
 
-/* Appends n bytes as a JSON string with its quotes. A byte that is no UTF-8 becomes the text \xNN. */
+/* Appends n bytes as a JSON string with its quotes. A byte that is no UTF-8 becomes the text
+ * \xNN. */
 void json_text_add(struct buf *out, const char *s, size_t n, enum json_text_form form);
 
 /* Bytes of valid UTF-8 as JSON_TEXT_ASCII, without quotes. NULL has none. */

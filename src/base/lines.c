@@ -21,7 +21,7 @@ static bool lines_wait(int fd, int stop_fd)
 	return !fds[1].revents;
 }
 
-/* Reads what is there; at the end of input, or if that can't be, sets `ended`. */
+/* Reads once. Sets `ended` at the end of input and after an error. */
 static void lines_fill(struct lines *l, int fd)
 {
 	size_t room = buf_reserve(&l->data, 65536);
@@ -37,7 +37,7 @@ static void lines_fill(struct lines *l, int fd)
 	l->data.data[l->data.len] = '\0';
 }
 
-/* A whole line that is there, or the rest of the input at its end. */
+/* Gives a whole line that was read, or the rest at the end of input. */
 static bool lines_take(struct lines *l, const char **out, size_t *out_n)
 {
 	const char *newline = memchr(buf_str(&l->data), '\n', l->data.len);

@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Lines from a descriptor, however they arrive; a line has a cap, and what is longer is skipped. */
+/* Reads lines from a descriptor. Longer lines than LINE_BYTES_MAX are skipped. */
 #define LINE_BYTES_MAX (16L * 1024 * 1024)
 
 struct lines {
 	struct buf data;
-	size_t given;  /* bytes at its beginning that were given out */
-	bool skipping; /* within a line that is too long */
+	size_t given;  /* bytes of `data` that the last line took */
+	bool skipping; /* inside of a line that is too long */
 	bool ended;
 };
 
@@ -24,12 +24,12 @@ struct lines {
 
 enum lines_result {
 	LINES_LINE,
-	LINES_TOO_LONG, /* said once for the whole line */
-	LINES_END,      /* of input, or it can't be read any more */
+	LINES_TOO_LONG, /* once for each such line */
+	LINES_END,      /* end of input, or an error */
 	LINES_STOPPED,  /* stop_fd became readable */
 };
 
-/* The line without its end, valid until the next call. The last one may lack its newline. */
+/* Gives the next line without its newline, valid until the next call. The last may have none. */
 enum lines_result lines_next(struct lines *l, int fd, int stop_fd, const char **out, size_t *out_n);
 void lines_release(struct lines *l);
 

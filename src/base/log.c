@@ -35,8 +35,7 @@ int log_level_of(const char *name)
 	return -1;
 }
 
-/* "2026-01-31T12:00:00.123Z" */
-static void log_time(char *text, size_t n)
+void log_time(char *text, size_t n)
 {
 	struct timespec now;
 	struct tm tm;
@@ -59,7 +58,7 @@ static void log_add_json(struct buf *out, const char *key, const char *value)
 		buf_add_str(out, "null");
 }
 
-/* A value that a reader could take for several words, or for null, is put in quotes. */
+/* Quotes a value that looks like several words, or like null. */
 static void log_add_text(struct buf *out, const char *key, const char *value)
 {
 	buf_printf(out, " %s=", key);
@@ -74,7 +73,7 @@ static void log_add_text(struct buf *out, const char *key, const char *value)
 static void log_add_head(struct buf *out, const struct log_options *to, enum log_level level,
 		const char *message)
 {
-	char time[40];
+	char time[LOG_TIME_BYTES];
 
 	log_time(time, sizeof(time));
 	if (to->json) {

@@ -6,34 +6,38 @@
 #include <stddef.h>
 
 /*
- * The program's log. Only src/run and src/cmd log; other layers return errors. A record is a
- * level, a message, and fields as key=value (or one JSON object a line).
+ * The program's log. Only src/run and src/cmd log; other layers return errors. A record is a line:
+ * a level, a message, and fields as key=value, or all as a JSON object.
  *
- * Thread-safe: a record is one write. What can't be written is lost: a log is not worth an error.
+ * Thread-safe: a record is one write. Errors of that write are ignored.
  */
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
 struct log_options {
-	enum log_level level; /* what is below is dropped */
+	enum log_level level; /* lower levels are dropped */
 	bool json;
-	int fd;    /* where records go; -1: nowhere */
+	int fd;    /* for records; -1: none */
 	bool time; /* put a UTC time first */
-	/* What writes a record instead, a line with its newline; NULL: into fd. */
+	/* Writes a record in place of fd: a line with its newline. NULL: unused. */
 	void (*write)(void *context, const char *record, size_t n);
 	void *context;
 };
 
-/* Before the first thread. Without it there is no log. */
+/* Call it before the first thread starts. Without it nothing is logged. */
 void log_setup(const struct log_options *options);
 
-/* "debug", "info", "warn", "error" to a level; -1 if the name is not one of them. */
+/* The level named "debug", "info", "warn" or "error"; -1 for other names. */
 int log_level_of(const char *name);
+
+/* Writes the time of now, "2026-01-31T12:00:00.123Z". */
+#define LOG_TIME_BYTES 40
+void log_time(char *text, size_t n);
 
 struct log_field {
 	const char *key, *value; /* a NULL value is written as null */
 };
 
-/* to: a log of its own; NULL: the program's. */
+/* Logs to `to`; NULL: the program's log. */
 void log_record(const struct log_options *to, enum log_level level, const char *message,
 		const struct log_field *fields, size_t n);
 

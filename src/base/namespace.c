@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Without an exit signal: the caller may have a handler that counts children. */
+/* Forks without an exit signal: the caller may have a handler that counts children. */
 static pid_t namespace_clone(void)
 {
 	struct clone_args args = { 0 };
@@ -28,7 +28,7 @@ static int namespace_await(pid_t pid, int *out_status)
 	return 0;
 }
 
-/* By its file, since a pidfd of a process that is ending names no namespaces any more. */
+/* Joins a namespace by its file in /proc: the pidfd of a process that ends names none. */
 static int namespace_enter(int proc, const char *name)
 {
 	auto_close int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
@@ -39,12 +39,13 @@ static int namespace_enter(int proc, const char *name)
 /* A process can't join a pid namespace itself, but its children are born there. */
 static int namespace_kill(int proc)
 {
-	int r = namespace_enter(proc, "ns/user"); /* whose root may join the other, and kill */
+	int r = namespace_enter(proc, "ns/user"); /* needed to join the pid namespace and kill */
 	int status;
 	pid_t pid;
 
-	if (r == 0)
-		r = namespace_enter(proc, "ns/pid");
+	if (r < 0)
+		return r;
+	r = namespace_enter(proc, "ns/pid");
 	if (r < 0)
 		return r;
 	pid = namespace_clone();

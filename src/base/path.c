@@ -49,7 +49,7 @@ const char *path_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Takes the last part away from out; false if there is none that can be. */
+/* Removes the last part of out; false if that is the root or "..". */
 static bool path_drop_last_part(char *out, size_t *n, size_t root)
 {
 	size_t at = *n;
@@ -151,9 +151,10 @@ int path_beneath_new(const char *folder, const char *path, char **out, struct fh
 		return error_say(err, -r, "%s", why.message);
 	above = path_dirname(path);
 	r = path_beneath_new(folder, above, &real, err);
-	if (r == 0)
-		*out = path_join(real, path_basename(path));
-	return r;
+	if (r < 0)
+		return r;
+	*out = path_join(real, path_basename(path));
+	return 0;
 }
 
 bool path_exists(const char *path)
@@ -171,7 +172,7 @@ bool path_is_within(const char *path, const char *folder)
 			(path[n] == '/' || path[n] == '\0' || (n && folder[n - 1] == '/'));
 }
 
-/* The real path of what is there of it. */
+/* The real path of the longest part of path that exists. */
 static char *path_real_start(const char *path)
 {
 	char *at = xstrdup(path), *real;
@@ -190,17 +191,16 @@ bool path_lies_within(const char *path, const char *folder)
 {
 	struct stat wanted, st;
 	auto_free char *at = path_real_start(path);
-	bool found = false;
 
 	if (!at || stat(folder, &wanted) < 0)
 		return false;
 	for (;;) {
 		char *above;
 
-		found = stat(at, &st) == 0 && st.st_dev == wanted.st_dev &&
-				st.st_ino == wanted.st_ino;
-		if (found || str_eq(at, "/"))
-			return found;
+		if (stat(at, &st) == 0 && st.st_dev == wanted.st_dev && st.st_ino == wanted.st_ino)
+			return true;
+		if (str_eq(at, "/"))
+			return false;
 		above = path_dirname(at);
 		free(at);
 		at = above;
@@ -226,7 +226,7 @@ int path_mkdirs(const char *path, mode_t mode, struct fh_error *err)
 			continue;
 		*p = '\0';
 		error = mkdir(copy, mode) < 0 ? errno : 0;
-		/* EROFS and EACCES come for a folder that is there, too. */
+		/* mkdir() may fail with EROFS or EACCES for an existing folder, too. */
 		if (error && !path_is_dir(copy))
 			return error_set(err, error == EEXIST ? ENOTDIR : error, "make folder '%s'",
 					copy);

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Paths of the file system. What is returned as `char *` is a heap string that the caller frees. */
+/* Paths of files. A returned `char *` is a heap string that the caller frees. */
 
 /* "a" and "b" give "a/b"; an absolute b gives b. Nothing is resolved. */
 char *path_join(const char *a, const char *b);
@@ -18,37 +18,35 @@ char *path_dirname(const char *path);
 /* The last part, within path: "a/b" gives "b". path must not end in a slash. */
 const char *path_basename(const char *path);
 
-/* Without ".", "..", double slashes and one at the end, by the text alone: "a/./b/../c" gives "a/c".
- * ".." that can't be taken away stays ("../a") or, after the root, goes ("/../a" gives "/a"). */
+/* Removes ".", "..", double slashes and a slash at the end, without looking at files: "a/./b/../c"
+ * gives "a/c". "../a" stays, and "/../a" gives "/a". */
 char *path_normalise(const char *path);
 
-/* Absolute (by the working directory) and normalised. It need not exist. */
+/* Makes path absolute and normal. It need not exist. */
 int path_absolute(const char *path, char **out, struct fh_error *err);
 
-/* True for a relative path that does not climb out of where it starts, by the text alone. */
+/* True for a relative path that "..", without links, does not lead out of its folder. */
 bool path_stays_inside(const char *path);
 
-/*
- * The real path, without symbolic links, of `path` in `folder`, both existing. -EPERM when that is
- * not beneath folder: path is absolute, climbs, or a link leads outside.
- */
+/* Resolves the links of `path` in `folder`; both must exist. -EPERM if the result is outside of
+ * `folder`: path is absolute, has "..", or a link leads outside. */
 int path_beneath(const char *folder, const char *path, char **out, struct fh_error *err);
 
-/* The same of a path that is to be written, whose last parts need not be there. -EPERM for a link that leads nowhere,
- * too: who writes there would make what it names. */
+/* The same for a path to be written: its last parts need not exist. -EPERM also for a dangling
+ * link, since writing would create its target. */
 int path_beneath_new(const char *folder, const char *path, char **out, struct fh_error *err);
 
-/* Whether path is folder or lies beneath it, by the text alone: both normalised. */
+/* True if path is folder or beneath it. Compares normal paths without looking at files. */
 bool path_is_within(const char *path, const char *folder);
 
-/* The same as the file system has it, whatever links and mounts either path goes by: is `folder` among the
- * folders that path lies in? A path that is not there yet lies where it would. */
+/* True if `folder` is path or among the folders above it, by device and inode: it sees through
+ * links and mounts. If path does not exist yet, its existing folders count. */
 bool path_lies_within(const char *path, const char *folder);
 
 bool path_exists(const char *path);
 bool path_is_dir(const char *path);
 
-/* Makes the folder and those above it that are missing. */
+/* Makes the folder, and missing folders above it. */
 int path_mkdirs(const char *path, mode_t mode, struct fh_error *err);
 
 #endif

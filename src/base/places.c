@@ -15,11 +15,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Folders above our own that are looked at: a unit test is build/tests/unit/test_x, a library may
- * be <prefix>/lib/<machine>/libfumehood.so. */
+/* Number of parent folders to try: unit tests are build/tests/unit/test_x, a library may be
+ * <prefix>/lib/<machine>/libfumehood.so. */
 #define CLIMB_MAX 4
 
-/* How our files lie around a folder, and what must be there for it to be so. */
+/* Our files, relative to a folder. `sign` is a folder that proves the layout. */
 struct places_layout {
 	const char *programs;
 	const char *share;
@@ -36,13 +36,14 @@ static const struct places_layout layouts[] = {
 
 static struct places found;
 
-/* The path of the program or library that this code is in; NULL if it can't be told. */
+/* The path of the program or library that has this code. NULL: unknown. */
 static char *places_own_path(void)
 {
 	struct link_map *map;
 	Dl_info info;
 
-	/* The program itself has no name there; argv[0], which dladdr() gives, may be anything. */
+	/* The link map has no name for the program. dladdr() gives its argv[0], which may be
+	 * anything. */
 	if (dladdr1(&found, &info, (void **)&map, RTLD_DL_LINKMAP) && map->l_name && *map->l_name)
 		return realpath(map->l_name, NULL);
 	return realpath("/proc/self/exe", NULL);
@@ -103,7 +104,7 @@ const struct places *places_get(void)
 	return &found;
 }
 
-/* A variable that is set to an absolute path; anything else counts as not set. */
+/* The value of a variable; NULL if it is no absolute path. */
 static const char *places_variable(const char *name)
 {
 	const char *value = getenv(name);
@@ -143,9 +144,7 @@ int places_state_dir(const char *dir, char **out, struct fh_error *err)
 	auto_free char *path = NULL;
 	int r = places_state_path(dir, &path, err);
 
-	if (r >= 0)
-		r = path_mkdirs(path, 0700, err);
-	if (r < 0)
+	if (r < 0 || (r = path_mkdirs(path, 0700, err)) < 0)
 		return error_wrap(err, "state folder (FUMEHOOD_STATE)");
 	*out = take_ptr(path);
 	return 0;

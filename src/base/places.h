@@ -5,25 +5,25 @@
 #include "base/error.h"
 
 /*
- * Where our own files are, found from where this program (or libfumehood.so) lies: in a checkout
- * the build folder and the folder above it, else what was installed beside it.
+ * The places of our own files, relative to this program or libfumehood.so: in a checkout the build
+ * folder and the folder above it, otherwise the installed files.
  */
 struct places {
 	const char *share_dir;    /* holds tasks/, datasets/, agents/, images/ */
 	const char *guest_plugin; /* fumehood-guest.so */
 	const char *aci;          /* fh-aci */
 	const char *grade_csv;    /* fh-grade-csv */
-	const char *floors;       /* folder of the bare programs that `bench` measures against */
-	const char *graders;      /* folder of what judges and players are run with: duel.py, ... */
+	const char *floors;       /* folder of small programs for `bench` */
+	const char *graders;      /* folder of the Python files of judges and players */
 };
 
-/* Found once; lives as long as the process. Whether the files are there shows when they are used. */
+/* Finds the places once, for the life of the process. The files need not exist. */
 const struct places *places_get(void);
 
 /*
- * The folder for baselines, data, keys, as a heap string: `dir` if not NULL, else $FUMEHOOD_STATE,
- * else /var/lib/fumehood for root and $XDG_STATE_HOME/fumehood (by default
- * ~/.local/state/fumehood) for anyone else. places_state_dir() makes it if it is not there.
+ * The folder for baselines, data and keys, as a heap string: `dir` if not NULL, else
+ * $FUMEHOOD_STATE. The default is /var/lib/fumehood for root, $XDG_STATE_HOME/fumehood or
+ * ~/.local/state/fumehood for others. places_state_dir() makes the folder.
  */
 int places_state_path(const char *dir, char **out, struct fh_error *err);
 int places_state_dir(const char *dir, char **out, struct fh_error *err);

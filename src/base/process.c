@@ -2,6 +2,7 @@
 #include "base/process.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
 
@@ -81,7 +82,8 @@ char *process_own_name(const char *prefix)
 	static atomic_uint names;
 	int64_t start = process_start_time(getpid());
 
-	/* Where /proc is not there: 0, when no process began, so that its claim alone keeps the folder. */
+	/* Without /proc the time is 0, at which no process starts: only the claim keeps the
+	 * folder. */
 	return xasprintf("%s-%u-%d-%lld", prefix, atomic_fetch_add(&names, 1), (int)getpid(),
 			(long long)(start < 0 ? 0 : start));
 }
@@ -91,22 +93,17 @@ static int process_open_folder(const char *folder)
 	return open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Shared, since one folder may have several names. */
+/* The lock is shared, because a folder may have several names. */
 int process_claim(const char *folder)
 {
-	int fd = process_open_folder(folder);
-	int error;
+	auto_close int fd = process_open_folder(folder);
 
 	if (fd < 0)
 		return -errno;
-	while (flock(fd, LOCK_SH) < 0) {
-		error = errno;
-		if (error == EINTR)
-			continue;
-		close(fd);
-		return -error;
-	}
-	return fd;
+	while (flock(fd, LOCK_SH) < 0)
+		if (errno != EINTR)
+			return -errno;
+	return take_fd(&fd);
 }
 
 static bool process_is_claimed(const char *folder)
@@ -116,7 +113,7 @@ static bool process_is_claimed(const char *folder)
 	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
 }
 
-/* What can't be read for now (there are too many open files) may be alive. */
+/* A process whose /proc can't be read (too many open files, say) may be alive. */
 static bool process_is_gone(pid_t pid, int64_t start_ticks)
 {
 	int64_t now = process_start_time(pid);
@@ -124,20 +121,13 @@ static bool process_is_gone(pid_t pid, int64_t start_ticks)
 	return now < 0 ? kill(pid, 0) < 0 && errno == ESRCH : now != start_ticks;
 }
 
-static bool process_name_is_stale(const char *name)
+bool process_folder_is_stale(const char *folder)
 {
-	const char *start = strrchr(name, '-');
+	const char *name = path_basename(folder), *start = strrchr(name, '-');
 	const char *pid = start ? memrchr(name, '-', (size_t)(start - name)) : NULL;
 	auto_free char *digits = pid ? xstrndup(pid + 1, (size_t)(start - pid - 1)) : NULL;
 	int64_t number, ticks;
 
 	return digits && str_to_i64(digits, &number) && str_to_i64(start + 1, &ticks) &&
-			process_is_gone((pid_t)number, ticks);
-}
-
-bool process_folder_is_stale(const char *folder)
-{
-	const char *slash = strrchr(folder, '/');
-
-	return process_name_is_stale(slash ? slash + 1 : folder) && !process_is_claimed(folder);
+			process_is_gone((pid_t)number, ticks) && !process_is_claimed(folder);
 }

@@ -5,9 +5,9 @@
 #include "base/error.h"
 
 /*
- * Ends a message with where to look when this machine refuses what a sandbox needs, such as a namespace
- * or subordinate ids. A shortage (EAGAIN, ENOMEM, EMFILE, ENFILE) passes: its message stays as it is.
- * Returns err->code, or -EIO if err is NULL.
+ * Appends "run `fumehood doctor`" to an error of a machine that lacks something for sandboxes,
+ * such as namespaces or subordinate ids. A shortage (EAGAIN, ENOMEM, EMFILE, ENFILE) will pass, so
+ * its message stays. Returns err->code, or -EIO if err is NULL.
  */
 int error_see_doctor(struct fh_error *err);
 #define ERROR_SEE_DOCTOR "; run `fumehood doctor`"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * Release by scope, transfer by name. A variable declared with one of these attributes is released
- * when its scope ends, unless take_fd() or take_ptr() has moved its value out.
+ * Release by scope, transfer by name. The end of a scope releases variables with these attributes,
+ * unless take_fd() or take_ptr() has moved the value out.
  */
 
 static inline void scope_free(void *p)
@@ -40,7 +40,7 @@ static inline int take_fd(int *fd)
 		take_ptr_value;                                                                    \
 	})
 
-/* Closes and forgets: safe to call twice. */
+/* Safe to call twice. */
 static inline void close_fd(int *fd)
 {
 	if (*fd >= 0)

@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /*
- * SHA-256 (FIPS 180-4), for hashes of files and inputs. A key is derived with HMAC, below. Neither is
- * safe from an attacker who measures their time.
+ * SHA-256 (FIPS 180-4), for hashes of files and inputs. Derive keys with HMAC, below. Neither
+ * resists an attacker who measures its time.
  */
 #define SHA256_BYTES 32
 #define SHA256_HEX_BYTES 65 /* with the NUL */
@@ -23,7 +23,7 @@ struct sha256 {
 void sha256_init(struct sha256 *h);
 void sha256_add(struct sha256 *h, const void *data, size_t n);
 
-/* A string with its NUL, so that "ab","c" and "a","bc" differ; NULL is one byte 0xff. */
+/* Adds a string with its NUL, so that "ab","c" and "a","bc" differ. NULL adds a byte 0xff. */
 void sha256_add_str(struct sha256 *h, const char *s);
 
 /* Ends it: h can only be initialised again. */

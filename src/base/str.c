@@ -66,8 +66,9 @@ static void str_c_locale_make(void)
 	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Reads the decimal number at the beginning of s, and returns its end, or NULL. strtod() would take
- * blanks, "inf" and hexadecimal, too. It would also use the locale of the program that loaded us. */
+/* Reads the decimal number at the beginning of s, and returns its end, or NULL. strtod() would
+ * take blanks, "inf" and hexadecimal, too. It would also use the locale of the program that
+ * loaded us. */
 static const char *str_parse_decimal(const char *s, double *out)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -351,7 +352,7 @@ size_t str_utf8_cut(const char *s, size_t n, size_t most)
 
 void str_add_utf8(struct buf *out, const char *data, size_t n)
 {
-	size_t begin = 0; /* of the valid bytes that are not yet copied */
+	size_t begin = 0; /* start of valid bytes to copy */
 
 	for (size_t at = 0; at < n;) {
 		size_t length = data[at] ? str_utf8_length(data + at, n - at) : 0;

@@ -47,7 +47,7 @@ const char *str_closest(const char *s, const char *const *candidates, size_t n);
 /* Length of the UTF-8 character at s, which has n > 0 bytes left. 0: it is not valid. */
 size_t str_utf8_length(const char *s, size_t n);
 
-/* Decodes the character at s, which must be valid. Its length is in *out_length. */
+/* Decodes the character at s, which must be valid. *out_length is its length. */
 uint32_t str_utf8_decode(const char *s, size_t *out_length);
 
 /* White space as in Python's str.isspace(). A blank text has nothing else; "" is blank. */
@@ -63,8 +63,8 @@ size_t str_utf8_cut(const char *s, size_t n, size_t most);
 /* Appends data with \xNN in place of each byte that is NUL or no valid UTF-8. */
 void str_add_utf8(struct buf *out, const char *data, size_t n);
 
-/* Appends the end of each line, from its last carriage return on, as a terminal shows progress bars:
- * "10%\r50%\r100%\n" gives "100%\n". "\r\n" gives "\n". */
+/* Appends the end of each line, from its last carriage return on, as a terminal shows progress
+ * bars: "10%\r50%\r100%\n" gives "100%\n". "\r\n" gives "\n". */
 void str_add_folded(struct buf *out, const char *data, size_t n);
 
 /* Appends s for a terminal. Bytes become \xNN if they are no UTF-8 or part of a control character

@@ -22,7 +22,7 @@
 struct waits {
 	struct pollfd fds[WAITS_MAX];
 	size_t n;
-	int64_t deadline_ns; /* of clock_now_ns(); INT64_MAX: none */
+	int64_t deadline_ns; /* a time of clock_now_ns(); INT64_MAX: none */
 };
 
 #define WAITS_INIT                                                                                 \

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* After something that found no room nothing follows: it would be read in its place. */
+/* Adds nothing after a value that did not fit: it would be read in its place. */
 static void wire_put(struct buf *b, const void *data, size_t n)
 {
 	if (!b->truncated)

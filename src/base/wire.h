@@ -9,10 +9,9 @@
 #include <stdint.h>
 
 /*
- * The binary form of the messages between an owner and its guests. Numbers are in host order (both
- * ends are one machine), a string is a u32 length and its bytes. Reading never goes past the end:
- * the first read that would sets `bad`, and every read after it gives zeros, so that a decoder
- * checks once, at its end.
+ * The binary form of messages between an owner and its guests. Numbers are in host order, since
+ * both are on the same machine. A string is a u32 length and its bytes. A read past the end sets
+ * `bad` and gives zeros, as all reads after it do. So a decoder checks once, with wire_done().
  */
 struct wire {
 	const char *at;
@@ -26,7 +25,7 @@ void wire_put_u64(struct buf *b, uint64_t v);
 void wire_put_bytes(struct buf *b, const void *data, size_t n); /* u32 length, bytes */
 void wire_put_str(struct buf *b, const char *s);                /* NULL is written as "" */
 
-/* Sends a message, with descriptors; -EMSGSIZE, and nothing is sent, if it is not whole. */
+/* Sends a message with descriptors. -EMSGSIZE if it was truncated. */
 int wire_send(int socket, const struct buf *b, const int *fds, size_t n_fds);
 
 struct wire wire_open(const void *data, size_t n);
@@ -34,16 +33,15 @@ uint8_t wire_get_u8(struct wire *w);
 uint32_t wire_get_u32(struct wire *w);
 uint64_t wire_get_u64(struct wire *w);
 
-/* Points into the message; *out_n bytes, no NUL after them. */
+/* *out_n bytes inside the message, without a NUL after them. */
 const char *wire_get_bytes(struct wire *w, size_t *out_n);
 
 /*
- * A heap copy with a NUL, which the caller frees; NULL if there is none. A string that holds a NUL
- * itself, or is longer than max bytes, is bad.
+ * A string on the heap. NULL, and `bad`, if it is missing, longer than max bytes, or holds a NUL.
  */
 char *wire_get_str(struct wire *w, size_t max);
 
-/* True when everything was there and nothing is left over. */
+/* True if all reads succeeded and nothing is left. */
 bool wire_done(const struct wire *w);
 
 #endif

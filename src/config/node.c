@@ -133,10 +133,10 @@ const struct node *node_overlay(struct arena *a, const struct node *base, const 
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* True if text, written as it is, is one plain scalar that reads back as text. */
+/* True if text needs no quotes: it is one line, and no reader takes it for something else. */
 static bool node_can_be_plain(const char *text)
 {
-	/* The words of YAML 1.1 too: other readers still take them for booleans. */
+	/* Booleans of YAML 1.1, which other programs may read. */
 	static const char *const words[] = { "yes", "Yes", "YES", "no", "No", "NO", "on", "On",
 		"ON", "off", "Off", "OFF", "y", "Y", "n", "N" };
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -152,7 +152,7 @@ static bool node_can_be_plain(const char *text)
 			!node_is_one_of(text, words, ARRAY_SIZE(words));
 }
 
-/* Lines of printable text, without blanks where a block would not keep them. */
+/* True if a block keeps the text: it is printable, and no blanks begin or end it. */
 static bool node_can_be_block(const char *text)
 {
 	size_t n = strlen(text);
@@ -228,13 +228,12 @@ static void node_print_scalar(struct buf *out, const struct node *node, int inde
 	if (node_is_null(node))
 		buf_add_str(out, "null");
 	else if (node_to_bool(node, &truth) || (node->plain && str_to_double(node->text, &number)))
-		buf_add_str(out, node->text); /* quotes would make it mere text */
+		buf_add_str(out, node->text); /* quotes would make it a text */
 	else
 		node_print_text(out, node->text, indent);
 }
 
-/* A value after "key:" or "-": on that line, or on the next ones. */
-static void node_print_value(struct buf *out, const struct node *node, int indent)
+void node_print_value(struct buf *out, const struct node *node, int indent)
 {
 	buf_add_char(out, node->kind == NODE_SCALAR || !node->n ? ' ' : '\n');
 	node_print(out, node, indent);

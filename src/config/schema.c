@@ -24,79 +24,47 @@ static int schema_wrong(const struct schema_reading *r, const struct field *fiel
 			node, r->err, "'%s': expected %s, found %s", field->name, expected, found);
 }
 
-/* --- numbers ---------------------------------------------------------------------------------- */
+/* --- values ----------------------------------------------------------------------------------- */
 
-static bool schema_in_range(const struct field *field, double v)
-{
-	return (!field->min && !field->max) || (v >= field->min && v <= field->max);
-}
-
-static int schema_check_range(const struct schema_reading *r, const struct field *field,
-		const struct node *node, double v)
-{
-	auto_buf struct buf range = BUF_INIT(128);
-
-	if (schema_in_range(field, v))
-		return 0;
-	field_add_number(&range, field, field->min);
-	buf_add_str(&range, " to ");
-	field_add_number(&range, field, field->max);
-	return node_complain(node, r->err, "'%s': %s is not from %s", field->name, node->text,
-			buf_str(&range));
-}
-
-static int schema_read_int(const struct schema_reading *r, const struct field *field,
-		const struct node *node, int64_t *out)
-{
-	int64_t v;
-	int status;
-
-	if (node->kind != NODE_SCALAR || !str_to_i64(node->text, &v))
-		return schema_wrong(r, field, node, "an integer");
-	status = schema_check_range(r, field, node, (double)v);
-	if (status < 0)
-		return status;
-	*out = v;
-	return 0;
-}
-
+/* Reads an integer, a number, a size or a duration. */
 static int schema_read_number(const struct schema_reading *r, const struct field *field,
-		const struct node *node, double *out)
+		const struct node *node, void *out)
 {
+	static const struct {
+		const char *expected;
+		bool (*read)(const char *text, int64_t *out);
+	} kinds[] = {
+		[FIELD_INT] = { "an integer", str_to_i64 },
+		[FIELD_NUMBER] = { "a number", NULL },
+		[FIELD_BYTES] = { "a size like 512M or 2G, of less than 8 EiB", str_to_bytes },
+		[FIELD_DURATION] = { "a duration like 90s, 5m or 1h, the shortest 1ms", str_to_ms },
+	};
+	bool is_whole = field->kind != FIELD_NUMBER;
+	auto_buf struct buf range = BUF_INIT(128);
+	int64_t whole;
 	double v;
-	int status;
-
-	if (node->kind != NODE_SCALAR || !str_to_double(node->text, &v))
-		return schema_wrong(r, field, node, "a number");
-	status = schema_check_range(r, field, node, v);
-	if (status < 0)
-		return status;
-	*out = v;
-	return 0;
-}
-
-static int schema_read_quantity(const struct schema_reading *r, const struct field *field,
-		const struct node *node, int64_t *out)
-{
-	bool bytes = field->kind == FIELD_BYTES;
-	int64_t v;
-	int status;
 
 	if (node->kind != NODE_SCALAR ||
-			!(bytes ? str_to_bytes(node->text, &v) : str_to_ms(node->text, &v)))
-		return schema_wrong(r, field, node,
-				bytes ? "a size like 512M or 2G, of less than 8 EiB"
-				      : "a duration like 90s, 5m or 1h, the shortest 1ms");
-	status = schema_check_range(r, field, node, (double)v);
-	if (status < 0)
-		return status;
-	*out = v;
+			!(is_whole ? kinds[field->kind].read(node->text, &whole)
+				   : str_to_double(node->text, &v)))
+		return schema_wrong(r, field, node, kinds[field->kind].expected);
+	if (is_whole)
+		v = (double)whole;
+	if ((field->min || field->max) && (v < field->min || v > field->max)) {
+		field_add_number(&range, field, field->min);
+		buf_add_str(&range, " to ");
+		field_add_number(&range, field, field->max);
+		return node_complain(node, r->err, "'%s': %s is not from %s", field->name,
+				node->text, buf_str(&range));
+	}
+	if (is_whole)
+		*(int64_t *)out = whole;
+	else
+		*(double *)out = v;
 	return 0;
 }
 
-/* --- text ------------------------------------------------------------------------------------- */
-
-/* A boolean is refused: whoever wrote `command: true` may have meant either. */
+/* Refuses booleans: `command: true` may be meant as text or not. */
 static int schema_read_text(const struct schema_reading *r, const struct field *field,
 		const struct node *node, const char **out)
 {
@@ -107,14 +75,6 @@ static int schema_read_text(const struct schema_reading *r, const struct field *
 	if (node->kind != NODE_SCALAR || node_is_null(node))
 		return schema_wrong(r, field, node, "text");
 	*out = node->text;
-	return 0;
-}
-
-static int schema_read_bool(const struct schema_reading *r, const struct field *field,
-		const struct node *node, bool *out)
-{
-	if (!node_to_bool(node, out))
-		return schema_wrong(r, field, node, "true or false");
 	return 0;
 }
 
@@ -204,14 +164,12 @@ static int schema_read_field(const struct schema_reading *r, const struct field 
 	case FIELD_TEXT:
 		return schema_read_text(r, field, node, at);
 	case FIELD_BOOL:
-		return schema_read_bool(r, field, node, at);
+		return node_to_bool(node, at) ? 0 : schema_wrong(r, field, node, "true or false");
 	case FIELD_INT:
-		return schema_read_int(r, field, node, at);
 	case FIELD_NUMBER:
-		return schema_read_number(r, field, node, at);
 	case FIELD_BYTES:
 	case FIELD_DURATION:
-		return schema_read_quantity(r, field, node, at);
+		return schema_read_number(r, field, node, at);
 	case FIELD_CHOICE:
 		return schema_read_choice(r, field, node, at);
 	case FIELD_TEXTS:
@@ -231,25 +189,21 @@ static int schema_read_field(const struct schema_reading *r, const struct field 
 	return 0;
 }
 
-/* Presets are ours: they can be read. */
-static void schema_set_preset(const struct schema_reading *r, const struct field *f, char *out)
-{
-	struct node scalar = { .kind = NODE_SCALAR, .plain = true, .text = f->preset };
-	const struct node *preset = &scalar;
-
-	if (f->kind == FIELD_TEXTS)
-		yaml_parse(r->arena, "preset", f->preset, strlen(f->preset), &preset, NULL);
-	schema_read_field(r, f, preset, out);
-}
-
+/* Presets are valid: they are in our tables. */
 static void schema_set_presets(
 		const struct schema_reading *r, const struct schema *schema, char *out)
 {
 	for (const struct field *f = schema->fields; f->name; f++) {
+		struct node scalar = { .kind = NODE_SCALAR, .plain = true, .text = f->preset };
+		const struct node *preset = &scalar;
+
 		if (f->kind == FIELD_STRUCT)
 			schema_set_presets(r, f->schema, out + f->offset);
-		else if (f->preset)
-			schema_set_preset(r, f, out + f->offset);
+		if (f->kind == FIELD_STRUCT || !f->preset)
+			continue;
+		if (f->kind == FIELD_TEXTS)
+			yaml_parse(r->arena, "preset", f->preset, strlen(f->preset), &preset, NULL);
+		schema_read_field(r, f, preset, out + f->offset);
 	}
 }
 

@@ -12,8 +12,7 @@
 #include <stddef.h>
 
 /*
- * What a struct looks like in YAML: one table, from which it is read, checked, printed and
- * documented.
+ * Structs in YAML. Each struct has a table, by which it is read, checked, printed and documented.
  *
  *   static const struct field limits_fields[] = {
  *           { "memory", FIELD_BYTES, offsetof(struct limits, memory_bytes), "most memory",
@@ -25,7 +24,7 @@
  *           .name = "limits", .help = "What an episode may use.",
  *           .size = sizeof(struct limits), .fields = limits_fields };
  *
- * What is read lives in the arena that it is read into, beside the nodes.
+ * Texts and lists in the struct live in the arena that schema_read() gets.
  */
 enum field_kind {
 	FIELD_TEXT,     /* const char *; NULL: not given */
@@ -60,50 +59,47 @@ struct field {
 	const char *name;
 	enum field_kind kind;
 	unsigned offset;
-	const char *help;   /* one sentence, Markdown */
+	const char *help;   /* a sentence of Markdown */
 	const char *preset; /* the value when it is not given, as YAML; NULL: zero */
 	bool required;
-	double min, max;            /* of a number, bytes, milliseconds; both 0: any */
+	double min, max;            /* limits, also for bytes and milliseconds; both 0: none */
 	const char *const *choices; /* NULL-terminated */
 	const struct schema *schema;
-	const char *takes; /* what documentation calls the value, "path" say; NULL: by the kind */
+	const char *takes; /* name of its values in documentation, such as "path"; NULL: by kind */
 };
 
 struct schema {
 	const char *name; /* "task", "limits" */
-	const char *help; /* what it is, a paragraph of Markdown; NULL: nothing to say */
+	const char *help; /* a paragraph of Markdown; NULL: none */
 	size_t size;
 	const struct field *fields; /* the last is {} */
 };
 
-/* Complaints that are not errors: keys that nobody knows. */
+/* Unknown keys that are no errors. */
 struct warnings {
 	const char *items[32];
-	size_t n; /* of items; there may have been more */
+	size_t n; /* number of items; more are dropped */
 };
 
-/*
- * Reads node, a mapping, as one struct. A key that is not in the table is an error that names the
- * closest one; with `warnings` it is a warning and skipped. Null counts as not given. *out is
- * untouched on failure. -EINVAL.
- */
+/* Reads a mapping as a struct. An unknown key is an error that suggests the closest one. With
+ * `warnings` it is a warning. Null counts as not given. -EINVAL. */
 int schema_read(struct arena *a, const struct schema *schema, const struct node *node,
 		struct warnings *warnings, void *out, struct fh_error *err);
 
-/* Appends the struct as YAML, presets and all; reading that gives an equal struct. */
+/* Appends the struct as YAML with all presets. Reading it gives an equal struct. */
 void schema_print(struct buf *out, const struct schema *schema, const void *value);
 
-/* Appends Markdown: what the struct is, and a table of its keys. */
+/* Appends Markdown: the help of the struct, and a table of its keys. */
 void schema_document(struct buf *out, const struct schema *schema);
 
-/* Adds a schema and those of its structs to the n that are there, each once; how many there are. */
+/* Adds a schema and those of its structs to `out`, which has n, each once. Returns the new n. */
 #define SCHEMAS_MAX 64
 size_t schema_all(const struct schema *schema, const struct schema **out, size_t n);
 
-/* A number as people write it in this field: "512M", "90s", "1.5". */
+/* Appends a number in the field's unit: "512M", "90s", "1.5". */
 void field_add_number(struct buf *out, const struct field *field, double v);
 
-/* "text", "list of texts", "`a`, `b`", "integer, 1 to 9": how people call what a field takes. */
+/* Appends the values that a field takes: "text", "list of texts", "`a`, `b`", "integer, 1 to 9". */
 void field_describe(struct buf *out, const struct field *field);
 
 #endif

@@ -9,11 +9,6 @@
 static void schema_print_struct(
 		struct buf *out, const struct schema *schema, const char *value, int indent);
 
-static void schema_print_indented(struct buf *out, int indent, const char *text)
-{
-	buf_printf(out, "%*s%s", indent, "", text);
-}
-
 /* In the largest unit that gives a whole number. */
 static void schema_add_quantity(struct buf *out, int64_t v, bool bytes)
 {
@@ -48,7 +43,7 @@ static void schema_print_texts(struct buf *out, const struct texts *texts, int i
 		buf_add_str(out, " []");
 	for (size_t i = 0; i < texts->n; i++) {
 		buf_add_char(out, '\n');
-		schema_print_indented(out, indent, "- ");
+		buf_printf(out, "%*s- ", indent, "");
 		node_print_text(out, texts->items[i], indent + 2);
 	}
 	buf_add_char(out, '\n');
@@ -60,7 +55,7 @@ static void schema_print_text_map(struct buf *out, const struct text_map *map, i
 		buf_add_str(out, " {}");
 	for (size_t i = 0; i < map->n; i++) {
 		buf_add_char(out, '\n');
-		schema_print_indented(out, indent, "");
+		buf_printf(out, "%*s", indent, "");
 		node_print_key(out, map->pairs[i].key);
 		buf_add_str(out, ": ");
 		node_print_text(out, map->pairs[i].value, indent + 2);
@@ -75,23 +70,13 @@ static void schema_print_structs(struct buf *out, const struct schema *schema,
 		buf_add_str(out, " []");
 	buf_add_char(out, '\n');
 	for (size_t i = 0; i < list->n; i++) {
-		schema_print_indented(out, indent, "-\n");
+		buf_printf(out, "%*s-\n", indent, "");
 		schema_print_struct(out, schema, (const char *)list->items + i * schema->size,
 				indent + 2);
 	}
 }
 
-static void schema_print_node(struct buf *out, const struct node *node, int indent)
-{
-	if (!node) {
-		buf_add_str(out, " null\n");
-		return;
-	}
-	buf_add_char(out, node->kind == NODE_SCALAR || !node->n ? ' ' : '\n');
-	node_print(out, node, indent);
-}
-
-/* What is of one line, with the blank before it. */
+/* Appends a value of one line, after a blank. */
 static void schema_print_scalar(struct buf *out, const struct field *f, const void *at, int indent)
 {
 	buf_add_char(out, ' ');
@@ -102,7 +87,7 @@ static void schema_print_scalar(struct buf *out, const struct field *f, const vo
 	else if (f->kind == FIELD_BOOL)
 		buf_add_str(out, *(const bool *)at ? "true" : "false");
 	else if (f->kind == FIELD_INT && *(const int64_t *)at == 0 && f->min > 0)
-		buf_add_str(out, "null"); /* not given, and without a default */
+		buf_add_str(out, "null"); /* 0 is outside of the range: not given */
 	else if (f->kind == FIELD_INT)
 		buf_printf(out, "%" PRId64, *(const int64_t *)at);
 	else if (f->kind == FIELD_NUMBER)
@@ -114,7 +99,7 @@ static void schema_print_scalar(struct buf *out, const struct field *f, const vo
 	buf_add_char(out, '\n');
 }
 
-/* A struct that was not given lacks a text that it would have to have. */
+/* False if a required text is missing: the file did not give this struct. */
 static bool schema_is_given(const struct schema *schema, const char *value)
 {
 	for (const struct field *f = schema->fields; f->name; f++)
@@ -142,7 +127,10 @@ static void schema_print_field(struct buf *out, const struct field *f, const cha
 		schema_print_structs(out, f->schema, (const struct struct_list *)at, indent);
 		break;
 	case FIELD_NODE:
-		schema_print_node(out, *(const struct node *const *)at, indent);
+		if (*(const struct node *const *)at)
+			node_print_value(out, *(const struct node *const *)at, indent);
+		else
+			buf_add_str(out, " null\n");
 		break;
 	case FIELD_TEXT:
 	case FIELD_BOOL:
@@ -160,8 +148,7 @@ static void schema_print_struct(
 		struct buf *out, const struct schema *schema, const char *value, int indent)
 {
 	for (const struct field *f = schema->fields; f->name; f++) {
-		schema_print_indented(out, indent, f->name);
-		buf_add_char(out, ':');
+		buf_printf(out, "%*s%s:", indent, "", f->name);
 		schema_print_field(out, f, value + f->offset, indent + 2);
 	}
 }
@@ -172,16 +159,6 @@ void schema_print(struct buf *out, const struct schema *schema, const void *valu
 }
 
 /* --- documentation ---------------------------------------------------------------------------- */
-
-static void schema_describe_range(struct buf *out, const struct field *f)
-{
-	if (!f->min && !f->max)
-		return;
-	buf_add_str(out, ", ");
-	field_add_number(out, f, f->min);
-	buf_add_str(out, " to ");
-	field_add_number(out, f, f->max);
-}
 
 void field_describe(struct buf *out, const struct field *field)
 {
@@ -209,20 +186,12 @@ void field_describe(struct buf *out, const struct field *field)
 	} else {
 		buf_add_str(out, names[field->kind]);
 	}
-	schema_describe_range(out, field);
-}
-
-static void schema_document_row(struct buf *out, const struct field *f)
-{
-	buf_printf(out, "| `%s` | ", f->name);
-	field_describe(out, f);
-	if (f->required)
-		buf_add_str(out, " | required");
-	else if (f->preset)
-		buf_printf(out, " | `%s`", f->preset);
-	else
-		buf_add_str(out, " |");
-	buf_printf(out, " | %s |\n", f->help);
+	if (!field->min && !field->max)
+		return;
+	buf_add_str(out, ", ");
+	field_add_number(out, field, field->min);
+	buf_add_str(out, " to ");
+	field_add_number(out, field, field->max);
 }
 
 void schema_document(struct buf *out, const struct schema *schema)
@@ -231,8 +200,17 @@ void schema_document(struct buf *out, const struct schema *schema)
 	if (schema->help)
 		buf_printf(out, "%s\n\n", schema->help);
 	buf_add_str(out, "| key | takes | default | meaning |\n|---|---|---|---|\n");
-	for (const struct field *f = schema->fields; f->name; f++)
-		schema_document_row(out, f);
+	for (const struct field *f = schema->fields; f->name; f++) {
+		buf_printf(out, "| `%s` | ", f->name);
+		field_describe(out, f);
+		if (f->required)
+			buf_add_str(out, " | required");
+		else if (f->preset)
+			buf_printf(out, " | `%s`", f->preset);
+		else
+			buf_add_str(out, " |");
+		buf_printf(out, " | %s |\n", f->help);
+	}
 }
 
 size_t schema_all(const struct schema *schema, const struct schema **out, size_t n)

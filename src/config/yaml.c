@@ -10,10 +10,8 @@
 #include <string.h>
 #include <yaml.h>
 
-/*
- * libyaml gives events; this turns them into nodes, recursively and at most YAML_DEPTH_MAX deep. An
- * anchor whose node is not yet finished has n_nodes 0: an alias to it would contain itself.
- */
+/* Turns the events of libyaml into nodes, recursively. An anchor has n_nodes 0 until its node is
+ * finished: before that, an alias would contain itself. */
 struct yaml_anchor {
 	const char *name;
 	const struct node *node;
@@ -46,7 +44,7 @@ static int yaml_complain(const struct yaml_loader *l, yaml_mark_t mark, const ch
 			what);
 }
 
-/* What libyaml found wrong. Of bytes that are no text it knows the offset only. */
+/* Reports the error of libyaml. If bytes are no text, it gives their offset only. */
 static int yaml_complain_parser(const struct yaml_loader *l)
 {
 	const yaml_parser_t *p = &l->parser;
@@ -106,24 +104,24 @@ static void yaml_finish(struct node *node, const struct node *sum)
 	node->n_nodes = sum->n_nodes + 1;
 }
 
-static int yaml_add_anchor(struct yaml_loader *l, const yaml_char_t *name, const struct node *node)
+/* Makes the node of an event that has a tag and an anchor, both of which may be NULL. */
+static int yaml_begin(struct yaml_loader *l, enum node_kind kind, const yaml_event_t *event,
+		const yaml_char_t *tag, const yaml_char_t *anchor, struct node **out)
 {
-	if (!name)
+	struct node *node = yaml_new_node(l, kind, event->start_mark);
+
+	if (tag && !str_eq((const char *)tag, YAML_STR_TAG) && !str_eq((const char *)tag, "!"))
+		return yaml_complain(l, event->start_mark, "tags are not taken here");
+	*out = node;
+	if (!anchor)
 		return 0;
 	if (l->n_anchors == YAML_ANCHORS_MAX)
 		return node_complain(node, l->err, "more than %d anchors", YAML_ANCHORS_MAX);
 	l->anchors[l->n_anchors++] = (struct yaml_anchor){
-		.name = arena_strdup(l->arena, (const char *)name),
+		.name = arena_strdup(l->arena, (const char *)anchor),
 		.node = node,
 	};
 	return 0;
-}
-
-static int yaml_check_tag(struct yaml_loader *l, const yaml_event_t *event, const yaml_char_t *tag)
-{
-	if (!tag || str_eq((const char *)tag, YAML_STR_TAG) || str_eq((const char *)tag, "!"))
-		return 0;
-	return yaml_complain(l, event->start_mark, "tags are not taken here");
 }
 
 static int yaml_load_alias(
@@ -131,7 +129,7 @@ static int yaml_load_alias(
 {
 	const char *name = (const char *)event->data.alias.anchor;
 
-	/* The newest of that name. */
+	/* A later anchor replaces an earlier one of the same name. */
 	for (size_t i = l->n_anchors; i-- > 0;) {
 		if (!str_eq(l->anchors[i].name, name))
 			continue;
@@ -148,23 +146,20 @@ static int yaml_load_scalar(
 		struct yaml_loader *l, const yaml_event_t *event, const struct node **out)
 {
 	const char *text = (const char *)event->data.scalar.value;
-	struct node *node = yaml_new_node(l, NODE_SCALAR, event->start_mark);
-	int r = yaml_check_tag(l, event, event->data.scalar.tag);
+	yaml_scalar_style_t style = event->data.scalar.style;
+	struct node *node;
+	int r = yaml_begin(l, NODE_SCALAR, event, event->data.scalar.tag, event->data.scalar.anchor,
+			&node);
 
 	if (r < 0)
 		return r;
 	if (strlen(text) != event->data.scalar.length)
 		return node_complain(node, l->err, "a NUL character");
 	node->text = arena_strndup(l->arena, text, event->data.scalar.length);
-	node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE &&
-			!event->data.scalar.tag;
-	node->block = event->data.scalar.style == YAML_LITERAL_SCALAR_STYLE ||
-			event->data.scalar.style == YAML_FOLDED_SCALAR_STYLE;
+	node->plain = style == YAML_PLAIN_SCALAR_STYLE && !event->data.scalar.tag;
+	node->block = style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE;
 	node->n_nodes = 1;
 	node->n_bytes = event->data.scalar.length;
-	r = yaml_add_anchor(l, event->data.scalar.anchor, node);
-	if (r < 0)
-		return r;
 	*out = node;
 	return 0;
 }
@@ -172,7 +167,7 @@ static int yaml_load_scalar(
 static int yaml_load_node(
 		struct yaml_loader *l, const yaml_event_t *event, const struct node **out);
 
-/* A growing array of what a mapping or, without keys, a list holds. */
+/* A growing array: the pairs of a mapping, or the items of a list, which have no keys. */
 struct yaml_growing {
 	struct node_pair *items;
 	size_t n, room;
@@ -194,51 +189,39 @@ static void yaml_grow(struct yaml_growing *g, struct node_pair item)
 	g->items[g->n++] = item;
 }
 
-static void yaml_keep_items(struct yaml_loader *l, struct node *node, const struct yaml_growing *g)
-{
-	const struct node **items = arena_array(l->arena, g->n, sizeof(void *));
-
-	for (size_t i = 0; i < g->n; i++)
-		items[i] = g->items[i].value;
-	node->items = items;
-	node->n = g->n;
-}
-
-static void yaml_keep_pairs(struct yaml_loader *l, struct node *node, const struct yaml_growing *g)
-{
-	struct node_pair *pairs = arena_array(l->arena, g->n, sizeof(*pairs));
-
-	if (g->n)
-		memcpy(pairs, g->items, g->n * sizeof(*pairs));
-	node->pairs = pairs;
-	node->n = g->n;
-}
-
 static int yaml_load_list(struct yaml_loader *l, const yaml_event_t *start, const struct node **out)
 {
-	struct node *node = yaml_new_node(l, NODE_LIST, start->start_mark);
-	auto_growing struct yaml_growing items = { 0 };
-	struct node sum = *node;
-	int r = yaml_check_tag(l, start, start->data.sequence_start.tag);
+	auto_growing struct yaml_growing found = { 0 };
+	struct node *node, sum;
+	const struct node **items;
+	int r = yaml_begin(l, NODE_LIST, start, start->data.sequence_start.tag,
+			start->data.sequence_start.anchor, &node);
 
-	if (r >= 0)
-		r = yaml_add_anchor(l, start->data.sequence_start.anchor, node);
-	while (r >= 0) {
+	if (r < 0)
+		return r;
+	sum = *node;
+	for (;;) {
 		auto_event yaml_event_t event = { 0 };
 		struct node_pair item = { 0 };
 
 		r = yaml_next_event(l, &event);
-		if (r < 0 || event.type == YAML_SEQUENCE_END_EVENT)
+		if (r < 0)
+			return r;
+		if (event.type == YAML_SEQUENCE_END_EVENT)
 			break;
 		r = yaml_load_node(l, &event, &item.value);
-		if (r < 0 || !item.value)
-			break;
-		yaml_grow(&items, item);
+		if (r < 0)
+			return r;
+		yaml_grow(&found, item);
 		r = yaml_count_child(l, &sum, item.value);
+		if (r < 0)
+			return r;
 	}
-	if (r < 0)
-		return r;
-	yaml_keep_items(l, node, &items);
+	items = arena_array(l->arena, found.n, sizeof(const struct node *));
+	for (size_t i = 0; i < found.n; i++)
+		items[i] = found.items[i].value;
+	node->items = items;
+	node->n = found.n;
 	yaml_finish(node, &sum);
 	*out = node;
 	return 0;
@@ -266,24 +249,26 @@ static int yaml_add_pair(struct yaml_loader *l, struct yaml_growing *pairs, stru
 	return r < 0 ? r : yaml_count_child(l, sum, pair.value);
 }
 
-/* Puts the pairs of `from`, a map or a list of maps, after those that are there and win. */
+/* Adds the pairs of `from`, a map or a list of maps, whose keys are new. */
 static int yaml_merge(struct yaml_loader *l, struct yaml_growing *pairs, struct node *sum,
 		const struct node *from, bool in_list)
 {
-	int r = 0;
-
 	if (from->kind == NODE_SCALAR || (in_list && from->kind == NODE_LIST))
 		return node_complain(from, l->err, "'<<' takes a mapping or a list of mappings");
 	l->n_merged += from->n;
 	if (l->n_merged > YAML_NODES_MAX)
 		return node_complain(from, l->err, "too much to merge");
-	for (size_t i = 0; i < from->n && r >= 0; i++) {
+	for (size_t i = 0; i < from->n; i++) {
+		int r = 0;
+
 		if (from->kind == NODE_LIST)
 			r = yaml_merge(l, pairs, sum, from->items[i], true);
 		else if (!yaml_find_pair(pairs, from->pairs[i].key->text))
 			r = yaml_add_pair(l, pairs, sum, from->pairs[i]);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static int yaml_load_key(struct yaml_loader *l, const yaml_event_t *event, const struct node **out)
@@ -301,7 +286,7 @@ static int yaml_load_key(struct yaml_loader *l, const yaml_event_t *event, const
 	return 0;
 }
 
-/* One key and its value: into pairs, or what is to be merged into merges. */
+/* Reads a key and its value into `pairs`, or into `merges` if the key is "<<". */
 static int yaml_load_pair(struct yaml_loader *l, const yaml_event_t *event,
 		struct yaml_growing *pairs, struct yaml_growing *merges, struct node *sum)
 {
@@ -310,11 +295,13 @@ static int yaml_load_pair(struct yaml_loader *l, const yaml_event_t *event,
 	struct node_pair pair = { 0 };
 	int r = yaml_load_key(l, event, &pair.key);
 
-	if (r >= 0)
-		r = yaml_next_event(l, &value_event);
-	if (r >= 0)
-		r = yaml_load_node(l, &value_event, &pair.value);
-	if (r < 0 || !pair.key || !pair.value)
+	if (r < 0)
+		return r;
+	r = yaml_next_event(l, &value_event);
+	if (r < 0)
+		return r;
+	r = yaml_load_node(l, &value_event, &pair.value);
+	if (r < 0)
 		return r;
 	if (pair.key->plain && str_eq(pair.key->text, "<<")) {
 		yaml_grow(merges, pair);
@@ -329,27 +316,37 @@ static int yaml_load_pair(struct yaml_loader *l, const yaml_event_t *event,
 
 static int yaml_load_map(struct yaml_loader *l, const yaml_event_t *start, const struct node **out)
 {
-	struct node *node = yaml_new_node(l, NODE_MAP, start->start_mark);
-	auto_growing struct yaml_growing pairs = { 0 };
-	auto_growing struct yaml_growing merges = { 0 };
-	struct node sum = *node;
-	int r = yaml_check_tag(l, start, start->data.mapping_start.tag);
+	auto_growing struct yaml_growing found = { 0 }, merges = { 0 };
+	struct node *node, sum;
+	struct node_pair *pairs;
+	int r = yaml_begin(l, NODE_MAP, start, start->data.mapping_start.tag,
+			start->data.mapping_start.anchor, &node);
 
-	if (r >= 0)
-		r = yaml_add_anchor(l, start->data.mapping_start.anchor, node);
-	while (r >= 0) {
+	if (r < 0)
+		return r;
+	sum = *node;
+	for (;;) {
 		auto_event yaml_event_t event = { 0 };
 
 		r = yaml_next_event(l, &event);
-		if (r < 0 || event.type == YAML_MAPPING_END_EVENT)
+		if (r < 0)
+			return r;
+		if (event.type == YAML_MAPPING_END_EVENT)
 			break;
-		r = yaml_load_pair(l, &event, &pairs, &merges, &sum);
+		r = yaml_load_pair(l, &event, &found, &merges, &sum);
+		if (r < 0)
+			return r;
 	}
-	for (size_t i = 0; i < merges.n && r >= 0; i++)
-		r = yaml_merge(l, &pairs, &sum, merges.items[i].value, false);
-	if (r < 0)
-		return r;
-	yaml_keep_pairs(l, node, &pairs);
+	for (size_t i = 0; i < merges.n; i++) {
+		r = yaml_merge(l, &found, &sum, merges.items[i].value, false);
+		if (r < 0)
+			return r;
+	}
+	pairs = arena_array(l->arena, found.n, sizeof(*pairs));
+	for (size_t i = 0; i < found.n; i++)
+		pairs[i] = found.items[i];
+	node->pairs = pairs;
+	node->n = found.n;
 	yaml_finish(node, &sum);
 	*out = node;
 	return 0;
@@ -373,7 +370,7 @@ static int yaml_load_node(struct yaml_loader *l, const yaml_event_t *event, cons
 
 /* --- documents -------------------------------------------------------------------------------- */
 
-/* The one document, and that nothing follows it. */
+/* Reads the document. A second one is an error. */
 static int yaml_load_document(struct yaml_loader *l, const struct node **out)
 {
 	bool first = true;
@@ -412,7 +409,7 @@ int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 		return error_say(err, EFBIG, "%s: larger than %d bytes", file, YAML_FILE_BYTES_MAX);
 	if (!yaml_parser_initialize(&l.parser))
 		return error_say(err, ENOMEM, "%s: out of memory", file);
-	/* Else a byte order mark could make it UTF-16, and our offsets wrong. */
+	/* A byte order mark could make it UTF-16 otherwise, and our offsets wrong. */
 	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&l.parser, (const unsigned char *)text, n);
 	r = yaml_load_document(&l, &root);

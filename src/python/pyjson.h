@@ -13,10 +13,10 @@
 /*
  * JSON exactly as Python's json module writes it, for files that other programs compare.
  *
- * Unlike base/json.h, it loses nothing. Members keep their order, and numbers their text: 1.50 stays
- * 1.50, and NaN and Infinity are numbers. A lone surrogate, which Python writes as "\ud800", is kept
- * in three bytes. Each value knows its line and column. The input is untrusted: its depth and the
- * number of its values are limited. A writer needs no tree: it appends to a buffer.
+ * Unlike base/json.h, it loses nothing. Members keep their order, and numbers their text: 1.50
+ * stays 1.50, and NaN and Infinity are numbers. A lone surrogate, which Python writes as "\ud800",
+ * is kept in three bytes. Each value knows its line and column. The input is untrusted: its depth
+ * and the number of its values are limited. A writer needs no tree: it appends to a buffer.
  */
 enum pyjson_kind {
 	PYJSON_NULL,
@@ -32,12 +32,12 @@ struct pyjson {
 	bool boolean;
 	const char *text; /* string: decoded, and a NUL; number: as written */
 	size_t len;       /* bytes of `text`; a string may hold NULs */
-	const char *key;  /* of a member of an object; else NULL */
+	const char *key;  /* name of an object's member; else NULL */
 	size_t key_len;
 	const struct pyjson *first; /* member of an array or object */
 	const struct pyjson *next;  /* member of the same array or object */
 	size_t n;                   /* number of members */
-	unsigned line, column;      /* of the first character, from 1 */
+	unsigned line, column;      /* place of its first character, from 1 */
 };
 
 #define PYJSON_DEPTH_MAX 64
@@ -50,8 +50,8 @@ struct pyjson_source {
 	unsigned first_line; /* 0 is 1 */
 };
 
-/* Reads a text that is one value. The tree and all that it points to live in the arena. -EINVAL with
- * "<name>:<line>:<column>: what is wrong". */
+/* Reads a text that is one value. The tree and all that it points to live in the arena. -EINVAL
+ * with "<name>:<line>:<column>: what is wrong". */
 int pyjson_read(struct arena *a, const struct pyjson_source *source, const struct pyjson **out,
 		struct fh_error *err);
 

@@ -15,8 +15,8 @@ struct pyjson_reader {
 	const char *at, *end;
 	const char *line_start;
 	unsigned line;
-	/* The last place whose column was counted. The next count begins there, so that reading a file
-	 * of a single line takes linear time. */
+	/* The last place whose column was counted. The next count begins there, so that reading a
+	 * file of a single line takes linear time. */
 	const char *mark;
 	unsigned mark_column;
 	unsigned depth;
@@ -140,7 +140,8 @@ static int pyjson_read_escape(struct pyjson_reader *r, char **out)
 	return pyjson_fail(r, "no such escape in a string");
 }
 
-/* The closing quote; NULL: there is none. The decoded string is never longer than the escaped one. */
+/* The closing quote; NULL: there is none. The decoded string is never longer than the escaped
+ * one. */
 static const char *pyjson_string_end(const struct pyjson_reader *r)
 {
 	const char *p = r->at;

@@ -1,6 +1,6 @@
 """Prints the ranges of characters that Python's repr() escapes, as initializers of a C array."""
 
-# One past the last character ends a range as any printable one does.
+# The number after the last character ends a range, as a printable character does.
 first = None
 for c in range(0x110001):
     printable = c == 0x110000 or chr(c).isprintable()

@@ -15,16 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One table to write by and to read by, in the order of the file. */
+/* A table to write and to read by, in the order of the file. */
 enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, ARG_LIST, ARG_JSON };
 
-/* Whether two runs that differ in it were asked for alike. */
+/* How a field counts when two runs are compared. */
 enum arg_weight {
 	ARG_ANY,
 	ARG_DECIDES,
-	ARG_COUNTS,  /* its number of items decides */
-	ARG_AS_JSON, /* in whatever order its members are */
-	ARG_AS_PATH, /* in a checkout, from there on */
+	ARG_COUNTS,  /* by the number of items */
+	ARG_AS_JSON, /* members in any order */
+	ARG_AS_PATH, /* relative to the checkout, if it is in there */
 };
 
 struct args_field {
@@ -73,7 +73,7 @@ static const struct args_field table[] = {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* A JSON string is a YAML scalar too, whatever it holds. */
+/* Any JSON string is a YAML scalar, too. */
 static void args_add_text(struct buf *out, const char *text)
 {
 	if (text)
@@ -115,7 +115,7 @@ static void args_add_value(struct buf *out, enum arg_kind kind, const void *valu
 	case ARG_LIST:
 		args_add_list(out, value);
 		break;
-	case ARG_JSON: /* an object, which is a mapping of YAML too */
+	case ARG_JSON: /* an object, which is a YAML mapping, too */
 		buf_add_str(out, *(const char *const *)value ? *(const char *const *)value : "{}");
 		break;
 	}
@@ -169,7 +169,7 @@ static void args_add_json(struct buf *out, const struct node *node)
 		buf_add_char(out, node->kind == NODE_MAP ? '}' : ']');
 }
 
-/* An empty object is none; an older version wrote the JSON as a text. */
+/* Leaves NULL for an empty object. An older version wrote the JSON as a text. */
 static void args_read_json(struct arena *a, const struct node *node, const char **out)
 {
 	auto_buf struct buf text = BUF_INIT(YAML_FILE_BYTES_MAX);
@@ -181,25 +181,11 @@ static void args_read_json(struct arena *a, const struct node *node, const char 
 	*out = arena_strdup(a, buf_str(&text));
 }
 
-static void args_read_number(const char *text, double *out)
-{
-	double v;
-
-	if (str_to_double(text, &v))
-		*out = v;
-}
-
-static void args_read_int(const char *text, int *out)
-{
-	int64_t v;
-
-	if (str_to_i64(text, &v) && v >= 0 && v <= INT_MAX)
-		*out = (int)v;
-}
-
-/* What is of another kind is passed over: it was not written by us. */
+/* Skips a value of another kind: the file is not ours. */
 static void args_read_value(struct arena *a, const struct node *node, enum arg_kind kind, void *out)
 {
+	int64_t number;
+
 	if (kind == ARG_LIST)
 		args_read_list(a, node, out);
 	if (kind == ARG_JSON)
@@ -217,10 +203,11 @@ static void args_read_value(struct arena *a, const struct node *node, enum arg_k
 		*(const char **)out = node->text;
 		break;
 	case ARG_NUMBER:
-		args_read_number(node->text, out);
+		str_to_double(node->text, out);
 		break;
 	case ARG_INT:
-		args_read_int(node->text, out);
+		if (str_to_i64(node->text, &number) && number >= 0 && number <= INT_MAX)
+			*(int *)out = (int)number;
 		break;
 	case ARG_SEED:
 		*(uint64_t *)out = strtoull(node->text, NULL, 10);
@@ -231,7 +218,7 @@ static void args_read_value(struct arena *a, const struct node *node, enum arg_k
 	}
 }
 
-/* NULL: there is no such key. */
+/* NULL: the key is missing. */
 static const struct node *args_find(const struct node *root, const char *path)
 {
 	const struct node *node = root;
@@ -244,16 +231,6 @@ static const struct node *args_find(const struct node *root, const char *path)
 		path += n + (path[n] == '.');
 	}
 	return node;
-}
-
-static void args_read_all(struct arena *a, const struct node *root, struct run_args *args)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		const struct node *node = args_find(root, table[i].path);
-
-		if (node)
-			args_read_value(a, node, table[i].kind, (char *)args + table[i].offset);
-	}
 }
 
 int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err)
@@ -271,14 +248,20 @@ int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 	const struct node *root;
 	int r = yaml_parse(a, name, buf_str(text), text->len, &root, err);
 
-	if (r == 0)
-		args_read_all(a, root, args);
-	return r;
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
+		const struct node *node = args_find(root, table[i].path);
+
+		if (node)
+			args_read_value(a, node, table[i].kind, (char *)args + table[i].offset);
+	}
+	return 0;
 }
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-/* False for what is no JSON: there is none, or it is hidden. */
+/* False if either is no JSON: NULL, or hidden. */
 static bool args_is_same_json(const char *x, const char *y)
 {
 	auto_json json_t *one = NULL, *other = NULL;
@@ -287,7 +270,8 @@ static bool args_is_same_json(const char *x, const char *y)
 			json_parse("", y, strlen(y), &other, NULL) == 0 && json_equal(one, other);
 }
 
-/* Behind the checkout's folder; the whole path if it is elsewhere. NULL stays. The path has no symbolic links. */
+/* The path relative to the checkout if it lies in there. It has no symbolic links, and may be
+ * NULL. */
 static const char *args_behind_root(const char *path, const char *root)
 {
 	auto_free char *real = root && *root ? realpath(root, NULL) : NULL;
@@ -306,7 +290,7 @@ static bool args_is_same_path(const char *x, const char *x_root, const char *y, 
 	return x && y && str_eq(x, y);
 }
 
-/* As they are written: one notion of what a value is. */
+/* Compares the values as they would be written. */
 static bool args_is_same(
 		const struct args_field *arg, const struct run_args *x, const struct run_args *y)
 {

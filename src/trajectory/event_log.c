@@ -16,12 +16,12 @@
 struct event_log {
 	struct flushed_file file;
 	char *path;
-	off_t end; /* of the last whole event */
+	off_t end; /* end of the last whole event */
 	int error; /* errno of the write that failed; 0 */
 };
 
-/* The lock is for those who would go on with it; it ends with the process. Where a file system has none, so be
- * it. On success the descriptor is the log's. */
+/* Takes the lock that keeps other processes from resuming the run. Goes on without it if the file
+ * system has no locks. On success the log owns the descriptor. */
 static int event_log_start(
 		int fd, const char *path, off_t end, struct event_log **out, struct fh_error *err)
 {
@@ -51,12 +51,13 @@ int event_log_open(const char *path, struct event_log **out, struct fh_error *er
 	if (fd < 0)
 		return error_set(err, errno, "create '%s'", path);
 	r = event_log_start(fd, path, 0, out, err);
-	if (r == 0)
-		take_fd(&fd);
-	return r;
+	if (r < 0)
+		return r;
+	take_fd(&fd);
+	return 0;
 }
 
-/* Where its last whole line ends. */
+/* The end of the last whole line. */
 static off_t event_log_whole_end(int fd)
 {
 	off_t end = lseek(fd, 0, SEEK_END);
@@ -102,8 +103,7 @@ int event_log_resume(const char *path, struct event_log **out, struct fh_error *
 
 static int event_log_fail(struct event_log *log, int error, struct fh_error *err)
 {
-	/* Part of an event may stand at the end. Cutting a file needs no space; should it fail all the
-	 * same, readers skip a last line without its newline. */
+	/* The file may end in a part of an event. If it can't be cut, readers skip that line. */
 	if (!log->error && ftruncate(log->file.fd, log->end) < 0)
 		lseek(log->file.fd, 0, SEEK_END);
 	log->error = error;
@@ -133,7 +133,7 @@ int event_log_sync(struct event_log *log, struct fh_error *err)
 {
 	if (log->error)
 		return event_log_fail(log, log->error, err);
-	/* A file that can't be synced (a pipe, /dev/null) has no disk to reach. */
+	/* Pipes and /dev/null can't be synced. */
 	if (fdatasync(log->file.fd) < 0 && errno != EINVAL && errno != EROFS)
 		return event_log_fail(log, errno, err);
 	return 0;

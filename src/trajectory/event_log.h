@@ -6,18 +6,18 @@
 #include "base/error.h"
 
 /*
- * A file of JSON lines that only grows. An event is one write(2), so that whatever ends the process
- * later, the event is kept by the kernel; within a second it is on the disk (event_log_sync: now).
- * After a write that failed the file is cut back to its last whole event, and every later call fails
- * with the same error: what is there stays readable. Used by one thread at a time.
+ * A file of JSON lines that only grows. Each event is one write(2), so that it survives the end of
+ * the process. It is on the disk within a second, or after event_log_sync(). After a failed write
+ * the file is cut back to its last whole event, and later calls fail with the same error. Not for
+ * several threads at a time.
  */
 struct event_log;
 
-/* Creates the file; -EEXIST if it is there. */
+/* Creates the file. -EEXIST. */
 int event_log_open(const char *path, struct event_log **out, struct fh_error *err);
 
-/* Goes on with a file that is there; a last line that was not written whole is cut off. -EBUSY while the process
- * that writes it lives. */
+/* Opens a file to append. Cuts off a last line that is not whole. -EBUSY while another process has
+ * it open. */
 int event_log_resume(const char *path, struct event_log **out, struct fh_error *err);
 
 /* Whole lines, each with its newline. */

@@ -17,16 +17,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STEPS_MAX 1000000 /* of one run */
+#define STEPS_MAX 1000000 /* most steps of a run */
 
-/* What is known of the run while its events are read, one after the other. */
+/* The run as far as its events were read. */
 struct export_reading {
 	const char *path;
 	struct traj *traj;
-	struct arena *arena; /* of traj */
+	struct arena *arena; /* the arena of traj */
 	const struct pyjson *open, *end;
-	const struct pyjson *stats; /* the last ones that were told */
-	const struct pyjson **told; /* the reset, if there was one, and as many steps as traj has */
+	const struct pyjson *stats; /* from the last event that has them */
+	const struct pyjson **told; /* events: the reset, and the steps of traj */
 	struct export_score *scores;
 	size_t n_scores, messages;                               /* message events seen */
 	size_t told_size, steps_size, history_size, scores_size; /* room in the arrays */
@@ -89,7 +89,7 @@ static const struct pyjson *export_last_told(const struct export_reading *r)
 	return r->told ? r->told[r->traj->n_steps] : NULL;
 }
 
-/* At the place that the steps so far give it. */
+/* Stores an event at the index that the number of steps gives. */
 static void export_set_told(struct export_reading *r, const struct pyjson *event)
 {
 	size_t at = r->traj->n_steps;
@@ -107,34 +107,30 @@ static struct traj_message *export_add_message(struct export_reading *r)
 	return &t->history[t->n_history++];
 }
 
-static void export_add_state_value(struct buf *out, const struct pyjson *v)
-{
-	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
-
-	if (v->kind != PYJSON_STRING)
-		pyjson_put_value(&w, NULL, v);
-	else
-		json_text_add(out, v->text, v->len, JSON_TEXT_ASCII);
-}
-
 /* The state that the model saw before it acted, as MLGym's state command prints it. */
 static const struct pyjson *export_state_text(struct export_reading *r)
 {
 	const struct pyjson *state = pyjson_get(pyjson_get(export_last_told(r), "info"), "state");
 	auto_buf struct buf out = BUF_INIT(256L * 1024);
+
 	if (!state || state->kind != PYJSON_OBJECT || !state->first)
 		return export_text(r, "{\"open_file\": \"n/a\", \"working_dir\": \"n/a\"}");
 	for (const struct pyjson *v = state->first; v; v = v->next) {
+		struct pyjson_writer w = PYJSON_WRITER_INIT(&out, PYJSON_LINE);
+
 		buf_add_str(&out, v == state->first ? "{" : ", ");
 		json_text_add(&out, v->key, v->key_len, JSON_TEXT_ASCII);
 		buf_add_str(&out, ": ");
-		export_add_state_value(&out, v);
+		if (v->kind == PYJSON_STRING)
+			json_text_add(&out, v->text, v->len, JSON_TEXT_ASCII);
+		else
+			pyjson_put_value(&w, NULL, v);
 	}
 	buf_add_char(&out, '}');
 	return export_text(r, buf_str(&out));
 }
 
-/* The text of a member; where there is none, `otherwise`. */
+/* The text of a member, or `otherwise` if it is missing. */
 static const struct pyjson *export_text_of(
 		const struct pyjson *event, const char *key, const struct pyjson *otherwise)
 {
@@ -161,24 +157,21 @@ static void export_say(struct export_reading *r, const char *role, const struct 
 	};
 }
 
-static void export_say_step(struct export_reading *r, const struct traj_step *step)
-{
-	*export_add_message(r) = (struct traj_message){
-		.role = export_text(r, "assistant"),
-		.content = step->response,
-		.thought = step->thought,
-		.action = step->action,
-		.agent = export_agent_name(r),
-	};
-}
-
 static void export_make_history(struct export_reading *r)
 {
 	export_say(r, "user",
 			export_text_of(r->told ? r->told[0] : NULL, "observation",
 					export_text(r, "")));
 	for (size_t i = 0; i < r->traj->n_steps; i++) {
-		export_say_step(r, &r->traj->steps[i]);
+		const struct traj_step *step = &r->traj->steps[i];
+
+		*export_add_message(r) = (struct traj_message){
+			.role = export_text(r, "assistant"),
+			.content = step->response,
+			.thought = step->thought,
+			.action = step->action,
+			.agent = export_agent_name(r),
+		};
 		if (i + 1 < r->traj->n_steps)
 			export_say(r, "user", r->traj->steps[i].observation);
 	}
@@ -287,7 +280,7 @@ static int export_on_end(struct export_reading *r, const struct pyjson *event, s
 	return export_on_spent(r, event, err);
 }
 
-/* What was done and said after the last step that holds is done and said again. */
+/* Drops steps and messages after the last ones that hold: the resumed run repeats them. */
 static int export_on_resumed(
 		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
@@ -313,7 +306,7 @@ struct export_kind {
 	int (*read)(struct export_reading *r, const struct pyjson *event, struct fh_error *err);
 };
 
-/* Kinds that are not here (integrity, and those of later versions) say nothing about these files. */
+/* Other kinds, such as "integrity", add nothing to these files. */
 static const struct export_kind kinds[] = {
 	{ "open", export_on_open },
 	{ "reset", export_on_reset },
@@ -353,8 +346,9 @@ static int export_read_lines(
 		const struct pyjson *event;
 		int n = pyjson_read(r->arena, &source, &event, err);
 
-		if (n == 0)
-			n = export_read_event(r, event, err);
+		if (n < 0)
+			return n;
+		n = export_read_event(r, event, err);
 		if (n < 0)
 			return n;
 	}
@@ -381,15 +375,8 @@ static const char *export_exit_status(const struct export_reading *r)
 	return ended ? ended : step ? step : "";
 }
 
-/* An episode whose time is over is truncated as well, and nothing was asked after it. */
-static bool export_is_at_limit(const struct export_reading *r)
-{
-	return export_is_true(export_last_told(r), "truncated") &&
-			strstr(export_exit_status(r), "(max_steps)");
-}
-
-/* What ended an episode that is not over, a provider's outage say, was nobody's move; and of a step that was cut
- * half is done. */
+/* Number of steps that were played whole. If the episode is not over, the last step is none: an
+ * error ended it, such as a provider's outage. An interrupted step is half done. */
 static size_t export_count_played(const struct export_reading *r)
 {
 	const struct pyjson *last = export_last_told(r);
@@ -456,15 +443,10 @@ static void export_fill_info(struct export_reading *r, const char *status)
 	info->summarizer = export_container(r, PYJSON_OBJECT);
 }
 
-static void scope_traj(struct traj **t)
-{
-	traj_free(*t);
-}
-
 int export_parse(const char *name, const char *data, size_t n, struct exported *out,
 		struct fh_error *err)
 {
-	__attribute__((cleanup(scope_traj))) struct traj *t = traj_new();
+	auto_traj struct traj *t = traj_new();
 	struct export_reading r = { .path = name, .traj = t, .arena = &t->arena };
 	const char *variant, *status;
 	int result;
@@ -479,7 +461,8 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	out->told = r.told;
 	out->n_told = r.told ? t->n_steps + 1 : 0;
 	status = export_exit_status(&r);
-	if (export_is_at_limit(&r))
+	/* A timeout of the episode truncates it, too, but adds no step. */
+	if (export_is_true(export_last_told(&r), "truncated") && strstr(status, "(max_steps)"))
 		export_add_limit_step(&r);
 	if (!r.messages)
 		export_make_history(&r);

@@ -68,7 +68,7 @@ static int export_no_single_traj(
 			names.truncated ? ", ..." : "");
 }
 
-/* Of a folder that may be a stranger's. */
+/* The folder is untrusted: refuses a symbolic link. */
 static int export_take_plain(const char *dir, const char *name, char **out, struct fh_error *err)
 {
 	auto_free char *path = path_join(dir, name);
@@ -118,10 +118,11 @@ int export_traj(const char *path, struct traj **out, struct fh_error *err)
 	if (!path_is_dir(record))
 		return traj_read(record, out, err);
 	r = export_read(record, &e, err);
-	if (r == 0)
-		*out = take_ptr(e.traj);
+	if (r < 0)
+		return r;
+	*out = take_ptr(e.traj);
 	export_release(&e);
-	return r;
+	return 0;
 }
 
 int export_run(const char *dir, struct fh_error *err)

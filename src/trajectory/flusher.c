@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* From the first mark to the flush: with the flush itself, well within a second. */
+/* A flush begins this long after the first mark, and ends well within a second. */
 #define FLUSH_DELAY_MS 400
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,7 +27,7 @@ static struct flushed_file *flusher_next(void)
 	return f;
 }
 
-/* Called and returns with the lock held, which it lets go of while the disk works. */
+/* The caller holds the lock, which is released during fdatasync(). */
 static void flusher_flush(struct flushed_file *f)
 {
 	int r;
@@ -61,7 +61,7 @@ static void *flusher_run(void *unused)
 	return unused;
 }
 
-/* The lock is held. */
+/* The caller holds the lock. */
 static int flusher_start(void)
 {
 	pthread_attr_t attr;
@@ -81,20 +81,21 @@ static int flusher_start(void)
 
 int flusher_add(struct flushed_file *file, struct fh_error *err)
 {
-	int r = 0;
+	int r;
 
 	pthread_mutex_lock(&lock);
-	if (!running)
-		r = flusher_start();
-	if (r == 0) {
-		running = true;
-		file->dirty = file->busy = false;
-		file->error = 0;
-		file->next = files;
-		files = file;
+	r = running ? 0 : flusher_start();
+	if (r) {
+		pthread_mutex_unlock(&lock);
+		return error_set(err, r, "start the thread that flushes files");
 	}
+	running = true;
+	file->dirty = file->busy = false;
+	file->error = 0;
+	file->next = files;
+	files = file;
 	pthread_mutex_unlock(&lock);
-	return r ? error_set(err, r, "start the thread that flushes files") : 0;
+	return 0;
 }
 
 void flusher_remove(struct flushed_file *file)

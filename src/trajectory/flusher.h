@@ -7,23 +7,23 @@
 #include <stdbool.h>
 
 /*
- * One thread of the process that brings files to the disk: what was marked is on it within a second,
- * and who writes never waits for it. The thread starts with the first file, takes no signals, and
- * ends with the process.
+ * A thread that syncs files to the disk, so that writers never wait. A marked file is on the disk
+ * within a second. The thread starts with the first file, blocks all signals, and ends with the
+ * process.
  */
 struct flushed_file {
 	int fd;
-	/* Below: the flusher's own, under its lock. */
+	/* Private to the flusher, and guarded by its lock. */
 	bool dirty, busy;
 	int error; /* errno of the first fdatasync(2) that failed */
 	struct flushed_file *next;
 };
 
-/* The file must stay open until flusher_remove(), which waits for a flush that is under way. */
+/* The file must stay open until flusher_remove(), which waits for a flush. */
 int flusher_add(struct flushed_file *file, struct fh_error *err);
 void flusher_remove(struct flushed_file *file);
 
-/* Something was written; the errno of an earlier flush that failed, else 0. */
+/* Tells that the file was written to. Returns the errno of an earlier flush that failed, else 0. */
 int flusher_mark(struct flushed_file *file);
 
 #endif

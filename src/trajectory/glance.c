@@ -14,9 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD_BYTES (4L << 20) /* up to the reset, which shows the task's description */
-#define TAIL_BYTES                                                                                 \
-	(64L << 10) /* of an end; one that is longer tells of an action that broke the run */
+#define HEAD_BYTES (4L << 20)  /* up to the reset, which shows the task's description */
+#define TAIL_BYTES (64L << 10) /* for "end"; a longer one has an error with a long action */
 
 static const struct pyjson *glance_read_event(
 		struct arena *a, const char *line, size_t n, const char *wanted)
@@ -44,7 +43,7 @@ static void glance_read_head(struct arena *a, int fd, struct glance *out)
 		out->reset = glance_read_event(a, first + 1, (size_t)(second - first - 1), "reset");
 }
 
-/* Its last event is its end, if it has come. */
+/* Reads the last event if it is "end". */
 static const struct pyjson *glance_read_end(struct arena *a, int fd)
 {
 	auto_free char *text = xcalloc(TAIL_BYTES, 1);

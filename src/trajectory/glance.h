@@ -4,16 +4,16 @@
 
 #include "python/pyjson.h"
 
-/* What both ends of a run's event log show, without what lies between them: enough to tell many runs apart. */
+/* The first and last events of a run, read without those between them, to compare many runs. */
 struct glance {
-	const struct pyjson *open, *reset, *end; /* events; NULL where there is none */
-	bool over; /* it came to an end: neither killed, stopped nor broken */
+	const struct pyjson *open, *reset, *end; /* events; NULL: missing */
+	bool over; /* it ended in order: not killed, stopped or broken */
 };
 
-/* Events live in the arena. What is no log, or none that can be read, gives nothing. */
+/* Events live in the arena. All are NULL if the log can't be read. */
 struct glance glance_at(struct arena *a, const char *dir);
 
-/* False (and *out untouched) where it had not begun. */
+/* False if the run had no reset. Then *out stays. */
 bool glance_seed(const struct glance *g, uint64_t *out);
 
 #endif

@@ -25,7 +25,7 @@ void info_put_metrics(
 	pyjson_end_object(w);
 }
 
-/* Where this machine can't tell, it is null. */
+/* Writes null if this machine can't give the number. */
 static void info_put_known(struct pyjson_writer *w, const char *key, int64_t v)
 {
 	if (v < 0)
@@ -34,7 +34,7 @@ static void info_put_known(struct pyjson_writer *w, const char *key, int64_t v)
 		pyjson_put_i64(w, key, v);
 }
 
-/* What the agent's state command printed; NULL if it gave nothing. */
+/* Parses the output of the agent's state command. NULL: it is no object. */
 static const struct pyjson *info_read_tools(struct arena *a, const char *text)
 {
 	struct pyjson_source source = {

@@ -9,14 +9,12 @@
 #include <string.h>
 
 /*
- * What is replaced is told by small functions, not by regular expressions: those of the C library try each start
- * anew, and read a long run of digits as often as it has digits. Here
+ * Rules are small functions: regular expressions of the C library read long runs of digits again
+ * and again. The time must stay linear, and test_trajectory_normalise measures it:
  *
- * - each function takes what stands at `s` and gives where it ends, NULL if it isn't that. It goes one way, or
- *   two that part at once, and what is repeated without end in it (a number, blanks) is read once;
- * - a rule begins only where a word of its kind does, so that no two starts read the same run.
- *
- * Whoever adds a rule keeps to that: the time that a text takes is what tests/unit/test_trajectory_normalise.c measures.
+ * - A function returns the end of its match at `s`, or NULL. It does not go back, but for a choice
+ *   that the first characters decide. It reads a run (digits, blanks) once.
+ * - A rule begins only at the beginning of a word of its kind, so that no run is read twice.
  */
 #define DIGITS "0123456789"
 #define HEX DIGITS "abcdef"
@@ -26,7 +24,7 @@
 #define WORD LETTERS DIGITS "_"
 #define ANY SIZE_MAX
 
-/* --- parts ----------------------------------------------------------------------------------------------- */
+/* --- parts ------------------------------------------------------------------------------------ */
 
 static bool norm_is_in(char c, const char *set)
 {
@@ -49,7 +47,7 @@ static const char *norm_other(const char *s, const char *set)
 	return n ? s + n : NULL;
 }
 
-/* A 9 stands for any digit, all else for itself. */
+/* Matches a shape in which 9 is any digit. */
 static const char *norm_like(const char *s, const char *shape)
 {
 	for (; s && *shape; s++, shape++)
@@ -58,7 +56,7 @@ static const char *norm_like(const char *s, const char *shape)
 	return s;
 }
 
-/* What may be left out. */
+/* `end` is of an optional part, which begins at s. */
 static const char *norm_maybe(const char *s, const char *end)
 {
 	return end ? end : s;
@@ -83,7 +81,7 @@ static const char *norm_line_end(const char *s)
 	return s && !*s ? s : NULL;
 }
 
-/* --- dates and times --------------------------------------------------------------------------------------- */
+/* --- dates and times -------------------------------------------------------------------------- */
 
 /* "+0100" */
 static const char *norm_offset(const char *s)
@@ -186,7 +184,7 @@ static const char *norm_time_of_day(const char *s)
 	return norm_maybe(s, norm_half_day(s));
 }
 
-/* --- durations ------------------------------------------------------------------------------------------------ */
+/* --- durations -------------------------------------------------------------------------------- */
 
 /* "0m1.2s" */
 static const char *norm_shell_time(const char *s)
@@ -198,7 +196,7 @@ static const char *norm_shell_time(const char *s)
 /* "1.5 s" */
 static const char *norm_duration(const char *s)
 {
-	/* The longer before what they begin with. */
+	/* A longer unit precedes its own prefix. */
 	static const char *const units[] = { "seconds", "secs", "sec", "s/it", "s", "ms", "us",
 		"minutes", "it/s" };
 	const char *number = norm_some(s, DIGITS ".", 1, ANY);
@@ -213,7 +211,7 @@ static const char *norm_duration(const char *s)
 	return NULL;
 }
 
-/* --- numbers of a machine ------------------------------------------------------------------------------------- */
+/* --- numbers of a machine --------------------------------------------------------------------- */
 
 static const char *norm_hex_mark(const char *s)
 {
@@ -287,16 +285,16 @@ static const char *norm_total_word(const char *s)
 	return norm_like(s, "total ");
 }
 
-/* --- the rules ------------------------------------------------------------------------------------------------ */
+/* --- the rules -------------------------------------------------------------------------------- */
 
 #define LINE_START NULL
 
-/* Of a line, one after the other. */
+/* Applied to a line in this order. */
 static const struct norm_rule {
-	const char *firsts;                /* what it can begin with */
-	const char *not_after;             /* what it does not begin after; or LINE_START */
-	const char *(*keep)(const char *); /* what stays in front; NULL: nothing does */
-	const char *(*what)(const char *); /* what is replaced */
+	const char *firsts;                /* first characters */
+	const char *not_after;             /* characters that must not precede it; or LINE_START */
+	const char *(*keep)(const char *); /* matches a prefix that stays; NULL: none */
+	const char *(*what)(const char *); /* matches the replaced text */
 	const char *word;
 } rules[] = {
 	{ DIGITS, DIGITS, NULL, norm_iso_date, "<date>" },
@@ -313,7 +311,7 @@ static const struct norm_rule {
 	{ "t", LINE_START, norm_total_word, norm_last_number, "<size>" },
 };
 
-/* Each place in a line that a rule can begin at; what stands behind something that was replaced begins anew. */
+/* Applies a rule at each place where it can begin, such as right after a replaced text. */
 static void norm_apply(const struct norm_rule *rule, const char *line, struct buf *out)
 {
 	const char *at = line, *done = line;
@@ -338,12 +336,12 @@ static void norm_apply(const struct norm_rule *rule, const char *line, struct bu
 	buf_add_str(out, done);
 }
 
-/* --- seconds since 1970 ---------------------------------------------------------------------------------- */
+/* --- seconds since 1970 ----------------------------------------------------------------------- */
 
 #define SECONDS_DIGITS 10 /* from 2001 to 2286 */
 #define NEAR_S (7 * 24 * 3600)
 
-/* Whether n digits are a time near that one; `before` and `after` stand beside them. */
+/* True if n digits are a time near at_s. `before` precedes them. */
 static bool norm_is_time(const char *digits, size_t n, char before, int64_t at_s)
 {
 	char seconds[SECONDS_DIGITS + 1] = "";
@@ -377,9 +375,9 @@ static void norm_add_without_times(struct buf *out, const char *line, int64_t at
 	}
 }
 
-/* -------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
-/* `now` and `next` are the line between two rules. */
+/* `now` and `next` are scratch: the line before and after a rule. */
 static void norm_add_line(
 		struct buf *out, const char *line, int64_t at_s, struct buf *now, struct buf *next)
 {

@@ -7,10 +7,11 @@
 #include <stdint.h>
 
 /*
- * Appends the text with what no two runs have in common replaced by words in angle brackets: dates and times,
- * durations, process ids, addresses in memory, sizes of folders, and the line numbers that a shell gives in its
- * complaints; and, with `at_s`, numbers that count seconds since 1970 (or thousandths, millionths, billionths of
- * them) and are a time within a week of that one. It takes time in proportion to the text, whatever is in it.
+ * Appends the text with words in angle brackets in place of what differs in each run: dates,
+ * times, durations, process ids, addresses, sizes of folders, and line numbers in a shell's
+ * errors. With `at_s`, these are also replaced: numbers that are a time within a week of it, in
+ * seconds since 1970 or in thousandths, millionths or billionths of them. Takes linear time for
+ * any text.
  */
 void normalise(struct buf *out, const char *text, int64_t at_s);
 

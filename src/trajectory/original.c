@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-/* What it calls a file that was scored; a sentence of its own stands before that. */
+/* MLGym's name for a file that was scored. A sentence precedes it. */
 #define ARTEFACT " valid submission artefact at "
 
 #define WINDOW "[File: "
 
-/* What became of a command, by what is in our words for it, and in its. */
+/* Parts of sentences for the same outcome: ours and MLGym's. */
 static const struct {
 	const char *ours, *its;
 } outcomes[] = {
@@ -28,10 +28,10 @@ static const char *original_next_line(const char *line)
 	return end && end[1] ? end + 1 : NULL;
 }
 
-/* --- ours ----------------------------------------------------------------------------------------------- */
+/* --- ours ------------------------------------------------------------------------------------- */
 
-/* Of an observation of ours: where what was scored is told; NULL where it isn't. `last` is `first`, or, where the
- * step was the last one, too, what was scored at its end. */
+/* Lines about a scoring in our observation; NULL: none. `last` differs from `first` if the episode
+ * ended in this step and was scored again. */
 struct original_scorings {
 	const char *first, *last, *exited;
 };
@@ -70,7 +70,7 @@ static void original_add_line(struct buf *out, const char *line)
 	buf_add(out, line, strcspn(line, "\n"));
 }
 
-/* The line that tells the score, from there on; nothing where there is none. */
+/* Appends the first line with a score at or after `at`, which may be NULL. */
 static void original_add_our_score(struct buf *out, const char *at)
 {
 	while (at && !str_starts(at, WORDS_EVALUATION))
@@ -79,7 +79,7 @@ static void original_add_our_score(struct buf *out, const char *at)
 		original_add_line(out, at);
 }
 
-/* --- what was recorded ------------------------------------------------------------------------------------ */
+/* --- what was recorded ------------------------------------------------------------------------ */
 
 static const char *original_recorded_text(const struct traj *t, size_t step)
 {
@@ -102,7 +102,7 @@ static bool original_is_same_outcome(const char *then, const char *now)
 	return false;
 }
 
-/* The score of the episode's end: the one more that `info` has than observations tell. */
+/* The score of the end of the episode: `info` has it, but no observation does. */
 static const struct pyjson *original_end_score(const struct traj *t)
 {
 	const struct pyjson *score = t->info.score ? t->info.score->first : NULL;
@@ -113,7 +113,7 @@ static const struct pyjson *original_end_score(const struct traj *t)
 	return score;
 }
 
-/* Numbers stand in JSON as Python prints them. */
+/* Numbers in JSON are as Python prints them. */
 static void original_add_recorded_score(struct buf *out, const struct pyjson *score)
 {
 	const char *comma = "";
@@ -126,9 +126,9 @@ static void original_add_recorded_score(struct buf *out, const struct pyjson *sc
 	buf_add_char(out, '}');
 }
 
-/* --- files that were shown or changed --------------------------------------------------------------------- */
+/* --- files that were shown or changed --------------------------------------------------------- */
 
-/* What an editor tells beside its sentences: "[File: ", "(3 more lines above)", "12:text", "- E999 ...". */
+/* True for lines of an editor: "[File: ", "(3 more lines above)", "12:text", "- E999 ...". */
 static bool original_is_of_window(const char *line)
 {
 	size_t digits = strspn(line, "0123456789");
@@ -146,13 +146,13 @@ static void original_add_windows(struct buf *out, const char *text)
 			original_add_line(out, line);
 }
 
-/* Its tools may have been ours, in other words. */
+/* Both editors show a window of a file, in different words. */
 static bool original_both_show_files(const char *then, const char *now)
 {
 	return strstr(then, WINDOW) && strstr(now, WINDOW);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------------------------------- */
 
 enum original_words original_translate(const struct traj *recorded, size_t step, const char *now,
 		struct buf *out_recorded, struct buf *out_now)
@@ -186,7 +186,7 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 		original_add_recorded_score(out_recorded, original_end_score(recorded));
 		original_add_our_score(out_now, ours.last);
 	}
-	/* After the last step that is allowed MLGym says so with one more. */
+	/* After the last allowed step MLGym adds a line. */
 	if (ends && theirs.exited) {
 		original_add_line(out_recorded, theirs.exited);
 		original_add_line(out_now, ours.exited);

@@ -6,17 +6,17 @@
 #include "trajectory/traj.h"
 
 /*
- * A step that MLGym recorded beside the same step of ours. Of a scoring it says in its own words what we say in ours,
- * and the score of an episode's end stands in its `info` only. What both say is put side by side here, and nothing else:
- * the path, the baseline's scores and the score.
+ * Compares a step that MLGym recorded with the same step of ours. MLGym reports a scoring in other
+ * words, and the last score only in `info`. original_translate() extracts the facts that both have:
+ * path, scores of the baseline, score.
  */
 enum original_words {
-	ORIGINAL_SAME,       /* nothing is known to be said in other words */
-	ORIGINAL_TRANSLATED, /* what the outputs hold can be compared in place of the observations */
-	ORIGINAL_UNKNOWN, /* the same happened, and both say so in words that can't be compared */
+	ORIGINAL_SAME,       /* compare the observations themselves */
+	ORIGINAL_TRANSLATED, /* compare the outputs instead of the observations */
+	ORIGINAL_UNKNOWN,    /* the outcome is the same, in words that can't be compared */
 };
 
-/* Appends to the outputs only what is ORIGINAL_TRANSLATED. */
+/* Appends to the outputs if it returns ORIGINAL_TRANSLATED. */
 enum original_words original_translate(const struct traj *recorded, size_t step, const char *now,
 		struct buf *out_recorded, struct buf *out_now);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/recorder.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/secret.h"
@@ -13,7 +14,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Output is capped at 1 MiB; JSON makes at most six bytes of one. */
 #define EVENT_BYTES_MAX (64L * 1024 * 1024)
@@ -24,35 +24,23 @@ struct recorder {
 	char *dir;
 	char *traj;
 	char *agent;       /* "primary_<run>" */
-	char *exit_status; /* of the last step, NULL: it goes on */
+	char *exit_status; /* from the last step; NULL: the episode goes on */
 	int steps;
 	bool over; /* by its last step */
 };
 
 /* --- one event -------------------------------------------------------------------------------- */
 
-static void recorder_put_time(struct pyjson_writer *w)
-{
-	struct timespec now;
-	struct tm utc;
-	char text[64];
-	size_t n;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &utc);
-	n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &utc);
-	snprintf(text + n, sizeof(text) - n, ".%03ldZ", now.tv_nsec / 1000000);
-	pyjson_put_text(w, "time", text);
-}
-
 /* Every event begins with what it is and when. */
 static struct pyjson_writer recorder_begin(struct recorder *r, const char *event)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&r->line, PYJSON_LINE);
+	char time[LOG_TIME_BYTES];
 
 	pyjson_put_object(&w, NULL);
 	pyjson_put_text(&w, "event", event);
-	recorder_put_time(&w);
+	log_time(time, sizeof(time));
+	pyjson_put_text(&w, "time", time);
 	return w;
 }
 
@@ -98,13 +86,6 @@ static void recorder_put_open(struct recorder *r, const struct recorder_options 
 	recorder_end_line(&w);
 }
 
-static char *recorder_traj_path(const struct recorder_options *o)
-{
-	auto_free char *name = export_traj_name(o->env->task, o->env->variant);
-
-	return xasprintf("%s/%s", o->dir, name);
-}
-
 static void scope_recorder(struct recorder **r)
 {
 	recorder_close(*r);
@@ -114,11 +95,12 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 {
 	__attribute__((cleanup(scope_recorder))) struct recorder *r = xcalloc(1, sizeof(*r));
 	auto_free char *path = xasprintf("%s/" EXPORT_EVENTS, o->dir);
+	auto_free char *name = export_traj_name(o->env->task, o->env->variant);
 	int n;
 
 	buf_init(&r->line, EVENT_BYTES_MAX);
 	r->dir = xstrdup(o->dir);
-	r->traj = recorder_traj_path(o);
+	r->traj = xasprintf("%s/%s", o->dir, name);
 	r->agent = xasprintf("primary_%d", o->run);
 	n = o->resume ? event_log_resume(path, &r->log, err) : event_log_open(path, &r->log, err);
 	if (n < 0)
@@ -132,7 +114,6 @@ int recorder_open(const struct recorder_options *o, struct recorder **out, struc
 	return 0;
 }
 
-/* Of a reset or step. */
 static void recorder_put_state_error(struct recorder *r, const struct fh_step *step)
 {
 	struct pyjson_writer w;
@@ -185,15 +166,6 @@ static void recorder_put_score(struct recorder *r, const struct fh_step *step)
 	recorder_end_line(&w);
 }
 
-static void recorder_put_integrity(struct recorder *r, const struct fh_step *step)
-{
-	struct pyjson_writer w = recorder_begin(r, "integrity");
-
-	pyjson_put_i64(&w, "step", step->step);
-	pyjson_put_text(&w, "what", step->integrity);
-	recorder_end_line(&w);
-}
-
 int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
 		struct fh_error *err)
 {
@@ -210,20 +182,24 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	recorder_end_line(&w);
 	if (graded)
 		recorder_put_score(r, step);
-	if (step->integrity)
-		recorder_put_integrity(r, step);
+	if (step->integrity) {
+		w = recorder_begin(r, "integrity");
+		pyjson_put_i64(&w, "step", step->step);
+		pyjson_put_text(&w, "what", step->integrity);
+		recorder_end_line(&w);
+	}
 	recorder_put_state_error(r, step);
 	r->steps = step->step;
-	/* A sandbox that is gone could be asked for no score, nor could one whose step was cut. */
+	/* After these two outcomes the sandbox could not be asked for a score. */
 	r->over = (step->terminated || step->truncated) &&
 			step->outcome != FH_OUTCOME_SANDBOX_GONE &&
 			step->outcome != FH_OUTCOME_INTERRUPTED;
 	if (step->exit_status)
 		xstrset(&r->exit_status, step->exit_status);
 	n = recorder_commit(r, err);
-	if (n == 0 && (graded || step->terminated || step->truncated))
-		n = event_log_sync(r->log, err);
-	return n;
+	if (n < 0)
+		return n;
+	return graded || step->terminated || step->truncated ? event_log_sync(r->log, err) : 0;
 }
 
 int recorder_message(struct recorder *r, const struct recorder_message *m, struct fh_error *err)
@@ -266,11 +242,10 @@ int recorder_end(struct recorder *r, const struct recorder_end *e, struct fh_err
 		pyjson_put_value(&w, "model_stats", e->model_stats);
 	recorder_end_line(&w);
 	n = recorder_commit(r, err);
-	if (n == 0)
-		n = event_log_sync(r->log, err);
-	if (n == 0)
-		n = export_run(r->dir, err);
-	return n;
+	if (n < 0)
+		return n;
+	n = event_log_sync(r->log, err);
+	return n < 0 ? n : export_run(r->dir, err);
 }
 
 const char *recorder_traj(const struct recorder *r)

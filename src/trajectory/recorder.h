@@ -9,29 +9,28 @@
 #include <stdbool.h>
 
 /*
- * The record of one episode: events.jsonl in the folder of its run (docs/trajectory.md has every
- * event), and at its end the files that MLGym would have written, made from the events.
+ * The record of an episode: events.jsonl in the folder of its run (docs/trajectory.md lists the
+ * events). At its end MLGym's files are made from the events.
  *
- * The order is the caller's duty: reset, steps, end, each after the environment has done it and
- * before anybody else is told. What fails once fails from then on; the caller ends the run and says
- * so. Used by one thread at a time.
+ * The caller records reset, steps and end in this order, before anyone sees the observation. After
+ * a failure all later calls fail; the caller then ends the run. Not for several threads at a time.
  */
 struct recorder;
 
-/* For fh_env_options.max_text_bytes. A .traj has each text up to four times, and is to stay below
- * TRAJ_BYTES_MAX whatever the last step brings. */
+/* For fh_env_options.max_text_bytes: a .traj, which has each text up to four times, then stays
+ * below TRAJ_BYTES_MAX. */
 #define RECORDER_TEXT_BYTES (64L * 1024 * 1024)
 
 struct recorder_options {
-	const char *dir; /* of the run; there, and without events unless resume is set */
+	const char *dir; /* the existing folder of the run; without events unless resume */
 	const struct fh_env_info *env;
 	const char *model;
 	const char *agent_config;      /* NULL: none */
-	const char *agent_config_path; /* its file; NULL: it is installed, under that name */
-	const char *agent_hash;        /* of what is in it; NULL: none */
-	int run;                       /* the number in the folder's name */
+	const char *agent_config_path; /* path of its file; NULL: it is installed */
+	const char *agent_hash;        /* hash of its contents; NULL: none */
+	int run;                       /* number in the name of the folder */
 	const char *reward;            /* "delta", ... */
-	bool resume;                   /* the events that are there go on */
+	bool resume;                   /* append to the events */
 };
 
 int recorder_open(const struct recorder_options *options, struct recorder **out,
@@ -40,54 +39,52 @@ int recorder_open(const struct recorder_options *options, struct recorder **out,
 int recorder_reset(struct recorder *r, uint64_t seed, const struct fh_step *step,
 		struct fh_error *err);
 
-/* Before the first event of a run that goes on: how much of what is recorded holds. */
+/* The part of the record that holds. Record it before other events of a resumed run. */
 struct recorder_resumed {
-	int steps, messages; /* the first so many */
-	int different;       /* observations that were others when the steps were played again */
+	int steps, messages; /* the first ones, up to this number */
+	int different;       /* observations that differed when the steps were played again */
 	const char *task_hash, *agent_hash; /* as they are now */
 };
 
 int recorder_resumed(
 		struct recorder *r, const struct recorder_resumed *resumed, struct fh_error *err);
 
-/* What a model said. A model that only gives actions has no response and no thought: both NULL. */
+/* The answer of a model. Response and thought are NULL if the model only gives actions. */
 struct recorder_turn {
 	const char *action;
 	const char *response;
 	const char *thought;
 };
 
-/* A step that was scored, and the last one, are on the disk when this returns. */
+/* Syncs the record to the disk if the step was scored or is the last one. */
 int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
 		struct fh_error *err);
 
-/*
- * A message of the conversation, for those who hold one with a model: the history of the .traj is
- * then these messages. Without any, it is made from the steps.
- */
+/* A message of a conversation with a model. The messages are the history of the .traj. Without any,
+ * the history is made from the steps. */
 struct recorder_message {
 	const char *role, *content;
-	const char *thought, *action; /* of an assistant; NULL */
+	const char *thought, *action; /* only for an assistant; else NULL */
 	bool is_demo;
 };
 
 int recorder_message(
 		struct recorder *r, const struct recorder_message *message, struct fh_error *err);
 
-/* What the model has cost so far, an object: so that a process that is killed does not take it along. */
+/* Records the cost of the model so far, an object, so that it survives a kill. */
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err);
 
 struct recorder_end {
-	const char *exit_status; /* NULL: that of the last step */
-	const char *error;       /* what broke it, whatever its last step says; NULL: nothing */
-	const struct pyjson *model_stats; /* an object; NULL: nothing was asked and paid for */
+	const char *exit_status;          /* NULL: as in the last step */
+	const char *error;                /* the error that broke the run; NULL: none */
+	const struct pyjson *model_stats; /* an object; NULL: no call was paid for */
 };
 
-/* Closes the record and writes <task>.traj and results.json. The episode counts as over when its last step ended
- * it and nothing broke. */
+/* Ends the record and writes <task>.traj and results.json. The episode is recorded as over if its
+ * last step ended it and there was no error. */
 int recorder_end(struct recorder *r, const struct recorder_end *end, struct fh_error *err);
 
-/* Path of the .traj, which is there after recorder_end(). Lives as long as the recorder. */
+/* Path of the .traj that recorder_end() writes. Lives as long as the recorder. */
 const char *recorder_traj(const struct recorder *r);
 
 void recorder_close(struct recorder *r); /* NULL is fine */

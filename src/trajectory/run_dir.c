@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define RUNS_MAX 1000000 /* of one name in one folder */
+#define RUNS_MAX 1000000 /* most runs of the same name in a folder */
 
 char *run_dir_default(void)
 {
@@ -39,7 +39,7 @@ char *run_dir_part(const char *text)
 		if (*p == ':' || *p == '/' || *p == '\\' || (unsigned char)*p <= ' ' || *p == 0x7f)
 			*p = '-';
 	}
-	/* No hidden folder, and neither "." nor "..". */
+	/* Avoids hidden folders, "." and "..". */
 	if (*part == '.')
 		*part = '-';
 	return part;

@@ -23,33 +23,30 @@ struct run_name {
 	const char *suffix; /* NULL or "": none */
 };
 
-/* What runs without a language model are called. */
+/* For runs without a language model. */
 #define RUN_NAME_INIT                                                                              \
 	{                                                                                          \
 		.temperature = 0, .top_p = 0.95, .cost_limit = 3                                   \
 	}
 
-/* "trajectories/<user>", where runs go when nobody says where. Heap. */
+/* "trajectories/<user>", the default folder of runs. Heap. */
 char *run_dir_default(void);
 
-/* A part of a file name: what can't stand there becomes "-". Heap. */
+/* Makes a part of a file name: other characters become "-". Heap. */
 char *run_dir_part(const char *text);
 
-/*
- * Makes the folder, and `out` with its parents, with the least number that is not taken: runs that
- * are there already are never touched, and of two that start at once each gets its own. *out_path
- * is on the heap.
- */
+/* Makes the folder with the least free number, and `out` with its parents. Concurrent runs get
+ * different folders. *out_path is on the heap. */
 int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
 		struct fh_error *err);
 
-/* The folder of that number, there or not. Heap. */
+/* Path of the folder with that number. It need not exist. Heap. */
 char *run_dir_path(const char *out, const struct run_name *name, int number);
 
-/* The numbers of those that are there, in order. *out_numbers is on the heap; returns how many there are. */
+/* Lists the numbers of existing folders, sorted. Returns how many. *out_numbers is on the heap. */
 size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_numbers);
 
-/* "<dir>/run-<YYYYmmddTHHMMSS>.log", by the time of now in UTC. Heap. */
+/* "<dir>/run-<YYYYmmddTHHMMSS>.log" with the current time in UTC. Heap. */
 char *run_dir_log(const char *dir);
 
 #endif

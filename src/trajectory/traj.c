@@ -9,13 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * The members of each object, in the order in which they are written: one table to read by and to
- * write by.
- */
+/* The members of each object, in the order of the file: a table to read and to write by. */
 enum need { REQUIRED, OPTIONAL };
 
-/* What a member may be; bits by enum pyjson_kind. */
+/* Kinds of a member: bits by enum pyjson_kind. */
 #define KIND(k) (1U << (k))
 #define TEXT KIND(PYJSON_STRING)
 #define NUMBER KIND(PYJSON_NUMBER)
@@ -25,7 +22,7 @@ enum need { REQUIRED, OPTIONAL };
 
 struct traj_member {
 	const char *name;
-	size_t offset; /* of the pointer in its struct */
+	size_t offset; /* offset of the pointer in its struct */
 	unsigned kinds;
 	enum need need;
 	const char *wanted;
@@ -72,6 +69,19 @@ static const struct traj_member info_members[] = {
 	{ "summarizer", INFO(summarizer), OBJECT, OPTIONAL, "an object" },
 };
 
+#define ROOT(f) offsetof(struct traj_root, f)
+
+struct traj_root {
+	const struct pyjson *environment, *steps, *history, *info;
+};
+
+static const struct traj_member root_members[] = {
+	{ "environment", ROOT(environment), TEXT, REQUIRED, "a string" },
+	{ "trajectory", ROOT(steps), ARRAY, REQUIRED, "an array" },
+	{ "history", ROOT(history), ARRAY, REQUIRED, "an array" },
+	{ "info", ROOT(info), OBJECT, REQUIRED, "an object" },
+};
+
 struct traj *traj_new(void)
 {
 	return xcalloc(1, sizeof(struct traj));
@@ -83,11 +93,6 @@ void traj_free(struct traj *t)
 		return;
 	arena_release(&t->arena);
 	free(t);
-}
-
-static void scope_traj(struct traj **t)
-{
-	traj_free(*t);
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
@@ -116,52 +121,17 @@ static int traj_read_members(const char *name, const struct pyjson *object,
 	return 0;
 }
 
-/* The member of that name, which must be of that kind; NULL with the error when it isn't. */
-static const struct pyjson *traj_require(const char *name, const struct pyjson *root,
-		const char *key, enum pyjson_kind kind, struct fh_error *err)
+/* Reads an array of structs of `size` bytes with these members. */
+static int traj_read_list(struct arena *a, const char *name, const struct pyjson *list,
+		const struct traj_member *members, size_t n, size_t size, void **out,
+		struct fh_error *err)
 {
-	static const char *const wanted[] = {
-		[PYJSON_STRING] = "a string",
-		[PYJSON_ARRAY] = "an array",
-		[PYJSON_OBJECT] = "an object",
-	};
-	const struct pyjson *v = pyjson_get(root, key);
+	char *items = arena_array(a, list->n, size);
+	size_t i = 0;
 
-	if (!v)
-		pyjson_complain(name, root, err, "'%s' is missing", key);
-	else if (v->kind != kind)
-		pyjson_complain(name, v, err, "'%s' should be %s", key, wanted[kind]);
-	return v && v->kind == kind ? v : NULL;
-}
-
-static bool traj_begins_with_action(const struct pyjson *step)
-{
-	return step && step->kind == PYJSON_OBJECT && step->first &&
-			strcmp(step->first->key, "action") == 0;
-}
-
-static int traj_read_steps(
-		const char *name, const struct pyjson *list, struct traj *t, struct fh_error *err)
-{
-	t->old_order = traj_begins_with_action(list->first);
-	t->steps = arena_array(&t->arena, list->n, sizeof(*t->steps));
+	*out = items;
 	for (const struct pyjson *v = list->first; v; v = v->next) {
-		int r = traj_read_members(name, v, step_members, ARRAY_SIZE(step_members),
-				&t->steps[t->n_steps++], err);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
-
-static int traj_read_history(
-		const char *name, const struct pyjson *list, struct traj *t, struct fh_error *err)
-{
-	t->history = arena_array(&t->arena, list->n, sizeof(*t->history));
-	for (const struct pyjson *v = list->first; v; v = v->next) {
-		int r = traj_read_members(name, v, message_members, ARRAY_SIZE(message_members),
-				&t->history[t->n_history++], err);
+		int r = traj_read_members(name, v, members, n, items + size * i++, err);
 
 		if (r < 0)
 			return r;
@@ -172,37 +142,44 @@ static int traj_read_history(
 static int traj_read_root(
 		const char *name, const struct pyjson *root, struct traj *t, struct fh_error *err)
 {
-	const struct pyjson *steps, *history, *info;
-	int r;
+	struct traj_root parts;
+	const struct pyjson *first;
+	void *items;
+	int r = traj_read_members(name, root, root_members, ARRAY_SIZE(root_members), &parts, err);
 
-	if (root->kind != PYJSON_OBJECT)
-		return pyjson_complain(name, root, err, "expected an object");
-	t->environment = traj_require(name, root, "environment", PYJSON_STRING, err);
-	steps = t->environment ? traj_require(name, root, "trajectory", PYJSON_ARRAY, err) : NULL;
-	history = steps ? traj_require(name, root, "history", PYJSON_ARRAY, err) : NULL;
-	info = history ? traj_require(name, root, "info", PYJSON_OBJECT, err) : NULL;
-	if (!info)
-		return -EINVAL;
-	r = traj_read_steps(name, steps, t, err);
-	if (r == 0)
-		r = traj_read_history(name, history, t, err);
-	if (r == 0)
-		r = traj_read_members(
-				name, info, info_members, ARRAY_SIZE(info_members), &t->info, err);
-	return r;
+	if (r < 0)
+		return r;
+	t->environment = parts.environment;
+	r = traj_read_list(&t->arena, name, parts.steps, step_members, ARRAY_SIZE(step_members),
+			sizeof(*t->steps), &items, err);
+	if (r < 0)
+		return r;
+	t->steps = items;
+	t->n_steps = parts.steps->n;
+	first = parts.steps->first;
+	t->old_order = first && strcmp(first->first->key, "action") == 0;
+	r = traj_read_list(&t->arena, name, parts.history, message_members,
+			ARRAY_SIZE(message_members), sizeof(*t->history), &items, err);
+	if (r < 0)
+		return r;
+	t->history = items;
+	t->n_history = parts.history->n;
+	return traj_read_members(
+			name, parts.info, info_members, ARRAY_SIZE(info_members), &t->info, err);
 }
 
 int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
 		struct fh_error *err)
 {
-	__attribute__((cleanup(scope_traj))) struct traj *t = traj_new();
+	auto_traj struct traj *t = traj_new();
 	struct pyjson_source source = { .name = name, .data = data, .n = n };
 	const struct pyjson *root;
 	int r;
 
 	r = pyjson_read(&t->arena, &source, &root, err);
-	if (r == 0)
-		r = traj_read_root(name, root, t, err);
+	if (r < 0)
+		return r;
+	r = traj_read_root(name, root, t, err);
 	if (r < 0)
 		return r;
 	*out = take_ptr(t);

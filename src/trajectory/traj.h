@@ -8,11 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * A run in MLGym's own form, the file <task>.traj. What is read from such a file and written again
- * has the same bytes: values are kept as JSON, numbers and all. A struct traj owns everything that
- * its pointers reach.
- */
+/* MLGym's record of a run, the file <task>.traj. Reading and writing it gives the same bytes,
+ * because values are kept as JSON. A struct traj owns all that its pointers reach. */
 struct traj_step {
 	const struct pyjson
 			*state; /* a text that holds JSON: {"open_file": ..., "working_dir": ...} */
@@ -27,7 +24,7 @@ struct traj_step {
 struct traj_message {
 	const struct pyjson *role; /* system, user, assistant */
 	const struct pyjson *content;
-	const struct pyjson *thought, *action; /* of an assistant */
+	const struct pyjson *thought, *action; /* only for an assistant */
 	const struct pyjson *agent;            /* "primary_<run>" */
 	const struct pyjson *is_demo;
 };
@@ -47,7 +44,7 @@ struct traj {
 	struct traj_message *history;
 	size_t n_history;
 	struct traj_info info;
-	bool old_order; /* steps begin with the action, as older recordings do */
+	bool old_order; /* steps begin with the action, as in older records */
 	struct arena arena;
 };
 
@@ -56,6 +53,13 @@ struct traj {
 struct traj *traj_new(void);
 void traj_free(struct traj *t); /* NULL is fine */
 
+static inline void scope_traj(struct traj **t)
+{
+	traj_free(*t);
+}
+
+#define auto_traj __attribute__((cleanup(scope_traj)))
+
 /* Reads a file. -EINVAL with "<path>:<line>:<column>: what was expected". */
 int traj_read(const char *path, struct traj **out, struct fh_error *err);
 
@@ -63,7 +67,7 @@ int traj_read(const char *path, struct traj **out, struct fh_error *err);
 int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
 		struct fh_error *err);
 
-/* Appends the file's text. out->truncated if its cap was hit. */
+/* Appends the text of the file. out->truncated is set if its cap was hit. */
 void traj_write(struct buf *out, const struct traj *t);
 
 /* Appends the text of results.json: the scores of `t` beside the baseline's. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "grade/csv/score.h"
 
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -167,6 +168,6 @@ void score_print_error(struct buf *out, const char *name, const struct fh_error 
 	buf_printf(&text, "%s%s%s", name, str_starts(err->message, "line ") ? " " : ": ",
 			err->message);
 	buf_add_str(out, "{\"error\": ");
-	str_add_json(out, buf_str(&text), text.len);
+	json_text_add(out, buf_str(&text), text.len, JSON_TEXT_BYTES);
 	buf_add_str(out, "}\n");
 }
