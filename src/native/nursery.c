@@ -167,15 +167,6 @@ static bool nursery_await_end(pid_t pid, int timeout_ms)
 			waitpid(pid, NULL, WNOHANG) == pid;
 }
 
-/* A nursery ends once its sandboxes have. It is killed if it does not, and left if that fails. */
-static void nursery_reap_process(pid_t pid)
-{
-	if (nursery_await_end(pid, END_MS))
-		return;
-	kill(pid, SIGKILL);
-	nursery_await_end(pid, END_MS);
-}
-
 /* Takes the nursery out of the owner, so that no other thread finds it. */
 static struct nursery_standing nursery_take_standing(struct native_owner *o)
 {
@@ -189,19 +180,23 @@ static struct nursery_standing nursery_take_standing(struct native_owner *o)
 	return s;
 }
 
-/* Ends it; its sandboxes live on. */
+/* Ends a nursery that is to be replaced. It ends once its sandboxes have; kill one that does not. */
 static void nursery_end(struct nursery_standing *s)
 {
 	close_fd(&s->socket);
-	if (s->pid > 0)
-		nursery_reap_process(s->pid);
+	if (s->pid <= 0 || nursery_await_end(s->pid, END_MS))
+		return;
+	kill(s->pid, SIGKILL);
+	nursery_await_end(s->pid, END_MS);
 }
 
-void nursery_stop(struct native_owner *o)
+void nursery_leave(struct native_owner *o)
 {
 	struct nursery_standing s = nursery_take_standing(o);
 
-	nursery_end(&s);
+	close_fd(&s.socket);
+	if (s.pid > 0)
+		nursery_await_end(s.pid, END_MS);
 }
 
 /* Keeps the last nursery's groups, or opens new ones if this process can't get into those. */
@@ -261,11 +256,12 @@ static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
 /* Shows the nursery to other threads once it has all layers. */
 static int nursery_start(struct native_owner *o, struct fh_error *err)
 {
-	struct nursery_standing s = { .socket = -1 };
+	struct nursery_standing s = nursery_take_standing(o);
 	struct nursery_ends ends = { -1, -1, -1 };
 	int r;
 
-	nursery_stop(o);
+	nursery_end(&s);
+	s = (struct nursery_standing){ .socket = -1 };
 	r = nursery_bring_up(o, &ends, &s, err);
 	close_fd(&ends.socket);
 	close_fd(&ends.plugin);
@@ -286,7 +282,7 @@ static int nursery_start(struct native_owner *o, struct fh_error *err)
 void nursery_await_retired(struct native_owner *o)
 {
 	while (o->n_retired)
-		nursery_reap_process(o->retired[--o->n_retired]);
+		nursery_await_end(o->retired[--o->n_retired], END_MS);
 }
 
 void nursery_retire(struct native_owner *o)

@@ -17,7 +17,8 @@
 int nursery_need(struct native_owner *owner, struct fh_error *err);
 /* The same for callers without `changing`, which it takes. */
 int nursery_ensure(struct native_owner *owner, struct fh_error *err);
-void nursery_stop(struct native_owner *owner);
+/* Lets the nursery end, which it does once its sandboxes have. Waits 2 s at most. */
+void nursery_leave(struct native_owner *owner);
 
 /* Lets this nursery finish its work and live on; the next sandbox comes from a new one. */
 void nursery_retire(struct native_owner *owner);

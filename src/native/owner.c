@@ -83,7 +83,7 @@ static void owner_release(struct owner *base)
 	errands_finish(o);
 	if (o->disk_folders || o->disk_removals)
 		nursery_do_all(o->nursery);
-	nursery_stop(o);
+	nursery_leave(o);
 	nursery_await_retired(o);
 	roll_release(o);
 	disk_close(o);

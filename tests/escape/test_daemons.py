@@ -95,7 +95,8 @@ def state(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def test_ends_before_its_nursery(begin, mark):
+@pytest.mark.parametrize("ended", ["killed", "closed"])
+def test_ends_before_its_nursery(begin, mark, ended):
     """The nursery stays until the kernel has ended its sandboxes, even if that takes more than 10 s.
 
     A traced process stays until its tracer waits for it, and its PID 1 stays with it.
@@ -108,12 +109,16 @@ def test_ends_before_its_nursery(begin, mark):
     nursery = parents()[init]
     libc = ctypes.CDLL(None, use_errno=True)
     assert libc.ptrace(PTRACE_SEIZE, pid, None, None) == 0, os.strerror(ctypes.get_errno())
-    os.kill(episode.pid, signal.SIGKILL)
+    if ended == "killed":
+        os.kill(episode.pid, signal.SIGKILL)
+    else:
+        episode.end()
     assert comes_to(0, mark)  # a zombie has no command line
     time.sleep(12)
     assert state(pid) == "Z" and state(init) != "Z" and state(nursery) != "Z"
     assert os.waitpid(pid, WALL)[1] == signal.SIGKILL
-    episode.end(-signal.SIGKILL)
+    if ended == "killed":
+        episode.end(-signal.SIGKILL)
 
 
 def test_ends_with_its_init(begin, mark):
