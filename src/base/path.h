@@ -39,8 +39,8 @@ int path_beneath_new(const char *folder, const char *path, char **out, struct fh
 /* True if path is folder or beneath it. Compares normal paths without looking at files. */
 bool path_is_within(const char *path, const char *folder);
 
-/* True if `folder` is path or among the folders above it, by device and inode: it sees through
- * links and mounts. If path does not exist yet, its existing folders count. */
+/* True if `folder` is path or among the folders above it. It compares devices and inodes, and so
+ * sees through links and mounts. If path does not exist yet, its existing folders count. */
 bool path_lies_within(const char *path, const char *folder);
 
 bool path_exists(const char *path);
