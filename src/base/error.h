@@ -21,7 +21,7 @@ int error_say(struct fh_error *err, int error, const char *format, ...)
 /* Prepends "<format>: " to the message. Returns err->code, or -EIO if that is no error. */
 int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* All three return a negative value. The compiler can't see that in another file, and would warn
+/* All three return a negative value, which the compiler can't see in another file. It would warn
  * about paths on which a failure looks like a success. */
 #define ERROR_NEGATIVE(call)                                                                       \
 	({                                                                                         \

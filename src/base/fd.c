@@ -281,7 +281,7 @@ int fd_read_plain(const char *path, struct buf *out, struct fh_error *err)
 	return fd_read_regular(path, O_NOFOLLOW, out, err);
 }
 
-/* --- whole files ------------------------------------------------------------------------------- */
+/* --- whole files ------------------------------------------------------------------------------ */
 
 static int fd_give_name(int fd, const char *name)
 {

@@ -11,8 +11,8 @@
 #define HIDE_COMPLAINT_BYTES_MIN 6
 
 /*
- * Replace a secret in a text by "[key]". They find it escaped as in JSON (\u0073, \/) or URLs (%2F).
- * They find it escaped twice, too, because a later reader may decode it. JSON stays valid.
+ * Replace a secret in a text by "[key]". They find it escaped as in JSON (\u0073, \/) or URLs
+ * (%2F). They find it escaped twice, too, because a later reader may decode it. JSON stays valid.
  * NULL: no secret.
  */
 void hide_secret(struct buf *text, const char *secret);

@@ -5,8 +5,8 @@
 #include "base/error.h"
 
 /*
- * The places of our own files, relative to this program or libfumehood.so. In a checkout they are in
- * the build folder and the folder above it; otherwise they are installed.
+ * The places of our own files, relative to this program or libfumehood.so. In a checkout they are
+ * in the build folder and the folder above it; otherwise they are installed.
  */
 struct places {
 	const char *share_dir;    /* holds tasks/, datasets/, agents/, images/ */

@@ -8,10 +8,9 @@
 #include <stdint.h>
 
 /*
- * The machine's secret. The random numbers of judges and the order of made data are derived from
- * it: an agent may know everything else that they depend on. It is 32 random bytes in
- * <state_dir>/judge.key, which only its owner can read. $FUMEHOOD_JUDGE_KEY, in hexadecimal,
- * replaces it, so that machines can share one.
+ * The machine's secret, 32 random bytes in <state_dir>/judge.key, which only its owner can read.
+ * Random numbers of judges and the order of made data are derived from it, so that an agent can't
+ * predict them. $FUMEHOOD_JUDGE_KEY, in hexadecimal, replaces it, so that machines can share one.
  */
 struct secret {
 	uint8_t bytes[32];

@@ -63,8 +63,8 @@ size_t str_utf8_cut(const char *s, size_t n, size_t most);
 /* Appends data with \xNN in place of each byte that is NUL or no valid UTF-8. */
 void str_add_utf8(struct buf *out, const char *data, size_t n);
 
-/* Appends the end of each line, from its last carriage return on, as a terminal shows progress
- * bars: "10%\r50%\r100%\n" gives "100%\n". "\r\n" gives "\n". */
+/* Appends lines as a terminal shows progress bars: each from its last carriage return on.
+ * "10%\r50%\r100%\n" gives "100%\n"; "\r\n" gives "\n". */
 void str_add_folded(struct buf *out, const char *data, size_t n);
 
 /* Appends s for a terminal. Bytes become \xNN if they are no UTF-8 or part of a control character

@@ -7,8 +7,8 @@
 
 /*
  * A file of JSON lines that only grows. Each event is one write(2), so that it survives the end of
- * the process. It is on the disk within a second, or after event_log_sync(). A failed write cuts the
- * file back to its last whole event, and later calls fail with the same error. Not for several
+ * the process. It is on the disk within a second, or after event_log_sync(). A failed write cuts
+ * the file back to its last whole event, and later calls fail with the same error. Not for several
  * threads at a time.
  */
 struct event_log;

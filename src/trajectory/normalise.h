@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 /*
- * Appends the text with words in angle brackets in place of what differs in each run: dates, times,
- * durations, process ids, addresses and sizes of folders. Line numbers in errors of a shell, too.
+ * Appends the text with words in angle brackets in place of what differs in each run: dates,
+ * times, durations, process ids, addresses and sizes of folders. Line numbers in errors of a
+ * shell, too.
  *
- * With `at_s`, seconds since 1970 within a week of it are replaced, too. They may have three, six or
- * nine more digits. Takes linear time for any text.
+ * With `at_s`, seconds since 1970 within a week of it are replaced, too. They may have three, six
+ * or nine more digits. Takes linear time for any text.
  */
 void normalise(struct buf *out, const char *text, int64_t at_s);
 
