@@ -180,7 +180,7 @@ static struct nursery_standing nursery_take_standing(struct native_owner *o)
 	return s;
 }
 
-/* Ends a nursery that is to be replaced. It ends once its sandboxes have; kill one that does not. */
+/* Ends a nursery that is to be replaced. It ends once its sandboxes have, else it is killed. */
 static void nursery_end(struct nursery_standing *s)
 {
 	close_fd(&s->socket);
