@@ -17,7 +17,7 @@ pid_t process_next(DIR *proc);
 /* Reads /proc/PID/stat; false if there is no such process. */
 bool process_read_stat(pid_t pid, char out[PROCESS_STAT_MAX]);
 
-/* Fields of that file, numbered as in proc(5). */
+/* Fields of /proc/PID/stat, numbered as in proc(5). */
 enum process_field {
 	PROCESS_PARENT = 4,
 	PROCESS_FLAGS = 9,  /* the kernel's PF_* */

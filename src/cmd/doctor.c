@@ -184,7 +184,7 @@ static void doctor_check_plugin(struct doctor_finding *f)
 		doctor_fix(f, "build it: make (it needs the package bash-builtins)");
 }
 
-/* Fixes of known refusals, by a part of the error. */
+/* Advice to the user for known errors of sandboxes, found by a part of the error. */
 static const struct {
 	const char *says, *fix;
 } refusals[] = {

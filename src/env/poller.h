@@ -73,7 +73,7 @@ void poller_init(struct poller *p);
 int poller_open(struct poller *p, struct fh_error *err);
 void poller_release(struct poller *p);
 
-/* After work has begun: poller_take() gives the item when the work is over. */
+/* Watches an item whose work has begun. poller_take() gives the item when the work is over. */
 void poller_add(struct poller *p, struct poll_item *item);
 void poller_add_done(struct poller *p, struct poll_item *item); /* the work is over already */
 

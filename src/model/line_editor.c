@@ -295,7 +295,7 @@ static void line_editor_set_up(struct line_editor *ed)
 	libedit.el_set(edit, EL_GETCFN, line_editor_read_character);
 	libedit.el_set(edit, EL_HIST, libedit.history, ed->history);
 	libedit.el_set(edit, EL_EDITOR, "emacs");
-	/* Wide names: libedit would leak its copies of narrow ones. */
+	/* el_wset(), not el_set(): libedit would leak its wide copies of these strings. */
 	libedit.el_wset(edit, EL_ADDFN, L"complete-word", L"completes a word",
 			line_editor_complete);
 	libedit.el_wset(edit, EL_ADDFN, L"clear-line", L"gives up a line", line_editor_clear);

@@ -81,7 +81,7 @@ static enum verdict verdict_of_status(int status)
 	for (size_t i = 0; i < ARRAY_SIZE(again); i++)
 		if (status == again[i])
 			return VERDICT_AGAIN;
-	/* An error inside of a successful answer may pass. */
+	/* Retry an error that came with a successful status: it is often gone the next time. */
 	return status >= 500 || (status >= 200 && status < 300) ? VERDICT_AGAIN : VERDICT_OVER;
 }
 

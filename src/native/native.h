@@ -106,7 +106,7 @@ struct native_sandbox {
 	bool shell_ended;               /* with this wait status; shell.c clears it */
 	int shell_status;
 	int interruptions;            /* requests that PID 1 has not answered yet */
-	struct porter_answer *answer; /* not taken yet; NULL: none */
+	struct porter_answer *answer; /* of the porter, for porter_take(); NULL: none */
 	uint32_t asked;               /* id of the porter's last request */
 	int64_t asked_bytes;          /* most that its answer may have; -1: it has no file */
 	int64_t answer_by_ns;         /* deadline of that request; INT64_MAX: none */

@@ -68,7 +68,7 @@ struct native_session {
 	int64_t began_ns, deadline_ns;
 	int64_t pump_ns;              /* when to request that its output is forwarded */
 	bool awaited;                 /* session_await_quick() was called for this command */
-	bool warm;                    /* the shell has run a command */
+	bool warm;                    /* the shell has run a command since it began */
 	unsigned leave_out, left_out; /* commands without a spin: wanted, and so far */
 	size_t next_force;            /* index in shell_force[]; 0: not timed out */
 	bool cancelled;

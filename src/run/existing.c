@@ -85,7 +85,7 @@ static bool existing_has_files(const struct run_wanted *w, const struct pyjson *
 			existing_has_hash(event, "agent_hash", agent ? agent->config->hash : "");
 }
 
-/* Whether the run was always resumed with the same files. */
+/* True if task and agent had the same files each time that the run was resumed. */
 static bool existing_was_resumed_alike(const struct run_wanted *w, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_EVENTS);

@@ -25,8 +25,8 @@ int run_existing_read(
 		const struct run_wanted *wanted, struct run_existing *out, struct fh_error *err);
 void run_existing_release(struct run_existing *all);
 
-/* Whether the episode's run is among them. If so, the episode becomes EPISODE_FOUND, with the
- * results of its record. */
+/* Looks for the episode's run among the existing ones. If it is there, the episode becomes
+ * EPISODE_FOUND, with the results of its record. */
 bool run_existing_take(const struct run_existing *all, struct episode *e);
 
 #endif
