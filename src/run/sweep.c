@@ -45,8 +45,9 @@ static const struct field sweep_fields[] = {
 const struct schema sweep_schema = {
 	.name = "sweep",
 	.help = "A file for `fumehood run --sweep`: each model plays each task, led by each agent at each "
-		"temperature, with each seed. Options of the command line win. Paths in it begin where it lies, or "
-		"where those of options do if nothing is there; no list may name the same twice.",
+		"temperature, with each seed. Options of the command line win. Paths are relative to the "
+		"file's folder. A path that does not exist there is found like that of an option. No list may name the "
+		"same twice.",
 	.size = sizeof(struct sweep),
 	.fields = sweep_fields,
 };

@@ -252,9 +252,9 @@ static const struct field make_fields[] = {
 
 static const struct schema make_schema = {
 	.name = "make",
-	.help = "How the files are made when the data set is first used on a machine: in a sandbox without network, "
-		"with `FUMEHOOD_DATA_KEY` in its environment. Files of its folder that `files` names are kept in "
-		"`<state>/data`.",
+	.help = "Makes the files when the data set is first used on a machine. The program runs in a sandbox without "
+		"network, with `FUMEHOOD_DATA_KEY` in its environment. Files of its folder that `files` names are kept "
+		"in `<state>/data`.",
 	.size = sizeof(struct make_config),
 	.fields = make_fields,
 };
