@@ -9,8 +9,8 @@
 
 /*
  * The machine's secret, 32 random bytes in <state_dir>/judge.key, which only its owner can read.
- * Random numbers of judges and the order of made data are derived from it, so that an agent can't
- * predict them. $FUMEHOOD_JUDGE_KEY, in hexadecimal, replaces it, so that machines can share one.
+ * An agent can't predict random numbers of judges or the order of made data, because they are
+ * derived from it. Set $FUMEHOOD_JUDGE_KEY, in hexadecimal, to share one secret among machines.
  */
 struct secret {
 	uint8_t bytes[32];

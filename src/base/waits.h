@@ -15,8 +15,8 @@
  *   Call it when any of the descriptors is ready or the deadline is over. Other calls do no harm.
  */
 
-/* Each operation adds at most X_FDS descriptors. Where several are collected, a static_assert
- * checks the sum. */
+/* Each operation adds at most X_FDS descriptors. A caller that collects several operations checks
+ * the sum by a static_assert. */
 #define WAITS_MAX 16
 
 struct waits {

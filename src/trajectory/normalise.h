@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Appends the text with words in angle brackets in place of what differs in each run: dates,
- * times, durations, process ids, addresses and sizes of folders. Line numbers in errors of a
- * shell, too.
+ * Appends the text, but writes a word in angle brackets for each part that differs between runs.
+ * These are dates, times, durations, process ids, addresses and sizes of folders. Line numbers in
+ * errors of a shell are replaced, too.
  *
  * With `at_s`, seconds since 1970 within a week of it are replaced, too. They may have three, six
  * or nine more digits. Takes linear time for any text.
