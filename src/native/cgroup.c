@@ -19,22 +19,22 @@
 #include <unistd.h>
 
 /*
- * The pool's folder in each hierarchy is named PREFIX and its process' name (base/process.h). The
- * process claims it: that tells the groups of a live owner from those of a dead one.
+ * A pool has a folder in each hierarchy, named PREFIX and its process' name (base/process.h). The
+ * process holds a claim on each folder. Folders without a claim are from dead owners.
  */
 #define PREFIX "fumehood-"
-#define TRIES_MAX 4       /* used groups to check for an empty one */
-#define CLOSE_WAIT_MS 500 /* for processes that are ending */
+#define TRIES_MAX 4       /* most used groups to check in a row for one without processes */
+#define CLOSE_WAIT_MS 500 /* longest wait for processes in the groups to end */
 
 struct cgroups {
 	struct cgroup_tree tree;
-	pthread_mutex_t lock;            /* guards all below */
-	struct cgroup *used, **used_end; /* given back, oldest first */
+	pthread_mutex_t lock;            /* guards the fields below */
+	struct cgroup *used, **used_end; /* groups that were given back, oldest first */
 	unsigned made, lent;
 	bool closed;
 	int home[CGROUP_PARTS];
 	size_t n_home;
-	int claims[CGROUP_PARTS]; /* on the pool's folders, see base/process.h */
+	int claims[CGROUP_PARTS]; /* descriptors that claim the pool's folders: base/process.h */
 	size_t n_claims;
 };
 
@@ -119,7 +119,10 @@ static int cgroup_make_folders(struct cgroups *pool, const char *label, struct f
 	return 0;
 }
 
-/* Opens the groups that this process is in, before the tree's folders become the pool's. */
+/*
+ * Opens the control groups that this process is in. Must run before the folders in `tree` are
+ * replaced by the pool's.
+ */
 static void cgroup_open_home(struct cgroups *pool, const struct cgroup_tree *tree)
 {
 	for (size_t i = 0; i < tree->n; i++) {
@@ -186,8 +189,10 @@ static void cgroup_free(struct cgroup *group)
 	free(group);
 }
 
-/* Removes the folders that it claims, which a fork does not. The next owner collects those that
- * stay. */
+/*
+ * Removes the folders that this process claims; a fork claims none. The next owner removes folders
+ * that are left.
+ */
 static void cgroup_remove_folders(const struct cgroups *pool)
 {
 	int64_t deadline = clock_now_ns() + CLOSE_WAIT_MS * NS_PER_MS;
@@ -205,7 +210,7 @@ static void cgroup_unclaim(struct cgroups *pool)
 
 void cgroups_forked(struct cgroups *pool)
 {
-	pthread_mutex_init(&pool->lock, NULL); /* another thread may have held it */
+	pthread_mutex_init(&pool->lock, NULL); /* another thread may have held it at the fork */
 	cgroup_unclaim(pool);
 }
 
@@ -264,7 +269,10 @@ static void cgroup_remove(struct cgroups *pool, struct cgroup *group)
 	cgroup_free(group);
 }
 
-/* Takes the first empty one of the oldest few out of the list. Under the lock. */
+/*
+ * Removes the first group without processes from the list of used groups, and returns it. Checks
+ * the TRIES_MAX oldest. The caller holds the lock.
+ */
 static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 {
 	struct cgroup **at = &pool->used;
@@ -283,7 +291,7 @@ static struct cgroup *cgroup_find_empty(struct cgroups *pool)
 	return NULL;
 }
 
-/* A used group whose peak can be reset; groups that can't be reset are removed. */
+/* Returns a used group and resets its memory peak. Removes groups whose peak can't be reset. */
 static struct cgroup *cgroup_take_used(struct cgroups *pool)
 {
 	bool (*forget_peak)(int) = pool->tree.kind->forget_peak;
@@ -398,7 +406,7 @@ int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, str
 
 	if (r < 0)
 		return r;
-	/* The counter goes on from the group's earlier lives, and from a cradle in it. */
+	/* The kernel's counter includes the group's earlier sandboxes and cradles: subtract it. */
 	group->cpu_base_ns = 0;
 	cpu_ns = cgroup_cpu_ns(group);
 	group->cpu_base_ns = cpu_ns > 0 ? cpu_ns : 0;

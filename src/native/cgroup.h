@@ -9,12 +9,12 @@
 #include <sys/types.h>
 
 /*
- * A pool of control groups, one per live sandbox, for limits and accounting. An empty group is used
- * again if the kernel can reset its counters. Making one costs more, and a removed group stays in
- * the kernel until its caches are gone.
+ * A pool of control groups, one per live sandbox, for limits and accounting. A group without
+ * processes is used again if the kernel can reset its counters. Making a group costs more, and a
+ * removed group stays in the kernel until its caches are gone.
  *
- * The helper is the process that sandboxes are cloned from. If it can have groups in no hierarchy,
- * there is no pool, and sandboxes have resource limits only.
+ * The helper is the process that sandboxes are cloned from. If no hierarchy allows groups for the
+ * helper's children, there is no pool. Sandboxes then have resource limits only.
  */
 struct cgroups;
 
@@ -22,58 +22,70 @@ struct cgroups;
 
 struct cgroup {
 	struct cgroups *pool;
-	char *name;                   /* "ep12" */
-	int parts[CGROUP_PARTS];      /* how a process gets in: see cgroups_born_into() */
-	size_t n_parts;               /* 0 after cgroup_sent() */
-	int cpu_fd;                   /* counter kept open; -1: none */
-	int memory_fd;                /* as well, where its peak starts anew by descriptor; -1 */
-	struct sandbox_limits limits; /* the group's present ones, if `known` */
+	char *name;              /* "ep12" */
+	int parts[CGROUP_PARTS]; /* descriptors to enter the group by: cgroups_born_into() */
+	size_t n_parts;          /* 0 after cgroup_sent() */
+	int cpu_fd;              /* open file with the CPU counter; -1: none */
+	/* Open file with the memory peak, if a descriptor can reset it; -1: none. */
+	int memory_fd;
+	struct sandbox_limits limits; /* limits that are set on the group now; valid if `known` */
 	bool known;
-	bool limited; /* in this life */
-	/* counted in the group's earlier lives */
+	bool limited; /* cgroups_limit() was called since cgroups_take() */
+	/* counters when the group was taken, from earlier sandboxes in it */
 	int64_t cpu_base_ns;
 	int64_t oom_base;
 	struct cgroup *next;
 };
 
-/* NULL where there are none; *out_why (heap) says why then. May move the helper between groups. */
+/*
+ * Opens a pool. Returns NULL if this machine allows no groups; *out_why (heap) has the reason. May
+ * move the helper into another group.
+ */
 struct cgroups *cgroups_open(const char *label, pid_t helper, char **out_why);
 
-/* Another process takes the helper's place. Fails where the pool is not for it: open another. */
+/*
+ * Makes a new process the pool's helper. Fails if the process can't have groups in the pool's
+ * folders: open a new pool then.
+ */
 int cgroups_adopt(struct cgroups *pool, pid_t helper, struct fh_error *err);
 
-/* Frees the pool once the last group is given back. NULL is fine. */
+/* Frees the pool after its last group was given back. NULL is fine. */
 void cgroups_close(struct cgroups *pool);
 
-/* How a process gets into a group. True: it is born there, by clone3 with the descriptor of its
- * folder (v2). False: it is moved, by writing to a descriptor of cgroup.procs (v1). */
+/*
+ * True: clone3 makes a process in the group, by a descriptor of the group's folder (v2). False: a
+ * write to a descriptor of cgroup.procs moves a process into the group (v1).
+ */
 bool cgroups_born_into(const struct cgroups *pool);
 
-/* In a fork of its process, which must not prolong its life. */
+/* Drops the pool's claims on its folders. Call it in a fork: the claims end with the process. */
 void cgroups_forked(struct cgroups *pool);
 
-/* A group without processes, ready to be sent. Call cgroups_limit() before its first use. The
- * same limits once more take no time. */
+/*
+ * cgroups_take() gives a group without processes. Call cgroups_limit() before a process enters the
+ * group. Setting limits that the group already has takes no time.
+ */
 int cgroups_take(struct cgroups *pool, struct cgroup **out, struct fh_error *err);
 int cgroups_limit(struct cgroup *group, const struct sandbox_limits *limits, struct fh_error *err);
 
-/* Gives it back; processes in it may still be ending. */
+/* Returns the group to its pool. Processes in the group may still be ending. */
 void cgroups_give(struct cgroup *group);
 
 /*
- * Descriptors of cgroup.procs of the groups that this process itself is in, for moving a process
- * back: how many. 0 where nobody has to be moved. The pool's.
+ * Returns the number of descriptors in *out_fds, which the pool owns. They are cgroup.procs of this
+ * process' own groups, for moving a process out of a sandbox' group. 0: no process has to be moved.
  */
 size_t cgroups_home(const struct cgroups *pool, const int **out_fds);
 
-/* The guest has the descriptors of the parts; ours are closed. */
+/* Closes the group's `parts` once a guest has copies of these descriptors. */
 void cgroup_sent(struct cgroup *group);
 
-int64_t cgroup_cpu_ns(const struct cgroup *group);      /* -1: not known */
-int64_t cgroup_memory_peak(const struct cgroup *group); /* -1 */
-int64_t cgroup_oom_kills(const struct cgroup *group);   /* -1 */
+int64_t cgroup_cpu_ns(const struct cgroup *group);      /* CPU time used; -1: not known */
+int64_t cgroup_memory_peak(const struct cgroup *group); /* bytes; -1: not known */
+/* Processes killed for memory; -1: not known. */
+int64_t cgroup_oom_kills(const struct cgroup *group);
 
-/* Removes empty groups of owners that are gone; how many. */
+/* Removes empty groups of owners that have ended. Returns the number of removed groups. */
 int cgroups_collect(void);
 
 #endif

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Numbers in files of control groups. */
+/* Reads and writes numbers in files of control groups. */
 
 #define CPU_QUOTA_MIN_US 1000
 
@@ -39,7 +39,7 @@ int cgroup_write_number(const char *folder, const char *file, int64_t n)
 	return cgroup_write(folder, file, text);
 }
 
-/* The number after `key` ("" for the first) in a small file that is open. */
+/* Reads the number after `key` in an open small file. If `key` is "", reads the first number. */
 int64_t cgroup_read_number(int fd, const char *key)
 {
 	char text[2048];

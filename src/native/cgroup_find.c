@@ -24,8 +24,8 @@ static bool cgroup_list_has(const char *list, const char *word)
 }
 
 /*
- * proc(5): "36 35 98:0 /root /mount/point options shared:1 - type source super-options". The
- * hierarchy is told by its type, and for v1 by the controllers among its super-options.
+ * A line of /proc/self/mountinfo (proc(5)): "36 35 98:0 /root /mount/point options shared:1 - type
+ * source super-options". The type tells v1 from v2. For v1, the super-options name the controllers.
  */
 static char *cgroup_mount_of_line(char *line, const char *controller)
 {
@@ -61,7 +61,7 @@ char *cgroup_top_folder(const char *controller)
 	return found;
 }
 
-/* cgroups(7): "4:memory:/user/1000", "0::/user.slice/x.scope". */
+/* A line of /proc/PID/cgroup (cgroups(7)): "4:memory:/user/1000", "0::/user.slice/x.scope". */
 static const char *cgroup_of_line(char *line, const char *controller)
 {
 	char *list;

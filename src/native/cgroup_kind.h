@@ -6,60 +6,70 @@
 #include "sandbox/sandbox.h"
 
 /*
- * The two kinds of control groups. v1 has a hierarchy per controller (a folder each in `folders`),
- * v2 has a single one. Each kind is one const struct at the end of its file.
+ * The two kinds of control groups. v1 has a hierarchy per controller, v2 has a single hierarchy.
+ * Each kind is one const struct at the end of its file.
  *
  * The helper is the process that sandboxes are cloned from (the nursery). Groups must be where the
- * helper's children can get into them.
+ * helper's children can enter them.
  */
 struct cgroup_tree {
 	const struct cgroup_kind *kind;
-	char *folders[4]; /* heap */
+	char *folders[4]; /* a folder per hierarchy; heap strings */
 	size_t n;
 };
 
 struct cgroup_kind {
-	/* True: a process is born in a group, by a descriptor of its folder. False: it is moved,
-	 * by a descriptor of cgroup.procs, which is slow: see guest/cradle.c. */
+	/*
+	 * True: a process is born in a group, by a descriptor of the group's folder. False: a
+	 * process is moved by a descriptor of cgroup.procs, which is slow: see guest/cradle.c.
+	 */
 	bool born_into;
-	/* Finds folders that groups can be made in; *out_why (heap) when there are none. The
-	 * helper may be moved for it; 0: there is none. */
+	/*
+	 * Finds folders in which groups can be made. On failure *out_why (heap) has the reason. May
+	 * move the helper into another group. helper 0: there is no helper.
+	 */
 	int (*find)(pid_t helper, struct cgroup_tree *out, char **out_why);
-	/* Once the folders are the pool's own ones, within those that were found. */
+	/* Prepares the pool's own folders, which lie in the folders that find() gave. */
 	int (*prepare)(const struct cgroup_tree *tree, struct fh_error *err);
-	/* Puts a helper where it can get its children into the groups. */
+	/* Moves a helper to a group from which its children can enter the pool's groups. */
 	int (*adopt)(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err);
-	/* Sets only limits that differ from the group's present ones (NULL: not known). To set a
-	 * share of CPU time the kernel walks through all groups. Resets the peak if there is no
-	 * forget_peak. */
+	/*
+	 * Sets the limits in which `limits` and `has` differ. has NULL: the present limits are not
+	 * known. Setting a CPU share is slow: the kernel walks through all groups. Resets the
+	 * memory peak if forget_peak is NULL.
+	 */
 	int (*limit)(const struct cgroup_tree *tree, const char *group,
 			const struct sandbox_limits *limits, const struct sandbox_limits *has,
 			struct fh_error *err);
 	int (*open_cpu)(const struct cgroup_tree *tree, const char *group);
-	const char *cpu_key; /* the text before the number in that file */
+	const char *cpu_key; /* text before the number in the file of open_cpu() */
 	int64_t cpu_unit_ns;
 	int (*open_memory)(const struct cgroup_tree *tree, const char *group);
-	/* Puts the peak back to nothing, for a new life of the group; false where it can't be. */
+	/* Resets the memory peak, so that the group can be used again. False: it can't be reset. */
 	bool (*forget_peak)(int memory_fd);
 	int64_t (*oom_kills)(const struct cgroup_tree *tree, const char *group);
-	/* Whether what is counted for it is in use though no process is in it. NULL: soon it is
-	 * not. */
+	/*
+	 * Whether resources are still counted for a group without processes. NULL: such a group
+	 * soon counts none.
+	 */
 	bool (*is_used)(const struct cgroup_tree *tree, const char *group);
 };
 
 extern const struct cgroup_kind cgroup_v1, cgroup_v2;
 
-/* The first kind that works here. */
+/* Finds the folders of the first kind of control groups that works on this machine. */
 int cgroup_tree_find(pid_t helper, struct cgroup_tree *out, char **out_why);
 void cgroup_tree_release(struct cgroup_tree *tree);
 
-/* The folder (heap path) of the group that a process (0: this one) is in. `controller` "" is v2.
- * NULL if there is no such hierarchy. */
+/*
+ * Returns the folder (heap path) of a process' control group; pid 0 is this process. `controller`
+ * "" is v2. NULL if there is no such hierarchy.
+ */
 char *cgroup_folder_of(pid_t pid, const char *controller);
-/* The hierarchy's topmost folder that can be seen here. */
+/* Returns the topmost folder of a controller's hierarchy that this process can see. */
 char *cgroup_top_folder(const char *controller);
 
-/* CPU time of a group in each period, not less than the kernel takes. */
+/* Converts cores to a group's CPU time in each period. Raises it to the kernel's minimum. */
 #define CGROUP_CPU_PERIOD_US 100000
 int64_t cgroup_cpu_quota_us(double cpus);
 

@@ -24,8 +24,8 @@
 #include <unistd.h>
 
 /*
- * systemd's StartTransientUnit (org.freedesktop.systemd1(5)), called by systemd's own busctl, which
- * is always installed with it. A library would be one more dependency.
+ * A call of systemd's StartTransientUnit (org.freedesktop.systemd1(5)) by busctl, which is always
+ * installed with systemd. A library would be one more dependency.
  */
 #define BUSCTL "/usr/bin/busctl"
 #define SYSTEMD_RUNS "/run/systemd/system"
@@ -40,9 +40,9 @@ static const char *const call[] = {
 	"ssa(sv)a(sa(sv))",
 };
 
-/* KillSignal: our processes ignore SIGTERM, so a logout would wait for them. */
+/* KillSignal: our processes ignore SIGTERM, so a logout would wait for them to end. */
 static const char *const properties[] = {
-	/* count, then name, signature and value of each; the process' id follows */
+	/* Number of properties, then name, signature and value of each. The process' id follows. */
 	"6",
 	"Description",
 	"s",
@@ -67,11 +67,11 @@ static const char *const properties[] = {
 #define ARGS_MAX (ARRAY_SIZE(call) + ARRAY_SIZE(properties) + 10)
 
 struct bus {
-	bool machine;         /* the machine's; false: this user's */
+	bool machine;         /* true: systemd of the machine; false: of this user */
 	char runtime_dir[64]; /* "XDG_RUNTIME_DIR=/run/user/1000" */
 };
 
-/* Checks first whether systemd can be reached: asking in vain takes time. */
+/* Checks whether systemd's socket can be reached, because a failing busctl takes time. */
 static bool scope_find_bus(struct bus *out)
 {
 	char path[64];
@@ -104,15 +104,15 @@ static int scope_start_call(
 	snprintf(pid_text, sizeof(pid_text), "%d", (int)pid);
 	n = scope_add_words(argv, n, call, ARRAY_SIZE(call));
 	argv[n++] = name;
-	argv[n++] = "fail"; /* if there is such a unit */
+	argv[n++] = "fail"; /* mode: fail if a unit of this name exists */
 	n = scope_add_words(argv, n, properties, ARRAY_SIZE(properties));
 	argv[n++] = pid_text;
-	argv[n++] = "0"; /* no more units */
+	argv[n++] = "0"; /* number of auxiliary units */
 	argv[n] = NULL;
 	return spawn_program(out_pid, BUSCTL, argv, env, fds, ARRAY_SIZE(fds));
 }
 
-/* Whether the program succeeded before the deadline. It is killed otherwise. */
+/* Waits for a program until the deadline, then kills it. True: it exited with 0. */
 static bool scope_ends_well(pid_t pid, int64_t deadline)
 {
 	auto_close int fd = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -131,7 +131,7 @@ static bool scope_ends_well(pid_t pid, int64_t deadline)
 	return r == pid && status == 0;
 }
 
-/* systemd answers before it moves the process. */
+/* systemd answers before it has moved the process: wait for the move. */
 static bool scope_wait_for_move(pid_t pid, const char *name, int64_t deadline)
 {
 	do {

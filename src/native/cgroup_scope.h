@@ -5,13 +5,15 @@
 #include <sys/types.h>
 
 /*
- * Asks the systemd of this user (root: of the machine) for a scope: a control group delegated to
- * us. The process is moved into it, and it goes when the last process in it ends.
+ * Asks systemd for a scope: a control group delegated to us. Root asks the machine's systemd, other
+ * users their own. systemd moves the process into the scope, and removes the scope when its last
+ * process ends.
  *
- * The calling process stays where it is. A login session that ends while it runs stays open for it.
+ * The calling process stays in its own group. A login session that ends does not end processes in
+ * the scope.
  *
- * Blocks for a moment (some 10 ms), at most SCOPE_WAIT_MS. A failure changes nothing: *out_why
- * (heap) has the reason.
+ * Blocks for some 10 ms, at most SCOPE_WAIT_MS. A failure changes nothing: *out_why (heap) has the
+ * reason.
  */
 #define SCOPE_WAIT_MS 3000
 

@@ -9,17 +9,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Kernel documentation: admin-guide/cgroup-v1. A hierarchy per controller; several may share
- * one. */
+/*
+ * Control groups v1. Kernel documentation: admin-guide/cgroup-v1. Each controller has a hierarchy;
+ * several controllers may share one.
+ */
 
 enum { MEMORY, PIDS, CPU, CPUACCT, CONTROLLERS };
 
 static const char *const controllers[CONTROLLERS] = { "memory", "pids", "cpu", "cpuacct" };
 
 #define NO_LIMIT (-1)
-#define NETWORK_PART 4          /* a quarter of the memory limit, on top of it */
-#define NETWORK_MOST (64 << 20) /* the machine has one pool for all connections */
-#define NETWORK_LEFT (1 << 20)  /* a reused group may hold so much */
+/* Limit of socket memory: a quarter of the memory limit, added to it. */
+#define NETWORK_PART 4
+/* Cap of that limit: the machine has one pool for all connections. */
+#define NETWORK_MOST (64 << 20)
+#define NETWORK_LEFT (1 << 20) /* socket memory that a group may hold when it is used again */
 
 static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 {
@@ -42,8 +46,10 @@ static int v1_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 	return 0;
 }
 
-/* Folders are in the order of the controllers. A shared hierarchy (cpu and cpuacct on most
- * machines) is there twice, which does no harm. */
+/*
+ * Folders are in the order of the controllers. A hierarchy that two controllers share is listed
+ * twice, which does no harm.
+ */
 static char *v1_folder(const struct cgroup_tree *tree, int controller, const char *group)
 {
 	return xasprintf("%s/%s", tree->folders[controller], group);
@@ -51,12 +57,12 @@ static char *v1_folder(const struct cgroup_tree *tree, int controller, const cha
 
 static int v1_prepare(const struct cgroup_tree *tree, struct fh_error *err)
 {
-	return 0; /* v1 has nothing to enable */
+	return 0; /* v1 has no controllers to enable in children */
 }
 
 static int v1_adopt(const struct cgroup_tree *tree, pid_t helper, struct fh_error *err)
 {
-	return 0; /* a process that opens a group may move any of this user's into it */
+	return 0; /* a descriptor of cgroup.procs is enough to move this user's processes */
 }
 
 static int v1_set(const struct cgroup_tree *tree, int controller, const char *group,
@@ -80,8 +86,10 @@ static int v1_set_pids(const struct cgroup_tree *tree, const char *group, int64_
 	return r < 0 ? error_set(err, -r, "set pids.max of control group '%s'", folder) : 0;
 }
 
-/* Memory of IP sockets is counted apart, and only if it has a limit. v2 counts it with the memory.
- * Kernels without this file are left as they are. */
+/*
+ * v1 counts memory of IP sockets apart, and only if that memory has a limit. v2 counts it as
+ * memory. Kernels without this file get no such limit.
+ */
 static int v1_set_network(const struct cgroup_tree *tree, const char *group, int64_t memory_bytes,
 		struct fh_error *err)
 {
@@ -144,7 +152,7 @@ static int v1_open_memory(const struct cgroup_tree *tree, const char *group)
 	return v1_open(tree, MEMORY, group, "memory.max_usage_in_bytes");
 }
 
-/* Connections may outlive their processes by a second or two: guest/network.c. */
+/* Connections may outlive their processes by 2 s: guest/network.c. */
 static bool v1_is_used(const struct cgroup_tree *tree, const char *group)
 {
 	auto_close int fd = v1_open(tree, MEMORY, group, "memory.kmem.tcp.usage_in_bytes");

@@ -16,18 +16,18 @@
 #include <unistd.h>
 
 /*
- * Kernel documentation: admin-guide/cgroup-v2. A group that has processes can't give controllers to
- * its children. So the helper has a group beside those of the sandboxes:
+ * Control groups v2. Kernel documentation: admin-guide/cgroup-v2. A group that has processes can't
+ * give controllers to its children. So the helper has a group beside the groups of the sandboxes:
  *
- *    <place>/fumehood-<label>-<pid>-<start time>/nursery, ep0, ep1, ...
+ *   <place>/fumehood-<label>-<pid>-<start time>/nursery, ep0, ep1, ...
  *
- * The place is the first of these that exists. First, this process' own group if it was delegated
- * to us. Second, a scope that systemd makes for the helper. Third, for root, the top of the
- * hierarchy. See systemd.io/CGROUP_DELEGATION.
+ * <place> is the first of these groups that exists. First, this process' own group, if it was
+ * delegated to us. Second, a scope that systemd makes for the helper. Third, for root, the top of
+ * the hierarchy. See systemd.io/CGROUP_DELEGATION.
  */
 
 #define HELPER_GROUP "nursery"
-#define OWNER_GROUP "fumehood-owners" /* in a delegated group: the processes that were in it */
+#define OWNER_GROUP "fumehood-owners" /* child for the processes that were in a delegated group */
 #define NEEDED "+memory +pids +cpu"
 
 static bool v2_has_controllers(const char *folder)
@@ -46,7 +46,7 @@ static bool v2_has_controllers(const char *folder)
 	return true;
 }
 
-/* This process may already be in the child: see v2_move_down(). */
+/* v2_move_down() may have moved this process into the child OWNER_GROUP already. */
 static char *v2_own_folder(void)
 {
 	char *folder = cgroup_folder_of(0, "");
@@ -57,7 +57,10 @@ static char *v2_own_folder(void)
 	return folder;
 }
 
-/* Root may write everywhere; by the mark systemd tells which groups it leaves to others. */
+/*
+ * Root may write to every group, so write access proves nothing. For root, look for the attribute
+ * by which systemd marks delegated groups.
+ */
 static bool v2_is_delegated(const char *folder)
 {
 	char mark;
@@ -101,8 +104,10 @@ static int v2_find(pid_t helper, struct cgroup_tree *out, char **out_why)
 	return 0;
 }
 
-/* Moves every process of the group into one child, so that the group may have children with
- * limits. */
+/*
+ * Moves all processes of a group into one child. Only a group without processes may give limits to
+ * its children.
+ */
 static int v2_move_down(const char *folder)
 {
 	auto_free char *child = xasprintf("%s/" OWNER_GROUP, folder);
@@ -177,7 +182,7 @@ static int v2_limit(const struct cgroup_tree *tree, const char *group,
 		r = v2_set_most(folder, "memory.max", l->memory_bytes, err);
 		if (r < 0)
 			return r;
-		/* Fails on a machine without swap, which needs no limit. */
+		/* Ignore a failure: a machine without swap needs no limit. */
 		cgroup_write(folder, "memory.swap.max", l->memory_bytes ? "0" : "max");
 	}
 	if (!has || has->pids != l->pids) {
@@ -212,7 +217,7 @@ static int v2_open_memory(const struct cgroup_tree *tree, const char *group)
 	return fd >= 0 ? fd : v2_open(tree, group, "memory.peak", O_RDONLY);
 }
 
-/* From kernel 6.12 on: the peak starts anew for readers of this descriptor. */
+/* From kernel 6.12 on, a write resets the peak for readers of this descriptor. */
 static bool v2_forget_peak(int memory_fd)
 {
 	return pwrite(memory_fd, "0", 1, 0) == 1;

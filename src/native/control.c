@@ -12,10 +12,10 @@
 #include <sys/stat.h>
 
 /*
- * The owner's side of a sandbox' PID 1. The guest is untrusted: every message is checked whole, and
- * a broken one makes that sandbox gone.
+ * The owner's side of a sandbox' PID 1. The guest is untrusted: every message is checked whole. A
+ * malformed message closes the sandbox that sent it.
  */
-#define QUEUE_MAX 256 /* messages in a row without a pause */
+#define QUEUE_MAX 256 /* messages that PID 1 may send in a row without a pause */
 #define EVENT_BYTES_MAX 1024
 
 static void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out)
@@ -45,8 +45,10 @@ void control_copy_reason(struct wire *w, char *out, size_t size)
 		snprintf(out, size, "the sandbox gave no reason");
 }
 
-/* Takes a message; false if it is broken. A descriptor that is kept is set to -1. Messages about
- * the shell give no event: shell.c looks at their fields. */
+/*
+ * Handles a message of PID 1; false if it is malformed. Sets a descriptor to -1 if it keeps it.
+ * Messages about the shell give no event: shell.c reads the fields that they set.
+ */
 static bool control_parse(
 		struct native_sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
 {
@@ -83,7 +85,7 @@ static bool control_parse(
 	return wire_done(w);
 }
 
-/* The next event of PID 1 without waiting, or SANDBOX_NONE. */
+/* Returns PID 1's next event without waiting, or SANDBOX_NONE. */
 static void control_receive(struct native_sandbox *sb, struct sandbox_event *out)
 {
 	*out = (struct sandbox_event){ .kind = SANDBOX_NONE };
@@ -102,7 +104,9 @@ static void control_receive(struct native_sandbox *sb, struct sandbox_event *out
 			return;
 		}
 		w = wire_open(message, n > 0 ? (size_t)n : 0);
-		/* A guest that never pauses would keep its owner from all others. */
+		/*
+		 * A guest that sends without a pause would keep its owner from all other sandboxes.
+		 */
 		if (n <= 0 || sb->n_unasked++ == QUEUE_MAX || !control_parse(sb, &w, &fd, out))
 			control_set_gone(sb, out);
 	}
@@ -151,7 +155,7 @@ int control_send(struct native_sandbox *sb, int socket, const struct buf *b, con
 	return r < 0 ? error_set(err, -r, "send to the sandbox") : 0;
 }
 
-/* --- requests that the guest would take for broken messages ---------------------------------- */
+/* --- requests that the guest would take for malformed messages ------------------------------- */
 
 static size_t control_count(const char *const *list)
 {
@@ -186,7 +190,10 @@ static int control_check_run(const struct run_request *request, struct fh_error 
 			continue;
 		if (fstat(request->fds[i], &st) < 0)
 			return error_set(err, errno, "look at descriptor %zu of a program", i);
-		/* By /proc/self/fd/N a sandbox would walk this machine through it. */
+		/*
+		 * Refuse /proc: by /proc/self/fd/N a sandbox would walk this machine through the
+		 * descriptor.
+		 */
 		if (S_ISDIR(st.st_mode))
 			return error_say(err, EISDIR,
 					"descriptor %zu is a folder, through which a sandbox would see "

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 
 /*
- * The root of a sandbox has listed paths of this machine. Tasks, records, the state and our own
- * files may lie beneath such a path. They are covered: the nursery mounts an empty folder over each
- * when it makes the root. A folder that is named later needs a new nursery.
+ * Sandboxes see listed paths of this machine. Tasks, records, the state and our own files may lie
+ * beneath a listed path. To hide such a folder, the nursery mounts an empty folder over it when it
+ * makes the root. A folder that is hidden later needs a new nursery.
  */
 const char *const listed_paths[] = {
 	"/usr",
@@ -24,7 +24,7 @@ const char *const listed_paths[] = {
 	NULL,
 };
 
-#define ETC "/etc" /* sandboxes have some of its files */
+#define ETC "/etc" /* sandboxes see some files of /etc */
 
 static bool cover_is_listed(const char *real)
 {
@@ -55,7 +55,7 @@ int cover_check(const char *folder, struct fh_error *err)
 	return 0;
 }
 
-/* Under `changing`. */
+/* Adds a folder to the covers. The caller holds `changing`. */
 static int cover_add(struct native_owner *o, const char *real, struct fh_error *err)
 {
 	if (cover_has(o, real))
@@ -76,7 +76,7 @@ static int cover_add(struct native_owner *o, const char *real, struct fh_error *
 int cover_hide(struct owner *base, const char *folder, struct fh_error *err)
 {
 	struct native_owner *o = native_owner_of(base);
-	/* A mount over a symbolic link would leave its target visible. */
+	/* Resolve links: a mount over a symbolic link would leave the link's target visible. */
 	auto_free char *real = realpath(folder, NULL);
 	int r = cover_check(folder, err);
 	bool covered;

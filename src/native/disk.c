@@ -21,14 +21,14 @@
 #include <unistd.h>
 
 /*
- * Episodes' files on the disk (limits.disk_on: disk). Each has a folder in its owner's folder,
- * which is <state>/episodes/owner-... with its process' name (base/process.h). If the file system
- * has project quotas that this process may set, the folder is a project with a limit. Else
+ * Episodes' files on the disk (limits.disk_on: disk). Each episode has a folder in its owner's
+ * folder, <state>/episodes/owner-NAME; NAME is the owner's process (base/process.h). If this
+ * process may set project quotas, the episode's folder is a project with a limit. If not,
  * owner_warning() says so.
  */
 #define EPISODES "episodes"
-#define PROJECT_BASE 0x46480000U /* base of project ids; the rest is the folder's inode */
-#define BASIC_BLOCK 512          /* unit of XFS' quota calls */
+#define PROJECT_BASE 0x46480000U /* added to a folder's inode number to give its project id */
+#define BASIC_BLOCK 512          /* bytes in a unit of XFS' quota calls */
 
 static int disk_episodes_dir(char **out, struct fh_error *err)
 {
@@ -38,7 +38,7 @@ static int disk_episodes_dir(char **out, struct fh_error *err)
 	if (r < 0)
 		return r;
 	*out = path_join(state, EPISODES);
-	/* 0711: sandboxes get here by a mount, and other users can't list it. */
+	/* 0711: sandboxes reach their folder by a mount. Other users can't list this one. */
 	r = path_mkdirs(*out, 0711, err);
 	if (r < 0)
 		free(take_ptr(*out));
@@ -70,7 +70,10 @@ static int disk_set_quota(int fd, uint32_t project, const struct sandbox_limits 
 	return 0;
 }
 
-/* True if the folder's files are counted, and limited if a limit was asked for. */
+/*
+ * Makes the folder a project, so that its files are counted. True: they are counted, and limited if
+ * a limit was asked for.
+ */
 static bool disk_limit_folder(const char *folder, const struct sandbox_limits *l)
 {
 	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -103,7 +106,7 @@ static int disk_make_own_dir(struct native_owner *o, struct fh_error *err)
 	return 0;
 }
 
-/* The path of a new folder. *out_number is 0 for the owner's first. */
+/* Returns the path of a new folder and its number. The owner's first folder has number 0. */
 static int disk_new_name(
 		struct native_owner *o, char **out, unsigned *out_number, struct fh_error *err)
 {
@@ -169,7 +172,7 @@ int disk_collect(struct native_owner *o)
 void disk_close(struct native_owner *o)
 {
 	if (o->disk_dir)
-		rmdir(o->disk_dir); /* fails if files are left: a later owner removes them */
+		rmdir(o->disk_dir); /* fails if files are left, which a later owner removes */
 	free(take_ptr(o->disk_dir));
 	close_fd(&o->disk_claim);
 }

@@ -14,15 +14,15 @@
 #include <unistd.h>
 
 /*
- * Plans and messages that the nursery can't take at once. Perhaps it was killed and has to be
- * started again with all its layers, or its socket is full. A thread sends them in order, so that
- * no loop over many episodes waits; it ends when none is left. If a sandbox can't be made, the
- * thread sends INIT_FAILED on its socket, as PID 1 would.
+ * Plans and messages that the nursery can't take at once. It may have been killed, so that a new
+ * nursery has to make all layers again. Or its socket is full. A thread sends these errands in
+ * order, so that no loop over many episodes waits. The thread ends when no errand is left. If a
+ * sandbox can't be made, the thread sends INIT_FAILED on the sandbox' socket, as PID 1 would.
  */
 struct errand {
 	struct errand *next;
-	struct native_sandbox *sb; /* to make; NULL: send the message as it is */
-	struct buf message;        /* a plan has no limits yet */
+	struct native_sandbox *sb; /* sandbox to make; NULL: send `message` as it is */
+	struct buf message;        /* the message to send, or a plan whose limits are not set yet */
 	struct sandbox_limits limits;
 	struct sandbox_ends ends;
 	int tries;
@@ -45,7 +45,7 @@ static int errand_deliver(struct native_owner *o, struct errand *e, struct fh_er
 
 	if (!e->sb)
 		return nursery_send_plan(o, &e->message, NULL, 0);
-	wire_get_u8(&w); /* NURSERY_PLAN */
+	wire_get_u8(&w); /* skip the kind, NURSERY_PLAN */
 	r = plan_get(&w, &plan);
 	if (r < 0)
 		return error_set(err, -r, "read a plan");
@@ -109,7 +109,8 @@ static void errand_run_first(struct native_owner *o)
 		atomic_store(&o->in_doubt, true);
 		r = error_say(&err, ETIMEDOUT, "the nursery does not read");
 	}
-	e = errand_take_first(o); /* not before: errand_drop() waits for the one in hand */
+	/* Only after the work: errand_drop() waits for the errand in hand. */
+	e = errand_take_first(o);
 	if (r >= 0 && e)
 		r = errand_deliver(o, e, &err);
 	if (nursery_is_lost(r))
@@ -138,7 +139,10 @@ static void *errand_thread_main(void *owner)
 
 /* --- adding and dropping --------------------------------------------------------------------- */
 
-/* Under the lock. A thread that has ended is joined; it takes the lock no more. */
+/*
+ * Starts the thread, and joins one that has ended. The caller holds the lock, which a thread that
+ * has ended needs no more.
+ */
 static int errand_need_thread(struct native_owner *o)
 {
 	sigset_t all, before;
@@ -157,7 +161,7 @@ static int errand_need_thread(struct native_owner *o)
 	return -r;
 }
 
-/* Takes the errand over. */
+/* Adds an errand to the queue, which owns it from now on. */
 static int errand_add(struct native_owner *o, struct errand *e)
 {
 	struct errand **end;
@@ -232,7 +236,7 @@ void errand_drop(struct native_sandbox *sb)
 			*at = dropped->next;
 			break;
 		}
-	/* Short: the nursery stands, and has room. */
+	/* Wait only briefly: the nursery runs and has room for messages. */
 	while (o->errand_in_hand && o->errand_in_hand->sb == sb)
 		pthread_cond_wait(&o->errand_settled, &o->lock);
 	pthread_mutex_unlock(&o->lock);

@@ -3,8 +3,9 @@
 #include "native/nursery.h"
 
 /*
- * All owners and sandboxes of this process, so that a child of fork() can close what it must not
- * hold. The lock is held across a fork: the child finds the lists whole.
+ * Lists of all owners and sandboxes of this process. A child of fork() uses them to close the
+ * descriptors that it must not hold. A thread that forks holds the lock, so the child finds the
+ * lists whole.
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -27,10 +28,11 @@ static void fork_in_child(void)
 		o->nursery_pid = 0;
 		o->n_retired = 0;
 		o->forked = true;
-		pthread_mutex_init(&o->lock, NULL); /* another thread may have held it */
+		/* Another thread may have held it at the fork. */
+		pthread_mutex_init(&o->lock, NULL);
 		pthread_mutex_init(&o->changing, NULL);
 		errands_forget(o);
-		free(take_ptr(o->disk_dir)); /* the parent process removes it */
+		free(take_ptr(o->disk_dir)); /* the parent process removes the folder */
 		close_fd(&o->disk_claim);
 		gpus_forked(o->gpus);
 		if (o->cgroups)
@@ -41,7 +43,7 @@ static void fork_in_child(void)
 			mail_free(take_ptr(sb->mail));
 			close_fd(&sb->files);
 			sb->gone = true;
-			sb->number = 0; /* it is not closed by a fork */
+			sb->number = 0; /* 0: closing it in this fork must not end the sandbox */
 		}
 		o->sandboxes = NULL;
 	}

@@ -22,7 +22,7 @@
 
 #define LOCKS_BYTES_MAX (1 << 20)
 
-/* Tries for a lock: an agent of a killed run may hold it until it has ended too. */
+/* Attempts to lock a GPU: an agent of a killed run may hold the lock until it has ended too. */
 #define AGAIN 5
 #define AGAIN_NS 20000000
 
@@ -37,14 +37,16 @@ struct gpus {
 	struct gpu all[];
 };
 
-/* The driver's other devices. Every sandbox with a GPU has those that exist. */
+/* Other devices of NVIDIA's driver. Every sandbox with a GPU gets those that exist. */
 static const char *const common[] = { "nvidiactl", "nvidia-uvm", "nvidia-uvm-tools",
 	"nvidia-caps" };
 
 /* --- a lease ---------------------------------------------------------------------------------- */
 
-/* The process that has the lock of a file, 0 if that can't be seen from here. A line of the
- * kernel's is "1: FLOCK  ADVISORY  WRITE 4711 00:05:235 0 EOF": process, device and inode. */
+/*
+ * Returns the process that has locked a file, or 0 if /proc/locks does not show it. A line of
+ * /proc/locks is "1: FLOCK  ADVISORY  WRITE 4711 00:05:235 0 EOF": process, device and inode.
+ */
 static int64_t gpus_holder_of(const struct stat *st)
 {
 	auto_buf struct buf text = BUF_INIT(LOCKS_BYTES_MAX);
@@ -72,7 +74,9 @@ static int gpus_say_taken(int number, const struct stat *st, struct fh_error *er
 	return error_say(err, EBUSY, "GPU %d is in use by process %" PRId64, number, pid);
 }
 
-/* Agents open the device as others, even if root starts the run. */
+/*
+ * Check the mode for others: agents open the device as another user, even if root starts the run.
+ */
 static int gpus_check_mode(int number, const char *path, mode_t mode, struct fh_error *err)
 {
 	if (~mode & (S_IROTH | S_IWOTH))
@@ -101,7 +105,7 @@ size_t gpus_look(int *out_numbers, size_t max, struct fh_error *err)
 	return n;
 }
 
-/* Opens the device: that may be refused by a control group, and it wakes the GPU up. */
+/* Open the device: a control group may refuse that, and opening wakes the GPU up. */
 static int gpus_lease(int number, struct gpu *out, struct fh_error *err)
 {
 	auto_close int fd = -1;
@@ -136,7 +140,9 @@ static bool gpus_has(const struct gpus *g, int number)
 	return false;
 }
 
-/* `why` is the error of the last that was not free. */
+/*
+ * Reports that too few GPUs are free. `why` is the error of the last GPU that could not be leased.
+ */
 static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 		const struct fh_error *why, struct fh_error *err)
 {
@@ -151,7 +157,10 @@ static int gpus_too_few(const struct gpus *g, size_t wanted, size_t there,
 			wanted, why->message);
 }
 
-/* Leases GPUs of the named ones, or of all: then a number that does not exist is skipped. */
+/*
+ * Leases free GPUs until enough are leased. Without a list of numbers it tries all, and skips
+ * numbers that do not exist.
+ */
 static int gpus_lease_some(struct gpus *g, const struct owner_gpus *o, struct fh_error *err)
 {
 	size_t n = o->numbers ? o->n_numbers : GPU_NUMBER_MAX + 1, there = g->n;
@@ -208,7 +217,7 @@ void gpus_forked(struct gpus *g)
 {
 	if (!g)
 		return;
-	pthread_mutex_init(&g->lock, NULL); /* another thread may have held it */
+	pthread_mutex_init(&g->lock, NULL); /* another thread may have held it at the fork */
 	gpus_give_up_leases(g);
 }
 
@@ -221,7 +230,9 @@ void gpus_close(struct gpus *g)
 	free(g);
 }
 
-/* --- whose they are --------------------------------------------------------------------------- */
+/*
+ * --- which episode has a GPU -------------------------------------------------------------------
+ */
 
 int gpus_take(struct gpus *g, size_t n, int *out_numbers, struct fh_error *err)
 {
@@ -260,7 +271,9 @@ void gpus_give(struct gpus *g, const int *numbers, size_t n)
 	pthread_mutex_unlock(&g->lock);
 }
 
-/* --- in a sandbox ----------------------------------------------------------------------------- */
+/*
+ * --- devices in a sandbox ----------------------------------------------------------------------
+ */
 
 int gpus_bind(struct arena *a, const int *numbers, size_t n, struct plan_bind *binds,
 		uint32_t *n_binds, struct fh_error *err)

@@ -17,7 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Root's range if /etc/subuid gives it none: above those of distributions, below 2^31. */
+/*
+ * First id for root's containers if /etc/subuid gives root no range: above those of distributions,
+ * below 2^31.
+ */
 #define ROOT_BASE 1879048192LL
 
 #define SUBID_FILE_MAX (1 << 20)
@@ -41,7 +44,7 @@ static bool idmap_parse_line(char *line, struct subid_line *out)
 	return str_to_i64(first, &out->first) && str_to_i64(count, &out->count);
 }
 
-/* The next good line; the text is the caller's and is cut up. */
+/* Returns the next valid line of subuid(5). Writes into the text. */
 static bool idmap_next_line(char **rest, struct subid_line *out)
 {
 	char *line;
@@ -62,7 +65,7 @@ bool idmap_user_name(char *out, size_t size)
 	return snprintf(out, size, "%s", pw.pw_name) < (int)size;
 }
 
-/* The first range of path that is large enough for this user. */
+/* Finds the first range in the file `path` that is this user's and large enough. */
 static bool idmap_find_range(const char *path, int64_t *out_first)
 {
 	auto_buf struct buf text = BUF_INIT(SUBID_FILE_MAX);
@@ -70,7 +73,7 @@ static bool idmap_find_range(const char *path, int64_t *out_first)
 	char name[256] = "", id[32];
 	char *rest;
 
-	idmap_user_name(name, sizeof(name)); /* without a name, the number has to match */
+	idmap_user_name(name, sizeof(name)); /* if the user has no name, compare the number only */
 	snprintf(id, sizeof(id), "%u", (unsigned)geteuid());
 	if (fd_read_file(path, &text, NULL) < 0)
 		return false;
@@ -172,11 +175,13 @@ int idmap_check(struct fh_error *err)
 
 /* --- a free range ----------------------------------------------------------------------------- */
 
-/* Ranges as useradd makes them: they begin at FREE_FIRST and have RANGE_IDS ids. */
+/*
+ * Free ranges are aligned as useradd makes them: they begin at FREE_FIRST and have RANGE_IDS ids.
+ */
 #define FREE_FIRST 100000LL
 #define RANGE_IDS 65536LL
 #define RANGES 9155
-#define NEXT_RANGE 997 /* steps of 1 would take the next user's range */
+#define NEXT_RANGE 997 /* ranges to skip: a step of 1 would take the next user's range */
 
 static bool idmap_in_range(int64_t id, int64_t first)
 {
@@ -216,7 +221,7 @@ static bool idmap_has_account(int64_t first)
 	return found;
 }
 
-/* Begins at the user's own number, so that two users who ask at the same time differ. */
+/* The search begins at the user's own number, so that two users who ask at the same time differ. */
 bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last)
 {
 	for (int64_t i = 0; i < RANGES; i++) {

@@ -15,15 +15,16 @@
  */
 int idmap_apply(pid_t pid, struct fh_error *err);
 
-/* Whether idmap_apply can work here; the error says what is missing. */
+/* Checks whether idmap_apply() can work on this machine. The error says which part is missing. */
 int idmap_check(struct fh_error *err);
 
-/* The name of the user who runs this; false if there is none. */
+/* Writes the name of this process' user; false if the user has no name. */
 bool idmap_user_name(char *out, size_t size);
 
 /*
- * A free range for a user without one. No line of /etc/subuid and /etc/subgid overlaps it, and no
- * user or group has an id in it. False if all are taken. Walks the users' database: for one thread.
+ * Finds a range of ids that could be given to a user without one. No line of /etc/subuid and
+ * /etc/subgid overlaps it, and no user or group has an id in it. False if there is none. Not
+ * thread-safe: it walks the users' database.
  */
 bool idmap_free_range(uid_t uid, int64_t *out_first, int64_t *out_last);
 

@@ -20,14 +20,14 @@
 #include <unistd.h>
 
 #define INIT_NAME "init"
-#define PF_EXITING 4      /* a flag of the kernel's for a process */
-#define LOOK_AGAIN_MS 300 /* a process that was ending has ended by then */
+#define PF_EXITING 4      /* the kernel's flag of a process that is ending */
+#define LOOK_AGAIN_MS 300 /* a PID 1 that was ending when found has ended after this time */
 #define TRY_AGAIN_MS 100
 #define END_MS 3000
 #define TEXT_MAX 4096
 #define DEPTH_MAX 32 /* the kernel's limit of nested pid namespaces */
 
-/* The value of a line "name:\t..." in such a text. */
+/* Returns the value of a line "name:\t..." in a file of /proc. */
 static const char *leftovers_line(const char *text, const char *name)
 {
 	const char *at = strstr(text, name);
@@ -44,7 +44,7 @@ static bool leftovers_read_text(int at, const char *path, struct buf *out)
 	return fd >= 0 && fd_read_all(fd, out) == 0;
 }
 
-/* Numbers up to the end of the line: at most `most`, how many. */
+/* Reads numbers up to the end of the line, `most` at most. Returns how many it read. */
 static size_t leftovers_read_numbers(const char *at, long *out, size_t most)
 {
 	size_t n = 0;
@@ -60,23 +60,26 @@ static size_t leftovers_read_numbers(const char *at, long *out, size_t most)
 	return n;
 }
 
-/* No one else maps so many ids: engines take 65536 or all. */
+/* Only our sandboxes map GUEST_IDS ids: container engines map 65536 or all. */
 static bool leftovers_has_our_ids(int proc)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
-	long map[3]; /* first inside, first outside, how many */
+	long map[3]; /* first id inside, first id outside, how many */
 
 	return leftovers_read_text(proc, "uid_map", &text) &&
 			leftovers_read_numbers(buf_str(&text), map, 3) == 3 && map[0] == 0 &&
 			map[2] == GUEST_IDS;
 }
 
-/* How deep a PID 1 of a sandbox is; 0 if it is none. */
+/*
+ * Returns the number of pid namespaces that a sandbox' PID 1 is in. 0: the process is no such PID
+ * 1.
+ */
 static size_t leftovers_depth(int proc, const char *stat)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
 	char name[32];
-	long pids[DEPTH_MAX]; /* in each pid namespace that it is in, the innermost last */
+	long pids[DEPTH_MAX]; /* the process' pid in each of its pid namespaces, innermost last */
 	size_t depth;
 
 	process_name(stat, name, sizeof(name));
@@ -87,7 +90,7 @@ static size_t leftovers_depth(int proc, const char *stat)
 	return depth > 1 && pids[depth - 1] == 1 ? depth : 0;
 }
 
-/* Whether this descriptor of a PID 1 is a pidfd of a process outside that runs: of its owner. */
+/* Whether this descriptor of a PID 1 is a pidfd of its owner: of a running process outside. */
 static bool leftovers_names_owner(int fdinfo, const char *name, size_t depth)
 {
 	auto_buf struct buf text = BUF_INIT(TEXT_MAX);
@@ -99,7 +102,7 @@ static bool leftovers_names_owner(int fdinfo, const char *name, size_t depth)
 					1 ||
 			pid < 0)
 		return false;
-	if (pid == 0) /* it is in a pid namespace that this process does not see */
+	if (pid == 0) /* the owner is in a pid namespace that this process can't see */
 		return true;
 	if (leftovers_read_numbers(leftovers_line(buf_str(&text), "NSpid:"), pids, DEPTH_MAX) >=
 			depth)
@@ -112,7 +115,7 @@ static bool leftovers_has_owner(int proc, size_t depth)
 	int fd = openat(proc, "fdinfo", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
-	bool found = !dir; /* not ours to look at, nor to end */
+	bool found = !dir; /* not ours to look at: treat it as having an owner */
 
 	while (dir && !found && (e = readdir(dir)))
 		found = e->d_name[0] != '.' && leftovers_names_owner(fd, e->d_name, depth);
@@ -121,7 +124,7 @@ static bool leftovers_has_owner(int proc, size_t depth)
 	return found;
 }
 
-/* An open /proc/PID if that is a PID 1 which lives on; else -1. */
+/* Opens /proc/PID if it is a sandbox' PID 1 that runs without an owner; else -1. */
 static int leftovers_open(pid_t pid)
 {
 	char path[32], stat[PROCESS_STAT_MAX];
@@ -135,7 +138,7 @@ static int leftovers_open(pid_t pid)
 	depth = leftovers_depth(proc, stat);
 	if (!depth || faccessat(proc, "ns/pid", F_OK, 0) < 0)
 		return -1;
-	/* A process that is ending may have closed its descriptors, and hang all the same. */
+	/* A PID 1 that is ending may have closed its descriptors and still hang. */
 	if (!(process_field(stat, PROCESS_FLAGS) & PF_EXITING) && leftovers_has_owner(proc, depth))
 		return -1;
 	return take_fd(&proc);

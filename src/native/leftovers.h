@@ -6,16 +6,21 @@
 #include <sys/types.h>
 
 /*
- * Sandboxes that live on without their owner, because neither their PID 1 nor their nursery could
- * end them. There is no registry that could be wrong: /proc tells. An ordinary user sees his own,
- * root all.
+ * Finds and ends sandboxes whose owner has ended, because neither their PID 1 nor their nursery
+ * could end them. /proc shows them, so there is no registry to go wrong. A user sees and ends only
+ * his own sandboxes, root all.
  */
 
-/* The processes that are their PIDs 1, as a heap array. Takes a moment if there are any, since
- * most that look like one are just ending. */
+/*
+ * Lists the PIDs 1 of such sandboxes in a heap array. If there are candidates it waits
+ * LOOK_AGAIN_MS, since most of them are just ending.
+ */
 size_t leftovers_find(pid_t **out);
 
-/* Ends them; how many did. *out_left: how many are still there after seconds. */
+/*
+ * Kills all processes of such sandboxes. Returns how many sandboxes ended. *out_left is the number
+ * that did not end within seconds.
+ */
 size_t leftovers_end(size_t *out_left);
 
 #endif

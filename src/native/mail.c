@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 /*
- * Memory that the owner shares with a shell. Only pages that were written exist: most commands need
- * two. The shell is untrusted and may write at any time. So the owner copies a field once, then
- * checks the copy.
+ * Memory by which an owner and a shell exchange commands and answers. Only pages that were written
+ * take space: most commands need two. The shell is untrusted and may write at any time. So the
+ * owner copies a field once, then checks the copy.
  *
- * The owner never frees a page here: the kernel would look through all maps of it. An agent has at
- * most one map for each of its processes. It has no descriptor of the memory, and seccomp.c refuses
- * copies of a map. It can't punch holes either: the shell seals the memory against all other
- * writers once it has mapped it.
+ * The owner never frees a page of this memory: the kernel would look through all maps of it. An
+ * agent has at most one map in each of its processes. It has no descriptor of the memory, and
+ * seccomp.c refuses copies of a map. It can't punch holes either: the shell seals the memory
+ * against other writers once it has mapped it.
  */
 int mail_new(struct shell_mail **out, int *out_fd, struct fh_error *err)
 {
@@ -67,8 +67,10 @@ bool mail_answered(const struct native_sandbox *sb)
 	return sb->mail && __atomic_load_n(&sb->mail->answered, __ATOMIC_ACQUIRE) == sb->turn;
 }
 
-/* Returns false if the answer is there. Owner and shell each write first, then look at the
- * other's word: so one of the two sees the other. */
+/*
+ * Asks the shell to wake the owner. Returns false if the answer is there already. Owner and shell
+ * each write their own word first, then read the other's. So at least one of them sees the other.
+ */
 static bool mail_set_listening(struct native_sandbox *sb, enum shell_listening how)
 {
 	if (sb->listening != how)

@@ -22,21 +22,21 @@
 #include <unistd.h>
 
 /*
- * The owner's side of the nursery: a bash that loads our plugin. All sandboxes are cloned from its
- * memory, which must hold nothing of the owner's (a key, a proxy, a path). So it has a fixed
+ * The owner's side of the nursery: a bash that loads our plugin. Sandboxes are cloned from its
+ * memory. So it must hold no data of the owner (a key, a proxy, a path). The nursery has a fixed
  * environment, and loads the plugin from a memory file.
  *
  * Starting, asking or ending a nursery takes a while. The thread that does so holds the owner's
- * `changing`, which a loop over many episodes never waits for. It takes `lock` only to show the
- * result.
+ * `changing`, for which a loop over many episodes never waits. The thread takes `lock` only to
+ * publish the result.
  */
 #define BASH "/bin/bash"
 #define NURSERY_FD 3
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
-#define END_MS 2000 /* for its end: it waits for its sandboxes to end */
+#define END_MS 2000 /* longest wait for a nursery to end, which waits for its sandboxes */
 
-/* Names of the agent's commands: tools/aci/main.c. */
+/* Names of the agent's commands, one static program: tools/aci/main.c. */
 static const char *const tool_names[] = { "validate", "submit", "open", "goto", "scroll_down",
 	"scroll_up", "create", "edit", "insert", "search_dir", "search_file", "find_file",
 	"memory_write", "memory_read", "describe", "plot", "literature_search", "parse_pdf_url",
@@ -44,12 +44,12 @@ static const char *const tool_names[] = { "validate", "submit", "open", "goto", 
 
 /* --- starting -------------------------------------------------------------------------------- */
 
-/* The child's ends. */
+/* The descriptors that a new nursery gets. */
 struct nursery_ends {
 	int socket, plugin, complaints;
 };
 
-/* A nursery that is not in its owner yet, or no more. */
+/* A running nursery that is not in its owner: not yet published, or taken out. */
 struct nursery_standing {
 	int socket;
 	pid_t pid;
@@ -61,7 +61,7 @@ static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct
 	static const char *const argv[] = { "bash", "--norc", "--noprofile", "-c", COMMAND, NULL };
 	static const char *const env[] = {
 		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-		"LC_CTYPE=C.UTF-8", /* LANG would map twelve files more into every sandbox */
+		"LC_CTYPE=C.UTF-8", /* LANG would map twelve more files into every sandbox */
 		NULL
 	};
 	const int fds[] = { -1, -1,
@@ -71,7 +71,7 @@ static int nursery_spawn(pid_t *out_pid, const struct nursery_ends *ends, struct
 	return r < 0 ? error_set(err, -r, "start '%s'", BASH) : 0;
 }
 
-/* Reports bash's message if it could not load the plugin. */
+/* Returns bash's own message in the error if bash could not load the plugin. */
 static int nursery_explain(int complaints, struct fh_error *err)
 {
 	char text[400];
@@ -131,7 +131,10 @@ static int nursery_greet(
 	return nursery_await(s->socket, NURSERY_STANDS, NURSERY_ANSWER_MS, &s->can, err);
 }
 
-/* Moves a descriptor out of the way of the places 0 to PLUGIN_FD. */
+/*
+ * Duplicates a descriptor to a number above PLUGIN_FD, because the nursery's own get the lower
+ * ones.
+ */
 static int nursery_move_fd(int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, PLUGIN_FD + 1);
@@ -180,7 +183,10 @@ static struct nursery_standing nursery_take_standing(struct native_owner *o)
 	return s;
 }
 
-/* Ends a nursery that is to be replaced. It ends once its sandboxes have, else it is killed. */
+/*
+ * Ends a nursery that is to be replaced. It ends after its sandboxes have; after END_MS it is
+ * killed.
+ */
 static void nursery_end(struct nursery_standing *s)
 {
 	close_fd(&s->socket);
@@ -199,7 +205,10 @@ void nursery_leave(struct native_owner *o)
 		nursery_await_end(s.pid, END_MS);
 }
 
-/* Keeps the last nursery's groups, or opens new ones if this process can't get into those. */
+/*
+ * Keeps the last nursery's pool of groups. Opens a new pool if the new nursery can't use those
+ * groups.
+ */
 static void nursery_open_groups(struct native_owner *o, pid_t pid)
 {
 	auto_free char *why = NULL;
@@ -236,7 +245,8 @@ static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
 	if (ends->socket < 0 || ends->complaints < 0)
 		return error_set(err, errno, "make the nursery's descriptors");
 	r = nursery_spawn(&s->pid, ends, err);
-	close_fd(&ends->socket); /* so that the end of a bash without the plugin is seen */
+	/* Closed here, so that this process sees bash end if it has no plugin. */
+	close_fd(&ends->socket);
 	if (r < 0)
 		return r;
 	nursery_open_groups(o, s->pid);
@@ -253,7 +263,9 @@ static int nursery_bring_up(struct native_owner *o, struct nursery_ends *ends,
 	return 0;
 }
 
-/* Shows the nursery to other threads once it has all layers. */
+/*
+ * Stores the nursery in the owner once it has made all layers. From then on other threads use it.
+ */
 static int nursery_start(struct native_owner *o, struct fh_error *err)
 {
 	struct nursery_standing s = nursery_take_standing(o);
@@ -294,12 +306,13 @@ void nursery_retire(struct native_owner *o)
 	nursery_do_all(o->nursery);
 	s = nursery_take_standing(o);
 	close_fd(&s.socket);
-	o->retired[o->n_retired++] = s.pid; /* at most one for each cover */
+	/* Never full: there is at most one retired nursery for each cover. */
+	o->retired[o->n_retired++] = s.pid;
 }
 
 /* --- whether it runs ------------------------------------------------------------------------- */
 
-/* Whether the process has ended; it may be about to. */
+/* Whether the nursery's process has ended. False also if it is about to end. */
 static bool nursery_has_ended(const struct native_owner *o)
 {
 	siginfo_t info = { .si_pid = 0 };
@@ -309,9 +322,9 @@ static bool nursery_has_ended(const struct native_owner *o)
 }
 
 /*
- * A nursery that was killed has closed its socket, or will. But a sandbox that it was cloning has a
- * copy for a moment more. A plan that is sent meanwhile would be lost. So look at the process as
- * well, and ask it if a sandbox or layer was lost.
+ * Whether the nursery is alive. When a nursery is killed, a sandbox that it was cloning keeps the
+ * socket open for a moment. A plan that is sent meanwhile would be lost. So look at the process as
+ * well. If a sandbox or layer was lost, ask the nursery for an answer.
  */
 static bool nursery_runs(struct native_owner *o)
 {

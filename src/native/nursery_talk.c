@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * Messages to a nursery that stands. Most need no answer and never wait: a message that finds no
- * room becomes an errand (errands.c). A request carries a socket for its answer, so that no thread
- * holds the lock while it waits. The asking thread holds `changing`.
+ * Messages to a running nursery. Most need no answer and never wait: if the nursery's socket is
+ * full, the message becomes an errand (errands.c). A request carries a socket for its answer, so
+ * that no thread holds `lock` while it waits. The asking thread holds `changing`.
  */
 
 /* --- sending --------------------------------------------------------------------------------- */
@@ -75,7 +75,7 @@ int nursery_await(int socket, uint8_t kind, int timeout_ms, uint8_t *out_bits, s
 	return 0;
 }
 
-/* Under `changing`: asks, and waits for an answer of this kind. */
+/* Sends a request and waits for an answer of this kind. The caller holds `changing`. */
 static int nursery_ask(int nursery, const struct buf *b, uint8_t kind, int timeout_ms,
 		struct fh_error *err)
 {
@@ -114,7 +114,7 @@ void nursery_do_all(int nursery)
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
-/* Refuses a layer that the nursery would take for a broken message, and end. */
+/* Refuses a layer whose message the nursery would find malformed: the nursery would end. */
 static int nursery_check_layer(const struct owner_layer *layer, struct fh_error *err)
 {
 	bool long_path = strlen(layer->name) > GUEST_PATH_MAX;

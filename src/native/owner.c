@@ -34,7 +34,7 @@ static int owner_init(
 	r = cover_hide(&o->base, places_get()->share_dir, err);
 	if (r < 0)
 		return r;
-	/* A state folder that can't be found holds nothing to hide. */
+	/* Ignore it: a state folder that does not exist needs no hiding. */
 	if (places_state_dir(NULL, &state, NULL) == 0) {
 		r = cover_hide(&o->base, state, err);
 		if (r < 0)
@@ -186,7 +186,10 @@ static struct owner_layer *owner_copy_layer(
 	return l;
 }
 
-/* Under `changing`. Tries again if the nursery, or the process that copies, was killed. */
+/*
+ * Makes a layer in the nursery. Tries again if the nursery, or the process that copies, was killed.
+ * The caller holds `changing`.
+ */
 static int owner_make_layer(
 		struct native_owner *o, const struct owner_layer *layer, struct fh_error *err)
 {
@@ -200,13 +203,16 @@ static int owner_make_layer(
 			r = nursery_make_layer(o->nursery, layer, err);
 		if (!nursery_is_lost(r))
 			return r;
-		/* The socket closes a moment before the process can be seen to have ended. */
+		/* A killed nursery's socket closes a moment before waitid() reports its end. */
 		atomic_store(&o->in_doubt, true);
 	}
 	return r;
 }
 
-/* Takes the layer. It is in the list before another nursery starts, which makes it too. */
+/*
+ * Adds the layer to the owner, which then owns it. Must come before another nursery starts: each
+ * new nursery makes all layers of the list.
+ */
 static int owner_keep_layer(struct native_owner *o, struct owner_layer *layer, struct fh_error *err)
 {
 	int r;

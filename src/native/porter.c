@@ -14,17 +14,18 @@
 
 /*
  * The owner's side of a sandbox' porter (guest/porter.c): files, output and requests. An agent can
- * make the porter wait for ever. So each request has a deadline, after which the sandbox is gone.
- * The porter's messages are checked as those of PID 1; a file must come sealed.
+ * make the porter hang. So each request has a deadline, after which the sandbox is gone. The
+ * porter's messages are checked as those of PID 1. A file must come with all seals.
  */
 #define ANSWER_MS 5000
-#define PUMP_MS 15000 /* for PORTER_PUMPS: a machine may be busy with a thousand episodes */
-#define BYTES_PER_MS (50 << 10) /* time for a file that is copied, hashed, and on a slow disk */
-#define PIECES_MAX 4  /* messages at a time, so that one sandbox doesn't delay the others */
-#define QUEUE_MAX 256 /* events in a row without a pause */
+#define PUMP_MS 15000 /* time for PORTER_PUMPS: a machine may run a thousand episodes */
+/* Speed at which a file is surely copied and hashed, on a slow disk. */
+#define BYTES_PER_MS (50 << 10)
+#define PIECES_MAX 4  /* messages to read at a time, so that no sandbox delays the others */
+#define QUEUE_MAX 256 /* events that the porter may send in a row without a pause */
 
 struct porter_answer {
-	uint32_t id; /* the request's */
+	uint32_t id; /* id of the request that is answered */
 	int code;
 	char text[GUEST_TEXT_MAX];
 	int fd;
@@ -41,7 +42,7 @@ void porter_drop_answer(struct native_sandbox *sb)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* Whether it is a copy that can't be changed or locked, and no larger than was asked for. */
+/* Whether a file is a memfd that can't be changed or locked, and not larger than was asked for. */
 static bool porter_is_sealed(const struct native_sandbox *sb, int fd)
 {
 	struct stat st;
@@ -88,7 +89,10 @@ static bool porter_take_output(struct native_sandbox *sb, struct wire *w)
 	return true;
 }
 
-/* False if it is broken. Output, and messages that only wake the owner, give no event. */
+/*
+ * Handles a message of the porter; false if it is malformed. Output, and messages that only wake
+ * the owner, give no event.
+ */
 static bool porter_parse(
 		struct native_sandbox *sb, struct wire *w, int *fd, struct sandbox_event *out)
 {
@@ -102,7 +106,7 @@ static bool porter_parse(
 	case PORTER_PUMPS:
 		sb->pump_by_ns = INT64_MAX;
 		return wire_done(w);
-	case PORTER_RING: /* the owner is awake now, and looks at the mail */
+	case PORTER_RING: /* it only wakes the owner, which then looks at the shell's mail */
 		return wire_done(w);
 	case PORTER_HUNGRY:
 		*out = (struct sandbox_event){ .kind = SANDBOX_HUNGRY };
@@ -125,7 +129,7 @@ static bool porter_hangs(const struct native_sandbox *sb)
 	return at != INT64_MAX && clock_now_ns() >= at;
 }
 
-/* PID 1 ends with its porter, and may give the reason. It has a deadline for that. */
+/* PID 1 ends after its porter, and may send the reason. Wait for that until a deadline. */
 static void porter_end(struct native_sandbox *sb)
 {
 	int64_t deadline_ns = clock_now_ns() + ANSWER_MS * NS_PER_MS;
@@ -135,7 +139,7 @@ static void porter_end(struct native_sandbox *sb)
 		sb->answer_by_ns = deadline_ns;
 }
 
-/* A message that can't be received is lost, and output with it: the sandbox is gone too. */
+/* A message that can't be received may hold output. The output is lost, so the sandbox is gone. */
 bool porter_next_event(struct native_sandbox *sb, struct sandbox_event *out)
 {
 	char message[GUEST_MESSAGE_MAX];
@@ -201,7 +205,7 @@ int porter_send_input(struct sandbox *base, const void *data, size_t n, struct f
 	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
 
-	sb->n_told = 0; /* each feed allows one more PORTER_HUNGRY */
+	sb->n_told = 0; /* each PORTER_INPUT allows the porter one more PORTER_HUNGRY */
 	wire_put_u8(&b, PORTER_INPUT);
 	buf_add(&b, data, n);
 	return control_send(sb, sb->porter, &b, NULL, 0, err);
@@ -211,15 +215,16 @@ void porter_pump(struct native_sandbox *sb)
 {
 	auto_buf struct buf b = BUF_INIT(64);
 
-	if (sb->pump_by_ns != INT64_MAX) /* the last one is not answered yet */
+	if (sb->pump_by_ns != INT64_MAX) /* the last PORTER_PUMP is not answered yet */
 		return;
 	sb->pump_by_ns = clock_now_ns() + PUMP_MS * NS_PER_MS;
 	wire_put_u8(&b, PORTER_PUMP);
 	wire_put_u32(&b, sb->turn);
-	(void)control_send(sb, sb->porter, &b, NULL, 0, NULL); /* events tell if it is gone */
+	/* A failure needs no report: an event tells that the sandbox is gone. */
+	(void)control_send(sb, sb->porter, &b, NULL, 0, NULL);
 }
 
-/* Begins the message of a request with an answer. */
+/* Begins the message of a request that the porter answers. */
 static uint32_t porter_ask(struct native_sandbox *sb, struct buf *b, uint8_t kind, int64_t bytes)
 {
 	porter_drop_answer(sb);
@@ -299,7 +304,7 @@ int porter_take(struct sandbox *base, struct sandbox_answer *out, struct fh_erro
 
 static bool porter_put_in_queue(struct native_sandbox *sb, const struct sandbox_event *event)
 {
-	if (sb->n_queue == QUEUE_MAX) /* no honest guest sends so many */
+	if (sb->n_queue == QUEUE_MAX) /* no honest guest sends so many events */
 		return false;
 	sb->queue = xrealloc(sb->queue, sb->n_queue + 1, sizeof(*sb->queue));
 	sb->queue[sb->n_queue++] = *event;
@@ -316,7 +321,7 @@ bool porter_answered(struct sandbox *base, uint32_t id)
 
 		if (sb->answer && sb->answer->id == id)
 			return true;
-		sb->n_queue = 0; /* so that the event is a new one */
+		sb->n_queue = 0; /* skip queued events: read a new one */
 		control_next_event(base, &event);
 		sb->n_queue = n_queue;
 		if (event.kind != SANDBOX_NONE && event.kind != SANDBOX_DONE &&

@@ -8,9 +8,8 @@
 #include <unistd.h>
 
 /*
- * The roll of an owner's sandboxes is memory that its nurseries read: they see there which ones are
- * closed. A store to memory costs a close nothing, waits for nothing and wakes no process. See
- * guest/ends.c.
+ * An owner's roll is memory in which its nurseries see which sandboxes are closed. Closing a
+ * sandbox is one store: it waits for nothing and wakes no process. See guest/ends.c.
  */
 int roll_open(struct native_owner *o, struct fh_error *err)
 {

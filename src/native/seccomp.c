@@ -21,22 +21,25 @@
 #include <unistd.h>
 
 /*
- * Lists of refused calls. A list of allowed ones would not do: an agent's programs are arbitrary.
- * Namespaces and the lack of capabilities bound what they can reach.
+ * Lists of refused system calls. A list of allowed calls would break an agent's programs, which are
+ * arbitrary. Namespaces and the lack of capabilities limit the reach of allowed calls.
  *
- * The filters take away the kernel's less tested parts and new namespaces. They also take away
- * resources that are counted per user. A sandbox could use those up for all others and for the
- * owner.
+ * The filters refuse the kernel's less tested parts and new namespaces. They also refuse resources
+ * that are counted per user. A sandbox could use them up for all others and for the owner.
  */
 
 #define FILTER_BYTES_MAX 32768
 
-/* mseal, of Linux 6.10. Newer calls were not reviewed; programs do without. From 424 on numbers are
- * the same on every machine; those of the x32 ABI are higher than any. */
+/*
+ * Number of mseal, of Linux 6.10. Newer system calls were not reviewed, so they are refused. From
+ * 424 on, numbers are the same on every architecture. Those of the x32 ABI are higher than any.
+ */
 #define LAST_KNOWN_CALL 462
 
-/* Refuses a call with `error` if both conditions on its arguments hold; op 0: no condition.
- * ENOSYS where programs then try another way. */
+/*
+ * Refuses a call with `error` if both conditions on its arguments hold; op 0: no condition. The
+ * error is ENOSYS if programs then try another way.
+ */
 struct seccomp_rule {
 	int call, error;
 	unsigned argument, op;
@@ -45,25 +48,27 @@ struct seccomp_rule {
 	uint64_t a2, b2;
 };
 
-/* Conditions on argument n. HAS: these bits are set. INT: it is equal as 32 bits, since the
- * kernel ignores the upper half. MASKED: it is equal under a mask. CMP: it is compared whole. */
+/*
+ * Conditions on argument n. HAS: these bits are set. INT: the lower 32 bits are equal, since the
+ * kernel ignores the upper half. MASKED: it is equal under a mask. CMP: all 64 bits are compared.
+ */
 #define HAS(n, flags) n, SCMP_CMP_MASKED_EQ, flags, flags
 #define INT(n, value) n, SCMP_CMP_MASKED_EQ, 0xffffffff, value
 #define MASKED(n, mask, value) n, SCMP_CMP_MASKED_EQ, mask, value
 #define CMP(n, op, value) n, SCMP_CMP_##op, value, 0
 
 /*
- * Sockets that stay: unix, TCP, UDP, ICMP, and netlink's routing (for lists of interfaces). Others
- * are refused by family, or by type or protocol of the IP families.
+ * Allowed sockets: unix, TCP, UDP, ICMP, and netlink's routing (for lists of interfaces). Other
+ * sockets are refused by family, or by type or protocol of the IP families.
  */
-#define LAST_PLAIN_FAMILY AF_NETLINK /* after it: packets, virtual machines, crypto, ... */
+#define LAST_PLAIN_FAMILY AF_NETLINK /* families after it: packets, virtual machines, crypto, ... */
 #define FAMILY(mask, value) SCMP_SYS(socket), EAFNOSUPPORT, MASKED(0, mask, value)
 #define IP(family, error) SCMP_SYS(socket), error, CMP(0, EQ, family)
 #define TYPE_MASK 0xf
 #define NAMESPACE(flag) SCMP_SYS(clone), EPERM, HAS(0, flag)
 #define SOCKET_OPTION(call, option) call, ENOPROTOOPT, INT(1, SOL_SOCKET), INT(2, option)
 
-/* For everyone, the nursery too. */
+/* Rules for all processes, the nursery too. */
 static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(acct), EPERM },
 	{ SCMP_SYS(add_key), EPERM },
@@ -75,7 +80,8 @@ static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(fanotify_init), EPERM },
 	{ SCMP_SYS(finit_module), EPERM },
 	{ SCMP_SYS(init_module), EPERM },
-	{ SCMP_SYS(inotify_init), ENOSYS }, /* limited per user; shows what others open */
+	/* Inotify: limited per user; shows which files others open. */
+	{ SCMP_SYS(inotify_init), ENOSYS },
 	{ SCMP_SYS(inotify_init1), ENOSYS },
 	{ SCMP_SYS(io_setup), ENOSYS }, /* limited for the whole machine */
 	{ SCMP_SYS(io_uring_enter), ENOSYS },
@@ -89,7 +95,7 @@ static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(keyctl), EPERM },
 	{ SCMP_SYS(lookup_dcookie), EPERM },
 	{ SCMP_SYS(modify_ldt), ENOSYS },
-	{ SCMP_SYS(mq_open), ENOSYS }, /* their bytes are limited per user */
+	{ SCMP_SYS(mq_open), ENOSYS }, /* bytes of message queues are limited per user */
 	{ SCMP_SYS(open_by_handle_at), EPERM },
 	{ SCMP_SYS(perf_event_open), EPERM },
 	{ SCMP_SYS(pidfd_getfd), EPERM },
@@ -100,7 +106,8 @@ static const struct seccomp_rule base_rules[] = {
 	{ SCMP_SYS(quotactl), EPERM },
 	{ SCMP_SYS(quotactl_fd), EPERM },
 	{ SCMP_SYS(reboot), EPERM },
-	{ SCMP_SYS(remap_file_pages), ENOSYS }, /* as mremap in agent_rules */
+	/* Copies a shared map, as mremap in agent_rules does. */
+	{ SCMP_SYS(remap_file_pages), ENOSYS },
 	{ SCMP_SYS(request_key), EPERM },
 	{ SCMP_SYS(settimeofday), EPERM },
 	{ SCMP_SYS(swapoff), EPERM },
@@ -111,40 +118,43 @@ static const struct seccomp_rule base_rules[] = {
 
 	{ SCMP_SYS(socket), EAFNOSUPPORT, CMP(0, GT, LAST_PLAIN_FAMILY) },
 	{ FAMILY(~0U, 3) },
-	{ FAMILY(~3U, 4) }, /* 4 to 7 */
+	{ FAMILY(~3U, 4) }, /* families 4 to 7 */
 	{ FAMILY(~1U, 8) },
 	{ FAMILY(~0U, 11) },
 	{ FAMILY(~3U, 12) },
 	{ SCMP_SYS(socket), EAFNOSUPPORT, CMP(0, EQ, AF_NETLINK), CMP(2, NE, NETLINK_ROUTE) },
 	{ SCMP_SYS(socketpair), EAFNOSUPPORT, CMP(0, NE, AF_UNIX) },
 	{ IP(AF_INET, EPERM), MASKED(1, TYPE_MASK, SOCK_RAW) },
-	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* 4 to 7 */
+	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* socket types 4 to 7 */
 	{ IP(AF_INET, ESOCKTNOSUPPORT), MASKED(1, TYPE_MASK, SOCK_PACKET) },
 	{ IP(AF_INET, EPROTONOSUPPORT), CMP(2, EQ, IPPROTO_DCCP) },
 	{ IP(AF_INET, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) }, /* SCTP, MPTCP, SMC, ... */
 	{ IP(AF_INET6, EPERM), MASKED(1, TYPE_MASK, SOCK_RAW) },
-	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* 4 to 7 */
+	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, 0xc, 4) }, /* socket types 4 to 7 */
 	{ IP(AF_INET6, ESOCKTNOSUPPORT), MASKED(1, TYPE_MASK, SOCK_PACKET) },
 	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, EQ, IPPROTO_DCCP) },
 	{ IP(AF_INET6, EPROTONOSUPPORT), CMP(2, GT, IPPROTO_ICMPV6) }, /* SCTP, MPTCP, SMC, ... */
 
-	/* Terminal input forged for the next reader; consoles. */
+	/* Refuse terminal input forged for the next reader, and calls on consoles. */
 	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCSTI) },
 	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCLINUX) },
 	{ SCMP_SYS(ioctl), EPERM, INT(1, TIOCSETD) },
 
-	/* Huge pages are the machine's, and no group counts them. */
+	/* Huge pages are the machine's. No control group counts them. */
 	{ SCMP_SYS(memfd_create), ENOMEM, HAS(1, MFD_HUGETLB) },
 	{ SCMP_SYS(mmap), ENOMEM, HAS(3, MAP_HUGETLB) },
 	{ SCMP_SYS(shmget), ENOMEM, HAS(2, SHM_HUGETLB) },
 
-	/* Locked memory is limited for the owner's user too. */
+	/* Locked memory is limited per user, and the owner has the same user. */
 	{ SCMP_SYS(shmctl), EPERM, INT(1, SHM_LOCK) },
 };
 
-/* For programs of an agent; the nursery and PID 1 need these calls to build a sandbox. */
+/* Rules for an agent's programs only: the nursery and PID 1 need these calls to build a sandbox. */
 static const struct seccomp_rule agent_rules[] = {
-	/* clone3 has its flags behind a pointer: ENOSYS makes the C library use clone instead. */
+	/*
+	 * clone3 has its flags behind a pointer, which no filter can read. ENOSYS makes the C
+	 * library use clone instead.
+	 */
 	{ SCMP_SYS(clone3), ENOSYS },
 	{ NAMESPACE(CLONE_NEWCGROUP) },
 	{ NAMESPACE(CLONE_NEWIPC) },
@@ -167,21 +177,25 @@ static const struct seccomp_rule agent_rules[] = {
 	{ SCMP_SYS(umount2), EPERM },
 	{ SCMP_SYS(unshare), EPERM },
 
-	/* A lease would keep a grader from reading the submission. A notice, like those of
-	 * inotify, shows which files others open in a shared folder. */
+	/*
+	 * A lease on a file would keep a grader from reading the submission. A notice (F_NOTIFY)
+	 * shows which files others open in a shared folder, as inotify does.
+	 */
 	{ SCMP_SYS(fcntl), EPERM, INT(1, F_SETLEASE) },
 	{ SCMP_SYS(fcntl), EPERM, INT(1, F_NOTIFY) },
 
 	/*
 	 * A shell has memory mapped that it shares with its owner, and no descriptor to map it
-	 * again. With a thousand maps of a page, the kernel looks through all of them to free it.
-	 * The owner, which unmaps it, would wait for that.
+	 * again. A thousand maps of a page would make freeing the page slow. The owner, which
+	 * unmaps it, would wait.
 	 */
-	{ SCMP_SYS(mremap), EINVAL, CMP(1, EQ, 0) }, /* copies a shared map */
+	{ SCMP_SYS(mremap), EINVAL, CMP(1, EQ, 0) }, /* old size 0: copies a shared map */
 	{ SCMP_SYS(mremap), EINVAL, HAS(3, MREMAP_DONTUNMAP) },
 
-	/* Compiled filters are limited for the machine, and no group counts them. Without any
-	 * left, no sandbox can be made. Programs do without, as on a kernel that has none. */
+	/*
+	 * Compiled filters are limited for the machine, and no group counts them. If none is left,
+	 * no sandbox can be made. Programs cope with the error, as on a kernel without seccomp.
+	 */
 	{ SCMP_SYS(seccomp), ENOSYS },
 	{ SCMP_SYS(prctl), EINVAL, INT(0, PR_SET_SECCOMP) },
 	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_FILTER) },
@@ -189,22 +203,26 @@ static const struct seccomp_rule agent_rules[] = {
 	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_REUSEPORT_CBPF) },
 	{ SOCKET_OPTION(SCMP_SYS(setsockopt), SO_ATTACH_REUSEPORT_EBPF) },
 
-	/* The limit on dumps stays 0, so that the machine starts no program to take one
-	 * (core(5)). The call reports success, since careful programs would not go on. */
+	/*
+	 * RLIMIT_CORE stays 0, so that the machine starts no program to take a core dump (core(5)).
+	 * The call reports success, since careful programs would not go on after an error.
+	 */
 	{ SCMP_SYS(setrlimit), 0, INT(0, RLIMIT_CORE) },
 	{ SCMP_SYS(prlimit64), 0, INT(1, RLIMIT_CORE), CMP(2, NE, 0) },
 };
 
 /*
- * Rules for a player, besides agent_rules. It knows the judge's numbers, which players of the same
- * game must not learn from it. So it may not write anything that another sandbox can read. Locks of
- * shared files, their pages in memory, and counters of the whole machine could be read.
+ * Rules for a player, added to agent_rules. A player knows the judge's random numbers, which
+ * players of the same game must not learn. So it may not write anything that another sandbox can
+ * read. Readable are locks of shared files, their pages in memory, and counters of the whole
+ * machine.
  */
 static const struct seccomp_rule judged_rules[] = {
 	{ SCMP_SYS(fadvise64), ENOSYS },
 	{ SCMP_SYS(flock), ENOLCK },
 	{ SCMP_SYS(mincore), ENOSYS },
-	{ SCMP_SYS(pidfd_open), ENOSYS }, /* the inode of a pidfd counts the machine's processes */
+	/* The inode number of a pidfd counts the machine's processes. */
+	{ SCMP_SYS(pidfd_open), ENOSYS },
 	{ SCMP_SYS(preadv2), ENOSYS },
 	{ SCMP_SYS(pwritev2), ENOSYS },
 	{ SCMP_SYS(readahead), ENOSYS },
@@ -215,13 +233,13 @@ static const struct seccomp_rule judged_rules[] = {
 	{ SCMP_SYS(fcntl), ENOLCK, INT(1, F_OFD_GETLK) },
 	{ SCMP_SYS(fcntl), ENOLCK, INT(1, F_OFD_SETLK) },
 	{ SCMP_SYS(fcntl), ENOLCK, INT(1, F_OFD_SETLKW) },
-	/* They move pages of files that all have mapped out of memory, or into it. */
+	/* Refuse calls that move pages of shared files into memory or out of it. */
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_WILLNEED) },
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_COLD) },
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_PAGEOUT) },
 	{ SCMP_SYS(madvise), EINVAL, INT(2, MADV_POPULATE_READ) },
 	{ SCMP_SYS(clone), EINVAL, HAS(0, CLONE_PIDFD) },
-	/* A number of the machine's sockets. */
+	/* Refuse reading a number that counts the machine's sockets. */
 	{ SOCKET_OPTION(SCMP_SYS(getsockopt), SO_COOKIE) },
 };
 
@@ -242,7 +260,10 @@ static int seccomp_add_rules(scmp_filter_ctx filter, const struct seccomp_rule *
 	return 0;
 }
 
-/* Refuses any number above one; libseccomp has no rule for it. */
+/*
+ * Adds a rule that refuses any system call number above LAST_KNOWN_CALL; libseccomp has no such
+ * rule.
+ */
 static void seccomp_add_newer(struct buf *out)
 {
 	static const struct sock_filter newer[] = {
@@ -269,18 +290,19 @@ static int seccomp_read(scmp_filter_ctx filter, struct buf *out)
 	r = fd_read_all(fd, out);
 	if (r < 0)
 		return r;
-	return out->truncated ? -ENOMEM : 0; /* a cut filter may allow anything */
+	return out->truncated ? -ENOMEM : 0; /* a truncated filter may allow any call */
 }
 
 static int seccomp_compile(scmp_filter_ctx filter, const struct seccomp_rule *rules, size_t n,
 		const struct seccomp_rule *more, size_t n_more, struct buf *out)
 {
-	/* A system call of another architecture (int 0x80) does not exist here. */
+	/* Refuse system calls of another architecture (int 0x80). */
 	int r = seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_ERRNO(ENOSYS));
 
 	if (r < 0)
 		return r;
-	r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a binary tree */
+	/* 2: sort the rules into a binary tree. */
+	r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
 	if (r < 0)
 		return r;
 	r = seccomp_add_rules(filter, rules, n);

@@ -6,9 +6,9 @@
 #include "base/error.h"
 
 /*
- * Builds the seccomp programs (arrays of struct sock_filter) that the guest loads. `base` is for
- * the nursery and all its sandboxes. `agent` comes on top for programs of an agent. `judged` takes
- * its place, stricter, for a program that answers for an agent while it is judged.
+ * Builds the seccomp programs (arrays of struct sock_filter) that the guest loads. The nursery and
+ * all its sandboxes load `base`. An agent's programs load `agent` too. A judged program that
+ * answers for an agent loads `judged`, which is stricter, instead of `agent`.
  */
 int seccomp_build(struct buf *out_base, struct buf *out_agent, struct buf *out_judged,
 		struct fh_error *err);

@@ -14,18 +14,19 @@
 #include <sys/wait.h>
 
 /*
- * A command ends when the shell's status came, or when the shell ended. The status has the
- * command's own random number, so that none can be sent ahead of time.
+ * The owner's side of a shell. A command ends when the shell's status came, or when the shell
+ * ended. The status has the command's own random number, so that none can be sent ahead of time.
  *
- * Output that the pipe holds at that moment is the command's; later output, of background jobs, is
- * the next one's. The shell brings it with its status. If the shell ended, the porter brings it.
- * The porter also forwards the output of a long command, which would block on a full pipe.
+ * Output in the pipe when the command ends is the command's. Later output, of background jobs, is
+ * the next command's. The shell sends the output with its status; if the shell ended, the porter
+ * sends it. The porter also forwards the output of a long command, which would block on a full
+ * pipe.
  *
  * A timeout raises the level of force until the status comes. At the last level the shell is
- * killed, with everything that the command left running.
+ * killed, and so are all processes that the command left running.
  */
 
-/* Milliseconds after the timeout, or after the level before. */
+/* Levels of force: milliseconds after the timeout, or after the level before. */
 static const struct {
 	int wait_ms;
 	enum interrupt_level level;
@@ -38,43 +39,49 @@ static const struct {
 	{ 600, INTERRUPT_SHELL },
 	{ 1000, INTERRUPT_ALL },
 };
-#define LAST_WAIT_MS 3000            /* for the end of a killed shell, or for the porter */
-#define PUMP_NS 2000000              /* a longer command has its output forwarded */
-#define PUMP_AGAIN_NS (5 * NS_PER_S) /* between two requests to forward it */
-#define NONCES 32                    /* getrandom() gives 256 bytes at once or none */
+/* Longest wait for PID 1 to report a killed shell, or for the porter. */
+#define LAST_WAIT_MS 3000
+#define PUMP_NS 2000000              /* output of a command that runs longer is forwarded */
+#define PUMP_AGAIN_NS (5 * NS_PER_S) /* time between two requests to forward output */
+/* Random numbers to fetch at a time: getrandom() gives 256 bytes at once. */
+#define NONCES 32
 
-/* Waking a process takes as long as a quick command. So the owner spins first. If that fails
- * (slow commands, one CPU for both), more and more commands go without. */
+/*
+ * Waking a process takes as long as a quick command. So the owner first polls without sleeping (a
+ * spin). If spins fail (slow commands, one CPU for both), it leaves them out for more and more
+ * commands.
+ */
 #define SPIN_NS 20000
 #define LEAVE_OUT_MAX 127
 
 enum shell_state {
 	SHELL_IDLE,
 	SHELL_RUNNING,
-	SHELL_ENDING,   /* the shell was killed: PID 1 will report its end */
-	SHELL_SETTLING, /* the status is there; after an interruption, no signal may hit the next */
-	SHELL_DRAINING, /* the shell has ended: the porter brings its last output */
+	SHELL_ENDING, /* the shell was killed: wait until PID 1 reports its end */
+	/* The status came; wait until PID 1 has sent the signals of interruptions. */
+	SHELL_SETTLING,
+	SHELL_DRAINING, /* the shell ended: wait until the porter has sent its last output */
 };
 
 struct native_session {
 	struct session base;
 	enum shell_state state;
-	bool more_output; /* than the cap */
-	uint32_t drain;   /* when DRAINING: id of the porter's request; 0: it is done */
+	bool more_output; /* output over the cap was dropped */
+	uint32_t drain;   /* SHELL_DRAINING: id of the porter's request; 0: answered */
 
 	uint64_t nonce;
-	uint64_t nonces[NONCES]; /* the next ones */
+	uint64_t nonces[NONCES]; /* random numbers for the next commands */
 	size_t n_nonces;
 	int64_t began_ns, deadline_ns;
-	int64_t pump_ns;              /* when to request that its output is forwarded */
-	bool awaited;                 /* session_await_quick() was called for this command */
+	int64_t pump_ns;              /* when to have the porter forward the command's output */
+	bool awaited;                 /* shell_await_quick() was called for this command */
 	bool warm;                    /* the shell has run a command since it began */
-	unsigned leave_out, left_out; /* commands without a spin: wanted, and so far */
-	size_t next_force;            /* index in shell_force[]; 0: not timed out */
+	unsigned leave_out, left_out; /* commands to run without a spin, and how many of them did */
+	size_t next_force;            /* next level: index in shell_force[]; 0: no timeout yet */
 	bool cancelled;
 
-	struct shell_status status; /* when SETTLING */
-	int64_t oom_kills;          /* when they were last read, and the CPU time then */
+	struct shell_status status; /* status of the ended command, when SHELL_SETTLING */
+	int64_t oom_kills;          /* last value read, and the CPU time at that moment */
 	int64_t oom_cpu_ns;
 	char cwd[GUEST_PATH_MAX + 1];
 	char integrity[160];
@@ -90,7 +97,7 @@ static struct native_sandbox *shell_sandbox(const struct native_session *s)
 	return native_of(s->base.sb);
 }
 
-/* Takes output that the porter brings. Output between two commands is the next one's. */
+/* Stores output that the porter sent. Output between two commands counts as the next command's. */
 static void shell_take_output(void *arg, int slot, const char *data, size_t n)
 {
 	struct native_session *s = arg;
@@ -128,7 +135,10 @@ static bool shell_was_quick(const struct native_session *s)
 	return cpu_ns >= 0 && cpu_ns - s->oom_cpu_ns < SESSION_QUICK_NS;
 }
 
-/* Does not read the slow counter after a quick command, which can't have filled its memory. */
+/*
+ * Whether the kernel killed a process of the command for memory. Skips the slow counter after a
+ * quick command, which can't have filled its memory.
+ */
 static bool shell_killed_for_memory(struct native_session *s, int exit_code)
 {
 	int64_t before = s->oom_kills;
@@ -157,7 +167,7 @@ static void shell_finish(struct native_session *s, enum session_outcome outcome,
 	s->state = SHELL_IDLE;
 }
 
-/* The shell has ended: asks for its last output. */
+/* Handles the end of the shell: asks the porter for the shell's last output. */
 static void shell_drain(struct native_session *s)
 {
 	if (s->next_force)
@@ -176,14 +186,18 @@ static void shell_restart(struct native_session *s)
 
 	s->base.result.restarted = true;
 	s->base.result.shell_status = status;
-	snprintf(s->cwd, sizeof(s->cwd), "%s", GUEST_WORKSPACE); /* a new shell begins there */
+	/* A new shell begins in the workspace. */
+	snprintf(s->cwd, sizeof(s->cwd), "%s", GUEST_WORKSPACE);
 	if (start_shell_again(shell_sandbox(s), NULL) < 0)
 		shell_finish(s, SESSION_GONE, -1);
 	else
 		shell_finish(s, SESSION_RESTARTED, code);
 }
 
-/* Output that the porter sent before the status is read first. If the porter ends, some is lost. */
+/*
+ * Whether a command whose status came can end. Output that the porter sent before the status must
+ * be read first. PID 1 must have sent all signals. If the porter has ended, output is lost: false.
+ */
 static bool shell_settled(const struct native_session *s)
 {
 	const struct native_sandbox *sb = shell_sandbox(s);
@@ -193,7 +207,7 @@ static bool shell_settled(const struct native_session *s)
 	return !s->next_force || sb->interruptions <= 0 || clock_now_ns() >= s->deadline_ns;
 }
 
-/* Takes the output that came with the status. */
+/* Appends the output that came with the status, and ends the command. */
 static void shell_conclude(struct native_session *s)
 {
 	bool syntax = s->status.end == SHELL_SYNTAX, cut;
@@ -203,7 +217,7 @@ static void shell_conclude(struct native_session *s)
 	shell_finish(s, syntax ? SESSION_SYNTAX : SESSION_OK, (int)(s->status.status & 0xff));
 }
 
-/* Kills a shell that has given an answer which no honest one gives. */
+/* Kills a shell whose answer no honest shell gives. */
 static void shell_distrust(struct native_session *s, const char *why)
 {
 	snprintf(s->integrity, sizeof(s->integrity), "the shell's answer was tampered with: %s",
@@ -236,7 +250,7 @@ static void shell_read_answer(struct native_session *s)
 	}
 }
 
-/* False if the sandbox is gone. */
+/* Handles the sandbox' events; false if the sandbox is gone. */
 static bool shell_read_events(struct native_session *s)
 {
 	struct sandbox_event e;
@@ -310,8 +324,10 @@ static int shell_begin(struct session *base, const char *command, int64_t timeou
 	return 0;
 }
 
-/* Whether shell_advance() has something to do that no descriptor tells of: porter_answered() may
- * have read the message. */
+/*
+ * Whether shell_advance() has work to do for which no descriptor becomes readable.
+ * porter_answered() may have read the message already.
+ */
 static bool shell_is_due(const struct native_session *s)
 {
 	if (s->state == SHELL_SETTLING)
@@ -345,7 +361,7 @@ static void shell_on_timeout(struct native_session *s)
 {
 	size_t n = sizeof(shell_force) / sizeof(shell_force[0]);
 
-	if (s->next_force == n) { /* killed, and PID 1 does not report its end */
+	if (s->next_force == n) { /* PID 1 has not reported the end of the killed shell in time */
 		shell_finish(s, SESSION_GONE, -1);
 		return;
 	}
@@ -366,7 +382,7 @@ static void shell_check_time(struct native_session *s)
 	}
 	if (now < s->deadline_ns)
 		return;
-	if (s->state == SHELL_DRAINING) /* the porter hangs */
+	if (s->state == SHELL_DRAINING) /* the porter has not answered in time */
 		shell_finish(s, SESSION_GONE, -1);
 	else
 		shell_on_timeout(s);
@@ -380,7 +396,7 @@ static bool shell_advance(struct session *base)
 		return true;
 	if (s->state == SHELL_RUNNING)
 		shell_read_answer(s);
-	if (!shell_read_events(s)) /* a command's requests came before its status */
+	if (!shell_read_events(s)) /* read requests of the command, which came before its status */
 		return true;
 	if (s->state == SHELL_SETTLING && shell_settled(s))
 		shell_conclude(s);
@@ -430,10 +446,11 @@ static bool shell_await_quick(struct session *base)
 
 	if (s->state != SHELL_RUNNING || s->awaited)
 		return false;
-	s->awaited = true; /* once: an untrusted shell may claim an answer that is none */
+	/* Wait only once: an untrusted shell may claim an answer that it does not have. */
+	s->awaited = true;
 	if (mail_answered(shell_sandbox(s)))
 		return true;
-	if (!s->warm) { /* the first takes longer, and the shell may be on this CPU */
+	if (!s->warm) { /* the first command takes longer, and the shell may be on this CPU */
 		s->warm = true;
 	} else if (s->left_out < s->leave_out) {
 		s->left_out++;

@@ -5,12 +5,14 @@
  * Spare groups, each with a process that waits for its sandbox. So no reset waits for the kernel to
  * make a group or a network, or to move a process.
  *
- * The first sandbox of an owner gets a spare group made ahead. An owner that starts many has as
- * many spares as a grading takes: an episode, a judge and a player.
+ * An owner that has started no sandbox yet has one spare. An owner that starts many has three: for
+ * an episode, a judge and a player.
  */
 
-/* Takes the oldest: the nursery has most likely made its cradle, for which it waits for a quiet
- * moment. */
+/*
+ * Takes the oldest spare. The nursery makes a cradle only in a quiet moment, and has most likely
+ * made the oldest one's.
+ */
 static struct spare spares_take_oldest(struct native_owner *o)
 {
 	struct spare *oldest = NULL, spare = { 0 };

@@ -46,7 +46,7 @@ int spawn_program(pid_t *out_pid, const char *path, const char *const *argv, con
 	r = spawn_set_actions(&actions, fds, (int)n);
 	if (!r)
 		r = spawn_set_attributes(&attr);
-	if (!r) /* POSIX has no const there; posix_spawn() changes none of the texts */
+	if (!r) /* posix_spawn() takes non-const pointers, but does not change the texts */
 		r = posix_spawn(out_pid, path, &actions, &attr, (char *const *)(uintptr_t)argv,
 				(char *const *)(uintptr_t)env);
 	posix_spawnattr_destroy(&attr);

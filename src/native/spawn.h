@@ -6,9 +6,9 @@
 #include <sys/types.h>
 
 /*
- * Starts a program that inherits only descriptors of this process: fds[i] becomes i, -1 /dev/null.
- * All others are closed. No fds[i] but i itself may be below n. The program has a session of its
- * own, default signals, and the folder "/".
+ * Starts a program that inherits only the listed descriptors: fds[i] becomes descriptor i, and -1
+ * becomes /dev/null. All others are closed. No fds[i] but i itself may be below n. The program has
+ * a session of its own, default signals, and the folder "/".
  */
 int spawn_program(pid_t *out_pid, const char *path, const char *const *argv, const char *const *env,
 		const int *fds, size_t n);

@@ -53,7 +53,7 @@ void start_close_ends(struct sandbox_ends *ends)
 	close_fd(&ends->mail);
 }
 
-/* Leave a quarter of the memory to the process that removes the files. */
+/* Keep a quarter of the memory limit for the process that removes the files. */
 static int64_t start_disk_bytes(const struct sandbox_limits *l)
 {
 	int64_t most = l->memory_bytes - l->memory_bytes / 4;
@@ -64,9 +64,9 @@ static int64_t start_disk_bytes(const struct sandbox_limits *l)
 }
 
 /*
- * Groups enforce the limits. Without groups resource limits do what they can, and the owner is
- * warned. A bare sandbox has resource limits only: entering a group can take as long as all the
- * rest.
+ * Sets the plan's limits. A group enforces them if there is one. Without groups, resource limits do
+ * what they can, and the owner is warned. A bare sandbox has resource limits only: entering a group
+ * can take as long as the rest of its start.
  */
 static int start_set_limits(struct native_sandbox *sb, const struct sandbox_limits *l,
 		struct plan *plan, struct fh_error *err)
@@ -81,7 +81,7 @@ static int start_set_limits(struct native_sandbox *sb, const struct sandbox_limi
 			return r;
 	}
 	plan->disk_folder = sb->disk_folder;
-	if (sb->group) /* from a try before, whose nursery was lost */
+	if (sb->group) /* a group from an earlier try, whose nursery was lost */
 		cgroups_give(take_ptr(sb->group));
 	if (!(plan->flags & PLAN_BARE)) {
 		r = spares_take(sb->owner, l, &sb->group, &plan->cradle, err);
@@ -124,7 +124,7 @@ int start_send_plan(struct native_sandbox *sb, const struct plan *plan,
 	return r < 0 ? error_set(err, -r, "send to the nursery") : 0;
 }
 
-/* Sends the plan at once, or leaves it to an errand. */
+/* Sends the plan at once, or has an errand send it. */
 static int start_give_plan(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, struct sandbox_ends *ends,
 		struct fh_error *err)
@@ -138,12 +138,12 @@ static int start_give_plan(struct native_sandbox *sb, const struct plan *plan,
 	pthread_mutex_unlock(&o->lock);
 	if (ready)
 		r = start_send_plan(sb, plan, limits, ends, err);
-	if (r == -EPIPE || r == -ECONNRESET) /* the nursery was killed just then */
+	if (r == -EPIPE || r == -ECONNRESET) /* the nursery was killed during the send */
 		atomic_store(&o->in_doubt, true);
 	return nursery_is_lost(r) ? errand_sandbox(sb, plan, limits, ends, err) : r;
 }
 
-/* Refuses options that the nursery could not make, or would take for a broken message. */
+/* Refuses options that the nursery can't make, or whose message it would find malformed. */
 static int start_check(
 		struct native_owner *owner, const struct sandbox_options *o, struct fh_error *err)
 {
@@ -164,7 +164,7 @@ static int start_check(
 		if (strlen(bind->source) > GUEST_PATH_MAX || strlen(bind->target) > GUEST_PATH_MAX)
 			return error_say(err, ENAMETOOLONG, "a bind of more than %d bytes",
 					GUEST_PATH_MAX);
-		/* A bare sandbox has nothing that a bind could hide. */
+		/* Skip the check of targets: in a bare sandbox a bind can't hide anything. */
 		r = o->role == SANDBOX_PROGRAM ? 0 : sandbox_bind_check(bind, err);
 		if (r < 0)
 			return r;
@@ -172,8 +172,7 @@ static int start_check(
 	return 0;
 }
 
-/* Before Linux 6.6 an overlay's upper can't lie in a tmpfs: then the sandbox' files lie on a
- * disk. */
+/* Before Linux 6.6 a tmpfs can't be an overlay's upper. The sandbox' files lie on a disk then. */
 static int start_plan_writable(struct native_sandbox *sb, const char *source,
 		char layer[FOLDERS_NAME_BYTES], struct sandbox_limits *limits, struct plan *plan,
 		struct fh_error *err)
@@ -203,7 +202,7 @@ static uint32_t start_flags(const struct sandbox_options *o)
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
 }
 
-/* Makes the descriptors and sends the plan. */
+/* Makes the sandbox' sockets and memory, and sends the plan. */
 static int start_planned(struct native_sandbox *sb, const struct sandbox_options *o,
 		struct plan *plan, struct sandbox_ends *ends, struct fh_error *err)
 {
@@ -247,8 +246,11 @@ static int start_with(struct native_sandbox *sb, const struct sandbox_options *o
 	r = gpus_bind(&arena, o->gpus, o->n_gpus, binds, &plan.n_binds, err);
 	if (r < 0)
 		return r;
-	/* Only an owner's first sandbox or layer waits for its nursery, to report this machine's
-	 * errors at once. A fork is refused here, before it takes a number that is its parent's. */
+	/*
+	 * Only an owner's first sandbox or layer waits for its nursery, to report this machine's
+	 * errors at once. A fork is refused first, because it would take one of its parent's
+	 * numbers.
+	 */
 	if (sb->owner->forked || !atomic_load(&sb->owner->had_nursery)) {
 		r = nursery_ensure(sb->owner, err);
 		if (r < 0)
@@ -287,7 +289,10 @@ void start_close(struct sandbox *base)
 	errand_drop(sb);
 	fork_unwatch_sandbox(sb);
 	porter_drop_answer(sb);
-	/* First, while PID 1 has it mounted: the last to close it has to free its pages. */
+	/*
+	 * Close the file system first, while PID 1 has it mounted: the last to close it frees its
+	 * pages.
+	 */
 	close_fd(&sb->files);
 	mail_free(take_ptr(sb->mail));
 	close_fd(&sb->porter);
@@ -331,7 +336,8 @@ int64_t start_files_bytes(const struct native_sandbox *sb)
 {
 	struct statfs s;
 
-	if (sb->disk_folder && !sb->disk_counted) /* the numbers are of the whole disk */
+	/* Without a quota the numbers are of the whole disk. */
+	if (sb->disk_folder && !sb->disk_counted)
 		return -1;
 	if (sb->files < 0 || fstatfs(sb->files, &s) < 0)
 		return -1;
