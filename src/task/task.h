@@ -28,7 +28,7 @@ struct dataset;
 
 struct task_file {
 	const char *source; /* absolute path on this machine */
-	const char *target; /* relative to the workspace; of a grader's file: to the grader's folder */
+	const char *target; /* relative to the workspace, or to the grader's folder */
 	bool read_only;     /* the agent can't write it */
 };
 
