@@ -3,9 +3,9 @@
 #define BASE_BANNED_H
 
 /*
- * The compiler includes this before each of our files (-include). Headers that declare the
- * functions come first, so that only a use is a compile error. Use buf_*, snprintf, str_*,
- * posix_spawn and sigaction instead.
+ * The compiler includes this file before each of our source files (-include) and rejects uses of
+ * unsafe functions of C. The system headers that declare these functions come first: only a use is
+ * an error. Use buf_*, snprintf, str_*, posix_spawn and sigaction instead.
  */
 #include <signal.h>
 #include <stdio.h>

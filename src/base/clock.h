@@ -6,7 +6,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of a clock. Use clock_now_ns() for durations and deadlines: it can't be set. */
+/* Current time of a clock in ns. For durations and deadlines use clock_now_ns(), whose clock nobody
+ * can set. */
 static inline int64_t clock_ns(clockid_t id)
 {
 	struct timespec t;
@@ -23,8 +24,8 @@ static inline int64_t clock_now_ns(void)
 #define NS_PER_MS 1000000LL
 #define NS_PER_S 1000000000LL
 
-/* Milliseconds until a deadline of clock_now_ns(), for poll(): rounded up, 0 if it is over. -1: the
- * deadline is INT64_MAX, which means none. */
+/* Timeout for poll() until a deadline of clock_now_ns(): milliseconds, rounded up. 0 if the
+ * deadline has passed; -1 for no deadline (INT64_MAX). */
 static inline int clock_ms_left(int64_t deadline_ns)
 {
 	int64_t left;

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Defined here: the functions behind the macros. */
+/* This file defines the functions that the macros of equal names call. */
 #undef error_set
 #undef error_say
 #undef error_wrap
 
-/* Removes half a character from the end of a message that was cut. */
+/* Removes an incomplete UTF-8 character from the end of a truncated message. */
 static void error_cut(char *text, size_t size)
 {
 	size_t n = strlen(text), start;
@@ -25,7 +25,7 @@ static void error_cut(char *text, size_t size)
 		text[start - 1] = '\0';
 }
 
-/* Makes any number a positive errno, so that the caller always sees a failure. */
+/* Returns any error number as a positive errno, so that the caller always sees a failure. */
 static int error_positive(int error)
 {
 	return error > 0 ? error : EIO;

@@ -5,24 +5,25 @@
 #include <fumehood/error.h>
 
 /*
- * Fill a `struct fh_error`. The lowest layer names its operation with error_set(). Layers above
- * prepend a few words with error_wrap(). All return the negative errno: `return error_set(...)` is
- * the idiom. `err` may be NULL.
+ * Functions that fill a `struct fh_error`. The lowest layer names its operation with error_set().
+ * Layers above prepend a few words with error_wrap(). All functions return the negative errno, for
+ * `return error_set(...)`. `err` may be NULL.
  */
 
-/* `error` is a positive errno (EIO if it is not); ": <strerror>" is appended. */
+/* Sets the message and appends ": <strerror>". `error` is a positive errno; other numbers become
+ * EIO. */
 int error_set(struct fh_error *err, int error, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* As error_set(), but the message is complete without strerror(). */
+/* Sets the message as error_set() does, but appends no strerror(). */
 int error_say(struct fh_error *err, int error, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 
-/* Prepends "<format>: " to the message. Returns err->code, or -EIO if that is no error. */
+/* Prepends "<format>: " to the message. Returns err->code, or -EIO if err->code is no error. */
 int error_wrap(struct fh_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* All three return a negative value, which the compiler can't see in another file. It would warn
- * about paths on which a failure looks like a success. */
+/* Tells the compiler that error_set(), error_say() and error_wrap() return a negative number.
+ * Otherwise the compiler warns about paths on which a failure looks like a success. */
 #define ERROR_NEGATIVE(call)                                                                       \
 	({                                                                                         \
 		int error_code = (call);                                                           \

@@ -79,7 +79,8 @@ int fd_read_all(int fd, struct buf *out)
 	return n < 0 ? (int)n : 0;
 }
 
-#define COPY_BYTES (16U << 20) /* a signal is answered between two of them */
+/* most bytes of one sendfile(), so that a signal does not wait long */
+#define COPY_BYTES (16U << 20)
 
 int fd_copy(int from, int to)
 {
@@ -109,7 +110,7 @@ static int fd_copy_range(int from, int to, off_t at, off_t end)
 	return 0;
 }
 
-/* Copies a file of /proc or /sys, which has neither holes nor a size. */
+/* Copies a file without holes and without a known size, as in /proc and /sys. */
 static int fd_copy_plain(int from, int to, int64_t most)
 {
 	int r = fd_copy_range(from, to, 0, most);
@@ -120,7 +121,8 @@ static int fd_copy_plain(int from, int to, int64_t most)
 	return fd_read_full(from, &more, 1) > 0 ? -EFBIG : 0;
 }
 
-#define DATA_BYTES_MIN 4096 /* progress per turn, even if another process changes the file */
+/* least progress of the copy loop, even if another process changes the file */
+#define DATA_BYTES_MIN 4096
 
 int fd_copy_sparse(int from, int to, int64_t most)
 {
@@ -142,7 +144,7 @@ int fd_copy_sparse(int from, int to, int64_t most)
 	}
 	if (errno == EINVAL)
 		return fd_copy_plain(from, to, most);
-	if (errno != ENXIO || fstat(from, &st) < 0) /* ENXIO: no data follows */
+	if (errno != ENXIO || fstat(from, &st) < 0) /* ENXIO from SEEK_DATA: the rest is a hole */
 		return -errno;
 	if (st.st_size > most)
 		return -EFBIG;
@@ -291,7 +293,7 @@ static int fd_give_name(int fd, const char *name)
 	return linkat(AT_FDCWD, self, AT_FDCWD, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
-/* Gives the file a new name beside path. With *fd -1 it makes the file. */
+/* Gives a file a temporary name in the folder of `path`. Makes the file if *fd is -1. */
 static int fd_put_beside(const char *path, mode_t mode, int *fd, char **out_name)
 {
 	unsigned number;
@@ -322,7 +324,8 @@ struct fd_whole {
 	mode_t mode;
 };
 
-/* Fills a file that has no name, or is called `beside`, and puts it at its path. */
+/* Fills a new file and moves it to its final path. The file has the temporary name *beside, or none
+ * yet. */
 static int fd_fill_whole(const struct fd_whole *w, int *fd, char **beside)
 {
 	struct stat st;
@@ -348,7 +351,8 @@ int fd_write_file(const char *path, const void *data, size_t n, mode_t mode, str
 {
 	const struct fd_whole whole = { .path = path, .data = data, .n = n, .mode = mode };
 	auto_free char *beside = NULL, *folder = path_dirname(path);
-	/* Without a name nothing is left when this process is killed. Not all file systems can. */
+	/* A file without a name vanishes when this process is killed. Not all file systems support
+	 * it. */
 	auto_close int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
 	int r = fd < 0 ? fd_put_beside(path, mode, &fd, &beside) : 0;
 

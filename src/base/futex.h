@@ -4,12 +4,14 @@
 
 #include <stdint.h>
 
-/* Wait for words in shared memory: futex(2). */
+/* Waiting until a number in shared memory changes: futex(2). */
 
-/* Sleeps while *word is `value`, at most timeout_ns (INT64_MAX: no limit). May return early. */
+/* Sleeps while *word equals `value`, for at most timeout_ns (INT64_MAX: no limit). May return
+ * early. */
 void futex_wait(const uint32_t *word, uint32_t value, int64_t timeout_ns);
 
-/* Wakes one process. Waking all would take longer the more of them an agent starts. */
+/* Wakes one waiting process. An agent may start many waiters, and waking all of them would take
+ * long. */
 void futex_wake(const uint32_t *word);
 
 #endif

@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#define ESCAPES_MAX 16 /* bytes before a character: of four decodings */
+#define ESCAPES_MAX 16 /* most escaping bytes before a character: four levels of escaping */
 
-/* The byte that n hexadecimal digits give; -1: there are fewer, or it is no byte. */
+/* Decodes n hexadecimal digits. -1: digits are missing, or the number exceeds a byte. */
 static int hide_hex_byte(const char *at, const char *end, int n)
 {
 	int value = 0;
@@ -25,7 +25,8 @@ static int hide_hex_byte(const char *at, const char *end, int n)
 	return value <= UINT8_MAX ? value : -1;
 }
 
-/* Length of c at `at`, as text or escaped as in JSON, any number of times. 0: it is another one. */
+/* Length of the character c at `at`, plain or escaped as in JSON, any number of times. 0: `at` has
+ * another character. */
 static size_t hide_match_json(const char *at, const char *end, char c)
 {
 	const char *p = at;
@@ -39,7 +40,8 @@ static size_t hide_match_json(const char *at, const char *end, char c)
 	return (size_t)(p - at) + 5;
 }
 
-/* The same for URLs and forms: %2F, or %252F if that was escaped again. */
+/* Length of the character c at `at`, plain or escaped as in URLs: %2F, or %252F if escaped twice.
+ * 0: `at` has another character. */
 static size_t hide_match_url(const char *at, const char *end, char c)
 {
 	const char *p = at + 1;
@@ -68,7 +70,7 @@ static size_t hide_match(const char *at, const char *end, const char *secret,
 	return (size_t)(p - at);
 }
 
-/* Length of the secret at `at`; 0: it is not there. */
+/* Length of the secret that begins at `at`, escaped or not; 0: no secret begins there. */
 static size_t hide_find(const char *at, const char *end, const char *secret)
 {
 	size_t n;
@@ -79,7 +81,8 @@ static size_t hide_find(const char *at, const char *end, const char *secret)
 	return n ? n : hide_match(at, end, secret, hide_match_url);
 }
 
-/* Hides the secret in place, since the text gets no longer. Returns its new length. */
+/* Hides the secret in place, because "[key]" is never longer. Returns the new length of the
+ * text. */
 static size_t hide_bytes(char *text, size_t n, const char *secret, size_t least)
 {
 	static const char shown[] = "[key]";

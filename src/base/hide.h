@@ -4,21 +4,23 @@
 
 #include "base/buf.h"
 
-/* Shorter secrets are not hidden: "EMPTY" or "not-needed" are words that a text may need. */
+/* Least length of a secret to hide. Shorter keys such as "EMPTY" or "not-needed" may be ordinary
+ * words of a text. */
 #define HIDE_BYTES_MIN 12
 
-/* For error messages about a key, which don't need such words. */
+/* Least length of a secret to hide in error messages about a key. Such messages need no ordinary
+ * words. */
 #define HIDE_COMPLAINT_BYTES_MIN 6
 
 /*
- * Replace a secret in a text by "[key]". They find it escaped as in JSON (\u0073, \/) or URLs
- * (%2F). They find it escaped twice, too, because a later reader may decode it. JSON stays valid.
- * NULL: no secret.
+ * Replace a secret in a text by "[key]". The secret is also found if it is escaped as in JSON
+ * (\u0073, \/) or URLs (%2F). It is found even if escaped twice, because a reader of the text may
+ * decode it. JSON stays valid. `secret` may be NULL: nothing is hidden.
  */
 void hide_secret(struct buf *text, const char *secret);
 void hide_in_complaint(struct buf *text, const char *secret);
 
-/* The same for a string, in place: it gets no longer. */
+/* Like hide_secret() for a C string, in place: the text never grows. */
 void hide_in_text(char *text, const char *secret);
 
 #endif

@@ -17,10 +17,10 @@
 struct job {
 	job_work *work;
 	void *arg;
-	pid_t process; /* the process that has the thread */
+	pid_t process; /* process that runs the job's thread; a forked child has no such thread */
 	pthread_t thread;
-	int fd;         /* an eventfd */
-	bool is_shared; /* fd is the caller's */
+	int fd;         /* eventfd that becomes readable when the job ends */
+	bool is_shared; /* `fd` belongs to the caller and stays open */
 	atomic_bool over;
 	int r;
 	struct fh_error error;

@@ -44,7 +44,8 @@ static const char *json_kind_name(const json_t *value)
 
 #define KIND(type) (1U << (type))
 
-/* Finds a member of one of these kinds. 1: found; 0: it is optional and missing, or null. */
+/* Finds a member of an object; `kinds` are the types that it may have. 1: found. 0: an optional
+ * member is missing or null. */
 static int json_find(const json_t *object, const char *key, enum json_presence presence,
 		unsigned kinds, const char *expected, json_t **out, struct fh_error *err)
 {
@@ -151,9 +152,9 @@ json_t *json_text(const char *s)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* jansson's own writer is not used because it writes 17 digits of every real number. */
+/* A writer of our own: jansson's writes 17 digits of every real number. */
 
-/* Recursive: jansson's parser takes at most 2,048 levels. */
+/* Recursion is safe here: jansson's parser refuses more than 2,048 levels. */
 void json_add(struct buf *out, json_t *value, bool ascii)
 {
 	enum json_text_form form = ascii ? JSON_TEXT_ASCII : JSON_TEXT_UTF8;

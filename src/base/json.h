@@ -26,15 +26,16 @@ static inline void scope_json(json_t **value)
 
 #define auto_json __attribute__((cleanup(scope_json)))
 
-/* Parses a text that is one value. -EINVAL with "<what>:<line>:<column>: <why>". */
+/* Parses `text`, which must be one JSON value. -EINVAL with "<what>:<line>:<column>: <why>". */
 int json_parse(const char *what, const char *text, size_t n, json_t **out, struct fh_error *err);
 
 enum json_presence { JSON_REQUIRED, JSON_OPTIONAL };
 
 /*
- * Read a member of an object. A missing or null member is an error if it is required; if it is
- * optional, *out stays. A member of another kind is an error, and so is a string with a NUL.
- * Strings and values belong to the object. -EINVAL.
+ * Read a member of an object. If a required member is missing or null, they fail. If an optional
+ * member is missing or null, *out is unchanged. They also fail if the member has another type or is
+ * a string with a NUL byte. The returned strings and values belong to the object. All failures are
+ * -EINVAL.
  */
 int json_get_str(const json_t *object, const char *key, enum json_presence presence,
 		const char **out, struct fh_error *err);
@@ -49,11 +50,12 @@ int json_get_object(const json_t *object, const char *key, enum json_presence pr
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,
 		struct fh_error *err);
 
-/* A string value of any bytes: \xNN replaces bytes that are no UTF-8. NULL gives null. */
+/* Makes a JSON string from any bytes: bytes that are no UTF-8 become the text \xNN. NULL becomes
+ * null. */
 json_t *json_text(const char *s);
 
-/* Appends the value on one line without blanks. Numbers are as Python writes them: 1.0, 1e-07.
- * With `ascii` other characters become \uNNNN. */
+/* Appends the value as JSON on one line without blanks. Numbers are written as in Python: 1.0,
+ * 1e-07. With `ascii`, characters outside of ASCII become \uNNNN. */
 void json_add(struct buf *out, json_t *value, bool ascii);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* The letter after the backslash; 0: the character has none. */
+/* The letter of a short JSON escape such as \n; 0: the character has no short escape. */
 static char json_text_letter(uint32_t c)
 {
 	static const char letters[] = { ['\b'] = 'b',
@@ -44,12 +44,12 @@ static void json_text_add_escape(struct buf *out, uint32_t c)
 				0xdc00 + ((c - 0x10000) & 0x3ff));
 }
 
-/* Bytes of the character at s; 0: it is not valid. */
+/* Length of the UTF-8 character at s in bytes; 0: s is not valid in this form. */
 static size_t json_text_length(const char *s, size_t n, enum json_text_form form)
 {
 	size_t length = *s || form != JSON_TEXT_BYTES ? str_utf8_length(s, n) : 0;
 
-	/* A lone surrogate can be written as an escape only. */
+	/* A lone surrogate has no UTF-8 form, only the escape \uNNNN. */
 	if (!length && form == JSON_TEXT_ASCII && n >= 3 && s[0] == '\xed' &&
 			(s[1] & 0xe0) == 0xa0 && (s[2] & 0xc0) == 0x80)
 		return 3;
@@ -58,7 +58,7 @@ static size_t json_text_length(const char *s, size_t n, enum json_text_form form
 
 void json_text_add(struct buf *out, const char *s, size_t n, enum json_text_form form)
 {
-	size_t begin = 0; /* start of text that needs no escape */
+	size_t begin = 0; /* start of the characters that were not appended yet */
 	size_t length;
 
 	buf_add_char(out, '"');

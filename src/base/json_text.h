@@ -4,18 +4,19 @@
 
 #include "base/buf.h"
 
-/* Strings of JSON. Programs that don't link jansson can use this header, but not base/json.h. */
+/* Writes JSON strings. Programs that don't link jansson can include this header, but not
+ * base/json.h. */
 enum json_text_form {
-	JSON_TEXT_UTF8,  /* control characters are escaped, others stay */
-	JSON_TEXT_ASCII, /* as Python's json.dumps(): other characters become \uNNNN, too */
-	JSON_TEXT_BYTES, /* UTF-8 of any bytes: NUL becomes the text \x00 */
+	JSON_TEXT_UTF8,  /* escape control characters; write others as UTF-8 */
+	JSON_TEXT_ASCII, /* as Python's json.dumps(): characters outside of ASCII become \uNNNN */
+	JSON_TEXT_BYTES, /* like JSON_TEXT_UTF8, but NUL becomes the text \x00 */
 };
 
-/* Appends n bytes as a JSON string with its quotes. A byte that is no UTF-8 becomes the text
- * \xNN. */
+/* Appends n bytes as a JSON string with quotes. A byte that is no UTF-8 becomes the text \xNN. */
 void json_text_add(struct buf *out, const char *s, size_t n, enum json_text_form form);
 
-/* Bytes of valid UTF-8 as JSON_TEXT_ASCII, without quotes. NULL has none. */
+/* Length in bytes of s as a JSON_TEXT_ASCII string without quotes. s must be valid UTF-8; 0 for
+ * NULL. */
 size_t json_text_bytes(const char *s);
 
 #endif

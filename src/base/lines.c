@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* False when stop_fd is readable. */
+/* Waits until fd has input. Returns false if stop_fd becomes readable first. */
 static bool lines_wait(int fd, int stop_fd)
 {
 	struct pollfd fds[] = { { .fd = fd, .events = POLLIN },
@@ -21,7 +21,7 @@ static bool lines_wait(int fd, int stop_fd)
 	return !fds[1].revents;
 }
 
-/* Reads once. Sets `ended` at the end of input and after an error. */
+/* Reads once from fd into the buffer. Sets `ended` at the end of input and after an error. */
 static void lines_fill(struct lines *l, int fd)
 {
 	size_t room = buf_reserve(&l->data, 65536);
@@ -37,7 +37,8 @@ static void lines_fill(struct lines *l, int fd)
 	l->data.data[l->data.len] = '\0';
 }
 
-/* Gives a whole line that was read, or the rest at the end of input. */
+/* Takes the next whole line from the buffer; at the end of input, also a last line without a
+ * newline. False: no whole line is there yet. */
 static bool lines_take(struct lines *l, const char **out, size_t *out_n)
 {
 	const char *newline = memchr(buf_str(&l->data), '\n', l->data.len);

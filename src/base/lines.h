@@ -7,13 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Reads lines from a descriptor. Longer lines than LINE_BYTES_MAX are skipped. */
+/* Reads lines from a descriptor. Lines over LINE_BYTES_MAX are skipped. */
 #define LINE_BYTES_MAX (16L * 1024 * 1024)
 
 struct lines {
 	struct buf data;
-	size_t given;  /* bytes of `data` that the last line took */
-	bool skipping; /* inside of a line that is too long */
+	size_t given;  /* bytes at the start of `data` that the last call returned */
+	bool skipping; /* inside of a line over LINE_BYTES_MAX */
 	bool ended;
 };
 
@@ -24,12 +24,13 @@ struct lines {
 
 enum lines_result {
 	LINES_LINE,
-	LINES_TOO_LONG, /* once for each such line */
-	LINES_END,      /* end of input, or an error */
+	LINES_TOO_LONG, /* a line over LINE_BYTES_MAX was skipped */
+	LINES_END,      /* end of input, or a read error */
 	LINES_STOPPED,  /* stop_fd became readable */
 };
 
-/* Gives the next line without its newline, valid until the next call. The last may have none. */
+/* Reads the next line, without its newline. The line is valid until the next call. The last line of
+ * the input may lack a newline. */
 enum lines_result lines_next(struct lines *l, int fd, int stop_fd, const char **out, size_t *out_n);
 void lines_release(struct lines *l);
 

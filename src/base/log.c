@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A record that is longer is cut. */
+/* Cap of a log record; longer records are truncated. */
 #define RECORD_BYTES_MAX 65536
 
 static const char *const level_names[] = {
@@ -58,7 +58,8 @@ static void log_add_json(struct buf *out, const char *key, const char *value)
 		buf_add_str(out, "null");
 }
 
-/* Quotes a value that looks like several words, or like null. */
+/* Appends a value of a log field. Quotes it if it has blanks, quotes or "=", or if it is empty or
+ * the word null. */
 static void log_add_text(struct buf *out, const char *key, const char *value)
 {
 	buf_printf(out, " %s=", key);

@@ -6,38 +6,40 @@
 #include <stddef.h>
 
 /*
- * The program's log. Only src/run and src/cmd log; other layers return errors. A record is a line:
- * a level, a message, and fields as key=value, or all as a JSON object.
+ * The program's log. Only src/run and src/cmd log; other layers return errors. A record is one
+ * line. It holds a level, a message and fields as key=value, or all of these as a JSON object.
  *
- * Thread-safe: a record is one write. Errors of that write are ignored.
+ * Thread-safe: each record is one write(2). Errors of write(2) are ignored.
  */
 enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
 struct log_options {
-	enum log_level level; /* lower levels are dropped */
+	enum log_level level; /* drop records below this level */
 	bool json;
-	int fd;    /* for records; -1: none */
-	bool time; /* put a UTC time first */
-	/* Writes a record in place of fd: a line with its newline. NULL: unused. */
+	int fd;    /* descriptor for the records; -1: none */
+	bool time; /* begin each record with the UTC time */
+	/* Called with each record, a line with its newline, instead of writing to fd. NULL: write
+	 * to fd. */
 	void (*write)(void *context, const char *record, size_t n);
 	void *context;
 };
 
-/* Call it before the first thread starts. Without it nothing is logged. */
+/* Sets the program's log. Call it before the first thread starts. Without this call nothing is
+ * logged. */
 void log_setup(const struct log_options *options);
 
-/* The level named "debug", "info", "warn" or "error"; -1 for other names. */
+/* Gives the level for "debug", "info", "warn" or "error"; -1 for other names. */
 int log_level_of(const char *name);
 
-/* Writes the time of now, "2026-01-31T12:00:00.123Z". */
+/* Writes the current time, as in "2026-01-31T12:00:00.123Z". */
 #define LOG_TIME_BYTES 40
 void log_time(char *text, size_t n);
 
 struct log_field {
-	const char *key, *value; /* a NULL value is written as null */
+	const char *key, *value; /* a NULL value is logged as null */
 };
 
-/* Logs to `to`; NULL: the program's log. */
+/* Logs a record to `to`. If `to` is NULL, logs to the program's log. */
 void log_record(const struct log_options *to, enum log_level level, const char *message,
 		const struct log_field *fields, size_t n);
 

@@ -12,12 +12,13 @@ void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, nonnull));
-/* Replaces *field, which may be NULL, by a copy, and frees the old string. */
+/* Frees the string *field, which may be NULL, and sets *field to a copy of s. */
 void xstrset(char **field, const char *s) __attribute__((nonnull));
 char *xasprintf(const char *format, ...)
 		__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
-/* Zeroed memory that forked processes share, for munmap(). NULL on failure. */
+/* Allocates zeroed memory that forked processes share. Release it with munmap(). NULL on
+ * failure. */
 void *mem_share(size_t size);
 
 #endif

@@ -12,7 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Forks without an exit signal: the caller may have a handler that counts children. */
+/* Forks a child that sends no signal when it ends. A SIGCHLD handler of the caller might count
+ * children. */
 static pid_t namespace_clone(void)
 {
 	struct clone_args args = { 0 };
@@ -28,7 +29,8 @@ static int namespace_await(pid_t pid, int *out_status)
 	return 0;
 }
 
-/* Joins a namespace by its file in /proc: the pidfd of a process that ends names none. */
+/* Joins a namespace by its file in /proc/PID/ns. A pidfd does not work here once the process is
+ * ending. */
 static int namespace_enter(int proc, const char *name)
 {
 	auto_close int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
@@ -36,10 +38,12 @@ static int namespace_enter(int proc, const char *name)
 	return fd < 0 || setns(fd, 0) < 0 ? -errno : 0;
 }
 
-/* A process can't join a pid namespace itself, but its children are born there. */
+/* Kills all processes of a pid namespace from a child. setns() puts only children into a pid
+ * namespace, not its caller. */
 static int namespace_kill(int proc)
 {
-	int r = namespace_enter(proc, "ns/user"); /* needed to join the pid namespace and kill */
+	/* gives the right to join the pid namespace and to kill in it */
+	int r = namespace_enter(proc, "ns/user");
 	int status;
 	pid_t pid;
 
@@ -53,9 +57,9 @@ static int namespace_kill(int proc)
 		kill(-1, SIGKILL);
 		_exit(0);
 	}
-	if (pid < 0) /* ENOMEM: the kernel kills them already */
+	if (pid < 0) /* ENOMEM: PID 1 is gone, and the kernel is killing the namespace */
 		return errno == ENOMEM ? 0 : -errno;
-	return namespace_await(pid, &status); /* killed or not: PID 1 may end before it does */
+	return namespace_await(pid, &status); /* if PID 1 ends first, it takes the child along */
 }
 
 int namespace_end(int proc)

@@ -3,11 +3,12 @@
 #define BASE_NAMESPACE_H
 
 /*
- * Kills PID 1 of a pid namespace, and a child that joins the namespace kills all others in there.
- * So it needs no help of PID 1, which may sleep in the kernel on a lock of another process. It
- * needs no privilege over namespaces that this user has made.
+ * Kills all processes of a pid namespace. First it kills PID 1. Then a child joins the namespace
+ * and kills the others. PID 1 need not help: it may sleep in the kernel on a lock of another
+ * process. No privilege is needed if this user made the namespace.
  *
- * `proc` is an open directory /proc/PID. The signals are sent when it returns; -errno.
+ * `proc` is an open directory /proc/PID of the namespace's PID 1. When the function returns, all
+ * signals are sent. Returns 0 or -errno.
  */
 int namespace_end(int proc);
 

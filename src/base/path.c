@@ -19,7 +19,7 @@ char *path_join(const char *a, const char *b)
 	return xasprintf("%s%s%s", a, str_ends(a, "/") ? "" : "/", b);
 }
 
-/* Length of path without slashes at its end; the root keeps one. */
+/* Length of `path` without trailing slashes. The root directory keeps one slash. */
 static size_t path_trimmed_length(const char *path)
 {
 	size_t n = strlen(path);
@@ -49,7 +49,8 @@ const char *path_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Removes the last part of out; false if that is the root or "..". */
+/* Removes the last part of the path `out`. False if the path is the root, or if the part is
+ * "..". */
 static bool path_drop_last_part(char *out, size_t *n, size_t root)
 {
 	size_t at = *n;
@@ -172,7 +173,7 @@ bool path_is_within(const char *path, const char *folder)
 			(path[n] == '/' || path[n] == '\0' || (n && folder[n - 1] == '/'));
 }
 
-/* The real path of the longest part of path that exists. */
+/* Real path (no links) of the longest existing start of `path`. */
 static char *path_real_start(const char *path)
 {
 	char *at = xstrdup(path), *real;
@@ -226,7 +227,8 @@ int path_mkdirs(const char *path, mode_t mode, struct fh_error *err)
 			continue;
 		*p = '\0';
 		error = mkdir(copy, mode) < 0 ? errno : 0;
-		/* mkdir() may fail with EROFS or EACCES for an existing folder, too. */
+		/* For an existing folder, mkdir() may fail with EROFS or EACCES instead of
+		 * EEXIST. */
 		if (error && !path_is_dir(copy))
 			return error_set(err, error == EEXIST ? ENOTDIR : error, "make folder '%s'",
 					copy);

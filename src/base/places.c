@@ -15,11 +15,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Number of parent folders to try: unit tests are build/tests/unit/test_x, a library may be
+/* Number of parent folders to try. Unit tests are build/tests/unit/test_x; a library may be
  * <prefix>/lib/<machine>/libfumehood.so. */
 #define CLIMB_MAX 4
 
-/* Our files, relative to a folder. `sign` is a folder that proves the layout. */
+/* Places of our files, relative to a build folder or an installation prefix. The layout applies if
+ * the folder `sign` exists. */
 struct places_layout {
 	const char *programs;
 	const char *share;
@@ -28,22 +29,22 @@ struct places_layout {
 };
 
 static const struct places_layout layouts[] = {
-	/* the build folder of a checkout */
+	/* relative to the build folder of a checkout */
 	{ ".", "..", "../src/grade/python", "../tasks" },
-	/* a prefix */
+	/* relative to an installation prefix such as /usr/local */
 	{ "libexec/fumehood", "share/fumehood", "share/fumehood/graders", "share/fumehood/tasks" },
 };
 
 static struct places found;
 
-/* The path of the program or library that has this code. NULL: unknown. */
+/* Path of the file that contains this code: a program or libfumehood.so. NULL: unknown. */
 static char *places_own_path(void)
 {
 	struct link_map *map;
 	Dl_info info;
 
-	/* The link map has no name for the program. dladdr() gives its argv[0], which may be
-	 * anything. */
+	/* For the program itself the link map has no name. dladdr() would give its argv[0], which
+	 * the caller of exec chose. */
 	if (dladdr1(&found, &info, (void **)&map, RTLD_DL_LINKMAP) && map->l_name && *map->l_name)
 		return realpath(map->l_name, NULL);
 	return realpath("/proc/self/exe", NULL);
@@ -104,7 +105,7 @@ const struct places *places_get(void)
 	return &found;
 }
 
-/* The value of a variable; NULL if it is no absolute path. */
+/* Value of an environment variable; NULL if it is unset or no absolute path. */
 static const char *places_variable(const char *name)
 {
 	const char *value = getenv(name);

@@ -43,11 +43,12 @@ bool process_read_stat(pid_t pid, char out[PROCESS_STAT_MAX])
 
 int64_t process_field(const char *stat, enum process_field field)
 {
-	const char *at = strrchr(stat, ')'); /* the name before it may hold anything */
+	/* a process's name may hold any byte, so find the last ')' */
+	const char *at = strrchr(stat, ')');
 	char *end;
 	int64_t value;
 
-	for (unsigned i = 2; at && i < field; i++) /* the name is the second */
+	for (unsigned i = 2; at && i < field; i++) /* the name is field 2 of /proc/PID/stat */
 		at = strchr(at + 1, ' ');
 	if (!at)
 		return -1;
@@ -82,8 +83,8 @@ char *process_own_name(const char *prefix)
 	static atomic_uint names;
 	int64_t start = process_start_time(getpid());
 
-	/* Without /proc the time is 0, at which no process starts: only the claim keeps the
-	 * folder. */
+	/* Without /proc the start time is written as 0, which no process has. Then only the lock of
+	 * process_claim() protects the folder. */
 	return xasprintf("%s-%u-%d-%lld", prefix, atomic_fetch_add(&names, 1), (int)getpid(),
 			(long long)(start < 0 ? 0 : start));
 }
@@ -93,7 +94,7 @@ static int process_open_folder(const char *folder)
 	return open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* The lock is shared, because a folder may have several names. */
+/* Takes a shared lock: a folder may be claimed through several names. */
 int process_claim(const char *folder)
 {
 	auto_close int fd = process_open_folder(folder);
@@ -113,7 +114,8 @@ static bool process_is_claimed(const char *folder)
 	return fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0;
 }
 
-/* A process whose /proc can't be read (too many open files, say) may be alive. */
+/* True if the process has ended. If /proc can't be read (too many open files, say), asks
+ * kill(2). */
 static bool process_is_gone(pid_t pid, int64_t start_ticks)
 {
 	int64_t now = process_start_time(pid);

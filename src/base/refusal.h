@@ -5,9 +5,9 @@
 #include "base/error.h"
 
 /*
- * Appends "run `fumehood doctor`" to an error of a machine that lacks something for sandboxes,
- * such as namespaces or subordinate ids. A shortage (EAGAIN, ENOMEM, EMFILE, ENFILE) will pass, so
- * its message stays. Returns err->code, or -EIO if err is NULL.
+ * Appends "run `fumehood doctor`" to the error if the machine lacks something for sandboxes, such
+ * as namespaces or subordinate ids. Errors of a temporary shortage (EAGAIN, ENOMEM, EMFILE, ENFILE)
+ * keep their message. Returns err->code, or -EIO if err is NULL.
  */
 int error_see_doctor(struct fh_error *err);
 #define ERROR_SEE_DOCTOR "; run `fumehood doctor`"

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 /*
- * Release by scope, transfer by name. The end of a scope releases variables with these attributes,
- * unless take_fd() or take_ptr() has moved the value out.
+ * Variables with these attributes are released at the end of their scope. take_fd() and take_ptr()
+ * move a value out, so that it is not released.
  */
 
 static inline void scope_free(void *p)
@@ -40,7 +40,7 @@ static inline int take_fd(int *fd)
 		take_ptr_value;                                                                    \
 	})
 
-/* Safe to call twice. */
+/* Closes *fd if it is open and sets it to -1, so that a second call is harmless. */
 static inline void close_fd(int *fd)
 {
 	if (*fd >= 0)

@@ -28,7 +28,8 @@ static int secret_fill(int fd, const char *temporary, const char *path)
 	return link(temporary, path) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-/* If several processes make it at once, the first link() wins, and all read that one. */
+/* Makes the secret's file. If several processes do so at once, the first link() wins, and all read
+ * the winner's file. */
 static int secret_make(const char *path, struct fh_error *err)
 {
 	auto_free char *temporary = xasprintf("%s.%d.tmp", path, (int)gettid());

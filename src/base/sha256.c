@@ -97,7 +97,7 @@ static void sha256_fill_schedule(uint32_t w[64], const uint8_t *block)
 static void sha256_add_block(struct sha256 *h, const uint8_t *block)
 {
 	uint32_t w[64];
-	uint32_t v[8]; /* a to h of the standard */
+	uint32_t v[8]; /* a to h of FIPS 180-4 */
 
 	sha256_fill_schedule(w, block);
 	memcpy(v, h->state, sizeof(v));
@@ -162,7 +162,8 @@ void sha256_end(struct sha256 *h, uint8_t digest[SHA256_BYTES])
 
 	for (int i = 0; i < 8; i++)
 		length[i] = (uint8_t)(n_bits >> (56 - 8 * i));
-	/* 0x80 and zeros until 8 bytes of a block are left, 1 to 64 of them. */
+	/* Padding of 1 to 64 bytes: 0x80, then zeros until 8 bytes of a block are left for the
+	 * length. */
 	sha256_add(h, padding, 1 + (119 - h->n_bytes % 64) % 64);
 	sha256_add(h, length, sizeof(length));
 	for (int i = 0; i < SHA256_BYTES; i++)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer strings have the distance SIZE_MAX. */
+/* Longest string for str_distance(). For longer ones the distance is SIZE_MAX. */
 #define DISTANCE_MAX 64
 
 bool str_eq(const char *a, const char *b)
@@ -55,7 +55,7 @@ int str_hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
 		return c - '0';
-	c |= 32; /* lower case */
+	c |= 32; /* to lower case */
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
@@ -66,9 +66,8 @@ static void str_c_locale_make(void)
 	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 }
 
-/* Reads the decimal number at the beginning of s, and returns its end, or NULL. strtod() would
- * take blanks, "inf" and hexadecimal, too. It would also use the locale of the program that
- * loaded us. */
+/* Reads the decimal number at the beginning of s, and returns its end; NULL: no number. strtod()
+ * won't do: it accepts blanks, "inf" and hexadecimal, and follows the host program's locale. */
 static const char *str_parse_decimal(const char *s, double *out)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -104,8 +103,8 @@ struct str_unit {
 	double factor;
 };
 
-/* Reads a number, not negative, with a unit. It is rounded without round(): the process that
- * sandboxes are cloned from must not load the mathematical library. */
+/* Reads a number >= 0 with a unit, and rounds it. round() won't do: the process from which
+ * sandboxes are cloned must not load the mathematical library. */
 static bool str_to_units(const char *s, const struct str_unit *units, size_t n, int64_t *out)
 {
 	double v;
@@ -123,7 +122,7 @@ static bool str_to_units(const char *s, const struct str_unit *units, size_t n, 
 		whole = (int64_t)v;
 		if (v - (double)whole >= 0.5)
 			whole++;
-		/* Refuse 0.2 bytes: rounded to 0, it would often mean no limit. */
+		/* Refuse 0.2 bytes: rounded to 0, it could mean unlimited. */
 		if (!whole && v > 0)
 			return false;
 		*out = whole;
@@ -167,14 +166,15 @@ bool str_to_ms(const char *s, int64_t *out_ms)
 	return str_to_units(s, units, ARRAY_SIZE(units), out_ms);
 }
 
-/* The decimal digits (at least one) and the exponent of v, finite and not negative. */
+/* Writes the fewest decimal digits that give v again, and the exponent. v is finite and not
+ * negative. */
 static void str_shortest_digits(double v, char *digits, int *out_exponent)
 {
 	char text[40];
 	const char *e;
 	size_t n = 0;
 
-	/* 17 digits always give v again; the printf and strtod of any one locale agree. */
+	/* 17 digits always give v again. printf and strtod use the same locale here. */
 	for (int precision = 0; precision < 17; precision++) {
 		snprintf(text, sizeof(text), "%.*e", precision, v);
 		if (strtod(text, NULL) == v)
@@ -217,7 +217,7 @@ void str_add_double(struct buf *out, double v)
 
 size_t str_distance(const char *a, const char *b)
 {
-	/* Three rows of the usual matrix: this one, the one before, the one before that. */
+	/* Three rows of the usual matrix: the current row and the two before it. */
 	size_t rows[3][DISTANCE_MAX + 1];
 	size_t n = strlen(a);
 	size_t m = strlen(b);
@@ -266,7 +266,7 @@ const char *str_closest(const char *s, const char *const *candidates, size_t n)
 
 /* --- bytes that are safe to show -------------------------------------------------------------- */
 
-/* RFC 3629: no surrogates, no longer form than needed, nothing above U+10FFFF. */
+/* Follows RFC 3629: refuses surrogates, overlong forms and characters above U+10FFFF. */
 size_t str_utf8_length(const char *text, size_t n)
 {
 	const unsigned char *s = (const unsigned char *)text;
@@ -309,7 +309,7 @@ uint32_t str_utf8_decode(const char *s, size_t *out_length)
 	return c;
 }
 
-/* https://docs.python.org/3/library/stdtypes.html#str.isspace */
+/* The characters of https://docs.python.org/3/library/stdtypes.html#str.isspace */
 bool str_is_space(uint32_t c)
 {
 	return (c >= 0x09 && c <= 0x0d) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 ||
@@ -352,7 +352,7 @@ size_t str_utf8_cut(const char *s, size_t n, size_t most)
 
 void str_add_utf8(struct buf *out, const char *data, size_t n)
 {
-	size_t begin = 0; /* start of valid bytes to copy */
+	size_t begin = 0; /* start of valid bytes that were not appended yet */
 
 	for (size_t at = 0; at < n;) {
 		size_t length = data[at] ? str_utf8_length(data + at, n - at) : 0;
@@ -368,8 +368,8 @@ void str_add_utf8(struct buf *out, const char *data, size_t n)
 	buf_add(out, data + begin, n - begin);
 }
 
-/* Appends a line without its newline, from its last carriage return on. A carriage return at the
- * end of the line hides nothing: the text before it is still on the screen. */
+/* Appends what a terminal would show of a line: the text after the last carriage return. A carriage
+ * return at the very end hides nothing. */
 static void str_add_folded_line(struct buf *out, const char *line, size_t n)
 {
 	const char *last;
@@ -404,7 +404,7 @@ void str_add_folded(struct buf *out, const char *data, size_t n)
 }
 
 /* Characters that control a terminal, break a line, change the direction of text, or have no width.
- * Sorted. */
+ * Sorted, for a binary search. */
 static const struct {
 	uint32_t first, last;
 } unprintable[] = {

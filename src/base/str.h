@@ -9,67 +9,74 @@
 #include <stdint.h>
 #include <sys/types.h> /* ssize_t */
 
-/* Text: comparing, parsing of numbers with units, and making bytes safe to show. */
+/* Text: comparing, parsing of numbers with units, and escaping of bytes for display. */
 
-/* A list of texts. In lists that config/ reads, a NULL follows the last. */
+/* A list of strings. If config/ has read the list, a NULL follows the last string. */
 struct texts {
 	const char **items;
 	size_t n;
 };
 
-bool str_eq(const char *a, const char *b); /* NULL equals NULL only */
+bool str_eq(const char *a, const char *b); /* equal texts; NULL equals only NULL */
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);
 
-/* The whole string must be a number that fits; otherwise they return false, and *out stays. */
+/* Read a number from a string that holds nothing else. If the text is no number or does not fit,
+ * they return false and leave *out unchanged. */
 bool str_to_i64(const char *s, int64_t *out);
-bool str_to_double(const char *s, double *out); /* finite only */
+bool str_to_double(const char *s, double *out); /* false also if the number is not finite */
 
-/* "512", "64k", "1.5G", "2GiB": units are powers of 1024. Both functions round, and refuse numbers
- * that would be rounded down to 0. */
+/* Reads a size in bytes: "512", "64k", "1.5G", "2GiB". Units are powers of 1024. Rounds, but
+ * refuses a number over 0 that would become 0. */
 bool str_to_bytes(const char *s, int64_t *out_bytes);
 
-/* "25", "2.5s", "300ms", "5m", "1h": a bare number is seconds. */
+/* Reads a duration: "25", "2.5s", "300ms", "5m", "1h". A number without a unit is in seconds.
+ * Rounds, but refuses a number over 0 that would become 0. */
 bool str_to_ms(const char *s, int64_t *out_ms);
 
-/* The value of a hexadecimal digit; -1: it is none. */
+/* Value of a hexadecimal digit; -1: c is no such digit. */
 int str_hex_digit(char c);
 
-/* Appends v as Python's repr() does, with the fewest digits that give v again: "1.0", "1e-07". */
+/* Appends v as Python's repr() writes it, with the fewest digits that give v again: "1.0",
+ * "1e-07". */
 void str_add_double(struct buf *out, double v);
 
-/* Levenshtein distance with transpositions. SIZE_MAX if a string has more than 64 bytes. */
+/* Number of edits between two strings: Levenshtein distance with transpositions. SIZE_MAX if one
+ * has more than 64 bytes. */
 size_t str_distance(const char *a, const char *b);
 
-/* Returns the candidate for "did you mean": the closest to s. NULL: all are too different. */
+/* Returns the candidate closest to s, for "did you mean". NULL: all are too different. */
 const char *str_closest(const char *s, const char *const *candidates, size_t n);
 
-/* Length of the UTF-8 character at s, which has n > 0 bytes left. 0: it is not valid. */
+/* Length of the UTF-8 character at s, where n > 0 bytes are left. 0: s is no valid UTF-8. */
 size_t str_utf8_length(const char *s, size_t n);
 
-/* Decodes the character at s, which must be valid. *out_length is its length. */
+/* Decodes the UTF-8 character at s, which must be valid, and sets *out_length to its length in
+ * bytes. */
 uint32_t str_utf8_decode(const char *s, size_t *out_length);
 
-/* White space as in Python's str.isspace(). A blank text has nothing else; "" is blank. */
+/* str_is_space() is true for characters of Python's str.isspace(). A blank text has only such
+ * characters, or none. */
 bool str_is_space(uint32_t c);
 bool str_is_blank(const char *s);
 
-/* Offset of the first byte that is no valid UTF-8; -1: all are. NUL is valid. */
+/* Offset of the first byte that is not valid UTF-8; -1: all bytes are valid. NUL is valid. */
 ssize_t str_utf8_invalid(const char *s, size_t n);
 
-/* Cuts n bytes of UTF-8 to at most `most` without splitting a character; returns the length. */
+/* Shortens n bytes of UTF-8 to at most `most` without splitting a character. Returns the new
+ * length. */
 size_t str_utf8_cut(const char *s, size_t n, size_t most);
 
-/* Appends data with \xNN in place of each byte that is NUL or no valid UTF-8. */
+/* Appends data, and writes each byte that is NUL or not valid UTF-8 as \xNN. */
 void str_add_utf8(struct buf *out, const char *data, size_t n);
 
-/* Appends lines as a terminal shows progress bars: each from its last carriage return on.
- * "10%\r50%\r100%\n" gives "100%\n"; "\r\n" gives "\n". */
+/* Appends lines as a terminal shows progress bars: only the text after a line's last carriage
+ * return. "10%\r50%\r100%\n" gives "100%\n"; "\r\n" gives "\n". */
 void str_add_folded(struct buf *out, const char *data, size_t n);
 
-/* Appends s for a terminal. Bytes become \xNN if they are no UTF-8 or part of a control character
- * (except newline and tab). The same holds for characters that break a line, change the direction
- * of text, or have no width. */
+/* Appends s so that it is safe to print on a terminal. Invalid UTF-8 becomes \xNN, and so do
+ * control characters except newline and tab. Characters that break a line, change the direction of
+ * text, or have no width become \xNN, too. */
 void str_add_printable(struct buf *out, const char *s);
 
 #endif

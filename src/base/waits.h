@@ -10,19 +10,20 @@
 /*
  * The descriptors and the deadline that an unfinished operation waits for. An operation x has
  *
- * - `x_waits(x, &waits)`, which adds its own descriptors and deadline;
- * - `x_advance(x)`, which does what it can without blocking, and returns true once x is finished.
- *   Call it when any of the descriptors is ready or the deadline is over. Other calls do no harm.
+ * - `x_waits(x, &waits)`, which adds the descriptors and the deadline of x;
+ * - `x_advance(x)`, which does the work that is possible without blocking. It returns true once x
+ *   is finished. Call it when a descriptor is ready or the deadline has passed. Extra calls do no
+ *   harm.
  */
 
-/* Each operation adds at most X_FDS descriptors. A caller that collects several operations checks
- * the sum by a static_assert. */
+/* Most descriptors in a `struct waits`. Each operation x adds at most X_FDS. Code that collects
+ * several operations checks the sum with a static_assert. */
 #define WAITS_MAX 16
 
 struct waits {
 	struct pollfd fds[WAITS_MAX];
 	size_t n;
-	int64_t deadline_ns; /* a time of clock_now_ns(); INT64_MAX: none */
+	int64_t deadline_ns; /* time of clock_now_ns() to stop waiting; INT64_MAX: no deadline */
 };
 
 #define WAITS_INIT                                                                                 \
@@ -44,7 +45,7 @@ static inline void waits_until(struct waits *w, int64_t deadline_ns)
 		w->deadline_ns = deadline_ns;
 }
 
-/* Blocks until a descriptor is ready, the deadline is over, or a signal comes. */
+/* Blocks until a descriptor is ready, the deadline has passed, or a signal arrives. */
 void waits_poll(struct waits *w);
 
 #endif

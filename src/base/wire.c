@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Adds nothing after a value that did not fit: it would be read in its place. */
+/* Appends a value. Appends nothing once a value did not fit: a reader would take the later value
+ * for the missing one. */
 static void wire_put(struct buf *b, const void *data, size_t n)
 {
 	if (!b->truncated)

@@ -9,9 +9,10 @@
 #include <stdint.h>
 
 /*
- * The binary form of messages between an owner and its guests. Numbers are in host order, since
- * both are on the same machine. A string is a u32 length and its bytes. A read past the end sets
- * `bad` and gives zeros, as all reads after it do. So a decoder checks once, with wire_done().
+ * The binary form of messages between an owner and its guests. Numbers are in host byte order,
+ * because both run on the same machine. A string is a u32 length and its bytes. A read past the end
+ * sets `bad` and gives zeros, and so do all later reads. So a decoder checks only once, with
+ * wire_done().
  */
 struct wire {
 	const char *at;
@@ -22,10 +23,12 @@ struct wire {
 void wire_put_u8(struct buf *b, uint8_t v);
 void wire_put_u32(struct buf *b, uint32_t v);
 void wire_put_u64(struct buf *b, uint64_t v);
-void wire_put_bytes(struct buf *b, const void *data, size_t n); /* u32 length, bytes */
-void wire_put_str(struct buf *b, const char *s);                /* NULL is written as "" */
+/* appends a u32 length, then the bytes */
+void wire_put_bytes(struct buf *b, const void *data, size_t n);
+/* appends a string; NULL becomes "" */
+void wire_put_str(struct buf *b, const char *s);
 
-/* Sends a message with descriptors. -EMSGSIZE if it was truncated. */
+/* Sends a message with descriptors. -EMSGSIZE if the buffer was truncated. */
 int wire_send(int socket, const struct buf *b, const int *fds, size_t n_fds);
 
 struct wire wire_open(const void *data, size_t n);
@@ -33,15 +36,17 @@ uint8_t wire_get_u8(struct wire *w);
 uint32_t wire_get_u32(struct wire *w);
 uint64_t wire_get_u64(struct wire *w);
 
-/* *out_n bytes inside the message, without a NUL after them. */
+/* Reads a byte string: returns its first byte inside the message and sets *out_n. No NUL follows
+ * the bytes. */
 const char *wire_get_bytes(struct wire *w, size_t *out_n);
 
 /*
- * A string on the heap. NULL, and `bad`, if it is missing, longer than max bytes, or holds a NUL.
+ * Reads a string onto the heap. Returns NULL and sets `bad` if the string is missing, over max
+ * bytes, or has a NUL byte.
  */
 char *wire_get_str(struct wire *w, size_t max);
 
-/* True if all reads succeeded and nothing is left. */
+/* True if all reads succeeded and no bytes of the message are left. */
 bool wire_done(const struct wire *w);
 
 #endif
