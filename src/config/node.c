@@ -133,10 +133,10 @@ const struct node *node_overlay(struct arena *a, const struct node *base, const 
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* True if text needs no quotes: it is one line, and no reader takes it for something else. */
+/* True if text needs no quotes in YAML: it is one line, and no reader takes it for another type. */
 static bool node_can_be_plain(const char *text)
 {
-	/* Booleans of YAML 1.1, which other programs may read. */
+	/* Booleans of YAML 1.1: other programs would read these words as true or false. */
 	static const char *const words[] = { "yes", "Yes", "YES", "no", "No", "NO", "on", "On",
 		"ON", "off", "Off", "OFF", "y", "Y", "n", "N" };
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -152,7 +152,8 @@ static bool node_can_be_plain(const char *text)
 			!node_is_one_of(text, words, ARRAY_SIZE(words));
 }
 
-/* True if a block keeps the text: it is printable, and no blanks begin or end it. */
+/* True if a YAML block ("|") keeps the text unchanged: it is printable, and no blanks begin or end
+ * it. */
 static bool node_can_be_block(const char *text)
 {
 	size_t n = strlen(text);
@@ -228,7 +229,8 @@ static void node_print_scalar(struct buf *out, const struct node *node, int inde
 	if (node_is_null(node))
 		buf_add_str(out, "null");
 	else if (node_to_bool(node, &truth) || (node->plain && str_to_double(node->text, &number)))
-		buf_add_str(out, node->text); /* quotes would make it a text */
+		/* keep a number or boolean without quotes, which would make it a text */
+		buf_add_str(out, node->text);
 	else
 		node_print_text(out, node->text, indent);
 }

@@ -10,7 +10,7 @@
 
 struct schema_reading {
 	struct arena *arena;
-	struct warnings *warnings; /* NULL: strict */
+	struct warnings *warnings; /* collects unknown keys; NULL: unknown keys are errors */
 	struct fh_error *err;
 };
 
@@ -26,7 +26,7 @@ static int schema_wrong(const struct schema_reading *r, const struct field *fiel
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* Reads an integer, a number, a size or a duration. */
+/* Reads a FIELD_INT, FIELD_NUMBER, FIELD_BYTES or FIELD_DURATION. */
 static int schema_read_number(const struct schema_reading *r, const struct field *field,
 		const struct node *node, void *out)
 {
@@ -64,7 +64,7 @@ static int schema_read_number(const struct schema_reading *r, const struct field
 	return 0;
 }
 
-/* Refuses booleans: `command: true` may be meant as text or not. */
+/* Reads a text. Refuses booleans, because `command: true` may be a mistake. */
 static int schema_read_text(const struct schema_reading *r, const struct field *field,
 		const struct node *node, const char **out)
 {
@@ -189,7 +189,7 @@ static int schema_read_field(const struct schema_reading *r, const struct field 
 	return 0;
 }
 
-/* Presets are valid: they are in our tables. */
+/* Sets fields to their presets. No preset can fail: all are in our own tables. */
 static void schema_set_presets(
 		const struct schema_reading *r, const struct schema *schema, char *out)
 {

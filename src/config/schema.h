@@ -12,7 +12,8 @@
 #include <stddef.h>
 
 /*
- * Structs in YAML. Each struct has a table, by which it is read, checked, printed and documented.
+ * Structs in YAML. Each struct has a table of fields. The table serves to read, check, print and
+ * document the struct.
  *
  *   static const struct field limits_fields[] = {
  *           { "memory", FIELD_BYTES, offsetof(struct limits, memory_bytes), "most memory",
@@ -24,21 +25,21 @@
  *           .name = "limits", .help = "What an episode may use.",
  *           .size = sizeof(struct limits), .fields = limits_fields };
  *
- * Texts and lists in the struct live in the arena that schema_read() gets.
+ * Texts and lists in the struct live in the arena that is passed to schema_read().
  */
 enum field_kind {
-	FIELD_TEXT,     /* const char *; NULL: not given */
+	FIELD_TEXT,     /* const char *; NULL if the key is missing */
 	FIELD_BOOL,     /* bool */
 	FIELD_INT,      /* int64_t */
 	FIELD_NUMBER,   /* double, finite */
 	FIELD_BYTES,    /* int64_t: "512M", "2G" */
 	FIELD_DURATION, /* int64_t, milliseconds: "90s", "5m"; a bare number is seconds */
-	FIELD_CHOICE,   /* an enum of int's size: the index into `choices` */
+	FIELD_CHOICE,   /* an int-sized enum: the index into `choices` */
 	FIELD_TEXTS,    /* struct texts: a list of texts */
 	FIELD_TEXT_MAP, /* struct text_map: a mapping of texts to texts */
-	FIELD_STRUCT,   /* the struct itself, of `schema`; its presets hold where it is not given */
+	FIELD_STRUCT,   /* the nested struct of `schema`; has its presets if the key is missing */
 	FIELD_STRUCTS,  /* struct struct_list: a list of structs of `schema` */
-	FIELD_NODE,     /* const struct node *, anything; NULL: not given */
+	FIELD_NODE,     /* const struct node *, any YAML; NULL if the key is missing */
 };
 
 struct text_map {
@@ -59,47 +60,52 @@ struct field {
 	const char *name;
 	enum field_kind kind;
 	unsigned offset;
-	const char *help;   /* a sentence of Markdown */
-	const char *preset; /* the value when it is not given, as YAML; NULL: zero */
+	const char *help;   /* description of the field, a sentence of Markdown */
+	const char *preset; /* default value, written as YAML; NULL: zero */
 	bool required;
-	double min, max;            /* limits, also for bytes and milliseconds; both 0: none */
-	const char *const *choices; /* NULL-terminated */
+	/* range of the value (bytes or milliseconds, too); both 0: unlimited */
+	double min, max;
+	const char *const *choices; /* names of the values of FIELD_CHOICE, NULL-terminated */
 	const struct schema *schema;
-	const char *takes; /* name of its values in documentation, such as "path"; NULL: by kind */
+	/* word for a value in documentation, such as "path"; NULL: from `kind` */
+	const char *takes;
 };
 
 struct schema {
-	const char *name; /* "task", "limits" */
-	const char *help; /* a paragraph of Markdown; NULL: none */
+	const char *name; /* name in documentation: "task", "limits" */
+	const char *help; /* description, a paragraph of Markdown; NULL: none */
 	size_t size;
-	const struct field *fields; /* the last is {} */
+	const struct field *fields; /* ends with {} */
 };
 
-/* Unknown keys that are no errors. */
+/* Messages about unknown keys, for readers that don't treat such keys as errors. */
 struct warnings {
 	const char *items[32];
-	size_t n; /* number of items; more are dropped */
+	size_t n; /* used items; messages over 32 are dropped */
 };
 
-/* Reads a mapping as a struct. An unknown key is an error that suggests the closest one. With
- * `warnings` it is a warning. Null counts as not given. -EINVAL. */
+/* Reads a YAML mapping into the struct `out`. An unknown key fails, and the message suggests the
+ * closest key. If `warnings` is not NULL, the key is only a warning. A null value counts as a
+ * missing key. -EINVAL. */
 int schema_read(struct arena *a, const struct schema *schema, const struct node *node,
 		struct warnings *warnings, void *out, struct fh_error *err);
 
-/* Appends the struct as YAML with all presets. Reading it gives an equal struct. */
+/* Appends the struct as YAML, presets included. Reading this YAML gives an equal struct. */
 void schema_print(struct buf *out, const struct schema *schema, const void *value);
 
-/* Appends Markdown: the help of the struct, and a table of its keys. */
+/* Appends documentation of a struct in Markdown: its help, and a table of its keys. */
 void schema_document(struct buf *out, const struct schema *schema);
 
-/* Adds a schema and those of its structs to `out`, which has n, each once. Returns the new n. */
+/* Appends a schema and its nested schemas, each once, to `out`, which already has n. Returns the
+ * new n. */
 #define SCHEMAS_MAX 64
 size_t schema_all(const struct schema *schema, const struct schema **out, size_t n);
 
-/* Appends a number in the field's unit: "512M", "90s", "1.5". */
+/* Appends a number with the field's unit: "512M", "90s", "1.5". */
 void field_add_number(struct buf *out, const struct field *field, double v);
 
-/* Appends the values that a field takes: "text", "list of texts", "`a`, `b`", "integer, 1 to 9". */
+/* Appends a description of allowed values: "text", "list of texts", "`a`, `b`", "integer, 1 to
+ * 9". */
 void field_describe(struct buf *out, const struct field *field);
 
 #endif

@@ -9,7 +9,7 @@
 static void schema_print_struct(
 		struct buf *out, const struct schema *schema, const char *value, int indent);
 
-/* In the largest unit that gives a whole number. */
+/* Appends bytes or milliseconds in the largest unit that gives a whole number. */
 static void schema_add_quantity(struct buf *out, int64_t v, bool bytes)
 {
 	static const struct {
@@ -76,7 +76,7 @@ static void schema_print_structs(struct buf *out, const struct schema *schema,
 	}
 }
 
-/* Appends a value of one line, after a blank. */
+/* Appends a blank, a value and a newline. */
 static void schema_print_scalar(struct buf *out, const struct field *f, const void *at, int indent)
 {
 	buf_add_char(out, ' ');
@@ -87,7 +87,7 @@ static void schema_print_scalar(struct buf *out, const struct field *f, const vo
 	else if (f->kind == FIELD_BOOL)
 		buf_add_str(out, *(const bool *)at ? "true" : "false");
 	else if (f->kind == FIELD_INT && *(const int64_t *)at == 0 && f->min > 0)
-		buf_add_str(out, "null"); /* 0 is outside of the range: not given */
+		buf_add_str(out, "null"); /* 0 is below `min`: the key was missing */
 	else if (f->kind == FIELD_INT)
 		buf_printf(out, "%" PRId64, *(const int64_t *)at);
 	else if (f->kind == FIELD_NUMBER)
@@ -99,7 +99,7 @@ static void schema_print_scalar(struct buf *out, const struct field *f, const vo
 	buf_add_char(out, '\n');
 }
 
-/* False if a required text is missing: the file did not give this struct. */
+/* False if a required text of the struct is NULL: the YAML file did not have this struct. */
 static bool schema_is_given(const struct schema *schema, const char *value)
 {
 	for (const struct field *f = schema->fields; f->name; f++)

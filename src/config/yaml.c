@@ -10,8 +10,8 @@
 #include <string.h>
 #include <yaml.h>
 
-/* Turns the events of libyaml into nodes, recursively. An anchor has n_nodes 0 until its node is
- * finished: before that, an alias would contain itself. */
+/* An anchor (&name) and its node. The node's n_nodes is 0 until the node is finished. An alias to
+ * an unfinished node is an error, because the node would contain itself. */
 struct yaml_anchor {
 	const char *name;
 	const struct node *node;
@@ -21,10 +21,10 @@ struct yaml_loader {
 	yaml_parser_t parser;
 	struct arena *arena;
 	const char *file;
-	const char *text; /* the whole input, for the place of a byte */
+	const char *text; /* the whole input, to find the line of an offset */
 	struct yaml_anchor anchors[YAML_ANCHORS_MAX];
 	size_t n_anchors;
-	size_t n_merged; /* pairs that merge keys have looked at */
+	size_t n_merged; /* pairs compared so far for merge keys (`<<`); limited */
 	int depth;
 	struct fh_error *err;
 };
@@ -44,7 +44,7 @@ static int yaml_complain(const struct yaml_loader *l, yaml_mark_t mark, const ch
 			what);
 }
 
-/* Reports the error of libyaml. If bytes are no text, it gives their offset only. */
+/* Reports libyaml's error with line and column. For invalid UTF-8, libyaml gives only an offset. */
 static int yaml_complain_parser(const struct yaml_loader *l)
 {
 	const yaml_parser_t *p = &l->parser;
@@ -83,7 +83,8 @@ static struct node *yaml_new_node(struct yaml_loader *l, enum node_kind kind, ya
 	return node;
 }
 
-/* Counts a child into its parent, whose own n_nodes stays 0 until it is finished. */
+/* Adds a child's size to `sum`, the sizes of its parent so far. The parent's own n_nodes stays 0
+ * until it is finished. */
 static int yaml_count_child(struct yaml_loader *l, struct node *sum, const struct node *child)
 {
 	sum->n_nodes += child->n_nodes;
@@ -104,7 +105,7 @@ static void yaml_finish(struct node *node, const struct node *sum)
 	node->n_nodes = sum->n_nodes + 1;
 }
 
-/* Makes the node of an event that has a tag and an anchor, both of which may be NULL. */
+/* Makes a node for an event. `tag` and `anchor` may be NULL. */
 static int yaml_begin(struct yaml_loader *l, enum node_kind kind, const yaml_event_t *event,
 		const yaml_char_t *tag, const yaml_char_t *anchor, struct node **out)
 {
@@ -167,7 +168,7 @@ static int yaml_load_scalar(
 static int yaml_load_node(
 		struct yaml_loader *l, const yaml_event_t *event, const struct node **out);
 
-/* A growing array: the pairs of a mapping, or the items of a list, which have no keys. */
+/* A growing array for the pairs of a mapping or the items of a list. Items have a NULL key. */
 struct yaml_growing {
 	struct node_pair *items;
 	size_t n, room;
@@ -249,7 +250,7 @@ static int yaml_add_pair(struct yaml_loader *l, struct yaml_growing *pairs, stru
 	return r < 0 ? r : yaml_count_child(l, sum, pair.value);
 }
 
-/* Adds the pairs of `from`, a map or a list of maps, whose keys are new. */
+/* Adds the pairs of a merge key (`<<`) whose keys are new. `from` is a map or a list of maps. */
 static int yaml_merge(struct yaml_loader *l, struct yaml_growing *pairs, struct node *sum,
 		const struct node *from, bool in_list)
 {
@@ -370,7 +371,7 @@ static int yaml_load_node(struct yaml_loader *l, const yaml_event_t *event, cons
 
 /* --- documents -------------------------------------------------------------------------------- */
 
-/* Reads the document. A second one is an error. */
+/* Reads the only document of the file. A second document is an error. */
 static int yaml_load_document(struct yaml_loader *l, const struct node **out)
 {
 	bool first = true;
@@ -409,7 +410,8 @@ int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 		return error_say(err, EFBIG, "%s: larger than %d bytes", file, YAML_FILE_BYTES_MAX);
 	if (!yaml_parser_initialize(&l.parser))
 		return error_say(err, ENOMEM, "%s: out of memory", file);
-	/* A byte order mark could make it UTF-16 otherwise, and our offsets wrong. */
+	/* Otherwise a byte order mark could switch libyaml to UTF-16, and make our offsets
+	 * wrong. */
 	yaml_parser_set_encoding(&l.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&l.parser, (const unsigned char *)text, n);
 	r = yaml_load_document(&l, &root);
