@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* long-file: all phases of an episode, from its plan to its record */
 #include "run/episode.h"
 
 #include "base/clock.h"
+#include "base/job.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -22,9 +24,11 @@ struct episode_inside {
 	struct chat_model *chat;
 	struct agent *agent;
 	struct run_record record;
-	bool stopping;    /* the step that is under way will be the last */
-	bool resumed;     /* all steps of the past were played again */
-	size_t different; /* observations of the past that differ now */
+	struct recorder_end end;
+	struct job *ending; /* writes the end of the record; NULL: none */
+	bool stopping;      /* the step that is under way will be the last */
+	bool resumed;       /* all steps of the past were played again */
+	size_t different;   /* observations of the past that differ now */
 };
 
 void episode_init(struct episode *e, const struct episode_plan *plan)
@@ -60,6 +64,8 @@ static void episode_free_inside(struct episode *e)
 	if (!in)
 		return;
 	e->thought = e->response = NULL;
+	if (in->ending)
+		job_end(in->ending, NULL);
 	episode_let_go(in);
 	fh_env_close(in->env);
 	free(in);
@@ -84,35 +90,19 @@ void episode_release(struct episode *e)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Writes the files of the record. If it can't be written, the episode fails. */
-static void episode_end_record(struct episode *e, const char *exit_status)
+/* Writes the files of the record. A job_work: syncing them to the disk takes long. */
+static int episode_end_record(void *episode, struct fh_error *err)
 {
+	struct episode *e = episode;
 	struct episode_inside *in = e->inside;
-	struct recorder_end end = {
-		.exit_status = exit_status,
-		.error = e->failed ? e->error.message : NULL,
-	};
-	struct fh_error err;
 
-	if (in->chat)
-		chat_model_stats(in->chat, &e->stats);
-	/* A run that could not be resumed keeps its record as it was. */
-	if (!in->record.recorder || (e->plan.past && !in->resumed))
-		return;
-	e->recorded = run_record_end(&in->record, &end, in->chat ? &e->stats : NULL, &err) == 0;
-	if (e->recorded || e->failed)
-		return;
-	e->failed = true;
-	e->error = err;
+	return run_record_end(&in->record, &in->end, in->chat ? &e->stats : NULL, err);
 }
 
-static void episode_finish(struct episode *e, const char *exit_status)
+static void episode_leave(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
 
-	if (exit_status)
-		xstrset(&e->exit_status, exit_status);
-	episode_end_record(e, exit_status);
 	e->ended_ns = clock_now_ns();
 	if (e->failed)
 		episode_log_failed(&in->record.log, e->error.message);
@@ -122,6 +112,54 @@ static void episode_finish(struct episode *e, const char *exit_status)
 		e->phase = EPISODE_LEAVING;
 	else
 		episode_end(e);
+}
+
+/* An episode whose record could not be written has failed. */
+static void episode_take_record(struct episode *e, int r, const struct fh_error *err)
+{
+	e->recorded = r == 0;
+	if (r < 0 && !e->failed) {
+		e->failed = true;
+		e->error = *err;
+	}
+	episode_leave(e);
+}
+
+bool episode_is_recorded(const struct episode *e)
+{
+	return e->phase == EPISODE_RECORDING && job_is_over(e->inside->ending);
+}
+
+void episode_recorded(struct episode *e)
+{
+	struct fh_error err;
+	int r = job_end(take_ptr(e->inside->ending), &err);
+
+	episode_take_record(e, r, &err);
+}
+
+static void episode_finish(struct episode *e, const char *exit_status)
+{
+	struct episode_inside *in = e->inside;
+	struct fh_error err;
+
+	if (exit_status)
+		xstrset(&e->exit_status, exit_status);
+	if (in->chat)
+		chat_model_stats(in->chat, &e->stats);
+	/* A run that could not be resumed keeps its record as it was. */
+	if (!in->record.recorder || (e->plan.past && !in->resumed)) {
+		episode_leave(e);
+		return;
+	}
+	in->end = (struct recorder_end){
+		.exit_status = exit_status ? e->exit_status : NULL,
+		.error = e->failed ? e->error.message : NULL,
+	};
+	e->phase = EPISODE_RECORDING;
+	if (job_begin_shared(e->plan.openings->fd, episode_end_record, e, "write a record",
+			    &in->ending, &err) < 0)
+		episode_take_record(e, episode_end_record(e, &err), &err);
 }
 
 static void episode_fail(struct episode *e)

@@ -23,8 +23,9 @@ enum episode_phase {
 	EPISODE_RESETTING,
 	EPISODE_THINKING, /* a language model is asked */
 	EPISODE_STEPPING,
-	EPISODE_LEAVING, /* it has ended, and its memory is kept */
-	EPISODE_ENDED,   /* with an exit status, or by an error: `failed` */
+	EPISODE_RECORDING, /* it has ended, and a thread writes the files of its record */
+	EPISODE_LEAVING,   /* it has ended, and its memory is kept */
+	EPISODE_ENDED,     /* with an exit status, or by an error: `failed` */
 };
 
 /* Read it, but write only through the functions below. All lives until episode_release(). */
@@ -69,12 +70,17 @@ void episode_release(struct episode *e);
 /* Ends an episode that was only planned: it leaves no folder. */
 void episode_give_up(struct episode *e, const struct fh_error *why);
 
-/* Begins to open its environment. After this call and each of the next three, look at the phase. */
+/* Begins to open its environment. After this call and each of the next four, look at the phase. */
 void episode_start(struct episode *e);
 
 /* Whether its opening is over, in EPISODE_OPENING: then call episode_opened(). */
 bool episode_is_open(const struct episode *e);
 void episode_opened(struct episode *e);
+
+/* True in EPISODE_RECORDING once the files of the record are written: then call
+ * episode_recorded(). */
+bool episode_is_recorded(const struct episode *e);
+void episode_recorded(struct episode *e);
 
 /* Call when fh_gym_wait() returned its environment. */
 void episode_advance(struct episode *e);

@@ -24,7 +24,10 @@ static int replay_wait(struct replay *r, int stop_fd, struct fh_error *err)
 		r->stopping = true;
 		episode_stop(e);
 	}
-	if (openings_came(&r->openings) && e->phase == EPISODE_OPENING) {
+	openings_came(&r->openings);
+	if (episode_is_recorded(e))
+		episode_recorded(e);
+	if (e->phase == EPISODE_OPENING && episode_is_open(e)) {
 		episode_opened(e);
 		if (episode_warning(e))
 			warner_say(r->options->warner, "%s", episode_warning(e));

@@ -38,7 +38,8 @@ static bool run_begins_again(const struct run *run, const struct episode *e)
 /* Tells what has become of an episode. A failed one may begin again: its first record stays. */
 static void run_went_on(struct run *run, struct episode *e)
 {
-	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_LEAVING)
+	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_RECORDING ||
+			e->phase == EPISODE_LEAVING)
 		return; /* told when it acts, or has ended */
 	if (e->phase != EPISODE_ENDED) {
 		run_on(run, RUN_STEPPED, e);
@@ -137,7 +138,7 @@ static void run_opened(struct run *run, struct episode *e)
 
 /* Episodes that differ only in their seeds begin in order, so that the numbers of their folders
  * follow the seeds. */
-static int run_advance_opened(struct run *run)
+static int run_advance_jobs(struct run *run)
 {
 	const struct fh_env_options *held = NULL;
 	int n = 0;
@@ -147,6 +148,11 @@ static int run_advance_opened(struct run *run)
 	for (size_t i = 0; i < run->begun; i++) {
 		struct episode *e = &run->plan.episodes[i];
 
+		if (episode_is_recorded(e)) {
+			episode_recorded(e);
+			run_went_on(run, e);
+			n++;
+		}
 		if (e->phase != EPISODE_OPENING || e->plan.env == held)
 			continue;
 		if (episode_is_open(e)) {
@@ -224,7 +230,7 @@ int run_play(struct run *run, const struct run_play *play, struct fh_error *err)
 		r = run_advance_done(run, err);
 		if (r < 0)
 			return r;
-		r += run_advance_thought(run) + run_advance_opened(run);
+		r += run_advance_thought(run) + run_advance_jobs(run);
 		if (r > 0 || run->ended == run->begun)
 			continue;
 		r = run_wait(run, err);
