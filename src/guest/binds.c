@@ -15,19 +15,19 @@
 #include <unistd.h>
 
 /*
- * Paths of the host in the nursery's own tree. Each is a mount at TREE_BINDS/<slot>, so that a
- * clone can bind it. It comes from the host's mount namespace as a detached mount, and stays for
- * later sandboxes. A new path takes the slot that was used longest ago. Sandboxes that have that
- * slot's mount keep it. There are more slots than one plan can use.
+ * Paths of the host in the nursery's own mount tree. Each path is a mount at TREE_BINDS/<slot>, so
+ * that a clone can bind it. The mount comes from the host's mount namespace as a detached mount,
+ * and stays for later sandboxes. A new path takes the slot that was used longest ago. Sandboxes
+ * that have the slot's old mount keep it. There are more slots than a plan can use.
  */
 #define SLOTS (4 * GUEST_BINDS_MAX)
 
 struct bind_slot {
-	char *source; /* NULL: free */
+	char *source; /* path of the host; NULL: the slot is free */
 	enum bind_use use;
 	dev_t dev;
 	ino_t ino;
-	uint64_t used; /* value of `uses` at its last use */
+	uint64_t used; /* value of binds.uses when the slot was last used */
 };
 
 struct binds {
@@ -94,8 +94,10 @@ static int binds_fill(struct binds *b, int tree, const char *source, enum bind_u
 	return i;
 }
 
-/* In the host's namespace. Returns the slot that has the path; else -ENOENT and a detached mount
- * of it. */
+/*
+ * Opens a path in the host's mount namespace. Returns the slot that has the path already. If no
+ * slot has it: -ENOENT and a detached mount of the path.
+ */
 static int binds_look_up(struct binds *b, const char *source, enum bind_use use,
 		struct stat *out_st, int *out_tree, struct fh_error *err)
 {

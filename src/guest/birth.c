@@ -17,8 +17,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* Makes a sandbox from its plan: clones the nursery into new namespaces. The clone gets ids of
- * its own from its parent, mounts, and becomes PID 1. */
+/*
+ * Makes a sandbox from its plan: clones the nursery into new namespaces. The parent gives the clone
+ * ids of its own. The clone then makes its mounts and becomes PID 1.
+ */
 
 int birth_map_ids(pid_t pid, struct fh_error *err)
 {
@@ -57,7 +59,10 @@ int birth_surroundings(bool own_network, struct fh_error *err)
 	return own_network ? network_make(err) : 0;
 }
 
-/* `mapped`: a byte comes once the parent has mapped the ids. In a cradle that has been done. */
+/*
+ * Makes a clone's namespaces and mounts. `mapped` is a pipe: a byte comes once the parent has
+ * mapped the clone's ids. A cradle's ids are mapped already.
+ */
 static int birth_set_up(const struct nursery *n, const struct birth *b, int mapped, int *out_files,
 		struct fh_error *err)
 {
@@ -69,7 +74,7 @@ static int birth_set_up(const struct nursery *n, const struct birth *b, int mapp
 
 	if (!b->in_cradle) {
 		if (read(mapped, &go, 1) != 1)
-			_exit(1); /* the parent was killed: the owner tries again */
+			_exit(1); /* the parent was killed, so the owner tries again */
 		r = birth_become_root(err);
 		if (r < 0)
 			return r;
@@ -83,16 +88,17 @@ static int birth_set_up(const struct nursery *n, const struct birth *b, int mapp
 	if (r < 0)
 		return r;
 	/*
-	 * PID 1 has changed its ids, so that only root of the machine may look at it. The owner's
-	 * user must, too: to end a sandbox whose PID 1 hangs, a process joins its pid namespace. An
-	 * agent still may not, since its ids differ. There must be no dump.
+	 * PID 1 has changed its ids, so by default only the machine's root may open its /proc
+	 * files. Allow it to the owner's user: to end a sandbox whose PID 1 hangs, a process joins
+	 * its pid namespace. An agent can't, since its ids differ. Forbid core dumps, which this
+	 * would allow too.
 	 */
 	if (confine_dumps() < 0 || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) < 0)
 		return error_set(err, errno, "let the sandbox be ended from outside");
 	return 0;
 }
 
-/* The clone: forgets what the nursery knows and the sandbox must not, and becomes PID 1. */
+/* Runs in the clone: forgets what a sandbox must not know of the nursery, and becomes PID 1. */
 _Noreturn static void birth_become_init(struct nursery *n, struct birth *b, int mapped)
 {
 	const struct plan *plan = &b->plan;
@@ -146,7 +152,8 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 	}
 	pid = guest_clone(flags);
 	if (pid == 0) {
-		close_fd(&tell_mapped); /* else the pipe would not end with a killed parent */
+		/* Else the clone's read would not end if the parent is killed. */
+		close_fd(&tell_mapped);
 		birth_become_init(n, b, mapped);
 	}
 	if (pid < 0) {
@@ -166,8 +173,11 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 	return pid;
 }
 
-/* PID 1 has its children born in the group. For that it must be allowed to write to cgroup.procs
- * of that group and of the one above. All groups and the nursery are in that one. */
+/*
+ * Lets PID 1 make children that are born in the sandbox' group. PID 1 must be able to write to
+ * cgroup.procs of that group and of the group above. All sandboxes' groups and the nursery's are in
+ * the group above.
+ */
 static int birth_give_group(int group, struct fh_error *err)
 {
 	static const char *const files[] = { "cgroup.procs", "../cgroup.procs" };

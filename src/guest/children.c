@@ -14,12 +14,13 @@
 #include <unistd.h>
 
 /*
- * The children of a PID 1: its porter, the shell, programs. Each is forked with all descriptors of
- * PID 1, and closes those that are not its own. A child that runs code of an agent waits until PID
- * 1 has closed its copies of the child's pipes. From then on PID 1 never closes a pipe's last end.
+ * The children of a PID 1: its porter, the shell, programs. A child is forked with all descriptors
+ * of PID 1, and closes those that belong to others. A child that runs code of an agent waits until
+ * PID 1 has closed its copies of the child's pipes. From then on PID 1 never closes a pipe's last
+ * end.
  */
 
-/* In a fork of PID 1: signals are as in a new process. */
+/* Resets signals to those of a new process. Runs in a fork of PID 1. */
 static void child_unblock_signals(void)
 {
 	sigset_t none;
@@ -28,7 +29,10 @@ static void child_unblock_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Called after the fork: a process that was born while PID 1 was in the groups is in them. */
+/*
+ * Returns the confinement of a forked child. A child that was born while PID 1 was in the groups is
+ * in them too. Runs after the fork.
+ */
 static struct confinement child_confinement(const struct init *in)
 {
 	struct confinement c = in->start->confinement;
@@ -53,7 +57,7 @@ int shell_ends_make(struct shell_ends *e, struct fh_error *err)
 
 	if (r < 0)
 		return error_set(err, -r, "make the shell's pipe");
-	/* So that the agent can open /dev/stdout. */
+	/* The agent owns the pipe, so that it can open /dev/stdout. */
 	if (fchown(e->output, GUEST_AGENT_ID, GUEST_AGENT_ID) < 0)
 		return error_set(err, errno, "give the output to the agent");
 	e->gate = memfd_create("gate", MFD_CLOEXEC);
@@ -85,11 +89,11 @@ int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err)
 void child_let_go(int *go)
 {
 	if (fd_write_full(*go, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
-		_exit(1); /* else the child would wait for ever */
+		_exit(1); /* the child would wait for ever: end the sandbox */
 	close_fd(go);
 }
 
-/* A fixed number, so that the agent's processes get the same numbers in each episode. */
+/* A fixed pid for the porter, so that the agent's processes get the same pids in each episode. */
 #define PORTER_PID 32767
 
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
@@ -151,7 +155,7 @@ int shell_replace(struct init *in, int mail)
 	return 0;
 }
 
-/* A pipe of the agent's between a program and the porter. The porter's end never blocks. */
+/* Makes a pipe of the agent between a program and the porter. The porter's end never blocks. */
 static int program_open_stream(int slot, int *out_porters, int *out_programs)
 {
 	bool input = slot == SLOT_INPUT;
@@ -170,7 +174,10 @@ static int program_open_stream(int slot, int *out_porters, int *out_programs)
 	return 0;
 }
 
-/* Opens the run's streams and gives the porter its ends; false if a pipe can't be made. */
+/*
+ * Makes the pipes of a run's streams and gives their other ends to the porter. False if a pipe
+ * can't be made.
+ */
 static bool program_open_streams(
 		const struct init *in, const struct init_run *run, int streams[RUN_STREAMS_MAX])
 {

@@ -9,34 +9,41 @@
 
 struct init_program {
 	uint32_t id;
-	pid_t pid; /* 0: free */
-	int go;    /* eventfd: the program waits for it; -1 once it runs */
+	pid_t pid; /* 0: this entry is free */
+	int go;    /* eventfd that the program waits for; -1 once it was let go */
 };
 
 struct init {
 	const struct init_start *start;
 	int signals;
-	bool unreaped; /* children may have ended whose signal was read */
+	bool unreaped; /* SIGCHLD was read, but not all ended children were reaped */
 	struct init_program programs[PROGRAMS_MAX];
 	pid_t shell, porter;
 };
 
-/* The shell's pipe, gate and eventfds. */
+/* Makes the shell's pipe, gate and eventfds. */
 int shell_ends_make(struct shell_ends *ends, struct fh_error *err);
-void shell_ends_close(struct shell_ends *ends); /* all but `go` */
+void shell_ends_close(struct shell_ends *ends); /* closes all but `go` */
 
-/* Forks the shell, which runs nothing before child_let_go(&ends->go). Closes the ends that the
- * shell alone keeps; `drain`, `gate` and `event` are the porter's, too. */
+/*
+ * Forks the shell, which runs nothing before child_let_go(&ends->go). Closes the ends that only the
+ * shell needs. The porter needs `drain`, `gate` and `event`.
+ */
 int shell_fork(struct init *in, struct shell_ends *ends, struct fh_error *err);
-/* A shell in place of one that has ended. Closes its mail. */
+/* Starts a new shell after the last one ended. Closes `mail` in this process. */
 int shell_replace(struct init *in, int mail);
 
-/* The porter has the request pipes, and shares with the shell its ends. */
+/*
+ * Forks the porter. It gets the request pipes, and shares `drain`, `gate` and `event` with the
+ * shell.
+ */
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
 		struct fh_error *err);
 
-/* Begins a program that waits for its `go`. The caller closes its descriptors before it sets
- * that. Returns a pid, or -1. */
+/*
+ * Forks a program that waits for the eventfd `go`. The caller closes its copies of the program's
+ * descriptors before it writes to `go`. Returns a pid, or -1.
+ */
 pid_t program_fork(struct init *in, const struct init_run *run, const int *sent, int go);
 
 void child_let_go(int *go);

@@ -18,16 +18,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Pending signals and timers. They count for the owner's user as well. Without this limit a
- * sandbox could use up what the user's other programs may have. */
+/*
+ * Limit of pending signals and timers, which the kernel counts per user. Without it a sandbox could
+ * use up those of the owner's other programs.
+ */
 #define SIGNALS_PENDING_MAX 1024
 
-/* For each process. The machine has a limit for all: as many processes as the default allows
- * must leave some to others. */
+/*
+ * Limit of open files per process. The machine has a limit for all processes, which sandboxes must
+ * not use up.
+ */
 #define DESCRIPTORS_MAX 2048
 
-/* Too little for a dump in a file. A machine may send dumps to a program, which the kernel
- * starts outside and as root. Only a limit of exactly 1 prevents that: core(5). */
+/*
+ * Limit of a core dump: 1 byte, too little for a file. A machine may pass dumps to a program that
+ * the kernel starts outside and as root. Only a limit of exactly 1 prevents that: core(5).
+ */
 #define CORE_BYTES 1
 
 int confine_drop_bounding(void)
@@ -44,7 +50,8 @@ static int confine_limit(int resource, uint64_t most)
 
 	if (getrlimit((__rlimit_resource_t)resource, &now) < 0)
 		return -errno;
-	if (now.rlim_max < wanted.rlim_max) /* raising it needs rights that this process lacks */
+	/* Keep the lower hard limit: this process may not raise it. */
+	if (now.rlim_max < wanted.rlim_max)
 		wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
 	return setrlimit((__rlimit_resource_t)resource, &wanted) < 0 ? -errno : 0;
 }
@@ -64,7 +71,10 @@ static int confine_set_limits(const struct confinement *c, struct fh_error *err)
 		{ RLIMIT_CORE, false, CORE_BYTES },
 		{ RLIMIT_SIGPENDING, false, SIGNALS_PENDING_MAX },
 		{ RLIMIT_NOFILE, false, DESCRIPTORS_MAX },
-		/* The owner may have a right to priorities. Agents must not. */
+		/*
+		 * Set the limits of priorities to 0: the owner may be allowed to raise priorities,
+		 * agents must not.
+		 */
 		{ RLIMIT_RTPRIO, false, 0 },
 		{ RLIMIT_NICE, false, 0 },
 		{ RLIMIT_NPROC, !c->processes, c->processes },
@@ -80,7 +90,10 @@ static int confine_set_limits(const struct confinement *c, struct fh_error *err)
 	return 0;
 }
 
-/* By clone3 itself, as in guest_clone(). With one thread, fork() only notes the child's number. */
+/*
+ * Forks by clone3 itself, as guest_clone() does. In a process with one thread, fork() does only one
+ * thing more: it notes the child's pid.
+ */
 pid_t confine_fork(const struct confinement *c)
 {
 	struct clone_args args = { .flags = CLONE_INTO_CGROUP, .exit_signal = SIGCHLD };
@@ -91,8 +104,10 @@ pid_t confine_fork(const struct confinement *c)
 	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 }
 
-/* RUN_PACKER is the agent to files, and root of the sandbox to processes: none may signal or
- * trace it. */
+/*
+ * RUN_PACKER has the agent's rights to files. To processes it is root of the sandbox, so that no
+ * agent can signal or trace it.
+ */
 static int confine_become(uint8_t user, struct fh_error *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -119,11 +134,17 @@ int confine(const struct confinement *c, uint8_t user, struct fh_error *err)
 		.filter = (struct sock_filter *)(uintptr_t)c->filter };
 	int r;
 
-	/* "0" means the writer itself. The descriptor carries the owner's right to do so. */
+	/*
+	 * Writing "0" to cgroup.procs moves the writer. The descriptor carries the owner's right to
+	 * do so.
+	 */
 	for (uint32_t i = 0; i < c->n_groups && !c->born_in_group; i++)
 		if (write(c->groups[i], "0", 1) != 1)
 			return error_set(err, errno, "enter a control group");
-	/* The groups become the root of the new namespace: groups above have no name there. */
+	/*
+	 * A new cgroup namespace: this process' groups become its root, and groups above have no
+	 * name in it.
+	 */
 	if (unshare(CLONE_NEWCGROUP) < 0) {
 		error_set(err, errno, "make a control group namespace");
 		return error_see_doctor(err);

@@ -9,14 +9,15 @@
 struct confinement {
 	int groups[GUEST_GROUPS_MAX];
 	uint32_t n_groups;
-	bool born_in_group;               /* confine_fork() enters them; else confine() does */
-	uint64_t processes, memory_bytes; /* resource limits; 0: none */
+	/* True: confine_fork() enters the groups; false: confine() does. */
+	bool born_in_group;
+	uint64_t processes, memory_bytes; /* resource limits; 0: no limit */
 	const void *filter;
 	uint32_t filter_bytes;
 };
 
 int confine_drop_bounding(void);
-/* Forbids dumps of this process and of its children. */
+/* Forbids core dumps of this process and of its children. */
 int confine_dumps(void);
 pid_t confine_fork(const struct confinement *c);
 int confine(const struct confinement *c, uint8_t user, struct fh_error *err);

@@ -15,20 +15,20 @@
 #include <unistd.h>
 
 /*
- * Cradles. Moving a process into v1 control groups may take the kernel 5 to 20 ms. All the rest of
- * a reset takes far less. A process is born in its parent's groups at no cost. So a clone of the
- * nursery, the cradle, waits in the groups of a sandbox to come. When the plan comes, the cradle
- * clones PID 1 as a child of the nursery. A little later it moves PID 1 out of the groups, and
- * ends. With v2, PID 1 has its children born in their group.
+ * Cradles: processes from which sandboxes are cloned. Moving a process into v1 control groups may
+ * take 5 to 20 ms, longer than the rest of a reset. But a process is born in its parent's groups at
+ * no cost. So a clone of the nursery, the cradle, waits in the groups of a future sandbox. When the
+ * plan comes, the cradle clones PID 1 as a child of the nursery. MOVE_OUT_MS later it moves PID 1
+ * out of the groups, and ends. With v2, PID 1 makes its children in their group.
  *
- * A cradle also makes the sandbox' namespaces ahead, but those of mounts and processes. The
- * network's alone takes a third of the rest of a reset.
+ * A cradle also makes the sandbox' namespaces ahead, except those of mounts and processes. The
+ * network namespace alone takes a third of the rest of a reset.
  */
 
 #define MOVE_OUT_MS 20
-#define QUIET_MS 2 /* without a message: no sandbox is being asked for */
+#define QUIET_MS 2 /* time without a message before a cradle is made: no sandbox is asked for */
 
-/* Places of the binds: the nursery puts this before a plan for a cradle. */
+/* Slots of a plan's binds. The nursery sends this before the plan to a cradle. */
 struct cradle_places {
 	int slots[GUEST_BINDS_MAX];
 	int disk;
@@ -57,8 +57,9 @@ void cradles_drop(struct nursery *n)
 }
 
 /*
- * PID 1 was born in the groups, where the limits of an agent must not hit it. The cradle moves it,
- * so that PID 1 itself never waits for that. It waits first, since many sandboxes end before.
+ * Moves PID 1 out of the sandbox' groups, where the agent's limits would apply to it. A cradle does
+ * that, so that PID 1 does not wait for the slow move. The cradle sleeps first, since many
+ * sandboxes end sooner.
  */
 static void cradle_move_out(const struct nursery *n, pid_t pid, volatile int *moved_out)
 {
@@ -68,10 +69,10 @@ static void cradle_move_out(const struct nursery *n, pid_t pid, volatile int *mo
 	nanosleep(&(struct timespec){ .tv_nsec = MOVE_OUT_MS * 1000000L }, NULL);
 	if (kill(pid, 0) < 0)
 		return;
-	*moved_out = 1; /* first: later forks of PID 1 enter the groups by themselves */
+	*moved_out = 1; /* set before the move: later forks of PID 1 enter the groups themselves */
 	for (size_t i = 0; i < n->n_home; i++)
 		if (write(n->home[i], text, (size_t)length) != length)
-			return; /* it ended, or stays where it is */
+			return; /* PID 1 has ended, or stays in the groups */
 }
 
 static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, size_t size,
@@ -92,7 +93,7 @@ static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, 
 	b.disk = places.disk;
 	memcpy(b.fds, fds, n_fds * sizeof(int));
 	w = wire_open(message + sizeof(places), size - sizeof(places));
-	wire_get_u8(&w); /* NURSERY_PLAN */
+	wire_get_u8(&w); /* skip the kind, NURSERY_PLAN */
 	if (plan_get(&w, &b.plan) < 0)
 		_exit(1);
 	if (in_groups) {
@@ -103,13 +104,17 @@ static void cradle_give_birth(struct nursery *n, bool in_groups, char *message, 
 	pid = birth_clone(n, &b, &err);
 	if (pid < 0)
 		guest_fail(b.fds[0], INIT_FAILED, &err);
-	for (size_t i = 0; i < n_fds; i++) /* else PID 1 would not see the owner close them */
+	/* A copy of "control" would hide from PID 1 that the owner closed its end. */
+	for (size_t i = 0; i < n_fds; i++)
 		close(fds[i]);
 	if (pid > 0 && in_groups)
 		cradle_move_out(n, pid, b.moved_out);
 }
 
-/* Enters the groups first: root of the sandbox lacks the owner's right to do so. */
+/*
+ * Waits for its ids, enters the groups and makes the namespaces. The groups come first: as root of
+ * the sandbox it lacks the owner's right to enter them.
+ */
 static int cradle_get_ready(int socket, const struct cradle *own)
 {
 	char go;
@@ -134,8 +139,8 @@ _Noreturn static void cradle_main(struct nursery *n, int socket, struct cradle *
 	size_t n_fds = 0;
 	ssize_t size;
 
-	c->number = 0;        /* else cradles_drop() would close its descriptors */
-	close_fd(&n->socket); /* else the owner would not see the nursery end */
+	c->number = 0;        /* cradles_drop() must not close this cradle's own descriptors */
+	close_fd(&n->socket); /* a copy would hide from the owner that the nursery ended */
 	cradles_drop(n);
 	if (cradle_get_ready(socket, &own) < 0)
 		_exit(1);
@@ -153,7 +158,10 @@ static struct cradle *cradle_find(struct nursery *n, uint32_t number)
 	return NULL;
 }
 
-/* If this fails, the nursery makes the sandbox, whose children move into its groups themselves. */
+/*
+ * Clones a cradle; false on failure. Without a cradle the nursery makes the sandbox, whose children
+ * enter the groups themselves.
+ */
 static bool cradle_make(struct nursery *n, struct cradle *c)
 {
 	int pair[2];
@@ -170,7 +178,7 @@ static bool cradle_make(struct nursery *n, struct cradle *c)
 	if (pid > 0)
 		n->children++;
 	if (pid < 0 || birth_map_ids(pid, NULL) < 0 || write(pair[0], "", 1) != 1) {
-		close(pair[0]); /* this ends the cradle */
+		close(pair[0]); /* the cradle sees the closed socket and exits */
 		return false;
 	}
 	for (size_t i = 0; i < c->n_procs; i++)
@@ -228,7 +236,7 @@ bool cradle_give(struct nursery *n, const struct birth *b, const void *message, 
 
 	if (!c)
 		return false;
-	/* A cradle has left the host's network for good. */
+	/* Skip the cradle if the plan needs the host's network: a cradle has left that for good. */
 	if (!(b->plan.flags & PLAN_NET_HOST) && (c->socket >= 0 || cradle_make(n, c))) {
 		memcpy(places.slots, b->slots, sizeof(places.slots));
 		memcpy(parcel, &places, sizeof(places));
@@ -236,6 +244,6 @@ bool cradle_give(struct nursery *n, const struct birth *b, const void *message, 
 		r = fd_send_message(c->socket, parcel, sizeof(places) + size, b->fds, b->n_fds, 0);
 		explicit_bzero(parcel, sizeof(places) + size);
 	}
-	cradle_drop(c); /* ends it, if it was given nothing */
+	cradle_drop(c); /* a cradle that was sent no plan exits */
 	return r == 0;
 }

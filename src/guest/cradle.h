@@ -4,14 +4,21 @@
 
 #include "guest/birth.h"
 
-/* Keeps the descriptors. cradles_make() makes the cradle, or cradle_give() if it comes first. */
+/*
+ * Notes that a cradle is wanted in these groups, and keeps the descriptors. cradles_make() clones
+ * the cradle, or cradle_give() if the plan comes first.
+ */
 void cradle_add(struct nursery *n, uint32_t number, const int *procs, size_t n_procs);
-/* Time until the next one may be made, without a message; the first is made at once. -1: none is
- * wanted. */
+/*
+ * Returns the time without a message after which cradles_make() should be called. 0 if no cradle
+ * waits. -1: no cradle is wanted.
+ */
 int cradles_pause_ms(const struct nursery *n);
-void cradles_make(struct nursery *n); /* makes the next one */
-void cradles_drop(struct nursery *n); /* ends those that wait */
-/* Hands the birth over to its cradle; false if there is none. */
+/* Clones the cradle with the lowest number of those that are wanted. */
+void cradles_make(struct nursery *n);
+/* Ends all cradles that wait, and forgets those that are wanted. */
+void cradles_drop(struct nursery *n);
+/* Sends the birth to its cradle, which clones PID 1. False if there is no such cradle. */
 bool cradle_give(struct nursery *n, const struct birth *b, const void *message, size_t size);
 
 #endif

@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 /*
- * The end of a sandbox whose PID 1 does not end by itself. PID 1 should end when its owner closes
- * it or is gone. It does not if it is stopped, or sleeps in the kernel on a lock of the agent's.
+ * Ends sandboxes whose PID 1 does not end by itself. PID 1 should end when its owner closes it or
+ * has ended. It does not if it is stopped, or sleeps in the kernel on a lock that an agent holds.
  * The nursery knows which sandboxes were closed (struct roll), and which PID 1 it has reaped. If a
  * closed sandbox is overdue, a worker kills all processes in its pid namespace, from inside. A
  * worker that hangs in the kernel can't hold up the nursery. Workers try again until PID 1 has
- * ended, and the nursery stays as long. It polls, and waits for nothing that an agent can hold.
+ * ended, and the nursery stays that long. It polls, and waits for nothing that an agent can hold.
  *
- * While no sandbox is overdue, this costs a look at memory for each that lives.
+ * While no sandbox is overdue, a turn only looks at memory, once for each live sandbox.
  */
 #define WATCHED_MAX 65536
 #define OVERDUE_MS 100
@@ -34,15 +34,15 @@
 
 struct watched {
 	uint32_t number;
-	pid_t pid;         /* 0: not known yet, or it was never born */
-	int64_t closed_ns; /* since when it should have ended; 0: it lives */
+	pid_t pid;         /* PID 1 in the nursery's namespace; 0: not known yet, or never born */
+	int64_t closed_ns; /* time since which it should have ended; 0: it is not closed */
 };
 
 struct ends {
-	struct roll *roll;       /* NULL: none yet */
-	struct watched *watched; /* WATCHED_MAX of them */
+	struct roll *roll;       /* memory shared with the owner; NULL: not mapped yet */
+	struct watched *watched; /* array of WATCHED_MAX entries */
 	size_t n;
-	pid_t worker; /* 0: none */
+	pid_t worker; /* process that ends overdue sandboxes; 0: none runs */
 	int64_t tried_ns;
 };
 
@@ -94,7 +94,10 @@ static bool watched_has_ended(const struct watched *w)
 			info.si_pid != 0;
 }
 
-/* Brings the entry up to date; true if it need not be watched any more. */
+/*
+ * Updates an entry from the roll. True if the sandbox has ended, or was closed before PID 1 was
+ * born.
+ */
 static bool watched_is_over(const struct ends *e, struct watched *w, int64_t now)
 {
 	const struct roll_entry *entry = &e->roll->entries[w->number % ROLL_ENTRIES];
@@ -105,7 +108,7 @@ static bool watched_is_over(const struct ends *e, struct watched *w, int64_t now
 		w->closed_ns = now;
 	if (!w->closed_ns)
 		return false;
-	/* A killed PID 1 may take 10 s and more: the kernel unmaps all that the agent mapped. */
+	/* A killed PID 1 may take over 10 s to end: the kernel unmaps all that the agent mapped. */
 	return w->pid ? watched_has_ended(w) : now - w->closed_ns > NEVER_BORN_MS * NS_PER_MS;
 }
 
@@ -118,7 +121,10 @@ static void ends_look(struct ends *e, int64_t now)
 			i++;
 }
 
-/* Opens /proc/PID of each overdue PID 1. A child that was not reaped keeps its pid. */
+/*
+ * Opens /proc/PID of each overdue PID 1. The pid can't be another process': it is kept until PID 1
+ * is reaped.
+ */
 static size_t ends_open_overdue(const struct ends *e, int64_t now, int procs[AT_ONCE])
 {
 	size_t n = 0;

@@ -9,20 +9,26 @@
 #include <sys/types.h>
 
 struct ends *ends_new(void);
-int ends_open(struct ends *e, int roll, struct fh_error *err); /* roll: a memfd of struct roll */
-void ends_forget(struct ends *e);                              /* in a sandbox */
-/* In the nursery: there is a plan with that number. */
+/* Maps the roll; `roll`: a memfd of struct roll. */
+int ends_open(struct ends *e, int roll, struct fh_error *err);
+/* Unmaps the roll; call it in a sandbox. */
+void ends_forget(struct ends *e);
+/* Watches the sandbox with this number, whose plan has come. Runs in the nursery. */
 void ends_watch(struct ends *e, uint32_t number);
-/* In the nursery or a cradle: its PID 1 was born. */
+/* Notes the pid of a sandbox' new PID 1 in the roll. Runs in the nursery or a cradle. */
 void ends_born(const struct ends *e, uint32_t number, pid_t pid);
-/* Looks for overdue sandboxes. Starts a worker for them if none runs: how many children began. */
+/*
+ * Looks for overdue sandboxes, and starts a worker for them if none runs. Returns the number of
+ * children that it started.
+ */
 int ends_turn(struct ends *e);
 void ends_reaped(struct ends *e, pid_t pid);
-/* The owner is gone: kills each PID 1. A PID 1 that has not ended soon is overdue. */
+/* Kills each PID 1 after the owner has ended. A PID 1 that does not end soon is overdue. */
 void ends_close_all(struct ends *e);
 bool ends_left(const struct ends *e);
-int ends_pause_ms(const struct ends *e, int quiet_ms); /* until the next turn */
-/* A pidfd of a PID 1 that was closed and has not ended; -1: there is none. */
+/* Returns the time until the next ends_turn(). */
+int ends_pause_ms(const struct ends *e, int quiet_ms);
+/* Returns a pidfd of a PID 1 that was closed and has not ended; -1: there is none. */
 int ends_open_next(const struct ends *e);
 
 #endif

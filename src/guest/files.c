@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 /*
- * Files in and out of a sandbox, by its porter. Meanwhile the agent may move, link and swap all
- * that it can write. So openat2() opens every path beneath its folder, through no link of any kind.
- * It never blocks on a FIFO. Checks look at the open file, never at the path again. The owner gets
- * no descriptor of an agent's file, but a copy in memory that nobody can change.
+ * Copies files in and out of a sandbox. The porter does so while the agent may move, link and swap
+ * all that it can write. So openat2() opens every path beneath its folder, and follows no link of
+ * any kind. It never blocks on a FIFO. Checks look at the open file, never at the path again. The
+ * owner gets no descriptor of an agent's file, but a copy in memory that nobody can change.
  */
 
 #define TRIES_MAX 64
@@ -32,10 +32,13 @@ static int files_open_beneath(int folder, const char *path, uint64_t flags, mode
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
 	long fd;
 
-	/* openat2() refuses these beside O_PATH. */
+	/* Flags that openat2() refuses together with O_PATH. */
 	if (!(flags & O_PATH))
 		how.flags |= O_NOCTTY | O_NONBLOCK;
-	/* EAGAIN: something moved during the walk, or the agent holds a lease on the file. */
+	/*
+	 * Try again on EAGAIN: something moved during the walk, or the agent holds a lease on the
+	 * file.
+	 */
 	for (int i = 0; i < TRIES_MAX; i++) {
 		fd = syscall(SYS_openat2, folder, path, &how, sizeof(how));
 		if (fd >= 0 || errno != EAGAIN)
@@ -44,7 +47,7 @@ static int files_open_beneath(int folder, const char *path, uint64_t flags, mode
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* The owner names the folder. A link in its place is refused, too. */
+/* Opens the folder that the owner named. A symbolic link in its place is refused. */
 static int files_open_folder(const char *folder)
 {
 	auto_close int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -66,7 +69,7 @@ static int files_say(struct fh_error *err, int error, const char *path)
 		return error_say(err, EAGAIN,
 				"'%s' can't be read: it is being moved, or leased by a process",
 				path);
-	case ENXIO: /* it can't even be opened */
+	case ENXIO: /* a special file that can't be opened */
 		return error_say(err, EINVAL, "'%s' is a socket or device, not a regular file",
 				path);
 	case EXDEV:
@@ -104,7 +107,7 @@ static int files_open_to_copy(const char *folder, const char *path, uint64_t mos
 	return 0;
 }
 
-/* The place from which on a file holds data; its size if it has none after `at`. */
+/* Returns the offset of the file's next data from `at` on, or its size if only holes follow. */
 static off_t files_next_data(int fd, off_t at, off_t size)
 {
 	off_t data = lseek(fd, at, SEEK_DATA);
@@ -113,9 +116,9 @@ static off_t files_next_data(int fd, off_t at, off_t size)
 }
 
 /*
- * The SHA-256 of a file's blocks that are not all zero. A block after empty ones is preceded by its
- * offset. So a file without empty blocks has the hash of its content, and a long empty file is
- * cheap.
+ * Hashes a file's blocks that are not all zero (SHA-256). The offset is hashed before a block that
+ * follows skipped ones. So a file without zero blocks has the hash of its content, and a long hole
+ * is cheap.
  */
 static int files_hash(int fd, uint8_t digest[SHA256_BYTES])
 {
@@ -130,7 +133,8 @@ static int files_hash(int fd, uint8_t digest[SHA256_BYTES])
 
 		if (n <= 0)
 			return n < 0 ? -errno : -EIO;
-		if (block[0] || memcmp(block, block + 1, (size_t)n - 1) != 0) { /* not all zero */
+		/* The block is not all zero. */
+		if (block[0] || memcmp(block, block + 1, (size_t)n - 1) != 0) {
 			if (at != expected)
 				sha256_add(&h, &at, sizeof(at));
 			sha256_add(&h, block, (size_t)n);
@@ -200,8 +204,10 @@ int files_make_folders(int top, const char *path, id_t owner, const char **out_n
 	return take_fd(&at);
 }
 
-/* Opens an empty file to write to. A file that holds bytes is replaced. Truncating it could take
- * long, since an agent may have mapped it a million times. */
+/*
+ * Opens an empty file for writing. A file that has content is replaced by a new one. Truncating it
+ * could take long, since an agent may have mapped it a million times.
+ */
 static int files_open_empty(int dir, const char *name, mode_t mode, struct fh_error *err)
 {
 	for (int i = 0; i < TRIES_MAX; i++) {

@@ -34,13 +34,16 @@
 #include "fumehood-build.h"
 #include "guest/look.h"
 
-/* Parts of bash that its installed headers lack. */
+/* Variables and functions of bash that its installed headers lack. */
 extern int read_but_dont_execute, wait_signal_received;
 extern void set_signal_hard_ignored(int);
 
 #define EVALUATE_FLAGS (0x004 | 0x010) /* SEVAL_NOHIST | SEVAL_RESETLINE */
 
-/* The loop's descriptors, far from those that scripts use. FD_GO is closed before commands run. */
+/*
+ * The loop's descriptors, with numbers that scripts do not use. FD_GO is closed before commands
+ * run.
+ */
 enum {
 	FD_DRAIN = 249,
 	FD_EVENT = 250,
@@ -52,10 +55,13 @@ enum {
 
 static const int kept_fds[] = { FD_DRAIN, FD_EVENT, FD_OUTPUT, FD_NULL };
 #define KEPT (sizeof(kept_fds) / sizeof(kept_fds[0]))
-static struct stat kept[KEPT]; /* the files of kept_fds at the start */
+static struct stat kept[KEPT]; /* stat of kept_fds when the shell began */
 static volatile sig_atomic_t interrupted;
 static volatile sig_atomic_t in_command;
-static bool left_by_jump = true; /* so that the first command arms the signal */
+/*
+ * The last evaluation ended by a jump; true at first, so that the first command calls glue_arm().
+ */
+static bool left_by_jump = true;
 
 /* --- interruption ---------------------------------------------------------------------------- */
 
@@ -66,19 +72,22 @@ static void glue_ignore(int number)
 
 static void glue_on_interrupt(int number)
 {
-	struct sigaction harmless = { .sa_handler = glue_ignore }; /* SIG_IGN would be inherited */
+	/* Not SIG_IGN, which children would inherit. */
+	struct sigaction harmless = { .sa_handler = glue_ignore };
 
 	(void)number;
 	interrupted = 1;
 	if (in_command)
 		interrupt_state = 1;
 	if (in_command && this_shell_builtin == wait_builtin)
-		wait_signal_received = SIGINT; /* `wait` looks at nothing else */
-	sigaction(SIGINT, &harmless, NULL);    /* a handler of bash's would leave by its own way */
+		wait_signal_received = SIGINT; /* only this variable ends the builtin `wait` */
+	sigaction(SIGINT, &harmless, NULL);    /* bash's own handler would jump out */
 }
 
-/* bash treats the signal as hard-ignored, so that no trap changes it. But an evaluation that was
- * left by a jump may have changed the mask. */
+/*
+ * Sets the handler of INTERRUPT_SIGNAL. bash treats the signal as hard-ignored, so that no trap
+ * changes it. But an evaluation that ended by a jump may have changed the signal mask.
+ */
 static void glue_arm(void)
 {
 	struct sigaction action = { .sa_handler = glue_on_interrupt };
@@ -86,15 +95,16 @@ static void glue_arm(void)
 
 	sigemptyset(&set);
 	sigaddset(&set, INTERRUPT_SIGNAL);
-	sigaction(INTERRUPT_SIGNAL, &action, NULL); /* no SA_RESTART: it ends a wait */
+	/* No SA_RESTART: the signal ends a system call that waits. */
+	sigaction(INTERRUPT_SIGNAL, &action, NULL);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	if (interrupted)
-		set_sigint_handler(); /* the agent's trap, or bash's own, is back */
+		set_sigint_handler(); /* sets the agent's trap or bash's own handler again */
 	interrupted = 0;
 	left_by_jump = false;
 }
 
-/* Returns the command's text, allocated by bash. */
+/* Waits for the next command and returns its text, allocated by bash. */
 static char *glue_receive(
 		const struct shell_start *start, uint32_t *turn, struct shell_command *out)
 {
@@ -124,7 +134,10 @@ static void glue_restore_fds(void)
 	clearerr(stderr);
 }
 
-/* Ends the shell at the command that closed or replaced its descriptors, not at the next one. */
+/*
+ * Ends the shell if a command closed or replaced its descriptors, so that the right command gets
+ * the blame.
+ */
 static void glue_check_fds(void)
 {
 	struct stat now;
@@ -135,13 +148,19 @@ static void glue_check_fds(void)
 			_exit(125);
 }
 
-/* Notes where this step begins, so that PID 1 can end the processes that it starts. */
+/*
+ * Notes the time and the newest pid when a command begins. By these PID 1 finds processes that the
+ * command started.
+ */
 static void glue_mark_step(struct shell_mark *mark)
 {
-	static pid_t seen = -2; /* no value of last_made_pid */
+	static pid_t seen = -2; /* -2: a value that last_made_pid never has */
 	struct timespec now;
 
-	/* If bash has started none since, no job is as young as this step. */
+	/*
+	 * Skip the read if bash has started no process since: no job can be as young as this
+	 * command.
+	 */
 	if (last_made_pid != seen) {
 		char text[16];
 		ssize_t n = pread(FD_LAST_PID, text, sizeof(text) - 1, 0);
@@ -156,8 +175,8 @@ static void glue_mark_step(struct shell_mark *mark)
 
 /*
  * Runs a text. bash leaves the evaluator by a jump to top_level for errors, `exit` and
- * interruptions. Returns the code of the jump, or 0. A subshell that jumps here must not go on as
- * the loop.
+ * interruptions. Returns the code of the jump, or 0 without one. A subshell that jumps here exits:
+ * it must not continue as the loop.
  */
 static int glue_evaluate(const char *text, int *out_status)
 {
@@ -165,7 +184,7 @@ static int glue_evaluate(const char *text, int *out_status)
 	volatile int status = 0;
 	int code;
 
-	reset_parser(); /* else an unclosed $( makes the next text write before its line */
+	reset_parser(); /* after an unclosed $( bash would write before the next text's line */
 	COPY_PROCENV(top_level, saved);
 	code = setjmp_nosigs(top_level);
 	if (code == 0)
@@ -181,8 +200,10 @@ static int glue_evaluate(const char *text, int *out_status)
 	return code;
 }
 
-/* bash leaves this in last_command_exit_value when a text does not parse: EX_BADSYNTAX of
- * shell.h. */
+/*
+ * Value of last_command_exit_value after a text that does not parse: EX_BADSYNTAX of bash's
+ * shell.h.
+ */
 #define BAD_SYNTAX 257
 
 static void glue_show_errors(bool shown)
@@ -191,8 +212,10 @@ static void glue_show_errors(bool shown)
 		_exit(125);
 }
 
-/* Parses a text without running it: of several lines none must run if a later one is wrong.
- * Prints nothing, since a warning would come again when the text runs. */
+/*
+ * Parses a text without running it: if a later line is wrong, no line may run. Prints nothing,
+ * since a warning would come again when the text runs.
+ */
 static bool glue_parses(const char *text)
 {
 	int before = last_command_exit_value;
@@ -203,11 +226,11 @@ static bool glue_parses(const char *text)
 	code = glue_evaluate(text, &status);
 	read_but_dont_execute = 0;
 	glue_show_errors(true);
-	last_command_exit_value = before; /* $? is the last command's */
+	last_command_exit_value = before; /* $? stays that of the last command */
 	return code == 0 && status == 0;
 }
 
-/* Runs nothing: bash prints why the text does not parse. */
+/* Has bash print why a text does not parse. Runs nothing. */
 static enum shell_end glue_complain(const char *text, int *out_status)
 {
 	read_but_dont_execute = 1;
@@ -216,7 +239,7 @@ static enum shell_end glue_complain(const char *text, int *out_status)
 	return interrupted ? SHELL_INTERRUPTED : SHELL_SYNTAX;
 }
 
-/* bash parses a line as a whole, so a line with an error never runs in part. */
+/* Runs a text. bash parses a line as a whole, so a line with an error never runs in part. */
 static enum shell_end glue_run(const char *text, int *out_status)
 {
 	int code = glue_evaluate(text, out_status);
@@ -224,8 +247,11 @@ static enum shell_end glue_run(const char *text, int *out_status)
 	if (interrupted)
 		return SHELL_INTERRUPTED;
 	if (code == EXITPROG || code == EXITBLTIN || code == ERREXIT)
-		exit_shell(*out_status); /* with its EXIT trap; PID 1 tells the owner */
-	/* bash leaves 2 for an unclosed quote, as many programs do for other reasons. */
+		exit_shell(*out_status); /* runs the EXIT trap; PID 1 tells the owner */
+	/*
+	 * After an unclosed quote the status is 2, which many programs return for other reasons:
+	 * parse again.
+	 */
 	if (code == 0 && last_command_exit_value == 2 && !strchr(text, '\n') && !glue_parses(text))
 		return SHELL_SYNTAX;
 	return code == 0 && last_command_exit_value == BAD_SYNTAX ? SHELL_SYNTAX : SHELL_RAN;
@@ -237,7 +263,7 @@ static void glue_after_command(void)
 	interrupt_state = 0;
 	read_but_dont_execute = 0;
 	wait_signal_received = 0;
-	if (interrupted) /* drop text that a builtin had not written yet */
+	if (interrupted) /* drop text that an interrupted builtin has not written yet */
 		__fpurge(stdout);
 	fflush(stdout);
 	reap_dead_jobs();
@@ -254,7 +280,7 @@ static void glue_do_command(const struct shell_start *start)
 	int before = last_command_exit_value;
 	int flags = fcntl(FD_OUTPUT, F_GETFL);
 
-	/* A job may make the pipe non-blocking at any time. */
+	/* Make the pipe block again: a job may have made it non-blocking. */
 	if (flags >= 0 && flags & O_NONBLOCK)
 		fcntl(FD_OUTPUT, F_SETFL, flags & ~O_NONBLOCK);
 	glue_mark_step(&start->mail->mark);
@@ -320,14 +346,14 @@ _Noreturn static void glue_main(const struct shell_start *given)
 	startup_state = 0;
 	shell_await(start);
 	for (;;) {
-		glue_restore_fds(); /* now, while nobody waits for it */
+		glue_restore_fds(); /* before the wait for a command: it costs no command time */
 		glue_do_command(start);
 	}
 }
 
 /* --- the builtin ----------------------------------------------------------------------------- */
 
-/* Keeps this object in memory: `enable -d` would unload running code. */
+/* Pins this plugin in memory: `enable -d` would unload running code. */
 static bool glue_stay_loaded(void)
 {
 	Dl_info info;
@@ -345,7 +371,7 @@ static int fumehood_builtin(WORD_LIST *list)
 	int socket = list ? (int)strtol(list->word->word, NULL, 10) : -1;
 	int null;
 
-	if (begun) /* an agent has found the plugin in memory */
+	if (begun) /* an agent has found the plugin in memory and calls it again */
 		return EXECUTION_FAILURE;
 	if (socket < 0) {
 		builtin_usage();
@@ -366,11 +392,11 @@ static int fumehood_builtin(WORD_LIST *list)
 	shell_name = "bash";
 	dollar_vars[0] = savestring("bash");
 	fcntl(socket, F_SETFD, FD_CLOEXEC);
-	close_range((unsigned)socket + 1, ~0U, 0); /* the plugin's */
+	close_range((unsigned)socket + 1, ~0U, 0); /* closes the memory file of the plugin */
 	look_plain();
 	look_hide_builtin();
 	null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	dup2(null, 2); /* until now it showed the owner why the plugin can't be loaded */
+	dup2(null, 2); /* descriptor 2 was the owner's, for errors before this point */
 	nursery_main(socket, &hooks);
 }
 

@@ -36,21 +36,23 @@
  * Tests link all but glue.c and look.c, without bash.
  */
 
-/* An id of a sandbox as the nursery sees it. */
+/* The nursery's id for an id inside a sandbox. */
 #define NURSERY_ID(id) ((id) + 1)
 
 /* Reports an error on a socket; `kind` is NURSERY_FAILED or INIT_FAILED. */
 int guest_fail(int socket, uint8_t kind, const struct fh_error *err);
-/* The same, and ends the process. */
+/* As guest_fail(), then ends the process. */
 _Noreturn void guest_die(int socket, uint8_t kind, const struct fh_error *err);
 
-/* Ends the process if a message of its owner is not as it should be. */
+/* Ends the process if a message of its owner is malformed (`fine` is false). */
 void guest_expect(bool fine);
 
-/* Clones by clone3 itself, without an exit signal. No handler of fork() runs in the child. */
+/*
+ * Clones by the system call clone3, without an exit signal. No handler of fork() runs in the child.
+ */
 pid_t guest_clone(uint64_t flags);
 
-/* Closes all descriptors from 3 on but these; -1 is none. */
+/* Closes all descriptors from 3 on except those in `keep`; -1 in `keep` stands for none. */
 void guest_keep_fds(const int *keep, size_t n);
 
 #endif

@@ -17,18 +17,19 @@
 #include <unistd.h>
 
 /*
- * PID 1 of a sandbox. It does what the owner asks over the control socket, reaps, and tells the
- * owner which processes ended. It is root of the sandbox only, is outside its limits, and has every
- * signal blocked. It ends when the owner closes the socket or is gone, or when the porter ends. The
- * kernel then ends all processes of the sandbox.
+ * PID 1 of a sandbox. It does what the owner asks over the control socket, reaps children, and
+ * tells the owner which processes ended. It is root of the sandbox only, is outside the sandbox'
+ * limits, and has every signal blocked. It ends when the owner closes the socket or has ended, or
+ * when the porter ends. The kernel then ends all processes of the sandbox.
  *
- * No agent can make it wait or grow. While code of an agent runs, it holds no descriptor of an
- * inode or pipe that the agent can reach. It closes the pipes of shell and programs before these
- * may go on. All that an agent can tell it is the end of a child.
+ * No agent can make PID 1 wait or grow. While an agent's code runs, PID 1 holds no descriptor of an
+ * inode or pipe that it can reach. It closes the pipes of shell and programs before these may go
+ * on. The only event from an agent is the end of a child.
  */
 
-#define REAP_MAX 64        /* at a time: an agent may make orphans as fast as they are reaped */
-#define INTERRUPT_PASSES 5 /* a fork bomb is killed as long as it shrinks */
+/* Children to reap at a time: an agent may make orphans as fast as they are reaped. */
+#define REAP_MAX 64
+#define INTERRUPT_PASSES 5 /* most rounds of SIGKILL: each round makes a fork bomb smaller */
 
 static void init_tell(const struct init *in, const struct buf *b)
 {
@@ -61,9 +62,9 @@ static void init_tell_ready(const struct init *in, int files)
 static void init_reaped(struct init *in, pid_t pid, int status)
 {
 	if (pid == in->porter)
-		_exit(0); /* nobody is left to touch what agents can lock */
+		_exit(0); /* nobody is left to touch files that agents can lock */
 	if (pid == in->shell && WIFSTOPPED(status)) {
-		kill(pid, SIGCONT); /* a shell that stopped itself would be deaf */
+		kill(pid, SIGCONT); /* a shell that stopped itself would read no commands */
 		return;
 	}
 	if (pid == in->shell) {
@@ -100,7 +101,7 @@ static void init_reap(struct init *in)
 	}
 }
 
-/* The caller closes the message's descriptors, before INIT_GO comes. */
+/* Starts a program. The caller closes the message's descriptors before INIT_GO lets it begin. */
 static void init_handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
 {
 	struct init_program *p = NULL;
@@ -149,15 +150,17 @@ static void init_handle_signal(const struct init *in, struct wire *w)
 		const struct init_program *p = &in->programs[i];
 
 		if (p->pid && p->id == id) {
-			kill(-p->pid, (int)number); /* the group that it made with setsid() */
+			/* Signal the process group, which the program made by setsid(). */
+			kill(-p->pid, (int)number);
 			kill(p->pid, (int)number);
 		}
 	}
 }
 
 /*
- * A process began during a step if its start time is later than the step's. In the same clock tick
- * (10 ms, time for a job and a hang) its pid must be newer. Pids alone would not do: they wrap.
+ * Whether a process began after a command. The process' start time must be later than the
+ * command's. In the same clock tick (10 ms, enough for a job that hangs) its pid must be higher.
+ * Pids alone would not do: they wrap.
  */
 static bool init_born_since(pid_t pid, const struct shell_mark *mark)
 {
@@ -187,7 +190,10 @@ static void init_signal_born(const struct init *in, const struct shell_mark *mar
 	}
 }
 
-/* The level is that of sandbox_interrupt(): 0 asks, 1 kills, 2 the shell too, 3 all processes. */
+/*
+ * Interrupts a command. The levels are those of enum interrupt_level: 0 asks, 1 kills, 2 kills the
+ * shell too, 3 kills all processes.
+ */
 static void init_handle_interrupt(const struct init *in, struct wire *w)
 {
 	auto_buf struct buf b = BUF_INIT(8);
@@ -199,7 +205,7 @@ static void init_handle_interrupt(const struct init *in, struct wire *w)
 	guest_expect(wire_done(w));
 	if (level >= 3)
 		mark = (struct shell_mark){ 0, 0 };
-	if (in->shell) { /* else it has ended, and what it began is still there */
+	if (in->shell) { /* if not, the shell has ended, but its processes have not */
 		kill(in->shell, SIGCONT);
 		kill(in->shell, level >= 2 ? SIGKILL : INTERRUPT_SIGNAL);
 	}
@@ -230,7 +236,7 @@ static void init_handle(struct init *in, const char *message, size_t size, int *
 		if (n_fds != 1 || shell_replace(in, fds[0]) < 0)
 			_exit(1);
 		init_tell_ready(in, -1);
-		return; /* shell_replace() has closed it */
+		return; /* shell_replace() has closed the descriptor */
 	case INIT_GO:
 		init_handle_go(in, &w);
 		break;
@@ -251,7 +257,7 @@ static void init_turn(struct init *in)
 	if (poll(fds, ARRAY_SIZE(fds), in->unreaped ? 0 : -1) < 0)
 		return;
 	if (fds[1].revents || fds[2].revents & (POLLHUP | POLLERR))
-		_exit(0); /* the kernel ends everything here */
+		_exit(0); /* the kernel then ends all processes of the sandbox */
 	if (fds[0].revents || in->unreaped)
 		init_reap(in);
 	while (fds[2].revents) {
@@ -270,7 +276,7 @@ static void init_turn(struct init *in)
 
 /* --- beginning ------------------------------------------------------------------------------- */
 
-/* Closes all else that a clone of the nursery has. */
+/* Closes the nursery's descriptors that PID 1 does not need. */
 static void init_keep_own_fds(const struct init_start *s)
 {
 	int keep[PLAN_SOCKETS + 3 + 2 * GUEST_GROUPS_MAX];
@@ -288,8 +294,10 @@ static void init_keep_own_fds(const struct init_start *s)
 	guest_keep_fds(keep, n);
 }
 
-/* The shell begins first, since it takes longest to get ready. It may run commands once the
- * request pipes are there. */
+/*
+ * Prepares all but the porter. The shell is forked first, since it takes longest to get ready. It
+ * may run commands once the request pipes exist.
+ */
 static int init_stand(struct init *in, struct shell_ends *ends, int pipes[REQUEST_PIPES],
 		struct fh_error *err)
 {
@@ -316,9 +324,9 @@ static int init_stand(struct init *in, struct shell_ends *ends, int pipes[REQUES
 }
 
 /*
- * The porter is forked last, while the shell gets ready. Until then PID 1 has the reading ends of
- * pipes that the agent can reach. It never closes the last reference to one, since the porter has
- * them by then. READY says that all this is done.
+ * Starts the sandbox' processes, then sends INIT_READY. The porter is forked last, while the shell
+ * gets ready. Until then PID 1 has the reading ends of pipes that the agent can reach. When PID 1
+ * closes its copies the porter has others, so they are not the last.
  */
 static int init_begin(struct init *in, struct fh_error *err)
 {

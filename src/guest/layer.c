@@ -14,20 +14,20 @@
 
 /*
  * Layers: starting files, copied once from the owner's folders into the nursery's tree. The owner's
- * files are trusted. The copies keep no attribute but "executable", and belong to the agent.
- * Read-only ones belong to root: the agent may delete or replace them, but not write to them.
+ * files are trusted. The copies keep no mode bit but "executable". The copies belong to the agent.
+ * Read-only copies belong to root: the agent may delete or replace them, but not write to them.
  *
- * A layer that has folders only lies between a folder of the host and an overlay's upper. The owner
- * of the host's files has no id in a sandbox, so without the layer nobody could write there.
- * Folders that others may not read are left out, and stay as they are.
+ * A layer of folders only lies between a folder of the host and an overlay's upper. The owner of
+ * the host's files has no id in a sandbox. Without such a layer nobody could write to the folders.
+ * Folders that others may not read are left out of the layer.
  */
 
 #define LAYER_DEPTH_MAX 64
 
 struct layer_way {
 	id_t owner;
-	mode_t mask;   /* taken off a file's mode */
-	bool keep_ids; /* ids and modes of the source instead */
+	mode_t mask;   /* mode bits that the copy of a file does not get */
+	bool keep_ids; /* keep ids and modes of the source */
 	bool folders_only;
 };
 
@@ -95,7 +95,8 @@ static int layer_copy_folder(int from_dir, const char *from_name, int to_dir, co
 	to = openat(to_dir, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (to < 0)
 		return error_set(err, errno, "open folder '%s'", name);
-	folder_how.owner = NURSERY_ID(GUEST_AGENT_ID); /* also of a read-only tree */
+	/* The agent owns a folder even of a read-only tree. */
+	folder_how.owner = NURSERY_ID(GUEST_AGENT_ID);
 	layer_give(to_dir, name, st, &folder_how);
 	if (how->keep_ids && fchmod(to, st->st_mode & 0777) < 0)
 		return error_set(err, errno, "set the mode of '%s'", name);

@@ -14,7 +14,7 @@
 #include "guest/look.h"
 #include "inside/places.h"
 
-/* Parts of bash that its installed headers lack. */
+/* Variables and functions of bash that its installed headers lack. */
 extern int want_pending_command, read_from_stdin;
 
 static void look_set(const char *name, const char *value, int attributes)
@@ -51,7 +51,7 @@ static void look_set_environment(const char *const *env)
 	}
 }
 
-/* Set in the nursery, where it costs no reset anything. bash set some of it at its start. */
+/* Sets shell variables in the nursery, once for all shells. bash set some of them at its start. */
 void look_plain(void)
 {
 	look_set_environment(program_environment);
@@ -64,7 +64,7 @@ void look_plain(void)
 	current_user.user_name = savestring("agent");
 	current_user.home_dir = savestring(GUEST_HOME);
 	current_user.shell = savestring("/bin/bash");
-	FREE(current_host_name); /* \h of a prompt */
+	FREE(current_host_name); /* shown by \h in a prompt */
 	current_host_name = savestring("fumehood");
 	look_set_number("UID", GUEST_AGENT_ID, att_readonly | att_integer);
 	look_set_number("EUID", GUEST_AGENT_ID, att_readonly | att_integer);
@@ -72,10 +72,10 @@ void look_plain(void)
 	look_set_number("SHLVL", 1, att_exported);
 	look_set("HOSTNAME", "fumehood", 0);
 	unbind_variable("BASH_EXECUTION_STRING");
-	unbind_variable("LC_CTYPE"); /* the nursery's; LANG says the same */
+	unbind_variable("LC_CTYPE"); /* the nursery needs LC_CTYPE; shells have LANG */
 	look_set("OLDPWD", NULL, att_exported | att_invisible);
 	command_execution_string = NULL;
-	want_pending_command = 0; /* no c in $-, but s: commands come from outside */
+	want_pending_command = 0; /* makes $- show s, not c: commands come from outside */
 	read_from_stdin = 1;
 	remember_args(NULL, 1);
 }
@@ -91,7 +91,7 @@ void look_new(const struct shell_start *start)
 	look_set("PWD", the_current_working_directory, att_exported);
 }
 
-/* Takes our builtin out of the table, so that an agent finds none and can't unload it. */
+/* Removes the plugin's builtin from bash's table, so that an agent can't find or unload it. */
 void look_hide_builtin(void)
 {
 	for (int i = 0; i < num_shell_builtins; i++) {
@@ -106,7 +106,9 @@ void look_hide_builtin(void)
 	}
 }
 
-/* A plain string, whatever the agent made of the name: a number, a reference, read-only. */
+/*
+ * Sets LAST_ACTION to a plain string, even if the agent made it a number, a reference or read-only.
+ */
 void look_last_action(const char *text)
 {
 	static char name[] = "LAST_ACTION";
@@ -116,10 +118,10 @@ void look_last_action(const char *text)
 		unbind_variable_noref(name);
 	v = bind_variable(name, (char *)text, 0);
 	if (v)
-		VUNSETATTR(v, att_exported); /* by set -a: it may be longer than exec takes */
+		VUNSETATTR(v, att_exported); /* set -a exports it: too long a text fails exec */
 }
 
-/* The command line that /proc shows: what a plain shell's would be, and no path of ours. */
+/* Sets the command line that /proc shows to that of a plain shell, without a path of the host. */
 void look_command_line(void)
 {
 	char stat[PROCESS_STAT_MAX];

@@ -4,15 +4,15 @@
 
 #include "guest/start.h"
 
-/* In the nursery: sets all that is the same in every shell. */
+/* Set variables and the command line that all shells share. Run in the nursery. */
 void look_plain(void);
 void look_command_line(void);
 
-/* In a shell: sets its own variables, and enters the workspace. */
+/* look_new() sets a shell's own variables and enters the workspace. Run in the shell. */
 void look_new(const struct shell_start *start);
 void look_hide_builtin(void);
 
-/* After a command. */
+/* Sets LAST_ACTION after a command. */
 void look_last_action(const char *text);
 
 #endif

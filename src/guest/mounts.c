@@ -19,12 +19,12 @@
 /*
  * A sandbox' own mounts. The clone that becomes its PID 1 makes them in its own user and mount
  * namespaces. Over the shared root lies one tmpfs for all files that the episode writes. So home,
- * /tmp and /dev/shm share one cap. Then come a fresh /proc and /dev/pts, and the plan's binds. At
- * the end the clone leaves the nursery's tree for good.
+ * /tmp and /dev/shm share one limit. A fresh /proc and /dev/pts and the plan's binds follow. At the
+ * end the clone leaves the nursery's tree for good.
  */
 
 #define NOTHING (MS_NOSUID | MS_NODEV)
-#define TERMINALS_MAX "64" /* the machine has 4096 for all */
+#define TERMINALS_MAX "64" /* terminals per sandbox: the machine has 4096 for all */
 
 static int mount_at(const char *source, const char *target, const char *type, unsigned long flags,
 		const char *data, struct fh_error *err)
@@ -59,7 +59,10 @@ static int mount_tmpfs(const struct plan *plan, struct fh_error *err)
 	return 0;
 }
 
-/* A folder on the disk. If it has a quota, the owner has set it. Shared memory stays in memory. */
+/*
+ * Mounts a folder on the disk for the episode's files. The owner has set its quota, if it has one.
+ * Shared memory stays in memory.
+ */
 static int mount_disk(int number, struct fh_error *err)
 {
 	char from[64];
@@ -96,7 +99,7 @@ static int mount_files(const struct mounts_request *q, struct fh_error *err)
 	return r;
 }
 
-/* `upper` and `work` are folders of the episode's files. */
+/* Mounts an overlay; `upper` and `work` are folders of the episode's files. */
 static int mount_overlay(const char *lower, const char *upper, const char *work, const char *target,
 		struct fh_error *err)
 {
@@ -131,9 +134,9 @@ static int mount_home(const struct mounts_request *q, struct fh_error *err)
 }
 
 /*
- * A root of parts: a small file system whose entries are binds of the shared root's entries, or
- * links. Nobody may write to the shared root, so a plan gets parts if it binds to a new place. A
- * bare plan gets devices only, for programs that bring all they need.
+ * Adds an entry to a root of parts. This is a small file system of binds to the shared root's
+ * entries, or links. A plan gets one if it binds to a new place, because nobody may write to the
+ * shared root. A bare plan gets devices only, for programs that bring all they need.
  */
 static int mount_part(const char *name, struct fh_error *err)
 {
@@ -155,7 +158,10 @@ static int mount_part(const char *name, struct fh_error *err)
 	return mount_at(from, to, NULL, MS_BIND | MS_REC, NULL, err);
 }
 
-/* Parts that are made anew, or left out so that a bind beneath them has a place. */
+/*
+ * Whether a root of parts does not bind this entry of the shared root. Such entries are made anew,
+ * or left out so that a bind beneath them has a place.
+ */
 static bool mount_is_own_part(const char *name)
 {
 	static const char *const own[] = { ".", "..", "home", "tmp", "run", "proc", "dev", "mnt" };
@@ -166,7 +172,7 @@ static bool mount_is_own_part(const char *name)
 	return false;
 }
 
-/* Adds all entries of a folder of the shared root: "" or "dev/". */
+/* Adds all entries of a folder of the shared root: "" (the top) or "dev/". */
 static int mount_parts_of(const char *folder, struct fh_error *err)
 {
 	char path[PATH_MAX];
@@ -200,7 +206,7 @@ static int mount_parts(const struct plan *plan, struct fh_error *err)
 		return r;
 	for (uint32_t i = 0; i < plan->n_binds; i++)
 		devices = devices || plan->binds[i].device;
-	if (devices) { /* a folder of its own, with room for more of them */
+	if (devices) { /* make /dev a folder of parts, with room for more devices */
 		r = mount_make_folder(TREE_NEXT "/dev", 0755, 0, err);
 		if (r >= 0)
 			r = mount_parts_of("dev/", err);
@@ -219,7 +225,7 @@ static int mount_root(const struct plan *plan, struct fh_error *err)
 
 		if (strncmp(target, GUEST_HOME "/", sizeof(GUEST_HOME)) != 0 &&
 				strncmp(target, "/tmp/", 5) != 0)
-			parts = true; /* no place among the episode's files */
+			parts = true; /* the target is not among the episode's files */
 	}
 	if (parts)
 		return mount_parts(plan, err);
@@ -249,12 +255,12 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 				list[i].data, err);
 	if (r < 0 || q->plan->flags & PLAN_OWN_PROC)
 		return r;
-	/* Two sandboxes could talk by the machine's number of terminals. */
+	/* Hide the machine's number of terminals, by which two sandboxes could talk. */
 	return mount_at(TREE_ROOT "/mnt", TREE_NEXT "/proc/sys/kernel/pty", NULL, MS_BIND, NULL,
 			err);
 }
 
-/* The host's names of hosts, for a sandbox with its network. */
+/* Binds the host's /etc files for names of hosts, for a sandbox with the host's network. */
 static int mount_names(struct fh_error *err)
 {
 	static const char *const list[][2] = {
@@ -279,7 +285,10 @@ static int mount_say_no_place(const char *target, struct fh_error *err)
 	return error_set(err, errno, "make '/%s' for a bind", target);
 }
 
-/* Makes a bind's place beneath the new root. Beneath a path of the host it must exist already. */
+/*
+ * Makes the folder or file that a bind is mounted on. If the target lies beneath a path of the
+ * host, it must exist already.
+ */
 static int mount_make_place(int root, const char *target, bool folder, struct fh_error *err)
 {
 	char path[PATH_MAX];
@@ -307,7 +316,10 @@ static int mount_make_place(int root, const char *target, bool folder, struct fh
 	return 0;
 }
 
-/* Before Linux 6.6 a tmpfs can't be an upper, so the owner puts the episode's files on a disk. */
+/*
+ * Before Linux 6.6 a tmpfs can't be an overlay's upper, so the owner puts the episode's files on a
+ * disk.
+ */
 static int mount_writable(const char *layer, const char *from, const char *to, struct fh_error *err)
 {
 	char lower[PATH_MAX + 128];
@@ -322,8 +334,10 @@ static int mount_writable(const char *layer, const char *from, const char *to, s
 	return r < 0 ? error_wrap(err, "make a bind writable") : 0;
 }
 
-/* `writable` is the overlay's place, "" until it is mounted. Other binds of its source show the
- * same one. */
+/*
+ * Mounts a bind. `writable` is the overlay's place, "" until it is mounted. Later binds of the
+ * overlay's source show the same overlay.
+ */
 static int mount_bind(const struct plan *plan, const struct plan_bind *bind, const char *from,
 		const char *to, char writable[PATH_MAX], struct fh_error *err)
 {

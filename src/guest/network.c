@@ -16,10 +16,10 @@
  * the kernel as long as all the rest of a reset, so cradles make it ahead. */
 
 /*
- * A connection whose socket is closed goes on sending. If no answer comes, it keeps its memory and
- * this namespace for minutes. An agent could leave some behind with each episode. So such a
- * connection gets one more try, after a second at most. A setting that the machine lacks (before
- * Linux 6.15) or forbids is skipped.
+ * Settings that shorten the life of closed connections. A connection whose socket is closed goes on
+ * sending. If no answer comes, it keeps its memory and this namespace for minutes. An agent could
+ * leave some behind with each episode. So such a connection gets one more try, after a second at
+ * most. A setting that the machine lacks (before Linux 6.15) or forbids is skipped.
  */
 static const struct {
 	const char *path, *value;

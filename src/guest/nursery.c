@@ -26,28 +26,32 @@
 
 /*
  * The nursery: one per owner. It never runs code of an agent and holds no secret. In its user
- * namespace it is root, and the owner is uid 0. It has two mount namespaces. `host` is the host's
- * as it was at the start, to find paths to bind. `own` is its own minimal tree. Every sandbox
- * begins as a copy of `own`, so that a reset does not grow with the host's mounts.
+ * namespace it is root, and the owner is uid 0. It has two mount namespaces. `host` is a copy of
+ * the host's at the start, to find paths to bind. `own` is a minimal tree. Every sandbox begins as
+ * a copy of `own`, so that a reset does not slow down with the host's mounts.
  *
  * Children are cloned without an exit signal, so that bash's handling of SIGCHLD stays as it is.
  * They are reaped now and then. They do the work that takes long: copies, removals.
  */
 
-#define REAP_MS 500             /* between two looks for ended children, without a message */
-#define RETIRED_MS 100          /* the same, in a nursery whose owner waits for its end */
-#define REAP_PAUSE_MS 20        /* with messages: the kernel looks at each child, ended or not */
-#define FINISH_PAUSE_MS 10      /* between two looks, while the owner waits for removals */
-#define STACK_BYTES (128 << 10) /* more than setting up takes */
+#define REAP_MS 500 /* time between looks for ended children, while no message comes */
+/* Time between such looks when the owner waits for the nursery's end. */
+#define RETIRED_MS 100
+#define REAP_PAUSE_MS 20        /* least time between looks: the kernel looks at each child */
+#define FINISH_PAUSE_MS 10      /* time between looks while the owner waits for removals */
+#define STACK_BYTES (128 << 10) /* stack to wipe: more than setting up uses */
 
-/* Ends the nursery if the answer can't be sent: the owner waits, and must see that it is gone. */
+/*
+ * Sends an answer to the owner. If that fails, ends the nursery, so that the waiting owner sees it
+ * end.
+ */
 static void nursery_answer(const struct nursery *n, void *data, size_t size)
 {
 	if (fd_send_message(n->socket, data, size, NULL, 0, 0) < 0)
 		_exit(1);
 }
 
-/* Answers on the socket of one request. */
+/* Sends an answer on the socket that came with a request. */
 static void nursery_answer_kind(int socket, uint8_t kind)
 {
 	fd_send_message(socket, &kind, sizeof(kind), NULL, 0, 0);
@@ -87,7 +91,10 @@ static int nursery_set_up(struct nursery *n, struct fh_error *err)
 
 	if (setgroups(0, NULL) < 0 || setresgid(0, 0, 0) < 0 || setresuid(0, 0, 0) < 0)
 		return error_set(err, errno, "become root of the user namespace");
-	/* /proc/keys would name the owner's keys. A kernel without keys fails, and shows none. */
+	/*
+	 * Leave the owner's session keyring, whose keys /proc/keys would name. A kernel without
+	 * keys refuses the call, which does no harm.
+	 */
 	syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL);
 	r = nursery_make_trees(n, err);
 	if (r < 0)
@@ -129,7 +136,10 @@ static void nursery_handle_hello(struct nursery *n, struct wire *w, const int *f
 
 /* --- layers ---------------------------------------------------------------------------------- */
 
-/* Stays in the host's mount namespace: the caller can make no sandbox any more. */
+/*
+ * Copies a layer's files. The caller stays in the host's mount namespace, so it can make no sandbox
+ * any more.
+ */
 static int nursery_fill_layer(const struct nursery *n, const struct layer *layer, const char *path,
 		struct fh_error *err)
 {
@@ -145,7 +155,7 @@ static int nursery_fill_layer(const struct nursery *n, const struct layer *layer
 	return r < 0 ? r : layer_copy(to, layer, err);
 }
 
-/* Fills a folder of another name, and then renames it: a layer is whole or not there. */
+/* Fills a folder under another name, and then renames it: so a layer is never seen half copied. */
 static int nursery_build_layer(
 		const struct nursery *n, const struct layer *layer, struct fh_error *err)
 {
@@ -153,7 +163,7 @@ static int nursery_build_layer(
 	char aside[32], path[PATH_MAX];
 	int r;
 
-	/* The name is a folder's, and stands among the options of an overlay. */
+	/* The name becomes a folder's, and part of an overlay's mount options. */
 	if (!*layer->name || strpbrk(layer->name, "/,:\\") || layer->name[0] == '.')
 		return error_say(err, EINVAL, "'%s' can't be the name of a layer", layer->name);
 	snprintf(aside, sizeof(aside), ".new-%u", n->layers);
@@ -168,8 +178,10 @@ static int nursery_build_layer(
 	return 0;
 }
 
-/* A child copies, so that sandboxes are made meanwhile. It alone enters the host's tree, and
- * knows the owner's paths. It ends with the nursery. */
+/*
+ * Copies a layer in a child, so that the nursery can make sandboxes meanwhile. Only the child
+ * enters the host's tree and reads the owner's paths. It ends with the nursery.
+ */
 _Noreturn static void nursery_copy_layer(
 		struct nursery *n, pid_t nursery, struct wire *w, int answer_to)
 {
@@ -179,7 +191,7 @@ _Noreturn static void nursery_copy_layer(
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != nursery ||
 			layer_get(w, &layer) < 0)
 		_exit(1);
-	close_fd(&n->socket); /* else the owner would not see the nursery end */
+	close_fd(&n->socket); /* a copy would hide from the owner that the nursery ended */
 	cradles_drop(n);
 	if (nursery_build_layer(n, &layer, &err) < 0)
 		guest_fail(answer_to, NURSERY_FAILED, &err);
@@ -245,7 +257,7 @@ static void nursery_reap(struct nursery *n)
 		ends_reaped(n->ends, pid);
 	}
 	if (n->children && pid < 0 && errno == ECHILD)
-		n->children = 0; /* a cradle could not clone what it was given */
+		n->children = 0; /* a cradle could not clone PID 1 from its plan */
 	n->children += (unsigned)removals_turn(n->removals, &n->trees);
 	n->children += (unsigned)ends_turn(n->ends);
 }
@@ -259,7 +271,7 @@ static void nursery_handle_remove(struct nursery *n, struct wire *w)
 	removals_add(n->removals, path);
 }
 
-/* Deeper calls left paths of the owner on the stack, which every clone would have. */
+/* Overwrites the stack below: calls left paths of the owner there, which every clone would have. */
 __attribute__((noinline)) static void nursery_wipe_stack(void)
 {
 	char below[STACK_BYTES];
@@ -278,7 +290,7 @@ static void nursery_handle(
 	switch ((enum nursery_message)wire_get_u8(&w)) {
 	case NURSERY_HELLO:
 		nursery_handle_hello(n, &w, fds, n_fds);
-		return; /* the descriptors stay open */
+		return; /* the nursery keeps the descriptors */
 	case NURSERY_MAPPED:
 		nursery_handle_mapped(n);
 		nursery_wipe_stack();
@@ -294,7 +306,7 @@ static void nursery_handle(
 		number = wire_get_u32(&w);
 		guest_expect(wire_done(&w) && number);
 		cradle_add(n, number, fds, n_fds);
-		return; /* the descriptors stay open */
+		return; /* cradle_add() keeps the descriptors */
 	case NURSERY_REMOVE:
 		nursery_handle_remove(n, &w);
 		break;
@@ -313,8 +325,10 @@ static void nursery_handle(
 		close(fds[i]);
 }
 
-/* The owner is gone, or has closed the socket and leaves its open sandboxes to live on. The
- * nursery stays until all that it watches have ended. It never waits for one of them: it polls. */
+/*
+ * Runs when the owner has ended, or has closed the socket and lets its open sandboxes live on. The
+ * nursery stays until all sandboxes have ended. It polls, and never waits for a single one.
+ */
 _Noreturn static void nursery_retire(struct nursery *n)
 {
 	bool gone = false;
@@ -351,7 +365,9 @@ static void nursery_receive(struct nursery *n)
 	explicit_bzero(message, (size_t)size);
 }
 
-/* An owner may be protected from the OOM killer. Agents, which inherit this, must not be. */
+/*
+ * Takes back a protection from the OOM killer, which the owner may have. Agents would inherit it.
+ */
 static void nursery_drop_preference(void)
 {
 	auto_close int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC);
@@ -372,7 +388,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		.hooks = hooks };
 	int64_t reaped_ns = 0;
 
-	umask(022); /* the owner's may keep sandboxes out of folders that are made for them */
+	umask(022); /* with the owner's umask, sandboxes might not read folders made for them */
 	prctl(PR_SET_NAME, "fh-nursery");
 	nursery_drop_preference();
 	for (;;) {
@@ -392,7 +408,7 @@ _Noreturn void nursery_main(int socket, const struct guest_hooks *hooks)
 		if (r < 0)
 			continue;
 		if (fds[1].revents)
-			nursery_retire(&n); /* the owner is gone */
+			nursery_retire(&n); /* the owner has ended */
 		if (fds[0].revents)
 			nursery_receive(&n);
 		else if (r == 0)

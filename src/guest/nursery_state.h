@@ -10,9 +10,10 @@
 #define CRADLES_MAX 16
 
 struct cradle {
-	uint32_t number;             /* 0: free */
-	int socket;                  /* -1: it is not made yet */
-	int procs[GUEST_GROUPS_MAX]; /* cgroup.procs to enter; closed once the cradle is made */
+	uint32_t number; /* 0: this entry is free */
+	int socket;      /* socket to the cradle; -1: the cradle is not cloned yet */
+	/* cgroup.procs of the groups to enter; closed once the cradle is cloned. */
+	int procs[GUEST_GROUPS_MAX];
 	size_t n_procs;
 };
 
@@ -21,8 +22,8 @@ struct nursery {
 	int home[GUEST_GROUPS_MAX]; /* cgroup.procs of the owner's own groups */
 	size_t n_home;
 	struct trees trees;
-	struct hello hello; /* only the agent's filter, once the trees are made */
-	uint8_t can;        /* NURSERY_CAN_* */
+	struct hello hello; /* once the trees are made, only the agent's filters are left in it */
+	uint8_t can;        /* abilities of this machine: NURSERY_CAN_* */
 	struct binds *binds;
 	struct removals *removals;
 	struct ends *ends;

@@ -15,14 +15,14 @@
 #include <unistd.h>
 
 /*
- * Packs a folder of the sandbox for another sandbox, in the form of struct pack_entry. The agent
- * can neither signal nor trace it, but it has the agent's rights to files: see confine_become().
+ * Packs a folder of the sandbox for another sandbox, as struct pack_entry. The packer has the
+ * agent's rights to files, but the agent can neither signal nor trace it: see confine_become().
  *
- * Meanwhile the agent may move, link and swap everything here. So nothing is opened through a link,
- * or on another mount. Files that can't be read are left out, and a file that shrinks ends with
+ * Meanwhile the agent may move, link and swap all files. So nothing is opened through a link, or on
+ * another mount. Files that can't be read are left out. A file that shrinks is filled up with
  * zeros.
  */
-#define FOLDERS_DEEP_MAX 256 /* each takes a descriptor */
+#define FOLDERS_DEEP_MAX 256 /* deepest nesting of folders: each open folder takes a descriptor */
 #define CHUNK_BYTES 65536
 
 struct pack {
@@ -39,7 +39,7 @@ static int pack_open(int folder, const char *name, uint64_t flags)
 	return (int)syscall(SYS_openat2, folder, name, &how, sizeof(how));
 }
 
-/* Ends the process if the reader is gone. */
+/* Writes to the reader; ends the process if the reader has ended. */
 static void pack_put(const struct pack *p, const void *data, size_t n)
 {
 	if (fd_write_full(p->out, data, n) < 0)

@@ -17,32 +17,35 @@
 #include <unistd.h>
 
 /*
- * The porter: a child of PID 1 that makes all calls that can wait for an agent. Neither PID 1 nor
- * the owner makes any. It reads the output of shell and programs, and writes to a program's input.
- * It hears the agent's requests, and carries files in and out. It is root of the sandbox, is
- * outside its limits, and runs no code of an agent. It shares neither memory nor descriptors with
- * PID 1.
+ * The porter: a child of PID 1 that makes all calls that an agent can make wait. Neither PID 1 nor
+ * the owner makes such calls. The porter reads the output of shell and programs, and writes to a
+ * program's input. It receives the agent's requests, and copies files in and out. It is root of the
+ * sandbox, is outside the sandbox' limits, and runs no code of an agent. It shares neither memory
+ * nor descriptors with PID 1.
  *
- * An agent may make it hang, by the lock of a pipe or a file. Then it does not answer, and the
- * owner ends the sandbox. The kernel kills the holder of the lock before the porter has to go.
+ * An agent may make the porter hang, by the lock of a pipe or a file. Then the porter does not
+ * answer, and the owner ends the sandbox. The kernel kills the holder of the lock, so that the
+ * porter can end too.
  *
- * The porter reads the shell's pipe only while a command lasts long. The shell reads the rest
+ * The porter reads the shell's pipe only while a command takes long. The shell reads the rest
  * itself: see struct shell_gate. The porter reads all other pipes until they end.
  */
 #define STREAMS_MAX 16
-#define SHELL_STREAM_FDS 3 /* pipe, gate, eventfd */
-#define PIECES_MAX 4       /* pieces of a program's output at a time */
-#define MOVE_OUT_MS 20     /* see cradle.c */
-#define STAY_MS 100        /* it leaves the episode's groups after this time, however busy it is */
+#define SHELL_STREAM_FDS 3 /* descriptors of the shell's stream: pipe, gate, eventfd */
+#define PIECES_MAX 4       /* messages of a program's output to send at a time */
+#define MOVE_OUT_MS 20     /* time without work before the porter leaves the groups: see cradle.c */
+#define STAY_MS 100        /* time after which it leaves the groups, however busy it is */
 
 struct porter_stream {
 	uint32_t number;
-	int fd; /* -1: free */
+	int fd; /* the pipe; -1: this entry is free */
 };
 
-/* A program's input. The owner sends a piece once it was told that there is room: one is enough. */
+/*
+ * A program's input pipe. The owner sends one piece each time that it was told that there is room.
+ */
 struct porter_input {
-	int fd; /* -1: none */
+	int fd; /* the pipe's writing end; -1: no program has input */
 	size_t at, n;
 	char piece[PORTER_CHUNK_MAX];
 };
@@ -50,13 +53,14 @@ struct porter_input {
 struct porter {
 	const struct porter_start *start;
 	struct porter_input input;
-	struct porter_stream streams[STREAMS_MAX]; /* the first is the shell's */
+	struct porter_stream streams[STREAMS_MAX]; /* the first entry is the shell's */
 	struct shell_gate *gate;
-	int event;       /* by which the shell wakes the owner; -1: there is no shell */
-	uint32_t pumped; /* the turn of the command whose output is forwarded; 0: none */
+	/* Eventfd by which the shell has the porter wake the owner; -1: no shell. */
+	int event;
+	uint32_t pumped; /* turn of the command whose output is forwarded; 0: none */
 	uint8_t requests;
-	bool in_groups;   /* still in the episode's groups */
-	int64_t leave_ns; /* when it leaves them at the latest */
+	bool in_groups;   /* the porter is still in the episode's groups */
+	int64_t leave_ns; /* latest time to leave the groups */
 };
 
 static void porter_tell(const struct porter *p, const struct buf *b, const int *fd)
@@ -73,7 +77,7 @@ static void porter_tell_event(const struct porter *p, enum porter_event event)
 	porter_tell(p, &b, NULL);
 }
 
-/* `digest` and `fd` may be NULL. */
+/* Answers a request. `digest` and `fd` may be NULL. */
 static void porter_tell_done(const struct porter *p, uint32_t id, const struct fh_error *err,
 		const uint8_t *digest, const int *fd)
 {
@@ -90,8 +94,11 @@ static void porter_tell_done(const struct porter *p, uint32_t id, const struct f
 
 /* --- output ---------------------------------------------------------------------------------- */
 
-/* Forwards one read: returns the bytes, 0 at the end of the pipe, or -EAGAIN. If the pipe can't
- * be read, the porter ends, and so the sandbox: lost output must not look like silence. */
+/*
+ * Reads from a pipe once and sends the bytes to the owner. Returns their number, 0 at the pipe's
+ * end, or -EAGAIN. If the pipe can't be read, the porter ends, and so the sandbox: lost output must
+ * not look like silence.
+ */
 static ssize_t porter_move_piece(const struct porter *p, const struct porter_stream *s, size_t most)
 {
 	static char message[GUEST_MESSAGE_MAX];
@@ -113,8 +120,11 @@ static ssize_t porter_move_piece(const struct porter *p, const struct porter_str
 	return n < 0 ? -EAGAIN : n;
 }
 
-/* Once that command, or a later one, is over, the shell reads the rest of the output. The
- * owner's request to pump may come so late that the shell is commands ahead. */
+/*
+ * Forwards output of the shell while the command `pumped` runs. Once that command, or a later one,
+ * has ended, the shell reads the rest itself. The owner's request may come so late that the shell
+ * is commands ahead.
+ */
 static void porter_pump_shell(struct porter *p)
 {
 	struct shell_gate *gate = p->gate;
@@ -139,8 +149,10 @@ static void porter_pump_program(struct porter *p, struct porter_stream *s)
 		close_fd(&s->fd);
 }
 
-/* Forwards what the pipe holds now, and not until it is empty: background jobs may go on
- * writing. */
+/*
+ * Forwards the bytes that the pipe holds now. Does not wait for it to be empty: background jobs may
+ * go on writing.
+ */
 static void porter_drain(const struct porter *p, const struct porter_stream *s)
 {
 	int left = 0;
@@ -187,7 +199,10 @@ static void porter_handle_shut(struct porter *p, struct wire *w)
 			close_fd(&p->streams[i].fd);
 }
 
-/* Writes as much as there is room for. If nobody reads it, no more is asked for. */
+/*
+ * Writes as much input as the pipe has room for. If the program has closed its end, asks the owner
+ * for no more.
+ */
 static void porter_feed(struct porter *p)
 {
 	struct porter_input *in = &p->input;
@@ -249,7 +264,10 @@ static void porter_handle_put(const struct porter *p, struct wire *w, const int 
 	porter_tell_done(p, id, &err, NULL, NULL);
 }
 
-/* Tells the owner once, until the owner clears it: an agent that asks without end fills nothing. */
+/*
+ * Reports an agent's request once, until the owner clears it. So an agent that asks without end
+ * fills no socket.
+ */
 static void porter_serve_request(struct porter *p, size_t i)
 {
 	uint8_t bit = (uint8_t)(1u << i);
@@ -267,7 +285,7 @@ static void porter_serve_request(struct porter *p, size_t i)
 
 /* --- streams --------------------------------------------------------------------------------- */
 
-/* Takes the descriptors. */
+/* Adds a stream that PID 1 sent. Keeps the descriptors. */
 static void porter_add_stream(struct porter *p, uint32_t number, const int *fds, size_t n_fds)
 {
 	struct porter_stream *s = number ? NULL : &p->streams[0];
@@ -334,8 +352,10 @@ static void porter_handle(
 		close(fds[i]);
 }
 
-/* Handles the next message of a socket; false if there is none now. The porter ends with its
- * peers. */
+/*
+ * Handles the next message of a socket; false if there is none now. The porter exits if the owner
+ * or PID 1 has closed the socket.
+ */
 static bool porter_receive(struct porter *p, int socket)
 {
 	static char message[GUEST_MESSAGE_MAX];
@@ -361,9 +381,8 @@ static bool porter_receive(struct porter *p, int socket)
 }
 
 /*
- * PID 1 was born in the episode's groups, and so was its porter. Leaving them takes the kernel up
- * to 20 ms, so the porter waits for a pause. It waits STAY_MS at most: their limits are the
- * agent's.
+ * Leaves the episode's groups, in which PID 1 and so the porter were born: their limits are the
+ * agent's. Leaving takes the kernel up to 20 ms, so the porter waits for a pause, STAY_MS at most.
  */
 static void porter_leave_groups(struct porter *p)
 {
@@ -374,8 +393,10 @@ static void porter_leave_groups(struct porter *p)
 	p->in_groups = false;
 }
 
-/* Polls for requests first and serves them last. PORTER_CLEAR, by which the owner says that it
- * has dealt with earlier ones, must not be read after new ones. */
+/*
+ * Polls, then serves the agent's requests last. PORTER_CLEAR means that the owner has handled
+ * earlier requests. It must not be read after newer requests were reported.
+ */
 static void porter_turn(struct porter *p)
 {
 	struct pollfd fds[4 + REQUEST_PIPES + STREAMS_MAX];

@@ -10,14 +10,14 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* A fork of PID 1 that becomes the program that the owner asked for. */
+/* Runs in a fork of PID 1 that becomes a program which the owner asked for. */
 
-/* Puts the program's descriptors at 0, 1, 2, ... and closes all others but `program`. */
+/* Moves the program's descriptors to 0, 1, 2, ... and closes all others except `program`. */
 static int program_place_fds(const int *fds, size_t n, int *program)
 {
 	int moved[GUEST_FDS_MAX];
 
-	for (size_t i = 0; i < n; i++) { /* out of the way of their places; 0 is /dev/null */
+	for (size_t i = 0; i < n; i++) { /* first move them above all targets; 0 is /dev/null */
 		moved[i] = fcntl(fds[i] >= 0 ? fds[i] : 0, F_DUPFD, 64);
 		if (moved[i] < 0)
 			return -errno;
@@ -66,11 +66,11 @@ _Noreturn void program_become(const struct program_start *start)
 	if (run->user == RUN_PACKER)
 		_exit(pack_write(run->argv[0], run->argv + 1, 1) < 0 ? 1 : 0);
 	if (isatty(0))
-		ioctl(0, TIOCSCTTY, 0); /* a terminal that was made for it */
+		ioctl(0, TIOCSCTTY, 0); /* a terminal that was made for the program */
 	if (program >= 0) {
 		execveat(program, "", (char *const *)run->argv, (char *const *)env, AT_EMPTY_PATH);
 	} else {
-		environ = (char **)(uintptr_t)env; /* for PATH */
+		environ = (char **)(uintptr_t)env; /* execvp() looks up PATH in environ */
 		execvp(run->argv[0], (char *const *)run->argv);
 	}
 	error = errno;

@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * Folders of ended episodes. Their files belong to ids that only the nursery can act for. A worker
- * removes them beside the nursery's loop. A folder that could not be emptied, because a process of
- * the episode was still ending, is tried again.
+ * Removes folders of ended episodes. Their files belong to ids for which only the nursery can act.
+ * A worker process removes them beside the nursery's loop. A folder that could not be emptied,
+ * because a process of the episode was still ending, is tried again.
  */
 #define PATHS_MAX 256
 #define TRIES_MAX 50
@@ -34,7 +34,7 @@ struct removals *removals_new(void)
 
 void removals_add(struct removals *r, const char *path)
 {
-	if (r->n == PATHS_MAX) /* the next owner collects it when it starts */
+	if (r->n == PATHS_MAX) /* list full: the next owner removes this folder when it starts */
 		return;
 	r->tries[r->n] = 0;
 	r->paths[r->n++] = xstrdup(path);
@@ -50,7 +50,7 @@ static DIR *removals_open(int at, const char *name)
 	return dir;
 }
 
-/* The next entry but "." and "..", NULL after the last. */
+/* Returns the next entry except "." and ".."; NULL after the last. */
 static const char *removals_next(DIR *dir)
 {
 	const struct dirent *e = readdir(dir);
@@ -61,8 +61,8 @@ static const char *removals_next(DIR *dir)
 }
 
 /*
- * Removes a folder of `top`. An agent may nest folders as deep as it likes, so nothing here
- * recurses. Folders that are not empty are moved up into `top`, under new names, until each is
+ * Removes a folder of `top`. An agent may nest folders as deep as it likes, so this code does not
+ * recurse. Folders that are not empty are moved up into `top`, under new names, until each is
  * empty.
  */
 static void removals_flatten(int top, const char *name, unsigned *serial)
@@ -93,7 +93,7 @@ static int removals_remove(const char *path)
 
 	if (top < 0)
 		return errno == ENOENT ? 0 : -errno;
-	do { /* each pass that moves nothing up has emptied all that it can */
+	do { /* a pass that moves no folder up has emptied all that it can */
 		DIR *dir = removals_open(top, ".");
 
 		any = false;
@@ -115,7 +115,8 @@ _Noreturn static void removals_work(const struct removals *r, const struct trees
 
 	if (tree_enter(trees->host, NULL) < 0)
 		_exit(1);
-	close_range(3, ~0U, 0); /* sockets whose end tells others that the nursery has ended */
+	/* A worker's copies of sockets would hide the nursery's end from others. */
+	close_range(3, ~0U, 0);
 	for (size_t i = 0; i < r->n; i++)
 		if (removals_remove(r->paths[i]) < 0)
 			status = 1;

@@ -10,13 +10,13 @@
 #include <unistd.h>
 
 /*
- * The agent's requests: `validate`, `submit`, the editor and calls (tools/aci/request.c) write a
- * byte into a named pipe. The pipe's room is one page, which is full with the first byte. So the
- * program can wait until it may write again. By then the porter has told the owner, and has read
- * the byte.
+ * Pipes of the agent's requests. `validate`, `submit`, the editor and calls (tools/aci/request.c)
+ * write a byte into a named pipe. The pipe's room is one page, which is full with the first byte.
+ * So the program can wait until it may write again. By then the porter has told the owner, and has
+ * read the byte.
  *
- * A socket would let an agent send descriptors, and closing one can take as long as the agent
- * likes.
+ * A socket would let an agent send descriptors. Closing such a descriptor can take as long as the
+ * agent likes.
  */
 static const char *const paths[REQUEST_PIPES] = { GUEST_VALIDATE_PIPE, GUEST_SUBMIT_PIPE,
 	GUEST_STATE_PIPE, GUEST_CALL_PIPE };
@@ -27,7 +27,7 @@ static int requests_open_pipe(const char *path)
 
 	if (mkfifo(path, 0600) < 0)
 		return -errno;
-	/* Open for writing, too: else poll() would report each writer that closes it. */
+	/* Open the pipe for writing too. If not, poll() would report each writer that closes it. */
 	fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0 || fcntl(fd, F_SETPIPE_SZ, 1) < 0 || fchmod(fd, 0622) < 0)
 		return -errno;

@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 
-/* Pipes of requests. Pipe i asks for bit 1 << i. */
+/* Named pipes by which an agent makes requests. Pipe i asks for the REQUEST_* bit 1 << i. */
 #define REQUEST_PIPES 4
 
-/* Makes the pipes. */
+/* Makes the named pipes and opens them. */
 int requests_open(int pipes[REQUEST_PIPES], struct fh_error *err);
-/* Once the owner has been told: releases processes that wait at this pipe. */
+/* Empties a pipe after the owner was told, so that processes that wait at it go on. */
 void requests_answer(int pipe);
 
 #endif

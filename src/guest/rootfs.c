@@ -17,13 +17,14 @@
 
 /*
  * The nursery's tree (tree.h), built once per owner in a file system of its own. /root shows listed
- * paths of the host, a few files of /etc, and devices. Nothing else of the host exists in it. /proc
- * is the host's, for uid_map: a sandbox mounts its own.
+ * paths of the host, a few files of /etc, and devices. No other file of the host exists in it.
+ * /proc is the host's, for uid_map: each sandbox mounts its own.
  */
 
-#define BASE "/sys" /* the tree covers it while it is built: no file of ours lies there */
+/* Folder that the tree is mounted over while it is built: none of our files lies in it. */
+#define BASE "/sys"
 
-/* The host's files of /etc that programs need. */
+/* Files of the host's /etc that programs need. They are copied. */
 static const char *const etc_files[] = {
 	"ld.so.cache",
 	"ld.so.conf",
@@ -41,7 +42,7 @@ static const char *const etc_files[] = {
 	"papersize",
 };
 
-/* The host's folders of /etc that programs need. They are bound. */
+/* Folders of the host's /etc that programs need. They are bound. */
 static const char *const etc_folders[] = {
 	"alternatives",
 	"ssl",
@@ -53,9 +54,10 @@ static const char *const etc_folders[] = {
 	"vulkan",
 };
 
-#define OWN_HOST "127.0.1.1 fumehood\n" /* a sandbox' own name, with any network */
+/* Line of /etc/hosts: the sandbox' own name, with any network. */
+#define OWN_HOST "127.0.1.1 fumehood\n"
 
-/* The host's files of /etc with these names would tell of the machine. */
+/* Files of /etc that sandboxes see instead of the host's, which would tell of the machine. */
 static const struct {
 	const char *path, *text;
 } own_files[] = {
@@ -72,7 +74,10 @@ static const struct {
 	{ "root/etc/resolv.conf", "" },
 };
 
-/* The host's files, for sandboxes with its network: mounts.c puts them over ours. */
+/*
+ * Files of the host's /etc that sandboxes with the host's network see: mounts.c binds them over
+ * own_files.
+ */
 static const char *const name_files[] = { "hosts", "resolv.conf" };
 
 static const char *const folders[] = {
@@ -137,7 +142,7 @@ static int rootfs_make_file(const char *path, mode_t mode, struct fh_error *err)
 	return fd < 0 ? error_set(err, errno, "create '%s'", path) : fd;
 }
 
-/* Binds a folder, file or device into the root. */
+/* Binds a folder, file or device of the host into the root. */
 static int rootfs_bind(const char *source, const char *target, enum bind_use use, bool folder,
 		struct fh_error *err)
 {
@@ -161,7 +166,7 @@ static int rootfs_bind(const char *source, const char *target, enum bind_use use
 	return 0;
 }
 
-/* Shows a path of the host at the same place in the root. Links are copied, all else is bound. */
+/* Shows a path of the host at the same place in the root. A link is copied, all else is bound. */
 static int rootfs_add(const char *path, struct fh_error *err)
 {
 	char target[PATH_MAX], link[PATH_MAX];
@@ -180,7 +185,7 @@ static int rootfs_add(const char *path, struct fh_error *err)
 	return symlink(link, target) < 0 ? error_set(err, errno, "link '%s'", target) : 0;
 }
 
-/* Leaves out a file that is missing or not readable on this machine. */
+/* Shows a file of the host in the root, unless this machine lacks it or we can't read it. */
 static void rootfs_copy_etc(const char *name, const char *folder)
 {
 	char source[PATH_MAX], target[PATH_MAX];
@@ -197,7 +202,7 @@ static void rootfs_copy_etc(const char *name, const char *folder)
 		fd_copy(from, to);
 }
 
-/* Appends a text to a file, which it makes if it is not there. */
+/* Appends a text to a file. Makes the file if there is none. */
 static int rootfs_write(const char *path, const char *text, struct fh_error *err)
 {
 	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
@@ -217,7 +222,7 @@ static int rootfs_fill_etc(struct fh_error *err)
 		rootfs_copy_etc(etc_files[i], "root/etc");
 	for (size_t i = 0; i < ARRAY_SIZE(name_files); i++)
 		rootfs_copy_etc(name_files[i], "names");
-	/* The host's names lack the sandbox' own, which torchrun asks for. */
+	/* The host's /etc/hosts lacks the sandbox' own name, which torchrun looks up. */
 	r = rootfs_write("names/hosts", "\n" OWN_HOST, err);
 	for (size_t i = 0; i < ARRAY_SIZE(etc_folders) && r >= 0; i++) {
 		snprintf(path, sizeof(path), "/etc/%s", etc_folders[i]);
@@ -229,8 +234,10 @@ static int rootfs_fill_etc(struct fh_error *err)
 	return r;
 }
 
-/* Devices are bound read-only: they can be written to, but their times and mode, which all see,
- * stay. */
+/*
+ * Binds devices read-only. They can be written to, but nobody can change their times and mode,
+ * which all sandboxes see.
+ */
 static int rootfs_fill_dev(struct fh_error *err)
 {
 	int r = 0;
@@ -271,7 +278,7 @@ static int rootfs_add_tools(const struct hello *hello, int from, struct fh_error
 	return 0;
 }
 
-/* Hides a folder of a listed path under an empty one that nobody may enter. */
+/* Covers a folder of a listed path with an empty one that nobody may enter. */
 static int rootfs_cover(const char *path, struct fh_error *err)
 {
 	char target[PATH_MAX];
@@ -279,7 +286,7 @@ static int rootfs_cover(const char *path, struct fh_error *err)
 
 	snprintf(target, sizeof(target), "root%s", path);
 	if (lstat(target, &st) < 0 || !S_ISDIR(st.st_mode))
-		return 0; /* not beneath a listed path */
+		return 0; /* the folder is not beneath a listed path */
 	if (mount("none", target, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
 			    "size=4k,nr_inodes=1,mode=000") < 0)
 		return error_set(err, errno, "cover '%s'", path);
@@ -327,7 +334,8 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 	int r;
 
 	if (hello->tool) {
-		tool = open(hello->tool, O_RDONLY | O_CLOEXEC); /* now: it may lie in BASE */
+		/* Open it before the mount: it may lie in BASE. */
+		tool = open(hello->tool, O_RDONLY | O_CLOEXEC);
 		if (tool < 0)
 			return error_set(err, errno, "open '%s'", hello->tool);
 	}
@@ -341,7 +349,7 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 	r = rootfs_fill(hello, tool, err);
 	if (r < 0)
 		return r;
-	/* Make the shared root a mount, so that a clone binds it with all mounts in it. */
+	/* Make the shared root a mount, so that a clone can bind it with all mounts in it. */
 	if (mount("root", "root", NULL, MS_BIND | MS_REC, NULL) < 0)
 		return error_set(err, errno, "bind the root");
 	if (syscall(SYS_mount_setattr, AT_FDCWD, "root", 0, &attr, sizeof(attr)) < 0)
@@ -350,7 +358,7 @@ int rootfs_build(const struct hello *hello, uint8_t *out_can, struct fh_error *e
 		return error_set(err, errno, "pivot to the new root");
 	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
 		return error_set(err, errno, "leave the old root");
-	/* An overlay's upper needs user.* attributes: tmpfs takes them from kernel 6.6 on. */
+	/* An overlay's upper needs user.* attributes, which tmpfs has from Linux 6.6 on. */
 	*out_can = setxattr("/files", "user.fumehood", "1", 1, 0) == 0 ? NURSERY_CAN_OVERLAY : 0;
 	removexattr("/files", "user.fumehood");
 	return 0;

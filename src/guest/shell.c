@@ -11,8 +11,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* A fork of PID 1 that becomes a shell, and the shell's side of its mail. The first shell gets
- * ready while PID 1 still does. */
+/*
+ * Runs in a fork of PID 1 that becomes a shell. Also the shell's side of its mail. The first shell
+ * gets ready at the same time as PID 1.
+ */
 #define PIPE_BYTES 65536 /* the default size of a pipe */
 
 void shell_await(const struct shell_start *start)
@@ -37,8 +39,10 @@ bool shell_wait(const struct shell_mail *mail, uint32_t *turn)
 	return true;
 }
 
-/* Reads once, again after a signal. If the pipe can't be read, the shell ends, and PID 1 reports
- * that. */
+/*
+ * Reads from the pipe once, again after a signal. If the pipe can't be read, the shell ends, and
+ * PID 1 reports its end.
+ */
 static size_t shell_read_some(int drain, char *to, size_t n)
 {
 	ssize_t got;
@@ -50,7 +54,10 @@ static size_t shell_read_some(int drain, char *to, size_t n)
 	return got > 0 ? (size_t)got : 0;
 }
 
-/* Reads what the pipe holds now, at most n bytes: background jobs may go on writing. */
+/*
+ * Reads the bytes that the pipe holds now, n at most. Does not wait for it to be empty: background
+ * jobs may go on writing.
+ */
 static size_t shell_read_present(int drain, char *to, size_t n)
 {
 	size_t done = shell_read_some(drain, to, n < PIPE_BYTES ? n : PIPE_BYTES), got;
@@ -77,8 +84,10 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 
 	memcpy(mail->answer, cwd, n);
 	status->cwd_bytes = (uint32_t)n;
-	/* From now on the porter moves no piece of this command's output. Wait for the one that
-	 * it may be moving. */
+	/*
+	 * Closes the gate: from now on the porter moves no output of this command. Waits until it
+	 * has moved the piece that it may be moving.
+	 */
 	__atomic_store_n(&gate->over, turn, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&gate->moving, __ATOMIC_SEQ_CST))
 		futex_wait(&gate->moving, 1, INT64_MAX);
@@ -91,10 +100,10 @@ void shell_answer(const struct shell_start *start, uint32_t turn, struct shell_s
 		futex_wake(&mail->answered);
 	else if (listening == SHELL_LISTENS_TO_PORTER &&
 			fd_write_full(start->ends.event, &(uint64_t){ 1 }, sizeof(uint64_t)) < 0)
-		_exit(125); /* PID 1 reports that, which wakes the owner, too */
+		_exit(125); /* PID 1 reports the shell's end, which wakes the owner too */
 }
 
-/* Maps memory that no child of this process has. */
+/* Maps memory that children of this process do not inherit. */
 static void *shell_map(int fd, size_t size, struct fh_error *err)
 {
 	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -106,7 +115,7 @@ static void *shell_map(int fd, size_t size, struct fh_error *err)
 	return at;
 }
 
-/* Seals the mail against later writers and holes: see mail.c. */
+/* Maps the mail, and seals it against later writers and holes: see native/mail.c. */
 static int shell_map_memory(struct shell_start *shell, struct fh_error *err)
 {
 	shell->mail = shell_map(shell->ends.mail, SHELL_MAIL_BYTES, err);
@@ -145,7 +154,7 @@ _Noreturn void shell_become(const struct init_start *start, const struct confine
 	if (shell_set_up(&shell, c, &err) < 0)
 		guest_die(start->sockets[PLAN_CONTROL], INIT_FAILED, &err);
 	guest_keep_fds((const int[]){ ends->event, ends->output, ends->drain, ends->go }, 4);
-	if (start->moved_out) /* PID 1 alone may read or write it */
+	if (start->moved_out) /* code of an agent must not reach this memory */
 		munmap((void *)(uintptr_t)start->moved_out, sizeof(int));
 	start->hooks->shell(&shell);
 	_exit(1);

@@ -31,7 +31,7 @@ static void put_list(struct buf *b, const char *const *list)
 		wire_put_str(b, list[i]);
 }
 
-/* A number of entries; 0, and the message is bad, if there are more than max. */
+/* Reads a number of entries. If it is above max, marks the message as malformed and returns 0. */
 static uint32_t get_count(struct wire *w, uint32_t max)
 {
 	uint32_t n = wire_get_u32(w);
@@ -42,7 +42,7 @@ static uint32_t get_count(struct wire *w, uint32_t max)
 	return 0;
 }
 
-/* Returns an array that ends with NULL. */
+/* Reads strings into an array that ends with NULL. */
 static const char *const *get_list(struct wire *w, uint32_t max)
 {
 	uint32_t n = get_count(w, max);
@@ -53,7 +53,10 @@ static const char *const *get_list(struct wire *w, uint32_t max)
 	return list;
 }
 
-/* Strings that a nursery read for one sandbox must not be found in the memory of the next. */
+/*
+ * Wipe before freeing: strings of one sandbox must not stay in the nursery's memory, which the next
+ * sandbox copies.
+ */
 static void wipe_str(const char *s)
 {
 	if (s)
