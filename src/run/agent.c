@@ -36,7 +36,8 @@ static struct chat_options run_agent_make_options(
 	};
 }
 
-/* An unknown key is a warning in a configuration of MLGym's, and an error in ours. */
+/* Loads an agent's configuration. An unknown key is a warning in an MLGym checkout's configuration,
+ * and an error in Fumehood's. */
 static int run_agent_load_config(const struct run_agent_options *o, const char *mlgym_root,
 		struct warnings *warnings, struct agent_config **out, struct fh_error *err)
 {
@@ -72,7 +73,7 @@ int run_agent_check_options(
 {
 	struct chat_options options = run_agent_make_options(o, NULL);
 	struct agent_config *config = NULL;
-	struct warnings warnings = { 0 }; /* not shown: no model follows this configuration */
+	struct warnings warnings = { 0 }; /* never shown: no language model plays */
 	struct prices *prices = NULL;
 	int r = chat_check_options(&options, err);
 
@@ -112,7 +113,8 @@ int run_agent_open(struct run_agent *agent, const struct run_agent_options *o,
 		return r;
 	agent->chat = chat;
 	agent->prices = o->prices;
-	/* No limit on costs can hold without a price. The default one is dropped with a warning. */
+	/* A cost limit needs a price. If the model's price is unknown, drop the default limit, with
+	 * a warning. */
 	unlimited = !o->given.cost_limit && o->cost_limit > 0 &&
 			!chat_price_is_known(chat, agent->model);
 	if (unlimited)
@@ -149,8 +151,8 @@ static const char *run_agent_path_of(const struct agent_config *config)
 	return config->place ? config->place : config->path;
 }
 
-/* The last folders of a path, and the file's name without its suffix. Heap; NULL: the path has
- * fewer folders. */
+/* The last `folders` folders of a path, and its file name without the suffix. Heap. NULL: the path
+ * has fewer folders. */
 static char *run_agent_tail_of(const char *path, int folders)
 {
 	const char *at = path + strlen(path);
@@ -162,7 +164,7 @@ static char *run_agent_tail_of(const char *path, int folders)
 			   : NULL;
 }
 
-/* Whether no other file has this tail. */
+/* Whether no other agent's configuration has this name, made of as many folders. */
 static bool run_agent_is_unique(const char *name, const char *path, int folders,
 		const struct run_agent *agents, size_t n)
 {

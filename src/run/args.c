@@ -12,11 +12,11 @@
 #include <strings.h>
 
 #define ARGS_BYTES_MAX (1024 * 1024)
-#define KEY_HIDDEN "[key]" /* chat_model_hide() puts it for a key */
+#define KEY_HIDDEN "[key]" /* mark that chat_model_hide() puts in place of an API key */
 
 /* --- secrets ---------------------------------------------------------------------------------- */
 
-/* Some servers take a key in the query. */
+/* Cuts the query off the URL: some servers take an API key in it. */
 const char *run_args_shown_url(struct arena *a, const char *url)
 {
 	size_t n = url ? strcspn(url, "?#") : 0;
@@ -37,14 +37,14 @@ static bool args_is_secret(const char *key)
 	return false;
 }
 
-/* Whether a value looks like HTTP's Authorization, under any key. */
+/* Whether a value looks like an Authorization header's ("Bearer ..."), whatever its key. */
 static bool args_is_credential(const char *value)
 {
 	return strncasecmp(value, "Bearer ", strlen("Bearer ")) == 0 ||
 			strncasecmp(value, "Basic ", strlen("Basic ")) == 0;
 }
 
-/* Hides all texts below a key that names a secret. */
+/* Replaces by ARGS_HIDDEN all strings in a JSON value whose key names a secret. */
 static void args_hide(json_t *value, bool secret)
 {
 	json_t *member;
@@ -112,11 +112,13 @@ static void args_add_environment(
 	args->python = env->python;
 	args->gpus = (struct texts){ .items = gpus, .n = asked->n_gpus };
 	args->memory = env->memory;
-	args->mlgym_root = root ? args_absolute(a, root) : ""; /* "": a replay uses none either */
+	/* "": a replay uses no checkout either */
+	args->mlgym_root = root ? args_absolute(a, root) : "";
 	args->task_config_path = args_absolute(a, task);
 	args->tasks_dir = args_absolute(a, p->places->tasks_dir);
 	args->web_hosts = env->web_hosts ? env->web_hosts : "none";
-	/* MLGym reads no arguments without an agent: write its default for a run that has none. */
+	/* args.yaml always names an agent, because MLGym refuses a file without one. A run without
+	 * an agent records MLGym's default. */
 	if (p->agent)
 		args->agent_config_path = p->agent->config->place;
 	else if (root)

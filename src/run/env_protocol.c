@@ -40,7 +40,8 @@ static int env_protocol_answer_error(struct env_protocol *p, const char *code, c
 	return 0;
 }
 
-/* -EINVAL and -E2BIG are the client's mistakes. Other failures are ours, and returned. */
+/* Answers the client's mistakes (-EINVAL, -E2BIG) with an error. Answers any other failure too, and
+ * returns it. */
 static int env_protocol_answer_failure(struct env_protocol *p, int r, const struct fh_error *err)
 {
 	bool bad_request = r == -EINVAL || r == -E2BIG;
@@ -142,7 +143,7 @@ static int env_protocol_do_close(
 
 struct env_op {
 	const char *name;
-	const char *members[3]; /* beside "op" */
+	const char *members[3]; /* members of a request beside "op" */
 	int (*run)(struct env_protocol *p, const struct pyjson *request, struct fh_error *err);
 };
 
@@ -154,7 +155,7 @@ static const struct env_op env_ops[] = {
 
 /* --- a line ----------------------------------------------------------------------------------- */
 
-/* Refuses a member that is given twice. */
+/* Refuses a request that has the member `key` twice. */
 static int env_protocol_check_once(
 		const struct pyjson *request, const char *key, struct fh_error *err)
 {
@@ -165,7 +166,7 @@ static int env_protocol_check_once(
 	return n > 1 ? error_say(err, EINVAL, "'%s' is given twice", key) : 0;
 }
 
-/* Refuses a member that the operation does not know: it may be misspelt. */
+/* Refuses a request with a member that its operation does not know: the name may be misspelt. */
 static int env_protocol_check_members(
 		const struct env_op *op, const struct pyjson *request, struct fh_error *err)
 {

@@ -14,7 +14,8 @@
 
 /* --- requests --------------------------------------------------------------------------------- */
 
-/* Waits until the environment is done. -EINTR when stopped, or when nobody can read the answer. */
+/* Waits for the result of a reset or step. -EINTR: stop_fd became readable, or the client no longer
+ * reads answers. */
 static int env_server_wait(struct env_server *s, struct fh_step *step, struct fh_error *err)
 {
 	struct pollfd fds[] = {
@@ -38,7 +39,7 @@ static int env_server_wait(struct env_server *s, struct fh_step *step, struct fh
 	}
 }
 
-/* Ends the record, if an episode goes on. */
+/* If an episode goes on, ends its record with this exit status. */
 static int env_server_end(struct env_server *s, const char *exit_status, struct fh_error *err)
 {
 	struct run_record *record = &s->record;
@@ -68,7 +69,7 @@ static int env_server_begin(struct env_server *s, uint64_t seed, const struct fh
 	struct run_record_start start = { .plan = &plan, .info = &s->info, .model = "env" };
 	int r;
 
-	free(take_ptr(s->record.dir)); /* the last episode's */
+	free(take_ptr(s->record.dir)); /* folder of the last episode */
 	s->record.number = s->n_episodes++;
 	r = run_record_open(&s->record, &start, err);
 	if (r < 0)
@@ -92,7 +93,8 @@ static int env_server_add(struct env_server *s, const char *action, const struct
 	return env_server_end(s, step->exit_status, err);
 }
 
-/* Passes on the result of writing the record. */
+/* Handles the result of writing the episode's record, and returns it. Notes a failure in
+ * `unrecorded`. */
 static int env_server_recorded(struct env_server *s, int r)
 {
 	s->unrecorded = s->unrecorded || r < 0;
@@ -203,7 +205,7 @@ static int env_server_open_gym(
 		log_record(NULL, LOG_WARN, fh_gym_warning(s->gym), NULL, 0);
 	if (!out)
 		return 0;
-	/* Hide the records of all episodes: agents must not read them. */
+	/* Hide the folder of all records: an agent must not read other episodes. */
 	r = path_mkdirs(out, 0777, err);
 	return r < 0 ? r : fh_gym_hide(s->gym, out, err);
 }

@@ -7,16 +7,16 @@
 #include "run/record.h"
 
 /*
- * Serves episodes of one environment over two descriptors, in the form of env_protocol.h. An answer
- * is written before the next line is read.
+ * Serves the episodes of one environment by the protocol of env_protocol.h. Requests come from
+ * in_fd, and answers go to out_fd. Each answer is written before the next request is read.
  */
 struct env_server_options {
 	struct episode_options episode;
 	const char *task;
-	const char *out, *suffix; /* for the records' folders; out NULL: no records */
+	const char *out, *suffix; /* folder and name suffix of the records; out NULL: no records */
 	struct texts gpus;
 	int in_fd, out_fd;
-	int stop_fd; /* readable: the episode ends as at the end of input */
+	int stop_fd; /* when readable, the episode ends as if in_fd had ended */
 	const struct warner *warner;
 };
 
@@ -25,19 +25,21 @@ struct env_server {
 	struct fh_gym *gym;
 	struct fh_env *env;
 	struct fh_env_info info;
-	struct run_record record; /* this episode's */
+	struct run_record record; /* record of the current episode */
 	bool going_on;
 	int n_episodes;
 	struct env_protocol protocol;
-	bool unrecorded; /* the record can't be written: the last answer says so, and is the last */
+	/* writing the record failed: the server ends after the answer that says so */
+	bool unrecorded;
 };
 
 void env_server_init(struct env_server *s, const struct env_server_options *options);
 
-/* -ENOENT, -EINVAL, -ENODATA: the options can't be honoured. */
+/* Opens the gym and the environment to serve. -ENOENT, -EINVAL, -ENODATA: an option is wrong, or
+ * names something missing. */
 int env_server_open(struct env_server *s, struct fh_error *err);
 
-/* Serves until a client closes, the input ends or stop_fd becomes readable. */
+/* Serves requests until the client closes, in_fd ends or stop_fd becomes readable. */
 int env_server_serve(struct env_server *s, struct fh_error *err);
 
 void env_server_close(struct env_server *s);

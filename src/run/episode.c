@@ -18,17 +18,17 @@
 #include <stdlib.h>
 
 struct episode_inside {
-	struct opening *opening; /* gives env and model */
+	struct opening *opening; /* open environment and model, while a thread opens them */
 	struct fh_env *env;
-	struct model *model; /* NULL: a language model plays, by chat and agent */
+	struct model *model; /* NULL: a language model plays, through `chat` and `agent` */
 	struct chat_model *chat;
 	struct agent *agent;
 	struct run_record record;
 	struct recorder_end end;
-	struct job *ending; /* writes the end of the record; NULL: none */
-	bool stopping;      /* the step that is under way will be the last */
-	bool resumed;       /* all steps of the past were played again */
-	size_t different;   /* observations of the past that differ now */
+	struct job *ending; /* thread that writes the record's files; NULL: none */
+	bool stopping;      /* stop after the running step */
+	bool resumed;       /* if resumed: all recorded steps were played again */
+	size_t different;   /* if resumed: number of observations that differ from the record */
 };
 
 void episode_init(struct episode *e, const struct episode_plan *plan)
@@ -45,7 +45,8 @@ void episode_give_up(struct episode *e, const struct fh_error *why)
 	e->error = *why;
 }
 
-/* Closes all but the environment, which may still keep the agent's memory. */
+/* Releases all resources except the environment, which may still have to save the agent's
+ * memory. */
 static void episode_let_go(struct episode_inside *in)
 {
 	run_record_release(&in->record);
@@ -90,7 +91,8 @@ void episode_release(struct episode *e)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-/* Writes the files of the record. A job_work: syncing them to the disk takes long. */
+/* Ends the record and writes its files. A job_work, because syncing files to the disk takes
+ * long. */
 static int episode_end_record(void *episode, struct fh_error *err)
 {
 	struct episode *e = episode;
@@ -114,7 +116,7 @@ static void episode_leave(struct episode *e)
 		episode_end(e);
 }
 
-/* An episode whose record could not be written has failed. */
+/* Takes the result of writing the record's files. If that failed, the episode fails. */
 static void episode_take_record(struct episode *e, int r, const struct fh_error *err)
 {
 	e->recorded = r == 0;
@@ -147,7 +149,7 @@ static void episode_finish(struct episode *e, const char *exit_status)
 		xstrset(&e->exit_status, exit_status);
 	if (in->chat)
 		chat_model_stats(in->chat, &e->stats);
-	/* A run that could not be resumed keeps its record as it was. */
+	/* Don't touch the record of a run that failed to resume. */
 	if (!in->record.recorder || (e->plan.past && !in->resumed)) {
 		episode_leave(e);
 		return;
@@ -164,7 +166,7 @@ static void episode_finish(struct episode *e, const char *exit_status)
 
 static void episode_fail(struct episode *e)
 {
-	/* In the form that MLGym gives to exceptions. */
+	/* Word the exit status as MLGym words an exception. */
 	auto_free char *status = xasprintf("environment_error, %s, (%s)", e->error.message,
 			e->action ? e->action : "");
 
@@ -219,7 +221,7 @@ static int episode_begin_opening(struct episode *e)
 		int r;
 
 		options.spent = p->past ? &p->past->spent : NULL;
-		options.seed = (uint64_t)e->begun_ns; /* so that pauses between retries differ */
+		options.seed = (uint64_t)e->begun_ns; /* for random pauses between retries */
 		r = chat_model_open(p->agent->chat, &options, &in->chat, &e->error);
 		if (r < 0)
 			return r;
@@ -295,7 +297,8 @@ static int episode_begin_step(struct episode *e, const struct model_turn *turn)
 	return fh_env_step_begin(e->inside->env, &action, &e->error);
 }
 
-/* Call it after the reset: the conversation begins with the first observation. */
+/* Opens the agent that leads the language model. Call it after the reset, because its conversation
+ * begins with the first observation. */
 static int episode_open_agent(struct episode *e)
 {
 	const struct episode_plan *p = &e->plan;
@@ -321,7 +324,7 @@ static int episode_open_agent(struct episode *e)
 	return r;
 }
 
-/* Begins the step as soon as the agent has decided on an action. */
+/* If the agent has chosen an action, begins a step with it. */
 static int episode_act(struct episode *e)
 {
 	struct model_turn turn;
@@ -334,7 +337,7 @@ static int episode_act(struct episode *e)
 	return r < 0 ? r : episode_begin_step(e, &turn);
 }
 
-/* All recorded steps were played again: from here on the model decides. */
+/* Ends the replay of a resumed run's recorded steps. The model decides on the next action. */
 static int episode_end_past(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
@@ -410,7 +413,7 @@ static int episode_take_thought(struct episode *e)
 
 void episode_thought(struct episode *e)
 {
-	free(take_ptr(e->trouble)); /* first: the agent may ask once more, and fail at once */
+	free(take_ptr(e->trouble)); /* first: another try may fail at once and set `trouble` */
 	if (episode_take_thought(e) < 0)
 		episode_fail(e);
 }
@@ -420,7 +423,7 @@ static bool episode_step_ends(const struct fh_step *step)
 	return (step->terminated || step->truncated) && step->outcome != FH_OUTCOME_INTERRUPTED;
 }
 
-/* Records the result of the reset or a step before anybody else sees it. */
+/* Records the result of the reset or a step, before the model or any callback gets it. */
 static int episode_record(struct episode *e, const struct fh_step *step)
 {
 	struct episode_inside *in = e->inside;
@@ -478,14 +481,15 @@ void episode_advance(struct episode *e)
 	}
 	if (episode_step_ends(&step)) {
 		xstrset(&e->exit_status, step.exit_status ? step.exit_status : "");
-		/* An outage, a wrong key or a limit on costs is no result of the model's. */
+		/* An unreachable server, a wrong key or a cost limit makes the episode fail. It is
+		 * no result of the model. */
 		e->failed = in->agent && agent_failure(in->agent);
 		if (e->failed)
 			e->error = *agent_failure(in->agent);
 		episode_finish(e, NULL);
 		return;
 	}
-	/* An interrupted step ends this run of the episode, which can be resumed. */
+	/* After a stop the episode ends here, and its record can be resumed. */
 	r = in->stopping || step.terminated || step.truncated ? -EINTR : episode_decide(e, &step);
 	if (r == -EINTR)
 		episode_finish(e, "early_exit");
@@ -496,7 +500,7 @@ void episode_advance(struct episode *e)
 void episode_stop(struct episode *e)
 {
 	if (e->phase == EPISODE_OPENING)
-		e->inside->opening = NULL; /* a thread can't be stopped: opening.h */
+		e->inside->opening = NULL; /* a thread can't be stopped; see opening.h */
 	if (e->phase == EPISODE_OPENING || e->phase == EPISODE_THINKING) {
 		episode_finish(e, "early_exit");
 	} else if (e->phase == EPISODE_RESETTING || e->phase == EPISODE_STEPPING) {

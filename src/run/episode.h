@@ -11,53 +11,56 @@
 #include <stdint.h>
 
 /*
- * An episode of a run, from its folder to its files: a model acts in an environment. Each step is
- * recorded before the model sees its result. A thread can drive many episodes: nothing blocks,
- * except a person's terminal.
+ * Episode of a run: a model acts in an environment. The episode first makes the folder of its
+ * record, and writes the record's files at the end. Each step is recorded before the model sees the
+ * result. A thread can drive many episodes, because no function blocks, except while a person
+ * types.
  */
 enum episode_phase {
 	EPISODE_PLANNED,
-	EPISODE_GIVEN_UP, /* before it began: `error` says why */
-	EPISODE_FOUND,    /* the run had ended before: the fields below are read from its record */
-	EPISODE_OPENING,  /* by a thread */
+	EPISODE_GIVEN_UP, /* cancelled before it began: `error` says why */
+	EPISODE_FOUND,    /* an earlier run had finished it: fields are read from its record */
+	EPISODE_OPENING,  /* a thread opens the environment */
 	EPISODE_RESETTING,
-	EPISODE_THINKING, /* a language model is asked */
+	EPISODE_THINKING, /* waits for the language model's reply */
 	EPISODE_STEPPING,
-	EPISODE_RECORDING, /* it has ended, and a thread writes the files of its record */
-	EPISODE_LEAVING,   /* it has ended, and its memory is kept */
-	EPISODE_ENDED,     /* with an exit status, or by an error: `failed` */
+	EPISODE_RECORDING, /* the last step is done; a thread writes the files of the record */
+	EPISODE_LEAVING,   /* the last step is done; the agent's memory is being saved */
+	EPISODE_ENDED,     /* finished: has an exit status, or `failed` is set */
 };
 
-/* Read it, but write only through the functions below. All lives until episode_release(). */
+/* State of an episode. Others may read it, and write only through the functions below. Pointers are
+ * valid until episode_release(). */
 struct episode {
 	struct episode_plan plan;
-	struct episode_inside *inside; /* while it goes on; NULL before and after */
+	/* resources while the episode goes on; NULL before and after */
+	struct episode_inside *inside;
 	enum episode_phase phase;
 	bool failed;
-	struct fh_error error; /* why it failed */
-	int retried;           /* how often it was begun again after a failure */
+	struct fh_error error; /* if `failed`: the reason */
+	int retried;           /* how often a failed try of this episode was started again */
 
-	int number; /* the folder's */
+	int number; /* number of the run's folder */
 	int steps, max_steps;
-	char *action;                   /* the last one, NULL before the first */
-	const char *thought, *response; /* the action's, while its step runs; may be NULL */
-	char *trouble;                  /* why its model is asked again; NULL: it is not */
-	char *exit_status;              /* "" while there is none */
-	char *traj;                     /* path of the .traj, NULL until there is a folder */
-	bool recorded;                  /* the .traj is written, with every step */
+	char *action;                   /* last action of the player; NULL before the first */
+	const char *thought, *response; /* for `action`, while its step runs; NULL: none */
+	char *trouble;     /* failure after which the language model is asked again; NULL: none */
+	char *exit_status; /* exit status; "" while the episode goes on */
+	char *traj;        /* path of the .traj file; NULL before the folder exists */
+	bool recorded;     /* the .traj file is complete */
 	char *variant;
 	struct run_scores scores;
-	int64_t begun_ns, ended_ns; /* by clock_now_ns(); 0: not yet */
-	struct chat_stats stats;    /* a language model's */
+	int64_t begun_ns, ended_ns; /* clock_now_ns() at the start and end; 0: not yet */
+	struct chat_stats stats;    /* the language model's calls, tokens and cost */
 };
 
-/* Whether the episode has begun, or was found: there is something to report. */
+/* Whether a report names the episode: it was started, or an earlier run had finished it. */
 static inline bool episode_was_begun(const struct episode *e)
 {
 	return e->phase > EPISODE_GIVEN_UP;
 }
 
-/* Whether the episode will not change any more. */
+/* Whether the episode is in a final phase and will not change any more. */
 static inline bool episode_is_settled(const struct episode *e)
 {
 	return e->phase == EPISODE_GIVEN_UP || e->phase == EPISODE_FOUND ||
@@ -67,44 +70,46 @@ static inline bool episode_is_settled(const struct episode *e)
 void episode_init(struct episode *e, const struct episode_plan *plan);
 void episode_release(struct episode *e);
 
-/* Ends an episode that was only planned: it leaves no folder. */
+/* Cancels an episode that has not begun. No folder is made. */
 void episode_give_up(struct episode *e, const struct fh_error *why);
 
-/* Begins to open its environment. After this call and each of the next four, look at the phase. */
+/* Starts to open the episode's environment. episode_start(), episode_opened(), episode_recorded(),
+ * episode_advance() and episode_thought() change the phase: read it afterwards. */
 void episode_start(struct episode *e);
 
-/* Whether its opening is over, in EPISODE_OPENING: then call episode_opened(). */
+/* In EPISODE_OPENING: whether the environment has opened or failed to. If so, call
+ * episode_opened(). */
 bool episode_is_open(const struct episode *e);
 void episode_opened(struct episode *e);
 
-/* True in EPISODE_RECORDING once the files of the record are written: then call
+/* In EPISODE_RECORDING: whether the thread has written the files. If so, call
  * episode_recorded(). */
 bool episode_is_recorded(const struct episode *e);
 void episode_recorded(struct episode *e);
 
-/* Call when fh_gym_wait() returned its environment. */
+/* Continues an episode whose environment fh_gym_wait() returned. */
 void episode_advance(struct episode *e);
 
-/* Call when its language model has answered. */
+/* Continues an episode whose language model has replied. */
 void episode_thought(struct episode *e);
 
-/* Notes that its language model did not answer and is asked again. A chat_retry_fn; the calls' user
- * is the episode. */
+/* Notes in e->trouble that the language model did not reply and is asked again. A chat_retry_fn
+ * whose `user` is the episode. */
 void episode_retried(void *episode, const struct chat_retry *retry);
 
-/* Ends it in order, as soon as the step that runs can be ended. */
+/* Ends the episode in order, once its running step can be interrupted. */
 void episode_stop(struct episode *e);
 
-/* Whether it is played in this environment. */
+/* Whether the episode is played in this environment. */
 bool episode_has_env(const struct episode *e, const struct fh_env *env);
 
-/* Warning of its environment; NULL: none. */
+/* Warning of the episode's environment; NULL: none. */
 const char *episode_warning(const struct episode *e);
 
-/* Shows a person the output so far of the command that they typed. False: none runs. */
+/* Shows a person the output so far of the command that they typed. False: no command runs. */
 bool episode_watch(const struct episode *e);
 
-/* Interrupts the step that runs, as Ctrl-C does. */
+/* Interrupts the command of the running step, as Ctrl-C does. */
 void episode_interrupt(const struct episode *e);
 
 #endif

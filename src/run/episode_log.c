@@ -15,12 +15,12 @@
 
 #define FIELDS_MAX 16
 #define NUMBER_BYTES 32
-#define SCORE_SHOWN 2000 /* bytes of all metrics */
-#define ACTION_SHOWN 200 /* bytes of an action; the record of the run has all of it */
+#define SCORE_SHOWN 2000 /* most bytes of a step's scores in a log record */
+#define ACTION_SHOWN 200 /* most bytes of an action in a log record; events.jsonl has all */
 
 #define FIELDS(...) ((const struct log_field[]){ __VA_ARGS__, {} })
 
-/* Writes a record with task, episode, step, and the fields that have a value. */
+/* Writes a log record with task, episode, step, and those of `more` that have a value. */
 static void episode_log_write(const struct episode_log *l, enum log_level level,
 		const char *message, const struct log_field *more)
 {
@@ -65,7 +65,8 @@ int episode_log_open(
 		return 0;
 	l->file.level = LOG_INFO;
 	l->file.time = true;
-	/* The folder of a resumed run is untrusted: a link or pipe of that name may lie there. */
+	/* The folder of a resumed run is untrusted: the log's name may belong to a link or a
+	 * pipe. */
 	l->file.fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 			0666);
 	if (l->file.fd < 0)
@@ -166,7 +167,7 @@ void episode_log_step(struct episode_log *l, const struct fh_step *step)
 	episode_log_events(l, step);
 }
 
-/* Warns only of the first try: during an outage each episode has many. */
+/* Logs a retry. Only the first try of a request is a warning: an outage brings many retries. */
 void episode_log_retry(struct episode_log *l, const struct chat_retry *retry)
 {
 	char tries[NUMBER_BYTES], pause[NUMBER_BYTES];

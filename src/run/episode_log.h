@@ -9,12 +9,12 @@
 #include <fumehood/env.h>
 
 /*
- * Log of an episode: the program's own log (base/log.h), and a file in the run's folder, if it has
- * one. The file has text from LOG_INFO on. Every record carries task, episode (the number of the
- * folder, or of the reset) and step.
+ * Log of an episode. Each record goes to the program's log (base/log.h), and to a file in the run's
+ * folder. The file is text, from LOG_INFO on. Each record names task, step and episode: the number
+ * of the folder, or of the reset.
  */
 struct episode_log {
-	struct log_options file; /* fd -1: none */
+	struct log_options file; /* log file in the run's folder; fd -1: none */
 	char *task;
 	int episode, step;
 };
@@ -25,31 +25,33 @@ void episode_log_release(struct episode_log *l);
 #define LOG_WARNINGS_MAX 3 /* about this machine, the model and the task */
 
 struct episode_log_place {
-	const char *task; /* "titanic:micro" */
+	const char *task; /* name of the task, "titanic:micro" */
 	int episode;
-	const char *dir;                        /* the run's; NULL: no file */
-	const char *warnings[LOG_WARNINGS_MAX]; /* for the file; NULL: none */
+	const char *dir; /* folder of the run; NULL: no log file */
+	/* warnings to write at the start of the log file; NULL: none */
+	const char *warnings[LOG_WARNINGS_MAX];
 };
 
-/* Begins the log of the next episode. */
+/* Starts the log of the next episode, with its file. */
 int episode_log_open(
 		struct episode_log *l, const struct episode_log_place *place, struct fh_error *err);
 
 void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, int max_steps);
 void episode_log_reset(struct episode_log *l, const struct fh_step *step);
-/* The task or the agent has changed since the run was recorded. */
+/* A change of the task's or agent's files since a run was recorded. */
 struct episode_log_change {
 	const char *what;           /* "task", "agent" */
-	const char *recorded, *now; /* hashes */
+	const char *recorded, *now; /* hashes of the files */
 };
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change);
-/* The run was recorded with another SECRET_KEYS_VERSION. */
+/* Logs that the run was recorded with another SECRET_KEYS_VERSION. */
 void episode_log_other_keys(struct episode_log *l, int64_t recorded);
-/* All recorded steps were played again; `different` observations differ from the record. */
+/* Logs that all recorded steps were played again. `different`: number of observations that differ
+ * from the record. */
 void episode_log_resumed(struct episode_log *l, size_t different);
 void episode_log_action(struct episode_log *l, const char *action);
 void episode_log_step(struct episode_log *l, const struct fh_step *step);
-/* A request to the model failed, and will be repeated. */
+/* Logs that a request to the model failed and will be repeated. */
 void episode_log_retry(struct episode_log *l, const struct chat_retry *retry);
 void episode_log_failed(struct episode_log *l, const char *why);
 void episode_log_over(struct episode_log *l, const char *exit_status);

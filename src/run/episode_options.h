@@ -12,60 +12,62 @@
 
 #include <stdbool.h>
 
-/* Options of an episode. */
+/* Options that commands which play episodes share. */
 struct episode_options {
 	const char *variant;
 	uint64_t seed, judge_salt;
 	int max_steps;
-	int reward; /* index into episode_rewards; the same as enum fh_reward_kind */
+	int reward; /* index into episode_rewards, equal to enum fh_reward_kind */
 	struct texts bind;
 	const char *tasks_dir, *mlgym_root, *web_hosts, *aliases, *python;
 	struct {
 		bool seed, reward;
-	} given; /* the user set these: they are no defaults */
+	} given; /* true for options that the user set: not defaults */
 };
 
 extern const char *const episode_rewards[];
 
-/* Index of a recorded reward; `otherwise` if there is none of that name. */
+/* Index into episode_rewards of a recorded reward's name. Returns `otherwise` for an unknown
+ * name. */
 int episode_reward_of(const char *name, int otherwise);
 
 #define STEPS_MAX 1000000
 
-/* max_steps of a recorded "open" event; `otherwise` if it has none. */
+/* max_steps of a recorded "open" event. Returns `otherwise` if the event has none. */
 int episode_recorded_steps(const struct pyjson *open, int otherwise);
 
-/* Makes paths absolute; they must exist. The array lives in the arena. -EINVAL, -ENOENT. */
+/* Reads --bind options into an array in the arena, with absolute paths. -EINVAL, -ENOENT: an option
+ * is malformed, or its path is missing. */
 int episode_binds(const struct texts *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err);
 
-/* Reads a bind: SRC[:DST[:ro|rw]]. out_writable: whether it ends with ":rw"; NULL refuses that.
- * Strings are in the arena. */
+/* Reads a bind: SRC[:DST[:ro|rw]]. *out_writable: whether it ends with ":rw". If out_writable is
+ * NULL, ":rw" is an error. Strings live in the arena. */
 int episode_read_bind(const char *text, struct arena *arena, struct fh_bind *out,
 		bool *out_writable, struct fh_error *err);
 
-/* Adds MLGym's --container_mounts to the binds, each as /NAME. Leaves out a folder that is missing,
- * with a warning. */
+/* Adds the folders of MLGym's --container_mounts to the binds, each as /NAME. Warns of missing
+ * folders and leaves them out. */
 void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
 		struct arena *arena, struct texts *binds);
 
-/* Reads --gpus: numbers, each once. The array lives in the arena; NULL for an empty list.
+/* Reads --gpus: different numbers. *out is an array in the arena, or NULL for an empty list.
  * -EINVAL. */
 int episode_gpus(const struct texts *list, struct arena *arena, const int **out,
 		struct fh_error *err);
 
-/* Checks --python: "ENV" or "ENV:rw". *out is the same with an absolute path, in the arena; NULL
- * for NULL. -EINVAL, -ENOENT. */
+/* Reads --python: "ENV" or "ENV:rw". *out has an absolute path in place of ENV, and lives in the
+ * arena. *out is NULL if `spec` is. -EINVAL, -ENOENT. */
 int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err);
 
-/* SECRET_KEYS_VERSION of a run, from its "open" event; 0 for NULL. */
+/* SECRET_KEYS_VERSION that a run recorded in its "open" event. 0 if `open` is NULL. */
 int64_t episode_recorded_keys(const struct pyjson *open);
 
-/* The judge's salt of a recorded "reset" event; 0: the event has none. */
+/* The judge's salt of a recorded "reset" event. 0: the event has none. */
 uint64_t episode_recorded_salt(const struct pyjson *reset);
 
-/* Hosts that the tools may ask, from the options. Without them "papers", if the agent (may be NULL)
- * has tools that read papers. NULL: none. */
+/* The --web-hosts option: hosts that the agent's tools may connect to. Default: "papers" if the
+ * agent has tools that read papers, else NULL, for no hosts. `agent` may be NULL. */
 const char *episode_web_hosts(
 		const struct episode_options *options, const struct agent_config *agent);
 

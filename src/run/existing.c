@@ -21,7 +21,8 @@
 #include <string.h>
 
 #define RESULTS_BYTES_MAX (64L * 1024 * 1024)
-#define RESUMED "\n{\"event\":\"resumed\"" /* beginning of a line in events.jsonl */
+/* start of the line of a "resumed" event in events.jsonl */
+#define RESUMED "\n{\"event\":\"resumed\""
 
 struct run_found {
 	uint64_t seed;
@@ -37,8 +38,8 @@ static const char *existing_text_of(const struct pyjson *object, const char *key
 
 /* --- whether it is the same ------------------------------------------------------------------- */
 
-/* Makes the arguments that a run would record. They are written and read, so that keys are hidden
- * alike. */
+/* Makes the arguments that a run would record. Writing and reading them hides the API keys, as in a
+ * record. */
 static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
 		const struct run_name *name, struct run_args *out, struct fh_error *err)
 {
@@ -68,7 +69,8 @@ static int existing_read_wanted(struct arena *a, const struct run_wanted *w,
 	return 0;
 }
 
-/* Whether the event has this hash. Older builds recorded none. */
+/* Whether a recorded event's hash `key` equals `wanted`. True if an older build recorded no
+ * hash. */
 static bool existing_has_hash(const struct pyjson *event, const char *key, const char *wanted)
 {
 	const char *recorded = existing_text_of(event, key);
@@ -76,7 +78,8 @@ static bool existing_has_hash(const struct pyjson *event, const char *key, const
 	return !*recorded || str_eq(recorded, wanted);
 }
 
-/* `event` is an "open" or "resumed". */
+/* Whether a recorded event has the wanted hashes of task and agent. `event` is an "open" or
+ * "resumed" event. */
 static bool existing_has_files(const struct run_wanted *w, const struct pyjson *event)
 {
 	const struct run_agent *agent = w->plan->agent;
@@ -85,7 +88,7 @@ static bool existing_has_files(const struct run_wanted *w, const struct pyjson *
 			existing_has_hash(event, "agent_hash", agent ? agent->config->hash : "");
 }
 
-/* True if task and agent had the same files each time that the run was resumed. */
+/* Whether all "resumed" events of a run have the wanted hashes of task and agent. */
 static bool existing_was_resumed_alike(const struct run_wanted *w, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_EVENTS);
@@ -94,7 +97,7 @@ static bool existing_was_resumed_alike(const struct run_wanted *w, const char *d
 	const char *line;
 
 	if (!w->plan->agent)
-		return true; /* only runs of language models are resumed */
+		return true; /* without an agent: only runs of language models can be resumed */
 	if (fd_read_plain(path, &log, NULL) < 0 || log.truncated)
 		return false;
 	for (line = buf_str(&log); (line = strstr(line, RESUMED)); line++) {
@@ -111,9 +114,9 @@ static bool existing_is_same(const struct run_wanted *w, const struct run_args *
 		const struct run_found *found)
 {
 	const struct glance *g = &found->glance;
-	uint64_t salt = w->plan->env->judge_salt; /* 0: drawn in each episode */
+	uint64_t salt = w->plan->env->judge_salt; /* 0: each episode draws a random salt */
 	auto_arena struct arena arena = ARENA_INIT;
-	struct run_args args = *wanted; /* for arguments that older builds did not record */
+	struct run_args args = *wanted; /* older builds did not record all arguments */
 
 	if (!g->over || !existing_has_files(w, g->open) ||
 			(salt && salt != episode_recorded_salt(g->reset)) ||
@@ -161,7 +164,8 @@ void run_existing_release(struct run_existing *all)
 
 /* --- its results ------------------------------------------------------------------------------ */
 
-/* The scores, from results.json: the end of the log has none. NULL: they can't be read. */
+/* The scores of a run, from results.json: its events don't list them. NULL: the file can't be
+ * read. */
 static const struct pyjson *existing_read_scores(struct arena *a, const char *dir)
 {
 	auto_free char *path = path_join(dir, EXPORT_RESULTS);
@@ -183,7 +187,7 @@ static int existing_int_of(const struct pyjson *object, const char *key)
 	return v < 0 || v > INT_MAX ? 0 : (int)v;
 }
 
-/* Time of an event since 1970. */
+/* Time of an event, in nanoseconds since 1970. */
 static int64_t existing_ns_of(const struct pyjson *event)
 {
 	const char *text = existing_text_of(event, "time");

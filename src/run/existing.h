@@ -5,28 +5,28 @@
 #include "run/episode.h"
 
 /*
- * Finished runs in the output folder, which --skip-existing need not play again. A run is the same
- * if its arguments (args_yaml_same()) and seed are, and the hashes of task and agent.
+ * Finished runs in the output folder, which --skip-existing does not play again. Two runs are the
+ * same if seed, arguments (args_yaml_same()) and hashes of task and agent are equal.
  */
 struct run_existing {
 	struct arena arena;
-	struct run_found *items; /* in the order of their folders' numbers */
+	struct run_found *items; /* sorted by the number of their folders */
 	size_t n;
 };
 
 struct run_wanted {
-	const struct episode_plan *plan; /* with any seed */
+	const struct episode_plan *plan; /* plan of the episode; its seed is ignored */
 	const struct task *task;
 	const char *task_hash;
-	const char *label; /* the model's; a part of the folder's name */
+	const char *label; /* name of the model in a run's folder name */
 };
 
 int run_existing_read(
 		const struct run_wanted *wanted, struct run_existing *out, struct fh_error *err);
 void run_existing_release(struct run_existing *all);
 
-/* Looks for the episode's run among the existing ones. If it is there, the episode becomes
- * EPISODE_FOUND, with the results of its record. */
+/* Whether a finished run equals the planned episode. If so, the episode becomes EPISODE_FOUND, with
+ * the results of that run. */
 bool run_existing_take(const struct run_existing *all, struct episode *e);
 
 #endif

@@ -13,7 +13,7 @@
 
 static const char *const mlgym_root_variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR" };
 
-/* Folders that stand for their checkout. */
+/* Ends of paths that may name a checkout: itself, its configs, its configs/tasks. */
 static const char *const inside[] = { "", "/configs", "/configs/tasks" };
 
 static bool mlgym_root_is_checkout(const char *dir)
@@ -59,7 +59,7 @@ char *mlgym_root_of_file(const char *path)
 	return mlgym_root_is_checkout(dir) ? take_ptr(dir) : NULL;
 }
 
-/* MLGym's own command lines are meant for its folder. */
+/* Whether the current folder is an MLGym checkout, with a warning. MLGym's commands run in it. */
 static bool mlgym_root_is_here(const struct warner *warner)
 {
 	static const char *const parts[] = { "mlgym", "configs/tasks", "configs/agents" };

@@ -39,7 +39,7 @@ bool openings_came(struct openings *o)
 	return read(o->fd, &count, sizeof(count)) == sizeof(count);
 }
 
-/* Opens the model and the environment, in the thread. A job_work. */
+/* Opens the request's model and environment. A job_work that runs in the opening's thread. */
 static int opening_work(void *arg, struct fh_error *err)
 {
 	struct opening *o = arg;

@@ -11,30 +11,30 @@
 #include <stddef.h>
 
 /*
- * Opens environments in threads, a thread for each, while a loop drives the other episodes. Opening
- * one may take minutes: it may make a data set, play a baseline, or wait for another process.
+ * Opens each environment in a thread of its own, while a loop drives the other episodes. Opening
+ * may take minutes: it may make a data set, play a baseline, or wait for another process.
  *
- * A thread can't be stopped. To leave without waiting for one, end the process with _exit() and
- * release nothing. The kernel and the nursery then end its sandboxes.
+ * A thread can't be stopped. To exit while one runs, end the process with _exit() and release
+ * nothing. The kernel and the nursery then end its sandboxes.
  */
 struct openings {
-	int fd;   /* readable when a thread has ended */
-	size_t n; /* openings that were started and not taken */
+	int fd;   /* becomes readable when an opening's thread has ended */
+	size_t n; /* openings that were started and not yet taken by opening_take() */
 };
 
-/* Limit of threads: more would only wait for each other. */
+/* Most openings at a time: more threads would only wait for each other. */
 #define OPENINGS_MAX 64
 
 int openings_open(struct openings *o, struct fh_error *err);
 void openings_close(struct openings *o);
 
-/* Whether a thread has ended since the last call. */
+/* Whether an opening's thread has ended since the last call. */
 bool openings_came(struct openings *o);
 
 struct opening_request {
 	struct fh_gym *gym;
 	const struct fh_env_options *env;
-	const struct model_request *model; /* copied; NULL: none is opened */
+	const struct model_request *model; /* the model to open, copied; NULL: none */
 	const struct agent_config *agent;
 	const char *aliases;
 	bool edits_at_once; /* see struct command_setup */
@@ -42,12 +42,13 @@ struct opening_request {
 
 struct opening;
 
-/* Starts the thread. The caller keeps what the request points to until opening_take(). */
+/* Starts a thread that opens an environment. Pointers in the request stay valid until
+ * opening_take(). */
 int opening_start(struct openings *all, const struct opening_request *request, struct opening **out,
 		struct fh_error *err);
 bool opening_is_over(const struct opening *opening);
 
-/* Call it when the opening is over: gives the result or its error, and frees the opening. Sets
+/* Takes the environment, or the error, of an opening that is over. Frees the opening. Sets
  * *out_model if the request had a model. */
 int opening_take(struct opening *opening, struct fh_env **out_env, struct model **out_model,
 		struct fh_error *err);

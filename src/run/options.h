@@ -5,17 +5,17 @@
 #include "run/agent.h"
 #include "run/episode_options.h"
 
-/* Options of a run. NULL, 0 and an empty list mean the default; `given` says which others the user
- * set. */
+/* Options of a run. NULL, 0 and an empty list mean the default. `given` has true for other options
+ * that the user set. */
 struct run_options {
 	struct episode_options episode;
 	struct texts tasks;
-	const char *task_config; /* MLGym: a task by the path of its file */
+	const char *task_config; /* MLGym's --task_config_path: file of the task */
 	struct texts models;
-	const char *replay_path; /* MLGym: the file of the model `replay` */
-	struct texts mounts;     /* MLGym: folders that episodes find beneath the root */
+	const char *replay_path; /* MLGym's --replay_path: file of the model `replay` */
+	struct texts mounts;     /* MLGym's --container_mounts: folders to bind as /NAME */
 	const char *out, *suffix;
-	const char *sweep; /* a file (sweep.h); it alone fills the next five fields */
+	const char *sweep; /* path of a sweep file (sweep.h), which sets the next five fields */
 	struct texts agent_configs;
 	const double *temperatures;
 	const uint64_t *seeds;
@@ -24,13 +24,13 @@ struct run_options {
 	int gpus_per_agent;
 	struct texts gpus;
 	bool memory, skip_existing;
-	const char *resume; /* the folder of a run to resume */
-	int retry;          /* how often a failed episode is played again */
+	const char *resume; /* --resume: folder of the run to go on with */
+	int retry;          /* how often a failed episode is started again */
 	struct run_agent_options agent;
 	struct {
 		bool models, runs, memory, gpus_per_agent;
 	} given;
-	int human_in, human_out; /* a person's terminal */
+	int human_in, human_out; /* descriptors of the player's terminal */
 	const struct warner *warner;
 };
 

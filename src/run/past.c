@@ -20,7 +20,7 @@ static const char *past_opened(const struct run_past *p, const char *key)
 	return pyjson_text(pyjson_get(p->recorded.open, key));
 }
 
-/* Takes the messages up to the reply that led to the last step. */
+/* Takes the recorded messages up to the reply whose action was the last step. */
 static int past_find_messages(struct run_past *p, struct fh_error *err)
 {
 	const struct traj *t = p->recorded.traj;
@@ -72,12 +72,12 @@ static int past_read(struct run_past *p, double cost_limit, struct fh_error *err
 
 	if (r < 0)
 		return r;
-	/* The cost of a reply is unknown if the process was killed before it came. */
+	/* This cost lacks a reply that was under way when the process was killed. */
 	p->spent = run_record_stats(p->recorded.traj->info.model_stats);
 	r = past_check(p, cost_limit, err);
 	if (r < 0)
 		return r;
-	/* If the limit on costs ended the run, the last step is not the model's. */
+	/* A cost limit ends a run by a step of its own. Don't play that one again. */
 	p->n_steps = p->recorded.n_played - p->recorded.over;
 	r = past_find_messages(p, err);
 	if (r < 0)
@@ -122,12 +122,12 @@ void run_past_release(struct run_past *p)
 
 struct past_apply {
 	struct run_past *past;
-	struct run_options *options; /* the user's; the record's are filled in */
+	struct run_options *options; /* options to apply the record to: only unset ones change */
 	const struct run_args *args;
-	struct buf wishes; /* the record's; the user has to repeat them */
+	struct buf wishes; /* recorded options that the user has to repeat on the command line */
 };
 
-/* Adds a wish of the record, unless the user gave the option. */
+/* Adds a recorded option to q->wishes, unless the user gave it or the record has none. */
 static void past_wish(
 		struct past_apply *q, const char *option, const char *given, const char *value)
 {
@@ -135,7 +135,7 @@ static void past_wish(
 		untrusted_wish(&q->wishes, option, value);
 }
 
-/* Whether the user's own settings lead to the recorded URL. */
+/* Whether the model's URL is the recorded one without help of the record. */
 static bool past_is_own_address(struct past_apply *q)
 {
 	struct arena *a = &q->past->arena;
@@ -153,7 +153,8 @@ static void past_wish_all(struct past_apply *q)
 	auto_free char *real = own ? realpath(own, NULL) : NULL;
 	auto_free char *recorded = root ? realpath(root, NULL) : NULL;
 
-	/* Keys and requests go there: the fields of a request can name other servers and models. */
+	/* Keys are sent to the URL, and the fields of requests can name other servers. Only the
+	 * user may set both. */
 	if (!past_is_own_address(q))
 		past_wish(q, "url", o->agent.url, args->url);
 	past_wish(q, "completion-kwargs", o->agent.extra, args->completion_kwargs);
@@ -168,7 +169,8 @@ static void past_wish_all(struct past_apply *q)
 		past_wish(q, "mlgym-root", e->mlgym_root, root);
 }
 
-/* The hosts that the tools may ask. An agent that the user names may ask for papers. */
+/* Web hosts for the tools of a resumed run: "none", or NULL for the agent's default. NULL only if
+ * the user named the agent. Recorded hosts become wishes. */
 static const char *past_web_hosts(struct past_apply *q)
 {
 	const char *hosts = q->args->web_hosts;
@@ -234,7 +236,7 @@ static void past_apply_environment(struct past_apply *q)
 					"how many",
 					o->gpus_per_agent);
 	}
-	/* "": the run used no checkout, whatever folder it is resumed in. */
+	/* "": the run used no checkout. Use none now, even if the current folder is one. */
 	if (!o->episode.mlgym_root && args->mlgym_root && !*args->mlgym_root)
 		o->episode.mlgym_root = "";
 	if (!o->episode.tasks_dir)
@@ -243,7 +245,7 @@ static void past_apply_environment(struct past_apply *q)
 		o->episode.web_hosts = past_web_hosts(q);
 }
 
-/* Refuses to go on without a secret that the record has hidden. */
+/* Fails if an argument is hidden in the record and the user did not give it again. */
 static int past_check_hidden(struct past_apply *q, struct fh_error *err)
 {
 	const struct run_agent_options *o = &q->options->agent;
@@ -263,7 +265,7 @@ static int past_check_hidden(struct past_apply *q, struct fh_error *err)
 			missing);
 }
 
-/* Arguments that the record leaves out stay as the options have them. */
+/* Sets options from the recorded arguments. Options that the record leaves out keep their value. */
 static int past_apply_args(struct run_past *p, struct run_options *o, struct fh_error *err)
 {
 	struct run_args args = {
@@ -332,7 +334,7 @@ int run_past_apply(struct run_past *p, struct run_options *o, struct fh_error *e
 	if (o->agent.recorded)
 		o->agent.config = agent;
 	else
-		p->agent_hash = NULL; /* the user chose another agent */
+		p->agent_hash = NULL; /* the user chose another agent: don't compare hashes */
 	return past_apply_args(p, o, err);
 }
 

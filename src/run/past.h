@@ -7,41 +7,43 @@
 #include "trajectory/export.h"
 
 /*
- * A run to resume, read from its folder. A fresh episode plays the recorded actions again, and the
- * observations are compared. Then the model goes on from the recorded conversation. Messages after
- * the last recorded step are dropped.
+ * A recorded run to resume. A new episode plays the recorded actions again, and compares the
+ * observations. Then the model goes on from the recorded conversation. Messages after the last
+ * recorded step are dropped.
  */
 struct run_past {
 	char *dir;
-	int number; /* the folder's */
+	int number; /* number of the folder */
 	uint64_t seed;
 	struct arena arena;
 	struct exported recorded;
-	size_t n_steps;             /* to play again; a step that an outage ended is not */
-	struct agent_past messages; /* up to the last of these steps */
-	struct chat_stats spent;    /* on them */
+	/* recorded steps to play again, without a step that a cost limit or outage ended */
+	size_t n_steps;
+	struct agent_past messages; /* recorded messages up to the last of these steps */
+	struct chat_stats spent;    /* recorded cost, tokens and calls of the model */
 	const char *task_hash, *agent_hash;
-	int64_t keys;       /* see episode_recorded_keys() */
-	const char *memory; /* file with the agent's memory as the run began; it may be missing */
+	int64_t keys; /* see episode_recorded_keys() */
+	/* path of the agent's memory at the start of the run; may be missing */
+	const char *memory;
 };
 
-/* -EINVAL for a run that ended in order, or that no language model played: it can't be resumed. A
- * run that its own limit on costs ended needs a higher cost_limit. 0 means no limit, and a negative
- * one that the user gave none. */
+/* Reads a recorded run that is to be resumed. -EINVAL: it ended in order, or no language model
+ * played. A run that its cost limit ended needs a higher cost_limit. 0 means no limit, and a
+ * negative value that the user set none. */
 int run_past_open(const char *dir, double cost_limit, struct run_past *out, struct fh_error *err);
 void run_past_release(struct run_past *past);
 
-/* Fills the options from the record. Options of the model that the user set stay. */
+/* Sets the run's options from the record. Options of the model that the user set stay. */
 int run_past_apply(struct run_past *past, struct run_options *options, struct fh_error *err);
 
-/* The agent's configuration in the event `open` of a record: its file, or the name of one that is
- * installed. NULL: none led the run. */
+/* The agent's configuration in a recorded "open" event: a path, or the name of an installed one.
+ * NULL: no agent played. */
 const char *run_past_agent(const struct pyjson *open);
 
-/* Step i of those that are played again, from 0. */
+/* Recorded action i, counted from 0, with its thought and reply. */
 struct model_turn run_past_turn(const struct run_past *past, size_t i);
 
-/* Whether the observation of the reset (step 0) or of a step differs from the recorded one. */
+/* Whether a step's observation differs from the recorded one. Step 0 is the reset. */
 bool run_past_differs(const struct run_past *past, const struct fh_step *step);
 
 #endif

@@ -25,18 +25,20 @@
 
 #define EPISODES_MAX 1000000
 #define MISSING_BYTES_MAX 4096
-#define LEFT_OUT_BYTES_MAX 768 /* a message has no room for more */
+#define LEFT_OUT_BYTES_MAX 768 /* most bytes of the list of left-out tasks in a message */
 
 struct planning {
 	struct run_plan *plan;
-	const struct run_options *given; /* by the user */
-	struct run_options *options;     /* with those of the record or the sweep */
+	const struct run_options *given; /* options as the user gave them */
+	/* `given`, with values of the resumed run or the sweep file */
+	struct run_options *options;
 	struct texts tasks;
 	bool all_tasks;
 	const struct fh_bind *binds;
 	const char *python;
-	char task_hash[SHA256_HEX_BYTES]; /* the planned task's, with --skip-existing */
-	int runs;                         /* for each model with each task */
+	/* hash of the task that is being planned; set for --skip-existing */
+	char task_hash[SHA256_HEX_BYTES];
+	int runs; /* episodes of each model with each task, by --runs */
 	struct fh_error *err;
 };
 
@@ -75,8 +77,8 @@ static int plan_open_agent(struct planning *p, const struct run_agent_options *o
 	return 0;
 }
 
-/* A language model plays with each agent at each temperature. Recorded replies have no
- * temperature, and other models have no agent either. */
+/* Adds the agents that a model plays with. A language model plays with each agent at each
+ * temperature. Recorded replies have no temperature. Other models have no agent. */
 static int plan_open_model(struct planning *p, const char *model)
 {
 	const struct run_options *o = p->options;
@@ -123,7 +125,8 @@ static int plan_open_agents(struct planning *p)
 	return 0;
 }
 
-/* Checks, before anything runs, that the model can play the task. *out_label is on the heap. */
+/* Checks, before anything runs, that the model can play the task. *out_label is the model's name
+ * for folders, on the heap. */
 static int plan_check_model(struct planning *p, const struct run_agent *agent, const char *name,
 		const struct task *task, char **out_label)
 {
@@ -241,7 +244,8 @@ static void plan_warn_of_requirements(struct planning *p, const struct task *tas
 			task->id, buf_str(&missing), path_basename(task->requirements));
 }
 
-/* Leaves the hash empty while data is missing: no run can have been played with it. */
+/* Sets p->task_hash. Leaves it empty while the task's data is missing: no run can have been played
+ * then. */
 static int plan_hash_task(struct planning *p, const struct task *task)
 {
 	*p->task_hash = '\0';
@@ -307,7 +311,8 @@ static int plan_task(struct planning *p, const char *name)
 
 /* --- the run ---------------------------------------------------------------------------------- */
 
-/* Reads .env, which holds keys. Call it while there is one thread: it sets variables. */
+/* Sets environment variables from .env, which holds API keys. Call it while the process has one
+ * thread. */
 static int plan_load_variables(struct planning *p)
 {
 	auto_free char *of_root = NULL;

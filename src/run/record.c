@@ -48,7 +48,8 @@ void run_record_release(struct run_record *r)
 	r->log.file.fd = -1;
 }
 
-/* Either hash may be unknown: NULL or empty. */
+/* Logs a change of the task's or agent's hash since the run was recorded. NULL or an empty hash is
+ * unknown, and no change. */
 static void record_log_change(
 		struct run_record *r, const char *what, const char *recorded, const char *now)
 {
@@ -106,7 +107,7 @@ int run_record_open(
 	}
 	o.dir = r->dir;
 	o.run = r->number;
-	/* The recorder locks the folder of a resumed run, which another process may be playing. */
+	/* recorder_open() fails if another process has locked the folder of a resumed run. */
 	n = r->dir ? recorder_open(&o, &r->recorder, err) : 0;
 	if (n < 0)
 		return n;

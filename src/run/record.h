@@ -7,50 +7,53 @@
 #include "trajectory/recorder.h"
 #include "trajectory/run_dir.h"
 
-/* Record of an episode: its log, and the folder of its run with args.yaml and the events. */
+/* Record of an episode: its log, and the run's folder with args.yaml and events.jsonl. */
 struct run_record {
-	struct recorder *recorder; /* NULL: not open */
+	struct recorder *recorder; /* writer of the folder's files; NULL: no folder */
 	struct episode_log log;
-	int number; /* the folder's; without a folder, the caller's */
-	char *dir;  /* NULL: none */
+	int number; /* number of the folder, or of the caller's episode without a folder */
+	char *dir;  /* path of the folder; NULL: none */
 };
 
 struct run_record_start {
-	const struct episode_plan
-			*plan; /* env NULL: a client of `fumehood env` plays; no args.yaml */
+	/* if env is NULL: a client of `fumehood env` plays, and there is no args.yaml */
+	const struct episode_plan *plan;
 	const struct fh_env_info *info;
-	const char *model;             /* label of the model */
+	const char *model;             /* name of the model for the folder's name */
 	const struct chat_model *chat; /* NULL: no language model plays */
-	const char *warning;           /* the environment's; NULL: none */
+	const char *warning;           /* warning of the environment, for the log; NULL: none */
 	const char *resume_dir;        /* folder of the run to resume; NULL: a new folder is made */
-	int resume_number;             /* the number of resume_dir */
+	int resume_number;             /* number of the folder resume_dir */
 };
 
-/* The parts of the folder's name, for a model ("actions-games") and a task ("titanic:micro"). */
+/* Makes the parts of a run's folder name. `model` is like "actions-games", `task` like
+ * "titanic:micro". */
 struct run_name run_record_name(
 		const struct episode_plan *plan, const char *model, const char *task);
 
 void run_record_init(struct run_record *r, const char *task);
-/* Closes the record as it is. */
+/* Closes the record without the files that run_record_end() writes. */
 void run_record_release(struct run_record *r);
 
-/* Makes the folder, or takes that of a resumed run. Without plan->out there is only a log. */
+/* Starts a record in a new folder or in that of a resumed run. If plan->out is NULL, there is only
+ * a log. */
 int run_record_open(
 		struct run_record *r, const struct run_record_start *start, struct fh_error *err);
 
-/* File with the agent's memory as the episode began, so that a replay can begin with it. */
+/* File in the run's folder with the agent's memory at the episode's start, for replays. */
 #define RUN_MEMORY_FILE "memory.json"
-/* Writes the file. Call it before the reset is recorded. */
+/* Writes the agent's memory into the run's folder. Call it before the reset is recorded. */
 int run_record_memory(const struct run_record *r, const struct fh_env *env, struct fh_error *err);
 
-/* Cost and calls of the language model, from its record; zeros for NULL. */
+/* Reads the language model's calls, tokens and cost from a record. All are 0 if model_stats is
+ * NULL. */
 struct chat_stats run_record_stats(const struct pyjson *model_stats);
 
-/* Records what the language model has cost so far. */
+/* Records the language model's calls, tokens and cost so far. */
 int run_record_spent(struct run_record *r, const struct chat_stats *stats, struct fh_error *err);
 
-/* Ends the record and writes its files. Leave end->model_stats NULL: `stats` takes their
- * place, and may be NULL. */
+/* Ends the record and writes its last files. `stats` fills end->model_stats, which the caller
+ * leaves NULL. `stats` may be NULL. */
 int run_record_end(struct run_record *r, const struct recorder_end *end,
 		const struct chat_stats *stats, struct fh_error *err);
 

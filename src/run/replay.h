@@ -12,14 +12,15 @@
 #include "trajectory/traj.h"
 
 /*
- * Plays the actions of a recorded run again, and compares both runs. The episode has the same task
- * and seed. Nothing is printed.
+ * Plays the actions of a recorded run again, with its task and seed, and compares both runs.
+ * Nothing is printed.
  */
 struct replay_options {
 	struct episode_options episode;
-	const char *task, *agent, *out; /* NULL: as recorded; out: the default folder */
+	/* NULL: the recorded task and agent, and the default output folder */
+	const char *task, *agent, *out;
 	struct texts gpus;
-	int tools; /* index into episode_tools */
+	int tools; /* value of --tools: index into episode_tools */
 	bool tools_given;
 	const struct warner *warner;
 };
@@ -31,56 +32,60 @@ struct replay {
 	struct fh_env_options env;
 	struct run_agent agent;
 	const int *gpus;
-	const char *name; /* a .traj, or the folder of a run */
-	char *path;       /* the record's */
+	const char *name; /* path of a .traj file or of a run's folder, as the user named it */
+	char *path;       /* path of the recorded .traj file */
 	const char *model;
 	char *out;
-	const char *own_root;               /* the checkout that this user chose; NULL: none */
-	const char *aliases;                /* a file that its shells source; NULL: none */
-	const char *agent_spec;             /* NULL: no agent led the run */
-	const char *web_hosts;              /* in the record; NULL: not recorded */
-	const char *task_hash, *agent_hash; /* the same */
+	const char *own_root;   /* MLGym checkout that the replay's user chose; NULL: none */
+	const char *aliases;    /* path of a file that the sandbox's shells source; NULL: none */
+	const char *agent_spec; /* agent's configuration to load; NULL: no agent played */
+	const char *web_hosts;  /* recorded web hosts of the agent's tools; NULL: not recorded */
+	const char *task_hash, *agent_hash; /* recorded hashes of files; NULL: not recorded */
 	int64_t keys;                       /* see episode_recorded_keys() */
-	bool is_next;        /* another was prepared before: some warnings are given once */
-	bool place_is_known; /* whether its task is of a checkout, or ours */
+	bool is_next; /* not the first replay of this process: don't repeat some warnings */
+	/* the record tells if its task is from a checkout or Fumehood's own */
+	bool place_is_known;
 	uint64_t seed;
-	int64_t recorded_s, now_s; /* when it began, then and now; 0: not recorded */
+	/* start of the recorded run and of the replay; 0: not recorded */
+	int64_t recorded_s, now_s;
 	int reward;
 	bool original_tools, stopping;
-	struct traj *recorded, *now; /* now: set by replay_compare() */
+	struct traj *recorded, *now; /* both runs; `now` is set by replay_compare() */
 	struct episode episode;
 	struct fh_gym *gym;
 	struct openings openings;
 };
 
-/* Options and name stay the caller's. */
+/* Prepares an empty replay. The pointers stay valid until replay_close(). */
 void replay_init(struct replay *r, const struct replay_options *options, const char *name);
 
-/* Reads the record and plans the episode; options win over the record. Warns of binds and the like,
- * which a record can't ask for. -EPERM: the record's own task would give its actions files or the
- * network of this machine. */
+/* Reads the record and plans the episode. Options win over the record. Warns of recorded binds and
+ * the like, which only the user may ask for. -EPERM: the recorded task would show files of this
+ * machine, or use its network. */
 int replay_prepare(struct replay *r, struct fh_error *err);
 
-/* Plays it, until stop_fd becomes readable. */
+/* Plays the recorded actions, until the last or until stop_fd becomes readable. */
 int replay_play(struct replay *r, int stop_fd, struct fh_error *err);
 
-/* Whether a thread still opens the task after a stop. Then close nothing, and end the process with
- * _exit(). */
+/* Whether a thread still opens the environment after a stop. If so, call no function to close it,
+ * and end the process with _exit(). */
 bool replay_is_opening(const struct replay *r);
 
 struct replay_verdicts {
-	size_t n[COMPARE_VERDICTS]; /* steps, by enum compare_verdict */
-	size_t missing;             /* steps that only one of both has */
+	size_t n[COMPARE_VERDICTS]; /* number of steps with each enum compare_verdict */
+	size_t missing;             /* number of steps that only one of the runs has */
 };
 
-/* A step of both runs: its observation then and now, or its state if that differs more. */
+/* A step of both runs: its recorded and new observation. Holds the states instead, if they differ
+ * more. */
 struct replay_step {
 	const char *action;
 	struct compare_text then, now;
 	enum compare_verdict verdict;
 };
 
-/* Compares both runs after replay_play(). `on` is called with each step that both have, from 0. */
+/* Compares the recorded and the new run. `on` is called for each step that both have, counted from
+ * 0. Call it after replay_play(). */
 int replay_compare(struct replay *r,
 		void (*on)(void *user, size_t i, const struct replay_step *step), void *user,
 		struct replay_verdicts *out, struct fh_error *err);

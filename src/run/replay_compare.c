@@ -14,7 +14,8 @@ static struct replay_step replay_step_of(
 	return s;
 }
 
-/* MLGym words an observation differently: compare what both words say. At best it is normalised. */
+/* Compares the meaning of two differently worded observations. MLGym words them in its own way.
+ * Equal meanings give COMPARE_NORMALISED at best. */
 static void replay_translate(struct replay_step *s, const struct traj *recorded, size_t i,
 		struct buf *then, struct buf *now)
 {
@@ -53,7 +54,7 @@ int replay_compare(struct replay *r,
 		struct replay_step step = replay_step_of(r, then->observation, now->observation);
 		struct replay_step state = replay_step_of(r, then->state, now->state);
 
-		/* Only a record without our log may be in MLGym's words. */
+		/* MLGym recorded no task hash, and its observations are worded differently. */
 		if (step.verdict == COMPARE_DIFFERENT && !r->task_hash)
 			replay_translate(&step, r->recorded, i, &told_then, &told_now);
 		if (then->state && state.verdict > step.verdict)

@@ -22,7 +22,7 @@
 
 #define REMAINING "(Current Step: 0, Remaining Steps: "
 
-/* Folder of the record, with the events and args.yaml. Heap. */
+/* Folder of the recorded run, with events.jsonl and args.yaml. Heap. */
 static char *replay_folder_of(const struct replay *r)
 {
 	return path_is_dir(r->path) ? xstrdup(r->path) : path_dirname(r->path);
@@ -33,7 +33,7 @@ static const char *replay_text(struct replay *r, const struct pyjson *event, con
 	return arena_strdup(&r->arena, pyjson_text(pyjson_get(event, key)));
 }
 
-/* Takes the task, and what was random, from the events. A record of MLGym's has none. */
+/* Takes task, seed and salt from events.jsonl. A run of MLGym's has no such file. */
 static void replay_read_events(struct replay *r)
 {
 	auto_free char *dir = replay_folder_of(r);
@@ -73,7 +73,7 @@ static int replay_choose_root(struct replay *r, const char *recorded, struct fh_
 	if (o->episode.mlgym_root || !recorded)
 		return 0;
 	r->places.mlgym_root = NULL;
-	if (!*recorded) /* the run used no checkout */
+	if (!*recorded) /* "": the run used no MLGym checkout */
 		return 0;
 	return mlgym_root_find(
 			&r->arena, "the run's checkout", recorded, &r->places.mlgym_root, err);
@@ -85,7 +85,8 @@ static void replay_warn_of(const struct replay *r, const char *option, const cha
 			option, recorded);
 }
 
-/* Reads args.yaml. A record is untrusted: warns of files and hosts that it can't ask for. */
+/* Reads the recorded args.yaml. It is untrusted: warns of the files and hosts that it names, and
+ * ignores them. */
 static int replay_read_args(struct replay *r, struct fh_error *err)
 {
 	const struct episode_options *e = &r->options->episode;
@@ -116,7 +117,8 @@ static int replay_read_args(struct replay *r, struct fh_error *err)
 	return 0;
 }
 
-/* A record of MLGym's is named after its task. The first message tells the number of steps. */
+/* Takes task and step limit from the .traj of a run of MLGym's. The path names the task, and the
+ * first message the limit. */
 static int replay_read_traj(struct replay *r, struct fh_error *err)
 {
 	const char *name = path_basename(r->path);
@@ -138,7 +140,7 @@ static int replay_read_traj(struct replay *r, struct fh_error *err)
 	return 0;
 }
 
-/* Options win over the record. */
+/* Replaces recorded values by the options that the user gave. */
 static void replay_take_options(struct replay *r)
 {
 	const struct replay_options *o = r->options;
@@ -165,7 +167,8 @@ static void replay_take_options(struct replay *r)
 	r->out = o->out ? xstrdup(o->out) : run_dir_default();
 }
 
-/* Loads the agent's configuration, for its commands and prompts. A recorded one may be missing. */
+/* Loads the agent's configuration for its commands and prompts. A recorded configuration may be
+ * missing. */
 static int replay_load_agent(struct replay *r, struct fh_error *err)
 {
 	struct warnings warnings = { 0 };
@@ -191,7 +194,8 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 	return 0;
 }
 
-/* Takes "none" from the record, but warns of hosts that it names or its agent would ask. */
+/* Chooses the web hosts of the replay's tools: the user's, or a recorded "none". Warns if the
+ * recorded run could use other hosts. */
 static void replay_choose_web_hosts(struct replay *r)
 {
 	const struct episode_options *o = &r->options->episode;
@@ -224,7 +228,7 @@ static int replay_check_task(const struct replay *r, struct fh_error *err)
 			err);
 }
 
-/* Without --gpus: as many as the run had, any that are free. */
+/* Chooses the GPUs. Without --gpus: as many free ones as the recorded run had. */
 static int replay_choose_gpus(struct replay *r, struct fh_error *err)
 {
 	const struct texts *gpus = &r->options->gpus;

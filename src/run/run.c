@@ -18,7 +18,7 @@ static void run_on(struct run *run, enum run_event event, const struct episode *
 
 /* --- one episode ------------------------------------------------------------------------------ */
 
-/* Whether all language models together have reached their limit on costs. */
+/* Whether all language models together have reached the total cost limit. */
 static bool run_is_spent(const struct run *run, struct fh_error *why)
 {
 	return run->plan.chat && chat_service_is_spent(run->plan.chat, why);
@@ -35,12 +35,13 @@ static bool run_begins_again(const struct run *run, const struct episode *e)
 			!(run_asks_a_model(e) && run_is_spent(run, NULL));
 }
 
-/* Tells what has become of an episode. A failed one may begin again: its first record stays. */
+/* Reports an episode's progress to the run's callback. Starts a failed episode again if --retry
+ * allows. The failed try keeps its record. */
 static void run_went_on(struct run *run, struct episode *e)
 {
 	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_RECORDING ||
 			e->phase == EPISODE_LEAVING)
-		return; /* told when it acts, or has ended */
+		return; /* report it when it acts or ends */
 	if (e->phase != EPISODE_ENDED) {
 		run_on(run, RUN_STEPPED, e);
 		return;
@@ -61,7 +62,8 @@ static void run_went_on(struct run *run, struct episode *e)
 	run_on(run, RUN_ENDED, e);
 }
 
-/* Gives up language models' episodes once the limit on costs is reached. Others play on. */
+/* Cancels planned episodes of language models once the total cost limit is reached. Other players
+ * go on. */
 static void run_give_up_unpaid(struct run *run)
 {
 	auto_free char *sentence = NULL;
@@ -125,7 +127,7 @@ static void run_opened(struct run *run, struct episode *e)
 	const char *warning;
 
 	episode_opened(e);
-	/* Warn once for all episodes of a task, which follow each other. */
+	/* Episodes of one task follow each other. Report their warning once. */
 	warning = episode_warning(e);
 	if (warning && run->warned != e->plan.env->task)
 		log_record(NULL, LOG_WARN, warning, NULL, 0);
@@ -136,8 +138,8 @@ static void run_opened(struct run *run, struct episode *e)
 		run_on(run, RUN_BEGAN, e);
 }
 
-/* Episodes that differ only in their seeds begin in order, so that the numbers of their folders
- * follow the seeds. */
+/* Begins the episodes whose environments have opened. Episodes that differ only in seed begin in
+ * order, so that their folders' numbers follow the seeds. */
 static int run_advance_jobs(struct run *run)
 {
 	const struct fh_env_options *held = NULL;
@@ -199,7 +201,7 @@ static int run_wait(struct run *run, struct fh_error *err)
 {
 	struct pollfd fds[] = {
 		{ .fd = fh_gym_fd(run->gym), .events = POLLIN },
-		/* Watch it until the first stop: it stays readable. */
+		/* Stop polling stop_fd after the first stop, because it stays readable. */
 		{ .fd = run->stopping ? -1 : run->play.stop_fd, .events = POLLIN },
 		{ .fd = run->plan.chat ? chat_service_fd(run->plan.chat) : -1, .events = POLLIN },
 		{ .fd = run->openings.fd, .events = POLLIN },
@@ -256,7 +258,7 @@ int run_prepare(struct run *run, struct fh_error *err)
 	return r;
 }
 
-/* Takes as many GPUs as the episodes that are played at the same time will have. */
+/* Chooses the run's GPUs: as many as the episodes need that play at the same time. */
 static int run_choose_gpus(struct run *run, struct fh_gym_options *gym, struct fh_error *err)
 {
 	const struct run_options *o = run->options;
@@ -280,8 +282,8 @@ static int run_choose_gpus(struct run *run, struct fh_gym_options *gym, struct f
 	return 0;
 }
 
-/* Hides all tasks and older records before the first agent looks around. Opening
- * a task hides it only from episodes that begin later. */
+/* Hides all tasks and older records from sandboxes before the first agent starts. Opening a task
+ * later would hide it only from later episodes. */
 static int run_hide_all(const struct run *run, struct fh_error *err)
 {
 	const struct run_plan *plan = &run->plan;

@@ -6,29 +6,30 @@
 #include "run/plan.h"
 
 /*
- * A run: episodes of some tasks, played by models (plan.h). A single thread drives all of them, at
- * most `jobs` at a time, in the order of the plan. Nothing is printed: the callback `on` gets each
- * event.
+ * A run: episodes of tasks that models play, by a plan (plan.h). A single thread drives up to
+ * `jobs` episodes at a time, in the order of the plan. Nothing is printed. The callback `on` gets
+ * each event.
  */
 enum run_event {
-	RUN_BEGAN,    /* an episode: its task is open */
-	RUN_STEPPED,  /* it has acted, or was reset */
-	RUN_AGAIN,    /* it failed and is about to begin again: its error says why */
-	RUN_FOUND,    /* it had ended before, or was given up before it began */
-	RUN_ENDED,    /* it will not change any more */
+	RUN_BEGAN,   /* an episode's environment has opened */
+	RUN_STEPPED, /* an episode's model has acted, or its environment was reset */
+	RUN_AGAIN,   /* an episode failed and is started again: its `error` says why */
+	/* an earlier run had finished the episode, or it was cancelled before it began */
+	RUN_FOUND,
+	RUN_ENDED,    /* an episode reached its final phase */
 	RUN_STOPPING, /* stop_fd became readable: all episodes are told to end */
-	RUN_WAITS,    /* nothing can be done now */
+	RUN_WAITS,    /* the run has nothing to do until a model or sandbox reports */
 };
 
 struct run_play {
-	/* The episode is NULL for RUN_STOPPING and RUN_WAITS. */
+	/* Called with each event. The episode is NULL for RUN_STOPPING and RUN_WAITS. */
 	void (*on)(void *user, enum run_event event, const struct episode *e);
-	/* Called with the result of each step, after it was recorded; NULL: not called. */
+	/* Called with the result of each step, after it was recorded. NULL: not called. */
 	void (*played)(void *user, const struct episode *e, const struct fh_step *step);
-	void *user;      /* for both */
-	int stop_fd;     /* readable: the episodes end in order; -1: never */
-	int wake_fd;     /* readable: RUN_WAITS comes, whose callback must read it; -1: never */
-	int interval_ms; /* RUN_WAITS comes at least so often; -1: when there is something to do */
+	void *user;      /* passed to both callbacks */
+	int stop_fd;     /* when readable, the run ends its episodes in order; -1: none */
+	int wake_fd;     /* when readable, RUN_WAITS is sent; its callback must read it; -1: none */
+	int interval_ms; /* most milliseconds between two RUN_WAITS; -1: no limit */
 };
 
 struct run {
@@ -37,28 +38,28 @@ struct run {
 	struct fh_gym *gym;
 	struct openings openings;
 	int jobs;
-	size_t begun, ended; /* numbers of episodes */
+	size_t begun, ended; /* number of episodes that have begun, and ended */
 	bool stopping;
-	const char *warned; /* the task whose warning came last */
+	const char *warned; /* task whose warning was reported last */
 	struct run_play play;
 };
 
-/* Opens nothing. The options stay the caller's until run_close(). */
+/* Prepares an empty run. The options stay valid until run_close(). */
 void run_init(struct run *run, const struct run_options *options);
 
-/* Plans all episodes, into run->plan. Fails before anything runs if one can't be played. */
+/* Plans all episodes, into run->plan. Fails if one of them can't be played. */
 int run_prepare(struct run *run, struct fh_error *err);
 
-/* Call it after run_prepare(): opens what all episodes share. -ENOENT, -EINVAL: the options can't
- * be honoured. */
+/* Opens the gym that all episodes share. Call it after run_prepare(). -ENOENT, -EINVAL: an option
+ * is wrong, or names something missing. */
 int run_open(struct run *run, struct fh_error *err);
 
-/* Returns when all episodes have ended, or after a stop all that had begun. An episode that fails
- * keeps its own error. */
+/* Plays all planned episodes and waits for their end. After a stop no new episode begins. The
+ * `error` of each episode has its failure: it is not returned. */
 int run_play(struct run *run, const struct run_play *play, struct fh_error *err);
 
-/* Whether threads still open tasks after a stop. Then close nothing, and end the process with
- * _exit(). */
+/* Whether threads still open environments after a stop. If so, call no function to close them, and
+ * end the process with _exit(). */
 bool run_is_opening(const struct run *run);
 
 void run_close(struct run *run);

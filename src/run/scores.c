@@ -34,7 +34,8 @@ void run_scores_release(struct run_scores *s)
 static double scores_value_of(const struct run_scores *s, const struct fh_metric *metrics, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strcasecmp(metrics[i].name, s->metric) == 0) /* evaluators differ in case */
+		/* evaluators write names in any case */
+		if (strcasecmp(metrics[i].name, s->metric) == 0)
 			return metrics[i].value;
 	return NAN;
 }
@@ -108,7 +109,7 @@ void run_scores_read(struct run_scores *s, const struct pyjson *open, const stru
 
 		w.filled = s->all.len > 0;
 		pyjson_put_value(&w, NULL, score);
-		/* The first of equal scores is the best one, as in an environment. */
+		/* If scores are equal, the first is the best, as in an environment. */
 		if (isnan(v) || (s->maximize ? v <= s->best_value : v >= s->best_value))
 			continue;
 		s->best_value = v;

@@ -9,24 +9,26 @@
 
 #include <stdbool.h>
 
-/* Scores of one episode. A value is that of the task's metric; NAN: none. */
+/* Scores of one episode. Each `..._value` is the value of the task's metric; NAN: no score. */
 struct run_scores {
 	char *metric;
 	bool maximize;
-	struct buf all;            /* JSON: the objects of all scores, with commas between them */
-	struct buf baseline, best; /* JSON: an object or null */
+	struct buf all;            /* all scores as JSON objects, with commas between */
+	struct buf baseline, best; /* scores as JSON: an object or null */
 	double baseline_value, best_value;
-	double last_value; /* the last step's */
+	double last_value; /* value of the last step */
 };
 
 void run_scores_init(struct run_scores *s);
 void run_scores_release(struct run_scores *s);
 
-/* Call it when the environment is open, and then after each step. */
+/* Collects an episode's scores. Call the first when the environment is open, the second after each
+ * step. */
 void run_scores_begin(struct run_scores *s, const struct fh_env_info *info);
 void run_scores_add(struct run_scores *s, const struct fh_step *step);
 
-/* Takes scores from a record: its event `open`, and the list in results.json, which may be NULL. */
+/* Reads an episode's scores from its record. `open` is the "open" event. `results` is the list in
+ * results.json, or NULL. */
 void run_scores_read(struct run_scores *s, const struct pyjson *open, const struct pyjson *results);
 
 #endif

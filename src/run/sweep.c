@@ -55,7 +55,7 @@ const struct schema sweep_schema = {
 struct sweep_read {
 	struct arena *arena;
 	const struct node *root;
-	const char *dir; /* the file's */
+	const char *dir; /* folder of the sweep file */
 	const struct task_places *places;
 	struct run_options *options;
 	struct fh_error *err;
@@ -92,7 +92,7 @@ bool repeats_find(const char *const *texts, size_t n, size_t *out_at)
 	return false;
 }
 
-/* Refuses a list that means the same twice. Items that mean the same have equal texts. */
+/* Refuses a list in which two items mean the same. `texts` has equal strings for such items. */
 static int sweep_check_repeats(
 		const struct sweep_read *q, const char *key, const char *const *texts, size_t n)
 {
@@ -107,8 +107,9 @@ static int sweep_check_repeats(
 
 struct sweep_kind {
 	const char *key;
-	const char *(*path_in)(const char *item); /* the path in it; NULL: none */
-	/* A text that is equal for equal items; the item itself if nothing is found. */
+	/* finds the path within an item; NULL: it has none */
+	const char *(*path_in)(const char *item);
+	/* Resolves an item to a string that is equal for items of equal meaning. */
 	const char *(*resolve)(const struct sweep_read *q, const char *item);
 };
 
@@ -163,7 +164,7 @@ static const struct sweep_kind sweep_models = { "models", model_path, sweep_reso
 static const struct sweep_kind sweep_agents = { "agents", sweep_path_in_agent,
 	sweep_resolve_agent };
 
-/* A task's path may be followed by its variant. */
+/* Whether a task's path exists. ":VARIANT" may follow the path. */
 static bool sweep_path_exists(const char *path)
 {
 	const char *colon = strrchr(path, ':');
@@ -173,7 +174,8 @@ static bool sweep_path_exists(const char *path)
 	return path_exists(path) || (bare && path_exists(bare));
 }
 
-/* Completes a path that begins in the file's folder. Any other is found like that of an option. */
+/* Makes an item's path absolute if it exists in the sweep file's folder. Other items stay, and are
+ * found like those of an option. */
 static const char *sweep_beside(
 		const struct sweep_read *q, const char *item, const char *(*path_in)(const char *))
 {
@@ -264,7 +266,8 @@ static int sweep_compare_seeds(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Runs count up from each seed. If two ranges met, an episode would be counted twice. */
+/* Refuses seeds that overlap. The runs of seed S have S, S+1, ..., so an episode could be counted
+ * twice. */
 static int sweep_check_seeds(const struct sweep_read *q)
 {
 	const struct run_options *o = q->options;

@@ -6,15 +6,15 @@
 #include "run/options.h"
 #include "task/task.h"
 
-/* A sweep file: each model plays each task with each agent, temperature and seed. */
+/* A sweep file: each listed model plays each task with each agent, temperature and seed. */
 extern const struct schema sweep_schema;
 
-/* Reads the file at options->sweep into the options. Options that the user gave win. Lists live in
- * the arena. Tasks will be looked up in `places`. */
+/* Reads the sweep file options->sweep into the options. Options that the user gave stay. Lists live
+ * in the arena. `places` is where to look for tasks. */
 int run_sweep_apply(struct arena *arena, const struct task_places *places,
 		struct run_options *options, struct fh_error *err);
 
-/* Whether a text is in the list twice; *out_at is where it is for the second time. */
+/* Whether an array of strings has a duplicate. *out_at is the index of the second one. */
 bool repeats_find(const char *const *texts, size_t n, size_t *out_at);
 
 #endif

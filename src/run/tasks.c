@@ -34,7 +34,7 @@ int run_tasks_root(const struct run_options *o, struct arena *arena, const char 
 	return 0;
 }
 
-/* The task of ours that MLGym's name means: a path from its folder of configurations. */
+/* Fumehood's name of a task of MLGym: its path below MLGym's folder of configurations. */
 static const char *tasks_name_of(const char *path)
 {
 	if (str_starts(path, MLGYM_CONFIGS))
@@ -54,7 +54,8 @@ static int tasks_of_file(const struct task_places *places, const char *path, str
 	auto_free char *real_root = root ? realpath(root, NULL) : NULL;
 	const char *name = of ? path_basename(path) : tasks_name_of(path);
 
-	/* Any file of a checkout may be a task: never play ours in its place. */
+	/* A checkout is in use, and this file may be a task in it: don't replace it by
+	 * Fumehood's. */
 	if (root && !(of && str_eq(of, real_root))) {
 		*out = path;
 		return 0;
@@ -76,7 +77,7 @@ static int tasks_of_file(const struct task_places *places, const char *path, str
 	return 0;
 }
 
-/* Lists all tasks that can be loaded. */
+/* Lists the names of all tasks that can be loaded, for `--task all`. */
 static int tasks_list_all(const struct run_options *o, const struct task_places *places,
 		struct arena *arena, struct texts *out, struct fh_error *err)
 {

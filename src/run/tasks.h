@@ -5,15 +5,15 @@
 #include "run/options.h"
 #include "task/find.h"
 
-/* The tasks of a run, by --task or by --task_config_path, which is a file. */
+/* The tasks of a run: names from --task, or a file from --task_config_path. */
 
-/* Sets *root, if it is NULL, to the checkout of MLGym that --task_config_path lies in; in the
- * arena. */
+/* If *root is NULL, sets it to the MLGym checkout that holds the file of --task_config_path. Lives
+ * in the arena. */
 int run_tasks_root(const struct run_options *o, struct arena *arena, const char **root,
 		struct fh_error *err);
 
-/* Finds the names of the tasks. *out_all: --task is `all`, which leaves out tasks that can't be
- * played, with a warning. */
+/* Lists the names of the run's tasks. *out_all: --task is `all`, which warns of unplayable tasks
+ * and leaves them out. */
 int run_tasks_find(const struct run_options *o, const struct task_places *places,
 		struct arena *arena, struct texts *out, bool *out_all, struct fh_error *err);
 

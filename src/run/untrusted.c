@@ -16,7 +16,8 @@ void untrusted_wish(struct buf *wishes, const char *option, const char *value)
 	if (!value)
 		return;
 	buf_add_char(wishes, ' ');
-	pytext_add_quoted(wishes, value); /* users copy the error into a shell */
+	/* quote it, because users copy the option into a shell */
+	pytext_add_quoted(wishes, value);
 }
 
 int untrusted_refuse(const struct buf *wishes, struct fh_error *err)
@@ -29,12 +30,12 @@ int untrusted_refuse(const struct buf *wishes, struct fh_error *err)
 			buf_str(wishes), wishes->truncated ? " ..." : "");
 }
 
-/* Tells what the task gives to the record's actions; NULL: nothing of this machine. */
+/* Names the resources of this machine that a task gives to its actions. NULL: none. */
 static const char *untrusted_gift(const struct task *task)
 {
 	if (task->network == NETWORK_HOST)
 		return "the network of this machine";
-	/* A task of MLGym's shows what lies beneath its root, which may be any folder. */
+	/* A task of MLGym's shows the files of its MLGym checkout, which may be any folder. */
 	if (task->mlgym)
 		return "files of this machine";
 	for (size_t i = 0; i < task->n_binds; i++)

@@ -7,29 +7,30 @@
 #include "task/task.h"
 
 /*
- * A record (a run's folder, a .traj) is untrusted: somebody else may have written it. It may not
- * decide which files of this machine are shown, nor where requests and keys go. If the user asks
- * for the same, it is done. Otherwise the record is refused with the options that allow it, or its
- * wish is left out with a warning.
+ * A record (a run's folder or a .traj file) is untrusted: a stranger may have written it. It may
+ * not choose which files of this machine are shown, or where requests and keys are sent. Such a
+ * recorded option is a "wish", and works only if the user gives it too. Otherwise the record is
+ * refused, or the wish is ignored with a warning.
  */
-#define UNTRUSTED_WISHES_BYTES_MAX 512 /* an error has room for so many */
+#define UNTRUSTED_WISHES_BYTES_MAX 512 /* most bytes of wishes, so that they fit into an error */
 
-/* Adds " --option value", quoted for a shell. */
+/* Adds a recorded option to the wishes, as " --option value", quoted for a shell. */
 void untrusted_wish(struct buf *wishes, const char *option, const char *value);
 
-/* -EPERM if there are wishes; the error lists them as options. */
+/* -EPERM if there are wishes. The error lists them as options that the user may repeat. */
 int untrusted_refuse(const struct buf *wishes, struct fh_error *err);
 
 struct untrusted_task {
-	const struct task_places *places; /* some of them the record's */
+	/* folders to look for the task in; a record may have named some */
+	const struct task_places *places;
 	const char *task, *variant;
-	const struct episode_options *given; /* by the user */
-	bool is_given;                       /* the user named the task by its path */
+	const struct episode_options *given; /* options that the user gave */
+	bool is_given;                       /* the user named the task's file by its path */
 };
 
-/* -EPERM if the task would give the record's actions files or the network of this machine. Tasks in
- * places that the user or this machine's settings name may do that. A task that can't be loaded is
- * no error here. */
+/* -EPERM if an untrusted task would give its actions files of this machine or its network. Tasks in
+ * folders that the user or this machine's settings name are trusted. 0 for a task that can't be
+ * loaded. */
 int untrusted_check_task(const struct untrusted_task *t, struct fh_error *err);
 
 #endif

@@ -3,8 +3,8 @@
 #define RUN_WARNER_H
 
 /*
- * Callback for warnings: sentences for the user, without a full stop. Functions of this layer that
- * take a warner take NULL as well, and then nobody is warned.
+ * Callback for warnings to the user: sentences without a full stop. All functions in src/run accept
+ * a NULL warner, which drops the warnings.
  */
 struct warner {
 	void (*warn)(void *user, const char *sentence);
