@@ -9,9 +9,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Leaves room for the JSON around a reply of the largest size. */
+/* Leaves room for the JSON around the largest reply. */
 #define ANSWER_BYTES_MAX (REPLY_BYTES_MAX + 1024 * 1024)
-/* Holds an event for each of a million tokens. Compressed streams are limited too. */
+/* Has room for a million events of one token each. The cap also limits what a compressed stream may
+ * grow to. */
 #define STREAM_BYTES_MAX (256L * 1024 * 1024)
 #define SENTENCE_MAX 900
 
@@ -36,7 +37,7 @@ static int answer_too_large(struct fh_error *err)
 	return error_say(err, EFBIG, "a reply of more than %ld MiB", REPLY_BYTES_MAX >> 20);
 }
 
-/* Some servers send status 200, and then an error in place of a reply. */
+/* Reads an error member of an answer with status 200: some servers send one in place of a reply. */
 static int answer_read_error(const struct answer *a, const json_t *root, struct fh_error *err)
 {
 	static const int codes[] = {
@@ -52,7 +53,7 @@ static int answer_read_error(const struct answer *a, const json_t *root, struct 
 	return error_say(err, codes[verdict], "%s", buf_str(&why));
 }
 
-/* Refuses an answer in the other protocol. A retry can't cure that. */
+/* Refuses an answer in the form of another protocol. A retry would get the same answer. */
 static int answer_check_protocol(const struct answer *a, const json_t *root, struct fh_error *err)
 {
 	const char *type = json_string_value(json_object_get(root, "type"));
@@ -68,7 +69,8 @@ static int answer_check_protocol(const struct answer *a, const json_t *root, str
 	return 0;
 }
 
-/* Explains an answer that is no JSON. A web page means that the URL is wrong. */
+/* Fails with an error that explains why the answer is no JSON. A web page means that the URL is
+ * wrong. */
 static int answer_complain_no_json(const struct answer *a, struct fh_error *err)
 {
 	const char *text = buf_str(&a->whole);
@@ -156,7 +158,7 @@ int answer_end(struct answer *a, struct fh_error *err)
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		if (json_object_get(root, keys[i]))
 			return a->dialect->read(&a->reply, root, err);
-	/* JSON without any member of a reply: the server is no language model. */
+	/* The JSON has no member of a reply, so the server is no language model. */
 	return error_say(err, EIO,
 			"the server gave JSON that is no reply of a model: --url should be the base of "
 			"its API, which often ends with /v1");

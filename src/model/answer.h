@@ -7,20 +7,20 @@
 
 #include <stdbool.h>
 
-/* The body of an HTTP answer, and the reply in it. A stream of events is read as it arrives, any
- * other body at its end. */
+/* Reader of an HTTP answer's body, which gives the language model's reply. A stream of events is
+ * read as its pieces arrive, and any other body at its end. */
 struct answer {
 	const struct dialect *dialect;
-	const char *secret; /* kept out of errors; or NULL */
-	bool is_stream;     /* set this before the first piece */
+	const char *secret; /* API key to remove from error messages; NULL: none */
+	bool is_stream;     /* the body is a stream of events; set it before answer_feed() */
 	bool begun;
-	struct buf whole; /* a body that is no stream */
+	struct buf whole; /* the whole body, unless it is a stream */
 	struct sse events;
-	size_t n_streamed; /* bytes of the stream */
+	size_t n_streamed; /* bytes of the stream that arrived */
 	struct reply reply;
 };
 
-/* `dialect` and `secret` must outlive the answer. */
+/* Prepares to read an answer. `dialect` and `secret` must outlive it. */
 void answer_init(struct answer *a, const struct dialect *dialect, const char *secret);
 void answer_release(struct answer *a);
 

@@ -4,25 +4,26 @@
 
 #include "model/model.h"
 
-/* A kind of model. To add one, put a const struct at the end of its file, and name it in model.c's
- * table. */
+/* A kind of model, such as "baseline". To add one, put a const struct at the end of its file, and
+ * name it in model.c's table. */
 struct model_backend {
-	const char *name;   /* stands in a spec, before the ":" */
-	const char *suffix; /* the end of the spec; NULL: any */
+	const char *name;   /* name of the kind: the part of a spec before the ":" */
+	const char *suffix; /* end that a spec must have, as ".jsonl"; NULL: any */
 	bool takes_argument;
 	bool interactive;
-	bool speaks; /* a turn may have only a response, which a parser must read */
-	/* `argument` is the part after the ":", perhaps "". */
+	bool speaks; /* a turn may have a reply for the agent's parser, and no action */
+	/* Opens a model. `argument` is the part of the spec after the ":", or "". */
 	int (*open)(const struct model_request *request, const char *argument, void **out_state,
 			struct fh_error *err);
 	int (*next)(void *state, const struct fh_step *step, struct model_turn *out,
 			struct fh_error *err);
-	/* Takes the output of the running command so far. NULL: not needed. */
+	/* Called with the output so far of the running command. NULL: not called. */
 	void (*watch)(void *state, const struct buf *output);
 	void (*close)(void *state);
 };
 
-/* Beginnings of specs, for completion: "baseline", "actions:"; NULL after the last. */
+/* Start of the specs of kind i, for completion: "baseline", "actions:". NULL after the last
+ * kind. */
 const char *model_kind(size_t i);
 
 extern const struct model_backend model_baseline;

@@ -26,19 +26,19 @@ struct chat_call {
 	struct chat_model *model;
 	void *user;
 	TAILQ_ENTRY(chat_call) of_model;
-	TAILQ_ENTRY(chat_call) queued; /* in paused or done */
+	TAILQ_ENTRY(chat_call) queued; /* link in service->paused or service->done */
 	enum call_state state;
 	char *body;
 	size_t n_body;
-	size_t n_text; /* bytes of the conversation's text, without JSON */
+	size_t n_text; /* bytes of all text in the conversation, without the JSON around it */
 	int tries;
 	int64_t resume_ns;
-	/* this try */
+	/* state of the current try */
 	struct http_call *http;
 	struct answer answer;
-	struct fh_error broken; /* why the answer was refused on arrival; code 0: it was not */
-	/* the end */
-	int code; /* 0: a reply */
+	struct fh_error broken; /* why the arriving answer was refused; code 0: it was not */
+	/* result of the call */
+	int code; /* negative errno, or 0 if there is a reply */
 	struct fh_error error;
 	double cost;
 	char *keep;
@@ -94,7 +94,8 @@ static void chat_call_count(struct chat_call *call)
 	struct chat_model *m = call->model;
 	struct reply *r = &call->answer.reply;
 
-	/* A token has at least a byte, and providers add a few tokens: ignore larger counts. */
+	/* Each token has at least a byte, and providers add only a few tokens. Ignore larger
+	 * counts. */
 	if (r->sent > 0 && r->sent <= (int64_t)call->n_body + PROVIDER_TOKENS_MOST) {
 		m->counted_text = call->n_text;
 		m->counted_tokens = r->sent;
@@ -113,8 +114,8 @@ static void chat_call_count(struct chat_call *call)
 	m->stats.calls++;
 }
 
-/* A server may repeat the key: keep it out of records and of the agent's shell. `keep` is left
- * alone: it is signed, and goes back to the provider only. */
+/* Removes the API key from a reply, because a server may repeat it in records or in commands.
+ * `keep` stays: it is signed, and returns only to the provider. */
 static void chat_call_hide_key(struct chat_call *call)
 {
 	const char *key = call->model->key;
@@ -194,7 +195,8 @@ static void chat_call_fail(
 	chat_call_pause(call, pause_ms);
 }
 
-/* Judges an answer with status 200, complete or not. */
+/* Decides if an answer with status 200 gives a reply, a retry or an error. The answer may be
+ * incomplete. */
 static void chat_call_judge(struct chat_call *call, const struct http_end *end)
 {
 	struct fh_error why = call->broken;
@@ -352,12 +354,13 @@ static int chat_call_write(
 	return 0;
 }
 
-/* Sends the call, unless a limit on costs or the context's size forbids it. */
+/* Sends the first try of a call. Fails if a cost limit is reached, or the conversation exceeds the
+ * context. */
 static void chat_call_start(struct chat_call *call)
 {
 	const struct chat_model *m = call->model;
-	/* The provider's count for the last conversation, and an estimate of the added text. If the
-	 * conversation became shorter, an estimate of all. */
+	/* Estimate the conversation's tokens. Add an estimate of the new text to the provider's
+	 * last count. If the conversation is shorter than then, estimate all of its text. */
 	bool is_longer = m->counted_tokens && call->n_text >= m->counted_text;
 	int64_t tokens = is_longer
 			? m->counted_tokens + chat_estimate(call->n_text - m->counted_text)
@@ -412,7 +415,7 @@ static void chat_call_make_uses(struct chat_call *call)
 	for (size_t i = 0; i < r->n_uses; i++) {
 		struct reply_use *use = &r->uses[i];
 
-		/* The result of a use refers to its id, and some servers give none. */
+		/* Give an id to a tool call without one: the message with its result needs it. */
 		if (!use->id.len)
 			buf_printf(&use->id, "call_%zu", i + 1);
 		call->uses[i] = (struct chat_use){
@@ -453,7 +456,7 @@ int chat_end(struct chat_call *call, struct chat_reply *out, struct fh_error *er
 		.tokens_received = r->received,
 		.cost = call->cost,
 	};
-	/* Some servers give "stop" as the reason, though the model calls tools. */
+	/* Some servers give "stop" as the reason even if the model calls tools. */
 	if (r->n_uses && r->stop == CHAT_STOP_END)
 		out->stop = CHAT_STOP_TOOLS;
 	return 0;

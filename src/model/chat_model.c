@@ -31,7 +31,7 @@ bool chat_price_is_known(const struct chat_service *s, const char *spec)
 			prices_find(s->prices, vendor->name, name);
 }
 
-/* A variable's value; NULL if it is unset or empty. */
+/* Value of an environment variable; NULL if it is unset or empty. */
 static const char *chat_variable(const char *name)
 {
 	const char *value = name ? getenv(name) : NULL;
@@ -81,7 +81,8 @@ static int chat_model_copy_options(
 	return 0;
 }
 
-/* The version becomes part of a header or of a URL, so only harmless characters are allowed. */
+/* Checks the API version. It becomes part of a header or a URL, so only harmless characters are
+ * allowed. */
 static int chat_check_version(const char *version, struct fh_error *err)
 {
 	static const char letters[] =
@@ -146,7 +147,8 @@ static int chat_model_set_url(struct chat_model *m, const char *url, struct fh_e
 	return 0;
 }
 
-/* A .env file may be untrusted, so its URL may only get a key of the same file. */
+/* Refuses a URL from a .env file with an API key from elsewhere. The file may be untrusted, and its
+ * URL would get the key. */
 static int chat_model_check_url(
 		const struct chat_model *m, const struct chat_options *o, struct fh_error *err)
 {

@@ -7,32 +7,32 @@
 #include "model/chat_service.h"
 #include "model/vendor.h"
 
-/* Inside of a chat_model, for chat_call.c. */
+/* Internals of a chat_model, for chat_call.c. */
 TAILQ_HEAD(chat_calls, chat_call);
 
 struct chat_model {
 	struct chat_service *service;
 	struct arena arena;
-	struct chat_options options; /* copied into the arena; without key, extra and spent */
+	struct chat_options options; /* copied options, without key, extra and spent */
 	const struct vendor *vendor;
 	const char *name, *url;
-	bool own_address; /* the provider's own URL */
-	char *key;        /* NULL: none */
+	bool own_address; /* `url` is the provider's own */
+	char *key;        /* API key; NULL: none */
 	struct http_headers headers;
 	json_t *extra;
-	const struct price *price; /* NULL: unknown, and counted as 0 */
-	int64_t context;           /* tokens; 0: unknown */
-	int64_t counted_tokens;    /* the provider's count for the last conversation; 0: none */
-	size_t counted_text;       /* bytes of that conversation */
+	const struct price *price; /* price of the model; NULL: unknown, and counted as 0 */
+	int64_t context;           /* size of the context in tokens; 0: unknown */
+	int64_t counted_tokens;    /* provider's count of tokens in the last request; 0: no count */
+	size_t counted_text;       /* bytes of text in the last request */
 	uint64_t random;
 	struct chat_stats stats;
 	struct chat_calls calls;
 };
 
-/* True when a cost limit is reached. The error says which. */
+/* True when the cost limit of the model or of all models is reached. The error says which. */
 bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err);
 
-/* For a model without calls. */
+/* Frees a model that has no calls left. */
 void chat_model_free(struct chat_model *m);
 
 #endif

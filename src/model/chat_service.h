@@ -8,14 +8,15 @@
 
 #include <sys/queue.h>
 
-/* Inside of a chat_service, for chat_model.c and chat_call.c. */
+/* Internals of a chat_service, for chat_model.c and chat_call.c. */
 TAILQ_HEAD(chat_queue, chat_call);
 
-/* Times of the last reported failures of a spec. */
+/* Times of the last failures of a spec's model that were reported. */
 struct chat_trouble {
 	SLIST_ENTRY(chat_trouble) link;
 	char *spec;
-	int64_t told_ns[2]; /* [true]: the server asked for a longer pause than it got */
+	/* [true]: the server asked for a longer pause than it got; [false]: other failures */
+	int64_t told_ns[2];
 };
 
 SLIST_HEAD(chat_troubles, chat_trouble);
@@ -25,15 +26,17 @@ struct chat_service {
 	struct prices *prices;
 	double cost_limit, cost;
 	chat_retry_fn *on_retry;
-	struct chat_troubles troubles; /* at most one for each spec */
-	struct chat_queue paused;      /* between two tries; the earliest to resume first */
-	struct chat_queue done;        /* ended, and not given to the caller yet */
+	struct chat_troubles troubles; /* last failures, one item for each spec */
+	struct chat_queue paused;      /* calls that wait for their next try, the earliest first */
+	/* calls that ended and were not returned by chat_service_advance() yet */
+	struct chat_queue done;
 };
 
-/* -EINVAL for a cost limit below 0. */
+/* Checks a cost limit: -EINVAL if it is below 0. */
 int chat_check_limit(double limit, struct fh_error *err);
 
-/* Whether no failure of this kind was reported for a minute. Counts as a report. */
+/* Notes a failure of the spec's model. True if it had no failure of this kind within the last
+ * minute. */
 bool chat_trouble_is_news(struct chat_service *s, const char *spec, bool is_long);
 
 #endif

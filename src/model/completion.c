@@ -15,12 +15,13 @@
 struct choices {
 	const char *items[CHOICES_MAX];
 	size_t n;
-	struct buf names; /* holds some of the items */
+	struct buf names; /* text of names that some items point to */
 };
 
 /* --- the word --------------------------------------------------------------------------------- */
 
-/* True for a character that ends a word, unless a backslash stands before it. */
+/* True for a character that ends a word of a shell command. A backslash before it makes it part of
+ * the word. */
 static bool completion_is_end(const char *line, const char *at)
 {
 	return strchr(" \t;|&(<>=", *at) && (at == line || at[-1] != '\\');
@@ -57,7 +58,7 @@ static void completion_add_choice(struct choices *c, const char *item, const cha
 		c->items[c->n++] = item;
 }
 
-/* False for names with control characters: they could steer the terminal. */
+/* False for names with control characters, because printing them could change the terminal. */
 static bool completion_is_plain(const char *name)
 {
 	size_t n = 0;
@@ -78,7 +79,7 @@ static void completion_add_names(
 	for (at = c->names.data; at && *at;) {
 		char *end = strchr(at, '\n');
 
-		if (!end) /* the buffer's cap cut this name */
+		if (!end) /* the full buffer cut this name */
 			return;
 		*end = '\0';
 		if (completion_is_plain(at))
@@ -99,7 +100,7 @@ static size_t completion_common(const struct choices *c)
 		n = same;
 	}
 	while (n && c->n > 1 && ((unsigned char)c->items[0][n] & 0xc0) == 0x80)
-		n--; /* don't split a character */
+		n--; /* don't split a UTF-8 character */
 	return n;
 }
 
@@ -108,7 +109,7 @@ static int completion_by_name(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The last part of a path, with a slash at its end. */
+/* Part of a path to show in a list: the last name, with a folder's slash. */
 static const char *completion_shown(const char *item)
 {
 	const char *at = item + strlen(item);

@@ -6,21 +6,21 @@
 
 #include <stddef.h>
 
-/* Appends names of files that begin with `start`, one on a line. A folder's name ends with a
- * slash. */
+/* Appends the names of files that begin with `start`, each with a newline. A folder's name ends
+ * with a slash. */
 typedef void names_of(void *user, const char *start, struct buf *out);
 
 struct completion_source {
-	const char *const *words; /* choices for a command's first word */
+	const char *const *words; /* choices for the first word of a command */
 	size_t n_words;
-	names_of *names; /* choices for other words; NULL: none */
+	names_of *names; /* gives the choices for other words; NULL: none */
 	void *user;
 };
 
 /*
- * Completion of the word before the cursor, as a shell reads a line. `insert` is the text that all
- * choices share after the cursor, quoted. A space follows if there is one choice. If they share
- * nothing, `list` shows the choices. Both are empty if there are none.
+ * Completion of the word before the cursor, in a shell command. `insert` is the quoted text to
+ * insert: the start that all choices share. A space follows if there is one choice. If nothing can
+ * be inserted, `list` shows the choices. Both are empty if there are none.
  */
 struct completion {
 	struct buf insert, list;

@@ -8,36 +8,39 @@
 #include "web/http.h"
 
 /*
- * A protocol of language models, spoken by one provider or many. To add a protocol, add a file with
- * a const struct, and name it for its providers in vendor.c.
+ * Protocol for requests to language models, which one or more providers use. To add one, add a file
+ * with a const struct, and name it for its providers in vendor.c.
  */
 struct dialect_request {
 	const char *model;
 	const struct chat_options *options;
 	const struct chat_request *chat;
-	bool own_address; /* the provider's own URL, not a compatible server's */
+	bool own_address; /* the URL is the provider's own, not a compatible server's */
 };
 
 struct dialect {
-	/* The request's URL, as a heap string. `base` does not end in "/". */
+	/* Makes the URL of a request. Heap. `base` does not end in "/". */
 	char *(*url)(const char *base, const char *model, const char *version);
-	/* `key` and `version` may be NULL. */
+	/* Adds the protocol's request headers. `key` and `version` may be NULL. */
 	void (*add_headers)(struct http_headers *h, const char *key, const char *version);
-	/* The body, without `extra`. -EINVAL if a tool's parameters are no JSON. */
+	/* Makes the request's body, without the user's `extra` members. -EINVAL if a tool's
+	 * parameters are no JSON. */
 	int (*write)(const struct dialect_request *request, json_t **out, struct fh_error *err);
-	/* Reads a complete answer, or adds an event of a stream to the reply. -EBADMSG, -EFBIG. */
+	/* Adds a complete answer, or one event of a stream, to the reply. -EBADMSG: malformed;
+	 * -EFBIG: too large. */
 	int (*read)(struct reply *r, const json_t *root, struct fh_error *err);
 	int (*read_event)(struct reply *r, const json_t *data, struct fh_error *err);
 };
 
 extern const struct dialect dialect_openai, dialect_anthropic;
 
-/* Adds `tools` to the body, if there are any: objects with name, description, and the parameters
- * under `key`. If `wrapped`, each becomes {"type": "function", "function": tool}. -EINVAL. */
+/* Adds the request's tools, if any, as body["tools"]. Each is an object with name, description and,
+ * as `key`, its parameters. If `wrapped`, each becomes {"type": "function", "function": tool}.
+ * -EINVAL: parameters are no JSON. */
 int dialect_write_tools(json_t *body, const struct chat_request *chat, const char *key,
 		bool wrapped, struct fh_error *err);
 
-/* Adds the sequences that end a reply under `key`, if there are any. */
+/* Adds the strings that end a reply, if any, as body[key]. */
 void dialect_write_stop(json_t *body, const struct chat_options *options, const char *key);
 
 #endif

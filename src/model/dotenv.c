@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A file in memory. Names and values are cut out of it in place. */
+/* A .env file in memory. Names and values point into it. */
 struct dotenv_file {
 	const char *path;
 	char *at;
@@ -39,7 +39,7 @@ static void dotenv_skip_blanks(struct dotenv_file *s)
 		s->at++;
 }
 
-/* Skips blanks, a comment and the line's end. False if something else follows. */
+/* Skips blanks, a comment and the end of the line. False if the line has something else. */
 static bool dotenv_skip_line_end(struct dotenv_file *s)
 {
 	dotenv_skip_blanks(s);
@@ -55,7 +55,7 @@ static bool dotenv_skip_line_end(struct dotenv_file *s)
 	return !*s->at;
 }
 
-/* Skips "export" if a name follows. In `export=1` it is the name. */
+/* Skips "export" before a variable's name. In `export=1`, "export" is the name. */
 static void dotenv_skip_export(struct dotenv_file *s)
 {
 	if (!str_starts(s->at, "export") || (s->at[6] != ' ' && s->at[6] != '\t'))
@@ -92,8 +92,8 @@ static int dotenv_read_quoted(struct dotenv_file *s, const char **out, struct fh
 			: dotenv_complain(s, err, "something after the closing quote");
 }
 
-/* Reads to the end of the line, without blanks at its end and without a comment that follows a
- * blank. */
+/* Reads an unquoted value, to the end of the line. Leaves out trailing blanks, and a comment after
+ * a blank. */
 static void dotenv_read_plain(struct dotenv_file *s, const char **out)
 {
 	char *begin = s->at, *end = begin;
@@ -109,7 +109,7 @@ static void dotenv_read_plain(struct dotenv_file *s, const char **out)
 	*end = '\0';
 }
 
-/* Reads a line. Without a variable in it, the name is NULL. */
+/* Reads a line of a .env file. out->name is NULL if the line sets no variable. */
 static int dotenv_read_line(struct dotenv_file *s, struct dotenv_setting *out, struct fh_error *err)
 {
 	char *name, *name_end;
@@ -156,8 +156,8 @@ static int dotenv_read_settings(struct arena *a, struct dotenv_file *s, struct d
 
 /* --- the environment -------------------------------------------------------------------------- */
 
-/* Allowed beside keys and URLs of language models. Other URLs are not: keys from elsewhere would go
- * there. */
+/* Variables that a .env file may set, beside keys and URLs of language models. Other URLs are
+ * refused: keys from elsewhere would be sent to them. */
 static const char *const dotenv_allowed[] = {
 	"MLGYM_ACTION_LONG_TIMEOUT",
 	"MLGYM_ACTION_SHORT_TIMEOUT",
@@ -177,8 +177,7 @@ static bool dotenv_may_set(const char *name)
 	return vendor_has_variable(name);
 }
 
-/* True for names that a user may expect this program to read. Other names belong to other
- * programs. */
+/* True if a user may expect Fumehood to read this variable, so that ignoring it needs a message. */
 static bool dotenv_matters(const char *name)
 {
 	static const char *const patterns[] = { "FUMEHOOD_*", "*_PROXY", "SSL_CERT_*", "CURL_*",
@@ -190,7 +189,7 @@ static bool dotenv_matters(const char *name)
 	return false;
 }
 
-/* Variables that were set from files. Lives as long as the process. */
+/* Variables that .env files set. Lives as long as the process. */
 static struct dotenv_given {
 	char *name, *path;
 	struct dotenv_given *next;
@@ -258,7 +257,7 @@ int dotenv_load(const char *path, struct buf *left_out, struct fh_error *err)
 
 	if (!path_exists(path))
 		return 0;
-	/* Allocate all at once: a buffer that grows leaves copies of keys behind. */
+	/* Allocate the largest size: growing would leave copies of keys in freed memory. */
 	buf_reserve(&text, DOTENV_BYTES_MAX);
 	r = dotenv_load_text(&text, path, left_out, err);
 	if (text.data)

@@ -30,15 +30,15 @@
 
 struct human {
 	struct line_editor_request terminal;
-	char *history; /* path; NULL: none */
+	char *history; /* path of the history file; NULL: none */
 	const char *(*multiline_end)(void *user, const char *line);
-	void *user;                 /* for multiline_end() */
-	bool thinks, asked;         /* asked: line_editor_new() was called */
-	struct line_editor *editor; /* NULL: `lines` reads the input */
+	void *user;                 /* passed to multiline_end() */
+	bool thinks, asked;         /* asked: line_editor_new() was tried */
+	struct line_editor *editor; /* editor for a terminal; NULL: `lines` reads the input */
 	struct lines lines;
 	struct buf action, thought, response;
-	struct buf watched; /* output that was shown while the command ran */
-	int interrupts;     /* Ctrl-C in a row, without a command between */
+	struct buf watched; /* output of the command that was shown while it ran */
+	int interrupts;     /* Ctrl-C presses since the last command */
 };
 
 static int human_open(const struct model_request *request, const char *argument, void **out_state,
@@ -110,7 +110,7 @@ static void human_show(struct human *h, const char *text, const char *prompt)
 	if (out.len && out.data[out.len - 1] != '\n')
 		buf_add_char(&out, '\n');
 	str_add_printable(&out, prompt);
-	/* Go on if the output is closed. */
+	/* A closed output is no error. */
 	(void)fd_write_full(h->terminal.out_fd, buf_str(&out), out.len);
 }
 
@@ -118,7 +118,7 @@ static int human_read_plain(struct human *h, const char **out, size_t *out_n, st
 {
 	switch (lines_next(&h->lines, h->terminal.in_fd, h->terminal.stop_fd, out, out_n)) {
 	case LINES_LINE:
-		/* A NUL would hide the rest of the line. */
+		/* Refuse a NUL: the action would end there. */
 		if (strlen(*out) >= *out_n)
 			return 1;
 		return error_say(err, EINVAL, "the input holds a NUL byte");
@@ -132,7 +132,8 @@ static int human_read_plain(struct human *h, const char **out, size_t *out_n, st
 	return 0;
 }
 
-/* 1 with a line in *out, 0 at the end of input. A NULL prompt is for later lines of a command. */
+/* Reads a line of input. Returns 1 with the line, or 0 at the end of input. A NULL prompt is for
+ * further lines of a command. */
 static int human_read_line(struct human *h, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err)
 {
@@ -150,7 +151,7 @@ static int human_read_line(struct human *h, const char *prompt, const char **out
 	return line_editor_read(h->editor, buf_str(&clean), out, out_n, err);
 }
 
-/* Reads a line of a command, and puts it into the history. */
+/* Reads one line of a command, and adds it to the history. */
 static int human_read_command_line(struct human *h, const char *prompt, const char **out,
 		size_t *out_n, struct fh_error *err)
 {
@@ -171,7 +172,8 @@ static int human_check_length(const struct human *h, struct fh_error *err)
 	return 1;
 }
 
-/* Appends lines to the action up to `end`, which is added too if it is part of the command. */
+/* Appends lines of input to the action until the line `end`. `end` is appended too if the command
+ * needs it. */
 static int human_read_block(struct human *h, const char *end, struct fh_error *err)
 {
 	const char *line;
@@ -192,7 +194,7 @@ static int human_read_block(struct human *h, const char *end, struct fh_error *e
 	return r;
 }
 
-/* Appends lines to the action for as long as bash finds it unfinished. */
+/* Appends lines of input to the action until bash finds it complete. */
 static int human_read_until_finished(struct human *h, struct fh_error *err)
 {
 	const char *line;
@@ -211,7 +213,7 @@ static int human_read_until_finished(struct human *h, struct fh_error *err)
 	return 1;
 }
 
-/* 1 with an action, 0 at the end of input, LINE_EDITOR_CLEARED after Ctrl-C. */
+/* Reads an action. Returns 1, 0 at the end of input, or LINE_EDITOR_CLEARED after Ctrl-C. */
 static int human_read_command(struct human *h, const char *prompt, struct fh_error *err)
 {
 	const char *line, *end;
@@ -234,7 +236,8 @@ static int human_read_command(struct human *h, const char *prompt, struct fh_err
 	return r;
 }
 
-/* 1 with an action, LINE_EDITOR_CLEARED to go on, 0 at the end of input. */
+/* Asks at the end of input how to end the episode. Returns 1 with an action, LINE_EDITOR_CLEARED to
+ * go on, 0 at another end of input. */
 static int human_ask_how_to_end(struct human *h, struct fh_error *err)
 {
 	const char *line;
@@ -254,7 +257,7 @@ static int human_ask_how_to_end(struct human *h, struct fh_error *err)
 	return h->action.len ? 1 : LINE_EDITOR_CLEARED;
 }
 
-/* True if the command was refused: a full-screen program would wait for keys that it can't get. */
+/* Refuses a full-screen program, with a message, because it could not get keys. True if refused. */
 static bool human_refuse_full_screen(struct human *h)
 {
 	auto_arena struct arena arena = ARENA_INIT;
@@ -311,8 +314,8 @@ static int human_read_thought(struct human *h, struct fh_error *err)
 	return r;
 }
 
-/* Size of the complete lines at the start of `text` that an observation holds unchanged: without
- * \r, \b, \f. */
+/* Bytes of the lines at the start of `text` that an observation shows unchanged. Such lines are
+ * complete, and have no \r, \b or \f. */
 static size_t human_plain_lines(const char *text, size_t n)
 {
 	size_t end = 0;

@@ -6,16 +6,17 @@
 
 #define JSON_LINES_BYTES_MAX (64L * 1024 * 1024)
 
-/* Takes a line's value, which is valid during the call. `path` is for pyjson_complain(). */
+/* Callback for the JSON value of one line, which is valid during the call. `path` is the file, for
+ * pyjson_complain(). */
 typedef int json_lines_take(
 		void *data, const char *path, const struct pyjson *value, struct fh_error *err);
 
-/* Calls take() for each line that is not blank, until it fails. -EINVAL with "FILE:LINE:COLUMN:
- * ..." for wrong JSON. */
+/* Reads a file with a JSON value on each line. Calls take() for each value until take() fails.
+ * Blank lines are skipped. -EINVAL with "FILE:LINE:COLUMN: ..." for wrong JSON. */
 int json_lines_read(const char *path, json_lines_take *take, void *data, struct fh_error *err);
 
-/* Gives the value's string. -EINVAL if it is no string, longer than `most` bytes, or holds a NUL or
- * half a surrogate pair. Errors call the value `what`: "an action". */
+/* Gives the string in a JSON value. -EINVAL if it is no string, exceeds `most` bytes, or holds a
+ * NUL or half a surrogate pair. Errors call the value `what`: "an action". */
 int json_lines_text(const char *path, const struct pyjson *value, const char *what, size_t most,
 		const char **out, struct fh_error *err);
 

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ESCAPE 6 /* length of \uNNNN */
+#define ESCAPE 6 /* length of an escape \uNNNN */
 #define UNKNOWN "\\ufffd"
 
-/* The number of the escape \uNNNN at `text`; negative if there is none. */
+/* Code unit of the escape \uNNNN at `text`; negative if there is none. */
 static long lenient_unit(const char *text, size_t n)
 {
 	char digits[5] = "";
@@ -25,7 +25,8 @@ static long lenient_unit(const char *text, size_t n)
 	return strtol(digits, NULL, 16);
 }
 
-/* Mends the escape at `text` and appends it. Returns its length in `text`. */
+/* Appends the escape at `text`, and replaces half a surrogate pair by U+FFFD. Returns the bytes of
+ * `text` that were read. */
 static size_t lenient_mend_escape(struct buf *out, const char *text, size_t n)
 {
 	long unit = lenient_unit(text, n), next = -1;

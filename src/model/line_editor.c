@@ -49,22 +49,22 @@ static struct libedit {
 
 static bool libedit_load(void)
 {
-	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL); /* stays loaded */
+	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL); /* never unloaded */
 
 #define LIBEDIT_FIND(name) &&(*(void **)&libedit.name = dlsym(library, #name))
 	return library LIBEDIT_FUNCTIONS(LIBEDIT_FIND);
 #undef LIBEDIT_FIND
 }
 
-/* libedit does the editing. Characters are read here, because libedit can't wait for stop_fd.
- * Signals are handled here, because libedit would send them to the whole process group. */
+/* Line editor by libedit. Characters are read here, because libedit can't wait for stop_fd. Signals
+ * are handled here, because libedit would send them to the whole process group. */
 struct line_editor {
 	struct line_editor_request request;
 	EditLine *edit;
 	History *history;
 	FILE *in, *out;
 	const char *prompt;
-	char *path; /* the history file; NULL: none */
+	char *path; /* path of the history file; NULL: none */
 	bool stopped, cleared;
 };
 
@@ -83,7 +83,7 @@ static char *line_editor_prompt(EditLine *edit)
 
 /* --- characters ------------------------------------------------------------------------------- */
 
-/* Readable after SIGWINCH or SIGCONT, in whichever thread the handler ran. */
+/* Descriptor that the handler of SIGWINCH and SIGCONT makes readable. */
 static int line_editor_changed_fd = -1;
 
 static void line_editor_on_change(int number)
@@ -94,7 +94,7 @@ static void line_editor_on_change(int number)
 	errno = before;
 }
 
-/* Sets libedit's terminal modes, with Ctrl-C as an ordinary key. */
+/* Makes the terminal raw, with Ctrl-C as an ordinary key. */
 static void line_editor_make_raw(struct line_editor *ed)
 {
 	struct termios modes;
@@ -118,7 +118,8 @@ static bool line_editor_wait_key(struct line_editor *ed)
 			return false;
 		if (eventfd_read(line_editor_changed_fd, &times) != 0)
 			continue;
-		/* The window's size changed, or a shell in the foreground left other modes. */
+		/* Read the terminal's size again, and set its modes: a shell may have changed
+		 * them. */
 		libedit.el_set(ed->edit, EL_PREP_TERM, 0);
 		line_editor_make_raw(ed);
 		libedit.el_resize(ed->edit);
@@ -128,7 +129,8 @@ static bool line_editor_wait_key(struct line_editor *ed)
 	return !ed->stopped;
 }
 
-/* Reads a character. 1, 0 at the end of input, -1 if stop_fd or an error ended it. */
+/* Reads a character. Returns 1, 0 at the end of input, or -1 after an error or when stop_fd is
+ * readable. */
 static int line_editor_read_character(EditLine *edit, wchar_t *out)
 {
 	struct line_editor *ed = line_editor_of(edit);
@@ -143,7 +145,7 @@ static int line_editor_read_character(EditLine *edit, wchar_t *out)
 		if (n <= 0)
 			return (int)n;
 		switch (mbrtowc(out, &byte, 1, &state)) {
-		case (size_t)-2: /* incomplete */
+		case (size_t)-2: /* incomplete UTF-8 character: read more */
 			break;
 		case (size_t)-1:
 			*out = L'?';
@@ -177,7 +179,7 @@ static unsigned char line_editor_complete(EditLine *edit, int key)
 	return next;
 }
 
-/* Ctrl-C: ends line_editor_read() without a line. */
+/* Handles Ctrl-C: drops the line, so that line_editor_read() returns LINE_EDITOR_CLEARED. */
 static unsigned char line_editor_clear(EditLine *edit, int key)
 {
 	struct line_editor *ed = line_editor_of(edit);
@@ -199,7 +201,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 
 	ed->prompt = prompt;
 	ed->cleared = false;
-	/* Do this before the prompt appears: keys that are typed after it are ours. */
+	/* Make the terminal raw before the prompt appears, so that early keys are read raw too. */
 	line_editor_make_raw(ed);
 	sigaction(SIGWINCH, &action, &resized);
 	sigaction(SIGCONT, &action, &resumed);
@@ -208,7 +210,7 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 	sigaction(SIGCONT, &resumed, NULL);
 	ed->prompt = "";
 	if (!line || n <= 0) {
-		fputc('\n', ed->out); /* the next output begins a line */
+		fputc('\n', ed->out); /* start a new line for later output */
 		fflush(ed->out);
 		if (ed->stopped)
 			return error_say(err, EINTR, "interrupted");
@@ -222,12 +224,13 @@ int line_editor_read(struct line_editor *ed, const char *prompt, const char **ou
 /* --- history ---------------------------------------------------------------------------------- */
 
 /*
- * Typed lines in a file that only their user can read, oldest first. Each line is appended at once:
- * it survives a crash, and programs can share the file. Errors of the file are ignored.
+ * Lines that a person typed, in a file that only its owner can read, oldest first. Each line is
+ * appended at once: it survives a crash, and programs can share the file. Errors of the file are
+ * ignored.
  */
 #define HISTORY_MAX 1000
-#define HISTORY_LINE_MAX 4096 /* longer lines are not kept */
-/* Twice the size that is kept, so that few runs have to rewrite the file. */
+#define HISTORY_LINE_MAX 4096 /* bytes of the longest line that the history keeps */
+/* Most bytes of the history file: twice the kept lines, so that few runs rewrite it. */
 #define HISTORY_BYTES_MAX (2L * HISTORY_MAX * HISTORY_LINE_MAX)
 
 static void line_editor_add_history(struct line_editor *ed, const char *line)
@@ -237,7 +240,7 @@ static void line_editor_add_history(struct line_editor *ed, const char *line)
 	libedit.history(ed->history, &event, H_ENTER, line);
 }
 
-/* Cuts the file to the last HISTORY_MAX lines. */
+/* Loads the history file, and shortens it to its last HISTORY_MAX lines. */
 static void line_editor_load_history(struct line_editor *ed)
 {
 	auto_buf struct buf text = BUF_INIT(HISTORY_BYTES_MAX);
@@ -301,7 +304,7 @@ static void line_editor_set_up(struct line_editor *ed)
 	libedit.el_wset(edit, EL_ADDFN, L"clear-line", L"gives up a line", line_editor_clear);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
 		libedit.el_set(edit, EL_BIND, keys[i][0], keys[i][1], NULL);
-	libedit.el_source(edit, NULL); /* ~/.editrc */
+	libedit.el_source(edit, NULL); /* read ~/.editrc */
 }
 
 static FILE *line_editor_stream(int fd, const char *mode)

@@ -9,32 +9,32 @@
 #include <stddef.h>
 
 /*
- * Reads lines from a terminal, with editing, completion and a history in a file. While it reads,
- * the terminal is raw, and SIGWINCH and SIGCONT have handlers. Afterwards both are restored. For
- * one thread, and one editor a terminal.
+ * Reads lines from a terminal, with editing, completion and a history file. While it reads, the
+ * terminal is raw, and SIGWINCH and SIGCONT have handlers. Both are restored afterwards. Use it in
+ * one thread, with one editor for each terminal.
  */
 struct line_editor;
 
 struct line_editor_request {
 	int in_fd, out_fd;
-	int stop_fd;                         /* readable when reading should end; -1: none */
-	struct completion_source completion; /* outlives the editor */
-	const char *history;                 /* path of the file; NULL: none */
+	int stop_fd;                         /* reading ends when this is readable; -1: none */
+	struct completion_source completion; /* choices for the Tab key; outlives the editor */
+	const char *history;                 /* path of the history file; NULL: none */
 };
 
-/* NULL if lines can't be edited: no terminal, a dumb one, or no libedit. */
+/* Makes an editor. NULL if lines can't be edited: no terminal, a dumb one, or no libedit. */
 struct line_editor *line_editor_new(const struct line_editor_request *request);
 void line_editor_free(struct line_editor *ed); /* NULL is fine */
 
 enum { LINE_EDITOR_CLEARED = 2 };
 
-/* 1 with a line without its end, valid until the next call. 0 at the end of input.
- * LINE_EDITOR_CLEARED after Ctrl-C, which sends no signal here. -EINTR if stop_fd ended it.
- * `prompt` must hold no control characters. */
+/* Reads a line. Returns 1 with the line, without its end and valid until the next call. Returns 0
+ * at the end of input. Returns LINE_EDITOR_CLEARED after Ctrl-C, which sends no signal here.
+ * -EINTR: stop_fd became readable. `prompt` must hold no control characters. */
 int line_editor_read(struct line_editor *ed, const char *prompt, const char **out, size_t *out_n,
 		struct fh_error *err);
 
-/* Adds a line to the history. */
+/* Appends a line to the history and its file. */
 void line_editor_remember(struct line_editor *ed, const char *line, size_t n);
 
 #endif

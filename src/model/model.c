@@ -20,7 +20,7 @@ static const struct model_backend *const model_backends[] = {
 	&model_baseline,
 	&model_demo,
 	&model_actions,
-	&model_responses, /* comes before model_replay, which has the same name */
+	&model_responses, /* must come before model_replay: both are called "replay" */
 	&model_replay,
 	&model_human,
 	&model_human_thought,
@@ -111,7 +111,7 @@ int model_open(const struct model_request *request, struct model **out, struct f
 	m = xcalloc(1, sizeof(*m));
 	m->backend = backend;
 	m->state = state;
-	/* "actions:dir/games.jsonl" gives "actions-games". */
+	/* Make "actions-games" from "actions:dir/games.jsonl". */
 	file = path_basename(argument);
 	n = strcspn(file, ".");
 	m->label = *argument && n ? xasprintf("%s-%.*s", backend->name, (int)n, file)

@@ -26,52 +26,54 @@
 struct model;
 
 struct model_request {
-	const char *spec; /* "baseline", "actions:FILE" */
+	const char *spec; /* spec of the model: "baseline", "actions:FILE" */
 	const struct task_places *places;
-	const char *task;                    /* "T" or "T:VARIANT" */
-	const char *variant;                 /* NULL: as in `task` */
-	int in_fd, out_fd;                   /* for models that talk to a person */
-	struct completion_source completion; /* for typed commands; outlives the model */
-	/* The word that ends a command which this line begins; NULL if the line is complete. The
-	 * function may be NULL: then every line is complete. */
+	const char *task;    /* name of the task: "T" or "T:VARIANT" */
+	const char *variant; /* variant of the task; NULL: the one in `task` */
+	int in_fd, out_fd;   /* descriptors of the person who plays */
+	/* choices for completion of typed commands; outlives the model */
+	struct completion_source completion;
+	/* Gives the word that ends a multi-line command, for its first line. NULL: the command is
+	 * that line alone. The function may be NULL too. */
 	const char *(*multiline_end)(void *user, const char *line);
-	void *user;  /* for multiline_end() */
-	int stop_fd; /* readable when waiting for a person should end; -1: none */
+	void *user;  /* passed to multiline_end() */
+	int stop_fd; /* waiting for a person ends when this is readable; -1: none */
 };
 
-/* -EINVAL for an unknown spec (the error lists all), or a wrong file ("FILE:LINE:COLUMN: ...").
- * Runs nothing. */
+/* Opens a model, and runs nothing. -EINVAL for an unknown spec (the error lists all), or a wrong
+ * file ("FILE:LINE:COLUMN: ..."). */
 int model_open(const struct model_request *request, struct model **out, struct fh_error *err);
 void model_close(struct model *m); /* NULL is fine */
 
-/* Name for folders: "baseline", "actions-games". Lives as long as the model. */
+/* Name of the model for folders: "baseline", "actions-games". Valid as long as the model. */
 const char *model_label(const struct model *m);
 
-/* True for a model that talks to a person: only one of its episodes can run at a time. */
+/* True for a model that a person plays: only one of its episodes can run at a time. */
 bool model_is_interactive(const struct model *m);
 
-/* True if its turns may be replies of a language model, which an agent's parser must read. */
+/* True if the spec's turns may hold a language model's reply, which an agent's parser must read. */
 bool model_speaks(const char *spec);
 
-/* The path within a spec like "actions:FILE"; NULL for other specs. */
+/* Path of the file in a spec like "actions:FILE". NULL for other specs. */
 const char *model_path(const char *spec);
 
-/* The spec with its path resolved by realpath(), in the arena. `spec` itself if there is no such
- * file. */
+/* The spec with its path resolved by realpath(), in the arena. Returns `spec` if it has no path to
+ * an existing file. */
 const char *model_resolve(struct arena *a, const char *spec);
 
-/* Lives until the next call for the model. */
+/* Next action of a model. Valid until the next call with the same model. */
 struct model_turn {
-	const char *action;             /* NULL: parse the response */
-	const char *response, *thought; /* NULL: none */
+	const char *action;             /* NULL: the agent's parser has to read `response` */
+	const char *response, *thought; /* reply and thought of a language model; NULL: none */
 };
 
-/* Decides what follows `step`, which reset or the last step gave. -EINTR if stop_fd ended it. */
+/* Chooses the next action, after the result `step` of a reset or step. -EINTR: stop_fd became
+ * readable. */
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err);
 
-/* Shows a person the output of the running command so far. Later calls give the same output and
- * more. */
+/* Shows a person the output so far of their running command. Each call repeats the earlier output
+ * and adds to it. */
 void model_watch(struct model *m, const struct buf *output);
 
 /* Specs of all models, for help and messages: "baseline, demo, actions:FILE, ...". */

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-/* OpenAI's chat completions, which many servers speak. */
+/* OpenAI's protocol for chat completions, which many servers use. */
 
 /* --- address and headers ---------------------------------------------------------------------- */
 
-/* A version means Azure, where the path holds the model. */
+/* Makes the URL of a request. An API version means Azure, whose URL path names the model. */
 static char *openai_url(const char *base, const char *model, const char *version)
 {
 	const char *host = strstr(base, "://");
@@ -38,7 +38,7 @@ static void openai_add_headers(struct http_headers *h, const char *key, const ch
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* OpenAI's reasoning models refuse max_tokens, temperature and top_p. */
+/* True for OpenAI's reasoning models, which refuse max_tokens, temperature and top_p. */
 static bool openai_is_thinker(const struct dialect_request *request)
 {
 	static const char *const names[] = { "o1", "o3", "o4", "gpt-5" };
@@ -138,7 +138,7 @@ static int openai_read_content(
 	json_array_foreach(value, i, part) {
 		const json_t *thinking = json_object_get(part, "thinking");
 
-		/* Parts of a thought hold no further thoughts. */
+		/* A thought inside a thought is ignored. */
 		if (thinking && to == &r->content)
 			ret = openai_read_content(r, &r->thinking, thinking, err);
 		else
@@ -149,7 +149,7 @@ static int openai_read_content(
 	return 0;
 }
 
-/* Takes an id or a name once: some servers repeat it in each piece. */
+/* Sets an id or a name that is empty: some servers repeat it in each piece of a stream. */
 static int openai_read_once(
 		struct reply *r, struct buf *to, const json_t *value, struct fh_error *err)
 {
@@ -164,14 +164,14 @@ static int openai_read_function(struct reply *r, struct reply_use *use, const js
 
 	if (ret < 0)
 		return ret;
-	/* Some servers give the object itself, not its text. */
+	/* Some servers send the arguments as an object, not as text. */
 	if (json_is_object(arguments))
 		return reply_add_json(r, &use->arguments, arguments, err);
 	return reply_add(r, &use->arguments, arguments, err);
 }
 
-/* The number of the use that a piece belongs to. If the server gives none, a new id begins a new
- * use. */
+/* Index of the tool call that a piece belongs to. If the server gives no index, a new id begins a
+ * new tool call. */
 static int64_t openai_index_of(const struct reply *r, const json_t *call, bool whole, size_t i)
 {
 	const json_t *index = json_object_get(call, "index");
@@ -234,14 +234,15 @@ static void openai_read_usage(struct reply *r, const json_t *usage)
 	reply_count(json_object_get(usage, "prompt_tokens_details"), "cached_tokens", &r->cached);
 }
 
-/* Reads a complete message, or a delta of a stream. */
+/* Adds a complete message, or a stream's piece of one, to the reply. */
 static int openai_read_message(
 		struct reply *r, const json_t *message, bool whole, struct fh_error *err)
 {
 	const json_t *thinking = json_object_get(message, "reasoning_content");
 	int ret;
 
-	/* Both names mean the same. Servers that know both send both. */
+	/* Read "reasoning" only if "reasoning_content" is missing: servers with both send the same
+	 * text. */
 	if (!json_is_string(thinking))
 		thinking = json_object_get(message, "reasoning");
 	ret = reply_add(r, &r->thinking, thinking, err);
@@ -254,7 +255,7 @@ static int openai_read_message(
 	return ret < 0 ? ret : openai_read_uses(r, message, whole, err);
 }
 
-/* The choice's number; 0 if the server gives none. */
+/* Index of a choice in an answer; 0 if the server gives none. */
 static int64_t openai_number_of(const json_t *choice)
 {
 	const json_t *index = json_object_get(choice, "index");
@@ -273,7 +274,7 @@ static const json_t *openai_numbered(const json_t *root, int64_t number)
 	return NULL;
 }
 
-/* The choice with number 0, else the first one: some servers count from another number. */
+/* The choice with index 0, else the first one: some servers begin with another index. */
 static const json_t *openai_first_choice(const json_t *root)
 {
 	const json_t *zero = openai_numbered(root, 0);
@@ -296,7 +297,7 @@ static int openai_read(struct reply *r, const json_t *root, struct fh_error *err
 
 static int openai_read_event(struct reply *r, const json_t *data, struct fh_error *err)
 {
-	/* All pieces of a stream are taken from the same choice. */
+	/* Take all pieces of a stream from one choice. */
 	const json_t *choice = r->chosen ? openai_numbered(data, r->choice)
 					 : openai_first_choice(data);
 

@@ -45,7 +45,7 @@ struct price_entry {
 	struct price price;
 };
 
-/* Small, and searched once for each model: a list will do. */
+/* Table of prices. A list is fast enough: each model is searched only once. */
 struct price_table {
 	struct price_entry *entries;
 	size_t n;
@@ -126,10 +126,10 @@ static const struct price *prices_find_exact(
 	return NULL;
 }
 
-/* The name without a date or "-latest"; NULL if it has none. Heap. */
+/* The model's name without a date or "-latest" at its end. Heap. NULL if it has none. */
 static char *prices_without_date(const char *name)
 {
-	/* A 0 stands for any digit. */
+	/* Ends of names with a date. A 0 stands for any digit. */
 	static const char *const endings[] = { "-0000-00-00", "-00000000", "@00000000", "-0000",
 		"-latest" };
 	size_t n = strlen(name);

@@ -9,25 +9,26 @@
 /* Prices of models: models/prices.json, and a user's table, which has precedence. */
 struct prices;
 
-/* US dollars for a million tokens. */
+/* Price of a model, in US dollars for a million tokens. */
 struct price {
 	double input, output;
-	double cached_input; /* read from the provider's cache; negative: as input */
-	double cache_write;  /* written into the cache; negative: as input */
-	int64_t context;     /* largest conversation in tokens; 0: unknown */
+	double cached_input; /* for tokens read from the provider's cache; negative: as `input` */
+	double cache_write;  /* for tokens written into the cache; negative: as `input` */
+	int64_t context;     /* size of the model's context in tokens; 0: unknown */
 };
 
-/* `path`: the user's table, or NULL. -EINVAL with "FILE:LINE:COLUMN: ...", or an error of reading
- * it. */
+/* Loads the price tables. `path` is the user's table, or NULL. -EINVAL with "FILE:LINE:COLUMN:
+ * ...", or an error of reading a file. */
 int prices_open(const char *path, struct prices **out, struct fh_error *err);
 void prices_close(struct prices *p); /* NULL is fine */
 
-/* Tries "vendor/name", then "name", then both without a date or "-latest" at the end. After that,
- * it tries the part after the last "/" in the same way. NULL if unknown. */
+/* Finds a model's price; NULL if unknown. Tries "vendor/name", then "name", then both without a
+ * date or "-latest" at the end. After that, it tries the part after the last "/" in the same
+ * way. */
 const struct price *prices_find(const struct prices *p, const char *vendor, const char *name);
 
-/* Dollars. `sent` includes the tokens read from (`cached`) and written into (`stored`) the
- * cache. */
+/* Cost of a reply in US dollars, from its tokens. `sent` includes the tokens read from (`cached`)
+ * and written into (`stored`) the cache. */
 double price_of(const struct price *price, int64_t sent, int64_t cached, int64_t stored,
 		int64_t received);
 

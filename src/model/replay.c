@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* replay:FILE.traj, or a run's folder: the recorded responses and actions. The record's end leaves
- * the episode. */
+/* The model replay:FILE.traj, or replay:FOLDER with a run's folder. It plays the recorded replies
+ * and actions. At the record's end the episode ends without a score. */
 struct replay_model {
 	struct traj *traj;
 	size_t next;

@@ -7,10 +7,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Larger than the cap of all texts, so that reply_check() sees a text that is too long. */
+/* Cap of one text in a reply. It exceeds REPLY_BYTES_MAX, so that reply_check() sees a text that is
+ * too long. */
 #define TEXT_BYTES_MAX (REPLY_BYTES_MAX + 1)
 
-/* Counts above this are errors of the server, and their sums might overflow. */
+/* Most tokens that a server may report: larger counts are errors, and could overflow in a sum. */
 #define TOKENS_MOST 1000000000000
 
 void reply_init(struct reply *r)

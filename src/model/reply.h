@@ -8,34 +8,37 @@
 #include "model/chat.h"
 
 /*
- * A reply while it is put together from one piece or many. A provider is untrusted: texts become
- * UTF-8 without NUL, and their total size has a cap.
+ * A language model's reply while its pieces arrive. A provider is untrusted: texts become UTF-8
+ * without NUL, and their total size has a cap.
  */
 #define REPLY_BYTES_MAX (16L * 1024 * 1024)
 #define REPLY_USES_MAX 128
 
 struct reply_use {
 	struct buf id, name, arguments;
-	int64_t index; /* the provider's number */
+	int64_t index; /* index of the tool call, by the provider */
 };
 
 struct reply {
 	struct buf content, thinking;
 	struct reply_use *uses;
 	size_t n_uses;
-	json_t *keep; /* an array that the provider wants back with this message; NULL: none */
-	struct buf kept_thinking, kept_signature; /* pieces for the array's last item */
-	bool chosen; /* `choice` is set: later pieces are of the same choice */
+	json_t *keep; /* array that the provider wants back in the next request; NULL: none */
+	/* text of the last item in `keep`, while its pieces arrive */
+	struct buf kept_thinking, kept_signature;
+	bool chosen; /* `choice` is set: pieces of other choices are ignored */
 	int64_t choice;
 	enum chat_stop stop;
-	bool stopped;           /* the provider gave a reason for stopping */
-	bool ended;             /* the provider marked the end */
-	int64_t sent, received; /* tokens; negative: unknown */
-	int64_t cached, stored; /* tokens sent that were read from, or written into, a cache */
-	size_t bytes;           /* size of all texts */
+	bool stopped;           /* `stop` has the provider's reason for stopping */
+	bool ended;             /* the provider marked the end of the stream */
+	int64_t sent, received; /* number of tokens; negative: unknown */
+	/* the part of `sent` that was read from, or written into, the provider's cache */
+	int64_t cached, stored;
+	size_t bytes; /* total size of all texts */
 };
 
-/* Maps a provider's reason for stopping. A reason without an entry keeps `stop`. */
+/* Maps a provider's name of a reason for stopping to enum chat_stop. Unknown names leave reply.stop
+ * unchanged. */
 struct reply_reason {
 	const char *name;
 	enum chat_stop stop;
@@ -44,23 +47,25 @@ struct reply_reason {
 void reply_init(struct reply *r);
 void reply_release(struct reply *r);
 
-/* Append to one of the reply's texts. The first adds nothing for a value that is no string; the
- * second adds any value as JSON. -EFBIG at the cap, as for reply_check(). */
+/* Append JSON to `to`, one of the reply's texts. reply_add() appends a string, and ignores other
+ * values. reply_add_json() appends any value as JSON. reply_check() checks the total size. All fail
+ * with -EFBIG if it exceeds the cap. */
 int reply_add(struct reply *r, struct buf *to, const json_t *text, struct fh_error *err);
 int reply_add_json(struct reply *r, struct buf *to, json_t *value, struct fh_error *err);
 int reply_check(const struct reply *r, struct fh_error *err);
 
-/* Finds or adds the use with the provider's number `index`. -EFBIG. */
+/* Finds the tool call with the provider's `index`, or adds it. -EFBIG: there are too many. */
 int reply_use(struct reply *r, int64_t index, struct reply_use **out, struct fh_error *err);
 
-/* Sets `stopped` and `stop`, if the reason is a string. */
+/* Sets r->stopped and r->stop from a provider's reason for stopping. Ignores a reason that is no
+ * string. */
 void reply_stop(struct reply *r, const json_t *reason, const struct reply_reason *reasons,
 		size_t n_reasons);
 
-/* -EBADMSG: the reply breaks the protocol. A retry may succeed. */
+/* Returns -EBADMSG for a reply that breaks the protocol. A retry may succeed. */
 int reply_broken(struct fh_error *err, const char *what);
 
-/* Reads a count of tokens. Leaves *out for anything but a number from 0 on. */
+/* Reads a number of tokens, object[key]. *out stays unless the value is a number from 0 on. */
 void reply_count(const json_t *object, const char *key, int64_t *out);
 
 #endif

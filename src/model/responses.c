@@ -21,13 +21,13 @@ struct responses {
 	size_t n, next;
 };
 
-/* The file while it is read. */
+/* State while the file of recorded replies is read. */
 struct responses_reading {
 	struct responses *r;
 	const struct task *task;
-	const char *spec; /* the task, as the user named it */
+	const char *spec; /* name of the task, as the user gave it */
 	size_t n_lines;
-	bool found; /* the task's first line was read */
+	bool found; /* a line for the task was found */
 };
 
 static int responses_keep(struct responses *r, const char *path, const struct pyjson *list,
@@ -46,7 +46,8 @@ static int responses_keep(struct responses *r, const char *path, const struct py
 	return 0;
 }
 
-/* Takes the task's line, or the only line: MLGym goes by order, and ignores the names. */
+/* Takes the replies in the task's first line. If the file has a single line, takes that, whatever
+ * task it names: MLGym ignores the names. */
 static int responses_take_line(
 		void *data, const char *path, const struct pyjson *v, struct fh_error *err)
 {
@@ -109,7 +110,7 @@ static int responses_open(const struct model_request *request, const char *argum
 	return r;
 }
 
-/* Gives a bare "submit" as an action, because no parser would accept it. */
+/* Gives the next reply. A bare "submit" becomes an action, because parsers would refuse it. */
 static int responses_next(void *state, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err)
 {

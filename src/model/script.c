@@ -22,7 +22,7 @@ struct script_action {
 struct script {
 	struct arena arena;
 	struct script_action *first, **tail;
-	struct script_action **at; /* the link to the next action */
+	struct script_action **at; /* link that points to the next action */
 };
 
 static struct script *script_new(void)
@@ -125,7 +125,7 @@ static int script_open_demo(const struct model_request *request, const char *arg
 
 	if (r < 0)
 		return r;
-	/* Name the variant: some have a demonstration and others don't. */
+	/* Name the variant in the error: only some variants have a demonstration. */
 	if (node_get(task->keys, "variants")) {
 		variant = *task->variant ? task->variant : TASK_FULL;
 		colon = ":";

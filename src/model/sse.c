@@ -38,7 +38,7 @@ bool sse_is_too_long(const struct sse *s)
 	return s->waiting.truncated || s->event.truncated;
 }
 
-/* Skips a byte order mark at the start. False while only a part of it has arrived. */
+/* Skips a byte order mark at the start of the stream. False if more bytes are needed to tell. */
 static bool sse_skip_mark(struct sse *s)
 {
 	static const char mark[] = "\xef\xbb\xbf";
@@ -55,7 +55,7 @@ static bool sse_skip_mark(struct sse *s)
 	return true;
 }
 
-/* Gives a complete line without its end. */
+/* Gives the next complete line, without its end. False if there is none yet. */
 static bool sse_next_line(struct sse *s, const char **out, size_t *out_n)
 {
 	const char *line, *at, *end;
@@ -83,7 +83,8 @@ static bool sse_next_line(struct sse *s, const char **out, size_t *out_n)
 	return true;
 }
 
-/* Adds the text of a line "data: text" or "data" to the event. Ignores other lines. */
+/* Handles a line of the stream: appends the text of "data: text" or "data" to the event. Ignores
+ * other lines. */
 static void sse_take_line(struct sse *s, const char *line, size_t n)
 {
 	if (n < 4 || memcmp(line, "data", 4) != 0 || (n > 4 && line[4] != ':'))

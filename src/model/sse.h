@@ -19,27 +19,27 @@
 
 struct sse {
 	struct buf waiting; /* bytes that arrived */
-	size_t given;       /* how many of these were used */
-	size_t scanned;     /* how many of the unused ones hold no line end */
-	struct buf event;   /* data of the current event */
-	bool any;           /* the event has data, perhaps empty */
-	bool begun;         /* a byte order mark can't follow any more */
-	bool after_cr;      /* an LF that comes next belongs to the CR before it */
-	bool fresh;         /* `event` was given out: the next line begins a new one */
+	size_t given;       /* bytes of `waiting` that were read as lines */
+	size_t scanned;     /* bytes after these that hold no end of a line */
+	struct buf event;   /* data of the event that is being read */
+	bool any;           /* the event has a line of data, maybe an empty one */
+	bool begun;         /* the start of the stream was checked for a byte order mark */
+	bool after_cr;      /* the last byte was a CR: an LF that follows belongs to it */
+	bool fresh;         /* sse_next() returned `event`: clear it before the next line */
 };
 
 void sse_init(struct sse *s);
 void sse_release(struct sse *s);
 void sse_feed(struct sse *s, const char *data, size_t n);
 
-/* At the end of input: completes the last line and its event. */
+/* Call it at the end of the stream, to complete its last line and event. */
 void sse_end(struct sse *s);
 
-/* Gives the data of the next complete event; valid until the next call. Skips events without
- * data. */
+/* Gives the data of the next complete event; false if there is none. Valid until the next call.
+ * Skips events without data. */
 bool sse_next(struct sse *s, const char **out, size_t *out_n);
 
-/* True if a line or an event exceeded the cap, so that data was lost. */
+/* True if a line or an event exceeded the cap, so that some of it was dropped. */
 bool sse_is_too_long(const struct sse *s);
 
 #endif

@@ -16,7 +16,8 @@
 
 /* --- unfinished ------------------------------------------------------------------------------ */
 
-/* Exit status of `bash -n` with the input `text`; -1 if it could not run. */
+/* Runs `bash -n` on the script in the descriptor `text`. Returns its exit status, or -1 if it did
+ * not run. */
 static int typed_parse(int text, int complaint)
 {
 	static const char *const argv[] = { "bash", "--norc", "-n", NULL };
@@ -75,7 +76,7 @@ static const char *const typed_programs[] = { "btop", "emacs", "htop", "less", "
 	"most", "nano", "nvim", "nvtop", "pico", "screen", "tmux", "top", "vi", "view", "vim",
 	"watch" };
 
-/* True for words before the program's name: assignments, and commands that run another. */
+/* True for a word that may precede a program's name: an assignment, or a command like `sudo`. */
 static bool typed_is_prefix(const char *word)
 {
 	static const char *const others[] = { "command", "env", "exec", "sudo", "time", "then",
@@ -89,7 +90,8 @@ static bool typed_is_prefix(const char *word)
 	return false;
 }
 
-/* True for uses that only print, such as `top -b`, `emacs --batch` or `vim -es`. */
+/* True if the program's arguments make it only print, such as `top -b`, `emacs --batch` or `vim
+ * -es`. */
 static bool typed_prints(const char *rest)
 {
 	static const char *const options[] = { " -b", " --batch", " -e", " -Es", " --help",
@@ -101,7 +103,8 @@ static bool typed_prints(const char *rest)
 	return false;
 }
 
-/* Looks at the first program of a pipeline only: `less` prints the input that a pipe gives it. */
+/* Finds a full-screen program in a pipeline. Only the first can be one: `less` at the end of a pipe
+ * just prints. */
 static const char *typed_in_command(struct arena *a, const char *command, size_t n)
 {
 	const char *at = arena_strndup(a, command, n), *word;
@@ -126,7 +129,7 @@ const char *typed_full_screen(struct arena *a, const char *text)
 {
 	size_t first = strcspn(text, "\n");
 
-	/* Later lines may be the text of a here-document. */
+	/* Look only at the first line: others may be text of a here-document. */
 	for (size_t at = 0; at < first;) {
 		size_t n = strcspn(text + at, ";&\n");
 		const char *found = typed_in_command(a, text + at, n);

@@ -8,11 +8,12 @@
 
 /* Checks of a command that a person has typed. */
 
-/* True if bash needs more lines: an open quote, `for` without `done`, a here-document without its
- * end. Asks `bash -n`, which parses the text without running it. False if there is no bash. */
+/* True if bash needs more lines to complete the command. Examples are an open quote, `for` without
+ * `done`, and a here-document without its end. Asks `bash -n`, which parses the text and runs
+ * nothing. False without bash. */
 bool typed_is_unfinished(const char *text);
 
-/* The name of a full-screen program in the command (vim, less, top, ...), in the arena; NULL:
+/* Name of a full-screen program (like vim or less) that the command starts, in the arena. NULL:
  * none. */
 const char *typed_full_screen(struct arena *a, const char *text);
 

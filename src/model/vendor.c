@@ -91,7 +91,8 @@ int vendor_find(const char *spec, const struct vendor **out, const char **out_mo
 				spec);
 	model = spec + n + 1;
 	vendor = vendor_named(spec, n);
-	if (vendor_is_litellm(spec, n)) { /* "gemini/NAME", "claude-...", else OpenAI's */
+	/* after "litellm:": "gemini/NAME", "claude-...", else an OpenAI model */
+	if (vendor_is_litellm(spec, n)) {
 		n = strcspn(model, "/");
 		vendor = model[n] ? vendor_named(model, n) : NULL;
 		if (vendor)

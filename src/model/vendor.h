@@ -6,23 +6,24 @@
 
 /* A provider of language models. */
 struct vendor {
-	const char *name; /* stands before the ":" of a spec, or before the "/" after "litellm:" */
+	const char *name; /* name before the ":" of a spec, or before the "/" after "litellm:" */
 	const struct dialect *dialect;
-	const char *url;          /* NULL: each user has an own one */
-	const char *url_variable; /* replaces `url`; NULL: none */
-	const char *key_variable; /* NULL: needs no key */
+	const char *url;          /* base URL; NULL: each user has another */
+	const char *url_variable; /* environment variable that replaces `url`; NULL: none */
+	const char *key_variable; /* environment variable with the API key; NULL: no key needed */
 };
 
 /* True if a provider's name or "litellm" stands before the ":" of the spec. */
 bool vendor_is_spec(const char *spec);
 
-/* True for a variable that holds a provider's URL or key. */
+/* True for an environment variable that holds a provider's URL or API key. */
 bool vendor_has_variable(const char *name);
 
-/* -EINVAL for "litellm:PROVIDER/NAME" with an unknown provider, whose URL is unknown too. */
+/* Checks the provider of a spec. -EINVAL for "litellm:PROVIDER/NAME" with an unknown provider. */
 int vendor_check_provider(const char *spec, struct fh_error *err);
 
-/* Finds the provider, and the model's name, which lies within the spec. -EINVAL. */
+/* Finds the provider of a spec. *out_model is the model's name, and points into the spec. -EINVAL:
+ * unknown. */
 int vendor_find(const char *spec, const struct vendor **out, const char **out_model,
 		struct fh_error *err);
 

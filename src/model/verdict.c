@@ -13,7 +13,7 @@
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-/* Parts of error codes and of messages by which servers report a conversation that is too long. */
+/* Parts of error codes and messages that mean: the conversation exceeds the context. */
 static const char *const verdict_too_long[] = {
 	"context_length_exceeded",
 	"exceed_context_size",
@@ -32,8 +32,8 @@ static const char *const verdict_too_long[] = {
 	"request_too_large",
 };
 
-/* Names of errors, and the HTTP status that they stand for. A used-up quota comes with status 429,
- * but waiting doesn't help. */
+/* HTTP statuses that types and codes of errors stand for. A used-up quota has status 429, but a
+ * retry would fail too. */
 static const struct {
 	const char *name;
 	int status;
@@ -59,7 +59,7 @@ static const char *verdict_text(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-/* The HTTP status that an error's type or code stands for; 0 if neither is known. */
+/* HTTP status that the type or code of an error stands for; 0 if neither is known. */
 static int verdict_status_of(const json_t *error)
 {
 	const json_t *code = json_object_get(error, "code");
@@ -85,8 +85,8 @@ static enum verdict verdict_of_status(int status)
 	return status >= 500 || (status >= 200 && status < 300) ? VERDICT_AGAIN : VERDICT_OVER;
 }
 
-/* Appends a server's text, cut and on one line. Removes the secret first, so that the cut can't
- * leave a part. */
+/* Appends a server's message, shortened and on one line. Removes the API key before it shortens, so
+ * that no part of the key stays. */
 static void verdict_add_sentence(struct buf *out, const char *text, size_t n, const char *secret)
 {
 	auto_buf struct buf said = BUF_INIT(n + 1), line = BUF_INIT(4UL * VERDICT_SENTENCE_MAX);
@@ -147,7 +147,7 @@ enum verdict verdict_of_answer(
 			buf_add_str(out_sentence, "an empty answer");
 		return verdict_of_status(status);
 	}
-	/* Servers give the error in "error", as the whole object, or as a text in "detail". */
+	/* Servers put the error into "error", into the whole object, or as a text into "detail". */
 	error = json_object_get(root, "error");
 	if (!error && json_is_string(json_object_get(root, "detail")))
 		error = json_object_get(root, "detail");
@@ -156,7 +156,7 @@ enum verdict verdict_of_answer(
 
 /* --- pauses ----------------------------------------------------------------------------------- */
 
-/* splitmix64, as a number from 0 up to but not including 1. */
+/* Random number from 0 to below 1, by splitmix64. */
 static double verdict_random(uint64_t *state)
 {
 	uint64_t z = *state += 0x9e3779b97f4a7c15;
@@ -166,8 +166,8 @@ static double verdict_random(uint64_t *state)
 	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* The pause is random, so that calls that failed together don't return together. A server's wish is
- * the minimum. */
+/* Random pauses keep calls that failed together from returning together. The pause is never shorter
+ * than the server's request. */
 int64_t verdict_pause_ms(int tries, int64_t asked_ms, uint64_t *random)
 {
 	int64_t most = PAUSE_FIRST_MS;

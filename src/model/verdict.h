@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* The consequence of a failed try. */
+/* Judgement of a failed try. */
 enum verdict {
 	VERDICT_AGAIN,    /* a retry may succeed */
 	VERDICT_OVER,     /* a retry can't succeed */
@@ -15,26 +15,28 @@ enum verdict {
 };
 
 #define VERDICT_SENTENCE_MAX 400
-#define PAUSE_ASKED_MOST_MS 120000 /* limit of a server's wish; jitter adds up to a tenth */
+/* longest pause that a server may ask for; a tenth of it may be added at random */
+#define PAUSE_ASKED_MOST_MS 120000
 
-/* An answer whose status is not 200. */
+/* An HTTP answer whose status is not 200. */
 struct verdict_answer {
 	int status;
 	const char *body; /* n_body bytes */
 	size_t n_body;
-	const char *location; /* URL of a redirect; NULL: none */
+	const char *location; /* URL of a redirect; NULL: no redirect */
 };
 
-/* Judge such an answer, and an `error` in an answer with status 200. They append the server's
- * message, cut and on one line, without the secret (which may be NULL). */
+/* Judge an answer whose status is not 200, and an `error` in an answer with status 200. They append
+ * the server's message, shortened and on one line. `secret`, which may be NULL, is removed from
+ * it. */
 enum verdict verdict_of_answer(
 		const struct verdict_answer *answer, const char *secret, struct buf *out_sentence);
 enum verdict verdict_of_error(
 		int status, const json_t *error, const char *secret, struct buf *out_sentence);
 
-/* Pause after `tries` failed tries. It follows asked_ms, the server's wish (negative: none), up to
- * PAUSE_ASKED_MOST_MS. Else it is random, up to a limit that doubles. *random is the generator's
- * state. */
+/* Milliseconds to wait after `tries` failed tries. asked_ms is the pause that the server asked for;
+ * negative: none. It is used up to PAUSE_ASKED_MOST_MS. Otherwise the pause is random, up to a
+ * limit that doubles with each try. *random is the state of the random numbers. */
 int64_t verdict_pause_ms(int tries, int64_t asked_ms, uint64_t *random);
 
 #endif
