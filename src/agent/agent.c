@@ -11,9 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Holds an observation of 1 MiB, which escapes make four times as long, and a prompt around it. */
+/* Leaves room for a prompt with an observation of 1 MiB, which escapes may make four times as
+ * long. */
 #define MESSAGE_BYTES_MAX (16L * 1024 * 1024)
-#define ASK_AGAIN_MAX 2 /* in a turn */
+#define ASK_AGAIN_MAX 2 /* how often a turn may ask the model again after a malformed reply */
 
 struct agent {
 	const struct agent_config *config;
@@ -23,24 +24,25 @@ struct agent {
 	void *user;
 	int max_steps;
 	struct model *recorded;
-	const struct fh_step *step; /* the step before this turn */
+	const struct fh_step *step; /* result of the step that this turn follows */
 
-	struct arena arena; /* for the conversation */
+	struct arena arena; /* holds the conversation */
 	struct history history;
-	struct fields system_fields, fields; /* for the system's prompt; for all others */
-	struct chat_tool *tools;             /* n_tools; none if the parser wants none */
+	/* fields of the system prompt, and of all other prompts */
+	struct fields system_fields, fields;
+	struct chat_tool *tools; /* n_tools tools for the model; none if the parser reads text */
 	size_t n_tools;
 
-	/* the turn */
+	/* state of the current turn */
 	struct arena turn_arena;
-	struct chat_message *messages; /* shown to the model */
+	struct chat_message *messages; /* messages to send to the model */
 	size_t n_messages;
 	struct chat_call *call;
 	int asked_again;
 	bool decided;
-	struct fh_error failure; /* for agent_failure(); code 0: none */
+	struct fh_error failure; /* result of agent_failure(); code 0: none */
 	struct parsed parsed;
-	struct chat_reply reply; /* copied into turn_arena */
+	struct chat_reply reply; /* last reply, copied into turn_arena */
 };
 
 /* --- messages --------------------------------------------------------------------------------- */
@@ -101,7 +103,7 @@ static int agent_render_observation(struct agent *a, struct buf *out, struct fh_
 static int agent_add_observation(struct agent *a, struct fh_error *err)
 {
 	auto_buf struct buf text = BUF_INIT(MESSAGE_BYTES_MAX);
-	/* A copy: agent_add() may move the items. */
+	/* copy the last item: agent_add() may move the array */
 	const struct history_item last = a->history.items[a->history.n - 1];
 	const struct chat_message *m = &last.message;
 	int r = agent_render_observation(a, &text, err);
@@ -110,7 +112,7 @@ static int agent_add_observation(struct agent *a, struct fh_error *err)
 		return r;
 	if (!m->n_uses || last.is_demo)
 		return agent_add_text(a, CHAT_USER, buf_str(&text), err);
-	/* Providers want a result for each use. */
+	/* Add a result for each tool call, because providers require it. */
 	for (size_t i = 0; i < m->n_uses; i++) {
 		const char *result = i ? "Not run: one at a time." : buf_str(&text);
 		struct history_item item = {
@@ -128,8 +130,8 @@ static int agent_add_observation(struct agent *a, struct fh_error *err)
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* Finds unknown fields before a model is paid for. Fields of the tools' state can't be checked
- * yet. */
+/* Refuses prompts with unknown fields, before a model costs money. If the agent's tools report a
+ * state, its fields are known only later. */
 static int agent_check_templates(struct agent *a, struct fh_error *err)
 {
 	const struct agent_config *c = a->config;
@@ -239,7 +241,7 @@ void agent_close(struct agent *a)
 
 /* --- turns ------------------------------------------------------------------------------------ */
 
-/* Ends the turn with an action that ends the episode, and `why` as the thought. */
+/* Decides on `action`, which ends the episode, with the thought `why`. */
 static void agent_give_up(struct agent *a, const char *action, const char *why)
 {
 	a->parsed = (struct parsed){ .thought = arena_strdup(&a->turn_arena, why),
@@ -248,8 +250,8 @@ static void agent_give_up(struct agent *a, const char *action, const char *why)
 	a->decided = true;
 }
 
-/* Ends the episode because of the model. A failure that another run could avoid is kept for
- * agent_failure(). A full context, and the episode's own cost limit, are not. */
+/* Ends the episode after a failure of the model. agent_failure() reports it, except for a full
+ * context and the cost limit of the episode. */
 static void agent_take_failure(struct agent *a, const struct fh_error *why)
 {
 	const char *action = "exit_error";
@@ -281,7 +283,7 @@ static void agent_ask(struct agent *a, size_t n_messages)
 
 static int agent_take_recorded(struct agent *a, struct fh_error *err);
 
-/* Asks once more. The model sees its reply and the complaint, which later turns don't have. */
+/* Sends the conversation with the malformed reply and a complaint. Later turns leave both out. */
 static void agent_ask_again(struct agent *a, const char *complaint)
 {
 	const struct chat_reply *reply = &a->reply;
@@ -303,8 +305,8 @@ static void agent_ask_again(struct agent *a, const char *complaint)
 	agent_ask(a, n);
 }
 
-/* Asks again with the template's complaint, or gives up. `field` is added to the system's
- * fields. */
+/* Asks the model again with a complaint, made from the template and the system prompt's fields.
+ * `field` and `value` are added to these. Ends the episode when the turn has no tries left. */
 static int agent_complain(struct agent *a, const struct template *template, const char *field,
 		const char *value, struct fh_error *err)
 {
@@ -314,7 +316,7 @@ static int agent_complain(struct agent *a, const struct template *template, cons
 	int r;
 
 	if (a->asked_again++ == ASK_AGAIN_MAX) {
-		/* Record the last reply with its tool calls, as MLGym does. */
+		/* Record the malformed reply with its tool calls, as MLGym does. */
 		buf_add_str(&text, reply.content);
 		for (size_t i = 0; i < reply.n_uses; i++)
 			buf_printf(&text, "%s%s %s", text.len ? "\n" : "", reply.uses[i].name,
@@ -341,7 +343,7 @@ static int agent_take_reply(struct agent *a, const struct chat_reply *reply, str
 	struct fh_error why;
 	const char *name;
 
-	/* Copy the reply, which lives only as long as its call. */
+	/* copy the reply: the original lives only as long as its call */
 	a->reply = *reply;
 	a->reply.content = arena_strdup(arena, reply->content);
 	a->reply.uses = history_copy_uses(arena, reply->uses, reply->n_uses);

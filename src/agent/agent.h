@@ -33,51 +33,56 @@ struct agent_past {
 };
 
 struct agent_request {
-	const struct agent_config *config; /* outlives the agent */
-	struct chat_model *model;          /* for this agent alone; outlives it. NULL: `recorded` */
-	const struct task *task;           /* copied */
-	struct fh_env *env;                /* gives the tools' state; NULL: none */
+	const struct agent_config *config; /* configuration; outlives the agent */
+	/* model of this agent only; outlives it; NULL: `recorded` plays */
+	struct chat_model *model;
+	const struct task *task; /* the episode's task, copied */
+	struct fh_env *env;      /* environment that reports the state of the tools; NULL: none */
 	int max_steps;
-	struct recorder *recorder; /* gets every message; NULL: none */
-	void *user;                /* for its calls */
-	struct model *recorded; /* gives actions in place of a language model; outlives the agent */
-	const struct agent_past *past; /* a recorded conversation to continue; NULL: none */
+	struct recorder *recorder; /* records each message; NULL: none */
+	void *user;                /* `user` of the agent's chat calls */
+	/* plays recorded replies in place of `model`; outlives the agent */
+	struct model *recorded;
+	const struct agent_past *past; /* recorded conversation to continue; NULL: none */
 };
 
-/* -EINVAL for a template with an unknown field, or an unreadable demonstration. */
+/* Opens an agent for an episode. -EINVAL: a prompt has an unknown field, or a demonstration is
+ * unreadable. */
 int agent_open(const struct agent_request *request, struct agent **out, struct fh_error *err);
-void agent_close(struct agent *a); /* cancels its call; NULL is fine */
+void agent_close(struct agent *a); /* cancels the agent's chat call; NULL is fine */
 
-/* Starts a turn after `step`, which reset or the last step gave. Fails if a message can't be
- * rendered or recorded. -EINTR at the end of a record. */
+/* Starts a turn after `step`, the result of a reset or step. Fails if a message can't be made or
+ * recorded. -EINTR: no recorded reply is left. */
 int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *err);
 bool agent_decided(const struct agent *a);
 
-/* For the agent's call that chat_service_advance() gave. Frees the call. */
+/* Continues the turn when chat_service_advance() returned the agent's chat call. Frees the call. */
 int agent_advance(struct agent *a, struct fh_error *err);
 
-/* The reason why the model gave no reply (exit_api, exit_error). -ECANCELED: no model may be asked
- * any more (exit_cost). NULL: none. Valid until the next agent_begin(). */
+/* Why the model gave no reply (exit_api, exit_error); NULL if it did. -ECANCELED: the total cost
+ * limit is reached (exit_cost). Valid until the next agent_begin(). */
 const struct fh_error *agent_failure(const struct agent *a);
 
-/* Gives the turn, valid until the next agent_begin(). Fails if the reply can't be recorded. */
+/* Gives the action that the agent decided on, with its thought. Valid until the next agent_begin().
+ * Fails if the reply can't be recorded. */
 int agent_take(struct agent *a, struct model_turn *out, struct fh_error *err);
 
 /* --- prompt_fields.c -------------------------------------------------------------------------- */
-/* Adds every key of the task. */
+/* Sets a field for each key of the task's file. */
 void agent_task_fields(struct fields *f, const struct task *task);
 
-/* Adds the state that the agent's tools report, a JSON object from inside the sandbox. Fields that
- * it lacks stay as they were. The arena is for parsing. */
+/* Sets fields from the state that the agent's tools report. `state` is JSON from the sandbox, an
+ * object. Fields that it does not name stay. The arena is for parsing. */
 void agent_state_fields(struct fields *f, struct arena *a, const char *state);
 
 /* --- past.c ----------------------------------------------------------------------------------- */
-/* Adds the configuration's demonstrations. `recorded`: add only those that become messages. */
+/* Adds the configuration's demonstrations to the conversation. `recorded`: only demonstrations that
+ * become messages of their own. */
 int agent_add_demonstrations(const struct agent_config *config, bool recorded, struct history *h,
 		struct fh_error *err);
 
-/* Adds a recorded conversation. If `tools`, each action becomes a use of the shell tool: a record
- * does not hold the provider's form. */
+/* Adds a recorded conversation. `tools`: the parser reads tool calls, which a record does not hold.
+ * So each action becomes a call of the tool `bash`. */
 void agent_add_past(const struct agent_past *past, bool tools, struct history *h);
 
 #endif

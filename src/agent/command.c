@@ -56,7 +56,8 @@ void command_fit(struct arena *a, struct agent_command *command)
 	command->n_arguments = n;
 }
 
-/* Escapes newlines and `<<`, which would make it a command of several lines (env/multiline.h). */
+/* Appends a value as one quoted word. Newlines and "<<" are escaped: else the action would be a
+ * multi-line command (env/multiline.h). */
 static void command_add_word(struct buf *out, const char *s)
 {
 	if (!strchr(s, '\n') && !strstr(s, "<<")) {
@@ -77,7 +78,8 @@ static void command_add_word(struct buf *out, const char *s)
 	buf_add_char(out, '\'');
 }
 
-/* Appends a value. Returns the rest of the signature, which begins at `after`. */
+/* Appends a value in its form. `after` is the signature's text after <name>. Returns the part of it
+ * to go on with. */
 static const char *command_add_value(
 		struct buf *out, const struct command_value *v, const char *after)
 {
@@ -114,7 +116,7 @@ char *command_fill(struct arena *a, const struct agent_command *command,
 		at += length;
 		if (*at == '<') {
 			length = strcspn(at + 1, ">");
-			/* The last value counts, as in Python. */
+			/* if names are equal, the last one counts, as in Python */
 			for (size_t i = 0; i < n; i++)
 				if (strlen(values[i].name) == length &&
 						memcmp(values[i].name, at + 1, length) == 0)

@@ -8,22 +8,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Commands that an agent has beside those of the shell: our own (native_commands()), or those of
- * command files (command_file.h). */
+/* A command for the agent in addition to the shell's. It is Fumehood's (native_commands()), or from
+ * a command file (command_file.h). */
 struct command_argument {
-	const char *name, *type, *description; /* the last two are "" if not given */
+	const char *name, *type, *description; /* type and description are "" if not documented */
 	bool required;
 };
 
 struct agent_command {
 	const char *name;
-	const char *signature; /* NULL: the name alone */
-	const char *docstring; /* with its {fields}; NULL: none */
-	const char *end_name;  /* the word that ends its here-document; NULL: one line only */
+	const char *signature; /* the command with <arguments>; NULL: only its name */
+	const char *docstring; /* description, whose {fields} are not replaced yet; NULL: none */
+	const char *end_name;  /* word that ends the command's here-document; NULL: it has none */
 	const struct command_argument *arguments;
 	size_t n_arguments;
-	bool has_arguments;    /* `arguments` was given, perhaps empty */
-	const struct node *at; /* place of the docstring, for errors; NULL: none */
+	bool has_arguments;    /* `arguments` is documented, maybe as empty */
+	const struct node *at; /* place of the docstring in its file, for errors; NULL: none */
 };
 
 struct commands {
@@ -31,15 +31,15 @@ struct commands {
 	size_t n;
 };
 
-/* NULL if there is none of that name. */
+/* Finds a command by its name; NULL if there is none. */
 const struct agent_command *commands_find(const struct commands *all, const char *name);
 
-/* How a value is written into its command. */
+/* Form of an argument's value in a command. */
 enum command_form {
 	COMMAND_AS_IS,
-	COMMAND_QUOTED, /* as MLGym quotes for the shell */
-	COMMAND_WORD,   /* quoted as a single word on one line */
-	COMMAND_LINES,  /* lines of a here-document; "" is no line */
+	COMMAND_QUOTED, /* quoted for the shell in MLGym's way */
+	COMMAND_WORD,   /* quoted as one word on one line */
+	COMMAND_LINES,  /* lines of a here-document; "" gives no line */
 };
 
 struct command_value {
@@ -47,18 +47,18 @@ struct command_value {
 	enum command_form form;
 };
 
-/* True if the text holds the line that ends the command's here-document: the rest would run as
- * commands. */
+/* True if the text contains the line that ends the command's here-document. The shell would run
+ * what follows it. */
 bool command_ends_in(const struct agent_command *command, const char *text);
 
 /*
- * Makes signature and arguments agree, for tool calls. Required arguments that the signature lacks
- * are added to its first line. Other arguments that it lacks are removed.
+ * Makes signature and arguments of a command agree, for tool calls. Required arguments that the
+ * signature lacks are added to its first line. Optional arguments that it lacks are removed.
  */
 void command_fit(struct arena *a, struct agent_command *command);
 
-/* The command as a shell reads it: the signature with values in place of <names>. Values that are
- * not given are left out. */
+/* Makes the line for the shell: the signature with values in place of <names>. Arguments without a
+ * value are left out. */
 char *command_fill(struct arena *a, const struct agent_command *command,
 		const struct command_value *values, size_t n);
 

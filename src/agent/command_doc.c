@@ -12,8 +12,8 @@
 #define SIGNATURE_BYTES_MAX 65536
 
 /*
- * Copies the YAML out of the comment. Each line keeps its number and columns, so that errors name
- * the right place.
+ * Appends the YAML in the comment lines. Each line keeps its number and columns, so that errors
+ * name the right place.
  */
 static void command_doc_add_lines(struct buf *yaml, const struct command_doc *doc)
 {
@@ -47,7 +47,7 @@ static int command_doc_read_yaml(struct arena *a, const struct command_doc *doc,
 	return node_complain(*out, err, "'@yaml': expected a mapping with 'docstring'");
 }
 
-/* The text of a key; NULL if it is missing or null. */
+/* Sets *out to the string of a key; NULL if the key is missing or null. */
 static int command_doc_text(
 		const struct node *map, const char *key, const char **out, struct fh_error *err)
 {
@@ -63,7 +63,7 @@ static int command_doc_text(
 	return 0;
 }
 
-/* The truth of a value as Python sees it, after a YAML 1.1 reader. */
+/* Python's truth of a value that a YAML 1.1 parser read. */
 static bool command_doc_means_yes(const struct node *node)
 {
 	static const char *const no[] = { "false", "no", "off", "0", "0.0" };
@@ -160,7 +160,7 @@ int command_doc_read(struct arena *a, const struct command_doc *doc, struct agen
 		return r;
 	if (command->signature || (!command->has_arguments && doc->script))
 		return 0;
-	/* "name <required> [<optional>]" */
+	/* Make the signature "name <required> [<optional>]". */
 	buf_add_str(&signature, command->name);
 	for (size_t i = 0; i < command->n_arguments; i++)
 		buf_printf(&signature, command->arguments[i].required ? " <%s>" : " [<%s>]",

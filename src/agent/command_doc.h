@@ -5,16 +5,17 @@
 #include "agent/command.h"
 #include "base/error.h"
 
-/* The comment lines that document a command, as its file has them. */
+/* Comment lines in a command file that document a command. */
 struct command_doc {
 	const char *file;
-	const char *text; /* the lines below `# @yaml`; NULL: none */
+	const char *text; /* the n bytes below the line `# @yaml`; NULL: none */
 	size_t n;
-	int line;    /* number of the first */
-	bool script; /* lines begin with `#`, and above a function with `# ` */
+	int line;    /* number of the first line in the file */
+	bool script; /* a script's lines begin with `#`, and a function's with `# ` */
 };
 
-/* Fills the command from the YAML in the lines. The name is set before. -EINVAL. */
+/* Fills the command from the YAML in its comment lines. The caller has set the name. -EINVAL:
+ * malformed. */
 int command_doc_read(struct arena *a, const struct command_doc *doc, struct agent_command *command,
 		struct fh_error *err);
 

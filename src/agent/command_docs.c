@@ -28,7 +28,7 @@ static int command_docs_add_docstring(struct buf *out, const struct agent_comman
 
 /* --- styles ----------------------------------------------------------------------------------- */
 
-/* Leaves out commands without a docstring. */
+/* Appends the short documentation of a command. Leaves out a command without a docstring. */
 static int command_docs_add_brief(struct buf *out, const struct agent_command *command,
 		const struct fields *fields, struct fh_error *err)
 {

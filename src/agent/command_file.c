@@ -21,12 +21,12 @@ struct command_file_reading {
 struct command_file_line {
 	const char *text;
 	size_t n;
-	int number; /* from 1 */
+	int number; /* number of the line, from 1 */
 };
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-/* Reads the line at *at, and moves *at behind it. False at the end. */
+/* Reads the line at *at, and moves *at to the next one. False at the end of the file. */
 static bool command_file_next_line(const char **at, const char *end, struct command_file_line *line)
 {
 	const char *stop;
@@ -79,8 +79,8 @@ static int command_file_complain(
 	return error_say(r->err, EINVAL, "%s:%d:%d: %s", r->file->path, line, column, what);
 }
 
-/* Adds the command, unless its name begins with an underscore: such functions serve others of the
- * file. */
+/* Adds a function as a command. Names with a leading underscore are functions for the file's other
+ * functions: not added. */
 static int command_file_add(
 		struct command_file_reading *r, const char *name, const struct command_doc *doc)
 {
@@ -98,7 +98,8 @@ static int command_file_add(
 
 /* --- functions -------------------------------------------------------------------------------- */
 
-/* The name in a line "name() {", which may begin with `function`. NULL for other lines. */
+/* Name of the function that a line "name() {" or "function name() {" begins. NULL for other
+ * lines. */
 static const char *command_file_function(struct arena *a, struct command_file_line line)
 {
 	static const char opening[] = "() {", word[] = "function ";
@@ -156,7 +157,7 @@ static int command_file_read_functions(struct command_file_reading *r)
 
 /* --- scripts ---------------------------------------------------------------------------------- */
 
-/* Finds the comment lines below the script's only `# @yaml`. */
+/* Finds the comment lines below `# @yaml` in a script. A second `# @yaml` is an error. */
 static int command_file_find_block(const struct command_file_reading *r, struct command_doc *doc)
 {
 	const char *at = r->file->contents, *end = at + r->file->n_contents;

@@ -35,39 +35,41 @@
 #define COMMANDS_MAX 128 /* in a file */
 
 enum command_file_kind {
-	COMMAND_FILE_SOURCED, /* by the agent's shell */
-	COMMAND_FILE_SCRIPT,  /* run by its name */
-	COMMAND_FILE_HELPER,  /* read by other files */
+	COMMAND_FILE_SOURCED, /* sourced by the agent's shell */
+	COMMAND_FILE_SCRIPT,  /* a program that the agent runs by its name */
+	COMMAND_FILE_HELPER,  /* read by other command files, not by the agent */
 };
 
 struct command_file {
 	const char *path;
-	const char *name; /* file name inside the sandbox */
+	const char *name; /* name of the file inside the sandbox */
 	enum command_file_kind kind;
-	const char *contents; /* n_contents bytes, then a NUL */
+	const char *contents; /* text of the file: n_contents bytes, then a NUL */
 	size_t n_contents;
-	const struct agent_command *commands; /* without those whose names begin with `_` */
+	/* commands in the file, without names that begin with `_` */
+	const struct agent_command *commands;
 	size_t n_commands;
 };
 
-/* -EINVAL with the place, or an error of reading the file. */
+/* Loads a command file. -EINVAL with "FILE:LINE:COLUMN: ...", or an error of reading the file. */
 int command_file_load(
 		struct arena *a, const char *path, struct command_file *out, struct fh_error *err);
 
-/* As command_file_load(), from a text; `path` is its name. */
+/* Reads a command file from its text. `path` is its name for errors. */
 int command_file_parse(struct arena *a, const char *path, const char *text, size_t n,
 		struct command_file *out, struct fh_error *err);
 
 /* --- command_docs.c --------------------------------------------------------------------------- */
 
-/* Forms of documentation, by the names of MLGym's parsers. */
+/* Styles of documentation in prompts, with the names of MLGym's parsers. */
 enum command_docs { COMMAND_DOCS_BASH, COMMAND_DOCS_DETAILED };
 
-extern const char *const command_docs_names[]; /* ParseCommandBash, ...; ends with NULL */
+/* "ParseCommandBash", ... by enum command_docs; ends with NULL */
+extern const char *const command_docs_names[];
 
 /*
- * Appends the documentation of all commands, in order. In a docstring, `{field}` gives the field's
- * value, `{{` and `}}` give braces. -EINVAL for an unknown field.
+ * Appends the documentation of all commands in the files, in order. In a docstring, `{field}` is
+ * replaced by the field's value, and `{{` by a brace. -EINVAL: unknown field.
  */
 int command_docs_add(struct buf *out, enum command_docs style, const struct command_file *files,
 		size_t n, const struct text_map *variables, struct fh_error *err);

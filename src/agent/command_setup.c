@@ -12,17 +12,17 @@
 #include <string.h>
 
 #define SCRIPT_BYTES_MAX (1 << 20)
-#define ALIASES "bash_aliases.sh" /* as MLGym calls it */
+#define ALIASES "bash_aliases.sh" /* name of the file of aliases in the sandbox, as in MLGym */
 
-/* MLGym's commands print a marker that asks for a score. Our programs ask in another way: here a
- * marker in an output means nothing. */
+/* True for a command that asks for a score. MLGym's versions print a marker, which has no effect
+ * here. Fumehood's programs ask in another way. */
 bool command_asks_for_score(const char *name)
 {
 	return str_eq(name, "validate") || str_eq(name, "submit");
 }
 
-/* MLGym's scripts that need a network, or a model's weights. Our programs replace them. A user's
- * own script with such a name lacks the line `needs`, and runs. */
+/* MLGym's scripts that need a network or a model's weights: Fumehood's programs replace them. A
+ * user's script of the same name lacks the line `needs`, and runs itself. */
 static const struct {
 	const char *name, *needs;
 } command_setup_replaced[] = {
@@ -32,7 +32,8 @@ static const struct {
 	{ "memory_write", "\nfrom transformers import " },
 };
 
-/* Replaced scripts are not executable, so that the shell finds our program later on its PATH. */
+/* True for a script that a program of Fumehood's replaces. It gets no execute permission, so that
+ * the shell finds the program later on its PATH. */
 static bool command_setup_is_replaced(const struct command_file *file)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(command_setup_replaced); i++)
@@ -42,7 +43,8 @@ static bool command_setup_is_replaced(const struct command_file *file)
 	return command_asks_for_score(file->name);
 }
 
-/* Joins the commands by &&, so that the script's status tells whether all succeeded. */
+/* Appends commands that source each file, joined by &&: the script's status is 0 only if all
+ * succeed. */
 static void command_setup_add_sources(struct buf *script, const struct command_setup *commands)
 {
 	buf_add_str(script, commands->aliases ? "test $__aliases = 0 && unset __aliases" : "true");
@@ -67,7 +69,7 @@ static int command_setup_check_files(const struct command_setup *commands, struc
 
 		while (isalnum((unsigned char)name[n]) || (name[n] && strchr("_-.+", name[n])))
 			n++;
-		if (name[n]) /* the shell would need quotes */
+		if (name[n]) /* a name with other characters would need quotes in the shell */
 			return error_say(err, EINVAL,
 					"%s: a file of commands is named with letters, digits and "
 					"_-.+ only",
@@ -84,7 +86,7 @@ static int command_setup_check_files(const struct command_setup *commands, struc
 	return 0;
 }
 
-/* Leaves room for another file, the aliases. */
+/* Makes the array of files for the sandbox, with room for the file of aliases. */
 static struct env_setup_file *command_setup_make_files(
 		struct arena *a, const struct command_setup *commands, bool own)
 {

@@ -5,15 +5,18 @@
 #include "agent/command_file.h"
 #include "env/setup.h"
 
-/* The `tools` of an agent's configuration that the environment has to know. */
+/* Commands of an agent's configuration to set up in an environment. */
 struct command_setup {
 	const struct command_file *files;
 	size_t n_files;
-	const struct text_map *env_variables; /* valid names: agent_config_load() checks them */
-	bool exported; /* export the variables: our own commands are programs, and see no others */
-	const char *state_name, *state_code; /* state_command; NULL: none */
-	bool original_tools; /* run MLGym's own tools, though ours are proven equal */
-	bool edits_at_once;  /* start the linter now: edits follow without a pause */
+	/* shell variables; agent_config_load() checked their names */
+	const struct text_map *env_variables;
+	bool exported; /* export the variables, so that Fumehood's programs see them */
+	/* state_command: code that prints the tools' state; NULL: none */
+	const char *state_name, *state_code;
+	bool original_tools; /* run MLGym's own tools in place of Fumehood's equal programs */
+	/* start the linter before the first edit, because edits come without a pause */
+	bool edits_at_once;
 	const char *aliases; /* path of a file that each shell sources first; NULL: none */
 };
 
@@ -30,16 +33,17 @@ struct command_setup {
 int command_setup_make(struct arena *a, const struct command_setup *commands, struct env_setup *out,
 		struct fh_error *err);
 
-/* True for `validate` and `submit`, which are always our programs. */
+/* True for `validate` and `submit`, which ask for a score. Both are always Fumehood's programs. */
 bool command_asks_for_score(const char *name);
 
 /* --- own_tools.c ------------------------------------------------------------------------------ */
 
-/* True if all functions of these files are MLGym's own, for which our programs are proven equal. */
+/* True if these files define MLGym's own functions, unchanged. Fumehood's programs are proven equal
+ * to them. */
 bool own_tools_fit(const struct command_file *files, size_t n);
 
-/* Functions that call our programs, to source in place of the file. NULL: source the file
- * itself. */
+/* Shell functions that call Fumehood's programs, to source in place of this file. NULL: source the
+ * file itself. */
 const char *own_tools_text(struct arena *a, const struct command_file *file);
 
 #endif

@@ -69,7 +69,8 @@ bool agent_config_is_path(const char *spec)
 	return strchr(spec, '/') || str_ends(spec, ".yaml");
 }
 
-/* Finds the file of o->spec: a path, perhaps relative to the checkout, or an installed name. */
+/* Finds the file of the configuration o->spec: a path, perhaps relative to the MLGym checkout, or
+ * an installed name. */
 static int agent_config_find(const struct agent_config_options *o, char **out, struct fh_error *err)
 {
 	const char *spec = o->spec ? o->spec : "default";
@@ -103,7 +104,8 @@ static const struct node *agent_config_at(const struct agent_loading *l, const c
 	return node ? node : l->root;
 }
 
-/* The template of a key, which may be missing. A default text has no place. */
+/* Makes a template from the text of a key. If the key is missing, from a default text, which has no
+ * place for errors. */
 static struct template agent_config_template(const struct agent_loading *l, const char *key,
 		const char *text, struct template fallback)
 {
@@ -169,7 +171,8 @@ static int agent_config_check_variables(struct agent_loading *l)
 	return 0;
 }
 
-/* Resolves a relative path: in the checkout if there is one, else in the configuration's folder. */
+/* Makes a configuration's relative path absolute: from the MLGym checkout, if one is used, else
+ * from the configuration's folder. */
 static const char *agent_config_resolve(struct agent_loading *l, const char *path)
 {
 	const char *slash = strrchr(l->c->path, '/');
@@ -190,14 +193,16 @@ static bool agent_config_lies_in(const char *real, const char *folder)
 	return root && path_is_within(real, root);
 }
 
-/* Checks the path after links are resolved. Ignores a missing file: reading it fails later. */
+/* Refuses a file outside of the allowed folders, if a record chose the configuration. Links are
+ * resolved. A missing file is no error here: reading it fails later. */
 static int agent_config_check_place(struct agent_loading *l, const char *key, const char *path)
 {
 	auto_free char *real = realpath(path, NULL);
 	auto_free char *own = path_dirname(l->c->path);
 	auto_free char *installed = xasprintf("%s/agents", places_get()->share_dir);
 	struct stat st;
-	bool is_shared = stat(own, &st) == 0 && (st.st_mode & S_IWOTH); /* like /tmp */
+	/* anyone may write files there, as in /tmp */
+	bool is_shared = stat(own, &st) == 0 && (st.st_mode & S_IWOTH);
 
 	if (!l->options->recorded || !real || (agent_config_lies_in(real, own) && !is_shared) ||
 			agent_config_lies_in(real, installed) ||
@@ -240,7 +245,8 @@ static int agent_config_load_files(struct agent_loading *l)
 	return 0;
 }
 
-/* Collects all commands. Our own come first, as a file. */
+/* Collects the commands of all files. The first item is a made-up file with Fumehood's own
+ * commands. */
 static int agent_config_gather(struct agent_loading *l, struct command_file *out_all, size_t *out_n)
 {
 	struct agent_config *c = l->c;
@@ -302,7 +308,7 @@ static int agent_config_resolve_demonstrations(struct agent_loading *l)
 	return 0;
 }
 
-/* Adds a file's hash. A missing file counts as none: reading it fails later. */
+/* Adds the hash of a file. A missing file adds nothing: reading it fails later. */
 static void agent_config_hash_file(struct sha256 *h, const char *path)
 {
 	char hex[SHA256_HEX_BYTES];

@@ -18,11 +18,11 @@ struct state_command_config {
 };
 
 struct tools_config {
-	struct texts native; /* names of our own commands */
+	struct texts native; /* names of Fumehood's own commands */
 	struct texts command_files, util_functions;
 	struct text_map env_variables;
 	struct state_command_config state_command;
-	int parser; /* enum command_docs */
+	int parser; /* enum command_docs: style of the documentation */
 	const char *submit_command;
 	struct texts blocklist, blocklist_standalone;
 	const char *blocklist_error_template;
@@ -46,73 +46,77 @@ struct agent_keys {
 extern const struct schema agent_schema;
 
 struct agent_config {
-	char *path, *stem; /* stem: part of the names of runs' folders */
-	char *place;       /* absolute path; NULL for an installed one, which its stem finds */
-	char hash[SHA256_HEX_BYTES]; /* covers its file and all files that it names */
+	char *path, *stem; /* stem: name of the file without ".yaml", for names of run folders */
+	char *place; /* absolute path; NULL for an installed configuration, whose name is `stem` */
+	/* hash of the configuration's file and all files that it names */
+	char hash[SHA256_HEX_BYTES];
 	struct agent_keys keys;
 	struct template system_message, task, next_step, no_output, strategy, demonstration,
 			format_error, blocked;
 	const struct output_parser *parser;
 	const struct history_processor *processor;
 	struct history_args args;
-	struct command_file *files; /* n_files files of commands */
+	struct command_file *files; /* n_files command files */
 	size_t n_files;
 	struct commands commands;
-	bool original_tools; /* run MLGym's own tools, though ours are equal */
+	bool original_tools; /* run MLGym's own tools in place of Fumehood's equal programs */
 	const char *command_docs;
 	struct arena arena;
 };
 
 struct agent_config_options {
-	const char *spec;          /* a path, or the name of an installed one; NULL: "default" */
-	const char *root;          /* an MLGym checkout, where relative paths begin; NULL: none */
-	struct warnings *warnings; /* gets unknown keys; NULL: they are errors */
+	/* path of a configuration, or name of an installed one; NULL: "default" */
+	const char *spec;
+	const char *root;          /* MLGym checkout that relative paths start from; NULL: none */
+	struct warnings *warnings; /* collects unknown keys; NULL: an unknown key is an error */
 	bool original_tools;
-	/* A record chose the configuration, and may be untrusted. Files that it names must lie in
-	 * its folder, among the installed ones, or in own_root. A folder that everyone may write to
-	 * doesn't count. */
+	/* A record chose the configuration, and may be untrusted. Files that the configuration
+	 * names must lie in its folder, the folder of installed ones, or own_root. A folder that
+	 * everyone may write to is not allowed. */
 	bool recorded;
-	const char *own_root; /* a checkout that the user chose; NULL: none */
+	const char *own_root; /* MLGym checkout that the user chose; NULL: none */
 };
 
-/* True for a spec that is a path: it has a slash, or ends in .yaml. */
+/* True if the spec is a path: it has a slash, or ends in ".yaml". */
 bool agent_config_is_path(const char *spec);
 
-/* -ENOENT (the error lists installed ones), -EINVAL with "FILE:LINE:COLUMN: ...". */
+/* Loads a configuration. -ENOENT: no such configuration; the error lists the installed
+ * ones. -EINVAL with "FILE:LINE:COLUMN: ...". */
 int agent_config_load(const struct agent_config_options *options, struct agent_config **out,
 		struct fh_error *err);
 void agent_config_free(struct agent_config *c); /* NULL is fine */
 
-/* True for an action that the configuration blocks. *out_name is its command, in the arena. */
+/* True if the configuration's blocklist forbids the action. *out_name is the forbidden command, in
+ * the arena. */
 bool agent_config_blocks(const struct agent_config *c, const char *action, struct arena *a,
 		const char **out_name);
 
-/* True if it has commands of ours that use the web. */
+/* True if the configuration names commands of Fumehood's that use the web. */
 bool agent_config_needs_web(const struct agent_config *c);
 
 /* Names of installed configurations, separated by commas. Heap. */
 char *agent_config_list(void);
 
 /* --- native.c --------------------------------------------------------------------------------- */
-/* Our own commands with these names, in this order. -EINVAL for an unknown name. */
+/* Fumehood's own commands with these names, in the same order. -EINVAL for an unknown name. */
 int native_commands(struct arena *a, const struct texts *names, struct commands *out,
 		struct fh_error *err);
 
-/* Names of all our commands, and special words like `skip`, for completion. */
+/* Names of all Fumehood's commands, and special actions like `skip`, for completion. */
 const char *const *native_words(size_t *out_n);
 
-/* Tools for a model that calls them: `bash`, and these commands. */
+/* Describes the commands as tools for a model that calls tools. The first tool is `bash`. */
 struct chat_tool *command_tools(struct arena *a, const struct commands *all, size_t *out_n);
 
-/* The tool `bash`, whose argument is the action. */
+/* The tool `bash`, whose argument is a command for the shell. */
 extern const struct agent_command tool_shell;
 
-/* The tool with this name; NULL: none. */
+/* Finds the tool with this name: `bash` or a command. NULL: none. */
 const struct agent_command *tool_find(const struct commands *all, const char *name);
 
 /* --- parser_tool.c ---------------------------------------------------------------------------- */
-/* JSON Schema's name for an argument's type, which may have Python's name; "string" if it is
- * unknown. */
+/* JSON Schema's name for an argument's type, which may be documented by Python's name. "string" for
+ * unknown types. */
 const char *command_argument_type(const struct command_argument *argument);
 
 #endif

@@ -75,7 +75,7 @@ enum chat_role history_role(const char *name)
 
 /* --- processors ------------------------------------------------------------------------------- */
 
-/* True for messages of the user, and results of tools. */
+/* True for an observation: a message of the user, or the result of a tool call. */
 static bool history_is_observation(const struct history_item *item)
 {
 	return (item->message.role == CHAT_USER || item->message.role == CHAT_TOOL) &&
@@ -108,7 +108,8 @@ static void history_keep_last(const struct history *h, const struct history_args
 	}
 }
 
-/* PATH of a header "[File: PATH (N lines total)]"; NULL if there is none. */
+/* PATH of the first line of a file window, "[File: PATH (N lines total)]". NULL if there is
+ * none. */
 static const char *history_window_path(struct arena *a, const char *text)
 {
 	static const char begin[] = "[File: ";
@@ -123,7 +124,7 @@ static const char *history_window_path(struct arena *a, const char *text)
 	return end && end > at ? pytext_strip(a, at, (size_t)(end - at)) : NULL;
 }
 
-/* Lines "12:text" of a file window, from the first to the last. */
+/* The numbered lines of a file window, "12:text". */
 struct history_numbered {
 	const char *begin, *end;
 	size_t n;
@@ -147,7 +148,7 @@ static struct history_numbered history_find_numbered(const char *text)
 	return found;
 }
 
-/* Keeps the latest view of each file, and replaces older ones by a line. */
+/* Keeps the latest window of each file, and shortens earlier ones to one line. */
 static void history_close_windows(const struct history *h, const struct history_args *args,
 		struct arena *a, struct chat_message *out)
 {

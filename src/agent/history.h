@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A conversation, and the part of it that a model is shown. */
+/* A message of a conversation. A history processor may shorten what the model sees of it. */
 struct history_item {
 	struct chat_message message;
-	const char *thought, *action; /* for CHAT_ASSISTANT; NULL: none */
+	const char *thought, *action; /* for a CHAT_ASSISTANT message; NULL: none */
 	bool is_demo;
 };
 
@@ -22,35 +22,38 @@ struct history {
 	size_t n, size;
 };
 
-/* Copies the item; a copy of n uses in an arena. */
+/* history_add() copies the item. history_copy_uses() copies n tool calls into the arena. */
 void history_add(struct history *h, const struct history_item *item);
 struct chat_use *history_copy_uses(struct arena *a, const struct chat_use *uses, size_t n);
 
-/* Names of roles in records: "system", "user", ... An unknown name gives CHAT_USER. */
+/* Map a message's role to its name in records ("system", "user", ...), and back. An unknown name
+ * gives CHAT_USER. */
 const char *history_role_name(enum chat_role role);
 enum chat_role history_role(const char *name);
 
 /*
- * History processors shorten older messages. They have MLGym's names. They change contents, never
- * the number of messages. Demonstrations stay.
+ * History processors shorten older messages before a model sees them. Their names are MLGym's. They
+ * keep the number of messages, and all demonstrations.
  */
 struct history_args {
-	int n; /* observations that LastNObservations keeps */
+	int n; /* number of observations that LastNObservations keeps */
 };
 
 struct history_processor {
 	const char *name;
 	bool takes_n;
-	/* `out` has room for all messages; new strings live in the arena. */
+	/* Puts all messages of the conversation into `out`, shortened. New strings live in the
+	 * arena. */
 	void (*process)(const struct history *h, const struct history_args *args, struct arena *a,
 			struct chat_message *out);
-	int n; /* fixed args.n, for processors with a number in their name */
+	int n; /* args.n of a processor whose name contains the number */
 };
 
-/* NULL for an unknown name. The error names the closest, or lists all. */
+/* Finds a processor by name. NULL for an unknown name: the error names the closest, or lists
+ * all. */
 const struct history_processor *history_processor_find(const char *name, struct fh_error *err);
 
-/* The messages for a model: h->n of them, in the arena. */
+/* The h->n messages to send to a model, shortened by the processor, in the arena. */
 struct chat_message *history_shown(const struct history *h, const struct history_processor *p,
 		const struct history_args *args, struct arena *a);
 

@@ -18,7 +18,8 @@ static const char *const own_tools_known[] = {
 	"f3a2f6c90edc3ca683819d52f01f6e28e6156190beba17dd576b785de01f4f01", /* _split_string.py */
 };
 
-/* tests/corpus/world.py reads it from here. */
+/* Shell functions that call Fumehood's programs. tests/corpus/world.py reads the text from this
+ * file. */
 /* clang-format off */
 static const char own_tools_script[] =
 	"# Sourced in the place of MLGym's functions: our programs of the same names, and the variables and the status\n"
@@ -72,8 +73,8 @@ static bool own_tools_is_known(const struct command_file *file)
 	return false;
 }
 
-/* True if it defines functions other than `validate` and `submit`, which are always our
- * programs. */
+/* True if the file defines functions other than `validate` and `submit`. These two are always
+ * Fumehood's programs. */
 static bool own_tools_is_sourced(const struct command_file *file)
 {
 	bool others = !file->n_commands;
@@ -83,8 +84,7 @@ static bool own_tools_is_sourced(const struct command_file *file)
 	return file->kind == COMMAND_FILE_SOURCED && others;
 }
 
-/* Checks all files together: functions call those of other files, and scripts that begin with
- * `_`. */
+/* Checks all files together, because functions call functions and scripts of other files. */
 bool own_tools_fit(const struct command_file *files, size_t n)
 {
 	bool any = false;

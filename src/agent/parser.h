@@ -10,30 +10,31 @@
 #include <stdbool.h>
 
 /*
- * Output parsers split a model's reply into a thought and an action. They have MLGym's names, and
- * behave exactly as MLGym's (docs/agents.md).
+ * Output parsers split a model's reply into a thought and an action. Their names and behaviour are
+ * those of MLGym's parsers (docs/agents.md).
  */
 struct parsed {
-	const char *thought, *action; /* in the arena */
+	const char *thought, *action; /* both live in the arena */
 };
 
 struct output_parser {
 	const char *name;
-	/* Template of the message after a malformed reply. It has the system's fields. */
+	/* Template of the message to the model after a malformed reply. It may use the fields of
+	 * the system prompt. */
 	const char *format_error;
-	bool wants_tools; /* the model gets tools, and must call one */
-	/* As output_parse(), for lines that end with \n. */
+	bool wants_tools; /* the model gets tools, and each reply must call one */
+	/* Parses a reply, for output_parse(). All lines of the reply end with \n, not \r\n. */
 	int (*parse)(struct arena *a, const struct chat_reply *reply,
 			const struct commands *commands, struct parsed *out, struct fh_error *err);
 };
 
-/* -EINVAL with the reason for a malformed reply. Each \r\n in a reply becomes \n: a shell would
- * take the \r for a part of the command. */
+/* Parses a reply. -EINVAL with the reason if it is malformed. Each \r\n becomes \n: a shell would
+ * read \r as part of the command. */
 int output_parse(const struct output_parser *parser, struct arena *a,
 		const struct chat_reply *reply, const struct commands *commands, struct parsed *out,
 		struct fh_error *err);
 
-/* NULL for an unknown name. The error names the closest, or lists all. */
+/* Finds a parser by name. NULL for an unknown name: the error names the closest, or lists all. */
 const struct output_parser *output_parser_find(const char *name, struct fh_error *err);
 
 #endif

@@ -16,12 +16,12 @@
 #define TICKS "```"
 
 struct fence {
-	const char *begin, *end; /* `end` is behind it */
+	const char *begin, *end; /* start of the fence's line, and the byte after the fence */
 	bool labelled;
-	bool last; /* at the end of the text: it can close a block, but not open one */
+	bool last; /* the fence ends the text: it can close a block, but not open one */
 };
 
-/* True if a fence begins at `at`, which is the start of a line. */
+/* Reads the fence at `at`, the start of a line. False if there is none. */
 static bool fence_read(const char *at, struct fence *out)
 {
 	const char *word = at + strlen(TICKS), *blank, *end = NULL;
@@ -31,7 +31,7 @@ static bool fence_read(const char *at, struct fence *out)
 		return false;
 	pytext_first_word(word, &label);
 	if (pytext_spaces(word, SIZE_MAX))
-		label = 0; /* the first word is not adjacent, so the label is empty */
+		label = 0; /* a space follows the backticks, so the label is empty */
 	blank = word + label;
 	n = pytext_spaces(blank, SIZE_MAX);
 	for (size_t i = 0; i < n; i++)
@@ -51,7 +51,7 @@ static const char *fence_next_line(const char *at)
 	return at ? at + 1 : NULL;
 }
 
-/* Finds the last block that is not inside another. */
+/* Finds the last block that is not inside another block. */
 static bool fence_find_block(const char *text, struct fence *out_open, struct fence *out_close)
 {
 	struct fence outer = { 0 }, fence;
@@ -63,7 +63,7 @@ static bool fence_find_block(const char *text, struct fence *out_open, struct fe
 			at = fence_next_line(at);
 			continue;
 		}
-		/* A fence may end within a line. The next one begins with a line. */
+		/* A fence may end within a line. The next fence must begin a line. */
 		at = fence.end;
 		if (at[-1] != '\n')
 			at = fence_next_line(at);
@@ -104,7 +104,7 @@ static int fence_mlgym(struct arena *a, const struct chat_reply *reply,
 	const char *at = reply->content;
 	size_t n = 0;
 
-	/* MLGym counts backticks anywhere, not only fences. */
+	/* Count all backticks, not only those of fences, as MLGym does. */
 	while (n < 4 && (at = strstr(at, TICKS))) {
 		at += strlen(TICKS);
 		n++;
@@ -119,7 +119,8 @@ static int fence_mlgym(struct arena *a, const struct chat_reply *reply,
 #define THINK "<think>"
 #define THOUGHT "</think>"
 
-/* The text after the last </think>. A server's template may have written the <think> already. */
+/* The text after the last </think>. The <think> may be missing, because a server's template may
+ * hold it. */
 static const char *fence_after_thinking(const char *text)
 {
 	const char *end = NULL, *at = text;
@@ -133,7 +134,7 @@ static const char *fence_after_thinking(const char *text)
 	return strstr(text, THINK) ? text + strlen(text) : text;
 }
 
-/* Accepts backticks within a line, and a block that is never closed. */
+/* Finds an action in backticks within a line, or in a block that is not closed. */
 static bool fence_parse_loose(struct arena *a, const char *text, struct parsed *out)
 {
 	const char *open = strstr(text, TICKS), *close, *line;
@@ -152,7 +153,7 @@ static bool fence_parse_loose(struct arena *a, const char *text, struct parsed *
 	return *out->action != '\0';
 }
 
-/* Accepts a reply that is a command alone. */
+/* Takes the whole reply as an action, if it is a single command. */
 static bool fence_parse_bare(struct arena *a, const char *text, const struct commands *commands,
 		struct parsed *out)
 {

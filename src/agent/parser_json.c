@@ -30,7 +30,8 @@ static const char *parser_json_text(const struct pyjson *v)
 	return NULL;
 }
 
-/* Reads the arguments. As in MLGym, texts are quoted, but not in a command of several lines. */
+/* Reads the command's arguments. Strings are quoted, except in a multi-line command, as in
+ * MLGym. */
 static int parser_json_read_values(const struct pyjson *arguments,
 		const struct agent_command *command, struct command_value *values, size_t *out_n,
 		struct fh_error *err)
@@ -77,7 +78,7 @@ static int parser_json_make_action(struct arena *a, const char *name,
 					values[i].name, command->end_name);
 		buf_printf(&line, " %s", values[i].value);
 	}
-	/* An undocumented command is the shell's: its arguments follow it unchanged. */
+	/* A command without documentation is the shell's: append its arguments unchanged. */
 	*out = command ? command_fill(a, command, values, n)
 		       : pytext_strip(a, buf_str(&line), line.len);
 	return 0;
@@ -113,7 +114,7 @@ static int parser_json_parse(struct arena *a, const struct chat_reply *reply,
 	if (!name)
 		return error_say(err, EINVAL, "it has no object 'command' with a text 'name'");
 	out->thought = parser_json_text(thought);
-	if (!out->thought) { /* a list or an object is shown as JSON */
+	if (!out->thought) { /* the thought is a list or an object: keep its JSON */
 		pyjson_put_value(&w, NULL, thought);
 		out->thought = arena_strdup(a, buf_str(&shown));
 	}

@@ -15,12 +15,12 @@
  */
 
 #define LIST_BYTES_MAX 256
-#define NAME_BYTES_SHOWN 64           /* a model may invent long names */
-#define WHOLE_MOST 9007199254740992.0 /* 2^53: larger doubles skip whole numbers */
+#define NAME_BYTES_SHOWN 64           /* bytes of an unknown tool's name in an error */
+#define WHOLE_MOST 9007199254740992.0 /* 2^53: larger doubles can't hold each whole number */
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-/* Takes 3, 3.0, 3e0, and "3". */
+/* Takes an integer: 3, 3.0, 3e0 or "3". NULL for other values. */
 static const char *tool_take_integer(struct arena *a, const struct pyjson *v)
 {
 	const char *digits = v->kind == PYJSON_STRING ? pyjson_string(v) : NULL;
@@ -53,7 +53,7 @@ static const char *tool_take_string(struct arena *a, const struct pyjson *v)
 	return v->kind == PYJSON_STRING ? pyjson_string(v) : NULL;
 }
 
-/* For unknown types, such as `filename`. */
+/* Takes a value of any type, for types that JSON Schema lacks, such as `filename`. */
 static const char *tool_take_any(struct arena *a, const struct pyjson *v)
 {
 	const char *text = tool_take_string(a, v);
@@ -64,8 +64,9 @@ static const char *tool_take_any(struct arena *a, const struct pyjson *v)
 }
 
 static const struct argument_type {
-	const char *name, *other_name, *said; /* JSON Schema's and Python's name; for errors */
-	/* The value's text; NULL if it has another type. */
+	/* JSON Schema's name, Python's name, and the name in errors */
+	const char *name, *other_name, *said;
+	/* Makes the value's text for a command; NULL if the value has another type. */
 	const char *(*take)(struct arena *a, const struct pyjson *v);
 } tool_types[] = {
 	{ "integer", "int", "a whole number", tool_take_integer },
@@ -101,7 +102,7 @@ static int tool_take_value(struct arena *a, const struct agent_command *command,
 		return error_say(err, EINVAL, "'%s' of '%s' has to be %s", argument->name,
 				command->name, type->said);
 	*out = (struct command_value){ argument->name, text, COMMAND_WORD };
-	/* The value may become lines of the command's here-document. */
+	/* An argument on a line of its own in the here-document: write the value as lines. */
 	if (command->end_name && command->signature &&
 			strstr(command->signature, arena_printf(a, "\n<%s>\n", argument->name)))
 		out->form = COMMAND_LINES;
@@ -120,7 +121,7 @@ static int tool_shown(const char *name)
 	return (int)str_utf8_cut(name, strlen(name), NAME_BYTES_SHOWN);
 }
 
-/* A null counts as not given. */
+/* True if an argument has a value. A null counts as no value. */
 static bool tool_is_given(const struct pyjson *v)
 {
 	return v && v->kind != PYJSON_NULL;

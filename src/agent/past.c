@@ -102,7 +102,7 @@ static void past_use_shell(
 
 void agent_add_past(const struct agent_past *past, bool tools, struct history *h)
 {
-	const char *id = NULL; /* a use without a result so far */
+	const char *id = NULL; /* id of a tool call that awaits its result */
 
 	for (size_t i = 0; i < past->n; i++) {
 		const struct traj_message *m = &past->messages[i];
@@ -115,7 +115,8 @@ void agent_add_past(const struct agent_past *past, bool tools, struct history *h
 		};
 
 		if (item.message.role == CHAT_TOOL) {
-			/* A reply may have several results. The first is the action's. */
+			/* A reply may have several results, and the first is the action's. Skip the
+			 * others. */
 			if (!id)
 				continue;
 			item.message.use_id = take_ptr(id);

@@ -12,12 +12,13 @@
 #include <string.h>
 
 #define VALUE_BYTES_MAX (1024 * 1024)
-#define FIELDS_MAX 1024 /* including those of the state: each step may bring new ones */
+/* most fields, with those of the tools' state, which each step may add to */
+#define FIELDS_MAX 1024
 
 /* --- a task's keys ---------------------------------------------------------------------------- */
 
-/* Appends the YAML value as Python's str() shows it; `inside` a list or a mapping, as repr()
- * does. */
+/* Appends a YAML value as Python's str() shows it. `inside` a list or a mapping: as repr() shows
+ * it. */
 static void prompt_add_value(struct buf *out, const struct node *node, bool inside)
 {
 	double number;
@@ -82,7 +83,7 @@ void agent_task_fields(struct fields *f, const struct task *task)
 
 /* --- the tools' state ------------------------------------------------------------------------- */
 
-/* The value as Python's str() shows it; NULL for a list or an object. */
+/* A JSON value as Python's str() shows it. NULL for a list or an object. */
 static const char *prompt_text(const struct pyjson *v)
 {
 	switch (v->kind) {

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The character at s. An invalid byte counts as U+FFFD. */
+/* Decodes the UTF-8 character at s. An invalid byte gives U+FFFD. */
 static uint32_t pytext_character(const char *s, size_t n, size_t *out_length)
 {
 	if (str_utf8_length(s, n))
@@ -55,7 +55,8 @@ size_t pytext_count_lines(const char *s)
 
 		if (c == '\r' && at + 1 < n && s[at + 1] == '\n')
 			length = 2;
-		/* https://docs.python.org/3/library/stdtypes.html#str.splitlines */
+		/* Ends of lines by
+		 * https://docs.python.org/3/library/stdtypes.html#str.splitlines */
 		open = !((c >= 0x0a && c <= 0x0d) || (c >= 0x1c && c <= 0x1e) || c == 0x85 ||
 				c == 0x2028 || c == 0x2029);
 		lines += !open;
@@ -67,7 +68,7 @@ const char *pytext_first_word(const char *s, size_t *out_n)
 {
 	size_t begin = pytext_spaces(s, SIZE_MAX), at = begin, length;
 
-	/* No character reads past a NUL. */
+	/* This stays within the string: no character reads past a NUL. */
 	while (s[at] && !str_is_space(pytext_character(s + at, SIZE_MAX, &length)))
 		at += length;
 	*out_n = at - begin;

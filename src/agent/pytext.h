@@ -9,22 +9,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Methods of Python's str, which define MLGym's formats, for text in UTF-8. */
+/* Methods of Python's str for text in UTF-8. MLGym's formats depend on them. */
 
-/* Number of bytes of white space at the start of s, at most n; a NUL ends it. */
+/* Bytes of white space at the start of s, at most n. A NUL ends it. */
 size_t pytext_spaces(const char *s, size_t n);
 
-/* str.strip(), str.rstrip(), as a new string. */
+/* str.strip() and str.rstrip(): a new string in the arena. */
 char *pytext_strip(struct arena *a, const char *s, size_t n);
 char *pytext_rstrip(struct arena *a, const char *s, size_t n);
 
-/* len(str.splitlines()) */
+/* Number of lines: len(str.splitlines()). */
 size_t pytext_count_lines(const char *s);
 
-/* str.split()[0]. *out_n is 0 if there is no word. Reads no further than the word. */
+/* First word: str.split()[0]. *out_n is its length, or 0 if there is no word. Reads no further than
+ * the word. */
 const char *pytext_first_word(const char *s, size_t *out_n);
 
-/* shlex.quote() */
+/* Appends s quoted for the shell, as shlex.quote() does. */
 void pytext_add_quoted(struct buf *out, const char *s);
 
 #endif

@@ -80,14 +80,14 @@ static int template_complain(const struct template *t, const char *at, struct fh
 	va_end(ap);
 	if (!t->at)
 		return error_say(err, EINVAL, "%s", what);
-	/* Only a YAML block keeps the lines of its file. */
+	/* only in a YAML block do lines of the text match lines of the file */
 	line = t->at->line + t->at->block;
 	for (const char *s = t->text; s < at && t->at->block; s++)
 		line += *s == '\n';
 	return error_say(err, EINVAL, "%s:%d: %s", t->at->file, line, what);
 }
 
-/* Appends the field at `at`, a "{". *out_end is behind it. */
+/* Replaces the field at `at`, which is a "{". *out_end points after its "}". */
 static int template_render_field(struct buf *out, const struct template *t, const char *at,
 		const char **out_end, const struct fields *fields, struct fh_error *err)
 {

@@ -10,27 +10,27 @@
 #include <stddef.h>
 
 /*
- * Prompts with fields, a subset of Python's str.format(): {name} gives the field's value, {{ and }}
- * give braces. Values are inserted unchanged.
+ * A prompt with fields, in a subset of Python's str.format(). {name} is replaced by the field's
+ * value, and {{ and }} by braces. Values are inserted unchanged.
  */
 struct template
 {
-	const char *text;      /* NULL: none */
-	const struct node *at; /* place, for errors; NULL: a built-in template */
+	const char *text;      /* NULL: no such prompt */
+	const struct node *at; /* place of the text in a file, for errors; NULL: built in */
 };
 
 struct field_value {
 	const char *name, *value;
 };
 
-/* Whether the agent's tools report a state, whose fields only they know. */
+/* Whether the agent's tools report a state, which adds fields. */
 enum fields_state {
 	FIELDS_STATELESS,
-	FIELDS_AWAIT_STATE, /* not reported yet: unknown fields are empty */
+	FIELDS_AWAIT_STATE, /* the state is not reported yet: unknown fields are empty */
 	FIELDS_HAVE_STATE,
 };
 
-/* Names and values, in the arena. */
+/* Fields for a template: names and values, in the arena. */
 struct fields {
 	struct arena *arena;
 	struct field_value *items;
@@ -38,14 +38,15 @@ struct fields {
 	enum fields_state state;
 };
 
-/* Adds or changes a field. Both strings are copied. */
+/* Sets or adds a field. Both strings are copied. */
 void fields_set(struct fields *f, const char *name, const char *value);
 void fields_set_number(struct fields *f, const char *name, long long value);
 void fields_add(struct fields *f, const struct fields *more);
-const char *fields_get(const struct fields *f, const char *name); /* NULL: none */
+/* Value of a field; NULL: there is none. */
+const char *fields_get(const struct fields *f, const char *name);
 
-/* Appends the text. -EINVAL with "FILE:LINE: ..." for an unknown field (the error names the
- * closest), or a wrong brace. Then a part may have been appended. */
+/* Appends the prompt's text. -EINVAL with "FILE:LINE: ..." for an unknown field (the error names
+ * the closest), or a wrong brace. After an error, a part may have been appended. */
 int template_render(struct buf *out, const struct template *t, const struct fields *fields,
 		struct fh_error *err);
 
