@@ -21,16 +21,16 @@
 struct fetch {
 	TAILQ_ENTRY(fetch) link;
 	uint64_t who;
-	bool is_left;   /* freed by its owner: only `http` is left, which still looks up a name */
-	bool is_copied; /* by a fork: sockets and threads belong to the parent */
+	bool is_left;   /* the owner freed the fetch, and only a name lookup is still running */
+	bool is_copied; /* inherited by a fork: sockets and threads belong to the parent */
 	struct http *http;
-	struct http_call *call; /* NULL: none is running */
+	struct http_call *call; /* current request; NULL: none */
 	struct http_headers headers;
 	char *hosts, *url;
-	bool is_public; /* refuse private addresses */
+	bool is_public; /* refuse private addresses of servers */
 	int64_t timeout_ms;
 	int tries, redirects;
-	int64_t again_ns; /* start of the next try; INT64_MAX: none */
+	int64_t again_ns; /* clock_now_ns() of the next try; INT64_MAX: none */
 	struct buf body;
 	bool over;
 	struct fh_error failure;
@@ -40,7 +40,7 @@ struct fetch {
 
 static pthread_mutex_t fetches_lock = PTHREAD_MUTEX_INITIALIZER;
 static TAILQ_HEAD(fetch_list, fetch) fetches = TAILQ_HEAD_INITIALIZER(
-		fetches); /* under fetches_lock */
+		fetches); /* protected by fetches_lock */
 
 static void fetches_before_fork(void)
 {
@@ -72,7 +72,8 @@ static void fetches_watch_forks(void)
 	pthread_atfork(fetches_before_fork, fetches_after_fork, fetches_in_child);
 }
 
-/* Frees fetches whose lookups have ended, and counts the others. For use under fetches_lock. */
+/* Frees fetches whose name lookups have ended, and counts the remaining ones. The caller holds
+ * fetches_lock. */
 static int fetches_count(uint64_t who, int *out_of_who)
 {
 	struct fetch *next;
@@ -95,7 +96,7 @@ static int fetches_count(uint64_t who, int *out_of_who)
 	return n;
 }
 
-/* Adds a new fetch, if there is room. */
+/* Adds a new fetch to the process' list. -EBUSY at a limit. */
 static int fetch_enter(uint64_t who, struct fetch **out, struct fh_error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -167,7 +168,7 @@ static void fetch_on_end(void *user, const struct http_end *end)
 	if (end->error == HTTP_ANSWERED && end->status == 200) {
 		f->over = true;
 	} else if (end->error == HTTP_ANSWERED && is_redirect) {
-		/* The key belongs to the first place only. */
+		/* Don't send the key to the redirect's place. */
 		http_headers_release(&f->headers);
 		f->tries = 0;
 		if (++f->redirects > REDIRECTS)
@@ -265,7 +266,7 @@ void fetch_free(struct fetch *f)
 		TAILQ_REMOVE(&fetches, f, link);
 	pthread_mutex_unlock(&fetches_lock);
 	if (is_left)
-		return; /* fetches_count() frees it */
+		return; /* fetches_count() frees the fetch later */
 	if (!f->is_copied)
 		http_close(f->http);
 	free(f);

@@ -10,45 +10,48 @@
 #include <stdint.h>
 
 /*
- * Download of one document of the web for an untrusted program. Only places of an allow-list
- * (hosts.h) are asked; redirects are checked too. If the server is busy, two retries follow.
+ * A download of one document from the web for an untrusted program. URL and redirects must be in an
+ * allow-list (hosts.h). If the server is busy, two retries follow.
  *
- * The number of fetches in a process is limited. A fetch that was freed still counts while a thread
- * looks up its name (http.h).
+ * The number of fetches in a process is limited. A freed fetch still counts while a thread looks up
+ * a name for it (http.h).
  */
 struct fetch;
 
-#define FETCHES_MAX 16       /* in a process */
-#define FETCHES_OF_ONE_MAX 4 /* for one `who` */
+#define FETCHES_MAX 16       /* most fetches of a process */
+#define FETCHES_OF_ONE_MAX 4 /* most fetches with the same `who` */
 
 struct fetch_request {
-	uint64_t who;      /* for the limit: the episode */
-	const char *hosts; /* the allow-list */
+	uint64_t who;      /* number of the episode, for its limit */
+	const char *hosts; /* allow-list of hosts.h */
 	const char *url;
-	const char *key_header, *key; /* NULL: none. Not sent to where the URL redirects */
+	/* request header with a key; NULL: none; not sent after a redirect */
+	const char *key_header, *key;
 	size_t bytes_max;
-	int64_t timeout_ms; /* for each try */
+	int64_t timeout_ms; /* timeout of each try */
 };
 
-/* Whether the process may start another fetch now. */
+/* Whether the limit of the process allows another fetch now. */
 bool fetch_has_room(void);
 
-/* Copies what it needs of the request. -EINVAL or -EACCES if the URL is not allowed, -EBUSY at a
- * limit. The error's text may be shown to `who`, as may that of fetch_result(). */
+/* Starts a fetch. The request may be freed afterwards. -EINVAL or -EACCES: the URL is not allowed.
+ * -EBUSY: a limit is reached. The error's text may be shown to the untrusted program, and so may
+ * that of fetch_result(). */
 int fetch_begin(const struct fetch_request *request, struct fetch **out, struct fh_error *err);
-void fetch_free(struct fetch *f); /* cancels it; NULL is fine */
+void fetch_free(struct fetch *f); /* cancels the fetch if it goes on; NULL is fine */
 
-/* Remove this descriptor from an epoll before fetch_free(). */
+/* Descriptor to poll for fetch_advance(). Remove it from an epoll before fetch_free(). */
 int fetch_fd(const struct fetch *f);
 
 #define FETCH_FDS 1
 void fetch_waits(const struct fetch *f, struct waits *w);
-bool fetch_advance(struct fetch *f); /* true: it has ended */
+bool fetch_advance(struct fetch *f); /* true: the fetch has ended */
 
-/* Bytes of the document that have arrived. */
+/* Bytes of the document that have arrived so far. */
 size_t fetch_received(const struct fetch *f);
 
-/* The document, which belongs to the fetch. -EIO, -EACCES, -EFBIG, -ETIMEDOUT. */
+/* Gives the document of a fetch that has ended. The fetch owns it. -EIO, -EACCES, -EFBIG or
+ * -ETIMEDOUT if it failed. */
 int fetch_result(const struct fetch *f, const struct buf **out_body, struct fh_error *err);
 
 #endif

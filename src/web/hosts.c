@@ -12,7 +12,7 @@
 
 #define PAPERS "papers"
 
-/* Sites that serve PDFs to anybody. */
+/* Sites with papers as PDFs that anybody may download. */
 static const char hosts_of_papers[] =
 		"api.semanticscholar.org,arxiv.org,*.arxiv.org,aclanthology.org,www.aclanthology.org,"
 		"www.aclweb.org,openreview.net,proceedings.mlr.press,jmlr.org,www.jmlr.org,"
@@ -29,7 +29,7 @@ struct host_entry {
 	size_t n;
 };
 
-/* Moves *list behind its first entry; false at its end. */
+/* Takes the first entry of *list, and moves *list to the next one. False at the end. */
 static bool hosts_next(const char **list, struct host_entry *out)
 {
 	if (!*list)
@@ -122,8 +122,7 @@ bool hosts_allow(const char *list, const char *scheme, const char *host, const c
 
 	if (!str_eq(scheme, "http") && !str_eq(scheme, "https"))
 		return false;
-	/* Refuse letters outside of ASCII: IDNA would look up another name than the one that was
-	 * compared. */
+	/* Refuse a name with letters outside of ASCII: IDNA would look up a different name. */
 	if (host_entry_span(&(struct host_entry){ host, strlen(host) }) != strlen(host))
 		return false;
 	while (hosts_next(&list, &e))

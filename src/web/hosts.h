@@ -14,13 +14,13 @@
  *   https://host[:port]   this scheme and port only; the address may be private
  *   papers                the search of papers.h, and sites that serve papers
  */
-int hosts_check(const char *list, struct fh_error *err); /* -EINVAL */
+int hosts_check(const char *list, struct fh_error *err); /* Checks an allow-list. -EINVAL. */
 
-/* True if an entry with a scheme names the place: then its address may be private (loopback,
+/* True if an entry with a scheme names this place, so that the address may be private (loopback,
  * link-local). */
 bool hosts_allow_private(const char *list, const char *scheme, const char *host, const char *port);
 
-/* True if the list allows these parts of a URL, which are in lower case. A NULL list allows
+/* True if the list allows the place with these parts of a URL, in lower case. A NULL list allows
  * nothing. */
 bool hosts_allow(const char *list, const char *scheme, const char *host, const char *port);
 

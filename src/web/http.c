@@ -27,8 +27,9 @@
 struct http {
 	CURLM *multi;
 	int epoll_fd, timer_fd;
-	int64_t curl_ns, wake_ns;          /* deadlines of libcurl and of the owner */
-	int64_t armed_ns;                  /* the timer's deadline */
+	/* clock_now_ns() of libcurl's next timeout, and of http_wake_at() */
+	int64_t curl_ns, wake_ns;
+	int64_t armed_ns;                  /* time that the timer is set to */
 	TAILQ_HEAD(, http_call) unwatched; /* calls whose sockets epoll refused */
 	struct http_names names;
 };
@@ -39,7 +40,7 @@ struct http_call {
 	struct http_request request;
 	char sentence[CURL_ERROR_SIZE];
 	bool is_unwatched;
-	TAILQ_ENTRY(http_call) link; /* in `unwatched` */
+	TAILQ_ENTRY(http_call) link; /* link in http.unwatched */
 	struct http_name name;
 };
 
@@ -72,7 +73,8 @@ static int http_on_timer(CURLM *multi, long timeout_ms, void *user)
 	return 0;
 }
 
-/* `known` is not NULL if epoll has the socket already. */
+/* Adds a socket of libcurl's to the epoll, changes its events or removes it. `known` is not NULL if
+ * the epoll has the socket. */
 static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, void *known)
 {
 	struct http *h = user;
@@ -95,7 +97,7 @@ static int http_on_socket(CURL *easy, curl_socket_t fd, int what, void *user, vo
 	libcurl.easy_getinfo(easy, CURLINFO_PRIVATE, &call);
 	if (!call || call->is_unwatched)
 		return 0;
-	/* http_advance() ends the call when libcurl has returned: no event would arrive for it. */
+	/* The call gets no events, so http_advance() has to end it. It can't end within libcurl. */
 	call->is_unwatched = true;
 	snprintf(call->sentence, sizeof(call->sentence), "its socket can't be waited for: %s",
 			strerror(error));
@@ -188,7 +190,7 @@ void http_close(struct http *h)
 void http_headers_add(
 		struct http_headers *h, const char *name, const char *prefix, const char *value)
 {
-	/* Allocate the full size at once: a buffer that grows leaves copies of the key behind. */
+	/* Allocate the full size: growing would leave copies of the key in freed memory. */
 	size_t n = strlen(name) + strlen(": ") + strlen(prefix) + strlen(value) + 1;
 	char *line = xcalloc(1, n);
 	struct curl_slist *longer;
@@ -202,7 +204,7 @@ void http_headers_add(
 
 void http_headers_release(struct http_headers *h)
 {
-	if (!h->list) /* perhaps libcurl was never loaded */
+	if (!h->list) /* no header was added, so libcurl may not be loaded */
 		return;
 	for (struct curl_slist *line = h->list; line; line = line->next)
 		explicit_bzero(line->data, strlen(line->data));
@@ -228,8 +230,8 @@ static void http_set_options(struct http_call *call, int64_t connect_ms)
 	libcurl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	libcurl.easy_setopt(easy, CURLOPT_HTTPHEADER, request->headers->list);
 	libcurl.easy_setopt(easy, CURLOPT_USERAGENT, "fumehood/" FUMEHOOD_VERSION);
-	/* Ask for no compression, which delays streams. libcurl still decodes a compressed
-	 * answer. */
+	/* Ask for an uncompressed answer, because compression delays streams. libcurl still decodes
+	 * an answer that is compressed. */
 	libcurl.easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "identity");
 	if (request->body) {
 		libcurl.easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->n_body);
@@ -238,7 +240,7 @@ static void http_set_options(struct http_call *call, int64_t connect_ms)
 	libcurl.easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
 	libcurl.easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)connect_ms);
 	libcurl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	/* Don't wait for lookup threads when a handle is freed. */
+	/* Don't wait for threads that look up names when a handle is freed. */
 	libcurl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
 	libcurl.easy_setopt(easy, CURLOPT_WRITEFUNCTION, http_on_data);
@@ -264,7 +266,8 @@ int http_start(struct http *h, const struct http_request *request, struct http_c
 		.names = &h->names,
 		.call = call,
 		.easy = call->easy,
-		/* Earlier than libcurl's own timeout, which would forget the thread. */
+		/* Must be earlier than libcurl's own timeout, after which libcurl forgets the
+		 * lookup's thread. */
 		.deadline_ns = clock_now_ns() + connect_ms * 9 / 10 * NS_PER_MS,
 		.needs_public = request->is_public,
 	};
@@ -336,7 +339,7 @@ static int64_t http_retry_after_ms(CURL *easy)
 		return ms < 1e9 ? (int64_t)ms : 1000000000;
 	if (libcurl.easy_header(easy, "retry-after", 0, CURLH_HEADER, -1, &header) != CURLHE_OK)
 		return -1;
-	/* libcurl reads seconds or a date; a past date gives 0. */
+	/* Retry-After has seconds or a date. libcurl gives 0 for a past date. */
 	libcurl.easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds);
 	return seconds < 1000000 ? seconds * 1000 : 1000000000;
 }

@@ -21,39 +21,41 @@ struct http;
 struct http_call;
 
 int http_open(struct http **out, struct fh_error *err);
-void http_close(struct http *h); /* after its calls; NULL is fine */
+void http_close(struct http *h); /* call it after all calls have ended; NULL is fine */
 
 /*
- * True while threads look names up for calls that were cancelled or timed out. The threads can't be
- * stopped. http_advance() frees their calls when they end; http_close() does not wait for them.
+ * True while threads still look up names for calls that were cancelled or timed out. Such a thread
+ * can't be stopped. http_advance() frees the call when the thread ends. http_close() does not wait
+ * for it.
  */
 bool http_is_asking(const struct http *h);
 
-/* Readable when http_advance() has something to do. */
+/* A descriptor that is readable when http_advance() has something to do. */
 int http_fd(const struct http *h);
 
-/* Makes http_fd() readable at that time of clock_now_ns() too. INT64_MAX switches this off. */
+/* Makes http_fd() readable when clock_now_ns() reaches when_ns, too. INT64_MAX: never. */
 void http_wake_at(struct http *h, int64_t when_ns);
 
-/* Does what can be done now; the calls' functions run within it. */
+/* Advances all calls without blocking. Their callbacks `data` and `end` run within it. */
 void http_advance(struct http *h);
 
-/* -EINVAL for what is no http or https URL, or has a user or password in it. */
+/* Checks a URL. -EINVAL unless it is http or https, without a user and password. */
 int http_check_url(const char *url, struct fh_error *err);
 
-/* The parts of a URL, as a request for it would read them: compare these with an allow-list. Heap
+/* Parts of a URL, as libcurl reads it for a request. Compare them with an allow-list. Heap
  * strings. */
 struct http_url {
 	char *whole;
 	char *scheme, *host; /* in lower case */
-	char *port;          /* the default one if none is given */
+	char *port;          /* the scheme's default port if the URL names none */
 };
 
-int http_url_parse(const char *url, struct http_url *out, struct fh_error *err); /* -EINVAL */
+/* Parses a URL. -EINVAL: malformed. */
+int http_url_parse(const char *url, struct http_url *out, struct fh_error *err);
 void http_url_release(struct http_url *url);
 
-/* Request headers, zeroed at first. Adding copies a line "NAME: PREFIXVALUE"; release wipes the
- * copies. */
+/* Headers of a request; begin with a zeroed struct. http_headers_add() adds a line "NAME:
+ * PREFIXVALUE". http_headers_release() wipes the memory, because a header may hold a key. */
 struct http_headers {
 	struct curl_slist *list;
 };
@@ -63,47 +65,47 @@ void http_headers_add(
 void http_headers_release(struct http_headers *h);
 
 enum http_error {
-	HTTP_ANSWERED, /* completely, with any status */
-	HTTP_BROKEN,   /* no connection, or a lost one: a retry may succeed */
+	HTTP_ANSWERED, /* the answer is complete, with any HTTP status */
+	HTTP_BROKEN,   /* the connection failed or was lost: a retry may succeed */
 	HTTP_TIMEOUT,
-	HTTP_REFUSED, /* by `data` */
+	HTTP_REFUSED, /* the callback `data` returned false */
 	HTTP_USELESS, /* a retry can't succeed: an untrusted certificate, for example */
 };
 
 struct http_end {
 	enum http_error error;
-	const char *sentence;   /* the reason of the failure; "" when answered */
+	const char *sentence;   /* reason of the failure; "" for HTTP_ANSWERED */
 	int status;             /* HTTP status; 0 if no answer came */
-	int64_t retry_after_ms; /* pause that the server asks for; negative: none */
-	const char *location;   /* absolute URL of a redirect; NULL: none */
+	int64_t retry_after_ms; /* milliseconds that the server asks to wait; negative: none */
+	const char *location;   /* absolute URL of a redirect; NULL: no redirect */
 };
 
-/* POST of a JSON body, or GET if `body` is NULL. All pointers stay valid until `end` or
- * http_cancel(). */
+/* A request: POST of a JSON body, or GET if `body` is NULL. All pointers must stay valid until
+ * `end` or http_cancel(). */
 struct http_request {
 	const char *url;
 	const struct http_headers *headers;
 	const char *body;
 	size_t n_body;
 	int64_t timeout_ms;
-	/* Refuse private, loopback and link-local addresses: HTTP_USELESS. No check if a proxy is
-	 * set, because the proxy looks the name up. */
+	/* Refuse private, loopback and link-local addresses with HTTP_USELESS. They are not refused
+	 * if a proxy is set, because the proxy looks the name up. */
 	bool is_public;
 	void *user;
-	/* Takes a piece of the answer's body, decompressed: few bytes on the wire may become many.
-	 * False ends the call with HTTP_REFUSED. */
+	/* Called with each piece of the answer's body, already decompressed, so that it may be
+	 * large. False ends the call with HTTP_REFUSED. */
 	bool (*data)(void *user, const char *data, size_t n);
-	/* The call has ended, and is freed when this returns. */
+	/* Called when the call has ended. The call is freed afterwards. */
 	void (*end)(void *user, const struct http_end *end);
 };
 
 int http_start(struct http *h, const struct http_request *request, struct http_call **out,
 		struct fh_error *err);
 
-/* Ends the call without its `end`. Not for use within `data` or `end`. */
+/* Ends the call without calling `end`. Don't use it within `data` or `end`. */
 void http_cancel(struct http_call *call);
 
-/* For use within `data`: the answer's status, and whether its body is a stream of events. */
+/* Status of the answer, and whether its body is a stream of events. For use within `data`. */
 int http_status(const struct http_call *call);
 bool http_is_event_stream(const struct http_call *call);
 

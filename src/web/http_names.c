@@ -18,7 +18,8 @@ void http_name_answered(struct http_name *n)
 	n->is_asking = false;
 }
 
-/* Timeouts are similar, so the search from the end is short. */
+/* Called when libcurl begins to look up a name: adds the name to `asking`, sorted by deadline. The
+ * place is searched from the end, because timeouts are similar. */
 static int http_name_on_ask(void *resolver, void *reserved, void *user)
 {
 	struct http_name *n = user;
@@ -39,7 +40,8 @@ static int http_name_on_ask(void *resolver, void *reserved, void *user)
 
 static bool http_name_is_public4(const uint8_t *bytes)
 {
-	/* IANA's special-purpose registry (RFC 6890), and all from 224.0.0.0 on. */
+	/* Private IPv4 addresses: IANA's special-purpose registry (RFC 6890), and all from
+	 * 224.0.0.0 on. */
 	static const struct {
 		uint32_t net;
 		int bits;
@@ -74,17 +76,18 @@ static bool http_name_is_public(const struct sockaddr *address)
 		return http_name_is_public4(a + offsetof(struct sockaddr_in, sin_addr));
 	if (address->sa_family != AF_INET6)
 		return false;
-	/* Public addresses begin with the bits 001 (RFC 4291). Some forms hold an IPv4 address. */
+	/* Public IPv6 addresses begin with the bits 001 (RFC 4291). Some of them contain an IPv4
+	 * address. */
 	a += offsetof(struct sockaddr_in6, sin6_addr);
 	if (memcmp(a, mapped, sizeof(mapped)) == 0 ||
 			memcmp(a, translated, sizeof(translated)) == 0)
 		return http_name_is_public4(a + 12);
-	if (a[0] == 0x20 && a[1] == 0x02) /* 6to4 */
+	if (a[0] == 0x20 && a[1] == 0x02) /* 6to4, which contains an IPv4 address */
 		return http_name_is_public4(a + 2);
 	return a[0] >> 5 == 1;
 }
 
-/* A proxy looks names up itself: its own address may be private. */
+/* True if a proxy is set. The proxy looks names up, and its own address may be private. */
 static bool http_name_has_proxy(void)
 {
 	static const char *const names[] = { "http_proxy", "https_proxy", "all_proxy",
@@ -99,7 +102,7 @@ static bool http_name_has_proxy(void)
 	return false;
 }
 
-/* Opens the socket in place of libcurl, whose sockets would stay open across exec. */
+/* Opens a socket for libcurl, because libcurl's own sockets would stay open across exec. */
 static curl_socket_t http_name_open_socket(
 		void *user, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -115,7 +118,8 @@ static curl_socket_t http_name_open_socket(
 	return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* A socket to a proxy may be open already when the name is looked up. */
+/* Called when a socket is connected, which ends the lookup. With a proxy, the socket may be older
+ * than the lookup. */
 static int http_name_on_connected(void *user, char *ip, char *own_ip, int port, int own_port)
 {
 	struct http_name *n = user;
@@ -148,5 +152,5 @@ void http_name_leave(struct http_name *n)
 	n->is_left = true;
 	libcurl.easy_setopt(n->easy, CURLOPT_TIMEOUT_MS, 0L);
 	libcurl.easy_setopt(n->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)INT_MAX);
-	libcurl.easy_setopt(n->easy, CURLOPT_HTTPHEADER, NULL); /* the caller frees them */
+	libcurl.easy_setopt(n->easy, CURLOPT_HTTPHEADER, NULL); /* the caller frees the headers */
 }

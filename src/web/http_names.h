@@ -8,37 +8,38 @@
 #include <sys/queue.h>
 
 /*
- * Names and addresses of HTTP calls. libcurl looks a name up with getaddrinfo() in a thread. The
- * thread can't be stopped, and runs for as long as resolv.conf says. A call that is cancelled or
- * times out before that is left behind. It has no timeout and no owner. When the thread ends, the
- * call is refused a socket and ends. So calls that were left count threads.
+ * Lookups of the names in URLs. libcurl calls getaddrinfo() in a thread, which can't be stopped and
+ * may run as long as resolv.conf allows. If the call is cancelled or times out meanwhile, it is
+ * left behind, without timeout and owner. When the thread ends, the call is refused a socket and
+ * ends. So the number of calls that were left is the number of such threads.
  */
 TAILQ_HEAD(http_name_list, http_name);
 
 struct http_names {
-	struct http_name_list asking; /* lookups with an owner; the earliest deadline first */
+	struct http_name_list asking; /* lookups of calls that go on, sorted by deadline */
 	struct http_name_list left;
 };
 
-/* The name of one call. The caller sets the first five members. */
+/* The name lookup of one call. The caller sets the first five members. */
 struct http_name {
 	struct http_names *names;
 	struct http_call *call;
 	CURL *easy;
-	int64_t deadline_ns; /* for the lookup */
+	int64_t deadline_ns; /* clock_now_ns() at which the lookup times out */
 	bool needs_public;   /* refuse private, loopback and link-local addresses */
-	bool is_private;     /* such an address was refused */
+	bool is_private;     /* a private address was refused */
 	bool is_asking, is_left;
-	TAILQ_ENTRY(http_name) link; /* in `left` if it was left, else in `asking` while it asks */
+	TAILQ_ENTRY(http_name) link; /* link in `left` if is_left, or in `asking` if is_asking */
 };
 
-/* Sets the callbacks of n->easy, which follow the lookup. */
+/* Sets callbacks of n->easy that tell when the lookup begins and ends. */
 void http_name_follow(struct http_name *n);
 
-void http_name_answered(struct http_name *n); /* the lookup has ended */
-void http_name_forget(struct http_name *n);   /* takes it out of its list: the call is freed */
+void http_name_answered(struct http_name *n); /* notes that the lookup has ended */
+/* Takes the lookup out of its list, before its call is freed. */
+void http_name_forget(struct http_name *n);
 
-/* Leaves the call of a name that is_asking behind. */
+/* Leaves the call of a running lookup behind: the lookup moves from `asking` to `left`. */
 void http_name_leave(struct http_name *n);
 
 #endif

@@ -36,12 +36,12 @@ static void *libcurl_wiping_realloc(void *p, size_t n)
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-static struct fh_error libcurl_load_error; /* code 0: loaded */
+static struct fh_error libcurl_load_error; /* result of loading; code 0: libcurl is loaded */
 
 static void libcurl_load_once(void)
 {
 	struct fh_error *err = &libcurl_load_error;
-	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* stays loaded */
+	void *library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL); /* never unloaded */
 	CURLcode result = CURLE_OK;
 
 	if (!library)

@@ -2,7 +2,7 @@
 #ifndef WEB_LIBCURL_H
 #define WEB_LIBCURL_H
 
-/* curl.h's macros that check arguments don't work with functions in a struct. */
+/* Turns off curl.h's macros that check arguments: they don't work with functions in a struct. */
 #define CURL_DISABLE_TYPECHECK
 
 #include "base/error.h"
@@ -47,10 +47,11 @@ struct libcurl {
 
 extern struct libcurl libcurl;
 
-/* -ENOENT if it is missing, or lacks a function. For any thread, any number of times. */
+/* Loads libcurl once; later calls do nothing. Any thread may call it. -ENOENT: libcurl is missing,
+ * or lacks a function. */
 int libcurl_load(struct fh_error *err);
 
-/* Overwrites the memory, then frees it. libcurl frees in the same way. */
+/* Overwrites memory and frees it. libcurl frees all of its memory by this function. */
 void libcurl_wiping_free(void *p);
 
 /* Until the variable's scope ends, a write to a closed connection raises no SIGPIPE in this thread:
