@@ -19,7 +19,8 @@ struct mount {
 	char id[32], where[256];
 };
 
-/* Finds the mount at `where`, or with this id if `where` is NULL. False: there is none. */
+/* Finds the mount with the mount point `where`, or with this id if `where` is NULL. False if there
+ * is none. */
 static bool chroot_find_mount(
 		const char *mountinfo, const char *where, const char *id, struct mount *out)
 {
@@ -37,7 +38,7 @@ static bool chroot_find_mount(
 			continue;
 		if (where ? !str_eq(m.where, where) : !str_eq(m.id, id))
 			continue;
-		*out = m; /* a later mount covers an earlier one */
+		*out = m; /* a later mount hides an earlier one at the same place */
 		found = true;
 	}
 	return found;
@@ -54,7 +55,8 @@ static pid_t chroot_parent_of(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (fd_read_file(path, &text, NULL) < 0)
 		return 0;
-	end = strrchr(buf_str(&text), ')'); /* ends the name, which may hold any character */
+	/* the ")" ends the process' name, which may hold any character */
+	end = strrchr(buf_str(&text), ')');
 	if (!end || sscanf(end, ") %*c %15s", parent) != 1 || !str_to_i64(parent, &n))
 		return 0;
 	return (pid_t)n;

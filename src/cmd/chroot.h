@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * True if the process is in a chroot, where the kernel refuses user namespaces. False without
- * /proc, or if all ancestors are in the chroot too.
+ * True if this process is in a chroot, where the kernel refuses user namespaces. False without
+ * /proc, or if all ancestors of the process are in the chroot too.
  */
 bool chroot_here(void);
 

@@ -23,13 +23,14 @@
 struct completion_line {
 	struct buf *out;
 	const struct command *command;
-	const struct cmd_option *open; /* option that the next word is a value of; NULL */
-	bool only_args;                /* after "--" */
+	const struct cmd_option *open; /* option whose value the next word is; NULL: none */
+	bool only_args;                /* all words after "--" are arguments */
 	size_t n_args;
-	const char *tasks_dir, *mlgym_root; /* options given so far; NULL */
-	const char *kept;                   /* beginning of the word, which stays */
+	/* values of these options in earlier words; NULL: not given */
+	const char *tasks_dir, *mlgym_root;
+	const char *kept; /* start of the last word, which candidates repeat unchanged */
 	size_t n_kept;
-	const char *rest; /* end of the word, to be completed */
+	const char *rest; /* rest of the last word, which is to be completed */
 };
 
 static void complete_add(const struct completion_line *l, const char *candidate, const char *what)
@@ -90,7 +91,7 @@ static void complete_add_agents(const struct completion_line *l)
 	complete_add_files(l);
 }
 
-/* Completes the file of a model that plays one, as in actions:FILE. */
+/* Adds candidates for a model's spec. In "actions:FILE" and the like, completes the file. */
 static void complete_add_models(const struct completion_line *l)
 {
 	const char *path = model_path(l->rest);
@@ -107,7 +108,7 @@ static void complete_add_models(const struct completion_line *l)
 		complete_add(l, name, "a model");
 }
 
-/* Completions by the name of the value in the tables. */
+/* Functions that add candidates, by the name of an option's value in help. */
 static const struct {
 	const char *value;
 	void (*add)(const struct completion_line *l);
@@ -127,7 +128,7 @@ static void complete_add_value(const struct completion_line *l, const char *valu
 	for (size_t i = 0; value && i < ARRAY_SIZE(values); i++) {
 		size_t n = strlen(values[i].value);
 
-		/* "M" matches "M,...", and not "MODEL". */
+		/* "M" stands for "M" and "M,...", but not for "MODEL" */
 		if (str_starts(value, values[i].value) && !(value[n] >= 'A' && value[n] <= 'Z')) {
 			values[i].add(l);
 			return;
@@ -135,7 +136,7 @@ static void complete_add_value(const struct completion_line *l, const char *valu
 	}
 }
 
-/* Completes the value of an option, which begins at `text` in the last word. */
+/* Adds candidates for the value of an option. The value begins at `text` in the last word. */
 static void complete_add_option_value(
 		struct completion_line *l, const struct cmd_option *o, const char *text)
 {
@@ -193,7 +194,7 @@ static bool complete_takes_value(const struct cmd_option *o)
 	return o && o->kind != OPTION_FLAG && o->kind != OPTION_NOTED && o->kind != OPTION_REFUSED;
 }
 
-/* Two options say where tasks are looked up. */
+/* Notes the value of --tasks-dir or --mlgym-root: both say where to look for tasks. */
 static void complete_note_value(
 		struct completion_line *l, const struct cmd_option *o, const char *value)
 {
@@ -224,7 +225,7 @@ static void complete_pass(struct completion_line *l, const char *word)
 		complete_pass_option(l, word);
 	} else {
 		complete_note_value(l, l->open, word);
-		/* A list takes the following words too, if the command has no arguments. */
+		/* An option with a list takes more words, if the command has no arguments. */
 		if (l->command->max_args ||
 				(l->open->kind != OPTION_LIST && l->open->kind != OPTION_REPEAT))
 			l->open = NULL;

@@ -4,7 +4,7 @@
 
 #include "cli/cmd.h"
 
-/* Adds the candidates for the last of the words after "fumehood". */
+/* Appends candidates for the last one of `words`, the words of a command line after "fumehood". */
 void cmd_complete(struct buf *out, const char *const *words, size_t n);
 
 extern const struct command command_help;

@@ -14,7 +14,7 @@
 
 #define TEXT_BYTES_MAX (1024 * 1024)
 
-/* All kinds of files. */
+/* Schemas of all kinds of YAML files. */
 static const struct schema *const files[] = { &task_schema, &dataset_schema, &agent_schema,
 	&sweep_schema };
 

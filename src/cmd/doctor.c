@@ -35,12 +35,12 @@
 struct doctor_finding {
 	bool ok;
 	char detail[640];
-	char fix[640]; /* "" when there is nothing to do */
+	char fix[640]; /* advice to the user; "" when nothing is to be done */
 };
 
 struct check {
 	const char *name;
-	bool required; /* without it there are no sandboxes */
+	bool required; /* no sandbox works if this check fails */
 	void (*run)(struct doctor_finding *f);
 };
 
@@ -64,7 +64,7 @@ __attribute__((format(printf, 2, 3))) static void doctor_fix(
 	va_end(ap);
 }
 
-/* The number in a file of /proc/sys; -1 if there is none. */
+/* The number in a file below /proc/sys; -1 if there is none. */
 static int64_t doctor_setting(const char *path)
 {
 	auto_buf struct buf text = BUF_INIT(64);
@@ -97,7 +97,8 @@ static void doctor_check_kernel(struct doctor_finding *f)
 				KERNEL_MAJOR, KERNEL_MINOR);
 }
 
-/* Makes the namespace in a child, because a process can't leave one. Returns the errno or 0. */
+/* Makes a user namespace in a child process, because this process could not leave it. Returns the
+ * errno or 0. */
 static int doctor_try_user_namespace(void)
 {
 	pid_t pid = fork();
@@ -155,7 +156,7 @@ static void doctor_fix_ids(struct doctor_finding *f)
 		doctor_fix(f,
 				"as root: %susermod --add-subuids %" PRId64 "-%" PRId64
 				" --add-subgids %" PRId64 "-%" PRId64 " %s",
-				/* usermod needs both files for these options. */
+				/* usermod has these options only if both files exist */
 				path_exists("/etc/subuid") && path_exists("/etc/subgid")
 						? ""
 						: "touch /etc/subuid /etc/subgid && ",
@@ -239,7 +240,7 @@ static int doctor_run_true(struct owner *owner, struct fh_error *err)
 	return r;
 }
 
-/* Opens an owner and runs a command in a sandbox, which shows its abilities. NULL: it failed. */
+/* Starts an owner of sandboxes and runs a command in a sandbox. NULL: one of both failed. */
 static struct owner *doctor_try_owner(struct fh_error *err)
 {
 	struct owner *owner = NULL;
@@ -271,7 +272,8 @@ static void doctor_check_sandbox(struct doctor_finding *f)
 	doctor_explain(f);
 }
 
-/* The caller closes the owner, which has the text of the abilities. NULL: the detail says why. */
+/* Lists what sandboxes can do on this machine. The list lives as long as the owner, which the
+ * caller closes. NULL: it failed, and the finding's detail says why. */
 static struct owner *doctor_abilities(struct doctor_finding *f, struct native_abilities *out)
 {
 	struct owner *owner = doctor_try_owner(NULL);
@@ -343,7 +345,8 @@ static void doctor_check_papers(struct doctor_finding *f)
 		doctor_fix(f, "apt-get install poppler-utils");
 }
 
-/* No GPU is fine. A driver without device files is not: another program has to make them. */
+/* Checks for NVIDIA GPUs. No GPU is fine. A driver without device files is a failure, because only
+ * other programs can make them. */
 static void doctor_check_gpus(struct doctor_finding *f)
 {
 	auto_buf struct buf list = BUF_INIT(sizeof(f->detail) / 2);

@@ -8,7 +8,7 @@
 
 /* Rows for the option tables of all commands that play episodes. */
 
-/* Prints warnings of src/run. */
+/* Prints the warnings of functions in src/run. */
 extern const struct warner cmd_warner;
 
 /* clang-format off */
@@ -27,7 +27,8 @@ extern const struct warner cmd_warner;
 	  "which commands open, edit and so on are: our own, which are faster, or MLGym's", "own", \
 	  episode_tools, .given = (is_given) }
 
-/* Rows of a table whose struct holds a struct episode_options at the offset `at`. */
+/* Rows of a command's option table. The command's struct has a struct episode_options at the offset
+ * `at`. */
 #define EPISODE_OPTIONS(at)                                                                        \
 	{ "variant", 0, OPTION_TEXT, EPISODE_FIELD(at, variant), "V",                              \
 	  "variant of the task, as in --task T:V" },                                               \

@@ -9,7 +9,7 @@
 
 /* fumehood export: writes MLGym's files from the events of runs that were killed. */
 
-/* `path` is the folder of a run, or a file in it. Heap. */
+/* Folder of a run, for a path that names the folder or a file in it. Heap. */
 static char *export_folder(const char *path)
 {
 	return path_is_dir(path) ? path_normalise(path) : path_dirname(path);

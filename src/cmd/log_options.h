@@ -5,15 +5,17 @@
 #include "base/log.h"
 #include "cli/cmd.h"
 
-/* Options of commands that log: rows of their tables, and the reader. */
+/* Options of commands that write a log: rows for their option tables, and the function that reads
+ * them. */
 struct log_choice {
-	int level;  /* enum log_level, if it was given */
+	int level;  /* enum log_level; valid only if the option was given */
 	int format; /* index into log_formats */
 };
 
 extern const char *const log_levels[], *const log_formats[];
 
-/* Rows of a table whose struct holds a struct log_choice at the offset `at`. */
+/* Rows of a command's option table. The command's struct has a struct log_choice at the offset
+ * `at`. */
 /* clang-format off */
 #define LOG_OPTIONS(at)                                                                            \
 	{ "log", 0, OPTION_CHOICE, (at) + offsetof(struct log_choice, level), NULL,                \
@@ -23,7 +25,8 @@ extern const char *const log_levels[], *const log_formats[];
 	  "log as lines for people, or as JSON lines", "text", log_formats }
 /* clang-format on */
 
-/* Reads the options and $FUMEHOOD_LOG. `otherwise` is the default level. -EINVAL. */
+/* Sets up the log from the options and $FUMEHOOD_LOG. `otherwise` is the default level. -EINVAL:
+ * unknown level. */
 int log_options_read(const struct command_context *ctx, const struct log_choice *choice,
 		enum log_level otherwise, struct log_options *out, struct fh_error *err);
 

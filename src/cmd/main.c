@@ -35,7 +35,7 @@ static const struct command *const commands[] = {
 	NULL,
 };
 
-/* cmd_main() reads this option before a command's name. */
+/* Option before a command's name. It is listed here for help, and cmd_main() reads it. */
 static const struct cmd_option options[] = {
 	{ "version", 'V', OPTION_FLAG, 0, .help = "print the version" },
 	{},
@@ -71,7 +71,8 @@ const char *cmd_version(void)
 	return FUMEHOOD_VERSION;
 }
 
-/* Fills closed standard descriptors: else the next file that is opened gets the output. */
+/* Opens /dev/null for closed standard descriptors. Otherwise the next opened file would get the
+ * output. */
 static void main_fill_fds(void)
 {
 	int fd = open("/dev/null", O_RDWR);
@@ -87,10 +88,11 @@ int main(int argc, char **argv)
 	int status;
 
 	main_fill_fds();
-	/* Set the width of characters. Numbers keep their decimal point. */
+	/* Make the width of characters known. Only LC_CTYPE is set, so that numbers keep their
+	 * decimal point. */
 	setlocale(LC_CTYPE, "C.UTF-8");
 	status = cmd_main(argc, (const char *const *)argv);
-	/* Output is part of the result: fail if the disk is full or the pipe closed. */
+	/* Fail if the output could not be written: the disk is full, or the pipe closed. */
 	if ((fflush(stdout) || ferror(stdout)) && status == CMD_OK) {
 		fprintf(stderr, "fumehood: can't write to standard output: %s\n", strerror(errno));
 		return CMD_FAILED;

@@ -17,10 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A descriptor of this process that is relayed. */
+/* A descriptor of this process whose data is relayed. */
 struct relay_end {
 	int number; /* 0, 1 or 2; -1: not relayed, or closed */
-	int again;  /* the same pipe without blocking; -1: it can't be opened */
+	int again;  /* the same pipe, opened again without blocking; -1: that failed */
 	bool is_socket;
 };
 
@@ -72,7 +72,8 @@ static bool end_is_ready(const struct relay_end *end, short events)
 	return poll(&p, 1, 0) == 1;
 }
 
-/* Returns bytes, 0 if there is no room now, -errno. */
+/* Writes without blocking. Returns the number of bytes, 0 if the pipe is full, or a negative
+ * errno. */
 static ssize_t end_write(const struct relay_end *end, const char *data, size_t n)
 {
 	ssize_t r;
@@ -90,7 +91,8 @@ static ssize_t end_write(const struct relay_end *end, const char *data, size_t n
 	return r;
 }
 
-/* Returns bytes, 0 at the end, -EAGAIN if there are none now, -errno. */
+/* Reads without blocking. Returns the number of bytes, or 0 at the end of input. -EAGAIN if there
+ * is no input now, or another negative errno. */
 static ssize_t end_read(const struct relay_end *end, char *data, size_t n)
 {
 	ssize_t r;
@@ -117,7 +119,8 @@ static void sink_shut(struct pipe_relay *relay, struct sink *s)
 	sandbox_shut_output(relay->sb, relay->id, s->slot, NULL);
 }
 
-/* Returns how many bytes were written, or dropped because the end is closed. */
+/* Writes output of the program. Returns how many bytes were written, or dropped because our end is
+ * closed. */
 static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *data, size_t n)
 {
 	size_t at = 0;
@@ -132,7 +135,8 @@ static size_t sink_put(struct pipe_relay *relay, struct sink *s, const char *dat
 	return s->end.number < 0 ? n : at;
 }
 
-/* Keeps what can't be written yet. Output is held until it is written. */
+/* Takes output of the program. Keeps the part that can't be written yet, and stops further output
+ * until it is written. */
 static void pipe_relay_take_output(void *arg, int slot, const char *data, size_t n)
 {
 	struct pipe_relay *relay = arg;
@@ -209,13 +213,13 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
 		if (relay->sinks[i].end.number >= 0)
 			fds[i + 1] = relay->sinks[i].slot;
 	}
-	if (one && fds[1] < 0) /* a single pipe keeps the order of all output */
+	if (one && fds[1] < 0) /* output and errors in a single pipe keep their order */
 		fds[2] = fds[1];
 	if (fds[0] == 0)
 		end_open(&relay->source, 0, O_RDONLY);
 	if (relay->source.number >= 0)
 		fds[0] = RUN_INPUT;
-	/* write() to a closed pipe must fail with EPIPE. */
+	/* Block SIGPIPE, so that write() to a closed pipe fails with EPIPE. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &set, NULL);

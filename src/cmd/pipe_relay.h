@@ -14,13 +14,17 @@
  */
 struct pipe_relay;
 
-/* `fds` become 0, 1 and 2 of the program. RUN_INPUT and so on replace those that are relayed. */
+/* `fds` become descriptors 0, 1 and 2 of the program. A relayed one is replaced by RUN_INPUT,
+ * RUN_OUTPUT and so on. */
 struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3]);
 void pipe_relay_free(struct pipe_relay *relay);
 
-void pipe_relay_begin(struct pipe_relay *relay, uint32_t id); /* id of sandbox_run() */
-void pipe_relay_hungry(struct pipe_relay *relay);             /* SANDBOX_HUNGRY came */
-bool pipe_relay_pending(const struct pipe_relay *relay);      /* output waits for our reader */
+/* Call it after sandbox_run(), which gives the program's `id`. */
+void pipe_relay_begin(struct pipe_relay *relay, uint32_t id);
+/* call it when SANDBOX_HUNGRY came: the program's input has room */
+void pipe_relay_hungry(struct pipe_relay *relay);
+/* true while output waits for its reader */
+bool pipe_relay_pending(const struct pipe_relay *relay);
 #define PIPE_RELAY_FDS 3
 void pipe_relay_waits(const struct pipe_relay *relay, struct waits *w);
 void pipe_relay_advance(struct pipe_relay *relay);

@@ -93,14 +93,14 @@ static void replaying_print_summary(const struct replaying *p, const struct repl
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* True if all comparable steps are equal, and there is one. */
+/* True if at least one step could be compared, and all that could are equal. */
 static bool replaying_all_equal(const struct replay_verdicts *v)
 {
 	return !v->n[COMPARE_DIFFERENT] && !v->missing &&
 			v->n[COMPARE_EQUAL] + v->n[COMPARE_NORMALISED] > 0;
 }
 
-/* Prints why a run can't be played, for programs too, and returns the exit status. */
+/* Prints why a run can't be replayed, also as JSON, and returns the exit status. */
 static int replaying_fail(const struct replaying *p, const struct fh_error *err)
 {
 	bool began = p->replay.episode.traj != NULL;
@@ -146,7 +146,7 @@ static int replaying_one(struct command_context *ctx, size_t i)
 	return p.replay.now && !replaying_all_equal(&all) ? CMD_FAILED : CMD_OK;
 }
 
-/* Plays the runs in turn. A run that fails or differs does not stop the others. */
+/* Replays all runs in turn. It goes on if a run fails or differs. */
 static int run_replay(struct command_context *ctx)
 {
 	struct replay_command *command = ctx->options;

@@ -24,14 +24,14 @@ struct runner {
 	struct command_context *ctx;
 	const struct run_command *command;
 	struct run run;
-	size_t printed; /* episodes whose JSON line is printed */
+	size_t printed; /* number of episodes whose JSON line is printed */
 	struct run_view view;
 	struct log_options log;
 };
 
 /* --- options ---------------------------------------------------------------------------------- */
 
-/* Refuses options that a resumed run can't change. */
+/* Refuses options that can't be changed for a resumed run. */
 static int runner_check_resume(struct runner *run)
 {
 	static const char *const fixed[] = { "task", "task_config_path", "sweep", "model",
@@ -75,7 +75,8 @@ static int runner_check_options(struct runner *run)
 
 /* --- events ----------------------------------------------------------------------------------- */
 
-/* Prints JSON lines in the order of the episodes, each as soon as possible. */
+/* Prints the JSON lines of episodes. They are in the episodes' order, so a line waits for earlier
+ * episodes. */
 static void runner_print_json(struct runner *run)
 {
 	while (run->ctx->json && run->printed < run->run.plan.n) {
@@ -102,7 +103,7 @@ static void runner_on_event(void *user, enum run_event event, const struct episo
 		run_view_began(&r->view, e);
 		return;
 	case RUN_STEPPED:
-		interrupt_take_soft(); /* Ctrl-C was pressed before this step */
+		interrupt_take_soft(); /* ignore a Ctrl-C from before this step */
 		run_view_stepped(&r->view, e);
 		return;
 	case RUN_AGAIN:
@@ -146,7 +147,7 @@ static void runner_start_view(struct runner *run)
 	run_view_init(&run->view, verbosity, live, plan->episodes, plan->n);
 	if (!run->view.live)
 		return;
-	/* The log goes above the lines that are redrawn. */
+	/* Print log lines above the redrawn lines of progress. */
 	run->log.write = run_view_log;
 	run->log.context = &run->view;
 	log_setup(&run->log);
@@ -174,7 +175,8 @@ static void runner_print_table(struct runner *run)
 		printf("%s%s", run->command->quiet ? "" : "\n", buf_str(&table));
 }
 
-/* The highest status of all episodes. Only an episode that never opened can have had bad input. */
+/* Exit status of the run: the highest one of its episodes. Only an episode that never opened can
+ * give CMD_USAGE. */
 static int runner_status(const struct runner *run)
 {
 	int worst = CMD_OK;
@@ -196,7 +198,7 @@ static void runner_release(struct runner *run)
 	run_close(&run->run);
 }
 
-/* Sets what follows from other options. MLGym's --num_agents N is --runs N --jobs N. */
+/* Sets options that follow from others. MLGym's --num_agents N means --runs N --jobs N. */
 static void runner_set_options(struct command_context *ctx)
 {
 	struct run_command *c = ctx->options;

@@ -83,7 +83,7 @@ const struct cmd_option run_options[] = {
 			"print every thought, action and output" },
 	LOG_OPTIONS(FIELD(log)),
 
-	/* MLGym's spellings. */
+	/* MLGym's spellings of options. */
 	{ "task_config_path", 0, OPTION_TEXT, RUN(task_config), "FILE",
 			.why = "a task by its file: `tasks/T.yaml` is `--task T`" },
 	{ "model_name", 0, OPTION_LIST, RUN(models), "M" },

@@ -7,10 +7,10 @@
 #include "cmd/log_options.h"
 #include "run/options.h"
 
-/* Options of `fumehood run`: our own, and MLGym's spellings. */
+/* Options of `fumehood run`: Fumehood's own, and MLGym's spellings. */
 struct run_command {
 	struct run_options run;
-	int agents; /* MLGym's --num_agents; 0: not given */
+	int agents; /* value of MLGym's --num_agents; 0: not given */
 	bool quiet, verbose;
 	struct log_choice log;
 };

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-/* The episode whose command a person has typed and waits for; NULL: none. */
+/* The episode with a running command that a person typed; NULL: none. */
 static const struct episode *run_person_watch(const struct run *run)
 {
 	for (size_t i = 0; run->plan.interactive && !run->stopping && i < run->begun; i++)

@@ -5,8 +5,8 @@
 #include "run/run.h"
 
 /*
- * Serves a run that a person plays, whenever the run waits. Shows the output of the command so far.
- * At a terminal Ctrl-C ends only that command.
+ * Call it whenever a person's run waits. Shows the output so far of the command that the person
+ * typed. At a terminal, Ctrl-C ends only that command.
  */
 void run_person_serve(const struct run *run);
 

@@ -9,7 +9,7 @@
 
 struct run_players run_players_of(const struct episode *episodes, size_t n)
 {
-	const struct run_agent *first = NULL; /* the first language model's */
+	const struct run_agent *first = NULL; /* agent of the first language model */
 	struct run_players p = { .several = false };
 
 	for (size_t i = 0; i < n; i++) {

@@ -4,17 +4,17 @@
 
 #include "run/episode.h"
 
-/* Which parts of a player differ between the episodes of a run. */
+/* Parts of a player (model, agent, temperature) that differ between the episodes of a run. */
 struct run_players {
-	bool several; /* any of the following */
+	bool several; /* models, agents or temperatures differ */
 	bool models, agents, temperatures;
 };
 
 struct run_players run_players_of(const struct episode *episodes, size_t n);
 
 /*
- * Names the player: "baseline", "openai:m (memory, t 0.5)". Agent and temperature are named if they
- * differ. "" if all episodes have the same player. Heap.
+ * Name of an episode's player: "baseline", "openai:m (memory, t 0.5)". Agent and temperature are
+ * left out if all are equal. "" if all episodes have the same player. Heap.
  */
 char *run_player(const struct run_players *players, const struct episode *e);
 

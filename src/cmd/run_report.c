@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#define PATHS_SHOWN 20 /* if there are more, only their folder is shown */
+#define PATHS_SHOWN 20 /* most paths in a report; of more, only the common folder is shown */
 #define CELL_COLUMNS 44
 
 char *run_report_task(const struct episode *e)
@@ -59,7 +59,8 @@ char *run_report_scores(const struct episode *e)
 	return xasprintf("%s -> %s", baseline, best);
 }
 
-/* Returns 1, 0 or -1 for better, equal or worse than the baseline. 0 if that is not known. */
+/* Compares the best score with the baseline: 1 if better, 0 if equal, -1 if worse. 0 if one is
+ * unknown. */
 static int run_report_compare(const struct episode *e)
 {
 	return score_compare(run_report_result(e), e->scores.baseline_value, e->scores.maximize);
@@ -155,7 +156,7 @@ static void run_report_add(struct text_table *table, const struct run_players *p
 				       : "";
 }
 
-/* Names the records. A run whose record could not be finished is left out. */
+/* Appends the paths of the records. Leaves out a run whose record is incomplete. */
 static void run_report_add_paths(struct buf *out, const struct episode *episodes, size_t n)
 {
 	size_t recorded = 0, begun = 0;

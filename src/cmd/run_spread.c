@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Compares runs: mean and deviation of the best scores of each task and model. */
+/* Compares players: mean and deviation of the best scores, for each task and model. */
 
 enum spread_column {
 	SPREAD_TASK,
@@ -29,7 +29,7 @@ static const char *const titles[N_SPREAD_COLUMNS] = { "Task", "Model", "Runs", "
 struct group {
 	char *task;
 	const char *model;
-	const struct run_agent *agent; /* NULL: no language model */
+	const struct run_agent *agent; /* agent of the language model; NULL: another model */
 	bool maximize;
 	double baseline, best, cost;
 	double mean, squares; /* sum of the squared differences from the mean */
@@ -70,7 +70,7 @@ static void run_spread_add(struct group *g, const struct episode *e)
 		g->best = v;
 }
 
-/* The standard deviation of a sample: divided by n - 1. NAN for fewer than two scores. */
+/* Standard deviation of a sample, with the divisor n - 1. NAN for fewer than two scores. */
 static double run_spread_deviation(const struct group *g)
 {
 	return g->scored < 2 ? NAN : sqrt(g->squares / (double)(g->scored - 1));

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define VIEW_BYTES_MAX (4L * 1024 * 1024)
-#define LIVE_LINES_MAX 64 /* the other episodes are counted */
+#define LIVE_LINES_MAX 64 /* most lines of running episodes; the others are only counted */
 #define OTHERWISE_COLUMNS 100
 #define OTHERWISE_LINES 24
 #define PLAYER_COLUMNS 40
@@ -37,7 +37,7 @@ void run_view_init(struct run_view *v, enum run_verbosity verbosity, bool live,
 
 static void run_view_write_out(const struct buf *out)
 {
-	/* The main loop notices a closed terminal. */
+	/* Ignore errors: the main loop notices a closed terminal. */
 	(void)fd_write_full(STDERR_FILENO, buf_str(out), out->len);
 }
 
@@ -50,14 +50,15 @@ static bool run_view_goes_on(const struct episode *e)
 			e->phase == EPISODE_RECORDING || e->phase == EPISODE_LEAVING;
 }
 
-/* "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s   python3 train.py" */
+/* Cells of an episode's line: "titanic:micro #0   openai:m   12/50   0.76 -> 0.81   41.2 s
+ * python3 train.py". */
 enum cell { CELL_EPISODE, CELL_PLAYER, CELL_STEP, CELL_SCORES, CELL_TIME, CELL_ACTION, N_CELLS };
 
 struct view_line {
 	char *cells[N_CELLS];
 };
 
-/* "titanic:micro #0", without the number before it has a folder. Heap. */
+/* Name of an episode: "titanic:micro #0". Without the number until its folder is made. Heap. */
 static char *run_view_name(const struct episode *e)
 {
 	auto_free char *task = run_report_task(e);
@@ -104,7 +105,8 @@ static void run_view_add_line(struct buf *out, const struct run_view *v,
 	buf_add_str(out, "\n");
 }
 
-/* Counts the episodes that have no line, and those that ended. Returns the lines added. */
+/* Appends a line that counts the running episodes without a line, and those that ended. Returns the
+ * number of lines appended. */
 static int run_view_add_count(struct buf *out, const struct run_view *v, size_t more)
 {
 	size_t all = 0, ended = 0;
@@ -133,7 +135,7 @@ static int run_view_add_live(struct buf *out, const struct run_view *v)
 {
 	int columns = term_width(STDERR_FILENO, OTHERWISE_COLUMNS) - 1;
 	struct view_line lines[LIVE_LINES_MAX];
-	/* Leave lines for the count and the cursor. */
+	/* three lines less, for the count and the cursor */
 	int most = term_height(STDERR_FILENO, OTHERWISE_LINES) - 3;
 	int widths[N_CELLS] = { 0 }, n = 0;
 	size_t more = 0;
@@ -220,7 +222,8 @@ void run_view_log(void *view, const char *record, size_t n)
 	run_view_draw(v, true);
 }
 
-/* Makes "titanic:micro #0" or "rows #2, openai:m (memory)". Heap. */
+/* Name of an episode and its player: "rows #2, openai:m (memory)". The player is left out if all
+ * are equal. Heap. */
 static char *run_view_subject(const struct run_view *v, const struct episode *e)
 {
 	auto_free char *name = run_view_name(e);
@@ -258,7 +261,7 @@ void run_view_played(void *view, const struct episode *e, const struct fh_step *
 	run_view_flush(v);
 }
 
-/* Shows the thought, and the action if it has several lines. */
+/* Appends the thought of a step, and the action if it has several lines. */
 static void run_view_add_turn(struct run_view *v, const struct episode *e)
 {
 	const char *thought = e->thought, *said = e->response;
@@ -308,7 +311,7 @@ void run_view_ended(struct run_view *v, const struct episode *e)
 	auto_free char *what = run_view_subject(v, e);
 	auto_buf struct buf line = BUF_INIT(VIEW_BYTES_MAX);
 
-	if (e->failed) /* the log has the error */
+	if (e->failed) /* the log shows the error */
 		return;
 	buf_printf(&line, "%s: ", what);
 	run_report_sentence(&line, e);

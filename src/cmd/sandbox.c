@@ -10,7 +10,8 @@
 
 static int run_gc(struct command_context *ctx)
 {
-	size_t left, ended = leftovers_end(&left); /* before the groups, which are empty then */
+	/* end leftovers first: their control groups are empty only then */
+	size_t left, ended = leftovers_end(&left);
 	int count = owner_collect();
 
 	auto_json json_t *told = json_pack("{s:I, s:I, s:i}", "ended", (json_int_t)ended, "left",

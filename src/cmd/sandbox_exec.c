@@ -16,7 +16,7 @@
 #include <string.h>
 
 /* fumehood sandbox exec and shell: run a program in a sandbox of its own. */
-#define EXEC_FAILED 125 /* as docker and env(1) do: no status of the program */
+#define EXEC_FAILED 125 /* exit status if the program did not start, as of docker and env(1) */
 
 struct sandbox_cli {
 	struct texts binds, gpus, env;
@@ -76,7 +76,7 @@ struct exec_plan {
 	struct python_env python;
 	struct sandbox_bind *binds;
 	size_t n_binds;
-	const char *writable; /* source of the writable bind; NULL: none */
+	const char *writable; /* path on this machine of the writable bind; NULL: none */
 	const int *gpus;
 	struct sandbox_job job;
 };
@@ -118,7 +118,7 @@ static int exec_read_binds(
 	return 0;
 }
 
-/* Binds the folder of -C at its own path. */
+/* Binds the folder of the option -C at the same path in the sandbox. */
 static int exec_read_folder(
 		const struct sandbox_cli *cli, struct exec_plan *plan, struct fh_error *err)
 {
@@ -185,7 +185,7 @@ static int exec_read(const struct sandbox_cli *cli, struct exec_plan *plan, stru
 
 /* --- the sandbox ----------------------------------------------------------------------------- */
 
-/* Runs the program in a new sandbox. A sandbox that did not start ends with its owner. */
+/* Runs the program in a new sandbox. If the sandbox does not start, its owner ends it. */
 static int exec_run(struct owner *owner, const struct sandbox_cli *cli,
 		const struct exec_plan *plan, int *out_status, struct fh_error *err)
 {
@@ -239,7 +239,8 @@ static int exec_open_and_run(const struct sandbox_cli *cli, struct exec_plan *pl
 	return r;
 }
 
-/* Returns the exit status. The program alone prints on stdout, so --json is refused. */
+/* Runs the program and returns its exit status. Refuses --json, because the program prints on
+ * stdout. */
 static int exec_program(const struct command_context *ctx, const char *const *argv)
 {
 	struct exec_plan plan = { .arena = ARENA_INIT, .job = { .argv = argv } };

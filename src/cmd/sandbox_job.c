@@ -17,28 +17,30 @@
 #include <unistd.h>
 
 /* The loop of `sandbox exec`: waits for output, the program's end, signals and the timeout. */
-#define KILL_AFTER_MS 1000  /* between SIGTERM at the timeout and SIGKILL */
-#define LEAVE_AFTER_MS 1000 /* after a program that was told to end: its output may block */
-#define TIMED_OUT 124       /* as timeout(1) */
+#define KILL_AFTER_MS 1000 /* time from SIGTERM to SIGKILL after the timeout */
+/* time to wait for output that blocks, after the program was told to end */
+#define LEAVE_AFTER_MS 1000
+#define TIMED_OUT 124 /* exit status after the timeout, as of timeout(1) */
 
 struct running_job {
 	struct sandbox *sb;
 	uint32_t id;
 	int signals;
-	struct terminal_relay *relay; /* NULL: none of its ends is a terminal */
+	struct terminal_relay *relay; /* relay of a terminal; NULL: no descriptor is one */
 	struct pipe_relay *pipes;
 	int64_t deadline_ns;
-	bool told, timed_out; /* to end: by a signal, by the deadline */
-	bool ended, drained;  /* the program; and its pipes */
-	bool leave;           /* leave without the rest of the output */
+	bool told, timed_out; /* the program was told to end: by a signal, or by the timeout */
+	bool ended, drained;  /* the program has ended, and its pipes are empty */
+	bool leave;           /* end now, without the rest of the output */
 	int status;
 	uint32_t drain;
 };
 
-/* The program's descriptors 0, 1 and 2. */
+/* Descriptors to give to the program as 0, 1 and 2. */
 struct job_ends {
 	int fds[3];
-	int side, nothing; /* side of a relay, /dev/null; -1: not open */
+	/* the program's side of a terminal relay, and /dev/null; -1: not open */
+	int side, nothing;
 };
 
 static int sandbox_job_open_signals(void)
@@ -78,7 +80,8 @@ static void sandbox_job_on_deadline(struct running_job *job)
 	job->leave = job->ended;
 }
 
-/* The porter sends what is left in the pipes before SANDBOX_DONE. */
+/* Notes the program's end, and asks for the rest in its pipes. The porter sends that rest before
+ * SANDBOX_DONE. */
 static void sandbox_job_on_end(struct running_job *job, int status)
 {
 	job->ended = true;
@@ -152,7 +155,8 @@ static int sandbox_job_open_ends(
 		struct running_job *job, struct job_ends *ends, struct fh_error *err)
 {
 	bool out = isatty(1), said = isatty(2), typed = isatty(0);
-	/* The kernel stops a background process that reads or sets its terminal. */
+	/* The kernel stops a background process that reads or sets its terminal, so don't relay
+	 * keys then. */
 	pid_t group = tcgetpgrp(0);
 	bool input = typed && out && (group < 0 || group == getpgrp());
 	int r;
@@ -173,7 +177,7 @@ static int sandbox_job_open_ends(
 	return 0;
 }
 
-/* Closes our copies of files that the program has: it may hold their locks. */
+/* Closes our copies of files that the program has open, because a copy keeps the file's locks. */
 static void sandbox_job_forget_files(const struct job_ends *ends)
 {
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -187,7 +191,7 @@ static void sandbox_job_forget_files(const struct job_ends *ends)
 	close_fd(&nothing);
 }
 
-/* Starts the program after our copies of its descriptors are closed. */
+/* Starts the program. First closes our copies of its descriptors. */
 static int sandbox_job_begin(struct running_job *job, struct run_request *request,
 		struct job_ends *ends, struct fh_error *err)
 {
@@ -204,7 +208,8 @@ static int sandbox_job_begin(struct running_job *job, struct run_request *reques
 
 #define ENV_PROGRAM "/usr/bin/env"
 
-/* Adds env(1) for variables of the user, and TERM for a terminal. */
+/* Makes the program's argv. It begins with env(1) to set the user's variables, and TERM for a
+ * terminal. */
 static const char *const *job_argv(struct arena *a, const struct sandbox_job *wanted,
 		const struct terminal_relay *relay)
 {

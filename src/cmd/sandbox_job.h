@@ -7,13 +7,14 @@
 /* A program in a sandbox, with relays for our terminal and pipes. */
 struct sandbox_job {
 	const char *const *argv; /* NULL-terminated */
-	const char *const *env;  /* "K=V", beside the usual variables and TERM of a terminal */
+	const char *const *env;  /* variables "K=V" to add; a terminal gets TERM too */
 	size_t n_env;
 	const char *cwd;
-	double timeout_s; /* 0: none */
+	double timeout_s; /* 0: no timeout */
 };
 
-/* Runs the program. *out_status: its exit status, 128+N after signal N, 124 after the timeout. */
+/* Runs the program. *out_status: its exit status, 128+N after signal N, or 124 after the
+ * timeout. */
 int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *out_status,
 		struct fh_error *err);
 

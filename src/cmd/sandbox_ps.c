@@ -75,7 +75,8 @@ static const struct process *ps_find(const struct ps_table *t, pid_t pid)
 	return NULL;
 }
 
-/* Sums over `root` and its descendants. Orphans of a sandbox are children of its PID 1. */
+/* Counts the processes of a sandbox and their memory: `root` and all descendants. Orphans in a
+ * sandbox are children of its PID 1. */
 static void ps_add_up(const struct ps_table *t, pid_t root, int *out_count, int64_t *out_bytes)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -98,7 +99,7 @@ static bool ps_is_leftover(const struct ps_table *t, pid_t pid)
 	return false;
 }
 
-/* `owner` is 0 for a leftover. */
+/* Describes a sandbox as JSON. `owner` is its owner's PID, or 0 if the owner has died. */
 static json_t *ps_describe(const struct ps_table *t, const struct process *sandbox, pid_t owner)
 {
 	const struct process *command = ps_find(t, owner);

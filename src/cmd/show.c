@@ -56,7 +56,7 @@ static void show_release(struct show *s)
 	free(s->path);
 }
 
-/* Makes "accuracy 0.79, f1 0.5". NULL if the value is no score. */
+/* Makes "accuracy 0.79, f1 0.5" from a recorded score. NULL if the value is no score. */
 static const char *show_metrics(struct show *s, const struct pyjson *score)
 {
 	auto_buf struct buf out = BUF_INIT(65536);
@@ -75,7 +75,7 @@ static const char *show_metrics(struct show *s, const struct pyjson *score)
 	return arena_strdup(&s->arena, buf_str(&out));
 }
 
-/* The "info" of a step, counted from 0. NULL: the record has none. */
+/* The recorded "info" of a step, counted from 0. NULL: the record has none. */
 static const struct pyjson *show_info(const struct show *s, size_t step)
 {
 	return step + 1 < s->run.n_told ? pyjson_get(s->run.told[step + 1], "info") : NULL;
@@ -123,7 +123,7 @@ static char *show_task(const struct show *s)
 	return xasprintf("%s%s%s", task, *variant ? ":" : "", variant);
 }
 
-/* Adds "rows, played by openai:m: submitted", and the scores. */
+/* Appends "rows, played by openai:m: submitted", and the scores of the run. */
 static void show_add_summary(struct buf *out, struct show *s)
 {
 	const struct traj *t = s->run.traj;
@@ -149,7 +149,7 @@ static void show_add_summary(struct buf *out, struct show *s)
 	buf_add_str(out, term_style(s->style.colours, TERM_RESET));
 }
 
-/* The task as the player got it: the first message that is no demonstration. */
+/* The task's text that the player got: the first message that is no demonstration. */
 static const char *show_assignment(const struct show *s)
 {
 	const struct traj *t = s->run.traj;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/task.h"
 
-/* fumehood task: the group of its commands. */
+/* fumehood task: a group of commands. */
 
 static const struct command *const commands[] = {
 	&command_task_list,

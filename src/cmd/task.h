@@ -13,13 +13,14 @@ struct task_options {
 	const char *tasks_dir, *mlgym_root;
 };
 
-/* Rows of option tables whose structs begin with a struct task_options. */
+/* Rows of a command's option table. The command's struct begins with a struct task_options. */
 #define TASKS_DIR_OPTION                                                                           \
 	{ "tasks-dir", 0, OPTION_TEXT, offsetof(struct task_options, tasks_dir), "DIR",            \
 		"a folder with more tasks, looked up first" },                                     \
 			MLGYM_ROOT_OPTION(offsetof(struct task_options, mlgym_root))
 
-/* -EINVAL: --mlgym-root names no checkout. */
+/* Sets the places to look for tasks in, from the options. -EINVAL: --mlgym-root names no MLGym
+ * checkout. */
 static inline int task_options_places(
 		const struct command_context *ctx, struct task_places *out, struct fh_error *err)
 {
@@ -32,13 +33,14 @@ static inline int task_options_places(
 extern const struct command command_task_list, command_task_show, command_task_check,
 		command_task_new;
 
-/* A task to try. python is "ENV" or "ENV:rw", or NULL for this machine's Python. */
+/* A task to play for a check. python is "ENV" or "ENV:rw"; NULL: this machine's Python. */
 struct task_trial {
 	const struct task_places *places;
 	const char *spec, *python;
 };
 
-/* Remarks modules that a task of MLGym imports and Python lacks. Runs no code of the task. */
+/* Adds a remark for each module that a task of MLGym imports and Python lacks. Runs no code of the
+ * task. */
 void task_try_imports(const struct task_trial *trial, struct task_check *check);
 
 /*

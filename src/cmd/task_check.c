@@ -24,7 +24,7 @@ struct check_options {
 struct outcome {
 	const char *spec;
 	struct task_check check;
-	json_t *played; /* see task_try(); NULL: not played */
+	json_t *played; /* result of task_try(); NULL: not played */
 	int status;
 };
 
@@ -56,7 +56,8 @@ static void task_check_print_line(const char *what, const char *text)
 	printf("  %s: %s\n", what, buf_str(&line));
 }
 
-/* `remark` is the key of a text to print after the scores, or NULL. */
+/* Prints the scores played[what], if there are any. `remark` is the key of a text to add; NULL:
+ * none. */
 static void task_check_print_scores(const json_t *played, const char *what, const char *remark)
 {
 	json_t *scores = json_object_get(played, what), *value;
@@ -75,7 +76,7 @@ static void task_check_print_scores(const json_t *played, const char *what, cons
 	putchar('\n');
 }
 
-/* Prints a member of `played` that is a text. */
+/* Prints the text played[key], if there is one. */
 static void task_check_print_member(const json_t *played, const char *key)
 {
 	const char *text = json_string_value(json_object_get(played, key));
@@ -106,7 +107,7 @@ static void task_check_print_text(const struct outcome *o)
 	task_check_print_member(o->played, "problem");
 }
 
-/* False when there is no such task. */
+/* Checks one task, and plays it if `run`. False if there is no such task. */
 static bool task_check_check_one(const struct task_places *places, const struct python_env *python,
 		bool run, struct outcome *o, struct fh_error *err)
 {
@@ -114,7 +115,7 @@ static bool task_check_check_one(const struct task_places *places, const struct 
 
 	if (task_check(places, o->spec, python->dir, &o->check, err) < 0)
 		return false;
-	if (!run) /* playing looks at the imports too */
+	if (!run) /* task_try() checks the imports too */
 		task_try_imports(&trial, &o->check);
 	o->status = o->check.n_problems ? CMD_FAILED : CMD_OK;
 	if (run && o->status == CMD_OK) {

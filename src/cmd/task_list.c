@@ -18,12 +18,12 @@ static const char *const titles[N_LIST_COLUMNS] = { "task", "variants", "metric"
 
 #define CELL_COLUMNS 60
 
-/* A task as it was found. The id is the caller's. */
+/* A task for the list. The caller owns the id. */
 struct list_row {
 	const char *id;
-	struct task *task;       /* NULL: its file can't be read */
-	char **variants;         /* NULL: the same */
-	struct fh_error problem; /* code 0: none */
+	struct task *task;       /* NULL: the task's file can't be read */
+	char **variants;         /* names; NULL: the task's file can't be read */
+	struct fh_error problem; /* error of reading the task; code 0: none */
 };
 
 static struct list_row task_list_find(const struct task_places *places, const char *id)
@@ -43,7 +43,7 @@ static const char *task_list_default_variant(const struct list_row *row)
 	return row->task && *row->task->variant ? row->task->variant : TASK_FULL;
 }
 
-/* Lists the names of all variants, the default first. */
+/* Names of all variants of a task as JSON, the default first. */
 static json_t *task_list_variants_of(const struct list_row *row)
 {
 	const char *first = task_list_default_variant(row);

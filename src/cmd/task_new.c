@@ -52,7 +52,7 @@ static int run_task_new(struct command_context *ctx)
 	return CMD_OK;
 }
 
-/* Kinds that a new task can have, by enum grader_kind. */
+/* Kinds of tasks that a template makes, by enum grader_kind. */
 static const char *const kinds[] = { "csv", "script", "duel", NULL };
 
 static const struct cmd_option options[] = {

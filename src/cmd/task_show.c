@@ -147,7 +147,7 @@ static void task_show_add_facts(struct buf *out, const struct task *task)
 {
 	task_show_add_label(out, "metric");
 	buf_printf(out, "%s, %s is better\n", task->metric, task->maximize ? "more" : "less");
-	if (task->grader.submission) { /* the files of the task are there */
+	if (task->grader.submission) { /* only a task whose data is present has a submission */
 		task_show_add_label(out, "scored");
 		buf_printf(out, "%s%sby a %s grader\n", task->grader.submission,
 				*task->grader.submission ? ", " : "",
@@ -205,7 +205,7 @@ static int run_task_show(struct command_context *ctx)
 
 	if (task_options_places(ctx, &places, &err) < 0)
 		return cmd_refuse(&err);
-	/* --keys needs no files of the task. */
+	/* Show the keys with --keys even if the task's files are missing. */
 	r = o->keys ? -ENODATA : task_load(&places, ctx->args[0], NULL, &task, &err);
 	problem = o->keys || r == 0 ? NULL : &err;
 	if (r < 0 && task_read(&places, ctx->args[0], NULL, &task, &why) < 0)

@@ -52,7 +52,7 @@ static void task_try_add_quoted(struct buf *out, const char *path)
 	buf_add_char(out, '\'');
 }
 
-/* Three bytes are four letters. "=" fills the end. */
+/* Appends data in base64: each three bytes give four letters, and "=" fills the end. */
 static void task_try_add_base64(struct buf *out, const char *data, size_t n)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -90,7 +90,7 @@ static int task_try_put_file(struct attempt *a, const char *source, const char *
 	return task_try_do_step(a, buf_str(&command), 0);
 }
 
-/* Puts a file, or all files of a folder. */
+/* Writes a file, or all files of a folder, into the workspace of the episode. */
 static int task_try_put_tree(struct attempt *a, const struct task_file *file)
 {
 	char *const paths[] = { (char *)(uintptr_t)file->source, NULL };
@@ -132,7 +132,7 @@ static int task_try_play(struct attempt *a, const struct task *task, const struc
 
 /* --- telling ---------------------------------------------------------------------------------- */
 
-/* Finds a metric by its name, without case. NULL: there is none. */
+/* Finds a metric by its name, in upper or lower case. NULL: there is none. */
 static const double *task_try_find_metric(
 		const struct fh_metric *metrics, size_t n, const char *name)
 {
@@ -176,7 +176,7 @@ static bool task_try_try_solution(struct attempt *a, const struct task *task, js
 	return false;
 }
 
-/* Makes "0.15% better than published", by the task's metric. */
+/* Adds "0.15% better than published" to `played`, by the task's metric. */
 static void task_try_compare_with_published(
 		struct attempt *a, const struct task *task, json_t *played)
 {
@@ -195,7 +195,7 @@ static void task_try_compare_with_published(
 	json_object_set_new(played, "compared", json_text(buf_str(&text)));
 }
 
-/* A published baseline is from another machine, so the program is played here too. */
+/* Plays the program of a published baseline: the published score is from another machine. */
 static bool task_try_try_published(struct attempt *a, const struct task *task, json_t *played)
 {
 	task_try_add_scores(played, "published", task->published, task->n_published);
@@ -235,7 +235,7 @@ static bool task_try_try_task(
 	fh_env_info(a.env, &info);
 	if (fh_env_warning(a.env))
 		json_object_set_new(played, "note", json_text(fh_env_warning(a.env)));
-	/* fh_env_open() has played the baseline, unless the task publishes it. */
+	/* fh_env_open() played the baseline already, unless the task publishes its score. */
 	if (!task->baseline_command || task->baseline_is_published)
 		ok = task_try_try_published(&a, task, played);
 	else
@@ -266,13 +266,14 @@ void task_try_imports(const struct task_trial *trial, struct task_check *check)
 	int r;
 
 	if (task_load(trial->places, trial->spec, NULL, &task, NULL) < 0)
-		return; /* the check has the error */
+		return; /* task_check() reports this error */
 	options = task_try_options_of(task, trial->python);
 	r = task->mlgym ? task_try_open_gym(trial->places, &gym, &err) : 0;
 	if (r == 0 && gym)
 		r = env_check_imports(gym, &options, &warning, &err);
 	if (r < 0)
-		/* A module that only this machine's Python lacks is no fault of the task. */
+		/* With this machine's Python a missing module is a remark, and no fault of the
+		 * task. */
 		task_check_remark(check, trial->python != NULL, "%s", err.message);
 	else if (warning)
 		task_check_remark(check, false, "%s", warning);

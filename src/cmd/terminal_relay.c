@@ -15,7 +15,7 @@
 struct terminal_relay {
 	int master, to;
 	bool raw;   /* our terminal is in raw mode */
-	bool input; /* our terminal is read */
+	bool input; /* keys of our terminal go to the program */
 	struct termios before;
 };
 
@@ -33,7 +33,8 @@ static int terminal_relay_open_side(int master, int *out_side, struct fh_error *
 	return 0;
 }
 
-/* Copies our modes. Output is processed once: by ours, or by the other if ours is raw. */
+/* Gives the modes of our terminal to the program's. Only one of them processes output: the
+ * program's, if ours is raw. */
 static void terminal_relay_set_modes(struct terminal_relay *relay)
 {
 	struct termios raw, other;

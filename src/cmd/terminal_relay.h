@@ -19,11 +19,12 @@ struct terminal_relay;
  */
 int terminal_relay_open(struct terminal_relay **out, int to, bool input, int *out_side,
 		struct fh_error *err);
-void terminal_relay_close(struct terminal_relay *relay); /* restores our modes */
+void terminal_relay_close(struct terminal_relay *relay); /* restores the modes of our terminal */
 void terminal_relay_resize(struct terminal_relay *relay);
 #define TERMINAL_RELAY_FDS 2
 void terminal_relay_waits(const struct terminal_relay *relay, struct waits *w);
 void terminal_relay_advance(struct terminal_relay *relay);
-void terminal_relay_drain(struct terminal_relay *relay); /* the rest, after the program */
+/* Copies the rest of the output. Call it when the program has ended. */
+void terminal_relay_drain(struct terminal_relay *relay);
 
 #endif

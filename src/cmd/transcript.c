@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define TEXT_BYTES_MAX (64L * 1024 * 1024)
-#define LINES_SHOWN 20 /* the first LINES_BEGIN of a longer text, and the rest from its end */
+/* most lines of a long text: LINES_BEGIN from its start, the rest from its end */
+#define LINES_SHOWN 20
 #define LINES_BEGIN 14
 #define LINE_BYTES_SHOWN 400
 

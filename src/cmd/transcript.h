@@ -7,34 +7,34 @@
 #include <stdbool.h>
 
 /*
- * A step for people: thought, action, output and result. The texts are untrusted, so their control
+ * A step for people: thought, action, output and result. All texts are untrusted, so control
  * characters are escaped.
  */
 struct transcript_step {
-	const char *thought, *action, *output; /* NULL: none */
-	double duration_s;                     /* negative: not known */
-	int exit_code;                         /* -1: none */
-	const char *outcome;                   /* NULL: not known */
-	const char *score;                     /* "accuracy 0.81"; NULL: not scored */
-	const char *refused;                   /* reason why there is no score; NULL */
-	const char *integrity;                 /* signs of tampering; NULL */
+	const char *thought, *action, *output; /* NULL: no such text */
+	double duration_s;                     /* negative: unknown */
+	int exit_code;                         /* -1: no exit code */
+	const char *outcome;                   /* NULL: unknown */
+	const char *score;                     /* scores, "accuracy 0.81"; NULL: not scored */
+	const char *refused;   /* reason why a submission got no score; NULL: none */
+	const char *integrity; /* signs of tampering with the grader; NULL: none */
 };
 
 struct transcript_style {
 	bool colours;
-	bool full;          /* otherwise long texts lose their middle */
-	const char *indent; /* before each line; NULL: nothing */
+	bool full;          /* show long texts completely, not only start and end */
+	const char *indent; /* text before each line; NULL: none */
 };
 
-/* Thought and action. */
+/* Appends the thought and the action of a step. */
 void transcript_add_turn(
 		struct buf *out, struct transcript_style style, const struct transcript_step *step);
 
-/* Output, exit code, time, score. */
+/* Appends output, exit code, time and score of a step. */
 void transcript_add_result(
 		struct buf *out, struct transcript_style style, const struct transcript_step *step);
 
-/* Adds a text. `first` is put before its first line, and `next` before the others. */
+/* Appends a text, with `first` before its first line and `next` before all others. */
 void transcript_add_text(struct buf *out, struct transcript_style style, const char *text,
 		const char *first, const char *next);
 
