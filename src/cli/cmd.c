@@ -17,7 +17,7 @@
 /* Finds the command that the words name, reads its options and runs it. Prints its errors. */
 
 #define DEFAULT_WIDTH 100
-#define COMMANDS_MAX 64 /* in one group */
+#define COMMANDS_MAX 64 /* most commands in one group */
 
 static void cmd_complain(const char *message)
 {
@@ -138,7 +138,8 @@ static int cmd_refuse_unknown(const struct command *group, const char *path, con
 	return cmd_print_misuse(path, buf_str(&text));
 }
 
-/* Handles options before a command's name. Returns the exit status, or -1 for other words. */
+/* Handles options of a command group (--help, --version). Returns the exit status, or -1 for any
+ * other word. */
 static int cmd_group_option(const struct command *group, const char *path, const char *word)
 {
 	if (str_eq(word, "--help") || str_eq(word, "-h"))

@@ -9,28 +9,29 @@
 
 /* Runs commands, and prints their errors and results. */
 
-/* Exit statuses. CMD_USAGE is for bad input, CMD_FAILED for failures at run time. */
+/* Exit statuses. CMD_USAGE: the input is wrong. CMD_FAILED: a failure at run time. */
 enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 
-/* Finds the command, reads its options and runs it. Returns the program's exit status. */
+/* Runs the command that argv names. Returns the program's exit status. */
 int cmd_main(int argc, const char *const *argv);
 
-/* Prints the help of the command that the words name ("task", "list"). Returns the exit status. */
+/* Prints the help of the command with this path of words ("task", "list"). Returns the exit
+ * status. */
 int cmd_help_of(const char *const *words, size_t n);
 
-/* True if the option was given. `option` is its main name. */
+/* True if the user gave the option. `option` is its main name. */
 bool cmd_given(const struct command_context *ctx, const char *option);
 
-/* Print "fumehood: <message>" on stderr, and return the exit status. */
-int cmd_fail(const struct fh_error *err);   /* CMD_FAILED */
-int cmd_refuse(const struct fh_error *err); /* cmd_status_of(err) */
-/* CMD_USAGE, for wrong words on the command line. Points to --help. */
+/* Print "fumehood: <message>" on stderr, and return an exit status. */
+int cmd_fail(const struct fh_error *err);   /* returns CMD_FAILED */
+int cmd_refuse(const struct fh_error *err); /* returns cmd_status_of(err) */
+/* Returns CMD_USAGE, for wrong words on the command line. The message points to --help. */
 int cmd_misuse(const struct command_context *ctx, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
 
 /*
- * Maps an error from reading input or opening a task. CMD_USAGE if its code says that the input is
- * bad, as -ENOENT does. CMD_FAILED otherwise, and when the machine refuses a sandbox.
+ * Exit status for an error of reading input or opening a task. CMD_USAGE if its code means wrong
+ * input, as -ENOENT does. CMD_FAILED otherwise, and when the machine refuses a sandbox.
  */
 int cmd_status_of(const struct fh_error *err);
 

@@ -34,72 +34,76 @@
  */
 
 enum cmd_option_kind {
-	OPTION_END,     /* closes a table */
-	OPTION_FLAG,    /* bool: no value, but `--flag=false` and `--flag False` */
-	OPTION_TEXT,    /* const char * */
-	OPTION_INT,     /* int, from min to max */
-	OPTION_UINT64,  /* uint64_t */
-	OPTION_NUMBER,  /* double, finite */
-	OPTION_SECONDS, /* double: "25", "2.5s", "300ms", "5m" */
-	OPTION_BYTES,   /* int64_t: "512M", "2GiB" */
-	OPTION_CHOICE,  /* int: index into choices */
-	OPTION_LIST,    /* struct texts: `a,b`, repeated, or `a b` where no arguments are taken */
-	OPTION_REPEAT,  /* struct texts: the same, but commas stay in a value */
-	OPTION_NOTED,   /* accepted without effect; stderr says `why` */
-	OPTION_REFUSED, /* an error: "--name <why>" */
+	OPTION_END,    /* the row that ends a table */
+	OPTION_FLAG,   /* bool; a flag takes no value, but `--flag=false` and `--flag False` work */
+	OPTION_TEXT,   /* const char * */
+	OPTION_INT,    /* int, from `min` to `max` */
+	OPTION_UINT64, /* uint64_t */
+	OPTION_NUMBER, /* double, finite */
+	OPTION_SECONDS, /* seconds as double: "25", "2.5s", "300ms", "5m" */
+	OPTION_BYTES,   /* bytes as int64_t: "512M", "2GiB" */
+	OPTION_CHOICE,  /* int: index into `choices` */
+	/* struct texts: `a,b`, or repeated; `a b` too if the command has no arguments */
+	OPTION_LIST,
+	OPTION_REPEAT,  /* struct texts: as OPTION_LIST, but a comma is part of a value */
+	OPTION_NOTED,   /* accepted without effect: prints `why` on stderr */
+	OPTION_REFUSED, /* refused with the error "--name <why>" */
 };
 
 struct cmd_option {
-	const char *name; /* with dashes, "max-steps" */
-	char letter;      /* 0: none */
+	const char *name; /* name without the leading "--", with dashes: "max-steps" */
+	char letter;      /* letter of the short option; 0: none */
 	enum cmd_option_kind kind;
-	size_t offset;              /* the field in the command's struct of options */
-	const char *value;          /* name of the value in help: "N"; not for flags */
-	const char *help;           /* NULL: hidden, another spelling */
-	const char *preset;         /* default value as text, shown in help */
-	const char *const *choices; /* OPTION_CHOICE: NULL-terminated */
-	int64_t min, max;           /* OPTION_INT: both 0 is any */
-	const char *heading;        /* starts a new group of options in help */
-	const char *why;            /* OPTION_NOTED, OPTION_REFUSED */
-	size_t given; /* offset of a bool that is set if the option is given; 0: none */
+	size_t offset;              /* offset of the field in the command's struct of options */
+	const char *value;          /* name of the value in help, "N"; not for flags */
+	const char *help;           /* explanation in help; NULL: another spelling, not in help */
+	const char *preset;         /* default value, as typed; shown in help */
+	const char *const *choices; /* words of an OPTION_CHOICE; NULL-terminated */
+	int64_t min, max;           /* range of an OPTION_INT; both 0: any number */
+	const char *heading;        /* title of a group of options in help, which begins here */
+	const char *why;            /* reason, for OPTION_NOTED and OPTION_REFUSED */
+	size_t given; /* offset of a bool to set if the user gives the option; 0: none */
 };
 
 struct command_context {
 	const struct command *command;
-	const char *path; /* "task list" */
-	void *options;    /* the command's struct of options, filled */
+	const char *path; /* words that name the command: "task list" */
+	void *options;    /* the command's struct of options, filled in */
 	const char *const *args;
 	size_t n_args;
-	struct arena *arena; /* lives as long as the command runs */
-	bool json;           /* --json was given */
-	const bool *given;   /* by index into the table of options */
+	struct arena *arena; /* arena that is released when the command ends */
+	bool json;           /* the user gave --json */
+	const bool *given;   /* true for given options, by index into the table of options */
 };
 
-/* A row of the table of exit statuses in help. */
+/* An exit status in the help of a command. */
 struct cmd_status {
 	const char *status, *meaning;
 };
 
 struct command {
 	const char *name;
-	const char *summary;   /* a few words, lower case, no full stop */
-	const char *arguments; /* arguments in the usage line; NULL: none */
+	const char *summary;   /* explanation in a few words: lower case, no full stop */
+	const char *arguments; /* arguments, as the usage line shows them; NULL: none */
 	size_t min_args, max_args;
-	bool args_end_options;             /* the first argument ends the options: `exec ls -l` */
-	int misuse_status;                 /* status after wrong options; 0: CMD_USAGE */
-	const char *about;                 /* paragraphs beneath the usage line, may be NULL */
-	const char *examples;              /* lines of "command   # what it does", may be NULL */
-	const struct cmd_status *statuses; /* ends with {}; NULL: those of cmd_root */
-	const struct cmd_option *options;  /* ends with {}; NULL: only --help and --json */
+	bool args_end_options; /* words after the first argument are no options: `exec ls -l` */
+	int misuse_status;     /* exit status after wrong options; 0: CMD_USAGE */
+	const char *about;     /* paragraphs of help below the usage line; NULL: none */
+	/* examples in help, lines of "command   # what it does"; NULL: none */
+	const char *examples;
+	/* exit statuses in help, ended by {}; NULL: those of cmd_root */
+	const struct cmd_status *statuses;
+	/* table of options, ended by {}; NULL: only --help and --json */
+	const struct cmd_option *options;
 	size_t options_size;
-	const struct command *const *commands;   /* a group: its commands, NULL-terminated */
-	int (*run)(struct command_context *ctx); /* returns the exit status */
+	const struct command *const *commands;   /* for a group: its commands, NULL-terminated */
+	int (*run)(struct command_context *ctx); /* runs the command and returns the exit status */
 };
 
-/* All commands, in the order of the help text (main.c). */
+/* The group of all commands, in the order of the help text. Defined in main.c. */
 extern const struct command cmd_root;
 
-/* Version of this build (main.c). */
+/* Version of this build of Fumehood. Defined in main.c. */
 const char *cmd_version(void);
 
 #endif

@@ -10,7 +10,7 @@
 
 /* Prints the tables of commands as help on a terminal, and as Markdown. */
 
-#define HELP_COLUMN 30 /* column of the explanations */
+#define HELP_COLUMN 30 /* column of a page where explanations begin */
 
 struct page {
 	struct buf *out;
@@ -43,7 +43,7 @@ void help_add_value(struct buf *out, const struct cmd_option *o)
 		buf_printf(out, "%s%s", i ? "|" : " ", o->choices[i]);
 }
 
-/* Adds "  name   explanation", with the explanation wrapped in its column. */
+/* Appends "  name   explanation". A long explanation is wrapped within its column. */
 static void help_add_pair(const struct page *p, const char *left, const char *right)
 {
 	int used = term_columns(left);
@@ -97,7 +97,7 @@ static void help_add_commands(const struct page *p, const struct command *group)
 	}
 }
 
-/* Wraps each line of the text. */
+/* Appends a text, with each of its lines wrapped to the page's width. */
 static void help_add_paragraphs(const struct page *p, const char *text)
 {
 	while (*text) {
@@ -167,7 +167,7 @@ void cmd_help(struct buf *out, const struct command *c, const char *path, bool c
 
 /* --- Markdown --------------------------------------------------------------------------------- */
 
-/* Escapes "|" and "<", and makes each line a paragraph. */
+/* Appends a text as Markdown. Escapes "|" and "<", and makes each line a paragraph. */
 static void help_add_plain(struct buf *out, const char *text)
 {
 	for (; *text; text++) {
@@ -197,7 +197,7 @@ static void markdown_option(struct buf *out, const struct cmd_option *o)
 	buf_add_str(out, " |\n");
 }
 
-/* Finds the main spelling of a hidden option. NULL: there is none. */
+/* Finds the option in help that a hidden option is another spelling of. NULL: there is none. */
 static const struct cmd_option *help_main_spelling(
 		const struct cmd_option *table, const struct cmd_option *hidden)
 {

@@ -8,16 +8,18 @@
 
 /* Parts of help for terminals, Markdown and manual pages. */
 
-/* Adds " VALUE" of an option, or its choices. Nothing for a flag. */
+/* Appends the " VALUE" of an option, or its choices. Appends nothing for a flag. */
 void help_add_value(struct buf *out, const struct cmd_option *o);
 
-/* Adds "fumehood run [OPTIONS] ARGUMENTS". `path` is "run". */
+/* Appends the usage line "fumehood run [OPTIONS] ARGUMENTS". `path` is the command's words,
+ * "run". */
 void help_add_usage(struct buf *out, const struct command *c, const char *path);
 
-/* Finds a command of a group by its name. NULL: there is none. */
+/* Finds a command in a group by its name. NULL: there is none. */
 const struct command *cmd_find(const struct command *group, const char *name);
 
-/* Print the help of a command, `width` columns wide; of all commands as Markdown; as JSON. */
+/* Append help: of one command, `width` columns wide; of all commands as Markdown; of all commands
+ * as JSON. */
 void cmd_help(struct buf *out, const struct command *command, const char *path, bool colours,
 		int width);
 void cmd_help_markdown(struct buf *out);
@@ -25,10 +27,10 @@ void cmd_help_json(struct buf *out);
 
 #define CMD_HELP_BYTES (1024 * 1024)
 
-/* Writes fumehood.1 and a manual page of each command into the folder. Makes the folder. */
+/* Writes manual pages into the folder, which is made: fumehood.1, and a page for each command. */
 int cmd_help_man(const char *folder, struct fh_error *err);
 
-/* Shells, NULL-terminated, and the completion script of each. In completion.c. */
+/* Names of shells, NULL-terminated, and the completion script of each (completion.c). */
 extern const char *const completion_shells[];
 extern const char *const completion_programs[];
 

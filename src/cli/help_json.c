@@ -4,7 +4,7 @@
 #include "base/scope.h"
 #include "python/pyjson.h"
 
-/* Prints the tables of commands as JSON, for completions and other manuals. */
+/* Makes JSON of the tables of commands, for completions and other manuals. */
 
 static const char *const kinds[] = {
 	[OPTION_FLAG] = "flag",

@@ -12,7 +12,8 @@
 
 /* Writes manual pages in man(7): fumehood.1, fumehood-run.1, fumehood-task-list.1. */
 
-/* Adds text at the beginning of a line. Escapes a dot or apostrophe, which begin requests. */
+/* Appends text that begins a line of man(7). Escapes a leading dot or apostrophe, which would begin
+ * a request. */
 static void man_add_text(struct buf *out, const char *text)
 {
 	if (*text == '.' || *text == '\'')

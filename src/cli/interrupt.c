@@ -41,7 +41,7 @@ int interrupt_setup(struct fh_error *err)
 	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
 		struct sigaction before;
 
-		/* A signal that was ignored stays ignored, for nohup. */
+		/* keep ignoring a signal that is ignored, for nohup */
 		sigaction(signals[i], NULL, &before);
 		if (before.sa_handler != SIG_IGN && sigaction(signals[i], &action, NULL) < 0)
 			return error_set(err, errno, "catch signal %d", signals[i]);

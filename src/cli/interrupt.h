@@ -12,22 +12,24 @@
  */
 int interrupt_setup(struct fh_error *err);
 
-/* Readable from the first signal on. */
+/* A descriptor that is readable from the first signal on. */
 int interrupt_fd(void);
 bool interrupt_wanted(void);
 
-/* In soft mode SIGINT ends nothing. It makes this descriptor readable until it is taken. */
+/* In soft mode SIGINT does not end the command. It makes this descriptor readable, until
+ * interrupt_take_soft(). */
 void interrupt_soft(bool soft);
 int interrupt_soft_fd(void);
 bool interrupt_take_soft(void);
 
-/* In this mode the first signal ends the process: nothing has to end in order. */
+/* In this mode the first signal ends the process at once, for commands with nothing to end in
+ * order. */
 void interrupt_at_once(bool at_once);
 
-/* The exit status after a signal: 128 + its number. */
+/* Exit status of a process after a signal: 128 + its number. */
 int interrupt_status(void);
 
-/* Exits at once. Releases nothing, because a thread may still use it. */
+/* Exits at once. Nothing is released, because threads may still use it. */
 _Noreturn void interrupt_leave(int status);
 
 #endif

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_MAX 128      /* in one table; more is a mistake of ours */
-#define LIST_ITEMS_MAX 10000 /* in one list on the command line */
+#define OPTIONS_MAX 128      /* most options of a command; more is a bug of Fumehood */
+#define LIST_ITEMS_MAX 10000 /* most items of one list on a command line */
 
 struct common {
 	bool help, json;
@@ -29,19 +29,20 @@ struct parser {
 	size_t n, at;
 	struct arena *arena;
 	struct buf *notes;
-	const char *bundle; /* the rest of bundled letters, "-j2" after -q of "-qj2"; NULL */
-	bool only_args;     /* the words that follow are arguments */
+	/* rest of a word of short options, "-j2" after -q of "-qj2"; NULL: none */
+	const char *bundle;
+	bool only_args; /* all further words are arguments, no options */
 	bool *given;
 	void *values;
 	struct common common;
 };
 
-/* An option on the command line, and the value in the same word. */
+/* An option on the command line, with the value that is in the same word. */
 struct spotted {
 	const struct cmd_option *option;
-	void *base;        /* the struct that holds the option's field */
-	const char *value; /* "value" in "--name=value"; NULL */
-	const char *word;  /* as typed, without the value: for messages */
+	void *base;        /* the struct that has the option's field */
+	const char *value; /* "value" of "--name=value"; NULL: none */
+	const char *word;  /* the option as typed, without the value, for messages */
 };
 
 bool option_same(const struct cmd_option *a, const struct cmd_option *b)
@@ -53,7 +54,8 @@ bool option_same(const struct cmd_option *a, const struct cmd_option *b)
 	return a->kind == b->kind && a->offset == b->offset;
 }
 
-/* 2 if the names are equal, 1 if `typed` is a beginning, else 0. "_" equals "-". */
+/* Compares a typed name: 2 if the names are equal, 1 if `typed` is the beginning of `name`, else 0.
+ * "_" equals "-". */
 static int options_name_match(const char *typed, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -89,7 +91,7 @@ static int options_say_ambiguous(const struct cmd_option *a, const struct cmd_op
 			a->name, b->name);
 }
 
-/* Finds "--name" in one table. An exact name wins over a unique beginning. */
+/* Finds the option "--name" in one table. An exact name wins over a beginning of a longer name. */
 static int options_find_in(const struct cmd_option *table, const char *word, size_t n,
 		const struct cmd_option **found, bool *exact, struct fh_error *err)
 {
@@ -165,13 +167,13 @@ static int options_spot_short(
 	return error_say(err, EINVAL, "unknown option -%c", word[1]);
 }
 
-/* "-" is a file, and "-5" is a number. */
+/* True if a word looks like an option. "-" is a file, and "-5" is a number. */
 static bool options_is_option(const char *word)
 {
 	return word[0] == '-' && word[1] && (word[1] < '0' || word[1] > '9') && word[1] != '.';
 }
 
-/* True if the next word can be one more value of the option before it. */
+/* True if the next word can be another value of the list option before it. */
 static bool options_value_follows(const struct parser *p)
 {
 	return p->at < p->n && !options_is_option(p->words[p->at]);
@@ -204,7 +206,7 @@ static int options_set_flag(struct parser *p, const struct spotted *s, struct fh
 
 	if (s->value && !options_flag_value(s->value, &value))
 		return options_bad_value(s, s->value, "no value, or true or false", err);
-	/* `--verbose True` is an argument if the command takes any. */
+	/* In `--verbose True`, True is the flag's value only if the command takes no arguments. */
 	if (!s->value && !p->bundle && !p->command->max_args && p->at < p->n &&
 			(str_eq(p->words[p->at], "True") || str_eq(p->words[p->at], "False")))
 		options_flag_value(p->words[p->at++], &value);
@@ -272,7 +274,7 @@ static int options_list_add(
 
 	if (list->n >= LIST_ITEMS_MAX)
 		return error_say(err, EINVAL, "more than %d values in a list", LIST_ITEMS_MAX);
-	/* Double the array at powers of two. The arena frees the old one. */
+	/* The array is full when n is a power of two: double it. The arena frees the old array. */
 	if (!(list->n & (list->n - 1))) {
 		items = arena_array(p->arena, list->n ? 2 * list->n : 1, sizeof(*items));
 		if (list->n)
@@ -359,7 +361,7 @@ static int options_set_value(
 	return error_say(err, EINVAL, "%s takes no value", s->word);
 }
 
-/* Marks all spellings of an option as given. */
+/* Marks an option as given, with all of its spellings. */
 static void options_mark_given(struct parser *p, const struct cmd_option *option)
 {
 	for (size_t i = 0; p->command->options && p->command->options[i].kind; i++) {
@@ -402,7 +404,7 @@ static int options_take_option(struct parser *p, struct fh_error *err)
 	return options_set_value(p, &s, s.value ? s.value : p->words[p->at++], err);
 }
 
-/* Sets the fields of options that were not given to their presets. */
+/* Sets options that the user did not give to their defaults. */
 static int options_set_presets(struct parser *p, struct fh_error *err)
 {
 	const struct cmd_option *options = p->command->options;
@@ -433,7 +435,7 @@ static int options_check_arguments(
 				c->arguments ? c->arguments : "an argument");
 	if (!more)
 		return 0;
-	/* Users often leave out --task. */
+	/* name --task in the message, which users often leave out */
 	while (o && o->kind && !str_eq(o->name, "task"))
 		o++;
 	if (o && o->kind)
@@ -442,7 +444,7 @@ static int options_check_arguments(
 	return error_say(err, EINVAL, "unexpected argument '%s'", more);
 }
 
-/* Reads the next word: an option, "--" or an argument. */
+/* Takes the next word of the command line: an option, "--" or an argument. */
 static int options_take_word(struct parser *p, struct texts *args, struct fh_error *err)
 {
 	const char *word = p->words[p->at];

@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Signals that the pager handles itself: we ignore Ctrl-C, and a pager that ends early. */
+/* Signals that the pager handles itself. This program ignores SIGINT meanwhile, and SIGPIPE if the
+ * pager ends early. */
 static const sigset_t *pager_signals(sigset_t *set)
 {
 	sigemptyset(set);
@@ -22,7 +23,7 @@ static const sigset_t *pager_signals(sigset_t *set)
 	return set;
 }
 
-/* Starts the pager, which reads `input`. False if it can't be started. */
+/* Starts the pager, which reads the text from `input`. False if it can't be started. */
 static bool pager_start(int input, pid_t *out)
 {
 	const char *pager = getenv("PAGER");
@@ -46,13 +47,15 @@ static bool pager_start(int input, pid_t *out)
 	return started;
 }
 
-/* True if the pager ran. The shell ends with 127 if there is no such program. */
+/* Shows a text in the pager. False if the pager did not run: the shell ends with 127 if there is no
+ * such program. */
 static bool pager_show(const struct buf *text)
 {
 	int ends[2], status;
 	pid_t child;
 
-	setenv("LESS", "FRX", 0); /* quit if one screen, raw colours, no clearing */
+	/* options of less: quit if the text fits one screen, raw colours, no clearing */
+	setenv("LESS", "FRX", 0);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return false;
 	if (!pager_start(ends[0], &child))

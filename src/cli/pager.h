@@ -4,7 +4,8 @@
 
 #include "base/buf.h"
 
-/* Prints a text on stdout, on a terminal by $PAGER (default: less). less prints a short text. */
+/* Prints a text on stdout. On a terminal it goes through $PAGER (default: less). less just prints a
+ * text that fits the screen. */
 void pager_print(const struct buf *text);
 
 #endif

@@ -14,16 +14,18 @@
  */
 struct text_table {
 	const char *const *titles;
-	int n_columns, n_left; /* the first n_left columns are aligned left, the others right */
+	/* number of columns on the left that are aligned left; others are aligned right */
+	int n_columns, n_left;
 	struct table_row {
 		char *cells[TABLE_COLUMNS_MAX];
-		int styled;        /* column that is printed in `style` */
-		const char *style; /* escape sequence of term.h; NULL: none */
+		int styled;        /* index of the column that is printed in `style` */
+		const char *style; /* escape sequence, from term.h; NULL: none */
 	} * rows;
 	size_t n;
 };
 
-/* Appends a row with empty cells. The pointer is valid until the next call. Cells are heap. */
+/* Appends a row with empty cells, and returns it. The pointer is valid until the next call. The
+ * table frees the cells, which are heap strings. */
 struct table_row *table_add(struct text_table *t);
 
 void table_print(struct buf *out, const struct text_table *t, bool colours);

@@ -47,7 +47,8 @@ int term_height(int fd, int otherwise)
 	return size.ws_row;
 }
 
-/* Reads the UTF-8 character at s. Returns its bytes: 1 for an invalid one, which is read as "?". */
+/* Decodes the UTF-8 character at s. Returns its number of bytes. An invalid byte gives "?" and
+ * 1. */
 static size_t term_decode(const char *s, wchar_t *out)
 {
 	const unsigned char *p = (const unsigned char *)s;
@@ -95,7 +96,8 @@ void term_widen(int *widths, const char *const *cells, int n)
 	}
 }
 
-/* Returns how many bytes of s fit into `columns`. *out_used is the columns that they take. */
+/* Returns how many bytes of s fit into `columns`. *out_used is the number of columns that these
+ * bytes take. */
 static size_t term_fit(const char *s, int columns, int *out_used)
 {
 	size_t n = 0;
