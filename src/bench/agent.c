@@ -22,12 +22,13 @@
 /* Measures the agent's commands, and a step that a language model decides on. */
 
 #define LINES 300
-#define FEWER 10 /* fewer samples of edits: a cold linter takes as long as a hundred commands */
+/* edits get so many times fewer samples: a cold linter is as slow as 100 commands */
+#define FEWER 10
 #define MAX_STEPS 50
 
 /* --- commands --------------------------------------------------------------------------------- */
 
-/* A Python file with a line near its middle to edit. */
+/* Text of a Python file, with a line near its middle to edit. */
 static char *tools_python_file(void)
 {
 	auto_buf struct buf out = BUF_INIT(1 << 20);
@@ -57,7 +58,8 @@ static int tools_edit(
 	return 0;
 }
 
-/* `file` is for the cold linter, the floor of an edit. */
+/* Takes a round of samples of `open` and `edit`. The floor of `edit` is a cold linter on the Python
+ * file `file`. */
 static int tools_round(struct bench *b, struct fh_env *env, const char *file, struct figure *open,
 		struct figure *edit, struct fh_error *err)
 {
@@ -118,7 +120,7 @@ int suite_tools(struct bench *b, struct fh_error *err)
 
 /* --- a language model ------------------------------------------------------------------------- */
 
-/* bench/answer.c, while it runs. */
+/* A running bench/answer.c, which answers in place of a language model. */
 struct answerer {
 	pid_t pid;
 	char url[64];
@@ -200,7 +202,7 @@ static int asking_step(struct asking *a, struct fh_step *step, struct fh_error *
 					      : error_say(err, EIO, "'%s' failed", turn.action);
 }
 
-/* Plays one episode, so that the conversation is as long as usual. */
+/* Plays an episode, so that later measurements have a conversation of usual length. */
 static int asking_play(struct asking *a, struct chat_model *model,
 		const struct agent_config *config, struct fh_error *err)
 {

@@ -9,24 +9,26 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* The same figures with many episodes alive, driven by one thread. */
+/* The figures of `bench` again, with many episodes alive in one thread. */
 
-#define DESCRIPTORS_EACH 6    /* 5, and one while it begins */
-#define DESCRIPTORS_MOST 5.05 /* all share one or two */
+#define DESCRIPTORS_EACH 6 /* most descriptors of an episode: 5, and one more while it begins */
+/* goal for the mean of an episode: 5, and its part of one or two that all share */
+#define DESCRIPTORS_MOST 5.05
 #define DESCRIPTORS_SPARE 200
 #define WARM_UP 5
 #define MEMORY_MOST (2 << 20)
-#define JUDGED_FEWEST 100 /* fewer episodes drown in the rest of the machine's memory */
+/* fewest episodes whose memory is judged: with fewer, other processes' memory hides theirs */
+#define JUDGED_FEWEST 100
 
 struct alive {
 	struct fh_gym *gym;
-	struct fh_env **envs; /* n of them are alive */
+	struct fh_env **envs; /* the first n are open */
 	size_t n;
-	double kernel_bytes, descriptors; /* before the first */
+	double kernel_bytes, descriptors; /* use of both before the first episode */
 	int batch;
 };
 
-/* The figures of one number of episodes. */
+/* Figures with a certain number of episodes alive. */
 struct alive_row {
 	struct figure *reset, *step, *burst, *memory, *fds;
 };
@@ -70,7 +72,7 @@ static int alive_begin_step(struct fh_env *env, struct fh_error *err)
 	return fh_env_step_begin(env, &(struct fh_action){ .text = "true" }, err);
 }
 
-/* Takes n results of steps that were begun. */
+/* Waits for the results of n steps that have begun. */
 static int alive_end_steps(struct alive *a, size_t n, struct fh_error *err)
 {
 	struct fh_env *done[64];
@@ -96,7 +98,7 @@ static int alive_end_steps(struct alive *a, size_t n, struct fh_error *err)
 	return 0;
 }
 
-/* Steps in one episode after the other: the time of a step among so many. */
+/* Times single steps, each in the next episode, while all others are idle. */
 static int alive_steps(struct alive *a, struct samples *out, struct fh_error *err)
 {
 	static size_t turn;
@@ -115,8 +117,8 @@ static int alive_steps(struct alive *a, struct samples *out, struct fh_error *er
 	return 0;
 }
 
-/* Begins a step in all episodes at once, some times. A sample is the time for all, divided by their
- * number. The first burst only warms the caches. */
+/* Times bursts: a step begins in all episodes at once. A sample is the time until all end, divided
+ * by the number of episodes. The first burst warms the caches, and is no sample. */
 static int alive_bursts(struct alive *a, struct samples *out, struct fh_error *err)
 {
 	for (size_t k = 0; k < 3 + (size_t)a->batch / a->n; k++) {
@@ -137,7 +139,7 @@ static int alive_bursts(struct alive *a, struct samples *out, struct fh_error *e
 	return 0;
 }
 
-/* Lives of one episode more. */
+/* Times the start of one more episode until its first command, while the others are alive. */
 static int alive_resets(struct alive *a, struct samples *out, struct fh_error *err)
 {
 	struct life life;
@@ -233,7 +235,8 @@ static int alive_rows(struct bench *b, struct alive *a, struct fh_error *err)
 	struct life warm;
 	int r = 0;
 
-	/* Resources that an owner keeps, and opens once, don't count for the first episode. */
+	/* Play some episodes first, so that resources that an owner opens once are not counted for
+	 * the first episode. */
 	for (int i = 0; i < WARM_UP && r >= 0; i++)
 		r = bench_live(a->gym, &warm, err);
 	if (r < 0)

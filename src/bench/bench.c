@@ -22,14 +22,14 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The command `bench`: chooses suites, describes the machine, and shows the figures. */
+/* The command `bench`: runs the chosen suites, describes the machine, and prints the figures. */
 
 #define ALIVE_MAX 100000
 #define QUIET_TRIES 20
-#define QUIET_MS 200    /* how long the machine is watched while nothing of ours runs */
-#define QUIET_SHARE 0.1 /* share of one CPU that other processes may use */
-#define ROUND_FEWEST 10 /* samples of a round that can be judged */
-#define ROUNDS_MOST 2.0 /* how many times slower a floor's slowest round may be than its fastest */
+#define QUIET_MS 200    /* time for which the use of the CPUs is watched while no suite runs */
+#define QUIET_SHARE 0.1 /* most that other processes may use of one CPU on a quiet machine */
+#define ROUND_FEWEST 10 /* fewest samples of a round that is judged */
+#define ROUNDS_MOST 2.0 /* most times that a floor's slowest round may exceed its fastest */
 
 struct bench_options {
 	struct texts only, alive;
@@ -39,12 +39,12 @@ struct bench_options {
 struct machine {
 	char cpu[128], kernel[128], date[32];
 	long cores;
-	double load, load_after; /* over one minute, at the beginning and the end */
-	double others;           /* most CPUs that other processes used whenever it was watched */
+	double load, load_after; /* load average of one minute, at the start and end */
+	double others;           /* most CPUs that other processes used in any watched interval */
 };
 
 static const struct suite {
-	const char *names[3]; /* for --only */
+	const char *names[3]; /* names that select the suite with --only */
 	int (*run)(struct bench *b, struct fh_error *err);
 } suites[] = {
 	{ { "reset", "teardown" }, suite_reset },
@@ -80,7 +80,8 @@ static void samples_sort(struct samples *s)
 		qsort(s->values, s->n, sizeof(*s->values), samples_compare);
 }
 
-/* The smallest of the sorted samples that so many per cent don't exceed; NAN without samples. */
+/* The percentile of sorted samples: the smallest that `percent` of them don't exceed. NAN without
+ * samples. */
 static double samples_percentile(const struct samples *s, double percent)
 {
 	size_t rank = (size_t)ceil(percent / 100 * (double)s->n);
@@ -115,7 +116,8 @@ int bench_go_on(struct fh_error *err)
 
 /* --- the machine ------------------------------------------------------------------------------ */
 
-/* CPU time of all processes, in seconds: user, nice and system of /proc/stat. */
+/* CPU time of all processes since the start of the machine, in seconds. It is the user, nice and
+ * system time of /proc/stat. */
 static double machine_busy_s(void)
 {
 	auto_buf struct buf text = BUF_INIT(1 << 20);
@@ -130,7 +132,8 @@ static double machine_busy_s(void)
 	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* CPUs that other processes use now. Waits while the kernel removes the last suite's episodes. */
+/* Number of CPUs that other processes use now. Waits if the kernel is still removing episodes of
+ * the last suite. */
 static double machine_watch(void)
 {
 	double share = 0;
@@ -145,8 +148,8 @@ static double machine_watch(void)
 	return share;
 }
 
-/* Divides the median of a floor's slowest round by that of its fastest. Load that comes and goes
- * makes it large. */
+/* Spread of a floor's samples: median of the slowest round divided by that of the fastest. Changing
+ * load on the machine makes it large. */
 static double machine_spread(const struct samples *floor)
 {
 	size_t n = floor->n / BENCH_ROUNDS;
@@ -245,7 +248,8 @@ static void figure_print_value(char *out, size_t size, double v, const char *uni
 		snprintf(out, size, "%.*f us", v < 100 ? 1 : 0, v);
 }
 
-/* Puts the goal into `out`. Returns +1 if it is met, -1 if it is missed, 0 if there is none. */
+/* Writes the goal of a figure into `out`. Returns +1 if it is met, -1 if it is missed, 0 if there
+ * is none. */
 static int figure_judge(const struct figure *f, char *out, size_t size)
 {
 	double p50 = figure_percentile(f, 50);
@@ -333,7 +337,7 @@ static bool suite_is_wanted(const struct suite *suite, const struct texts *only)
 	return only->n == 0;
 }
 
-/* Reads the lists. Returns the exit status of a wrong one. */
+/* Reads the lists of options. Returns CMD_OK, or the exit status for a wrong list. */
 static int bench_take_options(struct command_context *ctx, struct bench *b)
 {
 	const struct bench_options *o = ctx->options;
@@ -364,8 +368,8 @@ static int bench_take_options(struct command_context *ctx, struct bench *b)
 	return CMD_OK;
 }
 
-/* Runs a suite, and marks its figures if other processes used the CPUs. *others is the use before
- * it, and then after it. */
+/* Runs a suite, and marks its figures if other processes used the CPUs. *others is the number of
+ * CPUs that they use: before the suite, then after it. */
 static int bench_run_suite(struct bench *b, const struct suite *suite, double *others,
 		struct machine *m, struct fh_error *err)
 {
@@ -397,7 +401,8 @@ static int bench_measure(
 		if (!suite_is_wanted(&suites[i], only))
 			continue;
 		r = bench_run_suite(b, &suites[i], &others, m, err);
-		if (r < 0) /* Ctrl-C may have ended a floor, which is no failure */
+		/* Ctrl-C may have ended a program of floor_run(), which is no failure */
+		if (r < 0)
 			return interrupt_wanted() ? -EINTR : r;
 	}
 	getloadavg(&m->load_after, 1);

@@ -15,13 +15,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Measures one episode: its life, its steps, and the scoring of a submission. */
+/* Measures one episode: start and end, steps, and the scoring of a submission. */
 
 #define MAX_STEPS 1000000000
 #define WARM_UP 20
 #define LIFE_FIGURES 3
-#define REST_US 5000 /* before each reset, as its floor rests; `sustained` is without */
-#define END_MS 10000 /* a sandbox that takes longer to end is stuck */
+#define REST_US 5000 /* rest before each reset, as in the floor; the figure `sustained` has none */
+#define END_MS 10000 /* longest wait for a sandbox to end */
 
 double bench_us_since(int64_t began_ns)
 {
@@ -84,7 +84,8 @@ int bench_steps(struct fh_env *env, const char *command, int n, struct samples *
 
 /* --- life and death --------------------------------------------------------------------------- */
 
-/* Begins an episode. Returns a pidfd of its sandbox, to see it end. */
+/* Begins an episode and notes its times. Returns a pidfd of its sandbox, which tells when it
+ * ends. */
 static int life_begin(struct fh_env *env, struct life *out, struct fh_error *err)
 {
 	int64_t began = clock_now_ns();
@@ -180,10 +181,11 @@ int suite_reset(struct bench *b, struct fh_error *err)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* CPUs of the owner and the shell of an episode: the nth that this process may use. */
+/* CPUs for owner and shell of an episode: each is an index into the CPUs that this process may
+ * use. */
 struct placement {
 	const char *name, *floor;
-	int owner, shell; /* -1: any */
+	int owner, shell; /* -1: any CPU */
 	double most_ratio, most_over;
 };
 
@@ -210,7 +212,8 @@ static int placement_pin(const cpu_set_t *allowed, int nth, struct fh_error *err
 	return 0;
 }
 
-/* The nursery and its clones stay on the CPU that the nursery was started on. */
+/* Opens an environment with its owner and shell on these CPUs. A nursery and its clones stay on the
+ * CPU that the nursery was started on. */
 static int placement_open(const struct placement *p, const cpu_set_t *allowed,
 		struct bench_env *out, struct fh_error *err)
 {
@@ -266,11 +269,12 @@ int suite_step(struct bench *b, struct fh_error *err)
 
 /* --- scoring ---------------------------------------------------------------------------------- */
 
-/* Episodes of the task, one after another: each may validate only so often. */
+/* State of the scoring suite. It begins a new episode when the old one may not validate any
+ * more. */
 struct scoring {
 	struct fh_env *env;
 	const struct task *task;
-	int n_validated; /* in this episode */
+	int n_validated; /* number of validations in the current episode */
 };
 
 static int scoring_submit(struct scoring *s, struct fh_error *err)

@@ -67,7 +67,7 @@ int floor_run(const char *name, int n, const char *const *args, struct samples *
 	if (r < 0)
 		return r;
 	fd_read_all(from, &text);
-	close_fd(&from); /* a program that prints more must not wait for a reader */
+	close_fd(&from); /* close the pipe first, so that a program that still prints ends */
 	r = floor_wait(pid, program, err);
 	if (r < 0)
 		return r;

@@ -21,7 +21,7 @@
 #define LIST_BYTES_MAX (1 << 20)
 #define SETTLE_MS 300
 
-/* Children of a process that has one thread, oldest first; heap array. */
+/* Lists the children of a process with one thread, oldest first. Heap array. */
 static size_t proc_children_of(pid_t pid, pid_t **out)
 {
 	auto_free char *path = xasprintf("/proc/%d/task/%d/children", pid, pid);
@@ -53,14 +53,15 @@ size_t proc_sandboxes(pid_t **out)
 		auto_free char *path = xasprintf("/proc/%d/comm", (*out)[i]);
 		auto_buf struct buf text = BUF_INIT(64);
 
-		/* PIDs 1 have this name. Other children of a nursery wait for later sandboxes. */
+		/* only a sandbox's PID 1 has this name: other children of a nursery wait for later
+		 * sandboxes */
 		if (fd_read_file(path, &text, NULL) == 0 && str_eq(buf_str(&text), "init\n"))
 			(*out)[n++] = (*out)[i];
 	}
 	return n;
 }
 
-/* Bytes of a line that begins with a name and gives kilobytes; 0 if there is none. */
+/* Bytes in a line "NAME ... kB" of `text`; 0 if there is none. */
 static double proc_kilobytes(const struct buf *text, const char *name)
 {
 	const char *at = buf_str(text);
@@ -72,8 +73,8 @@ static double proc_kilobytes(const struct buf *text, const char *name)
 	return at ? (double)strtoll(at + strlen(name), NULL, 10) * 1024 : 0;
 }
 
-/* Sums up the memory of a process and its descendants. If this user may not read a process, it
- * counts as `unknown`. */
+/* Bytes of memory of a process and its descendants. A process that this user may not read counts as
+ * `unknown` bytes. */
 static double proc_memory_beneath(pid_t pid, double unknown)
 {
 	auto_free char *path = xasprintf("/proc/%d/smaps_rollup", pid);
@@ -115,7 +116,7 @@ double proc_own_bytes(void)
 double proc_descriptors(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
-	double n = -1; /* without the one of this folder */
+	double n = -1; /* don't count the descriptor of `dir` */
 
 	if (!dir)
 		return NAN;
@@ -148,7 +149,7 @@ double proc_groups(void)
 
 	fd_read_file("/proc/cgroups", &text, NULL);
 	at = text.len ? strstr(text.data, "\nmemory\t") : NULL;
-	at = at ? strchr(at + strlen("\nmemory\t"), '\t') : NULL; /* after the hierarchy's number */
+	at = at ? strchr(at + strlen("\nmemory\t"), '\t') : NULL; /* skip the hierarchy's number */
 	if (!at)
 		return NAN;
 	groups = strtol(at, &end, 10);

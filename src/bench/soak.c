@@ -16,9 +16,9 @@
  * time of an episode, and whether anything grows.
  */
 #define AT_ONCE 4
-#define EPISODES 20 /* for each sample that was asked for */
-#define STEPS 10    /* in an episode */
-#define CHUNK 20    /* episodes to a sample, where percentiles are shown */
+#define EPISODES 20 /* episodes for each sample that the user asked for */
+#define STEPS 10    /* steps of an episode */
+#define CHUNK 20    /* episodes that make one sample, in figures with percentiles */
 
 struct soak {
 	struct fh_gym *gym;
@@ -31,7 +31,7 @@ struct soak {
 
 /* --- driving ---------------------------------------------------------------------------------- */
 
-/* Begins the next step of an episode, or the next episode if there is one. */
+/* Begins the next step of an environment, or its next episode. */
 static int soak_go_on(struct soak *s, size_t i, struct fh_error *err)
 {
 	if (s->steps_left[i] > 0) {
@@ -48,7 +48,7 @@ static int soak_go_on(struct soak *s, size_t i, struct fh_error *err)
 	return fh_env_reset_begin(s->envs[i], 0, err);
 }
 
-/* Waits for results, and goes on with their episodes. */
+/* Waits for results, and begins the next step of each of these environments. */
 static int soak_turn(struct soak *s, struct fh_error *err)
 {
 	struct fh_env *done[AT_ONCE];
@@ -72,7 +72,7 @@ static int soak_turn(struct soak *s, struct fh_error *err)
 	return n < 0 ? n : bench_go_on(err);
 }
 
-/* Plays n episodes. A sample is the time of `chunk` episodes, divided by their number. */
+/* Plays n episodes. A sample is the time of `chunk` episodes, divided by `chunk`. */
 static int soak_play(struct soak *s, long n, int steps_each, long chunk, struct samples *out,
 		struct fh_error *err)
 {
@@ -82,7 +82,7 @@ static int soak_play(struct soak *s, long n, int steps_each, long chunk, struct 
 
 	s->steps_each = steps_each;
 	s->to_begin = n;
-	s->over = -AT_ONCE; /* the first call for each environment ends no episode */
+	s->over = -AT_ONCE; /* the first AT_ONCE calls of soak_go_on() end no episode */
 	s->at_work = AT_ONCE;
 	for (size_t i = 0; i < AT_ONCE; i++) {
 		r = soak_go_on(s, i, err);
@@ -107,10 +107,11 @@ static int soak_play(struct soak *s, long n, int steps_each, long chunk, struct 
 static const struct soak_resource {
 	const char *name, *unit;
 	double (*held)(void);
-	double most; /* goal: it grows by less */
+	double most; /* goal: its use grows by less than this */
 } soak_resources[] = {
 	{ "soak_memory", "bytes", proc_own_bytes, 1 << 20 },
-	{ "soak_fds", "", proc_descriptors, 16 }, /* spares come and go */
+	/* not 1: spare sandboxes, which come and go, have descriptors too */
+	{ "soak_fds", "", proc_descriptors, 16 },
 	{ "soak_mounts", "", proc_mounts, 1 },
 	{ "soak_groups", "", proc_groups, 8 * AT_ONCE },
 };
@@ -124,7 +125,8 @@ static void soak_look(double held[ARRAY_SIZE(soak_resources)])
 
 /* --- the suite -------------------------------------------------------------------------------- */
 
-/* A tenth runs before the first look, so that resources that are made once are there. */
+/* Plays all episodes and compares resources before and after. A tenth of the episodes is played
+ * first, to open what is opened once. */
 static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 {
 	struct figure *resets = bench_figure(b, "us", "sustained");
@@ -139,7 +141,7 @@ static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 		return r;
 	resets->most = 1000;
 	soak_look(before);
-	/* Take one sample of all episodes, so that pauses count. */
+	/* Take a single sample, the mean of all episodes, so that pauses count. */
 	r = soak_play(s, n / 2, 0, n / 2, &resets->ours, err);
 	if (r < 0)
 		return r;
