@@ -138,8 +138,9 @@ static void run_opened(struct run *run, struct episode *e)
 		run_on(run, RUN_BEGAN, e);
 }
 
-/* Begins the episodes whose environments have opened. Episodes that differ only in seed begin in
- * order, so that their folders' numbers follow the seeds. */
+/* Continues episodes whose thread has ended: it opened the environment, or wrote the record.
+ * Episodes that differ only in seed begin in order, so that their folders' numbers follow the
+ * seeds. */
 static int run_advance_jobs(struct run *run)
 {
 	const struct fh_env_options *held = NULL;
