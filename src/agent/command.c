@@ -78,8 +78,8 @@ static void command_add_word(struct buf *out, const char *s)
 	buf_add_char(out, '\'');
 }
 
-/* Appends a value in its form. `after` is the signature's text after <name>. Returns the part of it
- * to go on with. */
+/* Appends a value in its form. `after` is the signature's text after <name>. Returns where to go on
+ * in the signature. */
 static const char *command_add_value(
 		struct buf *out, const struct command_value *v, const char *after)
 {

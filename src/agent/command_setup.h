@@ -38,8 +38,8 @@ bool command_asks_for_score(const char *name);
 
 /* --- own_tools.c ------------------------------------------------------------------------------ */
 
-/* True if these files define MLGym's own functions, unchanged. Fumehood's programs are proven equal
- * to them. */
+/* True if these files are MLGym's own, unchanged. Fumehood's programs are proven equal to MLGym's
+ * functions. */
 bool own_tools_fit(const struct command_file *files, size_t n);
 
 /* Shell functions that call Fumehood's programs, to source in place of this file. NULL: source the

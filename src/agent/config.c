@@ -201,7 +201,7 @@ static int agent_config_check_place(struct agent_loading *l, const char *key, co
 	auto_free char *own = path_dirname(l->c->path);
 	auto_free char *installed = xasprintf("%s/agents", places_get()->share_dir);
 	struct stat st;
-	/* anyone may write files there, as in /tmp */
+	/* anyone may write files into the configuration's folder, as into /tmp */
 	bool is_shared = stat(own, &st) == 0 && (st.st_mode & S_IWOTH);
 
 	if (!l->options->recorded || !real || (agent_config_lies_in(real, own) && !is_shared) ||

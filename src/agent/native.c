@@ -8,7 +8,7 @@
 
 #include <errno.h>
 
-/* Descriptions of our own commands for prompts and models. tools/aci has the commands, and
+/* Descriptions of Fumehood's own commands for prompts and models. tools/aci has their code, and
  * docs/tools.md describes them for people. */
 
 #define SCHEMA_BYTES_MAX 65536

@@ -7,8 +7,8 @@
 #include "base/str.h"
 
 /*
- * MLGym's bash tools start a dozen programs in each call. The recorded runs of tests/corpus show
- * that our programs do the same as these files of MLGym at 9d40c1b.
+ * Hashes of MLGym's bash tools at commit 9d40c1b, which start a dozen programs in each call. The
+ * recorded runs of tests/corpus show that Fumehood's programs do the same.
  */
 static const char *const own_tools_known[] = {
 	"6879b0bba5059f287c2ea82999a82145677f21c5f34810540b41af470c5b25ea", /* defaults.sh */

@@ -212,8 +212,8 @@ static int placement_pin(const cpu_set_t *allowed, int nth, struct fh_error *err
 	return 0;
 }
 
-/* Opens an environment with its owner and shell on these CPUs. A nursery and its clones stay on the
- * CPU that the nursery was started on. */
+/* Opens an environment, with the CPU that `p` gives to the shell. A nursery and its clones stay on
+ * the CPU that the nursery was started on. */
 static int placement_open(const struct placement *p, const cpu_set_t *allowed,
 		struct bench_env *out, struct fh_error *err)
 {

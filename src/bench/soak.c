@@ -48,7 +48,7 @@ static int soak_go_on(struct soak *s, size_t i, struct fh_error *err)
 	return fh_env_reset_begin(s->envs[i], 0, err);
 }
 
-/* Waits for results, and begins the next step of each of these environments. */
+/* Waits for results. Each environment with a result begins its next step. */
 static int soak_turn(struct soak *s, struct fh_error *err)
 {
 	struct fh_env *done[AT_ONCE];
@@ -107,7 +107,7 @@ static int soak_play(struct soak *s, long n, int steps_each, long chunk, struct 
 static const struct soak_resource {
 	const char *name, *unit;
 	double (*held)(void);
-	double most; /* goal: its use grows by less than this */
+	double most; /* goal: the use of the resource grows by less than this */
 } soak_resources[] = {
 	{ "soak_memory", "bytes", proc_own_bytes, 1 << 20 },
 	/* not 1: spare sandboxes, which come and go, have descriptors too */

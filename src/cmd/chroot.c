@@ -38,7 +38,7 @@ static bool chroot_find_mount(
 			continue;
 		if (where ? !str_eq(m.where, where) : !str_eq(m.id, id))
 			continue;
-		*out = m; /* a later mount hides an earlier one at the same place */
+		*out = m; /* if two mounts have one mount point, the later hides the earlier */
 		found = true;
 	}
 	return found;

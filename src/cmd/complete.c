@@ -26,7 +26,7 @@ struct completion_line {
 	const struct cmd_option *open; /* option whose value the next word is; NULL: none */
 	bool only_args;                /* all words after "--" are arguments */
 	size_t n_args;
-	/* values of these options in earlier words; NULL: not given */
+	/* values of --tasks-dir and --mlgym-root in earlier words; NULL: not given */
 	const char *tasks_dir, *mlgym_root;
 	const char *kept; /* start of the last word, which candidates repeat unchanged */
 	size_t n_kept;

@@ -156,7 +156,7 @@ static void doctor_fix_ids(struct doctor_finding *f)
 		doctor_fix(f,
 				"as root: %susermod --add-subuids %" PRId64 "-%" PRId64
 				" --add-subgids %" PRId64 "-%" PRId64 " %s",
-				/* usermod has these options only if both files exist */
+				/* usermod has --add-subuids only if both files exist */
 				path_exists("/etc/subuid") && path_exists("/etc/subgid")
 						? ""
 						: "touch /etc/subuid /etc/subgid && ",

@@ -20,7 +20,7 @@
 /* A descriptor of this process whose data is relayed. */
 struct relay_end {
 	int number; /* 0, 1 or 2; -1: not relayed, or closed */
-	int again;  /* the same pipe, opened again without blocking; -1: that failed */
+	int again;  /* the pipe opened again, without blocking; -1: that failed */
 	bool is_socket;
 };
 

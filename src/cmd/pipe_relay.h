@@ -15,7 +15,7 @@
 struct pipe_relay;
 
 /* `fds` become descriptors 0, 1 and 2 of the program. A relayed one is replaced by RUN_INPUT,
- * RUN_OUTPUT and so on. */
+ * RUN_STREAM_1 or RUN_STREAM_2. */
 struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3]);
 void pipe_relay_free(struct pipe_relay *relay);
 

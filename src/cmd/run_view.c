@@ -105,8 +105,8 @@ static void run_view_add_line(struct buf *out, const struct run_view *v,
 	buf_add_str(out, "\n");
 }
 
-/* Appends a line that counts the running episodes without a line, and those that ended. Returns the
- * number of lines appended. */
+/* Appends a line with the number of episodes that run but have no line, and of those that ended.
+ * Returns 1 if a line was appended, else 0. */
 static int run_view_add_count(struct buf *out, const struct run_view *v, size_t more)
 {
 	size_t all = 0, ended = 0;

@@ -266,7 +266,7 @@ void task_try_imports(const struct task_trial *trial, struct task_check *check)
 	int r;
 
 	if (task_load(trial->places, trial->spec, NULL, &task, NULL) < 0)
-		return; /* task_check() reports this error */
+		return; /* task_check() reports why the task can't be loaded */
 	options = task_try_options_of(task, trial->python);
 	r = task->mlgym ? task_try_open_gym(trial->places, &gym, &err) : 0;
 	if (r == 0 && gym)

@@ -11,7 +11,7 @@
  * characters are escaped.
  */
 struct transcript_step {
-	const char *thought, *action, *output; /* NULL: no such text */
+	const char *thought, *action, *output; /* texts of the step; NULL: none */
 	double duration_s;                     /* negative: unknown */
 	int exit_code;                         /* -1: no exit code */
 	const char *outcome;                   /* NULL: unknown */

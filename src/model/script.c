@@ -22,7 +22,7 @@ struct script_action {
 struct script {
 	struct arena arena;
 	struct script_action *first, **tail;
-	struct script_action **at; /* link that points to the next action */
+	struct script_action **at; /* pointer to set to the next action */
 };
 
 static struct script *script_new(void)

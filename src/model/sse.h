@@ -20,7 +20,7 @@
 struct sse {
 	struct buf waiting; /* bytes that arrived */
 	size_t given;       /* bytes of `waiting` that were read as lines */
-	size_t scanned;     /* bytes after these that hold no end of a line */
+	size_t scanned;     /* bytes of `waiting` after `given` that hold no end of a line */
 	struct buf event;   /* data of the event that is being read */
 	bool any;           /* the event has a line of data, maybe an empty one */
 	bool begun;         /* the start of the stream was checked for a byte order mark */

@@ -140,7 +140,7 @@ int episode_python(const char *spec, struct arena *arena, const char **out, stru
 
 int64_t episode_recorded_keys(const struct pyjson *open)
 {
-	int64_t version = 1; /* version 1 did not record its number */
+	int64_t version = 1; /* version 1 left this key out */
 
 	pyjson_i64(pyjson_get(open, "keys"), &version);
 	return open ? version : 0;

@@ -10,24 +10,26 @@
 
 /* The setup of an episode's shells: the agent's commands, and aliases. */
 
-/* The absolute path of a file of aliases; a relative one may begin in the checkout. Lives in the
- * arena. NULL: none was named, or it is missing, with a warning: MLGym's own scripts name such a
- * file. */
+/* Absolute path of an --aliases-file, which may be relative to the MLGym checkout. Lives in the
+ * arena. NULL: none is named, or the file is missing. A missing file is only a warning, because
+ * MLGym's own scripts name one. */
 const char *episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
 		struct arena *arena);
 
-/* Values of --tools: [0] our programs replace MLGym's commands that they equal, [1] they don't. */
+/* Values of --tools. [0]: Fumehood's programs replace equal commands of MLGym's. [1]: MLGym's
+ * commands run. */
 extern const char *const episode_tools[];
 
-/* Warns that our programs run in place of MLGym's commands, if they do. */
+/* Warns if Fumehood's programs replace commands of MLGym's. */
 void episode_say_tools(const struct agent_config *agent, const struct warner *warner);
 
-/* Call it before the reset. agent and aliases may be NULL. edits_at_once: see struct
- * command_setup. */
+/* Sets up an episode's shells. Call it before the reset. agent and aliases may be NULL.
+ * edits_at_once: see struct command_setup. */
 int episode_set_up(struct fh_env *env, const struct agent_config *agent, const char *aliases,
 		bool edits_at_once, struct fh_error *err);
 
-/* Checks the same without an environment. -EINVAL. */
+/* Checks an agent's commands and aliases as episode_set_up() does, without an environment.
+ * -EINVAL. */
 int episode_check_setup(
 		const struct agent_config *agent, const char *aliases, struct fh_error *err);
 

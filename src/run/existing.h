@@ -15,7 +15,7 @@ struct run_existing {
 };
 
 struct run_wanted {
-	const struct episode_plan *plan; /* plan of the episode; its seed is ignored */
+	const struct episode_plan *plan; /* the episode to look for, with any seed */
 	const struct task *task;
 	const char *task_hash;
 	const char *label; /* name of the model in a run's folder name */

@@ -22,7 +22,7 @@ struct run_past {
 	struct agent_past messages; /* recorded messages up to the last of these steps */
 	struct chat_stats spent;    /* recorded cost, tokens and calls of the model */
 	const char *task_hash, *agent_hash;
-	int64_t keys; /* see episode_recorded_keys() */
+	int64_t keys; /* recorded SECRET_KEYS_VERSION */
 	/* path of the agent's memory at the start of the run; may be missing */
 	const char *memory;
 };

@@ -41,7 +41,7 @@ struct replay {
 	const char *agent_spec; /* agent's configuration to load; NULL: no agent played */
 	const char *web_hosts;  /* recorded web hosts of the agent's tools; NULL: not recorded */
 	const char *task_hash, *agent_hash; /* recorded hashes of files; NULL: not recorded */
-	int64_t keys;                       /* see episode_recorded_keys() */
+	int64_t keys;                       /* recorded SECRET_KEYS_VERSION */
 	bool is_next; /* not the first replay of this process: don't repeat some warnings */
 	/* the record tells if its task is from a checkout or Fumehood's own */
 	bool place_is_known;

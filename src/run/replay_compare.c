@@ -54,7 +54,7 @@ int replay_compare(struct replay *r,
 		struct replay_step step = replay_step_of(r, then->observation, now->observation);
 		struct replay_step state = replay_step_of(r, then->state, now->state);
 
-		/* MLGym recorded no task hash, and its observations are worded differently. */
+		/* a run of MLGym's: no hash is recorded, and texts are worded differently */
 		if (step.verdict == COMPARE_DIFFERENT && !r->task_hash)
 			replay_translate(&step, r->recorded, i, &told_then, &told_now);
 		if (then->state && state.verdict > step.verdict)
