@@ -40,8 +40,9 @@ struct fh_gym;
 struct fh_env;
 
 struct fh_gym_options {
-	const char *tasks_dir;  /* more tasks, looked up first; NULL: none */
-	const char *state_dir;  /* baselines, data, keys; NULL: $FUMEHOOD_STATE or the user's own */
+	const char *tasks_dir; /* folder of more tasks, looked up first; NULL: none */
+	/* Folder for baselines, data, keys; NULL: $FUMEHOOD_STATE or the user's own. */
+	const char *state_dir;
 	const char *mlgym_root; /* a checkout of MLGym, whose tasks come first; NULL: none */
 
 	/* The gym leases this number of NVIDIA GPUs until it is closed. It takes the first free
@@ -52,39 +53,48 @@ struct fh_gym_options {
 	size_t n_gpu_numbers;
 };
 
-/* options may be NULL, and need not stay. A task's files are read when it is first opened. Later
- * changes of them have no effect while the gym is open. */
+/*
+ * Opens a gym. options may be NULL, and need not stay. A task's files are read when it is first
+ * opened. Later changes of the files have no effect while the gym is open.
+ */
 FH_PUBLIC int fh_gym_open(
 		const struct fh_gym_options *options, struct fh_gym **out, struct fh_error *err);
-FH_PUBLIC void fh_gym_close(struct fh_gym *gym); /* after its environments; NULL is fine */
+/* Call it after closing its environments; NULL is fine. */
+FH_PUBLIC void fh_gym_close(struct fh_gym *gym);
 
 /* Hides a folder from episodes that are reset from now on, even in /usr or /opt, which agents see.
  * Tasks and the state are always hidden. A folder that does not exist is ignored. */
 FH_PUBLIC int fh_gym_hide(struct fh_gym *gym, const char *folder, struct fh_error *err);
 
-/* Names the limits that this machine can't enforce; NULL: none. Lives as long as the gym. */
+/*
+ * Returns a sentence about limits that this machine can't enforce; NULL: none. Lives as long as the
+ * gym.
+ */
 FH_PUBLIC const char *fh_gym_warning(const struct fh_gym *gym);
 
 enum fh_reward_kind {
-	FH_REWARD_DELTA,       /* score minus the score before, or minus the baseline at first */
+	FH_REWARD_DELTA,       /* score minus the last score; at first, minus the baseline */
 	FH_REWARD_IMPROVEMENT, /* score minus the baseline */
-	FH_REWARD_NONE,        /* 0 */
-};                             /* positive if the score is better; 0 in steps without a score */
+	FH_REWARD_NONE,        /* always 0 */
+	/* A reward is positive if the score is better; 0 in steps without a score. */
+};
 
 struct fh_bind {
 	const char *source; /* absolute path here, mounted read-only */
-	const char *target; /* absolute path inside; NULL: the same */
+	const char *target; /* absolute path inside; NULL: same as source */
 };
 
-#define FH_JUDGE_SALT_MAX ((1ULL << 53) - 1) /* a whole number in any JSON reader */
+#define FH_JUDGE_SALT_MAX ((1ULL << 53) - 1) /* most that any JSON reader keeps exact */
 
 struct fh_env_options {
 	const char *task;    /* "T" or "T:VARIANT" */
-	const char *variant; /* NULL: of `task`, else the task's default */
+	const char *variant; /* NULL: the variant in `task`, else the task's default */
 	enum fh_reward_kind reward;
-	int max_steps;           /* 0: the task's own (50) */
-	bool memory;             /* carry the agent's memory over, in the task's memory_path */
-	const char *memory_file; /* to begin with instead, if it exists; no link; NULL: none */
+	int max_steps; /* 0: the task's own limit (50) */
+	/* Keep the agent's memory for later episodes, in the task's memory_path. */
+	bool memory;
+	/* Memory to begin with instead, if the file exists; no link; NULL: none. */
+	const char *memory_file;
 	const struct fh_bind *binds;
 	size_t n_binds;
 	/* Folder of a Python environment; NULL: none. Sandboxes see it at its own place, with its
@@ -104,17 +114,22 @@ struct fh_env_options {
 	/* Limit for an episode's record: bytes of its actions, observations and `beside_bytes`, as
 	 * ASCII JSON. The step that exceeds it is the last. 0: no limit. */
 	int64_t max_text_bytes;
-	size_t n_gpus; /* to take from the gym until the environment is closed */
+	size_t n_gpus; /* number of GPUs to take from the gym until the environment is closed */
 };
 
-/* Loads the task and makes its data. If this machine has no baseline of it yet, plays and scores
- * it. So it blocks, for as long as the task's own timeouts allow, or while another process does the
- * same. Any thread may call it; a loop had better call it in a thread of its own. Options need not
- * stay. */
+/*
+ * Opens an environment: loads the task and makes its data. If this machine has no baseline of the
+ * task yet, plays and scores it. So it blocks, for as long as the task's own timeouts allow, or
+ * while another process does the same. Any thread may call it; a loop had better call it in a
+ * thread of its own. Options need not stay.
+ */
 FH_PUBLIC int fh_env_open(struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_env **out, struct fh_error *err);
-/* Ends the episode; NULL is fine. It blocks only if an episode with `memory` goes on: the
- * agent's memory is kept first. Keeping it takes seconds if the agent hinders it. */
+/*
+ * Ends the episode and frees the environment; NULL is fine. Blocks only if an episode with `memory`
+ * has not ended: the agent's memory is kept first. Keeping it takes seconds if the agent hinders
+ * it.
+ */
 FH_PUBLIC void fh_env_close(struct fh_env *env);
 
 enum fh_outcome {
@@ -123,69 +138,75 @@ enum fh_outcome {
 	FH_OUTCOME_OUTPUT_LIMIT,
 	FH_OUTCOME_SHELL_RESTARTED,
 	FH_OUTCOME_MEMORY_LIMIT,
-	FH_OUTCOME_MALFORMED_EDIT, /* an `edit N:M` without end_of_edit: not run */
-	FH_OUTCOME_SYNTAX_ERROR,   /* does not parse as a shell command: not run */
+	FH_OUTCOME_MALFORMED_EDIT, /* an `edit N:M` without end_of_edit, which was not run */
+	FH_OUTCOME_SYNTAX_ERROR,   /* not valid shell syntax, so it was not run */
 	FH_OUTCOME_SANDBOX_GONE,   /* the episode can't go on */
 	FH_OUTCOME_INTERRUPTED,    /* fh_env_interrupt() ended the command or the scoring */
 };
 
-/* "ok", "timeout", ...: words of the event log and of the command line. */
+/* Returns the outcome's word in the event log and on the command line: "ok", "timeout", ... */
 FH_PUBLIC const char *fh_outcome_name(enum fh_outcome outcome);
 
 #define FH_ACTION_BYTES_MAX (1 << 20)
 #define FH_TIMEOUT_S_MIN 0.001
 
 struct fh_action {
-	const char *text;     /* at most FH_ACTION_BYTES_MAX: a shell command, or lines of them */
-	double timeout_s;     /* 0: training_timeout for training, else the task's 25 s */
-	int64_t beside_bytes; /* recorded beside the action; counts for max_text_bytes */
+	const char *text; /* at most FH_ACTION_BYTES_MAX: a shell command, or lines of them */
+	/* 0: the task's training_timeout for training, else the task's 25 s. */
+	double timeout_s;
+	int64_t beside_bytes; /* bytes recorded beside the action; count for max_text_bytes */
 };
 
 /*
- * The result of a reset or step. All that it points to belongs to the environment and lives until
- * its next reset, step or close. Usage that this machine can't measure is -1.
+ * The result of a reset or step. All data that it points to belongs to the environment and lives
+ * until its next reset, step or close. Usage that this machine can't measure is -1.
  */
 struct fh_step {
-	const char *observation; /* UTF-8 */
+	const char *observation; /* text for the agent, UTF-8 */
 	double reward;
 	bool terminated; /* the agent's action ended the episode */
 	bool truncated;  /* max_steps, max_text_bytes or the deadline ended it */
 
 	/* info */
 	int step;      /* number of this step, 1 for the first; 0 after reset */
-	int exit_code; /* -1: no command has ended */
+	int exit_code; /* exit code of the command; -1: no command has ended */
 	enum fh_outcome outcome;
 	double duration_s;
-	double cpu_s;              /* CPU time of this step */
-	int64_t memory_peak_bytes; /* peak so far; the last 1 ms of CPU time may be missing */
-	int64_t written_bytes;     /* growth of the episode's files so far */
-	const char *open_file;     /* "n/a": none */
+	double cpu_s; /* CPU time of this step */
+	/* Peak of the episode so far; the last 1 ms of CPU time may be missing. */
+	int64_t memory_peak_bytes;
+	int64_t written_bytes; /* bytes by which the episode's files have grown so far */
+	const char *open_file; /* path of the file open in the editor; "n/a": none */
 	const char *working_dir;
 	const char *tools_state;       /* JSON object of the agent's state command; NULL: none */
-	const struct fh_metric *score; /* from this step's validate or submit; NULL: none */
+	const struct fh_metric *score; /* score of this step's validate or submit; NULL: none */
 	size_t n_score;
 	const struct fh_metric *baseline;
 	size_t n_baseline;
 	const struct fh_metric *best; /* best score of this episode; NULL: none yet */
 	size_t n_best;
-	const char *grade_error; /* why a validate or submit gave no score, for people; NULL */
-	const char *integrity;   /* signs of tampering in this step; NULL: none */
-	const char *state_error; /* the state command begins to hang, or is given up; NULL */
-	const char *exit_status; /* "submitted", ...; NULL while the episode goes on */
-	uint64_t judge_salt;     /* the episode's, in its reset; 0 in steps */
+	/* Why a validate or submit gave no score, for people; NULL: no failure. */
+	const char *grade_error;
+	const char *integrity; /* signs of tampering in this step; NULL: none */
+	/* The state command hangs, or is not run any more; NULL: neither. */
+	const char *state_error;
+	const char *exit_status; /* how the episode ended: "submitted", ...; NULL: it has not */
+	uint64_t judge_salt;     /* salt of the episode, in its reset; 0 in steps */
 	bool restarted;          /* the shell ended in this step, and a new one runs */
 };
 
-/* Begins a new episode; the one before ends. On failure there is no episode. */
+/* Begins a new episode, and ends the last one. On failure there is no episode. */
 FH_PUBLIC int fh_env_reset(
 		struct fh_env *env, uint64_t seed, struct fh_step *out, struct fh_error *err);
 
-/* -EPROTO: there is no episode, or it is over. -E2BIG, -EINVAL: the action is malformed, and
- * nothing has happened. Failures inside the sandbox are outcomes, not errors. */
+/*
+ * Runs an action. -EPROTO: there is no episode, or it has ended. -E2BIG, -EINVAL: the action is
+ * malformed and was not run. Failures inside the sandbox are outcomes, not errors.
+ */
 FH_PUBLIC int fh_env_step(struct fh_env *env, const struct fh_action *action, struct fh_step *out,
 		struct fh_error *err);
 
-/* Do the same as the agent's own `validate` and `submit` commands. They count as steps. */
+/* Do the same as the agent's own commands `validate` and `submit`. Each counts as a step. */
 FH_PUBLIC int fh_env_validate(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 FH_PUBLIC int fh_env_submit(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
@@ -206,34 +227,38 @@ FH_PUBLIC int fh_gym_fd(struct fh_gym *gym);
 FH_PUBLIC int fh_gym_wait(struct fh_gym *gym, int timeout_ms, struct fh_env **out_done, size_t max,
 		struct fh_error *err);
 
-/* -EBUSY: the reset or step is not over yet; -EPROTO: none was begun. */
+/* Takes the result of a reset or step. -EBUSY: it has not ended yet; -EPROTO: none was begun. */
 FH_PUBLIC int fh_env_end(struct fh_env *env, struct fh_step *out, struct fh_error *err);
 
-/* Ends the command or the scoring that runs, as a timeout would. In the blocking form that may take
- * 0.2 s. Any thread may call it, and a signal handler. */
+/*
+ * Ends the running command or scoring, as a timeout would. In the blocking form this may take 0.2
+ * s. Any thread may call it, and a signal handler.
+ */
 FH_PUBLIC void fh_env_interrupt(struct fh_env *env);
 
-/* Facts that are fixed for an environment. Strings live as long as it. */
+/* Facts that are fixed for an environment. The strings live as long as the environment. */
 struct fh_env_info {
-	const char *task;        /* id, without the variant */
+	const char *task;        /* id of the task, without the variant */
 	const char *variant;     /* "" when the task has none */
-	const char *name;        /* for people */
-	const char *description; /* for the agent */
+	const char *name;        /* name of the task, for people */
+	const char *description; /* description of the task, for the agent */
 	const char *metric;      /* name of the deciding metric */
 	bool maximize;
-	const char *submission; /* absolute path inside of the graded file */
+	const char *submission; /* absolute path of the graded file inside */
 	int max_steps;
 	double training_timeout_s;
 	const char *task_hash;   /* hash of all task files, hexadecimal */
 	const char *fingerprint; /* hash of the machine as episodes see it, hexadecimal */
 	const struct fh_metric *baseline;
 	size_t n_baseline;
-	const int *gpus; /* numbers of its GPUs: 2 is /dev/nvidia2 */
+	const int *gpus; /* numbers of the environment's GPUs: 2 is /dev/nvidia2 */
 	size_t n_gpus;
 };
 
-/* A sentence about a likely failure of its episodes; NULL: none. Lives as long as the
- * environment. */
+/*
+ * Returns a sentence about a likely failure of its episodes; NULL: none. Lives as long as the
+ * environment.
+ */
 FH_PUBLIC const char *fh_env_warning(const struct fh_env *env);
 
 FH_PUBLIC void fh_env_info(const struct fh_env *env, struct fh_env_info *out);

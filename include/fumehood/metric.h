@@ -6,9 +6,9 @@
 
 /* A number of a score. A score is an array of metrics with different names. Values are finite. */
 struct fh_metric {
-	const char *name; /* printable ASCII */
+	const char *name; /* name of the metric, printable ASCII */
 	double value;
-	bool whole; /* shown without a fraction, as 23997 */
+	bool whole; /* shown without a fraction: 23997 */
 };
 
 #endif

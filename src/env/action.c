@@ -21,7 +21,10 @@ static const struct {
 	{ "exit_api", ACTION_EXIT },
 };
 
-/* Anywhere in the text: `cd x && nohup python3 train.py` trains too. "python" covers python3. */
+/*
+ * Searches the whole text, since `cd x && nohup python3 train.py` trains too. "python" covers
+ * python3.
+ */
 static const char *const trainers[] = { "python", "torchrun", "accelerate", "deepspeed" };
 
 static bool action_is_word(const char *text, const char *word)
@@ -34,7 +37,7 @@ static bool action_is_word(const char *text, const char *word)
 	return !text[strspn(text, " \t\r\n")];
 }
 
-/* "edit 12:30" at the beginning. */
+/* Whether the text begins with an edit command, as "edit 12:30". */
 static bool action_starts_edit(const char *text)
 {
 	if (!str_starts(text, "edit"))

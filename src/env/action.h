@@ -6,20 +6,23 @@
 
 /*
  * Tells words that end the episode from commands, before a shell sees the action. Agents' drivers
- * send such words on their behalf: for a cost limit, or a full context.
+ * send such a word when a cost limit is reached or the context is full.
  */
 enum action_kind {
 	ACTION_COMMAND,
 	ACTION_SKIP,           /* ends the episode without a score */
-	ACTION_FORFEIT,        /* the same, because the agent gave up */
-	ACTION_EXIT,           /* scores, and ends the episode */
-	ACTION_MALFORMED_EDIT, /* an `edit N:M` without its end word */
+	ACTION_FORFEIT,        /* ends the episode without a score, because the agent gave up */
+	ACTION_EXIT,           /* scores the submission and ends the episode */
+	ACTION_MALFORMED_EDIT, /* an `edit N:M` without end_of_edit */
 };
 
-/* Sets *out_word, a constant, if the action ends the episode. Blanks around it don't count. */
+/*
+ * Returns the kind of an action. Sets *out_word, a constant, if the action ends the episode. Blanks
+ * around the word don't count.
+ */
 enum action_kind action_kind(const char *text, const char **out_word);
 
-/* True if the action may train a model; then the task's training_timeout is its timeout. */
+/* Whether the action may train a model. If so, the task's training_timeout applies. */
 bool action_trains(const char *text);
 
 #endif

@@ -13,14 +13,14 @@
 #include <sys/file.h>
 
 /*
- * A baseline is played like any episode, with its command as the only action, and scored the same
- * way. The seed is always the same. The score is kept in <state>/baselines, in a file whose name
- * has the task's hash and the machine's fingerprint. The file appears whole.
+ * A baseline is played like any episode: its command is the only action, and it is scored the same
+ * way. The seed is always the same. The score is kept in <state>/baselines. The file's name has the
+ * task's hash and the machine's fingerprint, and the file appears whole.
  */
 #define SEED 0
 #define KEPT_BYTES_MAX 65536
 #define KEY_DIGITS 16   /* digits of each hash in the file's name */
-#define SHOWN_BYTES 600 /* shown output of a command that failed */
+#define SHOWN_BYTES 600 /* most output of a failed command to show in the error */
 
 static char *baseline_path(const struct env_spec *spec, const char *suffix)
 {
@@ -28,7 +28,10 @@ static char *baseline_path(const struct env_spec *spec, const char *suffix)
 			KEY_DIGITS, spec->task->hash, KEY_DIGITS, spec->fingerprint, suffix);
 }
 
-/* False if no baseline is kept, or none that can be read: then it is played again. */
+/*
+ * Reads the kept baseline. False if there is none or it can't be read: the baseline is played
+ * again.
+ */
 static bool baseline_read(const struct env_spec *spec, struct score *out)
 {
 	auto_free char *path = baseline_path(spec, ".json");
@@ -45,7 +48,7 @@ static bool baseline_read(const struct env_spec *spec, struct score *out)
 	return score_find(out, spec->task->task->metric) != NULL;
 }
 
-/* The end of a text, which mostly holds the reason. */
+/* Returns the end of a text, which mostly holds the reason of a failure. */
 static const char *baseline_tail(const char *text)
 {
 	size_t n = strlen(text);
@@ -89,7 +92,7 @@ static int baseline_play(struct fh_env *env, const struct task *task, struct sco
 	return 0;
 }
 
-/* Under a lock: the process that waited for it finds the baseline kept. */
+/* Plays the baseline under a lock. A process that waited for the lock finds the baseline kept. */
 static int baseline_play_once(struct fh_env *env, const struct env_spec *spec, struct score *out,
 		struct fh_error *err)
 {

@@ -17,18 +17,19 @@
 
 #define ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX                                                                          \
-	(128 << 20) /* limit of answers, which the porter holds in its own memory */
-#define PAUSE_MS 50 /* between two calls: an agent's loop must not keep the owner busy */
+	(128 << 20) /* most bytes of answers, which the porter holds in its own memory */
+#define PAUSE_MS 50 /* least time between two calls: an agent's loop must not keep the owner busy */
 #define TIMEOUT_MS 60000
-#define ROOM_MS 60000  /* then a call is refused that waits for others to end */
-#define FAILURES_MAX 3 /* a failure may be the machine's, which passes, or the agent's */
+/* Time after which a call is refused that waits for others' fetches to end. */
+#define ROOM_MS 60000
+#define FAILURES_MAX 3 /* tries: a failure may be temporary, or caused by the agent */
 
 /* --- services --------------------------------------------------------------------------------- */
 
 struct call_service {
 	const char *name;
 	int (*begin)(struct calls *c, const char *text, struct fh_error *err);
-	/* Makes the answer from the document; NULL: the document is the answer. */
+	/* Converts the fetched document to the answer. NULL: the document is the answer. */
 	int (*answer)(const struct calls *c, const struct buf *body, struct buf *out,
 			struct fh_error *err);
 };
@@ -57,7 +58,7 @@ static int calls_begin_document(struct calls *c, const char *text, struct fh_err
 	return calls_fetch(c, text, NULL, err);
 }
 
-/* "N TERM" */
+/* Begins a search for papers. The text is "N TERM". */
 static int calls_begin_papers(struct calls *c, const char *text, struct fh_error *err)
 {
 	auto_buf struct buf url = BUF_INIT(4 * CALL_BYTES_MAX);
@@ -101,14 +102,14 @@ bool call_split(char *call, char **out_id, char **out_text)
 	return n > 0 && n <= CALL_ID_MAX && !(*out_id)[n];
 }
 
-/* True: give up. */
+/* Counts a failure. True: too many, so give up. */
 static bool calls_failed(struct calls *c)
 {
 	c->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
 	return ++c->failures >= FAILURES_MAX;
 }
 
-/* Without an answer the tool gives up after its own timeout. */
+/* Handles a failure to write an answer. If it is given up, the tool ends by its own timeout. */
 static void calls_put_failed(struct calls *c)
 {
 	if (calls_failed(c))
@@ -143,7 +144,7 @@ static void calls_set_unsaid(struct calls *c, const char *word, const struct buf
 	buf_add(text, buf_str(said), said->len);
 }
 
-/* r: 0 with the answer's body, or negative with *err. */
+/* Answers the call: with `body` if r is 0, else with the message of *err. */
 static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct buf *body,
 		const struct fh_error *err)
 {
@@ -153,7 +154,7 @@ static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct b
 		buf_add_str(&said, err->message);
 	else
 		buf_add(&said, buf_str(body), body->len);
-	hide_secret(&said, papers_key()); /* a server may repeat it */
+	hide_secret(&said, papers_key()); /* a server may repeat the key in its answer */
 	calls_set_unsaid(c, r < 0 ? "no" : "ok", &said);
 	if (said.truncated || c->unsaid.truncated) {
 		buf_clear(&said);
@@ -162,7 +163,7 @@ static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct b
 	}
 	c->n_bytes += (int64_t)c->unsaid.len;
 	c->failures = 0;
-	if (!c->reading) /* else when the porter has answered that */
+	if (!c->reading) /* else the answer is written after the porter's reply */
 		calls_put(c, sb);
 }
 
@@ -175,28 +176,31 @@ static void calls_end(struct calls *c)
 	c->service = NULL;
 }
 
-/* Bytes that have come count, though nobody waits for the answer any more. */
+/* Ends a call whose tool was killed. Counts the bytes that the fetch has received. */
 static void calls_abandon(struct calls *c)
 {
 	c->n_bytes += (int64_t)fetch_received(c->fetch);
 	calls_end(c);
 }
 
-/* Has the porter read the file of the call. */
+/* Has the porter read the file GUEST_CALL. */
 static void calls_read(struct calls *c, struct sandbox *sb)
 {
 	c->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
 	if (!c->service && !fetch_has_room() && clock_now_ns() < c->room_ns)
 		return;
 	c->asked = false;
-	/* Cleared before the call is read, so that a call after it is noticed. */
+	/* Clear the request before the call is read, so that a later call is noticed. */
 	if (sandbox_clear_requests(sb, NULL) < 0 ||
 			sandbox_get_begin(sb, GUEST_HOME, GUEST_CALL, CALL_BYTES_MAX, &c->reading,
 					NULL) < 0)
 		c->asked = !calls_failed(c);
 }
 
-/* A tool makes one call at a time: if another comes, the tool before was killed while it waited. */
+/*
+ * Begins a call. A tool makes one call at a time: if another call comes, the first one's tool was
+ * killed.
+ */
 static void calls_serve(struct calls *c, struct sandbox *sb, char *text)
 {
 	const struct call_service *service = NULL;
@@ -204,7 +208,8 @@ static void calls_serve(struct calls *c, struct sandbox *sb, char *text)
 	char *id, *about;
 	int r;
 
-	if (!call_split(text, &id, &about) || str_eq(id, c->id)) /* it was announced twice */
+	/* Malformed, or the same call again. */
+	if (!call_split(text, &id, &about) || str_eq(id, c->id))
 		return;
 	if (c->service)
 		calls_abandon(c);
@@ -289,7 +294,7 @@ void calls_waits(const struct calls *c, struct waits *w)
 	if (c->service)
 		fetch_waits(c->fetch, w);
 	if (c->reading || c->putting)
-		return; /* the session waits for all that comes */
+		return; /* the session waits for the porter's reply already */
 	if (c->asked || c->unsaid.len)
 		waits_until(w, c->next_ns);
 }
@@ -298,7 +303,7 @@ void calls_drop(struct calls *c, struct sandbox *sb)
 {
 	if (c->service)
 		calls_abandon(c);
-	if (c->asked) /* or a later call would not be noticed */
+	if (c->asked) /* clear the request, or a later call would not be noticed */
 		(void)sandbox_clear_requests(sb, NULL);
 	c->asked = false;
 	c->reading = c->putting = 0;

@@ -6,12 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A heap of deadlines, the earliest first. A deadline is part of the thing that it is for; zeroed,
- * it is not set. */
+/*
+ * A heap of deadlines, the earliest first. A deadline is a field of the object that it is for. A
+ * zeroed deadline is not set.
+ */
 struct deadline {
 	int64_t at_ns;
-	size_t index; /* in the heap */
-	bool is_set;  /* it is in the heap */
+	size_t index; /* index in the heap's array */
+	bool is_set;  /* the deadline is in the heap */
 };
 
 struct deadlines {
@@ -21,9 +23,9 @@ struct deadlines {
 
 /* Sets or moves a deadline. O(log n), as is clearing it. */
 void deadlines_set(struct deadlines *all, struct deadline *d, int64_t at_ns);
-void deadlines_clear(struct deadlines *all, struct deadline *d); /* fine if it is not set */
+void deadlines_clear(struct deadlines *all, struct deadline *d); /* does nothing if it is not set */
 
-/* INT64_MAX if none is set. */
+/* Returns the earliest deadline; INT64_MAX if none is set. */
 int64_t deadlines_first(const struct deadlines *all);
 
 #endif

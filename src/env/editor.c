@@ -32,8 +32,10 @@ char *editor_take(struct sandbox *sb)
 	const char *line;
 
 	if (sandbox_take(sb, &answer, NULL) == 0 && fd_read_all(answer.fd, &text) == 0) {
-		/* The first line has the window's place. The path follows, up to the last
-		 * newline. */
+		/*
+		 * The note's first line has the window's position. The path follows, up to the last
+		 * newline.
+		 */
 		line = strchr(buf_str(&text), '\n');
 		if (line)
 			path = xstrndup(line + 1, strlen(line + 1) - str_ends(line + 1, "\n"));

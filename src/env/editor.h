@@ -5,13 +5,16 @@
 #include "sandbox/sandbox.h"
 
 /*
- * Tells which file our own tools have open. They (tools/aci/editor.c) note it in a file of the
- * agent's, and ask for it to be read. The note is untrusted, and only shown.
+ * Tells which file the editor of our own tools has open. The tools (tools/aci/editor.c) note the
+ * path in a file of the agent's, and request that it is read. The note is untrusted, and only
+ * shown.
  */
 int editor_begin(struct sandbox *sb, uint32_t *out_id, struct fh_error *err);
 
-/* Takes the porter's answer: a path, heap string. NULL: no file is open, or its name can't be
- * shown. */
+/*
+ * Takes the porter's answer, and returns the open file's path (heap). NULL: no file is open, or its
+ * name can't be shown.
+ */
 char *editor_take(struct sandbox *sb);
 
 #endif

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A blocking call may overlook fh_env_interrupt() that long: no descriptor wakes it. */
+/* A blocking call may notice fh_env_interrupt() this late: no descriptor wakes it. */
 #define SLICE_NS (200 * NS_PER_MS)
 
 /* --- the state machine ------------------------------------------------------------------------ */
@@ -64,7 +64,7 @@ static void env_waits(struct poll_item *item, struct waits *w)
 	}
 }
 
-/* True: WORK_DONE. */
+/* Does the turn's work. True: the turn has ended (WORK_DONE). */
 static bool env_advance(struct poll_item *item)
 {
 	struct fh_env *env = env_of(item);
@@ -109,7 +109,7 @@ void fh_env_interrupt(struct fh_env *env)
 
 /* --- the blocking form ------------------------------------------------------------------------ */
 
-/* `r` is what the begin returned. */
+/* Blocks until the turn has ended. `r`: result of the function that began the turn. */
 static int env_block(struct fh_env *env, int r, struct fh_step *out, struct fh_error *err)
 {
 	if (r < 0)
@@ -185,7 +185,7 @@ static const struct poll_ops env_poll_ops = {
 	.await_answer = env_item_await_answer,
 };
 
-/* `r` is what the begin returned. */
+/* Adds the environment to the poller. `r`: result of the function that began the turn. */
 static int env_poll(struct fh_env *env, int r)
 {
 	struct poller *p = &env->spec.gym->poller;

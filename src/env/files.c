@@ -5,7 +5,7 @@
 #include "base/scope.h"
 #include "inside/tools.h"
 
-/* The file that is put now; NULL: the memory, which comes first. */
+/* Returns the file to put next. NULL: the agent's memory, which comes first. */
 static const struct env_setup_file *files_current(const struct files *f)
 {
 	size_t first = memory_began(f->memory) != NULL;

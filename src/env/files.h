@@ -12,12 +12,14 @@ struct files {
 	struct sandbox *sb;
 	struct memory *memory;
 	const struct env_setup *setup;
-	size_t n_put; /* so far */
-	uint32_t id;  /* request that puts the next one */
+	size_t n_put; /* number of files put so far */
+	uint32_t id;  /* id of the porter's request to put a file */
 };
 
-/* 1: under way, and files_advance() goes on; 0: done. All that it points to must stay until
- * then. */
+/*
+ * Begins to put the files. 1: call files_advance() later; 0: done. All data that `f` points to must
+ * stay until it is done.
+ */
 int files_begin(struct files *f, struct fh_error *err);
 int files_advance(struct files *f, struct fh_error *err);
 

@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sys/utsname.h>
 
-/* Files that list what is installed. A missing file counts, too. */
+/* Files that list the installed packages. A missing file changes the hash, too. */
 static const char *const files[] = {
 	"/etc/os-release",
 	"/var/lib/dpkg/status",
@@ -17,7 +17,7 @@ static const char *const files[] = {
 	"/proc/driver/nvidia/version",
 };
 
-/* Fingerprint of the machine, computed once: it takes milliseconds. */
+/* The machine's fingerprint, which is computed once, since that takes milliseconds. */
 static char machine_hex[SHA256_HEX_BYTES];
 
 static void fingerprint_machine(void)

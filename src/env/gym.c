@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* More data than this is not copied into the layer, which lies in memory. */
+/* Data up to this size is copied into the layer, which lies in memory. Larger data is bound. */
 #define COPIED_BYTES_MAX (64LL << 20)
 
 /* --- the gym ---------------------------------------------------------------------------------- */
 
-/* Covers the state, which has baselines and keys, and the tasks, which have hidden files. */
+/* Hides the state folder, which has baselines and keys, and the tasks, which have hidden files. */
 static int gym_open_owner(
 		struct fh_gym *gym, const struct fh_gym_options *options, struct fh_error *err)
 {
@@ -111,7 +111,7 @@ const char *fh_gym_warning(const struct fh_gym *gym)
 
 /* --- a task's layer --------------------------------------------------------------------------- */
 
-/* nftw() takes no argument for its callback; each thread sums up its own. */
+/* Size of a folder, summed up by nftw(), whose callback gets no argument. Thread-local. */
 static _Thread_local int64_t tree_bytes;
 
 static int gym_add_size(const char *path, const struct stat *st, int type, struct FTW *ftw)
@@ -179,7 +179,7 @@ static int gym_add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-/* Finds the task or adds it, not prepared yet. Takes `task` over. */
+/* Finds the gym's task of this name or adds it, unprepared. Takes ownership of `task`. */
 static struct gym_task *gym_find_or_add(struct fh_gym *gym, struct task *task)
 {
 	struct gym_task *t;
@@ -206,7 +206,9 @@ static struct gym_task *gym_find_or_add(struct fh_gym *gym, struct task *task)
 static int gym_prepare_task(struct fh_gym *gym, struct gym_task *t, struct fh_error *err)
 {
 	const struct task *task = t->task;
-	/* A task that is named by its path may lie where agents see everything. */
+	/*
+	 * Hide the folder: a task that was named by its path may lie where agents see every file.
+	 */
 	int r = owner_hide(gym->owner, task->dir, err);
 
 	if (r < 0)
@@ -245,7 +247,9 @@ int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct g
 			r = gym_prepare_task(gym, t, err);
 		t->ready = t->ready || (r == 0 && !t->failed);
 		if (r < 0) {
-			/* A failed task is not used again: its files may have changed by then. */
+			/*
+			 * Forget a task that failed: its files may have changed by the next time.
+			 */
 			pthread_mutex_lock(&gym->lock);
 			t->failed = true;
 			pthread_mutex_unlock(&gym->lock);
@@ -253,7 +257,7 @@ int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct g
 		pthread_mutex_unlock(&t->lock);
 		if (r < 0)
 			return error_wrap(err, "prepare task %s", t->task->id);
-	} while (!t->ready); /* another thread failed meanwhile */
+	} while (!t->ready); /* another thread failed to prepare it: try again */
 	*out = t;
 	return 0;
 }

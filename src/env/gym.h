@@ -13,7 +13,7 @@
 #include <pthread.h>
 
 /*
- * The environments of a process share a gym. Tasks are loaded once and stay until the gym is
+ * The gym that the environments of a process share. Tasks are loaded once and stay until the gym is
  * closed, so that any thread may read them.
  */
 struct fh_gym {
@@ -22,7 +22,7 @@ struct fh_gym {
 	struct secret secret;
 	struct poller poller;
 	pthread_mutex_t lock;
-	struct gym_task *tasks; /* under lock */
+	struct gym_task *tasks; /* list of loaded tasks; guarded by `lock` */
 	size_t n_tasks;
 };
 
@@ -35,17 +35,17 @@ struct fh_gym {
 struct gym_task {
 	struct gym_task *next;
 	pthread_mutex_t lock;
-	bool ready, failed; /* under its lock; `failed` also under the gym's */
+	bool ready, failed; /* guarded by the task's lock; `failed` also by the gym's */
 	struct task *task;
 	char *layer;
-	char hash[SHA256_HEX_BYTES]; /* hash of all its files */
-	struct imports *imports;     /* under the task's lock */
+	char hash[SHA256_HEX_BYTES]; /* hash of all files of the task, hexadecimal */
+	struct imports *imports;     /* results of import checks; guarded by the task's lock */
 	struct sandbox_bind *data_binds;
 	size_t n_data_binds;
-	struct arena arena; /* the targets of the binds */
+	struct arena arena; /* owns the targets of the binds */
 };
 
-/* Loads a task and prepares it, or finds it loaded. It lives as long as the gym. */
+/* Loads and prepares a task, or returns the loaded one. It lives as long as the gym. */
 int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct gym_task **out,
 		struct fh_error *err);
 

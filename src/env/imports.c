@@ -16,17 +16,17 @@
 #include <string.h>
 
 /*
- * src/grade/python/imports.py parses the programs. If it can't be run or is killed, no module
- * counts as lacking: the programs then fail by themselves.
+ * src/grade/python/imports.py finds the imports of a task's programs. If it can't be run or is
+ * killed, no module counts as missing: the programs then fail by themselves.
  */
 #define PROGRAM "/imports/imports.py"
 #define TIMEOUT_MS 60000
-#define NAMES_BYTES_MAX 512 /* a message has no room for more */
+#define NAMES_BYTES_MAX 512 /* cap of the list of names, to fit into an error message */
 
 struct imports {
 	struct imports *next;
 	char fingerprint[SHA256_HEX_BYTES];
-	char *evaluator, *starter; /* "jax, flax"; "": nothing is lacking */
+	char *evaluator, *starter; /* names of missing modules: "jax, flax"; "": none */
 };
 
 void imports_free(struct imports *list)
@@ -79,7 +79,7 @@ static int imports_start(const struct imports_request *q, struct arena *a, struc
 	}, NULL);
 }
 
-/* The object that the program wrote; NULL: none. */
+/* Runs imports.py and returns the JSON object that it wrote; NULL on failure. */
 static json_t *imports_ask(const struct imports_request *q)
 {
 	auto_arena struct arena arena = ARENA_INIT;
@@ -94,8 +94,10 @@ static json_t *imports_ask(const struct imports_request *q)
 	return told;
 }
 
-/* Skips modules that the task asks the agent to write: the evaluator may import them, but they are
- * no packages. */
+/*
+ * Lists the modules by name. Skips those that the task asks the agent to write: the evaluator may
+ * import them, but they are no packages.
+ */
 static char *imports_names(const struct task *task, const json_t *list)
 {
 	auto_buf struct buf out = BUF_INIT(NAMES_BYTES_MAX);

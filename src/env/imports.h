@@ -7,25 +7,25 @@
 #include "task/task.h"
 
 /*
- * Finds modules that an MLGym task's programs import and its Python lacks. To ask that Python, a
- * program runs in a sandbox of the task with the environment's binds. No program of the task is
+ * Finds modules that an MLGym task's programs import and its Python lacks. A program of ours asks
+ * that Python, in a sandbox of the task with the environment's binds. No program of the task is
  * run.
  */
-struct imports; /* a list of results, one for each fingerprint */
+struct imports; /* list of results, one for each fingerprint */
 
 struct imports_request {
 	struct owner *owner;
 	const struct task *task;
-	const char *layer; /* the task's */
+	const char *layer; /* name of the task's layer */
 	const struct sandbox_bind *binds;
 	size_t n_binds;
-	const char *fingerprint; /* the result is the same wherever this is the same */
-	const char *submission;  /* absolute path inside */
+	const char *fingerprint; /* key of the result: equal fingerprints give equal results */
+	const char *submission;  /* absolute path of the submission inside */
 };
 
 /*
- * Looks the request up in `list`, or asks and adds the result. It blocks. The caller holds the
- * list's lock. -ENOPKG: the evaluator can't run. If starter code lacks modules, *out_warning is
+ * Returns the result from `list`, or runs the check and adds its result. Blocks. The caller holds
+ * the list's lock. -ENOPKG: the evaluator can't run. If starter code lacks modules, *out_warning is
  * set, in the arena.
  */
 int imports_check(const struct imports_request *request, struct imports **list, struct arena *a,

@@ -20,12 +20,13 @@
 #include <sys/wait.h>
 
 /*
- * The program runs with no more rights than an agent, because a task may be untrusted. The files
- * that it wrote are fetched like a submission, into a folder beside the data set's. At the end the
- * folder takes the data set's name. So a data set is complete or not there.
+ * Makes generated data sets. A program of the task makes the files. It has no more rights than an
+ * agent, because the task may be untrusted. The files are fetched like a submission, into a folder
+ * beside the data set's. At the end the folder gets the data set's name. So a data set is complete
+ * or missing.
  */
 #define PROGRAM_DIR "/make"
-#define SHOWN_BYTES 600 /* shown output of a program that failed */
+#define SHOWN_BYTES 600 /* most output of a failed program to show in the error */
 
 static const struct sandbox_limits make_limits = {
 	.memory_bytes = 4LL << 30,
@@ -58,7 +59,8 @@ static int make_start(struct owner *owner, const struct secret *secret,
 	env[0] = "PATH=/usr/local/bin:/usr/bin:/bin";
 	env[1] = "HOME=" GUEST_HOME;
 	env[2] = "LANG=C.UTF-8";
-	env[3] = "PYTHONHASHSEED=0"; /* the same key gives the same files */
+	/* A fixed hash seed, so that the same key gives the same files. */
+	env[3] = "PYTHONHASHSEED=0";
 	env[4] = arena_printf(a, "FUMEHOOD_DATA_KEY=%s", key);
 	return program_start(out, owner,
 			&(struct program_plan){
@@ -77,7 +79,7 @@ static int make_start(struct owner *owner, const struct secret *secret,
 
 static int make_check_end(const struct program *p, struct fh_error *err)
 {
-	/* The end of the output mostly holds the reason. */
+	/* Show the end of the output, which mostly holds the reason. */
 	size_t skip = p->log.len > SHOWN_BYTES ? p->log.len - SHOWN_BYTES : 0;
 	auto_buf struct buf text = BUF_INIT(8 * SHOWN_BYTES);
 	bool killed = WIFSIGNALED(p->status);
@@ -97,8 +99,8 @@ static int make_check_end(const struct program *p, struct fh_error *err)
 /* --- its files -------------------------------------------------------------------------------- */
 
 /*
- * All files together may be as large as the program's disk. Their sizes count: a sparse file takes
- * no disk, but readers see its whole length.
+ * Copies a file out of the sandbox. All files together may be as large as the program's disk limit.
+ * Lengths count, holes included: a sparse file takes no disk, but readers see its whole length.
  */
 static int make_keep_file(struct sandbox *sb, const char *folder, const char *path,
 		int64_t *left_bytes, struct fh_error *err)
@@ -117,7 +119,7 @@ static int make_keep_file(struct sandbox *sb, const char *folder, const char *pa
 		r = path_mkdirs(dir, 0755, err);
 	if (r < 0)
 		return error_wrap(err, "take over '%s'", path);
-	/* Readable for all: sandboxes run as other users. */
+	/* Let all users read the file: sandboxes run as other users. */
 	to = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
 	if (to < 0)
 		return error_set(err, errno, "create '%s'", target);
@@ -127,7 +129,7 @@ static int make_keep_file(struct sandbox *sb, const char *folder, const char *pa
 	r = fd_copy_sparse(from, to, st.st_size);
 	if (r < 0)
 		return error_set(err, -r, "write '%s'", target);
-	/* The folder is never checked again: all of it must be on the disk. */
+	/* Sync the file: the data set is never checked again. */
 	if (fchmod(to, 0644) < 0 || fsync(to) < 0)
 		return error_set(err, errno, "write '%s'", target);
 	return 0;
@@ -163,7 +165,7 @@ static int make_take(struct program *p, const struct dataset *dataset, struct fh
 	auto_free char *folder = xasprintf("%s.part", dataset->dir);
 	int r = program_wait(p, dataset->make->timeout_ms, err);
 
-	/* A process that was killed may have left one. */
+	/* Remove a folder that a killed process has left. */
 	nftw(folder, make_remove_one, 16, FTW_PHYS | FTW_DEPTH);
 	if (r >= 0)
 		r = make_check_end(p, err);

@@ -7,9 +7,9 @@
 #include "task/task.h"
 
 /*
- * Makes the task's generated data sets that are not there yet; docs/tasks.md says how. It blocks,
- * for their `timeout` at most. A lock of the file system keeps other processes waiting meanwhile.
- * On failure nothing of the data set is left.
+ * Makes the task's generated data sets that are missing; docs/tasks.md says how. Blocks for their
+ * `timeout` at most. Other processes wait meanwhile, for a lock of the file system. On failure no
+ * file of the data set is left.
  */
 int make_data(struct owner *owner, const struct secret *secret, const struct task *task,
 		struct fh_error *err);

@@ -17,14 +17,15 @@
 #include <unistd.h>
 
 /*
- * A memory that comes out of a sandbox is untrusted: it is parsed, and only ever put into sandboxes
- * again. A broken one is not kept. Episodes of several processes may keep memories at the same
- * time, under their folder's lock.
+ * An agent's memory is untrusted when it comes out of a sandbox. It is parsed, and only ever put
+ * into sandboxes again. A malformed memory is not kept. Episodes of several processes may keep
+ * memories at the same time, under a lock of the folder.
  *
- * The task may be untrusted, too: its memory must lie in its folder, wherever links lead.
+ * The task may be untrusted, too: its memory must lie in the task's folder, wherever links lead.
  */
 
-#define AT_ONCE_BYTES (128 << 10) /* a memory that the loop itself checks: 1 to 2 ms */
+/* Size up to which a memory is checked without a job: 1 to 2 ms. */
+#define AT_ONCE_BYTES (128 << 10)
 #define LOCK_MS 5000
 #define LOCK_PAUSE_US 10000
 
@@ -82,7 +83,7 @@ int memory_read(struct memory *m, struct fh_error *err)
 	auto_free char *path = m->file ? xstrdup(m->file) : NULL;
 	int r;
 
-	if (m->job) /* left by a reset that timed out */
+	if (m->job) /* a job that a reset left when it timed out */
 		memory_end_job(m, NULL);
 	buf_clear(&m->began);
 	m->has_began = false;
@@ -96,7 +97,7 @@ int memory_read(struct memory *m, struct fh_error *err)
 	r = fd_read_plain(path, &m->began, err);
 	if (r < 0)
 		return r;
-	if (!m->file) { /* nothing is ever added to a recorded one */
+	if (!m->file) { /* a recorded memory is not checked: no notes are added to it */
 		if (m->began.len > AT_ONCE_BYTES) {
 			r = job_begin(memory_check_began, m, "read a memory", &m->job, err);
 			return r < 0 ? r : 1;
@@ -130,10 +131,10 @@ void memory_waits(const struct memory *m, const struct sandbox *sb, struct waits
 
 /* --- keeping it ------------------------------------------------------------------------------- */
 
-/* The data of a job's thread, which uses nothing else of the environment. */
+/* Data of the job that keeps a memory. The job's thread uses no other data of the environment. */
 struct keeping {
-	char *path;              /* place of the kept memory; a link stays a link */
-	const struct buf *began; /* the memory's, which does not change while the job runs */
+	char *path;              /* path of the kept memory; a symbolic link stays one */
+	const struct buf *began; /* memory.began, which does not change while the job runs */
 	struct buf ours;
 };
 
@@ -146,7 +147,10 @@ static void keeping_free(struct keeping *k)
 	free(k);
 }
 
-/* The lock lasts until the descriptor is closed. On a file system without locks there is none. */
+/*
+ * Returns a descriptor of the locked folder; closing it unlocks. A file system without locks gives
+ * no lock.
+ */
 static int keeping_lock(const char *folder, struct fh_error *err)
 {
 	int64_t end_ns = clock_now_ns() + LOCK_MS * NS_PER_MS;
@@ -192,7 +196,10 @@ int memory_keep_begin(struct memory *m, struct sandbox *sb, struct fh_error *err
 	return sandbox_get_begin(sb, GUEST_HOME, GUEST_MEMORY, GUEST_MEMORY_BYTES_MAX, &m->id, err);
 }
 
-/* Takes the sandbox's memory, and begins a job if there is something to add. */
+/*
+ * Takes the memory that the porter read. If it has changed, begins a job that keeps it. 1: a job
+ * runs; 0: nothing to keep.
+ */
 static int memory_keep_take(struct memory *m, struct sandbox *sb, struct fh_error *err)
 {
 	struct keeping *k = m->keeping = xcalloc(1, sizeof(*k));
@@ -202,7 +209,7 @@ static int memory_keep_take(struct memory *m, struct sandbox *sb, struct fh_erro
 	k->began = &m->began;
 	buf_init(&k->ours, GUEST_MEMORY_BYTES_MAX);
 	r = sandbox_take(sb, &answer, err);
-	if (r == -ENOENT) /* the agent has noted nothing */
+	if (r == -ENOENT) /* the agent has made no note */
 		return 0;
 	if (r < 0)
 		return r;

@@ -8,10 +8,10 @@
 #include <errno.h>
 
 /*
- * Notes are parallel lists: note i has the text texts[i], the tag tags[i], and so on. All of it is
- * untrusted. The numbers of members and values are limited, because parsed JSON takes many times
- * the memory of its text. A memory of GUEST_MEMORY_BYTES_MAX with embeddings stays below both
- * limits.
+ * A memory's notes are parallel lists: note i has the text texts[i], the tag tags[i], and so on.
+ * Memories are untrusted. The numbers of members and values are limited, because parsed JSON takes
+ * many times the memory of its text. A memory of GUEST_MEMORY_BYTES_MAX with embeddings stays below
+ * both limits.
  */
 #define TEXTS "texts"
 #define TAGS "tags"
@@ -25,7 +25,10 @@ static int merge_no_memory(struct fh_error *err)
 
 /* --- checks ----------------------------------------------------------------------------------- */
 
-/* Counts before parsing: each value but the first follows a comma or an opening bracket. */
+/*
+ * Limits the number of values. Counts them before parsing: each value but the first follows a comma
+ * or an opening bracket.
+ */
 static int merge_check_values(const struct buf *text, const char *what, struct fh_error *err)
 {
 	bool in_string = false;
@@ -53,7 +56,10 @@ static int merge_check_members(const json_t *memory, const char *what, struct fh
 	return 0;
 }
 
-/* Accepts what memory_write accepts. An empty text is a memory without notes. */
+/*
+ * Parses a memory. Accepts all that the tool memory_write accepts. An empty text is a memory
+ * without notes.
+ */
 static int merge_parse(const struct buf *text, const char *what, json_t **out, struct fh_error *err)
 {
 	static const char *const lists[] = { TEXTS, TAGS };
@@ -109,7 +115,7 @@ static size_t merge_count(const json_t *memory)
 	return json_array_size(json_object_get(memory, TEXTS));
 }
 
-/* Writes the indexes of `from`'s notes that `memory` does not have. -1: out of memory. */
+/* Writes the indexes of notes in `from` that `memory` lacks to `new`. -1: out of memory. */
 static int merge_find_new(const json_t *memory, const json_t *from, size_t *new, size_t *out_n)
 {
 	auto_json json_t *there = json_object();
@@ -132,17 +138,19 @@ static int merge_find_new(const json_t *memory, const json_t *from, size_t *new,
 }
 
 struct new_notes {
-	size_t n_before; /* notes of the memory */
+	size_t n_before; /* number of notes that the memory had before */
 	const size_t *indexes;
 	size_t n;
 };
 
-/* Appends the new notes' values of one list. A short list gets nulls first, so that
- * values of a note keep the same index in all lists. */
+/*
+ * Appends the new notes' values to a list of the memory. Adds nulls to a short list first, so that
+ * a note's values have the same index in all lists.
+ */
 static int merge_add_list(
 		json_t *memory, const char *key, const json_t *list, const struct new_notes *notes)
 {
-	size_t size = json_array_size(list); /* 0 if it is no list */
+	size_t size = json_array_size(list); /* 0 if `list` is not an array */
 	json_t *own = json_object_get(memory, key);
 
 	if (!notes->n || notes->indexes[0] >= size || (own && !json_is_array(own)))
@@ -196,7 +204,7 @@ int memory_merge(const struct memory_change *c, struct buf *out, struct fh_error
 		return r;
 	if (merge_add_notes(now, ours) < 0)
 		return merge_no_memory(err);
-	/* The result must be readable when the next episode ends. */
+	/* Check the limits: the merged memory must be readable when the next episode ends. */
 	r = merge_check_members(now, what, err);
 	if (r < 0)
 		return r;

@@ -8,17 +8,20 @@
 /* Checks and merges memories of an agent: JSON objects with MLGym's keys. Memories are
  * untrusted. */
 
-/* -EINVAL if the text is no memory, or one with too many values. Errors call it `what`. */
+/*
+ * Checks a memory's text. -EINVAL if it is not a memory, or has too many values. Errors name it by
+ * `what`.
+ */
 int memory_check(const struct buf *text, const char *what, struct fh_error *err);
 
 /*
- * Writes the memory to keep into `out`. `ours` is an episode's at its end, which began as `began`.
- * If another episode changed the kept memory meanwhile, to `now`, its notes stay. Notes that only
- * `ours` has come after them. -EINVAL for no memory, or one with too many values; -EFBIG: larger
- * than `out` may be, which is empty.
+ * Writes the memory to keep into the empty `out`. An episode began with the memory `began` and
+ * ended with `ours`. If another episode changed the kept memory to `now` meanwhile, the notes in
+ * `now` stay. Notes that only `ours` has come after them. -EINVAL for a malformed memory, or one
+ * with too many values. -EFBIG: larger than the cap of `out`.
  */
 struct memory_change {
-	const struct buf *began, *now, *ours; /* empty: there was none */
+	const struct buf *began, *now, *ours; /* texts of memories; empty: there was none */
 };
 
 int memory_merge(const struct memory_change *change, struct buf *out, struct fh_error *err);

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #define BLANKS " \t\r"
-#define ADDED_BYTES_MAX (1 << 20) /* to an action */
-#define TRIES_MAX 64              /* for end words that never come: each try reads all the rest */
+#define ADDED_BYTES_MAX (1 << 20) /* most bytes that quoting adds to an action */
+/* Most searches for end words that never come: each reads all the rest. */
+#define TRIES_MAX 64
 
 static const char *multiline_next_line(const char *at)
 {
@@ -29,7 +30,7 @@ static const struct multiline *multiline_find_name(
 	return NULL;
 }
 
-/* Returns the place behind the next unquoted `;`, `&&`, `||` or `|` of the line; NULL: none. */
+/* Returns the text after the next unquoted `;`, `&&`, `||` or `|` of the line; NULL: none. */
 static const char *multiline_next_on_line(const char *at)
 {
 	for (char quote = '\0'; *at && *at != '\n'; at++) {
@@ -45,8 +46,10 @@ static const char *multiline_next_on_line(const char *at)
 	return NULL;
 }
 
-/* Finds the first command of the line that takes a text, and the place of its name. NULL: there is
- * none, or the line has a here-document already. */
+/*
+ * Finds the first command of a line that takes a text. *out_name is its position. NULL: there is
+ * none, or the line has a here-document.
+ */
 static const struct multiline *multiline_command_on(
 		const char *at, const struct multiline *commands, size_t n, const char **out_name)
 {
@@ -63,14 +66,14 @@ static const struct multiline *multiline_command_on(
 	return NULL;
 }
 
-/* A line that holds only a word, and blanks beside it. */
+/* A line that ends a text: it holds only the end word, and blanks beside it. */
 struct multiline_end {
 	const char *word;
 	size_t n;
-	const char *before, *behind; /* blanks that may stand there */
+	const char *before, *behind; /* blanks that are allowed before and behind the word */
 };
 
-/* Finds that line, from `at` on. NULL: there is none, which costs a try, or no try is left. */
+/* Finds the end line from `at` on. NULL: there is none, which uses up a try, or no try is left. */
 static const char *multiline_find_end(const char *at, const struct multiline_end *end, int *tries)
 {
 	if (*tries == 0)
@@ -86,7 +89,10 @@ static const char *multiline_find_end(const char *at, const struct multiline_end
 	return NULL;
 }
 
-/* Puts `<< 'word'` right behind the name: at the line's end a comment could swallow it. */
+/*
+ * Quotes a command's text. Puts `<< 'word'` right behind the name: at the line's end a comment
+ * could swallow it.
+ */
 static const char *multiline_quote_one(struct buf *out, const char *at, const char *name_at,
 		const char *end_line, const struct multiline *command)
 {
@@ -106,8 +112,10 @@ static const char *multiline_quote_one(struct buf *out, const char *at, const ch
 
 /* --- here-documents of the agent's own ------------------------------------------------------- */
 
-/* Returns the end of the here-document that the `<<` before `at` begins. No word: it begins
- * none. */
+/*
+ * Returns the end line of a here-document; `at` follows its `<<`. An empty word: it is no
+ * here-document.
+ */
 static struct multiline_end multiline_end_of_here_document(const char *at)
 {
 	at += strspn(at, "-");
@@ -116,7 +124,7 @@ static struct multiline_end multiline_end_of_here_document(const char *at)
 	return (struct multiline_end){ at, strcspn(at, "'\"\\<>|&;()" BLANKS "\n"), "\t", "" };
 }
 
-/* Skips this line and the here-documents that it begins, which hold no commands. */
+/* Returns the line after this one and after its here-documents, which hold no commands. */
 static const char *multiline_next_command(const char *at, int *tries)
 {
 	const char *next = multiline_next_line(at), *stop = next;
@@ -125,7 +133,7 @@ static const char *multiline_next_command(const char *at, int *tries)
 		struct multiline_end end = multiline_end_of_here_document(at += 2);
 		const char *line = end.n ? multiline_find_end(next, &end, tries) : NULL;
 
-		next = line ? multiline_next_line(line) : next; /* `1 << 2` begins none */
+		next = line ? multiline_next_line(line) : next; /* a `1 << 2` has no end line */
 	}
 	return next;
 }

@@ -17,11 +17,16 @@ struct multiline {
 	const char *name, *end;
 };
 
-/* Quotes these commands in an action: a heap string; NULL: it has none of them. A command stays as
- * it is if its line has a here-document or its end word never comes. */
+/*
+ * Returns the action with its commands' texts quoted (heap). NULL: no command in it takes a text. A
+ * command stays as it is if its line has a here-document or its end word never comes.
+ */
 char *multiline_quote(const char *text, const struct multiline *commands, size_t n);
 
-/* The end word of the text that a command on this line takes; NULL: the line is complete. */
+/*
+ * Returns the end word if a command on this line takes a text from the next lines. NULL: the line
+ * is complete.
+ */
 const char *multiline_end(const char *line, const struct multiline *commands, size_t n);
 
 #endif

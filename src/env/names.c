@@ -19,7 +19,7 @@ static const char script[] = "compgen -f -- \"$1\" | while IFS= read -r name; do
 			     "printf '%s\\n' \"$name\"\n"
 			     "done";
 
-/* Reads until the pipe's end or the deadline: a process may hold the pipe open. */
+/* Reads until the pipe's end or the deadline: a background process may hold the pipe open. */
 static void names_read(int fd, struct buf *out)
 {
 	int64_t deadline_ns = clock_now_ns() + NAMES_MS * NS_PER_MS;
@@ -59,5 +59,5 @@ void names_complete(struct sandbox *sb, const char *cwd, const char *start, stru
 		return;
 	close_fd(&to);
 	names_read(from, out);
-	sandbox_signal(sb, id, SIGKILL, NULL); /* if it is still there */
+	sandbox_signal(sb, id, SIGKILL, NULL); /* ends the program if it still runs */
 }

@@ -6,9 +6,9 @@
 #include "sandbox/sandbox.h"
 
 /*
- * Completes a path for people who type it, as bash in the folder `cwd` of the sandbox would.
- * Appends lines; a folder's name ends with a slash. On failure it appends nothing. Blocks, for a
- * second at most. The agent's shell does not notice it.
+ * Completes a path for a person who types it, as bash in the folder `cwd` of the sandbox would.
+ * Appends the matches as lines; a folder's name ends with a slash. On failure appends nothing.
+ * Blocks for a second at most. The agent's shell does not notice it.
  */
 void names_complete(struct sandbox *sb, const char *cwd, const char *start, struct buf *out);
 

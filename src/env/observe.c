@@ -141,7 +141,10 @@ void observe_end(struct buf *out, const struct observe_end *end)
 
 /* --- output as MLGym shows it ----------------------------------------------------------------- */
 
-/* Number of bytes that end a line here; 0: none. "\r\n" is one end. */
+/*
+ * Returns the bytes of a line's end at this place; 0: the line does not end here. "\r\n" is one
+ * end.
+ */
 static size_t observe_line_end(const char *text, const char *end)
 {
 	static const char *const longer[] = { "\r\n", "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9" };
@@ -160,8 +163,10 @@ static const char *observe_find_char(const char *at, const char *end, char c)
 	return at < end ? memchr(at, c, (size_t)(end - at)) : NULL;
 }
 
-/* True for a line like "40%|####    | 4/10 [00:01]": a digit and "%|" somewhere, then "|", "[" and
- * "]". If these do not follow the first "%|", they follow no later one. */
+/*
+ * True for a line of a progress bar, as "40%|####    | 4/10 [00:01]". It has a digit and "%|", then
+ * "|", "[" and "]". If these do not follow the first "%|", they follow no later one.
+ */
 static bool observe_is_bar(const char *line, const char *end)
 {
 	const char *p = line;
@@ -212,7 +217,7 @@ void observe_grade(struct buf *out, const struct grade_result *result, const cha
 		observe_note(out, WORDS_NOT_SCORED "%s", result->text);
 		break;
 	case GRADE_BROKEN:
-		/* The details may be about hidden files, so only people see them. */
+		/* Show no details to the agent: they may be about hidden files. */
 		observe_note(out, WORDS_NOT_SCORED "the grader itself failed.");
 		break;
 	}

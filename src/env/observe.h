@@ -8,19 +8,21 @@
 #include "task/task.h"
 
 /*
- * Writes what an agent reads. Clients find sentences in it by regular expressions, so these stay in
- * place: "valid submission artefact at PATH.", "Baseline Score: {...}", "Evaluation Score: {...}"
- * and "Exited (...)".
+ * Writes the text that an agent reads. Clients find sentences in it by regular expressions, so
+ * these stay as they are: "valid submission artefact at PATH.", "Baseline Score: {...}",
+ * "Evaluation Score: {...}" and "Exited (...)".
  */
 
-/* The first observation; heap string. */
+/* Returns the first observation of an episode (heap). */
 char *observe_welcome(const struct task *task, int max_steps, const struct score *baseline);
 
 /* Adds a sentence of ours on a line of its own. */
 void observe_note(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Adds the command's output as agents see it. `folded` is scratch space with a cap of its own.
- * False: memory ran out, and a note says that output is missing. */
+/*
+ * Adds a command's output as agents see it. `folded` is scratch space with a cap of its own. False:
+ * memory ran out; a note says that output is missing.
+ */
 bool observe_output(struct buf *out, struct buf *folded, const struct task *task,
 		const struct buf *output);
 
@@ -28,7 +30,7 @@ bool observe_output(struct buf *out, struct buf *folded, const struct task *task
 struct observe_end {
 	const struct task *task;
 	const struct session_result *result;
-	int64_t timeout_ms; /* the command's */
+	int64_t timeout_ms; /* timeout of the command */
 	bool cancelled;
 };
 
@@ -37,8 +39,10 @@ void observe_end(struct buf *out, const struct observe_end *end);
 void observe_grade(struct buf *out, const struct grade_result *result, const char *submission,
 		const struct score *baseline);
 
-/* Appends output as MLGym shows it. Lines end as for Python's str.splitlines(). Empty lines,
- * progress bars and the last newline are left out. */
+/*
+ * Appends output as MLGym shows it: without empty lines, progress bars and the last newline. Lines
+ * end as for Python's str.splitlines().
+ */
 void observe_mlgym_output(struct buf *out, const char *text, size_t n);
 
 #endif

@@ -12,13 +12,13 @@
 #include <stdlib.h>
 
 #define TEXT_BYTES (64 << 10)
-#define NOTES_BYTES (2 << 20) /* room in an observation beside the output */
+#define NOTES_BYTES (2 << 20) /* bytes of an observation for notes and scores, besides output */
 
 static void env_init(struct fh_env *env)
 {
 	size_t output = (size_t)env->spec.task->task->output_bytes;
 
-	/* Each byte of output may become four ("\\xff"), and notes and scores follow it. */
+	/* Each byte of output may become four ("\\xff"). Notes and scores follow the output. */
 	buf_init(&env->observation, 4 * output + NOTES_BYTES);
 	buf_init(&env->folded, output);
 	buf_init(&env->integrity, TEXT_BYTES);
@@ -101,7 +101,7 @@ void fh_env_close(struct fh_env *env)
 {
 	if (!env)
 		return;
-	/* Blocks for the porter's answer, which has a deadline, and for a job. */
+	/* Keep the memory. Blocks for the porter's answer, which has a deadline, and for a job. */
 	if (env->work == WORK_MEMORY || turn_keep_memory(env))
 		while (!turn_memory_is_kept(env)) {
 			struct waits w = WAITS_INIT;

@@ -5,8 +5,8 @@
 #include <fumehood/env.h>
 
 /*
- * Checks the imports of a task as fh_env_open() does, but plays no baseline. It blocks. -ENOPKG:
- * its evaluator can't run. *out_warning is the caller's; NULL: nothing is lacking.
+ * Checks the imports of a task as fh_env_open() does, but plays no baseline. Blocks. -ENOPKG: the
+ * task's evaluator can't run. The caller frees *out_warning; NULL: no module is missing.
  */
 int env_check_imports(struct fh_gym *gym, const struct fh_env_options *options, char **out_warning,
 		struct fh_error *err);

@@ -34,7 +34,7 @@ int poller_open(struct poller *p, struct fh_error *err)
 	p->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	p->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	for (size_t i = 0; i < ARRAY_SIZE(own); i++) {
-		/* Items are told apart from these two by their addresses. */
+		/* An event's pointer tells these two descriptors from items. */
 		struct epoll_event event = { .events = EPOLLIN, .data.ptr = own[i] };
 
 		if (*own[i] < 0 || epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, *own[i], &event) < 0)
@@ -58,7 +58,7 @@ static void poller_wake(struct poller *p)
 {
 	uint64_t one = 1;
 
-	/* It can only fail when it is readable already. */
+	/* A write can only fail when the eventfd is readable already. */
 	(void)!write(p->wake_fd, &one, sizeof(one));
 }
 
@@ -99,8 +99,10 @@ static struct poll_item *queue_take(struct poll_queue *q)
 	return item;
 }
 
-/* Only ever sets the timer to an earlier time: firing too early costs less than setting it at every
- * step. */
+/*
+ * Sets the timer to the earliest deadline. Never moves it to a later time: firing too early costs
+ * less than setting it at every step.
+ */
 static void poller_arm(struct poller *p)
 {
 	int64_t first = deadlines_first(&p->deadlines);
@@ -131,7 +133,10 @@ static void poller_remove(struct poller *p, struct poll_item *item)
 	queue_remove(item);
 }
 
-/* From now on their ends wake the epoll. An item whose work is over is due at once. */
+/*
+ * Has the epoll report the ends of fresh items from now on. An item whose work has ended already is
+ * due at once.
+ */
 static void poller_listen_to_fresh(struct poller *p)
 {
 	while (p->n_fresh) {
@@ -149,7 +154,10 @@ static void poller_finish(struct poller *p, struct poll_item *item)
 	queue_add(&p->done, item);
 }
 
-/* False: the item has failed. */
+/*
+ * Adds the item's descriptors to the epoll. False: that failed, and the item's work ends with the
+ * error.
+ */
 static bool poller_watch(struct poller *p, struct poll_item *item, const struct waits *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -159,7 +167,7 @@ static bool poller_watch(struct poller *p, struct poll_item *item, const struct 
 		};
 		struct fh_error err;
 
-		/* EEXIST: the item has waited for it before. */
+		/* EEXIST: the descriptor is in the epoll from an earlier wait */
 		if (epoll_ctl(p->epoll_fd, EPOLL_CTL_ADD, w->fds[i].fd, &event) == 0 ||
 				errno == EEXIST)
 			continue;
@@ -183,7 +191,7 @@ static void poller_advance(struct poller *p, struct poll_item *item)
 		poller_finish(p, item);
 		return;
 	}
-	/* The waits may have changed, or one of them may have come already. */
+	/* The item's waits may have changed, or have come already: watch and poll them. */
 	item->ops->waits(item, &w);
 	if (!poller_watch(p, item, &w))
 		return;
@@ -198,7 +206,10 @@ void poller_add(struct poller *p, struct poll_item *item)
 	struct waits w = WAITS_INIT;
 
 	item->polled = true;
-	/* Descriptors of quick work stay from one to the next; any other work brings its own. */
+	/*
+	 * Quick work waits for the same descriptors each time, so they are registered. Other work
+	 * brings its own.
+	 */
 	if (item->registered && quick && p->n_fresh < POLLER_FRESH_MAX && !p->fd_given) {
 		item->ops->waits_awake(item, &w);
 		p->fresh[p->n_fresh++] = item;
@@ -228,7 +239,7 @@ void poller_add_done(struct poller *p, struct poll_item *item)
 
 void poller_unwatch(struct poller *p, int fd)
 {
-	/* Closing would do, if no fork of this process held a copy. */
+	/* Closing the descriptor would do, but a fork of this process may hold a copy. */
 	int r = fd < 0 ? 0 : epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 
 	assert(r == 0 || errno == ENOENT || errno == EPERM);
@@ -268,13 +279,15 @@ static void poller_run_expired(struct poller *p)
 
 	while (deadlines_first(&p->deadlines) <= now) {
 		item = item_of(p->deadlines.heap[0]);
-		/* Out of the way until its advance has set its next deadline. */
+		/* Clear the deadline until the item's advance sets the next one. */
 		deadlines_set(&p->deadlines, &item->deadline, INT64_MAX);
 		queue_add(&p->kicked, item);
 	}
 	if (!p->kicked.first)
 		return;
-	/* Each once: an item that is kicked meanwhile has its turn in the next round. */
+	/*
+	 * Advance each item once: an item that is kicked meanwhile has its turn in the next round.
+	 */
 	last = p->kicked.last;
 	do {
 		item = queue_take(&p->kicked);
@@ -283,8 +296,8 @@ static void poller_run_expired(struct poller *p)
 }
 
 /*
- * Looks before a sleep whether quick work is over by now, or within QUICK_NS. To be woken by the
- * work would take longer than a quick command.
+ * Checks before a sleep whether quick work ends within QUICK_NS. Being woken takes longer than a
+ * quick command.
  */
 static void poller_look_out(struct poller *p, int64_t deadline_ns)
 {
@@ -303,7 +316,7 @@ static void poller_look_out(struct poller *p, int64_t deadline_ns)
 	}
 }
 
-/* False if a signal came instead. */
+/* Handles events of the epoll. Returns 0 or a negative errno; -EINTR: a signal came. */
 static int poller_run_events(struct poller *p, int timeout_ms)
 {
 	struct epoll_event events[EVENTS_MAX];

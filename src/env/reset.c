@@ -14,14 +14,19 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* MLGym's images have a conda environment there. Here it is this machine's Python, or the user's
- * bind. */
+/*
+ * Path of the conda environment in MLGym's images. Sandboxes have this machine's Python there, or
+ * the user's.
+ */
 #define MLGYM_PATH MLGYM_CONDA_ENV "/bin:" AGENT_PATH
 
-/* A sandbox starts within milliseconds; one that takes this long never will. */
+/* Most time for a sandbox to start. It takes milliseconds; a sandbox that takes this long hangs. */
 #define START_NS (60 * NS_PER_S)
 
-/* Derives a number for one use from the episode's seed; neighbouring seeds give unlike numbers. */
+/*
+ * Derives a random number for one use from the episode's seed; neighbouring seeds give unlike
+ * numbers.
+ */
 static uint32_t reset_derive(uint64_t seed, const char *use)
 {
 	uint8_t digest[SHA256_BYTES];
@@ -84,13 +89,15 @@ static void reset_fail(struct fh_env *env, int r, const char *why)
 	turn_fail(env, &err);
 }
 
-/* Nothing waits for the sandbox of the episode before to end. */
+/*
+ * Ends the last episode and starts a sandbox. Does not wait for the last episode's sandbox to end.
+ */
 static int reset_start(struct fh_env *env, struct fh_error *err)
 {
 	int r;
 
 	turn_end_episode(env);
-	buf_clear(&env->observation); /* a note about the episode before */
+	buf_clear(&env->observation); /* drop a note about the last episode */
 	calls_begin(&env->calls);
 	r = reset_start_sandbox(env, err);
 	if (r < 0)
@@ -100,8 +107,10 @@ static int reset_start(struct fh_env *env, struct fh_error *err)
 	return 0;
 }
 
-/* A salt makes episodes that do the same with the same seed get other random numbers from their
- * judges. Without it an episode could tell the next one which numbers it got. */
+/*
+ * Draws a salt, which the judges' random numbers depend on besides the seed. Without it, an episode
+ * could tell the next one with the same seed which numbers it got.
+ */
 static int reset_draw_salt(const struct fh_env *env, uint64_t *out, struct fh_error *err)
 {
 	uint64_t salt = env->terms.judge_salt;
@@ -147,7 +156,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	return turn_keep_memory(env) ? 0 : reset_start(env, err);
 }
 
-/* `r` is of turn_set_up(). */
+/* Handles a result `r` of turn_set_up(). */
 static void reset_after_setup(struct fh_env *env, int r, const struct fh_error *err)
 {
 	if (r < 0)
@@ -156,7 +165,7 @@ static void reset_after_setup(struct fh_env *env, int r, const struct fh_error *
 		turn_finish(env);
 }
 
-/* `r` is of files_begin() or files_advance(). */
+/* Handles a result `r` of files_begin() or files_advance(). */
 static void reset_after_files(struct fh_env *env, int r, struct fh_error *err)
 {
 	if (r < 0) {
@@ -185,7 +194,7 @@ static void reset_sandbox_ready(struct fh_env *env)
 	reset_after_files(env, files_begin(&env->files, &err), &err);
 }
 
-/* A nursery that is killed while it makes a sandbox loses the plan, so the plan is given again. */
+/* Starts the sandbox again: a nursery that is killed while it makes a sandbox loses the plan. */
 static void reset_start_again(struct fh_env *env)
 {
 	struct fh_error err = FH_ERROR_INIT;

@@ -4,8 +4,10 @@
 
 #include "env/state.h"
 
-/* Ends the episode that goes on and begins the next one, in a sandbox of its own. On failure there
- * is no episode. */
+/*
+ * Ends the present episode and begins the next one, in a new sandbox. On failure there is no
+ * episode.
+ */
 int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err);
 void reset_advance(struct fh_env *env);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/reward.h"
 
-/* Positive if `now` is better. */
+/* Returns the gain of `now` over `before`: positive if `now` is better. */
 static double reward_gain(const struct task *task, double now, double before)
 {
 	return task->maximize ? now - before : before - now;

@@ -7,14 +7,14 @@
 
 #include <fumehood/env.h>
 
-/* The scores of an episode; zeroed but for `best`: none yet. */
+/* The scores of an episode. A zeroed struct with an empty `best` has none. */
 struct scores {
-	uint32_t n;        /* scores so far */
+	uint32_t n;        /* number of scores so far */
 	double value;      /* last value of the task's metric */
-	struct score best; /* empty: none yet */
+	struct score best; /* best score; empty: none yet */
 };
 
-/* Takes a new score in, and returns the reward of its step. */
+/* Adds a new score, and returns the reward of its step. */
 double reward_take(struct scores *scores, const struct task *task, enum fh_reward_kind kind,
 		const struct score *baseline, const struct score *score);
 

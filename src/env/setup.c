@@ -11,18 +11,19 @@
 #include <string.h>
 
 /*
- * The agent's own shell runs the script and the state command, so functions of the same names may
- * do anything. Both have a short timeout, and their output is only parsed. If they end the shell, a
- * new one is set up, but not for ever.
+ * The agent's own shell runs the script and the state command, so the agent's functions may replace
+ * commands in them. Both have a short timeout, and their output is only parsed. If they end the
+ * shell, a new shell is set up, SHELLS_MAX times at most.
  */
 #define SCRIPT_BYTES_MAX (1 << 20)
 #define SCRIPT_TIMEOUT_MS 15000
 #define STATE_TIMEOUT_MS 5000
-#define STATE_HANGS_MAX 3 /* in a row; then the state command rests until there is a new shell */
-#define SHELLS_MAX 2      /* most shells to set up in a reset or step */
+/* Hangs in a row after which the state command is left out until a new shell. */
+#define STATE_HANGS_MAX 3
+#define SHELLS_MAX 2 /* most shells to set up in a reset or step */
 #define SHOWN_BYTES 600
 
-/* The commands of tools/aci. */
+/* Commands of tools/aci that take a text from the next lines. */
 static const struct multiline own_multiline[] = {
 	{ "edit", "end_of_edit" },
 	{ "insert", "end_of_insert" },
@@ -144,7 +145,7 @@ static int setup_go_on(
 				s->given.n_files ? "export PATH=\"" SETUP_DIR ":$PATH\"\n" : "",
 				s->given.script);
 	else if (s->given.state && s->n_state_hangs < STATE_HANGS_MAX)
-		/* Complaints are dropped: a machine may lack a program that the command calls. */
+		/* Drop error output: a machine may lack a program that the command calls. */
 		text = xasprintf("{ %s\n} 2>/dev/null", s->given.state);
 	else
 		return 0;
@@ -181,7 +182,7 @@ static void setup_take_state(struct setup *s, const struct buf *output)
 	s->state = buf_take(&text);
 }
 
-/* Reports the hang, because it costs seconds of each step. */
+/* Reports a hang of the state command, because it costs seconds of each step. */
 static void setup_note_hang(struct setup *s, bool hung)
 {
 	s->n_state_hangs = hung ? s->n_state_hangs + 1 : 0;
@@ -210,7 +211,7 @@ int setup_take(struct setup *s, struct session *session, bool cancelled, struct 
 		setup_take_state(s, output);
 		return 0;
 	}
-	/* After the reset the agent itself may make the script fail. */
+	/* Ignore a failed script in a step: the agent itself may make it fail. */
 	if (!s->is_reset || (result->outcome == SESSION_OK && result->exit_code == 0))
 		return setup_go_on(s, session, false, err);
 	str_add_utf8(&text, buf_str(output) + skip, output->len - skip);

@@ -11,10 +11,10 @@
 #include <stddef.h>
 
 /*
- * Sets up an agent's tools in an environment, beside the task: files beside the workspace; a script
- * that each new shell of an episode runs before anything else; a command that prints the tools'
- * state after the reset and each step. None of it counts as a step, and its output is in no
- * observation.
+ * Sets up an agent's tools in an environment, besides the task's. There are files beside the
+ * workspace, and a script that each new shell of an episode runs before anything else. A command
+ * prints the tools' state after the reset and each step. None of these counts as a step, and their
+ * output is in no observation.
  */
 #define SETUP_DIR "/home/agent/commands" /* first in PATH, so that the documented commands run */
 #define SETUP_FILES_MAX 64
@@ -22,7 +22,7 @@
 #define SETUP_STATE_BYTES_MAX 65536
 
 struct env_setup_file {
-	const char *name; /* no slash in it */
+	const char *name; /* name without a slash */
 	const void *data;
 	size_t n;
 	bool executable;
@@ -31,47 +31,54 @@ struct env_setup_file {
 struct env_setup {
 	const struct env_setup_file *files;
 	size_t n_files;
-	const char *script; /* must end with status 0 in a reset, or that fails; NULL: none */
-	const char *state;  /* prints a JSON object; NULL: none */
-	const struct multiline *multiline; /* added to those of our own tools */
+	/* Shell text that new shells run; a reset fails if its status is not 0; NULL: none. */
+	const char *script;
+	const char *state; /* shell text that prints a JSON object; NULL: none */
+	/* Commands that take text lines, added to those of our own tools. */
+	const struct multiline *multiline;
 	size_t n_multiline;
 };
 
 /* The setup of one environment; zeroed: no tools but our own. */
 struct setup {
-	struct env_setup given; /* in the arena */
+	struct env_setup given; /* copy of the setup that was given, in the arena */
 	struct arena arena;
 
-	/* the reset or step that is under way */
+	/* state of the present reset or step */
 	bool is_reset;
-	int n_shells;            /* new shells that were set up */
-	const char *state_error; /* the state command hangs; NULL */
+	int n_shells;            /* number of new shells that were set up */
+	const char *state_error; /* message that the state command hangs; NULL: it does not */
 
 	bool in_script;    /* the session runs the script, not the state command */
 	int n_state_hangs; /* hangs of the state command, in a row */
-	char *state;       /* JSON object that the state command printed last: untrusted; NULL */
-	char *open_file;   /* in that object, or as our own tools noted it; NULL: not known */
+	/* JSON object that the state command printed last, untrusted; NULL: none. */
+	char *state;
+	char *open_file; /* path from `state`, or noted by our own tools; NULL: not known */
 };
 
 /* Replaces the setup by a copy of `given`, or by none (NULL). -EINVAL, -E2BIG. */
 int setup_set(struct setup *s, const struct env_setup *given, struct fh_error *err);
 void setup_release(struct setup *s);
 
-/* Commands with text on lines of their own; multiline.h. */
+/* Quote an action's texts, and tell whether a line is complete: multiline.h. */
 char *setup_quote(const struct setup *s, const char *text);
 const char *setup_multiline_end(const struct setup *s, const char *line);
 
 void setup_drop_state(struct setup *s);
 
-/* With each reset and step. */
+/* Clears the results of the last turn. Call it at the begin of each reset and step. */
 void setup_begin_turn(struct setup *s, bool is_reset);
 
-/* After a reset's start, or a step's command: begins the next thing to run. 1: the session runs it;
- * 0: nothing is left to run; -EIO: the sandbox is gone. */
+/*
+ * Begins the script or the state command, after a reset's start or a step's command. 1: the session
+ * runs it; 0: nothing is left to run; -EIO: the sandbox is gone.
+ */
 int setup_begin(struct setup *s, struct session *session, bool new_shell, struct fh_error *err);
 
-/* Takes the result of what setup_begin() began, and returns as that does; -EINVAL: a reset's script
- * failed. */
+/*
+ * Takes the result of the script or the state command, and begins the next. Returns as
+ * setup_begin(). -EINVAL: the script failed in a reset.
+ */
 int setup_take(struct setup *s, struct session *session, bool cancelled, struct fh_error *err);
 
 #endif

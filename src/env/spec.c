@@ -70,7 +70,7 @@ static int env_spec_add_python(struct env_spec *spec, const char *name, struct f
 	return python.writable ? owner_add_writable(spec->gym->owner, python.writable, err) : 0;
 }
 
-/* A later bind covers an earlier one: the user's come last. */
+/* Add the user's binds last: a later bind covers an earlier one. */
 static int env_spec_add_binds(
 		struct env_spec *spec, const struct fh_env_options *options, struct fh_error *err)
 {

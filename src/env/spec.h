@@ -7,31 +7,36 @@
 #include "env/gym.h"
 
 /*
- * The task of an environment and what its sandboxes see: fixed once the environment is open. The
- * arena owns the strings and the binds; the environment holds the GPUs until env_spec_release().
+ * The task of an environment and the binds of its sandboxes: fixed once the environment is open.
+ * The arena owns the strings and the binds; the environment holds the GPUs until
+ * env_spec_release().
  */
 struct env_spec {
 	struct fh_gym *gym;
 	struct gym_task *task;
-	struct sandbox_bind *binds; /* the task's, Python's and the user's, in this order */
+	/* Binds of the task, of Python and of the user, in this order. */
+	struct sandbox_bind *binds;
 	size_t n_binds;
 	const char *python;   /* folder of the user's Python environment; NULL: none */
-	const char *writable; /* source of its binds, which an episode may write to; NULL */
+	const char *writable; /* source of its binds that an episode may write to; NULL: none */
 	int *gpus;
 	size_t n_gpus;
 	char fingerprint[SHA256_HEX_BYTES];
-	const char *submission; /* absolute path inside */
-	const char *web_hosts;  /* allow-list for tools: web/hosts.h; NULL: none */
-	const char *warning;    /* about imports that are lacking; NULL: none */
+	const char *submission; /* absolute path of the submission inside */
+	const char *web_hosts;  /* hosts that tools may ask: web/hosts.h; NULL: none */
+	const char *warning;    /* sentence about missing imports; NULL: none */
 	struct arena arena;
 };
 
-/* Fills a zeroed spec; may block to make the task's data. After a failure it is released too. */
+/* Fills a zeroed spec. May block to make the task's data. Release the spec after a failure too. */
 int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env_options *options,
 		struct fh_error *err);
 void env_spec_release(struct env_spec *spec);
 
-/* Sets `warning`; -ENOPKG: the task's evaluator lacks modules. It blocks: imports.h. */
+/*
+ * Sets `warning` if modules are missing. -ENOPKG: the task's evaluator lacks modules. Blocks: see
+ * imports.h.
+ */
 int env_spec_check_imports(struct env_spec *spec, struct fh_error *err);
 
 #endif

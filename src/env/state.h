@@ -28,7 +28,7 @@ enum turn { TURN_RESET, TURN_STEP, TURN_LEAVE };
 enum work {
 	WORK_NONE,
 	WORK_START,   /* the sandbox starts */
-	WORK_FILES,   /* files are put: files.h */
+	WORK_FILES,   /* files are put into the sandbox: files.h */
 	WORK_COMMAND, /* the session runs the action */
 	WORK_SETUP,   /* the session runs something for the tools: setup.h */
 	WORK_EDITOR,  /* the porter reads which file is open: editor.h */
@@ -40,15 +40,15 @@ enum work {
 enum phase { PHASE_NONE, PHASE_ON, PHASE_OVER }; /* state of the episode */
 
 struct fh_env {
-	/* fixed by open.c */
+	/* set by open.c, then fixed */
 	struct env_spec spec;
 	struct env_terms {
 		enum fh_reward_kind reward;
 		int max_steps;
 		int64_t max_text_bytes; /* 0: no limit */
-		uint64_t judge_salt;    /* 0: a new one for each episode */
+		uint64_t judge_salt;    /* 0: draw a new one for each episode */
 	} terms;
-	struct score baseline; /* empty: the task has none */
+	struct score baseline; /* score of the task's baseline; empty: none */
 	char *welcome;         /* the first observation; NULL while the baseline is played */
 
 	struct poll_item item;
@@ -62,35 +62,35 @@ struct fh_env {
 	uint64_t seed;
 	struct sandbox *sb;
 	struct session *session;
-	int64_t wall_end_ns; /* deadline of the episode; INT64_MAX: none */
+	int64_t wall_end_ns; /* time at which the episode ends; INT64_MAX: no limit */
 	int n_steps;
-	int64_t text_bytes;    /* recorded so far */
+	int64_t text_bytes;    /* bytes recorded in this episode */
 	struct sha256 history; /* hashes the seed, the salt and the actions so far: grade/key.h */
 	int n_validated;
 	struct scores scores;
-	int64_t cpu_ns;            /* used until the end of the last step; -1: not known */
-	int64_t memory_peak_bytes; /* when memory_cpu_ns had been used; -1: not known */
+	int64_t cpu_ns;            /* CPU time at the end of the last step; -1: not known */
+	int64_t memory_peak_bytes; /* peak when memory_cpu_ns had been used; -1: not known */
 	int64_t memory_cpu_ns;
 	char *working_dir;
 
-	/* the turn that is under way, or was last */
+	/* the present turn, or the last one */
 	enum turn turn;
 	enum work work;
 	int64_t started_ns;
-	bool cancelled;          /* by fh_env_interrupt() */
-	struct fh_error failure; /* ends a turn; code 0: none */
+	bool cancelled;          /* fh_env_interrupt() was called in this turn */
+	struct fh_error failure; /* error that ended the turn; code 0: none */
 	struct fh_step step;
 	struct buf observation, folded, integrity, grade_error;
 	char exit_status[64];
-	/* in a reset */
+	/* state of a reset */
 	int64_t deadline_ns;
 	int n_failed_starts;
 	struct files files;
-	/* in a step */
-	int64_t timeout_ms;      /* the command's */
-	int requests;            /* by the command: REQUEST_* */
-	uint32_t editor_request; /* to the porter */
-	const char *reason;      /* to grade, or to end: a word of the exit status */
+	/* state of a step */
+	int64_t timeout_ms;      /* timeout of the command */
+	int requests;            /* REQUEST_* bits that the command asked for */
+	uint32_t editor_request; /* id of the porter's request to read the open file */
+	const char *reason;      /* why to score or to end: a word of the exit status */
 	struct grade *grade;
 	char judge_key[SHA256_HEX_BYTES];
 };

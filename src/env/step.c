@@ -22,7 +22,7 @@
 
 #define TIMEOUT_MS_MAX (30LL * 24 * 3600 * 1000)
 
-/* Reasons to score, beside the words of exit_* actions. */
+/* Reasons to score, besides the words of exit_* actions. */
 #define REASON_SUBMIT "submit"
 #define REASON_VALIDATE "validate"
 #define REASON_MAX_STEPS "max_steps"
@@ -43,7 +43,7 @@ static void step_end(struct fh_env *env)
 	turn_finish(env);
 }
 
-/* The observation shows `reason`; the run's records have the status. */
+/* Ends the episode. The observation shows `reason`; the exit status goes into the run's records. */
 static void step_end_episode(struct fh_env *env, const char *reason, const char *status_format, ...)
 {
 	va_list ap;
@@ -52,7 +52,10 @@ static void step_end_episode(struct fh_env *env, const char *reason, const char 
 	vsnprintf(env->exit_status, sizeof(env->exit_status), status_format, ap);
 	va_end(ap);
 	env->reason = reason;
-	/* The answer may have come before it was waited for: no descriptor tells of it again. */
+	/*
+	 * Check for the porter's answer now: it may have come before, and no descriptor reports it
+	 * again.
+	 */
 	if (!turn_keep_memory(env) || turn_memory_is_kept(env))
 		step_end(env);
 }
@@ -116,7 +119,7 @@ static void step_take_grade(struct fh_env *env, const struct grade_result *resul
 		step_end_scored(env, result->verdict);
 		return;
 	}
-	/* If the sandbox is gone by now, the next step will say so. */
+	/* Ignore a failure: if the sandbox is gone, the next step reports it. */
 	(void)sandbox_clear_requests(env->sb, NULL);
 	turn_finish(env);
 }
@@ -150,12 +153,15 @@ static void step_grade(struct fh_env *env, const char *reason)
 		return;
 	}
 	env->work = WORK_GRADE;
-	/* Without a submission it is over at once. */
+	/* Advance once: without a submission, grading ends at once. */
 	if (grade_advance(env->grade))
 		step_take_grade(env, grade_result(env->grade));
 }
 
-/* A task limits validations because each one tells a little about its hidden answers. */
+/*
+ * Scores, unless the task's limit is reached. A task limits validations because each one tells a
+ * little about its hidden answers.
+ */
 static void step_validate(struct fh_env *env)
 {
 	int most = env->spec.task->task->grader.validations;
@@ -180,7 +186,10 @@ static bool step_time_is_over(const struct fh_env *env)
 	return env->wall_end_ns != INT64_MAX && clock_now_ns() >= env->wall_end_ns;
 }
 
-/* Counts the observation. True if a larger record could not be written or read back. */
+/*
+ * Counts the observation's bytes. True: the record is full. A larger one could not be written or
+ * read back.
+ */
 static bool step_text_is_full(struct fh_env *env)
 {
 	if (!env->terms.max_text_bytes)
@@ -220,7 +229,7 @@ static void step_after_action(struct fh_env *env)
 		step_conclude(env);
 }
 
-/* `r` is of turn_set_up(). */
+/* Handles a result `r` of turn_set_up(). */
 static void step_after_setup(struct fh_env *env, int r)
 {
 	if (r < 0)
@@ -274,8 +283,10 @@ static void step_command_over(struct fh_env *env)
 		step_after_setup(env, turn_set_up(env, result->restarted, NULL));
 }
 
-/* Decides the command's timeout: the action's or the task's, at most what is left of the episode's
- * time. The rest is rounded up, so that the time is over when the command has used it. */
+/*
+ * Decides the command's timeout: the action's or the task's, at most the rest of the episode's
+ * time. The rest is rounded up, so that the episode's time has ended when the command has used it.
+ */
 static int64_t step_timeout_ms(const struct fh_env *env, const struct fh_action *action)
 {
 	const struct task *task = env->spec.task->task;
@@ -307,7 +318,7 @@ static void step_run(struct fh_env *env, const struct fh_action *action)
 	}
 	env->timeout_ms = step_timeout_ms(env, action);
 	quoted = setup_quote(&env->setup, action->text);
-	/* The text's length was checked. So it only fails if the sandbox is gone. */
+	/* The text's length was checked, so a failure means that the sandbox is gone. */
 	if (session_begin(env->session, quoted ? quoted : action->text, env->timeout_ms, true,
 			    NULL) < 0)
 		step_sandbox_gone(env);

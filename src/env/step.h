@@ -15,11 +15,14 @@
  */
 int step_begin(struct fh_env *env, const struct fh_action *action, struct fh_error *err);
 
-/* A step without a command, which asks as the agent's command would: REQUEST_*. */
+/*
+ * Begins a step without a command. `request` is a REQUEST_* bit, which the agent's command would
+ * ask for.
+ */
 int step_begin_request(struct fh_env *env, int request, struct fh_error *err);
 void step_advance(struct fh_env *env);
 
-/* Cancels the command or the grading that runs, of a reset too. */
+/* Cancels the running command or grading, of a reset too. */
 void step_cancel(struct fh_env *env);
 
 #endif

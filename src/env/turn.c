@@ -12,7 +12,7 @@
 
 #include <errno.h>
 
-#define KEPT_BYTES (256 << 10) /* most that a buffer keeps for the next turn */
+#define KEPT_BYTES (256 << 10) /* most bytes that a buffer keeps allocated for the next turn */
 
 /* --- begin and end ---------------------------------------------------------------------------- */
 
@@ -79,7 +79,7 @@ void turn_finish(struct fh_env *env)
 	struct fh_step *step = &env->step;
 
 	turn_add_usage(env);
-	/* MLGym's observations end without a newline. */
+	/* Drop the last newline: MLGym's observations end without one. */
 	if (env->spec.task->task->mlgym && text->len && text->data[text->len - 1] == '\n')
 		text->data[--text->len] = '\0';
 	turn_hide_secrets(env);
@@ -120,7 +120,8 @@ void turn_note_shell(struct fh_env *env, const struct session_result *result)
 		xstrset(&env->working_dir, dir);
 	if (result->restarted) {
 		env->step.restarted = true;
-		env->item.registered = false; /* it has new descriptors, maybe with old numbers */
+		/* The shell has new descriptors, perhaps with old numbers. */
+		env->item.registered = false;
 	}
 }
 

@@ -6,32 +6,33 @@
 
 /* The parts of a turn that resets and steps share. */
 
-/* -EBUSY while a turn is under way. */
+/* Fails with -EBUSY while a turn is under way. */
 int turn_check_idle(const struct fh_env *env, struct fh_error *err);
 
 /* Clears the results of the last turn, and starts the clock. */
 void turn_begin(struct fh_env *env, enum turn turn);
 
-/* Fills the fields that every reset and step has; the turn is over then. */
+/* Ends the turn, and fills the fields that every reset and step has. */
 void turn_finish(struct fh_env *env);
 
-/* Ends the turn with an error, and the episode with it. */
+/* Ends the turn with an error, and ends the episode. */
 void turn_fail(struct fh_env *env, const struct fh_error *err);
 
-/* The session runs something, for the action or for the tools. */
+/* Whether the session runs a command, of the action or of the tools. */
 bool turn_is_in_shell(const struct fh_env *env);
 
 /* Notes the shell's folder after a command, and whether the shell is a new one. */
 void turn_note_shell(struct fh_env *env, const struct session_result *result);
 
-/* Has the session run what the tools need. 1: WORK_SETUP has begun or goes on; 0: it is over; below
- * 0: setup.h. */
+/*
+ * Has the session run the tools' setup. 1: WORK_SETUP is under way; 0: done; below 0: see setup.h.
+ */
 int turn_set_up(struct fh_env *env, bool new_shell, struct fh_error *err);
 int turn_set_up_advance(struct fh_env *env, struct fh_error *err);
 
-/* Begins WORK_MEMORY. False: there is nothing to keep, or a note says why it can't be kept. */
+/* Begins WORK_MEMORY. False: there is no memory to keep, or it can't be kept, which a note says. */
 bool turn_keep_memory(struct fh_env *env);
-bool turn_memory_is_kept(struct fh_env *env); /* or a note says why not */
+bool turn_memory_is_kept(struct fh_env *env); /* true also if it can't be kept, which a note says */
 
 /* Takes the sandbox' descriptors out of the poller, and closes the sandbox. */
 void turn_close_sandbox(struct fh_env *env);
@@ -39,7 +40,7 @@ void turn_close_sandbox(struct fh_env *env);
 /* Takes the environment out of the poller, with its sandbox' descriptors. */
 void turn_forget(struct fh_env *env);
 
-/* Ends the episode in whatever state it is; turn_drop() forgets it first. */
+/* Ends the episode in any state. turn_drop() calls turn_forget() first. */
 void turn_end_episode(struct fh_env *env);
 void turn_drop(struct fh_env *env);
 

@@ -2,8 +2,10 @@
 #ifndef ENV_WORDS_H
 #define ENV_WORDS_H
 
-/* Beginnings of our sentences in observations. Clients and the comparison of a replay with a record
- * find scores and ends by them. */
+/*
+ * Beginnings of our sentences in observations, by which clients find scores and ends. The
+ * comparison of a replay with its record uses them too.
+ */
 #define WORDS_SCORED "Scored a valid submission artefact at "
 #define WORDS_NOT_SCORED "Not scored: "
 #define WORDS_BASELINE "Baseline Score: "

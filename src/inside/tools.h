@@ -6,21 +6,21 @@
 
 /*
  * The contract between the agent's commands (tools/aci) and the environment (src/env). Names of
- * files are relative to GUEST_HOME. An agent can write any of these files and pipes itself: the
- * environment trusts nothing in them.
+ * files are relative to GUEST_HOME. An agent can write any of these files and pipes itself, so the
+ * environment does not trust their content.
  */
 
-/* Named pipes of requests: see guest/requests.c. */
+/* Named pipes by which commands make requests: see guest/requests.c. */
 #define GUEST_VALIDATE_PIPE GUEST_RUN_DIR "/validate"
 #define GUEST_SUBMIT_PIPE GUEST_RUN_DIR "/submit"
 #define GUEST_STATE_PIPE GUEST_RUN_DIR "/state"
 #define GUEST_CALL_PIPE GUEST_RUN_DIR "/call"
 
-/* The agent's memory. */
+/* File with the agent's memory. */
 #define GUEST_MEMORY "memory.json"
 #define GUEST_MEMORY_BYTES_MAX (4 << 20)
 
-/* The folder of the editor's files, and the file that says which file is open. */
+/* Folder of the editor's files, and the file with the path of the open file. */
 #define GUEST_EDITOR_FOLDER ".fumehood"
 #define GUEST_EDITOR_STATE GUEST_EDITOR_FOLDER "/editor"
 #define GUEST_EDIT_READY "--ready" /* an option of `edit`: wait until its linter answers */
@@ -34,7 +34,7 @@
 #define GUEST_CALL GUEST_EDITOR_FOLDER "/call"
 #define GUEST_ANSWER GUEST_EDITOR_FOLDER "/answer"
 #define CALL_ID_MAX 32
-#define CALL_TEXT_MAX 8000  /* bytes of the argument */
-#define CALL_BYTES_MAX 8192 /* bytes of GUEST_CALL */
+#define CALL_TEXT_MAX 8000  /* most bytes of a call's argument */
+#define CALL_BYTES_MAX 8192 /* most bytes of GUEST_CALL */
 
 #endif

@@ -10,14 +10,17 @@
 #include <errno.h>
 #include <string.h>
 
-/* Places that every sandbox needs. A bind over one would leave it without a shell or programs. */
+/*
+ * Paths that every sandbox needs. A bind over such a path would leave it without a shell or
+ * programs.
+ */
 static const char *const needed[] = { "/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/lib",
 	"/usr/lib64", "/etc", "/tmp", GUEST_RUN_DIR, GUEST_WORKSPACE };
 
-/* Folders that hold nothing but the sandbox's own. */
+/* Folders in which only files of the sandbox lie. */
 static const char *const reserved[] = { "/proc", "/dev", "/fumehood", GUEST_RUN_DIR };
 
-/* /lib, /lib64, /libx32, ... */
+/* Whether a path begins with /lib, /lib64, /libx32, ... */
 static bool bind_is_library_folder(const char *path)
 {
 	return str_starts(path, "/lib") && !strchr(path + 1, '/');
@@ -46,7 +49,7 @@ int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err)
 	if (*bind->target != '/')
 		return error_say(err, EINVAL, "bind '%s': the target '%s' must be an absolute path",
 				bind->source, bind->target);
-	/* Here ".." is resolved by text, inside by the kernel, which follows links. */
+	/* Refuse "..": here it is resolved by text, inside by the kernel, which follows links. */
 	if (strstr(bind->target, "/../") || str_ends(bind->target, "/.."))
 		return error_say(err, EINVAL, "bind '%s': the target '%s' must not hold '..'",
 				bind->source, bind->target);

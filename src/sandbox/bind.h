@@ -8,12 +8,14 @@
 
 /* A file or folder of this machine that a sandbox sees, read-only. */
 struct sandbox_bind {
-	const char *source; /* absolute path here */
+	const char *source; /* absolute path on this machine */
 	const char *target; /* absolute path inside */
 };
 
-/* -EINVAL for a path that is not absolute. -EINVAL for a target that would hide a part that a
- * sandbox needs (/usr, /proc, ...). sandbox_start() refuses the same binds. */
+/*
+ * Checks a bind. -EINVAL for a path that is not absolute. -EINVAL for a target that would hide a
+ * part that a sandbox needs (/usr, /proc, ...). sandbox_start() refuses the same binds.
+ */
 int sandbox_bind_check(const struct sandbox_bind *bind, struct fh_error *err);
 
 /* Whether a mount at `target`, a path inside, would hide something that every sandbox needs. */

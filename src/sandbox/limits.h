@@ -6,15 +6,16 @@
 
 enum sandbox_network { NETWORK_NONE, NETWORK_HOST };
 
-/* The place of a sandbox' own files. Files in memory count as its memory. */
+/* Place of a sandbox' own files. Files in memory count as its memory. */
 enum sandbox_disk { DISK_MEMORY, DISK_DISK };
 
-/* 0 means unlimited. */
+/* Limits of a sandbox. 0 means unlimited. */
 struct sandbox_limits {
 	int64_t memory_bytes;
 	int64_t pids;
-	double cpus;        /* cores' worth of time: 1.5 */
-	int64_t disk_bytes; /* in memory, also three quarters of memory_bytes at most */
+	double cpus; /* CPU time per second, in cores: 1.5 */
+	/* Files in memory also have a limit of three quarters of memory_bytes. */
+	int64_t disk_bytes;
 	int64_t disk_files;
 	enum sandbox_disk disk_on;
 };

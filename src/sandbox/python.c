@@ -18,9 +18,9 @@
 
 #define CONFIG "pyvenv.cfg"
 #define CONFIG_BYTES_MAX 65536
-#define LINKS_MAX 40 /* as many as the kernel follows */
+#define LINKS_MAX 40 /* most links to follow: as many as the kernel does */
 
-/* Paths that every sandbox sees at the same place. */
+/* Paths of this machine that every sandbox sees at the same place. */
 static const char *const visible[] = { "/usr", "/bin", "/sbin", "/lib", "/lib64", "/opt" };
 
 struct python_finding {
@@ -45,7 +45,7 @@ static bool python_is_shown(const struct python_env *env, const char *path)
 	return python_is_visible(path);
 }
 
-/* Whether the folder is a Python installation or environment, by its folder of packages. */
+/* Whether the folder is a Python installation or environment: it has a folder of packages. */
 static bool python_has_packages(const char *dir)
 {
 	auto_free char *pattern = xasprintf("%s/lib*/python3*", dir);
@@ -55,7 +55,7 @@ static bool python_has_packages(const char *dir)
 	return any;
 }
 
-/* The root, or a folder that holds this user's home. */
+/* Whether the folder is the root, or holds this user's home. */
 static bool python_is_too_much(const char *real)
 {
 	const char *home = getenv("HOME");
@@ -103,8 +103,10 @@ static int python_show(struct python_finding *f, const char *place)
 	return python_add_bind(f, real, place);
 }
 
-/* Shows the environment at the path that was given, and where its links lead. A writable one is
- * bound there even if every sandbox sees that place. */
+/*
+ * Binds the environment at the path that was given, and where links in the path lead. A writable
+ * environment is bound there even if every sandbox sees that place.
+ */
 static int python_show_itself(struct python_finding *f, const char *real)
 {
 	int r = python_show(f, f->env->dir);
@@ -212,7 +214,10 @@ static int python_check(const char *dir, struct fh_error *err)
 	return 0;
 }
 
-/* "ENV", "ENV:rw". No environment has a colon in its path, which stands in PATH. */
+/*
+ * Splits "ENV" or "ENV:rw". No environment has a colon in its path, because the path stands in
+ * PATH.
+ */
 static int python_read_spec(
 		struct arena *a, const char *spec, struct python_env *env, struct fh_error *err)
 {

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-/* The calls of sandbox.h: most are an implementation's, the others stand on those. */
+/* The calls of sandbox.h. Most call the implementation; the others are made of such calls. */
 
 /* --- the owner ------------------------------------------------------------------------------- */
 

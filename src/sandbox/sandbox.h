@@ -16,16 +16,16 @@
 #include <sys/types.h>
 
 /*
- * Sandboxes, whatever makes them: sandbox/ops.h is what an implementation has to give, src/native
- * is the one that there is.
+ * Sandboxes, independent of the implementation: sandbox/ops.h has the functions of an
+ * implementation, and src/native is the only one.
  *
  * An `owner` is this process' side of all its sandboxes. A process opens one; any thread may start
  * sandboxes from it. A `sandbox` is used by one thread at a time. When the owner's process ends,
  * even by SIGKILL, every process and mount of its sandboxes ends.
  *
  * sandbox_start() does not wait: SANDBOX_READY or SANDBOX_FAILED comes as an event. Only the
- * owner's first layer or sandbox may block. A sandbox is untrusted: a broken message of it ends
- * that sandbox and no other.
+ * owner's first layer or sandbox may block. A sandbox is untrusted: a malformed message ends the
+ * sandbox that sent it and no other.
  */
 
 struct owner;
@@ -34,18 +34,18 @@ struct sandbox;
 #define GPU_NUMBER_MAX 254
 
 struct owner_gpus {
-	size_t wanted;      /* reserved for this owner until it is closed; 0: none */
+	size_t wanted;      /* number of GPUs, reserved until the owner is closed */
 	const int *numbers; /* GPUs to choose from: 2 is /dev/nvidia2; NULL: any */
 	size_t n_numbers;
 };
 
 struct owner_options {
-	const char *label; /* in names that an administrator may see; NULL: "run" */
+	const char *label; /* part of names that an administrator may see; NULL: "run" */
 	struct owner_gpus gpus;
 };
 
 int owner_open(const struct owner_options *options, struct owner **out, struct fh_error *err);
-void owner_close(struct owner *owner); /* ends what is left of its sandboxes; NULL is fine */
+void owner_close(struct owner *owner); /* also ends sandboxes that are left; NULL is fine */
 
 /*
  * Hides a folder of this machine from all sandboxes that start from now on. The program's own
@@ -56,8 +56,10 @@ void owner_close(struct owner *owner); /* ends what is left of its sandboxes; NU
 int owner_hide(struct owner *owner, const char *folder, struct fh_error *err);
 int sandbox_hide_check(const char *folder, struct fh_error *err);
 
-/* A sentence about limits that were asked for and can't be enforced on this machine. The
- * owner's; NULL: none. */
+/*
+ * Returns a sentence about limits that were asked for and can't be enforced on this machine. The
+ * owner's string; NULL: none.
+ */
 const char *owner_warning(const struct owner *owner);
 
 /* Takes some of the owner's GPUs for the sandboxes of one episode. -EBUSY while too few are free,
@@ -65,11 +67,13 @@ const char *owner_warning(const struct owner *owner);
 int owner_take_gpus(struct owner *owner, size_t n, int *out_numbers, struct fh_error *err);
 void owner_give_gpus(struct owner *owner, const int *numbers, size_t n);
 
-/* The variable that tells programs which of n GPUs they can use: "CUDA_VISIBLE_DEVICES=0,1".
- * NULL if n is 0. Inside a sandbox they count from 0. */
+/*
+ * Returns the variable that tells programs which of n GPUs they can use:
+ * "CUDA_VISIBLE_DEVICES=0,1". NULL if n is 0. Inside a sandbox GPUs are numbered from 0.
+ */
 const char *sandbox_gpus_variable(struct arena *arena, size_t n);
 
-/* Removes what killed owners left on this machine. Returns how many things. */
+/* Removes files and groups that killed owners left on this machine. Returns how many. */
 int owner_collect(void);
 
 /*
@@ -81,9 +85,9 @@ int owner_collect(void);
  * the name is taken.
  */
 struct layer_item {
-	const char *source; /* absolute path here; NULL makes an empty folder */
+	const char *source; /* absolute path on this machine; NULL makes an empty folder */
 	const char *target;
-	bool read_only; /* not writable by the agent, who may still replace it */
+	bool read_only; /* the agent can't write to it, but may still replace it */
 };
 
 int owner_add_layer(struct owner *owner, const char *name, const struct layer_item *items, size_t n,
@@ -96,13 +100,13 @@ int owner_add_writable(struct owner *owner, const char *source, struct fh_error 
 /* Sandboxes of one owner differ in how far they are kept from each other and from this machine. */
 enum sandbox_role {
 	SANDBOX_PLAIN,
-	SANDBOX_GRADER,  /* sees no counter of what other sandboxes do */
+	SANDBOX_GRADER,  /* for a grader: sees no counter of what other sandboxes do */
 	SANDBOX_PLAYER,  /* a grader for an agent's code: leaves no sign for others */
 	SANDBOX_PROGRAM, /* a grader for one static program of ours: has no files but its binds */
 };
 
 struct sandbox_options {
-	const char *layer; /* name; NULL: an empty home */
+	const char *layer; /* name of the layer beneath its home; NULL: an empty home */
 	const struct sandbox_bind *binds;
 	size_t n_binds;
 	/*
@@ -111,38 +115,38 @@ struct sandbox_options {
 	 * NULL: none.
 	 */
 	const char *writable;
-	const int *gpus; /* from owner_take_gpus(), or all of the owner's */
+	const int *gpus; /* GPUs from owner_take_gpus(), or all of the owner's */
 	size_t n_gpus;
 	enum sandbox_network network;
 	struct sandbox_limits limits;
 	enum sandbox_role role;
-	bool shell; /* it has a shell: see shell/session.h */
+	bool shell; /* start a shell: see shell/session.h */
 	/* "K=V" exported in the shell, beside the usual variables; NULL-terminated. NULL: none. */
 	const char *const *env;
 	uint32_t random_seed; /* seeds the shell's RANDOM */
 };
 
-/* How often a caller starts a sandbox that is gone before it was ready. */
+/* Most times that a caller starts a sandbox that ends before it is ready. */
 #define SANDBOX_STARTS_MAX 4
 
 int sandbox_start(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
 		struct fh_error *err);
 
-/* Ends it: the kernel ends its processes and mounts, without waiting for them. NULL is fine. */
+/* Ends the sandbox: the kernel ends its processes and mounts, without waiting. NULL is fine. */
 void sandbox_close(struct sandbox *sb);
 
 /* --- events ---------------------------------------------------------------------------------- */
 
-/* Adds what the next event may come by. */
+/* Adds the descriptors and the time by which the next event may come. */
 void sandbox_waits(const struct sandbox *sb, struct waits *w);
 #define SANDBOX_FDS 2
-/* The descriptors that sandbox_waits() may ever add; -1: none. */
+/* Writes the descriptors that sandbox_waits() may ever add; -1: none. */
 void sandbox_fds(const struct sandbox *sb, int out_fds[SANDBOX_FDS]);
 
 enum sandbox_event_kind {
-	SANDBOX_NONE,    /* nothing there now */
+	SANDBOX_NONE,    /* no event has come */
 	SANDBOX_READY,   /* the sandbox runs, and its shell (if any) takes commands */
-	SANDBOX_FAILED,  /* it could not be made: `text` says why; call sandbox_close() */
+	SANDBOX_FAILED,  /* the sandbox could not be made: `text` says why; call sandbox_close() */
 	SANDBOX_EXITED,  /* a program of sandbox_run() has ended: `id`, `status` as of wait(2) */
 	SANDBOX_REQUEST, /* the agent asked for REQUEST_* (bits in `status`) */
 	SANDBOX_DONE,    /* work of a sandbox_..._begin() is done: `id`; call sandbox_take() */
@@ -150,7 +154,10 @@ enum sandbox_event_kind {
 	SANDBOX_GONE,    /* the sandbox has ended: call sandbox_close() */
 };
 
-/* REQUEST_STATE: the tools opened another file. REQUEST_CALL: they wait for an answer. */
+/*
+ * Requests of the agent. REQUEST_STATE: the tools opened another file. REQUEST_CALL: a tool waits
+ * for the answer to a call.
+ */
 enum { REQUEST_VALIDATE = 1, REQUEST_SUBMIT = 2, REQUEST_STATE = 4, REQUEST_CALL = 8 };
 #define REQUEST_ALL (REQUEST_VALIDATE | REQUEST_SUBMIT | REQUEST_STATE | REQUEST_CALL)
 
@@ -161,14 +168,16 @@ struct sandbox_event {
 	char text[512];
 };
 
-/* The next event, without waiting (SANDBOX_NONE). A sandbox that breaks the protocol is
- * SANDBOX_GONE. */
+/*
+ * Returns the next event without waiting (SANDBOX_NONE). A sandbox that breaks the protocol is
+ * SANDBOX_GONE.
+ */
 void sandbox_next_event(struct sandbox *sb, struct sandbox_event *out);
 
-/* As sandbox_next_event(), waiting at most timeout_ms (-1: no timeout). */
+/* As sandbox_next_event(), but waits at most timeout_ms (-1: no timeout). */
 void sandbox_wait_event(struct sandbox *sb, int timeout_ms, struct sandbox_event *out);
 
-/* Call it once a request was handled, so that the next ones are reported. */
+/* Tells the sandbox that a request was handled, so that the next requests are reported. */
 int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err);
 
 /* --- programs -------------------------------------------------------------------------------- */
@@ -178,12 +187,12 @@ int sandbox_clear_requests(struct sandbox *sb, struct fh_error *err);
  * The argv of USER_PACKER is the folder, then names in it to leave out. */
 enum sandbox_user { USER_AGENT, USER_ROOT, USER_PACKER };
 
-/* In run_request.fds, instead of a descriptor. */
+/* Values in run_request.fds that stand for a descriptor. */
 enum {
-	RUN_NOTHING = -1,  /* /dev/null */
-	RUN_STREAM_1 = -2, /* output that comes by sandbox_on_output() */
+	RUN_NOTHING = -1,  /* gives /dev/null */
+	RUN_STREAM_1 = -2, /* a pipe whose output comes by sandbox_on_output() */
 	RUN_STREAM_2 = -3,
-	RUN_INPUT = -4, /* bytes of sandbox_feed(); for one program at a time */
+	RUN_INPUT = -4, /* a pipe with the bytes of sandbox_feed(); for one program at a time */
 };
 
 struct run_request {
@@ -192,14 +201,17 @@ struct run_request {
 	const char *const *env; /* the whole environment; NULL: the usual one of the agent */
 	const char *cwd;        /* NULL: /home/agent/workspace if it exists, else / */
 	enum sandbox_user user;
-	/* Become 0, 1, 2, ... in the program. RUN_..., an end of a pipe, sealed bytes, or
-	 * another file. The caller keeps its own descriptors. */
+	/*
+	 * Descriptors that become 0, 1, 2, ... in the program: RUN_..., an end of a pipe, sealed
+	 * bytes, or another file. The caller keeps its own copies.
+	 */
 	const int *fds;
 	size_t n_fds;
-	bool held; /* it begins with sandbox_go(): until then the caller can close its pipes */
+	/* The program waits for sandbox_go(), so that the caller can close its pipes first. */
+	bool held;
 };
 
-/* Starts a program without waiting; SANDBOX_EXITED with *out_id is its end. */
+/* Starts a program without waiting. When it ends, SANDBOX_EXITED comes with *out_id. */
 int sandbox_run(struct sandbox *sb, const struct run_request *request, uint32_t *out_id,
 		struct fh_error *err);
 int sandbox_go(struct sandbox *sb, uint32_t id, struct fh_error *err);
@@ -218,10 +230,12 @@ void sandbox_on_output(struct sandbox *sb, sandbox_take_output *take, void *arg)
 /* Holds output back: programs that print block on their pipe, and SANDBOX_DONE has no deadline. */
 void sandbox_hold_output(struct sandbox *sb, bool hold);
 
-/* Closes one stream of a program, which then gets SIGPIPE when it prints. */
+/* Closes an output stream of a program, which then gets SIGPIPE when it prints. */
 int sandbox_shut_output(struct sandbox *sb, uint32_t id, int slot, struct fh_error *err);
 
-/* Gives bytes to RUN_INPUT, once after each SANDBOX_HUNGRY; n = 0 is the end of the input. */
+/*
+ * Writes bytes to RUN_INPUT. Call it once after each SANDBOX_HUNGRY; n = 0 is the end of the input.
+ */
 #define SANDBOX_FEED_MAX 61440
 int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error *err);
 
@@ -242,7 +256,7 @@ int sandbox_feed(struct sandbox *sb, const void *data, size_t n, struct fh_error
  * drain: output that the shell and programs have printed by now comes before SANDBOX_DONE.
  */
 struct sandbox_answer {
-	int fd; /* the copy that get made, the caller's to close */
+	int fd; /* sealed copy that `get` made; the caller closes it */
 	uint8_t digest[SHA256_BYTES];
 };
 
@@ -254,15 +268,20 @@ int sandbox_put_text_begin(struct sandbox *sb, const char *folder, const char *p
 		const void *data, size_t n, mode_t mode, uint32_t *out_id, struct fh_error *err);
 int sandbox_drain_begin(struct sandbox *sb, uint32_t *out_id, struct fh_error *err);
 
-/* The result, once SANDBOX_DONE came; -EPIPE if the sandbox is gone. */
+/* Takes the result after SANDBOX_DONE came; -EPIPE if the sandbox is gone. */
 int sandbox_take(struct sandbox *sb, struct sandbox_answer *out, struct fh_error *err);
 
-/* For a caller that waits for one answer: true if it is there or never will be. Other events are
- * kept. */
+/*
+ * Whether the answer `id` has come, or can't come any more. Keeps other events. For a caller that
+ * waits for one answer.
+ */
 bool sandbox_answered(struct sandbox *sb, uint32_t id);
 void sandbox_answer_waits(const struct sandbox *sb, struct waits *w);
 
-/* Blocking forms, for threads that open a task and for tests; an episode's loop must not block. */
+/*
+ * Blocking forms of get and put, for threads that open a task and for tests. An episode's loop must
+ * not block.
+ */
 int sandbox_get(struct sandbox *sb, const char *folder, const char *path, int64_t max_bytes,
 		int *out_fd, struct fh_error *err);
 int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const void *data,
@@ -274,11 +293,11 @@ int sandbox_put(struct sandbox *sb, const char *folder, const char *path, const 
 enum sandbox_counter {
 	SANDBOX_CPU_NS,
 	SANDBOX_WRITTEN_BYTES,
-	SANDBOX_MEMORY_PEAK, /* bytes */
+	SANDBOX_MEMORY_PEAK, /* peak of memory use in bytes */
 	SANDBOX_OOM_KILLS,
 };
 
-/* -1 where this machine can't tell. */
+/* Returns a counter; -1 if this machine can't tell. */
 int64_t sandbox_count(const struct sandbox *sb, enum sandbox_counter counter);
 
 #endif

@@ -13,7 +13,8 @@ struct session {
 };
 
 struct shell_ops {
-	struct session *(*open)(void); /* zeroed; the caller sets `sb` and `output` */
+	/* Returns a zeroed session; the caller sets `sb` and `output`. */
+	struct session *(*open)(void);
 	void (*close)(struct session *s);
 	int (*begin)(struct session *s, const char *command, int64_t timeout_ms,
 			enum session_command_kind kind, struct fh_error *err);
