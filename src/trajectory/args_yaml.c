@@ -15,16 +15,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A table to write and to read by, in the order of the file. */
+/* Types of the fields of args.yaml. `table` lists the fields in the order of the file. */
 enum arg_kind { ARG_GROUP, ARG_TEXT, ARG_NUMBER, ARG_INT, ARG_SEED, ARG_FLAG, ARG_LIST, ARG_JSON };
 
-/* How a field counts when two runs are compared. */
+/* Rules for a field when two runs are compared. */
 enum arg_weight {
 	ARG_ANY,
 	ARG_DECIDES,
-	ARG_COUNTS,  /* by the number of items */
-	ARG_AS_JSON, /* members in any order */
-	ARG_AS_PATH, /* relative to the checkout, if it is in there */
+	ARG_COUNTS,  /* equal if the lists have equally many items */
+	ARG_AS_JSON, /* equal as JSON: members in any order */
+	ARG_AS_PATH, /* equal as paths; in an MLGym checkout, relative to the checkout */
 };
 
 struct args_field {
@@ -73,7 +73,7 @@ static const struct args_field table[] = {
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Any JSON string is a YAML scalar, too. */
+/* A JSON string is valid YAML. */
 static void args_add_text(struct buf *out, const char *text)
 {
 	if (text)
@@ -115,7 +115,7 @@ static void args_add_value(struct buf *out, enum arg_kind kind, const void *valu
 	case ARG_LIST:
 		args_add_list(out, value);
 		break;
-	case ARG_JSON: /* an object, which is a YAML mapping, too */
+	case ARG_JSON: /* a JSON object is valid YAML */
 		buf_add_str(out, *(const char *const *)value ? *(const char *const *)value : "{}");
 		break;
 	}
@@ -169,7 +169,8 @@ static void args_add_json(struct buf *out, const struct node *node)
 		buf_add_char(out, node->kind == NODE_MAP ? '}' : ']');
 }
 
-/* Leaves NULL for an empty object. An older version wrote the JSON as a text. */
+/* Reads a mapping as JSON text, or a text that is JSON already, as older versions wrote it. An
+ * empty mapping gives NULL. */
 static void args_read_json(struct arena *a, const struct node *node, const char **out)
 {
 	auto_buf struct buf text = BUF_INIT(YAML_FILE_BYTES_MAX);
@@ -181,7 +182,8 @@ static void args_read_json(struct arena *a, const struct node *node, const char 
 	*out = arena_strdup(a, buf_str(&text));
 }
 
-/* Skips a value of another kind: the file is not ours. */
+/* Reads a value into a field of `struct run_args`. Ignores a value of another type: another program
+ * may have written the file. */
 static void args_read_value(struct arena *a, const struct node *node, enum arg_kind kind, void *out)
 {
 	int64_t number;
@@ -218,7 +220,7 @@ static void args_read_value(struct arena *a, const struct node *node, enum arg_k
 	}
 }
 
-/* NULL: the key is missing. */
+/* Finds the node at a path such as "agent.model". NULL: a key of the path is missing. */
 static const struct node *args_find(const struct node *root, const char *path)
 {
 	const struct node *node = root;
@@ -261,7 +263,8 @@ int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 
 /* --- comparing -------------------------------------------------------------------------------- */
 
-/* False if either is no JSON: NULL, or hidden. */
+/* True if both texts are equal JSON values. False if one is no JSON, such as NULL or
+ * ARGS_HIDDEN. */
 static bool args_is_same_json(const char *x, const char *y)
 {
 	auto_json json_t *one = NULL, *other = NULL;
@@ -270,8 +273,8 @@ static bool args_is_same_json(const char *x, const char *y)
 			json_parse("", y, strlen(y), &other, NULL) == 0 && json_equal(one, other);
 }
 
-/* The path relative to the checkout if it lies in there. It has no symbolic links, and may be
- * NULL. */
+/* Returns the part of `path` behind the checkout `root`, or `path` itself if it lies elsewhere.
+ * `path` has no symbolic links, and may be NULL. */
 static const char *args_behind_root(const char *path, const char *root)
 {
 	auto_free char *real = root && *root ? realpath(root, NULL) : NULL;
@@ -290,7 +293,7 @@ static bool args_is_same_path(const char *x, const char *x_root, const char *y, 
 	return x && y && str_eq(x, y);
 }
 
-/* Compares the values as they would be written. */
+/* Compares a field of two runs by its YAML form. */
 static bool args_is_same(
 		const struct args_field *arg, const struct run_args *x, const struct run_args *y)
 {

@@ -11,52 +11,54 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* args.yaml of a run: the options of the run, so that it can be played again. Names are MLGym's
- * where it has them. The caller leaves secrets out: ARGS_HIDDEN replaces them. */
+/* args.yaml in a run's folder: the options of the run, so that it can be played again. Names are
+ * MLGym's for options that MLGym has. Callers replace secrets by ARGS_HIDDEN. */
 #define ARGS_FILE "args.yaml"
 #define ARGS_HIDDEN "[hidden]"
 
-/* NULL, "": none, or not given. */
+/* Options of a run. A text that is NULL or "" was not given. */
 struct run_args {
-	/* agent */
-	const char *agent_config;      /* stem of its file */
-	const char *agent_config_path; /* as in recorder_options */
-	bool original_tools;           /* MLGym's own commands instead of our equal ones */
-	const char *model;             /* as given: "actions:FILE" */
+	/* options of the agent */
+	/* name of the configuration: its file's name without ".yaml" */
+	const char *agent_config;
+	const char *agent_config_path; /* path of the configuration; NULL: an installed one */
+	bool original_tools;           /* run MLGym's own commands instead of our equivalents */
+	const char *model;             /* as on the command line: "actions:FILE" */
 	const char *url, *api_version, *completion_kwargs, *prices;
 	double cost_limit, temperature, top_p;
-	int max_tokens, context_tokens; /* 0: none */
+	int max_tokens, context_tokens; /* limits in tokens; 0: unlimited */
 	struct texts stop;
 	bool stream;
 
-	/* environment */
-	const char *task;             /* "titanic:micro" */
-	const char *task_config_path; /* path of a checkout's task, for MLGym's loader */
+	/* options of the environment */
+	const char *task;             /* task and variant: "titanic:micro" */
+	const char *task_config_path; /* path of a task in an MLGym checkout, for MLGym's loader */
 	uint64_t seed;
 	int max_steps;
 	const char *reward;
-	const char *aliases; /* a file that the shells source */
-	const char *python;  /* a Python environment */
-	struct texts bind;   /* "SRC:DST" */
-	struct texts gpus;   /* "2" is /dev/nvidia2 */
+	const char *aliases; /* path of a file that the shells source */
+	const char *python;  /* path of the agent's Python environment */
+	struct texts bind;   /* paths that the sandbox sees: "SRC:DST" */
+	struct texts gpus;   /* numbers of GPUs: "2" is /dev/nvidia2 */
 	bool memory;
 	const char *mlgym_root, *tasks_dir;
-	const char *web_hosts; /* "none": no web */
+	const char *web_hosts; /* web hosts that the agent may reach; "none": no web */
 
 	const char *suffix;
 };
 
 void args_yaml_add(struct buf *out, const struct run_args *args);
 
-/* True if both ask for the same run. Seed, suffix, and the places of files and servers may
+/* True if two runs have equal options. Seed, suffix, and the places of files and servers may
  * differ. */
 bool args_yaml_same(const struct run_args *a, const struct run_args *b);
 
-/* Reads the file in the run's folder into `args`. Fields that it leaves out stay; null replaces,
- * too. Texts live in the arena. -ENOENT, -EINVAL; -ELOOP for a symbolic link. */
+/* Reads args.yaml in the run's folder into `args`. A missing key leaves its field unchanged, and
+ * null clears it. Texts live in the arena. -ENOENT, -EINVAL; -ELOOP if the file is a symbolic
+ * link. */
 int args_yaml_read(struct arena *a, const char *dir, struct run_args *args, struct fh_error *err);
 
-/* The same for a text; `name` is for errors. */
+/* Like args_yaml_read(), but parses `text`. `name` stands for the file in error messages. */
 int args_yaml_parse(struct arena *a, const char *name, const struct buf *text,
 		struct run_args *args, struct fh_error *err);
 

@@ -6,15 +6,16 @@
 
 #include <stdint.h>
 
-/* Compares texts of two runs of the same actions, after replacing what differs in each run: see
- * normalise.h. A number is taken for a time only if it is near the time of its own run. */
+/* Compares texts of two runs of equal actions. normalise() first replaces parts that differ in
+ * every run. A number counts as a time only if it is near its own run's time. */
 struct compare_text {
 	const char *text;
-	int64_t at_s; /* seconds since 1970; 0: unknown, and no number is a time */
+	/* time of the run, in seconds since 1970; 0: unknown, and no number counts as a time */
+	int64_t at_s;
 };
 
-/* Best first. compare_texts() never gives UNKNOWN: it is for texts in other words, see
- * original.h. */
+/* Result of a comparison, best first. compare_texts() never returns COMPARE_UNKNOWN. It is for
+ * texts with different words, which original.h compares. */
 enum compare_verdict {
 	COMPARE_EQUAL,
 	COMPARE_NORMALISED,
@@ -23,15 +24,17 @@ enum compare_verdict {
 	COMPARE_VERDICTS /* number of verdicts */
 };
 
-extern const char *const compare_verdicts[]; /* "equal", "normalised", "unknown", "different" */
+/* names of the verdicts: "equal", "normalised", "unknown", "different" */
+extern const char *const compare_verdicts[];
 
 enum compare_verdict compare_texts(struct compare_text recorded, struct compare_text now);
 
-/* Seconds since 1970 of an event's time, "2026-11-21T09:30:00.000Z"; 0 for other texts and NULL. */
+/* Converts an event's time, "2026-11-21T09:30:00.000Z", to seconds since 1970; 0 for other texts
+ * and NULL. */
 int64_t compare_time(const char *text);
 
-/* Appends at most `most` lines that differ, normalised: "- " before recorded ones, "+ " before new
- * ones. */
+/* Appends at most `most` normalised lines that differ. Lines of `recorded` begin with "- ", lines
+ * of `now` with "+ ". */
 void compare_diff(struct buf *out, struct compare_text recorded, struct compare_text now,
 		size_t most);
 

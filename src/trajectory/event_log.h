@@ -7,22 +7,22 @@
 
 /*
  * A file of JSON lines that only grows. Each event is one write(2), so that it survives the end of
- * the process. It is on the disk within a second, or after event_log_sync(). A failed write cuts
- * the file back to its last whole event, and later calls fail with the same error. Not for several
- * threads at a time.
+ * the process. An event is on the disk within a second, or after event_log_sync(). A failed write
+ * cuts the file back to its last whole event, and later calls fail with the same error. Only one
+ * thread at a time may use a log.
  */
 struct event_log;
 
-/* Creates the file. -EEXIST. */
+/* Creates the log's file. -EEXIST if the file exists. */
 int event_log_open(const char *path, struct event_log **out, struct fh_error *err);
 
-/* Opens a file to append. Cuts off a last line that is not whole. -EBUSY while another process has
- * it open. */
+/* Opens a log's file to append events. Cuts off an incomplete last line. -EBUSY while another
+ * process has the log open. */
 int event_log_resume(const char *path, struct event_log **out, struct fh_error *err);
 
-/* Whole lines, each with its newline. */
+/* Appends events: whole lines, each with its newline. */
 int event_log_add(struct event_log *log, const struct buf *lines, struct fh_error *err);
 int event_log_sync(struct event_log *log, struct fh_error *err);
-void event_log_close(struct event_log *log); /* NULL is fine */
+void event_log_close(struct event_log *log); /* `log` may be NULL */
 
 #endif

@@ -19,17 +19,18 @@
 
 #define STEPS_MAX 1000000 /* most steps of a run */
 
-/* The run as far as its events were read. */
+/* State while the events of a run are read. */
 struct export_reading {
 	const char *path;
 	struct traj *traj;
-	struct arena *arena; /* the arena of traj */
+	struct arena *arena; /* arena of `traj`, for all that is read */
 	const struct pyjson *open, *end;
-	const struct pyjson *stats; /* from the last event that has them */
-	const struct pyjson **told; /* events: the reset, and the steps of traj */
+	const struct pyjson *stats; /* cost of the model, from the last event that has it */
+	const struct pyjson **told; /* the reset event, then the event of each step of `traj` */
 	struct export_score *scores;
-	size_t n_scores, messages;                               /* message events seen */
-	size_t told_size, steps_size, history_size, scores_size; /* room in the arrays */
+	/* counts; `messages` counts message events */
+	size_t n_scores, messages;
+	size_t told_size, steps_size, history_size, scores_size; /* allocated items of the arrays */
 };
 
 struct export_score {
@@ -61,7 +62,8 @@ static const struct pyjson *export_number(struct export_reading *r, const char *
 	return v;
 }
 
-/* Room for one more item: `old`, or a copy that is twice as large. */
+/* Makes room for one more item in the array `old`. Returns `old`, or a copy that is twice as
+ * large. */
 static void *export_grow(struct arena *a, void *old, size_t n, size_t *size, size_t one)
 {
 	void *bigger;
@@ -83,13 +85,13 @@ static struct traj_step *export_add_step(struct export_reading *r)
 	return &t->steps[t->n_steps++];
 }
 
-/* The event of the last step, or of the reset; NULL before it. */
+/* The event of the last step, or of the reset if there was no step. NULL before the reset. */
 static const struct pyjson *export_last_told(const struct export_reading *r)
 {
 	return r->told ? r->told[r->traj->n_steps] : NULL;
 }
 
-/* Stores an event at the index that the number of steps gives. */
+/* Stores the reset event, or the event of the newest step. */
 static void export_set_told(struct export_reading *r, const struct pyjson *event)
 {
 	size_t at = r->traj->n_steps;
@@ -107,7 +109,7 @@ static struct traj_message *export_add_message(struct export_reading *r)
 	return &t->history[t->n_history++];
 }
 
-/* The state that the model saw before it acted, as MLGym's state command prints it. */
+/* The agent's state before the current step, as MLGym's state command prints it. */
 static const struct pyjson *export_state_text(struct export_reading *r)
 {
 	const struct pyjson *state = pyjson_get(pyjson_get(export_last_told(r), "info"), "state");
@@ -130,7 +132,7 @@ static const struct pyjson *export_state_text(struct export_reading *r)
 	return export_text(r, buf_str(&out));
 }
 
-/* The text of a member, or `otherwise` if it is missing. */
+/* The string member `key` of an event, or `otherwise` if the event has no such string. */
 static const struct pyjson *export_text_of(
 		const struct pyjson *event, const char *key, const struct pyjson *otherwise)
 {
@@ -280,7 +282,7 @@ static int export_on_end(struct export_reading *r, const struct pyjson *event, s
 	return export_on_spent(r, event, err);
 }
 
-/* Drops steps and messages after the last ones that hold: the resumed run repeats them. */
+/* A resumed run repeats some steps and messages. Drops the earlier record of those. */
 static int export_on_resumed(
 		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
@@ -306,7 +308,8 @@ struct export_kind {
 	int (*read)(struct export_reading *r, const struct pyjson *event, struct fh_error *err);
 };
 
-/* Other kinds, such as "integrity", add nothing to these files. */
+/* Functions by kind of event. Kinds that are missing here, such as "integrity", add nothing to
+ * MLGym's files. */
 static const struct export_kind kinds[] = {
 	{ "open", export_on_open },
 	{ "reset", export_on_reset },
@@ -375,8 +378,8 @@ static const char *export_exit_status(const struct export_reading *r)
 	return ended ? ended : step ? step : "";
 }
 
-/* Number of steps that were played whole. If the episode is not over, the last step is none: an
- * error ended it, such as a provider's outage. An interrupted step is half done. */
+/* Number of steps that a replay plays. Leaves out the last step if an error ended the episode in
+ * it, such as a provider's outage. Leaves out an interrupted step, too. */
 static size_t export_count_played(const struct export_reading *r)
 {
 	const struct pyjson *last = export_last_told(r);
@@ -388,7 +391,7 @@ static size_t export_count_played(const struct export_reading *r)
 			(r->traj->n_steps && (cut || (ended && !export_is_true(r->end, "over"))));
 }
 
-/* MLGym asks once more after the last step, and records that it ended there. */
+/* Adds the step that MLGym records at the step limit, after the last allowed step. */
 static void export_add_limit_step(struct export_reading *r)
 {
 	const struct pyjson *state = export_state_text(r);
@@ -461,7 +464,8 @@ int export_parse(const char *name, const char *data, size_t n, struct exported *
 	out->told = r.told;
 	out->n_told = r.told ? t->n_steps + 1 : 0;
 	status = export_exit_status(&r);
-	/* A timeout of the episode truncates it, too, but adds no step. */
+	/* A timeout of the episode also sets `truncated`, but MLGym records no extra step for
+	 * it. */
 	if (export_is_true(export_last_told(&r), "truncated") && strstr(status, "(max_steps)"))
 		export_add_limit_step(&r);
 	if (!r.messages)

@@ -5,51 +5,54 @@
 #include "base/error.h"
 #include "trajectory/traj.h"
 
-/* Makes MLGym's files from the events of a run, which may have been killed. */
+/* Makes MLGym's files from the events of a run. The run may have been killed. */
 
 #define EXPORT_EVENTS "events.jsonl"
 #define EXPORT_RESULTS "results.json"
 #define EXPORT_EVENTS_BYTES_MAX (1024L * 1024 * 1024)
 
-/* "<task>.traj", "<task>-<variant>.traj" for a task with a variant. Heap. */
+/* Name of a task's .traj, a heap string: "<task>.traj", or "<task>-<variant>.traj". */
 char *export_traj_name(const char *task, const char *variant);
 
-/* A run as its events tell it. */
+/* A run, as read from its events. */
 struct exported {
 	struct traj *traj;
-	const struct pyjson *baseline;     /* these live as long as traj */
-	const struct pyjson *open, *reset; /* events; reset may be NULL */
-	const struct pyjson *const *told;  /* events: the reset, then the steps */
+	const struct pyjson *baseline;     /* the task's baseline score; lives as long as `traj` */
+	const struct pyjson *open, *reset; /* events of these kinds; `reset` may be NULL */
+	const struct pyjson *const *told;  /* the reset event, then the event of each step */
 	size_t n_told;
-	size_t n_messages; /* messages in traj->history; 0: it was made from the steps */
-	size_t n_played;   /* steps that were played whole; see export.c */
-	bool over;         /* it ended in order: not killed, stopped or broken */
-	char *traj_name;   /* heap */
+	size_t n_messages; /* messages in traj->history; 0: the history was made from the steps */
+	size_t n_played;   /* steps that a replay plays: without a last one that an error ended */
+	bool over;         /* the episode ended regularly: not killed, stopped or broken */
+	char *traj_name;   /* name of the .traj, a heap string */
 };
 
-/* Reads <dir>/events.jsonl, without a last line that was cut. -EINVAL with "<path>:<line>:<column>:
- * <why>" if it is no event log. */
+/* Reads <dir>/events.jsonl. Ignores an incomplete last line. -EINVAL with "<path>:<line>:<column>:
+ * <why>" if the file is no event log. */
 int export_read(const char *dir, struct exported *out, struct fh_error *err);
 
-/* The same from memory; `name` is for errors. */
+/* Like export_read(), but parses n bytes of `data`. `name` stands for the file in error
+ * messages. */
 int export_parse(const char *name, const char *data, size_t n, struct exported *out,
 		struct fh_error *err);
 
 /*
- * Finds the record that a path names: a .traj, or the folder of a run. events.jsonl names its
- * folder. A folder without events, as MLGym writes them, names its .traj. If there are several, the
- * error names them. Heap.
+ * Finds the record that `path` means: a .traj, or a run's folder. For a path of events.jsonl, *out
+ * is the run's folder. For a folder without events, as MLGym writes it, *out is the .traj inside.
+ * If there are several, the error lists them. *out is a heap string.
  */
 int export_record(const char *path, char **out, struct fh_error *err);
 
-/* Reads the record at a path. In the folder of a run it reads the events, even of a killed run. */
+/* Reads a record, a .traj or a run's folder. From a folder it reads the events, also of a killed
+ * run. */
 int export_traj(const char *path, struct traj **out, struct fh_error *err);
 void export_release(struct exported *e);
 
-/* Writes the .traj and results.json beside the events, each whole or not at all. */
+/* Writes the .traj and results.json into the run's folder `dir`. A file is replaced all or
+ * nothing. */
 int export_write(const char *dir, const struct exported *e, struct fh_error *err);
 
-/* Reads the events, and writes the files. */
+/* Reads the events in the run's folder `dir`, then writes MLGym's files there. */
 int export_run(const char *dir, struct fh_error *err);
 
 #endif

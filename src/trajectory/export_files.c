@@ -14,7 +14,7 @@
 
 #define NAMES_BYTES_MAX 1000
 
-/* MLGym's files, from what export.c has read. */
+/* Writes MLGym's files from a `struct exported`. */
 
 char *export_traj_name(const char *task, const char *variant)
 {
@@ -68,7 +68,7 @@ static int export_no_single_traj(
 			names.truncated ? ", ..." : "");
 }
 
-/* The folder is untrusted: refuses a symbolic link. */
+/* Finds a file in an untrusted folder. Refuses a symbolic link. */
 static int export_take_plain(const char *dir, const char *name, char **out, struct fh_error *err)
 {
 	auto_free char *path = path_join(dir, name);

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A flush begins this long after the first mark, and ends well within a second. */
+/* Delay from the first mark to the flush. The whole flush should end within a second. */
 #define FLUSH_DELAY_MS 400
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -27,7 +27,7 @@ static struct flushed_file *flusher_next(void)
 	return f;
 }
 
-/* The caller holds the lock, which is released during fdatasync(). */
+/* Flushes one file. The caller holds the lock, which is released during fdatasync(). */
 static void flusher_flush(struct flushed_file *f)
 {
 	int r;
@@ -61,7 +61,7 @@ static void *flusher_run(void *unused)
 	return unused;
 }
 
-/* The caller holds the lock. */
+/* Starts the thread if it does not run yet. The caller holds the lock. */
 static int flusher_start(void)
 {
 	pthread_attr_t attr;

@@ -7,23 +7,24 @@
 #include <stdbool.h>
 
 /*
- * A thread that syncs files to the disk, so that writers never wait. A marked file is on the disk
- * within a second. The thread starts with the first file, blocks all signals, and ends with the
- * process.
+ * A file that a background thread syncs to the disk, so that writers never wait. A marked file is
+ * on the disk within a second. The thread starts with the first file, blocks all signals, and ends
+ * with the process.
  */
 struct flushed_file {
 	int fd;
-	/* Private to the flusher, and guarded by its lock. */
+	/* Private to flusher.c, and guarded by its lock. */
 	bool dirty, busy;
-	int error; /* errno of the first fdatasync(2) that failed */
+	int error; /* errno of the first fdatasync(2) that failed; 0: none failed */
 	struct flushed_file *next;
 };
 
-/* The file must stay open until flusher_remove(), which waits for a flush. */
+/* Adds a file to the flusher. The file must stay open until flusher_remove(), which waits for a
+ * running flush. */
 int flusher_add(struct flushed_file *file, struct fh_error *err);
 void flusher_remove(struct flushed_file *file);
 
-/* Tells that the file was written to. Returns the errno of an earlier flush that failed, else 0. */
+/* Marks a file that was written to. Returns the errno of an earlier flush that failed, else 0. */
 int flusher_mark(struct flushed_file *file);
 
 #endif

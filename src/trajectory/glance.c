@@ -14,8 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HEAD_BYTES (4L << 20)  /* up to the reset, which shows the task's description */
-#define TAIL_BYTES (64L << 10) /* for "end"; a longer one has an error with a long action */
+/* bytes to read at the start, enough for the reset with the task's description */
+#define HEAD_BYTES (4L << 20)
+/* bytes to read at the end; only an "end" event with a very long error is longer */
+#define TAIL_BYTES (64L << 10)
 
 static const struct pyjson *glance_read_event(
 		struct arena *a, const char *line, size_t n, const char *wanted)
@@ -43,7 +45,7 @@ static void glance_read_head(struct arena *a, int fd, struct glance *out)
 		out->reset = glance_read_event(a, first + 1, (size_t)(second - first - 1), "reset");
 }
 
-/* Reads the last event if it is "end". */
+/* Reads the last event of the log. NULL if it is not an "end" event. */
 static const struct pyjson *glance_read_end(struct arena *a, int fd)
 {
 	auto_free char *text = xcalloc(TAIL_BYTES, 1);

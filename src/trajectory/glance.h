@@ -4,16 +4,17 @@
 
 #include "python/pyjson.h"
 
-/* The first and last events of a run, read without those between them, to compare many runs. */
+/* The first and last events of a run, to compare many runs fast. Events in between are not read. */
 struct glance {
-	const struct pyjson *open, *reset, *end; /* events; NULL: missing */
-	bool over; /* it ended in order: not killed, stopped or broken */
+	const struct pyjson *open, *reset, *end; /* events of these kinds; NULL: missing */
+	bool over; /* the episode ended regularly: not killed, stopped or broken */
 };
 
-/* Events live in the arena. All are NULL if the log can't be read. */
+/* Reads the first and last events of a run's folder. Events live in the arena. All are NULL if the
+ * log can't be read. */
 struct glance glance_at(struct arena *a, const char *dir);
 
-/* False if the run had no reset. Then *out stays. */
+/* Gives the seed of a run. False if the run had no reset; then *out is unchanged. */
 bool glance_seed(const struct glance *g, uint64_t *out);
 
 #endif

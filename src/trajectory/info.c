@@ -25,7 +25,7 @@ void info_put_metrics(
 	pyjson_end_object(w);
 }
 
-/* Writes null if this machine can't give the number. */
+/* Writes a number; null if it is negative, which means unknown. */
 static void info_put_known(struct pyjson_writer *w, const char *key, int64_t v)
 {
 	if (v < 0)
@@ -34,7 +34,7 @@ static void info_put_known(struct pyjson_writer *w, const char *key, int64_t v)
 		pyjson_put_i64(w, key, v);
 }
 
-/* Parses the output of the agent's state command. NULL: it is no object. */
+/* Parses the output of the agent's state command. NULL: the output is no JSON object. */
 static const struct pyjson *info_read_tools(struct arena *a, const char *text)
 {
 	struct pyjson_source source = {
@@ -47,7 +47,7 @@ static const struct pyjson *info_read_tools(struct arena *a, const char *text)
 	return object;
 }
 
-/* With every key of the state command, in its order. */
+/* Writes `state` with every key of the state command, in the order of its output. */
 static void info_put_state(struct pyjson_writer *w, const struct fh_step *step)
 {
 	auto_arena struct arena arena = ARENA_INIT;

@@ -6,17 +6,17 @@
 
 #include <fumehood/env.h>
 
-/* A step as JSON members: the same in the event log, over `fumehood env` and in its servers. */
+/* Writes a step as JSON. The event log, `fumehood env` and the servers share this form. */
 
-/* {"accuracy":0.8}; null where there are none. */
+/* Writes metrics as {"accuracy":0.8}, or null if there are none. */
 void info_put_metrics(struct pyjson_writer *w, const char *key, const struct fh_metric *metrics,
 		size_t n);
 
-/* The object `info` of a reset or step. */
+/* Writes the object `info` of a reset or step. */
 void info_put(struct pyjson_writer *w, const char *key, const struct fh_step *step);
 
-/* Members of the object that is open: observation, and after a step reward, terminated, truncated;
- * info. */
+/* Write members into the currently open object: observation and info. For a step also reward,
+ * terminated and truncated. */
 void info_put_reset(struct pyjson_writer *w, const struct fh_step *step);
 void info_put_step(struct pyjson_writer *w, const struct fh_step *step);
 

@@ -9,11 +9,12 @@
 #include <string.h>
 
 /*
- * Rules are small functions: regular expressions of the C library read long runs of digits again
- * and again. The time must stay linear, and test_trajectory_normalise measures it:
+ * Rules are small functions, not regular expressions of the C library, which read long runs of
+ * digits again and again. The time must stay linear, and test_trajectory_normalise measures it:
  *
- * - A function returns the end of its match at `s`, or NULL. It does not go back, but for a choice
- *   that the first characters decide. It reads a run (digits, blanks) once.
+ * - A function returns the end of its match at `s`, or NULL. It does not go back, except for a
+ *   choice between alternatives that differ in their first characters. It reads a run (digits,
+ *   blanks) once.
  * - A rule begins only at the beginning of a word of its kind, so that no run is read twice.
  */
 #define DIGITS "0123456789"
@@ -47,7 +48,7 @@ static const char *norm_other(const char *s, const char *set)
 	return n ? s + n : NULL;
 }
 
-/* Matches a shape in which 9 is any digit. */
+/* Matches a shape such as "99:99", in which 9 stands for any digit. */
 static const char *norm_like(const char *s, const char *shape)
 {
 	for (; s && *shape; s++, shape++)
@@ -56,7 +57,7 @@ static const char *norm_like(const char *s, const char *shape)
 	return s;
 }
 
-/* `end` is of an optional part, which begins at s. */
+/* Makes a part optional. `end` is the end of its match at s, or NULL. */
 static const char *norm_maybe(const char *s, const char *end)
 {
 	return end ? end : s;
@@ -83,25 +84,25 @@ static const char *norm_line_end(const char *s)
 
 /* --- dates and times -------------------------------------------------------------------------- */
 
-/* "+0100" */
+/* Matches "+0100". */
 static const char *norm_offset(const char *s)
 {
 	return norm_like(norm_some(s, "+-", 1, 1), "9999");
 }
 
-/* " CET" */
+/* Matches " CET". */
 static const char *norm_zone(const char *s)
 {
 	return norm_some(norm_like(s, " "), UPPER, 3, 5);
 }
 
-/* " PM" */
+/* Matches " PM". */
 static const char *norm_half_day(const char *s)
 {
 	return norm_like(norm_some(norm_like(s, " "), "AP", 1, 1), "M");
 }
 
-/* "Sat, " */
+/* Matches "Sat, ". */
 static const char *norm_weekday(const char *s)
 {
 	static const char *const names[] = { "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
@@ -116,13 +117,13 @@ static const char *norm_month(const char *s)
 	return norm_some(norm_some(s, UPPER, 1, 1), LOWER, 2, 2);
 }
 
-/* "10:00" */
+/* Matches "10:00". */
 static const char *norm_minutes(const char *s)
 {
 	return norm_like(norm_some(s, DIGITS, 1, 2), ":99");
 }
 
-/* "2026-11-21T10:00:01.5Z" */
+/* Matches "2026-11-21T10:00:01.5Z". */
 static const char *norm_iso_date(const char *s)
 {
 	s = norm_like(s, "9999-99-99");
@@ -130,7 +131,7 @@ static const char *norm_iso_date(const char *s)
 	return norm_maybe(s, norm_either(norm_offset(s), norm_like(s, "Z")));
 }
 
-/* "10:00", "10:00:01 PM CET 2026" */
+/* Matches "10:00", "10:00:01 PM CET 2026". */
 static const char *norm_time_of_date(const char *s)
 {
 	const char *seconds;
@@ -144,7 +145,7 @@ static const char *norm_time_of_date(const char *s)
 	return norm_maybe(s, norm_like(s, " 9999"));
 }
 
-/* "Nov 21 10:00", "Nov 21  2025" */
+/* Matches "Nov 21 10:00", "Nov 21  2025". */
 static const char *norm_month_first(const char *s)
 {
 	s = norm_some(norm_month(s), " ", 1, ANY);
@@ -157,7 +158,7 @@ static const char *norm_dated_month_first(const char *s)
 	return norm_either(norm_month_first(norm_weekday(s)), norm_month_first(s));
 }
 
-/* "21 Nov 2026 10:00:01 +0000" */
+/* Matches "21 Nov 2026 10:00:01 +0000". */
 static const char *norm_day_first(const char *s)
 {
 	const char *time;
@@ -175,7 +176,7 @@ static const char *norm_dated_day_first(const char *s)
 	return norm_either(norm_day_first(norm_weekday(s)), norm_day_first(s));
 }
 
-/* "10:00:01.5 PM" */
+/* Matches "10:00:01.5 PM". */
 static const char *norm_time_of_day(const char *s)
 {
 	s = norm_minutes(s);
@@ -186,17 +187,17 @@ static const char *norm_time_of_day(const char *s)
 
 /* --- durations -------------------------------------------------------------------------------- */
 
-/* "0m1.2s" */
+/* Matches "0m1.2s". */
 static const char *norm_shell_time(const char *s)
 {
 	s = norm_like(norm_some(s, DIGITS, 1, ANY), "m");
 	return norm_like(norm_some(s, DIGITS ".", 1, ANY), "s");
 }
 
-/* "1.5 s" */
+/* Matches "1.5 s". */
 static const char *norm_duration(const char *s)
 {
-	/* A longer unit precedes its own prefix. */
+	/* A unit stands before any unit that is its prefix: "sec" before "s". */
 	static const char *const units[] = { "seconds", "secs", "sec", "s/it", "s", "ms", "us",
 		"minutes", "it/s" };
 	const char *number = norm_some(s, DIGITS ".", 1, ANY);
@@ -223,7 +224,7 @@ static const char *norm_address(const char *s)
 	return norm_some(s, HEX, 6, 16);
 }
 
-/* "pid(s): " */
+/* Matches "pid(s): ". */
 static const char *norm_pid_word(const char *s)
 {
 	static const char *const words[] = { "id", "ID", NULL };
@@ -234,7 +235,7 @@ static const char *norm_pid_word(const char *s)
 	return norm_some(s, " =:", 1, ANY);
 }
 
-/* "12, 13" */
+/* Matches "12, 13". */
 static const char *norm_pids(const char *s)
 {
 	const char *end = norm_some(s, DIGITS, 1, ANY);
@@ -244,7 +245,7 @@ static const char *norm_pids(const char *s)
 	return s;
 }
 
-/* "[1] " */
+/* Matches "[1] ". */
 static const char *norm_job(const char *s)
 {
 	return norm_like(norm_some(norm_like(s, "["), DIGITS, 1, ANY), "] ");
@@ -265,7 +266,7 @@ static const char *norm_line_number(const char *s)
 	return norm_like(norm_some(s, DIGITS, 1, ANY), ":");
 }
 
-/* "drwxr-xr-x 2 a b ", of `ls -l` */
+/* Matches "drwxr-xr-x 2 a b ", the start of a folder in `ls -l`. */
 static const char *norm_listed_folder(const char *s)
 {
 	s = norm_some(norm_like(s, "d"), "-rwxsStT", 9, 9);
@@ -289,12 +290,14 @@ static const char *norm_total_word(const char *s)
 
 #define LINE_START NULL
 
-/* Applied to a line in this order. */
+/* All rules, in the order in which they are applied to a line. */
 static const struct norm_rule {
-	const char *firsts;                /* first characters */
-	const char *not_after;             /* characters that must not precede it; or LINE_START */
-	const char *(*keep)(const char *); /* matches a prefix that stays; NULL: none */
-	const char *(*what)(const char *); /* matches the replaced text */
+	const char *firsts; /* characters with which a match may begin */
+	/* characters that must not stand before a match; or LINE_START */
+	const char *not_after;
+	/* matches text before the replaced text, which stays; NULL: none */
+	const char *(*keep)(const char *);
+	const char *(*what)(const char *); /* matches the text to replace */
 	const char *word;
 } rules[] = {
 	{ DIGITS, DIGITS, NULL, norm_iso_date, "<date>" },
@@ -311,7 +314,8 @@ static const struct norm_rule {
 	{ "t", LINE_START, norm_total_word, norm_last_number, "<size>" },
 };
 
-/* Applies a rule at each place where it can begin, such as right after a replaced text. */
+/* Applies a rule to a line, wherever a match may begin. Right after a replaced text a match may
+ * always begin. */
 static void norm_apply(const struct norm_rule *rule, const char *line, struct buf *out)
 {
 	const char *at = line, *done = line;
@@ -338,10 +342,11 @@ static void norm_apply(const struct norm_rule *rule, const char *line, struct bu
 
 /* --- seconds since 1970 ----------------------------------------------------------------------- */
 
-#define SECONDS_DIGITS 10 /* from 2001 to 2286 */
+#define SECONDS_DIGITS 10 /* digits of a time from 2001 to 2286 */
 #define NEAR_S (7 * 24 * 3600)
 
-/* True if n digits are a time near at_s. `before` precedes them. */
+/* True if n digits are a time in seconds, ms, us or ns near at_s. `before` is the character before
+ * the digits. */
 static bool norm_is_time(const char *digits, size_t n, char before, int64_t at_s)
 {
 	char seconds[SECONDS_DIGITS + 1] = "";
@@ -377,7 +382,8 @@ static void norm_add_without_times(struct buf *out, const char *line, int64_t at
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* `now` and `next` are scratch: the line before and after a rule. */
+/* Appends a normalised line. `now` and `next` are scratch buffers: the line before and after a
+ * rule. */
 static void norm_add_line(
 		struct buf *out, const char *line, int64_t at_s, struct buf *now, struct buf *next)
 {

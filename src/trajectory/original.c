@@ -7,12 +7,12 @@
 
 #include <string.h>
 
-/* MLGym's name for a file that was scored. A sentence precedes it. */
+/* Text after MLGym's sentence about a scoring; the path of the scored file follows. */
 #define ARTEFACT " valid submission artefact at "
 
 #define WINDOW "[File: "
 
-/* Parts of sentences for the same outcome: ours and MLGym's. */
+/* Parts of observations with equal outcomes: `ours`, and `its` from MLGym. */
 static const struct {
 	const char *ours, *its;
 } outcomes[] = {
@@ -30,8 +30,8 @@ static const char *original_next_line(const char *line)
 
 /* --- ours ------------------------------------------------------------------------------------- */
 
-/* Lines about a scoring in our observation; NULL: none. `last` differs from `first` if the episode
- * ended in this step and was scored again. */
+/* Lines about a scoring in our observation; NULL: none. `first` and `last` differ if the step was
+ * scored twice: by the agent, then at the end of the episode. */
 struct original_scorings {
 	const char *first, *last, *exited;
 };
@@ -70,7 +70,7 @@ static void original_add_line(struct buf *out, const char *line)
 	buf_add(out, line, strcspn(line, "\n"));
 }
 
-/* Appends the first line with a score at or after `at`, which may be NULL. */
+/* Appends the first line with a score from `at` on. Appends nothing if `at` is NULL. */
 static void original_add_our_score(struct buf *out, const char *at)
 {
 	while (at && !str_starts(at, WORDS_EVALUATION))
@@ -102,7 +102,7 @@ static bool original_is_same_outcome(const char *then, const char *now)
 	return false;
 }
 
-/* The score of the end of the episode: `info` has it, but no observation does. */
+/* The score at the end of the episode. MLGym records it in `info`, but in no observation. */
 static const struct pyjson *original_end_score(const struct traj *t)
 {
 	const struct pyjson *score = t->info.score ? t->info.score->first : NULL;
@@ -113,7 +113,7 @@ static const struct pyjson *original_end_score(const struct traj *t)
 	return score;
 }
 
-/* Numbers in JSON are as Python prints them. */
+/* Appends a score as Python prints a dict. The text of JSON numbers is already Python's. */
 static void original_add_recorded_score(struct buf *out, const struct pyjson *score)
 {
 	const char *comma = "";
@@ -128,7 +128,8 @@ static void original_add_recorded_score(struct buf *out, const struct pyjson *sc
 
 /* --- files that were shown or changed --------------------------------------------------------- */
 
-/* True for lines of an editor: "[File: ", "(3 more lines above)", "12:text", "- E999 ...". */
+/* True for a line that an editor prints: "[File: ", "(3 more lines above)", "12:text", "- E999
+ * ...". */
 static bool original_is_of_window(const char *line)
 {
 	size_t digits = strspn(line, "0123456789");
@@ -146,7 +147,8 @@ static void original_add_windows(struct buf *out, const char *text)
 			original_add_line(out, line);
 }
 
-/* Both editors show a window of a file, in different words. */
+/* True if both observations show a window of a file: MLGym's editor and ours use different words
+ * around it. */
 static bool original_both_show_files(const char *then, const char *now)
 {
 	return strstr(then, WINDOW) && strstr(now, WINDOW);
@@ -186,7 +188,7 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 		original_add_recorded_score(out_recorded, original_end_score(recorded));
 		original_add_our_score(out_now, ours.last);
 	}
-	/* After the last allowed step MLGym adds a line. */
+	/* At the step limit MLGym adds a line to the observation, and so do we. */
 	if (ends && theirs.exited) {
 		original_add_line(out_recorded, theirs.exited);
 		original_add_line(out_now, ours.exited);

@@ -6,17 +6,18 @@
 #include "trajectory/traj.h"
 
 /*
- * Compares a step that MLGym recorded with the same step of ours. MLGym reports a scoring in other
- * words, and the last score only in `info`. original_translate() extracts the facts that both have:
- * path, scores of the baseline, score.
+ * Compares a step that MLGym recorded with a replay of the step in Fumehood. MLGym reports a
+ * scoring in other words, and the last score only in `info`. original_translate() extracts the
+ * facts that both have: path, scores of the baseline, score.
  */
 enum original_words {
-	ORIGINAL_SAME,       /* compare the observations themselves */
-	ORIGINAL_TRANSLATED, /* compare the outputs instead of the observations */
-	ORIGINAL_UNKNOWN,    /* the outcome is the same, in words that can't be compared */
+	ORIGINAL_SAME,       /* nothing was translated: compare the observations */
+	ORIGINAL_TRANSLATED, /* compare out_recorded and out_now instead of the observations */
+	ORIGINAL_UNKNOWN,    /* equal outcomes in words that can't be compared */
 };
 
-/* Appends to the outputs if it returns ORIGINAL_TRANSLATED. */
+/* Compares a recorded step with our observation `now`. Appends to out_recorded and out_now only if
+ * it returns ORIGINAL_TRANSLATED. */
 enum original_words original_translate(const struct traj *recorded, size_t step, const char *now,
 		struct buf *out_recorded, struct buf *out_now);
 

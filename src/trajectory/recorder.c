@@ -15,23 +15,23 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Output is capped at 1 MiB; JSON makes at most six bytes of one. */
+/* Cap of an event. Output is capped at 1 MiB, and one byte takes at most six bytes in JSON. */
 #define EVENT_BYTES_MAX (64L * 1024 * 1024)
 
 struct recorder {
 	struct event_log *log;
-	struct buf line; /* kept between events */
+	struct buf line; /* events that are not written yet; the memory is reused */
 	char *dir;
 	char *traj;
-	char *agent;       /* "primary_<run>" */
-	char *exit_status; /* from the last step; NULL: the episode goes on */
+	char *agent;       /* name of the agent in MLGym's files: "primary_<run>" */
+	char *exit_status; /* exit status in the last step; NULL: the episode goes on */
 	int steps;
-	bool over; /* by its last step */
+	bool over; /* the last step ended the episode regularly */
 };
 
 /* --- one event -------------------------------------------------------------------------------- */
 
-/* Every event begins with what it is and when. */
+/* Begins an event with its kind and the current time. */
 static struct pyjson_writer recorder_begin(struct recorder *r, const char *event)
 {
 	struct pyjson_writer w = PYJSON_WRITER_INIT(&r->line, PYJSON_LINE);
@@ -50,7 +50,7 @@ static void recorder_end_line(struct pyjson_writer *w)
 	buf_add_char(w->out, '\n');
 }
 
-/* All events since the last commit, as one write. */
+/* Writes all events since the last commit in one write(2). */
 static int recorder_commit(struct recorder *r, struct fh_error *err)
 {
 	int n = event_log_add(r->log, &r->line, err);
@@ -190,7 +190,7 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	}
 	recorder_put_state_error(r, step);
 	r->steps = step->step;
-	/* After these two outcomes the sandbox could not be asked for a score. */
+	/* After an interruption or a lost sandbox, the episode has no final score. */
 	r->over = (step->terminated || step->truncated) &&
 			step->outcome != FH_OUTCOME_SANDBOX_GONE &&
 			step->outcome != FH_OUTCOME_INTERRUPTED;

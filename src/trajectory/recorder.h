@@ -9,28 +9,32 @@
 #include <stdbool.h>
 
 /*
- * The record of an episode: events.jsonl in the folder of its run (docs/trajectory.md lists the
- * events). At its end MLGym's files are made from the events.
+ * The record of an episode: events.jsonl in the run's folder (docs/trajectory.md lists the events).
+ * When the episode ends, MLGym's files are made from the events.
  *
- * The caller records reset, steps and end in this order, before anyone sees the observation. After
- * a failure all later calls fail; the caller then ends the run. Not for several threads at a time.
+ * The caller records reset, steps and end in this order, before anyone sees an observation. After a
+ * failure all later calls fail, and the caller must end the run. Only one thread at a time may use
+ * a recorder.
  */
 struct recorder;
 
-/* For fh_env_options.max_text_bytes: a .traj, which has each text up to four times, then stays
- * below TRAJ_BYTES_MAX. */
+/* Value for fh_env_options.max_text_bytes. A .traj has each text up to four times. With this limit
+ * it stays below TRAJ_BYTES_MAX. */
 #define RECORDER_TEXT_BYTES (64L * 1024 * 1024)
 
 struct recorder_options {
-	const char *dir; /* the existing folder of the run; without events unless resume */
+	/* the run's existing folder, which has no events.jsonl unless `resume` is set */
+	const char *dir;
 	const struct fh_env_info *env;
 	const char *model;
-	const char *agent_config;      /* NULL: none */
-	const char *agent_config_path; /* path of its file; NULL: it is installed */
-	const char *agent_hash;        /* hash of its contents; NULL: none */
-	int run;                       /* number in the name of the folder */
-	const char *reward;            /* "delta", ... */
-	bool resume;                   /* append to the events */
+	const char *agent_config; /* name of the agent's configuration; NULL: none */
+	/* path of the configuration's file; NULL: an installed one */
+	const char *agent_config_path;
+	/* hash of the configuration's contents; NULL: no configuration */
+	const char *agent_hash;
+	int run;            /* number of the run, as in the name of its folder */
+	const char *reward; /* name of the reward: "delta", ... */
+	bool resume;        /* append to an existing events.jsonl */
 };
 
 int recorder_open(const struct recorder_options *options, struct recorder **out,
@@ -39,54 +43,58 @@ int recorder_open(const struct recorder_options *options, struct recorder **out,
 int recorder_reset(struct recorder *r, uint64_t seed, const struct fh_step *step,
 		struct fh_error *err);
 
-/* The part of the record that holds. Record it before other events of a resumed run. */
+/* The part of the record that a resumed run keeps. Record it before other events of the resumed
+ * run. */
 struct recorder_resumed {
-	int steps, messages; /* the first ones, up to this number */
-	int different;       /* observations that differed when the steps were played again */
-	const char *task_hash, *agent_hash; /* as they are now */
+	int steps, messages; /* number of steps and messages that are kept */
+	int different;       /* observations that differed when the kept steps were played again */
+	const char *task_hash, *agent_hash; /* hashes at the time of the resumption */
 };
 
 int recorder_resumed(
 		struct recorder *r, const struct recorder_resumed *resumed, struct fh_error *err);
 
-/* The answer of a model. Response and thought are NULL if the model only gives actions. */
+/* An answer of a model. Response and thought are NULL if the model only gives actions. */
 struct recorder_turn {
 	const char *action;
 	const char *response;
 	const char *thought;
 };
 
-/* Syncs the record to the disk if the step was scored or is the last one. */
+/* Records a step. Syncs the record to the disk if the step was scored or ended the episode. */
 int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
 		struct fh_error *err);
 
-/* A message of a conversation with a model. The messages are the history of the .traj. Without any,
- * the history is made from the steps. */
+/* A message of a conversation with a model. The recorded messages become the history of the .traj.
+ * Without messages, the history is made from the steps. */
 struct recorder_message {
 	const char *role, *content;
-	const char *thought, *action; /* only for an assistant; else NULL */
+	const char *thought, *action; /* set if the role is "assistant", else NULL */
 	bool is_demo;
 };
 
 int recorder_message(
 		struct recorder *r, const struct recorder_message *message, struct fh_error *err);
 
-/* Records the cost of the model so far, an object, so that it survives a kill. */
+/* Records the cost of the model so far, so that it is known after a kill. `model_stats` is an
+ * object. */
 int recorder_spent(struct recorder *r, const struct pyjson *model_stats, struct fh_error *err);
 
 struct recorder_end {
-	const char *exit_status;          /* NULL: as in the last step */
-	const char *error;                /* the error that broke the run; NULL: none */
-	const struct pyjson *model_stats; /* an object; NULL: no call was paid for */
+	const char *exit_status; /* NULL: use the exit status of the last step */
+	/* message of the error that broke the run; NULL: no error */
+	const char *error;
+	/* cost of the model, an object; NULL: there were no paid calls */
+	const struct pyjson *model_stats;
 };
 
-/* Ends the record and writes <task>.traj and results.json. The episode is recorded as over if its
+/* Ends the record and writes <task>.traj and results.json. The episode counts as finished if its
  * last step ended it and there was no error. */
 int recorder_end(struct recorder *r, const struct recorder_end *end, struct fh_error *err);
 
-/* Path of the .traj that recorder_end() writes. Lives as long as the recorder. */
+/* Path of the .traj that recorder_end() writes. The string lives as long as the recorder. */
 const char *recorder_traj(const struct recorder *r);
 
-void recorder_close(struct recorder *r); /* NULL is fine */
+void recorder_close(struct recorder *r); /* `r` may be NULL */
 
 #endif

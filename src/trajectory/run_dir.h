@@ -17,36 +17,38 @@
  */
 struct run_name {
 	const char *model;
-	const char *task;         /* "titanic:micro" */
-	const char *agent_config; /* stem of its file; NULL: "default" */
+	const char *task;         /* task and variant: "titanic:micro" */
+	const char *agent_config; /* name of the agent's configuration; NULL: "default" */
 	double temperature, top_p, cost_limit;
-	const char *suffix; /* NULL or "": none */
+	const char *suffix; /* last part of the folder's name; NULL or "": no suffix */
 };
 
-/* For runs without a language model. */
+/* Initialises the name of a run without a language model. */
 #define RUN_NAME_INIT                                                                              \
 	{                                                                                          \
 		.temperature = 0, .top_p = 0.95, .cost_limit = 3                                   \
 	}
 
-/* "trajectories/<user>", the default folder of runs. Heap. */
+/* The default parent folder of runs, a heap string: "trajectories/<user>". */
 char *run_dir_default(void);
 
-/* Makes a part of a file name: other characters become "-". Heap. */
+/* Copies a text as a part of a file name, onto the heap. Characters that don't fit become "-". */
 char *run_dir_part(const char *text);
 
-/* Makes the folder with the least free number, and `out` with its parents. Concurrent runs get
- * different folders. *out_path is on the heap. */
+/* Makes a run's folder in `out` with the least free number, and missing parents. Concurrent runs
+ * get different folders. *out_path is on the heap. */
 int run_dir_make(const char *out, const struct run_name *name, char **out_path, int *out_number,
 		struct fh_error *err);
 
-/* Path of the folder with that number. It need not exist. Heap. */
+/* Path of the run's folder with that number, a heap string. The folder need not exist. */
 char *run_dir_path(const char *out, const struct run_name *name, int number);
 
-/* Lists the numbers of existing folders, sorted. Returns how many. *out_numbers is on the heap. */
+/* Lists the numbers of existing folders of this name, sorted. Returns how many. *out_numbers is on
+ * the heap. */
 size_t run_dir_numbers(const char *out, const struct run_name *name, int **out_numbers);
 
-/* "<dir>/run-<YYYYmmddTHHMMSS>.log" with the current time in UTC. Heap. */
+/* Path of a new log, a heap string: "<dir>/run-<YYYYmmddTHHMMSS>.log" with the current time in
+ * UTC. */
 char *run_dir_log(const char *dir);
 
 #endif

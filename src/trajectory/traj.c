@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The members of each object, in the order of the file: a table to read and to write by. */
+/* Tables of the members of each object in a .traj, in the order of the file. Reading and writing
+ * use them. */
 enum need { REQUIRED, OPTIONAL };
 
-/* Kinds of a member: bits by enum pyjson_kind. */
+/* Types that a member may have, as bits: one for each enum pyjson_kind. */
 #define KIND(k) (1U << (k))
 #define TEXT KIND(PYJSON_STRING)
 #define NUMBER KIND(PYJSON_NUMBER)
@@ -22,7 +23,7 @@ enum need { REQUIRED, OPTIONAL };
 
 struct traj_member {
 	const char *name;
-	size_t offset; /* offset of the pointer in its struct */
+	size_t offset; /* offset of the member's pointer in its struct */
 	unsigned kinds;
 	enum need need;
 	const char *wanted;
@@ -121,7 +122,7 @@ static int traj_read_members(const char *name, const struct pyjson *object,
 	return 0;
 }
 
-/* Reads an array of structs of `size` bytes with these members. */
+/* Reads a JSON array of objects as an array of structs. `size` is the size of a struct. */
 static int traj_read_list(struct arena *a, const char *name, const struct pyjson *list,
 		const struct traj_member *members, size_t n, size_t size, void **out,
 		struct fh_error *err)

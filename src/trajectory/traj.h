@@ -8,32 +8,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* MLGym's record of a run, the file <task>.traj. Reading and writing it gives the same bytes,
- * because values are kept as JSON. A struct traj owns all that its pointers reach. */
+/* MLGym's record of a run, the file <task>.traj. Reading and writing a file gives the same bytes,
+ * because values are kept as JSON. A struct traj owns all values that its pointers reach. */
 struct traj_step {
 	const struct pyjson
-			*state; /* a text that holds JSON: {"open_file": ..., "working_dir": ...} */
+			/* a string that holds JSON: {"open_file": ..., "working_dir": ...} */
+			*state;
 	const struct pyjson *response;
 	const struct pyjson *thought;
 	const struct pyjson *action;
-	const struct pyjson *execution_time; /* seconds */
+	const struct pyjson *execution_time; /* time that the action took, in seconds */
 	const struct pyjson *observation;
 };
 
-/* A message to or from the model; NULL members are not written. */
+/* A message to or from the model. Members that are NULL are not written. */
 struct traj_message {
-	const struct pyjson *role; /* system, user, assistant */
+	const struct pyjson *role; /* "system", "user" or "assistant" */
 	const struct pyjson *content;
-	const struct pyjson *thought, *action; /* only for an assistant */
-	const struct pyjson *agent;            /* "primary_<run>" */
+	const struct pyjson *thought, *action; /* set if the role is "assistant", else NULL */
+	const struct pyjson *agent;            /* name of the agent: "primary_<run>" */
 	const struct pyjson *is_demo;
 };
 
 struct traj_info {
 	const struct pyjson *model_stats;
 	const struct pyjson *exit_status;
-	const struct pyjson *submission; /* path of what was graded, or null */
-	const struct pyjson *score;      /* an array: one object for each grading */
+	const struct pyjson *submission; /* path of the graded file, or null */
+	const struct pyjson *score;      /* an array with an object for each grading */
 	const struct pyjson *summarizer;
 };
 
@@ -44,14 +45,14 @@ struct traj {
 	struct traj_message *history;
 	size_t n_history;
 	struct traj_info info;
-	bool old_order; /* steps begin with the action, as in older records */
+	bool old_order; /* write `action` as a step's first member, as older versions of MLGym do */
 	struct arena arena;
 };
 
 #define TRAJ_BYTES_MAX (512L * 1024 * 1024)
 
 struct traj *traj_new(void);
-void traj_free(struct traj *t); /* NULL is fine */
+void traj_free(struct traj *t); /* `t` may be NULL */
 
 static inline void scope_traj(struct traj **t)
 {
@@ -60,17 +61,17 @@ static inline void scope_traj(struct traj **t)
 
 #define auto_traj __attribute__((cleanup(scope_traj)))
 
-/* Reads a file. -EINVAL with "<path>:<line>:<column>: what was expected". */
+/* Reads a .traj. -EINVAL with "<path>:<line>:<column>: what was expected". */
 int traj_read(const char *path, struct traj **out, struct fh_error *err);
 
-/* The same from memory; `name` is for messages. */
+/* Like traj_read(), but parses n bytes of `data`. `name` stands for the file in error messages. */
 int traj_parse(const char *name, const char *data, size_t n, struct traj **out,
 		struct fh_error *err);
 
-/* Appends the text of the file. out->truncated is set if its cap was hit. */
+/* Appends the text of a .traj. out->truncated is set if the cap of `out` was hit. */
 void traj_write(struct buf *out, const struct traj *t);
 
-/* Appends the text of results.json: the scores of `t` beside the baseline's. */
+/* Appends the text of results.json: the scores of `t` and the scores of the baseline. */
 void traj_write_results(struct buf *out, const struct traj *t, const struct pyjson *baseline);
 
 #endif
