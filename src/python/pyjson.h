@@ -13,10 +13,10 @@
 /*
  * JSON exactly as Python's json module writes it, for files that other programs compare.
  *
- * Unlike base/json.h, it loses nothing. Members keep their order, and numbers their text: 1.50
- * stays 1.50, and NaN and Infinity are numbers. A lone surrogate, which Python writes as "\ud800",
- * is kept in three bytes. Each value knows its line and column. The input is untrusted: its depth
- * and the number of its values are limited. A writer needs no tree: it appends to a buffer.
+ * Unlike base/json.h, reading and writing lose nothing. Members keep their order, and numbers their
+ * text: 1.50 stays 1.50, and NaN and Infinity are numbers. A lone surrogate, which Python writes as
+ * "\ud800", is kept as three bytes. Each value has its line and column. The input is untrusted: its
+ * depth and the number of its values are limited. A writer needs no tree: it appends to a buffer.
  */
 enum pyjson_kind {
 	PYJSON_NULL,
@@ -30,65 +30,69 @@ enum pyjson_kind {
 struct pyjson {
 	enum pyjson_kind kind;
 	bool boolean;
-	const char *text; /* string: decoded, and a NUL; number: as written */
-	size_t len;       /* bytes of `text`; a string may hold NULs */
-	const char *key;  /* name of an object's member; else NULL */
+	const char *text; /* a string: decoded, NUL-terminated; a number: as written in the file */
+	size_t len;       /* length of `text` in bytes; a string may contain NULs */
+	const char *key;  /* name of this value in its object; NULL outside of objects */
 	size_t key_len;
-	const struct pyjson *first; /* member of an array or object */
-	const struct pyjson *next;  /* member of the same array or object */
-	size_t n;                   /* number of members */
-	unsigned line, column;      /* place of its first character, from 1 */
+	const struct pyjson *first; /* first member of this array or object */
+	/* next member of the array or object that contains this value */
+	const struct pyjson *next;
+	size_t n;              /* number of members of this array or object */
+	unsigned line, column; /* place of the value's first character, counted from 1 */
 };
 
 #define PYJSON_DEPTH_MAX 64
 #define PYJSON_VALUES_MAX 1000000
 
 struct pyjson_source {
-	const char *name; /* in messages */
+	const char *name; /* name of the text in error messages */
 	const char *data;
 	size_t n;
-	unsigned first_line; /* 0 is 1 */
+	unsigned first_line; /* number of the text's first line; 0 means 1 */
 };
 
-/* Reads a text that is one value. The tree and all that it points to live in the arena. -EINVAL
- * with "<name>:<line>:<column>: what is wrong". */
+/* Parses a text that must be one JSON value. The tree lives in the arena, with all its strings.
+ * -EINVAL with "<name>:<line>:<column>: what is wrong". */
 int pyjson_read(struct arena *a, const struct pyjson_source *source, const struct pyjson **out,
 		struct fh_error *err);
 
-/* Fails with "<name>:<line>:<column>: <message>", the place of the value. -EINVAL. */
+/* Sets the error "<name>:<line>:<column>: <message>" with the place of the value `at`. Returns
+ * -EINVAL. */
 int pyjson_complain(const char *name, const struct pyjson *at, struct fh_error *err,
 		const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The last member of that name, as in Python. NULL: there is none, or it is no object. */
+/* Finds a member of an object. The last of equal names counts, as in Python. NULL: there is no such
+ * member, or `object` is no object. */
 const struct pyjson *pyjson_get(const struct pyjson *object, const char *key);
 
-/* The text of a string. NULL: it is no string, or holds a NUL. */
+/* The text of a string. NULL: v is no string, or the string contains a NUL. */
 const char *pyjson_string(const struct pyjson *v);
 
-/* As pyjson_string(), but "" in place of NULL. */
+/* Like pyjson_string(), but returns "" instead of NULL. */
 const char *pyjson_text(const struct pyjson *v);
 
-/* False if it is no number, not finite, or, for an integer, not whole. Then *out stays. */
+/* Read a number into *out. False if v is no number, is not finite, or is no integer where one is
+ * read. Then *out is unchanged. */
 bool pyjson_double(const struct pyjson *v, double *out);
 bool pyjson_i64(const struct pyjson *v, int64_t *out);
 
-/* Makes a string with a copy of the text. NULL gives null. */
+/* Makes a JSON string with a copy of the text. A NULL text makes a JSON null. */
 const struct pyjson *pyjson_make_text(struct arena *a, const char *text);
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
 enum pyjson_style {
 	PYJSON_LINE,     /* for logs: no blanks or newlines, UTF-8 */
-	PYJSON_INDENTED, /* as json.dumps(v, indent=2): ASCII */
+	PYJSON_INDENTED, /* as json.dumps(v, indent=2) writes it: ASCII */
 };
 
-/* Appends values. `key` is NULL outside of objects. The caller ends each object and array that it
- * opens. out->truncated is set when its cap is hit. */
+/* Appends JSON values to a buffer. `key` is NULL outside of objects. The caller must end each
+ * object and array that it begins. out->truncated is set if the cap of `out` is hit. */
 struct pyjson_writer {
 	struct buf *out;
 	enum pyjson_style style;
 	unsigned depth;
-	bool filled; /* the open array or object has a member */
+	bool filled; /* the innermost open array or object has a member already */
 };
 
 #define PYJSON_WRITER_INIT(buffer, how)                                                            \
@@ -96,11 +100,12 @@ struct pyjson_writer {
 		.out = (buffer), .style = (how)                                                    \
 	}
 
-void pyjson_put_object(struct pyjson_writer *w, const char *key); /* opens { */
-void pyjson_put_array(struct pyjson_writer *w, const char *key);  /* opens [ */
+void pyjson_put_object(struct pyjson_writer *w, const char *key); /* begins an object: appends { */
+void pyjson_put_array(struct pyjson_writer *w, const char *key);  /* begins an array: appends [ */
 void pyjson_end_object(struct pyjson_writer *w);
 void pyjson_end_array(struct pyjson_writer *w);
-void pyjson_put_text(struct pyjson_writer *w, const char *key, const char *s); /* NULL is null */
+/* appends a string; a NULL `s` becomes null */
+void pyjson_put_text(struct pyjson_writer *w, const char *key, const char *s);
 void pyjson_put_i64(struct pyjson_writer *w, const char *key, int64_t v);
 void pyjson_put_u64(struct pyjson_writer *w, const char *key, uint64_t v);
 void pyjson_put_double(struct pyjson_writer *w, const char *key, double v);
@@ -108,7 +113,7 @@ void pyjson_put_bool(struct pyjson_writer *w, const char *key, bool v);
 void pyjson_put_null(struct pyjson_writer *w, const char *key);
 void pyjson_put_value(struct pyjson_writer *w, const char *key, const struct pyjson *v);
 
-/* Appends a value that is JSON already. */
+/* Appends `json`, a text that is a JSON value already. */
 void pyjson_put_written(struct pyjson_writer *w, const char *key, const char *json);
 
 #endif

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A recursive descent, at most PYJSON_DEPTH_MAX deep. Compare `at` with `end` before each byte. */
+/* A recursive parser with at most PYJSON_DEPTH_MAX levels. Functions compare `at` with `end` before
+ * they read a byte. */
 struct pyjson_reader {
 	struct arena *arena;
 	const char *name;
@@ -24,7 +25,7 @@ struct pyjson_reader {
 	struct fh_error *err;
 };
 
-/* Counts characters, as editors do. */
+/* Column of a place in the text, counted in characters as editors do. */
 static unsigned pyjson_column_of(struct pyjson_reader *r, const char *at)
 {
 	if (r->mark < r->line_start || r->mark > at) {
@@ -99,7 +100,7 @@ static char *pyjson_encode(char *out, uint32_t c)
 	return out;
 }
 
-/* Reads a character after "\u". Two escapes may be one character. */
+/* Reads the hexadecimal digits after "\u". A surrogate pair, two escapes, makes one character. */
 static int pyjson_read_unicode(struct pyjson_reader *r, char **out)
 {
 	uint32_t c, low;
@@ -140,8 +141,8 @@ static int pyjson_read_escape(struct pyjson_reader *r, char **out)
 	return pyjson_fail(r, "no such escape in a string");
 }
 
-/* The closing quote; NULL: there is none. The decoded string is never longer than the escaped
- * one. */
+/* Finds the closing quote of a string; NULL: there is none. A decoded string is never longer than
+ * its escaped form, so the length gives the memory to allocate. */
 static const char *pyjson_string_end(const struct pyjson_reader *r)
 {
 	const char *p = r->at;
@@ -190,7 +191,7 @@ static const char *pyjson_digits(const char *p, const char *end)
 	return p;
 }
 
-/* Returns the end of the number at p; NULL: it is none. */
+/* Returns the end of the number at p; NULL: no number begins there. */
 static const char *pyjson_number_end(const char *p, const char *end)
 {
 	const char *q;
@@ -278,7 +279,7 @@ static int pyjson_read_key(struct pyjson_reader *r, struct pyjson *member)
 	return 0;
 }
 
-/* Reads an array or object, with both brackets. */
+/* Reads the members of an array or object up to the closing bracket `close`. */
 static int pyjson_read_members(struct pyjson_reader *r, struct pyjson *v, char close)
 {
 	const struct pyjson **tail = &v->first;

@@ -12,11 +12,11 @@
  *
  *   {'Score': 1.25, 'ok': True, 'x': None, 'l': ['a', "it's", 'bell \x07']}
  *
- * The build asks its Python which characters are printable, because that changes with Unicode.
+ * The build asks its Python for the printable characters, because new versions of Unicode add some.
  */
 
-/* Appends n bytes as a str in quotes. Bytes that are no UTF-8 show as \udcNN, as Python decodes
- * the names of files. */
+/* Appends n bytes as Python shows a str in quotes. Bytes that are no UTF-8 become \udcNN, as in
+ * Python's names of files. */
 void repr_add_text(struct buf *out, const char *s, size_t n);
 
 void repr_add_json(struct buf *out, json_t *value);
