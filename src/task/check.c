@@ -21,7 +21,7 @@
 #define DEMO_BYTES_MAX (4 * 1024 * 1024)
 #define REQUIREMENTS_BYTES_MAX 65536
 
-/* Most remarks hold for several variants: add each once. */
+/* Adds a remark once, although most remarks apply to several variants. */
 void task_check_remark(struct task_check *check, bool problem, const char *format, ...)
 {
 	char text[FH_ERROR_MESSAGE_MAX];
@@ -93,14 +93,14 @@ static void check_secrets(struct task_check *check, const struct task *task)
 		check_secret(check, task, task->hidden[i].source);
 	for (size_t i = 0; i < task->n_solution; i++)
 		check_secret(check, task, task->solution[i].source);
-	/* The sandbox hides the task's folder if it lies beneath a path that agents see. */
+	/* The sandbox hides the task's folder if the folder lies beneath a path that agents see. */
 	if (sandbox_hide_check(task->dir, &err) < 0)
 		problem(check, "%s", err.message);
 }
 
 /* --- the grader ------------------------------------------------------------------------------- */
 
-/* Whether the header line has a field of this name, quoted or not. */
+/* True if the header line of a CSV file names this column, quoted or not. */
 static bool check_has_column(const char *header, const char *name)
 {
 	size_t n = strlen(name);
@@ -155,7 +155,7 @@ static void check_grader(struct task_check *check, const struct task *task)
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
-/* Complains of a baseline program that is missing in the workspace. */
+/* Reports a baseline program that is not in the workspace. */
 static void check_baseline(struct task_check *check, const struct task *task)
 {
 	const char *path = task->baseline_command;
@@ -245,7 +245,7 @@ static void check_variant(const struct task_places *places, const char *spec, co
 	int r = task_load(places, spec, variant, &task, &err);
 
 	if (r < 0) {
-		/* Missing data is no fault of the task. */
+		/* ENODATA: data is missing on this machine, which is no fault of the task */
 		task_check_remark(check, r != -ENODATA, "%s%s",
 				r == -ENODATA ? "not checked: " : "", err.message);
 		return;

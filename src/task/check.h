@@ -10,8 +10,8 @@
  * expected hashes. No file of the grader may reach the agent.
  */
 struct task_remark {
-	bool problem;     /* else a note, which does not fail the check */
-	const char *text; /* a sentence */
+	bool problem;     /* true: a problem, which fails the check; false: a note */
+	const char *text; /* the remark, a sentence */
 };
 
 #define TASK_REMARKS_MAX 64
@@ -19,15 +19,16 @@ struct task_remark {
 struct task_check {
 	struct task_remark remarks[TASK_REMARKS_MAX];
 	size_t n, n_problems;
-	struct arena arena; /* has the texts */
-	const char *python; /* the user's Python environment; NULL: this machine's */
+	struct arena arena; /* owns the remarks' texts */
+	const char *python; /* path of the user's Python environment; NULL: this machine's Python */
 };
 
-/* Fails, as task_load() does, only when there is no such task. Release `out` in any case. */
+/* Checks a task. Fails only if there is no such task, as task_load() does. Release `out` in any
+ * case. */
 int task_check(const struct task_places *places, const char *spec, const char *python,
 		struct task_check *out, struct fh_error *err);
 
-/* Adds a remark, unless it is there already. */
+/* Adds a remark to the results of the check, unless an equal remark is there. */
 void task_check_remark(struct task_check *check, bool problem, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 void task_check_release(struct task_check *check);

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* task.yaml and datasets/<id>.yaml as they are written, before anything is looked up. */
+/* task.yaml and datasets/<id>.yaml as structs. Names in a file are not looked up yet. */
 struct metric_config {
 	const char *name;
 	enum { METRIC_MAXIMIZE, METRIC_MINIMIZE } direction;
@@ -26,9 +26,11 @@ struct grader_config {
 	struct texts args, functions;
 };
 
-extern const char *const grader_kinds[]; /* by enum grader_kind; NULL-terminated, as the next */
+/* names of the kinds of graders, indexed by enum grader_kind; NULL-terminated */
+extern const char *const grader_kinds[];
 extern const char *const csv_metrics[];
-extern const char *const network_names[]; /* by enum sandbox_network */
+/* names of the networks, indexed by enum sandbox_network; NULL-terminated */
+extern const char *const network_names[];
 
 struct solution_config {
 	struct texts files;
@@ -64,7 +66,7 @@ struct task_config {
 	struct texts hidden, secret_files;
 	const struct node *variants;
 	const char *default_variant;
-	/* MLGym's, which change nothing here */
+	/* keys of MLGym's files that have no effect here */
 	const char *benchmark_name, *task_entrypoint, *requirements_path, *memory_path;
 	struct texts evaluation_paths;
 	bool evaluation_read_only, use_generic_conda;
@@ -86,12 +88,13 @@ struct make_config {
 struct dataset_config {
 	const char *id, *name, *description, *location, *how_to_get;
 	struct make_config make;
-	struct struct_list files; /* items are struct data_file_config */
+	struct struct_list files; /* list of struct data_file_config */
 };
 
 extern const struct schema dataset_schema;
 
-/* Keys of task.yaml that are taken because MLGym's files have them; NULL-terminated. */
+/* Keys of task.yaml without any effect, accepted because MLGym's files have them;
+ * NULL-terminated. */
 extern const char *const task_keys_without_effect[];
 
 #endif

@@ -15,7 +15,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define DIR_DIGITS 16 /* digits of a hash in a folder's name */
+#define DIR_DIGITS 16 /* digits of the hash in the name of a data set's folder */
 
 struct dataset_loading {
 	struct arena *arena;
@@ -23,7 +23,7 @@ struct dataset_loading {
 	struct dataset *dataset;
 	struct dataset_config config;
 	const struct node *root;
-	const char *home; /* the folder that holds `datasets` */
+	const char *home; /* folder that holds `datasets/<id>.yaml` */
 	struct fh_error *err;
 };
 
@@ -84,8 +84,8 @@ char *dataset_store(const char *id, const char *tasks_dir)
 	return xasprintf("%s@%.*s", id, DIR_DIGITS, hex);
 }
 
-/* Hashes all that the files follow from: another program, or one that hides less, gets another
- * key. */
+/* Hashes the inputs of a data set's files: the program, its arguments, and which files are hidden.
+ * A change of these gives another key. */
 static int dataset_hash_recipe(
 		struct dataset_loading *l, const struct dataset_make *make, const char **out)
 {
@@ -131,7 +131,8 @@ static int dataset_dir_made(struct dataset_loading *l, const char *state_dir)
 	r = dataset_hash_recipe(l, make, &make->recipe);
 	if (r < 0)
 		return r;
-	/* Without a secret no data was made yet: any name will do, since no folder has it. */
+	/* Without a secret no data exists yet, so any name leads to a folder that does not
+	 * exist. */
 	r = secret_read(state_dir, &secret, l->err);
 	if (r < 0 && r != -ENOENT)
 		return r;
@@ -173,9 +174,9 @@ static int dataset_find_dir(struct dataset_loading *l)
 
 /* --- its files -------------------------------------------------------------------------------- */
 
-#define HOME "{home}" /* in how_to_get: the folder that holds `datasets` */
+#define HOME "{home}" /* replaced in `how_to_get` by the folder that holds `datasets` */
 
-/* Complains of a missing file, and says how to get it. */
+/* Sets the error for a missing file; the message tells the user how to get the file. */
 static int dataset_say_missing(const struct dataset_loading *l, const char *path)
 {
 	const char *how = l->config.how_to_get;
@@ -188,7 +189,8 @@ static int dataset_say_missing(const struct dataset_loading *l, const char *path
 			l->dataset->dir, how ? ": " : "", how ? how : "");
 }
 
-/* Paths of a shipped data set must stay in its folder. Users may put links into their own state. */
+/* Makes the path of a data set's file absolute. A link in a shipped data set must not lead out of
+ * the set's folder. Links in the state folder are the user's own, and are allowed. */
 static int dataset_find_source(struct dataset_loading *l, const char *path, const char **out)
 {
 	auto_free char *source = path_join(l->dataset->dir, path);

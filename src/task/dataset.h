@@ -10,66 +10,71 @@
 #include <stdint.h>
 
 /*
- * Data sets: datasets/<id>.yaml, with the places of its files. All strings belong to the arena that
- * dataset_load() got.
+ * A data set: datasets/<id>.yaml, with the paths of its files. All strings live in the arena that
+ * is passed to dataset_load().
  */
 #define DATASET_FILES_MAX 10000
 
 struct dataset_file {
-	const char *path;   /* in the data set's folder */
-	const char *source; /* absolute */
-	const char *target; /* beneath the workspace's data folder */
-	const char *sha256; /* lower-case hexadecimal; NULL: not given */
-	bool hidden;        /* stays out of the workspace */
+	const char *path;   /* path of the file in the data set's folder */
+	const char *source; /* absolute path of the file on this machine */
+	const char *target; /* path of the file in the workspace's data folder */
+	const char *sha256; /* expected hash, lower-case hexadecimal; NULL: not checked */
+	bool hidden;        /* the file is not put into the workspace */
 };
 
-/* The program that makes a data set's files, from a key that no agent knows. */
+/* The program that generates a data set's files, from a key that no agent knows. */
 struct dataset_make {
-	const char *program;     /* absolute */
-	const char *const *args; /* NULL-terminated */
+	const char *program;     /* absolute path of the program */
+	const char *const *args; /* arguments of the program, NULL-terminated */
 	int64_t timeout_ms;
-	const char *recipe; /* hash of all inputs of the files, except the machine's secret */
+	/* hash of all inputs of the generated files, except the machine's secret */
+	const char *recipe;
 };
 
 struct dataset {
 	const char *id;
 	const char *name, *description;
-	const char *store;               /* names its folder in <state>/data: dataset_store() */
-	const char *dir;                 /* absolute */
-	const struct dataset_make *make; /* NULL: its files are not made */
+	/* name of the data set's folder in <state>/data, from dataset_store() */
+	const char *store;
+	const char *dir; /* absolute path of the folder with the files */
+	/* how to generate the files; NULL: they are not generated */
+	const struct dataset_make *make;
 	const struct dataset_file *files;
 	size_t n_files;
 };
 
-/* Folders that hold `datasets`, in the order of the search; the installed one is last. */
+/* Folders to search for `datasets/<id>.yaml`, in this order. The installed folder comes last. */
 struct dataset_places {
 	const char *task_dir;
-	const char *root;      /* also holds `tasks`; NULL: none */
-	const char *state_dir; /* NULL: the user's own */
+	const char *root;      /* folder with `datasets` and `tasks`; NULL: none */
+	const char *state_dir; /* the state folder; NULL: the user's default */
 };
 
 /*
- * `name` is an id, or "datasets/<id>.yaml". -ENOENT: there is no such data set. -ENODATA: one of
- * its files is missing; the message says how to get it.
+ * Loads a data set. `name` is an id, or "datasets/<id>.yaml". -ENOENT: there is no such data set.
+ * -ENODATA: a file of the data set is missing; the message says how to get it.
  *
- * A data set with a `make` also loads before its files are made. The name of its folder follows
- * from all that its files follow from: the machine's secret, the program, ... So an existing folder
- * never changes while others read it.
+ * A data set with `make` loads even before its files are generated. The name of the files' folder
+ * is a hash of all inputs: the machine's secret, the program, ... So other inputs get another
+ * folder, and a folder never changes while a process reads it.
  */
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err);
 
 /*
- * Returns the name of a data set's folder in <state>/data, a heap string. It is ID for the tasks
- * that come with Fumehood. It is ID@HASH for those of another folder; HASH is of its real path.
- * Folders share no data, since a task's author can tell agents all that its data has.
+ * Returns the name of a data set's folder in <state>/data, a heap string. For the tasks that come
+ * with Fumehood the name is ID. For tasks of another folder it is ID@HASH, with the hash of that
+ * folder's real path. Tasks of different folders share no data: the author of one task could reveal
+ * its data to agents.
  */
 char *dataset_store(const char *id, const char *tasks_dir);
 
-/* False if its files are still to be made. */
+/* False if the data set's files were not generated yet. */
 bool dataset_is_there(const struct dataset *dataset);
 
-/* Compares the files that have a sha256. -EBADMSG names the first that differs. */
+/* Compares each file with its sha256, if it has one. -EBADMSG: a file differs; the message names
+ * the first. */
 int dataset_verify(const struct dataset *dataset, struct fh_error *err);
 
 #endif

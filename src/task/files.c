@@ -51,13 +51,14 @@ static int task_check_entry(FTS *fts, const FTSENT *entry, const char *dir, stru
 	if (entry->fts_info == FTS_DEFAULT)
 		return error_say(err, EINVAL, "'%s' is neither a file nor a folder",
 				entry->fts_path);
-	/* Python makes these beside any program that imports. */
+	/* Python makes this folder beside any program that imports modules. */
 	if (entry->fts_info == FTS_D && str_eq(entry->fts_name, "__pycache__"))
 		fts_set(fts, (FTSENT *)(uintptr_t)entry, FTS_SKIP);
 	return 0;
 }
 
-/* Refuses a folder with a link that leads out of the task: folders are mounted or copied whole. */
+/* Refuses a folder with a link that leads out of the task. Folders are mounted or copied whole,
+ * with their links. */
 static int task_check_tree(const char *path, const char *dir, struct fh_error *err)
 {
 	char *const paths[] = { (char *)(uintptr_t)path, NULL };
@@ -104,7 +105,7 @@ static int task_files_append(const struct task_folder *folder, const struct node
 		if (str_eq(files->items[i].target, target))
 			return node_complain(at, err, "'%s' comes from both '%s' and '%s'", target,
 					files->items[i].source, source);
-	/* Double the array when it is full: at 0, 1, 2, 4, ... */
+	/* The array is full at 0, 1, 2, 4, ... items. Double it then. */
 	if ((files->n & (files->n - 1)) == 0) {
 		struct task_file *grown = arena_array(
 				folder->arena, files->n ? 2 * files->n : 1, sizeof(*grown));

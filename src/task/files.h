@@ -7,20 +7,20 @@
 #include "task/task.h"
 
 /*
- * The paths of a task.yaml. PATH lies in the task's folder, DATASET:PATH in a data set. Neither may
- * lead out of it, by ".." or by a symbolic link. In a list, "folder/" stands for all that the
- * folder holds.
+ * The paths in a task.yaml. PATH is relative to the task's folder; DATASET:PATH is relative to a
+ * data set's folder. No path may lead out of its folder by ".." or by a symbolic link. In a list,
+ * "folder/" stands for all files in the folder.
  */
 #define TASK_FILES_MAX 10000
 
 struct task_folder {
 	struct arena *arena;
-	const char *dir; /* absolute, without symbolic links */
+	const char *dir; /* absolute path of the task's folder, without symbolic links */
 	const struct dataset *datasets;
 	size_t n_datasets;
 };
 
-/* Makes one path absolute. Errors name `at` as the place. */
+/* Makes a path of task.yaml absolute. Errors name the line of `at`. */
 int task_path(const struct task_folder *folder, const struct node *at, const char *path,
 		const char **out, struct fh_error *err);
 
@@ -29,12 +29,12 @@ struct task_files {
 	size_t n;
 };
 
-/* Appends the files of a list of paths; `at` is the list in the YAML. A file's target is its own
- * name, and no two may be equal. */
+/* Appends the files of a list of paths. Errors name the line of `at`, the list in the YAML. Each
+ * file's target is its name without folders. Two files of one name are an error. */
 int task_files_add(const struct task_folder *folder, const struct node *at,
 		const struct texts *paths, struct task_files *files, struct fh_error *err);
 
-/* Appends one path from task_path(). */
+/* Appends the file at `source`, a path from task_path(). */
 int task_files_add_one(const struct task_folder *folder, const struct node *at, const char *source,
 		struct task_files *files, struct fh_error *err);
 

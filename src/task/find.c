@@ -27,7 +27,7 @@ bool task_name_is_valid(const char *name)
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-/* Folders that hold tasks; the first with a task of that name wins. */
+/* Number of folders that hold tasks. If both have a task of one name, the first folder wins. */
 #define TASKS_DIRS 2
 
 static const char *task_dir_at(const struct task_places *places, struct arena *a, size_t i)
@@ -74,7 +74,7 @@ static int names_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Sorts the names and drops doubles. */
+/* Sorts the names and drops duplicates. */
 static void names_sort(struct names *names)
 {
 	size_t kept = 0;
@@ -182,7 +182,7 @@ static char *task_find_by_name(const struct task_places *places, const char *nam
 	return NULL;
 }
 
-/* Finds a task's folder by its name, or by its path if the name has a slash. */
+/* Finds a task's folder. A name with a slash is the folder's path. */
 static int task_find_dir(const struct task_places *places, const char *name, char **out,
 		struct fh_error *err)
 {

@@ -4,22 +4,22 @@
 
 #include "task/task.h"
 
-/* Names of tasks, variants and data sets: at most 64 letters, digits, '_', '-' and '.'; no dot
- * first. */
+/* True if `name` may name a task, a variant or a data set. Names have at most 64 letters, digits,
+ * '_', '-' and '.', and don't begin with a dot. */
 bool task_name_is_valid(const char *name);
 
-/* A task that was found by its name. Heap strings. */
+/* A task that task_find() found. Heap strings. */
 struct task_found {
-	char *dir;  /* real path of its folder; for MLGym's tasks, of the checkout */
-	char *file; /* path of its YAML */
+	char *dir;  /* real path of the task's folder; for an MLGym task, of the checkout */
+	char *file; /* path of the task's YAML file */
 	bool mlgym;
-	char *variant; /* NULL: none was named */
+	char *variant; /* the variant in `spec`; NULL: none */
 };
 
 void task_found_release(struct task_found *found);
 
-/* `spec` as of task_load(). -EINVAL: it can't be a name. -ENOENT: the message names the closest
- * task, or all. */
+/* Finds a task by `spec`, which task_load() describes. -EINVAL: `spec` can't be a name. -ENOENT:
+ * there is no such task; the message names the closest task, or all. */
 int task_find(const struct task_places *places, const char *spec, struct task_found *out,
 		struct fh_error *err);
 

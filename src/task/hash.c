@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Hash only size and time of a larger file: data may have gigabytes, and each start asks for the
- * hash. */
+/* Above this size, a file's size and time are hashed instead of its contents. Data may have
+ * gigabytes, and each start of an episode computes the hash. */
 #define WHOLE_BYTES_MAX (16L * 1024 * 1024)
 
-/* Adds the path, the kind, whether it can be run, and the contents. */
+/* Adds one file, folder or link to a hash: path, kind, contents, and whether it is executable. */
 static int hash_add_entry(
 		struct sha256 *h, FTS *fts, FTSENT *entry, size_t skip, struct fh_error *err)
 {
@@ -68,7 +68,7 @@ static int hash_compare_entries(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Adds a file, or a folder with all that it holds. */
+/* Adds a file, or a folder with all its contents, to a hash. */
 static int hash_add_tree(struct sha256 *h, const char *path, struct fh_error *err)
 {
 	char *const paths[] = { (char *)(uintptr_t)path, NULL };
@@ -121,7 +121,7 @@ static int hash_add_task(struct sha256 *h, const struct task *task, struct fh_er
 	for (size_t i = 0; i < task->n_binds; i++) {
 		const char *source = task->binds[i].source;
 
-		/* Skip binds of the machine's files: they are part of the fingerprint. */
+		/* Skip binds of files outside of the task: they are part of the fingerprint. */
 		if (!str_starts(source, task->dir) || source[dir] != '/')
 			continue;
 		r = hash_add_tree(h, source, err);

@@ -6,25 +6,29 @@
 #include "task/files.h"
 
 /*
- * A task while it is loaded. Each task_load_...() fills its members of `task` from `config`. Errors
- * name the place of a key, which task_at() finds in `root`.
+ * A task while it is loaded. Each task_load_...() fills a part of `task` from `config`. Error
+ * messages give the line of a key, which task_at() finds in `root`.
  */
 struct task_loading {
-	const struct task_places *places; /* may be NULL */
+	const struct task_places *places; /* folders to search; may be NULL */
 	struct task *task;
 	struct task_config config;
-	const struct node *root; /* the file, with the variant's keys over it once that is known */
+	/* the YAML of the task; later with the variant's keys merged over it */
+	const struct node *root;
 	struct task_folder folder;
-	bool mlgym; /* the task is of an MLGym checkout: task/mlgym.h */
+	bool mlgym; /* the task is from an MLGym checkout: task/mlgym.h */
 	struct fh_error *err;
 };
 
-/* Returns the key at a path such as "grader.answers", or the deepest above it that is there. */
+/* Returns the node at a path such as "grader.answers". If a key is missing, returns the deepest
+ * node that exists on the path. */
 const struct node *task_at(const struct task_loading *l, const char *path);
 
-/* Call them in this order: paths may name data sets, and binds must not show hidden files. */
+/* Call these functions in this order: paths may name data sets, and binds must not show hidden
+ * files. */
 int task_load_datasets(struct task_loading *l);
-int task_load_files(struct task_loading *l); /* starter, hidden, solution, demo */
+/* loads the lists `starter`, `hidden`, `solution` and `demo` */
+int task_load_files(struct task_loading *l);
 int task_load_grader(struct task_loading *l);
 int task_load_baseline(struct task_loading *l);
 int task_load_binds(struct task_loading *l);

@@ -26,7 +26,7 @@ static int baseline_add_published(const struct task_loading *l, const struct nod
 	return 0;
 }
 
-/* Loads a mapping, or, as in MLGym's files, a list of mappings. */
+/* Loads the published scores: a mapping, or a list of mappings as in MLGym's files. */
 static int baseline_load_published(struct task_loading *l)
 {
 	const struct node *scores = l->config.baseline_scores;
@@ -58,7 +58,7 @@ static bool baseline_has_published(const struct task *task, const char *metric)
 
 int task_load_baseline(struct task_loading *l)
 {
-	/* Other characters would need quoting in the command. */
+	/* Characters that the shell command may contain without quotes. */
 	static const char safe[] =
 			"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./";
 	const struct task_config *c = &l->config;
@@ -68,7 +68,7 @@ int task_load_baseline(struct task_loading *l)
 
 	if (r < 0)
 		return r;
-	/* An empty `baseline` counts as none, so that a variant can take the task's away. */
+	/* An empty `baseline` means no baseline, so that a variant can remove the task's. */
 	if (c->baseline && *c->baseline) {
 		task->baseline_command = c->baseline;
 	} else if (path) {

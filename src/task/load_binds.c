@@ -11,8 +11,8 @@
 
 /*
  * sandbox.bind: files of this machine, or of the task's folder, that each episode of the task sees.
- * The agent can read them, so no bind may be, hold or lie within a file that scores it.
- * task_check_bind() checks a user's binds alike.
+ * The agent can read these files. So no bind may be, contain or lie within a file that the grader
+ * uses. task_check_bind() checks a user's binds by the same rule.
  */
 #define BINDS_MAX 16
 
@@ -32,7 +32,8 @@ static bool bind_touches_files(const char *source, const struct task_file *files
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err)
 {
-	auto_free char *state = NULL; /* has the machine's key, and the data of other tasks */
+	/* state folder, with the machine's secret and the data of other tasks */
+	auto_free char *state = NULL;
 	bool shows = bind_touches(source, task->grader.answers) ||
 			bind_touches(source, task->grader.program) ||
 			bind_touches(source, task->demo) ||
@@ -67,7 +68,7 @@ static int bind_load(struct task_loading *l, const struct node *at, const char *
 				"'%s': expected SRC:DST, or the absolute path of a SRC that is seen "
 				"at the same place",
 				text);
-	if (*path != '/') { /* a path of the task's folder */
+	if (*path != '/') { /* a relative path is in the task's folder */
 		r = task_path(&l->folder, at, path, &out->source, l->err);
 		if (r < 0)
 			return r;

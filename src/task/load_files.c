@@ -64,7 +64,7 @@ int task_load_datasets(struct task_loading *l)
 	return load_data(l);
 }
 
-/* Appends the paths of a list under `key`. */
+/* Appends the files of the list under `key`. */
 static int load_paths(struct task_loading *l, const char *key, const struct texts *paths,
 		struct task_files *files)
 {
@@ -93,8 +93,8 @@ static int load_starter(struct task_loading *l)
 	return 0;
 }
 
-/* Keeps the path alone: the file need not exist yet, and the path is checked again at each
- * write. */
+/* Stores the path of the memory file. The file need not exist yet, and each write checks the path
+ * again. */
 static int load_memory(struct task_loading *l)
 {
 	auto_free char *path = NULL, *real = NULL;

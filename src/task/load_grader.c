@@ -8,7 +8,7 @@
 #define SCRIPT (1u << GRADER_SCRIPT)
 #define DUEL (1u << GRADER_DUEL)
 
-/* The kinds that may have a key, and those that must. */
+/* Keys of `grader`, with the kinds of graders that accept a key, and those that require it. */
 static const struct {
 	const char *key;
 	unsigned taken_by, wanted_by;
@@ -50,7 +50,7 @@ static int check_grader_keys(const struct task_loading *l)
 	return 0;
 }
 
-/* Makes one path of the grader absolute; NULL stays NULL. */
+/* Makes a path of the grader absolute. A NULL path stays NULL. */
 static int grader_path(
 		const struct task_loading *l, const char *key, const char *path, const char **out)
 {

@@ -14,7 +14,8 @@
 
 #define PYTHON "/usr/bin/python3"
 
-#define MISSING_BYTES_MAX 800 /* a message has no room for more */
+/* cap of the hints about missing files, so that they fit into an error message */
+#define MISSING_BYTES_MAX 800
 
 #define SHORT_TIMEOUT_MS 25000
 #define LONG_TIMEOUT_MS 3600000
@@ -29,8 +30,8 @@ const char *const mlgym_entrypoints[] = {
 
 /* --- defaults --------------------------------------------------------------------------------- */
 
-/* Returns the metric that decides: r2 if it is published, as in MLGym's tables, else the first
- * one. */
+/* Returns the metric that decides: r2 if the published scores have it, as in MLGym's tables, else
+ * the first. */
 static const char *mlgym_metric_of(const struct node *root)
 {
 	const struct node *scores = node_get(root, "baseline_scores");
@@ -79,7 +80,7 @@ int mlgym_complete(struct task_loading *l)
 	return 0;
 }
 
-/* Reads a timeout from the environment, by the name in MLGym's code, else by the one in its
+/* Reads a timeout from an environment variable: the one in MLGym's code, else the one in MLGym's
  * README. */
 static int64_t mlgym_timeout_of(const char *code, const char *readme, int64_t otherwise_ms)
 {
@@ -141,7 +142,7 @@ static const struct schema mlgym_dataset_schema = {
 	.fields = dataset_fields,
 };
 
-/* Adds the files of a local data set, for the workspace's data/. */
+/* Adds the files of a local data set to the workspace's data folder. */
 static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *config,
 		const char *dir, struct task_files *files)
 {
@@ -166,8 +167,7 @@ static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *c
 	return 0;
 }
 
-/* Warns that the task's programs load a data set from the network: no file tells whether they
- * can. */
+/* Warns that the task's programs load a data set from the network, which may be unreachable. */
 static void mlgym_warn_of_remote(struct task *task, const struct mlgym_dataset *config)
 {
 	size_t n = task->n_warnings;
@@ -240,7 +240,8 @@ int mlgym_load_datasets(struct task_loading *l)
 
 /* --- the evaluator ---------------------------------------------------------------------------- */
 
-/* Returns the checkout's file that is put at this path of the workspace; NULL: none. */
+/* Returns the path in the checkout of the file that is put at `path` in the workspace; NULL: none
+ * is. */
 static const char *mlgym_source_of(const struct task *task, const char *path)
 {
 	for (size_t i = 0; i < task->n_starter; i++) {
@@ -291,7 +292,8 @@ static bool mlgym_is_evaluator(const struct task *task, const char *target)
 	return false;
 }
 
-/* Guesses the agent's file in a Python task by the usual names: no key names it. */
+/* Guesses which file of a Python task the agent writes: no key names the file, but there are usual
+ * names. */
 static const char *mlgym_python_submission(const struct task *task)
 {
 	static const char *const names[] = { "strategy.py", "heuristic.py", "submission.py" };
@@ -306,7 +308,8 @@ static const char *mlgym_python_submission(const struct task *task)
 	return "target.py";
 }
 
-/* Adds the starter's files to the evaluators of a Python task, except the agent's own file. */
+/* Adds the starter's files to the evaluator's files of a Python task, except the agent's own
+ * file. */
 static void mlgym_own_the_rest(struct task *task)
 {
 	struct task_grader *g = &task->grader;
@@ -401,7 +404,7 @@ int mlgym_load_binds(struct task_loading *l)
 #define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
 #define DATASET_DOCS "{dataset_docs}"
 
-/* Fills in {dataset_docs}, and makes doubled braces single. */
+/* Replaces {dataset_docs} in the description, and turns doubled braces into single ones. */
 void mlgym_load_description(struct task_loading *l)
 {
 	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);

@@ -5,29 +5,31 @@
 #include "task/load.h"
 
 /*
- * Tasks of an MLGym checkout: configs/tasks/NAME.yaml. Paths begin at the checkout. The agent sees
- * its evaluator, the published scores are the baseline, and the network is the host's. Fumehood's
- * own keys (metric, limits, variants, ...) work too. An unknown key is a warning.
+ * Tasks of an MLGym checkout: configs/tasks/NAME.yaml. Relative paths start at the checkout. The
+ * agent sees the task's evaluator. The published scores are the baseline, and the network is the
+ * host's. Fumehood's own keys (metric, limits, variants, ...) work too. An unknown key is a
+ * warning.
  */
 
-/* The place of Python in MLGym's images. */
+/* The path of Python's environment in MLGym's images. */
 #define MLGYM_CONDA_ENV "/home/agent/miniconda3/envs/mlgym_generic"
 #define MLGYM_CONDA_PYTHON MLGYM_CONDA_ENV "/bin/python"
 
 /* Finds the file of a task by "NAME", "tasks/NAME.yaml", the path of a file, or the `id` in a file.
- * Heap; NULL: none. */
+ * Returns a heap string; NULL: there is no such task. */
 char *mlgym_find(const char *root, const char *name);
 
-/* Lists the names of all tasks of a checkout, sorted, as task_list() does. */
+/* Lists the names of all tasks of a checkout, sorted, in an array as from task_list(). */
 int mlgym_list(const char *root, char ***out, struct fh_error *err);
 
-/* Puts MLGym's defaults beneath the file's keys. */
+/* Merges the task's keys over MLGym's defaults. */
 int mlgym_complete(struct task_loading *l);
 
-/* Replace functions of load.h where MLGym's keys mean something else. */
+/* Load parts of an MLGym task. They replace the functions of load.h for keys that have another
+ * meaning in MLGym. */
 int mlgym_load_plain(struct task_loading *l);
 int mlgym_load_datasets(struct task_loading *l);
-int mlgym_load_grader(struct task_loading *l); /* after the files */
+int mlgym_load_grader(struct task_loading *l); /* call it after task_load_files() */
 int mlgym_load_binds(struct task_loading *l);
 void mlgym_load_description(struct task_loading *l);
 
@@ -35,7 +37,7 @@ void mlgym_load_description(struct task_loading *l);
  * scripts that make them. `path` is the data set's folder, relative to the checkout. */
 void mlgym_say_missing(const struct task_loading *l, const char *path, struct buf *out);
 
-/* Names of the known task classes, by enum mlgym_call; NULL-terminated. */
+/* Names of MLGym's task classes, indexed by enum mlgym_call; NULL-terminated. */
 extern const char *const mlgym_entrypoints[];
 
 #endif

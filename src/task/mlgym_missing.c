@@ -12,17 +12,19 @@
 #include <string.h>
 
 /*
- * Hints about missing files of a data set. The task's programs, and those beside the data set's
- * folder, name the files that they read. Formats of MLGym's own data sets are known. Some have
- * scripts that make them, in _helpers beside.
+ * Hints about missing files of a data set. Two kinds of programs name the files that they read: the
+ * task's programs, and programs beside the data set's folder. The formats of MLGym's own data sets
+ * are known. Some data sets have scripts that make the files, in a folder _helpers.
  */
 #define PROGRAM_BYTES_MAX (1024 * 1024)
-#define NAMES_BYTES_MAX 300 /* so that they fit into a message */
+/* cap of the list of names, so that the list fits into an error message */
+#define NAMES_BYTES_MAX 300
 #define HELPERS "_helpers"
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-/* Returns the length of the text's prefix that names the workspace's data/; 0: it has none. */
+/* Returns the length of a prefix such as "data/", which stands for the workspace's data folder; 0:
+ * none. */
 static size_t missing_prefix(const char *text)
 {
 	static const char *const prefixes[] = { "data/", "./data/", "/home/agent/workspace/data/" };
@@ -48,7 +50,7 @@ static bool missing_is_named(const struct buf *names, const char *name, size_t n
 	return false;
 }
 
-/* Adds the texts in quotes that name a file in data/. */
+/* Adds the strings in a program that name a file in the workspace's data folder. */
 static void missing_add_names(struct buf *names, const char *program)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -77,7 +79,8 @@ static int missing_is_program(const struct dirent *entry)
 	return str_ends(entry->d_name, ".py");
 }
 
-/* Reads the starter code and the programs beside the data: a task may ship its evaluator alone. */
+/* Searches the starter code and the programs beside the data set. A task may ship only its
+ * evaluator. */
 static void missing_find_names(const struct task_loading *l, const char *beside, struct buf *names)
 {
 	const struct texts *programs = &l->config.starter_code;
@@ -102,7 +105,7 @@ static void missing_find_names(const struct task_loading *l, const char *beside,
 
 /* --- formats ---------------------------------------------------------------------------------- */
 
-/* By the data set's folder. */
+/* Formats of MLGym's data sets, by the path of the folder. */
 static const struct {
 	const char *path, *format;
 } formats[] = {

@@ -14,11 +14,12 @@
 #include <string.h>
 
 #define PYTHON "/usr/bin/python3"
-#define SEES_SYSTEM "include-system-site-packages = true" /* a line of venv's pyvenv.cfg */
+/* line of a venv's pyvenv.cfg that makes this machine's packages visible */
+#define SEES_SYSTEM "include-system-site-packages = true"
 #define FILE_BYTES_MAX (1 << 20)
 #define NAME_CHARS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
 
-/* Makes "foo-bar-baz" of "Foo.Bar__baz": pip takes them for the same package. */
+/* Normalises a package's name as pip does: "Foo.Bar__baz" becomes "foo-bar-baz". */
 static char *requirement_normalise(struct arena *a, const char *name, size_t n)
 {
 	char *text = arena_strndup(a, name, n), *to = text;
@@ -34,8 +35,8 @@ static char *requirement_normalise(struct arena *a, const char *name, size_t n)
 	return text;
 }
 
-/* Finds the files "Name-1.0.dist-info" and "Name-1.0-py3.11.egg-info" of this machine's
- * packages. */
+/* Finds the metadata of this machine's packages: "Name-1.0.dist-info" and
+ * "Name-1.0-py3.11.egg-info". */
 static void requirements_find_system(int flags, glob_t *out)
 {
 	static const char *const homes[] = { "/usr/lib", "/usr/lib64", "/usr/local/lib",
@@ -83,14 +84,16 @@ static bool requirement_is_installed(const glob_t *installed, const char *name)
 	return false;
 }
 
-/* Returns the length of the package's name at the start of a line; 0: there is none to look up. */
+/* Returns the length of the package's name at the start of a line of requirements.txt; 0: the line
+ * is skipped. */
 static size_t requirement_name_length(const char *line, size_t n)
 {
 	size_t length = strspn(line, NAME_CHARS);
 
 	if (!length || length > n || *line == '-' || memchr(line, ';', n) || line[length] == ':' ||
 			line[length] == '/' || line[length] == '+')
-		return 0; /* such as "https://...", "./folder", "git+https://..." */
+		/* an address or a path, such as "https://...", "./folder", "git+https://..." */
+		return 0;
 	return length;
 }
 

@@ -6,9 +6,9 @@
 #include "base/error.h"
 
 /*
- * Appends the packages of a requirements.txt that the environment `python` (NULL: this machine's
- * Python) lacks, as in "jax, flax". It compares names as pip does. It ignores versions, and lines
- * with options, addresses or conditions.
+ * Appends the missing packages of a requirements.txt, as in "jax, flax". Missing means missing in
+ * the Python environment `python` (NULL: in this machine's Python). Names are compared as pip
+ * compares names. Versions are ignored, and so are lines with options, addresses or conditions.
  */
 int requirements_missing(
 		const char *path, const char *python, struct buf *out, struct fh_error *err);

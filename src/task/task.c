@@ -19,7 +19,7 @@ const struct node *task_at(const struct task_loading *l, const char *path)
 	return node_path(l->root, path);
 }
 
-/* Reads all keys. Unknown keys of MLGym's files become warnings, which `fumehood task check`
+/* Reads all keys. In an MLGym task, unknown keys become warnings, which `fumehood task check`
  * prints. */
 static int task_read_keys(struct task_loading *l)
 {
@@ -81,7 +81,7 @@ static int task_say_no_variant(const struct task_loading *l, const char *name)
 			l->task->id, name, buf_str(&all));
 }
 
-/* Puts the variant's keys over the task's and reads the whole again. */
+/* Merges the variant's keys over the task's keys and reads all keys again. */
 static int task_apply_variant(struct task_loading *l, const char *name)
 {
 	struct arena *arena = &l->task->arena;
@@ -123,7 +123,7 @@ static void task_add_docs(struct buf *out, const struct dataset *dataset)
 	}
 }
 
-/* Fills in {dataset_docs} and {training_timeout}, and leaves all other braces. */
+/* Replaces {dataset_docs} and {training_timeout} in the description. Other braces stay. */
 static void task_load_description(struct task_loading *l)
 {
 	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);
@@ -168,7 +168,8 @@ static void task_fill_plain(struct task_loading *l)
 	task->network = c->network;
 }
 
-/* In this order: paths may name data sets, and the description lists their files. */
+/* Loads data sets first, because paths may name them. The description comes last, because it lists
+ * the files. */
 static int task_fill_files(struct task_loading *l)
 {
 	int r = l->mlgym ? mlgym_load_datasets(l) : task_load_datasets(l);
@@ -194,7 +195,7 @@ static int task_fill_files(struct task_loading *l)
 	return 0;
 }
 
-/* Finds the task and reads its YAML. The caller frees l->task, also on failure. */
+/* Finds the task and reads its YAML. The caller frees l->task, also after an error. */
 static int task_read_yaml(struct task_loading *l, const char *spec, char **out_variant)
 {
 	struct task_found found;

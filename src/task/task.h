@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /*
- * A task: its task.yaml, checked, with the variant's keys over it and all paths absolute. It is
- * loaded into an arena and does not change afterwards, so that threads may share it.
+ * A task: its task.yaml, checked, with the variant's keys merged over it and all paths absolute. A
+ * task lives in an arena and does not change after loading, so that threads may share it.
  */
 enum grader_kind { GRADER_CSV, GRADER_SCRIPT, GRADER_DUEL, GRADER_MLGYM };
 
@@ -27,44 +27,52 @@ struct node;
 struct dataset;
 
 struct task_file {
-	const char *source; /* absolute path on this machine */
-	const char *target; /* relative to the workspace, or to the grader's folder */
-	bool read_only;     /* the agent can't write it */
+	const char *source; /* absolute path of the file on this machine */
+	/* path relative to the workspace, or for a grader's file to the grader's folder */
+	const char *target;
+	bool read_only; /* the agent can't write to the file */
 };
 
 struct task_grader {
 	enum grader_kind kind;
-	const char *submission;   /* the graded file of the workspace, as in "strategy.py" */
-	int64_t submission_bytes; /* limit of its size */
+	const char *submission;   /* path of the graded file in the workspace: "strategy.py" */
+	int64_t submission_bytes; /* upper limit of the graded file's size */
 	int64_t timeout_ms;
-	int validations; /* limit per episode; 0: none */
-	/* for csv */
-	const char *answers; /* absolute path of the hidden file */
+	/* most validations that the agent may request in an episode; 0: unlimited */
+	int validations;
+	/* only for kind csv */
+	const char *answers; /* absolute path of the hidden file with the answers */
 	const char *id_column, *target_column;
-	const char *csv_metric; /* accuracy f1 rmse r2 mae log_loss auc bleu */
-	/* for script and duel: absolute path of the judge, run as `python3 PROGRAM ARGS` in the
-	 * grader's sandbox. It may also be among `hidden`. */
+	const char *csv_metric; /* a metric's name: accuracy f1 rmse r2 mae log_loss auc bleu */
+	/* only for kinds script and duel: absolute path of the judge. The judge is run as `python3
+	 * PROGRAM ARGS` in the grader's sandbox. The path may also be among task.hidden. */
 	const char *program;
-	const char *const *args; /* NULL-terminated */
-	/* for duel: runs the submission, as `python3 PLAYER SUBMISSION FUNCTION...` in the player's
-	 * sandbox. NULL: src/grade/python/player.py */
+	const char *const *args; /* arguments of the judge, NULL-terminated */
+	/* only for kind duel: the program that runs the submission. It is called as `python3 PLAYER
+	 * SUBMISSION FUNCTION...` in the player's sandbox. NULL: src/grade/python/player.py */
 	const char *player;
-	const char *const *functions; /* functions that the judge may call; NULL-terminated */
-	/* for mlgym: the call of the first evaluator, and all files of the evaluator, with their
-	 * places in the workspace. `submission` may be "" for the whole workspace. */
+	/* functions of the submission that the judge may call; NULL-terminated */
+	const char *const *functions;
+	/* only for kind mlgym: how to call the first evaluator, and all files of the evaluator. A
+	 * file's target is its path in the workspace. `submission` may be "" for the whole
+	 * workspace. */
 	enum mlgym_call call;
 	const struct task_file *evaluators;
 	size_t n_evaluators;
 };
 
 struct task {
-	const char *id, *variant; /* variant: "" for none */
+	const char *id, *variant; /* name of the task; name of the variant, or "" for none */
 	const char *name;
-	const char *description; /* {dataset_docs} and {training_timeout} filled in */
-	const char *dir;         /* absolute; the checkout for an MLGym task */
-	const char *file;        /* absolute path of the YAML */
-	bool mlgym;              /* the task is of an MLGym checkout, with MLGym's observations */
-	const char *const *warnings; /* about unknown keys, and data from the network */
+	/* text for the agent, with {dataset_docs} and {training_timeout} filled in */
+	const char *description;
+	/* absolute path of the task's folder; for an MLGym task, of the checkout */
+	const char *dir;
+	const char *file; /* absolute path of the task's YAML file */
+	/* the task is from an MLGym checkout, and has MLGym's observations */
+	bool mlgym;
+	/* warnings about unknown keys, and about data from the network */
+	const char *const *warnings;
 	size_t n_warnings;
 	const char *metric;
 	bool maximize;
@@ -72,80 +80,90 @@ struct task {
 	int64_t training_timeout_ms;
 	int64_t short_timeout_ms;
 	struct sandbox_limits limits;
-	int64_t output_bytes; /* kept of a step's output */
-	int64_t wall_ms;      /* timeout of an episode; 0: none */
+	int64_t output_bytes; /* most bytes of a step's output that are kept */
+	int64_t wall_ms;      /* timeout of an episode; 0: unlimited */
 	enum sandbox_network network;
-	const struct sandbox_bind *binds; /* for each episode, beside the data */
+	/* paths of this machine that each episode sees, besides the data */
+	const struct sandbox_bind *binds;
 	size_t n_binds;
-	const struct task_file *starter; /* into the workspace */
+	const struct task_file *starter; /* files to put into the workspace */
 	size_t n_starter;
-	const struct task_file *data; /* into the workspace's data folder */
+	const struct task_file *data; /* files to put into the workspace's data folder */
 	size_t n_data;
-	const struct task_file *hidden; /* into the grader's sandbox only */
+	const struct task_file *hidden; /* files to put into the grader's sandbox only */
 	size_t n_hidden;
-	/* A shell command for a fresh episode, which is then graded. `published` is the baseline
-	 * instead if the command is NULL, or if baseline_is_published. */
+	/* The shell command that makes the baseline's submission in a fresh episode. If the command
+	 * is NULL, or if baseline_is_published, the baseline is `published` instead. */
 	const char *baseline_command;
 	bool baseline_is_published;
-	const struct fh_metric *published; /* has `metric` if there is no command */
+	/* published scores; includes `metric` if there is no command */
+	const struct fh_metric *published;
 	size_t n_published;
-	const char *solution_command;     /* makes the known good answer; NULL: none */
-	const struct task_file *solution; /* put into the workspace for solution_command */
+	/* shell command that makes the known good answer; NULL: none */
+	const char *solution_command;
+	const struct task_file *solution; /* files that solution_command needs in the workspace */
 	size_t n_solution;
-	const char *demo;         /* absolute path of demo.jsonl; NULL: none */
-	const char *requirements; /* requirements.txt of an MLGym task; NULL: none */
-	const char *memory;       /* path in `dir` that need not exist; NULL: none */
+	/* absolute path of demo.jsonl, a demonstration for the agent; NULL: none */
+	const char *demo;
+	/* absolute path of an MLGym task's requirements.txt; NULL: none */
+	const char *requirements;
+	/* path of the agent's notes in `dir`, a file that need not exist; NULL: none */
+	const char *memory;
 	struct task_grader grader;
-	const struct node *keys; /* task.yaml with the variant's keys over it: config/node.h */
-	const struct dataset *datasets; /* task/dataset.h */
+	/* task.yaml as a YAML tree, with the variant's keys merged over it */
+	const struct node *keys;
+	const struct dataset *datasets; /* data sets that the task names */
 	size_t n_datasets;
 	struct arena arena;
 };
 
-/* The name of a task without a variant. */
+/* Name that selects a task without a variant. */
 #define TASK_FULL "full"
 
 struct task_places {
-	const char *tasks_dir;  /* searched before the installed tasks; NULL: none */
-	const char *mlgym_root; /* an MLGym checkout, which is searched first; NULL: none */
-	const char *state_dir;  /* has data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's own */
+	/* folder of tasks that is searched before the installed tasks; NULL: none */
+	const char *tasks_dir;
+	const char *mlgym_root; /* MLGym checkout whose tasks are searched first; NULL: none */
+	/* the state folder, with data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's default */
+	const char *state_dir;
 };
 
 /*
- * Loads a task. `spec` is "T" or "T:VARIANT", where T is a name or the path of the task's folder,
- * as in "./T". A `variant` that isn't NULL replaces the spec's. Without either, the default
- * variant is loaded; "full" is the task without a variant. places may be NULL.
+ * Loads a task. `spec` is "T" or "T:VARIANT". T is a name, or the path of the task's folder, as in
+ * "./T". If `variant` is not NULL, it replaces the variant in `spec`. If neither gives a variant,
+ * the default variant is loaded. "full" is the task without a variant. places may be NULL.
  *
  * -EINVAL: the file is bad; the message names line and key. -ENOENT: there is no such task or
  * variant; the message names the closest, or all. -ENODATA: data is missing; the message says how
- * to get it.
+ * to get the data.
  */
 int task_load(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
-void task_free(struct task *task); /* NULL is fine */
+void task_free(struct task *task); /* `task` may be NULL */
 
-/* Reads task.yaml alone, for lists of tasks: paths are NULL, and the description is unfilled. */
+/* Reads only task.yaml, for lists of tasks. Paths are NULL, and the description's placeholders
+ * stay. */
 int task_read(const struct task_places *places, const char *spec, const char *variant,
 		struct task **out, struct fh_error *err);
 
 /*
- * Hashes all that a baseline's score depends on: task.yaml, the variant, and files. Those are the
- * starter's, the data's, the grader's and the task's own binds. Files above 16 MiB count by size
- * and time.
+ * Computes a hash of all inputs of a baseline's score: task.yaml, the variant, and files. The files
+ * are the starter's, the data's, the grader's, and those of the task's own binds. For files above
+ * 16 MiB only size and time are hashed.
  */
 int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err);
 
-/* -EPERM: a bind of `source`, a real path, would show an agent the grader's files or the solution.
- * state_dir is as in struct task_places. */
+/* Checks a user's bind. -EPERM: a bind of `source`, a real path, would show the agent the grader's
+ * files or the solution. `state_dir` is as in struct task_places. */
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err);
 
-/* Lists the names of a task's variants, as task_list() lists ids, without "full". */
+/* Lists the names of a task's variants, without "full", in an array as from task_list(). */
 int task_variants(const struct task_places *places, const char *spec, char ***out,
 		struct fh_error *err);
 
-/* Lists the names of all tasks, sorted; with an MLGym checkout, of its tasks alone. It is a heap
- * array of heap strings, NULL-terminated, for task_list_free(). */
+/* Lists the names of all tasks, sorted. If there is an MLGym checkout, lists only the checkout's
+ * tasks. *out is a NULL-terminated heap array of heap strings, to be freed by task_list_free(). */
 int task_list(const struct task_places *places, char ***out, struct fh_error *err);
 void task_list_free(char **ids);
 
