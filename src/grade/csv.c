@@ -7,9 +7,9 @@
 #include <string.h>
 
 /*
- * csv: compares predictions with a hidden file of answers. A static program parses both, alone in a
- * sandbox. So no parser of this process meets an agent's bytes, and no interpreter has to start.
- * docs/graders.md has the program's options.
+ * csv: compares predictions with a hidden file of answers. A static program parses both files,
+ * alone in a sandbox. So no parser of this process reads an agent's bytes, and no interpreter has
+ * to start. docs/graders.md has the program's options.
  */
 #define MEMORY_BYTES (1LL << 30)
 

@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 /*
- * duel: a judge asks the agent's code for its moves over two pipes. The agent's code runs in the
- * player's sandbox; the judge's sandbox holds the rules, the random numbers and the score.
- * docs/graders.md has their protocol.
+ * duel: a judge asks the agent's code for moves over two pipes. The agent's code runs in the
+ * player's sandbox. The judge's sandbox has the rules, the random numbers and the score.
+ * docs/graders.md has the protocol of the pipes.
  */
 #define JUDGE_MEMORY_BYTES (2LL << 30)
 #define JUDGE_PIDS 64
 
-#define LOG_LINE_MAX (256 * 1024) /* shown of a line that the player printed */
+#define LOG_LINE_MAX (256 * 1024) /* most bytes that are shown of a line from the player */
 
 enum { JUDGE, PLAYER };
 
@@ -100,7 +100,7 @@ static int duel_start(struct grade *g, struct fh_error *err)
 	return r < 0 ? r : duel_start_player(g, take_fd(&questions), take_fd(&answer), err);
 }
 
-/* Tells how the player ended, unless it exited with 0. */
+/* Adds to the text how the player ended, unless its exit status is 0. */
 static void duel_add_end(const struct grade *g, const struct program *player, struct buf *text)
 {
 	if (player->state != PROGRAM_ENDED)
@@ -116,7 +116,8 @@ static void duel_add_end(const struct grade *g, const struct program *player, st
 				WEXITSTATUS(player->status));
 }
 
-/* Quotes each line behind a bar: no line of a player can pass for ours. */
+/* Puts a bar before each line of the player's output, so that none looks like a line of
+ * Fumehood. */
 static void duel_add_quoted(struct buf *text, const char *log, size_t n)
 {
 	while (n) {

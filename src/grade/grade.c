@@ -17,10 +17,11 @@
 
 #define USUAL_PATH "/usr/local/bin:/usr/bin:/bin"
 
-/* A program of the task that is not among its hidden files, and one of ours. */
+/* Most binds beyond the hidden files: a program of the task, and a program of Fumehood. */
 #define OWN_BINDS_MAX 2
 
-/* Wait so long for the player after a judge's rejection: its own end explains the rejection. */
+/* Time to wait for the player after a judge's rejection, because the player's end explains the
+ * rejection. */
 #define PATIENCE_NS (200 * NS_PER_MS)
 
 static const struct grade_kind *const kinds[] = {
@@ -89,7 +90,7 @@ const char *grade_bind_hidden(struct grade *g, struct grade_binds *b)
 const char *const *grade_python(
 		struct grade *g, const char *program, const char *first, const char *const *more)
 {
-	/* -s: no user packages. -B: no compiled files beside the program. */
+	/* -s ignores the user's packages. -B writes no compiled files beside the program. */
 	static const char *const python[] = { "python3", "-s", "-B" };
 	const char **argv;
 	size_t n_more = 0, n = ARRAY_SIZE(python);
@@ -112,7 +113,7 @@ const char *const *grade_env(struct grade *g, const char *judge_key)
 		"PATH=" USUAL_PATH,
 		"HOME=" GUEST_HOME,
 		"LANG=C.UTF-8",
-		/* The same submission gets the same score. */
+		/* Makes runs with the same submission give the same score. */
 		"PYTHONHASHSEED=0",
 	};
 	const char **env = arena_array(&g->arena, ARRAY_SIZE(usual) + 3, sizeof(*env));
@@ -137,7 +138,7 @@ static void grade_conclude(struct grade *g, enum grade_verdict verdict, const ch
 	buf_add_str(&g->text, text);
 }
 
-/* Releases what runs and fixes the result. */
+/* Stops the programs and fixes the result. */
 static void grade_finish(struct grade *g)
 {
 	struct grade_result *r = &g->result;
@@ -163,7 +164,7 @@ static void grade_break(struct grade *g, const char *why)
 	grade_finish(g);
 }
 
-/* Decides the verdict when the submission could not be copied. */
+/* Sets the verdict for a submission that could not be copied. */
 static void grade_no_submission(struct grade *g, const struct fh_error *why)
 {
 	switch (why->code) {
@@ -188,7 +189,7 @@ static void grade_no_submission(struct grade *g, const struct fh_error *why)
 	grade_finish(g);
 }
 
-/* Takes the copy of the submission and starts the programs. */
+/* Takes the copy of the submission from the porter and starts the programs. */
 static void grade_on_submission(struct grade *g)
 {
 	struct sandbox_answer answer = { .fd = -1 };
@@ -249,7 +250,8 @@ int grade_begin(const struct grade_request *request, struct grade **out, struct 
 
 /* --- the result ------------------------------------------------------------------------------- */
 
-/* Adds why the first program, which has ended, gave no result to read; false if it gave one. */
+/* Adds the reason if the first program ended without a result to read. Returns false if there is a
+ * result. */
 static bool grade_failed(const struct program *p, struct buf *text)
 {
 	if (p->out_of_memory)
@@ -263,7 +265,7 @@ static bool grade_failed(const struct program *p, struct buf *text)
 	return text->len > 0;
 }
 
-/* Reads the verdict from the first program's result. */
+/* Reads the verdict from the result of the first program. */
 static void grade_judge(struct grade *g)
 {
 	const struct program *p = &g->programs[0];
@@ -316,7 +318,7 @@ bool grade_advance(struct grade *g)
 			g->deadline_ns = now + PATIENCE_NS;
 	}
 	if (broken && !(g->judged && g->result.verdict == GRADE_SCORED)) {
-		/* The judge may have blamed the player for our own failure. */
+		/* A failure of Fumehood wins over a verdict that may blame the player for it. */
 		grade_break(g, broken->err.message);
 	} else if (g->judged) {
 		if (g->result.verdict != GRADE_REJECTED || all_over || now >= g->deadline_ns)

@@ -12,24 +12,24 @@
 
 /*
  * mlgym: runs an evaluator of an MLGym checkout as its task class does, in a fresh sandbox. The
- * sandbox has the task's layer. For the csv call, a file is put there, and no code of the agent
- * runs.
+ * sandbox has the task's starting files. For the csv call, the graded file is put into the
+ * workspace, and no code of the agent runs.
  *
  * For the other calls, the agent's workspace comes by a pipe from the episode's sandbox. This
- * process never reads it. No agent can reach the packer (src/guest/pack.c), and
- * src/grade/python/unpack.py still checks each entry before it makes a file.
+ * process never reads the pipe. No agent can reach the packer (src/guest/pack.c). Nevertheless
+ * src/grade/python/unpack.py checks each entry before it makes a file.
  *
- * The evaluator's own files are mounted read-only from the checkout, over any that the agent made.
- * The packer leaves out the task's data, which comes with the layer.
+ * The evaluator's own files are mounted read-only from the checkout, over any files of the agent.
+ * The packer leaves out the task's data, because the starting files include it.
  *
- * src/grade/python/mlgym.py unpacks, runs the evaluator and reads its output. It can't see code of
- * the agent in the evaluator's own process: docs/graders.md.
+ * src/grade/python/mlgym.py unpacks, runs the evaluator and reads its output. It can't detect code
+ * of the agent in the evaluator's own process: docs/graders.md.
  */
 #define PROGRAM GRADER_DIR "/mlgym.py"
 
 static const char *const programs[] = { "mlgym.py", "unpack.py" };
 
-/* Leaves out the task's data: LEFT_OUT in mlgym.py. */
+/* Arguments of the packer: the task's data is left out, as LEFT_OUT in mlgym.py says. */
 static const char *const pack[] = { GUEST_WORKSPACE, "data", NULL };
 
 static const char *const call_names[] = {
@@ -72,7 +72,7 @@ static struct grade_binds mlgym_bind_all(struct grade *g)
 	return b;
 }
 
-/* Takes `input` over. */
+/* Starts the evaluator's program and takes over the descriptor `input`. */
 static int mlgym_start_evaluator(struct grade *g, int input, struct fh_error *err)
 {
 	const struct task *task = g->request.task;
@@ -100,7 +100,7 @@ static int mlgym_start_evaluator(struct grade *g, int input, struct fh_error *er
 	}, err);
 }
 
-/* Starts the packer in the episode's sandbox, with the agent's rights to files. */
+/* Starts the packer in the episode's sandbox. The packer reads files with the agent's rights. */
 static int mlgym_start_packing(struct grade *g, int output, struct fh_error *err)
 {
 	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);

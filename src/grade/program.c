@@ -24,7 +24,7 @@ static void program_take_output(void *arg, int slot, const char *data, size_t n)
 		buf_add(&p->result, data, n);
 	if (slot != PROGRAM_LOG)
 		return;
-	/* Keep the end: the buffer holds twice as much, and drops its oldest bytes when it is
+	/* Keeps the end of the log. The buffer has twice the room, and drops its oldest bytes when
 	 * full. */
 	if (n > PROGRAM_LOG_BYTES) {
 		data += n - PROGRAM_LOG_BYTES;
@@ -95,7 +95,8 @@ static int program_run(struct program *p)
 			},
 			&p->id, &p->err);
 
-	/* Close our ends before the program begins: it could hold the locks of its pipes. */
+	/* Close these ends before the program begins: the program could hold the locks of its
+	 * pipes, and close() would wait. */
 	program_close_fds(p);
 	if (r < 0)
 		return r;
@@ -129,7 +130,8 @@ static int program_on_done(struct program *p)
 	return 0;
 }
 
-/* Starts the sandbox again if the program did not begin yet: its cradle may have been killed. */
+/* Starts the sandbox again if the program did not begin yet. The kernel may have killed the cradle
+ * that starts sandboxes. */
 static int program_on_gone(struct program *p)
 {
 	if (program_over(p))
@@ -179,7 +181,7 @@ bool program_advance(struct program *p)
 	if (!program_over(p))
 		return false;
 	p->out_of_memory = p->sb && sandbox_count(p->sb, SANDBOX_OOM_KILLS) > 0;
-	/* Processes that the program left would hold its pipes open. */
+	/* Close the sandbox first: processes that the program left behind hold the pipes open. */
 	if (!p->plan.keep_sandbox)
 		sandbox_close(take_ptr(p->sb));
 	program_close_fds(p);
@@ -205,7 +207,8 @@ int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err)
 
 void program_release(struct program *p)
 {
-	/* The sandbox first: its processes may hold the lock of a pipe whose end we have. */
+	/* Close the sandbox first: its processes may hold the locks of pipes, and close() would
+	 * wait. */
 	sandbox_close(take_ptr(p->sb));
 	program_close_fds(p);
 	buf_release(&p->log);

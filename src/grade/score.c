@@ -41,7 +41,7 @@ const double *score_find(const struct score *s, const char *name)
 	for (size_t i = 0; i < s->n; i++)
 		if (strcmp(s->metrics[i].name, name) == 0)
 			return &s->metrics[i].value;
-	/* Published baselines have 'Accuracy' for a task's 'accuracy'. */
+	/* Names may differ in case: published baselines have 'Accuracy', a task 'accuracy'. */
 	for (size_t i = 0; i < s->n; i++)
 		if (strcasecmp(s->metrics[i].name, name) == 0)
 			return &s->metrics[i].value;
@@ -107,7 +107,7 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 	return 0;
 }
 
-/* Relative error of summing the same numbers in another order. */
+/* Largest relative error from summing the same numbers in another order. */
 #define ROUNDING 1e-9
 
 int score_compare(double value, double other, bool maximize)

@@ -12,8 +12,8 @@
 #include <stddef.h>
 
 /*
- * A score: the metrics of one grading, in the grader's order. The struct owns the names. A zeroed
- * one has no metric.
+ * A score: the metrics of one grading, in the order of the grader's result. The struct owns the
+ * names. A zeroed struct is a score without metrics.
  */
 #define SCORE_METRICS_MAX 64
 #define SCORE_NAME_BYTES 100
@@ -26,35 +26,40 @@ struct score {
 
 void score_release(struct score *s);
 
-/* Replaces what is in `to`. */
+/* Copies metrics into `to` and frees its old ones. */
 void score_copy(struct score *to, const struct fh_metric *metrics, size_t n);
 
 /*
- * Reads a grader's result, one JSON object: names with finite numbers, or {"error": "sentence"} for
- * a rejection. Anything else is -EPROTO: the grader is trusted, but not its input.
+ * The result that score_read() reads: one JSON object. It has names with finite numbers, or is
+ * {"error": "sentence"} for a rejection. Other results are -EPROTO: the grader is trusted, but
+ * agents choose its input.
  */
 struct score_reading {
-	struct score score; /* the caller releases it */
-	char *rejection; /* heap string of at most SCORE_REJECTION_BYTES; NULL: there is a score */
-	bool tampering;  /* the submission attacked the grader, as the grader reports */
+	struct score score; /* metrics of the result; the caller releases the struct */
+	/* reason for the agent, a heap string of at most SCORE_REJECTION_BYTES; NULL: there is a
+	 * score */
+	char *rejection;
+	bool tampering; /* the grader reports that the submission attacked it */
 };
 
 int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err);
 
-/* The value of the metric of this name, else of this name in other case; NULL if there is none. */
+/* Finds the value of a metric by its name. If no name matches exactly, upper and lower case are
+ * equal. NULL: there is no such metric. */
 const double *score_find(const struct score *s, const char *name);
 
-/* 1, 0 or -1: `value` is better than, equal to, or worse than `other`. Values that differ by
- * rounding alone are equal. NaN is equal to everything. */
+/* Returns 1, 0 or -1: `value` is better than, equal to, or worse than `other`. Values that differ
+ * only by rounding are equal. NaN is equal to everything. */
 int score_compare(double value, double other, bool maximize);
 
-/* Returns a JSON integer if the grader wrote a whole number, else a real. A new reference. */
+/* Makes a JSON integer if the grader wrote a whole number, else a real number. Returns a new
+ * reference. */
 json_t *score_json(const struct fh_metric *metric);
 
-/* Appends it as Python's repr() of a dict: {'Score': 1.25}. */
+/* Appends a score as Python's repr() of a dict: {'Score': 1.25}. */
 void score_add_repr(struct buf *out, const struct score *s);
 
-/* Appends it as JSON that score_read() reads. */
+/* Appends a score as JSON that score_read() can read. */
 void score_add_json(struct buf *out, const struct score *s);
 
 #endif

@@ -2,8 +2,9 @@
 #include "grade/kind.h"
 
 /*
- * script: a program of the task reads the submission and writes metrics to descriptor 3. It finds
- * the task's starting state and the hidden files. It must not run the agent's code: a duel may.
+ * script: a program of the task reads the submission and writes metrics to descriptor 3. The
+ * program's sandbox has the task's starting files and the hidden files. The program must not run
+ * the agent's code: a task that needs that uses a duel.
  */
 static int script_start(struct grade *g, struct fh_error *err)
 {

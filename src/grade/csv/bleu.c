@@ -11,10 +11,10 @@
 #include <string.h>
 
 /*
- * Corpus BLEU (Papineni et al., 2002) with n-grams of 1 to 4 tokens, without smoothing. Matches of
- * each length are summed over all rows before they are divided. A candidate's n-gram counts at most
- * as often as the reference that has it most often. Candidates that are shorter than the nearest
- * reference get a penalty.
+ * Corpus BLEU (Papineni et al., 2002) with n-grams of 1 to 4 tokens, without smoothing. For each n,
+ * matches are summed over all rows before they are divided. A candidate's n-gram counts at most as
+ * often as it occurs in any one reference. Candidates that are shorter than the nearest reference
+ * get a penalty.
  *
  * White space separates tokens. N-grams are sorted, not hashed: the result is exact, and no text
  * makes it slow.
@@ -22,11 +22,11 @@
 #define ORDER_MAX 4
 #define REFERENCE_SEPARATOR "|||"
 
-/* The first text of a row is the candidate, the others are its references. */
+/* A word of a row. Text 0 of a row is the candidate; later texts are its references. */
 struct token {
 	struct csv_field word;
-	uint32_t id;   /* equal for equal words of the row */
-	uint32_t text; /* index of its text in the row */
+	uint32_t id;   /* number of the word; equal words of a row have equal ids */
+	uint32_t text; /* index of the text that contains the word */
 };
 
 struct ngram {
@@ -35,12 +35,12 @@ struct ngram {
 };
 
 struct row_tokens {
-	struct token *tokens; /* in the order of the texts */
+	struct token *tokens; /* words of all texts of the row, in the order of the texts */
 	size_t n, room;
 	uint32_t n_texts;
 };
 
-/* Sums over the rows so far. */
+/* Sums over all rows that were read. */
 struct bleu {
 	uint64_t matched[ORDER_MAX], total[ORDER_MAX];
 	uint64_t candidate_len, reference_len;
@@ -60,7 +60,8 @@ static void bleu_add_token(struct row_tokens *t, struct csv_field word, uint32_t
 	t->tokens[t->n++] = (struct token){ .word = word, .text = text };
 }
 
-/* Adds a field's tokens; its texts are numbered from `text` on. Returns the last one's number. */
+/* Splits a field into texts and adds their tokens. `text` is the number of the field's first text.
+ * Returns the number of its last. */
 static uint32_t bleu_add_tokens(
 		struct row_tokens *t, const struct csv_field *field, uint32_t text, bool separated)
 {
@@ -95,7 +96,7 @@ static int bleu_compare_words(const void *a, const void *b)
 	return order ? order : (x->len > y->len) - (x->len < y->len);
 }
 
-/* Gives equal words equal ids. */
+/* Gives equal words of a row equal ids. */
 static void bleu_number_words(struct row_tokens *t)
 {
 	auto_free struct token **sorted = xcalloc(t->n, sizeof(struct token *));
@@ -126,8 +127,8 @@ static int ngram_compare(const void *a, const void *b)
 	return order ? order : (x->text > y->text) - (x->text < y->text);
 }
 
-/* Collects the n-grams of one length that lie within one text, sorted. Heap array; returns its
- * length. */
+/* Collects the n-grams of length `order`, sorted. An n-gram does not cross the end of a text. *out
+ * is a heap array; returns its length. */
 static size_t ngrams_collect(const struct row_tokens *t, size_t order, struct ngram **out)
 {
 	struct ngram *ngrams = xcalloc(t->n + 1, sizeof(*ngrams));
@@ -154,7 +155,8 @@ static void bleu_count_order(struct bleu *b, const struct row_tokens *t, size_t 
 		const struct ngram *first = &ngrams[i];
 		uint64_t candidate = 0, reference = 0;
 
-		/* Equal n-grams stand together, and among them those of one text. */
+		/* Sorting put equal n-grams together, and within equal n-grams those of one
+		 * text. */
 		while (i < n && ngram_compare_ids(first, &ngrams[i]) == 0) {
 			uint32_t text = ngrams[i].text;
 			uint64_t count = 0;
@@ -173,7 +175,8 @@ static void bleu_count_order(struct bleu *b, const struct row_tokens *t, size_t 
 	}
 }
 
-/* Adds the candidate's length, and the nearest one of a reference; the shorter of two. */
+/* Adds the candidate's length, and the length of the reference nearest in length. If two are
+ * equally near, adds the shorter. */
 static void bleu_count_lengths(struct bleu *b, const struct row_tokens *t)
 {
 	uint64_t candidate = 0, best = 0;

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Shown in messages of a field, and of the columns. */
+/* Limits for messages: bytes of a field, and number of columns. */
 #define SHOWN_BYTES 40
 #define SHOWN_COLUMNS 8
 
 struct csv_reader {
 	char *at, *end;
-	size_t line; /* the line of `at` */
+	size_t line; /* number of the line that `at` points into */
 };
 
 struct csv_record {
@@ -28,7 +28,7 @@ void csv_quote(struct buf *out, const struct csv_field *field)
 	size_t len = field->len < SHOWN_BYTES ? field->len : SHOWN_BYTES;
 	auto_buf struct buf text = BUF_INIT(4 * SHOWN_BYTES);
 
-	/* Cut before the bytes of a character that would be incomplete. */
+	/* Don't cut inside of a UTF-8 character. */
 	while (len < field->len && len > 0 && ((unsigned char)field->text[len] & 0xc0) == 0x80)
 		len--;
 	str_add_utf8(&text, field->text, len);
@@ -66,7 +66,7 @@ static void csv_skip_blanks(struct csv_reader *r)
 		r->at++;
 }
 
-/* Reads from an opening quote to the end of the blanks after the closing one. */
+/* Reads a quoted field from its opening quote to the end of blanks after the closing quote. */
 static int csv_read_quoted(struct csv_reader *r, struct csv_field *out, struct fh_error *err)
 {
 	size_t line = r->line;
@@ -119,7 +119,8 @@ static int csv_read_field(struct csv_reader *r, struct csv_field *out, struct fh
 	return 0;
 }
 
-/* Reads the next line that isn't blank: 1, or 0 at the end of the file. */
+/* Reads the next line that isn't blank. Returns 1, 0 at the end of the file, or a negative
+ * errno. */
 static int csv_read_record(struct csv_reader *r, struct csv_record *out, struct fh_error *err)
 {
 	for (;; csv_skip_line_end(r)) {
@@ -141,7 +142,7 @@ static int csv_read_record(struct csv_reader *r, struct csv_record *out, struct 
 			return result;
 		if (csv_at_line_end(r))
 			break;
-		r->at++; /* the comma */
+		r->at++; /* skip the comma */
 	}
 	csv_skip_line_end(r);
 	return 1;

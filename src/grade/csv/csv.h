@@ -19,7 +19,7 @@
 #define CSV_COLUMNS_MAX 1024
 #define CSV_ROWS_MAX 10000000
 
-/* Bytes of the file's text, without any NUL, and not NUL-terminated. */
+/* A field: bytes of the file's text, without any NUL inside and not NUL-terminated. */
 struct csv_field {
 	const char *text;
 	size_t len;
@@ -27,7 +27,7 @@ struct csv_field {
 
 struct csv_row {
 	struct csv_field id, target;
-	size_t line; /* first line of the row, from 1 */
+	size_t line; /* number of the row's first line in the file, counted from 1 */
 };
 
 struct csv {
@@ -40,15 +40,16 @@ struct csv_columns {
 };
 
 /*
- * Reads the n bytes of data in place: doubled quotes are folded there, and the rows point into it.
- * Stops after max_rows rows. -EINVAL: the data is no such CSV. The message may begin with "line N:
- * ", and quotes nothing but the data.
+ * Parses n bytes of CSV in place. Doubled quotes are folded in `data`, and the rows point into
+ * `data`. Stops after max_rows rows. -EINVAL: the data is not valid. The message may begin with
+ * "line N: ", and quotes nothing but the data.
  */
 int csv_read(char *data, size_t n, const struct csv_columns *columns, size_t max_rows,
 		struct csv *out, struct fh_error *err);
 void csv_release(struct csv *csv);
 
-/* Appends a field in single quotes for a message: cut, and printable whatever it holds. */
+/* Appends a field in single quotes for a message. The field is cut, and unprintable bytes are
+ * escaped. */
 void csv_quote(struct buf *out, const struct csv_field *field);
 
 #endif

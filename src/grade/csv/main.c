@@ -44,7 +44,8 @@ static bool main_parse(int argc, char **argv, struct arguments *a)
 	return optind == argc && a->id && a->target && a->metric && metric_find(a->metric);
 }
 
-/* Reads a file from its beginning, whatever its offset, or a pipe. */
+/* Reads a whole file, from its beginning even if its offset is elsewhere. Reads a pipe to its
+ * end. */
 static int main_read_input(int fd, struct buf *out, struct fh_error *err)
 {
 	int r;
@@ -63,7 +64,7 @@ static int main_fail(const struct fh_error *err)
 
 int main(int argc, char **argv)
 {
-	/* Room for a byte more than a file may have, to detect a longer one. */
+	/* The buffer has room for one byte more than the limit, to detect a longer file. */
 	auto_buf struct buf submission = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf answers = BUF_INIT(CSV_FILE_BYTES_MAX + 1);
 	auto_buf struct buf report = BUF_INIT(16384);

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sums are long doubles and are rounded last, so that the order of rows hardly changes a score. */
+/* Scores are computed as long doubles and rounded at the end, so that the order of rows hardly
+ * matters. */
 
 #define NUMBER_CHARS_MAX 64
 #define LOG_LOSS_CLIP 1e-15L
@@ -58,7 +59,7 @@ static int metric_to_pair(
 			buf_str(&shown), s->column);
 }
 
-/* Makes a heap array of s->n pairs. */
+/* Converts all rows to pairs of numbers, a heap array of s->n items. */
 static int metric_to_pairs(const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = xcalloc(s->n, sizeof(*pairs));
@@ -73,7 +74,7 @@ static int metric_to_pairs(const struct scored *s, struct metric_pair **out, str
 	return 0;
 }
 
-/* Makes the same array and checks that each truth is 0 or 1. */
+/* Like metric_to_pairs(), but each truth must be 0 or 1. */
 static int metric_to_binary_pairs(
 		const struct scored *s, struct metric_pair **out, struct fh_error *err)
 {
@@ -186,7 +187,8 @@ static int metric_compare_predictions(const void *a, const void *b)
 	return (x->prediction > y->prediction) - (x->prediction < y->prediction);
 }
 
-/* The share of pairs of a 1 and a 0 where the 1 is rated higher; equal ratings count half. */
+/* Area under the ROC curve. It is the share of pairs of a 1 and a 0 where the 1 has the higher
+ * prediction. Equal predictions count half. */
 static int metric_auc(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	auto_free struct metric_pair *pairs = NULL;
@@ -215,7 +217,8 @@ static int metric_auc(const struct scored *s, struct metric_values *out, struct 
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-/* Labels are equal if their texts are, or if both are numbers of equal value: 1 and 1.0. */
+/* A label of a class. Labels are equal if their texts are equal, or if both are numbers of equal
+ * value: 1 and 1.0. */
 struct label {
 	struct csv_field text;
 	bool is_number;
@@ -232,7 +235,7 @@ static struct label label_of(const struct csv_field *field)
 	return label;
 }
 
-/* Orders numbers by value, and before texts, which go by their bytes. */
+/* Order for qsort(): numbers by value, then texts by their bytes. */
 static int label_compare(const void *a, const void *b)
 {
 	const struct label *x = a;
@@ -274,7 +277,7 @@ struct class_counts {
 	size_t truths, predictions, right;
 };
 
-/* Returns all labels sorted: equal ones, which are a class, stand together. */
+/* Returns all labels, sorted, so that the labels of one class are together. */
 static struct label *labels_sorted(const struct scored *s)
 {
 	struct label *labels = xcalloc(2 * s->n, sizeof(*labels));
@@ -289,7 +292,7 @@ static struct label *labels_sorted(const struct scored *s)
 	return labels;
 }
 
-/* Counts the class that begins at labels[i]; returns where the next one begins. */
+/* Counts the class whose labels begin at labels[i]. Returns the index of the next class. */
 static size_t labels_count_class(const struct scored *s, const struct label *labels, size_t i,
 		struct class_counts *out)
 {
@@ -320,7 +323,7 @@ static int metric_f1(const struct scored *s, struct metric_values *out, struct f
 		long double f1;
 
 		i = labels_count_class(s, labels, i, &counts);
-		/* Harmonic mean of precision and recall. */
+		/* The harmonic mean of precision and recall equals this quotient. */
 		f1 = counts.right ? 2.0L * counts.right / (counts.truths + counts.predictions) : 0;
 		sum += f1;
 		classes++;

@@ -8,13 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A row's prediction and truth. */
+/* A row to score: a prediction and the true value. */
 struct scored_row {
 	struct csv_field truth, prediction;
-	size_t line; /* the prediction's line in its file */
+	size_t line; /* number of the prediction's line in the submission */
 };
 
-/* At least one row. `column` is the name of the target, for messages. */
+/* All rows to score, at least one. `column` is the name of the predicted column, for messages. */
 struct scored {
 	const struct scored_row *rows;
 	size_t n;
@@ -24,29 +24,29 @@ struct scored {
 #define METRIC_VALUES_MAX 2
 
 struct metric_value {
-	const char *name; /* static */
-	double value;     /* finite */
+	const char *name; /* static string */
+	double value;     /* finite number */
 };
 
 struct metric_values {
-	struct metric_value values[METRIC_VALUES_MAX]; /* the metric itself first */
+	struct metric_value values[METRIC_VALUES_MAX]; /* the metric's own value comes first */
 	size_t n;
 };
 
 /*
- * A metric, as docs/graders.md defines it. score() fails with -EINVAL for a bad prediction. The
- * message is for the agent and quotes nothing but predictions. It fails with -EBADMSG for a bad
- * truth; that message is for the task's author.
+ * A metric of docs/graders.md. score() fails with -EINVAL for a bad prediction, and then the
+ * message is for the agent. It quotes nothing but predictions. score() fails with -EBADMSG for a
+ * bad true value, and then the message is for the task's author.
  */
 struct metric {
 	const char *name;
 	int (*score)(const struct scored *s, struct metric_values *out, struct fh_error *err);
 };
 
-/* NULL if there is none of that name. */
+/* Finds a metric by its name; NULL: there is none. */
 const struct metric *metric_find(const char *name);
 
-/* bleu.c */
+/* score() of the metric bleu, in bleu.c */
 int metric_bleu(const struct scored *s, struct metric_values *out, struct fh_error *err);
 
 #endif

@@ -12,14 +12,14 @@
 #include <string.h>
 
 /*
- * A hash table of the answers' ids, with open addressing. Only trusted ids are inserted; the
- * submission's are looked up. So no choice of ids can make its chains long.
+ * A hash table of the answers' ids, with open addressing. Only ids of the trusted answers are
+ * inserted. A submission's ids are only looked up, so no choice of ids can make lookups slow.
  */
 struct matching {
 	const struct csv *answers;
-	uint32_t *slots; /* index of an answer plus 1; 0: free */
+	uint32_t *slots; /* index of an answer plus 1; 0: an empty slot */
 	size_t mask;
-	size_t *taken; /* for each answer, the line that predicts it; 0: none yet */
+	size_t *taken; /* for each answer, the line of its prediction; 0: none found yet */
 };
 
 static uint64_t matching_hash(const struct csv_field *field)
@@ -36,7 +36,7 @@ static bool matching_equal(const struct csv_field *a, const struct csv_field *b)
 	return a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
 }
 
-/* Returns the slot of an id, or the free one where it would go. */
+/* Returns the slot of an id, or the empty slot where the id would be inserted. */
 static size_t matching_find_slot(const struct matching *m, const struct csv_field *id)
 {
 	size_t slot = matching_hash(id) & m->mask;
@@ -98,7 +98,8 @@ static int matching_add_row(struct matching *m, const struct csv_row *row,
 	return error_say(err, EINVAL, "line %zu: nothing in column %s", row->line, columns->target);
 }
 
-/* Fills `rows`, which has room for each answer: a row more can't match. */
+/* Matches each prediction with its answer. `rows` needs room for the number of answers: more
+ * predictions can't match. */
 static int matching_rows(const struct csv *submission, const struct csv *answers,
 		const struct csv_columns *columns, struct scored_row *rows, struct fh_error *err)
 {
@@ -138,7 +139,8 @@ int score_csv(const struct score_request *request, struct metric_values *out, st
 	}
 	if (!answers.n)
 		return error_say(err, EBADMSG, "no row");
-	/* Read one row more than there are answers, to name the first that is too many. */
+	/* Read at most one row more than there are answers, enough to report the first superfluous
+	 * row. */
 	r = csv_read(request->submission, request->submission_bytes, columns, answers.n + 1,
 			&submission, err);
 	if (r < 0)

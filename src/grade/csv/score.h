@@ -9,7 +9,7 @@
 
 #include <stddef.h>
 
-/* Scores a submission against the answers. Both texts are read in place and changed. */
+/* A submission and its answers, two CSV texts. Parsing changes both texts. */
 struct score_request {
 	struct csv_columns columns;
 	const struct metric *metric;
@@ -20,15 +20,16 @@ struct score_request {
 };
 
 /*
- * -EINVAL: the submission is at fault. The message is for the agent and has nothing of the answers
- * but ids. -EBADMSG: the answers are at fault; the message is for the task's author.
+ * Scores a submission. -EINVAL: the submission is bad, and the message is for the agent. It
+ * contains nothing of the answers except ids. -EBADMSG: the answers are bad, and the message is for
+ * the task's author.
  */
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err);
 
-/* Prints {"accuracy": 0.5, ...} with the shortest digits that read back as the same numbers. */
+/* Appends {"accuracy": 0.5, ...}, with the fewest digits that give the same numbers again. */
 void score_print_values(struct buf *out, const struct metric_values *values);
 
-/* Prints {"error": "NAME line 3: ..."} from an -EINVAL of score_csv(). */
+/* Appends {"error": "NAME line 3: ..."} for an -EINVAL of score_csv(). */
 void score_print_error(struct buf *out, const char *name, const struct fh_error *err);
 
 #endif

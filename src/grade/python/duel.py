@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Asks the agent's code for its moves, for judges of duels. No answer is trusted.
 
-A judge is a program of a task, run in a sandbox where nothing of the agent's has ever been:
+A judge is a program of a task, run in a sandbox that never had any file of the agent:
 
     import duel
 
@@ -33,14 +33,14 @@ from typing import Any, NoReturn
 
 RESULTS_FD, TO_PLAYER_FD, FROM_PLAYER_FD = 3, 4, 5
 ANSWER_SECONDS = 30.0
-MOVE_BYTES = 64  # the longest move, on average
+MOVE_BYTES = 64  # limit of an answer, per game
 CHUNK_BYTES = 1 << 16
 SHOWN_CHARS = 60  # limit for a value that is shown to the agent
 TEXT_CHARS = 300  # limit for a text of the player
 
 
 class Fault(Exception):
-    """A fault of the agent's code, as a sentence for the agent."""
+    """A fault of the agent's code. The message is a sentence for the agent."""
 
 
 class Tampering(Fault):
@@ -109,7 +109,7 @@ class Player:
             raise Tampering("the answer can't be read") from None
 
     def opening(self, function: str, games: int) -> dict[str, Any]:
-        """Makes the question that starts games."""
+        """Returns the question that tells player.py to start games."""
         return {"function": function, "games": games, "seed": self._seed}
 
     def _send(self, line: bytes, deadline: float) -> None:
@@ -133,7 +133,7 @@ class Player:
             end = chunk.find(b"\n")
             data += chunk
             if len(data) > most:
-                raise Tampering(f"the answer is longer than {most} bytes")  # player.py sends none
+                raise Tampering(f"the answer is longer than {most} bytes")  # not by player.py
         if end != len(chunk) - 1:
             raise Tampering("more than one answer came to one question")
         return bytes(data)

@@ -28,7 +28,7 @@ PACKAGES = {"PIL": "pillow", "cv2": "opencv-python", "sklearn": "scikit-learn", 
 
 
 def is_guarded(tree: ast.Try) -> bool:
-    """Whether the program goes on if an import in the `try` fails."""
+    """True if the program goes on when an import in this `try` statement fails."""
     for handler in tree.handlers:
         caught = ast.walk(handler.type) if handler.type else []
         names = {n.id for n in caught if isinstance(n, ast.Name)}
@@ -38,19 +38,19 @@ def is_guarded(tree: ast.Try) -> bool:
 
 
 def is_main(test: ast.expr) -> bool:
-    """Whether it compares `__name__`."""
+    """True if the condition of an `if` compares `__name__`."""
     return any(isinstance(n, ast.Name) and n.id == "__name__" for n in ast.walk(test))
 
 
 def runs_too(node: ast.stmt) -> bool:
-    """Whether the statements inside run whenever the program does."""
+    """True if the statements inside of this statement run whenever the program runs."""
     if isinstance(node, ast.If):
         return is_main(node.test)
     return isinstance(node, ast.With) or (isinstance(node, ast.Try) and not is_guarded(node))
 
 
 def imports_of(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Yields imports that always run, unlike those in functions and branches."""
+    """Yields the imports that always run. Imports in functions and branches may not run."""
     for node in body:
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             yield node
@@ -59,7 +59,7 @@ def imports_of(body: list[ast.stmt]) -> Iterator[ast.Import | ast.ImportFrom]:
 
 
 def parsed(path: Path) -> list[ast.stmt]:
-    """Returns no statements for a file that can't be parsed: running it will tell."""
+    """Returns a file's statements; none if it can't be parsed, since running it shows the error."""
     try:
         with path.open("rb") as file:
             return ast.parse(file.read(FILE_BYTES)).body
@@ -68,7 +68,7 @@ def parsed(path: Path) -> list[ast.stmt]:
 
 
 def modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
-    """Returns dotted names; in `from a import b`, b may be a module of a."""
+    """Returns the modules that an import may load: `from a import b` may load a and a.b."""
     if isinstance(node, ast.Import):
         return [name.name for name in node.names]
     inside = [f"{node.module}.{name.name}" for name in node.names] if node.module else []
@@ -92,7 +92,7 @@ def is_lacking(name: str) -> bool:
 
 
 class Search:
-    """Collects the modules that programs, and their imports from the workspace, lack."""
+    """Collects missing modules of programs, and of modules that they import from the workspace."""
 
     def __init__(self, left_out: set[Path]) -> None:
         self.seen = set(left_out)

@@ -32,7 +32,8 @@ RESULT = 3
 OUTPUT_BYTES = 1 << 20
 TOLD_CHARS = 1500
 WORKSPACE = Path("/home/agent/workspace")
-CONDA = Path("/home/agent/miniconda3/envs/mlgym_generic/bin")  # this machine's, or a bound one
+# MLGym's Python: of this machine, or bound by the user.
+CONDA = Path("/home/agent/miniconda3/envs/mlgym_generic/bin")
 PR_SET_DUMPABLE = 4
 METRICS_MOST = 64
 LEFT_OUT = ["data"]  # parts of the workspace that are not packed: as in src/grade/mlgym.c
@@ -46,7 +47,7 @@ class Rejected(Exception):
 
 
 def is_own_exit(stop: SystemExit, evaluator: str) -> bool:
-    """Whether the evaluator itself called exit(), not a module that it imported."""
+    """True if the evaluator itself called exit(), and not a module that it imported."""
     frame = stop.__traceback__
     while frame and frame.tb_next:
         frame = frame.tb_next
@@ -54,7 +55,7 @@ def is_own_exit(stop: SystemExit, evaluator: str) -> bool:
 
 
 def without_ours(error: BaseException, evaluator: str) -> str:
-    """Formats the traceback as `python EVALUATOR` does."""
+    """Formats a traceback as `python EVALUATOR` does, without frames of this file."""
     frame = error.__traceback__
     while frame and frame.tb_frame.f_code.co_filename != evaluator:
         frame = frame.tb_next
@@ -118,13 +119,13 @@ def read(file: BinaryIO) -> str:
 
 
 def told(out: str, log: str) -> str:
-    """Quotes the end of the output, so that no line of it can pass for ours."""
+    """Quotes the end of the output, so that no line looks like Fumehood's."""
     text = (out + log)[-TOLD_CHARS:].strip()
     return "".join(f"\n| {line}" for line in text.splitlines())
 
 
 def run(kind: str, evaluator: str, submission: str | None) -> str:
-    """Returns the evaluator's standard output."""
+    """Runs the evaluator in a child and returns its standard output."""
     came, end = os.pipe()
     os.set_inheritable(end, kind != "lm")
     words = words_of(kind, evaluator, submission, end)
@@ -152,7 +153,7 @@ def run(kind: str, evaluator: str, submission: str | None) -> str:
 
 
 class Tampered(Rejected):
-    """No honest submission does this."""
+    """Rejects a submission that ended the evaluator early, which no honest code does."""
 
 
 def came_to_its_end(came: int) -> bool:
@@ -204,7 +205,7 @@ def main() -> None:
     if kind == "inside":
         inside(int(rest[0]), rest[1], rest[2:])
         return
-    # Other processes of the same user must not open its descriptors.
+    # Keep other processes of this user from opening this process's descriptors.
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
     os.set_inheritable(RESULT, False)
     answer = result(kind, rest)

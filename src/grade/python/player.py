@@ -27,7 +27,7 @@ from typing import Any
 
 QUESTIONS_FD, ANSWERS_FD = 3, 4
 LINE_BYTES = 16 << 20  # the longest question
-ANSWER_BYTES, MOVE_BYTES = 64 << 10, 64  # limit of an answer, and more for each game
+ANSWER_BYTES, MOVE_BYTES = 64 << 10, 64  # limit of an answer: a base, and bytes per game
 TEXT_CHARS = 300  # the longest text about an exception
 
 Strategy = Callable[[list[tuple[Any, Any]]], Any]
@@ -47,7 +47,7 @@ class Table:
             history.append((move, reply))
 
     def move(self) -> list[Any]:
-        """Begins a round: asks the strategy in each game. `moves` is short after an exception."""
+        """Begins a round of all games. An exception of the strategy leaves `moves` incomplete."""
         strategy = self.strategy
         self.moves = moves = []
         for history in self.histories:
@@ -67,7 +67,7 @@ def plain(value: Any) -> Any:
 
 
 def load(path: str) -> ModuleType:
-    """Imports the agent's file, under its own name."""
+    """Imports the agent's file as a module that is named like the file."""
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
     if not spec or not spec.loader:
@@ -129,7 +129,7 @@ class Player:
             if not self.table:
                 return encode(None)
             return encode(self.table.move(), len(self.table.histories))
-        except BaseException as error:  # also of exit() in the agent's code
+        except BaseException as error:  # exit() in the agent's code raises SystemExit
             return encode(self.complaint(error))
 
     def strategy(self, question: dict[str, Any]) -> Strategy:
@@ -146,7 +146,7 @@ class Player:
         return function
 
     def complaint(self, error: BaseException) -> dict[str, Any]:
-        """Makes the answer for an exception, and prints the traceback to standard error."""
+        """Returns the answer about an exception, and prints the traceback to standard error."""
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         said: dict[str, Any] = {"raised": text[:TEXT_CHARS]}
         if line := line_of(self.path, error):

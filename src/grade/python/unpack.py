@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Unpacks a folder of another sandbox, from a stream of struct pack_entry (src/proto/guest.h).
 
-All of it is the agent's and untrusted. No file is made through a link, outside of the folder, or in
-place of the judge's own files. Forged is raised for entries that the packer never sends.
+The stream is untrusted, because the agent made the files. No file is made through a link, outside
+of the folder, or in place of the judge's own files. Forged is raised for entries that the packer
+never sends.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def read_entry(source: BinaryIO, left_out: list[bytes]) -> tuple[int, int, bytes
 
 
 def is_code_for(path: bytes, own: bytes) -> bool:
-    """Whether Python would import it in place of a judge's module."""
+    """True if Python would import `path` in place of `own`, a module of the judge."""
     stem, suffix = os.path.splitext(own)
     if suffix != b".py":
         return False
@@ -80,7 +81,7 @@ def is_code_for(path: bytes, own: bytes) -> bool:
 
 
 def is_taken(path: bytes, own: list[bytes]) -> bool:
-    """Whether the judge has its own. Compiled files count: they may differ from their source."""
+    """True if `path` would replace a file of the judge, or may be compiled Python."""
     return b"__pycache__" in path.split(b"/") or any(
         (path + b"/").startswith(name + b"/") or is_code_for(path, name) for name in own
     )
@@ -107,7 +108,7 @@ def open_folder(top: bytes, parts: list[bytes]) -> int:
 
 
 def make(kind: int, mode: int, path: bytes, target: bytes, top: bytes) -> int | None:
-    """Makes an entry and replaces all but folders. Returns the descriptor of a file."""
+    """Makes a file, link or folder; replaces files and links. Returns a file's descriptor."""
     *above, name = path.split(b"/")
     at = open_folder(top, above)
     try:
@@ -144,7 +145,7 @@ def unpack_entry(source: BinaryIO, entry: tuple, top: bytes, own: list[bytes]) -
     try:
         if not is_taken(path, own):
             fd = make(kind, mode, path, target, top)
-    except OSError as error:  # a folder is in the way, or the parent was skipped
+    except OSError as error:  # a folder exists at the path, or the parent was skipped
         if error.errno in NO_ROOM:
             raise
     if fd is None:
@@ -158,7 +159,7 @@ def unpack_entry(source: BinaryIO, entry: tuple, top: bytes, own: list[bytes]) -
 
 
 def unpack(source: BinaryIO, top: str, left_out: list[str], own: list[str]) -> None:
-    """Unpacks into `top`. Entries in `left_out` are forged; the judge's own files are skipped."""
+    """Unpacks into `top`. Entries in `left_out` are forged. Skips `own`, the judge's files."""
     names = [os.fsencode(name) for name in own]
     out = [os.fsencode(name) for name in left_out]
     try:
