@@ -19,23 +19,23 @@
 #include <unistd.h>
 
 /*
- * A call to the environment. A file has the request, a byte in a pipe announces it, and another
- * file gets the answer. The caller looks for the answer with growing pauses. inside/tools.h has the
- * formats, env/calls.c the other end.
+ * A call to the environment. A file has the request, a byte in a pipe announces the request, and
+ * another file gets the answer. The caller looks for the answer with growing pauses. inside/tools.h
+ * has the formats, and env/calls.c answers.
  */
 #define FOLDER GUEST_HOME "/" GUEST_EDITOR_FOLDER
 #define CALL GUEST_HOME "/" GUEST_CALL
 #define ANSWER GUEST_HOME "/" GUEST_ANSWER
-#define LOCK FOLDER "/lock" /* allows a single call at a time */
+#define LOCK FOLDER "/lock" /* lock file that allows one call at a time */
 #define ANSWER_BYTES_MAX (64 << 20)
 #define TIMEOUT_NS (300 * NS_PER_S)
 #define PAUSE_NS_MIN (1000L * 1000)
 #define PAUSE_NS_MAX (50L * 1000 * 1000)
 
-#define REFUSED 1 /* there is no answer: a sentence says why */
+#define REFUSED 1 /* the answer is only a sentence, the reason of a failure */
 
-/* Takes the answer's first line off: 0 or REFUSED. -EAGAIN if it is not there yet, or not all of
- * it. */
+/* Removes the answer's first line and returns its number: 0 or REFUSED. -EAGAIN if the answer is
+ * not complete yet. */
 static int call_take_head(struct buf *answer, const char *id)
 {
 	static const char *const words[] = { " ok ", " no " };
@@ -55,13 +55,14 @@ static int call_take_head(struct buf *answer, const char *id)
 	return -EAGAIN;
 }
 
-/* -EAGAIN: there is no complete answer yet, or its owner is not the agent yet. */
+/* Reads the answer's file. -EAGAIN: the file is missing or incomplete, or does not belong to the
+ * agent yet. */
 static int call_read_answer(const char *id, struct buf *out)
 {
 	struct stat st;
 	int r;
 
-	/* The environment writes no answer where the agent has put a link. */
+	/* If the agent replaced the folder by a link, the environment writes no answer. */
 	if (lstat(FOLDER, &st) < 0)
 		return -errno;
 	if (!S_ISDIR(st.st_mode))

@@ -18,10 +18,10 @@
 #include <unistd.h>
 
 /*
- * describe: summarises the columns of a data file, which it reads row by row. Quartiles and
- * commonest values of long files come from an even sample, the same for the same file. The sample
- * is a reservoir (Vitter, Random Sampling with a Reservoir, 1985). The agent's Python reads Parquet
- * files.
+ * describe: summarises the columns of a data file, which it reads row by row. For long files,
+ * quartiles and commonest values come from a random sample of the rows. The sample is a reservoir
+ * (Vitter, Random Sampling with a Reservoir, 1985), the same at each call for one file. The agent's
+ * Python reads Parquet files.
  */
 #define SAMPLE_MAX 20000
 #define FEW_COLUMNS 100
@@ -41,7 +41,7 @@ struct column {
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-/* xorshift64 (Marsaglia, 2003). */
+/* Random numbers by xorshift64 (Marsaglia, 2003). */
 static uint64_t describe_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -55,7 +55,7 @@ static bool cell_is_truth(const char *cell)
 	return strcasecmp(cell, "true") == 0 || strcasecmp(cell, "false") == 0;
 }
 
-/* True for 2026-11-21, with or without a time behind it. */
+/* True for a date such as 2026-11-21, with or without a time after the date. */
 static bool cell_is_date(const char *cell)
 {
 	static const char form[] = "dddd-dd-dd";
@@ -66,7 +66,7 @@ static bool cell_is_date(const char *cell)
 	return !cell[10] || cell[10] == ' ' || cell[10] == 'T';
 }
 
-/* Copies the start of a cell, which may have megabytes. Texts with equal starts count as one. */
+/* Copies the start of a cell, which may have megabytes. Cells with equal starts count as equal. */
 static char *cell_copy(const char *cell)
 {
 	return xstrndup(cell, strnlen(cell, KEPT_BYTES));
@@ -89,7 +89,7 @@ static void column_sample(struct column *c, const char *cell, size_t most, uint6
 	c->sample[at] = cell_copy(cell);
 }
 
-/* Adds a cell to the column; NULL: a missing one. */
+/* Adds a cell to the statistics of a column. NULL: the cell is missing. */
 static void column_look(struct column *c, const char *cell, size_t most, uint64_t *state)
 {
 	double v;
@@ -114,7 +114,7 @@ static void column_look(struct column *c, const char *cell, size_t most, uint64_
 
 /* --- printing --------------------------------------------------------------------------------- */
 
-/* True if all its cells are numbers. */
+/* True if all cells of the column are numbers. */
 static bool column_has_numbers(const struct column *c)
 {
 	return c->seen && c->numbers + c->infinite == c->seen;
@@ -145,7 +145,8 @@ static int describe_by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Interpolates between the two nearest values, as NumPy does by default. */
+/* Returns the q-quantile of n sorted values. Interpolates between the two nearest values, as NumPy
+ * does by default. */
 static double describe_quantile(const double *sorted, size_t n, double q)
 {
 	double at = q * (double)(n - 1);
@@ -154,11 +155,11 @@ static double describe_quantile(const double *sorted, size_t n, double q)
 	if (below + 1 >= n)
 		return sorted[n - 1];
 	at -= (double)below;
-	/* Their difference may be too large for a double. */
+	/* Don't subtract the two values: the difference may be too large for a double. */
 	return (1 - at) * sorted[below] + at * sorted[below + 1];
 }
 
-/* Prints statistics of the finite numbers. */
+/* Prints statistics of the column's finite numbers. */
 static void column_tell_numbers(const struct column *c)
 {
 	double *values = xcalloc(c->n_sample + 1, sizeof(*values));
@@ -196,7 +197,8 @@ static int describe_by_count(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Prints the start of a text: whole characters, and \xNN for those that would move a cursor. */
+/* Prints the start of a text: whole characters only. Characters that would move the cursor are
+ * printed as \xNN. */
 static void describe_print_cut(const char *text, size_t most)
 {
 	auto_buf struct buf shown = BUF_INIT(4096);
@@ -251,7 +253,8 @@ static int describe_table(struct data_table *t)
 {
 	struct column *columns = xcalloc(TABLE_COLUMNS_MAX, sizeof(*columns));
 	uint64_t state = RANDOM_START;
-	/* Sample fewer rows of files with many columns. JSON shows its columns late. */
+	/* Sample fewer rows of files with many columns. JSON files count as such, because later
+	 * rows may add columns. */
 	size_t rows = 0, most = t->json || t->n > FEW_COLUMNS ? SAMPLE_MAX / 10 : SAMPLE_MAX;
 	int r;
 
@@ -275,7 +278,8 @@ static int describe_table(struct data_table *t)
 		printf("Quartiles and commonest values are those of %zu rows, drawn evenly.\n",
 				most);
 	for (size_t i = 0; i < t->n; i++) {
-		/* A key that first shows in a later row was missing in the rows before. */
+		/* If a key first appears in a later row, its cells are missing in all rows
+		 * before. */
 		columns[i].missing = rows - columns[i].seen;
 		column_tell(t->names[i], &columns[i]);
 	}
@@ -293,8 +297,8 @@ static int describe_table(struct data_table *t)
 	return r < 0 ? 1 : 0;
 }
 
-/* Runs the python3 that the agent would run. Returns only if the file is no Parquet file, or there
- * is no python3. */
+/* Replaces this process by the python3 that the agent would run, with parquet.py. Returns only if
+ * the file is no Parquet file, or if there is no python3. */
 static bool describe_parquet(const char *path)
 {
 	char magic[4] = "";
@@ -319,7 +323,7 @@ static int run_describe(int argc, char **argv)
 
 	if (argc != 2)
 		return aci_usage(&aci_describe, NULL);
-	/* The file is opened twice, which a pipe can't be. */
+	/* A pipe can't be described: the file is opened twice. */
 	if (stat(argv[1], &st) == 0 && !S_ISREG(st.st_mode)) {
 		printf("%s is no regular file.\n", argv[1]);
 		return 1;

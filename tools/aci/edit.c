@@ -17,25 +17,26 @@
 #include <unistd.h>
 
 /*
- * edit, insert: replace a range of lines of the open file (an empty one for insert) by standard
- * input. A Python file stays as it was if flake8 finds new errors.
+ * edit, insert: replace a range of lines of the open file by standard input. insert replaces an
+ * empty range. If flake8 finds new errors in a Python file, the file stays unchanged.
  */
 struct change {
 	struct editor editor;
 	struct lines_of before, text, after;
-	const char *ending;  /* line ending of new lines */
-	size_t keep, resume; /* lines before the new ones; the first line after them */
-	/* Errors of these lines are gone; later ones have moved. */
+	const char *ending; /* line ending that new lines get */
+	/* number of lines before the new lines; index of the first line after the new lines */
+	size_t keep, resume;
+	/* Lines whose errors count as replaced, and by how many lines later errors move. */
 	long gone_first, gone_last, moved;
-	double center; /* the window's center after the change */
-	/* Windows that show the new and the old lines of a refused change. */
+	double center; /* line in the middle of the window that is shown after the change */
+	/* Windows for a refused change: one shows the new lines, the other the old lines. */
 	double new_center, old_center, old_window;
 };
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-/* False if standard input is the shell's own: /dev/null, opened to read and write. A here-document
- * without lines is /dev/null, opened to read. */
+/* False if standard input is the shell's own /dev/null, which is open for reading and writing. For
+ * an empty here-document, standard input is /dev/null, too, but open for reading only. */
 static bool edit_has_text(void)
 {
 	int flags = fcntl(STDIN_FILENO, F_GETFL);
@@ -64,7 +65,7 @@ static bool edit_read_text(struct lines_of *out)
 	return true;
 }
 
-/* Returns the line ending that most lines of the file have. */
+/* Returns the commonest line ending of the file. */
 static const char *edit_ending_of(const struct lines_of *lines)
 {
 	size_t n[3] = { 0 };
@@ -74,7 +75,7 @@ static const char *edit_ending_of(const struct lines_of *lines)
 	return n[2] > n[1] ? "\r\n" : "\n";
 }
 
-/* Copies lines as they are, but ends a last line that has no ending. */
+/* Copies lines without changes, but adds an ending to a last line without one. */
 static void edit_add_kept(struct change *c, size_t first, size_t end)
 {
 	const struct lines_of *from = &c->before;
@@ -118,7 +119,8 @@ static void change_free(struct change *c)
 
 /* --- writing ---------------------------------------------------------------------------------- */
 
-/* Reserves the space first, so that a full disk leaves the file as it was. */
+/* Writes into the existing file. Reserves the space first, so that a full disk leaves the file
+ * unchanged. */
 static int edit_write_in_place(const char *path, const struct buf *b)
 {
 	auto_close int fd = open(path, O_WRONLY | O_CLOEXEC);
@@ -132,7 +134,8 @@ static int edit_write_in_place(const char *path, const struct buf *b)
 	return ftruncate(fd, (off_t)b->len) < 0 ? -errno : 0;
 }
 
-/* Replaces the file at once, unless it has other names or the agent may not write its folder. */
+/* Replaces the file by rename(2). Writes in place if the file has several names, or if the agent
+ * may not write to its folder. */
 static int edit_write_file(const char *path, const struct buf *b)
 {
 	struct stat st;
@@ -152,7 +155,7 @@ static int edit_write_file(const char *path, const struct buf *b)
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-#define LINES_MAX (1L << 30) /* so that moved lines don't overflow */
+#define LINES_MAX (1L << 30) /* an upper limit that does not overflow when lines are moved */
 
 struct lint_error {
 	long line, column;
@@ -206,7 +209,8 @@ static bool edit_was_there(const struct change *c, const struct lint_errors *bef
 	return false;
 }
 
-/* Lists new errors, as in "- F821 undefined name 'x'"; empty if there are none. */
+/* Appends errors that only the new text has, as in "- F821 undefined name 'x'". Appends nothing if
+ * there are none. */
 static void edit_find_new_errors(const struct change *c, struct buf *out)
 {
 	auto_buf struct buf before_text = BUF_INIT(EDITOR_FILE_BYTES_MAX);
@@ -280,7 +284,8 @@ static int edit_apply(struct change *c)
 
 /* --- the commands ------------------------------------------------------------------------- */
 
-/* Loads the open file, and checks that there is one argument at most; false after a sentence. */
+/* Loads the open file, and checks that there is at most one argument. False after printing the
+ * reason. */
 static bool edit_begin(struct change *c, const struct aci_command *command, int argc)
 {
 	editor_load(&c->editor);
@@ -344,7 +349,7 @@ static int run_insert(int argc, char **argv)
 	if (!lines_read(c.editor.file, &c.before) || !edit_read_text(&c.text))
 		return 1;
 	c.keep = c.resume = (size_t)line;
-	/* Treat the lines that follow as replaced: their errors count as new. */
+	/* Treat lines after the new ones as replaced: errors in such lines count as new. */
 	c.gone_first = line + 1;
 	c.gone_last = line + (long)c.text.n;
 	c.center = (double)line + 1;

@@ -30,7 +30,7 @@ static double editor_setting(const char *name, double otherwise)
 	return text && str_to_double(text, &v) && v >= 1 && v <= 1e9 ? v : otherwise;
 }
 
-/* Takes the path up to the last newline: a name may have others. */
+/* Reads the path of the open file, up to the last newline: a path may contain newlines. */
 static void editor_load_path(struct editor *e, const char *text)
 {
 	size_t n = strlen(text);

@@ -9,8 +9,9 @@
 #include <stddef.h>
 
 /*
- * The agents' file viewer and editor. A file beside the workspace keeps the open file and the place
- * in it, so that they outlive the shell. It is the agent's own, and only these commands rely on it.
+ * The agent's file viewer and editor. A state file beside the workspace has the open file and the
+ * current line. So both survive a restart of the shell. The state file belongs to the agent, and
+ * only these commands rely on it.
  *
  * A window shows $WINDOW lines around the line `center`, which may be half a line, as in MLGym.
  */
@@ -19,51 +20,53 @@
 #define EDITOR_FILE_BYTES_MAX (16L * 1024 * 1024)
 
 struct editor {
-	char file[4096]; /* absolute path of the open file; "": none */
+	char file[4096]; /* absolute path of the open file; "": no file is open */
 	double center;
-	int scrolls;            /* commands in a row that scrolled */
-	double window, overlap; /* $WINDOW, $OVERLAP */
+	int scrolls; /* number of scrolling commands in a row */
+	/* lines of a window, and lines that it shares with the next: $WINDOW, $OVERLAP */
+	double window, overlap;
 };
 
 void editor_load(struct editor *e);
-/* Saves it, and tells the environment which file is open. */
+/* Saves the editor's state, and tells the environment which file is open. */
 void editor_save(const struct editor *e);
 
-/* False, with a sentence on stdout, if no file is open. */
+/* True if a file is open. Otherwise prints a sentence on stdout. */
 bool editor_has_file(const struct editor *e);
 
-/* A file's lines, without their endings ("\n" or "\r\n"); they point into `bytes`. */
+/* A file's lines, without line endings ("\n" or "\r\n"). The lines point into `bytes`. */
 struct lines_of {
 	struct buf bytes;
-	const char **at; /* starts of the n lines */
+	const char **at; /* first bytes of the n lines */
 	size_t *length;
 	size_t n;
 };
 
-/* False, with a sentence on stdout, if the file can't be read. */
+/* Reads a file and finds its lines. False if the file can't be read; prints a sentence on
+ * stdout. */
 bool lines_read(const char *path, struct lines_of *out);
 void lines_split(struct lines_of *l);
-/* Length of a line's ending: 2, 1, or 0 for a last line without one. */
+/* Length of the ending of line i: 2, 1, or 0 for a last line without one. */
 size_t lines_ending(const struct lines_of *l, size_t i);
 void lines_free(struct lines_of *l);
 #define auto_lines __attribute__((cleanup(lines_free)))
 
-/* Moves the window so that it is full, if the file has enough lines. */
+/* Moves the window's center so that the window lies inside of a file of n lines. */
 double editor_constrain(double center, double window, size_t n);
 
-/* Prints the window. */
+/* Prints a window of a file. */
 void editor_show(const char *path, const struct lines_of *lines, double center, double window);
 
-/* Reads "12", without a sign or blanks. */
+/* Reads a number such as "12", without a sign or blanks. False for other texts. */
 bool editor_number(const char *text, long *out);
 
 /* --- lint.c ----------------------------------------------------------------------------------- */
-/* Starts a linter if the file is Python, without waiting for it. Failures are ignored. */
+/* Starts a linter if `path` names a Python file. Does not wait for the linter. Ignores failures. */
 void lint_prepare(const char *path);
-/* Waits until a linter answers, but at most some seconds. */
+/* Waits some seconds at most until a linter answers. */
 void lint_ready(void);
-/* Writes flake8's errors of both texts, a line each: "LINE:COLUMN: CODE TEXT". False if there is no
- * flake8, or no answer from it, which a sentence on stdout says. */
+/* Runs flake8 on two texts. Writes the errors of each, a line per error: "LINE:COLUMN: CODE TEXT".
+ * False if there is no flake8 or no answer; prints a sentence on stdout. */
 bool lint_texts(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after);
 

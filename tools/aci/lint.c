@@ -23,23 +23,26 @@
 #include <unistd.h>
 
 /*
- * The linter is a process of the agent in its sandbox, which runs linter.py. It starts when a
+ * The linter is a process of the agent in the sandbox, which runs linter.py. It starts when a
  * Python file is opened, or with the first edit, and serves later edits. The socket listens before
- * the linter runs, so that only an edit waits. Without flake8 or an answer, edits are not checked.
+ * the linter runs, so that opening a file does not wait. Without flake8, or without an answer,
+ * edits are not checked.
  *
- * An edit renames the socket while it asks, and renames it back after the answer. So a linter that
- * hangs delays no later edit: that finds no socket and starts another linter.
+ * A request renames the socket, and renames it back after the answer. So if a linter hangs, the
+ * next edit finds no socket and starts another linter.
  */
 #define SOCKET EDITOR_FOLDER "/linter"
 #define ASKED EDITOR_FOLDER "/linter.asked"
 #define PROGRAM EDITOR_FOLDER "/linter.py"
 #define PYTHON "/usr/bin/python3"
 #define FLAKE8 "/usr/lib/python3/dist-packages/flake8"
-#define SOCKET_FD 3 /* the linter's listening socket */
+#define SOCKET_FD 3 /* descriptor of the listening socket in the linter */
 #define WAITING_MAX 16
-/* A text may take 5 s of CPU time. A start takes 100 ms, or more if many agents start at once. */
+/* Limit for a request. A text may take 5 s of CPU time. A start takes 100 ms, or more if many
+ * agents start at once. */
 #define TIMEOUT_NS (15 * NS_PER_S)
-#define READY_NS (5 * NS_PER_S) /* less than the timeout of an episode's reset script */
+/* Limit for the wait for a start. It is shorter than the timeout of an episode's reset script. */
+#define READY_NS (5 * NS_PER_S)
 
 static struct sockaddr_un lint_address(const char *path)
 {
@@ -51,19 +54,20 @@ static struct sockaddr_un lint_address(const char *path)
 
 static int lint_connect(const char *path, int64_t end_ns)
 {
-	int ms = clock_ms_left(end_ns) + 1; /* 0 would mean no timeout */
+	int ms = clock_ms_left(end_ns) + 1; /* at least 1 ms: 0 would mean no timeout */
 	struct timeval limit = { .tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000L };
 	struct sockaddr_un address = lint_address(path);
 	auto_close int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	/* connect() blocks while too many connections wait to be accepted. */
+	/* connect() blocks while the queue of the listening socket is full. */
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit)) < 0 ||
 			connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0)
 		return -errno;
 	return take_fd(&fd);
 }
 
-/* Leaves the step's session and job, and closes all its descriptors. */
+/* Turns this process into the linter. Leaves the step's session and job, and closes all descriptors
+ * of the step. */
 static _Noreturn void lint_become_linter(int server, const char *inode)
 {
 	int null = open("/dev/null", O_RDWR);
@@ -82,8 +86,8 @@ static _Noreturn void lint_become_linter(int server, const char *inode)
 	_exit(1);
 }
 
-/* Makes the socket listen before it appears at its path, so that each connect() succeeds or fails
- * at once. */
+/* Makes a listening socket. The socket listens before it appears at its path, so that each
+ * connect() succeeds or fails at once. */
 static int lint_listen(int *out_fd, ino_t *out_inode)
 {
 	auto_free char *new = xasprintf(SOCKET ".%d", getpid());
@@ -131,7 +135,8 @@ void lint_prepare(const char *path)
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* 0: the socket may be ready. Checks the time first: a slow peer must not extend the timeout. */
+/* Waits for a socket. 0: it may be ready. Checks the time first, so that a slow peer can't extend
+ * the timeout. */
 static int lint_wait(int fd, short events, int64_t end_ns)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -163,7 +168,7 @@ static int lint_send_all(int fd, const void *data, size_t n, int64_t end_ns)
 	return 0;
 }
 
-/* Reads one more part of the answer. */
+/* Reads the next part of the linter's answer into `rest`. */
 static int lint_receive_part(int fd, struct buf *rest, int64_t end_ns)
 {
 	int r = lint_wait(fd, POLLIN, end_ns);
@@ -181,7 +186,7 @@ static int lint_receive_part(int fd, struct buf *rest, int64_t end_ns)
 	return rest->truncated ? -EFBIG : 0;
 }
 
-/* Reads lines up to an empty one. */
+/* Reads one list of errors, which an empty line ends. */
 static int lint_receive(int fd, struct buf *out, struct buf *rest, int64_t end_ns)
 {
 	for (;;) {
@@ -224,7 +229,7 @@ static int lint_ask_both(int fd, const struct buf *before, const struct buf *aft
 	return r < 0 ? r : lint_ask_about(fd, after, out_after, &rest, end_ns);
 }
 
-/* Removes the socket of a linter that gives no answer. */
+/* Asks a linter about two texts. Removes the socket of a linter that gives no answer. */
 static int lint_ask(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after, int64_t end_ns)
 {
@@ -249,7 +254,7 @@ static int lint_until(int64_t end_ns, const struct buf *before, const struct buf
 
 	if (r >= 0 || clock_ms_left(end_ns) <= 0)
 		return r;
-	/* The linter may have ended: idle, or at the text before. */
+	/* The linter may have ended: it was idle, or failed at the last text. Start another. */
 	r = lint_start();
 	return r < 0 ? r : lint_ask(before, after, out_before, out_after, end_ns);
 }

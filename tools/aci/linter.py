@@ -24,19 +24,19 @@ import tokenize
 
 SELECT = "F821,F822,F831,E111,E112,E113,E999,E902"
 IDLE_S = 600
-UNASKED_S = 120  # before the first request: the file may have been opened to read it
-LOOK_S = 10  # between checks for the socket, which is renamed during a request
-ASKER_S = 10  # for a silent connection; an edit waits 15 s in all
-CPU_S = 5  # per text
+UNASKED_S = 120  # until the first request: many files are only opened to read them
+LOOK_S = 10  # between checks that the socket is still at its path
+ASKER_S = 10  # limit for a silent connection; an edit waits 15 s in all
+CPU_S = 5  # limit of CPU time per text
 MEMORY_BYTES = 1 << 30
 SOCKET_FD = 3
 TEXT_BYTES_MAX = 16 << 20
 KEPT = 8
-SAMPLE = b"def f(x):\n    return unknown\n"  # the first text is slower by some ms
+SAMPLE = b"def f(x):\n    return unknown\n"  # a first text to check is slow
 
 
 def only_what_is_selected() -> None:
-    """pycodestyle's other checks take most of the time, and their errors are not selected."""
+    """Turns off pycodestyle's checks for errors outside of SELECT, which take most of the time."""
     import flake8.plugins.pycodestyle as plugin
     import pycodestyle
     from flake8.checker import FileChecker
@@ -107,12 +107,12 @@ def tokens_where_a_tree_tells_less() -> None:
 
 
 def is_plain(text: str) -> bool:
-    """Whether the text has no continued lines and no control characters."""
+    """True if a text has no continued lines and no control characters."""
     return "\\\n" not in text and text.replace("\n", "").isprintable()
 
 
 def is_well_indented(tree: ast.Module, lines: list[str]) -> bool:
-    """Whether multiples of four spaces indent all statements that begin a line."""
+    """True if all statements that begin a line are indented by multiples of four spaces."""
     nodes = [tree]
     while nodes:
         node = nodes.pop()
@@ -205,7 +205,7 @@ class Linter:
     def check(self, text: bytes) -> str:
         with open(self.file, "wb") as out:
             out.write(text)
-        linecache.clearcache()  # flake8 looks for "noqa" there
+        linecache.clearcache()  # flake8 searches this cache for "noqa"
         app = self.app
         app.formatter = Collector()
         app.make_guide()
@@ -250,7 +250,7 @@ def is_there(path: str, inode: int) -> bool:
 
 
 def next_asker(server: socket.socket, path: str, inode: int, idle_s: int) -> socket.socket | None:
-    """Returns the next connection; None: there will be none."""
+    """Returns the next connection; None: idle too long, or the socket is gone."""
     server.settimeout(LOOK_S)
     for _ in range(idle_s // LOOK_S):
         try:
@@ -276,7 +276,7 @@ def main() -> None:
                 answer(linter, connection)
             except (OSError, EOFError):
                 continue
-    if is_there(path, inode):  # so that the next open starts a linter
+    if is_there(path, inode):  # so that the next open of a file starts a linter
         os.unlink(path)
 
 

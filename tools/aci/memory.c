@@ -16,9 +16,9 @@
 #include <string.h>
 
 /*
- * memory_write, memory_read: notes of an agent, in a file with MLGym's keys: texts, tags, and
- * embeddings, which stay empty. BM25 over words in lower case finds the notes nearest to a query.
- * See Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009.
+ * memory_write, memory_read: notes of an agent, in a file with MLGym's keys. The keys are texts,
+ * tags, and embeddings, which stay empty. Words are compared in lower case. BM25 finds the notes
+ * nearest to a query (Robertson and Zaragoza, The Probabilistic Relevance Framework, 2009).
  */
 #define MEMORY_FILE GUEST_HOME "/" GUEST_MEMORY
 #define TEXT_BYTES_MAX 65536
@@ -39,8 +39,8 @@ static json_t *memory_member(json_t *memory, const char *key)
 	return list;
 }
 
-/* Adds a value at index `at`, after filling or cutting the list: other programs may have changed
- * the file. */
+/* Puts a value at index `at` of a list. Pads or cuts the list first: other programs may have
+ * changed the file. */
 static void memory_append(json_t *memory, const char *key, json_t *value, size_t at)
 {
 	json_t *list = memory_member(memory, key);
@@ -52,7 +52,8 @@ static void memory_append(json_t *memory, const char *key, json_t *value, size_t
 	json_array_append_new(list, value);
 }
 
-/* Returns a new object if there is no file; NULL, with a sentence, if the file can't be used. */
+/* Reads the file of notes. Returns an empty object if there is no file. Returns NULL if the file
+ * can't be used, and prints a sentence. */
 static json_t *memory_load(void)
 {
 	auto_buf struct buf text = BUF_INIT(GUEST_MEMORY_BYTES_MAX);
@@ -60,7 +61,7 @@ static json_t *memory_load(void)
 	json_t *memory = NULL;
 	int r = fd_read_file(MEMORY_FILE, &text, &err);
 
-	if (r == -ENOENT || (r == 0 && !text.len)) /* nothing is noted yet */
+	if (r == -ENOENT || (r == 0 && !text.len)) /* there are no notes yet */
 		return json_object();
 	if (r == 0)
 		r = json_parse(MEMORY_FILE, buf_str(&text), text.len, &memory, &err);
@@ -118,7 +119,7 @@ static int run_memory_write(int argc, char **argv)
 
 /* --- search ----------------------------------------------------------------------------------- */
 
-/* True for letters, digits and all bytes that are not ASCII. */
+/* True for characters of words: letters, digits and all bytes outside of ASCII. */
 static bool memory_is_word(char c)
 {
 	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
@@ -138,7 +139,7 @@ static size_t memory_next_word(const char **at, const char **out)
 	return n;
 }
 
-/* Counts a word of a text; NULL: all its words. */
+/* Counts how often a word occurs in a text. If `word` is NULL, counts all words. */
 static size_t memory_count(const char *text, const char *word, size_t length)
 {
 	const char *at = text, *w;
@@ -150,7 +151,7 @@ static size_t memory_count(const char *text, const char *word, size_t length)
 }
 
 struct note {
-	char *text; /* and its tag */
+	char *text; /* the note's text and its tag */
 	size_t index, words;
 	double score;
 };
@@ -172,7 +173,7 @@ static void memory_score_word(
 	}
 }
 
-/* Orders by score, the best first, then by time, the latest first. */
+/* Order of notes: by score, the best first, then by time, the latest first. */
 static int memory_by_score(const void *a, const void *b)
 {
 	const struct note *x = a, *y = b;
@@ -182,7 +183,7 @@ static int memory_by_score(const void *a, const void *b)
 	return x->index < y->index ? 1 : -1;
 }
 
-/* Makes an array of the notes, the best first. */
+/* Makes a heap array of all notes, the best first. */
 static struct note *memory_make_notes(json_t *memory, size_t n, const char *query)
 {
 	struct note *notes = xcalloc(n, sizeof(*notes));
@@ -203,7 +204,7 @@ static struct note *memory_make_notes(json_t *memory, size_t n, const char *quer
 	return notes;
 }
 
-/* Shows notes without a word of the query only if no note has one. */
+/* Prints the best notes. If a note contains a word of the query, notes without any are left out. */
 static void memory_show(json_t *memory, const struct note *notes, size_t n)
 {
 	bool found = notes[0].score > 0;

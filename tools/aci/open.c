@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* open, goto, scroll_down, scroll_up, create */
+/* Commands: open, goto, scroll_down, scroll_up, create. */
 
-#define NUMBERED_BYTES_MAX 20000 /* limit for files to open at a line */
+#define NUMBERED_BYTES_MAX 20000 /* limit of the file's size for `open FILE LINE` */
 #define MANY_SCROLLS 3
 
 static int open_show(struct editor *e, const struct lines_of *lines)
@@ -25,7 +25,7 @@ static int open_show(struct editor *e, const struct lines_of *lines)
 	return 0;
 }
 
-/* Centers the window so that a sixth of it is above the line. */
+/* Returns the center of a window in which a sixth of the lines is above `line`. */
 static double open_center_for(long line, double window)
 {
 	return floor(fmax((double)line + window / 2 - floor(window / 6), 1));

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * literature_search, parse_pdf_url: the environment asks the web (env/calls.c). The PDF is parsed
- * here in the sandbox, since it is untrusted.
+ * literature_search, parse_pdf_url: commands that ask the web through the environment
+ * (env/calls.c). PDFs are untrusted, so they are parsed here in the sandbox.
  */
 #define PDFTOTEXT "/usr/bin/pdftotext"
 #define PDF_FILE GUEST_HOME "/" GUEST_EDITOR_FOLDER "/paper.pdf"

@@ -25,7 +25,7 @@ struct points {
 	struct point *items;
 	size_t n, size;
 	struct point min, max;
-	size_t left_out; /* rows without two numbers, or beyond POINTS_MAX */
+	size_t left_out; /* number of rows without two numbers, or after POINTS_MAX points */
 };
 
 static void plot_add(struct points *p, double x, double y)
@@ -65,7 +65,7 @@ static bool plot_read_points(
 	if (!table_open(path, &t))
 		return false;
 	if (t.json)
-		r = table_next(&t); /* JSON lines have no header: a row shows the columns */
+		r = table_next(&t); /* JSON lines have no header: read a row to learn the columns */
 	if (r > 0 && (!plot_find_column(&t, x_name, &x) || !plot_find_column(&t, y_name, &y)))
 		r = -1;
 	for (bool first = t.json; r > 0; first = false) {
@@ -85,10 +85,10 @@ static bool plot_read_points(
 	return r == 0 && out->n;
 }
 
-/* Maps min..max to 0..1. */
+/* Maps a value between min and max to a number from 0 to 1. */
 static double plot_place(double v, double min, double max)
 {
-	/* max - min may be too large for a double. */
+	/* Halve first: max - min may be too large for a double. */
 	double half = max / 2 - min / 2;
 
 	return half > 0 ? (v / 2 - min / 2) / half : 0.5;

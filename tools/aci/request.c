@@ -13,11 +13,11 @@
 #include <unistd.h>
 
 /*
- * `validate` and `submit` only ask: the porter passes the request on. The environment scores the
- * episode outside of this sandbox once the command that asked has ended.
+ * `validate` and `submit` only send a request, which the porter passes on. The environment scores
+ * the episode outside of this sandbox, after the command has ended.
  *
- * A byte fills the pipe. The pipe takes another one when the porter has read it, and the owner
- * knows of the request then.
+ * A byte fills the pipe. When the pipe takes another byte, the porter has read the first byte. The
+ * owner of the sandbox knows of the request then.
  */
 static bool request_tell(const char *path)
 {
@@ -45,7 +45,8 @@ void aci_tell_state(void)
 	(void)request_tell(GUEST_STATE_PIPE);
 }
 
-/* Does not wait until the porter has read the byte: the caller waits for the answer anyway. */
+/* Announces a call by a byte. Does not wait until the porter reads the byte, because the caller
+ * waits for the answer anyway. */
 bool aci_tell_call(void)
 {
 	auto_close int pipe = open(GUEST_CALL_PIPE, O_WRONLY | O_CLOEXEC);

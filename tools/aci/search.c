@@ -15,13 +15,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* search_dir, search_file: by basic regular expressions, as grep. find_file: by patterns of
- * names. */
+/* search_dir, search_file: search by basic regular expressions, as grep does. find_file: finds
+ * files by a pattern of the name. */
 
-#define SHOWN_MAX 100 /* files */
+#define SHOWN_MAX 100 /* most files that are listed */
 #define FOUND_MAX 100000
 
-/* The process ends soon and frees `out`. */
+/* Compiles a regular expression. Nobody frees `out`: the process ends soon. */
 static bool search_compile(regex_t *out, const char *term)
 {
 	char why[256];
@@ -41,7 +41,7 @@ static bool search_matches(const regex_t *regex, const struct lines_of *lines, s
 	return regexec(regex, line, 0, NULL, 0) == 0;
 }
 
-/* Returns the real path of the given folder, or of the current one. */
+/* Returns the real path of the folder `given`; NULL means the current folder. */
 static char *search_folder(const char *given)
 {
 	struct stat st;
@@ -58,7 +58,7 @@ static char *search_folder(const char *given)
 
 struct found {
 	char *path;
-	size_t n; /* matching lines */
+	size_t n; /* number of matching lines */
 };
 
 struct finds {
@@ -84,7 +84,7 @@ static int finds_by_path(const void *a, const void *b)
 
 typedef size_t look_fn(const char *path, const char *name, const void *what);
 
-/* Lists the regular files beneath a folder for which `look` returns more than 0. */
+/* Lists the regular files beneath a folder for which look() returns more than 0. */
 static struct finds search_walk(char *folder, bool hidden_too, look_fn *look, const void *what)
 {
 	char *const roots[] = { folder, NULL };
@@ -122,7 +122,7 @@ static size_t search_count_lines(const char *path, const char *name, const void 
 	if (stat(path, &st) < 0 || st.st_size > EDITOR_FILE_BYTES_MAX || !lines_read(path, &lines))
 		return 0;
 	if (lines.bytes.len && memchr(lines.bytes.data, '\0', lines.bytes.len))
-		return 0; /* a binary file */
+		return 0; /* skip a binary file */
 	for (size_t i = 0; i < lines.n; i++)
 		n += search_matches(what, &lines, i);
 	return n;

@@ -21,7 +21,8 @@ static int table_next_byte(struct data_table *t)
 				      : getc_unlocked(t->file);
 }
 
-/* Reads a line, or several while a quote is open, without the last newline. */
+/* Reads a row without its last newline. A row has several lines if a quoted cell contains
+ * newlines. */
 static int table_read_row(struct data_table *t)
 {
 	size_t n = 0;
@@ -48,7 +49,7 @@ static int table_read_row(struct data_table *t)
 	}
 	if (c == EOF && !n)
 		return 0;
-	t->line += c == EOF; /* the last line may lack its newline */
+	t->line += c == EOF; /* count the last line, even without a newline */
 	if (n && t->row[n - 1] == '\r')
 		n--;
 	if (!t->row)
@@ -59,8 +60,8 @@ static int table_read_row(struct data_table *t)
 
 /* --- CSV -------------------------------------------------------------------------------------- */
 
-/* Terminates the cell at `at` and removes its quotes. Returns the next cell; NULL: it was the
- * last. */
+/* Terminates the cell at `at` and removes its quotes. Returns the start of the next cell; NULL: the
+ * cell was the last. */
 static char *table_end_cell(char *at, char separator, const char **out)
 {
 	char *to = at, *end;
@@ -113,7 +114,7 @@ static char table_best_separator(const char *header)
 	return best;
 }
 
-/* True if the line is a JSON array, or the start of one over several lines. */
+/* True if the line begins a JSON array, which may span several lines. */
 static bool table_is_array(const char *line)
 {
 	static const char *const blanks = " \t\r";
@@ -159,7 +160,7 @@ static int table_next_csv(struct data_table *t)
 		r = table_read_row(t);
 		if (r <= 0)
 			return r;
-	} while (!*t->row && t->n > 1); /* an empty line is no row */
+	} while (!*t->row && t->n > 1); /* skip empty lines */
 	memset(t->cells, 0, t->n * sizeof(*t->cells));
 	n = table_split(t);
 	t->extra_cells += n > t->n;
@@ -239,7 +240,7 @@ static bool table_fill_head(struct data_table *t)
 	return t->head_n;
 }
 
-/* Returns the name of the compression; NULL: none that is known. */
+/* Returns the name of the file's compression; NULL: not compressed, or by an unknown program. */
 static const char *table_compressed_by(const struct data_table *t)
 {
 	static const struct {
@@ -248,7 +249,7 @@ static const char *table_compressed_by(const struct data_table *t)
 	} kinds[] = {
 		{ "gzip", "\x1f\x8b", 0, 2 }, { "zip", "PK\3\4", 0, 4 },
 		{ "xz", "\xfd\x37zXZ\0", 0, 6 }, { "zstd", "\x28\xb5\x2f\xfd", 0, 4 },
-		{ "bzip2", "1AY&SY", 4, 6 }, /* after "BZh" and the level */
+		{ "bzip2", "1AY&SY", 4, 6 }, /* at offset 4, after "BZh" and the level */
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
@@ -258,8 +259,8 @@ static const char *table_compressed_by(const struct data_table *t)
 	return NULL;
 }
 
-/* Skips empty lines and blanks, and returns the first other byte, which tells JSON from CSV. 0:
- * there is none. */
+/* Skips white space, and returns the first other byte, which tells JSON from CSV. 0: the file has
+ * no other byte. */
 static char table_first_byte(struct data_table *t)
 {
 	size_t at = t->head_at;
@@ -363,7 +364,8 @@ bool cell_is_infinite(const char *cell)
 
 	if (strcasecmp(word, "inf") == 0 || strcasecmp(word, "infinity") == 0)
 		return true;
-	/* 1e400; strtod() alone would also take hexadecimal. */
+	/* Detects numbers that are too large, such as 1e400. strtod() would accept hexadecimal,
+	 * too. */
 	return !cell[strspn(cell, "0123456789.eE+-")] && isinf(strtod(cell, &end)) && !*end;
 }
 

@@ -8,50 +8,55 @@
 #include <stdio.h>
 
 /*
- * Data files as rows of cells: CSV with any of the usual separators, and JSON lines. Files are read
- * as streams, so that they may be larger than memory. A row has a cap.
+ * Data files as rows of cells: CSV with any usual separator, and JSON lines. Files are read as
+ * streams, so that they may be larger than memory. The length of a row is limited.
  */
 #define TABLE_COLUMNS_MAX 4096
 #define TABLE_ROW_BYTES_MAX (4 << 20)
 #define TABLE_HEAD_BYTES 4096
 
 struct data_table {
-	FILE *file; /* at the end of the head */
+	FILE *file; /* the open file, read up to the end of `head` */
 	const char *path;
-	/* The first bytes, kept for a second look: a pipe can't be rewound. */
+	/* The first bytes of the file. They are kept for a second look, because a pipe can't be
+	 * rewound. */
 	char head[TABLE_HEAD_BYTES];
 	size_t head_n, head_at;
-	bool json; /* each line is a row, whatever quotes it has */
+	bool json; /* the file has JSON lines: a quote does not continue a row on the next line */
 	char separator;
-	char **names; /* names of the n columns */
+	char **names; /* names of the columns, n of them */
 	size_t n;
-	char *row; /* the current row; cells of CSV point into it */
+	char *row; /* text of the current row; cells of CSV point into this text */
 	size_t size;
-	const char **cells; /* cells of the current row; NULL: the row lacks it */
+	/* cells of the current row, one per column; NULL: the row has no such cell */
+	const char **cells;
 	size_t line;
-	bool more_columns; /* there are more than TABLE_COLUMNS_MAX, which are left out */
+	/* the file has more than TABLE_COLUMNS_MAX columns; the others are ignored */
+	bool more_columns;
 	size_t extra_cells,
-			missing_cells; /* rows that have more, or fewer, cells than the header */
+			/* counts of rows with more cells, or fewer, than the header */
+			missing_cells;
 };
 
-/* Reads the header. False, with a sentence on stdout, also for an empty or a compressed file. */
+/* Opens a file and reads its header. False if that fails, or if the file is empty or compressed;
+ * prints a sentence on stdout. */
 bool table_open(const char *path, struct data_table *out);
 void table_close(struct data_table *t);
 
-/* 1 with the next row, 0 at the end, -1 with a sentence on stdout. For JSON, a key's first row adds
- * its column. */
+/* Reads the next row. Returns 1, 0 at the end of the file, or -1 after printing a sentence on
+ * stdout. In JSON, a new key adds a column. */
 int table_next(struct data_table *t);
 
-/* Returns the index of a column; n if there is none. */
+/* Returns the index of the column `name`; n if there is no such column. */
 size_t table_column(const struct data_table *t, const char *name);
 
-/* A cell is missing if it is empty or a usual word for nothing: NA, nan, null, None. Numbers are
- * finite. A cell is infinite, and no number, if it says so (inf) or is too large (1e400). */
+/* Types of a cell. A missing cell is empty or a usual word for a missing value: NA, nan, null,
+ * None. A number is finite. An infinite cell is a word (inf) or too large for a double (1e400). */
 bool cell_is_missing(const char *cell);
 bool cell_is_number(const char *cell, double *out);
 bool cell_is_infinite(const char *cell);
 
-/* Prints "1 row", "2 rows". */
+/* Prints a number and a noun: "1 row", "2 rows". */
 void print_count(uint64_t n, const char *noun);
 
 #endif
