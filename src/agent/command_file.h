@@ -32,7 +32,7 @@
  * All strings live in the arena that is given. Errors name file, line and column.
  */
 #define COMMAND_FILE_BYTES_MAX (256 * 1024)
-#define COMMANDS_MAX 128 /* in a file */
+#define COMMANDS_MAX 128 /* most commands in a file */
 
 enum command_file_kind {
 	COMMAND_FILE_SOURCED, /* sourced by the agent's shell */

@@ -8,9 +8,9 @@
 /* All output parsers. To add one, put a const struct at the end of its file, and name it in
  * parser.c's table. */
 extern const struct output_parser parser_thought_action, parser_mlgym_thought_action,
-		parser_edit_format, parser_tolerant; /* parser_fence.c */
-extern const struct output_parser parser_json;       /* parser_json.c */
-extern const struct output_parser parser_tool_call;  /* parser_tool.c */
+		parser_edit_format, parser_tolerant; /* in parser_fence.c */
+extern const struct output_parser parser_json;       /* in parser_json.c */
+extern const struct output_parser parser_tool_call;  /* in parser_tool.c */
 
 /* Takes the text between the last <command> and the last </command> as the action. False if there
  * are none. */

@@ -149,7 +149,8 @@ double proc_groups(void)
 
 	fd_read_file("/proc/cgroups", &text, NULL);
 	at = text.len ? strstr(text.data, "\nmemory\t") : NULL;
-	at = at ? strchr(at + strlen("\nmemory\t"), '\t') : NULL; /* skip the hierarchy's number */
+	/* Skip the number of the hierarchy: the number of groups follows. */
+	at = at ? strchr(at + strlen("\nmemory\t"), '\t') : NULL;
 	if (!at)
 		return NAN;
 	groups = strtol(at, &end, 10);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Finds the command that the words name, reads its options and runs it. Prints its errors. */
+/* Finds the command that the command line names, reads the options and runs it. Prints errors. */
 
 #define DEFAULT_WIDTH 100
 #define COMMANDS_MAX 64 /* most commands in one group */

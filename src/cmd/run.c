@@ -103,7 +103,7 @@ static void runner_on_event(void *user, enum run_event event, const struct episo
 		run_view_began(&r->view, e);
 		return;
 	case RUN_STEPPED:
-		interrupt_take_soft(); /* ignore a Ctrl-C from before this step */
+		interrupt_take_soft(); /* drop a Ctrl-C that came before this step */
 		run_view_stepped(&r->view, e);
 		return;
 	case RUN_AGAIN:

@@ -13,7 +13,7 @@
 
 struct new_options {
 	struct task_options task;
-	int grader; /* enum grader_kind */
+	int grader; /* kind of the task's grader: enum grader_kind */
 };
 
 static void task_new_print_next(const char *path)

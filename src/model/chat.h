@@ -78,7 +78,7 @@ struct chat_stats {
 };
 
 struct chat_options {
-	const char *spec;    /* spec: "openai:gpt-4o", "anthropic:claude-...", "litellm:NAME" */
+	const char *spec;    /* model: "openai:gpt-4o", "anthropic:claude-...", "litellm:NAME" */
 	const char *url;     /* base URL, "http://localhost:8000/v1"; NULL: the provider's own */
 	const char *key;     /* API key; NULL: $OPENAI_API_KEY, $ANTHROPIC_API_KEY and so on */
 	const char *version; /* Azure's api-version; NULL: none */

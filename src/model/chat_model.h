@@ -16,7 +16,7 @@ struct chat_model {
 	struct chat_options options; /* copied options, without key, extra and spent */
 	const struct vendor *vendor;
 	const char *name, *url;
-	bool own_address; /* `url` is the provider's own */
+	bool own_address; /* true if `url` is the provider's own */
 	char *key;        /* API key; NULL: none */
 	struct http_headers headers;
 	json_t *extra;

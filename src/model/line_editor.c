@@ -49,7 +49,7 @@ static struct libedit {
 
 static bool libedit_load(void)
 {
-	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL); /* never unloaded */
+	void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL); /* never unload it */
 
 #define LIBEDIT_FIND(name) &&(*(void **)&libedit.name = dlsym(library, #name))
 	return library LIBEDIT_FUNCTIONS(LIBEDIT_FIND);

@@ -21,7 +21,7 @@ enum verdict {
 /* An HTTP answer whose status is not 200. */
 struct verdict_answer {
 	int status;
-	const char *body; /* n_body bytes */
+	const char *body; /* body of the answer, n_body bytes */
 	size_t n_body;
 	const char *location; /* URL of a redirect; NULL: no redirect */
 };

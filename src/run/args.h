@@ -10,7 +10,7 @@
 struct run_asked {
 	const struct episode_plan *plan;
 	const struct run_name *name;
-	const struct chat_model *chat; /* NULL: no language model plays */
+	const struct chat_model *chat; /* the language model; NULL: another model plays */
 	int max_steps;
 	const int *gpus; /* GPUs of the episode; NULL: not chosen yet */
 	size_t n_gpus;

@@ -22,7 +22,7 @@ struct episode_log {
 void episode_log_init(struct episode_log *l, const char *task);
 void episode_log_release(struct episode_log *l);
 
-#define LOG_WARNINGS_MAX 3 /* about this machine, the model and the task */
+#define LOG_WARNINGS_MAX 3 /* most warnings: about this machine, the model and the task */
 
 struct episode_log_place {
 	const char *task; /* name of the task, "titanic:micro" */
@@ -40,7 +40,7 @@ void episode_log_begun(struct episode_log *l, const char *model, uint64_t seed, 
 void episode_log_reset(struct episode_log *l, const struct fh_step *step);
 /* A change of the task's or agent's files since a run was recorded. */
 struct episode_log_change {
-	const char *what;           /* "task", "agent" */
+	const char *what;           /* changed part, "task" or "agent" */
 	const char *recorded, *now; /* hashes of the files */
 };
 void episode_log_changed(struct episode_log *l, const struct episode_log_change *change);

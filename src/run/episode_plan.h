@@ -23,7 +23,7 @@ struct episode_plan {
 	/* agent that leads the language model; NULL: another model plays */
 	const struct run_agent *agent;
 	const char *aliases; /* a file that the episode's shells source; NULL: none */
-	bool edits_at_once;  /* see struct command_setup */
+	bool edits_at_once;  /* start the linter before the first edit */
 	const char *out, *suffix;
 	const char *reward;
 	uint64_t seed;

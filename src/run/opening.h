@@ -37,7 +37,7 @@ struct opening_request {
 	const struct model_request *model; /* the model to open, copied; NULL: none */
 	const struct agent_config *agent;
 	const char *aliases;
-	bool edits_at_once; /* see struct command_setup */
+	bool edits_at_once; /* start the linter before the first edit */
 };
 
 struct opening;

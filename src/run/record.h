@@ -20,7 +20,7 @@ struct run_record_start {
 	const struct episode_plan *plan;
 	const struct fh_env_info *info;
 	const char *model;             /* name of the model for the folder's name */
-	const struct chat_model *chat; /* NULL: no language model plays */
+	const struct chat_model *chat; /* the language model; NULL: another model plays */
 	const char *warning;           /* warning of the environment, for the log; NULL: none */
 	const char *resume_dir;        /* folder of the run to resume; NULL: a new folder is made */
 	int resume_number;             /* number of the folder resume_dir */

@@ -34,7 +34,7 @@ void run_scores_release(struct run_scores *s)
 static double scores_value_of(const struct run_scores *s, const struct fh_metric *metrics, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		/* evaluators write names in any case */
+		/* evaluators differ in upper and lower case */
 		if (strcasecmp(metrics[i].name, s->metric) == 0)
 			return metrics[i].value;
 	return NAN;

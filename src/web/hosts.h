@@ -13,8 +13,10 @@
  *   *.example.org         the same for its subdomains, without example.org itself
  *   https://host[:port]   this scheme and port only; the address may be private
  *   papers                the search of papers.h, and sites that serve papers
+ *
+ * hosts_check() checks the syntax of a list. -EINVAL.
  */
-int hosts_check(const char *list, struct fh_error *err); /* Checks an allow-list. -EINVAL. */
+int hosts_check(const char *list, struct fh_error *err);
 
 /* True if an entry with a scheme names this place, so that the address may be private (loopback,
  * link-local). */

@@ -46,7 +46,7 @@ int http_check_url(const char *url, struct fh_error *err);
  * strings. */
 struct http_url {
 	char *whole;
-	char *scheme, *host; /* in lower case */
+	char *scheme, *host; /* both in lower case */
 	char *port;          /* the scheme's default port if the URL names none */
 };
 
