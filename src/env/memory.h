@@ -49,9 +49,8 @@ bool memory_is_busy(const struct memory *m); /* whether a job runs */
 
 /* Begins to keep the memory of an episode that is about to end. Call memory_keep_advance() then. */
 int memory_keep_begin(struct memory *m, struct sandbox *sb, struct fh_error *err);
-int memory_keep_advance(
-		/* 1: call again later. */
-		struct memory *m, struct sandbox *sb, struct fh_error *err);
+/* Goes on with keeping the memory. 1: call it again later; 0: the memory is kept. */
+int memory_keep_advance(struct memory *m, struct sandbox *sb, struct fh_error *err);
 
 /* Adds the waits for the job or for the porter's answer. */
 void memory_waits(const struct memory *m, const struct sandbox *sb, struct waits *w);

@@ -36,11 +36,11 @@ struct poll_ops {
 	 * each time. Before the poller sleeps, it asks the item whether its work has ended.
 	 */
 	bool (*is_quick)(const struct poll_item *item);
-	void (*waits_awake)(struct poll_item *item,
-			struct waits *w); /* no descriptor need tell the end */
+	/* As waits(), but no descriptor need report the end: the poller asks answered(). */
+	void (*waits_awake)(struct poll_item *item, struct waits *w);
 	bool (*answered)(const struct poll_item *item);
-	void (*await_answer)(struct
-			poll_item *item); /* for 2 ms at most; called if nothing else can come */
+	/* Waits 2 ms at most for the work's end. Called if no other item is at work. */
+	void (*await_answer)(struct poll_item *item);
 };
 
 /* The poller's part of an item. The item's owner sets `ops`; all else is zeroed. */
