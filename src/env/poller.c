@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/scope.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -239,10 +238,10 @@ void poller_add_done(struct poller *p, struct poll_item *item)
 
 void poller_unwatch(struct poller *p, int fd)
 {
-	/* Closing the descriptor would do, but a fork of this process may hold a copy. */
-	int r = fd < 0 ? 0 : epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
-
-	assert(r == 0 || errno == ENOENT || errno == EPERM);
+	/* A watch that can't be deleted ends when the descriptor is closed, unless a fork of this
+	 * process holds a copy. */
+	if (fd >= 0)
+		epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
 void poller_forget(struct poller *p, struct poll_item *item)

@@ -81,6 +81,7 @@ static int duel_start_player(struct grade *g, int questions, int answers, struct
 		.n_streams = 5,
 		.put_path = task->grader.submission,
 		.put_fd = g->submission_fd,
+		.peer = &g->programs[JUDGE],
 	}, err);
 }
 

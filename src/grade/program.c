@@ -80,6 +80,17 @@ void program_waits(const struct program *p, struct waits *w)
 
 /* --- its states ------------------------------------------------------------------------------- */
 
+/* Lets the program go, once its peer was let go: the owner has no end of their pipes then. */
+static int program_go(struct program *p)
+{
+	const struct program *peer = p->plan.peer;
+
+	if (peer && (peer->state < PROGRAM_RUNNING || peer->state == PROGRAM_BROKEN))
+		return 0;
+	p->state = PROGRAM_RUNNING;
+	return sandbox_go(p->sb, p->id, &p->err);
+}
+
 static int program_run(struct program *p)
 {
 	const struct program_plan *plan = &p->plan;
@@ -100,8 +111,8 @@ static int program_run(struct program *p)
 	program_close_fds(p);
 	if (r < 0)
 		return r;
-	p->state = PROGRAM_RUNNING;
-	return sandbox_go(p->sb, p->id, &p->err);
+	p->state = PROGRAM_HELD;
+	return program_go(p);
 }
 
 static int program_on_ready(struct program *p)
@@ -173,6 +184,8 @@ bool program_advance(struct program *p)
 
 	if (program_over(p))
 		return true;
+	if (p->state == PROGRAM_HELD && program_go(p) < 0)
+		p->state = PROGRAM_BROKEN;
 	do {
 		sandbox_next_event(p->sb, &event);
 		if (program_on_event(p, &event) < 0)

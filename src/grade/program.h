@@ -42,6 +42,9 @@ struct program_plan {
 	const char *put_path;
 	/* descriptor with the sealed content for put_path; the caller closes it */
 	int put_fd;
+	/* program at the other end of its pipes, which is let go first; NULL: none. A program could
+	 * hold the locks of pipes whose ends the owner still has. */
+	const struct program *peer;
 	/* keep the sandbox until program_release(), so that the caller can fetch files */
 	bool keep_sandbox;
 };
@@ -49,6 +52,7 @@ struct program_plan {
 enum program_state {
 	PROGRAM_STARTING, /* the sandbox is starting */
 	PROGRAM_PUTTING,  /* the file put_path is being written */
+	PROGRAM_HELD,     /* the program is set up, and waits for its peer */
 	PROGRAM_RUNNING,
 	PROGRAM_DRAINING, /* the program has ended; its last output is being read */
 	PROGRAM_ENDED,    /* finished; `status` is the exit status */
