@@ -238,8 +238,8 @@ void poller_add_done(struct poller *p, struct poll_item *item)
 
 void poller_unwatch(struct poller *p, int fd)
 {
-	/* A watch that can't be deleted ends when the descriptor is closed, unless a fork of this
-	 * process holds a copy. */
+	/* A watch that can't be deleted ends with the descriptor. A copy in a fork of this process
+	 * would keep it. */
 	if (fd >= 0)
 		epoll_ctl(p->epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
