@@ -73,7 +73,8 @@ struct multiline_end {
 	const char *before, *behind; /* blanks that are allowed before and behind the word */
 };
 
-/* Finds the end line from `at` on. NULL: there is none, which uses up a try, or no try is left. */
+/* Finds the line that ends a command of many lines (end_of_edit), from `at` on. NULL: there is
+ * none, which uses up a try, or no try is left. */
 static const char *multiline_find_end(const char *at, const struct multiline_end *end, int *tries)
 {
 	if (*tries == 0)

@@ -51,7 +51,7 @@ struct init_start {
 	const int *sockets; /* array of PLAN_SOCKETS sockets */
 	int owner;          /* pidfd of the owner's process */
 	int files;          /* O_PATH of the episode's file system; -1: none */
-	int mail;           /* memory of the shell's commands; -1: no shell */
+	int mail;           /* shared memory of commands and answers; -1: no shell */
 	const int *home;    /* cgroup.procs of the owner's own groups, for porter.c */
 	size_t n_home;
 	const struct plan *plan;
