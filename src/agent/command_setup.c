@@ -140,11 +140,12 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 		r = fd_read_file(commands->aliases, &aliases, err);
 		if (r < 0)
 			return r;
-		files[n++] = (struct env_setup_file){
+		files[n] = (struct env_setup_file){
 			.name = ALIASES,
 			.data = arena_strndup(a, buf_str(&aliases), aliases.len),
 			.n = aliases.len,
 		};
+		n++;
 		buf_add_str(&script,
 				"shopt -s expand_aliases\nsource " SETUP_DIR "/" ALIASES
 				"\n__aliases=$?\n");

@@ -24,13 +24,15 @@
 #define EVENTS_MAX 64
 #define CONNECT_MS_MAX 30000
 
+TAILQ_HEAD(http_calls, http_call);
+
 struct http {
 	CURLM *multi;
 	int epoll_fd, timer_fd;
 	/* clock_now_ns() of libcurl's next timeout, and of http_wake_at() */
 	int64_t curl_ns, wake_ns;
-	int64_t armed_ns;                  /* time that the timer is set to */
-	TAILQ_HEAD(, http_call) unwatched; /* calls whose sockets epoll refused */
+	int64_t armed_ns;            /* time that the timer is set to */
+	struct http_calls unwatched; /* calls whose sockets epoll refused */
 	struct http_names names;
 };
 

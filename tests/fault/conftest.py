@@ -159,6 +159,7 @@ class Fumehood:
         self.state = folder / "state"
         self.out = folder / "out"
         self.env = {**os.environ, "FUMEHOOD_STATE": str(self.state)}
+        self.doors: list[Door] = []
 
     def __call__(self, *args, status=0) -> subprocess.CompletedProcess:
         done = subprocess.run(
@@ -177,9 +178,14 @@ class Fumehood:
         return subprocess.Popen([self.program, *map(str, args)], env=self.env, **kwargs)
 
     def door(self, task: str, *args) -> "Door":
-        return Door(self, task, *args)
+        self.doors.append(Door(self, task, *args))
+        return self.doors[-1]
 
     def clear(self):
+        """Kills what a failed test left."""
+        for door in self.doors:
+            door.child.kill()
+        self.doors.clear()
         shutil.rmtree(self.out, ignore_errors=True)
 
 

@@ -114,7 +114,9 @@ def someone(request, fumehood):
         pytest.skip("no root that could become a user with subordinate ids")
     folder = Path(tempfile.mkdtemp(prefix="leftovers-"))
     folder.chmod(0o755)
-    yield As(fumehood.program, folder, user)
+    other = As(fumehood.program, folder, user)
+    yield other
+    other.clear()
     shutil.rmtree(folder)
 
 
@@ -192,6 +194,7 @@ def ownerless(someone) -> list[int]:
     return [s["pid"] for s in listed if s["owner"] == 0]
 
 
+@pytest.mark.xdist_group("gc")
 def test_gc_ends_what_nobody_else_can(someone):
     neighbour, door = someone.door("lines"), someone.door("lines")
     for each in (neighbour, door):

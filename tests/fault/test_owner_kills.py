@@ -13,6 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
+import pytest
 from conftest import (
     KILLS,
     OTHER_KILLS,
@@ -175,6 +176,7 @@ def kill_once(fumehood, task: str, phase: str, clock: Clock, dice) -> float:
     return took
 
 
+@pytest.mark.xdist_group("gc")
 def test_owner_of_one_episode(fumehood, dice):
     clock, longest = Clock(), 0.0
     for task in WEIGHTS:
@@ -211,6 +213,7 @@ def check_several(fumehood, actions: list[str]) -> None:
             counts["trajectories exported"] += 1
 
 
+@pytest.mark.xdist_group("gc")
 def test_owner_of_several_episodes(fumehood, dice):
     longest = 0.0
     for _ in range(max(OTHER_KILLS, 5)):
