@@ -66,6 +66,8 @@ def duels() -> dict[str, Game]:
 
 DUELS = duels()
 BY_TASK.update(DUELS)
+# The smallest for each change; the others for a whole test.
+DUELS_OR_LONG = [t if t == "duel" else pytest.param(t, marks=pytest.mark.long) for t in DUELS]
 
 
 class Episode:

@@ -6,7 +6,7 @@ does is recorded as `integrity`.
 """
 
 import pytest
-from conftest import DUELS
+from conftest import DUELS_OR_LONG
 
 # Before or around an honest strategy: worth what that is.
 HARMLESS = {
@@ -118,7 +118,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("trick", HARMLESS)
-@pytest.mark.parametrize("task", DUELS)
+@pytest.mark.parametrize("task", DUELS_OR_LONG)
 def test_harmless(begin, task, trick):
     agent = begin(task)
     path = agent.game.file
@@ -131,7 +131,7 @@ def test_harmless(begin, task, trick):
 
 
 @pytest.mark.parametrize("trick", FAULTS)
-@pytest.mark.parametrize("task", DUELS)
+@pytest.mark.parametrize("task", DUELS_OR_LONG)
 def test_fault(begin, task, trick):
     if trick == "late" and task != "duel":
         pytest.skip("only that judge is impatient: others wait for half a minute")

@@ -42,6 +42,7 @@ def test_no_file(begin, game, make):
     agent.step(f"rm -rf {game.file}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("swap", SWAPS)
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.task)
 def test_swapped_meanwhile(begin, game, swap):

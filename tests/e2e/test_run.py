@@ -46,7 +46,10 @@ def test_the_baseline_plays_and_submits(fumehood):
     assert result["scores"] == [result["baseline"]] and result["best"] == result["baseline"]
 
 
-@pytest.mark.parametrize("task", ["battleOfSexes", "blotto", "prisonersDilemma"])
+LONG = pytest.param("blotto", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("task", ["battleOfSexes", LONG, "prisonersDilemma"])
 def test_a_demonstration_ends_submitted(fumehood, task):
     (result,) = fumehood.run_json("--task", task, "--model", "demo")
     assert result["exit_status"] == "submitted"

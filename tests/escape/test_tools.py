@@ -122,7 +122,10 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize("what", TEXTS)
+SLOW = pytest.param("deep blocks", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("what", [SLOW if what == "deep blocks" else what for what in TEXTS])
 def test_a_text_against_the_linter(agent, what):
     agent.sh("create a.py")
     answer = agent.step(

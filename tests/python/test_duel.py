@@ -118,6 +118,7 @@ GAMES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("task", GAMES)
 def test_scores_of_a_task_s_own_strategies(task: str) -> None:
     published, best, near = GAMES[task]
