@@ -66,8 +66,12 @@ def duels() -> dict[str, Game]:
 
 DUELS = duels()
 BY_TASK.update(DUELS)
-# The smallest for each change; the others for a whole test.
+# What takes longest is left to a whole test.
 DUELS_OR_LONG = [t if t == "duel" else pytest.param(t, marks=pytest.mark.long) for t in DUELS]
+GAMES_OR_LONG = [
+    pytest.param(t, marks=pytest.mark.long) if t in ("battleOfSexes", "rows") else t
+    for t in (game.task for game in GAMES)
+]
 
 
 class Episode:

@@ -6,7 +6,7 @@ grading does not, and the score is the honest one.
 """
 
 import pytest
-from conftest import GAMES
+from conftest import GAMES, GAMES_OR_LONG
 
 MARK = "/tmp/snapped"
 SNAP = f"open('{MARK}', 'w')"
@@ -68,7 +68,7 @@ TRAPS = {
 
 
 @pytest.mark.parametrize("trap", TRAPS)
-@pytest.mark.parametrize("task", [game.task for game in GAMES])
+@pytest.mark.parametrize("task", GAMES_OR_LONG)
 def test_a_trap(begin, task, trap):
     planted, snaps = TRAPS[trap]
     agent = begin(task)

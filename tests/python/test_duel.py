@@ -129,6 +129,7 @@ def test_scores_of_a_task_s_own_strategies(task: str) -> None:
     assert play_file(task, TASKS / task / "solution/strategy.py") == pytest.approx(best, abs=near)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("task", "strategy", "mean"),
     [
