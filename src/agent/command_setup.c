@@ -151,7 +151,8 @@ int command_setup_make(struct arena *a, const struct command_setup *commands, st
 				"\n__aliases=$?\n");
 	}
 	if (commands->state_code)
-		buf_printf(&script, "%s\n", commands->state_code);
+		buf_printf(&script, "%s\n%s", commands->state_code,
+				own ? own_tools_state(commands->state_code) : "");
 	for (size_t i = 0; variables && i < variables->n; i++) {
 		buf_printf(&script, "%s=%s\n", variables->pairs[i].key, variables->pairs[i].value);
 		if (commands->exported)

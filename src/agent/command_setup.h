@@ -46,4 +46,7 @@ bool own_tools_fit(const struct command_file *files, size_t n);
  * file itself. */
 const char *own_tools_text(struct arena *a, const struct command_file *file);
 
+/* Shell code to run after a state command's code, which makes MLGym's faster. Empty: none. */
+const char *own_tools_state(const char *code);
+
 #endif

@@ -6,6 +6,8 @@
 #include "base/sha256.h"
 #include "base/str.h"
 
+#include <string.h>
+
 /*
  * Hashes of MLGym's bash tools at commit 9d40c1b, which start a dozen programs in each call. The
  * recorded runs of tests/corpus show that Fumehood's programs do the same.
@@ -18,7 +20,7 @@ static const char *const own_tools_known[] = {
 	"f3a2f6c90edc3ca683819d52f01f6e28e6156190beba17dd576b785de01f4f01", /* _split_string.py */
 };
 
-/* Shell functions that call Fumehood's programs. tests/corpus/world.py reads the text from this
+/* Shell functions that call Fumehood's programs. tests/corpus/world.py reads this text from this
  * file. */
 /* clang-format off */
 static const char own_tools_script[] =
@@ -55,18 +57,49 @@ static const char own_tools_script[] =
 	"\tdone\n"
 	"\t_own_tools_note\n"
 	"}\n";
+
+/* Wraps MLGym's function `state`, which starts realpath after each step. A path without links is
+ * its own real path. */
+static const char own_tools_state_script[] =
+	"\n"
+	"_own_tools_is_real() {\n"
+	"\tlocal at=${CURRENT_FILE-}\n"
+	"\t[[ $at =~ ^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$ && -d ${at%/*} && -x ${at%/*} ]] || return\n"
+	"\twhile [[ $at ]]; do\n"
+	"\t\t[[ ! -L $at ]] || return\n"
+	"\t\tat=${at%/*}\n"
+	"\tdone\n"
+	"}\n"
+	"eval \"_own_tools_$(declare -f state)\"\n"
+	"state() {\n"
+	"\tif _own_tools_is_real; then\n"
+	"\t\techo '{\"open_file\": \"'$CURRENT_FILE'\", \"working_dir\": \"'$PWD'\"}'\n"
+	"\telse\n"
+	"\t\t_own_tools_state\n"
+	"\tfi\n"
+	"}\n";
 /* clang-format on */
 
 #define TEXT_BYTES_MAX (64 * 1024)
 
-static bool own_tools_is_known(const struct command_file *file)
+/* Hash of the code of state_command in MLGym's default.yaml and default_lit_search.yaml. */
+static const char own_tools_known_state[] =
+		"f9e163534b5e575ccda28a9557464a89a6998d2f250e9c05a5551453381e6087";
+
+static void own_tools_hash(const char *text, size_t n, char hex[SHA256_HEX_BYTES])
 {
-	char hex[SHA256_HEX_BYTES];
 	struct sha256 h;
 
 	sha256_init(&h);
-	sha256_add(&h, file->contents, file->n_contents);
+	sha256_add(&h, text, n);
 	sha256_end_hex(&h, hex);
+}
+
+static bool own_tools_is_known(const struct command_file *file)
+{
+	char hex[SHA256_HEX_BYTES];
+
+	own_tools_hash(file->contents, file->n_contents, hex);
 	for (size_t i = 0; i < ARRAY_SIZE(own_tools_known); i++)
 		if (str_eq(own_tools_known[i], hex))
 			return true;
@@ -111,4 +144,12 @@ const char *own_tools_text(struct arena *a, const struct command_file *file)
 		buf_printf(&text, " %s", file->commands[i].name);
 	buf_add_char(&text, '\n');
 	return arena_strdup(a, buf_str(&text));
+}
+
+const char *own_tools_state(const char *code)
+{
+	char hex[SHA256_HEX_BYTES];
+
+	own_tools_hash(code, strlen(code), hex);
+	return str_eq(own_tools_known_state, hex) ? own_tools_state_script : "";
 }

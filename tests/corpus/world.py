@@ -60,9 +60,8 @@ class Env:
 
 def own_tools() -> str:
     """The script in the C file: its lines are strings of JSON, too."""
-    return "".join(
-        map(json.loads, re.findall(r'^\t(".*");?$', OWN_TOOLS.read_text(), re.MULTILINE))
-    )
+    script = OWN_TOOLS.read_text().partition("own_tools_script[] =")[2].partition(";\n")[0]
+    return "".join(map(json.loads, re.findall(r'^\t(".*")$', script, re.MULTILINE)))
 
 
 # --- how a task begins --------------------------------------------------------------------------------

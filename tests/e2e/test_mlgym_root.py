@@ -475,6 +475,35 @@ def test_its_tools_and_ours(lead, original, fumehood):
     assert {"  original_tools: false", "  original_tools: true"} <= set(flags)
 
 
+def test_its_state_and_ours(lead, original):
+    """Ours says it without a program, where that is the same."""
+    said = [
+        "pwd; unset CURRENT_FILE",
+        "open strategy.py",
+        "mkdir -p d; echo 1 >d/x; cd d; open x",
+        "mv ../d ../e; ln -s e ../d",
+        "rm -rf ../d; cd ..",
+        "rm -rf e",
+        "echo 1 >'a b'; open 'a b'",
+        "echo 1 >.hidden; open .hidden",
+        "ln -s strategy.py l; open l",
+        "CURRENT_FILE=$PWD/l",
+        "CURRENT_FILE=strategy.py",
+        "CURRENT_FILE=/etc/../etc//passwd",
+        "CURRENT_FILE=/root/x",
+        "CURRENT_FILE=",
+        "mkdir 'e  f'; cd 'e  f'; open ../strategy.py",
+        "submit",
+    ]
+
+    def states(tools: str) -> list[str]:
+        steps = lead(original, "battleOfSexes", "default", *said, more=("--tools", tools))
+        return [s["state"] for s in steps["trajectory"]]
+
+    own = states("own")
+    assert own == states("original") and len(set(own)) > 5, own
+
+
 def test_a_replay_says_once_that_ours_run(lead, original, fumehood):
     lead(original, "battleOfSexes", "default", "open strategy.py", "submit")
     (run,) = fumehood.out.glob("*_run_0")
