@@ -253,9 +253,10 @@ void porter_drop_answer(struct native_sandbox *sb);
 
 /*
  * Has the porter forward the running command's output until the command ends. Repeat it now and
- * then: if the porter does not answer in time, the sandbox is gone.
+ * then: if the porter does not answer in time, the sandbox is gone. False: it couldn't be asked
+ * now.
  */
-void porter_pump(struct native_sandbox *sb);
+bool porter_pump(struct native_sandbox *sb);
 
 int porter_clear_requests(struct sandbox *base, struct fh_error *err);
 void porter_hold_output(struct sandbox *base, bool hold);

@@ -211,17 +211,18 @@ int porter_send_input(struct sandbox *base, const void *data, size_t n, struct f
 	return control_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
-void porter_pump(struct native_sandbox *sb)
+bool porter_pump(struct native_sandbox *sb)
 {
 	auto_buf struct buf b = BUF_INIT(64);
 
 	if (sb->pump_by_ns != INT64_MAX) /* the last PORTER_PUMP is not answered yet */
-		return;
-	sb->pump_by_ns = clock_now_ns() + PUMP_MS * NS_PER_MS;
+		return true;
 	wire_put_u8(&b, PORTER_PUMP);
 	wire_put_u32(&b, sb->turn);
-	/* A failure needs no report: an event tells that the sandbox is gone. */
-	(void)control_send(sb, sb->porter, &b, NULL, 0, NULL);
+	if (control_send(sb, sb->porter, &b, NULL, 0, NULL) < 0)
+		return false;
+	sb->pump_by_ns = clock_now_ns() + PUMP_MS * NS_PER_MS;
+	return true;
 }
 
 /* Begins the message of a request that the porter answers. */

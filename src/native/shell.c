@@ -376,10 +376,8 @@ static void shell_check_time(struct native_session *s)
 {
 	int64_t now = clock_now_ns();
 
-	if (s->state == SHELL_RUNNING && now >= s->pump_ns) {
-		s->pump_ns = now + PUMP_AGAIN_NS;
-		porter_pump(shell_sandbox(s));
-	}
+	if (s->state == SHELL_RUNNING && now >= s->pump_ns)
+		s->pump_ns = now + (porter_pump(shell_sandbox(s)) ? PUMP_AGAIN_NS : PUMP_NS);
 	if (now < s->deadline_ns)
 		return;
 	if (s->state == SHELL_DRAINING) /* the porter has not answered in time */
