@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "env/names.h"
+#include "env/observe.h"
 #include "env/reset.h"
 #include "env/step.h"
 #include "env/turn.h"
@@ -286,9 +287,28 @@ const struct buf *env_memory(const struct fh_env *env)
 	return memory_began(&env->memory);
 }
 
-const struct buf *env_output(const struct fh_env *env)
+void env_output(struct fh_env *env, struct buf *out)
 {
-	return env->work == WORK_COMMAND ? session_output(env->session) : NULL;
+	const struct buf *output;
+	struct buf lines = BUF_INIT(0);
+	const char *last;
+
+	if (env->work != WORK_COMMAND)
+		return;
+	output = session_output(env->session);
+	if (output->len == env->n_watched)
+		return;
+	lines.data = output->data + env->n_watched;
+	last = memrchr(lines.data, '\n', output->len - env->n_watched);
+	if (!last)
+		return;
+	lines.len = (size_t)(last + 1 - lines.data);
+	env->n_watched += lines.len;
+	observe_output(out, &env->folded, env->spec.task->task, &lines);
+	/* MLGym's observations drop the last newline. */
+	if (out->len && out->data[out->len - 1] != '\n')
+		buf_add_char(out, '\n');
+	turn_hide(env, out);
 }
 
 void env_names(struct fh_env *env, const char *start, struct buf *out)

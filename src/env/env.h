@@ -44,11 +44,11 @@ const struct buf *env_memory(const struct fh_env *env);
 bool env_leave_begin(struct fh_env *env);
 
 /*
- * Returns output of the action's command so far, to show to people who wait. It is raw: the
- * observation may fold it. Lives until the environment is advanced. NULL while no command of an
- * action runs.
+ * Appends the complete lines that the action's command printed since the last call, to show them to
+ * people who wait. The observation begins with the lines of all calls; its last newline may be
+ * missing. Appends nothing while no command of an action runs.
  */
-const struct buf *env_output(const struct fh_env *env);
+void env_output(struct fh_env *env, struct buf *out);
 
 /*
  * Completes a path in the shell's folder (names.h), between steps. It counts as no step and is not

@@ -88,6 +88,7 @@ struct fh_env {
 	struct files files;
 	/* state of a step */
 	int64_t timeout_ms;      /* timeout of the command */
+	size_t n_watched;        /* bytes of the command's output that env_output() gave */
 	int requests;            /* REQUEST_* bits that the command asked for */
 	uint32_t editor_request; /* id of the porter's request to read the open file */
 	const char *reason;      /* why to score or to end: a word of the exit status */

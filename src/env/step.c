@@ -317,6 +317,7 @@ static void step_run(struct fh_env *env, const struct fh_action *action)
 		return;
 	}
 	env->timeout_ms = step_timeout_ms(env, action);
+	env->n_watched = 0;
 	quoted = setup_quote(&env->setup, action->text);
 	/* The text's length was checked, so a failure means that the sandbox is gone. */
 	if (session_begin(env->session, quoted ? quoted : action->text, env->timeout_ms, true,

@@ -61,15 +61,26 @@ static void turn_add_usage(struct fh_env *env)
 	env->step.written_bytes = sandbox_count(env->sb, SANDBOX_WRITTEN_BYTES);
 }
 
+/* Key of a service that the agent's tools ask; NULL: none. */
+static const char *turn_papers_key(const struct fh_env *env)
+{
+	return env->spec.web_hosts ? papers_key() : NULL;
+}
+
+void turn_hide(const struct fh_env *env, struct buf *text)
+{
+	hide_secret(text, env->hidden);
+	hide_secret(text, turn_papers_key(env));
+}
+
 static void turn_hide_secrets(struct fh_env *env)
 {
 	char *const texts[] = { env->setup.state, env->setup.open_file, env->working_dir };
-	const char *const secrets[] = { env->hidden, env->spec.web_hosts ? papers_key() : NULL };
 
-	for (size_t i = 0; i < ARRAY_SIZE(secrets); i++) {
-		hide_secret(&env->observation, secrets[i]);
-		for (size_t j = 0; j < ARRAY_SIZE(texts); j++)
-			hide_in_text(texts[j], secrets[i]);
+	turn_hide(env, &env->observation);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		hide_in_text(texts[i], env->hidden);
+		hide_in_text(texts[i], turn_papers_key(env));
 	}
 }
 

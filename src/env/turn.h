@@ -12,6 +12,9 @@ int turn_check_idle(const struct fh_env *env, struct fh_error *err);
 /* Clears the results of the last turn, and starts the clock. */
 void turn_begin(struct fh_env *env, enum turn turn);
 
+/* Removes secrets from a text that is going to be shown. */
+void turn_hide(const struct fh_env *env, struct buf *text);
+
 /* Ends the turn, and fills the fields that every reset and step has. */
 void turn_finish(struct fh_env *env);
 

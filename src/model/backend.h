@@ -17,8 +17,8 @@ struct model_backend {
 			struct fh_error *err);
 	int (*next)(void *state, const struct fh_step *step, struct model_turn *out,
 			struct fh_error *err);
-	/* Called with the output so far of the running command. NULL: not called. */
-	void (*watch)(void *state, const struct buf *output);
+	/* Called with further lines of output of the running command. NULL: not called. */
+	void (*watch)(void *state, const struct buf *lines);
 	void (*close)(void *state);
 };
 

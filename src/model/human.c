@@ -314,31 +314,23 @@ static int human_read_thought(struct human *h, struct fh_error *err)
 	return r;
 }
 
-/* Bytes of the lines at the start of `text` that an observation shows unchanged. Such lines are
- * complete, and have no \r, \b or \f. */
-static size_t human_plain_lines(const char *text, size_t n)
-{
-	size_t end = 0;
-
-	for (size_t i = 0; i < n && text[i] && !strchr("\r\b\f", text[i]); i++)
-		if (text[i] == '\n')
-			end = i + 1;
-	return end;
-}
-
-static void human_watch(void *state, const struct buf *output)
+static void human_watch(void *state, const struct buf *lines)
 {
 	struct human *h = state;
-	const char *more = buf_str(output) + h->watched.len;
-	size_t n = output->len > h->watched.len
-			? human_plain_lines(more, output->len - h->watched.len)
-			: 0;
-	auto_free char *lines = xstrndup(more, n);
 
-	if (!n)
-		return;
-	buf_add(&h->watched, more, n);
-	human_show(h, lines, "");
+	buf_add(&h->watched, lines->data, lines->len);
+	human_show(h, buf_str(lines), "");
+}
+
+/* Returns the part of the observation that human_watch() did not show. */
+static const char *human_unwatched(const struct human *h, const char *observation)
+{
+	size_t n = h->watched.len ? h->watched.len - 1 : 0;
+
+	if (strncmp(observation, buf_str(&h->watched), n) != 0)
+		return observation;
+	/* A newline ends the watched lines, and may be missing in the observation. */
+	return observation + n + (h->watched.len && observation[n] == '\n');
 }
 
 #define HELP                                                                                       \
@@ -350,10 +342,9 @@ static int human_next(void *state, const struct fh_step *step, struct model_turn
 {
 	struct human *h = state;
 	auto_free char *prompt = xasprintf("[step %d] %s $ ", step->step + 1, step->working_dir);
-	bool is_shown = h->watched.len && str_starts(step->observation, buf_str(&h->watched));
 	int r;
 
-	human_show(h, step->observation + (is_shown ? h->watched.len : 0), "");
+	human_show(h, human_unwatched(h, step->observation), "");
 	buf_clear(&h->watched);
 	if (step->step == 0)
 		human_show(h, HELP, "");

@@ -139,10 +139,10 @@ bool model_is_interactive(const struct model *m)
 	return m->backend->interactive;
 }
 
-void model_watch(struct model *m, const struct buf *output)
+void model_watch(struct model *m, const struct buf *lines)
 {
 	if (m->backend->watch)
-		m->backend->watch(m->state, output);
+		m->backend->watch(m->state, lines);
 }
 
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,

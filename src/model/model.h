@@ -72,9 +72,9 @@ struct model_turn {
 int model_next(struct model *m, const struct fh_step *step, struct model_turn *out,
 		struct fh_error *err);
 
-/* Shows a person the output so far of their running command. Each call repeats the earlier output
- * and adds to it. */
-void model_watch(struct model *m, const struct buf *output);
+/* Shows a person further lines of output of their running command. The next observation begins with
+ * the lines of all calls; its last newline may be missing. */
+void model_watch(struct model *m, const struct buf *lines);
 
 /* Specs of all models, for help and messages: "baseline, demo, actions:FILE, ...". */
 const char *model_list(void);

@@ -17,6 +17,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define WATCHED_BYTES_MAX (8 << 20)
+
 struct episode_inside {
 	struct opening *opening; /* open environment and model, while a thread opens them */
 	struct fh_env *env;
@@ -523,13 +525,13 @@ const char *episode_warning(const struct episode *e)
 
 bool episode_watch(const struct episode *e)
 {
-	const struct buf *output;
+	auto_buf struct buf lines = BUF_INIT(WATCHED_BYTES_MAX);
 
 	if (e->phase != EPISODE_STEPPING || !e->inside->model)
 		return false;
-	output = env_output(e->inside->env);
-	if (output)
-		model_watch(e->inside->model, output);
+	env_output(e->inside->env, &lines);
+	if (lines.len)
+		model_watch(e->inside->model, &lines);
 	return true;
 }
 

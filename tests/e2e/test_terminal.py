@@ -13,7 +13,7 @@ import termios
 import time
 
 import pytest
-from conftest import default_signals
+from conftest import ROOT, default_signals
 
 UP, HOME, WORD_BACK, KILL_LINE = "\033[A", "\x01", "\x17", "\x15"
 ANSWER_S = 200
@@ -22,13 +22,14 @@ ANSWER_S = 200
 class Terminal:
     """The program in a terminal of its own, which it may take control of."""
 
-    def __init__(self, fumehood, *args, columns=120, **env):
+    def __init__(self, fumehood, *args, task="rows", columns=120, **env):
         self.fumehood = fumehood
+        self.task = task
         self.master, slave = pty.openpty()
         self.resize(columns)
         self.before = termios.tcgetattr(slave)
         self.child = fumehood.start(
-            *fumehood.run_words("--task", "rows", *args),
+            *fumehood.run_words("--task", task, *args),
             stdin=slave,
             stdout=slave,
             stderr=subprocess.STDOUT,
@@ -76,8 +77,9 @@ class Terminal:
         assert termios.tcgetattr(self.slave) == self.before
         os.close(self.slave)
         os.close(self.master)
-        path = max(self.fumehood.out.glob("*/rows.traj"), key=os.path.getmtime)
-        return [step["action"] for step in json.loads(path.read_text())["trajectory"]]
+        path = max(self.fumehood.out.glob(f"*/{self.task}.traj"), key=os.path.getmtime)
+        self.recorded = json.loads(path.read_text())["trajectory"]
+        return [step["action"] for step in self.recorded]
 
 
 @pytest.fixture
@@ -283,6 +285,31 @@ def test_output_is_shown_once(terminal):
     assert t.expect("[step 2]") == "one\r\ntwo\r\n\\x1b[31mred\r\nfour\r\nend\r\n[step 2]"
     t.type("\x04")
     t.end()
+
+
+def test_output_in_a_task_of_mlgym_is_shown_once(terminal):
+    """The observation has no empty lines, no progress bars and no last newline."""
+    t = terminal(
+        "--model", "human", "--mlgym-root", ROOT / "tests/fixtures/mlgym-root", task="coin"
+    )
+    lines = "printf 'one\\n\\n\\ntwo\\r\\n 5%%|#  | 1/9 [00:01]\\nthree\\n'"
+    seen = "one\r\ntwo\r\nthree\r\n"
+    t.type(lines + "; sleep 1000\r")
+    t.expect("sleep 1000\r\n")
+    assert t.expect("three\r\n") == seen  # the command still runs
+    t.type("\x03")
+    said = t.expect("[step 2]").removeprefix("^C")
+    assert said == "(The command was interrupted.)\r\n[step 2]"
+    for step, (more, left) in enumerate(
+        [("", ""), ("; sleep .3; echo four", "four\r\n"), ("; sleep .3; printf 4", "4\r\n")], 3
+    ):
+        t.type(lines + more + "; :\r")
+        t.expect("; :\r\n")
+        assert t.expect(f"[step {step}]") == f"{seen}{left}[step {step}]"
+    t.type("\x04")
+    t.end()
+    observed = [s["observation"] for s in t.recorded[1:4]]
+    assert observed == ["one\ntwo\nthree", "one\ntwo\nthree\nfour", "one\ntwo\nthree\n4"]
 
 
 def test_several_lines_and_thoughts(terminal):
