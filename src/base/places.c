@@ -145,7 +145,8 @@ int places_state_dir(const char *dir, char **out, struct fh_error *err)
 	auto_free char *path = NULL;
 	int r = places_state_path(dir, &path, err);
 
-	if (r < 0 || (r = path_mkdirs(path, 0700, err)) < 0)
+	r = r < 0 ? r : path_mkdirs(path, 0700, err);
+	if (r < 0)
 		return error_wrap(err, "state folder (FUMEHOOD_STATE)");
 	*out = take_ptr(path);
 	return 0;

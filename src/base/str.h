@@ -48,8 +48,8 @@ size_t str_distance(const char *a, const char *b);
 /* Returns the candidate closest to s, for "did you mean". NULL: all are too different. */
 const char *str_closest(const char *s, const char *const *candidates, size_t n);
 
-/* Length of the UTF-8 character at s, where n > 0 bytes are left. 0: s is no valid UTF-8. */
-size_t str_utf8_length(const char *s, size_t n);
+/* Length of the UTF-8 character at `text`, where n > 0 bytes are left. 0: it is no valid UTF-8. */
+size_t str_utf8_length(const char *text, size_t n);
 
 /* Decodes the UTF-8 character at s, which must be valid, and sets *out_length to its length in
  * bytes. */
