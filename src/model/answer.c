@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/answer.h"
 
+#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "model/lenient.h"
@@ -80,10 +81,26 @@ static int answer_complain_no_json(const struct answer *a, struct fh_error *err)
 		return error_say(err, EIO,
 				"the server gave a web page, no reply of a model: --url should be the "
 				"base of its API, which often ends with /v1");
-	return reply_broken(err, *text ? "it is no JSON" : "it is empty");
+	if (!*text)
+		return error_say(err, EBADMSG, "an empty reply");
+	return reply_broken(err, "it is no JSON");
 }
 
-static int answer_read_event(struct answer *a, const char *text, size_t n, struct fh_error *err)
+/* Adds the start of a text that can't be read to the error, if `r` says so. Returns r. */
+static int answer_quote(
+		const struct answer *a, const char *text, size_t n, int r, struct fh_error *err)
+{
+	auto_buf struct buf said = BUF_INIT(SENTENCE_MAX);
+	auto_free char *why = NULL;
+
+	if (r != -EPROTO || !err)
+		return r;
+	why = xstrdup(err->message);
+	verdict_add_sentence(&said, text, n, a->secret);
+	return error_say(err, EPROTO, "%s: %s", why, buf_str(&said));
+}
+
+static int answer_parse_event(struct answer *a, const char *text, size_t n, struct fh_error *err)
 {
 	struct fh_error why = FH_ERROR_INIT;
 	auto_json json_t *data = NULL;
@@ -100,6 +117,11 @@ static int answer_read_event(struct answer *a, const char *text, size_t n, struc
 		return r;
 	r = answer_check_protocol(a, data, err);
 	return r < 0 ? r : a->dialect->read_event(&a->reply, data, err);
+}
+
+static int answer_read_event(struct answer *a, const char *text, size_t n, struct fh_error *err)
+{
+	return answer_quote(a, text, n, answer_parse_event(a, text, n, err), err);
 }
 
 static int answer_read_events(struct answer *a, struct fh_error *err)
@@ -132,7 +154,7 @@ int answer_feed(struct answer *a, const char *data, size_t n, struct fh_error *e
 	return a->whole.truncated ? answer_too_large(err) : 0;
 }
 
-int answer_end(struct answer *a, struct fh_error *err)
+static int answer_read_whole(struct answer *a, struct fh_error *err)
 {
 	static const char *const keys[] = { "choices", "type", "content", "id", "object", "model",
 		"usage", "error" };
@@ -140,13 +162,6 @@ int answer_end(struct answer *a, struct fh_error *err)
 	auto_json json_t *root = NULL;
 	int r;
 
-	if (a->is_stream) {
-		sse_end(&a->events);
-		r = answer_read_events(a, err);
-		if (r < 0 || a->reply.ended || a->reply.stopped)
-			return r;
-		return error_say(err, EBADMSG, "a reply that was cut");
-	}
 	if (lenient_json("reply", buf_str(&a->whole), a->whole.len, &root, &why) < 0)
 		return answer_complain_no_json(a, err);
 	r = answer_read_error(a, root, err);
@@ -162,4 +177,18 @@ int answer_end(struct answer *a, struct fh_error *err)
 	return error_say(err, EIO,
 			"the server gave JSON that is no reply of a model: --url should be the base of "
 			"its API, which often ends with /v1");
+}
+
+int answer_end(struct answer *a, struct fh_error *err)
+{
+	int r;
+
+	if (!a->is_stream)
+		return answer_quote(a, buf_str(&a->whole), a->whole.len, answer_read_whole(a, err),
+				err);
+	sse_end(&a->events);
+	r = answer_read_events(a, err);
+	if (r < 0 || a->reply.ended || a->reply.stopped)
+		return r;
+	return error_say(err, EBADMSG, "a reply that was cut");
 }

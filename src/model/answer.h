@@ -26,7 +26,8 @@ void answer_release(struct answer *a);
 
 /*
  * Take the next piece, and the end. After answer_end(), `reply` is complete. Errors:
- *   -EBADMSG   the answer is cut, unreadable, or reports an error that a retry may cure
+ *   -EBADMSG   the answer is cut, empty, or reports an error that a retry may cure
+ *   -EPROTO    the answer can't be read; the error quotes it
  *   -E2BIG     the server says that the conversation is too long
  *   -EFBIG     the answer is too large
  *   -EIO       the server reports any other error

@@ -32,6 +32,7 @@ struct chat_call {
 	size_t n_body;
 	size_t n_text; /* bytes of all text in the conversation, without the JSON around it */
 	int tries;
+	int unreadable_tries; /* tries whose reply could not be read */
 	int64_t resume_ns;
 	/* state of the current try */
 	struct http_call *http;
@@ -146,14 +147,14 @@ static void chat_call_succeed(struct chat_call *call)
 		chat_call_finish(call, 0);
 }
 
-static void chat_call_tell_retry(
-		const struct chat_call *call, const char *why, int64_t asked_ms, int64_t pause_ms)
+static void chat_call_tell_retry(const struct chat_call *call, const char *why, int left,
+		int64_t asked_ms, int64_t pause_ms)
 {
 	const struct chat_model *m = call->model;
 	auto_buf struct buf text = BUF_INIT(SENTENCE_MAX);
 	struct chat_retry retry = { .spec = m->options.spec,
 		.tries = call->tries,
-		.most = m->options.retries + 1,
+		.most = call->tries + left,
 		.pause_ms = pause_ms };
 
 	if (!m->service->on_retry)
@@ -177,8 +178,12 @@ static void chat_call_fail(
 	int error = verdict == VERDICT_TOO_LONG ? E2BIG : EIO;
 	auto_buf struct buf text = BUF_INIT(SENTENCE_MAX);
 	int64_t pause_ms;
+	int left;
 
-	if (verdict != VERDICT_AGAIN || call->tries > m->options.retries) {
+	call->unreadable_tries += verdict == VERDICT_UNREADABLE;
+	left = verdict_retries_left(
+			verdict, m->options.retries + 1 - call->tries, call->unreadable_tries);
+	if (left <= 0) {
 		buf_add_str(&text, why);
 		hide_in_complaint(&text, m->key);
 		if (call->tries > 1)
@@ -191,7 +196,7 @@ static void chat_call_fail(
 	}
 	m->stats.retries++;
 	pause_ms = verdict_pause_ms(call->tries, asked_ms, &m->random);
-	chat_call_tell_retry(call, why, asked_ms, pause_ms);
+	chat_call_tell_retry(call, why, left, asked_ms, pause_ms);
 	chat_call_pause(call, pause_ms);
 }
 
@@ -206,6 +211,8 @@ static void chat_call_judge(struct chat_call *call, const struct http_end *end)
 		answer_end(&call->answer, &why);
 	if (why.code == -EBADMSG)
 		verdict = VERDICT_AGAIN;
+	else if (why.code == -EPROTO)
+		verdict = VERDICT_UNREADABLE;
 	else if (why.code == -E2BIG)
 		verdict = VERDICT_TOO_LONG;
 	if (why.code < 0)

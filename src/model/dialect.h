@@ -26,7 +26,7 @@ struct dialect {
 	/* Makes the request's body, without the user's `extra` members. -EINVAL if a tool's
 	 * parameters are no JSON. */
 	int (*write)(const struct dialect_request *request, json_t **out, struct fh_error *err);
-	/* Adds a complete answer, or one event of a stream, to the reply. -EBADMSG: malformed;
+	/* Adds a complete answer, or one event of a stream, to the reply. -EPROTO: malformed;
 	 * -EFBIG: too large. */
 	int (*read)(struct reply *r, const json_t *root, struct fh_error *err);
 	int (*read_event)(struct reply *r, const json_t *data, struct fh_error *err);

@@ -105,7 +105,7 @@ void reply_stop(struct reply *r, const json_t *reason, const struct reply_reason
 
 int reply_broken(struct fh_error *err, const char *what)
 {
-	return error_say(err, EBADMSG, "a reply that can't be read: %s", what);
+	return error_say(err, EPROTO, "a reply that can't be read: %s", what);
 }
 
 void reply_count(const json_t *object, const char *key, int64_t *out)

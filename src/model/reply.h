@@ -62,7 +62,7 @@ int reply_use(struct reply *r, int64_t index, struct reply_use **out, struct fh_
 void reply_stop(struct reply *r, const json_t *reason, const struct reply_reason *reasons,
 		size_t n_reasons);
 
-/* Returns -EBADMSG for a reply that breaks the protocol. A retry may succeed. */
+/* Returns -EPROTO for a reply that breaks the protocol. */
 int reply_broken(struct fh_error *err, const char *what);
 
 /* Reads a number of tokens, object[key]. *out stays unless the value is a number from 0 on. */

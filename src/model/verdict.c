@@ -10,6 +10,7 @@
 
 #define PAUSE_FIRST_MS 500
 #define PAUSE_MOST_MS 60000
+#define UNREADABLE_TRIES_MOST 3
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
@@ -85,9 +86,7 @@ static enum verdict verdict_of_status(int status)
 	return status >= 500 || (status >= 200 && status < 300) ? VERDICT_AGAIN : VERDICT_OVER;
 }
 
-/* Appends a server's message, shortened and on one line. Removes the API key before it shortens, so
- * that no part of the key stays. */
-static void verdict_add_sentence(struct buf *out, const char *text, size_t n, const char *secret)
+void verdict_add_sentence(struct buf *out, const char *text, size_t n, const char *secret)
 {
 	auto_buf struct buf said = BUF_INIT(n + 1), line = BUF_INIT(4UL * VERDICT_SENTENCE_MAX);
 	size_t kept;
@@ -154,7 +153,23 @@ enum verdict verdict_of_answer(
 	return verdict_of_error(status, error ? error : root, secret, out_sentence);
 }
 
-/* --- pauses ----------------------------------------------------------------------------------- */
+/* --- retries and pauses ----------------------------------------------------------------------- */
+
+int verdict_retries_left(enum verdict verdict, int most, int unreadable)
+{
+	int left = UNREADABLE_TRIES_MOST - unreadable;
+
+	switch (verdict) {
+	case VERDICT_AGAIN:
+		return most;
+	case VERDICT_UNREADABLE:
+		return left < most ? left : most;
+	case VERDICT_OVER:
+	case VERDICT_TOO_LONG:
+		break;
+	}
+	return 0;
+}
 
 /* Random number from 0 to below 1, by splitmix64. */
 static double verdict_random(uint64_t *state)

@@ -9,9 +9,10 @@
 
 /* Judgement of a failed try. */
 enum verdict {
-	VERDICT_AGAIN,    /* a retry may succeed */
-	VERDICT_OVER,     /* a retry can't succeed */
-	VERDICT_TOO_LONG, /* the conversation exceeds the context */
+	VERDICT_AGAIN,      /* a retry may succeed */
+	VERDICT_UNREADABLE, /* a retry seldom succeeds: the server speaks another protocol */
+	VERDICT_OVER,       /* a retry can't succeed */
+	VERDICT_TOO_LONG,   /* the conversation exceeds the context */
 };
 
 #define VERDICT_SENTENCE_MAX 400
@@ -33,6 +34,14 @@ enum verdict verdict_of_answer(
 		const struct verdict_answer *answer, const char *secret, struct buf *out_sentence);
 enum verdict verdict_of_error(
 		int status, const json_t *error, const char *secret, struct buf *out_sentence);
+
+/* Appends a server's text, shortened and on one line. Removes `secret` before it shortens, so that
+ * no part of it stays. */
+void verdict_add_sentence(struct buf *out, const char *text, size_t n, const char *secret);
+
+/* Number of retries that are left. `most` is what the option --retries left, and `unreadable` the
+ * number of tries with VERDICT_UNREADABLE. */
+int verdict_retries_left(enum verdict verdict, int most, int unreadable);
 
 /* Milliseconds to wait after `tries` failed tries. asked_ms is the pause that the server asked for;
  * negative: none. It is used up to PAUSE_ASKED_MOST_MS. Otherwise the pause is random, up to a

@@ -108,3 +108,11 @@ def test_another_protocol_is_not_tried_again(fumehood, serve, model, body, said)
     done = fumehood.run(*words, "--per-instance-cost-limit", 0, status=1)
     assert said in done.stderr and "tries" not in done.stderr
     assert len(server.asked()) == 1
+
+
+def test_what_is_no_json_is_not_tried_often(fumehood, serve):  # noqa: F811
+    server = serve([{"body": "not json", "type": "application/json"}])
+    words = ["--task", "rows", "--model", "openai:m", "--url", server.url, "--api-key", "k"]
+    done = fumehood.run(*words, "--per-instance-cost-limit", 0, status=1)
+    assert "it is no JSON: not json (3 tries)" in done.stderr
+    assert len(server.asked()) == 3

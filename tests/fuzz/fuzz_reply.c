@@ -56,7 +56,7 @@ static void read_answer(const struct dialect *dialect, bool is_stream, const cha
 	answer_init(&a, dialect, "a longer key");
 	a.is_stream = is_stream;
 	r = feed(&a, text, n, piece, &err);
-	check(r == 0 || r == -EBADMSG || r == -E2BIG || r == -EFBIG || r == -EIO);
+	check(r == 0 || r == -EBADMSG || r == -EPROTO || r == -E2BIG || r == -EFBIG || r == -EIO);
 	check(r == err.code);
 	if (r == 0)
 		check_reply(&a.reply);

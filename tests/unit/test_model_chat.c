@@ -127,6 +127,25 @@ static void test_tried_again(void **state)
 	}
 }
 
+/* Tries that failed for another reason leave a reply that can't be read its retries. */
+static void test_tried_again_for_two_reasons(void **state)
+{
+	struct chat_model *m;
+	struct chat_call *call;
+	struct chat_reply reply;
+	struct chat_stats stats;
+
+	assert_done(open_model(
+			&ways[0], "busy, no json", (struct chat_options){ .retries = 10 }, &m));
+	call = ask(m, &simple);
+	assert_done(chat_end(call, &reply, &error));
+	assert_string_equal(reply.content, "well");
+	chat_model_stats(m, &stats);
+	assert_int_equal(stats.retries, 4);
+	chat_call_free(call);
+	chat_model_close(m);
+}
+
 /* A server that takes too long, at once or all along. */
 static void test_timeouts(void **state)
 {
@@ -167,6 +186,9 @@ static void test_refused(void **state)
 		{ "bomb", -EIO, "more than 16 MiB" },
 		{ "packed", -EIO, "content encoding" },
 		{ "moved", -EIO, "/v2/x?k=[key]: if that is right, give it by --url" },
+		{ "no json", -EIO, "it is no JSON: not json for [key] (3 tries)" },
+		{ "no event", -EIO, "an event of its stream is no JSON: not json (3 tries)" },
+		{ "no parts", -EIO, ": {\"usage\": 7} (3 tries)" },
 		{ "always", -EIO, "it is scripted to fail (4 tries)" },
 	};
 
@@ -384,6 +406,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_replies),
 		cmocka_unit_test(test_tried_again),
+		cmocka_unit_test(test_tried_again_for_two_reasons),
 		cmocka_unit_test(test_timeouts),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_nobody_listens),
