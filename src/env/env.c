@@ -282,6 +282,11 @@ const char *env_state(const struct fh_env *env)
 	return env->setup.state;
 }
 
+const struct task *env_task(const struct fh_env *env)
+{
+	return env->spec.task->task;
+}
+
 const struct buf *env_memory(const struct fh_env *env)
 {
 	return memory_began(&env->memory);

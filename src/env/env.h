@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "env/setup.h"
+#include "task/task.h"
 
 #include <fumehood/env.h>
 
@@ -32,6 +33,9 @@ void env_hide(struct fh_env *env, const char *secret);
  * untrusted, and lives as long as the step. NULL: none.
  */
 const char *env_state(const struct fh_env *env);
+
+/* Returns the environment's task, which lives as long as its gym. */
+const struct task *env_task(const struct fh_env *env);
 
 /* Returns the agent's memory as the episode began; NULL: none. Lives until the next reset. */
 const struct buf *env_memory(const struct fh_env *env);

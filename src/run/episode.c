@@ -310,20 +310,14 @@ static int episode_open_agent(struct episode *e)
 		.model = in->chat,
 		.recorded = in->model,
 		.env = in->env,
+		.task = env_task(in->env),
 		.max_steps = e->max_steps,
 		.recorder = in->record.recorder,
 		.user = e,
 		.past = p->past ? &p->past->messages : NULL,
 	};
-	struct task *task;
-	int r = task_load(p->places, p->env->task, p->env->variant, &task, &e->error);
 
-	if (r < 0)
-		return r;
-	request.task = task;
-	r = agent_open(&request, &in->agent, &e->error);
-	task_free(task);
-	return r;
+	return agent_open(&request, &in->agent, &e->error);
 }
 
 /* If the agent has chosen an action, begins a step with it. */
