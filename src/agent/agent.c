@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/agent.h"
 
-#include "agent/pytext.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"

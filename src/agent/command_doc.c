@@ -2,10 +2,8 @@
 #include "agent/command_doc.h"
 
 #include "base/scope.h"
-#include "base/str.h"
 #include "config/yaml.h"
 
-#include <errno.h>
 #include <string.h>
 #include <strings.h>
 

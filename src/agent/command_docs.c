@@ -2,10 +2,7 @@
 #include "agent/command_file.h"
 
 #include "agent/template.h"
-#include "base/scope.h"
-#include "base/str.h"
 
-#include <errno.h>
 #include <string.h>
 
 const char *const command_docs_names[] = {

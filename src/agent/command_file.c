@@ -4,7 +4,6 @@
 #include "agent/command_doc.h"
 #include "base/fd.h"
 #include "base/path.h"
-#include "base/scope.h"
 #include "base/str.h"
 
 #include <ctype.h>

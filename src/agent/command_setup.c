@@ -2,7 +2,6 @@
 #include "agent/command_setup.h"
 
 #include "base/fd.h"
-#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "inside/tools.h"

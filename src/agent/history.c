@@ -3,11 +3,9 @@
 
 #include "agent/pytext.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/config.h"
 
-#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "python/pyjson.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/command_setup.h"
 
-#include "base/mem.h"
 #include "base/scope.h"
 #include "base/sha256.h"
 #include "base/str.h"

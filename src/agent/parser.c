@@ -4,7 +4,6 @@
 #include "agent/parser_kind.h"
 #include "agent/pytext.h"
 #include "base/buf.h"
-#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 

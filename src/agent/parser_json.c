@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/parser_kind.h"
 #include "agent/pytext.h"
-#include "base/scope.h"
-#include "base/str.h"
 #include "python/pyjson.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 #include "agent/agent.h"
 
 #include "base/json_text.h"
-#include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "trajectory/traj.h"

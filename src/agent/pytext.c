@@ -3,7 +3,6 @@
 
 #include "base/str.h"
 
-#include <ctype.h>
 #include <string.h>
 
 /* Decodes the UTF-8 character at s. An invalid byte gives U+FFFD. */

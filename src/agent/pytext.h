@@ -5,9 +5,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* Methods of Python's str for text in UTF-8. MLGym's formats depend on them. */
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "agent/template.h"
 
-#include "base/mem.h"
 #include "base/str.h"
 
 #include <errno.h>

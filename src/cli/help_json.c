@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/help.h"
 
-#include "base/scope.h"
 #include "python/pyjson.h"
 
 /* Makes JSON of the tables of commands, for completions and other manuals. */

@@ -8,7 +8,6 @@
 #include "cli/term.h"
 #include "cmd/episode_options.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

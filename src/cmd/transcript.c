@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/transcript.h"
 
-#include "base/scope.h"
 #include "base/str.h"
 #include "cli/term.h"
 

@@ -5,7 +5,6 @@
 #include "base/str.h"
 #include "config/yaml.h"
 
-#include <errno.h>
 #include <string.h>
 
 struct schema_reading {

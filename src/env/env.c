@@ -9,7 +9,6 @@
 #include "env/reset.h"
 #include "env/step.h"
 #include "env/turn.h"
-#include "inside/places.h"
 #include "web/fetch.h"
 
 #include <errno.h>

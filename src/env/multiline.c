@@ -2,7 +2,6 @@
 #include "env/multiline.h"
 
 #include "base/buf.h"
-#include "base/str.h"
 
 #include <stdbool.h>
 #include <string.h>

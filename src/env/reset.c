@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/scope.h"
 #include "env/turn.h"
 #include "inside/places.h"
 #include "sandbox/python.h"

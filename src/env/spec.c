@@ -9,7 +9,6 @@
 #include "web/hosts.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 
 #define USER_BINDS_MAX 32

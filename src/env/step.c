@@ -11,7 +11,6 @@
 #include "env/turn.h"
 #include "env/words.h"
 #include "grade/key.h"
-#include "inside/places.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/places.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "grade/kind.h"
 #include "inside/places.h"
 

@@ -2,7 +2,6 @@
 #include "grade/program.h"
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/scope.h"
 #include "inside/places.h"
 

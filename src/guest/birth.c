@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "guest/birth.h"
 
-#include "base/fd.h"
 #include "base/refusal.h"
 #include "base/scope.h"
 #include "guest/ends.h"

@@ -2,7 +2,6 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/futex.h"
-#include "base/mem.h"
 #include "base/scope.h"
 #include "guest/files.h"
 #include "guest/start.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/dialect.h"
 
-#include <errno.h>
 #include <string.h>
 
 int dialect_write_tools(json_t *body, const struct chat_request *chat, const char *key,

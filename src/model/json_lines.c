@@ -2,7 +2,6 @@
 #include "model/json_lines.h"
 
 #include "base/fd.h"
-#include "base/scope.h"
 #include "base/str.h"
 
 #include <string.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/lenient.h"
 
-#include "base/scope.h"
 #include "base/str.h"
 
 #include <ctype.h>

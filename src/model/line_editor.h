@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "model/completion.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /*

@@ -3,8 +3,6 @@
  * bring an HTTP client of their own. */
 #include "model/sse.h"
 
-#include "base/str.h"
-
 #include <string.h>
 
 void sse_init(struct sse *s)

@@ -2,7 +2,6 @@
 #include "native/cgroup_scope.h"
 
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/scope.h"

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "native/cgroup_kind.h"
 #include "native/cgroup_scope.h"
 

@@ -4,7 +4,6 @@
 #include "base/places.h"
 #include "base/process.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "native/nursery.h"
 
 #include <dirent.h>

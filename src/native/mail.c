@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/fd.h"
 #include "base/futex.h"
 #include "base/scope.h"
 #include "native/native.h"

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"

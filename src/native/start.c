@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "native/nursery.h"
 
-#include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
 

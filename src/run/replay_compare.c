@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/replay.h"
 
-#include "base/scope.h"
 #include "trajectory/original.h"
 
 static struct replay_step replay_step_of(

@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/scope.h"
 
 #include <stdarg.h>
 

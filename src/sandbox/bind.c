@@ -5,7 +5,6 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "inside/places.h"
-#include "proto/guest.h"
 
 #include <errno.h>
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "base/str.h"
 #include "config/yaml.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>

@@ -8,7 +8,6 @@
 #include "base/str.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* args.yaml in a run's folder: the options of the run, so that it can be played again. Names are

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/compare.h"
 
-#include "base/scope.h"
 #include "base/str.h"
 #include "trajectory/normalise.h"
 #include "trajectory/traj.h"

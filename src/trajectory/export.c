@@ -3,11 +3,9 @@
 
 #include "base/fd.h"
 #include "base/json_text.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "trajectory/run_dir.h"
 
 #include <fumehood/env.h>
 

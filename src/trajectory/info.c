@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/info.h"
 
-#include "base/scope.h"
-
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trajectory/normalise.h"
 
-#include "base/mem.h"
 #include "base/scope.h"
 
 #include <ctype.h>

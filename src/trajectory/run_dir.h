@@ -5,7 +5,6 @@
 #include "base/error.h"
 
 #include <stddef.h>
-#include <stdint.h>
 
 /*
  * The folder of one run, named as MLGym names it:

@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/scope.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,11 +2,9 @@
 #include "web/papers.h"
 
 #include "base/json.h"
-#include "base/scope.h"
 #include "base/str.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,8 +2,6 @@
 #include "aci.h"
 #include "editor.h"
 
-#include "base/str.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "inside/tools.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>

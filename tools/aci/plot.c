@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/scope.h"
-#include "base/str.h"
 
 #include <math.h>
 #include <stdio.h>

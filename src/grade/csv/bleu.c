@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/scope.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>

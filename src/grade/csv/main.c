@@ -6,8 +6,6 @@
  */
 
 #include "base/fd.h"
-#include "base/scope.h"
-#include "base/str.h"
 #include "grade/csv/score.h"
 
 #include <errno.h>

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "grade/csv/csv.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 
 /* A row to score: a prediction and the true value. */
