@@ -3,6 +3,7 @@
 
 #include "base/str.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -61,8 +62,14 @@ static size_t hide_match(const char *at, const char *end, const char *secret,
 	const char *p = at;
 
 	for (; *secret; secret++) {
-		size_t n = p < end ? says(p, end, *secret) : 0;
+		size_t n;
 
+		if (p == end)
+			return 0;
+		if (*p != '\\' && *p != '%') /* no escape begins here */
+			n = *p == *secret;
+		else
+			n = says(p, end, *secret);
 		if (!n)
 			return 0;
 		p += n;
@@ -70,14 +77,44 @@ static size_t hide_match(const char *at, const char *end, const char *secret,
 	return (size_t)(p - at);
 }
 
+/* Next byte at which a secret may begin: its first one, or that of an escape. Skips most escapes of
+ * other characters, such as \x00. */
+static const char *hide_next(const char *at, const char *end, char first)
+{
+	for (; at < end; at++) {
+		if (*at == first || *at == '%')
+			break;
+		if (*at == '\\' &&
+				(at + 1 == end || at[1] == '\\' || at[1] == 'u' || at[1] == first))
+			break;
+	}
+	return at;
+}
+
+/* Whether the escape at `at` may be one of the character c. A text of nothing but escapes is looked
+ * through once. *run_end is the end of the last backslashes that were looked at. */
+static bool hide_may_escape(const char *at, const char *end, char c, const char **run_end)
+{
+	const char *p = at > *run_end ? at : *run_end;
+	int value;
+
+	if (c == '\\' || c == '%')
+		return true;
+	if (*at == '%') {
+		value = hide_hex_byte(at + 1, end, 2);
+		return value == '%' || value == (unsigned char)c;
+	}
+	while (p < end && *p == '\\')
+		p++;
+	*run_end = p;
+	return p - at <= ESCAPES_MAX && p < end && (*p == c || *p == 'u');
+}
+
 /* Length of the secret that begins at `at`, escaped or not; 0: no secret begins there. */
 static size_t hide_find(const char *at, const char *end, const char *secret)
 {
-	size_t n;
+	size_t n = hide_match(at, end, secret, hide_match_json);
 
-	if (*at != *secret && *at != '\\' && *at != '%')
-		return 0;
-	n = hide_match(at, end, secret, hide_match_json);
 	return n ? n : hide_match(at, end, secret, hide_match_url);
 }
 
@@ -87,20 +124,27 @@ static size_t hide_bytes(char *text, size_t n, const char *secret, size_t least)
 {
 	static const char shown[] = "[key]";
 	char *to = text;
-	const char *at = text, *end = text ? text + n : NULL;
+	const char *at = text, *end = text ? text + n : NULL, *run_end = text;
 
 	_Static_assert(sizeof(shown) - 1 <= HIDE_COMPLAINT_BYTES_MIN, "what is shown is no longer");
 	if (!text || !secret || strlen(secret) < least)
 		return n;
 	while (at < end) {
-		size_t said = hide_find(at, end, secret);
+		const char *next = hide_next(at, end, *secret);
+		size_t said = 0;
 
+		if (next < end &&
+				(*next == *secret || hide_may_escape(next, end, *secret, &run_end)))
+			said = hide_find(next, end, secret);
+		if (next < end && !said)
+			next++;
+		if (to != at)
+			memmove(to, at, (size_t)(next - at));
+		to += next - at;
+		at = next + said;
 		if (said) {
 			memcpy(to, shown, sizeof(shown) - 1);
 			to += sizeof(shown) - 1;
-			at += said;
-		} else {
-			*to++ = *at++;
 		}
 	}
 	*to = '\0';

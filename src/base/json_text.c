@@ -5,6 +5,15 @@
 
 #include <string.h>
 
+#define CHUNK_BYTES 4096
+#define ESCAPE_BYTES_MAX 12 /* most bytes of an escaped character: \uNNNN twice */
+
+/* True: JSON writes this byte as it is, in all forms. */
+static bool json_text_is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
 /* The letter of a short JSON escape such as \n; 0: the character has no short escape. */
 static char json_text_letter(uint32_t c)
 {
@@ -21,34 +30,56 @@ static char json_text_letter(uint32_t c)
 
 size_t json_text_bytes(const char *s)
 {
-	size_t bytes = 0, n = s ? strlen(s) : 0, length;
+	size_t bytes = 0;
 
-	for (size_t at = 0; at < n; at += length) {
-		uint32_t c = str_utf8_decode(s + at, &length);
+	for (; s && *s; s++) {
+		unsigned char c = (unsigned char)*s;
 
-		bytes += json_text_letter(c) ? 2 : c >= 0x20 && c < 0x7f ? 1 : c < 0x10000 ? 6 : 12;
+		if (json_text_is_plain(c))
+			bytes += 1;
+		else if (json_text_letter(c))
+			bytes += 2;
+		else if (c < 0x80 || c >= 0xc0) /* other bytes continue a character */
+			bytes += c < 0xf0 ? 6 : 12;
 	}
 	return bytes;
 }
 
-static void json_text_add_escape(struct buf *out, uint32_t c)
+static char *json_text_put_unit(char *to, uint32_t c)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	*to++ = '\\';
+	*to++ = 'u';
+	*to++ = digits[c >> 12 & 0xf];
+	*to++ = digits[c >> 8 & 0xf];
+	*to++ = digits[c >> 4 & 0xf];
+	*to++ = digits[c & 0xf];
+	return to;
+}
+
+static char *json_text_put_escape(char *to, uint32_t c)
 {
 	char letter = json_text_letter(c);
 
-	if (letter)
-		buf_printf(out, "\\%c", letter);
-	else if (c < 0x10000)
-		buf_printf(out, "\\u%04x", c);
-	else
-		buf_printf(out, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10),
-				0xdc00 + ((c - 0x10000) & 0x3ff));
+	if (letter) {
+		*to++ = '\\';
+		*to++ = letter;
+		return to;
+	}
+	if (c < 0x10000)
+		return json_text_put_unit(to, c);
+	to = json_text_put_unit(to, 0xd800 + ((c - 0x10000) >> 10));
+	return json_text_put_unit(to, 0xdc00 + ((c - 0x10000) & 0x3ff));
 }
 
 /* Length of the UTF-8 character at s in bytes; 0: s is not valid in this form. */
 static size_t json_text_length(const char *s, size_t n, enum json_text_form form)
 {
-	size_t length = *s || form != JSON_TEXT_BYTES ? str_utf8_length(s, n) : 0;
+	size_t length = 1;
 
+	if (*s < 1) /* a NUL, or not ASCII */
+		length = *s || form != JSON_TEXT_BYTES ? str_utf8_length(s, n) : 0;
 	/* A lone surrogate has no UTF-8 form, only the escape \uNNNN. */
 	if (!length && form == JSON_TEXT_ASCII && n >= 3 && s[0] == '\xed' &&
 			(s[1] & 0xe0) == 0xa0 && (s[2] & 0xc0) == 0x80)
@@ -56,29 +87,44 @@ static size_t json_text_length(const char *s, size_t n, enum json_text_form form
 	return length;
 }
 
+/* Writes the character at s, ESCAPE_BYTES_MAX at most. Returns the end of what it wrote, and the
+ * character's length in *out_length. */
+static char *json_text_put(
+		char *to, const char *s, size_t n, enum json_text_form form, size_t *out_length)
+{
+	size_t length = json_text_length(s, n, form);
+	uint32_t c;
+
+	*out_length = length ? length : 1;
+	if (!length) {
+		*to++ = '\\';
+		return str_put_hex(to, (unsigned char)*s);
+	}
+	c = length > 1 ? str_utf8_decode(s, &length) : (unsigned char)*s;
+	if (c < 0x7f || form == JSON_TEXT_ASCII)
+		return json_text_put_escape(to, c);
+	memcpy(to, s, length);
+	return to + length;
+}
+
 void json_text_add(struct buf *out, const char *s, size_t n, enum json_text_form form)
 {
-	size_t begin = 0; /* start of the characters that were not appended yet */
+	char chunk[CHUNK_BYTES], *to = chunk;
+	const char *const full = chunk + sizeof(chunk) - ESCAPE_BYTES_MAX;
 	size_t length;
 
 	buf_add_char(out, '"');
 	for (size_t at = 0; at < n; at += length) {
-		uint32_t c = '\\';
-
-		length = json_text_length(s + at, n - at, form);
-		if (length)
-			c = str_utf8_decode(s + at, &length);
-		if (c >= 0x20 && c != '"' && c != '\\' && !(form == JSON_TEXT_ASCII && c >= 0x7f))
-			continue;
-		buf_add(out, s + begin, at - begin);
-		if (length) {
-			json_text_add_escape(out, c);
-		} else {
-			buf_printf(out, "\\\\x%02x", (unsigned char)s[at]);
-			length = 1;
+		if (to > full) {
+			buf_add(out, chunk, (size_t)(to - chunk));
+			to = chunk;
 		}
-		begin = at + length;
+		length = 1;
+		if (json_text_is_plain((unsigned char)s[at]))
+			*to++ = s[at];
+		else
+			to = json_text_put(to, s + at, n - at, form, &length);
 	}
-	buf_add(out, s + begin, n - begin);
+	buf_add(out, chunk, (size_t)(to - chunk));
 	buf_add_char(out, '"');
 }

@@ -350,22 +350,56 @@ size_t str_utf8_cut(const char *s, size_t n, size_t most)
 	return most;
 }
 
+char *str_put_hex(char *to, unsigned char c)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	*to++ = '\\';
+	*to++ = 'x';
+	*to++ = digits[c >> 4];
+	*to++ = digits[c & 0xf];
+	return to;
+}
+
+/* Number of bytes at s that are ASCII and not NUL. Reads words of eight, so it may return up to
+ * seven too few. */
+static size_t str_ascii_words(const char *s, size_t n)
+{
+	const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
+	size_t at = 0;
+	uint64_t word;
+
+	for (; n - at >= sizeof(word); at += sizeof(word)) {
+		memcpy(&word, s + at, sizeof(word));
+		if ((word | (word - ones)) & highs)
+			break;
+	}
+	return at;
+}
+
 void str_add_utf8(struct buf *out, const char *data, size_t n)
 {
-	size_t begin = 0; /* start of valid bytes that were not appended yet */
+	char chunk[1024], *to = chunk;
+	size_t length, at = 0;
 
-	for (size_t at = 0; at < n;) {
-		size_t length = data[at] ? str_utf8_length(data + at, n - at) : 0;
+	while (at < n) {
+		size_t plain = data[at] > 0 ? str_ascii_words(data + at, n - at) : 0;
 
-		if (length) {
-			at += length;
+		if (plain || to > chunk + sizeof(chunk) - 4) { /* a character, or \xNN */
+			buf_add(out, chunk, (size_t)(to - chunk));
+			buf_add(out, data + at, plain);
+			to = chunk;
+			at += plain;
 			continue;
 		}
-		buf_add(out, data + begin, at - begin);
-		buf_printf(out, "\\x%02x", (unsigned char)data[at]);
-		begin = ++at;
+		length = data[at] > 0 ? 1 : data[at] ? str_utf8_length(data + at, n - at) : 0;
+		for (size_t i = 0; i < length; i++)
+			*to++ = data[at + i];
+		if (!length)
+			to = str_put_hex(to, (unsigned char)data[at]);
+		at += length ? length : 1;
 	}
-	buf_add(out, data + begin, n - begin);
+	buf_add(out, chunk, (size_t)(to - chunk));
 }
 
 /* Appends what a terminal would show of a line: the text after the last carriage return. A carriage

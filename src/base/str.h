@@ -70,6 +70,9 @@ size_t str_utf8_cut(const char *s, size_t n, size_t most);
 /* Appends data, and writes each byte that is NUL or not valid UTF-8 as \xNN. */
 void str_add_utf8(struct buf *out, const char *data, size_t n);
 
+/* Writes the byte c as the four characters \xNN, without a NUL. Returns their end. */
+char *str_put_hex(char *to, unsigned char c);
+
 /* Appends lines as a terminal shows progress bars: only the text after a line's last carriage
  * return. "10%\r50%\r100%\n" gives "100%\n"; "\r\n" gives "\n". */
 void str_add_folded(struct buf *out, const char *data, size_t n);
