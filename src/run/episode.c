@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define WATCHED_BYTES_MAX (8 << 20)
 
@@ -27,10 +28,11 @@ struct episode_inside {
 	struct agent *agent;
 	struct run_record record;
 	struct recorder_end end;
-	struct job *ending; /* thread that writes the record's files; NULL: none */
-	bool stopping;      /* stop after the running step */
-	bool resumed;       /* if resumed: all recorded steps were played again */
-	size_t different;   /* if resumed: number of observations that differ from the record */
+	struct fh_step step;   /* last result; points into the environment */
+	struct job *recording; /* thread that writes the step, or the record's files; NULL: none */
+	bool stopping;         /* stop after the running step */
+	bool resumed;          /* if resumed: all recorded steps were played again */
+	size_t different;      /* if resumed: number of observations that differ from the record */
 };
 
 void episode_init(struct episode *e, const struct episode_plan *plan)
@@ -46,6 +48,9 @@ void episode_give_up(struct episode *e, const struct fh_error *why)
 	e->failed = true;
 	e->error = *why;
 }
+
+/* A thread records a step with a longer observation, because escaping and writing take long. */
+#define RECORDED_AT_ONCE_BYTES (64 << 10)
 
 /* Releases all resources except the environment, which may still have to save the agent's
  * memory. */
@@ -67,8 +72,8 @@ static void episode_free_inside(struct episode *e)
 	if (!in)
 		return;
 	e->thought = e->response = NULL;
-	if (in->ending)
-		job_end(in->ending, NULL);
+	if (in->recording)
+		job_end(in->recording, NULL);
 	episode_let_go(in);
 	fh_env_close(in->env);
 	free(in);
@@ -129,19 +134,6 @@ static void episode_take_record(struct episode *e, int r, const struct fh_error 
 	episode_leave(e);
 }
 
-bool episode_is_recorded(const struct episode *e)
-{
-	return e->phase == EPISODE_RECORDING && job_is_over(e->inside->ending);
-}
-
-void episode_recorded(struct episode *e)
-{
-	struct fh_error err;
-	int r = job_end(take_ptr(e->inside->ending), &err);
-
-	episode_take_record(e, r, &err);
-}
-
 static void episode_finish(struct episode *e, const char *exit_status)
 {
 	struct episode_inside *in = e->inside;
@@ -162,7 +154,7 @@ static void episode_finish(struct episode *e, const char *exit_status)
 	};
 	e->phase = EPISODE_RECORDING;
 	if (job_begin_shared(e->plan.openings->fd, episode_end_record, e, "write a record",
-			    &in->ending, &err) < 0)
+			    &in->recording, &err) < 0)
 		episode_take_record(e, episode_end_record(e, &err), &err);
 }
 
@@ -419,64 +411,53 @@ static bool episode_step_ends(const struct fh_step *step)
 	return (step->terminated || step->truncated) && step->outcome != FH_OUTCOME_INTERRUPTED;
 }
 
-/* Records the result of the reset or a step, before the model or any callback gets it. */
-static int episode_record(struct episode *e, const struct fh_step *step)
+/* Notes the result of the reset or a step. True: it is to be recorded, since it was not played
+ * again from a record. */
+static bool episode_note(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
 	bool again = e->plan.past && !in->resumed;
-	struct recorder_turn turn = {
-		.action = e->action, .response = e->response, .thought = e->thought
-	};
-	int r;
 
 	if (again)
-		in->different += run_past_differs(e->plan.past, step);
+		in->different += run_past_differs(e->plan.past, &in->step);
 	if (e->phase == EPISODE_RESETTING) {
-		episode_log_reset(&in->record.log, step);
-		if (again)
-			return 0;
-		r = run_record_memory(&in->record, in->env, &e->error);
-		return r < 0 ? r
-			     : recorder_reset(in->record.recorder, e->plan.seed, step, &e->error);
+		episode_log_reset(&in->record.log, &in->step);
+		return !again;
 	}
-	episode_log_step(&in->record.log, step);
-	e->steps = step->step;
-	run_scores_add(&e->scores, step);
-	if (again && episode_step_ends(step))
-		return error_say(&e->error, EINVAL,
-				"the run can't go on: played again, it ended with step %d",
-				step->step);
-	if (again)
-		return 0;
-	r = recorder_step(in->record.recorder, &turn, step, &e->error);
-	if (r == 0 && e->plan.played)
-		e->plan.played(e->plan.played_user, e, step);
-	return r;
+	episode_log_step(&in->record.log, &in->step);
+	e->steps = in->step.step;
+	run_scores_add(&e->scores, &in->step);
+	return !again;
 }
 
-static int episode_take_result(struct episode *e, struct fh_step *step)
-{
-	int r = fh_env_end(e->inside->env, step, &e->error);
-
-	return r < 0 ? r : episode_record(e, step);
-}
-
-void episode_advance(struct episode *e)
+static int episode_record_reset(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
-	struct fh_step step;
+	int r = run_record_memory(&in->record, in->env, &e->error);
+
+	return r < 0 ? r : recorder_reset(in->record.recorder, e->plan.seed, &in->step, &e->error);
+}
+
+/* A job_work. */
+static int episode_record_step(void *episode, struct fh_error *err)
+{
+	const struct episode *e = episode;
+	const struct recorder_turn turn = {
+		.action = e->action, .response = e->response, .thought = e->thought
+	};
+
+	return recorder_step(e->inside->record.recorder, &turn, &e->inside->step, err);
+}
+
+/* Goes on once the result is recorded. Model and callbacks get it no sooner. */
+static void episode_go_on(struct episode *e)
+{
+	struct episode_inside *in = e->inside;
+	const struct fh_step *step = &in->step;
 	int r;
 
-	if (e->phase == EPISODE_LEAVING) {
-		episode_end(e);
-		return;
-	}
-	if (episode_take_result(e, &step) < 0) {
-		episode_fail(e);
-		return;
-	}
-	if (episode_step_ends(&step)) {
-		xstrset(&e->exit_status, step.exit_status ? step.exit_status : "");
+	if (episode_step_ends(step)) {
+		xstrset(&e->exit_status, step->exit_status ? step->exit_status : "");
 		/* An unreachable server, a wrong key or a cost limit makes the episode fail. It is
 		 * no result of the model. */
 		e->failed = in->agent && agent_failure(in->agent);
@@ -486,11 +467,85 @@ void episode_advance(struct episode *e)
 		return;
 	}
 	/* After a stop the episode ends here, and its record can be resumed. */
-	r = in->stopping || step.terminated || step.truncated ? -EINTR : episode_decide(e, &step);
+	r = in->stopping || step->terminated || step->truncated ? -EINTR : episode_decide(e, step);
 	if (r == -EINTR)
 		episode_finish(e, "early_exit");
 	else if (r < 0)
 		episode_fail(e);
+}
+
+static void episode_take_recorded_step(struct episode *e, int r)
+{
+	if (r < 0) {
+		episode_fail(e);
+		return;
+	}
+	if (e->plan.played)
+		e->plan.played(e->plan.played_user, e, &e->inside->step);
+	episode_go_on(e);
+}
+
+static bool episode_begin_recording(struct episode *e)
+{
+	return strlen(e->inside->step.observation) > RECORDED_AT_ONCE_BYTES &&
+			job_begin_shared(e->plan.openings->fd, episode_record_step, e,
+					"record a step", &e->inside->recording, NULL) == 0;
+}
+
+static void episode_take_step(struct episode *e)
+{
+	bool is_reset = e->phase == EPISODE_RESETTING;
+
+	if (!episode_note(e)) {
+		if (!is_reset && episode_step_ends(&e->inside->step)) {
+			error_say(&e->error, EINVAL,
+					"the run can't go on: played again, it ended with step %d",
+					e->steps);
+			episode_fail(e);
+		} else {
+			episode_go_on(e);
+		}
+	} else if (is_reset) {
+		if (episode_record_reset(e) < 0)
+			episode_fail(e);
+		else
+			episode_go_on(e);
+	} else if (episode_begin_recording(e)) {
+		e->phase = EPISODE_WRITING;
+	} else {
+		episode_take_recorded_step(e, episode_record_step(e, &e->error));
+	}
+}
+
+void episode_advance(struct episode *e)
+{
+	if (e->phase == EPISODE_LEAVING)
+		episode_end(e);
+	else if (fh_env_end(e->inside->env, &e->inside->step, &e->error) < 0)
+		episode_fail(e);
+	else
+		episode_take_step(e);
+}
+
+bool episode_is_recorded(const struct episode *e)
+{
+	return (e->phase == EPISODE_WRITING || e->phase == EPISODE_RECORDING) &&
+			job_is_over(e->inside->recording);
+}
+
+void episode_recorded(struct episode *e)
+{
+	struct fh_error err;
+	int r = job_end(take_ptr(e->inside->recording), &err);
+
+	if (e->phase == EPISODE_RECORDING) {
+		episode_take_record(e, r, &err);
+		return;
+	}
+	e->phase = EPISODE_STEPPING;
+	if (r < 0)
+		e->error = err;
+	episode_take_recorded_step(e, r);
 }
 
 void episode_stop(struct episode *e)
@@ -502,6 +557,8 @@ void episode_stop(struct episode *e)
 	} else if (e->phase == EPISODE_RESETTING || e->phase == EPISODE_STEPPING) {
 		e->inside->stopping = true;
 		fh_env_interrupt(e->inside->env);
+	} else if (e->phase == EPISODE_WRITING) {
+		e->inside->stopping = true;
 	}
 }
 

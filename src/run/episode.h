@@ -24,6 +24,7 @@ enum episode_phase {
 	EPISODE_RESETTING,
 	EPISODE_THINKING, /* waits for the language model's reply */
 	EPISODE_STEPPING,
+	EPISODE_WRITING,   /* a step with a long observation is done; a thread records it */
 	EPISODE_RECORDING, /* the last step is done; a thread writes the files of the record */
 	EPISODE_LEAVING,   /* the last step is done; the agent's memory is being saved */
 	EPISODE_ENDED,     /* finished: has an exit status, or `failed` is set */
@@ -82,7 +83,7 @@ void episode_start(struct episode *e);
 bool episode_is_open(const struct episode *e);
 void episode_opened(struct episode *e);
 
-/* In EPISODE_RECORDING: whether the thread has written the files. If so, call
+/* In EPISODE_WRITING and EPISODE_RECORDING: whether the thread has ended. If so, call
  * episode_recorded(). */
 bool episode_is_recorded(const struct episode *e);
 void episode_recorded(struct episode *e);

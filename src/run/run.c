@@ -39,8 +39,8 @@ static bool run_begins_again(const struct run *run, const struct episode *e)
  * allows. The failed try keeps its record. */
 static void run_went_on(struct run *run, struct episode *e)
 {
-	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_RECORDING ||
-			e->phase == EPISODE_LEAVING)
+	if (e->phase == EPISODE_THINKING || e->phase == EPISODE_WRITING ||
+			e->phase == EPISODE_RECORDING || e->phase == EPISODE_LEAVING)
 		return; /* report it when it acts or ends */
 	if (e->phase != EPISODE_ENDED) {
 		run_on(run, RUN_STEPPED, e);
@@ -138,7 +138,7 @@ static void run_opened(struct run *run, struct episode *e)
 		run_on(run, RUN_BEGAN, e);
 }
 
-/* Continues episodes whose thread has ended: it opened the environment, or wrote the record.
+/* Continues episodes whose thread has ended: it opened the environment, or wrote to the record.
  * Episodes that differ only in seed begin in order, so that their folders' numbers follow the
  * seeds. */
 static int run_advance_jobs(struct run *run)
