@@ -8,309 +8,166 @@
 #include <string.h>
 
 /*
- * Rules are small functions, not regular expressions of the C library, which read long runs of
- * digits again and again. The time must stay linear, and test_trajectory_normalise measures it:
+ * Patterns of our own, not regular expressions of the C library, which read long runs of digits
+ * again and again. The time must stay linear, and test_trajectory_normalise measures it:
  *
- * - A function returns the end of its match at `s`, or NULL. It does not go back, except for a
- *   choice between alternatives that differ in their first characters. It reads a run (digits,
- *   blanks) once.
+ * - A pattern takes as much as it can, and never goes back. Only a choice between alternatives
+ *   reads its text again: the first alternative that matches counts.
  * - A rule begins only at the beginning of a word of its kind, so that no run is read twice.
+ *
+ *   9           any digit
+ *   [a-z_]      a character of a set; [^ ] a character that is not in the set
+ *   (ab|c)      a choice
+ *   ? * + {m,n} how many times the character, set or choice before it comes
+ *   !           no letter, digit or underscore follows
+ *   $           the line ends
+ *   \           the next character stands for itself; all other characters do so anyway
  */
 #define DIGITS "0123456789"
-#define HEX DIGITS "abcdef"
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define LOWER "abcdefghijklmnopqrstuvwxyz"
-#define LETTERS UPPER LOWER
+#define LETTERS UPPER "abcdefghijklmnopqrstuvwxyz"
 #define WORD LETTERS DIGITS "_"
-#define ANY SIZE_MAX
 
-/* --- parts ------------------------------------------------------------------------------------ */
+/* --- patterns --------------------------------------------------------------------------------- */
 
 static bool norm_is_in(char c, const char *set)
 {
 	return c && strchr(set, c);
 }
 
-static const char *norm_some(const char *s, const char *set, size_t least, size_t most)
+/* Whether c is in the set of a pattern, which stands before `end`. */
+static bool norm_is_in_set(char c, const char *set, const char *end)
 {
-	size_t n = 0;
+	bool excluded = *set == '^', found = false;
 
-	while (s && n < most && norm_is_in(s[n], set))
-		n++;
-	return s && n >= least ? s + n : NULL;
-}
-
-static const char *norm_other(const char *s, const char *set)
-{
-	size_t n = s ? strcspn(s, set) : 0;
-
-	return n ? s + n : NULL;
-}
-
-/* Matches a shape such as "99:99", in which 9 stands for any digit. */
-static const char *norm_like(const char *s, const char *shape)
-{
-	for (; s && *shape; s++, shape++)
-		if (*shape == '9' ? !norm_is_in(*s, DIGITS) : *s != *shape)
-			return NULL;
-	return s;
-}
-
-/* Makes a part optional. `end` is the end of its match at s, or NULL. */
-static const char *norm_maybe(const char *s, const char *end)
-{
-	return end ? end : s;
-}
-
-static const char *norm_either(const char *end, const char *other_end)
-{
-	return end ? end : other_end;
-}
-
-static const char *norm_first_of(const char *s, const char *const *words)
-{
-	const char *end = NULL;
-
-	for (; s && *words && !end; words++)
-		end = norm_like(s, *words);
-	return end;
-}
-
-static const char *norm_line_end(const char *s)
-{
-	return s && !*s ? s : NULL;
-}
-
-/* --- dates and times -------------------------------------------------------------------------- */
-
-/* Matches "+0100". */
-static const char *norm_offset(const char *s)
-{
-	return norm_like(norm_some(s, "+-", 1, 1), "9999");
-}
-
-/* Matches " CET". */
-static const char *norm_zone(const char *s)
-{
-	return norm_some(norm_like(s, " "), UPPER, 3, 5);
-}
-
-/* Matches " PM". */
-static const char *norm_half_day(const char *s)
-{
-	return norm_like(norm_some(norm_like(s, " "), "AP", 1, 1), "M");
-}
-
-/* Matches "Sat, ". */
-static const char *norm_weekday(const char *s)
-{
-	static const char *const names[] = { "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun",
-		NULL };
-
-	s = norm_first_of(s, names);
-	return norm_some(norm_maybe(s, norm_like(s, ",")), " ", 1, ANY);
-}
-
-static const char *norm_month(const char *s)
-{
-	return norm_some(norm_some(s, UPPER, 1, 1), LOWER, 2, 2);
-}
-
-/* Matches "10:00". */
-static const char *norm_minutes(const char *s)
-{
-	return norm_like(norm_some(s, DIGITS, 1, 2), ":99");
-}
-
-/* Matches "2026-11-21T10:00:01.5Z". */
-static const char *norm_iso_date(const char *s)
-{
-	s = norm_like(s, "9999-99-99");
-	s = norm_maybe(s, norm_some(norm_some(s, "T ", 1, 1), DIGITS ":.", 1, ANY));
-	return norm_maybe(s, norm_either(norm_offset(s), norm_like(s, "Z")));
-}
-
-/* Matches "10:00", "10:00:01 PM CET 2026". */
-static const char *norm_time_of_date(const char *s)
-{
-	const char *seconds;
-
-	s = norm_minutes(s);
-	seconds = norm_like(s, ":99");
-	if (!seconds)
-		return s;
-	s = norm_maybe(seconds, norm_half_day(seconds));
-	s = norm_maybe(s, norm_zone(s));
-	return norm_maybe(s, norm_like(s, " 9999"));
-}
-
-/* Matches "Nov 21 10:00", "Nov 21  2025". */
-static const char *norm_month_first(const char *s)
-{
-	s = norm_some(norm_month(s), " ", 1, ANY);
-	s = norm_some(norm_some(s, DIGITS, 1, 2), " ", 1, ANY);
-	return norm_either(norm_time_of_date(s), norm_like(s, "9999"));
-}
-
-static const char *norm_dated_month_first(const char *s)
-{
-	return norm_either(norm_month_first(norm_weekday(s)), norm_month_first(s));
-}
-
-/* Matches "21 Nov 2026 10:00:01 +0000". */
-static const char *norm_day_first(const char *s)
-{
-	const char *time;
-
-	s = norm_like(norm_month(norm_like(norm_some(s, DIGITS, 1, 2), " ")), " 9999");
-	time = norm_like(s, " 99:99:99");
-	return time ? norm_maybe(time,
-				      norm_either(norm_offset(norm_like(time, " ")),
-						      norm_zone(time)))
-		    : s;
-}
-
-static const char *norm_dated_day_first(const char *s)
-{
-	return norm_either(norm_day_first(norm_weekday(s)), norm_day_first(s));
-}
-
-/* Matches "10:00:01.5 PM". */
-static const char *norm_time_of_day(const char *s)
-{
-	s = norm_minutes(s);
-	s = norm_maybe(s, norm_like(s, ":99"));
-	s = norm_maybe(s, norm_some(norm_some(s, ".,", 1, 1), DIGITS, 1, ANY));
-	return norm_maybe(s, norm_half_day(s));
-}
-
-/* --- durations -------------------------------------------------------------------------------- */
-
-/* Matches "0m1.2s". */
-static const char *norm_shell_time(const char *s)
-{
-	s = norm_like(norm_some(s, DIGITS, 1, ANY), "m");
-	return norm_like(norm_some(s, DIGITS ".", 1, ANY), "s");
-}
-
-/* Matches "1.5 s". */
-static const char *norm_duration(const char *s)
-{
-	/* A unit stands before any unit that is its prefix: "sec" before "s". */
-	static const char *const units[] = { "seconds", "secs", "sec", "s/it", "s", "ms", "us",
-		"minutes", "it/s" };
-	const char *number = norm_some(s, DIGITS ".", 1, ANY);
-
-	number = norm_maybe(number, norm_like(number, " "));
-	for (size_t i = 0; number && i < ARRAY_SIZE(units); i++) {
-		const char *end = norm_like(number, units[i]);
-
-		if (end && !norm_is_in(*end, WORD))
-			return end;
+	for (set += excluded; set < end; set++) {
+		if (set + 2 < end && set[1] == '-') {
+			found = found || (c >= set[0] && c <= set[2]);
+			set += 2;
+		} else {
+			found = found || c == *set;
+		}
 	}
-	return NULL;
+	return c && found != excluded;
 }
 
-/* --- numbers of a machine --------------------------------------------------------------------- */
+/*
+ * The functions below return the end of their match at s, or NULL. They move *pattern behind the
+ * part that they have read, even without a match. If s is NULL, nothing matches.
+ */
+static const char *norm_choice(const char **pattern, const char *s);
 
-static const char *norm_hex_mark(const char *s)
+/* Matches a character, a set or a choice once. */
+static const char *norm_atom(const char **pattern, const char *s)
 {
-	return norm_like(s, "0x");
+	const char *p = (*pattern)++;
+	bool matches = false;
+
+	switch (*p) {
+	case '(':
+		return norm_choice(pattern, s);
+	case '[':
+		*pattern = strchr(p, ']') + 1;
+		return s && norm_is_in_set(*s, p + 1, *pattern - 1) ? s + 1 : NULL;
+	case '!':
+		return s && !norm_is_in(*s, WORD) ? s : NULL;
+	case '$':
+		return s && !*s ? s : NULL;
+	case '9':
+		matches = s && *s >= '0' && *s <= '9';
+		break;
+	case '\\':
+		p = (*pattern)++;
+		/* fall through */
+	default:
+		matches = s && *s == *p;
+	}
+	return matches ? s + 1 : NULL;
 }
 
-static const char *norm_address(const char *s)
+/* Matches an atom as many times as possible, within the limits that follow it. */
+static const char *norm_repeated(const char **pattern, const char *s)
 {
-	return norm_some(s, HEX, 6, 16);
+	const char *atom = *pattern, *next = norm_atom(pattern, s);
+	size_t least = 1, most = 1, n = 0;
+	char *end;
+
+	if (**pattern == '{') {
+		least = strtoul(*pattern + 1, &end, 10);
+		most = strtoul(end + 1, &end, 10);
+		*pattern = end + 1;
+	} else if (norm_is_in(**pattern, "?*+")) {
+		least = **pattern == '+';
+		most = *(*pattern)++ == '?' ? 1 : SIZE_MAX;
+	}
+	while (next && n < most) {
+		const char *again = atom;
+
+		s = next;
+		next = ++n < most ? norm_atom(&again, s) : NULL;
+	}
+	return n < least ? NULL : s;
 }
 
-/* Matches "pid(s): ". */
-static const char *norm_pid_word(const char *s)
+/* Matches the first alternative that fits, up to ")" or the end of the pattern. */
+static const char *norm_choice(const char **pattern, const char *s)
 {
-	static const char *const words[] = { "id", "ID", NULL };
+	const char *found = NULL, *at = s;
 
-	s = norm_first_of(norm_some(s, "Pp", 1, 1), words);
-	s = norm_maybe(s, norm_like(s, "s"));
-	s = norm_maybe(s, norm_like(s, "(s)"));
-	return norm_some(s, " =:", 1, ANY);
+	while (**pattern && **pattern != ')') {
+		if (**pattern == '|') {
+			(*pattern)++;
+			found = found ? found : at;
+			at = s;
+		} else {
+			at = norm_repeated(pattern, found ? NULL : at);
+		}
+	}
+	*pattern += **pattern == ')';
+	return found ? found : at;
 }
 
-/* Matches "12, 13". */
-static const char *norm_pids(const char *s)
+static const char *norm_match(const char *pattern, const char *s)
 {
-	const char *end = norm_some(s, DIGITS, 1, ANY);
-
-	while ((s = end) && (end = norm_some(norm_like(s, ", "), DIGITS, 1, ANY)))
-		;
-	return s;
-}
-
-/* Matches "[1] ". */
-static const char *norm_job(const char *s)
-{
-	return norm_like(norm_some(norm_like(s, "["), DIGITS, 1, ANY), "] ");
-}
-
-static const char *norm_last_number(const char *s)
-{
-	return norm_line_end(norm_some(s, DIGITS, 1, ANY));
-}
-
-static const char *norm_line_word(const char *s)
-{
-	return norm_like(s, "line ");
-}
-
-static const char *norm_line_number(const char *s)
-{
-	return norm_like(norm_some(s, DIGITS, 1, ANY), ":");
-}
-
-/* Matches "drwxr-xr-x 2 a b ", the start of a folder in `ls -l`. */
-static const char *norm_listed_folder(const char *s)
-{
-	s = norm_some(norm_like(s, "d"), "-rwxsStT", 9, 9);
-	s = norm_some(norm_maybe(s, norm_some(s, ".+", 1, 1)), " ", 1, ANY);
-	s = norm_some(norm_some(s, DIGITS, 1, ANY), " ", 1, ANY);
-	s = norm_some(norm_other(s, " "), " ", 1, ANY);
-	return norm_some(norm_other(s, " "), " ", 1, ANY);
-}
-
-static const char *norm_number(const char *s)
-{
-	return norm_some(s, DIGITS, 1, ANY);
-}
-
-static const char *norm_total_word(const char *s)
-{
-	return norm_like(s, "total ");
+	return norm_choice(&pattern, s);
 }
 
 /* --- the rules -------------------------------------------------------------------------------- */
 
 #define LINE_START NULL
+#define MONTH "[A-Z][a-z][a-z]"
+#define ZONE " [A-Z]{3,5}"
+#define HALF_DAY "( [AP]M)?"
+#define WEEKDAY "(Mon|Tue|Wed|Thu|Fri|Sat|Sun),? +"
+/* "Nov 21 10:00:01 PM CET 2026", "Nov 21 10:00", "Nov 21  2025" */
+#define MONTH_FIRST MONTH " +99? +(99?:99(:99" HALF_DAY "(" ZONE ")?( 9999)?)?|9999)"
+/* "21 Nov 2026 10:00:01 +0000" */
+#define DAY_FIRST "99? " MONTH " 9999( 99:99:99( [-+]9999|" ZONE ")?)?"
 
 /* All rules, in the order in which they are applied to a line. */
 static const struct norm_rule {
 	const char *firsts; /* characters with which a match may begin */
 	/* characters that must not stand before a match; or LINE_START */
 	const char *not_after;
-	/* matches text before the replaced text, which stays; NULL: none */
-	const char *(*keep)(const char *);
-	const char *(*what)(const char *); /* matches the text to replace */
+	const char *keep; /* pattern of text before the replaced text, which stays */
+	const char *what; /* pattern of the text to replace */
 	const char *word;
 } rules[] = {
-	{ DIGITS, DIGITS, NULL, norm_iso_date, "<date>" },
-	{ UPPER, LETTERS, NULL, norm_dated_month_first, "<date>" },
-	{ DIGITS "MTWFS", LETTERS DIGITS, NULL, norm_dated_day_first, "<date>" },
-	{ DIGITS, DIGITS ":", NULL, norm_time_of_day, "<time>" },
-	{ DIGITS, DIGITS ".", NULL, norm_shell_time, "<duration>" },
-	{ DIGITS ".", DIGITS "." LETTERS, NULL, norm_duration, "<duration>" },
-	{ "0", "", norm_hex_mark, norm_address, "<address>" },
-	{ "Pp", WORD, norm_pid_word, norm_pids, "<pid>" },
-	{ "[", LINE_START, norm_job, norm_last_number, "<pid>" },
-	{ "l", WORD, norm_line_word, norm_line_number, "<n>:" },
-	{ "d", LINE_START, norm_listed_folder, norm_number, "<size>" },
-	{ "t", LINE_START, norm_total_word, norm_last_number, "<size>" },
+	{ DIGITS, DIGITS, "", "9999-99-99([T ][0-9:.]+)?([-+]9999|Z)?", "<date>" },
+	{ UPPER, LETTERS, "", WEEKDAY MONTH_FIRST "|" MONTH_FIRST, "<date>" },
+	{ DIGITS "MTWFS", LETTERS DIGITS, "", WEEKDAY DAY_FIRST "|" DAY_FIRST, "<date>" },
+	{ DIGITS, DIGITS ":", "", "99?:99(:99)?([.,]9+)?" HALF_DAY, "<time>" },
+	{ DIGITS, DIGITS ".", "", "9+m[0-9.]+s", "<duration>" }, /* "0m1.2s" */
+	/* A unit stands before any unit that is its prefix: "sec" before "s". */
+	{ DIGITS ".", DIGITS "." LETTERS, "",
+			"[0-9.]+ ?(seconds|secs|sec|s/it!|s|ms|us|minutes|it/s)!", "<duration>" },
+	{ "0", "", "0x", "[0-9a-f]{6,16}", "<address>" },
+	{ "Pp", WORD, "[Pp](id|ID)s?(\\(s\\))?[ =:]+", "9+(, 9+)*", "<pid>" },
+	{ "[", LINE_START, "\\[9+] ", "9+$", "<pid>" },
+	{ "l", WORD, "line ", "9+:", "<n>:" },
+	/* The start of a folder in `ls -l`: "drwxr-xr-x 2 a b ". */
+	{ "d", LINE_START, "d[-rwxsStT]{9,9}[.+]? +9+ +[^ ]+ +[^ ]+ +", "9+", "<size>" },
+	{ "t", LINE_START, "total ", "9+$", "<size>" },
 };
 
 /* Applies a rule to a line, wherever a match may begin. Right after a replaced text a match may
@@ -325,8 +182,8 @@ static void norm_apply(const struct norm_rule *rule, const char *line, struct bu
 						(at == done ||
 								!norm_is_in(at[-1],
 										rule->not_after)));
-		const char *from = !begins ? NULL : rule->keep ? rule->keep(at) : at;
-		const char *end = from ? rule->what(from) : NULL;
+		const char *from = begins ? norm_match(rule->keep, at) : NULL;
+		const char *end = from ? norm_match(rule->what, from) : NULL;
 
 		if (!end) {
 			at++;
