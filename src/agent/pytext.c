@@ -23,9 +23,9 @@ size_t pytext_spaces(const char *s, size_t n)
 	return at;
 }
 
-char *pytext_rstrip(struct arena *a, const char *s, size_t n)
+char *pytext_strip(struct arena *a, const char *s, size_t n)
 {
-	size_t end = 0, at = 0, length;
+	size_t begin = pytext_spaces(s, n), end = begin, at = begin, length;
 
 	while (at < n) {
 		bool space = str_is_space(pytext_character(s + at, n - at, &length));
@@ -34,14 +34,7 @@ char *pytext_rstrip(struct arena *a, const char *s, size_t n)
 		if (!space)
 			end = at;
 	}
-	return arena_strndup(a, s, end);
-}
-
-char *pytext_strip(struct arena *a, const char *s, size_t n)
-{
-	size_t begin = pytext_spaces(s, n);
-
-	return pytext_rstrip(a, s + begin, n - begin);
+	return arena_strndup(a, s + begin, end - begin);
 }
 
 size_t pytext_count_lines(const char *s)

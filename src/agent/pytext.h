@@ -12,9 +12,8 @@
 /* Bytes of white space at the start of s, at most n. A NUL ends it. */
 size_t pytext_spaces(const char *s, size_t n);
 
-/* str.strip() and str.rstrip(): a new string in the arena. */
+/* str.strip(): a new string in the arena. */
 char *pytext_strip(struct arena *a, const char *s, size_t n);
-char *pytext_rstrip(struct arena *a, const char *s, size_t n);
 
 /* Number of lines: len(str.splitlines()). */
 size_t pytext_count_lines(const char *s);

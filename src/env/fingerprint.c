@@ -23,7 +23,6 @@ static char machine_hex[SHA256_HEX_BYTES];
 static void fingerprint_machine(void)
 {
 	char python[PATH_MAX], hex[SHA256_HEX_BYTES];
-	uint8_t digest[SHA256_BYTES];
 	struct utsname machine;
 	struct sha256 h;
 
@@ -33,15 +32,13 @@ static void fingerprint_machine(void)
 	sha256_add_str(&h, realpath("/usr/bin/python3", python));
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		sha256_add_str(&h, sha256_file(files[i], hex, NULL) == 0 ? hex : NULL);
-	sha256_end(&h, digest);
-	sha256_hex(digest, machine_hex);
+	sha256_end_hex(&h, machine_hex);
 }
 
 void fingerprint(const struct sandbox_bind *binds, size_t n_binds, size_t n_gpus,
 		char out_hex[SHA256_HEX_BYTES])
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	uint8_t digest[SHA256_BYTES];
 	struct sha256 h;
 
 	pthread_once(&once, fingerprint_machine);
@@ -53,6 +50,5 @@ void fingerprint(const struct sandbox_bind *binds, size_t n_binds, size_t n_gpus
 	}
 	if (n_gpus)
 		sha256_add(&h, &n_gpus, sizeof(n_gpus));
-	sha256_end(&h, digest);
-	sha256_hex(digest, out_hex);
+	sha256_end_hex(&h, out_hex);
 }

@@ -206,7 +206,8 @@ static void grade_on_submission(struct grade *g)
 		grade_break(g, err.message);
 }
 
-const char *grade_submission(struct arena *a, const struct task *task)
+/* Path inside of the sandbox to the submission: a file, or the workspace. */
+static const char *grade_submission(struct arena *a, const struct task *task)
 {
 	const char *submission = task->grader.submission;
 

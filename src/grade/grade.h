@@ -50,11 +50,8 @@ struct grade_result {
 	const char *grader_log; /* end of the grader's output, for people; "": no output */
 };
 
-/* Path inside of the sandbox to the submission: a file, or the workspace. */
-const char *grade_submission(struct arena *a, const struct task *task);
-
-/* Name of the submission in messages. The name is grade_submission(), except for MLGym's Python
- * tasks. There MLGym names a file that the task does not have. */
+/* Name of the submission in messages: its path, except for MLGym's Python tasks. There MLGym names
+ * a file that the task does not have. */
 const char *grade_submission_name(struct arena *a, const struct task *task);
 
 /* Starts a grading. All pointers of the request must stay valid until grade_free(). */

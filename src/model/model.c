@@ -26,12 +26,6 @@ static const struct model_backend *const model_backends[] = {
 	&model_human_thought,
 };
 
-const char *model_list(void)
-{
-	return "baseline, demo, actions:FILE, replay:FILE.traj or FILE.jsonl, human, human_thought, and the language models "
-	       "openai:NAME, anthropic:NAME, litellm:NAME";
-}
-
 static const char *const model_kinds[] = { "baseline", "demo", "actions:", "replay:", "human",
 	"human_thought", "openai:", "anthropic:", "litellm:" };
 
@@ -85,7 +79,11 @@ static int model_say_unknown(const char *spec, struct fh_error *err)
 
 	close = str_closest(typed, model_kinds, ARRAY_SIZE(model_kinds));
 	if (!close)
-		return error_say(err, EINVAL, "no model '%s'; there are: %s", spec, model_list());
+		return error_say(err, EINVAL,
+				"no model '%s'; there are: baseline, demo, actions:FILE, replay:FILE.traj "
+				"or FILE.jsonl, human, human_thought, and the language models openai:NAME, "
+				"anthropic:NAME, litellm:NAME",
+				spec);
 	return error_say(err, EINVAL, "no model '%s'; did you mean '%s%s'?", spec, close,
 			str_ends(close, ":") && !*argument ? "NAME" : argument);
 }

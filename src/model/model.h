@@ -76,7 +76,4 @@ int model_next(struct model *m, const struct fh_step *step, struct model_turn *o
  * the lines of all calls; its last newline may be missing. */
 void model_watch(struct model *m, const struct buf *lines);
 
-/* Specs of all models, for help and messages: "baseline, demo, actions:FILE, ...". */
-const char *model_list(void);
-
 #endif

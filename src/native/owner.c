@@ -242,14 +242,12 @@ static int owner_new_layer(struct owner *base, const char *name, const struct la
 
 void native_folders_name(const char *source, char out[FOLDERS_NAME_BYTES])
 {
-	uint8_t digest[SHA256_BYTES];
 	char hex[SHA256_HEX_BYTES];
 	struct sha256 h;
 
 	sha256_init(&h);
 	sha256_add_str(&h, source);
-	sha256_end(&h, digest);
-	sha256_hex(digest, hex);
+	sha256_end_hex(&h, hex);
 	snprintf(out, FOLDERS_NAME_BYTES, "folders-%.16s", hex);
 }
 

@@ -61,9 +61,10 @@ static void info_put_state(struct pyjson_writer *w, const struct fh_step *step)
 	pyjson_end_object(w);
 }
 
-void info_put(struct pyjson_writer *w, const char *key, const struct fh_step *step)
+/* Writes the object `info` of a reset or step. */
+static void info_put(struct pyjson_writer *w, const struct fh_step *step)
 {
-	pyjson_put_object(w, key);
+	pyjson_put_object(w, "info");
 	pyjson_put_i64(w, "step", step->step);
 	info_put_known(w, "exit_code", step->exit_code);
 	pyjson_put_text(w, "outcome", fh_outcome_name(step->outcome));
@@ -93,7 +94,7 @@ void info_put(struct pyjson_writer *w, const char *key, const struct fh_step *st
 void info_put_reset(struct pyjson_writer *w, const struct fh_step *step)
 {
 	pyjson_put_text(w, "observation", step->observation);
-	info_put(w, "info", step);
+	info_put(w, step);
 }
 
 void info_put_step(struct pyjson_writer *w, const struct fh_step *step)
@@ -102,5 +103,5 @@ void info_put_step(struct pyjson_writer *w, const struct fh_step *step)
 	pyjson_put_double(w, "reward", step->reward);
 	pyjson_put_bool(w, "terminated", step->terminated);
 	pyjson_put_bool(w, "truncated", step->truncated);
-	info_put(w, "info", step);
+	info_put(w, step);
 }

@@ -12,9 +12,6 @@
 void info_put_metrics(struct pyjson_writer *w, const char *key, const struct fh_metric *metrics,
 		size_t n);
 
-/* Writes the object `info` of a reset or step. */
-void info_put(struct pyjson_writer *w, const char *key, const struct fh_step *step);
-
 /* Write members into the currently open object: observation and info. For a step also reward,
  * terminated and truncated. */
 void info_put_reset(struct pyjson_writer *w, const struct fh_step *step);
