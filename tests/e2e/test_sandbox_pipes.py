@@ -75,11 +75,9 @@ def test_a_reader_that_does_not_read(fumehood, more):
     child = fumehood.start("sandbox", "exec", *more, "--", "yes", stdout=PIPE)
     assert select.select([child.stdout], [], [], WAIT_S)[0]
     time.sleep(0.5)
-    began = time.monotonic()
     if not more:
         child.send_signal(signal.SIGINT)
     assert child.wait(WAIT_S) == (124 if more else 128 + signal.SIGINT)
-    assert time.monotonic() - began < 5
     assert set(child.stdout.read().split()) == {b"y"}
 
 

@@ -212,10 +212,9 @@ def test_a_linter_that_is_stopped(door):
         door.step("pkill -STOP -f linter.py")
         held_up = door.step(right, timeout_s=limit_s)
         assert held_up["info"]["outcome"] == outcome
-        again = door.step(wrong)["info"]
-        assert again["exit_code"] == 1 and again["duration_s"] < 14
+        assert door.step(wrong)["info"]["exit_code"] == 1  # 0 if flake8 gave no answer
     assert "(flake8 gave no answer" in held_up["observation"]
-    assert held_up["info"]["exit_code"] == 0 and 14 < held_up["info"]["duration_s"] < 60
+    assert held_up["info"]["exit_code"] == 0 and held_up["info"]["duration_s"] > 14
 
 
 def test_searches(door):

@@ -23,7 +23,8 @@ from conftest import ATTACK, TASKS, beneath, wait_until_gone
 
 LOCK = "python3 ~/attack/lock.py"
 WAIT = "until grep -q held said; do sleep 0.01; done"
-PATIENCE_S = 20.0  # the porter hangs after 5 s, which ends the episode
+HOLD_S = 1000  # a lock is held for so long: a test ends before
+PATIENCE_S = HOLD_S / 4  # so what waits for a lock takes longer, and a busy machine does not
 
 
 def timed(agent, action: str, **more) -> dict:
@@ -35,9 +36,9 @@ def timed(agent, action: str, **more) -> dict:
 
 # What the shell keeps for itself is closed in what it runs, but for a copy as descriptor 0, 1 or 2.
 SHELLS_PIPE = {
-    "output": "pipe 1 60",
-    "kept output": "pipe 0 60 0>&251",
-    "drain": "drain 0 60 0<&249",
+    "output": f"pipe 1 {HOLD_S}",
+    "kept output": f"pipe 0 {HOLD_S} 0>&251",
+    "drain": f"drain 0 {HOLD_S} 0<&249",
 }
 
 
@@ -56,10 +57,9 @@ def test_the_shells_pipe(agent, which):
 def test_a_porter_that_hangs(agent):
     """A command that would last for long ends with the episode, once the porter is not heard."""
     agent.step("python3 -c 'import time; time.sleep(1e6)' & sleep 0.1")
-    began = time.monotonic()
-    hold = f"{LOCK} drain 0 1000 0<&249 & while :; do echo x; sleep 0.01; done"
-    agent.step(hold, timeout_s=1000)
-    assert agent.over and time.monotonic() - began < 40
+    hold = f"{LOCK} drain 0 {HOLD_S} 0<&249 & while :; do echo x; sleep 0.01; done"
+    timed(agent, hold, timeout_s=HOLD_S)
+    assert agent.over
 
 
 def cpu_s(pid: int) -> float:
@@ -90,10 +90,9 @@ def test_watches_on_what_wakes_the_owner(agent):
     for _ in range(20):
         agent.sh("sleep 0.01", timeout_s=30)
     assert cpu_s(agent.pid) - before < 0.2
-    began = time.monotonic()
     agent.child.kill()
-    agent.child.wait()
-    assert time.monotonic() - began < 1
+    os.waitid(os.P_PID, agent.pid, os.WEXITED | os.WNOWAIT)
+    assert cpu_s(agent.pid) - before < 1  # its end walks none of them either
     agent.end(status=-signal.SIGKILL)
 
 
@@ -106,7 +105,7 @@ def test_an_eventfd_that_was_made_to_block(agent):
 
 @pytest.mark.parametrize("name", ["validate", "submit", "state", "call"])
 def test_a_request_pipe(agent, name):
-    agent.sh(f"{LOCK} pipe /run/fumehood/{name} 60 >said & {WAIT}")
+    agent.sh(f"{LOCK} pipe /run/fumehood/{name} {HOLD_S} >said & {WAIT}")
     timed(agent, "validate", timeout_s=1)
     if not agent.over:
         timed(agent, "echo x >f; python3 -c 'print(1)'", timeout_s=1)
@@ -115,7 +114,8 @@ def test_a_request_pipe(agent, name):
 
 def test_an_answers_file(agent):
     agent.sh(
-        f"mkdir -p ~/.fumehood; {LOCK} file ~/.fumehood/answer 60 >said & {WAIT}", timeout_s=15
+        f"mkdir -p ~/.fumehood; {LOCK} file ~/.fumehood/answer {HOLD_S} >said & {WAIT}",
+        timeout_s=15,
     )
     timed(agent, "literature_search x", timeout_s=12)
     agent.end()
@@ -123,7 +123,8 @@ def test_an_answers_file(agent):
 
 def test_a_submission(agent):
     agent.sh(
-        f"cp none.csv submission.csv; {LOCK} file submission.csv 60 >said & {WAIT}", timeout_s=15
+        f"cp none.csv submission.csv; {LOCK} file submission.csv {HOLD_S} >said & {WAIT}",
+        timeout_s=15,
     )
     timed(agent, "validate")
     agent.end()
@@ -132,9 +133,9 @@ def test_a_submission(agent):
 def test_a_submission_of_holes(agent):
     """It is refused, or copied and hashed, by what it holds."""
     answer = timed(agent, "truncate -s 60M submission.csv; validate")
-    assert "score" not in answer["info"] and answer["info"]["duration_s"] < 5
+    assert "score" not in answer["info"] and not agent.over
     answer = timed(agent, "truncate -s 1T submission.csv; validate")
-    assert "score" not in answer["info"] and answer["info"]["duration_s"] < 5
+    assert "score" not in answer["info"] and not agent.over
     agent.goes_on()
 
 
@@ -153,7 +154,7 @@ def test_a_killed_owner(begin, target):
     """What its end takes with it is looked at by the fixture."""
     agent = begin()
     agent.sh("mkdir -p ~/.fumehood; cp none.csv submission.csv")
-    agent.step(f"{LOCK} {target} 1000 >said & {WAIT}", timeout_s=15)
+    agent.step(f"{LOCK} {target} {HOLD_S} >said & {WAIT}", timeout_s=15)
     agent.child.stdin.write(b'{"op":"step","action":"validate","timeout_s":2}\n')
     time.sleep(0.3)
     agent.child.kill()
@@ -166,14 +167,18 @@ def test_a_killed_owner(begin, target):
 HOLD_STDERR = f"""
 import runpy, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
-sys.argv[1:] = ["pipe", "2", "60"]
+sys.argv[1:] = ["pipe", "2", "{HOLD_S}"]
 runpy.run_path("{ATTACK}/lock.py")
 """
 HOLDERS = {
-    "stdin": ["sh", "-c", f"exec python3 {ATTACK}/lock.py drain 0 60 >&2"],
-    "stdout": ["sh", "-c", f"exec python3 {ATTACK}/lock.py pipe 3 60 3>&1 >&2"],
+    "stdin": ["sh", "-c", f"exec python3 {ATTACK}/lock.py drain 0 {HOLD_S} >&2"],
+    "stdout": ["sh", "-c", f"exec python3 {ATTACK}/lock.py pipe 3 {HOLD_S} 3>&1 >&2"],
     "stderr": ["python3", "-c", HOLD_STDERR],
-    "left behind": ["sh", "-c", f"setsid python3 {ATTACK}/lock.py pipe 3 60 3>&1 >&2 & sleep 60"],
+    "left behind": [
+        "sh",
+        "-c",
+        f"setsid python3 {ATTACK}/lock.py pipe 3 {HOLD_S} 3>&1 >&2 & sleep {HOLD_S}",
+    ],
 }
 
 
@@ -199,7 +204,7 @@ def test_a_pipe_that_exec_was_given(fumehood, inside, neighbour, which, number):
         while select.select([end], [], [], PATIENCE_S)[0] and end.read(1 << 16):
             pass
         assert end.read() == b""
-    assert time.monotonic() - began < (8 if which == "left behind" else 4)
+    assert time.monotonic() - began < PATIENCE_S
     child.stdin.close()
     wait_until_gone(neighbour.pid)
 
@@ -277,26 +282,46 @@ def test_descriptors_of_the_trusted(begin):
 # --- at an episode's end ----------------------------------------------------------------------------
 
 
+def events(out: Path, name: str) -> list[dict]:
+    """The recorded events of the episode that played the file `name`."""
+    texts = [path.read_text() for path in out.glob(f"*{name}*/events.jsonl")]
+    return [
+        json.loads(line) for text in texts for line in text.splitlines(True) if line[-1] == "\n"
+    ]
+
+
 def test_a_memory(fumehood, inside, neighbour, tmp_path):
-    """It is not kept, which is said once; an episode in the same loop does not wait for it."""
-    tasks = tmp_path / "tasks"
+    """It is not kept, which is said once; an episode in the same loop goes on meanwhile."""
+    tasks, told, out = (tmp_path / name for name in ("tasks", "told", "runs"))
     shutil.copytree(TASKS, tasks)
+    told.mkdir()
     with open(tasks / "prey/task.yaml", "a") as file:
         file.write("memory_path: memory.json\n")
-    attack = [f"{LOCK} file ~/memory.json 60 >said & {WAIT}", "exit_forfeit"]
-    steps = ["sleep 0.1; echo on"] * 80
+    begun = "until [ -e ~/told/locked ]; do sleep 0.01; done"
+    played = {
+        "attack": [f"{LOCK} file ~/memory.json {HOLD_S} >said & {WAIT}", "exit_forfeit"],
+        "beside": [begun, *["sleep 0.1; echo on"] * 80, "exit_forfeit"],
+    }
     models = []
-    for name, actions in (("attack", attack), ("beside", [*steps, "exit_forfeit"])):
+    for name, actions in played.items():
         path = tmp_path / f"{name}.jsonl"
         path.write_text("".join(json.dumps(a) + "\n" for a in actions))
         models += ["--model", f"actions:{path}"]
     words = ["--tasks-dir", tasks, "--task", "prey", "--bind", f"{inside}:{ATTACK}", *models]
-    words += ["--jobs", 2, "--out", tmp_path / "runs", "--memory-enabled", "--json"]
-    done = [json.loads(line) for line in fumehood("run", *words).stdout.splitlines()]
-    attacked, beside = (json.loads(Path(d["trajectory"]).read_text()) for d in done)
-    last = attacked["trajectory"][-1]["observation"]
-    assert last.count("(The memory was not kept: ") == 1 and "Exited (exit_forfeit)" in last
+    words += ["--bind", f"{told}:/home/agent/told", "--jobs", 2, "--out", out, "--memory-enabled"]
+    running = fumehood.start("run", *words, stdout=subprocess.DEVNULL)
+    end = time.monotonic() + PATIENCE_S
+    while sum(e["event"] == "step" for e in events(out, "attack")) < 1:
+        assert time.monotonic() < end and running.poll() is None
+        time.sleep(0.01)
+    (told / "locked").touch()
+    assert running.wait(PATIENCE_S) == 0
+    *_, locked, last = (e for e in events(out, "attack") if e["event"] == "step")
+    assert last["observation"].count("(The memory was not kept: ") == 1
+    assert "Exited (exit_forfeit)" in last["observation"]
     assert not (tasks / "prey/memory.json").exists()
-    took = [float(step["execution_time"]) for step in beside["trajectory"][: len(steps)]]
-    assert len(took) == len(steps) and max(took) < 2
+    times = [e["time"] for e in events(out, "beside") if e["event"] == "step"]
+    meanwhile = sum(locked["time"] < t < last["time"] for t in times)
+    # Newer kernels give the lock back soon, and then the attacker's end does not wait.
+    assert meanwhile >= int(last["info"]["duration_s"] / 2), times
     wait_until_gone(neighbour.pid)

@@ -6,6 +6,7 @@ one for as long as nothing is read. Taking a page away
 from a file that is mapped there tens of thousands of times keeps the file's for seconds, again and again.
 """
 
+import ctypes
 import mmap
 import os
 import socket
@@ -15,10 +16,18 @@ import time
 
 MAPS = 50000
 MADV_REMOVE = 9
+PAGE = mmap.PAGESIZE
+
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + 3 * [ctypes.c_int] + [ctypes.c_long]
+libc.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+MAP_FAILED = ctypes.c_void_p(-1).value
 
 
 def hold_pipe(to: int) -> None:
     empty, other = socket.socketpair()
+    os.set_blocking(to, True)  # splice() into a pipe that may not block does not wait
     os.splice(empty.fileno(), to, 1 << 16)
     other.close()
 
@@ -36,14 +45,21 @@ def hold_drain(fd: int) -> None:
     other.close()
 
 
+def map_page(fd: int) -> int:
+    """By the C library: Python's mmap keeps a descriptor for each."""
+    address = libc.mmap(0, PAGE, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, fd, 0)
+    assert address != MAP_FAILED, os.strerror(ctypes.get_errno())
+    return address
+
+
 def hold_file(path: str) -> None:
     fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    os.truncate(fd, max(mmap.PAGESIZE, os.fstat(fd).st_size))
-    maps = [mmap.mmap(fd, mmap.PAGESIZE) for _ in range(MAPS)]
+    os.truncate(fd, max(PAGE, os.fstat(fd).st_size))
+    maps = [map_page(fd) for _ in range(MAPS)]
     while True:
-        for m in maps:
-            m[0] = 1
-        maps[0].madvise(MADV_REMOVE)
+        for address in maps:
+            ctypes.memset(address, 1, 1)
+        assert libc.madvise(maps[0], PAGE, MADV_REMOVE) == 0, os.strerror(ctypes.get_errno())
 
 
 kind, target, seconds = sys.argv[1:]
@@ -55,8 +71,10 @@ elif target.isdigit():
     work, what = hold_pipe, int(target)
 else:
     work, what = hold_pipe, os.open(target, os.O_WRONLY | os.O_NONBLOCK)
-threading.Thread(target=work, args=(what,), daemon=True).start()
+holder = threading.Thread(target=work, args=(what,), daemon=True)
+holder.start()
 time.sleep(1 if kind == "file" else 0.1)
-print("held", flush=True)
+if holder.is_alive():
+    print("held", flush=True)
 time.sleep(float(seconds))
 os._exit(0)
