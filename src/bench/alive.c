@@ -183,6 +183,7 @@ static struct alive_row alive_make_row(struct bench *b, int n, const struct aliv
 		.fds = bench_figure(b, "", "fds@%d", n),
 	};
 
+	row.fds->counts_own = true;
 	if (n >= JUDGED_FEWEST) {
 		row.memory->most = MEMORY_MOST;
 		row.fds->most = DESCRIPTORS_MOST;

@@ -26,10 +26,11 @@
 
 #define ALIVE_MAX 100000
 #define QUIET_TRIES 20
-#define QUIET_MS 200    /* time for which the use of the CPUs is watched while no suite runs */
+#define QUIET_MS 200    /* time without use of the CPUs after which the kernel's work is done */
+#define WATCH_MS 1000   /* time for which the use of the CPUs is watched while no suite runs */
 #define QUIET_SHARE 0.1 /* most that other processes may use of one CPU on a quiet machine */
-#define ROUND_FEWEST 10 /* fewest samples of a round that is judged */
-#define ROUNDS_MOST 2.0 /* most times that a floor's slowest round may exceed its fastest */
+#define ROUND_FEWEST 5  /* fewest samples of a round that is judged */
+#define ROUNDS_MOST 2.0 /* most times that the slowest round may exceed the fastest */
 
 struct bench_options {
 	struct texts only, alive;
@@ -132,31 +133,37 @@ static double machine_busy_s(void)
 	return (double)ticks / (double)sysconf(_SC_CLK_TCK);
 }
 
-/* Number of CPUs that other processes use now. Waits if the kernel is still removing episodes of
- * the last suite. */
-static double machine_watch(void)
+/* Number of CPUs that other processes use within the next `ms` milliseconds. */
+static double machine_others(int ms)
 {
-	double share = 0;
+	int64_t began = clock_now_ns();
+	double before = machine_busy_s();
 
-	for (int i = 0; i < QUIET_TRIES && (i == 0 || share > QUIET_SHARE); i++) {
-		int64_t began = clock_now_ns();
-		double before = machine_busy_s();
-
-		nanosleep(&(struct timespec){ .tv_nsec = QUIET_MS * NS_PER_MS }, NULL);
-		share = (machine_busy_s() - before) / ((double)(clock_now_ns() - began) / 1e9);
-	}
-	return share;
+	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * NS_PER_MS },
+			NULL);
+	return (machine_busy_s() - before) / ((double)(clock_now_ns() - began) / 1e9);
 }
 
-/* Spread of a floor's samples: median of the slowest round divided by that of the fastest. Changing
- * load on the machine makes it large. */
-static double machine_spread(const struct samples *floor)
+/* Number of CPUs that other processes use now. Waits first while the kernel removes episodes of the
+ * last suite. */
+static double machine_watch(void)
 {
-	size_t n = floor->n / BENCH_ROUNDS;
+	int tries = 0;
+
+	while (machine_others(QUIET_MS) > QUIET_SHARE && ++tries < QUIET_TRIES)
+		;
+	return machine_others(WATCH_MS);
+}
+
+/* Spread of samples in the order of their taking: median of the slowest round divided by that of
+ * the fastest. Changing load on the machine makes it large. */
+static double machine_spread(const struct samples *taken)
+{
+	size_t n = taken->n / BENCH_ROUNDS;
 	double fastest = INFINITY, slowest = 0;
 
 	for (size_t i = 0; i < BENCH_ROUNDS && n >= ROUND_FEWEST; i++) {
-		struct samples round = { .values = floor->values + i * n, .n = n };
+		struct samples round = { .values = taken->values + i * n, .n = n };
 		double median;
 
 		samples_sort(&round);
@@ -165,6 +172,22 @@ static double machine_spread(const struct samples *floor)
 		slowest = fmax(slowest, median);
 	}
 	return n >= ROUND_FEWEST ? slowest / fastest : 1;
+}
+
+/* Notes why a figure tells nothing. `others` is the number of CPUs that other processes used beside
+ * its suite. */
+static void machine_doubt(struct figure *f, double others)
+{
+	double spread = fmax(machine_spread(&f->floor), machine_spread(&f->ours));
+
+	if (!f->ours.n)
+		snprintf(f->doubt, sizeof(f->doubt), "/proc does not tell");
+	else if (f->counts_own)
+		return;
+	else if (others > QUIET_SHARE)
+		snprintf(f->doubt, sizeof(f->doubt), "busy: others used %.1f CPUs", others);
+	else if (spread > ROUNDS_MOST)
+		snprintf(f->doubt, sizeof(f->doubt), "unsteady: rounds differ %.1fx", spread);
 }
 
 static void machine_describe(struct machine *m)
@@ -189,14 +212,15 @@ static void machine_describe(struct machine *m)
 
 /* --- printing --------------------------------------------------------------------------------- */
 
+/* A figure in doubt has no numbers: NAN. */
 static double figure_percentile(const struct figure *f, double percent)
 {
-	return samples_percentile(&f->ours, percent);
+	return *f->doubt ? NAN : samples_percentile(&f->ours, percent);
 }
 
 static double figure_floor(const struct figure *f)
 {
-	return samples_percentile(&f->floor, 50);
+	return *f->doubt ? NAN : samples_percentile(&f->floor, 50);
 }
 
 static json_t *bench_number(double v)
@@ -208,30 +232,27 @@ static json_t *figure_json(const struct figure *f)
 {
 	double p50 = figure_percentile(f, 50), base = figure_floor(f);
 
-	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o}", "name", f->name, "unit",
+	return json_pack("{s:s, s:s, s:I, s:o, s:o, s:o, s:o, s:o, s:s?}", "name", f->name, "unit",
 			f->unit, "n", (json_int_t)f->ours.n, "p50", bench_number(p50), "p95",
 			bench_number(figure_percentile(f, 95)), "p99",
 			bench_number(figure_percentile(f, 99)), "floor_p50", bench_number(base),
-			"ratio", bench_number(p50 / base));
+			"ratio", bench_number(p50 / base), "reason", *f->doubt ? f->doubt : NULL);
 }
 
 static void bench_print_json(const struct bench *b, const struct machine *m)
 {
 	auto_json json_t *report = json_object();
-	json_t *results = json_array(), *busy = json_array();
+	json_t *results = json_array();
 
-	for (size_t i = 0; i < b->n_figures; i++) {
+	for (size_t i = 0; i < b->n_figures; i++)
 		json_array_append_new(results, figure_json(&b->figures[i]));
-		if (b->figures[i].busy)
-			json_array_append_new(busy, json_string(b->figures[i].name));
-	}
 	json_object_set_new(report, "machine",
-			json_pack("{s:o, s:I, s:s, s:s, s:o, s:o, s:o, s:b, s:o}", "cpu",
+			json_pack("{s:o, s:I, s:s, s:s, s:o, s:o, s:o, s:b}", "cpu",
 					json_text(m->cpu), "cores", (json_int_t)m->cores, "kernel",
 					m->kernel, "date", m->date, "load", bench_number(m->load),
 					"load_after", bench_number(m->load_after), "others_cpus",
-					bench_number(m->others), "quiet", m->others <= QUIET_SHARE,
-					"busy", busy));
+					bench_number(m->others), "quiet",
+					m->others <= QUIET_SHARE));
 	json_object_set_new(report, "results", results);
 	cmd_print_json(report);
 }
@@ -248,8 +269,8 @@ static void figure_print_value(char *out, size_t size, double v, const char *uni
 		snprintf(out, size, "%.*f us", v < 100 ? 1 : 0, v);
 }
 
-/* Writes the goal of a figure into `out`. Returns +1 if it is met, -1 if it is missed, 0 if there
- * is none. */
+/* Writes the goal of a figure into `out`. Returns +1 if it is met, -1 if it is missed. Returns 0 if
+ * there is none, or if a number that it needs is missing. */
 static int figure_judge(const struct figure *f, char *out, size_t size)
 {
 	double p50 = figure_percentile(f, 50);
@@ -272,6 +293,8 @@ static int figure_judge(const struct figure *f, char *out, size_t size)
 		*out = '\0';
 		return 0;
 	}
+	if (isnan(p50) || isnan(most))
+		return 0;
 	return p50 < most ? 1 : -1;
 }
 
@@ -293,8 +316,8 @@ static void figure_print(const struct figure *f)
 		printf("%9s", "-");
 	else
 		printf(ratio < 100 ? "%8.2fx" : "%8.0fx", ratio);
-	if (f->busy)
-		printf("   %-18sbusy", goal);
+	if (*f->doubt)
+		printf("   %s", f->doubt);
 	else if (verdict)
 		printf("   %-18s%s%s%s", goal,
 				term_style(colours, verdict < 0 ? TERM_RED : TERM_GREEN),
@@ -304,15 +327,15 @@ static void figure_print(const struct figure *f)
 
 static void bench_print_table(const struct bench *b, const struct machine *m)
 {
-	bool busy = false;
+	size_t n_doubtful = 0;
 
 	for (size_t i = 0; i < b->n_figures; i++)
-		busy = busy || b->figures[i].busy;
+		n_doubtful += b->figures[i].ours.n && *b->figures[i].doubt;
 	printf("%s, %ld cores, %s, %s\n", m->cpu, m->cores, m->kernel, m->date);
-	if (busy)
-		printf("Others used up to %.1f CPUs meanwhile (load %.1f before, %.1f after). Lines that end "
-		       "with 'busy' are not judged:\ntheir times are no times of this machine.\n",
-				m->others, m->load, m->load_after);
+	if (n_doubtful)
+		printf("%zu of %zu figures could not be measured, because other work went on (load %.1f "
+		       "before, %.1f after).\nMeasure them again when the machine is idle.\n",
+				n_doubtful, b->n_figures, m->load, m->load_after);
 	printf("\n%-14s%11s%11s%11s%11s%9s   %s\n", "", "p50", "p95", "p99", "floor p50", "ratio",
 			"goal");
 	for (size_t i = 0; i < b->n_figures; i++)
@@ -368,8 +391,8 @@ static int bench_take_options(struct command_context *ctx, struct bench *b)
 	return CMD_OK;
 }
 
-/* Runs a suite, and marks its figures if other processes used the CPUs. *others is the number of
- * CPUs that they use: before the suite, then after it. */
+/* Runs a suite, and notes doubts about its figures. *others is the number of CPUs that other
+ * processes use: before the suite, then after it. */
 static int bench_run_suite(struct bench *b, const struct suite *suite, double *others,
 		struct machine *m, struct fh_error *err)
 {
@@ -382,8 +405,7 @@ static int bench_run_suite(struct bench *b, const struct suite *suite, double *o
 	*others = machine_watch();
 	m->others = fmax(m->others, fmax(before, *others));
 	for (size_t i = first; i < b->n_figures; i++)
-		b->figures[i].busy = fmax(before, *others) > QUIET_SHARE ||
-				machine_spread(&b->figures[i].floor) > ROUNDS_MOST;
+		machine_doubt(&b->figures[i], fmax(before, *others));
 	return 0;
 }
 

@@ -34,7 +34,8 @@ struct figure {
 	double most_ratio;          /* goal: p50 below this many times that of `against`; 0: none */
 	double most_over;           /* goal: p50 less than this above that of the floor; 0: none */
 	const struct figure *against; /* figure to compare with; NULL: the floor */
-	bool busy;                    /* not judged, because other processes used the CPUs */
+	bool counts_own; /* counts what belongs to this process, so that others can't change it */
+	char doubt[64];  /* why the samples tell nothing, and no number is shown; "": they do */
 };
 
 struct bench {

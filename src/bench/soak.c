@@ -108,12 +108,13 @@ static const struct soak_resource {
 	const char *name, *unit;
 	double (*held)(void);
 	double most; /* goal: the use of the resource grows by less than this */
+	bool is_own; /* other processes can't change its use */
 } soak_resources[] = {
-	{ "soak_memory", "bytes", proc_own_bytes, 1 << 20 },
+	{ "soak_memory", "bytes", proc_own_bytes, 1 << 20, true },
 	/* not 1: spare sandboxes, which come and go, have descriptors too */
-	{ "soak_fds", "", proc_descriptors, 16 },
-	{ "soak_mounts", "", proc_mounts, 1 },
-	{ "soak_groups", "", proc_groups, 8 * AT_ONCE },
+	{ "soak_fds", "", proc_descriptors, 16, true },
+	{ "soak_mounts", "", proc_mounts, 1, true },
+	{ "soak_groups", "", proc_groups, 8 * AT_ONCE, false },
 };
 
 static void soak_look(double held[ARRAY_SIZE(soak_resources)])
@@ -154,6 +155,7 @@ static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 		struct figure *f = bench_figure(b, resource->unit, "%s", resource->name);
 
 		f->most = resource->most;
+		f->counts_own = resource->is_own;
 		if (!isnan(after[i] - before[i]))
 			samples_add(&f->ours, after[i] - before[i]);
 	}
