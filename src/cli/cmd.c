@@ -66,8 +66,8 @@ int cmd_fail(const struct fh_error *err)
 
 int cmd_status_of(const struct fh_error *err)
 {
-	static const int bad_input[] = { EINVAL, ENOENT, ENODATA, EEXIST, ENOTDIR, EISDIR, EPERM,
-		EACCES, E2BIG, EFBIG, ENAMETOOLONG, ELOOP, EBADMSG };
+	static const int bad_input[] = { EINVAL, ENOENT, EEXIST, ENOTDIR, EISDIR, EPERM, EACCES,
+		E2BIG, EFBIG, ENAMETOOLONG, ELOOP, EBADMSG };
 
 	for (size_t i = 0; i < ARRAY_SIZE(bad_input); i++)
 		if (err->code == -bad_input[i] && !strstr(err->message, ERROR_SEE_DOCTOR))

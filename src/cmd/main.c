@@ -43,8 +43,8 @@ static const struct cmd_option options[] = {
 
 static const struct cmd_status statuses[] = {
 	{ "0", "success" },
-	{ "1", "a failure at run time: an episode broke, a disk is full, a check found a problem" },
-	{ "2", "bad input: a wrong option, or a name, a file or data that is missing or invalid" },
+	{ "1", "a failure at run time: an episode broke, a disk is full, data is missing, a check found a problem" },
+	{ "2", "bad input: a wrong option, or a name or a file that is missing or invalid" },
 	{ "128+N", "ended by signal N: 130 after Ctrl-C. `env` closes on a signal, with 0" },
 	{ "124-127", "only of `sandbox exec` and `sandbox shell`: see there" },
 	{},

@@ -99,14 +99,17 @@ static bool replaying_all_equal(const struct replay_verdicts *v)
 			v->n[COMPARE_EQUAL] + v->n[COMPARE_NORMALISED] > 0;
 }
 
-/* Prints why a run can't be replayed, also as JSON, and returns the exit status. */
+/* Prints why a run can't be replayed, also as JSON, and returns the exit status. A failed episode
+ * has logged its error already. */
 static int replaying_fail(const struct replaying *p, const struct fh_error *err)
 {
-	bool began = p->replay.episode.traj != NULL;
+	const struct episode *e = &p->replay.episode;
 
 	if (p->ctx->json)
 		cmd_print_json_error("run", p->replay.name, err);
-	return began ? cmd_fail(err) : cmd_refuse(err);
+	if (e->failed)
+		return e->traj ? CMD_FAILED : cmd_status_of(err);
+	return e->traj ? cmd_fail(err) : cmd_refuse(err);
 }
 
 static int replaying_play(struct replaying *p, struct fh_error *err)

@@ -117,7 +117,9 @@ static bool task_check_check_one(const struct task_places *places, const struct 
 		return false;
 	if (!run) /* task_try() checks the imports too */
 		task_try_imports(&trial, &o->check);
-	o->status = o->check.n_problems ? CMD_FAILED : CMD_OK;
+	o->status = o->check.refusal.code     ? cmd_status_of(&o->check.refusal)
+			: o->check.n_problems ? CMD_FAILED
+					      : CMD_OK;
 	if (run && o->status == CMD_OK) {
 		o->played = json_object();
 		o->status = task_try(&trial, o->played);
@@ -172,8 +174,9 @@ const struct command command_task_check = {
 	.min_args = 1,
 	.max_args = 1000,
 	.about = "Reads the task with each of its variants, and compares data with its hashes. Checks that "
-		 "the agent can't see what is hidden. A problem makes the exit status 1; a note does "
-		 "not.\n"
+		 "the agent can't see what is hidden. A problem makes the exit status 1, or 2 if the task "
+		 "can't be loaded; a note does not. Missing data is a problem of the named or default "
+		 "variant.\n"
 		 "With --run the named or default variant is played too.\n"
 		 "For a task of MLGym, notes name imported modules that Python lacks. With --python the "
 		 "modules and wanted packages are looked up in that environment, and missing ones are "

@@ -215,6 +215,21 @@ static const struct field *schema_find_field(const struct schema *schema, const 
 }
 
 #define FIELDS_MAX 64
+#define SUGGESTION "; did you mean '"
+
+void warnings_add_hints(const struct warnings *warnings, struct fh_error *err)
+{
+	auto_buf struct buf text = BUF_INIT(FH_ERROR_MESSAGE_MAX);
+
+	if (!err)
+		return;
+	buf_add_str(&text, err->message);
+	for (size_t i = 0; i < warnings->n; i++)
+		if (strstr(warnings->items[i], SUGGESTION) &&
+				!strstr(err->message, warnings->items[i]))
+			buf_printf(&text, "; %s", warnings->items[i]);
+	error_say(err, -err->code, "%s", buf_str(&text));
+}
 
 static int schema_unknown_key(
 		const struct schema_reading *r, const struct schema *schema, const struct node *key)
@@ -232,7 +247,7 @@ static int schema_unknown_key(
 	}
 	closest = str_closest(key->text, names, n);
 	if (closest)
-		status = node_complain(key, &error, "key '%s': unknown key; did you mean '%s'?",
+		status = node_complain(key, &error, "key '%s': unknown key" SUGGESTION "%s'?",
 				key->text, closest);
 	else if (r->warnings)
 		status = node_complain(key, &error, "key '%s': unknown key of %s, without effect",
@@ -296,6 +311,8 @@ int schema_read(struct arena *a, const struct schema *schema, const struct node 
 	void *value = arena_alloc(a, schema->size);
 	int status = schema_read_struct(&r, schema, node, value);
 
+	if (status < 0 && warnings)
+		warnings_add_hints(warnings, err);
 	if (status < 0)
 		return status;
 	memcpy(out, value, schema->size);

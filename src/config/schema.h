@@ -84,9 +84,13 @@ struct warnings {
 	size_t n; /* used items; messages over 32 are dropped */
 };
 
+/* Appends the messages that suggest another key to an error: a mistyped key may be its cause. Skips
+ * messages that the error has already. `err` may be NULL. */
+void warnings_add_hints(const struct warnings *warnings, struct fh_error *err);
+
 /* Reads a YAML mapping into the struct `out`. An unknown key fails, and the message suggests the
- * closest key. If `warnings` is not NULL, the key is only a warning. A null value counts as a
- * missing key. -EINVAL. */
+ * closest key. If `warnings` is not NULL, the key is only a warning, and another error has hints
+ * (see above). A null value counts as a missing key. -EINVAL. */
 int schema_read(struct arena *a, const struct schema *schema, const struct node *node,
 		struct warnings *warnings, void *out, struct fh_error *err);
 

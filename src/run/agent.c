@@ -53,6 +53,12 @@ static int run_agent_load_config(const struct run_agent_options *o, const char *
 			out, err);
 }
 
+static void run_agent_say(const struct warnings *warnings, const struct warner *warner)
+{
+	for (size_t i = 0; i < warnings->n; i++)
+		warner_say(warner, "%s", warnings->items[i]);
+}
+
 int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 		const char *mlgym_root, const struct warner *warner, struct fh_error *err)
 {
@@ -61,19 +67,18 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *o,
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < warnings.n; i++)
-		warner_say(warner, "%s", warnings.items[i]);
+	run_agent_say(&warnings, warner);
 	episode_say_tools(agent->config, warner);
 	agent->options = run_agent_make_options(o, agent->model);
 	return 0;
 }
 
-int run_agent_check_options(
-		const struct run_agent_options *o, const char *mlgym_root, struct fh_error *err)
+int run_agent_check_options(const struct run_agent_options *o, const char *mlgym_root,
+		const struct warner *warner, struct fh_error *err)
 {
 	struct chat_options options = run_agent_make_options(o, NULL);
 	struct agent_config *config = NULL;
-	struct warnings warnings = { 0 }; /* never shown: no language model plays */
+	struct warnings warnings = { 0 };
 	struct prices *prices = NULL;
 	int r = chat_check_options(&options, err);
 
@@ -85,6 +90,7 @@ int run_agent_check_options(
 		return r;
 	r = run_agent_load_config(o, mlgym_root, &warnings, &config, err);
 	agent_config_free(config);
+	run_agent_say(&warnings, warner);
 	return r;
 }
 

@@ -56,7 +56,7 @@ int run_agent_load(struct run_agent *agent, const struct run_agent_options *opti
 /* Checks a run's options when no language model plays: request options, and the named
  * configuration. */
 int run_agent_check_options(const struct run_agent_options *options, const char *mlgym_root,
-		struct fh_error *err);
+		const struct warner *warner, struct fh_error *err);
 /* Whether a text contains the model's API key. */
 bool run_agent_key_is_in(const struct run_agent *agent, const char *text);
 /* Gives each agent of a run a unique name. Configurations with equal file names are told apart by

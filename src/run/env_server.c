@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "run/episode_setup.h"
 #include "run/mlgym_root.h"
+#include "run/task_warnings.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -226,6 +227,22 @@ static int env_server_open_env(struct env_server *s, const struct fh_env_options
 	return 0;
 }
 
+/* Says the task's warnings before the environment is opened, which may take long. */
+static int env_server_warn_of_task(const struct env_server *s, const struct fh_gym_options *gym,
+		const struct fh_env_options *env, struct fh_error *err)
+{
+	const struct task_places places = { .tasks_dir = gym->tasks_dir,
+		.mlgym_root = gym->mlgym_root };
+	struct task *task;
+	int r = task_load(&places, env->task, env->variant, &task, err);
+
+	if (r < 0)
+		return r;
+	task_warnings_say(s->options->warner, task, env);
+	task_free(task);
+	return 0;
+}
+
 int env_server_open(struct env_server *s, struct fh_error *err)
 {
 	auto_arena struct arena arena = ARENA_INIT;
@@ -258,6 +275,9 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	if (r < 0)
 		return r;
 	r = episode_gpus(&o->gpus, &arena, &gym.gpu_numbers, err);
+	if (r < 0)
+		return r;
+	r = env_server_warn_of_task(s, &gym, &env, err);
 	if (r < 0)
 		return r;
 	r = env_server_open_gym(s, &gym, err);

@@ -6,6 +6,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "run/warner.h"
+#include "task/mlgym.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,11 +17,14 @@ static const char *const mlgym_root_variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_
 /* Ends of paths that may name a checkout: itself, its configs, its configs/tasks. */
 static const char *const inside[] = { "", "/configs", "/configs/tasks" };
 
+/* Whether the folder has a task of MLGym's: configs/tasks/NAME.yaml. */
 static bool mlgym_root_is_checkout(const char *dir)
 {
-	auto_free char *tasks = path_join(dir, "configs/tasks");
+	char **names = NULL;
+	bool any = mlgym_list(dir, &names, NULL) >= 0 && *names;
 
-	return path_is_dir(tasks);
+	task_list_free(names);
+	return any;
 }
 
 int mlgym_root_find(struct arena *arena, const char *name, const char *folder, const char **out,
@@ -43,7 +47,7 @@ int mlgym_root_find(struct arena *arena, const char *name, const char *folder, c
 		return 0;
 	}
 	return error_say(err, EINVAL,
-			"%s: '%s' is no checkout of MLGym: it has no folder configs/tasks "
+			"%s: '%s' is no checkout of MLGym: it has no task, configs/tasks/*.yaml "
 			"(--mlgym-root '' uses no checkout)",
 			name, folder);
 }
@@ -62,11 +66,8 @@ char *mlgym_root_of_file(const char *path)
 /* Whether the current folder is an MLGym checkout, with a warning. MLGym's commands run in it. */
 static bool mlgym_root_is_here(const struct warner *warner)
 {
-	static const char *const parts[] = { "mlgym", "configs/tasks", "configs/agents" };
-
-	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
-		if (!path_is_dir(parts[i]))
-			return false;
+	if (!path_is_dir("mlgym") || !path_is_dir("configs/agents") || !mlgym_root_is_checkout("."))
+		return false;
 	warner_say(warner,
 			"this folder is a checkout of MLGym: its tasks and agents are used, as by "
 			"--mlgym-root . (--mlgym-root '' uses none)");

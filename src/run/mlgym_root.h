@@ -10,8 +10,8 @@
  * Finds the MLGym checkout whose tasks and agents are used. The first of these that is set names
  * it: --mlgym-root, $MLGYM_CONFIG_ROOT, $MLGYM_TASK_CONFIG_DIR. If none is set, it is the current
  * folder, with a warning, or NULL. Each may name a checkout, its folder configs, or its
- * configs/tasks. -EINVAL: the named folder is in no checkout. Don't play Fumehood's task of the
- * same name then.
+ * configs/tasks. -EINVAL: the named folder is in no checkout, which has at least one task. Don't
+ * play Fumehood's task of the same name then.
  */
 int mlgym_root(struct arena *arena, const char *option, const struct warner *warner,
 		const char **out, struct fh_error *err);

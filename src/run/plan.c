@@ -12,10 +12,9 @@
 #include "run/mlgym_root.h"
 #include "run/untrusted.h"
 #include "run/sweep.h"
+#include "run/task_warnings.h"
 #include "run/tasks.h"
 #include "task/dataset.h"
-#include "task/mlgym.h"
-#include "task/requirements.h"
 #include "trajectory/run_dir.h"
 
 #include <errno.h>
@@ -24,7 +23,6 @@
 #include <unistd.h>
 
 #define EPISODES_MAX 1000000
-#define MISSING_BYTES_MAX 4096
 #define LEFT_OUT_BYTES_MAX 768 /* most bytes of the list of left-out tasks in a message */
 
 struct planning {
@@ -56,8 +54,10 @@ static int plan_open_agent(struct planning *p, const struct run_agent_options *o
 	agent = &plan->agents[plan->n_agents++];
 	*agent = (struct run_agent){ .model = model };
 	if (!chat_is_spec(model)) {
-		r = run_agent_check_options(o, root, p->err);
-		if (r < 0 || !model_speaks(model))
+		bool speaks = model_speaks(model); /* run_agent_load() says the warnings then */
+
+		r = run_agent_check_options(o, root, speaks ? NULL : warner, p->err);
+		if (r < 0 || !speaks)
 			return r;
 		return run_agent_load(agent, o, root, warner, p->err);
 	}
@@ -103,6 +103,22 @@ static int plan_open_model(struct planning *p, const char *model)
 	return 0;
 }
 
+/* Fails if --tools original was given, and no model plays with an agent's command files. */
+static int plan_check_tools(const struct planning *p)
+{
+	const struct run_agent_options *o = &p->options->agent;
+
+	if (!o->given.tools || !o->tools)
+		return 0;
+	for (size_t i = 0; i < p->plan->n_agents; i++)
+		if (p->plan->agents[i].config)
+			return 0;
+	return error_say(p->err, EINVAL,
+			"--tools %s: only language models and their replies play with an agent's commands, "
+			"and no --model is one",
+			episode_tools[o->tools]);
+}
+
 static int plan_open_agents(struct planning *p)
 {
 	const struct run_options *o = p->options;
@@ -122,7 +138,7 @@ static int plan_open_agents(struct planning *p)
 	}
 	run_agent_name_all(p->plan->agents, p->plan->n_agents);
 	run_agent_warn_all(p->plan->agents, p->plan->n_agents, o->warner);
-	return 0;
+	return plan_check_tools(p);
 }
 
 /* Checks, before anything runs, that the model can play the task. *out_label is the model's name
@@ -224,26 +240,6 @@ static int plan_model(struct planning *p, const struct run_agent *agent, const c
 	return 0;
 }
 
-static void plan_warn_of_requirements(struct planning *p, const struct task *task)
-{
-	const struct fh_bind *binds = p->binds;
-	auto_buf struct buf missing = BUF_INIT(MISSING_BYTES_MAX);
-	bool own_python = p->python;
-
-	for (size_t i = 0; i < p->options->episode.bind.n; i++)
-		own_python = own_python ||
-				path_is_within(MLGYM_CONDA_PYTHON,
-						binds[i].target ? binds[i].target
-								: binds[i].source);
-	if (!task->requirements || own_python ||
-			requirements_missing(task->requirements, NULL, &missing, NULL) < 0 ||
-			!missing.len)
-		return;
-	warner_say(p->options->warner,
-			"%s: this machine's Python lacks %s of %s; --python ENV shows one that has them",
-			task->id, buf_str(&missing), path_basename(task->requirements));
-}
-
 /* Sets p->task_hash. Leaves it empty while the task's data is missing: no run can have been played
  * then. */
 static int plan_hash_task(struct planning *p, const struct task *task)
@@ -301,9 +297,12 @@ static int plan_task(struct planning *p, const char *name)
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < task->n_warnings; i++)
-		warner_say(p->options->warner, "%s", task->warnings[i]);
-	plan_warn_of_requirements(p, task);
+	task_warnings_say(p->options->warner, task,
+			&(struct fh_env_options){
+					.binds = p->binds,
+					.n_binds = p->options->episode.bind.n,
+					.python = p->python,
+			});
 	r = plan_models(p, name, task);
 	task_free(task);
 	return r;
@@ -355,18 +354,20 @@ static int plan_take_past(struct planning *p)
 static int plan_find_tasks(struct planning *p)
 {
 	struct run_plan *plan = p->plan;
+	struct task *task;
 	int r = run_tasks_find(
 			p->options, &plan->places, &plan->arena, &p->tasks, &p->all_tasks, p->err);
 
 	if (r < 0 || !plan->past.dir)
 		return r;
-	return untrusted_check_task(
-			&(struct untrusted_task){
-					.places = &plan->places,
-					.task = p->tasks.items[0],
-					.given = &p->given->episode,
-			},
+	r = task_load(&plan->places, p->tasks.items[0], NULL, &task, p->err);
+	if (r < 0)
+		return r;
+	r = untrusted_check_task(
+			&(struct untrusted_task){ .task = task, .given = &p->given->episode },
 			p->err);
+	task_free(task);
+	return r;
 }
 
 static int plan_make(struct planning *p)

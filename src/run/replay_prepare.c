@@ -10,6 +10,7 @@
 #include "run/mlgym_root.h"
 #include "run/past.h"
 #include "run/record.h"
+#include "run/task_warnings.h"
 #include "run/untrusted.h"
 #include "trajectory/compare.h"
 #include "trajectory/export.h"
@@ -184,6 +185,9 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 
 	if (n < 0 && r->options->agent)
 		return n;
+	for (size_t i = 0; i < warnings.n; i++)
+		warner_say(r->is_next && r->options->agent ? NULL : r->options->warner, "%s",
+				warnings.items[i]);
 	if (n < 0)
 		warner_say(r->options->warner,
 				"the agent's configuration can't be used: %s. Without it there are neither its commands nor the "
@@ -191,6 +195,10 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 				err->message);
 	else if (r->agent.config)
 		episode_say_tools(r->agent.config, r->is_next ? NULL : r->options->warner);
+	if (!r->agent.config && r->options->tools_given && r->options->tools)
+		return error_say(err, EINVAL,
+				"--tools %s: '%s' is played without an agent's commands (--agent gives them)",
+				episode_tools[r->options->tools], r->name);
 	return 0;
 }
 
@@ -213,19 +221,25 @@ static void replay_choose_web_hosts(struct replay *r)
 				wanted);
 }
 
+/* Checks that the task can be loaded and may be played, and says its warnings. */
 static int replay_check_task(const struct replay *r, struct fh_error *err)
 {
 	const char *given = r->options->task;
+	struct untrusted_task check = {
+		.given = &r->options->episode,
+		.is_given = given && strchr(given, '/'),
+	};
+	struct task *task;
+	int n = task_load(&r->places, r->env.task, r->env.variant, &task, err);
 
-	return untrusted_check_task(
-			&(struct untrusted_task){
-					.places = &r->places,
-					.task = r->env.task,
-					.variant = r->env.variant,
-					.given = &r->options->episode,
-					.is_given = given && strchr(given, '/'),
-			},
-			err);
+	if (n < 0)
+		return n;
+	check.task = task;
+	n = untrusted_check_task(&check, err);
+	if (n >= 0)
+		task_warnings_say(r->options->warner, task, &r->env);
+	task_free(task);
+	return n;
 }
 
 /* Chooses the GPUs. Without --gpus: as many free ones as the recorded run had. */
@@ -254,7 +268,7 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 	if (n < 0)
 		return n;
 	if (!r->recorded->n_steps)
-		return error_say(err, ENODATA, "there is no step to play in '%s'", r->path);
+		return error_say(err, EINVAL, "there is no step to play in '%s'", r->path);
 	replay_read_events(r);
 	n = replay_read_args(r, err);
 	if (n < 0)
@@ -263,13 +277,13 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 	if (n < 0)
 		return n;
 	replay_take_options(r);
-	n = replay_check_task(r, err);
-	if (n < 0)
-		return n;
 	n = episode_binds(&e->bind, &r->arena, &r->env.binds, err);
 	if (n < 0)
 		return n;
 	n = episode_python(e->python, &r->arena, &r->env.python, err);
+	if (n < 0)
+		return n;
+	n = replay_check_task(r, err);
 	if (n < 0)
 		return n;
 	n = replay_choose_gpus(r, err);

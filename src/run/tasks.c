@@ -5,6 +5,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "run/mlgym_root.h"
+#include "task/find.h"
 #include "task/load.h"
 #include "task/mlgym.h"
 
@@ -44,9 +45,25 @@ static const char *tasks_name_of(const char *path)
 	return strchr(path, '/') ? NULL : path;
 }
 
-static int tasks_of_file(const struct task_places *places, const char *path, struct arena *arena,
-		const char **out, struct fh_error *err)
+/* Warns that Fumehood's own task of this name is played in place of the missing file. */
+static void tasks_warn_of_own(
+		const struct run_options *o, const struct task_places *places, const char *name)
 {
+	struct task_found found;
+
+	if (task_find(places, name, &found, NULL) < 0)
+		return;
+	warner_say(o->warner,
+			"there is no file '%s' here: Fumehood's own task '%s' is played (--mlgym-root DIR "
+			"names a checkout of MLGym)",
+			o->task_config, name);
+	task_found_release(&found);
+}
+
+static int tasks_of_file(const struct run_options *o, const struct task_places *places,
+		struct arena *arena, const char **out, struct fh_error *err)
+{
+	const char *path = o->task_config;
 	const char *root = places->mlgym_root;
 	auto_free char *found = root ? mlgym_find(root, path) : NULL;
 	auto_free char *real = realpath(found ? found : path, NULL);
@@ -74,6 +91,7 @@ static int tasks_of_file(const struct task_places *places, const char *path, str
 	if (!name)
 		return error_say(err, ENOENT, "--task_config_path: there is no file '%s'", path);
 	*out = arena_strndup(arena, name, strcspn(name, "."));
+	tasks_warn_of_own(o, places, *out);
 	return 0;
 }
 
@@ -115,5 +133,5 @@ int run_tasks_find(const struct run_options *o, const struct task_places *places
 	if (!o->task_config)
 		return 0;
 	*out = (struct texts){ .items = arena_alloc(arena, sizeof(char *)), .n = 1 };
-	return tasks_of_file(places, o->task_config, arena, &out->items[0], err);
+	return tasks_of_file(o, places, arena, &out->items[0], err);
 }

@@ -44,9 +44,10 @@ static const char *untrusted_gift(const struct task *task)
 	return NULL;
 }
 
-static bool untrusted_place_is_given(const struct untrusted_task *t, const struct task *task)
+static bool untrusted_place_is_given(const struct untrusted_task *t)
 {
 	auto_arena struct arena arena = ARENA_INIT;
+	const struct task *task = t->task;
 	const char *place = t->given->tasks_dir;
 	auto_free char *real = NULL;
 
@@ -56,29 +57,17 @@ static bool untrusted_place_is_given(const struct untrusted_task *t, const struc
 	return t->is_given || (real && path_is_within(task->dir, real));
 }
 
-static int untrusted_check_loaded(
-		const struct untrusted_task *t, const struct task *task, struct fh_error *err)
+int untrusted_check_task(const struct untrusted_task *t, struct fh_error *err)
 {
+	const struct task *task = t->task;
 	const char *gift = untrusted_gift(task);
 	auto_free char *dir = task->mlgym ? xstrdup(task->dir) : path_dirname(task->dir);
 	auto_buf struct buf option = BUF_INIT(UNTRUSTED_WISHES_BYTES_MAX);
 
-	if (!gift || untrusted_place_is_given(t, task))
+	if (!gift || untrusted_place_is_given(t))
 		return 0;
 	untrusted_wish(&option, task->mlgym ? "mlgym-root" : "tasks-dir", dir);
 	return error_say(err, EPERM,
 			"the record's task '%s' gives its actions %s, and a record is untrusted:%s allows it",
 			task->id, gift, buf_str(&option));
-}
-
-int untrusted_check_task(const struct untrusted_task *t, struct fh_error *err)
-{
-	struct task *task;
-	int r;
-
-	if (task_load(t->places, t->task, t->variant, &task, NULL) < 0)
-		return 0;
-	r = untrusted_check_loaded(t, task, err);
-	task_free(task);
-	return r;
 }

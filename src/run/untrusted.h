@@ -21,16 +21,13 @@ void untrusted_wish(struct buf *wishes, const char *option, const char *value);
 int untrusted_refuse(const struct buf *wishes, struct fh_error *err);
 
 struct untrusted_task {
-	/* folders to look for the task in; a record may have named some */
-	const struct task_places *places;
-	const char *task, *variant;
+	const struct task *task;
 	const struct episode_options *given; /* options that the user gave */
 	bool is_given;                       /* the user named the task's file by its path */
 };
 
 /* -EPERM if an untrusted task would give its actions files of this machine or its network. Tasks in
- * folders that the user or this machine's settings name are trusted. 0 for a task that can't be
- * loaded. */
+ * folders that the user or this machine's settings name are trusted. */
 int untrusted_check_task(const struct untrusted_task *t, struct fh_error *err);
 
 #endif

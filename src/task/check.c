@@ -21,7 +21,8 @@
 #define DEMO_BYTES_MAX (4 * 1024 * 1024)
 #define REQUIREMENTS_BYTES_MAX 65536
 
-/* Adds a remark once, although most remarks apply to several variants. */
+/* Adds a remark once, although most remarks apply to several variants. A note becomes a problem if
+ * it is one for any of them. */
 void task_check_remark(struct task_check *check, bool problem, const char *format, ...)
 {
 	char text[FH_ERROR_MESSAGE_MAX];
@@ -30,9 +31,15 @@ void task_check_remark(struct task_check *check, bool problem, const char *forma
 	va_start(ap, format);
 	vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
-	for (size_t i = 0; i < check->n; i++)
-		if (str_eq(check->remarks[i].text, text))
-			return;
+	for (size_t i = 0; i < check->n; i++) {
+		struct task_remark *remark = &check->remarks[i];
+
+		if (!str_eq(remark->text, text))
+			continue;
+		check->n_problems += problem && !remark->problem;
+		remark->problem = remark->problem || problem;
+		return;
+	}
 	check->n_problems += problem;
 	if (check->n < TASK_REMARKS_MAX)
 		check->remarks[check->n++] = (struct task_remark){
@@ -237,22 +244,59 @@ static void (*const checks[])(struct task_check *check, const struct task *task)
 	check_keys,
 };
 
+/* Adds the error of a task that can't be loaded. */
+static void check_refusal(struct task_check *check, const struct fh_error *err)
+{
+	problem(check, "%s", err->message);
+	if (!check->refusal.code)
+		check->refusal = *err;
+}
+
 static void check_variant(const struct task_places *places, const char *spec, const char *variant,
-		struct task_check *check)
+		bool is_played, struct task_check *check)
 {
 	struct task *task = NULL;
 	struct fh_error err;
 	int r = task_load(places, spec, variant, &task, &err);
 
-	if (r < 0) {
-		/* ENODATA: data is missing on this machine, which is no fault of the task */
-		task_check_remark(check, r != -ENODATA, "%s%s",
-				r == -ENODATA ? "not checked: " : "", err.message);
+	if (r == -ENODATA)
+		task_check_remark(check, is_played, "not checked, since data is missing: %s",
+				err.message);
+	else if (r < 0)
+		check_refusal(check, &err);
+	if (r < 0)
 		return;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(checks); i++)
 		checks[i](check, task);
 	task_free(task);
+}
+
+/* Finds the name of the variant that `run` would play. NULL: there is none; adds the error. */
+static const char *check_find_played(const struct task_places *places, const char *spec,
+		const char *variant, struct task_check *check)
+{
+	struct task *task;
+	struct fh_error err;
+	const char *name;
+
+	if (task_read(places, spec, variant, &task, &err) < 0) {
+		check_refusal(check, &err);
+		return NULL;
+	}
+	name = arena_strdup(&check->arena, *task->variant ? task->variant : TASK_FULL);
+	task_free(task);
+	return name;
+}
+
+static void check_variants(const struct task_places *places, const struct task_found *found,
+		char *const *variants, struct task_check *check)
+{
+	const char *spec = found->mlgym ? found->file : found->dir;
+	const char *played = check_find_played(places, spec, found->variant, check);
+
+	check_variant(places, spec, TASK_FULL, str_eq(played, TASK_FULL), check);
+	for (char *const *variant = variants; *variant; variant++)
+		check_variant(places, spec, *variant, str_eq(played, *variant), check);
 }
 
 int task_check(const struct task_places *places, const char *spec, const char *python,
@@ -260,7 +304,6 @@ int task_check(const struct task_places *places, const char *spec, const char *p
 {
 	struct task_found found;
 	struct fh_error why;
-	const char *name;
 	char **variants;
 	int r;
 
@@ -268,16 +311,14 @@ int task_check(const struct task_places *places, const char *spec, const char *p
 	r = task_find(places, spec, &found, err);
 	if (r < 0)
 		return r;
-	name = found.mlgym ? found.file : found.dir;
-	if (task_variants(places, name, &variants, &why) < 0) {
-		problem(out, "%s", why.message);
-		task_found_release(&found);
-		return 0;
+	if (found.warning)
+		note(out, "%s", found.warning);
+	if (task_variants(places, found.mlgym ? found.file : found.dir, &variants, &why) < 0) {
+		check_refusal(out, &why);
+	} else {
+		check_variants(places, &found, variants, out);
+		task_list_free(variants);
 	}
-	check_variant(places, name, TASK_FULL, out);
-	for (char **variant = variants; *variant; variant++)
-		check_variant(places, name, *variant, out);
-	task_list_free(variants);
 	task_found_release(&found);
 	return 0;
 }

@@ -7,7 +7,8 @@
 
 /*
  * Checks a task without running anything. Each variant must load, and its data must have the
- * expected hashes. No file of the grader may reach the agent.
+ * expected hashes. No file of the grader may reach the agent. Missing data is a problem of the
+ * variant that `run` would play, and a note of the others.
  */
 struct task_remark {
 	bool problem;     /* true: a problem, which fails the check; false: a note */
@@ -19,6 +20,8 @@ struct task_remark {
 struct task_check {
 	struct task_remark remarks[TASK_REMARKS_MAX];
 	size_t n, n_problems;
+	/* first error of a variant that can't be loaded, except missing data; code 0: none */
+	struct fh_error refusal;
 	struct arena arena; /* owns the remarks' texts */
 	const char *python; /* path of the user's Python environment; NULL: this machine's Python */
 };

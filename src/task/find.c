@@ -139,6 +139,7 @@ void task_found_release(struct task_found *found)
 	free(found->dir);
 	free(found->file);
 	free(found->variant);
+	free(found->warning);
 }
 
 static int task_say_not_found(
@@ -239,5 +240,10 @@ int task_find(const struct task_places *places, const char *spec, struct task_fo
 		.file = file,
 		.mlgym = mlgym,
 		.variant = colon ? xstrdup(colon + 1) : NULL };
+	if (root && !mlgym && !strchr(name, '/'))
+		out->warning = xasprintf(
+				"the checkout '%s' has no task '%s': Fumehood's own task of "
+				"that name is used",
+				root, name);
 	return 0;
 }

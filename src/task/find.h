@@ -14,6 +14,8 @@ struct task_found {
 	char *file; /* path of the task's YAML file */
 	bool mlgym;
 	char *variant; /* the variant in `spec`; NULL: none */
+	/* warning that the MLGym checkout lacks the task, and Fumehood's is used; NULL: none */
+	char *warning;
 };
 
 void task_found_release(struct task_found *found);

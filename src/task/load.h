@@ -24,6 +24,13 @@ struct task_loading {
  * node that exists on the path. */
 const struct node *task_at(const struct task_loading *l, const char *path);
 
+/* Adds a warning to the task, unless an equal one is there. `text` must live as long as the
+ * task. */
+void task_warn(struct task_loading *l, const char *text);
+
+/* Adds warnings of schema_read(). */
+void task_warn_all(struct task_loading *l, const struct warnings *warnings);
+
 /* Call these functions in this order: paths may name data sets, and binds must not show hidden
  * files. */
 int task_load_datasets(struct task_loading *l);

@@ -125,6 +125,8 @@ int mlgym_load_plain(struct task_loading *l)
 struct mlgym_dataset {
 	const char *name, *description, *data_path;
 	bool is_local;
+	const struct node *train_split, *valid_split,
+			*test_split; /* have no effect in MLGym either */
 };
 
 static const struct field dataset_fields[] = {
@@ -132,6 +134,9 @@ static const struct field dataset_fields[] = {
 	{ "description", FIELD_TEXT, FIELD(description), .required = true },
 	{ "data_path", FIELD_TEXT, FIELD(data_path), .required = true },
 	{ "is_local", FIELD_BOOL, FIELD(is_local) },
+	{ "train_split", FIELD_NODE, FIELD(train_split) },
+	{ "valid_split", FIELD_NODE, FIELD(valid_split) },
+	{ "test_split", FIELD_NODE, FIELD(test_split) },
 	{},
 };
 #undef FIELD
@@ -168,19 +173,14 @@ static int mlgym_add_local(struct task_loading *l, const struct mlgym_dataset *c
 }
 
 /* Warns that the task's programs load a data set from the network, which may be unreachable. */
-static void mlgym_warn_of_remote(struct task *task, const struct mlgym_dataset *config)
+static void mlgym_warn_of_remote(struct task_loading *l, const struct mlgym_dataset *config)
 {
-	size_t n = task->n_warnings;
-	const char **all = arena_array(&task->arena, n + 1, sizeof(*all));
-
-	for (size_t i = 0; i < n; i++)
-		all[i] = task->warnings[i];
-	all[n] = arena_printf(&task->arena,
-			"data set '%s' is not in the checkout: programs load '%s' from Hugging Face, into "
-			"$HF_HUB_CACHE or $HF_HOME, else ~/.cache/huggingface, of each episode",
-			config->name, config->data_path);
-	task->warnings = all;
-	task->n_warnings = n + 1;
+	task_warn(l,
+			arena_printf(&l->task->arena,
+					"data set '%s' is not in the checkout: programs load '%s' from "
+					"Hugging Face, into $HF_HUB_CACHE or $HF_HOME, else "
+					"~/.cache/huggingface, of each episode",
+					config->name, config->data_path));
 }
 
 static int mlgym_add_dataset(
@@ -204,6 +204,7 @@ static int mlgym_add_dataset(
 	r = schema_read(arena, &mlgym_dataset_schema, root, &warnings, &config, l->err);
 	if (r < 0)
 		return r;
+	task_warn_all(l, &warnings);
 	*out = (struct dataset){
 		.id = name,
 		.name = config.name,
@@ -211,7 +212,7 @@ static int mlgym_add_dataset(
 		.dir = l->task->dir,
 	};
 	if (!config.is_local) {
-		mlgym_warn_of_remote(l->task, &config);
+		mlgym_warn_of_remote(l, &config);
 		return 0;
 	}
 	out->dir = arena_printf(arena, "%s/%s", l->task->dir, config.data_path);
@@ -224,13 +225,17 @@ int mlgym_load_datasets(struct task_loading *l)
 	size_t n = l->config.dataset_configs.n;
 	struct dataset *datasets = arena_array(&task->arena, n, sizeof(*datasets));
 	struct task_files files = { 0 };
+	int r;
 
 	for (size_t i = 0; i < n; i++) {
-		int r = mlgym_add_dataset(l, i, &datasets[i], &files);
+		r = mlgym_add_dataset(l, i, &datasets[i], &files);
 
 		if (r < 0)
 			return r;
 	}
+	r = mlgym_check_data(l, datasets, n);
+	if (r < 0)
+		return r;
 	task->datasets = datasets;
 	task->n_datasets = n;
 	task->data = files.items;

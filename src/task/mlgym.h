@@ -37,6 +37,11 @@ void mlgym_load_description(struct task_loading *l);
  * scripts that make them. `path` is the data set's folder, relative to the checkout. */
 void mlgym_say_missing(const struct task_loading *l, const char *path, struct buf *out);
 
+/* Checks that each local data set has a file, and all files of MLGym's data set of that name. Also
+ * checks for files that the evaluator can't run without. -ENODATA: the error names missing files,
+ * with hints. */
+int mlgym_check_data(const struct task_loading *l, const struct dataset *datasets, size_t n);
+
 /* Names of MLGym's task classes, indexed by enum mlgym_call; NULL-terminated. */
 extern const char *const mlgym_entrypoints[];
 

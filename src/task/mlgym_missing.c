@@ -8,6 +8,8 @@
 #include "base/str.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +21,10 @@
 #define PROGRAM_BYTES_MAX (1024 * 1024)
 /* cap of the list of names, so that the list fits into an error message */
 #define NAMES_BYTES_MAX 300
+#define HINTS_BYTES_MAX 700 /* cap of all hints, for the same reason */
 #define HELPERS "_helpers"
+/* bytes of a program before a string that tell how the string is used */
+#define LINE_SHOWN 16
 
 /* --- names ------------------------------------------------------------------------------------ */
 
@@ -50,8 +55,26 @@ static bool missing_is_named(const struct buf *names, const char *name, size_t n
 	return false;
 }
 
-/* Adds the strings in a program that name a file in the workspace's data folder. */
-static void missing_add_names(struct buf *names, const char *program)
+/* Whether a program may run without the file that a string names: `open("data/x", "w")` makes it,
+ * and `exists("data/x")` asks for it. `before` and `after` are the program around the quotes. */
+static bool missing_is_optional(const char *program, const char *before, const char *after)
+{
+	static const char *const questions[] = { "exists(", "isfile(", "isdir(" };
+	auto_free char *line = xstrndup(
+			before < program + LINE_SHOWN ? program : before - LINE_SHOWN,
+			before < program + LINE_SHOWN ? (size_t)(before - program) : LINE_SHOWN);
+
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++)
+		if (str_ends(line, questions[i]))
+			return true;
+	after += strspn(after, ", ");
+	after += str_starts(after, "mode=") ? strlen("mode=") : 0;
+	return (*after == '\'' || *after == '"') && after[1] && strchr("wax", after[1]);
+}
+
+/* Adds the strings in a program that name a file in the workspace's data folder. `needed`: only
+ * files that the program can't run without. */
+static void missing_add_names(struct buf *names, const char *program, bool needed)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				      "0123456789_-./*?";
@@ -61,17 +84,18 @@ static void missing_add_names(struct buf *names, const char *program)
 		const char *name = at + 1 + skip;
 		size_t n = strspn(name, allowed);
 
-		if (skip && n && name[n] == *at && !missing_is_named(names, name, n))
+		if (skip && n && name[n] == *at && !missing_is_named(names, name, n) &&
+				!(needed && missing_is_optional(program, at, name + n + 1)))
 			buf_printf(names, "%s%.*s", names->len ? ", " : "", (int)n, name);
 	}
 }
 
-static void missing_read_program(const char *path, struct buf *names)
+static void missing_read_program(const char *path, struct buf *names, bool needed)
 {
 	auto_buf struct buf text = BUF_INIT(PROGRAM_BYTES_MAX);
 
 	if (fd_read_file(path, &text, NULL) >= 0)
-		missing_add_names(names, buf_str(&text));
+		missing_add_names(names, buf_str(&text), needed);
 }
 
 static int missing_is_program(const struct dirent *entry)
@@ -91,13 +115,13 @@ static void missing_find_names(const struct task_loading *l, const char *beside,
 		auto_free char *path = path_join(l->task->dir, programs->items[i]);
 
 		if (path_stays_inside(programs->items[i]) && str_ends(path, ".py"))
-			missing_read_program(path, names);
+			missing_read_program(path, names, false);
 	}
 	n = scandir(beside, &entries, missing_is_program, alphasort);
 	for (int i = 0; i < n; i++) {
 		auto_free char *path = path_join(beside, entries[i]->d_name);
 
-		missing_read_program(path, names);
+		missing_read_program(path, names, false);
 		free(entries[i]);
 	}
 	free(entries);
@@ -105,23 +129,26 @@ static void missing_find_names(const struct task_loading *l, const char *beside,
 
 /* --- formats ---------------------------------------------------------------------------------- */
 
-/* Formats of MLGym's data sets, by the path of the folder. */
+/* Files and formats of MLGym's data sets, by the path of the folder. */
 static const struct {
-	const char *path, *format;
+	const char *path;
+	const char *files; /* names or patterns of the files, between commas */
+	const char *format;
 } formats[] = {
-	{ "data/3SATTime/data",
+	{ "data/3SATTime/data", "dataset.pkl",
 			"dataset.pkl is a pickled list of (number, variables, clauses, formula, satisfiable, "
 			"anything), whose first three are skipped" },
-	{ "data/imageCaptioningCOCO/data",
+	{ "data/imageCaptioningCOCO/data", "train_images.parquet, val_images.parquet, train, val",
 			"each .parquet has the columns file_name and anns (a list of {caption}); the images "
 			"are in train/ and val/" },
 	{ "data/languageModelingFineWeb/data",
+			"fineweb10B/fineweb_train_*.bin, fineweb10B/fineweb_val_*.bin",
 			"each .bin has 256 int32 (20240520, 1, the number of tokens, ...), then the tokens "
 			"as uint16" },
-	{ "data/regressionKaggleHousePrice/data",
+	{ "data/regressionKaggleHousePrice/data", "train.csv, validation.csv, test.csv, answer.csv",
 			"train.csv and validation.csv have Kaggle's columns, Id and SalePrice among them; "
 			"test.csv lacks SalePrice; answer.csv has Id and SalePrice" },
-	{ "data/titanic/data",
+	{ "data/titanic/data", "train.csv, test.csv, ground_truth.csv",
 			"train.csv has Kaggle's columns, test.csv the same without Survived, ground_truth.csv "
 			"PassengerId and Survived" },
 };
@@ -165,4 +192,110 @@ void mlgym_say_missing(const struct task_loading *l, const char *path, struct bu
 		buf_printf(out, "; they are made by %s, run in that folder", buf_str(&scripts));
 	else
 		buf_add_str(out, "; no script of the checkout makes them");
+}
+
+/* --- folders that lack files ------------------------------------------------------------------ */
+
+/* The path of a local data set's folder, relative to the checkout. NULL: the set is not local. */
+static const char *missing_path_of(const struct task_loading *l, const struct dataset *dataset)
+{
+	size_t n = strlen(l->task->dir);
+
+	return dataset->dir == l->task->dir ? NULL
+					    : dataset->dir + n + strspn(dataset->dir + n, "/");
+}
+
+/* Whether the folder has a file of this name, which may be a pattern. */
+static bool missing_has(const char *dir, const char *name)
+{
+	auto_buf struct buf pattern = BUF_INIT(PROGRAM_BYTES_MAX);
+	glob_t found = { 0 };
+	bool has;
+
+	for (const char *at = dir; *at; at++)
+		buf_printf(&pattern, "%s%c", strchr("*?[\\", *at) ? "\\" : "", *at);
+	buf_printf(&pattern, "/%s", name);
+	has = glob(buf_str(&pattern), GLOB_NOSORT, NULL, &found) == 0;
+	for (size_t i = 0; has && i < found.gl_pathc; i++)
+		has = path_exists(found.gl_pathv[i]);
+	globfree(&found);
+	return has;
+}
+
+/* Appends those names of a list between commas that no local data set has. */
+static void missing_add_lacking(const struct task_loading *l, const struct dataset *datasets,
+		size_t n, const char *names, struct buf *out)
+{
+	for (const char *at = names; *at; at += strspn(at, ", ")) {
+		size_t length = strcspn(at, ",");
+		auto_free char *name = xstrndup(at, length);
+		bool has = false;
+
+		at += length;
+		for (size_t i = 0; i < n && !has; i++)
+			has = missing_path_of(l, &datasets[i]) &&
+					missing_has(datasets[i].dir, name);
+		if (!has && !missing_is_named(out, name, length))
+			buf_printf(out, "%s%s", out->len ? ", " : "", name);
+	}
+}
+
+/* Reads the evaluators that a path of starter_code, a file or folder, puts into the workspace. */
+static void missing_read_evaluators(
+		const struct task_loading *l, const char *starter, struct buf *names)
+{
+	const struct texts *evaluators = &l->config.evaluation_paths;
+	const char *name = path_basename(starter);
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < evaluators->n && path_stays_inside(starter); i++) {
+		const char *rest = evaluators->items[i] + n;
+		auto_free char *path = NULL;
+
+		if (!str_starts(evaluators->items[i], name) || (*rest && *rest != '/'))
+			continue;
+		path = xasprintf("%s/%s%s", l->task->dir, starter, rest);
+		missing_read_program(path, names, true);
+	}
+}
+
+/* Finds the files that the task's evaluators can't run without. */
+static void missing_find_needed(const struct task_loading *l, struct buf *names)
+{
+	const struct texts *starter = &l->config.starter_code;
+
+	for (size_t i = 0; i < starter->n; i++)
+		if (str_eq(path_basename(starter->items[i]), "data"))
+			return; /* the workspace's data folder has other files too */
+	for (size_t i = 0; i < starter->n; i++)
+		missing_read_evaluators(l, starter->items[i], names);
+}
+
+int mlgym_check_data(const struct task_loading *l, const struct dataset *datasets, size_t n)
+{
+	auto_buf struct buf needed = BUF_INIT(PROGRAM_BYTES_MAX);
+
+	missing_find_needed(l, &needed);
+	for (size_t i = 0; i < n; i++) {
+		const char *path = missing_path_of(l, &datasets[i]);
+		auto_buf struct buf lacks = BUF_INIT(NAMES_BYTES_MAX),
+				    hints = BUF_INIT(HINTS_BYTES_MAX);
+
+		if (!path)
+			continue;
+		for (size_t k = 0; k < ARRAY_SIZE(formats); k++)
+			if (str_eq(path, formats[k].path))
+				missing_add_lacking(l, &datasets[i], 1, formats[k].files, &lacks);
+		missing_add_lacking(l, datasets, n, buf_str(&needed), &lacks);
+		buf_clear(&needed); /* the first data set is blamed for all of them */
+		if (!lacks.len && !missing_has(datasets[i].dir, "*"))
+			buf_add_str(&lacks, "its files");
+		if (!lacks.len)
+			continue;
+		mlgym_say_missing(l, path, &hints);
+		return error_say(l->err, ENODATA, "data set '%s' lacks %s in %s%s",
+				datasets[i].name, buf_str(&lacks), datasets[i].dir,
+				buf_str(&hints));
+	}
+	return 0;
 }

@@ -19,23 +19,65 @@ const struct node *task_at(const struct task_loading *l, const char *path)
 	return node_path(l->root, path);
 }
 
-/* Reads all keys. In an MLGym task, unknown keys become warnings, which `fumehood task check`
- * prints. */
+/* --- warnings --------------------------------------------------------------------------------- */
+
+void task_warn(struct task_loading *l, const char *text)
+{
+	struct task *task = l->task;
+	size_t n = task->n_warnings;
+	const char **all;
+
+	for (size_t i = 0; i < n; i++)
+		if (str_eq(task->warnings[i], text))
+			return;
+	all = arena_array(&task->arena, n + 1, sizeof(*all));
+	for (size_t i = 0; i < n; i++)
+		all[i] = task->warnings[i];
+	all[n] = text;
+	task->warnings = all;
+	task->n_warnings = n + 1;
+}
+
+void task_warn_all(struct task_loading *l, const struct warnings *warnings)
+{
+	for (size_t i = 0; i < warnings->n; i++)
+		task_warn(l, warnings->items[i]);
+}
+
+/* Reads the keys of a tree only for warnings about unknown keys. */
+static void task_find_unknown_keys(
+		struct task_loading *l, const struct node *root, struct warnings *out)
+{
+	struct task_config ignored;
+
+	schema_read(&l->task->arena, &task_schema, root, out, &ignored, NULL);
+}
+
+/* Frees a task that can't be loaded, and returns `r`. The error of a bad file also names mistyped
+ * keys of an MLGym task, a possible cause. */
+static int task_give_up(struct task_loading *l, int r)
+{
+	struct warnings warnings = { 0 };
+
+	if (r == -EINVAL && l->mlgym && l->root) {
+		task_find_unknown_keys(l, l->root, &warnings);
+		warnings_add_hints(&warnings, l->err);
+	}
+	task_free(l->task);
+	return r;
+}
+
+/* --- keys ------------------------------------------------------------------------------------- */
+
+/* Reads all keys. In an MLGym task, unknown keys become warnings. */
 static int task_read_keys(struct task_loading *l)
 {
 	struct warnings warnings = { 0 };
-	const char **kept;
 	int r = schema_read(&l->task->arena, &task_schema, l->root, l->mlgym ? &warnings : NULL,
 			&l->config, l->err);
 
-	if (r < 0)
-		return r;
-	kept = arena_array(&l->task->arena, warnings.n, sizeof(*kept));
-	for (size_t i = 0; i < warnings.n; i++)
-		kept[i] = warnings.items[i];
-	l->task->warnings = kept;
-	l->task->n_warnings = warnings.n;
-	return 0;
+	task_warn_all(l, &warnings);
+	return r;
 }
 
 /* --- variants --------------------------------------------------------------------------------- */
@@ -63,6 +105,21 @@ static int task_check_variants(const struct task_loading *l)
 						"a variant can't have '%s'", own[j]);
 	}
 	return 0;
+}
+
+/* Warns of unknown keys in all variants of an MLGym task, also in those that are not played. */
+static void task_warn_of_variants(struct task_loading *l)
+{
+	const struct node *variants = l->config.variants;
+
+	for (size_t i = 0; l->mlgym && variants && i < variants->n; i++) {
+		struct warnings warnings = { 0 };
+
+		task_find_unknown_keys(l,
+				node_overlay(&l->task->arena, l->root, variants->pairs[i].value),
+				&warnings);
+		task_warn_all(l, &warnings);
+	}
 }
 
 static int task_say_no_variant(const struct task_loading *l, const char *name)
@@ -211,6 +268,8 @@ static int task_read_yaml(struct task_loading *l, const char *spec, char **out_v
 	l->mlgym = found.mlgym;
 	l->folder = (struct task_folder){ .arena = &task->arena, .dir = task->dir };
 	*out_variant = take_ptr(found.variant);
+	if (found.warning)
+		task_warn(l, arena_strdup(&task->arena, found.warning));
 	task_found_release(&found);
 	r = yaml_load(&task->arena, task->file, &l->root, l->err);
 	if (r < 0)
@@ -224,7 +283,11 @@ static int task_read_yaml(struct task_loading *l, const char *spec, char **out_v
 	if (l->config.id && !l->mlgym && !str_eq(l->config.id, task->id))
 		return node_complain(task_at(l, "id"), l->err,
 				"id '%s' is not the folder's name, '%s'", l->config.id, task->id);
-	return task_check_variants(l);
+	r = task_check_variants(l);
+	if (r < 0)
+		return r;
+	task_warn_of_variants(l);
+	return 0;
 }
 
 static int task_fill(struct task_loading *l, const char *spec, const char *variant, bool with_files)
@@ -250,10 +313,8 @@ static int task_make(const struct task_places *places, const char *spec, const c
 	struct task_loading l = { .places = places, .err = err };
 	int r = task_fill(&l, spec, variant, with_files);
 
-	if (r < 0) {
-		task_free(l.task);
-		return r;
-	}
+	if (r < 0)
+		return task_give_up(&l, r);
 	*out = l.task;
 	return 0;
 }
@@ -276,18 +337,18 @@ int task_variants(const struct task_places *places, const char *spec, char ***ou
 	struct task_loading l = { .places = places, .err = err };
 	auto_free char *named = NULL;
 	int r = task_read_yaml(&l, spec, &named);
+	char **names;
+	size_t n;
 
-	if (r >= 0) {
-		size_t n = l.config.variants ? l.config.variants->n : 0;
-		char **names = xcalloc(n + 1, sizeof(*names));
-
-		for (size_t i = 0; i < n; i++)
-			names[i] = xstrdup(l.config.variants->pairs[i].key->text);
-		*out = names;
-		r = 0;
-	}
+	if (r < 0)
+		return task_give_up(&l, r);
+	n = l.config.variants ? l.config.variants->n : 0;
+	names = xcalloc(n + 1, sizeof(*names));
+	for (size_t i = 0; i < n; i++)
+		names[i] = xstrdup(l.config.variants->pairs[i].key->text);
+	*out = names;
 	task_free(l.task);
-	return r;
+	return 0;
 }
 
 void task_free(struct task *task)

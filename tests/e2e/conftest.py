@@ -152,3 +152,9 @@ def door(fumehood):
     yield d
     d.child.kill()
     d.child.wait()
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A checkout of MLGym that a test may spoil."""
+    return shutil.copytree(ROOT / "tests/fixtures/mlgym-root", tmp_path / "checkout")

@@ -11,12 +11,6 @@ import yaml
 from test_mlgym_root import CHECKOUT
 
 
-@pytest.fixture
-def copy(tmp_path):
-    """A checkout that a test may spoil."""
-    return shutil.copytree(CHECKOUT, tmp_path / "checkout")
-
-
 @pytest.mark.parametrize("name", ["--mlgym-root", "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR"])
 @pytest.mark.parametrize("folder", ["nowhere", "README.md", "data", "configs/agents"])
 def test_what_is_no_checkout_is_an_error(fumehood, name, folder):
@@ -25,7 +19,7 @@ def test_what_is_no_checkout_is_an_error(fumehood, name, folder):
     if not words:
         fumehood.env[name] = str(CHECKOUT / folder)
         name = f"${name}"
-    why = "No such file" if folder == "nowhere" else "is no checkout of MLGym: it has no folder"
+    why = "No such file" if folder == "nowhere" else "is no checkout of MLGym: it has no task"
     commands = [("run", "--task"), ("env", "--task"), ("task", "show"), ("task", "check")]
     for command in [*(c + ("battleOfSexes",) for c in commands), ("task", "list")]:
         said = fumehood(*command, *words, status=2, input="").stderr
@@ -161,57 +155,6 @@ def test_check_with_a_python(fumehood, tmp_path):
         assert done.stderr.count("\n") == 1 and "--python" in done.stderr
 
 
-def test_missing_data(fumehood, copy):
-    """Which files, what makes them, and one exit status."""
-    shutil.move(copy / "data/rows/data", copy / "elsewhere")
-    root = ("--mlgym-root", copy)
-    lacks = f"data set 'rows' lacks its files: there is no folder {copy}/data/rows/data"
-    read = "; its programs read truth.csv there"
-    task = (*root, "rows")
-    for words in (("run", *root, "--task", "rows"), ("env", *root, "--task", "rows")):
-        assert f"{lacks}{read}; no script of" in fumehood(*words, status=2, input="").stderr
-    assert (
-        f"not played: {lacks}{read}" in fumehood("task", "check", "--run", *task, status=2).stdout
-    )
-    assert f"note: not checked: {lacks}{read}" in fumehood("task", "check", *task).stdout
-    helpers = copy / "data/rows/_helpers"
-    helpers.mkdir()
-    for name in ("split.py", "fetch.sh", "README.md"):
-        (helpers / name).touch()
-    made = f"; they are made by fetch.sh, split.py in {helpers}, run in that folder"
-    shown = fumehood("task", "show", *task).stdout
-    assert f"problem     {lacks}{read}{made}\n" in shown
-    assert "metric      Accuracy, more is better" in shown and "scored" not in shown
-    told = json.loads(fumehood("task", "show", "--json", *task).stdout)
-    assert told["problem"] == f"{lacks}{read}{made}"
-    (copy / "data/rows/more.py").write_text("open('data/more.csv')\n")  # no starter code
-    assert "; its programs read truth.csv, more.csv there" in fumehood("task", "show", *task).stdout
-    shutil.move(copy / "elsewhere", copy / "data/rows/data")
-    assert "problem" not in fumehood("task", "show", *task).stdout
-
-
-def test_the_format_of_data_that_is_known(fumehood, copy):
-    path = copy / "configs/datasets/rows.yaml"
-    path.write_text(path.read_text().replace("data/rows/data", "data/3SATTime/data"))
-    said = fumehood("run", "--mlgym-root", copy, "--task", "rows", status=2).stderr
-    assert f"{copy}/data/3SATTime/data; " in said and "dataset.pkl is a pickled list of " in said
-
-
-def test_data_from_elsewhere(fumehood, copy):
-    path = copy / "configs/datasets/rows.yaml"
-    path.write_text("name: far\ndescription: Far.\ndata_path: some/far\nis_local: false\n")
-    said = fumehood("task", "check", "--mlgym-root", copy, "rows").stdout
-    assert "note: data set 'far' is not in the checkout: programs load 'some/far' from" in said
-    assert "$HF_HUB_CACHE or $HF_HOME, else ~/.cache/huggingface" in said
-
-
-def test_a_replay_without_data(fumehood, copy):
-    (done,) = fumehood.run_json("--mlgym-root", copy, "--task", "rows", "--model", "baseline")
-    shutil.rmtree(copy / "data/rows/data")
-    words = ("replay", "--mlgym-root", copy, "--out", fumehood.out / "again", done["trajectory"])
-    assert "lacks its files" in fumehood(*words, status=2).stderr
-
-
 def test_keys_that_nobody_knows(fumehood, copy):
     path = copy / "configs/tasks/coin.yaml"
     path.write_text(path.read_text() + "trainig_timeout: 5\n")
@@ -224,6 +167,54 @@ def test_keys_that_nobody_knows(fumehood, copy):
         f"fumehood: {path}:{last}:1: key 'trainig_timeout': unknown key; "
         "did you mean 'training_timeout'?",
     ]
+
+
+@pytest.mark.parametrize(
+    ("key", "typed"),
+    [
+        ("evaluation_paths", "evaluation_pathes"),
+        ("baseline_scores", "baseline_scors"),
+        ("name", "nam"),
+    ],
+)
+def test_a_mistyped_key_that_breaks_its_task(fumehood, copy, key, typed):
+    path = copy / "configs/tasks/coin.yaml"
+    lines = path.read_text().splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith(f"{key}:"))
+    lines[at] = lines[at].replace(key, typed)
+    path.write_text("\n".join(lines) + "\n")
+    said = f"{path}:{at + 1}:1: key '{typed}': unknown key; did you mean '{key}'?"
+    words = ("--mlgym-root", copy)
+    told = fumehood("run", *words, "--task", "coin", status=2).stderr
+    assert told.count(said) == 1 and told.startswith(f"fumehood: {path}:1:1: ")
+    told = fumehood("task", "check", *words, "coin", status=2).stdout
+    assert told.count(said) == 1
+
+
+def test_mistyped_keys_of_other_files(fumehood, copy):
+    """Of variants that are not played, of data sets and of agents, in each command."""
+    task = copy / "configs/tasks/rows.yaml"
+    last = len(task.read_text().splitlines())
+    task.write_text(task.read_text() + "variants:\n  small:\n    max_step: 3\n")
+    data, agent = copy / "configs/datasets/rows.yaml", copy / "configs/agents/tiny.yaml"
+    data.write_text("desciption: x\n" + data.read_text())
+    agent.write_text("history_procesor: x\n" + agent.read_text())
+    root = ("--mlgym-root", copy)
+    of_task = [
+        f"{task}:{last + 3}:5: key 'max_step': unknown key; did you mean 'max_steps'?",
+        f"{data}:1:1: key 'desciption': unknown key; did you mean 'description'?",
+    ]
+    of_agent = f"{agent}:1:1: key 'history_procesor': unknown key; did you mean 'history_processor'"
+    words = ("--task", "rows", "--model", "baseline", "--agent", "configs/agents/tiny.yaml")
+    done = fumehood.run(*root, *words)
+    (traj,) = fumehood.out.glob("*/*.traj")
+    again = ("replay", *root, *words[4:], "--out", fumehood.out / "again", traj)
+    for told in (done.stderr, fumehood(*again).stderr):
+        assert all(told.count(said) == 1 for said in (*of_task, of_agent))
+    told = fumehood("env", *root, *words[:2], input="").stderr
+    assert all(told.count(said) == 1 for said in of_task)
+    told = fumehood("task", "check", *root, "rows").stdout
+    assert all(told.count(said) == 1 for said in of_task)
 
 
 @pytest.mark.parametrize(
@@ -280,6 +271,65 @@ def test_a_file_of_a_checkout_says_which(fumehood, copy):
     assert f"is a task of the checkout '{copy}'" in told
     told = fumehood.run("--task", path, status=2).stderr
     assert "is a file: a task is named by its folder" in told
+
+
+@pytest.mark.parametrize("root", [(), ("--mlgym-root", "")])
+def test_a_task_of_ours_for_a_file_that_is_not_there(fumehood, root):
+    """MLGym's command lines work as typed, and say which task is played."""
+    path = "configs/tasks/battleOfSexes.yaml"
+    words = [*root, "--task_config_path", path, "--model", fumehood.actions("submit")]
+    said = f"there is no file '{path}' here: Fumehood's own task 'battleOfSexes' is played"
+    told = fumehood.run(*words).stderr
+    assert told.count(said) == 1 and "--mlgym-root DIR names a checkout" in told
+    words[-3] = "configs/tasks/battleOfSxes.yaml"
+    told = fumehood.run(*words, status=2).stderr
+    assert "is played" not in told and "did you mean 'battleOfSexes'?" in told
+
+
+def test_a_checkout_without_a_task(fumehood, tmp_path):
+    (tmp_path / "fake/configs/tasks").mkdir(parents=True)
+    (tmp_path / "fake/configs/tasks/README.md").touch()
+    words = ("run", "--mlgym-root", tmp_path / "fake", "--task", "battleOfSexes")
+    said = "is no checkout of MLGym: it has no task, configs/tasks/*.yaml"
+    assert said in fumehood(*words, status=2).stderr
+
+
+def test_a_task_of_ours_that_a_checkout_lacks(fumehood):
+    root = ("--mlgym-root", CHECKOUT)
+    said = (
+        f"the checkout '{CHECKOUT}' has no task 'battleOfSexes': Fumehood's own task of that name"
+    )
+    words = (*root, "--task", "battleOfSexes")
+    done = fumehood.run(*words, "--model", fumehood.actions("submit"))
+    assert done.stderr.count(said) == 1
+    (traj,) = fumehood.out.glob("*/*.traj")
+    again = fumehood("replay", *root, "--out", fumehood.out / "again", traj)
+    assert again.stderr.count(said) == 1
+    assert fumehood("env", *words, input="").stderr.count(said) == 1
+    assert f"note: {said}" in fumehood("task", "check", *root, "battleOfSexes").stdout
+
+
+@pytest.mark.parametrize("model", ["baseline", "human", "actions"])
+def test_tools_that_no_agent_has(fumehood, model):
+    model = fumehood.actions("submit") if model == "actions" else model
+    words = ("--mlgym-root", CHECKOUT, "--task", "coin", "--model", model)
+    told = fumehood.run(*words, "--tools", "original", status=2).stderr
+    assert told.count("\n") == 1 and "--tools original: only language models" in told
+    if model == "human":
+        return
+    fumehood.run(*words, "--tools", "own")
+    (traj,) = fumehood.out.glob("*/*.traj")
+    again = ("replay", *words[:2], "--tools", "original", "--out", fumehood.out / "again", traj)
+    told = fumehood(*again, status=2).stderr
+    assert "is played without an agent's commands (--agent gives them)" in told
+    fumehood(*again, "--agent", "configs/agents/tiny.yaml")
+
+
+def test_a_mistyped_task_of_a_replay_is_named_once(fumehood):
+    fumehood.run("--task", "rows", "--model", fumehood.actions("submit"))
+    (traj,) = fumehood.out.glob("*/*.traj")
+    told = fumehood("replay", "--task", "titanik", traj, status=2).stderr
+    assert told == "fumehood: no task 'titanik'; did you mean 'titanic'?\n"
 
 
 @pytest.mark.parametrize("path", ["/nowhere/rows.yaml", "../../rows.yaml", "other/rows.yaml"])

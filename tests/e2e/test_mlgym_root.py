@@ -94,7 +94,7 @@ def test_a_variable_names_it(fumehood):
 def test_what_is_wrong(fumehood):
     good = fumehood("task", "check", "--mlgym-root", CHECKOUT, "coin", "rows", "model", "words")
     assert "note: " in good.stdout and "some_new_key" in good.stdout
-    bad = fumehood("task", "check", "--mlgym-root", CHECKOUT, "noSuchData", "noSuchClass", status=1)
+    bad = fumehood("task", "check", "--mlgym-root", CHECKOUT, "noSuchData", "noSuchClass", status=2)
     assert (
         "configs/tasks/noSuchData.yaml:5:3: there is no configs/datasets/nowhere.yaml" in bad.stdout
     )

@@ -113,21 +113,22 @@ def change(path, old, new):
 
 
 FAULTS = [
-    ("name: Sums and signs", "nmae: Sums and signs", "did you mean 'name'"),
-    ("[starter/]", "[starter/, grader]", "the agent would see "),
-    ("[starter/]", "[starter/, solution/]", "the agent would see "),
-    ("target: y", "target: z", "has no column 'z'"),
-    ("name: accuracy", "name: Score", "gives 'accuracy', and the task goes by"),
-    ("[baseline.py]", "[other.py]", "other.py is not in starter_code"),
-    ("[starter/]", "[/etc/passwd]", "leads out of"),
+    ("name: Sums and signs", "nmae: Sums and signs", "did you mean 'name'", 2),
+    ("[starter/]", "[starter/, grader]", "the agent would see ", 1),
+    ("[starter/]", "[starter/, solution/]", "the agent would see ", 1),
+    ("target: y", "target: z", "has no column 'z'", 1),
+    ("name: accuracy", "name: Score", "gives 'accuracy', and the task goes by", 1),
+    ("[baseline.py]", "[other.py]", "other.py is not in starter_code", 1),
+    ("[starter/]", "[/etc/passwd]", "leads out of", 2),
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "problem"), FAULTS)
-def test_faults_are_found(fumehood, old, new, problem):
+@pytest.mark.parametrize(("old", "new", "problem", "status"), FAULTS)
+def test_faults_are_found(fumehood, old, new, problem, status):
+    """A task that can't be loaded is a wrong configuration, as in `run`."""
     fumehood("task", "new", "mine")
     change(fumehood.folder / "mine" / "task.yaml", old, new)
-    done = fumehood("task", "check", "mine/", status=1)
+    done = fumehood("task", "check", "mine/", status=status)
     assert done.stdout.startswith("FAIL ") and problem in done.stdout
 
 

@@ -148,6 +148,11 @@ static void test_files_refused(void **state)
 		{ "id: t\n", "t.yaml:1:1: nothing says which of the evaluator's numbers counts" },
 		{ "id: t\nmetric: {name: m}\n", "'evaluation_paths' names no program" },
 		{ "id: t\nbaseline_scores: [{m: 1}]\n", "'evaluation_paths' names no program" },
+		{ "id: t\nmetric: {name: m}\nevaluation_pathes: [e.py]\n",
+				"names no program that scores; " },
+		{ "id: t\nmetric: {name: m}\nevaluation_pathes: [e.py]\n",
+				"t.yaml:3:1: key 'evaluation_pathes': unknown key; did you mean "
+				"'evaluation_paths'?" },
 		{ "id: t\nbaseline_scores: [{m: 1}]\nevaluation_paths: [e.py]\n",
 				"t.yaml:3:20: 'e.py' is not in starter_code" },
 		{ "id: t\nbaseline_scores: [{m: 1}]\nevaluation_paths: [../e.py]\n",
