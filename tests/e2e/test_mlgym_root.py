@@ -504,6 +504,35 @@ def test_its_state_and_ours(lead, original):
     assert own == states("original") and len(set(own)) > 5, own
 
 
+def test_a_file_that_the_agent_closed(lead, original):
+    """What CURRENT_FILE is in its shell counts, for ours as well."""
+    said = [
+        "open strategy.py 3; CURRENT_FILE=",
+        "open ../nothing",
+        "goto 5",
+        "edit 1:1\nx = 1\nend_of_edit",
+        "search_file def",
+        "unset CURRENT_FILE; create new.py",
+        "unset CURRENT_FILE; insert 1\nx = 1\nend_of_insert",
+        "open strategy.py; CURRENT_FILE=$PWD/new.py; goto 1",
+        "CURRENT_FILE=strategy.py; goto 9; cd /; CURRENT_FILE=${CURRENT_FILE##*/}",
+        "submit",
+    ]
+    files = 'echo "file: $CURRENT_FILE $CURRENT_LINE"; wc -l ~/workspace/*.py'
+    said[:-1] = [f"{action}\n{files}" for action in said[:-1]]
+
+    def told(tools: str) -> list[tuple]:
+        steps = lead(original, "battleOfSexes", "default", *said, more=("--tools", tools))
+        steps = steps["trajectory"][:-1]
+        marks = ("[File", "file: ", " ", *"0123456789")
+        shown = [[t for t in s["observation"].splitlines() if t.startswith(marks)] for s in steps]
+        return [(a, s["state"]) for a, s in zip(shown, steps, strict=True)]
+
+    own = told("own")
+    assert own == told("original")
+    assert all("file:  500" in shown for shown, _ in own[1:5])
+
+
 def test_a_replay_says_once_that_ours_run(lead, original, fumehood):
     lead(original, "battleOfSexes", "default", "open strategy.py", "submit")
     (run,) = fumehood.out.glob("*_run_0")
