@@ -176,6 +176,14 @@ static bool task_try_try_solution(struct attempt *a, const struct task *task, js
 	return false;
 }
 
+/* Appends "0.15% ", with two digits that count and without an exponent. */
+static void task_try_add_percent(struct buf *out, double percent)
+{
+	int zeros = percent < 10 ? (int)-floor(log10(percent)) : -1; /* after the point */
+
+	buf_printf(out, "%.*f%% ", zeros + 1, percent);
+}
+
 /* Adds "0.15% better than published" to `played`, by the task's metric. */
 static void task_try_compare_with_published(
 		struct attempt *a, const struct task *task, json_t *played)
@@ -183,14 +191,14 @@ static void task_try_compare_with_published(
 	static const char *const words[] = { "worse than", "equal to", "better than" };
 	const double *now = task_try_find_metric(a->step.score, a->step.n_score, task->metric);
 	const double *then = task_try_find_metric(task->published, task->n_published, task->metric);
-	auto_buf struct buf text = BUF_INIT(256);
+	auto_buf struct buf text = BUF_INIT(512); /* a double has up to 309 digits */
 	int better;
 
 	if (!now || !then)
 		return;
 	better = score_compare(*now, *then, task->maximize);
 	if (better && *then != 0)
-		buf_printf(&text, "%.2g%% ", 100 * fabs((*now - *then) / *then));
+		task_try_add_percent(&text, 100 * fabs((*now - *then) / *then));
 	buf_printf(&text, "%s published", words[better + 1]);
 	json_object_set_new(played, "compared", json_text(buf_str(&text)));
 }

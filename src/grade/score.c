@@ -48,6 +48,8 @@ const double *score_find(const struct score *s, const char *name)
 	return NULL;
 }
 
+#define INTEGER_DIGITS 19 /* most digits of an integer of 64 bits */
+
 static int score_add_metric(
 		struct score *s, const char *name, const json_t *value, struct fh_error *err)
 {
@@ -71,6 +73,39 @@ static int score_add_metric(
 	return 0;
 }
 
+/* Copies JSON, with ".0" after each integer that may have more than 64 bits. */
+static void score_round_integers(const char *text, size_t n, struct buf *out)
+{
+	bool quoted = false, is_integer = true;
+	size_t digits = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		bool is_digit = text[i] >= '0' && text[i] <= '9';
+		bool is_real = text[i] && strchr(".eE", text[i]);
+
+		if (digits >= INTEGER_DIGITS && !is_digit && !is_real)
+			buf_add_str(out, ".0");
+		if (quoted && text[i] == '\\' && i + 1 < n)
+			buf_add_char(out, text[i++]);
+		else if (text[i] == '"')
+			quoted = !quoted;
+		is_integer = is_digit ? is_integer : !is_real;
+		digits = !quoted && is_digit && is_integer ? digits + 1 : 0;
+		buf_add_char(out, text[i]);
+	}
+}
+
+/* Parses a result as Python does: integers may have any size. Larger ones than ours are rounded. */
+static int score_parse(const char *text, size_t n, json_t **out, struct fh_error *err)
+{
+	auto_buf struct buf rounded = BUF_INIT(2 * n + 1);
+
+	if (json_parse("result", text, n, out, NULL) == 0)
+		return 0;
+	score_round_integers(text, n, &rounded);
+	return json_parse("result", buf_str(&rounded), rounded.len, out, err);
+}
+
 int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err)
 {
 	struct score_reading reading = { 0 };
@@ -79,7 +114,7 @@ int score_read(const char *text, size_t n, struct score_reading *out, struct fh_
 	json_t *value;
 	int r;
 
-	r = json_parse("result", text, n, &object, err);
+	r = score_parse(text, n, &object, err);
 	if (r < 0)
 		return r;
 	if (!json_is_object(object))

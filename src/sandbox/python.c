@@ -137,26 +137,34 @@ static int python_show_around(struct python_finding *f, const char *program)
 	return python_show(f, dir);
 }
 
+/* Replaces the path of a symbolic link, a heap string, by the path that the link names. False: it
+ * is no link. */
+static bool python_follow(char **path)
+{
+	char link[PATH_MAX];
+	ssize_t n = readlink(*path, link, sizeof(link) - 1);
+	auto_free char *dir = path_dirname(*path);
+	auto_free char *whole = NULL;
+
+	if (n < 0)
+		return false;
+	link[n] = '\0';
+	whole = *link == '/' ? xstrdup(link) : path_join(dir, link);
+	free(*path);
+	*path = path_normalise(whole);
+	return true;
+}
+
 /* Shows each folder on the way of the links from the environment's interpreter. */
 static int python_show_interpreter(struct python_finding *f)
 {
 	auto_free char *at = path_join(f->env->dir, "bin/python3");
-	char link[PATH_MAX];
 
 	for (int i = 0; i < LINKS_MAX; i++) {
-		ssize_t n = readlink(at, link, sizeof(link) - 1);
-		auto_free char *dir = path_dirname(at);
-		auto_free char *whole = NULL;
-		char *next;
 		int r;
 
-		if (n < 0)
+		if (!python_follow(&at))
 			return 0;
-		link[n] = '\0';
-		whole = *link == '/' ? xstrdup(link) : path_join(dir, link);
-		next = path_normalise(whole);
-		free(at);
-		at = next;
 		r = python_show_around(f, at);
 		if (r < 0)
 			return r;
@@ -194,6 +202,24 @@ static int python_show_home(struct python_finding *f)
 	return 0;
 }
 
+/* Says why an environment's interpreter can't be run. `path` is its path. */
+static int python_say_not_there(const char *dir, const char *path, struct fh_error *err)
+{
+	int error = errno;
+	auto_free char *at = xstrdup(path);
+	int links = 0;
+
+	while (links < LINKS_MAX && python_follow(&at))
+		links++;
+	if (links)
+		return error_say(err, error,
+				"--python '%s': its bin/python3 is a link that can't be followed to '%s': %s",
+				dir, at, strerrordesc_np(error));
+	return error_say(err, ENOENT,
+			"--python '%s': it has no bin/python3, so it is no environment of Python",
+			dir);
+}
+
 static int python_check(const char *dir, struct fh_error *err)
 {
 	auto_free char *program = path_join(dir, "bin/python3");
@@ -208,9 +234,7 @@ static int python_check(const char *dir, struct fh_error *err)
 				"--python '%s': others may not read it, as a sandbox would: chmod -R o+rX",
 				dir);
 	if (access(program, X_OK) < 0)
-		return error_say(err, ENOENT,
-				"--python '%s': it has no bin/python3, so it is no environment of Python",
-				dir);
+		return python_say_not_there(dir, program, err);
 	return 0;
 }
 

@@ -57,6 +57,30 @@ def test_a_record_whose_checkout_is_gone(fumehood, tmp_path):
     fumehood(*words, "--mlgym-root", tmp_path / "moved")
 
 
+@pytest.mark.parametrize(
+    ("published", "percent"), [(0.2, "100"), (1e-9, "39999999900"), (0.400001, "0.00025")]
+)
+def test_percentages_have_no_exponent(fumehood, copy, published, percent):
+    path = copy / "configs/tasks/coin.yaml"
+    path.write_text(path.read_text().replace("Score: 0.4", f"Score: {published:f}"))
+    path.write_text(path.read_text().replace("Score: 0.000000", f"Score: {published}"))
+    told = fumehood("task", "check", "--run", "--mlgym-root", copy, "coin").stdout
+    assert f" ({percent}% " in told and "e+" not in told
+
+
+def test_an_integer_of_any_size_is_a_score(fumehood, copy):
+    path = copy / "data/coin/evaluate.py"
+    path.write_text(path.read_text().replace("right / 10", "10**23"))
+    words = ("--mlgym-root", copy, "--task", "coin", "--model", "baseline")
+    told = fumehood("task", "check", "--run", *words[:2], "coin").stdout
+    assert "baseline: Score 1e+23, Errors 6 (" in told
+    (done,) = fumehood.run_json(*words)
+    assert done["best"] == {"Score": 1e23, "Errors": 6}
+    path.write_text(path.read_text().replace("10**23", "10**400"))
+    (done,) = fumehood.run_json(*words)
+    assert "Score" not in str(done["scores"])
+
+
 def test_check_plays_the_baseline(fumehood, tmp_path):
     """What is published was found on another machine; the program is played on this one."""
     words = ("task", "check", "--run", "--mlgym-root", CHECKOUT)

@@ -46,6 +46,34 @@ static void test_scores(void **state)
 	score_release(&r.score);
 }
 
+/* Python's integers have any size. */
+static void test_large_integers(void **state)
+{
+	static const struct {
+		const char *text, *repr;
+	} cases[] = {
+		{ "{\"a\": 123456789012345678901234, \"b\": 5, \"c\": 1.5}",
+				"{'a': 1.2345678901234569e+23, 'b': 5, 'c': 1.5}" },
+		{ "{\"a\":-98765432109876543210}", "{'a': -9.876543210987654e+19}" },
+		{ "{\"a\": 98765432109876543210, \"b\": 0.01234567890123456789012}",
+				"{'a': 9.876543210987654e+19, 'b': 0.012345678901234568}" },
+		{ "{\"12345678901234567890\": 98765432109876543210e0}",
+				"{'12345678901234567890': 9.876543210987654e+19}" },
+		{ "{\"a\\\\\": 98765432109876543210.25}", "{'a\\\\': 9.876543210987654e+19}" },
+		{ "{\"a\": 9223372036854775807}", "{'a': 9.223372036854776e+18}" },
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		auto_buf struct buf text = BUF_INIT(1000);
+		struct score_reading r;
+
+		assert_int_equal(read_text(cases[i].text, &r), 0);
+		score_add_repr(&text, &r.score);
+		assert_string_equal(buf_str(&text), cases[i].repr);
+		score_release(&r.score);
+	}
+}
+
 /* The name as it is written wins over one that differs in case. */
 static void test_exact_name_first(void **state)
 {
@@ -199,6 +227,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_scores),
+		cmocka_unit_test(test_large_integers),
 		cmocka_unit_test(test_exact_name_first),
 		cmocka_unit_test(test_rejections),
 		cmocka_unit_test(test_long_rejection),

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ctypes
 import json
-import math
 import os
 import runpy
 import subprocess
@@ -171,7 +170,9 @@ def first_object(out: str) -> str:
 
 
 def is_metric(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    return abs(value) <= sys.float_info.max  # an integer may be larger, NaN is not
 
 
 def metrics_of(kind: str, out: str) -> dict[str, float]:
