@@ -143,7 +143,7 @@ static void check_answers(struct task_check *check, const struct task *task)
 		problem(check, "%s can't be read, or is empty", grader->answers);
 	header[strcspn(header, "\r\n")] = '\0';
 	for (size_t i = 0; *header && i < ARRAY_SIZE(columns); i++)
-		if (!check_has_column(header, columns[i]))
+		if (columns[i] && !check_has_column(header, columns[i]))
 			problem(check, "%s has no column '%s'", grader->answers, columns[i]);
 }
 

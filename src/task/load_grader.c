@@ -14,7 +14,7 @@ static const struct {
 	unsigned taken_by, wanted_by;
 } grader_keys[] = {
 	{ "answers", CSV, CSV },
-	{ "id", CSV, CSV },
+	{ "id", CSV, 0 },
 	{ "target", CSV, CSV },
 	{ "metric", CSV, CSV },
 	{ "program", SCRIPT | DUEL, SCRIPT | DUEL },

@@ -41,8 +41,9 @@ struct task_grader {
 	/* most validations that the agent may request in an episode; 0: unlimited */
 	int validations;
 	/* only for kind csv */
-	const char *answers; /* absolute path of the hidden file with the answers */
-	const char *id_column, *target_column;
+	const char *answers;   /* absolute path of the hidden file with the answers */
+	const char *id_column; /* NULL: rows match by their order */
+	const char *target_column;
 	const char *csv_metric; /* a metric's name: accuracy f1 rmse r2 mae log_loss auc bleu */
 	/* only for kinds script and duel: absolute path of the judge. The judge is run as `python3
 	 * PROGRAM ARGS` in the grader's sandbox. The path may also be among task.hidden. */

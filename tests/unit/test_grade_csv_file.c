@@ -22,8 +22,8 @@ struct report {
 	char text[2048];
 };
 
-static void score_bytes(const char *submission, size_t n, const char *truth, const char *metric,
-		struct report *out)
+static void score_bytes(const char *submission, size_t n, const char *truth, const char *id,
+		const char *metric, struct report *out)
 {
 	auto_free char *ours = malloc(n + 1);
 	auto_free char *theirs = strdup(truth);
@@ -34,7 +34,7 @@ static void score_bytes(const char *submission, size_t n, const char *truth, con
 	memcpy(ours, submission, n);
 	out->code = score_csv(
 			&(struct score_request){
-					.columns = { .id = "id", .target = "y" },
+					.columns = { .id = id, .target = "y" },
 					.metric = metric_find(metric),
 					.submission = ours,
 					.submission_bytes = n,
@@ -53,7 +53,7 @@ static void assert_report(const char *submission, const char *metric, const char
 {
 	struct report report;
 
-	score_bytes(submission, strlen(submission), answers, metric, &report);
+	score_bytes(submission, strlen(submission), answers, "id", metric, &report);
 	assert_string_equal(report.text, expected);
 }
 
@@ -87,7 +87,7 @@ static void test_ids_are_compared_as_text(void **state)
 	const char truth[] = "id,y\n1,x\n01,y\n\"a,\"\"b\",z\n";
 	const char file[] = "id,y\n\"a,\"\"b\",z\n01,y\n1,x\n";
 
-	score_bytes(file, strlen(file), truth, "accuracy", &report);
+	score_bytes(file, strlen(file), truth, "id", "accuracy", &report);
 	assert_string_equal(report.text, ALL_RIGHT);
 }
 
@@ -144,12 +144,35 @@ static void test_faults(void **state)
 	}
 }
 
+static void test_rows_in_order(void **state)
+{
+	static const struct {
+		const char *file, *report;
+	} cases[] = {
+		{ "y\n1\n0\n1\n", ALL_RIGHT },
+		{ "id,y\nc,1\na,0\nb,1\n", ALL_RIGHT },
+		{ "x,y\n,1\n,0\n,0\n", "{\"accuracy\": 0.6666666666666666}\n" },
+		{ "id\na\n", "{\"error\": \"s.csv line 1: no column 'y' among 'id'\"}\n" },
+		{ "y\n1\n0\n", "{\"error\": \"s.csv: 1 of 3 rows are missing\"}\n" },
+		{ "y\n1\n0\n1\n1\n1\n",
+				"{\"error\": \"s.csv line 5: more than the 3 rows to predict\"}\n" },
+		{ "x,y\na,1\nb,\nc,1\n", "{\"error\": \"s.csv line 3: nothing in column y\"}\n" },
+	};
+	struct report report;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		score_bytes(cases[i].file, strlen(cases[i].file), "y\n1\n0\n1\n", NULL, "accuracy",
+				&report);
+		assert_string_equal(report.text, cases[i].report);
+	}
+}
+
 static void test_nul_byte(void **state)
 {
 	static const char file[] = "id,y\na,1\nb,\0\nc,1\n";
 	struct report report;
 
-	score_bytes(file, sizeof(file) - 1, answers, "accuracy", &report);
+	score_bytes(file, sizeof(file) - 1, answers, "id", "accuracy", &report);
 	assert_string_equal(report.text,
 			"{\"error\": \"s.csv line 3: a NUL byte: the file must be text in UTF-8\"}\n");
 }
@@ -165,7 +188,7 @@ static void assert_long(const char *head, const char *unit, size_t n, const char
 	for (size_t i = 0; i < n; i++)
 		buf_add_str(&file, unit);
 	buf_add_str(&file, tail);
-	score_bytes(file.data, file.len, answers, "accuracy", &report);
+	score_bytes(file.data, file.len, answers, "id", "accuracy", &report);
 	assert_string_equal(report.text, expected);
 }
 
@@ -206,7 +229,7 @@ static void test_faults_of_the_answers_are_not_the_agents(void **state)
 	struct report report;
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		score_bytes("id,y\na,1\n", 9, cases[i].truth, cases[i].metric, &report);
+		score_bytes("id,y\na,1\n", 9, cases[i].truth, "id", cases[i].metric, &report);
 		assert_int_equal(report.code, -EBADMSG);
 	}
 }
@@ -217,6 +240,7 @@ int main(void)
 		cmocka_unit_test(test_forms_of_the_same_file),
 		cmocka_unit_test(test_ids_are_compared_as_text),
 		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_rows_in_order),
 		cmocka_unit_test(test_nul_byte),
 		cmocka_unit_test(test_caps),
 		cmocka_unit_test(test_too_many_rows),

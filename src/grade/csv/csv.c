@@ -205,13 +205,14 @@ static int csv_read_rows(struct csv_reader *r, const struct csv_columns *columns
 		struct csv *csv, struct fh_error *err)
 {
 	struct csv_record record;
-	size_t n_columns, id, target;
+	size_t n_columns, target;
+	size_t id = 0;
 	size_t room = 0;
 	int found = csv_read_record(r, &record, err);
 
 	if (found == 0)
 		return error_say(err, EINVAL, "empty: the first line must name the columns");
-	if (found < 0 || csv_find_column(&record, columns->id, &id, err) < 0 ||
+	if (found < 0 || (columns->id && csv_find_column(&record, columns->id, &id, err) < 0) ||
 			csv_find_column(&record, columns->target, &target, err) < 0)
 		return -EINVAL;
 	n_columns = record.n;

@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 /*
- * Two columns of a CSV file: the one that identifies a row and the one that is scored.
+ * Two columns of a CSV file: the one that identifies a row and the one that is scored. An id of
+ * NULL: the number of the row identifies it.
  *
  * Commas separate fields. A field in double quotes may hold commas, line ends, and quotes, which
  * are doubled. Blanks around a field are dropped. Lines end with LF, CRLF or CR. Empty lines and a
@@ -26,7 +27,7 @@ struct csv_field {
 };
 
 struct csv_row {
-	struct csv_field id, target;
+	struct csv_field id, target; /* id: of no use without a column for it */
 	size_t line; /* number of the row's first line in the file, counted from 1 */
 };
 

@@ -39,7 +39,7 @@ static bool main_parse(int argc, char **argv, struct arguments *a)
 						: c == 'm' ? &a->metric
 							   : &a->name) = optarg;
 	}
-	return optind == argc && a->id && a->target && a->metric && metric_find(a->metric);
+	return optind == argc && a->target && a->metric && metric_find(a->metric);
 }
 
 /* Reads a whole file, from its beginning even if its offset is elsewhere. Reads a pipe to its
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 	int r;
 
 	if (!main_parse(argc, argv, &a)) {
-		fputs("usage: fh-grade-csv --id COLUMN --target COLUMN --metric METRIC [--name FILE]\n"
+		fputs("usage: fh-grade-csv [--id COLUMN] --target COLUMN --metric METRIC [--name FILE]\n"
 		      "with the predictions on descriptor 3 and the answers on descriptor 4\n"
 		      "metrics: accuracy f1 rmse r2 mae log_loss auc bleu\n",
 				stderr);

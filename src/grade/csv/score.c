@@ -124,6 +124,30 @@ static int matching_rows(const struct csv *submission, const struct csv *answers
 			answers->n - submission->n, answers->n, columns->id, buf_str(&id));
 }
 
+/* Matches the predictions with the answers by their order. `rows` needs room for the number of
+ * answers. */
+static int score_pair_rows(const struct csv *submission, const struct csv *answers,
+		const struct csv_columns *columns, struct scored_row *rows, struct fh_error *err)
+{
+	for (size_t i = 0; i < submission->n; i++) {
+		const struct csv_row *row = &submission->rows[i];
+
+		if (i == answers->n)
+			return error_say(err, EINVAL, "line %zu: more than the %zu rows to predict",
+					row->line, answers->n);
+		if (!row->target.len)
+			return error_say(err, EINVAL, "line %zu: nothing in column %s", row->line,
+					columns->target);
+		rows[i] = (struct scored_row){ .truth = answers->rows[i].target,
+			.prediction = row->target,
+			.line = row->line };
+	}
+	if (submission->n < answers->n)
+		return error_say(err, EINVAL, "%zu of %zu rows are missing",
+				answers->n - submission->n, answers->n);
+	return 0;
+}
+
 int score_csv(const struct score_request *request, struct metric_values *out, struct fh_error *err)
 {
 	const struct csv_columns *columns = &request->columns;
@@ -146,7 +170,8 @@ int score_csv(const struct score_request *request, struct metric_values *out, st
 	if (r < 0)
 		return r;
 	rows = xcalloc(answers.n, sizeof(*rows));
-	r = matching_rows(&submission, &answers, columns, rows, err);
+	r = columns->id ? matching_rows(&submission, &answers, columns, rows, err)
+			: score_pair_rows(&submission, &answers, columns, rows, err);
 	if (r < 0)
 		return r;
 	return request->metric->score(
