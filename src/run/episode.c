@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* long-file: all phases of an episode, from its plan to its record */
-#include "run/episode.h"
+#include "run/episode_inside.h"
 
 #include "base/clock.h"
 #include "base/job.h"
@@ -8,32 +7,14 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "env/env.h"
 #include "run/agent.h"
-#include "run/opening.h"
 #include "run/past.h"
-#include "run/record.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define WATCHED_BYTES_MAX (8 << 20)
-
-struct episode_inside {
-	struct opening *opening; /* open environment and model, while a thread opens them */
-	struct fh_env *env;
-	struct model *model; /* NULL: a language model plays, through `chat` and `agent` */
-	struct chat_model *chat;
-	struct agent *agent;
-	struct run_record record;
-	struct recorder_end end;
-	struct fh_step step;   /* last result; points into the environment */
-	struct job *recording; /* thread that writes the step, or the record's files; NULL: none */
-	bool stopping;         /* stop after the running step */
-	bool resumed;          /* if resumed: all recorded steps were played again */
-	size_t different;      /* if resumed: number of observations that differ from the record */
-};
 
 void episode_init(struct episode *e, const struct episode_plan *plan)
 {
@@ -158,7 +139,7 @@ static void episode_finish(struct episode *e, const char *exit_status)
 		episode_take_record(e, episode_end_record(e, &err), &err);
 }
 
-static void episode_fail(struct episode *e)
+void episode_fail(struct episode *e)
 {
 	/* Word the exit status as MLGym words an exception. */
 	auto_free char *status = xasprintf("environment_error, %s, (%s)", e->error.message,
@@ -166,112 +147,6 @@ static void episode_fail(struct episode *e)
 
 	e->failed = true;
 	episode_finish(e, status);
-}
-
-/* --- the beginning ---------------------------------------------------------------------------- */
-
-static void episode_complete_name(void *user, const char *start, struct buf *out)
-{
-	const struct episode *e = user;
-
-	env_names(e->inside->env, start, out);
-}
-
-static const char *episode_multiline_end_of(void *user, const char *line)
-{
-	const struct episode *e = user;
-
-	return env_multiline_end(e->inside->env, line);
-}
-
-static int episode_begin_opening(struct episode *e)
-{
-	const struct episode_plan *p = &e->plan;
-	struct episode_inside *in = e->inside;
-	struct model_request model = {
-		.spec = p->model,
-		.places = p->places,
-		.task = p->env->task,
-		.variant = p->env->variant,
-		.in_fd = p->human_in,
-		.out_fd = p->human_out,
-		.stop_fd = p->stop_fd,
-		.completion = { .names = episode_complete_name, .user = e },
-		.multiline_end = episode_multiline_end_of,
-		.user = e,
-	};
-	struct opening_request opening = {
-		.gym = p->gym,
-		.env = p->env,
-		.model = &model,
-		.agent = p->agent ? p->agent->config : NULL,
-		.aliases = p->aliases,
-		.edits_at_once = p->edits_at_once,
-	};
-
-	model.completion.words = native_words(&model.completion.n_words);
-	if (p->agent && p->agent->chat) {
-		struct chat_options options = p->agent->options;
-		int r;
-
-		options.spent = p->past ? &p->past->spent : NULL;
-		options.seed = (uint64_t)e->begun_ns; /* for random pauses between retries */
-		r = chat_model_open(p->agent->chat, &options, &in->chat, &e->error);
-		if (r < 0)
-			return r;
-		opening.model = NULL;
-	}
-	return opening_start(p->openings, &opening, &in->opening, &e->error);
-}
-
-void episode_start(struct episode *e)
-{
-	e->begun_ns = clock_now_ns();
-	e->phase = EPISODE_OPENING;
-	e->inside = xcalloc(1, sizeof(*e->inside));
-	run_record_init(&e->inside->record, e->plan.env->task);
-	if (episode_begin_opening(e) < 0)
-		episode_fail(e);
-}
-
-bool episode_is_open(const struct episode *e)
-{
-	return opening_is_over(e->inside->opening);
-}
-
-static int episode_begin_reset(struct episode *e)
-{
-	struct episode_inside *in = e->inside;
-	const struct run_past *past = e->plan.past;
-	struct fh_env_info info;
-	struct run_record_start start = { .plan = &e->plan, .info = &info, .chat = in->chat };
-	int r = opening_take(take_ptr(in->opening), &in->env, &in->model, &e->error);
-
-	if (r < 0)
-		return r;
-	fh_env_info(in->env, &info);
-	e->max_steps = info.max_steps;
-	xstrset(&e->variant, info.variant);
-	run_scores_begin(&e->scores, &info);
-	start.model = in->model ? model_label(in->model) : e->plan.model;
-	start.warning = fh_env_warning(in->env);
-	if (past) {
-		start.resume_dir = past->dir;
-		start.resume_number = past->number;
-	}
-	r = run_record_open(&in->record, &start, &e->error);
-	e->number = in->record.number;
-	if (r < 0)
-		return r;
-	e->traj = xstrdup(recorder_traj(in->record.recorder));
-	return fh_env_reset_begin(in->env, e->plan.seed, &e->error);
-}
-
-void episode_opened(struct episode *e)
-{
-	e->phase = EPISODE_RESETTING;
-	if (episode_begin_reset(e) < 0)
-		episode_fail(e);
 }
 
 /* --- step by step ----------------------------------------------------------------------------- */
