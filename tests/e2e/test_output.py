@@ -18,11 +18,9 @@ BAD = [
     "run --task tasks/rows --python none",
     "run --task tasks/rows --gpus x",
     "run --resume none",
-    "run --task tasks/large --model baseline",
     "env",
     "env --task none",
     "env --task tasks/rows --bind none",
-    "env --task tasks/large",
     "show none",
     "show --step 999 record",
     "replay none",
@@ -57,6 +55,13 @@ def test_bad_input_is_2(here):
         assert done.returncode == 2, (words, done.stderr)
         assert any(s.startswith("fumehood: ") for s in done.stderr.splitlines()), done.stderr
         assert not done.stdout, words
+
+
+def test_missing_data_is_1(here):
+    """It is no fault of the task or of the command line."""
+    for words in ("run --model baseline --task", "env --task", "task check", "task check --run"):
+        done = here(*words.split(), "tasks/large", status=1, input="")
+        assert (done.stdout + done.stderr).count("data set 'large' lacks large.bin in ") == 1
 
 
 def test_a_failure_at_run_time_is_1(here):
