@@ -32,15 +32,7 @@ void history_add(struct history *h, const struct history_item *item)
 	const struct chat_message *m = &item->message;
 	struct arena *a = h->arena;
 
-	if (h->n == h->size) {
-		size_t size = h->size ? 2 * h->size : 64;
-		struct history_item *items = arena_array(a, size, sizeof(*items));
-
-		if (h->n)
-			memcpy(items, h->items, h->n * sizeof(*items));
-		h->items = items;
-		h->size = size;
-	}
+	h->items = arena_grow(a, h->items, h->n, sizeof(*h->items));
 	h->items[h->n++] = (struct history_item){
 		.message = { .role = m->role,
 				.content = arena_strdup(a, m->content),

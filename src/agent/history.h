@@ -19,7 +19,7 @@ struct history_item {
 struct history {
 	struct arena *arena; /* holds all strings and items */
 	struct history_item *items;
-	size_t n, size;
+	size_t n;
 };
 
 /* history_add() copies the item. history_copy_uses() copies n tool calls into the arena. */

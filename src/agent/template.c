@@ -25,16 +25,8 @@ void fields_set(struct fields *f, const char *name, const char *value)
 {
 	struct field_value *v = fields_find(f, name);
 
-	if (!v && f->n == f->size) {
-		size_t size = f->size ? 2 * f->size : 32;
-		struct field_value *items = arena_array(f->arena, size, sizeof(*items));
-
-		if (f->n)
-			memcpy(items, f->items, f->n * sizeof(*items));
-		f->items = items;
-		f->size = size;
-	}
 	if (!v) {
+		f->items = arena_grow(f->arena, f->items, f->n, sizeof(*f->items));
 		v = &f->items[f->n++];
 		v->name = arena_strdup(f->arena, name);
 	}

@@ -34,7 +34,7 @@ enum fields_state {
 struct fields {
 	struct arena *arena;
 	struct field_value *items;
-	size_t n, size;
+	size_t n;
 	enum fields_state state;
 };
 

@@ -48,6 +48,16 @@ void *arena_array(struct arena *a, size_t n, size_t size)
 	return arena_alloc(a, bytes);
 }
 
+void *arena_grow(struct arena *a, void *items, size_t n, size_t size)
+{
+	void *bigger;
+
+	if (n & (n - 1)) /* the array is full when n is 0 or a power of two */
+		return items;
+	bigger = arena_array(a, n ? 2 * n : 1, size);
+	return n ? memcpy(bigger, items, n * size) : bigger;
+}
+
 char *arena_strndup(struct arena *a, const char *s, size_t n)
 {
 	char *copy = arena_alloc(a, n + 1);

@@ -19,6 +19,10 @@ struct arena {
 
 void *arena_alloc(struct arena *a, size_t n) __attribute__((returns_nonnull));
 void *arena_array(struct arena *a, size_t n, size_t size) __attribute__((returns_nonnull));
+/* Makes room for one more item, of `size` bytes, behind the n items of an array. The array must
+ * have grown from NULL by this function alone. Returns `items`, or a copy with twice the room. */
+void *arena_grow(struct arena *a, void *items, size_t n, size_t size)
+		__attribute__((returns_nonnull));
 char *arena_strdup(struct arena *a, const char *s) __attribute__((returns_nonnull, nonnull));
 char *arena_strndup(struct arena *a, const char *s, size_t n) __attribute__((returns_nonnull));
 char *arena_printf(struct arena *a, const char *format, ...)

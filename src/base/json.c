@@ -119,25 +119,17 @@ int json_get_bool(const json_t *object, const char *key, enum json_presence pres
 int json_get_object(const json_t *object, const char *key, enum json_presence presence,
 		json_t **out, struct fh_error *err)
 {
-	json_t *value;
-	int r = json_find(object, key, presence, KIND(JSON_OBJECT), "an object", &value, err);
+	int r = json_find(object, key, presence, KIND(JSON_OBJECT), "an object", out, err);
 
-	if (r <= 0)
-		return r;
-	*out = value;
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,
 		struct fh_error *err)
 {
-	json_t *value;
-	int r = json_find(object, key, presence, KIND(JSON_ARRAY), "an array", &value, err);
+	int r = json_find(object, key, presence, KIND(JSON_ARRAY), "an array", out, err);
 
-	if (r <= 0)
-		return r;
-	*out = value;
-	return 0;
+	return r < 0 ? r : 0;
 }
 
 json_t *json_text(const char *s)

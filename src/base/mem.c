@@ -34,6 +34,12 @@ void *xrealloc(void *p, size_t n, size_t size)
 	return mem_must(reallocarray(p, n ? n : 1, size ? size : 1));
 }
 
+void *xgrow(void *items, size_t n, size_t size)
+{
+	/* The array is full when n is 0 or a power of two. */
+	return n & (n - 1) ? items : xrealloc(items, n ? 2 * n : 1, size);
+}
+
 char *xstrdup(const char *s)
 {
 	return mem_must(strdup(s));

@@ -10,6 +10,9 @@
  */
 void *xcalloc(size_t n, size_t size) __attribute__((malloc, returns_nonnull));
 void *xrealloc(void *p, size_t n, size_t size) __attribute__((returns_nonnull));
+/* Makes room for one more item, of `size` bytes, behind the n items of an array. The array must
+ * have grown from NULL by this function alone. */
+void *xgrow(void *items, size_t n, size_t size) __attribute__((returns_nonnull));
 char *xstrdup(const char *s) __attribute__((malloc, returns_nonnull, nonnull));
 char *xstrndup(const char *s, size_t n) __attribute__((malloc, returns_nonnull, nonnull));
 /* Frees the string *field, which may be NULL, and sets *field to a copy of s. */

@@ -270,17 +270,9 @@ static int options_set_choice(
 static int options_list_add(
 		struct parser *p, struct texts *list, const char *item, struct fh_error *err)
 {
-	const char **items;
-
 	if (list->n >= LIST_ITEMS_MAX)
 		return error_say(err, EINVAL, "more than %d values in a list", LIST_ITEMS_MAX);
-	/* The array is full when n is a power of two: double it. The arena frees the old array. */
-	if (!(list->n & (list->n - 1))) {
-		items = arena_array(p->arena, list->n ? 2 * list->n : 1, sizeof(*items));
-		if (list->n)
-			memcpy(items, list->items, list->n * sizeof(*items));
-		list->items = items;
-	}
+	list->items = arena_grow(p->arena, list->items, list->n, sizeof(*list->items));
 	list->items[list->n++] = item;
 	return 0;
 }

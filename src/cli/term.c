@@ -3,7 +3,6 @@
 
 #include "base/str.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -51,18 +50,9 @@ int term_height(int fd, int otherwise)
  * 1. */
 static size_t term_decode(const char *s, wchar_t *out)
 {
-	const unsigned char *p = (const unsigned char *)s;
-	static const unsigned char masks[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	size_t n = p[0] < 0x80 ? 1 : p[0] < 0xc2 ? 0 : p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	uint32_t c = p[0] & masks[n];
+	size_t n = str_utf8_length(s, strnlen(s, 4));
 
-	for (size_t i = 1; i < n; i++) {
-		if ((p[i] & 0xc0) != 0x80)
-			n = 0;
-		else
-			c = c << 6 | (p[i] & 0x3f);
-	}
-	*out = n ? (wchar_t)c : L'?';
+	*out = n ? (wchar_t)str_utf8_decode(s, &n) : L'?';
 	return n ? n : 1;
 }
 

@@ -29,7 +29,7 @@ struct process {
 
 struct ps_table {
 	struct process *list;
-	size_t n, size;
+	size_t n;
 	pid_t *leftovers;
 	size_t n_leftovers;
 };
@@ -57,10 +57,7 @@ static void ps_read_table(struct ps_table *t)
 	while (proc && t->n < PROCESSES_MAX && (pid = process_next(proc))) {
 		if (!ps_read_process(pid, &p))
 			continue;
-		if (t->n == t->size) {
-			t->size = t->size ? t->size * 2 : 256;
-			t->list = xrealloc(t->list, t->size, sizeof(*t->list));
-		}
+		t->list = xgrow(t->list, t->n, sizeof(*t->list));
 		t->list[t->n++] = p;
 	}
 	if (proc)

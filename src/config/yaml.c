@@ -171,7 +171,7 @@ static int yaml_load_node(
 /* A growing array for the pairs of a mapping or the items of a list. Items have a NULL key. */
 struct yaml_growing {
 	struct node_pair *items;
-	size_t n, room;
+	size_t n;
 };
 
 static inline void scope_growing(const struct yaml_growing *g)
@@ -183,10 +183,7 @@ static inline void scope_growing(const struct yaml_growing *g)
 
 static void yaml_grow(struct yaml_growing *g, struct node_pair item)
 {
-	if (g->n == g->room) {
-		g->room = g->room ? 2 * g->room : 8;
-		g->items = xrealloc(g->items, g->room, sizeof(*g->items));
-	}
+	g->items = xgrow(g->items, g->n, sizeof(*g->items));
 	g->items[g->n++] = item;
 }
 

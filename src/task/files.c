@@ -105,14 +105,7 @@ static int task_files_append(const struct task_folder *folder, const struct node
 		if (str_eq(files->items[i].target, target))
 			return node_complain(at, err, "'%s' comes from both '%s' and '%s'", target,
 					files->items[i].source, source);
-	/* The array is full at 0, 1, 2, 4, ... items. Double it then. */
-	if ((files->n & (files->n - 1)) == 0) {
-		struct task_file *grown = arena_array(
-				folder->arena, files->n ? 2 * files->n : 1, sizeof(*grown));
-		if (files->n)
-			memcpy(grown, files->items, files->n * sizeof(*grown));
-		files->items = grown;
-	}
+	files->items = arena_grow(folder->arena, files->items, files->n, sizeof(*files->items));
 	files->items[files->n++] = (struct task_file){
 		.source = arena_strdup(folder->arena, source),
 		.target = arena_strdup(folder->arena, target),

@@ -28,7 +28,6 @@ struct export_reading {
 	struct export_score *scores;
 	/* counts; `messages` counts message events */
 	size_t n_scores, messages;
-	size_t told_size, steps_size, history_size, scores_size; /* allocated items of the arrays */
 };
 
 struct export_score {
@@ -60,26 +59,11 @@ static const struct pyjson *export_number(struct export_reading *r, const char *
 	return v;
 }
 
-/* Makes room for one more item in the array `old`. Returns `old`, or a copy that is twice as
- * large. */
-static void *export_grow(struct arena *a, void *old, size_t n, size_t *size, size_t one)
-{
-	void *bigger;
-
-	if (n < *size)
-		return old;
-	*size = *size ? 2 * *size : 64;
-	bigger = arena_array(a, *size, one);
-	if (n)
-		memcpy(bigger, old, n * one);
-	return bigger;
-}
-
 static struct traj_step *export_add_step(struct export_reading *r)
 {
 	struct traj *t = r->traj;
 
-	t->steps = export_grow(r->arena, t->steps, t->n_steps, &r->steps_size, sizeof(*t->steps));
+	t->steps = arena_grow(r->arena, t->steps, t->n_steps, sizeof(*t->steps));
 	return &t->steps[t->n_steps++];
 }
 
@@ -94,7 +78,7 @@ static void export_set_told(struct export_reading *r, const struct pyjson *event
 {
 	size_t at = r->traj->n_steps;
 
-	r->told = export_grow(r->arena, r->told, at, &r->told_size, sizeof(const struct pyjson *));
+	r->told = arena_grow(r->arena, r->told, at, sizeof(const struct pyjson *));
 	r->told[at] = event;
 }
 
@@ -102,8 +86,7 @@ static struct traj_message *export_add_message(struct export_reading *r)
 {
 	struct traj *t = r->traj;
 
-	t->history = export_grow(
-			r->arena, t->history, t->n_history, &r->history_size, sizeof(*t->history));
+	t->history = arena_grow(r->arena, t->history, t->n_history, sizeof(*t->history));
 	return &t->history[t->n_history++];
 }
 
@@ -233,14 +216,12 @@ static int export_on_score(
 		struct export_reading *r, const struct pyjson *event, struct fh_error *err)
 {
 	const struct pyjson *metrics = pyjson_get(event, "score");
-	struct export_score *score;
 
 	if (!metrics || metrics->kind != PYJSON_OBJECT)
 		return 0;
-	r->scores = export_grow(
-			r->arena, r->scores, r->n_scores, &r->scores_size, sizeof(*r->scores));
-	score = &r->scores[r->n_scores++];
-	*score = (struct export_score){ .step = (int64_t)r->traj->n_steps, .metrics = metrics };
+	r->scores = arena_grow(r->arena, r->scores, r->n_scores, sizeof(*r->scores));
+	r->scores[r->n_scores++] = (struct export_score){ .step = (int64_t)r->traj->n_steps,
+		.metrics = metrics };
 	return 0;
 }
 

@@ -22,7 +22,7 @@ struct point {
 
 struct points {
 	struct point *items;
-	size_t n, size;
+	size_t n;
 	struct point min, max;
 	size_t left_out; /* number of rows without two numbers, or after POINTS_MAX points */
 };
@@ -33,10 +33,7 @@ static void plot_add(struct points *p, double x, double y)
 		p->left_out++;
 		return;
 	}
-	if (p->n == p->size) {
-		p->size = p->size ? 2 * p->size : 1024;
-		p->items = xrealloc(p->items, p->size, sizeof(*p->items));
-	}
+	p->items = xgrow(p->items, p->n, sizeof(*p->items));
 	p->min = p->n ? (struct point){ fmin(p->min.x, x), fmin(p->min.y, y) }
 		      : (struct point){ x, y };
 	p->max = p->n ? (struct point){ fmax(p->max.x, x), fmax(p->max.y, y) }

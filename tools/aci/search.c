@@ -62,17 +62,14 @@ struct found {
 
 struct finds {
 	struct found *items;
-	size_t n, size;
+	size_t n;
 };
 
 static void finds_add(struct finds *all, const char *path, size_t n)
 {
 	if (all->n == FOUND_MAX)
 		return;
-	if (all->n == all->size) {
-		all->size = all->size ? 2 * all->size : 64;
-		all->items = xrealloc(all->items, all->size, sizeof(*all->items));
-	}
+	all->items = xgrow(all->items, all->n, sizeof(*all->items));
 	all->items[all->n++] = (struct found){ xstrdup(path), n };
 }
 

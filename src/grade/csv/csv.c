@@ -207,7 +207,6 @@ static int csv_read_rows(struct csv_reader *r, const struct csv_columns *columns
 	struct csv_record record;
 	size_t n_columns, target;
 	size_t id = 0;
-	size_t room = 0;
 	int found = csv_read_record(r, &record, err);
 
 	if (found == 0)
@@ -221,10 +220,7 @@ static int csv_read_rows(struct csv_reader *r, const struct csv_columns *columns
 			return error_say(err, EINVAL,
 					"line %zu: the number of fields is %zu, in the header %zu",
 					record.line, record.n, n_columns);
-		if (csv->n == room) {
-			room = room ? 2 * room : 1024;
-			csv->rows = xrealloc(csv->rows, room, sizeof(*csv->rows));
-		}
+		csv->rows = xgrow(csv->rows, csv->n, sizeof(*csv->rows));
 		csv->rows[csv->n++] = (struct csv_row){ .id = record.fields[id],
 			.target = record.fields[target],
 			.line = record.line };
