@@ -160,12 +160,6 @@ static void complete_add_options(const struct completion_line *l, const struct c
 	}
 }
 
-static void complete_add_commands(const struct completion_line *l, const struct command *group)
-{
-	for (size_t i = 0; group->commands[i]; i++)
-		complete_add(l, group->commands[i]->name, group->commands[i]->summary);
-}
-
 /* --- the words before it ---------------------------------------------------------------------- */
 
 static bool complete_is_named(const struct cmd_option *o, const char *word)
@@ -272,7 +266,8 @@ void cmd_complete(struct buf *out, const char *const *words, size_t n)
 		}
 	}
 	if (l.command->commands) {
-		complete_add_commands(&l, l.command);
+		for (const struct command *const *c = l.command->commands; *c; c++)
+			complete_add(&l, (*c)->name, (*c)->summary);
 		complete_add(&l, "--help", "show this text");
 		return;
 	}

@@ -18,16 +18,6 @@
 static const struct schema *const files[] = { &task_schema, &dataset_schema, &agent_schema,
 	&sweep_schema };
 
-static int config_refuse_struct(
-		const struct command_context *ctx, const struct schema *const *all, size_t n)
-{
-	auto_buf struct buf names = BUF_INIT(4096);
-
-	for (size_t i = 0; i < n; i++)
-		buf_printf(&names, "%s%s", i ? ", " : "", all[i]->name);
-	return cmd_misuse(ctx, "no struct '%s'; there are: %s", ctx->args[0], buf_str(&names));
-}
-
 static void config_put_key(struct pyjson_writer *w, const struct field *f)
 {
 	auto_buf struct buf takes = BUF_INIT(4096);
@@ -60,12 +50,13 @@ static void config_add_json(struct buf *out, const struct schema *schema)
 static int run_config_docs(struct command_context *ctx)
 {
 	const struct schema *all[SCHEMAS_MAX];
-	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX);
+	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX), names = BUF_INIT(4096);
 	size_t n = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
 		n = schema_all(files[i], all, n);
 	for (size_t i = 0; i < n; i++) {
+		buf_printf(&names, "%s%s", i ? ", " : "", all[i]->name);
 		if (ctx->n_args && !str_eq(ctx->args[0], all[i]->name))
 			continue;
 		if (ctx->json) {
@@ -76,7 +67,8 @@ static int run_config_docs(struct command_context *ctx)
 		schema_document(&text, all[i]);
 	}
 	if (!text.len)
-		return config_refuse_struct(ctx, all, n);
+		return cmd_misuse(ctx, "no struct '%s'; there are: %s", ctx->args[0],
+				buf_str(&names));
 	fputs(buf_str(&text), stdout);
 	return CMD_OK;
 }

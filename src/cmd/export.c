@@ -9,12 +9,6 @@
 
 /* fumehood export: writes MLGym's files from the events of runs that were killed. */
 
-/* Folder of a run, for a path that names the folder or a file in it. Heap. */
-static char *export_folder(const char *path)
-{
-	return path_is_dir(path) ? path_normalise(path) : path_dirname(path);
-}
-
 static void export_print_json(const char *path, const char *traj, const struct exported *e)
 {
 	auto_buf struct buf line = BUF_INIT(1024 * 1024);
@@ -33,7 +27,8 @@ static void export_print_json(const char *path, const char *traj, const struct e
 static int export_one(const char *path, bool json, struct fh_error *err)
 {
 	__attribute__((cleanup(export_release))) struct exported e = { 0 };
-	auto_free char *dir = export_folder(path);
+	/* The path names a run's folder, or a file in it. */
+	auto_free char *dir = path_is_dir(path) ? path_normalise(path) : path_dirname(path);
 	auto_free char *traj = NULL;
 	int r;
 

@@ -24,20 +24,14 @@ static const struct cmd_option options[] = {
 	{},
 };
 
-static int help_write_man(const char *folder)
-{
-	struct fh_error err;
-
-	return cmd_help_man(folder, &err) < 0 ? cmd_refuse(&err) : CMD_OK;
-}
-
 static int run_help(struct command_context *ctx)
 {
 	const struct help_options *o = ctx->options;
 	auto_buf struct buf text = BUF_INIT(CMD_HELP_BYTES);
+	struct fh_error err;
 
 	if (o->man)
-		return help_write_man(o->man);
+		return cmd_help_man(o->man, &err) < 0 ? cmd_refuse(&err) : CMD_OK;
 	if (o->complete)
 		cmd_complete(&text, ctx->args, ctx->n_args);
 	else if (cmd_given(ctx, "completion"))

@@ -70,15 +70,11 @@ static void run_spread_add(struct group *g, const struct episode *e)
 		g->best = v;
 }
 
-/* Standard deviation of a sample, with the divisor n - 1. NAN for fewer than two scores. */
-static double run_spread_deviation(const struct group *g)
-{
-	return g->scored < 2 ? NAN : sqrt(g->squares / (double)(g->scored - 1));
-}
-
 static void run_spread_add_row(struct text_table *table, const struct group *g)
 {
 	char **cells = table_add(table)->cells;
+	/* standard deviation of a sample, with the divisor n - 1 */
+	double deviation = g->scored < 2 ? NAN : sqrt(g->squares / (double)(g->scored - 1));
 
 	cells[SPREAD_TASK] = xstrdup(g->task);
 	cells[SPREAD_MODEL] = g->agent ? xasprintf("%s (%s, t %g)", g->model, g->agent->name,
@@ -89,7 +85,7 @@ static void run_spread_add_row(struct text_table *table, const struct group *g)
 			: xasprintf("%zu (%zu scored)", g->runs, g->scored);
 	cells[SPREAD_BASELINE] = run_report_number(g->baseline);
 	cells[SPREAD_MEAN] = run_report_number(g->scored ? g->mean : NAN);
-	cells[SPREAD_DEVIATION] = run_report_number(run_spread_deviation(g));
+	cells[SPREAD_DEVIATION] = run_report_number(deviation);
 	cells[SPREAD_BEST] = run_report_number(g->best);
 	cells[SPREAD_COST] = g->cost > 0 ? xasprintf("$%.4f", g->cost) : xstrdup("-");
 }

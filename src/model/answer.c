@@ -119,20 +119,17 @@ static int answer_parse_event(struct answer *a, const char *text, size_t n, stru
 	return r < 0 ? r : a->dialect->read_event(&a->reply, data, err);
 }
 
-static int answer_read_event(struct answer *a, const char *text, size_t n, struct fh_error *err)
-{
-	return answer_quote(a, text, n, answer_parse_event(a, text, n, err), err);
-}
-
 static int answer_read_events(struct answer *a, struct fh_error *err)
 {
 	const char *text;
 	size_t n;
 
 	while (!a->reply.ended && sse_next(&a->events, &text, &n)) {
-		int r = sse_is_too_long(&a->events) ? answer_too_large(err)
-						    : answer_read_event(a, text, n, err);
+		int r;
 
+		if (sse_is_too_long(&a->events))
+			return answer_too_large(err);
+		r = answer_quote(a, text, n, answer_parse_event(a, text, n, err), err);
 		if (r < 0)
 			return r;
 	}

@@ -145,14 +145,6 @@ static const struct env_service env_server_service = { env_server_reset, env_ser
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static int env_server_answer(const struct env_server *s, struct fh_error *err)
-{
-	const struct buf *answer = &s->protocol.answer;
-	int r = fd_write_full(s->options->out_fd, answer->data, answer->len);
-
-	return r < 0 ? error_set(err, -r, "write the answer") : 0;
-}
-
 static void env_server_line(struct env_server *s, const char *line, size_t n)
 {
 	struct fh_error err;
@@ -166,6 +158,7 @@ int env_server_serve(struct env_server *s, struct fh_error *err)
 {
 	__attribute__((cleanup(lines_release))) struct lines in = LINES_INIT;
 	struct pollfd stop = { .fd = s->options->stop_fd, .events = POLLIN };
+	const struct buf *answer = &s->protocol.answer;
 
 	while (!s->protocol.closed && !s->unrecorded) {
 		const char *line;
@@ -185,9 +178,9 @@ int env_server_serve(struct env_server *s, struct fh_error *err)
 		}
 		if (poll(&stop, 1, 0) > 0)
 			return env_server_end(s, "early_exit", err);
-		r = env_server_answer(s, err);
+		r = fd_write_full(s->options->out_fd, answer->data, answer->len);
 		if (r < 0)
-			return r;
+			return error_set(err, -r, "write the answer");
 	}
 	return 0;
 }

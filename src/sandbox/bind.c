@@ -19,15 +19,11 @@ static const char *const needed[] = { "/bin", "/sbin", "/usr/bin", "/usr/sbin", 
 /* Folders in which only files of the sandbox lie. */
 static const char *const reserved[] = { "/proc", "/dev", "/fumehood", GUEST_RUN_DIR };
 
-/* Whether a path begins with /lib, /lib64, /libx32, ... */
-static bool bind_is_library_folder(const char *path)
-{
-	return str_starts(path, "/lib") && !strchr(path + 1, '/');
-}
-
 bool sandbox_bind_hides_needed(const char *target)
 {
-	if (str_eq(target, "/") || bind_is_library_folder(target))
+	if (str_eq(target, "/"))
+		return true;
+	if (str_starts(target, "/lib") && !strchr(target + 1, '/')) /* /lib, /lib64, /libx32 */
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(needed); i++)
 		if (path_is_within(needed[i], target))

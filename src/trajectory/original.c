@@ -51,17 +51,14 @@ static struct original_scorings original_scorings_in(const char *text)
 	return s;
 }
 
-static size_t original_without_newlines(const char *text, size_t n)
-{
-	while (n && text[n - 1] == '\n')
-		n--;
-	return n;
-}
-
+/* Appends the text up to `end`, or all of it, without the newlines at its end. */
 static void original_add_until(struct buf *out, const char *text, const char *end)
 {
-	buf_add(out, text,
-			original_without_newlines(text, end ? (size_t)(end - text) : strlen(text)));
+	size_t n = end ? (size_t)(end - text) : strlen(text);
+
+	while (n && text[n - 1] == '\n')
+		n--;
+	buf_add(out, text, n);
 }
 
 static void original_add_line(struct buf *out, const char *line)
@@ -147,13 +144,6 @@ static void original_add_windows(struct buf *out, const char *text)
 			original_add_line(out, line);
 }
 
-/* True if both observations show a window of a file: MLGym's editor and ours use different words
- * around it. */
-static bool original_both_show_files(const char *then, const char *now)
-{
-	return strstr(then, WINDOW) && strstr(now, WINDOW);
-}
-
 /* ---------------------------------------------------------------------------------------------- */
 
 enum original_words original_translate(const struct traj *recorded, size_t step, const char *now,
@@ -167,7 +157,8 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 
 	if (original_is_same_outcome(then, now))
 		return ORIGINAL_UNKNOWN;
-	if (!ours.first && original_both_show_files(then, now)) {
+	/* Both show a window of a file. MLGym's editor and ours use different words around it. */
+	if (!ours.first && strstr(then, WINDOW) && strstr(now, WINDOW)) {
 		original_add_windows(out_recorded, then);
 		original_add_windows(out_now, now);
 		return ORIGINAL_TRANSLATED;

@@ -97,11 +97,6 @@ void traj_free(struct traj *t)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static const struct pyjson **traj_field(void *base, const struct traj_member *m)
-{
-	return (const struct pyjson **)((char *)base + m->offset);
-}
-
 static int traj_read_members(const char *name, const struct pyjson *object,
 		const struct traj_member *members, size_t n, void *base, struct fh_error *err)
 {
@@ -116,7 +111,7 @@ static int traj_read_members(const char *name, const struct pyjson *object,
 		if (v && !(members[i].kinds & KIND(v->kind)))
 			return pyjson_complain(name, v, err, "'%s' should be %s", members[i].name,
 					members[i].wanted);
-		*traj_field(base, &members[i]) = v;
+		*(const struct pyjson **)((char *)base + members[i].offset) = v;
 	}
 	return 0;
 }

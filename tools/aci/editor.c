@@ -30,19 +30,10 @@ static double editor_setting(const char *name, double otherwise)
 	return text && str_to_double(text, &v) && v >= 1 && v <= 1e9 ? v : otherwise;
 }
 
-/* Reads the path of the open file, up to the last newline: a path may contain newlines. */
-static void editor_load_path(struct editor *e, const char *text)
-{
-	size_t n = strlen(text);
-
-	n -= str_ends(text, "\n");
-	if (n < sizeof(e->file))
-		snprintf(e->file, sizeof(e->file), "%.*s", (int)n, text);
-}
-
 void editor_load(struct editor *e)
 {
 	auto_buf struct buf text = BUF_INIT(STATE_BYTES_MAX);
+	size_t n;
 	char *at;
 
 	*e = (struct editor){ .window = editor_setting("WINDOW", WINDOW_LINES),
@@ -51,8 +42,13 @@ void editor_load(struct editor *e)
 		return;
 	e->center = strtod(buf_str(&text), &at);
 	e->scrolls = (int)strtol(at, &at, 10);
-	if (at[0] == '\n' && at[1] == '/' && isfinite(e->center))
-		editor_load_path(e, at + 1);
+	if (at[0] != '\n' || at[1] != '/' || !isfinite(e->center))
+		return;
+	/* The path ends at the last newline: it may contain newlines. */
+	n = strlen(++at);
+	n -= str_ends(at, "\n");
+	if (n < sizeof(e->file))
+		snprintf(e->file, sizeof(e->file), "%.*s", (int)n, at);
 }
 
 void editor_save(const struct editor *e)
