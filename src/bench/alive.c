@@ -57,14 +57,18 @@ static int alive_grow(struct alive *a, size_t n, struct fh_error *err)
 {
 	int r = alive_allow_descriptors(n, err);
 
-	while (a->n < n && r >= 0) {
+	if (r < 0)
+		return r;
+	while (a->n < n) {
 		r = bench_start(a->gym, &a->envs[a->n], err);
 		if (r < 0)
 			return r;
 		a->n++;
 		r = bench_go_on(err);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static int alive_begin_step(struct fh_env *env, struct fh_error *err)

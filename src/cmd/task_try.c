@@ -117,17 +117,21 @@ static int task_try_play(struct attempt *a, const struct task *task, const struc
 {
 	int r = fh_env_reset(a->env, 0, &a->step, &a->err);
 
-	for (size_t i = 0; i < n_files && r >= 0; i++)
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n_files; i++) {
 		r = task_try_put_tree(a, &files[i]);
-	if (r >= 0)
-		r = task_try_do_step(a, command, (double)task->training_timeout_ms / 1000);
-	if (r >= 0)
-		r = fh_env_submit(a->env, &a->step, &a->err);
-	if (r >= 0 && !a->step.score)
-		r = error_say(&a->err, EINVAL, "it can't be scored: %s",
-				a->step.grade_error ? a->step.grade_error
-						    : "nothing was submitted");
-	return r;
+		if (r < 0)
+			return r;
+	}
+	r = task_try_do_step(a, command, (double)task->training_timeout_ms / 1000);
+	if (r < 0)
+		return r;
+	r = fh_env_submit(a->env, &a->step, &a->err);
+	if (r < 0 || a->step.score)
+		return r;
+	return error_say(&a->err, EINVAL, "it can't be scored: %s",
+			a->step.grade_error ? a->step.grade_error : "nothing was submitted");
 }
 
 /* --- telling ---------------------------------------------------------------------------------- */

@@ -224,14 +224,22 @@ static int rootfs_fill_etc(struct fh_error *err)
 		rootfs_copy_etc(name_files[i], "names");
 	/* The host's /etc/hosts lacks the sandbox' own name, which torchrun looks up. */
 	r = rootfs_write("names/hosts", "\n" OWN_HOST, err);
-	for (size_t i = 0; i < ARRAY_SIZE(etc_folders) && r >= 0; i++) {
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(etc_folders); i++) {
 		snprintf(path, sizeof(path), "/etc/%s", etc_folders[i]);
-		if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-			r = rootfs_add(path, err);
+		if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode))
+			continue;
+		r = rootfs_add(path, err);
+		if (r < 0)
+			return r;
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(own_files) && r >= 0; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(own_files); i++) {
 		r = rootfs_write(own_files[i].path, own_files[i].text, err);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 /*
@@ -240,16 +248,17 @@ static int rootfs_fill_etc(struct fh_error *err)
  */
 static int rootfs_fill_dev(struct fh_error *err)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(devices) && r >= 0; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++) {
 		char source[64], target[64];
+		int r;
 
 		snprintf(source, sizeof(source), "/dev/%s", devices[i]);
 		snprintf(target, sizeof(target), "root/dev/%s", devices[i]);
 		r = rootfs_bind(source, target, BIND_DEVICE, false, err);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 static int rootfs_add_tools(const struct hello *hello, int from, struct fh_error *err)
@@ -295,12 +304,13 @@ static int rootfs_cover(const char *path, struct fh_error *err)
 
 static int rootfs_fill(const struct hello *hello, int tool, struct fh_error *err)
 {
-	int r = 0;
+	int r;
 
-	for (const char *const *path = hello->roots; *path && r >= 0; path++)
+	for (const char *const *path = hello->roots; *path; path++) {
 		r = rootfs_add(*path, err);
-	if (r < 0)
-		return r;
+		if (r < 0)
+			return r;
+	}
 	r = rootfs_fill_etc(err);
 	if (r < 0)
 		return r;
@@ -308,9 +318,14 @@ static int rootfs_fill(const struct hello *hello, int tool, struct fh_error *err
 	if (r < 0)
 		return r;
 	r = rootfs_add_tools(hello, tool, err);
-	for (const char *const *path = hello->covers; *path && r >= 0; path++)
+	if (r < 0)
+		return r;
+	for (const char *const *path = hello->covers; *path; path++) {
 		r = rootfs_cover(*path, err);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int rootfs_make_skeleton(struct fh_error *err)
