@@ -37,9 +37,7 @@ static void task_new_print_json(const char *path)
 static int run_task_new(struct command_context *ctx)
 {
 	const struct new_options *o = ctx->options;
-	const char *dir = o->task.tasks_dir    ? o->task.tasks_dir
-			: path_is_dir("tasks") ? "tasks"
-					       : ".";
+	const char *dir = o->task.tasks_dir ? o->task.tasks_dir : ".";
 	auto_free char *path = path_join(dir, ctx->args[0]);
 	struct fh_error err = FH_ERROR_INIT;
 
@@ -59,7 +57,7 @@ static const struct cmd_option options[] = {
 	{ "grader", 'g', OPTION_CHOICE, offsetof(struct new_options, grader), NULL,
 			"kind of grader (docs/graders.md)", .preset = "csv", .choices = kinds },
 	{ "tasks-dir", 0, OPTION_TEXT, offsetof(struct new_options, task.tasks_dir), "DIR",
-			"folder to make it in (default: ./tasks if it exists, else .)" },
+			"folder to make it in (default: the current one)" },
 	{},
 };
 

@@ -36,12 +36,13 @@ def test_the_commands_of_a_page(fumehood, model_server, page):
     folder.mkdir()
     folder.chmod(0o755)
     (folder / "build").symlink_to(Path(fumehood.program).parent)
-    (folder / "examples").symlink_to(ROOT / "examples")
+    for name in ("examples", "tasks"):
+        (folder / name).symlink_to(ROOT / name)
     user = getpass.getuser()
     before, played = "", 0
     for session in readme.sessions(DOCS / f"{page}.md"):
         for example in session:
-            command = example.command.replace("/you/", f"/{user}/")
+            command = example.command
             done = subprocess.run(
                 ["bash", "-c", before + command],
                 cwd=folder,

@@ -99,11 +99,11 @@ def test_a_new_task_plays(fumehood, grader):
     assert "is there already" in fumehood("task", "new", "mine", status=2).stderr
 
 
-def test_new_goes_into_tasks(fumehood):
+def test_new_goes_where_it_is_told(fumehood):
     (fumehood.folder / "tasks").mkdir()
     fumehood("task", "new", "one")
     fumehood("task", "new", "two", "--tasks-dir", "tasks")
-    assert fumehood("task", "check", "one", "two", "--tasks-dir", "tasks").returncode == 0
+    assert fumehood("task", "check", "./one", "two", "--tasks-dir", "tasks").returncode == 0
 
 
 def change(path, old, new):
