@@ -93,8 +93,15 @@ void child_let_go(int *go)
 	close_fd(go);
 }
 
-/* A fixed pid for the porter, so that the agent's processes get the same pids in each episode. */
-#define PORTER_PID 32767
+pid_t child_fork_as(pid_t number)
+{
+	struct clone_args args = {
+		.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1
+	};
+	pid_t pid = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+
+	return pid < 0 ? fork() : pid;
+}
 
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
 		struct fh_error *err)
@@ -105,15 +112,9 @@ int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct sh
 		.shell = *shell,
 		.home = s->home,
 		.n_home = s->n_home };
-	pid_t number = PORTER_PID;
-	struct clone_args args = {
-		.exit_signal = SIGCHLD, .set_tid = (uintptr_t)&number, .set_tid_size = 1
-	};
 
 	memcpy(start.pipes, pipes, sizeof(start.pipes));
-	in->porter = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
-	if (in->porter < 0)
-		in->porter = fork();
+	in->porter = child_fork_as(PORTER_PID);
 	if (in->porter == 0) {
 		int keep[5 + REQUEST_PIPES + GUEST_GROUPS_MAX] = { start.owner, start.init,
 			shell->drain, shell->gate, shell->event };

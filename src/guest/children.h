@@ -19,6 +19,13 @@ struct init {
 	bool unreaped; /* SIGCHLD was read, but not all ended children were reaped */
 	struct init_program programs[PROGRAMS_MAX];
 	pid_t shell, porter;
+	pid_t sweeper; /* sends an interruption's signals; 0: none runs */
+	struct init_interruption {
+		uint8_t level; /* enum interrupt_level */
+		struct shell_mark mark;
+	} next;              /* interruption that waits for the sweeper's end */
+	uint32_t unanswered; /* number of interruptions to answer when all signals are sent */
+	bool again;          /* `next` is set */
 };
 
 /* Makes the shell's pipe, gate and eventfds. */
@@ -39,6 +46,12 @@ int shell_replace(struct init *in, int mail);
  */
 int porter_fork(struct init *in, const int pipes[REQUEST_PIPES], const struct shell_ends *shell,
 		struct fh_error *err);
+
+/*
+ * Forks a child with a fixed pid, so that the agent's processes get the same pids in each episode.
+ * If the pid is taken, the child gets another.
+ */
+pid_t child_fork_as(pid_t number);
 
 /*
  * Forks a program that waits for the eventfd `go`. The caller closes its copies of the program's

@@ -22,9 +22,9 @@
  * limits, and has every signal blocked. It ends when the owner closes the socket or has ended, or
  * when the porter ends. The kernel then ends all processes of the sandbox.
  *
- * No agent can make PID 1 wait or grow. While an agent's code runs, PID 1 holds no descriptor of an
- * inode or pipe that it can reach. It closes the pipes of shell and programs before these may go
- * on. The only event from an agent is the end of a child.
+ * No agent can make PID 1 wait or grow. While an agent's code runs, PID 1 opens no file. It holds
+ * no descriptor of an inode or pipe that the agent can reach. It closes the pipes of shell and
+ * programs before these may go on. The only event from an agent is the end of a child.
  */
 
 /* Children to reap at a time: an agent may make orphans as fast as they are reaped. */
@@ -57,49 +57,7 @@ static void init_tell_ready(const struct init *in, int files)
 		_exit(1);
 }
 
-/* --- children -------------------------------------------------------------------------------- */
-
-static void init_reaped(struct init *in, pid_t pid, int status)
-{
-	if (pid == in->porter)
-		_exit(0); /* nobody is left to touch files that agents can lock */
-	if (pid == in->shell && WIFSTOPPED(status)) {
-		kill(pid, SIGCONT); /* a shell that stopped itself would read no commands */
-		return;
-	}
-	if (pid == in->shell) {
-		in->shell = 0;
-		init_tell_status(in, INIT_SHELL_END, NULL, status);
-		return;
-	}
-	for (size_t i = 0; i < PROGRAMS_MAX && !WIFSTOPPED(status); i++) {
-		struct init_program *p = &in->programs[i];
-
-		if (p->pid == pid) {
-			p->pid = 0;
-			close_fd(&p->go);
-			init_tell_status(in, INIT_EXITED, &p->id, status);
-			return;
-		}
-	}
-}
-
-static void init_reap(struct init *in)
-{
-	struct signalfd_siginfo info;
-	int status;
-	pid_t pid;
-
-	while (read(in->signals, &info, sizeof(info)) > 0)
-		;
-	in->unreaped = true;
-	for (int i = 0; i < REAP_MAX && in->unreaped; i++) {
-		pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL);
-		in->unreaped = pid > 0;
-		if (pid > 0)
-			init_reaped(in, pid, status);
-	}
-}
+/* --- requests -------------------------------------------------------------------------------- */
 
 /* Starts a program. The caller closes the message's descriptors before INIT_GO lets it begin. */
 static void init_handle_run(struct init *in, struct wire *w, const int *fds, size_t n_fds)
@@ -170,7 +128,7 @@ static bool init_born_since(pid_t pid, const struct shell_mark *mark)
 	return start > step || (start == step && pid > mark->last_pid);
 }
 
-/* Signals all processes that began since the mark, but for PID 1, the shell and the porter. */
+/* Signals all processes that began since the mark, but for PID 1, its shell, porter and sweeper. */
 static void init_signal_born(const struct init *in, const struct shell_mark *mark, int number)
 {
 	int passes = number == SIGKILL ? INTERRUPT_PASSES : 1;
@@ -182,7 +140,7 @@ static void init_signal_born(const struct init *in, const struct shell_mark *mar
 
 		more = false;
 		while (proc && (pid = process_next(proc)))
-			if (pid != 1 && pid != in->shell && pid != in->porter &&
+			if (pid != 1 && pid != in->shell && pid != in->porter && pid != getpid() &&
 					init_born_since(pid, mark) && kill(pid, number) == 0)
 				more = true;
 		if (proc)
@@ -190,13 +148,52 @@ static void init_signal_born(const struct init *in, const struct shell_mark *mar
 	}
 }
 
+static void init_answer_interruptions(struct init *in)
+{
+	for (; in->unanswered; in->unanswered--) {
+		auto_buf struct buf b = BUF_INIT(8);
+
+		wire_put_u8(&b, INIT_INTERRUPTED);
+		init_tell(in, &b);
+	}
+}
+
+/*
+ * Forks the sweeper, which looks for processes in /proc. An agent can hold the lock of that folder,
+ * and PID 1 must not wait for it.
+ */
+static void init_sweep(struct init *in)
+{
+	const struct init_interruption *next = &in->next;
+
+	in->again = false;
+	in->sweeper = child_fork_as(SWEEPER_PID);
+	if (in->sweeper == 0) {
+		guest_keep_fds(NULL, 0);
+		init_signal_born(in, &next->mark, next->level >= 1 ? SIGKILL : SIGCONT);
+		if (next->level == 0)
+			init_signal_born(in, &next->mark, SIGINT);
+		_exit(0);
+	}
+	if (in->sweeper < 0)
+		_exit(1); /* nothing would end the command: end the sandbox */
+}
+
+static void init_swept(struct init *in)
+{
+	in->sweeper = 0;
+	if (in->again)
+		init_sweep(in);
+	else
+		init_answer_interruptions(in);
+}
+
 /*
  * Interrupts a command. The levels are those of enum interrupt_level: 0 asks, 1 kills, 2 kills the
  * shell too, 3 kills all processes.
  */
-static void init_handle_interrupt(const struct init *in, struct wire *w)
+static void init_handle_interrupt(struct init *in, struct wire *w)
 {
-	auto_buf struct buf b = BUF_INIT(8);
 	uint8_t level = wire_get_u8(w);
 	struct shell_mark mark;
 
@@ -209,11 +206,61 @@ static void init_handle_interrupt(const struct init *in, struct wire *w)
 		kill(in->shell, SIGCONT);
 		kill(in->shell, level >= 2 ? SIGKILL : INTERRUPT_SIGNAL);
 	}
-	init_signal_born(in, &mark, level >= 1 ? SIGKILL : SIGCONT);
-	if (level == 0)
-		init_signal_born(in, &mark, SIGINT);
-	wire_put_u8(&b, INIT_INTERRUPTED);
-	init_tell(in, &b);
+	in->next = (struct init_interruption){ level, mark };
+	in->again = true;
+	in->unanswered++;
+	if (in->sweeper)
+		kill(in->sweeper, SIGKILL);
+	else
+		init_sweep(in);
+}
+
+/* --- children -------------------------------------------------------------------------------- */
+
+static void init_reaped(struct init *in, pid_t pid, int status)
+{
+	if (pid == in->porter)
+		_exit(0); /* nobody is left to touch files that agents can lock */
+	if (pid == in->sweeper) {
+		init_swept(in);
+		return;
+	}
+	if (pid == in->shell && WIFSTOPPED(status)) {
+		kill(pid, SIGCONT); /* a shell that stopped itself would read no commands */
+		return;
+	}
+	if (pid == in->shell) {
+		in->shell = 0;
+		init_tell_status(in, INIT_SHELL_END, NULL, status);
+		return;
+	}
+	for (size_t i = 0; i < PROGRAMS_MAX && !WIFSTOPPED(status); i++) {
+		struct init_program *p = &in->programs[i];
+
+		if (p->pid == pid) {
+			p->pid = 0;
+			close_fd(&p->go);
+			init_tell_status(in, INIT_EXITED, &p->id, status);
+			return;
+		}
+	}
+}
+
+static void init_reap(struct init *in)
+{
+	struct signalfd_siginfo info;
+	int status;
+	pid_t pid;
+
+	while (read(in->signals, &info, sizeof(info)) > 0)
+		;
+	in->unreaped = true;
+	for (int i = 0; i < REAP_MAX && in->unreaped; i++) {
+		pid = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL);
+		in->unreaped = pid > 0;
+		if (pid > 0)
+			init_reaped(in, pid, status);
+	}
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */

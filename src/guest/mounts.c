@@ -172,24 +172,46 @@ static bool mount_is_own_part(const char *name)
 	return false;
 }
 
-/* Adds all entries of a folder of the shared root: "" (the top) or "dev/". */
-static int mount_parts_of(const char *folder, struct fh_error *err)
+/* Entries of the shared root and its /dev, each with a NUL. The nursery's clones inherit them. */
+static struct parts {
+	const char *folder;
+	struct buf paths;
+} parts_of_root = { "", BUF_INIT(1 << 20) }, parts_of_dev = { "dev/", BUF_INIT(1 << 20) };
+
+static int mount_note_parts_of(struct parts *parts, struct fh_error *err)
 {
 	char path[PATH_MAX];
 	DIR *dir;
 	const struct dirent *e;
-	int r = 0;
 
-	snprintf(path, sizeof(path), TREE_ROOT "/%s", folder);
+	snprintf(path, sizeof(path), TREE_ROOT "/%s", parts->folder);
 	dir = opendir(path);
 	if (!dir)
-		return error_set(err, errno, "open '/%s'", folder);
-	while (r >= 0 && (e = readdir(dir))) {
-		snprintf(path, sizeof(path), "%s%s", folder, e->d_name);
-		if (!mount_is_own_part(e->d_name))
-			r = mount_part(path, err);
-	}
+		return error_set(err, errno, "open '/%s'", parts->folder);
+	while ((e = readdir(dir)))
+		if (!mount_is_own_part(e->d_name)) {
+			buf_printf(&parts->paths, "%s%s", parts->folder, e->d_name);
+			buf_add_char(&parts->paths, '\0');
+		}
 	closedir(dir);
+	return parts->paths.truncated ? error_set(err, ENOMEM, "list '/%s'", parts->folder) : 0;
+}
+
+int mounts_note_parts(struct fh_error *err)
+{
+	int r = mount_note_parts_of(&parts_of_root, err);
+
+	return r < 0 ? r : mount_note_parts_of(&parts_of_dev, err);
+}
+
+/* Adds all entries of a folder of the shared root. */
+static int mount_parts_of(const struct parts *parts, struct fh_error *err)
+{
+	const char *path = buf_str(&parts->paths), *end = path + parts->paths.len;
+	int r = 0;
+
+	for (; path < end && r >= 0; path += strlen(path) + 1)
+		r = mount_part(path, err);
 	return r;
 }
 
@@ -209,11 +231,11 @@ static int mount_parts(const struct plan *plan, struct fh_error *err)
 	if (devices) { /* make /dev a folder of parts, with room for more devices */
 		r = mount_make_folder(TREE_NEXT "/dev", 0755, 0, err);
 		if (r >= 0)
-			r = mount_parts_of("dev/", err);
+			r = mount_parts_of(&parts_of_dev, err);
 	} else {
 		r = mount_part("dev", err);
 	}
-	return r < 0 || plan->flags & PLAN_BARE ? r : mount_parts_of("", err);
+	return r < 0 || plan->flags & PLAN_BARE ? r : mount_parts_of(&parts_of_root, err);
 }
 
 static int mount_root(const struct plan *plan, struct fh_error *err)
@@ -296,6 +318,9 @@ static int mount_make_place(int root, const char *target, bool folder, struct fh
 
 	for (const char *slash = strchr(target, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(path, sizeof(path), "%.*s", (int)(slash - target), target);
+		/* mkdirat() would take the lock of a folder that agents may see. */
+		if (faccessat(root, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
+			continue;
 		if (mkdirat(root, path, 0755) < 0) {
 			if (errno != EEXIST)
 				return mount_say_no_place(path, err);
@@ -384,7 +409,7 @@ static int mount_binds(const struct mounts_request *q, struct fh_error *err)
 
 int mounts_leave(struct fh_error *err)
 {
-	if (umount2(".", MNT_DETACH) < 0 || chdir("/") < 0)
+	if (umount2(GUEST_RUN_DIR, MNT_DETACH) < 0 || chdir("/") < 0)
 		return error_set(err, errno, "leave the nursery's tree");
 	return 0;
 }
@@ -413,7 +438,11 @@ int mounts_build(const struct mounts_request *request, int *out_files, struct fh
 	files = open(TREE_FILES, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (files < 0)
 		return error_set(err, errno, "open the episode's files");
-	if (chdir(TREE_NEXT) < 0 || syscall(SYS_pivot_root, ".", ".") < 0)
+	/*
+	 * The kernel takes the lock of the folder that the old root is put on. Agents can hold the
+	 * lock of the shared root, so use a folder of the episode's own.
+	 */
+	if (chdir(TREE_NEXT) < 0 || syscall(SYS_pivot_root, ".", TREE_NEXT GUEST_RUN_DIR) < 0)
 		return error_set(err, errno, "pivot to the sandbox's root");
 	*out_files = take_fd(&files);
 	return 0;

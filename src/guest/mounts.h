@@ -13,9 +13,15 @@ struct mounts_request {
 };
 
 /*
+ * Reads the names in the root that sandboxes share. Call it in the nursery before there is an
+ * agent. An agent can hold the lock of that folder, and a birth would wait for it.
+ */
+int mounts_note_parts(struct fh_error *err);
+
+/*
  * Makes a sandbox' mounts, in the clone that becomes PID 1. *out_files: an O_PATH descriptor of the
- * episode's file system. The nursery's tree lies over the new root until mounts_leave() removes it,
- * which takes as long as starting a shell. No code of an agent may run before.
+ * episode's file system. The nursery's tree lies over GUEST_RUN_DIR until mounts_leave() removes
+ * it, which takes as long as starting a shell. No code of an agent may run before.
  */
 int mounts_build(const struct mounts_request *request, int *out_files, struct fh_error *err);
 int mounts_leave(struct fh_error *err);

@@ -4,6 +4,7 @@
 #include "base/scope.h"
 #include "guest/cradle.h"
 #include "guest/ends.h"
+#include "guest/mounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -74,6 +75,9 @@ static int nursery_make_trees(struct nursery *n, struct fh_error *err)
 	if (n->trees.host < 0 || unshare(CLONE_NEWNS) < 0)
 		return error_set(err, errno, "make a second mount namespace");
 	r = rootfs_build(&n->hello, &n->can, err);
+	if (r < 0)
+		return r;
+	r = mounts_note_parts(err);
 	if (r < 0)
 		return r;
 	hello_forget_names(&n->hello);

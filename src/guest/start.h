@@ -15,6 +15,10 @@
 /* Signal from PID 1 to a shell's loop that ends the running command. */
 #define INTERRUPT_SIGNAL (SIGRTMAX - 1)
 
+/* Fixed pids: see child_fork_as(). */
+#define PORTER_PID 32767
+#define SWEEPER_PID 32766
+
 /* Descriptors of a shell; -1: none. The owner makes `mail`, PID 1 the others. */
 struct shell_ends {
 	int mail;          /* memory (struct shell_mail) */

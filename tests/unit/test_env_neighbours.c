@@ -10,6 +10,8 @@
 
 #define ATTACK_S 1.5
 #define SLOWEST_MS 1000 /* of a neighbour's step */
+#define BIRTHS_S 6      /* of births beside an attack */
+#define BIRTH_TRIES 2   /* an attack that works is slow in nearly each */
 #define TRIES 5 /* of an attack: a busy machine is slow now and then, one that works is each time */
 
 /* The lock of a pipe, for as long as nothing comes from a socket. */
@@ -79,6 +81,60 @@ static void test_neighbours_go_on(void **state)
 	fh_env_close(neighbour);
 }
 
+static int64_t time_births(struct fh_env *env)
+{
+	int64_t slowest_ns = 0;
+
+	int64_t end_ns = clock_now_ns() + BIRTHS_S * NS_PER_S;
+
+	while (clock_now_ns() < end_ns) {
+		int64_t before_ns = clock_now_ns(), took_ns;
+
+		assert_done(fh_env_reset(env, 0, &step, &error));
+		took_ns = clock_now_ns() - before_ns;
+		slowest_ns = took_ns > slowest_ns ? took_ns : slowest_ns;
+	}
+	return slowest_ns;
+}
+
+/*
+ * A birth waits for no folder that all sandboxes see. An agent has "/" itself unless its task binds
+ * to a new place, for which the entries of "/" are bound one by one.
+ */
+static void test_births_go_on(void **state)
+{
+	static const char *const targets[] = { "/home/agent/attack", "/attack" };
+	auto_free char *inside = path_join(places_get()->share_dir, "tests/escape/inside");
+	struct fh_env *attacker, *born;
+
+	for (size_t i = 0; i < ARRAY_SIZE(targets); i++) {
+		const struct fh_bind binds[] = { { inside, targets[0] }, { inside, targets[i] } };
+		const struct fh_env_options attackers = {
+			.task = "rows", .binds = binds, .n_binds = 1
+		};
+		const struct fh_env_options borns = {
+			.task = "rows", .binds = binds + 1, .n_binds = 1
+		};
+		int64_t slowest_ns = INT64_MAX;
+
+		assert_done(fh_env_open(gym, &attackers, &attacker, &error));
+		assert_done(fh_env_open(gym, &borns, &born, &error));
+		for (int n = 0; n < BIRTH_TRIES && slowest_ns > SLOWEST_MS * NS_PER_MS; n++) {
+			assert_done(fh_env_reset(attacker, 0, &step, &error));
+			act_within(attacker,
+					"python3 ~/attack/lock.py folder / 60 >said & "
+					"until grep -q held said; do sleep 0.1; done",
+					60);
+			slowest_ns = time_births(born);
+		}
+		if (slowest_ns > SLOWEST_MS * NS_PER_MS)
+			fail_msg("with a bind to %s a birth took %lld ms", targets[i],
+					(long long)(slowest_ns / NS_PER_MS));
+		fh_env_close(born);
+		fh_env_close(attacker);
+	}
+}
+
 /* Nor does an owner work while nothing is to be done. */
 static void test_an_owner_rests(void **state)
 {
@@ -107,6 +163,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_neighbours_go_on, gym_setup, gym_teardown),
+		cmocka_unit_test_setup_teardown(test_births_go_on, gym_setup, gym_teardown),
 		cmocka_unit_test_setup_teardown(test_an_owner_rests, gym_setup, gym_teardown),
 	};
 

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Holds the kernel's lock of a pipe or of a file for SECONDS: lock.py pipe FD|PATH | drain FD | file PATH SECONDS.
+"""Holds the kernel's lock of a pipe, file or folder for SECONDS.
+
+lock.py pipe FD|PATH | drain FD | file PATH | folder PATH SECONDS
 
 splice() from an empty socket keeps the lock of its pipe for as long as nothing comes, and into a full
 one for as long as nothing is read. Taking a page away
 from a file that is mapped there tens of thousands of times keeps the file's for seconds, again and again.
+Who lists a folder into such a page keeps the folder's meanwhile, and a mkdir that waits keeps out all others.
 """
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -16,6 +20,9 @@ import time
 
 MAPS = 50000
 MADV_REMOVE = 9
+MADV_POPULATE_WRITE = 23
+MAP_FIXED = 0x10
+GETDENTS64 = 217
 PAGE = mmap.PAGESIZE
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -62,9 +69,42 @@ def hold_file(path: str) -> None:
         assert libc.madvise(maps[0], PAGE, MADV_REMOVE) == 0, os.strerror(ctypes.get_errno())
 
 
+def make(path: str) -> None:
+    while True:
+        with contextlib.suppress(OSError):
+            os.mkdir(path + "/self")
+
+
+def hold_folder(path: str) -> None:
+    fd = os.open("/dev/shm/page", os.O_RDWR | os.O_CREAT, 0o644)
+    os.truncate(fd, PAGE)
+    rights = mmap.PROT_READ | mmap.PROT_WRITE
+    begin = libc.mmap(0, MAPS * PAGE, rights, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
+    for i in range(MAPS):
+        address = libc.mmap(begin + i * PAGE, PAGE, rights, mmap.MAP_SHARED | MAP_FIXED, fd, 0)
+        assert address == begin + i * PAGE, os.strerror(ctypes.get_errno())
+    for _ in range(4):
+        if os.fork() == 0:
+            while True:
+                libc.madvise(begin, MAPS * PAGE, MADV_POPULATE_WRITE)
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+
+    def read() -> None:
+        while True:
+            os.lseek(folder, 0, os.SEEK_SET)
+            libc.syscall(GETDENTS64, folder, ctypes.c_void_p(begin + 16), 4000)
+
+    for work in (read, read, lambda: make(path)):
+        threading.Thread(target=work, daemon=True).start()
+    while True:
+        libc.madvise(begin, PAGE, MADV_REMOVE)
+
+
 kind, target, seconds = sys.argv[1:]
 if kind == "file":
     work, what = hold_file, target
+elif kind == "folder":
+    work, what = hold_folder, target
 elif kind == "drain":
     work, what = hold_drain, int(target)
 elif target.isdigit():
@@ -73,7 +113,7 @@ else:
     work, what = hold_pipe, os.open(target, os.O_WRONLY | os.O_NONBLOCK)
 holder = threading.Thread(target=work, args=(what,), daemon=True)
 holder.start()
-time.sleep(1 if kind == "file" else 0.1)
+time.sleep(1 if kind in ("file", "folder") else 0.1)
 if holder.is_alive():
     print("held", flush=True)
 time.sleep(float(seconds))
