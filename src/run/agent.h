@@ -32,6 +32,7 @@ struct run_agent_options {
 struct run_agent {
 	const char *model;           /* spec of the model, as the user wrote it */
 	struct agent_config *config; /* agent's configuration; NULL: no language model plays */
+	const char *spec;            /* configuration as the user named it; NULL: the default */
 	char *name;                  /* name of the configuration in messages to the user */
 	struct chat_service *chat;   /* service of all models of the run; not owned */
 	char *warning;               /* warning for the user about this model; NULL: none */

@@ -42,6 +42,17 @@ struct planning {
 
 /* --- models ----------------------------------------------------------------------------------- */
 
+/* Whether a model plays with an agent's configuration, whose warnings are said then. */
+static bool plan_has_speaker(const struct planning *p)
+{
+	const struct texts *models = &p->options->models;
+
+	for (size_t i = 0; i < models->n; i++)
+		if (chat_is_spec(models->items[i]) || model_speaks(models->items[i]))
+			return true;
+	return false;
+}
+
 static int plan_open_agent(struct planning *p, const struct run_agent_options *o, const char *model)
 {
 	struct run_plan *plan = p->plan;
@@ -50,13 +61,17 @@ static int plan_open_agent(struct planning *p, const struct run_agent_options *o
 	struct run_agent *agent;
 	int r;
 
+	for (size_t i = 0; i < plan->n_agents; i++)
+		if (plan->agents[i].config && str_eq(plan->agents[i].spec, o->config))
+			warner = NULL; /* say the warnings of a configuration once */
 	plan->agents = xrealloc(plan->agents, plan->n_agents + 1, sizeof(*plan->agents));
 	agent = &plan->agents[plan->n_agents++];
-	*agent = (struct run_agent){ .model = model };
+	*agent = (struct run_agent){ .model = model, .spec = o->config };
 	if (!chat_is_spec(model)) {
-		bool speaks = model_speaks(model); /* run_agent_load() says the warnings then */
+		bool speaks = model_speaks(model);
+		bool said = plan->n_agents > 1 || speaks || plan_has_speaker(p);
 
-		r = run_agent_check_options(o, root, speaks ? NULL : warner, p->err);
+		r = run_agent_check_options(o, root, said ? NULL : warner, p->err);
 		if (r < 0 || !speaks)
 			return r;
 		return run_agent_load(agent, o, root, warner, p->err);

@@ -230,8 +230,8 @@ def test_mistyped_keys_of_other_files(fumehood, copy):
     ]
     of_agent = f"{agent}:1:1: key 'history_procesor': unknown key; did you mean 'history_processor'"
     words = ("--task", "rows", "--model", "baseline", "--agent", "configs/agents/tiny.yaml")
-    done = fumehood.run(*root, *words)
-    (traj,) = fumehood.out.glob("*/*.traj")
+    done = fumehood.run(*root, *words, "--model", fumehood.actions("submit"))
+    (traj,) = fumehood.out.glob("baseline*/*.traj")
     again = ("replay", *root, *words[4:], "--out", fumehood.out / "again", traj)
     for told in (done.stderr, fumehood(*again).stderr):
         assert all(told.count(said) == 1 for said in (*of_task, of_agent))
