@@ -3,6 +3,7 @@
 #include "base/scope.h"
 #include "cli/cmd.h"
 #include "trajectory/export.h"
+#include "trajectory/traj.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +25,23 @@ static void export_print_json(const char *path, const char *traj, const struct e
 	printf("%s\n", buf_str(&line));
 }
 
+/* Refuses to replace a .traj by one with fewer steps: the events were cut since it was made. */
+static int export_check_steps(const char *path, const struct exported *e, struct fh_error *err)
+{
+	struct traj *there;
+	size_t n_steps;
+
+	if (!path_exists(path) || export_traj(path, &there, NULL) < 0)
+		return 0;
+	n_steps = there->n_steps;
+	traj_free(there);
+	if (n_steps <= e->traj->n_steps)
+		return 0;
+	return error_say(err, EEXIST,
+			"'%s' has %zu steps, and the events have %zu: move it away to export these",
+			path, n_steps, e->traj->n_steps);
+}
+
 static int export_one(const char *path, bool json, struct fh_error *err)
 {
 	__attribute__((cleanup(export_release))) struct exported e = { 0 };
@@ -37,10 +55,16 @@ static int export_one(const char *path, bool json, struct fh_error *err)
 	r = export_read(dir, &e, err);
 	if (r < 0)
 		return r;
+	traj = path_join(dir, e.traj_name);
+	r = export_check_steps(traj, &e, err);
+	if (r < 0)
+		return r;
 	r = export_write(dir, &e, err);
 	if (r < 0)
 		return r;
-	traj = path_join(dir, e.traj_name);
+	if (!e.over)
+		cmd_warn("the episode of '%s' has no end: it went on, or was ended, after step %zu",
+				dir, e.traj->n_steps);
 	if (json)
 		export_print_json(path, traj, &e);
 	else

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import threading
 import uuid
+from pathlib import Path
 
 import pytest
 from conftest import PATIENCE_S, TASKS, default_signals, until
@@ -146,6 +147,22 @@ def test_an_event_that_was_cut_is_left_out(playing, fumehood):
     log.write_text(whole + "{\n")
     done = fumehood("export", log, status=2)
     assert done.stderr.startswith(f"fumehood: {log}:4:2: ")
+
+
+def test_export_replaces_no_fuller_trajectory(fumehood):
+    (done,) = fumehood.run_json("--task", "rows")
+    path = Path(done["trajectory"])
+    folder, whole = path.parent, path.read_bytes()
+    assert fumehood("export", folder).stderr == "" and path.read_bytes() == whole
+    log = folder / "events.jsonl"
+    lines = log.read_text().splitlines(keepends=True)
+    log.write_text("".join(lines[:3]))
+    refused = fumehood("export", folder, status=2).stderr
+    assert f"'{path}' has 2 steps, and the events have 1: move it away" in refused
+    assert path.read_bytes() == whole
+    path.unlink()
+    told = fumehood("export", folder).stderr
+    assert f"the episode of '{folder}' has no end" in told and "after step 1" in told
 
 
 def test_export_names_what_it_was_given(fumehood):
