@@ -16,7 +16,7 @@
 #define TRIES 3
 #define REDIRECTS 5
 #define PAUSE_MS 1000
-#define PAUSE_ASKED_MS_MAX 10000
+#define PAUSE_ASKED_MS_MAX 10000 /* a fetch fails if the server asks for a longer pause */
 
 struct fetch {
 	TAILQ_ENTRY(fetch) link;
@@ -163,8 +163,6 @@ static void fetch_on_end(void *user, const struct http_end *end)
 							  : PAUSE_MS * f->tries;
 
 	f->call = NULL;
-	if (pause_ms > PAUSE_ASKED_MS_MAX)
-		pause_ms = PAUSE_ASKED_MS_MAX;
 	if (end->error == HTTP_ANSWERED && end->status == 200) {
 		f->over = true;
 	} else if (end->error == HTTP_ANSWERED && is_redirect) {
@@ -175,6 +173,10 @@ static void fetch_on_end(void *user, const struct http_end *end)
 			error_say(&f->failure, EIO, "too many redirects");
 		else if (fetch_take_url(f, end->location, &f->failure) == 0)
 			f->again_ns = 0;
+	} else if (is_busy && pause_ms > PAUSE_ASKED_MS_MAX) {
+		error_say(&f->failure, EIO,
+				"the server answered with status %d, and asks for a pause of %lld s",
+				end->status, (long long)pause_ms / 1000);
 	} else if (is_busy && f->tries < TRIES) {
 		f->again_ns = clock_now_ns() + pause_ms * NS_PER_MS;
 	} else if (end->error == HTTP_ANSWERED) {

@@ -97,6 +97,7 @@ def test_a_key_that_is_repeated(door):
         ("/busy", f"{TEXT}\n"),
         ("/there", f"{TEXT}\n"),
         ("/tired", "the server answered with status 429: too many requests\n"),
+        ("/later", "the server answered with status 503, and asks for a pause of 86400 s\n"),
         ("/away", "http://localhost:1 is not an allowed site\n"),
         ("/round", "too many redirects\n"),
         ("/none", "the server answered with status 404\n"),

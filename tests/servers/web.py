@@ -87,6 +87,8 @@ class Handler(BaseHTTPRequestHandler):
             self.give(pdf(TEXT))
         elif what in ("busy", "tired"):
             self.give(b"", 429, Retry_After="0")
+        elif what == "later":
+            self.give(b"", 503, Retry_After="86400")
         elif what == "there":
             self.give(b"", 302, Location="/paper.pdf")
         elif what == "away":
