@@ -249,10 +249,13 @@ static void missing_read_evaluators(
 	size_t n = strlen(name);
 
 	for (size_t i = 0; i < evaluators->n && path_stays_inside(starter); i++) {
-		const char *rest = evaluators->items[i] + n;
 		auto_free char *path = NULL;
+		const char *rest;
 
-		if (!str_starts(evaluators->items[i], name) || (*rest && *rest != '/'))
+		if (!str_starts(evaluators->items[i], name))
+			continue;
+		rest = evaluators->items[i] + n;
+		if (*rest && *rest != '/')
 			continue;
 		path = xasprintf("%s/%s%s", l->task->dir, starter, rest);
 		missing_read_program(path, names, true);
