@@ -51,11 +51,11 @@ int fd_write_full(int fd, const void *data, size_t n)
 	return 0;
 }
 
-int fd_pipe(int *out_read, int *out_write, int flags)
+int fd_pipe(int *out_read, int *out_write)
 {
 	int ends[2];
 
-	if (pipe2(ends, O_CLOEXEC | flags) < 0)
+	if (pipe2(ends, O_CLOEXEC) < 0)
 		return -errno;
 	if (fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
 		int error = errno;

@@ -28,9 +28,8 @@ int fd_copy(int from, int to);
  * `most` bytes. Leaves the offsets of both files undefined. */
 int fd_copy_sparse(int from, int to, int64_t most);
 
-/* Makes a pipe. Only the reading end is O_NONBLOCK. `flags` is 0, or O_DIRECT to keep message
- * boundaries. */
-int fd_pipe(int *out_read, int *out_write, int flags);
+/* Makes a pipe. Only the reading end is O_NONBLOCK. */
+int fd_pipe(int *out_read, int *out_write);
 
 #define FD_MESSAGE_FDS_MAX 64
 

@@ -20,14 +20,6 @@ static const char *const kinds[] = {
 	[OPTION_REFUSED] = "refused",
 };
 
-static void help_json_put_choices(struct pyjson_writer *w, const struct cmd_option *o)
-{
-	pyjson_put_array(w, "choices");
-	for (int i = 0; o->choices[i]; i++)
-		pyjson_put_text(w, NULL, o->choices[i]);
-	pyjson_end_array(w);
-}
-
 static void help_json_put_option(struct pyjson_writer *w, const struct cmd_option *o)
 {
 	const char letter[] = { o->letter, '\0' };
@@ -39,8 +31,12 @@ static void help_json_put_option(struct pyjson_writer *w, const struct cmd_optio
 	pyjson_put_text(w, "value", o->value);
 	pyjson_put_text(w, "help", o->help);
 	pyjson_put_text(w, "default", o->preset);
-	if (o->choices)
-		help_json_put_choices(w, o);
+	if (o->choices) {
+		pyjson_put_array(w, "choices");
+		for (int i = 0; o->choices[i]; i++)
+			pyjson_put_text(w, NULL, o->choices[i]);
+		pyjson_end_array(w);
+	}
 	pyjson_end_object(w);
 }
 

@@ -44,7 +44,7 @@ void names_complete(struct sandbox *sb, const char *cwd, const char *start, stru
 	auto_close int from = -1, to = -1;
 	uint32_t id;
 
-	if (nothing < 0 || fd_pipe(&from, &to, 0) < 0)
+	if (nothing < 0 || fd_pipe(&from, &to) < 0)
 		return;
 	const int fds[] = { nothing, to, nothing };
 	const struct run_request request = {

@@ -53,7 +53,7 @@ void shell_ends_close(struct shell_ends *e)
 
 int shell_ends_make(struct shell_ends *e, struct fh_error *err)
 {
-	int r = fd_pipe(&e->drain, &e->output, 0);
+	int r = fd_pipe(&e->drain, &e->output);
 
 	if (r < 0)
 		return error_set(err, -r, "make the shell's pipe");

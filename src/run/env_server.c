@@ -145,15 +145,6 @@ static const struct env_service env_server_service = { env_server_reset, env_ser
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static void env_server_line(struct env_server *s, const char *line, size_t n)
-{
-	struct fh_error err;
-	int r = env_protocol_line(&s->protocol, line, n, &err);
-
-	if (r < 0 && r != -EINTR)
-		episode_log_failed(&s->record.log, err.message);
-}
-
 int env_server_serve(struct env_server *s, struct fh_error *err)
 {
 	__attribute__((cleanup(lines_release))) struct lines in = LINES_INIT;
@@ -161,13 +152,16 @@ int env_server_serve(struct env_server *s, struct fh_error *err)
 	const struct buf *answer = &s->protocol.answer;
 
 	while (!s->protocol.closed && !s->unrecorded) {
+		struct fh_error why;
 		const char *line;
 		size_t n;
 		int r;
 
 		switch (lines_next(&in, s->options->in_fd, s->options->stop_fd, &line, &n)) {
 		case LINES_LINE:
-			env_server_line(s, line, n);
+			r = env_protocol_line(&s->protocol, line, n, &why);
+			if (r < 0 && r != -EINTR)
+				episode_log_failed(&s->record.log, why.message);
 			break;
 		case LINES_TOO_LONG:
 			env_protocol_too_long(&s->protocol);

@@ -50,12 +50,12 @@ static struct pyjson *export_container(struct export_reading *r, enum pyjson_kin
 	return v;
 }
 
-static const struct pyjson *export_number(struct export_reading *r, const char *digits)
+static const struct pyjson *export_zero(struct export_reading *r)
 {
 	struct pyjson *v = export_container(r, PYJSON_NUMBER);
 
-	v->text = digits;
-	v->len = strlen(digits);
+	v->text = "0.0";
+	v->len = strlen(v->text);
 	return v;
 }
 
@@ -133,16 +133,16 @@ static const struct pyjson *export_agent_name(struct export_reading *r)
 
 /* --- the history of a run without a conversation ---------------------------------------------- */
 
-static void export_say(struct export_reading *r, const char *role, const struct pyjson *content)
+static void export_say(struct export_reading *r, const struct pyjson *content)
 {
 	*export_add_message(r) = (struct traj_message){
-		.role = export_text(r, role), .content = content, .agent = export_agent_name(r)
+		.role = export_text(r, "user"), .content = content, .agent = export_agent_name(r)
 	};
 }
 
 static void export_make_history(struct export_reading *r)
 {
-	export_say(r, "user",
+	export_say(r,
 			export_text_of(r->told ? r->told[0] : NULL, "observation",
 					export_text(r, "")));
 	for (size_t i = 0; i < r->traj->n_steps; i++) {
@@ -156,7 +156,7 @@ static void export_make_history(struct export_reading *r)
 			.agent = export_agent_name(r),
 		};
 		if (i + 1 < r->traj->n_steps)
-			export_say(r, "user", r->traj->steps[i].observation);
+			export_say(r, r->traj->steps[i].observation);
 	}
 }
 
@@ -206,8 +206,7 @@ static int export_on_step(
 	step->response = export_text_of(event, "response", action);
 	step->thought = export_text_of(event, "thought", export_text(r, ""));
 	step->observation = export_text_of(event, "observation", export_text(r, ""));
-	step->execution_time = seconds && seconds->kind == PYJSON_NUMBER ? seconds
-									 : export_number(r, "0.0");
+	step->execution_time = seconds && seconds->kind == PYJSON_NUMBER ? seconds : export_zero(r);
 	export_set_told(r, event);
 	return 0;
 }
@@ -380,7 +379,7 @@ static void export_add_limit_step(struct export_reading *r)
 	step->response = export_text(r, "Exit due to the limit of steps");
 	step->thought = step->response;
 	step->action = export_text(r, "exit_max_steps");
-	step->execution_time = export_number(r, "0.0");
+	step->execution_time = export_zero(r);
 	step->observation = export_text(r, "Exited (max_steps)");
 }
 

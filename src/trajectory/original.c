@@ -83,13 +83,6 @@ static const char *original_recorded_text(const struct traj *t, size_t step)
 	return pyjson_text(t->steps[step].observation);
 }
 
-static const char *original_artefact_in(const char *text)
-{
-	const char *at = strstr(text, ARTEFACT);
-
-	return at && !memchr(text, '\n', (size_t)(at - text)) ? at : NULL;
-}
-
 static bool original_is_same_outcome(const char *then, const char *now)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(outcomes); i++)
@@ -150,11 +143,14 @@ enum original_words original_translate(const struct traj *recorded, size_t step,
 		struct buf *out_recorded, struct buf *out_now)
 {
 	const char *then = original_recorded_text(recorded, step),
-		   *artefact = original_artefact_in(then);
+		   *artefact = strstr(then, ARTEFACT);
 	struct original_scorings ours = original_scorings_in(now),
 				 theirs = original_scorings_in(then);
-	bool ends = ours.exited && (!artefact || ours.last != ours.first);
+	bool ends;
 
+	if (artefact && memchr(then, '\n', (size_t)(artefact - then)))
+		artefact = NULL; /* only the first line counts */
+	ends = ours.exited && (!artefact || ours.last != ours.first);
 	if (original_is_same_outcome(then, now))
 		return ORIGINAL_UNKNOWN;
 	/* Both show a window of a file. MLGym's editor and ours use different words around it. */
