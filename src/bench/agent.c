@@ -8,7 +8,6 @@
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
-#include "base/str.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -2,10 +2,8 @@
 #include "bench/bench.h"
 
 #include "base/clock.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "task/task.h"
 
 #include <errno.h>

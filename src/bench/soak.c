@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "bench/bench.h"
 
-#include "base/buf.h"
 #include "base/clock.h"
-#include "base/fd.h"
 #include "base/scope.h"
 
 #include <errno.h>

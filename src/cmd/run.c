@@ -12,7 +12,6 @@
 #include "cmd/run_view.h"
 #include "run/sweep.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
 

@@ -2,7 +2,6 @@
 #include "cmd/run_player.h"
 
 #include "base/mem.h"
-#include "base/scope.h"
 #include "base/str.h"
 
 #define PLAYER_BYTES_MAX 4096

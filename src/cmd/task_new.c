@@ -4,7 +4,6 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "task/config.h"
 #include "task/skeleton.h"
 
 #include <stdio.h>

@@ -2,7 +2,6 @@
 #include "cmd/task.h"
 
 #include "base/json.h"
-#include "base/scope.h"
 #include "base/str.h"
 #include "cli/term.h"
 #include "task/config.h"

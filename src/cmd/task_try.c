@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "env/open.h"
 #include "grade/score.h"
 

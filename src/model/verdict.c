@@ -6,7 +6,6 @@
 #include "base/str.h"
 
 #include <string.h>
-#include <strings.h>
 
 #define PAUSE_FIRST_MS 500
 #define PAUSE_MOST_MS 60000

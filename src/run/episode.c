@@ -6,8 +6,6 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "base/str.h"
-#include "run/agent.h"
 #include "run/past.h"
 
 #include <errno.h>

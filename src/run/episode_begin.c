@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "run/agent.h"
 #include "run/past.h"
 
 static void episode_complete_name(void *user, const char *start, struct buf *out)

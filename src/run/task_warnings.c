@@ -2,7 +2,6 @@
 #include "run/task_warnings.h"
 
 #include "base/path.h"
-#include "base/scope.h"
 #include "task/mlgym.h"
 #include "task/requirements.h"
 

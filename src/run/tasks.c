@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "run/mlgym_root.h"
 #include "task/find.h"
-#include "task/load.h"
 #include "task/mlgym.h"
 
 #include <errno.h>

@@ -5,14 +5,12 @@
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/secret.h"
-#include "base/str.h"
 #include "trajectory/event_log.h"
 #include "trajectory/export.h"
 #include "trajectory/info.h"
 
 #include "fumehood-build.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 /* Cap of an event. Output is capped at 1 MiB, and one byte takes at most six bytes in JSON. */

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "base/str.h"
 #include "web/hosts.h"
 #include "web/http.h"
 
