@@ -21,7 +21,8 @@ struct yaml_loader {
 	yaml_parser_t parser;
 	struct arena *arena;
 	const char *file;
-	const char *text; /* the whole input, to find the line of an offset */
+	const char *text; /* the whole input of n bytes, to find the line of an offset */
+	size_t n;
 	struct yaml_anchor anchors[YAML_ANCHORS_MAX];
 	size_t n_anchors;
 	size_t n_merged; /* pairs compared so far for merge keys (`<<`); limited */
@@ -44,6 +45,51 @@ static int yaml_complain(const struct yaml_loader *l, yaml_mark_t mark, const ch
 			what);
 }
 
+/* libyaml's errors in words for people who write YAML. */
+static const struct {
+	const char *problem, *said;
+} yaml_problems[] = {
+	{ "found character that cannot start any token",
+			"no value begins with this character: put the text into quotes" },
+	{ "did not find expected node content", "a value is missing here" },
+	{ "did not find expected key",
+			"a key should be here: is the line indented as the others?" },
+	{ "did not find expected '-' indicator",
+			"a list's '-' should be here: is the line indented as the others?" },
+	{ "did not find expected ',' or ']'", "a list in [...] lacks a comma or its end" },
+	{ "did not find expected ',' or '}'", "an object in {...} lacks a comma or its end" },
+	{ "mapping values are not allowed in this context",
+			"no key can be here: check the indentation, or put the text into quotes" },
+	{ "could not find expected ':'", "a key lacks its colon" },
+	{ "found unexpected end of stream", "a text in quotes lacks its end" },
+};
+
+/* Whether a line begins with white space that has a tab. Lines are counted from 0. */
+static bool yaml_tab_indents(const struct yaml_loader *l, size_t line)
+{
+	const char *at = l->text, *end = l->text + l->n;
+
+	while (line > 0 && at < end)
+		line -= *at++ == '\n';
+	while (at < end && *at == ' ')
+		at++;
+	return at < end && *at == '\t';
+}
+
+static const char *yaml_say_problem(const struct yaml_loader *l, size_t line)
+{
+	const char *problem = l->parser.problem;
+
+	if (!problem)
+		return "not YAML";
+	if (yaml_tab_indents(l, line))
+		return "a tab: YAML is indented with spaces";
+	for (size_t i = 0; i < ARRAY_SIZE(yaml_problems); i++)
+		if (str_eq(problem, yaml_problems[i].problem))
+			return yaml_problems[i].said;
+	return problem;
+}
+
 /* Reports libyaml's error with line and column. For invalid UTF-8, libyaml gives only an offset. */
 static int yaml_complain_parser(const struct yaml_loader *l)
 {
@@ -59,7 +105,7 @@ static int yaml_complain_parser(const struct yaml_loader *l)
 			mark.line += l->text[i] == '\n';
 		}
 	}
-	return yaml_complain(l, mark, p->problem ? p->problem : "not YAML");
+	return yaml_complain(l, mark, yaml_say_problem(l, mark.line));
 }
 
 static int yaml_next_event(struct yaml_loader *l, yaml_event_t *out)
@@ -398,7 +444,7 @@ static int yaml_load_document(struct yaml_loader *l, const struct node **out)
 int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 		const struct node **out, struct fh_error *err)
 {
-	struct yaml_loader l = { .arena = a, .text = text, .err = err };
+	struct yaml_loader l = { .arena = a, .text = text, .n = n, .err = err };
 	const struct node *root = NULL;
 	int r;
 
