@@ -38,7 +38,7 @@ enum cmd_option_kind {
 	OPTION_FLAG,   /* bool; a flag takes no value, but `--flag=false` and `--flag False` work */
 	OPTION_TEXT,   /* const char * */
 	OPTION_INT,    /* int, from `min` to `max` */
-	OPTION_UINT64, /* uint64_t */
+	OPTION_UINT64, /* uint64_t, from 0 to `max` */
 	OPTION_NUMBER, /* double, finite */
 	OPTION_SECONDS, /* seconds as double: "25", "2.5s", "300ms", "5m" */
 	OPTION_BYTES,   /* bytes as int64_t: "512M", "2GiB" */
@@ -59,7 +59,7 @@ struct cmd_option {
 	const char *help;           /* explanation in help; NULL: another spelling, not in help */
 	const char *preset;         /* default value, as typed; shown in help */
 	const char *const *choices; /* words of an OPTION_CHOICE; NULL-terminated */
-	int64_t min, max;           /* range of an OPTION_INT; both 0: any number */
+	int64_t min, max;           /* range of a whole number; both 0: any of its type */
 	const char *heading;        /* title of a group of options in help, which begins here */
 	const char *why;            /* reason, for OPTION_NOTED and OPTION_REFUSED */
 	size_t given; /* offset of a bool to set if the user gives the option; 0: none */

@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,18 +236,20 @@ static int options_set_int(
 static int options_set_uint64(
 		const struct spotted *s, const char *text, uint64_t *field, struct fh_error *err)
 {
-	char *end;
+	uint64_t high = s->option->max ? (uint64_t)s->option->max : UINT64_MAX;
+	char wanted[96], *end;
 
 	errno = 0;
 	if (*text >= '0' && *text <= '9') {
 		unsigned long long v = strtoull(text, &end, 10);
 
-		if (!*end && !errno) {
+		if (!*end && !errno && v <= high) {
 			*field = v;
 			return 0;
 		}
 	}
-	return options_bad_value(s, text, "a whole number from 0 on", err);
+	snprintf(wanted, sizeof(wanted), "a whole number from 0 to %" PRIu64, high);
+	return options_bad_value(s, text, wanted, err);
 }
 
 static int options_set_choice(

@@ -35,10 +35,11 @@ extern const struct warner cmd_warner;
 	{ "max-steps", 0, OPTION_INT, EPISODE_FIELD(at, max_steps), "N",                           \
 	  "most steps of an episode (default: the task's number)", .min = 1, .max = STEPS_MAX },   \
 	{ "seed", 0, OPTION_UINT64, EPISODE_FIELD(at, seed), "N",                                  \
-	  "seed of random numbers in an episode", "0", .given = EPISODE_FIELD(at, given.seed) },   \
+	  "seed of random numbers in an episode", "0", .max = SEED_MAX,                            \
+	  .given = EPISODE_FIELD(at, given.seed) },                                                \
 	{ "judge-salt", 0, OPTION_UINT64, EPISODE_FIELD(at, judge_salt), "N",                      \
 	  "seed of judges' random numbers, beside the seed and the actions (default: new in each " \
-	  "episode, and recorded)" },                                                              \
+	  "episode, and recorded)", .max = FH_JUDGE_SALT_MAX },                                    \
 	{ "reward", 0, OPTION_CHOICE, EPISODE_FIELD(at, reward), NULL,                             \
 	  "reward of a scored step: change of the score, improvement on the baseline, or none",    \
 	  "delta", episode_rewards, .given = EPISODE_FIELD(at, given.reward) },                    \

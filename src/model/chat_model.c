@@ -101,12 +101,12 @@ static int chat_read_extra(const char *extra, json_t **out, struct fh_error *err
 
 	if (!extra || !*extra)
 		return 0;
-	r = json_parse("extra fields", extra, strlen(extra), out, err);
+	r = json_parse("--completion-kwargs", extra, strlen(extra), out, err);
 	if (r < 0)
 		return r;
 	return json_is_object(*out)
 			? 0
-			: error_say(err, EINVAL, "extra fields: expected a JSON object");
+			: error_say(err, EINVAL, "--completion-kwargs: expected a JSON object");
 }
 
 int chat_check_options(const struct chat_options *options, struct fh_error *err)

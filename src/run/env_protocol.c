@@ -70,7 +70,9 @@ static int env_protocol_do_reset(
 	struct fh_step step = { 0 };
 	int r;
 
-	if (given && given->kind != PYJSON_NULL && (!pyjson_i64(given, &seed) || seed < 0))
+	if (given && given->kind != PYJSON_NULL && !pyjson_i64(given, &seed))
+		seed = -1;
+	if (seed < 0) /* also if the last seed was the largest */
 		return error_say(err, EINVAL, "'seed' should be a whole number from 0 to %" PRId64,
 				INT64_MAX);
 	p->state = ENV_NOT_RESET;
@@ -190,10 +192,14 @@ static int env_protocol_check_members(
 static int env_protocol_do(
 		struct env_protocol *p, const struct pyjson *request, struct fh_error *err)
 {
-	bool is_object = request->kind == PYJSON_OBJECT;
-	const char *name = pyjson_string(pyjson_get(request, "op"));
-	int r = is_object ? env_protocol_check_once(request, "op", err) : 0;
+	const char *name;
+	int r;
 
+	if (request->kind != PYJSON_OBJECT)
+		return error_say(err, EINVAL,
+				"a request should be a JSON object, such as {\"op\":\"reset\"}");
+	name = pyjson_string(pyjson_get(request, "op"));
+	r = env_protocol_check_once(request, "op", err);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(env_ops); i++) {

@@ -194,8 +194,9 @@ static int env_server_open_gym(
 	if (!out)
 		return 0;
 	/* Hide the folder of all records: an agent must not read other episodes. */
-	r = path_mkdirs(out, 0777, err);
-	return r < 0 ? r : fh_gym_hide(s->gym, out, err);
+	if (path_mkdirs(out, 0777, err) < 0)
+		return error_wrap(err, "--out");
+	return fh_gym_hide(s->gym, out, err);
 }
 
 static int env_server_open_env(struct env_server *s, const struct fh_env_options *env,
@@ -251,8 +252,11 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 		.web_hosts = episode_web_hosts(e, NULL),
 		.n_gpus = o->gpus.n,
 	};
-	int r = mlgym_root(&arena, e->mlgym_root, o->warner, &gym.mlgym_root, err);
+	int r = episode_check_options(e, err);
 
+	if (r < 0)
+		return r;
+	r = mlgym_root(&arena, e->mlgym_root, o->warner, &gym.mlgym_root, err);
 	if (r < 0)
 		return r;
 	r = episode_binds(&e->bind, &arena, &env.binds, err);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "sandbox/python.h"
 #include "sandbox/bind.h"
+#include "web/hosts.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,6 +25,15 @@ int episode_reward_of(const char *name, int otherwise)
 		if (str_eq(episode_rewards[i], name))
 			return i;
 	return otherwise;
+}
+
+int episode_check_options(const struct episode_options *options, struct fh_error *err)
+{
+	const char *hosts = episode_web_hosts(options, NULL);
+
+	if (hosts && hosts_check(hosts, err) < 0)
+		return error_wrap(err, "--web-hosts");
+	return 0;
 }
 
 int episode_recorded_steps(const struct pyjson *open, int otherwise)

@@ -31,7 +31,11 @@ extern const char *const episode_rewards[];
  * name. */
 int episode_reward_of(const char *name, int otherwise);
 
+#define SEED_MAX INT64_MAX /* most that the protocol of `env` takes */
 #define STEPS_MAX 1000000
+
+/* Checks the options that are wrong whatever the task. -EINVAL with a sentence that names one. */
+int episode_check_options(const struct episode_options *options, struct fh_error *err);
 
 /* max_steps of a recorded "open" event. Returns `otherwise` if the event has none. */
 int episode_recorded_steps(const struct pyjson *open, int otherwise);

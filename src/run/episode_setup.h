@@ -12,7 +12,7 @@
 
 /* Absolute path of an --aliases-file, which may be relative to the MLGym checkout. Lives in the
  * arena. NULL: none is named, or the file is missing. A missing file is only a warning, because
- * MLGym's own scripts name one. */
+ * MLGym's own scripts name docker/aliases.sh, which its checkout lacks. */
 const char *episode_aliases(const char *path, const char *mlgym_root, const struct warner *warner,
 		struct arena *arena);
 

@@ -18,6 +18,7 @@
 #include "trajectory/run_dir.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -184,7 +185,7 @@ static int plan_check_model(struct planning *p, const struct run_agent *agent, c
 	}
 	r = model_open(&request, &model, p->err);
 	if (r < 0)
-		return r;
+		return r == -EINVAL ? r : error_wrap(p->err, "--model %s", request.spec);
 	if (model_is_interactive(model))
 		p->plan->interactive = true;
 	*out_label = xstrdup(model_label(model));
@@ -385,12 +386,34 @@ static int plan_find_tasks(struct planning *p)
 	return r;
 }
 
+/* Refuses seeds that count up beyond the largest. */
+static int plan_check_seeds(const struct planning *p)
+{
+	const struct run_options *o = p->options;
+	uint64_t first = o->episode.seed, more = (uint64_t)o->runs - 1;
+
+	for (size_t i = 0; i < o->n_seeds; i++)
+		if (!i || o->seeds[i] > first)
+			first = o->seeds[i];
+	if (first <= SEED_MAX - more)
+		return 0;
+	return error_say(p->err, EINVAL,
+			"%d runs from seed %" PRIu64 " on pass the largest seed, %" PRId64, o->runs,
+			first, SEED_MAX);
+}
+
 static int plan_make(struct planning *p)
 {
 	const struct run_options *o = p->options;
 	struct run_plan *plan = p->plan;
 	int r;
 
+	r = episode_check_options(&o->episode, p->err);
+	if (r < 0)
+		return r;
+	r = plan_check_seeds(p);
+	if (r < 0)
+		return r;
 	plan->aliases = episode_aliases(
 			o->episode.aliases, plan->places.mlgym_root, o->warner, &plan->arena);
 	plan->gpus_per_agent = o->gpus_per_agent;
@@ -403,8 +426,6 @@ static int plan_make(struct planning *p)
 	r = episode_python(o->episode.python, &plan->arena, &p->python, p->err);
 	if (r < 0)
 		return r;
-	if (o->episode.judge_salt > FH_JUDGE_SALT_MAX)
-		return error_say(p->err, EINVAL, "--judge-salt is at most %llu", FH_JUDGE_SALT_MAX);
 	r = plan_open_agents(p);
 	if (r < 0)
 		return r;

@@ -260,8 +260,11 @@ static int replay_choose_gpus(struct replay *r, struct fh_error *err)
 int replay_prepare(struct replay *r, struct fh_error *err)
 {
 	const struct episode_options *e = &r->options->episode;
-	int n = export_record(r->name, &r->path, err);
+	int n = episode_check_options(e, err);
 
+	if (n < 0)
+		return n;
+	n = export_record(r->name, &r->path, err);
 	if (n < 0)
 		return n;
 	n = export_traj(r->path, &r->recorded, err);

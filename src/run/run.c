@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/scope.h"
 #include "task/find.h"
 
@@ -283,12 +284,16 @@ static int run_choose_gpus(struct run *run, struct fh_gym_options *gym, struct f
 	return 0;
 }
 
-/* Hides all tasks and older records from sandboxes before the first agent starts. Opening a task
- * later would hide it only from later episodes. */
+/* Makes the folder of the records. Hides it and all tasks from sandboxes before the first agent
+ * starts. Opening a task later would hide it only from later episodes. */
 static int run_hide_all(const struct run *run, struct fh_error *err)
 {
 	const struct run_plan *plan = &run->plan;
-	int r = fh_gym_hide(run->gym, plan->out, err);
+	int r;
+
+	if (path_mkdirs(plan->out, 0777, err) < 0)
+		return error_wrap(err, "--out");
+	r = fh_gym_hide(run->gym, plan->out, err);
 
 	if (r < 0)
 		return r;

@@ -251,8 +251,10 @@ static int sweep_take_seeds(const struct sweep_read *q, const struct sweep *s)
 
 		errno = 0;
 		all[i] = strtoull(text, &end, 10);
-		if (*end || *text < '0' || *text > '9' || errno)
-			return node_complain(list->items[i], q->err, "'%s' is no seed", text);
+		if (*end || *text < '0' || *text > '9' || errno || all[i] > SEED_MAX)
+			return node_complain(list->items[i], q->err,
+					"'%s' is no seed: a whole number from 0 to %" PRId64, text,
+					SEED_MAX);
 	}
 	q->options->seeds = all;
 	q->options->n_seeds = s->seeds.n;
@@ -296,7 +298,7 @@ int run_sweep_apply(struct arena *a, const struct task_places *places, struct ru
 	int r = yaml_load(a, o->sweep, &q.root, err);
 
 	if (r < 0)
-		return r;
+		return r == -EINVAL ? r : error_wrap(err, "--sweep");
 	r = schema_read(a, &sweep_schema, q.root, NULL, &s, err);
 	if (r < 0)
 		return r;

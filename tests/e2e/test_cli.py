@@ -88,7 +88,21 @@ WRONG = [
     ("run --task a,,b", "--task has an empty value in its list"),
     ("run --task a --runs 0", "--runs wants a whole number from 1 to 1000000, not '0'"),
     ("run --task a --runs 1.5", "--runs wants a whole number from 1 to 1000000, not '1.5'"),
-    ("run --task a --seed -1", "--seed wants a whole number from 0 on, not '-1'"),
+    (
+        "run --task a --seed -1",
+        "--seed wants a whole number from 0 to 9223372036854775807, not '-1'",
+    ),
+    (
+        "env --task a --seed 9223372036854775808",
+        "--seed wants a whole number from 0 to 9223372036854775807, not '9223372036854775808'",
+    ),
+    *(
+        (
+            f"{command} --judge-salt 9007199254740992",
+            "--judge-salt wants a whole number from 0 to 9007199254740991, not '9007199254740992'",
+        )
+        for command in ("run --task a", "env --task a", "replay a")
+    ),
     ("run --task a --reward fame", "--reward wants one of delta, improvement, none, not 'fame'"),
     ("run --quiet=maybe", "--quiet wants no value, or true or false, not 'maybe'"),
     ("run --task a -q -v", "--quiet and --verbose contradict each other"),

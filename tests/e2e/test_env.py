@@ -61,8 +61,8 @@ WRONG = [
     ('{"op":"step","action":"ls"', "bad_json"),
     ('{"op":"step"} {}', "bad_json"),
     ("[" * 100, "bad_json"),
-    ("[]", "unknown_op"),
-    ('"reset"', "unknown_op"),
+    ("[]", "bad_argument"),
+    ('"reset"', "bad_argument"),
     ("{}", "unknown_op"),
     ('{"op":7}', "unknown_op"),
     ('{"op":"fly"}', "unknown_op"),
@@ -104,9 +104,10 @@ def test_a_step_without_an_action_says_so(door):
             '{"op":"step","action":"ls","timeout_s":1e-4}',
             "'timeout_s' should be a number of at least 0.001",
         ),
+        ("[]", 'a request should be a JSON object, such as {"op":"reset"}'),
     ],
 )
-def test_what_is_ambiguous_or_too_short_is_named(door, line, message):
+def test_what_is_wrong_with_a_request_is_named(door, line, message):
     door.ask(op="reset")
     assert door.send(line)["error"] == {"code": "bad_argument", "message": message}
     assert door.step("echo on", timeout_s=5)["observation"] == "on\n"
@@ -144,6 +145,13 @@ def test_seeds_count_on_from_the_last_one(fumehood):
     assert random_after() == second
     assert random_after(seed=None) != second
     assert door.end() == 0
+
+
+def test_no_seed_follows_the_largest(fumehood):
+    door = Door(fumehood, "--task", "rows", "--seed", 2**63 - 1)
+    assert "observation" in door.ask(op="reset")
+    error = door.ask(op="reset")["error"]
+    assert error["message"] == "'seed' should be a whole number from 0 to 9223372036854775807"
 
 
 @pytest.mark.parametrize(

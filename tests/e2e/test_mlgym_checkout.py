@@ -382,7 +382,7 @@ def test_options_that_can_not_be_honoured(fumehood, tmp_path):
     [
         ("--prices", "nowhere.json", "'nowhere.json': No such file"),
         ("--prices", "wrong.json", "wrong.json:1:"),
-        ("--completion-kwargs", "{seed: 1}", "extra fields"),
+        ("--completion-kwargs", "{seed: 1}", "--completion-kwargs:1:"),
         ("--completion-kwargs", "[1]", "expected a JSON object"),
         ("--api-version", "a b", "no version of an API"),
     ],

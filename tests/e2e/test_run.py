@@ -376,7 +376,20 @@ def test_a_person_who_thinks(fumehood):
     assert steps[0]["response"] == "I look\nfirst. \n```\nls\n```"
 
 
-def test_a_salt_that_is_too_large_begins_nothing(fumehood):
-    done = fumehood("run", "--task", "titanic:micro", "--judge-salt", 1 << 53, status=2)
-    assert done.stderr == "fumehood: --judge-salt is at most 9007199254740991\n"
+@pytest.mark.parametrize(
+    ("name", "value", "why"),
+    [
+        ("--web-hosts", "a b", "--web-hosts: 'a b' is no web site: "),
+        ("--out", "/proc/x", "--out: make folder '/proc/x': "),
+        ("--model", "actions:none", "--model actions:none: open 'none': "),
+        ("--model", "replay:none", "--model replay:none: open 'none': "),
+        ("--model", "replay:none.jsonl", "--model replay:none.jsonl: open 'none.jsonl': "),
+        ("--sweep", "none.yaml", "--sweep: open 'none.yaml': "),
+        ("--seed", 2**63 - 1, "3 runs from seed 9223372036854775807 on pass the largest seed, 92"),
+    ],
+)
+def test_a_wrong_option_is_named_and_begins_nothing(fumehood, name, value, why):
+    done = fumehood("run", "--task", "rows", "--tasks-dir", TASKS, "-n", 3, name, value, status=2)
+    assert done.stderr.startswith(f"fumehood: {why}") and done.stderr.count("\n") == 1
     assert done.stdout == ""
+    assert not list(fumehood.folder.glob("*"))

@@ -186,6 +186,7 @@ def test_a_list_that_is_wrong(fumehood, hosts):
     done = fumehood(
         *("env", "--task", "rows", "--tasks-dir", TASKS, "--web-hosts", hosts), status=2, input=""
     )
+    assert done.stderr.startswith("fumehood: --web-hosts: '")
     assert "is no web site: give example.org" in done.stderr
 
 

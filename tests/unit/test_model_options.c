@@ -74,7 +74,7 @@ static void test_refused(void **state)
 				"no http:// or https:// URL" },
 		{ { .spec = "openai:m", .url = "http://u:secret@x/" }, "leave them out" },
 		{ { .spec = "openai:m", .key = "k", .extra = "[]" }, "expected a JSON object" },
-		{ { .spec = "openai:m", .key = "k", .extra = "{" }, "extra fields:1:" },
+		{ { .spec = "openai:m", .key = "k", .extra = "{" }, "--completion-kwargs:1:" },
 		{ { .spec = "openai:m", .url = "http://x", .cost_limit = 1 },
 				"the price of 'm', which is not known: give it in a" },
 	};
