@@ -61,10 +61,7 @@ static const struct suite {
 
 void samples_add(struct samples *s, double value)
 {
-	if (s->n == s->size) {
-		s->size = s->size ? s->size * 2 : 256;
-		s->values = xrealloc(s->values, s->size, sizeof(*s->values));
-	}
+	s->values = xgrow(s->values, s->n, sizeof(*s->values));
 	s->values[s->n++] = value;
 }
 

@@ -23,7 +23,7 @@
 
 struct samples {
 	double *values;
-	size_t n, size;
+	size_t n;
 };
 
 struct figure {
