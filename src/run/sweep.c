@@ -204,11 +204,36 @@ static int sweep_take_list(const struct sweep_read *q, const struct sweep_kind *
 	return sweep_check_repeats(q, kind->key, resolved, from->n);
 }
 
+/* Checks that there are the tasks and variants that the file names. */
+static int sweep_check_tasks(const struct sweep_read *q)
+{
+	const struct texts *tasks = &q->options->tasks;
+	const char *variant = q->options->episode.variant;
+
+	for (size_t i = 0; i < tasks->n; i++) {
+		struct task *task = NULL;
+		struct fh_error why;
+		int r = str_eq(tasks->items[i], "all")
+				? 0
+				: task_read(q->places, tasks->items[i], variant, &task, &why);
+
+		task_free(task);
+		if (r == -ENOENT)
+			return node_complain(node_get(q->root, "tasks")->items[i], q->err, "%s",
+					why.message);
+	}
+	return 0;
+}
+
 static int sweep_take_lists(const struct sweep_read *q, const struct sweep *s)
 {
 	struct run_options *o = q->options;
-	int r = o->tasks.n ? 0 : sweep_take_list(q, &sweep_tasks, &s->tasks, &o->tasks);
+	bool given = o->tasks.n > 0;
+	int r = given ? 0 : sweep_take_list(q, &sweep_tasks, &s->tasks, &o->tasks);
 
+	if (r < 0)
+		return r;
+	r = given ? 0 : sweep_check_tasks(q);
 	if (r < 0)
 		return r;
 	r = o->given.models ? 0 : sweep_take_list(q, &sweep_models, &s->models, &o->models);

@@ -51,6 +51,21 @@ void task_check_remark(struct task_check *check, bool problem, const char *forma
 #define problem(check, ...) task_check_remark(check, true, __VA_ARGS__)
 #define note(check, ...) task_check_remark(check, false, __VA_ARGS__)
 
+/* Adds a problem with the place of a key in task.yaml. */
+static __attribute__((format(printf, 4, 5))) void problem_at(struct task_check *check,
+		const struct task *task, const char *key, const char *format, ...)
+{
+	char text[FH_ERROR_MESSAGE_MAX];
+	struct fh_error err;
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	node_complain(node_path(task->keys, key), &err, "%s", text);
+	problem(check, "%s", err.message);
+}
+
 /* --- data ------------------------------------------------------------------------------------- */
 
 static void check_data(struct task_check *check, const struct task *task)
@@ -131,20 +146,32 @@ static bool check_has_column(const char *header, const char *name)
 static void check_answers(struct task_check *check, const struct task *task)
 {
 	const struct task_grader *grader = &task->grader;
-	const char *columns[] = { grader->id_column, grader->target_column };
+	const struct {
+		const char *key, *name;
+	} columns[] = { { "grader.id", grader->id_column },
+		{ "grader.target", grader->target_column } };
 	auto_close int fd = -1;
-	char header[65536] = "";
+	char header[65536] = "", *rows;
+	ssize_t n = 0;
 
 	for (size_t i = 0; i < task->n_datasets; i++)
 		if (!dataset_is_there(&task->datasets[i]))
 			return;
 	fd = fd_open_file(grader->answers, NULL);
-	if (fd < 0 || fd_read_full(fd, header, sizeof(header) - 1) <= 0)
-		problem(check, "%s can't be read, or is empty", grader->answers);
-	header[strcspn(header, "\r\n")] = '\0';
+	if (fd >= 0)
+		n = fd_read_full(fd, header, sizeof(header) - 1);
+	rows = header + strcspn(header, "\r\n");
+	if (n <= 0)
+		problem_at(check, task, "grader.answers", "%s can't be read, or is empty",
+				grader->answers);
+	else if (n < (ssize_t)sizeof(header) - 1 && !rows[strspn(rows, "\r\n")])
+		problem_at(check, task, "grader.answers", "%s has no row after its header",
+				grader->answers);
+	*rows = '\0';
 	for (size_t i = 0; *header && i < ARRAY_SIZE(columns); i++)
-		if (columns[i] && !check_has_column(header, columns[i]))
-			problem(check, "%s has no column '%s'", grader->answers, columns[i]);
+		if (columns[i].name && !check_has_column(header, columns[i].name))
+			problem_at(check, task, columns[i].key, "%s has no column '%s'",
+					grader->answers, columns[i].name);
 }
 
 static void check_grader(struct task_check *check, const struct task *task)
@@ -156,7 +183,8 @@ static void check_grader(struct task_check *check, const struct task *task)
 	check_answers(check, task);
 	if (strcasecmp(metric, task->metric) != 0 &&
 			!(str_eq(metric, "r2") && strcasecmp(task->metric, "rmse") == 0))
-		problem(check, "the grader gives '%s', and the task goes by '%s'", metric,
+		problem_at(check, task, "metric.name",
+				"the grader gives '%s', and the task goes by '%s'", metric,
 				task->metric);
 }
 
@@ -176,7 +204,7 @@ static void check_baseline(struct task_check *check, const struct task *task)
 		if (strlen(task->starter[i].target) == n &&
 				strncmp(task->starter[i].target, path, n) == 0)
 			return;
-	problem(check, "baseline_paths: %s is not in starter_code", path);
+	problem_at(check, task, "baseline_paths", "%s is not in starter_code", path);
 }
 
 static void check_demo(struct task_check *check, const struct task *task)

@@ -226,6 +226,7 @@ static int dataset_add_file(struct dataset_loading *l, const struct data_file_co
 		.target = arena_strdup(l->arena, normal),
 		.sha256 = config->sha256,
 		.hidden = config->hidden,
+		.at = at,
 	};
 	return dataset_find_source(l, config->path, &out->source);
 }
@@ -298,8 +299,9 @@ int dataset_verify(const struct dataset *dataset, struct fh_error *err)
 		if (r < 0)
 			return r;
 		if (strcasecmp(hex, file->sha256) != 0)
-			return error_say(err, EBADMSG, "data set '%s': %s has sha256 %s, not %s",
-					dataset->id, file->source, hex, file->sha256);
+			return node_complain(node_path(file->at, "sha256"), err,
+					"%s has sha256 %s, not %s", file->source, hex,
+					file->sha256);
 	}
 	return 0;
 }

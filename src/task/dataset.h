@@ -15,12 +15,15 @@
  */
 #define DATASET_FILES_MAX 10000
 
+struct node;
+
 struct dataset_file {
-	const char *path;   /* path of the file in the data set's folder */
-	const char *source; /* absolute path of the file on this machine */
-	const char *target; /* path of the file in the workspace's data folder */
-	const char *sha256; /* expected hash, lower-case hexadecimal; NULL: not checked */
-	bool hidden;        /* the file is not put into the workspace */
+	const char *path;      /* path of the file in the data set's folder */
+	const char *source;    /* absolute path of the file on this machine */
+	const char *target;    /* path of the file in the workspace's data folder */
+	const char *sha256;    /* expected hash, lower-case hexadecimal; NULL: not checked */
+	bool hidden;           /* the file is not put into the workspace */
+	const struct node *at; /* the file's place in datasets/<id>.yaml; NULL: it has none */
 };
 
 /* The program that generates a data set's files, from a key that no agent knows. */
@@ -73,7 +76,7 @@ char *dataset_store(const char *id, const char *tasks_dir);
 /* False if the data set's files were not generated yet. */
 bool dataset_is_there(const struct dataset *dataset);
 
-/* Compares each file with its sha256, if it has one. -EBADMSG: a file differs; the message names
+/* Compares each file with its sha256, if it has one. -EINVAL: a file differs; the message names
  * the first. */
 int dataset_verify(const struct dataset *dataset, struct fh_error *err);
 

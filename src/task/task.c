@@ -122,7 +122,8 @@ static void task_warn_of_variants(struct task_loading *l)
 	}
 }
 
-static int task_say_no_variant(const struct task_loading *l, const char *name)
+/* `by_key`: task.yaml names the variant, as its default_variant. */
+static int task_say_no_variant(const struct task_loading *l, const char *name, bool by_key)
 {
 	const struct node *variants = l->config.variants;
 	auto_buf struct buf all = BUF_INIT(512);
@@ -130,6 +131,9 @@ static int task_say_no_variant(const struct task_loading *l, const char *name)
 	buf_add_str(&all, TASK_FULL);
 	for (size_t i = 0; variants && i < variants->n; i++)
 		buf_printf(&all, ", %s", variants->pairs[i].key->text);
+	if (by_key)
+		return node_complain(task_at(l, "default_variant"), l->err,
+				"there is no variant '%s'; there are: %s", name, buf_str(&all));
 	if (l->mlgym)
 		return error_say(l->err, ENOENT,
 				"MLGym's task '%s' has no variant '%s' (--mlgym-root '' uses our own tasks)",
@@ -143,8 +147,9 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 {
 	struct arena *arena = &l->task->arena;
 	const struct node *over;
+	bool by_key = !name;
 
-	if (!name)
+	if (by_key)
 		name = l->config.default_variant;
 	l->task->variant = arena_strdup(arena, name ? name : "");
 	if (!name)
@@ -153,7 +158,7 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 	if (!over && str_eq(name, TASK_FULL))
 		return 0;
 	if (!over)
-		return task_say_no_variant(l, name);
+		return task_say_no_variant(l, name, by_key);
 	l->root = node_overlay(arena, l->root, over);
 	return task_read_keys(l);
 }

@@ -323,6 +323,9 @@ def test_a_file_of_many(fumehood, serve):  # noqa: F811
     [
         ("tasks: []", "'tasks' names none"),
         ("models: [demo]", "tasks"),
+        ("tasks: [rows, nosuch]", "sweep.yaml:1:15: no task 'nosuch'"),
+        ("tasks: ['rows:x']", "sweep.yaml:1:9: task 'rows' has no variant 'x'"),
+        (f"tasks: [rows]\nseeds: [{2**63}]", f"2:9: '{2**63}' is no seed"),
         ("tasks: [rows]\nseeds: [1, -2]", "2:12: '-2' is no seed"),
         ("tasks: [rows]\nseeds: [7, 2, 7]", "2:8: seeds 7 and 7 with runs: 1 play seed 7 twice"),
         (
@@ -372,7 +375,9 @@ def test_paths_in_a_file_begin_where_it_lies(fumehood, serve):  # noqa: F811
     assert found[0]["steps"] == 2 and found[0]["model"] == "actions:of/mine/played.jsonl"
     assert [a["body"]["messages"][0]["content"] for a in server.asked()] == ["a", "b"]
     shutil.move(folder / "sweep.yaml", fumehood.folder)
-    assert "'agents/a.yaml'" in run(fumehood, "--sweep", "sweep.yaml", status=2)[1]
+    assert "1:9: find task '../rows'" in run(fumehood, "--sweep", "sweep.yaml", status=2)[1]
+    args = ("--sweep", "sweep.yaml", "--task", folder.parent / "rows")
+    assert "'agents/a.yaml'" in run(fumehood, *args, status=2)[1]
 
 
 def test_paths_of_a_checkout_in_a_file(fumehood, serve):  # noqa: F811
@@ -389,7 +394,8 @@ def test_paths_of_a_checkout_in_a_file(fumehood, serve):  # noqa: F811
     assert [(r["task"], r.get("agent")) for r in found] == [
         (task, agent) for task in tasks for agent in (None, "tiny", "b")
     ]
-    assert "configs/agents/tiny.yaml" in run(fumehood, "--sweep", file, *url, status=2)[1]
+    args = ("--sweep", file, "--task", "rows", *url)
+    assert "configs/agents/tiny.yaml" in run(fumehood, *args, status=2)[1]
 
 
 def on_terminal(fumehood, lines: int, *args) -> str:

@@ -116,9 +116,11 @@ FAULTS = [
     ("name: Sums and signs", "nmae: Sums and signs", "did you mean 'name'", 2),
     ("[starter/]", "[starter/, grader]", "the agent would see ", 1),
     ("[starter/]", "[starter/, solution/]", "the agent would see ", 1),
-    ("target: y", "target: z", "has no column 'z'", 1),
-    ("name: accuracy", "name: Score", "gives 'accuracy', and the task goes by", 1),
+    ("target: y", "target: z", "answers.csv has no column 'z'", 1),
+    ("  id: id", "  id: no", "answers.csv has no column 'no'", 1),
+    ("name: accuracy", "name: Score", "the grader gives 'accuracy', and the task goes by", 1),
     ("[baseline.py]", "[other.py]", "other.py is not in starter_code", 1),
+    ("name: Sums", "default_variant: nosuch\nname: Sums", "there is no variant 'nosuch'", 2),
     ("[starter/]", "[/etc/passwd]", "leads out of", 2),
 ]
 
@@ -130,6 +132,20 @@ def test_faults_are_found(fumehood, old, new, problem, status):
     change(fumehood.folder / "mine" / "task.yaml", old, new)
     done = fumehood("task", "check", "mine/", status=status)
     assert done.stdout.startswith("FAIL ") and problem in done.stdout
+    if "the agent would see" not in problem:
+        (line,) = [x for x in done.stdout.splitlines() if problem in x]
+        assert re.search(r"/task\.yaml:\d+:\d+: ", line)
+
+
+def test_answers_of_a_header_alone_are_found(fumehood):
+    fumehood("task", "new", "mine")
+    answers = fumehood.folder / "mine" / "grader" / "answers.csv"
+    answers.write_text(answers.read_text().splitlines()[0] + "\n")
+    done = fumehood("task", "check", "mine/", status=1)
+    assert re.search(
+        r"problem: \S+/task\.yaml:\d+:\d+: \S+/answers\.csv has no row after its header\n",
+        done.stdout,
+    )
 
 
 @pytest.mark.parametrize("words", ["task check ./mine", "run --task ./mine"])
@@ -161,7 +177,10 @@ def test_data_is_compared(fumehood):
         (folder / "task.yaml").read_text() + "dataset_configs: [more]\n"
     )
     done = fumehood("task", "check", "./mine", status=1)
-    assert re.search(r"problem: data set 'more': .*/test.csv has sha256 [0-9a-f]{64}", done.stdout)
+    assert re.search(
+        r"problem: \S+/datasets/more\.yaml:4:\d+: \S+/test\.csv has sha256 [0-9a-f]{64}",
+        done.stdout,
+    )
     assert "note: the description has no {dataset_docs}" in done.stdout
 
 

@@ -41,7 +41,8 @@ static void test_data_of_the_user(void **state)
 	assert_true(str_ends(t->grader.answers, answers));
 	assert_int_equal(dataset_verify(&t->datasets[0], &err), 0);
 	put_data("d", "train.csv", "abd");
-	assert_int_equal(dataset_verify(&t->datasets[0], &err), -EBADMSG);
+	assert_int_equal(dataset_verify(&t->datasets[0], &err), -EINVAL);
+	assert_non_null(strstr(err.message, "/datasets/d.yaml:"));
 	assert_non_null(strstr(err.message, "/train.csv has sha256 "));
 	task_free(t);
 }
