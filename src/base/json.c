@@ -90,19 +90,6 @@ int json_get_i64(const json_t *object, const char *key, enum json_presence prese
 	return 0;
 }
 
-int json_get_double(const json_t *object, const char *key, enum json_presence presence, double *out,
-		struct fh_error *err)
-{
-	json_t *value;
-	int r = json_find(object, key, presence, KIND(JSON_INTEGER) | KIND(JSON_REAL), "a number",
-			&value, err);
-
-	if (r <= 0)
-		return r;
-	*out = json_number_value(value);
-	return 0;
-}
-
 int json_get_bool(const json_t *object, const char *key, enum json_presence presence, bool *out,
 		struct fh_error *err)
 {
@@ -114,14 +101,6 @@ int json_get_bool(const json_t *object, const char *key, enum json_presence pres
 		return r;
 	*out = json_is_true(value);
 	return 0;
-}
-
-int json_get_object(const json_t *object, const char *key, enum json_presence presence,
-		json_t **out, struct fh_error *err)
-{
-	int r = json_find(object, key, presence, KIND(JSON_OBJECT), "an object", out, err);
-
-	return r < 0 ? r : 0;
 }
 
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,

@@ -41,12 +41,8 @@ int json_get_str(const json_t *object, const char *key, enum json_presence prese
 		const char **out, struct fh_error *err);
 int json_get_i64(const json_t *object, const char *key, enum json_presence presence, int64_t *out,
 		struct fh_error *err);
-int json_get_double(const json_t *object, const char *key, enum json_presence presence, double *out,
-		struct fh_error *err);
 int json_get_bool(const json_t *object, const char *key, enum json_presence presence, bool *out,
 		struct fh_error *err);
-int json_get_object(const json_t *object, const char *key, enum json_presence presence,
-		json_t **out, struct fh_error *err);
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,
 		struct fh_error *err);
 

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "task/config.h"
 #include "task/skeleton.h"
 
 #include <stdio.h>
@@ -50,7 +51,7 @@ static int run_task_new(struct command_context *ctx)
 }
 
 /* Kinds of tasks that a template makes, by enum grader_kind. */
-static const char *const kinds[] = { "csv", "script", "duel", NULL };
+static const char *const kinds[] = { OWN_GRADER_KINDS, NULL };
 
 static const struct cmd_option options[] = {
 	{ "grader", 'g', OPTION_CHOICE, offsetof(struct new_options, grader), NULL,

@@ -57,6 +57,10 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 	if (r < 0)
 		return r;
 	task = env->spec.task->task;
+	if (options->memory && !task->memory)
+		return error_say(err, EINVAL,
+				"the task %s has no memory_path, which a memory is kept in",
+				task->id);
 	env_init(env);
 	r = env_spec_check_imports(&env->spec, err);
 	if (r < 0)
@@ -64,10 +68,6 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 	r = env_get_baseline(env, err);
 	if (r < 0)
 		return r;
-	if (options->memory && !task->memory)
-		return error_say(err, EINVAL,
-				"the task %s has no memory_path, which a memory is kept in",
-				task->id);
 	env->memory.is_kept = options->memory;
 	if (options->memory_file)
 		env->memory.file = arena_strdup(&env->spec.arena, options->memory_file);

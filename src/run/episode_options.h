@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "python/pyjson.h"
 #include "run/warner.h"
+#include "trajectory/export.h" /* STEPS_MAX */
 
 #include <fumehood/env.h>
 
@@ -32,7 +33,6 @@ extern const char *const episode_rewards[];
 int episode_reward_of(const char *name, int otherwise);
 
 #define SEED_MAX INT64_MAX /* most that the protocol of `env` takes */
-#define STEPS_MAX 1000000
 
 /* Checks the options that are wrong whatever the task. -EINVAL with a sentence that names one. */
 int episode_check_options(const struct episode_options *options, struct fh_error *err);

@@ -24,11 +24,7 @@ static const struct schema metric_schema = {
 	.fields = metric_fields,
 };
 
-const char *const grader_kinds[] = { [GRADER_CSV] = "csv",
-	[GRADER_SCRIPT] = "script",
-	[GRADER_DUEL] = "duel",
-	[GRADER_MLGYM] = "mlgym",
-	NULL };
+const char *const grader_kinds[] = { OWN_GRADER_KINDS, [GRADER_MLGYM] = "mlgym", NULL };
 
 const char *const csv_metrics[] = { "accuracy", "f1", "rmse", "r2", "mae", "log_loss", "auc",
 	"bleu", NULL };

@@ -26,7 +26,10 @@ struct grader_config {
 	struct texts args, functions;
 };
 
-/* names of the kinds of graders, indexed by enum grader_kind; NULL-terminated */
+/* names of the kinds of graders that a task of Fumehood's can have */
+#define OWN_GRADER_KINDS [GRADER_CSV] = "csv", [GRADER_SCRIPT] = "script", [GRADER_DUEL] = "duel"
+
+/* names of all kinds of graders, indexed by enum grader_kind; NULL-terminated */
 extern const char *const grader_kinds[];
 extern const char *const csv_metrics[];
 /* names of the networks, indexed by enum sandbox_network; NULL-terminated */

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STEPS_MAX 1000000 /* most steps of a run */
-
 /* State while the events of a run are read. */
 struct export_reading {
 	const char *path;

@@ -9,6 +9,7 @@
 
 #define EXPORT_EVENTS "events.jsonl"
 #define EXPORT_RESULTS "results.json"
+#define STEPS_MAX 1000000 /* most steps of a run */
 #define EXPORT_EVENTS_BYTES_MAX (1024L * 1024 * 1024)
 
 /* Name of a task's .traj, a heap string: "<task>.traj", or "<task>-<variant>.traj". */

@@ -114,6 +114,11 @@ static void test_failures(void **state)
 	assert_has(error.message, "the baseline of rows: ");
 	assert_has(error.message, "`cp nothing.csv submission.csv` ended with ok, status 1");
 	assert_has(error.message, "cannot stat 'nothing.csv'");
+	/* What is wrong in any case is said before the baseline is played. */
+	options.memory = true;
+	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
+	assert_has(error.message, "the task rows has no memory_path");
+	options.memory = false;
 	options.task = "rows:unscored";
 	assert_true(fh_env_open(gym, &options, &env, &error) < 0);
 	assert_has(error.message, "can't be scored: There is no file");
