@@ -25,7 +25,7 @@ struct run_plan {
 
 /* Plans all episodes, and checks all that can be checked before the first. The plan keeps pointers
  * to `options`. */
-int run_plan_make(struct run_plan *plan, const struct run_options *options, struct fh_error *err);
+int run_plan_make(struct run_plan *plan, const struct run_options *given, struct fh_error *err);
 /* Releases the plan's episodes. Call it before the gym is closed. */
 void run_plan_release_episodes(struct run_plan *plan);
 void run_plan_release(struct run_plan *plan);
