@@ -28,7 +28,7 @@ struct imports_request {
  * the list's lock. -ENOPKG: the evaluator can't run. If starter code lacks modules, *out_warning is
  * set, in the arena.
  */
-int imports_check(const struct imports_request *request, struct imports **list, struct arena *a,
+int imports_check(const struct imports_request *q, struct imports **list, struct arena *a,
 		const char **out_warning, struct fh_error *err);
 
 void imports_free(struct imports *list); /* NULL is fine */

@@ -167,7 +167,7 @@ struct native_abilities {
 	bool overlay;          /* overlays work; if not, a layer is copied into each sandbox */
 };
 
-void native_abilities(const struct owner *owner, struct native_abilities *out);
+void native_abilities(const struct owner *base, struct native_abilities *out);
 bool native_has_layer(struct native_owner *owner, const char *name);
 
 /* Returns the name of the layer that owner_add_writable() makes of a folder. */
@@ -189,7 +189,7 @@ void roll_close(struct native_owner *owner, uint32_t number);
 
 /* Paths of this machine that every sandbox sees, NULL-terminated. */
 extern const char *const listed_paths[];
-int cover_hide(struct owner *owner, const char *folder, struct fh_error *err);
+int cover_hide(struct owner *base, const char *folder, struct fh_error *err);
 int cover_check(const char *folder, struct fh_error *err);
 
 /* --- spares.c -------------------------------------------------------------------------------- */

@@ -24,7 +24,7 @@ struct run_plan {
 };
 
 /* Plans all episodes, and checks all that can be checked before the first. The plan keeps pointers
- * to `options`. */
+ * to `given`. */
 int run_plan_make(struct run_plan *plan, const struct run_options *given, struct fh_error *err);
 /* Releases the plan's episodes. Call it before the gym is closed. */
 void run_plan_release_episodes(struct run_plan *plan);

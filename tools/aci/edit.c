@@ -311,7 +311,7 @@ static bool edit_read_range(const char *text, long *out_start, long *out_end)
 static int run_edit(int argc, char **argv)
 {
 	__attribute__((cleanup(change_free))) struct change c = { 0 };
-	long start, end, n;
+	long start, end, n, middle;
 
 	if (argc == 2 && str_eq(argv[1], GUEST_EDIT_READY)) {
 		lint_ready();
@@ -332,7 +332,8 @@ static int run_edit(int argc, char **argv)
 	c.moved = (long)c.text.n - n;
 	c.center = (double)start - 1;
 	c.new_center = (double)(start - 1 + (long)(c.text.n / 2));
-	c.old_center = (double)(start - 1 + (n + 1) / 2);
+	middle = start - 1 + (n + 1) / 2;
+	c.old_center = (double)middle;
 	c.old_window = (double)n + 10;
 	return edit_apply(&c);
 }
