@@ -89,9 +89,11 @@ int run_agent_check_options(const struct run_agent_options *o, const char *mlgym
 	if (r < 0 || !o->config)
 		return r;
 	r = run_agent_load_config(o, mlgym_root, &warnings, &config, err);
+	if (r < 0)
+		return r;
+	run_agent_say(&warnings, warner); /* before the configuration is freed, which holds them */
 	agent_config_free(config);
-	run_agent_say(&warnings, warner);
-	return r;
+	return 0;
 }
 
 int run_agent_service(const struct run_agent_options *o, double spent, chat_retry_fn *on_retry,

@@ -185,7 +185,7 @@ static int replay_load_agent(struct replay *r, struct fh_error *err)
 
 	if (n < 0 && r->options->agent)
 		return n;
-	for (size_t i = 0; i < warnings.n; i++)
+	for (size_t i = 0; n >= 0 && i < warnings.n; i++) /* the configuration holds them */
 		warner_say(r->is_next && r->options->agent ? NULL : r->options->warner, "%s",
 				warnings.items[i]);
 	if (n < 0)

@@ -160,9 +160,9 @@ def test_a_model_can_climb(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_the_climb_is_steeper_than_chance(tmp_path: Path) -> None:
-    """Over eight towns: five deviations from end to end, one from each solution to the next."""
+    """Over five towns: five deviations from end to end, one from each solution to the next."""
     towns = []
-    for i in range(8):
+    for i in range(5):
         (tmp_path / str(i)).mkdir()
         folder = make_micro(tmp_path / f"town{i}", f"{i:064x}")
         towns.append([*climb(folder), solved(folder, tmp_path / str(i))])
