@@ -157,9 +157,9 @@ static int yaml_begin(struct yaml_loader *l, enum node_kind kind, const yaml_eve
 {
 	struct node *node = yaml_new_node(l, kind, event->start_mark);
 
+	*out = node;
 	if (tag && !str_eq((const char *)tag, YAML_STR_TAG) && !str_eq((const char *)tag, "!"))
 		return yaml_complain(l, event->start_mark, "tags are not taken here");
-	*out = node;
 	if (!anchor)
 		return 0;
 	if (l->n_anchors == YAML_ANCHORS_MAX)
@@ -345,7 +345,7 @@ static int yaml_load_pair(struct yaml_loader *l, const yaml_event_t *event,
 	if (r < 0)
 		return r;
 	r = yaml_load_node(l, &value_event, &pair.value);
-	if (r < 0)
+	if (r < 0 || !pair.value)
 		return r;
 	if (pair.key->plain && str_eq(pair.key->text, "<<")) {
 		yaml_grow(merges, pair);

@@ -179,13 +179,36 @@ static void init_sweep(struct init *in)
 		_exit(1); /* nothing would end the command: end the sandbox */
 }
 
+/* Tells of the shell's end. It waits for the sweeper, which would kill the next shell, too. */
+static void init_tell_shell_end(struct init *in)
+{
+	if (in->sweeper || !in->shell_ended)
+		return;
+	in->shell_ended = false;
+	init_tell_status(in, INIT_SHELL_END, NULL, in->shell_status);
+}
+
+/* Begins the new shell that the owner asked for. The sweeper would kill it, too. */
+static void init_begin_shell(struct init *in)
+{
+	if (in->sweeper || !in->shell_wanted)
+		return;
+	in->shell_wanted = false;
+	if (shell_replace(in, in->shell_wanted_fd) < 0) /* closes the descriptor */
+		_exit(1);
+	init_tell_ready(in, -1);
+}
+
 static void init_swept(struct init *in)
 {
 	in->sweeper = 0;
-	if (in->again)
+	if (in->again) {
 		init_sweep(in);
-	else
-		init_answer_interruptions(in);
+		return;
+	}
+	init_answer_interruptions(in);
+	init_tell_shell_end(in);
+	init_begin_shell(in);
 }
 
 /*
@@ -231,7 +254,9 @@ static void init_reaped(struct init *in, pid_t pid, int status)
 	}
 	if (pid == in->shell) {
 		in->shell = 0;
-		init_tell_status(in, INIT_SHELL_END, NULL, status);
+		in->shell_ended = true;
+		in->shell_status = status;
+		init_tell_shell_end(in);
 		return;
 	}
 	for (size_t i = 0; i < PROGRAMS_MAX && !WIFSTOPPED(status); i++) {
@@ -280,10 +305,12 @@ static void init_handle(struct init *in, const char *message, size_t size, int *
 		init_handle_interrupt(in, &w);
 		break;
 	case INIT_SHELL:
-		if (n_fds != 1 || shell_replace(in, fds[0]) < 0)
+		if (n_fds != 1 || in->shell_wanted)
 			_exit(1);
-		init_tell_ready(in, -1);
-		return; /* shell_replace() has closed the descriptor */
+		in->shell_wanted = true;
+		in->shell_wanted_fd = fds[0];
+		init_begin_shell(in);
+		return; /* the descriptor is the shell's */
 	case INIT_GO:
 		init_handle_go(in, &w);
 		break;
