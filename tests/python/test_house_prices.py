@@ -73,7 +73,8 @@ def test_the_key_decides_all(tmp_path: Path) -> None:
     other = make_micro(tmp_path / "c", secrets.token_hex(32))
     for name in NAMES:
         assert (a / name).read_bytes() == (same / name).read_bytes()
-        assert (a / name).read_bytes() != (other / name).read_bytes()
+        # All samples predict a median, which is a round number: two towns may have the same.
+        assert (a / name).read_bytes() != (other / name).read_bytes() or name.startswith("sample")
 
 
 def test_no_guess_gives_a_town(tmp_path: Path) -> None:
