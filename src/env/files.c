@@ -27,7 +27,7 @@ static int files_put_next(struct files *f, struct fh_error *err)
 	const struct buf *memory = memory_began(f->memory);
 	const struct env_setup_file *file;
 	auto_free char *path = NULL;
-	int r;
+	int r = 0;
 
 	if (f->n_put == (memory != NULL) + f->setup->n_files)
 		return 0;
@@ -36,7 +36,7 @@ static int files_put_next(struct files *f, struct fh_error *err)
 		path = xasprintf("%s/%s", &SETUP_DIR[sizeof(GUEST_HOME)], file->name);
 		r = sandbox_put_text_begin(f->sb, GUEST_HOME, path, file->data, file->n,
 				file->executable ? 0755 : 0644, &f->id, err);
-	} else {
+	} else if (memory) {
 		r = sandbox_put_text_begin(f->sb, GUEST_HOME, GUEST_MEMORY, buf_str(memory),
 				memory->len, 0644, &f->id, err);
 	}

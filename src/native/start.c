@@ -201,12 +201,12 @@ static uint32_t start_flags(const struct sandbox_options *o)
 			(o->network == NETWORK_HOST ? PLAN_NET_HOST : 0);
 }
 
-/* Makes the sandbox' sockets and memory, and sends the plan. */
+/* Makes the sandbox' sockets and memory, and sends the plan, which may point to `folders`. */
 static int start_planned(struct native_sandbox *sb, const struct sandbox_options *o,
-		struct plan *plan, struct sandbox_ends *ends, struct fh_error *err)
+		struct plan *plan, char folders[FOLDERS_NAME_BYTES], struct sandbox_ends *ends,
+		struct fh_error *err)
 {
 	struct sandbox_limits limits = o->limits;
-	char folders[FOLDERS_NAME_BYTES];
 	int r = start_make_sockets(sb, ends->sockets, err);
 
 	if (r < 0)
@@ -230,6 +230,7 @@ static int start_with(struct native_sandbox *sb, const struct sandbox_options *o
 	static const char *const no_env[] = { NULL };
 	auto_arena struct arena arena = ARENA_INIT;
 	struct plan_bind binds[GUEST_BINDS_MAX];
+	char folders[FOLDERS_NAME_BYTES];
 	struct plan plan = { .flags = start_flags(o),
 		.layer = o->layer,
 		.binds = binds,
@@ -256,7 +257,7 @@ static int start_with(struct native_sandbox *sb, const struct sandbox_options *o
 			return r;
 	}
 	plan.number = sb->number = roll_number(sb->owner);
-	return start_planned(sb, o, &plan, ends, err);
+	return start_planned(sb, o, &plan, folders, ends, err);
 }
 
 int start_begin(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,

@@ -137,9 +137,9 @@ static int traj_read_list(struct arena *a, const char *name, const struct pyjson
 static int traj_read_root(
 		const char *name, const struct pyjson *root, struct traj *t, struct fh_error *err)
 {
-	struct traj_root parts;
+	struct traj_root parts = { 0 };
 	const struct pyjson *first;
-	void *items;
+	void *items = NULL;
 	int r = traj_read_members(name, root, root_members, ARRAY_SIZE(root_members), &parts, err);
 
 	if (r < 0)
