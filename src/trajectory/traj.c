@@ -142,7 +142,7 @@ static int traj_read_root(
 	void *items = NULL;
 	int r = traj_read_members(name, root, root_members, ARRAY_SIZE(root_members), &parts, err);
 
-	if (r < 0)
+	if (r < 0 || !parts.steps || !parts.history || !parts.info) /* all three are required */
 		return r;
 	t->environment = parts.environment;
 	r = traj_read_list(&t->arena, name, parts.steps, step_members, ARRAY_SIZE(step_members),
