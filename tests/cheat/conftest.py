@@ -66,7 +66,7 @@ def duels() -> dict[str, Game]:
 
 DUELS = duels()
 BY_TASK.update(DUELS)
-# What takes longest is left to a whole test.
+# `make check` leaves the longest games to `make test`.
 DUELS_OR_LONG = [t if t == "duel" else pytest.param(t, marks=pytest.mark.long) for t in DUELS]
 GAMES_OR_LONG = [
     pytest.param(t, marks=pytest.mark.long) if t in ("battleOfSexes", "rows") else t

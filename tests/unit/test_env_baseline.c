@@ -114,7 +114,7 @@ static void test_failures(void **state)
 	assert_has(error.message, "the baseline of rows: ");
 	assert_has(error.message, "`cp nothing.csv submission.csv` ended with ok, status 1");
 	assert_has(error.message, "cannot stat 'nothing.csv'");
-	/* What is wrong in any case is said before the baseline is played. */
+	/* An option that can never work is refused before the baseline is played. */
 	options.memory = true;
 	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
 	assert_has(error.message, "the task rows has no memory_path");

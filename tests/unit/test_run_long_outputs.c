@@ -22,7 +22,7 @@
 #else
 #define TURN_MS_MAX 40
 #endif
-/* Of each step: a busy machine is slow now and then, a slow program is each time. */
+/* Tries of each action. The fastest counts: other load slows only some of them. */
 #define TRIES 6
 
 /* A JSON string within quotes: an action. */
