@@ -26,9 +26,7 @@ struct init {
 	} next;              /* interruption that waits for the sweeper's end */
 	uint32_t unanswered; /* number of interruptions to answer when all signals are sent */
 	bool again;          /* `next` is set */
-	bool shell_ended;    /* the owner is told of it when no sweeper runs */
-	int shell_status;
-	bool shell_wanted; /* the owner wants a new shell, which begins when no sweeper runs */
+	bool shell_wanted;   /* the owner wants a new shell, which begins when no sweeper runs */
 	int shell_wanted_fd;
 };
 

@@ -179,16 +179,8 @@ static void init_sweep(struct init *in)
 		_exit(1); /* nothing would end the command: end the sandbox */
 }
 
-/* Tells of the shell's end. It waits for the sweeper, which would kill the next shell, too. */
-static void init_tell_shell_end(struct init *in)
-{
-	if (in->sweeper || !in->shell_ended)
-		return;
-	in->shell_ended = false;
-	init_tell_status(in, INIT_SHELL_END, NULL, in->shell_status);
-}
-
-/* Begins the new shell that the owner asked for. The sweeper would kill it, too. */
+/* Begins the new shell that the owner asked for, once no sweeper runs. A sweeper would kill it with
+ * the command's processes. */
 static void init_begin_shell(struct init *in)
 {
 	if (in->sweeper || !in->shell_wanted)
@@ -207,7 +199,6 @@ static void init_swept(struct init *in)
 		return;
 	}
 	init_answer_interruptions(in);
-	init_tell_shell_end(in);
 	init_begin_shell(in);
 }
 
@@ -254,9 +245,7 @@ static void init_reaped(struct init *in, pid_t pid, int status)
 	}
 	if (pid == in->shell) {
 		in->shell = 0;
-		in->shell_ended = true;
-		in->shell_status = status;
-		init_tell_shell_end(in);
+		init_tell_status(in, INIT_SHELL_END, NULL, status);
 		return;
 	}
 	for (size_t i = 0; i < PROGRAMS_MAX && !WIFSTOPPED(status); i++) {

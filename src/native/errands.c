@@ -230,15 +230,18 @@ void errand_drop(struct native_sandbox *sb)
 	if (!sb->is_errand)
 		return;
 	pthread_mutex_lock(&o->lock);
+	/*
+	 * First wait for the errand in hand, which may return to the queue. The wait is short: the
+	 * nursery runs and has room for messages.
+	 */
+	while (o->errand_in_hand && o->errand_in_hand->sb == sb)
+		pthread_cond_wait(&o->errand_settled, &o->lock);
 	for (struct errand **at = &o->errands; *at && !dropped; at = &(*at)->next)
 		if ((*at)->sb == sb) {
 			dropped = *at;
 			*at = dropped->next;
 			break;
 		}
-	/* Wait only briefly: the nursery runs and has room for messages. */
-	while (o->errand_in_hand && o->errand_in_hand->sb == sb)
-		pthread_cond_wait(&o->errand_settled, &o->lock);
 	pthread_mutex_unlock(&o->lock);
 	if (dropped)
 		errand_free(dropped);
