@@ -70,6 +70,13 @@ char *xasprintf(const char *format, ...)
 	return s;
 }
 
+void xfree_strings(char **strings)
+{
+	for (char **s = strings; s && *s; s++)
+		free(*s);
+	free(strings);
+}
+
 void *mem_share(size_t size)
 {
 	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

@@ -20,6 +20,9 @@ void xstrset(char **field, const char *s) __attribute__((nonnull));
 char *xasprintf(const char *format, ...)
 		__attribute__((malloc, returns_nonnull, format(printf, 1, 2)));
 
+/* Frees a NULL-terminated heap array of heap strings. `strings` may be NULL. */
+void xfree_strings(char **strings);
+
 /* Allocates zeroed memory that forked processes share. Release it with munmap(). NULL on
  * failure. */
 void *mem_share(size_t size);

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
+#include "task/load.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/path.h"
 #include "base/scope.h"
-#include "task/task.h"
+#include "task/load.h"
 
 #include <errno.h>
 #include <poll.h>

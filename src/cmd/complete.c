@@ -10,7 +10,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "model/backend.h"
-#include "task/task.h"
+#include "task/load.h"
 
 #include <string.h>
 
@@ -62,7 +62,7 @@ static void complete_add_variants(
 
 		complete_add(l, spec, "a variant");
 	}
-	task_list_free(variants);
+	xfree_strings(variants);
 }
 
 static void complete_add_tasks(const struct completion_line *l)
@@ -78,7 +78,7 @@ static void complete_add_tasks(const struct completion_line *l)
 		complete_add(l, *id, "a task");
 		complete_add_variants(l, &places, *id);
 	}
-	task_list_free(ids);
+	xfree_strings(ids);
 }
 
 static void complete_add_agents(const struct completion_line *l)

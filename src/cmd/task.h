@@ -6,6 +6,7 @@
 #include "cmd/episode_options.h"
 #include "run/mlgym_root.h"
 #include "task/check.h"
+#include "task/find.h"
 #include "task/task.h"
 
 /* Options and functions that the commands of `fumehood task` share. */

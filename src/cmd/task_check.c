@@ -6,6 +6,7 @@
 #include "cli/term.h"
 #include "cmd/episode_options.h"
 #include "sandbox/python.h"
+#include "task/find.h"
 
 #include <stdio.h>
 

@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "cli/table.h"
 #include "cli/term.h"
+#include "task/load.h"
 
 #include <stdio.h>
 
@@ -116,13 +117,13 @@ static int run_task_list(struct command_context *ctx)
 		if (!ctx->json && row.problem.code)
 			cmd_warn("%s: %s", *id, row.problem.message);
 		task_free(row.task);
-		task_list_free(row.variants);
+		xfree_strings(row.variants);
 	}
 	if (!ctx->json)
 		table_print(&text, &table, term_colours(1));
 	fputs(buf_str(&text), stdout);
 	table_release(&table);
-	task_list_free(ids);
+	xfree_strings(ids);
 	return CMD_OK;
 }
 

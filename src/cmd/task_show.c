@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/term.h"
 #include "task/config.h"
+#include "task/load.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
 #include "base/scope.h"
 #include "env/open.h"
 #include "grade/score.h"
+#include "task/load.h"
 
 #include <fumehood/env.h>
 

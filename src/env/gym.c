@@ -8,6 +8,7 @@
 #include "env/make.h"
 #include "inside/places.h"
 #include "task/dataset.h"
+#include "task/load.h"
 
 #include <errno.h>
 #include <ftw.h>

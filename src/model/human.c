@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "model/line_editor.h"
 #include "model/typed.h"
+#include "task/find.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "model/backend.h"
 #include "model/json_lines.h"
+#include "task/load.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 #include "config/node.h"
 #include "model/backend.h"
 #include "model/json_lines.h"
+#include "task/load.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "task/mlgym.h"
+#include "task/mlgym_find.h"
 
 #include <string.h>
 #include <strings.h>

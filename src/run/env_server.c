@@ -8,6 +8,7 @@
 #include "run/episode_setup.h"
 #include "run/mlgym_root.h"
 #include "run/task_warnings.h"
+#include "task/load.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,6 +3,7 @@
 #define RUN_EPISODE_PLAN_H
 
 #include "run/agent.h"
+#include "task/find.h"
 
 #include <fumehood/env.h>
 

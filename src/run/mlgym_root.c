@@ -6,7 +6,8 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "run/warner.h"
-#include "task/mlgym.h"
+#include "task/find.h"
+#include "task/mlgym_find.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static bool mlgym_root_is_checkout(const char *dir)
 	char **names = NULL;
 	bool any = mlgym_list(dir, &names, NULL) >= 0 && *names;
 
-	task_list_free(names);
+	xfree_strings(names);
 	return any;
 }
 

@@ -15,6 +15,7 @@
 #include "run/task_warnings.h"
 #include "run/tasks.h"
 #include "task/dataset.h"
+#include "task/load.h"
 #include "trajectory/run_dir.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include "run/agent.h"
 #include "run/episode.h"
 #include "run/past.h"
+#include "task/find.h"
 
 /* All planned episodes of a run: each model plays each task as often as --runs says. */
 struct run_plan {

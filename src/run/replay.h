@@ -7,6 +7,7 @@
 #include "run/episode.h"
 #include "run/episode_options.h"
 #include "run/opening.h"
+#include "task/find.h"
 #include "task/task.h"
 #include "trajectory/compare.h"
 #include "trajectory/traj.h"

@@ -12,6 +12,7 @@
 #include "run/record.h"
 #include "run/task_warnings.h"
 #include "run/untrusted.h"
+#include "task/load.h"
 #include "trajectory/compare.h"
 #include "trajectory/export.h"
 #include "trajectory/glance.h"

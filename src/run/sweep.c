@@ -8,6 +8,7 @@
 #include "config/yaml.h"
 #include "model/model.h"
 #include "task/find.h"
+#include "task/load.h"
 
 #include <errno.h>
 #include <inttypes.h>

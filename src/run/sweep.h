@@ -4,6 +4,7 @@
 
 #include "config/schema.h"
 #include "run/options.h"
+#include "task/find.h"
 #include "task/task.h"
 
 /* A sweep file: each listed model plays each task with each agent, temperature and seed. */

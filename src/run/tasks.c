@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/tasks.h"
 
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "run/mlgym_root.h"
-#include "task/find.h"
-#include "task/mlgym.h"
+#include "task/load.h"
+#include "task/mlgym_find.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -118,7 +119,7 @@ static int tasks_list_all(const struct run_options *o, const struct task_places 
 		task_free(task);
 		out->items[out->n++] = arena_strdup(arena, ids[i]);
 	}
-	task_list_free(ids);
+	xfree_strings(ids);
 	return out->n ? 0 : error_say(err, ENOENT, "there is no task that could be played");
 }
 

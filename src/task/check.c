@@ -3,6 +3,7 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -10,7 +11,7 @@
 #include "sandbox/sandbox.h"
 #include "task/config.h"
 #include "task/dataset.h"
-#include "task/find.h"
+#include "task/load.h"
 #include "task/requirements.h"
 
 #include <errno.h>
@@ -345,7 +346,7 @@ int task_check(const struct task_places *places, const char *spec, const char *p
 		check_refusal(out, &why);
 	} else {
 		check_variants(places, &found, variants, out);
-		task_list_free(variants);
+		xfree_strings(variants);
 	}
 	task_found_release(&found);
 	return 0;

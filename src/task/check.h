@@ -3,6 +3,7 @@
 #define TASK_CHECK_H
 
 #include "base/arena.h"
+#include "task/find.h"
 #include "task/task.h"
 
 /*

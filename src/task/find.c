@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "task/find.h"
 
+#include "base/arena.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "task/mlgym.h"
+#include "task/mlgym_find.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -117,19 +118,12 @@ int task_list(const struct task_places *places, char ***out, struct fh_error *er
 	names.items = xcalloc(1, sizeof(char *));
 	r = task_list_names(places, &names, err);
 	if (r < 0) {
-		task_list_free(names.items);
+		xfree_strings(names.items);
 		return r;
 	}
 	names_sort(&names);
 	*out = names.items;
 	return 0;
-}
-
-void task_list_free(char **ids)
-{
-	for (char **p = ids; p && *p; p++)
-		free(*p);
-	free(ids);
 }
 
 /* --- one -------------------------------------------------------------------------------------- */
@@ -156,7 +150,7 @@ static int task_say_not_found(
 		mlgym_list(places->mlgym_root, &more, NULL);
 		for (char **p = more; p && *p; p++)
 			names_add(&names, *p);
-		task_list_free(more);
+		xfree_strings(more);
 	}
 	names_sort(&names);
 	for (size_t i = 0; i < names.n; i++)
@@ -166,7 +160,7 @@ static int task_say_not_found(
 		error_say(err, ENOENT, "no task '%s'; did you mean '%s'?", name, closest);
 	else
 		error_say(err, ENOENT, "no task '%s'; there are: %s", name, buf_str(&all));
-	task_list_free(names.items);
+	xfree_strings(names.items);
 	return -ENOENT;
 }
 

@@ -2,7 +2,20 @@
 #ifndef TASK_FIND_H
 #define TASK_FIND_H
 
-#include "task/task.h"
+#include "base/error.h"
+
+#include <stdbool.h>
+
+/* Name that selects a task without a variant. */
+#define TASK_FULL "full"
+
+struct task_places {
+	/* folder of tasks that is searched before the installed tasks; NULL: none */
+	const char *tasks_dir;
+	const char *mlgym_root; /* MLGym checkout whose tasks are searched first; NULL: none */
+	/* the state folder, with data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's default */
+	const char *state_dir;
+};
 
 /* True if `name` may name a task, a variant or a data set. Names have at most 64 letters, digits,
  * '_', '-' and '.', and don't begin with a dot. */
@@ -24,5 +37,9 @@ void task_found_release(struct task_found *found);
  * there is no such task; the message names the closest task, or all. */
 int task_find(const struct task_places *places, const char *spec, struct task_found *out,
 		struct fh_error *err);
+
+/* Lists the names of all tasks, sorted. If there is an MLGym checkout, lists only the checkout's
+ * tasks. Free *out with xfree_strings(). */
+int task_list(const struct task_places *places, char ***out, struct fh_error *err);
 
 #endif

@@ -2,42 +2,28 @@
 #ifndef TASK_LOAD_H
 #define TASK_LOAD_H
 
-#include "task/config.h"
-#include "task/files.h"
+#include "task/find.h"
+#include "task/task.h"
 
 /*
- * A task while it is loaded. Each task_load_...() fills a part of `task` from `config`. Error
- * messages give the line of a key, which task_at() finds in `root`.
+ * Loads a task. `spec` is "T" or "T:VARIANT". T is a name, or the path of the task's folder, as in
+ * "./T". If `variant` is not NULL, it replaces the variant in `spec`. If neither gives a variant,
+ * the default variant is loaded. "full" is the task without a variant. places may be NULL.
+ *
+ * -EINVAL: the file is bad; the message names line and key. -ENOENT: there is no such task or
+ * variant; the message names the closest, or all. -ENODATA: data is missing; the message says how
+ * to get the data.
  */
-struct task_loading {
-	const struct task_places *places; /* folders to search; may be NULL */
-	struct task *task;
-	struct task_config config;
-	/* the YAML of the task; later with the variant's keys merged over it */
-	const struct node *root;
-	struct task_folder folder;
-	bool mlgym; /* the task is from an MLGym checkout: task/mlgym.h */
-	struct fh_error *err;
-};
+int task_load(const struct task_places *places, const char *spec, const char *variant,
+		struct task **out, struct fh_error *err);
 
-/* Returns the node at a path such as "grader.answers". If a key is missing, returns the deepest
- * node that exists on the path. */
-const struct node *task_at(const struct task_loading *l, const char *path);
+/* Reads only task.yaml, for lists of tasks. Paths are NULL, and the description's placeholders
+ * stay. */
+int task_read(const struct task_places *places, const char *spec, const char *variant,
+		struct task **out, struct fh_error *err);
 
-/* Adds a warning to the task, unless an equal one is there. `text` must live as long as the
- * task. */
-void task_warn(struct task_loading *l, const char *text);
-
-/* Adds warnings of schema_read(). */
-void task_warn_all(struct task_loading *l, const struct warnings *warnings);
-
-/* Call these functions in this order: paths may name data sets, and binds must not show hidden
- * files. */
-int task_load_datasets(struct task_loading *l);
-/* loads the lists `starter`, `hidden`, `solution` and `demo` */
-int task_load_files(struct task_loading *l);
-int task_load_grader(struct task_loading *l);
-int task_load_baseline(struct task_loading *l);
-int task_load_binds(struct task_loading *l);
+/* Lists the names of a task's variants, without "full", in an array for xfree_strings(). */
+int task_variants(const struct task_places *places, const char *spec, char ***out,
+		struct fh_error *err);
 
 #endif

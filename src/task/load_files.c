@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "task/load.h"
+#include "task/loading.h"
 
 #include "base/path.h"
 #include "base/scope.h"

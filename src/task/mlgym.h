@@ -2,7 +2,7 @@
 #ifndef TASK_MLGYM_H
 #define TASK_MLGYM_H
 
-#include "task/load.h"
+#include "task/loading.h"
 
 /*
  * Tasks of an MLGym checkout: configs/tasks/NAME.yaml. Relative paths start at the checkout. The
@@ -15,17 +15,10 @@
 #define MLGYM_CONDA_ENV "/home/agent/miniconda3/envs/mlgym_generic"
 #define MLGYM_CONDA_PYTHON MLGYM_CONDA_ENV "/bin/python"
 
-/* Finds the file of a task by "NAME", "tasks/NAME.yaml", the path of a file, or the `id` in a file.
- * Returns a heap string; NULL: there is no such task. */
-char *mlgym_find(const char *root, const char *name);
-
-/* Lists the names of all tasks of a checkout, sorted, in an array as from task_list(). */
-int mlgym_list(const char *root, char ***out, struct fh_error *err);
-
 /* Merges the task's keys over MLGym's defaults. */
 int mlgym_complete(struct task_loading *l);
 
-/* Load parts of an MLGym task. They replace the functions of load.h for keys that have another
+/* Load parts of an MLGym task. They replace the functions of loading.h for keys that have another
  * meaning in MLGym. */
 int mlgym_load_plain(struct task_loading *l);
 int mlgym_load_datasets(struct task_loading *l);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "task/mlgym.h"
+#include "task/mlgym_find.h"
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -78,7 +78,7 @@ static char *mlgym_find_by_id(const char *root, const char *id)
 		if (node && node->kind == NODE_SCALAR && str_eq(node->text, id))
 			found = realpath(path, NULL);
 	}
-	task_list_free(names);
+	xfree_strings(names);
 	return found;
 }
 

@@ -1,358 +1,153 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "task/task.h"
 
-#include "base/mem.h"
-#include "base/path.h"
 #include "base/scope.h"
+#include "base/sha256.h"
 #include "base/str.h"
-#include "config/yaml.h"
-#include "task/dataset.h"
-#include "task/find.h"
-#include "task/load.h"
-#include "task/mlgym.h"
 
 #include <errno.h>
+#include <fts.h>
+#include <limits.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-const struct node *task_at(const struct task_loading *l, const char *path)
+/* Above this size, a file's size and time are hashed instead of its contents. Data may have
+ * gigabytes, and each start of an episode computes the hash. */
+#define WHOLE_BYTES_MAX (16L * 1024 * 1024)
+
+/* Adds one file, folder or link to a hash: path, kind, contents, and whether it is executable. */
+static int hash_add_entry(
+		struct sha256 *h, FTS *fts, FTSENT *entry, size_t skip, struct fh_error *err)
 {
-	return node_path(l->root, path);
-}
+	const struct stat *st = entry->fts_statp;
+	char hex[SHA256_HEX_BYTES], link[PATH_MAX];
+	ssize_t n;
+	int r;
 
-/* --- warnings --------------------------------------------------------------------------------- */
-
-void task_warn(struct task_loading *l, const char *text)
-{
-	struct task *task = l->task;
-	size_t n = task->n_warnings;
-	const char **all;
-
-	for (size_t i = 0; i < n; i++)
-		if (str_eq(task->warnings[i], text))
-			return;
-	all = arena_array(&task->arena, n + 1, sizeof(*all));
-	for (size_t i = 0; i < n; i++)
-		all[i] = task->warnings[i];
-	all[n] = text;
-	task->warnings = all;
-	task->n_warnings = n + 1;
-}
-
-void task_warn_all(struct task_loading *l, const struct warnings *warnings)
-{
-	for (size_t i = 0; i < warnings->n; i++)
-		task_warn(l, warnings->items[i]);
-}
-
-/* Reads the keys of a tree only for warnings about unknown keys. */
-static void task_find_unknown_keys(
-		struct task_loading *l, const struct node *root, struct warnings *out)
-{
-	struct task_config ignored;
-
-	schema_read(&l->task->arena, &task_schema, root, out, &ignored, NULL);
-}
-
-/* Frees a task that can't be loaded, and returns `r`. The error of a bad file also names mistyped
- * keys of an MLGym task, a possible cause. */
-static int task_give_up(struct task_loading *l, int r)
-{
-	struct warnings warnings = { 0 };
-
-	if (r == -EINVAL && l->mlgym && l->root) {
-		task_find_unknown_keys(l, l->root, &warnings);
-		warnings_add_hints(&warnings, l->err);
-	}
-	task_free(l->task);
-	return r;
-}
-
-/* --- keys ------------------------------------------------------------------------------------- */
-
-/* Reads all keys. In an MLGym task, unknown keys become warnings. */
-static int task_read_keys(struct task_loading *l)
-{
-	struct warnings warnings = { 0 };
-	int r = schema_read(&l->task->arena, &task_schema, l->root, l->mlgym ? &warnings : NULL,
-			&l->config, l->err);
-
-	task_warn_all(l, &warnings);
-	return r;
-}
-
-/* --- variants --------------------------------------------------------------------------------- */
-
-static int task_check_variants(const struct task_loading *l)
-{
-	static const char *const own[] = { "id", "variants", "default_variant" };
-	const struct node *variants = l->config.variants;
-
-	if (variants && variants->kind != NODE_MAP)
-		return node_complain(variants, l->err, "'variants': expected a mapping");
-	for (size_t i = 0; variants && i < variants->n; i++) {
-		const struct node_pair *variant = &variants->pairs[i];
-
-		if (!task_name_is_valid(variant->key->text) ||
-				str_eq(variant->key->text, TASK_FULL))
-			return node_complain(variant->key, l->err,
-					"'%s' can't be the name of a variant", variant->key->text);
-		if (variant->value->kind != NODE_MAP)
-			return node_complain(variant->value, l->err, "'%s': expected a mapping",
-					variant->key->text);
-		for (size_t j = 0; j < ARRAY_SIZE(own); j++)
-			if (node_get(variant->value, own[j]))
-				return node_complain(node_get(variant->value, own[j]), l->err,
-						"a variant can't have '%s'", own[j]);
-	}
-	return 0;
-}
-
-/* Warns of unknown keys in all variants of an MLGym task, also in those that are not played. */
-static void task_warn_of_variants(struct task_loading *l)
-{
-	const struct node *variants = l->config.variants;
-
-	for (size_t i = 0; l->mlgym && variants && i < variants->n; i++) {
-		struct warnings warnings = { 0 };
-
-		task_find_unknown_keys(l,
-				node_overlay(&l->task->arena, l->root, variants->pairs[i].value),
-				&warnings);
-		task_warn_all(l, &warnings);
-	}
-}
-
-/* `by_key`: task.yaml names the variant, as its default_variant. */
-static int task_say_no_variant(const struct task_loading *l, const char *name, bool by_key)
-{
-	const struct node *variants = l->config.variants;
-	auto_buf struct buf all = BUF_INIT(512);
-
-	buf_add_str(&all, TASK_FULL);
-	for (size_t i = 0; variants && i < variants->n; i++)
-		buf_printf(&all, ", %s", variants->pairs[i].key->text);
-	if (by_key)
-		return node_complain(task_at(l, "default_variant"), l->err,
-				"there is no variant '%s'; there are: %s", name, buf_str(&all));
-	if (l->mlgym)
-		return error_say(l->err, ENOENT,
-				"MLGym's task '%s' has no variant '%s' (--mlgym-root '' uses our own tasks)",
-				l->config.id ? l->config.id : path_basename(l->task->file), name);
-	return error_say(l->err, ENOENT, "task '%s' has no variant '%s'; there are: %s",
-			l->task->id, name, buf_str(&all));
-}
-
-/* Merges the variant's keys over the task's keys and reads all keys again. */
-static int task_apply_variant(struct task_loading *l, const char *name)
-{
-	struct arena *arena = &l->task->arena;
-	const struct node *over;
-	bool by_key = !name;
-
-	if (by_key)
-		name = l->config.default_variant;
-	l->task->variant = arena_strdup(arena, name ? name : "");
-	if (!name)
+	switch (entry->fts_info) {
+	case FTS_DP:
 		return 0;
-	over = node_get(l->config.variants, name);
-	if (!over && str_eq(name, TASK_FULL))
+	case FTS_D:
+		if (str_eq(entry->fts_name, "__pycache__"))
+			return fts_set(fts, entry, FTS_SKIP);
+		sha256_add_str(h, "folder");
+		sha256_add_str(h, entry->fts_path + skip);
 		return 0;
-	if (!over)
-		return task_say_no_variant(l, name, by_key);
-	l->root = node_overlay(arena, l->root, over);
-	return task_read_keys(l);
-}
-
-/* --- the description -------------------------------------------------------------------------- */
-
-#define DESCRIPTION_BYTES_MAX (4 * 1024 * 1024)
-#define DATASET_DOCS "{dataset_docs}"
-#define TRAINING_TIMEOUT "{training_timeout}"
-
-static void task_add_docs(struct buf *out, const struct dataset *dataset)
-{
-	const char *separator = "Files: ";
-	size_t n = strlen(dataset->description);
-
-	while (n && dataset->description[n - 1] == '\n')
-		n--;
-	buf_printf(out, "%s\n%.*s\n", dataset->name, (int)n, dataset->description);
-	for (size_t i = 0; i < dataset->n_files; i++) {
-		if (dataset->files[i].hidden)
-			continue;
-		buf_printf(out, "%s`data/%s`", separator, dataset->files[i].target);
-		separator = ", ";
-	}
-}
-
-/* Replaces {dataset_docs} and {training_timeout} in the description. Other braces stay. */
-static void task_load_description(struct task_loading *l)
-{
-	auto_buf struct buf out = BUF_INIT(DESCRIPTION_BYTES_MAX);
-	const struct task *task = l->task;
-	const char *at = l->config.description;
-
-	while (*at) {
-		if (str_starts(at, DATASET_DOCS)) {
-			for (size_t i = 0; i < task->n_datasets; i++) {
-				buf_add_str(&out, i ? "\n\n" : "");
-				task_add_docs(&out, &task->datasets[i]);
-			}
-			at += strlen(DATASET_DOCS);
-		} else if (str_starts(at, TRAINING_TIMEOUT)) {
-			buf_printf(&out, "%.15g", (double)task->training_timeout_ms / 1000);
-			at += strlen(TRAINING_TIMEOUT);
-		} else {
-			buf_add_char(&out, *at++);
+	case FTS_F:
+		sha256_add_str(h, st->st_mode & S_IXUSR ? "program" : "file");
+		sha256_add_str(h, entry->fts_path + skip);
+		if (st->st_size > WHOLE_BYTES_MAX) {
+			sha256_add(h, &st->st_size, sizeof(st->st_size));
+			sha256_add(h, &st->st_mtim, sizeof(st->st_mtim));
+			return 0;
 		}
+		r = sha256_file(entry->fts_accpath, hex, err);
+		if (r < 0)
+			return r;
+		sha256_add_str(h, hex);
+		return 0;
+	case FTS_SL:
+	case FTS_SLNONE:
+		sha256_add_str(h, "link");
+		sha256_add_str(h, entry->fts_path + skip);
+		n = readlink(entry->fts_accpath, link, sizeof(link) - 1);
+		if (n < 0)
+			return error_set(err, errno, "read '%s'", entry->fts_path);
+		link[n] = '\0';
+		sha256_add_str(h, link);
+		return 0;
+	default:
+		return error_set(err, entry->fts_errno ? entry->fts_errno : EINVAL, "read '%s'",
+				entry->fts_path);
 	}
-	l->task->description = arena_strdup(&l->task->arena, buf_str(&out));
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
-
-static void task_fill_plain(struct task_loading *l)
+static int hash_compare_entries(const FTSENT **a, const FTSENT **b)
 {
-	const struct task_config *c = &l->config;
-	struct task *task = l->task;
-
-	task->keys = l->root;
-	task->name = c->name;
-	task->description = c->description;
-	task->metric = c->metric.name;
-	task->maximize = c->metric.direction == METRIC_MAXIMIZE;
-	task->max_steps = (int)c->max_steps;
-	task->training_timeout_ms = c->training_timeout_ms;
-	task->short_timeout_ms = c->short_timeout_ms;
-	task->limits = c->limits.sandbox;
-	task->output_bytes = c->limits.output_bytes;
-	task->wall_ms = c->limits.wall_ms;
-	task->network = c->network;
+	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Loads data sets first, because paths may name them. The description comes last, because it lists
- * the files. */
-static int task_fill_files(struct task_loading *l)
+/* Adds a file, or a folder with all its contents, to a hash. */
+static int hash_add_tree(struct sha256 *h, const char *path, struct fh_error *err)
 {
-	int r = l->mlgym ? mlgym_load_datasets(l) : task_load_datasets(l);
+	char *const paths[] = { (char *)(uintptr_t)path, NULL };
+	FTS *fts = fts_open(
+			paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, hash_compare_entries);
+	FTSENT *entry;
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	r = task_load_files(l);
-	if (r < 0)
-		return r;
-	r = l->mlgym ? mlgym_load_grader(l) : task_load_grader(l);
-	if (r < 0)
-		return r;
-	r = task_load_baseline(l);
-	if (r < 0)
-		return r;
-	r = l->mlgym ? mlgym_load_binds(l) : task_load_binds(l);
-	if (r < 0)
-		return r;
-	if (l->mlgym)
-		mlgym_load_description(l);
-	else
-		task_load_description(l);
+	if (!fts)
+		return error_set(err, errno, "read '%s'", path);
+	while (r >= 0 && (entry = fts_read(fts)))
+		r = hash_add_entry(h, fts, entry, strlen(path), err);
+	fts_close(fts);
+	return r;
+}
+
+static int hash_add_files(struct sha256 *h, const char *what, const struct task_file *files,
+		size_t n, struct fh_error *err)
+{
+	sha256_add_str(h, what);
+	for (size_t i = 0; i < n; i++) {
+		int r;
+
+		sha256_add_str(h, files[i].target);
+		r = hash_add_tree(h, files[i].source, err);
+		if (r < 0)
+			return r;
+	}
 	return 0;
 }
 
-/* Finds the task and reads its YAML. The caller frees l->task, also after an error. */
-static int task_read_yaml(struct task_loading *l, const char *spec, char **out_variant)
+static int hash_add_task(struct sha256 *h, const struct task *task, struct fh_error *err)
 {
-	struct task_found found;
-	struct task *task;
-	int r = task_find(l->places, spec, &found, l->err);
+	const char *programs[] = { task->grader.answers, task->grader.program,
+		task->grader.player };
+	size_t dir = strlen(task->dir);
+	int r = hash_add_tree(h, task->file, err);
 
 	if (r < 0)
 		return r;
-	l->task = task = xcalloc(1, sizeof(*task));
-	task->dir = arena_strdup(&task->arena, found.dir);
-	task->file = arena_strdup(&task->arena, found.file);
-	task->id = path_basename(task->dir);
-	l->mlgym = found.mlgym;
-	l->folder = (struct task_folder){ .arena = &task->arena, .dir = task->dir };
-	*out_variant = take_ptr(found.variant);
-	if (found.warning)
-		task_warn(l, arena_strdup(&task->arena, found.warning));
-	task_found_release(&found);
-	r = yaml_load(&task->arena, task->file, &l->root, l->err);
+	r = hash_add_files(h, "starter", task->starter, task->n_starter, err);
 	if (r < 0)
 		return r;
-	r = l->mlgym ? mlgym_complete(l) : 0;
+	r = hash_add_files(h, "data", task->data, task->n_data, err);
 	if (r < 0)
 		return r;
-	r = task_read_keys(l);
+	r = hash_add_files(h, "hidden", task->hidden, task->n_hidden, err);
 	if (r < 0)
 		return r;
-	if (l->config.id && !l->mlgym && !str_eq(l->config.id, task->id))
-		return node_complain(task_at(l, "id"), l->err,
-				"id '%s' is not the folder's name, '%s'", l->config.id, task->id);
-	r = task_check_variants(l);
-	if (r < 0)
-		return r;
-	task_warn_of_variants(l);
+	for (size_t i = 0; i < task->n_binds; i++) {
+		const char *source = task->binds[i].source;
+
+		/* Skip binds of files outside of the task: they are part of the fingerprint. */
+		if (!str_starts(source, task->dir) || source[dir] != '/')
+			continue;
+		r = hash_add_tree(h, source, err);
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		sha256_add_str(h, programs[i] ? "grader" : NULL);
+		r = programs[i] ? hash_add_tree(h, programs[i], err) : 0;
+		if (r < 0)
+			return r;
+	}
 	return 0;
 }
 
-static int task_fill(struct task_loading *l, const char *spec, const char *variant, bool with_files)
+int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_error *err)
 {
-	auto_free char *named = NULL;
-	int r = task_read_yaml(l, spec, &named);
+	struct sha256 h;
 
-	if (r < 0)
-		return r;
-	r = task_apply_variant(l, variant && *variant ? variant : named);
-	if (r < 0)
-		return r;
-	task_fill_plain(l);
-	r = l->mlgym ? mlgym_load_plain(l) : 0;
-	if (r < 0)
-		return r;
-	return with_files ? task_fill_files(l) : 0;
-}
-
-static int task_make(const struct task_places *places, const char *spec, const char *variant,
-		bool with_files, struct task **out, struct fh_error *err)
-{
-	struct task_loading l = { .places = places, .err = err };
-	int r = task_fill(&l, spec, variant, with_files);
-
-	if (r < 0)
-		return task_give_up(&l, r);
-	*out = l.task;
-	return 0;
-}
-
-int task_load(const struct task_places *places, const char *spec, const char *variant,
-		struct task **out, struct fh_error *err)
-{
-	return task_make(places, spec, variant, true, out, err);
-}
-
-int task_read(const struct task_places *places, const char *spec, const char *variant,
-		struct task **out, struct fh_error *err)
-{
-	return task_make(places, spec, variant, false, out, err);
-}
-
-int task_variants(const struct task_places *places, const char *spec, char ***out,
-		struct fh_error *err)
-{
-	struct task_loading l = { .places = places, .err = err };
-	auto_free char *named = NULL;
-	int r = task_read_yaml(&l, spec, &named);
-	char **names;
-	size_t n;
-
-	if (r < 0)
-		return task_give_up(&l, r);
-	n = l.config.variants ? l.config.variants->n : 0;
-	names = xcalloc(n + 1, sizeof(*names));
-	for (size_t i = 0; i < n; i++)
-		names[i] = xstrdup(l.config.variants->pairs[i].key->text);
-	*out = names;
-	task_free(l.task);
+	sha256_init(&h);
+	sha256_add_str(&h, task->id);
+	sha256_add_str(&h, task->variant);
+	if (hash_add_task(&h, task, err) < 0)
+		return error_wrap(err, "hash task %s", task->id);
+	sha256_end_hex(&h, hex);
 	return 0;
 }
 

@@ -118,34 +118,7 @@ struct task {
 	struct arena arena;
 };
 
-/* Name that selects a task without a variant. */
-#define TASK_FULL "full"
-
-struct task_places {
-	/* folder of tasks that is searched before the installed tasks; NULL: none */
-	const char *tasks_dir;
-	const char *mlgym_root; /* MLGym checkout whose tasks are searched first; NULL: none */
-	/* the state folder, with data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's default */
-	const char *state_dir;
-};
-
-/*
- * Loads a task. `spec` is "T" or "T:VARIANT". T is a name, or the path of the task's folder, as in
- * "./T". If `variant` is not NULL, it replaces the variant in `spec`. If neither gives a variant,
- * the default variant is loaded. "full" is the task without a variant. places may be NULL.
- *
- * -EINVAL: the file is bad; the message names line and key. -ENOENT: there is no such task or
- * variant; the message names the closest, or all. -ENODATA: data is missing; the message says how
- * to get the data.
- */
-int task_load(const struct task_places *places, const char *spec, const char *variant,
-		struct task **out, struct fh_error *err);
 void task_free(struct task *task); /* `task` may be NULL */
-
-/* Reads only task.yaml, for lists of tasks. Paths are NULL, and the description's placeholders
- * stay. */
-int task_read(const struct task_places *places, const char *spec, const char *variant,
-		struct task **out, struct fh_error *err);
 
 /*
  * Computes a hash of all inputs of a baseline's score: task.yaml, the variant, and files. The files
@@ -158,14 +131,5 @@ int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_err
  * files or the solution. `state_dir` is as in struct task_places. */
 int task_check_bind(const struct task *task, const char *state_dir, const char *source,
 		struct fh_error *err);
-
-/* Lists the names of a task's variants, without "full", in an array as from task_list(). */
-int task_variants(const struct task_places *places, const char *spec, char ***out,
-		struct fh_error *err);
-
-/* Lists the names of all tasks, sorted. If there is an MLGym checkout, lists only the checkout's
- * tasks. *out is a NULL-terminated heap array of heap strings, to be freed by task_list_free(). */
-int task_list(const struct task_places *places, char ***out, struct fh_error *err);
-void task_list_free(char **ids);
 
 #endif

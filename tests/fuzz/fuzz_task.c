@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "input.h"
 #include "task/dataset.h"
-#include "task/task.h"
+#include "task/load.h"
 
 #include <ftw.h>
 #include <stdio.h>
@@ -217,6 +217,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		return 0;
 	for (size_t i = 0; variants[i]; i++)
 		load(&places, variants[i]);
-	task_list_free(variants);
+	xfree_strings(variants);
 	return 0;
 }

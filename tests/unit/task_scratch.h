@@ -10,7 +10,7 @@
 #include "base/scope.h"
 #include "base/str.h"
 #include "task/dataset.h"
-#include "task/task.h"
+#include "task/load.h"
 
 /* Each test has a folder with `tasks`, `datasets` and `state`, and works in it. */
 struct scratch {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "task_scratch.h"
 
+#include "base/mem.h"
 #include "config/node.h"
+#include "task/load.h"
 
 #include <errno.h>
 
@@ -220,13 +222,13 @@ static void test_listing(void **state)
 		assert_string_not_equal(names[i], ".hidden");
 		assert_true(!i || strcmp(names[i - 1], names[i]) < 0);
 	}
-	task_list_free(names);
+	xfree_strings(names);
 	assert_int_equal(n, 2);
 	assert_int_equal(task_variants(&s->places, "t", &names, NULL), 0);
 	assert_string_equal(names[0], "micro");
 	assert_string_equal(names[1], "mini");
 	assert_null(names[2]);
-	task_list_free(names);
+	xfree_strings(names);
 }
 
 int main(void)

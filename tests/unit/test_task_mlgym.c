@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "task/dataset.h"
-#include "task/task.h"
+#include "task/load.h"
 
 #include <errno.h>
 
@@ -110,7 +111,7 @@ static void test_names(void **state)
 	assert_done(task_list(&places, &list, &error));
 	assert_string_equal(list[0], "coin");
 	assert_string_equal(list[1], "model");
-	task_list_free(list);
+	xfree_strings(list);
 }
 
 static void test_refused(void **state)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "task/load.h"
 #include "task_scratch.h"
 
 #include <errno.h>
