@@ -34,24 +34,4 @@ static inline int task_options_places(
 extern const struct command command_task_list, command_task_show, command_task_check,
 		command_task_new;
 
-/* A task to play for a check. python is "ENV" or "ENV:rw"; NULL: this machine's Python. */
-struct task_trial {
-	const struct task_places *places;
-	const char *spec, *python;
-};
-
-/* Adds a remark for each module that a task of MLGym imports and Python lacks. Runs no code of the
- * task. */
-void task_try_imports(const struct task_trial *trial, struct task_check *check);
-
-/*
- * Plays the task's baseline and its solution, and returns the exit status. CMD_USAGE if data is
- * missing. CMD_FAILED if there is no score, or the solution is not better than the baseline.
- *
- * Adds members to `played`. "baseline", "solution" and "published" (by the task) are objects of
- * scores by metric. "compared" says how the baseline's score differs from the published. "note" and
- * "problem" are sentences, if there is one.
- */
-int task_try(const struct task_trial *trial, json_t *played);
-
 #endif

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "cli/term.h"
 #include "cmd/episode_options.h"
+#include "run/trial.h"
 #include "sandbox/python.h"
 #include "task/find.h"
 
@@ -24,7 +25,7 @@ struct check_options {
 struct outcome {
 	const char *spec;
 	struct task_check check;
-	json_t *played; /* result of task_try(); NULL: not played */
+	json_t *played; /* result of trial_play(); NULL: not played */
 	int status;
 };
 
@@ -111,19 +112,23 @@ static void task_check_print_text(const struct outcome *o)
 static bool task_check_check_one(const struct task_places *places, const struct python_env *python,
 		bool run, struct outcome *o, struct fh_error *err)
 {
-	struct task_trial trial = { .places = places, .spec = o->spec, .python = python->spec };
+	struct trial trial = { .places = places, .spec = o->spec, .python = python->spec };
+	int r;
 
 	if (task_check(places, o->spec, python->dir, &o->check, err) < 0)
 		return false;
-	if (!run) /* task_try() checks the imports too */
-		task_try_imports(&trial, &o->check);
+	if (!run) /* trial_play() checks the imports too */
+		trial_check_imports(&trial, &o->check);
 	o->status = o->check.refusal.code     ? cmd_status_of(&o->check.refusal)
 			: o->check.n_problems ? CMD_FAILED
 					      : CMD_OK;
-	if (run && o->status == CMD_OK) {
-		o->played = json_object();
-		o->status = task_try(&trial, o->played);
-	}
+	if (!run || o->status != CMD_OK)
+		return true;
+	o->played = json_object();
+	r = trial_play(&trial, o->played, err);
+	if (r < 0)
+		json_object_set_new(o->played, "problem", json_text(err->message));
+	o->status = r < 0 ? cmd_status_of(err) : r ? CMD_OK : CMD_FAILED;
 	return true;
 }
 

@@ -321,6 +321,16 @@ void env_names(struct fh_env *env, const char *start, struct buf *out)
 		names_complete(env->sb, env->working_dir, start, out);
 }
 
+int env_put_file(struct fh_env *env, const char *path, const void *data, size_t n,
+		struct fh_error *err)
+{
+	if (env->work != WORK_NONE)
+		return error_say(err, EBUSY, "a reset or step of this environment is under way");
+	if (env->phase != PHASE_ON)
+		return error_say(err, EINVAL, "no episode has begun");
+	return sandbox_put(env->sb, GUEST_WORKSPACE, path, data, n, 0644, err);
+}
+
 const char *fh_outcome_name(enum fh_outcome outcome)
 {
 	static const char *const names[] = {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cmd/task.h"
+#include "run/trial.h"
 
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "env/env.h"
 #include "env/open.h"
 #include "grade/score.h"
 #include "task/load.h"
@@ -16,12 +17,8 @@
 #include <math.h>
 #include <string.h>
 
-/*
- * Plays a task's baseline and its solution as an agent would. Commands write the solution's files,
- * because nothing else can put files into the workspace.
- */
-#define FILE_BYTES_MAX (256 * 1024)
-#define COMMAND_BYTES_MAX (2 * 1024 * 1024)
+/* Plays a task's baseline and its solution as an agent would. */
+#define FILE_BYTES_MAX (64 * 1024 * 1024)
 #define STEPS 1000
 
 struct attempt {
@@ -30,7 +27,7 @@ struct attempt {
 	struct fh_error err;
 };
 
-static int task_try_do_step(struct attempt *a, const char *command, double timeout_s)
+static int trial_do_step(struct attempt *a, const char *command, double timeout_s)
 {
 	int r = fh_env_step(a->env, &(struct fh_action){ .text = command, .timeout_s = timeout_s },
 			&a->step, &a->err);
@@ -44,54 +41,16 @@ static int task_try_do_step(struct attempt *a, const char *command, double timeo
 	return 0;
 }
 
-static void task_try_add_quoted(struct buf *out, const char *path)
-{
-	buf_add_char(out, '\'');
-	for (; *path; path++)
-		buf_add_str(out, *path == '\'' ? "'\\''" : (char[2]){ *path, '\0' });
-	buf_add_char(out, '\'');
-}
-
-/* Appends data in base64: each three bytes give four letters, and "=" fills the end. */
-static void task_try_add_base64(struct buf *out, const char *data, size_t n)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				      "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	const unsigned char *p = (const unsigned char *)data;
-
-	for (size_t i = 0; i < n; i += 3) {
-		unsigned v = p[i] << 16u | (i + 1 < n ? p[i + 1] << 8u : 0) |
-				(i + 2 < n ? p[i + 2] : 0);
-
-		buf_add_char(out, letters[v >> 18]);
-		buf_add_char(out, letters[v >> 12 & 63]);
-		buf_add_char(out, i + 1 < n ? letters[v >> 6 & 63] : '=');
-		buf_add_char(out, i + 2 < n ? letters[v & 63] : '=');
-		if (i % 57 == 54)
-			buf_add_char(out, '\n');
-	}
-}
-
-static int task_try_put_file(struct attempt *a, const char *source, const char *target)
+static int trial_put_file(struct attempt *a, const char *source, const char *target)
 {
 	auto_buf struct buf data = BUF_INIT(FILE_BYTES_MAX);
-	auto_buf struct buf command = BUF_INIT(COMMAND_BYTES_MAX);
 	int r = fd_read_file(source, &data, &a->err);
 
-	if (r < 0)
-		return r;
-	buf_add_str(&command, "mkdir -p \"$(dirname ");
-	task_try_add_quoted(&command, target);
-	buf_add_str(&command, ")\" && base64 -d >");
-	task_try_add_quoted(&command, target);
-	buf_add_str(&command, " <<'END'\n");
-	task_try_add_base64(&command, buf_str(&data), data.len);
-	buf_add_str(&command, "\nEND");
-	return task_try_do_step(a, buf_str(&command), 0);
+	return r < 0 ? r : env_put_file(a->env, target, data.data, data.len, &a->err);
 }
 
 /* Writes a file, or all files of a folder, into the workspace of the episode. */
-static int task_try_put_tree(struct attempt *a, const struct task_file *file)
+static int trial_put_tree(struct attempt *a, const struct task_file *file)
 {
 	char *const paths[] = { (char *)(uintptr_t)file->source, NULL };
 	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
@@ -106,25 +65,25 @@ static int task_try_put_tree(struct attempt *a, const struct task_file *file)
 		if (entry->fts_info != FTS_F)
 			continue;
 		buf_printf(&target, "%s%s", file->target, entry->fts_path + strlen(file->source));
-		r = task_try_put_file(a, entry->fts_path, buf_str(&target));
+		r = trial_put_file(a, entry->fts_path, buf_str(&target));
 	}
 	fts_close(fts);
 	return r;
 }
 
-static int task_try_play(struct attempt *a, const struct task *task, const struct task_file *files,
-		size_t n_files, const char *command)
+static int trial_play_episode(struct attempt *a, const struct task *task,
+		const struct task_file *files, size_t n_files, const char *command)
 {
 	int r = fh_env_reset(a->env, 0, &a->step, &a->err);
 
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < n_files; i++) {
-		r = task_try_put_tree(a, &files[i]);
+		r = trial_put_tree(a, &files[i]);
 		if (r < 0)
 			return r;
 	}
-	r = task_try_do_step(a, command, (double)task->training_timeout_ms / 1000);
+	r = trial_do_step(a, command, (double)task->training_timeout_ms / 1000);
 	if (r < 0)
 		return r;
 	r = fh_env_submit(a->env, &a->step, &a->err);
@@ -137,8 +96,7 @@ static int task_try_play(struct attempt *a, const struct task *task, const struc
 /* --- telling ---------------------------------------------------------------------------------- */
 
 /* Finds a metric by its name, in upper or lower case. NULL: there is none. */
-static const double *task_try_find_metric(
-		const struct fh_metric *metrics, size_t n, const char *name)
+static const double *trial_find_metric(const struct fh_metric *metrics, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcasecmp(metrics[i].name, name) == 0)
@@ -146,7 +104,7 @@ static const double *task_try_find_metric(
 	return NULL;
 }
 
-static void task_try_add_scores(
+static void trial_add_scores(
 		json_t *played, const char *what, const struct fh_metric *metrics, size_t n)
 {
 	json_t *scores = json_object();
@@ -156,7 +114,7 @@ static void task_try_add_scores(
 	json_object_set_new(played, what, scores);
 }
 
-static bool task_try_failed(json_t *played, const char *what, const struct fh_error *err)
+static bool trial_failed(json_t *played, const char *what, const struct fh_error *err)
 {
 	auto_free char *text = xasprintf("%s: %s", what, err->message);
 
@@ -164,15 +122,16 @@ static bool task_try_failed(json_t *played, const char *what, const struct fh_er
 	return false;
 }
 
-static bool task_try_try_solution(struct attempt *a, const struct task *task, json_t *played)
+static bool trial_play_solution(struct attempt *a, const struct task *task, json_t *played)
 {
 	const double *baseline, *solution;
 
-	if (task_try_play(a, task, task->solution, task->n_solution, task->solution_command) < 0)
-		return task_try_failed(played, "the solution", &a->err);
-	task_try_add_scores(played, "solution", a->step.score, a->step.n_score);
-	baseline = task_try_find_metric(a->step.baseline, a->step.n_baseline, task->metric);
-	solution = task_try_find_metric(a->step.score, a->step.n_score, task->metric);
+	if (trial_play_episode(a, task, task->solution, task->n_solution, task->solution_command) <
+			0)
+		return trial_failed(played, "the solution", &a->err);
+	trial_add_scores(played, "solution", a->step.score, a->step.n_score);
+	baseline = trial_find_metric(a->step.baseline, a->step.n_baseline, task->metric);
+	solution = trial_find_metric(a->step.score, a->step.n_score, task->metric);
 	if (baseline && solution && score_compare(*solution, *baseline, task->maximize) > 0)
 		return true;
 	json_object_set_new(played, "problem",
@@ -181,7 +140,7 @@ static bool task_try_try_solution(struct attempt *a, const struct task *task, js
 }
 
 /* Appends "0.15% ", with two digits that count and without an exponent. */
-static void task_try_add_percent(struct buf *out, double percent)
+static void trial_add_percent(struct buf *out, double percent)
 {
 	int zeros = percent < 10 ? (int)-floor(log10(percent)) : -1; /* after the point */
 
@@ -189,12 +148,11 @@ static void task_try_add_percent(struct buf *out, double percent)
 }
 
 /* Adds "0.15% better than published" to `played`, by the task's metric. */
-static void task_try_compare_with_published(
-		struct attempt *a, const struct task *task, json_t *played)
+static void trial_compare_with_published(struct attempt *a, const struct task *task, json_t *played)
 {
 	static const char *const words[] = { "worse than", "equal to", "better than" };
-	const double *now = task_try_find_metric(a->step.score, a->step.n_score, task->metric);
-	const double *then = task_try_find_metric(task->published, task->n_published, task->metric);
+	const double *now = trial_find_metric(a->step.score, a->step.n_score, task->metric);
+	const double *then = trial_find_metric(task->published, task->n_published, task->metric);
 	auto_buf struct buf text = BUF_INIT(512); /* a double has up to 309 digits */
 	int better;
 
@@ -202,29 +160,29 @@ static void task_try_compare_with_published(
 		return;
 	better = score_compare(*now, *then, task->maximize);
 	if (better && *then != 0)
-		task_try_add_percent(&text, 100 * fabs((*now - *then) / *then));
+		trial_add_percent(&text, 100 * fabs((*now - *then) / *then));
 	buf_printf(&text, "%s published", words[better + 1]);
 	json_object_set_new(played, "compared", json_text(buf_str(&text)));
 }
 
 /* Plays the program of a published baseline: the published score is from another machine. */
-static bool task_try_try_published(struct attempt *a, const struct task *task, json_t *played)
+static bool trial_play_published(struct attempt *a, const struct task *task, json_t *played)
 {
-	task_try_add_scores(played, "published", task->published, task->n_published);
+	trial_add_scores(played, "published", task->published, task->n_published);
 	if (!task->baseline_command) {
 		json_object_set_new(played, "note",
 				json_text("the baseline is not played: no 'baseline_paths' name "
 					  "its program"));
 		return true;
 	}
-	if (task_try_play(a, task, NULL, 0, task->baseline_command) < 0)
-		return task_try_failed(played, "the baseline", &a->err);
-	task_try_add_scores(played, "baseline", a->step.score, a->step.n_score);
-	task_try_compare_with_published(a, task, played);
+	if (trial_play_episode(a, task, NULL, 0, task->baseline_command) < 0)
+		return trial_failed(played, "the baseline", &a->err);
+	trial_add_scores(played, "baseline", a->step.score, a->step.n_score);
+	trial_compare_with_published(a, task, played);
 	return true;
 }
 
-static struct fh_env_options task_try_options_of(const struct task *task, const char *python)
+static struct fh_env_options trial_options_of(const struct task *task, const char *python)
 {
 	return (struct fh_env_options){
 		.task = task->mlgym ? task->file : task->dir,
@@ -234,31 +192,31 @@ static struct fh_env_options task_try_options_of(const struct task *task, const 
 	};
 }
 
-static bool task_try_try_task(
+static bool trial_play_task(
 		struct fh_gym *gym, const struct task *task, const char *python, json_t *played)
 {
-	struct fh_env_options options = task_try_options_of(task, python);
+	struct fh_env_options options = trial_options_of(task, python);
 	struct attempt a = { .err = FH_ERROR_INIT };
 	struct fh_env_info info;
 	bool ok = true;
 
 	if (fh_env_open(gym, &options, &a.env, &a.err) < 0)
-		return task_try_failed(played, "the baseline", &a.err);
+		return trial_failed(played, "the baseline", &a.err);
 	fh_env_info(a.env, &info);
 	if (fh_env_warning(a.env))
 		json_object_set_new(played, "note", json_text(fh_env_warning(a.env)));
 	/* fh_env_open() played the baseline already, unless the task publishes its score. */
 	if (!task->baseline_command || task->baseline_is_published)
-		ok = task_try_try_published(&a, task, played);
+		ok = trial_play_published(&a, task, played);
 	else
-		task_try_add_scores(played, "baseline", info.baseline, info.n_baseline);
+		trial_add_scores(played, "baseline", info.baseline, info.n_baseline);
 	if (ok && task->solution_command)
-		ok = task_try_try_solution(&a, task, played);
+		ok = trial_play_solution(&a, task, played);
 	fh_env_close(a.env);
 	return ok;
 }
 
-static int task_try_open_gym(
+static int trial_open_gym(
 		const struct task_places *places, struct fh_gym **out, struct fh_error *err)
 {
 	struct fh_gym_options options = { .tasks_dir = places->tasks_dir,
@@ -268,7 +226,7 @@ static int task_try_open_gym(
 	return fh_gym_open(&options, out, err);
 }
 
-void task_try_imports(const struct task_trial *trial, struct task_check *check)
+void trial_check_imports(const struct trial *trial, struct task_check *check)
 {
 	struct fh_env_options options;
 	auto_free char *warning = NULL;
@@ -279,9 +237,9 @@ void task_try_imports(const struct task_trial *trial, struct task_check *check)
 
 	if (task_load(trial->places, trial->spec, NULL, &task, NULL) < 0)
 		return; /* task_check() reports why the task can't be loaded */
-	options = task_try_options_of(task, trial->python);
-	r = task->mlgym ? task_try_open_gym(trial->places, &gym, &err) : 0;
-	if (r == 0 && gym)
+	options = trial_options_of(task, trial->python);
+	r = task->mlgym ? trial_open_gym(trial->places, &gym, &err) : 0;
+	if (gym)
 		r = env_check_imports(gym, &options, &warning, &err);
 	if (r < 0)
 		/* With this machine's Python a missing module is a remark, and no fault of the
@@ -293,22 +251,22 @@ void task_try_imports(const struct task_trial *trial, struct task_check *check)
 	task_free(task);
 }
 
-int task_try(const struct task_trial *trial, json_t *played)
+int trial_play(const struct trial *trial, json_t *played, struct fh_error *err)
 {
-	struct fh_error err = FH_ERROR_INIT;
 	struct fh_gym *gym = NULL;
 	struct task *task = NULL;
 	bool ok;
+	int r = task_load(trial->places, trial->spec, NULL, &task, err);
 
-	if (task_load(trial->places, trial->spec, NULL, &task, &err) < 0) {
-		task_try_failed(played, "not played", &err);
-		return cmd_status_of(&err);
+	if (r < 0)
+		return r;
+	r = trial_open_gym(trial->places, &gym, err);
+	if (r < 0) {
+		task_free(task);
+		return r;
 	}
-	if (task_try_open_gym(trial->places, &gym, &err) < 0)
-		ok = task_try_failed(played, "not played", &err);
-	else
-		ok = task_try_try_task(gym, task, trial->python, played);
+	ok = trial_play_task(gym, task, trial->python, played);
 	fh_gym_close(gym);
 	task_free(task);
-	return ok ? CMD_OK : CMD_FAILED;
+	return ok;
 }
