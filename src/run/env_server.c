@@ -244,26 +244,15 @@ int env_server_open(struct env_server *s, struct fh_error *err)
 	};
 	struct fh_env_options env = {
 		.task = o->task,
-		.variant = e->variant,
-		.reward = (enum fh_reward_kind)e->reward,
-		.max_steps = e->max_steps,
-		.judge_salt = e->judge_salt,
 		.max_text_bytes = o->out ? RECORDER_TEXT_BYTES : 0,
-		.n_binds = e->bind.n,
 		.web_hosts = episode_web_hosts(e, NULL),
 		.n_gpus = o->gpus.n,
 	};
-	int r = episode_check_options(e, err);
+	int r = episode_env_options(e, &arena, &env, err);
 
 	if (r < 0)
 		return r;
 	r = mlgym_root(&arena, e->mlgym_root, o->warner, &gym.mlgym_root, err);
-	if (r < 0)
-		return r;
-	r = episode_binds(&e->bind, &arena, &env.binds, err);
-	if (r < 0)
-		return r;
-	r = episode_python(e->python, &arena, &env.python, err);
 	if (r < 0)
 		return r;
 	r = episode_gpus(&o->gpus, &arena, &gym.gpu_numbers, err);

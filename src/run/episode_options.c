@@ -27,15 +27,6 @@ int episode_reward_of(const char *name, int otherwise)
 	return otherwise;
 }
 
-int episode_check_options(const struct episode_options *options, struct fh_error *err)
-{
-	const char *hosts = episode_web_hosts(options, NULL);
-
-	if (hosts && hosts_check(hosts, err) < 0)
-		return error_wrap(err, "--web-hosts");
-	return 0;
-}
-
 int episode_recorded_steps(const struct pyjson *open, int otherwise)
 {
 	int64_t n;
@@ -94,7 +85,7 @@ void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
 	*binds = (struct texts){ .items = items, .n = n };
 }
 
-int episode_binds(const struct texts *list, struct arena *arena, const struct fh_bind **out,
+static int episode_binds(const struct texts *list, struct arena *arena, const struct fh_bind **out,
 		struct fh_error *err)
 {
 	struct fh_bind *binds = arena_array(arena, list->n, sizeof(*binds));
@@ -137,7 +128,8 @@ int episode_gpus(const struct texts *list, struct arena *arena, const int **out,
 	return 0;
 }
 
-int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err)
+static int episode_python(
+		const char *spec, struct arena *arena, const char **out, struct fh_error *err)
 {
 	struct python_env env = { .spec = NULL };
 	int r = spec ? python_env_find(arena, spec, &env, err) : 0;
@@ -145,6 +137,28 @@ int episode_python(const char *spec, struct arena *arena, const char **out, stru
 	if (r < 0)
 		return r;
 	*out = env.spec;
+	return 0;
+}
+
+int episode_env_options(const struct episode_options *options, struct arena *arena,
+		struct fh_env_options *out, struct fh_error *err)
+{
+	const char *hosts = episode_web_hosts(options, NULL);
+	int r;
+
+	if (hosts && hosts_check(hosts, err) < 0)
+		return error_wrap(err, "--web-hosts");
+	r = episode_binds(&options->bind, arena, &out->binds, err);
+	if (r < 0)
+		return r;
+	r = episode_python(options->python, arena, &out->python, err);
+	if (r < 0)
+		return r;
+	out->n_binds = options->bind.n;
+	out->variant = options->variant;
+	out->reward = (enum fh_reward_kind)options->reward;
+	out->max_steps = options->max_steps;
+	out->judge_salt = options->judge_salt;
 	return 0;
 }
 

@@ -34,16 +34,16 @@ int episode_reward_of(const char *name, int otherwise);
 
 #define SEED_MAX INT64_MAX /* most that the protocol of `env` takes */
 
-/* Checks the options that are wrong whatever the task. -EINVAL with a sentence that names one. */
-int episode_check_options(const struct episode_options *options, struct fh_error *err);
+/*
+ * Checks the options, and sets those of an environment that don't depend on its agent. Paths become
+ * absolute; `out` points into the arena and to `options`. -EINVAL, -ENOENT: an option is malformed,
+ * or its path is missing; the sentence names it.
+ */
+int episode_env_options(const struct episode_options *options, struct arena *arena,
+		struct fh_env_options *out, struct fh_error *err);
 
 /* max_steps of a recorded "open" event. Returns `otherwise` if the event has none. */
 int episode_recorded_steps(const struct pyjson *open, int otherwise);
-
-/* Reads --bind options into an array in the arena, with absolute paths. -EINVAL, -ENOENT: an option
- * is malformed, or its path is missing. */
-int episode_binds(const struct texts *list, struct arena *arena, const struct fh_bind **out,
-		struct fh_error *err);
 
 /* Reads a bind: SRC[:DST[:ro|rw]]. *out_writable: whether it ends with ":rw". If out_writable is
  * NULL, ":rw" is an error. Strings live in the arena. */
@@ -59,10 +59,6 @@ void episode_add_mounts(const struct texts *mounts, const struct warner *warner,
  * -EINVAL. */
 int episode_gpus(const struct texts *list, struct arena *arena, const int **out,
 		struct fh_error *err);
-
-/* Reads --python: "ENV" or "ENV:rw". *out has an absolute path in place of ENV, and lives in the
- * arena. *out is NULL if `spec` is. -EINVAL, -ENOENT. */
-int episode_python(const char *spec, struct arena *arena, const char **out, struct fh_error *err);
 
 /* SECRET_KEYS_VERSION that a run recorded in its "open" event. 0 if `open` is NULL. */
 int64_t episode_recorded_keys(const struct pyjson *open);

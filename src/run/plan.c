@@ -34,8 +34,7 @@ struct planning {
 	struct run_options *options;
 	struct texts tasks;
 	bool all_tasks;
-	const struct fh_bind *binds;
-	const char *python;
+	struct fh_env_options env; /* what the environments of all tasks share */
 	/* hash of the task that is being planned; set for --skip-existing */
 	char task_hash[SHA256_HEX_BYTES];
 	int runs; /* episodes of each model with each task, by --runs */
@@ -272,25 +271,13 @@ static int plan_models(struct planning *p, const char *name, const struct task *
 {
 	const struct run_options *o = p->options;
 	struct run_plan *plan = p->plan;
-	struct fh_env_options env = {
-		.task = name,
-		.variant = o->episode.variant,
-		.reward = (enum fh_reward_kind)o->episode.reward,
-		.max_steps = o->episode.max_steps,
-		.memory = o->memory,
-		.memory_file = plan->past.memory,
-		.judge_salt = o->episode.judge_salt,
-		.max_text_bytes = RECORDER_TEXT_BYTES,
-		.binds = p->binds,
-		.n_binds = o->episode.bind.n,
-		.python = p->python,
-		.n_gpus = (size_t)o->gpus_per_agent,
-	};
+	struct fh_env_options env = p->env;
 	bool kept = o->memory && task->memory && !plan->past.memory;
 	int r = kept ? memory_check_task(task, p->err) : 0;
 
 	if (r < 0)
 		return r;
+	env.task = name;
 	r = o->skip_existing ? plan_hash_task(p, task) : 0;
 	if (r < 0)
 		return r;
@@ -314,12 +301,7 @@ static int plan_task(struct planning *p, const char *name)
 
 	if (r < 0)
 		return r;
-	task_warnings_say(p->options->warner, task,
-			&(struct fh_env_options){
-					.binds = p->binds,
-					.n_binds = p->options->episode.bind.n,
-					.python = p->python,
-			});
+	task_warnings_say(p->options->warner, task, &p->env);
 	r = plan_models(p, name, task);
 	task_free(task);
 	return r;
@@ -409,9 +391,13 @@ static int plan_make(struct planning *p)
 	struct run_plan *plan = p->plan;
 	int r;
 
-	r = episode_check_options(&o->episode, p->err);
+	r = episode_env_options(&o->episode, &plan->arena, &p->env, p->err);
 	if (r < 0)
 		return r;
+	p->env.memory = o->memory;
+	p->env.memory_file = plan->past.memory;
+	p->env.max_text_bytes = RECORDER_TEXT_BYTES;
+	p->env.n_gpus = (size_t)o->gpus_per_agent;
 	r = plan_check_seeds(p);
 	if (r < 0)
 		return r;
@@ -419,12 +405,6 @@ static int plan_make(struct planning *p)
 			o->episode.aliases, plan->places.mlgym_root, o->warner, &plan->arena);
 	plan->gpus_per_agent = o->gpus_per_agent;
 	r = plan_find_tasks(p);
-	if (r < 0)
-		return r;
-	r = episode_binds(&o->episode.bind, &plan->arena, &p->binds, p->err);
-	if (r < 0)
-		return r;
-	r = episode_python(o->episode.python, &plan->arena, &p->python, p->err);
 	if (r < 0)
 		return r;
 	r = plan_open_agents(p);

@@ -161,9 +161,7 @@ static void replay_take_options(struct replay *r)
 	if (e->given.reward)
 		r->reward = e->reward;
 	r->aliases = episode_aliases(e->aliases, r->places.mlgym_root, o->warner, &r->arena);
-	r->env.variant = e->variant;
 	r->env.reward = (enum fh_reward_kind)r->reward;
-	r->env.n_binds = e->bind.n;
 	r->env.max_text_bytes = RECORDER_TEXT_BYTES;
 	r->model = arena_printf(&r->arena, "replay:%s", r->path);
 	r->out = o->out ? xstrdup(o->out) : run_dir_default();
@@ -260,8 +258,7 @@ static int replay_choose_gpus(struct replay *r, struct fh_error *err)
 
 int replay_prepare(struct replay *r, struct fh_error *err)
 {
-	const struct episode_options *e = &r->options->episode;
-	int n = episode_check_options(e, err);
+	int n = episode_env_options(&r->options->episode, &r->arena, &r->env, err);
 
 	if (n < 0)
 		return n;
@@ -281,12 +278,6 @@ int replay_prepare(struct replay *r, struct fh_error *err)
 	if (n < 0)
 		return n;
 	replay_take_options(r);
-	n = episode_binds(&e->bind, &r->arena, &r->env.binds, err);
-	if (n < 0)
-		return n;
-	n = episode_python(e->python, &r->arena, &r->env.python, err);
-	if (n < 0)
-		return n;
 	n = replay_check_task(r, err);
 	if (n < 0)
 		return n;
