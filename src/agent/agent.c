@@ -274,10 +274,8 @@ static void agent_ask(struct agent *a, size_t n_messages)
 		.tools = a->tools,
 		.n_tools = a->n_tools,
 	};
-	struct fh_error why;
 
-	if (chat_begin(a->model, &request, a->user, &a->call, &why) < 0)
-		agent_take_failure(a, &why);
+	a->call = chat_begin(a->model, &request, a->user);
 }
 
 static int agent_take_recorded(struct agent *a, struct fh_error *err);
@@ -373,10 +371,8 @@ static int agent_take_recorded(struct agent *a, struct fh_error *err)
 	return 0;
 }
 
-int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *err)
+int agent_observe(struct agent *a, const struct fh_step *step, struct fh_error *err)
 {
-	int r;
-
 	arena_release(&a->turn_arena);
 	a->decided = false;
 	a->failure.code = 0;
@@ -385,9 +381,11 @@ int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *er
 	agent_set_state(a, step);
 	if (a->fields.state == FIELDS_AWAIT_STATE)
 		a->fields.state = FIELDS_HAVE_STATE;
-	r = agent_add_observation(a, err);
-	if (r < 0)
-		return r;
+	return agent_add_observation(a, err);
+}
+
+int agent_begin(struct agent *a, struct fh_error *err)
+{
 	if (!a->model)
 		return agent_take_recorded(a, err);
 	a->messages = history_shown(

@@ -16,7 +16,8 @@
  * A language model at work in an episode. A step's observation becomes a message, the conversation
  * goes to the model, and its reply becomes an action. Nothing blocks:
  *
- *   agent_begin(agent, &step, &err);
+ *   agent_observe(agent, &step, &err);
+ *   agent_begin(agent, &err);
  *   while (!agent_decided(agent))
  *           ... the call with this agent's `user` has ended: agent_advance(agent, call, &err);
  *   agent_take(agent, &turn);
@@ -51,9 +52,13 @@ struct agent_request {
 int agent_open(const struct agent_request *request, struct agent **out, struct fh_error *err);
 void agent_close(struct agent *a); /* cancels the agent's chat call; NULL is fine */
 
-/* Starts a turn after `step`, the result of a reset or step. Fails if a message can't be made or
- * recorded. -EINTR: no recorded reply is left. */
-int agent_begin(struct agent *a, const struct fh_step *step, struct fh_error *err);
+/* Adds `step`, the result of a reset or step, to the conversation. Takes milliseconds for a long
+ * observation, and may run in a thread. Fails if a message can't be made or recorded. */
+int agent_observe(struct agent *a, const struct fh_step *step, struct fh_error *err);
+
+/* Starts a turn after agent_observe(): the model decides on the next action. `step` must stay valid
+ * until the turn ends. -EINTR: no recorded reply is left. */
+int agent_begin(struct agent *a, struct fh_error *err);
 bool agent_decided(const struct agent *a);
 
 /* Continues the turn when chat_service_advance() returned the agent's chat call. Frees the call. */

@@ -179,8 +179,11 @@ static int asking_step(struct asking *a, struct fh_step *step, struct fh_error *
 {
 	int64_t began = clock_now_ns(), asked, answered;
 	struct model_turn turn = { 0 };
-	int r = agent_begin(a->agent, step, err);
+	int r = agent_observe(a->agent, step, err);
 
+	if (r < 0)
+		return r;
+	r = agent_begin(a->agent, err);
 	if (r < 0)
 		return r;
 	asked = clock_now_ns();

@@ -16,7 +16,7 @@
  * chat_model is a model as one episode uses it. A chat_call is one question with its retries.
  * Nothing blocks. A service and all that belongs to it are for one thread:
  *
- *   chat_begin(model, &request, user, &call, &err);
+ *   call = chat_begin(model, &request, user);
  *   poll(chat_service_fd(service), ...);                 when readable:
  *   n = chat_service_advance(service, done, max);        calls that have ended
  *   chat_end(done[i], &reply, &err);
@@ -169,10 +169,11 @@ struct chat_request {
 	size_t n_tools;
 };
 
-/* Copies the request and sends it to the model. `user` is kept for the caller: chat_call_user().
- * Fails only if the request can't be written as JSON. */
-int chat_begin(struct chat_model *m, const struct chat_request *request, void *user,
-		struct chat_call **out, struct fh_error *err);
+/*
+ * Sends the request to the model. A thread writes a long one as JSON. So the request must stay
+ * valid until the call has ended or is freed. `user` is kept for the caller: chat_call_user().
+ */
+struct chat_call *chat_begin(struct chat_model *m, const struct chat_request *request, void *user);
 void *chat_call_user(const struct chat_call *call);
 
 enum chat_stop { CHAT_STOP_END, CHAT_STOP_LENGTH, CHAT_STOP_TOOLS, CHAT_STOP_FILTER };
@@ -191,6 +192,7 @@ struct chat_reply {
 /*
  * Gives the reply of a call that chat_service_advance() returned. The reply lives as long as the
  * call. Errors hold no API key:
+ *   -EINVAL     the request can't be written as JSON
  *   -E2BIG      the conversation exceeds the context, by our estimate or the provider's
  *   -EDQUOT     the model's cost limit is reached; a reply that reached it is counted and dropped
  *   -ECANCELED  the cost limit of all models together is reached

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/clock.h"
 #include "base/hide.h"
+#include "base/job.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "model/answer.h"
@@ -10,24 +11,31 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /*
- * A question: a try, a pause after its failure, another try. A call is always in one of four
- * places: sent (`http`), in service->paused, in service->done, or with the caller.
+ * A question: its request is written as JSON, then a try, a pause after its failure, another try.
+ * At any time a call is in service->writing, sent (`http`), in service->paused, in service->done,
+ * or with the caller.
  */
 #define BODY_BYTES_MAX (256L * 1024 * 1024)
 #define SENTENCE_MAX 900
 #define BYTES_PER_TOKEN 4
 #define PROVIDER_TOKENS_MOST 10000
+/* Longest conversation that the loop writes as JSON itself, which takes a millisecond. */
+#define WRITTEN_AT_ONCE_BYTES (256L * 1024)
 
-enum call_state { CALL_ASKING, CALL_PAUSED, CALL_DONE, CALL_GIVEN };
+enum call_state { CALL_WRITING, CALL_ASKING, CALL_PAUSED, CALL_DONE, CALL_GIVEN };
 
 struct chat_call {
 	struct chat_model *model;
 	void *user;
 	TAILQ_ENTRY(chat_call) of_model;
-	TAILQ_ENTRY(chat_call) queued; /* link in service->paused or service->done */
+	/* link in service->writing, service->paused or service->done */
+	TAILQ_ENTRY(chat_call) queued;
 	enum call_state state;
+	struct chat_request request; /* the caller's; valid while the request is written */
+	struct job *writing;         /* writes the request; NULL: it is written */
 	char *body;
 	size_t n_body;
 	size_t n_text; /* bytes of all text in the conversation, without the JSON around it */
@@ -286,12 +294,92 @@ static void chat_call_try(struct chat_call *call)
 		chat_call_fail(call, VERDICT_AGAIN, why.message, -1);
 }
 
+/* --- begin ------------------------------------------------------------------------------------ */
+
+/* A job_work. Writes the request's body. */
+static int chat_call_write(void *user, struct fh_error *err)
+{
+	struct chat_call *call = user;
+	auto_buf struct buf text = BUF_INIT(BODY_BYTES_MAX);
+	int r = chat_request_write(call->model, &call->request, &text, err);
+
+	if (r < 0)
+		return r;
+	call->n_body = text.len;
+	call->body = buf_take(&text);
+	return 0;
+}
+
+/* Sends the first try of a call whose request is written, or was refused with r < 0. Ends the call
+ * if a cost limit is reached, or the conversation exceeds the context. */
+static void chat_call_start(struct chat_call *call, int r)
+{
+	const struct chat_model *m = call->model;
+	/* Estimate the conversation's tokens. Add an estimate of the new text to the provider's
+	 * last count. If the conversation is shorter than then, estimate all of its text. */
+	bool is_longer = m->counted_tokens && call->n_text >= m->counted_text;
+	int64_t tokens = is_longer
+			? m->counted_tokens + chat_estimate(call->n_text - m->counted_text)
+			: chat_estimate(call->n_text);
+
+	if (r < 0 || chat_is_at_limit(m, &call->error)) {
+		chat_call_finish(call, call->error.code);
+	} else if (m->context && tokens > m->context) {
+		error_say(&call->error, E2BIG,
+				"%s: the conversation has about %lld tokens, its context holds %lld",
+				m->options.spec, (long long)tokens, (long long)m->context);
+		chat_call_finish(call, call->error.code);
+	} else {
+		chat_call_try(call);
+	}
+}
+
+struct chat_call *chat_begin(struct chat_model *m, const struct chat_request *request, void *user)
+{
+	struct chat_call *call = xcalloc(1, sizeof(*call));
+	struct chat_service *s = m->service;
+
+	call->model = m;
+	call->user = user;
+	call->request = *request;
+	call->n_text = chat_request_bytes(request);
+	answer_init(&call->answer, m->vendor->dialect, m->key);
+	TAILQ_INSERT_TAIL(&m->calls, call, of_model);
+	if (call->n_text > WRITTEN_AT_ONCE_BYTES &&
+			job_begin_shared(s->written_fd, chat_call_write, call, "write a request",
+					&call->writing, NULL) == 0) {
+		call->state = CALL_WRITING;
+		TAILQ_INSERT_TAIL(&s->writing, call, queued);
+	} else {
+		chat_call_start(call, chat_call_write(call, &call->error));
+	}
+	return call;
+}
+
+/* Sends the calls whose requests have been written. */
+static void chat_service_start_written(struct chat_service *s)
+{
+	struct chat_call *next;
+	uint64_t count;
+
+	(void)!read(s->written_fd, &count, sizeof(count)); /* first: a job may end from now on */
+	for (struct chat_call *call = TAILQ_FIRST(&s->writing); call; call = next) {
+		next = TAILQ_NEXT(call, queued);
+		if (!job_is_over(call->writing))
+			continue;
+		TAILQ_REMOVE(&s->writing, call, queued);
+		chat_call_start(call, job_end(take_ptr(call->writing), &call->error));
+	}
+}
+
 size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done, size_t max)
 {
 	struct chat_call *call;
 	size_t n = 0;
 	int64_t now;
 
+	if (!TAILQ_EMPTY(&s->writing))
+		chat_service_start_written(s);
 	http_advance(s->http);
 	now = clock_now_ns();
 	while ((call = TAILQ_FIRST(&s->paused)) && call->resume_ns <= now) {
@@ -305,105 +393,6 @@ size_t chat_service_advance(struct chat_service *s, struct chat_call **out_done,
 	}
 	chat_service_set_timer(s);
 	return n;
-}
-
-/* --- begin ------------------------------------------------------------------------------------ */
-
-static size_t chat_request_bytes(const struct chat_request *request)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < request->n_messages; i++) {
-		const struct chat_message *message = &request->messages[i];
-
-		n += strlen(message->content);
-		for (size_t j = 0; j < message->n_uses; j++)
-			n += strlen(message->uses[j].arguments);
-	}
-	for (size_t i = 0; i < request->n_tools; i++)
-		if (request->tools[i].parameters)
-			n += strlen(request->tools[i].parameters);
-	return n;
-}
-
-static int chat_call_write(
-		struct chat_call *call, const struct chat_request *request, struct fh_error *err)
-{
-	struct chat_model *m = call->model;
-	const struct dialect_request written = {
-		.model = m->name,
-		.options = &m->options,
-		.chat = request,
-		.own_address = m->own_address,
-	};
-	auto_buf struct buf text = BUF_INIT(BODY_BYTES_MAX);
-	auto_json json_t *body = NULL;
-	const char *key;
-	json_t *value;
-	int r = m->vendor->dialect->write(&written, &body, err);
-
-	if (r < 0)
-		return r;
-	/* `extra` replaces members; a null removes one. */
-	json_object_foreach(m->extra, key, value) {
-		if (json_is_null(value))
-			json_object_del(body, key);
-		else
-			json_object_set(body, key, value);
-	}
-	json_add(&text, body, false);
-	if (text.truncated)
-		return error_say(err, EINVAL, "a conversation of more than %ld MiB",
-				BODY_BYTES_MAX >> 20);
-	call->n_body = text.len;
-	call->body = buf_take(&text);
-	call->n_text = chat_request_bytes(request);
-	return 0;
-}
-
-/* Sends the first try of a call. Fails if a cost limit is reached, or the conversation exceeds the
- * context. */
-static void chat_call_start(struct chat_call *call)
-{
-	const struct chat_model *m = call->model;
-	/* Estimate the conversation's tokens. Add an estimate of the new text to the provider's
-	 * last count. If the conversation is shorter than then, estimate all of its text. */
-	bool is_longer = m->counted_tokens && call->n_text >= m->counted_text;
-	int64_t tokens = is_longer
-			? m->counted_tokens + chat_estimate(call->n_text - m->counted_text)
-			: chat_estimate(call->n_text);
-
-	if (chat_is_at_limit(m, &call->error)) {
-		chat_call_finish(call, call->error.code);
-	} else if (m->context && tokens > m->context) {
-		error_say(&call->error, E2BIG,
-				"%s: the conversation has about %lld tokens, its context holds %lld",
-				m->options.spec, (long long)tokens, (long long)m->context);
-		chat_call_finish(call, call->error.code);
-	} else {
-		chat_call_try(call);
-	}
-}
-
-int chat_begin(struct chat_model *m, const struct chat_request *request, void *user,
-		struct chat_call **out, struct fh_error *err)
-{
-	struct chat_call *call = xcalloc(1, sizeof(*call));
-	int r;
-
-	call->model = m;
-	call->user = user;
-	call->state = CALL_GIVEN;
-	answer_init(&call->answer, m->vendor->dialect, m->key);
-	TAILQ_INSERT_TAIL(&m->calls, call, of_model);
-	r = chat_call_write(call, request, err);
-	if (r < 0) {
-		chat_call_free(call);
-		return r;
-	}
-	chat_call_start(call);
-	*out = call;
-	return 0;
 }
 
 void *chat_call_user(const struct chat_call *call)
@@ -476,6 +465,10 @@ void chat_call_free(struct chat_call *call)
 	if (!call)
 		return;
 	s = call->model->service;
+	if (call->state == CALL_WRITING) {
+		TAILQ_REMOVE(&s->writing, call, queued);
+		job_end(call->writing, NULL);
+	}
 	if (call->http)
 		http_cancel(call->http);
 	if (call->state == CALL_PAUSED)

@@ -35,4 +35,12 @@ bool chat_is_at_limit(const struct chat_model *m, struct fh_error *err);
 /* Frees a model that has no calls left. */
 void chat_model_free(struct chat_model *m);
 
+/* Returns the number of bytes of all text in a request, without the JSON around it. */
+size_t chat_request_bytes(const struct chat_request *request);
+
+/* Appends a request's body. -EINVAL: a tool's parameters are no JSON, or `out` is full. May run in
+ * a thread while nothing else uses the model. */
+int chat_request_write(const struct chat_model *m, const struct chat_request *request,
+		struct buf *out, struct fh_error *err);
+
 #endif

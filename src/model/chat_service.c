@@ -3,10 +3,13 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/scope.h"
 #include "base/str.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #define TROUBLE_TOLD_NS (60 * NS_PER_S)
 
@@ -17,10 +20,26 @@ int chat_check_limit(double limit, struct fh_error *err)
 	return error_say(err, EINVAL, "a limit on costs is 0 (none) or more, not %g", limit);
 }
 
+static int chat_service_open_fds(struct chat_service *s, struct fh_error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int r = http_open(&s->http, err);
+
+	if (r < 0)
+		return r;
+	s->written_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	s->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (s->written_fd < 0 || s->epoll_fd < 0 ||
+			epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, s->written_fd, &event) < 0 ||
+			epoll_ctl(s->epoll_fd, EPOLL_CTL_ADD, http_fd(s->http), &event) < 0)
+		return error_set(err, errno, "wait for language models");
+	return 0;
+}
+
 static int chat_service_set_up(struct chat_service *s, const struct chat_service_options *options,
 		struct fh_error *err)
 {
-	int r = http_open(&s->http, err);
+	int r = chat_service_open_fds(s, err);
 
 	if (r < 0)
 		return r;
@@ -42,6 +61,8 @@ int chat_service_open(const struct chat_service_options *options, struct chat_se
 	int r;
 
 	SLIST_INIT(&s->troubles);
+	s->epoll_fd = s->written_fd = -1;
+	TAILQ_INIT(&s->writing);
 	TAILQ_INIT(&s->paused);
 	TAILQ_INIT(&s->done);
 	r = chat_service_set_up(s, options, err);
@@ -65,13 +86,15 @@ void chat_service_close(struct chat_service *s)
 		free(trouble);
 	}
 	prices_close(s->prices);
+	close_fd(&s->epoll_fd);
+	close_fd(&s->written_fd);
 	http_close(s->http);
 	free(s);
 }
 
 int chat_service_fd(const struct chat_service *s)
 {
-	return http_fd(s->http);
+	return s->epoll_fd;
 }
 
 bool chat_trouble_is_news(struct chat_service *s, const char *spec, bool is_long)

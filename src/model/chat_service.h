@@ -23,10 +23,14 @@ SLIST_HEAD(chat_troubles, chat_trouble);
 
 struct chat_service {
 	struct http *http;
+	/* `epoll_fd` is readable when `http` or `written_fd` is. `written_fd` is an eventfd for the
+	 * ends of jobs that write requests. */
+	int epoll_fd, written_fd;
 	struct prices *prices;
 	double cost_limit, cost;
 	chat_retry_fn *on_retry;
 	struct chat_troubles troubles; /* last failures, one item for each spec */
+	struct chat_queue writing;     /* calls whose request a job writes */
 	struct chat_queue paused;      /* calls that wait for their next try, the earliest first */
 	/* calls that ended and were not returned by chat_service_advance() yet */
 	struct chat_queue done;

@@ -241,8 +241,11 @@ static int episode_decide(struct episode *e, const struct fh_step *last)
 		r = episode_open_agent(e);
 		if (r < 0)
 			return r;
+		r = agent_observe(in->agent, last, &e->error);
+		if (r < 0)
+			return r;
 	}
-	r = agent_begin(in->agent, last, &e->error);
+	r = agent_begin(in->agent, &e->error);
 	return r < 0 ? r : episode_act(e);
 }
 
@@ -311,15 +314,18 @@ static int episode_record_reset(struct episode *e)
 	return r < 0 ? r : recorder_reset(in->record.recorder, e->plan.seed, &in->step, &e->error);
 }
 
-/* A job_work. */
+/* A job_work. Records the step, and adds it to the agent's conversation. */
 static int episode_record_step(void *episode, struct fh_error *err)
 {
 	const struct episode *e = episode;
+	const struct episode_inside *in = e->inside;
 	const struct recorder_turn turn = {
 		.action = e->action, .response = e->response, .thought = e->thought
 	};
 
-	return recorder_step(e->inside->record.recorder, &turn, &e->inside->step, err);
+	int r = recorder_step(in->record.recorder, &turn, &in->step, err);
+
+	return r < 0 || !in->observes ? r : agent_observe(in->agent, &in->step, err);
 }
 
 /* Goes on once the result is recorded. Model and callbacks get it no sooner. */
@@ -358,19 +364,24 @@ static void episode_take_recorded_step(struct episode *e, int r)
 	episode_go_on(e);
 }
 
+/* Starts a job that records the step. False: it is short, and to be recorded at once. */
 static bool episode_begin_recording(struct episode *e)
 {
-	return strlen(e->inside->step.observation) > RECORDED_AT_ONCE_BYTES &&
+	struct episode_inside *in = e->inside;
+
+	return strlen(in->step.observation) > RECORDED_AT_ONCE_BYTES &&
 			job_begin_shared(e->plan.openings->fd, episode_record_step, e,
-					"record a step", &e->inside->recording, NULL) == 0;
+					"record a step", &in->recording, NULL) == 0;
 }
 
 static void episode_take_step(struct episode *e)
 {
+	struct episode_inside *in = e->inside;
 	bool is_reset = e->phase == EPISODE_RESETTING;
 
+	in->observes = in->agent && !in->stopping && !in->step.terminated && !in->step.truncated;
 	if (!episode_note(e)) {
-		if (!is_reset && episode_step_ends(&e->inside->step)) {
+		if (!is_reset && episode_step_ends(&in->step)) {
 			error_say(&e->error, EINVAL,
 					"the run can't go on: played again, it ended with step %d",
 					e->steps);

@@ -19,6 +19,7 @@ struct episode_inside {
 	struct fh_step step;   /* last result; points into the environment */
 	struct job *recording; /* thread that writes the step, or the record's files; NULL: none */
 	bool stopping;         /* stop after the running step */
+	bool observes;         /* the agent goes on after the step that is being recorded */
 	bool resumed;          /* if resumed: all recorded steps were played again */
 	size_t different;      /* if resumed: number of observations that differ from the record */
 };

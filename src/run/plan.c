@@ -34,7 +34,7 @@ struct planning {
 	struct run_options *options;
 	struct texts tasks;
 	bool all_tasks;
-	struct fh_env_options env; /* what the environments of all tasks share */
+	struct fh_env_options env; /* options that the environments of all tasks share */
 	/* hash of the task that is being planned; set for --skip-existing */
 	char task_hash[SHA256_HEX_BYTES];
 	int runs; /* episodes of each model with each task, by --runs */

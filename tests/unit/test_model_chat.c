@@ -40,9 +40,8 @@ static int open_model(const struct way *way, const char *name, struct chat_optio
 /* Asks once; the call must be freed. */
 static struct chat_call *ask(struct chat_model *m, const struct chat_request *request)
 {
-	struct chat_call *call, *done;
+	struct chat_call *call = chat_begin(m, request, m), *done;
 
-	assert_done(chat_begin(m, request, m, &call, &error));
 	chat_wait(service, &done, 1);
 	assert_ptr_equal(call, done);
 	assert_ptr_equal(chat_call_user(done), m);
@@ -244,7 +243,7 @@ static void test_retries_are_told(void **state)
 {
 	static char users[][16] = { "openai:always", "openai:always", "openai:keyed" };
 	struct chat_service *before = service;
-	struct chat_call *call, *done;
+	struct chat_call *done;
 	struct chat_model *m;
 
 	assert_done(chat_service_open(&(struct chat_service_options){ .on_retry = note_retry },
@@ -252,7 +251,7 @@ static void test_retries_are_told(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(users); i++) {
 		assert_done(open_model(&ways[0], strchr(users[i], ':') + 1,
 				(struct chat_options){ .retries = 2 }, &m));
-		assert_done(chat_begin(m, &simple, users[i], &call, &error));
+		chat_begin(m, &simple, users[i]);
 		chat_wait(service, &done, 1);
 		chat_call_free(done);
 		chat_model_close(m);
@@ -296,7 +295,7 @@ static void test_long_pauses_are_told(void **state)
 
 		assert_done(open_model(
 				&ways[0], cases[i][0], (struct chat_options){ .retries = 10 }, &m));
-		assert_done(chat_begin(m, &simple, NULL, &call, &error));
+		call = chat_begin(m, &simple, NULL);
 		last_told.pause_ms = 0;
 		while (last_told.pause_ms < 1000 && clock_now_ns() < deadline) {
 			struct pollfd p = { .fd = chat_service_fd(service), .events = POLLIN };
@@ -317,19 +316,19 @@ static void test_long_pauses_are_told(void **state)
 /* --- many ------------------------------------------------------------------------------------- */
 
 #define MANY 100
+#define LONG_BYTES (4L * 1024 * 1024)
 
 /* A hundred at once, of all kinds: each comes back once, and with its own reply. */
 static void test_many(void **state)
 {
 	static const char *const names[] = { "plain", "tools", "length", "uncounted" };
 	struct chat_model *models[MANY];
-	struct chat_call *calls[MANY], *done[MANY];
+	struct chat_call *done[MANY];
 	struct chat_reply reply;
 
 	for (size_t i = 0; i < MANY; i++) {
 		models[i] = open_plain(&ways[i % 4], names[i / 4 % 4]);
-		assert_done(chat_begin(
-				models[i], &simple, (void *)names[i / 4 % 4], &calls[i], &error));
+		chat_begin(models[i], &simple, (void *)names[i / 4 % 4]);
 	}
 	chat_wait(service, done, MANY);
 	for (size_t i = 0; i < MANY; i++) {
@@ -347,7 +346,7 @@ static void test_many(void **state)
 static void test_many_and_flaky(void **state)
 {
 	struct chat_model *models[ARRAY_SIZE(ways)];
-	struct chat_call *call, *done[MANY];
+	struct chat_call *done[MANY];
 	struct chat_reply reply;
 	struct chat_stats stats;
 
@@ -355,7 +354,7 @@ static void test_many_and_flaky(void **state)
 		assert_done(open_model(&ways[i], "flaky", (struct chat_options){ .retries = 50 },
 				&models[i]));
 	for (size_t i = 0; i < MANY; i++)
-		assert_done(chat_begin(models[i % ARRAY_SIZE(ways)], &simple, NULL, &call, &error));
+		chat_begin(models[i % ARRAY_SIZE(ways)], &simple, NULL);
 	chat_wait(service, done, MANY);
 	for (size_t i = 0; i < MANY; i++) {
 		assert_done(chat_end(done[i], &reply, &error));
@@ -377,13 +376,50 @@ static void test_left(void **state)
 	struct chat_call *calls[3], *done;
 
 	for (size_t i = 0; i < 3; i++)
-		assert_done(chat_begin(m, &simple, NULL, &calls[i], &error));
+		calls[i] = chat_begin(m, &simple, NULL);
 	chat_call_free(calls[1]);
 	chat_service_advance(service, &done, 0);
 	chat_call_free(calls[0]);
 	chat_model_close(m);
 	chat_call_free(ask(other, &simple));
 	chat_model_close(other);
+}
+
+/* --- long requests ---------------------------------------------------------------------------- */
+
+/* A thread writes a long request. It arrives whole, it may be refused, and its call may be freed
+ * while it is written. */
+static void test_long(void **state)
+{
+	static const struct chat_tool broken = { .name = "t", .parameters = "{" };
+	struct chat_model *m = open_plain(&ways[0], "plain");
+	auto_free char *text = xcalloc(1, LONG_BYTES + 1);
+	struct chat_message message = { .role = CHAT_USER, .content = text };
+	struct chat_request request = { .messages = &message, .n_messages = 1 };
+	auto_json json_t *body = NULL;
+	struct chat_call *call;
+	struct chat_reply reply;
+	const json_t *sent;
+
+	memset(text, '\n', LONG_BYTES);
+	call = ask(m, &request);
+	assert_done(chat_end(call, &reply, &error));
+	assert_string_equal(reply.content, "h\xc3\xa9llo\nthere");
+	chat_call_free(call);
+	body = chat_asked(&server, "plain", "body", NULL);
+	sent = json_array_get(json_object_get(body, "messages"), 0);
+	assert_string_equal(json_string_value(json_object_get(sent, "content")), text);
+
+	for (int i = 0; i < 10; i++)
+		chat_call_free(chat_begin(m, &request, NULL));
+	chat_begin(m, &request, NULL); /* chat_model_close() frees it */
+
+	request.tools = &broken;
+	request.n_tools = 1;
+	call = ask(m, &request);
+	assert_int_equal(chat_end(call, &reply, &error), -EINVAL);
+	chat_call_free(call);
+	chat_model_close(m);
 }
 
 /* --- main ------------------------------------------------------------------------------------- */
@@ -415,6 +451,7 @@ int main(void)
 		cmocka_unit_test(test_many),
 		cmocka_unit_test(test_many_and_flaky),
 		cmocka_unit_test(test_left),
+		cmocka_unit_test(test_long),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

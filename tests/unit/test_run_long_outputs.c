@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "chat_fixture.h"
 
-#include "base/clock.h"
 #include "base/fd.h"
-#include "base/mem.h"
-#include "base/path.h"
-#include "base/places.h"
-#include "base/scope.h"
 #include "run/run.h"
 
 #include <sys/eventfd.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Steps that print a mebibyte: the loop of a run spends little CPU time on each. */
+/* Steps that print a mebibyte: the loop of a run spends little CPU time on each, also if a language
+ * model plays and is sent the last five of them. */
 
 /* Most are done in 1 ms, the worst in 8. On a slow machine, or beside others on the same core, it is
  * more; formatting each byte took 240. */
@@ -96,17 +92,16 @@ static void write_actions(const char *path, const char *action)
 	assert_done(fd_write_file(path, buf_str(&text), text.len, 0600, &error));
 }
 
-static void play(const char *action)
+static void play(const char *model, const char *url)
 {
 	auto_free char *tasks_dir = path_join(places_get()->share_dir, "tests/tasks");
-	auto_free char *actions = path_join(folder, "actions.jsonl");
 	auto_free char *out = path_join(folder, "runs");
-	auto_free char *model = xasprintf("actions:%s", actions);
 	const char *task = "words", *models[] = { model };
 	struct run_options options = {
 		.episode = { .tasks_dir = tasks_dir, .mlgym_root = "", .max_steps = TRIES + 1 },
 		.tasks = { .items = &task, .n = 1 },
 		.models = { .items = models, .n = 1 },
+		.agent = { .url = url, .key = "sk-0123456789abcdefghijklmnopqrstuvwxyz" },
 		.out = out,
 		.runs = 1,
 		.jobs = 1,
@@ -120,7 +115,6 @@ static void play(const char *action)
 		.interval_ms = -1 };
 	struct run run;
 
-	write_actions(actions, action);
 	seen = (struct seen){ .shortest_ns = INT64_MAX };
 	run_init(&run, &options);
 	assert_done(run_prepare(&run, &error));
@@ -131,22 +125,46 @@ static void play(const char *action)
 	close(how.stop_fd);
 }
 
+static void assert_short(const char *what)
+{
+	long long us = (long long)seen.shortest_ns / 1000;
+
+	assert_true(seen.played > TRIES / 2);
+	if (us > TURN_MS_MAX * 1000)
+		fail_msg("'%s' takes %lld us of the loop", what, us);
+	print_message("%lld us: %s\n", us, what);
+}
+
 static void test_long_outputs(void **state)
 {
+	auto_free char *actions = path_join(folder, "actions.jsonl");
+	auto_free char *model = xasprintf("actions:%s", actions);
+
 	for (size_t i = 0; i < ARRAY_SIZE(outputs); i++) {
-		play(outputs[i]);
-		assert_true(seen.played > TRIES / 2);
-		if (seen.shortest_ns > TURN_MS_MAX * NS_PER_MS)
-			fail_msg("'%s' takes %lld us of the loop", outputs[i],
-					(long long)seen.shortest_ns / 1000);
-		print_message("%lld us: %s\n", (long long)seen.shortest_ns / 1000, outputs[i]);
+		write_actions(actions, outputs[i]);
+		play(model, NULL);
+		assert_short(outputs[i]);
 	}
+}
+
+static void test_long_conversations(void **state)
+{
+	static const char *const models[] = { "openai:zeros", "openai:quotes", "openai:letters" };
+	struct chat_server server;
+
+	chat_server_start(&server, "outputs.json", false);
+	for (size_t i = 0; i < ARRAY_SIZE(models); i++) {
+		play(models[i], server.url);
+		assert_short(models[i]);
+	}
+	chat_server_stop(&server);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_long_outputs, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_long_conversations, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
