@@ -33,7 +33,7 @@ static int descriptors(void)
 
 static int hold(struct fh_gym *gym, struct fh_env **envs, int n, struct fh_error *err)
 {
-	struct fh_env_options options = { .task = "titanic:micro", .max_steps = 1000000 };
+	struct fh_env_options options = { .task = "titanicSurvival:micro", .max_steps = 1000000 };
 	struct fh_step step;
 	int r = 0;
 

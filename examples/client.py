@@ -15,7 +15,7 @@ def ask(door: subprocess.Popen, **request: object) -> dict:
     return answer
 
 
-def main(program: str = "fumehood", task: str = "titanic:micro") -> None:
+def main(program: str = "fumehood", task: str = "titanicSurvival:micro") -> None:
     words, pipe = [program, "env", "--task", task], subprocess.PIPE
     with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True) as door:
         print(ask(door, op="reset", seed=0)["observation"])

@@ -84,7 +84,7 @@ static void play_many(struct fh_gym *gym, const char *task)
 
 int main(int argc, char **argv)
 {
-	const char *task = argc > 1 ? argv[1] : "titanic:micro";
+	const char *task = argc > 1 ? argv[1] : "titanicSurvival:micro";
 	struct fh_gym *gym;
 
 	check(fh_gym_open(NULL, &gym, &err));

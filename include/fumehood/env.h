@@ -24,7 +24,7 @@
  *   struct fh_step step;
  *
  *   fh_gym_open(NULL, &gym, &err);
- *   fh_env_open(gym, &(struct fh_env_options){ .task = "titanic:micro" }, &env, &err);
+ *   fh_env_open(gym, &(struct fh_env_options){ .task = "titanicSurvival:micro" }, &env, &err);
  *   fh_env_reset(env, 0, &step, &err);
  *   fh_env_step(env, &(struct fh_action){ .text = "ls" }, &step, &err);
  *   puts(step.observation);

@@ -73,6 +73,6 @@ const struct command command_env = {
 	.options = options,
 	.options_size = sizeof(struct env_command),
 	.examples = "fumehood env --task battleOfSexes --max-steps 20\n"
-		    "fumehood env --task titanic --variant micro --reward improvement --out runs",
+		    "fumehood env --task titanicSurvival --variant micro --reward improvement --out runs",
 	.run = run_env,
 };

@@ -58,7 +58,7 @@ const struct command cmd_root = {
 		 "the score.\n"
 		 "Variables: FUMEHOOD_STATE is the folder for baselines and data. FUMEHOOD_LOG is the "
 		 "log level of `run` and `env`. NO_COLOR turns colours off.",
-	.examples = "fumehood run --task titanic:micro --model baseline   # play the task's baseline\n"
+	.examples = "fumehood run --task titanicSurvival:micro --model baseline   # play the task's baseline\n"
 		    "fumehood task list                                   # what there is to play\n"
 		    "fumehood doctor                                      # what this machine can do",
 	.options = options,

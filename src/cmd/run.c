@@ -278,8 +278,8 @@ const struct command command_run = {
 	.options = run_options,
 	.options_size = sizeof(struct run_command),
 	.examples = "fumehood run --task battleOfSexes --model demo\n"
-		    "fumehood run --task battleOfSexes,titanic:micro --runs 4 --jobs 2 --out runs\n"
-		    "fumehood run --task titanic:micro --model actions:mine.jsonl --json\n"
+		    "fumehood run --task battleOfSexes,titanicSurvival:micro --runs 4 --jobs 2 --out runs\n"
+		    "fumehood run --task titanicSurvival:micro --model actions:mine.jsonl --json\n"
 		    "fumehood run --task battleOfSexes --model human --max-steps 10",
 	.run = run_run,
 };

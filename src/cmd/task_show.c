@@ -230,6 +230,6 @@ const struct command command_task_show = {
 	.max_args = 1,
 	.options = options,
 	.options_size = sizeof(struct task_show_options),
-	.examples = "fumehood task show titanic\nfumehood task show --keys titanic:full",
+	.examples = "fumehood task show titanicSurvival\nfumehood task show --keys titanicSurvival:full",
 	.run = run_task_show,
 };

@@ -302,6 +302,9 @@ static int plan_task(struct planning *p, const char *name)
 	if (r < 0)
 		return r;
 	task_warnings_say(p->options->warner, task, &p->env);
+	/* Replace an alias by the id, so that reports and records name the task alike. */
+	if (!task->mlgym && !strchr(name, '/'))
+		name = arena_printf(&p->plan->arena, "%s%s", task->id, name + strcspn(name, ":"));
 	r = plan_models(p, name, task);
 	task_free(task);
 	return r;

@@ -139,6 +139,9 @@ const char *const network_names[] = { [NETWORK_NONE] = "none", [NETWORK_HOST] = 
 
 static const struct field task_fields[] = {
 	{ "id", FIELD_TEXT, AT(task, id), "the folder's name" },
+	{ "aliases", FIELD_TEXTS, AT(task, aliases),
+			"other names by which the task is found; lists and records have the id",
+			.takes = "list of ids" },
 	{ "name", FIELD_TEXT, AT(task, name), "name for people", .required = true },
 	{ "description", FIELD_TEXT, AT(task, description),
 			"text for the agent; `{dataset_docs}` and `{training_timeout}` (seconds) are filled in",

@@ -52,6 +52,7 @@ struct sandbox_config {
 
 struct task_config {
 	const char *id, *name, *description;
+	struct texts aliases;
 	struct metric_config metric;
 	struct grader_config grader;
 	struct texts starter_code, dataset_configs;

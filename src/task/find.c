@@ -7,6 +7,7 @@
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "config/yaml.h"
 #include "task/mlgym_find.h"
 
 #include <dirent.h>
@@ -126,6 +127,59 @@ int task_list(const struct task_places *places, char ***out, struct fh_error *er
 	return 0;
 }
 
+/* --- aliases ---------------------------------------------------------------------------------- */
+
+/* Adds the aliases in a task.yaml. Adds none if the file can't be read. */
+static void names_add_aliases(const char *file, struct names *names)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	const struct node *root = NULL, *list;
+
+	if (yaml_load(&arena, file, &root, NULL) < 0)
+		return;
+	list = node_get(root, "aliases");
+	for (size_t i = 0; list && list->kind == NODE_LIST && i < list->n; i++)
+		if (list->items[i]->kind == NODE_SCALAR)
+			names_add(names, list->items[i]->text);
+}
+
+/* Adds the aliases of tasks in a folder, up to the first task with the alias `wanted`. Returns that
+ * task's id, a heap string. NULL: no task has this alias. */
+static char *task_dir_find_alias(const char *dir, const char *wanted, struct names *out)
+{
+	struct names tasks = { .items = NULL };
+	char *found = NULL;
+
+	names_add_dir(dir, &tasks, NULL);
+	names_sort(&tasks);
+	for (size_t i = 0; i < tasks.n && !found; i++) {
+		auto_free char *file = xasprintf("%s/%s/task.yaml", dir, tasks.items[i]);
+		size_t n = out->n;
+
+		names_add_aliases(file, out);
+		for (; n < out->n && !found; n++)
+			if (str_eq(out->items[n], wanted))
+				found = xstrdup(tasks.items[i]);
+	}
+	xfree_strings(tasks.items);
+	return found;
+}
+
+/* Like task_dir_find_alias(), in all folders of tasks. */
+static char *task_find_alias(
+		const struct task_places *places, const char *wanted, struct names *out)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	char *found = NULL;
+
+	for (size_t i = 0; i < TASKS_DIRS && !found; i++) {
+		const char *dir = task_dir_at(places, &arena, i);
+
+		found = dir ? task_dir_find_alias(dir, wanted, out) : NULL;
+	}
+	return found;
+}
+
 /* --- one -------------------------------------------------------------------------------------- */
 
 void task_found_release(struct task_found *found)
@@ -155,6 +209,7 @@ static int task_say_not_found(
 	names_sort(&names);
 	for (size_t i = 0; i < names.n; i++)
 		buf_printf(&all, "%s%s", i ? ", " : "", names.items[i]);
+	free(task_find_alias(places, NULL, &names));
 	closest = str_closest(name, (const char *const *)names.items, names.n);
 	if (closest)
 		error_say(err, ENOENT, "no task '%s'; did you mean '%s'?", name, closest);
@@ -164,7 +219,7 @@ static int task_say_not_found(
 	return -ENOENT;
 }
 
-static char *task_find_by_name(const struct task_places *places, const char *name)
+static char *task_find_by_id(const struct task_places *places, const char *name)
 {
 	auto_arena struct arena arena = ARENA_INIT;
 
@@ -175,6 +230,17 @@ static char *task_find_by_name(const struct task_places *places, const char *nam
 			return path_join(dir, name);
 	}
 	return NULL;
+}
+
+/* Finds a task's folder by the id, or else by an alias. */
+static char *task_find_by_name(const struct task_places *places, const char *name)
+{
+	struct names aliases = { .items = NULL };
+	char *found = task_find_by_id(places, name);
+	auto_free char *id = found ? NULL : task_find_alias(places, name, &aliases);
+
+	xfree_strings(aliases.items);
+	return id ? task_find_by_id(places, id) : found;
 }
 
 /* Finds a task's folder. A name with a slash is the folder's path. */

@@ -33,13 +33,14 @@ struct task_found {
 
 void task_found_release(struct task_found *found);
 
-/* Finds a task by `spec`, which task_load() describes. -EINVAL: `spec` can't be a name. -ENOENT:
- * there is no such task; the message names the closest task, or all. */
+/* Finds a task by `spec`, which task_load() describes. A folder's name comes before an alias.
+ * -EINVAL: `spec` can't be a name. -ENOENT: there is no such task; the message names the closest
+ * task, or all. */
 int task_find(const struct task_places *places, const char *spec, struct task_found *out,
 		struct fh_error *err);
 
-/* Lists the names of all tasks, sorted. If there is an MLGym checkout, lists only the checkout's
- * tasks. Free *out with xfree_strings(). */
+/* Lists the names of all tasks, sorted, without aliases. If there is an MLGym checkout, lists only
+ * the checkout's tasks. Free *out with xfree_strings(). */
 int task_list(const struct task_places *places, char ***out, struct fh_error *err);
 
 #endif

@@ -51,11 +51,22 @@ static int task_read_keys(struct task_loading *l)
 	return r;
 }
 
+static int task_check_aliases(const struct task_loading *l)
+{
+	const struct texts *aliases = &l->config.aliases;
+
+	for (size_t i = 0; i < aliases->n; i++)
+		if (!task_name_is_valid(aliases->items[i]))
+			return node_complain(task_at(l, "aliases"), l->err,
+					"'%s' can't be the name of a task", aliases->items[i]);
+	return 0;
+}
+
 /* --- variants --------------------------------------------------------------------------------- */
 
 static int task_check_variants(const struct task_loading *l)
 {
-	static const char *const own[] = { "id", "variants", "default_variant" };
+	static const char *const own[] = { "id", "aliases", "variants", "default_variant" };
 	const struct node *variants = l->config.variants;
 
 	if (variants && variants->kind != NODE_MAP)
@@ -259,6 +270,9 @@ static int task_read_yaml(struct task_loading *l, const char *spec, char **out_v
 	if (l->config.id && !l->mlgym && !str_eq(l->config.id, task->id))
 		return node_complain(task_at(l, "id"), l->err,
 				"id '%s' is not the folder's name, '%s'", l->config.id, task->id);
+	r = task_check_aliases(l);
+	if (r < 0)
+		return r;
 	r = task_check_variants(l);
 	if (r < 0)
 		return r;

@@ -6,9 +6,10 @@
 #include "task/task.h"
 
 /*
- * Loads a task. `spec` is "T" or "T:VARIANT". T is a name, or the path of the task's folder, as in
- * "./T". If `variant` is not NULL, it replaces the variant in `spec`. If neither gives a variant,
- * the default variant is loaded. "full" is the task without a variant. places may be NULL.
+ * Loads a task. `spec` is "T" or "T:VARIANT". T is a name, an alias, or the path of the task's
+ * folder, as in "./T". If `variant` is not NULL, it replaces the variant in `spec`. If neither
+ * gives a variant, the default variant is loaded. "full" is the task without a variant. places may
+ * be NULL.
  *
  * -EINVAL: the file is bad; the message names line and key. -ENOENT: there is no such task or
  * variant; the message names the closest, or all. -ENODATA: data is missing; the message says how

@@ -39,7 +39,7 @@ class Game:
 GAMES = [
     Game("duel", "strategy.py", "true", 2 / 3),
     Game("script", "answer.txt", "echo 5 >answer.txt", 0.25),
-    Game("titanic:micro", "submission.csv", "python3 baseline.py", 0.78),
+    Game("titanicSurvival:micro", "submission.csv", "python3 baseline.py", 0.78),
     # Its dice are thrown anew in each episode: the mean, and six standard deviations.
     Game("battleOfSexes", "strategy.py", "true", 1.0213, 0.02),
     Game("rows", "submission.csv", "cp sample_submission.csv submission.csv", 0.5, root=MLGYM),

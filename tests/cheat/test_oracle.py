@@ -25,7 +25,7 @@ def test_error_texts(begin, text):
 
 def test_a_csv_is_compared_without_a_word(begin):
     """A complaint is about the row itself: the same whatever the answer is, which four rows don't share."""
-    agent = begin("titanic:micro")
+    agent = begin("titanicSurvival:micro")
     for spoil in ("s/,.*/,/", "s/,/x,/", "d"):
         said = set()
         for row in (2, 3) if spoil == "d" else (2, 3, 7, 9):
@@ -61,7 +61,7 @@ def test_a_judge_met_before(begin):
 
 def test_validations_are_counted(begin):
     """titanic allows ten: then the score stays unknown until the end."""
-    agent = begin("titanic:micro")
+    agent = begin("titanicSurvival:micro")
     agent.sh("cp data/sample_submission.csv submission.csv")
     for _ in range(10):
         assert "score" in agent.validate()["info"]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import OURS
 
-PREPARE = OURS / "titanic/prepare.py"
+PREPARE = OURS / "titanicSurvival/prepare.py"
 MICRO = (OURS.parent / "datasets/titanic-micro.yaml").read_text()
 BARE = MICRO.replace(", hidden: true", "")
 TELL = "import os; open('key', 'w').write(os.environ['FUMEHOOD_DATA_KEY'])\n"
@@ -72,8 +72,8 @@ class Machine:
         return json.loads(done.stdout.splitlines()[-1])
 
     def answers(self) -> str:
-        """What titanic:micro hides."""
-        self.last("titanic:micro")
+        """What titanicSurvival:micro hides."""
+        self.last("titanicSurvival:micro")
         (path,) = self.data.glob("titanic-micro/*/answers.csv")
         return path.read_text()
 
@@ -111,7 +111,7 @@ def test_our_own_program(machine, declared):
     )
     if declared:
         machine.put("datasets/titanic-micro.yaml", declared)
-        machine.put("tasks/titanic/prepare.py", PREPARE.read_text())
+        machine.put("tasks/titanicSurvival/prepare.py", PREPARE.read_text())
     seen = machine.last(task, "cat titanic-micro:*")["observation"].splitlines()
     truth = machine.answers().splitlines()
     assert len(seen) == len(truth) and seen != truth

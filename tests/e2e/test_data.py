@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from conftest import ROOT, Fumehood
 
-PREPARE = ROOT / "tasks/titanic/prepare.py"
+PREPARE = ROOT / "tasks/titanicSurvival/prepare.py"
 
 # What one does who has read the source: makes the data with a guess, and answers from that.
 FORGE = """
@@ -38,7 +38,7 @@ def machine(program, tmp_path):
 
 
 def play(machine: Fumehood, *args) -> dict:
-    done = machine("run", "--task", "titanic:micro", "--out", machine.out, "--json", *args)
+    done = machine("run", "--task", "titanicSurvival:micro", "--out", machine.out, "--json", *args)
     return json.loads(done.stdout.splitlines()[-1])
 
 
@@ -66,7 +66,7 @@ def test_machines_may_share_a_key(machine):
 
 def test_processes_that_come_first_together(machine):
     one = machine("one")
-    words = ["run", "--task", "titanic:micro", "--model", "baseline", "--json", "--out"]
+    words = ["run", "--task", "titanicSurvival:micro", "--model", "baseline", "--json", "--out"]
     started = [
         one.start(*words, str(one.folder / f"out{i}"), stdout=subprocess.PIPE, text=True)
         for i in range(6)
@@ -87,12 +87,12 @@ def test_who_has_read_the_source_knows_no_more(machine):
 
 def test_a_task_is_told_before_its_data_is_made(machine):
     one = machine("one")
-    shown = json.loads(one("task", "show", "titanic:micro", "--json").stdout)
+    shown = json.loads(one("task", "show", "titanicSurvival:micro", "--json").stdout)
     assert shown["data"] == ["train.csv", "test.csv", "sample_submission.csv"]
-    checked = one("task", "check", "titanic").stdout
+    checked = one("task", "check", "titanicSurvival").stdout
     assert "note: data set 'titanic-micro' is not looked at: it is made when" in checked
     play(one, "--model", "baseline")
-    assert "is not looked at" not in one("task", "check", "titanic").stdout
+    assert "is not looked at" not in one("task", "check", "titanicSurvival").stdout
 
 
 def test_a_program_that_fails_is_told(machine):

@@ -234,9 +234,9 @@ def test_a_missing_namespace_leads_to_doctor(fumehood, limit):
 
 COMMANDS = [
     "sandbox exec -- true",
-    "run --task titanic:micro",
-    "env --task titanic:micro",
-    f"task check --run {ROOT}/tasks/titanic",
+    "run --task titanicSurvival:micro",
+    "env --task titanicSurvival:micro",
+    f"task check --run {ROOT}/tasks/titanicSurvival",
     "bench --only reset",
 ]
 

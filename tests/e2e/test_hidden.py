@@ -33,7 +33,7 @@ def test_a_bind_of_the_state(fumehood, spelt, what):
     real.mkdir()
     (fumehood.folder / "link").symlink_to("real")
     fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / spelt)
-    words = ("run", "--task", "titanic:micro", "--model", "baseline")
+    words = ("run", "--task", "titanicSurvival:micro", "--model", "baseline")
     fumehood(*words, "--out", fumehood.out)
     (source,) = real.glob(f"**/{what}") if "*" in what else [real / what]
     for path in (source, fumehood.folder / "link" / source.relative_to(real)):

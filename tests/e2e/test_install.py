@@ -45,7 +45,7 @@ def prefix(build: Path) -> Iterator[Path]:
 
 def test_an_installed_copy_plays_a_task(prefix: Path, tmp_path: Path) -> None:
     out = subprocess.run(
-        [prefix / "bin/fumehood", "run", "--task", "titanic:micro", "--model", "demo"]
+        [prefix / "bin/fumehood", "run", "--task", "titanicSurvival:micro", "--model", "demo"]
         + ["--out", tmp_path, "--json"],
         capture_output=True,
         text=True,
@@ -55,7 +55,7 @@ def test_an_installed_copy_plays_a_task(prefix: Path, tmp_path: Path) -> None:
 
 
 def test_its_hidden_files_do_not_exist_for_agents(prefix: Path) -> None:
-    hidden = prefix / "share/fumehood/tasks/titanic"
+    hidden = prefix / "share/fumehood/tasks/titanicSurvival"
     assert hidden.is_dir()
     shown = subprocess.run(
         [prefix / "bin/fumehood", "sandbox", "exec", "--"]
@@ -133,7 +133,7 @@ def test_programs_find_the_library_and_users_the_program(build: Path) -> None:
         cp /usr/local/share/doc/fumehood/examples/step.c .
         cc step.c $(pkg-config --cflags --libs fumehood) -o step
         as_ann ./step | tail -n 1
-        as_ann /usr/local/bin/fumehood run --task titanic:micro --model demo --json |
+        as_ann /usr/local/bin/fumehood run --task titanicSurvival:micro --model demo --json |
             tail -n 1 | jq -r .exit_status
         "$0" --remove
         find /usr/local -mindepth 1

@@ -39,7 +39,7 @@ def plain(value):
     return [plain(v) for v in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("task", ["battleOfSexes", "titanic:micro"])
+@pytest.mark.parametrize("task", ["battleOfSexes", "titanicSurvival:micro"])
 def test_a_demonstration_is_equal_to_the_last_byte(fumehood, task):
     first = run(fumehood, "--task", task, "--model", "demo")
     second = replay(fumehood, first["trajectory"])

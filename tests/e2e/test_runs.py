@@ -34,7 +34,7 @@ def test_each_model_plays_each_task(fumehood):
     found = results(
         fumehood,
         "--task",
-        "titanic:micro,battleOfSexes",
+        "titanicSurvival:micro,battleOfSexes",
         "--model",
         "baseline,demo",
         "--runs",
@@ -44,7 +44,7 @@ def test_each_model_plays_each_task(fumehood):
     )
     assert [(r["task"], r["model"], r["seed"]) for r in found] == [
         (task, model, seed)
-        for task in ("titanic", "battleOfSexes")
+        for task in ("titanicSurvival", "battleOfSexes")
         for model in ("baseline", "demo")
         for seed in (0, 1)
     ]
@@ -64,7 +64,7 @@ def test_what_would_be_played_twice_is_refused(fumehood):
 
 def test_all_tasks(fumehood):
     found = results(fumehood, "--task", "all", "--model", "baseline")
-    assert {"battleOfSexes", "titanic", "rows"} <= {r["task"] for r in found}
+    assert {"battleOfSexes", "titanicSurvival", "rows"} <= {r["task"] for r in found}
 
 
 def played(found: list[dict]) -> list[dict]:
@@ -72,7 +72,7 @@ def played(found: list[dict]) -> list[dict]:
 
 
 def test_what_is_there_is_not_done_again(fumehood):
-    args = ("--task", "titanic:micro", "--model", "baseline,demo", "--skip-existing")
+    args = ("--task", "titanicSurvival:micro", "--model", "baseline,demo", "--skip-existing")
     fumehood.env["FUMEHOOD_STATE"] = str(fumehood.folder / "state")  # data is yet to be made
     assert len(results(fumehood, *args, "--runs", 2)) == 4
     assert played(results(fumehood, *args, "--runs", 2)) == []
@@ -91,8 +91,29 @@ def test_what_is_there_is_not_done_again(fumehood):
         shutil.rmtree(fumehood.out / max(p.name for p in fumehood.out.glob("baseline__*")))
 
 
+def test_an_alias_is_the_task_itself(fumehood):
+    args = ("--model", "baseline", "--skip-existing")
+    (first,) = results(fumehood, "--task", "titanic:micro", *args)
+    assert first["task"] == "titanicSurvival"
+    assert "__titanicSurvival-micro__" in first["trajectory"]
+    (again,) = results(fumehood, "--task", "titanicSurvival:micro", *args)
+    assert again["skipped"] and again["trajectory"] == first["trajectory"]
+    (again,) = results(fumehood, "--task", "titanic", "--variant", "micro", *args)
+    assert again["skipped"]
+
+
+def test_an_old_record_names_the_alias(fumehood):
+    """A run of before the task was renamed."""
+    run(fumehood, "--task", "titanicSurvival:micro", "--model", "baseline")
+    log = next(fumehood.out.glob("*/events.jsonl"))
+    text = log.read_text().replace('"task":"titanicSurvival"', '"task":"titanic"')
+    assert '"task":"titanic"' in text
+    log.write_text(text)
+    fumehood("replay", "--compare", "--out", fumehood.out / "again", log)
+
+
 def test_what_is_there_is_told(fumehood):
-    args = ("--task", "titanic:micro", "--model", "baseline,demo", "--runs", 2)
+    args = ("--task", "titanicSurvival:micro", "--model", "baseline,demo", "--runs", 2)
     first = results(fumehood, *args)
     told = results(fumehood, *args, "--skip-existing")
     assert [r.pop("skipped") for r in told] == [True] * 4
@@ -105,7 +126,7 @@ def test_what_is_there_is_told(fumehood):
     assert "3 of 4 runs are there already\n" in some[1]
     assert some[1].count("#0, baseline: there already: submitted after") == 1
     for out in (table, some[0]):
-        assert out.count("\ntitanic:micro  ") == 4 + 2  # runs, and their spread
+        assert out.count("\ntitanicSurvival:micro  ") == 4 + 2  # runs, and their spread
     all_there = run(fumehood, *args, "--skip-existing")
     assert "all 4 runs are there already\n" in all_there[1]
     quiet = run(fumehood, *args, "--skip-existing", "-q")
@@ -283,8 +304,10 @@ def test_spread(fumehood, serve):  # noqa: F811
 
 
 def test_equal_scores_have_no_spread(fumehood):
-    out, _ = run(fumehood, "--task", "titanic:micro", "--model", "baseline", "--runs", 3)
-    (line,) = [line.split() for line in out.splitlines() if line.startswith("titanic:micro  b")]
+    out, _ = run(fumehood, "--task", "titanicSurvival:micro", "--model", "baseline", "--runs", 3)
+    (line,) = [
+        line.split() for line in out.splitlines() if line.startswith("titanicSurvival:micro  b")
+    ]
     assert line[2] == "3" and line[5] == "0"
 
 

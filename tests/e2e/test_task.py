@@ -13,19 +13,20 @@ from conftest import ROOT, TASKS
 def test_list(fumehood):
     lines = fumehood("task", "list").stdout.splitlines()
     assert lines[0].split() == ["task", "variants", "metric", "name"]
-    titanic = next(line for line in lines if line.startswith("titanic "))
+    titanic = next(line for line in lines if line.startswith("titanicSurvival "))
     assert "micro, full" in titanic and "accuracy, more is better" in titanic
 
 
 def test_list_as_json(fumehood):
     done = fumehood("task", "list", "--tasks-dir", TASKS, "--json")
     tasks = {task["task"]: task for task in map(json.loads, done.stdout.splitlines())}
-    assert {"titanic", "battleOfSexes", "guess", "rows", "words"} <= set(tasks)
+    assert {"titanicSurvival", "battleOfSexes", "guess", "rows", "words"} <= set(tasks)
+    assert "titanic" not in tasks
     assert tasks["words"]["direction"] == "minimize"
-    assert tasks["titanic"]["variants"] == ["micro", "full"]
+    assert tasks["titanicSurvival"]["variants"] == ["micro", "full"]
     assert tasks["battleOfSexes"]["variants"] == ["full"]
     assert tasks["battleOfSexes"]["default_variant"] == "full"
-    assert tasks["titanic"]["default_variant"] == "micro"
+    assert tasks["titanicSurvival"]["default_variant"] == "micro"
     assert tasks["rows"]["ready"] and tasks["rows"]["problem"] is None
     assert not tasks["large"]["ready"] and "lacks large.bin" in tasks["large"]["problem"]
 
@@ -40,23 +41,23 @@ def test_a_bad_task_is_listed_with_its_fault(fumehood):
 
 def test_show(fumehood):
     text = fumehood("task", "show", "titanic").stdout
-    assert text.startswith("titanic:micro: Titanic survival\n")
+    assert text.startswith("titanicSurvival:micro: Titanic survival\n")
     assert re.search(r"^data +data/train.csv, data/test.csv", text, re.MULTILINE)
     assert "{" not in text
-    shown = json.loads(fumehood("task", "show", "titanic:micro", "--json").stdout)
+    shown = json.loads(fumehood("task", "show", "titanicSurvival:micro", "--json").stdout)
     assert shown["variant"] == "micro" and shown["metric"] == "accuracy"
     assert shown["training_timeout_s"] == 60 and shown["limits"]["memory_bytes"] == 2**30
     assert "answers.csv" not in json.dumps(shown)
 
 
 def test_keys_are_yaml_that_says_the_same(fumehood):
-    first = fumehood("task", "show", "--keys", "titanic:full").stdout
+    first = fumehood("task", "show", "--keys", "titanicSurvival:full").stdout
     keys = yaml.safe_load(first)
     assert keys["grader"]["answers"] == "titanic:answers.csv" and keys["max_steps"] == 50
-    folder = fumehood.folder / "titanic"
+    folder = fumehood.folder / "titanicSurvival"
     folder.mkdir()
     (folder / "task.yaml").write_text(first)
-    again = yaml.safe_load(fumehood("task", "show", "--keys", "./titanic:full").stdout)
+    again = yaml.safe_load(fumehood("task", "show", "--keys", "./titanicSurvival:full").stdout)
     assert again == keys
 
 
@@ -64,7 +65,11 @@ def test_keys_are_yaml_that_says_the_same(fumehood):
     ("words", "status", "complaint"),
     [
         ("show titanik", 2, "no task 'titanik'; did you mean 'titanic'?"),
-        ("show titanic:none", 2, "task 'titanic' has no variant 'none'; there are: full, micro"),
+        (
+            "show titanicSurvival:none",
+            2,
+            "task 'titanicSurvival' has no variant 'none'; there are: full, micro",
+        ),
         ("check nothing", 2, "no task 'nothing'; there are: "),
         ("new titanic/x", 2, "'titanic/x' can't be the name of a task"),
         ("new --grader quiz x", 2, "quiz"),
@@ -75,13 +80,13 @@ def test_complaints(fumehood, words, status, complaint):
 
 
 def test_show_of_what_lacks_its_data(fumehood):
-    shown = fumehood("task", "show", "titanic:full").stdout
+    shown = fumehood("task", "show", "titanicSurvival:full").stdout
     assert "metric      accuracy, more is better" in shown
     assert "problem     data set 'titanic' lacks train.csv in " in shown
-    assert f"`python3 {ROOT}/tasks/titanic/prepare.py kaggle" in shown
+    assert f"`python3 {ROOT}/tasks/titanicSurvival/prepare.py kaggle" in shown
 
 
-@pytest.mark.parametrize("task", ["battleOfSexes", "titanic"])
+@pytest.mark.parametrize("task", ["battleOfSexes", "titanicSurvival", "titanic"])
 def test_our_tasks_hold_together(fumehood, task):
     done = fumehood("task", "check", "--run", task)
     assert done.stdout.startswith(f"ok {task}\n") and "problem" not in done.stdout

@@ -19,7 +19,12 @@ COLUMNS = ["--id", "PassengerId", "--target", "Survived"]
 def micro(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files of a real task."""
     folder = tmp_path_factory.mktemp("micro")
-    command = ["/usr/bin/python3", str(ROOT / "tasks/titanic/prepare.py"), "micro", str(folder)]
+    command = [
+        "/usr/bin/python3",
+        str(ROOT / "tasks/titanicSurvival/prepare.py"),
+        "micro",
+        str(folder),
+    ]
     subprocess.run(command, env={"FUMEHOOD_DATA_KEY": "5" * 64}, check=True)
     return folder
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The data of the task titanic: split cleanly, and silent about the answers without the key."""
+"""The data of the task titanicSurvival: split cleanly, and silent about the answers without the key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-TASK = ROOT / "tasks/titanic"
+TASK = ROOT / "tasks/titanicSurvival"
 NAMES = ["answers.csv", "sample_submission.csv", "test.csv", "train.csv"]
 PYTHON = "/usr/bin/python3"
 
@@ -279,7 +279,7 @@ def test_another_file_is_refused(tmp_path: Path) -> None:
     assert "usage: prepare.py" in prepare().stderr
 
 
-@pytest.mark.parametrize("task", ["titanic", "battleOfSexes"])
+@pytest.mark.parametrize("task", ["titanicSurvival", "battleOfSexes"])
 def test_demo_is_strings_that_end_with_submit(task: str) -> None:
     lines = (ROOT / "tasks" / task / "demo.jsonl").read_text().splitlines()
     actions = [json.loads(line) for line in lines]

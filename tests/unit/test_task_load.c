@@ -231,6 +231,41 @@ static void test_listing(void **state)
 	xfree_strings(names);
 }
 
+static void check_found(const struct scratch *s, const char *spec, const char *id)
+{
+	struct task *t = load(s, spec, NULL);
+
+	assert_string_equal(t->id, id);
+	task_free(t);
+}
+
+static void test_aliases(void **state)
+{
+	const struct scratch *s = *state;
+
+	put_task(HEAD SCRIPT BASE "aliases: [old, older]\nvariants: {quick: {max_steps: 3}}\n");
+	check_found(s, "old", "t");
+	check_found(s, "older:quick", "t");
+	refuse(s, "oldre", -ENOENT, "no task 'oldre'; did you mean 'older'?");
+	refuse(s, "old:none", -ENOENT, "task 't' has no variant 'none'; there are: full, quick");
+	refuse(s, "./old", -ENOENT, "find task './old'");
+	/* The first task by name wins, and a folder wins over an alias. */
+	put("tasks/a/task.yaml",
+			HEAD BASE
+			"aliases: [older]\n"
+			"grader: {kind: script, submission: out.txt, program: judge.py}\n");
+	put("tasks/a/judge.py", "judge");
+	check_found(s, "older", "a");
+	put("tasks/old/task.yaml",
+			HEAD BASE
+			"grader: {kind: script, submission: out.txt, program: judge.py}\n");
+	put("tasks/old/judge.py", "judge");
+	check_found(s, "old", "old");
+	/* A file that can't be read has no aliases. */
+	put("tasks/a/task.yaml", "aliases: [");
+	check_found(s, "older", "t");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +276,7 @@ int main(void)
 		scratch_test(test_variants),
 		scratch_test(test_default_variant),
 		scratch_test(test_listing),
+		scratch_test(test_aliases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
