@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "env/env.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,6 +72,9 @@ static int baseline_play(struct fh_env *env, const struct task *task, struct sco
 	struct fh_step step;
 	int r = fh_env_reset(env, SEED, &step, err);
 
+	if (r < 0)
+		return r;
+	r = env_put_files(env, task->baseline_files, task->n_baseline_files, err);
 	if (r < 0)
 		return r;
 	r = fh_env_step(env, &action, &step, err);

@@ -2,6 +2,7 @@
 #include "env/env.h"
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "env/names.h"
@@ -12,6 +13,7 @@
 #include "web/fetch.h"
 
 #include <errno.h>
+#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,9 @@
 
 /* A blocking call may notice fh_env_interrupt() this late: no descriptor wakes it. */
 #define SLICE_NS (200 * NS_PER_MS)
+
+/* Largest file of a task that is put into a workspace after the reset. */
+#define PUT_BYTES_MAX (64 << 20)
 
 /* --- the state machine ------------------------------------------------------------------------ */
 
@@ -319,6 +324,47 @@ void env_names(struct fh_env *env, const char *start, struct buf *out)
 {
 	if (env && env->work == WORK_NONE && env->phase == PHASE_ON)
 		names_complete(env->sb, env->working_dir, start, out);
+}
+
+static int env_put_copy(
+		struct fh_env *env, const char *source, const char *target, struct fh_error *err)
+{
+	auto_buf struct buf data = BUF_INIT(PUT_BYTES_MAX);
+	int r = fd_read_file(source, &data, err);
+
+	return r < 0 ? r : env_put_file(env, target, data.data, data.len, err);
+}
+
+/* Writes a file, or all files of a folder. */
+static int env_put_tree(struct fh_env *env, const struct task_file *file, struct fh_error *err)
+{
+	char *const paths[] = { (char *)(uintptr_t)file->source, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	const FTSENT *entry;
+	int r = 0;
+
+	if (!fts)
+		return error_set(err, errno, "read '%s'", file->source);
+	while (r >= 0 && (entry = fts_read(fts))) {
+		auto_free char *target = xasprintf(
+				"%s%s", file->target, entry->fts_path + strlen(file->source));
+
+		if (entry->fts_info == FTS_F)
+			r = env_put_copy(env, entry->fts_path, target, err);
+	}
+	fts_close(fts);
+	return r;
+}
+
+int env_put_files(struct fh_env *env, const struct task_file *files, size_t n, struct fh_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		int r = env_put_tree(env, &files[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 int env_put_file(struct fh_env *env, const char *path, const void *data, size_t n,

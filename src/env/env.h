@@ -68,4 +68,8 @@ void env_names(struct fh_env *env, const char *start, struct buf *out);
 int env_put_file(struct fh_env *env, const char *path, const void *data, size_t n,
 		struct fh_error *err);
 
+/* Writes a task's files and folders into the workspace, as env_put_file() does. */
+int env_put_files(
+		struct fh_env *env, const struct task_file *files, size_t n, struct fh_error *err);
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "run/trial.h"
 
-#include "base/fd.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
@@ -13,12 +12,10 @@
 #include <fumehood/env.h>
 
 #include <errno.h>
-#include <fts.h>
 #include <math.h>
 #include <string.h>
 
 /* Plays a task's baseline and its solution as an agent would. */
-#define FILE_BYTES_MAX (64 * 1024 * 1024)
 #define STEPS 1000
 
 struct attempt {
@@ -41,36 +38,6 @@ static int trial_do_step(struct attempt *a, const char *command, double timeout_
 	return 0;
 }
 
-static int trial_put_file(struct attempt *a, const char *source, const char *target)
-{
-	auto_buf struct buf data = BUF_INIT(FILE_BYTES_MAX);
-	int r = fd_read_file(source, &data, &a->err);
-
-	return r < 0 ? r : env_put_file(a->env, target, data.data, data.len, &a->err);
-}
-
-/* Writes a file, or all files of a folder, into the workspace of the episode. */
-static int trial_put_tree(struct attempt *a, const struct task_file *file)
-{
-	char *const paths[] = { (char *)(uintptr_t)file->source, NULL };
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
-	const FTSENT *entry;
-	int r = 0;
-
-	if (!fts)
-		return error_set(&a->err, errno, "read '%s'", file->source);
-	while (r >= 0 && (entry = fts_read(fts))) {
-		auto_buf struct buf target = BUF_INIT(4096);
-
-		if (entry->fts_info != FTS_F)
-			continue;
-		buf_printf(&target, "%s%s", file->target, entry->fts_path + strlen(file->source));
-		r = trial_put_file(a, entry->fts_path, buf_str(&target));
-	}
-	fts_close(fts);
-	return r;
-}
-
 static int trial_play_episode(struct attempt *a, const struct task *task,
 		const struct task_file *files, size_t n_files, const char *command)
 {
@@ -78,11 +45,9 @@ static int trial_play_episode(struct attempt *a, const struct task *task,
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < n_files; i++) {
-		r = trial_put_tree(a, &files[i]);
-		if (r < 0)
-			return r;
-	}
+	r = env_put_files(a->env, files, n_files, &a->err);
+	if (r < 0)
+		return r;
 	r = trial_do_step(a, command, (double)task->training_timeout_ms / 1000);
 	if (r < 0)
 		return r;

@@ -116,6 +116,8 @@ static void check_secrets(struct task_check *check, const struct task *task)
 		check_secret(check, task, task->hidden[i].source);
 	for (size_t i = 0; i < task->n_solution; i++)
 		check_secret(check, task, task->solution[i].source);
+	for (size_t i = 0; i < task->n_baseline_files; i++)
+		check_secret(check, task, task->baseline_files[i].source);
 	/* The sandbox hides the task's folder if the folder lies beneath a path that agents see. */
 	if (sandbox_hide_check(task->dir, &err) < 0)
 		problem(check, "%s", err.message);
@@ -191,6 +193,15 @@ static void check_grader(struct task_check *check, const struct task *task)
 
 /* --- the rest --------------------------------------------------------------------------------- */
 
+static bool check_has_file(
+		const struct task_file *files, size_t n_files, const char *name, size_t n)
+{
+	for (size_t i = 0; i < n_files; i++)
+		if (strlen(files[i].target) == n && strncmp(files[i].target, name, n) == 0)
+			return true;
+	return false;
+}
+
 /* Reports a baseline program that is not in the workspace. */
 static void check_baseline(struct task_check *check, const struct task *task)
 {
@@ -201,11 +212,10 @@ static void check_baseline(struct task_check *check, const struct task *task)
 		return;
 	path += strlen("python3 ");
 	n = strcspn(path, "/");
-	for (size_t i = 0; i < task->n_starter; i++)
-		if (strlen(task->starter[i].target) == n &&
-				strncmp(task->starter[i].target, path, n) == 0)
-			return;
-	problem_at(check, task, "baseline_paths", "%s is not in starter_code", path);
+	if (!check_has_file(task->starter, task->n_starter, path, n) &&
+			!check_has_file(task->baseline_files, task->n_baseline_files, path, n))
+		problem_at(check, task, "baseline_paths",
+				"%s is in neither starter_code nor baseline_files", path);
 }
 
 static void check_demo(struct task_check *check, const struct task *task)

@@ -58,7 +58,7 @@ struct task_config {
 	struct texts starter_code, dataset_configs;
 	const char *sample_submission;
 	const char *baseline;
-	struct texts baseline_paths;
+	struct texts baseline_paths, baseline_files;
 	const struct node *baseline_scores;
 	struct solution_config solution;
 	const char *demo;

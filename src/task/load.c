@@ -151,6 +151,15 @@ static int task_apply_variant(struct task_loading *l, const char *name)
 #define DATASET_DOCS "{dataset_docs}"
 #define TRAINING_TIMEOUT "{training_timeout}"
 
+/* Whether the agent gets a file of the data set. */
+static bool task_shows_data(const struct dataset *dataset)
+{
+	for (size_t i = 0; i < dataset->n_files; i++)
+		if (!dataset->files[i].hidden)
+			return true;
+	return false;
+}
+
 static void task_add_docs(struct buf *out, const struct dataset *dataset)
 {
 	const char *separator = "Files: ";
@@ -176,9 +185,14 @@ static void task_load_description(struct task_loading *l)
 
 	while (*at) {
 		if (str_starts(at, DATASET_DOCS)) {
+			const char *separator = "";
+
 			for (size_t i = 0; i < task->n_datasets; i++) {
-				buf_add_str(&out, i ? "\n\n" : "");
+				if (!task_shows_data(&task->datasets[i]))
+					continue;
+				buf_add_str(&out, separator);
 				task_add_docs(&out, &task->datasets[i]);
+				separator = "\n\n";
 			}
 			at += strlen(DATASET_DOCS);
 		} else if (str_starts(at, TRAINING_TIMEOUT)) {

@@ -38,7 +38,8 @@ int task_check_bind(const struct task *task, const char *state_dir, const char *
 			bind_touches(source, task->grader.program) ||
 			bind_touches(source, task->demo) ||
 			bind_touches_files(source, task->hidden, task->n_hidden) ||
-			bind_touches_files(source, task->solution, task->n_solution);
+			bind_touches_files(source, task->solution, task->n_solution) ||
+			bind_touches_files(source, task->baseline_files, task->n_baseline_files);
 
 	for (size_t i = 0; i < task->n_datasets; i++) {
 		const struct dataset *dataset = &task->datasets[i];

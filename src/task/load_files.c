@@ -116,7 +116,7 @@ static int load_memory(struct task_loading *l)
 int task_load_files(struct task_loading *l)
 {
 	const struct task_config *c = &l->config;
-	struct task_files hidden = { 0 }, solution = { 0 };
+	struct task_files hidden = { 0 }, solution = { 0 }, baseline = { 0 };
 	int r = load_starter(l);
 
 	if (r < 0)
@@ -135,6 +135,11 @@ int task_load_files(struct task_loading *l)
 		return r;
 	l->task->solution = solution.items;
 	l->task->n_solution = solution.n;
+	r = load_paths(l, "baseline_files", &c->baseline_files, &baseline);
+	if (r < 0)
+		return r;
+	l->task->baseline_files = baseline.items;
+	l->task->n_baseline_files = baseline.n;
 	r = load_memory(l);
 	if (r < 0)
 		return r;

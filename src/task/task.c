@@ -119,6 +119,12 @@ static int hash_add_task(struct sha256 *h, const struct task *task, struct fh_er
 	r = hash_add_files(h, "hidden", task->hidden, task->n_hidden, err);
 	if (r < 0)
 		return r;
+	if (task->n_baseline_files) {
+		r = hash_add_files(
+				h, "baseline", task->baseline_files, task->n_baseline_files, err);
+		if (r < 0)
+			return r;
+	}
 	for (size_t i = 0; i < task->n_binds; i++) {
 		const char *source = task->binds[i].source;
 

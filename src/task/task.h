@@ -97,6 +97,9 @@ struct task {
 	 * is NULL, or if baseline_is_published, the baseline is `published` instead. */
 	const char *baseline_command;
 	bool baseline_is_published;
+	/* files that baseline_command needs in the workspace, and no agent gets */
+	const struct task_file *baseline_files;
+	size_t n_baseline_files;
 	/* published scores; includes `metric` if there is no command */
 	const struct fh_metric *published;
 	size_t n_published;

@@ -47,16 +47,26 @@ def test_the_baseline_plays_and_submits(fumehood):
 
 
 LONG = pytest.param("blotto", marks=pytest.mark.long)
+HOUSES = "regressionKaggleHousePrice"
 
 
-@pytest.mark.parametrize(
-    "task", ["battleOfSexes", LONG, "prisonersDilemma", "regressionKaggleHousePrice"]
-)
+@pytest.mark.parametrize("task", ["battleOfSexes", LONG, "prisonersDilemma", HOUSES, f"{HOUSES}L1"])
 def test_a_demonstration_ends_submitted(fumehood, task):
     (result,) = fumehood.run_json("--task", task, "--model", "demo")
     assert result["exit_status"] == "submitted"
     metric = "r2" if "r2" in result["best"] else "Score"
     assert result["best"][metric] > result["baseline"][metric]
+
+
+def test_a_task_without_a_starter(fumehood):
+    """It has the baseline of the task with one, and no agent gets its program."""
+    seen = "ls -A; find / -name baseline.py -o -name solve.py 2>/dev/null"
+    first, second = fumehood.run_json(
+        "--task", f"{HOUSES}L1,{HOUSES}", "--model", fumehood.actions(seen, "submit")
+    )
+    assert first["baseline"] == second["baseline"]
+    looks = [traj_of(result)["trajectory"][0]["observation"] for result in (first, second)]
+    assert looks[0].split() == ["data"] and "baseline.py" in looks[1].split()
 
 
 def test_actions_that_run_out_are_submitted(fumehood):

@@ -124,7 +124,7 @@ FAULTS = [
     ("target: y", "target: z", "answers.csv has no column 'z'", 1),
     ("  id: id", "  id: no", "answers.csv has no column 'no'", 1),
     ("name: accuracy", "name: Score", "the grader gives 'accuracy', and the task goes by", 1),
-    ("[baseline.py]", "[other.py]", "other.py is not in starter_code", 1),
+    ("[baseline.py]", "[other.py]", "other.py is in neither starter_code nor", 1),
     ("name: Sums", "default_variant: nosuch\nname: Sums", "there is no variant 'nosuch'", 2),
     ("[starter/]", "[/etc/passwd]", "leads out of", 2),
 ]

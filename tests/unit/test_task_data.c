@@ -177,7 +177,10 @@ static void test_dataset_docs(void **state)
 
 	put_task("name: N\ndescription: |\n  See:\n  {dataset_docs}\n  Bye.\n"
 		 "metric: {name: Score, direction: maximize}\n" SCRIPT BASE
-		 "dataset_configs: [datasets/d.yaml, e]\n");
+		 "dataset_configs: [hid, datasets/d.yaml, e]\n");
+	/* The agent gets no file of this data set, and is not told of it. */
+	put("datasets/hid.yaml", "name: H\ndescription: x\nfiles: [{path: e, hidden: true}]\n");
+	put_data("hid", "e", "");
 	put("datasets/d.yaml", DATASET);
 	put("datasets/e.yaml", "name: E\ndescription: Of {dataset_docs}.\nfiles: [{path: e/}]\n");
 	put_data("d", "train.csv", "");

@@ -59,7 +59,7 @@ static const char many_keys[] =
 		"demo: answers.csv\n"
 		"solution: {files: [starter/a.py], command: python3 a.py}\n"
 		"sample_submission: answers.csv\n"
-		"baseline_paths: [b/c.py]\n"
+		"baseline_paths: [b/c.py]\nbaseline_files: [starter/a.py]\n"
 		"baseline_scores: [{Loss: 2.5, other: 1}]\n"
 		"benchmark_name: x\ntask_entrypoint: CSVSubmissionTasks\nuse_generic_conda: true\n"
 		"evaluation_paths: [e.py]\nevaluation_read_only: true\nmemory_path: m\n"
@@ -97,6 +97,8 @@ static void test_many_keys(void **state)
 	assert_string_equal(t->solution_command, "python3 a.py");
 	assert_true(str_ends(t->demo, "/answers.csv"));
 	assert_string_equal(t->baseline_command, "python3 b/c.py");
+	assert_int_equal(t->n_baseline_files, 1);
+	assert_string_equal(t->baseline_files[0].target, "a.py");
 	assert_int_equal(t->n_published, 2);
 	assert_string_equal(t->published[0].name, "Loss");
 	assert_true(t->published[0].value == 2.5);
