@@ -129,6 +129,11 @@ static void test_faults_are_the_predictions_and_name_their_line(void **state)
 	} cases[] = {
 		{ "mae", { { "1", "1" }, { "2", "two" } },
 				"line 3: 'two' is not a number (column y)" },
+		/* Words are labels only where a true label is a word. */
+		{ "accuracy", { { "1", "1" }, { "2", "two" }, { "3", "nan" } },
+				"line 3: 'two' is not a number (column y)" },
+		{ "f1", { { "1", "1" }, { "2", "nan" } },
+				"line 3: 'nan' is not a number (column y)" },
 		{ "log_loss", { { "1", "1.5" } },
 				"line 2: 1.5 is no probability from 0 to 1 (column y)" },
 		{ "log_loss", { { "1", "-0.1" } },

@@ -44,18 +44,24 @@ struct metric_pair {
 	double truth, prediction;
 };
 
-static int metric_to_pair(
-		const struct scored *s, size_t i, struct metric_pair *out, struct fh_error *err)
+/* The error about prediction `i`, which is not a number. */
+static int metric_no_number(const struct scored *s, size_t i, struct fh_error *err)
 {
 	auto_buf struct buf shown = BUF_INIT(256);
 
+	csv_quote(&shown, &s->rows[i].prediction);
+	return error_say(err, EINVAL, "line %zu: %s is not a number (column %s)", s->rows[i].line,
+			buf_str(&shown), s->column);
+}
+
+static int metric_to_pair(
+		const struct scored *s, size_t i, struct metric_pair *out, struct fh_error *err)
+{
 	if (!metric_to_double(&s->rows[i].truth, &out->truth))
 		return error_say(err, EBADMSG, "a value of column %s is not a number", s->column);
 	if (metric_to_double(&s->rows[i].prediction, &out->prediction))
 		return 0;
-	csv_quote(&shown, &s->rows[i].prediction);
-	return error_say(err, EINVAL, "line %zu: %s is not a number (column %s)", s->rows[i].line,
-			buf_str(&shown), s->column);
+	return metric_no_number(s, i, err);
 }
 
 /* Converts all rows to pairs of numbers, a heap array of s->n items. */
@@ -263,10 +269,29 @@ static bool label_equal(const struct csv_field *a, const struct csv_field *b)
 	return label_compare(&x, &y) == 0;
 }
 
+/* Fails for a prediction that is not a number if all true labels are: it can't name a class. */
+static int labels_check(const struct scored *s, struct fh_error *err)
+{
+	size_t worded = s->n; /* the first such prediction */
+
+	for (size_t i = s->n; i-- > 0;) {
+		double number;
+
+		if (!metric_to_double(&s->rows[i].truth, &number))
+			return 0;
+		if (!metric_to_double(&s->rows[i].prediction, &number))
+			worded = i;
+	}
+	return worded < s->n ? metric_no_number(s, worded, err) : 0;
+}
+
 static int metric_accuracy(const struct scored *s, struct metric_values *out, struct fh_error *err)
 {
 	size_t right = 0;
+	int r = labels_check(s, err);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < s->n; i++)
 		right += label_equal(&s->rows[i].truth, &s->rows[i].prediction);
 	return metric_add_value(out, "accuracy", (long double)right / s->n, err);
@@ -316,7 +341,10 @@ static int metric_f1(const struct scored *s, struct metric_values *out, struct f
 	auto_free struct label *labels = labels_sorted(s);
 	long double sum = 0, greatest = 0;
 	size_t classes = 0, true_classes = 0;
+	int r = labels_check(s, err);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < 2 * s->n;) {
 		struct class_counts counts;
 		long double f1;

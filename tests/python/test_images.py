@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tasks about images: classes that a key draws, solutions that climb, Hugging Face's files."""
+
+from __future__ import annotations
+
+import importlib.util
+import io
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+from statistics import mean, stdev
+from types import ModuleType
+
+import pytest
+
+np = pytest.importorskip("numpy")
+
+ROOT = Path(__file__).parents[2]
+PREPARE = ROOT / "datasets/images.py"
+FMNIST = ROOT / "tasks/imageClassificationFMnist"
+PYTHON = "/usr/bin/python3"
+NAMES = [
+    "answers.csv",
+    "sample_submission.csv",
+    "test_images.npy",
+    "train_images.npy",
+    "train_labels.npy",
+]
+
+
+def prepare(*arguments: str | Path, key: str = "") -> subprocess.CompletedProcess[str]:
+    command = [PYTHON, str(PREPARE), *map(str, arguments)]
+    env = {"FUMEHOOD_DATA_KEY": key}
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+
+def make_micro(kind: str, folder: Path, key: str) -> Path:
+    done = prepare("micro", kind, folder, key=key)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in folder.iterdir()) == NAMES
+    return folder
+
+
+def labels_of(path: Path) -> list[int]:
+    name, *labels = path.read_text().splitlines()
+    assert name == "label"
+    return [int(label) for label in labels]
+
+
+def module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec and spec.loader
+    made = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = made  # dataclasses look there
+    spec.loader.exec_module(made)
+    return made
+
+
+# --- the data -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("kind", "shape"), [("grey", (20, 20)), ("colour", (20, 20, 3))])
+def test_a_key_decides_all(tmp_path: Path, kind: str, shape: tuple[int, ...]) -> None:
+    key = secrets.token_hex(32)
+    a, same = (make_micro(kind, tmp_path / name, key) for name in "ab")
+    other = make_micro(kind, tmp_path / "c", secrets.token_hex(32))
+    for name in NAMES:
+        assert (a / name).read_bytes() == (same / name).read_bytes()
+        if name != "sample_submission.csv":
+            assert (a / name).read_bytes() != (other / name).read_bytes()
+    train, labels, test = (np.load(a / name) for name in (NAMES[3], NAMES[4], NAMES[2]))
+    assert (train.shape, test.shape) == ((3000, *shape), (2000, *shape))
+    assert train.dtype == test.dtype == np.uint8
+    assert np.bincount(labels).tolist() == [300] * 10
+    assert np.bincount(labels_of(a / "answers.csv")).tolist() == [200] * 10
+    assert labels_of(a / "sample_submission.csv") == [0] * 2000
+
+
+def test_no_guess_gives_images(tmp_path: Path) -> None:
+    for key in ("", "00", "zz" * 32):
+        done = prepare("micro", "grey", tmp_path / "none", key=key)
+        assert done.returncode == 1 and "64 hexadecimal digits" in done.stderr
+        assert not (tmp_path / "none").exists()
+
+
+def test_wrong_arguments(tmp_path: Path) -> None:
+    assert "usage: images.py micro" in prepare("micro").stderr
+    assert "'red' is neither grey nor colour" in prepare("micro", "red", "x", key="0" * 64).stderr
+    assert "'mnist' is neither" in prepare("parquet", "mnist", "a", "b", "c").stderr
+
+
+# --- Hugging Face's files -------------------------------------------------------------------------
+
+
+def lacks(name: str) -> bool:
+    done = subprocess.run([PYTHON, "-c", f"import {name}"], capture_output=True, check=False)
+    return done.returncode != 0
+
+
+def only_line(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    return line
+
+
+@pytest.mark.skipif(not lacks("pyarrow"), reason="pyarrow is installed")
+def test_missing_packages_are_named(tmp_path: Path) -> None:
+    line = only_line(prepare("parquet", "cifar10", "train", "test", tmp_path / "out"))
+    assert line == "pyarrow is missing: it reads the images (pip install pyarrow pillow)"
+    assert not (tmp_path / "out").exists()
+
+
+def parquet(path: Path, column: str, images) -> Path:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    image = pytest.importorskip("PIL.Image")
+    rows = []
+    for pixels in images:
+        file = io.BytesIO()
+        image.fromarray(pixels).save(file, "PNG")
+        rows.append({"bytes": file.getvalue(), "path": None})
+    labels = [i % 10 for i in range(len(images))]
+    parquet.write_table(pyarrow.table({column: rows, "label": labels}), path)
+    return path
+
+
+@pytest.mark.parametrize("name", ["fashionMnist", "cifar10"])
+def test_parquet_is_laid_out(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = module(PREPARE)
+    column, shape, _ = made.PARQUET[name]
+    images = np.random.default_rng(0).integers(0, 256, (30, *shape), dtype=np.uint8)
+    train = parquet(tmp_path / "train.parquet", column, images[:20])
+    test = parquet(tmp_path / "test.parquet", column, images[20:])
+    with pytest.raises(SystemExit, match="train.parquet is not a table of"):
+        made.prepare_parquet(name, str(train), str(test), str(tmp_path / "out"))
+
+    monkeypatch.setitem(made.PARQUET, name, (column, shape, (20, 10)))
+    made.prepare_parquet(name, str(train), str(test), str(tmp_path / "out"))
+    assert (np.load(tmp_path / "out/train_images.npy") == images[:20]).all()
+    assert (np.load(tmp_path / "out/test_images.npy") == images[20:]).all()
+    assert np.load(tmp_path / "out/train_labels.npy").tolist() == [*range(10), *range(10)]
+    assert labels_of(tmp_path / "out/answers.csv") == [*range(10)]
+    train.write_bytes(b"nothing")
+    with pytest.raises(SystemExit, match="train.parquet can't be read"):
+        made.prepare_parquet(name, str(train), str(test), str(tmp_path / "out"))
+
+
+FULL = [FMNIST / "starter/full/baseline.py", FMNIST / "solution/full/solve.py"]
+
+
+@pytest.mark.parametrize("program", FULL, ids=lambda path: path.stem)
+@pytest.mark.skipif(not lacks("torch"), reason="PyTorch is installed")
+def test_missing_pytorch_is_named(program: Path) -> None:
+    done = subprocess.run([PYTHON, program], capture_output=True, text=True, check=False)
+    assert only_line(done).startswith("PyTorch is missing: ")
+
+
+@pytest.mark.parametrize("shape", [(28, 28), (32, 32, 3)], ids=["grey", "colour"])
+@pytest.mark.parametrize("program", FULL, ids=lambda path: path.stem)
+def test_pytorch_trains(
+    tmp_path: Path, program: Path, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An image of each class, over and over: anything that learns knows them."""
+    pytest.importorskip("torch")
+    labels = (np.arange(320) % 10).astype(np.uint8)
+    images = np.random.default_rng(0).integers(0, 256, (10, *shape), dtype=np.uint8)[labels]
+    (tmp_path / "data").mkdir()
+    np.save(tmp_path / "data/train_images.npy", images)
+    np.save(tmp_path / "data/train_labels.npy", labels)
+    np.save(tmp_path / "data/test_images.npy", images[:50])
+    monkeypatch.chdir(tmp_path)
+    made = module(program)
+    monkeypatch.setattr(made, "EPOCHS", 6)
+    monkeypatch.setattr(made, "BATCH", 32)
+    monkeypatch.setattr(made, "WARM_UP", 1, raising=False)
+    monkeypatch.setattr(made, "RATE", 0.003)
+    made.main()
+    right = np.array(labels_of(tmp_path / "submission.csv")) == labels[:50]
+    assert right.mean() > 0.5
+
+
+# --- the climb ------------------------------------------------------------------------------------
+
+
+class Set:
+    """A made data set, and how many answers a matrix of scores gets right."""
+
+    def __init__(self, folder: Path) -> None:
+        self.train, self.test = (
+            np.load(folder / f"{name}_images.npy") / np.float32(255) for name in ("train", "test")
+        )
+        self.labels = np.load(folder / "train_labels.npy")
+        self.answers = np.array(labels_of(folder / "answers.csv"))
+
+    def accuracy(self, scores) -> float:
+        return float((scores.argmax(1) == self.answers).mean())
+
+
+def gradients(images, bins: int, regions: int):
+    """Histograms of the gradients' directions, in regions that overlap."""
+    dy, dx = np.gradient(images, axis=(1, 2))
+    angle = np.arctan2(dy, dx) % np.pi / np.pi * bins
+    away = (angle[..., None] - np.arange(bins, dtype="f") + bins / 2) % bins - bins / 2
+    maps = np.maximum(0, 1 - np.abs(away)) * np.hypot(dy, dx)[..., None]
+    size = images.shape[1]
+    centres = (np.arange(regions) + 0.5) * size / regions - 0.5
+    near = np.maximum(0, 1 - np.abs(np.arange(size) - centres[:, None]) * regions / size)
+    rows = np.tensordot(maps, near.astype("f"), (1, 1))
+    return np.sqrt(np.tensordot(rows, near.astype("f"), (1, 1)).reshape(len(images), -1) + 1e-3)
+
+
+def baseline(task: Path, made: Set) -> float:
+    program = module(task / "starter/micro/baseline.py")
+    flat = [images.reshape(len(images), -1) for images in (made.train, made.test)]
+    return made.accuracy(program.ridge(flat[0], made.labels, flat[1], program.PENALTY))
+
+
+def by_gradients(solver: ModuleType, made: Set, train, test, bins: int, regions: int) -> float:
+    known, asked = (gradients(images, bins, regions) for images in (train, test))
+    return made.accuracy(solver.ridge(known, made.labels, asked, 0.3))
+
+
+def by_patches(solver: ModuleType, made: Set, train, test, n: int) -> float:
+    filters, mean = solver.learn_patches(train, n, np.random.default_rng(0))
+    known, asked = (solver.features(images, filters, mean) for images in (train, test))
+    return made.accuracy(solver.ridge(known, made.labels, asked, solver.PENALTY))
+
+
+def climb_grey(folder: Path) -> list[float]:
+    """The accuracy of the baseline, and of three solutions between."""
+    solver, made = module(FMNIST / "solution/micro/solve.py"), Set(folder)
+    images = made.train, made.test
+    return [
+        baseline(FMNIST, made),
+        by_gradients(solver, made, *images, 4, 3),
+        by_gradients(solver, made, *images, 8, 5),
+        by_patches(solver, made, *images, 16),
+    ]
+
+
+def solved(task: Path, data: Path, folder: Path) -> float:
+    folder.mkdir()
+    (folder / "data").symlink_to(data)
+    subprocess.run([PYTHON, task / "solution/micro/solve.py"], cwd=folder, check=True)
+    said, truth = (labels_of(path) for path in (folder / "submission.csv", data / "answers.csv"))
+    return mean(a == b for a, b in zip(said, truth, strict=True))
+
+
+TASKS = [("grey", FMNIST, climb_grey)]
+
+
+@pytest.mark.parametrize(("kind", "task", "climb"), TASKS, ids=[kind for kind, *_ in TASKS])
+def test_a_model_can_climb(tmp_path: Path, kind, task, climb) -> None:
+    data = make_micro(kind, tmp_path / "data", "5f" * 32)
+    scores = [*climb(data), solved(task, data, tmp_path / "run")]
+    assert scores == sorted(scores), scores
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("kind", "task", "climb"), TASKS, ids=[kind for kind, *_ in TASKS])
+def test_the_climb_is_steeper_than_chance(tmp_path: Path, kind, task, climb) -> None:
+    """Over four keys: five deviations from end to end, one from each solution to the next."""
+    worlds = []
+    for i in range(4):
+        data = make_micro(kind, tmp_path / f"data{i}", f"{i:064x}")
+        worlds.append([*climb(data), solved(task, data, tmp_path / f"run{i}")])
+    scores = list(zip(*worlds, strict=True))
+    means, deviations = [mean(s) for s in scores], [stdev(s) for s in scores]
+    assert means[-1] - means[0] > 5 * max(deviations[0], deviations[-1]), (means, deviations)
+    for i in range(len(means) - 1):
+        assert means[i + 1] - means[i] > deviations[i], (means, deviations)
