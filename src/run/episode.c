@@ -364,12 +364,14 @@ static void episode_take_recorded_step(struct episode *e, int r)
 	episode_go_on(e);
 }
 
-/* Starts a job that records the step. False: it is short, and to be recorded at once. */
+/* Starts a job that records a step, if that takes long. */
 static bool episode_begin_recording(struct episode *e)
 {
 	struct episode_inside *in = e->inside;
+	bool is_long = strlen(in->step.observation) > RECORDED_AT_ONCE_BYTES ||
+			recorder_syncs(&in->step);
 
-	return strlen(in->step.observation) > RECORDED_AT_ONCE_BYTES &&
+	return is_long &&
 			job_begin_shared(e->plan.openings->fd, episode_record_step, e,
 					"record a step", &in->recording, NULL) == 0;
 }

@@ -164,10 +164,19 @@ static void recorder_put_score(struct recorder *r, const struct fh_step *step)
 	recorder_end_line(&w);
 }
 
+static bool recorder_is_graded(const struct fh_step *step)
+{
+	return step->score || step->grade_error;
+}
+
+bool recorder_syncs(const struct fh_step *step)
+{
+	return recorder_is_graded(step) || step->terminated || step->truncated;
+}
+
 int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
 		struct fh_error *err)
 {
-	bool graded = step->score || step->grade_error;
 	struct pyjson_writer w = recorder_begin(r, "step");
 	int n;
 
@@ -178,7 +187,7 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 		pyjson_put_text(&w, "thought", turn->thought);
 	info_put_step(&w, step);
 	recorder_end_line(&w);
-	if (graded)
+	if (recorder_is_graded(step))
 		recorder_put_score(r, step);
 	if (step->integrity) {
 		w = recorder_begin(r, "integrity");
@@ -197,7 +206,7 @@ int recorder_step(struct recorder *r, const struct recorder_turn *turn, const st
 	n = recorder_commit(r, err);
 	if (n < 0)
 		return n;
-	return graded || step->terminated || step->truncated ? event_log_sync(r->log, err) : 0;
+	return recorder_syncs(step) ? event_log_sync(r->log, err) : 0;
 }
 
 int recorder_message(struct recorder *r, const struct recorder_message *m, struct fh_error *err)

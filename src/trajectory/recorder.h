@@ -61,9 +61,13 @@ struct recorder_turn {
 	const char *thought;
 };
 
-/* Records a step. Syncs the record to the disk if the step was scored or ended the episode. */
+/* Records a step. */
 int recorder_step(struct recorder *r, const struct recorder_turn *turn, const struct fh_step *step,
 		struct fh_error *err);
+
+/* True if recorder_step() waits until the record is on the disk: the step was scored, or ended the
+ * episode. */
+bool recorder_syncs(const struct fh_step *step);
 
 /* A message of a conversation with a model. The recorded messages become the history of the .traj.
  * Without messages, the history is made from the steps. */
