@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plays an episode through `fumehood env`: client.py [FUMEHOOD [TASK]]. docs/protocol.md has every field."""
+"""Plays an episode through `fumehood env`: client.py [FUMEHOOD [TASK]]. See docs/protocol.md."""
 
 import json
 import subprocess

@@ -17,7 +17,7 @@
 
 #define ANSWER_BYTES_MAX (16 << 20)
 #define EPISODE_BYTES_MAX                                                                          \
-	(128 << 20) /* most bytes of answers, which the porter holds in its own memory */
+	(128 << 20) /* most bytes of answers, which the sandbox holds in its own memory */
 #define PAUSE_MS 50 /* least time between two calls: an agent's loop must not keep the owner busy */
 #define TIMEOUT_MS 60000
 /* Time after which a call is refused that waits for others' fetches to end. */
@@ -163,7 +163,7 @@ static void calls_say(struct calls *c, struct sandbox *sb, int r, const struct b
 	}
 	c->n_bytes += (int64_t)c->unsaid.len;
 	c->failures = 0;
-	if (!c->reading) /* else the answer is written after the porter's reply */
+	if (!c->reading) /* else the answer is written after the sandbox' reply */
 		calls_put(c, sb);
 }
 
@@ -183,7 +183,7 @@ static void calls_abandon(struct calls *c)
 	calls_end(c);
 }
 
-/* Has the porter read the file GUEST_CALL. */
+/* Has the sandbox read the file GUEST_CALL. */
 static void calls_read(struct calls *c, struct sandbox *sb)
 {
 	c->next_ns = clock_now_ns() + PAUSE_MS * NS_PER_MS;
@@ -294,7 +294,7 @@ void calls_waits(const struct calls *c, struct waits *w)
 	if (c->service)
 		fetch_waits(c->fetch, w);
 	if (c->reading || c->putting)
-		return; /* the session waits for the porter's reply already */
+		return; /* the session waits for the sandbox' reply already */
 	if (c->asked || c->unsaid.len)
 		waits_until(w, c->next_ns);
 }

@@ -32,9 +32,9 @@ struct calls {
 	size_t most;       /* most papers that the call asks for */
 	int64_t n_bytes;   /* bytes answered in this episode so far */
 	bool asked;        /* a tool has made a call that was not read yet */
-	uint32_t reading;  /* id of the porter's request to read a call; 0: none */
+	uint32_t reading;  /* id of the request to read a call; 0: none */
 	struct buf unsaid; /* an answer that is not written to GUEST_ANSWER yet */
-	uint32_t putting;  /* id of the porter's request to write the answer; 0: none */
+	uint32_t putting;  /* id of the request to write the answer; 0: none */
 	int failures;      /* failures in a row to read a call or to write its answer */
 	int64_t next_ns;   /* earliest time of the next attempt */
 	int64_t room_ns;   /* time until which a call waits for others' fetches to end */

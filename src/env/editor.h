@@ -12,7 +12,7 @@
 int editor_begin(struct sandbox *sb, uint32_t *out_id, struct fh_error *err);
 
 /*
- * Takes the porter's answer, and returns the open file's path (heap). NULL: no file is open, or its
+ * Takes the sandbox' answer, and returns the open file's path (heap). NULL: no file is open, or its
  * name can't be shown.
  */
 char *editor_take(struct sandbox *sb);

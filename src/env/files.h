@@ -13,7 +13,7 @@ struct files {
 	struct memory *memory;
 	const struct env_setup *setup;
 	size_t n_put; /* number of files put so far */
-	uint32_t id;  /* id of the porter's request to put a file */
+	uint32_t id;  /* id of the sandbox' request to put a file */
 };
 
 /*

@@ -148,8 +148,8 @@ static void keeping_free(struct keeping *k)
 }
 
 /*
- * Returns a descriptor of the locked folder; closing it unlocks. A file system without locks gives
- * no lock.
+ * Locks the folder and returns its descriptor, which unlocks when it is closed. If the file system
+ * has no locks, the folder stays unlocked.
  */
 static int keeping_lock(const char *folder, struct fh_error *err)
 {
@@ -197,7 +197,7 @@ int memory_keep_begin(struct memory *m, struct sandbox *sb, struct fh_error *err
 }
 
 /*
- * Takes the memory that the porter read. If it has changed, begins a job that keeps it. 1: a job
+ * Takes the memory that the sandbox read. If it has changed, begins a job that keeps it. 1: a job
  * runs; 0: nothing to keep.
  */
 static int memory_keep_take(struct memory *m, struct sandbox *sb, struct fh_error *err)

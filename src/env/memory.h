@@ -25,7 +25,7 @@ struct memory {
 	bool has_began;
 	struct job *job;         /* job that reads or keeps a memory; NULL: none runs */
 	struct keeping *keeping; /* data of the job that keeps a memory; NULL: none */
-	uint32_t id;             /* id of the porter's request to read the memory */
+	uint32_t id;             /* id of the sandbox' request to read the memory */
 };
 
 void memory_init(struct memory *m);
@@ -52,7 +52,7 @@ int memory_keep_begin(struct memory *m, struct sandbox *sb, struct fh_error *err
 /* Goes on with keeping the memory. 1: call it again later; 0: the memory is kept. */
 int memory_keep_advance(struct memory *m, struct sandbox *sb, struct fh_error *err);
 
-/* Adds the waits for the job or for the porter's answer. */
+/* Adds the waits for the job or for the sandbox' answer. */
 void memory_waits(const struct memory *m, const struct sandbox *sb, struct waits *w);
 
 #endif

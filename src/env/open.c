@@ -101,7 +101,7 @@ void fh_env_close(struct fh_env *env)
 {
 	if (!env)
 		return;
-	/* Keep the memory. Blocks for the porter's answer, which has a deadline, and for a job. */
+	/* Keep the memory. Blocks for the sandbox' answer, which has a deadline, and for a job. */
 	if (env->work == WORK_MEMORY || turn_keep_memory(env))
 		while (!turn_memory_is_kept(env)) {
 			struct waits w = WAITS_INIT;

@@ -193,7 +193,7 @@ static void reset_sandbox_ready(struct fh_env *env)
 	reset_after_files(env, files_begin(&env->files, &err), &err);
 }
 
-/* Starts the sandbox again: a nursery that is killed while it makes a sandbox loses the plan. */
+/* Starts the sandbox again. The process that was making it may have been killed. */
 static void reset_start_again(struct fh_env *env)
 {
 	struct fh_error err = FH_ERROR_INIT;

@@ -31,7 +31,7 @@ enum work {
 	WORK_FILES,   /* files are put into the sandbox: files.h */
 	WORK_COMMAND, /* the session runs the action */
 	WORK_SETUP,   /* the session runs something for the tools: setup.h */
-	WORK_EDITOR,  /* the porter reads which file is open: editor.h */
+	WORK_EDITOR,  /* the sandbox reads which file is open: editor.h */
 	WORK_GRADE,
 	WORK_MEMORY, /* the memory of an episode that ends is kept: memory.h */
 	WORK_DONE,
@@ -90,7 +90,7 @@ struct fh_env {
 	int64_t timeout_ms;      /* timeout of the command */
 	size_t n_watched;        /* bytes of the command's output that env_output() gave */
 	int requests;            /* REQUEST_* bits that the command asked for */
-	uint32_t editor_request; /* id of the porter's request to read the open file */
+	uint32_t editor_request; /* id of the sandbox' request to read the open file */
 	const char *reason;      /* why to score or to end: a word of the exit status */
 	struct grade *grade;
 	char judge_key[SHA256_HEX_BYTES];

@@ -52,7 +52,7 @@ static void step_end_episode(struct fh_env *env, const char *reason, const char 
 	va_end(ap);
 	env->reason = reason;
 	/*
-	 * Check for the porter's answer now: it may have come before, and no descriptor reports it
+	 * Check for the sandbox' answer now: it may have come before, and no descriptor reports it
 	 * again.
 	 */
 	if (!turn_keep_memory(env) || turn_memory_is_kept(env))

@@ -189,7 +189,7 @@ static void grade_no_submission(struct grade *g, const struct fh_error *why)
 	grade_finish(g);
 }
 
-/* Takes the copy of the submission from the porter and starts the programs. */
+/* Takes the copy of the submission from the sandbox and starts the programs. */
 static void grade_on_submission(struct grade *g)
 {
 	struct sandbox_answer answer = { .fd = -1 };

@@ -39,7 +39,7 @@ bool grade_takes_all(const struct task *task);
 struct grade {
 	struct grade_request request;
 	const struct grade_kind *kind;
-	/* request to the episode's porter for the submission; 0: no request is open */
+	/* request to the episode's sandbox for the submission; 0: no request is open */
 	uint32_t getting;
 	int submission_fd; /* descriptor of a sealed copy of the submission */
 	char judge_key[SHA256_HEX_BYTES];

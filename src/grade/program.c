@@ -140,8 +140,8 @@ static int program_on_done(struct program *p)
 	return 0;
 }
 
-/* Starts the sandbox again if the program did not begin yet. The kernel may have killed the cradle
- * that starts sandboxes. */
+/* Starts the sandbox again if the program did not begin yet. The process that was making it may
+ * have been killed. */
 static int program_on_gone(struct program *p)
 {
 	if (program_over(p))

@@ -73,7 +73,7 @@ struct program {
 	int starts; /* number of failed starts of the sandbox */
 	struct sandbox *sb;
 	uint32_t id;      /* id of the running program, from sandbox_run() */
-	uint32_t request; /* id of the porter's current request */
+	uint32_t request; /* id of the sandbox' current request */
 };
 
 /* Starts a program. After a failure there is nothing to release. */

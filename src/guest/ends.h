@@ -9,7 +9,8 @@
 #include <sys/types.h>
 
 struct ends *ends_new(void);
-/* Maps the roll; `roll`: a memfd of struct roll. */
+/* Maps the memory in which the owner notes each sandbox that it closes: a struct roll. `roll` is
+ * its memfd. */
 int ends_open(struct ends *e, int roll, struct fh_error *err);
 /* Unmaps the roll; call it in a sandbox. */
 void ends_forget(struct ends *e);

@@ -68,7 +68,8 @@ struct native_owner {
 	/* Replaced nurseries that run until their sandboxes have ended. */
 	pid_t retired[COVERS_MAX + 1];
 	size_t n_retired;
-	struct roll *roll; /* memory that shows nurseries which sandboxes are closed */
+	/* memory shared with nurseries, by which they see which sandboxes the owner has closed */
+	struct roll *roll;
 	int roll_fd;
 	atomic_uint numbers;  /* number of the newest sandbox */
 	bool forked;          /* this process is a fork of the owner's process */

@@ -112,7 +112,7 @@ static void args_add_environment(
 	args->python = env->python;
 	args->gpus = (struct texts){ .items = gpus, .n = asked->n_gpus };
 	args->memory = env->memory;
-	/* "": a replay uses no checkout either */
+	/* Record "" if the run used no checkout, so that a replay looks for none. */
 	args->mlgym_root = root ? args_absolute(a, root) : "";
 	args->task_config_path = args_absolute(a, task);
 	args->tasks_dir = args_absolute(a, p->places->tasks_dir);

@@ -35,7 +35,7 @@ struct sandbox;
 
 struct owner_gpus {
 	size_t wanted;      /* number of GPUs, reserved until the owner is closed */
-	const int *numbers; /* GPUs to choose from: 2 is /dev/nvidia2; NULL: any */
+	const int *numbers; /* GPUs to choose from, by the driver's numbers; NULL: any */
 	size_t n_numbers;
 };
 
