@@ -61,6 +61,7 @@ static void places_set_programs(const char *dir)
 	found.guest_plugin = path_join(dir, "fumehood-guest.so");
 	found.aci = path_join(dir, "fh-aci");
 	found.grade_csv = path_join(dir, "fh-grade-csv");
+	found.sat = path_join(dir, "fh-sat.so");
 	found.floors = path_join(dir, "bench");
 }
 

@@ -14,6 +14,7 @@ struct places {
 	const char *guest_plugin; /* fumehood-guest.so, the library for guests of a sandbox */
 	const char *aci;          /* fh-aci, the program of the agent's editing tools */
 	const char *grade_csv;    /* fh-grade-csv, the program that grades CSV files */
+	const char *sat;          /* fh-sat.so, the 3-SAT solver of judges */
 	const char *floors;       /* folder of the small programs that `bench` runs */
 	const char *graders;      /* folder of the Python programs of graders */
 };

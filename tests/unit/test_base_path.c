@@ -270,6 +270,7 @@ static void test_places_of_a_checkout(void **state)
 	assert_true(path_exists(duel));
 	assert_true(str_ends(places->aci, "/fh-aci"));
 	assert_true(str_ends(places->grade_csv, "/fh-grade-csv"));
+	assert_true(str_ends(places->sat, "/fh-sat.so"));
 	assert_ptr_equal(places_get(), places);
 }
 

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grade/sat/sat.h"
+
+#include "base/mem.h"
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Invariants when a heuristic is asked:
+ *
+ *   - every clause is in one of the lists `open` (not satisfied yet) and `closed`
+ *   - every open clause has two or three unassigned literals, so only unit propagation can bring
+ *     a conflict
+ *   - `trail` has the assigned variables in order, cut into levels by `levels`
+ */
+#define LITERALS 3
+
+/* Clauses in the order in which a heuristic sees them, or in which they were satisfied. */
+struct clauses {
+	int *items;
+	int n;
+};
+
+struct numbers {
+	int32_t *items;
+	int n;
+};
+
+/* A decision with what unit propagation made of it. */
+struct level {
+	int start;   /* index in the trail of the decision's variable */
+	bool second; /* the other value was tried before */
+};
+
+struct sat {
+	int n_variables, n_clauses;
+	int32_t (*literals)[LITERALS]; /* by clause */
+	int8_t *values;                /* by variable: 1, -1, or 0 if it is unassigned */
+	int *trail, n_trail;
+	struct level *levels;
+	int n_levels;
+	struct clauses open, closed;
+	struct clauses saved_open, saved_closed; /* from before a propagation that may fail */
+	struct clauses units;                    /* unit clauses of a pass */
+
+	/* Since the heuristic was asked last: */
+	struct clauses told; /* the open clauses then */
+	int kept;            /* levels that were never taken back */
+	struct numbers assigned, conflicts;
+};
+
+/* --- life ------------------------------------------------------------------------------------- */
+
+void fh_sat_draw(const unsigned char *bytes, int variables, int clauses, int32_t *out_literals)
+{
+	for (int i = 0; i < clauses; i++, bytes += 16, out_literals += LITERALS) {
+		uint32_t words[LITERALS + 1];
+		int drawn[LITERALS] = { 0 };
+
+		memcpy(words, bytes, sizeof(words));
+		for (int k = 0; k <= LITERALS; k++)
+			words[k] = le32toh(words[k]);
+		for (int k = 0; k < LITERALS; k++) {
+			int v = (int)((uint64_t)words[k] * (uint32_t)(variables - k) >> 32);
+
+			/* Count v among those that are left: `drawn` is sorted. */
+			int at = 0;
+
+			while (at < k && v >= drawn[at]) {
+				v++;
+				at++;
+			}
+			memmove(drawn + at + 1, drawn + at, (size_t)(k - at) * sizeof(*drawn));
+			drawn[at] = v;
+			/* The literal's own place is by draw, not by size. */
+			out_literals[k] = words[3] >> k & 1 ? v + 1 : -(v + 1);
+		}
+	}
+}
+
+static struct clauses clauses_new(int n)
+{
+	return (struct clauses){ .items = xcalloc((size_t)n + 1, sizeof(int)) };
+}
+
+static void clauses_copy(struct clauses *to, const struct clauses *from)
+{
+	memcpy(to->items, from->items, (size_t)from->n * sizeof(*from->items));
+	to->n = from->n;
+}
+
+static bool sat_is_clause(const struct sat *s, const int32_t *c)
+{
+	for (int k = 0; k < LITERALS; k++)
+		if (c[k] == 0 || c[k] == INT32_MIN || abs(c[k]) > s->n_variables)
+			return false;
+	return abs(c[0]) != abs(c[1]) && abs(c[0]) != abs(c[2]) && abs(c[1]) != abs(c[2]);
+}
+
+struct sat *fh_sat_new(int variables, int clauses, const int32_t *literals)
+{
+	struct sat *s;
+
+	if (variables < LITERALS || clauses < 0 || variables > INT16_MAX || clauses > INT16_MAX)
+		return NULL;
+	s = xcalloc(1, sizeof(*s));
+	s->n_variables = variables;
+	s->n_clauses = clauses;
+	s->literals = xcalloc((size_t)clauses + 1, sizeof(*s->literals));
+	memcpy(s->literals, literals, (size_t)clauses * sizeof(*s->literals));
+	s->values = xcalloc((size_t)variables + 1, sizeof(*s->values));
+	s->trail = xcalloc((size_t)variables, sizeof(*s->trail));
+	s->levels = xcalloc((size_t)variables, sizeof(*s->levels));
+	s->open = clauses_new(clauses);
+	s->closed = clauses_new(clauses);
+	s->saved_open = clauses_new(clauses);
+	s->saved_closed = clauses_new(clauses);
+	s->units = clauses_new(clauses);
+	s->told = clauses_new(clauses);
+	s->assigned.items = xcalloc((size_t)fh_sat_room(s), sizeof(int32_t));
+	s->conflicts.items = xcalloc((size_t)fh_sat_room(s), sizeof(int32_t));
+	for (int i = 0; i < clauses; i++) {
+		s->open.items[s->open.n++] = i;
+		if (!sat_is_clause(s, s->literals[i])) {
+			fh_sat_free(s);
+			return NULL;
+		}
+	}
+	clauses_copy(&s->told, &s->open);
+	return s;
+}
+
+void fh_sat_free(struct sat *s)
+{
+	if (!s)
+		return;
+	free(s->literals);
+	free(s->values);
+	free(s->trail);
+	free(s->levels);
+	free(s->open.items);
+	free(s->closed.items);
+	free(s->saved_open.items);
+	free(s->saved_closed.items);
+	free(s->units.items);
+	free(s->told.items);
+	free(s->assigned.items);
+	free(s->conflicts.items);
+	free(s);
+}
+
+/* --- clauses and variables -------------------------------------------------------------------- */
+
+/* 1: the literal is true, -1: it is false, 0: its variable is unassigned. */
+static int sat_value(const struct sat *s, int32_t literal)
+{
+	return literal > 0 ? s->values[literal] : -s->values[-literal];
+}
+
+static int sat_count(const struct sat *s, int clause, int value)
+{
+	int n = 0;
+
+	for (int k = 0; k < LITERALS; k++)
+		n += sat_value(s, s->literals[clause][k]) == value;
+	return n;
+}
+
+/* Moves the clauses with a literal to the end of another list. For 0, moves those without a true
+ * literal. */
+static void sat_move(struct sat *s, struct clauses *from, struct clauses *to, int32_t literal)
+{
+	int n = 0;
+
+	for (int i = 0; i < from->n; i++) {
+		int clause = from->items[i];
+		const int32_t *c = s->literals[clause];
+		bool moves = literal ? c[0] == literal || c[1] == literal || c[2] == literal
+				     : !sat_count(s, clause, 1);
+
+		if (moves)
+			to->items[to->n++] = clause;
+		else
+			from->items[n++] = clause;
+	}
+	from->n = n;
+}
+
+static void sat_assign(struct sat *s, int32_t literal)
+{
+	s->values[abs(literal)] = literal > 0 ? 1 : -1;
+	s->trail[s->n_trail++] = abs(literal);
+	sat_move(s, &s->open, &s->closed, literal);
+}
+
+/* --- search ----------------------------------------------------------------------------------- */
+
+enum outcome { SOLVED, CONFLICT, UNDECIDED };
+
+/* Assigns the last literal of a unit clause. */
+static enum outcome sat_propagate_unit(struct sat *s, int clause)
+{
+	const int32_t *c = s->literals[clause];
+	int32_t unit = 0;
+
+	for (int k = 0; k < LITERALS && !unit; k++)
+		if (!sat_value(s, c[k]))
+			unit = c[k];
+	/* Another unit clause of this pass may have had the same variable. */
+	if (!unit)
+		return UNDECIDED;
+	sat_assign(s, unit);
+	if (!s->open.n)
+		return SOLVED;
+	for (int i = 0; i < s->open.n; i++)
+		if (sat_count(s, s->open.items[i], -1) == LITERALS) {
+			s->conflicts.items[s->conflicts.n++] = abs(unit);
+			return CONFLICT;
+		}
+	return UNDECIDED;
+}
+
+/* Collects the unit clauses first and then assigns, pass by pass: the order of the assignments
+ * depends on it. */
+static enum outcome sat_propagate_all(struct sat *s)
+{
+	enum outcome outcome = UNDECIDED;
+
+	do {
+		s->units.n = 0;
+		for (int i = 0; i < s->open.n; i++)
+			if (sat_count(s, s->open.items[i], 0) == 1)
+				s->units.items[s->units.n++] = s->open.items[i];
+		for (int i = 0; i < s->units.n && outcome == UNDECIDED; i++)
+			outcome = sat_propagate_unit(s, s->units.items[i]);
+	} while (s->units.n && outcome == UNDECIDED);
+	return outcome;
+}
+
+/* Propagates, and takes everything back but the conflict's count if there is a conflict. */
+static enum outcome sat_propagate(struct sat *s)
+{
+	int before = s->n_trail;
+	enum outcome outcome;
+
+	clauses_copy(&s->saved_open, &s->open);
+	clauses_copy(&s->saved_closed, &s->closed);
+	outcome = sat_propagate_all(s);
+	if (outcome == CONFLICT) {
+		while (s->n_trail > before)
+			s->values[s->trail[--s->n_trail]] = 0;
+		clauses_copy(&s->open, &s->saved_open);
+		clauses_copy(&s->closed, &s->saved_closed);
+	}
+	for (int i = before; i < s->n_trail; i++)
+		s->assigned.items[s->assigned.n++] = s->trail[i];
+	return outcome;
+}
+
+static void sat_push(struct sat *s, int32_t literal, bool second)
+{
+	s->levels[s->n_levels++] = (struct level){ .start = s->n_trail, .second = second };
+	s->assigned.items[s->assigned.n++] = abs(literal);
+	sat_assign(s, literal);
+}
+
+/* Takes back the last level. Clauses open again variable by variable, which gives their order. */
+static void sat_pop(struct sat *s)
+{
+	int start = s->levels[--s->n_levels].start;
+
+	for (int i = start; i < s->n_trail; i++) {
+		s->values[s->trail[i]] = 0;
+		sat_move(s, &s->closed, &s->open, 0);
+	}
+	s->n_trail = start;
+	if (s->n_levels < s->kept)
+		s->kept = s->n_levels;
+}
+
+/* Goes back to the last decision of which one value is untried, and tries it. False: there is
+ * none. */
+static bool sat_go_back(struct sat *s)
+{
+	while (s->n_levels) {
+		struct level last = s->levels[s->n_levels - 1];
+		int variable = s->trail[last.start];
+		int32_t other = s->values[variable] > 0 ? -variable : variable;
+
+		sat_pop(s);
+		if (!last.second) {
+			sat_push(s, other, true);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- what the heuristic is told --------------------------------------------------------------- */
+
+int fh_sat_room(const struct sat *s)
+{
+	/* Each level may be left, tried again, and bring a conflict. */
+	return 6 + 8 * s->n_variables + 2 * s->n_clauses;
+}
+
+static void numbers_add(struct numbers *to, const struct numbers *list)
+{
+	to->items[to->n++] = list->n;
+	memcpy(to->items + to->n, list->items, (size_t)list->n * sizeof(*list->items));
+	to->n += list->n;
+}
+
+static void numbers_add_level(struct numbers *to, const struct sat *s)
+{
+	int start = s->n_levels > s->kept ? s->levels[s->n_levels - 1].start : s->n_trail;
+
+	to->items[to->n++] = s->n_trail - start;
+	for (int i = start; i < s->n_trail; i++)
+		to->items[to->n++] = s->trail[i] * s->values[s->trail[i]];
+}
+
+/* Describes the open clauses by those that were told. Some leave, and the others keep their order.
+ * New ones are appended. */
+static void numbers_add_clauses(struct numbers *to, const struct sat *s)
+{
+	int32_t *n_left = &to->items[to->n++];
+	int next = 0;
+
+	*n_left = 0;
+	for (int i = 0; i < s->told.n; i++) {
+		if (next < s->open.n && s->told.items[i] == s->open.items[next]) {
+			next++;
+			continue;
+		}
+		to->items[to->n++] = s->told.items[i];
+		++*n_left;
+	}
+	to->items[to->n++] = s->open.n - next;
+	for (; next < s->open.n; next++)
+		to->items[to->n++] = s->open.items[next];
+}
+
+static int sat_tell(struct sat *s, int32_t *out)
+{
+	struct numbers told = { .items = out };
+
+	told.items[told.n++] = s->kept;
+	numbers_add_level(&told, s);
+	numbers_add(&told, &s->assigned);
+	numbers_add(&told, &s->conflicts);
+	numbers_add_clauses(&told, s);
+	clauses_copy(&s->told, &s->open);
+	s->kept = s->n_levels;
+	s->assigned.n = s->conflicts.n = 0;
+	return told.n;
+}
+
+static int sat_search(struct sat *s, int32_t *out)
+{
+	while (s->open.n) {
+		switch (sat_propagate(s)) {
+		case SOLVED:
+			return SAT_SATISFIABLE;
+		case UNDECIDED:
+			return sat_tell(s, out);
+		case CONFLICT:
+			break;
+		}
+		if (!sat_go_back(s))
+			return SAT_UNSATISFIABLE;
+	}
+	return SAT_SATISFIABLE;
+}
+
+int fh_sat_begin(struct sat *s, int32_t *out)
+{
+	return sat_search(s, out);
+}
+
+int fh_sat_decide(struct sat *s, int variable, int value, int32_t *out)
+{
+	if (variable < 1 || variable > s->n_variables || s->values[variable])
+		return SAT_ILLEGAL;
+	sat_push(s, value ? variable : -variable, false);
+	return sat_search(s, out);
+}
