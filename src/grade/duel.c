@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "grade/kind.h"
 
+#include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -34,13 +35,20 @@ static int duel_open_pipe(int *out_read, int *out_write, struct fh_error *err)
 	return 0;
 }
 
+static void duel_bind_library(struct grade *g, struct grade_binds *b, const char *name)
+{
+	grade_bind(g, b, arena_printf(&g->arena, "%s/%s", places_get()->graders, name), GRADER_DIR,
+			name);
+}
+
 static int duel_start_judge(struct grade *g, int to_player, int from_player, struct fh_error *err)
 {
 	struct grade_binds b = grade_binds_new(g);
 	const char *program = grade_bind_hidden(g, &b);
 
-	grade_bind(g, &b, arena_printf(&g->arena, "%s/duel.py", places_get()->graders), GRADER_DIR,
-			"duel.py");
+	duel_bind_library(g, &b, "duel.py");
+	duel_bind_library(g, &b, "sat.py");
+	grade_bind(g, &b, places_get()->sat, GRADER_DIR, "fh-sat.so");
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
 			.role = SANDBOX_GRADER,
@@ -60,11 +68,14 @@ static int duel_start_player(struct grade *g, int questions, int answers, struct
 {
 	const struct task *task = g->request.task;
 	struct grade_binds b = grade_binds_new(g);
-	const char *player = task->grader.player;
+	const char *own = task->grader.player;
+	const char *player = own ? path_basename(own) : "player.py";
 
-	if (!player)
-		player = arena_printf(&g->arena, "%s/player.py", places_get()->graders);
-	grade_bind(g, &b, player, GRADER_DIR, "player.py");
+	if (own)
+		grade_bind(g, &b, own, GRADER_DIR, player);
+	/* A task's own player imports the built-in one, unless it has the same name. */
+	if (!own || !str_eq(player, "player.py"))
+		duel_bind_library(g, &b, "player.py");
 	grade_bind_episode(g, &b);
 	return grade_add(g, &(struct program_plan){
 		.sandbox = {
@@ -74,8 +85,8 @@ static int duel_start_player(struct grade *g, int questions, int answers, struct
 			.n_binds = b.n,
 			.limits = task->limits,
 		},
-		.argv = grade_python(g, GRADER_DIR "/player.py", g->submission,
-				task->grader.functions),
+		.argv = grade_python(g, arena_printf(&g->arena, GRADER_DIR "/%s", player),
+				g->submission, task->grader.functions),
 		.env = grade_env(g, NULL),
 		.streams = { PROGRAM_NOTHING, PROGRAM_LOG, PROGRAM_LOG, questions, answers },
 		.n_streams = 5,

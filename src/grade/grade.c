@@ -17,8 +17,8 @@
 
 #define USUAL_PATH "/usr/local/bin:/usr/bin:/bin"
 
-/* Most binds beyond the hidden files: a program of the task, and a program of Fumehood. */
-#define OWN_BINDS_MAX 2
+/* Most binds beyond the hidden files: a program of the task, and a judge's libraries. */
+#define OWN_BINDS_MAX 4
 
 /* Time to wait for the player after a judge's rejection, because the player's end explains the
  * rejection. */
@@ -266,9 +266,27 @@ static bool grade_failed(const struct program *p, struct buf *text)
 	return text->len > 0;
 }
 
+/* Adds the CPU time of all programs. A sandbox counts what runs in it, so no program of the agent's
+ * takes part. */
+static int grade_add_cpu(struct grade *g, const char *metric, struct fh_error *err)
+{
+	int64_t sum_ns = 0;
+
+	for (size_t i = 0; i < g->n_programs; i++) {
+		int64_t ns = program_cpu_ns(&g->programs[i]);
+
+		if (ns < 0)
+			return error_say(err, ENOTSUP,
+					"this machine does not count the CPU time of sandboxes");
+		sum_ns += ns;
+	}
+	return score_add_real(&g->score, metric, (double)sum_ns / 1e9, err);
+}
+
 /* Reads the verdict from the result of the first program. */
 static void grade_judge(struct grade *g)
 {
+	const char *cpu_metric = g->request.task->grader.cpu_metric;
 	const struct program *p = &g->programs[0];
 	const char *metric = g->request.task->metric;
 	struct score_reading reading = { 0 };
@@ -285,6 +303,8 @@ static void grade_judge(struct grade *g)
 	g->score = reading.score;
 	if (reading.rejection)
 		grade_conclude(g, GRADE_REJECTED, reading.rejection);
+	else if (cpu_metric && grade_add_cpu(g, cpu_metric, &err) < 0)
+		buf_add_str(&g->text, err.message);
 	else if (score_find(&g->score, metric))
 		grade_conclude(g, GRADE_SCORED, "");
 	else

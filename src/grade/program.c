@@ -192,12 +192,18 @@ bool program_advance(struct program *p)
 	} while (event.kind != SANDBOX_NONE && !program_over(p));
 	if (!program_over(p))
 		return false;
+	p->cpu_ns = program_cpu_ns(p);
 	p->out_of_memory = p->sb && sandbox_count(p->sb, SANDBOX_OOM_KILLS) > 0;
 	/* Close the sandbox first: processes that the program left behind hold the pipes open. */
 	if (!p->plan.keep_sandbox)
 		sandbox_close(take_ptr(p->sb));
 	program_close_fds(p);
 	return true;
+}
+
+int64_t program_cpu_ns(const struct program *p)
+{
+	return p->sb ? sandbox_count(p->sb, SANDBOX_CPU_NS) : p->cpu_ns;
 }
 
 int program_wait(struct program *p, int64_t timeout_ms, struct fh_error *err)

@@ -63,6 +63,7 @@ enum program_state {
 struct program {
 	enum program_state state;
 	int status;         /* exit status in the form of wait(2) */
+	int64_t cpu_ns;     /* CPU time of the closed sandbox; see program_cpu_ns() */
 	bool out_of_memory; /* the kernel killed a process of the sandbox at the memory limit */
 	struct fh_error err;
 	struct buf log;
@@ -82,6 +83,10 @@ int program_start(struct program *p, struct owner *owner, const struct program_p
 void program_waits(const struct program *p, struct waits *w);
 bool program_advance(struct program *p); /* true: ended or broken */
 bool program_over(const struct program *p);
+
+/* Returns the CPU time of all processes in the program's sandbox so far; -1 if this machine can't
+ * tell. */
+int64_t program_cpu_ns(const struct program *p);
 
 /* Blocks until the program is over. -ETIMEDOUT: the program still runs, and program_release() ends
  * it. */

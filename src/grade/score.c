@@ -73,6 +73,15 @@ static int score_add_metric(
 	return 0;
 }
 
+int score_add_real(struct score *s, const char *name, double value, struct fh_error *err)
+{
+	auto_json json_t *number = json_real(value);
+
+	if (score_find(s, name))
+		return error_say(err, EPROTO, "the grader gave a metric '%s' of its own", name);
+	return score_add_metric(s, name, number, err);
+}
+
 /* Copies JSON, with ".0" after each integer that may have more than 64 bits. */
 static void score_round_integers(const char *text, size_t n, struct buf *out)
 {

@@ -44,6 +44,9 @@ struct score_reading {
 
 int score_read(const char *text, size_t n, struct score_reading *out, struct fh_error *err);
 
+/* Adds a metric. Returns -EPROTO if there is one of that name. */
+int score_add_real(struct score *s, const char *name, double value, struct fh_error *err);
+
 /* Finds the value of a metric by its name. If no name matches exactly, upper and lower case are
  * equal. NULL: there is no such metric. */
 const double *score_find(const struct score *s, const char *name);

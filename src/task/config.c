@@ -56,8 +56,11 @@ static const struct field grader_fields[] = {
 	{ "functions", FIELD_TEXTS, AT(grader, functions),
 			"`duel`: functions of the submission that the judge may call" },
 	{ "player", FIELD_TEXT, AT(grader, player),
-			"`duel`: program that runs the submission, instead of the built-in one",
+			"`duel`: program that runs the submission, instead of the built-in one, "
+			"which it can import as `player`",
 			.takes = "path" },
+	{ "cpu_metric", FIELD_TEXT, AT(grader, cpu_metric),
+			"`duel`: name of a metric for the CPU time of both sandboxes in seconds" },
 	{},
 };
 

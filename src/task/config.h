@@ -22,7 +22,7 @@ struct grader_config {
 	int64_t validations;
 	const char *answers, *id, *target;
 	int csv_metric; /* index into csv_metrics */
-	const char *program, *player;
+	const char *program, *player, *cpu_metric;
 	struct texts args, functions;
 };
 

@@ -21,6 +21,7 @@ static const struct {
 	{ "args", SCRIPT | DUEL, 0 },
 	{ "functions", DUEL, 0 },
 	{ "player", DUEL, 0 },
+	{ "cpu_metric", DUEL, 0 },
 };
 
 static int check_grader_keys(const struct task_loading *l)
@@ -76,6 +77,7 @@ int task_load_grader(struct task_loading *l)
 		.csv_metric = g->kind == GRADER_CSV ? csv_metrics[g->csv_metric] : NULL,
 		.args = g->args.items,
 		.functions = g->functions.items,
+		.cpu_metric = g->cpu_metric,
 	};
 	r = grader_path(l, "grader.answers", g->answers, &out->answers);
 	if (r < 0)

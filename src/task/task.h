@@ -50,10 +50,12 @@ struct task_grader {
 	const char *program;
 	const char *const *args; /* arguments of the judge, NULL-terminated */
 	/* only for kind duel: the program that runs the submission. It is called as `python3 PLAYER
-	 * SUBMISSION FUNCTION...` in the player's sandbox. NULL: src/grade/python/player.py */
+	 * SUBMISSION FUNCTION...` in the player's sandbox. NULL: src/grade/python/player.py, which
+	 * it can import */
 	const char *player;
 	/* functions of the submission that the judge may call; NULL-terminated */
 	const char *const *functions;
+	const char *cpu_metric; /* metric that the CPU time is added as; NULL: none */
 	/* only for kind mlgym: how to call the first evaluator, and all files of the evaluator. A
 	 * file's target is its path in the workspace. `submission` may be "" for the whole
 	 * workspace. */

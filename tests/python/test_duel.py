@@ -11,6 +11,7 @@ import fcntl
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,14 +58,16 @@ def spawn(
     return pid
 
 
-def run_duel(judge: Path, player: list[str], key: str = KEY) -> dict[str, Any]:
+def run_duel(
+    judge: Path, player: list[str], key: str = KEY, args: Sequence[str] = ()
+) -> dict[str, Any]:
     """Runs both sides as their sandboxes would, and returns the judge's report."""
     questions_read, questions_write = os.pipe()
     answers_read, answers_write = os.pipe()
     results_read, results_write = os.pipe()
     environment = {"PATH": "/usr/bin:/bin", "PYTHONHASHSEED": "0"}
     judge_pid = spawn(
-        [PYTHON, "-s", "-B", str(judge)],
+        [PYTHON, "-s", "-B", str(judge), *args],
         {**environment, "FUMEHOOD_JUDGE_KEY": key, "PYTHONPATH": str(LIBRARY)},
         [results_write, questions_write, answers_read],
     )

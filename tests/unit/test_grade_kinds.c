@@ -164,6 +164,38 @@ static void test_memory_of_player(void **state)
 	check("guess", cases, ARRAY_SIZE(cases));
 }
 
+/* CPU time counts in whatever process of the player's it is spent. */
+static void test_cpu_metric(void **state)
+{
+	static const char *const spent[] = {
+		STRATEGY("import time\nwhile time.process_time() < 0.5: pass\n"
+			 "def guess(h):\n    return 0"),
+		STRATEGY("import os, time\n"
+			 "if os.fork() == 0:\n"
+			 "    os.setsid()\n"
+			 "    while time.process_time() < 0.5: pass\n"
+			 "    os._exit(0)\n"
+			 "os.wait()\n"
+			 "def guess(h):\n    return 0"),
+	};
+	struct fh_env *env;
+
+	skip_without_groups("test_cpu_metric", "no CPU time is counted");
+	env = open_episode("guess:timed");
+	act(env, "validate");
+	assert_int_equal(step.n_score, 2);
+	assert_string_equal(step.score[1].name, "Seconds");
+	assert_in_range((int)(step.score[1].value * 1000), 5, 480);
+	for (size_t i = 0; i < ARRAY_SIZE(spent); i++) {
+		char action[2000];
+
+		snprintf(action, sizeof(action), "%s\nvalidate", spent[i]);
+		act(env, action);
+		assert_in_range((int)(step.score[1].value * 1000), 500, 2000);
+	}
+	fh_env_close(env);
+}
+
 #define STOPPED_MS 200
 
 static struct processes cradles;
@@ -229,6 +261,7 @@ int main(void)
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_duel),
 		cmocka_unit_test(test_memory_of_player),
+		cmocka_unit_test(test_cpu_metric),
 		cmocka_unit_test(test_born_again),
 	};
 

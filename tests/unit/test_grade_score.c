@@ -26,6 +26,7 @@ static void test_scores(void **state)
 	auto_buf struct buf text = BUF_INIT(1000);
 	struct score copy = { 0 };
 	struct score_reading r;
+	struct fh_error err;
 
 	assert_int_equal(read_text("{\"Score\": 1.25, \"n\": 3, \"small\": 1e-7}", &r), 0);
 	assert_null(r.rejection);
@@ -42,6 +43,10 @@ static void test_scores(void **state)
 	assert_non_null(strstr(buf_str(&text), "\"n\":3,"));
 	assert_int_equal(read_text(buf_str(&text), &r), 0);
 	assert_true(*score_find(&r.score, "small") == 1e-7);
+	assert_int_equal(score_add_real(&r.score, "Time", 0.5, &err), 0);
+	assert_true(*score_find(&r.score, "Time") == 0.5);
+	assert_int_equal(score_add_real(&r.score, "n", 0.5, &err), -EPROTO);
+	assert_string_equal(err.message, "the grader gave a metric 'n' of its own");
 	score_release(&copy);
 	score_release(&r.score);
 }

@@ -135,13 +135,14 @@ static void test_duel(void **state)
 	struct task *t;
 
 	put_task(HEAD BASE "grader: {kind: duel, submission: s.py, program: grader/judge.py, "
-			   "args: [-n, 5], functions: [move]}\n");
+			   "args: [-n, 5], functions: [move], cpu_metric: Time}\n");
 	t = load(s, "t", NULL);
 	assert_int_equal(t->grader.kind, GRADER_DUEL);
 	assert_string_equal(t->grader.args[1], "5");
 	assert_null(t->grader.args[2]);
 	assert_string_equal(t->grader.functions[0], "move");
 	assert_null(t->grader.player);
+	assert_string_equal(t->grader.cpu_metric, "Time");
 	task_free(t);
 }
 

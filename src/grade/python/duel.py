@@ -89,10 +89,20 @@ class Player:
         os.set_blocking(TO_PLAYER_FD, False)
 
     def table(
-        self, function: str, games: int, legal: Callable[[Any], bool], expected: str
+        self,
+        function: str,
+        games: int,
+        legal: Callable[[Any], bool],
+        expected: str,
+        start: list[Any] | None = None,
+        noun: str = "game",
     ) -> Table:
-        """Sets up games against a function. The first moves() starts them."""
-        return Table(self, function, games, legal, expected)
+        """Sets up games against a function. The first moves() starts them.
+
+        start: what the player gets of each game at first; a task's own player reads it.
+        noun: word for a game in sentences for the agent.
+        """
+        return Table(self, function, games, legal, expected, start, noun)
 
     def ask(self, question: dict[str, Any], answer_bytes: int) -> Any:
         """Sends a line and returns the parsed answer, which may be any JSON value."""
@@ -161,13 +171,18 @@ class Table:
         games: int,
         legal: Callable[[Any], bool],
         expected: str,
+        start: list[Any] | None,
+        noun: str,
     ) -> None:
         self._player = player
         self._function = function
         self._games = games
         self._legal = legal
         self._expected = expected
+        self._noun = noun
         self._question = player.opening(function, games)
+        if start is not None:
+            self._question["start"] = start
         self._round = 0
 
     def moves(self) -> list[Any]:
@@ -184,11 +199,15 @@ class Table:
         legal = self._legal
         for game, move in enumerate(answer):
             if not legal(move):
-                raise Fault(
-                    f"{self._place(game)}: {self._function} returned {shown(move)}, "
-                    f"expected {self._expected}"
-                )
+                raise self.refusal(game, move)
         return answer
+
+    def refusal(self, game: int, move: Any) -> Fault:
+        """Returns the fault of an illegal move. Raise it if only the game tells what is legal."""
+        return Fault(
+            f"{self._place(game)}: {self._function} returned {shown(move)}, "
+            f"expected {self._expected}"
+        )
 
     def reply(self, replies: list[Any]) -> None:
         """Adds the other player's move of each game to the next question."""
@@ -204,7 +223,7 @@ class Table:
         raise Fault(f"{where}: {self._function} raised {printable(text)}")
 
     def _place(self, game: int) -> str:
-        return f"game {game + 1}, round {self._round}"
+        return f"{self._noun} {game + 1}, round {self._round}"
 
 
 def is_int(value: Any, below: int) -> bool:

@@ -36,9 +36,10 @@ Strategy = Callable[[list[tuple[Any, Any]]], Any]
 class Table:
     """Games played side by side, each with its history of (own move, the other's reply)."""
 
-    def __init__(self, strategy: Strategy, games: int) -> None:
+    def __init__(self, strategy: Strategy, question: dict[str, Any]) -> None:
         self.strategy = strategy
-        self.histories: list[list[tuple[Any, Any]]] = [[] for _ in range(games)]
+        self.games: int = question["games"]
+        self.histories: list[list[tuple[Any, Any]]] = [[] for _ in range(self.games)]
         self.moves: list[Any] = []
 
     def reply(self, replies: list[Any]) -> None:
@@ -112,9 +113,10 @@ def encode(value: Any, games: int = 0) -> bytes:
 class Player:
     """The agent's file, and the games that are being played with one of its functions."""
 
-    def __init__(self, path: str, allowed: list[str]) -> None:
+    def __init__(self, path: str, allowed: list[str], kind: type[Table]) -> None:
         self.path = path
         self.allowed = allowed
+        self.kind = kind
         self.module: ModuleType | None = None
         self.table: Table | None = None
 
@@ -123,12 +125,12 @@ class Player:
         try:
             if "games" in question:
                 self.table = None
-                self.table = Table(self.strategy(question), question["games"])
+                self.table = self.kind(self.strategy(question), question)
             elif self.table:
                 self.table.reply(question["replies"])
             if not self.table:
                 return encode(None)
-            return encode(self.table.move(), len(self.table.histories))
+            return encode(self.table.move(), self.table.games)
         except BaseException as error:  # exit() in the agent's code raises SystemExit
             return encode(self.complaint(error))
 
@@ -158,11 +160,12 @@ class Player:
         return said
 
 
-def main(path: str, allowed: list[str]) -> None:
+def main(path: str, allowed: list[str], kind: type[Table] = Table) -> None:
+    """Answers questions until they end. A task's own player gives its kind of table."""
     # Programs that the agent's code starts must not hold the judge's pipes open.
     os.set_inheritable(QUESTIONS_FD, False)
     os.set_inheritable(ANSWERS_FD, False)
-    player = Player(path, allowed)
+    player = Player(os.path.abspath(path), allowed, kind)
     with open(QUESTIONS_FD, "rb") as questions, open(ANSWERS_FD, "wb") as answers:
         while question := questions.readline(LINE_BYTES):
             answers.write(player.answer(json.loads(question)))
@@ -176,4 +179,4 @@ def main(path: str, allowed: list[str]) -> None:
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit("usage: player.py FILE FUNCTION...")
-    main(os.path.abspath(sys.argv[1]), sys.argv[2:])
+    main(sys.argv[1], sys.argv[2:])
