@@ -49,20 +49,24 @@ HARMLESS = {
 }
 
 # How many games its player has.
-GAMES = "import sys; games = len(sys._getframe(1).f_locals['self'].histories)"
+GAMES = (
+    "import sys; f = sys._getframe()\n"
+    "    while not hasattr(f.f_locals.get('self'), 'games'): f = f.f_back\n"
+    "    games = f.f_locals['self'].games"
+)
 
 # Behind an honest strategy, whose function is called `guess` here; what the agent is told; and whether it is
 # recorded as tampering.
 FAULTS = {
     "out of turn": (
-        f"import json, os\nhonest = guess\ndef guess(h):\n    {GAMES}\n"
-        "    os.write(4, (json.dumps([honest(h)] * games) + '\\n').encode() * 2)\n    return honest(h)\n",
+        f"import json, os\nhonest = guess\ndef guess(*h):\n    {GAMES}\n"
+        "    os.write(4, (json.dumps([honest(*h)] * games) + '\\n').encode() * 2)\n    return honest(*h)\n",
         "answer",
         True,
     ),
     "in front": ("import os\nos.write(4, b'[]\\n')\n", "", True),
     "a forged score": (
-        "import os\ndef guess(h):\n    os.write(4, b'{\"Score\": 9.99}\\n')\n    return 0\n",
+        "import os\ndef guess(*h):\n    os.write(4, b'{\"Score\": 9.99}\\n')\n    return 0\n",
         "round 1: guess: ",
         True,
     ),
@@ -73,44 +77,44 @@ FAULTS = {
         True,
     ),
     "broken text": (
-        "import os\ndef guess(h):\n    os.write(4, b'\\xff\\xfe\\n')\n    return 0\n",
+        "import os\ndef guess(*h):\n    os.write(4, b'\\xff\\xfe\\n')\n    return 0\n",
         "",
         True,
     ),
     "deep": (
-        "import os\ndef guess(h):\n    os.write(4, b'[' * 60000 + b'\\n')\n    return 0\n",
+        "import os\ndef guess(*h):\n    os.write(4, b'[' * 60000 + b'\\n')\n    return 0\n",
         "",
         True,
     ),
     "enormous": (
-        "import os\ndef guess(h):\n    while 1: os.write(4, b'0' * 65536)\n",
+        "import os\ndef guess(*h):\n    while 1: os.write(4, b'0' * 65536)\n",
         "longer than",
         True,
     ),
     "not a number": (
-        f"import os\ndef guess(h):\n    {GAMES}\n"
+        f"import os\ndef guess(*h):\n    {GAMES}\n"
         "    os.write(4, b'[' + b'NaN,' * (games - 1) + b'NaN]\\n')\n    os._exit(0)\n",
         "guess returned nan",
         False,
     ),
-    "no move": ("def guess(h):\n    return -1\n", "returned -1, expected ", False),
+    "no move": ("def guess(*h):\n    return -1\n", "returned -1, expected ", False),
     "a liar": (
         "class One(int):\n    def __eq__(self, other): return True\n    __hash__ = int.__hash__\n"
-        "def guess(h):\n    return One(777)\n",
+        "def guess(*h):\n    return One(777)\n",
         "returned 777",
         False,
     ),
-    "late": ("import time\ndef guess(h):\n    time.sleep(60)\n", "no answer within 8 s", False),
-    "an end": ("import os\ndef guess(h):\n    os._exit(0)\n", "ended instead of answering", False),
-    "an exit": ("def guess(h):\n    raise SystemExit(0)\n", "raised SystemExit", False),
+    "late": ("import time\ndef guess(*h):\n    time.sleep(60)\n", "no answer within 8 s", False),
+    "an end": ("import os\ndef guess(*h):\n    os._exit(0)\n", "ended instead of answering", False),
+    "an exit": ("def guess(*h):\n    raise SystemExit(0)\n", "raised SystemExit", False),
     "another program": (
-        "import os\ndef guess(h):\n    os.execvp('echo', ['echo', '[0]'])\n",
+        "import os\ndef guess(*h):\n    os.execvp('echo', ['echo', '[0]'])\n",
         "ended instead of answering",
         False,
     ),
-    "closed": ("import os\ndef guess(h):\n    os.close(4)\n    return 0\n", "", False),
+    "closed": ("import os\ndef guess(*h):\n    os.close(4)\n    return 0\n", "", False),
     "killed": (
-        "import os\ndef guess(h):\n    os.kill(os.getpid(), 9)\n",
+        "import os\ndef guess(*h):\n    os.kill(os.getpid(), 9)\n",
         "ended by signal 9",
         False,
     ),

@@ -86,7 +86,7 @@ def test_show_of_what_lacks_its_data(fumehood):
     assert f"`python3 {ROOT}/tasks/titanicSurvival/prepare.py kaggle" in shown
 
 
-@pytest.mark.parametrize("task", ["battleOfSexes", "titanicSurvival", "titanic"])
+@pytest.mark.parametrize("task", ["3SATTime", "battleOfSexes", "titanicSurvival", "titanic"])
 def test_our_tasks_hold_together(fumehood, task):
     done = fumehood("task", "check", "--run", task)
     assert done.stdout.startswith(f"ok {task}\n") and "problem" not in done.stdout

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges 3SATTime: the decisions that a DPLL solver needs with the agent's heuristic.
+
+`judge.py micro` takes 24 instances that are hard for their size. `judge.py full` takes 24,000 small
+ones, 1,000 side by side.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import duel
+import sat
+
+MOST_DECISIONS = 1000  # of an instance, which counts as that if it needs more
+FULL, SIDE_BY_SIDE = 24_000, 1000
+
+Size = tuple[int, int]  # of an instance: its variables and clauses
+
+
+def micro(numbers: duel.Numbers) -> list[Size]:
+    """Returns sizes at which half of all random instances can be satisfied."""
+    return [(50, 213)] * 24
+
+
+def full(numbers: duel.Numbers) -> list[Size]:
+    """Draws 3 to 10 variables, and 1 to 11 times as many clauses."""
+    variables = [3 + n for n in numbers.below("variables", FULL, 8)]
+    ratios = [1 + n / 1000 for n in numbers.below("clauses", FULL, 10_001)]
+    return [(n, round(n * ratio)) for n, ratio in zip(variables, ratios, strict=True)]
+
+
+def is_decision(move: Any) -> bool:
+    """Only the solver knows whether the variable is free. An ended instance answers null."""
+    if move is None:
+        return True
+    return isinstance(move, list) and [type(x) for x in move] == [int, bool]
+
+
+def is_going_on(solver: sat.Solver) -> bool:
+    return solver.changes is not None and solver.decisions < MOST_DECISIONS
+
+
+def solve(player: duel.Player, random_bytes: bytes, sizes: list[Size]) -> list[sat.Solver]:
+    """Solves instances side by side, a decision of each after the other."""
+    solvers, start = [], []
+    at = 0
+    for variables, clauses in sizes:
+        end = at + clauses * sat.BYTES_A_CLAUSE
+        literals = sat.draw(random_bytes[at:end], variables, clauses)
+        solvers.append(sat.Solver(variables, literals))
+        start.append([list(literals), solvers[-1].changes])
+        at = end
+    table = player.table(
+        "heuristic_fn",
+        len(sizes),
+        is_decision,
+        "a variable that is not assigned, and True or False",
+        start=start,
+        noun="instance",
+    )
+    while any(map(is_going_on, solvers)):
+        for game, (solver, move) in enumerate(zip(solvers, table.moves(), strict=True)):
+            if not is_going_on(solver):
+                continue
+            if move is None or not -(2**31) <= move[0] < 2**31 or not solver.decide(*move):
+                raise table.refusal(game, move)
+        table.reply([s.changes if is_going_on(s) else None for s in solvers])
+    return solvers
+
+
+def play(player: duel.Player, numbers: duel.Numbers) -> dict[str, float]:
+    sizes = {"micro": micro, "full": full}[sys.argv[1]](numbers)
+    decisions = solved = 0
+    for i in range(0, len(sizes), SIDE_BY_SIDE):
+        batch = sizes[i : i + SIDE_BY_SIDE]
+        n_bytes = sum(clauses for _, clauses in batch) * sat.BYTES_A_CLAUSE
+        solvers = solve(player, numbers.bytes(f"clauses {i}", n_bytes), batch)
+        decisions += sum(solver.decisions for solver in solvers)
+        solved += sum(solver.satisfiable is not None for solver in solvers)
+    return {"Decisions": decisions, "Correct": solved, "Incorrect": len(sizes) - solved}
+
+
+if __name__ == "__main__":
+    duel.judge(play)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plays for the agent in 3SATTime: keeps the arguments of heuristic_fn, and calls it.
+
+The judge's solver sends what changed since the last decision of each instance, as
+src/grade/sat/sat.h describes. Nothing here is trusted or hidden (player.py).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import player
+
+Heuristic = Callable[..., tuple[Any, Any]]
+
+
+def lists_of(numbers: list[int]) -> Iterator[list[int]]:
+    """Splits numbers into lists, each of which has its length before it."""
+    at = 0
+    while at < len(numbers):
+        end = at + 1 + numbers[at]
+        yield numbers[at + 1 : end]
+        at = end
+
+
+class Mirror:
+    """The solver's state in one instance, in the order in which the solver keeps it."""
+
+    def __init__(self, literals: list[int]) -> None:
+        self.formula = [literals[i : i + 3] for i in range(0, len(literals), 3)]
+        self.unresolved = list(range(len(self.formula)))
+        self.assignments: dict[int, bool] = {}
+        self.conflict_count: dict[int, int] = {}
+        self.assignment_history: list[int] = []
+        self.level: list[list[int]] = []
+
+    def change(self, changes: list[int]) -> None:
+        kept = changes[0]
+        new_level, assigned, conflicts, left, appended = lists_of(changes[1:])
+        for level in self.level[kept:]:
+            for variable in level:
+                del self.assignments[variable]
+        del self.level[kept:]
+        if new_level:
+            self.level.append([abs(literal) for literal in new_level])
+            self.assignments.update((abs(literal), literal > 0) for literal in new_level)
+        self.assignment_history += assigned
+        for variable in conflicts:
+            self.conflict_count[variable] = self.conflict_count.get(variable, 0) + 1
+        gone = set(left)
+        self.unresolved = [clause for clause in self.unresolved if clause not in gone] + appended
+
+    def decide(self, heuristic: Heuristic) -> Any:
+        # Copies: a heuristic that changes its arguments must not change the mirror.
+        return heuristic(
+            [self.formula[clause].copy() for clause in self.unresolved],
+            self.assignments.copy(),
+            self.conflict_count.copy(),
+            self.assignment_history.copy(),
+            [level.copy() for level in self.level],
+        )
+
+
+def plain(decision: Any) -> Any:
+    """Converts a decision to JSON, numpy's numbers and booleans too."""
+    if not isinstance(decision, tuple | list) or len(decision) != 2:
+        return player.plain(decision)
+    variable, value = decision
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item()
+    return [player.plain(variable), value if isinstance(value, bool) else player.plain(value)]
+
+
+class Table(player.Table):
+    """Instances that are solved side by side."""
+
+    def __init__(self, strategy: Heuristic, question: dict[str, Any]) -> None:
+        super().__init__(strategy, question)
+        self.mirrors = [Mirror(literals) for literals, _ in question["start"]]
+        self.reply([changes for _, changes in question["start"]])
+
+    def reply(self, replies: list[Any]) -> None:
+        """Takes over what changed in each instance; None: it has ended."""
+        self.asked = [changes is not None for changes in replies]
+        for mirror, changes in zip(self.mirrors, replies, strict=True):
+            if changes is not None:
+                mirror.change(changes)
+
+    def move(self) -> list[Any]:
+        self.moves = moves = []
+        for mirror, asked in zip(self.mirrors, self.asked, strict=True):
+            moves.append(plain(mirror.decide(self.strategy)) if asked else None)
+        return moves
+
+
+if __name__ == "__main__":
+    # A heuristic may import the starter's solver.py.
+    sys.path.append(os.getcwd())
+    player.main(sys.argv[1], sys.argv[2:], Table)

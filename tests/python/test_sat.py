@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: Apache-2.0
+"""3SATTime: a heuristic gets the same arguments from judge and player as from a plain solver.
+
+The plain solver is the task's starter/solver.py, written for reading. Where FUMEHOOD_MLGYM names a
+checkout, MLGym's own solver is asked too.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import random
+import shutil
+import statistics
+import sys
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from test_duel import KEY, LIBRARY, ROOT, TASKS, run_duel
+
+TASK = TASKS / "3SATTime"
+MLGYM = os.environ.get("FUMEHOOD_MLGYM")
+
+Clauses = list[list[int]]
+Heuristic = Callable[..., tuple[int, bool]]
+
+
+def module(path: Path) -> ModuleType:
+    """Imports a program by its path."""
+    spec = importlib.util.spec_from_file_location(f"{path.parent.parent.name}_{path.stem}", path)
+    assert spec and spec.loader
+    made = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(made)
+    return made
+
+
+@pytest.fixture(scope="session")
+def grader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder like the judge's /grader."""
+    folder = tmp_path_factory.mktemp("grader")
+    for path in [ROOT / "build/fh-sat.so", *LIBRARY.glob("*.py"), *TASK.glob("grader/*.py")]:
+        shutil.copy(path, folder)
+    judge = (folder / "judge.py").read_text()
+    (folder / "hurried.py").write_text(judge.replace("(play)", "(play, seconds=1)"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sat(grader: Path) -> ModuleType:
+    return module(grader / "sat.py")
+
+
+@pytest.fixture(scope="session")
+def mirror() -> type:
+    return module(TASK / "grader/player_3sat.py").Mirror
+
+
+# --- heuristics -----------------------------------------------------------------------------------
+
+# Each uses other arguments, so that a wrong one leads to other decisions.
+
+
+def first_free(clauses: Clauses, assignments: dict[int, bool], *_: Any) -> tuple[int, bool]:
+    literal = next(x for x in clauses[0] if abs(x) not in assignments)
+    return abs(literal), literal > 0
+
+
+def dice(seed: int) -> Heuristic:
+    rng = random.Random(seed)
+
+    def pick(clauses: Clauses, assignments: dict[int, bool], *_: Any) -> tuple[int, bool]:
+        free = [abs(x) for clause in clauses for x in clause if abs(x) not in assignments]
+        return rng.choice(free), rng.random() < 0.5
+
+    return pick
+
+
+def most_conflicts(
+    clauses: Clauses,
+    assignments: dict[int, bool],
+    conflict_count: dict[int, int],
+    assignment_history: list[int],
+    level: list[list[int]],
+) -> tuple[int, bool]:
+    free = [abs(x) for clause in clauses for x in clause if abs(x) not in assignments]
+    best = max(free, key=lambda v: (conflict_count.get(v, 0), assignment_history.count(v), -v))
+    return best, (len(level) + sum(map(len, level))) % 2 == 0
+
+
+def smallest_clause(clauses: Clauses, assignments: dict[int, bool], *_: Any) -> tuple[int, bool]:
+    return first_free(
+        sorted(clauses, key=lambda c: sum(abs(x) not in assignments for x in c)), assignments
+    )
+
+
+HEURISTICS: dict[str, Callable[[], Heuristic]] = {
+    "first free": lambda: first_free,
+    "dice": lambda: dice(1),
+    "other dice": lambda: dice(2),
+    "most conflicts": lambda: most_conflicts,
+    "smallest clause": lambda: smallest_clause,
+}
+
+# Variables, clauses, and how many instances: few and many clauses, and hard ones.
+SIZES = [(3, 1, 5), (3, 33, 5), (6, 40, 20), (10, 43, 20), (20, 85, 20), (30, 128, 5), (50, 213, 1)]
+
+
+def instances() -> Iterator[tuple[int, Clauses]]:
+    rng = random.Random("instances")
+    for variables, clauses, n in SIZES:
+        for _ in range(n):
+            yield (
+                variables,
+                [
+                    [v * rng.choice((1, -1)) for v in rng.sample(range(1, variables + 1), 3)]
+                    for _ in range(clauses)
+                ],
+            )
+
+
+def solve_plainly(dpll: Any, clauses: Clauses, heuristic: Heuristic) -> tuple[Any, bool]:
+    """Returns all calls of the heuristic with their arguments' text, and the solver's answer."""
+    calls = []
+
+    def listening(*arguments: Any) -> tuple[int, bool]:
+        # The text also has the order of dictionaries.
+        text = repr(arguments)
+        decision = heuristic(*arguments)
+        calls.append((text, decision))
+        return decision
+
+    solver = dpll(deepcopy(clauses), listening)
+    satisfiable = solver.solve()
+    assert solver.num_decisions == len(calls)
+    return calls, satisfiable
+
+
+def solve_as_judged(
+    sat: ModuleType, mirror: type, variables: int, clauses: Clauses, heuristic: Heuristic
+) -> tuple[Any, bool]:
+    """The same through the judge's solver and the player's mirror."""
+    literals = [literal for clause in clauses for literal in clause]
+    solver = sat.Solver(variables, sat.literals(literals))
+    state = mirror(literals)
+    calls = []
+
+    def listening(*arguments: Any) -> tuple[int, bool]:
+        text = repr(arguments)
+        decision = heuristic(*arguments)
+        calls.append((text, decision))
+        return decision
+
+    while solver.changes is not None:
+        state.change(json.loads(json.dumps(solver.changes)))
+        assert solver.decide(*state.decide(listening))
+    assert solver.decisions == len(calls)
+    return calls, solver.satisfiable
+
+
+def compare_solvers(sat: ModuleType, mirror: type, dpll: Any, name: str) -> None:
+    calls = answers = 0
+    for variables, clauses in instances():
+        expected = solve_plainly(dpll, clauses, HEURISTICS[name]())
+        found = solve_as_judged(sat, mirror, variables, clauses, HEURISTICS[name]())
+        assert found == expected
+        calls += len(found[0])
+        answers += found[1]
+    assert calls > 500 and answers > 10  # else nothing was compared
+
+
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_arguments_are_those_of_a_plain_solver(sat: ModuleType, mirror: type, name: str) -> None:
+    compare_solvers(sat, mirror, module(TASK / "starter/solver.py").DPLL, name)
+
+
+@pytest.mark.skipif(not MLGYM, reason="FUMEHOOD_MLGYM names no checkout of MLGym")
+@pytest.mark.parametrize("name", HEURISTICS)
+def test_arguments_are_those_of_mlgym_s_solver(
+    sat: ModuleType, mirror: type, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # It imports numpy without using it.
+    monkeypatch.setitem(sys.modules, "numpy", ModuleType("numpy"))
+    dpll = module(Path(str(MLGYM)) / "data/3SATTime/solver.py").DPLL
+    compare_solvers(sat, mirror, dpll, name)
+
+
+# --- scores ---------------------------------------------------------------------------------------
+
+
+def play(grader: Path, file: Path, key: str = KEY, judge: str = "judge.py") -> dict[str, Any]:
+    """The micro variant with a heuristic."""
+    player = [str(grader / "player_3sat.py"), str(file), "heuristic_fn"]
+    return run_duel(grader / judge, player, key, ["micro"])
+
+
+def test_score_of_the_starter_and_the_solution(grader: Path) -> None:
+    starter, solution = TASK / "starter/heuristic.py", TASK / "solution/heuristic.py"
+    report = play(grader, solution)
+    assert list(report) == ["Decisions", "Correct", "Incorrect"]
+    assert 350 < report["Decisions"] < 700 and report["Correct"] == 24
+    assert play(grader, solution) == report
+    assert play(grader, solution, "5f" * 32) != report
+    assert 4000 < play(grader, starter)["Decisions"] < 12_000
+
+
+@pytest.mark.long
+def test_an_instance_is_given_up_after_1000_decisions(grader: Path, tmp_path: Path) -> None:
+    """The variable of the fewest clauses, with the value of the fewest, is a bad choice."""
+    file = tmp_path / "heuristic.py"
+    file.write_text(
+        "from collections import Counter\n"
+        "def heuristic_fn(clauses, assignments, *_):\n"
+        "    n = Counter(x for c in clauses for x in c if abs(x) not in assignments)\n"
+        "    rare = min(n, key=lambda x: (n[x] + n[-x], n[x]))\n"
+        "    return abs(rare), rare > 0\n"
+    )
+    report = play(grader, file)
+    assert report["Incorrect"] > 0 and report["Correct"] + report["Incorrect"] == 24
+    assert 1000 * report["Incorrect"] < report["Decisions"] < 24_000
+
+
+def most_occurrences(weights: tuple[int, ...]) -> Heuristic:
+    def pick(clauses: Clauses, assignments: dict[int, bool], *_: Any) -> tuple[int, bool]:
+        weight: dict[int, int] = {}
+        for clause in clauses:
+            free = [x for x in clause if abs(x) not in assignments]
+            for x in free:
+                weight[x] = weight.get(x, 0) + weights[len(free)]
+        best = max({abs(x) for x in weight}, key=lambda v: weight.get(v, 0) + weight.get(-v, 0))
+        return best, weight.get(best, 0) >= weight.get(-best, 0)
+
+    return pick
+
+
+def random_of_the_shortest(seed: int) -> Heuristic:
+    rng = random.Random(seed)
+
+    def pick(clauses: Clauses, assignments: dict[int, bool], *_: Any) -> tuple[int, bool]:
+        free = [[x for x in clause if abs(x) not in assignments] for clause in clauses]
+        fewest = min(map(len, free))
+        literal = rng.choice(rng.choice([f for f in free if len(f) == fewest]))
+        return abs(literal), literal > 0
+
+    return pick
+
+
+@pytest.mark.long
+def test_a_ladder_leads_from_the_baseline_to_the_solution(sat: ModuleType, mirror: type) -> None:
+    """Each step is worth a standard deviation of a grading at least, and the whole five."""
+    random.seed(1)
+    steps = [
+        module(TASK / "starter/heuristic.py").heuristic_fn,
+        first_free,
+        random_of_the_shortest(1),
+        most_occurrences((0, 0, 1, 1)),
+        most_occurrences((0, 0, 2, 1)),
+        module(TASK / "solution/heuristic.py").heuristic_fn,
+    ]
+    means, deviations = [], []
+    for step in steps:
+        rng = random.Random("ladder")
+        counts = [decisions_of(sat, mirror, step, rng.randbytes(213 * 16)) for _ in range(72)]
+        means.append(24 * statistics.mean(counts))
+        deviations.append(24**0.5 * statistics.stdev(counts))
+    print(*zip(means, deviations, strict=True), sep="\n")
+    for i in range(1, len(steps)):
+        assert means[i - 1] - means[i] > max(deviations[i - 1 : i + 1])
+    assert means[0] - means[-1] > 5 * max(deviations[0], deviations[-1])
+
+
+def decisions_of(sat: ModuleType, mirror: type, heuristic: Heuristic, drawn: bytes) -> int:
+    """The decisions of a heuristic in one instance of micro."""
+    literals = sat.draw(drawn, 50, 213)
+    solver, state = sat.Solver(50, literals), mirror(list(literals))
+    while solver.changes is not None and solver.decisions < 1000:
+        state.change(solver.changes)
+        assert solver.decide(*state.decide(heuristic))
+    return solver.decisions
+
+
+def test_draws_are_clauses_of_three_variables(sat: ModuleType) -> None:
+    """Each variable and sign is as likely as another, at each place of a clause."""
+    drawn = list(sat.draw(random.Random(1).randbytes(16 * 60_000), 10, 60_000))
+    clauses = [drawn[i : i + 3] for i in range(0, len(drawn), 3)]
+    assert all(len({abs(x) for x in clause}) == 3 for clause in clauses)
+    for place in range(3):
+        column = drawn[place::3]
+        for literal in [*range(-10, 0), *range(1, 11)]:
+            assert column.count(literal) == pytest.approx(3000, abs=350)
+
+
+@pytest.mark.parametrize("clause", [[1, 1, 2], [1, -1, 2], [0, 1, 2], [1, 2, 51], [1, 2, -(2**31)]])
+def test_no_such_clause(sat: ModuleType, clause: list[int]) -> None:
+    with pytest.raises(ValueError, match="3 literals of different variables"):
+        sat.Solver(50, sat.literals(clause))
+
+
+# --- faults ---------------------------------------------------------------------------------------
+
+EXPECTED = "expected a variable that is not assigned, and True or False"
+
+GOOD = {
+    "prints": "print('x' * 100000)",
+    "changes its arguments": (
+        "[c.clear() for c in clauses]; clauses.clear(); assignments.clear(); level.clear()\n"
+        "    conflict_count[1] = 'x'; assignment_history.append('x')"
+    ),
+    "returns a list": "return [v, value]",
+    "imports the starter's solver": "import solver; assert solver.DPLL",
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_an_honest_heuristic(
+    grader: Path, tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(TASK / "starter/solver.py", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    solution = TASK / "solution/heuristic.py"
+    file = tmp_path / "heuristic.py"
+    file.write_text(
+        solution.read_text() + "\n\nhonest = heuristic_fn\n\n"
+        "def heuristic_fn(clauses, assignments, conflict_count, assignment_history, level):\n"
+        "    v, value = honest(clauses, assignments, conflict_count, assignment_history, level)\n"
+        f"    {GOOD[name]}\n    return v, value\n"
+    )
+    assert play(grader, file) == play(grader, solution)
+
+
+BAD = {
+    "assigned": (
+        "return next(iter(assignments), v), True",
+        f"instance 1, round 2: heuristic_fn returned [1, True], {EXPECTED}",
+    ),
+    "negative": ("return -v, True", f"heuristic_fn returned [-1, True], {EXPECTED}"),
+    "zero": ("return 0, True", f"heuristic_fn returned [0, True], {EXPECTED}"),
+    "too large": ("return 51, True", f"heuristic_fn returned [51, True], {EXPECTED}"),
+    "huge": ("return 2**32 + v, True", f"heuristic_fn returned [4294967297, True], {EXPECTED}"),
+    "not a number": ("return float('nan'), True", f"returned [nan, True], {EXPECTED}"),
+    "float": ("return 1.0, True", f"returned [1.0, True], {EXPECTED}"),
+    "text": ("return 'x', True", f"returned ['x', True], {EXPECTED}"),
+    "no variable": ("return None, True", f"returned [None, True], {EXPECTED}"),
+    "value 1": ("return v, 1", f"returned [1, 1], {EXPECTED}"),
+    "value None": ("return v, None", f"returned [1, None], {EXPECTED}"),
+    "nothing": ("return", f"instance 1, round 1: heuristic_fn returned None, {EXPECTED}"),
+    "only a variable": ("return v", f"heuristic_fn returned 1, {EXPECTED}"),
+    "three": ("return v, True, 1", f"heuristic_fn returned [1, True, 1], {EXPECTED}"),
+    "exception": (
+        "1 / 0",
+        "instance 1, round 1, line 3: heuristic_fn raised ZeroDivisionError: division by zero",
+    ),
+    "hang": ("while True: pass", "round 1: heuristic_fn: no answer within 1 s"),
+    "early": ("import os; os.write(4, b'[]\\n'); return v, True", "round 1: heuristic_fn: "),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_fault_is_told_and_gives_no_score(grader: Path, tmp_path: Path, name: str) -> None:
+    text, sentence = BAD[name]
+    file = tmp_path / "heuristic.py"
+    head = "def heuristic_fn(clauses, assignments, *_):\n    v = 1\n"
+    file.write_text(head + f"    {text}\n")
+    report = play(grader, file, judge="hurried.py" if name == "hang" else "judge.py")
+    assert report.pop("integrity", False) == (name == "early")
+    assert list(report) == ["error"] and sentence in report["error"]
