@@ -85,6 +85,7 @@ struct fh_bind {
 };
 
 #define FH_JUDGE_SALT_MAX ((1ULL << 53) - 1) /* most that any JSON reader keeps exact */
+#define FH_DATA_SEED_MAX ((1ULL << 53) - 1)
 
 struct fh_env_options {
 	const char *task;    /* "T" or "T:VARIANT" */
@@ -115,6 +116,10 @@ struct fh_env_options {
 	 * ASCII JSON. The step that exceeds it is the last. 0: no limit. */
 	int64_t max_text_bytes;
 	size_t n_gpus; /* number of GPUs to take from the gym until the environment is closed */
+	/* Selects the data of a task whose data is generated. Another seed, at most
+	 * FH_DATA_SEED_MAX, gives other data of the same kind, with a baseline of its own. Other
+	 * tasks take only 0. */
+	uint64_t data_seed;
 };
 
 /*
@@ -193,6 +198,7 @@ struct fh_step {
 	const char *exit_status; /* how the episode ended: "submitted", ...; NULL: it has not */
 	uint64_t judge_salt;     /* salt of the episode, in its reset; 0 in steps */
 	bool restarted;          /* the shell ended in this step, and a new one runs */
+	uint64_t data_seed;      /* data seed of the environment, in a reset; 0 in steps */
 };
 
 /* Begins a new episode, and ends the last one. On failure there is no episode. */
@@ -253,6 +259,7 @@ struct fh_env_info {
 	size_t n_baseline;
 	const int *gpus; /* numbers of the environment's GPUs: 2 is /dev/nvidia2 */
 	size_t n_gpus;
+	uint64_t data_seed;
 };
 
 /*

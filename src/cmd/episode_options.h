@@ -17,6 +17,11 @@ extern const struct warner cmd_warner;
 	  "use a Python environment of this machine (venv, conda). With :rw the sandbox can write " \
 	  "to it, as `pip install` does; the changes end with the sandbox" }
 
+#define DATA_SEED_OPTION(field, is_given)                                                         \
+	{ "data-seed", 0, OPTION_UINT64, (field), "N",                                             \
+	  "seed of generated data: other data of the same kind, with its own baseline", "0",      \
+	  .max = FH_DATA_SEED_MAX, .given = (is_given) }
+
 #define MLGYM_ROOT_OPTION(at)                                                                      \
 	{ "mlgym-root", 0, OPTION_TEXT, at, "DIR",                                                 \
 	  "use the tasks of this checkout of MLGym (default: the folder above "                    \
@@ -37,6 +42,7 @@ extern const struct warner cmd_warner;
 	{ "seed", 0, OPTION_UINT64, EPISODE_FIELD(at, seed), "N",                                  \
 	  "seed of random numbers in an episode", "0", .max = SEED_MAX,                            \
 	  .given = EPISODE_FIELD(at, given.seed) },                                                \
+	DATA_SEED_OPTION(EPISODE_FIELD(at, data_seed), EPISODE_FIELD(at, given.data_seed)),        \
 	{ "judge-salt", 0, OPTION_UINT64, EPISODE_FIELD(at, judge_salt), "N",                      \
 	  "seed of judges' random numbers, beside the seed and the actions (default: new in each " \
 	  "episode, and recorded)", .max = FH_JUDGE_SALT_MAX },                                    \

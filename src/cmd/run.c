@@ -34,8 +34,8 @@ struct runner {
 static int runner_check_resume(struct runner *run)
 {
 	static const char *const fixed[] = { "task", "task_config_path", "sweep", "model",
-		"replay_path", "variant", "seed", "judge-salt", "max-steps", "reward", "runs",
-		"num_agents", "skip-existing", "retry-failed", "suffix" };
+		"replay_path", "variant", "seed", "data-seed", "judge-salt", "max-steps", "reward",
+		"runs", "num_agents", "skip-existing", "retry-failed", "suffix" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(fixed); i++)
 		if (cmd_given(run->ctx, fixed[i]))

@@ -213,6 +213,8 @@ void run_report_json(struct buf *out, const struct episode *e)
 		pyjson_put_double(&w, "temperature", e->plan.agent->options.temperature);
 	}
 	pyjson_put_u64(&w, "seed", e->plan.seed);
+	if (e->plan.env->data_seed)
+		pyjson_put_u64(&w, "data_seed", e->plan.env->data_seed);
 	pyjson_put_text(&w, "exit_status", e->exit_status);
 	pyjson_put_i64(&w, "steps", e->steps);
 	pyjson_put_written(&w, "baseline", buf_str(&e->scores.baseline));

@@ -19,6 +19,7 @@ struct check_options {
 	struct task_options task;
 	bool run;
 	const char *python;
+	uint64_t data_seed;
 };
 
 /* Result of the check of one task. */
@@ -144,6 +145,7 @@ static int run_task_check(struct command_context *ctx)
 		return cmd_refuse(&err);
 	if (options->python && python_env_find(ctx->arena, options->python, &python, &err) < 0)
 		return cmd_refuse(&err);
+	places.data_seed = options->data_seed;
 	for (size_t i = 0; i < ctx->n_args; i++) {
 		struct outcome o = { .spec = ctx->args[i] };
 
@@ -167,6 +169,7 @@ static const struct cmd_option options[] = {
 	{ "run", 0, OPTION_FLAG, offsetof(struct check_options, run),
 			.help = "play and score the baseline and the solution; compare the baseline with a "
 				"published one" },
+	DATA_SEED_OPTION(offsetof(struct check_options, data_seed), 0),
 	PYTHON_OPTION(offsetof(struct check_options, python)),
 	TASKS_DIR_OPTION,
 	{},

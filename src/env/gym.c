@@ -180,7 +180,8 @@ static int gym_add_layer(struct fh_gym *gym, struct gym_task *t, struct fh_error
 
 /* --- loading ---------------------------------------------------------------------------------- */
 
-/* Finds the gym's task of this name or adds it, unprepared. Takes ownership of `task`. */
+/* Finds the gym's task of this name and data seed, or adds it, unprepared. Takes ownership of
+ * `task`. */
 static struct gym_task *gym_find_or_add(struct fh_gym *gym, struct task *task)
 {
 	struct gym_task *t;
@@ -188,7 +189,8 @@ static struct gym_task *gym_find_or_add(struct fh_gym *gym, struct task *task)
 	pthread_mutex_lock(&gym->lock);
 	for (t = gym->tasks; t; t = t->next)
 		if (!t->failed && str_eq(t->task->file, task->file) &&
-				str_eq(t->task->variant, task->variant))
+				str_eq(t->task->variant, task->variant) &&
+				t->task->data_seed == task->data_seed)
 			break;
 	if (t) {
 		task_free(task);
@@ -228,18 +230,19 @@ static int gym_prepare_task(struct fh_gym *gym, struct gym_task *t, struct fh_er
 	return gym_add_layer(gym, t, err);
 }
 
-int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct gym_task **out,
+int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct gym_task **out,
 		struct fh_error *err)
 {
 	struct task_places places = { .tasks_dir = gym->tasks_dir,
 		.state_dir = gym->state_dir,
-		.mlgym_root = gym->mlgym_root };
+		.mlgym_root = gym->mlgym_root,
+		.data_seed = options->data_seed };
 	struct gym_task *t;
 	struct task *task;
 	int r;
 
 	do {
-		r = task_load(&places, spec, variant, &task, err);
+		r = task_load(&places, options->task, options->variant, &task, err);
 		if (r < 0)
 			return r;
 		t = gym_find_or_add(gym, task);

@@ -45,8 +45,9 @@ struct gym_task {
 	struct arena arena; /* owns the targets of the binds */
 };
 
-/* Loads and prepares a task, or returns the loaded one. It lives as long as the gym. */
-int gym_task(struct fh_gym *gym, const char *spec, const char *variant, struct gym_task **out,
+/* Loads and prepares the task, variant and data seed of the options, or returns the loaded task. It
+ * lives as long as the gym. */
+int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct gym_task **out,
 		struct fh_error *err);
 
 #endif

@@ -53,6 +53,8 @@ static int env_open(struct fh_env *env, const struct fh_env_options *options, st
 				"an environment needs a task, and max_steps and max_text_bytes of 0 or more");
 	if (options->judge_salt > FH_JUDGE_SALT_MAX)
 		return error_say(err, EINVAL, "a judge's salt is at most %llu", FH_JUDGE_SALT_MAX);
+	if (options->data_seed > FH_DATA_SEED_MAX)
+		return error_say(err, EINVAL, "a data seed is at most %llu", FH_DATA_SEED_MAX);
 	r = env_spec_init(&env->spec, env->spec.gym, options, err);
 	if (r < 0)
 		return r;
@@ -164,5 +166,6 @@ void fh_env_info(const struct fh_env *env, struct fh_env_info *out)
 		.n_baseline = env->baseline.n,
 		.gpus = env->spec.gpus,
 		.n_gpus = env->spec.n_gpus,
+		.data_seed = task->data_seed,
 	};
 }

@@ -152,6 +152,7 @@ int reset_begin(struct fh_env *env, uint64_t seed, struct fh_error *err)
 	env->n_failed_starts = 0;
 	turn_begin(env, TURN_RESET);
 	env->step.judge_salt = salt;
+	env->step.data_seed = env->spec.task->task->data_seed;
 	return turn_keep_memory(env) ? 0 : reset_start(env, err);
 }
 

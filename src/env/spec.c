@@ -105,7 +105,7 @@ int env_spec_init(struct env_spec *spec, struct fh_gym *gym, const struct fh_env
 	int r;
 
 	spec->gym = gym;
-	r = gym_task(gym, options->task, options->variant, &spec->task, err);
+	r = gym_task(gym, options, &spec->task, err);
 	if (r < 0)
 		return r;
 	r = env_spec_add_binds(spec, options, err);

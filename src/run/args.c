@@ -105,6 +105,7 @@ static void args_add_environment(
 	for (size_t i = 0; i < asked->n_gpus; i++)
 		gpus[i] = asked->gpus ? arena_printf(a, "%d", asked->gpus[i]) : "any";
 	args->seed = p->seed;
+	args->data_seed = env->data_seed;
 	args->max_steps = asked->max_steps;
 	args->reward = p->reward;
 	args->aliases = p->aliases;

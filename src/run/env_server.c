@@ -221,7 +221,8 @@ static int env_server_warn_of_task(const struct env_server *s, const struct fh_g
 		const struct fh_env_options *env, struct fh_error *err)
 {
 	const struct task_places places = { .tasks_dir = gym->tasks_dir,
-		.mlgym_root = gym->mlgym_root };
+		.mlgym_root = gym->mlgym_root,
+		.data_seed = env->data_seed };
 	struct task *task;
 	int r = task_load(&places, env->task, env->variant, &task, err);
 

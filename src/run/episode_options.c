@@ -159,6 +159,7 @@ int episode_env_options(const struct episode_options *options, struct arena *are
 	out->reward = (enum fh_reward_kind)options->reward;
 	out->max_steps = options->max_steps;
 	out->judge_salt = options->judge_salt;
+	out->data_seed = options->data_seed;
 	return 0;
 }
 
@@ -177,6 +178,15 @@ uint64_t episode_recorded_salt(const struct pyjson *reset)
 	if (!pyjson_i64(pyjson_get(pyjson_get(reset, "info"), "judge_salt"), &salt) || salt < 0)
 		return 0;
 	return (uint64_t)salt;
+}
+
+uint64_t episode_recorded_data_seed(const struct pyjson *open)
+{
+	int64_t seed;
+
+	if (!pyjson_i64(pyjson_get(open, "data_seed"), &seed) || seed < 0)
+		return 0;
+	return (uint64_t)seed;
 }
 
 const char *episode_web_hosts(

@@ -16,13 +16,13 @@
 /* Options that commands which play episodes share. */
 struct episode_options {
 	const char *variant;
-	uint64_t seed, judge_salt;
+	uint64_t seed, judge_salt, data_seed;
 	int max_steps;
 	int reward; /* index into episode_rewards, equal to enum fh_reward_kind */
 	struct texts bind;
 	const char *tasks_dir, *mlgym_root, *web_hosts, *aliases, *python;
 	struct {
-		bool seed, reward;
+		bool seed, data_seed, reward;
 	} given; /* true for options that the user set: not defaults */
 };
 
@@ -65,6 +65,10 @@ int64_t episode_recorded_keys(const struct pyjson *open);
 
 /* The judge's salt of a recorded "reset" event. 0: the event has none. */
 uint64_t episode_recorded_salt(const struct pyjson *reset);
+
+/* The data seed of a recorded "open" event. 0 if the event has none: older builds had no data
+ * seeds. */
+uint64_t episode_recorded_data_seed(const struct pyjson *open);
 
 /* The --web-hosts option: hosts that the agent's tools may connect to. Default: "papers" if the
  * agent has tools that read papers, else NULL, for no hosts. `agent` may be NULL. */

@@ -120,6 +120,7 @@ static bool existing_is_same(const struct run_wanted *w, const struct run_args *
 
 	if (!g->over || !existing_has_files(w, g->open) ||
 			(salt && salt != episode_recorded_salt(g->reset)) ||
+			episode_recorded_data_seed(g->open) != wanted->data_seed ||
 			args_yaml_read(&arena, found->dir, &args, NULL) < 0)
 		return false;
 	args.model = model_resolve(&arena, args.model);

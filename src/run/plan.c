@@ -443,6 +443,7 @@ int run_plan_make(struct run_plan *plan, const struct run_options *given, struct
 	r = own.sweep ? run_sweep_apply(&plan->arena, &plan->places, &own, err) : 0;
 	if (r < 0)
 		return r;
+	plan->places.data_seed = own.episode.data_seed;
 	n = (size_t)own.runs * (own.n_seeds ? own.n_seeds : 1);
 	if (n > EPISODES_MAX)
 		return error_say(err, E2BIG, "more than %d episodes", EPISODES_MAX);

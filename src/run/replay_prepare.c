@@ -54,6 +54,7 @@ static void replay_read_events(struct replay *r)
 		r->agent_spec = agent ? arena_strdup(&r->arena, agent) : NULL;
 		r->env.max_steps = episode_recorded_steps(open, r->env.max_steps);
 		r->reward = episode_reward_of(replay_text(r, open, "reward"), r->reward);
+		r->env.data_seed = episode_recorded_data_seed(open);
 		r->env.memory_file = arena_printf(&r->arena, "%s/%s", dir, RUN_MEMORY_FILE);
 	}
 	glance_seed(&g, &r->seed);
@@ -158,6 +159,9 @@ static void replay_take_options(struct replay *r)
 		r->seed = e->seed;
 	if (e->judge_salt)
 		r->env.judge_salt = e->judge_salt;
+	if (e->given.data_seed)
+		r->env.data_seed = e->data_seed;
+	r->places.data_seed = r->env.data_seed;
 	if (e->given.reward)
 		r->reward = e->reward;
 	r->aliases = episode_aliases(e->aliases, r->places.mlgym_root, o->warner, &r->arena);

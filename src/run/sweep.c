@@ -19,7 +19,7 @@
 
 struct sweep {
 	struct texts tasks, models, agents, temperatures, seeds;
-	int64_t runs, max_steps;
+	int64_t runs, max_steps, data_seed;
 	const char *suffix;
 };
 
@@ -38,6 +38,8 @@ static const struct field sweep_fields[] = {
 			.preset = "1", .min = 1, .max = RUNS_MAX },
 	{ "max_steps", FIELD_INT, FIELD(max_steps), "of an episode; 0: the task's own number",
 			.max = STEPS_MAX },
+	{ "data_seed", FIELD_INT, FIELD(data_seed), "seed of generated data", .preset = "0",
+			.max = FH_DATA_SEED_MAX },
 	{ "suffix", FIELD_TEXT, FIELD(suffix), "end of the folders' names" },
 	{},
 };
@@ -345,6 +347,8 @@ int run_sweep_apply(struct arena *a, const struct task_places *places, struct ru
 		o->runs = (int)s.runs;
 	if (!o->episode.max_steps)
 		o->episode.max_steps = (int)s.max_steps;
+	if (!o->episode.given.data_seed)
+		o->episode.data_seed = (uint64_t)s.data_seed;
 	if (!o->suffix)
 		o->suffix = s.suffix;
 	return sweep_check_seeds(&q);

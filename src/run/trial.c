@@ -151,6 +151,7 @@ static struct fh_env_options trial_options_of(const struct task *task, const cha
 {
 	return (struct fh_env_options){
 		.task = task->mlgym ? task->file : task->dir,
+		.data_seed = task->data_seed,
 		.variant = task->variant,
 		.max_steps = STEPS,
 		.python = python,

@@ -13,6 +13,8 @@
 #include "task/find.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DIR_DIGITS 16 /* digits of the hash in the name of a data set's folder */
@@ -84,13 +86,14 @@ char *dataset_store(const char *id, const char *tasks_dir)
 	return xasprintf("%s@%.*s", id, DIR_DIGITS, hex);
 }
 
-/* Hashes the inputs of a data set's files: the program, its arguments, and which files are hidden.
- * A change of these gives another key. */
+/* Hashes the inputs of a data set's files: the program, its arguments, which files are hidden, and
+ * the data seed. A change of these gives another key. The data seed 0 adds nothing, so that data
+ * from before data seeds keeps its key. */
 static int dataset_hash_recipe(
 		struct dataset_loading *l, const struct dataset_make *make, const char **out)
 {
 	const struct data_file_config *files = l->config.files.items;
-	char hex[SHA256_HEX_BYTES];
+	char hex[SHA256_HEX_BYTES], seed[32];
 	struct sha256 h;
 	int r = sha256_file(make->program, hex, l->err);
 
@@ -104,6 +107,10 @@ static int dataset_hash_recipe(
 	for (size_t i = 0; i < l->config.files.n; i++) {
 		sha256_add_str(&h, files[i].path);
 		sha256_add_str(&h, files[i].hidden ? "hidden" : NULL);
+	}
+	if (l->places->data_seed) {
+		snprintf(seed, sizeof(seed), "data seed %" PRIu64, l->places->data_seed);
+		sha256_add_str(&h, seed);
 	}
 	sha256_end_hex(&h, hex);
 	*out = arena_strdup(l->arena, hex);

@@ -52,6 +52,7 @@ struct dataset_places {
 	const char *task_dir;
 	const char *root;      /* folder with `datasets` and `tasks`; NULL: none */
 	const char *state_dir; /* the state folder; NULL: the user's default */
+	uint64_t data_seed;    /* selects generated data: another seed gives another key */
 };
 
 /*
@@ -59,8 +60,8 @@ struct dataset_places {
  * -ENODATA: a file of the data set is missing; the message says how to get it.
  *
  * A data set with `make` loads even before its files are generated. The name of the files' folder
- * is a hash of all inputs: the machine's secret, the program, ... So other inputs get another
- * folder, and a folder never changes while a process reads it.
+ * is a hash of all inputs: the machine's secret, the program, the data seed, ... So other inputs
+ * get another folder, and a folder never changes while a process reads it.
  */
 int dataset_load(struct arena *a, const struct dataset_places *places, const char *name,
 		struct dataset *out, struct fh_error *err);

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Name that selects a task without a variant. */
 #define TASK_FULL "full"
@@ -15,6 +16,7 @@ struct task_places {
 	const char *mlgym_root; /* MLGym checkout whose tasks are searched first; NULL: none */
 	/* the state folder, with data/<dataset>/; NULL: $FUMEHOOD_STATE or the user's default */
 	const char *state_dir;
+	uint64_t data_seed; /* selects generated data: struct task has it too */
 };
 
 /* True if `name` may name a task, a variant or a data set. Names have at most 64 letters, digits,

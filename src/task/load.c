@@ -213,6 +213,7 @@ static void task_fill_plain(struct task_loading *l)
 	struct task *task = l->task;
 
 	task->keys = l->root;
+	task->data_seed = l->places ? l->places->data_seed : 0;
 	task->name = c->name;
 	task->description = c->description;
 	task->metric = c->metric.name;
@@ -226,12 +227,29 @@ static void task_fill_plain(struct task_loading *l)
 	task->network = c->network;
 }
 
+static int task_check_data_seed(const struct task_loading *l)
+{
+	const struct task *task = l->task;
+
+	for (size_t i = 0; i < task->n_datasets; i++)
+		if (task->datasets[i].make)
+			return 0;
+	if (!task->data_seed)
+		return 0;
+	return error_say(l->err, EINVAL,
+			"task '%s%s%s' has no generated data, so it takes no data seed but 0",
+			task->id, *task->variant ? ":" : "", task->variant);
+}
+
 /* Loads data sets first, because paths may name them. The description comes last, because it lists
  * the files. */
 static int task_fill_files(struct task_loading *l)
 {
 	int r = l->mlgym ? mlgym_load_datasets(l) : task_load_datasets(l);
 
+	if (r < 0)
+		return r;
+	r = task_check_data_seed(l);
 	if (r < 0)
 		return r;
 	r = task_load_files(l);

@@ -44,6 +44,7 @@ int task_load_datasets(struct task_loading *l)
 		.task_dir = l->task->dir,
 		.root = root,
 		.state_dir = l->places ? l->places->state_dir : NULL,
+		.data_seed = l->task->data_seed,
 	};
 	struct dataset *datasets = arena_array(&l->task->arena, names->n, sizeof(*datasets));
 

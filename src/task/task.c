@@ -151,6 +151,8 @@ int task_hash(const struct task *task, char hex[SHA256_HEX_BYTES], struct fh_err
 	sha256_init(&h);
 	sha256_add_str(&h, task->id);
 	sha256_add_str(&h, task->variant);
+	if (task->data_seed)
+		sha256_add(&h, &task->data_seed, sizeof(task->data_seed));
 	if (hash_add_task(&h, task, err) < 0)
 		return error_wrap(err, "hash task %s", task->id);
 	sha256_end_hex(&h, hex);

@@ -120,6 +120,9 @@ struct task {
 	const struct node *keys;
 	const struct dataset *datasets; /* data sets that the task names */
 	size_t n_datasets;
+	/* Selects one of the many data sets that a generator can make. Not 0 only if a data set is
+	 * generated. */
+	uint64_t data_seed;
 	struct arena arena;
 };
 

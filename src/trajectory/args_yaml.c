@@ -56,6 +56,7 @@ static const struct args_field table[] = {
 	{ "environment", ARG_GROUP },
 	{ "environment.aliases_file", ARG_TEXT, ARG(aliases), ARG_AS_PATH },
 	{ "environment.bind", ARG_LIST, ARG(bind), ARG_DECIDES },
+	{ "environment.data_seed", ARG_SEED, ARG(data_seed), ARG_DECIDES },
 	{ "environment.gpus", ARG_LIST, ARG(gpus), ARG_COUNTS },
 	{ "environment.max_steps", ARG_INT, ARG(max_steps), ARG_DECIDES },
 	{ "environment.memory_enabled", ARG_FLAG, ARG(memory), ARG_DECIDES },

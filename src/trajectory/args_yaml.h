@@ -32,7 +32,7 @@ struct run_args {
 	/* options of the environment */
 	const char *task;             /* task and variant: "titanic:micro" */
 	const char *task_config_path; /* path of a task in an MLGym checkout, for MLGym's loader */
-	uint64_t seed;
+	uint64_t seed, data_seed;
 	int max_steps;
 	const char *reward;
 	const char *aliases; /* path of a file that the shells source */

@@ -86,6 +86,8 @@ static void info_put(struct pyjson_writer *w, const struct fh_step *step)
 		pyjson_put_text(w, "integrity", step->integrity);
 	if (step->judge_salt)
 		pyjson_put_u64(w, "judge_salt", step->judge_salt);
+	if (step->data_seed)
+		pyjson_put_u64(w, "data_seed", step->data_seed);
 	if (step->exit_status)
 		pyjson_put_text(w, "exit_status", step->exit_status);
 	pyjson_end_object(w);

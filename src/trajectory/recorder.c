@@ -68,6 +68,7 @@ static void recorder_put_open(struct recorder *r, const struct recorder_options 
 	pyjson_put_i64(&w, "keys", SECRET_KEYS_VERSION);
 	pyjson_put_text(&w, "task", o->env->task);
 	pyjson_put_text(&w, "variant", o->env->variant);
+	pyjson_put_u64(&w, "data_seed", o->env->data_seed);
 	pyjson_put_text(&w, "task_hash", o->env->task_hash);
 	pyjson_put_text(&w, "fingerprint", o->env->fingerprint);
 	pyjson_put_text(&w, "metric", o->env->metric);

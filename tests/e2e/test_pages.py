@@ -90,7 +90,8 @@ def test_the_protocol_s_page_has_every_field(fumehood):
         {"op": "close"},
     ]
     lines = "no json\n" + "".join(json.dumps(r) + "\n" for r in requests)
-    shown = fumehood("env", "--task", "titanicSurvival:micro", input=lines).stdout
+    words = ("env", "--task", "titanicSurvival:micro", "--data-seed", 1)
+    shown = fumehood(*words, input=lines).stdout
     answers = [json.loads(line) for line in shown.splitlines()]
     assert answers.pop() == {"closed": True}
     text = (DOCS / "protocol.md").read_text()

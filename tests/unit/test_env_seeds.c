@@ -68,11 +68,58 @@ static void test_salts_that_are_none(void **state)
 	assert_string_equal(error.message, "a judge's salt is at most 9007199254740991");
 }
 
+static void look_at_data(uint64_t data_seed, char out[128])
+{
+	struct fh_env_options options = { .task = "titanicSurvival:micro", .data_seed = data_seed };
+	struct fh_env_info info;
+	struct fh_env *env;
+
+	assert_done(fh_env_open(gym, &options, &env, &error));
+	fh_env_info(env, &info);
+	assert_int_equal(info.data_seed, data_seed);
+	assert_done(fh_env_reset(env, 0, &step, &error));
+	assert_int_equal(step.data_seed, data_seed);
+	act(env, "sha256sum data/train.csv");
+	assert_int_equal(step.data_seed, 0);
+	snprintf(out, 128, "%s", step.observation);
+	fh_env_close(env);
+}
+
+static void test_data_seeds(void **state)
+{
+	char zero[128], one[128], again[128];
+
+	look_at_data(0, zero);
+	look_at_data(1, one);
+	assert_string_not_equal(zero, one);
+	look_at_data(0, again);
+	assert_string_equal(zero, again);
+	/* A gym that has not loaded the task yet finds the same data. */
+	fh_gym_close(gym);
+	open_gym();
+	look_at_data(1, again);
+	assert_string_equal(one, again);
+}
+
+static void test_data_seeds_that_are_none(void **state)
+{
+	struct fh_env_options options = { .task = "guess", .data_seed = FH_DATA_SEED_MAX + 1 };
+	struct fh_env *env = NULL;
+
+	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
+	assert_string_equal(error.message, "a data seed is at most 9007199254740991");
+	options.data_seed = 1;
+	assert_int_equal(fh_env_open(gym, &options, &env, &error), -EINVAL);
+	assert_non_null(strstr(error.message, "'guess' has no generated data"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_seeds),
 		cmocka_unit_test(test_seeds_of_judges),
+		cmocka_unit_test(test_data_seeds),
+		cmocka_unit_test(test_data_seeds_that_are_none),
 		cmocka_unit_test(test_salts_that_are_none),
 	};
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/secret.h"
+#include "base/sha256.h"
 #include "task/load.h"
 #include "task_scratch.h"
 
@@ -88,6 +90,52 @@ static char *made_path(const struct scratch *s, const char *args)
 	path = strdup(t->grader.answers);
 	task_free(t);
 	return path;
+}
+
+/* The name of the folder that data had before there were data seeds: 16 digits of a key. */
+static void old_folder(char out[17])
+{
+	static const char *const parts[] = { "a", NULL, "train.csv", NULL, "test.csv", NULL,
+		"answers.csv", "hidden" };
+	struct secret secret;
+	auto_free char *dir = data_dir("d");
+	char hex[SHA256_HEX_BYTES];
+	struct sha256 h;
+
+	assert_int_equal(sha256_file("tasks/t/make.py", hex, NULL), 0);
+	sha256_init(&h);
+	sha256_add_str(&h, hex);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		sha256_add_str(&h, parts[i]);
+	sha256_end_hex(&h, hex);
+	memset(secret.bytes, '0', sizeof(secret.bytes));
+	secret_key(&secret, "folder", path_basename(dir), hex, hex);
+	snprintf(out, 17, "%s", hex);
+}
+
+static void test_data_seeds(void **state)
+{
+	const struct scratch *s = *state;
+	struct scratch own = *s;
+	char *paths[3], old[17];
+
+	unsetenv("FUMEHOOD_JUDGE_KEY");
+	put_task(with_data);
+	put("tasks/t/make.py", "one");
+	put("state/judge.key", "00000000000000000000000000000000");
+	old_folder(old);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		own.places.data_seed = i;
+		paths[i] = made_path(&own, "a");
+		assert_int_equal(strstr(paths[i], old) != NULL, i == 0);
+	}
+	assert_string_not_equal(paths[1], paths[2]);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		free(paths[i]);
+
+	put_task(HEAD SCRIPT BASE);
+	refuse(&own, "t", -EINVAL,
+			"task 't' has no generated data, so it takes no data seed but 0");
 }
 
 /* It is loaded before it is there; its folder's name says what it is made of. */
@@ -199,6 +247,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		scratch_test(test_data_of_the_user),
 		scratch_test(test_data_that_ships),
+		scratch_test(test_data_seeds),
 		scratch_test(test_data_that_is_made),
 		scratch_test(test_bad_data),
 		scratch_test(test_dataset_docs),
