@@ -30,7 +30,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("task", ["imageClassificationFMnist"])
+@pytest.mark.parametrize("task", ["imageClassificationFMnist", "imageClassificationCifar10"])
 def test_wrong_submissions(fumehood, task):
     played = fumehood.actions(*(f"{write}; validate" for write in WRONG), "submit")
     (result,) = fumehood.run_json("--task", task, "--model", played)

@@ -48,12 +48,15 @@ def test_the_baseline_plays_and_submits(fumehood):
 
 LONG = pytest.param("blotto", marks=pytest.mark.long)
 HOUSES = "regressionKaggleHousePrice"
+CIFAR = "imageClassificationCifar10"
 
 
 DEMONSTRATED = [
     "3SATTime",
     "battleOfSexes",
     LONG,
+    CIFAR,
+    f"{CIFAR}L1",
     "imageClassificationFMnist",
     "prisonersDilemma",
     HOUSES,
@@ -70,11 +73,12 @@ def test_a_demonstration_ends_submitted(fumehood, task):
     assert gain < 0 if metric == "Decisions" else gain > 0
 
 
-def test_a_task_without_a_starter(fumehood):
+@pytest.mark.parametrize("task", [HOUSES, CIFAR])
+def test_a_task_without_a_starter(fumehood, task):
     """It has the baseline of the task with one, and no agent gets its program."""
     seen = "ls -A; find / -name baseline.py -o -name solve.py 2>/dev/null"
     first, second = fumehood.run_json(
-        "--task", f"{HOUSES}L1,{HOUSES}", "--model", fumehood.actions(seen, "submit")
+        "--task", f"{task}L1,{task}", "--model", fumehood.actions(seen, "submit")
     )
     assert first["baseline"] == second["baseline"]
     looks = [traj_of(result)["trajectory"][0]["observation"] for result in (first, second)]
