@@ -165,7 +165,7 @@ def test_pytorch_trains(
     tmp_path: Path, program: Path, shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An image of each class, over and over: anything that learns knows them."""
-    pytest.importorskip("torch")
+    pytest.importorskip("torch").set_num_threads(1)  # idle threads spin, on a busy machine too
     labels = (np.arange(320) % 10).astype(np.uint8)
     images = np.random.default_rng(0).integers(0, 256, (10, *shape), dtype=np.uint8)[labels]
     (tmp_path / "data").mkdir()
