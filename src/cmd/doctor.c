@@ -14,7 +14,7 @@
 #include "native/gpus.h"
 #include "native/idmap.h"
 #include "native/leftovers.h"
-#include "native/native.h"
+#include "native/owner.h"
 #include "sandbox/sandbox.h"
 #include "shell/session.h"
 

@@ -6,6 +6,7 @@
 #include "base/process.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "native/cgroup_file.h"
 #include "native/cgroup_kind.h"
 
 #include <dirent.h>
@@ -37,6 +38,18 @@ struct cgroups {
 	int claims[CGROUP_PARTS]; /* descriptors that claim the pool's folders: base/process.h */
 	size_t n_claims;
 };
+
+/* Finds the folders of the first kind of control groups that works on this machine. */
+static int cgroup_tree_find(pid_t helper, struct cgroup_tree *out, char **out_why)
+{
+	auto_free char *why1 = NULL;
+	auto_free char *why2 = NULL;
+
+	if (cgroup_v1.find(helper, out, &why1) == 0 || cgroup_v2.find(helper, out, &why2) == 0)
+		return 0;
+	*out_why = xasprintf("%s; %s", why1, why2);
+	return -ENOENT;
+}
 
 static char *cgroup_path(const struct cgroups *pool, const struct cgroup *group, size_t part)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/cgroup_file.h"
+
 #include "base/mem.h"
 #include "base/scope.h"
-#include "native/cgroup_kind.h"
 
 #include <errno.h>
 #include <fcntl.h>

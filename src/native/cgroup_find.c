@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/cgroup_find.h"
+
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
-#include "native/cgroup_kind.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,22 +89,4 @@ char *cgroup_folder_of(pid_t pid, const char *controller)
 	if (!group)
 		return NULL;
 	return str_eq(group, "/") ? take_ptr(top) : xasprintf("%s%s", top, group);
-}
-
-void cgroup_tree_release(struct cgroup_tree *tree)
-{
-	for (size_t i = 0; i < tree->n; i++)
-		free(tree->folders[i]);
-	*tree = (struct cgroup_tree){ 0 };
-}
-
-int cgroup_tree_find(pid_t helper, struct cgroup_tree *out, char **out_why)
-{
-	auto_free char *why1 = NULL;
-	auto_free char *why2 = NULL;
-
-	if (cgroup_v1.find(helper, out, &why1) == 0 || cgroup_v2.find(helper, out, &why2) == 0)
-		return 0;
-	*out_why = xasprintf("%s; %s", why1, why2);
-	return -ENOENT;
 }

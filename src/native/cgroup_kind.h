@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "sandbox/sandbox.h"
 
+#include <stdlib.h>
+
 /*
  * The two kinds of control groups. v1 has a hierarchy per controller, v2 has a single hierarchy.
  * Each kind is one const struct at the end of its file.
@@ -17,6 +19,13 @@ struct cgroup_tree {
 	char *folders[4]; /* a folder per hierarchy; heap strings */
 	size_t n;
 };
+
+static inline void cgroup_tree_release(struct cgroup_tree *tree)
+{
+	for (size_t i = 0; i < tree->n; i++)
+		free(tree->folders[i]);
+	*tree = (struct cgroup_tree){ 0 };
+}
 
 struct cgroup_kind {
 	/*
@@ -56,25 +65,5 @@ struct cgroup_kind {
 };
 
 extern const struct cgroup_kind cgroup_v1, cgroup_v2;
-
-/* Finds the folders of the first kind of control groups that works on this machine. */
-int cgroup_tree_find(pid_t helper, struct cgroup_tree *out, char **out_why);
-void cgroup_tree_release(struct cgroup_tree *tree);
-
-/*
- * Returns the folder (heap path) of a process' control group; pid 0 is this process. `controller`
- * "" is v2. NULL if there is no such hierarchy.
- */
-char *cgroup_folder_of(pid_t pid, const char *controller);
-/* Returns the topmost folder of a controller's hierarchy that this process can see. */
-char *cgroup_top_folder(const char *controller);
-
-/* Converts cores to a group's CPU time in each period. Raises it to the kernel's minimum. */
-#define CGROUP_CPU_PERIOD_US 100000
-int64_t cgroup_cpu_quota_us(double cpus);
-
-int cgroup_write(const char *folder, const char *file, const char *text);
-int cgroup_write_number(const char *folder, const char *file, int64_t n);
-int64_t cgroup_read_number(int fd, const char *key);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/process.h"
 #include "base/scope.h"
-#include "native/cgroup_kind.h"
+#include "native/cgroup_find.h"
 #include "native/spawn.h"
 
 #include <errno.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/mem.h"
 #include "base/scope.h"
+#include "native/cgroup_file.h"
+#include "native/cgroup_find.h"
 #include "native/cgroup_kind.h"
 
 #include <errno.h>

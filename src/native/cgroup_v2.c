@@ -3,6 +3,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "native/cgroup_file.h"
+#include "native/cgroup_find.h"
 #include "native/cgroup_kind.h"
 #include "native/cgroup_scope.h"
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/control.h"
+
 #include "base/fd.h"
 #include "base/scope.h"
-#include "base/str.h"
-#include "native/native.h"
+#include "native/channel.h"
+#include "native/usage.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,31 +19,12 @@
 #define QUEUE_MAX 256 /* messages that PID 1 may send in a row without a pause */
 #define EVENT_BYTES_MAX 1024
 
-static void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out)
+void control_set_gone(struct native_sandbox *sb, struct sandbox_event *out)
 {
 	sb->gone = true;
 	if (!sb->stood)
 		atomic_store(&sb->owner->in_doubt, true);
 	*out = (struct sandbox_event){ .kind = SANDBOX_GONE };
-}
-
-void control_copy_reason(struct wire *w, char *out, size_t size)
-{
-	size_t n;
-	const char *at = wire_get_bytes(w, &n);
-
-	if (!at)
-		n = 0;
-	if (n >= size)
-		w->bad = true;
-	else
-		memcpy(out, at ? at : "", n);
-	n = n < size ? n : 0;
-	out[n] = '\0';
-	for (ssize_t bad; (bad = str_utf8_invalid(out, n)) >= 0;)
-		out[bad] = '?';
-	if (!*out)
-		snprintf(out, size, "the sandbox gave no reason");
 }
 
 /*
@@ -58,13 +40,13 @@ static bool control_parse(
 		sb->stood = true;
 		if (*fd >= 0 && sb->files < 0) {
 			sb->files = take_fd(fd);
-			sb->files_base_bytes = start_files_bytes(sb);
+			sb->files_base_bytes = usage_files_bytes(sb);
 		}
 		break;
 	case INIT_FAILED:
 		out->kind = SANDBOX_FAILED;
 		out->status = (int)wire_get_u32(w);
-		control_copy_reason(w, out->text, sizeof(out->text));
+		channel_copy_reason(w, out->text, sizeof(out->text));
 		break;
 	case INIT_EXITED:
 		out->kind = SANDBOX_EXITED;
@@ -85,8 +67,7 @@ static bool control_parse(
 	return wire_done(w);
 }
 
-/* Returns PID 1's next event without waiting, or SANDBOX_NONE. */
-static void control_receive(struct native_sandbox *sb, struct sandbox_event *out)
+void control_receive(struct native_sandbox *sb, struct sandbox_event *out)
 {
 	*out = (struct sandbox_event){ .kind = SANDBOX_NONE };
 	while (out->kind == SANDBOX_NONE) {
@@ -112,49 +93,6 @@ static void control_receive(struct native_sandbox *sb, struct sandbox_event *out
 	}
 }
 
-void control_next_event(struct sandbox *base, struct sandbox_event *out)
-{
-	struct native_sandbox *sb = native_of(base);
-
-	if (sb->n_queue) {
-		*out = sb->queue[0];
-		memmove(sb->queue, sb->queue + 1, --sb->n_queue * sizeof(*sb->queue));
-		return;
-	}
-	control_receive(sb, out);
-	if (out->kind == SANDBOX_NONE && !sb->held && !porter_next_event(sb, out))
-		control_set_gone(sb, out);
-}
-
-bool control_has_event(const struct native_sandbox *sb)
-{
-	return sb->n_queue > 0 || (sb->more && !sb->held);
-}
-
-void control_waits(const struct sandbox *base, struct waits *w)
-{
-	const struct native_sandbox *sb = native_view(base);
-
-	waits_add(w, sb->control, POLLIN);
-	if (!sb->porter_ended && !sb->held)
-		waits_add(w, sb->porter, POLLIN);
-	waits_until(w, control_has_event(sb) ? 0 : sb->held ? INT64_MAX : porter_hangs_at(sb));
-}
-
-int control_send(struct native_sandbox *sb, int socket, const struct buf *b, const int *fds,
-		size_t n, struct fh_error *err)
-{
-	int r;
-
-	if (b->truncated)
-		return error_say(err, E2BIG, "the request is larger than %zu bytes", b->cap);
-	sb->n_unasked = 0;
-	r = sb->gone ? -EPIPE : fd_send_message(socket, b->data, b->len, fds, n, MSG_DONTWAIT);
-	if (r == -EAGAIN)
-		sb->gone = true;
-	return r < 0 ? error_set(err, -r, "send to the sandbox") : 0;
-}
-
 /* --- requests that the guest would take for malformed messages ------------------------------- */
 
 static size_t control_count(const char *const *list)
@@ -164,13 +102,6 @@ static size_t control_count(const char *const *list)
 	while (list && list[n])
 		n++;
 	return n;
-}
-
-int control_check_path(const char *path, struct fh_error *err)
-{
-	if (path && strlen(path) > GUEST_PATH_MAX)
-		return error_say(err, ENAMETOOLONG, "a path of more than %d bytes", GUEST_PATH_MAX);
-	return 0;
 }
 
 static int control_check_run(const struct run_request *request, struct fh_error *err)
@@ -200,7 +131,7 @@ static int control_check_run(const struct run_request *request, struct fh_error 
 					"this machine's files: give it a file, a pipe or /dev/null",
 					i);
 	}
-	return control_check_path(request->cwd, err);
+	return channel_check_path(request->cwd, err);
 }
 
 /* --- requests without an answer -------------------------------------------------------------- */
@@ -246,7 +177,7 @@ int control_run(struct sandbox *base, const struct run_request *request, uint32_
 	}
 	sb->next_id++;
 	init_run_put(&b, &run);
-	r = control_send(sb, sb->control, &b, fds, n, err);
+	r = channel_send(sb, sb->control, &b, fds, n, err);
 	if (r < 0)
 		return r;
 	r = request->held ? 0 : control_go(base, run.id, err);
@@ -263,7 +194,7 @@ int control_go(struct sandbox *base, uint32_t id, struct fh_error *err)
 
 	wire_put_u8(&b, INIT_GO);
 	wire_put_u32(&b, id);
-	return control_send(sb, sb->control, &b, NULL, 0, err);
+	return channel_send(sb, sb->control, &b, NULL, 0, err);
 }
 
 int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct fh_error *err)
@@ -274,7 +205,7 @@ int control_signal(struct sandbox *base, uint32_t id, int signal_number, struct 
 	wire_put_u8(&b, INIT_SIGNAL);
 	wire_put_u32(&b, id);
 	wire_put_u32(&b, (uint32_t)signal_number);
-	return control_send(sb, sb->control, &b, NULL, 0, err);
+	return channel_send(sb, sb->control, &b, NULL, 0, err);
 }
 
 void control_interrupt(struct native_sandbox *sb, enum interrupt_level level)
@@ -288,6 +219,6 @@ void control_interrupt(struct native_sandbox *sb, enum interrupt_level level)
 	wire_put_u8(&b, (uint8_t)level);
 	wire_put_u64(&b, (uint64_t)mark.began_ns);
 	wire_put_u32(&b, (uint32_t)mark.last_pid);
-	if (control_send(sb, sb->control, &b, NULL, 0, NULL) == 0)
+	if (channel_send(sb, sb->control, &b, NULL, 0, NULL) == 0)
 		sb->interruptions++;
 }

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/cover.h"
+
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
@@ -12,18 +14,6 @@
  * beneath a listed path. To hide such a folder, the nursery mounts an empty folder over it when it
  * makes the root. A folder that is hidden later needs a new nursery.
  */
-const char *const listed_paths[] = {
-	"/usr",
-	"/bin",
-	"/sbin",
-	"/lib",
-	"/lib32",
-	"/lib64",
-	"/libx32",
-	"/opt",
-	NULL,
-};
-
 #define ETC "/etc" /* sandboxes see some files of /etc */
 
 static bool cover_is_listed(const char *real)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/disk.h"
+
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/places.h"
 #include "base/process.h"
 #include "base/scope.h"
-#include "native/nursery.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/dqblk_xfs.h>
@@ -29,7 +29,7 @@
 #define PROJECT_BASE 0x46480000U /* added to a folder's inode number to give its project id */
 #define BASIC_BLOCK 512          /* bytes in a unit of XFS' quota calls */
 
-static int disk_episodes_dir(char **out, struct fh_error *err)
+int disk_episodes_dir(char **out, struct fh_error *err)
 {
 	auto_free char *state = NULL;
 	int r = places_state_dir(NULL, &state, err);
@@ -105,18 +105,14 @@ static int disk_make_own_dir(struct native_owner *o, struct fh_error *err)
 	return 0;
 }
 
-/* Returns the path of a new folder and its number. The owner's first folder has number 0. */
-static int disk_new_name(
-		struct native_owner *o, char **out, unsigned *out_number, struct fh_error *err)
+static int disk_new_name(struct native_owner *o, char **out, struct fh_error *err)
 {
 	int r;
 
 	pthread_mutex_lock(&o->lock);
 	r = o->disk_dir ? 0 : disk_make_own_dir(o, err);
-	if (r >= 0) {
-		*out_number = o->disk_folders++;
-		*out = xasprintf("%s/%u", o->disk_dir, *out_number);
-	}
+	if (r >= 0)
+		*out = xasprintf("%s/%u", o->disk_dir, o->disk_folders++);
 	pthread_mutex_unlock(&o->lock);
 	return r;
 }
@@ -125,13 +121,10 @@ int disk_folder_new(struct native_owner *o, const struct sandbox_limits *l, char
 		bool *out_counted, struct fh_error *err)
 {
 	auto_free char *folder = NULL;
-	unsigned number;
-	int r = disk_new_name(o, &folder, &number, err);
+	int r = disk_new_name(o, &folder, err);
 
 	if (r < 0)
 		return r;
-	if (number == 0)
-		disk_collect(o);
 	if (mkdir(folder, 0755) < 0)
 		return error_set(err, errno, "make '%s'", folder);
 	*out_counted = disk_limit_folder(folder, l);
@@ -139,33 +132,6 @@ int disk_folder_new(struct native_owner *o, const struct sandbox_limits *l, char
 		atomic_store(&o->disk_unlimited, true);
 	*out = take_ptr(folder);
 	return 0;
-}
-
-int disk_collect(struct native_owner *o)
-{
-	auto_free char *dir = NULL;
-	const struct dirent *e;
-	int count = 0;
-	DIR *d;
-
-	if (disk_episodes_dir(&dir, NULL) < 0)
-		return 0;
-	d = opendir(dir);
-	while (d && (e = readdir(d))) {
-		auto_free char *folder = NULL;
-
-		folder = path_join(dir, e->d_name);
-		if (!process_folder_is_stale(folder))
-			continue;
-		if (!atomic_load(&o->had_nursery) && nursery_ensure(o, NULL) < 0)
-			break;
-		nursery_remove(o, folder);
-		o->disk_removals++;
-		count++;
-	}
-	if (d)
-		closedir(d);
-	return count;
 }
 
 void disk_close(struct native_owner *o)

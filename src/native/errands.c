@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/errands.h"
+
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "proto/guest.h"
 #include "native/nursery.h"
+#include "native/nursery_talk.h"
+#include "native/provision.h"
+#include "native/spares.h"
+#include "proto/guest.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -30,7 +35,7 @@ struct errand {
 
 static void errand_free(struct errand *e)
 {
-	start_close_ends(&e->ends);
+	provision_close_ends(&e->ends);
 	buf_release(&e->message);
 	free(e);
 }
@@ -49,7 +54,7 @@ static int errand_deliver(struct native_owner *o, struct errand *e, struct fh_er
 	r = plan_get(&w, &plan);
 	if (r < 0)
 		return error_set(err, -r, "read a plan");
-	r = start_send_plan(e->sb, &plan, &e->limits, &e->ends, err);
+	r = provision_send_plan(e->sb, &plan, &e->limits, &e->ends, err);
 	plan_release(&plan);
 	return r;
 }
@@ -188,12 +193,27 @@ static struct errand *errand_new(void)
 	return e;
 }
 
-void errand_message(struct native_owner *o, const struct buf *message)
+/* Keeps a message that the nursery's socket had no room for, and sends it later. */
+static void errand_message(struct native_owner *o, const struct buf *message)
 {
 	struct errand *e = errand_new();
 
 	buf_add(&e->message, message->data, message->len);
 	errand_add(o, e);
+}
+
+void errand_remove(struct native_owner *o, const char *folder)
+{
+	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
+	int r;
+
+	wire_put_u8(&b, NURSERY_REMOVE);
+	wire_put_str(&b, folder);
+	pthread_mutex_lock(&o->lock);
+	r = nursery_send(o->nursery, &b, NULL, 0);
+	pthread_mutex_unlock(&o->lock);
+	if (r == -EAGAIN)
+		errand_message(o, &b);
 }
 
 int errand_sandbox(struct native_sandbox *sb, const struct plan *plan,
@@ -257,9 +277,9 @@ void errands_finish(struct native_owner *o)
 void errands_forget(struct native_owner *o)
 {
 	for (struct errand *e = o->errands; e; e = e->next)
-		start_close_ends(&e->ends);
+		provision_close_ends(&e->ends);
 	if (o->errand_in_hand)
-		start_close_ends(&o->errand_in_hand->ends);
+		provision_close_ends(&o->errand_in_hand->ends);
 	o->errands = o->errand_in_hand = NULL;
 	o->runs_errands = o->ran_errands = false;
 	pthread_cond_init(&o->errand_settled, NULL);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/fork.h"
+
 #include "base/scope.h"
-#include "native/nursery.h"
+#include "native/errands.h"
+#include "native/mail.h"
 
 /*
  * Lists of all owners and sandboxes of this process. A child of fork() uses them to close the

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/mail.h"
+
 #include "base/futex.h"
 #include "base/scope.h"
-#include "native/native.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,6 +6,8 @@
 #include "base/refusal.h"
 #include "base/scope.h"
 #include "native/idmap.h"
+#include "native/nursery_talk.h"
+#include "native/spares.h"
 #include "native/spawn.h"
 
 #include <errno.h>
@@ -34,6 +36,18 @@
 #define PLUGIN_FD 4
 #define COMMAND "enable -f /proc/self/fd/4 fumehood && fumehood 3"
 #define END_MS 2000 /* longest wait for a nursery to end, which waits for its sandboxes */
+
+const char *const listed_paths[] = {
+	"/usr",
+	"/bin",
+	"/sbin",
+	"/lib",
+	"/lib32",
+	"/lib64",
+	"/libx32",
+	"/opt",
+	NULL,
+};
 
 /* Names of the agent's commands, one static program: tools/aci/main.c. */
 static const char *const tool_names[] = { "validate", "submit", "open", "goto", "scroll_down",

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/nursery_talk.h"
+
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "proto/guest.h"
-#include "native/nursery.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,9 +13,9 @@
 #include <unistd.h>
 
 /*
- * Messages to a running nursery. Most need no answer and never wait: if the nursery's socket is
- * full, the message becomes an errand (errands.c). A request carries a socket for its answer, so
- * that no thread holds `lock` while it waits. The asking thread holds `changing`.
+ * Messages to a running nursery. Most need no answer and never wait. If the nursery's socket is
+ * full, the caller makes an errand of the message (errands.c). A request carries a socket for its
+ * answer, so that no thread holds `lock` while it waits. The asking thread holds `changing`.
  */
 
 /* --- sending --------------------------------------------------------------------------------- */
@@ -163,20 +164,6 @@ int nursery_add_cradle(struct native_owner *o, uint32_t number, const struct cgr
 	wire_put_u32(&b, number);
 	return nursery_send(o->nursery, &b, group->parts,
 			cgroups_born_into(group->pool) ? 0 : group->n_parts);
-}
-
-void nursery_remove(struct native_owner *o, const char *folder)
-{
-	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	int r;
-
-	wire_put_u8(&b, NURSERY_REMOVE);
-	wire_put_str(&b, folder);
-	pthread_mutex_lock(&o->lock);
-	r = nursery_send(o->nursery, &b, NULL, 0);
-	pthread_mutex_unlock(&o->lock);
-	if (r == -EAGAIN)
-		errand_message(o, &b);
 }
 
 int nursery_send_plan(

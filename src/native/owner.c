@@ -1,15 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "native/nursery.h"
+#include "native/owner.h"
 
 #include "base/mem.h"
 #include "base/places.h"
 #include "base/scope.h"
-#include "base/sha256.h"
-#include "base/str.h"
+#include "native/control.h"
+#include "native/cover.h"
+#include "native/disk.h"
+#include "native/disk_stale.h"
+#include "native/errands.h"
+#include "native/fork.h"
+#include "native/inbox.h"
+#include "native/layers.h"
+#include "native/nursery.h"
+#include "native/nursery_talk.h"
+#include "native/porter.h"
+#include "native/roll.h"
 #include "native/seccomp.h"
+#include "native/shell.h"
+#include "native/start.h"
+#include "native/usage.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -69,12 +81,6 @@ static int owner_new(const struct owner_options *options, struct owner **out, st
 	return 0;
 }
 
-static void owner_free_layer(struct owner_layer *l)
-{
-	arena_release(&l->arena);
-	free(l);
-}
-
 static void owner_release(struct owner *base)
 {
 	struct native_owner *o = native_owner_of(base);
@@ -90,10 +96,7 @@ static void owner_release(struct owner *base)
 	gpus_close(o->gpus);
 	close_fd(&o->self);
 	cgroups_close(o->cgroups);
-	for (struct owner_layer *l = o->layers, *next; l; l = next) {
-		next = l->next;
-		owner_free_layer(l);
-	}
+	layers_release(o);
 	buf_release(&o->base_filter);
 	buf_release(&o->agent_filter);
 	buf_release(&o->judged_filter);
@@ -143,123 +146,9 @@ static int owner_collect_stale(void)
 
 	if (owner_new(&(struct owner_options){ .label = "gc" }, &base, NULL) < 0)
 		return count;
-	count += disk_collect(native_owner_of(base));
+	count += disk_stale_collect(native_owner_of(base));
 	owner_release(base);
 	return count;
-}
-
-/* --- layers ---------------------------------------------------------------------------------- */
-
-static bool owner_find_layer(const struct native_owner *o, const char *name)
-{
-	for (const struct owner_layer *l = o->layers; l; l = l->next)
-		if (str_eq(l->name, name))
-			return true;
-	return false;
-}
-
-bool native_has_layer(struct native_owner *o, const char *name)
-{
-	bool found;
-
-	pthread_mutex_lock(&o->lock);
-	found = owner_find_layer(o, name);
-	pthread_mutex_unlock(&o->lock);
-	return found;
-}
-
-static struct owner_layer *owner_copy_layer(
-		const char *name, const struct layer_item *items, size_t n, bool folders_only)
-{
-	struct owner_layer *l = xcalloc(1, sizeof(*l));
-
-	l->name = arena_strdup(&l->arena, name);
-	l->items = arena_array(&l->arena, n, sizeof(*l->items));
-	l->n = n;
-	l->folders_only = folders_only;
-	for (size_t i = 0; i < n; i++)
-		l->items[i] = (struct layer_item){
-			.source = items[i].source ? arena_strdup(&l->arena, items[i].source) : NULL,
-			.target = arena_strdup(&l->arena, items[i].target),
-			.read_only = items[i].read_only,
-		};
-	return l;
-}
-
-/*
- * Makes a layer in the nursery. Tries again if the nursery, or the process that copies, was killed.
- * The caller holds `changing`.
- */
-static int owner_make_layer(
-		struct native_owner *o, const struct owner_layer *layer, struct fh_error *err)
-{
-	int r = 0;
-
-	if (owner_find_layer(o, layer->name))
-		return error_say(err, EEXIST, "the layer '%s' is there already", layer->name);
-	for (int i = 0; i < SANDBOX_STARTS_MAX; i++) {
-		r = nursery_need(o, err);
-		if (r >= 0)
-			r = nursery_make_layer(o->nursery, layer, err);
-		if (!nursery_is_lost(r))
-			return r;
-		/* A killed nursery's socket closes a moment before waitid() reports its end. */
-		atomic_store(&o->in_doubt, true);
-	}
-	return r;
-}
-
-/*
- * Adds the layer to the owner, which then owns it. Must come before another nursery starts: each
- * new nursery makes all layers of the list.
- */
-static int owner_keep_layer(struct native_owner *o, struct owner_layer *layer, struct fh_error *err)
-{
-	int r;
-
-	pthread_mutex_lock(&o->changing);
-	r = owner_make_layer(o, layer, err);
-	if (r == 0) {
-		pthread_mutex_lock(&o->lock);
-		layer->next = o->layers;
-		o->layers = layer;
-		pthread_mutex_unlock(&o->lock);
-	}
-	pthread_mutex_unlock(&o->changing);
-	if (r < 0)
-		owner_free_layer(layer);
-	else
-		spares_refill(o);
-	return r;
-}
-
-static int owner_new_layer(struct owner *base, const char *name, const struct layer_item *items,
-		size_t n, struct fh_error *err)
-{
-	return owner_keep_layer(
-			native_owner_of(base), owner_copy_layer(name, items, n, false), err);
-}
-
-void native_folders_name(const char *source, char out[FOLDERS_NAME_BYTES])
-{
-	char hex[SHA256_HEX_BYTES];
-	struct sha256 h;
-
-	sha256_init(&h);
-	sha256_add_str(&h, source);
-	sha256_end_hex(&h, hex);
-	snprintf(out, FOLDERS_NAME_BYTES, "folders-%.16s", hex);
-}
-
-static int owner_new_writable(struct owner *base, const char *source, struct fh_error *err)
-{
-	const struct layer_item item = { .source = source, .target = "" };
-	char name[FOLDERS_NAME_BYTES];
-	int r;
-
-	native_folders_name(source, name);
-	r = owner_keep_layer(native_owner_of(base), owner_copy_layer(name, &item, 1, true), err);
-	return r == -EEXIST ? 0 : r;
 }
 
 const struct sandbox_ops sandbox_native = {
@@ -272,13 +161,13 @@ const struct sandbox_ops sandbox_native = {
 	.take_gpus = owner_lend_gpus,
 	.give_gpus = owner_return_gpus,
 	.collect = owner_collect_stale,
-	.add_layer = owner_new_layer,
-	.add_writable = owner_new_writable,
+	.add_layer = layers_add,
+	.add_writable = layers_add_writable,
 	.start = start_begin,
 	.close = start_close,
-	.waits = control_waits,
+	.waits = inbox_waits,
 	.fds = start_fds,
-	.next_event = control_next_event,
+	.next_event = inbox_next_event,
 	.clear_requests = porter_clear_requests,
 	.run = control_run,
 	.go = control_go,
@@ -290,7 +179,7 @@ const struct sandbox_ops sandbox_native = {
 	.put_begin = porter_put_begin,
 	.drain_begin = porter_drain_begin,
 	.take = porter_take,
-	.answered = porter_answered,
-	.answer_waits = porter_answer_waits,
-	.count = start_count,
+	.answered = inbox_answered,
+	.answer_waits = inbox_answer_waits,
+	.count = usage_count,
 };

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/porter.h"
+
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
-#include "native/native.h"
+#include "native/channel.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -64,7 +66,7 @@ static bool porter_take_done(
 	if (a->id == sb->asked)
 		sb->answer_by_ns = INT64_MAX;
 	a->code = (int)wire_get_u32(w);
-	control_copy_reason(w, a->text, sizeof(a->text));
+	channel_copy_reason(w, a->text, sizeof(a->text));
 	digest = wire_get_bytes(w, &n);
 	if (digest && n == sizeof(a->digest))
 		memcpy(a->digest, digest, n);
@@ -185,7 +187,7 @@ int porter_clear_requests(struct sandbox *base, struct fh_error *err)
 	auto_buf struct buf b = BUF_INIT(64);
 
 	wire_put_u8(&b, PORTER_CLEAR);
-	return control_send(sb, sb->porter, &b, NULL, 0, err);
+	return channel_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
 int porter_shut_output(struct sandbox *base, uint32_t id, int slot, struct fh_error *err)
@@ -195,7 +197,7 @@ int porter_shut_output(struct sandbox *base, uint32_t id, int slot, struct fh_er
 
 	wire_put_u8(&b, PORTER_SHUT);
 	wire_put_u32(&b, STREAM_OF(id, slot));
-	return control_send(sb, sb->porter, &b, NULL, 0, err);
+	return channel_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
 _Static_assert(SANDBOX_FEED_MAX <= PORTER_CHUNK_MAX, "it fits into a message");
@@ -208,7 +210,7 @@ int porter_send_input(struct sandbox *base, const void *data, size_t n, struct f
 	sb->n_told = 0; /* each PORTER_INPUT allows the porter one more PORTER_HUNGRY */
 	wire_put_u8(&b, PORTER_INPUT);
 	buf_add(&b, data, n);
-	return control_send(sb, sb->porter, &b, NULL, 0, err);
+	return channel_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
 bool porter_pump(struct native_sandbox *sb)
@@ -220,7 +222,7 @@ bool porter_pump(struct native_sandbox *sb)
 		return true;
 	wire_put_u8(&b, PORTER_PUMP);
 	wire_put_u32(&b, sb->turn);
-	r = control_send(sb, sb->porter, &b, NULL, 0, NULL);
+	r = channel_send(sb, sb->porter, &b, NULL, 0, NULL);
 	/* A porter that has ended counts as asked: it does not answer in time. */
 	if (r < 0 && r != -EPIPE)
 		return false;
@@ -246,7 +248,7 @@ int porter_drain_begin(struct sandbox *base, uint32_t *out_id, struct fh_error *
 	auto_buf struct buf b = BUF_INIT(64);
 
 	*out_id = porter_ask(sb, &b, PORTER_DRAIN, 0);
-	return control_send(sb, sb->porter, &b, NULL, 0, err);
+	return channel_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
 int porter_get_begin(struct sandbox *base, const char *folder, const char *path, int64_t max_bytes,
@@ -254,7 +256,7 @@ int porter_get_begin(struct sandbox *base, const char *folder, const char *path,
 {
 	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	int r = control_check_path(path, err);
+	int r = channel_check_path(path, err);
 
 	if (r < 0)
 		return r;
@@ -262,7 +264,7 @@ int porter_get_begin(struct sandbox *base, const char *folder, const char *path,
 	wire_put_str(&b, folder);
 	wire_put_str(&b, path);
 	wire_put_u64(&b, (uint64_t)max_bytes);
-	return control_send(sb, sb->porter, &b, NULL, 0, err);
+	return channel_send(sb, sb->porter, &b, NULL, 0, err);
 }
 
 int porter_put_begin(struct sandbox *base, const char *folder, const char *path, int from,
@@ -270,7 +272,7 @@ int porter_put_begin(struct sandbox *base, const char *folder, const char *path,
 {
 	struct native_sandbox *sb = native_of(base);
 	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	int r = control_check_path(path, err);
+	int r = channel_check_path(path, err);
 	struct stat st;
 
 	if (r < 0)
@@ -281,7 +283,7 @@ int porter_put_begin(struct sandbox *base, const char *folder, const char *path,
 	wire_put_str(&b, folder);
 	wire_put_str(&b, path);
 	wire_put_u32(&b, (uint32_t)mode);
-	return control_send(sb, sb->porter, &b, &from, 1, err);
+	return channel_send(sb, sb->porter, &b, &from, 1, err);
 }
 
 /* --- answers --------------------------------------------------------------------------------- */
@@ -306,41 +308,7 @@ int porter_take(struct sandbox *base, struct sandbox_answer *out, struct fh_erro
 	return r;
 }
 
-static bool porter_put_in_queue(struct native_sandbox *sb, const struct sandbox_event *event)
+bool porter_has_answer(const struct native_sandbox *sb, uint32_t id)
 {
-	if (sb->n_queue == QUEUE_MAX) /* no honest guest sends so many events */
-		return false;
-	sb->queue = xrealloc(sb->queue, sb->n_queue + 1, sizeof(*sb->queue));
-	sb->queue[sb->n_queue++] = *event;
-	return true;
-}
-
-bool porter_answered(struct sandbox *base, uint32_t id)
-{
-	struct native_sandbox *sb = native_of(base);
-	struct sandbox_event event = { .kind = SANDBOX_DONE };
-
-	while (!sb->gone && event.kind != SANDBOX_NONE) {
-		size_t n_queue = sb->n_queue;
-
-		if (sb->answer && sb->answer->id == id)
-			return true;
-		sb->n_queue = 0; /* skip queued events: read a new one */
-		control_next_event(base, &event);
-		sb->n_queue = n_queue;
-		if (event.kind != SANDBOX_NONE && event.kind != SANDBOX_DONE &&
-				event.kind != SANDBOX_GONE && !porter_put_in_queue(sb, &event))
-			sb->gone = true;
-	}
-	return sb->gone;
-}
-
-void porter_answer_waits(const struct sandbox *base, struct waits *w)
-{
-	const struct native_sandbox *sb = native_view(base);
-
-	waits_add(w, sb->control, POLLIN);
-	if (!sb->porter_ended)
-		waits_add(w, sb->porter, POLLIN);
-	waits_until(w, sb->more ? 0 : porter_hangs_at(sb));
+	return sb->answer && sb->answer->id == id;
 }

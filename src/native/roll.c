@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "native/roll.h"
+
 #include "base/scope.h"
-#include "native/native.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "shell/ops.h"
+#include "native/shell.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "inside/places.h"
-#include "native/native.h"
+#include "native/control.h"
+#include "native/inbox.h"
+#include "native/mail.h"
+#include "native/porter.h"
+#include "native/start.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -202,7 +206,7 @@ static bool shell_settled(const struct native_session *s)
 {
 	const struct native_sandbox *sb = shell_sandbox(s);
 
-	if (control_has_event(sb) || sb->porter_ended)
+	if (inbox_has_event(sb) || sb->porter_ended)
 		return false;
 	return !s->next_force || sb->interruptions <= 0 || clock_now_ns() >= s->deadline_ns;
 }
@@ -256,7 +260,7 @@ static bool shell_read_events(struct native_session *s)
 	struct sandbox_event e;
 
 	for (;;) {
-		control_next_event(s->base.sb, &e);
+		inbox_next_event(s->base.sb, &e);
 		switch (e.kind) {
 		case SANDBOX_NONE:
 			return true;
@@ -326,7 +330,7 @@ static int shell_begin(struct session *base, const char *command, int64_t timeou
 
 /*
  * Whether shell_advance() has work to do for which no descriptor becomes readable.
- * porter_answered() may have read the message already.
+ * inbox_answered() may have read the message already.
  */
 static bool shell_is_due(const struct native_session *s)
 {
@@ -339,7 +343,7 @@ static void shell_waits_awake(const struct session *base, struct waits *w)
 {
 	const struct native_session *s = (const struct native_session *)base;
 
-	control_waits(base->sb, w);
+	inbox_waits(base->sb, w);
 	waits_until(w, shell_is_due(s) ? 0 : s->deadline_ns);
 	if (s->state == SHELL_RUNNING)
 		waits_until(w, s->pump_ns);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "native/nursery.h"
+#include "native/spares.h"
+
+#include "native/nursery_talk.h"
 
 /*
  * Spare groups, each with a process that waits for its sandbox. So no reset waits for the kernel to

@@ -1,16 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "native/nursery.h"
+#include "native/start.h"
 
 #include "base/mem.h"
 #include "base/scope.h"
+#include "native/channel.h"
+#include "native/disk_stale.h"
+#include "native/errands.h"
+#include "native/fork.h"
+#include "native/layers.h"
+#include "native/mail.h"
+#include "native/nursery.h"
+#include "native/nursery_talk.h"
+#include "native/porter.h"
+#include "native/provision.h"
+#include "native/roll.h"
+#include "native/spares.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/statfs.h>
 
-/* Starting and ending a sandbox, its usage, and its shell. control.c talks to its PID 1. */
+/* Starting and ending a sandbox, and a new shell in it. control.c talks to its PID 1. */
 
 /* --- starting -------------------------------------------------------------------------------- */
 
@@ -45,84 +56,6 @@ static int start_make_mail(struct native_sandbox *sb, int *out_fd, struct fh_err
 	return mail_new(&sb->mail, out_fd, err);
 }
 
-void start_close_ends(struct sandbox_ends *ends)
-{
-	for (size_t i = 0; i < PLAN_SOCKETS; i++)
-		close_fd(&ends->sockets[i]);
-	close_fd(&ends->mail);
-}
-
-/* Keep a quarter of the memory limit for the process that removes the files. */
-static int64_t start_disk_bytes(const struct sandbox_limits *l)
-{
-	int64_t most = l->memory_bytes - l->memory_bytes / 4;
-
-	if (l->disk_on == DISK_DISK || !l->memory_bytes)
-		return l->disk_bytes;
-	return l->disk_bytes && l->disk_bytes < most ? l->disk_bytes : most;
-}
-
-/*
- * Sets the plan's limits. A group enforces them if there is one. Without groups, resource limits do
- * what they can, and the owner is warned. A bare sandbox has resource limits only: entering a group
- * can take as long as the rest of its start.
- */
-static int start_set_limits(struct native_sandbox *sb, const struct sandbox_limits *l,
-		struct plan *plan, struct fh_error *err)
-{
-	int r;
-
-	plan->disk_bytes = (uint64_t)start_disk_bytes(l);
-	plan->disk_files = (uint64_t)l->disk_files;
-	if (l->disk_on == DISK_DISK && !sb->disk_folder) {
-		r = disk_folder_new(sb->owner, l, &sb->disk_folder, &sb->disk_counted, err);
-		if (r < 0)
-			return r;
-	}
-	plan->disk_folder = sb->disk_folder;
-	if (sb->group) /* a group from an earlier try, whose nursery was lost */
-		cgroups_give(take_ptr(sb->group));
-	if (!(plan->flags & PLAN_BARE)) {
-		r = spares_take(sb->owner, l, &sb->group, &plan->cradle, err);
-		if (r < 0)
-			return r;
-		if (!sb->group && (l->memory_bytes || l->cpus > 0))
-			atomic_store(&sb->owner->limits_missed, true);
-	}
-	if (sb->group) {
-		plan->n_groups = (uint32_t)sb->group->n_parts;
-		plan->flags |= cgroups_born_into(sb->group->pool) ? PLAN_BORN_IN_GROUP : 0;
-	} else {
-		plan->processes = (uint64_t)l->pids;
-		plan->memory_bytes = (uint64_t)l->memory_bytes;
-	}
-	return 0;
-}
-
-int start_send_plan(struct native_sandbox *sb, const struct plan *plan,
-		const struct sandbox_limits *limits, const struct sandbox_ends *ends,
-		struct fh_error *err)
-{
-	auto_buf struct buf b = BUF_INIT(GUEST_MESSAGE_MAX);
-	int fds[PLAN_SOCKETS + 1 + CGROUP_PARTS];
-	size_t n = PLAN_SOCKETS;
-	struct plan limited = *plan;
-	int r = start_set_limits(sb, limits, &limited, err);
-
-	if (r < 0)
-		return r;
-	memcpy(fds, ends->sockets, sizeof(ends->sockets));
-	if (limited.flags & PLAN_SHELL)
-		fds[n++] = ends->mail;
-	for (uint32_t i = 0; i < limited.n_groups; i++)
-		fds[n++] = sb->group->parts[i];
-	plan_put(&b, &limited);
-	r = nursery_send_plan(sb->owner, &b, fds, n);
-	if (sb->group)
-		cgroup_sent(sb->group);
-	return r < 0 ? error_set(err, -r, "send to the nursery") : 0;
-}
-
 /* Sends the plan at once, or has an errand send it. */
 static int start_give_plan(struct native_sandbox *sb, const struct plan *plan,
 		const struct sandbox_limits *limits, struct sandbox_ends *ends,
@@ -136,7 +69,7 @@ static int start_give_plan(struct native_sandbox *sb, const struct plan *plan,
 	ready = errands_none(o) && nursery_is_ready(o);
 	pthread_mutex_unlock(&o->lock);
 	if (ready)
-		r = start_send_plan(sb, plan, limits, ends, err);
+		r = provision_send_plan(sb, plan, limits, ends, err);
 	if (r == -EPIPE || r == -ECONNRESET) /* the nursery was killed during the send */
 		atomic_store(&o->in_doubt, true);
 	return nursery_is_lost(r) ? errand_sandbox(sb, plan, limits, ends, err) : r;
@@ -148,7 +81,7 @@ static int start_check(
 {
 	size_t n_env = 0;
 
-	if (o->layer && !native_has_layer(owner, o->layer))
+	if (o->layer && !layers_has(owner, o->layer))
 		return error_say(err, ENOENT, "there is no layer '%s'", o->layer);
 	while (o->env && o->env[n_env])
 		n_env++;
@@ -178,8 +111,8 @@ static int start_plan_writable(struct native_sandbox *sb, const char *source,
 {
 	if (!source)
 		return 0;
-	native_folders_name(source, layer);
-	if (!native_has_layer(sb->owner, layer))
+	layers_folders_name(source, layer);
+	if (!layers_has(sb->owner, layer))
 		return error_say(err, ENOENT, "there is no layer of the folders of '%s'", source);
 	plan->writable = source;
 	plan->writable_layer = layer;
@@ -217,6 +150,8 @@ static int start_planned(struct native_sandbox *sb, const struct sandbox_options
 	r = start_plan_writable(sb, o->writable, folders, &limits, plan, err);
 	if (r < 0)
 		return r;
+	if (limits.disk_on == DISK_DISK)
+		disk_stale_collect_once(sb->owner);
 	r = start_give_plan(sb, plan, &limits, ends, err);
 	if (r < 0)
 		return r;
@@ -267,13 +202,13 @@ int start_begin(struct owner *owner, const struct sandbox_options *options, stru
 	struct sandbox_ends ends = SANDBOX_ENDS_INIT;
 	int r;
 
-	sb->base.ops = &sandbox_native;
+	sb->base.ops = owner->ops;
 	sb->owner = native_owner_of(owner);
 	sb->control = sb->porter = sb->files = -1;
 	sb->answer_by_ns = sb->pump_by_ns = INT64_MAX;
 	fork_watch_sandbox(sb);
 	r = start_with(sb, options, &ends, err);
-	start_close_ends(&ends);
+	provision_close_ends(&ends);
 	if (r < 0) {
 		start_close(&sb->base);
 		return error_wrap(err, "start a sandbox");
@@ -301,7 +236,7 @@ void start_close(struct sandbox *base)
 	if (sb->group)
 		cgroups_give(sb->group);
 	if (sb->disk_folder)
-		nursery_remove(sb->owner, sb->disk_folder);
+		errand_remove(sb->owner, sb->disk_folder);
 	free(sb->disk_folder);
 	free(sb->queue);
 	free(sb);
@@ -326,39 +261,6 @@ int start_shell_again(struct native_sandbox *sb, struct fh_error *err)
 	r = start_make_mail(sb, &mail, err);
 	if (r < 0)
 		return error_wrap(err, "start a new shell");
-	r = control_send(sb, sb->control, &b, &mail, 1, err);
+	r = channel_send(sb, sb->control, &b, &mail, 1, err);
 	return r < 0 ? error_wrap(err, "start a new shell") : 0;
-}
-
-/* --- usage ----------------------------------------------------------------------------------- */
-
-int64_t start_files_bytes(const struct native_sandbox *sb)
-{
-	struct statfs s;
-
-	/* Without a quota the numbers are of the whole disk. */
-	if (sb->disk_folder && !sb->disk_counted)
-		return -1;
-	if (sb->files < 0 || fstatfs(sb->files, &s) < 0)
-		return -1;
-	return (int64_t)(s.f_blocks - s.f_bfree) * s.f_bsize;
-}
-
-int64_t start_count(const struct sandbox *base, enum sandbox_counter counter)
-{
-	const struct native_sandbox *sb = native_view(base);
-	int64_t bytes;
-
-	switch (counter) {
-	case SANDBOX_CPU_NS:
-		return sb->group ? cgroup_cpu_ns(sb->group) : -1;
-	case SANDBOX_WRITTEN_BYTES:
-		bytes = start_files_bytes(sb);
-		return bytes < 0 ? -1 : bytes - sb->files_base_bytes;
-	case SANDBOX_MEMORY_PEAK:
-		return sb->group ? cgroup_memory_peak(sb->group) : -1;
-	case SANDBOX_OOM_KILLS:
-		return sb->group ? cgroup_oom_kills(sb->group) : -1;
-	}
-	return -1;
 }

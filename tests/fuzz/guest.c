@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "native/start.h"
 
 #include <errno.h>
 #include <fcntl.h>

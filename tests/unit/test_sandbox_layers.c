@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "native/layers.h"
+#include "native/owner.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -58,7 +60,7 @@ static int close_with_source(void **state)
 static void test_what_is_copied(void **state)
 {
 	assert_done(ADD("copy", { scratch_path("src"), "workspace", false }));
-	assert_true(native_has_layer(native_owner_of(owner), "copy"));
+	assert_true(layers_has(native_owner_of(owner), "copy"));
 	assert_string_equal(
 			run_in_layer("copy",
 					"stat -c '%n %F %a %U %h' * sub/*; readlink link outside broken")
@@ -153,7 +155,7 @@ static void test_no_way_out(void **state)
 			fail_msg("'%s' is taken", targets[i]);
 		if (ADD("out", { link, "out", false }, { src, targets[i], false }) == 0)
 			fail_msg("'%s' is taken for a folder", targets[i]);
-		assert_false(native_has_layer(native_owner_of(owner), "out"));
+		assert_false(layers_has(native_owner_of(owner), "out"));
 	}
 	assert_int_equal(rmdir(outside), 0); /* it is empty */
 	assert_string_equal(run_in_layer("empty", "ls -A ~ /tmp")->output,
@@ -170,7 +172,7 @@ static void test_names(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		if (ADD(bad[i], { src, "workspace", false }) == 0)
 			fail_msg("'%s' is taken", bad[i]);
-		assert_false(native_has_layer(native_owner_of(owner), bad[i]));
+		assert_false(layers_has(native_owner_of(owner), bad[i]));
 	}
 	memset(long_name, 'x', 300);
 	assert_true(ADD(long_name, { src, "workspace", false }) < 0);
@@ -192,7 +194,7 @@ static void test_failures(void **state)
 	assert_int_equal(ADD("fails", { src, "workspace", false }, { missing, "x", false }),
 			-ENOENT);
 	assert_has(error.message, "not-there");
-	assert_false(native_has_layer(native_owner_of(owner), "fails"));
+	assert_false(layers_has(native_owner_of(owner), "fails"));
 	assert_int_equal(sandbox_start(owner, &(struct sandbox_options){ .layer = "fails" }, &sb,
 					 &error),
 			-ENOENT);

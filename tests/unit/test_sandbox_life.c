@@ -3,6 +3,7 @@
 #include "sandbox_fixture.h"
 
 #include "base/clock.h"
+#include "native/mail.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 
 #include "base/scope.h"
 #include "proto/guest.h"
-#include "native/native.h"
+#include "native/mail.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sandbox_fixture.h"
 
+#include "native/owner.h"
+
 /* What a sandbox may use, what it is told to have used, and that neither breaks its shell. */
 
 #define MIB (1 << 20)

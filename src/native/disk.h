@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NATIVE_DISK_H
+#define NATIVE_DISK_H
+
+#include "native/native.h"
+
+/* Makes a folder (heap path) for an episode's files, with a quota if the file system can set it. */
+int disk_folder_new(struct native_owner *owner, const struct sandbox_limits *limits, char **out,
+		bool *out_counted, struct fh_error *err);
+/* Removes the owner's folder. Call it after all episodes' folders were removed. */
+void disk_close(struct native_owner *owner);
+
+/* Makes the folder (heap path) that holds the folders of all owners. */
+int disk_episodes_dir(char **out, struct fh_error *err);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NATIVE_FORK_H
+#define NATIVE_FORK_H
+
+#include "native/native.h"
+
+/*
+ * A child of fork() without exec (a multiprocessing worker) closes its copies of these sockets. An
+ * open copy would keep a sandbox alive.
+ */
+void fork_watch_owner(struct native_owner *owner);
+void fork_unwatch_owner(struct native_owner *owner);
+void fork_watch_sandbox(struct native_sandbox *sb);
+void fork_unwatch_sandbox(struct native_sandbox *sb);
+
+#endif

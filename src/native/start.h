@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef NATIVE_START_H
+#define NATIVE_START_H
+
+#include "native/native.h"
+
+int start_begin(struct owner *owner, const struct sandbox_options *options, struct sandbox **out,
+		struct fh_error *err);
+void start_close(struct sandbox *base);
+void start_fds(const struct sandbox *base, int out_fds[SANDBOX_FDS]);
+/* Starts a new shell in the same files after the last shell has ended. */
+int start_shell_again(struct native_sandbox *sb, struct fh_error *err);
+
+#endif

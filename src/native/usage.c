@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "native/usage.h"
+
+#include <sys/statfs.h>
+
+/* Counters of a sandbox' control group and of its file system. */
+
+int64_t usage_files_bytes(const struct native_sandbox *sb)
+{
+	struct statfs s;
+
+	/* Without a quota the numbers are of the whole disk. */
+	if (sb->disk_folder && !sb->disk_counted)
+		return -1;
+	if (sb->files < 0 || fstatfs(sb->files, &s) < 0)
+		return -1;
+	return (int64_t)(s.f_blocks - s.f_bfree) * s.f_bsize;
+}
+
+int64_t usage_count(const struct sandbox *base, enum sandbox_counter counter)
+{
+	const struct native_sandbox *sb = native_view(base);
+	int64_t bytes;
+
+	switch (counter) {
+	case SANDBOX_CPU_NS:
+		return sb->group ? cgroup_cpu_ns(sb->group) : -1;
+	case SANDBOX_WRITTEN_BYTES:
+		bytes = usage_files_bytes(sb);
+		return bytes < 0 ? -1 : bytes - sb->files_base_bytes;
+	case SANDBOX_MEMORY_PEAK:
+		return sb->group ? cgroup_memory_peak(sb->group) : -1;
+	case SANDBOX_OOM_KILLS:
+		return sb->group ? cgroup_oom_kills(sb->group) : -1;
+	}
+	return -1;
+}
