@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMULATORS_KIND_H
+#define SIMULATORS_KIND_H
+
+#include "simulators/simulators.h"
+
+#include <stdbool.h>
+
+/* Source of random numbers of one copy. */
+struct sim_random {
+	uint64_t state;
+	const double *fed; /* numbers of fh_sim_feed() that are left */
+	size_t n_fed;
+};
+
+/* Draws a number in [0, 1). */
+double sim_uniform(struct sim_random *random);
+
+/* Draws a whole number, 0 to limit - 1. */
+static inline int sim_below(struct sim_random *random, int limit)
+{
+	return (int)(sim_uniform(random) * limit);
+}
+
+/*
+ * An environment under one set of rules: one const struct, and a line in the table of simulators.c.
+ * A state is a struct of state_size bytes. `step` and `observe` go over the states of n copies, so
+ * that the calls cost nothing per copy.
+ */
+struct sim_kind {
+	const char *name, *rules;
+	struct fh_sim_shape shape; /* with the defaults of max_steps and sticky */
+	size_t state_size;
+	/* Begins an episode. `state` is that of the copy's last step, or zero. */
+	void (*reset)(void *state, struct sim_random *random);
+	void (*observe)(const void *states, size_t n, void *observations);
+	/* Fills `rewards` and `terminated`. The actions are in range. */
+	void (*step)(void *states, size_t n, const void *actions, double sticky,
+			struct sim_random *random, double *rewards, uint8_t *terminated);
+};
+
+extern const struct sim_kind sim_breakout_gymnax, sim_breakout_minatar, sim_meta_maze,
+		sim_mountain_car_gymnasium, sim_mountain_car_gymnax;
+
+#endif

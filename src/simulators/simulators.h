@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef SIMULATORS_SIMULATORS_H
+#define SIMULATORS_SIMULATORS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Simulators for reinforcement learning. A batch is many copies of one environment, which are
+ * stepped together. Agents train with it through the Python module `simulators`; judges score
+ * policies with it. docs/simulators.md describes the environments.
+ *
+ * The library needs libc and libm only. It keeps no state outside of a batch, so batches of several
+ * threads don't interfere. A batch belongs to one thread at a time.
+ *
+ * Names and rules:
+ * - MountainCarContinuous: gymnax (0.0.9), gymnasium (1.4.0 under NumPy 2)
+ * - Breakout: gymnax (0.0.9, its Breakout-MinAtar), minatar (1.0.15)
+ * - MetaMaze: gymnax (0.0.9, its MetaMaze-misc)
+ */
+struct fh_sim;
+
+struct fh_sim_shape {
+	int32_t observation[3];   /* dimensions of one observation; 0: not used */
+	int32_t observation_size; /* bytes of a number: 4 (float32) or 1 (0 or 1) */
+	int32_t n_actions;        /* actions are 0 to n_actions - 1; 0: an action is one float32 */
+	int32_t max_steps;        /* an episode is truncated after so many steps; 0: never */
+	double sticky;            /* probability that a copy repeats its last action instead */
+};
+
+/* Arrays of the caller that a step fills, with a row for each copy. */
+struct fh_sim_results {
+	void *observations;
+	double *rewards;
+	uint8_t *terminated; /* 1: the rules ended the episode */
+	uint8_t *truncated;  /* 1: the episode has reached max_steps, and is not terminated */
+	/* Last observations of ended episodes. Rows of other copies stay as they are. */
+	void *final_observations;
+};
+
+/*
+ * Opens a batch of n copies, 1 to 1,000,000. They begin episodes with the random numbers of the
+ * seeds 0 to n - 1. NULL as rules means gymnax. -ENOENT: no such name; -ENOSYS: no such rules for
+ * it; -EINVAL: n is out of range; -ENOMEM.
+ */
+int fh_sim_open(struct fh_sim **out, const char *name, const char *rules, size_t n);
+
+void fh_sim_close(struct fh_sim *sim); /* `sim` may be NULL */
+
+const struct fh_sim_shape *fh_sim_shape(const struct fh_sim *sim); /* valid until fh_sim_close() */
+
+/* Sets two members of the shape. -EINVAL: out of range. */
+int fh_sim_configure(struct fh_sim *sim, int32_t max_steps, double sticky);
+
+/* Seeds the random numbers of each copy. `seeds` has n numbers. */
+void fh_sim_seed(struct fh_sim *sim, const uint64_t *seeds);
+
+/* Begins a new episode in every copy. `observations` has n rows. */
+void fh_sim_reset(struct fh_sim *sim, void *observations);
+
+/*
+ * Does one step of every copy. `actions` has n float32 or int32. A copy whose episode ends begins
+ * the next episode in the same step: `observations` has the first observation of that.
+ *
+ * Returns the number of episodes that ended. -EINVAL: an action is out of range, or not finite;
+ * then no copy has moved.
+ */
+int fh_sim_step(struct fh_sim *sim, const void *actions, const struct fh_sim_results *results);
+
+/*
+ * For tests: the first copy draws these numbers, in [0, 1), before it draws its own. fh_sim_seed()
+ * drops the rest of them. The array must stay valid until then.
+ */
+void fh_sim_feed(struct fh_sim *sim, const double *draws, size_t n);
+
+#endif

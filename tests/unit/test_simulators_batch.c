@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "simulators/simulators.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+/* Batches: names, limits, seeds, and what a step does with copies whose episode ends. */
+#define N 3
+
+struct batch {
+	struct fh_sim *sim;
+	float observations[N][15], final[N][15];
+	double rewards[N];
+	uint8_t terminated[N], truncated[N];
+};
+
+static void batch_open(struct batch *b, const char *name, const char *rules)
+{
+	*b = (struct batch){ 0 };
+	assert_int_equal(fh_sim_open(&b->sim, name, rules, N), 0);
+	fh_sim_reset(b->sim, b->observations);
+}
+
+static int batch_step(struct batch *b, const void *actions)
+{
+	return fh_sim_step(b->sim, actions,
+			&(struct fh_sim_results){ b->observations, b->rewards, b->terminated,
+					b->truncated, b->final });
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
+static void wrong_names_and_sizes_are_refused(void **state)
+{
+	struct fh_sim *sim = NULL;
+
+	assert_int_equal(fh_sim_open(&sim, "Pong", NULL, 1), -ENOENT);
+	assert_int_equal(fh_sim_open(&sim, "MetaMaze", "minatar", 1), -ENOSYS);
+	assert_int_equal(fh_sim_open(&sim, "MetaMaze", "gymnax", 0), -EINVAL);
+	assert_int_equal(fh_sim_open(&sim, "MetaMaze", "gymnax", 1000001), -EINVAL);
+	assert_null(sim);
+	fh_sim_close(NULL);
+}
+
+static void shapes_are_those_of_the_rules(void **state)
+{
+	static const struct {
+		const char *name, *rules;
+		struct fh_sim_shape shape;
+	} rows[] = {
+		{ "MountainCarContinuous", NULL, { { 2 }, 4, 0, 999, 0 } },
+		{ "MountainCarContinuous", "gymnasium", { { 2 }, 4, 0, 999, 0 } },
+		{ "Breakout", NULL, { { 10, 10, 4 }, 1, 3, 1000, 0 } },
+		{ "Breakout", "minatar", { { 10, 10, 4 }, 1, 6, 0, 0.1 } },
+		{ "MetaMaze", NULL, { { 15 }, 4, 4, 200, 0 } },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct fh_sim *sim;
+
+		assert_int_equal(fh_sim_open(&sim, rows[i].name, rows[i].rules, 1), 0);
+		assert_memory_equal(fh_sim_shape(sim), &rows[i].shape, sizeof(rows[i].shape));
+		fh_sim_close(sim);
+	}
+}
+
+static void settings_out_of_range_are_refused(void **state)
+{
+	struct batch b;
+
+	batch_open(&b, "MetaMaze", NULL);
+	assert_int_equal(fh_sim_configure(b.sim, -1, 0), -EINVAL);
+	assert_int_equal(fh_sim_configure(b.sim, 1000000001, 0), -EINVAL);
+	assert_int_equal(fh_sim_configure(b.sim, 1, -0.1), -EINVAL);
+	assert_int_equal(fh_sim_configure(b.sim, 1, 1.1), -EINVAL);
+	assert_int_equal(fh_sim_configure(b.sim, 1, (double)NAN), -EINVAL);
+	assert_int_equal(fh_sim_shape(b.sim)->max_steps, 200);
+	assert_int_equal(fh_sim_configure(b.sim, 7, 1), 0);
+	assert_int_equal(fh_sim_shape(b.sim)->max_steps, 7);
+	fh_sim_close(b.sim);
+}
+
+/* --- random numbers --------------------------------------------------------------------------- */
+
+static void a_seed_decides_its_copy_alone(void **state)
+{
+	static const uint64_t seeds[N] = { 5, 6, 5 }, others[N] = { 6, 6, 5 };
+	struct batch b;
+	float kept;
+
+	batch_open(&b, "MountainCarContinuous", NULL);
+	fh_sim_seed(b.sim, seeds);
+	fh_sim_reset(b.sim, b.observations);
+	/* The rows have two numbers: fh_sim_reset() fills them without a gap. */
+	assert_true(b.observations[0][0] == b.observations[0][4]);
+	assert_true(b.observations[0][0] != b.observations[0][2]);
+	kept = b.observations[0][2];
+	fh_sim_seed(b.sim, others);
+	fh_sim_reset(b.sim, b.observations);
+	assert_true(b.observations[0][0] == kept);
+	assert_true(kept >= -0.6f && kept <= -0.4f);
+	fh_sim_reset(b.sim, b.observations);
+	assert_true(b.observations[0][0] != kept);
+	fh_sim_close(b.sim);
+}
+
+static void seeding_drops_fed_numbers(void **state)
+{
+	static const uint64_t seeds[N] = { 1, 2, 3 };
+	static const double fed[] = { 0.5 };
+	struct batch b;
+
+	batch_open(&b, "MountainCarContinuous", NULL);
+	fh_sim_feed(b.sim, fed, 1);
+	fh_sim_reset(b.sim, b.observations);
+	assert_true(b.observations[0][0] == -0.5f);
+	fh_sim_feed(b.sim, fed, 1);
+	fh_sim_seed(b.sim, seeds);
+	fh_sim_reset(b.sim, b.observations);
+	assert_true(b.observations[0][0] != -0.5f);
+	fh_sim_close(b.sim);
+}
+
+/* --- steps ------------------------------------------------------------------------------------ */
+
+static void an_episode_is_truncated_after_its_steps(void **state)
+{
+	static const int32_t up[N] = { 0 };
+	struct batch b;
+
+	batch_open(&b, "MetaMaze", NULL);
+	assert_int_equal(fh_sim_configure(b.sim, 2, 0), 0);
+	for (int episode = 0; episode < 2; episode++) {
+		assert_int_equal(batch_step(&b, up), 0);
+		assert_int_equal(b.truncated[0], 0);
+		assert_true(b.observations[0][14] == 1);
+		assert_int_equal(batch_step(&b, up), N);
+		for (int i = 0; i < N; i++) {
+			assert_int_equal(b.truncated[i], 1);
+			assert_int_equal(b.terminated[i], 0);
+			assert_true(b.final[i][14] == 2);
+			assert_true(b.observations[i][14] == 0);
+		}
+	}
+	fh_sim_close(b.sim);
+}
+
+/* The agent starts beside the goal and is put on it again: the first rule of the quirk. */
+static void a_terminated_episode_is_not_truncated_too(void **state)
+{
+	static const int32_t up[N] = { 0 };
+	/* the goal is the cell above the centre; so is the place that the agent is moved to */
+	static const double fed[] = { 25.5 / 65, 25.5 / 65 };
+	struct batch b;
+
+	batch_open(&b, "MetaMaze", NULL);
+	assert_int_equal(fh_sim_configure(b.sim, 1, 0), 0);
+	fh_sim_feed(b.sim, fed, 2);
+	fh_sim_reset(b.sim, b.observations);
+	assert_int_equal(batch_step(&b, up), N);
+	assert_int_equal(b.terminated[0], 1);
+	assert_int_equal(b.truncated[0], 0);
+	assert_true(b.rewards[0] == 10);
+	assert_int_equal(b.truncated[1], 1);
+	fh_sim_close(b.sim);
+}
+
+static void a_wrong_action_moves_no_copy(void **state)
+{
+	static const int32_t wrong[][N] = { { 0, 4, 0 }, { -1, 0, 0 } };
+	static const int32_t right[N] = { 1, 1, 1 };
+	static const float forces[][N] = { { 0, 0, NAN }, { INFINITY, 0, 0 } };
+	struct batch b;
+
+	batch_open(&b, "MetaMaze", NULL);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(batch_step(&b, wrong[i]), -EINVAL);
+	assert_true(batch_step(&b, right) >= 0);
+	assert_true(b.observations[0][14] == 1);
+	fh_sim_close(b.sim);
+
+	batch_open(&b, "MountainCarContinuous", NULL);
+	for (size_t i = 0; i < 2; i++)
+		assert_int_equal(batch_step(&b, forces[i]), -EINVAL);
+	fh_sim_close(b.sim);
+}
+
+static void a_sticky_copy_repeats_its_action(void **state)
+{
+	static const int32_t left[N] = { 1, 1, 1 };
+	static uint8_t observations[N][10][10][4], final[N][10][10][4];
+	struct batch b;
+
+	assert_int_equal(fh_sim_open(&b.sim, "Breakout", "minatar", N), 0);
+	fh_sim_reset(b.sim, observations);
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(fh_sim_configure(b.sim, 0, i % 2), 0);
+		fh_sim_step(b.sim, i == 0 ? left : (const int32_t[N]){ 0 },
+				&(struct fh_sim_results){ observations, b.rewards, b.terminated,
+						b.truncated, final });
+	}
+	/* Steps 1 (left) and 2 (repeated) move the paddle; 3 stays, which 4 repeats. */
+	assert_int_equal(observations[0][9][2][0], 1);
+	fh_sim_close(b.sim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wrong_names_and_sizes_are_refused),
+		cmocka_unit_test(shapes_are_those_of_the_rules),
+		cmocka_unit_test(settings_out_of_range_are_refused),
+		cmocka_unit_test(a_seed_decides_its_copy_alone),
+		cmocka_unit_test(seeding_drops_fed_numbers),
+		cmocka_unit_test(an_episode_is_truncated_after_its_steps),
+		cmocka_unit_test(a_terminated_episode_is_not_truncated_too),
+		cmocka_unit_test(a_wrong_action_moves_no_copy),
+		cmocka_unit_test(a_sticky_copy_repeats_its_action),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
