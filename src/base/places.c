@@ -63,6 +63,7 @@ static void places_set_programs(const char *dir)
 	found.grade_csv = path_join(dir, "fh-grade-csv");
 	found.sat = path_join(dir, "fh-sat.so");
 	found.floors = path_join(dir, "bench");
+	found.simulators = path_join(dir, "python/simulators");
 }
 
 static bool places_try_layout(const char *dir, const struct places_layout *layout)

@@ -17,6 +17,7 @@ struct places {
 	const char *sat;          /* fh-sat.so, the 3-SAT solver of judges */
 	const char *floors;       /* folder of the small programs that `bench` runs */
 	const char *graders;      /* folder of the Python programs of graders */
+	const char *simulators;   /* folder of the Python module `simulators` */
 };
 
 /* Finds the paths, once per process; they stay valid. The files need not exist. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/spec.h"
 
+#include "base/places.h"
 #include "base/scope.h"
 #include "env/fingerprint.h"
 #include "grade/grade.h"
+#include "inside/places.h"
 #include "sandbox/python.h"
 #include "task/mlgym.h"
 #include "web/hosts.h"
@@ -79,13 +81,16 @@ static int env_spec_add_binds(
 	if (options->n_binds > USER_BINDS_MAX)
 		return error_say(err, E2BIG, "more than %d binds", USER_BINDS_MAX);
 	spec->binds = arena_array(&spec->arena,
-			task->n_data_binds + task->task->n_binds + PYTHON_BINDS_MAX + 1 +
+			task->n_data_binds + task->task->n_binds + PYTHON_BINDS_MAX + 2 +
 					options->n_binds,
 			sizeof(*spec->binds));
 	for (size_t i = 0; i < task->n_data_binds; i++)
 		spec->binds[spec->n_binds++] = task->data_binds[i];
 	for (size_t i = 0; i < task->task->n_binds; i++)
 		spec->binds[spec->n_binds++] = task->task->binds[i];
+	if (task->task->simulators)
+		spec->binds[spec->n_binds++] = (struct sandbox_bind){ places_get()->simulators,
+			GUEST_WORKSPACE "/simulators" };
 	if (options->python) {
 		r = env_spec_add_python(spec, options->python, err);
 		if (r < 0)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/places.h"
 #include "base/scope.h"
 #include "base/str.h"
 #include "grade/kind.h"
@@ -17,8 +18,8 @@
 
 #define USUAL_PATH "/usr/local/bin:/usr/bin:/bin"
 
-/* Most binds beyond the hidden files: a program of the task, and a judge's libraries. */
-#define OWN_BINDS_MAX 4
+/* Most binds beyond the hidden files: a program of the task, a judge's libraries, `simulators`. */
+#define OWN_BINDS_MAX 5
 
 /* Time to wait for the player after a judge's rejection, because the player's end explains the
  * rejection. */
@@ -76,6 +77,8 @@ const char *grade_bind_hidden(struct grade *g, struct grade_binds *b)
 	const struct task *task = g->request.task;
 	const char *program = NULL;
 
+	if (task->simulators)
+		grade_bind(g, b, places_get()->simulators, GRADER_DIR, "simulators");
 	for (size_t i = 0; i < task->n_hidden; i++) {
 		grade_bind(g, b, task->hidden[i].source, GRADER_DIR, task->hidden[i].target);
 		if (str_eq(task->hidden[i].source, task->grader.program))

@@ -128,12 +128,15 @@ static const struct field sandbox_fields[] = {
 	{ "bind", FIELD_TEXTS, AT(sandbox, bind),
 			"paths to mount read-only at DST; SRC is a path of this machine, or of the task's folder",
 			.takes = "list of `SRC[:DST]`" },
+	{ "simulators", FIELD_BOOL, AT(sandbox, simulators),
+			"whether the workspace, and the folder of the grader's program, have the Python module `simulators`: [simulators.md](simulators.md)",
+			.preset = "false" },
 	{},
 };
 
 static const struct schema sandbox_schema = {
 	.name = "sandbox",
-	.help = "Binds of an episode.",
+	.help = "Files of this machine that an episode sees.",
 	.size = sizeof(struct sandbox_config),
 	.fields = sandbox_fields,
 };
@@ -186,7 +189,7 @@ static const struct field task_fields[] = {
 			.schema = &limits_schema },
 	{ "network", FIELD_CHOICE, AT(task, network), "network of an episode", .preset = "none",
 			.choices = network_names },
-	{ "sandbox", FIELD_STRUCT, AT(task, sandbox), "binds of an episode",
+	{ "sandbox", FIELD_STRUCT, AT(task, sandbox), "files of this machine that an episode sees",
 			.schema = &sandbox_schema },
 	{ "hidden", FIELD_TEXTS, AT(task, hidden),
 			"files for the grader's program alone, beside it",

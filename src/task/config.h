@@ -48,6 +48,7 @@ struct limits_config {
 
 struct sandbox_config {
 	struct texts bind;
+	bool simulators;
 };
 
 struct task_config {

@@ -225,6 +225,7 @@ static void task_fill_plain(struct task_loading *l)
 	task->output_bytes = c->limits.output_bytes;
 	task->wall_ms = c->limits.wall_ms;
 	task->network = c->network;
+	task->simulators = c->sandbox.simulators;
 }
 
 static int task_check_data_seed(const struct task_loading *l)

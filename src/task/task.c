@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "task/task.h"
 
+#include "base/places.h"
 #include "base/scope.h"
 #include "base/sha256.h"
 #include "base/str.h"
@@ -132,6 +133,11 @@ static int hash_add_task(struct sha256 *h, const struct task *task, struct fh_er
 		if (!str_starts(source, task->dir) || source[dir] != '/')
 			continue;
 		r = hash_add_tree(h, source, err);
+		if (r < 0)
+			return r;
+	}
+	if (task->simulators) {
+		r = hash_add_tree(h, places_get()->simulators, err);
 		if (r < 0)
 			return r;
 	}

@@ -54,6 +54,22 @@ def test_an_installed_copy_plays_a_task(prefix: Path, tmp_path: Path) -> None:
     assert json.loads(out.splitlines()[-1])["exit_status"] == "submitted"
 
 
+def test_the_simulators_of_an_installed_copy_can_be_imported(prefix: Path) -> None:
+    done = subprocess.run(
+        [
+            "/usr/bin/python3",
+            "-B",
+            "-c",
+            "import simulators; print(simulators.make_vec('MetaMaze'))",
+        ],
+        env={"PYTHONPATH": str(prefix / "libexec/fumehood/python")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "VectorEnv" in done.stdout
+
+
 def test_its_hidden_files_do_not_exist_for_agents(prefix: Path) -> None:
     hidden = prefix / "share/fumehood/tasks/titanicSurvival"
     assert hidden.is_dir()

@@ -121,11 +121,23 @@ static void test_binds(void **state)
 
 	put_task(HEAD SCRIPT BASE "sandbox: {bind: [/etc/hostname, 'starter/b:/data/b']}\n");
 	t = load(s, "t", NULL);
+	assert_false(t->simulators);
 	assert_int_equal(t->n_binds, 2);
 	assert_string_equal(t->binds[0].target, "/etc/hostname");
 	real = realpath(starter, NULL);
 	assert_string_equal(t->binds[1].source, real);
 	assert_string_equal(t->binds[1].target, "/data/b");
+	task_free(t);
+}
+
+static void test_simulators(void **state)
+{
+	struct task *t;
+
+	put_task(HEAD SCRIPT BASE "sandbox: {simulators: true}\n");
+	t = load(*state, "t", NULL);
+	assert_true(t->simulators);
+	assert_int_equal(t->n_binds, 0);
 	task_free(t);
 }
 
@@ -275,6 +287,7 @@ int main(void)
 		scratch_test(test_presets),
 		scratch_test(test_many_keys),
 		scratch_test(test_binds),
+		scratch_test(test_simulators),
 		scratch_test(test_duel),
 		scratch_test(test_variants),
 		scratch_test(test_default_variant),
