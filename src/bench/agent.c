@@ -66,7 +66,7 @@ static int tools_round(struct bench *b, struct fh_env *env, const char *file, st
 	const char *exec_args[] = { places_get()->aci, NULL };
 	const char *lint_args[] = { "/usr/bin/flake8", "--isolated",
 		"--select=F821,F822,F831,E111,E112,E113,E999,E902", file, NULL };
-	int r = floor_run("exec", bench_batch(b), exec_args, &open->floor, err);
+	int r = floor_run("floor_exec", bench_batch(b), exec_args, &open->floor, err);
 
 	if (r < 0)
 		return r;
@@ -74,7 +74,8 @@ static int tools_round(struct bench *b, struct fh_env *env, const char *file, st
 	if (r < 0)
 		return r;
 	if (access(lint_args[0], X_OK) == 0) {
-		r = floor_run("exec", bench_batch(b) / FEWER / 2 + 1, lint_args, &edit->floor, err);
+		r = floor_run("floor_exec", bench_batch(b) / FEWER / 2 + 1, lint_args, &edit->floor,
+				err);
 		if (r < 0)
 			return r;
 	}

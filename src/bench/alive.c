@@ -205,7 +205,7 @@ static struct alive_row alive_make_row(struct bench *b, int n, const struct aliv
 static int alive_round(struct alive *a, const struct alive_row *row, struct fh_error *err)
 {
 	auto_free char *shells = xasprintf("%zu", a->n);
-	int r = floor_run("step", a->batch, (const char *[]){ "free", shells, NULL },
+	int r = floor_run("floor_step", a->batch, (const char *[]){ "free", shells, NULL },
 			&row->step->floor, err);
 
 	if (r < 0)
@@ -216,7 +216,7 @@ static int alive_round(struct alive *a, const struct alive_row *row, struct fh_e
 	r = alive_steps(a, &row->step->ours, err);
 	if (r < 0)
 		return r;
-	r = floor_run("reset", a->batch, NULL, &row->reset->floor, err);
+	r = floor_run("floor_reset", a->batch, NULL, &row->reset->floor, err);
 	return r < 0 ? r : alive_resets(a, &row->reset->ours, err);
 }
 

@@ -55,6 +55,7 @@ static const struct suite {
 	{ { "agent" }, suite_agent },
 	{ { "alive" }, suite_alive },
 	{ { "soak" }, suite_soak },
+	{ { "simulators" }, suite_simulators },
 };
 
 /* --- samples and figures ---------------------------------------------------------------------- */

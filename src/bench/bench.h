@@ -64,7 +64,7 @@ int bench_go_on(struct fh_error *err);
  * after a failure. */
 int floor_spawn(const char *const *argv, int *out_fd, pid_t *out_pid, struct fh_error *err);
 
-/* Runs the bare program build/bench/floor_NAME and adds its n samples. NULL ends `args`. */
+/* Runs the program build/bench/NAME and adds its n samples. NULL ends `args`. */
 int floor_run(const char *name, int n, const char *const *args, struct samples *out,
 		struct fh_error *err);
 
@@ -117,6 +117,10 @@ int suite_soak(struct bench *b, struct fh_error *err);
 int suite_tools(struct bench *b, struct fh_error *err); /* figures aci_open, edit_python */
 /* Figures agent_prompt, agent_call, agent_act, agent_step. */
 int suite_agent(struct bench *b, struct fh_error *err);
+
+/* --- simulators.c ----------------------------------------------------------------------------- */
+int suite_simulators(
+		struct bench *b, struct fh_error *err); /* figures sim_car, sim_maze and so on */
 
 /* --- proc.c ----------------------------------------------------------------------------------- */
 /* Lists the PIDs 1 of the sandboxes of the last opened gym, oldest first. Heap array. */

@@ -149,7 +149,7 @@ static int life_round(struct bench *b, struct fh_gym *gym, struct figure *const 
 		struct fh_error *err)
 {
 	for (size_t i = 0; i < LIFE_FIGURES; i++) {
-		int r = floor_run("reset", bench_batch(b) / LIFE_FIGURES + 1, NULL,
+		int r = floor_run("floor_reset", bench_batch(b) / LIFE_FIGURES + 1, NULL,
 				&figures[i]->floor, err);
 
 		if (r < 0)
@@ -233,7 +233,7 @@ static int placement_rounds(struct bench *b, const struct placement *p, const cp
 		r = placement_pin(allowed, -1, err);
 		if (r < 0)
 			return r;
-		r = floor_run("step", n, (const char *[]){ p->floor, NULL }, &f->floor, err);
+		r = floor_run("floor_step", n, (const char *[]){ p->floor, NULL }, &f->floor, err);
 		if (r < 0)
 			return r;
 		r = placement_pin(allowed, p->owner, err);
@@ -323,8 +323,8 @@ static int scoring_rounds(struct bench *b, const struct task *task, struct fh_er
 	s.env = e.env;
 	r = scoring_submit(&s, err);
 	for (int round = 0; round < BENCH_ROUNDS && r >= 0; round++) {
-		r = floor_run("files", bench_batch(b), (const char *[]){ sample, answers, NULL },
-				&f->floor, err);
+		r = floor_run("floor_files", bench_batch(b),
+				(const char *[]){ sample, answers, NULL }, &f->floor, err);
 		for (int i = 0; i < bench_batch(b) && r >= 0; i++)
 			r = scoring_validate(&s, &f->ours, err);
 	}

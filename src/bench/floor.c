@@ -50,7 +50,7 @@ static int floor_wait(pid_t pid, const char *program, struct fh_error *err)
 int floor_run(const char *name, int n, const char *const *args, struct samples *out,
 		struct fh_error *err)
 {
-	auto_free char *program = xasprintf("%s/floor_%s", places_get()->floors, name);
+	auto_free char *program = xasprintf("%s/%s", places_get()->floors, name);
 	auto_free char *count = xasprintf("%d", n);
 	auto_buf struct buf text = BUF_INIT(OUTPUT_BYTES_MAX);
 	const char *argv[ARGS_MAX + 1] = { program, count };
