@@ -169,19 +169,24 @@ static int sat_count(const struct sat *s, int clause, int value)
 	return n;
 }
 
-/* Moves the clauses with a literal to the end of another list. For 0, moves those without a true
- * literal. */
+static bool sat_has(const struct sat *s, int clause, int32_t literal)
+{
+	const int32_t *c = s->literals[clause];
+
+	return c[0] == literal || c[1] == literal || c[2] == literal;
+}
+
+/* Moves clauses with a literal to the list where they belong, after the literal became true or
+ * free. */
 static void sat_move(struct sat *s, struct clauses *from, struct clauses *to, int32_t literal)
 {
+	bool closes = to == &s->closed;
 	int n = 0;
 
 	for (int i = 0; i < from->n; i++) {
 		int clause = from->items[i];
-		const int32_t *c = s->literals[clause];
-		bool moves = literal ? c[0] == literal || c[1] == literal || c[2] == literal
-				     : !sat_count(s, clause, 1);
 
-		if (moves)
+		if (sat_has(s, clause, literal) && (sat_count(s, clause, 1) > 0) == closes)
 			to->items[to->n++] = clause;
 		else
 			from->items[n++] = clause;
@@ -216,7 +221,8 @@ static enum outcome sat_propagate_unit(struct sat *s, int clause)
 	if (!s->open.n)
 		return SOLVED;
 	for (int i = 0; i < s->open.n; i++)
-		if (sat_count(s, s->open.items[i], -1) == LITERALS) {
+		if (sat_has(s, s->open.items[i], -unit) &&
+				sat_count(s, s->open.items[i], -1) == LITERALS) {
 			s->conflicts.items[s->conflicts.n++] = abs(unit);
 			return CONFLICT;
 		}
@@ -273,8 +279,11 @@ static void sat_pop(struct sat *s)
 	int start = s->levels[--s->n_levels].start;
 
 	for (int i = start; i < s->n_trail; i++) {
-		s->values[s->trail[i]] = 0;
-		sat_move(s, &s->closed, &s->open, 0);
+		int variable = s->trail[i];
+		int32_t literal = s->values[variable] > 0 ? variable : -variable;
+
+		s->values[variable] = 0;
+		sat_move(s, &s->closed, &s->open, literal);
 	}
 	s->n_trail = start;
 	if (s->n_levels < s->kept)
