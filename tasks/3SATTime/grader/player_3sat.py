@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from itertools import filterfalse
 from typing import Any
 
 import player
@@ -51,16 +52,17 @@ class Mirror:
         for variable in conflicts:
             self.conflict_count[variable] = self.conflict_count.get(variable, 0) + 1
         gone = set(left)
-        self.unresolved = [clause for clause in self.unresolved if clause not in gone] + appended
+        self.unresolved = [*filterfalse(gone.__contains__, self.unresolved), *appended]
 
     def decide(self, heuristic: Heuristic) -> Any:
         # Copies: a heuristic that changes its arguments must not change the mirror.
+        clauses = map(self.formula.__getitem__, self.unresolved)
         return heuristic(
-            [self.formula[clause].copy() for clause in self.unresolved],
+            list(map(list.copy, clauses)),
             self.assignments.copy(),
             self.conflict_count.copy(),
             self.assignment_history.copy(),
-            [level.copy() for level in self.level],
+            list(map(list.copy, self.level)),
         )
 
 
