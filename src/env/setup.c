@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "env/setup.h"
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "python/pyjson.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -166,18 +166,22 @@ int setup_begin(struct setup *s, struct session *session, bool new_shell, struct
 
 static void setup_take_state(struct setup *s, const struct buf *output)
 {
-	auto_json json_t *object = NULL;
+	auto_arena struct arena arena = ARENA_INIT;
 	auto_buf struct buf text = BUF_INIT(4 * SETUP_STATE_BYTES_MAX);
-	const char *open_file = NULL;
+	struct pyjson_source source = { .name = "state" };
+	const struct pyjson *object;
+	const char *open_file;
 
 	setup_drop_state(s);
 	if (output->len > SETUP_STATE_BYTES_MAX)
 		return;
 	str_add_utf8(&text, buf_str(output), output->len);
-	if (json_parse("state", buf_str(&text), text.len, &object, NULL) < 0 ||
-			!json_is_object(object))
+	source.data = buf_str(&text);
+	source.n = text.len;
+	if (pyjson_read(&arena, &source, &object, NULL) < 0 || object->kind != PYJSON_OBJECT)
 		return;
-	if (json_get_str(object, "open_file", JSON_OPTIONAL, &open_file, NULL) == 0 && open_file)
+	open_file = pyjson_string(pyjson_get(object, "open_file"));
+	if (open_file)
 		s->open_file = xstrdup(open_file);
 	s->state = buf_take(&text);
 }

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const mlgym_root_variables[] = { "MLGYM_CONFIG_ROOT", "MLGYM_TASK_CONFIG_DIR" };
 
@@ -36,6 +37,8 @@ int mlgym_root_find(struct arena *arena, const char *name, const char *folder, c
 	if (!real)
 		return error_say(err, EINVAL, "%s: '%s': %s (--mlgym-root '' uses no checkout)",
 				name, folder, strerrordesc_np(errno));
+	if (path_is_dir(real) && access(real, R_OK | X_OK) < 0)
+		return error_say(err, EACCES, "%s: '%s': %s", name, folder, strerrordesc_np(errno));
 	for (size_t i = 0; i < ARRAY_SIZE(inside); i++) {
 		auto_free char *dir = NULL;
 

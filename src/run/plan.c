@@ -33,7 +33,6 @@ struct planning {
 	/* `given`, with values of the resumed run or the sweep file */
 	struct run_options *options;
 	struct texts tasks;
-	bool all_tasks;
 	struct fh_env_options env; /* options that the environments of all tasks share */
 	/* hash of the task that is being planned; set for --skip-existing */
 	char task_hash[SHA256_HEX_BYTES];
@@ -119,16 +118,21 @@ static int plan_open_model(struct planning *p, const char *model)
 	return 0;
 }
 
-/* Fails if --tools original was given, and no model plays with an agent's command files. */
-static int plan_check_tools(const struct planning *p)
+/* If no model plays with an agent's configuration: fails if --tools original was given, and warns
+ * if --agent was. */
+static int plan_check_agents(const struct planning *p)
 {
 	const struct run_agent_options *o = &p->options->agent;
 
-	if (!o->given.tools || !o->tools)
-		return 0;
 	for (size_t i = 0; i < p->plan->n_agents; i++)
 		if (p->plan->agents[i].config)
 			return 0;
+	if (o->given.config)
+		warner_say(p->options->warner,
+				"--agent has no effect: only language models and their replies play with an "
+				"agent's configuration, and no --model is one");
+	if (!o->given.tools || !o->tools)
+		return 0;
 	return error_say(p->err, EINVAL,
 			"--tools %s: only language models and their replies play with an agent's commands, "
 			"and no --model is one",
@@ -154,7 +158,7 @@ static int plan_open_agents(struct planning *p)
 	}
 	run_agent_name_all(p->plan->agents, p->plan->n_agents);
 	run_agent_warn_all(p->plan->agents, p->plan->n_agents, o->warner);
-	return plan_check_tools(p);
+	return plan_check_agents(p);
 }
 
 /* Checks, before anything runs, that the model can play the task. *out_label is the model's name
@@ -285,7 +289,7 @@ static int plan_models(struct planning *p, const char *name, const struct task *
 		const struct run_agent *agent = &plan->agents[i];
 
 		r = plan_model(p, agent, name, task, &env);
-		if (r < 0 && !p->all_tasks)
+		if (r < 0 && !plan->all_tasks)
 			return r;
 		if (r < 0)
 			warner_say(o->warner, "%s is left out for %s: %s", name, agent->model,
@@ -357,8 +361,8 @@ static int plan_find_tasks(struct planning *p)
 {
 	struct run_plan *plan = p->plan;
 	struct task *task;
-	int r = run_tasks_find(
-			p->options, &plan->places, &plan->arena, &p->tasks, &p->all_tasks, p->err);
+	int r = run_tasks_find(p->options, &plan->places, &plan->arena, &p->tasks, &plan->all_tasks,
+			p->err);
 
 	if (r < 0 || !plan->past.dir)
 		return r;

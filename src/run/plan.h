@@ -20,6 +20,7 @@ struct run_plan {
 	size_t n_agents;
 	struct run_past past; /* with --resume: the recorded run of the only episode */
 	struct episode *episodes;
+	bool all_tasks; /* the user named no task: leave out those that can't be played */
 	/* number of episodes; n_found of them exist already (--skip-existing) */
 	size_t n, n_found;
 };

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scope.h"
+#include "base/str.h"
+#include "env/open.h"
 #include "task/find.h"
 
 #include <errno.h>
@@ -314,6 +316,36 @@ static int run_hide_all(const struct run *run, struct fh_error *err)
 	return 0;
 }
 
+/* Checks, before the first episode, that the evaluators of MLGym's tasks find their modules. */
+static int run_check_imports(const struct run *run, struct fh_error *err)
+{
+	const struct run_plan *plan = &run->plan;
+	const struct fh_env_options *checked = NULL;
+
+	for (size_t i = 0; i < plan->n; i++) {
+		const struct episode *e = &plan->episodes[i];
+		const struct fh_env_options *env = e->plan.env;
+		auto_free char *warning = NULL;
+		struct task_found found;
+		int r;
+
+		if (e->phase == EPISODE_FOUND || (checked && str_eq(checked->task, env->task)))
+			continue;
+		checked = env;
+		r = task_find(&plan->places, env->task, &found, err);
+		if (r < 0)
+			return r;
+		task_found_release(&found);
+		r = found.mlgym ? env_check_imports(run->gym, env, &warning, err) : 0;
+		if (r < 0 && !plan->all_tasks)
+			return r;
+		if (r < 0)
+			warner_say(run->options->warner, "%s can't be played: %s", env->task,
+					err->message);
+	}
+	return 0;
+}
+
 int run_open(struct run *run, struct fh_error *err)
 {
 	struct fh_gym_options gym = { .tasks_dir = run->plan.places.tasks_dir,
@@ -329,6 +361,9 @@ int run_open(struct run *run, struct fh_error *err)
 	if (r < 0)
 		return r;
 	r = run_hide_all(run, err);
+	if (r < 0)
+		return r;
+	r = run_check_imports(run, err);
 	if (r < 0)
 		return r;
 	if (fh_gym_warning(run->gym))

@@ -26,6 +26,11 @@ void task_warnings_say(const struct warner *warner, const struct task *task,
 
 	for (size_t i = 0; i < task->n_warnings; i++)
 		warner_say(warner, "%s", task->warnings[i]);
+	if (task->mlgym && !env->python && task_warnings_has_python(env))
+		warner_say(warner,
+				"%s: programs such as pip and torchrun don't run in an environment that is "
+				"bound at " MLGYM_CONDA_ENV "; with --python ENV they do",
+				task->id);
 	if (!task->requirements || task_warnings_has_python(env) ||
 			requirements_missing(task->requirements, NULL, &missing, NULL) < 0 ||
 			!missing.len)

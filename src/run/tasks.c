@@ -91,7 +91,8 @@ static int tasks_of_file(const struct run_options *o, const struct task_places *
 	if (!name)
 		return error_say(err, ENOENT, "--task_config_path: there is no file '%s'", path);
 	*out = arena_strndup(arena, name, strcspn(name, "."));
-	tasks_warn_of_own(o, places, *out);
+	if (!of)
+		tasks_warn_of_own(o, places, *out);
 	return 0;
 }
 

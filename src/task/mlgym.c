@@ -97,7 +97,9 @@ int mlgym_load_plain(struct task_loading *l)
 	const struct node *given_long = node_get(l->root, "training_timeout");
 	struct task *task = l->task;
 
-	if (!l->config.id || !task_name_is_valid(l->config.id))
+	if (!l->config.id)
+		return node_complain(l->root, l->err, "'id' is missing");
+	if (!task_name_is_valid(l->config.id))
 		return node_complain(task_at(l, "id"), l->err, "'id' can't be the name of a task");
 	task->id = l->config.id;
 	task->mlgym = true;
@@ -176,10 +178,10 @@ static void mlgym_warn_of_remote(struct task_loading *l, const struct mlgym_data
 {
 	task_warn(l,
 			arena_printf(&l->task->arena,
-					"data set '%s' is not in the checkout: programs load '%s' from "
+					"data set '%s' of %s is not in the checkout: programs load '%s' from "
 					"Hugging Face, into $HF_HUB_CACHE or $HF_HOME, else "
 					"~/.cache/huggingface, of each episode",
-					config->name, config->data_path));
+					config->name, l->task->id, config->data_path));
 }
 
 static int mlgym_add_dataset(

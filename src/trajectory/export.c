@@ -88,6 +88,32 @@ static struct traj_message *export_add_message(struct export_reading *r)
 	return &t->history[t->n_history++];
 }
 
+/* Appends a value as Python's json.dumps() writes it. */
+static void export_dump(struct buf *out, const struct pyjson *v)
+{
+	bool is_object = v->kind == PYJSON_OBJECT;
+	struct pyjson_writer w = PYJSON_WRITER_INIT(out, PYJSON_LINE);
+
+	if (v->kind == PYJSON_STRING) {
+		json_text_add(out, v->text, v->len, JSON_TEXT_ASCII);
+		return;
+	}
+	if (!is_object && v->kind != PYJSON_ARRAY) {
+		pyjson_put_value(&w, NULL, v);
+		return;
+	}
+	buf_add_char(out, is_object ? '{' : '[');
+	for (const struct pyjson *m = v->first; m; m = m->next) {
+		buf_add_str(out, m == v->first ? "" : ", ");
+		if (is_object) {
+			json_text_add(out, m->key, m->key_len, JSON_TEXT_ASCII);
+			buf_add_str(out, ": ");
+		}
+		export_dump(out, m);
+	}
+	buf_add_char(out, is_object ? '}' : ']');
+}
+
 /* The agent's state before the current step, as MLGym's state command prints it. */
 static const struct pyjson *export_state_text(struct export_reading *r)
 {
@@ -96,18 +122,7 @@ static const struct pyjson *export_state_text(struct export_reading *r)
 
 	if (!state || state->kind != PYJSON_OBJECT || !state->first)
 		return export_text(r, "{\"open_file\": \"n/a\", \"working_dir\": \"n/a\"}");
-	for (const struct pyjson *v = state->first; v; v = v->next) {
-		struct pyjson_writer w = PYJSON_WRITER_INIT(&out, PYJSON_LINE);
-
-		buf_add_str(&out, v == state->first ? "{" : ", ");
-		json_text_add(&out, v->key, v->key_len, JSON_TEXT_ASCII);
-		buf_add_str(&out, ": ");
-		if (v->kind == PYJSON_STRING)
-			json_text_add(&out, v->text, v->len, JSON_TEXT_ASCII);
-		else
-			pyjson_put_value(&w, NULL, v);
-	}
-	buf_add_char(&out, '}');
+	export_dump(&out, state);
 	return export_text(r, buf_str(&out));
 }
 

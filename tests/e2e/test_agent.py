@@ -374,6 +374,14 @@ def test_a_state_gives_fields(serve, play, stateful):
     assert said[2:] == ["nothing, 2 files"] * 2
 
 
+def test_a_state_keeps_all_of_its_text(serve, play, stateful):
+    text = '{"files": 1, "busy": null, "big": 12345678901234567890123, "a": {"b": [1, 1.50, {}]}'
+    text += ', "open_file": "n/a", "working_dir": "/x"}'
+    moves = [f"state() {{ printf %s '{text}'; }}", "true", "submit"]
+    result = play(serve(list(map(act, moves))), "--agent", stateful())
+    assert [step["state"] for step in trajectory(result)["trajectory"]][1:] == [text, text]
+
+
 def test_a_state_that_hangs_is_said_and_given_up(serve, play, stateful):
     hangs = ["state() { sleep 60; }", *["pwd"] * 3, "touch new; exit 3", "submit"]
     result = play(serve(list(map(act, hangs))), "--agent", stateful())

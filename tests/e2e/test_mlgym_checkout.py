@@ -122,8 +122,9 @@ def test_what_programs_import_is_looked_for(fumehood, tmp_path):
     (folder / "evaluate.py").write_text(f"import sklearn9, yaml9\n{evaluator}")
     said = f"rowsOfNumbers can't be scored: its evaluator imports sklearn9, yaml9, {lacks}"
     shutil.rmtree(fumehood.out)
-    done = fumehood.run(*words, "--model", fumehood.actions("submit"), status=1)
-    assert said in done.stderr and "failed" in done.stdout
+    several = ["--mlgym-root", root, "--task", "coin,rows"]
+    done = fumehood.run(*several, "--model", fumehood.actions("submit"), status=1)
+    assert said in done.stderr and "begun" not in done.stderr and not done.stdout
     assert not list(fumehood.out.glob("*/*.traj"))
     assert said in fumehood("env", *words, status=1, input="").stderr
     assert said in fumehood("task", "check", "--run", *words[:2], "rows", status=1).stdout
@@ -277,7 +278,8 @@ def test_tasks_are_named_by_files_from_any_folder(fumehood):
         "tasks/coin.yaml",
         CHECKOUT / "configs/tasks/coin.yaml",
     ):
-        fumehood.run("--mlgym-root", CHECKOUT, "--task_config_path", path)
+        told = fumehood.run("--mlgym-root", CHECKOUT, "--task_config_path", path).stderr
+        assert "is played" not in told
     words = ["--mlgym-root", CHECKOUT, "--task_config_path", "tasks/battleOfSexes.yaml"]
     assert "No such file" in fumehood.run(*words, status=2).stderr  # not ours
     told = fumehood("task", "show", "--mlgym-root", CHECKOUT, "zzzzzz", status=2).stderr
