@@ -169,6 +169,7 @@ static bool trial_play_task(
 	if (fh_env_open(gym, &options, &a.env, &a.err) < 0)
 		return trial_failed(played, "the baseline", &a.err);
 	fh_env_info(a.env, &info);
+	json_object_set_new(played, "metric", json_text(task->metric));
 	if (fh_env_warning(a.env))
 		json_object_set_new(played, "note", json_text(fh_env_warning(a.env)));
 	/* fh_env_open() played the baseline already, unless the task publishes its score. */

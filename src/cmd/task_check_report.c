@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cmd/task_check.h"
+
+#include "base/mem.h"
+#include "base/scope.h"
+#include "base/str.h"
+#include "cli/table.h"
+#include "cli/term.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Prints the reports of `fumehood task check` for people. */
+
+#define REPORT_BYTES_MAX (1024 * 1024)
+#define TABLE_BYTES_MAX (16 * 1024 * 1024)
+#define CELL_COLUMNS 100
+
+/* --- one task --------------------------------------------------------------------------------- */
+
+static void task_check_print_line(const char *what, const char *text)
+{
+	auto_buf struct buf line = BUF_INIT(REPORT_BYTES_MAX);
+
+	str_add_printable(&line, text);
+	printf("  %s: %s\n", what, buf_str(&line));
+}
+
+/* Prints the texts of the list report[key]. */
+static size_t task_check_print_list(const json_t *report, const char *key, const char *what)
+{
+	json_t *list = json_object_get(report, key), *text;
+	size_t i;
+
+	json_array_foreach(list, i, text)
+		task_check_print_line(what, json_string_value(text));
+	return json_array_size(list);
+}
+
+/* Prints the scores played[what], if there are any. `remark` is the key of a text to add; NULL:
+ * none. */
+static void task_check_print_scores(const json_t *played, const char *what, const char *remark)
+{
+	json_t *scores = json_object_get(played, what), *value;
+	const char *text = remark ? json_string_value(json_object_get(played, remark)) : NULL;
+	const char *name, *comma = "";
+
+	if (!scores)
+		return;
+	printf("  %s:", what);
+	json_object_foreach(scores, name, value) {
+		printf("%s %s %.6g", comma, name, json_number_value(value));
+		comma = ",";
+	}
+	if (text)
+		printf(" (%s)", text);
+	putchar('\n');
+}
+
+/* Prints the text object[key], if there is one. */
+static void task_check_print_member(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	if (text)
+		task_check_print_line(key, text);
+}
+
+void task_check_print_text(const json_t *report)
+{
+	json_t *played = json_object_get(report, "played");
+	bool ok = json_is_true(json_object_get(report, "ok"));
+	bool colours = term_colours(1);
+	size_t n;
+
+	printf("%s%s%s %s\n", term_style(colours, ok ? TERM_GREEN : TERM_RED), ok ? "ok" : "FAIL",
+			term_style(colours, TERM_RESET),
+			json_string_value(json_object_get(report, "task")));
+	n = task_check_print_list(report, "problems", "problem");
+	n += task_check_print_list(report, "notes", "note");
+	if (n == TASK_REMARKS_MAX)
+		printf("  and more\n");
+	task_check_print_scores(played, "published", NULL);
+	task_check_print_scores(played, "baseline", "compared");
+	task_check_print_scores(played, "solution", NULL);
+	task_check_print_member(played, "note");
+	task_check_print_member(played, "problem");
+	task_check_print_member(report, "error");
+}
+
+/* --- several tasks ---------------------------------------------------------------------------- */
+
+enum check_column {
+	CHECK_TASK,
+	CHECK_RESULT,
+	CHECK_METRIC,
+	CHECK_BASELINE,
+	CHECK_SOLUTION,
+	CHECK_SECONDS,
+	CHECK_REMARK,
+	N_CHECK_COLUMNS
+};
+
+static const char *const titles[N_CHECK_COLUMNS] = { "task", "result", "metric", "baseline",
+	"solution", "seconds", "remark" };
+
+static char *task_check_number(const json_t *value)
+{
+	return json_is_number(value) ? xasprintf("%.5g", json_number_value(value)) : xstrdup("");
+}
+
+static char *task_check_score(const json_t *played, const char *side, const char *metric)
+{
+	return task_check_number(json_object_get(json_object_get(played, side), metric));
+}
+
+static void task_check_add_row(struct text_table *table, const json_t *report)
+{
+	const json_t *played = json_object_get(report, "played");
+	const char *metric = json_string_value(json_object_get(played, "metric"));
+	const char *left_out = json_string_value(json_object_get(report, "left_out"));
+	bool ok = json_is_true(json_object_get(report, "ok"));
+	struct table_row *row = table_add(table);
+
+	row->cells[CHECK_TASK] =
+			term_cell(json_string_value(json_object_get(report, "task")), CELL_COLUMNS);
+	row->cells[CHECK_RESULT] = xstrdup(left_out ? "left out" : ok ? "ok" : "FAIL");
+	row->cells[CHECK_METRIC] = term_cell(metric ? metric : "", CELL_COLUMNS);
+	row->cells[CHECK_BASELINE] = task_check_score(played, "baseline", metric);
+	row->cells[CHECK_SOLUTION] = task_check_score(played, "solution", metric);
+	row->cells[CHECK_SECONDS] = task_check_number(json_object_get(report, "duration_s"));
+	row->cells[CHECK_REMARK] = term_cell(left_out ? left_out : "", CELL_COLUMNS);
+	row->styled = CHECK_RESULT;
+	row->style = left_out ? TERM_DIM : ok ? TERM_GREEN : TERM_RED;
+}
+
+void task_check_print_table(json_t *const *reports, size_t n)
+{
+	struct text_table table = {
+		.titles = titles, .n_columns = N_CHECK_COLUMNS, .n_left = N_CHECK_COLUMNS
+	};
+	auto_buf struct buf text = BUF_INIT(TABLE_BYTES_MAX);
+
+	for (size_t i = 0; i < n; i++)
+		task_check_add_row(&table, reports[i]);
+	table_print(&text, &table, term_colours(1));
+	fputs(buf_str(&text), stdout);
+	table_release(&table);
+	for (size_t i = 0; i < n; i++) {
+		if (json_is_true(json_object_get(reports[i], "ok")) ||
+				json_object_get(reports[i], "left_out"))
+			continue;
+		putchar('\n');
+		task_check_print_text(reports[i]);
+	}
+}
