@@ -146,7 +146,9 @@ int places_state_dir(const char *dir, char **out, struct fh_error *err)
 	auto_free char *path = NULL;
 	int r = places_state_path(dir, &path, err);
 
-	r = r < 0 ? r : path_mkdirs(path, 0700, err);
+	if (r < 0)
+		return error_wrap(err, "state folder (FUMEHOOD_STATE)");
+	r = path_mkdirs(path, 0700, err);
 	if (r < 0)
 		return error_wrap(err, "state folder (FUMEHOOD_STATE)");
 	*out = take_ptr(path);

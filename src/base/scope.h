@@ -2,6 +2,7 @@
 #ifndef BASE_SCOPE_H
 #define BASE_SCOPE_H
 
+#include <dirent.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -21,8 +22,15 @@ static inline void scope_close(const int *fd)
 		close(*fd);
 }
 
+static inline void scope_close_dir(DIR *const *dir)
+{
+	if (*dir)
+		closedir(*dir);
+}
+
 #define auto_free __attribute__((cleanup(scope_free)))
 #define auto_close __attribute__((cleanup(scope_close)))
+#define auto_dir __attribute__((cleanup(scope_close_dir)))
 
 static inline int take_fd(int *fd)
 {

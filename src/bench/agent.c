@@ -96,9 +96,14 @@ static int tools_rounds(struct bench *b, const char *text, const char *file, str
 	open->most_ratio = 3;
 	edit->most = 20000;
 	r = bench_steps(e.env, command, 1, NULL, err);
-	for (int round = 0; round < BENCH_ROUNDS && r >= 0; round++)
+	if (r < 0)
+		return r;
+	for (int round = 0; round < BENCH_ROUNDS; round++) {
 		r = tools_round(b, e.env, file, open, edit, err);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 int suite_tools(struct bench *b, struct fh_error *err)
@@ -149,6 +154,8 @@ static void answerer_stop(const struct answerer *a)
 	kill(a->pid, SIGKILL);
 	waitpid(a->pid, NULL, 0);
 }
+
+#define auto_answerer __attribute__((cleanup(answerer_stop)))
 
 struct asking {
 	struct bench *bench;
@@ -206,6 +213,21 @@ static int asking_step(struct asking *a, struct fh_step *step, struct fh_error *
 					      : error_say(err, EIO, "'%s' failed", turn.action);
 }
 
+static int asking_steps(struct asking *a, struct fh_error *err)
+{
+	struct fh_step step;
+	int r = fh_env_reset(a->env, 0, &step, err);
+
+	if (r < 0)
+		return r;
+	for (int i = 0; i < a->bench->n && i < MAX_STEPS; i++) {
+		r = asking_step(a, &step, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 /* Plays an episode, so that later measurements have a conversation of usual length. */
 static int asking_play(struct asking *a, struct chat_model *model,
 		const struct agent_config *config, struct fh_error *err)
@@ -213,7 +235,6 @@ static int asking_play(struct asking *a, struct chat_model *model,
 	struct agent_request request = {
 		.config = config, .max_steps = MAX_STEPS, .env = a->env, .model = model
 	};
-	struct fh_step step;
 	struct task *task;
 	int r = task_load(NULL, BENCH_TASK, NULL, &task, err);
 
@@ -224,9 +245,7 @@ static int asking_play(struct asking *a, struct chat_model *model,
 	task_free(task);
 	if (r < 0)
 		return r;
-	r = fh_env_reset(a->env, 0, &step, err);
-	for (int i = 0; r >= 0 && i < a->bench->n && i < MAX_STEPS; i++)
-		r = asking_step(a, &step, err);
+	r = asking_steps(a, err);
 	agent_close(take_ptr(a->agent));
 	return r;
 }
@@ -253,6 +272,18 @@ static int asking_play_all(struct asking *a, const char *url, const struct agent
 	return 0;
 }
 
+static int asking_serve(struct asking *a, const char *url, const struct agent_config *config,
+		struct fh_error *err)
+{
+	int r = chat_service_open(NULL, &a->service, err);
+
+	if (r < 0)
+		return r;
+	r = asking_play_all(a, url, config, err);
+	chat_service_close(a->service);
+	return r;
+}
+
 static int asking_run(struct asking *a, const char *url, struct fh_error *err)
 {
 	auto_bench_env struct bench_env e = { 0 };
@@ -265,10 +296,7 @@ static int asking_run(struct asking *a, const char *url, struct fh_error *err)
 	r = agent_config_load(&(struct agent_config_options){ 0 }, &config, err);
 	if (r < 0)
 		return r;
-	r = chat_service_open(NULL, &a->service, err);
-	if (r >= 0)
-		r = asking_play_all(a, url, config, err);
-	chat_service_close(a->service);
+	r = asking_serve(a, url, config, err);
 	agent_config_free(config);
 	return r;
 }
@@ -280,12 +308,11 @@ int suite_agent(struct bench *b, struct fh_error *err)
 		.call = bench_figure(b, "us", "agent_call"),
 		.step = bench_figure(b, "us", "agent_act"),
 		.whole = bench_figure(b, "us", "agent_step") };
-	struct answerer answerer = { 0 };
+	auto_answerer struct answerer answerer = { 0 };
 	int r = answerer_start(&answerer, err);
 
+	if (r < 0)
+		return r;
 	a.whole->most = 2000;
-	if (r >= 0)
-		r = asking_run(&a, answerer.url, err);
-	answerer_stop(&answerer);
-	return r;
+	return asking_run(&a, answerer.url, err);
 }

@@ -238,14 +238,15 @@ static int alive_rows(struct bench *b, struct alive *a, struct fh_error *err)
 {
 	struct alive_row first = { 0 };
 	struct life warm;
-	int r = 0;
+	int r;
 
 	/* Play some episodes first, so that resources that an owner opens once are not counted for
 	 * the first episode. */
-	for (int i = 0; i < WARM_UP && r >= 0; i++)
+	for (int i = 0; i < WARM_UP; i++) {
 		r = bench_live(a->gym, &warm, err);
-	if (r < 0)
-		return r;
+		if (r < 0)
+			return r;
+	}
 	fh_gym_fd(a->gym);
 	proc_settle();
 	a->kernel_bytes = proc_kernel_bytes();

@@ -158,21 +158,34 @@ static int life_round(struct bench *b, struct fh_gym *gym, struct figure *const 
 	return life_batch(b, gym, figures, err);
 }
 
+static int life_rounds(struct bench *b, struct fh_gym *gym, struct figure *const *figures,
+		struct fh_error *err)
+{
+	struct life first;
+	int r = bench_live(gym, &first, err);
+
+	if (r < 0)
+		return r;
+	for (int round = 0; round < BENCH_ROUNDS; round++) {
+		r = life_round(b, gym, figures, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 int suite_reset(struct bench *b, struct fh_error *err)
 {
 	struct figure *figures[LIFE_FIGURES] = { bench_figure(b, "us", "reset"),
 		bench_figure(b, "us", "observation"), bench_figure(b, "us", "teardown") };
 	struct fh_gym *gym;
-	struct life first;
 	int r = fh_gym_open(NULL, &gym, err);
 
 	if (r < 0)
 		return r;
 	figures[0]->most_ratio = figures[1]->most_ratio = RESET_MOST;
 	figures[2]->most_ratio = 1;
-	r = bench_live(gym, &first, err);
-	for (int round = 0; round < BENCH_ROUNDS && r >= 0; round++)
-		r = life_round(b, gym, figures, err);
+	r = life_rounds(b, gym, figures, err);
 	fh_gym_close(gym);
 	return r;
 }
@@ -227,9 +240,11 @@ static int placement_rounds(struct bench *b, const struct placement *p, const cp
 	auto_bench_env struct bench_env e = { 0 };
 	int n = bench_batch(b), r = placement_open(p, allowed, &e, err);
 
+	if (r < 0)
+		return r;
 	f->most_ratio = p->most_ratio;
 	f->most_over = p->most_over;
-	for (int round = 0; round < BENCH_ROUNDS && r >= 0; round++) {
+	for (int round = 0; round < BENCH_ROUNDS; round++) {
 		r = placement_pin(allowed, -1, err);
 		if (r < 0)
 			return r;
@@ -243,8 +258,10 @@ static int placement_rounds(struct bench *b, const struct placement *p, const cp
 		if (r < 0)
 			return r;
 		r = bench_steps(e.env, "true", n, &f->ours, err);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 int suite_step(struct bench *b, struct fh_error *err)
@@ -307,6 +324,18 @@ static int scoring_validate(struct scoring *s, struct samples *out, struct fh_er
 	return bench_go_on(err);
 }
 
+static int scoring_batch(
+		const struct bench *b, struct scoring *s, struct samples *out, struct fh_error *err)
+{
+	for (int i = 0; i < bench_batch(b); i++) {
+		int r = scoring_validate(s, out, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int scoring_rounds(struct bench *b, const struct task *task, struct fh_error *err)
 {
 	const char *answers = task->grader.answers;
@@ -322,13 +351,18 @@ static int scoring_rounds(struct bench *b, const struct task *task, struct fh_er
 	f->most = 5000;
 	s.env = e.env;
 	r = scoring_submit(&s, err);
-	for (int round = 0; round < BENCH_ROUNDS && r >= 0; round++) {
+	if (r < 0)
+		return r;
+	for (int round = 0; round < BENCH_ROUNDS; round++) {
 		r = floor_run("floor_files", bench_batch(b),
 				(const char *[]){ sample, answers, NULL }, &f->floor, err);
-		for (int i = 0; i < bench_batch(b) && r >= 0; i++)
-			r = scoring_validate(&s, &f->ours, err);
+		if (r < 0)
+			return r;
+		r = scoring_batch(b, &s, &f->ours, err);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 int suite_validate(struct bench *b, struct fh_error *err)

@@ -160,15 +160,25 @@ static int soak_measure(struct bench *b, struct soak *s, struct fh_error *err)
 	return 0;
 }
 
+static int soak_start_and_measure(struct bench *b, struct soak *s, struct fh_error *err)
+{
+	for (size_t i = 0; i < AT_ONCE; i++) {
+		int r = bench_start(s->gym, &s->envs[i], err);
+
+		if (r < 0)
+			return r;
+	}
+	return soak_measure(b, s, err);
+}
+
 int suite_soak(struct bench *b, struct fh_error *err)
 {
 	struct soak s = { 0 };
 	int r = fh_gym_open(NULL, &s.gym, err);
 
-	for (size_t i = 0; i < AT_ONCE && r >= 0; i++)
-		r = bench_start(s.gym, &s.envs[i], err);
-	if (r >= 0)
-		r = soak_measure(b, &s, err);
+	if (r < 0)
+		return r;
+	r = soak_start_and_measure(b, &s, err);
 	for (size_t i = 0; i < AT_ONCE; i++)
 		fh_env_close(s.envs[i]);
 	fh_gym_close(s.gym);

@@ -173,13 +173,17 @@ static int man_write_page(
 
 	man_add_page(&page, c, path, name);
 	r = fd_write_file(file, page.data, page.len, 0644, err);
-	for (size_t i = 0; r >= 0 && c->commands && c->commands[i]; i++) {
+	if (r < 0)
+		return r;
+	for (size_t i = 0; c->commands && c->commands[i]; i++) {
 		auto_free char *next =
 				xasprintf("%s%s%s", path, *path ? " " : "", c->commands[i]->name);
 
 		r = man_write_page(folder, c->commands[i], next, err);
+		if (r < 0)
+			return r;
 	}
-	return r;
+	return 0;
 }
 
 int cmd_help_man(const char *folder, struct fh_error *err)

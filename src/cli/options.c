@@ -304,11 +304,16 @@ static int options_set_list(
 {
 	int r = options_list_split(p, s, text, err);
 
-	if (s->value || p->command->max_args)
+	if (r < 0)
 		return r;
-	while (r >= 0 && options_value_follows(p))
+	if (s->value || p->command->max_args)
+		return 0;
+	while (options_value_follows(p)) {
 		r = options_list_split(p, s, p->words[p->at++], err);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int options_set_value(

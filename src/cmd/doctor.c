@@ -216,6 +216,18 @@ static void doctor_explain(struct doctor_finding *f)
 			doctor_fix(f, "%s", refusals[i].fix);
 }
 
+static int doctor_command(struct session *session, struct fh_error *err)
+{
+	int r = session_command(session, "touch a && rm a", 10000, false, err);
+
+	if (r < 0)
+		return r;
+	if (session_result(session)->outcome != SESSION_OK ||
+			session_result(session)->exit_code != 0)
+		return error_say(err, EIO, "%s", buf_str(session_result(session)->output));
+	return 0;
+}
+
 static int doctor_run_true(struct owner *owner, struct fh_error *err)
 {
 	static const struct layer_item item = { .target = "workspace" };
@@ -230,11 +242,7 @@ static int doctor_run_true(struct owner *owner, struct fh_error *err)
 	if (r < 0)
 		return r;
 	session = session_new(sb, 4096);
-	r = session_command(session, "touch a && rm a", 10000, false, err);
-	if (r >= 0 &&
-			(session_result(session)->outcome != SESSION_OK ||
-					session_result(session)->exit_code != 0))
-		r = error_say(err, EIO, "%s", buf_str(session_result(session)->output));
+	r = doctor_command(session, err);
 	session_free(session);
 	sandbox_close(sb);
 	return r;

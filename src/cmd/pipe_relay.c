@@ -228,6 +228,8 @@ struct pipe_relay *pipe_relay_new(struct sandbox *sb, int fds[3])
 
 void pipe_relay_free(struct pipe_relay *relay)
 {
+	if (!relay)
+		return;
 	sandbox_on_output(relay->sb, NULL, NULL);
 	end_close(&relay->source);
 	for (size_t i = 0; i < ARRAY_SIZE(relay->sinks); i++) {

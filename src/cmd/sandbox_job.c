@@ -231,29 +231,37 @@ static const char *const *job_argv(struct arena *a, const struct sandbox_job *wa
 	return all;
 }
 
+/* Starts the program and waits for its end. The caller releases the job. */
+static int sandbox_job_play(struct running_job *job, const struct sandbox_job *wanted,
+		int *out_status, struct fh_error *err)
+{
+	auto_arena struct arena arena = ARENA_INIT;
+	struct job_ends ends = { .side = -1, .nothing = -1 };
+	struct run_request request = {
+		.cwd = wanted->cwd, .user = USER_AGENT, .fds = ends.fds, .n_fds = 3, .held = true
+	};
+	int r = sandbox_job_open_ends(job, &ends, err);
+
+	if (r < 0)
+		return r;
+	job->pipes = pipe_relay_new(job->sb, ends.fds);
+	request.argv = job_argv(&arena, wanted, job->relay);
+	job->signals = sandbox_job_open_signals();
+	r = sandbox_job_begin(job, &request, &ends, err);
+	if (r < 0)
+		return r;
+	if (wanted->timeout_s > 0)
+		job->deadline_ns = clock_now_ns() + (int64_t)(wanted->timeout_s * 1e9);
+	*out_status = sandbox_job_wait(job);
+	return 0;
+}
+
 int sandbox_job_run(struct sandbox *sb, const struct sandbox_job *wanted, int *out_status,
 		struct fh_error *err)
 {
-	auto_arena struct arena arena = ARENA_INIT;
-	struct run_request request = { .argv = NULL };
 	struct running_job job = { .sb = sb, .deadline_ns = INT64_MAX, .signals = -1 };
-	struct job_ends ends = { .side = -1, .nothing = -1 };
-	int r = sandbox_job_open_ends(&job, &ends, err);
+	int r = sandbox_job_play(&job, wanted, out_status, err);
 
-	job.pipes = pipe_relay_new(sb, ends.fds);
-	request.argv = job_argv(&arena, wanted, job.relay);
-	request.cwd = wanted->cwd;
-	request.user = USER_AGENT;
-	request.fds = ends.fds;
-	request.n_fds = 3;
-	request.held = true;
-	job.signals = sandbox_job_open_signals();
-	if (r == 0)
-		r = sandbox_job_begin(&job, &request, &ends, err);
-	if (wanted->timeout_s > 0)
-		job.deadline_ns = clock_now_ns() + (int64_t)(wanted->timeout_s * 1e9);
-	if (r == 0)
-		*out_status = sandbox_job_wait(&job);
 	terminal_relay_close(job.relay);
 	pipe_relay_free(job.pipes);
 	close_fd(&job.signals);

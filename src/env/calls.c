@@ -227,34 +227,55 @@ static void calls_serve(struct calls *c, struct sandbox *sb, char *text)
 		c->service = service;
 }
 
+static int calls_take_text(struct sandbox *sb, struct buf *text)
+{
+	struct sandbox_answer answer = { .fd = -1 };
+	int r = sandbox_take(sb, &answer, NULL);
+
+	if (r < 0)
+		return r;
+	r = fd_read_all(answer.fd, text);
+	close_fd(&answer.fd);
+	return r;
+}
+
 static void calls_read_over(struct calls *c, struct sandbox *sb)
 {
 	auto_buf struct buf text = BUF_INIT(CALL_BYTES_MAX);
-	struct sandbox_answer answer = { .fd = -1 };
-	int r;
 
 	c->reading = 0;
-	r = sandbox_take(sb, &answer, NULL);
-	if (r >= 0)
-		r = fd_read_all(answer.fd, &text);
-	close_fd(&answer.fd);
-	if (r < 0 || text.truncated)
+	if (calls_take_text(sb, &text) < 0 || text.truncated)
 		c->asked = !calls_failed(c) || c->asked;
 	else if (text.len)
 		calls_serve(c, sb, text.data);
 }
 
+/* Gives the body of the fetched answer. A service may make another of it, in `room`. */
+static int calls_body(const struct calls *c, struct buf *room, const struct buf **out,
+		struct fh_error *err)
+{
+	const struct buf *body = NULL;
+	int r = fetch_result(c->fetch, &body, err);
+
+	if (r < 0)
+		return r;
+	if (c->service->answer) {
+		r = c->service->answer(c, body, room, err);
+		if (r < 0)
+			return r;
+		body = room;
+	}
+	*out = body;
+	return 0;
+}
+
 static void calls_answer(struct calls *c, struct sandbox *sb)
 {
-	auto_buf struct buf out = BUF_INIT(ANSWER_BYTES_MAX);
+	auto_buf struct buf room = BUF_INIT(ANSWER_BYTES_MAX);
 	const struct buf *body = NULL;
 	struct fh_error err = FH_ERROR_INIT;
-	int r = fetch_result(c->fetch, &body, &err);
+	int r = calls_body(c, &room, &body, &err);
 
-	if (r >= 0 && c->service->answer) {
-		r = c->service->answer(c, body, &out, &err);
-		body = &out;
-	}
 	calls_say(c, sb, r, body, &err);
 	calls_end(c);
 }

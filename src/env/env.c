@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/mem.h"
 #include "base/scope.h"
+#include "base/walk.h"
 #include "env/names.h"
 #include "env/observe.h"
 #include "env/reset.h"
@@ -13,7 +14,6 @@
 #include "web/fetch.h"
 
 #include <errno.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -338,22 +338,24 @@ static int env_put_copy(
 /* Writes a file, or all files of a folder. */
 static int env_put_tree(struct fh_env *env, const struct task_file *file, struct fh_error *err)
 {
-	char *const paths[] = { (char *)(uintptr_t)file->source, NULL };
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
+	auto_walk FTS *fts =
+			walk_open(file->source, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
 	const FTSENT *entry;
-	int r = 0;
 
 	if (!fts)
 		return error_set(err, errno, "read '%s'", file->source);
-	while (r >= 0 && (entry = fts_read(fts))) {
+	while ((entry = fts_read(fts))) {
 		auto_free char *target = xasprintf(
 				"%s%s", file->target, entry->fts_path + strlen(file->source));
+		int r;
 
-		if (entry->fts_info == FTS_F)
-			r = env_put_copy(env, entry->fts_path, target, err);
+		if (entry->fts_info != FTS_F)
+			continue;
+		r = env_put_copy(env, entry->fts_path, target, err);
+		if (r < 0)
+			return r;
 	}
-	fts_close(fts);
-	return r;
+	return 0;
 }
 
 int env_put_files(struct fh_env *env, const struct task_file *files, size_t n, struct fh_error *err)

@@ -247,9 +247,10 @@ int gym_task(struct fh_gym *gym, const struct fh_env_options *options, struct gy
 			return r;
 		t = gym_find_or_add(gym, task);
 		pthread_mutex_lock(&t->lock);
-		if (!t->ready && !t->failed)
+		if (!t->ready && !t->failed) {
 			r = gym_prepare_task(gym, t, err);
-		t->ready = t->ready || (r == 0 && !t->failed);
+			t->ready = r == 0;
+		}
 		if (r < 0) {
 			/*
 			 * Forget a task that failed: its files may have changed by the next time.

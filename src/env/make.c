@@ -115,8 +115,9 @@ static int make_keep_file(struct sandbox *sb, const char *folder, const char *pa
 		return error_say(err, EFBIG,
 				"its files have more than %lld bytes together, with '%s'",
 				(long long)make_limits.disk_bytes, path);
-	if (r >= 0)
-		r = path_mkdirs(dir, 0755, err);
+	if (r < 0)
+		return error_wrap(err, "take over '%s'", path);
+	r = path_mkdirs(dir, 0755, err);
 	if (r < 0)
 		return error_wrap(err, "take over '%s'", path);
 	/* Let all users read the file: sandboxes run as other users. */
@@ -163,12 +164,14 @@ static int make_remove_one(const char *path, const struct stat *st, int type, st
 static int make_take(struct program *p, const struct dataset *dataset, struct fh_error *err)
 {
 	auto_free char *folder = xasprintf("%s.part", dataset->dir);
-	int r = program_wait(p, dataset->make->timeout_ms, err);
+	int r;
 
 	/* Remove a folder that a killed process has left. */
 	nftw(folder, make_remove_one, 16, FTW_PHYS | FTW_DEPTH);
-	if (r >= 0)
-		r = make_check_end(p, err);
+	r = program_wait(p, dataset->make->timeout_ms, err);
+	if (r < 0)
+		return error_wrap(err, "%s", path_basename(dataset->make->program));
+	r = make_check_end(p, err);
 	if (r < 0)
 		return error_wrap(err, "%s", path_basename(dataset->make->program));
 	r = make_keep_files(p->sb, dataset, folder, err);

@@ -130,15 +130,16 @@ void fh_env_close(struct fh_env *env)
 int env_check_imports(struct fh_gym *gym, const struct fh_env_options *options, char **out_warning,
 		struct fh_error *err)
 {
-	struct env_spec spec = { .gym = gym };
+	__attribute__((cleanup(env_spec_release))) struct env_spec spec = { .gym = gym };
 	int r = env_spec_init(&spec, gym, options, err);
 
-	if (r >= 0)
-		r = env_spec_check_imports(&spec, err);
-	if (r >= 0)
-		*out_warning = spec.warning ? xstrdup(spec.warning) : NULL;
-	env_spec_release(&spec);
-	return r;
+	if (r < 0)
+		return r;
+	r = env_spec_check_imports(&spec, err);
+	if (r < 0)
+		return r;
+	*out_warning = spec.warning ? xstrdup(spec.warning) : NULL;
+	return 0;
 }
 
 const char *fh_env_warning(const struct fh_env *env)

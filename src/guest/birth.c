@@ -136,6 +136,18 @@ _Noreturn static void birth_become_init(struct nursery *n, struct birth *b, int 
 	init_main(&start);
 }
 
+/* Maps the ids of a clone, and tells it so through the pipe. */
+static int birth_wake_mapped(pid_t pid, int tell_mapped, struct fh_error *err)
+{
+	int r = birth_map_ids(pid, err);
+
+	if (r < 0)
+		return r;
+	if (write(tell_mapped, "", 1) != 1)
+		return error_set(err, errno, "wake the sandbox");
+	return 0;
+}
+
 pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 {
 	uint64_t flags = CLONE_NEWNS | CLONE_NEWPID | (b->in_cradle ? CLONE_PARENT : CLONE_NEWUSER);
@@ -160,9 +172,7 @@ pid_t birth_clone(struct nursery *n, struct birth *b, struct fh_error *err)
 		return error_see_doctor(err);
 	}
 	if (!b->in_cradle) {
-		r = birth_map_ids(pid, err);
-		if (r >= 0 && write(tell_mapped, "", 1) != 1)
-			r = error_set(err, errno, "wake the sandbox");
+		r = birth_wake_mapped(pid, tell_mapped, err);
 		if (r < 0) {
 			kill(pid, SIGKILL);
 			return r;

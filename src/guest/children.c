@@ -140,15 +140,25 @@ static void child_tell_porter(const struct init *in, uint32_t stream, const int 
 		_exit(0);
 }
 
+/* Forks a shell, and gives the porter its ends. The caller closes the ends. */
+static int shell_fork_again(struct init *in, struct shell_ends *ends)
+{
+	int r = shell_ends_make(ends, NULL);
+
+	if (r < 0)
+		return r;
+	r = shell_fork(in, ends, NULL);
+	if (r < 0)
+		return r;
+	child_tell_porter(in, 0, (const int[]){ ends->drain, ends->gate, ends->event }, 3);
+	return 0;
+}
+
 int shell_replace(struct init *in, int mail)
 {
 	struct shell_ends ends = SHELL_ENDS_INIT(mail);
-	int r = shell_ends_make(&ends, NULL);
+	int r = shell_fork_again(in, &ends);
 
-	if (r >= 0)
-		r = shell_fork(in, &ends, NULL);
-	if (r >= 0)
-		child_tell_porter(in, 0, (const int[]){ ends.drain, ends.gate, ends.event }, 3);
 	shell_ends_close(&ends);
 	if (r < 0)
 		return r;

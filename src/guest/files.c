@@ -163,10 +163,11 @@ int files_get(const char *folder, const char *path, uint64_t most, int *out_fd,
 	if (r == -EFBIG)
 		return error_say(err, EFBIG, "'%s' grew over %llu bytes while it was read", path,
 				(unsigned long long)most);
-	if (r >= 0)
-		r = files_hash(copy, out_digest);
 	if (r < 0)
 		return error_set(err, -r, "copy '%s'", path);
+	r = files_hash(copy, out_digest);
+	if (r < 0)
+		return error_set(err, -r, "read the copy of '%s'", path);
 	if (fcntl(copy, F_ADD_SEALS, GUEST_SEALS) < 0 || lseek(copy, 0, SEEK_SET) < 0)
 		return error_set(err, errno, "seal the copy of '%s'", path);
 	*out_fd = take_fd(&copy);

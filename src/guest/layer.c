@@ -125,27 +125,28 @@ static int layer_copy_any(int from_dir, const char *from_name, int to_dir, const
 static int layer_copy_tree(
 		int from, int to, const struct layer_way *how, int depth, struct fh_error *err)
 {
-	DIR *dir;
+	auto_dir DIR *dir = NULL;
 	struct dirent *e;
-	int copy = fcntl(from, F_DUPFD_CLOEXEC, 3);
-	int r = 0;
+	int copy;
 
-	if (depth > LAYER_DEPTH_MAX) {
-		close(copy);
+	if (depth > LAYER_DEPTH_MAX)
 		return error_say(err, ELOOP, "folders nest deeper than %d", LAYER_DEPTH_MAX);
-	}
+	copy = fcntl(from, F_DUPFD_CLOEXEC, 3);
 	dir = copy < 0 ? NULL : fdopendir(copy);
 	if (!dir)
 		return error_set(err, errno, "read a folder");
-	while (r >= 0 && (e = readdir(dir))) {
+	while ((e = readdir(dir))) {
 		bool folder = e->d_type == DT_DIR || e->d_type == DT_UNKNOWN;
+		int r;
 
-		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
-				(folder || !how->folders_only))
-			r = layer_copy_any(from, e->d_name, to, e->d_name, how, depth, err);
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 ||
+				(how->folders_only && !folder))
+			continue;
+		r = layer_copy_any(from, e->d_name, to, e->d_name, how, depth, err);
+		if (r < 0)
+			return r;
 	}
-	closedir(dir);
-	return r;
+	return 0;
 }
 
 static int layer_copy_entry(int to, const struct layer_entry *entry, struct fh_error *err)

@@ -94,9 +94,14 @@ static int mount_files(const struct mounts_request *q, struct fh_error *err)
 	};
 	int r = q->disk_number < 0 ? mount_tmpfs(q->plan, err) : mount_disk(q->disk_number, err);
 
-	for (size_t i = 0; i < ARRAY_SIZE(parts) && r >= 0; i++)
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
 		r = mount_make_folder(parts[i].path, parts[i].mode, parts[i].owner, err);
-	return r;
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 /* Mounts an overlay; `upper` and `work` are folders of the episode's files. */
@@ -208,34 +213,49 @@ int mounts_note_parts(struct fh_error *err)
 static int mount_parts_of(const struct parts *parts, struct fh_error *err)
 {
 	const char *path = buf_str(&parts->paths), *end = path + parts->paths.len;
-	int r = 0;
 
-	for (; path < end && r >= 0; path += strlen(path) + 1)
-		r = mount_part(path, err);
-	return r;
+	for (; path < end; path += strlen(path) + 1) {
+		int r = mount_part(path, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Binds /dev. If the plan binds devices, makes a folder of parts, which has room for them. */
+static int mount_dev(const struct plan *plan, struct fh_error *err)
+{
+	bool devices = false;
+	int r;
+
+	for (uint32_t i = 0; i < plan->n_binds; i++)
+		devices = devices || plan->binds[i].device;
+	if (!devices)
+		return mount_part("dev", err);
+	r = mount_make_folder(TREE_NEXT "/dev", 0755, 0, err);
+	if (r < 0)
+		return r;
+	return mount_parts_of(&parts_of_dev, err);
 }
 
 static int mount_parts(const struct plan *plan, struct fh_error *err)
 {
 	static const char *const folders[] = { TREE_NEXT "/proc", TREE_NEXT "/home",
 		TREE_NEXT GUEST_HOME, TREE_NEXT "/tmp", TREE_NEXT "/run", TREE_NEXT GUEST_RUN_DIR };
-	bool devices = false;
 	int r = mount_at("fumehood", TREE_NEXT, "tmpfs", NOTHING, "size=1m,mode=755", err);
 
-	for (size_t i = 0; i < ARRAY_SIZE(folders) && r >= 0; i++)
-		r = mount_make_folder(folders[i], 0755, 0, err);
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < plan->n_binds; i++)
-		devices = devices || plan->binds[i].device;
-	if (devices) { /* make /dev a folder of parts, with room for more devices */
-		r = mount_make_folder(TREE_NEXT "/dev", 0755, 0, err);
-		if (r >= 0)
-			r = mount_parts_of(&parts_of_dev, err);
-	} else {
-		r = mount_part("dev", err);
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		r = mount_make_folder(folders[i], 0755, 0, err);
+		if (r < 0)
+			return r;
 	}
-	return r < 0 || plan->flags & PLAN_BARE ? r : mount_parts_of(&parts_of_root, err);
+	r = mount_dev(plan, err);
+	if (r < 0)
+		return r;
+	return plan->flags & PLAN_BARE ? 0 : mount_parts_of(&parts_of_root, err);
 }
 
 static int mount_root(const struct plan *plan, struct fh_error *err)
@@ -272,11 +292,16 @@ static int mount_own(const struct mounts_request *q, struct fh_error *err)
 	int r;
 
 	r = mount_home(q, err);
-	for (size_t i = 0; i < ARRAY_SIZE(list) && r >= 0; i++)
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
 		r = mount_at(list[i].source, list[i].target, list[i].type, list[i].flags,
 				list[i].data, err);
-	if (r < 0 || q->plan->flags & PLAN_OWN_PROC)
-		return r;
+		if (r < 0)
+			return r;
+	}
+	if (q->plan->flags & PLAN_OWN_PROC)
+		return 0;
 	/* Hide the machine's number of terminals, by which two sandboxes could talk. */
 	return mount_at(TREE_ROOT "/mnt", TREE_NEXT "/proc/sys/kernel/pty", NULL, MS_BIND, NULL,
 			err);
@@ -289,12 +314,17 @@ static int mount_names(struct fh_error *err)
 		{ TREE_NAMES "/hosts", TREE_NEXT "/etc/hosts" },
 		{ TREE_NAMES "/resolv.conf", TREE_NEXT "/etc/resolv.conf" },
 	};
-	int r = 0;
 
-	for (size_t i = 0; i < ARRAY_SIZE(list) && r >= 0; i++)
-		if (access(list[i][0], F_OK) == 0)
-			r = mount_at(list[i][0], list[i][1], NULL, MS_BIND, NULL, err);
-	return r;
+	for (size_t i = 0; i < ARRAY_SIZE(list); i++) {
+		int r;
+
+		if (access(list[i][0], F_OK) < 0)
+			continue;
+		r = mount_at(list[i][0], list[i][1], NULL, MS_BIND, NULL, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int mount_say_no_place(const char *target, struct fh_error *err)
@@ -350,8 +380,9 @@ static int mount_writable(const char *layer, const char *from, const char *to, s
 	char lower[PATH_MAX + 128];
 	int r = mount_make_folder(TREE_FILES "/over", 0755, GUEST_AGENT_ID, err);
 
-	if (r >= 0)
-		r = mount_make_folder(TREE_FILES "/over-work", 0755, 0, err);
+	if (r < 0)
+		return r;
+	r = mount_make_folder(TREE_FILES "/over-work", 0755, 0, err);
 	if (r < 0)
 		return r;
 	snprintf(lower, sizeof(lower), TREE_LAYERS "/%s:%s", layer, from);
@@ -399,8 +430,9 @@ static int mount_binds(const struct mounts_request *q, struct fh_error *err)
 		if (stat(from, &st) < 0)
 			return error_set(err, errno, "look at the bind '%s'", target);
 		r = mount_make_place(root, target, S_ISDIR(st.st_mode), err);
-		if (r >= 0)
-			r = mount_bind(q->plan, &q->plan->binds[i], from, to, writable, err);
+		if (r < 0)
+			return r;
+		r = mount_bind(q->plan, &q->plan->binds[i], from, to, writable, err);
 		if (r < 0)
 			return r;
 	}

@@ -223,22 +223,30 @@ static void nursery_handle_layer(struct nursery *n, struct wire *w, int answer_t
 
 /* --- sandboxes ------------------------------------------------------------------------------- */
 
+/* Makes the sandbox of a plan: gives the plan to a cradle that waits for it, or clones PID 1. */
+static int nursery_give_birth(struct nursery *n, struct birth *b, struct fh_error *err)
+{
+	int r = birth_prepare(n, b, err);
+
+	if (r < 0)
+		return r;
+	if (cradle_give(n, b, b->message, b->message_bytes))
+		return 0;
+	return (int)birth_clone(n, b, err);
+}
+
 static void nursery_handle_plan(struct nursery *n, struct wire *w, char *message, size_t size,
 		const int *fds, size_t n_fds)
 {
 	struct fh_error err = FH_ERROR_INIT;
 	struct birth b = { .message = message, .message_bytes = size, .disk = -1, .n_fds = n_fds };
-	int r;
 
 	if (n_fds < 1 || n_fds > PLAN_FDS_MAX)
 		_exit(1);
 	memcpy(b.fds, fds, n_fds * sizeof(int));
 	if (plan_get(w, &b.plan) < 0)
 		_exit(1);
-	r = birth_prepare(n, &b, &err);
-	if (r >= 0 && !cradle_give(n, &b, message, size))
-		r = (int)birth_clone(n, &b, &err);
-	if (r < 0) {
+	if (nursery_give_birth(n, &b, &err) < 0) {
 		guest_fail(b.fds[0], INIT_FAILED, &err);
 	} else {
 		n->children++;

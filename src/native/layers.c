@@ -62,6 +62,16 @@ static struct owner_layer *layers_copy(
 	return l;
 }
 
+static int layers_try_make(
+		struct native_owner *o, const struct owner_layer *layer, struct fh_error *err)
+{
+	int r = nursery_need(o, err);
+
+	if (r < 0)
+		return r;
+	return nursery_make_layer(o->nursery, layer, err);
+}
+
 /*
  * Makes a layer in the nursery. Tries again if the nursery, or the process that copies, was killed.
  * The caller holds `changing`.
@@ -74,9 +84,7 @@ static int layers_make(
 	if (layers_find(o, layer->name))
 		return error_say(err, EEXIST, "the layer '%s' is there already", layer->name);
 	for (int i = 0; i < SANDBOX_STARTS_MAX; i++) {
-		r = nursery_need(o, err);
-		if (r >= 0)
-			r = nursery_make_layer(o->nursery, layer, err);
+		r = layers_try_make(o, layer, err);
 		if (!nursery_is_lost(r))
 			return r;
 		/* A killed nursery's socket closes a moment before waitid() reports its end. */

@@ -4,10 +4,10 @@
 #include "base/path.h"
 #include "base/scope.h"
 #include "base/str.h"
+#include "base/walk.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <fts.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -35,7 +35,7 @@ static int task_dataset_path(const struct task_folder *folder, const struct node
 	return node_complain(at, err, "'%s' is not one of dataset_configs", id);
 }
 
-static int task_check_entry(FTS *fts, const FTSENT *entry, const char *dir, struct fh_error *err)
+static int task_check_entry(FTS *fts, FTSENT *entry, const char *dir, struct fh_error *err)
 {
 	auto_free char *real = NULL;
 	size_t n = strlen(dir);
@@ -53,7 +53,7 @@ static int task_check_entry(FTS *fts, const FTSENT *entry, const char *dir, stru
 				entry->fts_path);
 	/* Python makes this folder beside any program that imports modules. */
 	if (entry->fts_info == FTS_D && str_eq(entry->fts_name, "__pycache__"))
-		fts_set(fts, (FTSENT *)(uintptr_t)entry, FTS_SKIP);
+		fts_set(fts, entry, FTS_SKIP);
 	return 0;
 }
 
@@ -61,17 +61,34 @@ static int task_check_entry(FTS *fts, const FTSENT *entry, const char *dir, stru
  * with their links. */
 static int task_check_tree(const char *path, const char *dir, struct fh_error *err)
 {
-	char *const paths[] = { (char *)(uintptr_t)path, NULL };
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	const FTSENT *entry;
-	int r = 0;
+	auto_walk FTS *fts = walk_open(path, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	FTSENT *entry;
 
 	if (!fts)
 		return error_set(err, errno, "read '%s'", path);
-	while (r >= 0 && (entry = fts_read(fts)))
-		r = task_check_entry(fts, entry, dir, err);
-	fts_close(fts);
-	return r;
+	while ((entry = fts_read(fts))) {
+		int r = task_check_entry(fts, entry, dir, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Finds a file or folder of the task. Refuses links that lead out of it. */
+static int task_find_inside(const struct task_folder *folder, const char *path, char **out,
+		struct fh_error *err)
+{
+	auto_free char *real = NULL;
+	int r = path_beneath(folder->dir, path, &real, err);
+
+	if (r < 0)
+		return r;
+	r = task_check_tree(real, folder->dir, err);
+	if (r < 0)
+		return r;
+	*out = take_ptr(real);
+	return 0;
 }
 
 int task_path(const struct task_folder *folder, const struct node *at, const char *path,
@@ -83,8 +100,7 @@ int task_path(const struct task_folder *folder, const struct node *at, const cha
 
 	if (strchr(path, ':'))
 		return task_dataset_path(folder, at, path, out, err);
-	r = path_beneath(folder->dir, path, &real, &why);
-	r = r < 0 ? r : task_check_tree(real, folder->dir, &why);
+	r = task_find_inside(folder, path, &real, &why);
 	if (r < 0) {
 		node_complain(at, err, "%s", why.message);
 		return r;
@@ -124,25 +140,35 @@ static int task_files_by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
+static int task_files_add_entries(const struct task_folder *folder, const struct node *at,
+		const char *dir, struct dirent *const *entries, int n, struct task_files *files,
+		struct fh_error *err)
+{
+	for (int i = 0; i < n; i++) {
+		auto_free char *source = path_join(dir, entries[i]->d_name);
+		int r = task_files_append(folder, at, source, entries[i]->d_name, files, err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
 static int task_files_add_folder(const struct task_folder *folder, const struct node *at,
 		const char *dir, struct task_files *files, struct fh_error *err)
 {
 	struct dirent **entries;
 	int n = scandir(dir, &entries, task_files_is_entry, task_files_by_name);
-	int r = 0;
+	int r;
 
 	if (n < 0) {
 		r = -errno;
 		node_complain(at, err, "list '%s': %s", dir, strerrordesc_np(-r));
 		return r;
 	}
-	for (int i = 0; i < n; i++) {
-		auto_free char *source = path_join(dir, entries[i]->d_name);
-
-		if (r >= 0)
-			r = task_files_append(folder, at, source, entries[i]->d_name, files, err);
-		free(entries[i]);
-	}
+	r = task_files_add_entries(folder, at, dir, entries, n, files, err);
+	while (n > 0)
+		free(entries[--n]);
 	free(entries);
 	return r;
 }

@@ -6,11 +6,11 @@
 #include "base/path.h"
 #include "base/places.h"
 #include "base/scope.h"
+#include "base/walk.h"
 #include "task/config.h"
 #include "task/find.h"
 
 #include <errno.h>
-#include <fts.h>
 #include <string.h>
 
 #define FILE_BYTES_MAX (1024 * 1024)
@@ -36,20 +36,19 @@ static int skeleton_copy_entry(const FTSENT *entry, const char *to, struct fh_er
 
 static int skeleton_copy_tree(const char *from, const char *to, struct fh_error *err)
 {
-	char *const paths[] = { (char *)(uintptr_t)from, NULL };
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	auto_walk FTS *fts = walk_open(from, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
 	const FTSENT *entry;
-	int r = 0;
 
 	if (!fts)
 		return error_set(err, errno, "read '%s'", from);
-	while (r >= 0 && (entry = fts_read(fts))) {
+	while ((entry = fts_read(fts))) {
 		auto_free char *target = xasprintf("%s%s", to, entry->fts_path + strlen(from));
+		int r = skeleton_copy_entry(entry, target, err);
 
-		r = skeleton_copy_entry(entry, target, err);
+		if (r < 0)
+			return r;
 	}
-	fts_close(fts);
-	return r;
+	return 0;
 }
 
 int task_skeleton(const char *dir, const char *id, enum grader_kind kind, struct fh_error *err)

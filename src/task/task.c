@@ -5,9 +5,9 @@
 #include "base/scope.h"
 #include "base/sha256.h"
 #include "base/str.h"
+#include "base/walk.h"
 
 #include <errno.h>
-#include <fts.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,18 +73,19 @@ static int hash_compare_entries(const FTSENT **a, const FTSENT **b)
 /* Adds a file, or a folder with all its contents, to a hash. */
 static int hash_add_tree(struct sha256 *h, const char *path, struct fh_error *err)
 {
-	char *const paths[] = { (char *)(uintptr_t)path, NULL };
-	FTS *fts = fts_open(
-			paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, hash_compare_entries);
+	auto_walk FTS *fts = walk_open(
+			path, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, hash_compare_entries);
 	FTSENT *entry;
-	int r = 0;
 
 	if (!fts)
 		return error_set(err, errno, "read '%s'", path);
-	while (r >= 0 && (entry = fts_read(fts)))
-		r = hash_add_entry(h, fts, entry, strlen(path), err);
-	fts_close(fts);
-	return r;
+	while ((entry = fts_read(fts))) {
+		int r = hash_add_entry(h, fts, entry, strlen(path), err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }
 
 static int hash_add_files(struct sha256 *h, const char *what, const struct task_file *files,

@@ -220,20 +220,30 @@ static int lint_ask_about(
 	return r < 0 ? r : lint_receive(fd, out, rest, end_ns);
 }
 
+static int lint_ask_about_both(const struct buf *before, const struct buf *after,
+		struct buf *out_before, struct buf *out_after, int64_t end_ns)
+{
+	auto_buf struct buf rest = BUF_INIT(EDITOR_FILE_BYTES_MAX);
+	auto_close int fd = lint_connect(ASKED, end_ns);
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = lint_ask_about(fd, before, out_before, &rest, end_ns);
+	if (r < 0)
+		return r;
+	return lint_ask_about(fd, after, out_after, &rest, end_ns);
+}
+
 /* Asks a linter about two texts. Removes the socket of a linter that gives no answer. */
 static int lint_ask(const struct buf *before, const struct buf *after, struct buf *out_before,
 		struct buf *out_after, int64_t end_ns)
 {
-	auto_buf struct buf rest = BUF_INIT(EDITOR_FILE_BYTES_MAX);
-	auto_close int fd = -1;
 	int r;
 
 	if (rename(SOCKET, ASKED) < 0)
 		return -errno;
-	fd = lint_connect(ASKED, end_ns);
-	r = fd < 0 ? fd : lint_ask_about(fd, before, out_before, &rest, end_ns);
-	if (r >= 0)
-		r = lint_ask_about(fd, after, out_after, &rest, end_ns);
+	r = lint_ask_about_both(before, after, out_before, out_after, end_ns);
 	if (r < 0)
 		remove(ASKED);
 	else

@@ -61,11 +61,15 @@ static json_t *memory_load(void)
 	json_t *memory = NULL;
 	int r = fd_read_file(MEMORY_FILE, &text, &err);
 
-	if (r == -ENOENT || (r == 0 && !text.len)) /* there are no notes yet */
+	if (r == -ENOENT)
 		return json_object();
-	if (r == 0)
-		r = json_parse(MEMORY_FILE, buf_str(&text), text.len, &memory, &err);
 	if (r < 0) {
+		puts(err.message);
+		return NULL;
+	}
+	if (!text.len)
+		return json_object();
+	if (json_parse(MEMORY_FILE, buf_str(&text), text.len, &memory, &err) < 0) {
 		puts(err.message);
 		return NULL;
 	}

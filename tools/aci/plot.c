@@ -51,34 +51,53 @@ static bool plot_find_column(const struct data_table *t, const char *name, size_
 	return false;
 }
 
+static void plot_add_row(const struct data_table *t, size_t x, size_t y, struct points *out)
+{
+	struct point p;
+
+	if (t->cells[x] && t->cells[y] && cell_is_number(t->cells[x], &p.x) &&
+			cell_is_number(t->cells[y], &p.y))
+		plot_add(out, p.x, p.y);
+	else
+		out->left_out++;
+}
+
+/* Adds the points of all rows. Returns 0, or -1 after printing a sentence. */
+static int plot_add_table(
+		struct data_table *t, const char *x_name, const char *y_name, struct points *out)
+{
+	size_t x, y;
+	int r;
+
+	if (t->json) { /* JSON lines have no header: read a row to learn the columns */
+		r = table_next(t);
+		if (r <= 0)
+			return r;
+	}
+	if (!plot_find_column(t, x_name, &x) || !plot_find_column(t, y_name, &y))
+		return -1;
+	if (t->json)
+		plot_add_row(t, x, y, out);
+	while ((r = table_next(t)) > 0)
+		plot_add_row(t, x, y, out);
+	return r;
+}
+
 static bool plot_read_points(
 		const char *path, const char *x_name, const char *y_name, struct points *out)
 {
 	struct data_table t;
-	size_t x, y;
-	int r = 1;
+	int r;
 
 	if (!table_open(path, &t))
 		return false;
-	if (t.json)
-		r = table_next(&t); /* JSON lines have no header: read a row to learn the columns */
-	if (r > 0 && (!plot_find_column(&t, x_name, &x) || !plot_find_column(&t, y_name, &y)))
-		r = -1;
-	for (bool first = t.json; r > 0; first = false) {
-		struct point p;
-
-		if (!first && (r = table_next(&t)) <= 0)
-			break;
-		if (t.cells[x] && t.cells[y] && cell_is_number(t.cells[x], &p.x) &&
-				cell_is_number(t.cells[y], &p.y))
-			plot_add(out, p.x, p.y);
-		else
-			out->left_out++;
-	}
+	r = plot_add_table(&t, x_name, y_name, out);
 	table_close(&t);
-	if (r == 0 && !out->n)
+	if (r < 0)
+		return false;
+	if (!out->n)
 		printf("No row of %s has a number in both columns.\n", path);
-	return r == 0 && out->n;
+	return out->n;
 }
 
 /* Maps a value between min and max to a number from 0 to 1. */
