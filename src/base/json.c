@@ -78,18 +78,6 @@ int json_get_str(const json_t *object, const char *key, enum json_presence prese
 	return 0;
 }
 
-int json_get_i64(const json_t *object, const char *key, enum json_presence presence, int64_t *out,
-		struct fh_error *err)
-{
-	json_t *value;
-	int r = json_find(object, key, presence, KIND(JSON_INTEGER), "an integer", &value, err);
-
-	if (r <= 0)
-		return r;
-	*out = json_integer_value(value);
-	return 0;
-}
-
 int json_get_bool(const json_t *object, const char *key, enum json_presence presence, bool *out,
 		struct fh_error *err)
 {

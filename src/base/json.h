@@ -17,7 +17,7 @@
  *
  *   auto_json json_t *message = NULL;
  *   r = json_parse("request", line, n, &message, err);
- *   r = json_get_i64(message, "seed", JSON_OPTIONAL, &seed, err);
+ *   r = json_get_str(message, "op", JSON_REQUIRED, &op, err);
  */
 static inline void scope_json(json_t **value)
 {
@@ -39,8 +39,6 @@ enum json_presence { JSON_REQUIRED, JSON_OPTIONAL };
  */
 int json_get_str(const json_t *object, const char *key, enum json_presence presence,
 		const char **out, struct fh_error *err);
-int json_get_i64(const json_t *object, const char *key, enum json_presence presence, int64_t *out,
-		struct fh_error *err);
 int json_get_bool(const json_t *object, const char *key, enum json_presence presence, bool *out,
 		struct fh_error *err);
 int json_get_array(const json_t *object, const char *key, enum json_presence presence, json_t **out,

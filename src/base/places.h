@@ -10,7 +10,7 @@
  * are installed.
  */
 struct places {
-	const char *share_dir;    /* folder with tasks/, datasets/, agents/ and images/ */
+	const char *share_dir; /* folder with tasks/, datasets/, templates/, agents/ and models/ */
 	const char *guest_plugin; /* fumehood-guest.so, the library for guests of a sandbox */
 	const char *aci;          /* fh-aci, the program of the agent's editing tools */
 	const char *grade_csv;    /* fh-grade-csv, the program that grades CSV files */

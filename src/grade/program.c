@@ -66,7 +66,7 @@ int program_start(struct program *p, struct owner *owner, const struct program_p
 	return r;
 }
 
-bool program_over(const struct program *p)
+static bool program_over(const struct program *p)
 {
 	return p->state == PROGRAM_ENDED || p->state == PROGRAM_BROKEN;
 }

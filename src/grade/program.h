@@ -27,7 +27,7 @@ enum {
 };
 
 /* A program to start. program_start() takes over the descriptors in `streams`, even if it fails.
- * All pointers must stay valid until program_over(). */
+ * All pointers must stay valid until it has ended or is broken. */
 struct program_plan {
 	struct sandbox_options sandbox;
 	/* path outside of the sandbox to a static program to run instead of argv[0]; NULL: none */
@@ -82,7 +82,6 @@ int program_start(struct program *p, struct owner *owner, const struct program_p
 		struct fh_error *err);
 void program_waits(const struct program *p, struct waits *w);
 bool program_advance(struct program *p); /* true: ended or broken */
-bool program_over(const struct program *p);
 
 /* Returns the CPU time of all processes in the program's sandbox so far; -1 if this machine can't
  * tell. */

@@ -35,7 +35,4 @@ void mlgym_say_missing(const struct task_loading *l, const char *path, struct bu
  * with hints. */
 int mlgym_check_data(const struct task_loading *l, const struct dataset *datasets, size_t n);
 
-/* Names of MLGym's task classes, indexed by enum mlgym_call; NULL-terminated. */
-extern const char *const mlgym_entrypoints[];
-
 #endif
