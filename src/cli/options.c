@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Written by hand, because one table must fill a struct and make help, man pages and completion.
+ * getopt_long() only parses, and argp also makes help: neither does the rest. */
 #include "cli/options.h"
 
 #include "base/mem.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Written by hand, because one table must read, check, print and document a struct. libcyaml has
+ * tables for reading and writing only, and reports errors to a log instead of the caller. */
 #include "config/schema.h"
 
 #include "base/scope.h"
