@@ -433,7 +433,7 @@ static int bench_measure(
 	return 0;
 }
 
-static int bench_run(struct command_context *ctx)
+static int bench_main(struct command_context *ctx)
 {
 	const struct bench_options *o = ctx->options;
 	struct bench b = { 0 };
@@ -483,5 +483,5 @@ const struct command command_bench = {
 		    "fumehood bench --only alive --alive 1,50  # what fifty episodes cost each other",
 	.options = bench_table,
 	.options_size = sizeof(struct bench_options),
-	.run = bench_run,
+	.run = bench_main,
 };

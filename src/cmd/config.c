@@ -47,7 +47,7 @@ static void config_add_json(struct buf *out, const struct schema *schema)
 	buf_add_char(out, '\n');
 }
 
-static int run_config_docs(struct command_context *ctx)
+static int config_docs_main(struct command_context *ctx)
 {
 	const struct schema *all[SCHEMAS_MAX];
 	auto_buf struct buf text = BUF_INIT(TEXT_BYTES_MAX), names = BUF_INIT(4096);
@@ -81,7 +81,7 @@ static const struct command command_config_docs = {
 	.about = "With --json a line for each struct: name, help, and keys with name, takes, default, "
 		 "required and help.",
 	.examples = "fumehood config docs limits",
-	.run = run_config_docs,
+	.run = config_docs_main,
 };
 
 static const struct command *const commands[] = { &command_config_docs, NULL };

@@ -436,7 +436,7 @@ static void doctor_print_finding(const struct check *check, const struct doctor_
 		printf("     %-16s fix: %s\n", "", f->fix);
 }
 
-static int run_doctor(struct command_context *ctx)
+static int doctor_main(struct command_context *ctx)
 {
 	auto_json json_t *report = json_object();
 	json_t *list = json_array();
@@ -470,5 +470,5 @@ const struct command command_doctor = {
 	.summary = "check what this machine can do",
 	.about = "Tries each thing that a sandbox needs. FAIL: no episode can run until it is fixed. less: "
 		 "episodes run, with the restriction in the line.",
-	.run = run_doctor,
+	.run = doctor_main,
 };

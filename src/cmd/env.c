@@ -14,7 +14,7 @@ struct env_command {
 	struct log_choice log;
 };
 
-static int run_env(struct command_context *ctx)
+static int env_main(struct command_context *ctx)
 {
 	struct env_command *c = ctx->options;
 	__attribute__((cleanup(env_server_close))) struct env_server server;
@@ -74,5 +74,5 @@ const struct command command_env = {
 	.options_size = sizeof(struct env_command),
 	.examples = "fumehood env --task battleOfSexes --max-steps 20\n"
 		    "fumehood env --task titanicSurvival --variant micro --reward improvement --out runs",
-	.run = run_env,
+	.run = env_main,
 };

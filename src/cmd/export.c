@@ -72,7 +72,7 @@ static int export_one(const char *path, bool json, struct fh_error *err)
 	return 0;
 }
 
-static int run_export(struct command_context *ctx)
+static int export_main(struct command_context *ctx)
 {
 	int worst = CMD_OK;
 
@@ -99,5 +99,5 @@ const struct command command_export = {
 	.about = "Writes <task>.traj and results.json from events.jsonl, as the end of a run does. RUN is "
 		 "the folder of a run. It may have been killed, or still go on.",
 	.examples = "fumehood export trajectories/me/*_run_0",
-	.run = run_export,
+	.run = export_main,
 };

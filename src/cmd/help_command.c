@@ -24,7 +24,7 @@ static const struct cmd_option options[] = {
 	{},
 };
 
-static int run_help(struct command_context *ctx)
+static int help_command_main(struct command_context *ctx)
 {
 	const struct help_options *o = ctx->options;
 	auto_buf struct buf text = BUF_INIT(CMD_HELP_BYTES);
@@ -57,5 +57,5 @@ const struct command command_help = {
 		    "fumehood help --json                   # every command and option\n"
 		    "fumehood help --markdown >docs/cli.md\n"
 		    "source <(fumehood help --completion bash)",
-	.run = run_help,
+	.run = help_command_main,
 };

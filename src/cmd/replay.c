@@ -149,7 +149,7 @@ static int replaying_one(struct command_context *ctx, size_t i)
 }
 
 /* Replays all runs in turn. It goes on if a run fails or differs. */
-static int run_replay(struct command_context *ctx)
+static int replay_main(struct command_context *ctx)
 {
 	struct replay_command *command = ctx->options;
 	int worst = CMD_OK;
@@ -208,5 +208,5 @@ const struct command command_replay = {
 		    "fumehood replay --compare --mlgym-root MLGym --agent configs/agents/default.yaml old.traj",
 	.options = options,
 	.options_size = sizeof(struct replay_command),
-	.run = run_replay,
+	.run = replay_main,
 };

@@ -237,7 +237,7 @@ static int runner_play(struct runner *run)
 	return status;
 }
 
-static int run_run(struct command_context *ctx)
+static int runner_main(struct command_context *ctx)
 {
 	__attribute__((cleanup(runner_release))) struct runner run = { .ctx = ctx,
 		.command = ctx->options };
@@ -281,5 +281,5 @@ const struct command command_run = {
 		    "fumehood run --task battleOfSexes,titanicSurvival:micro --runs 4 --jobs 2 --out runs\n"
 		    "fumehood run --task titanicSurvival:micro --model actions:mine.jsonl --json\n"
 		    "fumehood run --task battleOfSexes --model human --max-steps 10",
-	.run = run_run,
+	.run = runner_main,
 };

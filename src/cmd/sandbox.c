@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-static int run_gc(struct command_context *ctx)
+static int sandbox_gc_main(struct command_context *ctx)
 {
 	/* end leftovers first: their control groups are empty only then */
 	size_t left, ended = leftovers_end(&left);
@@ -35,7 +35,7 @@ static const struct command command_gc = {
 	.about = "A sandbox ends with its owner. If it does not, this command ends it: your own sandboxes, "
 		 "or as root all. It also removes empty control groups and folders, as each start of "
 		 "fumehood does.",
-	.run = run_gc,
+	.run = sandbox_gc_main,
 };
 
 static const struct command *const commands[] = { &command_sandbox_shell, &command_sandbox_exec,

@@ -260,7 +260,7 @@ static int exec_program(const struct command_context *ctx, const char *const *ar
 
 /* --- the commands ---------------------------------------------------------------------------- */
 
-static int run_exec(struct command_context *ctx)
+static int sandbox_exec_main(struct command_context *ctx)
 {
 	const char **argv = arena_array(ctx->arena, ctx->n_args + 1, sizeof(*argv));
 
@@ -268,7 +268,7 @@ static int run_exec(struct command_context *ctx)
 	return exec_program(ctx, argv);
 }
 
-static int run_shell(struct command_context *ctx)
+static int sandbox_exec_shell_main(struct command_context *ctx)
 {
 	static const char *const argv[] = { "env", "PS1=\\u@fumehood:\\w\\$ ", "bash", "--norc",
 		NULL };
@@ -305,7 +305,7 @@ const struct command command_sandbox_exec = {
 		    "fumehood sandbox exec --env LR=0.1 --bind .:/work:rw -w /work -- sh -c 'echo $LR >lr; cat lr'",
 	.options = exec_options,
 	.options_size = sizeof(struct sandbox_cli),
-	.run = run_exec,
+	.run = sandbox_exec_main,
 };
 
 const struct command command_sandbox_shell = {
@@ -316,5 +316,5 @@ const struct command command_sandbox_shell = {
 	.misuse_status = EXEC_FAILED,
 	.options = shell_options,
 	.options_size = sizeof(struct sandbox_cli),
-	.run = run_shell,
+	.run = sandbox_exec_shell_main,
 };

@@ -141,7 +141,7 @@ static void ps_print_item(const json_t *item)
 			json_number_value(json_object_get(item, "memory_bytes")) / 1e6);
 }
 
-static int run_ps(struct command_context *ctx)
+static int sandbox_ps_main(struct command_context *ctx)
 {
 	struct ps_table table = { 0 };
 	json_t *list, *item;
@@ -171,5 +171,5 @@ const struct command command_sandbox_ps = {
 	.about = "A line for each sandbox: its PID 1 on this machine, its owner, its age, its processes and "
 		 "memory. `gone` means that the owner ended and the sandbox did not (with --json owner is "
 		 "0). `fumehood sandbox gc` ends it.",
-	.run = run_ps,
+	.run = sandbox_ps_main,
 };

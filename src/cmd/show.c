@@ -249,7 +249,7 @@ static int show_print(struct command_context *ctx, struct show *s)
 	return CMD_OK;
 }
 
-static int run_show(struct command_context *ctx)
+static int show_main(struct command_context *ctx)
 {
 	struct show s = { .arena = ARENA_INIT };
 	struct fh_error err;
@@ -273,5 +273,5 @@ const struct command command_show = {
 		    "fumehood show --step 3 rows.traj   # the third step with its whole output",
 	.options = options,
 	.options_size = sizeof(struct show_options),
-	.run = run_show,
+	.run = show_main,
 };

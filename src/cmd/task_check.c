@@ -105,7 +105,7 @@ static int task_check_misuse(const struct command_context *ctx)
 	return CMD_OK;
 }
 
-static int run_task_check(struct command_context *ctx)
+static int task_check_main(struct command_context *ctx)
 {
 	const struct check_options *options = ctx->options;
 	struct fh_error err = FH_ERROR_INIT;
@@ -156,5 +156,5 @@ const struct command command_task_check = {
 		 "problems. --run then plays and scores with it.",
 	.options = options,
 	.options_size = sizeof(struct check_options),
-	.run = run_task_check,
+	.run = task_check_main,
 };

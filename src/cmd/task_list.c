@@ -95,7 +95,7 @@ static void task_list_add(struct text_table *table, const struct list_row *found
 	row->cells[LIST_NAME] = term_cell(task ? task->name : "", CELL_COLUMNS);
 }
 
-static int run_task_list(struct command_context *ctx)
+static int task_list_main(struct command_context *ctx)
 {
 	struct text_table table = {
 		.titles = titles, .n_columns = N_LIST_COLUMNS, .n_left = N_LIST_COLUMNS
@@ -138,5 +138,5 @@ const struct command command_task_list = {
 	.about = "The first variant of a task is the default.",
 	.options = options,
 	.options_size = sizeof(struct task_options),
-	.run = run_task_list,
+	.run = task_list_main,
 };

@@ -34,7 +34,7 @@ static void task_new_print_json(const char *path)
 	cmd_print_json(out);
 }
 
-static int run_task_new(struct command_context *ctx)
+static int task_new_main(struct command_context *ctx)
 {
 	const struct new_options *o = ctx->options;
 	const char *dir = o->task.tasks_dir ? o->task.tasks_dir : ".";
@@ -70,5 +70,5 @@ const struct command command_task_new = {
 	.options = options,
 	.options_size = sizeof(struct new_options),
 	.examples = "fumehood task new --grader duel rockPaperScissors",
-	.run = run_task_new,
+	.run = task_new_main,
 };

@@ -189,7 +189,7 @@ static int task_show_print_text(const struct task *task, const struct fh_error *
 	return CMD_OK;
 }
 
-static int run_task_show(struct command_context *ctx)
+static int task_show_main(struct command_context *ctx)
 {
 	const struct task_show_options *o = ctx->options;
 	struct task_places places;
@@ -231,5 +231,5 @@ const struct command command_task_show = {
 	.options = options,
 	.options_size = sizeof(struct task_show_options),
 	.examples = "fumehood task show titanicSurvival\nfumehood task show --keys titanicSurvival:full",
-	.run = run_task_show,
+	.run = task_show_main,
 };
